@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+#include "base/arena.h"
+
+#include <stdint.h>
+#include <string.h>
+#include "base/memory.h"
+
+typedef struct rh_arena_block {
+    struct rh_arena_block *next;
+    size_t size, used;
+    char pad[64 - 3 * sizeof(size_t)];  // keeps the payload 64-byte aligned
+} block;
+
+enum { FIRST_BLOCK = 1 << 16 };
+
+void rh_arena_init(rh_arena *arena, const char *label) { *arena = (rh_arena){.label = label}; }
+
+static void free_chain(block *b)
+{
+    while (b) {
+        block *next = b->next;
+        rh_free(b);
+        b = next;
+    }
+}
+
+void rh_arena_free(rh_arena *arena)
+{
+    free_chain(arena->blocks);
+    arena->blocks = NULL;
+    arena->used_total = 0;
+}
+
+static block *add_block(rh_arena *arena, size_t payload, rh_status *status)
+{
+    block *b = rh_alloc(sizeof(block) + payload, arena->label, status);
+    if (!b) return NULL;
+    *b = (block){.next = arena->blocks, .size = payload};
+    arena->blocks = b;
+    return b;
+}
+
+void rh_arena_reset(rh_arena *arena)
+{
+    block *b = arena->blocks;
+    arena->used_total = 0;
+    if (!b) return;
+    if (!b->next) {
+        b->used = 0;
+        return;
+    }
+    size_t whole = 0;
+    for (; b; b = b->next) whole += b->size;
+    free_chain(arena->blocks);
+    arena->blocks = NULL;
+    add_block(arena, whole, NULL);  // failure is fine: the next take tries again and reports it
+}
+
+void *rh_arena_take(rh_arena *arena, size_t bytes, rh_status *status)
+{
+    if (bytes > SIZE_MAX - 128) return (void)rh_fail(status, RH_MEMORY, "arena request too large"), NULL;
+    bytes = (bytes + 63) & ~(size_t)63;
+    block *b = arena->blocks;
+    if (!b || b->size - b->used < bytes) {
+        size_t payload = b ? 2 * b->size : FIRST_BLOCK;
+        // Doubling is for many small requests; a large one gets just its own size, or big runs would waste a half.
+        if (payload > (size_t)16 << 20 || payload < bytes) payload = bytes > FIRST_BLOCK ? bytes : FIRST_BLOCK;
+        b = add_block(arena, payload, status);
+        if (!b) return NULL;
+    }
+    char *memory = (char *)(b + 1) + b->used;
+    b->used += bytes;
+    arena->used_total += bytes;
+    return memory;
+}
+
+void *rh_arena_take_zero(rh_arena *arena, size_t bytes, rh_status *status)
+{
+    void *memory = rh_arena_take(arena, bytes, status);
+    if (memory) memset(memory, 0, bytes);
+    return memory;
+}
+
+rh_arena_mark rh_arena_save(const rh_arena *arena)
+{
+    return (rh_arena_mark){arena->blocks, arena->blocks ? arena->blocks->used : 0, arena->used_total};
+}
+
+void rh_arena_restore(rh_arena *arena, rh_arena_mark mark)
+{
+    // Blocks chained since the mark stay until the next reset merges them; only the newest one's room is reused.
+    if (arena->blocks == mark.block) {
+        if (mark.block) mark.block->used = mark.used;
+    } else {
+        arena->blocks->used = 0;
+    }
+    arena->used_total = mark.used_total;
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Scratch memory of a step: allocate by moving a pointer, forget everything at once. When one step needs more than the
+// arena holds, extra blocks are chained and merged into one at the next reset, so a steady step never allocates.
+// Not thread-safe: take memory before the parallel part.
+#pragma once
+#include <stddef.h>
+#include "base/status.h"
+
+typedef struct rh_arena {
+    struct rh_arena_block *blocks;  // newest first
+    const char *label;
+    size_t used_total;  // bytes handed out since the last reset
+} rh_arena;
+
+typedef struct rh_arena_mark {
+    struct rh_arena_block *block;
+    size_t used, used_total;
+} rh_arena_mark;
+
+void rh_arena_init(rh_arena *arena, const char *label);
+void rh_arena_free(rh_arena *arena);
+void rh_arena_reset(rh_arena *arena);
+// 64-byte aligned, not cleared. NULL with a status when memory runs out.
+void *rh_arena_take(rh_arena *arena, size_t bytes, rh_status *status);
+void *rh_arena_take_zero(rh_arena *arena, size_t bytes, rh_status *status);
+// Frees must nest: everything taken after the mark is given back.
+rh_arena_mark rh_arena_save(const rh_arena *arena);
+void rh_arena_restore(rh_arena *arena, rh_arena_mark mark);

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Each block is preceded by a 64-byte header holding its size and label slot. Counters are integer atomics: their
+// final values do not depend on the order of threads, so they do not break determinism.
+#include "base/memory.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HEADER = 64, MAX_LABELS = 256 };
+
+typedef struct header {
+    size_t bytes;
+    int slot;
+    uint32_t magic;
+} header;
+#define MAGIC 0x52484541u
+
+typedef struct slot {
+    _Atomic(const char *) label;
+    atomic_llong bytes, peak, blocks;
+} slot;
+
+static slot g_slots[MAX_LABELS];
+static atomic_llong g_bytes, g_peak, g_blocks;
+static atomic_llong g_fail_after = -1;
+
+static int slot_of(const char *label)
+{
+    for (int i = 0; i < MAX_LABELS - 1; i++) {
+        const char *seen = atomic_load(&g_slots[i].label);
+        if (!seen) {
+            const char *expected = NULL;
+            if (atomic_compare_exchange_strong(&g_slots[i].label, &expected, label)) return i;
+            seen = expected;
+        }
+        if (seen == label || strcmp(seen, label) == 0) return i;
+    }
+    return MAX_LABELS - 1;  // everything beyond shares the last slot
+}
+
+static void raise_to(atomic_llong *peak, long long value)
+{
+    long long old = atomic_load(peak);
+    while (old < value && !atomic_compare_exchange_weak(peak, &old, value)) {}
+}
+
+static void count(int index, long long bytes, long long blocks)
+{
+    slot *s = &g_slots[index];
+    raise_to(&s->peak, atomic_fetch_add(&s->bytes, bytes) + bytes);
+    atomic_fetch_add(&s->blocks, blocks);
+    raise_to(&g_peak, atomic_fetch_add(&g_bytes, bytes) + bytes);
+    atomic_fetch_add(&g_blocks, blocks);
+}
+
+static bool failure_is_due(void)
+{
+    long long left = atomic_load(&g_fail_after);
+    if (left < 0) return false;
+    return atomic_fetch_sub(&g_fail_after, 1) <= 0 ? (atomic_store(&g_fail_after, 0), true) : false;
+}
+
+void *rh_alloc(size_t bytes, const char *label, rh_status *status)
+{
+    size_t whole = bytes + HEADER;
+    if (whole < bytes || whole > SIZE_MAX - 64 || failure_is_due()) goto failed;
+    whole = (whole + 63) & ~(size_t)63;
+    char *raw = aligned_alloc(64, whole);
+    if (!raw) goto failed;
+    header *h = (header *)raw;
+    h->bytes = bytes;
+    h->slot = slot_of(label);
+    h->magic = MAGIC;
+    count(h->slot, (long long)bytes, 1);
+    return raw + HEADER;
+failed:
+    rh_fail(status, RH_MEMORY, "out of memory: %zu bytes for '%s' (%lld bytes are in use)", bytes, label,
+            (long long)rh_memory_bytes());
+    return NULL;
+}
+
+void *rh_alloc_zero(size_t bytes, const char *label, rh_status *status)
+{
+    void *block = rh_alloc(bytes, label, status);
+    if (block) memset(block, 0, bytes);
+    return block;
+}
+
+void *rh_realloc(void *block, size_t bytes, const char *label, rh_status *status)
+{
+    void *fresh = rh_alloc(bytes, label, status);
+    if (!fresh) return NULL;
+    if (block) {
+        const header *h = (const header *)((char *)block - HEADER);
+        memcpy(fresh, block, h->bytes < bytes ? h->bytes : bytes);
+        rh_free(block);
+    }
+    return fresh;
+}
+
+void rh_free(void *block)
+{
+    if (!block) return;
+    header *h = (header *)((char *)block - HEADER);
+    RH_ASSERT(h->magic == MAGIC);
+    h->magic = 0;
+    count(h->slot, -(long long)h->bytes, -1);
+    free(h);
+}
+
+char *rh_strdup(const char *text, const char *label, rh_status *status)
+{
+    size_t bytes = strlen(text) + 1;
+    char *copy = rh_alloc(bytes, label, status);
+    if (copy) memcpy(copy, text, bytes);
+    return copy;
+}
+
+int64_t rh_memory_bytes(void) { return atomic_load(&g_bytes); }
+int64_t rh_memory_blocks(void) { return atomic_load(&g_blocks); }
+int64_t rh_memory_peak(void) { return atomic_load(&g_peak); }
+void rh_memory_fail_after(int64_t n) { atomic_store(&g_fail_after, n); }
+
+static int by_peak(const void *a, const void *b)
+{
+    const rh_memory_label *x = a, *y = b;
+    if (x->peak != y->peak) return x->peak < y->peak ? 1 : -1;
+    return strcmp(x->label, y->label);
+}
+
+int rh_memory_labels(rh_memory_label *out, int max)
+{
+    rh_memory_label all[MAX_LABELS];
+    int n = 0;
+    for (int i = 0; i < MAX_LABELS; i++) {
+        const char *label = atomic_load(&g_slots[i].label);
+        if (!label) continue;
+        all[n++] = (rh_memory_label){label, atomic_load(&g_slots[i].bytes), atomic_load(&g_slots[i].peak),
+                                     atomic_load(&g_slots[i].blocks)};
+    }
+    qsort(all, (size_t)n, sizeof *all, by_peak);
+    if (n > max) n = max;
+    memcpy(out, all, (size_t)n * sizeof *all);
+    return n;
+}

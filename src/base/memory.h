@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// All memory goes through here, with a label that says what it is for ("points.P", "grid.fields", ...). Labels must be
+// string literals (kept by pointer). Blocks are 64-byte aligned. Counters are per label and in total; tests require
+// the total to be zero at the end.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+#include "base/status.h"
+
+// Returns NULL with a status when memory runs out (or a test asked for failure). Size 0 gives a valid empty block.
+void *rh_alloc(size_t bytes, const char *label, rh_status *status);
+void *rh_alloc_zero(size_t bytes, const char *label, rh_status *status);
+// Keeps the old block untouched on failure. `block` may be NULL.
+void *rh_realloc(void *block, size_t bytes, const char *label, rh_status *status);
+void rh_free(void *block);  // NULL is fine
+
+char *rh_strdup(const char *text, const char *label, rh_status *status);
+
+int64_t rh_memory_bytes(void);   // now
+int64_t rh_memory_blocks(void);  // now
+int64_t rh_memory_peak(void);    // highest rh_memory_bytes() so far
+
+typedef struct rh_memory_label {
+    const char *label;
+    int64_t bytes, peak, blocks;
+} rh_memory_label;
+// Copies up to `max` labels (largest peak first) and returns how many.
+int rh_memory_labels(rh_memory_label *out, int max);
+
+// Tests only: the allocation after `count` more successful ones fails; negative switches it off.
+void rh_memory_fail_after(int64_t count);

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+#include "base/parallel.h"
+
+#include <omp.h>
+
+double rh_sum(const double *values, int64_t count)
+{
+    if (count <= 8) {
+        double sum = 0;
+        for (int64_t i = 0; i < count; i++) sum += values[i];
+        return sum;
+    }
+    int64_t half = count / 2;
+    return rh_sum(values, half) + rh_sum(values + half, count - half);
+}
+
+double rh_max(const double *values, int64_t count)
+{
+    double most = 0;
+    for (int64_t i = 0; i < count; i++)
+        if (values[i] > most || i == 0) most = values[i];
+    return most;
+}
+
+void rh_threads_set(int count) { omp_set_num_threads(count > 0 ? count : omp_get_num_procs()); }
+int rh_threads(void) { return omp_get_max_threads(); }

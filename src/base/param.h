@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// One table describes each block of parameters: name, type, unit, default, range and a line of help for every field of
+// a C struct. The same rows drive the scene reader, validation, `--set`, the complete scene that is written back, and
+// the reference manual (`rheo doc`). A physics method owns its table; src/scene strings tables together and reads them.
+//
+// Memory: strings and lists that a reader stores in a struct are owned by it and given back by rh_params_free.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/status.h"
+#include "base/vec.h"
+
+typedef enum rh_param_type {
+    RH_PARAM_BOOL,     // bool              true | false
+    RH_PARAM_INT,      // int64_t
+    RH_PARAM_FLOAT,    // double
+    RH_PARAM_VEC3,     // rh_dvec3          [x, y, z]
+    RH_PARAM_CHOICE,   // int: index into `choices`; written by name
+    RH_PARAM_TEXT,     // char* (owned, NULL = not given)
+    RH_PARAM_PATH,     // char* (owned): a file; relative paths are taken from the folder of the file that names them
+    RH_PARAM_TABLE,    // a nested struct described by `table`
+    RH_PARAM_LIST,     // rh_list of structs described by `table`
+    RH_PARAM_VARIANT,  // one of several nested structs, chosen by key; described by `variants`; see rh_variant
+} rh_param_type;
+
+typedef struct rh_list {
+    void *items;  // count structs of table->size bytes each (owned)
+    int count;
+} rh_list;
+
+// A field of this type starts every RH_PARAM_VARIANT: `kind` is the index of the chosen alternative (-1 = none given)
+// and `value` points to a struct of that alternative's table (owned).
+typedef struct rh_variant {
+    int kind;
+    void *value;
+} rh_variant;
+
+struct rh_param_table;
+
+typedef struct rh_param {
+    const char *name;
+    rh_param_type type;
+    size_t offset;             // of the field in its struct
+    const char *unit;          // "m", "s", "kg/m^3", "" ...
+    const char *initial;       // default, written as in a scene file; NULL = must be given (VARIANT, PATH, TEXT: may
+                               // be left out unless `required`)
+    double min, max;           // inclusive; for FLOAT, INT and each component of VEC3; both 0 = no limit
+    const char *const *choices;  // NULL-terminated, CHOICE only
+    const struct rh_param_table *table;            // TABLE and LIST
+    const struct rh_param_table *const *variants;  // NULL-terminated; VARIANT: each alternative's table->name is its key
+    bool required;
+    const char *help;          // one line, ends without a full stop
+} rh_param;
+
+typedef struct rh_param_table {
+    const char *name;  // section name ("liquid"), or the key of a variant ("sphere")
+    const char *help;  // one or two sentences for the manual
+    const rh_param *rows;
+    int count;
+    size_t size;  // of the struct
+} rh_param_table;
+
+#define RH_PARAM_COUNT(rows) ((int)(sizeof(rows) / sizeof((rows)[0])))
+
+// Fills a struct with the table's defaults (lists empty, variants none, texts NULL or the default text).
+rh_code rh_params_defaults(const rh_param_table *table, void *object, rh_status *status);
+// Gives back everything the struct owns (texts, lists, variants), recursively. The struct itself is the caller's.
+void rh_params_free(const rh_param_table *table, void *object);
+// Row by name, or NULL.
+const rh_param *rh_params_find(const rh_param_table *table, const char *name);
+// The candidate with the smallest edit distance to `word`, or NULL when none is near (more than a third of the letters
+// differ). Transposed neighbours count as one edit.
+const char *rh_nearest_name(const char *word, const char *const *candidates, int count);

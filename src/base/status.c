@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+#include "base/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+rh_code rh_fail(rh_status *status, rh_code code, const char *format, ...)
+{
+    if (!status) return code;
+    if (status->code != RH_OK) return status->code;
+    status->code = code;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(status->message, sizeof status->message, format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+rh_code rh_status_prefix(rh_status *status, const char *format, ...)
+{
+    if (!status || status->code == RH_OK) return status ? status->code : RH_OK;
+    char old[sizeof status->message];
+    memcpy(old, status->message, sizeof old);
+    va_list arguments;
+    va_start(arguments, format);
+    int used = vsnprintf(status->message, sizeof status->message, format, arguments);
+    va_end(arguments);
+    if (used >= 0 && (size_t)used < sizeof status->message)
+        snprintf(status->message + used, sizeof status->message - (size_t)used, ": %s", old);
+    return status->code;
+}
+
+void rh_status_clear(rh_status *status)
+{
+    if (!status) return;
+    status->code = RH_OK;
+    status->message[0] = 0;
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// PLY: points out and in (binary little endian), and triangle meshes in (ascii and binary).
+#pragma once
+#include "base/status.h"
+#include "io/frame.h"
+#include "points/points.h"
+#include "solid/mesh.h"
+
+// Vertex properties: x y z, then each attribute by its own name (vec3 as name_x name_y name_z; v as vx vy vz). Frame
+// facts go into header comments.
+rh_code rh_ply_write_points(const char *path, const rh_points *points, const rh_frame_info *info, rh_status *status);
+rh_code rh_ply_read_mesh(const char *path, rh_mesh *mesh, rh_status *status);

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// A physics method is a small table of functions. A new method is a new folder under physics/ and one line in
+// registry.c. The world gives each step its surroundings (rh_surroundings) and the particles; the method keeps its own
+// scratch between steps but no state that the particles do not carry, unless it saves and loads it.
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/param.h"
+#include "base/status.h"
+#include "points/points.h"
+#include "solid/obstacles.h"
+
+// A region that pours liquid in at a fixed velocity: inside it the method must not change the flow.
+typedef struct rh_inflow {
+    const rh_shape *shape;
+    rh_pose pose;
+    rh_dvec3 velocity;  // m/s
+} rh_inflow;
+
+// What surrounds the material during one step.
+typedef struct rh_surroundings {
+    int dimension;  // 2 or 3
+    double cell;    // m
+    uint64_t seed;
+    rh_dvec3 gravity;
+    // Acceleration (m/s^2) of all body forces at a point, gravity included; NULL = gravity alone.
+    rh_dvec3 (*acceleration)(rh_dvec3 point, double time, const void *user);
+    const void *user;
+    rh_obstacles *obstacles;
+    const rh_inflow *inflows;  // active ones
+    int inflow_count;
+    double time;               // at the start of the step
+    int64_t step;
+} rh_surroundings;
+
+enum { RH_MAX_STAGES = 16 };
+
+// What a step reports, for log and progress.
+typedef struct rh_step_report {
+    int64_t cells, tiles;    // material cells, all tiles
+    int iterations;          // pressure solve
+    double residual;         // relative
+    double volume;           // m^3 (m^2 in 2D) inside the level set
+    double max_speed;        // m/s, after the step
+    const char *stage_names[RH_MAX_STAGES];
+    double stage_seconds[RH_MAX_STAGES];
+    int stage_count;
+} rh_step_report;
+
+typedef struct rh_physics {
+    const char *name;
+    const rh_param_table *params;
+    // Creates the method's private object (parameters are borrowed) and adds the attributes it needs to `points`.
+    rh_code (*create)(const void *params, const rh_surroundings *around, rh_points *points, void **self, rh_status *status);
+    void (*destroy)(void *self);
+    // Largest stable and accurate time step from the present state (s).
+    double (*max_step)(void *self, const rh_surroundings *around, const rh_points *points);
+    rh_code (*step)(void *self, const rh_surroundings *around, double dt, rh_points *points, rh_step_report *report,
+                    rh_status *status);
+    // Particles seeded or emitted fill 1 / per_cell(params) of a cell each.
+    int (*per_cell_axis)(const void *params);  // particles per cell and axis (2 -> 8 a cell in 3D)
+    // Bytes the method needs at its peak for so many particles and grid tiles, particles included (for `rheo check`).
+    int64_t (*predict_bytes)(const void *params, int dimension, int64_t particles, int64_t tiles);
+} rh_physics;
+
+extern const rh_physics *const rh_physics_methods[];        // NULL-terminated
+extern const rh_param_table *const rh_physics_tables[];     // the same order, for RH_PARAM_VARIANT; NULL-terminated

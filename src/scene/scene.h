@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// A scene: everything a run needs, as plain structs filled from a YAML file through the parameter tables in
+// scene_tables.c. Reading validates every value; a scene that was read is complete (defaults filled in) and can be written back.
+//
+// Units are SI, y is up. In a two-dimensional run (dimension: 2) everything lives in the plane z = 0 and the z parts of
+// positions and vectors are ignored.
+#pragma once
+#include <stdint.h>
+#include "base/param.h"
+#include "base/status.h"
+#include "physics/physics.h"
+#include "solid/obstacles.h"
+#include "solid/shape.h"
+
+typedef struct rh_frames_params { int64_t first, last; double fps; } rh_frames_params;
+
+// A body of liquid at the start: a shape filled with particles at rest or moving.
+typedef struct rh_body_params {
+    char *name;
+    rh_variant shape;
+    rh_dvec3 velocity;          // m/s
+    rh_dvec3 angular_velocity;  // rad/s about the centre of the shape's bounds
+} rh_body_params;
+
+typedef struct rh_solid_params {
+    char *name;
+    rh_variant shape;
+    bool inside_out;  // a container: the material is outside the shape
+    int wall;         // rh_wall
+    rh_motion motion;
+} rh_solid_params;
+
+typedef struct rh_emitter_params {
+    char *name;
+    rh_variant shape;
+    rh_dvec3 velocity;   // m/s
+    double start, stop;  // s, simulated time
+    rh_motion motion;
+} rh_emitter_params;
+
+typedef struct rh_sink_params {
+    char *name;
+    rh_variant shape;
+    bool inside_out;  // removes what leaves the shape instead of what enters
+    double start, stop;
+    rh_motion motion;
+} rh_sink_params;
+
+// Body forces, beside gravity; accelerations in m/s^2.
+typedef struct rh_force_key { double time; rh_dvec3 acceleration; } rh_force_key;
+typedef struct rh_uniform_force { rh_dvec3 acceleration; rh_list keys; } rh_uniform_force;  // keys: rh_force_key, added
+typedef struct rh_radial_force { rh_dvec3 center; double acceleration, radius; } rh_radial_force;  // > 0 pulls inwards
+typedef struct rh_swirl_force { rh_dvec3 center, axis; double acceleration, radius; } rh_swirl_force;
+typedef enum rh_force_kind { RH_FORCE_UNIFORM, RH_FORCE_RADIAL, RH_FORCE_SWIRL } rh_force_kind;
+typedef struct rh_force_params { char *name; rh_variant force; double start, stop; } rh_force_params;
+
+typedef enum rh_up_axis { RH_UP_Y, RH_UP_Z } rh_up_axis;
+typedef struct rh_output_params {
+    bool vdb, ply;       // points as .vdb (default) and .ply
+    bool initial;        // also write frame 0's state, before the first step
+    int up;              // rh_up_axis of exported files
+} rh_output_params;
+
+typedef struct rh_checkpoint_params {
+    int64_t frames;  // a checkpoint every so many frames; 0 = only at the end and on a stop
+    int64_t keep;
+} rh_checkpoint_params;
+
+typedef struct rh_scene {
+    // where it came from
+    char *file;          // path as given, for messages (owned)
+    uint64_t hash;       // of the complete scene that decides the result (output and checkpoint settings left out)
+
+    // the root table's fields
+    int64_t version;     // of the scene format; 1
+    char *title;
+    int64_t dimension;   // 2 or 3
+    double cell;         // grid spacing, m
+    int64_t seed;
+    rh_dvec3 gravity;    // m/s^2
+    rh_frames_params frames;
+    rh_output_params output;
+    rh_checkpoint_params checkpoint;
+    rh_list bodies, solids, emitters, sinks, forces;
+    rh_variant physics;  // kind = index into rh_physics_methods; value = that method's parameter struct
+} rh_scene;
+
+// The root table. The registered methods' tables (rh_physics_tables) are the alternatives of its `physics` variant.
+extern const rh_param_table rh_scene_table;
+
+// Reads `path` (with `include:`), applies `sets` ("path=value", in order), fills defaults, validates. Every failure is
+// RH_USER (or RH_IO for an unreadable file) with "file:line:column: what was found, what was expected, did you mean".
+rh_code rh_scene_load(const char *path, const char *const *sets, int set_count, rh_scene *scene, rh_status *status);
+void rh_scene_free(rh_scene *scene);
+
+// The complete scene as YAML text with a comment (unit, help) behind each value; reading it gives the same scene. Caller frees with rh_free.
+char *rh_scene_print(const rh_scene *scene, rh_status *status);
+
+// The reference manual for a topic (a table's name, or NULL for the overview), as plain text for a terminal or as Markdown.
+// NULL with a status naming the nearest topic when there is none of that name. Caller frees with rh_free.
+char *rh_scene_manual(const char *topic, bool markdown, rh_status *status);

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Triangle meshes and their signed distance fields.
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/status.h"
+#include "base/vec.h"
+
+typedef struct rh_mesh {
+    rh_vec3 *vertices;              // owned
+    uint32_t (*triangles)[3];       // owned; counter-clockwise seen from outside
+    int64_t vertex_count, triangle_count;
+} rh_mesh;
+
+void rh_mesh_free(rh_mesh *mesh);
+rh_dbox rh_mesh_bounds(const rh_mesh *mesh);
+// Applies scale, then rotation (degrees about x, y, z), then translation.
+void rh_mesh_transform(rh_mesh *mesh, double scale, rh_dvec3 rotate, rh_dvec3 translate);
+
+// What is wrong with a mesh, so that a user can be told when it matters.
+typedef struct rh_mesh_report {
+    int64_t degenerate;    // triangles without area
+    int64_t open_edges;    // edges with one triangle: holes
+    int64_t odd_edges;     // edges with more than two triangles
+    int64_t flipped_edges; // edges whose two triangles run the same way: inconsistent orientation
+    bool inside_out;       // closed and consistent, but the volume is negative
+    double volume;         // signed, by the divergence theorem (meaningful when closed)
+} rh_mesh_report;
+rh_code rh_mesh_inspect(const rh_mesh *mesh, rh_mesh_report *report, rh_status *status);
+
+// Signed distance sampled on a regular grid around the mesh (trilinear between samples, exact distance to triangles at
+// the samples near the surface). The sign comes from the generalised winding number, so holes and flipped faces do not turn space
+// inside out (A. Jacobson, L. Kavan, O. Sorkine-Hornung, "Robust inside-outside segmentation using generalized winding
+// numbers", ACM TOG 32(4), 2013).
+typedef struct rh_mesh_sdf rh_mesh_sdf;
+
+// `spacing` is the sample distance in metres (half the simulation cell is a good choice). Outside the sampled box the
+// distance is bounded from below through the box. Fails with RH_USER when the sampled grid would exceed
+// 512 million samples, naming the spacing that fits.
+rh_code rh_mesh_sdf_create(const rh_mesh *mesh, double spacing, rh_mesh_sdf **out, rh_status *status);
+void rh_mesh_sdf_free(rh_mesh_sdf *sdf);
+double rh_mesh_sdf_distance(const rh_mesh_sdf *sdf, rh_dvec3 point);
+rh_dvec3 rh_mesh_sdf_normal(const rh_mesh_sdf *sdf, rh_dvec3 point);
+rh_dbox rh_mesh_sdf_bounds(const rh_mesh_sdf *sdf);  // of the mesh
+int64_t rh_mesh_sdf_bytes(const rh_mesh_sdf *sdf);

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// All solids of a run as one: distance, normal, velocity and kind of wall at a point and a time. Distance is positive
+// in free space. Placed once per step (rh_obstacles_place), then read by all threads.
+#pragma once
+#include <stdbool.h>
+#include "base/status.h"
+#include "solid/shape.h"
+
+typedef enum rh_wall {
+    RH_WALL_SLIP,      // liquid slides along, never leaves by itself
+    RH_WALL_NO_SLIP,   // liquid takes the wall's velocity
+    RH_WALL_SEPARATE,  // slides along and may leave freely: the wall never pulls
+} rh_wall;
+extern const char *const rh_wall_names[];  // NULL-terminated, in the order of rh_wall
+
+typedef struct rh_obstacle {
+    rh_shape shape;
+    bool inside_out;  // a container: free space is inside the shape
+    rh_wall wall;
+    rh_motion motion;  // its key list is borrowed
+    rh_pose pose;      // at the time of the last rh_obstacles_place
+    rh_dvec3 linear, angular;  // rigid velocity at that time: v(x) = linear + angular x (x - origin)
+    rh_dvec3 origin;
+} rh_obstacle;
+
+typedef struct rh_obstacles {
+    rh_obstacle *items;  // owned
+    int count;
+    bool any_separating, any_moving;
+} rh_obstacles;
+
+void rh_obstacles_free(rh_obstacles *obstacles);  // not the meshes inside the shapes: world owns those
+void rh_obstacles_place(rh_obstacles *obstacles, double time);
+
+// Signed distance (m) to the nearest solid, positive in free space; +1e30 when there is none. `which` (may be NULL) gets its index or -1.
+double rh_obstacles_distance(const rh_obstacles *obstacles, rh_dvec3 point, int *which);
+// Unit normal of solid `which` pointing into free space.
+rh_dvec3 rh_obstacles_normal(const rh_obstacles *obstacles, int which, rh_dvec3 point);
+rh_dvec3 rh_obstacles_velocity(const rh_obstacles *obstacles, int which, rh_dvec3 point);
+// Only the solids that come within `radius` of `point` (for a tile): indices into `out` (max of them), returns how many.
+// A tile with none is free; a tile deep inside one solid is listed with it.
+int rh_obstacles_near(const rh_obstacles *obstacles, rh_dvec3 point, double radius, int *out, int max);
+// As rh_obstacles_distance, among a list from rh_obstacles_near.
+double rh_obstacles_distance_of(const rh_obstacles *obstacles, const int *list, int count, rh_dvec3 point, int *which);

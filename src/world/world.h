@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// The run: owns scene, particles and physics, chooses time steps, writes frames, checkpoints and the log. The command
+// line and the library's public interface are thin layers over this.
+//
+//   rh_world_create -> (rh_world_resume) -> rh_world_run -> rh_world_free
+#pragma once
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/status.h"
+#include "points/points.h"
+#include "scene/scene.h"
+
+typedef struct rh_world rh_world;
+
+// Facts about the step or frame just done, for progress and log.
+typedef struct rh_progress {
+    int64_t frame, first_frame, last_frame;
+    double time;              // s, simulated
+    double frame_fraction;    // of the current frame done, 0..1
+    int substeps;             // taken so far in this frame
+    int64_t step;             // since the start of the run
+    double dt;                // s, last step
+    int64_t particles, cells, tiles;
+    int iterations;           // of the pressure solve, last step
+    double residual;          // relative, last step
+    double volume, volume_error;  // m^3; relative to what was put in
+    double max_speed;         // m/s
+    int64_t emitted, removed;  // particles, in total
+    int64_t memory_bytes;
+    double seconds;           // wall time of this step
+} rh_progress;
+
+typedef struct rh_run_options {
+    const char *folder;       // run folder; made when missing. NULL: nothing is written (library use, tests)
+    int64_t first, last;      // frames to do; 0, 0 = as the scene says
+    atomic_int *stop;         // set to non-zero (by a signal handler) to finish the step, checkpoint and return RH_STOPPED
+    void (*progress)(const rh_progress *progress, bool frame_done, void *user);  // may be NULL; after every step
+    void *user;
+} rh_run_options;
+
+// Sizes before running (`rheo check`): computed from the shapes, not guessed.
+typedef struct rh_prediction {
+    int64_t particles;         // at the start
+    int64_t emitted;           // expected from emitters until the last frame
+    int64_t tiles, cells;      // at the start
+    int64_t bytes_memory;      // estimated peak
+    int64_t bytes_per_frame;   // on disk, upper estimate
+    int64_t frames;
+} rh_prediction;
+
+rh_code rh_world_create(const rh_scene *scene, rh_world **out, rh_status *status);  // the scene must outlive the world
+void rh_world_free(rh_world *world);
+rh_code rh_world_predict(const rh_scene *scene, rh_prediction *out, rh_status *status);
+
+// Loads the newest good checkpoint of a run folder. RH_USER when the scene differs, RH_IO when there is none.
+rh_code rh_world_resume(rh_world *world, const char *folder, rh_status *status);
+
+rh_code rh_world_run(rh_world *world, const rh_run_options *options, rh_status *status);
+// One time step of at most `dt_limit` seconds; returns the step taken in *dt. For tests and embedding.
+rh_code rh_world_step(rh_world *world, double dt_limit, double *dt, rh_status *status);
+
+const rh_points *rh_world_points(const rh_world *world);
+rh_points *rh_world_points_mutable(rh_world *world);  // for tests and embedding, between steps
+double rh_world_time(const rh_world *world);
+void rh_world_progress(const rh_world *world, rh_progress *out);

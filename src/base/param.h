@@ -61,6 +61,10 @@ typedef struct rh_param_table {
     const rh_param *rows;
     int count;
     size_t size;  // of the struct
+    // Optional: rules between fields (min below max, times in order ...), called when all fields are read. On failure
+    // it sets *field to the name of the row to blame and a message without a place; the reader puts file:line:column of
+    // that row before it.
+    rh_code (*check)(const void *object, const char **field, rh_status *status);
 } rh_param_table;
 
 #define RH_PARAM_COUNT(rows) ((int)(sizeof(rows) / sizeof((rows)[0])))

@@ -78,5 +78,3 @@ rh_dvec3 rh_motion_velocity(const rh_motion *motion, double time, rh_dvec3 point
 rh_dvec3 rh_pose_to_local(const rh_pose *pose, rh_dvec3 world);
 rh_dvec3 rh_pose_to_world(const rh_pose *pose, rh_dvec3 local);
 rh_dvec3 rh_pose_turn(const rh_pose *pose, rh_dvec3 local_direction);  // to world
-// The keys must have increasing times; the message does not name a file (the scene reader adds it).
-rh_code rh_motion_validate(const rh_motion *motion, rh_status *status);

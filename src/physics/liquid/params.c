@@ -23,7 +23,17 @@ static const rh_param rows[] = {
     {"volume_tolerance", RH_PARAM_FLOAT, AT(volume_tolerance), "", "1e-2", 1e-10, 0.5, .help = "relative residual of the volume correction's solve"},
 };
 
+static rh_code check(const void *object, const char **field, rh_status *status)
+{
+    const rh_liquid_params *p = object;
+    if (p->surface_tension != 0) {
+        *field = "surface_tension";
+        return rh_fail(status, RH_USER, "surface tension is not available yet: must be 0, found %g", p->surface_tension);
+    }
+    return RH_OK;
+}
+
 const rh_param_table rh_liquid_table = {
     "liquid",
     "Water-like liquid: incompressible, without viscosity, with a free surface.",
-    rows, RH_PARAM_COUNT(rows), sizeof(rh_liquid_params)};
+    rows, RH_PARAM_COUNT(rows), sizeof(rh_liquid_params), check};

@@ -7,6 +7,7 @@
 // Order: whoever needs it sorted by tile and cell sorts it (grid/sort.h); nothing here depends on order. `id` tells who is who.
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include "base/status.h"
 #include "base/vec.h"

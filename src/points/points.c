@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Particle sets. Every attribute owns a block of `capacity` elements (one element when uniform). A permutation gathers
+// into the spare block of the attribute's type and swaps the two, so sorting every step allocates nothing once the
+// spares exist. Functions that can run out of memory get all blocks first: a failure leaves the set as it was.
+#include "points/points.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+
+typedef struct mat3f { float m[9]; } mat3f;
+
+typedef struct type_facts {
+    size_t size;
+    const char *name, *label;
+} type_facts;
+
+static const type_facts types[RH_POINT_TYPES] = {
+    [RH_POINT_F32] = {sizeof(float), "float", "points.float"},
+    [RH_POINT_I32] = {sizeof(int32_t), "int32", "points.int32"},
+    [RH_POINT_I64] = {sizeof(int64_t), "int64", "points.int64"},
+    [RH_POINT_VEC3F] = {sizeof(rh_vec3), "vec3f", "points.vec3f"},
+    [RH_POINT_MAT3F] = {sizeof(mat3f), "mat3f", "points.mat3f"},
+};
+
+size_t rh_point_type_size(rh_point_type type) { return types[type].size; }
+const char *rh_point_type_name(rh_point_type type) { return types[type].name; }
+
+void rh_points_init(rh_points *points) { memset(points, 0, sizeof *points); }
+
+void rh_points_free(rh_points *points)
+{
+    for (int i = 0; i < points->attribute_count; i++) rh_free(points->attributes[i].data);
+    for (int t = 0; t < RH_POINT_TYPES; t++) rh_free(points->spare[t]);
+    rh_points_init(points);
+}
+
+// NULL with a status when the size does not fit or memory runs out.
+static void *new_block(rh_point_type type, int64_t elements, rh_status *status)
+{
+    if (elements < 0 || (uint64_t)elements > SIZE_MAX / 2 / types[type].size) {
+        rh_fail(status, RH_MEMORY, "out of memory: %lld points of type %s do not fit", (long long)elements,
+                types[type].name);
+        return NULL;
+    }
+    return rh_alloc((size_t)elements * types[type].size, types[type].label, status);
+}
+
+rh_attribute *rh_points_find(const rh_points *points, const char *name)
+{
+    for (int i = 0; i < points->attribute_count; i++)
+        if (strcmp(points->attributes[i].name, name) == 0) return (rh_attribute *)&points->attributes[i];
+    return NULL;
+}
+
+void *rh_points_data(const rh_points *points, const char *name, rh_point_type type)
+{
+    const rh_attribute *attribute = rh_points_find(points, name);
+    RH_ASSERT(attribute && attribute->type == type);
+    (void)type;
+    return attribute->data;
+}
+
+static rh_code check_type(const rh_attribute *found, rh_point_type type, rh_status *status)
+{
+    if (found->type == type) return RH_OK;
+    return rh_fail(status, RH_USER, "point attribute '%s' exists as %s, wanted as %s", found->name,
+                   types[found->type].name, types[type].name);
+}
+
+static rh_code append(rh_points *points, const char *name, rh_point_type type, void *data, bool uniform)
+{
+    rh_attribute *fresh = &points->attributes[points->attribute_count++];
+    *fresh = (rh_attribute){.type = type, .data = data, .uniform = uniform};
+    memcpy(fresh->name, name, strlen(name));
+    return RH_OK;
+}
+
+static rh_code check_room(const rh_points *points, const char *name, rh_status *status)
+{
+    if (name[0] == 0) return rh_fail(status, RH_USER, "a point attribute has an empty name");
+    if (strlen(name) >= RH_POINT_NAME)
+        return rh_fail(status, RH_USER, "point attribute name '%.64s' is longer than %d letters", name, RH_POINT_NAME - 1);
+    if (points->attribute_count == RH_POINTS_MAX_ATTRIBUTES)
+        return rh_fail(status, RH_USER, "no room for point attribute '%s': there are %d already", name,
+                       RH_POINTS_MAX_ATTRIBUTES);
+    return RH_OK;
+}
+
+static void fill(void *data, const void *value, size_t size, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) memcpy((char *)data + (size_t)i * size, value, size);
+}
+
+// Who adds an attribute that is uniform so far wants to give each point its own: keep the value, widen the storage.
+static rh_code widen(rh_points *points, rh_attribute *attribute, rh_status *status)
+{
+    void *data = new_block(attribute->type, points->capacity, status);
+    if (!data) return RH_MEMORY;
+    fill(data, attribute->data, types[attribute->type].size, points->count);
+    rh_free(attribute->data);
+    attribute->data = data;
+    attribute->uniform = false;
+    return RH_OK;
+}
+
+rh_code rh_points_add(rh_points *points, const char *name, rh_point_type type, rh_status *status)
+{
+    rh_attribute *found = rh_points_find(points, name);
+    if (found) {
+        RH_TRY(check_type(found, type, status));
+        return found->uniform ? widen(points, found, status) : RH_OK;
+    }
+    RH_TRY(check_room(points, name, status));
+    void *data = new_block(type, points->capacity, status);
+    if (!data) return RH_MEMORY;
+    memset(data, 0, (size_t)points->count * types[type].size);
+    return append(points, name, type, data, false);
+}
+
+rh_code rh_points_add_uniform(rh_points *points, const char *name, rh_point_type type, const void *value,
+                              rh_status *status)
+{
+    const rh_attribute *found = rh_points_find(points, name);
+    if (found) return check_type(found, type, status);
+    RH_TRY(check_room(points, name, status));
+    void *data = new_block(type, 1, status);
+    if (!data) return RH_MEMORY;
+    memcpy(data, value, types[type].size);
+    return append(points, name, type, data, true);
+}
+
+rh_code rh_points_reserve(rh_points *points, int64_t capacity, rh_status *status)
+{
+    if (capacity <= points->capacity) return RH_OK;
+    void *fresh[RH_POINTS_MAX_ATTRIBUTES] = {0};
+    int n = points->attribute_count;
+    for (int i = 0; i < n; i++) {
+        if (points->attributes[i].uniform) continue;
+        fresh[i] = new_block(points->attributes[i].type, capacity, status);
+        if (fresh[i]) continue;
+        while (i-- > 0) rh_free(fresh[i]);
+        return RH_MEMORY;
+    }
+    for (int i = 0; i < n; i++) {
+        rh_attribute *attribute = &points->attributes[i];
+        if (attribute->uniform) continue;
+        memcpy(fresh[i], attribute->data, (size_t)points->count * types[attribute->type].size);
+        rh_free(attribute->data);
+        attribute->data = fresh[i];
+    }
+    points->capacity = capacity;
+    return RH_OK;
+}
+
+rh_code rh_points_resize(rh_points *points, int64_t count, rh_status *status)
+{
+    RH_ASSERT(count >= 0);
+    if (count > points->capacity) {
+        // Half as much again: a steady inflow then copies each point a bounded number of times.
+        int64_t grown = points->capacity < INT64_MAX / 2 ? points->capacity + points->capacity / 2 : count;
+        RH_TRY(rh_points_reserve(points, grown > count ? grown : count, status));
+    }
+    for (int i = 0; i < points->attribute_count && count > points->count; i++) {
+        rh_attribute *attribute = &points->attributes[i];
+        size_t size = types[attribute->type].size;
+        if (!attribute->uniform)
+            memset((char *)attribute->data + (size_t)points->count * size, 0, (size_t)(count - points->count) * size);
+    }
+    points->count = count;
+    return RH_OK;
+}
+
+static rh_code ensure_spares(rh_points *points, rh_status *status)
+{
+    for (int i = 0; i < points->attribute_count; i++) {
+        rh_point_type type = points->attributes[i].type;
+        if (points->attributes[i].uniform) continue;
+        if (points->spare[type] && points->spare_capacity[type] >= points->capacity) continue;
+        void *fresh = new_block(type, points->capacity, status);
+        if (!fresh) return RH_MEMORY;
+        rh_free(points->spare[type]);
+        points->spare[type] = fresh;
+        points->spare_capacity[type] = points->capacity;
+    }
+    return RH_OK;
+}
+
+#define GATHER(element)                                                    \
+    do {                                                                   \
+        const element *source = from;                                      \
+        element *target = to;                                              \
+        _Pragma("omp parallel for schedule(static)")                       \
+        for (int64_t i = 0; i < count; i++) target[i] = source[order[i]];  \
+    } while (0)
+
+static void gather(rh_point_type type, const void *from, void *to, const uint32_t *order, int64_t count)
+{
+    switch (type) {
+    case RH_POINT_F32: GATHER(float); break;
+    case RH_POINT_I32: GATHER(int32_t); break;
+    case RH_POINT_I64: GATHER(int64_t); break;
+    case RH_POINT_VEC3F: GATHER(rh_vec3); break;
+    case RH_POINT_MAT3F: GATHER(mat3f); break;
+    }
+}
+
+rh_code rh_points_permute(rh_points *points, const uint32_t *order, int64_t count, rh_status *status)
+{
+    RH_ASSERT(count >= 0 && count <= points->count);
+    RH_TRY(ensure_spares(points, status));
+    for (int i = 0; i < points->attribute_count; i++) {
+        rh_attribute *attribute = &points->attributes[i];
+        if (attribute->uniform) continue;
+        void **spare = &points->spare[attribute->type];
+        gather(attribute->type, attribute->data, *spare, order, count);
+        void *old = attribute->data;
+        attribute->data = *spare;
+        *spare = old;
+        points->spare_capacity[attribute->type] = points->capacity;
+    }
+    points->count = count;
+    return RH_OK;
+}
+
+static bool attribute_is_valid(const rh_points *points, int index)
+{
+    const rh_attribute *attribute = &points->attributes[index];
+    if (attribute->name[0] == 0 || !memchr(attribute->name, 0, RH_POINT_NAME)) return false;
+    if ((int)attribute->type < 0 || (int)attribute->type >= RH_POINT_TYPES || !attribute->data) return false;
+    return rh_points_find(points, attribute->name) == attribute;  // a second one of that name would be found first
+}
+
+bool rh_points_is_valid(const rh_points *points)
+{
+    if (points->count < 0 || points->count > points->capacity) return false;
+    if (points->attribute_count < 0 || points->attribute_count > RH_POINTS_MAX_ATTRIBUTES) return false;
+    for (int i = 0; i < points->attribute_count; i++)
+        if (!attribute_is_valid(points, i)) return false;
+    for (int t = 0; t < RH_POINT_TYPES; t++)
+        if ((points->spare[t] == NULL) != (points->spare_capacity[t] == 0)) return false;
+    return true;
+}
+
+// A point's hash is the sum over its attributes, each seeded with name and type, then mixed; the set's hash is the
+// wrapping sum over points. Sums of integers do not depend on order, so neither the sort of the points, nor the order of
+// attributes, nor the number of threads shows. `id` ties the values of a point together.
+uint64_t rh_points_hash(const rh_points *points)
+{
+    uint64_t seeds[RH_POINTS_MAX_ATTRIBUTES];
+    uint64_t total = rh_mix64((uint64_t)points->count);
+    for (int a = 0; a < points->attribute_count; a++) {
+        const rh_attribute *attribute = &points->attributes[a];
+        seeds[a] = rh_hash(attribute->name, strlen(attribute->name), (uint64_t)attribute->type + 1);
+        total += rh_mix64(seeds[a]);
+        if (attribute->uniform) total += rh_hash(attribute->data, types[attribute->type].size, ~seeds[a]);
+    }
+#pragma omp parallel for schedule(static) reduction(+ : total)
+    for (int64_t i = 0; i < points->count; i++) {
+        uint64_t one = 0;
+        for (int a = 0; a < points->attribute_count; a++) {
+            const rh_attribute *attribute = &points->attributes[a];
+            size_t size = types[attribute->type].size;
+            if (!attribute->uniform) one += rh_hash((const char *)attribute->data + (size_t)i * size, size, seeds[a]);
+        }
+        total += rh_mix64(one);
+    }
+    return rh_mix64(total);
+}

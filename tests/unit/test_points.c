@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Particle sets: growth, permutation against the plain definition, hash, and what happens when memory runs out.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/random.h"
+#include "points/points.h"
+
+static rh_points make(int64_t count)
+{
+    rh_points points;
+    rh_status status = {0};
+    rh_points_init(&points);
+    float radius = 0.25f;
+    assert_int_equal(rh_points_add(&points, "P", RH_POINT_VEC3F, &status), RH_OK);
+    assert_int_equal(rh_points_add(&points, "v", RH_POINT_VEC3F, &status), RH_OK);
+    assert_int_equal(rh_points_resize(&points, count / 2, &status), RH_OK);
+    assert_int_equal(rh_points_add(&points, "id", RH_POINT_I64, &status), RH_OK);
+    assert_int_equal(rh_points_add(&points, "age", RH_POINT_F32, &status), RH_OK);
+    assert_int_equal(rh_points_add(&points, "kind", RH_POINT_I32, &status), RH_OK);
+    assert_int_equal(rh_points_add(&points, "C", RH_POINT_MAT3F, &status), RH_OK);
+    assert_int_equal(rh_points_add_uniform(&points, "radius", RH_POINT_F32, &radius, &status), RH_OK);
+    assert_int_equal(rh_points_resize(&points, count, &status), RH_OK);
+    rh_vec3 *P = rh_points_data(&points, "P", RH_POINT_VEC3F), *v = rh_points_data(&points, "v", RH_POINT_VEC3F);
+    int64_t *id = rh_points_data(&points, "id", RH_POINT_I64);
+    float *age = rh_points_data(&points, "age", RH_POINT_F32), *C = rh_points_data(&points, "C", RH_POINT_MAT3F);
+    int32_t *kind = rh_points_data(&points, "kind", RH_POINT_I32);
+    for (int64_t i = 0; i < count; i++) {
+        P[i] = rh_v3(rh_random(1, (uint64_t)i, 0, 0), rh_random(1, (uint64_t)i, 0, 1), rh_random(1, (uint64_t)i, 0, 2));
+        v[i] = rh_v3_scale(P[i], -2);
+        id[i] = 1000 + i;
+        age[i] = (float)i;
+        kind[i] = (int32_t)(i % 7);
+        for (int k = 0; k < 9; k++) C[9 * i + k] = (float)(9 * i + k);
+    }
+    assert_true(rh_points_is_valid(&points));
+    return points;
+}
+
+static void new_points_are_zero_even_in_dirty_memory(void **state)
+{
+    (void)state;
+    rh_points points = make(100);
+    assert_int_equal(rh_points_resize(&points, 10, NULL), RH_OK);
+    assert_int_equal(rh_points_resize(&points, 60, NULL), RH_OK);
+    const float *C = rh_points_data(&points, "C", RH_POINT_MAT3F);
+    const int64_t *id = rh_points_data(&points, "id", RH_POINT_I64);
+    assert_int_equal(id[9], 1009);
+    for (int i = 10; i < 60; i++) assert_int_equal(id[i], 0);
+    for (int i = 90; i < 540; i++) assert_true(C[i] == 0);
+    rh_points_free(&points);
+}
+
+static void growth_is_geometric_and_keeps_values(void **state)
+{
+    (void)state;
+    rh_points points = make(1000);
+    uint64_t before = rh_points_hash(&points);
+    int64_t moves = 0, capacity = points.capacity;
+    for (int64_t n = 1001; n <= 20000; n++) {
+        assert_int_equal(rh_points_resize(&points, n, NULL), RH_OK);
+        if (points.capacity != capacity) moves++;
+        capacity = points.capacity;
+    }
+    assert_true(moves >= 1 && moves <= 9);
+    assert_int_equal(rh_points_resize(&points, 1000, NULL), RH_OK);
+    assert_true(rh_points_hash(&points) == before);
+    rh_points_free(&points);
+}
+
+static void adding_again_keeps_or_refuses(void **state)
+{
+    (void)state;
+    rh_status status = {0};
+    rh_points points = make(5);
+    uint64_t before = rh_points_hash(&points);
+    float other = 9;
+    assert_int_equal(rh_points_add(&points, "v", RH_POINT_VEC3F, &status), RH_OK);
+    assert_int_equal(rh_points_add_uniform(&points, "radius", RH_POINT_F32, &other, &status), RH_OK);
+    assert_true(rh_points_hash(&points) == before);
+    assert_int_equal(rh_points_add(&points, "v", RH_POINT_F32, &status), RH_USER);
+    assert_non_null(strstr(status.message, "'v' exists as vec3f, wanted as float"));
+    rh_status_clear(&status);
+    assert_int_equal(rh_points_add(&points, "", RH_POINT_F32, &status), RH_USER);
+    rh_status_clear(&status);
+    assert_int_equal(rh_points_add(&points, "a_name_of_thirty_two_characters_", RH_POINT_F32, &status), RH_USER);
+    assert_int_equal(points.attribute_count, 7);
+    char name[16];
+    for (int i = 7; i < RH_POINTS_MAX_ATTRIBUTES; i++) {
+        name[0] = 'x', name[1] = (char)('A' + i), name[2] = 0;
+        assert_int_equal(rh_points_add(&points, name, RH_POINT_F32, NULL), RH_OK);
+    }
+    assert_int_equal(rh_points_add(&points, "more", RH_POINT_F32, NULL), RH_USER);
+    assert_true(rh_points_is_valid(&points));
+    rh_points_free(&points);
+}
+
+static void a_uniform_attribute_widens_with_its_value(void **state)
+{
+    (void)state;
+    rh_points points = make(50);
+    assert_int_equal(rh_points_add(&points, "radius", RH_POINT_F32, NULL), RH_OK);
+    assert_false(rh_points_find(&points, "radius")->uniform);
+    const float *radius = rh_points_data(&points, "radius", RH_POINT_F32);
+    for (int i = 0; i < 50; i++) assert_true(radius[i] == 0.25f);
+    rh_points_free(&points);
+}
+
+static void permute_does_what_it_says(void **state)
+{
+    (void)state;
+    enum { N = 10000 };
+    rh_points points = make(N), copy = make(N);
+    uint32_t *order = malloc(N * sizeof *order);
+    for (uint32_t i = 0; i < N; i++) order[i] = i;
+    for (uint32_t i = N - 1; i > 0; i--) {
+        uint32_t j = rh_random_bits(3, i, 0, 0) % (i + 1), t = order[i];
+        order[i] = order[j], order[j] = t;
+    }
+    assert_int_equal(rh_points_permute(&points, order, N, NULL), RH_OK);
+    assert_true(rh_points_is_valid(&points));
+    for (int a = 0; a < points.attribute_count; a++) {
+        size_t size = rh_point_type_size(points.attributes[a].type);
+        const char *now = points.attributes[a].data, *old = copy.attributes[a].data;
+        for (int64_t i = 0; i < N && !points.attributes[a].uniform; i++)
+            assert_memory_equal(now + (size_t)i * size, old + order[i] * size, size);
+    }
+    assert_true(rh_points_hash(&points) == rh_points_hash(&copy));
+
+    int64_t blocks = rh_memory_blocks();
+    assert_int_equal(rh_points_permute(&points, order, N / 4, NULL), RH_OK);  // removal
+    assert_int_equal(points.count, N / 4);
+    assert_int_equal(rh_memory_blocks(), blocks);  // the spares are there already
+    assert_true(rh_points_hash(&points) != rh_points_hash(&copy));
+    assert_int_equal(rh_points_resize(&points, 3 * N, NULL), RH_OK);  // spares are now too small
+    for (uint32_t i = 0; i < N; i++) order[i] = N - 1 - i;
+    assert_int_equal(rh_points_permute(&points, order, N, NULL), RH_OK);
+    assert_true(rh_points_is_valid(&points));
+    free(order);
+    rh_points_free(&points);
+    rh_points_free(&copy);
+}
+
+static void hash_sees_every_bit_and_no_order(void **state)
+{
+    (void)state;
+    rh_points points = make(513);
+    uint64_t base = rh_points_hash(&points);
+    for (int a = 0; a < points.attribute_count; a++) {
+        rh_attribute *attribute = &points.attributes[a];
+        size_t size = rh_point_type_size(attribute->type);
+        unsigned char *byte = (unsigned char *)attribute->data + (attribute->uniform ? 0 : 512 * size) + size - 1;
+        *byte ^= 1;
+        assert_true(rh_points_hash(&points) != base);
+        *byte ^= 1;
+    }
+    float *age = rh_points_data(&points, "age", RH_POINT_F32);
+    age[3] = 4, age[4] = 3;  // values changed owners
+    assert_true(rh_points_hash(&points) != base);
+    age[3] = 3, age[4] = 4;
+    points.attributes[1].name[0] = 'w';
+    assert_true(rh_points_hash(&points) != base);
+    points.attributes[1].name[0] = 'v';
+    rh_attribute moved = points.attributes[0];
+    points.attributes[0] = points.attributes[5], points.attributes[5] = moved;
+    assert_true(rh_points_hash(&points) == base);
+    for (int threads = 1; threads <= 4; threads++) {
+        rh_threads_set(threads);
+        assert_true(rh_points_hash(&points) == base);
+    }
+    rh_threads_set(0);
+    rh_points_free(&points);
+}
+
+static void running_out_of_memory_changes_nothing(void **state)
+{
+    (void)state;
+    rh_points points = make(100);
+    uint64_t before = rh_points_hash(&points);
+    uint32_t order[100];
+    for (uint32_t i = 0; i < 100; i++) order[i] = 99 - i;
+    for (int fail = 0; fail < 4; fail++) {
+        rh_status status = {0};
+        rh_memory_fail_after(fail);
+        assert_int_equal(rh_points_resize(&points, 5000, &status), RH_MEMORY);
+        // Spares that were got stay for the next try: 0, 1, then 3 of the 5 types, and the last try succeeds.
+        rh_memory_fail_after(fail);
+        assert_int_equal(rh_points_permute(&points, order, 100, &status), fail < 3 ? RH_MEMORY : RH_OK);
+        rh_memory_fail_after(0);
+        assert_int_equal(rh_points_add(&points, "new", RH_POINT_F32, &status), RH_MEMORY);
+        assert_int_equal(rh_points_add(&points, "radius", RH_POINT_F32, &status), RH_MEMORY);
+        rh_memory_fail_after(-1);
+        assert_true(rh_points_is_valid(&points));
+        assert_true(rh_points_hash(&points) == before);
+    }
+    assert_int_equal(rh_points_reserve(&points, INT64_MAX / 2, NULL), RH_MEMORY);
+    rh_points_free(&points);
+}
+
+static void empty_set(void **state)
+{
+    (void)state;
+    rh_points points;
+    rh_points_init(&points);
+    assert_true(rh_points_is_valid(&points));
+    assert_int_equal(rh_points_permute(&points, NULL, 0, NULL), RH_OK);
+    rh_points_hash(&points);
+    rh_points_free(&points);
+    rh_points_free(&points);
+}
+
+static int nothing_left(void **state)
+{
+    (void)state;
+    return rh_memory_bytes() == 0 && rh_memory_blocks() == 0 ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(new_points_are_zero_even_in_dirty_memory), cmocka_unit_test(growth_is_geometric_and_keeps_values),
+        cmocka_unit_test(adding_again_keeps_or_refuses),            cmocka_unit_test(a_uniform_attribute_widens_with_its_value),
+        cmocka_unit_test(permute_does_what_it_says),                cmocka_unit_test(hash_sees_every_bit_and_no_order),
+        cmocka_unit_test(running_out_of_memory_changes_nothing),    cmocka_unit_test(empty_set),
+    };
+    return cmocka_run_group_tests(tests, NULL, nothing_left);
+}

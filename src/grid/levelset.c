@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// The liquid's surface from its particles.
+//
+// Field (ZBS-1; Y. Zhu, R. Bridson, "Animating sand as a fluid", ACM TOG 24(3), 2005): f(x) = |x - xbar| - r with
+// xbar the average of the particles within R of x under k(s) = (1 - s^2)^3. It does not depend on the local density,
+// so clumps and gaps leave it smooth.
+//
+// r is chosen so that the field of a uniformly filled half space vanishes on its boundary: there xbar lies
+// R * int z k / int k (over the half ball) inside, which is (1/40) / (2 * 16/315) R = 0.24609 R in 3D and
+// (2 * 16/315) / (pi / 8) R = 0.25869 R in 2D. With R = 2 spacings an isolated particle gets about its own volume.
+//
+// f is accurate near its zero set but saturates at -r inside, so f(a) / (f(a) - f(b)) would misplace the surface on an edge a-b by up
+// to a third of a cell. Instead the zero is searched along each cut edge; distances then start from those points (second order).
+//
+// At a solid the missing half of the neighbourhood looks just like a free surface. The part of x - xbar that points
+// into the solid is dropped, so a full cell at a wall is inside, and the surface meets the wall at a right angle.
+#include "grid/levelset.h"
+
+#include <math.h>
+#include <string.h>
+#include "base/parallel.h"
+
+float rh_surface_offset(int dimension) { return dimension == 3 ? 0.246094f : 0.258693f; }
+
+typedef struct evaluator {
+    const rh_tiles *tiles;
+    const rh_vec3 *positions;
+    float radius, offset;  // R and r, m
+    int reach;             // cells a kernel may reach
+} evaluator;
+
+static const float NOTHING = 1e30f;  // no particle within R
+
+// Particles of cell (i, j, k) relative to tile t; cells up to one tile away.
+static inline bool cell_range(const rh_tiles *tiles, int32_t t, int i, int j, int k, uint32_t *begin, uint32_t *end)
+{
+    int n = ((i >> 3) + 1) + 3 * ((j >> 3) + 1) + 9 * ((k >> 3) + 1);
+    int32_t other = tiles->near[t][n];
+    if (other < 0) return false;
+    int64_t c = (int64_t)other * tiles->cells + ((i & 7) + RH_TILE * ((j & 7) + RH_TILE * (k & 7)));
+    *begin = tiles->first[c];
+    *end = tiles->first[c + 1];
+    return *begin < *end;
+}
+
+// x - xbar at a point in or next to tile t, or false when no particle is near.
+static bool average_offset(const evaluator *e, int32_t t, rh_vec3 x, rh_vec3 *out)
+{
+    rh_tile at = e->tiles->at[t];
+    int i = (int)floorf(x.x * e->tiles->inverse_h) - at.x * RH_TILE, j = (int)floorf(x.y * e->tiles->inverse_h) - at.y * RH_TILE;
+    int k = e->tiles->dimension == 3 ? (int)floorf(x.z * e->tiles->inverse_h) - at.z * RH_TILE : 0;
+    float inverse = 1 / (e->radius * e->radius), sum = 0;
+    rh_vec3 mean = {0, 0, 0};
+    int layers = e->tiles->dimension == 3 ? e->reach : 0;
+    for (int dz = -layers; dz <= layers; dz++)
+        for (int dy = -e->reach; dy <= e->reach; dy++)
+            for (int dx = -e->reach; dx <= e->reach; dx++) {
+                uint32_t begin, end;
+                if (!cell_range(e->tiles, t, i + dx, j + dy, k + dz, &begin, &end)) continue;
+                for (uint32_t p = begin; p < end; p++) {
+                    rh_vec3 d = rh_v3_sub(e->positions[p], x);
+                    float s = 1 - rh_v3_dot(d, d) * inverse;
+                    if (s <= 0) continue;
+                    float w = s * s * s;
+                    sum += w;
+                    mean = rh_v3_add(mean, rh_v3_scale(d, w));
+                }
+            }
+    if (sum <= 1e-12f) return false;
+    *out = rh_v3_scale(mean, -1 / sum);
+    return true;
+}
+
+// f at a point in or next to tile t, with the solid's distance and normal there.
+static float evaluate(const evaluator *e, int32_t t, rh_vec3 x, float solid, rh_vec3 normal)
+{
+    if (solid < 0) x = rh_v3_add(x, rh_v3_scale(normal, -solid));
+    rh_vec3 off;
+    if (!average_offset(e, t, x, &off)) return NOTHING;
+    if (solid < e->radius) {
+        float into = rh_v3_dot(off, normal);
+        if (into < 0) off = rh_v3_sub(off, rh_v3_scale(normal, into));
+    }
+    return rh_v3_length(off) - e->offset;
+}
+
+// --- solids, read from their sampled distance ---------------------------------------------------------------------
+typedef struct solid_block { float values[(RH_TILE + 4) * (RH_TILE + 4) * (RH_TILE + 4)]; bool any; } solid_block;
+
+static void load_solid(const rh_tiles *tiles, const float *solid, int32_t t, solid_block *out)
+{
+    out->any = false;
+    if (!solid) return;
+    rh_block_load(tiles, solid, t, 2, 1e10f, out->values);
+    int n = rh_block_values(tiles, 2);
+    float near = 3 * tiles->h;
+    for (int i = 0; i < n && !out->any; i++) out->any = out->values[i] < near;
+}
+
+static float solid_at(const rh_tiles *tiles, const solid_block *s, int i, int j, int k)
+{
+    return s->any ? s->values[rh_block_index(tiles, 2, i, j, k)] : 1e10f;
+}
+
+static rh_vec3 solid_normal(const rh_tiles *tiles, const solid_block *s, int i, int j, int k)
+{
+    if (!s->any) return rh_v3(0, 0, 0);
+    rh_vec3 g = {solid_at(tiles, s, i + 1, j, k) - solid_at(tiles, s, i - 1, j, k),
+                 solid_at(tiles, s, i, j + 1, k) - solid_at(tiles, s, i, j - 1, k), 0};
+    if (tiles->dimension == 3) g.z = solid_at(tiles, s, i, j, k + 1) - solid_at(tiles, s, i, j, k - 1);
+    float length = rh_v3_length(g);
+    return length > 0 ? rh_v3_scale(g, 1 / length) : rh_v3(0, 0, 0);
+}
+
+// --- cell centres -------------------------------------------------------------------------------------------------
+enum { EMPTY = 0, FILLED = 1, WALL = 2 };  // wall: deep enough in a solid not to count as a gap
+
+static void mark_cells(const rh_tiles *tiles, const float *solid, uint8_t *kind)
+{
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < tiles->count; t++)
+        for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c++)
+            kind[c] = tiles->first[c] < tiles->first[c + 1] ? FILLED : solid && solid[c] < -0.25f * tiles->h ? WALL : EMPTY;
+}
+
+typedef enum surroundings { ALL_FULL, ALL_EMPTY, MIXED } surroundings;
+
+static surroundings look_around(const rh_tiles *tiles, const uint8_t *block, int halo, int reach, int i, int j, int k)
+{
+    bool filled = false, gap = false;
+    int layers = tiles->dimension == 3 ? reach : 0;
+    for (int dz = -layers; dz <= layers; dz++)
+        for (int dy = -reach; dy <= reach; dy++)
+            for (int dx = -reach; dx <= reach; dx++) {
+                uint8_t kind = block[rh_block_index(tiles, halo, i + dx, j + dy, k + dz)];
+                filled |= kind == FILLED;
+                gap |= kind == EMPTY;
+            }
+    return !filled ? ALL_EMPTY : gap ? MIXED : ALL_FULL;
+}
+
+static void evaluate_tile(const evaluator *e, const float *solid, const uint8_t *kind, int32_t t, float *phi)
+{
+    const rh_tiles *tiles = e->tiles;
+    uint8_t block[(RH_TILE + 4) * (RH_TILE + 4) * (RH_TILE + 4)];
+    rh_block_load_u8(tiles, kind, t, 2, EMPTY, block);
+    solid_block walls;
+    load_solid(tiles, solid, t, &walls);
+    float *out = phi + (int64_t)t * tiles->cells;
+    for (int k = 0; k < tiles->layers; k++)
+        for (int j = 0; j < RH_TILE; j++)
+            for (int i = 0; i < RH_TILE; i++) {
+                float *value = out + i + RH_TILE * (j + RH_TILE * k);
+                float depth = solid_at(tiles, &walls, i, j, k);
+                surroundings around = look_around(tiles, block, 2, e->reach, i, j, k);
+                if (around == ALL_EMPTY || depth < -1.5f * tiles->h) *value = NOTHING;
+                else if (around == ALL_FULL) *value = -e->offset;
+                else *value = evaluate(e, t, rh_cell_center(tiles, t, i, j, k), depth, solid_normal(tiles, &walls, i, j, k));
+            }
+}
+
+// --- cut edges ----------------------------------------------------------------------------------------------------
+
+// The zero of f between two neighbouring cell centres, as a fraction of the way from the lower one. Three halvings
+// (f saturates on both sides, so the secant is no guide there), then one linear step.
+static float find_zero(const evaluator *e, int32_t t, const int lower[3], int axis, const solid_block *walls, bool lower_inside)
+{
+    const rh_tiles *tiles = e->tiles;
+    int upper[3] = {lower[0] + (axis == 0), lower[1] + (axis == 1), lower[2] + (axis == 2)};
+    float d0 = solid_at(tiles, walls, lower[0], lower[1], lower[2]), d1 = solid_at(tiles, walls, upper[0], upper[1], upper[2]);
+    const int *inner = lower_inside ? lower : upper;
+    rh_vec3 normal = solid_normal(tiles, walls, inner[0], inner[1], inner[2]);
+    rh_vec3 start = rh_cell_center(tiles, t, lower[0], lower[1], lower[2]);
+    float low = 0, high = 1, f_low = 0, f_high = 0;
+    bool have_low = false, have_high = false;
+    for (int n = 0; n < 4; n++) {
+        float s = 0.5f * (low + high);
+        if (n == 3 && have_low && have_high && fabsf(f_low) < e->radius && fabsf(f_high) < e->radius)
+            return low + (high - low) * f_low / (f_low - f_high);
+        rh_vec3 x = start;
+        (&x.x)[axis] += s * tiles->h;
+        float f = evaluate(e, t, x, d0 + s * (d1 - d0), normal);
+        if ((f < 0) == lower_inside) low = s, f_low = f, have_low = true;
+        else high = s, f_high = f, have_high = true;
+    }
+    return 0.5f * (low + high);
+}
+
+static void cut_tile(const evaluator *e, const float *solid, const rh_surface *surface, int32_t t)
+{
+    const rh_tiles *tiles = e->tiles;
+    uint8_t inside[(RH_TILE + 2) * (RH_TILE + 2) * (RH_TILE + 2)];
+    rh_block_load_u8(tiles, surface->inside, t, 1, 0, inside);
+    solid_block walls;
+    load_solid(tiles, solid, t, &walls);
+    for (int k = 0; k < tiles->layers; k++)
+        for (int j = 0; j < RH_TILE; j++)
+            for (int i = 0; i < RH_TILE; i++) {
+                uint8_t here = inside[rh_block_index(tiles, 1, i, j, k)];
+                int64_t c = (int64_t)t * tiles->cells + i + RH_TILE * (j + RH_TILE * k);
+                for (int a = 0; a < tiles->dimension; a++) {
+                    int lower[3] = {i - (a == 0), j - (a == 1), k - (a == 2)};
+                    uint8_t below = inside[rh_block_index(tiles, 1, lower[0], lower[1], lower[2])];
+                    surface->cut.axis[a][c] = here == below ? -1 : find_zero(e, t, lower, a, &walls, below);
+                }
+            }
+}
+
+// Distance of a cell next to a cut from the cut points along its axes: 1/d^2 = sum 1/d_axis^2, exact for a plane.
+static void start_tile(const rh_tiles *tiles, const rh_surface *surface, int32_t t, uint8_t *fixed)
+{
+    float cuts[3][(RH_TILE + 2) * (RH_TILE + 2) * (RH_TILE + 2)];
+    for (int a = 0; a < tiles->dimension; a++) rh_block_load(tiles, surface->cut.axis[a], t, 1, -1, cuts[a]);
+    for (int k = 0; k < tiles->layers; k++)
+        for (int j = 0; j < RH_TILE; j++)
+            for (int i = 0; i < RH_TILE; i++) {
+                int64_t c = (int64_t)t * tiles->cells + i + RH_TILE * (j + RH_TILE * k);
+                float sum = 0;
+                for (int a = 0; a < tiles->dimension; a++) {
+                    float below = cuts[a][rh_block_index(tiles, 1, i, j, k)];
+                    float above = cuts[a][rh_block_index(tiles, 1, i + (a == 0), j + (a == 1), k + (a == 2))];
+                    float near = fminf(below >= 0 ? 1 - below : 2, above >= 0 ? above : 2);
+                    if (near < 2) sum += 1 / fmaxf(near * near, 1e-6f);
+                }
+                fixed[c] = sum > 0;
+                float distance = sum > 0 ? tiles->h / sqrtf(sum) : surface->band * tiles->h;
+                surface->phi[c] = surface->inside[c] ? -distance : distance;
+            }
+}
+
+rh_code rh_surface_build(rh_surface *surface, const rh_tiles *tiles, const rh_vec3 *positions, float spacing,
+                         const float *solid, float band, rh_arena *arena, rh_status *status)
+{
+    int64_t values = rh_tiles_values(tiles);
+    *surface = (rh_surface){.band = band};
+    surface->phi = rh_field_new(tiles, arena, status);
+    surface->inside = rh_arena_take(arena, (size_t)values, status);
+    if (!surface->phi || !surface->inside) return RH_MEMORY;
+    RH_TRY(rh_faces_new(&surface->cut, tiles, false, arena, status));
+    rh_arena_mark mark = rh_arena_save(arena);
+    uint8_t *kind = rh_arena_take(arena, (size_t)values, status);
+    if (!kind) return RH_MEMORY;
+
+    // R is two spacings, but never less than a cell: a cell centre must see the particles around it.
+    evaluator e = {tiles, positions, fmaxf(2 * spacing, tiles->h), 0, 0};
+    e.offset = rh_surface_offset(tiles->dimension) * e.radius;
+    e.reach = e.radius > tiles->h * 1.0001f ? 2 : 1;
+    mark_cells(tiles, solid, kind);
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t t = 0; t < tiles->count; t++) {
+        evaluate_tile(&e, solid, kind, t, surface->phi);
+        for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c++) surface->inside[c] = surface->phi[c] < 0;
+    }
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t t = 0; t < tiles->count; t++) cut_tile(&e, solid, surface, t);
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t t = 0; t < tiles->count; t++) start_tile(tiles, surface, t, kind);
+    rh_levelset_sweep(tiles, surface->phi, kind, band);
+    rh_arena_restore(arena, mark);
+    return RH_OK;
+}
+
+double rh_surface_volume(const rh_tiles *tiles, const float *phi, const float *open, rh_arena *arena, rh_status *status)
+{
+    rh_arena_mark mark = rh_arena_save(arena);
+    double *sums = rh_arena_take(arena, (size_t)tiles->count * sizeof *sums, status);
+    if (!sums) return 0;
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < tiles->count; t++) {
+        sums[t] = 0;
+        for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c++) {
+            float share = fminf(fmaxf(0.5f - phi[c] * tiles->inverse_h, 0), 1);
+            sums[t] += (double)(open ? share * open[c] : share);
+        }
+    }
+    double cells = rh_sum(sums, tiles->count), h = tiles->h;
+    rh_arena_restore(arena, mark);
+    return cells * h * h * (tiles->dimension == 3 ? h : 1);
+}

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// FLIP-5, FLIP-6. Free surface: ghost fluid, p = 0 at the place where the surface cuts the edge between a liquid and an
+// air cell (F. Gibou, R. Fedkiw, L. Cheng, M. Kang, J. Comput. Phys. 176, 2002; D. Enright et al. 2003). Solids: each
+// face counts with its open share, the rest of it moves with the wall (Ng, Min, Gibou 2009).
+//
+//   sum_faces open (q_c - q_n) / theta = - sum_faces n (open u + (1 - open) u_wall)
+//
+// theta = 1 between liquid cells, the fraction of the way to the surface towards air.
+//
+// Separating walls: 0 <= p  _|_  div u >= 0 in cells at such walls (Batty, Bertails, Bridson 2007 as a complementarity
+// problem), solved by a primal-dual active set: cells with p < 0 let go (p = 0), cells that let go but would be
+// squeezed are taken back, until nothing changes (M. Hintermueller, K. Ito, K. Kunisch, SIAM J. Optim. 13, 2003).
+#include "physics/liquid/pressure.h"
+
+#include <math.h>
+#include <string.h>
+#include "base/parallel.h"
+
+enum { SIDE = RH_TILE + 2, SMALL = SIDE * SIDE * SIDE, MAX_ROUNDS = 12 };
+static const float THETA_MIN = 0.01f;  // closer than this the surface counts as this close: bounds the operator
+
+enum { AIR = 0, LIQUID = 1 };
+
+// Liquid for the solve: inside the surface and not let go.
+static void mark_liquid(const rh_pressure *p, uint8_t *liquid)
+{
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < p->tiles->count; t++)
+        for (int64_t c = (int64_t)t * p->tiles->cells; c < (int64_t)(t + 1) * p->tiles->cells; c++)
+            liquid[c] = p->surface->inside[c] && !(p->released && p->released[c]) ? LIQUID : AIR;
+}
+
+// Way from a liquid cell to the surface on the edge of a face, in cells. `s` is the cut from the lower cell; no cut
+// means the other cell let go: its pressure is zero at its centre.
+static inline float theta(float s, bool liquid_is_lower)
+{
+    float way = s < 0 ? 1 : liquid_is_lower ? s : 1 - s;
+    return way < THETA_MIN ? THETA_MIN : way;
+}
+
+static const int step_of[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+
+static void assemble_tile(rh_pressure *p, const uint8_t *liquid, int32_t t)
+{
+    const rh_tiles *tiles = p->tiles;
+    uint8_t kind[SMALL];
+    float open[3][SMALL], cut[3][SMALL];
+    rh_block_load_u8(tiles, liquid, t, 1, AIR, kind);
+    for (int a = 0; a < tiles->dimension; a++) {
+        rh_block_load(tiles, p->cut->open.axis[a], t, 1, 0, open[a]);
+        rh_block_load(tiles, p->surface->cut.axis[a], t, 1, -1, cut[a]);
+    }
+    for (int k = 0; k < tiles->layers; k++)
+        for (int j = 0; j < RH_TILE; j++)
+            for (int i = 0; i < RH_TILE; i++) {
+                int64_t c = (int64_t)t * tiles->cells + i + RH_TILE * (j + RH_TILE * k);
+                int b = rh_block_index(tiles, 1, i, j, k);
+                float diagonal = 0;
+                for (int a = 0; a < tiles->dimension; a++) {
+                    const int *s = step_of[a];
+                    int low = rh_block_index(tiles, 1, i - s[0], j - s[1], k - s[2]);
+                    int high = rh_block_index(tiles, 1, i + s[0], j + s[1], k + s[2]);
+                    p->matrix.link.axis[a][c] = kind[b] && kind[low] ? open[a][b] : 0;
+                    diagonal += kind[low] ? open[a][b] : open[a][b] / theta(cut[a][b], false);
+                    diagonal += kind[high] ? open[a][high] : open[a][high] / theta(cut[a][high], true);
+                }
+                p->matrix.diagonal[c] = kind[b] ? diagonal : 0;
+            }
+}
+
+// --- components without air ---------------------------------------------------------------------------------------
+static int32_t root_of(int32_t *parent, int32_t c)
+{
+    while (parent[c] != c) c = parent[c] = parent[parent[c]];
+    return c;
+}
+
+static void join(int32_t *parent, int32_t a, int32_t b)
+{
+    a = root_of(parent, a);
+    b = root_of(parent, b);
+    if (a < b) parent[b] = a;
+    else parent[a] = b;
+}
+
+// A cell touches air when its diagonal exceeds the sum of its links.
+static void mark_sealed(rh_pressure *p)
+{
+    const rh_tiles *tiles = p->tiles;
+    int32_t *parent = p->component;
+    const rh_poisson *m = &p->matrix;
+    for (int32_t n = 0; n < m->count; n++)
+        for (int c = 0; c < tiles->cells; c++) {
+            int32_t at = m->list[n] * tiles->cells + c;
+            parent[at] = at;
+        }
+    for (int32_t n = 0; n < m->count; n++) {
+        int32_t t = m->list[n];
+        for (int c = 0; c < tiles->cells; c++) {
+            int32_t at = t * tiles->cells + c;
+            if (m->diagonal[at] <= 0) continue;
+            for (int a = 0; a < tiles->dimension; a++) {
+                if (m->link.axis[a][at] <= 0) continue;
+                int i = c & 7, j = c >> 3 & 7, k = c >> 6, edge = a == 0 ? i : a == 1 ? j : k, step = a == 0 ? 1 : a == 1 ? 8 : 64;
+                int32_t other = edge ? at - step : tiles->near[t][RH_HERE - (a == 0 ? 1 : a == 1 ? 3 : 9)] * tiles->cells + c + 7 * step;
+                join(parent, at, other);
+            }
+        }
+    }
+    memset(p->sealed, 1, (size_t)rh_tiles_values(tiles));
+    for (int32_t n = 0; n < m->count; n++)
+        for (int c = 0; c < tiles->cells; c++) {
+            int32_t at = m->list[n] * tiles->cells + c;
+            if (m->diagonal[at] > 0) parent[at] = root_of(parent, at);
+        }
+    // Touching air shows as a Dirichlet part of the diagonal; the flag was left in q by find_air.
+    p->any_sealed = false;
+    for (int32_t n = 0; n < m->count; n++)
+        for (int c = 0; c < tiles->cells; c++) {
+            int32_t at = m->list[n] * tiles->cells + c;
+            if (m->diagonal[at] > 0 && p->q[at] != 0) p->sealed[parent[at]] = 0;
+        }
+    for (int32_t n = 0; n < m->count && !p->any_sealed; n++)
+        for (int c = 0; c < tiles->cells; c++) {
+            int32_t at = m->list[n] * tiles->cells + c;
+            if (m->diagonal[at] > 0 && p->sealed[parent[at]]) p->any_sealed = true;
+        }
+}
+
+// q = 1 in unknowns with an open face towards air, 0 elsewhere: diagonal minus links, computed by A applied to ones.
+static void find_air(rh_pressure *p, float *ones)
+{
+    const rh_poisson *m = &p->matrix;
+    int cells = p->tiles->cells;
+    for (int32_t n = 0; n < m->count; n++)
+        for (int64_t c = (int64_t)m->list[n] * cells; c < (int64_t)(m->list[n] + 1) * cells; c++) ones[c] = m->diagonal[c] > 0;
+    rh_poisson_apply(m, ones, p->q);
+    for (int32_t n = 0; n < m->count; n++)
+        for (int64_t c = (int64_t)m->list[n] * cells; c < (int64_t)(m->list[n] + 1) * cells; c++)
+            p->q[c] = p->q[c] > 1e-5f * m->diagonal[c];
+}
+
+// Removes from b its mean over each sealed component. Sums run over tiles in fixed order.
+static rh_code balance(rh_pressure *p, float *b, rh_arena *arena, rh_status *status)
+{
+    if (!p->any_sealed) return RH_OK;
+    const rh_poisson *m = &p->matrix;
+    int cells = p->tiles->cells;
+    rh_arena_mark mark = rh_arena_save(arena);
+    double *sum = rh_arena_take_zero(arena, (size_t)rh_tiles_values(p->tiles) * sizeof *sum, status);
+    int32_t *size = rh_arena_take_zero(arena, (size_t)rh_tiles_values(p->tiles) * sizeof *size, status);
+    if (!sum || !size) return RH_MEMORY;
+    for (int pass = 0; pass < 2; pass++)
+        for (int32_t n = 0; n < m->count; n++)
+            for (int64_t c = (int64_t)m->list[n] * cells; c < (int64_t)(m->list[n] + 1) * cells; c++) {
+                if (m->diagonal[c] <= 0 || !p->sealed[p->component[c]]) continue;
+                int32_t root = p->component[c];
+                if (pass == 0) sum[root] += (double)b[c], size[root]++;
+                else b[c] -= (float)(sum[root] / size[root]);
+            }
+    rh_arena_restore(arena, mark);
+    return RH_OK;
+}
+
+// --- prepare and solve --------------------------------------------------------------------------------------------
+static rh_code assemble(rh_pressure *p, rh_arena *arena, rh_status *status)
+{
+    const rh_tiles *tiles = p->tiles;
+    rh_arena_mark mark = rh_arena_save(arena);
+    uint8_t *liquid = rh_arena_take(arena, (size_t)rh_tiles_values(tiles), status);
+    if (!liquid) return RH_MEMORY;
+    mark_liquid(p, liquid);
+#pragma omp parallel for schedule(dynamic, 8)
+    for (int32_t t = 0; t < tiles->count; t++) assemble_tile(p, liquid, t);
+    rh_arena_restore(arena, mark);
+    RH_TRY(rh_poisson_finish(&p->matrix, arena, status));
+    memset(p->q, 0, (size_t)rh_tiles_values(tiles) * sizeof(float));
+    mark = rh_arena_save(arena);
+    float *ones = rh_arena_take_zero(arena, (size_t)rh_tiles_values(tiles) * sizeof(float), status);
+    if (!ones) return RH_MEMORY;
+    find_air(p, ones);
+    mark_sealed(p);
+    rh_arena_restore(arena, mark);
+    return rh_tile_mic_create(&p->mic, &p->matrix, arena, status);
+}
+
+rh_code rh_pressure_prepare(rh_pressure *p, const rh_tiles *tiles, const rh_surface *surface, const rh_cut_cells *cut,
+                            rh_arena *arena, rh_status *status)
+{
+    *p = (rh_pressure){.tiles = tiles, .surface = surface, .cut = cut, .matrix = {.tiles = tiles}};
+    size_t values = (size_t)rh_tiles_values(tiles);
+    p->matrix.diagonal = rh_field_new(tiles, arena, status);
+    p->q = rh_field_new(tiles, arena, status);
+    p->component = rh_arena_take(arena, values * sizeof(int32_t), status);
+    p->sealed = rh_arena_take(arena, values, status);
+    if (!p->matrix.diagonal || !p->q || !p->component || !p->sealed) return RH_MEMORY;
+    RH_TRY(rh_faces_new(&p->matrix.link, tiles, false, arena, status));
+    if (cut->releases) {
+        p->released = rh_arena_take_zero(arena, values, status);
+        if (!p->released) return RH_MEMORY;
+    }
+    return assemble(p, arena, status);
+}
+
+rh_code rh_pressure_solve(rh_pressure *p, float *b, double tolerance, int max_iterations, rh_arena *arena,
+                          rh_cg_report *report, rh_status *status)
+{
+    memset(p->q, 0, (size_t)rh_tiles_values(p->tiles) * sizeof(float));
+    RH_TRY(balance(p, b, arena, status));
+    return rh_cg_solve(&p->matrix, rh_tile_mic_preconditioner(&p->mic), b, p->q, tolerance, max_iterations, arena, report, status);
+}
+
+// Net inflow into each unknown (and each released cell): minus the divergence of open and wall parts, in m/s.
+static void inflow_tile(const rh_pressure *p, rh_faces velocity, int32_t t, float *b)
+{
+    const rh_tiles *tiles = p->tiles;
+    float flux[SMALL];
+    for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c++) b[c] = 0;
+    for (int a = 0; a < tiles->dimension; a++) {
+        float u[SMALL], open[SMALL], wall[SMALL];
+        rh_block_load(tiles, velocity.axis[a], t, 1, 0, u);
+        rh_block_load(tiles, p->cut->open.axis[a], t, 1, 0, open);
+        rh_block_load(tiles, p->cut->wall.axis[a], t, 1, 0, wall);
+        int n = rh_block_values(tiles, 1);
+        for (int i = 0; i < n; i++) flux[i] = open[i] * u[i] + (1 - open[i]) * wall[i];
+        for (int k = 0; k < tiles->layers; k++)
+            for (int j = 0; j < RH_TILE; j++)
+                for (int i = 0; i < RH_TILE; i++) {
+                    const int *s = step_of[a];
+                    b[(int64_t)t * tiles->cells + i + RH_TILE * (j + RH_TILE * k)] +=
+                        flux[rh_block_index(tiles, 1, i, j, k)] - flux[rh_block_index(tiles, 1, i + s[0], j + s[1], k + s[2])];
+                }
+    }
+}
+
+static void right_hand_side(const rh_pressure *p, rh_faces velocity, float *b)
+{
+#pragma omp parallel for schedule(dynamic, 8)
+    for (int32_t t = 0; t < p->tiles->count; t++) {
+        inflow_tile(p, velocity, t, b);
+        for (int64_t c = (int64_t)t * p->tiles->cells; c < (int64_t)(t + 1) * p->tiles->cells; c++)
+            if (p->matrix.diagonal[c] <= 0) b[c] = 0;
+    }
+}
+
+// One face: what to subtract, and whether there is anything to say about it.
+static inline bool gradient(float q_low, float q_high, bool low, bool high, float s, float open, float *out)
+{
+    if (open <= 0 || (!low && !high)) return false;
+    if (low && high) *out = q_high - q_low;
+    else *out = low ? -q_low / theta(s, true) : q_high / theta(s, false);
+    return true;
+}
+
+void rh_pressure_subtract_gradient(const rh_pressure *p, rh_faces field, uint8_t *const known[3])
+{
+    const rh_tiles *tiles = p->tiles;
+#pragma omp parallel for schedule(dynamic, 8)
+    for (int32_t t = 0; t < tiles->count; t++) {
+        float q[SMALL], diagonal[SMALL];
+        rh_block_load(tiles, p->q, t, 1, 0, q);
+        rh_block_load(tiles, p->matrix.diagonal, t, 1, 0, diagonal);
+        for (int a = 0; a < tiles->dimension; a++)
+            for (int c = 0; c < tiles->cells; c++) {
+                int i = c & 7, j = c >> 3 & 7, k = c >> 6;
+                const int *s = step_of[a];
+                int high = rh_block_index(tiles, 1, i, j, k), low = rh_block_index(tiles, 1, i - s[0], j - s[1], k - s[2]);
+                int64_t at = (int64_t)t * tiles->cells + c;
+                float difference = 0;
+                known[a][at] = gradient(q[low], q[high], diagonal[low] > 0, diagonal[high] > 0, p->surface->cut.axis[a][at],
+                                        p->cut->open.axis[a][at], &difference);
+                if (known[a][at]) field.axis[a][at] -= difference;
+            }
+    }
+}
+
+// --- separating walls ---------------------------------------------------------------------------------------------
+
+// One round of the active set; returns how many cells changed sides. `inflow` is the net inflow into every cell with
+// the present pressure.
+static int64_t update_released(rh_pressure *p, const float *inflow)
+{
+    const rh_tiles *tiles = p->tiles;
+    int64_t changed = 0;
+#pragma omp parallel for schedule(static) reduction(+ : changed)
+    for (int32_t t = 0; t < tiles->count; t++)
+        for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c++) {
+            if (!p->cut->releases[c] || !p->surface->inside[c]) continue;
+            bool let_go = p->released[c] ? inflow[c] <= 0 : p->matrix.diagonal[c] > 0 && p->q[c] < 0;
+            changed += let_go != (bool)p->released[c];
+            p->released[c] = let_go;
+        }
+    return changed;
+}
+
+static rh_code settle_walls(rh_pressure *p, rh_faces velocity, double tolerance, int max_iterations, float *b, rh_arena *arena,
+                            rh_cg_report *report, rh_status *status)
+{
+    const rh_tiles *tiles = p->tiles;
+    rh_arena_mark mark = rh_arena_save(arena);
+    rh_faces trial;
+    RH_TRY(rh_faces_new(&trial, tiles, false, arena, status));
+    uint8_t *known[3] = {NULL, NULL, NULL};
+    size_t values = (size_t)rh_tiles_values(tiles);
+    for (int a = 0; a < tiles->dimension; a++) {
+        known[a] = rh_arena_take(arena, values, status);
+        if (!known[a]) return RH_MEMORY;
+    }
+    // The set is found with a loose solve; the caller's last solve is exact for the set found.
+    double loose = fmax(tolerance, 1e-3);
+    for (int round = 0; round < MAX_ROUNDS; round++) {
+        right_hand_side(p, velocity, b);
+        RH_TRY(rh_pressure_solve(p, b, loose, max_iterations, arena, report, status));
+        for (int a = 0; a < tiles->dimension; a++) memcpy(trial.axis[a], velocity.axis[a], values * sizeof(float));
+        rh_pressure_subtract_gradient(p, trial, known);
+#pragma omp parallel for schedule(dynamic, 8)
+        for (int32_t t = 0; t < tiles->count; t++) inflow_tile(p, trial, t, b);
+        if (update_released(p, b) == 0) break;
+        RH_TRY(assemble(p, arena, status));
+    }
+    rh_arena_restore(arena, mark);
+    return assemble(p, arena, status);
+}
+
+rh_code rh_pressure_project(rh_pressure *p, rh_faces velocity, uint8_t *const known[3], double tolerance, int max_iterations,
+                            rh_arena *arena, rh_cg_report *report, rh_status *status)
+{
+    rh_arena_mark mark = rh_arena_save(arena);
+    float *b = rh_field_new(p->tiles, arena, status);
+    if (!b) return RH_MEMORY;
+    if (p->released) RH_TRY(settle_walls(p, velocity, tolerance, max_iterations, b, arena, report, status));
+    right_hand_side(p, velocity, b);
+    RH_TRY(rh_pressure_solve(p, b, tolerance, max_iterations, arena, report, status));
+    rh_pressure_subtract_gradient(p, velocity, known);
+    if (!p->released) rh_arena_restore(arena, mark);  // after settle_walls the operator lives above the mark
+    return RH_OK;
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// The projection of the liquid: operator from surface and solids, right-hand side, gradient. Pressure is carried as
+// q = p dt / (rho h), a velocity, so that u_new = u - (difference of q between cells).
+#pragma once
+#include "grid/levelset.h"
+#include "solid/cut_cells.h"
+#include "solve/cg.h"
+
+typedef struct rh_pressure {
+    const rh_tiles *tiles;
+    const rh_surface *surface;
+    const rh_cut_cells *cut;
+    rh_poisson matrix;
+    rh_tile_mic mic;
+    float *q;
+    uint8_t *released;   // cells at separating walls that have let go: q = 0; NULL when no wall separates
+    int32_t *component;  // per unknown: smallest cell number of its connected component
+    uint8_t *sealed;     // per cell number that names a component: 1 when that component touches no air
+    bool any_sealed;
+} rh_pressure;
+
+// Prepares operator and preconditioner for the present surface and solids.
+rh_code rh_pressure_prepare(rh_pressure *p, const rh_tiles *tiles, const rh_surface *surface, const rh_cut_cells *cut,
+                            rh_arena *arena, rh_status *status);
+// Solves A q = b; b is destroyed. Components without air get the mean of b removed first (nothing could balance it).
+rh_code rh_pressure_solve(rh_pressure *p, float *b, double tolerance, int max_iterations, rh_arena *arena,
+                          rh_cg_report *report, rh_status *status);
+// Makes `velocity` divergence-free: right-hand side, solve (with the letting-go of separating walls), gradient. known.axis[a]
+// becomes 1 on faces that got a projected velocity, 0 elsewhere.
+rh_code rh_pressure_project(rh_pressure *p, rh_faces velocity, uint8_t *const known[3], double tolerance, int max_iterations,
+                            rh_arena *arena, rh_cg_report *report, rh_status *status);
+// field -= grad q on open faces that touch liquid; known as above.
+void rh_pressure_subtract_gradient(const rh_pressure *p, rh_faces field, uint8_t *const known[3]);

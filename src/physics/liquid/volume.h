@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Keeps particles from clumping, so that the liquid's volume does not drift.
+#pragma once
+#include "physics/liquid/pressure.h"
+
+// Displacement (m, at faces) that takes excess particles out of crowded cells and into starved ones. `per_cell` is the
+// number of particles of a full cell. known[] as after rh_pressure_project.
+rh_code rh_volume_correction(rh_pressure *pressure, const rh_vec3 *positions, float per_cell, double tolerance, int max_iterations,
+                             rh_faces shift, uint8_t *const known[3], rh_arena *arena, rh_cg_report *report, rh_status *status);

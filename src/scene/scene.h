@@ -68,10 +68,24 @@ typedef struct rh_checkpoint_params {
     int64_t keep;
 } rh_checkpoint_params;
 
+// Where the scene names another file, so that a mesh that turns out to be missing or broken when the run starts can still
+// be blamed on a line of the scene. One for every RH_PARAM_PATH value.
+typedef struct rh_scene_source {
+    const char *value;  // the PATH field's text (borrowed from the scene's structs; compared by address)
+    char *place;        // "file:line:column" (owned)
+} rh_scene_source;
+
+typedef struct rh_scene_sources {
+    rh_scene_source *items;  // owned
+    int count, capacity;
+} rh_scene_sources;
+
 typedef struct rh_scene {
     // where it came from
     char *file;          // path as given, for messages (owned)
-    uint64_t hash;       // of the complete scene that decides the result (output and checkpoint settings left out)
+    uint64_t hash;       // of everything that decides the result: title, output, checkpoint and frames.last are left
+                         // out, and of paths only the file's own name counts
+    rh_scene_sources sources;
 
     // the root table's fields
     int64_t version;     // of the scene format; 1
@@ -92,8 +106,17 @@ extern const rh_param_table rh_scene_table;
 
 // Reads `path` (with `include:`), applies `sets` ("path=value", in order), fills defaults, validates. Every failure is
 // RH_USER (or RH_IO for an unreadable file) with "file:line:column: what was found, what was expected, did you mean".
+// On failure there is nothing to free. Relative paths of meshes become absolute (from the folder of the file that names them; from
+// the working folder for `sets`).
 rh_code rh_scene_load(const char *path, const char *const *sets, int set_count, rh_scene *scene, rh_status *status);
+// The same from memory; `name` is what messages call it, and its folder is where relative paths start.
+rh_code rh_scene_load_text(const char *name, const char *text, size_t bytes, const char *const *sets, int set_count,
+                           rh_scene *scene, rh_status *status);
 void rh_scene_free(rh_scene *scene);
+
+// The place ("file:line:column") where the scene gives the PATH value `value`, which must be the pointer found in the
+// scene's structs (for example ((rh_mesh_params *)solid->shape.value)->file); the scene's file name for any other pointer.
+const char *rh_scene_place(const rh_scene *scene, const char *value);
 
 // The complete scene as YAML text with a comment (unit, help) behind each value; reading it gives the same scene. Caller frees with rh_free.
 char *rh_scene_print(const rh_scene *scene, rh_status *status);

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Write-back: every row of every table, in the order of the tables, so that the text is a complete record of a run. Numbers
+// read back as the same bits and texts as the same bytes. The hash is taken over the same text without what does not
+// decide the result, so two scenes have one hash exactly when their complete texts agree on the rest.
+#include "scene/print.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/number.h"
+#include "scene/text.h"
+
+enum { COMMENT_COLUMN = 44, INDENT = 2 };
+
+typedef struct printer {
+    rh_text text;
+    bool hashing;
+    bool first_of_item;  // the next line opens a list item: "- " instead of two blanks
+} printer;
+
+static void print_block(printer *p, const rh_param_table *table, const void *object, int depth);
+
+// --- values -----------------------------------------------------------------------------------------------------
+
+// Decodes one character of valid UTF-8 (all texts came through libyaml, which checks).
+static uint32_t decode(const unsigned char **at)
+{
+    const unsigned char *s = *at;
+    int more = s[0] >= 0xf0 ? 3 : s[0] >= 0xe0 ? 2 : s[0] >= 0xc0 ? 1 : 0;
+    uint32_t code = more == 3 ? s[0] & 7u : more == 2 ? s[0] & 15u : more == 1 ? s[0] & 31u : s[0];
+    int i = 1;
+    for (; i <= more && s[i]; i++) code = code << 6 | (s[i] & 63u);
+    *at = s + i;
+    return code;
+}
+
+// What YAML cannot hold raw inside double quotes, or would fold as a line break.
+static bool needs_escape(uint32_t code)
+{
+    if (code < 0x20 || (code >= 0x7f && code < 0xa0) || code == '"' || code == '\\') return true;
+    return code == 0x2028 || code == 0x2029 || code == 0xfeff || code == 0xfffe || code == 0xffff;
+}
+
+static void print_quoted(rh_text *text, const char *value)
+{
+    rh_text_add(text, "\"");
+    for (const unsigned char *at = (const unsigned char *)value; *at;) {
+        const unsigned char *start = at;
+        uint32_t code = decode(&at);
+        if (!needs_escape(code)) rh_text_add_bytes(text, (const char *)start, (size_t)(at - start));
+        else if (code == '"' || code == '\\') rh_text_add(text, "\\%c", (int)code);
+        else if (code < 0x100) rh_text_add(text, "\\x%02" PRIX32, code);
+        else rh_text_add(text, "\\u%04" PRIX32, code);
+    }
+    rh_text_add(text, "\"");
+}
+
+static void print_vector(rh_text *text, rh_dvec3 v)
+{
+    char x[RH_NUMBER_TEXT], y[RH_NUMBER_TEXT], z[RH_NUMBER_TEXT];
+    rh_text_add(text, "[%s, %s, %s]", rh_number_print(v.x, x), rh_number_print(v.y, y), rh_number_print(v.z, z));
+}
+
+static void print_path(printer *p, const char *path)
+{
+    const char *slash = p->hashing ? strrchr(path, '/') : NULL;
+    print_quoted(&p->text, slash ? slash + 1 : path);
+}
+
+static void print_scalar(printer *p, const rh_param *row, const void *field)
+{
+    char number[RH_NUMBER_TEXT];
+    switch (row->type) {
+    case RH_PARAM_BOOL: rh_text_add(&p->text, *(const bool *)field ? "true" : "false"); break;
+    case RH_PARAM_INT: rh_text_add(&p->text, "%" PRId64, *(const int64_t *)field); break;
+    case RH_PARAM_FLOAT: rh_text_add(&p->text, "%s", rh_number_print(*(const double *)field, number)); break;
+    case RH_PARAM_VEC3: print_vector(&p->text, *(const rh_dvec3 *)field); break;
+    case RH_PARAM_CHOICE: rh_text_add(&p->text, "%s", row->choices[*(const int *)field]); break;
+    case RH_PARAM_TEXT: print_quoted(&p->text, *(char *const *)field); break;
+    case RH_PARAM_PATH: print_path(p, *(char *const *)field); break;
+    default: break;
+    }
+}
+
+// --- lines ------------------------------------------------------------------------------------------------------
+
+static void start_line(printer *p, int depth)
+{
+    rh_text_fill(&p->text, ' ', INDENT * depth);
+    if (p->first_of_item) {
+        p->text.length -= INDENT;
+        rh_text_add(&p->text, "- ");
+    }
+    p->first_of_item = false;
+}
+
+static void end_line(printer *p, const rh_param *row)
+{
+    const char *unit = row && row->unit ? row->unit : "";
+    if (row && row->help && !p->hashing) {
+        int column = rh_text_column(&p->text);
+        rh_text_fill(&p->text, ' ', column < COMMENT_COLUMN - 2 ? COMMENT_COLUMN - column : 2);
+        rh_text_add(&p->text, "# %s%s%s", unit, unit[0] ? "; " : "", row->help);
+    }
+    rh_text_add(&p->text, "\n");
+}
+
+static bool is_flat(const rh_param_table *table)
+{
+    for (int i = 0; i < table->count; i++)
+        if (table->rows[i].type > RH_PARAM_CHOICE) return false;
+    return true;
+}
+
+// An item of numbers only, such as a key of a motion, reads best on one line.
+static void print_flat_item(printer *p, const rh_param_table *table, const char *object, int depth)
+{
+    p->first_of_item = true;
+    start_line(p, depth);
+    for (int i = 0; i < table->count; i++) {
+        const rh_param *row = &table->rows[i];
+        rh_text_add(&p->text, "%s%s: ", i ? ", " : "{", row->name);
+        print_scalar(p, row, object + row->offset);
+    }
+    rh_text_add(&p->text, "}\n");
+}
+
+static void print_list(printer *p, const rh_param *row, const rh_list *list, int depth)
+{
+    rh_text_add(&p->text, list->count ? ":" : ": []");
+    end_line(p, row);
+    for (int i = 0; i < list->count; i++) {
+        const char *item = (const char *)list->items + (size_t)i * row->table->size;
+        if (is_flat(row->table)) {
+            print_flat_item(p, row->table, item, depth + 2);
+        } else {
+            p->first_of_item = true;
+            print_block(p, row->table, item, depth + 2);
+        }
+    }
+}
+
+static void print_variant(printer *p, const rh_param *row, const rh_variant *variant, int depth)
+{
+    const rh_param_table *table = row->variants[variant->kind];
+    const rh_param line = {.unit = "", .help = table->help};
+    rh_text_add(&p->text, ":");
+    end_line(p, row);
+    start_line(p, depth + 1);
+    rh_text_add(&p->text, "%s:", table->name);
+    end_line(p, &line);
+    print_block(p, table, variant->value, depth + 2);
+}
+
+static bool is_given(const rh_param *row, const void *field)
+{
+    if (row->type == RH_PARAM_TEXT || row->type == RH_PARAM_PATH) return *(char *const *)field != NULL;
+    return row->type != RH_PARAM_VARIANT || ((const rh_variant *)field)->value != NULL;
+}
+
+// The rows that do not decide the result; only the root table and its frames are asked.
+static bool is_left_out(const printer *p, const rh_param_table *table, const rh_param *row)
+{
+    const rh_param *frames = rh_params_find(&rh_scene_table, "frames");
+    if (!p->hashing) return false;
+    if (table == frames->table) return strcmp(row->name, "last") == 0;
+    if (table != &rh_scene_table) return false;
+    return strcmp(row->name, "title") == 0 || strcmp(row->name, "output") == 0 || strcmp(row->name, "checkpoint") == 0;
+}
+
+static void print_row(printer *p, const rh_param *row, const void *field, int depth)
+{
+    start_line(p, depth);
+    rh_text_add(&p->text, "%s", row->name);
+    switch (row->type) {
+    case RH_PARAM_TABLE:
+        rh_text_add(&p->text, ":");
+        end_line(p, row);
+        print_block(p, row->table, field, depth + 1);
+        break;
+    case RH_PARAM_LIST: print_list(p, row, field, depth); break;
+    case RH_PARAM_VARIANT: print_variant(p, row, field, depth); break;
+    default:
+        rh_text_add(&p->text, ": ");
+        print_scalar(p, row, field);
+        end_line(p, row);
+    }
+}
+
+static void print_block(printer *p, const rh_param_table *table, const void *object, int depth)
+{
+    bool any = false;
+    for (int i = 0; i < table->count; i++) {
+        const rh_param *row = &table->rows[i];
+        const void *field = (const char *)object + row->offset;
+        if (!is_given(row, field) || is_left_out(p, table, row)) continue;
+        print_row(p, row, field, depth);
+        any = true;
+    }
+    if (any) return;
+    start_line(p, depth);
+    rh_text_add(&p->text, "{}\n");
+}
+
+char *rh_scene_print(const rh_scene *scene, rh_status *status)
+{
+    printer p = {0};
+    rh_text_add(&p.text, "# A complete scene: every value, with its unit (SI) and meaning. Reading it gives the same run.\n");
+    print_block(&p, &rh_scene_table, scene, 0);
+    return rh_text_take(&p.text, status);
+}
+
+rh_code rh_print_hash(const rh_scene *scene, uint64_t *hash, rh_status *status)
+{
+    printer p = {.hashing = true};
+    rh_status local = {0};
+    print_block(&p, &rh_scene_table, scene, 0);
+    size_t length = p.text.length;
+    char *text = rh_text_take(&p.text, &local);
+    if (!text) return rh_fail(status, local.code, "%s", local.message);
+    *hash = rh_hash(text, length, 0);
+    rh_free(text);
+    return RH_OK;
+}

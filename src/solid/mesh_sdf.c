@@ -42,7 +42,8 @@ static rh_code plan_grid(rh_mesh_sdf *sdf, double spacing, rh_status *status)
 {
     double extent[3] = {sdf->bounds.max.x - sdf->bounds.min.x, sdf->bounds.max.y - sdf->bounds.min.y,
                         sdf->bounds.max.z - sdf->bounds.min.z};
-    double fits = spacing, samples = 0;
+    double longest = fmax(extent[0], fmax(extent[1], extent[2]));
+    double fits = fmax(spacing, longest / (double)max_samples), samples = 0;  // keeps the product finite
     for (int attempt = 0; attempt < 64; attempt++) {  // twice the spacing is an eighth of the samples: ends soon
         samples = 1;
         for (int k = 0; k < 3; k++) samples *= ceil(extent[k] / fits) + 1 + 2 * MARGIN;

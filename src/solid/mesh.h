@@ -19,6 +19,12 @@ rh_dbox rh_mesh_bounds(const rh_mesh *mesh);
 // Applies scale, then rotation (degrees about x, y, z), then translation.
 void rh_mesh_transform(rh_mesh *mesh, double scale, rh_dvec3 rotate, rh_dvec3 translate);
 
+// Merges vertices at exactly the same place (file formats that repeat them per triangle), keeping the order of first use.
+rh_code rh_mesh_weld(rh_mesh *mesh, rh_status *status);
+// RH_USER (without a place) when there is nothing to work with: an index out of range, a vertex that is not finite, or no
+// triangle with an area.
+rh_code rh_mesh_check(const rh_mesh *mesh, rh_status *status);
+
 // What is wrong with a mesh, so that a user can be told when it matters.
 typedef struct rh_mesh_report {
     int64_t degenerate;    // triangles without area
@@ -28,6 +34,7 @@ typedef struct rh_mesh_report {
     bool inside_out;       // closed and consistent, but the volume is negative
     double volume;         // signed, by the divergence theorem (meaningful when closed)
 } rh_mesh_report;
+// Vertices at the same place count as one, so a mesh cut along texture seams is closed all the same.
 rh_code rh_mesh_inspect(const rh_mesh *mesh, rh_mesh_report *report, rh_status *status);
 
 // Signed distance sampled on a regular grid around the mesh (trilinear between samples, exact distance to triangles at
@@ -44,4 +51,5 @@ void rh_mesh_sdf_free(rh_mesh_sdf *sdf);
 double rh_mesh_sdf_distance(const rh_mesh_sdf *sdf, rh_dvec3 point);
 rh_dvec3 rh_mesh_sdf_normal(const rh_mesh_sdf *sdf, rh_dvec3 point);
 rh_dbox rh_mesh_sdf_bounds(const rh_mesh_sdf *sdf);  // of the mesh
+double rh_mesh_sdf_slack(const rh_mesh_sdf *sdf);    // m; |distance| never exceeds the true one by more than this
 int64_t rh_mesh_sdf_bytes(const rh_mesh_sdf *sdf);

@@ -28,7 +28,7 @@ typedef struct rh_obstacle {
 typedef struct rh_obstacles {
     rh_obstacle *items;  // owned
     int count;
-    bool any_separating, any_moving;
+    bool any_separating, any_moving;  // set by rh_obstacles_place
 } rh_obstacles;
 
 void rh_obstacles_free(rh_obstacles *obstacles);  // not the meshes inside the shapes: world owns those
@@ -39,7 +39,8 @@ double rh_obstacles_distance(const rh_obstacles *obstacles, rh_dvec3 point, int 
 // Unit normal of solid `which` pointing into free space.
 rh_dvec3 rh_obstacles_normal(const rh_obstacles *obstacles, int which, rh_dvec3 point);
 rh_dvec3 rh_obstacles_velocity(const rh_obstacles *obstacles, int which, rh_dvec3 point);
-// Only the solids that come within `radius` of `point` (for a tile): indices into `out` (max of them), returns how many.
+// Only the solids that come within `radius` of `point` (for a tile): indices into `out` (max of them, the nearest when
+// there are more), returns how many are listed.
 // A tile with none is free; a tile deep inside one solid is listed with it.
 int rh_obstacles_near(const rh_obstacles *obstacles, rh_dvec3 point, double radius, int *out, int max);
 // As rh_obstacles_distance, among a list from rh_obstacles_near.

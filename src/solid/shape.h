@@ -46,8 +46,10 @@ typedef struct rh_shape {
 double rh_shape_distance(const rh_shape *shape, rh_dvec3 point);
 // Outward unit normal (gradient of the distance); some unit vector where the distance is not differentiable.
 rh_dvec3 rh_shape_normal(const rh_shape *shape, rh_dvec3 point);
-// Bounds in the shape's own space; infinite for a plane.
+// Bounds in the shape's own space; infinite for a plane, z = 0 only for a flat shape.
 rh_dbox rh_shape_bounds(const rh_shape *shape);
+// By how much the magnitude of the distance may be over-estimated (m): 0 but for meshes, whose distance is sampled.
+double rh_shape_slack(const rh_shape *shape);
 
 // --- motion -----------------------------------------------------------------------------------------------------
 // A key: where the shape is at a time. Rotation is a vector of degrees about x, then y, then z (fixed axes), about
@@ -72,6 +74,12 @@ typedef struct rh_pose {
 } rh_pose;
 
 rh_pose rh_motion_pose(const rh_motion *motion, double time);
+// Pose and its exact rates in one go: velocity (m/s) of the pivot and angular velocity (rad/s), so that a point x moves with
+// linear + angular x (x - pivot - translation). `flat` keeps to the x-y plane: translation along z and turns about x and y
+// are left out.
+void rh_motion_place(const rh_motion *motion, double time, bool flat, rh_pose *pose, rh_dvec3 *linear, rh_dvec3 *angular);
+// The rotation about x, then y, then z (fixed axes).
+rh_mat3 rh_rotation(rh_dvec3 degrees);
 bool rh_motion_is_still(const rh_motion *motion);  // no keys, or all equal
 // Velocity (m/s) at time of the material point that is at world position `point`; exact derivative of the pose.
 rh_dvec3 rh_motion_velocity(const rh_motion *motion, double time, rh_dvec3 point);

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// A tree of boxes over loose triangles, for the nearest one and for winding numbers. Read-only once built; all threads
+// may ask at once. A triangle may be a single point (all corners equal) as far as distances go.
+#pragma once
+#include <stdint.h>
+#include "base/status.h"
+#include "base/vec.h"
+
+typedef struct rh_bvh_triangle { rh_vec3 corner[3]; } rh_bvh_triangle;
+
+typedef struct rh_bvh_node {
+    float low[3], high[3];
+    int32_t first;  // leaf: its first triangle; else its left child, the right one follows
+    int32_t count;  // triangles of a leaf; 0 otherwise
+} rh_bvh_node;
+
+struct rh_bvh_far;  // what a node looks like from afar: bvh.c
+
+typedef struct rh_bvh {
+    rh_bvh_triangle *triangles;  // owned, in the order of the leaves
+    rh_bvh_node *nodes;          // owned; children come after their parent
+    struct rh_bvh_far *far;      // owned, one per node
+    int32_t triangle_count, node_count;
+} rh_bvh;
+
+enum { RH_BVH_MAX_TRIANGLES = 1 << 30 };
+
+// Takes over `triangles` (from rh_alloc) in every case, also on failure. count is 1 to RH_BVH_MAX_TRIANGLES.
+rh_code rh_bvh_build(rh_bvh_triangle *triangles, int64_t count, rh_bvh *bvh, rh_status *status);
+void rh_bvh_free(rh_bvh *bvh);
+
+// Square of the distance (m^2) to the nearest triangle. *hint names a triangle to try first (a good one saves most of
+// the work) and receives the nearest.
+double rh_bvh_distance2(const rh_bvh *bvh, rh_dvec3 point, int32_t *hint);
+// Generalised winding number: 1 inside a closed outward mesh, 0 outside, in between near holes.
+double rh_bvh_winding(const rh_bvh *bvh, rh_dvec3 point);

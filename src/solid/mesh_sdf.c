@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// The signed distance of a mesh, sampled. Every sample holds the exact distance to the nearest triangle (in float); the
+// sign says on which side of winding number 1/2 it lies. Work is done in blocks of 8^3 samples that write only their own.
+//
+// Orientation is repaired first (rh_mesh_orient). For a closed mesh the winding number then changes only across the
+// surface, so along a row the sign carries over wherever the distances of two neighbours rule out a crossing, and a
+// block far from the surface needs one winding number. With holes, the winding number changes smoothly across each
+// hole; there the surface 1/2 closes it, and distances are taken to that lid as well (to points on it, one per grid
+// edge that crosses it), so that the field stays a distance and does not jump.
+//
+// The magnitude of the winding number is used: a mesh turned inside out winds -1 times.
+#include "solid/mesh.h"
+
+#include <string.h>
+#include "base/memory.h"
+#include "solid/bvh.h"
+#include "solid/mesh_parts.h"
+
+enum { BLOCK = 8, MARGIN = 3 };  // samples per block edge; samples around the mesh on every side
+static const int64_t max_samples = INT64_C(512) * 1024 * 1024;
+
+struct rh_mesh_sdf {
+    float *values;  // owned; x fastest
+    int64_t size[3];
+    rh_dvec3 origin;  // of sample (0, 0, 0)
+    double spacing;
+    rh_dbox bounds;   // of the triangles
+};
+
+typedef struct builder {
+    rh_mesh_sdf *sdf;
+    rh_bvh bvh, lids;  // lids: points on the surfaces that close holes
+    bool closed;
+    int64_t blocks[3];
+} builder;
+
+// --- set-up -----------------------------------------------------------------------------------------------------
+
+static rh_code plan_grid(rh_mesh_sdf *sdf, double spacing, rh_status *status)
+{
+    double extent[3] = {sdf->bounds.max.x - sdf->bounds.min.x, sdf->bounds.max.y - sdf->bounds.min.y,
+                        sdf->bounds.max.z - sdf->bounds.min.z};
+    double longest = fmax(extent[0], fmax(extent[1], extent[2]));
+    double fits = fmax(spacing, longest / (double)max_samples), samples = 0;  // keeps the product finite
+    for (int attempt = 0; attempt < 64; attempt++) {  // twice the spacing is an eighth of the samples: ends soon
+        samples = 1;
+        for (int k = 0; k < 3; k++) samples *= ceil(extent[k] / fits) + 1 + 2 * MARGIN;
+        if (samples <= (double)max_samples) break;
+        fits *= fmax(1.01, cbrt(samples / (double)max_samples));
+    }
+    if (fits > spacing)
+        return rh_fail(status, RH_USER,
+                       "the mesh is %.4g x %.4g x %.4g m, too large to sample every %.4g m; expected a spacing of at least %.3g m",
+                       extent[0], extent[1], extent[2], spacing, 1.005 * fits);
+    for (int k = 0; k < 3; k++) sdf->size[k] = (int64_t)ceil(extent[k] / spacing) + 1 + 2 * MARGIN;
+    sdf->spacing = spacing;
+    sdf->origin = rh_d3_sub(sdf->bounds.min, rh_d3(MARGIN * spacing, MARGIN * spacing, MARGIN * spacing));
+    return RH_OK;
+}
+
+static rh_dbox bounds_of(const rh_bvh *bvh)
+{
+    const rh_bvh_node *root = &bvh->nodes[0];
+    return (rh_dbox){{root->low[0], root->low[1], root->low[2]}, {root->high[0], root->high[1], root->high[2]}};
+}
+
+// The triangles that have an area, turned so that neighbours agree.
+static rh_code make_tree(const rh_mesh *mesh, rh_bvh *bvh, bool *closed, rh_status *status)
+{
+    if (mesh->triangle_count > RH_BVH_MAX_TRIANGLES)
+        return rh_fail(status, RH_USER, "found %lld triangles, expected at most %d", (long long)mesh->triangle_count,
+                       RH_BVH_MAX_TRIANGLES);
+    bool *flip = rh_alloc((size_t)mesh->triangle_count * sizeof *flip, "mesh.orient", status);
+    if (!flip) return RH_MEMORY;
+    rh_code code = rh_mesh_orient(mesh, flip, closed, status);
+    rh_bvh_triangle *triangles = NULL;
+    if (code == RH_OK) {
+        triangles = rh_alloc((size_t)mesh->triangle_count * sizeof *triangles, "bvh.triangles", status);
+        if (!triangles) code = RH_MEMORY;
+    }
+    int64_t count = 0;
+    for (int64_t t = 0; code == RH_OK && t < mesh->triangle_count; t++) {
+        rh_vec3 c[3];
+        rh_mesh_corners(mesh, t, c);
+        if (rh_triangle_has_area(c)) triangles[count++] = (rh_bvh_triangle){{c[0], c[flip[t] ? 2 : 1], c[flip[t] ? 1 : 2]}};
+    }
+    rh_free(flip);
+    return code == RH_OK ? rh_bvh_build(triangles, count, bvh, status) : code;
+}
+
+// --- samples ----------------------------------------------------------------------------------------------------
+
+static rh_dvec3 sample_place(const rh_mesh_sdf *sdf, int64_t i, int64_t j, int64_t k)
+{
+    return rh_d3_add(sdf->origin, rh_d3((double)i * sdf->spacing, (double)j * sdf->spacing, (double)k * sdf->spacing));
+}
+
+static int64_t index_of(const rh_mesh_sdf *sdf, int64_t i, int64_t j, int64_t k)
+{
+    return (k * sdf->size[1] + j) * sdf->size[0] + i;
+}
+
+typedef struct block {
+    int64_t low[3], high[3];  // samples low <= s < high
+} block;
+
+static block block_at(const builder *b, int64_t index)
+{
+    int64_t place[3] = {index % b->blocks[0], index / b->blocks[0] % b->blocks[1], index / b->blocks[0] / b->blocks[1]};
+    block out;
+    for (int k = 0; k < 3; k++) {
+        out.low[k] = place[k] * BLOCK;
+        out.high[k] = out.low[k] + BLOCK < b->sdf->size[k] ? out.low[k] + BLOCK : b->sdf->size[k];
+    }
+    return out;
+}
+
+static int64_t block_count(const builder *b) { return b->blocks[0] * b->blocks[1] * b->blocks[2]; }
+
+static bool is_inside(const builder *b, rh_dvec3 point) { return fabs(rh_bvh_winding(&b->bvh, point)) >= 0.5; }
+
+typedef enum side { OUTSIDE, INSIDE, MIXED } side;
+
+// One answer for the whole block, if the surface and all holes are far enough away. w is harmonic off the surface and,
+// once oriented, between 0 and 1 for simple meshes. By Harnack's inequality a positive harmonic function in a ball of
+// radius D grows by at most (1 + s)/(1 - s)^2 = 6 within the share s = 1/2 of it, so a centre value below 1/2/6 = 0.083
+// cannot reach 1/2; likewise 1 - w.
+static side side_of_block(const builder *b, const block *k)
+{
+    rh_dvec3 low = sample_place(b->sdf, k->low[0], k->low[1], k->low[2]);
+    rh_dvec3 high = sample_place(b->sdf, k->high[0] - 1, k->high[1] - 1, k->high[2] - 1);
+    rh_dvec3 middle = rh_d3_scale(rh_d3_add(low, high), 0.5);
+    double radius = 0.5 * rh_d3_length(rh_d3_sub(high, low));
+    int32_t hint = -1;
+    double distance = sqrt(rh_bvh_distance2(&b->bvh, middle, &hint));
+    if (distance <= (b->closed ? 1.001 : 2) * radius) return MIXED;
+    double w = fabs(rh_bvh_winding(&b->bvh, middle));
+    if (!b->closed && fabs(w) > 0.08 && fabs(w - 1) > 0.08) return MIXED;
+    return w >= 0.5 ? INSIDE : OUTSIDE;
+}
+
+static void fill_row(const builder *b, const block *k, int64_t y, int64_t z, side known, int32_t *hint)
+{
+    const rh_mesh_sdf *sdf = b->sdf;
+    bool inside = known == INSIDE;
+    double before = 0;
+    for (int64_t x = k->low[0]; x < k->high[0]; x++) {
+        rh_dvec3 p = sample_place(sdf, x, y, z);
+        double distance = sqrt(rh_bvh_distance2(&b->bvh, p, hint));
+        bool carries = b->closed && x > k->low[0] && before + distance > 1.001 * sdf->spacing;
+        if (known == MIXED && !carries) inside = is_inside(b, p);
+        sdf->values[index_of(sdf, x, y, z)] = (float)(inside ? -distance : distance);
+        before = distance;
+    }
+}
+
+static void fill_block(const builder *b, int64_t index)
+{
+    block k = block_at(b, index);
+    side known = side_of_block(b, &k);
+    int32_t hint = -1;
+    for (int64_t z = k.low[2]; z < k.high[2]; z++)
+        for (int64_t y = k.low[1]; y < k.high[1]; y++) fill_row(b, &k, y, z, known, &hint);
+}
+
+// --- lids over holes --------------------------------------------------------------------------------------------
+
+typedef struct crossing { int64_t i, j, k; int axis; } crossing;
+
+// Do the samples change sign towards the next one along `axis` without a triangle that could be between them?
+static bool crosses_lid(const rh_mesh_sdf *sdf, crossing c)
+{
+    int64_t next[3] = {c.i, c.j, c.k};
+    if (++next[c.axis] >= sdf->size[c.axis]) return false;
+    float a = sdf->values[index_of(sdf, c.i, c.j, c.k)], b = sdf->values[index_of(sdf, next[0], next[1], next[2])];
+    return (a < 0) != (b < 0) && fabs((double)a) + fabs((double)b) > 1.001 * sdf->spacing;
+}
+
+static rh_vec3 lid_point(const builder *b, crossing c)
+{
+    int64_t next[3] = {c.i, c.j, c.k};
+    next[c.axis]++;
+    rh_dvec3 p = sample_place(b->sdf, c.i, c.j, c.k), q = sample_place(b->sdf, next[0], next[1], next[2]);
+    double wp = fabs(rh_bvh_winding(&b->bvh, p)), wq = fabs(rh_bvh_winding(&b->bvh, q));
+    double t = fabs(wq - wp) > 0 ? (0.5 - wp) / (wq - wp) : 0.5;
+    t = t < 0 ? 0 : t > 1 ? 1 : t;
+    return rh_v3_from(rh_d3_add(p, rh_d3_scale(rh_d3_sub(q, p), t)));
+}
+
+// Counts the points on lids and stores them when `points` is given.
+static int64_t visit_lids(const builder *b, rh_bvh_triangle *points)
+{
+    const rh_mesh_sdf *sdf = b->sdf;
+    int64_t count = 0;
+    for (int64_t k = 0; k < sdf->size[2]; k++)
+        for (int64_t j = 0; j < sdf->size[1]; j++)
+            for (int64_t i = 0; i < sdf->size[0]; i++)
+                for (int axis = 0; axis < 3; axis++) {
+                    crossing c = {i, j, k, axis};
+                    if (!crosses_lid(sdf, c)) continue;
+                    if (points) {
+                        rh_vec3 at = lid_point(b, c);
+                        points[count] = (rh_bvh_triangle){{at, at, at}};
+                    }
+                    count++;
+                }
+    return count;
+}
+
+static void shorten_to_lids(const builder *b, int64_t index)
+{
+    block k = block_at(b, index);
+    const rh_mesh_sdf *sdf = b->sdf;
+    int32_t hint = -1;
+    for (int64_t z = k.low[2]; z < k.high[2]; z++)
+        for (int64_t y = k.low[1]; y < k.high[1]; y++)
+            for (int64_t x = k.low[0]; x < k.high[0]; x++) {
+                double to_lid = sqrt(rh_bvh_distance2(&b->lids, sample_place(sdf, x, y, z), &hint));
+                float *value = &sdf->values[index_of(sdf, x, y, z)];
+                if (to_lid < fabs((double)*value)) *value = (float)copysign(to_lid, *value);
+            }
+}
+
+static rh_code close_holes(builder *b, rh_status *status)
+{
+    int64_t count = visit_lids(b, NULL);
+    if (count == 0) return RH_OK;
+    rh_bvh_triangle *points = rh_alloc((size_t)count * sizeof *points, "mesh.lids", status);
+    if (!points) return RH_MEMORY;
+    visit_lids(b, points);
+    RH_TRY(rh_bvh_build(points, count, &b->lids, status));
+    int64_t blocks = block_count(b);
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int64_t i = 0; i < blocks; i++) shorten_to_lids(b, i);
+    return RH_OK;
+}
+
+// --- creation ---------------------------------------------------------------------------------------------------
+
+static rh_code sample_mesh(builder *b, double spacing, rh_status *status)
+{
+    rh_mesh_sdf *sdf = b->sdf;
+    sdf->bounds = bounds_of(&b->bvh);
+    RH_TRY(plan_grid(sdf, spacing, status));
+    sdf->values = rh_alloc((size_t)(sdf->size[0] * sdf->size[1] * sdf->size[2]) * sizeof *sdf->values, "mesh.sdf", status);
+    if (!sdf->values) return RH_MEMORY;
+    for (int k = 0; k < 3; k++) b->blocks[k] = (sdf->size[k] + BLOCK - 1) / BLOCK;
+    int64_t blocks = block_count(b);
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int64_t i = 0; i < blocks; i++) fill_block(b, i);
+    return b->closed ? RH_OK : close_holes(b, status);
+}
+
+rh_code rh_mesh_sdf_create(const rh_mesh *mesh, double spacing, rh_mesh_sdf **out, rh_status *status)
+{
+    *out = NULL;
+    if (!(spacing > 0) || !isfinite(spacing))
+        return rh_fail(status, RH_USER, "sample spacing is %g m, expected a finite number above 0", spacing);
+    RH_TRY(rh_mesh_check(mesh, status));
+    builder b = {.sdf = rh_alloc_zero(sizeof *b.sdf, "mesh.sdf", status)};
+    if (!b.sdf) return RH_MEMORY;
+    rh_code code = make_tree(mesh, &b.bvh, &b.closed, status);
+    if (code == RH_OK) code = sample_mesh(&b, spacing, status);
+    rh_bvh_free(&b.bvh);
+    rh_bvh_free(&b.lids);
+    if (code != RH_OK) {
+        rh_mesh_sdf_free(b.sdf);
+        return code;
+    }
+    *out = b.sdf;
+    return RH_OK;
+}
+
+void rh_mesh_sdf_free(rh_mesh_sdf *sdf)
+{
+    if (!sdf) return;
+    rh_free(sdf->values);
+    rh_free(sdf);
+}
+
+// --- questions --------------------------------------------------------------------------------------------------
+
+// Cell index and share for one coordinate in units of samples, which lies within 0 .. size - 1.
+static int64_t cell_of(double u, int64_t size, double *share)
+{
+    int64_t i = (int64_t)u;
+    if (i > size - 2) i = size - 2;
+    if (i < 0) i = 0;
+    *share = u - (double)i;
+    return i;
+}
+
+static double interpolate(const rh_mesh_sdf *sdf, const double u[3])
+{
+    double s[3];
+    int64_t i = cell_of(u[0], sdf->size[0], &s[0]), j = cell_of(u[1], sdf->size[1], &s[1]);
+    int64_t k = cell_of(u[2], sdf->size[2], &s[2]);
+    const float *v = sdf->values + index_of(sdf, i, j, k);
+    int64_t row = sdf->size[0], layer = sdf->size[0] * sdf->size[1];
+    double face[2];
+    for (int z = 0; z < 2; z++, v += layer) {
+        double near = v[0] + s[0] * ((double)v[1] - v[0]);
+        double far = v[row] + s[0] * ((double)v[row + 1] - v[row]);
+        face[z] = near + s[1] * (far - near);
+    }
+    return face[0] + s[2] * (face[1] - face[0]);
+}
+
+// Outside the samples: with c the nearest point of their box, every point m of the mesh is seen from c at a right angle or
+// more away from p, so |p - m|^2 >= |p - c|^2 + |c - m|^2. A lower bound, and continuous at the box.
+double rh_mesh_sdf_distance(const rh_mesh_sdf *sdf, rh_dvec3 point)
+{
+    rh_dvec3 offset = rh_d3_sub(point, sdf->origin);
+    double u[3] = {offset.x / sdf->spacing, offset.y / sdf->spacing, offset.z / sdf->spacing};
+    double beyond2 = 0;
+    for (int k = 0; k < 3; k++) {
+        double last = (double)(sdf->size[k] - 1), clamped = u[k] > 0 ? fmin(u[k], last) : 0;
+        beyond2 += (u[k] - clamped) * (u[k] - clamped);
+        u[k] = clamped;
+    }
+    double distance = interpolate(sdf, u);
+    if (beyond2 == 0) return distance;
+    return sqrt(distance * distance + beyond2 * sdf->spacing * sdf->spacing);
+}
+
+// Differences over a whole spacing: smoother across cells than the slope of one trilinear patch.
+rh_dvec3 rh_mesh_sdf_normal(const rh_mesh_sdf *sdf, rh_dvec3 point)
+{
+    double h = 0.5 * sdf->spacing, slope[3];
+    for (int k = 0; k < 3; k++) {
+        rh_dvec3 step = rh_d3(k == 0 ? h : 0, k == 1 ? h : 0, k == 2 ? h : 0);
+        slope[k] = rh_mesh_sdf_distance(sdf, rh_d3_add(point, step)) - rh_mesh_sdf_distance(sdf, rh_d3_sub(point, step));
+    }
+    rh_dvec3 gradient = rh_d3(slope[0], slope[1], slope[2]);
+    double length = rh_d3_length(gradient);
+    return length > 0 && isfinite(length) ? rh_d3_scale(gradient, 1 / length) : rh_d3(0, 1, 0);
+}
+
+rh_dbox rh_mesh_sdf_bounds(const rh_mesh_sdf *sdf) { return sdf->bounds; }
+
+// A distance changes by at most the way walked, so the trilinear mix of eight corners errs by no more than their mean
+// distance: most in the middle of a cell, half of its diagonal.
+double rh_mesh_sdf_slack(const rh_mesh_sdf *sdf) { return 0.87 * sdf->spacing; }
+
+int64_t rh_mesh_sdf_bytes(const rh_mesh_sdf *sdf)
+{
+    return (int64_t)sizeof *sdf + sdf->size[0] * sdf->size[1] * sdf->size[2] * (int64_t)sizeof *sdf->values;
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// The union of all solids. Every question goes into a solid's own space through its pose and back; a container
+// (inside_out) changes the sign. A scene has few solids, so plain loops; tiles shorten them with rh_obstacles_near.
+#include "solid/obstacles.h"
+
+#include <stddef.h>
+#include "base/memory.h"
+
+const char *const rh_wall_names[] = {"slip", "no_slip", "separate", NULL};
+
+static const double nothing = 1e30;
+
+void rh_obstacles_free(rh_obstacles *obstacles)
+{
+    rh_free(obstacles->items);
+    *obstacles = (rh_obstacles){0};
+}
+
+void rh_obstacles_place(rh_obstacles *obstacles, double time)
+{
+    obstacles->any_separating = obstacles->any_moving = false;
+    for (int i = 0; i < obstacles->count; i++) {
+        rh_obstacle *o = &obstacles->items[i];
+        rh_motion_place(&o->motion, time, o->shape.flat, &o->pose, &o->linear, &o->angular);
+        o->origin = rh_d3_add(o->pose.pivot, o->pose.translation);
+        if (o->wall == RH_WALL_SEPARATE) obstacles->any_separating = true;
+        if (!rh_motion_is_still(&o->motion)) obstacles->any_moving = true;
+    }
+}
+
+static double distance_to(const rh_obstacle *o, rh_dvec3 point)
+{
+    double distance = rh_shape_distance(&o->shape, rh_pose_to_local(&o->pose, point));
+    return o->inside_out ? -distance : distance;
+}
+
+double rh_obstacles_distance(const rh_obstacles *obstacles, rh_dvec3 point, int *which)
+{
+    double nearest = nothing;
+    int index = -1;
+    for (int i = 0; i < obstacles->count; i++) {
+        double distance = distance_to(&obstacles->items[i], point);
+        if (distance >= nearest) continue;
+        nearest = distance;
+        index = i;
+    }
+    if (which) *which = index;
+    return nearest;
+}
+
+double rh_obstacles_distance_of(const rh_obstacles *obstacles, const int *list, int count, rh_dvec3 point, int *which)
+{
+    double nearest = nothing;
+    int index = -1;
+    for (int i = 0; i < count; i++) {
+        double distance = distance_to(&obstacles->items[list[i]], point);
+        if (distance >= nearest) continue;
+        nearest = distance;
+        index = list[i];
+    }
+    if (which) *which = index;
+    return nearest;
+}
+
+rh_dvec3 rh_obstacles_normal(const rh_obstacles *obstacles, int which, rh_dvec3 point)
+{
+    const rh_obstacle *o = &obstacles->items[which];
+    rh_dvec3 normal = rh_pose_turn(&o->pose, rh_shape_normal(&o->shape, rh_pose_to_local(&o->pose, point)));
+    return o->inside_out ? rh_d3_scale(normal, -1) : normal;
+}
+
+rh_dvec3 rh_obstacles_velocity(const rh_obstacles *obstacles, int which, rh_dvec3 point)
+{
+    const rh_obstacle *o = &obstacles->items[which];
+    return rh_d3_add(o->linear, rh_d3_cross(o->angular, rh_d3_sub(point, o->origin)));
+}
+
+// The list is full: gives up the farthest of the listed and the newcomer. Keeps the order of indices, so ties in
+// rh_obstacles_distance_of fall as in rh_obstacles_distance.
+static void keep_nearest(const rh_obstacles *obstacles, rh_dvec3 point, int *list, int count, int newcomer)
+{
+    int worst = -1;
+    double farthest = distance_to(&obstacles->items[newcomer], point);
+    for (int i = 0; i < count; i++) {
+        double distance = distance_to(&obstacles->items[list[i]], point);
+        if (distance <= farthest) continue;
+        farthest = distance;
+        worst = i;
+    }
+    if (worst < 0) return;
+    for (int i = worst; i + 1 < count; i++) list[i] = list[i + 1];
+    list[count - 1] = newcomer;
+}
+
+int rh_obstacles_near(const rh_obstacles *obstacles, rh_dvec3 point, double radius, int *out, int max)
+{
+    int count = 0;
+    for (int i = 0; i < obstacles->count; i++) {
+        const rh_obstacle *o = &obstacles->items[i];
+        // Distances never over-estimate by more than the slack, with either sign, so this also holds for containers.
+        if (distance_to(o, point) > radius + rh_shape_slack(&o->shape)) continue;
+        if (count < max)
+            out[count++] = i;
+        else if (max > 0)
+            keep_nearest(obstacles, point, out, count, i);
+    }
+    return count;
+}

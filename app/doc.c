@@ -6,6 +6,7 @@
 #include <string.h>
 #include "app.h"
 #include "base/memory.h"
+#include "base/param.h"
 #include "scene/scene.h"
 
 static void print_commands(bool markdown)
@@ -17,6 +18,12 @@ static void print_commands(bool markdown)
     }
 }
 
+static bool near_commands(const char *word)
+{
+    static const char *const topics[] = {"commands"};
+    return word && rh_nearest_name(word, topics, 1);
+}
+
 static int doc(const app_arguments *arguments)
 {
     if (arguments->operand && !strcmp(arguments->operand, "commands")) {
@@ -25,7 +32,11 @@ static int doc(const app_arguments *arguments)
     }
     rh_status status = {0};
     char *text = rh_scene_manual(arguments->operand, arguments->markdown, &status);
-    if (!text) return app_report(&status);
+    if (!text) {
+        if (status.code == RH_USER && near_commands(arguments->operand))
+            fputs("\"rheo doc commands\" tells about the commands of the program\n", stderr);
+        return app_report(&status);
+    }
     fputs(text, stdout);
     size_t length = strlen(text);
     if (length && text[length - 1] != '\n') fputs("\n", stdout);

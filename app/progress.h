@@ -5,7 +5,6 @@
 // otherwise. Messages pass through here too, so that they never land in the middle of the bar.
 #pragma once
 #include <stdbool.h>
-#include <stddef.h>
 #include "base/log.h"
 #include "world/world.h"
 

@@ -180,7 +180,7 @@ static int run(const app_arguments *arguments)
 
 #define AT(field) offsetof(app_arguments, field)
 static const app_option options[] = {
-    {"out", APP_TEXT, AT(out), "DIR", "run folder; without it run/<name of the scene file>"},
+    {"out", APP_TEXT, AT(out), "DIR", "run folder; without it run/NAME for a scene NAME.yaml"},
     {"frames", APP_RANGE, AT(frames), "A-B", "frames to simulate; without it as the scene says"},
     {"set", APP_TEXTS, AT(sets), "PATH=VALUE", "change a value of the scene, such as cell=0.02 (may be repeated)"},
     {"threads", APP_COUNT, AT(threads), "N", "threads to use; without it all cores. The result does not depend on it"},

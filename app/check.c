@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// rheo check: is the scene right, what does it say in full, and how large will the run be?
+#include <stdio.h>
+#include "app.h"
+#include "base/memory.h"
+#include "format.h"
+#include "scene/scene.h"
+#include "world/world.h"
+
+static void print_prediction(const rh_prediction *p)
+{
+    app_text text, each;
+    int64_t all;
+    if (__builtin_mul_overflow(p->bytes_per_frame, p->frames, &all)) all = INT64_MAX;
+    fprintf(stderr, "  %-22s %s\n", "frames", app_format_count(p->frames, &text));
+    fprintf(stderr, "  %-22s %s\n", "particles at the start", app_format_count(p->particles, &text));
+    if (p->emitted) fprintf(stderr, "  %-22s %s\n", "particles emitted", app_format_count(p->emitted, &text));
+    fprintf(stderr, "  %-22s %s\n", "grid cells", app_format_count(p->cells, &text));
+    fprintf(stderr, "  %-22s %s\n", "grid tiles", app_format_count(p->tiles, &text));
+    fprintf(stderr, "  %-22s %s\n", "memory", app_format_bytes(p->bytes_memory, &text));
+    fprintf(stderr, "  %-22s %s a frame, %s in all\n", "disk", app_format_bytes(p->bytes_per_frame, &each),
+            app_format_bytes(all, &text));
+}
+
+static rh_code check_scene(const app_arguments *arguments, const rh_scene *scene, rh_status *status)
+{
+    rh_prediction prediction;
+    RH_TRY(rh_world_predict(scene, &prediction, status));
+    char *text = rh_scene_print(scene, status);
+    if (!text) return status->code;
+    if (!arguments->quiet) fputs(text, stdout);
+    rh_free(text);
+    fprintf(stderr, "%s: fine\n", arguments->operand);
+    print_prediction(&prediction);
+    return RH_OK;
+}
+
+static int check(const app_arguments *arguments)
+{
+    rh_status status = {0};
+    rh_scene scene;
+    if (rh_scene_load(arguments->operand, arguments->sets.items, arguments->sets.count, &scene, &status) != RH_OK)
+        return app_report(&status);
+    rh_code code = check_scene(arguments, &scene, &status);
+    rh_scene_free(&scene);
+    return code == RH_OK ? app_finish_output() : app_report(&status);
+}
+
+static const app_option options[] = {
+    {"set", APP_TEXTS, offsetof(app_arguments, sets), "PATH=VALUE", "change a value of the scene (may be repeated)"},
+    {"quiet", APP_FLAG, offsetof(app_arguments, quiet), NULL, "do not print the scene"},
+};
+
+const app_command app_check = {
+    "check", "SCENE", true, "validate a scene, print it in full, predict its size",
+    "Reads and validates a scene, meshes included. Prints the complete scene (all defaults, units\n"
+    "and help beside each value) to standard output, and the predicted particles, cells, memory\n"
+    "and disk space to standard error.",
+    options, APP_OPTION_COUNT(options), check};

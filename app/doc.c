@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// rheo doc: the reference manual, printed from the tables that the program itself reads.
+#include <stdio.h>
+#include <string.h>
+#include "app.h"
+#include "base/memory.h"
+#include "base/param.h"
+#include "scene/scene.h"
+
+static void print_commands(bool markdown)
+{
+    if (markdown) fputs("# Commands\n", stdout);
+    for (int i = 0; app_commands[i]; i++) {
+        if (markdown || i > 0) fputs("\n", stdout);
+        app_command_help(stdout, app_commands[i], markdown);
+    }
+}
+
+static bool near_commands(const char *word)
+{
+    static const char *const topics[] = {"commands"};
+    return word && rh_nearest_name(word, topics, 1);
+}
+
+static int doc(const app_arguments *arguments)
+{
+    if (arguments->operand && !strcmp(arguments->operand, "commands")) {
+        print_commands(arguments->markdown);
+        return app_finish_output();
+    }
+    rh_status status = {0};
+    char *text = rh_scene_manual(arguments->operand, arguments->markdown, &status);
+    if (!text) {
+        if (status.code == RH_USER && near_commands(arguments->operand))
+            fputs("\"rheo doc commands\" tells about the commands of the program\n", stderr);
+        return app_report(&status);
+    }
+    fputs(text, stdout);
+    size_t length = strlen(text);
+    if (length && text[length - 1] != '\n') fputs("\n", stdout);
+    rh_free(text);
+    if (!arguments->operand) fputs("\n\"rheo doc commands\" tells about the commands of the program.\n", stdout);
+    return app_finish_output();
+}
+
+static const app_option options[] = {
+    {"markdown", APP_FLAG, offsetof(app_arguments, markdown), NULL, "write Markdown instead of plain text"},
+};
+
+const app_command app_doc = {
+    "doc", "TOPIC", false, "reference of scene files and commands",
+    "Prints the reference manual for a part of a scene file (solids, sphere, liquid ...), or the\n"
+    "overview without a topic. \"rheo doc commands\" describes all commands.",
+    options, APP_OPTION_COUNT(options), doc};

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// The parts of `rheo info`: each prints to stdout what is in one kind of thing.
+#pragma once
+#include "base/status.h"
+
+rh_code app_info_run(const char *run, rh_status *status);
+rh_code app_info_ply(const char *path, rh_status *status);

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// rheo info RUN: the state of a run folder and the statistics of its log.
+#include <math.h>
+#include <stdio.h>
+#include "app.h"
+#include "format.h"
+#include "info.h"
+#include "log_reader.h"
+#include "scene/scene.h"
+
+typedef struct statistic { double min, max, sum, last; int64_t count; } statistic;
+
+static void add(statistic *s, double value)
+{
+    if (s->count == 0 || value < s->min) s->min = value;
+    if (s->count == 0 || value > s->max) s->max = value;
+    s->sum += value;
+    s->last = value;
+    s->count++;
+}
+
+static void row(const char *name, const char *value) { printf("  %-12s %s\n", name, value); }
+
+static void print_statistic(const char *name, const statistic *s)
+{
+    printf("  %-12s %12.6g %12.6g %12.6g %12.6g\n", name, s->min, s->sum / (double)s->count, s->max, s->last);
+}
+
+static void print_statistics(const app_log *log)
+{
+    statistic substeps = {0}, iterations = {0}, dt = {0}, speed = {0}, error = {0};
+    int64_t in_frame = 0;
+    for (int64_t i = 0; i < log->count; i++) {
+        const app_log_step *step = &log->steps[i];
+        add(&iterations, step->iterations);
+        add(&dt, step->dt);
+        add(&speed, step->max_speed);
+        add(&error, 100 * step->volume_error);
+        in_frame++;
+        // The frame being worked on is not counted until it is over.
+        if (i + 1 < log->count && log->steps[i + 1].frame == step->frame) continue;
+        if (i + 1 < log->count || substeps.count == 0) add(&substeps, (double)in_frame);
+        in_frame = 0;
+    }
+    printf("\n  %-12s %12s %12s %12s %12s\n", "", "least", "mean", "most", "last");
+    print_statistic("sub-steps", &substeps);
+    print_statistic("iterations", &iterations);
+    print_statistic("time step s", &dt);
+    print_statistic("speed m/s", &speed);
+    print_statistic("volume %", &error);
+}
+
+static void print_stages(const app_log *log)
+{
+    double total = 0, known = 0, sums[APP_MOST_STAGES] = {0};
+    app_text text;
+    for (int64_t i = 0; i < log->count; i++) {
+        total += log->steps[i].seconds;
+        for (int k = 0; k < log->stage_count; k++) sums[k] += log->steps[i].stages[k];
+    }
+    double share = total > 0 ? 100 / total : 0;
+    printf("\n  %-20s %12s %8s %12s\n", "wall time by stage", "in all", "share", "a step");
+    for (int k = 0; k < log->stage_count; k++) {
+        known += sums[k];
+        printf("  %-20s %12s %7.1f%% %9.2f ms\n", log->stage_names[k], app_format_duration(sums[k], &text), share * sums[k],
+               1e3 * sums[k] / (double)log->count);
+    }
+    double rest = fmax(total - known, 0);
+    printf("  %-20s %12s %7.1f%% %9.2f ms\n", "(other)", app_format_duration(rest, &text), share * rest,
+           1e3 * rest / (double)log->count);
+    printf("  %-20s %12s %7.1f%% %9.2f ms\n", "all steps", app_format_duration(total, &text), share * total,
+           1e3 * total / (double)log->count);
+}
+
+static void print_last_step(const app_log *log)
+{
+    const app_log_step *last = &log->steps[log->count - 1];
+    app_text text;
+    char line[128];
+    row("particles", app_format_count((int64_t)last->particles, &text));
+    snprintf(line, sizeof line, "%s in %.0f tiles", app_format_count((int64_t)last->cells, &text), last->tiles);
+    row("cells", line);
+    snprintf(line, sizeof line, "%g s in %lld steps", last->time, (long long)log->count);
+    row("simulated", line);
+    row("memory", app_format_bytes((int64_t)last->memory, &text));
+}
+
+static rh_code print_log(const char *run, rh_status *status)
+{
+    char path[RH_PATH_MAX];
+    app_log log;
+    RH_TRY(app_path(path, run, "log.jsonl", status));
+    if (!rh_file_exists(path)) {
+        row("log", "none yet");
+        return RH_OK;
+    }
+    RH_TRY(app_log_read(path, &log, status));
+    if (log.count) {
+        print_last_step(&log);
+        print_statistics(&log);
+        print_stages(&log);
+    } else {
+        row("log", "no step yet");
+    }
+    if (log.bad_lines) rh_log(RH_LOG_WARNING, "%s: passed over %lld lines that are not log entries", path, (long long)log.bad_lines);
+    app_log_free(&log);
+    return RH_OK;
+}
+
+// A scene that this version cannot read any more must not hide the rest of the folder.
+static int64_t print_scene(const char *run)
+{
+    char path[RH_PATH_MAX];
+    rh_status status = {0};
+    rh_scene scene;
+    if (app_path(path, run, "scene.yaml", &status) != RH_OK || rh_scene_load(path, NULL, 0, &scene, &status) != RH_OK) {
+        rh_log(RH_LOG_WARNING, "the run's scene is not readable: %s", status.message);
+        return 0;
+    }
+    char line[128];
+    row("title", scene.title ? scene.title : "(none)");
+    snprintf(line, sizeof line, "%lldD, cell %g m, %g frames a second", (long long)scene.dimension, scene.cell, scene.frames.fps);
+    row("scene", line);
+    int64_t last = scene.frames.last;
+    rh_scene_free(&scene);
+    return last;
+}
+
+static rh_code print_files(const char *run, int64_t last, rh_status *status)
+{
+    char path[RH_PATH_MAX], line[128];
+    app_frames frames;
+    app_text text;
+    RH_TRY(app_path(path, run, "points", status));
+    RH_TRY(app_frames_list(path, "points", NULL, &frames, status));
+    if (frames.count == 0) row("frames", "none yet");
+    else {
+        snprintf(line, sizeof line, "%lld to %lld", (long long)frames.numbers[0], (long long)frames.numbers[frames.count - 1]);
+        row("frames", line);
+        if (last) {
+            snprintf(line, sizeof line, "%d files, the scene ends at frame %lld", frames.count, (long long)last);
+            row("", line);
+        }
+    }
+    app_frames_free(&frames);
+    int64_t bytes;
+    RH_TRY(app_path(path, run, "checkpoint", status));
+    int count = app_count_files(path, ".h5", &bytes);
+    snprintf(line, sizeof line, "%d, %s", count, app_format_bytes(bytes, &text));
+    row("checkpoints", count ? line : "none");
+    row("disk", app_format_bytes(app_disk_use(run), &text));
+    return RH_OK;
+}
+
+rh_code app_info_run(const char *run, rh_status *status)
+{
+    char path[RH_PATH_MAX];
+    RH_TRY(app_path(path, run, "scene.yaml", status));
+    if (!rh_file_exists(path))
+        return rh_fail(status, RH_USER, "%s: found no scene.yaml in it, expected the folder of a run", run);
+    printf("%s\n", run);
+    int64_t last = print_scene(run);
+    RH_TRY(print_files(run, last, status));
+    return print_log(run, status);
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+#include "log_reader.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/memory.h"
+#include "io/file.h"
+
+static const struct { const char *name; size_t offset; } fields[] = {
+#define FIELD(name) {#name, offsetof(app_log_step, name)}
+    FIELD(step), FIELD(frame), FIELD(time), FIELD(dt), FIELD(particles), FIELD(cells), FIELD(tiles), FIELD(iterations),
+    FIELD(residual), FIELD(volume), FIELD(volume_error), FIELD(max_speed), FIELD(memory), FIELD(seconds),
+#undef FIELD
+};
+enum { FIELD_COUNT = sizeof fields / sizeof fields[0] };
+
+// A position in one line. All readers return false when the text is not what they expect and then the line is bad.
+typedef struct cursor { const char *at, *end; } cursor;
+
+static void skip_blanks(cursor *c)
+{
+    while (c->at < c->end && (*c->at == ' ' || *c->at == '\t' || *c->at == '\r')) c->at++;
+}
+
+static bool take(cursor *c, char symbol)
+{
+    skip_blanks(c);
+    if (c->at >= c->end || *c->at != symbol) return false;
+    c->at++;
+    return true;
+}
+
+// The raw text between the quotes, cut to the size of `out`. Escapes are stepped over, not decoded: no name has any.
+static bool read_string(cursor *c, char *out, size_t size)
+{
+    if (!take(c, '"')) return false;
+    size_t length = 0;
+    for (; c->at < c->end && *c->at != '"'; c->at++) {
+        if (*c->at == '\\' && c->at + 1 < c->end) c->at++;
+        if (length + 1 < size) out[length++] = *c->at;
+    }
+    if (size) out[length] = 0;
+    return take(c, '"');
+}
+
+static bool read_number(cursor *c, double *out)
+{
+    skip_blanks(c);
+    // strtod would also take "nan(...)", "infinity" and hexadecimal; none of them is JSON. The line's newline or the
+    // terminating zero stops it.
+    if (c->at >= c->end || (*c->at != '-' && (*c->at < '0' || *c->at > '9'))) return false;
+    char *stop;
+    *out = strtod(c->at, &stop);
+    if (stop == c->at || stop > c->end) return false;
+    c->at = stop;
+    return true;
+}
+
+static bool read_word(cursor *c, const char *word)
+{
+    size_t length = strlen(word);
+    if ((size_t)(c->end - c->at) < length || memcmp(c->at, word, length)) return false;
+    c->at += length;
+    return true;
+}
+
+// A number, or something else that is stepped over (*is_number tells).
+static bool read_scalar(cursor *c, double *out, bool *is_number)
+{
+    skip_blanks(c);
+    *is_number = false;
+    if (c->at >= c->end) return false;
+    if (*c->at == '"') return read_string(c, NULL, 0);
+    if (read_word(c, "true") || read_word(c, "false") || read_word(c, "null")) return true;
+    *is_number = read_number(c, out);
+    return *is_number;
+}
+
+static double *stage_slot(app_log *log, app_log_step *step, const char *name)
+{
+    for (int i = 0; i < log->stage_count; i++)
+        if (!strcmp(log->stage_names[i], name)) return &step->stages[i];
+    if (log->stage_count == APP_MOST_STAGES) return NULL;
+    strcpy(log->stage_names[log->stage_count], name);
+    return &step->stages[log->stage_count++];
+}
+
+static bool read_stages(cursor *c, app_log *log, app_log_step *step)
+{
+    if (!take(c, '{')) return false;
+    if (take(c, '}')) return true;
+    do {
+        char name[APP_STAGE_NAME];
+        double seconds;
+        if (!read_string(c, name, sizeof name) || !take(c, ':') || !read_number(c, &seconds)) return false;
+        double *slot = stage_slot(log, step, name);
+        if (slot) *slot = seconds;
+    } while (take(c, ','));
+    return take(c, '}');
+}
+
+static bool read_member(cursor *c, app_log *log, app_log_step *step)
+{
+    char name[32];
+    double value = 0;
+    bool is_number;
+    if (!read_string(c, name, sizeof name) || !take(c, ':')) return false;
+    skip_blanks(c);
+    if (!strcmp(name, "stages")) return read_stages(c, log, step);
+    if (!read_scalar(c, &value, &is_number)) return false;
+    for (int i = 0; is_number && i < FIELD_COUNT; i++)
+        if (!strcmp(name, fields[i].name)) *(double *)((char *)step + fields[i].offset) = value;
+    return true;
+}
+
+static bool read_line(cursor c, app_log *log, app_log_step *step)
+{
+    if (!take(&c, '{')) return false;
+    do {
+        if (!read_member(&c, log, step)) return false;
+    } while (take(&c, ','));
+    if (!take(&c, '}')) return false;
+    skip_blanks(&c);
+    return c.at == c.end;
+}
+
+static rh_code add_step(app_log *log, const app_log_step *step, rh_status *status)
+{
+    // A resumed run does again what came after its checkpoint; the old lines of those steps are void.
+    while (log->count && log->steps[log->count - 1].step >= step->step) log->count--;
+    if (log->count == log->capacity) {
+        int64_t room = log->capacity ? 2 * log->capacity : 256;
+        app_log_step *grown = rh_realloc(log->steps, (size_t)room * sizeof *grown, "app.log", status);
+        if (!grown) return RH_MEMORY;
+        log->steps = grown;
+        log->capacity = room;
+    }
+    log->steps[log->count++] = *step;
+    return RH_OK;
+}
+
+rh_code app_log_parse(const char *text, size_t bytes, app_log *log, rh_status *status)
+{
+    memset(log, 0, sizeof *log);
+    const char *end = text + bytes, *newline;
+    for (const char *line = text; (newline = memchr(line, '\n', (size_t)(end - line))); line = newline + 1) {
+        app_log_step step = {0};
+        rh_code code = RH_OK;
+        if (read_line((cursor){line, newline}, log, &step)) code = add_step(log, &step, status);
+        else log->bad_lines++;
+        if (code != RH_OK) {
+            app_log_free(log);
+            return code;
+        }
+    }
+    return RH_OK;
+}
+
+rh_code app_log_read(const char *path, app_log *log, rh_status *status)
+{
+    char *text;
+    size_t bytes;
+    memset(log, 0, sizeof *log);
+    RH_TRY(rh_file_read(path, (size_t)1 << 31, &text, &bytes, status));
+    rh_code code = app_log_parse(text, bytes, log, status);
+    rh_free(text);
+    return code;
+}
+
+void app_log_free(app_log *log)
+{
+    rh_free(log->steps);
+    memset(log, 0, sizeof *log);
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Reads RUN/log.jsonl: one JSON object per step, flat but for "stages": {"name": seconds}. Reads what our own writer
+// writes and survives anything else: a line that is not such an object is counted and passed over, a last line without
+// its newline (the run is alive, or was killed) is ignored. Unknown names are skipped.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+#include "base/status.h"
+
+enum { APP_MOST_STAGES = 32, APP_STAGE_NAME = 24 };
+
+typedef struct app_log_step {
+    double step, frame, time, dt, particles, cells, tiles, iterations, residual;
+    double volume, volume_error, max_speed, memory, seconds;
+    double stages[APP_MOST_STAGES];  // s, in the order of the names of the log
+} app_log_step;
+
+typedef struct app_log {
+    app_log_step *steps;  // owned; in the order of the run, a step that was done again after a resume counts once
+    int64_t count, capacity;
+    char stage_names[APP_MOST_STAGES][APP_STAGE_NAME];
+    int stage_count;
+    int64_t bad_lines;
+} app_log;
+
+rh_code app_log_read(const char *path, app_log *log, rh_status *status);
+// The same from memory; `text` is zero-terminated at text[bytes].
+rh_code app_log_parse(const char *text, size_t bytes, app_log *log, rh_status *status);
+void app_log_free(app_log *log);

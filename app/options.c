@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+#include "options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/memory.h"
+#include "base/param.h"
+
+enum { MOST_OPTIONS = 32, LARGEST_SIDE = 16384 };
+
+static const app_option help_option = {"help", APP_FLAG, offsetof(app_arguments, help), NULL, "print this text"};
+
+static const app_option *find_option(const app_command *command, const char *name, size_t length)
+{
+    for (int i = 0; i < command->option_count; i++) {
+        const char *candidate = command->options[i].name;
+        if (strlen(candidate) == length && !memcmp(candidate, name, length)) return &command->options[i];
+    }
+    if (length == 4 && !memcmp(name, "help", 4)) return &help_option;
+    return NULL;
+}
+
+static rh_code unknown_option(const app_command *command, const char *name, size_t length, rh_status *status)
+{
+    char word[64];
+    snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), name);
+    const char *names[MOST_OPTIONS + 1];
+    int count = 0;
+    while (count < command->option_count && count < MOST_OPTIONS) {
+        names[count] = command->options[count].name;
+        count++;
+    }
+    names[count++] = "help";
+    const char *near = rh_nearest_name(word, names, count);
+    if (near) return rh_fail(status, RH_USER, "unknown option --%s; did you mean --%s?", word, near);
+    return rh_fail(status, RH_USER, "unknown option --%s; this command has no option of a similar name", word);
+}
+
+// A whole number in decimal digits and nothing else.
+static bool read_whole(const char *text, const char **end, int64_t *out)
+{
+    if (*text < '0' || *text > '9') return false;
+    errno = 0;
+    char *stop;
+    long long value = strtoll(text, &stop, 10);
+    if (errno) return false;
+    *end = stop;
+    *out = value;
+    return true;
+}
+
+static rh_code read_count(const app_option *option, const char *text, int64_t *out, rh_status *status)
+{
+    const char *end;
+    if (read_whole(text, &end, out) && !*end && *out >= 1 && *out <= INT32_MAX) return RH_OK;
+    return rh_fail(status, RH_USER, "--%s: found \"%.80s\", expected a whole number from 1", option->name, text);
+}
+
+static rh_code read_range(const app_option *option, const char *text, app_range *out, rh_status *status)
+{
+    const char *end;
+    bool good = read_whole(text, &end, &out->first);
+    out->last = out->first;
+    if (good && *end == '-') good = read_whole(end + 1, &end, &out->last);
+    if (!good || *end)
+        return rh_fail(status, RH_USER, "--%s: found \"%.80s\", expected A-B or A, such as 1-48", option->name, text);
+    if (out->last < out->first)
+        return rh_fail(status, RH_USER, "--%s: found \"%.80s\", expected the first frame not after the last",
+                       option->name, text);
+    out->given = true;
+    return RH_OK;
+}
+
+static rh_code read_size(const app_option *option, const char *text, app_size *out, rh_status *status)
+{
+    const char *end;
+    int64_t width, height;
+    bool good = read_whole(text, &end, &width) && (*end == 'x' || *end == 'X') && read_whole(end + 1, &end, &height) && !*end;
+    if (!good || width < 1 || height < 1 || width > LARGEST_SIDE || height > LARGEST_SIDE)
+        return rh_fail(status, RH_USER, "--%s: found \"%.80s\", expected WxH in pixels up to %d, such as 1280x720",
+                       option->name, text, LARGEST_SIDE);
+    out->width = (int)width;
+    out->height = (int)height;
+    return RH_OK;
+}
+
+static rh_code store(const app_option *option, const char *text, app_arguments *out, rh_status *status)
+{
+    void *field = (char *)out + option->offset;
+    switch (option->kind) {
+    case APP_FLAG: *(bool *)field = true; return RH_OK;
+    case APP_TEXT:
+        if (!*text) return rh_fail(status, RH_USER, "--%s: found nothing, expected %s", option->name, option->value);
+        *(const char **)field = text;
+        return RH_OK;
+    case APP_TEXTS: {
+        app_texts *texts = field;
+        texts->items[texts->count++] = text;
+        return RH_OK;
+    }
+    case APP_COUNT: return read_count(option, text, field, status);
+    case APP_RANGE: return read_range(option, text, field, status);
+    case APP_SIZE: return read_size(option, text, field, status);
+    }
+    return RH_OK;
+}
+
+// words[*at] starts with "--"; moves *at past a value taken from the next word.
+static rh_code read_option(const app_command *command, int count, char **words, int *at, app_arguments *out,
+                           rh_status *status)
+{
+    const char *name = words[*at] + 2;
+    const char *equals = strchr(name, '=');
+    size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    const app_option *option = find_option(command, name, length);
+    if (!option) return unknown_option(command, name, length, status);
+    if (option->kind == APP_FLAG) {
+        if (equals) return rh_fail(status, RH_USER, "--%s takes no value, found \"%.80s\"", option->name, equals + 1);
+        return store(option, NULL, out, status);
+    }
+    if (equals) return store(option, equals + 1, out, status);
+    if (*at + 1 >= count)
+        return rh_fail(status, RH_USER, "--%s: found the end of the line, expected %s", option->name, option->value);
+    return store(option, words[++*at], out, status);
+}
+
+static rh_code read_operand(const app_command *command, const char *word, app_arguments *out, rh_status *status)
+{
+    if (!command->operand) return rh_fail(status, RH_USER, "found \"%.200s\", expected options only", word);
+    if (out->operand)
+        return rh_fail(status, RH_USER, "found \"%.200s\" after \"%.200s\", expected only one %s", word, out->operand,
+                       command->operand);
+    if (!*word) return rh_fail(status, RH_USER, "found an empty name, expected %s", command->operand);
+    out->operand = word;
+    return RH_OK;
+}
+
+static rh_code read_words(const app_command *command, int count, char **words, app_arguments *out, rh_status *status)
+{
+    bool options_end = false;
+    for (int i = 0; i < count; i++) {
+        const char *word = words[i];
+        if (options_end || word[0] != '-' || !word[1]) RH_TRY(read_operand(command, word, out, status));
+        else if (!strcmp(word, "--")) options_end = true;
+        else if (!strcmp(word, "-h")) out->help = true;
+        else if (word[1] == '-') RH_TRY(read_option(command, count, words, &i, out, status));
+        else return rh_fail(status, RH_USER, "unknown option %.80s; options start with two dashes", word);
+    }
+    if (!out->help && command->operand_required && !out->operand)
+        return rh_fail(status, RH_USER, "found no %s, expected one", command->operand);
+    return RH_OK;
+}
+
+rh_code app_arguments_parse(const app_command *command, int count, char **words, app_arguments *out, rh_status *status)
+{
+    memset(out, 0, sizeof *out);
+    // Every word could be a --set; room for that many keeps the parser free of growth.
+    out->sets.items = rh_alloc(sizeof *out->sets.items * (size_t)(count + 1), "app.sets", status);
+    if (!out->sets.items) return RH_MEMORY;
+    return read_words(command, count, words, out, status);
+}
+
+void app_arguments_free(app_arguments *arguments)
+{
+    rh_free(arguments->sets.items);
+    memset(arguments, 0, sizeof *arguments);
+}
+
+static void option_help(FILE *to, const app_option *option, bool markdown)
+{
+    char left[64];
+    snprintf(left, sizeof left, "--%s%s%s", option->name, option->value ? " " : "", option->value ? option->value : "");
+    if (markdown) fprintf(to, "| `%s` | %s |\n", left, option->help);
+    else fprintf(to, "  %-20s %s\n", left, option->help);
+}
+
+void app_command_help(FILE *to, const app_command *command, bool markdown)
+{
+    const char *open = command->operand_required ? "" : "[", *close = command->operand_required ? "" : "]";
+    const char *tick = markdown ? "`" : "";
+    if (markdown) fprintf(to, "## rheo %s\n\n", command->name);
+    fprintf(to, "%srheo %s", tick, command->name);
+    if (command->operand) fprintf(to, " %s%s%s", open, command->operand, close);
+    fprintf(to, " [options]%s\n\n%s\n", tick, command->details);
+    fputs(markdown ? "\n| option | meaning |\n|---|---|\n" : "\nOptions:\n", to);
+    for (int i = 0; i < command->option_count; i++) option_help(to, &command->options[i], markdown);
+    option_help(to, &help_option, markdown);
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Command-line arguments. Each command owns a table of options; the table drives parsing, `--help` and the manual.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include "base/status.h"
+
+typedef struct app_range { int64_t first, last; bool given; } app_range;
+typedef struct app_size { int width, height; } app_size;
+typedef struct app_texts { const char **items; int count; } app_texts;  // items owned, texts borrowed from argv
+
+// What any command may be told. A command reads the fields its table fills.
+typedef struct app_arguments {
+    const char *operand;  // scene, run folder, file or topic; NULL when not given
+    const char *out;
+    app_texts sets;
+    int64_t threads;      // 0 = all cores
+    app_range frames;
+    app_size size;        // 0 x 0 = not given
+    bool resume, force, quiet, markdown, hash, help;
+} app_arguments;
+
+typedef enum app_option_kind {
+    APP_FLAG,   // bool
+    APP_TEXT,   // const char*
+    APP_TEXTS,  // app_texts; may be given more than once
+    APP_COUNT,  // int64_t, from 1
+    APP_RANGE,  // app_range: A-B or A
+    APP_SIZE,   // app_size: WxH
+} app_option_kind;
+
+typedef struct app_option {
+    const char *name;  // without the dashes
+    app_option_kind kind;
+    size_t offset;     // of the field in app_arguments
+    const char *value; // what stands for the value in the help; NULL for a flag
+    const char *help;
+} app_option;
+
+typedef struct app_command {
+    const char *name;
+    const char *operand;       // how the help names it ("SCENE"); NULL = takes none
+    bool operand_required;
+    const char *summary;       // one line
+    const char *details;       // paragraphs, already broken into lines
+    const app_option *options;
+    int option_count;
+    int (*run)(const app_arguments *arguments);  // returns the exit code
+} app_command;
+
+#define APP_OPTION_COUNT(options) ((int)(sizeof(options) / sizeof((options)[0])))
+
+// Fills `out` from the words after the command's name. RH_USER with a message that names the nearest option.
+rh_code app_arguments_parse(const app_command *command, int count, char **words, app_arguments *out, rh_status *status);
+void app_arguments_free(app_arguments *arguments);
+
+void app_command_help(FILE *to, const app_command *command, bool markdown);

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// rheo run: simulates a scene into a run folder, shows progress, stops cleanly when asked.
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+#include "app.h"
+#include "base/clock.h"
+#include "base/parallel.h"
+#include "format.h"
+#include "progress.h"
+#include "scene/scene.h"
+#include "world/world.h"
+
+// A signal handler has no other way to reach the run.
+static atomic_int stop_requested;
+
+static void on_signal(int number)
+{
+    (void)number;
+    static const char first[] = "\r\033[K";
+    static const char message[] = "stopping after this step (again to leave at once)\n";
+    if (atomic_fetch_add(&stop_requested, 1) > 0) _exit(130);
+    if (isatty(STDERR_FILENO)) (void)!write(STDERR_FILENO, first, sizeof first - 1);
+    (void)!write(STDERR_FILENO, message, sizeof message - 1);
+}
+
+static void install_signals(void)
+{
+    // Writes in progress must go on undisturbed, hence SA_RESTART.
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+// run/<name of the scene file without its ending>, unless --out says otherwise.
+static rh_code choose_folder(const app_arguments *arguments, char out[RH_PATH_MAX], rh_status *status)
+{
+    if (arguments->out) {
+        if (strlen(arguments->out) >= RH_PATH_MAX) return rh_fail(status, RH_USER, "--out: path too long");
+        strcpy(out, arguments->out);
+        return RH_OK;
+    }
+    const char *name = strrchr(arguments->operand, '/');
+    name = name ? name + 1 : arguments->operand;
+    RH_TRY(app_path(out, "run", name, status));
+    char *ending = strrchr(out, '.');
+    if (ending && ending > out + strlen("run/") && !strchr(ending, '/')) *ending = 0;
+    return RH_OK;
+}
+
+static rh_code refuse_used_folder(const char *folder, rh_status *status)
+{
+    char points[RH_PATH_MAX];
+    app_frames frames;
+    RH_TRY(app_path(points, folder, "points", status));
+    RH_TRY(app_frames_list(points, "points", NULL, &frames, status));
+    rh_code code = RH_OK;
+    if (frames.count > 0)
+        code = rh_fail(status, RH_USER,
+                       "%s already holds %d frames (%lld to %lld)\n"
+                       "  --resume goes on after its newest checkpoint, --force removes them and starts over, "
+                       "--out DIR takes another folder",
+                       folder, frames.count, (long long)frames.numbers[0], (long long)frames.numbers[frames.count - 1]);
+    app_frames_free(&frames);
+    return code;
+}
+
+static rh_code check_folder(const app_arguments *arguments, const char *folder, rh_status *status)
+{
+    if (rh_file_exists(folder) && !app_is_folder(folder))
+        return rh_fail(status, RH_USER, "%s: found a file, expected a folder or nothing", folder);
+    if (arguments->resume || arguments->force) return RH_OK;
+    return refuse_used_folder(folder, status);
+}
+
+// A run that was killed before its first checkpoint starts again from the beginning, but only with the same scene.
+static rh_code require_same_scene(const rh_scene *scene, const char *folder, rh_status *status)
+{
+    char path[RH_PATH_MAX];
+    RH_TRY(app_path(path, folder, "scene.yaml", status));
+    if (!rh_file_exists(path)) return RH_OK;
+    rh_scene old;
+    RH_TRY(rh_scene_load(path, NULL, 0, &old, status));
+    bool same = old.hash == scene->hash;
+    rh_scene_free(&old);
+    if (same) return RH_OK;
+    return rh_fail(status, RH_USER, "%s: the scene differs from the one this folder was made with (%s)\n"
+                   "  --force starts over, --out DIR takes another folder", folder, path);
+}
+
+static rh_code resume(rh_world *world, const rh_scene *scene, const char *folder, rh_status *status)
+{
+    char checkpoints[RH_PATH_MAX];
+    int64_t bytes;
+    RH_TRY(app_path(checkpoints, folder, "checkpoint", status));
+    if (app_count_files(checkpoints, ".h5", &bytes) > 0) return rh_world_resume(world, folder, status);
+    RH_TRY(require_same_scene(scene, folder, status));
+    rh_log(RH_LOG_INFO, "%s holds no checkpoint: starting at the first frame", folder);
+    return RH_OK;
+}
+
+static void print_summary(const app_arguments *arguments, const app_progress *progress, const rh_world *world,
+                          const char *folder, rh_code code)
+{
+    app_text wall, each, count;
+    rh_progress last;
+    rh_world_progress(world, &last);
+    double seconds = rh_seconds() - progress->started;
+    int64_t frames = progress->frames_done;
+    fprintf(stderr, "%s: %lld frames in %s", code == RH_STOPPED ? "stopped" : "done", (long long)frames,
+            app_format_duration(seconds, &wall));
+    if (frames > 0) fprintf(stderr, " (%s a frame)", app_format_duration(seconds / (double)frames, &each));
+    fprintf(stderr, ", %s particles\n", app_format_count(last.particles, &count));
+    fprintf(stderr, "  frames      %s/points\n  statistics  rheo info %s\n", folder, folder);
+    if (code == RH_STOPPED)
+        fprintf(stderr, "  go on       rheo run %s --out %s --resume\n", arguments->operand, folder);
+    else if (last.frame > 0)
+        fprintf(stderr, "  picture     rheo render %s --frames %lld\n", folder, (long long)last.frame);
+}
+
+static rh_code simulate(const app_arguments *arguments, const rh_scene *scene, rh_world *world, const char *folder,
+                        rh_status *status)
+{
+    app_progress progress;
+    app_progress_begin(&progress, arguments->quiet);
+    rh_log_set_sink(app_progress_log, &progress);
+    rh_code code = arguments->resume ? resume(world, scene, folder, status) : RH_OK;
+    if (code == RH_OK && arguments->force) code = app_clear_run(folder, status);
+    if (code == RH_OK) {
+        rh_run_options options = {
+            .folder = folder, .first = arguments->frames.first, .last = arguments->frames.last,
+            .stop = &stop_requested, .progress = app_progress_update, .user = &progress};
+        install_signals();
+        code = rh_world_run(world, &options, status);
+    }
+    app_progress_end(&progress);
+    rh_log_set_sink(app_log_plain, NULL);
+    if ((code == RH_OK || code == RH_STOPPED) && !arguments->quiet) print_summary(arguments, &progress, world, folder, code);
+    return code;
+}
+
+static rh_code check_arguments(const app_arguments *arguments, rh_status *status)
+{
+    if (arguments->resume && arguments->force)
+        return rh_fail(status, RH_USER, "run: found --resume and --force, expected only one of them");
+    if (arguments->frames.given && arguments->frames.first < 1)
+        return rh_fail(status, RH_USER, "run: --frames: found frame 0, expected frames from 1");
+    return RH_OK;
+}
+
+static rh_code run_scene(const app_arguments *arguments, const rh_scene *scene, rh_status *status)
+{
+    char folder[RH_PATH_MAX];
+    RH_TRY(choose_folder(arguments, folder, status));
+    RH_TRY(check_folder(arguments, folder, status));
+    rh_threads_set((int)arguments->threads);
+    rh_world *world = NULL;
+    RH_TRY(rh_world_create(scene, &world, status));
+    rh_code code = simulate(arguments, scene, world, folder, status);
+    rh_world_free(world);
+    return code;
+}
+
+static int run(const app_arguments *arguments)
+{
+    rh_status status = {0};
+    rh_scene scene;
+    rh_code code = check_arguments(arguments, &status);
+    if (code == RH_OK) code = rh_scene_load(arguments->operand, arguments->sets.items, arguments->sets.count, &scene, &status);
+    if (code != RH_OK) return app_report(&status);
+    code = run_scene(arguments, &scene, &status);
+    rh_scene_free(&scene);
+    if (code == RH_STOPPED) return APP_STOPPED;
+    return app_report(&status);
+}
+
+#define AT(field) offsetof(app_arguments, field)
+static const app_option options[] = {
+    {"out", APP_TEXT, AT(out), "DIR", "run folder; without it run/NAME for a scene NAME.yaml"},
+    {"frames", APP_RANGE, AT(frames), "A-B", "frames to simulate; without it as the scene says"},
+    {"set", APP_TEXTS, AT(sets), "PATH=VALUE", "change a value of the scene, such as cell=0.02 (may be repeated)"},
+    {"threads", APP_COUNT, AT(threads), "N", "threads to use; without it all cores. The result does not depend on it"},
+    {"resume", APP_FLAG, AT(resume), NULL, "go on after the newest checkpoint in the run folder"},
+    {"force", APP_FLAG, AT(force), NULL, "remove the frames an earlier run left in the folder and start over"},
+    {"quiet", APP_FLAG, AT(quiet), NULL, "no progress, only warnings and errors"},
+};
+
+const app_command app_run = {
+    "run", "SCENE", true, "simulate a scene into a run folder",
+    "Simulates a scene. The run folder gets scene.yaml (complete, with defaults), log.jsonl (one\n"
+    "line per step), points/ (one file per frame) and checkpoint/. Control-C stops after the\n"
+    "running step and leaves a checkpoint; a second one leaves at once.",
+    options, APP_OPTION_COUNT(options), run};

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Rheo authors
+"""Each check in tools/ must pass a clean tree and find a planted violation.
+
+usage: test_tools.py SOURCE_DIR
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE = None
+SPDX = "// SPDX-License-Identifier: Apache-2.0\n// SPDX-FileCopyrightText: The Rheo authors\n"
+
+
+class Planted(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="tools-", dir=".")
+        self.root = pathlib.Path(self.folder.name).resolve()
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def put(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def check(self, tool, argument=None):
+        command = [sys.executable, str(SOURCE / "tools" / tool), str(argument or self.root)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr
+
+    def assert_found(self, tool, *words, argument=None):
+        code, text = self.check(tool, argument)
+        self.assertEqual(code, 1, text)
+        for word in words:
+            self.assertIn(word, text)
+
+    def assert_clean(self, tool, argument=None):
+        code, text = self.check(tool, argument)
+        self.assertEqual(code, 0, text)
+
+
+class Layers(Planted):
+    def setUp(self):
+        super().setUp()
+        self.put("src/physics/registry.c", '#include "physics/one/one.h"\n#include "physics/physics.h"\n')
+        self.put("src/physics/one/one.c", '#include "physics/one/one.h"\n#include "physics/physics.h"\n#include "grid/x.h"\n')
+
+    def test_clean(self):
+        self.assert_clean("check-layers")
+
+    def test_upward_include(self):
+        self.put("src/grid/tile.c", '#include "base/status.h"\n  #  include "world/world.h"\n')
+        self.assert_found("check-layers", "src/grid/tile.c:2:", "world/world.h")
+
+    def test_method_includes_method(self):
+        self.put("src/physics/two/two.c", '#include "physics/one/one.h"\n')
+        self.assert_found("check-layers", "two.c:1:", "physics/two includes physics/one")
+
+    def test_include_without_room(self):
+        self.put("src/base/a.c", '#include "b.h"\n')
+        self.assert_found("check-layers", "a.c:1:", "names its room")
+
+    def test_file_outside_rooms(self):
+        self.put("src/misc/a.c", "int a;\n")
+        self.assert_found("check-layers", "a.c:1:", "outside the rooms")
+
+    def test_empty_tree(self):
+        self.assert_found("check-layers", "no sources", argument=self.root / "src" / "physics")
+
+
+class Prefix(Planted):
+    def archive(self, text):
+        source = self.put("a.c", text)
+        subprocess.run(["cc", "-c", str(source), "-o", str(self.root / "a.o")], check=True)
+        archive = self.root / "liba.a"
+        subprocess.run(["ar", "rc", str(archive), str(self.root / "a.o")], check=True)
+        return archive
+
+    def test_clean(self):
+        text = "int rh_a(void); int rh_a(void) { return 1; }\nint rheo_b = 2; static int c; int *rh_c(void) { return &c; }\n"
+        self.assert_clean("check-prefix", self.archive(text))
+
+    def test_function(self):
+        self.assert_found("check-prefix", "a.o: leaked:", argument=self.archive("int rh_a; int leaked(void) { return 1; }\n"))
+
+    def test_variable(self):
+        self.assert_found("check-prefix", "a.o: shared:", argument=self.archive("int rh_a = 1; int shared = 3;\n"))
+
+    def test_no_archive(self):
+        self.assert_found("check-prefix", argument=self.root / "missing.a")
+
+
+class Tree(Planted):
+    def setUp(self):
+        super().setUp()
+        self.put("src/base/fine.c", SPDX + "int rh_x;\n// a ratio m/work and https://example.org/home are not paths\n")
+
+    def test_clean(self):
+        self.put("tests/unit/t.c", SPDX + '// writes under "/' + 'tmp/x"\n')
+        self.assert_clean("check-tree")
+
+    def test_machine_path(self):
+        for room in ("home", "root", "work", "tmp"):
+            with self.subTest(room=room):
+                self.put("docs/page.md", f"first\nsee /{room}/someone/file\n")
+                self.assert_found("check-tree", "docs/page.md:2:", f"/{room}")
+
+    def test_home_in_tests(self):
+        self.put("tests/unit/t.c", SPDX + '// "/' + 'home/someone"\n')
+        self.assert_found("check-tree", "tests/unit/t.c:3:")
+
+    def test_long_file(self):
+        self.put("src/base/long.c", SPDX + "//\n" * 999)
+        self.assert_found("check-tree", "src/base/long.c:1001:", "1001 lines")
+
+    def test_missing_spdx(self):
+        self.put("src/base/bare.h", "#pragma once\n")
+        self.assert_found("check-tree", "src/base/bare.h:1:", "SPDX")
+
+    def test_long_function(self):
+        body = "{\n" + "    x();\n" * 119 + "}\n"
+        self.put("src/base/f.c", SPDX + "\nstatic void f(int a,\n              int b)\n" + body)
+        self.assert_found("check-tree", "src/base/f.c:4:", "function of 123 lines")
+
+    def test_excused_function(self):
+        body = "{\n" + "    x();\n" * 200 + "}\n"
+        self.put("src/base/f.c", SPDX + "\n// Long because it is one table.\nstatic void f(void)\n" + body)
+        self.assert_clean("check-tree")
+
+    def test_short_function_passes(self):
+        body = "{\n" + "    x();\n" * 117 + "}\n"
+        self.put("src/base/f.c", SPDX + "\nstatic void f(void)\n" + body)
+        self.assert_clean("check-tree")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    SOURCE = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main()

@@ -59,7 +59,6 @@ typedef struct rh_force_params { char *name; rh_variant force; double start, sto
 typedef enum rh_up_axis { RH_UP_Y, RH_UP_Z } rh_up_axis;
 typedef struct rh_output_params {
     bool vdb, ply;       // points as .vdb (default) and .ply
-    bool initial;        // also write frame 0's state, before the first step
     int up;              // rh_up_axis of exported files
 } rh_output_params;
 

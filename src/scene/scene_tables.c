@@ -199,7 +199,6 @@ static const char *const up_names[] = {"y", "z", NULL};  // order of rh_up_axis
 static const rh_param output_rows[] = {
     {"vdb", RH_PARAM_BOOL, AT(vdb), "", "true", .help = "points of every frame as OpenVDB"},
     {"ply", RH_PARAM_BOOL, AT(ply), "", "false", .help = "points of every frame as PLY"},
-    {"initial", RH_PARAM_BOOL, AT(initial), "", "false", .help = "also the state before the first step, as the frame before the first"},
     {"up", RH_PARAM_CHOICE, AT(up), "", "y", .choices = up_names, .help = "axis that points up in exported files"},
 };
 #undef AT

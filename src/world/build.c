@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+#include "world/build.h"
+
+#include <math.h>
+#include "base/log.h"
+#include "base/memory.h"
+#include "io/mesh_file.h"
+
+// Tells what is wrong with a mesh when it can change the result.
+static void report_mesh(const char *place, const char *file, const rh_mesh_report *report)
+{
+    if (report->open_edges)
+        rh_log(RH_LOG_WARNING, "%s: %s has holes (%lld open edges); inside and outside are told by the winding number, which bridges small holes",
+               place, file, (long long)report->open_edges);
+    if (report->flipped_edges)
+        rh_log(RH_LOG_WARNING, "%s: %s has faces that point different ways (%lld edges); the majority decides what is inside", place,
+               file, (long long)report->flipped_edges);
+    if (report->inside_out)
+        rh_log(RH_LOG_WARNING, "%s: all faces of %s point inwards; taken as if they pointed outwards", place, file);
+    if (report->degenerate)
+        rh_log(RH_LOG_INFO, "%s: %lld triangles of %s have no area and are ignored", place, (long long)report->degenerate, file);
+}
+
+static rh_code load_mesh(const rh_scene *scene, const rh_mesh_params *p, rh_shape *shape, rh_status *status)
+{
+    const char *place = rh_scene_place(scene, p->file);
+    rh_mesh mesh = {0};
+    rh_mesh_report report;
+    rh_code code = rh_mesh_read(p->file, &mesh, status);
+    if (code == RH_OK) {
+        rh_mesh_transform(&mesh, p->scale, p->rotate, p->translate);
+        code = rh_mesh_inspect(&mesh, &report, status);
+    }
+    if (code == RH_OK) {
+        report_mesh(place, p->file, &report);
+        code = rh_mesh_sdf_create(&mesh, 0.5 * scene->cell, &shape->mesh, status);
+    }
+    rh_mesh_free(&mesh);
+    if (code == RH_OK) return RH_OK;
+    // A mesh that cannot be read is a mistake in the scene, whatever the system calls it.
+    if (status && code == RH_IO) status->code = RH_USER;
+    return rh_status_prefix(status, "%s", place);
+}
+
+static rh_code make_shape(const rh_scene *scene, const rh_variant *variant, rh_shape *shape, rh_status *status)
+{
+    *shape = (rh_shape){.kind = (rh_shape_kind)variant->kind, .flat = scene->dimension == 2};
+    switch (shape->kind) {
+    case RH_SHAPE_SPHERE: shape->as.sphere = *(const rh_sphere_params *)variant->value; break;
+    case RH_SHAPE_BOX: shape->as.box = *(const rh_box_params *)variant->value; break;
+    case RH_SHAPE_PLANE: shape->as.plane = *(const rh_plane_params *)variant->value; break;
+    case RH_SHAPE_CYLINDER: shape->as.cylinder = *(const rh_cylinder_params *)variant->value; break;
+    case RH_SHAPE_CAPSULE: shape->as.capsule = *(const rh_capsule_params *)variant->value; break;
+    case RH_SHAPE_TORUS: shape->as.torus = *(const rh_torus_params *)variant->value; break;
+    case RH_SHAPE_MESH: return load_mesh(scene, variant->value, shape, status);
+    }
+    return RH_OK;
+}
+
+static rh_code build_solids(const rh_scene *scene, rh_stage_set *stage, rh_status *status)
+{
+    const rh_solid_params *solids = scene->solids.items;
+    rh_obstacles *all = &stage->obstacles;
+    all->items = rh_alloc_zero((size_t)(scene->solids.count + 1) * sizeof *all->items, "world.obstacles", status);
+    if (!all->items) return RH_MEMORY;
+    stage->container = (rh_dbox){{1e30, 1e30, 1e30}, {-1e30, -1e30, -1e30}};
+    for (int i = 0; i < scene->solids.count; i++) {
+        rh_obstacle *o = &all->items[i];
+        all->count = i + 1;
+        o->inside_out = solids[i].inside_out;
+        o->wall = (rh_wall)solids[i].wall;
+        o->motion = solids[i].motion;
+        RH_TRY(make_shape(scene, &solids[i].shape, &o->shape, status));
+        all->any_separating |= o->wall == RH_WALL_SEPARATE;
+        all->any_moving |= !rh_motion_is_still(&o->motion);
+        if (!o->inside_out) continue;
+        rh_pose pose = rh_motion_pose(&o->motion, 0);
+        rh_dbox b = rh_placed_bounds(&o->shape, &pose);
+        for (int a = 0; a < 3; a++) {
+            (&stage->container.min.x)[a] = fmin((&stage->container.min.x)[a], (&b.min.x)[a]);
+            (&stage->container.max.x)[a] = fmax((&stage->container.max.x)[a], (&b.max.x)[a]);
+        }
+    }
+    rh_obstacles_place(all, 0);
+    return RH_OK;
+}
+
+rh_code rh_stage_build(const rh_scene *scene, rh_stage_set *stage, rh_status *status)
+{
+    *stage = (rh_stage_set){.scene = scene};
+    stage->bodies = rh_alloc_zero((size_t)(scene->bodies.count + 1) * sizeof *stage->bodies, "world.stage", status);
+    stage->emitters = rh_alloc_zero((size_t)(scene->emitters.count + 1) * sizeof *stage->emitters, "world.stage", status);
+    stage->sinks = rh_alloc_zero((size_t)(scene->sinks.count + 1) * sizeof *stage->sinks, "world.stage", status);
+    if (!stage->bodies || !stage->emitters || !stage->sinks) return RH_MEMORY;
+    RH_TRY(build_solids(scene, stage, status));
+    const rh_body_params *bodies = scene->bodies.items;
+    for (int i = 0; i < scene->bodies.count; i++) RH_TRY(make_shape(scene, &bodies[i].shape, &stage->bodies[i], status));
+    const rh_emitter_params *emitters = scene->emitters.items;
+    for (int i = 0; i < scene->emitters.count; i++) {
+        stage->emitters[i].motion = &emitters[i].motion;
+        RH_TRY(make_shape(scene, &emitters[i].shape, &stage->emitters[i].shape, status));
+    }
+    const rh_sink_params *sinks = scene->sinks.items;
+    for (int i = 0; i < scene->sinks.count; i++) {
+        stage->sinks[i].motion = &sinks[i].motion;
+        RH_TRY(make_shape(scene, &sinks[i].shape, &stage->sinks[i].shape, status));
+    }
+    return RH_OK;
+}
+
+void rh_stage_free(rh_stage_set *stage)
+{
+    if (!stage->scene) return;
+    for (int i = 0; i < stage->obstacles.count; i++) rh_mesh_sdf_free(stage->obstacles.items[i].shape.mesh);
+    for (int i = 0; stage->bodies && i < stage->scene->bodies.count; i++) rh_mesh_sdf_free(stage->bodies[i].mesh);
+    for (int i = 0; stage->emitters && i < stage->scene->emitters.count; i++) rh_mesh_sdf_free(stage->emitters[i].shape.mesh);
+    for (int i = 0; stage->sinks && i < stage->scene->sinks.count; i++) rh_mesh_sdf_free(stage->sinks[i].shape.mesh);
+    rh_obstacles_free(&stage->obstacles);
+    rh_free(stage->bodies);
+    rh_free(stage->emitters);
+    rh_free(stage->sinks);
+    *stage = (rh_stage_set){0};
+}
+
+double rh_placed_distance(const rh_placed_shape *placed, double time, rh_dvec3 point)
+{
+    rh_pose pose = rh_motion_pose(placed->motion, time);
+    return rh_shape_distance(&placed->shape, rh_pose_to_local(&pose, point));
+}
+
+rh_dbox rh_placed_bounds(const rh_shape *shape, const rh_pose *pose)
+{
+    rh_dbox local = rh_shape_bounds(shape), box = {{1e30, 1e30, 1e30}, {-1e30, -1e30, -1e30}};
+    for (int corner = 0; corner < 8; corner++) {
+        rh_dvec3 p = {corner & 1 ? local.max.x : local.min.x, corner & 2 ? local.max.y : local.min.y, corner & 4 ? local.max.z : local.min.z};
+        p = rh_pose_to_world(pose, p);
+        for (int a = 0; a < 3; a++) {
+            (&box.min.x)[a] = fmin((&box.min.x)[a], (&p.x)[a]);
+            (&box.max.x)[a] = fmax((&box.max.x)[a], (&p.x)[a]);
+        }
+    }
+    return box;
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// From a scene's descriptions to things that can be asked: shapes with their meshes loaded, obstacles, emitters, sinks.
+#pragma once
+#include "scene/scene.h"
+
+// A shape in the world with its motion, for emitters and sinks.
+typedef struct rh_placed_shape {
+    rh_shape shape;
+    const rh_motion *motion;  // borrowed from the scene
+} rh_placed_shape;
+
+typedef struct rh_stage_set {
+    const rh_scene *scene;      // borrowed
+    rh_obstacles obstacles;
+    rh_shape *bodies;           // [scene->bodies.count]
+    rh_placed_shape *emitters;  // [scene->emitters.count]
+    rh_placed_shape *sinks;     // [scene->sinks.count]
+    rh_dbox container;          // bounds of all inside-out solids; empty when there is none
+} rh_stage_set;
+
+// Loads meshes (sampled at half a cell) and places everything at time 0. Failures name the scene's line.
+rh_code rh_stage_build(const rh_scene *scene, rh_stage_set *stage, rh_status *status);
+void rh_stage_free(rh_stage_set *stage);
+
+// Signed distance of a moving shape at a time, in the world.
+double rh_placed_distance(const rh_placed_shape *placed, double time, rh_dvec3 point);
+// Box around the shape at a time, in the world.
+rh_dbox rh_placed_bounds(const rh_shape *shape, const rh_pose *pose);

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+#include "world/output.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/memory.h"
+#include "io/ply.h"
+#include "io/vdb.h"
+
+static rh_code join(char out[RH_PATH_MAX], const char *folder, const char *name, rh_status *status)
+{
+    int n = snprintf(out, RH_PATH_MAX, "%s/%s", folder, name);
+    return n > 0 && n < RH_PATH_MAX - 32 ? RH_OK : rh_fail(status, RH_USER, "the path of the run folder is too long: %.200s ...", folder);
+}
+
+static int64_t line_step(const char *line)
+{
+    const char *at = strstr(line, "\"step\":");
+    return at ? strtoll(at + 7, NULL, 10) : INT64_MAX;
+}
+
+// Rewrites the log without the steps after `last_step` and without a torn last line.
+static rh_code trim_log(const char *path, int64_t last_step, rh_status *status)
+{
+    if (!rh_file_exists(path)) return RH_OK;
+    if (last_step == 0) return unlink(path) == 0 ? RH_OK : rh_fail(status, RH_IO, "cannot remove %s: %s", path, strerror(errno));
+    char *text;
+    size_t bytes, kept = 0;
+    RH_TRY(rh_file_read(path, (size_t)4 << 30, &text, &bytes, status));
+    for (size_t at = 0; at < bytes;) {
+        char *end = memchr(text + at, '\n', bytes - at);
+        if (!end) break;
+        *end = 0;
+        size_t length = (size_t)(end - (text + at)) + 1;
+        bool keep = line_step(text + at) <= last_step;
+        *end = '\n';
+        if (keep) memmove(text + kept, text + at, length);
+        if (keep) kept += length;
+        at += length;
+    }
+    rh_code code = rh_file_write(path, text, kept, status);
+    rh_free(text);
+    return code;
+}
+
+static rh_code write_scene(const rh_output *o, rh_status *status)
+{
+    char path[RH_PATH_MAX];
+    RH_TRY(join(path, o->folder, "scene.yaml", status));
+    char *text = rh_scene_print(o->scene, status);
+    if (!text) return status ? status->code : RH_MEMORY;
+    rh_code code = rh_file_write(path, text, strlen(text), status);
+    rh_free(text);
+    return code;
+}
+
+rh_code rh_output_open(rh_output *output, const rh_scene *scene, const char *folder, int64_t last_frame, int64_t last_step, rh_status *status)
+{
+    *output = (rh_output){.scene = scene, .digits = 4};
+    for (int64_t n = 10000; n <= last_frame && output->digits < 18; n *= 10) output->digits++;
+    char path[RH_PATH_MAX];
+    RH_TRY(join(path, folder, "", status));
+    snprintf(output->folder, sizeof output->folder, "%s", folder);
+    static const char *const parts[] = {"points", "checkpoint"};
+    RH_TRY(rh_folder_make(folder, status));
+    rh_folder_sweep(folder);
+    for (int i = 0; i < 2; i++) {
+        RH_TRY(join(path, folder, parts[i], status));
+        RH_TRY(rh_folder_make(path, status));
+        rh_folder_sweep(path);
+    }
+    RH_TRY(write_scene(output, status));
+    RH_TRY(join(path, folder, "log.jsonl", status));
+    RH_TRY(trim_log(path, last_step, status));
+    output->log = fopen(path, "a");
+    return output->log ? RH_OK : rh_fail(status, RH_IO, "cannot write %s: %s", path, strerror(errno));
+}
+
+void rh_output_close(rh_output *output)
+{
+    if (output->log) fclose(output->log);
+    output->log = NULL;
+}
+
+rh_code rh_output_frame(const rh_output *output, const rh_points *points, const rh_frame_info *info, rh_status *status)
+{
+    char name[64], path[RH_PATH_MAX];
+    if (output->scene->output.vdb) {
+        snprintf(name, sizeof name, "points/points.%0*lld.vdb", output->digits, (long long)info->frame);
+        RH_TRY(join(path, output->folder, name, status));
+        RH_TRY(rh_vdb_write_points(path, points, info, status));
+    }
+    if (output->scene->output.ply) {
+        snprintf(name, sizeof name, "points/points.%0*lld.ply", output->digits, (long long)info->frame);
+        RH_TRY(join(path, output->folder, name, status));
+        RH_TRY(rh_ply_write_points(path, points, info, status));
+    }
+    return RH_OK;
+}
+
+rh_code rh_output_log(rh_output *output, const rh_progress *p, const rh_step_report *report, rh_status *status)
+{
+    FILE *f = output->log;
+    fprintf(f, "{\"step\":%lld,\"frame\":%lld,\"time\":%.9g,\"dt\":%.9g,\"particles\":%lld,\"cells\":%lld,\"tiles\":%lld,"
+            "\"iterations\":%d,\"residual\":%.3e,\"volume\":%.9g,\"volume_error\":%.3e,\"max_speed\":%.6g,\"emitted\":%lld,\"removed\":%lld,"
+            "\"memory\":%lld,\"seconds\":%.6f,\"stages\":{",
+            (long long)p->step, (long long)p->frame, p->time, p->dt, (long long)p->particles, (long long)p->cells, (long long)p->tiles,
+            p->iterations, p->residual, p->volume, p->volume_error, p->max_speed, (long long)p->emitted, (long long)p->removed,
+            (long long)p->memory_bytes, p->seconds);
+    for (int i = 0; i < report->stage_count; i++)
+        fprintf(f, "%s\"%s\":%.6f", i ? "," : "", report->stage_names[i], report->stage_seconds[i]);
+    fprintf(f, "}}\n");
+    return fflush(f) == 0 ? RH_OK : rh_fail(status, RH_IO, "cannot write %s/log.jsonl: %s", output->folder, strerror(errno));
+}
+
+rh_code rh_output_checkpoint_path(const rh_output *output, int64_t frame, int64_t step, bool whole_frame, char path[RH_PATH_MAX], rh_status *status)
+{
+    char name[96];
+    // The step in the name orders checkpoints; a stop inside a frame is told apart by the letter.
+    snprintf(name, sizeof name, "checkpoint/checkpoint.%0*lld%s%09lld.h5", output->digits, (long long)frame, whole_frame ? "." : "-", (long long)step);
+    return join(path, output->folder, name, status);
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    // Names end in the step number with fixed width; compare those digits, then the whole name.
+    const char *x = a, *y = b;
+    size_t n = strlen(x), m = strlen(y);
+    int order = n >= 12 && m >= 12 ? strcmp(y + m - 12, x + n - 12) : 0;
+    return order ? order : strcmp(y, x);
+}
+
+int rh_output_checkpoints(const char *folder, char (*paths)[RH_PATH_MAX], int max)
+{
+    char path[RH_PATH_MAX];
+    if (join(path, folder, "checkpoint", NULL) != RH_OK) return 0;
+    DIR *dir = opendir(path);
+    if (!dir) return 0;
+    int count = 0;
+    for (struct dirent *e; (e = readdir(dir)) && count < max;) {
+        size_t n = strlen(e->d_name);
+        if (strncmp(e->d_name, "checkpoint.", 11) != 0 || n < 15 || strcmp(e->d_name + n - 3, ".h5") != 0) continue;
+        if (snprintf(paths[count], RH_PATH_MAX, "%s/%s", path, e->d_name) < RH_PATH_MAX) count++;
+    }
+    closedir(dir);
+    qsort(paths, (size_t)count, sizeof *paths, newest_first);
+    return count;
+}
+
+void rh_output_prune(const rh_output *output, int64_t keep)
+{
+    enum { MAX = 256 };
+    char(*paths)[RH_PATH_MAX] = rh_alloc(sizeof *paths * MAX, "world.output", NULL);
+    if (!paths) return;
+    int count = rh_output_checkpoints(output->folder, paths, MAX);
+    for (int i = (int)(keep < 1 ? 1 : keep); i < count; i++) unlink(paths[i]);
+    rh_free(paths);
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// The run folder: scene.yaml (complete), log.jsonl (one line per step), points/points.####.vdb|ply, checkpoint/.
+#pragma once
+#include <stdio.h>
+#include "io/file.h"
+#include "io/frame.h"
+#include "physics/physics.h"
+#include "world/world.h"
+
+typedef struct rh_output {
+    const rh_scene *scene;
+    char folder[RH_PATH_MAX];
+    int digits;   // of frame numbers in names: 4, or more when the last frame needs it
+    FILE *log;
+} rh_output;
+
+// Makes the folders, sweeps leftovers, writes scene.yaml and opens the log; lines of steps after `last_step` (from a run
+// that went on after the checkpoint it is resumed from) are dropped.
+rh_code rh_output_open(rh_output *output, const rh_scene *scene, const char *folder, int64_t last_frame, int64_t last_step, rh_status *status);
+void rh_output_close(rh_output *output);
+
+rh_code rh_output_frame(const rh_output *output, const rh_points *points, const rh_frame_info *info, rh_status *status);
+rh_code rh_output_log(rh_output *output, const rh_progress *progress, const rh_step_report *report, rh_status *status);
+// RUN/checkpoint/checkpoint.<frame>.h5, or .<frame>s<step>.h5 inside a frame
+rh_code rh_output_checkpoint_path(const rh_output *output, int64_t frame, int64_t step, bool whole_frame, char path[RH_PATH_MAX], rh_status *status);
+// Keeps the newest `keep` checkpoints of the folder.
+void rh_output_prune(const rh_output *output, int64_t keep);
+// Paths of a folder's checkpoints, newest first (by step in their name), at most `max`.
+int rh_output_checkpoints(const char *folder, char (*paths)[RH_PATH_MAX], int max);

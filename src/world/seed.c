@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+#include "world/seed.h"
+
+#include <math.h>
+#include <string.h>
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/random.h"
+#include "grid/levelset.h"
+
+static const double JITTER = 0.5;  // of the spacing, peak to peak
+
+rh_code rh_seeder_init(rh_seeder *seeder, const rh_stage_set *stage, int particles_per_axis, rh_status *status)
+{
+    const rh_scene *scene = stage->scene;
+    *seeder = (rh_seeder){.stage = stage, .spacing = scene->cell / particles_per_axis, .dimension = (int)scene->dimension, .seed = (uint64_t)scene->seed};
+    seeder->emitted_until = rh_alloc((size_t)(scene->emitters.count + 1) * sizeof(double), "world.seeder", status);
+    if (!seeder->emitted_until) return RH_MEMORY;
+    for (int i = 0; i < scene->emitters.count; i++) seeder->emitted_until[i] = -1;
+    return RH_OK;
+}
+
+void rh_seeder_free(rh_seeder *seeder)
+{
+    rh_free(seeder->emitted_until);
+    seeder->emitted_until = NULL;
+}
+
+// --- the lattice --------------------------------------------------------------------------------------------------
+typedef struct site_box { int64_t low[3], high[3]; } site_box;  // sites with low <= index < high
+
+static rh_code sites_in(const rh_seeder *s, rh_dbox box, site_box *out, rh_status *status)
+{
+    double sites = 1;
+    for (int a = 0; a < 3; a++) {
+        out->low[a] = 0;
+        out->high[a] = 1;
+        if (a >= s->dimension) continue;
+        out->low[a] = (int64_t)floor((&box.min.x)[a] / s->spacing) - 1;
+        out->high[a] = (int64_t)ceil((&box.max.x)[a] / s->spacing) + 1;
+        sites *= fmax((double)(out->high[a] - out->low[a]), 0);
+    }
+    if (sites > 4e10) return rh_fail(status, RH_USER, "%.3g particle sites to look at: far too many for this cell size", sites);
+    return RH_OK;
+}
+
+static rh_dvec3 site_position(const rh_seeder *s, int64_t i, int64_t j, int64_t k)
+{
+    return rh_d3(((double)i + 0.5) * s->spacing, ((double)j + 0.5) * s->spacing, s->dimension == 3 ? ((double)k + 0.5) * s->spacing : 0);
+}
+
+static uint64_t site_number(int64_t i, int64_t j, int64_t k)
+{
+    return rh_mix64((uint64_t)i) ^ rh_mix64((uint64_t)j + 0x51ull) * 3 ^ rh_mix64((uint64_t)k + 0xa7ull) * 5;
+}
+
+static rh_dvec3 jittered(const rh_seeder *s, rh_dvec3 x, uint64_t site)
+{
+    for (int a = 0; a < s->dimension; a++)
+        (&x.x)[a] += JITTER * s->spacing * ((double)rh_random(s->seed, site, 0, (uint32_t)a) - 0.5);
+    return x;
+}
+
+// Particles of the outermost layer sit at the depth where the averaged surface puts the boundary: it starts smooth.
+static rh_dvec3 fit_to_surface(const rh_seeder *s, const rh_shape *shape, rh_dvec3 x)
+{
+    double depth = 2 * s->spacing * (double)rh_surface_offset(s->dimension), d = rh_shape_distance(shape, x);
+    if (d <= -depth) return x;
+    rh_dvec3 n = rh_shape_normal(shape, x);
+    if (s->dimension == 2) n.z = 0;
+    return rh_d3_sub(x, rh_d3_scale(n, d + depth));
+}
+
+static bool in_solid(const rh_seeder *s, rh_dvec3 x) { return rh_obstacles_distance(&s->stage->obstacles, x, NULL) <= 0; }
+
+// --- bodies -------------------------------------------------------------------------------------------------------
+
+// Does body `b` own this site? The first body that covers it does.
+static bool owns(const rh_seeder *s, int b, rh_dvec3 x)
+{
+    if (rh_shape_distance(&s->stage->bodies[b], x) >= 0) return false;
+    for (int e = 0; e < b; e++)
+        if (rh_shape_distance(&s->stage->bodies[e], x) < 0) return false;
+    return !in_solid(s, x);
+}
+
+static rh_code body_sites(const rh_seeder *s, int b, site_box *box, rh_status *status)
+{
+    const rh_body_params *body = (const rh_body_params *)s->stage->scene->bodies.items + b;
+    rh_dbox bounds = rh_shape_bounds(&s->stage->bodies[b]);
+    for (int a = 0; a < s->dimension; a++) {
+        double *low = &(&bounds.min.x)[a], *high = &(&bounds.max.x)[a];
+        if (*low > -1e9 && *high < 1e9) continue;
+        double wall_low = (&s->stage->container.min.x)[a], wall_high = (&s->stage->container.max.x)[a];
+        if (wall_low > wall_high || wall_low < -1e9 || wall_high > 1e9)
+            return rh_fail(status, RH_USER, "%s: body %d ('%s') has no end and there is no container (a solid with inside_out: true) around it",
+                           s->stage->scene->file, b, body->name ? body->name : "");
+        *low = fmax(*low, wall_low);
+        *high = fmin(*high, wall_high);
+    }
+    return sites_in(s, bounds, box, status);
+}
+
+// One slab of constant outermost index; `out` NULL only counts.
+static int64_t seed_slab(const rh_seeder *s, int b, const site_box *box, int64_t slab, rh_dvec3 *out)
+{
+    int64_t n = 0;
+    bool deep = s->dimension == 3;
+    for (int64_t j = deep ? box->low[1] : slab; j < (deep ? box->high[1] : slab + 1); j++)
+        for (int64_t i = box->low[0]; i < box->high[0]; i++) {
+            int64_t k = deep ? slab : 0;
+            rh_dvec3 x = site_position(s, i, j, k);
+            if (!owns(s, b, x)) continue;
+            if (out) out[n] = fit_to_surface(s, &s->stage->bodies[b], jittered(s, x, site_number(i, j, k)));
+            n++;
+        }
+    return n;
+}
+
+static rh_dvec3 body_velocity(const rh_seeder *s, int b, rh_dvec3 x)
+{
+    const rh_body_params *body = (const rh_body_params *)s->stage->scene->bodies.items + b;
+    rh_dbox bounds = rh_shape_bounds(&s->stage->bodies[b]);
+    rh_dvec3 center = rh_d3_scale(rh_d3_add(bounds.min, bounds.max), 0.5), w = body->angular_velocity, v;
+    if (rh_d3_dot(w, w) == 0) v = body->velocity;
+    else v = rh_d3_add(body->velocity, rh_d3_cross(w, rh_d3_sub(x, center)));
+    if (s->dimension == 2) v.z = 0;
+    return v;
+}
+
+static rh_code append(rh_seeder *s, rh_points *points, const rh_dvec3 *x, int64_t n, int body, rh_dvec3 velocity, rh_status *status)
+{
+    int64_t first = points->count;
+    RH_TRY(rh_points_resize(points, first + n, status));
+    rh_vec3 *p = rh_points_data(points, "P", RH_POINT_VEC3F), *v = rh_points_data(points, "v", RH_POINT_VEC3F);
+    int64_t *id = rh_points_data(points, "id", RH_POINT_I64);
+    for (int64_t i = 0; i < n; i++) {
+        p[first + i] = rh_v3_from(x[i]);
+        v[first + i] = rh_v3_from(body >= 0 ? body_velocity(s, body, x[i]) : velocity);
+        id[first + i] = s->next_id++;
+    }
+    return RH_OK;
+}
+
+// Counts per slab of body b; the caller frees *counts.
+static rh_code count_body(const rh_seeder *s, int b, site_box *box, int64_t **counts, int64_t *total, rh_status *status)
+{
+    RH_TRY(body_sites(s, b, box, status));
+    int axis = s->dimension - 1;
+    int64_t slabs = box->high[axis] - box->low[axis];
+    *counts = rh_alloc((size_t)(slabs + 1) * sizeof(int64_t), "world.seed", status);
+    if (!*counts) return RH_MEMORY;
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int64_t n = 0; n < slabs; n++) (*counts)[n] = seed_slab(s, b, box, box->low[axis] + n, NULL);
+    *total = 0;
+    for (int64_t n = 0; n < slabs; n++) *total += (*counts)[n];
+    return RH_OK;
+}
+
+static rh_code seed_body(rh_seeder *s, int b, rh_points *points, rh_status *status)
+{
+    const rh_body_params *body = (const rh_body_params *)s->stage->scene->bodies.items + b;
+    site_box box;
+    int64_t *counts = NULL, total = 0;
+    RH_TRY(count_body(s, b, &box, &counts, &total, status));
+    rh_code code = RH_OK;
+    rh_dvec3 *x = NULL;
+    if (total == 0)
+        code = rh_fail(status, RH_USER, "%s: no particle fits into body %d ('%s'): it is smaller than a cell, covered by a solid or by an earlier body",
+                       s->stage->scene->file, b, body->name ? body->name : "");
+    else if (!(x = rh_alloc((size_t)total * sizeof *x, "world.seed", status))) code = RH_MEMORY;
+    if (code == RH_OK) {
+        int axis = s->dimension - 1;
+        int64_t slabs = box.high[axis] - box.low[axis], running = 0;
+        for (int64_t n = 0; n < slabs; n++) {
+            int64_t c = counts[n];
+            counts[n] = running;
+            running += c;
+        }
+#pragma omp parallel for schedule(dynamic, 1)
+        for (int64_t n = 0; n < slabs; n++) seed_slab(s, b, &box, box.low[axis] + n, x + counts[n]);
+        code = append(s, points, x, total, b, rh_d3(0, 0, 0), status);
+    }
+    rh_free(x);
+    rh_free(counts);
+    return code;
+}
+
+rh_code rh_seed_bodies(rh_seeder *seeder, rh_points *points, rh_status *status)
+{
+    for (int b = 0; b < seeder->stage->scene->bodies.count; b++) RH_TRY(seed_body(seeder, b, points, status));
+    return RH_OK;
+}
+
+rh_code rh_seed_count(const rh_seeder *seeder, int64_t *count, rh_status *status)
+{
+    *count = 0;
+    for (int b = 0; b < seeder->stage->scene->bodies.count; b++) {
+        site_box box;
+        int64_t *counts = NULL, total = 0;
+        rh_code code = count_body(seeder, b, &box, &counts, &total, status);
+        rh_free(counts);
+        RH_TRY(code);
+        *count += total;
+    }
+    return RH_OK;
+}
+
+// --- emitters -----------------------------------------------------------------------------------------------------
+static bool active(double start, double stop, double time) { return time >= start && time < stop; }
+
+typedef struct emission {
+    const rh_placed_shape *shape;
+    rh_pose now, then;
+    rh_dvec3 drift_now, drift_then;  // how far the moving lattice has come
+    bool first;
+} emission;
+
+// Is the site newly inside? Inside now, and not inside at the time of the last emission.
+static bool enters(const rh_seeder *s, const emission *e, rh_dvec3 site, rh_dvec3 *x)
+{
+    *x = rh_d3_add(site, e->drift_now);
+    if (rh_shape_distance(&e->shape->shape, rh_pose_to_local(&e->now, *x)) >= 0) return false;
+    if (!e->first && rh_shape_distance(&e->shape->shape, rh_pose_to_local(&e->then, rh_d3_add(site, e->drift_then))) < 0) return false;
+    return !in_solid(s, *x);
+}
+
+static rh_code emit_one(rh_seeder *s, int n, double time, rh_points *points, rh_status *status)
+{
+    const rh_emitter_params *p = (const rh_emitter_params *)s->stage->scene->emitters.items + n;
+    double last = s->emitted_until[n];
+    emission e = {.shape = &s->stage->emitters[n], .first = last < 0};
+    e.now = rh_motion_pose(e.shape->motion, time);
+    e.then = rh_motion_pose(e.shape->motion, e.first ? time : last);
+    e.drift_now = rh_d3_scale(p->velocity, time - p->start);
+    e.drift_then = rh_d3_scale(p->velocity, (e.first ? time : last) - p->start);
+    s->emitted_until[n] = time;
+
+    site_box box;
+    rh_dbox bounds = rh_placed_bounds(&e.shape->shape, &e.now);
+    bounds.min = rh_d3_sub(bounds.min, e.drift_now);
+    bounds.max = rh_d3_sub(bounds.max, e.drift_now);
+    RH_TRY(sites_in(s, bounds, &box, status));
+    rh_dvec3 batch[1024];
+    int64_t count = 0;
+    for (int64_t k = box.low[2]; k < box.high[2]; k++)
+        for (int64_t j = box.low[1]; j < box.high[1]; j++)
+            for (int64_t i = box.low[0]; i < box.high[0]; i++) {
+                rh_dvec3 x;
+                if (!enters(s, &e, site_position(s, i, j, k), &x)) continue;
+                batch[count++] = jittered(s, x, site_number(i, j, k));
+                s->emitted++;
+                if (count < 1024) continue;
+                RH_TRY(append(s, points, batch, count, -1, p->velocity, status));
+                count = 0;
+            }
+    return append(s, points, batch, count, -1, p->velocity, status);
+}
+
+rh_code rh_emit(rh_seeder *seeder, double time, rh_points *points, rh_status *status)
+{
+    const rh_emitter_params *emitters = seeder->stage->scene->emitters.items;
+    for (int n = 0; n < seeder->stage->scene->emitters.count; n++)
+        if (active(emitters[n].start, emitters[n].stop, time)) RH_TRY(emit_one(seeder, n, time, points, status));
+    return RH_OK;
+}
+
+int rh_inflows(const rh_seeder *seeder, double time, rh_inflow *out, int max)
+{
+    const rh_emitter_params *emitters = seeder->stage->scene->emitters.items;
+    int count = 0;
+    for (int n = 0; n < seeder->stage->scene->emitters.count && count < max; n++) {
+        // Without speed nothing flows: such an emitter only places liquid and lets it go.
+        if (!active(emitters[n].start, emitters[n].stop, time) || rh_d3_length(emitters[n].velocity) == 0) continue;
+        const rh_placed_shape *placed = &seeder->stage->emitters[n];
+        out[count++] = (rh_inflow){&placed->shape, rh_motion_pose(placed->motion, time), emitters[n].velocity};
+    }
+    return count;
+}
+
+// --- sinks --------------------------------------------------------------------------------------------------------
+rh_code rh_drain(rh_seeder *seeder, double time, rh_points *points, rh_status *status)
+{
+    const rh_sink_params *sinks = seeder->stage->scene->sinks.items;
+    const rh_vec3 *p = points->count ? rh_points_data(points, "P", RH_POINT_VEC3F) : NULL;
+    for (int n = 0; n < seeder->stage->scene->sinks.count && points->count; n++) {
+        if (!active(sinks[n].start, sinks[n].stop, time)) continue;
+        const rh_placed_shape *placed = &seeder->stage->sinks[n];
+        rh_pose pose = rh_motion_pose(placed->motion, time);
+        uint8_t *gone = rh_alloc((size_t)points->count, "world.drain", status);
+        uint32_t *order = rh_alloc((size_t)points->count * sizeof *order, "world.drain", status);
+        rh_code code = gone && order ? RH_OK : RH_MEMORY;
+        if (code == RH_OK) {
+#pragma omp parallel for schedule(static)
+            for (int64_t i = 0; i < points->count; i++)
+                gone[i] = (rh_shape_distance(&placed->shape, rh_pose_to_local(&pose, rh_d3_from(p[i]))) < 0) != sinks[n].inside_out;
+            int64_t kept = 0;
+            for (int64_t i = 0; i < points->count; i++)
+                if (!gone[i]) order[kept++] = (uint32_t)i;
+            seeder->removed += points->count - kept;
+            if (kept < points->count) code = rh_points_permute(points, order, kept, status);
+            p = kept ? rh_points_data(points, "P", RH_POINT_VEC3F) : NULL;
+        }
+        rh_free(gone);
+        rh_free(order);
+        RH_TRY(code);
+    }
+    return RH_OK;
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Where particles come from and go to: bodies at the start, emitters, sinks.
+//
+// All new particles sit on one lattice with the particle spacing, jittered, so that bodies that touch fill space without gap
+// or overlap, and every particle stands for the same volume: the number put in is the volume put in (FLIP-1).
+#pragma once
+#include "points/points.h"
+#include "world/build.h"
+
+typedef struct rh_seeder {
+    const rh_stage_set *stage;
+    double spacing;     // m between particles
+    int dimension;
+    uint64_t seed;
+    int64_t next_id;
+    int64_t emitted, removed;  // by emitters and sinks so far
+    double *emitted_until;     // per emitter: the time of its last emission; negative before the first (owned)
+} rh_seeder;
+
+rh_code rh_seeder_init(rh_seeder *seeder, const rh_stage_set *stage, int particles_per_axis, rh_status *status);
+void rh_seeder_free(rh_seeder *seeder);
+
+// Fills all bodies. Points need P, v and id. RH_USER when a body has no end or no particle fits into it.
+rh_code rh_seed_bodies(rh_seeder *seeder, rh_points *points, rh_status *status);
+// Counts without making them.
+rh_code rh_seed_count(const rh_seeder *seeder, int64_t *count, rh_status *status);
+
+// Emits what enters each active emitter between its last emission and `time`. The emitter's liquid is a lattice that moves with the
+// emission velocity; a site becomes a particle when it first lies inside the shape. So the flow is exact: volume of
+// the shape once, then cross-section times speed times time, whatever the step size.
+rh_code rh_emit(rh_seeder *seeder, double time, rh_points *points, rh_status *status);
+// Removes particles inside active sinks.
+rh_code rh_drain(rh_seeder *seeder, double time, rh_points *points, rh_status *status);
+// The active emitters as inflows for the physics; returns how many (at most `max`).
+int rh_inflows(const rh_seeder *seeder, double time, rh_inflow *out, int max);

@@ -281,18 +281,12 @@ static rh_code read_items(reader *r, const rh_param_table *table, const rh_yaml_
     return RH_OK;
 }
 
-static bool must_be_given(const rh_param *row)
-{
-    if (row->required) return true;
-    return !row->initial && row->type <= RH_PARAM_CHOICE;  // BOOL, INT, FLOAT, VEC3, CHOICE: the contract of param.h
-}
-
 static rh_code check_missing(reader *r, const rh_param_table *table, const rh_yaml_node *node, const rh_yaml_node *place)
 {
     for (int i = 0; i < table->count; i++) {
         const rh_param *row = &table->rows[i];
         if (node && rh_yaml_find(node, row->name)) continue;
-        if (must_be_given(row)) {
+        if (rh_words_required(row)) {
             char expected[320];
             RH_TRY(problem(r, place, "'%s' is missing: expected %s (%s)", row->name,
                            rh_words_expected(row, expected, sizeof expected), row->help));

@@ -89,18 +89,15 @@ static void print_scalar(printer *p, const rh_param *row, const void *field)
 
 static void start_line(printer *p, int depth)
 {
-    rh_text_fill(&p->text, ' ', INDENT * depth);
-    if (p->first_of_item) {
-        p->text.length -= INDENT;
-        rh_text_add(&p->text, "- ");
-    }
+    rh_text_fill(&p->text, ' ', INDENT * depth - (p->first_of_item ? 2 : 0));
+    if (p->first_of_item) rh_text_add(&p->text, "- ");
     p->first_of_item = false;
 }
 
 static void end_line(printer *p, const rh_param *row)
 {
-    const char *unit = row && row->unit ? row->unit : "";
-    if (row && row->help && !p->hashing) {
+    const char *unit = row->unit ? row->unit : "";
+    if (row->help && !p->hashing) {
         int column = rh_text_column(&p->text);
         rh_text_fill(&p->text, ' ', column < COMMENT_COLUMN - 2 ? COMMENT_COLUMN - column : 2);
         rh_text_add(&p->text, "# %s%s%s", unit, unit[0] ? "; " : "", row->help);
@@ -146,12 +143,10 @@ static void print_list(printer *p, const rh_param *row, const rh_list *list, int
 static void print_variant(printer *p, const rh_param *row, const rh_variant *variant, int depth)
 {
     const rh_param_table *table = row->variants[variant->kind];
-    const rh_param line = {.unit = "", .help = table->help};
     rh_text_add(&p->text, ":");
     end_line(p, row);
     start_line(p, depth + 1);
-    rh_text_add(&p->text, "%s:", table->name);
-    end_line(p, &line);
+    rh_text_add(&p->text, "%s:\n", table->name);
     print_block(p, table, variant->value, depth + 2);
 }
 

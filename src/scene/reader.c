@@ -66,14 +66,32 @@ static rh_code problem(reader *r, const rh_yaml_node *node, const char *format, 
     return full ? RH_USER : RH_OK;
 }
 
+static bool all_optional(const rh_param_table *table)
+{
+    for (int i = 0; i < table->count; i++)
+        if (rh_words_required(&table->rows[i])) return false;
+    return true;
+}
+
+// What to write instead, where the slip is a common one.
+static const char *remedy(const rh_param *row, const rh_yaml_node *node, char *out, size_t size)
+{
+    out[0] = 0;
+    if (node->kind != RH_YAML_SCALAR) return out;
+    if (row->type == RH_PARAM_TABLE && rh_yaml_is_nothing(node) && all_optional(row->table))
+        snprintf(out, size, " (write {} for all defaults)");
+    else if (row->type == RH_PARAM_VARIANT && rh_words_variant(row->variants, node->text) >= 0)
+        snprintf(out, size, " (write {%s: {...}})", node->text);
+    else if (node->quoted && row->type <= RH_PARAM_FLOAT)
+        snprintf(out, size, " (remove the quotes)");
+    return out;
+}
+
 static rh_code wrong_type(reader *r, const rh_param *row, const rh_yaml_node *node)
 {
-    char expected[320], found[RH_WORDS_FOUND];
-    rh_words_expected(row, expected, sizeof expected);
-    rh_words_found(node, found);
-    bool block = row->type == RH_PARAM_TABLE || row->type == RH_PARAM_VARIANT;
-    return problem(r, node, "expected %s, found %s%s", expected, found,
-                   block && rh_yaml_is_nothing(node) ? " (write {} for all defaults)" : "");
+    char expected[320], found[RH_WORDS_FOUND], hint[64];
+    return problem(r, node, "expected %s, found %s%s", rh_words_expected(row, expected, sizeof expected),
+                   rh_words_found(node, found), remedy(row, node, hint, sizeof hint));
 }
 
 // --- values -----------------------------------------------------------------------------------------------------
@@ -281,18 +299,12 @@ static rh_code read_items(reader *r, const rh_param_table *table, const rh_yaml_
     return RH_OK;
 }
 
-static bool must_be_given(const rh_param *row)
-{
-    if (row->required) return true;
-    return !row->initial && row->type <= RH_PARAM_CHOICE;  // BOOL, INT, FLOAT, VEC3, CHOICE: the contract of param.h
-}
-
 static rh_code check_missing(reader *r, const rh_param_table *table, const rh_yaml_node *node, const rh_yaml_node *place)
 {
     for (int i = 0; i < table->count; i++) {
         const rh_param *row = &table->rows[i];
         if (node && rh_yaml_find(node, row->name)) continue;
-        if (must_be_given(row)) {
+        if (rh_words_required(row)) {
             char expected[320];
             RH_TRY(problem(r, place, "'%s' is missing: expected %s (%s)", row->name,
                            rh_words_expected(row, expected, sizeof expected), row->help));

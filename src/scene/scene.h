@@ -120,6 +120,7 @@ const char *rh_scene_place(const rh_scene *scene, const char *value);
 // The complete scene as YAML text with a comment (unit, help) behind each value; reading it gives the same scene. Caller frees with rh_free.
 char *rh_scene_print(const rh_scene *scene, rh_status *status);
 
-// The reference manual for a topic (a table's name, or NULL for the overview), as plain text for a terminal or as Markdown.
+// The reference manual for a topic (a table's name, the name of a key that holds one, "all" for everything, or NULL for the
+// overview), as plain text for a terminal or as Markdown.
 // NULL with a status naming the nearest topic when there is none of that name. Caller frees with rh_free.
 char *rh_scene_manual(const char *topic, bool markdown, rh_status *status);

@@ -86,6 +86,11 @@ int rh_words_variant(const rh_param_table *const *variants, const char *name)
     return -1;
 }
 
+bool rh_words_required(const rh_param *row)
+{
+    return row->required || (!row->initial && row->type <= RH_PARAM_CHOICE);  // BOOL, INT, FLOAT, VEC3, CHOICE
+}
+
 char *rh_words_range(const rh_param *row, char *out, size_t size)
 {
     const double open = 1e30;  // tables write a missing limit on one side as a huge number
@@ -120,8 +125,9 @@ char *rh_words_expected(const rh_param *row, char *out, size_t size)
         rh_words_join(row->choices, count, out, size);
         break;
     case RH_PARAM_VARIANT:
-        used = snprintf(out, size, "a mapping with one of the keys ");
-        rh_words_join(names, variant_names(row->variants, names), out + used, size - (size_t)used);
+        count = variant_names(row->variants, names);
+        used = snprintf(out, size, "a mapping with %s ", count == 1 ? "the key" : "one of the keys");
+        rh_words_join(names, count, out + used, size - (size_t)used);
         break;
     }
     return out;

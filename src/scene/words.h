@@ -24,3 +24,5 @@ char *rh_words_join(const char *const *names, int count, char *out, size_t size)
 
 // Index of the alternative of that name, or -1.
 int rh_words_variant(const rh_param_table *const *variants, const char *name);
+// Whether a scene must give the row: marked so, or a plain value without a default (the contract of base/param.h).
+bool rh_words_required(const rh_param *row);

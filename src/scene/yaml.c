@@ -118,9 +118,11 @@ static rh_code fail_syntax(composer *c)
     if (p->error == YAML_MEMORY_ERROR) return rh_fail(c->status, RH_MEMORY, "out of memory while parsing YAML");
     bool reader = p->error == YAML_READER_ERROR;
     yaml_mark_t mark = reader ? mark_of_offset(c, p->problem_offset) : p->problem_mark;
-    const char *tab = !reader && tab_at(c, mark) ? " (this is a tab: indent with spaces)" : "";
-    snprintf(text, sizeof text, "YAML: %s%s%s%s", p->problem ? p->problem : "unreadable", p->context ? " " : "",
-             p->context ? p->context : "", tab);
+    char context[128] = "";
+    if (p->context)
+        snprintf(context, sizeof context, " %s (begun at line %zu)", p->context, p->context_mark.line + 1);
+    snprintf(text, sizeof text, "YAML: %s%s%s", p->problem ? p->problem : "unreadable", context,
+             !reader && tab_at(c, mark) ? "; this is a tab: indent with spaces" : "");
     return fail_at(c, mark, text);
 }
 

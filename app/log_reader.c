@@ -48,8 +48,7 @@ static bool read_string(cursor *c, char *out, size_t size)
 static bool read_number(cursor *c, double *out)
 {
     skip_blanks(c);
-    // strtod would also take "nan(...)", "infinity" and hexadecimal; none of them is JSON. The line's newline or the
-    // terminating zero stops it.
+    // strtod alone would step over blanks into the next line, and take "nan" and "infinity", which are not JSON.
     if (c->at >= c->end || (*c->at != '-' && (*c->at < '0' || *c->at > '9'))) return false;
     char *stop;
     *out = strtod(c->at, &stop);

@@ -1,0 +1,503 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Rheo authors
+"""The program from outside: arguments, exit codes, messages, files, stopping and going on.
+
+usage: test_cli.py RHEO SOURCE_DIR [unittest options]
+"""
+import fcntl
+import json
+import os
+import pathlib
+import pty
+import random
+import re
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+import unittest
+import zlib
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import harness  # noqa: E402
+from harness import Case, expectations, scene  # noqa: E402
+
+COMMANDS = ["run", "check", "info", "render", "doc"]
+
+
+class Usage(Case):
+    def test_no_command(self):
+        _, err = self.rheo(code=2)
+        for command in COMMANDS:
+            self.assertIn(f"rheo {command}", err)
+
+    def test_help_of_every_command(self):
+        for command in COMMANDS:
+            with self.subTest(command=command):
+                out, err = self.rheo("help", command)
+                self.assertTrue(out.startswith(f"rheo {command} "), out)
+                self.assertIn("--help", out)
+                self.assertEqual(err, "")
+                self.assertEqual(self.rheo(command, "--help")[0], out)
+                self.assertEqual(self.rheo(command, "-h")[0], out)
+        self.assertEqual(self.rheo("--help")[0], self.rheo("help")[0])
+
+    def test_version(self):
+        out, _ = self.rheo("--version")
+        for library in ("OpenVDB", "HDF5", "libyaml", "libpng", "OpenMP"):
+            self.assertRegex(out, rf"{library}\s+\d")
+        self.assertRegex(out, r"^rheo \d+\.\d+\.\d+ \(\w+ build")
+
+    def test_mistakes(self):
+        tiny = scene("tiny2d.yaml")
+        for words, expected in [
+            (["rnu"], 'did you mean "run"'),
+            (["help", "chekc"], 'did you mean "check"'),
+            (["run"], "found no SCENE"),
+            (["run", tiny, tiny], "only one SCENE"),
+            (["run", tiny, "--ou", "x"], "did you mean --out"),
+            (["run", tiny, "--resmue"], "did you mean --resume"),
+            (["run", tiny, "--out"], "expected DIR"),
+            (["run", tiny, "--out="], "expected DIR"),
+            (["run", tiny, "--threads", "0"], "whole number from 1"),
+            (["run", tiny, "--threads", "two"], "whole number from 1"),
+            (["run", tiny, "--threads", "99999999999999999999"], "whole number from 1"),
+            (["run", tiny, "--frames", "5-2"], "first frame not after the last"),
+            (["run", tiny, "--frames", "1-x"], "expected A-B"),
+            (["run", tiny, "--frames", "-3"], "expected A-B"),
+            (["run", tiny, "--frames", "0-3"], "frames from 1"),
+            (["run", tiny, "--resume", "--force"], "only one of them"),
+            (["run", tiny, "--quiet=yes"], "takes no value"),
+            (["run", tiny, "-q"], "two dashes"),
+            (["run", ""], "empty name"),
+            (["render", "x", "--size", "10"], "expected WxH"),
+            (["render", "x", "--size", "0x10"], "expected WxH"),
+            (["doc", "no-such-topic-at-all"], "no-such-topic-at-all"),
+            (["doc", "comands"], "rheo doc commands"),
+        ]:
+            with self.subTest(words=words):
+                out, err = self.rheo(*words, code=2)
+                self.assertIn(expected, err)
+                self.assertEqual(out, "")
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_operand_after_two_dashes(self):
+        self.assertIn("--odd", self.rheo("info", "--", "--odd", code=1)[1])
+
+    def test_doc(self):
+        self.assertIn("rheo doc commands", self.rheo("doc")[0])
+        plain, markdown = self.rheo("doc", "commands")[0], self.rheo("doc", "commands", "--markdown")[0]
+        for command in COMMANDS:
+            self.assertIn(f"rheo {command}", plain)
+            self.assertIn(f"## rheo {command}", markdown)
+        self.assertIn("particles_per_axis", self.rheo("doc", "liquid")[0])
+        self.assertIn("particles_per_axis", self.rheo("doc", "liquid", "--markdown")[0])
+
+    def test_full_disk_behind_stdout(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([str(harness.RHEO), "doc", "commands"], stdout=full, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"cannot be written", done.stderr)
+
+
+class Check(Case):
+    def test_all_scenes(self):
+        scenes = sorted((harness.SOURCE / "scenes").glob("*.yaml")) + [scene("tiny2d.yaml"), scene("tiny3d.yaml")]
+        self.assertGreater(len(scenes), 2)
+        for path in scenes:
+            with self.subTest(scene=path.name):
+                out, err = self.rheo("check", path)
+                for row in ("particles", "grid cells", "grid tiles", "memory", "disk", "frames"):
+                    self.assertRegex(err, rf"(?m)^  {row}.* \d")
+                # What was printed is a scene, and a complete one: reading it changes nothing.
+                again = self.folder / "again.yaml"
+                again.write_text(out)
+                strip = lambda text: [line for line in text.splitlines() if not line.startswith("#")]
+                self.assertEqual(strip(self.rheo("check", again)[0]), strip(out))
+
+    def test_prediction_is_the_count(self):
+        # 25 x 25 cells with 4 particles each; half a cell of slack at the borders of the box.
+        _, err = self.rheo("check", scene("tiny2d.yaml"), "--quiet")
+        particles = int(re.search(r"particles at the start +([\d ]+)", err).group(1).replace(" ", ""))
+        self.assertLess(abs(particles - 2500), 120)
+        self.assertEqual(self.rheo("check", scene("tiny2d.yaml"), "--quiet")[0], "")
+
+    def test_set(self):
+        out, _ = self.rheo("check", scene("tiny2d.yaml"), "--set", "cell=0.04", "--set=frames.last=7")
+        self.assertRegex(out, r"(?m)^cell: 0\.04\b")
+        self.assertRegex(out, r"(?m)^  last: 7\b")
+        _, err = self.rheo("check", scene("tiny2d.yaml"), "--set", "cel=0.04", code=2)
+        self.assertIn("cell", err)
+        self.rheo("check", scene("tiny2d.yaml"), "--set", "cell", code=2)
+        self.rheo("check", scene("tiny2d.yaml"), "--set", "cell=-1", code=2)
+
+    def test_missing_scene(self):
+        self.assertIn("no/such.yaml", self.rheo("check", "no/such.yaml", code=1)[1])
+
+
+class Wrong(Case):
+    """Tables of wrong input: every row gives exit 2, its message, and nothing on disk."""
+
+    def assert_refused(self, path, words, shown):
+        for command in (["check", path], ["run", path, "--out", "none"]):
+            _, err = self.rheo(*command, code=2)
+            self.assertIn(words, err)
+            self.assertIn(shown, err)
+        self.assertFalse((self.folder / "none").exists())
+
+    def test_bad_scenes(self):
+        rows = expectations(harness.SOURCE / "tests/bad/scenes/expected.txt")
+        self.assertGreater(len(rows), 5)
+        for path, words in rows:
+            with self.subTest(scene=path.name):
+                self.assertTrue(path.exists())
+                self.assert_refused(path, words, path.stem)
+
+    def test_bad_meshes(self):
+        rows = expectations(harness.SOURCE / "tests/bad/meshes/expected.txt")
+        self.assertGreater(len(rows), 5)
+        for path, words in rows:
+            with self.subTest(mesh=path.name):
+                self.assertTrue(path.exists())
+                text = scene("tiny3d.yaml").read_text()
+                text = text.replace("sphere: {center: [0.7, 0.1, 0.15], radius: 0.1}", f'mesh: {{file: "{path}"}}')
+                self.assertIn("mesh:", text)
+                (self.folder / "with_mesh.yaml").write_text(text)
+                self.assert_refused("with_mesh.yaml", words, path.name)
+
+    def test_random_bytes(self):
+        source = random.Random(1)
+        for ending in (".vdb", ".h5", ".ply", ".obj", ".stl", ".yaml"):
+            for size in (1, 17, 4000) if ending == ".yaml" else (0, 1, 17, 4000):
+                name = f"noise{size}{ending}"
+                (self.folder / name).write_bytes(source.randbytes(size))
+                command = ["check" if ending == ".yaml" else "info", name]
+                with self.subTest(name=name):
+                    done = subprocess.run([str(harness.RHEO), *command], cwd=self.folder, capture_output=True, timeout=60)
+                    self.assertIn(done.returncode, (1, 2), done.stderr)
+                    self.assertIn(b"noise", done.stderr)
+
+
+class Run(Case):
+    def check_log(self, run):
+        """Every line is JSON with all fields; steps and frames go up by one; stages fill the step's time."""
+        lines = [json.loads(line) for line in (self.folder / run / "log.jsonl").read_text().splitlines()]
+        self.assertGreater(len(lines), 0)
+        for before, now in zip(lines, lines[1:]):
+            self.assertEqual(now["step"], before["step"] + 1)
+            self.assertIn(now["frame"] - before["frame"], (0, 1))
+            self.assertGreater(now["time"], before["time"])
+        for line in lines:
+            for name in ("dt", "particles", "cells", "tiles", "iterations", "residual", "volume", "volume_error",
+                         "max_speed", "memory", "seconds"):
+                self.assertIsInstance(line[name], (int, float), name)
+            self.assertGreater(line["dt"], 0)
+            self.assertGreater(len(line["stages"]), 1)
+            self.assertLessEqual(sum(line["stages"].values()), line["seconds"] * 1.05 + 1e-3)
+        return lines
+
+    def test_run(self):
+        for name, last in (("tiny2d", 6), ("tiny3d", 5)):
+            with self.subTest(scene=name):
+                out, err = self.rheo("run", scene(f"{name}.yaml"), "--frames", f"1-{last}")
+                run = f"run/{name}"
+                self.assertEqual(out, "")
+                self.assertEqual(self.frames(run), list(range(1, last + 1)))
+                self.assertEqual(len(set(self.hashes(run).values())), last, "every frame differs")
+                self.check_log(run)
+                self.assertEqual(len(self.checkpoints(run)) > 0, True)
+                self.assert_no_leftovers(run)
+                # Progress is one plain line a frame, without control characters.
+                self.assertEqual(re.findall(r"(?m)^frame (\d+)/\d+ ", err), [str(f) for f in range(1, last + 1)])
+                self.assertNotRegex(err, r"[\r\033]")
+                self.assertIn(f"rheo info {run}", err)
+
+    def test_quiet(self):
+        out, err = self.rheo("run", scene("tiny2d.yaml"), "--out", "q", "--frames", "1-2", "--quiet")
+        self.assertEqual(out, "")
+        self.assertNotIn("frame", err)
+
+    def test_threads_do_not_matter(self):
+        for threads in (1, 2, 5):
+            self.rheo("run", scene("tiny3d.yaml"), "--out", f"t{threads}", "--threads", threads, "--quiet")
+        self.assertEqual(self.hashes("t1"), self.hashes("t2"))
+        self.assertEqual(self.hashes("t1"), self.hashes("t5"))
+
+    def test_set_reaches_the_run(self):
+        self.rheo("run", scene("tiny2d.yaml"), "--out", "a", "--frames", "1-2")
+        self.rheo("run", scene("tiny2d.yaml"), "--out", "b", "--frames", "1-2", "--set", "gravity=[0, -3, 0]")
+        self.assertNotEqual(self.hashes("a"), self.hashes("b"))
+        self.assertRegex((self.folder / "b/scene.yaml").read_text(), r"(?m)^gravity: .*-3\b")
+
+    def test_used_folder(self):
+        arguments = ["run", scene("tiny2d.yaml"), "--out", "a"]
+        self.rheo(*arguments, "--frames", "1-4")
+        before = self.hashes("a")
+        _, err = self.rheo(*arguments, "--frames", "1-2", code=2)
+        self.assertIn("--resume", err)
+        self.assertIn("--force", err)
+        self.assertEqual(self.hashes("a"), before)
+        (self.folder / "a/points/mine.txt").write_text("not yours")
+        self.rheo(*arguments, "--frames", "1-2", "--force")
+        self.assertEqual(self.hashes("a"), {1: before[1], 2: before[2]})
+        self.assertTrue((self.folder / "a/points/mine.txt").exists())
+
+    def test_folder_that_cannot_be_written(self):
+        (self.folder / "file").write_text("")
+        self.assertIn("file", self.rheo("run", scene("tiny2d.yaml"), "--out", "file", code=2)[1])
+        _, err = self.rheo("run", scene("tiny2d.yaml"), "--out", "file/below", code=1)
+        self.assertRegex(err, r"error: file\b")
+        locked = self.folder / "locked"
+        locked.mkdir(mode=0o555)
+        if os.access(locked, os.W_OK):  # root writes anywhere but here
+            locked = pathlib.Path("/proc/self/fdinfo")
+        _, err = self.rheo("run", scene("tiny2d.yaml"), "--out", locked / "run", code=1)
+        self.assertIn(str(locked), err)
+
+    def test_read_only_run_folder(self):
+        if os.geteuid() == 0:
+            self.skipTest("root may write to a read-only folder")
+        self.rheo("run", scene("tiny2d.yaml"), "--out", "a", "--frames", "1-2")
+        (self.folder / "a/points").chmod(0o555)
+        _, err = self.rheo("run", scene("tiny2d.yaml"), "--out", "a", "--resume", code=1)
+        self.assertIn("a/points", err)
+
+
+class StopAndGoOn(Case):
+    def setUp(self):
+        super().setUp()
+        self.arguments = ["run", scene("tiny2d.yaml"), "--out"]
+
+    def reference(self):
+        start = time.monotonic()
+        self.rheo(*self.arguments, "whole", "--quiet")
+        self.seconds = time.monotonic() - start
+        return self.hashes("whole")
+
+    def test_interrupt_then_resume(self):
+        expected = self.reference()
+        code, err = self.interrupt_at(3, *self.arguments, "a")
+        self.assertEqual(code, 3, err)
+        self.assertIn("stopping after this step (again to leave at once)", err)
+        self.assertIn("--resume", err)
+        self.assertGreater(len(self.checkpoints("a")), 0)
+        self.assert_no_leftovers("a")
+        self.assertLess(len(self.frames("a")), len(expected))
+        self.hash(self.checkpoints("a")[-1])
+        # A changed scene is refused and nothing is touched.
+        before = self.hashes("a")
+        _, err = self.rheo(*self.arguments, "a", "--resume", "--set", "gravity=[0, -3, 0]", code=2)
+        self.assertIn("scene", err)
+        self.assertEqual(self.hashes("a"), before)
+        # So is going on without saying so.
+        self.rheo(*self.arguments, "a", code=2)
+        self.rheo(*self.arguments, "a", "--resume")
+        self.assertEqual(self.hashes("a"), expected)
+        # A run that is complete has nothing left to do.
+        self.rheo(*self.arguments, "a", "--resume")
+        self.assertEqual(self.hashes("a"), expected)
+
+    def test_terminate_is_an_interrupt(self):
+        process = self.start(*self.arguments, "a")
+        self.wait_for("a/points/points.0002.vdb", process)
+        process.send_signal(signal.SIGTERM)
+        code, err = self.finish(process)
+        self.assertEqual(code, 3, err)
+
+    def test_second_signal_leaves_at_once(self):
+        process = self.start(*self.arguments, "a")
+        self.wait_for("a/points/points.0002.vdb", process)
+        # Both are pending when the process wakes up, so no step can end between them.
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGCONT)
+        code, err = self.finish(process)
+        self.assertEqual(code, 130, err)
+        self.assertEqual(sorted(self.hashes("a")), self.frames("a"))
+
+    def test_frames_in_parts(self):
+        expected = self.reference()
+        self.rheo(*self.arguments, "a", "--frames", "1-8")
+        self.assertEqual(self.frames("a"), list(range(1, 9)))
+        self.rheo(*self.arguments, "a", "--frames", "9-13", "--resume")
+        self.assertEqual(self.frames("a"), list(range(1, 14)))
+        self.rheo(*self.arguments, "a", "--resume")
+        self.assertEqual(self.hashes("a"), expected)
+
+    def test_kill_then_resume(self):
+        expected = self.reference()
+        moments = random.Random(7)
+        for _ in range(6):
+            process = self.start(*self.arguments, "a", "--resume")
+            time.sleep(moments.uniform(0.05, 0.4) * self.seconds)
+            process.kill()
+            self.finish(process)
+            for frame, value in self.hashes("a").items():  # whatever is there is whole and right
+                self.assertEqual(value, expected[frame], frame)
+        self.rheo(*self.arguments, "a", "--resume")
+        self.assertEqual(self.hashes("a"), expected)
+        self.assert_no_leftovers("a")
+        steps = [json.loads(line)["step"] for line in (self.folder / "a/log.jsonl").read_text().splitlines()]
+        self.assertEqual(sorted(set(steps)), list(range(min(steps), max(steps) + 1)))
+
+    def test_damaged_checkpoint(self):
+        expected = self.reference()
+        self.rheo(*self.arguments, "a", "--frames", "1-8")
+        self.assertGreater(len(self.checkpoints("a")), 1)
+        newest = self.checkpoints("a")[-1]
+        newest.write_bytes(newest.read_bytes()[: newest.stat().st_size // 2])
+        self.rheo(*self.arguments, "a", "--resume")
+        self.assertEqual(self.hashes("a"), expected)
+
+    def test_killed_before_any_checkpoint(self):
+        arguments = [*self.arguments, "a", "--set", "checkpoint.frames=0"]
+        process = self.start(*arguments)
+        self.wait_for("a/points/points.0001.vdb", process)
+        process.kill()
+        self.finish(process)
+        self.assertEqual(self.checkpoints("a"), [])
+        self.rheo(*arguments, "--resume", "--set", "gravity=[0, -3, 0]", code=2)
+        _, err = self.rheo(*arguments, "--resume")
+        self.assertIn("no checkpoint", err)
+        self.assertEqual(self.hashes("a"), self.reference())
+
+
+class Look(Case):
+    def setUp(self):
+        super().setUp()
+        self.rheo("run", scene("tiny2d.yaml"), "--out", "a", "--frames", "1-4", "--quiet")
+
+    def test_info(self):
+        out, err = self.rheo("info", "a")
+        self.assertEqual(err, "")
+        for row in ("title +tiny dam", "frames +1 to 4", "particles +2 [345]", "simulated +0.16", "checkpoints +[1-9]",
+                    "sub-steps", "iterations", "volume %", "wall time by stage", "all steps .*100.0%", "disk +"):
+            self.assertRegex(out, row)
+        stages = json.loads((self.folder / "a/log.jsonl").read_text().splitlines()[0])["stages"]
+        for stage in stages:
+            self.assertIn(stage, out)
+        self.assertIn("points", self.rheo("info", "a/points/points.0001.vdb")[0])
+        self.assertIn("points", self.rheo("info", self.checkpoints("a")[-1])[0])
+
+    def test_hash_of_last_checkpoint_is_stable(self):
+        newest = self.checkpoints("a")[-1]
+        self.assertEqual(self.hash(newest), self.hash(newest))
+        self.assertIn("--hash", self.rheo("info", "--hash", "a/scene.yaml", code=2)[1])
+
+    def test_broken_log(self):
+        log = self.folder / "a/log.jsonl"
+        whole = self.rheo("info", "a")[0]
+        text = log.read_bytes()
+        table = lambda output: output[output.index("sub-steps"):]
+        log.write_bytes(text + text.splitlines()[-1][:40])  # the run is writing a line right now
+        self.assertEqual(table(self.rheo("info", "a")[0]), table(whole))
+        # A resumed run does its last steps again; garbage is counted, not believed.
+        tail = b"".join(text.splitlines(keepends=True)[-3:])
+        log.write_bytes(text + b'not json\n{"step":}\n\0\xff{\n{"stages":{"a"\n' + tail)
+        out, err = self.rheo("info", "a")
+        self.assertEqual(table(out), table(whole))
+        self.assertIn("passed over 4 lines", err)
+
+    def test_ply(self):
+        self.rheo("run", scene("tiny2d.yaml"), "--out", "p", "--frames", "1", "--set", "output.ply=true")
+        out, _ = self.rheo("info", "p/points/points.0001.ply")
+        self.assertRegex(out, r"2 \d\d\d vertex")
+        self.assertIn("x, y, z", out)
+
+    def test_not_a_run(self):
+        (self.folder / "empty").mkdir()
+        for command in ("info", "render"):
+            self.assertIn("scene.yaml", self.rheo(command, "empty", code=2)[1])
+        self.assertIn("gone", self.rheo("info", "gone", code=1)[1])
+        self.rheo("info", "a/scene.yaml", code=2)
+
+    def picture(self, path):
+        """(width, height, raw filtered rows) of a PNG, checksums verified."""
+        data = path.read_bytes()
+        self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")
+        at, packed, size = 8, b"", None
+        while at < len(data):
+            length, kind = struct.unpack(">I4s", data[at:at + 8])
+            body = data[at + 8:at + 8 + length]
+            self.assertEqual(zlib.crc32(kind + body), struct.unpack(">I", data[at + 8 + length:at + 12 + length])[0])
+            if kind == b"IHDR":
+                size = struct.unpack(">II", body[:8])
+            if kind == b"IDAT":
+                packed += body
+            at += 12 + length
+        return (*size, zlib.decompress(packed))
+
+    def test_render(self):
+        out, _ = self.rheo("render", "a", "--frames", "2-3", "--size", "320x200")
+        self.assertEqual(out.split(), ["a/picture/picture.0002.png", "a/picture/picture.0003.png"])
+        rows = []
+        for name in out.split():
+            width, height, raw = self.picture(self.folder / name)
+            self.assertEqual((width, height), (320, 200))
+            self.assertGreater(len(set(raw)), 8, "a picture shows something")
+            rows.append(raw)
+        self.assertNotEqual(rows[0], rows[1])
+        self.rheo("render", "a", "--frames", "4", "--out", "pictures", "--size", "64x64")
+        self.assertTrue((self.folder / "pictures/picture.0004.png").exists())
+        self.assertIn("1 to 4", self.rheo("render", "a", "--frames", "7-9", code=2)[1])
+
+
+class Terminal(Case):
+    def on_terminal(self, columns, environment=None):
+        """Everything a run writes to a terminal of that width."""
+        controller, terminal = pty.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 25, columns, 0, 0))
+        clean = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
+        process = subprocess.Popen([str(harness.RHEO), "run", str(scene("tiny2d.yaml")), "--out", f"t{columns}", "--force"],
+                                   cwd=self.folder, stdout=terminal, stderr=terminal, stdin=terminal,
+                                   env={**clean, "TERM": "xterm", **(environment or {})})
+        os.close(terminal)
+        text = b""
+        while True:
+            try:
+                part = os.read(controller, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not part:
+                break
+            text += part
+        os.close(controller)
+        self.assertEqual(process.wait(timeout=harness.TIMEOUT), 0)
+        return text.decode()
+
+    def test_bar_fits(self):
+        for columns in (30, 60, 80, 160):
+            with self.subTest(columns=columns):
+                text = self.on_terminal(columns)
+                plain = re.sub(r"\033\[[0-9;]*[mK]", "", text)
+                live = [part for part in re.split(r"[\r\n]", plain) if part.startswith("frame")]
+                self.assertGreater(len(live), 1)
+                self.assertLess(max(map(len, live)), columns)
+                if columns >= 60:
+                    self.assertIn("[", live[-1])
+                if columns >= 160:
+                    for word in ("particles", "iterations", "volume", "left", "step"):
+                        self.assertIn(word, live[-1])
+                self.assertIn("frame 24/24", live[-1])
+                self.assertIn("\033[36m" if columns >= 60 else "frame", text)
+
+    def test_no_color(self):
+        self.assertNotRegex(self.on_terminal(80, {"NO_COLOR": "1"}), r"\033\[[0-9;]*m")
+
+    def test_dumb_terminal(self):
+        text = self.on_terminal(80, {"TERM": "dumb"})
+        self.assertNotIn("\033", text)
+        self.assertEqual(len(re.findall(r"frame \d+/24 ", text)), 24)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    harness.RHEO = pathlib.Path(sys.argv.pop(1)).resolve()
+    harness.SOURCE = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main()

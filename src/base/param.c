@@ -20,9 +20,9 @@ static rh_code bad_default(const rh_param_table *table, const rh_param *row, rh_
 // "[x, y, z]" with blanks anywhere between the parts.
 static bool parse_vector(const char *text, rh_dvec3 *out)
 {
-    char parts[3][RH_NUMBER_TEXT], tail;
-    if (sscanf(text, " [ %31[^], ] , %31[^], ] , %31[^], ] %c", parts[0], parts[1], parts[2], &tail) != 4 || tail != ']')
-        return false;
+    char parts[3][RH_NUMBER_TEXT], close, more;
+    int found = sscanf(text, " [ %31[^], ] , %31[^], ] , %31[^], ] %c %c", parts[0], parts[1], parts[2], &close, &more);
+    if (found != 4 || close != ']') return false;
     return rh_number_parse(parts[0], &out->x) == RH_NUMBER_OK && rh_number_parse(parts[1], &out->y) == RH_NUMBER_OK &&
            rh_number_parse(parts[2], &out->z) == RH_NUMBER_OK;
 }

@@ -221,7 +221,7 @@ static void add_overview(manual *m, const topics *t)
 
 static rh_code unknown_topic(const topics *t, const char *name, rh_status *status)
 {
-    const char *names[2 * MAX_TOPICS];
+    const char *names[2 * MAX_TOPICS] = {NULL};
     char hint[640];
     int count = 0;
     for (int i = 0; i < t->count; i++) names[count++] = t->items[i].table->name;

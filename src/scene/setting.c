@@ -84,7 +84,7 @@ static rh_code take_index(walker *w, const char *list, int count, int *index)
 static rh_code take_item_name(walker *w, const rh_param *row, const rh_yaml_node *sequence, int *index)
 {
     enum { LISTED = 32 };
-    const char *names[LISTED];
+    const char *names[LISTED] = {NULL};
     char word[LONGEST_WORD], hint[320];
     int count = 0;
     RH_TRY(expect_dot(w, row->name));
@@ -106,7 +106,7 @@ static rh_code walk_list(walker *w, const rh_param *row, rh_yaml_node *mapping)
     const rh_yaml_node empty = {.kind = RH_YAML_SEQUENCE};
     const rh_yaml_node *sequence = rh_yaml_find(mapping, row->name);
     if (!sequence || sequence->kind != RH_YAML_SEQUENCE) sequence = &empty;
-    int index;
+    int index = 0;
     if (*w->rest == '[') RH_TRY(take_index(w, row->name, sequence->count, &index));
     else RH_TRY(take_item_name(w, row, sequence, &index));
     if (at_end(w)) return sequence->items[index].value = w->value, RH_OK;

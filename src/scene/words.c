@@ -60,7 +60,7 @@ char *rh_words_suggest(const char *word, const char *const *names, int count, ch
 
 char *rh_words_suggest_row(const char *word, const rh_param_table *table, char *out, size_t size)
 {
-    const char *names[MAX_NAMES];
+    const char *names[MAX_NAMES] = {NULL};
     int count = table->count < MAX_NAMES ? table->count : MAX_NAMES;
     for (int i = 0; i < count; i++) names[i] = table->rows[i].name;
     return rh_words_suggest(word, names, count, out, size);
@@ -75,7 +75,7 @@ static int variant_names(const rh_param_table *const *variants, const char *name
 
 char *rh_words_suggest_variant(const char *word, const rh_param_table *const *variants, char *out, size_t size)
 {
-    const char *names[MAX_NAMES];
+    const char *names[MAX_NAMES] = {NULL};
     return rh_words_suggest(word, names, variant_names(variants, names), out, size);
 }
 
@@ -108,7 +108,7 @@ char *rh_words_range(const rh_param *row, char *out, size_t size)
 
 char *rh_words_expected(const rh_param *row, char *out, size_t size)
 {
-    const char *names[MAX_NAMES];
+    const char *names[MAX_NAMES] = {NULL};
     const char *in = row->unit && row->unit[0] ? " in " : "", *unit = row->unit ? row->unit : "";
     int used = 0, count = 0;
     switch (row->type) {

@@ -242,7 +242,7 @@ static rh_code copy_node(composer *c, const rh_yaml_node *from, int depth, yaml_
     node->text = from->text;
     node->quoted = from->quoted;
     for (int i = 0; i < from->count; i++) {
-        rh_yaml_node *value;
+        rh_yaml_node *value = NULL;
         RH_TRY(copy_node(c, from->items[i].value, depth + 1, mark, &value));
         RH_TRY(rh_yaml_append(c->yaml, node, from->items[i].key, value, c->status));
     }

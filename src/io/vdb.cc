@@ -1,0 +1,625 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// OpenVDB points behind a C border. Writing sorts the points by leaf (8^3 voxels) and fills each leaf by hand: a
+// counting sort by voxel, then one tight loop per attribute. The order in the file depends on the points alone, which
+// the library's own point partitioner does not promise, and no call per point is virtual.
+//
+// A position is stored as a float offset from its voxel's centre, computed in double. The error is at most 2^-26 of a
+// cell, less than the rounding of a float P one cell or more away from the origin.
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <math.h>
+#include <stdint.h>
+
+extern "C" {
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "io/file.h"
+#include "io/vdb.h"
+#include "io/vdb_check.h"
+}
+
+// The house hides symbols by default. OpenVDB's templates keep their type names in static members that its library and
+// this file must share; hidden, there are two of each and initialize() crashes.
+#pragma GCC visibility push(default)
+#include <openvdb/openvdb.h>
+#include <openvdb/io/Archive.h>
+#include <openvdb/io/File.h>
+#include <openvdb/points/PointDataGrid.h>
+#pragma GCC visibility pop
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+#include <tbb/parallel_sort.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+namespace {
+
+namespace vp = openvdb::points;
+using openvdb::Coord;
+using openvdb::Index;
+using Leaf = vp::PointDataTree::LeafNodeType;
+template <typename T> using Array = vp::TypedAttributeArray<T, vp::NullCodec>;
+
+// Runs `work` with our number of threads; no exception gets out.
+template <typename Work>
+rh_code guarded(const char *path, rh_code blame, rh_status *status, Work work)
+{
+    try {
+        openvdb::initialize();
+        tbb::global_control threads(tbb::global_control::max_allowed_parallelism, size_t(rh_threads()));
+        return work();
+    } catch (const std::bad_alloc &) {
+        return rh_fail(status, RH_MEMORY, "%s: out of memory", path);
+    } catch (const std::exception &error) {
+        return rh_fail(status, blame, "%s: %s%s", path, blame == RH_USER ? "damaged: " : "", error.what());
+    } catch (...) {
+        return rh_fail(status, blame, "%s: the OpenVDB library failed without saying why", path);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------- writing
+
+struct Entry {
+    uint64_t leaf;  // 21 bits an axis
+    uint64_t index;
+};
+
+struct Source {
+    const rh_points *points;
+    const rh_vec3 *P;
+    double cell;
+    bool turn;  // y up -> z up
+
+    openvdb::Vec3d voxel_position(uint64_t index) const
+    {
+        const rh_vec3 p = P[index];
+        return turn ? openvdb::Vec3d(p.x / cell, -double(p.z) / cell, p.y / cell)
+                    : openvdb::Vec3d(p.x / cell, p.y / cell, p.z / cell);
+    }
+};
+
+constexpr double FARTHEST = 1 << 23;  // cells; beyond it a float P cannot tell neighbouring cells apart
+
+Coord nearest_voxel(const openvdb::Vec3d &p)
+{
+    return Coord(int(std::floor(p.x() + 0.5)), int(std::floor(p.y() + 0.5)), int(std::floor(p.z() + 0.5)));
+}
+
+uint64_t leaf_key(const Coord &voxel)
+{
+    auto part = [](int x) { return uint64_t((x >> 3) + (1 << 20)); };
+    return part(voxel.x()) << 42 | part(voxel.y()) << 21 | part(voxel.z());
+}
+
+Coord leaf_origin(uint64_t key)
+{
+    auto part = [](uint64_t x) { return (int(x & 0x1fffff) - (1 << 20)) * 8; };
+    return Coord(part(key >> 42), part(key >> 21), part(key));
+}
+
+bool in_range(const openvdb::Vec3d &p)
+{
+    return std::fabs(p.x()) < FARTHEST && std::fabs(p.y()) < FARTHEST && std::fabs(p.z()) < FARTHEST;
+}
+
+// Entries in the order of leaves; points of one leaf keep the order of the set.
+rh_code sort_by_leaf(const char *path, const Source &source, std::vector<Entry> &entries, rh_status *status)
+{
+    std::atomic<uint64_t> stray{UINT64_MAX};
+    tbb::parallel_for(tbb::blocked_range<size_t>(0, entries.size(), RH_BLOCK), [&](const auto &range) {
+        for (size_t i = range.begin(); i < range.end(); i++) {
+            const openvdb::Vec3d p = source.voxel_position(i);
+            if (in_range(p)) entries[i] = {leaf_key(nearest_voxel(p)), i};
+            else for (uint64_t old = stray; i < old && !stray.compare_exchange_weak(old, i);) {}
+        }
+    });
+    if (stray != UINT64_MAX) {
+        const rh_vec3 p = source.P[stray];
+        return rh_fail(status, RH_NUMERIC, "%s: point %llu is at (%g, %g, %g), too far away to be written", path,
+                       (unsigned long long)stray, double(p.x), double(p.y), double(p.z));
+    }
+    auto before = [](const Entry &a, const Entry &b) { return a.leaf != b.leaf ? a.leaf < b.leaf : a.index < b.index; };
+    tbb::parallel_sort(entries.begin(), entries.end(), before);
+    return RH_OK;
+}
+
+// Counting sort of a leaf's points by voxel: `order` becomes the indices in file order, `ends` the voxels' offsets.
+void sort_by_voxel(const Source &source, const Entry *entries, size_t count, std::vector<uint64_t> &order,
+                   std::vector<Leaf::ValueType> &ends)
+{
+    std::vector<uint16_t> voxels(count);
+    std::vector<uint32_t> starts(Leaf::NUM_VALUES + 1, 0);
+    for (size_t i = 0; i < count; i++) {
+        voxels[i] = uint16_t(Leaf::coordToOffset(nearest_voxel(source.voxel_position(entries[i].index))));
+        starts[voxels[i] + 1u]++;
+    }
+    for (size_t v = 0; v < Leaf::NUM_VALUES; v++) starts[v + 1] += starts[v];
+    ends.resize(Leaf::NUM_VALUES);
+    for (size_t v = 0; v < Leaf::NUM_VALUES; v++) ends[v] = starts[v + 1];
+    order.resize(count);
+    for (size_t i = 0; i < count; i++) order[starts[voxels[i]]++] = entries[i].index;
+}
+
+template <typename T> T convert(const void *from, bool)
+{
+    T value;
+    std::memcpy(&value, from, sizeof value);
+    return value;
+}
+
+template <> openvdb::Vec3f convert(const void *from, bool turn)
+{
+    rh_vec3 p;
+    std::memcpy(&p, from, sizeof p);
+    return turn ? openvdb::Vec3f(p.x, -p.z, p.y) : openvdb::Vec3f(p.x, p.y, p.z);
+}
+
+template <typename T>
+void fill(vp::AttributeArray &base, const rh_attribute &attribute, const std::vector<uint64_t> &order, bool turn)
+{
+    auto &array = static_cast<Array<T> &>(base);
+    const char *data = static_cast<const char *>(attribute.data);
+    const size_t size = rh_point_type_size(attribute.type);
+    if (attribute.uniform) return array.collapse(convert<T>(data, turn));
+    array.expand(false);
+    for (size_t i = 0; i < order.size(); i++) array.setUnsafe(Index(i), convert<T>(data + order[i] * size, turn));
+}
+
+void fill_any(vp::AttributeArray &array, const rh_attribute &attribute, const std::vector<uint64_t> &order, bool turn)
+{
+    switch (attribute.type) {
+    case RH_POINT_F32: return fill<float>(array, attribute, order, turn);
+    case RH_POINT_I32: return fill<int32_t>(array, attribute, order, turn);
+    case RH_POINT_I64: return fill<int64_t>(array, attribute, order, turn);
+    case RH_POINT_VEC3F: return fill<openvdb::Vec3f>(array, attribute, order, turn);
+    case RH_POINT_MAT3F: return fill<openvdb::math::Mat3s>(array, attribute, order, turn);
+    }
+}
+
+void fill_positions(vp::AttributeArray &base, const Source &source, const std::vector<uint64_t> &order)
+{
+    auto &array = static_cast<Array<openvdb::Vec3f> &>(base);
+    array.expand(false);
+    for (size_t i = 0; i < order.size(); i++) {
+        const openvdb::Vec3d p = source.voxel_position(order[i]);
+        array.setUnsafe(Index(i), openvdb::Vec3f(p - nearest_voxel(p).asVec3d()));
+    }
+}
+
+openvdb::NamePair file_type(rh_point_type type)
+{
+    switch (type) {
+    case RH_POINT_I32: return Array<int32_t>::attributeType();
+    case RH_POINT_I64: return Array<int64_t>::attributeType();
+    case RH_POINT_VEC3F: return Array<openvdb::Vec3f>::attributeType();
+    case RH_POINT_MAT3F: return Array<openvdb::math::Mat3s>::attributeType();
+    case RH_POINT_F32: break;
+    }
+    return Array<float>::attributeType();
+}
+
+std::vector<const rh_attribute *> attributes_to_write(const rh_points *points)
+{
+    std::vector<const rh_attribute *> list;
+    for (int i = 0; i < points->attribute_count; i++) {
+        const rh_attribute &attribute = points->attributes[i];
+        if (!attribute.transient && std::strcmp(attribute.name, "P") != 0) list.push_back(&attribute);
+    }
+    return list;
+}
+
+vp::AttributeSet::Descriptor::Ptr describe_attributes(const std::vector<const rh_attribute *> &list)
+{
+    auto descriptor = vp::AttributeSet::Descriptor::create(Array<openvdb::Vec3f>::attributeType());
+    for (const rh_attribute *attribute : list)
+        descriptor = descriptor->duplicateAppend(attribute->name, file_type(attribute->type));
+    return descriptor;
+}
+
+vp::PointDataTree::Ptr build_tree(const Source &source, const std::vector<Entry> &entries)
+{
+    std::vector<size_t> starts;
+    std::vector<Leaf *> leaves;
+    auto tree = std::make_shared<vp::PointDataTree>();
+    for (size_t i = 0; i < entries.size(); i++) {
+        if (i > 0 && entries[i].leaf == entries[i - 1].leaf) continue;
+        starts.push_back(i);
+        leaves.push_back(new Leaf(leaf_origin(entries[i].leaf)));
+        tree->addLeaf(leaves.back());  // owns it from here
+    }
+    starts.push_back(entries.size());
+    const auto list = attributes_to_write(source.points);
+    const auto descriptor = describe_attributes(list);
+    vp::AttributeArray::ScopedRegistryLock lock;
+    tbb::parallel_for(size_t(0), leaves.size(), [&](size_t l) {
+        std::vector<uint64_t> order;
+        std::vector<Leaf::ValueType> ends;
+        sort_by_voxel(source, &entries[starts[l]], starts[l + 1] - starts[l], order, ends);
+        leaves[l]->replaceAttributeSet(new vp::AttributeSet(descriptor, Index(order.size()), &lock), true);
+        leaves[l]->setOffsets(ends);
+        fill_positions(leaves[l]->attributeArray(0), source, order);
+        for (size_t a = 0; a < list.size(); a++)
+            fill_any(leaves[l]->attributeArray(a + 1), *list[a], order, source.turn);
+    });
+    return tree;
+}
+
+void put_facts(openvdb::MetaMap &map, const rh_frame_info &info)
+{
+    char hash[17];
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)info.scene_hash);
+    map.insertMeta("rheo_version", openvdb::StringMetadata(RHEO_VERSION));
+    map.insertMeta("rheo_scene_hash", openvdb::StringMetadata(hash));
+    map.insertMeta("rheo_unit", openvdb::StringMetadata("m"));
+    map.insertMeta("rheo_up", openvdb::StringMetadata(info.z_up ? "z" : "y"));
+    map.insertMeta("rheo_frame", openvdb::Int64Metadata(info.frame));
+    map.insertMeta("rheo_time", openvdb::DoubleMetadata(info.time));
+    map.insertMeta("rheo_fps", openvdb::DoubleMetadata(info.fps));
+    map.insertMeta("rheo_cell", openvdb::DoubleMetadata(info.cell));
+}
+
+// openvdb::io::File does not look whether its stream failed: a full disk would pass for success. Same bytes, own stream.
+class Writer : public openvdb::io::Archive {
+public:
+    void write_file(const char *path, const openvdb::GridBase::Ptr &grid, const openvdb::MetaMap &facts)
+    {
+        std::vector<char> buffer(1 << 20);
+        std::ofstream stream;
+        stream.rdbuf()->pubsetbuf(buffer.data(), std::streamsize(buffer.size()));
+        errno = 0;
+        stream.open(path, std::ios::binary | std::ios::trunc);
+        if (stream) this->setCompression(openvdb::io::COMPRESS_BLOSC | openvdb::io::COMPRESS_ACTIVE_MASK);
+        if (stream) this->write(stream, openvdb::GridCPtrVec{grid}, /*seekable=*/true, facts);
+        stream.close();
+        if (!stream) throw std::runtime_error(std::string("cannot write: ") + std::strerror(errno ? errno : EIO));
+    }
+};
+
+rh_code write_points(const char *path, const char *temporary, const Source &source, const rh_frame_info &info,
+                     rh_status *status)
+{
+    std::vector<Entry> entries(size_t(source.points->count));
+    RH_TRY(sort_by_leaf(path, source, entries, status));
+    auto grid = vp::PointDataGrid::create(build_tree(source, entries));
+    grid->setName("points");
+    grid->setCreator("rheo");
+    grid->setTransform(openvdb::math::Transform::createLinearTransform(info.cell));
+    openvdb::MetaMap facts;
+    put_facts(facts, info);
+    put_facts(*grid, info);
+    Writer().write_file(temporary, grid, facts);
+    return rh_vdb_seal(temporary, status);
+}
+
+// ---------------------------------------------------------------------------------------------------------- reading
+
+enum class Kind { f32, f64, i32, i64, vec3f, vec3d, mat3f, unknown };
+
+Kind kind_of(const openvdb::Name &type)
+{
+    static const std::pair<const char *, Kind> known[] = {
+        {"float", Kind::f32},   {"double", Kind::f64},  {"int32", Kind::i32},  {"int64", Kind::i64},
+        {"vec3s", Kind::vec3f}, {"vec3d", Kind::vec3d}, {"mat3s", Kind::mat3f}};
+    for (const auto &entry : known)
+        if (type == entry.first) return entry.second;
+    return Kind::unknown;
+}
+
+rh_point_type our_type(Kind kind)
+{
+    switch (kind) {
+    case Kind::i32: return RH_POINT_I32;
+    case Kind::i64: return RH_POINT_I64;
+    case Kind::vec3f: case Kind::vec3d: return RH_POINT_VEC3F;
+    case Kind::mat3f: return RH_POINT_MAT3F;
+    default: return RH_POINT_F32;
+    }
+}
+
+struct Column {
+    openvdb::Name name;
+    Kind kind;
+    bool uniform;
+    void *data = nullptr;
+};
+
+void store(float value, void *to) { std::memcpy(to, &value, sizeof value); }
+void store(double value, void *to) { store(float(value), to); }
+void store(int32_t value, void *to) { std::memcpy(to, &value, sizeof value); }
+void store(int64_t value, void *to) { std::memcpy(to, &value, sizeof value); }
+void store(const openvdb::Vec3f &value, void *to) { std::memcpy(to, value.asPointer(), 3 * sizeof(float)); }
+void store(const openvdb::Vec3d &value, void *to) { store(openvdb::Vec3f(value), to); }
+void store(const openvdb::math::Mat3s &value, void *to) { std::memcpy(to, value.asPointer(), 9 * sizeof(float)); }
+
+template <typename T> void copy_values(const vp::AttributeArray &array, Index count, size_t size, void *to)
+{
+    char *out = static_cast<char *>(to);
+    if (array.codecType() == vp::NullCodec::name()) {
+        const auto &plain = static_cast<const Array<T> &>(array);
+        for (Index i = 0; i < count; i++) store(plain.getUnsafe(i), out + i * size);
+    } else {
+        vp::AttributeHandle<T> handle(array);
+        for (Index i = 0; i < count; i++) store(handle.get(i), out + i * size);
+    }
+}
+
+void copy_any(const vp::AttributeArray &array, Kind kind, Index count, void *to)
+{
+    const size_t size = rh_point_type_size(our_type(kind));
+    switch (kind) {
+    case Kind::f32: return copy_values<float>(array, count, size, to);
+    case Kind::f64: return copy_values<double>(array, count, size, to);
+    case Kind::i32: return copy_values<int32_t>(array, count, size, to);
+    case Kind::i64: return copy_values<int64_t>(array, count, size, to);
+    case Kind::vec3f: return copy_values<openvdb::Vec3f>(array, count, size, to);
+    case Kind::vec3d: return copy_values<openvdb::Vec3d>(array, count, size, to);
+    case Kind::mat3f: return copy_values<openvdb::math::Mat3s>(array, count, size, to);
+    case Kind::unknown: return;
+    }
+}
+
+const vp::AttributeArray &array_of(const Leaf &leaf, const Column &column)
+{
+    const vp::AttributeArray *array = leaf.attributeSet().getConst(column.name);
+    if (!array || kind_of(array->valueType()) != column.kind || array->stride() != 1 || array->size() < leaf.getLastValue())
+        throw std::runtime_error("a leaf has no proper attribute " + column.name);
+    return *array;
+}
+
+// The voxel of every point: offsets must rise and stay within the attribute, or the file is damaged.
+template <typename Position>
+void copy_positions(const Leaf &leaf, const vp::AttributeArray &array, const openvdb::math::Transform &transform, rh_vec3 *to)
+{
+    vp::AttributeHandle<Position> handle(array);
+    Index point = 0;
+    for (Index v = 0; v < Leaf::NUM_VALUES; v++) {
+        const Index end = leaf.buffer()[v];
+        if (end < point || end > array.size()) throw std::runtime_error("a leaf's point offsets do not rise");
+        const openvdb::Vec3d centre = leaf.offsetToGlobalCoord(v).asVec3d();
+        for (; point < end; point++)
+            store(transform.indexToWorld(centre + openvdb::Vec3d(handle.get(point))), &to[point]);
+    }
+}
+
+std::vector<const Leaf *> leaves_of(const vp::PointDataGrid &grid)
+{
+    std::vector<const Leaf *> leaves;
+    for (auto leaf = grid.tree().cbeginLeaf(); leaf; ++leaf) leaves.push_back(&*leaf);
+    return leaves;
+}
+
+// One value for all points only when every leaf says the same. What every simulation varies is never made uniform,
+// though another program may have packed it so: readers count on P, v and id per point.
+bool is_uniform(const std::vector<const Leaf *> &leaves, const Column &column)
+{
+    if (column.name == "v" || column.name == "id") return false;
+    unsigned char first[64], value[64];
+    for (size_t l = 0; l < leaves.size(); l++) {
+        const vp::AttributeArray &array = array_of(*leaves[l], column);
+        if (!array.isUniform() || array.size() == 0) return false;
+        copy_any(array, column.kind, 1, l == 0 ? first : value);
+        if (l > 0 && std::memcmp(first, value, rh_point_type_size(our_type(column.kind))) != 0) return false;
+    }
+    return true;
+}
+
+// What can be read, in the order of the file; the rest is named in a warning.
+std::vector<Column> plan_columns(const char *path, const std::vector<const Leaf *> &leaves)
+{
+    std::vector<Column> columns;
+    const vp::AttributeSet &set = leaves[0]->attributeSet();
+    std::map<size_t, openvdb::Name> by_position;
+    for (const auto &entry : set.descriptor().map()) by_position[entry.second] = entry.first;
+    for (const auto &entry : by_position) {
+        const vp::AttributeArray *array = set.getConst(entry.first);
+        if (!array || entry.second == "P") continue;
+        if (vp::isGroup(*array)) continue;
+        const Kind kind = vp::isString(*array) ? Kind::unknown : kind_of(array->valueType());
+        const bool fits = array->stride() == 1 && array->hasConstantStride() && entry.second.size() < RH_POINT_NAME;
+        if (kind == Kind::unknown || !fits || columns.size() + 1 >= RH_POINTS_MAX_ATTRIBUTES) {
+            rh_log(RH_LOG_WARNING, "%s: point attribute %s (%s) is skipped: not a type Rheo reads", path,
+                   entry.second.c_str(), array->valueType().c_str());
+            continue;
+        }
+        Column column{entry.second, kind, false};
+        column.uniform = is_uniform(leaves, column);
+        columns.push_back(column);
+    }
+    return columns;
+}
+
+rh_code add_columns(const std::vector<const Leaf *> &leaves, std::vector<Column> &columns, rh_points *points,
+                    rh_status *status)
+{
+    for (Column &column : columns) {
+        float value[9] = {0};
+        if (column.uniform) {
+            copy_any(array_of(*leaves[0], column), column.kind, 1, value);
+            RH_TRY(rh_points_add_uniform(points, column.name.c_str(), our_type(column.kind), value, status));
+        } else {
+            RH_TRY(rh_points_add(points, column.name.c_str(), our_type(column.kind), status));
+        }
+        column.data = rh_points_find(points, column.name.c_str())->data;
+    }
+    return RH_OK;
+}
+
+Column position_column(const Leaf &leaf)
+{
+    const vp::AttributeArray *array = leaf.attributeSet().getConst("P");
+    const Kind kind = array ? kind_of(array->valueType()) : Kind::unknown;
+    if (kind != Kind::vec3f && kind != Kind::vec3d) throw std::runtime_error("the points have no positions P");
+    return Column{"P", kind, false};
+}
+
+rh_code copy_points(const char *path, const vp::PointDataGrid &grid, rh_points *points, rh_status *status)
+{
+    RH_TRY(rh_points_add(points, "P", RH_POINT_VEC3F, status));
+    const auto leaves = leaves_of(grid);
+    if (leaves.empty()) return RH_OK;
+    const Column position = position_column(*leaves[0]);
+    std::vector<int64_t> starts(1, 0);
+    for (const Leaf *leaf : leaves) {
+        array_of(*leaf, position);  // before the count is believed
+        starts.push_back(starts.back() + int64_t(leaf->getLastValue()));
+    }
+    RH_TRY(rh_points_resize(points, starts.back(), status));
+    auto columns = plan_columns(path, leaves);
+    RH_TRY(add_columns(leaves, columns, points, status));
+    auto *P = static_cast<rh_vec3 *>(rh_points_data(points, "P", RH_POINT_VEC3F));
+    tbb::parallel_for(size_t(0), leaves.size(), [&](size_t l) {
+        const Leaf &leaf = *leaves[l];
+        const Index count = Index(starts[l + 1] - starts[l]);
+        const vp::AttributeArray &positions = array_of(leaf, position);
+        if (position.kind == Kind::vec3f) copy_positions<openvdb::Vec3f>(leaf, positions, grid.transform(), P + starts[l]);
+        else copy_positions<openvdb::Vec3d>(leaf, positions, grid.transform(), P + starts[l]);
+        for (const Column &column : columns) {
+            const size_t size = rh_point_type_size(our_type(column.kind));
+            const vp::AttributeArray &array = array_of(leaf, column);
+            if (!column.uniform)
+                copy_any(array, column.kind, count, static_cast<char *>(column.data) + size_t(starts[l]) * size);
+        }
+    });
+    return RH_OK;
+}
+
+template <typename Meta, typename Value> void get_fact(const openvdb::MetaMap &map, const char *name, Value &value)
+{
+    if (auto found = map.getMetadata<Meta>(name)) value = Value(found->value());
+}
+
+rh_frame_info get_facts(const openvdb::GridBase &grid)
+{
+    rh_frame_info info = {};
+    info.fps = 24;
+    info.cell = grid.voxelSize().x();
+    std::string hash = "0", up = "y";
+    get_fact<openvdb::StringMetadata>(grid, "rheo_scene_hash", hash);
+    get_fact<openvdb::StringMetadata>(grid, "rheo_up", up);
+    get_fact<openvdb::Int64Metadata>(grid, "rheo_frame", info.frame);
+    get_fact<openvdb::DoubleMetadata>(grid, "rheo_time", info.time);
+    get_fact<openvdb::DoubleMetadata>(grid, "rheo_fps", info.fps);
+    get_fact<openvdb::DoubleMetadata>(grid, "rheo_cell", info.cell);
+    info.scene_hash = std::strtoull(hash.c_str(), nullptr, 16);
+    info.z_up = up == "z";
+    return info;
+}
+
+// Type by name from the descriptions; a grid of a type this library does not know must not hide the others.
+std::string grid_type(openvdb::io::File &file, const openvdb::Name &name)
+{
+    try {
+        return file.readGridMetadata(name)->valueType();
+    } catch (const std::exception &) {
+        return "unknown";
+    }
+}
+
+rh_code read_points(const char *path, rh_points *points, rh_frame_info *info, rh_status *status)
+{
+    RH_TRY(rh_vdb_check(path, status));
+    openvdb::io::File file(path);
+    file.open(/*delayLoad=*/false);
+    std::string others;
+    for (auto name = file.beginName(); name != file.endName(); ++name) {
+        const std::string type = grid_type(file, name.gridName());
+        if (type == openvdb::typeNameAsString<vp::PointDataGrid::ValueType>()) {
+            auto grid = openvdb::gridPtrCast<vp::PointDataGrid>(file.readGrid(name.gridName()));
+            if (!grid) throw std::runtime_error("its points grid cannot be read");
+            if (info) *info = get_facts(*grid);
+            return copy_points(path, *grid, points, status);
+        }
+        others += (others.empty() ? "" : ", ") + name.gridName() + " (" + type + ")";
+    }
+    return rh_fail(status, RH_USER, "%s: holds no points grid; found %s", path, others.empty() ? "nothing" : others.c_str());
+}
+
+// ------------------------------------------------------------------------------------------------------ description
+
+void describe_points(std::ostream &out, const vp::PointDataGrid &grid)
+{
+    uint64_t count = 0;
+    const auto leaves = leaves_of(grid);
+    for (const Leaf *leaf : leaves) count += leaf->getLastValue();
+    out << ", " << count << " points";
+    if (leaves.empty()) return;
+    out << ", attributes";
+    const vp::AttributeSet &set = leaves[0]->attributeSet();
+    for (const auto &entry : set.descriptor().map()) {
+        const vp::AttributeArray *array = set.getConst(entry.second);
+        if (array) out << ' ' << entry.first << ':' << (vp::isString(*array) ? "string" : array->valueType());
+    }
+}
+
+void describe_grid(std::ostream &out, openvdb::io::File &file, const openvdb::Name &name)
+{
+    auto grid = file.readGrid(name);
+    const openvdb::CoordBBox box = grid->evalActiveVoxelBoundingBox();
+    out << name << ": " << grid->valueType() << ", voxel " << grid->voxelSize().x() << " m, " << grid->activeVoxelCount()
+        << " active voxels";
+    if (!box.empty()) out << " in " << box.min() << ".." << box.max();
+    if (auto points = openvdb::gridPtrCast<vp::PointDataGrid>(grid)) describe_points(out, *points);
+    for (auto item = grid->beginMeta(); item != grid->endMeta(); ++item)
+        if (item->first.compare(0, 5, "rheo_") == 0) out << ", " << item->first.substr(5) << ' ' << item->second->str();
+    out << '\n';
+}
+
+rh_code describe(const char *path, std::string &text, rh_status *status)
+{
+    RH_TRY(rh_vdb_check(path, status));
+    openvdb::io::File file(path);
+    file.open(/*delayLoad=*/false);
+    std::ostringstream out;
+    for (auto name = file.beginName(); name != file.endName(); ++name) {
+        if (grid_type(file, name.gridName()) == "unknown") out << name.gridName() << ": of an unknown type\n";
+        else describe_grid(out, file, name.gridName());
+    }
+    text = out.str();
+    return RH_OK;
+}
+
+}  // namespace
+
+extern "C" rh_code rh_vdb_write_points(const char *path, const rh_points *points, const rh_frame_info *info,
+                                       rh_status *status)
+{
+    const rh_attribute *position = rh_points_find(points, "P");
+    if (!position || position->type != RH_POINT_VEC3F || position->uniform)
+        return rh_fail(status, RH_USER, "%s: the points have no positions (attribute P of type vec3f)", path);
+    if (!(info->cell > 0) || !std::isfinite(info->cell))
+        return rh_fail(status, RH_USER, "%s: the cell size must be positive, found %g", path, info->cell);
+    char temporary[RH_PATH_MAX];
+    RH_TRY(rh_file_temporary(path, temporary, status));
+    const Source source = {points, static_cast<const rh_vec3 *>(position->data), info->cell, info->z_up != 0};
+    const rh_code code =
+        guarded(path, RH_IO, status, [&] { return write_points(path, temporary, source, *info, status); });
+    if (code == RH_OK) return rh_file_commit(temporary, path, status);
+    rh_file_discard(temporary);
+    return code;
+}
+
+extern "C" rh_code rh_vdb_read_points(const char *path, rh_points *points, rh_frame_info *info, rh_status *status)
+{
+    const rh_code code = guarded(path, RH_USER, status, [&] { return read_points(path, points, info, status); });
+    if (code != RH_OK) rh_points_free(points);
+    return code;
+}
+
+extern "C" char *rh_vdb_describe(const char *path, rh_status *status)
+{
+    char *copy = nullptr;
+    guarded(path, RH_USER, status, [&] {
+        std::string text;
+        RH_TRY(describe(path, text, status));
+        copy = rh_strdup(text.c_str(), "io.vdb", status);
+        return copy ? RH_OK : RH_MEMORY;
+    });
+    return copy;
+}

@@ -302,11 +302,18 @@ static double to_triangle2(const rh_bvh_triangle *t, rh_dvec3 p)
     return height * height / square(n);
 }
 
+// Written out: fmax must treat NaN by the book and becomes a call.
+static double beyond(float low, float high, double p)
+{
+    double below = low - p, above = p - high, most = below > above ? below : above;
+    return most > 0 ? most : 0;
+}
+
 static double to_box2(const rh_bvh_node *node, rh_dvec3 p)
 {
-    double x = fmax(fmax(node->low[0] - p.x, p.x - node->high[0]), 0);
-    double y = fmax(fmax(node->low[1] - p.y, p.y - node->high[1]), 0);
-    double z = fmax(fmax(node->low[2] - p.z, p.z - node->high[2]), 0);
+    double x = beyond(node->low[0], node->high[0], p.x);
+    double y = beyond(node->low[1], node->high[1], p.y);
+    double z = beyond(node->low[2], node->high[2], p.z);
     return x * x + y * y + z * z;
 }
 
@@ -320,20 +327,28 @@ static void try_leaf(const rh_bvh *bvh, const rh_bvh_node *leaf, rh_dvec3 p, dou
     }
 }
 
-double rh_bvh_distance2(const rh_bvh *bvh, rh_dvec3 point, int32_t *hint)
+// Boxes at least this far (squared) cannot matter, given the best distance so far.
+static double cutoff(double best, double tolerance)
+{
+    double distance = sqrt(best);
+    return distance > 16 * tolerance ? (distance - tolerance) * (distance - tolerance) : best;
+}
+
+double rh_bvh_distance2(const rh_bvh *bvh, rh_dvec3 point, double tolerance, int32_t *hint)
 {
     struct { int32_t node; double distance2; } stack[STACK];
     int32_t nearest = *hint >= 0 ? *hint : 0;
-    double best = to_triangle2(&bvh->triangles[nearest], point);
+    double best = to_triangle2(&bvh->triangles[nearest], point), limit = cutoff(best, tolerance);
     int depth = 0;
     stack[depth].node = 0;
     stack[depth++].distance2 = 0;
     while (depth > 0) {
         depth--;
-        if (stack[depth].distance2 >= best) continue;
+        if (stack[depth].distance2 >= limit) continue;
         const rh_bvh_node *node = &bvh->nodes[stack[depth].node];
         if (node->count > 0) {
             try_leaf(bvh, node, point, &best, &nearest);
+            limit = cutoff(best, tolerance);
             continue;
         }
         int32_t near = node->first, far = near + 1;
@@ -346,8 +361,10 @@ double rh_bvh_distance2(const rh_bvh *bvh, rh_dvec3 point, int32_t *hint)
             far = node->first;
         }
         RH_ASSERT(depth + 2 <= STACK);
-        stack[depth].node = far;
-        stack[depth++].distance2 = far2;
+        if (far2 < limit) {
+            stack[depth].node = far;
+            stack[depth++].distance2 = far2;
+        }
         stack[depth].node = near;
         stack[depth++].distance2 = near2;
     }

@@ -369,7 +369,7 @@ static rh_code begin_record(reader *r, const element *e, rh_status *status)
         char expected[96];
         snprintf(expected, sizeof expected, "%lld records of element %.*s in all", (long long)e->count,
                  e->name.length < 24 ? e->name.length : 24, e->name.start);
-        return rh_text_expected(&r->text, word, expected, status);
+        return rh_text_expected(&r->text, rh_text_word(&r->text), expected, status);
     }
 }
 

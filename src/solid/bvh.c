@@ -272,9 +272,10 @@ void rh_bvh_free(rh_bvh *bvh)
 
 static double square(rh_dvec3 a) { return rh_d3_dot(a, a); }
 
-static double to_segment2(rh_dvec3 p, rh_dvec3 a, rh_dvec3 ab, double t)
+// To the point `part` of `whole` along ab; seen from very far both may have been rounded away.
+static double to_segment2(rh_dvec3 p, rh_dvec3 a, rh_dvec3 ab, double part, double whole)
 {
-    return square(rh_d3_sub(p, rh_d3_add(a, rh_d3_scale(ab, t))));
+    return square(rh_d3_sub(p, rh_d3_add(a, rh_d3_scale(ab, whole > 0 ? part / whole : 0))));
 }
 
 static double to_triangle2(const rh_bvh_triangle *t, rh_dvec3 p)
@@ -288,15 +289,15 @@ static double to_triangle2(const rh_bvh_triangle *t, rh_dvec3 p)
     double d3 = rh_d3_dot(ab, bp), d4 = rh_d3_dot(ac, bp);
     if (d3 >= 0 && d4 <= d3) return square(bp);
     double vc = d1 * d4 - d3 * d2;
-    if (vc <= 0 && d1 >= 0 && d3 <= 0) return to_segment2(p, a, ab, d1 / (d1 - d3));
+    if (vc <= 0 && d1 >= 0 && d3 <= 0) return to_segment2(p, a, ab, d1, d1 - d3);
     rh_dvec3 cp = rh_d3_sub(p, c);
     double d5 = rh_d3_dot(ab, cp), d6 = rh_d3_dot(ac, cp);
     if (d6 >= 0 && d5 <= d6) return square(cp);
     double vb = d5 * d2 - d1 * d6;
-    if (vb <= 0 && d2 >= 0 && d6 <= 0) return to_segment2(p, a, ac, d2 / (d2 - d6));
+    if (vb <= 0 && d2 >= 0 && d6 <= 0) return to_segment2(p, a, ac, d2, d2 - d6);
     double va = d3 * d6 - d5 * d4;
     if (va <= 0 && d4 - d3 >= 0 && d5 - d6 >= 0)
-        return to_segment2(p, b, rh_d3_sub(c, b), (d4 - d3) / ((d4 - d3) + (d5 - d6)));
+        return to_segment2(p, b, rh_d3_sub(c, b), d4 - d3, (d4 - d3) + (d5 - d6));
     rh_dvec3 n = rh_d3_cross(ab, ac);
     double height = rh_d3_dot(ap, n);
     return height * height / square(n);

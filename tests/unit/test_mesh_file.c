@@ -69,8 +69,8 @@ static void obj_in_all_its_spellings(void **state)
     static const char *const files[] = {
         "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n",
         "# c\r\nv 0 0 0\r\nv 1 0 0\r\nv 0 1 0\r\nv 0 0 1\r\nf 1 3 2\r\nf 1 2 4\r\nf 1 4 3\r\nf 2 3 4",  // no end of line
-        "mtllib a.mtl\no x\nv 0 0 0 1\nv 1.0 0 0 0.5 0.5 0.5\nv 0 +1 0\nv 0 0 10e-1\nvt 0 0\nvn 0 0 1\ns off\nusemtl m\n"
-        "f 1/1 3/1 2/1\nf 1/1/1 2/1/1 4/1/1\nf 1//1 4//1 3//1\nf 2/ 3 4 # last\n",
+        ("mtllib a.mtl\no x\nv 0 0 0 1\nv 1.0 0 0 0.5 0.5 0.5\nv 0 +1 0\nv 0 0 10e-1\nvt 0 0\nvn 0 0 1\ns off\nusemtl m\n"
+        "f 1/1 3/1 2/1\nf 1/1/1 2/1/1 4/1/1\nf 1//1 4//1 3//1\nf 2/ 3 4 # last\n"),
         "v 0 0 0\nv 1 0 0\nv 0 1 0\nf -3 -1 -2\nv 0 0 1\nf -4 -3 -1\nf 1 -1 \\\n3\nf 2 \\\r\n 3 \\\n 4\n",
         "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n\tv\t0 0  0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n",  // faces first
         "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nl 1 2\np 1\ncurv 0 1\nfoo bar\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n",

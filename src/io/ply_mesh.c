@@ -5,12 +5,13 @@
 // z of element "vertex" and the list vertex_indices (or vertex_index) of element "face"; the rest is passed over.
 // Order of work: header -> roles of the properties -> elements one by one as they come -> indices against the vertices.
 // Counts of the header are compared with the size of the file before anything is read by them.
-#include "io/ply.h"
-
 #include <stdio.h>
 #include <string.h>
 #include "base/memory.h"
 #include "io/mesh_build.h"
+#include "io/ply.h"
+
+enum { MAX_ELEMENTS = 256, MAX_PROPERTIES = 65536 };  // far above any real file; keeps look-ups by name cheap
 
 typedef enum value_type { INT8, UINT8, INT16, UINT16, INT32, UINT32, FLOAT32, FLOAT64, VALUE_TYPES } value_type;
 
@@ -54,7 +55,6 @@ typedef struct reader {
 static rh_code grow(void **items, int count, int *capacity, size_t size, rh_status *status)
 {
     if (count < *capacity) return RH_OK;
-    if (count > 1 << 20) return rh_fail(status, RH_USER, "found more than a million lines of header, expected fewer");
     void *grown = rh_realloc(*items, (size_t)(*capacity + 16) * 2 * size, "mesh.ply", status);
     if (!grown) return RH_MEMORY;
     *items = grown;
@@ -81,6 +81,9 @@ static rh_code read_name(reader *r, rh_word *name, rh_status *status)
 
 static rh_code read_element(reader *r, rh_status *status)
 {
+    if (r->element_count >= MAX_ELEMENTS)
+        return rh_fail(status, RH_USER, "%s:%lld: found more than %d elements, expected fewer", r->text.name,
+                       (long long)r->text.line, MAX_ELEMENTS);
     void *items = r->elements;
     RH_TRY(grow(&items, r->element_count, &r->element_capacity, sizeof *r->elements, status));
     r->elements = items;
@@ -100,6 +103,9 @@ static rh_code read_element(reader *r, rh_status *status)
 
 static rh_code read_property(reader *r, rh_word keyword, rh_status *status)
 {
+    if (r->property_count >= MAX_PROPERTIES)
+        return rh_fail(status, RH_USER, "%s:%lld: found more than %d properties, expected fewer", r->text.name,
+                       (long long)r->text.line, MAX_PROPERTIES);
     if (r->element_count == 0) return rh_text_expected(&r->text, keyword, "'element' before the first property", status);
     void *items = r->properties;
     RH_TRY(grow(&items, r->property_count, &r->property_capacity, sizeof *r->properties, status));
@@ -179,14 +185,14 @@ static property *find_property(reader *r, const element *e, const char *name)
     return NULL;
 }
 
-static rh_code cast_coordinate(reader *r, const element *vertex, const char *name, role role, rh_status *status)
+static rh_code cast_coordinate(reader *r, const element *vertex, const char *name, role part, rh_status *status)
 {
     property *p = find_property(r, vertex, name);
     if (!p)
         return rh_fail(status, RH_USER, "%s:%lld:%lld: found element vertex without property '%s', expected x, y and z",
                        r->text.name, (long long)vertex->name.line, (long long)vertex->name.column, name);
     if (p->list) return rh_text_expected(&r->text, p->name, "a single number for a coordinate, not a list", status);
-    p->role = role;
+    p->role = part;
     return RH_OK;
 }
 
@@ -363,7 +369,7 @@ static rh_code begin_record(reader *r, const element *e, rh_status *status)
         char expected[96];
         snprintf(expected, sizeof expected, "%lld records of element %.*s in all", (long long)e->count,
                  e->name.length < 24 ? e->name.length : 24, e->name.start);
-        return rh_text_expected(&r->text, word, expected, status);
+        return rh_text_expected(&r->text, rh_text_word(&r->text), expected, status);
     }
 }
 

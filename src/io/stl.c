@@ -67,7 +67,8 @@ static rh_word next_word(rh_text *text)
 {
     for (;;) {
         rh_word word = rh_text_word(text);
-        if (word.length > 0 || !rh_text_next_line(text)) return word;
+        if (word.length > 0) return word;
+        if (!rh_text_next_line(text)) return rh_text_word(text);
     }
 }
 

@@ -272,9 +272,10 @@ void rh_bvh_free(rh_bvh *bvh)
 
 static double square(rh_dvec3 a) { return rh_d3_dot(a, a); }
 
-static double to_segment2(rh_dvec3 p, rh_dvec3 a, rh_dvec3 ab, double t)
+// To the point `part` of `whole` along ab; seen from very far both may have been rounded away.
+static double to_segment2(rh_dvec3 p, rh_dvec3 a, rh_dvec3 ab, double part, double whole)
 {
-    return square(rh_d3_sub(p, rh_d3_add(a, rh_d3_scale(ab, t))));
+    return square(rh_d3_sub(p, rh_d3_add(a, rh_d3_scale(ab, whole > 0 ? part / whole : 0))));
 }
 
 static double to_triangle2(const rh_bvh_triangle *t, rh_dvec3 p)
@@ -288,25 +289,32 @@ static double to_triangle2(const rh_bvh_triangle *t, rh_dvec3 p)
     double d3 = rh_d3_dot(ab, bp), d4 = rh_d3_dot(ac, bp);
     if (d3 >= 0 && d4 <= d3) return square(bp);
     double vc = d1 * d4 - d3 * d2;
-    if (vc <= 0 && d1 >= 0 && d3 <= 0) return to_segment2(p, a, ab, d1 / (d1 - d3));
+    if (vc <= 0 && d1 >= 0 && d3 <= 0) return to_segment2(p, a, ab, d1, d1 - d3);
     rh_dvec3 cp = rh_d3_sub(p, c);
     double d5 = rh_d3_dot(ab, cp), d6 = rh_d3_dot(ac, cp);
     if (d6 >= 0 && d5 <= d6) return square(cp);
     double vb = d5 * d2 - d1 * d6;
-    if (vb <= 0 && d2 >= 0 && d6 <= 0) return to_segment2(p, a, ac, d2 / (d2 - d6));
+    if (vb <= 0 && d2 >= 0 && d6 <= 0) return to_segment2(p, a, ac, d2, d2 - d6);
     double va = d3 * d6 - d5 * d4;
     if (va <= 0 && d4 - d3 >= 0 && d5 - d6 >= 0)
-        return to_segment2(p, b, rh_d3_sub(c, b), (d4 - d3) / ((d4 - d3) + (d5 - d6)));
+        return to_segment2(p, b, rh_d3_sub(c, b), d4 - d3, (d4 - d3) + (d5 - d6));
     rh_dvec3 n = rh_d3_cross(ab, ac);
     double height = rh_d3_dot(ap, n);
     return height * height / square(n);
 }
 
+// Written out: fmax must treat NaN by the book and becomes a call.
+static double beyond(float low, float high, double p)
+{
+    double below = low - p, above = p - high, most = below > above ? below : above;
+    return most > 0 ? most : 0;
+}
+
 static double to_box2(const rh_bvh_node *node, rh_dvec3 p)
 {
-    double x = fmax(fmax(node->low[0] - p.x, p.x - node->high[0]), 0);
-    double y = fmax(fmax(node->low[1] - p.y, p.y - node->high[1]), 0);
-    double z = fmax(fmax(node->low[2] - p.z, p.z - node->high[2]), 0);
+    double x = beyond(node->low[0], node->high[0], p.x);
+    double y = beyond(node->low[1], node->high[1], p.y);
+    double z = beyond(node->low[2], node->high[2], p.z);
     return x * x + y * y + z * z;
 }
 
@@ -320,20 +328,28 @@ static void try_leaf(const rh_bvh *bvh, const rh_bvh_node *leaf, rh_dvec3 p, dou
     }
 }
 
-double rh_bvh_distance2(const rh_bvh *bvh, rh_dvec3 point, int32_t *hint)
+// Boxes at least this far (squared) cannot matter, given the best distance so far.
+static double cutoff(double best, double tolerance)
+{
+    double distance = sqrt(best);
+    return distance > 16 * tolerance ? (distance - tolerance) * (distance - tolerance) : best;
+}
+
+double rh_bvh_distance2(const rh_bvh *bvh, rh_dvec3 point, double tolerance, int32_t *hint)
 {
     struct { int32_t node; double distance2; } stack[STACK];
     int32_t nearest = *hint >= 0 ? *hint : 0;
-    double best = to_triangle2(&bvh->triangles[nearest], point);
+    double best = to_triangle2(&bvh->triangles[nearest], point), limit = cutoff(best, tolerance);
     int depth = 0;
     stack[depth].node = 0;
     stack[depth++].distance2 = 0;
     while (depth > 0) {
         depth--;
-        if (stack[depth].distance2 >= best) continue;
+        if (stack[depth].distance2 >= limit) continue;
         const rh_bvh_node *node = &bvh->nodes[stack[depth].node];
         if (node->count > 0) {
             try_leaf(bvh, node, point, &best, &nearest);
+            limit = cutoff(best, tolerance);
             continue;
         }
         int32_t near = node->first, far = near + 1;
@@ -346,8 +362,10 @@ double rh_bvh_distance2(const rh_bvh *bvh, rh_dvec3 point, int32_t *hint)
             far = node->first;
         }
         RH_ASSERT(depth + 2 <= STACK);
-        stack[depth].node = far;
-        stack[depth++].distance2 = far2;
+        if (far2 < limit) {
+            stack[depth].node = far;
+            stack[depth++].distance2 = far2;
+        }
         stack[depth].node = near;
         stack[depth++].distance2 = near2;
     }

@@ -32,7 +32,8 @@ rh_code rh_bvh_build(rh_bvh_triangle *triangles, int64_t count, rh_bvh *bvh, rh_
 void rh_bvh_free(rh_bvh *bvh);
 
 // Square of the distance (m^2) to the nearest triangle. *hint names a triangle to try first (a good one saves most of
-// the work) and receives the nearest.
-double rh_bvh_distance2(const rh_bvh *bvh, rh_dvec3 point, int32_t *hint);
+// the work) and receives the nearest. Distances above 16 times `tolerance` (m) may come out too long by up to `tolerance`:
+// in the middle of a round body everything is equally near, and telling apart the last percent would cost most. 0 = exact.
+double rh_bvh_distance2(const rh_bvh *bvh, rh_dvec3 point, double tolerance, int32_t *hint);
 // Generalised winding number: 1 inside a closed outward mesh, 0 outside, in between near holes.
 double rh_bvh_winding(const rh_bvh *bvh, rh_dvec3 point);

@@ -37,10 +37,11 @@ typedef struct rh_mesh_report {
 // Vertices at the same place count as one, so a mesh cut along texture seams is closed all the same.
 rh_code rh_mesh_inspect(const rh_mesh *mesh, rh_mesh_report *report, rh_status *status);
 
-// Signed distance sampled on a regular grid around the mesh (trilinear between samples, exact distance to triangles at
-// the samples near the surface). The sign comes from the generalised winding number, so holes and flipped faces do not turn space
-// inside out (A. Jacobson, L. Kavan, O. Sorkine-Hornung, "Robust inside-outside segmentation using generalized winding
-// numbers", ACM TOG 32(4), 2013).
+// Signed distance sampled on a regular grid around the mesh: trilinear between samples; samples within 4 spacings of the
+// surface hold the exact distance to the triangles, those beyond are at most a quarter of a spacing too long. The sign
+// comes from the generalised winding number, so holes and flipped faces do not turn space inside out (A. Jacobson,
+// L. Kavan, O. Sorkine-Hornung, "Robust inside-outside segmentation using generalized winding numbers", ACM TOG 32(4),
+// 2013). A hole is closed by a lid where the winding number is 1/2, and distances are taken to the lid as well.
 typedef struct rh_mesh_sdf rh_mesh_sdf;
 
 // `spacing` is the sample distance in metres (half the simulation cell is a good choice). Outside the sampled box the

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Solids as one: nearest, signs of containers, rigid velocity, and the promise of rh_obstacles_near that a tile whose
+// list is empty is free of solids.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+#include "base/memory.h"
+#include "base/random.h"
+#include "solid/obstacles.h"
+
+// cmocka compares in float.
+static void assert_near(double found, double expected, double tolerance)
+{
+    if (!(fabs(found - expected) <= tolerance)) fail_msg("found %.17g, expected %.17g within %g", found, expected, tolerance);
+}
+
+static rh_motion_key spin[] = {{0, {0, 0, 0}, {0, 0, 0}}, {2, {1, 0, 0}, {20, 40, 90}}};
+
+static rh_obstacles example(void)
+{
+    rh_obstacles all = {.count = 4};
+    all.items = rh_alloc_zero(4 * sizeof *all.items, "test", NULL);
+    assert_non_null(all.items);
+    all.items[0] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{-2, -1, -2}, {2, 1, 2}, 0}}, .inside_out = true};
+    all.items[1] = (rh_obstacle){.shape = {.kind = RH_SHAPE_PLANE, .as.plane = {{0, -0.5, 0}, {0, 1, 0}}}, .wall = RH_WALL_SEPARATE};
+    all.items[2] = (rh_obstacle){.shape = {.kind = RH_SHAPE_SPHERE, .as.sphere = {{-1, 0, 0}, 0.3}}};
+    all.items[3] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{-0.2, -0.2, -0.2}, {0.2, 0.2, 0.2}, 0}},
+                                 .motion = {.keys = {spin, 2}}};
+    rh_obstacles_place(&all, 1);
+    return all;
+}
+
+static rh_dvec3 random_point(uint64_t id, double reach)
+{
+    return rh_d3(reach * (2 * rh_random(3, id, 0, 0) - 1), reach * (2 * rh_random(3, id, 0, 1) - 1),
+                 reach * (2 * rh_random(3, id, 0, 2) - 1));
+}
+
+static void nearest_solid_wins(void **state)
+{
+    (void)state;
+    rh_obstacles all = example();
+    int which = -7;
+    assert_near(rh_obstacles_distance(&all, rh_d3(-1, 0, 0), &which), -0.3, 1e-12);
+    assert_int_equal(which, 2);
+    assert_near(rh_obstacles_distance(&all, rh_d3(1.9, 0.5, 1.9), &which), 0.1, 1e-12);  // container wall
+    assert_int_equal(which, 0);
+    assert_near(rh_obstacles_distance(&all, rh_d3(3, 0.5, 0), &which), -1, 1e-12);  // beyond the wall
+    assert_int_equal(which, 0);
+    assert_near(rh_obstacles_distance(&all, rh_d3(1, -0.45, 1), &which), 0.05, 1e-12);
+    assert_int_equal(which, 1);
+    assert_near(rh_obstacles_distance(&all, rh_d3(0.5, 0, 0), NULL), -0.2, 1e-12);  // the mover's middle
+    rh_obstacles_free(&all);
+    assert_true(rh_obstacles_distance(&all, rh_d3(0, 0, 0), &which) == 1e30);
+    assert_int_equal(which, -1);
+}
+
+static void placing_sets_flags_and_rates(void **state)
+{
+    (void)state;
+    rh_obstacles all = example();
+    assert_true(all.any_moving && all.any_separating);
+    assert_true(all.items[3].linear.x == 0.5 && all.items[3].origin.x == 0.5);
+    all.items[1].wall = RH_WALL_SLIP;
+    all.items[3].motion.keys.count = 1;
+    rh_obstacles_place(&all, 1);
+    assert_false(all.any_moving || all.any_separating);
+    rh_obstacles_free(&all);
+    assert_string_equal(rh_wall_names[RH_WALL_SEPARATE], "separate");
+    assert_null(rh_wall_names[RH_WALL_SEPARATE + 1]);
+}
+
+// Walking along the normal into free space lengthens the distance by the way walked.
+static void normals_point_into_free_space(void **state)
+{
+    (void)state;
+    rh_obstacles all = example();
+    int tested = 0;
+    for (uint64_t id = 0; id < 3000; id++) {
+        rh_dvec3 p = random_point(id, 2);
+        int which;
+        double d = rh_obstacles_distance(&all, p, &which);
+        if (fabs(d) > 0.05) continue;
+        rh_dvec3 n = rh_obstacles_normal(&all, which, p);
+        double walked = rh_obstacles_distance_of(&all, &which, 1, rh_d3_add(p, rh_d3_scale(n, 1e-4)), NULL);
+        assert_near(walked - d, 1e-4, 1e-9);
+        tested++;
+    }
+    assert_true(tested > 100);
+    rh_obstacles_free(&all);
+}
+
+static void velocity_is_that_of_the_moving_solid(void **state)
+{
+    (void)state;
+    rh_obstacles all = example();
+    for (uint64_t id = 0; id < 100; id++) {
+        rh_dvec3 p = random_point(id, 1), v = rh_obstacles_velocity(&all, 3, p);
+        assert_true(rh_d3_length(rh_d3_sub(v, rh_motion_velocity(&all.items[3].motion, 1, p))) < 1e-12);
+        assert_true(rh_d3_length(rh_obstacles_velocity(&all, 2, p)) == 0);
+    }
+    assert_true(rh_d3_length(rh_obstacles_velocity(&all, 3, rh_d3(0.5, 0.2, 0))) > 0.1);
+    rh_obstacles_free(&all);
+}
+
+// Every solid that is nearest anywhere in the ball must be on the ball's list, with the same distance.
+static void near_lists_miss_nothing(void **state)
+{
+    (void)state;
+    rh_obstacles all = example();
+    int lists = 0, empty = 0;
+    for (uint64_t id = 0; id < 400; id++) {
+        rh_dvec3 middle = random_point(id, 2.5);
+        double radius = 0.02 + 0.5 * rh_random(3, id, 0, 3);
+        int list[4], count = rh_obstacles_near(&all, middle, radius, list, 4);
+        lists += count > 0;
+        empty += count == 0;
+        for (uint64_t k = 0; k < 50; k++) {
+            rh_dvec3 step = rh_d3_scale(random_point(1000 + 50 * id + k, 1), radius / sqrt(3));
+            rh_dvec3 p = rh_d3_add(middle, step);
+            int which, listed;
+            double d = rh_obstacles_distance(&all, p, &which), near = rh_obstacles_distance_of(&all, list, count, p, &listed);
+            if (d > 0 && count == 0) continue;  // free, as the empty list says
+            if (d <= 0) {
+                assert_true(near == d);
+                assert_int_equal(which, listed);
+            }
+        }
+    }
+    assert_true(lists > 50 && empty > 20);
+    rh_obstacles_free(&all);
+}
+
+static void a_short_list_keeps_the_nearest(void **state)
+{
+    (void)state;
+    rh_obstacles all = example();
+    int list[2], count = rh_obstacles_near(&all, rh_d3(-1, 0, 0), 50, list, 2);
+    assert_int_equal(count, 2);
+    int which;
+    assert_near(rh_obstacles_distance_of(&all, list, count, rh_d3(-1, 0, 0), &which), -0.3, 1e-12);
+    assert_int_equal(which, 2);
+    assert_true(list[0] < list[1]);
+    count = rh_obstacles_near(&all, rh_d3(0, -9, 0), 0.1, list, 2);  // deep below the plane and beyond the container
+    assert_int_equal(count, 2);
+    rh_obstacles_free(&all);
+}
+
+static void flat_solids_ignore_the_third_axis(void **state)
+{
+    (void)state;
+    rh_obstacles all = example();
+    for (int i = 0; i < all.count; i++) all.items[i].shape.flat = true;
+    rh_obstacles_place(&all, 1.5);
+    for (uint64_t id = 0; id < 200; id++) {
+        rh_dvec3 p = random_point(id, 2), q = rh_d3(p.x, p.y, 0);
+        int which, other;
+        assert_true(rh_obstacles_distance(&all, p, &which) == rh_obstacles_distance(&all, q, &other) && which == other);
+        assert_true(rh_obstacles_normal(&all, which, q).z == 0);
+        assert_true(rh_obstacles_velocity(&all, 3, q).z == 0);
+    }
+    rh_obstacles_free(&all);
+}
+
+static int nothing_is_held(void **state)
+{
+    (void)state;
+    return rh_memory_bytes() == 0 ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nearest_solid_wins),
+        cmocka_unit_test(placing_sets_flags_and_rates),
+        cmocka_unit_test(normals_point_into_free_space),
+        cmocka_unit_test(velocity_is_that_of_the_moving_solid),
+        cmocka_unit_test(near_lists_miss_nothing),
+        cmocka_unit_test(a_short_list_keeps_the_nearest),
+        cmocka_unit_test(flat_solids_ignore_the_third_axis),
+    };
+    return cmocka_run_group_tests(tests, NULL, nothing_is_held);
+}

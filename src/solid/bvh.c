@@ -151,6 +151,32 @@ static int32_t split(rh_bvh_triangle *triangles, int32_t count, int depth)
     return c.bin > 0 ? partition(triangles, count, &c) : count / 2;
 }
 
+static rh_dvec3 area_vector(const rh_bvh_triangle *t, rh_dvec3 *middle)
+{
+    rh_dvec3 a = rh_d3_from(t->corner[0]), b = rh_d3_from(t->corner[1]), c = rh_d3_from(t->corner[2]);
+    *middle = rh_d3_scale(rh_d3_add(a, rh_d3_add(b, c)), 1.0 / 3);
+    return rh_d3_scale(rh_d3_cross(rh_d3_sub(b, a), rh_d3_sub(c, a)), 0.5);
+}
+
+// The normal is shortened a little and the planes moved apart, so that rounding never makes the slab too thin.
+static void find_slab(rh_bvh_node *node, const rh_bvh_triangle *triangles, int32_t count)
+{
+    rh_dvec3 sum = {0}, middle;
+    for (int32_t i = 0; i < count; i++) sum = rh_d3_add(sum, area_vector(&triangles[i], &middle));
+    rh_vec3 normal = rh_v3_from(rh_d3_scale(rh_d3_unit(sum), 1 - 1e-6));
+    rh_dvec3 n = rh_d3_from(normal);
+    double bottom = INFINITY, top = -INFINITY;
+    for (int32_t i = 0; i < count; i++)
+        for (int c = 0; c < 3; c++) {
+            double height = rh_d3_dot(rh_d3_from(triangles[i].corner[c]), n);
+            bottom = height < bottom ? height : bottom;
+            top = height > top ? height : top;
+        }
+    memcpy(node->normal, &normal, sizeof node->normal);
+    node->bottom = nextafterf((float)bottom, -INFINITY);
+    node->top = nextafterf((float)top, INFINITY);
+}
+
 static void build_node(rh_bvh *bvh, int32_t index, int32_t first, int32_t count, int depth)
 {
     bounds box = empty();
@@ -158,6 +184,7 @@ static void build_node(rh_bvh *bvh, int32_t index, int32_t first, int32_t count,
     rh_bvh_node *node = &bvh->nodes[index];
     memcpy(node->low, box.low, sizeof node->low);
     memcpy(node->high, box.high, sizeof node->high);
+    find_slab(node, bvh->triangles + first, count);
     if (count <= LEAF) {
         node->first = first;
         node->count = count;
@@ -181,13 +208,6 @@ static void add_outer(rh_bvh_far *f, rh_dvec3 a, rh_dvec3 n)
     f->xy += 0.5 * (a.x * n.y + a.y * n.x);
     f->yz += 0.5 * (a.y * n.z + a.z * n.y);
     f->zx += 0.5 * (a.z * n.x + a.x * n.z);
-}
-
-static rh_dvec3 area_vector(const rh_bvh_triangle *t, rh_dvec3 *middle)
-{
-    rh_dvec3 a = rh_d3_from(t->corner[0]), b = rh_d3_from(t->corner[1]), c = rh_d3_from(t->corner[2]);
-    *middle = rh_d3_scale(rh_d3_add(a, rh_d3_add(b, c)), 1.0 / 3);
-    return rh_d3_scale(rh_d3_cross(rh_d3_sub(b, a), rh_d3_sub(c, a)), 0.5);
 }
 
 static rh_dvec3 box_middle(const rh_bvh_node *node)
@@ -310,12 +330,15 @@ static double beyond(float low, float high, double p)
     return most > 0 ? most : 0;
 }
 
-static double to_box2(const rh_bvh_node *node, rh_dvec3 p)
+// Never more than the square of the distance to anything in the node: the better of box and slab.
+static double to_node2(const rh_bvh_node *node, rh_dvec3 p)
 {
     double x = beyond(node->low[0], node->high[0], p.x);
     double y = beyond(node->low[1], node->high[1], p.y);
     double z = beyond(node->low[2], node->high[2], p.z);
-    return x * x + y * y + z * z;
+    double height = node->normal[0] * p.x + node->normal[1] * p.y + node->normal[2] * p.z;
+    double box2 = x * x + y * y + z * z, slab = beyond(node->bottom, node->top, height), slab2 = slab * slab;
+    return box2 > slab2 ? box2 : slab2;
 }
 
 static void try_leaf(const rh_bvh *bvh, const rh_bvh_node *leaf, rh_dvec3 p, double *best, int32_t *nearest)
@@ -353,7 +376,7 @@ double rh_bvh_distance2(const rh_bvh *bvh, rh_dvec3 point, double tolerance, int
             continue;
         }
         int32_t near = node->first, far = near + 1;
-        double near2 = to_box2(&bvh->nodes[near], point), far2 = to_box2(&bvh->nodes[far], point);
+        double near2 = to_node2(&bvh->nodes[near], point), far2 = to_node2(&bvh->nodes[far], point);
         if (far2 < near2) {
             double swap = near2;
             near2 = far2;

@@ -14,6 +14,9 @@ typedef struct rh_bvh_node {
     float low[3], high[3];
     int32_t first;  // leaf: its first triangle; else its left child, the right one follows
     int32_t count;  // triangles of a leaf; 0 otherwise
+    // The node also lies between two planes across its mean normal: bottom <= normal.x <= top. A patch of a curved surface is
+    // thin that way, while its box bulges towards whoever looks at it from an angle. |normal| <= 1, 0 when there is none.
+    float normal[3], bottom, top;
 } rh_bvh_node;
 
 struct rh_bvh_far;  // what a node looks like from afar: bvh.c

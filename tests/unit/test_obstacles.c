@@ -136,6 +136,36 @@ static void near_lists_miss_nothing(void **state)
     rh_obstacles_free(&all);
 }
 
+// A mesh's distance is sampled, here very coarsely; the lists must still hold, for a solid and for a container.
+static void near_lists_allow_for_sampled_meshes(void **state)
+{
+    (void)state;
+    rh_vec3 corners[6] = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}};
+    uint32_t sides[8][3] = {{0, 2, 4}, {2, 1, 4}, {1, 3, 4}, {3, 0, 4}, {2, 0, 5}, {1, 2, 5}, {3, 1, 5}, {0, 3, 5}};
+    rh_mesh octahedron = {corners, sides, 6, 8};
+    rh_mesh_sdf *sdf = NULL;
+    assert_int_equal(rh_mesh_sdf_create(&octahedron, 0.08, &sdf, NULL), RH_OK);
+    rh_obstacle solid = {.shape = {.kind = RH_SHAPE_MESH, .mesh = sdf}};
+    for (int inside_out = 0; inside_out < 2; inside_out++) {
+        solid.inside_out = inside_out;
+        rh_obstacles all = {.items = &solid, .count = 1};
+        rh_obstacles_place(&all, 0);
+        int list, empty = 0;
+        for (uint64_t id = 0; id < 4000; id++) {
+            rh_dvec3 p = random_point(id, 1.3);
+            double radius = 0.02 + 0.3 * rh_random(3, id, 0, 3);
+            if (rh_obstacles_near(&all, p, radius, &list, 1) > 0) continue;
+            empty++;
+            for (uint64_t k = 0; k < 50; k++) {
+                rh_dvec3 q = rh_d3_add(p, rh_d3_scale(rh_d3_unit(random_point(50 * id + k, 1)), radius));
+                assert_int_equal(fabs(q.x) + fabs(q.y) + fabs(q.z) < 1, inside_out);
+            }
+        }
+        if (empty <= 25) fail_msg("only %d of 4000 balls came out free", empty);
+    }
+    rh_mesh_sdf_free(sdf);
+}
+
 static void a_short_list_keeps_the_nearest(void **state)
 {
     (void)state;
@@ -181,6 +211,7 @@ int main(void)
         cmocka_unit_test(normals_point_into_free_space),
         cmocka_unit_test(velocity_is_that_of_the_moving_solid),
         cmocka_unit_test(near_lists_miss_nothing),
+        cmocka_unit_test(near_lists_allow_for_sampled_meshes),
         cmocka_unit_test(a_short_list_keeps_the_nearest),
         cmocka_unit_test(flat_solids_ignore_the_third_axis),
     };

@@ -7,12 +7,16 @@
 // xbar the average of the particles within R of x under k(s) = (1 - s^2)^3. It does not depend on the local density,
 // so clumps and gaps leave it smooth.
 //
-// r is chosen so that the field of a uniformly filled half space vanishes on its boundary: there xbar lies
-// R * int z k / int k (over the half ball) inside, which is (1/40) / (2 * 16/315) R = 0.24609 R in 3D and
-// (2 * 16/315) / (pi / 8) R = 0.25869 R in 2D. With R = 2 spacings an isolated particle gets about its own volume.
+// r is the radius of the ball (disc) that has the volume a particle stands for when R is two spacings: 0.3102 R in 3D,
+// 0.2821 R in 2D. An isolated particle keeps its volume, and a flat surface of jittered particles comes out within 0.05
+// cells of its place (tests/analytic/test_surface.c). The continuum limit, a uniformly filled half space with xbar at
+// R * int z k / int k = 0.2461 R (3D) or 0.2587 R (2D) below its boundary, would put the surface of real, granular
+// particle sets 0.05 cells too deep.
 //
 // f is accurate near its zero set but saturates at -r inside, so f(a) / (f(a) - f(b)) would misplace the surface on an edge a-b by up
 // to a third of a cell. Instead the zero is searched along each cut edge; distances then start from those points (second order).
+// The pressure solve takes its fractions from these distances, not from the zeros: where the surface runs almost along an
+// edge, the zero on that edge is anywhere, and dividing by its fraction made resting water tremble.
 //
 // At a solid the missing half of the neighbourhood looks just like a free surface. The part of x - xbar that points
 // into the solid is dropped, so a full cell at a wall is inside, and the surface meets the wall at a right angle.
@@ -22,7 +26,7 @@
 #include <string.h>
 #include "base/parallel.h"
 
-float rh_surface_offset(int dimension) { return dimension == 3 ? 0.246094f : 0.258693f; }
+static float radius_share(int dimension) { return dimension == 3 ? 0.310175f : 0.282095f; }
 
 typedef struct evaluator {
     const rh_tiles *tiles;
@@ -188,7 +192,8 @@ static float find_zero(const evaluator *e, int32_t t, const int lower[3], int ax
     return 0.5f * (low + high);
 }
 
-static void cut_tile(const evaluator *e, const float *solid, const rh_surface *surface, int32_t t)
+// Cut faces: where between the centres of its two cells the surface crosses, 0 at the lower one; -1 when it does not.
+static void cut_tile(const evaluator *e, const float *solid, const rh_surface *surface, int32_t t, rh_faces cut)
 {
     const rh_tiles *tiles = e->tiles;
     uint8_t inside[(RH_TILE + 2) * (RH_TILE + 2) * (RH_TILE + 2)];
@@ -203,16 +208,16 @@ static void cut_tile(const evaluator *e, const float *solid, const rh_surface *s
                 for (int a = 0; a < tiles->dimension; a++) {
                     int lower[3] = {i - (a == 0), j - (a == 1), k - (a == 2)};
                     uint8_t below = inside[rh_block_index(tiles, 1, lower[0], lower[1], lower[2])];
-                    surface->cut.axis[a][c] = here == below ? -1 : find_zero(e, t, lower, a, &walls, below);
+                    cut.axis[a][c] = here == below ? -1 : find_zero(e, t, lower, a, &walls, below);
                 }
             }
 }
 
 // Distance of a cell next to a cut from the cut points along its axes: 1/d^2 = sum 1/d_axis^2, exact for a plane.
-static void start_tile(const rh_tiles *tiles, const rh_surface *surface, int32_t t, uint8_t *fixed)
+static void start_tile(const rh_tiles *tiles, const rh_surface *surface, rh_faces cut, int32_t t, uint8_t *fixed)
 {
     float cuts[3][(RH_TILE + 2) * (RH_TILE + 2) * (RH_TILE + 2)];
-    for (int a = 0; a < tiles->dimension; a++) rh_block_load(tiles, surface->cut.axis[a], t, 1, -1, cuts[a]);
+    for (int a = 0; a < tiles->dimension; a++) rh_block_load(tiles, cut.axis[a], t, 1, -1, cuts[a]);
     for (int k = 0; k < tiles->layers; k++)
         for (int j = 0; j < RH_TILE; j++)
             for (int i = 0; i < RH_TILE; i++) {
@@ -238,14 +243,15 @@ rh_code rh_surface_build(rh_surface *surface, const rh_tiles *tiles, const rh_ve
     surface->phi = rh_field_new(tiles, arena, status);
     surface->inside = rh_arena_take(arena, (size_t)values, status);
     if (!surface->phi || !surface->inside) return RH_MEMORY;
-    RH_TRY(rh_faces_new(&surface->cut, tiles, false, arena, status));
     rh_arena_mark mark = rh_arena_save(arena);
+    rh_faces cut;
+    RH_TRY(rh_faces_new(&cut, tiles, false, arena, status));
     uint8_t *kind = rh_arena_take(arena, (size_t)values, status);
     if (!kind) return RH_MEMORY;
 
     // R is two spacings, but never less than a cell: a cell centre must see the particles around it.
     evaluator e = {tiles, positions, fmaxf(2 * spacing, tiles->h), 0, 0};
-    e.offset = rh_surface_offset(tiles->dimension) * e.radius;
+    e.offset = radius_share(tiles->dimension) * e.radius;
     e.reach = e.radius > tiles->h * 1.0001f ? 2 : 1;
     mark_cells(tiles, solid, kind);
 #pragma omp parallel for schedule(dynamic, 4)
@@ -254,9 +260,9 @@ rh_code rh_surface_build(rh_surface *surface, const rh_tiles *tiles, const rh_ve
         for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c++) surface->inside[c] = surface->phi[c] < 0;
     }
 #pragma omp parallel for schedule(dynamic, 4)
-    for (int32_t t = 0; t < tiles->count; t++) cut_tile(&e, solid, surface, t);
+    for (int32_t t = 0; t < tiles->count; t++) cut_tile(&e, solid, surface, t, cut);
 #pragma omp parallel for schedule(dynamic, 4)
-    for (int32_t t = 0; t < tiles->count; t++) start_tile(tiles, surface, t, kind);
+    for (int32_t t = 0; t < tiles->count; t++) start_tile(tiles, surface, cut, t, kind);
     rh_levelset_sweep(tiles, surface->phi, kind, band);
     rh_arena_restore(arena, mark);
     return RH_OK;

@@ -6,18 +6,12 @@
 #pragma once
 #include "grid/tiles.h"
 
-// The surface, as the pressure solve needs it: which cells are inside and where each grid edge is cut, to second order.
+// The liquid's surface on the grid.
 typedef struct rh_surface {
-    float *phi;          // m, at cell centres, negative inside; a distance within `band` cells of the surface, clamped beyond
-    uint8_t *inside;     // 1 where phi < 0
-    rh_faces cut;        // at each face whose two cells lie on different sides: where between their centres the surface is,
-                         // 0 = at the lower cell's centre, 1 = at the upper's; -1 on other faces
-    float band;          // cells
+    float *phi;       // m, at cell centres, negative inside; a distance within `band` cells of the surface, clamped beyond
+    uint8_t *inside;  // 1 where phi < 0
+    float band;       // cells
 } rh_surface;
-
-// Mean radius that puts the averaged surface of a uniformly filled half space exactly on its boundary, as a fraction
-// of the kernel radius; see levelset.c.
-float rh_surface_offset(int dimension);
 
 // Surface of sorted particles with the mean spacing `spacing` (m). `solid` (may be NULL) is the distance to solids at cell
 // centres, positive in free space: the surface meets solids at a right angle and continues into them.

@@ -12,11 +12,13 @@ enum { NODES = RH_TILE + 1, MAX_NEAR = 64 };
 static const float REACH = 4;      // cells: the distance field is clamped beyond
 static const float SLIVER = 1e-3f; // smaller shares are closed: they carry nothing and condition badly
 
+// A corner on the wall itself counts as open when another corner is in free space: in the corner of a tank three of a
+// face's corners lie on walls, and all of the face is free. A face with no corner in free space is closed.
 float rh_open_edge(float a, float b)
 {
-    if (a > 0 && b > 0) return 1;
     if (a <= 0 && b <= 0) return 0;
-    return a > 0 ? a / (a - b) : b / (b - a);
+    if (a >= 0 && b >= 0) return 1;
+    return a >= 0 ? a / (a - b) : b / (b - a);
 }
 
 float rh_open_square(const float corner[4])
@@ -25,10 +27,11 @@ float rh_open_square(const float corner[4])
     static const float ring[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
     float x[8], y[8], area = 0;
     int n = 0;
+    if (corner[0] <= 0 && corner[1] <= 0 && corner[2] <= 0 && corner[3] <= 0) return 0;
     for (int c = 0; c < 4; c++) {
         int d = (c + 1) & 3;
-        if (corner[c] > 0) x[n] = ring[c][0], y[n++] = ring[c][1];
-        if ((corner[c] > 0) != (corner[d] > 0)) {
+        if (corner[c] >= 0) x[n] = ring[c][0], y[n++] = ring[c][1];
+        if ((corner[c] >= 0) != (corner[d] >= 0)) {
             float s = corner[c] / (corner[c] - corner[d]);
             x[n] = ring[c][0] + s * (ring[d][0] - ring[c][0]);
             y[n++] = ring[c][1] + s * (ring[d][1] - ring[c][1]);
@@ -63,31 +66,38 @@ static double distance_near(const rh_obstacles *obstacles, const near_list *near
 
 static float node(const float *nodes, int i, int j, int k) { return nodes[i + NODES * (j + NODES * k)]; }
 
-// Shares of the three lower faces and of the cell from its corner distances.
+// Open share of a square whose corner distances are all shifted a little.
+static float square_share(const float corner[4], float shift)
+{
+    return rh_open_square((float[4]){corner[0] + shift, corner[1] + shift, corner[2] + shift, corner[3] + shift});
+}
+
+// Shares of the lower faces and of the cell from its corner distances. The cell's share is the mean of its faces', where a
+// face on a wall belongs to the side of the cell's centre: exact for walls along the grid. It only weighs
+// volumes and has no part in the pressure solve.
 static void cell_shares(const rh_cut_cells *cut, const rh_tiles *tiles, const float *nodes, int i, int j, int k, int64_t c)
 {
 #define AT(x, y, z) node(nodes, i + (x), j + (y), k + (z))
-    float sum;
+    float shift = 1e-4f * (cut->distance[c] > 0 ? tiles->h : -tiles->h);
     if (tiles->dimension == 2) {
         cut->open.axis[0][c] = tidy(rh_open_edge(AT(0, 0, 0), AT(0, 1, 0)));
         cut->open.axis[1][c] = tidy(rh_open_edge(AT(0, 0, 0), AT(1, 0, 0)));
-        float ring[4] = {AT(0, 0, 0), AT(1, 0, 0), AT(1, 1, 0), AT(0, 1, 0)};
-        cut->volume[c] = tidy(rh_open_square(ring));
-        sum = 2 * (ring[0] + ring[1] + ring[2] + ring[3]);
-    } else {
-        float x[4] = {AT(0, 0, 0), AT(0, 1, 0), AT(0, 1, 1), AT(0, 0, 1)}, x1[4] = {AT(1, 0, 0), AT(1, 1, 0), AT(1, 1, 1), AT(1, 0, 1)};
-        float y[4] = {AT(0, 0, 0), AT(1, 0, 0), AT(1, 0, 1), AT(0, 0, 1)}, z[4] = {AT(0, 0, 0), AT(1, 0, 0), AT(1, 1, 0), AT(0, 1, 0)};
+        cut->volume[c] = tidy(square_share((float[4]){AT(0, 0, 0), AT(1, 0, 0), AT(1, 1, 0), AT(0, 1, 0)}, shift));
+        return;
+    }
+    float sum = 0;
+    for (int s = 0; s < 2; s++) {
+        const float x[4] = {AT(s, 0, 0), AT(s, 1, 0), AT(s, 1, 1), AT(s, 0, 1)};
+        const float y[4] = {AT(0, s, 0), AT(1, s, 0), AT(1, s, 1), AT(0, s, 1)};
+        const float z[4] = {AT(0, 0, s), AT(1, 0, s), AT(1, 1, s), AT(0, 1, s)};
+        sum += square_share(x, shift) + square_share(y, shift) + square_share(z, shift);
+        if (s) break;
         cut->open.axis[0][c] = tidy(rh_open_square(x));
         cut->open.axis[1][c] = tidy(rh_open_square(y));
         cut->open.axis[2][c] = tidy(rh_open_square(z));
-        sum = 0;
-        for (int n = 0; n < 4; n++) sum += x[n] + x1[n];
-        // Volume share: linear in the mean distance over the width a plane of this slope cuts; good to first order,
-        // and only used to weigh volumes, never in the pressure solve.
-        cut->volume[c] = tidy(fminf(fmaxf(0.5f + 0.125f * sum * tiles->inverse_h, 0), 1));
     }
+    cut->volume[c] = tidy(sum / 6);
 #undef AT
-    cut->distance[c] = fminf(fmaxf(0.125f * sum, -REACH * tiles->h), REACH * tiles->h);
 }
 
 static void wall_velocity(const rh_cut_cells *cut, const rh_tiles *tiles, const rh_obstacles *obstacles, const near_list *near,
@@ -116,20 +126,22 @@ static void cut_tile(const rh_cut_cells *cut, const rh_tiles *tiles, const rh_ob
             for (int i = 0; i < NODES; i++) {
                 rh_tile at = tiles->at[t];
                 rh_dvec3 x = {(at.x * RH_TILE + i) * h, (at.y * RH_TILE + j) * h, tiles->dimension == 3 ? (at.z * RH_TILE + k) * h : 0};
-                nodes[i + NODES * (j + NODES * k)] = (float)distance_near(obstacles, near, x, NULL);
+                double d = distance_near(obstacles, near, x, NULL);
+                // Rounding must not close a face that lies on a wall along the grid.
+                nodes[i + NODES * (j + NODES * k)] = fabs(d) < 1e-5 * h ? 0 : (float)d;
             }
     for (int k = 0; k < tiles->layers; k++)
         for (int j = 0; j < RH_TILE; j++)
             for (int i = 0; i < RH_TILE; i++) {
                 int64_t c = (int64_t)t * tiles->cells + i + RH_TILE * (j + RH_TILE * k);
+                int which;
+                float d = (float)distance_near(obstacles, near, rh_d3_from(rh_cell_center(tiles, t, i, j, k)), &which);
+                cut->distance[c] = fminf(fmaxf(d, -REACH * tiles->h), REACH * tiles->h);
                 cell_shares(cut, tiles, nodes, i, j, k, c);
                 for (int a = 0; a < tiles->dimension; a++) cut->wall.axis[a][c] = 0;
                 if (moving) wall_velocity(cut, tiles, obstacles, near, t, i, j, k, c);
                 if (!cut->releases) continue;
-                int which = -1;
-                if (fabsf(cut->distance[c]) < 2 * tiles->h)
-                    distance_near(obstacles, near, rh_d3_from(rh_cell_center(tiles, t, i, j, k)), &which);
-                cut->releases[c] = which >= 0 && obstacles->items[which].wall == RH_WALL_SEPARATE && fabsf(cut->distance[c]) < 1.5f * tiles->h;
+                cut->releases[c] = which >= 0 && obstacles->items[which].wall == RH_WALL_SEPARATE && fabsf(d) < 1.5f * tiles->h;
             }
 }
 

@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/random.h"
-#include "grid/levelset.h"
 
 static const double JITTER = 0.5;  // of the spacing, peak to peak
 
@@ -62,14 +61,14 @@ static rh_dvec3 jittered(const rh_seeder *s, rh_dvec3 x, uint64_t site)
     return x;
 }
 
-// Particles of the outermost layer sit at the depth where the averaged surface puts the boundary: it starts smooth.
-static rh_dvec3 fit_to_surface(const rh_seeder *s, const rh_shape *shape, rh_dvec3 x)
+// The outermost layer of sites is moved to lie exactly half a spacing inside the surface (FLIP-1), so that the surface
+// starts smooth; a site's depth is anything between 0 and one spacing there, so the volume stays right on average.
+static rh_dvec3 fit_to_surface(const rh_seeder *s, const rh_shape *shape, rh_dvec3 site, rh_dvec3 x)
 {
-    double depth = 2 * s->spacing * (double)rh_surface_offset(s->dimension), d = rh_shape_distance(shape, x);
-    if (d <= -depth) return x;
+    if (rh_shape_distance(shape, site) <= -s->spacing) return x;
     rh_dvec3 n = rh_shape_normal(shape, x);
     if (s->dimension == 2) n.z = 0;
-    return rh_d3_sub(x, rh_d3_scale(n, d + depth));
+    return rh_d3_sub(x, rh_d3_scale(n, rh_shape_distance(shape, x) + 0.5 * s->spacing));
 }
 
 static bool in_solid(const rh_seeder *s, rh_dvec3 x) { return rh_obstacles_distance(&s->stage->obstacles, x, NULL) <= 0; }
@@ -112,7 +111,7 @@ static int64_t seed_slab(const rh_seeder *s, int b, const site_box *box, int64_t
             int64_t k = deep ? slab : 0;
             rh_dvec3 x = site_position(s, i, j, k);
             if (!owns(s, b, x)) continue;
-            if (out) out[n] = fit_to_surface(s, &s->stage->bodies[b], jittered(s, x, site_number(i, j, k)));
+            if (out) out[n] = fit_to_surface(s, &s->stage->bodies[b], x, jittered(s, x, site_number(i, j, k)));
             n++;
         }
     return n;

@@ -32,11 +32,12 @@ static void mark_liquid(const rh_pressure *p, uint8_t *liquid)
             liquid[c] = p->surface->inside[c] && !(p->released && p->released[c]) ? LIQUID : AIR;
 }
 
-// Way from a liquid cell to the surface on the edge of a face, in cells. `s` is the cut from the lower cell; no cut
-// means the other cell let go: its pressure is zero at its centre.
-static inline float theta(float s, bool liquid_is_lower)
+// Way from a liquid cell to the surface towards a neighbour without pressure, in cells. A neighbour inside the liquid
+// has let go of a wall: its pressure is zero at its centre.
+static inline float theta(float phi, float phi_other)
 {
-    float way = s < 0 ? 1 : liquid_is_lower ? s : 1 - s;
+    if (phi_other < 0) return 1;
+    float way = phi / (phi - phi_other);
     return way < THETA_MIN ? THETA_MIN : way;
 }
 
@@ -46,12 +47,10 @@ static void assemble_tile(rh_pressure *p, const uint8_t *liquid, int32_t t)
 {
     const rh_tiles *tiles = p->tiles;
     uint8_t kind[SMALL];
-    float open[3][SMALL], cut[3][SMALL];
+    float open[3][SMALL], phi[SMALL];
     rh_block_load_u8(tiles, liquid, t, 1, AIR, kind);
-    for (int a = 0; a < tiles->dimension; a++) {
-        rh_block_load(tiles, p->cut->open.axis[a], t, 1, 0, open[a]);
-        rh_block_load(tiles, p->surface->cut.axis[a], t, 1, -1, cut[a]);
-    }
+    rh_block_load(tiles, p->surface->phi, t, 1, 1, phi);
+    for (int a = 0; a < tiles->dimension; a++) rh_block_load(tiles, p->cut->open.axis[a], t, 1, 0, open[a]);
     for (int k = 0; k < tiles->layers; k++)
         for (int j = 0; j < RH_TILE; j++)
             for (int i = 0; i < RH_TILE; i++) {
@@ -63,8 +62,8 @@ static void assemble_tile(rh_pressure *p, const uint8_t *liquid, int32_t t)
                     int low = rh_block_index(tiles, 1, i - s[0], j - s[1], k - s[2]);
                     int high = rh_block_index(tiles, 1, i + s[0], j + s[1], k + s[2]);
                     p->matrix.link.axis[a][c] = kind[b] && kind[low] ? open[a][b] : 0;
-                    diagonal += kind[low] ? open[a][b] : open[a][b] / theta(cut[a][b], false);
-                    diagonal += kind[high] ? open[a][high] : open[a][high] / theta(cut[a][high], true);
+                    diagonal += kind[low] ? open[a][b] : open[a][b] / theta(phi[b], phi[low]);
+                    diagonal += kind[high] ? open[a][high] : open[a][high] / theta(phi[b], phi[high]);
                 }
                 p->matrix.diagonal[c] = kind[b] ? diagonal : 0;
             }
@@ -246,11 +245,13 @@ static void right_hand_side(const rh_pressure *p, rh_faces velocity, float *b)
 }
 
 // One face: what to subtract, and whether there is anything to say about it.
-static inline bool gradient(float q_low, float q_high, bool low, bool high, float s, float open, float *out)
+typedef struct side { float q, phi; bool liquid; } side;
+
+static inline bool gradient(side low, side high, float open, float *out)
 {
-    if (open <= 0 || (!low && !high)) return false;
-    if (low && high) *out = q_high - q_low;
-    else *out = low ? -q_low / theta(s, true) : q_high / theta(s, false);
+    if (open <= 0 || (!low.liquid && !high.liquid)) return false;
+    if (low.liquid && high.liquid) *out = high.q - low.q;
+    else *out = low.liquid ? -low.q / theta(low.phi, high.phi) : high.q / theta(high.phi, low.phi);
     return true;
 }
 
@@ -259,7 +260,8 @@ void rh_pressure_subtract_gradient(const rh_pressure *p, rh_faces field, uint8_t
     const rh_tiles *tiles = p->tiles;
 #pragma omp parallel for schedule(dynamic, 8)
     for (int32_t t = 0; t < tiles->count; t++) {
-        float q[SMALL], diagonal[SMALL];
+        float q[SMALL], diagonal[SMALL], phi[SMALL];
+        rh_block_load(tiles, p->surface->phi, t, 1, 1, phi);
         rh_block_load(tiles, p->q, t, 1, 0, q);
         rh_block_load(tiles, p->matrix.diagonal, t, 1, 0, diagonal);
         for (int a = 0; a < tiles->dimension; a++)
@@ -269,8 +271,8 @@ void rh_pressure_subtract_gradient(const rh_pressure *p, rh_faces field, uint8_t
                 int high = rh_block_index(tiles, 1, i, j, k), low = rh_block_index(tiles, 1, i - s[0], j - s[1], k - s[2]);
                 int64_t at = (int64_t)t * tiles->cells + c;
                 float difference = 0;
-                known[a][at] = gradient(q[low], q[high], diagonal[low] > 0, diagonal[high] > 0, p->surface->cut.axis[a][at],
-                                        p->cut->open.axis[a][at], &difference);
+                side below = {q[low], phi[low], diagonal[low] > 0}, here = {q[high], phi[high], diagonal[high] > 0};
+                known[a][at] = gradient(below, here, p->cut->open.axis[a][at], &difference);
                 if (known[a][at]) field.axis[a][at] -= difference;
             }
     }

@@ -17,17 +17,28 @@
 
 static const float RELAX = 0.5f, LIMIT = 0.5f;  // per step; and in cells of volume per cell
 
-// Share of the linear weight function of a cell centre on the free side of a plane at distance d (in cells).
-static float free_share(float d)
+enum { SIDE = RH_TILE + 2, SMALL = SIDE * SIDE * SIDE };
+
+// Share of a cell's linear weight function that lies in free space. The weight over its own cell is 3/4 per axis, over
+// each neighbour 1/8, so the share is a filter of the free volumes; exact for walls, edges and corners along the grid.
+static void free_shares(const rh_tiles *tiles, const float *volume, int32_t t, float *shares)
 {
-    if (d >= 1) return 1;
-    if (d <= -1) return 0;
-    return d > 0 ? 1 - 0.5f * (1 - d) * (1 - d) : 0.5f * (1 + d) * (1 + d);
+    static const float weight[3] = {0.125f, 0.75f, 0.125f};
+    float block[SMALL];
+    rh_block_load(tiles, volume, t, 1, 1, block);
+    bool deep = tiles->dimension == 3;
+    for (int c = 0; c < tiles->cells; c++) {
+        float sum = 0;
+        for (int n = deep ? 0 : 9; n < (deep ? 27 : 18); n++) {
+            float w = weight[n % 3] * weight[n / 3 % 3] * (deep ? weight[n / 9] : 1);
+            sum += w * block[rh_block_index(tiles, 1, (c & 7) + n % 3 - 1, (c >> 3 & 7) + n / 3 % 3 - 1, deep ? (c >> 6) + n / 9 - 1 : 0)];
+        }
+        shares[c] = sum;
+    }
 }
 
-static float excess(float count, float per_cell, float wall, float phi)
+static float excess(float count, float per_cell, float share, float phi)
 {
-    float share = free_share(wall);
     if (share < 0.25f) return 0;
     float s = count / (per_cell * share) - 1;
     if (phi > -1 && s < 0) return 0;
@@ -43,10 +54,14 @@ rh_code rh_volume_correction(rh_pressure *pressure, const rh_vec3 *positions, fl
     if (!b) return RH_MEMORY;
     rh_particles_to_cells(tiles, positions, b);
 #pragma omp parallel for schedule(static)
-    for (int32_t t = 0; t < tiles->count; t++)
-        for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c++)
-            b[c] = pressure->matrix.diagonal[c] <= 0 ? 0
-                 : excess(b[c], per_cell, pressure->cut->distance[c] * tiles->inverse_h, pressure->surface->phi[c] * tiles->inverse_h);
+    for (int32_t t = 0; t < tiles->count; t++) {
+        float shares[RH_TILE * RH_TILE * RH_TILE];
+        free_shares(tiles, pressure->cut->volume, t, shares);
+        for (int c = 0; c < tiles->cells; c++) {
+            int64_t at = (int64_t)t * tiles->cells + c;
+            b[at] = pressure->matrix.diagonal[at] <= 0 ? 0 : excess(b[at], per_cell, shares[c], pressure->surface->phi[at] * tiles->inverse_h);
+        }
+    }
     RH_TRY(rh_pressure_solve(pressure, b, tolerance, max_iterations, arena, report, status));
     rh_arena_restore(arena, mark);
 

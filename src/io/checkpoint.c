@@ -5,6 +5,7 @@
 // and a checkpoint must not hold up the run. The newest file format is asked for because only it checksums all
 // metadata too (object headers, chunk indices, superblock); texts are of fixed length because the heap of
 // variable-length ones is not checksummed. Together: a file that opens and reads without an error is right to the bit.
+// The seal at the end keeps damaged files away from the library, which does not survive them all (io/seal.h).
 //
 // Layout: root attributes format, rheo_version, scene_hash, every put_int and put_float, and complete (written last);
 // points/<attribute> with attributes order, type, uniform, transient; state/<blob> as bytes.
@@ -19,12 +20,15 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "io/checkpoint_driver.h"
 #include "io/file.h"
+#include "io/seal.h"
 
 enum { FORMAT = 1, CHUNK_BYTES = 4 << 20, TEXT = 64, WHY = 600 };
 
 struct rh_checkpoint_writer {
-    hid_t file, points, state;
+    hid_t driver, file, points, state;
+    int error;  // errno of the first write that failed
     char path[RH_PATH_MAX], temporary[RH_PATH_MAX];
 };
 
@@ -62,11 +66,11 @@ static herr_t keep_first(unsigned n, const H5E_error2_t *error, void *text)
     return 0;
 }
 
-static rh_code fail_hdf5(rh_status *status, rh_code code, const char *path, const char *what, const char *name)
+static rh_code fail_hdf5(const char *path, const char *what, const char *name, rh_status *status)
 {
     char why[WHY] = "no reason given";
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, why);
-    return rh_fail(status, code, "%s: %s%s%s: %s", path, what, name[0] ? " " : "", name, why);
+    return rh_fail(status, RH_IO, "%s: cannot write %s%s%s: %s", path, what, name[0] ? " " : "", name, why);
 }
 
 // ------------------------------------------------------------------------------------------------ attributes of nodes
@@ -127,17 +131,21 @@ static bool get_text(hid_t node, const char *name, char text[TEXT])
 
 // ------------------------------------------------------------------------------------------------------------ writing
 
-static hid_t newest_format(void)
+// The system's word on a failed write, or else HDF5's.
+static rh_code outcome(const rh_checkpoint_writer *w, bool good, const char *what, const char *name, rh_status *status)
 {
-    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-    H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
-    return access;
+    if (w->error)
+        return rh_fail(status, RH_IO, "%s: cannot write %s%s%s: %s", w->path, what, name[0] ? " " : "", name,
+                       strerror(w->error));
+    return good ? RH_OK : fail_hdf5(w->path, what, name, status);
 }
 
 static bool open_nodes(rh_checkpoint_writer *w, uint64_t scene_hash)
 {
-    hid_t access = newest_format();
-    w->file = H5Fcreate(w->temporary, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
+    w->driver = rh_checkpoint_driver(access, &w->error);
+    if (w->driver >= 0) w->file = H5Fcreate(w->temporary, H5F_ACC_TRUNC, H5P_DEFAULT, access);
     hid_t errors = keep_errors(w->file >= 0);
     H5Pclose(access);
     restore_errors(errors);
@@ -149,12 +157,15 @@ static bool open_nodes(rh_checkpoint_writer *w, uint64_t scene_hash)
            put_value(w->file, "scene_hash", H5T_STD_U64LE, H5T_NATIVE_UINT64, &scene_hash);
 }
 
+// Once closed, closing again does nothing.
 static bool close_nodes(rh_checkpoint_writer *w)
 {
     bool good = true;
     if (w->points >= 0 && H5Gclose(w->points) < 0) good = false;
     if (w->state >= 0 && H5Gclose(w->state) < 0) good = false;
     if (w->file >= 0 && H5Fclose(w->file) < 0) good = false;
+    if (w->driver >= 0) H5FDunregister(w->driver);
+    w->driver = w->points = w->state = w->file = -1;
     return good;
 }
 
@@ -163,12 +174,12 @@ rh_code rh_checkpoint_create(const char *path, uint64_t scene_hash, rh_checkpoin
     *out = NULL;
     rh_checkpoint_writer *w = rh_alloc_zero(sizeof *w, "io.checkpoint", status);
     if (!w) return RH_MEMORY;
-    w->file = w->points = w->state = -1;
+    w->driver = w->file = w->points = w->state = -1;
     rh_code code = rh_file_temporary(path, w->temporary, status);
     if (code == RH_OK) {
         quiet old = hush();
         snprintf(w->path, sizeof w->path, "%s", path);
-        if (!open_nodes(w, scene_hash)) code = fail_hdf5(status, RH_IO, path, "cannot create the checkpoint", "");
+        code = outcome(w, open_nodes(w, scene_hash), "the checkpoint", "", status);
         unhush(old);
     }
     if (code == RH_OK) *out = w;
@@ -244,17 +255,17 @@ static bool put_attribute(hid_t node, const rh_attribute *attribute, int order, 
 
 rh_code rh_checkpoint_put_points(rh_checkpoint_writer *w, const rh_points *points, rh_status *status)
 {
-    rh_code code = RH_OK;
     quiet old = hush();
-    if (!put_int(w->points, "count", points->count) || !put_int(w->points, "attributes", points->attribute_count))
-        code = fail_hdf5(status, RH_IO, w->path, "cannot write the points", "");
+    bool good = put_int(w->points, "count", points->count) && put_int(w->points, "attributes", points->attribute_count);
+    rh_code code = outcome(w, good, "the points", "", status);
     for (int i = 0; i < points->attribute_count && code == RH_OK; i++) {
         const rh_attribute *attribute = &points->attributes[i];
         if (strchr(attribute->name, '/') || strcmp(attribute->name, ".") == 0)
             code = rh_fail(status, RH_USER, "%s: point attribute '%s': a name with '/' cannot be saved", w->path,
                            attribute->name);
-        else if (!put_attribute(w->points, attribute, i, points->count))
-            code = fail_hdf5(status, RH_IO, w->path, "cannot write point attribute", attribute->name);
+        else
+            code = outcome(w, put_attribute(w->points, attribute, i, points->count), "point attribute", attribute->name,
+                           status);
     }
     unhush(old);
     return code;
@@ -263,7 +274,7 @@ rh_code rh_checkpoint_put_points(rh_checkpoint_writer *w, const rh_points *point
 rh_code rh_checkpoint_put_int(rh_checkpoint_writer *w, const char *name, int64_t value, rh_status *status)
 {
     quiet old = hush();
-    rh_code code = put_int(w->file, name, value) ? RH_OK : fail_hdf5(status, RH_IO, w->path, "cannot write value", name);
+    rh_code code = outcome(w, put_int(w->file, name, value), "value", name, status);
     unhush(old);
     return code;
 }
@@ -272,7 +283,7 @@ rh_code rh_checkpoint_put_float(rh_checkpoint_writer *w, const char *name, doubl
 {
     quiet old = hush();
     bool good = put_value(w->file, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &value);
-    rh_code code = good ? RH_OK : fail_hdf5(status, RH_IO, w->path, "cannot write value", name);
+    rh_code code = outcome(w, good, "value", name, status);
     unhush(old);
     return code;
 }
@@ -281,7 +292,7 @@ rh_code rh_checkpoint_put_blob(rh_checkpoint_writer *w, const char *name, const 
 {
     quiet old = hush();
     bool good = put_array(w->state, name, H5T_STD_U8LE, H5T_NATIVE_UINT8, bytes, 1, data, NULL);
-    rh_code code = good ? RH_OK : fail_hdf5(status, RH_IO, w->path, "cannot write state", name);
+    rh_code code = outcome(w, good, "state", name, status);
     unhush(old);
     return code;
 }
@@ -289,12 +300,12 @@ rh_code rh_checkpoint_put_blob(rh_checkpoint_writer *w, const char *name, const 
 rh_code rh_checkpoint_commit(rh_checkpoint_writer *w, rh_status *status)
 {
     quiet old = hush();
-    rh_code code = RH_OK;
     // Flushed before the mark: what says "complete" was complete.
-    if (H5Fflush(w->file, H5F_SCOPE_GLOBAL) < 0 || !put_int(w->file, "complete", 1))
-        code = fail_hdf5(status, RH_IO, w->path, "cannot write the checkpoint", "");
-    if (!close_nodes(w) && code == RH_OK) code = fail_hdf5(status, RH_IO, w->path, "cannot write the checkpoint", "");
+    bool good = H5Fflush(w->file, H5F_SCOPE_GLOBAL) >= 0 && !w->error && put_int(w->file, "complete", 1);
+    good = close_nodes(w) && good;
+    rh_code code = outcome(w, good, "the checkpoint", "", status);
     unhush(old);
+    if (code == RH_OK) code = rh_seal_write(w->temporary, status);
     if (code == RH_OK) code = rh_file_commit(w->temporary, w->path, status);
     else rh_file_discard(w->temporary);
     rh_free(w);
@@ -314,15 +325,19 @@ void rh_checkpoint_abandon(rh_checkpoint_writer *w)
 // ------------------------------------------------------------------------------------------------------------ reading
 
 // In our words, before HDF5 speaks: a missing file, a foreign file.
-static rh_code check_signature(const char *path, rh_status *status)
+static rh_code check_outside(const char *path, rh_status *status)
 {
     char start[8] = {0};
     FILE *file = fopen(path, "rbe");
     if (!file) return rh_fail(status, RH_IO, "%s: cannot open: %s", path, strerror(errno));
     size_t got = fread(start, 1, sizeof start, file);
     fclose(file);
-    if (got == sizeof start && memcmp(start, "\211HDF\r\n\032\n", sizeof start) == 0) return RH_OK;
-    return rh_fail(status, RH_USER, "%s: not a Rheo checkpoint (not an HDF5 file)", path);
+    if (got < sizeof start || memcmp(start, "\211HDF\r\n\032\n", sizeof start) != 0)
+        return rh_fail(status, RH_USER, "%s: not a Rheo checkpoint (not an HDF5 file)", path);
+    bool sealed;
+    RH_TRY(rh_seal_check(path, &sealed, status));
+    if (sealed) return RH_OK;
+    return rh_fail(status, RH_USER, "%s: not a Rheo checkpoint, or cut short (it has no seal)", path);
 }
 
 static rh_code check_root(hid_t file, const char *path, uint64_t *scene_hash, rh_status *status)
@@ -340,16 +355,24 @@ static rh_code check_root(hid_t file, const char *path, uint64_t *scene_hash, rh
     return RH_OK;
 }
 
+static rh_code fail_damaged(rh_checkpoint_reader *r, const char *name, rh_status *status)
+{
+    char why[WHY] = "it is not what its description says";
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, why);
+    if (strstr(why, "Fletcher32")) return rh_fail(status, RH_USER, "%s: damaged: dataset %s fails its checksum", r->path, name);
+    return rh_fail(status, RH_USER, "%s: damaged: dataset %s cannot be read: %s", r->path, name, why);
+}
+
 rh_code rh_checkpoint_open(const char *path, rh_checkpoint_reader **out, uint64_t *scene_hash, rh_status *status)
 {
     *out = NULL;
-    RH_TRY(check_signature(path, status));
+    RH_TRY(check_outside(path, status));
     rh_checkpoint_reader *r = rh_alloc_zero(sizeof *r, "io.checkpoint", status);
     if (!r) return RH_MEMORY;
     snprintf(r->path, sizeof r->path, "%s", path);
     quiet old = hush();
     r->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    rh_code code = r->file < 0 ? fail_hdf5(status, RH_USER, path, "damaged", "") : check_root(r->file, path, scene_hash, status);
+    rh_code code = r->file < 0 ? fail_damaged(r, "/", status) : check_root(r->file, path, scene_hash, status);
     unhush(old);
     if (code == RH_OK) *out = r;
     else rh_checkpoint_close(r);
@@ -363,14 +386,6 @@ void rh_checkpoint_close(rh_checkpoint_reader *r)
     if (r->file >= 0) H5Fclose(r->file);
     unhush(old);
     rh_free(r);
-}
-
-static rh_code fail_damaged(rh_checkpoint_reader *r, const char *name, rh_status *status)
-{
-    char why[WHY] = "it is not what its description says";
-    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, why);
-    if (strstr(why, "Fletcher32")) return rh_fail(status, RH_USER, "%s: damaged: dataset %s fails its checksum", r->path, name);
-    return rh_fail(status, RH_USER, "%s: damaged: dataset %s cannot be read: %s", r->path, name, why);
 }
 
 // Shape as it must be, and the bytes really in the file: a description alone must not make us allocate.

@@ -18,6 +18,7 @@ extern "C" {
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "io/file.h"
+#include "io/seal.h"
 #include "io/vdb.h"
 #include "io/vdb_check.h"
 }
@@ -295,7 +296,7 @@ rh_code write_points(const char *path, const char *temporary, const Source &sour
     put_facts(facts, info);
     put_facts(*grid, info);
     Writer().write_file(temporary, grid, facts);
-    return rh_vdb_seal(temporary, status);
+    return rh_seal_write(temporary, status);
 }
 
 // ---------------------------------------------------------------------------------------------------------- reading

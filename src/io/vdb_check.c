@@ -6,8 +6,6 @@
 //   metadata: uint32 count, each { text name, text type, uint32 bytes, bytes },
 //   uint32 grids, each { text name, text type, text instance parent, int64 position, block position, end } then data
 // where a text is a uint32 length and its bytes, and each grid's description follows the end of the one before.
-//
-// The seal: 8 letters "rheoseal", then the 64-bit checksum of everything before the seal.
 #include "io/vdb_check.h"
 
 #include <errno.h>
@@ -16,11 +14,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
-#include "base/memory.h"
+#include "io/seal.h"
 
-enum { SEAL = 16, CHUNK = 1 << 20, OLDEST = 222, HEADER_REST = 4 + 4 + 1 + 36 };
-static const char seal_letters[8] = "rheoseal";
+enum { OLDEST = 222, HEADER_REST = 4 + 4 + 1 + 36 };
 
 typedef struct reader {
     FILE *file;
@@ -82,22 +78,9 @@ static rh_code check_skeleton(reader *r, const char *path, rh_status *status)
     return rh_fail(status, RH_USER, "%s: damaged: cut short or overwritten near byte %" PRId64, path, r->at);
 }
 
-// Checksum of the first `bytes` bytes, by chunks of fixed size.
-static bool checksum(reader *r, int64_t bytes, char *chunk, uint64_t *sum)
+static bool open_reader(reader *r, const char *path)
 {
-    if (!seek(r, 0)) return false;
-    for (*sum = 0; bytes > 0;) {
-        int64_t part = bytes < CHUNK ? bytes : CHUNK;
-        if (!get(r, chunk, part)) return false;
-        *sum = rh_hash(chunk, (size_t)part, *sum);
-        bytes -= part;
-    }
-    return true;
-}
-
-static bool open_reader(reader *r, const char *path, const char *mode)
-{
-    *r = (reader){.file = fopen(path, mode)};
+    *r = (reader){.file = fopen(path, "rbe")};
     if (!r->file) return false;
     if (fseeko(r->file, 0, SEEK_END) == 0) r->size = ftello(r->file);
     if (r->size >= 0 && seek(r, 0)) return true;
@@ -105,42 +88,12 @@ static bool open_reader(reader *r, const char *path, const char *mode)
     return false;
 }
 
-static rh_code check_seal(reader *r, const char *path, rh_status *status)
-{
-    struct { char letters[8]; uint64_t sum; } seal;
-    uint64_t sum;
-    if (r->size < SEAL || !seek(r, r->size - SEAL) || !get(r, &seal, SEAL)) return RH_OK;
-    if (memcmp(seal.letters, seal_letters, sizeof seal_letters) != 0) return RH_OK;  // another program's file
-    char *chunk = rh_alloc(CHUNK, "io.vdb", status);
-    if (!chunk) return RH_MEMORY;
-    bool good = checksum(r, r->size - SEAL, chunk, &sum) && sum == seal.sum;
-    rh_free(chunk);
-    return good ? RH_OK : rh_fail(status, RH_USER, "%s: damaged: its bytes do not match its checksum", path);
-}
-
 rh_code rh_vdb_check(const char *path, rh_status *status)
 {
     reader r;
-    if (!open_reader(&r, path, "rbe")) return rh_fail(status, RH_IO, "%s: cannot open: %s", path, strerror(errno));
+    if (!open_reader(&r, path)) return rh_fail(status, RH_IO, "%s: cannot open: %s", path, strerror(errno));
     rh_code code = check_skeleton(&r, path, status);
-    if (code == RH_OK) code = check_seal(&r, path, status);
     fclose(r.file);
-    return code;
-}
-
-rh_code rh_vdb_seal(const char *path, rh_status *status)
-{
-    reader r;
-    struct { char letters[8]; uint64_t sum; } seal;
-    char *chunk = rh_alloc(CHUNK, "io.vdb", status);
-    if (!chunk) return RH_MEMORY;
-    bool good = open_reader(&r, path, "r+be");
-    if (good) {
-        memcpy(seal.letters, seal_letters, sizeof seal_letters);
-        good = checksum(&r, r.size, chunk, &seal.sum) && fseeko(r.file, 0, SEEK_END) == 0 &&
-               fwrite(&seal, SEAL, 1, r.file) == 1;
-        if (fclose(r.file) != 0) good = false;
-    }
-    rh_free(chunk);
-    return good ? RH_OK : rh_fail(status, RH_IO, "%s: cannot write: %s", path, strerror(errno));
+    bool sealed;  // other programs' files are not
+    return code == RH_OK ? rh_seal_check(path, &sealed, status) : code;
 }

@@ -332,7 +332,7 @@ class StopAndGoOn(Case):
     def test_kill_then_resume(self):
         expected = self.reference()
         moments = random.Random(7)
-        for _ in range(6):
+        for _ in range(4):
             process = self.start(*self.arguments, "a", "--resume")
             time.sleep(moments.uniform(0.05, 0.4) * self.seconds)
             process.kill()

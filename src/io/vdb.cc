@@ -162,14 +162,16 @@ template <> openvdb::Vec3f convert(const void *from, bool turn)
     return turn ? openvdb::Vec3f(p.x, -p.z, p.y) : openvdb::Vec3f(p.x, p.y, p.z);
 }
 
+// Uniform attributes are written out for every point: OpenVDB 10 crashes when a program such as vdb_ax sets an
+// attribute that is stored as one value in a file it has not fully read. Blosc packs the copies to nearly nothing.
 template <typename T>
 void fill(vp::AttributeArray &base, const rh_attribute &attribute, const std::vector<uint64_t> &order, bool turn)
 {
     auto &array = static_cast<Array<T> &>(base);
     const char *data = static_cast<const char *>(attribute.data);
     const size_t size = rh_point_type_size(attribute.type);
-    if (attribute.uniform) return array.collapse(convert<T>(data, turn));
     array.expand(false);
+    if (attribute.uniform) return array.fill(convert<T>(data, turn));
     for (size_t i = 0; i < order.size(); i++) array.setUnsafe(Index(i), convert<T>(data + order[i] * size, turn));
 }
 
@@ -266,6 +268,15 @@ void put_facts(openvdb::MetaMap &map, const rh_frame_info &info)
     map.insertMeta("rheo_cell", openvdb::DoubleMetadata(info.cell));
 }
 
+// Names of the uniform attributes, each followed by a space, for our own reader.
+std::string uniform_names(const rh_points *points)
+{
+    std::string names;
+    for (const rh_attribute *attribute : attributes_to_write(points))
+        if (attribute->uniform) names += std::string(attribute->name) + ' ';
+    return names;
+}
+
 // openvdb::io::File does not look whether its stream failed: a full disk would pass for success. Same bytes, own stream.
 class Writer : public openvdb::io::Archive {
 public:
@@ -295,6 +306,7 @@ rh_code write_points(const char *path, const char *temporary, const Source &sour
     openvdb::MetaMap facts;
     put_facts(facts, info);
     put_facts(*grid, info);
+    grid->insertMeta("rheo_uniform", openvdb::StringMetadata(uniform_names(source.points)));
     Writer().write_file(temporary, grid, facts);
     return rh_seal_write(temporary, status);
 }
@@ -396,23 +408,30 @@ std::vector<const Leaf *> leaves_of(const vp::PointDataGrid &grid)
     return leaves;
 }
 
-// One value for all points only when every leaf says the same. What every simulation varies is never made uniform,
-// though another program may have packed it so: readers count on P, v and id per point.
-bool is_uniform(const std::vector<const Leaf *> &leaves, const Column &column)
+// One value for all points: every leaf holds it, packed, or spelt out where our writer says that it was uniform. What
+// every simulation varies is never made uniform, though another program may have packed it so: readers count on P, v
+// and id per point.
+bool is_uniform(const std::vector<const Leaf *> &leaves, const Column &column, const std::string &listed)
 {
     if (column.name == "v" || column.name == "id") return false;
-    unsigned char first[64], value[64];
+    const bool named = (' ' + listed).find(' ' + column.name + ' ') != std::string::npos;
+    const size_t size = rh_point_type_size(our_type(column.kind));
+    std::vector<char> first(size), values;
     for (size_t l = 0; l < leaves.size(); l++) {
         const vp::AttributeArray &array = array_of(*leaves[l], column);
-        if (!array.isUniform() || array.size() == 0) return false;
-        copy_any(array, column.kind, 1, l == 0 ? first : value);
-        if (l > 0 && std::memcmp(first, value, rh_point_type_size(our_type(column.kind))) != 0) return false;
+        if ((!array.isUniform() && !named) || array.size() == 0) return false;
+        const Index count = array.isUniform() ? 1 : array.size();
+        values.resize(count * size);
+        copy_any(array, column.kind, count, values.data());
+        if (l == 0) std::memcpy(first.data(), values.data(), size);
+        for (Index i = 0; i < count; i++)
+            if (std::memcmp(first.data(), &values[i * size], size) != 0) return false;
     }
     return true;
 }
 
 // What can be read, in the order of the file; the rest is named in a warning.
-std::vector<Column> plan_columns(const char *path, const std::vector<const Leaf *> &leaves)
+std::vector<Column> plan_columns(const char *path, const std::vector<const Leaf *> &leaves, const std::string &listed)
 {
     std::vector<Column> columns;
     const vp::AttributeSet &set = leaves[0]->attributeSet();
@@ -430,7 +449,7 @@ std::vector<Column> plan_columns(const char *path, const std::vector<const Leaf 
             continue;
         }
         Column column{entry.second, kind, false};
-        column.uniform = is_uniform(leaves, column);
+        column.uniform = is_uniform(leaves, column, listed);
         columns.push_back(column);
     }
     return columns;
@@ -460,6 +479,11 @@ Column position_column(const Leaf &leaf)
     return Column{"P", kind, false};
 }
 
+template <typename Meta, typename Value> void get_fact(const openvdb::MetaMap &map, const char *name, Value &value)
+{
+    if (auto found = map.getMetadata<Meta>(name)) value = Value(found->value());
+}
+
 rh_code copy_points(const char *path, const vp::PointDataGrid &grid, rh_points *points, rh_status *status)
 {
     RH_TRY(rh_points_add(points, "P", RH_POINT_VEC3F, status));
@@ -472,7 +496,9 @@ rh_code copy_points(const char *path, const vp::PointDataGrid &grid, rh_points *
         starts.push_back(starts.back() + int64_t(leaf->getLastValue()));
     }
     RH_TRY(rh_points_resize(points, starts.back(), status));
-    auto columns = plan_columns(path, leaves);
+    std::string listed;
+    get_fact<openvdb::StringMetadata>(grid, "rheo_uniform", listed);
+    auto columns = plan_columns(path, leaves, listed);
     RH_TRY(add_columns(leaves, columns, points, status));
     auto *P = static_cast<rh_vec3 *>(rh_points_data(points, "P", RH_POINT_VEC3F));
     tbb::parallel_for(size_t(0), leaves.size(), [&](size_t l) {
@@ -489,11 +515,6 @@ rh_code copy_points(const char *path, const vp::PointDataGrid &grid, rh_points *
         }
     });
     return RH_OK;
-}
-
-template <typename Meta, typename Value> void get_fact(const openvdb::MetaMap &map, const char *name, Value &value)
-{
-    if (auto found = map.getMetadata<Meta>(name)) value = Value(found->value());
 }
 
 rh_frame_info get_facts(const openvdb::GridBase &grid)

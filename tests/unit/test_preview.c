@@ -68,8 +68,8 @@ static void one_sphere_is_where_it_should_be(void **state)
     v[0] = rh_v3(0, 0, 0);
     rh_preview_options o = options(2);
     double x, y;
-    // Flat view: 0.4 m in 76 % of 180 pixels.
-    double scale = 0.76 * H / 0.4;
+    // Flat view: the box, 1 m wide, takes 86 % of the width.
+    double scale = 0.86 * W / 1.0;
     P[0] = rh_v3(0.5f, 0.2f, 0);
     assert_int_equal(rh_preview_render(&points, &o, rgb, NULL), RH_OK);
     int count = blue_pixels(rgb, &x, &y);

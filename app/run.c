@@ -111,10 +111,11 @@ static void print_summary(const app_arguments *arguments, const app_progress *pr
     rh_world_progress(world, &last);
     double seconds = rh_seconds() - progress->started;
     int64_t frames = progress->frames_done;
-    fprintf(stderr, "%s: %lld frames in %s", code == RH_STOPPED ? "stopped" : "done", (long long)frames,
-            app_format_duration(seconds, &wall));
-    if (frames > 0) fprintf(stderr, " (%s a frame)", app_format_duration(seconds / (double)frames, &each));
-    fprintf(stderr, ", %s particles\n", app_format_count(last.particles, &count));
+    if (frames == 0 && code == RH_OK) fputs("done: nothing was left to do, all frames are there\n", stderr);
+    else fprintf(stderr, "%s: %lld frames in %s (%s a frame), %s particles\n", code == RH_STOPPED ? "stopped" : "done",
+                 (long long)frames, app_format_duration(seconds, &wall),
+                 app_format_duration(frames ? seconds / (double)frames : -1, &each),
+                 app_format_count(rh_world_points(world)->count, &count));
     fprintf(stderr, "  frames      %s/points\n  statistics  rheo info %s\n", folder, folder);
     if (code == RH_STOPPED)
         fprintf(stderr, "  go on       rheo run %s --out %s --resume\n", arguments->operand, folder);

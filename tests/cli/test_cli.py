@@ -297,7 +297,7 @@ class StopAndGoOn(Case):
         self.rheo(*self.arguments, "a", "--resume")
         self.assertEqual(self.hashes("a"), expected)
         # A run that is complete has nothing left to do.
-        self.rheo(*self.arguments, "a", "--resume")
+        self.assertIn("nothing was left to do", self.rheo(*self.arguments, "a", "--resume")[1])
         self.assertEqual(self.hashes("a"), expected)
 
     def test_terminate_is_an_interrupt(self):

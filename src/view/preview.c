@@ -38,10 +38,10 @@ static rh_preview_disc project(const rh_preview_camera *camera, const rh_preview
     double depth = rh_d3_dot(offset, camera->forward);
     if (camera->perspective && depth < camera->near) return d;
     double scale = camera->perspective ? camera->focal / depth : camera->focal;
-    // Wide enough that neighbours on a lattice overlap, and never lost between samples.
-    double size = 1.25 * radius_at(cloud, i) * scale;
+    double size = (double)cloud->swell * radius_at(cloud, i) * scale;
     double x = camera->x + scale * rh_d3_dot(offset, camera->right), y = camera->y - scale * rh_d3_dot(offset, camera->up);
     if (!(fabs(x) < 1e6 && fabs(y) < 1e6 && size < 1e5)) return d;
+    // Never smaller than a sample: it would be lost between them.
     d = (rh_preview_disc){(float)x, (float)y, (float)depth, (float)(size > 1 ? size : 1), (float)(fmax(size, 1) / scale), 0};
     if (cloud->v) {
         rh_vec3 v = cloud->v[cloud->one_v ? 0 : i];
@@ -264,7 +264,7 @@ static rh_code render(const rh_points *points, const rh_preview_options *o, uint
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < points->count; i++) discs[i] = project(&camera, &cloud, i);
     RH_TRY(splat(&p, discs, points->count, arena, status));
-    RH_TRY(shape(&p, cloud.guess * 1.25f, (float)cloud.extent, arena, status));
+    RH_TRY(shape(&p, cloud.guess * cloud.swell, (float)cloud.extent, arena, status));
     RH_TRY(rh_preview_shade(&p, discs, &camera, &cloud, rgb, arena, status));
     rh_preview_caption(o, &cloud, rgb);
     return RH_OK;

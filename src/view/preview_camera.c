@@ -32,12 +32,14 @@ static rh_dbox upright_box(rh_dbox box, bool z_up)
     return (rh_dbox){rh_d3(box.min.x, box.min.z, -box.max.y), rh_d3(box.max.x, box.max.z, -box.min.y)};
 }
 
-// The smallest of 1, 2, 5 times a power of ten that is not below x.
+// The smallest round number that is not below x.
 static double nice(double x)
 {
+    static const double digits[] = {1, 1.5, 2, 3, 4, 5, 6, 8};
     double power = pow(10, floor(log10(x)));
-    double digit = x / power;
-    return power * (digit <= 1 ? 1 : digit <= 2 ? 2 : digit <= 5 ? 5 : 10);
+    for (int i = 0; i < 8; i++)
+        if (x <= digits[i] * power * (1 + 1e-9)) return digits[i] * power;
+    return 10 * power;
 }
 
 enum { BINS = 1024 };
@@ -94,6 +96,8 @@ rh_preview_cloud rh_preview_gather(const rh_points *points, const rh_preview_opt
     cloud.extent = fmax(fmax(side.x, side.y), fmax(side.z, 1e-3));
     cloud.ground = cloud.box.min.y;
     find_size(points, o->dimension, &cloud);
+    // Spheres are drawn larger than they are, so that neighbours on a lattice overlap; a single layer has more to close.
+    cloud.swell = o->dimension == 2 ? 1.7f : 1.25f;
     return cloud;
 }
 

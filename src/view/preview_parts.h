@@ -17,6 +17,7 @@ typedef struct rh_preview_cloud {
     bool one_radius, one_v, z_up;
     int64_t count;
     float guess;      // m, typical radius
+    float swell;      // radius drawn / radius
     float speed_max;  // m/s at the end of the colours
     rh_dbox box;      // what to frame, y up
     double extent;    // m, longest side of it

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Light and colour of the preview. Colours run from deep blue over cyan to white with evenly rising lightness: they are
+// Light and colour of the preview. Colours run from deep blue over cyan to near white with evenly rising lightness: they are
 // built in OKLab (B. Ottosson, "A perceptual color space for image processing", 2020), so equal steps of speed look
 // equal, also in grey. All sums are taken in linear light.
 #include <stdio.h>
@@ -46,8 +46,8 @@ static color from_oklab(double L, double a, double b)
 
 static color water(double t)
 {
-    double hue = (264 - 62 * t) * 3.14159265358979 / 180, chroma = 0.145 * (1 - 0.93 * t * t);
-    return from_oklab(0.36 + 0.62 * t, chroma * cos(hue), chroma * sin(hue));
+    double hue = (264 - 62 * t) * 3.14159265358979 / 180, chroma = 0.145 * (1 - 0.78 * t * t);
+    return from_oklab(0.36 + 0.57 * t, chroma * cos(hue), chroma * sin(hue));
 }
 
 static uint8_t to_srgb(float x)
@@ -116,7 +116,7 @@ static color ground(const stage *s, float x, float y, color sky)
     double width = t / c->focal;  // across; along the ground it is longer by the slant
     float grid = fmaxf(on_line(gx, s->line, width), on_line(gz, s->line, width / fabs(ray.y)));
     color lit = times(sky, 1 - 0.16f * grid * fade);
-    return times(lit, 1 - 0.5f * shadow_at(s, gx, gz));
+    return times(lit, 1 - 0.62f * shadow_at(s, gx, gz));
 }
 
 static color flat_grid(const stage *s, float x, float y, color sky)

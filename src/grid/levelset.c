@@ -37,16 +37,25 @@ typedef struct evaluator {
 
 static const float NOTHING = 1e30f;  // no particle within R
 
-// Particles of cell (i, j, k) relative to tile t; cells up to one tile away.
-static inline bool cell_range(const rh_tiles *tiles, int32_t t, int i, int j, int k, uint32_t *begin, uint32_t *end)
+// Particles of the cells (i0 .. i1, j, k) relative to tile t, cells up to one tile away: neighbours along x follow each
+// other in memory, so a row is one range per tile it touches.
+typedef struct ranges { uint32_t begin[2], end[2]; } ranges;
+
+static inline ranges row_ranges(const rh_tiles *tiles, int32_t t, int i0, int i1, int j, int k)
 {
-    int n = ((i >> 3) + 1) + 3 * ((j >> 3) + 1) + 9 * ((k >> 3) + 1);
-    int32_t other = tiles->near[t][n];
-    if (other < 0) return false;
-    int64_t c = (int64_t)other * tiles->cells + ((i & 7) + RH_TILE * ((j & 7) + RH_TILE * (k & 7)));
-    *begin = tiles->first[c];
-    *end = tiles->first[c + 1];
-    return *begin < *end;
+    ranges r = {{0, 0}, {0, 0}};
+    int side = 3 * ((j >> 3) + 1) + 9 * ((k >> 3) + 1), row = RH_TILE * ((j & 7) + RH_TILE * (k & 7));
+    for (int n = 0, i = i0; i <= i1 && n < 2; n++) {
+        int last = (i | 7) < i1 ? (i | 7) : i1;
+        int32_t other = tiles->near[t][(i >> 3) + 1 + side];
+        if (other >= 0) {
+            const uint32_t *first = tiles->first + (int64_t)other * tiles->cells + row;
+            r.begin[n] = first[i & 7];
+            r.end[n] = first[(last & 7) + 1];
+        }
+        i = last + 1;
+    }
+    return r;
 }
 
 // x - xbar at a point in or next to tile t, or false when no particle is near.
@@ -55,25 +64,28 @@ static bool average_offset(const evaluator *e, int32_t t, rh_vec3 x, rh_vec3 *ou
     rh_tile at = e->tiles->at[t];
     int i = (int)floorf(x.x * e->tiles->inverse_h) - at.x * RH_TILE, j = (int)floorf(x.y * e->tiles->inverse_h) - at.y * RH_TILE;
     int k = e->tiles->dimension == 3 ? (int)floorf(x.z * e->tiles->inverse_h) - at.z * RH_TILE : 0;
-    float inverse = 1 / (e->radius * e->radius), sum = 0;
-    rh_vec3 mean = {0, 0, 0};
+    float inverse = 1 / (e->radius * e->radius), sum = 0, mx = 0, my = 0, mz = 0;
     int layers = e->tiles->dimension == 3 ? e->reach : 0;
     for (int dz = -layers; dz <= layers; dz++)
-        for (int dy = -e->reach; dy <= e->reach; dy++)
-            for (int dx = -e->reach; dx <= e->reach; dx++) {
-                uint32_t begin, end;
-                if (!cell_range(e->tiles, t, i + dx, j + dy, k + dz, &begin, &end)) continue;
-                for (uint32_t p = begin; p < end; p++) {
-                    rh_vec3 d = rh_v3_sub(e->positions[p], x);
-                    float s = 1 - rh_v3_dot(d, d) * inverse;
-                    if (s <= 0) continue;
+        for (int dy = -e->reach; dy <= e->reach; dy++) {
+            ranges r = row_ranges(e->tiles, t, i - e->reach, i + e->reach, j + dy, k + dz);
+            for (int n = 0; n < 2; n++) {
+                const rh_vec3 *p = e->positions;
+#pragma omp simd reduction(+ : sum, mx, my, mz)
+                for (uint32_t q = r.begin[n]; q < r.end[n]; q++) {
+                    float dx = p[q].x - x.x, ey = p[q].y - x.y, ez = p[q].z - x.z;
+                    float s = 1 - (dx * dx + ey * ey + ez * ez) * inverse;
+                    s = s > 0 ? s : 0;
                     float w = s * s * s;
                     sum += w;
-                    mean = rh_v3_add(mean, rh_v3_scale(d, w));
+                    mx += w * dx;
+                    my += w * ey;
+                    mz += w * ez;
                 }
             }
+        }
     if (sum <= 1e-12f) return false;
-    *out = rh_v3_scale(mean, -1 / sum);
+    *out = rh_v3(-mx / sum, -my / sum, -mz / sum);
     return true;
 }
 
@@ -167,48 +179,51 @@ static void evaluate_tile(const evaluator *e, const float *solid, const uint8_t 
 
 // --- cut edges ----------------------------------------------------------------------------------------------------
 
-// The zero of f between two neighbouring cell centres, as a fraction of the way from the lower one. Three halvings
-// (f saturates on both sides, so the secant is no guide there), then one linear step.
-static float find_zero(const evaluator *e, int32_t t, const int lower[3], int axis, const solid_block *walls, bool lower_inside)
+// Can f at a cell centre guide the search? Inside it saturates at -r, far outside there is none.
+static bool telling(const evaluator *e, float f) { return f > -0.8f * e->offset && f < e->radius; }
+
+// The zero of f between two neighbouring cell centres, as a fraction of the way from the lower one: halving while an end
+// does not tell where the zero is, secant steps then.
+static float find_zero(const evaluator *e, int32_t t, const int lower[3], int axis, const solid_block *walls, float f_low, float f_high)
 {
     const rh_tiles *tiles = e->tiles;
+    bool lower_inside = f_low < 0;
     int upper[3] = {lower[0] + (axis == 0), lower[1] + (axis == 1), lower[2] + (axis == 2)};
     float d0 = solid_at(tiles, walls, lower[0], lower[1], lower[2]), d1 = solid_at(tiles, walls, upper[0], upper[1], upper[2]);
     const int *inner = lower_inside ? lower : upper;
     rh_vec3 normal = solid_normal(tiles, walls, inner[0], inner[1], inner[2]);
     rh_vec3 start = rh_cell_center(tiles, t, lower[0], lower[1], lower[2]);
-    float low = 0, high = 1, f_low = 0, f_high = 0;
-    bool have_low = false, have_high = false;
+    float low = 0, high = 1;
     for (int n = 0; n < 4; n++) {
-        float s = 0.5f * (low + high);
-        if (n == 3 && have_low && have_high && fabsf(f_low) < e->radius && fabsf(f_high) < e->radius)
-            return low + (high - low) * f_low / (f_low - f_high);
+        bool guided = telling(e, f_low) && telling(e, f_high);
+        float s = guided ? low + (high - low) * f_low / (f_low - f_high) : 0.5f * (low + high);
+        if (n == 3 || (guided && (high - low < 0.3f || n == 2))) return s;
         rh_vec3 x = start;
         (&x.x)[axis] += s * tiles->h;
         float f = evaluate(e, t, x, d0 + s * (d1 - d0), normal);
-        if ((f < 0) == lower_inside) low = s, f_low = f, have_low = true;
-        else high = s, f_high = f, have_high = true;
+        if ((f < 0) == lower_inside) low = s, f_low = f;
+        else high = s, f_high = f;
     }
     return 0.5f * (low + high);
 }
 
 // Cut faces: where between the centres of its two cells the surface crosses, 0 at the lower one; -1 when it does not.
-static void cut_tile(const evaluator *e, const float *solid, const rh_surface *surface, int32_t t, rh_faces cut)
+static void cut_tile(const evaluator *e, const float *solid, const float *field, int32_t t, rh_faces cut)
 {
     const rh_tiles *tiles = e->tiles;
-    uint8_t inside[(RH_TILE + 2) * (RH_TILE + 2) * (RH_TILE + 2)];
-    rh_block_load_u8(tiles, surface->inside, t, 1, 0, inside);
+    float f[(RH_TILE + 2) * (RH_TILE + 2) * (RH_TILE + 2)];
+    rh_block_load(tiles, field, t, 1, NOTHING, f);
     solid_block walls;
     load_solid(tiles, solid, t, &walls);
     for (int k = 0; k < tiles->layers; k++)
         for (int j = 0; j < RH_TILE; j++)
             for (int i = 0; i < RH_TILE; i++) {
-                uint8_t here = inside[rh_block_index(tiles, 1, i, j, k)];
+                float here = f[rh_block_index(tiles, 1, i, j, k)];
                 int64_t c = (int64_t)t * tiles->cells + i + RH_TILE * (j + RH_TILE * k);
                 for (int a = 0; a < tiles->dimension; a++) {
                     int lower[3] = {i - (a == 0), j - (a == 1), k - (a == 2)};
-                    uint8_t below = inside[rh_block_index(tiles, 1, lower[0], lower[1], lower[2])];
-                    cut.axis[a][c] = here == below ? -1 : find_zero(e, t, lower, a, &walls, below);
+                    float below = f[rh_block_index(tiles, 1, lower[0], lower[1], lower[2])];
+                    cut.axis[a][c] = (here < 0) == (below < 0) ? -1 : find_zero(e, t, lower, a, &walls, below, here);
                 }
             }
 }
@@ -260,7 +275,7 @@ rh_code rh_surface_build(rh_surface *surface, const rh_tiles *tiles, const rh_ve
         for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c++) surface->inside[c] = surface->phi[c] < 0;
     }
 #pragma omp parallel for schedule(dynamic, 4)
-    for (int32_t t = 0; t < tiles->count; t++) cut_tile(&e, solid, surface, t, cut);
+    for (int32_t t = 0; t < tiles->count; t++) cut_tile(&e, solid, surface->phi, t, cut);
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < tiles->count; t++) start_tile(tiles, surface, cut, t, kind);
     rh_levelset_sweep(tiles, surface->phi, kind, band);

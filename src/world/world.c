@@ -152,6 +152,22 @@ rh_code rh_world_step(rh_world *w, double dt_limit, double *dt, rh_status *statu
     return RH_OK;
 }
 
+// As rh_world_step towards the end of a frame; a sliver left by rounding counts as arrived.
+static rh_code step_towards(rh_world *w, double end, rh_status *status)
+{
+    RH_TRY(rh_world_step(w, end - w->time, NULL, status));
+    if (end - w->time < 1e-9 / w->scene->frames.fps) w->time = end;
+    w->progress.time = w->time;
+    return RH_OK;
+}
+
+rh_code rh_world_advance_to(rh_world *world, int64_t frame, rh_status *status)
+{
+    double end = frame_time(world->scene, frame);
+    while (world->time < end) RH_TRY(step_towards(world, end, status));
+    return RH_OK;
+}
+
 // --- checkpoints --------------------------------------------------------------------------------------------------
 static rh_code put_state(const rh_world *w, rh_checkpoint_writer *file, rh_status *status)
 {
@@ -301,9 +317,7 @@ static rh_code finish_frame(run *r, rh_status *status)
     rh_world *w = r->w;
     double end = frame_time(w->scene, w->frame);
     while (w->time < end) {
-        RH_TRY(rh_world_step(w, end - w->time, NULL, status));
-        if (end - w->time < 1e-9 / w->scene->frames.fps) w->time = end;
-        w->progress.time = w->time;
+        RH_TRY(step_towards(w, end, status));
         if (r->writes) RH_TRY(rh_output_log(&r->output, &w->progress, &w->report, status));
         if (w->time >= end) break;
         tell(r, false);

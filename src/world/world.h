@@ -62,6 +62,9 @@ rh_code rh_world_run(rh_world *world, const rh_run_options *options, rh_status *
 // One time step of at most `dt_limit` seconds; returns the step taken in *dt. For tests and embedding.
 rh_code rh_world_step(rh_world *world, double dt_limit, double *dt, rh_status *status);
 
+// All steps up to frame `frame`, without writing anything.
+rh_code rh_world_advance_to(rh_world *world, int64_t frame, rh_status *status);
+
 const rh_points *rh_world_points(const rh_world *world);
 rh_points *rh_world_points_mutable(rh_world *world);  // for tests and embedding, between steps
 double rh_world_time(const rh_world *world);

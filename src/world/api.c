@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// The public interface: a thin layer over world.h that keeps internal types out of the public header.
+#include "rheo/rheo.h"
+
+#include <string.h>
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "world/world.h"
+
+struct rheo_simulation {
+    rh_scene scene;
+    rh_world *world;
+    int64_t frame;
+};
+
+static rheo_log_function *g_log;
+
+static void forward(rh_log_level level, const char *message, void *user)
+{
+    if (level != RH_LOG_DEBUG && g_log) g_log(message, user);
+}
+
+static rheo_code give(rh_code code, const rh_status *status, rheo_error *error)
+{
+    rheo_code out = code == RH_OK ? RHEO_OK : code == RH_USER ? RHEO_USER : code == RH_MEMORY ? RHEO_MEMORY : code == RH_NUMERIC ? RHEO_NUMERIC : RHEO_IO;
+    if (error) {
+        error->code = out;
+        memcpy(error->message, status->message, sizeof error->message);
+    }
+    return out;
+}
+
+const char *rheo_version(void) { return RHEO_VERSION; }
+void rheo_set_threads(int count) { rh_threads_set(count); }
+
+void rheo_set_log(rheo_log_function *function, void *user)
+{
+    g_log = function;
+    rh_log_set_sink(function ? forward : NULL, user);
+}
+
+rheo_code rheo_open(const char *scene_path, const char *const *settings, int setting_count, rheo_simulation **out, rheo_error *error)
+{
+    rh_status status = {0};
+    *out = NULL;
+    rheo_simulation *s = rh_alloc_zero(sizeof *s, "api", &status);
+    if (!s) return give(RH_MEMORY, &status, error);
+    rh_code code = rh_scene_load(scene_path, settings, setting_count, &s->scene, &status);
+    if (code == RH_OK) {
+        code = rh_world_create(&s->scene, &s->world, &status);
+        if (code != RH_OK) rh_scene_free(&s->scene);
+    }
+    if (code != RH_OK) {
+        rh_free(s);
+        return give(code, &status, error);
+    }
+    s->frame = s->scene.frames.first;
+    *out = s;
+    return give(RH_OK, &status, error);
+}
+
+void rheo_close(rheo_simulation *simulation)
+{
+    if (!simulation) return;
+    rh_world_free(simulation->world);
+    rh_scene_free(&simulation->scene);
+    rh_free(simulation);
+}
+
+rheo_code rheo_advance_step(rheo_simulation *simulation, double limit, double *taken, rheo_error *error)
+{
+    rh_status status = {0};
+    return give(rh_world_step(simulation->world, limit, taken, &status), &status, error);
+}
+
+rheo_code rheo_advance_frame(rheo_simulation *simulation, rheo_error *error)
+{
+    rh_status status = {0};
+    rh_code code = rh_world_advance_to(simulation->world, simulation->frame + 1, &status);
+    if (code == RH_OK) simulation->frame++;
+    return give(code, &status, error);
+}
+
+double rheo_time(const rheo_simulation *simulation) { return rh_world_time(simulation->world); }
+int64_t rheo_frame(const rheo_simulation *simulation) { return simulation->frame; }
+int64_t rheo_point_count(const rheo_simulation *simulation) { return rh_world_points(simulation->world)->count; }
+
+const float *rheo_points_float(const rheo_simulation *simulation, const char *name, int components)
+{
+    const rh_attribute *a = rh_points_find(rh_world_points(simulation->world), name);
+    if (!a || a->uniform) return NULL;
+    int have = a->type == RH_POINT_F32 ? 1 : a->type == RH_POINT_VEC3F ? 3 : a->type == RH_POINT_MAT3F ? 9 : 0;
+    return have == components ? a->data : NULL;
+}
+
+const int64_t *rheo_points_id(const rheo_simulation *simulation)
+{
+    return rh_points_data(rh_world_points(simulation->world), "id", RH_POINT_I64);
+}
+
+float rheo_radius(const rheo_simulation *simulation)
+{
+    return *(const float *)rh_points_find(rh_world_points(simulation->world), "radius")->data;
+}
+
+int64_t rheo_memory_bytes(void) { return rh_memory_bytes(); }

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Topology, in order: which tiles hold particles (per-thread sets, merged: a set does not depend on the order of its
-// making), which neighbours the margin reaches, Morton order, hash, neighbour table.
+// Topology, in order: which tiles hold particles, which neighbours the margin reaches, Morton order, hash, neighbour
+// table. All memory comes from the arena.
 #include "grid/tiles.h"
 
 #include <math.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/memory.h"
 #include "base/parallel.h"
 #include "base/random.h"
 
@@ -32,151 +30,96 @@ static uint64_t key_of(rh_tile t)
     return spread((uint64_t)(t.x + BIAS)) | spread((uint64_t)(t.y + BIAS)) << 1 | spread((uint64_t)(t.z + BIAS)) << 2;
 }
 
-// --- a growing set of tiles with the box of occupied cells in each ------------------------------------------------
-typedef struct entry {
-    rh_tile at;
-    int8_t low[3], high[3];  // occupied cells; low > high: none (a margin tile)
-    bool used;
-} entry;
-
-typedef struct tile_set {
-    entry *slots;
-    uint32_t capacity, count;
-} tile_set;
-
-static uint32_t slot_hash(rh_tile t) { return (uint32_t)(rh_mix64(key_of(t)) >> 20); }
-
-static rh_code set_grow(tile_set *set, rh_status *status)
-{
-    tile_set bigger = {.capacity = set->capacity ? set->capacity * 2 : 256, .count = set->count};
-    bigger.slots = rh_alloc_zero(bigger.capacity * sizeof(entry), "grid.tile_set", status);
-    if (!bigger.slots) return RH_MEMORY;
-    for (uint32_t i = 0; i < set->capacity; i++) {
-        if (!set->slots[i].used) continue;
-        uint32_t s = slot_hash(set->slots[i].at) & (bigger.capacity - 1);
-        while (bigger.slots[s].used) s = (s + 1) & (bigger.capacity - 1);
-        bigger.slots[s] = set->slots[i];
-    }
-    rh_free(set->slots);
-    *set = bigger;
-    return RH_OK;
-}
-
-static entry *set_add(tile_set *set, rh_tile at, rh_status *status)
-{
-    if (set->count * 2 >= set->capacity && set_grow(set, status) != RH_OK) return NULL;
-    uint32_t s = slot_hash(at) & (set->capacity - 1);
-    for (; set->slots[s].used; s = (s + 1) & (set->capacity - 1)) {
-        rh_tile seen = set->slots[s].at;
-        if (seen.x == at.x && seen.y == at.y && seen.z == at.z) return &set->slots[s];
-    }
-    set->slots[s] = (entry){at, {RH_TILE, RH_TILE, RH_TILE}, {-1, -1, -1}, true};
-    set->count++;
-    return &set->slots[s];
-}
-
-static void entry_join(entry *e, const int8_t low[3], const int8_t high[3])
-{
-    for (int a = 0; a < 3; a++) {
-        if (low[a] < e->low[a]) e->low[a] = low[a];
-        if (high[a] > e->high[a]) e->high[a] = high[a];
-    }
-}
-
 // --- which tiles hold particles -----------------------------------------------------------------------------------
-typedef struct collector {
-    tile_set set;
-    rh_status status;
-    int64_t lost;  // lowest index of a particle that is not in the world, or -1
-} collector;
-
-static inline int floor_cell(float x) { return (int)floorf(x); }
+// Particles come nearly sorted, so consecutive ones share tiles: each block of them is a short list of runs. Runs are
+// counted, written, sorted by tile and joined; nothing here depends on the order of particles or threads.
+typedef struct run {
+    uint64_t key;
+    rh_tile at;
+    int8_t low[3], high[3];  // box of occupied cells
+} run;
 
 static bool is_lost(rh_vec3 p, float inverse_h)
 {
     return !(fabsf(p.x * inverse_h) < FAR_CELLS && fabsf(p.y * inverse_h) < FAR_CELLS && fabsf(p.z * inverse_h) < FAR_CELLS);
 }
 
-static void collect_block(collector *c, const rh_tiles *tiles, const rh_vec3 *positions, int64_t begin, int64_t end)
+static void join_cell(run *r, const int8_t low[3], const int8_t high[3])
 {
-    entry *last = NULL;
-    for (int64_t p = begin; p < end; p++) {
-        if (is_lost(positions[p], tiles->inverse_h)) {
-            if (c->lost < 0 || p < c->lost) c->lost = p;
-            continue;
-        }
-        int x = floor_cell(positions[p].x * tiles->inverse_h), y = floor_cell(positions[p].y * tiles->inverse_h);
-        int z = tiles->dimension == 3 ? floor_cell(positions[p].z * tiles->inverse_h) : 0;
-        rh_tile at = {x >> 3, y >> 3, z >> 3};
-        if (!last || last->at.x != at.x || last->at.y != at.y || last->at.z != at.z) {
-            last = set_add(&c->set, at, &c->status);
-            if (!last) return;
-        }
-        int8_t cell[3] = {(int8_t)(x & 7), (int8_t)(y & 7), (int8_t)(z & 7)};
-        entry_join(last, cell, cell);
+    for (int a = 0; a < 3; a++) {
+        if (low[a] < r->low[a]) r->low[a] = low[a];
+        if (high[a] > r->high[a]) r->high[a] = high[a];
     }
 }
 
-static rh_code collect(const rh_tiles *tiles, const rh_vec3 *positions, int64_t count, tile_set *out, rh_status *status)
+// Runs of one block of particles; `out` NULL only counts. *lost becomes the first particle that is not in the world.
+static int64_t block_runs(const rh_tiles *tiles, const rh_vec3 *positions, int64_t begin, int64_t end, run *out, int64_t *lost)
 {
-    int threads = rh_threads();
-    collector *collectors = rh_alloc_zero((size_t)threads * sizeof *collectors, "grid.tile_set", status);
-    if (!collectors) return RH_MEMORY;
-    for (int i = 0; i < threads; i++) collectors[i].lost = -1;
-#pragma omp parallel for schedule(static)
-    for (int64_t b = 0; b < rh_blocks(count); b++)
-        collect_block(&collectors[omp_get_thread_num()], tiles, positions, b * RH_BLOCK, rh_block_end(b, count));
-
-    int64_t lost = -1;
-    rh_code code = RH_OK;
-    for (int i = 0; i < threads && code == RH_OK; i++) {
-        collector *c = &collectors[i];
-        if (c->status.code != RH_OK) code = rh_fail(status, c->status.code, "%s", c->status.message);
-        if (c->lost >= 0 && (lost < 0 || c->lost < lost)) lost = c->lost;
-        for (uint32_t s = 0; s < c->set.capacity && code == RH_OK; s++) {
-            const entry *from = &c->set.slots[s];
-            if (!from->used) continue;
-            entry *to = set_add(out, from->at, status);
-            if (to) entry_join(to, from->low, from->high);
-            else code = RH_MEMORY;
+    int64_t count = 0;
+    rh_tile last = {INT32_MIN, 0, 0};
+    for (int64_t p = begin; p < end; p++) {
+        if (is_lost(positions[p], tiles->inverse_h)) {
+            if (*lost < 0) *lost = p;
+            continue;
+        }
+        int x = (int)floorf(positions[p].x * tiles->inverse_h), y = (int)floorf(positions[p].y * tiles->inverse_h);
+        int z = tiles->dimension == 3 ? (int)floorf(positions[p].z * tiles->inverse_h) : 0;
+        rh_tile at = {x >> 3, y >> 3, z >> 3};
+        int8_t cell[3] = {(int8_t)(x & 7), (int8_t)(y & 7), (int8_t)(z & 7)};
+        if (at.x != last.x || at.y != last.y || at.z != last.z) {
+            if (out) out[count] = (run){key_of(at), at, {cell[0], cell[1], cell[2]}, {cell[0], cell[1], cell[2]}};
+            count++;
+            last = at;
+        } else if (out) {
+            join_cell(&out[count - 1], cell, cell);
         }
     }
-    for (int i = 0; i < threads; i++) rh_free(collectors[i].set.slots);
-    rh_free(collectors);
-    if (code == RH_OK && lost >= 0)
-        code = rh_fail(status, RH_NUMERIC, "particle %lld is lost: position (%g, %g, %g) is not a number or too far away",
+    return count;
+}
+
+static int run_order(const void *a, const void *b)
+{
+    uint64_t x = ((const run *)a)->key, y = ((const run *)b)->key;
+    return x < y ? -1 : x > y;
+}
+
+// Occupied tiles, sorted, one run each.
+static rh_code collect(const rh_tiles *tiles, const rh_vec3 *positions, int64_t count, rh_arena *arena, run **out, int64_t *out_count, rh_status *status)
+{
+    int64_t blocks = rh_blocks(count), total = 0, lost = -1;
+    int64_t *starts = rh_arena_take(arena, (size_t)(blocks + 1) * sizeof *starts, status);
+    int64_t *missing = rh_arena_take(arena, (size_t)(blocks + 1) * sizeof *missing, status);
+    if (!starts || !missing) return RH_MEMORY;
+#pragma omp parallel for schedule(static)
+    for (int64_t b = 0; b < blocks; b++) {
+        missing[b] = -1;
+        starts[b] = block_runs(tiles, positions, b * RH_BLOCK, rh_block_end(b, count), NULL, &missing[b]);
+    }
+    for (int64_t b = 0; b < blocks; b++) {
+        int64_t n = starts[b];
+        starts[b] = total;
+        total += n;
+        if (lost < 0) lost = missing[b];
+    }
+    if (lost >= 0)
+        return rh_fail(status, RH_NUMERIC, "particle %lld is lost: position (%g, %g, %g) is not a number or too far away",
                        (long long)lost, (double)positions[lost].x, (double)positions[lost].y, (double)positions[lost].z);
-    return code;
+    run *runs = rh_arena_take(arena, (size_t)(total + 1) * sizeof *runs, status);
+    if (!runs) return RH_MEMORY;
+#pragma omp parallel for schedule(static)
+    for (int64_t b = 0; b < blocks; b++) block_runs(tiles, positions, b * RH_BLOCK, rh_block_end(b, count), runs + starts[b], &missing[b]);
+    qsort(runs, (size_t)total, sizeof *runs, run_order);
+    int64_t n = 0;
+    for (int64_t i = 0; i < total; i++) {
+        if (n && runs[n - 1].key == runs[i].key) join_cell(&runs[n - 1], runs[i].low, runs[i].high);
+        else runs[n++] = runs[i];
+    }
+    *out = runs;
+    *out_count = n;
+    return RH_OK;
 }
 
 // --- margin, order, neighbours ------------------------------------------------------------------------------------
-// Does a margin of `margin` cells around the occupied cells [low, high] reach the neighbour in direction d (-1, 0, 1)?
-static bool reaches(int8_t low, int8_t high, int d, int margin)
-{
-    return d == 0 || (d < 0 ? low - margin < 0 : high + margin >= RH_TILE);
-}
-
-static rh_code add_margin(tile_set *set, int dimension, int margin, rh_status *status)
-{
-    tile_set occupied = *set;  // walk the old slots while adding to a new set
-    *set = (tile_set){0};
-    rh_code code = RH_OK;
-    for (uint32_t s = 0; s < occupied.capacity && code == RH_OK; s++) {
-        const entry *e = &occupied.slots[s];
-        if (!e->used) continue;
-        for (int n = 0; n < RH_NEAR; n++) {
-            int dx = n % 3 - 1, dy = n / 3 % 3 - 1, dz = n / 9 - 1;
-            if (dimension == 2 && dz != 0) continue;
-            if (!reaches(e->low[0], e->high[0], dx, margin) || !reaches(e->low[1], e->high[1], dy, margin) ||
-                !reaches(e->low[2], e->high[2], dz, margin))
-                continue;
-            if (!set_add(set, (rh_tile){e->at.x + dx, e->at.y + dy, e->at.z + dz}, status)) code = RH_MEMORY;
-        }
-    }
-    rh_free(occupied.slots);
-    return code;
-}
-
 typedef struct keyed { uint64_t key; rh_tile at; } keyed;
 
 static int by_key(const void *a, const void *b)
@@ -185,32 +128,52 @@ static int by_key(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static rh_code order_tiles(rh_tiles *tiles, const tile_set *set, rh_arena *arena, rh_status *status)
+// Does a margin of `margin` cells around the occupied cells [low, high] reach the neighbour in direction d (-1, 0, 1)?
+static bool reaches(int8_t low, int8_t high, int d, int margin)
 {
-    tiles->count = (int32_t)set->count;
-    tiles->at = rh_arena_take(arena, (set->count + 1) * sizeof(rh_tile), status);
-    tiles->near = rh_arena_take(arena, (set->count + 1) * sizeof *tiles->near, status);
-    uint32_t capacity = 64;
-    while (capacity < 2 * set->count) capacity *= 2;
-    tiles->slot_mask = capacity - 1;
-    tiles->slots = rh_arena_take(arena, capacity * sizeof(int32_t), status);
-    rh_arena_mark mark = rh_arena_save(arena);
-    keyed *sorted = rh_arena_take(arena, (set->count + 1) * sizeof *sorted, status);
-    if (!tiles->at || !tiles->near || !tiles->slots || !sorted) return RH_MEMORY;
+    return d == 0 || (d < 0 ? low - margin < 0 : high + margin >= RH_TILE);
+}
 
-    uint32_t n = 0;
-    for (uint32_t s = 0; s < set->capacity; s++)
-        if (set->slots[s].used) sorted[n++] = (keyed){key_of(set->slots[s].at), set->slots[s].at};
-    qsort(sorted, n, sizeof *sorted, by_key);
-    memset(tiles->slots, 0xff, capacity * sizeof(int32_t));
-    for (uint32_t t = 0; t < n; t++) {
-        tiles->at[t] = sorted[t].at;
-        uint32_t s = slot_hash(sorted[t].at) & tiles->slot_mask;
-        while (tiles->slots[s] >= 0) s = (s + 1) & tiles->slot_mask;
-        tiles->slots[s] = (int32_t)t;
-    }
-    rh_arena_restore(arena, mark);
+// All tiles within the margin, sorted and unique.
+static rh_code add_margin(const run *runs, int64_t run_count, int dimension, int margin, rh_arena *arena, keyed **out, int64_t *out_count, rh_status *status)
+{
+    keyed *all = rh_arena_take(arena, (size_t)(run_count * RH_NEAR + 1) * sizeof *all, status);
+    if (!all) return RH_MEMORY;
+    int64_t count = 0, unique = 0;
+    for (int64_t r = 0; r < run_count; r++)
+        for (int n = 0; n < RH_NEAR; n++) {
+            int d[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+            bool in = dimension == 3 || d[2] == 0;
+            for (int a = 0; a < 3; a++) in = in && reaches(runs[r].low[a], runs[r].high[a], d[a], margin);
+            if (!in) continue;
+            rh_tile at = {runs[r].at.x + d[0], runs[r].at.y + d[1], runs[r].at.z + d[2]};
+            all[count++] = (keyed){key_of(at), at};
+        }
+    qsort(all, (size_t)count, sizeof *all, by_key);
+    for (int64_t i = 0; i < count; i++)
+        if (i == 0 || all[i].key != all[i - 1].key) all[unique++] = all[i];
+    *out = all;
+    *out_count = unique;
     return RH_OK;
+}
+
+static uint32_t slot_hash(rh_tile t) { return (uint32_t)(rh_mix64(key_of(t)) >> 20); }
+
+static uint32_t slot_capacity(int64_t count)
+{
+    uint32_t capacity = 64;
+    while (capacity < 2 * count) capacity *= 2;
+    return capacity;
+}
+
+static void fill_slots(rh_tiles *tiles)
+{
+    memset(tiles->slots, 0xff, ((size_t)tiles->slot_mask + 1) * sizeof(int32_t));
+    for (int32_t t = 0; t < tiles->count; t++) {
+        uint32_t s = slot_hash(tiles->at[t]) & tiles->slot_mask;
+        while (tiles->slots[s] >= 0) s = (s + 1) & tiles->slot_mask;
+        tiles->slots[s] = t;
+    }
 }
 
 static void link_neighbours(rh_tiles *tiles)
@@ -232,15 +195,24 @@ rh_code rh_tiles_build(rh_tiles *tiles, int dimension, double h, const rh_vec3 *
     *tiles = (rh_tiles){.dimension = dimension, .layers = dimension == 3 ? RH_TILE : 1,
                         .h = (float)h, .inverse_h = (float)(1 / h)};
     tiles->cells = RH_TILE * RH_TILE * tiles->layers;
-    tile_set set = {0};
-    rh_code code = collect(tiles, positions, count, &set, status);
-    if (code == RH_OK) code = add_margin(&set, dimension, margin, status);
-    if (code == RH_OK && set.count > (uint32_t)(UINT32_MAX / 2 / tiles->cells))
-        code = rh_fail(status, RH_NUMERIC, "the material is spread over %u tiles: more than the grid can number", set.count);
-    if (code == RH_OK) code = order_tiles(tiles, &set, arena, status);
-    if (code == RH_OK) link_neighbours(tiles);
-    rh_free(set.slots);
-    return code;
+    run *runs;
+    keyed *sorted;
+    int64_t run_count, tile_count;
+    RH_TRY(collect(tiles, positions, count, arena, &runs, &run_count, status));
+    RH_TRY(add_margin(runs, run_count, dimension, margin, arena, &sorted, &tile_count, status));
+    if (tile_count > INT32_MAX / tiles->cells)
+        return rh_fail(status, RH_NUMERIC, "the material is spread over %lld tiles: more than the grid can number", (long long)tile_count);
+
+    tiles->count = (int32_t)tile_count;
+    tiles->slot_mask = slot_capacity(tile_count) - 1;
+    tiles->at = rh_arena_take(arena, (size_t)(tile_count + 1) * sizeof(rh_tile), status);
+    tiles->near = rh_arena_take(arena, (size_t)(tile_count + 1) * sizeof *tiles->near, status);
+    tiles->slots = rh_arena_take(arena, ((size_t)tiles->slot_mask + 1) * sizeof(int32_t), status);
+    if (!tiles->at || !tiles->near || !tiles->slots) return RH_MEMORY;
+    for (int32_t t = 0; t < tiles->count; t++) tiles->at[t] = sorted[t].at;
+    fill_slots(tiles);
+    link_neighbours(tiles);
+    return RH_OK;
 }
 
 int32_t rh_tiles_find(const rh_tiles *tiles, rh_tile at)

@@ -251,11 +251,9 @@ static void legend(const rh_preview_options *o, const rh_preview_cloud *cloud, u
             dot(o, rgb, x0 + x, y0 + y, x < 0 || y < 0 || x == wide || y == tall ? dark : ink);
     }
     char text[32];
-    for (int k = 0; k <= 2; k++) {
-        snprintf(text, sizeof text, k == 2 ? "%.3g m/s" : "%.3g", cloud->speed_max * k / 2.0);
-        int at = x0 + wide * k / 2 - (k == 0 ? 0 : k == 1 ? text_width(text, size) / 2 : text_width(text, size));
-        write_text(o, rgb, at, y0 + tall + 4 * size, size, text);
-    }
+    write_text(o, rgb, x0, y0 + tall + 4 * size, size, "0");
+    snprintf(text, sizeof text, "%.3g m/s", cloud->speed_max);
+    write_text(o, rgb, x0 + wide - text_width(text, size), y0 + tall + 4 * size, size, text);
 }
 
 void rh_preview_caption(const rh_preview_options *o, const rh_preview_cloud *cloud, uint8_t *rgb)

@@ -195,9 +195,9 @@ rh_code rh_tiles_build(rh_tiles *tiles, int dimension, double h, const rh_vec3 *
     *tiles = (rh_tiles){.dimension = dimension, .layers = dimension == 3 ? RH_TILE : 1,
                         .h = (float)h, .inverse_h = (float)(1 / h)};
     tiles->cells = RH_TILE * RH_TILE * tiles->layers;
-    run *runs;
-    keyed *sorted;
-    int64_t run_count, tile_count;
+    run *runs = NULL;
+    keyed *sorted = NULL;
+    int64_t run_count = 0, tile_count = 0;
     RH_TRY(collect(tiles, positions, count, arena, &runs, &run_count, status));
     RH_TRY(add_margin(runs, run_count, dimension, margin, arena, &sorted, &tile_count, status));
     if (tile_count > INT32_MAX / tiles->cells)

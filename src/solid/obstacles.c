@@ -18,16 +18,38 @@ void rh_obstacles_free(rh_obstacles *obstacles)
     *obstacles = (rh_obstacles){0};
 }
 
-void rh_obstacles_place(rh_obstacles *obstacles, double time)
+void rh_obstacles_place(rh_obstacles *obstacles, double time, double dt)
 {
     obstacles->any_separating = obstacles->any_moving = false;
     for (int i = 0; i < obstacles->count; i++) {
         rh_obstacle *o = &obstacles->items[i];
+        rh_pose middle;
         rh_motion_place(&o->motion, time, o->shape.flat, &o->pose, &o->linear, &o->angular);
-        o->origin = rh_d3_add(o->pose.pivot, o->pose.translation);
+        rh_motion_place(&o->motion, time + 0.5 * dt, o->shape.flat, &middle, &o->linear, &o->angular);
+        o->origin = rh_d3_add(middle.pivot, middle.translation);
         if (o->wall == RH_WALL_SEPARATE) obstacles->any_separating = true;
         if (!rh_motion_is_still(&o->motion)) obstacles->any_moving = true;
     }
+}
+
+double rh_obstacles_max_speed(const rh_obstacles *obstacles)
+{
+    double most = 0;
+    for (int i = 0; i < obstacles->count; i++) {
+        const rh_obstacle *o = &obstacles->items[i];
+        if (rh_motion_is_still(&o->motion)) continue;
+        // No point is farther from the pivot than the farthest corner of the bounds.
+        rh_dbox b = rh_shape_bounds(&o->shape);
+        double reach = 0;
+        for (int corner = 0; corner < 8; corner++) {
+            rh_dvec3 p = {corner & 1 ? b.max.x : b.min.x, corner & 2 ? b.max.y : b.min.y, corner & 4 ? b.max.z : b.min.z};
+            double r = rh_d3_length(rh_d3_sub(p, o->pose.pivot));
+            if (r < 1e9 && r > reach) reach = r;
+        }
+        double speed = rh_d3_length(o->linear) + rh_d3_length(o->angular) * reach;
+        if (speed > most) most = speed;
+    }
+    return most;
 }
 
 static double distance_to(const rh_obstacle *o, rh_dvec3 point)

@@ -32,7 +32,11 @@ typedef struct rh_obstacles {
 } rh_obstacles;
 
 void rh_obstacles_free(rh_obstacles *obstacles);  // not the meshes inside the shapes: world owns those
-void rh_obstacles_place(rh_obstacles *obstacles, double time);
+// Poses at `time`; velocities as at the middle of a step of `dt` that starts then, so that a wall moves through the step as
+// far as its velocity says (dt = 0: velocities at `time`).
+void rh_obstacles_place(rh_obstacles *obstacles, double time, double dt);
+// Upper bound of the speed (m/s) of any point of a moving solid, as placed; solids without end count at their pivot.
+double rh_obstacles_max_speed(const rh_obstacles *obstacles);
 
 // Signed distance (m) to the nearest solid, positive in free space; +1e30 when there is none. `which` (may be NULL) gets its index or -1.
 double rh_obstacles_distance(const rh_obstacles *obstacles, rh_dvec3 point, int *which);

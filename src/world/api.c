@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // The public interface: a thin layer over world.h that keeps internal types out of the public header.
-#include "rheo/rheo.h"
+#include <rheo/rheo.h>
 
 #include <string.h>
 #include "base/log.h"

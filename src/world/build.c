@@ -58,6 +58,8 @@ static rh_code make_shape(const rh_scene *scene, const rh_variant *variant, rh_s
     return RH_OK;
 }
 
+static bool endless(rh_dbox b) { return !(b.min.x > -1e9 && b.min.y > -1e9 && b.max.x < 1e9 && b.max.y < 1e9); }
+
 static rh_code build_solids(const rh_scene *scene, rh_stage_set *stage, rh_status *status)
 {
     const rh_solid_params *solids = scene->solids.items;
@@ -75,14 +77,14 @@ static rh_code build_solids(const rh_scene *scene, rh_stage_set *stage, rh_statu
         all->any_separating |= o->wall == RH_WALL_SEPARATE;
         all->any_moving |= !rh_motion_is_still(&o->motion);
         if (!o->inside_out) continue;
-        rh_pose pose = rh_motion_pose(&o->motion, 0);
+        rh_pose pose = rh_placed_pose(&(rh_placed_shape){o->shape, &o->motion}, 0);
         rh_dbox b = rh_placed_bounds(&o->shape, &pose);
         for (int a = 0; a < 3; a++) {
             (&stage->container.min.x)[a] = fmin((&stage->container.min.x)[a], (&b.min.x)[a]);
             (&stage->container.max.x)[a] = fmax((&stage->container.max.x)[a], (&b.max.x)[a]);
         }
     }
-    rh_obstacles_place(all, 0);
+    rh_obstacles_place(all, 0, 0);
     return RH_OK;
 }
 
@@ -100,6 +102,9 @@ rh_code rh_stage_build(const rh_scene *scene, rh_stage_set *stage, rh_status *st
     for (int i = 0; i < scene->emitters.count; i++) {
         stage->emitters[i].motion = &emitters[i].motion;
         RH_TRY(make_shape(scene, &emitters[i].shape, &stage->emitters[i].shape, status));
+        if (endless(rh_shape_bounds(&stage->emitters[i].shape)))
+            return rh_fail(status, RH_USER, "%s: emitter %d ('%s') has a shape without end; use a box, a cylinder or another closed shape",
+                           scene->file, i, emitters[i].name ? emitters[i].name : "");
     }
     const rh_sink_params *sinks = scene->sinks.items;
     for (int i = 0; i < scene->sinks.count; i++) {
@@ -123,15 +128,19 @@ void rh_stage_free(rh_stage_set *stage)
     *stage = (rh_stage_set){0};
 }
 
-double rh_placed_distance(const rh_placed_shape *placed, double time, rh_dvec3 point)
+rh_pose rh_placed_pose(const rh_placed_shape *placed, double time)
 {
-    rh_pose pose = rh_motion_pose(placed->motion, time);
-    return rh_shape_distance(&placed->shape, rh_pose_to_local(&pose, point));
+    rh_pose pose;
+    rh_dvec3 linear, angular;
+    rh_motion_place(placed->motion, time, placed->shape.flat, &pose, &linear, &angular);
+    return pose;
 }
 
 rh_dbox rh_placed_bounds(const rh_shape *shape, const rh_pose *pose)
 {
-    rh_dbox local = rh_shape_bounds(shape), box = {{1e30, 1e30, 1e30}, {-1e30, -1e30, -1e30}};
+    rh_dbox local = rh_shape_bounds(shape);
+    if (endless(local)) return (rh_dbox){{-1e30, -1e30, -1e30}, {1e30, 1e30, 1e30}};  // turning infinity gives NaN
+    rh_dbox box = {{1e30, 1e30, 1e30}, {-1e30, -1e30, -1e30}};
     for (int corner = 0; corner < 8; corner++) {
         rh_dvec3 p = {corner & 1 ? local.max.x : local.min.x, corner & 2 ? local.max.y : local.min.y, corner & 4 ? local.max.z : local.min.z};
         p = rh_pose_to_world(pose, p);

@@ -24,7 +24,7 @@ typedef struct rh_stage_set {
 rh_code rh_stage_build(const rh_scene *scene, rh_stage_set *stage, rh_status *status);
 void rh_stage_free(rh_stage_set *stage);
 
-// Signed distance of a moving shape at a time, in the world.
-double rh_placed_distance(const rh_placed_shape *placed, double time, rh_dvec3 point);
+// Where a moving shape is at a time; in two dimensions motion out of the plane is left out.
+rh_pose rh_placed_pose(const rh_placed_shape *placed, double time);
 // Box around the shape at a time, in the world.
 rh_dbox rh_placed_bounds(const rh_shape *shape, const rh_pose *pose);

@@ -230,8 +230,8 @@ static rh_code emit_one(rh_seeder *s, int n, double time, rh_points *points, rh_
     const rh_emitter_params *p = (const rh_emitter_params *)s->stage->scene->emitters.items + n;
     double last = s->emitted_until[n];
     emission e = {.shape = &s->stage->emitters[n], .first = last < 0};
-    e.now = rh_motion_pose(e.shape->motion, time);
-    e.then = rh_motion_pose(e.shape->motion, e.first ? time : last);
+    e.now = rh_placed_pose(e.shape, time);
+    e.then = rh_placed_pose(e.shape, e.first ? time : last);
     e.drift_now = rh_d3_scale(p->velocity, time - p->start);
     e.drift_then = rh_d3_scale(p->velocity, (e.first ? time : last) - p->start);
     s->emitted_until[n] = time;
@@ -273,7 +273,7 @@ int rh_inflows(const rh_seeder *seeder, double time, rh_inflow *out, int max)
         // Without speed nothing flows: such an emitter only places liquid and lets it go.
         if (!active(emitters[n].start, emitters[n].stop, time) || rh_d3_length(emitters[n].velocity) == 0) continue;
         const rh_placed_shape *placed = &seeder->stage->emitters[n];
-        out[count++] = (rh_inflow){&placed->shape, rh_motion_pose(placed->motion, time), emitters[n].velocity};
+        out[count++] = (rh_inflow){&placed->shape, rh_placed_pose(placed, time), emitters[n].velocity};
     }
     return count;
 }
@@ -286,7 +286,7 @@ rh_code rh_drain(rh_seeder *seeder, double time, rh_points *points, rh_status *s
     for (int n = 0; n < seeder->stage->scene->sinks.count && points->count; n++) {
         if (!active(sinks[n].start, sinks[n].stop, time)) continue;
         const rh_placed_shape *placed = &seeder->stage->sinks[n];
-        rh_pose pose = rh_motion_pose(placed->motion, time);
+        rh_pose pose = rh_placed_pose(placed, time);
         uint8_t *gone = rh_alloc((size_t)points->count, "world.drain", status);
         uint32_t *order = rh_alloc((size_t)points->count * sizeof *order, "world.drain", status);
         rh_code code = gone && order ? RH_OK : RH_MEMORY;

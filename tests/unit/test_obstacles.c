@@ -31,7 +31,7 @@ static rh_obstacles example(void)
     all.items[2] = (rh_obstacle){.shape = {.kind = RH_SHAPE_SPHERE, .as.sphere = {{-1, 0, 0}, 0.3}}};
     all.items[3] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{-0.2, -0.2, -0.2}, {0.2, 0.2, 0.2}, 0}},
                                  .motion = {.keys = {spin, 2}}};
-    rh_obstacles_place(&all, 1);
+    rh_obstacles_place(&all, 1, 0);
     return all;
 }
 
@@ -68,7 +68,7 @@ static void placing_sets_flags_and_rates(void **state)
     assert_true(all.items[3].linear.x == 0.5 && all.items[3].origin.x == 0.5);
     all.items[1].wall = RH_WALL_SLIP;
     all.items[3].motion.keys.count = 1;
-    rh_obstacles_place(&all, 1);
+    rh_obstacles_place(&all, 1, 0);
     assert_false(all.any_moving || all.any_separating);
     rh_obstacles_free(&all);
     assert_string_equal(rh_wall_names[RH_WALL_SEPARATE], "separate");
@@ -149,7 +149,7 @@ static void near_lists_allow_for_sampled_meshes(void **state)
     for (int inside_out = 0; inside_out < 2; inside_out++) {
         solid.inside_out = inside_out;
         rh_obstacles all = {.items = &solid, .count = 1};
-        rh_obstacles_place(&all, 0);
+        rh_obstacles_place(&all, 0, 0);
         int list, empty = 0;
         for (uint64_t id = 0; id < 4000; id++) {
             rh_dvec3 p = random_point(id, 1.3);
@@ -186,7 +186,7 @@ static void flat_solids_ignore_the_third_axis(void **state)
     (void)state;
     rh_obstacles all = example();
     for (int i = 0; i < all.count; i++) all.items[i].shape.flat = true;
-    rh_obstacles_place(&all, 1.5);
+    rh_obstacles_place(&all, 1.5, 0);
     for (uint64_t id = 0; id < 200; id++) {
         rh_dvec3 p = random_point(id, 2), q = rh_d3(p.x, p.y, 0);
         int which, other;

@@ -106,7 +106,7 @@ static void apply_inflows(step *s)
 
 static rh_code build_solids(step *s, rh_status *status)
 {
-    rh_obstacles_place(s->around->obstacles, s->around->time);
+    rh_obstacles_place(s->around->obstacles, s->around->time, (double)s->dt);
     RH_TRY(rh_cut_cells_build(&s->cut, &s->tiles, s->around->obstacles, s->arena, status));
     apply_inflows(s);
     return RH_OK;
@@ -312,7 +312,7 @@ static rh_code to_particles(step *s, rh_status *status)
 
 static void collide(step *s)
 {
-    rh_obstacles_place(s->around->obstacles, s->around->time + (double)s->dt);
+    rh_obstacles_place(s->around->obstacles, s->around->time + (double)s->dt, 0);
     // A tenth of the spacing: near enough not to thin the liquid at walls, far enough that rounding cannot put it inside.
     rh_walls_collide(s->around->obstacles, 0.1 * (double)spacing(s), s->around->dimension, s->points->count, s->positions, s->velocities);
 }
@@ -385,13 +385,14 @@ static void liquid_destroy(void *self)
     rh_free(me);
 }
 
-// Two limits: a particle travels at most `cfl` cells, and the shortest surface waves the grid carries (two cells long,
+// Two limits: neither a particle nor a wall travels more than `cfl` cells, and the shortest surface waves the grid carries (two cells long,
 // frequency sqrt(pi g / h)) stay stable under the symplectic step, omega dt < 2; we keep to 1.25.
 static double liquid_max_step(void *self, const rh_surroundings *around, const rh_points *points)
 {
     liquid *me = self;
     double h = around->cell, g = rh_d3_length(around->gravity), travel = me->params.cfl * h;
-    double speed = max_particle_speed(points);
+    rh_obstacles_place(around->obstacles, around->time, 0);
+    double speed = fmax(max_particle_speed(points), rh_obstacles_max_speed(around->obstacles));
     double limit = 1e9;
     if (g > 0) limit = fmin(limit, 0.7 * sqrt(h / g));
     // From v dt + g dt^2 = travel: a particle at rest may fall during the step.

@@ -10,6 +10,16 @@ typedef struct rh_dvec3 { double x, y, z; } rh_dvec3;
 typedef struct rh_mat3 { rh_dvec3 row[3]; } rh_mat3;   // rows
 typedef struct rh_dbox { rh_dvec3 min, max; } rh_dbox;  // empty when min > max
 
+// Without the NaN rules of fminf and floorf, which cost a call into the maths library each.
+static inline float rh_min(float a, float b) { return a < b ? a : b; }
+static inline float rh_max_of(float a, float b) { return a > b ? a : b; }
+static inline float rh_clamp(float x, float low, float high) { return x < low ? low : x > high ? high : x; }
+static inline int rh_floor(float x)  // |x| below 2^31
+{
+    int i = (int)x;
+    return i - (x < (float)i);
+}
+
 static inline rh_vec3 rh_v3(float x, float y, float z) { return (rh_vec3){x, y, z}; }
 static inline rh_vec3 rh_v3_add(rh_vec3 a, rh_vec3 b) { return rh_v3(a.x + b.x, a.y + b.y, a.z + b.z); }
 static inline rh_vec3 rh_v3_sub(rh_vec3 a, rh_vec3 b) { return rh_v3(a.x - b.x, a.y - b.y, a.z - b.z); }

@@ -62,8 +62,8 @@ static inline ranges row_ranges(const rh_tiles *tiles, int32_t t, int i0, int i1
 static bool average_offset(const evaluator *e, int32_t t, rh_vec3 x, rh_vec3 *out)
 {
     rh_tile at = e->tiles->at[t];
-    int i = (int)floorf(x.x * e->tiles->inverse_h) - at.x * RH_TILE, j = (int)floorf(x.y * e->tiles->inverse_h) - at.y * RH_TILE;
-    int k = e->tiles->dimension == 3 ? (int)floorf(x.z * e->tiles->inverse_h) - at.z * RH_TILE : 0;
+    int i = rh_floor(x.x * e->tiles->inverse_h) - at.x * RH_TILE, j = rh_floor(x.y * e->tiles->inverse_h) - at.y * RH_TILE;
+    int k = e->tiles->dimension == 3 ? rh_floor(x.z * e->tiles->inverse_h) - at.z * RH_TILE : 0;
     float inverse = 1 / (e->radius * e->radius), sum = 0, mx = 0, my = 0, mz = 0;
     int layers = e->tiles->dimension == 3 ? e->reach : 0;
     for (int dz = -layers; dz <= layers; dz++)
@@ -241,10 +241,11 @@ static void start_tile(const rh_tiles *tiles, const rh_surface *surface, rh_face
                 for (int a = 0; a < tiles->dimension; a++) {
                     float below = cuts[a][rh_block_index(tiles, 1, i, j, k)];
                     float above = cuts[a][rh_block_index(tiles, 1, i + (a == 0), j + (a == 1), k + (a == 2))];
-                    float near = fminf(below >= 0 ? 1 - below : 2, above >= 0 ? above : 2);
-                    if (near < 2) sum += 1 / fmaxf(near * near, 1e-6f);
+                    float near = rh_min(below >= 0 ? 1 - below : 2, above >= 0 ? above : 2);
+                    if (near < 2) sum += 1 / rh_max_of(near * near, 1e-6f);
                 }
-                fixed[c] = sum > 0;
+                // Deep inside nobody asks how deep: sweeping is for the outside.
+                fixed[c] = sum > 0 || surface->inside[c];
                 float distance = sum > 0 ? tiles->h / sqrtf(sum) : surface->band * tiles->h;
                 surface->phi[c] = surface->inside[c] ? -distance : distance;
             }
@@ -265,7 +266,7 @@ rh_code rh_surface_build(rh_surface *surface, const rh_tiles *tiles, const rh_ve
     if (!kind) return RH_MEMORY;
 
     // R is two spacings, but never less than a cell: a cell centre must see the particles around it.
-    evaluator e = {tiles, positions, fmaxf(2 * spacing, tiles->h), 0, 0};
+    evaluator e = {tiles, positions, rh_max_of(2 * spacing, tiles->h), 0, 0};
     e.offset = radius_share(tiles->dimension) * e.radius;
     e.reach = e.radius > tiles->h * 1.0001f ? 2 : 1;
     mark_cells(tiles, solid, kind);
@@ -292,7 +293,7 @@ double rh_surface_volume(const rh_tiles *tiles, const float *phi, const float *o
     for (int32_t t = 0; t < tiles->count; t++) {
         sums[t] = 0;
         for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c++) {
-            float share = fminf(fmaxf(0.5f - phi[c] * tiles->inverse_h, 0), 1);
+            float share = rh_clamp(0.5f - phi[c] * tiles->inverse_h, 0, 1);
             sums[t] += (double)(open ? share * open[c] : share);
         }
     }

@@ -8,7 +8,8 @@
 
 // The liquid's surface on the grid.
 typedef struct rh_surface {
-    float *phi;       // m, at cell centres, negative inside; a distance within `band` cells of the surface, clamped beyond
+    float *phi;       // m, at cell centres, negative inside. Outside a distance, clamped at `band` cells; inside a
+                      // distance in cells next to the surface, -band cells deeper
     uint8_t *inside;  // 1 where phi < 0
     float band;       // cells
 } rh_surface;

@@ -17,8 +17,8 @@ static void make_keys(const rh_tiles *tiles, const rh_vec3 *positions, int64_t b
     rh_tile last = {INT32_MIN, 0, 0};
     int32_t t = -1;
     for (int64_t p = begin; p < end; p++) {
-        int x = (int)floorf(positions[p].x * tiles->inverse_h), y = (int)floorf(positions[p].y * tiles->inverse_h);
-        int z = tiles->dimension == 3 ? (int)floorf(positions[p].z * tiles->inverse_h) : 0;
+        int x = rh_floor(positions[p].x * tiles->inverse_h), y = rh_floor(positions[p].y * tiles->inverse_h);
+        int z = tiles->dimension == 3 ? rh_floor(positions[p].z * tiles->inverse_h) : 0;
         rh_tile at = {x >> 3, y >> 3, z >> 3};
         if (at.x != last.x || at.y != last.y || at.z != last.z) {
             t = rh_tiles_find(tiles, at);

@@ -26,10 +26,10 @@ static float eikonal(float a, float b, float c)
     if (a > b) swap = a, a = b, b = swap;
     float d = a + 1;
     if (d <= b) return d;
-    d = 0.5f * (a + b + sqrtf(fmaxf(2 - (a - b) * (a - b), 0)));
+    d = 0.5f * (a + b + sqrtf(rh_max_of(2 - (a - b) * (a - b), 0)));
     if (d <= c) return d;
     float sum = a + b + c, squares = a * a + b * b + c * c;
-    return (sum + sqrtf(fmaxf(sum * sum - 3 * (squares - 1), 0))) / 3;
+    return (sum + sqrtf(rh_max_of(sum * sum - 3 * (squares - 1), 0))) / 3;
 }
 
 // One of the 2^d sweeps; magnitudes in cells.
@@ -43,8 +43,8 @@ static bool sweep_once(const rh_tiles *tiles, int order, const bool *frozen, flo
                 int i = order & 1 ? RH_TILE - 1 - ii : ii, j = order & 2 ? RH_TILE - 1 - jj : jj, k = order & 4 ? nz - 1 - kk : kk;
                 int n = (i + 1) + SIDE * ((j + 1) + (flat ? 0 : SIDE * (k + 1)));
                 if (frozen[n]) continue;
-                float a = fminf(d[n - 1], d[n + 1]), b = fminf(d[n - SIDE], d[n + SIDE]);
-                float c = flat ? 1e10f : fminf(d[n - SIDE * SIDE], d[n + SIDE * SIDE]);
+                float a = rh_min(d[n - 1], d[n + 1]), b = rh_min(d[n - SIDE], d[n + SIDE]);
+                float c = flat ? 1e10f : rh_min(d[n - SIDE * SIDE], d[n + SIDE * SIDE]);
                 float value = eikonal(a, b, c);
                 if (value < d[n]) d[n] = value, changed = true;
             }
@@ -76,7 +76,7 @@ static void sweep_tile(const rh_tiles *tiles, int32_t t, float *phi, const uint8
         for (int j = 0; j < RH_TILE; j++)
             for (int i = 0; i < RH_TILE; i++) {
                 float *value = out + i + RH_TILE * (j + RH_TILE * k);
-                float distance = fminf(d[rh_block_index(tiles, 1, i, j, k)], band) * tiles->h;
+                float distance = rh_min(d[rh_block_index(tiles, 1, i, j, k)], band) * tiles->h;
                 if (!keep[i + RH_TILE * (j + RH_TILE * k)]) *value = *value < 0 ? -distance : distance;
             }
 }
@@ -100,7 +100,7 @@ static void order_unknowns(const unknown *list, int count, float band, int16_t *
     enum { CLASSES = 128 };
     int start[CLASSES + 1] = {0};
     float scale = (float)CLASSES / (band + 1);
-#define CLASS(u) ((int)fminf(fmaxf(((u).key + 1) * scale, 0), CLASSES - 1))
+#define CLASS(u) ((int)rh_min(rh_max_of(((u).key + 1) * scale, 0), CLASSES - 1))
     for (int i = 0; i < count; i++) start[CLASS(list[i]) + 1]++;
     for (int c = 0; c < CLASSES; c++) start[c + 1] += start[c];
     for (int i = 0; i < count; i++) order[start[CLASS(list[i])]++] = (int16_t)i;

@@ -62,8 +62,8 @@ static int64_t block_runs(const rh_tiles *tiles, const rh_vec3 *positions, int64
             if (*lost < 0) *lost = p;
             continue;
         }
-        int x = (int)floorf(positions[p].x * tiles->inverse_h), y = (int)floorf(positions[p].y * tiles->inverse_h);
-        int z = tiles->dimension == 3 ? (int)floorf(positions[p].z * tiles->inverse_h) : 0;
+        int x = rh_floor(positions[p].x * tiles->inverse_h), y = rh_floor(positions[p].y * tiles->inverse_h);
+        int z = tiles->dimension == 3 ? rh_floor(positions[p].z * tiles->inverse_h) : 0;
         rh_tile at = {x >> 3, y >> 3, z >> 3};
         int8_t cell[3] = {(int8_t)(x & 7), (int8_t)(y & 7), (int8_t)(z & 7)};
         if (at.x != last.x || at.y != last.y || at.z != last.z) {

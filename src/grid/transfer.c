@@ -23,8 +23,8 @@ typedef struct place { int base; float fraction; } place;  // lattice cell and p
 
 static inline place place_on(float g)
 {
-    float cell = floorf(g);
-    return (place){(int)cell, g - cell};
+    int cell = rh_floor(g);
+    return (place){cell, g - (float)cell};
 }
 
 // Position of a particle in cells relative to its tile's corner. The difference of nearby floats is exact.
@@ -214,7 +214,7 @@ static inline void sample_velocity(int dimension, const face_block *block, const
 {
     // Nothing within max_travel leaves the block; the clamp only keeps rounding at its rim inside.
     float low = 0.5f - (float)block->halo, high = (float)(RH_TILE - 1 + block->halo) - 1e-3f, at[3] = {0, 0, 0};
-    for (int a = 0; a < dimension; a++) at[a] = fminf(fmaxf(local[a], low), high);
+    for (int a = 0; a < dimension; a++) at[a] = rh_clamp(local[a], low, high);
     out[2] = 0;
     for (int a = 0; a < dimension; a++) out[a] = sample(dimension, block, a, at, NULL);
 }
@@ -311,7 +311,7 @@ static void gather_tile(const rh_tiles *tiles, const rh_gather *g, int32_t t, in
 void rh_faces_to_particles(const rh_tiles *tiles, const rh_gather *gather, rh_vec3 *positions, rh_vec3 *velocities,
                            float (*affine)[9])
 {
-    int halo = (int)floorf(gather->dt > 0 ? gather->max_travel : 0) + 2;
+    int halo = rh_floor(gather->dt > 0 ? gather->max_travel : 0) + 2;
     if (halo > RH_HALO_MAX) halo = RH_HALO_MAX;
 #pragma omp parallel for schedule(dynamic, 2)
     for (int32_t t = 0; t < tiles->count; t++)

@@ -38,7 +38,7 @@ float rh_open_square(const float corner[4])
         }
     }
     for (int i = 0; i < n; i++) area += x[i] * y[(i + 1) % n] - x[(i + 1) % n] * y[i];
-    return fminf(fmaxf(0.5f * area, 0), 1);
+    return rh_clamp(0.5f * area, 0, 1);
 }
 
 static float tidy(float share) { return share < SLIVER ? 0 : share > 1 - SLIVER ? 1 : share; }
@@ -136,7 +136,7 @@ static void cut_tile(const rh_cut_cells *cut, const rh_tiles *tiles, const rh_ob
                 int64_t c = (int64_t)t * tiles->cells + i + RH_TILE * (j + RH_TILE * k);
                 int which;
                 float d = (float)distance_near(obstacles, near, rh_d3_from(rh_cell_center(tiles, t, i, j, k)), &which);
-                cut->distance[c] = fminf(fmaxf(d, -REACH * tiles->h), REACH * tiles->h);
+                cut->distance[c] = rh_clamp(d, -REACH * tiles->h, REACH * tiles->h);
                 cell_shares(cut, tiles, nodes, i, j, k, c);
                 for (int a = 0; a < tiles->dimension; a++) cut->wall.axis[a][c] = 0;
                 if (moving) wall_velocity(cut, tiles, obstacles, near, t, i, j, k, c);

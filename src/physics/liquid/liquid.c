@@ -120,7 +120,7 @@ static rh_code build_surface(step *s, rh_status *status)
     if (!s->region) return RH_MEMORY;
     int64_t values = rh_tiles_values(&s->tiles);
 #pragma omp parallel for schedule(static)
-    for (int64_t c = 0; c < values; c++) s->region[c] = fmaxf(s->surface.phi[c], -s->cut.distance[c]);
+    for (int64_t c = 0; c < values; c++) s->region[c] = rh_max_of(s->surface.phi[c], -s->cut.distance[c]);
     s->report->volume = rh_surface_volume(&s->tiles, s->surface.phi, s->cut.volume, s->arena, status);
     return status && status->code != RH_OK ? status->code : RH_OK;
 }
@@ -288,7 +288,7 @@ static void clamp_speeds(const step *s)
     for (int a = 0; a < s->tiles.dimension; a++) {
         float *u = s->velocity.axis[a];
 #pragma omp parallel for schedule(static)
-        for (int64_t c = 0; c < values; c++) u[c] = fminf(fmaxf(u[c], -limit), limit);
+        for (int64_t c = 0; c < values; c++) u[c] = rh_clamp(u[c], -limit, limit);
     }
 }
 

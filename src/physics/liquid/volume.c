@@ -42,7 +42,7 @@ static float excess(float count, float per_cell, float share, float phi)
     if (share < 0.25f) return 0;
     float s = count / (per_cell * share) - 1;
     if (phi > -1 && s < 0) return 0;
-    return RELAX * share * fminf(fmaxf(s, -LIMIT), LIMIT);
+    return RELAX * share * rh_clamp(s, -LIMIT, LIMIT);
 }
 
 rh_code rh_volume_correction(rh_pressure *pressure, const rh_vec3 *positions, float per_cell, double tolerance, int max_iterations,
@@ -70,6 +70,6 @@ rh_code rh_volume_correction(rh_pressure *pressure, const rh_vec3 *positions, fl
     for (int32_t t = 0; t < tiles->count; t++)
         for (int a = 0; a < tiles->dimension; a++)
             for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c++)
-                shift.axis[a][c] = fminf(fmaxf(shift.axis[a][c], -0.5f), 0.5f) * tiles->h;
+                shift.axis[a][c] = rh_clamp(shift.axis[a][c], -0.5f, 0.5f) * tiles->h;
     return RH_OK;
 }

@@ -231,6 +231,8 @@ static rh_code project(step *s, rh_faces weight, rh_status *status)
     if (!solve.converged)
         return rh_fail(status, RH_NUMERIC, "the pressure solve did not converge: relative residual %.2e after %d iterations (asked for %.2e); "
                        "try a larger physics.liquid.max_iterations or a smaller physics.liquid.cfl", solve.residual, solve.iterations, s->params->tolerance);
+    if (s->params->pressure)
+        rh_pressure_sample(&s->pressure, s->positions, (float)s->params->density * s->tiles.h / s->dt, rh_points_data(s->points, "pressure", RH_POINT_F32));
     keep_spray(s, weight);
     set_inflow_faces(s);
     return RH_OK;
@@ -371,6 +373,7 @@ static rh_code liquid_create(const void *params, const rh_surroundings *around, 
     me->params = *(const rh_liquid_params *)params;
     rh_arena_init(&me->arena, "liquid.step");
     *self = me;
+    if (me->params.pressure) RH_TRY(rh_points_add(points, "pressure", RH_POINT_F32, status));
     if (me->params.transfer != RH_TRANSFER_APIC) return RH_OK;
     RH_TRY(rh_points_add(points, "C", RH_POINT_MAT3F, status));
     rh_points_find(points, "C")->transient = true;
@@ -405,7 +408,7 @@ static int64_t liquid_predict_bytes(const void *params, int dimension, int64_t p
 {
     const rh_liquid_params *p = params;
     int64_t cells = dimension == 3 ? 512 : 64;
-    int64_t per_particle = 12 + 12 + 8 + 12 + 8 + 16 + (p->transfer == RH_TRANSFER_APIC ? 72 : 0);  // P, v, id, spares, sort
+    int64_t per_particle = 12 + 12 + 8 + 12 + 8 + 16 + (p->transfer == RH_TRANSFER_APIC ? 72 : 0) + (p->pressure ? 8 : 0);  // P, v, id, spares, sort
     int64_t per_cell = 4 * (dimension * 9 + 12) + 8;
     return particles * per_particle * 3 / 2 + tiles * (cells * per_cell + 256);
 }

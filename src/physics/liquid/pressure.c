@@ -339,3 +339,83 @@ rh_code rh_pressure_project(rh_pressure *p, rh_faces velocity, uint8_t *const kn
     if (!p->released) rh_arena_restore(arena, mark);  // after settle_walls the operator lives above the mark
     return RH_OK;
 }
+
+// --- pressure for users -------------------------------------------------------------------------------------------
+enum { WIDE = RH_TILE + 4, LARGE = WIDE * WIDE * WIDE };
+
+typedef struct neighbourhood { float q[LARGE], phi[LARGE], diagonal[LARGE], slope[3][LARGE]; } neighbourhood;
+
+// Change of q per cell along axis a: mean of the faces of the cell that know it.
+static float slope_of(const neighbourhood *n, const float *open, int low, int here, int high)
+{
+    side below = {n->q[low], n->phi[low], n->diagonal[low] > 0}, above = {n->q[high], n->phi[high], n->diagonal[high] > 0};
+    side own = {n->q[here], n->phi[here], n->diagonal[here] > 0};
+    float first = 0, second = 0;
+    int known = gradient(below, own, open[here], &first) + gradient(own, above, open[high], &second);
+    return known ? (first + second) / (float)known : 0;
+}
+
+static void load_neighbourhood(const rh_pressure *p, int32_t t, neighbourhood *n)
+{
+    const rh_tiles *tiles = p->tiles;
+    rh_block_load(tiles, p->q, t, 2, 0, n->q);
+    rh_block_load(tiles, p->surface->phi, t, 2, 1, n->phi);
+    rh_block_load(tiles, p->matrix.diagonal, t, 2, 0, n->diagonal);
+    int deep = tiles->dimension == 3;
+    for (int a = 0; a < tiles->dimension; a++) {
+        float open[LARGE];
+        const int *s = step_of[a];
+        rh_block_load(tiles, p->cut->open.axis[a], t, 2, 0, open);
+        for (int k = -deep; k < tiles->layers + deep; k++)
+            for (int j = -1; j <= RH_TILE; j++)
+                for (int i = -1; i <= RH_TILE; i++) {
+                    int here = rh_block_index(tiles, 2, i, j, k);
+                    n->slope[a][here] = slope_of(n, open, rh_block_index(tiles, 2, i - s[0], j - s[1], k - s[2]), here,
+                                                 rh_block_index(tiles, 2, i + s[0], j + s[1], k + s[2]));
+                }
+    }
+}
+
+// q at a place given in cells from the tile's corner.
+static float sample(const rh_tiles *tiles, const neighbourhood *n, const float place[3])
+{
+    int base[3];
+    float way[3], sum = 0, weights = 0;
+    for (int a = 0; a < 3; a++) {
+        base[a] = a < tiles->dimension ? (int)floorf(place[a] - 0.5f) : 0;
+        base[a] = base[a] < -1 ? -1 : base[a] > RH_TILE - 1 ? RH_TILE - 1 : base[a];
+        way[a] = a < tiles->dimension ? place[a] - 0.5f - (float)base[a] : 0;
+    }
+    for (int corner = 0; corner < 1 << tiles->dimension; corner++) {
+        int up[3] = {corner & 1, corner >> 1 & 1, corner >> 2};
+        int cell = rh_block_index(tiles, 2, base[0] + up[0], base[1] + up[1], base[2] + up[2]);
+        if (n->diagonal[cell] <= 0) continue;
+        float weight = 1, value = n->q[cell];
+        for (int a = 0; a < tiles->dimension; a++) {
+            weight *= up[a] ? way[a] : 1 - way[a];
+            value += n->slope[a][cell] * (way[a] - (float)up[a]);
+        }
+        sum += weight * value;
+        weights += weight;
+    }
+    return weights > 1e-6f ? sum / weights : 0;
+}
+
+void rh_pressure_sample(const rh_pressure *p, const rh_vec3 *positions, float scale, float *out)
+{
+    const rh_tiles *tiles = p->tiles;
+#pragma omp parallel for schedule(dynamic, 8)
+    for (int32_t t = 0; t < tiles->count; t++) {
+        uint32_t begin = rh_tile_first(tiles, t), end = tiles->first[(int64_t)(t + 1) * tiles->cells];
+        if (begin == end) continue;
+        neighbourhood n;
+        load_neighbourhood(p, t, &n);
+        rh_tile at = tiles->at[t];
+        for (uint32_t i = begin; i < end; i++) {
+            rh_vec3 x = positions[i];
+            const float place[3] = {x.x * tiles->inverse_h - (float)(at.x * RH_TILE), x.y * tiles->inverse_h - (float)(at.y * RH_TILE),
+                                    x.z * tiles->inverse_h - (float)(at.z * RH_TILE)};
+            out[i] = scale * sample(tiles, &n, place);
+        }
+    }
+}

@@ -33,3 +33,7 @@ rh_code rh_pressure_project(rh_pressure *p, rh_faces velocity, uint8_t *const kn
                             rh_arena *arena, rh_cg_report *report, rh_status *status);
 // field -= grad q on open faces that touch liquid; known as above.
 void rh_pressure_subtract_gradient(const rh_pressure *p, rh_faces field, uint8_t *const known[3]);
+// Pressure at particles, out[p] = scale * q(positions[p]); particles sorted by tiles. Every liquid cell speaks for its own value
+// and slope, and the cells around a particle are blended with linear weights: exact for a linear pressure right up to walls and
+// surface. 0 where no cell around the particle is liquid (spray). Valid until the next solve overwrites q.
+void rh_pressure_sample(const rh_pressure *p, const rh_vec3 *positions, float scale, float *out);

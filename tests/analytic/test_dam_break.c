@@ -109,7 +109,7 @@ static void collapse(int dimension, double cells, const char *settings)
 static void a_column_collapses_as_measured(void **state)
 {
     (void)state;
-    collapse(2, 20, "cfl: 1");
+    collapse(2, 20, "");
     collapse(2, 40, "");
     collapse(2, 40, "transfer: apic");
 }
@@ -117,7 +117,7 @@ static void a_column_collapses_as_measured(void **state)
 static void a_column_with_depth_collapses_as_measured(void **state)
 {
     (void)state;
-    collapse(3, 16, "cfl: 1");
+    collapse(3, 16, "");
 }
 
 int main(void)

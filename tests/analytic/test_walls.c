@@ -114,11 +114,11 @@ static void nothing_enters_solids(void **state)
              "solids:\n  - {inside_out: true, shape: {box: {min: [-0.5, -0.5, -1], max: [0.5, 0.5, 1]}}, motion: {keys: [{time: 0, rotate: [0, 0, 30]}]}}\n"
              "  - {shape: {box: {min: [-0.05, -0.4, -1], max: [0.05, -0.2, 1]}}}\n"
              "  - {wall: no_slip, shape: {sphere: {center: [0.25, -0.25, 0], radius: 0.08}}}\n");
-    lab_run(&l, 2, NULL, NULL);
-    print_message("turned tank with a post and a ball, 2 s: penetration %.3f cells, volume error %+.2f %%\n", l.penetration / l.scene.cell,
+    lab_run(&l, 6, NULL, NULL);
+    print_message("turned tank with a post and a ball, 6 s: penetration %.3f cells, volume error %+.2f %%\n", l.penetration / l.scene.cell,
                   100 * lab_progress(&l).volume_error);
     assert_true(l.penetration < 0.05 * l.scene.cell);
-    assert_true(fabs(lab_progress(&l).volume_error) < 0.05);
+    assert_true(fabs(lab_progress(&l).volume_error) < 0.02);
     lab_close(&l);
 }
 

@@ -19,6 +19,11 @@ typedef struct rh_pressure {
     int32_t *component;  // per unknown: smallest cell number of its connected component
     uint8_t *sealed;     // per cell number that names a component: 1 when that component touches no air
     bool any_sealed;
+    int32_t *sealed_cells, *sealed_groups;  // unknowns of components without air, and which component (0, 1, ...) each belongs to
+    int32_t sealed_count, group_count;
+    double *group_sums;
+    int32_t *group_sizes;
+    float *scratch;      // a cell field for the preconditioner; NULL when nothing is sealed
 } rh_pressure;
 
 // Prepares operator and preconditioner for the present surface and solids.

@@ -33,7 +33,12 @@ typedef struct evaluator {
     const rh_vec3 *positions;
     float radius, offset;  // R and r, m
     int reach;             // cells a kernel may reach
+    float full;            // particles of a full cell
 } evaluator;
+
+// A cell with more than this many times its particles counts as one with just so many: a clump would pull the average of all
+// cells around it to itself, they would look empty, and the hole without pressure would draw in more liquid.
+static const float CROWDED = 1.5f;
 
 static const float NOTHING = 1e30f;  // no particle within R
 
@@ -63,11 +68,12 @@ static bool average_offset(const evaluator *e, int32_t t, rh_vec3 x, rh_vec3 *ou
             for (int dx = -e->reach; dx <= e->reach; dx++) {
                 uint32_t begin, end;
                 if (!cell_range(e->tiles, t, i + dx, j + dy, k + dz, &begin, &end)) continue;
+                float share = fminf(1, CROWDED * e->full / (float)(end - begin));
                 for (uint32_t p = begin; p < end; p++) {
                     rh_vec3 d = rh_v3_sub(e->positions[p], x);
                     float s = 1 - rh_v3_dot(d, d) * inverse;
                     if (s <= 0) continue;
-                    float w = s * s * s;
+                    float w = share * s * s * s;
                     sum += w;
                     mean = rh_v3_add(mean, rh_v3_scale(d, w));
                 }
@@ -250,7 +256,7 @@ rh_code rh_surface_build(rh_surface *surface, const rh_tiles *tiles, const rh_ve
     if (!kind) return RH_MEMORY;
 
     // R is two spacings, but never less than a cell: a cell centre must see the particles around it.
-    evaluator e = {tiles, positions, fmaxf(2 * spacing, tiles->h), 0, 0};
+    evaluator e = {tiles, positions, fmaxf(2 * spacing, tiles->h), 0, 0, powf(tiles->h / spacing, (float)tiles->dimension)};
     e.offset = radius_share(tiles->dimension) * e.radius;
     e.reach = e.radius > tiles->h * 1.0001f ? 2 : 1;
     mark_cells(tiles, solid, kind);

@@ -117,7 +117,7 @@ static void a_column_collapses_as_measured(void **state)
 static void a_column_with_depth_collapses_as_measured(void **state)
 {
     (void)state;
-    collapse(3, 16, "");
+    collapse(3, 20, "");
 }
 
 int main(void)

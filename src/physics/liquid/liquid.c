@@ -317,7 +317,8 @@ static void collide(step *s)
 {
     rh_obstacles_place(s->around->obstacles, s->around->time + (double)s->dt);
     // A tenth of the spacing: near enough not to thin the liquid at walls, far enough that rounding cannot put it inside.
-    rh_walls_collide(s->around->obstacles, 0.1 * (double)spacing(s), s->around->dimension, s->points->count, s->positions, s->velocities);
+    rh_walls_collide(s->around->obstacles, 0.1 * (double)spacing(s), s->around->dimension, s->around->seed, s->around->step,
+                     rh_points_data(s->points, "id", RH_POINT_I64), s->points->count, s->positions, s->velocities);
 }
 
 static double max_particle_speed(const rh_points *points)
@@ -372,6 +373,7 @@ static rh_code liquid_create(const void *params, const rh_surroundings *around, 
     (void)around;
     RH_TRY(rh_points_add(points, "P", RH_POINT_VEC3F, status));
     RH_TRY(rh_points_add(points, "v", RH_POINT_VEC3F, status));
+    RH_TRY(rh_points_add(points, "id", RH_POINT_I64, status));
     liquid *me = rh_alloc_zero(sizeof *me, "liquid", status);
     if (!me) return RH_MEMORY;
     me->params = *(const rh_liquid_params *)params;

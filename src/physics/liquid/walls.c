@@ -76,7 +76,8 @@ static void collide(const rh_obstacles *obstacles, double gap, int dimension, dr
         if (which < 0 || distance >= gap * 0.999) return;
         rh_dvec3 normal = rh_obstacles_normal(obstacles, which, x);
         if (dimension == 2) normal.z = 0;
-        double target = gap * (1 + 3 * (double)rh_random(d.seed, d.id, d.step, 64u + (uint32_t)n));
+        // Only the first wall by chance: in a narrow wedge a wide push from one wall would end in the other.
+        double target = n ? gap : gap * (1 + 3 * (double)rh_random(d.seed, d.id, d.step, 64));
         x = rh_d3_add(x, rh_d3_scale(normal, target - distance));
         *position = rh_v3_from(x);
         rh_dvec3 v = rh_d3_from(*velocity), wall = rh_obstacles_velocity(obstacles, which, x);

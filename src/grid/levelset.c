@@ -33,29 +33,56 @@ typedef struct evaluator {
     const rh_vec3 *positions;
     float radius, offset;  // R and r, m
     int reach;             // cells a kernel may reach
+    float full;            // particles of a full cell
 } evaluator;
+
+// A cell with more than this many times its particles counts as one with just so many: a clump would pull the average of all
+// cells around it to itself, they would look empty, and the hole without pressure would draw in more liquid.
+static const float CROWDED = 1.5f;
 
 static const float NOTHING = 1e30f;  // no particle within R
 
-// Particles of the cells (i0 .. i1, j, k) relative to tile t, cells up to one tile away: neighbours along x follow each
-// other in memory, so a row is one range per tile it touches.
-typedef struct ranges { uint32_t begin[2], end[2]; } ranges;
+// Sums of the weighted average around a point.
+typedef struct average { float weight, x, y, z; } average;
 
-static inline ranges row_ranges(const rh_tiles *tiles, int32_t t, int i0, int i1, int j, int k)
+static inline average add_particles(average a, const evaluator *e, uint32_t begin, uint32_t end, rh_vec3 x, float share)
 {
-    ranges r = {{0, 0}, {0, 0}};
-    int side = 3 * ((j >> 3) + 1) + 9 * ((k >> 3) + 1), row = RH_TILE * ((j & 7) + RH_TILE * (k & 7));
-    for (int n = 0, i = i0; i <= i1 && n < 2; n++) {
-        int last = (i | 7) < i1 ? (i | 7) : i1;
-        int32_t other = tiles->near[t][(i >> 3) + 1 + side];
-        if (other >= 0) {
-            const uint32_t *first = tiles->first + (int64_t)other * tiles->cells + row;
-            r.begin[n] = first[i & 7];
-            r.end[n] = first[(last & 7) + 1];
-        }
-        i = last + 1;
+    const rh_vec3 *p = e->positions;
+    float inverse = 1 / (e->radius * e->radius), weight = 0, mx = 0, my = 0, mz = 0;
+#pragma omp simd reduction(+ : weight, mx, my, mz)
+    for (uint32_t q = begin; q < end; q++) {
+        float dx = p[q].x - x.x, dy = p[q].y - x.y, dz = p[q].z - x.z;
+        float s = 1 - (dx * dx + dy * dy + dz * dz) * inverse;
+        s = s > 0 ? s : 0;
+        float w = s * s * s;
+        weight += w;
+        mx += w * dx;
+        my += w * dy;
+        mz += w * dz;
     }
-    return r;
+    return (average){a.weight + share * weight, a.x + share * mx, a.y + share * my, a.z + share * mz};
+}
+
+// Cells i0 .. i1 of row (j, k) relative to tile t, cells up to one tile away. Neighbours along x follow each other in
+// memory, so a row is one range per tile it touches; only where a cell is crowded does it go cell by cell.
+static inline average add_row(average a, const evaluator *e, int32_t t, int i0, int i1, int j, int k, rh_vec3 x)
+{
+    const rh_tiles *tiles = e->tiles;
+    int side = 3 * ((j >> 3) + 1) + 9 * ((k >> 3) + 1), row = RH_TILE * ((j & 7) + RH_TILE * (k & 7));
+    float limit = CROWDED * e->full;
+    for (int i = i0, last; i <= i1; i = last + 1) {
+        last = (i | 7) < i1 ? (i | 7) : i1;
+        int32_t other = tiles->near[t][(i >> 3) + 1 + side];
+        if (other < 0) continue;
+        const uint32_t *first = tiles->first + (int64_t)other * tiles->cells + row;
+        bool crowded = false;
+        for (int c = i & 7; c <= (last & 7); c++) crowded |= (float)(first[c + 1] - first[c]) > limit;
+        if (!crowded) a = add_particles(a, e, first[i & 7], first[(last & 7) + 1], x, 1);
+        else
+            for (int c = i & 7; c <= (last & 7); c++)  // an empty cell divides by zero and gets share 1
+                a = add_particles(a, e, first[c], first[c + 1], x, rh_min(1, limit / (float)(first[c + 1] - first[c])));
+    }
+    return a;
 }
 
 // x - xbar at a point in or next to tile t, or false when no particle is near.
@@ -64,28 +91,12 @@ static bool average_offset(const evaluator *e, int32_t t, rh_vec3 x, rh_vec3 *ou
     rh_tile at = e->tiles->at[t];
     int i = rh_floor(x.x * e->tiles->inverse_h) - at.x * RH_TILE, j = rh_floor(x.y * e->tiles->inverse_h) - at.y * RH_TILE;
     int k = e->tiles->dimension == 3 ? rh_floor(x.z * e->tiles->inverse_h) - at.z * RH_TILE : 0;
-    float inverse = 1 / (e->radius * e->radius), sum = 0, mx = 0, my = 0, mz = 0;
     int layers = e->tiles->dimension == 3 ? e->reach : 0;
+    average a = {0, 0, 0, 0};
     for (int dz = -layers; dz <= layers; dz++)
-        for (int dy = -e->reach; dy <= e->reach; dy++) {
-            ranges r = row_ranges(e->tiles, t, i - e->reach, i + e->reach, j + dy, k + dz);
-            for (int n = 0; n < 2; n++) {
-                const rh_vec3 *p = e->positions;
-#pragma omp simd reduction(+ : sum, mx, my, mz)
-                for (uint32_t q = r.begin[n]; q < r.end[n]; q++) {
-                    float dx = p[q].x - x.x, ey = p[q].y - x.y, ez = p[q].z - x.z;
-                    float s = 1 - (dx * dx + ey * ey + ez * ez) * inverse;
-                    s = s > 0 ? s : 0;
-                    float w = s * s * s;
-                    sum += w;
-                    mx += w * dx;
-                    my += w * ey;
-                    mz += w * ez;
-                }
-            }
-        }
-    if (sum <= 1e-12f) return false;
-    *out = rh_v3(-mx / sum, -my / sum, -mz / sum);
+        for (int dy = -e->reach; dy <= e->reach; dy++) a = add_row(a, e, t, i - e->reach, i + e->reach, j + dy, k + dz, x);
+    if (a.weight <= 1e-12f) return false;
+    *out = rh_v3(-a.x / a.weight, -a.y / a.weight, -a.z / a.weight);
     return true;
 }
 
@@ -266,7 +277,7 @@ rh_code rh_surface_build(rh_surface *surface, const rh_tiles *tiles, const rh_ve
     if (!kind) return RH_MEMORY;
 
     // R is two spacings, but never less than a cell: a cell centre must see the particles around it.
-    evaluator e = {tiles, positions, rh_max_of(2 * spacing, tiles->h), 0, 0};
+    evaluator e = {tiles, positions, rh_max_of(2 * spacing, tiles->h), 0, 0, powf(tiles->h / spacing, (float)tiles->dimension)};
     e.offset = radius_share(tiles->dimension) * e.radius;
     e.reach = e.radius > tiles->h * 1.0001f ? 2 : 1;
     mark_cells(tiles, solid, kind);

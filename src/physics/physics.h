@@ -32,6 +32,7 @@ typedef struct rh_surroundings {
     const rh_inflow *inflows;  // active ones
     int inflow_count;
     double time;               // at the start of the step
+    double previous_dt;        // s: length of the step before this one; 0 at the start of a run
     int64_t step;
 } rh_surroundings;
 

@@ -49,7 +49,7 @@ static void make_free(const rh_cut_cells *cut, const rh_tiles *tiles, int32_t t)
     cut->kind[t] = RH_TILE_FREE;
     for (int64_t c = base; c < base + tiles->cells; c++) {
         for (int a = 0; a < tiles->dimension; a++) cut->open.axis[a][c] = 1, cut->wall.axis[a][c] = 0;
-        cut->distance[c] = REACH * tiles->h;
+        cut->distance[c] = cut->corner[c] = REACH * tiles->h;
         cut->volume[c] = 1;
     }
     if (cut->releases) memset(cut->releases + base, 0, (size_t)tiles->cells);
@@ -137,6 +137,7 @@ static void cut_tile(const rh_cut_cells *cut, const rh_tiles *tiles, const rh_ob
                 int which;
                 float d = (float)distance_near(obstacles, near, rh_d3_from(rh_cell_center(tiles, t, i, j, k)), &which);
                 cut->distance[c] = rh_clamp(d, -REACH * tiles->h, REACH * tiles->h);
+                cut->corner[c] = rh_clamp(node(nodes, i, j, k), -REACH * tiles->h, REACH * tiles->h);
                 cell_shares(cut, tiles, nodes, i, j, k, c);
                 for (int a = 0; a < tiles->dimension; a++) cut->wall.axis[a][c] = 0;
                 if (moving) wall_velocity(cut, tiles, obstacles, near, t, i, j, k, c);
@@ -151,9 +152,10 @@ rh_code rh_cut_cells_build(rh_cut_cells *cut, const rh_tiles *tiles, const rh_ob
     RH_TRY(rh_faces_new(&cut->open, tiles, false, arena, status));
     RH_TRY(rh_faces_new(&cut->wall, tiles, false, arena, status));
     cut->distance = rh_field_new(tiles, arena, status);
+    cut->corner = rh_field_new(tiles, arena, status);
     cut->volume = rh_field_new(tiles, arena, status);
     cut->kind = rh_arena_take(arena, (size_t)tiles->count + 1, status);
-    if (!cut->distance || !cut->volume || !cut->kind) return RH_MEMORY;
+    if (!cut->distance || !cut->corner || !cut->volume || !cut->kind) return RH_MEMORY;
     if (obstacles->any_separating) {
         cut->releases = rh_arena_take(arena, (size_t)rh_tiles_values(tiles) + 1, status);
         if (!cut->releases) return RH_MEMORY;

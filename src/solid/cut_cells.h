@@ -14,6 +14,7 @@ typedef struct rh_cut_cells {
     rh_faces open;       // 0..1: share of each face in free space
     rh_faces wall;       // m/s: the solid's velocity along the face's axis; 0 on faces far from solids
     float *distance;     // m, cell centres, positive in free space, clamped to +-4 cells
+    float *corner;       // m, the same at the lower corner of each cell
     float *volume;       // 0..1: share of each cell in free space
     uint8_t *kind;       // per tile: RH_TILE_FREE (no solid within reach; all open) or RH_TILE_CUT
     uint8_t *releases;   // per cell: 1 at cut cells whose nearest solid has separating walls; NULL when there are none

@@ -30,6 +30,7 @@ struct rh_world {
     rh_inflow inflows[MAX_INFLOWS];
     rh_surroundings around;
     double time;
+    double last_dt;    // s, of the last step; 0 before the first
     int64_t frame;     // in progress, or the last one done when `frame_done`
     bool frame_done;
     int substeps;
@@ -138,6 +139,7 @@ rh_code rh_world_step(rh_world *w, double dt_limit, double *dt, rh_status *statu
     RH_TRY(rh_drain(&w->seeder, w->time, &w->points, status));
     w->around.time = w->time;
     w->around.step = w->step;
+    w->around.previous_dt = w->last_dt;
     w->around.inflow_count = rh_inflows(&w->seeder, w->time, w->inflows, MAX_INFLOWS);
     double step = choose_step(w, dt_limit);
     if (!(step > 1e-9 * dt_limit) || !isfinite(step))
@@ -145,6 +147,7 @@ rh_code rh_world_step(rh_world *w, double dt_limit, double *dt, rh_status *statu
     if (w->physics->step(w->method, &w->around, step, &w->points, &w->report, status) != RH_OK)
         return rh_status_prefix(status, "step %lld at time %g s", (long long)w->step + 1, w->time);
     w->time += step;
+    w->last_dt = step;
     w->step++;
     w->substeps++;
     if (dt) *dt = step;
@@ -177,6 +180,7 @@ static rh_code put_state(const rh_world *w, rh_checkpoint_writer *file, rh_statu
     RH_TRY(rh_checkpoint_put_int(file, "substeps", w->substeps, status));
     RH_TRY(rh_checkpoint_put_int(file, "step", w->step, status));
     RH_TRY(rh_checkpoint_put_float(file, "time", w->time, status));
+    RH_TRY(rh_checkpoint_put_float(file, "last_dt", w->last_dt, status));
     RH_TRY(rh_checkpoint_put_int(file, "next_id", w->seeder.next_id, status));
     RH_TRY(rh_checkpoint_put_int(file, "emitted", w->seeder.emitted, status));
     RH_TRY(rh_checkpoint_put_int(file, "removed", w->seeder.removed, status));
@@ -208,6 +212,7 @@ static rh_code get_state(rh_world *w, rh_checkpoint_reader *file, rh_status *sta
     RH_TRY(rh_checkpoint_get_int(file, "substeps", &substeps, status));
     RH_TRY(rh_checkpoint_get_int(file, "step", &w->step, status));
     RH_TRY(rh_checkpoint_get_float(file, "time", &w->time, status));
+    RH_TRY(rh_checkpoint_get_float(file, "last_dt", &w->last_dt, status));
     RH_TRY(rh_checkpoint_get_int(file, "next_id", &w->seeder.next_id, status));
     RH_TRY(rh_checkpoint_get_int(file, "emitted", &w->seeder.emitted, status));
     RH_TRY(rh_checkpoint_get_int(file, "removed", &w->seeder.removed, status));

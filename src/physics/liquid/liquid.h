@@ -21,6 +21,7 @@ typedef struct rh_liquid_params {
     int64_t max_iterations;
     bool volume_correction;
     double volume_tolerance; // relative residual of the correction's solve
+    bool pressure;           // give particles the attribute "pressure" (Pa): what each felt during the last step
 } rh_liquid_params;
 
 extern const rh_param_table rh_liquid_table;

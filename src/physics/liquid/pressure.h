@@ -19,6 +19,11 @@ typedef struct rh_pressure {
     int32_t *component;  // per unknown: smallest cell number of its connected component
     uint8_t *sealed;     // per cell number that names a component: 1 when that component touches no air
     bool any_sealed;
+    int32_t *sealed_cells, *sealed_groups;  // unknowns of components without air, and which component (0, 1, ...) each belongs to
+    int32_t sealed_count, group_count;
+    double *group_sums;
+    int32_t *group_sizes;
+    float *scratch;      // a cell field for the preconditioner; NULL when nothing is sealed
 } rh_pressure;
 
 // Prepares operator and preconditioner for the present surface and solids.
@@ -33,3 +38,7 @@ rh_code rh_pressure_project(rh_pressure *p, rh_faces velocity, uint8_t *const kn
                             rh_arena *arena, rh_cg_report *report, rh_status *status);
 // field -= grad q on open faces that touch liquid; known as above.
 void rh_pressure_subtract_gradient(const rh_pressure *p, rh_faces field, uint8_t *const known[3]);
+// Pressure at particles, out[p] = scale * q(positions[p]); particles sorted by tiles. Every liquid cell speaks for its own value
+// and slope, and the cells around a particle are blended with linear weights: exact for a linear pressure right up to walls and
+// surface. 0 where no cell around the particle is liquid (spray). Valid until the next solve overwrites q.
+void rh_pressure_sample(const rh_pressure *p, const rh_vec3 *positions, float scale, float *out);

@@ -178,7 +178,7 @@ static void extend_tile(const rh_tiles *tiles, int axis, const float *distance, 
 void rh_faces_extend(const rh_tiles *tiles, int axis, const float *distance, float band, float *values, uint8_t *known)
 {
     // On planes in all directions, values five cells off are wrong by as much as they change over a cell after two rounds, by
-    // a thousandth of that after three; a fourth finds no more, and each costs a twentieth of a step.
+    // a thousandth of that after three; a fourth is not worth its tenth of a step.
     for (int round = 0; round < 3; round++)
         for (int color = 0; color < 8; color++) {
 #pragma omp parallel for schedule(dynamic, 8)

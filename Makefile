@@ -30,5 +30,18 @@ tsan: deps
 	@cmake --build --preset tsan
 	@ctest --test-dir build/tsan --output-on-failure -LE slow
 
+# Fuzzes every reader for FUZZ_SECONDS each (clang). A crash leaves its input in build/fuzz/ and stops.
+FUZZ_SECONDS ?= 60
+fuzz: deps
+	@cmake --preset fuzz >/dev/null
+	@cmake --build --preset fuzz
+	@set -e; for target in build/fuzz/tests/fuzz/fuzz_*; do \
+	  [ -x $$target ] || continue; name=$${target##*/fuzz_}; mkdir -p build/fuzz/corpus/$$name; \
+	  dictionary=tests/fuzz/$$name.dict; [ -f $$dictionary ] && dictionary=-dict=$$dictionary || dictionary=; \
+	  echo "fuzz: $$name for $(FUZZ_SECONDS) s"; \
+	  OMP_NUM_THREADS=1 $$target $$dictionary -max_total_time=$(FUZZ_SECONDS) -timeout=25 -rss_limit_mb=4096 -verbosity=0 -print_final_stats=1 \
+	    -artifact_prefix=build/fuzz/ build/fuzz/corpus/$$name tests/fuzz/corpus/$$name; \
+	done
+
 clean:
 	@rm -rf $(BUILD)

@@ -27,8 +27,16 @@ rh_code rh_status_prefix(rh_status *status, const char *format, ...)
     va_start(arguments, format);
     int used = vsnprintf(status->message, sizeof status->message, format, arguments);
     va_end(arguments);
-    if (used >= 0 && (size_t)used < sizeof status->message)
-        snprintf(status->message + used, sizeof status->message - (size_t)used, ": %s", old);
+    // Not snprintf: cutting a long message short is meant here, and gcc warns of it there.
+    size_t at = used < 0 ? 0 : (size_t)used, last = sizeof status->message - 1;
+    const char *const parts[] = {": ", old};
+    for (int i = 0; i < 2 && at < last; i++) {
+        size_t length = strlen(parts[i]), room = last - at;
+        if (length > room) length = room;
+        memcpy(status->message + at, parts[i], length);
+        at += length;
+        status->message[at] = 0;
+    }
     return status->code;
 }
 

@@ -39,8 +39,10 @@ static rh_code load_mesh(const rh_scene *scene, const rh_mesh_params *p, rh_shap
     rh_mesh_free(&mesh);
     if (code == RH_OK) return RH_OK;
     // A mesh that cannot be read is a mistake in the scene, whatever the system calls it.
-    if (status && code == RH_IO) status->code = RH_USER;
-    return rh_status_prefix(status, "%s", place);
+    if (code == RH_IO) code = RH_USER;
+    if (status) status->code = code;
+    rh_status_prefix(status, "%s", place);
+    return code;
 }
 
 static rh_code make_shape(const rh_scene *scene, const rh_variant *variant, rh_shape *shape, rh_status *status)

@@ -209,59 +209,114 @@ rh_code rh_seed_count(const rh_seeder *seeder, int64_t *count, rh_status *status
 // --- emitters -----------------------------------------------------------------------------------------------------
 static bool active(double start, double stop, double time) { return time >= start && time < stop; }
 
+// Sites are looked at when the lattice has moved by a quarter of a spacing, at instants that do not depend on the steps: a
+// site is emitted at the first instant at which it lies inside. (Looking only at the ends of steps loses what passes
+// through a thin shape, or the rim of a round one, within a step.)
+enum { INSTANTS = 64 };  // of one pass
+
 typedef struct emission {
-    const rh_placed_shape *shape;
-    rh_pose now, then;
-    rh_dvec3 drift_now, drift_then;  // how far the moving lattice has come
-    bool first;
+    const rh_shape *shape;
+    rh_pose pose[INSTANTS + 1];
+    rh_dvec3 drift[INSTANTS + 1];  // how far the moving lattice has come; [0] is the last instant of the pass before
+    int count;
+    bool first;                    // there was no instant before
+    rh_dvec3 drift_now;
 } emission;
 
-// Is the site newly inside? Inside now, and not inside at the time of the last emission.
-static bool enters(const rh_seeder *s, const emission *e, rh_dvec3 site, rh_dvec3 *x)
+static bool covers(const emission *e, int n, rh_dvec3 site)
 {
-    *x = rh_d3_add(site, e->drift_now);
-    if (rh_shape_distance(&e->shape->shape, rh_pose_to_local(&e->now, *x)) >= 0) return false;
-    if (!e->first && rh_shape_distance(&e->shape->shape, rh_pose_to_local(&e->then, rh_d3_add(site, e->drift_then))) < 0) return false;
-    return !in_solid(s, *x);
+    return rh_shape_distance(e->shape, rh_pose_to_local(&e->pose[n], rh_d3_add(site, e->drift[n]))) < 0;
 }
 
-static rh_code emit_one(rh_seeder *s, int n, double time, rh_points *points, rh_status *status)
+static bool enters(const emission *e, rh_dvec3 site)
 {
-    const rh_emitter_params *p = (const rh_emitter_params *)s->stage->scene->emitters.items + n;
-    double last = s->emitted_until[n];
-    emission e = {.shape = &s->stage->emitters[n], .first = last < 0};
-    e.now = rh_placed_pose(e.shape, time);
-    e.then = rh_placed_pose(e.shape, e.first ? time : last);
-    e.drift_now = rh_d3_scale(p->velocity, time - p->start);
-    e.drift_then = rh_d3_scale(p->velocity, (e.first ? time : last) - p->start);
-    s->emitted_until[n] = time;
+    if (!e->first && covers(e, 0, site)) return false;
+    for (int n = 1; n <= e->count; n++)
+        if (covers(e, n, site)) return true;
+    return false;
+}
 
+static void add_instant(emission *e, int n, const rh_placed_shape *placed, const rh_emitter_params *p, double time)
+{
+    e->pose[n] = rh_placed_pose(placed, time);
+    e->drift[n] = rh_d3_scale(p->velocity, time - p->start);
+}
+
+static rh_dbox emission_bounds(const emission *e)
+{
+    rh_dbox all = {{1e30, 1e30, 1e30}, {-1e30, -1e30, -1e30}};
+    for (int n = 1; n <= e->count; n++) {
+        rh_dbox b = rh_placed_bounds(e->shape, &e->pose[n]);
+        for (int a = 0; a < 3; a++) {
+            (&all.min.x)[a] = fmin((&all.min.x)[a], (&b.min.x)[a] - (&e->drift[n].x)[a]);
+            (&all.max.x)[a] = fmax((&all.max.x)[a], (&b.max.x)[a] - (&e->drift[n].x)[a]);
+        }
+    }
+    return all;
+}
+
+static rh_code emit_pass(rh_seeder *s, const emission *e, rh_dvec3 velocity, rh_points *points, rh_status *status)
+{
     site_box box;
-    rh_dbox bounds = rh_placed_bounds(&e.shape->shape, &e.now);
-    bounds.min = rh_d3_sub(bounds.min, e.drift_now);
-    bounds.max = rh_d3_sub(bounds.max, e.drift_now);
-    RH_TRY(sites_in(s, bounds, &box, status));
+    RH_TRY(sites_in(s, emission_bounds(e), &box, status));
     rh_dvec3 batch[1024];
     int64_t count = 0;
     for (int64_t k = box.low[2]; k < box.high[2]; k++)
         for (int64_t j = box.low[1]; j < box.high[1]; j++)
             for (int64_t i = box.low[0]; i < box.high[0]; i++) {
-                rh_dvec3 x;
-                if (!enters(s, &e, site_position(s, i, j, k), &x)) continue;
+                rh_dvec3 site = site_position(s, i, j, k), x = rh_d3_add(site, e->drift_now);
+                if (!enters(e, site) || in_solid(s, x)) continue;
                 batch[count++] = jittered(s, x, site_number(i, j, k));
                 s->emitted++;
                 if (count < 1024) continue;
-                RH_TRY(append(s, points, batch, count, -1, p->velocity, status));
+                RH_TRY(append(s, points, batch, count, -1, velocity, status));
                 count = 0;
             }
-    return append(s, points, batch, count, -1, p->velocity, status);
+    return append(s, points, batch, count, -1, velocity, status);
+}
+
+// An emitter without speed only places liquid: what its shape newly covers.
+static rh_code emit_still(rh_seeder *s, int n, double last, double time, rh_points *points, rh_status *status)
+{
+    const rh_emitter_params *p = (const rh_emitter_params *)s->stage->scene->emitters.items + n;
+    const rh_placed_shape *placed = &s->stage->emitters[n];
+    emission e = {.shape = &placed->shape, .count = 1, .first = last < 0};
+    add_instant(&e, 0, placed, p, last < 0 ? time : last);
+    add_instant(&e, 1, placed, p, time);
+    return emit_pass(s, &e, p->velocity, points, status);
+}
+
+static rh_code emit_flow(rh_seeder *s, int n, double last, double until, double time, rh_points *points, rh_status *status)
+{
+    const rh_emitter_params *p = (const rh_emitter_params *)s->stage->scene->emitters.items + n;
+    const rh_placed_shape *placed = &s->stage->emitters[n];
+    double interval = 0.25 * s->spacing / rh_d3_length(p->velocity);
+    // Instants are p->start + k interval, from 0; those up to `last` are done.
+    int64_t done = last < 0 ? -1 : (int64_t)floor((last - p->start) / interval + 1e-6);
+    int64_t end = (int64_t)floor((until - p->start) / interval + 1e-6);
+    while (done < end) {
+        emission e = {.shape = &placed->shape, .first = done < 0};
+        e.drift_now = rh_d3_scale(p->velocity, time - p->start);
+        e.count = (int)(end - done < INSTANTS ? end - done : INSTANTS);
+        for (int i = e.first ? 1 : 0; i <= e.count; i++) add_instant(&e, i, placed, p, p->start + (double)(done + i) * interval);
+        RH_TRY(emit_pass(s, &e, p->velocity, points, status));
+        done += e.count;
+    }
+    return RH_OK;
 }
 
 rh_code rh_emit(rh_seeder *seeder, double time, rh_points *points, rh_status *status)
 {
     const rh_emitter_params *emitters = seeder->stage->scene->emitters.items;
-    for (int n = 0; n < seeder->stage->scene->emitters.count; n++)
-        if (active(emitters[n].start, emitters[n].stop, time)) RH_TRY(emit_one(seeder, n, time, points, status));
+    for (int n = 0; n < seeder->stage->scene->emitters.count; n++) {
+        const rh_emitter_params *p = &emitters[n];
+        double last = seeder->emitted_until[n], until = fmin(time, p->stop);  // the last step may end after the stop
+        if (time < p->start || last >= until) continue;
+        bool still = rh_d3_length(p->velocity) == 0;
+        if (still && !active(p->start, p->stop, time)) continue;
+        RH_TRY(still ? emit_still(seeder, n, last, time, points, status) : emit_flow(seeder, n, last, until, time, points, status));
+        seeder->emitted_until[n] = until;
+    }
     return RH_OK;
 }
 

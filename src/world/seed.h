@@ -29,7 +29,8 @@ rh_code rh_seed_count(const rh_seeder *seeder, int64_t *count, rh_status *status
 
 // Emits what enters each active emitter between its last emission and `time`. The emitter's liquid is a lattice that moves with the
 // emission velocity; a site becomes a particle when it first lies inside the shape. So the flow is exact: volume of
-// the shape once, then cross-section times speed times time, whatever the step size.
+// the shape once, then cross-section times speed times time, whatever the step size. What has entered and left again
+// meanwhile appears where it has got to.
 rh_code rh_emit(rh_seeder *seeder, double time, rh_points *points, rh_status *status);
 // Removes particles inside active sinks.
 rh_code rh_drain(rh_seeder *seeder, double time, rh_points *points, rh_status *status);

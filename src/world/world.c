@@ -144,8 +144,11 @@ rh_code rh_world_step(rh_world *w, double dt_limit, double *dt, rh_status *statu
     double step = choose_step(w, dt_limit);
     if (!(step > 1e-9 * dt_limit) || !isfinite(step))
         return rh_fail(status, RH_NUMERIC, "step %lld at time %g s: the velocities are so high that no time step is small enough", (long long)w->step + 1, w->time);
-    if (w->physics->step(w->method, &w->around, step, &w->points, &w->report, status) != RH_OK)
-        return rh_status_prefix(status, "step %lld at time %g s", (long long)w->step + 1, w->time);
+    rh_code code = w->physics->step(w->method, &w->around, step, &w->points, &w->report, status);
+    if (code != RH_OK) {
+        rh_status_prefix(status, "step %lld at time %g s", (long long)w->step + 1, w->time);
+        return code;
+    }
     w->time += step;
     w->last_dt = step;
     w->step++;

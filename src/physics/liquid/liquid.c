@@ -123,7 +123,7 @@ static rh_code build_surface(step *s, rh_status *status)
 #pragma omp parallel for schedule(static)
     for (int64_t c = 0; c < values; c++) s->region[c] = rh_max_of(s->surface.phi[c], -s->cut.distance[c]);
     s->report->volume = rh_surface_volume(&s->tiles, s->surface.phi, s->cut.volume, s->arena, status);
-    return status && status->code != RH_OK ? status->code : RH_OK;
+    return status->code;
 }
 
 // Distance from the liquid at a face, in cells.
@@ -300,6 +300,7 @@ static rh_code to_particles(step *s, rh_status *status)
     static const rh_update updates[] = {RH_UPDATE_FLIP, RH_UPDATE_PIC, RH_UPDATE_APIC};
     clamp_speeds(s);
     float travel = max_face_speed(s, status) * s->dt * s->tiles.inverse_h;
+    if (status->code != RH_OK) return status->code;
     int64_t values = rh_tiles_values(&s->tiles);
     for (int a = 0; a < s->tiles.dimension; a++) {
         float *before = s->before.axis[a];
@@ -339,6 +340,8 @@ static double max_particle_speed(const rh_points *points)
 static rh_code liquid_step(void *self, const rh_surroundings *around, double dt, rh_points *points, rh_step_report *report, rh_status *status)
 {
     liquid *me = self;
+    rh_status own = {0};
+    if (!status) status = &own;  // some parts tell of failure through the status alone
     *report = (rh_step_report){0};
     if (points->count == 0) return RH_OK;
     rh_arena_reset(&me->arena);

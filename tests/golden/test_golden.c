@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// The same bits: small scenes that together use every part of a step, run with 1, 2, 3 and 8 threads, stopped and resumed.
+//
+// hashes.txt holds the hash of all particles after the last frame, one "name hash" per line, for gcc on x86-64. (Other compilers and
+// machines may order or fuse operations differently; there only threads and resuming are checked.) A change of these
+// values must be meant: to renew the table, run this program with --renew and say in the commit why results changed.
+#include "support.h"
+#include <ftw.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define TABLE RHEO_SOURCE_DIR "/tests/golden/hashes.txt"
+#define TANK "solids:\n - {inside_out: true, shape: {box: {min: [0, 0, 0], max: [0.8, 0.8, 0.4]}}}\n"
+#define WATER "bodies:\n - {shape: {box: {min: [0, 0, 0], max: [0.3, 0.5, 0.4]}}}\n"
+
+typedef struct golden { const char *name, *text; } golden;
+
+static const golden scenes[] = {
+    {"dam_obstacle", "rheo: 1\ncell: 0.04\nframes: {last: 6}\nphysics: {liquid: {}}\n" WATER TANK
+                     " - {shape: {sphere: {center: [0.55, 0.05, 0.2], radius: 0.12}}}\n"},
+    {"dam_2d", "rheo: 1\ncell: 0.01\ndimension: 2\nframes: {last: 6}\nphysics: {liquid: {flip: 0.99, advection: rk3}}\n" WATER TANK},
+    {"apic_torus", "rheo: 1\ncell: 0.04\nframes: {last: 6}\nphysics: {liquid: {transfer: apic}}\n"
+                   "bodies:\n - {velocity: [1, -1, 0.5], angular_velocity: [0, 3, 1], shape: {torus: {center: [0.4, 0.5, 0.2], axis: [1, 1, 0], major: 0.14, minor: 0.06}}}\n"
+                   " - {shape: {box: {min: [0, 0, 0], max: [0.8, 0.15, 0.4]}}}\n" TANK},
+    {"moving_solid", "rheo: 1\ncell: 0.04\nframes: {last: 6}\nphysics: {liquid: {transfer: pic}}\n" WATER TANK
+                     " - {wall: no_slip, shape: {box: {min: [0.35, -0.1, 0.1], max: [0.45, 0.6, 0.3]}}, motion: {interpolation: smooth, pivot: [0.4, 0.2, 0.2], "
+                     "keys: [{time: 0}, {time: 0.2, translate: [-0.2, 0, 0], rotate: [0, 60, 20]}, {time: 0.4}]}}\n"},
+    {"separating", "rheo: 1\ncell: 0.04\nframes: {last: 6}\ngravity: [0, -20, 0]\nphysics: {liquid: {}}\n"
+                   "bodies:\n - {velocity: [0, 3, 0], shape: {box: {min: [0.1, 0.5, 0], max: [0.7, 0.8, 0.4]}}}\n"
+                   "solids:\n - {inside_out: true, wall: separate, shape: {box: {min: [0, 0, 0], max: [0.8, 0.8, 0.4]}}}\n"},
+    {"emitter_sink", "rheo: 1\ncell: 0.04\nframes: {last: 8}\nphysics: {liquid: {}}\n"
+                     "bodies:\n - {shape: {box: {min: [0, 0, 0], max: [0.8, 0.1, 0.4]}}}\n" TANK
+                     "emitters:\n - {velocity: [1.5, 0.5, 0], start: 0.02, stop: 0.25, shape: {sphere: {center: [0.15, 0.5, 0.2], radius: 0.08}}}\n"
+                     "sinks:\n - {start: 0.1, shape: {box: {min: [0.6, 0, 0], max: [0.8, 0.2, 0.4]}}}\n"
+                     "forces:\n - {force: {swirl: {center: [0.4, 0, 0.2], axis: [0, 1, 0], acceleration: 3, radius: 0.4}}}\n"},
+};
+enum { SCENES = sizeof scenes / sizeof scenes[0] };
+
+// --- running ------------------------------------------------------------------------------------------------------
+typedef struct stopper { atomic_int stop; int64_t after; } stopper;
+
+static void stop_after(const rh_progress *progress, bool frame_done, void *user)
+{
+    stopper *s = user;
+    (void)frame_done;
+    if (progress->step >= s->after) atomic_store(&s->stop, 1);
+}
+
+static uint64_t finish(rh_world *world, rh_scene *scene, int64_t *steps)
+{
+    rh_progress progress;
+    rh_world_progress(world, &progress);
+    if (steps) *steps = progress.step;
+    assert_true(rh_points_is_valid(rh_world_points(world)));
+    uint64_t hash = rh_points_hash(rh_world_points(world));
+    rh_world_free(world);
+    rh_scene_free(scene);
+    assert_int_equal(rh_memory_bytes(), 0);
+    return hash;
+}
+
+static rh_world *start(const golden *g, rh_scene *scene, int threads)
+{
+    rh_status status = {0};
+    rh_world *world = NULL;
+    rh_threads_set(threads);
+    scene_make(scene, g->text);
+    assert_ok(rh_world_create(scene, &world, &status));
+    return world;
+}
+
+static uint64_t run_through(const golden *g, int threads, int64_t *steps)
+{
+    rh_scene scene;
+    rh_status status = {0};
+    rh_run_options options = {0};
+    rh_world *world = start(g, &scene, threads);
+    assert_ok(rh_world_run(world, &options, &status));
+    return finish(world, &scene, steps);
+}
+
+// Stops after some steps, in another process's shoes resumes with another number of threads, and goes on to the end.
+static uint64_t run_in_two(const golden *g, const char *folder, int64_t after)
+{
+    rh_scene scene;
+    rh_status status = {0};
+    stopper s = {0, after};
+    rh_run_options first = {.folder = folder, .stop = &s.stop, .progress = stop_after, .user = &s}, second = {.folder = folder};
+    rh_world *world = start(g, &scene, 2);
+    assert_int_equal(rh_world_run(world, &first, &status), RH_STOPPED);
+    int64_t reached;
+    finish(world, &scene, &reached);
+    assert_int_equal(reached, after);
+    rh_status_clear(&status);
+    world = start(g, &scene, 3);
+    assert_ok(rh_world_resume(world, folder, &status));
+    assert_ok(rh_world_run(world, &second, &status));
+    return finish(world, &scene, NULL);
+}
+
+static int remove_one(const char *path, const struct stat *facts, int kind, struct FTW *where)
+{
+    (void)facts, (void)kind, (void)where;
+    return remove(path);
+}
+
+// --- the table ----------------------------------------------------------------------------------------------------
+static bool table_applies(void)
+{
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+    return true;
+#else
+    return false;
+#endif
+}
+
+static bool look_up(const char *name, uint64_t *hash)
+{
+    char line[256], found[128];
+    unsigned long long value;
+    bool ok = false;
+    FILE *file = fopen(TABLE, "r");
+    while (file && !ok && fgets(line, sizeof line, file)) ok = sscanf(line, "%127s %llx", found, &value) == 2 && strcmp(found, name) == 0;
+    if (file) fclose(file);
+    if (ok) *hash = value;
+    return ok;
+}
+
+// --- the tests ----------------------------------------------------------------------------------------------------
+static void threads_do_not_show(void **state)
+{
+    const golden *g = *state;
+    const int threads[] = {2, 3, 8};
+    int64_t steps;
+    uint64_t one = run_through(g, 1, &steps), stored;
+    for (int n = 0; n < 3; n++) {
+        uint64_t many = run_through(g, threads[n], NULL);
+        if (many != one) fail_msg("%s: %016llx with one thread, %016llx with %d", g->name, (unsigned long long)one, (unsigned long long)many, threads[n]);
+    }
+    if (!table_applies()) {
+        print_message("%s: not gcc on x86-64, the stored hash is not compared\n", g->name);
+        return;
+    }
+    if (!look_up(g->name, &stored)) fail_msg("%s %016llx is not in " TABLE "; run this program with --renew", g->name, (unsigned long long)one);
+    if (stored != one)
+        fail_msg("%s: found %016llx, stored %016llx after %lld steps. If the change of results is meant, run this program with --renew",
+                 g->name, (unsigned long long)one, (unsigned long long)stored, (long long)steps);
+}
+
+static void resuming_does_not_show(void **state)
+{
+    const golden *g = *state;
+    int64_t steps;
+    uint64_t whole = run_through(g, 2, &steps);
+    assert_true(steps > 6);
+    for (int64_t after = steps / 3; after <= 2 * steps / 3; after += steps / 3) {
+        char folder[] = "golden-XXXXXX";
+        assert_non_null(mkdtemp(folder));
+        uint64_t two = run_in_two(g, folder, after);
+        nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        if (two != whole) fail_msg("%s: %016llx in one go, %016llx stopped after step %lld", g->name, (unsigned long long)whole, (unsigned long long)two, (long long)after);
+    }
+}
+
+static int renew_table(void)
+{
+    FILE *file = fopen(TABLE, "w");
+    if (!file) return perror(TABLE), 1;
+    for (int i = 0; i < SCENES; i++) fprintf(file, "%s %016llx\n", scenes[i].name, (unsigned long long)run_through(&scenes[i], 2, NULL));
+    fclose(file);
+    printf("renewed %s: say in the commit why results changed\n", TABLE);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "--renew") == 0) return renew_table();
+    struct CMUnitTest tests[2 * SCENES];
+    char names[2 * SCENES][64];
+    for (int i = 0; i < 2 * SCENES; i++) {
+        snprintf(names[i], sizeof names[i], "%s: %s", scenes[i / 2].name, i % 2 ? "resuming" : "threads");
+        tests[i] = (struct CMUnitTest){names[i], i % 2 ? resuming_does_not_show : threads_do_not_show, NULL, NULL, (void *)&scenes[i / 2]};
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -87,7 +87,7 @@ static void scene_cut(scene *s, int dimension, double h, double reach, int count
     cloud_random(&s->c, dimension, h, 300, rh_v3(0, 0, 0), rh_v3(r, r, r), 3);
     s->all = (rh_obstacles){s->items, count, false, false};
     for (int i = 0; i < count; i++) s->items[i].shape.flat = dimension == 2;
-    rh_obstacles_place(&s->all, 0);
+    rh_obstacles_place(&s->all, 0, 0);
     assert_ok(rh_cut_cells_build(&s->cut, &s->c.tiles, &s->all, &s->c.arena, &status));
 }
 

@@ -100,45 +100,93 @@ static bool average_offset(const evaluator *e, int32_t t, rh_vec3 x, rh_vec3 *ou
     return true;
 }
 
-// f at a point in or next to tile t, with the solid's distance and normal there.
-static float evaluate(const evaluator *e, int32_t t, rh_vec3 x, float solid, rh_vec3 normal)
-{
-    if (solid < 0) x = rh_v3_add(x, rh_v3_scale(normal, -solid));
-    rh_vec3 off;
-    if (!average_offset(e, t, x, &off)) return NOTHING;
-    if (solid < e->radius) {
-        float into = rh_v3_dot(off, normal);
-        if (into < 0) off = rh_v3_sub(off, rh_v3_scale(normal, into));
-    }
-    return rh_v3_length(off) - e->offset;
-}
-
 // --- solids, read from their sampled distance ---------------------------------------------------------------------
-typedef struct solid_block { float values[(RH_TILE + 4) * (RH_TILE + 4) * (RH_TILE + 4)]; bool any; } solid_block;
+enum { WALL_HALO = 4, WALL_SIDE = RH_TILE + 2 * WALL_HALO };
+
+typedef struct solid_block {
+    float values[WALL_SIDE * WALL_SIDE * WALL_SIDE];
+    rh_vec3 corner;  // m, of the tile
+    bool any;        // a solid is near; `values` is filled
+} solid_block;
 
 static void load_solid(const rh_tiles *tiles, const float *solid, int32_t t, solid_block *out)
 {
+    rh_tile at = tiles->at[t];
+    float width = RH_TILE * tiles->h, near = 3 * tiles->h;
+    out->corner = rh_v3((float)at.x * width, (float)at.y * width, tiles->dimension == 3 ? (float)at.z * width : 0);
     out->any = false;
     if (!solid) return;
-    rh_block_load(tiles, solid, t, 2, 1e10f, out->values);
-    int n = rh_block_values(tiles, 2);
-    float near = 3 * tiles->h;
-    for (int i = 0; i < n && !out->any; i++) out->any = out->values[i] < near;
+    for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells && !out->any; c++) out->any = solid[c] < near;
+    if (out->any) rh_block_load(tiles, solid, t, WALL_HALO, 4 * tiles->h, out->values);
 }
 
-static float solid_at(const rh_tiles *tiles, const solid_block *s, int i, int j, int k)
+// Distance to solids at a point in or next to the tile, linear between cell centres.
+static float solid_at(const rh_tiles *tiles, const solid_block *s, rh_vec3 x)
 {
-    return s->any ? s->values[rh_block_index(tiles, 2, i, j, k)] : 1e10f;
+    int base[3] = {0, 0, 0}, side = WALL_SIDE;
+    float way[3] = {0, 0, 0}, sum = 0;
+    for (int a = 0; a < tiles->dimension; a++) {
+        float g = rh_clamp(((&x.x)[a] - (&s->corner.x)[a]) * tiles->inverse_h - 0.5f + WALL_HALO, 0, WALL_SIDE - 1.01f);
+        base[a] = (int)g;
+        way[a] = g - (float)base[a];
+    }
+    const float *v = s->values + base[0] + side * (base[1] + side * base[2]);
+    for (int k = 0; k < (tiles->dimension == 3 ? 2 : 1); k++)
+        for (int j = 0; j < 2; j++) {
+            const float *row = v + side * (j + side * k);
+            float w = (j ? way[1] : 1 - way[1]) * (tiles->dimension == 2 ? 1 : k ? way[2] : 1 - way[2]);
+            sum += w * (row[0] + way[0] * (row[1] - row[0]));
+        }
+    return sum;
 }
 
-static rh_vec3 solid_normal(const rh_tiles *tiles, const solid_block *s, int i, int j, int k)
+static rh_vec3 solid_normal(const rh_tiles *tiles, const solid_block *s, rh_vec3 x)
 {
-    if (!s->any) return rh_v3(0, 0, 0);
-    rh_vec3 g = {solid_at(tiles, s, i + 1, j, k) - solid_at(tiles, s, i - 1, j, k),
-                 solid_at(tiles, s, i, j + 1, k) - solid_at(tiles, s, i, j - 1, k), 0};
-    if (tiles->dimension == 3) g.z = solid_at(tiles, s, i, j, k + 1) - solid_at(tiles, s, i, j, k - 1);
+    rh_vec3 g = {0, 0, 0};
+    for (int a = 0; a < tiles->dimension; a++) {
+        rh_vec3 low = x, high = x;
+        (&low.x)[a] -= 0.5f * tiles->h;
+        (&high.x)[a] += 0.5f * tiles->h;
+        (&g.x)[a] = solid_at(tiles, s, high) - solid_at(tiles, s, low);
+    }
     float length = rh_v3_length(g);
-    return length > 0 ? rh_v3_scale(g, 1 / length) : rh_v3(0, 0, 0);
+    return length > 0 ? rh_v3_scale(g, 1 / length) : g;
+}
+
+static rh_vec3 drop_part_into(rh_vec3 off, rh_vec3 normal)
+{
+    float into = rh_v3_dot(off, normal);
+    return into < 0 ? rh_v3_sub(off, rh_v3_scale(normal, into)) : off;
+}
+
+// Takes out of x - xbar what walls around x put there: first the part into the nearest wall; then, as long as a solid lies
+// close ahead in the direction that is left (the other walls of a corner), the part into that one.
+static rh_vec3 drop_walls(const evaluator *e, const solid_block *walls, rh_vec3 x, float distance, rh_vec3 normal, rh_vec3 off)
+{
+    off = drop_part_into(off, normal);
+    for (int n = 1; n < e->tiles->dimension; n++) {
+        float length = rh_v3_length(off);
+        if (length < 0.05f * e->radius) break;
+        rh_vec3 ahead = rh_v3_add(x, rh_v3_scale(off, e->tiles->h / length));
+        if (solid_at(e->tiles, walls, ahead) > distance - 0.4f * e->tiles->h) break;
+        off = drop_part_into(off, solid_normal(e->tiles, walls, ahead));
+    }
+    return off;
+}
+
+// f at a point in or next to tile t.
+static float evaluate(const evaluator *e, int32_t t, const solid_block *walls, rh_vec3 x)
+{
+    float distance = walls->any ? solid_at(e->tiles, walls, x) : 1e10f;
+    rh_vec3 normal = {0, 0, 0}, off;
+    if (distance < e->radius) normal = solid_normal(e->tiles, walls, x);
+    if (distance < 0) {
+        x = rh_v3_add(x, rh_v3_scale(normal, -distance));
+        distance = 0;
+    }
+    if (!average_offset(e, t, x, &off)) return NOTHING;
+    if (distance < e->radius) off = drop_walls(e, walls, x, distance, normal, off);
+    return rh_v3_length(off) - e->offset;
 }
 
 // --- cell centres -------------------------------------------------------------------------------------------------
@@ -180,11 +228,12 @@ static void evaluate_tile(const evaluator *e, const float *solid, const uint8_t 
         for (int j = 0; j < RH_TILE; j++)
             for (int i = 0; i < RH_TILE; i++) {
                 float *value = out + i + RH_TILE * (j + RH_TILE * k);
-                float depth = solid_at(tiles, &walls, i, j, k);
+                rh_vec3 center = rh_cell_center(tiles, t, i, j, k);
+                float depth = walls.any ? walls.values[rh_block_index(tiles, WALL_HALO, i, j, k)] : 1e10f;
                 surroundings around = look_around(tiles, block, 2, e->reach, i, j, k);
                 if (around == ALL_EMPTY || depth < -1.5f * tiles->h) *value = NOTHING;
                 else if (around == ALL_FULL) *value = -e->offset;
-                else *value = evaluate(e, t, rh_cell_center(tiles, t, i, j, k), depth, solid_normal(tiles, &walls, i, j, k));
+                else *value = evaluate(e, t, &walls, center);
             }
 }
 
@@ -199,10 +248,6 @@ static float find_zero(const evaluator *e, int32_t t, const int lower[3], int ax
 {
     const rh_tiles *tiles = e->tiles;
     bool lower_inside = f_low < 0;
-    int upper[3] = {lower[0] + (axis == 0), lower[1] + (axis == 1), lower[2] + (axis == 2)};
-    float d0 = solid_at(tiles, walls, lower[0], lower[1], lower[2]), d1 = solid_at(tiles, walls, upper[0], upper[1], upper[2]);
-    const int *inner = lower_inside ? lower : upper;
-    rh_vec3 normal = solid_normal(tiles, walls, inner[0], inner[1], inner[2]);
     rh_vec3 start = rh_cell_center(tiles, t, lower[0], lower[1], lower[2]);
     float low = 0, high = 1;
     for (int n = 0; n < 4; n++) {
@@ -211,7 +256,7 @@ static float find_zero(const evaluator *e, int32_t t, const int lower[3], int ax
         if (n == 3 || (guided && (high - low < 0.3f || n == 2))) return s;
         rh_vec3 x = start;
         (&x.x)[axis] += s * tiles->h;
-        float f = evaluate(e, t, x, d0 + s * (d1 - d0), normal);
+        float f = evaluate(e, t, walls, x);
         if ((f < 0) == lower_inside) low = s, f_low = f;
         else high = s, f_high = f;
     }

@@ -218,7 +218,7 @@ static void tank_make(tank *t, int dimension, double level, bool divided)
     t->items[0] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{0, 0, 0}, {WIDE, HIGH, WIDE}, 0}, .flat = flat}, .inside_out = true};
     t->items[1] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{4, -1, -1}, {6, HIGH + 1, WIDE + 1}, 0}, .flat = flat}};
     t->walls = (rh_obstacles){t->items, divided ? 2 : 1, false, false};
-    rh_obstacles_place(&t->walls, 0);
+    rh_obstacles_place(&t->walls, 0, 0);
     assert_ok(rh_cut_cells_build(&t->cut, &t->c.tiles, &t->walls, &t->c.arena, &status));
     int64_t values = rh_tiles_values(&t->c.tiles);
     t->surface = (rh_surface){rh_field_new(&t->c.tiles, &t->c.arena, &status), rh_arena_take(&t->c.arena, (size_t)values, &status), 5};

@@ -216,8 +216,10 @@ static rh_code load(rh_world *w, const char *path, rh_status *status)
 {
     uint64_t hash;
     rh_checkpoint_reader *file;
-    RH_TRY(rh_checkpoint_open(path, &file, &hash, status));
-    rh_code code = hash == w->scene->hash ? get_state(w, file, status)
+    rh_code code = rh_checkpoint_open(path, &file, &hash, status);
+    if (code == RH_USER) code = status->code = RH_IO;  // damaged, not mistaken: the one before may do
+    if (code != RH_OK) return code;
+    code = hash == w->scene->hash ? get_state(w, file, status)
                  : rh_fail(status, RH_USER, "%s was made from a different scene (hash %016llx, this one has %016llx); "
                            "start anew without --resume, or undo the change", path, (unsigned long long)hash, (unsigned long long)w->scene->hash);
     rh_checkpoint_close(file);

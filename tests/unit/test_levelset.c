@@ -117,7 +117,7 @@ static void planes_are_swept(void **state)
 {
     (void)state;
     double worst = 0;
-    for (int n = 0; n < 24; n++)
+    for (int n = 0; n < 12; n++)
         for (int dimension = 2; dimension <= 3; dimension++) {
             rh_dvec3 normal = rh_d3(support_random((uint64_t)n, 0), support_random((uint64_t)n, 1), dimension == 3 ? support_random((uint64_t)n, 2) : 0);
             if (n < dimension) normal = rh_d3(n == 0, n == 1, n == 2);

@@ -114,7 +114,7 @@ static void absurd_sizes_fail(void **state)
 static void many_labels(void **state)
 {
     (void)state;
-    static char names[400][16];
+    static char names[400][24];
     void *blocks[400];
     for (int i = 0; i < 400; i++) {
         snprintf(names[i], sizeof names[i], "label.%d", i);

@@ -61,6 +61,8 @@ static void stage(step *s, const char *name)
 
 static float spacing(const step *s) { return (float)s->around->cell / (float)s->params->particles_per_axis; }
 
+static float per_cell(const step *s) { return powf((float)s->params->particles_per_axis, (float)s->around->dimension); }
+
 // How far beyond the liquid velocities must be known: the way of a step and a cell for interpolation.
 static int margin_of(const rh_liquid_params *params)
 {
@@ -257,9 +259,8 @@ static rh_code correct_volume(step *s, rh_status *status)
 {
     if (!s->params->volume_correction) return RH_OK;
     rh_cg_report solve;
-    float per_cell = powf((float)s->params->particles_per_axis, (float)s->tiles.dimension);
     RH_TRY(rh_faces_new(&s->shift, &s->tiles, true, s->arena, status));
-    RH_TRY(rh_volume_correction(&s->pressure, s->positions, per_cell, s->params->volume_tolerance, (int)s->params->max_iterations,
+    RH_TRY(rh_volume_correction(&s->pressure, s->positions, per_cell(s), s->params->volume_tolerance, (int)s->params->max_iterations,
                                 s->shift, s->known, s->arena, &solve, status));
     extend(s, s->shift);
     return RH_OK;
@@ -311,6 +312,8 @@ static rh_code to_particles(step *s, rh_status *status)
     rh_gather gather = {.velocity = s->velocity, .change = s->before, .shift = s->shift, .update = updates[s->params->transfer],
                         .flip = (float)s->params->flip, .dt = s->dt, .order = s->params->advection == RH_ADVECT_RK2 ? 2 : 3, .max_travel = travel};
     rh_faces_to_particles(&s->tiles, &gather, s->positions, s->velocities, s->affine);
+    if (s->params->volume_correction)
+        rh_volume_scatter(&s->tiles, per_cell(s), s->around->seed, s->around->step, rh_points_data(s->points, "id", RH_POINT_I64), s->positions);
     return RH_OK;
 }
 
@@ -318,8 +321,7 @@ static void collide(step *s)
 {
     rh_obstacles_place(s->around->obstacles, s->around->time + (double)s->dt, 0);
     // A tenth of the spacing: near enough not to thin the liquid at walls, far enough that rounding cannot put it inside.
-    rh_walls_collide(s->around->obstacles, 0.1 * (double)spacing(s), s->around->dimension, s->around->seed, s->around->step,
-                     rh_points_data(s->points, "id", RH_POINT_I64), s->points->count, s->positions, s->velocities);
+    rh_walls_collide(s->around->obstacles, 0.1 * (double)spacing(s), s->around->dimension, s->points->count, s->positions, s->velocities);
 }
 
 static double max_particle_speed(const rh_points *points)

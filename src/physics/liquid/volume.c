@@ -13,6 +13,7 @@
 #include "physics/liquid/volume.h"
 
 #include <math.h>
+#include "base/random.h"
 #include "grid/transfer.h"
 
 // Per step: share of the error taken away, and limits of the error in cells of volume per cell. Crowds may push harder than gaps pull: with
@@ -96,4 +97,16 @@ rh_code rh_volume_correction(rh_pressure *pressure, const rh_vec3 *positions, fl
             for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c++)
                 shift.axis[a][c] = rh_clamp(shift.axis[a][c], -0.5f, 0.5f) * tiles->h;
     return RH_OK;
+}
+
+void rh_volume_scatter(const rh_tiles *tiles, float per_cell, uint64_t seed, int64_t step, const int64_t *ids, rh_vec3 *positions)
+{
+#pragma omp parallel for schedule(dynamic, 8)
+    for (int32_t t = 0; t < tiles->count; t++)
+        for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c++) {
+            if ((float)(tiles->first[c + 1] - tiles->first[c]) <= 2 * per_cell) continue;
+            for (uint32_t p = tiles->first[c]; p < tiles->first[c + 1]; p++)
+                for (int a = 0; a < tiles->dimension; a++)
+                    (&positions[p].x)[a] += 0.5f * tiles->h * (rh_random(seed, (uint64_t)ids[p], (uint32_t)step, (uint32_t)a) - 0.5f);
+        }
 }

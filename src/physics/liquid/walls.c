@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include "base/parallel.h"
-#include "base/random.h"
 
 enum { SIDE = RH_TILE + 2, SMALL = SIDE * SIDE * SIDE };
 
@@ -64,9 +63,7 @@ void rh_walls_constrain(const rh_tiles *tiles, const rh_cut_cells *cut, const rh
         if (cut->kind[t] == RH_TILE_CUT) constrain_tile(tiles, cut, obstacles, from, velocity, t);
 }
 
-typedef struct draw { uint64_t seed, id; uint32_t step; } draw;
-
-static void collide(const rh_obstacles *obstacles, double gap, int dimension, draw d, rh_vec3 *position, rh_vec3 *velocity)
+static void collide(const rh_obstacles *obstacles, double gap, int dimension, rh_vec3 *position, rh_vec3 *velocity)
 {
     // A few times, so that a particle pushed out of one wall into another (a corner) leaves both.
     for (int n = 0; n < 3; n++) {
@@ -76,9 +73,7 @@ static void collide(const rh_obstacles *obstacles, double gap, int dimension, dr
         if (which < 0 || distance >= gap * 0.999) return;
         rh_dvec3 normal = rh_obstacles_normal(obstacles, which, x);
         if (dimension == 2) normal.z = 0;
-        // Only the first wall by chance: in a narrow wedge a wide push from one wall would end in the other.
-        double target = n ? gap : gap * (1 + 3 * (double)rh_random(d.seed, d.id, d.step, 64));
-        x = rh_d3_add(x, rh_d3_scale(normal, target - distance));
+        x = rh_d3_add(x, rh_d3_scale(normal, gap - distance));
         *position = rh_v3_from(x);
         rh_dvec3 v = rh_d3_from(*velocity), wall = rh_obstacles_velocity(obstacles, which, x);
         double into = rh_d3_dot(rh_d3_sub(v, wall), normal);
@@ -86,12 +81,11 @@ static void collide(const rh_obstacles *obstacles, double gap, int dimension, dr
     }
 }
 
-void rh_walls_collide(const rh_obstacles *obstacles, double gap, int dimension, uint64_t seed, int64_t step, const int64_t *ids, int64_t count,
-                      rh_vec3 *positions, rh_vec3 *velocities)
+void rh_walls_collide(const rh_obstacles *obstacles, double gap, int dimension, int64_t count, rh_vec3 *positions, rh_vec3 *velocities)
 {
     if (obstacles->count == 0) return;
 #pragma omp parallel for schedule(dynamic, 1)
     for (int64_t b = 0; b < rh_blocks(count); b++)
         for (int64_t p = b * RH_BLOCK; p < rh_block_end(b, count); p++)
-            collide(obstacles, gap, dimension, (draw){seed, (uint64_t)ids[p], (uint32_t)step}, &positions[p], &velocities[p]);
+            collide(obstacles, gap, dimension, &positions[p], &velocities[p]);
 }

@@ -12,9 +12,6 @@
 void rh_walls_constrain(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles, rh_faces from,
                         rh_faces velocity);
 
-// Moves particles that are inside a solid (or closer than `gap`, m) along the normal to `gap` outside (the first wall: one to four gaps), and takes
-// away the part of their velocity that points into it (FLIP-8). How far is drawn from (seed, id, step): with one distance for all,
-// particles that enter a corner end on the same point, and what is on one point no velocity field can part again: a tank turned by 30
-// degrees lost a third of its water in 6 s that way.
-void rh_walls_collide(const rh_obstacles *obstacles, double gap, int dimension, uint64_t seed, int64_t step, const int64_t *ids, int64_t count,
-                      rh_vec3 *positions, rh_vec3 *velocities);
+// Moves particles that are inside a solid (or closer than `gap`, m) along the normal to `gap` outside, and takes away
+// the part of their velocity that points into it (FLIP-8).
+void rh_walls_collide(const rh_obstacles *obstacles, double gap, int dimension, int64_t count, rh_vec3 *positions, rh_vec3 *velocities);

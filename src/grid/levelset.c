@@ -7,11 +7,9 @@
 // xbar the average of the particles within R of x under k(s) = (1 - s^2)^3. It does not depend on the local density,
 // so clumps and gaps leave it smooth.
 //
-// r is the radius of the ball (disc) that has the volume a particle stands for when R is two spacings: 0.3102 R in 3D,
-// 0.2821 R in 2D. An isolated particle keeps its volume, and a flat surface of jittered particles comes out within 0.05
-// cells of its place (tests/analytic/test_surface.c). The continuum limit, a uniformly filled half space with xbar at
-// R * int z k / int k = 0.2461 R (3D) or 0.2587 R (2D) below its boundary, would put the surface of real, granular
-// particle sets 0.05 cells too deep.
+// r = 0.29 R puts the flat surface of a jittered particle set in its place, within 0.05 cells and without bias over all
+// positions against the grid (tests/analytic/test_surface.c), in two and in three dimensions. Two neighbours of that choice: a particle alone has its own volume
+// with 0.31 R (3D) or 0.28 R (2D); a continuous half space would want 0.25 R, because there is no scatter to push xbar away.
 //
 // f is accurate near its zero set but saturates at -r inside, so f(a) / (f(a) - f(b)) would misplace the surface on an edge a-b by up
 // to a third of a cell. Instead the zero is searched along each cut edge; distances then start from those points (second order).
@@ -26,7 +24,7 @@
 #include <string.h>
 #include "base/parallel.h"
 
-static float radius_share(int dimension) { return dimension == 3 ? 0.310175f : 0.282095f; }
+static const float RADIUS_SHARE = 0.29f;  // r / R
 
 typedef struct evaluator {
     const rh_tiles *tiles;
@@ -284,10 +282,23 @@ static void cut_tile(const evaluator *e, const float *solid, const float *field,
             }
 }
 
+// Is everything around a cell inside, corners included?
+static bool is_deep(const rh_tiles *tiles, const uint8_t *inside, int i, int j, int k)
+{
+    int layers = tiles->dimension == 3;
+    for (int dz = -layers; dz <= layers; dz++)
+        for (int dy = -1; dy <= 1; dy++)
+            for (int dx = -1; dx <= 1; dx++)
+                if (!inside[rh_block_index(tiles, 1, i + dx, j + dy, k + dz)]) return false;
+    return true;
+}
+
 // Distance of a cell next to a cut from the cut points along its axes: 1/d^2 = sum 1/d_axis^2, exact for a plane.
 static void start_tile(const rh_tiles *tiles, const rh_surface *surface, rh_faces cut, int32_t t, uint8_t *fixed)
 {
     float cuts[3][(RH_TILE + 2) * (RH_TILE + 2) * (RH_TILE + 2)];
+    uint8_t inside[(RH_TILE + 2) * (RH_TILE + 2) * (RH_TILE + 2)];
+    rh_block_load_u8(tiles, surface->inside, t, 1, 0, inside);
     for (int a = 0; a < tiles->dimension; a++) rh_block_load(tiles, cut.axis[a], t, 1, -1, cuts[a]);
     for (int k = 0; k < tiles->layers; k++)
         for (int j = 0; j < RH_TILE; j++)
@@ -300,8 +311,8 @@ static void start_tile(const rh_tiles *tiles, const rh_surface *surface, rh_face
                     float near = rh_min(below >= 0 ? 1 - below : 2, above >= 0 ? above : 2);
                     if (near < 2) sum += 1 / rh_max_of(near * near, 1e-6f);
                 }
-                // Deep inside nobody asks how deep: sweeping is for the outside.
-                fixed[c] = sum > 0 || surface->inside[c];
+                // Deep inside nobody asks how deep: there is nothing to sweep.
+                fixed[c] = sum > 0 || (surface->inside[c] && is_deep(tiles, inside, i, j, k));
                 float distance = sum > 0 ? tiles->h / sqrtf(sum) : surface->band * tiles->h;
                 surface->phi[c] = surface->inside[c] ? -distance : distance;
             }
@@ -323,7 +334,7 @@ rh_code rh_surface_build(rh_surface *surface, const rh_tiles *tiles, const rh_ve
 
     // R is two spacings, but never less than a cell: a cell centre must see the particles around it.
     evaluator e = {tiles, positions, rh_max_of(2 * spacing, tiles->h), 0, 0, powf(tiles->h / spacing, (float)tiles->dimension)};
-    e.offset = radius_share(tiles->dimension) * e.radius;
+    e.offset = RADIUS_SHARE * e.radius;
     e.reach = e.radius > tiles->h * 1.0001f ? 2 : 1;
     mark_cells(tiles, solid, kind);
 #pragma omp parallel for schedule(dynamic, 4)

@@ -9,7 +9,7 @@
 // The liquid's surface on the grid.
 typedef struct rh_surface {
     float *phi;       // m, at cell centres, negative inside. Outside a distance, clamped at `band` cells; inside a
-                      // distance in cells next to the surface, -band cells deeper
+                      // distance in cells next to the surface (corners included), -band cells deeper
     uint8_t *inside;  // 1 where phi < 0
     float band;       // cells
 } rh_surface;

@@ -8,7 +8,7 @@
 #include "base/parallel.h"
 #include "base/random.h"
 
-static const double JITTER = 0.5;  // of the spacing, peak to peak
+static const double JITTER = 0.25;  // of the spacing, peak to peak
 
 rh_code rh_seeder_init(rh_seeder *seeder, const rh_stage_set *stage, int particles_per_axis, rh_status *status)
 {

@@ -145,13 +145,13 @@ static void pic_damps_rotation(void **state)
     assert_true(pic > -0.2 && pic < blend);
 }
 
-// The step is symplectic Euler, v += g dt before x += v dt: after n steps x = -g dt^2 n (n + 1) / 2, an error of g dt t / 2.
+// Leapfrog: positions live at the ends of steps, velocities in their middles. Under a constant force positions are exact whatever the
+// step, x = v t - g t^2 / 2, and the velocity is that of half a step before the end.
 static void free_fall_is_a_parabola(void **state)
 {
     (void)state;
     const double g = 9.81, seconds = 0.4;
-    for (int n = 0; n < 4; n++) {
-        double errors[3];
+    for (int n = 0; n < 4; n++)
         for (int k = 0; k < 3; k++) {
             rh_scene scene;
             char text[512];
@@ -163,15 +163,13 @@ static void free_fall_is_a_parabola(void **state)
             drop(world, &scene);
             world = run(&scene, text, seconds, dt);
             motion m = motion_of(world);
-            assert_near(m.velocity.y, 2 - g * seconds, 1e-3);
+            assert_near(m.velocity.y, 2 - g * (seconds - 0.5 * dt), 1e-3);
             assert_near(m.velocity.x, 1, 1e-3);
-            errors[k] = 2 * seconds - 0.5 * g * seconds * seconds - (m.place.y - from.y);
-            assert_near(errors[k], 0.5 * g * dt * seconds, 0.02 * 0.5 * g * dt * seconds);
+            // The volume correction moves particles of the jittered ball a little; nothing here may depend on dt.
+            assert_near(m.place.y - from.y, 2 * seconds - 0.5 * g * seconds * seconds, 1e-3);
+            assert_near(m.place.x - from.x, seconds, 1e-3);
             drop(world, &scene);
         }
-        assert_near(errors[0] / errors[1], 2, 0.05);
-        assert_near(errors[1] / errors[2], 2, 0.1);
-    }
 }
 
 int main(void)

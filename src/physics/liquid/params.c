@@ -20,7 +20,7 @@ static const rh_param rows[] = {
     {"tolerance", RH_PARAM_FLOAT, AT(tolerance), "", "1e-6", 1e-10, 0.1, .help = "relative residual at which the pressure solve stops"},
     {"max_iterations", RH_PARAM_INT, AT(max_iterations), "", "1000", 1, 100000, .help = "of the pressure solve; reaching it stops the run"},
     {"volume_correction", RH_PARAM_BOOL, AT(volume_correction), "", "true", .help = "moves particles apart where they clump, so that volume does not drift"},
-    {"volume_tolerance", RH_PARAM_FLOAT, AT(volume_tolerance), "", "1e-2", 1e-10, 0.5, .help = "relative residual of the volume correction's solve"},
+    {"volume_tolerance", RH_PARAM_FLOAT, AT(volume_tolerance), "", "1e-3", 1e-10, 0.5, .help = "relative residual of the volume correction's solve"},
     {"pressure", RH_PARAM_BOOL, AT(pressure), "", "false", .help = "gives particles the attribute pressure (Pa, against air): what each felt during the last step"},
 };
 

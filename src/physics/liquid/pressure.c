@@ -19,7 +19,10 @@
 #include "base/parallel.h"
 
 enum { SIDE = RH_TILE + 2, SMALL = SIDE * SIDE * SIDE, MAX_ROUNDS = 12 };
-static const float THETA_MIN = 0.01f;  // closer than this the surface counts as this close: bounds the operator
+// Cells: the surface never counts as closer than this to a liquid cell's centre, which bounds the operator. It is the distance that
+// is bounded, not each fraction: with fractions bounded alone, a cell whose centre lay in the surface kept a pressure that
+// its almost level neighbours divided by far smaller fractions, and resting water trembled.
+static const float NEAREST = 0.01f;
 
 enum { AIR = 0, LIQUID = 1 };
 
@@ -34,11 +37,11 @@ static void mark_liquid(const rh_pressure *p, uint8_t *liquid)
 
 // Way from a liquid cell to the surface towards a neighbour without pressure, in cells. A neighbour inside the liquid
 // has let go of a wall: its pressure is zero at its centre.
-static inline float theta(float phi, float phi_other)
+static inline float theta(float phi, float phi_other, float h)
 {
     if (phi_other < 0) return 1;
-    float way = phi / (phi - phi_other);
-    return way < THETA_MIN ? THETA_MIN : way;
+    float inside = rh_max_of(-phi, NEAREST * h);
+    return inside / (inside + phi_other);
 }
 
 static const int step_of[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
@@ -62,8 +65,8 @@ static void assemble_tile(rh_pressure *p, const uint8_t *liquid, int32_t t)
                     int low = rh_block_index(tiles, 1, i - s[0], j - s[1], k - s[2]);
                     int high = rh_block_index(tiles, 1, i + s[0], j + s[1], k + s[2]);
                     p->matrix.link.axis[a][c] = kind[b] && kind[low] ? open[a][b] : 0;
-                    diagonal += kind[low] ? open[a][b] : open[a][b] / theta(phi[b], phi[low]);
-                    diagonal += kind[high] ? open[a][high] : open[a][high] / theta(phi[b], phi[high]);
+                    diagonal += kind[low] ? open[a][b] : open[a][b] / theta(phi[b], phi[low], tiles->h);
+                    diagonal += kind[high] ? open[a][high] : open[a][high] / theta(phi[b], phi[high], tiles->h);
                 }
                 p->matrix.diagonal[c] = kind[b] ? diagonal : 0;
             }
@@ -283,11 +286,11 @@ static void right_hand_side(const rh_pressure *p, rh_faces velocity, float *b)
 // One face: what to subtract, and whether there is anything to say about it.
 typedef struct side { float q, phi; bool liquid; } side;
 
-static inline bool gradient(side low, side high, float open, float *out)
+static inline bool gradient(side low, side high, float open, float h, float *out)
 {
     if (open <= 0 || (!low.liquid && !high.liquid)) return false;
     if (low.liquid && high.liquid) *out = high.q - low.q;
-    else *out = low.liquid ? -low.q / theta(low.phi, high.phi) : high.q / theta(high.phi, low.phi);
+    else *out = low.liquid ? -low.q / theta(low.phi, high.phi, h) : high.q / theta(high.phi, low.phi, h);
     return true;
 }
 
@@ -308,7 +311,7 @@ void rh_pressure_subtract_gradient(const rh_pressure *p, rh_faces field, uint8_t
                 int64_t at = (int64_t)t * tiles->cells + c;
                 float difference = 0;
                 side below = {q[low], phi[low], diagonal[low] > 0}, here = {q[high], phi[high], diagonal[high] > 0};
-                known[a][at] = gradient(below, here, p->cut->open.axis[a][at], &difference);
+                known[a][at] = gradient(below, here, p->cut->open.axis[a][at], tiles->h, &difference);
                 if (known[a][at]) field.axis[a][at] -= difference;
             }
     }
@@ -382,12 +385,12 @@ enum { WIDE = RH_TILE + 4, LARGE = WIDE * WIDE * WIDE };
 typedef struct neighbourhood { float q[LARGE], phi[LARGE], diagonal[LARGE], slope[3][LARGE]; } neighbourhood;
 
 // Change of q per cell along axis a: mean of the faces of the cell that know it.
-static float slope_of(const neighbourhood *n, const float *open, int low, int here, int high)
+static float slope_of(const neighbourhood *n, const float *open, int low, int here, int high, float h)
 {
     side below = {n->q[low], n->phi[low], n->diagonal[low] > 0}, above = {n->q[high], n->phi[high], n->diagonal[high] > 0};
     side own = {n->q[here], n->phi[here], n->diagonal[here] > 0};
     float first = 0, second = 0;
-    int known = gradient(below, own, open[here], &first) + gradient(own, above, open[high], &second);
+    int known = gradient(below, own, open[here], h, &first) + gradient(own, above, open[high], h, &second);
     return known ? (first + second) / (float)known : 0;
 }
 
@@ -407,7 +410,7 @@ static void load_neighbourhood(const rh_pressure *p, int32_t t, neighbourhood *n
                 for (int i = -1; i <= RH_TILE; i++) {
                     int here = rh_block_index(tiles, 2, i, j, k);
                     n->slope[a][here] = slope_of(n, open, rh_block_index(tiles, 2, i - s[0], j - s[1], k - s[2]), here,
-                                                 rh_block_index(tiles, 2, i + s[0], j + s[1], k + s[2]));
+                                                 rh_block_index(tiles, 2, i + s[0], j + s[1], k + s[2]), tiles->h);
                 }
     }
 }

@@ -413,7 +413,7 @@ rh_code rh_world_predict(const rh_scene *scene, rh_prediction *out, rh_status *s
     }
     if (code == RH_OK) {
         int64_t most = out->particles + out->emitted;
-        out->bytes_memory = physics->predict_bytes(scene->physics.value, (int)scene->dimension, most, out->tiles);
+        out->bytes_memory = physics->predict_bytes(scene->physics.value, (int)scene->dimension, most, out->tiles * 5 / 2);  // a splash spreads
         out->bytes_per_frame = most * (scene->output.vdb ? 36 : 0) + most * (scene->output.ply ? 36 : 0);
     }
     rh_seeder_free(&seeder);

@@ -43,6 +43,7 @@ typedef struct step {
     float *region;  // m: distance from liquid in free space; orders the extension of velocities
     rh_faces velocity, before, shift;
     uint8_t *known[3];
+    uint8_t *poured[3];  // 1 on faces inside an inflow; NULL when there is none
     rh_pressure pressure;
     rh_step_report *report;
     double clock;
@@ -89,30 +90,37 @@ static rh_code sort_particles(step *s, rh_status *status)
 }
 
 // Inside an inflow the flow is given: its faces are closed to pressure and move with it, like a wall made of liquid.
-static void apply_inflows(step *s)
+static rh_code apply_inflows(step *s, rh_status *status)
 {
     const rh_tiles *tiles = &s->tiles;
+    if (s->around->inflow_count == 0) return RH_OK;
+    for (int a = 0; a < tiles->dimension; a++) {
+        s->poured[a] = rh_arena_take_zero(s->arena, (size_t)rh_tiles_values(tiles), status);
+        if (!s->poured[a]) return RH_MEMORY;
+    }
     for (int n = 0; n < s->around->inflow_count; n++) {
         const rh_inflow *inflow = &s->around->inflows[n];
 #pragma omp parallel for schedule(dynamic, 8)
         for (int32_t t = 0; t < tiles->count; t++)
             for (int c = 0; c < tiles->cells; c++)
                 for (int a = 0; a < tiles->dimension; a++) {
+                    int64_t at = (int64_t)t * tiles->cells + c;
                     rh_vec3 x = rh_cell_center(tiles, t, c & 7, c >> 3 & 7, c >> 6);
                     (&x.x)[a] -= 0.5f * tiles->h;
                     if (rh_shape_distance(inflow->shape, rh_pose_to_local(&inflow->pose, rh_d3_from(x))) > 0) continue;
-                    s->cut.open.axis[a][(int64_t)t * tiles->cells + c] = 0;
-                    s->cut.wall.axis[a][(int64_t)t * tiles->cells + c] = (float)(&inflow->velocity.x)[a];
+                    s->cut.open.axis[a][at] = 0;
+                    s->cut.wall.axis[a][at] = (float)(&inflow->velocity.x)[a];
+                    s->poured[a][at] = 1;
                 }
     }
+    return RH_OK;
 }
 
 static rh_code build_solids(step *s, rh_status *status)
 {
     rh_obstacles_place(s->around->obstacles, s->around->time, (double)s->dt);
     RH_TRY(rh_cut_cells_build(&s->cut, &s->tiles, s->around->obstacles, s->arena, status));
-    apply_inflows(s);
-    return RH_OK;
+    return apply_inflows(s, status);
 }
 
 static rh_code build_surface(step *s, rh_status *status)
@@ -203,23 +211,15 @@ static rh_code to_grid(step *s, rh_faces weight, rh_status *status)
 // Faces inside inflows carry their given velocity.
 static void set_inflow_faces(step *s)
 {
-    if (s->around->inflow_count == 0) return;
-    for (int a = 0; a < s->tiles.dimension; a++) {
-        const float *open = s->cut.open.axis[a], *wall = s->cut.wall.axis[a];
-        for (int n = 0; n < s->around->inflow_count; n++) {
-            const rh_inflow *inflow = &s->around->inflows[n];
-#pragma omp parallel for schedule(dynamic, 8)
-            for (int32_t t = 0; t < s->tiles.count; t++)
-                for (int c = 0; c < s->tiles.cells; c++) {
-                    int64_t at = (int64_t)t * s->tiles.cells + c;
-                    if (open[at] > 0) continue;
-                    rh_vec3 x = rh_cell_center(&s->tiles, t, c & 7, c >> 3 & 7, c >> 6);
-                    (&x.x)[a] -= 0.5f * s->tiles.h;
-                    if (rh_shape_distance(inflow->shape, rh_pose_to_local(&inflow->pose, rh_d3_from(x))) > 0) continue;
-                    s->velocity.axis[a][at] = wall[at];
-                    s->known[a][at] = 1;
-                }
-        }
+    int64_t values = rh_tiles_values(&s->tiles);
+    for (int a = 0; a < s->tiles.dimension && s->poured[a]; a++) {
+        const uint8_t *poured = s->poured[a];
+        float *u = s->velocity.axis[a];
+        uint8_t *known = s->known[a];
+        const float *wall = s->cut.wall.axis[a];
+#pragma omp parallel for schedule(static)
+        for (int64_t c = 0; c < values; c++)
+            if (poured[c]) u[c] = wall[c], known[c] = 1;
     }
 }
 

@@ -46,8 +46,8 @@ static void constrain_tile(const rh_tiles *tiles, const rh_cut_cells *cut, const
             rh_vec3 x = rh_cell_center(tiles, t, cell[0], cell[1], cell[2]);
             (&x.x)[a] -= 0.5f * tiles->h;
             int which;
-            rh_obstacles_distance(obstacles, rh_d3_from(x), &which);
-            if (which < 0) continue;  // closed by an inflow, not by a solid
+            double distance = rh_obstacles_distance(obstacles, rh_d3_from(x), &which);
+            if (which < 0 || distance > 0.25 * (double)tiles->h) continue;  // closed by an inflow, not by a solid
             rh_dvec3 u = {0, 0, 0};
             for (int b = 0; b < tiles->dimension; b++) (&u.x)[b] = (double)across(tiles, blocks, a, b, cell);
             velocity.axis[a][at] = wall_component(obstacles, which, rh_d3_from(x), u, a);

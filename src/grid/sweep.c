@@ -144,9 +144,10 @@ static void face_distance(const rh_tiles *tiles, const float *distance, int axis
 static void extend_tile(const rh_tiles *tiles, int axis, const float *distance, float band, int32_t t, float *values, uint8_t *known)
 {
     uint8_t *known_out = known + (int64_t)t * tiles->cells;
-    int missing = 0;
-    for (int c = 0; c < tiles->cells; c++) missing += known_out[c] != 1;
-    if (!missing) return;
+    const float *own = distance + (int64_t)t * tiles->cells;
+    bool wanted = false;  // a face without a value, near enough
+    for (int c = 0; c < tiles->cells; c++) wanted |= known_out[c] != 1 && own[c] < band * tiles->h;
+    if (!wanted) return;
     float key[SMALL], value[SMALL];
     uint8_t have[SMALL];
     rh_block_load_u8(tiles, known, t, 1, 0, have);

@@ -267,8 +267,9 @@ static span span_of(int d, int halo)
     return (span){0, halo + RH_TILE, halo};
 }
 
-// One body for floats and bytes: only the element size differs.
-static void load(const rh_tiles *tiles, const char *field, size_t size, int32_t t, int halo, const void *missing, char *block)
+// One body for floats and bytes. Inlined with a constant size, so that whole rows become a register move and the ends a
+// few; calls of memcpy for eight values took a twelfth of a step.
+static inline __attribute__((always_inline)) void load(const rh_tiles *tiles, const char *field, size_t size, int32_t t, int halo, const void *missing, char *block)
 {
     int side = rh_block_side(halo);
     bool flat = tiles->dimension == 2;
@@ -280,9 +281,10 @@ static void load(const rh_tiles *tiles, const char *field, size_t size, int32_t 
         for (int k = 0; k < z.count; k++)
             for (int j = 0; j < y.count; j++) {
                 char *to = block + (size_t)(x.to + side * ((y.to + j) + side * (z.to + k))) * size;
-                if (from) memcpy(to, from + (size_t)(x.from + RH_TILE * ((y.from + j) + RH_TILE * (z.from + k))) * size, (size_t)x.count * size);
+                const char *row = from ? from + (size_t)(x.from + RH_TILE * ((y.from + j) + RH_TILE * (z.from + k))) * size : NULL;
+                if (row && x.count == RH_TILE) memcpy(to, row, RH_TILE * size);
                 else
-                    for (int i = 0; i < x.count; i++) memcpy(to + (size_t)i * size, missing, size);
+                    for (int i = 0; i < x.count; i++) memcpy(to + (size_t)i * size, row ? row + (size_t)i * size : missing, size);
             }
     }
 }

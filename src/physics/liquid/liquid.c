@@ -163,10 +163,13 @@ static void keep_spray(const step *s, rh_faces weight)
     }
 }
 
-static void extend(step *s, rh_faces field)
+// What is read only where particles are (velocities before the step, the shift) needs just the next faces; the velocity
+// that carries particles must reach as far as they may go.
+static const float NEXT_FACES = 2;
+
+static void extend(step *s, rh_faces field, float band)
 {
-    for (int a = 0; a < s->tiles.dimension; a++)
-        rh_faces_extend(&s->tiles, a, s->region, (float)margin_of(s->params), field.axis[a], s->known[a]);
+    for (int a = 0; a < s->tiles.dimension; a++) rh_faces_extend(&s->tiles, a, s->region, band, field.axis[a], s->known[a]);
 }
 
 static void add_forces(const step *s)
@@ -202,7 +205,7 @@ static rh_code to_grid(step *s, rh_faces weight, rh_status *status)
 #pragma omp parallel for schedule(static)
         for (int64_t c = 0; c < (int64_t)values; c++) known[c] = w[c] > 1e-6f;
     }
-    extend(s, s->velocity);
+    extend(s, s->velocity, NEXT_FACES);
     for (int a = 0; a < tiles->dimension; a++) memcpy(s->before.axis[a], s->velocity.axis[a], values * sizeof(float));
     add_forces(s);
     return RH_OK;
@@ -243,7 +246,7 @@ static rh_code project(step *s, rh_faces weight, rh_status *status)
 
 static rh_code extend_and_constrain(step *s, rh_status *status)
 {
-    extend(s, s->velocity);
+    extend(s, s->velocity, (float)margin_of(s->params));
     if (s->around->obstacles->count == 0) return RH_OK;
     rh_arena_mark mark = rh_arena_save(s->arena);
     rh_faces copy;
@@ -262,7 +265,7 @@ static rh_code correct_volume(step *s, rh_status *status)
     RH_TRY(rh_faces_new(&s->shift, &s->tiles, true, s->arena, status));
     RH_TRY(rh_volume_correction(&s->pressure, s->positions, per_cell(s), s->params->volume_tolerance, (int)s->params->max_iterations,
                                 s->shift, s->known, s->arena, &solve, status));
-    extend(s, s->shift);
+    extend(s, s->shift, NEXT_FACES);
     return RH_OK;
 }
 

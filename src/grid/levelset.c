@@ -43,22 +43,35 @@ static const float NOTHING = 1e30f;  // no particle within R
 // Sums of the weighted average around a point.
 typedef struct average { float weight, x, y, z; } average;
 
+// Four lanes, added in fixed order: what a compiler may vectorise without being asked to reorder sums, so that the bits do
+// not depend on whether it does.
+enum { LANES = 4 };
+typedef struct lanes { float weight[LANES], x[LANES], y[LANES], z[LANES]; } lanes;
+
+static inline void add_particle(lanes *a, int lane, rh_vec3 p, rh_vec3 x, float inverse)
+{
+    float dx = p.x - x.x, dy = p.y - x.y, dz = p.z - x.z;
+    float s = 1 - (dx * dx + dy * dy + dz * dz) * inverse;
+    s = s > 0 ? s : 0;
+    float w = s * s * s;
+    a->weight[lane] += w;
+    a->x[lane] += w * dx;
+    a->y[lane] += w * dy;
+    a->z[lane] += w * dz;
+}
+
+static inline float add_lanes(const float v[LANES]) { return (v[0] + v[1]) + (v[2] + v[3]); }
+
 static inline average add_particles(average a, const evaluator *e, uint32_t begin, uint32_t end, rh_vec3 x, float share)
 {
     const rh_vec3 *p = e->positions;
-    float inverse = 1 / (e->radius * e->radius), weight = 0, mx = 0, my = 0, mz = 0;
-#pragma omp simd reduction(+ : weight, mx, my, mz)
-    for (uint32_t q = begin; q < end; q++) {
-        float dx = p[q].x - x.x, dy = p[q].y - x.y, dz = p[q].z - x.z;
-        float s = 1 - (dx * dx + dy * dy + dz * dz) * inverse;
-        s = s > 0 ? s : 0;
-        float w = s * s * s;
-        weight += w;
-        mx += w * dx;
-        my += w * dy;
-        mz += w * dz;
-    }
-    return (average){a.weight + share * weight, a.x + share * mx, a.y + share * my, a.z + share * mz};
+    float inverse = 1 / (e->radius * e->radius);
+    lanes sums = {0};
+    uint32_t q = begin;
+    for (; q + LANES <= end; q += LANES)
+        for (int lane = 0; lane < LANES; lane++) add_particle(&sums, lane, p[q + (uint32_t)lane], x, inverse);
+    for (int lane = 0; q < end; q++, lane++) add_particle(&sums, lane, p[q], x, inverse);
+    return (average){a.weight + share * add_lanes(sums.weight), a.x + share * add_lanes(sums.x), a.y + share * add_lanes(sums.y), a.z + share * add_lanes(sums.z)};
 }
 
 // Cells i0 .. i1 of row (j, k) relative to tile t, cells up to one tile away. Neighbours along x follow each other in

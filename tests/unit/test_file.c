@@ -2,15 +2,12 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Files that appear whole or not at all, folders, and the sweep of what killed runs left.
-#include <setjmp.h>
+#include "check.h"
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include <cmocka.h>
 
 #include "base/memory.h"
 #include "io/file.h"
@@ -167,12 +164,6 @@ static void sweep_takes_only_what_the_dead_left(void **state)
     assert_true(there(&s, "folder.tmp-999999999999"));
     rh_folder_sweep("no/such/folder");
     scratch_remove(&s);
-}
-
-static int nothing_left(void **state)
-{
-    (void)state;
-    return rh_memory_bytes() == 0 && rh_memory_blocks() == 0 ? 0 : -1;
 }
 
 int main(void)

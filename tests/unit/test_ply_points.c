@@ -2,12 +2,9 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Points as PLY: header and every record, byte by byte.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
 
+#include "check.h"
 #include "base/memory.h"
 #include "io/file.h"
 #include "io/ply.h"
@@ -76,12 +73,6 @@ static void records_are_exact(void **state)
     assert_int_equal(rh_ply_write_points(path.text, &points, &info, NULL), RH_USER);
     assert_int_equal(scratch_count(&s), 1);
     scratch_remove(&s);
-}
-
-static int nothing_left(void **state)
-{
-    (void)state;
-    return rh_memory_bytes() == 0 && rh_memory_blocks() == 0 ? 0 : -1;
 }
 
 int main(void)

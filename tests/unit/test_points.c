@@ -2,13 +2,10 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Particle sets: growth, permutation against the plain definition, hash, and what happens when memory runs out.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "check.h"
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -216,12 +213,6 @@ static void empty_set(void **state)
     rh_points_hash(&points);
     rh_points_free(&points);
     rh_points_free(&points);
-}
-
-static int nothing_left(void **state)
-{
-    (void)state;
-    return rh_memory_bytes() == 0 && rh_memory_blocks() == 0 ? 0 : -1;
 }
 
 int main(void)

@@ -3,11 +3,8 @@
 //
 // The preview picture: the points are where they should be, nearer ones hide farther ones, colour follows speed, the
 // picture does not depend on threads or on the order of points, and odd input does no harm.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
+#include "check.h"
 #include <png.h>
 
 #include "base/hash.h"
@@ -219,12 +216,6 @@ static void a_png_reads_back(void **state)
     }
     assert_int_equal(scratch_count(&s), 1);
     scratch_remove(&s);
-}
-
-static int nothing_left(void **state)
-{
-    (void)state;
-    return rh_memory_bytes() == 0 && rh_memory_blocks() == 0 ? 0 : -1;
 }
 
 int main(void)

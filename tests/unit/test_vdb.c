@@ -2,13 +2,10 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Points through OpenVDB and back: every value, uniform and transient attributes, axes, limits, damaged files.
-#include <setjmp.h>
+#include "check.h"
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <sys/resource.h>
 
-#include <cmocka.h>
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -297,12 +294,6 @@ static void running_out_of_memory(void **state)
     assert_null(rh_vdb_describe(path.text, NULL));
     rh_memory_fail_after(-1);
     scratch_remove(&s);
-}
-
-static int nothing_left(void **state)
-{
-    (void)state;
-    return rh_memory_bytes() == 0 && rh_memory_blocks() == 0 ? 0 : -1;
 }
 
 int main(void)

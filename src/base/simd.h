@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Vectors of four and eight floats: a row of a tile is one rh_f8. Written with the compiler's vector types, so one source
+// serves every build: eight lanes are one register with AVX2 (the default build on x86-64, RHEO_SIMD=avx2) and two or more without
+// (RHEO_SIMD=portable). No lane ever depends on another except through the sums below, whose order is fixed, and nothing is fused:
+// both builds give the same bits (tests/golden runs both).
+#pragma once
+#include <stdint.h>
+#include <string.h>
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
+
+typedef float rh_f4 __attribute__((vector_size(16)));
+typedef float rh_f8 __attribute__((vector_size(32)));
+typedef int32_t rh_i4 __attribute__((vector_size(16)));
+typedef int32_t rh_i8 __attribute__((vector_size(32)));
+
+static inline rh_f4 rh_f4_load(const float *p) { rh_f4 v; memcpy(&v, p, sizeof v); return v; }
+static inline rh_f8 rh_f8_load(const float *p) { rh_f8 v; memcpy(&v, p, sizeof v); return v; }
+static inline void rh_f4_store(float *p, rh_f4 v) { memcpy(p, &v, sizeof v); }
+static inline void rh_f8_store(float *p, rh_f8 v) { memcpy(p, &v, sizeof v); }
+static inline rh_f4 rh_f4_all(float s) { return (rh_f4){s, s, s, s}; }
+static inline rh_f8 rh_f8_all(float s) { return (rh_f8){s, s, s, s, s, s, s, s}; }
+
+// mask ? a : b, lane by lane; masks are the results of comparisons (all bits or none).
+static inline rh_f8 rh_f8_select(rh_i8 mask, rh_f8 a, rh_f8 b)
+{
+#ifdef __AVX__
+    return (rh_f8)_mm256_blendv_ps((__m256)b, (__m256)a, (__m256)mask);
+#else
+    return (rh_f8)((mask & (rh_i8)a) | (~mask & (rh_i8)b));
+#endif
+}
+// a < b ? a : b and a > b ? a : b: the second when one is not a number.
+static inline rh_f8 rh_f8_min(rh_f8 a, rh_f8 b)
+{
+#ifdef __AVX__
+    return (rh_f8)_mm256_min_ps((__m256)a, (__m256)b);
+#else
+    return rh_f8_select(a < b, a, b);
+#endif
+}
+static inline rh_f8 rh_f8_max(rh_f8 a, rh_f8 b)
+{
+#ifdef __AVX__
+    return (rh_f8)_mm256_max_ps((__m256)a, (__m256)b);
+#else
+    return rh_f8_select(a > b, a, b);
+#endif
+}
+static inline rh_f8 rh_f8_abs(rh_f8 a) { return (rh_f8)((rh_i8)a & 0x7fffffff); }
+static inline rh_f8 rh_f8_sqrt(rh_f8 a)
+{
+#ifdef __AVX__
+    return (rh_f8)_mm256_sqrt_ps((__m256)a);
+#else
+    for (int i = 0; i < 8; i++) a[i] = __builtin_sqrtf(a[i]);
+    return a;
+#endif
+}
+// Lanes whose mask is set, one bit each, lane 0 lowest.
+static inline int rh_i8_bits(rh_i8 mask)
+{
+#ifdef __AVX__
+    return _mm256_movemask_ps((__m256)mask);
+#else
+    int bits = 0;
+    for (int i = 0; i < 8; i++) bits |= (mask[i] & 1) << i;
+    return bits;
+#endif
+}
+// A mask from the eight low bits.
+static inline rh_i8 rh_i8_from_bits(int bits)
+{
+    rh_i8 lane = {1, 2, 4, 8, 16, 32, 64, 128};
+    return (lane & bits) == lane;
+}
+// The sum of the lanes in fixed order: halves, quarters, the last two.
+static inline float rh_f8_sum(rh_f8 a)
+{
+    return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]));
+}
+// Lanes 1..7 of a with `last` behind them, and lanes 0..6 with `first` before them: the neighbours of a row along x.
+static inline rh_f8 rh_f8_east(rh_f8 a, float last)
+{
+    rh_f8 v = __builtin_shufflevector(a, a, 1, 2, 3, 4, 5, 6, 7, 7);
+    v[7] = last;
+    return v;
+}
+static inline rh_f8 rh_f8_west(rh_f8 a, float first)
+{
+    rh_f8 v = __builtin_shufflevector(a, a, 0, 0, 1, 2, 3, 4, 5, 6);
+    v[0] = first;
+    return v;
+}

@@ -102,6 +102,7 @@ void rh_world_free(rh_world *world)
 const rh_points *rh_world_points(const rh_world *world) { return &world->points; }
 rh_points *rh_world_points_mutable(rh_world *world) { return &world->points; }
 double rh_world_time(const rh_world *world) { return world->time; }
+const rh_step_report *rh_world_report(const rh_world *w) { return &w->report; }
 void rh_world_progress(const rh_world *world, rh_progress *out) { *out = world->progress; }
 
 // --- one step -----------------------------------------------------------------------------------------------------

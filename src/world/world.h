@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/status.h"
+#include "physics/physics.h"
 #include "points/points.h"
 #include "scene/scene.h"
 
@@ -69,3 +70,4 @@ const rh_points *rh_world_points(const rh_world *world);
 rh_points *rh_world_points_mutable(rh_world *world);  // for tests and embedding, between steps
 double rh_world_time(const rh_world *world);
 void rh_world_progress(const rh_world *world, rh_progress *out);
+const rh_step_report *rh_world_report(const rh_world *world);  // the last step in detail: time by stage

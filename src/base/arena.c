@@ -44,17 +44,14 @@ static block *add_block(rh_arena *arena, size_t payload, rh_status *status)
 void rh_arena_reset(rh_arena *arena)
 {
     block *b = arena->blocks;
-    arena->used_total = 0;
-    if (!b) return;
-    if (!b->next) {
-        b->used = 0;
-        return;
-    }
-    size_t whole = 0;
-    for (; b; b = b->next) whole += b->size;
+    size_t most = arena->most;
+    arena->used_total = arena->most = 0;
+    if (b && !b->next && most <= b->size) b->used = 0;
+    if ((b && !b->next && most <= b->size) || (!b && most == 0)) return;
     free_chain(arena->blocks);
     arena->blocks = NULL;
-    add_block(arena, whole, NULL);  // failure is fine: the next take tries again and reports it
+    // A sixteenth more: liquid that spreads needs a little more in every step.
+    add_block(arena, (most + most / 16 + 63) & ~(size_t)63, NULL);  // failure is fine: the next take tries again and reports it
 }
 
 void *rh_arena_take(rh_arena *arena, size_t bytes, rh_status *status)
@@ -72,6 +69,7 @@ void *rh_arena_take(rh_arena *arena, size_t bytes, rh_status *status)
     char *memory = (char *)(b + 1) + b->used;
     b->used += bytes;
     arena->used_total += bytes;
+    if (arena->used_total > arena->most) arena->most = arena->used_total;
     return memory;
 }
 
@@ -89,11 +87,21 @@ rh_arena_mark rh_arena_save(const rh_arena *arena)
 
 void rh_arena_restore(rh_arena *arena, rh_arena_mark mark)
 {
-    // Blocks chained since the mark stay until the next reset merges them; only the newest one's room is reused.
-    if (arena->blocks == mark.block) {
-        if (mark.block) mark.block->used = mark.used;
-    } else {
-        arena->blocks->used = 0;
+    while (arena->blocks != mark.block) {
+        block *next = arena->blocks->next;
+        rh_free(arena->blocks);
+        arena->blocks = next;
     }
+    if (mark.block) mark.block->used = mark.used;
     arena->used_total = mark.used_total;
+}
+
+void rh_arena_keep(rh_arena *arena, rh_arena_mark mark, const rh_arena_piece *pieces, int count)
+{
+    if (arena->blocks != mark.block) return;
+    rh_arena_restore(arena, mark);
+    for (int i = 0; i < count; i++) {  // in this order no piece lands on one that has yet to move
+        void *place = rh_arena_take(arena, pieces[i].bytes, NULL);
+        *pieces[i].pointer = memmove(place, *pieces[i].pointer, pieces[i].bytes);
+    }
 }

@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Scratch memory of a step: allocate by moving a pointer, forget everything at once. When one step needs more than the
-// arena holds, extra blocks are chained and merged into one at the next reset, so a steady step never allocates.
+// arena holds, extra blocks are chained; the next reset replaces them by one of the size the step had in use at most (and a
+// little more), so a steady step never allocates.
 // Not thread-safe: take memory before the parallel part.
 #pragma once
 #include <stddef.h>
@@ -11,7 +12,8 @@
 typedef struct rh_arena {
     struct rh_arena_block *blocks;  // newest first
     const char *label;
-    size_t used_total;  // bytes handed out since the last reset
+    size_t used_total;  // bytes in use
+    size_t most;        // highest used_total since the last reset
 } rh_arena;
 
 typedef struct rh_arena_mark {
@@ -28,3 +30,7 @@ void *rh_arena_take_zero(rh_arena *arena, size_t bytes, rh_status *status);
 // Frees must nest: everything taken after the mark is given back.
 rh_arena_mark rh_arena_save(const rh_arena *arena);
 void rh_arena_restore(rh_arena *arena, rh_arena_mark mark);
+// Gives back everything taken since the mark except `count` pieces (in the order they were taken), which move down to
+// the mark; their pointers are corrected. Does nothing while blocks are chained since the mark.
+typedef struct rh_arena_piece { void **pointer; size_t bytes; } rh_arena_piece;
+void rh_arena_keep(rh_arena *arena, rh_arena_mark mark, const rh_arena_piece *pieces, int count);

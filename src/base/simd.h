@@ -6,6 +6,7 @@
 // (RHEO_SIMD=portable). No lane ever depends on another except through the sums below, whose order is fixed, and nothing is fused:
 // both builds give the same bits (tests/golden runs both).
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #ifdef __SSE2__
@@ -94,4 +95,25 @@ static inline rh_f8 rh_f8_west(rh_f8 a, float first)
     rh_f8 v = __builtin_shufflevector(a, a, 0, 0, 1, 2, 3, 4, 5, 6);
     v[0] = first;
     return v;
+}
+
+static inline rh_f4 rh_f4_abs(rh_f4 a) { return (rh_f4)((rh_i4)a & 0x7fffffff); }
+static inline rh_i4 rh_f4_floor(rh_f4 a)  // |a| below 2^31
+{
+    rh_i4 whole = __builtin_convertvector(a, rh_i4);
+    return whole + (__builtin_convertvector(whole, rh_f4) > a);  // a mask is -1
+}
+static inline rh_i4 rh_i4_min(rh_i4 a, rh_i4 b)
+{
+    rh_i4 less = a < b;
+    return (a & less) | (b & ~less);
+}
+static inline rh_i4 rh_i4_max(rh_i4 a, rh_i4 b) { return a + b - rh_i4_min(a, b); }
+static inline bool rh_i4_any(rh_i4 mask)  // any lane with its top bit set
+{
+#ifdef __SSE2__
+    return _mm_movemask_ps((__m128)mask) != 0;
+#else
+    return (mask[0] | mask[1] | mask[2] | mask[3]) < 0;
+#endif
 }

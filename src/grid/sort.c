@@ -1,98 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Particles sorted by tile and cell: a stable least-significant-digit radix sort of (cell number, index), 11 bits a
-// pass. A stable sort has one result, so neither the number of threads nor the blocks can change it.
-#include <math.h>
+// Particles sorted by tile and cell. The keys (tile_keys.h) already say how many particles of every block lie in which tile, so
+// each block writes its particles straight to their tiles, blocks in order, and every tile then sorts its own by cell with counters
+// that fit a first-level cache. Both parts are stable, and a stable sort has one result: neither the number of threads nor
+// the blocks can change it. Particles that have hardly moved are read and written almost in sequence; that, not fewer sorts, is what
+// keeps the sort cheap. (A radix sort of (key, index) pairs took three passes over twice the memory.)
 #include <string.h>
 #include "base/parallel.h"
-#include "grid/tiles.h"
+#include "grid/tile_keys.h"
 
-enum { BITS = 11, BUCKETS = 1 << BITS };
+enum { CELLS = 1 << RH_CELL_BITS };
 
-typedef struct pair { uint32_t key, index; } pair;
-
-static void make_keys(const rh_tiles *tiles, const rh_vec3 *positions, int64_t begin, int64_t end, pair *pairs)
+// Where each block's particles of each tile begin: tiles in order, blocks in order within a tile. starts[t] becomes the tile's first.
+static void place_blocks(const rh_tiles *tiles, rh_tile_keys *keys, uint32_t *starts)
 {
-    rh_tile last = {INT32_MIN, 0, 0};
-    int32_t t = -1;
-    for (int64_t p = begin; p < end; p++) {
-        int x = rh_floor(positions[p].x * tiles->inverse_h), y = rh_floor(positions[p].y * tiles->inverse_h);
-        int z = tiles->dimension == 3 ? rh_floor(positions[p].z * tiles->inverse_h) : 0;
-        rh_tile at = {x >> 3, y >> 3, z >> 3};
-        if (at.x != last.x || at.y != last.y || at.z != last.z) {
-            t = rh_tiles_find(tiles, at);
-            last = at;
+    memset(starts, 0, ((size_t)tiles->count + 1) * sizeof *starts);
+    for (int64_t b = 0; b < keys->block_count; b++)
+        for (int e = 0; e < keys->blocks[b].count; e++) {
+            rh_tile_entry *entry = &keys->blocks[b].entries[e];
+            int32_t t = rh_tiles_find(tiles, entry->at);
             RH_ASSERT(t >= 0);
+            entry->next = starts[t + 1];  // so far: how many came before it in its tile
+            entry->at.x = t;              // coordinates are no longer needed
+            starts[t + 1] += entry->count;
         }
-        uint32_t cell = (uint32_t)((x & 7) + RH_TILE * ((y & 7) + RH_TILE * (z & 7)));
-        pairs[p] = (pair){(uint32_t)t * (uint32_t)tiles->cells + cell, (uint32_t)p};
+    for (int32_t t = 0; t < tiles->count; t++) starts[t + 1] += starts[t];
+}
+
+static void to_tiles(rh_tile_keys *keys, const uint32_t *starts, uint32_t *order)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t b = 0; b < keys->block_count; b++) {
+        rh_tile_entry *entries = keys->blocks[b].entries;
+        for (int e = 0; e < keys->blocks[b].count; e++) entries[e].next += starts[entries[e].at.x];
+        for (int64_t p = b * RH_BLOCK; p < rh_block_end(b, keys->count); p++) order[entries[keys->of[p] >> RH_CELL_BITS].next++] = (uint32_t)p;
     }
 }
 
-// One digit: histogram per block, offsets in (bucket, block) order, scatter.
-static void radix_pass(const pair *from, pair *to, int64_t count, int shift, uint32_t (*offsets)[BUCKETS], int64_t blocks, int64_t block_size)
+// One tile by cell; fills the tile's part of `first`.
+static void to_cells(const rh_tiles *tiles, const rh_tile_keys *keys, const uint32_t *order, uint32_t begin, uint32_t end, uint32_t *first, uint32_t *sorted)
 {
-#pragma omp parallel for schedule(static)
-    for (int64_t b = 0; b < blocks; b++) {
-        memset(offsets[b], 0, sizeof offsets[b]);
-        int64_t end = (b + 1) * block_size < count ? (b + 1) * block_size : count;
-        for (int64_t i = b * block_size; i < end; i++) offsets[b][from[i].key >> shift & (BUCKETS - 1)]++;
+    uint32_t counts[CELLS] = {0}, running = begin;
+    for (uint32_t i = begin; i < end; i++) counts[keys->of[order[i]] & (CELLS - 1)]++;
+    for (int c = 0; c < tiles->cells; c++) {
+        uint32_t n = counts[c];
+        first[c] = counts[c] = running;
+        running += n;
     }
-    uint32_t running = 0;
-    for (int bucket = 0; bucket < BUCKETS; bucket++)
-        for (int64_t b = 0; b < blocks; b++) {
-            uint32_t n = offsets[b][bucket];
-            offsets[b][bucket] = running;
-            running += n;
-        }
-#pragma omp parallel for schedule(static)
-    for (int64_t b = 0; b < blocks; b++) {
-        int64_t end = (b + 1) * block_size < count ? (b + 1) * block_size : count;
-        for (int64_t i = b * block_size; i < end; i++) to[offsets[b][from[i].key >> shift & (BUCKETS - 1)]++] = from[i];
-    }
-}
-
-// first[c] = number of particles in cells before c, from the sorted keys. Each particle fills the gap before it.
-static void fill_first(rh_tiles *tiles, const pair *sorted, int64_t count)
-{
-    uint32_t *first = tiles->first;
-    int64_t cells = rh_tiles_values(tiles);
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i <= count; i++) {
-        int64_t from = i == 0 ? 0 : (int64_t)sorted[i - 1].key + 1;
-        int64_t to = i == count ? cells : (int64_t)sorted[i].key;
-        for (int64_t c = from; c <= to; c++) first[c] = (uint32_t)i;
-    }
+    for (uint32_t i = begin; i < end; i++) sorted[counts[keys->of[order[i]] & (CELLS - 1)]++] = order[i];
 }
 
 rh_code rh_tiles_sort(rh_tiles *tiles, rh_points *points, rh_arena *arena, rh_status *status)
 {
-    int64_t count = points->count;
-    if (count >= UINT32_MAX) return rh_fail(status, RH_NUMERIC, "more than 4 billion particles in one process");
-    tiles->first = rh_arena_take(arena, ((size_t)rh_tiles_values(tiles) + 1) * sizeof(uint32_t), status);
+    rh_tile_keys *keys = tiles->keys;
+    RH_ASSERT(keys && keys->count == points->count);
+    bool alone = arena->used_total == keys->used;
+    size_t values = (size_t)rh_tiles_values(tiles) + 1, count = (size_t)points->count;
+    tiles->first = rh_arena_take(arena, values * sizeof(uint32_t), status);
     rh_arena_mark mark = rh_arena_save(arena);
-    // Few large blocks: the histograms of a block cost 8 KiB.
-    int64_t block_size = count / 64 + 1 > 16384 ? count / 64 + 1 : 16384, blocks = (count + block_size - 1) / block_size;
-    pair *pairs = rh_arena_take(arena, (size_t)count * sizeof *pairs, status);
-    pair *other = rh_arena_take(arena, (size_t)count * sizeof *pairs, status);
-    uint32_t(*offsets)[BUCKETS] = rh_arena_take(arena, (size_t)blocks * sizeof *offsets, status);
-    if (!tiles->first || !pairs || !other || !offsets) return RH_MEMORY;
-
-    const rh_vec3 *positions = rh_points_data(points, "P", RH_POINT_VEC3F);
-#pragma omp parallel for schedule(static)
-    for (int64_t b = 0; b < rh_blocks(count); b++) make_keys(tiles, positions, b * RH_BLOCK, rh_block_end(b, count), pairs);
-    for (int shift = 0; shift < 32 && (rh_tiles_values(tiles) >> shift) > 0; shift += BITS) {
-        radix_pass(pairs, other, count, shift, offsets, blocks, block_size);
-        pair *swap = pairs;
-        pairs = other;
-        other = swap;
-    }
-    fill_first(tiles, pairs, count);
-    uint32_t *order = (uint32_t *)other;
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < count; i++) order[i] = pairs[i].index;
-    rh_code code = rh_points_permute(points, order, count, status);
+    uint32_t *starts = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *starts, status);
+    uint32_t *order = rh_arena_take(arena, (count + 1) * sizeof *order, status), *sorted = rh_arena_take(arena, (count + 1) * sizeof *sorted, status);
+    if (!tiles->first || !starts || !order || !sorted) return RH_MEMORY;
+    place_blocks(tiles, keys, starts);
+    to_tiles(keys, starts, order);
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t t = 0; t < tiles->count; t++)
+        to_cells(tiles, keys, order, starts[t], starts[t + 1], tiles->first + (int64_t)t * tiles->cells, sorted);
+    tiles->first[values - 1] = (uint32_t)count;
+    RH_TRY(rh_points_permute(points, sorted, points->count, status));
     rh_arena_restore(arena, mark);
-    return code;
+    rh_arena_mark begin = keys->mark;
+    tiles->keys = NULL;
+    if (alone)
+        rh_arena_keep(arena, begin, (rh_arena_piece[]){
+            {(void **)&tiles->at, ((size_t)tiles->count + 1) * sizeof *tiles->at},
+            {(void **)&tiles->near, ((size_t)tiles->count + 1) * sizeof *tiles->near},
+            {(void **)&tiles->slots, ((size_t)tiles->slot_mask + 1) * sizeof *tiles->slots},
+            {(void **)&tiles->first, values * sizeof *tiles->first}}, 4);
+    return RH_OK;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Topology, in order: which tiles hold particles, which neighbours the margin reaches, Morton order, hash, neighbour
+// Topology, in order: which tiles hold particles (tile_keys.c), which neighbours the margin reaches, Morton order, hash, neighbour
 // table. All memory comes from the arena.
 #include "grid/tiles.h"
 
@@ -10,10 +10,10 @@
 #include <string.h>
 #include "base/parallel.h"
 #include "base/random.h"
+#include "grid/tile_keys.h"
 
 // Tile coordinates are biased so that the Morton key interleaves 21 non-negative bits per axis.
-enum { BIAS = 1 << 20 };
-static const float FAR_CELLS = 8.0f * (BIAS - 16);
+enum { BIAS = RH_TILE_BIAS };
 
 static uint64_t spread(uint64_t v)
 {
@@ -30,95 +30,6 @@ static uint64_t key_of(rh_tile t)
     return spread((uint64_t)(t.x + BIAS)) | spread((uint64_t)(t.y + BIAS)) << 1 | spread((uint64_t)(t.z + BIAS)) << 2;
 }
 
-// --- which tiles hold particles -----------------------------------------------------------------------------------
-// Particles come nearly sorted, so consecutive ones share tiles: each block of them is a short list of runs. Runs are
-// counted, written, sorted by tile and joined; nothing here depends on the order of particles or threads.
-typedef struct run {
-    uint64_t key;
-    rh_tile at;
-    int8_t low[3], high[3];  // box of occupied cells
-} run;
-
-static bool is_lost(rh_vec3 p, float inverse_h)
-{
-    return !(fabsf(p.x * inverse_h) < FAR_CELLS && fabsf(p.y * inverse_h) < FAR_CELLS && fabsf(p.z * inverse_h) < FAR_CELLS);
-}
-
-static void join_cell(run *r, const int8_t low[3], const int8_t high[3])
-{
-    for (int a = 0; a < 3; a++) {
-        if (low[a] < r->low[a]) r->low[a] = low[a];
-        if (high[a] > r->high[a]) r->high[a] = high[a];
-    }
-}
-
-// Runs of one block of particles; `out` NULL only counts. *lost becomes the first particle that is not in the world.
-static int64_t block_runs(const rh_tiles *tiles, const rh_vec3 *positions, int64_t begin, int64_t end, run *out, int64_t *lost)
-{
-    int64_t count = 0;
-    rh_tile last = {INT32_MIN, 0, 0};
-    for (int64_t p = begin; p < end; p++) {
-        if (is_lost(positions[p], tiles->inverse_h)) {
-            if (*lost < 0) *lost = p;
-            continue;
-        }
-        int x = rh_floor(positions[p].x * tiles->inverse_h), y = rh_floor(positions[p].y * tiles->inverse_h);
-        int z = tiles->dimension == 3 ? rh_floor(positions[p].z * tiles->inverse_h) : 0;
-        rh_tile at = {x >> 3, y >> 3, z >> 3};
-        int8_t cell[3] = {(int8_t)(x & 7), (int8_t)(y & 7), (int8_t)(z & 7)};
-        if (at.x != last.x || at.y != last.y || at.z != last.z) {
-            if (out) out[count] = (run){key_of(at), at, {cell[0], cell[1], cell[2]}, {cell[0], cell[1], cell[2]}};
-            count++;
-            last = at;
-        } else if (out) {
-            join_cell(&out[count - 1], cell, cell);
-        }
-    }
-    return count;
-}
-
-static int run_order(const void *a, const void *b)
-{
-    uint64_t x = ((const run *)a)->key, y = ((const run *)b)->key;
-    return x < y ? -1 : x > y;
-}
-
-// Occupied tiles, sorted, one run each.
-static rh_code collect(const rh_tiles *tiles, const rh_vec3 *positions, int64_t count, rh_arena *arena, run **out, int64_t *out_count, rh_status *status)
-{
-    int64_t blocks = rh_blocks(count), total = 0, lost = -1;
-    int64_t *starts = rh_arena_take(arena, (size_t)(blocks + 1) * sizeof *starts, status);
-    int64_t *missing = rh_arena_take(arena, (size_t)(blocks + 1) * sizeof *missing, status);
-    if (!starts || !missing) return RH_MEMORY;
-#pragma omp parallel for schedule(static)
-    for (int64_t b = 0; b < blocks; b++) {
-        missing[b] = -1;
-        starts[b] = block_runs(tiles, positions, b * RH_BLOCK, rh_block_end(b, count), NULL, &missing[b]);
-    }
-    for (int64_t b = 0; b < blocks; b++) {
-        int64_t n = starts[b];
-        starts[b] = total;
-        total += n;
-        if (lost < 0) lost = missing[b];
-    }
-    if (lost >= 0)
-        return rh_fail(status, RH_NUMERIC, "particle %lld is lost: position (%g, %g, %g) is not a number or too far away",
-                       (long long)lost, (double)positions[lost].x, (double)positions[lost].y, (double)positions[lost].z);
-    run *runs = rh_arena_take(arena, (size_t)(total + 1) * sizeof *runs, status);
-    if (!runs) return RH_MEMORY;
-#pragma omp parallel for schedule(static)
-    for (int64_t b = 0; b < blocks; b++) block_runs(tiles, positions, b * RH_BLOCK, rh_block_end(b, count), runs + starts[b], &missing[b]);
-    qsort(runs, (size_t)total, sizeof *runs, run_order);
-    int64_t n = 0;
-    for (int64_t i = 0; i < total; i++) {
-        if (n && runs[n - 1].key == runs[i].key) join_cell(&runs[n - 1], runs[i].low, runs[i].high);
-        else runs[n++] = runs[i];
-    }
-    *out = runs;
-    *out_count = n;
-    return RH_OK;
-}
-
 // --- margin, order, neighbours ------------------------------------------------------------------------------------
 typedef struct keyed { uint64_t key; rh_tile at; } keyed;
 
@@ -128,36 +39,27 @@ static int by_key(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-// Does a margin of `margin` cells around the occupied cells [low, high] reach the neighbour in direction d (-1, 0, 1)?
-static bool reaches(int8_t low, int8_t high, int d, int margin)
-{
-    return d == 0 || (d < 0 ? low - margin < 0 : high + margin >= RH_TILE);
-}
+// A growing set of tiles: a hash table over a list.
+typedef struct tile_set {
+    keyed *list;
+    int32_t *slots;
+    uint32_t mask;
+    int64_t count;
+} tile_set;
 
-// All tiles within the margin, sorted and unique.
-static rh_code add_margin(const run *runs, int64_t run_count, int dimension, int margin, rh_arena *arena, keyed **out, int64_t *out_count, rh_status *status)
-{
-    keyed *all = rh_arena_take(arena, (size_t)(run_count * RH_NEAR + 1) * sizeof *all, status);
-    if (!all) return RH_MEMORY;
-    int64_t count = 0, unique = 0;
-    for (int64_t r = 0; r < run_count; r++)
-        for (int n = 0; n < RH_NEAR; n++) {
-            int d[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
-            bool in = dimension == 3 || d[2] == 0;
-            for (int a = 0; a < 3; a++) in = in && reaches(runs[r].low[a], runs[r].high[a], d[a], margin);
-            if (!in) continue;
-            rh_tile at = {runs[r].at.x + d[0], runs[r].at.y + d[1], runs[r].at.z + d[2]};
-            all[count++] = (keyed){key_of(at), at};
-        }
-    qsort(all, (size_t)count, sizeof *all, by_key);
-    for (int64_t i = 0; i < count; i++)
-        if (i == 0 || all[i].key != all[i - 1].key) all[unique++] = all[i];
-    *out = all;
-    *out_count = unique;
-    return RH_OK;
-}
+static uint32_t slot_of_key(uint64_t key) { return (uint32_t)(rh_mix64(key) >> 20); }
 
-static uint32_t slot_hash(rh_tile t) { return (uint32_t)(rh_mix64(key_of(t)) >> 20); }
+// Index of the tile, added when new.
+static int64_t put(tile_set *set, rh_tile at)
+{
+    uint64_t key = key_of(at);
+    uint32_t s = slot_of_key(key) & set->mask;
+    for (; set->slots[s] >= 0; s = (s + 1) & set->mask)
+        if (set->list[set->slots[s]].key == key) return set->slots[s];
+    set->slots[s] = (int32_t)set->count;
+    set->list[set->count] = (keyed){key, at};
+    return set->count++;
+}
 
 static uint32_t slot_capacity(int64_t count)
 {
@@ -165,6 +67,55 @@ static uint32_t slot_capacity(int64_t count)
     while (capacity < 2 * count) capacity *= 2;
     return capacity;
 }
+
+static rh_code new_set(tile_set *set, int64_t most, rh_arena *arena, rh_status *status)
+{
+    set->mask = slot_capacity(most) - 1;
+    set->count = 0;
+    set->list = rh_arena_take(arena, (size_t)(most + 1) * sizeof *set->list, status);
+    set->slots = rh_arena_take(arena, ((size_t)set->mask + 1) * sizeof(int32_t), status);
+    if (!set->list || !set->slots) return RH_MEMORY;
+    memset(set->slots, 0xff, ((size_t)set->mask + 1) * sizeof(int32_t));
+    return RH_OK;
+}
+
+// Does a margin of `margin` cells around the occupied cells [low, high] reach the neighbour in direction d (-1, 0, 1)?
+static bool reaches(int8_t low, int8_t high, int d, int margin)
+{
+    return d == 0 || (d < 0 ? low - margin < 0 : high + margin >= RH_TILE);
+}
+
+static void add_neighbours(tile_set *set, rh_tile at, const rh_tile_box *box, int dimension, int margin)
+{
+    for (int n = 0; n < RH_NEAR; n++) {
+        int d[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+        bool in = dimension == 3 || d[2] == 0;
+        for (int a = 0; a < 3; a++) in = in && reaches(box->low[a], box->high[a], d[a], margin);
+        if (in) put(set, (rh_tile){at.x + d[0], at.y + d[1], at.z + d[2]});
+    }
+}
+
+// All tiles within the margin of the occupied cells, in Morton order.
+static rh_code collect(const rh_tile_keys *keys, int dimension, int margin, rh_arena *arena, tile_set *out, rh_status *status)
+{
+    tile_set occupied;
+    RH_TRY(new_set(&occupied, keys->entry_count, arena, status));
+    rh_tile_box *boxes = rh_arena_take(arena, (size_t)(keys->entry_count + 1) * sizeof *boxes, status);
+    if (!boxes) return RH_MEMORY;
+    for (int64_t b = 0; b < keys->block_count; b++)
+        for (int e = 0; e < keys->blocks[b].count; e++) {
+            const rh_tile_entry *entry = &keys->blocks[b].entries[e];
+            int64_t before = occupied.count, n = put(&occupied, entry->at);
+            if (n == before) boxes[n] = entry->box;
+            else rh_tile_box_join(&boxes[n], &entry->box);
+        }
+    RH_TRY(new_set(out, occupied.count * (dimension == 3 ? 27 : 9), arena, status));
+    for (int64_t n = 0; n < occupied.count; n++) add_neighbours(out, occupied.list[n].at, &boxes[n], dimension, margin);
+    qsort(out->list, (size_t)out->count, sizeof *out->list, by_key);
+    return RH_OK;
+}
+
+static uint32_t slot_hash(rh_tile t) { return slot_of_key(key_of(t)); }
 
 static void fill_slots(rh_tiles *tiles)
 {
@@ -195,23 +146,22 @@ rh_code rh_tiles_build(rh_tiles *tiles, int dimension, double h, const rh_vec3 *
     *tiles = (rh_tiles){.dimension = dimension, .layers = dimension == 3 ? RH_TILE : 1,
                         .h = (float)h, .inverse_h = (float)(1 / h)};
     tiles->cells = RH_TILE * RH_TILE * tiles->layers;
-    run *runs = NULL;
-    keyed *sorted = NULL;
-    int64_t run_count = 0, tile_count = 0;
-    RH_TRY(collect(tiles, positions, count, arena, &runs, &run_count, status));
-    RH_TRY(add_margin(runs, run_count, dimension, margin, arena, &sorted, &tile_count, status));
-    if (tile_count > INT32_MAX / tiles->cells)
-        return rh_fail(status, RH_NUMERIC, "the material is spread over %lld tiles: more than the grid can number", (long long)tile_count);
+    tile_set found = {0};
+    RH_TRY(rh_tile_keys_make(&tiles->keys, tiles, positions, count, arena, status));
+    RH_TRY(collect(tiles->keys, dimension, margin, arena, &found, status));
+    if (found.count > INT32_MAX / tiles->cells)
+        return rh_fail(status, RH_NUMERIC, "the material is spread over %lld tiles: more than the grid can number", (long long)found.count);
 
-    tiles->count = (int32_t)tile_count;
-    tiles->slot_mask = slot_capacity(tile_count) - 1;
-    tiles->at = rh_arena_take(arena, (size_t)(tile_count + 1) * sizeof(rh_tile), status);
-    tiles->near = rh_arena_take(arena, (size_t)(tile_count + 1) * sizeof *tiles->near, status);
+    tiles->count = (int32_t)found.count;
+    tiles->slot_mask = slot_capacity(found.count) - 1;
+    tiles->at = rh_arena_take(arena, (size_t)(found.count + 1) * sizeof(rh_tile), status);
+    tiles->near = rh_arena_take(arena, (size_t)(found.count + 1) * sizeof *tiles->near, status);
     tiles->slots = rh_arena_take(arena, ((size_t)tiles->slot_mask + 1) * sizeof(int32_t), status);
     if (!tiles->at || !tiles->near || !tiles->slots) return RH_MEMORY;
-    for (int32_t t = 0; t < tiles->count; t++) tiles->at[t] = sorted[t].at;
+    for (int32_t t = 0; t < tiles->count; t++) tiles->at[t] = found.list[t].at;
     fill_slots(tiles);
     link_neighbours(tiles);
+    tiles->keys->used = arena->used_total;
     return RH_OK;
 }
 

@@ -35,15 +35,18 @@ typedef struct rh_tiles {
     uint32_t *first;               // [count * cells + 1]: first particle of each cell; NULL before rh_tiles_sort
     int32_t *slots;                // hash table of tile indices
     uint32_t slot_mask;
+    struct rh_tile_keys *keys;     // from rh_tiles_build to rh_tiles_sort: the tile and cell of every particle
 } rh_tiles;
 
 typedef struct rh_faces { float *axis[3]; } rh_faces;  // axis[2] is NULL in two dimensions
 
 // Builds tiles around positions: every cell within `margin` (1..8) cells of a particle's cell is covered. Positions that are
-// not finite or absurdly far away fail with RH_NUMERIC, naming the particle.
+// not finite or absurdly far away fail with RH_NUMERIC, naming the particle. Positions are read once; what was learnt of them
+// waits in the arena for rh_tiles_sort.
 rh_code rh_tiles_build(rh_tiles *tiles, int dimension, double h, const rh_vec3 *positions, int64_t count, int margin,
                        rh_arena *arena, rh_status *status);
-// Sorts the particles by tile and cell (stable) and fills `first`. Uses the points' "P".
+// Sorts the particles by tile and cell (stable) and fills `first`. The points' "P" must be what the tiles were built around. Follows
+// rh_tiles_build once; gives back the arena what only the sort needed, unless something else was taken in between.
 rh_code rh_tiles_sort(rh_tiles *tiles, rh_points *points, rh_arena *arena, rh_status *status);
 
 int32_t rh_tiles_find(const rh_tiles *tiles, rh_tile at);  // -1 when not there

@@ -2,8 +2,9 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Particle sets. Every attribute owns a block of `capacity` elements (one element when uniform). A permutation gathers
-// into the spare block of the attribute's type and swaps the two, so sorting every step allocates nothing once the
-// spares exist. Functions that can run out of memory get all blocks first: a failure leaves the set as it was.
+// into one spare block: attributes of the largest size swap with it, smaller ones are copied back, so sorting every step allocates
+// nothing once the spare exists, and there is only one (one per type cost a fifth of all memory). Functions that can run out of
+// memory get all blocks first: a failure leaves the set as it was.
 #include "points/points.h"
 
 #include <string.h>
@@ -35,7 +36,7 @@ void rh_points_init(rh_points *points) { memset(points, 0, sizeof *points); }
 void rh_points_free(rh_points *points)
 {
     for (int i = 0; i < points->attribute_count; i++) rh_free(points->attributes[i].data);
-    for (int t = 0; t < RH_POINT_TYPES; t++) rh_free(points->spare[t]);
+    rh_free(points->spare);
     rh_points_init(points);
 }
 
@@ -175,18 +176,22 @@ rh_code rh_points_resize(rh_points *points, int64_t count, rh_status *status)
     return RH_OK;
 }
 
-static rh_code ensure_spares(rh_points *points, rh_status *status)
+// The largest attribute decides; its blocks and the spare are interchangeable.
+static rh_code ensure_spare(rh_points *points, rh_status *status)
 {
+    size_t size = 0;
+    rh_point_type largest = RH_POINT_F32;
     for (int i = 0; i < points->attribute_count; i++) {
-        rh_point_type type = points->attributes[i].type;
-        if (points->attributes[i].uniform) continue;
-        if (points->spare[type] && points->spare_capacity[type] >= points->capacity) continue;
-        void *fresh = new_block(type, points->capacity, status);
-        if (!fresh) return RH_MEMORY;
-        rh_free(points->spare[type]);
-        points->spare[type] = fresh;
-        points->spare_capacity[type] = points->capacity;
+        if (points->attributes[i].uniform || types[points->attributes[i].type].size <= size) continue;
+        largest = points->attributes[i].type;
+        size = types[largest].size;
     }
+    if (points->spare_bytes >= (size_t)points->capacity * size) return RH_OK;
+    rh_free(points->spare);
+    points->spare_bytes = 0;
+    points->spare = new_block(largest, points->capacity, status);
+    if (!points->spare) return RH_MEMORY;
+    points->spare_bytes = (size_t)points->capacity * size;
     return RH_OK;
 }
 
@@ -209,19 +214,29 @@ static void gather(rh_point_type type, const void *from, void *to, const uint32_
     }
 }
 
+static void copy_back(char *to, const char *from, size_t bytes)
+{
+    enum { PART = 1 << 18 };
+#pragma omp parallel for schedule(static)
+    for (size_t at = 0; at < bytes; at += PART) memcpy(to + at, from + at, bytes - at < PART ? bytes - at : PART);
+}
+
 rh_code rh_points_permute(rh_points *points, const uint32_t *order, int64_t count, rh_status *status)
 {
     RH_ASSERT(count >= 0 && count <= points->count);
-    RH_TRY(ensure_spares(points, status));
+    RH_TRY(ensure_spare(points, status));
     for (int i = 0; i < points->attribute_count; i++) {
         rh_attribute *attribute = &points->attributes[i];
         if (attribute->uniform) continue;
-        void **spare = &points->spare[attribute->type];
-        gather(attribute->type, attribute->data, *spare, order, count);
-        void *old = attribute->data;
-        attribute->data = *spare;
-        *spare = old;
-        points->spare_capacity[attribute->type] = points->capacity;
+        size_t size = types[attribute->type].size;
+        gather(attribute->type, attribute->data, points->spare, order, count);
+        if ((size_t)points->capacity * size == points->spare_bytes) {
+            void *old = attribute->data;
+            attribute->data = points->spare;
+            points->spare = old;
+        } else {
+            copy_back(attribute->data, points->spare, (size_t)count * size);
+        }
     }
     points->count = count;
     return RH_OK;
@@ -241,9 +256,7 @@ bool rh_points_is_valid(const rh_points *points)
     if (points->attribute_count < 0 || points->attribute_count > RH_POINTS_MAX_ATTRIBUTES) return false;
     for (int i = 0; i < points->attribute_count; i++)
         if (!attribute_is_valid(points, i)) return false;
-    for (int t = 0; t < RH_POINT_TYPES; t++)
-        if ((points->spare[t] == NULL) != (points->spare_capacity[t] == 0)) return false;
-    return true;
+    return points->spare || points->spare_bytes == 0;
 }
 
 // A point's hash is the sum over its attributes, each seeded with name and type, then mixed; the set's hash is the

@@ -38,8 +38,8 @@ typedef struct rh_points {
     int64_t count, capacity;
     rh_attribute attributes[RH_POINTS_MAX_ATTRIBUTES];
     int attribute_count;
-    void *spare[RH_POINT_TYPES];  // per type: the buffer a permutation writes into before it swaps
-    int64_t spare_capacity[RH_POINT_TYPES];
+    void *spare;         // the buffer a permutation writes into: capacity elements of the largest attribute's size
+    size_t spare_bytes;
 } rh_points;
 
 void rh_points_init(rh_points *points);

@@ -117,3 +117,13 @@ static inline bool rh_i4_any(rh_i4 mask)  // any lane with its top bit set
     return (mask[0] | mask[1] | mask[2] | mask[3]) < 0;
 #endif
 }
+static inline rh_f4 rh_f4_min(rh_f4 a, rh_f4 b)
+{
+    rh_i4 less = a < b;
+    return (rh_f4)((less & (rh_i4)a) | (~less & (rh_i4)b));
+}
+static inline rh_f4 rh_f4_max(rh_f4 a, rh_f4 b)
+{
+    rh_i4 more = a > b;
+    return (rh_f4)((more & (rh_i4)a) | (~more & (rh_i4)b));
+}

@@ -51,6 +51,18 @@ static void to_cells(const rh_tiles *tiles, const rh_tile_keys *keys, const uint
     for (uint32_t i = begin; i < end; i++) sorted[counts[keys->of[order[i]] & (CELLS - 1)]++] = order[i];
 }
 
+// Tiles that hold particles, colour by colour, in order within a colour.
+static void list_occupied(rh_tiles *tiles)
+{
+    int32_t count = 0;
+    for (int color = 0; color < 8; color++) {
+        tiles->color_first[color] = count;
+        for (int32_t t = 0; t < tiles->count; t++)
+            if (rh_tile_first(tiles, t) < rh_tile_first(tiles, t + 1) && rh_tile_color(tiles->at[t]) == color) tiles->occupied[count++] = t;
+    }
+    tiles->color_first[8] = tiles->occupied_count = count;
+}
+
 rh_code rh_tiles_sort(rh_tiles *tiles, rh_points *points, rh_arena *arena, rh_status *status)
 {
     rh_tile_keys *keys = tiles->keys;
@@ -58,16 +70,18 @@ rh_code rh_tiles_sort(rh_tiles *tiles, rh_points *points, rh_arena *arena, rh_st
     bool alone = arena->used_total == keys->used;
     size_t values = (size_t)rh_tiles_values(tiles) + 1, count = (size_t)points->count;
     tiles->first = rh_arena_take(arena, values * sizeof(uint32_t), status);
+    tiles->occupied = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof(int32_t), status);
     rh_arena_mark mark = rh_arena_save(arena);
     uint32_t *starts = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *starts, status);
     uint32_t *order = rh_arena_take(arena, (count + 1) * sizeof *order, status), *sorted = rh_arena_take(arena, (count + 1) * sizeof *sorted, status);
-    if (!tiles->first || !starts || !order || !sorted) return RH_MEMORY;
+    if (!tiles->first || !tiles->occupied || !starts || !order || !sorted) return RH_MEMORY;
     place_blocks(tiles, keys, starts);
     to_tiles(keys, starts, order);
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < tiles->count; t++)
         to_cells(tiles, keys, order, starts[t], starts[t + 1], tiles->first + (int64_t)t * tiles->cells, sorted);
     tiles->first[values - 1] = (uint32_t)count;
+    list_occupied(tiles);
     RH_TRY(rh_points_permute(points, sorted, points->count, status));
     rh_arena_restore(arena, mark);
     rh_arena_mark begin = keys->mark;
@@ -77,6 +91,7 @@ rh_code rh_tiles_sort(rh_tiles *tiles, rh_points *points, rh_arena *arena, rh_st
             {(void **)&tiles->at, ((size_t)tiles->count + 1) * sizeof *tiles->at},
             {(void **)&tiles->near, ((size_t)tiles->count + 1) * sizeof *tiles->near},
             {(void **)&tiles->slots, ((size_t)tiles->slot_mask + 1) * sizeof *tiles->slots},
-            {(void **)&tiles->first, values * sizeof *tiles->first}}, 4);
+            {(void **)&tiles->first, values * sizeof *tiles->first},
+            {(void **)&tiles->occupied, ((size_t)tiles->count + 1) * sizeof *tiles->occupied}}, 5);
     return RH_OK;
 }

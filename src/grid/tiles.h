@@ -33,6 +33,9 @@ typedef struct rh_tiles {
     rh_tile *at;                   // [count]
     int32_t (*near)[RH_NEAR];      // [count]
     uint32_t *first;               // [count * cells + 1]: first particle of each cell; NULL before rh_tiles_sort
+    int32_t *occupied;             // tiles with particles, by colour (parity of x, y, z: bits 0, 1, 2), after rh_tiles_sort
+    int32_t color_first[9];        // first of each colour in `occupied`, and the number of all
+    int32_t occupied_count;
     int32_t *slots;                // hash table of tile indices
     uint32_t slot_mask;
     struct rh_tile_keys *keys;     // from rh_tiles_build to rh_tiles_sort: the tile and cell of every particle
@@ -48,6 +51,9 @@ rh_code rh_tiles_build(rh_tiles *tiles, int dimension, double h, const rh_vec3 *
 // Sorts the particles by tile and cell (stable) and fills `first`. The points' "P" must be what the tiles were built around. Follows
 // rh_tiles_build once; gives back the arena what only the sort needed, unless something else was taken in between.
 rh_code rh_tiles_sort(rh_tiles *tiles, rh_points *points, rh_arena *arena, rh_status *status);
+
+// The colour of a tile: two tiles of one colour are never neighbours.
+static inline int rh_tile_color(rh_tile at) { return (at.x & 1) | (at.y & 1) << 1 | (at.z & 1) << 2; }
 
 int32_t rh_tiles_find(const rh_tiles *tiles, rh_tile at);  // -1 when not there
 bool rh_tiles_is_valid(const rh_tiles *tiles);

@@ -8,6 +8,7 @@
 // values are of order one. 1e-5 leaves room for the sums.
 #include "support.h"
 #include "base/hash.h"
+#include "grid/advect.h"
 #include "grid/transfer.h"
 
 static const double CELL = 0.125;
@@ -51,7 +52,7 @@ static void faces_get_the_weighted_mean(void **state)
             rh_faces velocity, weight;
             assert_int_equal(rh_faces_new(&velocity, &c.tiles, false, &c.arena, NULL), RH_OK);
             assert_int_equal(rh_faces_new(&weight, &c.tiles, false, &c.arena, NULL), RH_OK);
-            rh_particles_to_faces(&c.tiles, c.p, c.v, affine ? (const float(*)[9])c.c : NULL, velocity, weight);
+            rh_particles_to_grid(&c.tiles, c.p, c.v, affine ? (const float(*)[9])c.c : NULL, velocity, weight, NULL);
             for (int axis = 0; axis < dimension; axis++)
                 for (int64_t v = 0; v < rh_tiles_values(&c.tiles); v++)
                     check_face(&c, affine, axis, v, velocity.axis[axis][v], weight.axis[axis][v]);
@@ -65,8 +66,11 @@ static void cells_get_the_weights(void **state)
     for (int dimension = 2; dimension <= 3; dimension++) {
         cloud c;
         cloud_random(&c, dimension, CELL, 700, rh_v3(0, 0, 0), rh_v3(1, 1, 1), 2);
+        rh_faces velocity, unused;
+        assert_int_equal(rh_faces_new(&velocity, &c.tiles, false, &c.arena, NULL), RH_OK);
+        assert_int_equal(rh_faces_new(&unused, &c.tiles, false, &c.arena, NULL), RH_OK);
         float *weight = rh_field_new(&c.tiles, &c.arena, NULL);
-        rh_particles_to_cells(&c.tiles, c.p, weight);
+        rh_particles_to_grid(&c.tiles, c.p, c.v, NULL, velocity, unused, weight);
         double total = 0;
         for (int64_t v = 0; v < rh_tiles_values(&c.tiles); v++) {
             double center[3], offset[3], sum = 0;
@@ -90,15 +94,15 @@ static uint64_t transfer_hash(int dimension, int threads, bool affine)
     assert_int_equal(rh_faces_new(&velocity, &c.tiles, false, &c.arena, NULL), RH_OK);
     assert_int_equal(rh_faces_new(&weight, &c.tiles, false, &c.arena, NULL), RH_OK);
     assert_int_equal(rh_faces_new(&change, &c.tiles, true, &c.arena, NULL), RH_OK);
-    rh_particles_to_faces(&c.tiles, c.p, c.v, affine ? (const float(*)[9])c.c : NULL, velocity, weight);
+    float *cells = rh_field_new(&c.tiles, &c.arena, NULL);
+    rh_particles_to_grid(&c.tiles, c.p, c.v, affine ? (const float(*)[9])c.c : NULL, velocity, weight, cells);
     uint64_t hash = 0;
     for (int a = 0; a < dimension; a++) hash = rh_hash(weight.axis[a], bytes, rh_hash(velocity.axis[a], bytes, hash));
-    float *cells = rh_field_new(&c.tiles, &c.arena, NULL);
-    rh_particles_to_cells(&c.tiles, c.p, cells);
     hash = rh_hash(cells, bytes, hash);
-    rh_gather g = {.velocity = velocity, .change = change, .update = affine ? RH_UPDATE_APIC : RH_UPDATE_FLIP, .flip = 0.9f,
-                   .dt = 0.1f, .order = 3, .max_travel = 1};
-    rh_faces_to_particles(&c.tiles, &g, c.p, c.v, c.c);
+    rh_velocity_update g = {.velocity = velocity, .change = change, .update = affine ? RH_UPDATE_APIC : RH_UPDATE_FLIP, .flip = 0.9f};
+    rh_grid_to_velocities(&c.tiles, &g, c.p, c.v, c.c);
+    rh_paths way = {.velocity = velocity, .dt = 0.1f, .order = 3};
+    assert_int_equal(rh_particles_advect(&c.tiles, &way, c.v, c.p, &c.arena, NULL), RH_OK);
     hash ^= rh_points_hash(&c.points);
     cloud_free(&c);
     return hash;
@@ -145,7 +149,7 @@ static double interpolate(const rh_tiles *tiles, const float *field, int axis, r
     return value;
 }
 
-static void check_particle(const cloud *before, const rh_gather *g, int64_t p, const rh_vec3 *v, const float (*affine)[9])
+static void check_particle(const cloud *before, const rh_velocity_update *g, int64_t p, const rh_vec3 *v, const float (*affine)[9])
 {
     for (int a = 0; a < before->tiles.dimension; a++) {
         double gradient[3] = {0, 0, 0}, unused[3], here = interpolate(&before->tiles, g->velocity.axis[a], a, before->p[p], gradient);
@@ -168,11 +172,10 @@ static void particles_get_the_interpolated_value(void **state)
             cloud c, old;
             cloud_random(&c, dimension, CELL, 3000, rh_v3(0, 0, 0), rh_v3(2, 2, 2), 2);
             cloud_random(&old, dimension, CELL, 3000, rh_v3(0, 0, 0), rh_v3(2, 2, 2), 2);
-            rh_gather g = {.update = update, .flip = 0.8f};
+            rh_velocity_update g = {.update = update, .flip = 0.8f};
             random_faces(&c, &g.velocity, 20);
             random_faces(&c, &g.change, 23);
-            rh_faces_to_particles(&c.tiles, &g, c.p, c.v, c.c);
-            assert_memory_equal(c.p, old.p, 3000 * sizeof *c.p);  // no time, no move
+            rh_grid_to_velocities(&c.tiles, &g, c.p, c.v, c.c);
             for (int64_t p = 0; p < 3000; p++) check_particle(&old, &g, p, c.v, (const float(*)[9])c.c);
             cloud_free(&old);
             cloud_free(&c);
@@ -207,12 +210,25 @@ static void runge_kutta(int dimension, int order, double dt, double x[3])
     for (int a = 0; a < dimension; a++) x[a] += sum[a];
 }
 
+// Largest face speed of the particle's tile and its neighbours: it sets the number of sub-steps.
+static double fastest_around(const cloud *c, rh_faces velocity, uint32_t p)
+{
+    int32_t t = 0;
+    double most = 0;
+    while (rh_tile_first(&c->tiles, t + 1) <= p) t++;
+    for (int n = 0; n < RH_NEAR; n++)
+        for (int v = 0; v < c->tiles.cells && c->tiles.near[t][n] >= 0; v++)
+            for (int a = 0; a < c->tiles.dimension; a++)
+                most = fmax(most, (double)fabsf(velocity.axis[a][(int64_t)c->tiles.near[t][n] * c->tiles.cells + v]));
+    return most;
+}
+
 static void check_paths(int dimension, int order, double travel)
 {
     cloud c;
     int margin = (int)travel + 3;
     cloud_random(&c, dimension, CELL, 2000, rh_v3(0, 0, 0), rh_v3(1, 1, 1), margin);
-    rh_gather g = {.update = RH_UPDATE_PIC, .order = order, .max_travel = (float)travel};
+    rh_paths g = {.order = order};
     assert_int_equal(rh_faces_new(&g.velocity, &c.tiles, false, &c.arena, NULL), RH_OK);
     double fastest = 0;
     for (int a = 0; a < dimension; a++)
@@ -228,13 +244,16 @@ static void check_paths(int dimension, int order, double travel)
     g.dt = (float)dt;
     rh_vec3 *before = rh_alloc(2000 * sizeof *before, "test", NULL);
     memcpy(before, c.p, 2000 * sizeof *before);
-    rh_faces_to_particles(&c.tiles, &g, c.p, c.v, NULL);
-    int steps = (int)ceil(travel);
-    for (int p = 0; p < 2000; p++) {
+    assert_int_equal(rh_particles_advect(&c.tiles, &g, c.v, c.p, &c.arena, NULL), RH_OK);
+    int several = 0;
+    for (uint32_t p = 0; p < 2000; p++) {
         double x[3] = {(double)before[p].x, (double)before[p].y, (double)before[p].z};
+        int steps = (int)ceil(fastest_around(&c, g.velocity, p) * dt / CELL - 1e-6);
+        several += steps > 1;
         for (int n = 0; n < steps; n++) runge_kutta(dimension, order, dt / steps, x);
         for (int a = 0; a < dimension; a++) assert_near((double)(&c.p[p].x)[a], x[a], 1e-5 * CELL * (1 + travel));
     }
+    assert_true((several > 0) == (travel > 1));
     rh_free(before);
     cloud_free(&c);
 }
@@ -247,23 +266,46 @@ static void paths_follow_the_formulas(void **state)
             for (int n = 0; n < 4; n++) check_paths(dimension, order, (double[]){0.3, 1, 2.5, 5}[n]);
 }
 
-// The displacement of the volume correction is read at the start of the path and added once.
-static void shifts_are_added(void **state)
+// Particles in cells marked as far from the liquid keep to a straight line, the others do not.
+static void spray_flies_straight(void **state)
+{
+    (void)state;
+    for (int dimension = 2; dimension <= 3; dimension++) {
+        cloud c, old;
+        cloud_random(&c, dimension, CELL, 2000, rh_v3(0, 0, 0), rh_v3(1, 1, 1), 3);
+        cloud_random(&old, dimension, CELL, 2000, rh_v3(0, 0, 0), rh_v3(1, 1, 1), 3);
+        rh_paths g = {.dt = 0.05f, .order = 2, .distance = rh_field_new(&c.tiles, &c.arena, NULL), .free_beyond = 0.5f};
+        random_faces(&c, &g.velocity, 20);
+        for (int64_t v = 0; v < rh_tiles_values(&c.tiles); v++) ((float *)g.distance)[v] = v & 1 ? 0.6f : 0.4f;
+        assert_int_equal(rh_particles_advect(&c.tiles, &g, c.v, c.p, &c.arena, NULL), RH_OK);
+        int straight = 0;
+        for (int64_t v = 0; v < rh_tiles_values(&c.tiles); v++)
+            for (uint32_t p = c.tiles.first[v]; p < c.tiles.first[v + 1]; p++) {
+                double off = 0;
+                for (int a = 0; a < dimension; a++)
+                    off = fmax(off, fabs((double)(&c.p[p].x)[a] - (double)(&old.p[p].x)[a] - 0.05 * (double)(&c.v[p].x)[a]));
+                if (v & 1) assert_true(off < 1e-6);
+                else straight += off < 1e-6;
+            }
+        assert_true(straight < 10);
+        cloud_free(&old);
+        cloud_free(&c);
+    }
+}
+
+// A uniform flow carries particles at the rim as fast beyond the tiles as within.
+static void the_flow_goes_on_beyond_the_tiles(void **state)
 {
     (void)state;
     cloud c, old;
-    cloud_random(&c, 3, CELL, 2000, rh_v3(0, 0, 0), rh_v3(1, 1, 1), 3);
-    cloud_random(&old, 3, CELL, 2000, rh_v3(0, 0, 0), rh_v3(1, 1, 1), 3);
-    rh_gather g = {.update = RH_UPDATE_PIC, .order = 2, .dt = 1, .max_travel = 0};
+    cloud_random(&c, 3, CELL, 500, rh_v3(0, 0, 0), rh_v3(0.3f, 0.3f, 0.3f), 2);
+    cloud_random(&old, 3, CELL, 500, rh_v3(0, 0, 0), rh_v3(0.3f, 0.3f, 0.3f), 2);
+    rh_paths g = {.dt = 0.6f, .order = 2};
     assert_int_equal(rh_faces_new(&g.velocity, &c.tiles, true, &c.arena, NULL), RH_OK);
-    random_faces(&c, &g.shift, 30);
-    rh_faces_to_particles(&c.tiles, &g, c.p, c.v, NULL);
-    for (int p = 0; p < 2000; p++)
-        for (int a = 0; a < 3; a++) {
-            double unused[3];
-            double moved = interpolate(&old.tiles, g.shift.axis[a], a, old.p[p], unused);
-            assert_near((double)(&c.p[p].x)[a], (double)(&old.p[p].x)[a] + moved, 1e-5);
-        }
+    for (int64_t v = 0; v < rh_tiles_values(&c.tiles); v++) g.velocity.axis[0][v] = 1;  // 4.8 cells
+    for (int p = 0; p < 500; p++) c.v[p] = rh_v3(1, 0, 0);
+    assert_int_equal(rh_particles_advect(&c.tiles, &g, c.v, c.p, &c.arena, NULL), RH_OK);
+    for (int p = 0; p < 500; p++) assert_near((double)c.p[p].x, (double)old.p[p].x + 0.6, 1e-5);
     cloud_free(&old);
     cloud_free(&c);
 }
@@ -272,7 +314,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(faces_get_the_weighted_mean), cmocka_unit_test(cells_get_the_weights), cmocka_unit_test(threads_do_not_show),
-        cmocka_unit_test(particles_get_the_interpolated_value), cmocka_unit_test(paths_follow_the_formulas), cmocka_unit_test(shifts_are_added),
+        cmocka_unit_test(particles_get_the_interpolated_value), cmocka_unit_test(paths_follow_the_formulas), cmocka_unit_test(spray_flies_straight), cmocka_unit_test(the_flow_goes_on_beyond_the_tiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

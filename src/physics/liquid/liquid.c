@@ -5,11 +5,12 @@
 //   sort          tiles around the particles, particles by tile and cell
 //   solids        open shares of faces, wall velocities
 //   surface       level set and cut edges from the particles
-//   to grid       particle velocities to faces; extended; forces
+//   to grid       particle velocities and numbers to faces and cells; extended; forces
 //   pressure      projection
 //   extend        velocities beyond the liquid; walls
+//   update        PIC / FLIP / APIC update of the particles' velocities
 //   volume        displacement against clumping (same operator)
-//   to particles  PIC / FLIP / APIC update and advection, fused
+//   advect        particles move
 //   collide       particles out of solids
 #include "physics/liquid/liquid.h"
 
@@ -18,6 +19,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "grid/advect.h"
 #include "grid/transfer.h"
 #include "physics/liquid/volume.h"
 #include "physics/liquid/walls.h"
@@ -41,7 +43,10 @@ typedef struct step {
     rh_cut_cells cut;
     rh_surface surface;
     float *region;  // m: distance from liquid in free space; orders the extension of velocities
-    rh_faces velocity, before, shift;
+    rh_faces velocity;
+    rh_faces spare;  // weights of faces, then velocities before the step and their change, then the shift of the volume correction
+    float *count;    // particles around each cell's centre; NULL without volume correction
+    uint8_t *reached[3];  // 1 on faces that particles reach
     uint8_t *known[3];
     uint8_t *poured[3];  // 1 on faces inside an inflow; NULL when there is none
     rh_pressure pressure;
@@ -64,23 +69,25 @@ static float spacing(const step *s) { return (float)s->around->cell / (float)s->
 
 static float per_cell(const step *s) { return powf((float)s->params->particles_per_axis, (float)s->around->dimension); }
 
-// How far beyond the liquid velocities must be known: the way of a step and a cell for interpolation.
-static int margin_of(const rh_liquid_params *params)
-{
-    int margin = (int)ceil(params->cfl) + 3;
-    return margin < RH_TILE ? margin : RH_TILE;
-}
+// Cells around particles that exist: what the transfers and the surface touch. A particle may leave them in a step (advect.h tells what
+// it meets there); a margin as wide as that way quadrupled the tiles of a splash.
+enum { MARGIN = 3 };
 
-static double speed_limit(const step *s)
+// Cells beyond the liquid where velocities and distances are known.
+static const float BAND = 4;
+
+// No face is faster than a particle may go: a little more than cfl asks for, so that an impact is not cut down.
+static float speed_limit(const step *s)
 {
-    return (double)(margin_of(s->params) - 2) * s->around->cell / (double)s->dt;
+    double cells = s->params->cfl + 1 < 6 ? s->params->cfl + 1 : 6;
+    return (float)(cells * s->around->cell / (double)s->dt);
 }
 
 static rh_code sort_particles(step *s, rh_status *status)
 {
     rh_points *points = s->points;
     const rh_vec3 *unsorted = rh_points_data(points, "P", RH_POINT_VEC3F);
-    RH_TRY(rh_tiles_build(&s->tiles, s->around->dimension, s->around->cell, unsorted, points->count, margin_of(s->params), s->arena, status));
+    RH_TRY(rh_tiles_build(&s->tiles, s->around->dimension, s->around->cell, unsorted, points->count, MARGIN, s->arena, status));
     RH_TRY(rh_tiles_sort(&s->tiles, points, s->arena, status));
     s->positions = rh_points_data(points, "P", RH_POINT_VEC3F);
     s->velocities = rh_points_data(points, "v", RH_POINT_VEC3F);
@@ -125,8 +132,7 @@ static rh_code build_solids(step *s, rh_status *status)
 
 static rh_code build_surface(step *s, rh_status *status)
 {
-    float band = (float)margin_of(s->params);
-    RH_TRY(rh_surface_build(&s->surface, &s->tiles, s->positions, spacing(s), s->cut.distance, band, s->arena, status));
+    RH_TRY(rh_surface_build(&s->surface, &s->tiles, s->positions, spacing(s), s->cut.distance, BAND, s->arena, status));
     s->region = rh_field_new(&s->tiles, s->arena, status);
     if (!s->region) return RH_MEMORY;
     int64_t values = rh_tiles_values(&s->tiles);
@@ -151,14 +157,14 @@ static float face_region(const step *s, int a, int32_t t, int c)
 
 // Faces that only a few stray particles reach keep the strays' own velocity: spray flies freely. Near the liquid the
 // liquid's extension is better: there a face outside it has felt gravity but not pressure.
-static void keep_spray(const step *s, rh_faces weight)
+static void keep_spray(const step *s)
 {
     for (int a = 0; a < s->tiles.dimension; a++) {
 #pragma omp parallel for schedule(dynamic, 8)
         for (int32_t t = 0; t < s->tiles.count; t++)
             for (int c = 0; c < s->tiles.cells; c++) {
                 int64_t at = (int64_t)t * s->tiles.cells + c;
-                if (!s->known[a][at] && weight.axis[a][at] > 1e-6f && face_region(s, a, t, c) > 1) s->known[a][at] = 1;
+                if (!s->known[a][at] && s->reached[a][at] && face_region(s, a, t, c) > 1) s->known[a][at] = 1;
             }
     }
 }
@@ -172,41 +178,48 @@ static void extend(step *s, rh_faces field, float band)
     for (int a = 0; a < s->tiles.dimension; a++) rh_faces_extend(&s->tiles, a, s->region, band, field.axis[a], s->known[a]);
 }
 
+// Keeps the velocity before the step and adds what forces do.
 static void add_forces(const step *s)
 {
     const rh_tiles *tiles = &s->tiles;
-    for (int a = 0; a < tiles->dimension; a++) {
 #pragma omp parallel for schedule(static)
-        for (int32_t t = 0; t < tiles->count; t++)
+    for (int32_t t = 0; t < tiles->count; t++)
+        for (int a = 0; a < tiles->dimension; a++) {
+            float *u = s->velocity.axis[a] + (int64_t)t * tiles->cells, *before = s->spare.axis[a] + (int64_t)t * tiles->cells;
+            float push = s->kick * (float)(&s->around->gravity.x)[a];
             for (int c = 0; c < tiles->cells; c++) {
-                rh_dvec3 g = s->around->gravity;
                 if (s->around->acceleration) {
                     rh_vec3 x = rh_cell_center(tiles, t, c & 7, c >> 3 & 7, c >> 6);
                     (&x.x)[a] -= 0.5f * tiles->h;
-                    g = s->around->acceleration(rh_d3_from(x), s->around->time, s->around->user);
+                    rh_dvec3 g = s->around->acceleration(rh_d3_from(x), s->around->time, s->around->user);
+                    push = s->kick * (float)(&g.x)[a];
                 }
-                s->velocity.axis[a][(int64_t)t * tiles->cells + c] += s->kick * (float)(&g.x)[a];
+                before[c] = u[c];
+                u[c] += push;
             }
-    }
+        }
 }
 
-static rh_code to_grid(step *s, rh_faces weight, rh_status *status)
+static rh_code to_grid(step *s, rh_status *status)
 {
     const rh_tiles *tiles = &s->tiles;
     size_t values = (size_t)rh_tiles_values(tiles);
     RH_TRY(rh_faces_new(&s->velocity, tiles, false, s->arena, status));
-    RH_TRY(rh_faces_new(&s->before, tiles, false, s->arena, status));
-    rh_particles_to_faces(tiles, s->positions, s->velocities, (const float(*)[9])s->affine, s->velocity, weight);
+    RH_TRY(rh_faces_new(&s->spare, tiles, false, s->arena, status));
+    if (s->params->volume_correction && !(s->count = rh_field_new(tiles, s->arena, status))) return RH_MEMORY;
     for (int a = 0; a < tiles->dimension; a++) {
         s->known[a] = rh_arena_take(s->arena, values, status);
-        if (!s->known[a]) return RH_MEMORY;
-        uint8_t *known = s->known[a];
-        const float *w = weight.axis[a];
+        s->reached[a] = rh_arena_take(s->arena, values, status);
+        if (!s->known[a] || !s->reached[a]) return RH_MEMORY;
+    }
+    rh_particles_to_grid(tiles, s->positions, s->velocities, (const float(*)[9])s->affine, s->velocity, s->spare, s->count);
+    for (int a = 0; a < tiles->dimension; a++) {
+        uint8_t *known = s->known[a], *reached = s->reached[a];
+        const float *w = s->spare.axis[a];
 #pragma omp parallel for schedule(static)
-        for (int64_t c = 0; c < (int64_t)values; c++) known[c] = w[c] > 1e-6f;
+        for (int64_t c = 0; c < (int64_t)values; c++) known[c] = reached[c] = w[c] > 1e-6f;
     }
     extend(s, s->velocity, NEXT_FACES);
-    for (int a = 0; a < tiles->dimension; a++) memcpy(s->before.axis[a], s->velocity.axis[a], values * sizeof(float));
     add_forces(s);
     return RH_OK;
 }
@@ -226,7 +239,7 @@ static void set_inflow_faces(step *s)
     }
 }
 
-static rh_code project(step *s, rh_faces weight, rh_status *status)
+static rh_code project(step *s, rh_status *status)
 {
     rh_cg_report solve;
     RH_TRY(rh_pressure_prepare(&s->pressure, &s->tiles, &s->surface, &s->cut, s->arena, status));
@@ -239,82 +252,69 @@ static rh_code project(step *s, rh_faces weight, rh_status *status)
                        "try a larger physics.liquid.max_iterations or a smaller physics.liquid.cfl", solve.residual, solve.iterations, s->params->tolerance);
     if (s->params->pressure)
         rh_pressure_sample(&s->pressure, s->positions, (float)s->params->density * s->tiles.h / s->kick, rh_points_data(s->points, "pressure", RH_POINT_F32));
-    keep_spray(s, weight);
-    set_inflow_faces(s);
     return RH_OK;
 }
 
+// Values beyond the liquid, from projected faces and those of spray and inflows; then walls. No face exceeds the speed limit.
 static rh_code extend_and_constrain(step *s, rh_status *status)
 {
-    extend(s, s->velocity, (float)margin_of(s->params));
-    if (s->around->obstacles->count == 0) return RH_OK;
-    rh_arena_mark mark = rh_arena_save(s->arena);
-    rh_faces copy;
-    RH_TRY(rh_faces_new(&copy, &s->tiles, false, s->arena, status));
-    for (int a = 0; a < s->tiles.dimension; a++)
-        memcpy(copy.axis[a], s->velocity.axis[a], (size_t)rh_tiles_values(&s->tiles) * sizeof(float));
-    rh_walls_constrain(&s->tiles, &s->cut, s->around->obstacles, copy, s->velocity);
-    rh_arena_restore(s->arena, mark);
-    return RH_OK;
-}
-
-static rh_code correct_volume(step *s, rh_status *status)
-{
-    if (!s->params->volume_correction) return RH_OK;
-    rh_cg_report solve;
-    RH_TRY(rh_faces_new(&s->shift, &s->tiles, true, s->arena, status));
-    RH_TRY(rh_volume_correction(&s->pressure, s->positions, per_cell(s), s->params->volume_tolerance, (int)s->params->max_iterations,
-                                s->shift, s->known, s->arena, &solve, status));
-    extend(s, s->shift, NEXT_FACES);
-    return RH_OK;
-}
-
-// Largest face speed per component bounds every interpolated velocity.
-static float max_face_speed(const step *s, rh_status *status)
-{
-    rh_arena_mark mark = rh_arena_save(s->arena);
-    double *most = rh_arena_take(s->arena, ((size_t)s->tiles.count + 1) * sizeof *most, status);
-    if (!most) return 0;
-#pragma omp parallel for schedule(static)
-    for (int32_t t = 0; t < s->tiles.count; t++) {
-        most[t] = 0;
+    keep_spray(s);
+    set_inflow_faces(s);
+    extend(s, s->velocity, BAND);
+    if (s->around->obstacles->count > 0) {
+        rh_arena_mark mark = rh_arena_save(s->arena);
+        rh_faces copy;
+        RH_TRY(rh_faces_new(&copy, &s->tiles, false, s->arena, status));
         for (int a = 0; a < s->tiles.dimension; a++)
-            for (int64_t c = (int64_t)t * s->tiles.cells; c < (int64_t)(t + 1) * s->tiles.cells; c++)
-                most[t] = fmax(most[t], (double)fabsf(s->velocity.axis[a][c]));
+            memcpy(copy.axis[a], s->velocity.axis[a], (size_t)rh_tiles_values(&s->tiles) * sizeof(float));
+        rh_walls_constrain(&s->tiles, &s->cut, s->around->obstacles, copy, s->velocity);
+        rh_arena_restore(s->arena, mark);
     }
-    float speed = (float)rh_max(most, s->tiles.count);
-    rh_arena_restore(s->arena, mark);
-    return speed;
-}
-
-// Velocities so high that a particle would leave the grid's margin are cut down; only impacts of a single step get there.
-static void clamp_speeds(const step *s)
-{
-    float limit = (float)speed_limit(s);
+    float limit = speed_limit(s);
     int64_t values = rh_tiles_values(&s->tiles);
     for (int a = 0; a < s->tiles.dimension; a++) {
         float *u = s->velocity.axis[a];
 #pragma omp parallel for schedule(static)
         for (int64_t c = 0; c < values; c++) u[c] = rh_clamp(u[c], -limit, limit);
     }
+    return RH_OK;
 }
 
-static rh_code to_particles(step *s, rh_status *status)
+static void update_velocities(step *s)
 {
     static const rh_update updates[] = {RH_UPDATE_FLIP, RH_UPDATE_PIC, RH_UPDATE_APIC};
-    clamp_speeds(s);
-    float travel = max_face_speed(s, status) * s->dt * s->tiles.inverse_h;
-    if (status->code != RH_OK) return status->code;
+    rh_velocity_update update = {s->velocity, s->spare, updates[s->params->transfer], (float)s->params->flip};
     int64_t values = rh_tiles_values(&s->tiles);
-    for (int a = 0; a < s->tiles.dimension; a++) {
-        float *before = s->before.axis[a];
+    for (int a = 0; a < s->tiles.dimension && update.update == RH_UPDATE_FLIP; a++) {
+        float *change = s->spare.axis[a];
         const float *u = s->velocity.axis[a];
 #pragma omp parallel for schedule(static)
-        for (int64_t c = 0; c < values; c++) before[c] = u[c] - before[c];
+        for (int64_t c = 0; c < values; c++) change[c] = u[c] - change[c];
     }
-    rh_gather gather = {.velocity = s->velocity, .change = s->before, .shift = s->shift, .update = updates[s->params->transfer],
-                        .flip = (float)s->params->flip, .dt = s->dt, .order = s->params->advection == RH_ADVECT_RK2 ? 2 : 3, .max_travel = travel};
-    rh_faces_to_particles(&s->tiles, &gather, s->positions, s->velocities, s->affine);
+    rh_grid_to_velocities(&s->tiles, &update, s->positions, s->velocities, s->affine);
+}
+
+// Leaves the displacement in s->spare.
+static rh_code correct_volume(step *s, rh_status *status)
+{
+    if (!s->params->volume_correction) return RH_OK;
+    const rh_tiles *tiles = &s->tiles;
+    rh_cg_report solve;
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < tiles->count; t++)
+        for (int a = 0; a < tiles->dimension; a++) memset(s->spare.axis[a] + (int64_t)t * tiles->cells, 0, (size_t)tiles->cells * sizeof(float));
+    RH_TRY(rh_volume_correction(&s->pressure, s->count, per_cell(s), s->params->volume_tolerance, (int)s->params->max_iterations,
+                                s->spare, s->known, s->arena, &solve, status));
+    extend(s, s->spare, NEXT_FACES);
+    return RH_OK;
+}
+
+static rh_code advect(step *s, rh_status *status)
+{
+    rh_paths way = {.velocity = s->velocity, .dt = s->dt, .order = s->params->advection == RH_ADVECT_RK2 ? 2 : 3,
+                        .distance = s->region, .free_beyond = s->tiles.h};
+    if (s->params->volume_correction) way.shift = s->spare;
+    RH_TRY(rh_particles_advect(&s->tiles, &way, s->velocities, s->positions, s->arena, status));
     if (s->params->volume_correction)
         rh_volume_scatter(&s->tiles, per_cell(s), s->around->seed, s->around->step, rh_points_data(s->points, "id", RH_POINT_I64), s->positions);
     return RH_OK;
@@ -351,24 +351,24 @@ static rh_code liquid_step(void *self, const rh_surroundings *around, double dt,
     if (points->count == 0) return RH_OK;
     rh_arena_reset(&me->arena);
     step s = {.params = &me->params, .around = around, .dt = (float)dt, .kick = 0.5f * (float)(around->previous_dt + dt), .points = points, .arena = &me->arena, .report = report, .clock = rh_seconds()};
-    rh_faces weight;
     RH_TRY(sort_particles(&s, status));
     stage(&s, "sort");
     RH_TRY(build_solids(&s, status));
     stage(&s, "solids");
     RH_TRY(build_surface(&s, status));
     stage(&s, "surface");
-    RH_TRY(rh_faces_new(&weight, &s.tiles, false, s.arena, status));
-    RH_TRY(to_grid(&s, weight, status));
+    RH_TRY(to_grid(&s, status));
     stage(&s, "to_grid");
-    RH_TRY(project(&s, weight, status));
+    RH_TRY(project(&s, status));
     stage(&s, "pressure");
     RH_TRY(extend_and_constrain(&s, status));
     stage(&s, "extend");
+    update_velocities(&s);
+    stage(&s, "update");
     RH_TRY(correct_volume(&s, status));
     stage(&s, "volume");
-    RH_TRY(to_particles(&s, status));
-    stage(&s, "to_particles");
+    RH_TRY(advect(&s, status));
+    stage(&s, "advect");
     collide(&s);
     report->max_speed = max_particle_speed(points);
     stage(&s, "collide");

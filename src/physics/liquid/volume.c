@@ -14,7 +14,6 @@
 
 #include <math.h>
 #include "base/random.h"
-#include "grid/transfer.h"
 
 // Per step: share of the error taken away, and limits of the error in cells of volume per cell. Crowds may push harder than gaps pull: with
 // the same limit clumps of twenty times their number, born in corners, lived for seconds.
@@ -70,21 +69,20 @@ static float excess(float count, float per_cell, float share, float phi)
     return RELAX * share * rh_clamp(s, -LIMIT, CROWD);
 }
 
-rh_code rh_volume_correction(rh_pressure *pressure, const rh_vec3 *positions, float per_cell, double tolerance, int max_iterations,
+rh_code rh_volume_correction(rh_pressure *pressure, const float *count, float per_cell, double tolerance, int max_iterations,
                              rh_faces shift, uint8_t *const known[3], rh_arena *arena, rh_cg_report *report, rh_status *status)
 {
     const rh_tiles *tiles = pressure->tiles;
     rh_arena_mark mark = rh_arena_save(arena);
     float *b = rh_field_new(tiles, arena, status);
     if (!b) return RH_MEMORY;
-    rh_particles_to_cells(tiles, positions, b);
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < tiles->count; t++) {
         float shares[RH_TILE * RH_TILE * RH_TILE];
         free_shares(tiles, pressure->cut, t, shares);
         for (int c = 0; c < tiles->cells; c++) {
             int64_t at = (int64_t)t * tiles->cells + c;
-            b[at] = pressure->matrix.diagonal[at] <= 0 ? 0 : excess(b[at], per_cell, shares[c], pressure->surface->phi[at] * tiles->inverse_h);
+            b[at] = pressure->matrix.diagonal[at] <= 0 ? 0 : excess(count[at], per_cell, shares[c], pressure->surface->phi[at] * tiles->inverse_h);
         }
     }
     RH_TRY(rh_pressure_solve(pressure, b, tolerance, max_iterations, arena, report, status));

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// The particles' way through the grid's velocity (FLIP-8): Runge-Kutta of second or third order in sub-steps of at most a cell.
+#pragma once
+#include "grid/tiles.h"
+
+typedef struct rh_paths {
+    rh_faces velocity;       // m/s; extended as far as particles may go
+    rh_faces shift;          // m, read where a particle starts and added to its way; axis[0] NULL = none
+    float dt;                // s
+    int order;               // 2: midpoint, 3: Ralston
+    const float *distance;   // m, cell centres, from the liquid; may be NULL
+    float free_beyond;       // m: particles in cells farther off than this fly on with their own velocity, as spray does
+} rh_paths;
+
+// Moves the particles. No particle goes farther than 6 cells in a call. Where a way leads out of the tiles, the flow is taken to go
+// on as the particles of the tile it began in move on average.
+rh_code rh_particles_advect(const rh_tiles *tiles, const rh_paths *paths, const rh_vec3 *velocities, rh_vec3 *positions,
+                            rh_arena *arena, rh_status *status);

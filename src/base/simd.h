@@ -127,3 +127,12 @@ static inline rh_f4 rh_f4_max(rh_f4 a, rh_f4 b)
     rh_i4 more = a > b;
     return (rh_f4)((more & (rh_i4)a) | (~more & (rh_i4)b));
 }
+// Two floats from a, two from b: built in registers (two halves stored and loaded as one would wait for the stores).
+static inline rh_f4 rh_f4_pairs(const float *a, const float *b)
+{
+    typedef double two __attribute__((vector_size(16)));
+    double low, high;
+    memcpy(&low, a, 8);
+    memcpy(&high, b, 8);
+    return (rh_f4)(two){low, high};
+}

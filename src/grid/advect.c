@@ -23,7 +23,8 @@ static float fastest_face(const rh_tiles *tiles, rh_faces velocity, int32_t t)
     return one;
 }
 
-// The largest face speed of a tile and its neighbours bounds every interpolated velocity on the way.
+// The largest face speed of a tile and its neighbours bounds every interpolated velocity on the way: it sets the block. The
+// tile's own sets the number of sub-steps.
 static float travel_of(const rh_tiles *tiles, const float *fastest, int32_t t, float dt)
 {
     float most = 0;
@@ -44,15 +45,10 @@ static inline __attribute__((always_inline)) float sample(int dimension, const f
     int kx = rh_lattice(component, 0), ky = rh_lattice(component, 1), kz = rh_lattice(component, 2);
     int side = block->side, start = s->cell[kx][0] + side * (s->cell[ky][1] + (dimension == 3 ? side * s->cell[kz][2] : 0));
     const float *f = block->axis[component] + start;
-    rh_f4 r;
-    memcpy(&r, f, 8);
-    memcpy((char *)&r + 8, f + side, 8);
+    rh_f4 r = rh_f4_pairs(f, f + side);
     if (dimension == 3) {
-        rh_f4 above;
         f += side * side;
-        memcpy(&above, f, 8);
-        memcpy((char *)&above + 8, f + side, 8);
-        r += s->way[kz][2] * (above - r);
+        r += s->way[kz][2] * (rh_f4_pairs(f, f + side) - r);
     }
     float fx = s->way[kx][0], fy = s->way[ky][1];
     float low = r[0] + fy * (r[2] - r[0]), high = r[1] + fy * (r[3] - r[1]);
@@ -140,12 +136,12 @@ static void load_velocity(walk *w, int32_t t, int halo, const rh_vec3 *velocitie
     load_faces(w->tiles, w->paths->velocity, t, halo, beyond, memory, &w->block);
 }
 
-static void walk_tile(walk *w, int32_t t, float travel, const rh_vec3 *velocities, rh_vec3 *positions)
+static void walk_tile(walk *w, int32_t t, float own, float travel, const rh_vec3 *velocities, rh_vec3 *positions)
 {
     static _Thread_local float memory[3 * RH_BLOCK_MAX], more[3 * (RH_TILE + 2) * (RH_TILE + 2) * (RH_TILE + 2)];
     const rh_tiles *tiles = w->tiles;
     const rh_paths *g = w->paths;
-    w->steps = travel > 1 ? (int)ceilf(travel) : 1;
+    w->steps = own > 1 ? (int)ceilf(own) : 1;
     load_velocity(w, t, (int)ceilf(travel) + 2 < RH_HALO_MAX ? (int)ceilf(travel) + 2 : RH_HALO_MAX, velocities, memory);
     bool shifted = g->shift.axis[0];
     if (shifted) load_faces(tiles, g->shift, t, 1, rh_v3(0, 0, 0), more, &w->shift);
@@ -171,7 +167,7 @@ rh_code rh_particles_advect(const rh_tiles *tiles, const rh_paths *paths, const 
     for (int32_t n = 0; n < tiles->occupied_count; n++) {
         walk w = {.tiles = tiles, .paths = paths};
         int32_t t = tiles->occupied[n];
-        walk_tile(&w, t, travel_of(tiles, fastest, t, paths->dt), velocities, positions);
+        walk_tile(&w, t, fastest[t] * paths->dt * tiles->inverse_h, travel_of(tiles, fastest, t, paths->dt), velocities, positions);
     }
     rh_arena_restore(arena, mark);
     return RH_OK;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The particles' way through the grid's velocity (FLIP-8): Runge-Kutta of second or third order in sub-steps of at most a cell.
+// The particles' way through the grid's velocity (FLIP-8): Runge-Kutta of second or third order in sub-steps of about a cell.
 #pragma once
 #include "grid/tiles.h"
 

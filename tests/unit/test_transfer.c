@@ -210,16 +210,14 @@ static void runge_kutta(int dimension, int order, double dt, double x[3])
     for (int a = 0; a < dimension; a++) x[a] += sum[a];
 }
 
-// Largest face speed of the particle's tile and its neighbours: it sets the number of sub-steps.
+// Largest face speed of the particle's tile: it sets the number of sub-steps.
 static double fastest_around(const cloud *c, rh_faces velocity, uint32_t p)
 {
     int32_t t = 0;
     double most = 0;
     while (rh_tile_first(&c->tiles, t + 1) <= p) t++;
-    for (int n = 0; n < RH_NEAR; n++)
-        for (int v = 0; v < c->tiles.cells && c->tiles.near[t][n] >= 0; v++)
-            for (int a = 0; a < c->tiles.dimension; a++)
-                most = fmax(most, (double)fabsf(velocity.axis[a][(int64_t)c->tiles.near[t][n] * c->tiles.cells + v]));
+    for (int v = 0; v < c->tiles.cells; v++)
+        for (int a = 0; a < c->tiles.dimension; a++) most = fmax(most, (double)fabsf(velocity.axis[a][(int64_t)t * c->tiles.cells + v]));
     return most;
 }
 
@@ -248,7 +246,7 @@ static void check_paths(int dimension, int order, double travel)
     int several = 0;
     for (uint32_t p = 0; p < 2000; p++) {
         double x[3] = {(double)before[p].x, (double)before[p].y, (double)before[p].z};
-        int steps = (int)ceil(fastest_around(&c, g.velocity, p) * dt / CELL - 1e-6);
+        int steps = (int)fmax(1, ceil(fastest_around(&c, g.velocity, p) * dt / CELL - 1e-6));
         several += steps > 1;
         for (int n = 0; n < steps; n++) runge_kutta(dimension, order, dt / steps, x);
         for (int a = 0; a < dimension; a++) assert_near((double)(&c.p[p].x)[a], x[a], 1e-5 * CELL * (1 + travel));

@@ -45,7 +45,7 @@ void rh_arena_reset(rh_arena *arena)
 {
     block *b = arena->blocks;
     size_t most = arena->most;
-    arena->used_total = arena->most = 0;
+    arena->used_total = arena->most = arena->lent_bytes = arena->lent_used = 0;
     if (b && !b->next && most <= b->size) b->used = 0;
     if ((b && !b->next && most <= b->size) || (!b && most == 0)) return;
     free_chain(arena->blocks);
@@ -58,6 +58,10 @@ void *rh_arena_take(rh_arena *arena, size_t bytes, rh_status *status)
 {
     if (bytes > SIZE_MAX - 128) return (void)rh_fail(status, RH_MEMORY, "arena request too large"), NULL;
     bytes = (bytes + 63) & ~(size_t)63;
+    if (arena->lent_bytes > 0 && bytes <= arena->lent_bytes - arena->lent_used) {
+        arena->lent_used += bytes;
+        return arena->lent + arena->lent_used - bytes;
+    }
     block *b = arena->blocks;
     if (!b || b->size - b->used < bytes) {
         size_t payload = b ? 2 * b->size : FIRST_BLOCK;
@@ -82,7 +86,7 @@ void *rh_arena_take_zero(rh_arena *arena, size_t bytes, rh_status *status)
 
 rh_arena_mark rh_arena_save(const rh_arena *arena)
 {
-    return (rh_arena_mark){arena->blocks, arena->blocks ? arena->blocks->used : 0, arena->used_total};
+    return (rh_arena_mark){arena->blocks, arena->blocks ? arena->blocks->used : 0, arena->used_total, arena->lent_used};
 }
 
 void rh_arena_restore(rh_arena *arena, rh_arena_mark mark)
@@ -94,6 +98,7 @@ void rh_arena_restore(rh_arena *arena, rh_arena_mark mark)
     }
     if (mark.block) mark.block->used = mark.used;
     arena->used_total = mark.used_total;
+    arena->lent_used = mark.lent_used;
 }
 
 void rh_arena_keep(rh_arena *arena, rh_arena_mark mark, const rh_arena_piece *pieces, int count)
@@ -104,4 +109,12 @@ void rh_arena_keep(rh_arena *arena, rh_arena_mark mark, const rh_arena_piece *pi
         void *place = rh_arena_take(arena, pieces[i].bytes, NULL);
         *pieces[i].pointer = memmove(place, *pieces[i].pointer, pieces[i].bytes);
     }
+}
+
+void rh_arena_lend(rh_arena *arena, void *memory, size_t bytes)
+{
+    size_t skip = -(uintptr_t)memory & 63;
+    arena->lent = (char *)memory + skip;
+    arena->lent_bytes = bytes > skip ? (bytes - skip) & ~(size_t)63 : 0;
+    arena->lent_used = 0;
 }

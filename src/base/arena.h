@@ -14,11 +14,13 @@ typedef struct rh_arena {
     const char *label;
     size_t used_total;  // bytes in use
     size_t most;        // highest used_total since the last reset
+    char *lent;         // somebody else's memory to be used first; see rh_arena_lend
+    size_t lent_bytes, lent_used;
 } rh_arena;
 
 typedef struct rh_arena_mark {
     struct rh_arena_block *block;
-    size_t used, used_total;
+    size_t used, used_total, lent_used;
 } rh_arena_mark;
 
 void rh_arena_init(rh_arena *arena, const char *label);
@@ -34,3 +36,5 @@ void rh_arena_restore(rh_arena *arena, rh_arena_mark mark);
 // the mark; their pointers are corrected. Does nothing while blocks are chained since the mark.
 typedef struct rh_arena_piece { void **pointer; size_t bytes; } rh_arena_piece;
 void rh_arena_keep(rh_arena *arena, rh_arena_mark mark, const rh_arena_piece *pieces, int count);
+// Lets the arena use memory that its owner does not need until the next reset. It is not counted in used_total.
+void rh_arena_lend(rh_arena *arena, void *memory, size_t bytes);

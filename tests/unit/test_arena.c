@@ -135,6 +135,32 @@ static void pieces_are_kept(void **state)
     rh_arena_free(&arena);
 }
 
+// Lent memory is used first, given back by marks, and forgotten at a reset.
+static void lent_memory_is_used_first(void **state)
+{
+    (void)state;
+    rh_arena arena;
+    rh_arena_init(&arena, "test.arena");
+    static char memory[10000];
+    rh_arena_lend(&arena, memory + 1, 9999);
+    rh_arena_mark mark = rh_arena_save(&arena);
+    char *a = rh_arena_take(&arena, 5000, NULL);
+    assert_true(a > memory && a + 5000 <= memory + 10000);
+    assert_int_equal((uintptr_t)a % 64, 0);
+    assert_int_equal(rh_memory_bytes(), 0);
+    char *b = rh_arena_take(&arena, 6000, NULL);
+    assert_true(b + 6000 <= memory || b >= memory + 10000);
+    memset(a, 1, 5000), memset(b, 2, 6000);
+    for (int i = 0; i < 5000; i++) assert_int_equal(a[i], 1);
+    rh_arena_restore(&arena, mark);
+    assert_ptr_equal(rh_arena_take(&arena, 9000, NULL), a);
+    rh_arena_reset(&arena);
+    a = rh_arena_take(&arena, 100, NULL);
+    assert_true(a + 100 <= memory || a >= memory + 10000);
+    rh_arena_free(&arena);
+    assert_int_equal(rh_memory_bytes(), 0);
+}
+
 static void running_out_is_reported(void **state)
 {
     (void)state;
@@ -163,7 +189,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_steady_step_allocates_nothing), cmocka_unit_test(zeroed_memory_is_zero), cmocka_unit_test(marks_nest),
-        cmocka_unit_test(a_reset_keeps_what_was_in_use_at_most), cmocka_unit_test(pieces_are_kept), cmocka_unit_test(running_out_is_reported),
+        cmocka_unit_test(a_reset_keeps_what_was_in_use_at_most), cmocka_unit_test(pieces_are_kept), cmocka_unit_test(lent_memory_is_used_first), cmocka_unit_test(running_out_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

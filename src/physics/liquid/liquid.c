@@ -93,6 +93,7 @@ static rh_code sort_particles(step *s, rh_status *status)
     s->velocities = rh_points_data(points, "v", RH_POINT_VEC3F);
     s->affine = s->params->transfer == RH_TRANSFER_APIC ? rh_points_data(points, "C", RH_POINT_MAT3F) : NULL;
     s->report->tiles = s->tiles.count;
+    rh_arena_lend(s->arena, points->spare, points->spare_bytes);  // free until the next sort
     return RH_OK;
 }
 

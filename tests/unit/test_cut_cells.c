@@ -78,7 +78,16 @@ static void edges(void **state)
 }
 
 // --- solids on tiles ----------------------------------------------------------------------------------------------
-typedef struct scene { cloud c; rh_obstacle items[3]; rh_obstacles all; rh_cut_cells cut; } scene;
+typedef struct scene { cloud c; rh_obstacle items[3]; rh_obstacles all; rh_cut_cells cut; rh_cut_cache cache; } scene;
+
+static float at(const scene *s, const float *const *field, int64_t v) { return value_apart(&s->c.tiles, field, v); }
+
+static void scene_free(scene *s)
+{
+    assert_true(rh_cut_cache_is_valid(&s->cache));
+    rh_cut_cache_free(&s->cache);
+    cloud_free(&s->c);
+}
 
 static void scene_cut(scene *s, int dimension, double h, double reach, int count)
 {
@@ -88,7 +97,7 @@ static void scene_cut(scene *s, int dimension, double h, double reach, int count
     s->all = (rh_obstacles){s->items, count, false, false};
     for (int i = 0; i < count; i++) s->items[i].shape.flat = dimension == 2;
     rh_obstacles_place(&s->all, 0, 0);
-    assert_ok(rh_cut_cells_build(&s->cut, &s->c.tiles, &s->all, &s->c.arena, &status));
+    assert_ok(rh_cut_cells_build(&s->cut, &s->cache, &s->c.tiles, &s->all, &s->c.arena, &status));
 }
 
 static double tidy(double share) { return share < 1e-3 ? 0 : share > 1 - 1e-3 ? 1 : share; }  // slivers are closed
@@ -116,17 +125,17 @@ static void check_plane(int dimension, rh_dvec3 normal, double shift)
         cell_of(&s.c.tiles, v, cell);
         lattice_point(&s.c.tiles, v, 3, x);
         double distance = h * rh_d3_dot(n, rh_d3(x[0], x[1], x[2])) - shift;
-        assert_near((double)s.cut.distance[v], fmin(fmax(distance, -4 * h), 4 * h), 1e-6);
+        assert_near((double)at(&s, s.cut.distance, v), fmin(fmax(distance, -4 * h), 4 * h), 1e-6);
         for (int a = 0; a < dimension; a++) {
-            double share = face_share(dimension, cell, a, n, shift / h), found = (double)s.cut.open.axis[a][v];
+            double share = face_share(dimension, cell, a, n, shift / h), found = (double)at(&s, s.cut.open[a], v);
             if (fabs(share - 1e-3) < 1e-4 || fabs(share - 1 + 1e-3) < 1e-4) continue;  // at the edge of being a sliver
             assert_near(found, tidy(share), 5e-5);
             partial += found > 0 && found < 1;
-            assert_true(s.cut.wall.axis[a][v] == 0);
+            assert_true(at(&s, s.cut.wall[a], v) == 0);
         }
     }
     assert_true(partial > 30);
-    cloud_free(&s.c);
+    scene_free(&s);
 }
 
 static void planes_at_all_angles(void **state)
@@ -160,15 +169,15 @@ static void tanks_along_the_grid(void **state)
                 cell_of(&s.c.tiles, v, cell);
                 bool inside = true;
                 for (int a = 0; a < dimension; a++) inside = inside && cell[a] >= low[a] && cell[a] < high[a];
-                assert_true(s.cut.volume[v] == (inside ? 1 : 0));
+                assert_true(at(&s, s.cut.volume, v) == (inside ? 1 : 0));
                 for (int a = 0; a < dimension; a++) {
                     bool open = cell[a] > low[a] && cell[a] < high[a];  // faces on the wall itself are closed
                     for (int b = 0; b < dimension; b++) open = open && (a == b || (cell[b] >= low[b] && cell[b] < high[b]));
-                    if (s.cut.open.axis[a][v] != (open ? 1 : 0))
-                        fail_msg("h %g: face %d of cell %d %d %d is open %g", h, a, cell[0], cell[1], cell[2], (double)s.cut.open.axis[a][v]);
+                    if (at(&s, s.cut.open[a], v) != (open ? 1 : 0))
+                        fail_msg("h %g: face %d of cell %d %d %d is open %g", h, a, cell[0], cell[1], cell[2], (double)at(&s, s.cut.open[a], v));
                 }
             }
-            cloud_free(&s.c);
+            scene_free(&s);
         }
 }
 
@@ -183,12 +192,12 @@ static void volumes_add_up(void **state)
         double h = 0.05, r = 0.4, pi = 3.14159265358979323846, taken = 0;
         s.items[0].shape = (rh_shape){.kind = RH_SHAPE_SPHERE, .as.sphere = {{0.011, -0.007, 0.013}, r}};
         scene_cut(&s, dimension, h, 0.5, 1);
-        for (int64_t v = 0; v < rh_tiles_values(&s.c.tiles); v++) taken += 1 - (double)s.cut.volume[v];
+        for (int64_t v = 0; v < rh_tiles_values(&s.c.tiles); v++) taken += 1 - (double)at(&s, s.cut.volume, v);
         taken *= pow(h, dimension);
         double volume = dimension == 3 ? 4.0 / 3 * pi * r * r * r : pi * r * r, area = dimension == 3 ? 4 * pi * r * r : 2 * pi * r;
         print_message("ball of 8 cells, %dD: volume %.5f of %.5f\n", dimension, taken, volume);
         assert_near(taken, volume, area * (h * h / (8 * r)) * (dimension == 3 ? 2 : 1) + 1e-3 * volume);
-        cloud_free(&s.c);
+        scene_free(&s);
     }
 }
 
@@ -206,12 +215,12 @@ static void moving_walls_tell_their_velocity(void **state)
             double x[3];
             lattice_point(&s.c.tiles, v, a, x);
             rh_dvec3 u = rh_motion_velocity(&s.items[0].motion, 0, rh_d3(0.1 * x[0], 0.1 * x[1], 0.1 * x[2]));
-            bool closed = s.cut.open.axis[a][v] < 1;
-            assert_near((double)s.cut.wall.axis[a][v], closed ? (&u.x)[a] : 0, 1e-6);
+            bool closed = at(&s, s.cut.open[a], v) < 1;
+            assert_near((double)at(&s, s.cut.wall[a], v), closed ? (&u.x)[a] : 0, 1e-6);
             told += closed;
         }
     assert_true(told > 100);
-    cloud_free(&s.c);
+    scene_free(&s);
 }
 
 // Only cells at a separating wall may let go, not those at the other one.
@@ -229,16 +238,16 @@ static void only_separating_walls_release(void **state)
         lattice_point(&s.c.tiles, v, 3, x);
         double y = 0.1 * x[1];
         if (fabs(fabs(y + 0.5) - 0.15) < 1e-6) continue;  // on the edge of the layer
-        assert_int_equal(s.cut.releases[v], fabs(y + 0.5) < 0.15);
-        released += s.cut.releases[v];
+        assert_int_equal(rh_cut_releases(&s.cut, (int32_t)(v / 512), (int)(v % 512)), fabs(y + 0.5) < 0.15);
+        released += rh_cut_releases(&s.cut, (int32_t)(v / 512), (int)(v % 512));
     }
     assert_true(released > 100);
-    cloud_free(&s.c);
+    scene_free(&s);
     scene none = {0};
     none.items[0].shape = s.items[0].shape;
     scene_cut(&none, 3, 0.1, 1, 1);
     assert_null(none.cut.releases);
-    cloud_free(&none.c);
+    scene_free(&none);
     assert_int_equal(rh_memory_bytes(), 0);
 }
 

@@ -95,3 +95,12 @@ static inline rh_f8 rh_f8_west(rh_f8 a, float first)
     v[0] = first;
     return v;
 }
+// Lanes of four whose mask is set, one bit each.
+static inline int rh_i4_bits(rh_i4 mask)
+{
+#ifdef __SSE2__
+    return _mm_movemask_ps((__m128)mask);
+#else
+    return (mask[0] & 1) | (mask[1] & 2) | (mask[2] & 4) | (mask[3] & 8);
+#endif
+}

@@ -20,6 +20,7 @@ typedef struct rh_cut_entry {
     int64_t seen, made;        // builds
     const float *pages[PAGES];
     rh_cut_faces faces[3];
+    rh_cut_box touch;
     uint64_t releases[RH_TILE];
 } entry;
 
@@ -311,6 +312,7 @@ static void make_free(const rh_cut_cache *cache, entry *e)
     for (int n = 0; n < PAGES; n++) e->pages[n] = constant(cache, n == DISTANCE ? REACH : n >= WALL && n < DISTANCE ? ZERO : ONE);
     for (int a = 0; a < 3; a++) e->faces[a] = (rh_cut_faces){.which = -1};
     memset(e->releases, 0, sizeof e->releases);
+    e->touch = (rh_cut_box){{RH_TILE, RH_TILE, RH_TILE}, {-1, -1, -1}};
     e->free = true;
 }
 
@@ -335,6 +337,7 @@ static void make_tile(const work *w, int32_t t)
     keep_page(cache, e, SHARE, values.share);
     keep_page(cache, e, VOLUME, values.volume);
     memcpy(e->releases, values.releases, sizeof e->releases);
+    e->touch = values.touch;
     e->free = e->pages[DISTANCE] == constant(cache, REACH);
 }
 
@@ -367,8 +370,9 @@ static rh_code new_view(rh_cut_cells *cut, const rh_tiles *tiles, bool releases,
     RH_TRY(new_table(&cut->share, tiles, arena, status));
     RH_TRY(new_table(&cut->volume, tiles, arena, status));
     cut->faces = rh_arena_take(arena, count * sizeof *cut->faces, status);
+    cut->touch = rh_arena_take(arena, count * sizeof *cut->touch, status);
     cut->kind = rh_arena_take(arena, count, status);
-    if (!cut->faces || !cut->kind) return RH_MEMORY;
+    if (!cut->faces || !cut->touch || !cut->kind) return RH_MEMORY;
     if (!releases) return RH_OK;
     cut->releases = rh_arena_take(arena, count * sizeof *cut->releases, status);
     return cut->releases ? RH_OK : RH_MEMORY;
@@ -384,6 +388,7 @@ static void fill_view(const work *w, rh_cut_cells *cut)
         cut->share[t] = e->pages[SHARE];
         cut->volume[t] = e->pages[VOLUME];
         cut->faces[t] = e->faces;
+        cut->touch[t] = e->touch;
         cut->kind[t] = e->free ? RH_TILE_FREE : e->movable ? RH_TILE_MOVING : RH_TILE_CUT;
         if (cut->releases) cut->releases[t] = e->releases;
     }

@@ -265,6 +265,25 @@ void rh_cut_tile_faces(const rh_tiles *tiles, const rh_obstacles *obstacles, con
     }
 }
 
+// Distances change by no more than the way walked, here from a cell's centre to its corner; those of meshes are off by their slack at either end.
+static rh_cut_box touch_box(const sampler *s, const float *distance)
+{
+    const rh_tiles *tiles = s->tiles;
+    double slack = 0;
+    for (int i = 0; i < s->obstacles->count; i++) slack = fmax(slack, rh_shape_slack(&s->obstacles->items[i].shape));
+    float below = (float)((0.5 * sqrt((double)tiles->dimension) + RH_CUT_TOUCH) * (double)tiles->h + 2 * slack);
+    rh_cut_box box = {{RH_TILE, RH_TILE, RH_TILE}, {-1, -1, -1}};
+    for (int c = 0; c < tiles->cells; c++) {
+        if (distance[c] > below) continue;
+        const int8_t cell[3] = {(int8_t)(c & 7), (int8_t)(c >> 3 & 7), (int8_t)(c >> 6)};
+        for (int a = 0; a < 3; a++) {
+            if (cell[a] < box.low[a]) box.low[a] = cell[a];
+            if (cell[a] > box.high[a]) box.high[a] = cell[a];
+        }
+    }
+    return box;
+}
+
 void rh_cut_tile_make(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near, int32_t t, rh_cut_values *out)
 {
     sampler s;
@@ -281,6 +300,7 @@ void rh_cut_tile_make(const rh_tiles *tiles, const rh_obstacles *obstacles, cons
                 if (which >= 0 && obstacles->items[which].wall == RH_WALL_SEPARATE && fabsf(d) < 1.5f * tiles->h)
                     out->releases[k] |= (uint64_t)1 << (c & 63);
             }
+    out->touch = touch_box(&s, out->distance);
     weight_shares(&s, out);
     wall_velocities(&s, out);
     const float *open[3] = {out->open[0], out->open[1], out->open[2]};

@@ -22,6 +22,12 @@ typedef struct rh_cut_faces {
     rh_dvec3 normal;         // when aligned
 } rh_cut_faces;
 
+// Cells of a tile; high below low = none.
+typedef struct rh_cut_box { int8_t low[3], high[3]; } rh_cut_box;
+
+// A particle this near (cells) counts as touching a solid.
+#define RH_CUT_TOUCH 0.15
+
 typedef struct rh_cut_values {
     float open[3][RH_CUT_CELLS];    // 0..1: share of each face in free space
     float wall[3][RH_CUT_CELLS];    // m/s: the solid's velocity along the face's axis, at faces that are not all open
@@ -29,6 +35,7 @@ typedef struct rh_cut_values {
     float share[RH_CUT_CELLS];      // 0..1: share of the cell's linear weight function in free space
     float volume[RH_CUT_CELLS];     // 0..1: share of the cell in free space
     rh_cut_faces faces[3];
+    rh_cut_box touch;               // holds every cell with a point that can touch a solid
     uint64_t releases[RH_TILE];     // per layer: bits of cells whose nearest solid is a separating wall within 1.5 cells
 } rh_cut_values;
 

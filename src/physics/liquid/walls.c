@@ -222,24 +222,12 @@ static void collide(const rh_obstacles *obstacles, double gap, int dimension, rh
     }
 }
 
-// How far the centre of a cell must be from solids for every point of the cell to be at least `gap` away: distances change by no
-// more than the way walked, and those of meshes are off by their slack at either end.
-static float safe_distance(const rh_tiles *tiles, const rh_obstacles *obstacles, double gap)
+// By how much distances may be off between two places, beyond the way from one to the other: those of meshes by their slack at either end.
+static double distance_error(const rh_obstacles *obstacles)
 {
     double slack = 0;
     for (int i = 0; i < obstacles->count; i++) slack = fmax(slack, rh_shape_slack(&obstacles->items[i].shape));
-    return (float)(half_diagonal(tiles, 1) + gap + 2 * slack);
-}
-
-// No solid that rests comes near where particles of this tile can be.
-static bool is_clear_around(const rh_tiles *tiles, const rh_cut_cells *cut, int32_t t)
-{
-    bool flat = tiles->dimension == 2;
-    for (int n = flat ? 9 : 0; n < (flat ? 18 : RH_NEAR); n++) {
-        int32_t other = tiles->near[t][n];
-        if (other < 0 || cut->kind[other] != RH_TILE_FREE) return false;
-    }
-    return true;
+    return 2 * slack;
 }
 
 // Solids that can move are no longer where `cut` has seen them.
@@ -255,20 +243,7 @@ static bool is_mover_near(const rh_tiles *tiles, const rh_obstacles *obstacles, 
     return false;
 }
 
-// The stored distance of the cell a particle is in; nothing known is 0.
-static inline float stored_distance(const rh_tiles *tiles, const rh_cut_cells *cut, int32_t t, rh_vec3 p)
-{
-    rh_tile at = tiles->at[t];
-    const float wide = 3 * RH_TILE;
-    float i = p.x * tiles->inverse_h - (float)((at.x - 1) * RH_TILE), j = p.y * tiles->inverse_h - (float)((at.y - 1) * RH_TILE);
-    float k = tiles->dimension == 3 ? p.z * tiles->inverse_h - (float)((at.z - 1) * RH_TILE) : RH_TILE;
-    if (!(i >= 0 && i < wide && j >= 0 && j < wide && k >= 0 && k < wide)) return 0;
-    int x = (int)i, y = (int)j, z = (int)k;
-    int32_t other = tiles->near[t][(x >> 3) + 3 * (y >> 3) + 9 * (z >> 3)];
-    return other < 0 ? 0 : cut->distance[other][(x & 7) + 8 * (y & 7) + 64 * (z & 7)];
-}
-
-// Positions far from the origin are coarse: what rounding may move one from its cell, m.
+// Positions far from the origin are coarse: how far rounding may move one against its cell, m.
 static float rounding(const rh_tiles *tiles, int32_t t)
 {
     rh_tile at = tiles->at[t];
@@ -276,17 +251,135 @@ static float rounding(const rh_tiles *tiles, int32_t t)
     return tiles->h * (1e-4f + 4e-6f * (most + 2));  // cells: eight a tile, a few roundings of 6e-8 each
 }
 
-static void collide_tile(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles, double gap, float safe, int32_t t,
+// Stored distances in a tile and its neighbours; lengths in cells, places counted from the lower corner of the neighbours.
+typedef struct vicinity {
+    const float *pages[RH_NEAR];  // NULL = not there
+    float corner[3];
+    float inverse_h, half;        // half: what a cell's centre is above its corner; 0 along z in 2D
+    float gap;                    // wanted distance, with all that stored ones may be off
+} vicinity;
+
+static void look_around(const rh_tiles *tiles, const rh_cut_cells *cut, int32_t t, double gap, vicinity *v)
+{
+    const rh_tile at = tiles->at[t];
+    bool flat = tiles->dimension == 2;
+    for (int n = 0; n < RH_NEAR; n++) v->pages[n] = tiles->near[t][n] < 0 || (flat && n / 9 != 1) ? NULL : cut->distance[tiles->near[t][n]];
+    v->corner[0] = (float)((at.x - 1) * RH_TILE);
+    v->corner[1] = (float)((at.y - 1) * RH_TILE);
+    v->corner[2] = flat ? -RH_TILE : (float)((at.z - 1) * RH_TILE);
+    v->inverse_h = tiles->inverse_h;
+    v->half = flat ? 0 : 0.5f;
+    v->gap = ((float)gap + rounding(tiles, t)) * tiles->inverse_h;
+}
+
+// Distance at the centre of a cell, in cells; 0 where nothing is known.
+static inline float stored(const vicinity *v, int i, int j, int k)
+{
+    const float *page = v->pages[(i >> 3) + 3 * (j >> 3) + 9 * (k >> 3)];
+    return page ? page[(i & 7) + 8 * (j & 7) + 64 * (k & 7)] * v->inverse_h : 0;
+}
+
+static inline bool proves(const vicinity *v, float distance, float x, float y, float z)
+{
+    float room = distance - v->gap;
+    return room > 0 && room * room >= x * x + y * y + z * z;
+}
+
+// A distance changes by no more than the way walked: the stored one of a cell minus the way from its centre is a lower bound. Asks the
+// particle's own cell, then those around it: near a wall the next cell away from it often has a better answer.
+static inline bool is_safe(const vicinity *v, rh_vec3 p)
+{
+    const float most = 3 * RH_TILE - 1;  // leaves room for neighbours
+    float x = p.x * v->inverse_h - v->corner[0], y = p.y * v->inverse_h - v->corner[1], z = p.z * v->inverse_h - v->corner[2];
+    if (!(x >= 1 && x < most && y >= 1 && y < most && z >= 1 && z < most)) return false;
+    int i = (int)x, j = (int)y, k = (int)z;
+    x -= (float)i + 0.5f, y -= (float)j + 0.5f, z -= (float)k + v->half;  // from the centre
+    float here = stored(v, i, j, k);
+    if (proves(v, here, x, y, z)) return true;
+    if (here < 0) return false;
+    return proves(v, stored(v, i + 1, j, k), x - 1, y, z) || proves(v, stored(v, i - 1, j, k), x + 1, y, z) ||
+           proves(v, stored(v, i, j + 1, k), x, y - 1, z) || proves(v, stored(v, i, j - 1, k), x, y + 1, z) ||
+           (v->half > 0 && (proves(v, stored(v, i, j, k + 1), x, y, z - 1) || proves(v, stored(v, i, j, k - 1), x, y, z + 1)));
+}
+
+// --- a box that is free of walls ----------------------------------------------------------------------------------
+// At walls along the grid all particles but those of the last layer are in one box without walls, and one comparison tells.
+typedef struct room { int low[3], high[3]; } room;  // cells, counted as in vicinity; high is in
+
+// The part of a room's volume that lies in the tile itself, or of all of it when none does.
+static int worth(const room *r)
+{
+    int inner = 1, whole = 1;
+    for (int a = 0; a < 3; a++) {
+        int low = r->low[a] > RH_TILE ? r->low[a] : RH_TILE, high = r->high[a] < 2 * RH_TILE - 1 ? r->high[a] : 2 * RH_TILE - 1;
+        inner *= high >= low ? high - low + 1 : 0;
+        whole *= r->high[a] >= r->low[a] ? r->high[a] - r->low[a] + 1 : 0;
+    }
+    return whole + 32768 * inner;
+}
+
+// Cuts off one side of the room so that it no longer holds any of the box, and stays as large as it can.
+static void shut_out(room *r, const int low[3], const int high[3])
+{
+    room best = *r;
+    int most = -1;
+    for (int a = 0; a < 3; a++) {
+        if (high[a] < r->low[a] || low[a] > r->high[a]) return;
+        room above = *r, below = *r;
+        above.low[a] = high[a] + 1;
+        below.high[a] = low[a] - 1;
+        if (worth(&above) > most) best = above, most = worth(&above);
+        if (worth(&below) > most) best = below, most = worth(&below);
+    }
+    *r = best;
+}
+
+static room find_room(const rh_tiles *tiles, const rh_cut_cells *cut, int32_t t)
+{
+    static const int order[RH_NEAR] = {13, 4, 10, 12, 14, 16, 22, 1, 3, 5, 7, 9, 11, 15, 17, 19, 21, 23, 25, 0, 2, 6, 8, 18, 20, 24, 26};
+    bool flat = tiles->dimension == 2;
+    room r = {{0, 0, flat ? RH_TILE : 0}, {3 * RH_TILE - 1, 3 * RH_TILE - 1, flat ? RH_TILE : 3 * RH_TILE - 1}};
+    for (int n = 0; n < RH_NEAR; n++) {
+        int32_t other = tiles->near[t][order[n]];
+        rh_cut_box box = other < 0 ? (rh_cut_box){{0, 0, 0}, {RH_TILE - 1, RH_TILE - 1, RH_TILE - 1}} : cut->touch[other];
+        if (box.high[0] < 0 || (flat && order[n] / 9 != 1)) continue;
+        int low[3], high[3], corner[3] = {order[n] % 3 * RH_TILE, order[n] / 3 % 3 * RH_TILE, order[n] / 9 * RH_TILE};
+        for (int a = 0; a < 3; a++) low[a] = corner[a] + box.low[a], high[a] = corner[a] + box.high[a];
+        shut_out(&r, low, high);
+    }
+    return r;
+}
+
+// The room's sides in metres, in lanes 1 to 3. Two dimensions have no sides along z.
+static void room_sides(const rh_tiles *tiles, const rh_cut_cells *cut, int32_t t, rh_f4 *low, rh_f4 *high)
+{
+    room r = find_room(tiles, cut, t);
+    const rh_tile at = tiles->at[t];
+    const int corner[3] = {(at.x - 1) * RH_TILE, (at.y - 1) * RH_TILE, (at.z - 1) * RH_TILE};
+    float slack = rounding(tiles, t);
+    *low = rh_f4_all(-INFINITY);
+    *high = rh_f4_all(INFINITY);
+    for (int a = 0; a < tiles->dimension; a++) {
+        (*low)[a + 1] = (float)(corner[a] + r.low[a]) * tiles->h + slack;
+        (*high)[a + 1] = (float)(corner[a] + r.high[a] + 1) * tiles->h - slack;
+    }
+}
+
+static void collide_tile(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles, double gap, double error, int32_t t,
                          rh_vec3 *positions, rh_vec3 *velocities)
 {
     uint32_t begin = rh_tile_first(tiles, t), end = tiles->first[(int64_t)(t + 1) * tiles->cells];
     if (begin == end) return;
     bool mover = is_mover_near(tiles, obstacles, gap, t);
-    if (!mover && safe <= RH_CUT_REACH * tiles->h && is_clear_around(tiles, cut, t)) return;
-    safe += rounding(tiles, t);
+    vicinity v;
+    look_around(tiles, cut, t, gap + error, &v);
+    rh_f4 low = rh_f4_all(INFINITY), high = low;
+    if (!mover && gap <= RH_CUT_TOUCH * (double)tiles->h) room_sides(tiles, cut, t, &low, &high);
     for (uint32_t p = begin; p < end; p++) {
-        if (!mover && stored_distance(tiles, cut, t, positions[p]) >= safe) continue;
-        collide(obstacles, gap, tiles->dimension, &positions[p], &velocities[p]);
+        // One float early, so that the last particle's fourth lane is not beyond the array.
+        rh_f4 x = p > 0 ? rh_f4_load((const float *)positions + 3 * (size_t)p - 1) : (rh_f4){0, positions[p].x, positions[p].y, positions[p].z};
+        if ((rh_i4_bits((x > low) & (x < high)) & 14) == 14) continue;
+        if (mover || !is_safe(&v, positions[p])) collide(obstacles, gap, tiles->dimension, &positions[p], &velocities[p]);
     }
 }
 
@@ -294,7 +387,7 @@ void rh_walls_collide(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_o
                       rh_vec3 *velocities)
 {
     if (obstacles->count == 0) return;
-    float safe = safe_distance(tiles, obstacles, gap);
+    double error = distance_error(obstacles);
 #pragma omp parallel for schedule(dynamic, 4)
-    for (int32_t t = 0; t < tiles->count; t++) collide_tile(tiles, cut, obstacles, gap, safe, t, positions, velocities);
+    for (int32_t t = 0; t < tiles->count; t++) collide_tile(tiles, cut, obstacles, gap, error, t, positions, velocities);
 }

@@ -266,7 +266,7 @@ static void look_around(const rh_tiles *tiles, const rh_cut_cells *cut, int32_t 
     for (int n = 0; n < RH_NEAR; n++) v->pages[n] = tiles->near[t][n] < 0 || (flat && n / 9 != 1) ? NULL : cut->distance[tiles->near[t][n]];
     v->corner[0] = (float)((at.x - 1) * RH_TILE);
     v->corner[1] = (float)((at.y - 1) * RH_TILE);
-    v->corner[2] = flat ? -RH_TILE : (float)((at.z - 1) * RH_TILE);
+    v->corner[2] = (float)((at.z - 1) * RH_TILE);
     v->inverse_h = tiles->inverse_h;
     v->half = flat ? 0 : 0.5f;
     v->gap = ((float)gap + rounding(tiles, t)) * tiles->inverse_h;
@@ -286,20 +286,17 @@ static inline bool proves(const vicinity *v, float distance, float x, float y, f
 }
 
 // A distance changes by no more than the way walked: the stored one of a cell minus the way from its centre is a lower bound. Asks the
-// particle's own cell, then those around it: near a wall the next cell away from it often has a better answer.
-static inline bool is_safe(const vicinity *v, rh_vec3 p)
+// particle's own cell, then the next one in the direction `away` from walls, whose answer is often better close to them.
+static inline bool is_safe(const vicinity *v, rh_vec3 p, const int away[3])
 {
-    const float most = 3 * RH_TILE - 1;  // leaves room for neighbours
-    float x = p.x * v->inverse_h - v->corner[0], y = p.y * v->inverse_h - v->corner[1], z = p.z * v->inverse_h - v->corner[2];
+    const float most = 3 * RH_TILE - 1;  // leaves room for the next cell
+    float x = p.x * v->inverse_h - v->corner[0], y = p.y * v->inverse_h - v->corner[1];
+    float z = v->half > 0 ? p.z * v->inverse_h - v->corner[2] : RH_TILE;
     if (!(x >= 1 && x < most && y >= 1 && y < most && z >= 1 && z < most)) return false;
     int i = (int)x, j = (int)y, k = (int)z;
     x -= (float)i + 0.5f, y -= (float)j + 0.5f, z -= (float)k + v->half;  // from the centre
-    float here = stored(v, i, j, k);
-    if (proves(v, here, x, y, z)) return true;
-    if (here < 0) return false;
-    return proves(v, stored(v, i + 1, j, k), x - 1, y, z) || proves(v, stored(v, i - 1, j, k), x + 1, y, z) ||
-           proves(v, stored(v, i, j + 1, k), x, y - 1, z) || proves(v, stored(v, i, j - 1, k), x, y + 1, z) ||
-           (v->half > 0 && (proves(v, stored(v, i, j, k + 1), x, y, z - 1) || proves(v, stored(v, i, j, k - 1), x, y, z + 1)));
+    if (proves(v, stored(v, i, j, k), x, y, z)) return true;
+    return proves(v, stored(v, i + away[0], j + away[1], k + away[2]), x - (float)away[0], y - (float)away[1], z - (float)away[2]);
 }
 
 // --- a box that is free of walls ----------------------------------------------------------------------------------
@@ -350,10 +347,10 @@ static room find_room(const rh_tiles *tiles, const rh_cut_cells *cut, int32_t t)
     return r;
 }
 
-// The room's sides in metres, in lanes 1 to 3. Two dimensions have no sides along z.
+// The room's sides in metres, in lanes 1 to 3. Two dimensions have no sides along z; no cut, no room.
 static void room_sides(const rh_tiles *tiles, const rh_cut_cells *cut, int32_t t, rh_f4 *low, rh_f4 *high)
 {
-    room r = find_room(tiles, cut, t);
+    room r = cut ? find_room(tiles, cut, t) : (room){{RH_TILE, RH_TILE, RH_TILE}, {0, 0, 0}};
     const rh_tile at = tiles->at[t];
     const int corner[3] = {(at.x - 1) * RH_TILE, (at.y - 1) * RH_TILE, (at.z - 1) * RH_TILE};
     float slack = rounding(tiles, t);
@@ -373,13 +370,15 @@ static void collide_tile(const rh_tiles *tiles, const rh_cut_cells *cut, const r
     bool mover = is_mover_near(tiles, obstacles, gap, t);
     vicinity v;
     look_around(tiles, cut, t, gap + error, &v);
-    rh_f4 low = rh_f4_all(INFINITY), high = low;
-    if (!mover && gap <= RH_CUT_TOUCH * (double)tiles->h) room_sides(tiles, cut, t, &low, &high);
+    rh_f4 low, high;
+    room_sides(tiles, !mover && gap <= RH_CUT_TOUCH * (double)tiles->h ? cut : NULL, t, &low, &high);
     for (uint32_t p = begin; p < end; p++) {
         // One float early, so that the last particle's fourth lane is not beyond the array.
         rh_f4 x = p > 0 ? rh_f4_load((const float *)positions + 3 * (size_t)p - 1) : (rh_f4){0, positions[p].x, positions[p].y, positions[p].z};
-        if ((rh_i4_bits((x > low) & (x < high)) & 14) == 14) continue;
-        if (mover || !is_safe(&v, positions[p])) collide(obstacles, gap, tiles->dimension, &positions[p], &velocities[p]);
+        int above = rh_i4_bits(x > low), below = rh_i4_bits(x < high);
+        if ((above & below & 14) == 14) continue;
+        const int away[3] = {(below >> 1 & 1) - (above >> 1 & 1), (below >> 2 & 1) - (above >> 2 & 1), (below >> 3 & 1) - (above >> 3 & 1)};
+        if (mover || !is_safe(&v, positions[p], away)) collide(obstacles, gap, tiles->dimension, &positions[p], &velocities[p]);
     }
 }
 

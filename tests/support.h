@@ -113,6 +113,12 @@ static inline void cell_of(const rh_tiles *tiles, int64_t value, int out[3])
     out[2] = tiles->dimension == 3 ? at.z * RH_TILE + (c >> 6) : 0;
 }
 
+// A value of a field whose tiles lie apart.
+static inline float value_apart(const rh_tiles *tiles, const float *const *apart, int64_t value)
+{
+    return apart[value / tiles->cells][value % tiles->cells];
+}
+
 // Position of a value of component `axis` (3 = cell centres), in cells.
 static inline void lattice_point(const rh_tiles *tiles, int64_t value, int axis, double out[3])
 {

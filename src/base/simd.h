@@ -109,14 +109,6 @@ static inline rh_i4 rh_i4_min(rh_i4 a, rh_i4 b)
     return (a & less) | (b & ~less);
 }
 static inline rh_i4 rh_i4_max(rh_i4 a, rh_i4 b) { return a + b - rh_i4_min(a, b); }
-static inline bool rh_i4_any(rh_i4 mask)  // any lane with its top bit set
-{
-#ifdef __SSE2__
-    return _mm_movemask_ps((__m128)mask) != 0;
-#else
-    return (mask[0] | mask[1] | mask[2] | mask[3]) < 0;
-#endif
-}
 static inline rh_f4 rh_f4_min(rh_f4 a, rh_f4 b)
 {
     rh_i4 less = a < b;
@@ -136,3 +128,13 @@ static inline rh_f4 rh_f4_pairs(const float *a, const float *b)
     memcpy(&high, b, 8);
     return (rh_f4)(two){low, high};
 }
+// Lanes of four whose mask is set, one bit each.
+static inline int rh_i4_bits(rh_i4 mask)
+{
+#ifdef __SSE2__
+    return _mm_movemask_ps((__m128)mask);
+#else
+    return (mask[0] & 1) | (mask[1] & 2) | (mask[2] & 4) | (mask[3] & 8);
+#endif
+}
+static inline bool rh_i4_any(rh_i4 mask) { return rh_i4_bits(mask) != 0; }

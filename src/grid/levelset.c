@@ -120,15 +120,15 @@ typedef struct solid_block {
     bool any;        // a solid is near; `values` is filled
 } solid_block;
 
-static void load_solid(const rh_tiles *tiles, const float *solid, int32_t t, solid_block *out)
+static void load_solid(const rh_tiles *tiles, const float *const *solid, int32_t t, solid_block *out)
 {
     rh_tile at = tiles->at[t];
     float width = RH_TILE * tiles->h, near = 3 * tiles->h;
     out->corner = rh_v3((float)at.x * width, (float)at.y * width, tiles->dimension == 3 ? (float)at.z * width : 0);
     out->any = false;
     if (!solid) return;
-    for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells && !out->any; c++) out->any = solid[c] < near;
-    if (out->any) rh_block_load(tiles, solid, t, WALL_HALO, 4 * tiles->h, out->values);
+    for (int c = 0; c < tiles->cells && !out->any; c++) out->any = solid[t][c] < near;
+    if (out->any) rh_block_load_apart(tiles, solid, t, WALL_HALO, 4 * tiles->h, out->values);
 }
 
 // Distance to solids at a point in or next to the tile, linear between cell centres.
@@ -203,12 +203,14 @@ static float evaluate(const evaluator *e, int32_t t, const solid_block *walls, r
 // --- cell centres -------------------------------------------------------------------------------------------------
 enum { EMPTY = 0, FILLED = 1, WALL = 2 };  // wall: deep enough in a solid not to count as a gap
 
-static void mark_cells(const rh_tiles *tiles, const float *solid, uint8_t *kind)
+static void mark_cells(const rh_tiles *tiles, const float *const *solid, uint8_t *kind)
 {
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < tiles->count; t++)
-        for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c++)
-            kind[c] = tiles->first[c] < tiles->first[c + 1] ? FILLED : solid && solid[c] < -0.25f * tiles->h ? WALL : EMPTY;
+        for (int c = 0; c < tiles->cells; c++) {
+            int64_t at = (int64_t)t * tiles->cells + c;
+            kind[at] = tiles->first[at] < tiles->first[at + 1] ? FILLED : solid && solid[t][c] < -0.25f * tiles->h ? WALL : EMPTY;
+        }
 }
 
 typedef enum surroundings { ALL_FULL, ALL_EMPTY, MIXED } surroundings;
@@ -227,7 +229,7 @@ static surroundings look_around(const rh_tiles *tiles, const uint8_t *block, int
     return !filled ? ALL_EMPTY : gap ? MIXED : ALL_FULL;
 }
 
-static void evaluate_tile(const evaluator *e, const float *solid, const uint8_t *kind, int32_t t, float *phi)
+static void evaluate_tile(const evaluator *e, const float *const *solid, const uint8_t *kind, int32_t t, float *phi)
 {
     const rh_tiles *tiles = e->tiles;
     uint8_t block[(RH_TILE + 4) * (RH_TILE + 4) * (RH_TILE + 4)];
@@ -275,7 +277,7 @@ static float find_zero(const evaluator *e, int32_t t, const int lower[3], int ax
 }
 
 // Cut faces: where between the centres of its two cells the surface crosses, 0 at the lower one; -1 when it does not.
-static void cut_tile(const evaluator *e, const float *solid, const float *field, int32_t t, rh_faces cut)
+static void cut_tile(const evaluator *e, const float *const *solid, const float *field, int32_t t, rh_faces cut)
 {
     const rh_tiles *tiles = e->tiles;
     float f[(RH_TILE + 2) * (RH_TILE + 2) * (RH_TILE + 2)];
@@ -332,7 +334,7 @@ static void start_tile(const rh_tiles *tiles, const rh_surface *surface, rh_face
 }
 
 rh_code rh_surface_build(rh_surface *surface, const rh_tiles *tiles, const rh_vec3 *positions, float spacing,
-                         const float *solid, float band, rh_arena *arena, rh_status *status)
+                         const float *const *solid, float band, rh_arena *arena, rh_status *status)
 {
     int64_t values = rh_tiles_values(tiles);
     *surface = (rh_surface){.band = band};
@@ -364,7 +366,7 @@ rh_code rh_surface_build(rh_surface *surface, const rh_tiles *tiles, const rh_ve
     return RH_OK;
 }
 
-double rh_surface_volume(const rh_tiles *tiles, const float *phi, const float *open, rh_arena *arena, rh_status *status)
+double rh_surface_volume(const rh_tiles *tiles, const float *phi, const float *const *open, rh_arena *arena, rh_status *status)
 {
     rh_arena_mark mark = rh_arena_save(arena);
     double *sums = rh_arena_take(arena, (size_t)tiles->count * sizeof *sums, status);
@@ -372,9 +374,9 @@ double rh_surface_volume(const rh_tiles *tiles, const float *phi, const float *o
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < tiles->count; t++) {
         sums[t] = 0;
-        for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c++) {
-            float share = rh_clamp(0.5f - phi[c] * tiles->inverse_h, 0, 1);
-            sums[t] += (double)(open ? share * open[c] : share);
+        for (int c = 0; c < tiles->cells; c++) {
+            float share = rh_clamp(0.5f - phi[(int64_t)t * tiles->cells + c] * tiles->inverse_h, 0, 1);
+            sums[t] += (double)(open ? share * open[t][c] : share);
         }
     }
     double cells = rh_sum(sums, tiles->count), h = tiles->h;

@@ -14,11 +14,11 @@ typedef struct rh_surface {
     float band;       // cells
 } rh_surface;
 
-// Surface of sorted particles with the mean spacing `spacing` (m). `solid` (may be NULL) is the distance to solids at cell
-// centres, positive in free space: the surface meets solids at a right angle and continues into them.
+// Surface of sorted particles with the mean spacing `spacing` (m). `solid` (may be NULL; tiles apart) is the distance to solids at
+// cell centres, positive in free space: the surface meets solids at a right angle and continues into them.
 // `band` is how far from the surface phi is a distance (cells, at most 8).
 rh_code rh_surface_build(rh_surface *surface, const rh_tiles *tiles, const rh_vec3 *positions, float spacing,
-                         const float *solid, float band, rh_arena *arena, rh_status *status);
+                         const float *const *solid, float band, rh_arena *arena, rh_status *status);
 
 // Distances from cut edges: keeps phi at cells next to a cut, fills the rest up to band * h by the eikonal equation.
 void rh_levelset_sweep(const rh_tiles *tiles, float *phi, const uint8_t *fixed, float band);
@@ -27,5 +27,5 @@ void rh_levelset_sweep(const rh_tiles *tiles, float *phi, const uint8_t *fixed, 
 // constant along the gradient of `distance` (cell centres, m; negative where values are known). known[] becomes 2 where a value was set.
 void rh_faces_extend(const rh_tiles *tiles, int axis, const float *distance, float band, float *values, uint8_t *known);
 
-// Volume (m^3, or m^2 in 2D) inside: smoothed over one cell, `open` (may be NULL) = free share of each cell.
-double rh_surface_volume(const rh_tiles *tiles, const float *phi, const float *open, rh_arena *arena, rh_status *status);
+// Volume (m^3, or m^2 in 2D) inside: smoothed over one cell, `open` (may be NULL; tiles apart) = free share of each cell.
+double rh_surface_volume(const rh_tiles *tiles, const float *phi, const float *const *open, rh_arena *arena, rh_status *status);

@@ -217,9 +217,10 @@ static span span_of(int d, int halo)
     return (span){0, halo + RH_TILE, halo};
 }
 
-// One body for floats and bytes. Inlined with a constant size, so that whole rows become a register move and the ends a
+// One body for floats and bytes, for fields in one piece (`field`) or with tiles apart (`apart`). Inlined with a constant size, so that whole rows become a register move and the ends a
 // few; calls of memcpy for eight values took a twelfth of a step.
-static inline __attribute__((always_inline)) void load(const rh_tiles *tiles, const char *field, size_t size, int32_t t, int halo, const void *missing, char *block)
+static inline __attribute__((always_inline)) void load(const rh_tiles *tiles, const char *field, const float *const *apart, size_t size, int32_t t, int halo,
+                                                     const void *missing, char *block)
 {
     int side = rh_block_side(halo);
     bool flat = tiles->dimension == 2;
@@ -227,7 +228,7 @@ static inline __attribute__((always_inline)) void load(const rh_tiles *tiles, co
         span x = span_of(n % 3 - 1, halo), y = span_of(n / 3 % 3 - 1, halo);
         span z = flat ? (span){0, 0, 1} : span_of(n / 9 - 1, halo);
         int32_t other = tiles->near[t][n];
-        const char *from = other < 0 ? NULL : field + (size_t)other * (size_t)tiles->cells * size;
+        const char *from = other < 0 ? NULL : apart ? (const char *)apart[other] : field + (size_t)other * (size_t)tiles->cells * size;
         for (int k = 0; k < z.count; k++)
             for (int j = 0; j < y.count; j++) {
                 char *to = block + (size_t)(x.to + side * ((y.to + j) + side * (z.to + k))) * size;
@@ -241,10 +242,15 @@ static inline __attribute__((always_inline)) void load(const rh_tiles *tiles, co
 
 void rh_block_load(const rh_tiles *tiles, const float *field, int32_t t, int halo, float missing, float *block)
 {
-    load(tiles, (const char *)field, sizeof(float), t, halo, &missing, (char *)block);
+    load(tiles, (const char *)field, NULL, sizeof(float), t, halo, &missing, (char *)block);
+}
+
+void rh_block_load_apart(const rh_tiles *tiles, const float *const *apart, int32_t t, int halo, float missing, float *block)
+{
+    load(tiles, NULL, apart, sizeof(float), t, halo, &missing, (char *)block);
 }
 
 void rh_block_load_u8(const rh_tiles *tiles, const uint8_t *field, int32_t t, int halo, uint8_t missing, uint8_t *block)
 {
-    load(tiles, (const char *)field, 1, t, halo, &missing, (char *)block);
+    load(tiles, (const char *)field, NULL, 1, t, halo, &missing, (char *)block);
 }

@@ -89,4 +89,6 @@ static inline int rh_block_index(const rh_tiles *tiles, int halo, int i, int j, 
     return (i + halo) + side * ((j + halo) + side * (tiles->dimension == 3 ? k + halo : 0));
 }
 void rh_block_load(const rh_tiles *tiles, const float *field, int32_t t, int halo, float missing, float *block);
+// The same for a field whose tiles lie apart: apart[t] points to the values of tile t.
+void rh_block_load_apart(const rh_tiles *tiles, const float *const *apart, int32_t t, int halo, float missing, float *block);
 void rh_block_load_u8(const rh_tiles *tiles, const uint8_t *field, int32_t t, int halo, uint8_t missing, uint8_t *block);

@@ -1,176 +1,462 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Distances are sampled at the corners of cells, only in tiles that a solid comes near; shares follow by linear
-// interpolation along edges, so a plane gives exact shares.
+// A build, in reading order: which solids have moved; which tiles are known and still right; entries of vanished tiles are given
+// back; missing tiles are made, in parallel, a few at a time so that pages can be provided beforehand; the view is
+// filled. Which page or entry a tile gets may differ from run to run, its values do not.
 #include "solid/cut_cells.h"
 
-#include <math.h>
 #include <string.h>
+#include "base/memory.h"
+#include "base/random.h"
 
-enum { NODES = RH_TILE + 1, MAX_NEAR = 64 };
-static const float REACH = 4;      // cells: the distance field is clamped beyond
-static const float SLIVER = 1e-3f; // smaller shares are closed: they carry nothing and condition badly
+enum { ZERO, ONE, REACH, DEPTH, CONSTANTS };  // shared pages
+enum { OPEN = 0, WALL = 3, DISTANCE = 6, SHARE = 7, VOLUME = 8, PAGES = 9 };
+enum { CHUNK = 32, BATCH = 16 };  // pages allocated together; tiles made between provisions
 
-// A corner on the wall itself counts as open when another corner is in free space: in the corner of a tank three of a
-// face's corners lie on walls, and all of the face is free. A face with no corner in free space is closed.
-float rh_open_edge(float a, float b)
+typedef struct rh_cut_entry {
+    rh_tile at;
+    bool used, free, movable;  // free: no solid in reach; movable: near a solid that can move
+    int64_t seen, made;        // builds
+    const float *pages[PAGES];
+    rh_cut_faces faces[3];
+    rh_cut_box touch;
+    uint64_t releases[RH_TILE];
+} entry;
+
+static int cells_of(int dimension) { return dimension == 3 ? RH_CUT_CELLS : RH_TILE * RH_TILE; }
+
+// --- pages --------------------------------------------------------------------------------------------------------
+static bool is_shared(const rh_cut_cache *cache, const float *page)
 {
-    if (a <= 0 && b <= 0) return 0;
-    if (a >= 0 && b >= 0) return 1;
-    return a >= 0 ? a / (a - b) : b / (b - a);
+    return page >= cache->constants && page < cache->constants + CONSTANTS * cells_of(cache->dimension);
 }
 
-float rh_open_square(const float corner[4])
+static const float *constant(const rh_cut_cache *cache, int which) { return cache->constants + which * cells_of(cache->dimension); }
+
+static rh_code make_constants(rh_cut_cache *cache, rh_status *status)
 {
-    // Walk the ring and collect the polygon where the value is positive; shoelace formula.
-    static const float ring[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
-    float x[8], y[8], area = 0;
-    int n = 0;
-    if (corner[0] <= 0 && corner[1] <= 0 && corner[2] <= 0 && corner[3] <= 0) return 0;
-    for (int c = 0; c < 4; c++) {
-        int d = (c + 1) & 3;
-        if (corner[c] >= 0) x[n] = ring[c][0], y[n++] = ring[c][1];
-        if ((corner[c] >= 0) != (corner[d] >= 0)) {
-            float s = corner[c] / (corner[c] - corner[d]);
-            x[n] = ring[c][0] + s * (ring[d][0] - ring[c][0]);
-            y[n++] = ring[c][1] + s * (ring[d][1] - ring[c][1]);
+    int cells = cells_of(cache->dimension);
+    cache->constants = rh_alloc((size_t)(CONSTANTS * cells) * sizeof(float), "solids.cut", status);
+    if (!cache->constants) return RH_MEMORY;
+    float reach = RH_CUT_REACH * cache->h;
+    const float values[CONSTANTS] = {[ZERO] = 0, [ONE] = 1, [REACH] = reach, [DEPTH] = -reach};
+    for (int i = 0; i < CONSTANTS * cells; i++) cache->constants[i] = values[i / cells];
+    return RH_OK;
+}
+
+// Grows an array kept in the cache to hold `need` items.
+static rh_code grow(void *array, int64_t need, int64_t room, size_t size, rh_status *status)
+{
+    void *old;
+    memcpy(&old, array, sizeof old);
+    if (need <= room) return RH_OK;
+    void *larger = rh_realloc(old, (size_t)need * size, "solids.cut", status);
+    if (!larger) return RH_MEMORY;
+    memcpy(array, &larger, sizeof larger);
+    return RH_OK;
+}
+
+static rh_code provide_pages(rh_cut_cache *cache, int32_t need, rh_status *status)
+{
+    while (cache->spare_count < need) {
+        if (cache->chunk_count == cache->chunk_room) {
+            int32_t room = cache->chunk_room + cache->chunk_room / 4 + 8;
+            RH_TRY(grow(&cache->chunks, room, cache->chunk_room, sizeof *cache->chunks, status));
+            RH_TRY(grow(&cache->spare, (int64_t)room * CHUNK, (int64_t)cache->chunk_room * CHUNK, sizeof *cache->spare, status));
+            cache->chunk_room = room;
         }
+        int cells = cells_of(cache->dimension);
+        float *chunk = rh_alloc((size_t)(CHUNK * cells) * sizeof(float), "solids.cut", status);
+        if (!chunk) return RH_MEMORY;
+        cache->chunks[cache->chunk_count++] = chunk;
+        for (int i = CHUNK - 1; i >= 0; i--) cache->spare[cache->spare_count++] = chunk + i * cells;
     }
-    for (int i = 0; i < n; i++) area += x[i] * y[(i + 1) % n] - x[(i + 1) % n] * y[i];
-    return rh_clamp(0.5f * area, 0, 1);
+    return RH_OK;
 }
 
-static float tidy(float share) { return share < SLIVER ? 0 : share > 1 - SLIVER ? 1 : share; }
+int64_t rh_cut_cache_pages(const rh_cut_cache *cache) { return (int64_t)cache->chunk_count * CHUNK - cache->spare_count; }
 
-static void make_free(const rh_cut_cells *cut, const rh_tiles *tiles, int32_t t)
+// The shared page with just these values, or NULL.
+static const float *find_shared(const rh_cut_cache *cache, const float *values)
 {
-    int64_t base = (int64_t)t * tiles->cells;
-    cut->kind[t] = RH_TILE_FREE;
-    for (int64_t c = base; c < base + tiles->cells; c++) {
-        for (int a = 0; a < tiles->dimension; a++) cut->open.axis[a][c] = 1, cut->wall.axis[a][c] = 0;
-        cut->distance[c] = cut->corner[c] = REACH * tiles->h;
-        cut->volume[c] = 1;
-    }
-    if (cut->releases) memset(cut->releases + base, 0, (size_t)tiles->cells);
+    int cells = cells_of(cache->dimension);
+    for (int n = 0; n < CONSTANTS; n++)
+        if (values[0] == *constant(cache, n) && memcmp(values, constant(cache, n), (size_t)cells * sizeof(float)) == 0) return constant(cache, n);
+    return NULL;
 }
 
-typedef struct near_list { int items[MAX_NEAR], count; } near_list;
-
-// A crowd of more solids than the list holds is asked one by one.
-static double distance_near(const rh_obstacles *obstacles, const near_list *near, rh_dvec3 x, int *which)
+static float *take_page(rh_cut_cache *cache)
 {
-    if (near->count == MAX_NEAR) return rh_obstacles_distance(obstacles, x, which);
-    return rh_obstacles_distance_of(obstacles, near->items, near->count, x, which);
+    float *page;
+#pragma omp critical(rh_cut_pages)
+    page = cache->spare[--cache->spare_count];
+    return page;
 }
 
-static float node(const float *nodes, int i, int j, int k) { return nodes[i + NODES * (j + NODES * k)]; }
-
-// Open share of a square whose corner distances are all shifted a little.
-static float square_share(const float corner[4], float shift)
+static void release_pages(rh_cut_cache *cache, entry *e)
 {
-    return rh_open_square((float[4]){corner[0] + shift, corner[1] + shift, corner[2] + shift, corner[3] + shift});
-}
-
-// Shares of the lower faces and of the cell from its corner distances. The cell's share is the mean of its faces', where a
-// face on a wall belongs to the side of the cell's centre: exact for walls along the grid. It only weighs
-// volumes and has no part in the pressure solve.
-static void cell_shares(const rh_cut_cells *cut, const rh_tiles *tiles, const float *nodes, int i, int j, int k, int64_t c)
-{
-#define AT(x, y, z) node(nodes, i + (x), j + (y), k + (z))
-    float shift = 1e-4f * (cut->distance[c] > 0 ? tiles->h : -tiles->h);
-    if (tiles->dimension == 2) {
-        cut->open.axis[0][c] = tidy(rh_open_edge(AT(0, 0, 0), AT(0, 1, 0)));
-        cut->open.axis[1][c] = tidy(rh_open_edge(AT(0, 0, 0), AT(1, 0, 0)));
-        cut->volume[c] = tidy(square_share((float[4]){AT(0, 0, 0), AT(1, 0, 0), AT(1, 1, 0), AT(0, 1, 0)}, shift));
-        return;
-    }
-    float sum = 0;
-    for (int s = 0; s < 2; s++) {
-        const float x[4] = {AT(s, 0, 0), AT(s, 1, 0), AT(s, 1, 1), AT(s, 0, 1)};
-        const float y[4] = {AT(0, s, 0), AT(1, s, 0), AT(1, s, 1), AT(0, s, 1)};
-        const float z[4] = {AT(0, 0, s), AT(1, 0, s), AT(1, 1, s), AT(0, 1, s)};
-        sum += square_share(x, shift) + square_share(y, shift) + square_share(z, shift);
-        if (s) break;
-        cut->open.axis[0][c] = tidy(rh_open_square(x));
-        cut->open.axis[1][c] = tidy(rh_open_square(y));
-        cut->open.axis[2][c] = tidy(rh_open_square(z));
-    }
-    cut->volume[c] = tidy(sum / 6);
-#undef AT
-}
-
-static void wall_velocity(const rh_cut_cells *cut, const rh_tiles *tiles, const rh_obstacles *obstacles, const near_list *near,
-                          int32_t t, int i, int j, int k, int64_t c)
-{
-    for (int a = 0; a < tiles->dimension; a++) {
-        cut->wall.axis[a][c] = 0;
-        if (cut->open.axis[a][c] >= 1) continue;
-        rh_vec3 x = rh_cell_center(tiles, t, i, j, k);
-        (&x.x)[a] -= 0.5f * tiles->h;
-        int which;
-        distance_near(obstacles, near, rh_d3_from(x), &which);
-        rh_dvec3 v = rh_obstacles_velocity(obstacles, which, rh_d3_from(x));
-        cut->wall.axis[a][c] = (float)(&v.x)[a];
+    for (int n = 0; n < PAGES; n++) {
+        float *page = (float *)(uintptr_t)e->pages[n];  // ours, and no longer read
+        if (page && !is_shared(cache, page)) cache->spare[cache->spare_count++] = page;
+        e->pages[n] = NULL;
     }
 }
 
-static void cut_tile(const rh_cut_cells *cut, const rh_tiles *tiles, const rh_obstacles *obstacles, const near_list *near, int32_t t)
+// --- entries ------------------------------------------------------------------------------------------------------
+static uint32_t slot_hash(rh_tile t)
 {
-    float nodes[NODES * NODES * NODES];
-    double h = tiles->h;
-    bool moving = obstacles->any_moving;
-    cut->kind[t] = RH_TILE_CUT;
-    for (int k = 0; k < (tiles->dimension == 3 ? NODES : 1); k++)
-        for (int j = 0; j < NODES; j++)
-            for (int i = 0; i < NODES; i++) {
-                rh_tile at = tiles->at[t];
-                rh_dvec3 x = {(at.x * RH_TILE + i) * h, (at.y * RH_TILE + j) * h, tiles->dimension == 3 ? (at.z * RH_TILE + k) * h : 0};
-                double d = distance_near(obstacles, near, x, NULL);
-                // Rounding must not close a face that lies on a wall along the grid.
-                nodes[i + NODES * (j + NODES * k)] = fabs(d) < 1e-5 * h ? 0 : (float)d;
-            }
-    for (int k = 0; k < tiles->layers; k++)
-        for (int j = 0; j < RH_TILE; j++)
-            for (int i = 0; i < RH_TILE; i++) {
-                int64_t c = (int64_t)t * tiles->cells + i + RH_TILE * (j + RH_TILE * k);
-                int which;
-                float d = (float)distance_near(obstacles, near, rh_d3_from(rh_cell_center(tiles, t, i, j, k)), &which);
-                cut->distance[c] = rh_clamp(d, -REACH * tiles->h, REACH * tiles->h);
-                cut->corner[c] = rh_clamp(node(nodes, i, j, k), -REACH * tiles->h, REACH * tiles->h);
-                cell_shares(cut, tiles, nodes, i, j, k, c);
-                for (int a = 0; a < tiles->dimension; a++) cut->wall.axis[a][c] = 0;
-                if (moving) wall_velocity(cut, tiles, obstacles, near, t, i, j, k, c);
-                if (!cut->releases) continue;
-                cut->releases[c] = which >= 0 && obstacles->items[which].wall == RH_WALL_SEPARATE && fabsf(d) < 1.5f * tiles->h;
-            }
+    uint64_t x = (uint64_t)(uint32_t)t.x | (uint64_t)(uint32_t)t.y << 32;
+    return (uint32_t)(rh_mix64(x ^ rh_mix64((uint64_t)(uint32_t)t.z)) >> 20);
 }
 
-rh_code rh_cut_cells_build(rh_cut_cells *cut, const rh_tiles *tiles, const rh_obstacles *obstacles, rh_arena *arena, rh_status *status)
+static bool same_place(rh_tile a, rh_tile b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
+
+static int32_t find_entry(const rh_cut_cache *cache, rh_tile at)
 {
+    if (!cache->slots) return -1;
+    for (uint32_t s = slot_hash(at) & cache->slot_mask; cache->slots[s] >= 0; s = (s + 1) & cache->slot_mask)
+        if (same_place(cache->entries[cache->slots[s]].at, at)) return cache->slots[s];
+    return -1;
+}
+
+// Made anew when tiles have come or gone: cheaper than taking single entries out of an open table.
+static rh_code fill_slots(rh_cut_cache *cache, rh_status *status)
+{
+    int64_t used = cache->entry_count - cache->spare_entry_count;
+    uint32_t capacity = cache->slots ? cache->slot_mask + 1 : 64;
+    while (capacity < 2 * used) capacity *= 2;
+    RH_TRY(grow(&cache->slots, capacity, cache->slots ? cache->slot_mask + 1 : 0, sizeof(int32_t), status));
+    cache->slot_mask = capacity - 1;
+    memset(cache->slots, 0xff, (size_t)capacity * sizeof(int32_t));
+    for (int32_t e = 0; e < cache->entry_count; e++) {
+        if (!cache->entries[e].used) continue;
+        uint32_t s = slot_hash(cache->entries[e].at) & cache->slot_mask;
+        while (cache->slots[s] >= 0) s = (s + 1) & cache->slot_mask;
+        cache->slots[s] = e;
+    }
+    return RH_OK;
+}
+
+static rh_code take_entry(rh_cut_cache *cache, rh_tile at, int32_t *out, rh_status *status)
+{
+    if (cache->spare_entry_count == 0) {
+        if (cache->entry_count == cache->entry_room) {
+            int32_t room = cache->entry_room + cache->entry_room / 4 + 64;
+            RH_TRY(grow(&cache->entries, room, cache->entry_room, sizeof *cache->entries, status));
+            RH_TRY(grow(&cache->spare_entries, room, cache->entry_room, sizeof *cache->spare_entries, status));
+            cache->entry_room = room;
+        }
+        cache->spare_entries[cache->spare_entry_count++] = cache->entry_count++;
+    }
+    *out = cache->spare_entries[--cache->spare_entry_count];
+    cache->entries[*out] = (entry){.at = at, .used = true, .seen = cache->build};
+    return RH_OK;
+}
+
+static void forget_all(rh_cut_cache *cache)
+{
+    cache->entry_count = cache->spare_entry_count = cache->spare_count = 0;
+    if (cache->slots) memset(cache->slots, 0xff, ((size_t)cache->slot_mask + 1) * sizeof(int32_t));
+    for (int32_t c = 0; c < cache->chunk_count; c++)
+        for (int i = 0; i < CHUNK; i++) cache->spare[cache->spare_count++] = cache->chunks[c] + i * cells_of(cache->dimension);
+}
+
+void rh_cut_cache_free(rh_cut_cache *cache)
+{
+    for (int32_t c = 0; c < cache->chunk_count; c++) rh_free(cache->chunks[c]);
+    rh_free(cache->constants);
+    rh_free(cache->chunks);
+    rh_free(cache->spare);
+    rh_free(cache->entries);
+    rh_free(cache->spare_entries);
+    rh_free(cache->slots);
+    rh_free(cache->solids);
+    *cache = (rh_cut_cache){0};
+}
+
+bool rh_cut_cache_is_valid(const rh_cut_cache *cache)
+{
+    int64_t pages = cache->spare_count, used = 0;
+    for (int32_t e = 0; e < cache->entry_count; e++) {
+        const entry *one = &cache->entries[e];
+        if (!one->used) continue;
+        used++;
+        if (find_entry(cache, one->at) != e) return false;
+        for (int n = 0; n < PAGES; n++) pages += one->pages[n] && !is_shared(cache, one->pages[n]);
+    }
+    return pages == (int64_t)cache->chunk_count * CHUNK && used == cache->entry_count - cache->spare_entry_count;
+}
+
+// --- solids -------------------------------------------------------------------------------------------------------
+static bool can_move(const rh_obstacle *o) { return !rh_motion_is_still(&o->motion); }
+
+static bool same_solid(const rh_obstacle *a, const rh_obstacle *b)
+{
+    return memcmp(&a->shape, &b->shape, sizeof a->shape) == 0 && a->inside_out == b->inside_out && a->wall == b->wall && can_move(a) == can_move(b);
+}
+
+static bool same_state(const rh_obstacle *a, const rh_obstacle *b)
+{
+    return memcmp(&a->pose, &b->pose, sizeof a->pose) == 0 && memcmp(&a->linear, &b->linear, sizeof a->linear) == 0 &&
+           memcmp(&a->angular, &b->angular, sizeof a->angular) == 0 && memcmp(&a->origin, &b->origin, sizeof a->origin) == 0;
+}
+
+// Compares the solids with those of the last build. Other solids, or one elsewhere that should not move: nothing known holds.
+static rh_code note_solids(rh_cut_cache *cache, const rh_obstacles *obstacles, rh_status *status)
+{
+    bool others = cache->solid_count != obstacles->count;
+    for (int i = 0; i < obstacles->count && !others; i++) {
+        const rh_obstacle *now = &obstacles->items[i], *before = &cache->solids[i];
+        bool moved = !same_state(now, before);
+        others = !same_solid(now, before) || (moved && !can_move(now));
+        if (moved) cache->moved = cache->build;
+    }
+    if (others) forget_all(cache);
+    if (cache->solid_count != obstacles->count) {
+        cache->solid_count = 0;
+        void *copy = rh_realloc(cache->solids, (size_t)obstacles->count * sizeof *cache->solids, "solids.cut", status);
+        if (!copy) return RH_MEMORY;
+        cache->solids = copy;
+        cache->solid_count = obstacles->count;
+    }
+    if (obstacles->count > 0) memcpy(cache->solids, obstacles->items, (size_t)obstacles->count * sizeof *cache->solids);
+    return RH_OK;
+}
+
+static bool near_movable(const rh_obstacles *obstacles, const rh_cut_near *near)
+{
+    if (near->count == RH_CUT_NEAR) return obstacles->any_moving;
+    for (int i = 0; i < near->count; i++)
+        if (can_move(&obstacles->items[near->items[i]])) return true;
+    return false;
+}
+
+// --- a build ------------------------------------------------------------------------------------------------------
+typedef struct work {
+    rh_cut_cache *cache;
+    const rh_tiles *tiles;
+    const rh_obstacles *obstacles;
+    int32_t *entry_of;  // per tile: its entry, -1 = not known
+    uint8_t *stale;     // per tile: known, but to be made again
+    int32_t *list;      // tiles to be made
+} work;
+
+// Only near solids that can move can anything have changed: where one was when the entry was made, and where one is now.
+static bool is_stale(const work *w, int32_t t, const entry *e)
+{
+    if (e->made >= w->cache->moved) return false;
+    if (e->movable) return true;
+    if (!w->obstacles->any_moving) return false;
+    rh_cut_near near;
+    rh_cut_tile_near(w->tiles, w->obstacles, t, &near);
+    return near_movable(w->obstacles, &near);
+}
+
+static void look_up(const work *w)
+{
+#pragma omp parallel for schedule(dynamic, 64)
+    for (int32_t t = 0; t < w->tiles->count; t++) {
+        w->entry_of[t] = find_entry(w->cache, w->tiles->at[t]);
+        w->stale[t] = 0;
+        if (w->entry_of[t] < 0) continue;
+        entry *e = &w->cache->entries[w->entry_of[t]];
+        e->seen = w->cache->build;
+        w->stale[t] = is_stale(w, t, e);
+    }
+}
+
+static bool give_back_unseen(rh_cut_cache *cache)
+{
+    bool any = false;
+    for (int32_t n = 0; n < cache->entry_count; n++) {
+        entry *e = &cache->entries[n];
+        if (!e->used || e->seen == cache->build) continue;
+        release_pages(cache, e);
+        e->used = false;
+        cache->spare_entries[cache->spare_entry_count++] = n;
+        any = true;
+    }
+    return any;
+}
+
+// Entries for tiles to be made; returns their number through `count`.
+static rh_code list_missing(work *w, int32_t *count, rh_status *status)
+{
+    bool changed = give_back_unseen(w->cache);
+    *count = 0;
+    for (int32_t t = 0; t < w->tiles->count; t++) {
+        if (w->entry_of[t] < 0) {
+            RH_TRY(take_entry(w->cache, w->tiles->at[t], &w->entry_of[t], status));
+            changed = true;
+        } else if (!w->stale[t]) {
+            continue;
+        }
+        release_pages(w->cache, &w->cache->entries[w->entry_of[t]]);
+        w->list[(*count)++] = t;
+    }
+    return changed || !w->cache->slots ? fill_slots(w->cache, status) : RH_OK;
+}
+
+static void keep_page(rh_cut_cache *cache, entry *e, int which, const float *values)
+{
+    e->pages[which] = find_shared(cache, values);
+    if (e->pages[which]) return;
+    float *page = take_page(cache);
+    memcpy(page, values, (size_t)cells_of(cache->dimension) * sizeof(float));
+    e->pages[which] = page;
+}
+
+static void make_free(const rh_cut_cache *cache, entry *e)
+{
+    for (int n = 0; n < PAGES; n++) e->pages[n] = constant(cache, n == DISTANCE ? REACH : n >= WALL && n < DISTANCE ? ZERO : ONE);
+    for (int a = 0; a < 3; a++) e->faces[a] = (rh_cut_faces){.which = -1};
+    memset(e->releases, 0, sizeof e->releases);
+    e->touch = (rh_cut_box){{RH_TILE, RH_TILE, RH_TILE}, {-1, -1, -1}};
+    e->free = true;
+}
+
+static void make_tile(const work *w, int32_t t)
+{
+    rh_cut_cache *cache = w->cache;
+    entry *e = &cache->entries[w->entry_of[t]];
+    rh_cut_near near;
+    rh_cut_tile_near(w->tiles, w->obstacles, t, &near);
+    e->made = cache->build;
+    e->movable = near_movable(w->obstacles, &near);
+    make_free(cache, e);
+    if (near.count == 0) return;
+    rh_cut_values values;
+    rh_cut_tile_make(w->tiles, w->obstacles, &near, t, &values);
+    for (int a = 0; a < w->tiles->dimension; a++) {
+        keep_page(cache, e, OPEN + a, values.open[a]);
+        keep_page(cache, e, WALL + a, values.wall[a]);
+        e->faces[a] = values.faces[a];
+    }
+    keep_page(cache, e, DISTANCE, values.distance);
+    keep_page(cache, e, SHARE, values.share);
+    keep_page(cache, e, VOLUME, values.volume);
+    memcpy(e->releases, values.releases, sizeof e->releases);
+    e->touch = values.touch;
+    e->free = e->pages[DISTANCE] == constant(cache, REACH);
+}
+
+static rh_code make_missing(const work *w, int32_t count, rh_status *status)
+{
+    for (int32_t begin = 0; begin < count; begin += BATCH) {
+        int32_t end = begin + BATCH < count ? begin + BATCH : count;
+        RH_TRY(provide_pages(w->cache, (end - begin) * PAGES, status));
+#pragma omp parallel for schedule(dynamic, 1) if (end - begin > 1)
+        for (int32_t n = begin; n < end; n++) make_tile(w, w->list[n]);
+    }
+    return RH_OK;
+}
+
+static rh_code new_table(const float ***table, const rh_tiles *tiles, rh_arena *arena, rh_status *status)
+{
+    *table = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof **table, status);
+    return *table ? RH_OK : RH_MEMORY;
+}
+
+static rh_code new_view(rh_cut_cells *cut, const rh_tiles *tiles, bool releases, rh_arena *arena, rh_status *status)
+{
+    size_t count = (size_t)tiles->count + 1;
     *cut = (rh_cut_cells){0};
-    RH_TRY(rh_faces_new(&cut->open, tiles, false, arena, status));
-    RH_TRY(rh_faces_new(&cut->wall, tiles, false, arena, status));
-    cut->distance = rh_field_new(tiles, arena, status);
-    cut->corner = rh_field_new(tiles, arena, status);
-    cut->volume = rh_field_new(tiles, arena, status);
-    cut->kind = rh_arena_take(arena, (size_t)tiles->count + 1, status);
-    if (!cut->distance || !cut->corner || !cut->volume || !cut->kind) return RH_MEMORY;
-    if (obstacles->any_separating) {
-        cut->releases = rh_arena_take(arena, (size_t)rh_tiles_values(tiles) + 1, status);
-        if (!cut->releases) return RH_MEMORY;
+    for (int a = 0; a < tiles->dimension; a++) {
+        RH_TRY(new_table(&cut->open[a], tiles, arena, status));
+        RH_TRY(new_table(&cut->wall[a], tiles, arena, status));
     }
-    // From the tile's centre every point whose distance matters is within half its diagonal plus the clamp.
-    double radius = tiles->h * (0.5 * RH_TILE * sqrt((double)tiles->dimension) + (double)REACH);
-#pragma omp parallel for schedule(dynamic, 8)
-    for (int32_t t = 0; t < tiles->count; t++) {
-        rh_tile at = tiles->at[t];
-        double w = RH_TILE * (double)tiles->h;
-        rh_dvec3 center = {(at.x + 0.5) * w, (at.y + 0.5) * w, tiles->dimension == 3 ? (at.z + 0.5) * w : 0};
-        near_list near;
-        near.count = rh_obstacles_near(obstacles, center, radius, near.items, MAX_NEAR);
-        if (near.count == 0) make_free(cut, tiles, t);
-        else cut_tile(cut, tiles, obstacles, &near, t);
+    RH_TRY(new_table(&cut->distance, tiles, arena, status));
+    RH_TRY(new_table(&cut->share, tiles, arena, status));
+    RH_TRY(new_table(&cut->volume, tiles, arena, status));
+    cut->faces = rh_arena_take(arena, count * sizeof *cut->faces, status);
+    cut->touch = rh_arena_take(arena, count * sizeof *cut->touch, status);
+    cut->kind = rh_arena_take(arena, count, status);
+    if (!cut->faces || !cut->touch || !cut->kind) return RH_MEMORY;
+    if (!releases) return RH_OK;
+    cut->releases = rh_arena_take(arena, count * sizeof *cut->releases, status);
+    return cut->releases ? RH_OK : RH_MEMORY;
+}
+
+static void fill_view(const work *w, rh_cut_cells *cut)
+{
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < w->tiles->count; t++) {
+        const entry *e = &w->cache->entries[w->entry_of[t]];
+        for (int a = 0; a < w->tiles->dimension; a++) cut->open[a][t] = e->pages[OPEN + a], cut->wall[a][t] = e->pages[WALL + a];
+        cut->distance[t] = e->pages[DISTANCE];
+        cut->share[t] = e->pages[SHARE];
+        cut->volume[t] = e->pages[VOLUME];
+        cut->faces[t] = e->faces;
+        cut->touch[t] = e->touch;
+        cut->kind[t] = e->free ? RH_TILE_FREE : e->movable ? RH_TILE_MOVING : RH_TILE_CUT;
+        if (cut->releases) cut->releases[t] = e->releases;
     }
+}
+
+static rh_code update(rh_cut_cells *cut, rh_cut_cache *cache, const rh_tiles *tiles, const rh_obstacles *obstacles, rh_arena *arena, rh_status *status)
+{
+    work w = {.cache = cache, .tiles = tiles, .obstacles = obstacles};
+    size_t count = (size_t)tiles->count + 1;
+    RH_TRY(new_view(cut, tiles, obstacles->any_separating, arena, status));
+    rh_arena_mark mark = rh_arena_save(arena);
+    w.entry_of = rh_arena_take(arena, count * sizeof *w.entry_of, status);
+    w.list = rh_arena_take(arena, count * sizeof *w.list, status);
+    w.stale = rh_arena_take(arena, count, status);
+    if (!w.entry_of || !w.list || !w.stale) return RH_MEMORY;
+    int32_t missing;
+    RH_TRY(note_solids(cache, obstacles, status));
+    look_up(&w);
+    RH_TRY(list_missing(&w, &missing, status));
+    RH_TRY(make_missing(&w, missing, status));
+    cache->made = missing;
+    fill_view(&w, cut);
+    rh_arena_restore(arena, mark);
+    return RH_OK;
+}
+
+rh_code rh_cut_cells_build(rh_cut_cells *cut, rh_cut_cache *cache, const rh_tiles *tiles, const rh_obstacles *obstacles, rh_arena *arena,
+                           rh_status *status)
+{
+    if (cache->dimension != tiles->dimension || cache->h != tiles->h) {
+        rh_cut_cache_free(cache);
+        cache->dimension = tiles->dimension;
+        cache->h = tiles->h;
+    }
+    cache->build++;
+    rh_code code = cache->constants ? RH_OK : make_constants(cache, status);
+    if (code == RH_OK) code = update(cut, cache, tiles, obstacles, arena, status);
+    if (code != RH_OK) forget_all(cache);  // entries may be half made
+    return code;
+}
+
+// --- own copies ---------------------------------------------------------------------------------------------------
+static rh_code own_page(const float **page, int cells, rh_arena *arena, float **own, rh_status *status)
+{
+    size_t bytes = (size_t)cells * sizeof(float);
+    *own = rh_arena_take(arena, bytes, status);
+    if (!*own) return RH_MEMORY;
+    memcpy(*own, *page, bytes);
+    *page = *own;
+    return RH_OK;
+}
+
+rh_code rh_cut_cells_own(rh_cut_cells *cut, const rh_tiles *tiles, int32_t t, rh_arena *arena, rh_cut_own *own, rh_status *status)
+{
+    *own = (rh_cut_own){0};
+    if (!cut->poured) {
+        cut->poured = rh_arena_take_zero(arena, ((size_t)tiles->count + 1) * sizeof *cut->poured, status);
+        if (!cut->poured) return RH_MEMORY;
+    }
+    for (int a = 0; a < tiles->dimension; a++) {
+        RH_TRY(own_page(&cut->open[a][t], tiles->cells, arena, &own->open[a], status));
+        RH_TRY(own_page(&cut->wall[a][t], tiles->cells, arena, &own->wall[a], status));
+    }
+    own->poured = rh_arena_take_zero(arena, (size_t)tiles->cells, status);
+    own->faces = rh_arena_take(arena, 3 * sizeof *own->faces, status);
+    if (!own->poured || !own->faces) return RH_MEMORY;
+    memcpy(own->faces, cut->faces[t], 3 * sizeof *own->faces);
+    cut->faces[t] = own->faces;
+    cut->poured[t] = own->poured;
     return RH_OK;
 }

@@ -23,6 +23,7 @@ typedef struct rh_obstacle {
     rh_pose pose;      // at the time of the last rh_obstacles_place
     rh_dvec3 linear, angular;  // rigid velocity at that time: v(x) = linear + angular x (x - origin)
     rh_dvec3 origin;
+    bool rests;        // placed, and nothing to place again: its motion is still
 } rh_obstacle;
 
 typedef struct rh_obstacles {
@@ -32,7 +33,7 @@ typedef struct rh_obstacles {
 } rh_obstacles;
 
 void rh_obstacles_free(rh_obstacles *obstacles);  // not the meshes inside the shapes: world owns those
-// Poses at `time`; velocities as at the middle of a step of `dt` that starts then, so that a wall moves through the step as
+// Poses at `time` (of a solid without motion: once); velocities as at the middle of a step of `dt` that starts then, so that a wall moves through the step as
 // far as its velocity says (dt = 0: velocities at `time`).
 void rh_obstacles_place(rh_obstacles *obstacles, double time, double dt);
 // Upper bound of the speed (m/s) of any point of a moving solid, as placed; solids without end count at their pivot.

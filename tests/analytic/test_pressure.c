@@ -17,6 +17,7 @@ typedef struct bench {
     rh_tiles tiles;
     rh_surface surface;
     rh_cut_cells cut;
+    rh_cut_cache cache;
     rh_pressure pressure;
     rh_faces velocity;
     uint8_t *known[3];
@@ -31,6 +32,7 @@ static void bench_fill(bench *b, int dimension, double h, double reach, bool (*i
     int n = (int)ceil(2 * reach / h);
     rh_points_init(&b->points);
     rh_arena_init(&b->arena, "test");
+    b->cache = (rh_cut_cache){0};
     assert_int_equal(rh_points_add(&b->points, "P", RH_POINT_VEC3F, NULL), RH_OK);
     assert_int_equal(rh_points_resize(&b->points, (int64_t)pow(2.0 * n + 1, dimension), NULL), RH_OK);
     rh_vec3 *x = rh_points_data(&b->points, "P", RH_POINT_VEC3F);
@@ -53,6 +55,7 @@ static void bench_fill(bench *b, int dimension, double h, double reach, bool (*i
 
 static void bench_drop(bench *b)
 {
+    rh_cut_cache_free(&b->cache);
     rh_arena_free(&b->arena);
     rh_points_free(&b->points);
 }
@@ -91,7 +94,7 @@ static error pressure_error(const bench *b, double (*exact)(rh_dvec3 x), bool fr
     double h = (double)b->tiles.h, mean = 0, count = 0;
     for (int pass = 0; pass < 2; pass++)
         for (int64_t c = 0; c < rh_tiles_values(&b->tiles); c++) {
-            if (b->pressure.matrix.diagonal[c] <= 0 || b->cut.volume[c] < 0.25f) continue;
+            if (b->pressure.matrix.diagonal[c] <= 0 || b->cut.volume[c / b->tiles.cells][c % b->tiles.cells] < 0.25f) continue;
             double d = (double)b->pressure.q[c] * h - exact(cell_at(b, c));
             if (pass == 0) mean += d, count++;
             else {
@@ -113,7 +116,7 @@ static error velocity_error(const bench *b, rh_dvec3 (*exact)(rh_dvec3 x))
         for (int a = 0; a < b->tiles.dimension; a++) {
             if (!b->known[a][c]) continue;
             rh_dvec3 u = exact(face_at(b, c, a));
-            double d = (double)b->velocity.axis[a][c] - (&u.x)[a], open = (double)b->cut.open.axis[a][c];
+            double d = (double)b->velocity.axis[a][c] - (&u.x)[a], open = (double)b->cut.open[a][c / b->tiles.cells][c % b->tiles.cells];
             e.l2 += open * d * d;
             count += open;
             if (open >= 0.25) e.most = fmax(e.most, fabs(d));
@@ -146,7 +149,7 @@ static void ball(int dimension, double h, bool exact_surface, error *p, error *u
         b.surface.phi[c] = (float)(rh_d3_length(cell_at(&b, c)) - R);
         b.surface.inside[c] = b.surface.phi[c] < 0;
     }
-    assert_int_equal(rh_cut_cells_build(&b.cut, &b.tiles, &none, &b.arena, NULL), RH_OK);
+    assert_int_equal(rh_cut_cells_build(&b.cut, &b.cache, &b.tiles, &none, &b.arena, NULL), RH_OK);
     bench_project(&b, pull);
     *p = pressure_error(&b, ball_pressure, false);
     *u = velocity_error(&b, rest);
@@ -209,7 +212,7 @@ static void open_square(bench *b, double h, rh_obstacles *solids, rh_obstacle *s
     *solids = (rh_obstacles){solid, 1, false, false};
     rh_obstacles_place(solids, 0, 0);
     bench_fill(b, 2, h, 0.75, in_square);
-    assert_int_equal(rh_cut_cells_build(&b->cut, &b->tiles, solids, &b->arena, NULL), RH_OK);
+    assert_int_equal(rh_cut_cells_build(&b->cut, &b->cache, &b->tiles, solids, &b->arena, NULL), RH_OK);
     b->surface = (rh_surface){rh_field_new(&b->tiles, &b->arena, NULL), rh_arena_take(&b->arena, (size_t)rh_tiles_values(&b->tiles), NULL), 4};
     for (int64_t c = 0; c < rh_tiles_values(&b->tiles); c++) b->surface.phi[c] = -1, b->surface.inside[c] = 1;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Open shares of faces and cells: exact for planes at all angles, exactly 0 or 1 at walls along the grid.
+// Open shares of faces and cells: exact for planes at all angles, exactly 0 or 1 at walls along the grid; and what is kept of
+// them between steps is what would be made afresh.
 #include "support.h"
 #include "solid/cut_cells.h"
 
@@ -78,7 +79,16 @@ static void edges(void **state)
 }
 
 // --- solids on tiles ----------------------------------------------------------------------------------------------
-typedef struct scene { cloud c; rh_obstacle items[3]; rh_obstacles all; rh_cut_cells cut; } scene;
+typedef struct scene { cloud c; rh_obstacle items[3]; rh_obstacles all; rh_cut_cells cut; rh_cut_cache cache; } scene;
+
+static float at(const scene *s, const float *const *field, int64_t v) { return value_apart(&s->c.tiles, field, v); }
+
+static void scene_free(scene *s)
+{
+    assert_true(rh_cut_cache_is_valid(&s->cache));
+    rh_cut_cache_free(&s->cache);
+    cloud_free(&s->c);
+}
 
 static void scene_cut(scene *s, int dimension, double h, double reach, int count)
 {
@@ -88,7 +98,7 @@ static void scene_cut(scene *s, int dimension, double h, double reach, int count
     s->all = (rh_obstacles){s->items, count, false, false};
     for (int i = 0; i < count; i++) s->items[i].shape.flat = dimension == 2;
     rh_obstacles_place(&s->all, 0, 0);
-    assert_ok(rh_cut_cells_build(&s->cut, &s->c.tiles, &s->all, &s->c.arena, &status));
+    assert_ok(rh_cut_cells_build(&s->cut, &s->cache, &s->c.tiles, &s->all, &s->c.arena, &status));
 }
 
 static double tidy(double share) { return share < 1e-3 ? 0 : share > 1 - 1e-3 ? 1 : share; }  // slivers are closed
@@ -116,17 +126,17 @@ static void check_plane(int dimension, rh_dvec3 normal, double shift)
         cell_of(&s.c.tiles, v, cell);
         lattice_point(&s.c.tiles, v, 3, x);
         double distance = h * rh_d3_dot(n, rh_d3(x[0], x[1], x[2])) - shift;
-        assert_near((double)s.cut.distance[v], fmin(fmax(distance, -4 * h), 4 * h), 1e-6);
+        assert_near((double)at(&s, s.cut.distance, v), fmin(fmax(distance, -4 * h), 4 * h), 1e-6);
         for (int a = 0; a < dimension; a++) {
-            double share = face_share(dimension, cell, a, n, shift / h), found = (double)s.cut.open.axis[a][v];
+            double share = face_share(dimension, cell, a, n, shift / h), found = (double)at(&s, s.cut.open[a], v);
             if (fabs(share - 1e-3) < 1e-4 || fabs(share - 1 + 1e-3) < 1e-4) continue;  // at the edge of being a sliver
             assert_near(found, tidy(share), 5e-5);
             partial += found > 0 && found < 1;
-            assert_true(s.cut.wall.axis[a][v] == 0);
+            assert_true(at(&s, s.cut.wall[a], v) == 0);
         }
     }
     assert_true(partial > 30);
-    cloud_free(&s.c);
+    scene_free(&s);
 }
 
 static void planes_at_all_angles(void **state)
@@ -160,15 +170,15 @@ static void tanks_along_the_grid(void **state)
                 cell_of(&s.c.tiles, v, cell);
                 bool inside = true;
                 for (int a = 0; a < dimension; a++) inside = inside && cell[a] >= low[a] && cell[a] < high[a];
-                assert_true(s.cut.volume[v] == (inside ? 1 : 0));
+                assert_true(at(&s, s.cut.volume, v) == (inside ? 1 : 0));
                 for (int a = 0; a < dimension; a++) {
                     bool open = cell[a] > low[a] && cell[a] < high[a];  // faces on the wall itself are closed
                     for (int b = 0; b < dimension; b++) open = open && (a == b || (cell[b] >= low[b] && cell[b] < high[b]));
-                    if (s.cut.open.axis[a][v] != (open ? 1 : 0))
-                        fail_msg("h %g: face %d of cell %d %d %d is open %g", h, a, cell[0], cell[1], cell[2], (double)s.cut.open.axis[a][v]);
+                    if (at(&s, s.cut.open[a], v) != (open ? 1 : 0))
+                        fail_msg("h %g: face %d of cell %d %d %d is open %g", h, a, cell[0], cell[1], cell[2], (double)at(&s, s.cut.open[a], v));
                 }
             }
-            cloud_free(&s.c);
+            scene_free(&s);
         }
 }
 
@@ -183,12 +193,12 @@ static void volumes_add_up(void **state)
         double h = 0.05, r = 0.4, pi = 3.14159265358979323846, taken = 0;
         s.items[0].shape = (rh_shape){.kind = RH_SHAPE_SPHERE, .as.sphere = {{0.011, -0.007, 0.013}, r}};
         scene_cut(&s, dimension, h, 0.5, 1);
-        for (int64_t v = 0; v < rh_tiles_values(&s.c.tiles); v++) taken += 1 - (double)s.cut.volume[v];
+        for (int64_t v = 0; v < rh_tiles_values(&s.c.tiles); v++) taken += 1 - (double)at(&s, s.cut.volume, v);
         taken *= pow(h, dimension);
         double volume = dimension == 3 ? 4.0 / 3 * pi * r * r * r : pi * r * r, area = dimension == 3 ? 4 * pi * r * r : 2 * pi * r;
         print_message("ball of 8 cells, %dD: volume %.5f of %.5f\n", dimension, taken, volume);
         assert_near(taken, volume, area * (h * h / (8 * r)) * (dimension == 3 ? 2 : 1) + 1e-3 * volume);
-        cloud_free(&s.c);
+        scene_free(&s);
     }
 }
 
@@ -206,12 +216,12 @@ static void moving_walls_tell_their_velocity(void **state)
             double x[3];
             lattice_point(&s.c.tiles, v, a, x);
             rh_dvec3 u = rh_motion_velocity(&s.items[0].motion, 0, rh_d3(0.1 * x[0], 0.1 * x[1], 0.1 * x[2]));
-            bool closed = s.cut.open.axis[a][v] < 1;
-            assert_near((double)s.cut.wall.axis[a][v], closed ? (&u.x)[a] : 0, 1e-6);
+            bool closed = at(&s, s.cut.open[a], v) < 1;
+            assert_near((double)at(&s, s.cut.wall[a], v), closed ? (&u.x)[a] : 0, 1e-6);
             told += closed;
         }
     assert_true(told > 100);
-    cloud_free(&s.c);
+    scene_free(&s);
 }
 
 // Only cells at a separating wall may let go, not those at the other one.
@@ -229,17 +239,207 @@ static void only_separating_walls_release(void **state)
         lattice_point(&s.c.tiles, v, 3, x);
         double y = 0.1 * x[1];
         if (fabs(fabs(y + 0.5) - 0.15) < 1e-6) continue;  // on the edge of the layer
-        assert_int_equal(s.cut.releases[v], fabs(y + 0.5) < 0.15);
-        released += s.cut.releases[v];
+        assert_int_equal(rh_cut_releases(&s.cut, (int32_t)(v / 512), (int)(v % 512)), fabs(y + 0.5) < 0.15);
+        released += rh_cut_releases(&s.cut, (int32_t)(v / 512), (int)(v % 512));
     }
     assert_true(released > 100);
-    cloud_free(&s.c);
+    scene_free(&s);
     scene none = {0};
     none.items[0].shape = s.items[0].shape;
     scene_cut(&none, 3, 0.1, 1, 1);
     assert_null(none.cut.releases);
-    cloud_free(&none.c);
+    scene_free(&none);
     assert_int_equal(rh_memory_bytes(), 0);
+}
+
+// --- what is kept between steps -----------------------------------------------------------------------------------
+
+static void same_values(const rh_tiles *tiles, const float *kept, const float *fresh)
+{
+    assert_memory_equal(kept, fresh, (size_t)tiles->cells * sizeof(float));
+}
+
+static void same_faces(const rh_cut_faces *a, const rh_cut_faces *b)
+{
+    assert_memory_equal(a->bits, b->bits, sizeof a->bits);
+    assert_true(a->count == b->count && a->which == b->which && a->aligned == b->aligned);
+    assert_true(a->normal.x == b->normal.x && a->normal.y == b->normal.y && a->normal.z == b->normal.z);
+}
+
+// Everything the scene's view tells is what a cache that has never seen anything tells.
+static void check_fresh(scene *s)
+{
+    const rh_tiles *tiles = &s->c.tiles;
+    rh_status status = {0};
+    rh_cut_cache cache = {0};
+    rh_cut_cells fresh;
+    assert_ok(rh_cut_cells_build(&fresh, &cache, tiles, &s->all, &s->c.arena, &status));
+    assert_int_equal(cache.made, tiles->count);
+    for (int32_t t = 0; t < tiles->count; t++) {
+        for (int a = 0; a < tiles->dimension; a++) {
+            same_values(tiles, s->cut.open[a][t], fresh.open[a][t]);
+            same_values(tiles, s->cut.wall[a][t], fresh.wall[a][t]);
+            same_faces(&s->cut.faces[t][a], &fresh.faces[t][a]);
+        }
+        same_values(tiles, s->cut.distance[t], fresh.distance[t]);
+        same_values(tiles, s->cut.share[t], fresh.share[t]);
+        same_values(tiles, s->cut.volume[t], fresh.volume[t]);
+        assert_int_equal(s->cut.kind[t], fresh.kind[t]);
+        assert_memory_equal(&s->cut.touch[t], &fresh.touch[t], sizeof fresh.touch[t]);
+        assert_int_equal(s->cut.releases != NULL, fresh.releases != NULL);
+        if (fresh.releases) assert_memory_equal(s->cut.releases[t], fresh.releases[t], (size_t)tiles->layers * 8);
+    }
+    assert_int_equal(rh_cut_cache_pages(&s->cache), rh_cut_cache_pages(&cache));  // nothing is held for tiles that are gone
+    assert_true(rh_cut_cache_is_valid(&s->cache));
+    rh_cut_cache_free(&cache);
+}
+
+static rh_motion_key travel[] = {{0, {0, 0, 0}, {0, 0, 0}}, {1, {1.2, 0.2, 0}, {0, 0, 90}}};
+
+// A tank with separating walls, a ball that rests, a no-slip box that travels for a second.
+static void kept_scene(scene *s, int dimension)
+{
+    *s = (scene){0};
+    s->items[0] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{-2, -1, -1}, {2, 1.03, 1}, 0}}, .inside_out = true, .wall = RH_WALL_SEPARATE};
+    s->items[1] = (rh_obstacle){.shape = {.kind = RH_SHAPE_SPHERE, .as.sphere = {{-0.9, 0.1, 0}, 0.3}}};
+    s->items[2] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{-0.2, -0.3, -0.2}, {0.1, 0.3, 0.2}, 0}}, .wall = RH_WALL_NO_SLIP,
+                                .motion = {.keys = {travel, 2}}};
+    for (int i = 0; i < 3; i++) s->items[i].shape.flat = dimension == 2;
+    s->all = (rh_obstacles){s->items, 3, false, false};
+}
+
+static void kept_step(scene *s, int dimension, rh_vec3 center, double time)
+{
+    rh_status status = {0};
+    cloud_free(&s->c);
+    s->c = (cloud){0};
+    cloud_random(&s->c, dimension, 0.06, 400, center, rh_v3(0.9f, 0.5f, 0.5f), 4);
+    rh_obstacles_place(&s->all, time, 0.01);
+    assert_ok(rh_cut_cells_build(&s->cut, &s->cache, &s->c.tiles, &s->all, &s->c.arena, &status));
+    check_fresh(s);
+}
+
+static int32_t tiles_of_kind(const scene *s, int kind)
+{
+    int32_t count = 0;
+    for (int32_t t = 0; t < s->c.tiles.count; t++) count += s->cut.kind[t] == kind;
+    return count;
+}
+
+// The liquid comes and goes, a solid moves past one that rests: always the bits of a fresh start, with no more work than near the mover.
+static void kept_equals_fresh(void **state)
+{
+    (void)state;
+    for (int dimension = 2; dimension <= 3; dimension++) {
+        scene s;
+        kept_scene(&s, dimension);
+        kept_step(&s, dimension, rh_v3(0, 0, 0), 0);
+        assert_int_equal(s.cache.made, s.c.tiles.count);
+        for (int n = 1; n <= 12; n++) {
+            int32_t near_before = tiles_of_kind(&s, RH_TILE_MOVING);
+            kept_step(&s, dimension, rh_v3(0, 0, 0), 0.08 * n);  // the same tiles again
+            int32_t near_now = tiles_of_kind(&s, RH_TILE_MOVING);
+            assert_true(near_now > 0 && s.cache.made >= near_now && s.cache.made <= s.c.tiles.count);
+            // Made again: near where it is, near where it was, and a few that it comes near to, but not so near that they store anything.
+            assert_true(s.cache.made <= near_before + near_now + s.c.tiles.count / 3 && s.cache.made < s.c.tiles.count);
+        }
+        kept_step(&s, dimension, rh_v3(0, 0, 0), 1.2);  // arrived: velocity and place change a last time
+        assert_true(s.cache.made > 0);
+        kept_step(&s, dimension, rh_v3(0, 0, 0), 1.3);
+        assert_int_equal(s.cache.made, 0);
+        kept_step(&s, dimension, rh_v3(-0.9f, 0, 0), 1.4);  // other tiles, solids at rest: only the new ones are made
+        assert_true(s.cache.made > 0 && s.cache.made < s.c.tiles.count);
+        kept_step(&s, dimension, rh_v3(-0.9f, 0, 0), 0.5);  // back in time, as in another run
+        scene_free(&s);
+    }
+    assert_int_equal(rh_memory_bytes(), 0);
+}
+
+// Pages of vanished tiles serve new ones: to and fro needs no more memory than each end alone.
+static void pages_are_used_again(void **state)
+{
+    (void)state;
+    scene s;
+    kept_scene(&s, 3);
+    int64_t most = 0;
+    int32_t chunks = 0;
+    for (int n = 0; n < 10; n++) {
+        kept_step(&s, 3, rh_v3(n % 2 ? 0.9f : -0.9f, 0, 0), 2);
+        if (rh_cut_cache_pages(&s.cache) > most) most = rh_cut_cache_pages(&s.cache);
+        if (n == 1) chunks = s.cache.chunk_count;
+        if (n > 1) assert_int_equal(s.cache.chunk_count, chunks);
+    }
+    assert_true((int64_t)chunks * 32 <= most + 16 * 9 + 2 * 32);  // what a batch of tiles may need beforehand, and unfinished chunks
+    scene_free(&s);
+}
+
+// Free tiles store nothing, others at most six values a cell, and those at walls along the grid less.
+static void storage_is_small(void **state)
+{
+    (void)state;
+    scene s = {0};
+    s.items[0] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{-1.6, -1.6, -1.6}, {1.6, 1.6, 1.6}, 0}}, .inside_out = true};
+    scene_cut(&s, 3, 0.05, 1.6, 1);
+    int32_t near = s.c.tiles.count - tiles_of_kind(&s, RH_TILE_FREE);
+    assert_true(tiles_of_kind(&s, RH_TILE_FREE) > 50 && near > 100);
+    print_message("tank: %d tiles near walls, %.2f pages each\n", near, (double)rh_cut_cache_pages(&s.cache) / near);
+    assert_true(rh_cut_cache_pages(&s.cache) < 4 * near);
+    scene_free(&s);
+    scene ball = {0};
+    ball.items[0].shape = (rh_shape){.kind = RH_SHAPE_SPHERE, .as.sphere = {{0.01, 0.02, 0.03}, 0.8}};
+    scene_cut(&ball, 3, 0.05, 1.2, 1);
+    near = ball.c.tiles.count - tiles_of_kind(&ball, RH_TILE_FREE);
+    print_message("ball: %d tiles near it, %.2f pages each\n", near, (double)rh_cut_cache_pages(&ball.cache) / near);
+    assert_true(rh_cut_cache_pages(&ball.cache) <= 6 * near);
+    scene_free(&ball);
+}
+
+// Own copies are for one step: what is written there neither reaches the shared pages nor the next step.
+static void own_copies_stay_alone(void **state)
+{
+    (void)state;
+    scene s;
+    rh_status status = {0};
+    kept_scene(&s, 3);
+    kept_step(&s, 3, rh_v3(0, 0, 0), 2);
+    for (int32_t t = 0; t < s.c.tiles.count; t += 3) {
+        rh_cut_own own;
+        assert_ok(rh_cut_cells_own(&s.cut, &s.c.tiles, t, &s.c.arena, &own, &status));
+        same_values(&s.c.tiles, own.open[1], s.cut.open[1][t]);
+        for (int a = 0; a < 3; a++)
+            for (int c = 0; c < 512; c++) own.open[a][c] = 0.5f, own.wall[a][c] = 7;
+        own.faces[0].count = -1;
+        assert_true(s.cut.open[2][t][100] == 0.5f && s.cut.wall[0][t][511] == 7 && s.cut.poured[t][5] == 0);
+        if (t + 1 < s.c.tiles.count) assert_true(s.cut.wall[0][t + 1][511] != 7 && s.cut.poured[t + 1] == NULL);
+    }
+    kept_step(&s, 3, rh_v3(0, 0, 0), 2.1);
+    assert_int_equal(s.cache.made, 0);
+    assert_null(s.cut.poured);
+    scene_free(&s);
+}
+
+// A build that runs out of memory anywhere leaves a cache that the next one can use.
+static void running_out_of_memory_is_survived(void **state)
+{
+    (void)state;
+    scene s;
+    rh_status status = {0};
+    kept_scene(&s, 2);
+    cloud_random(&s.c, 2, 0.06, 400, rh_v3(0, 0, 0), rh_v3(1.6f, 0.9f, 0), 4);
+    rh_obstacles_place(&s.all, 0.3, 0.01);
+    int failures = 0;
+    for (int n = 0; n < 200; n++) {
+        rh_memory_fail_after(n % 40);
+        rh_code code = rh_cut_cells_build(&s.cut, &s.cache, &s.c.tiles, &s.all, &s.c.arena, NULL);
+        rh_memory_fail_after(-1);
+        assert_true(rh_cut_cache_is_valid(&s.cache));
+        failures += code == RH_MEMORY;
+        if (code == RH_OK && n % 40 > 0) break;
+    }
+    assert_true(failures > 5);
+    assert_ok(rh_cut_cells_build(&s.cut, &s.cache, &s.c.tiles, &s.all, &s.c.arena, &status));
+    check_fresh(&s);
+    scene_free(&s);
 }
 
 int main(void)
@@ -248,6 +448,8 @@ int main(void)
         cmocka_unit_test(squares_are_exact_for_lines), cmocka_unit_test(squares_do_not_care_about_the_start_or_scale), cmocka_unit_test(edges),
         cmocka_unit_test(planes_at_all_angles), cmocka_unit_test(tanks_along_the_grid), cmocka_unit_test(volumes_add_up),
         cmocka_unit_test(moving_walls_tell_their_velocity), cmocka_unit_test(only_separating_walls_release),
+        cmocka_unit_test(kept_equals_fresh), cmocka_unit_test(pages_are_used_again), cmocka_unit_test(storage_is_small),
+        cmocka_unit_test(own_copies_stay_alone), cmocka_unit_test(running_out_of_memory_is_survived),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

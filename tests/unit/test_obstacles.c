@@ -75,6 +75,22 @@ static void placing_sets_flags_and_rates(void **state)
     assert_null(rh_wall_names[RH_WALL_SEPARATE + 1]);
 }
 
+// A solid without motion is placed once; one that moves, or no longer does, every time it must be.
+static void solids_at_rest_are_left_alone(void **state)
+{
+    (void)state;
+    rh_obstacles all = example();
+    assert_true(all.items[0].rests && all.items[2].rests && !all.items[3].rests);
+    all.items[2].pose.translation.x = 5;  // would be overwritten by placing
+    double before = all.items[3].pose.translation.x;
+    rh_obstacles_place(&all, 1.5, 0);
+    assert_true(all.items[2].pose.translation.x == 5 && all.items[3].pose.translation.x != before);
+    all.items[3].motion.keys.count = 1;
+    rh_obstacles_place(&all, 1.5, 0);
+    assert_true(all.items[3].rests && all.items[3].pose.translation.x == 0 && all.items[3].linear.x == 0);
+    rh_obstacles_free(&all);
+}
+
 // Walking along the normal into free space lengthens the distance by the way walked.
 static void normals_point_into_free_space(void **state)
 {
@@ -208,6 +224,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nearest_solid_wins),
         cmocka_unit_test(placing_sets_flags_and_rates),
+        cmocka_unit_test(solids_at_rest_are_left_alone),
         cmocka_unit_test(normals_point_into_free_space),
         cmocka_unit_test(velocity_is_that_of_the_moving_solid),
         cmocka_unit_test(near_lists_miss_nothing),

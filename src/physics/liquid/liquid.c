@@ -27,6 +27,7 @@
 typedef struct liquid {
     rh_liquid_params params;
     rh_arena arena;
+    rh_cut_cache cut;  // saves work only: what it holds follows from the solids
 } liquid;
 
 // Everything of the step in progress; lives in the arena.
@@ -39,6 +40,7 @@ typedef struct step {
     rh_vec3 *positions, *velocities;
     float (*affine)[9];
     rh_arena *arena;
+    rh_cut_cache *cache;
     rh_tiles tiles;
     rh_cut_cells cut;
     rh_surface surface;
@@ -48,7 +50,6 @@ typedef struct step {
     float *count;    // particles around each cell's centre; NULL without volume correction
     uint8_t *reached[3];  // 1 on faces that particles reach
     uint8_t *known[3];
-    uint8_t *poured[3];  // 1 on faces inside an inflow; NULL when there is none
     rh_pressure pressure;
     rh_step_report *report;
     double clock;
@@ -97,38 +98,11 @@ static rh_code sort_particles(step *s, rh_status *status)
     return RH_OK;
 }
 
-// Inside an inflow the flow is given: its faces are closed to pressure and move with it, like a wall made of liquid.
-static rh_code apply_inflows(step *s, rh_status *status)
-{
-    const rh_tiles *tiles = &s->tiles;
-    if (s->around->inflow_count == 0) return RH_OK;
-    for (int a = 0; a < tiles->dimension; a++) {
-        s->poured[a] = rh_arena_take_zero(s->arena, (size_t)rh_tiles_values(tiles), status);
-        if (!s->poured[a]) return RH_MEMORY;
-    }
-    for (int n = 0; n < s->around->inflow_count; n++) {
-        const rh_inflow *inflow = &s->around->inflows[n];
-#pragma omp parallel for schedule(dynamic, 8)
-        for (int32_t t = 0; t < tiles->count; t++)
-            for (int c = 0; c < tiles->cells; c++)
-                for (int a = 0; a < tiles->dimension; a++) {
-                    int64_t at = (int64_t)t * tiles->cells + c;
-                    rh_vec3 x = rh_cell_center(tiles, t, c & 7, c >> 3 & 7, c >> 6);
-                    (&x.x)[a] -= 0.5f * tiles->h;
-                    if (rh_shape_distance(inflow->shape, rh_pose_to_local(&inflow->pose, rh_d3_from(x))) > 0) continue;
-                    s->cut.open.axis[a][at] = 0;
-                    s->cut.wall.axis[a][at] = (float)(&inflow->velocity.x)[a];
-                    s->poured[a][at] = 1;
-                }
-    }
-    return RH_OK;
-}
-
 static rh_code build_solids(step *s, rh_status *status)
 {
     rh_obstacles_place(s->around->obstacles, s->around->time, (double)s->dt);
-    RH_TRY(rh_cut_cells_build(&s->cut, &s->tiles, s->around->obstacles, s->arena, status));
-    return apply_inflows(s, status);
+    RH_TRY(rh_cut_cells_build(&s->cut, s->cache, &s->tiles, s->around->obstacles, s->arena, status));
+    return rh_walls_pour(&s->tiles, &s->cut, s->around->obstacles, s->around->inflows, s->around->inflow_count, s->arena, status);
 }
 
 static rh_code build_surface(step *s, rh_status *status)
@@ -136,9 +110,10 @@ static rh_code build_surface(step *s, rh_status *status)
     RH_TRY(rh_surface_build(&s->surface, &s->tiles, s->positions, spacing(s), s->cut.distance, BAND, s->arena, status));
     s->region = rh_field_new(&s->tiles, s->arena, status);
     if (!s->region) return RH_MEMORY;
-    int64_t values = rh_tiles_values(&s->tiles);
+    int cells = s->tiles.cells;
 #pragma omp parallel for schedule(static)
-    for (int64_t c = 0; c < values; c++) s->region[c] = rh_max_of(s->surface.phi[c], -s->cut.distance[c]);
+    for (int32_t t = 0; t < s->tiles.count; t++)
+        for (int c = 0; c < cells; c++) s->region[(int64_t)t * cells + c] = rh_max_of(s->surface.phi[(int64_t)t * cells + c], -s->cut.distance[t][c]);
     s->report->volume = rh_surface_volume(&s->tiles, s->surface.phi, s->cut.volume, s->arena, status);
     return status->code;
 }
@@ -225,21 +200,6 @@ static rh_code to_grid(step *s, rh_status *status)
     return RH_OK;
 }
 
-// Faces inside inflows carry their given velocity.
-static void set_inflow_faces(step *s)
-{
-    int64_t values = rh_tiles_values(&s->tiles);
-    for (int a = 0; a < s->tiles.dimension && s->poured[a]; a++) {
-        const uint8_t *poured = s->poured[a];
-        float *u = s->velocity.axis[a];
-        uint8_t *known = s->known[a];
-        const float *wall = s->cut.wall.axis[a];
-#pragma omp parallel for schedule(static)
-        for (int64_t c = 0; c < values; c++)
-            if (poured[c]) u[c] = wall[c], known[c] = 1;
-    }
-}
-
 static rh_code project(step *s, rh_status *status)
 {
     rh_cg_report solve;
@@ -260,17 +220,10 @@ static rh_code project(step *s, rh_status *status)
 static rh_code extend_and_constrain(step *s, rh_status *status)
 {
     keep_spray(s);
-    set_inflow_faces(s);
+    rh_walls_set_poured(&s->tiles, &s->cut, s->velocity, s->known);
     extend(s, s->velocity, BAND);
-    if (s->around->obstacles->count > 0) {
-        rh_arena_mark mark = rh_arena_save(s->arena);
-        rh_faces copy;
-        RH_TRY(rh_faces_new(&copy, &s->tiles, false, s->arena, status));
-        for (int a = 0; a < s->tiles.dimension; a++)
-            memcpy(copy.axis[a], s->velocity.axis[a], (size_t)rh_tiles_values(&s->tiles) * sizeof(float));
-        rh_walls_constrain(&s->tiles, &s->cut, s->around->obstacles, copy, s->velocity);
-        rh_arena_restore(s->arena, mark);
-    }
+    if (s->around->obstacles->count > 0)
+        RH_TRY(rh_walls_constrain(&s->tiles, &s->cut, s->around->obstacles, s->velocity, s->arena, status));
     float limit = speed_limit(s);
     int64_t values = rh_tiles_values(&s->tiles);
     for (int a = 0; a < s->tiles.dimension; a++) {
@@ -325,7 +278,7 @@ static void collide(step *s)
 {
     rh_obstacles_place(s->around->obstacles, s->around->time + (double)s->dt, 0);
     // A tenth of the spacing: near enough not to thin the liquid at walls, far enough that rounding cannot put it inside.
-    rh_walls_collide(s->around->obstacles, 0.1 * (double)spacing(s), s->around->dimension, s->points->count, s->positions, s->velocities);
+    rh_walls_collide(&s->tiles, &s->cut, s->around->obstacles, 0.1 * (double)spacing(s), s->positions, s->velocities);
 }
 
 static double max_particle_speed(const rh_points *points)
@@ -351,7 +304,8 @@ static rh_code liquid_step(void *self, const rh_surroundings *around, double dt,
     *report = (rh_step_report){0};
     if (points->count == 0) return RH_OK;
     rh_arena_reset(&me->arena);
-    step s = {.params = &me->params, .around = around, .dt = (float)dt, .kick = 0.5f * (float)(around->previous_dt + dt), .points = points, .arena = &me->arena, .report = report, .clock = rh_seconds()};
+    step s = {.params = &me->params, .around = around, .dt = (float)dt, .kick = 0.5f * (float)(around->previous_dt + dt),
+              .points = points, .arena = &me->arena, .cache = &me->cut, .report = report, .clock = rh_seconds()};
     RH_TRY(sort_particles(&s, status));
     stage(&s, "sort");
     RH_TRY(build_solids(&s, status));
@@ -400,6 +354,7 @@ static void liquid_destroy(void *self)
     liquid *me = self;
     if (!me) return;
     rh_arena_free(&me->arena);
+    rh_cut_cache_free(&me->cut);
     rh_free(me);
 }
 

@@ -53,7 +53,7 @@ static void assemble_tile(rh_pressure *p, const uint8_t *liquid, int32_t t)
     float open[3][SMALL], phi[SMALL];
     rh_block_load_u8(tiles, liquid, t, 1, AIR, kind);
     rh_block_load(tiles, p->surface->phi, t, 1, 1, phi);
-    for (int a = 0; a < tiles->dimension; a++) rh_block_load(tiles, p->cut->open.axis[a], t, 1, 0, open[a]);
+    for (int a = 0; a < tiles->dimension; a++) rh_block_load_apart(tiles, p->cut->open[a], t, 1, 0, open[a]);
     for (int k = 0; k < tiles->layers; k++)
         for (int j = 0; j < RH_TILE; j++)
             for (int i = 0; i < RH_TILE; i++) {
@@ -259,8 +259,8 @@ static void inflow_tile(const rh_pressure *p, rh_faces velocity, int32_t t, floa
     for (int a = 0; a < tiles->dimension; a++) {
         float u[SMALL], open[SMALL], wall[SMALL];
         rh_block_load(tiles, velocity.axis[a], t, 1, 0, u);
-        rh_block_load(tiles, p->cut->open.axis[a], t, 1, 0, open);
-        rh_block_load(tiles, p->cut->wall.axis[a], t, 1, 0, wall);
+        rh_block_load_apart(tiles, p->cut->open[a], t, 1, 0, open);
+        rh_block_load_apart(tiles, p->cut->wall[a], t, 1, 0, wall);
         int n = rh_block_values(tiles, 1);
         for (int i = 0; i < n; i++) flux[i] = open[i] * u[i] + (1 - open[i]) * wall[i];
         for (int k = 0; k < tiles->layers; k++)
@@ -311,7 +311,7 @@ void rh_pressure_subtract_gradient(const rh_pressure *p, rh_faces field, uint8_t
                 int64_t at = (int64_t)t * tiles->cells + c;
                 float difference = 0;
                 side below = {q[low], phi[low], diagonal[low] > 0}, here = {q[high], phi[high], diagonal[high] > 0};
-                known[a][at] = gradient(below, here, p->cut->open.axis[a][at], tiles->h, &difference);
+                known[a][at] = gradient(below, here, p->cut->open[a][t][c], tiles->h, &difference);
                 if (known[a][at]) field.axis[a][at] -= difference;
             }
     }
@@ -328,7 +328,7 @@ static int64_t update_released(rh_pressure *p, const float *inflow)
 #pragma omp parallel for schedule(static) reduction(+ : changed)
     for (int32_t t = 0; t < tiles->count; t++)
         for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c++) {
-            if (!p->cut->releases[c] || !p->surface->inside[c]) continue;
+            if (!p->surface->inside[c] || !rh_cut_releases(p->cut, t, (int)(c - (int64_t)t * tiles->cells))) continue;
             bool let_go = p->released[c] ? inflow[c] <= 0 : p->matrix.diagonal[c] > 0 && p->q[c] < 0;
             changed += let_go != (bool)p->released[c];
             p->released[c] = let_go;
@@ -404,7 +404,7 @@ static void load_neighbourhood(const rh_pressure *p, int32_t t, neighbourhood *n
     for (int a = 0; a < tiles->dimension; a++) {
         float open[LARGE];
         const int *s = step_of[a];
-        rh_block_load(tiles, p->cut->open.axis[a], t, 2, 0, open);
+        rh_block_load_apart(tiles, p->cut->open[a], t, 2, 0, open);
         for (int k = -deep; k < tiles->layers + deep; k++)
             for (int j = -1; j <= RH_TILE; j++)
                 for (int i = -1; i <= RH_TILE; i++) {

@@ -19,46 +19,6 @@
 // the same limit clumps of twenty times their number, born in corners, lived for seconds.
 static const float RELAX = 0.5f, LIMIT = 0.5f, CROWD = 2;
 
-enum { SIDE = RH_TILE + 4, LARGE = SIDE * SIDE * SIDE };
-
-// Share of a cell's linear weight function that lies in free space. Cells are cut in halves along each axis; the weight of the
-// function over the four halves it reaches along an axis is 1/8, 3/8, 3/8, 1/8. The distance in the middle of such a part lies half way
-// between those at the cell's centre and at its corner, which gives the part's free volume. Exact for walls along the grid that end at
-// halves of cells, their edges and corners; off by 1/32 at most for others. (Whole cells were not enough: a floor a quarter of a cell above a face looked
-// crowded, and resting water rose by 0.16 cells.)
-static float free_share(const rh_tiles *tiles, const float *center, const float *corner, int c)
-{
-    static const float weight[4] = {0.125f, 0.375f, 0.375f, 0.125f};
-    bool deep = tiles->dimension == 3;
-    int cell[3] = {c & 7, c >> 3 & 7, c >> 6};
-    float sum = 0;
-    for (int n = 0; n < (deep ? 64 : 16); n++) {
-        int part[3] = {n & 3, n >> 2 & 3, n >> 4}, at[3], edge[3];
-        for (int a = 0; a < 3; a++) {
-            at[a] = cell[a] + (part[a] + 1) / 2 - 1;    // the cell the part belongs to
-            edge[a] = cell[a] + part[a] / 2;            // and its corner nearest to the part
-        }
-        if (!deep) at[2] = edge[2] = 0;
-        float d = 0.5f * (center[rh_block_index(tiles, 2, at[0], at[1], at[2])] + corner[rh_block_index(tiles, 2, edge[0], edge[1], edge[2])]);
-        float w = weight[part[0]] * weight[part[1]] * (deep ? weight[part[2]] : 1);
-        sum += w * rh_clamp(0.5f + 2 * d * tiles->inverse_h, 0, 1);
-    }
-    return sum;
-}
-
-static void free_shares(const rh_tiles *tiles, const rh_cut_cells *cut, int32_t t, float *shares)
-{
-    float center[LARGE], corner[LARGE], far = 8 * tiles->h;
-    if (cut->kind[t] == RH_TILE_CUT) {
-        rh_block_load(tiles, cut->distance, t, 2, far, center);
-        rh_block_load(tiles, cut->corner, t, 2, far, corner);
-    }
-    for (int c = 0; c < tiles->cells; c++) {
-        float d = cut->distance[(int64_t)t * tiles->cells + c] * tiles->inverse_h;
-        shares[c] = d > 2 ? 1 : d < -2 ? 0 : free_share(tiles, center, corner, c);
-    }
-}
-
 static float excess(float count, float per_cell, float share, float phi)
 {
     // A cell mostly in a wall tells little about too few particles, but it may hide many.
@@ -78,8 +38,7 @@ rh_code rh_volume_correction(rh_pressure *pressure, const float *count, float pe
     if (!b) return RH_MEMORY;
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < tiles->count; t++) {
-        float shares[RH_TILE * RH_TILE * RH_TILE];
-        free_shares(tiles, pressure->cut, t, shares);
+        const float *shares = pressure->cut->share[t];
         for (int c = 0; c < tiles->cells; c++) {
             int64_t at = (int64_t)t * tiles->cells + c;
             b[at] = pressure->matrix.diagonal[at] <= 0 ? 0 : excess(count[at], per_cell, shares[c], pressure->surface->phi[at] * tiles->inverse_h);

@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// What solids do to grid velocities inside them and to particles that would enter them.
+// What solids do to grid velocities inside them and to particles that would enter them, and inflows, which the rest of
+// a step sees as walls that move with the liquid.
 #pragma once
 #include "physics/physics.h"
 #include "solid/cut_cells.h"
 
+// Inside an inflow the flow is given: its faces are closed to pressure and move with it, like a wall made of liquid. Tiles
+// that an inflow reaches get their own copies for this step.
+rh_code rh_walls_pour(const rh_tiles *tiles, rh_cut_cells *cut, const rh_obstacles *obstacles, const rh_inflow *inflows, int count,
+                      rh_arena *arena, rh_status *status);
+// Faces inside inflows get their given velocity and known = 1.
+void rh_walls_set_poured(const rh_tiles *tiles, const rh_cut_cells *cut, rh_faces velocity, uint8_t *const known[3]);
+
 // Sets velocities on closed faces so that particles near a wall feel it: slip keeps the part along the wall, no-slip takes
-// the wall's velocity, separating walls only stop what moves into them. `from` is read, `velocity` written (copies of
-// each other before the call).
-void rh_walls_constrain(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles, rh_faces from,
-                        rh_faces velocity);
+// the wall's velocity, separating walls only stop what moves into them.
+rh_code rh_walls_constrain(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles, rh_faces velocity,
+                           rh_arena *arena, rh_status *status);
 
 // Moves particles that are inside a solid (or closer than `gap`, m) along the normal to `gap` outside, and takes away
-// the part of their velocity that points into it (FLIP-8).
-void rh_walls_collide(const rh_obstacles *obstacles, double gap, int dimension, int64_t count, rh_vec3 *positions, rh_vec3 *velocities);
+// the part of their velocity that points into it (FLIP-8). Particles are in the order of the tiles, which were made before they moved: by
+// less than a tile along each axis. Solids are placed at the end of the step, `cut` is of its start.
+void rh_walls_collide(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles, double gap, rh_vec3 *positions,
+                      rh_vec3 *velocities);

@@ -74,19 +74,24 @@ rh_code rh_volume_correction(rh_pressure *pressure, const rh_vec3 *positions, fl
                              rh_faces shift, uint8_t *const known[3], rh_arena *arena, rh_cg_report *report, rh_status *status)
 {
     const rh_tiles *tiles = pressure->tiles;
+    const rh_poisson *m = &pressure->matrix;
     rh_arena_mark mark = rh_arena_save(arena);
-    float *b = rh_field_new(tiles, arena, status);
-    if (!b) return RH_MEMORY;
-    rh_particles_to_cells(tiles, positions, b);
-#pragma omp parallel for schedule(static)
-    for (int32_t t = 0; t < tiles->count; t++) {
+    float *b = rh_poisson_vector(m, arena, status);
+    rh_arena_mark counting = rh_arena_save(arena);
+    float *count = rh_field_new(tiles, arena, status);
+    if (!b || !count) return RH_MEMORY;
+    rh_particles_to_cells(tiles, positions, count);
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t n = 0; n < m->count; n++) {
+        int64_t base = (int64_t)pressure->listed[n] * tiles->cells;
         float shares[RH_TILE * RH_TILE * RH_TILE];
-        free_shares(tiles, pressure->cut, t, shares);
+        free_shares(tiles, pressure->cut, pressure->listed[n], shares);
         for (int c = 0; c < tiles->cells; c++) {
-            int64_t at = (int64_t)t * tiles->cells + c;
-            b[at] = pressure->matrix.diagonal[at] <= 0 ? 0 : excess(b[at], per_cell, shares[c], pressure->surface->phi[at] * tiles->inverse_h);
+            bool unknown = rh_pressure_is_unknown(pressure, base + c);
+            b[(int64_t)n * tiles->cells + c] = unknown ? excess(count[base + c], per_cell, shares[c], pressure->surface->phi[base + c] * tiles->inverse_h) : 0;
         }
     }
+    rh_arena_restore(arena, counting);
     RH_TRY(rh_pressure_solve(pressure, b, tolerance, max_iterations, arena, report, status));
     rh_arena_restore(arena, mark);
 

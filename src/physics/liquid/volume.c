@@ -14,60 +14,89 @@
 
 #include <math.h>
 #include "base/random.h"
+#include "base/simd.h"
 #include "grid/transfer.h"
 
 // Per step: share of the error taken away, and limits of the error in cells of volume per cell. Crowds may push harder than gaps pull: with
 // the same limit clumps of twenty times their number, born in corners, lived for seconds.
 static const float RELAX = 0.5f, LIMIT = 0.5f, CROWD = 2;
 
-enum { SIDE = RH_TILE + 4, LARGE = SIDE * SIDE * SIDE };
+enum { SIDE = RH_TILE + 2, SMALL = SIDE * SIDE * SIDE, HALVES = 2 * RH_TILE + 2 };
 
-// Share of a cell's linear weight function that lies in free space. Cells are cut in halves along each axis; the weight of the
+// Share of each cell's linear weight function that lies in free space. Cells are cut in halves along each axis; the weight of the
 // function over the four halves it reaches along an axis is 1/8, 3/8, 3/8, 1/8. The distance in the middle of such a part lies half way
 // between those at the cell's centre and at its corner, which gives the part's free volume. Exact for walls along the grid that end at
 // halves of cells, their edges and corners; off by 1/32 at most for others. (Whole cells were not enough: a floor a quarter of a cell above a face looked
 // crowded, and resting water rose by 0.16 cells.)
-static float free_share(const rh_tiles *tiles, const float *center, const float *corner, int c)
+//
+// Half s = 2 c + side belongs to cell c and, lower or upper, to its corner c or c + 1; cell c reaches the halves 2 c - 1 to 2 c + 2. The weights are
+// products, so rows are weighed along x, then y, then z.
+static inline rh_f8 weigh(rh_f8 first, rh_f8 second, rh_f8 third, rh_f8 fourth) { return 0.125f * (first + fourth) + 0.375f * (second + third); }
+
+static inline rh_f8 part(const float *center, const float *corner, float inverse_h)
 {
-    static const float weight[4] = {0.125f, 0.375f, 0.375f, 0.125f};
-    bool deep = tiles->dimension == 3;
-    int cell[3] = {c & 7, c >> 3 & 7, c >> 6};
-    float sum = 0;
-    for (int n = 0; n < (deep ? 64 : 16); n++) {
-        int part[3] = {n & 3, n >> 2 & 3, n >> 4}, at[3], edge[3];
-        for (int a = 0; a < 3; a++) {
-            at[a] = cell[a] + (part[a] + 1) / 2 - 1;    // the cell the part belongs to
-            edge[a] = cell[a] + part[a] / 2;            // and its corner nearest to the part
-        }
-        if (!deep) at[2] = edge[2] = 0;
-        float d = 0.5f * (center[rh_block_index(tiles, 2, at[0], at[1], at[2])] + corner[rh_block_index(tiles, 2, edge[0], edge[1], edge[2])]);
-        float w = weight[part[0]] * weight[part[1]] * (deep ? weight[part[2]] : 1);
-        sum += w * rh_clamp(0.5f + 2 * d * tiles->inverse_h, 0, 1);
-    }
-    return sum;
+    rh_f8 share = 0.5f + (rh_f8_load(center) + rh_f8_load(corner)) * inverse_h;
+    return rh_f8_min(rh_f8_max(share, rh_f8_all(0)), rh_f8_all(1));
+}
+
+// The halves sy, sz (from -1) of all x, weighed along x. Blocks have one cell around the tile.
+static inline rh_f8 weigh_x(const rh_tiles *tiles, const float *center, const float *corner, int sy, int sz)
+{
+    int deep = tiles->dimension == 3;
+    int y = (sy + 2) / 2 - 1, z = deep ? (sz + 2) / 2 - 1 : 0, y_edge = (sy + 1) / 2, z_edge = deep ? (sz + 1) / 2 : 0;
+    const float *middle = center + rh_block_index(tiles, 1, 0, y, z), *edge = corner + rh_block_index(tiles, 1, 0, y_edge, z_edge);
+    float s = tiles->inverse_h;
+    return weigh(part(middle - 1, edge, s), part(middle, edge, s), part(middle, edge + 1, s), part(middle + 1, edge + 1, s));
 }
 
 static void free_shares(const rh_tiles *tiles, const rh_cut_cells *cut, int32_t t, float *shares)
 {
-    float center[LARGE], corner[LARGE], far = 8 * tiles->h;
-    if (cut->kind[t] == RH_TILE_CUT) {
-        rh_block_load(tiles, cut->distance, t, 2, far, center);
-        rh_block_load(tiles, cut->corner, t, 2, far, corner);
+    if (cut->kind[t] != RH_TILE_CUT) {
+        for (int c = 0; c < tiles->cells; c++) shares[c] = 1;
+        return;
     }
-    for (int c = 0; c < tiles->cells; c++) {
-        float d = cut->distance[(int64_t)t * tiles->cells + c] * tiles->inverse_h;
-        shares[c] = d > 2 ? 1 : d < -2 ? 0 : free_share(tiles, center, corner, c);
+    float center[SMALL], corner[SMALL], far = 8 * tiles->h;
+    rh_block_load(tiles, cut->distance, t, 1, far, center);
+    rh_block_load(tiles, cut->corner, t, 1, far, corner);
+    rh_f8 along_y[HALVES][RH_TILE];
+    bool deep = tiles->dimension == 3;
+    for (int sz = 0; sz < (deep ? HALVES : 1); sz++) {
+        rh_f8 row[HALVES];
+        for (int sy = 0; sy < HALVES; sy++) row[sy] = weigh_x(tiles, center, corner, sy - 1, sz - 1);
+        for (int j = 0; j < RH_TILE; j++) along_y[sz][j] = weigh(row[2 * j], row[2 * j + 1], row[2 * j + 2], row[2 * j + 3]);
     }
+    for (int k = 0; k < tiles->layers; k++)
+        for (int j = 0; j < RH_TILE; j++) {
+            rh_f8 sum = deep ? weigh(along_y[2 * k][j], along_y[2 * k + 1][j], along_y[2 * k + 2][j], along_y[2 * k + 3][j]) : along_y[0][j];
+            rh_f8_store(shares + 8 * j + 64 * k, sum);
+        }
 }
 
-static float excess(float count, float per_cell, float share, float phi)
+// Eight cells; phi in cells.
+static inline rh_f8 excess(rh_f8 count, float per_cell, rh_f8 share, rh_f8 phi)
 {
     // A cell mostly in a wall tells little about too few particles, but it may hide many.
-    bool walled = share < 0.25f;
-    if (walled) share = 0.25f;
-    float s = count / (per_cell * share) - 1;
-    if ((walled || phi > -1) && s < 0) return 0;
-    return RELAX * share * rh_clamp(s, -LIMIT, CROWD);
+    rh_f8 zero = rh_f8_all(0), quarter = rh_f8_all(0.25f);
+    rh_i8 walled = share < quarter;
+    share = rh_f8_max(share, quarter);
+    rh_f8 s = count / (per_cell * share) - 1;
+    rh_i8 quiet = (walled | (phi > rh_f8_all(-1))) & (s < zero);
+    rh_f8 wanted = RELAX * share * rh_f8_min(rh_f8_max(s, rh_f8_all(-LIMIT)), rh_f8_all(CROWD));
+    return rh_f8_select(quiet, zero, wanted);
+}
+
+static void excess_tile(const rh_pressure *pressure, int32_t n, const float *count, float per_cell, float *b)
+{
+    const rh_tiles *tiles = pressure->tiles;
+    int32_t t = pressure->listed[n];
+    int64_t from = (int64_t)t * tiles->cells, to = (int64_t)n * tiles->cells;
+    float shares[RH_CELLS];
+    free_shares(tiles, pressure->cut, t, shares);
+    for (int c = 0; c < tiles->cells; c += 8) {
+        rh_i8 unknown = rh_i8_from_bits(pressure->unknown[(from + c) / 8]);
+        rh_f8 found = excess(rh_f8_load(count + from + c), per_cell, rh_f8_load(shares + c), rh_f8_load(pressure->surface->phi + from + c) * tiles->inverse_h);
+        rh_f8_store(b + to + c, (rh_f8)((rh_i8)found & unknown));
+    }
 }
 
 rh_code rh_volume_correction(rh_pressure *pressure, const rh_vec3 *positions, float per_cell, double tolerance, int max_iterations,
@@ -82,15 +111,7 @@ rh_code rh_volume_correction(rh_pressure *pressure, const rh_vec3 *positions, fl
     if (!b || !count) return RH_MEMORY;
     rh_particles_to_cells(tiles, positions, count);
 #pragma omp parallel for schedule(dynamic, 4)
-    for (int32_t n = 0; n < m->count; n++) {
-        int64_t base = (int64_t)pressure->listed[n] * tiles->cells;
-        float shares[RH_TILE * RH_TILE * RH_TILE];
-        free_shares(tiles, pressure->cut, pressure->listed[n], shares);
-        for (int c = 0; c < tiles->cells; c++) {
-            bool unknown = rh_pressure_is_unknown(pressure, base + c);
-            b[(int64_t)n * tiles->cells + c] = unknown ? excess(count[base + c], per_cell, shares[c], pressure->surface->phi[base + c] * tiles->inverse_h) : 0;
-        }
-    }
+    for (int32_t n = 0; n < m->count; n++) excess_tile(pressure, n, count, per_cell, b);
     rh_arena_restore(arena, counting);
     RH_TRY(rh_pressure_solve(pressure, b, tolerance, max_iterations, arena, report, status));
     rh_arena_restore(arena, mark);

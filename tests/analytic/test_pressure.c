@@ -94,8 +94,8 @@ static error pressure_error(const bench *b, double (*exact)(rh_dvec3 x), bool fr
     double h = (double)b->tiles.h, mean = 0, count = 0;
     for (int pass = 0; pass < 2; pass++)
         for (int64_t c = 0; c < rh_tiles_values(&b->tiles); c++) {
-            if (b->pressure.matrix.diagonal[c] <= 0 || b->cut.volume[c / b->tiles.cells][c % b->tiles.cells] < 0.25f) continue;
-            double d = (double)b->pressure.q[c] * h - exact(cell_at(b, c));
+            if (!rh_pressure_is_unknown(&b->pressure, c) || b->cut.volume[c / b->tiles.cells][c % b->tiles.cells] < 0.25f) continue;
+            double d = (double)rh_pressure_value(&b->pressure, c) * h - exact(cell_at(b, c));
             if (pass == 0) mean += d, count++;
             else {
                 if (free_constant) d -= mean / count;

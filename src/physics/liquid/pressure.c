@@ -12,286 +12,345 @@
 // Separating walls: 0 <= p  _|_  div u >= 0 in cells at such walls (Batty, Bertails, Bridson 2007 as a complementarity
 // problem), solved by a primal-dual active set: cells with p < 0 let go (p = 0), cells that let go but would be
 // squeezed are taken back, until nothing changes (M. Hintermueller, K. Ito, K. Kunisch, SIAM J. Optim. 13, 2003).
+//
+// All loops go by rows of eight cells, the neighbours of a row being rows too (base/simd.h).
 #include "physics/liquid/pressure.h"
 
 #include <math.h>
 #include <string.h>
 #include "base/parallel.h"
 
-enum { SIDE = RH_TILE + 2, SMALL = SIDE * SIDE * SIDE, MAX_ROUNDS = 12 };
+enum { MAX_ROUNDS = 12 };
 // Cells: the surface never counts as closer than this to a liquid cell's centre, which bounds the operator. It is the distance that
 // is bounded, not each fraction: with fractions bounded alone, a cell whose centre lay in the surface kept a pressure that
 // its almost level neighbours divided by far smaller fractions, and resting water trembled.
 static const float NEAREST = 0.01f;
 
-enum { AIR = 0, LIQUID = 1 };
+// --- rows and their neighbours --------------------------------------------------------------------------------------
+static const float ZEROS[RH_CELLS];
+static const float ONES[RH_CELLS] = {[0 ... RH_CELLS - 1] = 1};
+static const uint8_t NO_BITS[RH_CELLS / 8];
+static const int near_step[3] = {1, 3, 9};
 
-// Liquid for the solve: inside the surface and not let go.
-static void mark_liquid(const rh_pressure *p, uint8_t *liquid)
+// A field on a tile and on the tiles around it.
+typedef struct rows { const float *here, *low[3], *high[3]; } rows;
+
+static rows rows_of(const rh_tiles *tiles, const float *field, int32_t t, const float *missing)
 {
-#pragma omp parallel for schedule(static)
-    for (int32_t t = 0; t < p->tiles->count; t++)
-        for (int64_t c = (int64_t)t * p->tiles->cells; c < (int64_t)(t + 1) * p->tiles->cells; c++)
-            liquid[c] = p->surface->inside[c] && !(p->released && p->released[c]) ? LIQUID : AIR;
-}
-
-// Way from a liquid cell to the surface towards a neighbour without pressure, in cells. A neighbour inside the liquid
-// has let go of a wall: its pressure is zero at its centre.
-static inline float theta(float phi, float phi_other, float h)
-{
-    if (phi_other < 0) return 1;
-    float inside = rh_max_of(-phi, NEAREST * h);
-    return inside / (inside + phi_other);
-}
-
-static const int step_of[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-
-static void assemble_tile(rh_pressure *p, const uint8_t *liquid, int32_t t)
-{
-    const rh_tiles *tiles = p->tiles;
-    uint8_t kind[SMALL];
-    float open[3][SMALL], phi[SMALL];
-    rh_block_load_u8(tiles, liquid, t, 1, AIR, kind);
-    rh_block_load(tiles, p->surface->phi, t, 1, 1, phi);
-    for (int a = 0; a < tiles->dimension; a++) rh_block_load_apart(tiles, p->cut->open[a], t, 1, 0, open[a]);
-    for (int k = 0; k < tiles->layers; k++)
-        for (int j = 0; j < RH_TILE; j++)
-            for (int i = 0; i < RH_TILE; i++) {
-                int64_t c = (int64_t)t * tiles->cells + i + RH_TILE * (j + RH_TILE * k);
-                int b = rh_block_index(tiles, 1, i, j, k);
-                float diagonal = 0;
-                for (int a = 0; a < tiles->dimension; a++) {
-                    const int *s = step_of[a];
-                    int low = rh_block_index(tiles, 1, i - s[0], j - s[1], k - s[2]);
-                    int high = rh_block_index(tiles, 1, i + s[0], j + s[1], k + s[2]);
-                    p->matrix.link.axis[a][c] = kind[b] && kind[low] ? open[a][b] : 0;
-                    diagonal += kind[low] ? open[a][b] : open[a][b] / theta(phi[b], phi[low], tiles->h);
-                    diagonal += kind[high] ? open[a][high] : open[a][high] / theta(phi[b], phi[high], tiles->h);
-                }
-                p->matrix.diagonal[c] = kind[b] ? diagonal : 0;
-            }
-}
-
-// --- components without air ---------------------------------------------------------------------------------------
-static int32_t root_of(int32_t *parent, int32_t c)
-{
-    while (parent[c] != c) c = parent[c] = parent[parent[c]];
-    return c;
-}
-
-static void join(int32_t *parent, int32_t a, int32_t b)
-{
-    a = root_of(parent, a);
-    b = root_of(parent, b);
-    if (a < b) parent[b] = a;
-    else parent[a] = b;
-}
-
-// A cell touches air when its diagonal exceeds the sum of its links.
-static void mark_sealed(rh_pressure *p)
-{
-    const rh_tiles *tiles = p->tiles;
-    int32_t *parent = p->component;
-    const rh_poisson *m = &p->matrix;
-    for (int32_t n = 0; n < m->count; n++)
-        for (int c = 0; c < tiles->cells; c++) {
-            int32_t at = m->list[n] * tiles->cells + c;
-            parent[at] = at;
-        }
-    for (int32_t n = 0; n < m->count; n++) {
-        int32_t t = m->list[n];
-        for (int c = 0; c < tiles->cells; c++) {
-            int32_t at = t * tiles->cells + c;
-            if (m->diagonal[at] <= 0) continue;
-            for (int a = 0; a < tiles->dimension; a++) {
-                if (m->link.axis[a][at] <= 0) continue;
-                int i = c & 7, j = c >> 3 & 7, k = c >> 6, edge = a == 0 ? i : a == 1 ? j : k, step = a == 0 ? 1 : a == 1 ? 8 : 64;
-                int32_t other = edge ? at - step : tiles->near[t][RH_HERE - (a == 0 ? 1 : a == 1 ? 3 : 9)] * tiles->cells + c + 7 * step;
-                join(parent, at, other);
-            }
-        }
+    rows f = {.here = field + (int64_t)t * tiles->cells};
+    for (int a = 0; a < tiles->dimension; a++) {
+        int32_t low = tiles->near[t][RH_HERE - near_step[a]], high = tiles->near[t][RH_HERE + near_step[a]];
+        f.low[a] = low < 0 ? missing : field + (int64_t)low * tiles->cells;
+        f.high[a] = high < 0 ? missing : field + (int64_t)high * tiles->cells;
     }
-    memset(p->sealed, 1, (size_t)rh_tiles_values(tiles));
-    for (int32_t n = 0; n < m->count; n++)
-        for (int c = 0; c < tiles->cells; c++) {
-            int32_t at = m->list[n] * tiles->cells + c;
-            if (m->diagonal[at] > 0) parent[at] = root_of(parent, at);
-        }
-    // Touching air shows as a Dirichlet part of the diagonal; the flag was left in q by find_air.
-    p->any_sealed = false;
-    for (int32_t n = 0; n < m->count; n++)
-        for (int c = 0; c < tiles->cells; c++) {
-            int32_t at = m->list[n] * tiles->cells + c;
-            if (m->diagonal[at] > 0 && p->q[at] != 0) p->sealed[parent[at]] = 0;
-        }
-    for (int32_t n = 0; n < m->count && !p->any_sealed; n++)
-        for (int c = 0; c < tiles->cells; c++) {
-            int32_t at = m->list[n] * tiles->cells + c;
-            if (m->diagonal[at] > 0 && p->sealed[parent[at]]) p->any_sealed = true;
-        }
+    return f;
 }
 
-// q = 1 in unknowns with an open face towards air, 0 elsewhere: diagonal minus links, computed by A applied to ones.
-static void find_air(rh_pressure *p, float *ones)
+// The same of a field whose tiles lie apart.
+static rows apart_rows(const rh_tiles *tiles, const float *const *field, int32_t t, const float *missing)
+{
+    rows f = {.here = field[t]};
+    for (int a = 0; a < tiles->dimension; a++) {
+        int32_t low = tiles->near[t][RH_HERE - near_step[a]], high = tiles->near[t][RH_HERE + near_step[a]];
+        f.low[a] = low < 0 ? missing : field[low];
+        f.high[a] = high < 0 ? missing : field[high];
+    }
+    return f;
+}
+
+static const float *compact_tile(const rh_pressure *p, const float *field, int32_t t)
+{
+    return t < 0 || p->slot[t] < 0 ? ZEROS : field + (int64_t)p->slot[t] * p->tiles->cells;
+}
+
+// The same of a vector of the operator.
+static rows compact_rows(const rh_pressure *p, const float *field, int32_t t)
+{
+    rows f = {.here = compact_tile(p, field, t)};
+    for (int a = 0; a < p->tiles->dimension; a++) {
+        f.low[a] = compact_tile(p, field, p->tiles->near[t][RH_HERE - near_step[a]]);
+        f.high[a] = compact_tile(p, field, p->tiles->near[t][RH_HERE + near_step[a]]);
+    }
+    return f;
+}
+
+// Row r (j + 8 k) of the field one cell lower or higher along an axis.
+static inline rh_f8 lower(const rows *f, int axis, int r)
+{
+    int row = 8 * r;
+    if (axis == 0) return rh_f8_west(rh_f8_load(f->here + row), f->low[0][row + 7]);
+    if (axis == 1) return rh_f8_load((r & 7) > 0 ? f->here + row - 8 : f->low[1] + row + 56);
+    return rh_f8_load(r > 7 ? f->here + row - 64 : f->low[2] + row + 448);
+}
+static inline rh_f8 upper(const rows *f, int axis, int r)
+{
+    int row = 8 * r;
+    if (axis == 0) return rh_f8_east(rh_f8_load(f->here + row), f->high[0][row]);
+    if (axis == 1) return rh_f8_load((r & 7) < 7 ? f->here + row + 8 : f->high[1] + row - 56);
+    return rh_f8_load(r < 56 ? f->here + row + 64 : f->high[2] + row - 448);
+}
+
+// Bits of a tile and of the tiles around it.
+typedef struct bit_rows { const uint8_t *here, *low[3], *high[3]; } bit_rows;
+
+static bit_rows bits_of(const rh_pressure *p, int32_t t)
+{
+    const rh_tiles *tiles = p->tiles;
+    int size = tiles->cells / 8;
+    bit_rows f = {.here = p->unknown + (int64_t)t * size};
+    for (int a = 0; a < tiles->dimension; a++) {
+        int32_t low = tiles->near[t][RH_HERE - near_step[a]], high = tiles->near[t][RH_HERE + near_step[a]];
+        f.low[a] = low < 0 ? NO_BITS : p->unknown + (int64_t)low * size;
+        f.high[a] = high < 0 ? NO_BITS : p->unknown + (int64_t)high * size;
+    }
+    return f;
+}
+static inline int lower_bits(const bit_rows *f, int axis, int r)
+{
+    if (axis == 0) return (f->here[r] << 1 & 254) | f->low[0][r] >> 7;
+    if (axis == 1) return (r & 7) > 0 ? f->here[r - 1] : f->low[1][r + 7];
+    return r > 7 ? f->here[r - 8] : f->low[2][r + 56];
+}
+static inline int upper_bits(const bit_rows *f, int axis, int r)
+{
+    if (axis == 0) return f->here[r] >> 1 | (f->high[0][r] << 7 & 128);
+    if (axis == 1) return (r & 7) < 7 ? f->here[r + 1] : f->high[1][r - 7];
+    return r < 56 ? f->here[r + 8] : f->high[2][r - 56];
+}
+
+// --- which cells, which tiles ---------------------------------------------------------------------------------------
+static inline int released_bits(const rh_pressure *p, int64_t row)
+{
+    int bits = 0;
+    for (int i = 0; p->released && i < 8; i++) bits |= (p->released[8 * row + i] != 0) << i;
+    return bits;
+}
+
+// Unknowns are inside the surface, have not let go and have an open face. Returns whether there are any.
+static bool mark_tile(const rh_pressure *p, int32_t t)
+{
+    const rh_tiles *tiles = p->tiles;
+    rh_f8 zero = rh_f8_all(0);
+    bool any = false;
+    rows open[3];
+    for (int a = 0; a < tiles->dimension; a++) open[a] = apart_rows(tiles, p->cut->open[a], t, ZEROS);
+    for (int r = 0; r < tiles->cells / 8; r++) {
+        int64_t row = (int64_t)t * (tiles->cells / 8) + r;
+        int bits = rh_i8_bits(rh_f8_load(p->surface->phi + 8 * row) < zero) & ~released_bits(p, row);
+        if (bits) {
+            rh_f8 free = zero;
+            for (int a = 0; a < tiles->dimension; a++) free += rh_f8_load(open[a].here + 8 * r) + upper(&open[a], a, r);
+            bits &= rh_i8_bits(free > zero);
+        }
+        p->unknown[row] = (uint8_t)bits;
+        any = any || bits;
+    }
+    return any;
+}
+
+// All of the tile and of the cells around it are unknowns and all faces are open.
+static bool is_plain(const rh_pressure *p, int32_t t)
+{
+    const rh_tiles *tiles = p->tiles;
+    int size = tiles->cells / 8, all = 255;
+    bit_rows bits = bits_of(p, t);
+    for (int r = 0; r < size; r++) all &= bits.here[r];
+    if (all != 255) return false;
+    for (int r = 0; r < size; r++)
+        for (int a = 0; a < tiles->dimension; a++) all &= lower_bits(&bits, a, r) & upper_bits(&bits, a, r);
+    if (all != 255) return false;
+    rh_i8 full = rh_f8_all(1) == rh_f8_all(1);
+    for (int a = 0; a < tiles->dimension; a++) {
+        rows open = apart_rows(tiles, p->cut->open[a], t, ZEROS);
+        for (int r = 0; r < size; r++) full &= (rh_f8_load(open.here + 8 * r) == rh_f8_all(1)) & (upper(&open, a, r) == rh_f8_all(1));
+    }
+    return rh_i8_bits(full) == 255;
+}
+
+// Lists the tiles that hold liquid before any of it lets go, which does not change while walls are settled.
+static rh_code number_tiles(rh_pressure *p, rh_arena *arena, rh_status *status)
+{
+    const rh_tiles *tiles = p->tiles;
+    p->slot = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *p->slot, status);
+    p->unknown = rh_arena_take(arena, (size_t)rh_tiles_values(tiles) / 8 + 1, status);
+    if (!p->slot || !p->unknown) return RH_MEMORY;
+#pragma omp parallel for schedule(dynamic, 16)
+    for (int32_t t = 0; t < tiles->count; t++) p->slot[t] = mark_tile(p, t) ? 0 : -1;
+    int32_t count = 0;
+    for (int32_t t = 0; t < tiles->count; t++)
+        if (p->slot[t] >= 0) p->slot[t] = count++;
+    p->listed = rh_arena_take(arena, ((size_t)count + 1) * sizeof *p->listed, status);
+    if (!p->listed) return RH_MEMORY;
+    for (int32_t t = 0; t < tiles->count; t++)
+        if (p->slot[t] >= 0) p->listed[p->slot[t]] = t;
+    p->matrix = (rh_poisson){.dimension = tiles->dimension, .cells = tiles->cells, .count = count};
+    p->q = rh_poisson_vector(&p->matrix, arena, status);
+    return p->q ? RH_OK : RH_MEMORY;
+}
+
+// --- the operator ---------------------------------------------------------------------------------------------------
+// What the way from liquid cells to the surface towards a neighbour without pressure multiplies the link with: 1 / theta. A neighbour inside the
+// liquid has let go of a wall: its pressure is zero at its centre.
+static inline rh_f8 towards_air(rh_f8 inside, rh_f8 phi_other)
+{
+    rh_f8 factor = (inside + phi_other) / inside;
+    return rh_f8_select(phi_other < rh_f8_all(0), rh_f8_all(1), factor);
+}
+static inline rh_f8 inside_of(rh_f8 phi, float h) { return rh_f8_max(-phi, rh_f8_all(NEAREST * h)); }
+
+static inline rh_f8 masked(rh_f8 v, int bits) { return (rh_f8)((rh_i8)v & rh_i8_from_bits(bits)); }
+
+static inline rh_f8 share(rh_f8 open, int other, rh_f8 inside, rh_f8 phi_other)
+{
+    return other == 255 ? open : rh_f8_select(rh_i8_from_bits(other), open, open * towards_air(inside, phi_other));
+}
+
+static void assemble_tile(const rh_pressure *p, int32_t n)
+{
+    const rh_tiles *tiles = p->tiles;
+    int32_t t = p->listed[n];
+    float *block = rh_poisson_block(&p->matrix, n);
+    bit_rows bits = bits_of(p, t);
+    rows open[3], phi = rows_of(tiles, p->surface->phi, t, ONES);
+    for (int a = 0; a < tiles->dimension; a++) open[a] = apart_rows(tiles, p->cut->open[a], t, ZEROS);
+    for (int r = 0; r < tiles->cells / 8; r++) {
+        int here = bits.here[r];
+        rh_f8 diagonal = rh_f8_all(0), inside = inside_of(rh_f8_load(phi.here + 8 * r), tiles->h);
+        for (int a = 0; a < tiles->dimension; a++) {
+            int low = lower_bits(&bits, a, r), high = upper_bits(&bits, a, r);
+            rh_f8 own = rh_f8_load(open[a].here + 8 * r);
+            rh_f8_store(block + (a + 1) * tiles->cells + 8 * r, masked(own, here & low));
+            if (here == 0) continue;
+            diagonal += share(own, low, inside, lower(&phi, a, r));
+            diagonal += share(upper(&open[a], a, r), high, inside, upper(&phi, a, r));
+        }
+        rh_f8_store(block + 8 * r, rh_f8_select(rh_i8_from_bits(here), diagonal, rh_f8_all(1)));
+    }
+}
+
+static void place_tile(const rh_pressure *p, int32_t n)
 {
     const rh_poisson *m = &p->matrix;
-    int cells = p->tiles->cells;
-    for (int32_t n = 0; n < m->count; n++)
-        for (int64_t c = (int64_t)m->list[n] * cells; c < (int64_t)(m->list[n] + 1) * cells; c++) ones[c] = m->diagonal[c] > 0;
-    rh_poisson_apply(m, ones, p->q);
-    for (int32_t n = 0; n < m->count; n++)
-        for (int64_t c = (int64_t)m->list[n] * cells; c < (int64_t)(m->list[n] + 1) * cells; c++)
-            p->q[c] = p->q[c] > 1e-5f * m->diagonal[c];
+    int32_t t = p->listed[n];
+    m->at[n] = p->tiles->at[t];
+    for (int a = 0; a < 3; a++)
+        for (int side = 0; side < 2; side++) {
+            int32_t other = a < m->dimension ? p->tiles->near[t][RH_HERE + (side ? near_step[a] : -near_step[a])] : -1;
+            m->near[n][2 * a + side] = other < 0 || p->slot[other] < 0 ? m->count : p->slot[other];
+        }
+    memcpy(m->unknown + (int64_t)n * (m->cells / 8), p->unknown + (int64_t)t * (m->cells / 8), (size_t)m->cells / 8);
+    m->block[n] = is_plain(p, t) ? RH_PLAIN : -1;
 }
 
-// Lists the unknowns of sealed components. Components are numbered in the order of their smallest cell.
-static rh_code list_sealed(rh_pressure *p, rh_arena *arena, rh_status *status)
-{
-    const rh_poisson *m = &p->matrix;
-    int cells = p->tiles->cells;
-    p->sealed_count = p->group_count = 0;
-    p->scratch = NULL;
-    if (!p->any_sealed) return RH_OK;
-    size_t values = (size_t)rh_tiles_values(p->tiles);
-    int32_t *number = rh_arena_take(arena, values * sizeof *number, status);
-    p->sealed_cells = rh_arena_take(arena, values * sizeof(int32_t), status);
-    p->sealed_groups = rh_arena_take(arena, values * sizeof(int32_t), status);
-    p->scratch = rh_arena_take_zero(arena, values * sizeof(float), status);
-    if (!number || !p->sealed_cells || !p->sealed_groups || !p->scratch) return RH_MEMORY;
-    for (int pass = 0; pass < 2; pass++)  // roots first
-        for (int32_t n = 0; n < m->count; n++)
-            for (int32_t c = m->list[n] * cells; c < (m->list[n] + 1) * cells; c++) {
-                if (m->diagonal[c] <= 0 || !p->sealed[p->component[c]]) continue;
-                if (pass == 0 && p->component[c] == c) number[c] = p->group_count++;
-                if (pass == 0) continue;
-                p->sealed_cells[p->sealed_count] = c;
-                p->sealed_groups[p->sealed_count++] = number[p->component[c]];
-            }
-    p->group_sums = rh_arena_take(arena, (size_t)p->group_count * sizeof(double), status);
-    p->group_sizes = rh_arena_take_zero(arena, (size_t)p->group_count * sizeof(int32_t), status);
-    if (!p->group_sums || !p->group_sizes) return RH_MEMORY;
-    for (int32_t i = 0; i < p->sealed_count; i++) p->group_sizes[p->sealed_groups[i]]++;
-    return RH_OK;
-}
-
-// Removes from b its mean over each sealed component, in fixed order.
-static void balance(const rh_pressure *p, float *b)
-{
-    for (int32_t g = 0; g < p->group_count; g++) p->group_sums[g] = 0;
-    for (int32_t i = 0; i < p->sealed_count; i++) p->group_sums[p->sealed_groups[i]] += (double)b[p->sealed_cells[i]];
-    for (int32_t i = 0; i < p->sealed_count; i++)
-        b[p->sealed_cells[i]] -= (float)(p->group_sums[p->sealed_groups[i]] / p->group_sizes[p->sealed_groups[i]]);
-}
-
-// In a sealed component the operator has constants as its null space. What rounding puts there, no iteration can take away again,
-// and it grows until the solve diverges (a turned box of 80 x 80 cells did, below a residual of 1e-5): keep both sides of the
-// preconditioner free of it.
-static void apply_balanced(const void *self, const float *r, float *z)
-{
-    const rh_pressure *p = self;
-    const rh_poisson *m = &p->matrix;
-    int cells = p->tiles->cells;
-#pragma omp parallel for schedule(static)
-    for (int32_t n = 0; n < m->count; n++)
-        memcpy(p->scratch + (int64_t)m->list[n] * cells, r + (int64_t)m->list[n] * cells, (size_t)cells * sizeof(float));
-    balance(p, p->scratch);
-    rh_preconditioner mic = rh_tile_mic_preconditioner(&p->mic);
-    mic.apply(mic.self, p->scratch, z);
-    balance(p, z);
-}
-
-// --- prepare and solve --------------------------------------------------------------------------------------------
 static rh_code assemble(rh_pressure *p, rh_arena *arena, rh_status *status)
 {
-    const rh_tiles *tiles = p->tiles;
-    rh_arena_mark mark = rh_arena_save(arena);
-    uint8_t *liquid = rh_arena_take(arena, (size_t)rh_tiles_values(tiles), status);
-    if (!liquid) return RH_MEMORY;
-    mark_liquid(p, liquid);
-#pragma omp parallel for schedule(dynamic, 8)
-    for (int32_t t = 0; t < tiles->count; t++) assemble_tile(p, liquid, t);
-    rh_arena_restore(arena, mark);
-    RH_TRY(rh_poisson_finish(&p->matrix, arena, status));
-    memset(p->q, 0, (size_t)rh_tiles_values(tiles) * sizeof(float));
-    mark = rh_arena_save(arena);
-    float *ones = rh_arena_take_zero(arena, (size_t)rh_tiles_values(tiles) * sizeof(float), status);
-    if (!ones) return RH_MEMORY;
-    find_air(p, ones);
-    mark_sealed(p);
-    rh_arena_restore(arena, mark);
-    RH_TRY(list_sealed(p, arena, status));
-    return rh_tile_mic_create(&p->mic, &p->matrix, arena, status);
+    rh_poisson *m = &p->matrix;
+    RH_TRY(rh_poisson_init(m, p->tiles->dimension, m->count, arena, status));
+#pragma omp parallel for schedule(dynamic, 16)
+    for (int32_t n = 0; n < m->count; n++) place_tile(p, n);
+    RH_TRY(rh_poisson_take_blocks(m, arena, status));
+    RH_TRY(rh_poisson_count(m, arena, status));
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t n = 0; n < m->count; n++)
+        if (m->block[n] != RH_PLAIN) assemble_tile(p, n);
+    RH_TRY(rh_pockets_find(&p->pockets, m, arena, status));
+    return rh_multigrid_create(&p->multigrid, m, arena, status);
 }
 
 rh_code rh_pressure_prepare(rh_pressure *p, const rh_tiles *tiles, const rh_surface *surface, const rh_cut_cells *cut,
                             rh_arena *arena, rh_status *status)
 {
-    *p = (rh_pressure){.tiles = tiles, .surface = surface, .cut = cut, .matrix = {.tiles = tiles}};
-    size_t values = (size_t)rh_tiles_values(tiles);
-    p->matrix.diagonal = rh_field_new(tiles, arena, status);
-    p->q = rh_field_new(tiles, arena, status);
-    p->component = rh_arena_take(arena, values * sizeof(int32_t), status);
-    p->sealed = rh_arena_take(arena, values, status);
-    if (!p->matrix.diagonal || !p->q || !p->component || !p->sealed) return RH_MEMORY;
-    RH_TRY(rh_faces_new(&p->matrix.link, tiles, false, arena, status));
-    if (cut->releases) {
-        p->released = rh_arena_take_zero(arena, values, status);
-        if (!p->released) return RH_MEMORY;
-    }
-    return assemble(p, arena, status);
+    *p = (rh_pressure){.tiles = tiles, .surface = surface, .cut = cut};
+    RH_TRY(number_tiles(p, arena, status));
+    if (!cut->releases) return assemble(p, arena, status);
+    p->released = rh_arena_take_zero(arena, (size_t)rh_tiles_values(tiles), status);
+    return p->released ? RH_OK : RH_MEMORY;
 }
 
 rh_code rh_pressure_solve(rh_pressure *p, float *b, double tolerance, int max_iterations, rh_arena *arena,
                           rh_cg_report *report, rh_status *status)
 {
-    memset(p->q, 0, (size_t)rh_tiles_values(p->tiles) * sizeof(float));
-    balance(p, b);
-    rh_preconditioner mic = p->any_sealed ? (rh_preconditioner){apply_balanced, p} : rh_tile_mic_preconditioner(&p->mic);
-    return rh_cg_solve(&p->matrix, mic, b, p->q, tolerance, max_iterations, arena, report, status);
+    return rh_cg_solve(&p->multigrid, &p->pockets, b, p->q, tolerance, max_iterations, arena, report, status);
 }
 
-// Net inflow into each unknown (and each released cell): minus the divergence of open and wall parts, in m/s.
-static void inflow_tile(const rh_pressure *p, rh_faces velocity, int32_t t, float *b)
+// --- right-hand side and gradient -------------------------------------------------------------------------------------
+typedef struct flow { rows u[3], open[3], wall[3]; } flow;
+
+static flow flow_of(const rh_pressure *p, rh_faces velocity, int32_t t)
 {
-    const rh_tiles *tiles = p->tiles;
-    float flux[SMALL];
-    for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c++) b[c] = 0;
-    for (int a = 0; a < tiles->dimension; a++) {
-        float u[SMALL], open[SMALL], wall[SMALL];
-        rh_block_load(tiles, velocity.axis[a], t, 1, 0, u);
-        rh_block_load_apart(tiles, p->cut->open[a], t, 1, 0, open);
-        rh_block_load_apart(tiles, p->cut->wall[a], t, 1, 0, wall);
-        int n = rh_block_values(tiles, 1);
-        for (int i = 0; i < n; i++) flux[i] = open[i] * u[i] + (1 - open[i]) * wall[i];
-        for (int k = 0; k < tiles->layers; k++)
-            for (int j = 0; j < RH_TILE; j++)
-                for (int i = 0; i < RH_TILE; i++) {
-                    const int *s = step_of[a];
-                    b[(int64_t)t * tiles->cells + i + RH_TILE * (j + RH_TILE * k)] +=
-                        flux[rh_block_index(tiles, 1, i, j, k)] - flux[rh_block_index(tiles, 1, i + s[0], j + s[1], k + s[2])];
-                }
+    flow f;
+    for (int a = 0; a < p->tiles->dimension; a++) {
+        f.u[a] = rows_of(p->tiles, velocity.axis[a], t, ZEROS);
+        f.open[a] = apart_rows(p->tiles, p->cut->open[a], t, ZEROS);
+        f.wall[a] = apart_rows(p->tiles, p->cut->wall[a], t, ZEROS);
     }
+    return f;
+}
+
+// Net inflow into the cells of a row: minus the divergence of open and wall parts, in m/s.
+static inline rh_f8 inflow_row(const flow *f, int dimension, bool plain, int r)
+{
+    rh_f8 sum = rh_f8_all(0), one = rh_f8_all(1);
+    for (int a = 0; a < dimension; a++) {
+        rh_f8 in = rh_f8_load(f->u[a].here + 8 * r), out = upper(&f->u[a], a, r);
+        if (!plain) {
+            rh_f8 low = rh_f8_load(f->open[a].here + 8 * r), high = upper(&f->open[a], a, r);
+            in = low * in + (one - low) * rh_f8_load(f->wall[a].here + 8 * r);
+            out = high * out + (one - high) * upper(&f->wall[a], a, r);
+        }
+        sum += in - out;
+    }
+    return sum;
 }
 
 static void right_hand_side(const rh_pressure *p, rh_faces velocity, float *b)
 {
-#pragma omp parallel for schedule(dynamic, 8)
-    for (int32_t t = 0; t < p->tiles->count; t++) {
-        inflow_tile(p, velocity, t, b);
-        for (int64_t c = (int64_t)t * p->tiles->cells; c < (int64_t)(t + 1) * p->tiles->cells; c++)
-            if (p->matrix.diagonal[c] <= 0) b[c] = 0;
+    const rh_poisson *m = &p->matrix;
+#pragma omp parallel for schedule(static, 4)
+    for (int32_t n = 0; n < m->count; n++) {
+        int32_t t = p->listed[n];
+        flow f = flow_of(p, velocity, t);
+        const uint8_t *unknown = p->unknown + (int64_t)t * (m->cells / 8);
+        bool plain = m->block[n] == RH_PLAIN;
+        for (int r = 0; r < m->cells / 8; r++)
+            rh_f8_store(b + (int64_t)n * m->cells + 8 * r, unknown[r] ? masked(inflow_row(&f, m->dimension, plain, r), unknown[r]) : rh_f8_all(0));
     }
 }
 
-// One face: what to subtract, and whether there is anything to say about it.
-typedef struct side { float q, phi; bool liquid; } side;
-
-static inline bool gradient(side low, side high, float open, float h, float *out)
+// Eight flags from eight bits.
+static inline void store_flags(uint8_t *flags, int bits)
 {
-    if (open <= 0 || (!low.liquid && !high.liquid)) return false;
-    if (low.liquid && high.liquid) *out = high.q - low.q;
-    else *out = low.liquid ? -low.q / theta(low.phi, high.phi, h) : high.q / theta(high.phi, low.phi, h);
-    return true;
+    uint64_t picked = ((uint64_t)bits * 0x0101010101010101ull) & 0x8040201008040201ull;
+    picked = (picked + 0x7f7f7f7f7f7f7f7full) >> 7 & 0x0101010101010101ull;
+    for (int i = 0; i < 8; i++) flags[i] = (uint8_t)(picked >> (8 * i));
+}
+
+// Faces of one axis: what to subtract, where there is anything to say. `q` and `phi` are those of the tile.
+static inline void subtract_row(const rh_pressure *p, const rows *q, const rows *phi, const bit_rows *bits, const float *open, int a, int r,
+                                float *field, uint8_t *known)
+{
+    int low = lower_bits(bits, a, r), here = bits->here[r], wet = low | here;
+    int says = wet ? wet & rh_i8_bits(rh_f8_load(open) > rh_f8_all(0)) : 0;
+    store_flags(known, says);
+    if (!says) return;
+    rh_f8 q_here = rh_f8_load(q->here + 8 * r), q_low = lower(q, a, r), difference = q_here - q_low;
+    if ((low & here) != 255) {
+        rh_f8 phi_here = rh_f8_load(phi->here + 8 * r), phi_low = lower(phi, a, r);
+        rh_f8 only_low = -q_low * towards_air(inside_of(phi_low, p->tiles->h), phi_here);
+        rh_f8 only_here = q_here * towards_air(inside_of(phi_here, p->tiles->h), phi_low);
+        difference = rh_f8_select(rh_i8_from_bits(low & here), difference, rh_f8_select(rh_i8_from_bits(low), only_low, only_here));
+    }
+    rh_f8_store(field, rh_f8_load(field) - masked(difference, says));
+}
+
+static bool touches_liquid(const rh_pressure *p, int32_t t)
+{
+    bool touches = p->slot[t] >= 0;
+    for (int a = 0; a < p->tiles->dimension; a++) {
+        int32_t low = p->tiles->near[t][RH_HERE - near_step[a]];
+        touches = touches || (low >= 0 && p->slot[low] >= 0);
+    }
+    return touches;
 }
 
 void rh_pressure_subtract_gradient(const rh_pressure *p, rh_faces field, uint8_t *const known[3])
@@ -299,40 +358,55 @@ void rh_pressure_subtract_gradient(const rh_pressure *p, rh_faces field, uint8_t
     const rh_tiles *tiles = p->tiles;
 #pragma omp parallel for schedule(dynamic, 8)
     for (int32_t t = 0; t < tiles->count; t++) {
-        float q[SMALL], diagonal[SMALL], phi[SMALL];
-        rh_block_load(tiles, p->surface->phi, t, 1, 1, phi);
-        rh_block_load(tiles, p->q, t, 1, 0, q);
-        rh_block_load(tiles, p->matrix.diagonal, t, 1, 0, diagonal);
-        for (int a = 0; a < tiles->dimension; a++)
-            for (int c = 0; c < tiles->cells; c++) {
-                int i = c & 7, j = c >> 3 & 7, k = c >> 6;
-                const int *s = step_of[a];
-                int high = rh_block_index(tiles, 1, i, j, k), low = rh_block_index(tiles, 1, i - s[0], j - s[1], k - s[2]);
-                int64_t at = (int64_t)t * tiles->cells + c;
-                float difference = 0;
-                side below = {q[low], phi[low], diagonal[low] > 0}, here = {q[high], phi[high], diagonal[high] > 0};
-                known[a][at] = gradient(below, here, p->cut->open[a][t][c], tiles->h, &difference);
-                if (known[a][at]) field.axis[a][at] -= difference;
+        int64_t base = (int64_t)t * tiles->cells;
+        if (!touches_liquid(p, t)) {
+            for (int a = 0; a < tiles->dimension; a++) memset(known[a] + base, 0, (size_t)tiles->cells);
+            continue;
+        }
+        rows q = compact_rows(p, p->q, t), phi = rows_of(tiles, p->surface->phi, t, ONES);
+        bit_rows bits = bits_of(p, t);
+        for (int r = 0; r < tiles->cells / 8; r++)
+            for (int a = 0; a < tiles->dimension; a++) {
+                int64_t row = base + 8 * r;
+                subtract_row(p, &q, &phi, &bits, p->cut->open[a][t] + 8 * r, a, r, field.axis[a] + row, known[a] + row);
             }
     }
 }
 
-// --- separating walls ---------------------------------------------------------------------------------------------
+// --- separating walls -------------------------------------------------------------------------------------------------
+// Net inflow into released cells after the projection: what flowed in before, and what the pressure around pushes in. (Their own
+// pressure is 0, and they are liquid, so theta is 1.)
+static rh_f8 released_inflow(const rh_pressure *p, const flow *f, const rows *q, const bit_rows *bits, int r)
+{
+    int dimension = p->tiles->dimension;
+    rh_f8 sum = inflow_row(f, dimension, false, r);
+    for (int a = 0; a < dimension; a++) {
+        sum += rh_f8_load(f->open[a].here + 8 * r) * masked(lower(q, a, r), lower_bits(bits, a, r));
+        sum += upper(&f->open[a], a, r) * masked(upper(q, a, r), upper_bits(bits, a, r));
+    }
+    return sum;
+}
 
-// One round of the active set; returns how many cells changed sides. `inflow` is the net inflow into every cell with
-// the present pressure.
-static int64_t update_released(rh_pressure *p, const float *inflow)
+// One round of the active set in a tile; returns how many cells changed sides.
+static int update_tile(rh_pressure *p, rh_faces velocity, int32_t t)
 {
     const rh_tiles *tiles = p->tiles;
-    int64_t changed = 0;
-#pragma omp parallel for schedule(static) reduction(+ : changed)
-    for (int32_t t = 0; t < tiles->count; t++)
-        for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c++) {
-            if (!p->surface->inside[c] || !rh_cut_releases(p->cut, t, (int)(c - (int64_t)t * tiles->cells))) continue;
-            bool let_go = p->released[c] ? inflow[c] <= 0 : p->matrix.diagonal[c] > 0 && p->q[c] < 0;
-            changed += let_go != (bool)p->released[c];
-            p->released[c] = let_go;
+    flow f = flow_of(p, velocity, t);
+    rows q = compact_rows(p, p->q, t);
+    bit_rows bits = bits_of(p, t);
+    int changed = 0;
+    for (int r = 0; r < tiles->cells / 8; r++) {
+        int64_t c = (int64_t)t * tiles->cells + 8 * r;
+        int may = p->cut->releases[t][r >> 3] >> (8 * (r & 7)) & 255;
+        if (!may) continue;
+        rh_f8 inflow = released_inflow(p, &f, &q, &bits, r);
+        for (int i = 0; i < 8; i++) {
+            if (!(may >> i & 1) || !(p->surface->phi[c + i] < 0)) continue;
+            bool let_go = p->released[c + i] ? inflow[i] <= 0 : (bits.here[r] >> i & 1) && q.here[8 * r + i] < 0;
+            changed += let_go != (bool)p->released[c + i];
+            p->released[c + i] = let_go;
         }
+    }
     return changed;
 }
 
@@ -341,27 +415,20 @@ static rh_code settle_walls(rh_pressure *p, rh_faces velocity, double tolerance,
 {
     const rh_tiles *tiles = p->tiles;
     rh_arena_mark mark = rh_arena_save(arena);
-    rh_faces trial;
-    RH_TRY(rh_faces_new(&trial, tiles, false, arena, status));
-    uint8_t *known[3] = {NULL, NULL, NULL};
-    size_t values = (size_t)rh_tiles_values(tiles);
-    for (int a = 0; a < tiles->dimension; a++) {
-        known[a] = rh_arena_take(arena, values, status);
-        if (!known[a]) return RH_MEMORY;
-    }
     // The set is found with a loose solve; the caller's last solve is exact for the set found.
     double loose = fmax(tolerance, 1e-3);
     for (int round = 0; round < MAX_ROUNDS; round++) {
+        RH_TRY(assemble(p, arena, status));
         right_hand_side(p, velocity, b);
         RH_TRY(rh_pressure_solve(p, b, loose, max_iterations, arena, report, status));
-        for (int a = 0; a < tiles->dimension; a++) memcpy(trial.axis[a], velocity.axis[a], values * sizeof(float));
-        rh_pressure_subtract_gradient(p, trial, known);
-#pragma omp parallel for schedule(dynamic, 8)
-        for (int32_t t = 0; t < tiles->count; t++) inflow_tile(p, trial, t, b);
-        if (update_released(p, b) == 0) break;
-        RH_TRY(assemble(p, arena, status));
+        int64_t changed = 0;
+#pragma omp parallel for schedule(dynamic, 8) reduction(+ : changed)
+        for (int32_t n = 0; n < p->matrix.count; n++) changed += update_tile(p, velocity, p->listed[n]);
+        if (changed == 0) return RH_OK;
+#pragma omp parallel for schedule(dynamic, 16)
+        for (int32_t t = 0; t < tiles->count; t++) mark_tile(p, t);
+        rh_arena_restore(arena, mark);
     }
-    rh_arena_restore(arena, mark);
     return assemble(p, arena, status);
 }
 
@@ -369,7 +436,7 @@ rh_code rh_pressure_project(rh_pressure *p, rh_faces velocity, uint8_t *const kn
                             rh_arena *arena, rh_cg_report *report, rh_status *status)
 {
     rh_arena_mark mark = rh_arena_save(arena);
-    float *b = rh_field_new(p->tiles, arena, status);
+    float *b = rh_poisson_vector(&p->matrix, arena, status);
     if (!b) return RH_MEMORY;
     if (p->released) RH_TRY(settle_walls(p, velocity, tolerance, max_iterations, b, arena, report, status));
     right_hand_side(p, velocity, b);
@@ -382,28 +449,60 @@ rh_code rh_pressure_project(rh_pressure *p, rh_faces velocity, uint8_t *const kn
 // --- pressure for users -------------------------------------------------------------------------------------------
 enum { WIDE = RH_TILE + 4, LARGE = WIDE * WIDE * WIDE };
 
-typedef struct neighbourhood { float q[LARGE], phi[LARGE], diagonal[LARGE], slope[3][LARGE]; } neighbourhood;
+typedef struct neighbourhood { float q[LARGE], phi[LARGE], slope[3][LARGE]; bool liquid[LARGE]; } neighbourhood;
+
+// One face: what the gradient is there, and whether there is anything to say about it.
+typedef struct side { float q, phi; bool liquid; } side;
+
+static float theta(float phi, float phi_other, float h)
+{
+    if (phi_other < 0) return 1;
+    float inside = rh_max_of(-phi, NEAREST * h);
+    return inside / (inside + phi_other);
+}
+
+static bool gradient(side low, side high, float open, float h, float *out)
+{
+    if (open <= 0 || (!low.liquid && !high.liquid)) return false;
+    if (low.liquid && high.liquid) *out = high.q - low.q;
+    else *out = low.liquid ? -low.q / theta(low.phi, high.phi, h) : high.q / theta(high.phi, low.phi, h);
+    return true;
+}
 
 // Change of q per cell along axis a: mean of the faces of the cell that know it.
 static float slope_of(const neighbourhood *n, const float *open, int low, int here, int high, float h)
 {
-    side below = {n->q[low], n->phi[low], n->diagonal[low] > 0}, above = {n->q[high], n->phi[high], n->diagonal[high] > 0};
-    side own = {n->q[here], n->phi[here], n->diagonal[here] > 0};
+    side below = {n->q[low], n->phi[low], n->liquid[low]}, above = {n->q[high], n->phi[high], n->liquid[high]};
+    side own = {n->q[here], n->phi[here], n->liquid[here]};
     float first = 0, second = 0;
     int known = gradient(below, own, open[here], h, &first) + gradient(own, above, open[high], h, &second);
     return known ? (first + second) / (float)known : 0;
 }
 
+// q and whether it is one, with two cells around the tile.
+static void load_q(const rh_pressure *p, int32_t t, neighbourhood *n)
+{
+    const rh_tiles *tiles = p->tiles;
+    int deep = tiles->dimension == 3, at = 0;
+    for (int k = deep ? -2 : 0; k < (deep ? RH_TILE + 2 : 1); k++)
+        for (int j = -2; j < RH_TILE + 2; j++)
+            for (int i = -2; i < RH_TILE + 2; i++, at++) {
+                int32_t other = tiles->near[t][RH_HERE + (i >> 3) + 3 * (j >> 3) + 9 * (k >> 3)];
+                int64_t cell = (int64_t)other * tiles->cells + (i & 7) + 8 * (j & 7) + 64 * (k & 7);
+                n->liquid[at] = other >= 0 && rh_pressure_is_unknown(p, cell);
+                n->q[at] = n->liquid[at] ? rh_pressure_value(p, cell) : 0;
+            }
+}
+
 static void load_neighbourhood(const rh_pressure *p, int32_t t, neighbourhood *n)
 {
     const rh_tiles *tiles = p->tiles;
-    rh_block_load(tiles, p->q, t, 2, 0, n->q);
+    load_q(p, t, n);
     rh_block_load(tiles, p->surface->phi, t, 2, 1, n->phi);
-    rh_block_load(tiles, p->matrix.diagonal, t, 2, 0, n->diagonal);
     int deep = tiles->dimension == 3;
     for (int a = 0; a < tiles->dimension; a++) {
         float open[LARGE];
-        const int *s = step_of[a];
+        const int s[3] = {a == 0, a == 1, a == 2};
         rh_block_load_apart(tiles, p->cut->open[a], t, 2, 0, open);
         for (int k = -deep; k < tiles->layers + deep; k++)
             for (int j = -1; j <= RH_TILE; j++)
@@ -428,7 +527,7 @@ static float sample(const rh_tiles *tiles, const neighbourhood *n, const float p
     for (int corner = 0; corner < 1 << tiles->dimension; corner++) {
         int up[3] = {corner & 1, corner >> 1 & 1, corner >> 2};
         int cell = rh_block_index(tiles, 2, base[0] + up[0], base[1] + up[1], base[2] + up[2]);
-        if (n->diagonal[cell] <= 0) continue;
+        if (!n->liquid[cell]) continue;
         float weight = 1, value = n->q[cell];
         for (int a = 0; a < tiles->dimension; a++) {
             weight *= up[a] ? way[a] : 1 - way[a];

@@ -3,6 +3,8 @@
 //
 // The projection of the liquid: operator from surface and solids, right-hand side, gradient. Pressure is carried as
 // q = p dt / (rho h), a velocity, so that u_new = u - (difference of q between cells).
+//
+// Right-hand sides and q are vectors of the operator (solve/poisson.h): they exist only on tiles with liquid.
 #pragma once
 #include "grid/levelset.h"
 #include "solid/cut_cells.h"
@@ -12,24 +14,20 @@ typedef struct rh_pressure {
     const rh_tiles *tiles;
     const rh_surface *surface;
     const rh_cut_cells *cut;
+    uint8_t *unknown;    // per row of eight cells of all tiles: bits of cells that are unknowns
+    int32_t *slot;       // per tile: its number in the operator, -1 when it is not listed
+    int32_t *listed;     // per tile of the operator: its number among all tiles
     rh_poisson matrix;
-    rh_tile_mic mic;
+    rh_multigrid multigrid;
+    rh_pockets pockets;  // liquid without air
     float *q;
     uint8_t *released;   // cells at separating walls that have let go: q = 0; NULL when no wall separates
-    int32_t *component;  // per unknown: smallest cell number of its connected component
-    uint8_t *sealed;     // per cell number that names a component: 1 when that component touches no air
-    bool any_sealed;
-    int32_t *sealed_cells, *sealed_groups;  // unknowns of components without air, and which component (0, 1, ...) each belongs to
-    int32_t sealed_count, group_count;
-    double *group_sums;
-    int32_t *group_sizes;
-    float *scratch;      // a cell field for the preconditioner; NULL when nothing is sealed
 } rh_pressure;
 
-// Prepares operator and preconditioner for the present surface and solids.
+// Prepares operator and preconditioner for the present surface and solids (with separating walls the operator is made by rh_pressure_project).
 rh_code rh_pressure_prepare(rh_pressure *p, const rh_tiles *tiles, const rh_surface *surface, const rh_cut_cells *cut,
                             rh_arena *arena, rh_status *status);
-// Solves A q = b; b is destroyed. Components without air get the mean of b removed first (nothing could balance it).
+// Solves A q = b; b is destroyed. Pockets get the mean of b removed first (nothing could balance it).
 rh_code rh_pressure_solve(rh_pressure *p, float *b, double tolerance, int max_iterations, rh_arena *arena,
                           rh_cg_report *report, rh_status *status);
 // Makes `velocity` divergence-free: right-hand side, solve (with the letting-go of separating walls), gradient. known.axis[a]
@@ -42,3 +40,11 @@ void rh_pressure_subtract_gradient(const rh_pressure *p, rh_faces field, uint8_t
 // and slope, and the cells around a particle are blended with linear weights: exact for a linear pressure right up to walls and
 // surface. 0 where no cell around the particle is liquid (spray). Valid until the next solve overwrites q.
 void rh_pressure_sample(const rh_pressure *p, const rh_vec3 *positions, float scale, float *out);
+
+// One cell of the tiles: whether it is an unknown, and its q (0 when it is not).
+static inline bool rh_pressure_is_unknown(const rh_pressure *p, int64_t cell) { return p->unknown[cell >> 3] >> (cell & 7) & 1; }
+static inline float rh_pressure_value(const rh_pressure *p, int64_t cell)
+{
+    int32_t slot = p->slot[cell / p->tiles->cells];
+    return slot < 0 ? 0 : p->q[(int64_t)slot * p->tiles->cells + cell % p->tiles->cells];
+}

@@ -14,36 +14,48 @@
 
 #include <math.h>
 #include "base/random.h"
+#include "base/simd.h"
 
 // Per step: share of the error taken away, and limits of the error in cells of volume per cell. Crowds may push harder than gaps pull: with
 // the same limit clumps of twenty times their number, born in corners, lived for seconds.
 static const float RELAX = 0.5f, LIMIT = 0.5f, CROWD = 2;
 
-static float excess(float count, float per_cell, float share, float phi)
+// Eight cells; phi in cells.
+static inline rh_f8 excess(rh_f8 count, float per_cell, rh_f8 share, rh_f8 phi)
 {
     // A cell mostly in a wall tells little about too few particles, but it may hide many.
-    bool walled = share < 0.25f;
-    if (walled) share = 0.25f;
-    float s = count / (per_cell * share) - 1;
-    if ((walled || phi > -1) && s < 0) return 0;
-    return RELAX * share * rh_clamp(s, -LIMIT, CROWD);
+    rh_f8 zero = rh_f8_all(0), quarter = rh_f8_all(0.25f);
+    rh_i8 walled = share < quarter;
+    share = rh_f8_max(share, quarter);
+    rh_f8 s = count / (per_cell * share) - 1;
+    rh_i8 quiet = (walled | (phi > rh_f8_all(-1))) & (s < zero);
+    rh_f8 wanted = RELAX * share * rh_f8_min(rh_f8_max(s, rh_f8_all(-LIMIT)), rh_f8_all(CROWD));
+    return rh_f8_select(quiet, zero, wanted);
+}
+
+static void excess_tile(const rh_pressure *pressure, int32_t n, const float *count, float per_cell, float *b)
+{
+    const rh_tiles *tiles = pressure->tiles;
+    int32_t t = pressure->listed[n];
+    int64_t from = (int64_t)t * tiles->cells, to = (int64_t)n * tiles->cells;
+    const float *shares = pressure->cut->share[t];
+    for (int c = 0; c < tiles->cells; c += 8) {
+        rh_i8 unknown = rh_i8_from_bits(pressure->unknown[(from + c) / 8]);
+        rh_f8 found = excess(rh_f8_load(count + from + c), per_cell, rh_f8_load(shares + c), rh_f8_load(pressure->surface->phi + from + c) * tiles->inverse_h);
+        rh_f8_store(b + to + c, (rh_f8)((rh_i8)found & unknown));
+    }
 }
 
 rh_code rh_volume_correction(rh_pressure *pressure, const float *count, float per_cell, double tolerance, int max_iterations,
                              rh_faces shift, uint8_t *const known[3], rh_arena *arena, rh_cg_report *report, rh_status *status)
 {
     const rh_tiles *tiles = pressure->tiles;
+    const rh_poisson *m = &pressure->matrix;
     rh_arena_mark mark = rh_arena_save(arena);
-    float *b = rh_field_new(tiles, arena, status);
+    float *b = rh_poisson_vector(m, arena, status);
     if (!b) return RH_MEMORY;
-#pragma omp parallel for schedule(static)
-    for (int32_t t = 0; t < tiles->count; t++) {
-        const float *shares = pressure->cut->share[t];
-        for (int c = 0; c < tiles->cells; c++) {
-            int64_t at = (int64_t)t * tiles->cells + c;
-            b[at] = pressure->matrix.diagonal[at] <= 0 ? 0 : excess(count[at], per_cell, shares[c], pressure->surface->phi[at] * tiles->inverse_h);
-        }
-    }
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t n = 0; n < m->count; n++) excess_tile(pressure, n, count, per_cell, b);
     RH_TRY(rh_pressure_solve(pressure, b, tolerance, max_iterations, arena, report, status));
     rh_arena_restore(arena, mark);
 

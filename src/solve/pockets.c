@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Each tile is flooded on its own, a layer of 64 cells in one word, in parallel; a tile has one piece or a few, and only the pieces are joined across
+// tile borders by union-find, in order of tiles. A piece with air that reaches no border is finished and forgotten: spray costs nothing here.
+#include "solve/pockets.h"
+
+#include <string.h>
+
+static const uint64_t WEST = 0x0101010101010101ull, SOUTH = 0xffull;
+
+// Unknowns, links to the lower neighbours and cells that touch air, as bits.
+typedef struct layers { uint64_t unknown[RH_TILE], link[3][RH_TILE], air[RH_TILE]; } layers;
+
+typedef struct piece {
+    uint64_t bits[RH_TILE];
+    uint64_t faces[3];  // links out of its lower faces: bit j + 8 k (x), i + 8 k (y), i + 8 j (z)
+    int32_t tile, parent;
+    bool air;
+} piece;
+
+static void load_layers(const rh_poisson *a, int32_t n, layers *l)
+{
+    *l = (layers){0};
+    if (a->block[n] == RH_PLAIN) {
+        memset(l->unknown, 255, (size_t)a->layers * sizeof(uint64_t));
+        for (int axis = 0; axis < a->dimension; axis++) memset(l->link[axis], 255, (size_t)a->layers * sizeof(uint64_t));
+        return;
+    }
+    memcpy(l->unknown, a->unknown + (int64_t)n * (a->cells / 8), (size_t)a->cells / 8);
+    const float *block = rh_poisson_block(a, n);
+    float excess[RH_CELLS];
+    rh_poisson_excess_tile(a, n, excess);
+    rh_f8 zero = rh_f8_all(0);
+    for (int r = 0; r < a->cells / 8; r++) {
+        int k = r >> 3, shift = 8 * (r & 7);
+        l->air[k] |= (uint64_t)rh_i8_bits(rh_f8_load(excess + 8 * r) > zero) << shift;
+        for (int axis = 0; axis < a->dimension; axis++)
+            l->link[axis][k] |= (uint64_t)rh_i8_bits(rh_f8_load(block + (axis + 1) * a->cells + 8 * r) > zero) << shift;
+    }
+}
+
+// All cells joined with layer k's bits inside that layer, one step further.
+static inline uint64_t spread(const layers *l, int k, uint64_t g)
+{
+    uint64_t x = l->link[0][k] & ~WEST, y = l->link[1][k] & ~SOUTH;
+    g |= (g << 1) & x;
+    g |= (g & x) >> 1;
+    g |= (g << 8) & y;
+    return g | (g & y) >> 8;
+}
+
+static void flood(const layers *l, int count, uint64_t bits[RH_TILE])
+{
+    bool changed = true;
+    while (changed) {
+        changed = false;
+        for (int s = 0; s < 2 * count; s++) {  // up through the layers, then down
+            int k = s < count ? s : 2 * count - 1 - s;
+            uint64_t g = bits[k];
+            if (k > 0) g |= bits[k - 1] & l->link[2][k];
+            if (k + 1 < count) g |= bits[k + 1] & l->link[2][k + 1];
+            if (g) g = spread(l, k, g);
+            changed = changed || g != bits[k];
+            bits[k] = g;
+        }
+    }
+}
+
+// Bits of column `side` (0 or 7) of a layer, packed.
+static inline uint64_t column(uint64_t layer, int side) { return ((layer >> side & WEST) * 0x0102040810204080ull) >> 56; }
+
+static uint64_t face_bits(const uint64_t bits[RH_TILE], int axis, int layer_count, bool upper)
+{
+    if (axis == 2) return bits[upper ? layer_count - 1 : 0];
+    uint64_t out = 0;
+    for (int k = 0; k < layer_count; k++) out |= (axis == 0 ? column(bits[k], upper ? 7 : 0) : bits[k] >> (upper ? 56 : 0) & 255) << (8 * k);
+    return out;
+}
+
+static bool reaches_border(const rh_poisson *a, const uint64_t bits[RH_TILE])
+{
+    for (int axis = 0; axis < a->dimension; axis++)
+        if (face_bits(bits, axis, a->layers, false) | face_bits(bits, axis, a->layers, true)) return true;
+    return false;
+}
+
+// Pieces of one tile that matter; `out` NULL only counts.
+static int32_t tile_pieces(const rh_poisson *a, int32_t n, piece *out)
+{
+    layers l;
+    load_layers(a, n, &l);
+    int32_t count = 0;
+    for (int first = 0; first < a->layers; first++)
+        while (l.unknown[first]) {
+            piece p = {.tile = n, .parent = -1};
+            p.bits[first] = l.unknown[first] & (~l.unknown[first] + 1);
+            flood(&l, a->layers, p.bits);
+            for (int k = 0; k < a->layers; k++) {
+                l.unknown[k] &= ~p.bits[k];
+                p.air = p.air || (p.bits[k] & l.air[k]);
+            }
+            if (p.air && !reaches_border(a, p.bits)) continue;
+            for (int axis = 0; out && axis < a->dimension; axis++)
+                p.faces[axis] = face_bits(p.bits, axis, a->layers, false) & face_bits(l.link[axis], axis, a->layers, false);
+            if (out) out[count] = p;
+            count++;
+        }
+    return count;
+}
+
+static int32_t root_of(piece *pieces, int32_t p)
+{
+    while (pieces[p].parent != p) p = pieces[p].parent = pieces[pieces[p].parent].parent;
+    return p;
+}
+
+static void join(piece *pieces, int32_t p, int32_t q)
+{
+    p = root_of(pieces, p);
+    q = root_of(pieces, q);
+    int32_t low = p < q ? p : q, high = p < q ? q : p;
+    pieces[high].parent = low;
+    pieces[low].air = pieces[low].air || pieces[high].air;
+}
+
+static void join_all(const rh_poisson *a, const int32_t *start, piece *pieces)
+{
+    for (int32_t p = 0; p < start[a->count]; p++) pieces[p].parent = p;
+    for (int32_t p = 0; p < start[a->count]; p++)
+        for (int axis = 0; axis < a->dimension; axis++) {
+            int32_t other = a->near[pieces[p].tile][2 * axis];
+            if (other == a->count || !pieces[p].faces[axis]) continue;
+            for (int32_t q = start[other]; q < start[other + 1]; q++)
+                if (pieces[p].faces[axis] & face_bits(pieces[q].bits, axis, a->layers, true)) join(pieces, p, q);
+        }
+}
+
+// Keeps the pieces without air and numbers their groups in order of the first piece.
+static rh_code keep_sealed(rh_pockets *pockets, piece *pieces, int32_t total, rh_arena *arena, rh_status *status)
+{
+    int32_t count = 0;
+    for (int32_t p = 0; p < total; p++) count += !pieces[root_of(pieces, p)].air;
+    if (count == 0) return RH_OK;
+    int32_t *number = rh_arena_take(arena, (size_t)total * sizeof *number, status);
+    pockets->pieces = rh_arena_take(arena, (size_t)count * sizeof *pockets->pieces, status);
+    pockets->sums = rh_arena_take(arena, (size_t)count * sizeof(double), status);
+    pockets->means = rh_arena_take(arena, (size_t)count * sizeof(double), status);
+    pockets->sizes = rh_arena_take_zero(arena, (size_t)count * sizeof(int64_t), status);
+    if (!number || !pockets->pieces || !pockets->sums || !pockets->means || !pockets->sizes) return RH_MEMORY;
+    for (int32_t p = 0; p < total; p++) {
+        int32_t root = root_of(pieces, p);
+        if (pieces[root].air) continue;
+        if (root == p) number[p] = pockets->groups++;
+        rh_pocket_piece *kept = &pockets->pieces[pockets->count++];
+        *kept = (rh_pocket_piece){.tile = pieces[p].tile, .group = number[root]};
+        memcpy(kept->bits, pieces[p].bits, sizeof kept->bits);
+        for (int k = 0; k < RH_TILE; k++) pockets->sizes[kept->group] += __builtin_popcountll(kept->bits[k]);
+    }
+    return RH_OK;
+}
+
+rh_code rh_pockets_find(rh_pockets *pockets, const rh_poisson *a, rh_arena *arena, rh_status *status)
+{
+    *pockets = (rh_pockets){0};
+    rh_arena_mark mark = rh_arena_save(arena);
+    int32_t *start = rh_arena_take(arena, ((size_t)a->count + 1) * sizeof *start, status), total = 0;
+    if (!start) return RH_MEMORY;
+#pragma omp parallel for schedule(dynamic, 16)
+    for (int32_t n = 0; n < a->count; n++) start[n] = a->block[n] == RH_PLAIN ? 1 : tile_pieces(a, n, NULL);
+    for (int32_t n = 0; n < a->count; n++) {
+        int32_t here = start[n];
+        start[n] = total;
+        total += here;
+    }
+    start[a->count] = total;
+    piece *pieces = rh_arena_take(arena, ((size_t)total + 1) * sizeof *pieces, status);
+    if (!pieces) return RH_MEMORY;
+#pragma omp parallel for schedule(dynamic, 16)
+    for (int32_t n = 0; n < a->count; n++) tile_pieces(a, n, pieces + start[n]);
+    join_all(a, start, pieces);
+    RH_TRY(keep_sealed(pockets, pieces, total, arena, status));
+    if (pockets->count == 0) rh_arena_restore(arena, mark);
+    return RH_OK;
+}
+
+static inline rh_i8 row_mask(const rh_pocket_piece *p, int r) { return rh_i8_from_bits((int)(p->bits[r >> 3] >> (8 * (r & 7)) & 255)); }
+
+static double piece_sum(const rh_pocket_piece *p, const rh_poisson *a, const float *v)
+{
+    double sum = 0;
+    for (int r = 0; r < a->cells / 8; r++)
+        sum += (double)rh_f8_sum((rh_f8)((rh_i8)rh_f8_load(v + (int64_t)p->tile * a->cells + 8 * r) & row_mask(p, r)));
+    return sum;
+}
+
+static void piece_lower(const rh_pocket_piece *p, const rh_poisson *a, float mean, float *v)
+{
+    for (int r = 0; r < a->cells / 8; r++) {
+        float *row = v + (int64_t)p->tile * a->cells + 8 * r;
+        rh_f8_store(row, rh_f8_load(row) - (rh_f8)((rh_i8)rh_f8_all(mean) & row_mask(p, r)));
+    }
+}
+
+void rh_pockets_balance(const rh_pockets *pockets, const rh_poisson *a, float *v)
+{
+    if (pockets->count == 0) return;
+#pragma omp parallel for schedule(static) if (pockets->count > 8)
+    for (int32_t p = 0; p < pockets->count; p++) pockets->sums[p] = piece_sum(&pockets->pieces[p], a, v);
+    for (int32_t g = 0; g < pockets->groups; g++) pockets->means[g] = 0;
+    for (int32_t p = 0; p < pockets->count; p++) pockets->means[pockets->pieces[p].group] += pockets->sums[p];
+    for (int32_t g = 0; g < pockets->groups; g++) pockets->means[g] /= (double)pockets->sizes[g];
+#pragma omp parallel for schedule(static) if (pockets->count > 8)
+    for (int32_t p = 0; p < pockets->count; p++) {
+        int32_t tile = pockets->pieces[p].tile;
+        if (p > 0 && pockets->pieces[p - 1].tile == tile) continue;  // pieces of one tile share rows: one thread does them all
+        for (int32_t q = p; q < pockets->count && pockets->pieces[q].tile == tile; q++)
+            piece_lower(&pockets->pieces[q], a, (float)pockets->means[pockets->pieces[q].group], v);
+    }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Pockets: connected parts of the liquid that touch no air (a full closed box). Their pressure has no level: the operator has constants as null space
+// there, and a right-hand side with a mean cannot be balanced by anything.
+#pragma once
+#include "solve/poisson.h"
+
+// What of one connected part lies in one tile.
+typedef struct rh_pocket_piece {
+    uint64_t bits[RH_TILE];  // its cells: bit i + 8 j of layer k
+    int32_t tile;            // of the operator
+    int32_t group;           // which pocket
+} rh_pocket_piece;
+
+typedef struct rh_pockets {
+    int32_t count;           // pieces; 0 when all of the liquid touches air
+    int32_t groups;
+    rh_pocket_piece *pieces; // by tile
+    double *sums, *means;    // per piece, per group
+    int64_t *sizes;          // per group: cells
+} rh_pockets;
+
+rh_code rh_pockets_find(rh_pockets *pockets, const rh_poisson *a, rh_arena *arena, rh_status *status);
+// Takes the mean of v over each pocket out of it.
+void rh_pockets_balance(const rh_pockets *pockets, const rh_poisson *a, float *v);

@@ -40,7 +40,6 @@ typedef struct step {
     rh_tiles tiles;
     rh_cut_cells cut;
     rh_surface surface;
-    float *region;  // m: distance from liquid in free space; orders the extension of velocities
     rh_faces velocity, before, shift;
     uint8_t *known[3];
     uint8_t *poured[3];  // 1 on faces inside an inflow; NULL when there is none
@@ -127,26 +126,20 @@ static rh_code build_surface(step *s, rh_status *status)
 {
     float band = (float)margin_of(s->params);
     RH_TRY(rh_surface_build(&s->surface, &s->tiles, s->positions, spacing(s), s->cut.distance, band, s->arena, status));
-    s->region = rh_field_new(&s->tiles, s->arena, status);
-    if (!s->region) return RH_MEMORY;
-    int64_t values = rh_tiles_values(&s->tiles);
-#pragma omp parallel for schedule(static)
-    for (int64_t c = 0; c < values; c++) s->region[c] = rh_max_of(s->surface.phi[c], -s->cut.distance[c]);
     s->report->volume = rh_surface_volume(&s->tiles, s->surface.phi, s->cut.volume, s->arena, status);
     return status->code;
 }
 
-// Distance from the liquid at a face, in cells.
+// Distance from the liquid in free space at a face, in cells.
 static float face_region(const step *s, int a, int32_t t, int c)
 {
     static const int step_near[3] = {1, 3, 9}, step_cell[3] = {1, 8, 64};
     const rh_tiles *tiles = &s->tiles;
     int edge = a == 0 ? c & 7 : a == 1 ? c >> 3 & 7 : c >> 6;
     int32_t other = edge ? t : tiles->near[t][RH_HERE - step_near[a]];
-    float here = s->region[(int64_t)t * tiles->cells + c];
+    float here = rh_surface_region(tiles, s->surface.phi, s->cut.distance, t, c);
     if (other < 0) return here * tiles->inverse_h;
-    float below = s->region[(int64_t)other * tiles->cells + (edge ? c - step_cell[a] : c + 7 * step_cell[a])];
-    return 0.5f * (here + below) * tiles->inverse_h;
+    return 0.5f * (here + rh_surface_region(tiles, s->surface.phi, s->cut.distance, other, edge ? c - step_cell[a] : c + 7 * step_cell[a])) * tiles->inverse_h;
 }
 
 // Faces that only a few stray particles reach keep the strays' own velocity: spray flies freely. Near the liquid the
@@ -167,9 +160,9 @@ static void keep_spray(const step *s, rh_faces weight)
 // that carries particles must reach as far as they may go.
 static const float NEXT_FACES = 2;
 
-static void extend(step *s, rh_faces field, float band)
+static rh_code extend(step *s, rh_faces field, float band, rh_status *status)
 {
-    for (int a = 0; a < s->tiles.dimension; a++) rh_faces_extend(&s->tiles, a, s->region, band, field.axis[a], s->known[a]);
+    return rh_faces_extend(&s->tiles, s->surface.phi, s->cut.distance, band, field, s->known, s->arena, status);
 }
 
 static void add_forces(const step *s)
@@ -205,7 +198,7 @@ static rh_code to_grid(step *s, rh_faces weight, rh_status *status)
 #pragma omp parallel for schedule(static)
         for (int64_t c = 0; c < (int64_t)values; c++) known[c] = w[c] > 1e-6f;
     }
-    extend(s, s->velocity, NEXT_FACES);
+    RH_TRY(extend(s, s->velocity, NEXT_FACES, status));
     for (int a = 0; a < tiles->dimension; a++) memcpy(s->before.axis[a], s->velocity.axis[a], values * sizeof(float));
     add_forces(s);
     return RH_OK;
@@ -246,7 +239,7 @@ static rh_code project(step *s, rh_faces weight, rh_status *status)
 
 static rh_code extend_and_constrain(step *s, rh_status *status)
 {
-    extend(s, s->velocity, (float)margin_of(s->params));
+    RH_TRY(extend(s, s->velocity, (float)margin_of(s->params), status));
     if (s->around->obstacles->count == 0) return RH_OK;
     rh_arena_mark mark = rh_arena_save(s->arena);
     rh_faces copy;
@@ -265,8 +258,7 @@ static rh_code correct_volume(step *s, rh_status *status)
     RH_TRY(rh_faces_new(&s->shift, &s->tiles, true, s->arena, status));
     RH_TRY(rh_volume_correction(&s->pressure, s->positions, per_cell(s), s->params->volume_tolerance, (int)s->params->max_iterations,
                                 s->shift, s->known, s->arena, &solve, status));
-    extend(s, s->shift, NEXT_FACES);
-    return RH_OK;
+    return extend(s, s->shift, NEXT_FACES, status);
 }
 
 // Largest face speed per component bounds every interpolated velocity.

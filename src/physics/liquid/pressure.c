@@ -32,7 +32,7 @@ static void mark_liquid(const rh_pressure *p, uint8_t *liquid)
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < p->tiles->count; t++)
         for (int64_t c = (int64_t)t * p->tiles->cells; c < (int64_t)(t + 1) * p->tiles->cells; c++)
-            liquid[c] = p->surface->inside[c] && !(p->released && p->released[c]) ? LIQUID : AIR;
+            liquid[c] = p->surface->phi[c] < 0 && !(p->released && p->released[c]) ? LIQUID : AIR;
 }
 
 // Way from a liquid cell to the surface towards a neighbour without pressure, in cells. A neighbour inside the liquid
@@ -328,7 +328,7 @@ static int64_t update_released(rh_pressure *p, const float *inflow)
 #pragma omp parallel for schedule(static) reduction(+ : changed)
     for (int32_t t = 0; t < tiles->count; t++)
         for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c++) {
-            if (!p->cut->releases[c] || !p->surface->inside[c]) continue;
+            if (!p->cut->releases[c] || p->surface->phi[c] >= 0) continue;
             bool let_go = p->released[c] ? inflow[c] <= 0 : p->matrix.diagonal[c] > 0 && p->q[c] < 0;
             changed += let_go != (bool)p->released[c];
             p->released[c] = let_go;

@@ -9,9 +9,11 @@
 #include "grid/levelset.h"
 #include "grid/waves.h"
 
-// A row of distances has two cells of its lower and one of its upper neighbour beside it, from place 2 on.
-enum { WIDE = RH_TILE + 3, STRIDE = 16, ROW = 4 };
-enum { SIDE = RH_TILE + 2, ROWS = RH_TILE * RH_TILE };
+// A row of distances has cells of the tiles beside it next to it; those at places 2, 3 and 12 are used.
+enum { WIDE = RH_TILE + 3, STRIDE = 16, ROW = 4, ROWS = RH_TILE * RH_TILE };
+
+// Velocities in solids are asked for less far than in air: depth counts twice.
+static const float PACE = 2;
 
 typedef struct extension {
     const rh_tiles *tiles;
@@ -19,221 +21,246 @@ typedef struct extension {
     float band;
     rh_faces values;
     uint8_t *const *known;
+    uint64_t (*rows)[3];  // per tile and component: rows that may have faces to do: all at first
 } extension;
 
-// One component around a tile. A face without a value has `have` and `value` zero.
-typedef struct component {
-    float value[SIDE * SIDE][RH_TILE], have[SIDE * SIDE][RH_TILE];
-    float side_value[2][ROWS], side_have[2][ROWS];  // beyond the ends of rows: west, east
-    float weight[ROWS][6][RH_TILE];                 // of neighbours: lower, upper of each axis; filled for rows to do
-    uint8_t todo[ROWS], changed[ROWS];              // bits of cells
-    uint64_t rows;                                  // with cells to do
-    int order;                                      // flips of y and z that go away from the liquid
-    float tolerance;                                // changes less than this are none
-} component;
-
-static inline int row_at(int r) { return (r & 7) + 1 + SIDE * ((r >> 3) + 1); }
+// A tile at its turn. Distances and weights are made when a row first asks for them: at most turns few rows do.
+typedef struct visit {
+    const extension *e;
+    int32_t t;
+    uint16_t loaded[WIDE];               // rows of `region` that are filled, a bit for each j
+    float region[WIDE * WIDE * STRIDE];  // cells: distance from liquid in free space, from two cells below the tile on
+    // the component at hand
+    int axis;
+    float *value[1 + RH_WAVE_SIDES];     // of the tile and of its neighbours, NULL where there is none
+    uint8_t *known[1 + RH_WAVE_SIDES];
+    uint64_t weighed;                    // rows whose `todo`, `weight` and `needs` are filled
+    uint8_t todo[ROWS];                  // bits of cells that want a value
+    uint8_t needs[ROWS];                 // bits of sides with a weight
+    uint8_t gives[ROWS][RH_WAVE_SIDES];  // for each side the cells whose neighbour there is farther away and wants a value
+    float weight[ROWS][RH_WAVE_SIDES][RH_TILE];
+} visit;
 
 // --- distance -----------------------------------------------------------------------------------------------------
 
 // Distance from liquid in free space, in cells. Deep in solids phi ends, depth goes on.
 static inline rh_f8 region_row(const extension *e, int32_t t, int row)
 {
+    if (t < 0) return rh_f8_all(e->band);
     rh_f8 d = rh_f8_load(e->phi + (int64_t)t * e->tiles->cells + row);
     if (e->solid) {
         rh_f8 depth = -rh_f8_load(rh_solid_tile(e->tiles, e->solid, t) + row);
-        d = rh_f8_select(depth > RH_SURFACE_DEPTH * e->tiles->h, depth, rh_f8_max(d, depth));
+        d = rh_f8_select(depth > RH_SURFACE_DEPTH * e->tiles->h, PACE * depth, rh_f8_max(d, PACE * depth));
     }
     return d * e->tiles->inverse_h;
 }
 
-static void load_region(const extension *e, int32_t t, float *out)
+static void load_region(visit *v, int j, int k, float *out)
 {
-    bool flat = e->tiles->dimension == 2;
-    rh_f8 far = rh_f8_all(e->band);
-    for (int k = flat ? 0 : -2; k < (flat ? 1 : WIDE - 2); k++)
-        for (int j = -2; j < WIDE - 2; j++, out += STRIDE) {
-            const int32_t *near = e->tiles->near[t] + 3 * (1 + (j >> 3)) + 9 * (1 + (k >> 3));
-            int row = RH_TILE * ((j & 7) + RH_TILE * (k & 7));
-            rh_f8 west = near[0] < 0 ? far : region_row(e, near[0], row), here = near[1] < 0 ? far : region_row(e, near[1], row);
-            rh_f8 east = near[2] < 0 ? far : region_row(e, near[2], row);
-            rh_f8_store(out, __builtin_shufflevector(west, here, 4, 5, 6, 7, 8, 9, 10, 11));
-            rh_f8_store(out + 8, __builtin_shufflevector(here, east, 4, 5, 6, 7, 8, 9, 10, 11));
-        }
+    bool flat = v->e->tiles->dimension == 2;
+    const int32_t *near = v->e->tiles->near[v->t] + 3 * (1 + (j >> 3)) + 9 * (1 + (flat ? 0 : k >> 3));
+    int row = RH_TILE * ((j & 7) + RH_TILE * (flat ? 0 : k & 7));
+    rh_f8 west = region_row(v->e, near[0], row), here = region_row(v->e, near[1], row), east = region_row(v->e, near[2], row);
+    rh_f8_store(out, __builtin_shufflevector(west, here, 4, 5, 6, 7, 8, 9, 10, 11));
+    rh_f8_store(out + 8, __builtin_shufflevector(here, east, 4, 5, 6, 7, 8, 9, 10, 11));
+    v->loaded[k + 2] |= (uint16_t)(1 << (j + 2));
 }
 
-static inline rh_f8 key_at(const float *region, int lower) { return 0.5f * (rh_f8_load(region) + rh_f8_load(region - lower)); }
-
-static inline rh_f8 weight_of(rh_f8 here, rh_f8 there)
+// The distances of row (j, k) of the tile, -2 to 8 each.
+static inline const float *region_at(visit *v, int j, int k)
 {
-    rh_f8 w = here - there, none = {0};
-    return rh_f8_select(w > 1e-4f, w, none);
+    float *out = v->region + STRIDE * (j + 2 + WIDE * (k + 2));
+    if (!(v->loaded[k + 2] >> (j + 2) & 1)) load_region(v, j, k, out);
+    return out + ROW;
 }
 
-// Which faces to do, and the weights of their neighbours.
-static void weigh(const extension *e, const float *region, int axis, const uint8_t *known, component *c)
+// Distance at the lower faces of row (j, k), `shift` cells along x.
+static inline rh_f8 key_at(visit *v, int j, int k, int shift)
 {
-    bool flat = e->tiles->dimension == 2;
-    int step[3] = {1, STRIDE, STRIDE * WIDE}, lower = step[axis];
-    rh_f8 none = {0}, slope_y = none, slope_z = none;
-    c->rows = 0;
-    for (int r = 0; r < e->tiles->cells / RH_TILE; r++) {
-        const float *at = region + ROW + STRIDE * ((r & 7) + 2 + (flat ? 0 : WIDE * ((r >> 3) + 2)));
-        uint64_t bytes;
-        memcpy(&bytes, known + RH_TILE * r, sizeof bytes);
-        if ((bytes & RH_FIRST_COLUMN) == RH_FIRST_COLUMN) continue;
-        rh_f8 key = key_at(at, lower);
-        int todo = rh_i8_bits(key < e->band) & ~(int)((bytes & RH_FIRST_COLUMN) * 0x0102040810204080u >> 56);
-        if (!todo) continue;
-        c->rows |= (uint64_t)1 << r;
-        c->todo[r] = (uint8_t)todo;
-        c->changed[r] = 0;
-        rh_f8 w[6] = {none, none, none, none, none, none};
-        for (int a = 0; a < e->tiles->dimension; a++) {
-            w[2 * a] = weight_of(key, key_at(at - step[a], lower));
-            w[2 * a + 1] = weight_of(key, key_at(at + step[a], lower));
-        }
-        for (int n = 0; n < 6; n++) rh_f8_store(c->weight[r][n], w[n]);
-        slope_y += w[2] - w[3];
-        slope_z += w[4] - w[5];
+    const float *lower = region_at(v, j - (v->axis == 1), k - (v->axis == 2)) - (v->axis == 0);
+    return 0.5f * (rh_f8_load(region_at(v, j, k) + shift) + rh_f8_load(lower + shift));
+}
+
+// The faces of row r without a given value and near enough.
+static int faces_to_do(visit *v, int r, rh_f8 *key)
+{
+    uint64_t bytes;
+    memcpy(&bytes, v->known[0] + RH_TILE * r, sizeof bytes);
+    bytes &= RH_FIRST_COLUMN;
+    if (bytes == RH_FIRST_COLUMN) return 0;
+    *key = key_at(v, r & 7, r >> 3, 0);
+    return rh_i8_bits(*key < v->e->band) & ~(int)(bytes * 0x0102040810204080u >> 56);
+}
+
+// The weights of the neighbours of row r.
+static void weigh(visit *v, int r)
+{
+    int j = r & 7, k = r >> 3, needs = 0;
+    rh_f8 key, none = {0};
+    int todo = faces_to_do(v, r, &key);
+    v->weighed |= (uint64_t)1 << r;
+    v->todo[r] = (uint8_t)todo;
+    v->needs[r] = 0;
+    if (!todo) return;
+    rh_i8 mask = rh_i8_from_bits(todo);
+    rh_f8 there[RH_WAVE_SIDES] = {key_at(v, j, k, -1), key_at(v, j, k, 1), key_at(v, j - 1, k, 0), key_at(v, j + 1, k, 0), key, key};
+    if (v->e->tiles->dimension == 3) there[4] = key_at(v, j, k - 1, 0), there[5] = key_at(v, j, k + 1, 0);
+    for (int n = 0; n < RH_WAVE_SIDES; n++) {
+        rh_f8 w = key - there[n];
+        v->gives[r][n] = (uint8_t)rh_i8_bits((w < -1e-4f) & (there[n] < v->e->band));
+        w = rh_f8_select(mask & (w > 1e-4f), w, none);
+        rh_f8_store(v->weight[r][n], w);
+        needs |= (rh_i8_bits(w > none) != 0) << n;
     }
-    c->order = (rh_f8_sum(slope_y) < 0 ? 7 : 0) | (rh_f8_sum(slope_z) < 0 ? 56 : 0);
+    v->needs[r] = (uint8_t)needs;
 }
 
 // --- values -------------------------------------------------------------------------------------------------------
 
-static inline void load_values(const float *values, const uint8_t *known, rh_f8 *value, rh_f8 *have)
+// Row r of the component in the tile itself (0) or in a neighbour (1 + side), 0 where there is no value.
+static inline rh_f8 load_values(const visit *v, int which, int r, rh_f8 *have)
 {
+    rh_f8 none = {0};
+    *have = none;
+    if (!v->value[which]) return none;
     uint64_t bytes;
-    memcpy(&bytes, known, sizeof bytes);
+    memcpy(&bytes, v->known[which] + RH_TILE * r, sizeof bytes);
+    if (!bytes) return none;
     rh_i8 mask = rh_i8_from_bits((int)(((bytes | bytes >> 1) & RH_FIRST_COLUMN) * 0x0102040810204080u >> 56));
-    *value = (rh_f8)((rh_i8)rh_f8_load(values) & mask);
     *have = (rh_f8)((rh_i8)rh_f8_all(1) & mask);
+    return (rh_f8)((rh_i8)rh_f8_load(v->value[which] + RH_TILE * r) & mask);
 }
 
-// Rows [from, from + step, ...) of tile t, `count` of them, to rows of the block.
-static rh_f8 load_rows(const extension *e, int axis, int32_t t, int from, int step, int count, int to, int to_step, component *c)
+static inline float load_value(const visit *v, int which, int c, float *have)
 {
-    rh_f8 most = {0};
-    for (int n = 0; n < count; n++, to += to_step) {
-        int64_t at = (int64_t)t * e->tiles->cells + RH_TILE * (from + n * step);
-        rh_f8 value = {0}, have = {0};
-        if (t >= 0) load_values(e->values.axis[axis] + at, e->known[axis] + at, &value, &have);
-        rh_f8_store(c->value[to], value);
-        rh_f8_store(c->have[to], have);
-        most = rh_f8_max(most, rh_f8_abs(value));
-    }
-    return most;
+    *have = v->value[which] && v->known[which][c];
+    return *have > 0 ? v->value[which][c] : 0;
 }
 
-static void load_sides(const extension *e, int axis, int32_t t, component *c)
+static void store_row(visit *v, int r, int changed, rh_f8 value)
 {
-    for (int side = 0; side < 2; side++) {
-        int32_t other = e->tiles->near[t][side ? RH_HERE + 1 : RH_HERE - 1];
-        for (int r = 0; r < e->tiles->cells / RH_TILE; r++) {
-            int64_t at = (int64_t)other * e->tiles->cells + RH_TILE * r + (side ? 0 : RH_TILE - 1);
-            bool have = other >= 0 && e->known[axis][at];
-            c->side_have[side][r] = have;
-            c->side_value[side][r] = have ? e->values.axis[axis][at] : 0;
-        }
-    }
+    float *values = v->value[0] + RH_TILE * r;
+    rh_f8_store(values, rh_f8_select(rh_i8_from_bits(changed), value, rh_f8_load(values)));
+    uint64_t bytes, cells = ((uint64_t)changed * RH_FIRST_COLUMN & 0x8040201008040201u) + 0x7f7f7f7f7f7f7f7fu;
+    cells = cells >> 7 & RH_FIRST_COLUMN;  // 1 in each byte that changed
+    memcpy(&bytes, v->known[0] + RH_TILE * r, sizeof bytes);
+    bytes = (bytes & ~(cells * 3)) | cells * 2;
+    memcpy(v->known[0] + RH_TILE * r, &bytes, sizeof bytes);
 }
 
-static void load_component(const extension *e, int axis, int32_t t, component *c)
+// Updates row r, along x until it rests; returns the cells that changed.
+static int extend_row(visit *v, int r)
 {
-    const int32_t *near = e->tiles->near[t];
-    rh_f8 most = {0};
-    for (int k = 0; k < e->tiles->layers; k++) {
-        int row = RH_TILE * k, to = SIDE * (k + 1);
-        most = rh_f8_max(most, load_rows(e, axis, t, row, 1, RH_TILE, to + 1, 1, c));
-        most = rh_f8_max(most, load_rows(e, axis, near[RH_HERE - 3], row + 7, 1, 1, to, 1, c));
-        most = rh_f8_max(most, load_rows(e, axis, near[RH_HERE + 3], row, 1, 1, to + SIDE - 1, 1, c));
+    static const int inner[RH_WAVE_SIDES] = {0, 0, -1, 1, -8, 8}, outer[RH_WAVE_SIDES] = {0, 0, 7, -7, 56, -56};
+    int edge[RH_WAVE_SIDES] = {0, 0, (r & 7) == 0, (r & 7) == 7, r >> 3 == 0, r >> 3 == 7}, changed = 0;
+    rh_f8 sum = {0}, weight = {0}, none = {0}, have;
+    for (int n = 2; n < RH_WAVE_SIDES; n++) {
+        if (!(v->needs[r] >> n & 1)) continue;
+        rh_f8 w = rh_f8_load(v->weight[r][n]), value = load_values(v, edge[n] ? n + 1 : 0, r + (edge[n] ? outer[n] : inner[n]), &have);
+        sum += w * value;
+        weight += w * have;
     }
-    bool flat = e->tiles->dimension == 2;
-    most = rh_f8_max(most, load_rows(e, axis, flat ? -1 : near[RH_HERE - 9], ROWS - RH_TILE, 1, RH_TILE, 1, 1, c));
-    most = rh_f8_max(most, load_rows(e, axis, flat ? -1 : near[RH_HERE + 9], 0, 1, RH_TILE, 1 + SIDE * (flat ? 2 : SIDE - 1), 1, c));
-    load_sides(e, axis, t, c);
-    float largest = 0;
-    for (int i = 0; i < RH_TILE; i++) largest = rh_max_of(largest, most[i]);
-    c->tolerance = 2e-5f * largest;
-}
-
-// Updates a row, along x until it rests; returns the cells that changed.
-static int extend_row(component *c, int r)
-{
-    int at = row_at(r), changed = 0;
-    static const int step[4] = {-1, 1, -SIDE, SIDE};
-    rh_f8 sum = {0}, weight = {0}, none = {0};
-    for (int n = 0; n < 4; n++) {
-        rh_f8 w = rh_f8_load(c->weight[r][n + 2]);
-        sum += w * rh_f8_load(c->value[at + step[n]]);
-        weight += w * rh_f8_load(c->have[at + step[n]]);
-    }
-    rh_f8 value = rh_f8_load(c->value[at]), have = rh_f8_load(c->have[at]);
-    rh_f8 west = rh_f8_load(c->weight[r][0]), east = rh_f8_load(c->weight[r][1]);
-    rh_i8 todo = rh_i8_from_bits(c->todo[r]);
+    rh_f8 value = load_values(v, 0, r, &have), west = rh_f8_load(v->weight[r][0]), east = rh_f8_load(v->weight[r][1]);
+    float have_west, have_east, value_west = load_value(v, 1, RH_TILE * r + 7, &have_west), value_east = load_value(v, 2, RH_TILE * r, &have_east);
+    rh_i8 todo = rh_i8_from_bits(v->todo[r]);
     for (;;) {
-        rh_f8 all = sum + west * rh_f8_west(value, c->side_value[0][r]) + east * rh_f8_east(value, c->side_value[1][r]);
-        rh_f8 total = weight + west * rh_f8_west(have, c->side_have[0][r]) + east * rh_f8_east(have, c->side_have[1][r]);
+        rh_f8 all = sum + west * rh_f8_west(value, value_west) + east * rh_f8_east(value, value_east);
+        rh_f8 total = weight + west * rh_f8_west(have, have_west) + east * rh_f8_east(have, have_east);
         rh_i8 found = todo & (total > none);
         rh_f8 mean = all / rh_f8_select(found, total, rh_f8_all(1));
-        rh_i8 differs = found & ((have == none) | (rh_f8_abs(mean - value) > c->tolerance));
+        // What differs by less than this changes nothing that matters; it also ends the run.
+        rh_i8 differs = found & ((have == none) | (rh_f8_abs(mean - value) > 2e-5f * rh_f8_abs(mean)));
         int bits = rh_i8_bits(differs);
         if (!bits) break;
         changed |= bits;
         value = rh_f8_select(differs, mean, value);
         have = rh_f8_select(differs, rh_f8_all(1), have);
+        if (!(bits & ((v->gives[r][0] & ~1) | (v->gives[r][1] & ~0x80)))) break;  // nobody in the row depends on these
     }
-    if (!changed) return 0;
-    rh_f8_store(c->value[at], value);
-    rh_f8_store(c->have[at], have);
-    c->changed[r] |= (uint8_t)changed;
+    if (changed) store_row(v, r, changed, value);
     return changed;
 }
 
-static void store_row(const component *c, int r, float *values, uint8_t *known)
+// The rows of the tile that a change in row r matters to.
+static uint64_t rows_after(const visit *v, int r, int changed)
 {
-    rh_f8 value = rh_f8_select(rh_i8_from_bits(c->changed[r]), rh_f8_load(c->value[row_at(r)]), rh_f8_load(values));
-    rh_f8_store(values, value);
-    uint64_t bytes, cells = (c->changed[r] * RH_FIRST_COLUMN & 0x8040201008040201u) + 0x7f7f7f7f7f7f7f7fu;
-    cells = cells >> 7 & RH_FIRST_COLUMN;  // 1 in each byte that changed
-    memcpy(&bytes, known, sizeof bytes);
-    bytes = (bytes & ~(cells * 3)) | cells * 2;
-    memcpy(known, &bytes, sizeof bytes);
+    uint64_t rows = 0;
+    const uint8_t *gives = v->gives[r];
+    int j = r & 7, k = r >> 3, last = v->e->tiles->layers - 1;
+    if (j > 0 && changed & gives[2]) rows |= (uint64_t)1 << (r - 1);
+    if (j < 7 && changed & gives[3]) rows |= (uint64_t)2 << r;
+    if (k > 0 && changed & gives[4]) rows |= (uint64_t)1 << (r - 8);
+    if (k < last && changed & gives[5]) rows |= (uint64_t)1 << (r + 8);
+    return rows;
 }
 
-static int extend_component(const extension *e, const float *region, int axis, int32_t t, component *c)
+// The sides beyond which it matters.
+static uint32_t sides_after(const visit *v, int r, int changed)
 {
-    static const int flips[4] = {0, 63, 7, 56};
-    int64_t first = (int64_t)t * e->tiles->cells;
-    weigh(e, region, axis, e->known[axis] + first, c);
-    if (!c->rows) return 0;
-    load_component(e, axis, t, c);
-    int rows = e->tiles->cells / RH_TILE, result = 0;
-    bool changed = true;
-    for (int n = 0; changed; n++) {
-        changed = false;
-        for (int i = 0; i < rows; i++) {
-            int r = i ^ ((flips[n & 3] ^ c->order) & (rows - 1));
-            if (c->rows >> r & 1) changed |= extend_row(c, r) != 0;
+    const uint8_t *gives = v->gives[r];
+    int j = r & 7, k = r >> 3;
+    bool west = changed & gives[0] & 1, east = changed & gives[1] & 0x80, south = j == 0 && changed & gives[2], north = j == 7 && changed & gives[3];
+    bool down = k == 0 && changed & gives[4], up = k == 7 && changed & gives[5];
+    return (uint32_t)(west | east << 1 | south << 2 | north << 3 | down << 4 | up << 5);
+}
+
+// Rows that see a change beyond the given sides.
+static uint64_t rows_at(int sides, int count)
+{
+    uint64_t rows = sides & 3 ? ~(uint64_t)0 : 0;
+    if (sides & 4) rows |= RH_FIRST_COLUMN;
+    if (sides & 8) rows |= RH_LAST_COLUMN;
+    if (sides & 16) rows |= 0xff;
+    if (sides & 32) rows |= (uint64_t)0xff << 56;
+    return count == ROWS ? rows : rows & 0xff;
+}
+
+static void begin_component(visit *v, int axis)
+{
+    static const int side[1 + RH_WAVE_SIDES] = {RH_HERE, RH_HERE - 1, RH_HERE + 1, RH_HERE - 3, RH_HERE + 3, RH_HERE - 9, RH_HERE + 9};
+    v->axis = axis;
+    v->weighed = 0;
+    for (int n = 0; n <= RH_WAVE_SIDES; n++) {
+        int32_t other = v->e->tiles->near[v->t][side[n]];
+        v->value[n] = other < 0 ? NULL : v->e->values.axis[axis] + (int64_t)other * v->e->tiles->cells;
+        v->known[n] = other < 0 ? NULL : v->e->known[axis] + (int64_t)other * v->e->tiles->cells;
+    }
+}
+
+// Goes over the rows that are due, up and down in turns, until none is left.
+static uint32_t extend_component(visit *v, int axis, uint64_t due, uint64_t *rows)
+{
+    int count = v->e->tiles->cells / RH_TILE;
+    uint32_t result = 0;
+    begin_component(v, axis);
+    for (int flip = 0; due; flip ^= count - 1)
+        for (int i = 0; i < count; i++) {
+            int r = i ^ flip;
+            if (!(due >> r & 1)) continue;
+            due &= ~((uint64_t)1 << r);
+            if (!(v->weighed >> r & 1)) weigh(v, r);
+            if (!v->needs[r]) *rows &= ~((uint64_t)1 << r);
+            int changed = v->needs[r] ? extend_row(v, r) : 0;
+            if (!changed) continue;
+            due |= rows_after(v, r, changed) & *rows;
+            result |= sides_after(v, r, changed);
         }
-    }
-    for (int r = 0; r < rows; r++) {
-        if (!(c->rows >> r & 1) || !c->changed[r]) continue;
-        store_row(c, r, e->values.axis[axis] + first + RH_TILE * r, e->known[axis] + first + RH_TILE * r);
-        result |= rh_wave_sides(r, c->changed[r]);
-    }
     return result;
 }
 
-static int extend_tile(const void *data, int32_t t)
+static uint32_t extend_tile(const void *data, int32_t t, uint32_t due)
 {
-    const extension *e = data;
-    float region[WIDE * WIDE * STRIDE];
-    component c;
-    load_region(e, t, region);
-    int result = 0;
-    for (int a = 0; a < e->tiles->dimension; a++) result |= extend_component(e, region, a, t, &c);
+    visit v;
+    v.e = data;
+    v.t = t;
+    memset(v.loaded, 0, sizeof v.loaded);
+    uint32_t result = 0;
+    for (int a = 0; a < v.e->tiles->dimension; a++) {
+        bool first = due & RH_WAVE_FIRST;
+        uint64_t *rows = &v.e->rows[t][a];
+        uint64_t wanted = first ? *rows : *rows & rows_at((int)(due >> (RH_WAVE_SIDES * a) & 63), v.e->tiles->cells / RH_TILE);
+        if (wanted) result |= extend_component(&v, a, wanted, rows) << (RH_WAVE_SIDES * a);
+    }
     return result;
 }
 
@@ -266,16 +293,20 @@ rh_code rh_faces_extend(const rh_tiles *tiles, const float *phi, const float *so
     static const int side[7] = {RH_HERE, RH_HERE - 1, RH_HERE + 1, RH_HERE - 3, RH_HERE + 3, RH_HERE - 9, RH_HERE + 9};
     rh_arena_mark mark = rh_arena_save(arena);
     size_t count = (size_t)tiles->count + 1;
-    uint8_t *content = rh_arena_take(arena, count, status), *open = rh_arena_take(arena, count, status), *due = rh_arena_take(arena, count, status);
-    if (!content || !open || !due) return RH_MEMORY;
-    extension e = {tiles, phi, solid, band, values, known};
+    uint8_t *content = rh_arena_take(arena, count, status), *open = rh_arena_take(arena, count, status);
+    uint32_t *due = rh_arena_take(arena, count * sizeof *due, status);
+    uint64_t (*rows)[3] = rh_arena_take(arena, count * sizeof *rows, status);
+    if (!content || !open || !due || !rows) return RH_MEMORY;
+    extension e = {tiles, phi, solid, band, values, known, rows};
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < tiles->count; t++) content[t] = (uint8_t)look_at_tile(&e, t);
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < tiles->count; t++) {
+        rows[t][0] = rows[t][1] = rows[t][2] = rows_at(63, tiles->cells / RH_TILE);
         open[t] = content[t] & HAS_UNKNOWN;
         due[t] = 0;
-        for (int n = 0; n < 7 && open[t]; n++) due[t] |= tiles->near[t][side[n]] >= 0 && content[tiles->near[t][side[n]]] & HAS_KNOWN;
+        for (int n = 0; n < 7 && open[t]; n++)
+            if (tiles->near[t][side[n]] >= 0 && content[tiles->near[t][side[n]]] & HAS_KNOWN) due[t] = RH_WAVE_FIRST;
     }
     RH_TRY(rh_waves_run(tiles, open, due, ROUNDS, extend_tile, &e, arena, status));
     rh_arena_restore(arena, mark);

@@ -56,6 +56,13 @@ typedef struct builder {
     rh_vicinity *vicinities;  // one for each thread
 } builder;
 
+static inline int next_bit(uint64_t *bits)
+{
+    int n = __builtin_ctzll(*bits);
+    *bits &= *bits - 1;
+    return n;
+}
+
 // --- solids, read from their sampled distance ---------------------------------------------------------------------
 enum { WALL_HALO = 4, WALL_SIDE = RH_TILE + 2 * WALL_HALO };
 
@@ -182,13 +189,17 @@ static float evaluate(const builder *b, const rh_vicinity *v, const solid_block 
     return rh_v3_length(off) - b->offset;
 }
 
-// Loads the particles around rows of cells, seen from points up to `beyond` cells outside them. A point in a solid looks from the
+// Loads the particles around rows of cells, seen from points up to `beyond` cells below them. A point in a solid looks from the
 // solid's surface, up to two cells off.
 static void load_particles(const builder *b, int32_t t, uint64_t rows, int beyond, const solid_block *walls, rh_vicinity *v)
 {
-    int grow = b->reach + beyond + (walls->any ? 2 : 0);
-    if (grow > RH_VICINITY_HALO) grow = RH_VICINITY_HALO;
-    rh_vicinity_load(v, t, rows, grow, grow);
+    uint64_t walled = 0;
+    for (uint64_t left = walls->any ? rows : 0; left;) {
+        int r = next_bit(&left);
+        rh_f8 d = rh_f8_load(walls->values + rh_block_index(b->tiles, WALL_HALO, 0, r & 7, r >> 3));
+        if (rh_i8_bits(d < (float)beyond)) walled |= (uint64_t)1 << r;
+    }
+    rh_vicinity_load(v, t, rows, walled, b->reach + beyond);
 }
 
 static rh_vec3 center_of(const builder *b, int i, int j, int k)
@@ -202,13 +213,6 @@ static uint64_t rows_of(const builder *b, const rh_bits *bits)
     uint64_t rows = 0;
     for (int r = 0; r < b->tiles->cells / RH_TILE; r++) rows |= (uint64_t)(rh_bits_row(bits, r & 7, r >> 3) != 0) << r;
     return rows;
-}
-
-static inline int next_bit(uint64_t *bits)
-{
-    int n = __builtin_ctzll(*bits);
-    *bits &= *bits - 1;
-    return n;
 }
 
 // --- cell centres -------------------------------------------------------------------------------------------------

@@ -70,14 +70,16 @@ static int relax_row(const sweep *s, float *own, const float *const near[6], int
     return changed;
 }
 
-static int sweep_tile(const void *data, int32_t t)
+static uint32_t sweep_tile(const void *data, int32_t t, uint32_t due)
 {
+    (void)due;  // rows are cheap to try
     const sweep *s = data;
     static const int orders[4] = {0, 63, 7, 56};  // flips of y and z
     float *own = s->phi + (int64_t)t * s->tiles->cells;
     const float *near[6];
     neighbours(s, t, near);
-    int rows = s->tiles->cells / RH_TILE, result = 0;
+    int rows = s->tiles->cells / RH_TILE;
+    uint32_t result = 0;
     for (int n = 0;; n++) {
         bool changed = false;
         for (int i = 0; i < rows; i++) {
@@ -96,27 +98,27 @@ rh_code rh_levelset_sweep(const rh_tiles *tiles, float *phi, const rh_bits *todo
     enum { ROUNDS = 12 };
     rh_arena_mark mark = rh_arena_save(arena);
     float *far = rh_arena_take(arena, (size_t)tiles->cells * sizeof *far, status);
-    uint8_t *open = rh_arena_take(arena, (size_t)tiles->count + 1, status), *due = rh_arena_take(arena, (size_t)tiles->count + 1, status);
-    if (!far || !open || !due) return RH_MEMORY;
+    size_t count = (size_t)tiles->count + 1;
+    uint8_t *open = rh_arena_take(arena, count, status), *gives = rh_arena_take(arena, count, status);
+    uint32_t *due = rh_arena_take(arena, count * sizeof *due, status);
+    if (!far || !open || !gives || !due) return RH_MEMORY;
     for (int c = 0; c < tiles->cells; c++) far[c] = band * tiles->h;
     sweep s = {tiles, phi, todo, far, (band - 0.57f) * tiles->h};
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < tiles->count; t++) {
         rh_f8 least = rh_f8_all(band * tiles->h);
         for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c += RH_TILE) least = rh_f8_min(least, magnitude(phi + c));
-        due[t] = rh_i8_bits(least < s.wakes) != 0;
+        gives[t] = rh_i8_bits(least < s.wakes) != 0;
         open[t] = rh_bits_any(tiles, &todo[t]);
     }
-    // Neighbours of the tiles that have distances to give are due as well.
-    uint8_t *first = rh_arena_take(arena, (size_t)tiles->count + 1, status);
-    if (!first) return RH_MEMORY;
     static const int side[7] = {RH_HERE, RH_HERE - 1, RH_HERE + 1, RH_HERE - 3, RH_HERE + 3, RH_HERE - 9, RH_HERE + 9};
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < tiles->count; t++) {
-        first[t] = 0;
-        for (int n = 0; n < 7; n++) first[t] |= tiles->near[t][side[n]] >= 0 && due[tiles->near[t][side[n]]];
+        due[t] = 0;
+        for (int n = 0; n < 7; n++)
+            if (tiles->near[t][side[n]] >= 0 && gives[tiles->near[t][side[n]]]) due[t] = RH_WAVE_FIRST;
     }
-    RH_TRY(rh_waves_run(tiles, open, first, ROUNDS, sweep_tile, &s, arena, status));
+    RH_TRY(rh_waves_run(tiles, open, due, ROUNDS, sweep_tile, &s, arena, status));
     rh_arena_restore(arena, mark);
     return RH_OK;
 }

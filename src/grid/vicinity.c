@@ -80,23 +80,32 @@ static uint32_t load_row(rh_vicinity *v, int32_t t, rh_vec3 origin, int j, int k
     return at + LANES;
 }
 
-void rh_vicinity_load(rh_vicinity *v, int32_t t, uint64_t rows, int grow, int halo)
+// Marks the rows within `grow` cells of the given ones: per layer of the halo a bit for each row.
+static void want_rows(const rh_vicinity *v, uint64_t rows, int grow, uint32_t wanted[RH_VICINITY_SIDE])
 {
-    const rh_tiles *tiles = v->tiles;
-    bool flat = tiles->dimension == 2;
-    rh_tile corner = tiles->at[t];
-    rh_vec3 origin = {(float)(corner.x * RH_TILE), (float)(corner.y * RH_TILE), flat ? 0 : (float)(corner.z * RH_TILE)};
-    uint32_t wanted[RH_VICINITY_SIDE] = {0}, at = 0;  // per layer one bit per row
-    v->halo = halo;
-    for (int k = 0; k < tiles->layers; k++) {
-        uint32_t row = (uint32_t)(rows >> (8 * k) & 0xff) << halo, wide = row;
+    bool flat = v->tiles->dimension == 2;
+    for (int k = 0; k < v->tiles->layers; k++) {
+        uint32_t row = (uint32_t)(rows >> (8 * k) & 0xff) << v->halo, wide = row;
         for (int g = 1; g <= grow; g++) wide |= row << g | row >> g;
-        for (int g = flat ? 0 : -grow; g <= (flat ? 0 : grow); g++) wanted[flat ? 0 : k + g + halo] |= wide;
+        for (int g = flat ? 0 : -grow; g <= (flat ? 0 : grow); g++) wanted[flat ? 0 : k + g + v->halo] |= wide;
     }
-    for (int k = 0; k < (flat ? 1 : RH_TILE + 2 * halo); k++)
-        for (int j = 0; j < RH_TILE + 2 * halo; j++) {
-            if (wanted[k] >> j & 1) at = load_row(v, t, origin, j - halo, flat ? 0 : k - halo, at);
-            else memset(v->start[j + RH_VICINITY_SIDE * k], 0, sizeof v->start[0]);
+}
+
+void rh_vicinity_load(rh_vicinity *v, int32_t t, uint64_t near, uint64_t far, int grow)
+{
+    bool flat = v->tiles->dimension == 2;
+    rh_tile corner = v->tiles->at[t];
+    rh_vec3 origin = {(float)(corner.x * RH_TILE), (float)(corner.y * RH_TILE), flat ? 0 : (float)(corner.z * RH_TILE)};
+    uint32_t wanted[RH_VICINITY_SIDE] = {0}, at = 0;
+    int grow_far = grow + 2 < RH_VICINITY_HALO ? grow + 2 : RH_VICINITY_HALO;
+    v->halo = far ? grow_far : grow;
+    want_rows(v, near, grow, wanted);
+    if (far) want_rows(v, far, grow_far, wanted);
+    int side = RH_TILE + 2 * v->halo;
+    for (int k = 0; k < (flat ? 1 : side); k++)
+        for (int j = 0; j < side; j++) {
+            if (wanted[k] >> j & 1) at = load_row(v, t, origin, j - v->halo, flat ? 0 : k - v->halo, at);
+            else memset(v->start[j + RH_VICINITY_SIDE * k], 0, (size_t)(side + 1) * sizeof(uint32_t));
         }
 }
 

@@ -21,7 +21,8 @@ typedef struct rh_vicinity {
 
 // Room for the particles of any tile with its halo, in floats for each of the four arrays.
 int64_t rh_vicinity_room(const rh_tiles *tiles);
-// Loads the rows within `grow` cells of the given ones (bit j + 8 k of `rows`); `grow` at most `halo`, 1 to 4. All other rows are empty.
-void rh_vicinity_load(rh_vicinity *v, int32_t t, uint64_t rows, int grow, int halo);
+// Loads the rows within `grow` cells of rows `near` and within `grow` + 2 of rows `far` (bit j + 8 k); `grow` + 2 is cut to the halo. All other
+// rows are empty.
+void rh_vicinity_load(rh_vicinity *v, int32_t t, uint64_t near, uint64_t far, int grow);
 // xbar - x for the particles within R of x under k(s) = (1 - s^2)^3, x in cells from the tile's corner; false when none is near.
 bool rh_vicinity_average(const rh_vicinity *v, rh_vec3 x, rh_vec3 *offset);

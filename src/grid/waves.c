@@ -6,18 +6,19 @@ enum { COLORS = 8 };
 
 static int color_of(rh_tile at) { return (at.x & 1) | (at.y & 1) << 1 | (at.z & 1) << 2; }
 
-static void wake(const rh_tiles *tiles, int32_t t, int changed, uint8_t *due)
+static void wake(const rh_tiles *tiles, int32_t t, uint32_t changed, uint32_t *due)
 {
-    static const int side[6] = {RH_HERE - 1, RH_HERE + 1, RH_HERE - 3, RH_HERE + 3, RH_HERE - 9, RH_HERE + 9};
-    for (int n = 0; n < 6; n++) {
-        if (!(changed >> n & 1) || tiles->near[t][side[n]] < 0) continue;
-        uint8_t *flag = &due[tiles->near[t][side[n]]];
-#pragma omp atomic write
-        *flag = 1;  // two tiles of one colour may share a neighbour: both say the same
+    static const int side[RH_WAVE_SIDES] = {RH_HERE - 1, RH_HERE + 1, RH_HERE - 3, RH_HERE + 3, RH_HERE - 9, RH_HERE + 9};
+    for (int n = 0; n < RH_WAVE_SIDES; n++) {
+        uint32_t fields = changed >> n & (1 | 1 << RH_WAVE_SIDES | 1 << 2 * RH_WAVE_SIDES);
+        if (!fields || tiles->near[t][side[n]] < 0) continue;
+        uint32_t *flags = &due[tiles->near[t][side[n]]], seen = fields << (n ^ 1);
+#pragma omp atomic
+        *flags |= seen;  // two tiles of one colour may share a neighbour
     }
 }
 
-rh_code rh_waves_run(const rh_tiles *tiles, const uint8_t *open, uint8_t *due, int max_rounds, rh_wave_work *work, const void *data,
+rh_code rh_waves_run(const rh_tiles *tiles, const uint8_t *open, uint32_t *due, int max_rounds, rh_wave_work *work, const void *data,
                      rh_arena *arena, rh_status *status)
 {
     rh_arena_mark mark = rh_arena_save(arena);
@@ -34,10 +35,14 @@ rh_code rh_waves_run(const rh_tiles *tiles, const uint8_t *open, uint8_t *due, i
         for (int c = 0; c < COLORS; c++) {
             int32_t count = 0;
             for (int32_t n = begin[c]; n < begin[c + 1]; n++)
-                if (due[list[n]]) due[list[n]] = 0, now[count++] = list[n];
+                if (due[list[n]]) now[count++] = list[n];
             done += count;
 #pragma omp parallel for schedule(dynamic, 1) if (count > 2)
-            for (int32_t n = 0; n < count; n++) wake(tiles, now[n], work(data, now[n]), due);
+            for (int32_t n = 0; n < count; n++) {
+                uint32_t sides = due[now[n]];
+                due[now[n]] = 0;  // nobody else looks: no neighbour has this colour
+                wake(tiles, now[n], work(data, now[n], sides), due);
+            }
         }
     }
     rh_arena_restore(arena, mark);

@@ -9,8 +9,8 @@
 #include "grid/levelset.h"
 #include "grid/waves.h"
 
-// A row of distances has cells of the tiles beside it next to it; those at places 2, 3 and 12 are used.
-enum { WIDE = RH_TILE + 3, STRIDE = 16, ROW = 4, ROWS = RH_TILE * RH_TILE };
+// A row of distances stands between the rows of the tiles beside it: whole rows are written and read without crossing.
+enum { WIDE = RH_TILE + 3, STRIDE = 3 * RH_TILE, ROWS = RH_TILE * RH_TILE };
 
 // Velocities in solids are asked for less far than in air: depth counts twice.
 static const float PACE = 2;
@@ -60,9 +60,7 @@ static void load_region(visit *v, int j, int k, float *out)
     bool flat = v->e->tiles->dimension == 2;
     const int32_t *near = v->e->tiles->near[v->t] + 3 * (1 + (j >> 3)) + 9 * (1 + (flat ? 0 : k >> 3));
     int row = RH_TILE * ((j & 7) + RH_TILE * (flat ? 0 : k & 7));
-    rh_f8 west = region_row(v->e, near[0], row), here = region_row(v->e, near[1], row), east = region_row(v->e, near[2], row);
-    rh_f8_store(out, __builtin_shufflevector(west, here, 4, 5, 6, 7, 8, 9, 10, 11));
-    rh_f8_store(out + 8, __builtin_shufflevector(here, east, 4, 5, 6, 7, 8, 9, 10, 11));
+    for (int n = 0; n < 3; n++) rh_f8_store(out + RH_TILE * n, region_row(v->e, near[n], row));
     v->loaded[k + 2] |= (uint16_t)(1 << (j + 2));
 }
 
@@ -71,7 +69,7 @@ static inline const float *region_at(visit *v, int j, int k)
 {
     float *out = v->region + STRIDE * (j + 2 + WIDE * (k + 2));
     if (!(v->loaded[k + 2] >> (j + 2) & 1)) load_region(v, j, k, out);
-    return out + ROW;
+    return out + RH_TILE;
 }
 
 // Distance at the lower faces of row (j, k), `shift` cells along x.
@@ -125,7 +123,6 @@ static inline rh_f8 load_values(const visit *v, int which, int r, rh_f8 *have)
     if (!v->value[which]) return none;
     uint64_t bytes;
     memcpy(&bytes, v->known[which] + RH_TILE * r, sizeof bytes);
-    if (!bytes) return none;
     rh_i8 mask = rh_i8_from_bits((int)(((bytes | bytes >> 1) & RH_FIRST_COLUMN) * 0x0102040810204080u >> 56));
     *have = (rh_f8)((rh_i8)rh_f8_all(1) & mask);
     return (rh_f8)((rh_i8)rh_f8_load(v->value[which] + RH_TILE * r) & mask);
@@ -154,8 +151,7 @@ static int extend_row(visit *v, int r)
     static const int inner[RH_WAVE_SIDES] = {0, 0, -1, 1, -8, 8}, outer[RH_WAVE_SIDES] = {0, 0, 7, -7, 56, -56};
     int edge[RH_WAVE_SIDES] = {0, 0, (r & 7) == 0, (r & 7) == 7, r >> 3 == 0, r >> 3 == 7}, changed = 0;
     rh_f8 sum = {0}, weight = {0}, none = {0}, have;
-    for (int n = 2; n < RH_WAVE_SIDES; n++) {
-        if (!(v->needs[r] >> n & 1)) continue;
+    for (int n = 2; n < 2 * v->e->tiles->dimension; n++) {
         rh_f8 w = rh_f8_load(v->weight[r][n]), value = load_values(v, edge[n] ? n + 1 : 0, r + (edge[n] ? outer[n] : inner[n]), &have);
         sum += w * value;
         weight += w * have;
@@ -230,16 +226,16 @@ static void begin_component(visit *v, int axis)
 // Goes over the rows that are due, up and down in turns, until none is left.
 static uint32_t extend_component(visit *v, int axis, uint64_t due, uint64_t *rows)
 {
-    int count = v->e->tiles->cells / RH_TILE;
     uint32_t result = 0;
     begin_component(v, axis);
-    for (int flip = 0; due; flip ^= count - 1)
-        for (int i = 0; i < count; i++) {
-            int r = i ^ flip;
-            if (!(due >> r & 1)) continue;
-            due &= ~((uint64_t)1 << r);
-            if (!(v->weighed >> r & 1)) weigh(v, r);
-            if (!v->needs[r]) *rows &= ~((uint64_t)1 << r);
+    for (bool up = true; due; up = !up)
+        for (uint64_t ahead = ~(uint64_t)0; due & ahead;) {
+            int r = up ? __builtin_ctzll(due & ahead) : 63 - __builtin_clzll(due & ahead);
+            uint64_t bit = (uint64_t)1 << r;
+            ahead = up ? -bit - bit : bit - 1;
+            due &= ~bit;
+            if (!(v->weighed & bit)) weigh(v, r);
+            if (!v->needs[r]) *rows &= ~bit;
             int changed = v->needs[r] ? extend_row(v, r) : 0;
             if (!changed) continue;
             due |= rows_after(v, r, changed) & *rows;

@@ -25,3 +25,4 @@ double rh_max(const double *values, int64_t count)
 
 void rh_threads_set(int count) { omp_set_num_threads(count > 0 ? count : omp_get_num_procs()); }
 int rh_threads(void) { return omp_get_max_threads(); }
+int rh_thread(void) { return omp_get_thread_num(); }

@@ -138,3 +138,17 @@ static inline int rh_i4_bits(rh_i4 mask)
 #endif
 }
 static inline bool rh_i4_any(rh_i4 mask) { return rh_i4_bits(mask) != 0; }
+// Eight structures of three floats, x y z x y z ..., as three vectors.
+static inline void rh_f8_load3(const float *p, rh_f8 *x, rh_f8 *y, rh_f8 *z)
+{
+    rh_f8 a = rh_f8_load(p), b = rh_f8_load(p + 8), c = rh_f8_load(p + 16);
+    // Halves that belong together side by side first: then all shuffles stay within their half.
+    rh_f8 u = __builtin_shufflevector(a, b, 0, 1, 2, 3, 12, 13, 14, 15);
+    rh_f8 v = __builtin_shufflevector(a, c, 4, 5, 6, 7, 8, 9, 10, 11);
+    rh_f8 w = __builtin_shufflevector(b, c, 0, 1, 2, 3, 12, 13, 14, 15);
+    rh_f8 xy = __builtin_shufflevector(v, w, 2, 3, 9, 10, 6, 7, 13, 14);  // x2 y2 x3 y3
+    rh_f8 yz = __builtin_shufflevector(u, v, 1, 2, 8, 9, 5, 6, 12, 13);   // y0 z0 y1 z1
+    *x = __builtin_shufflevector(u, xy, 0, 3, 8, 10, 4, 7, 12, 14);
+    *y = __builtin_shufflevector(yz, xy, 0, 2, 9, 11, 4, 6, 13, 15);
+    *z = __builtin_shufflevector(yz, w, 1, 3, 8, 11, 5, 7, 12, 15);
+}

@@ -1,189 +1,124 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Distances and extension on tiles. Both work tile by tile on a dense block with one cell of its neighbours around,
-// tiles in 2^d colours: a tile sees the newest values of other colours and no two neighbours run at once, so the
-// result does not depend on threads.
-//
-// Distance: fast sweeping (H. Zhao, "A fast sweeping method for eikonal equations", Math. Comp. 74, 2005) inside each tile.
-// Extension: grad u . grad phi = 0, upwind, visiting unknown faces once in order of distance.
-#include <math.h>
-#include <string.h>
+// Distances on tiles: fast sweeping (H. Zhao, "A fast sweeping method for eikonal equations", Math. Comp. 74, 2005). A row of a tile is
+// updated at once, along x until it rests; rows are visited in the orders of y and z in turn until none changes; tiles wake
+// each other (grid/waves.h).
+#include "base/simd.h"
 #include "grid/levelset.h"
+#include "grid/waves.h"
 
-enum { SIDE = RH_TILE + 2, SMALL = SIDE * SIDE * SIDE };
+typedef struct sweep {
+    const rh_tiles *tiles;
+    float *phi;
+    const rh_bits *todo;
+    const float *far;   // a tile of cells at band * h, in place of tiles that do not exist
+    float wakes;        // m: a distance from here on changes no other one, because neighbours differ by h / sqrt(3) at least
+} sweep;
 
-static inline int color_of(rh_tile at) { return (at.x & 1) | (at.y & 1) << 1 | (at.z & 1) << 2; }
-
-// --- distance -----------------------------------------------------------------------------------------------------
-
-// Solution of the upwind eikonal equation from the smallest neighbour along each axis (in cells).
-static float eikonal(float a, float b, float c)
+// Solution of the upwind eikonal equation from the smallest neighbour along each axis.
+static inline rh_f8 eikonal(rh_f8 a, rh_f8 b, rh_f8 c, float h)
 {
-    float swap;
-    if (a > b) swap = a, a = b, b = swap;
-    if (b > c) swap = b, b = c, c = swap;
-    if (a > b) swap = a, a = b, b = swap;
-    float d = a + 1;
-    if (d <= b) return d;
-    d = 0.5f * (a + b + sqrtf(rh_max_of(2 - (a - b) * (a - b), 0)));
-    if (d <= c) return d;
-    float sum = a + b + c, squares = a * a + b * b + c * c;
-    return (sum + sqrtf(rh_max_of(sum * sum - 3 * (squares - 1), 0))) / 3;
+    rh_f8 none = {0}, low = rh_f8_min(a, b), high = rh_f8_max(a, b);
+    a = rh_f8_min(low, c);
+    b = rh_f8_min(high, rh_f8_max(low, c));
+    c = rh_f8_max(high, c);
+    rh_f8 one = a + h, two = 0.5f * (a + b + rh_f8_sqrt(rh_f8_max(2 * h * h - (a - b) * (a - b), none)));
+    rh_f8 sum = a + b + c, squares = a * a + b * b + c * c;
+    rh_f8 three = (sum + rh_f8_sqrt(rh_f8_max(sum * sum - 3 * (squares - h * h), none))) * (1.0f / 3);
+    return rh_f8_select(one <= b, one, rh_f8_select(two <= c, two, three));
 }
 
-// One of the 2^d sweeps; magnitudes in cells.
-static bool sweep_once(const rh_tiles *tiles, int order, const bool *frozen, float *d)
+static inline rh_f8 magnitude(const float *row) { return rh_f8_abs(rh_f8_load(row)); }
+
+// The six tiles around tile t: lower and upper along each axis.
+static void neighbours(const sweep *s, int32_t t, const float *near[6])
 {
-    bool changed = false;
-    int nz = tiles->layers, flat = tiles->dimension == 2;
-    for (int kk = 0; kk < nz; kk++)
-        for (int jj = 0; jj < RH_TILE; jj++)
-            for (int ii = 0; ii < RH_TILE; ii++) {
-                int i = order & 1 ? RH_TILE - 1 - ii : ii, j = order & 2 ? RH_TILE - 1 - jj : jj, k = order & 4 ? nz - 1 - kk : kk;
-                int n = (i + 1) + SIDE * ((j + 1) + (flat ? 0 : SIDE * (k + 1)));
-                if (frozen[n]) continue;
-                float a = rh_min(d[n - 1], d[n + 1]), b = rh_min(d[n - SIDE], d[n + SIDE]);
-                float c = flat ? 1e10f : rh_min(d[n - SIDE * SIDE], d[n + SIDE * SIDE]);
-                float value = eikonal(a, b, c);
-                if (value < d[n]) d[n] = value, changed = true;
-            }
+    static const int side[6] = {RH_HERE - 1, RH_HERE + 1, RH_HERE - 3, RH_HERE + 3, RH_HERE - 9, RH_HERE + 9};
+    for (int n = 0; n < 6; n++) {
+        int32_t other = s->tiles->near[t][side[n]];
+        near[n] = other < 0 ? s->far : s->phi + (int64_t)other * s->tiles->cells;
+    }
+}
+
+// Updates a row; returns the cells that changed, in *wakes those that others may feel.
+static int relax_row(const sweep *s, float *own, const float *const near[6], int r, int todo, int *wakes)
+{
+    int j = r & 7, k = r >> 3, at = RH_TILE * r;
+    float h = s->tiles->h, step = 2e-6f * h;
+    float west = near[0][at + 7], east = near[1][at];
+    west = west < 0 ? -west : west;
+    east = east < 0 ? -east : east;
+    rh_f8 y = rh_f8_min(magnitude(j > 0 ? own + at - 8 : near[2] + at + 56), magnitude(j < 7 ? own + at + 8 : near[3] + at - 56));
+    rh_f8 z = rh_f8_all(1e10f * h);
+    if (s->tiles->dimension == 3)
+        z = rh_f8_min(magnitude(k > 0 ? own + at - 64 : near[4] + at + 448), magnitude(k < 7 ? own + at + 64 : near[5] + at - 448));
+    rh_f8 signs = rh_f8_load(own + at), d = rh_f8_abs(signs);
+    rh_i8 mask = rh_i8_from_bits(todo);
+    int changed = 0;
+    for (;;) {
+        rh_f8 value = eikonal(rh_f8_min(rh_f8_west(d, west), rh_f8_east(d, east)), y, z, h);
+        rh_i8 less = mask & (value < d - step);
+        int bits = rh_i8_bits(less);
+        if (!bits) break;
+        changed |= bits;
+        d = rh_f8_select(less, value, d);
+    }
+    if (!changed) return 0;
+    rh_f8_store(own + at, (rh_f8)((rh_i8)d | ((rh_i8)signs & (int32_t)0x80000000)));
+    *wakes = changed & rh_i8_bits(d < s->wakes);
     return changed;
 }
 
-static void sweep_tile(const rh_tiles *tiles, int32_t t, float *phi, const uint8_t *fixed, float band)
+static uint32_t sweep_tile(const void *data, int32_t t, uint32_t due)
 {
-    float d[SMALL];
-    bool frozen[SMALL];
-    rh_block_load(tiles, phi, t, 1, band * tiles->h, d);
-    bool any = false;
-    int n = rh_block_values(tiles, 1);
-    for (int i = 0; i < n; i++) {
-        d[i] = fabsf(d[i]) * tiles->inverse_h;
-        any |= d[i] < band;
-        frozen[i] = false;
-    }
-    if (!any) return;
-    float *out = phi + (int64_t)t * tiles->cells;
-    const uint8_t *keep = fixed + (int64_t)t * tiles->cells;
-    for (int k = 0; k < tiles->layers; k++)
-        for (int j = 0; j < RH_TILE; j++)
-            for (int i = 0; i < RH_TILE; i++) frozen[rh_block_index(tiles, 1, i, j, k)] = keep[i + RH_TILE * (j + RH_TILE * k)];
-    int orders = tiles->dimension == 3 ? 8 : 4;
-    // A sweep that changes nothing in one order would change nothing in any.
-    for (int order = 0; order < 2 * orders && sweep_once(tiles, order % orders, frozen, d); order++) {}
-    for (int k = 0; k < tiles->layers; k++)
-        for (int j = 0; j < RH_TILE; j++)
-            for (int i = 0; i < RH_TILE; i++) {
-                float *value = out + i + RH_TILE * (j + RH_TILE * k);
-                float distance = rh_min(d[rh_block_index(tiles, 1, i, j, k)], band) * tiles->h;
-                if (!keep[i + RH_TILE * (j + RH_TILE * k)]) *value = *value < 0 ? -distance : distance;
-            }
-}
-
-void rh_levelset_sweep(const rh_tiles *tiles, float *phi, const uint8_t *fixed, float band)
-{
-    // The way to a cell at most eight cells off leads through at most one border per axis, dimension + 1 tiles, each of
-    // which may have to wait for the next round.
-    for (int round = 0; round <= tiles->dimension; round++)
-        for (int color = 0; color < 8; color++) {
-#pragma omp parallel for schedule(dynamic, 8)
-            for (int32_t t = 0; t < tiles->count; t++)
-                if (color_of(tiles->at[t]) == color) sweep_tile(tiles, t, phi, fixed, band);
+    (void)due;  // rows are cheap to try
+    const sweep *s = data;
+    static const int orders[4] = {0, 63, 7, 56};  // flips of y and z
+    float *own = s->phi + (int64_t)t * s->tiles->cells;
+    const float *near[6];
+    neighbours(s, t, near);
+    int rows = s->tiles->cells / RH_TILE;
+    uint32_t result = 0;
+    for (int n = 0;; n++) {
+        bool changed = false;
+        for (int i = 0; i < rows; i++) {
+            int r = i ^ (orders[n & 3] & (rows - 1)), wakes = 0, todo = rh_bits_row(&s->todo[t], r & 7, r >> 3);
+            if (!todo || !relax_row(s, own, near, r, todo, &wakes)) continue;
+            changed = true;
+            result |= rh_wave_sides(r, wakes);
         }
-}
-
-// --- extension ----------------------------------------------------------------------------------------------------
-typedef struct unknown { float key; int16_t block, cell; } unknown;
-
-// A counting sort into classes of distance, stable inside a class.
-static void order_unknowns(const unknown *list, int count, float band, int16_t *order)
-{
-    enum { CLASSES = 128 };
-    int start[CLASSES + 1] = {0};
-    float scale = (float)CLASSES / (band + 1);
-#define CLASS(u) ((int)rh_min(rh_max_of(((u).key + 1) * scale, 0), CLASSES - 1))
-    for (int i = 0; i < count; i++) start[CLASS(list[i]) + 1]++;
-    for (int c = 0; c < CLASSES; c++) start[c + 1] += start[c];
-    for (int i = 0; i < count; i++) order[start[CLASS(list[i])]++] = (int16_t)i;
-#undef CLASS
-}
-
-// Upwind mean over the axis neighbours nearer to the known region, weighted by how much nearer they are.
-static bool extend_value(const rh_tiles *tiles, int n, const float *key, const uint8_t *known, const float *value, float *out)
-{
-    static const int step3[3] = {1, SIDE, SIDE * SIDE};
-    float sum = 0, weight = 0;
-    for (int a = 0; a < tiles->dimension; a++)
-        for (int s = -1; s <= 1; s += 2) {
-            int m = n + s * step3[a];
-            if (!known[m]) continue;
-            float w = key[n] - key[m];
-            if (w <= 1e-4f) continue;
-            sum += w * value[m];
-            weight += w;
-        }
-    if (weight > 0) *out = sum / weight;
-    return weight > 0;
-}
-
-// Distance at the faces of `axis`, in cells, from cell centres: block of faces needs cells one below.
-static void face_distance(const rh_tiles *tiles, const float *distance, int axis, int32_t t, float band, float *key)
-{
-    float wide[(RH_TILE + 4) * (RH_TILE + 4) * (RH_TILE + 4)];
-    rh_block_load(tiles, distance, t, 2, band * tiles->h, wide);
-    int low = tiles->dimension == 3 ? -1 : 0, high = tiles->dimension == 3 ? RH_TILE : 0;
-    for (int k = low; k <= high; k++)
-        for (int j = -1; j <= RH_TILE; j++)
-            for (int i = -1; i <= RH_TILE; i++)
-                key[rh_block_index(tiles, 1, i, j, k)] =
-                    0.5f * tiles->inverse_h * (wide[rh_block_index(tiles, 2, i, j, k)] +
-                                               wide[rh_block_index(tiles, 2, i - (axis == 0), j - (axis == 1), k - (axis == 2))]);
-}
-
-static void extend_tile(const rh_tiles *tiles, int axis, const float *distance, float band, int32_t t, float *values, uint8_t *known)
-{
-    uint8_t *known_out = known + (int64_t)t * tiles->cells;
-    const float *own = distance + (int64_t)t * tiles->cells;
-    bool wanted = false;  // a face without a value, near enough
-    for (int c = 0; c < tiles->cells; c++) wanted |= known_out[c] != 1 && own[c] < band * tiles->h;
-    if (!wanted) return;
-    float key[SMALL], value[SMALL];
-    uint8_t have[SMALL];
-    rh_block_load_u8(tiles, known, t, 1, 0, have);
-    int n = rh_block_values(tiles, 1);
-    bool any = false;
-    for (int i = 0; i < n && !any; i++) any = have[i];
-    if (!any) return;
-    rh_block_load(tiles, values, t, 1, 0, value);
-    face_distance(tiles, distance, axis, t, band, key);
-
-    unknown list[RH_TILE * RH_TILE * RH_TILE];
-    int16_t order[RH_TILE * RH_TILE * RH_TILE];
-    int count = 0;
-    for (int c = 0; c < tiles->cells; c++) {
-        int b = rh_block_index(tiles, 1, c & 7, c >> 3 & 7, c >> 6);
-        // Values set in an earlier round are made again: their upwind neighbours may have come since.
-        if (have[b] != 1 && key[b] < band) list[count++] = (unknown){key[b], (int16_t)b, (int16_t)c};
-    }
-    order_unknowns(list, count, band, order);
-    float *out = values + (int64_t)t * tiles->cells;
-    for (int i = 0; i < count; i++) {
-        const unknown *u = &list[order[i]];
-        if (!extend_value(tiles, u->block, key, have, value, &value[u->block])) continue;
-        have[u->block] = known_out[u->cell] = 2;
-        out[u->cell] = value[u->block];
+        if (!changed) return result;
     }
 }
 
-void rh_faces_extend(const rh_tiles *tiles, int axis, const float *distance, float band, float *values, uint8_t *known)
+rh_code rh_levelset_sweep(const rh_tiles *tiles, float *phi, const rh_bits *todo, float band, rh_arena *arena, rh_status *status)
 {
-    // On planes in all directions, values five cells off are wrong by as much as they change over a cell after two rounds, by
-    // a thousandth of that after three; a fourth is not worth its tenth of a step.
-    for (int round = 0; round < 3; round++)
-        for (int color = 0; color < 8; color++) {
-#pragma omp parallel for schedule(dynamic, 8)
-            for (int32_t t = 0; t < tiles->count; t++)
-                if (color_of(tiles->at[t]) == color) extend_tile(tiles, axis, distance, band, t, values, known);
-        }
+    // A wave crosses a border for each axis at most as far as eight cells go, and each may have to wait for the next round.
+    enum { ROUNDS = 12 };
+    rh_arena_mark mark = rh_arena_save(arena);
+    float *far = rh_arena_take(arena, (size_t)tiles->cells * sizeof *far, status);
+    size_t count = (size_t)tiles->count + 1;
+    uint8_t *open = rh_arena_take(arena, count, status), *gives = rh_arena_take(arena, count, status);
+    uint32_t *due = rh_arena_take(arena, count * sizeof *due, status);
+    if (!far || !open || !gives || !due) return RH_MEMORY;
+    for (int c = 0; c < tiles->cells; c++) far[c] = band * tiles->h;
+    sweep s = {tiles, phi, todo, far, (band - 0.57f) * tiles->h};
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < tiles->count; t++) {
+        rh_f8 least = rh_f8_all(band * tiles->h);
+        for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c += RH_TILE) least = rh_f8_min(least, magnitude(phi + c));
+        gives[t] = rh_i8_bits(least < s.wakes) != 0;
+        open[t] = rh_bits_any(tiles, &todo[t]);
+    }
+    static const int side[7] = {RH_HERE, RH_HERE - 1, RH_HERE + 1, RH_HERE - 3, RH_HERE + 3, RH_HERE - 9, RH_HERE + 9};
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < tiles->count; t++) {
+        due[t] = 0;
+        for (int n = 0; n < 7; n++)
+            if (tiles->near[t][side[n]] >= 0 && gives[tiles->near[t][side[n]]]) due[t] = RH_WAVE_FIRST;
+    }
+    RH_TRY(rh_waves_run(tiles, open, due, ROUNDS, sweep_tile, &s, arena, status));
+    rh_arena_restore(arena, mark);
+    return RH_OK;
 }

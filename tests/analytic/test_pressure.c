@@ -147,7 +147,6 @@ static void ball(int dimension, double h, bool exact_surface, error *p, error *u
     assert_int_equal(rh_surface_build(&b.surface, &b.tiles, rh_points_data(&b.points, "P", RH_POINT_VEC3F), (float)h / 2, NULL, 4, &b.arena, NULL), RH_OK);
     for (int64_t c = 0; exact_surface && c < rh_tiles_values(&b.tiles); c++) {
         b.surface.phi[c] = (float)(rh_d3_length(cell_at(&b, c)) - R);
-        b.surface.inside[c] = b.surface.phi[c] < 0;
     }
     assert_int_equal(rh_cut_cells_build(&b.cut, &b.cache, &b.tiles, &none, &b.arena, NULL), RH_OK);
     bench_project(&b, pull);
@@ -213,8 +212,8 @@ static void open_square(bench *b, double h, rh_obstacles *solids, rh_obstacle *s
     rh_obstacles_place(solids, 0, 0);
     bench_fill(b, 2, h, 0.75, in_square);
     assert_int_equal(rh_cut_cells_build(&b->cut, &b->cache, &b->tiles, solids, &b->arena, NULL), RH_OK);
-    b->surface = (rh_surface){rh_field_new(&b->tiles, &b->arena, NULL), rh_arena_take(&b->arena, (size_t)rh_tiles_values(&b->tiles), NULL), 4};
-    for (int64_t c = 0; c < rh_tiles_values(&b->tiles); c++) b->surface.phi[c] = -1, b->surface.inside[c] = 1;
+    b->surface = (rh_surface){rh_field_new(&b->tiles, &b->arena, NULL), 4};
+    for (int64_t c = 0; c < rh_tiles_values(&b->tiles); c++) b->surface.phi[c] = -1;
 }
 
 static void walls_across_the_grid_are_second_order(void **state)
@@ -256,7 +255,6 @@ static void still_water_in_a_turned_square_is_exact(void **state)
     open_square(&b, 0.02, &solids, &solid, &key);
     for (int64_t c = 0; c < rh_tiles_values(&b.tiles); c++) {
         b.surface.phi[c] = (float)-depth(cell_at(&b, c));
-        b.surface.inside[c] = b.surface.phi[c] < 0;
     }
     bench_project(&b, gravity);
     error p = pressure_error(&b, depth, false), u = velocity_error(&b, rest);

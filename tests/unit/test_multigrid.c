@@ -105,7 +105,7 @@ static void lab_make(lab *l, scene_kind kind, solid_kind solids, int dimension, 
     lab_solids(l, solids);
     assert_ok(rh_cut_cells_build(&l->cut, &l->cache, &l->c.tiles, &l->solids, arena, &status));
     int64_t values = rh_tiles_values(&l->c.tiles);
-    l->surface = (rh_surface){rh_field_new(&l->c.tiles, arena, &status), rh_arena_take(arena, (size_t)values, &status), 5};
+    l->surface = (rh_surface){rh_field_new(&l->c.tiles, arena, &status), 5};
     assert_ok(rh_faces_new(&l->velocity, &l->c.tiles, false, arena, &status));
     for (int a = 0; a < dimension; a++) l->known[a] = rh_arena_take(arena, (size_t)values, &status);
 #pragma omp parallel for schedule(dynamic, 4096)
@@ -113,7 +113,6 @@ static void lab_make(lab *l, scene_kind kind, solid_kind solids, int dimension, 
         double x[3], h = 1.0 / cells;
         lab_place(l, v, 3, x);
         l->surface.phi[v] = (float)fmin(fmax(level(kind, x, h), -5 * h), 5 * h);
-        l->surface.inside[v] = l->surface.phi[v] < 0;
         for (int a = 0; a < dimension; a++) {
             lab_place(l, v, a, x);
             double u = a == 1 ? -1 + 0.5 * sin(3 * x[0]) : a == 0 ? 0.7 * sin(5 * x[1] + 2 * x[2]) + 0.5 * x[0] : 0.4 * cos(4 * x[0]);

@@ -274,12 +274,11 @@ static void tank_make(tank *t, int dimension, double level, bool divided)
     rh_obstacles_place(&t->walls, 0, 0);
     assert_ok(rh_cut_cells_build(&t->cut, &t->cache, &t->c.tiles, &t->walls, &t->c.arena, &status));
     int64_t values = rh_tiles_values(&t->c.tiles);
-    t->surface = (rh_surface){rh_field_new(&t->c.tiles, &t->c.arena, &status), rh_arena_take(&t->c.arena, (size_t)values, &status), 5};
+    t->surface = (rh_surface){rh_field_new(&t->c.tiles, &t->c.arena, &status), 5};
     for (int64_t v = 0; v < values; v++) {
         double x[3];
         lattice_point(&t->c.tiles, v, 3, x);
         t->surface.phi[v] = (float)fmin(fmax(x[1] - level, -5), 5);
-        t->surface.inside[v] = t->surface.phi[v] < 0;
     }
     assert_ok(rh_faces_new(&t->velocity, &t->c.tiles, true, &t->c.arena, &status));
     for (int a = 0; a < dimension; a++) t->known[a] = rh_arena_take_zero(&t->c.arena, (size_t)values, &status);

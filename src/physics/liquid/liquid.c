@@ -44,7 +44,6 @@ typedef struct step {
     rh_tiles tiles;
     rh_cut_cells cut;
     rh_surface surface;
-    float *region;  // m: distance from liquid in free space; orders the extension of velocities
     rh_faces velocity;
     rh_faces spare;  // weights of faces, then velocities before the step and their change, then the shift of the volume correction
     float *count;    // particles around each cell's centre; NULL without volume correction
@@ -108,27 +107,20 @@ static rh_code build_solids(step *s, rh_status *status)
 static rh_code build_surface(step *s, rh_status *status)
 {
     RH_TRY(rh_surface_build(&s->surface, &s->tiles, s->positions, spacing(s), s->cut.distance, BAND, s->arena, status));
-    s->region = rh_field_new(&s->tiles, s->arena, status);
-    if (!s->region) return RH_MEMORY;
-    int cells = s->tiles.cells;
-#pragma omp parallel for schedule(static)
-    for (int32_t t = 0; t < s->tiles.count; t++)
-        for (int c = 0; c < cells; c++) s->region[(int64_t)t * cells + c] = rh_max_of(s->surface.phi[(int64_t)t * cells + c], -s->cut.distance[t][c]);
     s->report->volume = rh_surface_volume(&s->tiles, s->surface.phi, s->cut.volume, s->arena, status);
     return status->code;
 }
 
-// Distance from the liquid at a face, in cells.
+// Distance from the liquid in free space at a face, in cells.
 static float face_region(const step *s, int a, int32_t t, int c)
 {
     static const int step_near[3] = {1, 3, 9}, step_cell[3] = {1, 8, 64};
     const rh_tiles *tiles = &s->tiles;
     int edge = a == 0 ? c & 7 : a == 1 ? c >> 3 & 7 : c >> 6;
     int32_t other = edge ? t : tiles->near[t][RH_HERE - step_near[a]];
-    float here = s->region[(int64_t)t * tiles->cells + c];
+    float here = rh_surface_region(tiles, s->surface.phi, s->cut.distance, t, c);
     if (other < 0) return here * tiles->inverse_h;
-    float below = s->region[(int64_t)other * tiles->cells + (edge ? c - step_cell[a] : c + 7 * step_cell[a])];
-    return 0.5f * (here + below) * tiles->inverse_h;
+    return 0.5f * (here + rh_surface_region(tiles, s->surface.phi, s->cut.distance, other, edge ? c - step_cell[a] : c + 7 * step_cell[a])) * tiles->inverse_h;
 }
 
 // Faces that only a few stray particles reach keep the strays' own velocity: spray flies freely. Near the liquid the
@@ -149,9 +141,9 @@ static void keep_spray(const step *s)
 // that carries particles must reach as far as they may go.
 static const float NEXT_FACES = 2;
 
-static void extend(step *s, rh_faces field, float band)
+static rh_code extend(step *s, rh_faces field, float band, rh_status *status)
 {
-    for (int a = 0; a < s->tiles.dimension; a++) rh_faces_extend(&s->tiles, a, s->region, band, field.axis[a], s->known[a]);
+    return rh_faces_extend(&s->tiles, s->surface.phi, s->cut.distance, band, field, s->known, s->arena, status);
 }
 
 // Keeps the velocity before the step and adds what forces do.
@@ -195,7 +187,7 @@ static rh_code to_grid(step *s, rh_status *status)
 #pragma omp parallel for schedule(static)
         for (int64_t c = 0; c < (int64_t)values; c++) known[c] = reached[c] = w[c] > 1e-6f;
     }
-    extend(s, s->velocity, NEXT_FACES);
+    RH_TRY(extend(s, s->velocity, NEXT_FACES, status));
     add_forces(s);
     return RH_OK;
 }
@@ -221,7 +213,7 @@ static rh_code extend_and_constrain(step *s, rh_status *status)
 {
     keep_spray(s);
     rh_walls_set_poured(&s->tiles, &s->cut, s->velocity, s->known);
-    extend(s, s->velocity, BAND);
+    RH_TRY(extend(s, s->velocity, BAND, status));
     if (s->around->obstacles->count > 0)
         RH_TRY(rh_walls_constrain(&s->tiles, &s->cut, s->around->obstacles, s->velocity, s->arena, status));
     float limit = speed_limit(s);
@@ -259,14 +251,13 @@ static rh_code correct_volume(step *s, rh_status *status)
         for (int a = 0; a < tiles->dimension; a++) memset(s->spare.axis[a] + (int64_t)t * tiles->cells, 0, (size_t)tiles->cells * sizeof(float));
     RH_TRY(rh_volume_correction(&s->pressure, s->count, per_cell(s), s->params->volume_tolerance, (int)s->params->max_iterations,
                                 s->spare, s->known, s->arena, &solve, status));
-    extend(s, s->spare, NEXT_FACES);
-    return RH_OK;
+    return extend(s, s->spare, NEXT_FACES, status);
 }
 
 static rh_code advect(step *s, rh_status *status)
 {
     rh_paths way = {.velocity = s->velocity, .dt = s->dt, .order = s->params->advection == RH_ADVECT_RK2 ? 2 : 3,
-                        .distance = s->region, .free_beyond = s->tiles.h};
+                        .distance = s->surface.phi, .free_beyond = s->tiles.h};
     if (s->params->volume_correction) way.shift = s->spare;
     RH_TRY(rh_particles_advect(&s->tiles, &way, s->velocities, s->positions, s->arena, status));
     if (s->params->volume_correction)

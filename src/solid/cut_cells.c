@@ -86,12 +86,13 @@ static const float *find_shared(const rh_cut_cache *cache, const float *values)
     return NULL;
 }
 
+// Safe from many threads: nothing is given back while tiles are made, and enough has been provided.
 static float *take_page(rh_cut_cache *cache)
 {
-    float *page;
-#pragma omp critical(rh_cut_pages)
-    page = cache->spare[--cache->spare_count];
-    return page;
+    int32_t last;
+#pragma omp atomic capture
+    last = --cache->spare_count;
+    return cache->spare[last];
 }
 
 static void release_pages(rh_cut_cache *cache, entry *e)

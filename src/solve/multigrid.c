@@ -33,10 +33,11 @@ enum { COARSE_SMOOTHINGS = 4, COARSEST_SMOOTHINGS = 12, FEW = 16 };
 static const double LOWEST = 0.4, HIGHEST = 2;
 static const double COARSEST_LOWEST = 0.05;
 static const float SURFACE = 0.75f;
-// Diagonal of coarse cells that nothing ties to anything (a closed box shrunk to one cell): they stay at 0.
+// Diagonal of coarse cells that nothing ties to anything (a closed box shrunk to one cell). They stay at 0 and end there: handed on, they would hold
+// down all that shares a coarser cell with them.
 static const float STIFF = 1e30f;
 
-#define EACH_TILE _Pragma("omp parallel for schedule(static, 4) if (a->count > 8)")
+#define EACH_TILE _Pragma("omp parallel for schedule(static, 4) if (a->count > RH_SHORT)")
 
 // --- coarse operators -------------------------------------------------------------------------------------------------
 static bool same_parent(rh_tile s, rh_tile t) { return s.x >> 1 == t.x >> 1 && s.y >> 1 == t.y >> 1 && s.z >> 1 == t.z >> 1; }
@@ -151,7 +152,8 @@ static bool close_tile(const rh_poisson *a, int32_t n)
         high[axis] = rh_poisson_block(a, a->near[n][2 * axis + 1]) + (axis + 1) * a->cells;
     }
     for (int c = 0; c < a->cells; c++) {
-        if (!(a->unknown[(int64_t)n * (a->cells / 8) + c / 8] >> (c & 7) & 1)) {
+        uint8_t *unknown = &a->unknown[(int64_t)n * (a->cells / 8) + c / 8];
+        if (!(*unknown >> (c & 7) & 1)) {
             diagonal[c] = 1;
             continue;
         }
@@ -164,7 +166,9 @@ static bool close_tile(const rh_poisson *a, int32_t n)
         }
         linked = linked || sum > 0;
         diagonal[c] += sum;
-        if (diagonal[c] < 1e-6f) diagonal[c] = STIFF;
+        if (diagonal[c] >= 1e-6f) continue;
+        diagonal[c] = STIFF;
+        *unknown &= (uint8_t)~(1 << (c & 7));
     }
     return linked;
 }
@@ -179,12 +183,13 @@ static rh_code coarsen(rh_level *fine, rh_level *coarse, bool *more, rh_arena *a
     if (!fine->parent || !coarse->first) return RH_MEMORY;
     RH_TRY(rh_poisson_init(&coarse->a, fine->a.dimension, find_parents(&fine->a, fine->parent, coarse->first), arena, status));
     const rh_poisson *a = &coarse->a;
+    EACH_TILE
     for (int32_t n = 0; n < a->count; n++) place(&fine->a, coarse, fine->parent, n);
     RH_TRY(rh_poisson_take_blocks(&coarse->a, arena, status));
     EACH_TILE
     for (int32_t n = 0; n < a->count; n++) collect(&fine->a, coarse, n);
     int linked = 0;
-#pragma omp parallel for schedule(static, 4) if (a->count > 8) reduction(| : linked)
+#pragma omp parallel for schedule(static, 4) if (a->count > RH_SHORT) reduction(| : linked)
     for (int32_t n = 0; n < a->count; n++) linked |= a->block[n] == RH_PLAIN || close_tile(a, n);
     RH_TRY(rh_poisson_count(&coarse->a, arena, status));
     *more = linked && a->unknowns > FEW;

@@ -16,6 +16,7 @@
 #include "grid/tiles.h"
 
 enum { RH_PLAIN = 0, RH_ABSENT = 1, RH_CELLS = RH_TILE * RH_TILE * RH_TILE };
+enum { RH_SHORT = 24 };  // tiles: a pass over fewer takes less time than waking a second thread
 
 typedef struct rh_poisson {
     int dimension, layers, cells;

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum { HEADER = 64, MAX_LABELS = 256 };
 
@@ -123,6 +124,13 @@ char *rh_strdup(const char *text, const char *label, rh_status *status)
 int64_t rh_memory_bytes(void) { return atomic_load(&g_bytes); }
 int64_t rh_memory_blocks(void) { return atomic_load(&g_blocks); }
 int64_t rh_memory_peak(void) { return atomic_load(&g_peak); }
+
+int64_t rh_memory_resident_peak(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (int64_t)usage.ru_maxrss * 1024 : 0;  // Linux counts in kilobytes
+}
+
 void rh_memory_fail_after(int64_t n) { atomic_store(&g_fail_after, n); }
 
 static int by_peak(const void *a, const void *b)

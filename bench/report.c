@@ -66,19 +66,21 @@ static void print_row(FILE *to, const bench_row *row, const names *stages)
         if (stage) fprintf(to, " %*.2f", width_of(stages->name[i]), 1e3 * per_step(row, stage->seconds));
         else fprintf(to, " %*s", width_of(stages->name[i]), "-");
     }
-    fprintf(to, " %9.2f %7.1f %6.1f %4d %7.1f %7.1f %5.1f%%\n", 1e3 * per_step(row, r->seconds), nanoseconds(row), per_step(row, (double)r->iterations),
+    fprintf(to, " %9.2f %7.1f %7.1f %6.1f %4d %7.1f %7.1f %5.1f%%\n", 1e3 * per_step(row, r->seconds), nanoseconds(row), 1e9 * r->cpu_seconds / r->particle_steps,
+            per_step(row, (double)r->iterations),
             r->most_iterations, bytes_each(row, r->peak), bytes_each(row, r->resident), 100 * share(row, all_bytes(r), r->seconds));
 }
 
 static void print_all(FILE *to, const bench_row *rows, int count)
 {
     names stages = all_stages(rows, count);
-    fprintf(to, "\nEach line: the least of its runs. Stages and step: milliseconds a step. iter., max: iterations of the pressure solve, mean and most. "
-                "B/p: peak bytes a particle\n(RSS: of the whole process). bandw.: bytes the stages must move (bench/traffic.c) over time, as a share "
+    fprintf(to, "\nEach line: the least of its runs. Stages and step: milliseconds a step. ns/p: wall time of a particle and step (CPU/p: processor time of all threads).\n"
+                "iter., max: iterations of the pressure solve, mean and most. B/p: peak bytes a particle (RSS/p: of the whole process).\n"
+                "bandw.: bytes the stages must move (bench/traffic.c) over time, as a share "
                 "of the measured bandwidth.\n\n");
     fprintf(to, "%-13s %3s %10s %9s %5s ", "entry", "thr", "particles", "cells", "steps");
     for (int i = 0; i < stages.count; i++) fprintf(to, " %*s", width_of(stages.name[i]), stages.name[i]);
-    fprintf(to, " %9s %7s %6s %4s %7s %7s %6s\n", "step", "ns/p", "iter.", "max", "B/p", "RSS/p", "bandw.");
+    fprintf(to, " %9s %7s %7s %6s %4s %7s %7s %6s\n", "step", "ns/p", "CPU/p", "iter.", "max", "B/p", "RSS/p", "bandw.");
     for (int i = 0; i < count; i++) print_row(to, &rows[i], &stages);
 }
 
@@ -197,7 +199,7 @@ void bench_print_memory(FILE *to, const bench_row *rows, int count)
 
 void bench_print_tables(FILE *to, const bench_row *rows, int count)
 {
-    const bench_row *largest = NULL;  // of those that are not part of a comparison
+    const bench_row *largest = NULL;  // in time
     for (int i = 0; i < count; i++)
         if (fine(&rows[i]) && (!largest || rows[i].result.seconds > largest->result.seconds)) largest = &rows[i];
     print_all(to, rows, count);

@@ -73,7 +73,7 @@ class Bench(unittest.TestCase):
         self.assertRegex(row["hash"], r"^[0-9a-f]{16}$")
         for name in COLUMNS[7:-2]:
             self.assertGreater(float(row[name]), 0, name)
-        self.assertAlmostEqual(float(row["ns_per_particle_step"]), 1e6 * float(row["ms_per_step"]) / 1920, delta=1)
+        self.assertAlmostEqual(float(row["ns_per_particle_step"]) * 1920 / 1e6 / float(row["ms_per_step"]), 1, places=4)
         self.assertAlmostEqual(float(row["peak_bytes_per_particle"]), int(row["peak_bytes"]) / 1920, delta=0.01)
         stages = header[len(COLUMNS):]
         self.assertGreater(len(stages), 3)

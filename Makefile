@@ -3,7 +3,7 @@
 
 BUILD ?= build
 
-.PHONY: all deps test demo asan tsan fuzz clean
+.PHONY: all deps test demo bench bench-long bench-peers asan tsan fuzz clean
 
 all: deps
 	@cmake --preset release -B $(BUILD) >/dev/null
@@ -17,6 +17,17 @@ test: all
 
 demo: all
 	@tools/demo $(BUILD)
+
+# Tables on the terminal, $(BUILD)/bench.csv; docs/performance.md explains them. BENCH passes options: make bench BENCH="--only dam --memory".
+bench: all
+	@$(BUILD)/bench $(BENCH)
+
+bench-long: all
+	@$(BUILD)/bench --long --memory $(BENCH)
+
+# The same dam break in Blender's Mantaflow and here. PEERS passes options: make bench-peers PEERS="--resolution 128 --frames 13".
+bench-peers: all
+	@tools/bench-peers --rheo $(BUILD)/rheo $(PEERS)
 
 # Address and undefined-behaviour sanitizers over the unit and property tests.
 asan: deps

@@ -4,6 +4,8 @@
 // rheo info RUN: the state of a run folder and the statistics of its log.
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include "app.h"
 #include "format.h"
 #include "info.h"
@@ -74,6 +76,44 @@ static void print_stages(const app_log *log)
            1e3 * total / (double)log->count);
 }
 
+static int by_peak(const void *a, const void *b)
+{
+    const app_log_label *x = a, *y = b;
+    if (x->peak != y->peak) return x->peak < y->peak ? 1 : -1;
+    return strcmp(x->name, y->name);
+}
+
+static void print_memory_row(const char *name, double bytes, double particles)
+{
+    printf("  %-24s %12.2f MB", name, 1e-6 * bytes);
+    if (particles > 0) printf(" %10.2f B", bytes / particles);
+    printf("\n");
+}
+
+// Labels peak at different moments, so their sum is more than was ever in use at once. What is small is summed up.
+static void print_memory(app_log *log)
+{
+    statistic particles = {0}, peak = {0}, resident = {0};
+    double sum = 0, rest = 0;
+    for (int64_t i = 0; i < log->count; i++) {
+        add(&particles, log->steps[i].particles);
+        add(&peak, log->steps[i].peak);
+        add(&resident, log->steps[i].resident);
+    }
+    if (log->label_count == 0 || peak.max <= 0) return;
+    qsort(log->labels, (size_t)log->label_count, sizeof *log->labels, by_peak);
+    printf("\n  %-24s %15s %12s\n", "memory by label", "peak", "a particle");
+    for (int i = 0; i < log->label_count; i++) {
+        sum += log->labels[i].peak;
+        if (log->labels[i].peak < 1e-3 * peak.max) rest += log->labels[i].peak;
+        else print_memory_row(log->labels[i].name, log->labels[i].peak, particles.max);
+    }
+    if (rest > 0) print_memory_row("(smaller ones)", rest, particles.max);
+    print_memory_row("sum of the peaks", sum, particles.max);
+    print_memory_row("peak, all at one time", peak.max, particles.max);
+    print_memory_row("process, with libraries", resident.max, particles.max);
+}
+
 static void print_last_step(const app_log *log)
 {
     const app_log_step *last = &log->steps[log->count - 1];
@@ -101,6 +141,7 @@ static rh_code print_log(const char *run, rh_status *status)
         print_last_step(&log);
         print_statistics(&log);
         print_stages(&log);
+        print_memory(&log);
     } else {
         row("log", "no step yet");
     }

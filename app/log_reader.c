@@ -12,6 +12,7 @@ static const struct { const char *name; size_t offset; } fields[] = {
 #define FIELD(name) {#name, offsetof(app_log_step, name)}
     FIELD(step), FIELD(frame), FIELD(time), FIELD(dt), FIELD(particles), FIELD(cells), FIELD(tiles), FIELD(iterations),
     FIELD(residual), FIELD(volume), FIELD(volume_error), FIELD(max_speed), FIELD(memory), FIELD(seconds),
+    FIELD(peak), FIELD(resident),
 #undef FIELD
 };
 enum { FIELD_COUNT = sizeof fields / sizeof fields[0] };
@@ -86,16 +87,32 @@ static double *stage_slot(app_log *log, app_log_step *step, const char *name)
     return &step->stages[log->stage_count++];
 }
 
-static bool read_stages(cursor *c, app_log *log, app_log_step *step)
+static void raise_label(app_log *log, const char *name, double peak)
+{
+    int i = 0;
+    while (i < log->label_count && strcmp(log->labels[i].name, name)) i++;
+    if (i == APP_MOST_LABELS) return;
+    if (i == log->label_count) strcpy(log->labels[log->label_count++].name, name);
+    if (peak > log->labels[i].peak) log->labels[i].peak = peak;
+}
+
+static void set_stage(app_log *log, app_log_step *step, const char *name, double seconds)
+{
+    double *slot = stage_slot(log, step, name);
+    if (slot) *slot = seconds;
+}
+
+// An object of numbers: {"name": 1.5, ...}. Each goes to its stage of the step, or to the log's labels when there is no step.
+static bool read_numbers(cursor *c, app_log *log, app_log_step *step)
 {
     if (!take(c, '{')) return false;
     if (take(c, '}')) return true;
     do {
-        char name[APP_STAGE_NAME];
-        double seconds;
-        if (!read_string(c, name, sizeof name) || !take(c, ':') || !read_number(c, &seconds)) return false;
-        double *slot = stage_slot(log, step, name);
-        if (slot) *slot = seconds;
+        char name[APP_LABEL_NAME];
+        double value;
+        if (!read_string(c, name, step ? APP_STAGE_NAME : APP_LABEL_NAME) || !take(c, ':') || !read_number(c, &value)) return false;
+        if (step) set_stage(log, step, name, value);
+        else raise_label(log, name, value);
     } while (take(c, ','));
     return take(c, '}');
 }
@@ -107,7 +124,8 @@ static bool read_member(cursor *c, app_log *log, app_log_step *step)
     bool is_number;
     if (!read_string(c, name, sizeof name) || !take(c, ':')) return false;
     skip_blanks(c);
-    if (!strcmp(name, "stages")) return read_stages(c, log, step);
+    if (!strcmp(name, "stages")) return read_numbers(c, log, step);
+    if (!strcmp(name, "peaks")) return read_numbers(c, log, NULL);
     if (!read_scalar(c, &value, &is_number)) return false;
     for (int i = 0; is_number && i < FIELD_COUNT; i++)
         if (!strcmp(name, fields[i].name)) *(double *)((char *)step + fields[i].offset) = value;

@@ -21,6 +21,8 @@ char *rh_strdup(const char *text, const char *label, rh_status *status);
 int64_t rh_memory_bytes(void);   // now
 int64_t rh_memory_blocks(void);  // now
 int64_t rh_memory_peak(void);    // highest rh_memory_bytes() so far
+// Highest resident size of the process so far, as the system counts it: with code, libraries and what they allocate.
+int64_t rh_memory_resident_peak(void);
 
 typedef struct rh_memory_label {
     const char *label;

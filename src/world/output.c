@@ -102,7 +102,16 @@ rh_code rh_output_frame(const rh_output *output, const rh_points *points, const 
     return RH_OK;
 }
 
-rh_code rh_output_log(rh_output *output, const rh_progress *p, const rh_step_report *report, rh_status *status)
+static void write_peaks(FILE *f)
+{
+    rh_memory_label labels[256];
+    int count = rh_memory_labels(labels, 256);
+    fprintf(f, ",\"peak\":%lld,\"resident\":%lld,\"peaks\":{", (long long)rh_memory_peak(), (long long)rh_memory_resident_peak());
+    for (int i = 0; i < count; i++) fprintf(f, "%s\"%s\":%lld", i ? "," : "", labels[i].label, (long long)labels[i].peak);
+    fprintf(f, "}");
+}
+
+rh_code rh_output_log(rh_output *output, const rh_progress *p, const rh_step_report *report, bool frame_done, rh_status *status)
 {
     FILE *f = output->log;
     fprintf(f, "{\"step\":%lld,\"frame\":%lld,\"time\":%.9g,\"dt\":%.9g,\"particles\":%lld,\"cells\":%lld,\"tiles\":%lld,"
@@ -113,7 +122,9 @@ rh_code rh_output_log(rh_output *output, const rh_progress *p, const rh_step_rep
             (long long)p->memory_bytes, p->seconds);
     for (int i = 0; i < report->stage_count; i++)
         fprintf(f, "%s\"%s\":%.6f", i ? "," : "", report->stage_names[i], report->stage_seconds[i]);
-    fprintf(f, "}}\n");
+    fprintf(f, "}");
+    if (frame_done) write_peaks(f);
+    fprintf(f, "}\n");
     return fflush(f) == 0 ? RH_OK : rh_fail(status, RH_IO, "cannot write %s/log.jsonl: %s", output->folder, strerror(errno));
 }
 

@@ -22,7 +22,9 @@ rh_code rh_output_open(rh_output *output, const rh_scene *scene, const char *fol
 void rh_output_close(rh_output *output);
 
 rh_code rh_output_frame(const rh_output *output, const rh_points *points, const rh_frame_info *info, rh_status *status);
-rh_code rh_output_log(rh_output *output, const rh_progress *progress, const rh_step_report *report, rh_status *status);
+// One line for the step just done. A line that ends a frame (`frame_done`) also holds the memory peaks of this process so far: "peaks" by
+// label, "peak" of all at one time, "resident" of the whole process.
+rh_code rh_output_log(rh_output *output, const rh_progress *progress, const rh_step_report *report, bool frame_done, rh_status *status);
 // RUN/checkpoint/checkpoint.<frame>.h5, or .<frame>s<step>.h5 inside a frame
 rh_code rh_output_checkpoint_path(const rh_output *output, int64_t frame, int64_t step, bool whole_frame, char path[RH_PATH_MAX], rh_status *status);
 // Keeps the newest `keep` checkpoints of the folder.

@@ -327,7 +327,7 @@ static rh_code finish_frame(run *r, rh_status *status)
     double end = frame_time(w->scene, w->frame);
     while (w->time < end) {
         RH_TRY(step_towards(w, end, status));
-        if (r->writes) RH_TRY(rh_output_log(&r->output, &w->progress, &w->report, status));
+        if (r->writes) RH_TRY(rh_output_log(&r->output, &w->progress, &w->report, w->time >= end, status));
         if (w->time >= end) break;
         tell(r, false);
         if (stop_asked(r)) return stop_here(r, status);

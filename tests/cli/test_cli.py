@@ -197,7 +197,19 @@ class Run(Case):
             self.assertGreater(line["dt"], 0)
             self.assertGreater(len(line["stages"]), 1)
             self.assertLessEqual(sum(line["stages"].values()), line["seconds"] * 1.05 + 1e-3)
+        self.check_peaks(lines)
         return lines
+
+    def check_peaks(self, lines):
+        """The last line of a frame, and no other, has the memory peaks; none is over the total, together they cover it."""
+        for now, after in zip(lines, [*lines[1:], {"frame": None}]):
+            self.assertEqual("peaks" in now, now["frame"] != after["frame"])
+            if "peaks" in now:
+                self.assertGreater(max(now["peaks"].values()), 0)
+                self.assertLessEqual(max(now["peaks"].values()), now["peak"])
+                self.assertGreaterEqual(sum(now["peaks"].values()), now["peak"])
+                self.assertGreaterEqual(now["peak"], now["memory"])
+                self.assertGreater(now["resident"], now["peak"] // 2)
 
     def test_run(self):
         for name, last in (("tiny2d", 6), ("tiny3d", 5)):
@@ -376,13 +388,41 @@ class Look(Case):
         out, err = self.rheo("info", "a")
         self.assertEqual(err, "")
         for row in ("title +tiny dam", "frames +1 to 4", "particles +2 [345]", "simulated +0.125 s", "checkpoints +[1-9]",
-                    "sub-steps", "iterations", "volume %", "wall time by stage", "all steps .*100.0%", "disk +"):
+                    "sub-steps", "iterations", "volume %", "wall time by stage", "all steps .*100.0%", "disk +",
+                    "memory by label", "liquid.step +[0-9.]+ MB +[0-9.]+ B", "peak, all at one time"):
             self.assertRegex(out, row)
         stages = json.loads((self.folder / "a/log.jsonl").read_text().splitlines()[0])["stages"]
         for stage in stages:
             self.assertIn(stage, out)
         self.assertIn("points", self.rheo("info", "a/points/points.0001.vdb")[0])
         self.assertIn("points", self.rheo("info", self.checkpoints("a")[-1])[0])
+
+    def test_memory_by_label(self):
+        log = self.folder / "a/log.jsonl"
+        *before, last = log.read_text().splitlines()
+        step = json.loads(last)
+        step.update(particles=1000, peak=9000000, resident=11000000, peaks={"small": 1, "points.P": 2000000, "liquid.step": 8000000})
+        old = [{**line, "particles": 500} for line in map(json.loads, before) if "peaks" not in line]
+        log.write_text("".join(json.dumps(line) + "\n" for line in [*old, step]))
+        rows = re.findall(r"(?m)^  (\S.*?) +([\d.]+) MB +([\d.]+) B$", self.rheo("info", "a")[0])
+        self.assertEqual(rows, [("liquid.step", "8.00", "8000.00"), ("points.P", "2.00", "2000.00"), ("(smaller ones)", "0.00", "0.00"),
+                                ("sum of the peaks", "10.00", "10000.00"), ("peak, all at one time", "9.00", "9000.00"),
+                                ("process, with libraries", "11.00", "11000.00")])
+        # A resumed run counts anew: the higher peak of each label stands.
+        step.update(step=step["step"] + 1, peak=7000000, peaks={"points.P": 3000000, "liquid.step": 1})
+        with log.open("a") as file:
+            file.write(json.dumps(step) + "\n")
+        rows = dict(re.findall(r"(?m)^  (\S.*?) +([\d.]+) MB ", self.rheo("info", "a")[0]))
+        self.assertEqual((rows["liquid.step"], rows["points.P"], rows["peak, all at one time"]), ("8.00", "3.00", "9.00"))
+
+    def test_log_without_peaks(self):
+        """Runs of earlier versions have no such line."""
+        log = self.folder / "a/log.jsonl"
+        lines = [{k: v for k, v in json.loads(line).items() if k not in ("peak", "peaks", "resident")} for line in log.read_text().splitlines()]
+        log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        out, err = self.rheo("info", "a")
+        self.assertEqual(err, "")
+        self.assertNotIn("memory by label", out)
 
     def test_hash_of_last_checkpoint_is_stable(self):
         newest = self.checkpoints("a")[-1]

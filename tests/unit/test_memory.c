@@ -3,7 +3,9 @@
 //
 // The one gate of memory: counters per label, peak, failures on purpose.
 #include "check.h"
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/memory.h"
 
 static rh_memory_label label_of(const char *name)
@@ -54,6 +56,61 @@ static void blocks_are_aligned_and_whole(void **state)
         rh_free(blocks[i]);
     }
     assert_int_equal(rh_memory_bytes(), 0);
+}
+
+// Blocks of some megabytes take another way: whole, aligned, zero when asked, given back to the system.
+static void large_blocks(void **state)
+{
+    (void)state;
+    enum { MEGABYTE = 1 << 20 };
+    for (size_t bytes = 3 * MEGABYTE; bytes <= 9 * MEGABYTE; bytes += MEGABYTE / 2 + 4093) {
+        unsigned char *a = rh_alloc(bytes, "test.large", NULL), *b = rh_alloc_zero(bytes, "test.large", NULL);
+        assert_true(a && b);
+        assert_int_equal((uintptr_t)a % 64, 0);
+        memset(a, 7, bytes);
+        for (size_t i = 0; i < bytes; i++) assert_int_equal(b[i], 0);
+        b = rh_realloc(b, 2 * bytes, "test.large", NULL);
+        b[2 * bytes - 1] = 1;
+        a = rh_realloc(a, 100, "test.large", NULL);
+        assert_int_equal(a[99], 7);
+        rh_free(a);
+        rh_free(b);
+    }
+    assert_int_equal(rh_memory_bytes(), 0);
+    rh_status status = {0};
+    assert_null(rh_alloc((size_t)1 << 60, "test.large", &status));
+    assert_int_equal(status.code, RH_MEMORY);
+    assert_null(rh_alloc(SIZE_MAX - 10, "test.large", NULL));
+}
+
+static int64_t resident_now(void)
+{
+    long long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (!f) return 0;
+    if (fscanf(f, "%*d %lld", &pages) != 1) pages = 0;
+    fclose(f);
+    return pages * sysconf(_SC_PAGESIZE);
+}
+
+// A heap keeps a freed block that lies between two in use.
+static void freed_blocks_leave_the_process(void **state)
+{
+    (void)state;
+    enum { COUNT = 8, BYTES = 20 << 20 };
+    for (size_t bytes = BYTES; bytes > BYTES / 4; bytes /= 2) {  // it may take only what is smaller than a block freed before
+        char *blocks[COUNT];
+        for (int i = 0; i < COUNT; i++) {
+            blocks[i] = rh_alloc(bytes, "test.freed", NULL);
+            memset(blocks[i], 1, bytes);
+        }
+        int64_t full = resident_now();
+        for (int i = 0; i < COUNT; i += 2) rh_free(blocks[i]);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__clang__)  // sanitizers keep freed blocks on purpose
+        assert_true(full == 0 || full - resident_now() > (int64_t)(COUNT / 4 * bytes));
+#endif
+        for (int i = 1; i < COUNT; i += 2) rh_free(blocks[i]);
+    }
 }
 
 static void realloc_keeps_what_fits(void **state)
@@ -141,7 +198,8 @@ static void threads_count_together(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_follow_blocks), cmocka_unit_test(blocks_are_aligned_and_whole), cmocka_unit_test(realloc_keeps_what_fits),
+        cmocka_unit_test(counts_follow_blocks), cmocka_unit_test(blocks_are_aligned_and_whole), cmocka_unit_test(large_blocks),
+        cmocka_unit_test(freed_blocks_leave_the_process), cmocka_unit_test(realloc_keeps_what_fits),
         cmocka_unit_test(failure_comes_when_asked), cmocka_unit_test(absurd_sizes_fail), cmocka_unit_test(many_labels),
         cmocka_unit_test(threads_count_together),
     };

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// The benchmark program: a table of entries (entries.c), each run in a process of its own (measure.c) and compared with the bandwidth of
+// this machine (bandwidth.c) by a model of the bytes each stage must move (traffic.c); tables and CSV (report.c).
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include "base/status.h"
+#include "physics/physics.h"
+
+enum { BENCH_SETTINGS = 3, BENCH_NAME = 32, BENCH_LABELS = 24 };
+
+typedef enum bench_when {
+    BENCH_ALWAYS,
+    BENCH_LONG,   // only with --long, or when named
+    BENCH_NAMED,  // only when named
+} bench_when;
+
+typedef struct bench_entry {
+    const char *name;
+    const char *group;   // entries that are compared with each other; also a name for --only
+    const char *scene;   // bench/scenes/<scene>.yaml
+    const char *settings[BENCH_SETTINGS];  // as --set of the program
+    int resolution;      // cells per metre, for the study of iterations; 0 = not in it
+    int skip, frames;    // so many frames run first without being measured, then so many are
+    int most_steps;      // of the measured part; 0 = all
+    int repeats;         // the least time counts
+    int threads;         // 0 = as --threads says
+    bench_when when;
+} bench_entry;
+
+extern const bench_entry bench_entries[];
+extern const int bench_entry_count;
+
+// What a stage did in all measured steps.
+typedef struct bench_stage {
+    char name[BENCH_NAME];
+    double seconds;
+    double bytes;  // that it must move by the model; 0 = the model does not know this stage
+} bench_stage;
+
+typedef struct bench_label { char name[BENCH_NAME]; int64_t peak; } bench_label;
+
+// Plain data: it comes from the child through a pipe.
+typedef struct bench_result {
+    rh_code code;
+    char message[512];          // when code is not RH_OK
+    int threads, repeats, steps;
+    double particle_steps, cell_steps, tile_steps;  // sums over the steps: divided by `steps` they are means
+    double seconds, cpu_seconds;
+    bench_stage stages[RH_MAX_STAGES];
+    int stage_count;
+    int64_t iterations;         // of the pressure solve, all steps
+    int most_iterations;        // of one step
+    int64_t most_particles, peak, resident;  // bytes, of the whole run
+    bench_label labels[BENCH_LABELS];
+    int label_count;
+    uint64_t hash;              // of the particles at the end: repeats, and entries that differ in threads only, must agree
+} bench_result;
+
+typedef struct bench_bandwidth { double copy, triad; } bench_bandwidth;  // bytes a second
+
+// --- measure.c ----------------------------------------------------------------------------------------------------
+// Runs an entry `repeats` times, each in a child process. Keeps the least time of every stage and of the whole.
+void bench_measure(const bench_entry *entry, int threads, int repeats, bench_result *out);
+// Calls work(argument, out) in a child process that fills `bytes` bytes at `out`; false when the child died.
+bool bench_in_child(void (*work)(const void *argument, void *out), const void *argument, void *out, size_t bytes);
+
+// --- bandwidth.c, traffic.c ---------------------------------------------------------------------------------------
+bool bench_bandwidth_measure(int threads, bench_bandwidth *out);
+static inline double bench_best_bandwidth(const bench_bandwidth *b) { return b->copy > b->triad ? b->copy : b->triad; }
+
+typedef struct bench_work { double particles, cells, values, iterations; } bench_work;  // of one step; see traffic.c
+double bench_traffic(const char *stage, const bench_work *work);  // bytes; 0 = no such stage in the model
+
+// --- report.c -----------------------------------------------------------------------------------------------------
+typedef struct bench_row {
+    const bench_entry *entry;
+    bench_result result;
+    bench_bandwidth bandwidth;
+} bench_row;
+
+void bench_print_tables(FILE *to, const bench_row *rows, int count);
+void bench_print_memory(FILE *to, const bench_row *rows, int count);
+rh_code bench_write_csv(const char *path, const bench_row *rows, int count, rh_status *status);

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// One entry: the scene is run by the same loop as `rheo run`, without files, in a child process, so that peaks of memory are its own and a
+// run that dies leaves the others alone. The parent never starts a thread: a child made by fork has only the thread that forked.
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "grid/tiles.h"
+#include "scene/scene.h"
+#include "world/world.h"
+#include "bench.h"
+
+// After so many seconds of an entry no repeat is begun.
+static const double patience = 30;
+
+typedef struct watch {
+    const bench_entry *entry;
+    const rh_world *world;
+    bench_result *result;
+    int64_t last_skipped;  // frame
+    atomic_int stop;
+} watch;
+
+static double cpu_seconds(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + 1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+static bench_stage *stage_of(bench_result *r, const char *name)
+{
+    for (int i = 0; i < r->stage_count; i++)
+        if (strcmp(r->stages[i].name, name) == 0) return &r->stages[i];
+    if (r->stage_count == RH_MAX_STAGES) return NULL;
+    bench_stage *fresh = &r->stages[r->stage_count++];
+    snprintf(fresh->name, sizeof fresh->name, "%s", name);
+    return fresh;
+}
+
+static void add_stages(bench_result *r, const rh_step_report *report, const bench_work *work)
+{
+    for (int i = 0; i < report->stage_count; i++) {
+        bench_stage *stage = stage_of(r, report->stage_names[i]);
+        if (!stage) continue;
+        stage->seconds += report->stage_seconds[i];
+        stage->bytes += bench_traffic(report->stage_names[i], work);
+    }
+}
+
+static void after_step(const rh_progress *p, bool frame_done, void *user)
+{
+    watch *w = user;
+    bench_result *r = w->result;
+    if (p->particles > r->most_particles) r->most_particles = p->particles;
+    if (p->frame == w->last_skipped && frame_done) r->cpu_seconds = cpu_seconds();  // taken away at the end
+    if (p->step == 0 || p->frame <= w->last_skipped) return;
+    bench_work work = {(double)p->particles, (double)p->cells, (double)p->tiles * RH_TILE * RH_TILE * RH_TILE, p->iterations};
+    r->steps++;
+    r->particle_steps += work.particles;
+    r->cell_steps += work.cells;
+    r->tile_steps += (double)p->tiles;
+    r->iterations += p->iterations;
+    if (p->iterations > r->most_iterations) r->most_iterations = p->iterations;
+    r->seconds += p->seconds;
+    add_stages(r, rh_world_report(w->world), &work);
+    if (w->entry->most_steps && r->steps >= w->entry->most_steps) atomic_store(&w->stop, 1);
+}
+
+static void note_memory(bench_result *r)
+{
+    rh_memory_label labels[BENCH_LABELS];
+    r->peak = rh_memory_peak();
+    r->resident = rh_memory_resident_peak();
+    r->label_count = rh_memory_labels(labels, BENCH_LABELS);
+    for (int i = 0; i < r->label_count; i++) {
+        snprintf(r->labels[i].name, sizeof r->labels[i].name, "%s", labels[i].label);
+        r->labels[i].peak = labels[i].peak;
+    }
+}
+
+static rh_code run_world(const bench_entry *entry, const rh_scene *scene, bench_result *r, rh_status *status)
+{
+    rh_world *world;
+    RH_TRY(rh_world_create(scene, &world, status));
+    watch w = {.entry = entry, .world = world, .result = r, .last_skipped = scene->frames.first + entry->skip};
+    rh_run_options options = {.first = scene->frames.first, .last = w.last_skipped + entry->frames, .stop = &w.stop,
+                              .progress = after_step, .user = &w};
+    rh_code code = rh_world_run(world, &options, status);
+    if (code == RH_STOPPED) code = RH_OK;  // by most_steps
+    r->cpu_seconds = cpu_seconds() - r->cpu_seconds;
+    r->hash = rh_points_hash(rh_world_points(world));
+    note_memory(r);
+    rh_world_free(world);
+    return code;
+}
+
+typedef struct job { const bench_entry *entry; int threads; } job;
+
+static void run_entry(const void *argument, void *out)
+{
+    const job *j = argument;
+    bench_result *r = out;
+    rh_status status = {0};
+    rh_scene scene;
+    char path[1024];
+    int settings = 0;
+    while (settings < BENCH_SETTINGS && j->entry->settings[settings]) settings++;
+    snprintf(path, sizeof path, "%s/bench/scenes/%s.yaml", RHEO_SOURCE_DIR, j->entry->scene);
+    rh_threads_set(j->threads);
+    r->threads = rh_threads();
+    r->code = rh_scene_load(path, j->entry->settings, settings, &scene, &status);
+    if (r->code == RH_OK) {
+        r->code = run_world(j->entry, &scene, r, &status);
+        rh_scene_free(&scene);
+    }
+    snprintf(r->message, sizeof r->message, "%.511s", r->code == RH_OK ? "" : status.message);
+}
+
+static bool read_whole(int from, void *out, size_t bytes)
+{
+    size_t got = 0;
+    while (got < bytes) {
+        ssize_t n = read(from, (char *)out + got, bytes - got);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        got += (size_t)n;
+    }
+    return true;
+}
+
+static bool write_whole(int to, const void *data, size_t bytes)
+{
+    size_t put = 0;
+    while (put < bytes) {
+        ssize_t n = write(to, (const char *)data + put, bytes - put);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        put += (size_t)n;
+    }
+    return true;
+}
+
+bool bench_in_child(void (*work)(const void *argument, void *out), const void *argument, void *out, size_t bytes)
+{
+    int ends[2], state = 0;
+    if (pipe(ends) != 0) return false;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        close(ends[0]);
+        work(argument, out);
+        _exit(write_whole(ends[1], out, bytes) ? 0 : 1);
+    }
+    close(ends[1]);
+    bool whole = child > 0 && read_whole(ends[0], out, bytes);
+    close(ends[0]);
+    while (child > 0 && waitpid(child, &state, 0) < 0 && errno == EINTR) {}
+    return whole && WIFEXITED(state) && WEXITSTATUS(state) == 0;
+}
+
+static void run_once(const bench_entry *entry, int threads, bench_result *out)
+{
+    job j = {entry, threads};
+    *out = (bench_result){0};
+    if (bench_in_child(run_entry, &j, out, sizeof *out)) return;
+    *out = (bench_result){.code = RH_MEMORY};
+    snprintf(out->message, sizeof out->message, "the process died, most likely because memory ran out");
+}
+
+static void keep_least(bench_result *best, const bench_result *again)
+{
+    if (again->seconds < best->seconds) best->seconds = again->seconds;
+    if (again->cpu_seconds < best->cpu_seconds) best->cpu_seconds = again->cpu_seconds;
+    for (int i = 0; i < best->stage_count; i++)
+        if (again->stages[i].seconds < best->stages[i].seconds) best->stages[i].seconds = again->stages[i].seconds;
+    if (again->peak > best->peak) best->peak = again->peak;
+    if (again->resident > best->resident) best->resident = again->resident;
+}
+
+void bench_measure(const bench_entry *entry, int threads, int repeats, bench_result *out)
+{
+    double start = rh_seconds();
+    run_once(entry, threads, out);
+    int n = 1;
+    for (; n < repeats && out->code == RH_OK && rh_seconds() - start < patience; n++) {
+        bench_result again;
+        run_once(entry, threads, &again);
+        if (again.code != RH_OK) *out = again;
+        else if (again.hash != out->hash || again.stage_count != out->stage_count) {
+            out->code = RH_NUMERIC;
+            snprintf(out->message, sizeof out->message, "two runs of the same scene gave different particles");
+        } else keep_least(out, &again);
+    }
+    out->repeats = n;
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// The bytes a stage must move between memory and caches: everything it needs from memory is read once, everything it leaves in memory for
+// later stages is written once, and what is used again inside the stage comes from caches. So this is what a perfect stage would move
+// in this design, not what ours moves; model bytes / time / measured bandwidth is the share of the machine's bound that was reached. A
+// share near 1 cannot get better without moving less; a low share means arithmetic, waiting, or traffic that need not be.
+//
+//   particle   one particle: position 12 bytes, velocity 12, identity 8 (FLIP; APIC's matrix of 36 bytes is not counted)
+//   value      one cell of one tile of one field, 4 bytes; a tile has 512, in the liquid or not
+//   cell       one cell with an unknown pressure; solvers need to touch no other
+//   iteration  of the pressure solve
+//
+// docs/performance.md has the same table in words. A stage that is not listed has no share; add it here when it gets a name.
+#include <string.h>
+#include "bench.h"
+
+enum { POSITION = 12, VELOCITY = 12, IDENTITY = 8, VALUE = 4, FACES = 3 * VALUE };
+
+// One iteration of conjugate gradients with a multigrid V-cycle, per unknown: x, r, p are read and written, A p is written and
+// read (32 bytes); on the finest level of the cycle a sweep down and one up read and write the solution and read the right-hand
+// side (24), residual and correction read and write once more (16); coarser levels add a seventh of these. Coefficients come from bits.
+static const double iteration = 8 * VALUE + (6 + 4) * VALUE * 8.0 / 7.0;
+
+static const struct {
+    const char *stage;
+    double particle, value, cell, cell_iteration;
+} model[] = {
+    // Every particle moves to its place.
+    {"sort", .particle = 2 * (POSITION + VELOCITY + IDENTITY)},
+    // Open shares of faces and the distance to solids are written.
+    {"solids", .value = FACES + VALUE},
+    // Positions in, level set out.
+    {"surface", .particle = POSITION, .value = VALUE},
+    // Particles in, velocities and the copy that FLIP subtracts out.
+    {"to_grid", .particle = POSITION + VELOCITY, .value = 2 * FACES},
+    // Velocities in, right-hand side out; the solve; velocities in and out with the pressure.
+    {"pressure", .cell = FACES + VALUE + VALUE + 2 * FACES, .cell_iteration = iteration},
+    // Velocities in and out.
+    {"extend", .value = 2 * FACES},
+    // Positions in, displacement out; at least one iteration of its solve, whose true count a step does not report.
+    {"volume", .particle = POSITION, .value = FACES, .cell = 2 * VALUE + iteration},
+    // Particles in and out; velocity, its change and the displacement in.
+    {"to_particles", .particle = 2 * (POSITION + VELOCITY), .value = 3 * FACES},
+    // Particles in; those that hit something are few.
+    {"collide", .particle = POSITION + VELOCITY},
+};
+
+double bench_traffic(const char *stage, const bench_work *work)
+{
+    for (size_t i = 0; i < sizeof model / sizeof model[0]; i++)
+        if (strcmp(model[i].stage, stage) == 0)
+            return model[i].particle * work->particles + model[i].value * work->values +
+                   (model[i].cell + model[i].cell_iteration * work->iterations) * work->cells;
+    return 0;
+}

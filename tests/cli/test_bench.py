@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Rheo authors
+"""The benchmark program from outside: its table, its options, its CSV. No time is judged.
+
+usage: test_bench.py BENCH SOURCE_DIR
+"""
+import csv
+import pathlib
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BENCH = None
+SOURCE = None
+STAGE_COLUMNS = ("_ms_per_step", "_model_bytes_per_particle_step", "_bandwidth_share")
+COLUMNS = """entry group scene resolution threads repeats steps particles cells tiles ms_per_step cpu_ms_per_step ns_per_particle_step
+iterations_mean iterations_most peak_bytes peak_bytes_per_particle resident_bytes resident_bytes_per_particle copy_gb_per_s
+triad_gb_per_s model_bytes_per_particle_step bandwidth_share hash error""".split()
+
+
+class Bench(unittest.TestCase):
+    def setUp(self):
+        self.holder = tempfile.TemporaryDirectory(prefix="bench-", dir=".")
+        self.csv = pathlib.Path(self.holder.name).resolve() / "out.csv"
+
+    def tearDown(self):
+        self.holder.cleanup()
+
+    def bench(self, *arguments, code=0, limit=None):
+        """`limit`: bytes of address space."""
+        restrict = limit and (lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+        done = subprocess.run([str(BENCH), *map(str, arguments)], capture_output=True, text=True, timeout=300, preexec_fn=restrict)
+        self.assertEqual(done.returncode, code, f"bench {arguments}\n{done.stdout}\n{done.stderr}")
+        return done.stdout, done.stderr
+
+    def rows(self):
+        with self.csv.open(newline="") as file:
+            lines = list(csv.reader(file))
+        header, rows = lines[0], lines[1:]
+        self.assertEqual(header[:len(COLUMNS)], COLUMNS)
+        self.assertEqual(len(set(header)), len(header))
+        for row in rows:
+            self.assertEqual(len(row), len(header))
+        return header, [dict(zip(header, row)) for row in rows]
+
+    def entries(self):
+        return [line.split() for line in self.bench("--list")[0].splitlines()[1:]]
+
+    def test_list(self):
+        names = [words[0] for words in self.entries()]
+        self.assertEqual(len(names), len(set(names)))
+        for name in ("dam-64", "dam-128", "growth-32M", "one-thread", "two-threads", "tiny"):
+            self.assertIn(name, names)
+        for words in self.entries():
+            self.assertTrue((SOURCE / "bench" / "scenes" / f"{words[2]}.yaml").exists(), words)
+
+    def test_help(self):
+        out, _ = self.bench("--help")
+        for option in ("--list", "--only", "--long", "--repeats", "--threads", "--memory", "--csv"):
+            self.assertIn(option, out)
+
+    def test_tiny(self):
+        out, _ = self.bench("--only", "tiny", "--csv", self.csv, "--threads", 2, "--memory")
+        header, (row,) = self.rows()
+        self.assertEqual((row["entry"], row["scene"], row["threads"], row["repeats"], row["error"]), ("tiny", "dam_cube", "2", "2", ""))
+        # 0.24 m^3 in cells of 0.1 m with 8 particles each; two frames at rest take at least a step each.
+        self.assertEqual(float(row["particles"]), 1920)
+        self.assertGreaterEqual(int(row["steps"]), 2)
+        self.assertRegex(row["hash"], r"^[0-9a-f]{16}$")
+        for name in COLUMNS[7:-2]:
+            self.assertGreater(float(row[name]), 0, name)
+        self.assertAlmostEqual(float(row["ns_per_particle_step"]) * 1920 / 1e6 / float(row["ms_per_step"]), 1, places=4)
+        self.assertAlmostEqual(float(row["peak_bytes_per_particle"]), int(row["peak_bytes"]) / 1920, delta=0.01)
+        stages = header[len(COLUMNS):]
+        self.assertGreater(len(stages), 3)
+        for names in zip(stages[::3], stages[1::3], stages[2::3]):
+            self.assertEqual([name.removesuffix(end) for name, end in zip(names, STAGE_COLUMNS)], [names[0].removesuffix(STAGE_COLUMNS[0])] * 3)
+            self.assertIn(names[0].removesuffix(STAGE_COLUMNS[0]), out)
+        times = sum(float(row[name]) for name in stages[::3])
+        self.assertLessEqual(times, float(row["ms_per_step"]) * 1.05 + 0.01)
+        self.assertRegex(out, r"(?m)^tiny .* 1920 ")
+        self.assertIn("Memory by label, tiny, 1920 particles", out)
+        self.assertIn(str(self.csv), out)
+
+    def test_every_stage_is_in_the_model(self):
+        """A stage that gets a new name must get its line in bench/traffic.c."""
+        self.bench("--only", "tiny", "--csv", self.csv, "--repeats", 1)
+        header, (row,) = self.rows()
+        unknown = [name for name in header if name.endswith(STAGE_COLUMNS[1]) and name not in COLUMNS and float(row[name]) == 0]
+        self.assertEqual(unknown, [])
+
+    def test_threads_give_the_same_particles(self):
+        found = []
+        for threads in (1, 2, 3):
+            self.bench("--only", "tiny", "--csv", self.csv, "--threads", threads, "--repeats", 1)
+            found.append(self.rows()[1][0])
+        self.assertEqual([row["threads"] for row in found], ["1", "2", "3"])
+        self.assertEqual(len({row["hash"] for row in found}), 1)
+
+    def test_failed_entry(self):
+        """A run that cannot get its memory is a row that says so, and exit code 1."""
+        limit = 1000 << 20  # enough for the bandwidth's arrays, not for 62 million particles
+        if subprocess.run([str(BENCH), "--only", "tiny", "--csv", str(self.csv)], capture_output=True,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))).returncode:
+            self.skipTest("this build needs more address space than the test allows (sanitizers)")
+        out, err = self.bench("--only", "growth-64M", "--csv", self.csv, code=1, limit=limit)
+        self.assertIn("failed", err)
+        self.assertRegex(out, r"growth-64M +failed: .*memory")
+        (row,) = self.rows()[1]
+        self.assertEqual((row["entry"], row["steps"], row["ns_per_particle_step"]), ("growth-64M", "0", ""))
+        self.assertIn("memory", row["error"])
+
+    def test_wrong_options(self):
+        for words, expected in ((["--only", "tinny"], "'tiny'"), (["--repeats", "0"], "from 1"), (["--threads", "x"], "'x'"),
+                                (["--lsit"], "'--list'"), (["--only"], "value"), (["fast"], "'fast'")):
+            with self.subTest(words=words):
+                out, err = self.bench(*words, code=2)
+                self.assertEqual(out, "")
+                self.assertIn(expected, err)
+
+    def test_csv_that_cannot_be_written(self):
+        _, err = self.bench("--only", "tiny", "--csv", self.csv.parent / "none" / "out.csv", "--repeats", 1, code=1)
+        self.assertIn("cannot write", err)
+
+
+class Peers(unittest.TestCase):
+    def test_help_and_wrong_values(self):
+        tool = [sys.executable, str(SOURCE / "tools" / "bench-peers")]
+        self.assertIn("--resolution", subprocess.run([*tool, "--help"], capture_output=True, text=True, check=True).stdout)
+        self.assertEqual(subprocess.run([*tool, "--frames", "0"], capture_output=True).returncode, 2)
+
+    def test_without_blender(self):
+        done = subprocess.run([sys.executable, str(SOURCE / "tools" / "bench-peers")], capture_output=True, text=True, env={"PATH": "/nowhere"})
+        self.assertEqual(done.returncode, 77)
+        self.assertRegex(done.stderr, re.compile("not installed.*install-deps --clients"))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    BENCH = pathlib.Path(sys.argv.pop(1)).resolve()
+    SOURCE = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main()

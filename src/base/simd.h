@@ -152,3 +152,26 @@ static inline void rh_f8_load3(const float *p, rh_f8 *x, rh_f8 *y, rh_f8 *z)
     *y = __builtin_shufflevector(yz, xy, 0, 2, 9, 11, 4, 6, 13, 15);
     *z = __builtin_shufflevector(yz, w, 1, 3, 8, 11, 5, 7, 12, 15);
 }
+static inline rh_i8 rh_f8_floor(rh_f8 a)  // |a| below 2^31
+{
+    rh_i8 whole = __builtin_convertvector(a, rh_i8);
+    return whole + (__builtin_convertvector(whole, rh_f8) > a);
+}
+// first = f[at], second = f[at + 1] in every lane.
+static inline void rh_f8_gather_pairs(const float *f, rh_i8 at, rh_f8 *first, rh_f8 *second)
+{
+#ifdef __AVX2__
+    // Pairs of lanes 0 1 4 5 and 2 3 6 7: then one shuffle within halves puts all in order.
+    rh_i4 a = __builtin_shufflevector(at, at, 0, 1, 4, 5), b = __builtin_shufflevector(at, at, 2, 3, 6, 7);
+    rh_f8 u = (rh_f8)_mm256_i32gather_pd((const double *)f, (__m128i)a, 4), v = (rh_f8)_mm256_i32gather_pd((const double *)f, (__m128i)b, 4);
+    *first = __builtin_shufflevector(u, v, 0, 2, 8, 10, 4, 6, 12, 14);
+    *second = __builtin_shufflevector(u, v, 1, 3, 9, 11, 5, 7, 13, 15);
+#else
+    for (int i = 0; i < 8; i++) (*first)[i] = f[at[i]], (*second)[i] = f[at[i] + 1];
+#endif
+}
+// The reverse of rh_f8_load3.
+static inline void rh_f8_store3(float *p, rh_f8 x, rh_f8 y, rh_f8 z)
+{
+    for (int i = 0; i < 8; i++) p[3 * i] = x[i], p[3 * i + 1] = y[i], p[3 * i + 2] = z[i];
+}

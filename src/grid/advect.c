@@ -40,37 +40,69 @@ typedef struct face_block {
     float low, high;  // cells: where all components can be interpolated
 } face_block;
 
-static inline __attribute__((always_inline)) float sample(int dimension, const face_block *block, int component, const rh_spot *s)
+// Eight places in cells from the tile's corner, and where they lie between lattice points (lattice.h).
+typedef struct eight { rh_f8 axis[3]; } eight;
+typedef struct spots { rh_i8 cell[2][3]; rh_f8 way[2][3]; } spots;
+
+static inline __attribute__((always_inline)) spots spots_of(int dimension, const face_block *block, eight local)
 {
-    int kx = rh_lattice(component, 0), ky = rh_lattice(component, 1), kz = rh_lattice(component, 2);
-    int side = block->side, start = s->cell[kx][0] + side * (s->cell[ky][1] + (dimension == 3 ? side * s->cell[kz][2] : 0));
-    const float *f = block->axis[component] + start;
-    rh_f4 r = rh_f4_pairs(f, f + side);
-    if (dimension == 3) {
-        f += side * side;
-        r += s->way[kz][2] * (rh_f4_pairs(f, f + side) - r);
+    spots s;
+    for (int a = 0; a < dimension; a++) {
+        // Nothing within the block's travel leaves it; the clamp keeps what was cut down to FARTHEST, and rounding, inside.
+        rh_f8 x = rh_f8_min(rh_f8_max(local.axis[a], rh_f8_all(block->low)), rh_f8_all(block->high));
+        for (int kind = RH_WHOLE; kind <= RH_HALF; kind++) {
+            rh_f8 g = kind == RH_HALF ? x - 0.5f : x;
+            s.cell[kind][a] = rh_f8_floor(g);
+            s.way[kind][a] = g - __builtin_convertvector(s.cell[kind][a], rh_f8);
+        }
     }
-    float fx = s->way[kx][0], fy = s->way[ky][1];
-    float low = r[0] + fy * (r[2] - r[0]), high = r[1] + fy * (r[3] - r[1]);
-    return low + fx * (high - low);
+    return s;
 }
 
-static inline __attribute__((always_inline)) rh_f4 sample_velocity(int dimension, const face_block *block, rh_f4 local)
+// Linear along x at eight places.
+static inline __attribute__((always_inline)) rh_f8 along_x(const float *f, rh_i8 at, rh_f8 way)
 {
-    // Nothing within the block's travel leaves it; the clamp keeps what was cut down to FARTHEST, and rounding, inside.
-    rh_f4 inside = rh_f4_min(rh_f4_max(local, rh_f4_all(block->low)), rh_f4_all(block->high));
-    rh_spot s = rh_spot_of(inside);
-    return (rh_f4){sample(dimension, block, 0, &s), sample(dimension, block, 1, &s), dimension == 3 ? sample(dimension, block, 2, &s) : 0, 0};
+    rh_f8 first, second;
+    rh_f8_gather_pairs(f, at, &first, &second);
+    return first + way * (second - first);
+}
+
+static inline __attribute__((always_inline)) rh_f8 sample(int dimension, const face_block *block, int component, const spots *s)
+{
+    int kx = rh_lattice(component, 0), ky = rh_lattice(component, 1), kz = rh_lattice(component, 2), side = block->side;
+    rh_i8 at = s->cell[kx][0] + side * (dimension == 3 ? s->cell[ky][1] + side * s->cell[kz][2] : s->cell[ky][1]);
+    const float *f = block->axis[component];
+    rh_f8 low = along_x(f, at, s->way[kx][0]), high = along_x(f + side, at, s->way[kx][0]), value = low + s->way[ky][1] * (high - low);
+    if (dimension == 2) return value;
+    f += side * side;
+    low = along_x(f, at, s->way[kx][0]), high = along_x(f + side, at, s->way[kx][0]);
+    return value + s->way[kz][2] * (low + s->way[ky][1] * (high - low) - value);
+}
+
+static inline __attribute__((always_inline)) eight sample_velocity(int dimension, const face_block *block, eight local)
+{
+    spots s = spots_of(dimension, block, local);
+    eight out = {0};
+    for (int a = 0; a < dimension; a++) out.axis[a] = sample(dimension, block, a, &s);
+    return out;
+}
+
+static inline __attribute__((always_inline)) eight step_along(int dimension, eight from, float cells, eight velocity)
+{
+    for (int a = 0; a < dimension; a++) from.axis[a] += cells * velocity.axis[a];
+    return from;
 }
 
 // One sub-step of `s` cells per (m/s).
-static inline __attribute__((always_inline)) rh_f4 advance(int dimension, const face_block *block, int order, float s, rh_f4 local)
+static inline __attribute__((always_inline)) eight advance(int dimension, const face_block *block, int order, float s, eight local)
 {
-    rh_f4 first = sample_velocity(dimension, block, local);
-    rh_f4 second = sample_velocity(dimension, block, local + 0.5f * s * first);
-    if (order == 2) return local + s * second;
-    rh_f4 third = sample_velocity(dimension, block, local + 0.75f * s * second);
-    return local + s * ((2.0f / 9.0f) * first + (3.0f / 9.0f) * second + (4.0f / 9.0f) * third);
+    eight first = sample_velocity(dimension, block, local);
+    eight second = sample_velocity(dimension, block, step_along(dimension, local, 0.5f * s, first));
+    if (order == 2) return step_along(dimension, local, s, second);
+    eight third = sample_velocity(dimension, block, step_along(dimension, local, 0.75f * s, second));
+    for (int a = 0; a < dimension; a++)
+        local.axis[a] += s * ((2.0f / 9.0f) * first.axis[a] + (3.0f / 9.0f) * second.axis[a] + (4.0f / 9.0f) * third.axis[a]);
+    return local;
 }
 
 typedef struct walk {
@@ -80,33 +112,53 @@ typedef struct walk {
     int steps;
 } walk;
 
-static inline void move_by(rh_vec3 *p, rh_f4 way, int dimension)
+// Eight particles. The shift of the volume correction belongs to the place where its error was found: along the way it would be read from
+// liquid that another part of the error belongs to (a splash lost 5 % of its volume with the shift as part of the velocity).
+static inline __attribute__((always_inline)) void walk_eight(const walk *w, int dimension, int order, bool shifted, rh_tile at, float *positions)
 {
-    p->x += way[0];
-    p->y += way[1];
-    if (dimension == 3) p->z += way[2];
+    const rh_tiles *tiles = w->tiles;
+    float s = w->paths->dt * tiles->inverse_h / (float)w->steps;
+    const int corner[3] = {at.x * RH_TILE, at.y * RH_TILE, at.z * RH_TILE};
+    eight p, local = {0};
+    rh_f8_load3(positions, &p.axis[0], &p.axis[1], &p.axis[2]);
+    for (int a = 0; a < dimension; a++) local.axis[a] = p.axis[a] * tiles->inverse_h - (float)corner[a];
+    eight start = local;
+    for (int n = 0; n < w->steps; n++) local = advance(dimension, &w->block, order, s, local);
+    for (int a = 0; a < dimension; a++) p.axis[a] += (local.axis[a] - start.axis[a]) * tiles->h;
+    if (shifted) {
+        eight more = sample_velocity(dimension, &w->shift, start);
+        for (int a = 0; a < dimension; a++) p.axis[a] += more.axis[a];
+    }
+    rh_f8_store3(positions, p.axis[0], p.axis[1], p.axis[2]);
 }
 
-// The shift of the volume correction belongs to the place where its error was found: along the way it would be read from liquid that
-// another part of the error belongs to (a splash lost 5 % of its volume with the shift as part of the velocity).
-static inline __attribute__((always_inline)) void walk_cell(const walk *w, int dimension, int order, bool shifted, rh_tile at, uint32_t begin, uint32_t end, rh_vec3 *positions)
+// The last few are padded with the first of them.
+static inline __attribute__((always_inline)) void walk_run(const walk *w, int dimension, int order, bool shifted, rh_tile at, uint32_t begin, uint32_t end, rh_vec3 *positions)
 {
-    float s = w->paths->dt * w->tiles->inverse_h / (float)w->steps;
-    for (uint32_t p = begin; p < end; p++) {
-        rh_f4 start = rh_local_position(w->tiles, at, positions[p]), local = start;
-        for (int n = 0; n < w->steps; n++) local = advance(dimension, &w->block, order, s, local);
-        rh_f4 way = (local - start) * w->tiles->h;
-        if (shifted) way += sample_velocity(dimension, &w->shift, start);
-        move_by(&positions[p], way, dimension);
-    }
+    for (; begin + 8 <= end; begin += 8) walk_eight(w, dimension, order, shifted, at, &positions[begin].x);
+    if (begin == end) return;
+    rh_vec3 rest[8];
+    for (uint32_t i = 0; i < 8; i++) rest[i] = positions[begin + i < end ? begin + i : begin];
+    walk_eight(w, dimension, order, shifted, at, &rest[0].x);
+    memcpy(positions + begin, rest, (end - begin) * sizeof *rest);
+}
+
+static void walk_particles(const walk *w, int32_t t, uint32_t begin, uint32_t end, rh_vec3 *positions)
+{
+    const rh_tile at = w->tiles->at[t];
+    int order = w->paths->order;
+    bool shifted = w->paths->shift.axis[0];
+    if (w->tiles->dimension == 2) walk_run(w, 2, order, shifted, at, begin, end, positions);
+    else if (order == 2) walk_run(w, 3, 2, shifted, at, begin, end, positions);
+    else walk_run(w, 3, 3, shifted, at, begin, end, positions);
 }
 
 static void fly_cell(const walk *w, uint32_t begin, uint32_t end, const rh_vec3 *velocities, rh_vec3 *positions)
 {
     float farthest = FARTHEST * w->tiles->h;
     for (uint32_t p = begin; p < end; p++) {
-        rh_f4 way = (rh_f4){velocities[p].x, velocities[p].y, velocities[p].z, 0} * w->paths->dt;
-        move_by(&positions[p], rh_f4_min(rh_f4_max(way, rh_f4_all(-farthest)), rh_f4_all(farthest)), w->tiles->dimension);
+        for (int a = 0; a < w->tiles->dimension; a++)
+            (&positions[p].x)[a] += rh_clamp((&velocities[p].x)[a] * w->paths->dt, -farthest, farthest);
     }
 }
 
@@ -143,16 +195,18 @@ static void walk_tile(walk *w, int32_t t, float own, float travel, const rh_vec3
     const rh_paths *g = w->paths;
     w->steps = own > 1 ? (int)ceilf(own) : 1;
     load_velocity(w, t, (int)ceilf(travel) + 2 < RH_HALO_MAX ? (int)ceilf(travel) + 2 : RH_HALO_MAX, velocities, memory);
-    bool shifted = g->shift.axis[0];
-    if (shifted) load_faces(tiles, g->shift, t, 1, rh_v3(0, 0, 0), more, &w->shift);
+    if (g->shift.axis[0]) load_faces(tiles, g->shift, t, 1, rh_v3(0, 0, 0), more, &w->shift);
+    uint32_t begin = rh_tile_first(tiles, t), end = begin;  // a run of cells whose particles follow the grid
     for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c++) {
-        uint32_t begin = tiles->first[c], end = tiles->first[c + 1];
-        if (begin == end) continue;
-        if (g->distance && g->distance[c] > g->free_beyond) fly_cell(w, begin, end, velocities, positions);
-        else if (tiles->dimension == 2) walk_cell(w, 2, g->order, shifted, tiles->at[t], begin, end, positions);
-        else if (g->order == 2) walk_cell(w, 3, 2, shifted, tiles->at[t], begin, end, positions);
-        else walk_cell(w, 3, 3, shifted, tiles->at[t], begin, end, positions);
+        uint32_t next = tiles->first[c + 1];
+        if (next > end && g->distance && g->distance[c] > g->free_beyond) {
+            walk_particles(w, t, begin, end, positions);
+            fly_cell(w, end, next, velocities, positions);
+            begin = next;
+        }
+        end = next;
     }
+    walk_particles(w, t, begin, end, positions);
 }
 
 rh_code rh_particles_advect(const rh_tiles *tiles, const rh_paths *paths, const rh_vec3 *velocities, rh_vec3 *positions,

@@ -27,7 +27,8 @@ static inline __attribute__((always_inline)) sampled sample(int dimension, int c
         row += fz * up;
         across += fz * (above - across);
     }
-    sampled out = {row[0] + fx * (row[2] - row[0]), row[1] + fx * (row[3] - row[1]), {0, 0, 0}};
+    rh_f4 east = __builtin_shufflevector(row, row, 2, 3, 2, 3), here = row + fx * (east - row);
+    sampled out = {here[0], here[1], {0, 0, 0}};
     if (slopes) {
         out.slope[0] = row[2] - row[0];
         out.slope[1] = across[0] + fx * (across[2] - across[0]);

@@ -6,24 +6,26 @@
 //   prolongation   constant on the block (P), restriction its transpose
 //   links          those through the coarse face, summed, and halved: the coarse centres are twice as far apart. (Galerkin's P^T A P does not
 //                  halve, and constants then correct only half of a smooth error: D. Braess, Computing 55, 1995.)
-//   surface        what ties unknowns to the pressure of air (diagonal minus links), summed, times 3/4. True to the distance of the surface
-//                  would be the harmonic sum with half a cell added; it and its multiples (1/2, 1, 3/2, 2) cost more iterations.
-// In three dimensions all is divided by two on the way, so that a face that is open all over has the link 1 on every level, and deep inside the liquid
-// tiles are plain on coarse levels as well.
+//   surface        what ties unknowns to the pressure of air (diagonal minus links), summed, times 3/4
+// In three dimensions all is divided by two on the way, so that a face that is open all over has the link 1 on every level, and deep
+// inside the liquid tiles are plain on coarse levels as well.
 //
-// Smoother: Chebyshev polynomials of D^-1 A over [0.4, 2] (M. Adams, M. Brezina, J. Hu, R. Tuminaro, J. Comput. Phys. 188, 2003), 2 being the bound of its
-// spectrum, of degree 2 on the finest level and 4 on the others, the same before and after. So the error after a cycle is (I - p A)(I - P B P^T A)(I - p A)
-// with |1 - p| < 1: the cycle is symmetric and positive definite for any symmetric positive definite B, in particular a cycle.
-// The coarsest level (a handful of cells) is smoothed with degree 12. Every step is a pass over rows without any order among them.
+// Smoother: Chebyshev polynomials of D^-1 A over [0.4, 2], 2 being the bound of its spectrum (M. Adams, M. Brezina, J. Hu, R. Tuminaro,
+// J. Comput. Phys. 188, 2003), of degree 2 on the finest level and 4 on the others, the same before and after. The error after a cycle is
+// (I - pA)(I - P B P^T A)(I - pA) with |1 - p| < 1 on the spectrum: the cycle is symmetric and positive definite for any such B, in particular
+// a cycle. The coarsest level (a handful of cells) is smoothed with degree 12. Every step is a pass over rows without any order among them.
 //
-// Measured before the choice, on dense grids of 32^3 to 256^3 cells (pool, splash with sheet, drops and bubbles, sheet of 1 to 3 cells; each with
-// and without a ball, a turned box and a plate of 1.3 cells), iterations to 1e-6 at 128^3, worst scene / passes over the finest operator:
-//   constant P, Chebyshev 2 + 3 and more on coarse levels        12 / 5      taken
-//   linear P (three face neighbours, missing ones reflected)     12 / 5      dearer transfers; better only with one smoothing step
-//   trilinear P                                                  19 / 5      with one sweep of Gauss-Seidel; values across corners of solids
-//   red-black Gauss-Seidel 1 + 1, linear P                       15 / 5      and half of the lanes idle
-//   damped Jacobi 1 + 1, linear P                                19 / 3      more time in all
-//   extra Gauss-Seidel in a band at the boundary (A. McAdams, E. Sifakis, J. Teran, SCA 2010): 11, but no cheaper than a step everywhere
+// Tried before the choice, on dense grids of 32^3 to 256^3 cells (pool, splash with sheet, drops and bubbles, sheet of 1 to 3 cells; each
+// with and without a ball, a turned box and a plate of 1.3 cells). Iterations to 1e-6 in the worst scene at 128^3, passes over the finest operator:
+//   constant P, Chebyshev 2 (coarse 3)               12   5   taken; with degree 4 on coarse levels 11 to 12 at 256^3
+//   linear P (c and its three nearest neighbours)    12   5   missing neighbours reflected; dearer transfers; helps only with one smoothing step
+//   trilinear P                                       -       no better than linear at 64^3 (19 and 19, both with the harmonic surface below)
+//   red-black Gauss-Seidel 1 + 1, linear P           15   5   and half of the lanes idle
+//   damped Jacobi 1 + 1, linear P                    19   3   more time in all
+//   red-black Gauss-Seidel twice, or once and once more in a band of two cells at the boundary (A. McAdams, E. Sifakis, J. Teran, "A parallel
+//   multigrid Poisson solver for fluids simulation on large grids", SCA 2010): 11; in a splash the band is most of the liquid
+// Surface: 1 instead of 3/4 is as good but grows by one more up to 256^3. Half (as the links): 22 at 64^3. The harmonic sum, true to the surface's distance
+// from coarse centres, 1 / (theta + 1/2): 19 at 64^3, as it lets the drops of a splash, whose cells are no half-spaces, go too far.
 #include "solve/multigrid.h"
 
 #include <math.h>
@@ -137,7 +139,8 @@ static void collect(const rh_poisson *fine, const rh_level *level, int32_t n)
         rh_poisson_excess_tile(fine, child, excess);
         shrink(fine, excess, deep ? 0.5f * SURFACE : SURFACE, block + corner);
         for (int axis = 0; axis < a->dimension; axis++)
-            shrink_links(fine, axis, rh_poisson_block(fine, child) + (axis + 1) * fine->cells, deep ? 0.25f : 0.5f, block + (axis + 1) * a->cells + corner);
+            shrink_links(fine, axis, rh_poisson_block(fine, child) + (axis + 1) * fine->cells, deep ? 0.25f : 0.5f,
+                         block + (axis + 1) * a->cells + corner);
     }
 }
 

@@ -41,7 +41,8 @@ static void excess_tile(const rh_pressure *pressure, int32_t n, const float *cou
     const float *shares = pressure->cut->share[t];
     for (int c = 0; c < tiles->cells; c += 8) {
         rh_i8 unknown = rh_i8_from_bits(pressure->unknown[(from + c) / 8]);
-        rh_f8 found = excess(rh_f8_load(count + from + c), per_cell, rh_f8_load(shares + c), rh_f8_load(pressure->surface->phi + from + c) * tiles->inverse_h);
+        rh_f8 phi = rh_f8_load(pressure->surface->phi + from + c) * tiles->inverse_h;
+        rh_f8 found = excess(rh_f8_load(count + from + c), per_cell, rh_f8_load(shares + c), phi);
         rh_f8_store(b + to + c, (rh_f8)((rh_i8)found & unknown));
     }
 }

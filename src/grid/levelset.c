@@ -38,6 +38,7 @@ static const float CROWDED = 1.5f;
 static const float NOTHING = 1e30f;  // no particle within R
 
 static const float WALL_DEPTH = 0.25f;  // a cell without particles, so deep in a solid, is no gap in the liquid
+static const float DEEP = 1.5f;         // deeper in a solid there is no liquid
 
 enum { HAS_PARTICLES = 1, HAS_GAPS = 2 };
 
@@ -107,14 +108,14 @@ static float solid_in_cell(const builder *b, const solid_block *s, int i, int j,
     return s->values[rh_block_index(b->tiles, WALL_HALO, i, j, k)];
 }
 
-// Cells deeper than RH_SURFACE_DEPTH in solids.
+// Cells deeper than DEEP in solids.
 static rh_bits deep_cells(const builder *b, int32_t t)
 {
     rh_bits deep = {{0}};
     if (!b->solid) return deep;
     const float *d = b->solid[t];
     for (int r = 0; r < b->tiles->cells / RH_TILE; r++)
-        deep.layer[r >> 3] |= (uint64_t)rh_i8_bits(rh_f8_load(d + RH_TILE * r) < -RH_SURFACE_DEPTH * b->tiles->h) << (8 * (r & 7));
+        deep.layer[r >> 3] |= (uint64_t)rh_i8_bits(rh_f8_load(d + RH_TILE * r) < -DEEP * b->tiles->h) << (8 * (r & 7));
     return deep;
 }
 
@@ -315,7 +316,7 @@ static float find_zero(const builder *b, const rh_vicinity *v, const solid_block
 static bool is_hidden(float below, float here, float *zero)
 {
     static const float CLOSED = -0.9f;
-    if (below < -RH_SURFACE_DEPTH || here < -RH_SURFACE_DEPTH) {
+    if (below < -DEEP || here < -DEEP) {
         *zero = below < here ? 0.0625f : 0.9375f;
         return true;
     }
@@ -422,17 +423,17 @@ static rh_f8 way_to_cut(const builder *b, int32_t t, int axis, int j, int k, int
 static void start_tile(const builder *b, float far, int32_t t, rh_bits *todo)
 {
     const rh_tiles *tiles = b->tiles;
-    rh_bits low[3], high[3], cut = {{0}}, hidden = deep_cells(b, t);
+    rh_bits low[3], high[3], cut = {{0}};
     for (int a = 0; a < tiles->dimension; a++) {
         low[a] = cut_below(b, t, a);
         high[a] = cut_above(b, t, a);
         for (int k = 0; k < tiles->layers; k++) cut.layer[k] |= low[a].layer[k] | high[a].layer[k];
     }
-    // Deep inside the liquid nobody asks how deep, and nobody how far from it a place deep in a solid is.
+    // Deep inside the liquid nobody asks how deep.
     rh_bits shallow = rh_bits_spread(tiles, b->inside, t, 1, ~(uint64_t)0, ~(uint64_t)0);
     for (int k = 0; k < RH_TILE; k++) {
         uint64_t inside = b->inside[t].layer[k];
-        todo->layer[k] = k < tiles->layers ? ~cut.layer[k] & ((inside & shallow.layer[k]) | (~inside & ~hidden.layer[k])) : 0;
+        todo->layer[k] = k < tiles->layers ? ~cut.layer[k] & (~inside | shallow.layer[k]) : 0;
     }
     for (int r = 0; r < tiles->cells / RH_TILE; r++) {
         int j = r & 7, k = r >> 3;

@@ -14,13 +14,11 @@ typedef struct rh_surface {
     float band;       // cells
 } rh_surface;
 
-static const float RH_SURFACE_DEPTH = 1.5f;  // cells: deeper in a solid there is no surface
-
-// Distance from liquid in free space (m) at a cell centre: phi or the depth in a solid, whichever is more; deep in solids, where phi ends, the depth.
+// Distance from liquid in free space (m) at a cell centre: phi or the depth in a solid, whichever is more.
 static inline float rh_surface_region(const rh_tiles *tiles, const float *phi, const float *const *solid, int32_t t, int c)
 {
     float d = phi[(int64_t)t * tiles->cells + c], depth = solid ? -solid[t][c] : d;
-    return depth > RH_SURFACE_DEPTH * tiles->h || depth > d ? depth : d;
+    return rh_max_of(d, depth);
 }
 
 // Surface of sorted particles with the mean spacing `spacing` (m). `solid` (may be NULL; tiles apart) is the distance to solids at cell

@@ -173,5 +173,12 @@ static inline void rh_f8_gather_pairs(const float *f, rh_i8 at, rh_f8 *first, rh
 // The reverse of rh_f8_load3.
 static inline void rh_f8_store3(float *p, rh_f8 x, rh_f8 y, rh_f8 z)
 {
-    for (int i = 0; i < 8; i++) p[3 * i] = x[i], p[3 * i + 1] = y[i], p[3 * i + 2] = z[i];
+    rh_f8 xy = __builtin_shufflevector(x, y, 0, 2, 8, 10, 4, 6, 12, 14), yz = __builtin_shufflevector(y, z, 1, 3, 9, 11, 5, 7, 13, 15);
+    rh_f8 zx = __builtin_shufflevector(z, x, 0, 2, 9, 11, 4, 6, 13, 15);
+    rh_f8 a = __builtin_shufflevector(xy, zx, 0, 2, 8, 10, 4, 6, 12, 14);  // x0 y0 z0 x1, x4 y4 z4 x5
+    rh_f8 b = __builtin_shufflevector(yz, xy, 0, 2, 9, 11, 4, 6, 13, 15);  // y1 z1 x2 y2, ...
+    rh_f8 c = __builtin_shufflevector(zx, yz, 1, 3, 9, 11, 5, 7, 13, 15);  // z2 x3 y3 z3, ...
+    rh_f8_store(p, __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11));
+    rh_f8_store(p + 8, __builtin_shufflevector(c, a, 0, 1, 2, 3, 12, 13, 14, 15));
+    rh_f8_store(p + 16, __builtin_shufflevector(b, c, 4, 5, 6, 7, 12, 13, 14, 15));
 }

@@ -8,7 +8,7 @@
 #include "grid/advect.h"
 
 #include <math.h>
-#include "grid/lattice.h"
+#include "grid/sample.h"
 
 enum { FARTHEST = 6 };  // cells; with two more for interpolation that is the largest halo
 
@@ -34,72 +34,19 @@ static float travel_of(const rh_tiles *tiles, const float *fastest, int32_t t, f
 }
 
 // --- along the way --------------------------------------------------------------------------------------------------
-typedef struct face_block {
-    const float *axis[3];
-    int side, halo;
-    float low, high;  // cells: where all components can be interpolated
-} face_block;
-
-// Eight places in cells from the tile's corner, and where they lie between lattice points (lattice.h).
-typedef struct eight { rh_f8 axis[3]; } eight;
-typedef struct spots { rh_i8 cell[2][3]; rh_f8 way[2][3]; } spots;
-
-static inline __attribute__((always_inline)) spots spots_of(int dimension, const face_block *block, eight local)
-{
-    spots s;
-    for (int a = 0; a < dimension; a++) {
-        // Nothing within the block's travel leaves it; the clamp keeps what was cut down to FARTHEST, and rounding, inside.
-        rh_f8 x = rh_f8_min(rh_f8_max(local.axis[a], rh_f8_all(block->low)), rh_f8_all(block->high));
-        for (int kind = RH_WHOLE; kind <= RH_HALF; kind++) {
-            rh_f8 g = kind == RH_HALF ? x - 0.5f : x;
-            s.cell[kind][a] = rh_f8_floor(g);
-            s.way[kind][a] = g - __builtin_convertvector(s.cell[kind][a], rh_f8);
-        }
-    }
-    return s;
-}
-
-// Linear along x at eight places.
-static inline __attribute__((always_inline)) rh_f8 along_x(const float *f, rh_i8 at, rh_f8 way)
-{
-    rh_f8 first, second;
-    rh_f8_gather_pairs(f, at, &first, &second);
-    return first + way * (second - first);
-}
-
-static inline __attribute__((always_inline)) rh_f8 sample(int dimension, const face_block *block, int component, const spots *s)
-{
-    int kx = rh_lattice(component, 0), ky = rh_lattice(component, 1), kz = rh_lattice(component, 2), side = block->side;
-    rh_i8 at = s->cell[kx][0] + side * (dimension == 3 ? s->cell[ky][1] + side * s->cell[kz][2] : s->cell[ky][1]);
-    const float *f = block->axis[component];
-    rh_f8 low = along_x(f, at, s->way[kx][0]), high = along_x(f + side, at, s->way[kx][0]), value = low + s->way[ky][1] * (high - low);
-    if (dimension == 2) return value;
-    f += side * side;
-    low = along_x(f, at, s->way[kx][0]), high = along_x(f + side, at, s->way[kx][0]);
-    return value + s->way[kz][2] * (low + s->way[ky][1] * (high - low) - value);
-}
-
-static inline __attribute__((always_inline)) eight sample_velocity(int dimension, const face_block *block, eight local)
-{
-    spots s = spots_of(dimension, block, local);
-    eight out = {0};
-    for (int a = 0; a < dimension; a++) out.axis[a] = sample(dimension, block, a, &s);
-    return out;
-}
-
-static inline __attribute__((always_inline)) eight step_along(int dimension, eight from, float cells, eight velocity)
+RH_INLINE rh_eight step_along(int dimension, rh_eight from, float cells, rh_eight velocity)
 {
     for (int a = 0; a < dimension; a++) from.axis[a] += cells * velocity.axis[a];
     return from;
 }
 
 // One sub-step of `s` cells per (m/s).
-static inline __attribute__((always_inline)) eight advance(int dimension, const face_block *block, int order, float s, eight local)
+RH_INLINE rh_eight advance(int dimension, const rh_face_block *block, int order, float s, rh_eight local)
 {
-    eight first = sample_velocity(dimension, block, local);
-    eight second = sample_velocity(dimension, block, step_along(dimension, local, 0.5f * s, first));
+    rh_eight first = rh_sample_faces(dimension, block, local);
+    rh_eight second = rh_sample_faces(dimension, block, step_along(dimension, local, 0.5f * s, first));
     if (order == 2) return step_along(dimension, local, s, second);
-    eight third = sample_velocity(dimension, block, step_along(dimension, local, 0.75f * s, second));
+    rh_eight third = rh_sample_faces(dimension, block, step_along(dimension, local, 0.75f * s, second));
     for (int a = 0; a < dimension; a++)
         local.axis[a] += s * ((2.0f / 9.0f) * first.axis[a] + (3.0f / 9.0f) * second.axis[a] + (4.0f / 9.0f) * third.axis[a]);
     return local;
@@ -108,32 +55,30 @@ static inline __attribute__((always_inline)) eight advance(int dimension, const 
 typedef struct walk {
     const rh_tiles *tiles;
     const rh_paths *paths;
-    face_block block, shift;
+    rh_face_block block, shift;
     int steps;
 } walk;
 
 // Eight particles. The shift of the volume correction belongs to the place where its error was found: along the way it would be read from
 // liquid that another part of the error belongs to (a splash lost 5 % of its volume with the shift as part of the velocity).
-static inline __attribute__((always_inline)) void walk_eight(const walk *w, int dimension, int order, bool shifted, rh_tile at, float *positions)
+RH_INLINE void walk_eight(const walk *w, int dimension, int order, bool shifted, rh_tile at, float *positions)
 {
     const rh_tiles *tiles = w->tiles;
     float s = w->paths->dt * tiles->inverse_h / (float)w->steps;
-    const int corner[3] = {at.x * RH_TILE, at.y * RH_TILE, at.z * RH_TILE};
-    eight p, local = {0};
+    rh_eight p;
     rh_f8_load3(positions, &p.axis[0], &p.axis[1], &p.axis[2]);
-    for (int a = 0; a < dimension; a++) local.axis[a] = p.axis[a] * tiles->inverse_h - (float)corner[a];
-    eight start = local;
+    rh_eight start = rh_local_eight(dimension, tiles, at, p), local = start;
     for (int n = 0; n < w->steps; n++) local = advance(dimension, &w->block, order, s, local);
     for (int a = 0; a < dimension; a++) p.axis[a] += (local.axis[a] - start.axis[a]) * tiles->h;
     if (shifted) {
-        eight more = sample_velocity(dimension, &w->shift, start);
+        rh_eight more = rh_sample_faces(dimension, &w->shift, start);
         for (int a = 0; a < dimension; a++) p.axis[a] += more.axis[a];
     }
     rh_f8_store3(positions, p.axis[0], p.axis[1], p.axis[2]);
 }
 
 // The last few are padded with the first of them.
-static inline __attribute__((always_inline)) void walk_run(const walk *w, int dimension, int order, bool shifted, rh_tile at, uint32_t begin, uint32_t end, rh_vec3 *positions)
+RH_INLINE void walk_run(const walk *w, int dimension, int order, bool shifted, rh_tile at, uint32_t begin, uint32_t end, rh_vec3 *positions)
 {
     for (; begin + 8 <= end; begin += 8) walk_eight(w, dimension, order, shifted, at, &positions[begin].x);
     if (begin == end) return;
@@ -170,22 +115,12 @@ static rh_vec3 mean_velocity(const rh_tiles *tiles, int32_t t, const rh_vec3 *ve
     return rh_v3_from(rh_d3_scale(sum, 1.0 / (double)(end - begin)));
 }
 
-static void load_faces(const rh_tiles *tiles, rh_faces field, int32_t t, int halo, rh_vec3 beyond, float *memory, face_block *block)
-{
-    int count = rh_block_values(tiles, halo), corner = rh_block_index(tiles, halo, 0, 0, 0);
-    *block = (face_block){.side = rh_block_side(halo), .halo = halo, .low = 0.5f - (float)halo, .high = (float)(RH_TILE - 1 + halo) - 1e-3f};
-    for (int a = 0; a < tiles->dimension; a++) {
-        rh_block_load(tiles, field.axis[a], t, halo, (&beyond.x)[a], memory + (int64_t)a * count);
-        block->axis[a] = memory + (int64_t)a * count + corner;
-    }
-}
-
 static void load_velocity(walk *w, int32_t t, int halo, const rh_vec3 *velocities, float *memory)
 {
     bool rim = false;
     for (int n = 0; n < RH_NEAR; n++) rim |= w->tiles->near[t][n] < 0;
     rh_vec3 beyond = rim ? mean_velocity(w->tiles, t, velocities) : rh_v3(0, 0, 0);
-    load_faces(w->tiles, w->paths->velocity, t, halo, beyond, memory, &w->block);
+    rh_face_block_load(w->tiles, w->paths->velocity, t, halo, beyond, memory, &w->block);
 }
 
 static void walk_tile(walk *w, int32_t t, float own, float travel, const rh_vec3 *velocities, rh_vec3 *positions)
@@ -195,7 +130,7 @@ static void walk_tile(walk *w, int32_t t, float own, float travel, const rh_vec3
     const rh_paths *g = w->paths;
     w->steps = own > 1 ? (int)ceilf(own) : 1;
     load_velocity(w, t, (int)ceilf(travel) + 2 < RH_HALO_MAX ? (int)ceilf(travel) + 2 : RH_HALO_MAX, velocities, memory);
-    if (g->shift.axis[0]) load_faces(tiles, g->shift, t, 1, rh_v3(0, 0, 0), more, &w->shift);
+    if (g->shift.axis[0]) rh_face_block_load(tiles, g->shift, t, 1, rh_v3(0, 0, 0), more, &w->shift);
     uint32_t begin = rh_tile_first(tiles, t), end = begin;  // a run of cells whose particles follow the grid
     for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c++) {
         uint32_t next = tiles->first[c + 1];

@@ -1,92 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Grid to particles: a tile's faces and one cell of its neighbours are copied into a dense block once, then all its particles read from
-// there. The new velocity and its change lie side by side in the block, so two neighbours along x are one vector of four, as in transfer.c.
+// Grid to particles. With sampling S being linear, the FLIP/PIC blend needs one field only:
+//   flip (v + S(u - before)) + (1 - flip) S(u) = flip v + S(u - flip before)
+// A tile's part of that field and one cell of its neighbours are copied into a dense block once, then all its particles read from there.
+#include <math.h>
 #include <string.h>
-#include "grid/lattice.h"
+#include "grid/sample.h"
 #include "grid/transfer.h"
 
 enum { SIDE = RH_TILE + 2, SMALL = SIDE * SIDE * SIDE };
 
-typedef float pair_block[2 * SMALL];  // velocity, change
+typedef struct job {
+    const rh_tiles *tiles;
+    const rh_velocity_update *update;
+    const rh_vec3 *positions;
+    rh_vec3 *velocities;
+    float (*affine)[9];
+} job;
 
-typedef struct sampled { float value, change, slope[3]; } sampled;  // slope: of the value, per cell
-
-// Interpolates component `component` at a spot.
-static inline __attribute__((always_inline)) sampled sample(int dimension, int component, const rh_spot *s, const float *block, bool slopes)
+// Eight particles; returns their largest squared speed (not a number counts as infinite).
+RH_INLINE rh_f8 update_eight(const job *j, int dimension, bool slopes, const rh_face_block *block, rh_tile at, const float *positions, float *velocities, float *affine)
 {
-    int kx = rh_lattice(component, 0), ky = rh_lattice(component, 1), kz = rh_lattice(component, 2);
-    float fx = s->way[kx][0], fy = s->way[ky][1], fz = dimension == 3 ? s->way[kz][2] : 0;
-    int start = (s->cell[kx][0] + 1) + SIDE * ((s->cell[ky][1] + 1) + (dimension == 3 ? SIDE * (s->cell[kz][2] + 1) : 0));
-    const float *f = block + 2 * start;
-    rh_f4 low = rh_f4_load(f), across = rh_f4_load(f + 2 * SIDE) - low, row = low + fy * across, up = {0};
-    if (dimension == 3) {
-        rh_f4 high = rh_f4_load(f + 2 * SIDE * SIDE), above = rh_f4_load(f + 2 * (SIDE + SIDE * SIDE)) - high;
-        up = (high + fy * above) - row;
-        row += fz * up;
-        across += fz * (above - across);
+    rh_eight p, v;
+    rh_f8_load3(positions, &p.axis[0], &p.axis[1], &p.axis[2]);
+    rh_f8_load3(velocities, &v.axis[0], &v.axis[1], &v.axis[2]);
+    rh_spots s = rh_spots_of(dimension, block, rh_local_eight(dimension, j->tiles, at, p));
+    bool flip = j->update->update == RH_UPDATE_FLIP;
+    rh_f8 squares = rh_f8_all(0);
+    for (int a = 0; a < dimension; a++) {
+        rh_f8 slope[3], here = rh_sample(dimension, block, a, &s, slopes ? slope : NULL);
+        v.axis[a] = flip ? j->update->flip * v.axis[a] + here : here;
+        squares += v.axis[a] * v.axis[a];
+        for (int d = 0; d < 3 && slopes; d++)
+            for (int i = 0; i < 8; i++) affine[9 * i + 3 * a + d] = slope[d][i] * j->tiles->inverse_h;
     }
-    rh_f4 east = __builtin_shufflevector(row, row, 2, 3, 2, 3), here = row + fx * (east - row);
-    sampled out = {here[0], here[1], {0, 0, 0}};
-    if (slopes) {
-        out.slope[0] = row[2] - row[0];
-        out.slope[1] = across[0] + fx * (across[2] - across[0]);
-        out.slope[2] = up[0] + fx * (up[2] - up[0]);
-    }
-    return out;
+    rh_f8_store3(velocities, v.axis[0], v.axis[1], v.axis[2]);
+    return rh_f8_select(squares == squares, squares, rh_f8_all(INFINITY));
 }
 
-static inline __attribute__((always_inline)) void update_particles(int dimension, rh_update kind, const rh_tiles *tiles, float flip, int32_t t,
-                                                                   const pair_block *blocks, const rh_vec3 *positions, rh_vec3 *velocities, float (*affine)[9])
+// The last few are padded with copies of the first of them.
+RH_INLINE float update_particles(const job *j, int dimension, bool slopes, const rh_face_block *block, int32_t t)
 {
-    uint32_t end = rh_tile_first(tiles, t + 1);
-    rh_tile at = tiles->at[t];
-    for (uint32_t p = rh_tile_first(tiles, t); p < end; p++) {
-        rh_spot s = rh_spot_of(rh_local_position(tiles, at, positions[p]));
-        float *v = &velocities[p].x;
-        for (int a = 0; a < dimension; a++) {
-            sampled here = sample(dimension, a, &s, blocks[a], kind == RH_UPDATE_APIC);
-            float full = v[a] + here.change;
-            v[a] = kind == RH_UPDATE_FLIP ? full + (1 - flip) * (here.value - full) : here.value;
-            for (int d = 0; d < 3 && kind == RH_UPDATE_APIC; d++) affine[p][3 * a + d] = here.slope[d] * tiles->inverse_h;
+    uint32_t p = rh_tile_first(j->tiles, t), end = rh_tile_first(j->tiles, t + 1);
+    rh_tile at = j->tiles->at[t];
+    rh_f8 most = rh_f8_all(0);
+    for (; p + 8 <= end; p += 8)
+        most = rh_f8_max(most, update_eight(j, dimension, slopes, block, at, &j->positions[p].x, &j->velocities[p].x, slopes ? j->affine[p] : NULL));
+    if (p < end) {
+        rh_vec3 x[8], v[8];
+        float c[8][9];
+        for (uint32_t i = 0; i < 8; i++) {
+            uint32_t from = p + i < end ? p + i : p;
+            x[i] = j->positions[from], v[i] = j->velocities[from];
         }
+        most = rh_f8_max(most, update_eight(j, dimension, slopes, block, at, &x[0].x, &v[0].x, slopes ? c[0] : NULL));
+        memcpy(j->velocities + p, v, (end - p) * sizeof *v);
+        if (slopes) memcpy(j->affine + p, c, (end - p) * sizeof *c);
     }
+    float one = 0;
+    for (int i = 0; i < 8; i++) one = most[i] > one ? most[i] : one;
+    return one;
 }
 
-static inline void interleave(const float *block, int count, float *pairs)
+static float update_tile(const job *j, int32_t t)
 {
-    for (int i = 0; i < count; i++) pairs[2 * i] = block[i];
-}
-
-static void load_pairs(const rh_tiles *tiles, rh_faces velocity, rh_faces change, bool flip, int32_t t, pair_block *blocks)
-{
-    float one[SMALL];
+    float memory[3 * SMALL], before[SMALL];
+    const rh_tiles *tiles = j->tiles;
+    const rh_velocity_update *u = j->update;
+    rh_face_block block;
     int count = rh_block_values(tiles, 1);
-    for (int a = 0; a < tiles->dimension; a++) {
-        rh_block_load(tiles, velocity.axis[a], t, 1, 0, one);
-        interleave(one, count, blocks[a]);
-        if (!flip) continue;
-        rh_block_load(tiles, change.axis[a], t, 1, 0, one);
-        interleave(one, count, blocks[a] + 1);
+    rh_face_block_load(tiles, u->velocity, t, 1, rh_v3(0, 0, 0), memory, &block);
+    for (int a = 0; a < tiles->dimension && u->update == RH_UPDATE_FLIP; a++) {
+        rh_block_load(tiles, u->before.axis[a], t, 1, 0, before);
+        for (int i = 0; i < count; i++) memory[a * count + i] -= u->flip * before[i];
     }
+    bool slopes = u->update == RH_UPDATE_APIC;
+    if (tiles->dimension == 2) return update_particles(j, 2, slopes, &block, t);
+    return slopes ? update_particles(j, 3, true, &block, t) : update_particles(j, 3, false, &block, t);
 }
 
-static void update_tile(const rh_tiles *tiles, const rh_velocity_update *u, int32_t t, const rh_vec3 *positions, rh_vec3 *velocities, float (*affine)[9])
+double rh_grid_to_velocities(const rh_tiles *tiles, const rh_velocity_update *update, const rh_vec3 *positions, rh_vec3 *velocities,
+                             float (*affine)[9])
 {
-    static _Thread_local pair_block blocks[3];  // changes stay what they are when only velocities are read
-    load_pairs(tiles, u->velocity, u->change, u->update == RH_UPDATE_FLIP, t, blocks);
-#define UPDATE(dimension, kind) update_particles(dimension, kind, tiles, u->flip, t, (const pair_block *)blocks, positions, velocities, affine)
-    if (tiles->dimension == 2) UPDATE(2, u->update);
-    else if (u->update == RH_UPDATE_FLIP) UPDATE(3, RH_UPDATE_FLIP);
-    else if (u->update == RH_UPDATE_APIC) UPDATE(3, RH_UPDATE_APIC);
-    else UPDATE(3, RH_UPDATE_PIC);
-#undef UPDATE
-}
-
-void rh_grid_to_velocities(const rh_tiles *tiles, const rh_velocity_update *update, const rh_vec3 *positions, rh_vec3 *velocities,
-                           float (*affine)[9])
-{
-#pragma omp parallel for schedule(dynamic, 1)
-    for (int32_t n = 0; n < tiles->occupied_count; n++) update_tile(tiles, update, tiles->occupied[n], positions, velocities, affine);
+    job j = {tiles, update, positions, velocities, affine};
+    float most = 0;
+#pragma omp parallel for schedule(dynamic, 1) reduction(max : most)
+    for (int32_t n = 0; n < tiles->occupied_count; n++) {
+        float one = update_tile(&j, tiles->occupied[n]);
+        if (one > most) most = one;
+    }
+    return sqrt((double)most);
 }

@@ -17,11 +17,12 @@ typedef enum rh_update { RH_UPDATE_PIC, RH_UPDATE_FLIP, RH_UPDATE_APIC } rh_upda
 
 typedef struct rh_velocity_update {
     rh_faces velocity;  // on the grid, known on all faces around particles
-    rh_faces change;    // velocity - velocity before forces and projection; FLIP only
+    rh_faces before;    // the same before forces and projection; FLIP only
     rh_update update;
-    float flip;         // FLIP share of the blend: v = flip (v + change) + (1 - flip) velocity
+    float flip;         // FLIP share of the blend: v = flip (v + velocity - before) + (1 - flip) velocity
 } rh_velocity_update;
 
-// Updates v (and C for APIC) of every particle. A FLIP update with flip = 1 and change = 0 leaves v bitwise unchanged.
-void rh_grid_to_velocities(const rh_tiles *tiles, const rh_velocity_update *update, const rh_vec3 *positions, rh_vec3 *velocities,
-                           float (*affine)[9]);
+// Updates v (and C for APIC) of every particle and returns the largest speed (infinite when one is not a number). A FLIP update with
+// flip = 1 and before = velocity leaves v bitwise unchanged.
+double rh_grid_to_velocities(const rh_tiles *tiles, const rh_velocity_update *update, const rh_vec3 *positions, rh_vec3 *velocities,
+                             float (*affine)[9]);

@@ -89,17 +89,17 @@ static uint64_t transfer_hash(int dimension, int threads, bool affine)
     cloud c;
     rh_threads_set(threads);
     cloud_random(&c, dimension, CELL, 20000, rh_v3(0, 0, 0), rh_v3(2, 2, 2), 3);
-    rh_faces velocity, weight, change;
+    rh_faces velocity, weight, before;
     size_t bytes = (size_t)rh_tiles_values(&c.tiles) * sizeof(float);
     assert_int_equal(rh_faces_new(&velocity, &c.tiles, false, &c.arena, NULL), RH_OK);
     assert_int_equal(rh_faces_new(&weight, &c.tiles, false, &c.arena, NULL), RH_OK);
-    assert_int_equal(rh_faces_new(&change, &c.tiles, true, &c.arena, NULL), RH_OK);
+    assert_int_equal(rh_faces_new(&before, &c.tiles, true, &c.arena, NULL), RH_OK);
     float *cells = rh_field_new(&c.tiles, &c.arena, NULL);
     rh_particles_to_grid(&c.tiles, c.p, c.v, affine ? (const float(*)[9])c.c : NULL, velocity, weight, cells);
     uint64_t hash = 0;
     for (int a = 0; a < dimension; a++) hash = rh_hash(weight.axis[a], bytes, rh_hash(velocity.axis[a], bytes, hash));
     hash = rh_hash(cells, bytes, hash);
-    rh_velocity_update g = {.velocity = velocity, .change = change, .update = affine ? RH_UPDATE_APIC : RH_UPDATE_FLIP, .flip = 0.9f};
+    rh_velocity_update g = {.velocity = velocity, .before = before, .update = affine ? RH_UPDATE_APIC : RH_UPDATE_FLIP, .flip = 0.9f};
     rh_grid_to_velocities(&c.tiles, &g, c.p, c.v, c.c);
     rh_paths way = {.velocity = velocity, .dt = 0.1f, .order = 3};
     assert_int_equal(rh_particles_advect(&c.tiles, &way, c.v, c.p, &c.arena, NULL), RH_OK);
@@ -155,7 +155,7 @@ static void check_particle(const cloud *before, const rh_velocity_update *g, int
         double gradient[3] = {0, 0, 0}, unused[3], here = interpolate(&before->tiles, g->velocity.axis[a], a, before->p[p], gradient);
         double expected = here;
         if (g->update == RH_UPDATE_FLIP) {
-            double full = (double)(&before->v[p].x)[a] + interpolate(&before->tiles, g->change.axis[a], a, before->p[p], unused);
+            double full = (double)(&before->v[p].x)[a] + here - interpolate(&before->tiles, g->before.axis[a], a, before->p[p], unused);
             expected = (double)g->flip * full + (1 - (double)g->flip) * here;
         }
         assert_near((double)(&v[p].x)[a], expected, 1e-5);
@@ -174,7 +174,7 @@ static void particles_get_the_interpolated_value(void **state)
             cloud_random(&old, dimension, CELL, 3000, rh_v3(0, 0, 0), rh_v3(2, 2, 2), 2);
             rh_velocity_update g = {.update = update, .flip = 0.8f};
             random_faces(&c, &g.velocity, 20);
-            random_faces(&c, &g.change, 23);
+            random_faces(&c, &g.before, 23);
             rh_grid_to_velocities(&c.tiles, &g, c.p, c.v, c.c);
             for (int64_t p = 0; p < 3000; p++) check_particle(&old, &g, p, c.v, (const float(*)[9])c.c);
             cloud_free(&old);

@@ -15,7 +15,7 @@ static const rh_param rows[] = {
      .help = "how velocity moves between particles and grid: flip (lively), pic (damped), apic (smooth, keeps rotation)"},
     {"flip", RH_PARAM_FLOAT, AT(flip), "", "0.97", 0, 1, .help = "share of FLIP in the FLIP/PIC blend of transfer: flip; 1 is pure FLIP"},
     {"advection", RH_PARAM_CHOICE, AT(advection), "", "rk2", .choices = advections, .help = "Runge-Kutta order of particle paths"},
-    {"cfl", RH_PARAM_FLOAT, AT(cfl), "cells", "2", 0.1, 5, .help = "farthest travel of a particle in one time step"},
+    {"cfl", RH_PARAM_FLOAT, AT(cfl), "cells", "2", 0.1, 5, .help = "farthest travel in one time step of all but the fastest ten-thousandth of the particles"},
     {"particles_per_axis", RH_PARAM_INT, AT(particles_per_axis), "", "2", 1, 4, .help = "particles per cell and axis: 2 gives 8 a cell in 3D, 4 in 2D"},
     {"tolerance", RH_PARAM_FLOAT, AT(tolerance), "", "1e-6", 1e-10, 0.1, .help = "relative residual at which the pressure solve stops"},
     {"max_iterations", RH_PARAM_INT, AT(max_iterations), "", "1000", 1, 100000, .help = "of the pressure solve; reaching it stops the run"},

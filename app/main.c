@@ -161,7 +161,7 @@ static int run_command(const app_command *command, int count, char **words)
 static void start_again_waiting_politely(char **argv)
 {
     if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT")) return;
-    if (setenv("OMP_WAIT_POLICY", "passive", 1) || setenv("GOMP_SPINCOUNT", "20000", 1)) return;
+    if (setenv("OMP_WAIT_POLICY", "passive", 1) || setenv("GOMP_SPINCOUNT", "4000", 1)) return;
     execv("/proc/self/exe", argv);  // where this fails we go on as we are
 }
 

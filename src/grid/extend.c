@@ -12,6 +12,8 @@
 // A row of distances stands between the rows of the tiles beside it: whole rows are written and read without crossing.
 enum { WIDE = RH_TILE + 3, STRIDE = 3 * RH_TILE, ROWS = RH_TILE * RH_TILE };
 
+static const float DEEPEST = 2;  // cells
+
 typedef struct extension {
     const rh_tiles *tiles;
     const float *phi, *const *solid;
@@ -46,8 +48,10 @@ static inline rh_f8 region_row(const extension *e, int32_t t, int row)
     if (t < 0) return rh_f8_all(e->band);
     rh_f8 d = rh_f8_load(e->phi + (int64_t)t * e->tiles->cells + row);
     if (e->solid) {
-        // Depth counting twice, to go less far into solids than into air, saved a sixth and raised the dam break's column by 0.4 % +- 0.2 %.
-        d = rh_f8_max(d, -rh_f8_load(e->solid[t] + row));
+        // Depth counting twice, to go less far into solids than into air, saved a sixth and raised the dam break's column by 0.4 % +- 0.2 %. But no
+        // particle ever looks deeper than DEEPEST.
+        rh_f8 depth = -rh_f8_load(e->solid[t] + row);
+        d = rh_f8_select(depth > DEEPEST * e->tiles->h, rh_f8_all(e->band * e->tiles->h), rh_f8_max(d, depth));
     }
     return d * e->tiles->inverse_h;
 }

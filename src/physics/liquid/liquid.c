@@ -137,9 +137,9 @@ static void keep_spray(const step *s)
     }
 }
 
-// What is read only where particles are (velocities before the step, the shift) needs just the next faces; the velocity
-// that carries particles must reach as far as they may go.
-static const float NEXT_FACES = 2;
+// What is read only where particles are (the shift) needs just the next faces, what only the projection reads (velocities before the step) those
+// of liquid cells; the velocity that carries particles must reach as far as they may go.
+static const float NEXT_FACES = 2, LIQUID_FACES = 1;
 
 static rh_code extend(step *s, rh_faces field, float band, rh_status *status)
 {
@@ -187,7 +187,7 @@ static rh_code to_grid(step *s, rh_status *status)
 #pragma omp parallel for schedule(static)
         for (int64_t c = 0; c < (int64_t)values; c++) known[c] = reached[c] = w[c] > 1e-6f;
     }
-    RH_TRY(extend(s, s->velocity, NEXT_FACES, status));
+    RH_TRY(extend(s, s->velocity, LIQUID_FACES, status));
     add_forces(s);
     return RH_OK;
 }

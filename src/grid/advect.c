@@ -30,7 +30,25 @@ static float travel_of(const rh_tiles *tiles, const float *fastest, int32_t t, f
     float most = 0;
     for (int n = 0; n < RH_NEAR; n++)
         if (tiles->near[t][n] >= 0) most = rh_max_of(most, fastest[tiles->near[t][n]]);
-    return rh_min(most * dt * tiles->inverse_h, FARTHEST);
+    return most * dt * tiles->inverse_h;
+}
+
+static void find_fastest(const rh_tiles *tiles, rh_faces velocity, float *fastest)
+{
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < tiles->count; t++) fastest[t] = fastest_face(tiles, velocity, t);
+}
+
+rh_code rh_faces_travel(const rh_tiles *tiles, rh_faces velocity, float dt, float *travel, rh_arena *arena, rh_status *status)
+{
+    rh_arena_mark mark = rh_arena_save(arena);
+    float *fastest = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *fastest, status);
+    if (!fastest) return RH_MEMORY;
+    find_fastest(tiles, velocity, fastest);
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < tiles->count; t++) travel[t] = travel_of(tiles, fastest, t, dt);
+    rh_arena_restore(arena, mark);
+    return RH_OK;
 }
 
 // --- along the way --------------------------------------------------------------------------------------------------
@@ -150,13 +168,12 @@ rh_code rh_particles_advect(const rh_tiles *tiles, const rh_paths *paths, const 
     rh_arena_mark mark = rh_arena_save(arena);
     float *fastest = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *fastest, status);
     if (!fastest) return RH_MEMORY;
-#pragma omp parallel for schedule(static)
-    for (int32_t t = 0; t < tiles->count; t++) fastest[t] = fastest_face(tiles, paths->velocity, t);
+    find_fastest(tiles, paths->velocity, fastest);
 #pragma omp parallel for schedule(dynamic, 1)
     for (int32_t n = 0; n < tiles->occupied_count; n++) {
         walk w = {.tiles = tiles, .paths = paths};
         int32_t t = tiles->occupied[n];
-        walk_tile(&w, t, fastest[t] * paths->dt * tiles->inverse_h, travel_of(tiles, fastest, t, paths->dt), velocities, positions);
+        walk_tile(&w, t, fastest[t] * paths->dt * tiles->inverse_h, rh_min(travel_of(tiles, fastest, t, paths->dt), FARTHEST), velocities, positions);
     }
     rh_arena_restore(arena, mark);
     return RH_OK;

@@ -18,3 +18,6 @@ typedef struct rh_paths {
 // on as the particles of the tile it began in move on average.
 rh_code rh_particles_advect(const rh_tiles *tiles, const rh_paths *paths, const rh_vec3 *velocities, rh_vec3 *positions,
                             rh_arena *arena, rh_status *status);
+
+// How far (cells) the flow carries a particle of each tile in dt at most: by the fastest face of the tile and its neighbours.
+rh_code rh_faces_travel(const rh_tiles *tiles, rh_faces velocity, float dt, float *travel, rh_arena *arena, rh_status *status);

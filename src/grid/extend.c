@@ -17,7 +17,8 @@ static const float DEEPEST = 2;  // cells
 typedef struct extension {
     const rh_tiles *tiles;
     const float *phi, *const *solid;
-    float band;
+    float band;           // the largest of
+    const float *bands;   // per tile; NULL when all are `band`
     rh_faces values;
     uint8_t *const *known;
     uint64_t (*rows)[3];  // per tile and component: rows that may have faces to do: all at first
@@ -39,6 +40,8 @@ typedef struct visit {
     uint8_t gives[ROWS][RH_WAVE_SIDES];  // for each side the cells whose neighbour there is farther away and wants a value
     float weight[ROWS][RH_WAVE_SIDES][RH_TILE];
 } visit;
+
+static inline float band_of(const extension *e, int32_t t) { return e->bands ? e->bands[t] : e->band; }
 
 // --- distance -----------------------------------------------------------------------------------------------------
 
@@ -88,7 +91,7 @@ static int faces_to_do(visit *v, int r, rh_f8 *key)
     bytes &= RH_FIRST_COLUMN;
     if (bytes == RH_FIRST_COLUMN) return 0;
     *key = key_at(v, r & 7, r >> 3, 0);
-    return rh_i8_bits(*key < v->e->band) & ~(int)(bytes * 0x0102040810204080u >> 56);
+    return rh_i8_bits(*key < band_of(v->e, v->t)) & ~(int)(bytes * 0x0102040810204080u >> 56);
 }
 
 // The weights of the neighbours of row r.
@@ -279,10 +282,10 @@ static int look_at_tile(const extension *e, int32_t t)
     if (all == RH_FIRST_COLUMN) return result;
     rh_f8 least = rh_f8_load(e->phi + first);
     for (int c = RH_TILE; c < e->tiles->cells; c += RH_TILE) least = rh_f8_min(least, rh_f8_load(e->phi + first + c));
-    return rh_i8_bits(least < e->band * e->tiles->h) ? result | HAS_UNKNOWN : result;
+    return rh_i8_bits(least < band_of(e, t) * e->tiles->h) ? result | HAS_UNKNOWN : result;
 }
 
-rh_code rh_faces_extend(const rh_tiles *tiles, const float *phi, const float *const *solid, float band, rh_faces values, uint8_t *const known[3],
+rh_code rh_faces_extend(const rh_tiles *tiles, const float *phi, const float *const *solid, float band, const float *bands, rh_faces values, uint8_t *const known[3],
                         rh_arena *arena, rh_status *status)
 {
     // Values that come late through a fourth and fifth tile are few and far from the liquid.
@@ -294,7 +297,7 @@ rh_code rh_faces_extend(const rh_tiles *tiles, const float *phi, const float *co
     uint32_t *due = rh_arena_take(arena, count * sizeof *due, status);
     uint64_t (*rows)[3] = rh_arena_take(arena, count * sizeof *rows, status);
     if (!content || !open || !due || !rows) return RH_MEMORY;
-    extension e = {tiles, phi, solid, band, values, known, rows};
+    extension e = {tiles, phi, solid, band, bands, values, known, rows};
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < tiles->count; t++) content[t] = (uint8_t)look_at_tile(&e, t);
 #pragma omp parallel for schedule(static)

@@ -33,8 +33,8 @@ rh_code rh_levelset_sweep(const rh_tiles *tiles, float *phi, const rh_bits *todo
 
 // Extends face values from faces with known[axis][] == 1 to all faces nearer to the liquid than `band` cells, so that they are constant along
 // the gradient of the distance from liquid in free space: the larger of phi and the depth in solids (`solid` may be NULL).
-// known[] becomes 2 where a value was set.
-rh_code rh_faces_extend(const rh_tiles *tiles, const float *phi, const float *const *solid, float band, rh_faces values, uint8_t *const known[3],
+// known[] becomes 2 where a value was set. `bands` (may be NULL) narrows the band tile by tile.
+rh_code rh_faces_extend(const rh_tiles *tiles, const float *phi, const float *const *solid, float band, const float *bands, rh_faces values, uint8_t *const known[3],
                         rh_arena *arena, rh_status *status);
 
 // Volume (m^3, or m^2 in 2D) inside: smoothed over one cell, `open` (may be NULL; tiles apart) = free share of each cell.

@@ -186,7 +186,7 @@ static void check_extension(int dimension, rh_dvec3 normal, rh_dvec3 along)
             field.axis[axis][v] = known[axis][v] ? (float)(1 + 0.1 * rh_d3_dot(rh_d3(x[0], x[1], x[2]), along)) : 1e6f;
         }
     }
-    assert_int_equal(rh_faces_extend(&c.tiles, distance, NULL, BAND, field, known, &c.arena, NULL), RH_OK);
+    assert_int_equal(rh_faces_extend(&c.tiles, distance, NULL, BAND, NULL, field, known, &c.arena, NULL), RH_OK);
     int tested = 0, half = (dimension == 3 ? 32 : 48) / 2;
     for (int64_t v = 0; v < dimension * values; v++) {
         int axis = (int)(v / values);

@@ -141,9 +141,9 @@ static void keep_spray(const step *s)
 // of liquid cells; the velocity that carries particles must reach as far as they may go.
 static const float NEXT_FACES = 2, LIQUID_FACES = 1;
 
-static rh_code extend(step *s, rh_faces field, float band, rh_status *status)
+static rh_code extend(step *s, rh_faces field, float band, const float *bands, rh_status *status)
 {
-    return rh_faces_extend(&s->tiles, s->surface.phi, s->cut.distance, band, field, s->known, s->arena, status);
+    return rh_faces_extend(&s->tiles, s->surface.phi, s->cut.distance, band, bands, field, s->known, s->arena, status);
 }
 
 // Keeps the velocity before the step and adds what forces do.
@@ -187,7 +187,7 @@ static rh_code to_grid(step *s, rh_status *status)
 #pragma omp parallel for schedule(static)
         for (int64_t c = 0; c < (int64_t)values; c++) known[c] = reached[c] = w[c] > 1e-6f;
     }
-    RH_TRY(extend(s, s->velocity, LIQUID_FACES, status));
+    RH_TRY(extend(s, s->velocity, LIQUID_FACES, NULL, status));
     add_forces(s);
     return RH_OK;
 }
@@ -213,7 +213,13 @@ static rh_code extend_and_constrain(step *s, rh_status *status)
 {
     keep_spray(s);
     rh_walls_set_poured(&s->tiles, &s->cut, s->velocity, s->known);
-    RH_TRY(extend(s, s->velocity, BAND, status));
+    rh_arena_mark mark = rh_arena_save(s->arena);
+    float *bands = rh_arena_take(s->arena, ((size_t)s->tiles.count + 1) * sizeof *bands, status);
+    if (!bands) return RH_MEMORY;
+    RH_TRY(rh_faces_travel(&s->tiles, s->velocity, s->dt, bands, s->arena, status));
+    for (int32_t t = 0; t < s->tiles.count; t++) bands[t] = rh_clamp(bands[t] + 1, NEXT_FACES, BAND);
+    RH_TRY(extend(s, s->velocity, BAND, bands, status));
+    rh_arena_restore(s->arena, mark);
     if (s->around->obstacles->count > 0)
         RH_TRY(rh_walls_constrain(&s->tiles, &s->cut, s->around->obstacles, s->velocity, s->arena, status));
     float limit = speed_limit(s);
@@ -244,7 +250,7 @@ static rh_code correct_volume(step *s, rh_status *status)
         for (int a = 0; a < tiles->dimension; a++) memset(s->spare.axis[a] + (int64_t)t * tiles->cells, 0, (size_t)tiles->cells * sizeof(float));
     RH_TRY(rh_volume_correction(&s->pressure, s->count, per_cell(s), s->params->volume_tolerance, (int)s->params->max_iterations,
                                 s->spare, s->known, s->arena, &solve, status));
-    return extend(s, s->spare, NEXT_FACES, status);
+    return extend(s, s->spare, NEXT_FACES, NULL, status);
 }
 
 static rh_code advect(step *s, rh_status *status)

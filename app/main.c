@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <yaml.h>
 #include "app.h"
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "base/param.h"
 
@@ -167,6 +168,10 @@ static void start_again_waiting_politely(char **argv)
 
 int main(int argc, char **argv)
 {
+    if (rh_cpu_lacks()) {
+        fprintf(stderr, "rheo: this processor lacks %s\n", rh_cpu_lacks());
+        return APP_WRONG;
+    }
     rh_log_set_sink(app_log_plain, NULL);
     if (argc < 2) {
         print_overview(stderr);

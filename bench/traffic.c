@@ -32,16 +32,18 @@ static const struct {
     {"solids", .value = FACES + VALUE},
     // Positions in, level set out.
     {"surface", .particle = POSITION, .value = VALUE},
-    // Particles in, velocities and the copy that FLIP subtracts out.
-    {"to_grid", .particle = POSITION + VELOCITY, .value = 2 * FACES},
+    // Particles in; velocities, the copy that FLIP subtracts, and the numbers of particles out.
+    {"to_grid", .particle = POSITION + VELOCITY, .value = 2 * FACES + VALUE},
     // Velocities in, right-hand side out; the solve; velocities in and out with the pressure.
     {"pressure", .cell = FACES + VALUE + VALUE + 2 * FACES, .cell_iteration = iteration},
     // Velocities in and out.
     {"extend", .value = 2 * FACES},
-    // Positions in, displacement out; at least one iteration of its solve, whose true count a step does not report.
-    {"volume", .particle = POSITION, .value = FACES, .cell = 2 * VALUE + iteration},
-    // Particles in and out; velocity, its change and the displacement in.
-    {"to_particles", .particle = 2 * (POSITION + VELOCITY), .value = 3 * FACES},
+    // Numbers in, displacement out; at least one iteration of its solve, whose true count a step does not report.
+    {"volume", .value = VALUE + FACES, .cell = 2 * VALUE + iteration},
+    // Positions and both velocities of the grid in, velocities in and out.
+    {"update", .particle = POSITION + 2 * VELOCITY, .value = 2 * FACES},
+    // Positions in and out; velocity and displacement in.
+    {"advect", .particle = 2 * POSITION, .value = 2 * FACES},
     // Particles in; those that hit something are few.
     {"collide", .particle = POSITION + VELOCITY},
 };

@@ -5,6 +5,7 @@
 #include <rheo/rheo.h>
 
 #include <string.h>
+#include "base/cpu.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -46,6 +47,7 @@ rheo_code rheo_open(const char *scene_path, const char *const *settings, int set
 {
     rh_status status = {0};
     *out = NULL;
+    if (rh_cpu_lacks()) return give(rh_fail(&status, RH_USER, "this processor lacks %s", rh_cpu_lacks()), &status, error);
     rheo_simulation *s = rh_alloc_zero(sizeof *s, "api", &status);
     if (!s) return give(RH_MEMORY, &status, error);
     rh_code code = rh_scene_load(scene_path, settings, setting_count, &s->scene, &status);

@@ -38,14 +38,24 @@ static double front_of(const lab *l)
     return 0;
 }
 
-// Water level at the wall: volume in the first two cells beside it over their width.
+// Water level at the wall, within a tenth of the column's width of it: like the front, where rows one cell high are half full (running mean of
+// three, topmost crossing). The volume in there over its width, used before, counts crowding of particles as height: 3 to 6 % of mean error
+// from runs that differ by rounding.
 static double height_of(const lab *l)
 {
-    double h = l->scene.cell, s = h / 2, deep = l->scene.dimension == 3 ? A : s;
+    double h = l->scene.cell, filled[STRIPS] = {0}, width = A / 10, full = l->scene.dimension == 3 ? 8 * width * A / (h * h) : 4 * width / h;
     const rh_vec3 *x = lab_positions(l);
-    int64_t n = 0;
-    for (int64_t i = 0; i < lab_count(l); i++) n += (double)x[i].x < 2 * h;
-    return (double)n * s * s * s / (2 * h * deep);
+    for (int64_t i = 0; i < lab_count(l); i++) {
+        int row = (int)((double)x[i].y / h) + 1;
+        if ((double)x[i].x < width && row >= 1 && row < STRIPS - 2) filled[row] += 1 / full;
+    }
+    double above = 0;
+    for (int n = STRIPS - 3; n > 0; n--) {
+        double mean = (filled[n - 1] + filled[n] + filled[n + 1]) / 3;
+        if (mean >= 0.5) return h * (n - 0.5 + (mean - 0.5) / (mean - above));
+        above = mean;
+    }
+    return 0;
 }
 
 static void record(lab *l, void *user)

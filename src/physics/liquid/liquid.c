@@ -380,9 +380,11 @@ static int64_t liquid_predict_bytes(const void *params, int dimension, int64_t p
 {
     const rh_liquid_params *p = params;
     int64_t cells = dimension == 3 ? 512 : 64;
-    int64_t per_particle = 12 + 12 + 8 + 12 + 8 + 16 + (p->transfer == RH_TRANSFER_APIC ? 72 : 0) + (p->pressure ? 8 : 0);  // P, v, id, spares, sort
-    int64_t per_cell = 4 * (dimension * 9 + 12) + 8;
-    return particles * per_particle * 3 / 2 + tiles * (cells * per_cell + 256);
+    bool apic = p->transfer == RH_TRANSFER_APIC;
+    int64_t per_particle = 12 + 12 + 8 + (apic ? 36 + 36 : 12) + (p->pressure ? 4 : 0);  // P, v, id, C; the spare block
+    int64_t per_cell = 4 + 4 + 4 + dimension * (2 * 4 + 2) + 24 + 10;  // first, phi, numbers; faces twice and their marks; solver and solids, where they are
+    int64_t grid = tiles * (cells * per_cell + 256), sort = 12 * particles;
+    return particles * per_particle + (grid > sort ? grid : sort);
 }
 
 const rh_physics rh_liquid = {"liquid", &rh_liquid_table, liquid_create, liquid_destroy, liquid_max_step, liquid_step,

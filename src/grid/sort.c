@@ -19,10 +19,8 @@ static void place_blocks(const rh_tiles *tiles, rh_tile_keys *keys, uint32_t *st
     for (int64_t b = 0; b < keys->block_count; b++)
         for (int e = 0; e < keys->blocks[b].count; e++) {
             rh_tile_entry *entry = &keys->blocks[b].entries[e];
-            int32_t t = rh_tiles_find(tiles, entry->at);
-            RH_ASSERT(t >= 0);
+            int32_t t = keys->tile[entry->number];
             entry->next = starts[t + 1];  // so far: how many came before it in its tile
-            entry->at.x = t;              // coordinates are no longer needed
             starts[t + 1] += entry->count;
         }
     for (int32_t t = 0; t < tiles->count; t++) starts[t + 1] += starts[t];
@@ -33,7 +31,7 @@ static void to_tiles(rh_tile_keys *keys, const uint32_t *starts, uint32_t *order
 #pragma omp parallel for schedule(static)
     for (int64_t b = 0; b < keys->block_count; b++) {
         rh_tile_entry *entries = keys->blocks[b].entries;
-        for (int e = 0; e < keys->blocks[b].count; e++) entries[e].next += starts[entries[e].at.x];
+        for (int e = 0; e < keys->blocks[b].count; e++) entries[e].next += starts[keys->tile[entries[e].number]];
         for (int64_t p = b * RH_BLOCK; p < rh_block_end(b, keys->count); p++) order[entries[keys->of[p] >> RH_CELL_BITS].next++] = (uint32_t)p;
     }
 }
@@ -54,13 +52,16 @@ static void to_cells(const rh_tiles *tiles, const rh_tile_keys *keys, const uint
 // Tiles that hold particles, colour by colour, in order within a colour.
 static void list_occupied(rh_tiles *tiles)
 {
-    int32_t count = 0;
+    int32_t next[8] = {0}, running = 0;
+    for (int32_t t = 0; t < tiles->count; t++) next[rh_tile_color(tiles->at[t])] += rh_tile_first(tiles, t) < rh_tile_first(tiles, t + 1);
     for (int color = 0; color < 8; color++) {
-        tiles->color_first[color] = count;
-        for (int32_t t = 0; t < tiles->count; t++)
-            if (rh_tile_first(tiles, t) < rh_tile_first(tiles, t + 1) && rh_tile_color(tiles->at[t]) == color) tiles->occupied[count++] = t;
+        int32_t n = next[color];
+        tiles->color_first[color] = next[color] = running;
+        running += n;
     }
-    tiles->color_first[8] = tiles->occupied_count = count;
+    tiles->color_first[8] = tiles->occupied_count = running;
+    for (int32_t t = 0; t < tiles->count; t++)
+        if (rh_tile_first(tiles, t) < rh_tile_first(tiles, t + 1)) tiles->occupied[next[rh_tile_color(tiles->at[t])]++] = t;
 }
 
 rh_code rh_tiles_sort(rh_tiles *tiles, rh_points *points, rh_arena *arena, rh_status *status)

@@ -27,7 +27,7 @@ static int find_entry(table *seen, rh_tile at)
     }
     seen->used[seen->count] = s;
     seen->slots[s] = (uint16_t)(seen->count + 1);
-    seen->entries[seen->count] = (rh_tile_entry){at, {{RH_TILE, RH_TILE, RH_TILE}, {-1, -1, -1}}, 0, 0};
+    seen->entries[seen->count] = (rh_tile_entry){at, {{RH_TILE, RH_TILE, RH_TILE}, {-1, -1, -1}}, 0, 0, 0};
     return seen->count++;
 }
 

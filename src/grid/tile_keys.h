@@ -16,6 +16,7 @@ typedef struct rh_tile_entry {
     rh_tile at;
     rh_tile_box box;
     uint32_t count;  // particles of the block in this tile
+    uint32_t number; // of the tile among the occupied ones
     uint32_t next;   // during the sort: where the next of them goes
 } rh_tile_entry;
 
@@ -27,6 +28,7 @@ typedef struct rh_tile_block {
 typedef struct rh_tile_keys {
     uint32_t *of;            // per particle: entry << RH_CELL_BITS | cell
     rh_tile_block *blocks;   // per RH_BLOCK particles
+    int32_t *tile;           // per number of an occupied tile: its index
     int64_t count, block_count, entry_count;
     rh_arena_mark mark;      // before all this
     size_t used;             // of the arena after rh_tiles_build

@@ -95,22 +95,22 @@ static void add_neighbours(tile_set *set, rh_tile at, const rh_tile_box *box, in
     }
 }
 
-// All tiles within the margin of the occupied cells, in Morton order.
-static rh_code collect(const rh_tile_keys *keys, int dimension, int margin, rh_arena *arena, tile_set *out, rh_status *status)
+// Occupied tiles (numbered in the blocks' entries), and all within the margin of their occupied cells, these in Morton order.
+static rh_code collect(rh_tile_keys *keys, int dimension, int margin, rh_arena *arena, tile_set *occupied, tile_set *out, rh_status *status)
 {
-    tile_set occupied;
-    RH_TRY(new_set(&occupied, keys->entry_count, arena, status));
+    RH_TRY(new_set(occupied, keys->entry_count, arena, status));
     rh_tile_box *boxes = rh_arena_take(arena, (size_t)(keys->entry_count + 1) * sizeof *boxes, status);
     if (!boxes) return RH_MEMORY;
     for (int64_t b = 0; b < keys->block_count; b++)
         for (int e = 0; e < keys->blocks[b].count; e++) {
-            const rh_tile_entry *entry = &keys->blocks[b].entries[e];
-            int64_t before = occupied.count, n = put(&occupied, entry->at);
+            rh_tile_entry *entry = &keys->blocks[b].entries[e];
+            int64_t before = occupied->count, n = put(occupied, entry->at);
+            entry->number = (uint32_t)n;
             if (n == before) boxes[n] = entry->box;
             else rh_tile_box_join(&boxes[n], &entry->box);
         }
-    RH_TRY(new_set(out, occupied.count * (dimension == 3 ? 27 : 9), arena, status));
-    for (int64_t n = 0; n < occupied.count; n++) add_neighbours(out, occupied.list[n].at, &boxes[n], dimension, margin);
+    RH_TRY(new_set(out, occupied->count * (dimension == 3 ? 27 : 9), arena, status));
+    for (int64_t n = 0; n < occupied->count; n++) add_neighbours(out, occupied->list[n].at, &boxes[n], dimension, margin);
     qsort(out->list, (size_t)out->count, sizeof *out->list, by_key);
     return RH_OK;
 }
@@ -146,9 +146,9 @@ rh_code rh_tiles_build(rh_tiles *tiles, int dimension, double h, const rh_vec3 *
     *tiles = (rh_tiles){.dimension = dimension, .layers = dimension == 3 ? RH_TILE : 1,
                         .h = (float)h, .inverse_h = (float)(1 / h)};
     tiles->cells = RH_TILE * RH_TILE * tiles->layers;
-    tile_set found = {0};
+    tile_set found = {0}, occupied = {0};
     RH_TRY(rh_tile_keys_make(&tiles->keys, tiles, positions, count, arena, status));
-    RH_TRY(collect(tiles->keys, dimension, margin, arena, &found, status));
+    RH_TRY(collect(tiles->keys, dimension, margin, arena, &occupied, &found, status));
     if (found.count > INT32_MAX / tiles->cells)
         return rh_fail(status, RH_NUMERIC, "the material is spread over %lld tiles: more than the grid can number", (long long)found.count);
 
@@ -161,6 +161,9 @@ rh_code rh_tiles_build(rh_tiles *tiles, int dimension, double h, const rh_vec3 *
     for (int32_t t = 0; t < tiles->count; t++) tiles->at[t] = found.list[t].at;
     fill_slots(tiles);
     link_neighbours(tiles);
+    tiles->keys->tile = rh_arena_take(arena, ((size_t)occupied.count + 1) * sizeof(int32_t), status);
+    if (!tiles->keys->tile) return RH_MEMORY;
+    for (int64_t n = 0; n < occupied.count; n++) tiles->keys->tile[n] = rh_tiles_find(tiles, occupied.list[n].at);
     tiles->keys->used = arena->used_total;
     return RH_OK;
 }

@@ -4,8 +4,6 @@
 
 enum { COLORS = 8 };
 
-static int color_of(rh_tile at) { return (at.x & 1) | (at.y & 1) << 1 | (at.z & 1) << 2; }
-
 static void wake(const rh_tiles *tiles, int32_t t, uint32_t changed, uint32_t *due)
 {
     static const int side[RH_WAVE_SIDES] = {RH_HERE - 1, RH_HERE + 1, RH_HERE - 3, RH_HERE + 3, RH_HERE - 9, RH_HERE + 9};
@@ -26,10 +24,10 @@ rh_code rh_waves_run(const rh_tiles *tiles, const uint8_t *open, uint32_t *due, 
     int32_t *now = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *now, status);
     if (!list || !now) return RH_MEMORY;
     int32_t begin[COLORS + 1] = {0}, place[COLORS], done = 1;
-    for (int32_t t = 0; t < tiles->count; t++) begin[color_of(tiles->at[t]) + 1] += open[t] != 0;
+    for (int32_t t = 0; t < tiles->count; t++) begin[rh_tile_color(tiles->at[t]) + 1] += open[t] != 0;
     for (int c = 0; c < COLORS; c++) begin[c + 1] += begin[c], place[c] = begin[c];
     for (int32_t t = 0; t < tiles->count; t++)
-        if (open[t]) list[place[color_of(tiles->at[t])]++] = t;
+        if (open[t]) list[place[rh_tile_color(tiles->at[t])]++] = t;
     for (int round = 0; round < max_rounds && done > 0; round++) {
         done = 0;
         for (int c = 0; c < COLORS; c++) {

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/simd.h"
 #include "grid/advect.h"
 #include "grid/transfer.h"
 #include "physics/liquid/volume.h"
@@ -47,7 +48,7 @@ typedef struct step {
     rh_faces velocity;
     rh_faces spare;  // weights of faces, then velocities before the step, then the shift of the volume correction
     float *count;    // particles around each cell's centre; NULL without volume correction
-    uint8_t *reached[3];  // 1 on faces that particles reach
+    uint8_t *reached[3];  // bits of faces that particles reach, a byte per row
     uint8_t *known[3];
     rh_pressure pressure;
     rh_step_report *report;
@@ -127,14 +128,16 @@ static float face_region(const step *s, int a, int32_t t, int c)
 // liquid's extension is better: there a face outside it has felt gravity but not pressure.
 static void keep_spray(const step *s)
 {
-    for (int a = 0; a < s->tiles.dimension; a++) {
+    int cells = s->tiles.cells;
 #pragma omp parallel for schedule(dynamic, 8)
-        for (int32_t t = 0; t < s->tiles.count; t++)
-            for (int c = 0; c < s->tiles.cells; c++) {
-                int64_t at = (int64_t)t * s->tiles.cells + c;
-                if (!s->known[a][at] && s->reached[a][at] && face_region(s, a, t, c) > 1) s->known[a][at] = 1;
+    for (int32_t t = 0; t < s->tiles.count; t++)
+        for (int a = 0; a < s->tiles.dimension; a++)
+            for (int c = 0; c < cells; c++) {
+                int64_t at = (int64_t)t * cells + c;
+                int reached = s->reached[a][at / 8] >> (c & 7);
+                if (!reached) c |= 7;  // nothing more in this row
+                else if ((reached & 1) && !s->known[a][at] && face_region(s, a, t, c) > 1) s->known[a][at] = 1;
             }
-    }
 }
 
 // What is read only where particles are (the shift) needs just the next faces, what only the projection reads (velocities before the step) those
@@ -177,7 +180,7 @@ static rh_code to_grid(step *s, rh_status *status)
     if (s->params->volume_correction && !(s->count = rh_field_new(tiles, s->arena, status))) return RH_MEMORY;
     for (int a = 0; a < tiles->dimension; a++) {
         s->known[a] = rh_arena_take(s->arena, values, status);
-        s->reached[a] = rh_arena_take(s->arena, values, status);
+        s->reached[a] = rh_arena_take(s->arena, values / 8 + 1, status);
         if (!s->known[a] || !s->reached[a]) return RH_MEMORY;
     }
     rh_particles_to_grid(tiles, s->positions, s->velocities, (const float(*)[9])s->affine, s->velocity, s->spare, s->count);
@@ -185,7 +188,10 @@ static rh_code to_grid(step *s, rh_status *status)
         uint8_t *known = s->known[a], *reached = s->reached[a];
         const float *w = s->spare.axis[a];
 #pragma omp parallel for schedule(static)
-        for (int64_t c = 0; c < (int64_t)values; c++) known[c] = reached[c] = w[c] > 1e-6f;
+        for (int64_t row = 0; row < (int64_t)values / 8; row++) {
+            reached[row] = (uint8_t)rh_i8_bits(rh_f8_load(w + 8 * row) > 1e-6f);
+            for (int i = 0; i < 8; i++) known[8 * row + i] = reached[row] >> i & 1;
+        }
     }
     RH_TRY(extend(s, s->velocity, LIQUID_FACES, NULL, status));
     add_forces(s);

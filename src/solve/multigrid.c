@@ -24,8 +24,8 @@
 //   damped Jacobi 1 + 1, linear P                    19   3   more time in all
 //   red-black Gauss-Seidel twice, or once and once more in a band of two cells at the boundary (A. McAdams, E. Sifakis, J. Teran, "A parallel
 //   multigrid Poisson solver for fluids simulation on large grids", SCA 2010): 11; in a splash the band is most of the liquid
-// Surface: 1 instead of 3/4 is as good but grows by one more up to 256^3. Half (as the links): 22 at 64^3. The harmonic sum, true to the surface's distance
-// from coarse centres, 1 / (theta + 1/2): 19 at 64^3, as it lets the drops of a splash, whose cells are no half-spaces, go too far.
+// Surface: 1 instead of 3/4 is as good at 128^3 but one more in a splash at 256^3. Half, as the links: 22 at 64^3 with Gauss-Seidel. The harmonic sum, true
+// to the distance of a flat surface from coarse centres, 1 / (theta + 1/2): 19 there, and twice that 18 at 128^3 with Chebyshev.
 #include "solve/multigrid.h"
 
 #include <math.h>
@@ -39,7 +39,7 @@ static const float SURFACE = 0.75f;
 // down all that shares a coarser cell with them.
 static const float STIFF = 1e30f;
 
-#define EACH_TILE _Pragma("omp parallel for schedule(static, 4) if (a->count > RH_SHORT)")
+#define EACH_TILE _Pragma("omp parallel for schedule(static, 2) if (a->count > RH_SHORT)")
 
 // --- coarse operators -------------------------------------------------------------------------------------------------
 static bool same_parent(rh_tile s, rh_tile t) { return s.x >> 1 == t.x >> 1 && s.y >> 1 == t.y >> 1 && s.z >> 1 == t.z >> 1; }
@@ -192,7 +192,7 @@ static rh_code coarsen(rh_level *fine, rh_level *coarse, bool *more, rh_arena *a
     EACH_TILE
     for (int32_t n = 0; n < a->count; n++) collect(&fine->a, coarse, n);
     int linked = 0;
-#pragma omp parallel for schedule(static, 4) if (a->count > RH_SHORT) reduction(| : linked)
+#pragma omp parallel for schedule(static, 2) if (a->count > RH_SHORT) reduction(| : linked)
     for (int32_t n = 0; n < a->count; n++) linked |= a->block[n] == RH_PLAIN || close_tile(a, n);
     RH_TRY(rh_poisson_count(&coarse->a, arena, status));
     *more = linked && a->unknowns > FEW;

@@ -11,7 +11,7 @@
 
 #define ALWAYS static inline __attribute__((always_inline))
 // The same tiles go to the same thread in every pass, which keeps them in its cache; short turns even out heavy and light ones.
-#define EACH_TILE _Pragma("omp parallel for schedule(static, 4) if (a->count > RH_SHORT)")
+#define EACH_TILE _Pragma("omp parallel for schedule(static, 2) if (a->count > RH_SHORT)")
 
 float *rh_poisson_vector(const rh_poisson *a, rh_arena *arena, rh_status *status)
 {

@@ -132,3 +132,19 @@ static inline void scene_make(rh_scene *scene, const char *text)
     rh_status status = {0};
     assert_ok(rh_scene_load_text("test.yaml", text, strlen(text), NULL, 0, scene, &status));
 }
+
+static inline rh_world *world_make(rh_scene *scene, const char *text)
+{
+    rh_status status = {0};
+    rh_world *world = NULL;
+    scene_make(scene, text);
+    assert_ok(rh_world_create(scene, &world, &status));
+    return world;
+}
+
+static inline void world_drop(rh_world *world, rh_scene *scene)
+{
+    rh_world_free(world);
+    rh_scene_free(scene);
+    assert_int_equal(rh_memory_bytes(), 0);
+}

@@ -26,7 +26,7 @@ typedef struct scatter_job {
     const rh_vec3 *positions, *velocities;
     const float (*affine)[9];
     rh_faces velocity, weight;
-    float *cells;
+    float *const *cells;
 } scatter_job;
 
 typedef float pair_block[2 * SMALL];  // value, weight
@@ -68,7 +68,7 @@ static inline __attribute__((always_inline)) void scatter_particles(const scatte
     }
 }
 
-// Adds a row of pairs to `count` values and weights; either target may be NULL.
+// Adds a row of pairs to `count` values (may be NULL) and weights.
 static inline void add_row(const float *pairs, int count, float *values, float *weights)
 {
     for (int i = 0; i < count; i++) {
@@ -77,13 +77,15 @@ static inline void add_row(const float *pairs, int count, float *values, float *
     }
 }
 
-// Adds a block to the tile it belongs to and to the neighbours it overhangs.
-static void flush(const rh_tiles *tiles, int32_t t, const float *block, float *values, float *weights)
+// Adds a block to the tile it belongs to and to the neighbours it overhangs: to values and weights, or weights to `cells`.
+static void flush(const rh_tiles *tiles, int32_t t, const float *block, float *values, float *weights, float *const *cells)
 {
     bool flat = tiles->dimension == 2;
     for (int n = flat ? 9 : 0; n < (flat ? 18 : RH_NEAR); n++) {
         int32_t other = tiles->near[t][n];
-        if (other < 0) continue;  // nothing reaches a tile outside the margin
+        if (other < 0 || (cells && !cells[other])) continue;  // nothing reaches a tile outside the margin
+        float *sums = cells ? cells[other] : weights + (int64_t)other * tiles->cells;
+        float *sums_of_values = values ? values + (int64_t)other * tiles->cells : NULL;
         int d[3] = {n % 3 - 1, n / 3 % 3 - 1, flat ? 0 : n / 9 - 1};
         int from[3], to[3], count[3];
         for (int a = 0; a < 3; a++) {
@@ -92,13 +94,12 @@ static void flush(const rh_tiles *tiles, int32_t t, const float *block, float *v
             to[a] = d[a] < 0 ? RH_TILE - 1 : 0;
         }
         if (flat) from[2] = 0, count[2] = 1;
-        int64_t base = (int64_t)other * tiles->cells;
         for (int k = 0; k < count[2]; k++)
             for (int j = 0; j < count[1]; j++) {
                 const float *source = block + 2 * (from[0] + SIDE * ((from[1] + j) + SIDE * (from[2] + k)));
-                int64_t target = base + to[0] + RH_TILE * ((to[1] + j) + RH_TILE * (to[2] + k));
-                if (count[0] == RH_TILE) add_row(source, RH_TILE, values ? values + target : NULL, weights + target);
-                else add_row(source, 1, values ? values + target : NULL, weights + target);
+                int target = to[0] + RH_TILE * ((to[1] + j) + RH_TILE * (to[2] + k));
+                if (count[0] == RH_TILE) add_row(source, RH_TILE, values ? sums_of_values + target : NULL, sums + target);
+                else add_row(source, 1, values ? sums_of_values + target : NULL, sums + target);
             }
     }
 }
@@ -115,8 +116,8 @@ static void scatter_tile(const scatter_job *job, int32_t t)
     else if (affine) scatter_particles(job, 3, true, cells, t, blocks);
     else if (cells) scatter_particles(job, 3, false, true, t, blocks);
     else scatter_particles(job, 3, false, false, t, blocks);
-    for (int a = 0; a < tiles->dimension; a++) flush(tiles, t, blocks[a], job->velocity.axis[a], job->weight.axis[a]);
-    if (cells) flush(tiles, t, blocks[3], NULL, job->cells);
+    for (int a = 0; a < tiles->dimension; a++) flush(tiles, t, blocks[a], job->velocity.axis[a], job->weight.axis[a], NULL);
+    if (cells) flush(tiles, t, blocks[3], NULL, NULL, job->cells);
 }
 
 static void clear_tile(const scatter_job *job, int32_t t)
@@ -127,11 +128,11 @@ static void clear_tile(const scatter_job *job, int32_t t)
         memset(job->velocity.axis[a] + base, 0, bytes);
         memset(job->weight.axis[a] + base, 0, bytes);
     }
-    if (job->cells) memset(job->cells + base, 0, bytes);
+    if (job->cells && job->cells[t]) memset(job->cells[t], 0, bytes);
 }
 
 void rh_particles_to_grid(const rh_tiles *tiles, const rh_vec3 *positions, const rh_vec3 *velocities,
-                          const float (*affine)[9], rh_faces velocity, rh_faces weight, float *cells)
+                          const float (*affine)[9], rh_faces velocity, rh_faces weight, float *const *cells)
 {
     scatter_job job = {tiles, positions, velocities, affine, velocity, weight, cells};
 #pragma omp parallel for schedule(static)

@@ -7,11 +7,11 @@
 #include "grid/tiles.h"
 
 // Weighted mean of the particles around each face: velocity = sum w v / sum w, weight = sum w. With `affine` (APIC) a
-// particle speaks for v + C (x_face - x_p), C in 1/s, rows. Faces no particle reaches get velocity 0, weight 0. `cells` (may be NULL)
-// gets the sum of w at cell centres: particles per cell, smoothed over 2h.
+// particle speaks for v + C (x_face - x_p), C in 1/s, rows. Faces no particle reaches get velocity 0, weight 0. `cells` (may be NULL; tiles
+// apart, NULL where not wanted) gets the sum of w at cell centres: particles per cell, smoothed over 2h.
 // Needs sorted tiles and a margin of at least 2. The same bits for any number of threads.
 void rh_particles_to_grid(const rh_tiles *tiles, const rh_vec3 *positions, const rh_vec3 *velocities,
-                          const float (*affine)[9], rh_faces velocity, rh_faces weight, float *cells);
+                          const float (*affine)[9], rh_faces velocity, rh_faces weight, float *const *cells);
 
 typedef enum rh_update { RH_UPDATE_PIC, RH_UPDATE_FLIP, RH_UPDATE_APIC } rh_update;
 

@@ -60,6 +60,14 @@ static void faces_get_the_weighted_mean(void **state)
         }
 }
 
+// The tiles of a field, one by one.
+static float *const *tiles_of(cloud *c, float *field)
+{
+    float **tiles = rh_arena_take(&c->arena, ((size_t)c->tiles.count + 1) * sizeof *tiles, NULL);
+    for (int32_t t = 0; t < c->tiles.count; t++) tiles[t] = field + (int64_t)t * c->tiles.cells;
+    return tiles;
+}
+
 static void cells_get_the_weights(void **state)
 {
     (void)state;
@@ -70,7 +78,7 @@ static void cells_get_the_weights(void **state)
         assert_int_equal(rh_faces_new(&velocity, &c.tiles, false, &c.arena, NULL), RH_OK);
         assert_int_equal(rh_faces_new(&unused, &c.tiles, false, &c.arena, NULL), RH_OK);
         float *weight = rh_field_new(&c.tiles, &c.arena, NULL);
-        rh_particles_to_grid(&c.tiles, c.p, c.v, NULL, velocity, unused, weight);
+        rh_particles_to_grid(&c.tiles, c.p, c.v, NULL, velocity, unused, tiles_of(&c, weight));
         double total = 0;
         for (int64_t v = 0; v < rh_tiles_values(&c.tiles); v++) {
             double center[3], offset[3], sum = 0;
@@ -95,7 +103,7 @@ static uint64_t transfer_hash(int dimension, int threads, bool affine)
     assert_int_equal(rh_faces_new(&weight, &c.tiles, false, &c.arena, NULL), RH_OK);
     assert_int_equal(rh_faces_new(&before, &c.tiles, true, &c.arena, NULL), RH_OK);
     float *cells = rh_field_new(&c.tiles, &c.arena, NULL);
-    rh_particles_to_grid(&c.tiles, c.p, c.v, affine ? (const float(*)[9])c.c : NULL, velocity, weight, cells);
+    rh_particles_to_grid(&c.tiles, c.p, c.v, affine ? (const float(*)[9])c.c : NULL, velocity, weight, tiles_of(&c, cells));
     uint64_t hash = 0;
     for (int a = 0; a < dimension; a++) hash = rh_hash(weight.axis[a], bytes, rh_hash(velocity.axis[a], bytes, hash));
     hash = rh_hash(cells, bytes, hash);

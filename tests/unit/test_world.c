@@ -8,22 +8,6 @@
             "bodies: [{shape: {box: {min: [0, 0, 0], max: [0.4, 0.5, 0.3]}}}]\n" \
             "solids: [{inside_out: true, shape: {box: {min: [0, 0, 0], max: [0.8, 1, 0.3]}}}]\n"
 
-static rh_world *world_make(rh_scene *scene, const char *text)
-{
-    rh_status status = {0};
-    rh_world *world = NULL;
-    scene_make(scene, text);
-    assert_ok(rh_world_create(scene, &world, &status));
-    return world;
-}
-
-static void world_drop(rh_world *world, rh_scene *scene)
-{
-    rh_world_free(world);
-    rh_scene_free(scene);
-    assert_int_equal(rh_memory_bytes(), 0);
-}
-
 typedef struct tale { int frames, steps; double time, dt_sum; } tale;
 
 static void listen(const rh_progress *p, bool frame_done, void *user)

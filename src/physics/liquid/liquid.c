@@ -47,7 +47,7 @@ typedef struct step {
     rh_surface surface;
     rh_faces velocity;
     rh_faces spare;  // weights of faces, then velocities before the step, then the shift of the volume correction
-    float *count;    // particles around each cell's centre; NULL without volume correction
+    float **count;   // particles around each cell's centre, tiles apart: those with liquid; NULL without volume correction
     uint8_t *reached[3];  // bits of faces that particles reach, a byte per row
     uint8_t *known[3];
     rh_pressure pressure;
@@ -171,13 +171,31 @@ static void add_forces(const step *s)
         }
 }
 
+// Room for the numbers of particles in tiles with liquid.
+static rh_code take_counts(step *s, rh_status *status)
+{
+    const rh_tiles *tiles = &s->tiles;
+    s->count = rh_arena_take(s->arena, ((size_t)tiles->count + 1) * sizeof *s->count, status);
+    if (!s->count) return RH_MEMORY;
+    for (int32_t t = 0; t < tiles->count; t++) {
+        const float *phi = s->surface.phi + (int64_t)t * tiles->cells;
+        rh_f8 least = rh_f8_all(0);
+        for (int c = 0; c < tiles->cells; c += 8) least = rh_f8_min(least, rh_f8_load(phi + c));
+        s->count[t] = NULL;
+        if (!rh_i8_bits(least < rh_f8_all(0))) continue;
+        s->count[t] = rh_arena_take(s->arena, (size_t)tiles->cells * sizeof(float), status);
+        if (!s->count[t]) return RH_MEMORY;
+    }
+    return RH_OK;
+}
+
 static rh_code to_grid(step *s, rh_status *status)
 {
     const rh_tiles *tiles = &s->tiles;
     size_t values = (size_t)rh_tiles_values(tiles);
     RH_TRY(rh_faces_new(&s->velocity, tiles, false, s->arena, status));
     RH_TRY(rh_faces_new(&s->spare, tiles, false, s->arena, status));
-    if (s->params->volume_correction && !(s->count = rh_field_new(tiles, s->arena, status))) return RH_MEMORY;
+    if (s->params->volume_correction) RH_TRY(take_counts(s, status));
     for (int a = 0; a < tiles->dimension; a++) {
         s->known[a] = rh_arena_take(s->arena, values, status);
         s->reached[a] = rh_arena_take(s->arena, values / 8 + 1, status);
@@ -254,9 +272,9 @@ static rh_code correct_volume(step *s, rh_status *status)
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < tiles->count; t++)
         for (int a = 0; a < tiles->dimension; a++) memset(s->spare.axis[a] + (int64_t)t * tiles->cells, 0, (size_t)tiles->cells * sizeof(float));
-    RH_TRY(rh_volume_correction(&s->pressure, s->count, per_cell(s), s->params->volume_tolerance, (int)s->params->max_iterations,
+    RH_TRY(rh_volume_correction(&s->pressure, (const float *const *)s->count, per_cell(s), s->params->volume_tolerance, (int)s->params->max_iterations,
                                 s->spare, s->known, s->arena, &solve, status));
-    return extend(s, s->spare, NEXT_FACES, NULL, status);
+    return extend(s, s->spare, LIQUID_FACES, NULL, status);
 }
 
 static rh_code advect(step *s, rh_status *status)

@@ -33,7 +33,7 @@ static inline rh_f8 excess(rh_f8 count, float per_cell, rh_f8 share, rh_f8 phi)
     return rh_f8_select(quiet, zero, wanted);
 }
 
-static void excess_tile(const rh_pressure *pressure, int32_t n, const float *count, float per_cell, float *b)
+static void excess_tile(const rh_pressure *pressure, int32_t n, const float *const *count, float per_cell, float *b)
 {
     const rh_tiles *tiles = pressure->tiles;
     int32_t t = pressure->listed[n];
@@ -42,12 +42,12 @@ static void excess_tile(const rh_pressure *pressure, int32_t n, const float *cou
     for (int c = 0; c < tiles->cells; c += 8) {
         rh_i8 unknown = rh_i8_from_bits(pressure->unknown[(from + c) / 8]);
         rh_f8 phi = rh_f8_load(pressure->surface->phi + from + c) * tiles->inverse_h;
-        rh_f8 found = excess(rh_f8_load(count + from + c), per_cell, rh_f8_load(shares + c), phi);
+        rh_f8 found = excess(rh_f8_load(count[t] + c), per_cell, rh_f8_load(shares + c), phi);
         rh_f8_store(b + to + c, (rh_f8)((rh_i8)found & unknown));
     }
 }
 
-rh_code rh_volume_correction(rh_pressure *pressure, const float *count, float per_cell, double tolerance, int max_iterations,
+rh_code rh_volume_correction(rh_pressure *pressure, const float *const *count, float per_cell, double tolerance, int max_iterations,
                              rh_faces shift, uint8_t *const known[3], rh_arena *arena, rh_cg_report *report, rh_status *status)
 {
     const rh_tiles *tiles = pressure->tiles;

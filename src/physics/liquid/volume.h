@@ -6,8 +6,8 @@
 #include "physics/liquid/pressure.h"
 
 // Displacement (m, at faces) that takes excess particles out of crowded cells and into starved ones. `count` is the
-// weight of particles around each cell's centre (rh_particles_to_grid), `per_cell` that of a full cell. known[] as after rh_pressure_project.
-rh_code rh_volume_correction(rh_pressure *pressure, const float *count, float per_cell, double tolerance, int max_iterations,
+// weight of particles around each cell's centre (rh_particles_to_grid; tiles apart), `per_cell` that of a full cell. known[] as after rh_pressure_project.
+rh_code rh_volume_correction(rh_pressure *pressure, const float *const *count, float per_cell, double tolerance, int max_iterations,
                              rh_faces shift, uint8_t *const known[3], rh_arena *arena, rh_cg_report *report, rh_status *status);
 
 // Particles of cells with more than twice their number take a random step of up to a quarter of a cell (drawn from seed, id and

@@ -207,8 +207,7 @@ static void the_cycle_is_symmetric_and_positive(void **state)
                 cycle(&l, y, my);
                 double xx = dot(&l, x, mx), yy = dot(&l, y, my);
                 assert_true(xx > 0 && yy > 0);
-                // Smooth x has M x a thousand times its size, with that much less left of a float's digits in residuals.
-                assert_near(dot(&l, x, my), dot(&l, y, mx), (smooth ? 1e-4 : 2e-6) * sqrt(xx * yy));
+                assert_near(dot(&l, x, my), dot(&l, y, mx), 1e-6 * sqrt(xx * yy));
                 for (int64_t v = 0; v < (int64_t)m->count * m->cells; v++)
                     if (!(m->unknown[v >> 3] >> (v & 7) & 1)) assert_true(mx[v] == 0);
                 lab_free(&l);

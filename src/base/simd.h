@@ -109,25 +109,6 @@ static inline rh_i4 rh_i4_min(rh_i4 a, rh_i4 b)
     return (a & less) | (b & ~less);
 }
 static inline rh_i4 rh_i4_max(rh_i4 a, rh_i4 b) { return a + b - rh_i4_min(a, b); }
-static inline rh_f4 rh_f4_min(rh_f4 a, rh_f4 b)
-{
-    rh_i4 less = a < b;
-    return (rh_f4)((less & (rh_i4)a) | (~less & (rh_i4)b));
-}
-static inline rh_f4 rh_f4_max(rh_f4 a, rh_f4 b)
-{
-    rh_i4 more = a > b;
-    return (rh_f4)((more & (rh_i4)a) | (~more & (rh_i4)b));
-}
-// Two floats from a, two from b: built in registers (two halves stored and loaded as one would wait for the stores).
-static inline rh_f4 rh_f4_pairs(const float *a, const float *b)
-{
-    typedef double two __attribute__((vector_size(16)));
-    double low, high;
-    memcpy(&low, a, 8);
-    memcpy(&high, b, 8);
-    return (rh_f4)(two){low, high};
-}
 // Lanes of four whose mask is set, one bit each.
 static inline int rh_i4_bits(rh_i4 mask)
 {

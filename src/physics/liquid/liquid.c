@@ -71,7 +71,7 @@ static float spacing(const step *s) { return (float)s->around->cell / (float)s->
 static float per_cell(const step *s) { return powf((float)s->params->particles_per_axis, (float)s->around->dimension); }
 
 // Cells around particles that exist: what the transfers and the surface touch. A particle may leave them in a step (advect.h tells what
-// it meets there); a margin as wide as that way quadrupled the tiles of a splash.
+// it meets there).
 enum { MARGIN = 3 };
 
 // Cells beyond the liquid where velocities and distances are known.
@@ -140,8 +140,8 @@ static void keep_spray(const step *s)
             }
 }
 
-// What is read only where particles are (the shift) needs just the next faces, what only the projection reads (velocities before the step) those
-// of liquid cells; the velocity that carries particles must reach as far as they may go.
+// What the projection reads (velocities before the step) and the shift need values on the faces of liquid cells; new velocities also on the next
+// ones, which particles at the surface read, and as far as the flow carries particles.
 static const float NEXT_FACES = 2, LIQUID_FACES = 1;
 
 static rh_code extend(step *s, rh_faces field, float band, const float *bands, rh_status *status)

@@ -11,4 +11,7 @@
 // Vertex properties: x y z, then each attribute by its own name (vec3 as name_x name_y name_z; v as vx vy vz). Frame
 // facts go into header comments.
 rh_code rh_ply_write_points(const char *path, const rh_points *points, const rh_frame_info *info, rh_status *status);
+// Points of any origin, binary little or big endian or ascii: vertex properties x y z become P; vx vy vz (or velocity, v_x ...) v; triples name_x name_y name_z vectors; others
+// float, or int32 when whole. Faces are not looked at. `points` must be empty; `info` (may be NULL) gets what our header comments say.
+rh_code rh_ply_read_points(const char *path, rh_points *points, rh_frame_info *info, rh_status *status);
 rh_code rh_ply_read_mesh(const char *path, rh_mesh *mesh, rh_status *status);

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// A narrow band in the hands of OpenVDB: its filters, its mesher, its files. C++ behind a C border as in io/vdb.h.
+#pragma once
+#include "base/status.h"
+#include "io/frame.h"
+#include "surface/surfacing.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct rh_surface_grid rh_surface_grid;  // a level set named "surface" and a grid for each channel
+
+// Takes over the contents of the band (copied; the band stays the caller's).
+rh_code rh_surface_grid_create(const rh_band *band, rh_surface_grid **out, rh_status *status);
+void rh_surface_grid_free(rh_surface_grid *grid);
+
+// Applies the filters in order (SRF-19, SRF-20, ZBS-2) and brings the channels to the topology of the result: voxels that were not there take the
+// value of their nearest neighbour. RH_USER when a mask is no float channel.
+rh_code rh_surface_grid_filter(rh_surface_grid *grid, const rh_filter_params *filters, int count, rh_status *status);
+
+// One file with the level set and the channels (blosc, sealed); vector channels are marked as velocities for those who look for it.
+rh_code rh_surface_grid_write(const char *path, const rh_surface_grid *grid, const rh_frame_info *info, rh_status *status);
+// A level set of any origin with the other grids of its file that share its transform (float, vec3, int32, int64). The level set is the grid named "surface", else
+// the first float grid of class level set.
+rh_code rh_surface_grid_read(const char *path, rh_surface_grid **out, rh_frame_info *info, rh_status *status);
+
+int64_t rh_surface_grid_active(const rh_surface_grid *grid);  // voxels of the level set
+double rh_surface_grid_volume(const rh_surface_grid *grid);   // m^3 inside
+
+// A closed surface, outward normals, counter-clockwise from outside. Owns its arrays.
+typedef struct rh_skin {
+    int64_t vertex_count, triangle_count, quad_count;
+    rh_vec3 *position;         // m
+    rh_vec3 *normal;           // unit, from the gradient of the level set
+    uint32_t (*triangle)[3];
+    uint32_t (*quad)[4];
+    rh_band_channel channels[RH_BAND_CHANNELS];  // data is [vertex_count] here
+    int channel_count;
+} rh_skin;
+
+rh_code rh_surface_grid_mesh(const rh_surface_grid *grid, double adaptivity, rh_skin *out, rh_status *status);
+void rh_skin_free(rh_skin *skin);
+
+#ifdef __cplusplus
+}
+#endif

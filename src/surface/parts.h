@@ -30,9 +30,9 @@ typedef struct rh_surface_cloud {
     int skip_depth;             // points in cells so deep cannot matter to the band
 } rh_surface_cloud;
 
-static inline float rh_cloud_radius(const rh_surface_cloud *cloud, uint32_t p)
+static inline float rh_cloud_radius(const rh_surface_cloud *c, uint32_t p)
 {
-    return (cloud->radius ? cloud->radius[p] : cloud->radius_all) * (float)cloud->params->radius_scale;
+    return (c->radius ? c->radius[p] : c->radius_all) * (float)c->params->radius_scale;
 }
 
 // Removes what cannot be used, sorts, finds the depths. Everything else is in the arena.

@@ -54,7 +54,7 @@ rh_code rh_shapes_make(rh_surface_cloud *cloud, rh_ellipsoid **out, float *reach
 // The axes of `tiles` are turned round: tile (x, y, z) is leaf (z, y, x), so that a row of a tile is a row of a leaf.
 typedef struct rh_leaves {
     rh_tiles tiles;
-    float **field;      // [count] voxels, negative inside; NULL: wholly inside, or outside of everything
+    float **field;      // [count] voxels, negative inside; NULL: deep inside, or outside of everything
     uint32_t **nearest; // [count] the point that decides a voxel, RH_NO_POINT when none; NULL where there is none
     uint8_t *inside;    // [count] wholly inside
     struct rh_pages *pages;

@@ -15,7 +15,6 @@
 #pragma GCC visibility pop
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 namespace {
@@ -28,31 +27,21 @@ using OriginTree = openvdb::Int64Tree;
 
 // ---------------------------------------------------------------------------------------------------------- following
 
-// Voxels around one, nearest first; of equally near ones the lowest x, y, z comes first. A step activates voxels up to two away.
-struct Neighbours {
-    std::vector<Coord> list;
-    Neighbours()
-    {
-        for (int x = -3; x <= 3; x++)
-            for (int y = -3; y <= 3; y++)
-                for (int z = -3; z <= 3; z++) list.push_back(Coord(x, y, z));
-        auto squared = [](const Coord &c) { return c.x() * c.x() + c.y() * c.y() + c.z() * c.z(); };
-        std::stable_sort(list.begin(), list.end(), [&](const Coord &a, const Coord &b) { return squared(a) < squared(b); });
-    }
-};
-
-// The tree on the active voxels of `surface`: a voxel it did not have takes the value of the nearest it had.
-template <typename Tree> typename Tree::Ptr followed(const Tree &tree, const FloatTree &surface, const Neighbours &near)
+// Voxels around one, nearest first. A step activates voxels up to two away from old ones.
+std::vector<Coord> voxels_around()
 {
-    return rh_vdb::fill_like<Tree>(surface, tree, [&](const Coord &at, const rh_vdb::Reader<Tree> &reader) {
-        typename Tree::ValueType value = openvdb::zeroVal<typename Tree::ValueType>();
-        for (const Coord &step : near.list)
-            if (reader.probeValue(at + step, value)) return value;
-        return openvdb::zeroVal<typename Tree::ValueType>();
-    });
+    std::vector<Coord> list;
+    for (int x = -3; x <= 3; x++)
+        for (int y = -3; y <= 3; y++)
+            for (int z = -3; z <= 3; z++) list.push_back(Coord(x, y, z));
+    auto squared = [](const Coord &c) { return c.x() * c.x() + c.y() * c.y() + c.z() * c.z(); };
+    std::stable_sort(list.begin(), list.end(), [&](const Coord &a, const Coord &b) { return squared(a) < squared(b); });
+    return list;
 }
 
-// Knows for every voxel of the moving surface which voxel of the first one it comes from, so that channels are copied once, at the end.
+// Knows for every voxel of the moving surface which voxel of the first one is nearest to it, so that channels are copied once, at the end. A
+// voxel that is new asks those around it for theirs and takes the nearest of these (of equally near ones the first asked). Taking that of the nearest
+// neighbour drifts: equally near neighbours are common, and always the same one wins.
 class Follower {
 public:
     explicit Follower(const FloatTree &surface)
@@ -63,38 +52,47 @@ public:
         leaves.foreach([&](OriginTree::LeafNodeType &leaf, size_t l) {
             first_[l] = leaf.origin();
             int64_t *data = leaf.buffer().data();
-            for (auto voxel = leaf.cbeginValueOn(); voxel; ++voxel) data[voxel.pos()] = int64_t(l) * 512 + int64_t(voxel.pos());
+            for (auto voxel = leaf.cbeginValueOn(); voxel; ++voxel) data[voxel.pos()] = int64_t(l) * RH_LEAF + int64_t(voxel.pos());
         });
     }
 
-    void follow(const FloatTree &surface) { origins_ = followed(*origins_, surface, near_); }
-    FloatTree::Ptr follow(const FloatTree &mask, const FloatTree &surface) const { return followed(mask, surface, near_); }
+    void follow(const FloatTree &surface)
+    {
+        origins_ = rh_vdb::fill_like<OriginTree>(surface, [&] {
+            return [this, reader = rh_vdb::Reader<OriginTree>(*origins_)](const Coord &at) { return nearest(at, reader); };
+        });
+    }
 
     // A channel of the first surface on the voxels of the present one.
     template <typename Tree> typename Tree::Ptr carried(const Tree &channel, const FloatTree &surface) const
     {
-        auto value = [&](const Coord &at, const rh_vdb::Reader<OriginTree> &origins) {
-            const int64_t origin = origins.getValue(at);
-            const Coord local = Tree::LeafNodeType::offsetToLocalCoord(openvdb::Index(origin % 512));
-            return channel.getValue(first_[size_t(origin / 512)] + local);
-        };
-        return fill_from_origins<Tree>(surface, value);
+        return rh_vdb::fill_like<Tree>(surface, [&] {
+            return [this, origins = rh_vdb::Reader<OriginTree>(*origins_), values = rh_vdb::Reader<Tree>(channel)](const Coord &at) {
+                return values.getValue(place(origins.getValue(at)));
+            };
+        });
     }
 
 private:
-    template <typename Tree, typename Value> typename Tree::Ptr fill_from_origins(const FloatTree &surface, Value value) const
+    Coord place(int64_t origin) const
     {
-        auto tree = std::make_shared<Tree>(surface, openvdb::zeroVal<typename Tree::ValueType>(), openvdb::TopologyCopy());
-        openvdb::tree::LeafManager<Tree> leaves(*tree);
-        leaves.foreach([&](typename Tree::LeafNodeType &leaf, size_t) {
-            rh_vdb::Reader<OriginTree> origins(*origins_);
-            auto *data = leaf.buffer().data();
-            for (auto voxel = leaf.cbeginValueOn(); voxel; ++voxel) data[voxel.pos()] = value(voxel.getCoord(), origins);
-        });
-        return tree;
+        return first_[size_t(origin / RH_LEAF)] + OriginTree::LeafNodeType::offsetToLocalCoord(openvdb::Index(origin % RH_LEAF));
     }
 
-    Neighbours near_;
+    int64_t nearest(const Coord &at, const rh_vdb::Reader<OriginTree> &origins) const
+    {
+        int64_t best = 0, least = INT64_MAX, origin = 0;
+        for (size_t n = 0; n < around_.size() && (n < 27 || least == INT64_MAX); n++) {
+            if (!origins.probeValue(at + around_[n], origin)) continue;
+            if (n == 0) return origin;
+            const Coord way = place(origin) - at;
+            const int64_t x = way.x(), y = way.y(), z = way.z(), squared = x * x + y * y + z * z;
+            if (squared < least) least = squared, best = origin;
+        }
+        return best;
+    }
+
+    const std::vector<Coord> around_ = voxels_around();
     OriginTree::Ptr origins_;
     std::vector<Coord> first_;  // leaf origins of the first surface
 };
@@ -103,6 +101,8 @@ private:
 
 struct Mask {
     FloatGrid::Ptr grid;  // NULL: the filter is applied everywhere
+    FloatGrid::Ptr channel;
+    float none = 0;       // the value for nothing of the filter
     float low = 0, high = 1;
     bool inverted = false;
 };
@@ -210,7 +210,7 @@ private:
         if (grid_.surface->empty()) return;  // eroded away
         take_step(*grid_.surface, kind, width, distance, mask);
         if (follower_) follower_->follow(grid_.surface->tree());
-        if (mask.grid) mask.grid->setTree(follower_->follow(mask.grid->tree(), grid_.surface->tree()));
+        if (mask.grid) carry(mask);
     }
 
     // By half a voxel at a time: the band follows.
@@ -226,7 +226,7 @@ private:
         if (!filter.mask || !filter.mask[0]) return RH_OK;
         for (auto &channel : grid_.channels)
             if (channel->getName() == filter.mask)
-                if (auto values = openvdb::gridPtrCast<FloatGrid>(channel)) return make_mask(filter, *values, mask), RH_OK;
+                if (auto values = openvdb::gridPtrCast<FloatGrid>(channel)) return make_mask(filter, values, mask), RH_OK;
         std::vector<const char *> names;
         std::string list;
         for (auto &channel : grid_.channels)
@@ -235,19 +235,26 @@ private:
                        list.empty() ? "there is none" : list.c_str());
     }
 
-    // Values that are no numbers count as mask_min: nothing of the filter there.
-    void make_mask(const rh_filter_params &filter, const FloatGrid &values, Mask &mask)
+    void make_mask(const rh_filter_params &filter, const FloatGrid::Ptr &channel, Mask &mask)
     {
-        const float none = float(filter.mask_min);
+        mask.channel = channel;
+        mask.none = float(filter.mask_min);
         mask.inverted = filter.mask_max < filter.mask_min;
         mask.low = float(std::min(filter.mask_min, filter.mask_max));
         mask.high = std::max(float(std::max(filter.mask_min, filter.mask_max)), std::nextafter(mask.low, INFINITY));
-        mask.grid = FloatGrid::create(follower_->carried(values.tree(), grid_.surface->tree()));
+        mask.grid = FloatGrid::create();
         mask.grid->setTransform(grid_.surface->transform().copy());
+        carry(mask);
+    }
+
+    // Brings the mask to where the surface is. Values that are no numbers count as none of the filter.
+    void carry(Mask &mask)
+    {
+        mask.grid->setTree(follower_->carried(mask.channel->tree(), grid_.surface->tree()));
         openvdb::tree::LeafManager<FloatTree> leaves(mask.grid->tree());
         leaves.foreach([&](FloatTree::LeafNodeType &leaf, size_t) {
             for (auto voxel = leaf.beginValueOn(); voxel; ++voxel)
-                if (!std::isfinite(*voxel)) voxel.setValue(none);
+                if (!std::isfinite(*voxel)) voxel.setValue(mask.none);
         });
     }
 

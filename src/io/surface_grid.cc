@@ -195,8 +195,8 @@ GridBase::Ptr adopt(const FloatGrid &surface, const GridBase &any)
     any.apply<rh_vdb::ChannelGrids>([&](const auto &grid) {
         using Grid = std::decay_t<decltype(grid)>;
         using Tree = typename Grid::TreeType;
-        auto here = [](const Coord &at, const rh_vdb::Reader<Tree> &reader) { return reader.getValue(at); };
-        result = Grid::create(rh_vdb::fill_like<Tree>(surface.tree(), grid.tree(), here));
+        auto make = [&] { return [reader = rh_vdb::Reader<Tree>(grid.tree())](const Coord &at) { return reader.getValue(at); }; };
+        result = Grid::create(rh_vdb::fill_like<Tree>(surface.tree(), make));
     });
     if (!result) return result;
     result->setName(any.getName());

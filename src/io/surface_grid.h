@@ -25,7 +25,8 @@ rh_code rh_surface_grid_filter(rh_surface_grid *grid, const rh_filter_params *fi
 // One file with the level set and the channels (blosc, sealed); vector channels are marked as velocities for those who look for it.
 rh_code rh_surface_grid_write(const char *path, const rh_surface_grid *grid, const rh_frame_info *info, rh_status *status);
 // A level set of any origin with the other grids of its file that share its transform (float, vec3, int32, int64). The level set is the grid named "surface", else
-// the first float grid of class level set.
+// the first float grid of class level set; channels come in the order of their names. Coordinates are those of the file, as with points: `info` (may be
+// NULL) says whether z is up there, and writing with that info again would turn it twice.
 rh_code rh_surface_grid_read(const char *path, rh_surface_grid **out, rh_frame_info *info, rh_status *status);
 
 int64_t rh_surface_grid_active(const rh_surface_grid *grid);  // voxels of the level set

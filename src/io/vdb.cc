@@ -482,8 +482,13 @@ void describe_grid(std::ostream &out, openvdb::io::File &file, const openvdb::Na
 {
     auto grid = file.readGrid(name);
     const openvdb::CoordBBox box = grid->evalActiveVoxelBoundingBox();
-    out << name << ": " << grid->valueType() << ", voxel " << grid->voxelSize().x() << " m, " << grid->activeVoxelCount()
-        << " active voxels";
+    out << name << ": " << grid->valueType();
+    if (grid->getGridClass() != openvdb::GRID_UNKNOWN) out << ", " << openvdb::GridBase::gridClassToString(grid->getGridClass());
+    if (grid->getVectorType() == openvdb::VEC_CONTRAVARIANT_RELATIVE) out << ", velocity";
+    out << ", voxel " << grid->voxelSize().x() << " m, ";
+    auto level_set = openvdb::gridPtrCast<openvdb::FloatGrid>(grid);
+    if (level_set && grid->getGridClass() == openvdb::GRID_LEVEL_SET) out << "band of " << level_set->background() / grid->voxelSize().x() << " voxels, ";
+    out << grid->activeVoxelCount() << " active voxels";
     if (!box.empty()) out << " in " << box.min() << ".." << box.max();
     if (auto points = openvdb::gridPtrCast<vp::PointDataGrid>(grid)) describe_points(out, *points);
     for (auto item = grid->beginMeta(); item != grid->endMeta(); ++item)

@@ -188,8 +188,8 @@ static char *put_scientific(char *to, double size)
     return put_integer(to, (uint64_t)abs(exponent));
 }
 
-// As few of 7 to 9 significant digits as are surely nearer to this float than to its neighbours: those are 2^-24 of it away or more, and the
-// arithmetic in double errs by far less. Very small and very large numbers, rare in a scene of metres, have an exponent.
+// As few of 7 to 9 significant digits as are nearer to this float than to its neighbours; the arithmetic in double errs by far less than their
+// distance. Very small and very large numbers, rare in a scene of metres, have an exponent.
 static char *put_float(char *to, float value)
 {
     static const double ten[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13};
@@ -197,11 +197,13 @@ static char *put_float(char *to, float value)
     if (value < 0) *to++ = '-';
     if (size == 0) return *to++ = '0', to;
     if (!(size >= 1e-4 && size < 1e6)) return isfinite(size) ? put_scientific(to, size) : put_bytes(to, "nan", 3);
+    int exponent;
+    double mantissa = frexp(size, &exponent), near = ldexp(mantissa == 0.5 ? 0.249 : 0.499, exponent - 24);  // a little less than half way
     int before = -4;  // digits before the point, or minus the zeros behind it
     while (size >= (before < 0 ? 1 / ten[-before] : ten[before])) before++;
     for (int digits = 7;; digits++) {
         double scaled = nearbyint(size * ten[digits - before]);
-        if (digits == 9 || fabs(scaled / ten[digits - before] - size) < 0x1p-26 * size) return put_fixed(to, (uint64_t)scaled, digits - before);
+        if (digits == 9 || fabs(scaled / ten[digits - before] - size) < near) return put_fixed(to, (uint64_t)scaled, digits - before);
     }
 }
 

@@ -3,7 +3,7 @@
 //
 // Writes surfaces through the library for the client scripts: a ball in a ring, with velocity 1 + x, 2 y - z, 3 z and three other channels.
 //   make_surface DIR    surface/surface.0001.vdb, .ply, .obj; surface/z_up.0001.vdb, .ply with z up; surface/empty.vdb
-// Prints the numbers of vertices, quads and active voxels, and the largest velocity along x.
+// Prints the numbers of vertices, quads and active voxels.
 #include <stdio.h>
 
 #include "bands.h"
@@ -40,9 +40,7 @@ static rh_code write_surface(const char *folder, rh_status *status)
     RH_TRY(rh_surface_grid_create(&band, &grid, status));
     rh_band_free(&band);
     RH_TRY(rh_surface_grid_mesh(grid, 0, &skin, status));
-    float fastest = 0;
-    for (int64_t v = 0; v < skin.vertex_count; v++) fastest = fmaxf(fastest, ((rh_vec3 *)skin.channels[0].data)[v].x);
-    printf("%lld %lld %lld %.9g\n", (long long)skin.vertex_count, (long long)skin.quad_count, (long long)rh_surface_grid_active(grid), (double)fastest);
+    printf("%lld %lld %lld\n", (long long)skin.vertex_count, (long long)skin.quad_count, (long long)rh_surface_grid_active(grid));
     RH_TRY(write_named(folder, "surface.0001", grid, &skin, 0, status));
     RH_TRY(write_named(folder, "z_up.0001", grid, &skin, 1, status));
     rh_skin_free(&skin);

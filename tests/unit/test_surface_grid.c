@@ -10,6 +10,7 @@
 #include "io/file.h"
 #include "io/surface_grid.h"
 #include "io/vdb.h"
+#include "unit/foreign_vdb.h"
 #include "unit/scratch.h"
 
 static const rh_frame_info facts = {7, 0.25, 24, 0.05, 0xfedcba9876543210ull, 0};
@@ -541,6 +542,41 @@ static void files_that_hold_no_surface_are_refused(void **state)
     scratch_remove(&s);
 }
 
+static void level_sets_of_others_are_read(void **state)
+{
+    (void)state;
+    scratch s = scratch_make();
+    scratch_path path = scratch_at(&s, "other.vdb"), own = scratch_at(&s, "own.vdb");
+    rh_status status = {0};
+    rh_surface_grid *grid, *again;
+    rh_frame_info info;
+    foreign_surface(path.text);
+    assert_ok(rh_surface_grid_read(path.text, &grid, &info, &status));
+    assert_true(info.fps == 24 && fabs(info.cell - 0.1) < 1e-7 && !info.z_up && info.scene_hash == 0);
+    assert_near(rh_surface_grid_volume(grid) / (4 * M_PI / 3), 1, 2e-3);
+    filter_with(grid, (rh_filter_params){.kind = RH_FILTER_DILATE, .distance = 0.1});
+    rh_skin skin = mesh_of(grid, 0);
+    assert_int_equal(check_closed(&skin), 0);
+    assert_int_equal(skin.channel_count, 1);  // not the fog on other voxels, not the bool grid
+    const rh_vec3 *colour = channel_of(&skin, "Cd");
+    for (int64_t v = 0; v < skin.vertex_count; v++) {
+        rh_vec3 p = skin.position[v];
+        assert_near(rh_v3_length(rh_v3(p.x - 0.3f, p.y, p.z)), 1.1, 0.01);
+        if (p.x > 0.3f && p.y > 0.3f && p.z > 0.3f) assert_near(colour[v].x, 4, 1e-5);
+        if (p.x < -0.3f || p.y < -0.3f || p.z < -0.3f) assert_near(colour[v].x, 1, 1e-5);
+    }
+    assert_ok(rh_surface_grid_write(own.text, grid, &facts, &status));
+    assert_ok(rh_surface_grid_read(own.text, &again, NULL, &status));
+    assert_int_equal(rh_surface_grid_active(again), rh_surface_grid_active(grid));
+    rh_skin_free(&skin);
+    rh_surface_grid_free(grid);
+    rh_surface_grid_free(again);
+    foreign_stretched(path.text);
+    assert_int_equal(rh_surface_grid_read(path.text, &grid, &info, &status), RH_USER);
+    assert_non_null(strstr(status.message, "stretched"));
+    scratch_remove(&s);
+}
+
 static void a_full_disk_is_noticed(void **state)
 {
     (void)state;
@@ -582,6 +618,7 @@ int main(void)
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(files_come_back),
         cmocka_unit_test(files_that_hold_no_surface_are_refused),
+        cmocka_unit_test(level_sets_of_others_are_read),
         cmocka_unit_test(a_full_disk_is_noticed),
     };
     return cmocka_run_group_tests(tests, NULL, nothing_left);

@@ -1,22 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Points as binary little-endian PLY, one record a vertex. PLY has no 64-bit integers: int64 attributes are written as
-// double (as large, so records have the size of the attributes), exact up to 2^53.
+// Points as PLY. Written binary little-endian, one record a vertex. PLY has no 64-bit integers: int64 attributes are written as
+// double (as large, so records have the size of the attributes), exact up to 2^53. Read from anything that io/ply_parts.h knows.
 #include "io/ply.h"
 
 #include <errno.h>
+#include <float.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/parallel.h"
 #include "io/file.h"
+#include "io/ply_parts.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "the records are copied as they lie in memory: this needs a little-endian machine"
 #endif
+
+// --- writing --------------------------------------------------------------------------------------------------------
 
 static void declare_components(FILE *file, const char *name, int count)
 {
@@ -117,5 +125,272 @@ rh_code rh_ply_write_points(const char *path, const rh_points *points, const rh_
         code = rh_fail(status, RH_IO, "%s: cannot write: %s", path, strerror(errno));
     if (code == RH_OK) return rh_file_commit(temporary, path, status);
     rh_file_discard(temporary);
+    return code;
+}
+
+// --- reading: what the header says -------------------------------------------------------------------------------
+
+enum { COMPONENTS = 9, SLOTS = RH_POINTS_MAX_ATTRIBUTES * COMPONENTS };
+
+// Where a property goes: a number of an attribute. The role of a property is its slot's index + 1.
+typedef struct slot {
+    int attribute, component;
+    char *data;      // of point 0, once the points are there
+    size_t stride;   // to the next point
+    rh_point_type type;
+} slot;
+
+typedef struct reader {
+    rh_ply ply;
+    rh_points *points;
+    bool ours;
+    slot slots[SLOTS];
+    int slot_count;
+} reader;
+
+static bool fact_number(rh_word word, double *value)
+{
+    char text[RH_NUMBER_TEXT];
+    if (word.length >= (int)sizeof text) return false;
+    memcpy(text, word.start, (size_t)word.length);
+    text[word.length] = 0;
+    return rh_number_parse(text, value) == RH_NUMBER_OK;
+}
+
+static void read_fact(reader *r, rh_word name, rh_word value, rh_frame_info *info)
+{
+    double number = 0;
+    bool good = fact_number(value, &number);
+    if (rh_word_is(name, "rheo_version")) r->ours = true;
+    else if (rh_word_is(name, "rheo_up")) info->z_up = rh_word_is(value, "z");
+    else if (rh_word_is(name, "rheo_frame")) rh_word_integer(value, &info->frame);
+    else if (rh_word_is(name, "rheo_time") && good) info->time = number;
+    else if (rh_word_is(name, "rheo_fps") && good) info->fps = number;
+    else if (rh_word_is(name, "rheo_cell") && good) info->cell = number;
+    else if (rh_word_is(name, "rheo_scene_hash") && value.length > 0) info->scene_hash = strtoull(value.start, NULL, 16);
+}
+
+// The comments of a header that was read.
+static void read_facts(reader *r, rh_frame_info *info)
+{
+    *info = (rh_frame_info){.fps = 24};
+    rh_text text = rh_text_open(r->ply.text.name, r->ply.data, r->ply.bytes);
+    do {
+        rh_word word = rh_text_word(&text);
+        if (rh_word_is(word, "end_header")) return;
+        if (!rh_word_is(word, "comment")) continue;
+        rh_word name = rh_text_word(&text);
+        read_fact(r, name, rh_text_word(&text), info);
+    } while (rh_text_next_line(&text));
+}
+
+// How many numbers make up what this property is part of, by its name: 3 (..._x, vx, nx, x), 9 (..._00) or 1; `tail` is what differs.
+static int numbers_of(const char *name, size_t length, size_t *tail)
+{
+    *tail = 1;
+    if (length > 3 && name[length - 3] == '_' && strchr("012", name[length - 2]) && strchr("012", name[length - 1])) return *tail = 2, 9;
+    if (!strchr("xyz", name[length - 1])) return 1;
+    bool alone = length == 1, letter = length == 2 && (name[0] == 'v' || name[0] == 'n');
+    return alone || letter || (length > 2 && name[length - 2] == '_') ? 3 : 1;
+}
+
+static void name_component(char *name, size_t length, int numbers, int component)
+{
+    if (numbers == 3) name[length - 1] = "xyz"[component];
+    if (numbers == 9) name[length - 2] = (char)('0' + component / 3), name[length - 1] = (char)('0' + component % 3);
+}
+
+// The name of the attribute a property belongs to.
+static void name_attribute(char *name, size_t length, int numbers, size_t tail)
+{
+    if (numbers == 1) return;
+    if (length == 1) strcpy(name, "P");
+    else if (length == 2) strcpy(name, name[0] == 'n' ? "N" : "v");
+    else name[length - tail - 1] = 0;
+    if (numbers == 3 && strcmp(name, "velocity") == 0) strcpy(name, "v");
+}
+
+static rh_point_type choose_type(const reader *r, int numbers, rh_ply_type type)
+{
+    if (numbers == 3) return RH_POINT_VEC3F;
+    if (numbers == 9) return RH_POINT_MAT3F;
+    if (type < RH_PLY_UINT32) return RH_POINT_I32;
+    if (type == RH_PLY_UINT32 || (type == RH_PLY_FLOAT64 && r->ours)) return RH_POINT_I64;
+    return RH_POINT_F32;
+}
+
+// Looks for the other numbers of a vector or matrix; all must be there and free.
+static bool find_parts(reader *r, const rh_ply_element *vertex, const char *name, size_t length, int numbers, rh_ply_property *parts[COMPONENTS])
+{
+    char other[RH_POINT_NAME + 4];
+    for (int k = 0; k < numbers; k++) {
+        memcpy(other, name, length + 1);
+        name_component(other, length, numbers, k);
+        parts[k] = rh_ply_find_property(&r->ply, vertex, other);
+        if (!parts[k] || parts[k]->list || parts[k]->role != 0) return false;
+    }
+    return true;
+}
+
+static rh_code add_attribute(reader *r, const rh_ply_element *vertex, rh_ply_property *p, rh_status *status)
+{
+    char name[RH_POINT_NAME + 4];
+    size_t length = (size_t)p->name.length, tail = 0;
+    rh_ply_property *parts[COMPONENTS] = {p};
+    bool fits = length < sizeof name && length > 0;
+    int numbers = 1;
+    if (fits) {
+        memcpy(name, p->name.start, length);
+        name[length] = 0;
+        numbers = numbers_of(name, length, &tail);
+        if (!find_parts(r, vertex, name, length, numbers, parts)) parts[0] = p, numbers = 1;
+        name_attribute(name, length, numbers, tail);
+    }
+    fits = fits && strlen(name) < RH_POINT_NAME && r->points->attribute_count < RH_POINTS_MAX_ATTRIBUTES && !rh_points_find(r->points, name);
+    if (!fits) {
+        rh_log(RH_LOG_WARNING, "%s: property %.*s is skipped: there is one of that name, or its name is too long, or there are too many", r->ply.text.name,
+               p->name.length < 64 ? p->name.length : 64, p->name.start);
+        return RH_OK;
+    }
+    RH_TRY(rh_points_add(r->points, name, choose_type(r, numbers, p->type), status));
+    for (int k = 0; k < numbers; k++) {
+        r->slots[r->slot_count] = (slot){.attribute = r->points->attribute_count - 1, .component = k};
+        parts[k]->role = ++r->slot_count;
+    }
+    return RH_OK;
+}
+
+static rh_code plan(reader *r, const rh_ply_element *vertex, rh_status *status)
+{
+    rh_ply_property *x = rh_ply_find_property(&r->ply, vertex, "x"), *parts[COMPONENTS];
+    if (!x || !find_parts(r, vertex, "x", 1, 3, parts))
+        return rh_fail(status, RH_USER, "%s:%lld:%lld: found element vertex without properties x, y and z, expected single numbers of these names",
+                       r->ply.text.name, (long long)vertex->name.line, (long long)vertex->name.column);
+    RH_TRY(add_attribute(r, vertex, x, status));  // P comes first
+    for (int i = vertex->first; i < vertex->first + vertex->properties; i++) {
+        rh_ply_property *p = &r->ply.properties[i];
+        if (!p->list && p->role == 0) RH_TRY(add_attribute(r, vertex, p, status));
+    }
+    return RH_OK;
+}
+
+// --- reading: records --------------------------------------------------------------------------------------------
+
+static bool is_not_finite(rh_word word, double *value)
+{
+    bool negative = word.length > 0 && word.start[0] == '-';
+    if (word.length > 0 && (negative || word.start[0] == '+')) word.start++, word.length--;
+    bool infinite = rh_word_is_any_case(word, "inf") || rh_word_is_any_case(word, "infinity");
+    if (!infinite && !rh_word_is_any_case(word, "nan")) return false;
+    *value = !infinite ? NAN : negative ? -INFINITY : INFINITY;
+    return true;
+}
+
+// Unlike the corners of a mesh, a point may be no number: whoever uses the points counts those.
+static rh_code take_number(rh_ply *r, rh_ply_type type, double *value, rh_status *status)
+{
+    if (r->encoding == RH_PLY_ASCII && type >= RH_PLY_FLOAT32) {
+        rh_text before = r->text;
+        if (is_not_finite(rh_text_word(&r->text), value)) return RH_OK;
+        r->text = before;
+    }
+    return rh_ply_take(r, type, "a number", value, NULL, status);
+}
+
+static float to_float(double value)
+{
+    if (fabs(value) <= FLT_MAX || isnan(value)) return (float)value;
+    return value < 0 ? -INFINITY : INFINITY;
+}
+
+static bool put_number(const slot *s, int64_t index, double value)
+{
+    char *to = s->data + (size_t)index * s->stride;
+    if (s->type == RH_POINT_I32) {
+        if (!(value >= INT32_MIN && value <= INT32_MAX)) return false;
+        int32_t whole = (int32_t)value;
+        memcpy(to, &whole, sizeof whole);
+    } else if (s->type == RH_POINT_I64) {
+        if (!(fabs(value) <= 0x1p62)) return false;
+        int64_t whole = (int64_t)value;
+        memcpy(to, &whole, sizeof whole);
+    } else {
+        float single = to_float(value);
+        memcpy(to, &single, sizeof single);
+    }
+    return true;
+}
+
+static rh_code take_property(reader *r, const rh_ply_property *p, int64_t index, rh_status *status)
+{
+    if (p->role == 0) return rh_ply_skip(&r->ply, p, status);
+    double value = 0;
+    RH_TRY(take_number(&r->ply, p->type, &value, status));
+    if (put_number(&r->slots[p->role - 1], index, value)) return RH_OK;
+    return rh_fail(status, RH_USER, "%s: vertex %lld: found %g for property '%.*s', expected a whole number of %d bits", r->ply.text.name, (long long)index, value,
+                   p->name.length < 64 ? p->name.length : 64, p->name.start, r->slots[p->role - 1].type == RH_POINT_I32 ? 32 : 64);
+}
+
+static rh_code read_records(reader *r, const rh_ply_element *e, rh_status *status)
+{
+    if (e->properties == 0) return RH_OK;
+    for (int64_t i = 0; i < e->count; i++) {
+        RH_TRY(rh_ply_begin_record(&r->ply, e, status));
+        for (int k = e->first; k < e->first + e->properties; k++) RH_TRY(take_property(r, &r->ply.properties[k], i, status));
+        RH_TRY(rh_ply_end_record(&r->ply, status));
+    }
+    return RH_OK;
+}
+
+static rh_code make_points(reader *r, const rh_ply_element *vertex, rh_status *status)
+{
+    RH_TRY(rh_points_resize(r->points, vertex->count, status));
+    for (int i = 0; i < r->slot_count; i++) {
+        slot *s = &r->slots[i];
+        const rh_attribute *a = &r->points->attributes[s->attribute];
+        s->type = a->type;
+        s->stride = rh_point_type_size(a->type);
+        s->data = (char *)a->data + (size_t)s->component * sizeof(float);  // of vectors and matrices; else component 0
+    }
+    return RH_OK;
+}
+
+static rh_code read_all(reader *r, rh_frame_info *info, rh_status *status)
+{
+    RH_TRY(rh_ply_read_header(&r->ply, status));
+    read_facts(r, info);
+    const rh_ply_element *vertex = rh_ply_find_element(&r->ply, "vertex");
+    if (!vertex)
+        return rh_fail(status, RH_USER, "%s:%lld: found no element 'vertex' in the header, expected one with x, y and z", r->ply.text.name,
+                       (long long)r->ply.text.line);
+    RH_TRY(plan(r, vertex, status));
+    for (int i = 0; i < r->ply.element_count; i++) {
+        const rh_ply_element *e = &r->ply.elements[i];
+        RH_TRY(rh_ply_check_count(&r->ply, e, status));
+        if (e == vertex) RH_TRY(make_points(r, vertex, status));
+        RH_TRY(read_records(r, e, status));
+        if (e == vertex) break;  // what follows is not looked at
+    }
+    return RH_OK;
+}
+
+rh_code rh_ply_parse_points(const char *name, const char *data, size_t bytes, rh_points *points, rh_frame_info *info, rh_status *status)
+{
+    rh_frame_info unwanted;
+    reader r = {.ply = rh_ply_open(name, data, bytes), .points = points};
+    rh_code code = read_all(&r, info ? info : &unwanted, status);
+    rh_ply_close(&r.ply);
+    if (code != RH_OK) rh_points_free(points);
+    return code;
+}
+
+rh_code rh_ply_read_points(const char *path, rh_points *points, rh_frame_info *info, rh_status *status)
+{
+    static const size_t most = (size_t)1 << 40;
+    char *data;
+    size_t bytes;
+    RH_TRY(rh_file_read(path, most, &data, &bytes, status));
+    rh_code code = rh_ply_parse_points(path, data, bytes, points, info, status);
+    rh_free(data);
     return code;
 }

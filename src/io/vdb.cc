@@ -7,37 +7,17 @@
 //
 // A position is stored as a float offset from its voxel's centre, computed in double. The error is at most 2^-26 of a
 // cell, less than the rounding of a float P one cell or more away from the origin.
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <math.h>
-#include <stdint.h>
+#include "io/vdb_shared.hh"
 
 extern "C" {
-#include "base/log.h"
-#include "base/memory.h"
-#include "base/parallel.h"
-#include "io/file.h"
-#include "io/seal.h"
 #include "io/vdb.h"
-#include "io/vdb_check.h"
 }
 
-// The house hides symbols by default. OpenVDB's templates keep their type names in static members that its library and
-// this file must share; hidden, there are two of each and initialize() crashes.
 #pragma GCC visibility push(default)
-#include <openvdb/openvdb.h>
-#include <openvdb/io/Archive.h>
-#include <openvdb/io/File.h>
 #include <openvdb/points/PointDataGrid.h>
 #pragma GCC visibility pop
-#include <tbb/global_control.h>
-#include <tbb/parallel_for.h>
 #include <tbb/parallel_sort.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <sstream>
 
 namespace {
@@ -47,23 +27,7 @@ using openvdb::Coord;
 using openvdb::Index;
 using Leaf = vp::PointDataTree::LeafNodeType;
 template <typename T> using Array = vp::TypedAttributeArray<T, vp::NullCodec>;
-
-// Runs `work` with our number of threads; no exception gets out.
-template <typename Work>
-rh_code guarded(const char *path, rh_code blame, rh_status *status, Work work)
-{
-    try {
-        openvdb::initialize();
-        tbb::global_control threads(tbb::global_control::max_allowed_parallelism, size_t(rh_threads()));
-        return work();
-    } catch (const std::bad_alloc &) {
-        return rh_fail(status, RH_MEMORY, "%s: out of memory", path);
-    } catch (const std::exception &error) {
-        return rh_fail(status, blame, "%s: %s%s", path, blame == RH_USER ? "damaged: " : "", error.what());
-    } catch (...) {
-        return rh_fail(status, blame, "%s: the OpenVDB library failed without saying why", path);
-    }
-}
+using rh_vdb::guarded;
 
 // ---------------------------------------------------------------------------------------------------------- writing
 
@@ -254,20 +218,6 @@ vp::PointDataTree::Ptr build_tree(const Source &source, const std::vector<Entry>
     return tree;
 }
 
-void put_facts(openvdb::MetaMap &map, const rh_frame_info &info)
-{
-    char hash[17];
-    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)info.scene_hash);
-    map.insertMeta("rheo_version", openvdb::StringMetadata(RHEO_VERSION));
-    map.insertMeta("rheo_scene_hash", openvdb::StringMetadata(hash));
-    map.insertMeta("rheo_unit", openvdb::StringMetadata("m"));
-    map.insertMeta("rheo_up", openvdb::StringMetadata(info.z_up ? "z" : "y"));
-    map.insertMeta("rheo_frame", openvdb::Int64Metadata(info.frame));
-    map.insertMeta("rheo_time", openvdb::DoubleMetadata(info.time));
-    map.insertMeta("rheo_fps", openvdb::DoubleMetadata(info.fps));
-    map.insertMeta("rheo_cell", openvdb::DoubleMetadata(info.cell));
-}
-
 // Names of the uniform attributes, each followed by a space, for our own reader.
 std::string uniform_names(const rh_points *points)
 {
@@ -276,23 +226,6 @@ std::string uniform_names(const rh_points *points)
         if (attribute->uniform) names += std::string(attribute->name) + ' ';
     return names;
 }
-
-// openvdb::io::File does not look whether its stream failed: a full disk would pass for success. Same bytes, own stream.
-class Writer : public openvdb::io::Archive {
-public:
-    void write_file(const char *path, const openvdb::GridBase::Ptr &grid, const openvdb::MetaMap &facts)
-    {
-        std::vector<char> buffer(1 << 20);
-        std::ofstream stream;
-        stream.rdbuf()->pubsetbuf(buffer.data(), std::streamsize(buffer.size()));
-        errno = 0;
-        stream.open(path, std::ios::binary | std::ios::trunc);
-        if (stream) this->setCompression(openvdb::io::COMPRESS_BLOSC | openvdb::io::COMPRESS_ACTIVE_MASK);
-        if (stream) this->write(stream, openvdb::GridCPtrVec{grid}, /*seekable=*/true, facts);
-        stream.close();
-        if (!stream) throw std::runtime_error(std::string("cannot write: ") + std::strerror(errno ? errno : EIO));
-    }
-};
 
 rh_code write_points(const char *path, const char *temporary, const Source &source, const rh_frame_info &info,
                      rh_status *status)
@@ -303,12 +236,9 @@ rh_code write_points(const char *path, const char *temporary, const Source &sour
     grid->setName("points");
     grid->setCreator("rheo");
     grid->setTransform(openvdb::math::Transform::createLinearTransform(info.cell));
-    openvdb::MetaMap facts;
-    put_facts(facts, info);
-    put_facts(*grid, info);
+    rh_vdb::put_facts(*grid, info);
     grid->insertMeta("rheo_uniform", openvdb::StringMetadata(uniform_names(source.points)));
-    Writer().write_file(temporary, grid, facts);
-    return rh_seal_write(temporary, status);
+    return rh_vdb::write_sealed(temporary, {grid}, info, status);
 }
 
 // ---------------------------------------------------------------------------------------------------------- reading
@@ -479,11 +409,6 @@ Column position_column(const Leaf &leaf)
     return Column{"P", kind, false};
 }
 
-template <typename Meta, typename Value> void get_fact(const openvdb::MetaMap &map, const char *name, Value &value)
-{
-    if (auto found = map.getMetadata<Meta>(name)) value = Value(found->value());
-}
-
 rh_code copy_points(const char *path, const vp::PointDataGrid &grid, rh_points *points, rh_status *status)
 {
     RH_TRY(rh_points_add(points, "P", RH_POINT_VEC3F, status));
@@ -497,7 +422,7 @@ rh_code copy_points(const char *path, const vp::PointDataGrid &grid, rh_points *
     }
     RH_TRY(rh_points_resize(points, starts.back(), status));
     std::string listed;
-    get_fact<openvdb::StringMetadata>(grid, "rheo_uniform", listed);
+    rh_vdb::get_fact<openvdb::StringMetadata>(grid, "rheo_uniform", listed);
     auto columns = plan_columns(path, leaves, listed);
     RH_TRY(add_columns(leaves, columns, points, status));
     auto *P = static_cast<rh_vec3 *>(rh_points_data(points, "P", RH_POINT_VEC3F));
@@ -517,33 +442,6 @@ rh_code copy_points(const char *path, const vp::PointDataGrid &grid, rh_points *
     return RH_OK;
 }
 
-rh_frame_info get_facts(const openvdb::GridBase &grid)
-{
-    rh_frame_info info = {};
-    info.fps = 24;
-    info.cell = grid.voxelSize().x();
-    std::string hash = "0", up = "y";
-    get_fact<openvdb::StringMetadata>(grid, "rheo_scene_hash", hash);
-    get_fact<openvdb::StringMetadata>(grid, "rheo_up", up);
-    get_fact<openvdb::Int64Metadata>(grid, "rheo_frame", info.frame);
-    get_fact<openvdb::DoubleMetadata>(grid, "rheo_time", info.time);
-    get_fact<openvdb::DoubleMetadata>(grid, "rheo_fps", info.fps);
-    get_fact<openvdb::DoubleMetadata>(grid, "rheo_cell", info.cell);
-    info.scene_hash = std::strtoull(hash.c_str(), nullptr, 16);
-    info.z_up = up == "z";
-    return info;
-}
-
-// Type by name from the descriptions; a grid of a type this library does not know must not hide the others.
-std::string grid_type(openvdb::io::File &file, const openvdb::Name &name)
-{
-    try {
-        return file.readGridMetadata(name)->valueType();
-    } catch (const std::exception &) {
-        return "unknown";
-    }
-}
-
 rh_code read_points(const char *path, rh_points *points, rh_frame_info *info, rh_status *status)
 {
     RH_TRY(rh_vdb_check(path, status));
@@ -551,11 +449,11 @@ rh_code read_points(const char *path, rh_points *points, rh_frame_info *info, rh
     file.open(/*delayLoad=*/false);
     std::string others;
     for (auto name = file.beginName(); name != file.endName(); ++name) {
-        const std::string type = grid_type(file, name.gridName());
+        const std::string type = rh_vdb::grid_type(file, name.gridName());
         if (type == openvdb::typeNameAsString<vp::PointDataGrid::ValueType>()) {
             auto grid = openvdb::gridPtrCast<vp::PointDataGrid>(file.readGrid(name.gridName()));
             if (!grid) throw std::runtime_error("its points grid cannot be read");
-            if (info) *info = get_facts(*grid);
+            if (info) *info = rh_vdb::get_facts(*grid);
             return copy_points(path, *grid, points, status);
         }
         others += (others.empty() ? "" : ", ") + name.gridName() + " (" + type + ")";
@@ -584,8 +482,13 @@ void describe_grid(std::ostream &out, openvdb::io::File &file, const openvdb::Na
 {
     auto grid = file.readGrid(name);
     const openvdb::CoordBBox box = grid->evalActiveVoxelBoundingBox();
-    out << name << ": " << grid->valueType() << ", voxel " << grid->voxelSize().x() << " m, " << grid->activeVoxelCount()
-        << " active voxels";
+    out << name << ": " << grid->valueType();
+    if (grid->getGridClass() != openvdb::GRID_UNKNOWN) out << ", " << openvdb::GridBase::gridClassToString(grid->getGridClass());
+    if (grid->getVectorType() == openvdb::VEC_CONTRAVARIANT_RELATIVE) out << ", velocity";
+    out << ", voxel " << grid->voxelSize().x() << " m, ";
+    auto level_set = openvdb::gridPtrCast<openvdb::FloatGrid>(grid);
+    if (level_set && grid->getGridClass() == openvdb::GRID_LEVEL_SET) out << "band of " << level_set->background() / grid->voxelSize().x() << " voxels, ";
+    out << grid->activeVoxelCount() << " active voxels";
     if (!box.empty()) out << " in " << box.min() << ".." << box.max();
     if (auto points = openvdb::gridPtrCast<vp::PointDataGrid>(grid)) describe_points(out, *points);
     for (auto item = grid->beginMeta(); item != grid->endMeta(); ++item)
@@ -600,7 +503,7 @@ rh_code describe(const char *path, std::string &text, rh_status *status)
     file.open(/*delayLoad=*/false);
     std::ostringstream out;
     for (auto name = file.beginName(); name != file.endName(); ++name) {
-        if (grid_type(file, name.gridName()) == "unknown") out << name.gridName() << ": of an unknown type\n";
+        if (rh_vdb::grid_type(file, name.gridName()) == "unknown") out << name.gridName() << ": of an unknown type\n";
         else describe_grid(out, file, name.gridName());
     }
     text = out.str();

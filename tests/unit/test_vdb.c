@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "io/file.h"
 #include "io/vdb.h"
+#include "unit/foreign_vdb.h"
 #include "unit/scratch.h"
 
 static const rh_frame_info facts = {7, 0.25, 24, 0.05, 0xfedcba9876543210ull, 0};
@@ -296,6 +297,40 @@ static void running_out_of_memory(void **state)
     scratch_remove(&s);
 }
 
+// Houdini's packing: positions within 2^-16 of a voxel, halves within 2^-11 of the value, directions within a degree.
+static void packed_points_are_read(void **state)
+{
+    (void)state;
+    enum { COUNT = 5000 };
+    scratch s = scratch_make();
+    scratch_path path = scratch_at(&s, "packed.vdb");
+    rh_status status = {0};
+    rh_points read;
+    rh_points_init(&read);
+    foreign_points(path.text, COUNT);
+    assert_int_equal(rh_vdb_read_points(path.text, &read, NULL, &status), RH_OK);
+    assert_int_equal(read.count, COUNT);
+    const rh_vec3 *P = rh_points_data(&read, "P", RH_POINT_VEC3F), *v = rh_points_data(&read, "v", RH_POINT_VEC3F), *N = rh_points_data(&read, "N", RH_POINT_VEC3F);
+    const float *pscale = rh_points_data(&read, "pscale", RH_POINT_F32);
+    for (int i = 0; i < COUNT; i++) {
+        float place[3], speed[3];
+        foreign_point(i, place, speed);
+        rh_vec3 p = rh_v3(place[0], place[1], place[2]), u = rh_v3(speed[0], speed[1], speed[2]);
+        int64_t at = 0;
+        while (at < COUNT && rh_v3_length(rh_v3_sub(P[at], p)) > 5e-6f) at++;
+        assert_true(at < COUNT);
+        assert_true(rh_v3_length(rh_v3_sub(v[at], u)) < 1e-3f);
+        assert_true(fabsf(pscale[at] / foreign_size(i) - 1) < 1e-3f);
+        assert_true(rh_v3_dot(N[at], u) / rh_v3_length(u) > 0.999f);
+    }
+    char *text = rh_vdb_describe(path.text, &status);
+    assert_non_null(strstr(text, "fluid: ptdataidx32"));
+    assert_non_null(strstr(text, "pscale:float"));
+    rh_free(text);
+    rh_points_free(&read);
+    scratch_remove(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -308,6 +343,7 @@ int main(void)
         cmocka_unit_test(a_full_disk_is_noticed),
         cmocka_unit_test(damaged_files_are_refused),
         cmocka_unit_test(running_out_of_memory),
+        cmocka_unit_test(packed_points_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

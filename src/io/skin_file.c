@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Surface meshes as PLY and OBJ. Records are put together in blocks and written whole. Numbers of an OBJ have the digits a float needs to
+// come back as the same bits, 7 to 9, made without the C library: that would cost most of the time and speaks the language of the locale.
+#include "io/skin_file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "io/file.h"
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "the records are copied as they lie in memory: this needs a little-endian machine"
+#endif
+
+// --- both formats ---------------------------------------------------------------------------------------------------
+
+typedef struct job {
+    FILE *file;
+    const rh_skin *skin;
+    const rh_frame_info *info;
+    char *block;  // room for RH_BLOCK records
+} job;
+
+static rh_vec3 turned(rh_vec3 p, const job *j) { return j->info->z_up ? rh_v3(p.x, -p.z, p.y) : p; }
+
+static void write_facts(const job *j, const char *mark)
+{
+    const rh_frame_info *i = j->info;
+    fprintf(j->file, "%s rheo_version %s\n%s rheo_scene_hash %016" PRIx64 "\n", mark, RHEO_VERSION, mark, i->scene_hash);
+    fprintf(j->file, "%s rheo_unit m\n%s rheo_up %s\n", mark, mark, i->z_up ? "z" : "y");
+    fprintf(j->file, "%s rheo_frame %" PRId64 "\n%s rheo_time %.17g\n", mark, i->frame, mark, i->time);
+    fprintf(j->file, "%s rheo_fps %.17g\n%s rheo_cell %.17g\n", mark, i->fps, mark, i->cell);
+}
+
+// Puts one record at `to` and returns its end.
+typedef char *put_record(char *to, const job *j, int64_t index);
+
+static bool write_records(const job *j, int64_t count, put_record *put)
+{
+    bool good = true;
+    for (int64_t b = 0; good && b < rh_blocks(count); b++) {
+        char *to = j->block;
+        for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, count); i++) to = put(to, j, i);
+        good = fwrite(j->block, 1, (size_t)(to - j->block), j->file) == (size_t)(to - j->block);
+    }
+    return good;
+}
+
+// Opens, lets `write` fill the file, and makes it appear whole or not at all. `largest` is the size of the largest record.
+static rh_code write_file(const char *path, const rh_skin *skin, const rh_frame_info *info, size_t largest, bool (*write)(const job *), rh_status *status)
+{
+    char temporary[RH_PATH_MAX];
+    RH_TRY(rh_file_temporary(path, temporary, status));
+    job j = {.skin = skin, .info = info, .block = rh_alloc(largest * RH_BLOCK, "io.mesh", status)};
+    if (!j.block) return RH_MEMORY;
+    j.file = fopen(temporary, "wbe");
+    if (!j.file) {
+        rh_free(j.block);
+        return rh_fail(status, RH_IO, "%s: cannot create: %s", path, strerror(errno));
+    }
+    bool good = write(&j) && !ferror(j.file);
+    int reason = errno;
+    if (fclose(j.file) != 0 && good) good = false, reason = errno;
+    rh_free(j.block);
+    if (good) return rh_file_commit(temporary, path, status);
+    rh_file_discard(temporary);
+    return rh_fail(status, RH_IO, "%s: cannot write: %s", path, strerror(reason));
+}
+
+// --- PLY ------------------------------------------------------------------------------------------------------------
+
+static void declare(FILE *file, const rh_band_channel *channel)
+{
+    const char *name = channel->name, *join = "_";
+    if (strcmp(name, "vel") == 0) name = "v", join = "";  // what points files say, and readers of either
+    switch (channel->type) {
+    case RH_POINT_I32: fprintf(file, "property int %s\n", channel->name); break;
+    case RH_POINT_I64: fprintf(file, "property double %s\n", channel->name); break;
+    case RH_POINT_VEC3F:
+        for (const char *axis = "xyz"; *axis; axis++) fprintf(file, "property float %s%s%c\n", name, join, *axis);
+        break;
+    default: fprintf(file, "property float %s\n", channel->name);
+    }
+}
+
+static char *put_bytes(char *to, const void *from, size_t bytes)
+{
+    memcpy(to, from, bytes);
+    return to + bytes;
+}
+
+static char *put_vector(char *to, const job *j, rh_vec3 v)
+{
+    v = turned(v, j);
+    return put_bytes(to, &v, sizeof v);
+}
+
+static char *put_ply_vertex(char *to, const job *j, int64_t v)
+{
+    to = put_vector(to, j, j->skin->position[v]);
+    to = put_vector(to, j, j->skin->normal[v]);
+    for (int c = 0; c < j->skin->channel_count; c++) {
+        const rh_band_channel *channel = &j->skin->channels[c];
+        if (channel->type == RH_POINT_VEC3F) {
+            to = put_vector(to, j, ((const rh_vec3 *)channel->data)[v]);
+        } else if (channel->type == RH_POINT_I64) {  // PLY has none of 64 bits: exact up to 2^53
+            double value = (double)((const int64_t *)channel->data)[v];
+            to = put_bytes(to, &value, sizeof value);
+        } else {
+            to = put_bytes(to, (const char *)channel->data + 4 * v, 4);
+        }
+    }
+    return to;
+}
+
+static char *put_ply_triangle(char *to, const job *j, int64_t t)
+{
+    *to++ = 3;
+    return put_bytes(to, j->skin->triangle[t], 3 * sizeof(uint32_t));
+}
+
+static char *put_ply_quad(char *to, const job *j, int64_t q)
+{
+    *to++ = 4;
+    return put_bytes(to, j->skin->quad[q], 4 * sizeof(uint32_t));
+}
+
+static bool write_ply(const job *j)
+{
+    const rh_skin *s = j->skin;
+    fprintf(j->file, "ply\nformat binary_little_endian 1.0\n");
+    write_facts(j, "comment");
+    fprintf(j->file, "element vertex %" PRId64 "\n", s->vertex_count);
+    for (int k = 0; k < 6; k++) fprintf(j->file, "property float %s%c\n", k < 3 ? "" : "n", "xyz"[k % 3]);
+    for (int c = 0; c < s->channel_count; c++) declare(j->file, &s->channels[c]);
+    fprintf(j->file, "element face %" PRId64 "\nproperty list uchar uint vertex_indices\nend_header\n", s->triangle_count + s->quad_count);
+    return write_records(j, s->vertex_count, put_ply_vertex) && write_records(j, s->triangle_count, put_ply_triangle) &&
+           write_records(j, s->quad_count, put_ply_quad);
+}
+
+rh_code rh_skin_write_ply(const char *path, const rh_skin *skin, const rh_frame_info *info, rh_status *status)
+{
+    size_t vertex = 2 * sizeof(rh_vec3), polygon = 1 + 4 * sizeof(uint32_t);
+    for (int c = 0; c < skin->channel_count; c++) vertex += rh_point_type_size(skin->channels[c].type);
+    return write_file(path, skin, info, vertex > polygon ? vertex : polygon, write_ply, status);
+}
+
+// --- OBJ ------------------------------------------------------------------------------------------------------------
+
+enum { NUMBER = 24, OBJ_RECORD = 4 * NUMBER + 8 };
+
+static char *put_integer(char *to, uint64_t value)
+{
+    char digits[20];
+    int n = 0;
+    do digits[n++] = (char)('0' + value % 10); while ((value /= 10) > 0);
+    while (n > 0) *to++ = digits[--n];
+    return to;
+}
+
+// `whole` / 10^places, without zeros at the end.
+static char *put_fixed(char *to, uint64_t whole, int places)
+{
+    char digits[32];
+    int n = 0;
+    for (; places > 0 && whole % 10 == 0; places--) whole /= 10;
+    for (; whole > 0 || n <= places; whole /= 10) digits[n++] = (char)('0' + whole % 10);
+    while (n > places) *to++ = digits[--n];
+    if (places > 0) *to++ = '.';
+    while (n > 0) *to++ = digits[--n];
+    return to;
+}
+
+static char *put_scientific(char *to, double size)
+{
+    int exponent = (int)floor(log10(size));
+    to = put_fixed(to, (uint64_t)nearbyint(size * pow(10, -exponent) * 1e8), 8);
+    *to++ = 'e';
+    if (exponent < 0) *to++ = '-';
+    return put_integer(to, (uint64_t)abs(exponent));
+}
+
+// As few of 7 to 9 significant digits as are nearer to this float than to its neighbours; the arithmetic in double errs by far less than their
+// distance. Very small and very large numbers, rare in a scene of metres, have an exponent.
+static char *put_float(char *to, float value)
+{
+    static const double ten[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13};
+    double size = fabs((double)value);
+    if (value < 0) *to++ = '-';
+    if (size == 0) return *to++ = '0', to;
+    if (!(size >= 1e-4 && size < 1e6)) return isfinite(size) ? put_scientific(to, size) : put_bytes(to, "nan", 3);
+    int exponent;
+    double mantissa = frexp(size, &exponent), near = ldexp(mantissa == 0.5 ? 0.249 : 0.499, exponent - 24);  // a little less than half way
+    int before = -4;  // digits before the point, or minus the zeros behind it
+    while (size >= (before < 0 ? 1 / ten[-before] : ten[before])) before++;
+    for (int digits = 7;; digits++) {
+        double scaled = nearbyint(size * ten[digits - before]);
+        if (digits == 9 || fabs(scaled / ten[digits - before] - size) < near) return put_fixed(to, (uint64_t)scaled, digits - before);
+    }
+}
+
+static char *put_three(char *to, const char *what, rh_vec3 v)
+{
+    while (*what) *to++ = *what++;
+    for (int k = 0; k < 3; k++) {
+        *to++ = ' ';
+        to = put_float(to, k == 0 ? v.x : k == 1 ? v.y : v.z);
+    }
+    *to++ = '\n';
+    return to;
+}
+
+static char *put_obj_vertex(char *to, const job *j, int64_t v) { return put_three(to, "v", turned(j->skin->position[v], j)); }
+static char *put_obj_normal(char *to, const job *j, int64_t v) { return put_three(to, "vn", turned(j->skin->normal[v], j)); }
+
+static char *put_polygon(char *to, const uint32_t *corner, int corners)
+{
+    *to++ = 'f';
+    for (int k = 0; k < corners; k++) {
+        *to++ = ' ';
+        to = put_integer(to, (uint64_t)corner[k] + 1);
+        *to++ = '/', *to++ = '/';
+        to = put_integer(to, (uint64_t)corner[k] + 1);
+    }
+    *to++ = '\n';
+    return to;
+}
+
+static char *put_obj_triangle(char *to, const job *j, int64_t t) { return put_polygon(to, j->skin->triangle[t], 3); }
+static char *put_obj_quad(char *to, const job *j, int64_t q) { return put_polygon(to, j->skin->quad[q], 4); }
+
+static bool write_obj(const job *j)
+{
+    write_facts(j, "#");
+    return write_records(j, j->skin->vertex_count, put_obj_vertex) && write_records(j, j->skin->vertex_count, put_obj_normal) &&
+           write_records(j, j->skin->triangle_count, put_obj_triangle) && write_records(j, j->skin->quad_count, put_obj_quad);
+}
+
+rh_code rh_skin_write_obj(const char *path, const rh_skin *skin, const rh_frame_info *info, rh_status *status)
+{
+    return write_file(path, skin, info, OBJ_RECORD, write_obj, status);
+}

@@ -37,6 +37,17 @@ static bool has_ending(const char *path, const char *ending)
     return length > tail && strcmp(path + length - tail, ending) == 0;
 }
 
+// A file written with z up: inside the program y is up, and writers turn what they write when the frame's facts say z.
+static void turn_back(rh_points *points)
+{
+    for (int k = 0; k < points->attribute_count; k++) {
+        const rh_attribute *a = &points->attributes[k];
+        if (a->type != RH_POINT_VEC3F) continue;
+        rh_vec3 *v = a->data;
+        for (int64_t i = 0; i < (a->uniform ? 1 : points->count); i++) v[i] = rh_v3(v[i].x, v[i].z, -v[i].y);
+    }
+}
+
 rh_code rh_surface_read_points(const char *path, rh_points *points, rh_frame_info *info, rh_status *status)
 {
     rh_frame_info unwanted;
@@ -46,6 +57,7 @@ rh_code rh_surface_read_points(const char *path, rh_points *points, rh_frame_inf
     if (has_ending(path, ".vdb")) RH_TRY(rh_vdb_read_points(path, points, info, status));
     else if (has_ending(path, ".ply")) RH_TRY(rh_ply_read_points(path, points, info, status));
     else return rh_fail(status, RH_USER, "%s: found a file of unknown kind, expected points as .vdb or .ply", path);
+    if (info->z_up) turn_back(points);
     if (!(info->fps > 0) || !isfinite(info->fps)) info->fps = 24;
     if (!(info->cell > 0) || !isfinite(info->cell)) info->cell = 0;
     return RH_OK;
@@ -217,24 +229,12 @@ static rh_code result_path(const job *j, const char *stem, const char *ending, c
     return rh_surface_path(j->task->folder, stem, j->info.frame, j->task->digits, j->task->fraction, ending, out, status);
 }
 
-// The file's coordinates may have z up already, and rh_vdb_write_points would turn them once more: turned back first, they stay as they are.
-static void turn_back(rh_points *points)
-{
-    for (int k = 0; k < points->attribute_count; k++) {
-        const rh_attribute *a = &points->attributes[k];
-        if (a->type != RH_POINT_VEC3F) continue;
-        rh_vec3 *v = a->data;
-        for (int64_t i = 0; i < (a->uniform ? 1 : points->count); i++) v[i] = rh_v3(v[i].x, v[i].z, -v[i].y);
-    }
-}
-
 static rh_code write_diagnostics(job *j, rh_status *status)
 {
     char path[RH_PATH_MAX];
     if (!j->params->diagnostics) return RH_OK;
     rh_frame_info info = j->info;
     if (info.cell <= 0) info.cell = j->band.voxel > 0 ? j->band.voxel : 1;
-    if (info.z_up) turn_back(&j->points);
     RH_TRY(result_path(j, "ellipsoids", ".vdb", path, status));
     return rh_vdb_write_points(path, &j->points, &info, status);
 }

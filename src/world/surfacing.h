@@ -33,7 +33,8 @@ typedef struct rh_surface_result {
     double seconds;             // wall time, files included
 } rh_surface_result;
 
-// Points of any origin by the ending of the name (.vdb, .ply). `points` must be empty; `info` may be NULL. What a file does not say has a default: 24 frames a
+// Points of any origin by the ending of the name (.vdb, .ply). `points` must be empty; `info` may be NULL. Vectors have y up, also when
+// the file has z up (info->z_up stays 1, for writers). What a file does not say has a default: 24 frames a
 // second; frame and cell 0 mean unknown.
 rh_code rh_surface_read_points(const char *path, rh_points *points, rh_frame_info *info, rh_status *status);
 

@@ -94,8 +94,8 @@ static uint32_t sweep_tile(const void *data, int32_t t, uint32_t due)
 
 rh_code rh_levelset_sweep(const rh_tiles *tiles, float *phi, const rh_bits *todo, float band, rh_arena *arena, rh_status *status)
 {
-    // A wave crosses a border for each axis at most as far as eight cells go, and each may have to wait for the next round.
-    enum { ROUNDS = 12 };
+    // A wave crosses a border for each axis at most once in eight cells, and each may have to wait for the next round.
+    int rounds = 12 + (band > RH_TILE ? (int)(1.5f * (band - RH_TILE)) : 0);
     rh_arena_mark mark = rh_arena_save(arena);
     float *far = rh_arena_take(arena, (size_t)tiles->cells * sizeof *far, status);
     size_t count = (size_t)tiles->count + 1;
@@ -118,7 +118,7 @@ rh_code rh_levelset_sweep(const rh_tiles *tiles, float *phi, const rh_bits *todo
         for (int n = 0; n < 7; n++)
             if (tiles->near[t][side[n]] >= 0 && gives[tiles->near[t][side[n]]]) due[t] = RH_WAVE_FIRST;
     }
-    RH_TRY(rh_waves_run(tiles, open, due, ROUNDS, sweep_tile, &s, arena, status));
+    RH_TRY(rh_waves_run(tiles, open, due, rounds, sweep_tile, &s, arena, status));
     rh_arena_restore(arena, mark);
     return RH_OK;
 }

@@ -8,6 +8,7 @@
 void rh_band_free(rh_band *band)
 {
     rh_free(band->at);
+    rh_free(band->by_place);
     rh_free(band->value);
     rh_free(band->active);
     for (int c = 0; c < band->channel_count; c++) rh_free(band->channels[c].data);
@@ -48,10 +49,12 @@ int32_t rh_band_find(const rh_band *band, rh_tile at)
     int32_t low = 0, high = band->count;
     while (low < high) {
         int32_t middle = low + (high - low) / 2;
-        if (compare(band->at[middle], at) < 0) low = middle + 1;
+        if (compare(band->at[band->by_place ? band->by_place[middle] : middle], at) < 0) low = middle + 1;
         else high = middle;
     }
-    return low < band->count && compare(band->at[low], at) == 0 ? low : -1;
+    if (low == band->count) return -1;
+    int32_t found = band->by_place ? band->by_place[low] : low;
+    return compare(band->at[found], at) == 0 ? found : -1;
 }
 
 float rh_band_at(const rh_band *band, int i, int j, int k)

@@ -26,8 +26,9 @@ typedef struct rh_band_channel {
 typedef struct rh_band {
     double voxel;             // m
     float background;         // m: half the width of the band
-    int32_t count;            // leaves, in the order of their coordinates (x, then y, then z)
+    int32_t count;            // leaves
     rh_tile *at;              // [count] in leaves
+    int32_t *by_place;        // [count] leaves in the order of x, then y, then z; NULL when they already are
     float (*value)[RH_LEAF];  // [count]
     rh_bits *active;          // [count]
     rh_band_channel channels[RH_BAND_CHANNELS];

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Points that can be used, sorted into search cells (SRF-1), and how deep in the material each cell lies (SRF-12, the automatic choice).
+//
+// A cell is half a search radius wide. Its depth is the number of cells (corners count as neighbours) to the nearest empty one: at depth d the
+// nearest empty cell is at least d - 1 cells away from anything in it.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/parallel.h"
+#include "grid/bits.h"
+#include "surface/parts.h"
+
+static const double VOXEL_RADII = 0.8;    // default voxel, particle radii: half the spacing when a particle's ball has its volume
+static const double FARTHEST = 1 << 22;   // voxels from the origin: beyond it a float cannot tell half voxels apart
+
+// --- radii --------------------------------------------------------------------------------------------------------
+static void list_attributes(const rh_points *points, char *out, size_t room)
+{
+    size_t used = 0;
+    out[0] = 0;
+    for (int i = 0; i < points->attribute_count && used < room; i++)
+        used += (size_t)snprintf(out + used, room - used, "%s%s", i ? ", " : "", points->attributes[i].name);
+}
+
+// About how far apart the points are: that of as many in a regular order in the cells they occupy. Only for advice.
+static double guess_spacing(const rh_vec3 *p, int64_t count)
+{
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int64_t i = 0; i < count; i++) {
+        const float *x = &p[i].x;
+        for (int a = 0; a < 3; a++) low[a] = fmin(low[a], x[a]), high[a] = fmax(high[a], x[a]);
+    }
+    double volume = 1;
+    for (int a = 0; a < 3; a++) volume *= fmax(high[a] - low[a], 1e-6);
+    return count > 0 ? cbrt(volume / (double)count) : 0;
+}
+
+static rh_code find_radii(rh_surface_cloud *cloud, rh_status *status)
+{
+    const rh_attribute *found = rh_points_find(cloud->points, "radius");
+    if (!found) found = rh_points_find(cloud->points, "pscale");
+    cloud->radius = NULL;
+    cloud->radius_all = (float)cloud->params->radius;
+    if (cloud->params->radius > 0 || cloud->points->count == 0) return RH_OK;
+    if (found && found->type == RH_POINT_F32) {
+        if (found->uniform) cloud->radius_all = *(const float *)found->data;
+        else cloud->radius = found->data;
+        return RH_OK;
+    }
+    char names[512];
+    list_attributes(cloud->points, names, sizeof names);
+    return rh_fail(status, RH_USER, "the points have no attribute radius or pscale of type float (found %s); give their radius: with their spacing below %.3g m, radius=%.3g or less", names,
+                   guess_spacing(cloud->position, cloud->points->count), 0.62 * guess_spacing(cloud->position, cloud->points->count));
+}
+
+static rh_code find_group(rh_surface_cloud *cloud, rh_status *status)
+{
+    const char *name = cloud->params->group;
+    cloud->group = NULL;
+    if (!name || !*name || cloud->points->count == 0) return RH_OK;
+    const rh_attribute *found = rh_points_find(cloud->points, name);
+    if (found && found->type == RH_POINT_I32 && !found->uniform) return cloud->group = found->data, RH_OK;
+    char names[512];
+    list_attributes(cloud->points, names, sizeof names);
+    return rh_fail(status, RH_USER, "group: found no int32 attribute '%s' in the points, which have %s", name, names);
+}
+
+// --- points that can be used --------------------------------------------------------------------------------------
+static bool is_good_radius(float r) { return r > 0 && r < 1e18f; }
+
+// The mean and the largest of the good radii; sums by block, in fixed order.
+static rh_code measure_radii(rh_surface_cloud *cloud, rh_arena *arena, rh_status *status)
+{
+    int64_t count = cloud->points->count, blocks = rh_blocks(count);
+    rh_arena_mark mark = rh_arena_save(arena);
+    double *sums = rh_arena_take(arena, (size_t)(3 * blocks + 1) * sizeof *sums, status), *most = sums + blocks, *counts = most + blocks;
+    if (!sums) return RH_MEMORY;
+#pragma omp parallel for schedule(static)
+    for (int64_t b = 0; b < blocks; b++) {
+        sums[b] = most[b] = counts[b] = 0;
+        for (int64_t p = b * RH_BLOCK; p < rh_block_end(b, count); p++) {
+            float r = rh_cloud_radius(cloud, (uint32_t)p);
+            if (!is_good_radius(r)) continue;
+            sums[b] += r;
+            counts[b]++;
+            if (r > most[b]) most[b] = r;
+        }
+    }
+    double all = rh_sum(counts, blocks);
+    cloud->mean_radius = all > 0 ? rh_sum(sums, blocks) / all : 0;
+    cloud->largest_radius = rh_max(most, blocks);
+    rh_arena_restore(arena, mark);
+    return RH_OK;
+}
+
+enum { GOOD, BAD_POSITION, BAD_RADIUS };
+
+static int verdict(const rh_surface_cloud *cloud, double farthest, uint32_t p)
+{
+    rh_vec3 x = cloud->position[p];
+    if (!(fabsf(x.x) < farthest && fabsf(x.y) < farthest && fabsf(x.z) < farthest)) return BAD_POSITION;
+    return is_good_radius(rh_cloud_radius(cloud, p)) ? GOOD : BAD_RADIUS;
+}
+
+static void refresh(rh_surface_cloud *cloud)
+{
+    rh_points *points = cloud->points;
+    cloud->position = rh_points_data(points, "P", RH_POINT_VEC3F);
+    rh_status none = {0};
+    find_radii(cloud, &none);  // they were found before
+    find_group(cloud, &none);
+}
+
+static rh_code drop_bad(rh_surface_cloud *cloud, rh_arena *arena, rh_surfacing_report *report, rh_status *status)
+{
+    int64_t count = cloud->points->count, bad[3] = {0};
+    double farthest = FARTHEST * cloud->voxel;
+#pragma omp parallel for schedule(static) reduction(+ : bad[:3])
+    for (int64_t p = 0; p < count; p++) bad[verdict(cloud, farthest, (uint32_t)p)]++;
+    report->bad_positions = bad[BAD_POSITION];
+    report->bad_radii = bad[BAD_RADIUS];
+    if (bad[GOOD] == count) return RH_OK;
+    rh_arena_mark mark = rh_arena_save(arena);
+    uint32_t *order = rh_arena_take(arena, (size_t)(bad[GOOD] + 1) * sizeof *order, status);
+    if (!order) return RH_MEMORY;
+    int64_t kept = 0;
+    for (int64_t p = 0; p < count; p++)
+        if (verdict(cloud, farthest, (uint32_t)p) == GOOD) order[kept++] = (uint32_t)p;
+    rh_code code = rh_points_permute(cloud->points, order, kept, status);
+    rh_arena_restore(arena, mark);
+    refresh(cloud);
+    return code;
+}
+
+// --- depth --------------------------------------------------------------------------------------------------------
+// Layer by layer: cells next to one that is less deep.
+static rh_code find_depths(rh_surface_cloud *cloud, rh_arena *arena, rh_status *status)
+{
+    const rh_tiles *cells = &cloud->cells;
+    cloud->depth = rh_arena_take_zero(arena, (size_t)rh_tiles_values(cells) + 1, status);
+    rh_arena_mark mark = rh_arena_save(arena);
+    rh_bits *now = rh_arena_take(arena, ((size_t)cells->count + 1) * sizeof *now, status);
+    rh_bits *next = rh_arena_take(arena, ((size_t)cells->count + 1) * sizeof *next, status);
+    if (!cloud->depth || !now || !next) return RH_MEMORY;
+    for (int layer = 0; layer <= cloud->deepest; layer++) {  // `now`: cells at least so deep
+#pragma omp parallel for schedule(static)
+        for (int32_t t = 0; t < cells->count; t++) {
+            const uint32_t *first = cells->first + (int64_t)t * cells->cells;
+            uint8_t *depth = cloud->depth + (int64_t)t * cells->cells;
+            rh_bits deep = {{0}}, shallow = layer > 1 ? rh_bits_spread(cells, now, t, 1, ~0ull, ~0ull) : deep;
+            for (int k = 0; k < RH_TILE; k++) {
+                if (layer == 1)
+                    for (int c = 0; c < 64; c++) deep.layer[k] |= (uint64_t)(first[64 * k + c] < first[64 * k + c + 1]) << c;
+                else if (layer > 1) deep.layer[k] = ~shallow.layer[k];
+                for (uint64_t bits = deep.layer[k]; bits; bits &= bits - 1) depth[64 * k + __builtin_ctzll(bits)] = (uint8_t)layer;
+            }
+            next[t] = deep;
+        }
+        rh_bits *other = now;
+        now = next;
+        next = other;
+    }
+    rh_arena_restore(arena, mark);
+    return RH_OK;
+}
+
+static void choose_depths(rh_surface_cloud *cloud, double cell, double search, double close)
+{
+    const rh_surfacing_params *params = cloud->params;
+    double band = (double)params->half_band * cloud->voxel + close, ball = cloud->largest_radius;
+    cloud->sphere_depth = 1 + (int)ceil(search / cell - 1e-9);
+    // The surface may run up to a cell inside of the nearest occupied one.
+    cloud->inside_depth = 2 + (int)ceil(band / cell);
+    int spread = 1 + (int)ceil(ball / cell);
+    cloud->skip_depth = cloud->inside_depth + spread;
+    cloud->deepest = cloud->skip_depth > cloud->sphere_depth ? cloud->skip_depth : cloud->sphere_depth;
+    if (params->skip_deep && cloud->deepest < 200) return;
+    cloud->sphere_depth = cloud->inside_depth = cloud->skip_depth = 255;
+    cloud->deepest = 1;
+}
+
+rh_code rh_cloud_make(rh_surface_cloud *cloud, const rh_surfacing_params *params, rh_points *points, rh_arena *arena, rh_surfacing_report *report,
+                      rh_status *status)
+{
+    *cloud = (rh_surface_cloud){.params = params, .points = points};
+    const rh_attribute *position = rh_points_find(points, "P");
+    if (!position || position->type != RH_POINT_VEC3F || position->uniform) return rh_fail(status, RH_USER, "the points have no positions (attribute P of type vec3f)");
+    cloud->position = position->data;
+    RH_TRY(find_radii(cloud, status));
+    RH_TRY(find_group(cloud, status));
+    RH_TRY(measure_radii(cloud, arena, status));
+    cloud->voxel = params->voxel > 0 ? params->voxel : VOXEL_RADII * cloud->mean_radius;
+    if (!(cloud->voxel > 0)) cloud->voxel = 1;  // no radius to take it from: no point that can be used
+    RH_TRY(drop_bad(cloud, arena, report, status));
+    RH_TRY(measure_radii(cloud, arena, status));
+    bool ellipsoids = params->mode == RH_SURFACING_ELLIPSOID;
+    double search = ellipsoids ? params->search_radius * cloud->mean_radius : 0, widest = ellipsoids ? params->search_radius * cloud->largest_radius : 0;
+    // Half a search radius, but not so little that the widest search leaves the halo of a tile (four cells).
+    double cell = ellipsoids ? fmax(search / 2, widest / 4) : 2.5 * cloud->mean_radius;
+    if (!(cell > 0)) cell = cloud->voxel;
+    choose_depths(cloud, cell, widest, ellipsoids ? params->close * cloud->mean_radius : 0);
+    RH_TRY(rh_tiles_build(&cloud->cells, 3, cell, cloud->position, points->count, 1, arena, status));
+    RH_TRY(rh_tiles_sort(&cloud->cells, points, arena, status));
+    refresh(cloud);
+    report->points = points->count;
+    report->radius = cloud->mean_radius;
+    report->voxel = cloud->voxel;
+    return find_depths(cloud, arena, status);
+}

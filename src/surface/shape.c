@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// The shape of every particle from its neighbourhood: R. Jones, "Efficient simulation and surfacing ..." (EngD thesis, Bournemouth University 2018,
+// chapter 5), after J. Yu, G. Turk, "Reconstructing surfaces of particle-based fluids using anisotropic kernels" (ACM TOG 32(1), 2013).
+// SRF-2 to SRF-12. With d = x_i - x_p and w = 1 - (|d| / R)^3, |d| < R:
+//
+//   mean       m = sum w d / sum w                     covariance   C = sum w d d^T / sum w - m m^T = Q diag(v) Q^T
+//   clamped    v'_i = max(v_i, k_r v_0)                stretch      s_i = k_s v'_i,  k_s = (v'_0 v'_1 v'_2)^(-1/3)
+//   semi-axes  a_i = r s_i                             centre       c = x_p + lambda (m - pull)
+//
+// Normalising with the clamped variances keeps the volume of the ball exactly (the printed formula does not, and loses flat sheets).
+//
+// The pull. Below a free surface the mean lies inside by what the missing half of the ball takes away: 0.32 R at the surface itself, about a
+// particle spacing. Smoothing with the mean alone draws the liquid in by as much. The part of m that is larger than scatter and smaller than
+// this is the pull, and is taken out again; what is left of m moves centres to a common depth. Constants: see PULL_*.
+//
+// Eight neighbours at a time for the sums, in float with x_p as origin (two passes in double give the same to 1e-5 R^2, tests/unit/test_shape.c);
+// then eight particles at a time.
+#include <math.h>
+#include <string.h>
+#include "base/eigen.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "grid/vicinity.h"
+#include "surface/parts.h"
+
+enum { LANES = 8, SUMS = 11 };  // count, weight, three of the mean, six of the covariance
+
+// Below a voxel's size a shape would fall through the grid: sheets would get holes and droplets would blink.
+static const float LEAST_VOXELS = 0.9f;
+static const float COINCIDENT = 1e-11f;  // variance (R^2) below which all neighbours are in one place
+
+// Of |m| / R, the part from PULL_FROM to PULL_TO is the pull of a free surface; OUTWARD (particle radii) is added where there is one, so that the
+// outside of the outermost ellipsoids, not their centres, is where the liquid ends. Found for jittered particles by tests/analytic/test_surfacing.c: flat,
+// round and conical sets are then in place within a tenth of a spacing.
+static const float PULL_FROM = 0.06f, PULL_TO = 0.16f, OUTWARD = 1;
+
+typedef struct batch {
+    float sums[SUMS][LANES];
+    uint32_t point[LANES];
+    float radius[LANES], search[LANES];  // m
+    int count;
+} batch;
+
+typedef struct tally {  // per tile, so that totals do not depend on threads
+    double determinants, stretches, least, most;
+    int64_t ellipsoids, droplets, deep, neighbours[RH_SURFACING_HISTOGRAM];
+} tally;
+
+typedef struct shaper {
+    const rh_surface_cloud *cloud;
+    rh_ellipsoid *shapes;
+    double global;        // k_s of all, 1/m^2; only with global_blend
+    bool measure_only;    // nothing but the determinants
+    float *reaches;       // per tile
+    tally *tallies;       // per tile
+    rh_vicinity *vicinities;
+    struct { float *k_s, *stretch, *rotation, *centre; int32_t *neighbours, *ellipsoid; } keep;  // diagnostics, may be NULL
+} shaper;
+
+// --- neighbourhoods -----------------------------------------------------------------------------------------------
+static inline float square(float x) { return x * x; }
+
+// Distance of x from the cell row [c, c + 1).
+static inline float gap(float x, int c) { return x < (float)c ? (float)c - x : x > (float)(c + 1) ? x - (float)(c + 1) : 0; }
+
+// Sums over the particles within `radius` of x; both in cells, x from the tile's corner.
+static void sum_neighbours(const rh_vicinity *v, rh_vec3 x, float radius, rh_f8 sums[SUMS])
+{
+    int halo = v->halo, side = RH_TILE + 2 * halo;
+    int i0 = rh_floor(x.x - radius) + halo, i1 = rh_floor(x.x + radius) + halo + 1;
+    int j0 = rh_floor(x.y - radius), j1 = rh_floor(x.y + radius), k0 = rh_floor(x.z - radius), k1 = rh_floor(x.z + radius);
+    if (i0 < 0) i0 = 0;
+    if (i1 > side) i1 = side;
+    for (int n = 0; n < SUMS; n++) sums[n] = (rh_f8){0};
+    rh_f8 one = rh_f8_all(1), none = {0}, inverse = rh_f8_all(1 / (radius * radius));
+    for (int k = k0 < -halo ? -halo : k0; k <= k1 && k < RH_TILE + halo; k++)
+        for (int j = j0 < -halo ? -halo : j0; j <= j1 && j < RH_TILE + halo; j++) {
+            if (square(gap(x.z, k)) + square(gap(x.y, j)) >= radius * radius) continue;
+            const uint32_t *start = v->start[(j + halo) + RH_VICINITY_SIDE * (k + halo)];
+            for (uint32_t p = start[i0]; p < start[i1]; p += LANES) {
+                rh_f8 dx = rh_f8_load(v->x + p) - x.x, dy = rh_f8_load(v->y + p) - x.y, dz = rh_f8_load(v->z + p) - x.z;
+                rh_f8 q = (dx * dx + dy * dy + dz * dz) * inverse;
+                rh_i8 near = q < one;
+                if (!rh_i8_bits(near)) continue;
+                rh_f8 w = rh_f8_select(near, one - q * rh_f8_sqrt(q), none), wx = w * dx, wy = w * dy, wz = w * dz;
+                sums[0] += rh_f8_select(near, one, none);
+                sums[1] += w;
+                sums[2] += wx;
+                sums[3] += wy;
+                sums[4] += wz;
+                sums[5] += wx * dx;
+                sums[6] += wy * dy;
+                sums[7] += wz * dz;
+                sums[8] += wx * dy;
+                sums[9] += wx * dz;
+                sums[10] += wy * dz;
+            }
+        }
+}
+
+// --- eight particles ----------------------------------------------------------------------------------------------
+typedef struct form {
+    rh_f8 mean[3];          // search radii, from the particle
+    rh_f8 values[3];        // clamped variances, R^2
+    rh_f8 axes[3][3];
+    rh_f8 k;                // k_s R^2
+    rh_f8 determinant;      // R^6
+    rh_i8 one_place;
+} form;
+
+// x^(-1/3) by Newton; the same on every machine, which a library's cbrt need not be.
+static float inverse_cube_root(float x)
+{
+    if (!(x > 0)) return 1;
+    int32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits = 0x54a2fa8c - bits / 3;
+    float guess;
+    memcpy(&guess, &bits, sizeof guess);
+    double y = guess;
+    for (int n = 0; n < 4; n++) y = y * (4 - x * y * y * y) * (1.0 / 3);
+    return (float)y;
+}
+
+static void find_form(const shaper *s, const batch *b, form *f)
+{
+    const rh_surfacing_params *params = s->cloud->params;
+    rh_f8 weight = rh_f8_load(b->sums[1]), cell = rh_f8_all(s->cloud->cells.h), scale = cell / rh_f8_load(b->search), c[6], none = {0};
+    static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
+    for (int a = 0; a < 3; a++) f->mean[a] = rh_f8_load(b->sums[2 + a]) / weight * scale;
+    for (int n = 0; n < 6; n++) c[n] = rh_f8_load(b->sums[5 + n]) / weight * scale * scale - f->mean[row[n]] * f->mean[column[n]];
+    rh_f8 raw[3];
+    rh_eigen3(c, raw, f->axes);
+    for (int i = 0; i < 3; i++) raw[i] = rh_f8_max(raw[i], none);
+    f->one_place = ~(raw[0] >= COINCIDENT);  // also what is not a number
+    for (int i = 0; i < 3; i++) f->values[i] = rh_f8_max(raw[i], (float)params->anisotropy * raw[0]);
+    const rh_f8 *chosen = params->literal ? raw : f->values;
+    f->determinant = chosen[0] * chosen[1] * chosen[2];
+    for (int l = 0; l < LANES; l++) f->k[l] = inverse_cube_root(f->determinant[l]);
+}
+
+// Normalisation (SRF-8, SRF-9) and the passage to droplets (SRF-7): the stretches.
+static void find_stretch(const shaper *s, const batch *b, form *f, rh_f8 stretch[3], rh_f8 *share)
+{
+    const rh_surfacing_params *params = s->cloud->params;
+    rh_f8 search = rh_f8_load(b->search), squared = search * search, none = {0}, one = rh_f8_all(1);
+    float blend = (float)params->global_blend, least = (float)params->droplet_neighbours, width = (float)(params->droplet_blend * (double)params->droplet_neighbours);
+    if (blend > 0) f->k = (1 - blend) * f->k + blend * (float)s->global * squared;
+    if (params->stretch > 0) f->k = (float)params->stretch * squared;
+    rh_f8 n = rh_f8_load(b->sums[0]), t = rh_f8_min(rh_f8_max((n - least) / rh_f8_all(width > 0 ? width : 1e-3f), none), one);
+    *share = t * t * (3 - 2 * t);
+    for (int i = 0; i < 3; i++) {
+        stretch[i] = rh_f8_select(f->one_place, one, f->k * f->values[i]);
+        stretch[i] = (1 - *share) * (float)params->droplet_scale + *share * stretch[i];
+    }
+}
+
+// Where the centres go (SRF-11 without the pull), search radii from the particle. `extra`: by how much the axes are longer than their stretch says.
+static void find_centre(const shaper *s, const batch *b, const form *f, rh_f8 share, rh_f8 extra, rh_f8 centre[3], rh_f8 *longer)
+{
+    const rh_surfacing_params *params = s->cloud->params;
+    rh_f8 none = {0}, length = rh_f8_sqrt(f->mean[0] * f->mean[0] + f->mean[1] * f->mean[1] + f->mean[2] * f->mean[2]);
+    rh_f8 inward = length, safe = rh_f8_max(length, rh_f8_all(1e-12f));
+    *longer = none;
+    if (params->recentre) {
+        rh_f8 pull = rh_f8_min(rh_f8_max(length - PULL_FROM, none), rh_f8_all(PULL_TO - PULL_FROM));
+        rh_f8 surface = pull * (1 / (PULL_TO - PULL_FROM));  // how much of a free surface this is
+        rh_f8 radius = rh_f8_load(b->radius) / rh_f8_load(b->search);
+        inward = length - pull - surface * share * (OUTWARD * radius - extra);
+        // A shape that goes outwards would leave a hole behind: it goes half the way and grows by the other half.
+        rh_f8 half = 0.5f * rh_f8_min(inward, none);
+        *longer = -half * (float)params->smoothing;
+        inward -= half;
+    }
+    for (int a = 0; a < 3; a++) centre[a] = (float)params->smoothing * inward / safe * f->mean[a];
+}
+
+static void write_shape(const shaper *s, const batch *b, int l, const rh_f8 axes[3][3], const rh_f8 length[3], const rh_f8 centre[3], float *reach)
+{
+    const rh_surface_cloud *cloud = s->cloud;
+    rh_ellipsoid *e = &s->shapes[b->point[l]];
+    float inverse = (float)(1 / cloud->voxel), far = 0;
+    const float *x = &cloud->position[b->point[l]].x;
+    float *c = &e->centre.x;
+    for (int a = 0; a < 3; a++) {
+        float shift = centre[a][l] * b->search[l];
+        c[a] = (x[a] + shift) * inverse;
+        far += square(shift * inverse);
+    }
+    e->most = rh_max_of(length[0][l], length[2][l]);
+    e->least = rh_min(length[1][l], length[2][l]);
+    *reach = rh_max_of(*reach, e->most + sqrtf(far));
+    if (e->most - e->least < 1e-4f * e->most) {
+        e->least = e->most;
+        return;
+    }
+    memset(e->form, 0, sizeof e->form);
+    static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
+    for (int i = 0; i < 3; i++)
+        for (int n = 0; n < 6; n++) e->form[n] += axes[i][row[n]][l] * axes[i][column[n]][l] / square(length[i][l]);
+}
+
+static void keep_facts(const shaper *s, const batch *b, int l, const form *f, const rh_f8 stretch[3], const rh_f8 centre[3], bool droplet)
+{
+    uint32_t p = b->point[l];
+    if (!s->keep.k_s) return;
+    s->keep.k_s[p] = droplet ? 0 : f->k[l] / square(b->search[l]);
+    s->keep.neighbours[p] = (int32_t)b->sums[0][l];
+    s->keep.ellipsoid[p] = !droplet;
+    const float *x = &s->cloud->position[p].x;
+    for (int a = 0; a < 3; a++) {
+        s->keep.stretch[3 * p + a] = stretch[a][l];
+        s->keep.centre[3 * p + a] = x[a] + centre[a][l] * b->search[l];
+        for (int i = 0; i < 3; i++) s->keep.rotation[9 * p + 3 * a + i] = droplet ? a == i : f->axes[i][a][l];
+    }
+}
+
+static void count_facts(const batch *b, int l, const form *f, bool droplet, tally *t)
+{
+    double squared = (double)b->search[l] * b->search[l], k = f->k[l] / squared;
+    int bin = 31 - __builtin_clz((uint32_t)b->sums[0][l] | 1);
+    t->neighbours[bin < RH_SURFACING_HISTOGRAM ? bin : RH_SURFACING_HISTOGRAM - 1]++;
+    if (droplet) {
+        t->droplets++;
+        return;
+    }
+    t->determinants += f->determinant[l] * squared * squared * squared;
+    t->stretches += k;
+    if (t->ellipsoids == 0 || k < t->least) t->least = k;
+    if (k > t->most) t->most = k;
+    t->ellipsoids++;
+}
+
+static void finish_batch(const shaper *s, batch *b, tally *t, float *reach)
+{
+    for (int l = b->count; l < LANES; l++) {  // lanes to spare: anything finite
+        for (int n = 0; n < SUMS; n++) b->sums[n][l] = b->sums[n][0];
+        b->radius[l] = b->radius[0];
+        b->search[l] = b->search[0];
+    }
+    form f;
+    rh_f8 stretch[3], share, length[3], centre[3], inverse = rh_f8_all((float)(1 / s->cloud->voxel)), radius = rh_f8_load(b->radius) * inverse;
+    find_form(s, b, &f);
+    find_stretch(s, b, &f, stretch, &share);
+    for (int i = 0; i < 3; i++) length[i] = rh_f8_max(radius * stretch[i], rh_f8_all(LEAST_VOXELS));
+    rh_f8 extra = (length[2] - radius * stretch[2]) / inverse / rh_f8_load(b->search);
+    rh_f8 longer;
+    find_centre(s, b, &f, share, extra, centre, &longer);
+    length[2] += longer * rh_f8_load(b->search) * inverse;
+    for (int l = 0; l < b->count; l++) {
+        bool droplet = share[l] <= 0 || f.one_place[l];
+        count_facts(b, l, &f, droplet, t);
+        if (s->measure_only) continue;
+        write_shape(s, b, l, f.axes, length, centre, reach);
+        keep_facts(s, b, l, &f, stretch, centre, droplet);
+    }
+    b->count = 0;
+}
+
+// --- tiles --------------------------------------------------------------------------------------------------------
+static void plain_sphere(const shaper *s, uint32_t p, float *reach)
+{
+    rh_vec3 x = s->cloud->position[p];
+    float inverse = (float)(1 / s->cloud->voxel), a = rh_max_of(rh_cloud_radius(s->cloud, p) * inverse, LEAST_VOXELS);
+    s->shapes[p] = (rh_ellipsoid){.centre = rh_v3_scale(x, inverse), .most = a, .least = a};
+    *reach = rh_max_of(*reach, a);
+    if (!s->keep.k_s) return;
+    s->keep.centre[3 * p] = x.x, s->keep.centre[3 * p + 1] = x.y, s->keep.centre[3 * p + 2] = x.z;
+    for (int a3 = 0; a3 < 3; a3++) s->keep.stretch[3 * p + a3] = s->keep.rotation[9 * p + 4 * a3] = 1;
+}
+
+static bool wants_ellipsoid(const shaper *s, int depth, uint32_t p)
+{
+    return s->cloud->params->mode == RH_SURFACING_ELLIPSOID && depth < s->cloud->sphere_depth && (!s->cloud->group || s->cloud->group[p]);
+}
+
+// Rows of the tile (bit j + 8 k) with cells that are not deep.
+static uint64_t shallow_rows(const shaper *s, int32_t t)
+{
+    uint64_t rows = 0;
+    const uint8_t *depth = s->cloud->depth + (int64_t)t * RH_LEAF;
+    for (int c = 0; c < RH_LEAF; c++) rows |= (uint64_t)(depth[c] > 0 && depth[c] < s->cloud->sphere_depth) << (c >> 3);
+    return rows;
+}
+
+static void add_particle(const shaper *s, const rh_vicinity *v, int32_t t, uint32_t p, batch *b)
+{
+    const rh_surface_cloud *cloud = s->cloud;
+    const rh_surfacing_params *params = cloud->params;
+    rh_tile at = cloud->cells.at[t];
+    rh_vec3 corner = rh_v3((float)(at.x * RH_TILE), (float)(at.y * RH_TILE), (float)(at.z * RH_TILE));
+    float radius = rh_cloud_radius(cloud, p);
+    float search = (float)(params->search_radius * (params->search == RH_SEARCH_OWN ? radius : cloud->largest_radius));
+    rh_f8 sums[SUMS];
+    sum_neighbours(v, rh_v3_sub(rh_v3_scale(cloud->position[p], cloud->cells.inverse_h), corner), search * cloud->cells.inverse_h, sums);
+    int l = b->count++;
+    for (int n = 0; n < SUMS; n++) b->sums[n][l] = rh_f8_sum(sums[n]);
+    b->point[l] = p;
+    b->radius[l] = radius;
+    b->search[l] = search;
+}
+
+static void shape_tile(const shaper *s, int32_t t)
+{
+    const rh_surface_cloud *cloud = s->cloud;
+    const rh_tiles *cells = &cloud->cells;
+    const uint32_t *first = cells->first + (int64_t)t * cells->cells;
+    tally *count = &s->tallies[t];
+    *count = (tally){0};
+    s->reaches[t] = 0;
+    if (first[0] == first[RH_LEAF]) return;
+    rh_vicinity *v = &s->vicinities[rh_thread()];
+    uint64_t rows = shallow_rows(s, t);
+    if (rows) rh_vicinity_load(v, t, rows, 0, v->reach);
+    batch b = {.count = 0};
+    for (int c = 0; c < RH_LEAF; c++) {
+        int depth = cloud->depth[(int64_t)t * RH_LEAF + c];
+        for (uint32_t p = first[c]; p < first[c + 1]; p++) {
+            if (wants_ellipsoid(s, depth, p)) {
+                add_particle(s, v, t, p, &b);
+                if (b.count == LANES) finish_batch(s, &b, count, &s->reaches[t]);
+            } else if (!s->measure_only) {
+                plain_sphere(s, p, &s->reaches[t]);
+                if (depth >= cloud->skip_depth) s->shapes[p].most = -1;
+                count->deep += depth >= cloud->sphere_depth;
+            }
+        }
+    }
+    if (b.count) finish_batch(s, &b, count, &s->reaches[t]);
+}
+
+static void shape_all(const shaper *s)
+{
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int32_t t = 0; t < s->cloud->cells.count; t++) shape_tile(s, t);
+}
+
+static double global_stretch(const shaper *s)
+{
+    double sum = 0;  // few enough tiles for a plain sum, in their order
+    int64_t count = 0;
+    for (int32_t t = 0; t < s->cloud->cells.count; t++) sum += s->tallies[t].determinants, count += s->tallies[t].ellipsoids;
+    return sum > 0 ? cbrt((double)count / sum) : 0;
+}
+
+static void report_tallies(const shaper *s, rh_surfacing_report *report)
+{
+    double sum = 0;
+    for (int32_t t = 0; t < s->cloud->cells.count; t++) {
+        const tally *one = &s->tallies[t];
+        if (one->ellipsoids && (report->ellipsoids == 0 || one->least < report->k_min)) report->k_min = one->least;
+        report->k_max = fmax(report->k_max, one->most);
+        sum += one->stretches;
+        report->ellipsoids += one->ellipsoids;
+        report->droplets += one->droplets;
+        report->deep += one->deep;
+        for (int i = 0; i < RH_SURFACING_HISTOGRAM; i++) report->neighbours[i] += one->neighbours[i];
+    }
+    report->k_mean = report->ellipsoids ? sum / (double)report->ellipsoids : 0;
+    report->k_global = global_stretch(s);
+}
+
+static rh_code make_vicinities(shaper *s, int reach, rh_arena *arena, rh_status *status)
+{
+    const rh_tiles *cells = &s->cloud->cells;
+    int threads = rh_threads();
+    int64_t room = rh_vicinity_room(cells);
+    s->vicinities = rh_arena_take(arena, (size_t)threads * sizeof *s->vicinities, status);
+    float *memory = rh_arena_take(arena, (size_t)threads * 4 * (size_t)room * sizeof *memory, status);
+    if (!s->vicinities || !memory) return RH_MEMORY;
+    for (int n = 0; n < threads; n++) {
+        float *own = memory + (int64_t)n * 4 * room;
+        s->vicinities[n] = (rh_vicinity){.tiles = cells, .positions = s->cloud->position, .crowded = INFINITY, .reach = reach, .most = (int)s->cloud->params->max_per_cell,
+                                         .x = own, .y = own + room, .z = own + 2 * room, .share = own + 3 * room};
+    }
+    return RH_OK;
+}
+
+static rh_code add_diagnostics(shaper *s, rh_status *status)
+{
+    rh_points *points = s->cloud->points;
+    if (!s->cloud->params->diagnostics || points->count == 0) return RH_OK;
+    static const struct { const char *name; rh_point_type type; } rows[] = {
+        {"k_s", RH_POINT_F32}, {"neighbours", RH_POINT_I32}, {"stretch", RH_POINT_VEC3F}, {"rotation", RH_POINT_MAT3F}, {"centre", RH_POINT_VEC3F}, {"ellipsoid", RH_POINT_I32}};
+    void *data[6];
+    for (int i = 0; i < 6; i++) {
+        RH_TRY(rh_points_add(points, rows[i].name, rows[i].type, status));
+        data[i] = rh_points_data(points, rows[i].name, rows[i].type);
+    }
+    s->keep.k_s = data[0];
+    s->keep.neighbours = data[1];
+    s->keep.stretch = data[2];
+    s->keep.rotation = data[3];
+    s->keep.centre = data[4];
+    s->keep.ellipsoid = data[5];
+    return RH_OK;
+}
+
+rh_code rh_shapes_make(rh_surface_cloud *cloud, rh_ellipsoid **out, float *reach, rh_arena *arena, rh_surfacing_report *report, rh_status *status)
+{
+    shaper s = {.cloud = cloud};
+    RH_TRY(add_diagnostics(&s, status));
+    size_t tiles = (size_t)cloud->cells.count + 1;
+    s.shapes = rh_arena_take(arena, ((size_t)cloud->points->count + 1) * sizeof *s.shapes, status);
+    rh_arena_mark mark = rh_arena_save(arena);
+    s.reaches = rh_arena_take(arena, tiles * sizeof *s.reaches, status);
+    s.tallies = rh_arena_take(arena, tiles * sizeof *s.tallies, status);
+    if (!s.shapes || !s.reaches || !s.tallies) return RH_MEMORY;
+    double widest = cloud->params->search_radius * cloud->largest_radius;
+    RH_TRY(make_vicinities(&s, (int)ceil(widest / cloud->cells.h - 1e-6), arena, status));
+    if (cloud->params->global_blend > 0) {
+        s.measure_only = true;
+        shape_all(&s);
+        s.global = global_stretch(&s);
+        s.measure_only = false;
+    }
+    shape_all(&s);
+    report_tallies(&s, report);
+    *reach = 0;
+    for (int32_t t = 0; t < cloud->cells.count; t++) *reach = rh_max_of(*reach, s.reaches[t]);
+    *out = s.shapes;
+    rh_arena_restore(arena, mark);
+    return RH_OK;
+}

@@ -11,7 +11,6 @@
 #include <string.h>
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/param.h"
 #include "io/ply.h"
 #include "io/skin_file.h"
 #include "io/surface_grid.h"
@@ -93,95 +92,6 @@ static rh_code read(job *j, rh_status *status)
     return RH_OK;
 }
 
-// --- what the parameters ask of the points --------------------------------------------------------------------------
-
-enum { LISTED = 512 };  // bytes for a list of names, cut where it is longer
-
-static const char *attribute_list(const rh_points *points, char out[LISTED])
-{
-    size_t used = 0;
-    out[0] = 0;
-    for (int i = 0; i < points->attribute_count && used < LISTED - 1; i++)
-        used += (size_t)snprintf(out + used, LISTED - used, "%s%s", i ? ", " : "", points->attributes[i].name);
-    return out;
-}
-
-static rh_code missing(const job *j, const char *parameter, const char *word, rh_status *status)
-{
-    const char *names[RH_POINTS_MAX_ATTRIBUTES];
-    char list[LISTED], hint[80] = "";
-    for (int i = 0; i < j->points.attribute_count; i++) names[i] = j->points.attributes[i].name;
-    const char *near = rh_nearest_name(word, names, j->points.attribute_count);
-    if (near) snprintf(hint, sizeof hint, "; did you mean '%s'?", near);
-    return rh_fail(status, RH_USER, "%s: %s: the points have no attribute '%.60s', they have %s%s", j->task->points, parameter, word,
-                   attribute_list(&j->points, list), hint);
-}
-
-// The next word of the list of attributes to carry; false at its end. A word too long to be a name is cut, and will not be found.
-static bool next_word(const char **at, char word[2 * RH_POINT_NAME])
-{
-    static const char blanks[] = " \t\r\n";
-    *at += strspn(*at, blanks);
-    int length = (int)strcspn(*at, blanks);
-    snprintf(word, 2 * RH_POINT_NAME, "%.*s", length < 2 * RH_POINT_NAME ? length : 2 * RH_POINT_NAME - 1, *at);
-    *at += length;
-    return length > 0;
-}
-
-static rh_code check_carried(const job *j, rh_status *status)
-{
-    const char *at = j->params->attributes ? j->params->attributes : "";
-    for (char word[2 * RH_POINT_NAME]; next_word(&at, word);)
-        if (!rh_points_find(&j->points, word)) return missing(j, "attributes", word, status);
-    return RH_OK;
-}
-
-static bool is_carried(const job *j, const char *name)
-{
-    const char *at = j->params->attributes ? j->params->attributes : "";
-    for (char word[2 * RH_POINT_NAME]; next_word(&at, word);)
-        if (strcmp(word, name) == 0) return true;
-    return false;
-}
-
-// Known before the work begins, so that nothing is written when a mask is not there.
-static rh_code check_masks(const job *j, rh_status *status)
-{
-    const rh_filter_params *filters = j->params->filters.items;
-    for (int i = 0; i < j->params->filters.count; i++) {
-        const char *mask = filters[i].mask;
-        if (!mask || !mask[0]) continue;
-        const rh_attribute *found = rh_points_find(&j->points, mask);
-        if (!found) return missing(j, "filters: mask", mask, status);
-        if (!is_carried(j, mask))
-            return rh_fail(status, RH_USER, "filters: mask: found '%s', expected one of the attributes carried to the surface (--set attributes=%s)", mask, mask);
-        if (found->type != RH_POINT_F32)
-            return rh_fail(status, RH_USER, "%s: filters: mask: '%s' is %s, expected float", j->task->points, mask, rh_point_type_name(found->type));
-    }
-    return RH_OK;
-}
-
-static rh_code check_radius(const job *j, rh_status *status)
-{
-    if (j->params->radius > 0 || rh_points_find(&j->points, "radius") || rh_points_find(&j->points, "pscale")) return RH_OK;
-    char list[LISTED];
-    return rh_fail(status, RH_USER, "%s: the points have no radius: expected an attribute radius or pscale, they have %s\n"
-                   "  --set radius=0.01 gives all of them that radius (m), about 0.6 of their spacing", j->task->points,
-                   attribute_list(&j->points, list));
-}
-
-// A frame without points says nothing of its attributes and is fine: its surface is empty.
-static rh_code check_points(const job *j, rh_status *status)
-{
-    if (j->points.count == 0) return RH_OK;
-    RH_TRY(check_radius(j, status));
-    RH_TRY(check_carried(j, status));
-    RH_TRY(check_masks(j, status));
-    const char *group = j->params->group;
-    if (group && group[0] && !rh_points_find(&j->points, group)) return missing(j, "group", group, status);
-    return RH_OK;
-}
-
 // --- files out ------------------------------------------------------------------------------------------------------
 
 // From `*first` to the returned end; NULL when the name has no digits.
@@ -253,11 +163,27 @@ static rh_code write_mesh(job *j, rh_status *status)
 
 // --- in order -------------------------------------------------------------------------------------------------------
 
+// Known before anything is written. An empty band has no channels and needs no filters.
+static rh_code check_masks(const job *j, rh_status *status)
+{
+    const rh_filter_params *filters = j->params->filters.items;
+    for (int i = 0; i < j->params->filters.count && j->band.count > 0; i++) {
+        const char *mask = filters[i].mask;
+        if (!mask || !mask[0]) continue;
+        const rh_band_channel *channel = rh_band_channel_find(&j->band, mask);
+        if (!channel)
+            return rh_fail(status, RH_USER, "filters[%d].mask: found '%.60s', expected one of the attributes carried to the surface; attributes=%.60s carries it", i, mask, mask);
+        if (channel->type != RH_POINT_F32)
+            return rh_fail(status, RH_USER, "filters[%d].mask: '%s' is %s, expected float", i, mask, rh_point_type_name(channel->type));
+    }
+    return RH_OK;
+}
+
 static rh_code build(job *j, rh_status *status)
 {
-    RH_TRY(check_points(j, status));
     if (rh_surfacing_build(j->params, &j->points, &j->band, &j->result->report, status) != RH_OK)
         return rh_status_prefix(status, "%s", j->task->points);
+    RH_TRY(check_masks(j, status));
     RH_TRY(rh_folder_make(j->task->folder, status));
     RH_TRY(write_diagnostics(j, status));
     rh_points_free(&j->points);

@@ -49,7 +49,7 @@ static const rh_param rows[] = {
     {"literal", RH_PARAM_BOOL, AT(literal), "", "false", .help = "normalise with the variances before they are clamped; sheets shrink"},
     {"max_per_cell", RH_PARAM_INT, AT(max_per_cell), "", "0", 0, 1000000, .help = "neighbours looked at in each cell of half a search radius; 0: all"},
     {"kernel", RH_PARAM_CHOICE, AT(kernel), "", "bounded", .choices = kernels, .help = "distance to an ellipsoid away from its surface; all agree on the surface"},
-    {"close", RH_PARAM_FLOAT, AT(close), "radii", "0.8", 0, 4, .help = "gaps in which a ball of this radius does not fit are closed; mode ellipsoid"},
+    {"close", RH_PARAM_FLOAT, AT(close), "radii", "1.2", 0, 4, .help = "gaps in which a ball of this radius does not fit are closed; mode ellipsoid"},
     {"kernel_radius", RH_PARAM_FLOAT, AT(kernel_radius), "radii", "3.2", 1, 20, .help = "of averaged, solenthaler and density; 3.2 is about two particle spacings"},
     {"low", RH_PARAM_FLOAT, AT(low), "", "0.4", 0, 100, .help = "solenthaler: stretch below which nothing is cut away"},
     {"high", RH_PARAM_FLOAT, AT(high), "", "3.5", 0, 100, .help = "solenthaler: stretch from which on all is cut away"},

@@ -181,7 +181,7 @@ static rh_code print_surfaces(const char *run, rh_status *status)
     if (frames.count) {
         snprintf(line, sizeof line, "%lld to %lld", (long long)frames.numbers[0], (long long)frames.numbers[frames.count - 1]);
         row("surfaces", line);
-        snprintf(line, sizeof line, "%d frames in %d files, %s", frames.count, frames.files, app_format_bytes(frames.bytes, &bytes));
+        snprintf(line, sizeof line, "%d frame%s in %d file%s, %s", frames.count, frames.count == 1 ? "" : "s", frames.files, frames.files == 1 ? "" : "s", app_format_bytes(frames.bytes, &bytes));
         row("", line);
     }
     app_frames_free(&frames);

@@ -242,7 +242,7 @@ static void print_summary(const job *j, bool stopped)
     app_text wall, each;
     double seconds = rh_seconds() - j->started;
     if (j->arguments->quiet) return;
-    fprintf(stderr, "%s: %lld surfaces in %s (%s each)\n", stopped ? "stopped" : "done", (long long)j->done, app_format_duration(seconds, &wall),
+    fprintf(stderr, "%s: %lld surface%s in %s (%s each)\n", stopped ? "stopped" : "done", (long long)j->done, j->done == 1 ? "" : "s", app_format_duration(seconds, &wall),
             app_format_duration(j->done ? seconds / (double)j->done : -1, &each));
     for (int i = 0; i < j->count; i++)
         if (i == 0 || strcmp(j->items[i].folder, j->items[i - 1].folder)) fprintf(stderr, "  surfaces    %s\n", j->items[i].folder);

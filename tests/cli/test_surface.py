@@ -82,7 +82,7 @@ class Runs(Surfaces):
         self.assertRegex(out, r"[\d ]+ vertex\n    x, y, z, nx, ny, nz, vx, vy, vz, id")
         self.assertIn("rheo_frame 3", out)
         out, _ = self.rheo("info", "a")
-        self.assertRegex(out, r"surfaces +3 to 3\n +1 frames in 2 files, [\d.]+ kB")
+        self.assertRegex(out, r"surfaces +3 to 3\n +1 frame in 2 files, [\d.]+ kB")
         # A dam of 0.5 x 0.5 x 0.3 m that has begun to fall: closed, and of its volume.
         self.rheo("surface", "a", "--mesh", "--frames", "1", "--set", "mesh_format=obj", "--set", "vdb=false", "--out", "obj")
         self.assertEqual(list(self.files("obj")), ["surface.0001.obj"])

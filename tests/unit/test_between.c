@@ -4,6 +4,7 @@
 // Particles between frames: a curve that is exact for motion of the third order, what happens to those that come and go, frames without ids or velocities,
 // the same bits for any number of threads.
 #include "support.h"
+#include <stdlib.h>
 #include "points/between.h"
 
 static const double dt = 1.0 / 24;
@@ -216,11 +217,59 @@ static void memory_may_run_out(void **state)
     assert_true(failures > 3);
 }
 
+static void copy(rh_points *to, const rh_points *from)
+{
+    make(to, from->count, true, true);
+    memcpy(P(to), P(from), (size_t)from->count * sizeof(rh_vec3));
+    memcpy(V(to), V(from), (size_t)from->count * sizeof(rh_vec3));
+    memcpy(ID(to), ID(from), (size_t)from->count * sizeof(int64_t));
+}
+
+// Root mean square distance between the particles of two sets, by id (ids are 0 .. count - 1).
+static double distance(const rh_points *a, const rh_points *b)
+{
+    rh_vec3 *at = calloc((size_t)b->count, sizeof *at);
+    assert_non_null(at);
+    double sum = 0;
+    for (int64_t i = 0; i < b->count; i++) at[ID(b)[i]] = P(b)[i];
+    for (int64_t i = 0; i < a->count; i++) {
+        double d = rh_v3_length(rh_v3_sub(P(a)[i], at[ID(a)[i]]));
+        sum += d * d;
+    }
+    free(at);
+    return sqrt(sum / (double)a->count);
+}
+
+// A falling column of water, three frames: the middle one made from the others is near the true one, nearer than half way along a straight line.
+static void near_the_simulation(void **state)
+{
+    (void)state;
+    rh_scene scene;
+    rh_status status = {0};
+    rh_points three[3], line;
+    rh_world *world = world_make(&scene, "rheo: 1\ncell: 0.05\nphysics: {liquid: {}}\nbodies: [{shape: {box: {min: [0, 0, 0], max: [0.4, 0.5, 0.3]}}}]\n"
+                                         "solids: [{inside_out: true, shape: {box: {min: [0, 0, 0], max: [0.8, 1, 0.3]}}}]\n");
+    for (int k = 0; k < 3; k++) {
+        assert_ok(rh_world_advance_to(world, 3 + k, &status));
+        copy(&three[k], rh_world_points(world));
+    }
+    copy(&line, &three[0]);
+    memcpy(rh_points_find(&line, "v")->name, "w", 2);
+    assert_ok(rh_points_between(&line, &three[2], 0.5, 2 * dt, NULL, &status));
+    assert_ok(rh_points_between(&three[0], &three[2], 0.5, 2 * dt, NULL, &status));
+    double curved = distance(&three[0], &three[1]), straight = distance(&line, &three[1]);
+    print_message("rms distance from the true frame: curve %.5f m, straight line %.5f m\n", curved, straight);
+    assert_true(curved < 0.01 && curved < 0.5 * straight);
+    for (int k = 0; k < 3; k++) rh_points_free(&three[k]);
+    rh_points_free(&line);
+    world_drop(world, &scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_curve_is_cubic), cmocka_unit_test(some_come_and_go), cmocka_unit_test(without_ids_they_go_straight_on),
         cmocka_unit_test(without_velocities_they_go_straight_there), cmocka_unit_test(an_empty_frame_fills), cmocka_unit_test(threads_do_not_matter),
-        cmocka_unit_test(memory_may_run_out)};
+        cmocka_unit_test(near_the_simulation), cmocka_unit_test(memory_may_run_out)};
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

@@ -7,13 +7,15 @@
 //
 //   mean       m = sum w d / sum w                     covariance   C = sum w d d^T / sum w - m m^T = Q diag(v) Q^T
 //   clamped    v'_i = max(v_i, k_r v_0)                stretch      s_i = k_s v'_i,  k_s = (v'_0 v'_1 v'_2)^(-1/3)
-//   semi-axes  a_i = r s_i                             centre       c = x_p + lambda (m - pull)
+//   semi-axes  a_i = r s_i
 //
 // Normalising with the clamped variances keeps the volume of the ball exactly (the printed formula does not, and loses flat sheets).
 //
-// The pull. Below a free surface the mean lies inside by what the missing half of the ball takes away: 0.32 R at the surface itself, about a
-// particle spacing. Smoothing with the mean alone draws the liquid in by as much. The part of m that is larger than scatter and smaller than
-// this is the pull, and is taken out again; what is left of m moves centres to a common depth. Constants: see PULL_*.
+// The centre of the source is c = x_p + lambda m. Below a free surface m points inwards by what the missing half of the ball takes away, 0.32 R at the
+// surface itself: the liquid is drawn in by a whole particle spacing, small drops and rims of sheets by more. `recentre` keeps the smoothing and drops the
+// pull: along each axis of the ellipsoid the mean and the variance tell where the material ends, and the outermost particles get their shape's end there
+// (find_centre). Tried before and worse: subtracting the pull of a half space (sheets and slabs swell), moving centres without growing the shape (holes below the
+// surface), no smoothing (twice as bumpy).
 //
 // Eight neighbours at a time for the sums, in float with x_p as origin (two passes in double give the same to 1e-5 R^2, tests/unit/test_shape.c);
 // then eight particles at a time.
@@ -31,10 +33,12 @@ enum { LANES = 8, SUMS = 11 };  // count, weight, three of the mean, six of the 
 static const float LEAST_VOXELS = 0.9f;
 static const float COINCIDENT = 1e-11f;  // variance (R^2) below which all neighbours are in one place
 
-// Of |m| / R, the part from PULL_FROM to PULL_TO is the pull of a free surface; OUTWARD (particle radii) is added where there is one, so that the
-// outside of the outermost ellipsoids, not their centres, is where the liquid ends. Found for jittered particles by tests/analytic/test_surfacing.c: flat,
-// round and conical sets are then in place within a tenth of a spacing.
-static const float PULL_FROM = 0.06f, PULL_TO = 0.16f, OUTWARD = 1;
+// Material ends EDGE standard deviations from the mean: the square root of three for an even slab, whatever its thickness. A half space seen from its
+// surface would have 1.486 (tests/unit/test_shape.c), a ball more than 2; scattered particles come out in place with the slab's value: flat, round and conical sets
+// within a tenth of a spacing (tests/analytic/test_surfacing.c).
+static const float EDGE = 1.732f;
+static const float SCATTER = 0.08f;                    // search radii: means move so much by chance
+static const float AT_EDGE = 1.2f, BELOW_EDGE = 2.4f;  // particle radii: so deep a particle is the outermost, or one of those below it
 
 typedef struct batch {
     float sums[SUMS][LANES];
@@ -103,7 +107,7 @@ static void sum_neighbours(const rh_vicinity *v, rh_vec3 x, float radius, rh_f8 
 // --- eight particles ----------------------------------------------------------------------------------------------
 typedef struct form {
     rh_f8 mean[3];          // search radii, from the particle
-    rh_f8 values[3];        // clamped variances, R^2
+    rh_f8 raw[3], values[3];  // variances, R^2; clamped ones
     rh_f8 axes[3][3];
     rh_f8 k;                // k_s R^2
     rh_f8 determinant;      // R^6
@@ -131,12 +135,11 @@ static void find_form(const shaper *s, const batch *b, form *f)
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     for (int a = 0; a < 3; a++) f->mean[a] = rh_f8_load(b->sums[2 + a]) / weight * scale;
     for (int n = 0; n < 6; n++) c[n] = rh_f8_load(b->sums[5 + n]) / weight * scale * scale - f->mean[row[n]] * f->mean[column[n]];
-    rh_f8 raw[3];
-    rh_eigen3(c, raw, f->axes);
-    for (int i = 0; i < 3; i++) raw[i] = rh_f8_max(raw[i], none);
-    f->one_place = ~(raw[0] >= COINCIDENT);  // also what is not a number
-    for (int i = 0; i < 3; i++) f->values[i] = rh_f8_max(raw[i], (float)params->anisotropy * raw[0]);
-    const rh_f8 *chosen = params->literal ? raw : f->values;
+    rh_eigen3(c, f->raw, f->axes);
+    for (int i = 0; i < 3; i++) f->raw[i] = rh_f8_max(f->raw[i], none);
+    f->one_place = ~(f->raw[0] >= COINCIDENT);  // also what is not a number
+    for (int i = 0; i < 3; i++) f->values[i] = rh_f8_max(f->raw[i], (float)params->anisotropy * f->raw[0]);
+    const rh_f8 *chosen = params->literal ? f->raw : f->values;
     f->determinant = chosen[0] * chosen[1] * chosen[2];
     for (int l = 0; l < LANES; l++) f->k[l] = inverse_cube_root(f->determinant[l]);
 }
@@ -157,24 +160,26 @@ static void find_stretch(const shaper *s, const batch *b, form *f, rh_f8 stretch
     }
 }
 
-// Where the centres go (SRF-11 without the pull), search radii from the particle. `extra`: by how much the axes are longer than their stretch says.
-static void find_centre(const shaper *s, const batch *b, const form *f, rh_f8 share, rh_f8 extra, rh_f8 centre[3], rh_f8 *longer)
+// Where the centres go (SRF-11), search radii from the particle, and what the axes gain by it. Axis by axis: the mean is `along` it, material ends at
+// `edge` from the mean on the side of the particle. If the particle is the outermost there, its shape should end with the material.
+static void find_centre(const shaper *s, const batch *b, const form *f, rh_f8 length[3], rh_f8 centre[3])
 {
-    const rh_surfacing_params *params = s->cloud->params;
-    rh_f8 none = {0}, length = rh_f8_sqrt(f->mean[0] * f->mean[0] + f->mean[1] * f->mean[1] + f->mean[2] * f->mean[2]);
-    rh_f8 inward = length, safe = rh_f8_max(length, rh_f8_all(1e-12f));
-    *longer = none;
-    if (params->recentre) {
-        rh_f8 pull = rh_f8_min(rh_f8_max(length - PULL_FROM, none), rh_f8_all(PULL_TO - PULL_FROM));
-        rh_f8 surface = pull * (1 / (PULL_TO - PULL_FROM));  // how much of a free surface this is
-        rh_f8 radius = rh_f8_load(b->radius) / rh_f8_load(b->search);
-        inward = length - pull - surface * share * (OUTWARD * radius - extra);
+    float smoothing = (float)s->cloud->params->smoothing;
+    rh_f8 none = {0}, one = rh_f8_all(1), search = rh_f8_load(b->search), radius = rh_f8_load(b->radius) / search, scale = rh_f8_all((float)s->cloud->voxel) / search;
+    for (int a = 0; a < 3; a++) centre[a] = s->cloud->params->recentre ? none : smoothing * f->mean[a];
+    for (int i = 0; i < 3 && s->cloud->params->recentre; i++) {
+        rh_f8 along = f->mean[0] * f->axes[i][0] + f->mean[1] * f->axes[i][1] + f->mean[2] * f->axes[i][2], inward = rh_f8_abs(along);
+        rh_f8 edge = EDGE * rh_f8_sqrt(f->raw[i]), depth = edge - inward;
+        rh_f8 t = rh_f8_min(rh_f8_max((BELOW_EDGE * radius - depth) / ((BELOW_EDGE - AT_EDGE) * radius), none), one);
+        rh_f8 outermost = inward - rh_f8_max(edge - length[i] * scale, none);
+        rh_f8 move = smoothing * ((one - t) * rh_f8_min(inward, rh_f8_all(SCATTER)) + t * outermost);
         // A shape that goes outwards would leave a hole behind: it goes half the way and grows by the other half.
-        rh_f8 half = 0.5f * rh_f8_min(inward, none);
-        *longer = -half * (float)params->smoothing;
-        inward -= half;
+        rh_f8 half = 0.5f * rh_f8_min(move, none);
+        length[i] -= half / scale;
+        move -= half;
+        rh_f8 signed_move = rh_f8_select(along < none, -move, move);
+        for (int a = 0; a < 3; a++) centre[a] += signed_move * f->axes[i][a];
     }
-    for (int a = 0; a < 3; a++) centre[a] = (float)params->smoothing * inward / safe * f->mean[a];
 }
 
 static void write_shape(const shaper *s, const batch *b, int l, const rh_f8 axes[3][3], const rh_f8 length[3], const rh_f8 centre[3], float *reach)
@@ -189,8 +194,8 @@ static void write_shape(const shaper *s, const batch *b, int l, const rh_f8 axes
         c[a] = (x[a] + shift) * inverse;
         far += square(shift * inverse);
     }
-    e->most = rh_max_of(length[0][l], length[2][l]);
-    e->least = rh_min(length[1][l], length[2][l]);
+    e->most = rh_max_of(rh_max_of(length[0][l], length[1][l]), length[2][l]);
+    e->least = rh_min(rh_min(length[0][l], length[1][l]), length[2][l]);
     *reach = rh_max_of(*reach, e->most + sqrtf(far));
     if (e->most - e->least < 1e-4f * e->most) {
         e->least = e->most;
@@ -245,10 +250,7 @@ static void finish_batch(const shaper *s, batch *b, tally *t, float *reach)
     find_form(s, b, &f);
     find_stretch(s, b, &f, stretch, &share);
     for (int i = 0; i < 3; i++) length[i] = rh_f8_max(radius * stretch[i], rh_f8_all(LEAST_VOXELS));
-    rh_f8 extra = (length[2] - radius * stretch[2]) / inverse / rh_f8_load(b->search);
-    rh_f8 longer;
-    find_centre(s, b, &f, share, extra, centre, &longer);
-    length[2] += longer * rh_f8_load(b->search) * inverse;
+    find_centre(s, b, &f, length, centre);
     for (int l = 0; l < b->count; l++) {
         bool droplet = share[l] <= 0 || f.one_place[l];
         count_facts(b, l, &f, droplet, t);

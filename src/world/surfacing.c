@@ -139,12 +139,30 @@ static rh_code result_path(const job *j, const char *stem, const char *ending, c
     return rh_surface_path(j->task->folder, stem, j->info.frame, j->task->digits, j->task->fraction, ending, out, status);
 }
 
+// With z up the writer turns every vector and no matrix. The axes in `rotation` are its columns, so its rows are turned here; `stretch` has no direction, and is
+// turned back first to come out as it is.
+static void turn_ellipsoids(const rh_points *points)
+{
+    const rh_attribute *rotation = rh_points_find(points, "rotation"), *stretch = rh_points_find(points, "stretch");
+    float(*m)[9] = rotation ? rotation->data : NULL;
+    rh_vec3 *s = stretch ? stretch->data : NULL;
+    for (int64_t i = 0; i < points->count; i++) {
+        for (int k = 0; m && k < 3; k++) {
+            float y = m[i][3 + k];
+            m[i][3 + k] = -m[i][6 + k];
+            m[i][6 + k] = y;
+        }
+        if (s) s[i] = rh_v3(s[i].x, s[i].z, -s[i].y);
+    }
+}
+
 static rh_code write_diagnostics(job *j, rh_status *status)
 {
     char path[RH_PATH_MAX];
     if (!j->params->diagnostics) return RH_OK;
     rh_frame_info info = j->info;
     if (info.cell <= 0) info.cell = j->band.voxel > 0 ? j->band.voxel : 1;
+    if (info.z_up) turn_ellipsoids(&j->points);
     RH_TRY(result_path(j, "ellipsoids", ".vdb", path, status));
     return rh_vdb_write_points(path, &j->points, &info, status);
 }

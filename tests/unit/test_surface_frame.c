@@ -132,6 +132,53 @@ static void results_are_told(void **state)
     scratch_remove(&s);
 }
 
+static void read_points(const scratch *s, const char *name, rh_points *points)
+{
+    scratch_path path = scratch_at(s, name);
+    rh_status status = {0};
+    rh_points_init(points);
+    assert_ok(rh_vdb_read_points(path.text, points, NULL, &status));
+}
+
+// A frame exported with z up gives the ellipsoids of the one with y up, turned: centres and axes, while lengths stay.
+static void z_up_turns_the_ellipsoids(void **state)
+{
+    (void)state;
+    scratch s = scratch_make();
+    scratch_path y = scratch_at(&s, "p.0001.vdb"), z = scratch_at(&s, "p.0002.vdb");
+    rh_points points, a, b;
+    rh_status status = {0};
+    rh_surfacing_params params;
+    write_frame(y.text, 1, 0);
+    read_points(&s, "p.0001.vdb", &points);
+    assert_ok(rh_vdb_write_points(z.text, &points, &(rh_frame_info){.frame = 2, .fps = 24, .cell = 0.2, .z_up = 1}, &status));
+    assert_ok(rh_params_defaults(&rh_surfacing_table, &params, &status));
+    params.diagnostics = true;
+    for (int k = 1; k <= 2; k++) {
+        rh_surface_task task = {.points = k == 1 ? y.text : z.text, .folder = s.folder, .frame = k};
+        assert_ok(rh_surface_frame(&params, &task, NULL, &status));
+    }
+    read_points(&s, "ellipsoids.0001.vdb", &a);
+    read_points(&s, "ellipsoids.0002.vdb", &b);
+    const int64_t *ids = rh_points_data(&a, "id", RH_POINT_I64), *other = rh_points_data(&b, "id", RH_POINT_I64);
+    const rh_vec3 *ca = rh_points_data(&a, "centre", RH_POINT_VEC3F), *cb = rh_points_data(&b, "centre", RH_POINT_VEC3F);
+    const rh_vec3 *sa = rh_points_data(&a, "stretch", RH_POINT_VEC3F), *sb = rh_points_data(&b, "stretch", RH_POINT_VEC3F);
+    const float(*ra)[9] = rh_points_data(&a, "rotation", RH_POINT_MAT3F), (*rb)[9] = rh_points_data(&b, "rotation", RH_POINT_MAT3F);
+    assert_true(a.count == b.count && a.count == SIDE * SIDE * SIDE);
+    for (int64_t i = 0; i < a.count; i++) {
+        int64_t j = 0;
+        while (other[j] != ids[i]) j++;
+        assert_true(cb[j].x == ca[i].x && cb[j].y == -ca[i].z && cb[j].z == ca[i].y);
+        assert_memory_equal(&sa[i], &sb[j], sizeof *sa);
+        for (int k = 0; k < 3; k++) assert_true(rb[j][k] == ra[i][k] && rb[j][3 + k] == -ra[i][6 + k] && rb[j][6 + k] == ra[i][3 + k]);
+    }
+    rh_points_free(&points);
+    rh_points_free(&a);
+    rh_points_free(&b);
+    rh_params_free(&rh_surfacing_table, &params);
+    scratch_remove(&s);
+}
+
 static void memory_may_run_out(void **state)
 {
     (void)state;
@@ -165,6 +212,7 @@ static void memory_may_run_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_in_names), cmocka_unit_test(through_the_public_header), cmocka_unit_test(results_are_told),
+                                       cmocka_unit_test(z_up_turns_the_ellipsoids),
                                        cmocka_unit_test(memory_may_run_out)};
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

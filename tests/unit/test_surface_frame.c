@@ -140,7 +140,16 @@ static void read_points(const scratch *s, const char *name, rh_points *points)
     assert_ok(rh_vdb_read_points(path.text, points, NULL, &status));
 }
 
-// A frame exported with z up gives the ellipsoids of the one with y up, turned: centres and axes, while lengths stay.
+// The symmetric matrix with these axes (columns) and stretches: axes of equal stretch may differ, their matrix may not.
+static double shape(const float axes[9], rh_vec3 stretch, int a, int b)
+{
+    double sum = 0;
+    for (int k = 0; k < 3; k++) sum += (double)axes[3 * a + k] * (double)(&stretch.x)[k] * (double)axes[3 * b + k];
+    return sum;
+}
+
+// A frame exported with z up gives the ellipsoids of the one with y up, turned. Without recentring: at the block's corners its axes are arbitrary, and the end of
+// the material is looked for along them.
 static void z_up_turns_the_ellipsoids(void **state)
 {
     (void)state;
@@ -154,6 +163,7 @@ static void z_up_turns_the_ellipsoids(void **state)
     assert_ok(rh_vdb_write_points(z.text, &points, &(rh_frame_info){.frame = 2, .fps = 24, .cell = 0.2, .z_up = 1}, &status));
     assert_ok(rh_params_defaults(&rh_surfacing_table, &params, &status));
     params.diagnostics = true;
+    params.recentre = false;
     for (int k = 1; k <= 2; k++) {
         rh_surface_task task = {.points = k == 1 ? y.text : z.text, .folder = s.folder, .frame = k};
         assert_ok(rh_surface_frame(&params, &task, NULL, &status));
@@ -168,9 +178,12 @@ static void z_up_turns_the_ellipsoids(void **state)
     for (int64_t i = 0; i < a.count; i++) {
         int64_t j = 0;
         while (other[j] != ids[i]) j++;
-        assert_true(cb[j].x == ca[i].x && cb[j].y == -ca[i].z && cb[j].z == ca[i].y);
-        assert_memory_equal(&sa[i], &sb[j], sizeof *sa);
-        for (int k = 0; k < 3; k++) assert_true(rb[j][k] == ra[i][k] && rb[j][3 + k] == -ra[i][6 + k] && rb[j][6 + k] == ra[i][3 + k]);
+        static const int from[3] = {0, 2, 1};
+        static const double sign[3] = {1, -1, 1};
+        for (int m = 0; m < 3; m++) {
+            assert_near((&cb[j].x)[m], sign[m] * (double)(&ca[i].x)[from[m]], 1e-5);
+            for (int n = 0; n < 3; n++) assert_near(shape(rb[j], sb[j], m, n), sign[m] * sign[n] * shape(ra[i], sa[i], from[m], from[n]), 1e-3);
+        }
     }
     rh_points_free(&points);
     rh_points_free(&a);

@@ -31,6 +31,7 @@ typedef struct job {
     int count;
     int64_t subframes;
     atomic_int *stop;
+    int at;           // the item being worked on
     int64_t done;     // surfaces
     double started;
 } job;
@@ -246,6 +247,8 @@ static void print_summary(const job *j, bool stopped)
             app_format_duration(j->done ? seconds / (double)j->done : -1, &each));
     for (int i = 0; i < j->count; i++)
         if (i == 0 || strcmp(j->items[i].folder, j->items[i - 1].folder)) fprintf(stderr, "  surfaces    %s\n", j->items[i].folder);
+    if (stopped && j->items[j->at].frame >= 0)
+        fprintf(stderr, "  go on       the same command with --frames %lld-%lld\n", (long long)j->items[j->at].frame, (long long)j->items[j->count - 1].frame);
 }
 
 static rh_code work(job *j, rh_status *status)
@@ -255,7 +258,10 @@ static rh_code work(job *j, rh_status *status)
     j->stop = app_stop_on_signals("this frame");
     j->started = rh_seconds();
     rh_code code = RH_OK;
-    for (int i = 0; code == RH_OK && i < j->count; i++) code = do_item(j, &j->items[i], status);
+    for (j->at = 0; j->at < j->count; j->at++) {
+        code = do_item(j, &j->items[j->at], status);
+        if (code != RH_OK) break;
+    }
     if (code == RH_OK || code == RH_STOPPED) print_summary(j, code == RH_STOPPED);
     return code;
 }

@@ -171,7 +171,7 @@ class Runs(Surfaces):
         self.assertIn("up z", self.rheo("info", "z/surface/surface.0001.vdb")[0])
 
     def test_interrupt(self):
-        process = self.start("surface", "a", "--subframes", 200, "--quiet")
+        process = self.start("surface", "a", "--subframes", 200)
         try:
             self.wait_for("a/surface/surface.0001.vdb", process)
             process.send_signal(signal.SIGINT)
@@ -182,6 +182,7 @@ class Runs(Surfaces):
             process.stderr.close()
         self.assertEqual(code, 3, err)
         self.assertIn("stopping after this frame (again to leave at once)", err)
+        self.assertRegex(err, r"(?m)^stopped: \d+ surfaces? in .*\n  surfaces    a/surface\n  go on       the same command with --frames [1-4]-5$")
         self.assert_no_leftovers("a")
         self.assertLess(len(self.files("a/surface")), 800)
 

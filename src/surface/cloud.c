@@ -181,6 +181,12 @@ static void choose_depths(rh_surface_cloud *cloud, double cell, double search, d
     cloud->deepest = 1;
 }
 
+static void choose_voxel(rh_surface_cloud *cloud)
+{
+    cloud->voxel = cloud->params->voxel > 0 ? cloud->params->voxel : VOXEL_RADII * cloud->mean_radius;
+    if (!(cloud->voxel > 0)) cloud->voxel = 1;  // no radius to take it from: no point that can be used
+}
+
 rh_code rh_cloud_make(rh_surface_cloud *cloud, const rh_surfacing_params *params, rh_points *points, rh_arena *arena, rh_surfacing_report *report,
                       rh_status *status)
 {
@@ -191,10 +197,10 @@ rh_code rh_cloud_make(rh_surface_cloud *cloud, const rh_surfacing_params *params
     RH_TRY(find_radii(cloud, status));
     RH_TRY(find_group(cloud, status));
     RH_TRY(measure_radii(cloud, arena, status));
-    cloud->voxel = params->voxel > 0 ? params->voxel : VOXEL_RADII * cloud->mean_radius;
-    if (!(cloud->voxel > 0)) cloud->voxel = 1;  // no radius to take it from: no point that can be used
+    choose_voxel(cloud);
     RH_TRY(drop_bad(cloud, arena, report, status));
-    RH_TRY(measure_radii(cloud, arena, status));
+    RH_TRY(measure_radii(cloud, arena, status));  // without those that were dropped
+    choose_voxel(cloud);
     bool ellipsoids = params->mode == RH_SURFACING_ELLIPSOID;
     double search = ellipsoids ? params->search_radius * cloud->mean_radius : 0, widest = ellipsoids ? params->search_radius * cloud->largest_radius : 0;
     // Half a search radius, but not so little that the widest search leaves the halo of a tile (four cells).

@@ -25,7 +25,8 @@ typedef struct finisher {
     const rh_leaves *from;
     rh_tiles tiles;     // the leaves that are kept, axes turned round
     int32_t *source;    // of each: its leaf in `from`
-    float *phi;         // [count * 512] m: becomes the band's values
+    float *field;       // [count * 512] voxels from the front, as the shapes say
+    float *phi;         // [count * 512] m from the front, a distance: becomes the band's values
     rh_bits *inside, *todo;
     rh_band *band;
 } finisher;
@@ -39,7 +40,7 @@ static rh_code mark_kept(const rh_leaves *leaves, int rings, uint8_t *kept, rh_a
     uint8_t *next = rh_arena_take(arena, (size_t)tiles->count + 1, status);
     if (!next) return RH_MEMORY;
 #pragma omp parallel for schedule(static)
-    for (int32_t t = 0; t < tiles->count; t++) kept[t] = leaves->field[t] != NULL;
+    for (int32_t t = 0; t < tiles->count; t++) kept[t] = leaves->field[t] && !leaves->inside[t];
     for (int ring = 0; ring < rings; ring++) {
 #pragma omp parallel for schedule(static)
         for (int32_t t = 0; t < tiles->count; t++) {
@@ -86,11 +87,11 @@ static void load_fields(finisher *f)
 #pragma omp parallel for schedule(dynamic, 8)
     for (int32_t t = 0; t < f->tiles.count; t++) {
         const float *field = f->from->field[f->source[t]];
-        float *phi = f->phi + (int64_t)t * RH_LEAF;
+        float *out = f->field + (int64_t)t * RH_LEAF;
         rh_bits bits = {{0}};
         for (int c = 0; c < RH_LEAF; c += RH_TILE) {
             rh_f8 value = field ? rh_f8_load(field + c) - close : rh_f8_all(-1);
-            rh_f8_store(phi + c, value);
+            rh_f8_store(out + c, value);
             bits.layer[c >> 6] |= (uint64_t)rh_i8_bits(value < (rh_f8){0}) << (c & 63);
         }
         f->inside[t] = bits;
@@ -132,12 +133,12 @@ static void start_leaf(const finisher *f, int32_t t, float *out)
     float block[(RH_TILE + 2) * (RH_TILE + 2) * (RH_TILE + 2)], voxel = (float)finish->cloud->voxel, far = (finish->close + finish->band) * voxel;
     rh_bits front = next_to_front(f, t);
     bool any = rh_bits_any(&f->tiles, &front);
-    if (any) rh_block_load(&f->tiles, f->phi, t, 1, finish->far - finish->close, block);
+    if (any) rh_block_load(&f->tiles, f->field, t, 1, finish->far - finish->close, block);
     for (int k = 0; k < RH_TILE; k++) f->todo[t].layer[k] = finish->is_distance ? f->inside[t].layer[k] & ~front.layer[k] : ~front.layer[k];
     for (int c = 0; c < RH_LEAF; c++) {
         bool inside = f->inside[t].layer[c >> 6] >> (c & 63) & 1, edge = front.layer[c >> 6] >> (c & 63) & 1;
         float d = far;
-        if (finish->is_distance && !inside) d = f->phi[(int64_t)t * RH_LEAF + c] * voxel;
+        if (finish->is_distance && !inside) d = f->field[(int64_t)t * RH_LEAF + c] * voxel;
         else if (edge) d = voxel * distance_to_cuts(block, rh_block_index(&f->tiles, 1, c & 7, c >> 3 & 7, c >> 6));
         out[c] = inside ? -d : d;
     }
@@ -145,27 +146,25 @@ static void start_leaf(const finisher *f, int32_t t, float *out)
 
 static rh_code make_distances(finisher *f, rh_arena *arena, rh_status *status)
 {
-    const rh_finish *finish = f->finish;
-    float *start = rh_alloc((size_t)rh_tiles_values(&f->tiles) * sizeof *start + 1, "surface.band", status);
-    if (!start) return RH_MEMORY;
 #pragma omp parallel for schedule(dynamic, 8)
-    for (int32_t t = 0; t < f->tiles.count; t++) start_leaf(f, t, start + (int64_t)t * RH_LEAF);
-    rh_free(f->phi);
-    f->phi = start;
-    return rh_levelset_sweep(&f->tiles, f->phi, f->todo, finish->close + finish->band, arena, status);
+    for (int32_t t = 0; t < f->tiles.count; t++) start_leaf(f, t, f->phi + (int64_t)t * RH_LEAF);
+    return rh_levelset_sweep(&f->tiles, f->phi, f->todo, f->finish->close + f->finish->band, arena, status);
 }
 
 // --- the band -----------------------------------------------------------------------------------------------------
-// From the distance to the front to that of the surface; which voxels are active.
+// From the distance to the front to that of the surface; which voxels are active. Filling can only add: nothing is farther outside than the shapes say. A
+// sweep of first order falls short in the middle of small things and would shrink droplets.
 static void cut_band(finisher *f)
 {
     float voxel = (float)f->finish->cloud->voxel, close = f->finish->close * voxel, most = f->band->background;
 #pragma omp parallel for schedule(dynamic, 8)
     for (int32_t t = 0; t < f->tiles.count; t++) {
         rh_bits active = {{0}};
+        bool bound = f->finish->is_distance && f->from->field[f->source[t]];
         for (int c = 0; c < RH_LEAF; c += RH_TILE) {
             float *row = f->phi + (int64_t)t * RH_LEAF + c;
             rh_f8 value = rh_f8_load(row) + close;
+            if (bound) value = rh_f8_min(value, rh_f8_load(f->field + (int64_t)t * RH_LEAF + c) * voxel + close);
             active.layer[c >> 6] |= (uint64_t)rh_i8_bits(rh_f8_abs(value) < most) << (c & 63);
             rh_f8_store(row, rh_f8_max(rh_f8_min(value, rh_f8_all(most)), rh_f8_all(-most)));
         }
@@ -258,10 +257,12 @@ rh_code rh_band_finish(const rh_finish *finish, rh_leaves *leaves, const rh_chan
     f.inside = rh_arena_take(arena, count * sizeof *f.inside, status);
     f.todo = rh_arena_take_zero(arena, count * sizeof *f.todo, status);
     f.phi = rh_alloc(count * RH_LEAF * sizeof *f.phi, "surface.band", status);
-    rh_code code = f.inside && f.todo && f.phi ? RH_OK : RH_MEMORY;
+    f.field = rh_alloc(count * RH_LEAF * sizeof *f.field, "surface.band", status);
+    rh_code code = f.inside && f.todo && f.phi && f.field ? RH_OK : RH_MEMORY;
     if (code == RH_OK) load_fields(&f);
     if (code == RH_OK) code = make_distances(&f, arena, status);
     if (code == RH_OK) cut_band(&f);
+    rh_free(f.field);
     if (code == RH_OK) code = pack(&f, status);
     if (code == RH_OK) code = add_channels(&f, channels, status);
     rh_free(f.phi);

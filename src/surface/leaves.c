@@ -262,7 +262,7 @@ static void apply_known(rh_leaf_work *w)
     for (int x = 0; x < RH_TILE && w->any_known; x++)
         for (uint64_t bits = w->known.layer[x]; bits; bits &= bits - 1) {
             float *value = &w->field[64 * x + __builtin_ctzll(bits)];
-            if (*value > -1) *value = -1;
+            if (*value > -0.5f) *value = -0.5f;
         }
 }
 
@@ -296,7 +296,6 @@ static bool fill_leaf(rh_leaves *leaves, const rh_leaves_job *job, int32_t t, rh
         if (!leaves->nearest[t]) return false;
         memcpy(leaves->nearest[t], w->nearest, PAGE);
     }
-    if (leaves->inside[t]) return true;
     leaves->field[t] = take_page(leaves->pages);
     if (!leaves->field[t]) return false;
     memcpy(leaves->field[t], w->field, PAGE);

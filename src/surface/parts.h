@@ -30,9 +30,9 @@ typedef struct rh_surface_cloud {
     int skip_depth;             // points in cells so deep cannot matter to the band
 } rh_surface_cloud;
 
-static inline float rh_cloud_radius(const rh_surface_cloud *cloud, uint32_t p)
+static inline float rh_cloud_radius(const rh_surface_cloud *c, uint32_t p)
 {
-    return (cloud->radius ? cloud->radius[p] : cloud->radius_all) * (float)cloud->params->radius_scale;
+    return (c->radius ? c->radius[p] : c->radius_all) * (float)c->params->radius_scale;
 }
 
 // Removes what cannot be used, sorts, finds the depths. Everything else is in the arena.
@@ -54,7 +54,7 @@ rh_code rh_shapes_make(rh_surface_cloud *cloud, rh_ellipsoid **out, float *reach
 // The axes of `tiles` are turned round: tile (x, y, z) is leaf (z, y, x), so that a row of a tile is a row of a leaf.
 typedef struct rh_leaves {
     rh_tiles tiles;
-    float **field;      // [count] voxels, negative inside; NULL: wholly inside, or outside of everything
+    float **field;      // [count] voxels, negative inside; NULL: deep inside, or outside of everything
     uint32_t **nearest; // [count] the point that decides a voxel, RH_NO_POINT when none; NULL where there is none
     uint8_t *inside;    // [count] wholly inside
     struct rh_pages *pages;

@@ -17,7 +17,7 @@
 // (find_centre). Tried before and worse: subtracting the pull of a half space (sheets and slabs swell), moving centres without growing the shape (holes below the
 // surface), no smoothing (twice as bumpy).
 //
-// Eight neighbours at a time for the sums, in float with x_p as origin (two passes in double give the same to 1e-5 R^2, tests/unit/test_shape.c);
+// Eight neighbours at a time for the sums, in float with x_p as origin (two passes in double give the same to 1e-5 R^2, tests/unit/test_ellipsoid.c);
 // then eight particles at a time.
 #include <math.h>
 #include <string.h>
@@ -33,10 +33,10 @@ enum { LANES = 8, SUMS = 11 };  // count, weight, three of the mean, six of the 
 static const float LEAST_VOXELS = 0.9f;
 static const float COINCIDENT = 1e-11f;  // variance (R^2) below which all neighbours are in one place
 
-// Material ends EDGE standard deviations from the mean: the square root of three for an even slab, whatever its thickness. A half space seen from its
-// surface would have 1.486 (tests/unit/test_shape.c), a ball more than 2; scattered particles come out in place with the slab's value: flat, round and conical sets
+// Material ends EDGE standard deviations from the mean: 1.732 for an even slab, whatever its thickness, 1.486 for a half space seen from its
+// surface, more for a ball. With this value between them flat, round and conical sets of scattered particles come back
 // within a tenth of a spacing (tests/analytic/test_surfacing.c).
-static const float EDGE = 1.732f;
+static const float EDGE = 1.7f;
 static const float SCATTER = 0.08f;                    // search radii: means move so much by chance
 static const float AT_EDGE = 1.2f, BELOW_EDGE = 2.4f;  // particle radii: so deep a particle is the outermost, or one of those below it
 

@@ -3,6 +3,7 @@
 #include "surface/band.h"
 
 #include <string.h>
+#include "base/hash.h"
 #include "base/memory.h"
 
 void rh_band_free(rh_band *band)
@@ -28,6 +29,17 @@ int64_t rh_band_bytes(const rh_band *band)
     size_t voxel = sizeof(float);
     for (int c = 0; c < band->channel_count; c++) voxel += rh_point_type_size(band->channels[c].type);
     return (int64_t)band->count * (int64_t)(RH_LEAF * voxel + sizeof(rh_tile) + sizeof(rh_bits));
+}
+
+uint64_t rh_band_hash(const rh_band *band)
+{
+    size_t count = (size_t)band->count;
+    uint64_t h = rh_hash(&band->voxel, sizeof band->voxel, (uint64_t)band->count);
+    h = rh_hash(band->at, count * sizeof *band->at, h);
+    h = rh_hash(band->value, count * sizeof *band->value, h);
+    h = rh_hash(band->active, count * sizeof *band->active, h);
+    for (int c = 0; c < band->channel_count; c++) h = rh_hash(band->channels[c].data, count * RH_LEAF * rh_point_type_size(band->channels[c].type), h);
+    return h;
 }
 
 const rh_band_channel *rh_band_channel_find(const rh_band *band, const char *name)

@@ -38,6 +38,7 @@ typedef struct rh_band {
 void rh_band_free(rh_band *band);  // also of a band that is all zero
 int64_t rh_band_active(const rh_band *band);  // voxels
 int64_t rh_band_bytes(const rh_band *band);
+uint64_t rh_band_hash(const rh_band *band);  // of everything in it, to compare bands bit by bit
 const rh_band_channel *rh_band_channel_find(const rh_band *band, const char *name);  // NULL when missing
 int32_t rh_band_find(const rh_band *band, rh_tile at);  // -1 when not there
 // The distance at voxel (i, j, k), where a missing leaf counts as outside. For tests and small uses.

@@ -9,6 +9,7 @@
 // None is a distance; finish.c makes one of it. Lengths are in voxels.
 #include <math.h>
 #include <string.h>
+#include "base/eigen.h"
 #include "surface/parts.h"
 
 enum { MOST_SUMS = 17 };  // sum k, k x, k r, grad k, x grad k^T
@@ -79,28 +80,20 @@ void rh_blend_averaged(rh_leaf_work *w, const void *data)
     for (int c = 0; c < RH_LEAF; c++) w->field[c] = s.of[0][c] > NEAR ? rh_min(mean_distance(&s, c) - s.of[4][c] / s.of[0][c], blend->band) : blend->band;
 }
 
-// Largest eigenvalue of the symmetric part of J = d xbar / dx. With D = sum k (x - x_i) and K = sum k: xbar = x - D / K, and
-// J = I - (sum (x - x_i) (grad k)^T + K I) / K + D (sum grad k)^T / K^2 = D G^T / K^2 - T / K.
-static float largest_stretch(const sums *s, int c)
+// Largest eigenvalue of the symmetric part of J = d xbar / dx for a row of voxels. With D = sum k (x - x_i), K = sum k, G = sum grad k and
+// T = sum (x - x_i) (grad k)^T: xbar = x - D / K, and J = D G^T / K^2 - T / K.
+static rh_f8 largest_stretch(const sums *s, int at)
 {
-    double k = s->of[0][c], j[3][3];
-    for (int a = 0; a < 3; a++)
-        for (int b = 0; b < 3; b++) j[a][b] = (double)s->of[1 + a][c] * s->of[5 + b][c] / (k * k) - s->of[8 + 3 * a + b][c] / k;
-    double m[3][3], trace = 0, off = 0;
-    for (int a = 0; a < 3; a++)
-        for (int b = 0; b < 3; b++) m[a][b] = 0.5 * (j[a][b] + j[b][a]);
-    for (int a = 0; a < 3; a++) trace += m[a][a] / 3;
-    for (int a = 0; a < 3; a++)
-        for (int b = 0; b < 3; b++) {
-            m[a][b] -= a == b ? trace : 0;
-            off += m[a][b] * m[a][b];
-        }
-    double size = sqrt(off / 6);
-    if (size < 1e-12) return (float)trace;
-    double det = m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
-                 m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
-    double r = fmin(1, fmax(-1, det / (2 * size * size * size)));
-    return (float)(trace + 2 * size * cos(acos(r) / 3));
+    static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
+    rh_f8 k = rh_f8_max(rh_f8_load(s->of[0] + at), rh_f8_all(NEAR)), inverse = 1 / k, m[6], values[3], vectors[3][3];
+    for (int n = 0; n < 6; n++) {
+        int a = row[n], b = column[n];
+        rh_f8 product = rh_f8_load(s->of[1 + a] + at) * rh_f8_load(s->of[5 + b] + at) + rh_f8_load(s->of[1 + b] + at) * rh_f8_load(s->of[5 + a] + at);
+        rh_f8 sum = rh_f8_load(s->of[8 + 3 * a + b] + at) + rh_f8_load(s->of[8 + 3 * b + a] + at);
+        m[n] = 0.5f * inverse * (product * inverse - sum);
+    }
+    rh_eigen3(m, values, vectors);
+    return values[0];
 }
 
 void rh_blend_solenthaler(rh_leaf_work *w, const void *data)
@@ -109,11 +102,15 @@ void rh_blend_solenthaler(rh_leaf_work *w, const void *data)
     float low = (float)w->cloud->params->low, high = (float)w->cloud->params->high;
     sums s;
     add_all(&s, w, blend, true);
-    for (int c = 0; c < RH_LEAF; c++) {
-        w->field[c] = blend->band;
-        if (s.of[0][c] <= NEAR) continue;
-        float e = largest_stretch(&s, c), g = rh_clamp((high - e) / (high - low), 0, 1), f = e < low ? 1 : g * g * g - 3 * g * g + 3 * g;
-        w->field[c] = rh_min(mean_distance(&s, c) - f * s.of[4][c] / s.of[0][c], blend->band);
+    for (int at = 0; at < RH_LEAF; at += RH_TILE) {
+        rh_f8 stretch = largest_stretch(&s, at);
+        for (int n = 0; n < RH_TILE; n++) {
+            int c = at + n;
+            w->field[c] = blend->band;
+            if (s.of[0][c] <= NEAR) continue;
+            float e = stretch[n], g = rh_clamp((high - e) / (high - low), 0, 1), f = e < low ? 1 : g * g * g - 3 * g * g + 3 * g;
+            w->field[c] = rh_min(mean_distance(&s, c) - f * s.of[4][c] / s.of[0][c], blend->band);
+        }
     }
 }
 

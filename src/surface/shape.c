@@ -114,18 +114,17 @@ typedef struct form {
     rh_i8 one_place;
 } form;
 
-// x^(-1/3) by Newton; the same on every machine, which a library's cbrt need not be.
-static float inverse_cube_root(float x)
+// x^(-1/3) by Newton, 1 for zero; the same on every machine, which a library's cbrt need not be.
+static double inverse_cube_root(double x)
 {
-    if (!(x > 0)) return 1;
-    int32_t bits;
+    if (!(x > 0) || x > 1e300) return 1;
+    int64_t bits;
     memcpy(&bits, &x, sizeof bits);
-    bits = 0x54a2fa8c - bits / 3;
-    float guess;
-    memcpy(&guess, &bits, sizeof guess);
-    double y = guess;
-    for (int n = 0; n < 4; n++) y = y * (4 - x * y * y * y) * (1.0 / 3);
-    return (float)y;
+    bits = 0x553ef0ff289dd796 - bits / 3;
+    double y;
+    memcpy(&y, &bits, sizeof y);
+    for (int n = 0; n < 5; n++) y = y * (4 - x * y * y * y) * (1.0 / 3);
+    return y;
 }
 
 static void find_form(const shaper *s, const batch *b, form *f)
@@ -141,7 +140,7 @@ static void find_form(const shaper *s, const batch *b, form *f)
     for (int i = 0; i < 3; i++) f->values[i] = rh_f8_max(f->raw[i], (float)params->anisotropy * f->raw[0]);
     const rh_f8 *chosen = params->literal ? f->raw : f->values;
     f->determinant = chosen[0] * chosen[1] * chosen[2];
-    for (int l = 0; l < LANES; l++) f->k[l] = inverse_cube_root(f->determinant[l]);
+    for (int l = 0; l < LANES; l++) f->k[l] = (float)inverse_cube_root(f->determinant[l]);
 }
 
 // Normalisation (SRF-8, SRF-9) and the passage to droplets (SRF-7): the stretches.
@@ -344,7 +343,7 @@ static double global_stretch(const shaper *s)
     double sum = 0;  // few enough tiles for a plain sum, in their order
     int64_t count = 0;
     for (int32_t t = 0; t < s->cloud->cells.count; t++) sum += s->tallies[t].determinants, count += s->tallies[t].ellipsoids;
-    return sum > 0 ? cbrt((double)count / sum) : 0;
+    return sum > 0 ? inverse_cube_root(sum / (double)count) : 0;
 }
 
 static void report_tallies(const shaper *s, rh_surfacing_report *report)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The same bits: small scenes that together use every part of a step, run with 1, 2, 3 and 8 threads, stopped and resumed.
+// The same bits: small scenes that together use every part of a step, and surfaces of one, run with 1, 2, 3 and 8 threads, stopped and resumed.
 //
 // hashes.txt holds the hash of all particles after the last frame, one "name hash" per line, for gcc on x86-64. (Other compilers and
 // machines may order or fuse operations differently; there only threads and resuming are checked.) A change of these
@@ -10,31 +10,38 @@
 #include <ftw.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "surface/surfacing.h"
 
 #define TABLE RHEO_SOURCE_DIR "/tests/golden/hashes.txt"
 #define TANK "solids:\n - {inside_out: true, shape: {box: {min: [0, 0, 0], max: [0.8, 0.8, 0.4]}}}\n"
 #define WATER "bodies:\n - {shape: {box: {min: [0, 0, 0], max: [0.3, 0.5, 0.4]}}}\n"
 
-typedef struct golden { const char *name, *text; } golden;
+#define SPLASH "rheo: 1\ncell: 0.04\nframes: {last: 8}\nphysics: {liquid: {}}\n" WATER TANK " - {shape: {sphere: {center: [0.55, 0.05, 0.2], radius: 0.12}}}\n"
+
+// `surface`: not the particles count but the band made of them, in this mode (counted from 1).
+typedef struct golden { const char *name, *text; int surface; } golden;
 
 static const golden scenes[] = {
     {"dam_obstacle", "rheo: 1\ncell: 0.04\nframes: {last: 6}\nphysics: {liquid: {}}\n" WATER TANK
-                     " - {shape: {sphere: {center: [0.55, 0.05, 0.2], radius: 0.12}}}\n"},
-    {"dam_2d", "rheo: 1\ncell: 0.01\ndimension: 2\nframes: {last: 6}\nphysics: {liquid: {flip: 0.99, advection: rk3}}\n" WATER TANK},
+                     " - {shape: {sphere: {center: [0.55, 0.05, 0.2], radius: 0.12}}}\n", 0},
+    {"dam_2d", "rheo: 1\ncell: 0.01\ndimension: 2\nframes: {last: 6}\nphysics: {liquid: {flip: 0.99, advection: rk3}}\n" WATER TANK, 0},
     {"apic_torus", "rheo: 1\ncell: 0.04\nframes: {last: 6}\nphysics: {liquid: {transfer: apic}}\n"
                    "bodies:\n - {velocity: [1, -1, 0.5], angular_velocity: [0, 3, 1], shape: {torus: {center: [0.4, 0.5, 0.2], axis: [1, 1, 0], major: 0.14, minor: 0.06}}}\n"
-                   " - {shape: {box: {min: [0, 0, 0], max: [0.8, 0.15, 0.4]}}}\n" TANK},
+                   " - {shape: {box: {min: [0, 0, 0], max: [0.8, 0.15, 0.4]}}}\n" TANK, 0},
     {"moving_solid", "rheo: 1\ncell: 0.04\nframes: {last: 6}\nphysics: {liquid: {transfer: pic}}\n" WATER TANK
                      " - {wall: no_slip, shape: {box: {min: [0.35, -0.1, 0.1], max: [0.45, 0.6, 0.3]}}, motion: {interpolation: smooth, pivot: [0.4, 0.2, 0.2], "
-                     "keys: [{time: 0}, {time: 0.2, translate: [-0.2, 0, 0], rotate: [0, 60, 20]}, {time: 0.4}]}}\n"},
+                     "keys: [{time: 0}, {time: 0.2, translate: [-0.2, 0, 0], rotate: [0, 60, 20]}, {time: 0.4}]}}\n", 0},
     {"separating", "rheo: 1\ncell: 0.04\nframes: {last: 6}\ngravity: [0, -20, 0]\nphysics: {liquid: {}}\n"
                    "bodies:\n - {velocity: [0, 3, 0], shape: {box: {min: [0.1, 0.5, 0], max: [0.7, 0.8, 0.4]}}}\n"
-                   "solids:\n - {inside_out: true, wall: separate, shape: {box: {min: [0, 0, 0], max: [0.8, 0.8, 0.4]}}}\n"},
+                   "solids:\n - {inside_out: true, wall: separate, shape: {box: {min: [0, 0, 0], max: [0.8, 0.8, 0.4]}}}\n", 0},
     {"emitter_sink", "rheo: 1\ncell: 0.04\nframes: {last: 8}\nphysics: {liquid: {}}\n"
                      "bodies:\n - {shape: {box: {min: [0, 0, 0], max: [0.8, 0.1, 0.4]}}}\n" TANK
                      "emitters:\n - {velocity: [1.5, 0.5, 0], start: 0.02, stop: 0.25, shape: {sphere: {center: [0.15, 0.5, 0.2], radius: 0.08}}}\n"
                      "sinks:\n - {start: 0.1, shape: {box: {min: [0.6, 0, 0], max: [0.8, 0.2, 0.4]}}}\n"
-                     "forces:\n - {force: {swirl: {center: [0.4, 0, 0.2], axis: [0, 1, 0], acceleration: 3, radius: 0.4}}}\n"},
+                     "forces:\n - {force: {swirl: {center: [0.4, 0, 0.2], axis: [0, 1, 0], acceleration: 3, radius: 0.4}}}\n", 0},
+    {"surface_ellipsoid", SPLASH, 1 + RH_SURFACING_ELLIPSOID},
+    {"surface_sphere", SPLASH, 1 + RH_SURFACING_SPHERE},
+    {"surface_solenthaler", SPLASH, 1 + RH_SURFACING_SOLENTHALER},
 };
 enum { SCENES = sizeof scenes / sizeof scenes[0] };
 
@@ -48,13 +55,29 @@ static void stop_after(const rh_progress *progress, bool frame_done, void *user)
     if (progress->step >= s->after) atomic_store(&s->stop, 1);
 }
 
-static uint64_t finish(rh_world *world, rh_scene *scene, int64_t *steps)
+static uint64_t surface_hash(rh_points *points, int mode)
+{
+    rh_status status = {0};
+    rh_surfacing_params params;
+    rh_band band;
+    assert_ok(rh_params_defaults(&rh_surfacing_table, &params, &status));
+    params.mode = mode;
+    params.global_blend = 0.25;
+    assert_ok(rh_surfacing_build(&params, points, &band, NULL, &status));
+    assert_true(band.count > 10);
+    uint64_t hash = rh_band_hash(&band);
+    rh_band_free(&band);
+    rh_params_free(&rh_surfacing_table, &params);
+    return hash;
+}
+
+static uint64_t finish(const golden *g, rh_world *world, rh_scene *scene, int64_t *steps)
 {
     rh_progress progress;
     rh_world_progress(world, &progress);
     if (steps) *steps = progress.step;
     assert_true(rh_points_is_valid(rh_world_points(world)));
-    uint64_t hash = rh_points_hash(rh_world_points(world));
+    uint64_t hash = g->surface ? surface_hash(rh_world_points_mutable(world), g->surface - 1) : rh_points_hash(rh_world_points(world));
     rh_world_free(world);
     rh_scene_free(scene);
     assert_int_equal(rh_memory_bytes(), 0);
@@ -78,7 +101,7 @@ static uint64_t run_through(const golden *g, int threads, int64_t *steps)
     rh_run_options options = {0};
     rh_world *world = start(g, &scene, threads);
     assert_ok(rh_world_run(world, &options, &status));
-    return finish(world, &scene, steps);
+    return finish(g, world, &scene, steps);
 }
 
 // Stops after some steps, in another process's shoes resumes with another number of threads, and goes on to the end.
@@ -91,13 +114,13 @@ static uint64_t run_in_two(const golden *g, const char *folder, int64_t after)
     rh_world *world = start(g, &scene, 2);
     assert_int_equal(rh_world_run(world, &first, &status), RH_STOPPED);
     int64_t reached;
-    finish(world, &scene, &reached);
+    finish(g, world, &scene, &reached);
     assert_int_equal(reached, after);
     rh_status_clear(&status);
     world = start(g, &scene, 3);
     assert_ok(rh_world_resume(world, folder, &status));
     assert_ok(rh_world_run(world, &second, &status));
-    return finish(world, &scene, NULL);
+    return finish(g, world, &scene, NULL);
 }
 
 static int remove_one(const char *path, const struct stat *facts, int kind, struct FTW *where)

@@ -3,6 +3,7 @@
 //
 // The program's commands and what they share: exit codes, messages, the run folder.
 #pragma once
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/log.h"
@@ -12,7 +13,7 @@
 
 enum { APP_DONE = 0, APP_FAILED = 1, APP_WRONG = 2, APP_STOPPED = 3 };  // exit codes, part of the interface
 
-extern const app_command app_run, app_check, app_info, app_render, app_doc;
+extern const app_command app_run, app_check, app_info, app_surface, app_render, app_doc;
 extern const app_command *const app_commands[];  // NULL-terminated, in the order of the help
 
 int app_exit_code(rh_code code);
@@ -21,22 +22,30 @@ int app_report(const rh_status *status);
 // Flushes stdout; a full disk or a closed pipe behind it is a failure like any other.
 int app_finish_output(void);
 void app_log_plain(rh_log_level level, const char *message, void *user);  // the log sink of all commands but run
+// From here on Control-C and SIGTERM set the flag that is returned and say that the work stops after `what` ("this step"); a second one leaves at once.
+atomic_int *app_stop_on_signals(const char *what);
 bool app_color(int descriptor);  // a terminal, not "dumb", and NO_COLOR is not set
 
 // --- run folders (folder.c) ---------------------------------------------------------------------------------------
 typedef struct app_frames {
     int64_t *numbers;  // increasing (owned)
     int count;
-    int64_t bytes;     // of all of them
+    int files;         // more than frames where there are several endings or fractions of time
+    int64_t bytes;     // of all files
 } app_frames;
 
 // folder/name with a length check.
 rh_code app_path(char out[RH_PATH_MAX], const char *folder, const char *name, rh_status *status);
 bool app_is_folder(const char *path);
-// Files "<stem>.<digits><ending>" of a folder; a missing folder has none. ending NULL = any.
+// Files "<stem>.<digits><ending>" of a folder; a missing folder has none. ending NULL = any, also with a fraction of time before it
+// ("surface.0001.250.vdb").
 rh_code app_frames_list(const char *folder, const char *stem, const char *ending, app_frames *out, rh_status *status);
+// Path of such a file. The number of digits differs between runs and is found by looking; four when no such file is there.
+rh_code app_frame_path(char out[RH_PATH_MAX], const char *folder, const char *stem, int64_t frame, const char *ending, rh_status *status);
+// Keeps the frames inside the range; RH_USER when there is none.
+rh_code app_frames_choose(app_frames *frames, const app_range *range, rh_status *status);
 void app_frames_free(app_frames *frames);
 int app_count_files(const char *folder, const char *ending, int64_t *bytes);
 int64_t app_disk_use(const char *path);  // bytes of all files below, links not followed
-// Removes what an earlier run left in its folder: frames, pictures, checkpoints, log. Other files are not touched.
+// Removes what an earlier run left in its folder: frames, surfaces, pictures, checkpoints, log. Other files are not touched.
 rh_code app_clear_run(const char *run, rh_status *status);

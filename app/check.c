@@ -54,7 +54,7 @@ static const app_option options[] = {
 };
 
 const app_command app_check = {
-    "check", "SCENE", true, "validate a scene, print it in full, predict its size",
+    "check", "SCENE", true, false, "validate a scene, print it in full, predict its size",
     "Reads and validates a scene, meshes included. Prints the complete scene (all defaults, units\n"
     "and help beside each value) to standard output, and the predicted particles, cells, memory\n"
     "and disk space to standard error.",

@@ -50,7 +50,7 @@ static const app_option options[] = {
 };
 
 const app_command app_doc = {
-    "doc", "TOPIC", false, "reference of scene files and commands",
+    "doc", "TOPIC", false, false, "reference of scene files and commands",
     "Prints the reference manual for a part of a scene file (solids, sphere, liquid ...), or the\n"
     "overview without a topic. \"rheo doc commands\" describes all commands.",
     options, APP_OPTION_COUNT(options), doc};

@@ -31,7 +31,7 @@ static bool ends_with(const char *name, const char *ending)
     return length >= tail && !strcmp(name + length - tail, ending);
 }
 
-// "<stem>.<digits><ending>"; the number goes to *number.
+// "<stem>.<digits><ending>", or with any ending also "<stem>.<digits>.<three digits>.<ending>"; the number goes to *number.
 static bool is_frame(const char *name, const char *stem, const char *ending, int64_t *number)
 {
     size_t length = strlen(stem);
@@ -40,8 +40,10 @@ static bool is_frame(const char *name, const char *stem, const char *ending, int
     size_t count = strspn(digits, "0123456789");
     if (count < 4 || count > 18 || digits[count] != '.') return false;
     if (ending && strcmp(digits + count, ending)) return false;
+    const char *tail = digits + count;
+    if (!ending && strspn(tail + 1, "0123456789") == 3 && tail[4] == '.') tail += 4;
     // A file still being written is "points.0001.vdb.tmp-77".
-    if (!ending && strchr(digits + count + 1, '.')) return false;
+    if (!ending && strchr(tail + 1, '.')) return false;
     *number = strtoll(digits, NULL, 10);
     return true;
 }
@@ -94,12 +96,38 @@ rh_code app_frames_list(const char *folder, const char *stem, const char *ending
         int64_t number;
         if (!is_frame(entry->d_name, stem, ending, &number)) continue;
         code = add_frame(out, number, status);
+        out->files++;
         out->bytes += file_bytes(folder, entry->d_name);
     }
     closedir(directory);
     if (code != RH_OK) app_frames_free(out);
     else sort_and_unify(out);
     return code;
+}
+
+rh_code app_frame_path(char out[RH_PATH_MAX], const char *folder, const char *stem, int64_t frame, const char *ending, rh_status *status)
+{
+    char name[96];
+    for (int digits = 4; digits <= 10; digits++) {
+        snprintf(name, sizeof name, "%s.%0*lld%s", stem, digits, (long long)frame, ending);
+        RH_TRY(app_path(out, folder, name, status));
+        if (rh_file_exists(out)) return RH_OK;
+    }
+    snprintf(name, sizeof name, "%s.%04lld%s", stem, (long long)frame, ending);
+    return app_path(out, folder, name, status);
+}
+
+rh_code app_frames_choose(app_frames *frames, const app_range *range, rh_status *status)
+{
+    if (!range->given || frames->count == 0) return RH_OK;
+    int64_t first = frames->numbers[0], last = frames->numbers[frames->count - 1];
+    int kept = 0;
+    for (int i = 0; i < frames->count; i++)
+        if (frames->numbers[i] >= range->first && frames->numbers[i] <= range->last) frames->numbers[kept++] = frames->numbers[i];
+    frames->count = kept;
+    if (kept > 0) return RH_OK;
+    return rh_fail(status, RH_USER, "--frames: found %lld-%lld, expected frames of the run (%lld to %lld)", (long long)range->first,
+                   (long long)range->last, (long long)first, (long long)last);
 }
 
 void app_frames_free(app_frames *frames)
@@ -177,6 +205,8 @@ rh_code app_clear_run(const char *run, rh_status *status)
     char path[RH_PATH_MAX];
     RH_TRY(clear_folder(run, "checkpoint", NULL, status));
     RH_TRY(clear_folder(run, "points", "points", status));
+    RH_TRY(clear_folder(run, "surface", "surface", status));
+    RH_TRY(clear_folder(run, "surface", "ellipsoids", status));
     RH_TRY(clear_folder(run, "picture", "picture", status));
     RH_TRY(app_path(path, run, "log.jsonl", status));
     return remove_file(path, status);

@@ -103,7 +103,7 @@ static const app_option options[] = {
 };
 
 const app_command app_info = {
-    "info", "PATH", true, "what is in a file or a run folder",
-    "Tells what is in a run folder (frames, statistics, wall time by stage), a points file (.vdb,\n"
-    ".ply), a checkpoint (.h5) or a mesh (.obj, .stl).",
+    "info", "PATH", true, false, "what is in a file or a run folder",
+    "Tells what is in a run folder (frames, statistics, wall time by stage), a points or surface\n"
+    "file (.vdb, .ply), a checkpoint (.h5) or a mesh (.obj, .stl).",
     options, APP_OPTION_COUNT(options), info};

@@ -56,10 +56,11 @@ static void print_statistics(const app_log *log)
 
 static void print_stages(const app_log *log)
 {
-    double total = 0, known = 0, sums[APP_MOST_STAGES] = {0};
+    double total = 0, known = 0, surfaces = 0, sums[APP_MOST_STAGES] = {0};
     app_text text;
     for (int64_t i = 0; i < log->count; i++) {
         total += log->steps[i].seconds;
+        surfaces += log->steps[i].surface_seconds;
         for (int k = 0; k < log->stage_count; k++) sums[k] += log->steps[i].stages[k];
     }
     double share = total > 0 ? 100 / total : 0;
@@ -74,6 +75,7 @@ static void print_stages(const app_log *log)
            1e3 * rest / (double)log->count);
     printf("  %-20s %12s %7.1f%% %9.2f ms\n", "all steps", app_format_duration(total, &text), share * total,
            1e3 * total / (double)log->count);
+    if (surfaces > 0) printf("  %-20s %12s\n", "surfaces, besides", app_format_duration(surfaces, &text));
 }
 
 static int by_peak(const void *a, const void *b)
@@ -169,6 +171,23 @@ static int64_t print_scene(const char *run)
     return last;
 }
 
+static rh_code print_surfaces(const char *run, rh_status *status)
+{
+    char path[RH_PATH_MAX], line[128];
+    app_frames frames;
+    app_text bytes;
+    RH_TRY(app_path(path, run, "surface", status));
+    RH_TRY(app_frames_list(path, "surface", NULL, &frames, status));
+    if (frames.count) {
+        snprintf(line, sizeof line, "%lld to %lld", (long long)frames.numbers[0], (long long)frames.numbers[frames.count - 1]);
+        row("surfaces", line);
+        snprintf(line, sizeof line, "%d frame%s in %d file%s, %s", frames.count, frames.count == 1 ? "" : "s", frames.files, frames.files == 1 ? "" : "s", app_format_bytes(frames.bytes, &bytes));
+        row("", line);
+    }
+    app_frames_free(&frames);
+    return RH_OK;
+}
+
 static rh_code print_files(const char *run, int64_t last, rh_status *status)
 {
     char path[RH_PATH_MAX], line[128];
@@ -186,6 +205,7 @@ static rh_code print_files(const char *run, int64_t last, rh_status *status)
         }
     }
     app_frames_free(&frames);
+    RH_TRY(print_surfaces(run, status));
     int64_t bytes;
     RH_TRY(app_path(path, run, "checkpoint", status));
     int count = app_count_files(path, ".h5", &bytes);

@@ -16,6 +16,7 @@ typedef struct app_log_step {
     double step, frame, time, dt, particles, cells, tiles, iterations, residual;
     double volume, volume_error, max_speed, memory, seconds;
     double peak, resident;           // bytes; 0 but at the end of a frame
+    double surface_seconds;          // the same; of a run that makes surfaces
     double stages[APP_MOST_STAGES];  // s, in the order of the names of the log
 } app_log_step;
 

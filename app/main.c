@@ -21,7 +21,7 @@
 #define COMPILER "gcc " __VERSION__
 #endif
 
-const app_command *const app_commands[] = {&app_run, &app_check, &app_info, &app_render, &app_doc, NULL};
+const app_command *const app_commands[] = {&app_run, &app_check, &app_info, &app_surface, &app_render, &app_doc, NULL};
 
 bool app_color(int descriptor)
 {
@@ -77,11 +77,11 @@ static void print_overview(FILE *to)
         const app_command *command = app_commands[i];
         char left[32];
         snprintf(left, sizeof left, "%s %s", command->name, command->operand);
-        fprintf(to, "  rheo %-16s %s\n", left, command->summary);
+        fprintf(to, "  rheo %-20s %s\n", left, command->summary);
     }
-    fputs("\n  rheo help COMMAND     options of a command\n"
-          "  rheo --version        version of the program and of its libraries\n\n"
-          "Exit codes: 0 done, 1 failed, 2 wrong usage or scene, 3 stopped on request with a checkpoint.\n", to);
+    fputs("\n  rheo help COMMAND         options of a command\n"
+          "  rheo --version            version of the program and of its libraries\n\n"
+          "Exit codes: 0 done, 1 failed, 2 wrong usage or scene, 3 stopped on request.\n", to);
 }
 
 // libopenvdb's own version call is C++; the name of the file that was loaded carries the same number.
@@ -110,9 +110,10 @@ static int print_version(void)
 
 static int unknown_command(const char *word)
 {
-    const char *names[8];
+    enum { MOST = 16 };
+    const char *names[MOST + 1];
     int count = 0;
-    while (app_commands[count]) {
+    while (count < MOST && app_commands[count]) {
         names[count] = app_commands[count]->name;
         count++;
     }
@@ -182,6 +183,6 @@ int main(int argc, char **argv)
     if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help")) return help(argc > 2 ? argv[2] : NULL);
     const app_command *command = find_command(word);
     if (!command) return unknown_command(word);
-    if (command == &app_run) start_again_waiting_politely(argv);
+    if (command == &app_run || command == &app_surface) start_again_waiting_politely(argv);
     return run_command(command, argc - 2, argv + 2);
 }

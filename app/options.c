@@ -129,11 +129,12 @@ static rh_code read_option(const app_command *command, int count, char **words, 
 static rh_code read_operand(const app_command *command, const char *word, app_arguments *out, rh_status *status)
 {
     if (!command->operand) return rh_fail(status, RH_USER, "found \"%.200s\", expected options only", word);
-    if (out->operand)
+    if (out->operand && !command->operand_many)
         return rh_fail(status, RH_USER, "found \"%.200s\" after \"%.200s\", expected only one %s", word, out->operand,
                        command->operand);
     if (!*word) return rh_fail(status, RH_USER, "found an empty name, expected %s", command->operand);
-    out->operand = word;
+    if (!out->operand) out->operand = word;
+    out->operands.items[out->operands.count++] = word;
     return RH_OK;
 }
 
@@ -156,15 +157,17 @@ static rh_code read_words(const app_command *command, int count, char **words, a
 rh_code app_arguments_parse(const app_command *command, int count, char **words, app_arguments *out, rh_status *status)
 {
     memset(out, 0, sizeof *out);
-    // Every word could be a --set; room for that many keeps the parser free of growth.
-    out->sets.items = rh_alloc(sizeof *out->sets.items * (size_t)(count + 1), "app.sets", status);
-    if (!out->sets.items) return RH_MEMORY;
+    // Every word could be a --set, or an operand; room for that many keeps the parser free of growth.
+    out->sets.items = rh_alloc(sizeof *out->sets.items * (size_t)(count + 1), "app.words", status);
+    out->operands.items = rh_alloc(sizeof *out->operands.items * (size_t)(count + 1), "app.words", status);
+    if (!out->sets.items || !out->operands.items) return RH_MEMORY;
     return read_words(command, count, words, out, status);
 }
 
 void app_arguments_free(app_arguments *arguments)
 {
     rh_free(arguments->sets.items);
+    rh_free(arguments->operands.items);
     memset(arguments, 0, sizeof *arguments);
 }
 

@@ -16,12 +16,14 @@ typedef struct app_texts { const char **items; int count; } app_texts;  // items
 // What any command may be told. A command reads the fields its table fills.
 typedef struct app_arguments {
     const char *operand;  // scene, run folder, file or topic; NULL when not given
-    const char *out;
+    app_texts operands;   // all of them, where a command takes more than one
+    const char *out, *mode;
     app_texts sets;
     int64_t threads;      // 0 = all cores
+    int64_t subframes;    // 0 = not given
     app_range frames;
     app_size size;        // 0 x 0 = not given
-    bool resume, force, quiet, markdown, hash, help;
+    bool resume, force, quiet, markdown, hash, mesh, help;
 } app_arguments;
 
 typedef enum app_option_kind {
@@ -45,6 +47,7 @@ typedef struct app_command {
     const char *name;
     const char *operand;       // how the help names it ("SCENE"); NULL = takes none
     bool operand_required;
+    bool operand_many;         // takes more than one
     const char *summary;       // one line
     const char *details;       // paragraphs, already broken into lines
     const app_option *options;

@@ -119,10 +119,12 @@ static void draw(app_progress *progress, const rh_progress *step, bool frame_don
 static void print_frame(const rh_progress *step, double seconds)
 {
     app_text error, memory, wall;
-    fprintf(stderr, "frame %lld/%lld  substeps %d  particles %lld  iterations %d  volume %s  memory %s  %s\n",
+    fprintf(stderr, "frame %lld/%lld  substeps %d  particles %lld  iterations %d  volume %s  memory %s",
             (long long)step->frame, (long long)step->last_frame, step->substeps, (long long)step->particles,
             step->iterations, app_format_percent(step->volume_error, &error),
-            app_format_bytes(step->memory_bytes, &memory), app_format_duration(seconds, &wall));
+            app_format_bytes(step->memory_bytes, &memory));
+    if (step->surface_seconds > 0) fprintf(stderr, "  surface %s", app_format_duration(step->surface_seconds, &wall));
+    fprintf(stderr, "  %s\n", app_format_duration(seconds, &wall));
 }
 
 void app_progress_update(const rh_progress *step, bool frame_done, void *user)

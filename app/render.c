@@ -24,18 +24,10 @@ typedef struct job {
     uint8_t *rgb;
 } job;
 
-static rh_code frame_path(const char *folder, const char *stem, int64_t frame, const char *ending, char out[RH_PATH_MAX],
-                          rh_status *status)
-{
-    char name[64];
-    snprintf(name, sizeof name, "%s.%04" PRId64 "%s", stem, frame, ending);
-    return app_path(out, folder, name, status);
-}
-
 static rh_code read_frame(const job *j, int64_t frame, rh_points *points, rh_frame_info *facts, rh_status *status)
 {
     char path[RH_PATH_MAX];
-    RH_TRY(frame_path(j->points, "points", frame, ".vdb", path, status));
+    RH_TRY(app_frame_path(path, j->points, "points", frame, ".vdb", status));
     return rh_vdb_read_points(path, points, facts, status);
 }
 
@@ -101,7 +93,7 @@ static rh_code render_frame(job *j, int64_t frame, rh_status *status)
     snprintf(label, sizeof label, "%s  frame %" PRId64 "  %.3f s", j->title, frame, facts.time);
     j->look.title = label;
     if (code == RH_OK) code = rh_preview_render(&points, &j->look, j->rgb, status);
-    if (code == RH_OK) code = frame_path(j->pictures, "picture", frame, ".png", path, status);
+    if (code == RH_OK) code = app_frame_path(path, j->pictures, "picture", frame, ".png", status);
     if (code == RH_OK) code = rh_png_write(path, j->look.width, j->look.height, j->rgb, status);
     if (code == RH_OK) printf("%s\n", path);
     j->look.title = NULL;
@@ -109,21 +101,11 @@ static rh_code render_frame(job *j, int64_t frame, rh_status *status)
     return code;
 }
 
-// Keeps the frames inside the range.
 static rh_code choose_frames(job *j, const app_range *range, rh_status *status)
 {
     RH_TRY(app_frames_list(j->points, "points", ".vdb", &j->frames, status));
     if (j->frames.count == 0) return rh_fail(status, RH_USER, "%s: found no frames (points.####.vdb)", j->points);
-    if (!range->given) return RH_OK;
-    int64_t first = j->frames.numbers[0], last = j->frames.numbers[j->frames.count - 1];
-    int kept = 0;
-    for (int i = 0; i < j->frames.count; i++)
-        if (j->frames.numbers[i] >= range->first && j->frames.numbers[i] <= range->last)
-            j->frames.numbers[kept++] = j->frames.numbers[i];
-    j->frames.count = kept;
-    if (kept > 0) return RH_OK;
-    return rh_fail(status, RH_USER, "--frames: found %" PRId64 "-%" PRId64 ", expected frames of the run (%" PRId64 " to %" PRId64 ")",
-                   range->first, range->last, first, last);
+    return app_frames_choose(&j->frames, range, status);
 }
 
 static rh_code read_scene(job *j, rh_status *status)
@@ -177,7 +159,7 @@ static const app_option options[] = {
 };
 
 const app_command app_render = {
-    "render", "RUN", true, "quick pictures of a run's particles",
+    "render", "RUN", true, false, "quick pictures of a run's particles",
     "Draws the particles of a run as RUN/picture/picture.####.png and prints the name of each\n"
     "picture. Colour is speed. All frames asked for share one camera and one colour scale.",
     options, APP_OPTION_COUNT(options), render};

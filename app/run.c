@@ -2,10 +2,7 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // rheo run: simulates a scene into a run folder, shows progress, stops cleanly when asked.
-#include <signal.h>
-#include <stdatomic.h>
 #include <string.h>
-#include <unistd.h>
 #include "app.h"
 #include "base/clock.h"
 #include "base/parallel.h"
@@ -13,28 +10,6 @@
 #include "progress.h"
 #include "scene/scene.h"
 #include "world/world.h"
-
-// A signal handler has no other way to reach the run.
-static atomic_int stop_requested;
-
-static void on_signal(int number)
-{
-    (void)number;
-    static const char first[] = "\r\033[K";
-    static const char message[] = "stopping after this step (again to leave at once)\n";
-    if (atomic_fetch_add(&stop_requested, 1) > 0) _exit(130);
-    if (isatty(STDERR_FILENO)) (void)!write(STDERR_FILENO, first, sizeof first - 1);
-    (void)!write(STDERR_FILENO, message, sizeof message - 1);
-}
-
-static void install_signals(void)
-{
-    // Writes in progress must go on undisturbed, hence SA_RESTART.
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
 
 // run/<name of the scene file without its ending>, unless --out says otherwise.
 static rh_code choose_folder(const app_arguments *arguments, char out[RH_PATH_MAX], rh_status *status)
@@ -104,7 +79,7 @@ static rh_code resume(rh_world *world, const rh_scene *scene, const char *folder
 }
 
 static void print_summary(const app_arguments *arguments, const app_progress *progress, const rh_world *world,
-                          const char *folder, rh_code code)
+                          const char *folder, bool surfaces, rh_code code)
 {
     app_text wall, each, count;
     rh_progress last;
@@ -116,11 +91,23 @@ static void print_summary(const app_arguments *arguments, const app_progress *pr
                  (long long)frames, app_format_duration(seconds, &wall),
                  app_format_duration(frames ? seconds / (double)frames : -1, &each),
                  app_format_count(rh_world_points(world)->count, &count));
-    fprintf(stderr, "  frames      %s/points\n  statistics  rheo info %s\n", folder, folder);
+    fprintf(stderr, "  frames      %s/points\n", folder);
+    if (surfaces) fprintf(stderr, "  surfaces    %s/surface\n", folder);
+    fprintf(stderr, "  statistics  rheo info %s\n", folder);
     if (code == RH_STOPPED)
         fprintf(stderr, "  go on       rheo run %s --out %s --resume\n", arguments->operand, folder);
     else if (last.frame > 0)
         fprintf(stderr, "  picture     rheo render %s --frames %lld\n", folder, (long long)last.frame);
+}
+
+// What was asked for is not all there, so the run has failed, though its points are complete.
+static rh_code check_surfaces(const rh_world *world, const char *folder, rh_status *status)
+{
+    rh_progress last;
+    rh_world_progress(world, &last);
+    if (last.surface_failures == 0) return RH_OK;
+    return rh_fail(status, RH_IO, "%lld frames have no surface, the warnings say why; their points are complete\n"
+                   "  rheo surface %s --frames A-B makes them", (long long)last.surface_failures, folder);
 }
 
 static rh_code simulate(const app_arguments *arguments, const rh_scene *scene, rh_world *world, const char *folder,
@@ -134,14 +121,14 @@ static rh_code simulate(const app_arguments *arguments, const rh_scene *scene, r
     if (code == RH_OK) {
         rh_run_options options = {
             .folder = folder, .first = arguments->frames.first, .last = arguments->frames.last,
-            .stop = &stop_requested, .progress = app_progress_update, .user = &progress};
-        install_signals();
+            .stop = app_stop_on_signals("this step"), .progress = app_progress_update, .user = &progress};
         code = rh_world_run(world, &options, status);
     }
     app_progress_end(&progress);
     rh_log_set_sink(app_log_plain, NULL);
-    if ((code == RH_OK || code == RH_STOPPED) && !arguments->quiet) print_summary(arguments, &progress, world, folder, code);
-    return code;
+    if ((code == RH_OK || code == RH_STOPPED) && !arguments->quiet) 
+        print_summary(arguments, &progress, world, folder, scene->surface.while_running, code);
+    return code == RH_OK ? check_surfaces(world, folder, status) : code;
 }
 
 static rh_code check_arguments(const app_arguments *arguments, rh_status *status)
@@ -191,7 +178,7 @@ static const app_option options[] = {
 };
 
 const app_command app_run = {
-    "run", "SCENE", true, "simulate a scene into a run folder",
+    "run", "SCENE", true, false, "simulate a scene into a run folder",
     "Simulates a scene. The run folder gets scene.yaml (complete, with defaults), log.jsonl (one\n"
     "line per step), points/ (one file per frame) and checkpoint/. Control-C stops after the\n"
     "running step and leaves a checkpoint; a second one leaves at once.",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Rheo as a library: load a scene, advance it, read its particles. Everything else (writing frames, checkpoints, pictures)
-// is done by the `rheo` program, which stands on the same code.
+// Rheo as a library: load a scene, advance it, read its particles; make surfaces from files of particles. Everything else (writing
+// frames, checkpoints, pictures) is done by the `rheo` program, which stands on the same code.
 //
 //   rheo_simulation *sim;
 //   rheo_error error;
@@ -77,6 +77,15 @@ RHEO_API int64_t rheo_point_count(const rheo_simulation *simulation);
 RHEO_API const float *rheo_points_float(const rheo_simulation *simulation, const char *name, int components);
 RHEO_API const int64_t *rheo_points_id(const rheo_simulation *simulation);
 RHEO_API float rheo_radius(const rheo_simulation *simulation);  // m, of every particle
+
+// The surface of one frame of particles, from file to files, as `rheo surface` makes it. `points` is a .vdb or .ply file of any origin. Results go to
+// `folder` (made when missing) and are called surface.0007.vdb and so on, by the last group of digits in the name of `points`, or the frame the file says it
+// is. `settings` are "name=value" strings as for `rheo surface --set`: "mode=sphere", "mesh=true", "voxel=0.01"; `rheo doc surface` lists them.
+// `fraction` is the time between this frame and the next, 0 <= fraction < 1, for motion blur; above 0 the name gets its three digits
+// (surface.0007.250.vdb), and `next` may be the file of the next frame (NULL: particles go on with their velocity). Needs no simulation, and any
+// number of processes may each do their own frames.
+RHEO_API rheo_code rheo_surface_frame(const char *points, const char *next, double fraction, const char *folder, const char *const *settings,
+                                      int setting_count, rheo_error *error);
 
 // Bytes held by the library in all; 0 after the last rheo_close.
 RHEO_API int64_t rheo_memory_bytes(void);

@@ -163,7 +163,10 @@ static bool is_left_out(const printer *p, const rh_param_table *table, const rh_
     if (!p->hashing) return false;
     if (table == frames->table) return strcmp(row->name, "last") == 0;
     if (table != &rh_scene_table) return false;
-    return strcmp(row->name, "title") == 0 || strcmp(row->name, "output") == 0 || strcmp(row->name, "checkpoint") == 0;
+    static const char *const names[] = {"title", "output", "surface", "checkpoint"};
+    for (int i = 0; i < RH_PARAM_COUNT(names); i++)
+        if (strcmp(row->name, names[i]) == 0) return true;
+    return false;
 }
 
 static void print_row(printer *p, const rh_param *row, const void *field, int depth)
@@ -205,6 +208,13 @@ char *rh_scene_print(const rh_scene *scene, rh_status *status)
     printer p = {0};
     rh_text_add(&p.text, "# A complete scene: every value, with its unit (SI) and meaning. Reading it gives the same run.\n");
     print_block(&p, &rh_scene_table, scene, 0);
+    return rh_text_take(&p.text, status);
+}
+
+char *rh_print_block(const rh_param_table *table, const void *object, rh_status *status)
+{
+    printer p = {0};
+    print_block(&p, table, object, 0);
     return rh_text_take(&p.text, status);
 }
 

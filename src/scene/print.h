@@ -7,5 +7,7 @@
 #include "base/param.h"
 #include "scene/scene.h"
 
+// Every row of `object` with its help, as rh_scene_print does it for a scene. Caller frees with rh_free.
+char *rh_print_block(const rh_param_table *table, const void *object, rh_status *status);
 // Hash of what decides the result; see rh_scene.hash.
 rh_code rh_print_hash(const rh_scene *scene, uint64_t *hash, rh_status *status);

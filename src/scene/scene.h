@@ -13,6 +13,7 @@
 #include "physics/physics.h"
 #include "solid/obstacles.h"
 #include "solid/shape.h"
+#include "surface/surfacing.h"
 
 typedef struct rh_frames_params { int64_t first, last; double fps; } rh_frames_params;
 
@@ -82,8 +83,8 @@ typedef struct rh_scene_sources {
 typedef struct rh_scene {
     // where it came from
     char *file;          // path as given, for messages (owned)
-    uint64_t hash;       // of everything that decides the result: title, output, checkpoint and frames.last are left
-                         // out, and of paths only the file's own name counts
+    uint64_t hash;       // of everything that decides the result: title, output, surface, checkpoint and
+                         // frames.last are left out, and of paths only the file's own name counts
     rh_scene_sources sources;
 
     // the root table's fields
@@ -95,6 +96,7 @@ typedef struct rh_scene {
     rh_dvec3 gravity;    // m/s^2
     rh_frames_params frames;
     rh_output_params output;
+    rh_surfacing_params surface;
     rh_checkpoint_params checkpoint;
     rh_list bodies, solids, emitters, sinks, forces;
     rh_variant physics;  // kind = index into rh_physics_methods; value = that method's parameter struct

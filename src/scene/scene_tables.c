@@ -231,6 +231,7 @@ static const rh_param scene_rows[] = {
     {"sinks", RH_PARAM_LIST, AT(sinks), "", .table = &sink_table, .help = "regions that remove material"},
     {"forces", RH_PARAM_LIST, AT(forces), "", .table = &force_table, .help = "body forces beside gravity"},
     {"output", RH_PARAM_TABLE, AT(output), "", .table = &output_table, .help = "what is written"},
+    {"surface", RH_PARAM_TABLE, AT(surface), "", .table = &rh_surfacing_table, .help = "how the surface is made from the particles"},
     {"checkpoint", RH_PARAM_TABLE, AT(checkpoint), "", .table = &checkpoint_table, .help = "when to save a state to resume from"},
 };
 #undef AT
@@ -238,9 +239,12 @@ static const rh_param scene_rows[] = {
 static rh_code check_scene(const void *object, const char **field, rh_status *status)
 {
     const rh_scene *scene = object;
-    (void)field;  // both lists may be missing: the whole scene is to blame
-    if (scene->bodies.count || scene->emitters.count) return RH_OK;
-    return rh_fail(status, RH_USER, "nothing to simulate: give at least one item in 'bodies' or 'emitters'");
+    // Both lists may be missing: then the whole scene is to blame, no field.
+    if (!scene->bodies.count && !scene->emitters.count)
+        return rh_fail(status, RH_USER, "nothing to simulate: give at least one item in 'bodies' or 'emitters'");
+    if (!scene->surface.while_running || scene->output.vdb) return RH_OK;
+    *field = "surface";
+    return rh_fail(status, RH_USER, "while_running makes surfaces from the frames on disk and needs output.vdb: true, found false");
 }
 
 const rh_param_table rh_scene_table = {

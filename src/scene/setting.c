@@ -176,10 +176,18 @@ static rh_code parse_value(rh_yaml *yaml, const char *setting, const char *text,
     return RH_OK;
 }
 
+// For an example in a message.
+static const char *first_number(const rh_param_table *table)
+{
+    for (int i = 0; i < table->count; i++)
+        if (table->rows[i].type == RH_PARAM_FLOAT) return table->rows[i].name;
+    return "name";
+}
+
 rh_code rh_setting_apply(rh_yaml *yaml, const rh_param_table *table, rh_yaml_node *root, const char *setting, rh_status *status)
 {
     const char *equals = strchr(setting, '=');
-    if (!equals) return rh_fail(status, RH_USER, "--set %.180s: expected path=value, for example cell=0.01", setting);
+    if (!equals) return rh_fail(status, RH_USER, "--set %.180s: expected path=value, for example %s=0.01", setting, first_number(table));
     rh_status local = {0};
     walker w = {.yaml = yaml, .rest = setting, .status = &local};
     rh_code code = parse_value(yaml, setting, equals + 1, &w.value, &local);

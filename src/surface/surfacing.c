@@ -64,6 +64,7 @@ static bool is_diagnostic(const rh_surfacing_params *params, const char *word)
 static rh_code want_channels(const rh_surfacing_params *params, const rh_points *points, bool shaped, rh_channel_list *list, rh_status *status)
 {
     list->count = 0;
+    if (points->count == 0) return RH_OK;  // files of empty frames say nothing of attributes
     const rh_attribute *velocity = rh_points_find(points, "v");
     if (velocity && velocity->type == RH_POINT_VEC3F) RH_TRY(want_channel(points, "v", list, status));
     for (const char *at = params->attributes ? params->attributes : ""; *at;) {

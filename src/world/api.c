@@ -9,6 +9,8 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "scene/section.h"
+#include "world/surfacing.h"
 #include "world/world.h"
 
 struct rheo_simulation {
@@ -106,6 +108,22 @@ const int64_t *rheo_points_id(const rheo_simulation *simulation)
 float rheo_radius(const rheo_simulation *simulation)
 {
     return *(const float *)rh_points_find(rh_world_points(simulation->world), "radius")->data;
+}
+
+rheo_code rheo_surface_frame(const char *points, const char *next, double fraction, const char *folder, const char *const *settings, int setting_count,
+                             rheo_error *error)
+{
+    rh_status status = {0};
+    if (rh_cpu_lacks()) return give(rh_fail(&status, RH_USER, "this processor lacks %s", rh_cpu_lacks()), &status, error);
+    if (!(fraction >= 0 && fraction < 1))
+        return give(rh_fail(&status, RH_USER, "fraction: found %g, expected 0 or more and less than 1", fraction), &status, error);
+    rh_surfacing_params params;
+    rh_code code = rh_section_load(&rh_surfacing_table, "surface", NULL, settings, setting_count, &params, &status);
+    if (code != RH_OK) return give(code, &status, error);
+    rh_surface_task task = {.points = points, .next = next, .fraction = fraction, .folder = folder, .frame = rh_surface_frame_number(points, NULL)};
+    code = rh_surface_frame(&params, &task, NULL, &status);
+    rh_params_free(&rh_surfacing_table, &params);
+    return give(code, &status, error);
 }
 
 int64_t rheo_memory_bytes(void) { return rh_memory_bytes(); }

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "io/ply.h"
 #include "io/vdb.h"
+#include "world/surfacing.h"
 
 static rh_code join(char out[RH_PATH_MAX], const char *folder, const char *name, rh_status *status)
 {
@@ -65,10 +66,11 @@ rh_code rh_output_open(rh_output *output, const rh_scene *scene, const char *fol
     char path[RH_PATH_MAX];
     RH_TRY(join(path, folder, "", status));
     snprintf(output->folder, sizeof output->folder, "%s", folder);
-    static const char *const parts[] = {"points", "checkpoint"};
+    const char *const parts[] = {"points", "checkpoint", "surface"};
+    int part_count = scene->surface.while_running ? 3 : 2;
     RH_TRY(rh_folder_make(folder, status));
     rh_folder_sweep(folder);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < part_count; i++) {
         RH_TRY(join(path, folder, parts[i], status));
         RH_TRY(rh_folder_make(path, status));
         rh_folder_sweep(path);
@@ -86,20 +88,38 @@ void rh_output_close(rh_output *output)
     output->log = NULL;
 }
 
+static rh_code points_path(const rh_output *output, int64_t frame, const char *ending, char path[RH_PATH_MAX], rh_status *status)
+{
+    char name[64];
+    snprintf(name, sizeof name, "points/points.%0*lld%s", output->digits, (long long)frame, ending);
+    return join(path, output->folder, name, status);
+}
+
 rh_code rh_output_frame(const rh_output *output, const rh_points *points, const rh_frame_info *info, rh_status *status)
 {
-    char name[64], path[RH_PATH_MAX];
+    char path[RH_PATH_MAX];
     if (output->scene->output.vdb) {
-        snprintf(name, sizeof name, "points/points.%0*lld.vdb", output->digits, (long long)info->frame);
-        RH_TRY(join(path, output->folder, name, status));
+        RH_TRY(points_path(output, info->frame, ".vdb", path, status));
         RH_TRY(rh_vdb_write_points(path, points, info, status));
     }
     if (output->scene->output.ply) {
-        snprintf(name, sizeof name, "points/points.%0*lld.ply", output->digits, (long long)info->frame);
-        RH_TRY(join(path, output->folder, name, status));
+        RH_TRY(points_path(output, info->frame, ".ply", path, status));
         RH_TRY(rh_ply_write_points(path, points, info, status));
     }
     return RH_OK;
+}
+
+rh_code rh_output_surface(const rh_output *output, int64_t frame, double *seconds, rh_status *status)
+{
+    char points[RH_PATH_MAX], folder[RH_PATH_MAX];
+    rh_surface_result result;
+    *seconds = 0;
+    RH_TRY(points_path(output, frame, ".vdb", points, status));
+    RH_TRY(join(folder, output->folder, "surface", status));
+    rh_surface_task task = {.points = points, .folder = folder, .frame = frame, .digits = output->digits};
+    rh_code code = rh_surface_frame(&output->scene->surface, &task, &result, status);
+    *seconds = result.seconds;
+    return code;
 }
 
 static void write_peaks(FILE *f)
@@ -124,6 +144,7 @@ rh_code rh_output_log(rh_output *output, const rh_progress *p, const rh_step_rep
         fprintf(f, "%s\"%s\":%.6f", i ? "," : "", report->stage_names[i], report->stage_seconds[i]);
     fprintf(f, "}");
     if (frame_done) write_peaks(f);
+    if (frame_done && output->scene->surface.while_running) fprintf(f, ",\"surface_seconds\":%.6f", p->surface_seconds);
     fprintf(f, "}\n");
     return fflush(f) == 0 ? RH_OK : rh_fail(status, RH_IO, "cannot write %s/log.jsonl: %s", output->folder, strerror(errno));
 }

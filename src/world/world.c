@@ -281,14 +281,28 @@ typedef struct run {
     bool writes;
     int64_t first_written, last;  // frames
     int64_t last_saved;
+    int64_t surface_failures;
 } run;
 
-static rh_code write_frame(const run *r, rh_status *status)
+// A surface that cannot be made must not cost the simulation: the frame's points are on disk, and `rheo surface` can do it later.
+static void make_surface(run *r)
 {
-    const rh_world *w = r->w;
+    rh_world *w = r->w;
+    rh_status status = {0};
+    if (!w->scene->surface.while_running) return;
+    if (rh_output_surface(&r->output, w->frame, &w->progress.surface_seconds, &status) == RH_OK) return;
+    r->surface_failures++;
+    rh_log(RH_LOG_WARNING, "frame %lld has no surface: %s", (long long)w->frame, status.message);
+}
+
+static rh_code write_frame(run *r, rh_status *status)
+{
+    rh_world *w = r->w;
     if (!r->writes || w->frame < r->first_written) return RH_OK;
     rh_frame_info info = {w->frame, w->time, w->scene->frames.fps, w->scene->cell, w->scene->hash, w->scene->output.up == RH_UP_Z};
-    return rh_output_frame(&r->output, &w->points, &info, status);
+    RH_TRY(rh_output_frame(&r->output, &w->points, &info, status));
+    make_surface(r);
+    return RH_OK;
 }
 
 static rh_code save_when_due(run *r, rh_status *status)
@@ -308,6 +322,7 @@ static void tell(const run *r, bool frame_done)
     w->progress.first_frame = w->scene->frames.first;
     w->progress.last_frame = r->last;
     w->progress.frame = w->frame;
+    w->progress.surface_failures = r->surface_failures;
     w->progress.frame_fraction = frame_done ? 1 : (w->time - begin) / (end - begin);
     if (r->options->progress) r->options->progress(&w->progress, frame_done, r->options->user);
 }
@@ -325,15 +340,18 @@ static rh_code finish_frame(run *r, rh_status *status)
 {
     rh_world *w = r->w;
     double end = frame_time(w->scene, w->frame);
+    int64_t before = w->step;
     while (w->time < end) {
         RH_TRY(step_towards(w, end, status));
-        if (r->writes) RH_TRY(rh_output_log(&r->output, &w->progress, &w->report, w->time >= end, status));
         if (w->time >= end) break;
+        if (r->writes) RH_TRY(rh_output_log(&r->output, &w->progress, &w->report, false, status));
         tell(r, false);
         if (stop_asked(r)) return stop_here(r, status);
     }
     w->frame_done = true;
     RH_TRY(write_frame(r, status));
+    // After the files, for it tells how long the surface took.
+    if (r->writes && w->step > before) RH_TRY(rh_output_log(&r->output, &w->progress, &w->report, true, status));
     RH_TRY(save_when_due(r, status));
     tell(r, true);
     return RH_OK;
@@ -345,8 +363,8 @@ static rh_code run_frames(run *r, rh_status *status)
     if (w->step == 0 && w->frame_done) {
         // Emitters that start at once belong to the first frame.
         RH_TRY(rh_emit(&w->seeder, 0, &w->points, status));
-        RH_TRY(write_frame(r, status));
         fill_progress(w, 0, 0);
+        RH_TRY(write_frame(r, status));
         tell(r, true);
     }
     while (!(w->frame_done && w->frame >= r->last)) {

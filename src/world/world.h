@@ -32,6 +32,8 @@ typedef struct rh_progress {
     int64_t emitted, removed;  // particles, in total
     int64_t memory_bytes;
     double seconds;           // wall time of this step
+    double surface_seconds;   // wall time of the frame's surface, when the run makes it; 0 but at the end of a frame
+    int64_t surface_failures; // frames of this run whose surface could not be made; their points are there
 } rh_progress;
 
 typedef struct rh_run_options {

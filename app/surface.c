@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// rheo surface: from files of particles to level sets and meshes, frame by frame. Each frame depends on its own files and the parameters alone
+// (world/surfacing.h), so ranges of frames may go to different machines.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "app.h"
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "format.h"
+#include "scene/scene.h"
+#include "scene/section.h"
+#include "scene/words.h"
+#include "world/surfacing.h"
+
+enum { MOST_SUBFRAMES = 1000 };  // three digits in the names
+
+typedef struct item {
+    char *path, *folder;  // of the points and of the results (owned)
+    int64_t frame;        // -1: the file will tell
+    int digits;
+} item;
+
+typedef struct job {
+    const app_arguments *arguments;
+    rh_surfacing_params params;
+    item *items;  // owned, in the order of work
+    int count;
+    int64_t subframes;
+    atomic_int *stop;
+    int at;           // the item being worked on
+    int64_t done;     // surfaces
+    double started;
+} job;
+
+// --- parameters -----------------------------------------------------------------------------------------------------
+
+static rh_code check_mode(const char *mode, rh_status *status)
+{
+    const char *const *names = rh_params_find(&rh_surfacing_table, "mode")->choices;
+    char hint[320];
+    int count = 0;
+    for (; names[count]; count++)
+        if (!strcmp(names[count], mode)) return RH_OK;
+    return rh_fail(status, RH_USER, "--mode: unknown mode '%.60s'; %s", mode, rh_words_suggest(mode, names, count, hint, sizeof hint));
+}
+
+// --mode and --mesh are short for settings and come before those the user spelt out.
+static rh_code read_parameters(job *j, const char *name, const rh_surfacing_params *base, rh_status *status)
+{
+    const app_arguments *a = j->arguments;
+    char mode[96];
+    const char **sets = rh_alloc((size_t)(a->sets.count + 2) * sizeof *sets, "app.words", status);
+    if (!sets) return RH_MEMORY;
+    int count = 0;
+    rh_code code = a->mode ? check_mode(a->mode, status) : RH_OK;
+    if (a->mode) {
+        snprintf(mode, sizeof mode, "mode=%.60s", a->mode);
+        sets[count++] = mode;
+    }
+    if (a->mesh) sets[count++] = "mesh=true";
+    for (int i = 0; i < a->sets.count; i++) sets[count++] = a->sets.items[i];
+    if (code == RH_OK) code = rh_section_load(&rh_surfacing_table, name, base, sets, count, &j->params, status);
+    rh_free(sets);
+    return code;
+}
+
+// --- what to do -----------------------------------------------------------------------------------------------------
+
+static rh_code add_item(job *j, const char *path, const char *folder, rh_status *status)
+{
+    item *one = &j->items[j->count];
+    *one = (item){.path = rh_strdup(path, "app.files", status), .folder = rh_strdup(folder, "app.files", status)};
+    one->frame = rh_surface_frame_number(path, &one->digits);
+    j->count++;
+    return one->path && one->folder ? RH_OK : RH_MEMORY;
+}
+
+static rh_code make_room(job *j, int count, rh_status *status)
+{
+    j->items = rh_alloc_zero((size_t)(count + 1) * sizeof *j->items, "app.files", status);
+    return j->items ? RH_OK : RH_MEMORY;
+}
+
+static rh_code list_run(job *j, const char *points, const char *ending, const app_frames *frames, rh_status *status)
+{
+    char path[RH_PATH_MAX], folder[RH_PATH_MAX];
+    const app_arguments *a = j->arguments;
+    RH_TRY(app_path(folder, a->operand, "surface", status));
+    RH_TRY(make_room(j, frames->count, status));
+    for (int i = 0; i < frames->count; i++) {
+        RH_TRY(app_frame_path(path, points, "points", frames->numbers[i], ending, status));
+        RH_TRY(add_item(j, path, a->out ? a->out : folder, status));
+    }
+    return RH_OK;
+}
+
+static rh_code find_run_frames(job *j, rh_status *status)
+{
+    char points[RH_PATH_MAX];
+    app_frames frames = {0};
+    const char *ending = ".vdb";
+    RH_TRY(app_path(points, j->arguments->operand, "points", status));
+    RH_TRY(app_frames_list(points, "points", ending, &frames, status));
+    if (frames.count == 0) RH_TRY(app_frames_list(points, "points", ending = ".ply", &frames, status));
+    rh_code code = RH_OK;
+    if (frames.count == 0) code = rh_fail(status, RH_USER, "%s: found no frames, expected points.####.vdb or .ply", points);
+    if (code == RH_OK) code = app_frames_choose(&frames, &j->arguments->frames, status);
+    if (code == RH_OK) code = list_run(j, points, ending, &frames, status);
+    app_frames_free(&frames);
+    return code;
+}
+
+static rh_code prepare_run(job *j, rh_status *status)
+{
+    char path[RH_PATH_MAX], name[RH_PATH_MAX + 16];
+    rh_scene scene;
+    RH_TRY(app_path(path, j->arguments->operand, "scene.yaml", status));
+    if (!rh_file_exists(path))
+        return rh_fail(status, RH_USER, "%s: found no scene.yaml in it, expected the folder of a run, or files of points (.vdb, .ply)", j->arguments->operand);
+    RH_TRY(rh_scene_load(path, NULL, 0, &scene, status));
+    snprintf(name, sizeof name, "%s: surface", path);
+    rh_code code = read_parameters(j, name, &scene.surface, status);
+    rh_scene_free(&scene);
+    return code == RH_OK ? find_run_frames(j, status) : code;
+}
+
+static const char *kind_of(const char *path)
+{
+    static const char *const kinds[] = {".vdb", ".ply"};
+    size_t length = strlen(path);
+    for (int i = 0; i < 2; i++)
+        if (length > 4 && !strcmp(path + length - 4, kinds[i])) return kinds[i];
+    return NULL;
+}
+
+static rh_code check_file(const app_texts *files, int i, rh_status *status)
+{
+    const char *path = files->items[i], *first = files->items[0];
+    if (app_is_folder(path)) return rh_fail(status, RH_USER, "%s: found a folder among files, expected one run alone, or files of points", path);
+    if (!kind_of(path)) return rh_fail(status, RH_USER, "%s: found a file of unknown kind, expected points as .vdb or .ply", path);
+    if (!rh_file_exists(path)) return rh_fail(status, RH_IO, "%s: no such file or folder", path);
+    if (strcmp(kind_of(path), kind_of(first)))
+        return rh_fail(status, RH_USER, "found %s and %s, expected files of one kind, all .vdb or all .ply", first, path);
+    if (files->count > 1 && rh_surface_frame_number(path, NULL) < 0)
+        return rh_fail(status, RH_USER, "%s: found no frame number in the name, expected one where there are several files, such as drop.0001%s", path, kind_of(path));
+    return RH_OK;
+}
+
+// The folder `surface` beside the file.
+static rh_code folder_beside(const char *path, char out[RH_PATH_MAX], rh_status *status)
+{
+    char folder[RH_PATH_MAX] = ".";
+    const char *slash = strrchr(path, '/');
+    if (slash && slash - path < RH_PATH_MAX) snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
+    return app_path(out, slash == path ? "" : folder, "surface", status);
+}
+
+static int by_folder_and_frame(const void *a, const void *b)
+{
+    const item *x = a, *y = b;
+    int order = strcmp(x->folder, y->folder);
+    return order ? order : (x->frame > y->frame) - (x->frame < y->frame);
+}
+
+static rh_code refuse_clashes(const job *j, rh_status *status)
+{
+    for (int i = 1; i < j->count; i++) {
+        const item *a = &j->items[i - 1], *b = &j->items[i];
+        if (!by_folder_and_frame(a, b))
+            return rh_fail(status, RH_USER, "found %s and %s, both frame %lld and bound for %s; --out DIR gives each its own folder", a->path, b->path,
+                           (long long)a->frame, a->folder);
+    }
+    return RH_OK;
+}
+
+static rh_code prepare_files(job *j, rh_status *status)
+{
+    const app_arguments *a = j->arguments;
+    char folder[RH_PATH_MAX];
+    for (int i = 0; i < a->operands.count; i++) RH_TRY(check_file(&a->operands, i, status));
+    RH_TRY(read_parameters(j, "surface", NULL, status));
+    RH_TRY(make_room(j, a->operands.count, status));
+    for (int i = 0; i < a->operands.count; i++) {
+        const char *path = a->operands.items[i];
+        int64_t frame = rh_surface_frame_number(path, NULL);
+        if (a->frames.given && (frame < a->frames.first || frame > a->frames.last)) continue;
+        RH_TRY(folder_beside(path, folder, status));
+        RH_TRY(add_item(j, path, a->out ? a->out : folder, status));
+    }
+    if (j->count == 0)
+        return rh_fail(status, RH_USER, "--frames: found none of the files in %lld-%lld", (long long)a->frames.first, (long long)a->frames.last);
+    qsort(j->items, (size_t)j->count, sizeof *j->items, by_folder_and_frame);
+    return refuse_clashes(j, status);
+}
+
+static rh_code prepare(job *j, rh_status *status)
+{
+    const app_arguments *a = j->arguments;
+    j->subframes = a->subframes ? a->subframes : 1;
+    if (j->subframes > MOST_SUBFRAMES) return rh_fail(status, RH_USER, "--subframes: found %lld, expected 1 to %d", (long long)j->subframes, MOST_SUBFRAMES);
+    if (a->out && rh_file_exists(a->out) && !app_is_folder(a->out)) return rh_fail(status, RH_USER, "--out: %s is a file, expected a folder or nothing", a->out);
+    if (a->operands.count == 1 && app_is_folder(a->operand)) return prepare_run(j, status);
+    return prepare_files(j, status);
+}
+
+// --- doing it -------------------------------------------------------------------------------------------------------
+
+static void print_line(const job *j, const rh_surface_result *r, double fraction)
+{
+    app_text particles, droplets, voxels, polygons, wall;
+    char part[8] = "";
+    if (j->arguments->quiet) return;
+    if (fraction > 0) snprintf(part, sizeof part, ".%03d", (int)(1000 * fraction + 0.5));
+    fprintf(stderr, "frame %lld%s  particles %s  droplets %s  voxels %s", (long long)r->frame, part, app_format_count(r->particles, &particles),
+            app_format_count(r->report.droplets, &droplets), app_format_count(r->voxels, &voxels));
+    if (j->params.mesh) fprintf(stderr, "  polygons %s", app_format_count(r->polygons, &polygons));
+    fprintf(stderr, "  %s\n", app_format_duration(r->seconds, &wall));
+}
+
+// One frame, whole and at the times in between when there is a next one.
+static rh_code do_item(job *j, const item *one, rh_status *status)
+{
+    char next[RH_PATH_MAX];
+    int64_t parts = j->subframes > 1 && rh_surface_next_file(one->path, next) ? j->subframes : 1;
+    for (int64_t i = 0; i < parts; i++) {
+        if (atomic_load(j->stop)) return rh_fail(status, RH_STOPPED, "stopped on request");
+        rh_surface_result result;
+        rh_surface_task task = {.points = one->path, .next = parts > 1 ? next : NULL, .fraction = (double)i / (double)parts, .folder = one->folder, .frame = one->frame,
+                                .digits = one->digits};
+        RH_TRY(rh_surface_frame(&j->params, &task, &result, status));
+        print_line(j, &result, task.fraction);
+        j->done++;
+    }
+    return RH_OK;
+}
+
+static void print_summary(const job *j, bool stopped)
+{
+    app_text wall, each;
+    double seconds = rh_seconds() - j->started;
+    if (j->arguments->quiet) return;
+    fprintf(stderr, "%s: %lld surface%s in %s (%s each)\n", stopped ? "stopped" : "done", (long long)j->done, j->done == 1 ? "" : "s", app_format_duration(seconds, &wall),
+            app_format_duration(j->done ? seconds / (double)j->done : -1, &each));
+    for (int i = 0; i < j->count; i++)
+        if (i == 0 || strcmp(j->items[i].folder, j->items[i - 1].folder)) fprintf(stderr, "  surfaces    %s\n", j->items[i].folder);
+    if (stopped && j->items[j->at].frame >= 0)
+        fprintf(stderr, "  go on       the same command with --frames %lld-%lld\n", (long long)j->items[j->at].frame, (long long)j->items[j->count - 1].frame);
+}
+
+static rh_code work(job *j, rh_status *status)
+{
+    RH_TRY(prepare(j, status));
+    rh_threads_set((int)j->arguments->threads);
+    j->stop = app_stop_on_signals("this frame");
+    j->started = rh_seconds();
+    rh_code code = RH_OK;
+    for (j->at = 0; j->at < j->count; j->at++) {
+        code = do_item(j, &j->items[j->at], status);
+        if (code != RH_OK) break;
+    }
+    if (code == RH_OK || code == RH_STOPPED) print_summary(j, code == RH_STOPPED);
+    return code;
+}
+
+static int surface(const app_arguments *arguments)
+{
+    rh_status status = {0};
+    job j = {.arguments = arguments};
+    work(&j, &status);
+    rh_params_free(&rh_surfacing_table, &j.params);
+    for (int i = 0; i < j.count; i++) {
+        rh_free(j.items[i].path);
+        rh_free(j.items[i].folder);
+    }
+    rh_free(j.items);
+    return app_report(&status);
+}
+
+#define AT(field) offsetof(app_arguments, field)
+static const app_option options[] = {
+    {"mode", APP_TEXT, AT(mode), "MODE", "ellipsoid (default), sphere, averaged, solenthaler or density"},
+    {"mesh", APP_FLAG, AT(mesh), NULL, "write a mesh too (PLY, or OBJ with --set mesh_format=obj)"},
+    {"frames", APP_RANGE, AT(frames), "A-B", "frames to do; without it all"},
+    {"subframes", APP_COUNT, AT(subframes), "N", "N surfaces a frame, at 0, 1/N, 2/N ... of the way to the next, for motion blur"},
+    {"out", APP_TEXT, AT(out), "DIR", "folder of the results; without it RUN/surface, or surface beside each file"},
+    {"set", APP_TEXTS, AT(sets), "NAME=VALUE", "change a parameter, such as voxel=0.01 (may be repeated); \"rheo doc surface\" lists them"},
+    {"threads", APP_COUNT, AT(threads), "N", "threads to use; without it all cores. The result does not depend on it"},
+    {"quiet", APP_FLAG, AT(quiet), NULL, "no progress, only warnings and errors"},
+};
+
+const app_command app_surface = {
+    "surface", "RUN|FILE...", true, true, "particles to level sets and meshes",
+    "Makes the surface of the particles of a run, or of points files of any origin (.vdb, .ply), as\n"
+    "surface.####.vdb: a level set \"surface\", the velocity \"vel\" and the attributes asked for. For a\n"
+    "run the parameters start from the section `surface` of its scene. Frames are independent:\n"
+    "ranges done on different machines give the same bytes. Control-C stops after the running frame.",
+    options, APP_OPTION_COUNT(options), surface};

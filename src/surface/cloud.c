@@ -24,17 +24,21 @@ static void list_attributes(const rh_points *points, char *out, size_t room)
         used += (size_t)snprintf(out + used, room - used, "%s%s", i ? ", " : "", points->attributes[i].name);
 }
 
-// About how far apart the points are: that of as many in a regular order in the cells they occupy. Only for advice.
+// About how far apart the points are, for advice only: of up to a thousand of them, spread over the set, the mean distance to the nearest of the points after
+// them in the file would need a search; files keep neighbours together, so the nearest of the next 64 will do.
 static double guess_spacing(const rh_vec3 *p, int64_t count)
 {
-    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-    for (int64_t i = 0; i < count; i++) {
-        const float *x = &p[i].x;
-        for (int a = 0; a < 3; a++) low[a] = fmin(low[a], x[a]), high[a] = fmax(high[a], x[a]);
+    double sum = 0;
+    int64_t seen = 0, step = count / 1000 + 1;
+    for (int64_t i = 0; i + 1 < count; i += step) {
+        double least = INFINITY;
+        for (int64_t k = i + 1; k < count && k <= i + 64; k++) {
+            double d = rh_v3_length(rh_v3_sub(p[k], p[i]));
+            if (d > 0 && d < least) least = d;
+        }
+        if (least < INFINITY) sum += least, seen++;
     }
-    double volume = 1;
-    for (int a = 0; a < 3; a++) volume *= fmax(high[a] - low[a], 1e-6);
-    return count > 0 ? cbrt(volume / (double)count) : 0;
+    return seen ? 1.4 * sum / (double)seen : 1;  // of scattered points the nearest is nearer than their spacing
 }
 
 static rh_code find_radii(rh_surface_cloud *cloud, rh_status *status)
@@ -51,8 +55,9 @@ static rh_code find_radii(rh_surface_cloud *cloud, rh_status *status)
     }
     char names[512];
     list_attributes(cloud->points, names, sizeof names);
-    return rh_fail(status, RH_USER, "the points have no attribute radius or pscale of type float (found %s); give their radius: with their spacing below %.3g m, radius=%.3g or less", names,
-                   guess_spacing(cloud->position, cloud->points->count), 0.62 * guess_spacing(cloud->position, cloud->points->count));
+    double spacing = guess_spacing(cloud->position, cloud->points->count);
+    return rh_fail(status, RH_USER, "the points have no attribute radius or pscale of type float (found %s); give one, as in --set radius=%.2g for points about %.2g m apart", names,
+                   0.62 * spacing, spacing);
 }
 
 static rh_code find_group(rh_surface_cloud *cloud, rh_status *status)
@@ -95,6 +100,22 @@ static rh_code measure_radii(rh_surface_cloud *cloud, rh_arena *arena, rh_status
     return RH_OK;
 }
 
+// Absurd is what lies farther away than coordinates can tell particles apart. Voxels may be smaller than particles, though: see check_voxel.
+static double farthest_of(const rh_surface_cloud *cloud) { return FARTHEST * fmax(cloud->voxel, VOXEL_RADII * cloud->mean_radius); }
+
+static rh_code check_voxel(const rh_surface_cloud *cloud, rh_status *status)
+{
+    double most = 0;
+#pragma omp parallel for schedule(static) reduction(max : most)
+    for (int64_t p = 0; p < cloud->points->count; p++) {
+        rh_vec3 x = cloud->position[p];
+        most = fmax(most, fmax(fabsf(x.x), fmax(fabsf(x.y), fabsf(x.z))));
+    }
+    if (most < FARTHEST * cloud->voxel) return RH_OK;
+    return rh_fail(status, RH_USER, "voxel: found %g m, too small for points %g m from the origin and %g m in radius; expected at least %.2g m", cloud->voxel, most, cloud->mean_radius,
+                   1.01 * most / FARTHEST);
+}
+
 enum { GOOD, BAD_POSITION, BAD_RADIUS };
 
 static int verdict(const rh_surface_cloud *cloud, double farthest, uint32_t p)
@@ -116,7 +137,7 @@ static void refresh(rh_surface_cloud *cloud)
 static rh_code drop_bad(rh_surface_cloud *cloud, rh_arena *arena, rh_surfacing_report *report, rh_status *status)
 {
     int64_t count = cloud->points->count, bad[3] = {0};
-    double farthest = FARTHEST * cloud->voxel;
+    double farthest = farthest_of(cloud);
 #pragma omp parallel for schedule(static) reduction(+ : bad[:3])
     for (int64_t p = 0; p < count; p++) bad[verdict(cloud, farthest, (uint32_t)p)]++;
     report->bad_positions = bad[BAD_POSITION];
@@ -181,6 +202,17 @@ static void choose_depths(rh_surface_cloud *cloud, double cell, double search, d
     cloud->deepest = 1;
 }
 
+static void find_extent(rh_surface_cloud *cloud)
+{
+    for (int a = 0; a < 3; a++) cloud->low[a] = INT32_MAX, cloud->high[a] = INT32_MIN;
+    for (int32_t t = 0; t < cloud->cells.count; t++)
+        for (int a = 0; a < 3; a++) {
+            int first = RH_TILE * (&cloud->cells.at[t].x)[a];
+            if (first < cloud->low[a]) cloud->low[a] = first;
+            if (first + RH_TILE - 1 > cloud->high[a]) cloud->high[a] = first + RH_TILE - 1;
+        }
+}
+
 static void choose_voxel(rh_surface_cloud *cloud)
 {
     cloud->voxel = cloud->params->voxel > 0 ? cloud->params->voxel : VOXEL_RADII * cloud->mean_radius;
@@ -201,6 +233,7 @@ rh_code rh_cloud_make(rh_surface_cloud *cloud, const rh_surfacing_params *params
     RH_TRY(drop_bad(cloud, arena, report, status));
     RH_TRY(measure_radii(cloud, arena, status));  // without those that were dropped
     choose_voxel(cloud);
+    RH_TRY(check_voxel(cloud, status));
     bool ellipsoids = params->mode == RH_SURFACING_ELLIPSOID;
     double search = ellipsoids ? params->search_radius * cloud->mean_radius : 0, widest = ellipsoids ? params->search_radius * cloud->largest_radius : 0;
     // Half a search radius, but not so little that the widest search leaves the halo of a tile (four cells).
@@ -210,6 +243,7 @@ rh_code rh_cloud_make(rh_surface_cloud *cloud, const rh_surfacing_params *params
     RH_TRY(rh_tiles_build(&cloud->cells, 3, cell, cloud->position, points->count, 1, arena, status));
     RH_TRY(rh_tiles_sort(&cloud->cells, points, arena, status));
     refresh(cloud);
+    find_extent(cloud);
     report->points = points->count;
     report->radius = cloud->mean_radius;
     report->voxel = cloud->voxel;

@@ -192,18 +192,18 @@ static void gather_row(rh_leaf_work *w, int from, int to, int j, int k)
     }
 }
 
-// Search cells between two voxel coordinates along an axis.
-static void cell_range(const rh_surface_cloud *cloud, float low, float high, int *from, int *to)
+// Search cells between two voxel coordinates along an axis, as far as there are any.
+static void cell_range(const rh_surface_cloud *cloud, int axis, float low, float high, int *from, int *to)
 {
     double scale = cloud->voxel / (double)cloud->cells.h;
-    *from = (int)floor((double)low * scale - 1e-4);
-    *to = (int)floor((double)high * scale + 1e-4);
+    *from = (int)fmax(floor((double)low * scale - 1e-4), cloud->low[axis]);
+    *to = (int)fmin(floor((double)high * scale + 1e-4), cloud->high[axis]);
 }
 
 static void gather(rh_leaf_work *w, float reach)
 {
     int from[3], to[3];
-    for (int a = 0; a < 3; a++) cell_range(w->cloud, (&w->corner.x)[a] - reach, (&w->corner.x)[a] + 7 + reach, &from[a], &to[a]);
+    for (int a = 0; a < 3; a++) cell_range(w->cloud, a, (&w->corner.x)[a] - reach, (&w->corner.x)[a] + 7 + reach, &from[a], &to[a]);
     w->run_count = 0;
     for (int k = from[2]; k <= to[2]; k++)
         for (int j = from[1]; j <= to[1]; j++) gather_row(w, from[0], to[0], j, k);
@@ -212,8 +212,8 @@ static void gather(rh_leaf_work *w, float reach)
 
 static int run_room(const rh_surface_cloud *cloud, float reach)
 {
-    double across = (7 + 2 * (double)reach) * cloud->voxel / cloud->cells.h + 3;
-    return (int)(across * across * across / 2 + across * across) + 16;  // no two runs in neighbouring cells of a row
+    double across = (7 + 2 * (double)reach) * cloud->voxel / cloud->cells.h + 3, most = across * across * across / 2 + across * across;
+    return (int)fmin(most, (double)cloud->points->count) + 16;  // no two runs in neighbouring cells of a row, none empty
 }
 
 static int depth_at(const rh_surface_cloud *cloud, int i, int j, int k)
@@ -236,25 +236,24 @@ static bool find_known(rh_leaf_work *w)
 {
     const rh_surface_cloud *cloud = w->cloud;
     int from[3], to[3];
-    bool all = true;
     w->any_known = false;
     w->known = (rh_bits){{0}};
-    if (cloud->inside_depth > cloud->deepest) return false;
-    for (int a = 0; a < 3; a++) cell_range(cloud, (&w->corner.x)[a], (&w->corner.x)[a] + 7, &from[a], &to[a]);
+    // With voxels as large as cells nothing is so deep that it pays to look.
+    if (cloud->inside_depth > cloud->deepest || cloud->voxel > (double)cloud->cells.h) return false;
+    for (int a = 0; a < 3; a++) cell_range(cloud, a, (&w->corner.x)[a], (&w->corner.x)[a] + 7, &from[a], &to[a]);
     for (int i = from[0]; i <= to[0]; i++)
         for (int j = from[1]; j <= to[1]; j++)
             for (int k = from[2]; k <= to[2]; k++) {
-                if (depth_at(cloud, i, j, k) < cloud->inside_depth) {
-                    all = false;
-                    continue;
-                }
+                if (depth_at(cloud, i, j, k) < cloud->inside_depth) continue;
                 unsigned x = cell_voxels(cloud, w->corner.x, i), y = cell_voxels(cloud, w->corner.y, j), z = cell_voxels(cloud, w->corner.z, k);
                 uint64_t layer = 0;
                 for (int n = 0; n < RH_TILE; n++) layer |= (uint64_t)(y >> n & 1 ? z : 0) << (8 * n);
                 for (int n = 0; n < RH_TILE; n++) w->known.layer[n] |= x >> n & 1 ? layer : 0;
                 w->any_known = true;
             }
-    return all;
+    uint64_t all = ~0ull;
+    for (int n = 0; n < RH_TILE; n++) all &= w->known.layer[n];
+    return all == ~0ull;
 }
 
 static void apply_known(rh_leaf_work *w)

@@ -67,6 +67,10 @@ static const rh_param rows[] = {
 static rh_code check(const void *object, const char **field, rh_status *status)
 {
     const rh_surfacing_params *p = object;
+    if (p->voxel > 0 && p->voxel < 1e-6) {
+        *field = "voxel";
+        return rh_fail(status, RH_USER, "must be 0 or at least 1e-6 m, found %g", p->voxel);
+    }
     if (p->low < p->high) return RH_OK;
     *field = "high";
     return rh_fail(status, RH_USER, "must be above low: low is %g, high is %g", p->low, p->high);

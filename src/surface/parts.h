@@ -23,6 +23,7 @@ typedef struct rh_surface_cloud {
     const int32_t *group;       // not 0: gets an ellipsoid; NULL: all do
     double mean_radius, largest_radius, voxel;  // m
     rh_tiles cells;             // search cells
+    int low[3], high[3];        // those that there are: cells [low, high] along each axis
     uint8_t *depth;             // per cell: how many cells to the nearest empty one, at most `deepest`
     int deepest;
     int sphere_depth;           // points in cells so deep get no neighbourhood

@@ -14,7 +14,8 @@
 // The centre of the source is c = x_p + lambda m. Below a free surface m points inwards by what the missing half of the ball takes away, 0.32 R at the
 // surface itself: the liquid is drawn in by a whole particle spacing, small drops and rims of sheets by more. `recentre` keeps the smoothing and drops the
 // pull: along each axis of the ellipsoid the mean and the variance tell where the material ends, and the outermost particles get their shape's end there
-// (find_centre). Tried before and worse: subtracting the pull of a half space (sheets and slabs swell), moving centres without growing the shape (holes below the
+// (find_centre). Where variances are equal, at corners of regular lattices, the axes are not determined and neither is the last tenth of a spacing. Tried before and
+// worse: the direction of the mean alone instead of axes (sheets swell), subtracting the pull of a half space (sheets and slabs swell), moving centres without growing the shape (holes below the
 // surface), no smoothing (twice as bumpy).
 //
 // Eight neighbours at a time for the sums, in float with x_p as origin (two passes in double give the same to 1e-5 R^2, tests/unit/test_ellipsoid.c);

@@ -42,6 +42,7 @@ static rh_code missing_attribute(const rh_points *points, const char *word, rh_s
 static rh_code want_channel(const rh_points *points, const char *word, rh_channel_list *list, rh_status *status)
 {
     const rh_attribute *found = rh_points_find(points, word);
+    if (!found && points->count == 0) return RH_OK;  // files of empty frames say nothing of attributes
     if (!found) return missing_attribute(points, word, status);
     if (found->type == RH_POINT_MAT3F) return rh_fail(status, RH_USER, "attributes: '%s' is of type %s, which a grid cannot hold", word, rh_point_type_name(found->type));
     const char *name = strcmp(word, "v") == 0 ? "vel" : word;
@@ -64,7 +65,6 @@ static bool is_diagnostic(const rh_surfacing_params *params, const char *word)
 static rh_code want_channels(const rh_surfacing_params *params, const rh_points *points, bool shaped, rh_channel_list *list, rh_status *status)
 {
     list->count = 0;
-    if (points->count == 0) return RH_OK;  // files of empty frames say nothing of attributes
     const rh_attribute *velocity = rh_points_find(points, "v");
     if (velocity && velocity->type == RH_POINT_VEC3F) RH_TRY(want_channel(points, "v", list, status));
     for (const char *at = params->attributes ? params->attributes : ""; *at;) {

@@ -227,12 +227,20 @@ private:
         for (auto &channel : grid_.channels)
             if (channel->getName() == filter.mask)
                 if (auto values = openvdb::gridPtrCast<FloatGrid>(channel)) return make_mask(filter, values, mask), RH_OK;
-        std::vector<const char *> names;
+        return no_such_mask(filter.mask, status);
+    }
+
+    rh_code no_such_mask(const char *mask, rh_status *status) const
+    {
+        std::vector<std::string> names;
+        std::vector<const char *> texts;
         std::string list;
-        for (auto &channel : grid_.channels)
-            if (openvdb::gridPtrCast<FloatGrid>(channel)) list += (names.empty() ? "" : ", ") + channel->getName(), names.push_back(channel->getName().c_str());
-        return rh_fail(status, RH_USER, "mask: found '%s', expected a float attribute that is carried to the surface: %s", filter.mask,
-                       list.empty() ? "there is none" : list.c_str());
+        for (const auto &channel : grid_.channels)
+            if (openvdb::gridPtrCast<FloatGrid>(channel)) names.push_back(channel->getName());
+        for (const std::string &name : names) list += (list.empty() ? "" : ", ") + name, texts.push_back(name.c_str());
+        const char *nearest = rh_nearest_name(mask, texts.data(), int(texts.size()));
+        return rh_fail(status, RH_USER, "mask: found '%s', expected a float attribute that is carried to the surface (%s)%s%s%s", mask,
+                       list.empty() ? "there is none" : list.c_str(), nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
     }
 
     void make_mask(const rh_filter_params &filter, const FloatGrid::Ptr &channel, Mask &mask)

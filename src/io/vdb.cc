@@ -478,21 +478,57 @@ void describe_points(std::ostream &out, const vp::PointDataGrid &grid)
     }
 }
 
-void describe_grid(std::ostream &out, openvdb::io::File &file, const openvdb::Name &name)
+// The least and the largest value of active voxels; of vectors the largest length.
+void describe_values(std::ostream &out, const openvdb::GridBase &any)
+{
+    using Numbers = openvdb::TypeList<openvdb::FloatGrid, openvdb::Int32Grid, openvdb::Int64Grid>;
+    any.apply<Numbers>([&](const auto &grid) {
+        auto value = grid.cbeginValueOn();
+        if (!value) return;
+        auto low = *value, high = *value;
+        for (; value; ++value) low = std::min(low, *value), high = std::max(high, *value);
+        out << ", " << low << " to " << high;
+    });
+    any.apply<openvdb::TypeList<openvdb::Vec3SGrid>>([&](const auto &grid) {
+        float longest = 0;
+        for (auto value = grid.cbeginValueOn(); value; ++value) longest = std::max(longest, (*value).length());
+        out << ", lengths up to " << longest;
+    });
+}
+
+// What our files say of themselves.
+std::string facts_of(const openvdb::GridBase &grid)
+{
+    std::ostringstream out;
+    for (auto item = grid.beginMeta(); item != grid.endMeta(); ++item)
+        if (item->first.compare(0, 5, "rheo_") == 0) out << ", " << item->first.substr(5) << ' ' << item->second->str();
+    return out.str();
+}
+
+void describe_kind(std::ostream &out, const openvdb::GridBase &grid)
+{
+    out << grid.valueType();
+    if (grid.getGridClass() != openvdb::GRID_UNKNOWN) out << ", " << openvdb::GridBase::gridClassToString(grid.getGridClass());
+    if (grid.getVectorType() == openvdb::VEC_CONTRAVARIANT_RELATIVE) out << ", velocity";
+    out << ", voxel " << grid.voxelSize().x() << " m, ";
+    const auto *distances = dynamic_cast<const openvdb::FloatGrid *>(&grid);
+    if (distances && grid.getGridClass() == openvdb::GRID_LEVEL_SET) out << "band of " << distances->background() / grid.voxelSize().x() << " voxels, ";
+}
+
+// `said` are the facts of the grid before; all grids of a frame have the same.
+void describe_grid(std::ostream &out, openvdb::io::File &file, const openvdb::Name &name, std::string &said)
 {
     auto grid = file.readGrid(name);
     const openvdb::CoordBBox box = grid->evalActiveVoxelBoundingBox();
-    out << name << ": " << grid->valueType();
-    if (grid->getGridClass() != openvdb::GRID_UNKNOWN) out << ", " << openvdb::GridBase::gridClassToString(grid->getGridClass());
-    if (grid->getVectorType() == openvdb::VEC_CONTRAVARIANT_RELATIVE) out << ", velocity";
-    out << ", voxel " << grid->voxelSize().x() << " m, ";
-    auto level_set = openvdb::gridPtrCast<openvdb::FloatGrid>(grid);
-    if (level_set && grid->getGridClass() == openvdb::GRID_LEVEL_SET) out << "band of " << level_set->background() / grid->voxelSize().x() << " voxels, ";
+    out << name << ": ";
+    describe_kind(out, *grid);
     out << grid->activeVoxelCount() << " active voxels";
     if (!box.empty()) out << " in " << box.min() << ".." << box.max();
     if (auto points = openvdb::gridPtrCast<vp::PointDataGrid>(grid)) describe_points(out, *points);
-    for (auto item = grid->beginMeta(); item != grid->endMeta(); ++item)
-        if (item->first.compare(0, 5, "rheo_") == 0) out << ", " << item->first.substr(5) << ' ' << item->second->str();
+    else describe_values(out, *grid);
+    const std::string facts = facts_of(*grid);
+    if (facts != said) out << facts;
+    said = facts;
     out << '\n';
 }
 
@@ -502,9 +538,10 @@ rh_code describe(const char *path, std::string &text, rh_status *status)
     openvdb::io::File file(path);
     file.open(/*delayLoad=*/false);
     std::ostringstream out;
+    std::string said;
     for (auto name = file.beginName(); name != file.endName(); ++name) {
         if (rh_vdb::grid_type(file, name.gridName()) == "unknown") out << name.gridName() << ": of an unknown type\n";
-        else describe_grid(out, file, name.gridName());
+        else describe_grid(out, file, name.gridName(), said);
     }
     text = out.str();
     return RH_OK;

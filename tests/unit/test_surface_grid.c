@@ -307,7 +307,6 @@ static void spheres_shrink_by_their_curvature(void **state)
     double mean = 0.5 - radius_after(band_of_balls, &one_ball, (rh_filter_params){.kind = RH_FILTER_MEAN, .iterations = 3});
     double four = 0.5 - radius_after(band_of_balls, &one_ball, (rh_filter_params){.kind = RH_FILTER_MEAN, .iterations = 4});
     double gauss = 0.5 - radius_after(band_of_balls, &one_ball, (rh_filter_params){.kind = RH_FILTER_GAUSSIAN, .iterations = 1});
-    print_message("of %g: curvature %g, laplacian %g; renormalise %g, median %g, mean %g (%g), gaussian %g\n", 10 * step, curved, diffused, kept, median, mean, four, gauss);
     assert_near(curved / (10 * step), 1, 0.06);
     assert_near(diffused / (10 * step), 1, 0.06);
     assert_near(kept, 0, 2e-4);
@@ -402,7 +401,8 @@ static void masks_that_are_none_are_refused(void **state)
         rh_surface_grid *grid = grid_of(band_of_balls, &one_ball, 0.1, true);
         assert_int_equal(rh_surface_grid_filter(grid, &filter, 1, &status), RH_USER);
         assert_non_null(strstr(status.message, wrong[i]));
-        assert_non_null(strstr(status.message, "heat"));
+        assert_non_null(strstr(status.message, "(heat)"));
+        assert_true((strstr(status.message, "did you mean 'heat'?") != NULL) == (i == 0));
         rh_surface_grid_free(grid);
     }
 }
@@ -497,7 +497,10 @@ static void files_come_back(void **state)
         char *text = rh_vdb_describe(path.text, &status);
         assert_non_null(text);
         assert_non_null(strstr(text, "surface: float, level set"));
-        assert_non_null(strstr(text, "vel: vec3s"));
+        assert_non_null(strstr(text, "vel: vec3s, velocity"));
+        assert_non_null(strstr(text, "side: int32, voxel 0.05 m, "));
+        assert_non_null(strstr(text, "-7 to 9"));
+        assert_true(strstr(strstr(text, "scene_hash") + 1, "scene_hash") == NULL);  // once for all grids
         rh_free(text);
         rh_skin_free(&a);
         rh_skin_free(&b);

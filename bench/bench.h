@@ -95,7 +95,7 @@ typedef struct bench_row {
 
 void bench_print_tables(FILE *to, const bench_row *rows, int count);
 void bench_print_memory(FILE *to, const bench_row *rows, int count);
-// Names in the order they were first met.
+// Names in the order of a step: one that is new stands behind the one that came before it.
 typedef struct bench_names { const char *name[BENCH_NAMES]; int count; } bench_names;
 void bench_names_add(bench_names *names, const bench_stage *stages, int count);
 const bench_stage *bench_find_stage(const bench_stage *stages, int count, const char *name);  // NULL when missing

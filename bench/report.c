@@ -11,10 +11,14 @@ static bool fine(const bench_row *row) { return row->result.code == RH_OK && row
 // --- shared with surface_report.c ---------------------------------------------------------------------------------
 void bench_names_add(bench_names *names, const bench_stage *stages, int count)
 {
-    for (int i = 0; i < count && names->count < BENCH_NAMES; i++) {
+    for (int i = 0, at = 0; i < count; i++, at++) {
         int k = 0;
         while (k < names->count && strcmp(names->name[k], stages[i].name) != 0) k++;
-        if (k == names->count) names->name[names->count++] = stages[i].name;
+        if (k < names->count) at = k;
+        else if (names->count < BENCH_NAMES) {
+            memmove(&names->name[at + 1], &names->name[at], (size_t)(names->count++ - at) * sizeof names->name[0]);
+            names->name[at] = stages[i].name;
+        } else return;
     }
 }
 

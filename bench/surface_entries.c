@@ -4,7 +4,8 @@
 // The table of surfacing's benchmarks. The peer stands before the rows that are compared with it and is repeated as often.
 #include "surface.h"
 
-#define SPLASH(row_name, row_method, ...) {"splash-" row_name, "surface-splash", BENCH_SPLASH, 64, row_method, .repeats = 3, __VA_ARGS__}
+#define SPLASH(row_name, row_method) {"splash-" row_name, "surface-splash", BENCH_SPLASH, 64, row_method, .repeats = 3}
+#define VELOCITY(row_name, row_method) {"splash-" row_name, "surface-velocity", BENCH_SPLASH, 64, row_method, .velocity = true, .repeats = 2}
 #define SEA(row_name, squares, row_repeats, row_when) \
     {"sea-peer-" row_name, "surface-sea", BENCH_SEA, squares, BENCH_PEER, .repeats = row_repeats, .when = row_when}, \
     {"sea-sphere-" row_name, "surface-sea", BENCH_SEA, squares, RH_SURFACING_SPHERE, .repeats = row_repeats, .when = row_when}, \
@@ -14,16 +15,18 @@
 #define TINY(row_name, row_method, ...) {"tiny-" row_name, "surface-tiny", BENCH_SPLASH, 16, row_method, .repeats = 2, .when = BENCH_NAMED, __VA_ARGS__}
 
 const bench_surface_entry bench_surface_entries[] = {
-    // A real splash, all methods; then with velocities, which is what `rheo surface` makes.
-    SPLASH("peer", BENCH_PEER, .velocity = false),
-    SPLASH("sphere", RH_SURFACING_SPHERE, .velocity = false),
-    SPLASH("ellipsoid", RH_SURFACING_ELLIPSOID, .velocity = false),
-    SPLASH("averaged", RH_SURFACING_AVERAGED, .velocity = false),
-    SPLASH("solenthaler", RH_SURFACING_SOLENTHALER, .velocity = false),
-    SPLASH("density", RH_SURFACING_DENSITY, .velocity = false),
-    SPLASH("peer-v", BENCH_PEER, .velocity = true),
-    SPLASH("sphere-v", RH_SURFACING_SPHERE, .velocity = true),
-    SPLASH("ellipsoid-v", RH_SURFACING_ELLIPSOID, .velocity = true),
+    // A real splash, all methods.
+    SPLASH("peer", BENCH_PEER),
+    SPLASH("sphere", RH_SURFACING_SPHERE),
+    SPLASH("ellipsoid", RH_SURFACING_ELLIPSOID),
+    SPLASH("averaged", RH_SURFACING_AVERAGED),
+    SPLASH("solenthaler", RH_SURFACING_SOLENTHALER),
+    SPLASH("density", RH_SURFACING_DENSITY),
+
+    // With velocities carried to the surface, which is what `rheo surface` makes; the peer carries them, too.
+    VELOCITY("peer-v", BENCH_PEER),
+    VELOCITY("sphere-v", RH_SURFACING_SPHERE),
+    VELOCITY("ellipsoid-v", RH_SURFACING_ELLIPSOID),
 
     // Growth: the same work for each point, ever more points.
     SEA("0.1M", 1, 5, BENCH_ALWAYS),

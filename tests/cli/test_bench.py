@@ -149,7 +149,7 @@ class Surface(Program):
     def test_list(self):
         _, surface = self.entries()
         groups = {words[1] for words in surface}
-        self.assertEqual(groups, {"surface-splash", "surface-sea", "surface-threads", "surface-tiny"})
+        self.assertEqual(groups, {"surface-splash", "surface-velocity", "surface-sea", "surface-threads", "surface-tiny"})
         methods = {words[4] for words in surface if words[1] == "surface-splash"}
         self.assertEqual(methods, {"peer", "sphere", "ellipsoid", "averaged", "solenthaler", "density"})
         # What is compared with the peer is repeated as often as the peer.
@@ -178,9 +178,8 @@ class Surface(Program):
                 self.assertGreater(int(row["peak_bytes"]), 12 * int(row["points"]))
                 self.assertRegex(row["hash"], r"^[0-9a-f]{16}$")
                 self.assertIn(f"Memory by label, {name}, ", out)
-        for name in ("shapes_seconds", "stamp_seconds", "finish_seconds"):
-            self.assertIn(name, header)
-        self.assertRegex(out, r"(?m)^tiny-sphere .* ")
+        self.assertEqual(header[len(SURFACE_COLUMNS):], [f"{stage}_seconds" for stage in ("sort", "shapes", "leaves", "stamp", "finish")])
+        self.assertRegex(out, r"(?m)^tiny-sphere +2 +\d+ ")
         self.assertIn("Threads, ellipsoid", out)
         self.assertNotIn("DIFFER", out)
 

@@ -237,10 +237,10 @@ static rh_code run_surface_entries(const options *o, bench_splash *splash, bench
         const bench_surface_entry *e = &bench_surface_entries[i];
         title called = surface_title_of(e);
         if (!is_chosen(o, &called)) continue;
-        double start = rh_seconds();
         bench_surface_row *row = &rows[(*count)++];
         row->entry = e;
         if (e->points == BENCH_SPLASH) bench_splash_prepare(splash, e->size, threads_of(o, 0));
+        double start = rh_seconds();
         bench_surface_measure(e, splash, threads_of(o, e->threads), o->repeats ? o->repeats : e->repeats, &row->result);
         fprintf(stderr, "%-20s %d runs, %.1f s\n", e->name, row->result.repeats, rh_seconds() - start);
         RH_TRY(bench_surface_write_csv(o->surface_csv, rows, *count, status));

@@ -164,6 +164,7 @@ bool bench_in_child(void (*work)(const void *argument, void *out), const void *a
     bool whole = child > 0 && read_whole(ends[0], out, bytes);
     close(ends[0]);
     while (child > 0 && waitpid(child, &state, 0) < 0 && errno == EINTR) {}
+    if (child > 0 && WIFSIGNALED(state)) fprintf(stderr, "bench: a run was ended by signal %d (%s)\n", WTERMSIG(state), strsignal(WTERMSIG(state)));
     return whole && WIFEXITED(state) && WEXITSTATUS(state) == 0;
 }
 

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// bench: runs entries of the table (entries.c), prints tables, writes CSV. docs/performance.md says what every column means.
+// bench: runs entries of the two tables (entries.c, surface_entries.c), prints tables, writes CSV. docs/performance.md says what every column
+// means.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/param.h"
 #include "base/parallel.h"
 #include "io/file.h"
 #include "bench.h"
+#include "surface.h"
 
 enum { MOST_ONLY = 32, MOST_ENTRIES = 64 };
 
@@ -18,20 +21,37 @@ typedef struct options {
     const char *only[MOST_ONLY];
     int only_count, threads, repeats;  // 0 = as the table says
     bool list, help, longer, memory;
-    char csv[RH_PATH_MAX];
+    char csv[RH_PATH_MAX], surface_csv[RH_PATH_MAX + 16];
 } options;
+
+// What an entry of either table is called.
+typedef struct title {
+    const char *name, *group, *whole;  // --only takes any
+    bench_when when;
+} title;
+
+static title title_of(const bench_entry *e) { return (title){e->name, e->group, e->group, e->when}; }
+static title surface_title_of(const bench_surface_entry *e) { return (title){e->name, e->group, "surface", e->when}; }
+
+static int all_titles(title *out)
+{
+    int count = 0;
+    for (int i = 0; i < bench_entry_count; i++) out[count++] = title_of(&bench_entries[i]);
+    for (int i = 0; i < bench_surface_entry_count; i++) out[count++] = surface_title_of(&bench_surface_entries[i]);
+    return count;
+}
 
 static void print_help(void)
 {
     printf("usage: bench [OPTION ...]\n\n"
-           "Runs the benchmarks of the liquid solver, each in a process of its own, prints tables and writes CSV.\n\n"
+           "Runs the benchmarks of the liquid solver and of surfacing, each in a process of its own, prints tables and writes CSV.\n\n"
            "  --list          names of all entries and what they are\n"
-           "  --only NAME     this entry, or all of this group (may be repeated)\n"
+           "  --only NAME     this entry, or all of this group; surface: all of surfacing (may be repeated)\n"
            "  --long          the long entries, too\n"
            "  --repeats N     runs of each entry; the least time counts (without it as the table says)\n"
            "  --threads N     threads of entries that do not fix them (without it all cores)\n"
            "  --memory        also print peaks of memory by label\n"
-           "  --csv FILE      where to write the CSV (bench.csv beside the program)\n"
+           "  --csv FILE.csv  where to write the CSV (bench.csv beside the program); that of surfacing becomes FILE_surface.csv\n"
            "  --help          this text\n\n"
            "docs/performance.md says what every column means.\n");
 }
@@ -47,6 +67,8 @@ static void print_list(void)
         printf("%-13s %-11s %-9s %-28s %6d %7d %8d %8s  %s\n", e->name, e->group, e->scene, e->settings[0] ? e->settings[0] : "", e->skip, e->frames, e->repeats,
                threads, when[e->when]);
     }
+    printf("\n");
+    bench_surface_list(stdout);
 }
 
 // --- options ------------------------------------------------------------------------------------------------------
@@ -61,20 +83,25 @@ static rh_code read_count(const char *option, const char *text, int *out, rh_sta
     return RH_OK;
 }
 
-static bool is_named(const bench_entry *e, const char *name) { return strcmp(e->name, name) == 0 || strcmp(e->group, name) == 0; }
+static bool is_named(const title *t, const char *name)
+{
+    return strcmp(t->name, name) == 0 || strcmp(t->group, name) == 0 || strcmp(t->whole, name) == 0;
+}
 
 static rh_code read_only(options *o, const char *name, rh_status *status)
 {
-    const char *known[2 * MOST_ENTRIES];
+    title titles[2 * MOST_ENTRIES];
+    const char *known[6 * MOST_ENTRIES];
     int count = 0;
-    for (int i = 0; i < bench_entry_count; i++) {
-        if (is_named(&bench_entries[i], name)) {
+    for (int i = 0, all = all_titles(titles); i < all; i++) {
+        if (is_named(&titles[i], name)) {
             if (o->only_count == MOST_ONLY) return rh_fail(status, RH_USER, "--only: more than %d names", MOST_ONLY);
             o->only[o->only_count++] = name;
             return RH_OK;
         }
-        known[count++] = bench_entries[i].name;
-        known[count++] = bench_entries[i].group;
+        known[count++] = titles[i].name;
+        known[count++] = titles[i].group;
+        known[count++] = titles[i].whole;
     }
     const char *nearest = rh_nearest_name(name, known, count);
     return rh_fail(status, RH_USER, "--only: found '%s', expected an entry or a group of --list%s%s%s", name, nearest ? " (did you mean '" : "",
@@ -114,23 +141,34 @@ static rh_code read_options(options *o, int count, char **words, rh_status *stat
 // bench.csv beside the program: build folders are not in the repository.
 static void default_csv(options *o)
 {
-    if (o->csv[0]) return;
     ssize_t length = readlink("/proc/self/exe", o->csv, sizeof o->csv - 16);
     o->csv[length > 0 ? length : 0] = 0;
     char *slash = strrchr(o->csv, '/');
     strcpy(slash ? slash + 1 : o->csv, "bench.csv");
 }
 
-static bool is_chosen(const options *o, const bench_entry *e)
+// bench.csv -> bench_surface.csv
+static void name_surface_csv(options *o)
 {
+    const char *dot = strrchr(o->csv, '.'), *slash = strrchr(o->csv, '/');
+    int stem = dot && (!slash || dot > slash) ? (int)(dot - o->csv) : (int)strlen(o->csv);
+    snprintf(o->surface_csv, sizeof o->surface_csv, "%.*s_surface%s", stem, o->csv, o->csv + stem);
+}
+
+static bool is_chosen(const options *o, const title *t)
+{
+    bool now = t->when == BENCH_ALWAYS || (t->when == BENCH_LONG && o->longer);
     for (int i = 0; i < o->only_count; i++) {
-        if (strcmp(e->name, o->only[i]) == 0) return true;
-        if (strcmp(e->group, o->only[i]) == 0 && (e->when == BENCH_ALWAYS || o->longer)) return true;
+        if (strcmp(t->name, o->only[i]) == 0) return true;
+        if (strcmp(t->group, o->only[i]) == 0 && (now || t->when == BENCH_NAMED)) return true;
+        if (strcmp(t->whole, o->only[i]) == 0 && now) return true;
     }
-    return o->only_count == 0 && (e->when == BENCH_ALWAYS || (e->when == BENCH_LONG && o->longer));
+    return o->only_count == 0 && now;
 }
 
 // --- running ------------------------------------------------------------------------------------------------------
+static int threads_of(const options *o, int fixed) { return fixed ? fixed : o->threads ? o->threads : rh_threads(); }
+
 // Measured once for every number of threads that occurs, right before the first entry that needs it.
 static bench_bandwidth bandwidth_for(int threads, const bench_row *rows, int count)
 {
@@ -163,8 +201,9 @@ static rh_code run_entries(const options *o, bench_row *rows, int *count, rh_sta
 {
     for (int i = 0; i < bench_entry_count; i++) {
         const bench_entry *e = &bench_entries[i];
-        if (!is_chosen(o, e)) continue;
-        int threads = e->threads ? e->threads : o->threads ? o->threads : rh_threads();
+        title called = title_of(e);
+        if (!is_chosen(o, &called)) continue;
+        int threads = threads_of(o, e->threads);
         double start = rh_seconds();
         bench_row *row = &rows[*count];
         *row = (bench_row){.entry = e, .bandwidth = bandwidth_for(threads, rows, *count)};
@@ -178,16 +217,71 @@ static rh_code run_entries(const options *o, bench_row *rows, int *count, rh_sta
     return RH_OK;
 }
 
-static rh_code run(const options *o, rh_status *status)
+static rh_code run_liquid(const options *o, bool *good, rh_status *status)
 {
     int count = 0;
     bench_row rows[MOST_ENTRIES] = {{.entry = NULL}};  // not from rh_alloc: children would inherit it in their counters
     rh_code code = run_entries(o, rows, &count, status);
+    if (count == 0) return code;
     bench_print_tables(stdout, rows, count);
     if (o->memory) bench_print_memory(stdout, rows, count);
     if (code == RH_OK) printf("\nCSV: %s\n", o->csv);
-    if (code == RH_OK && !all_fine(rows, count)) code = rh_fail(status, RH_NUMERIC, "an entry failed, or a result depends on the number of threads; see above");
+    *good = *good && all_fine(rows, count);
     return code;
+}
+
+// --- surfacing ----------------------------------------------------------------------------------------------------
+static rh_code run_surface_entries(const options *o, bench_splash *splash, bench_surface_row *rows, int *count, rh_status *status)
+{
+    for (int i = 0; i < bench_surface_entry_count; i++) {
+        const bench_surface_entry *e = &bench_surface_entries[i];
+        title called = surface_title_of(e);
+        if (!is_chosen(o, &called)) continue;
+        bench_surface_row *row = &rows[(*count)++];
+        row->entry = e;
+        if (e->points == BENCH_SPLASH) bench_splash_prepare(splash, e->size, threads_of(o, 0));
+        double start = rh_seconds();
+        bench_surface_measure(e, splash, threads_of(o, e->threads), o->repeats ? o->repeats : e->repeats, &row->result);
+        fprintf(stderr, "%-20s %d runs, %.1f s\n", e->name, row->result.repeats, rh_seconds() - start);
+        RH_TRY(bench_surface_write_csv(o->surface_csv, rows, *count, status));
+    }
+    return RH_OK;
+}
+
+static bool all_surfaces_fine(const bench_surface_row *rows, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (!bench_surface_fine(&rows[i])) return false;
+        for (int k = 0; k < i; k++)
+            if (bench_surface_differ(&rows[i], &rows[k])) return false;
+    }
+    return true;
+}
+
+static rh_code run_surface(const options *o, bool *good, rh_status *status)
+{
+    int count = 0;
+    bench_surface_row rows[MOST_ENTRIES] = {{.entry = NULL}};
+    // Too large for the stack, and again not from rh_alloc.
+    bench_splash *splash = mmap(NULL, sizeof *splash, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (splash == MAP_FAILED) return rh_fail(status, RH_MEMORY, "no memory for the points of the splash: %s", strerror(errno));
+    rh_code code = run_surface_entries(o, splash, rows, &count, status);
+    munmap(splash, sizeof *splash);
+    if (count == 0) return code;
+    bench_surface_print(stdout, rows, count);
+    for (int i = 0; i < count && o->memory; i++)
+        if (bench_surface_fine(&rows[i])) bench_print_labels(stdout, rows[i].entry->name, rows[i].result.points, &rows[i].result.memory);
+    if (code == RH_OK) printf("\nCSV: %s\n", o->surface_csv);
+    *good = *good && all_surfaces_fine(rows, count);
+    return code;
+}
+
+static rh_code run(const options *o, rh_status *status)
+{
+    bool good = true;
+    RH_TRY(run_liquid(o, &good, status));
+    RH_TRY(run_surface(o, &good, status));
+    return good ? RH_OK : rh_fail(status, RH_NUMERIC, "an entry failed, or a result depends on the number of threads; see above");
 }
 
 // As the program itself does (app/main.c): threads wait for each other politely. The runtime reads this before main begins.
@@ -202,13 +296,14 @@ int main(int argc, char **argv)
 {
     options o = {.only_count = 0};
     rh_status status = {0};
-    RH_ASSERT(bench_entry_count <= MOST_ENTRIES);
+    RH_ASSERT(bench_entry_count <= MOST_ENTRIES && bench_surface_entry_count <= MOST_ENTRIES);
     start_again_waiting_politely(argv);
     rh_code code = read_options(&o, argc, argv, &status);
     if (code == RH_OK && o.help) print_help();
     else if (code == RH_OK && o.list) print_list();
     else if (code == RH_OK) {
-        default_csv(&o);
+        if (!o.csv[0]) default_csv(&o);
+        name_surface_csv(&o);
         code = run(&o, &status);
     }
     if (code != RH_OK) fprintf(stderr, "bench: error: %s\n", status.message);

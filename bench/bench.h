@@ -2,15 +2,18 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // The benchmark program: a table of entries (entries.c), each run in a process of its own (measure.c) and compared with the bandwidth of
-// this machine (bandwidth.c) by a model of the bytes each stage must move (traffic.c); tables and CSV (report.c).
+// this machine (bandwidth.c) by a model of the bytes each stage must move (traffic.c); tables and CSV (report.c). Surfacing has a table and
+// tables of its own (surface.h).
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include "base/status.h"
 #include "physics/physics.h"
+#include "scene/scene.h"
 
-enum { BENCH_SETTINGS = 3, BENCH_NAME = 32, BENCH_LABELS = 24 };
+enum { BENCH_SETTINGS = 3, BENCH_NAME = 32, BENCH_LABELS = 24, BENCH_NAMES = 2 * RH_MAX_STAGES };
+enum { BENCH_PATIENCE = 30 };  // after so many seconds of an entry no repeat is begun
 
 typedef enum bench_when {
     BENCH_ALWAYS,
@@ -43,6 +46,12 @@ typedef struct bench_stage {
 
 typedef struct bench_label { char name[BENCH_NAME]; int64_t peak; } bench_label;
 
+typedef struct bench_memory {
+    int64_t peak, resident;  // bytes, of the whole run: through rh_alloc, of the process
+    bench_label labels[BENCH_LABELS];
+    int label_count;
+} bench_memory;
+
 // Plain data: it comes from the child through a pipe.
 typedef struct bench_result {
     rh_code code;
@@ -54,9 +63,8 @@ typedef struct bench_result {
     int stage_count;
     int64_t iterations;         // of the pressure solve, all steps
     int most_iterations;        // of one step
-    int64_t most_particles, peak, resident;  // bytes, of the whole run
-    bench_label labels[BENCH_LABELS];
-    int label_count;
+    int64_t most_particles;
+    bench_memory memory;
     uint64_t hash;              // of the particles at the end: repeats, and entries that differ in threads only, must agree
 } bench_result;
 
@@ -67,6 +75,9 @@ typedef struct bench_bandwidth { double copy, triad; } bench_bandwidth;  // byte
 void bench_measure(const bench_entry *entry, int threads, int repeats, bench_result *out);
 // Calls work(argument, out) in a child process that fills `bytes` bytes at `out`; false when the child died.
 bool bench_in_child(void (*work)(const void *argument, void *out), const void *argument, void *out, size_t bytes);
+rh_code bench_load_scene(const char *name, const char *const *settings, int count, rh_scene *scene, rh_status *status);  // bench/scenes/<name>.yaml
+double bench_cpu_seconds(void);  // of all threads so far
+void bench_note_memory(bench_memory *out);
 
 // --- bandwidth.c, traffic.c ---------------------------------------------------------------------------------------
 bool bench_bandwidth_measure(int threads, bench_bandwidth *out);
@@ -84,4 +95,11 @@ typedef struct bench_row {
 
 void bench_print_tables(FILE *to, const bench_row *rows, int count);
 void bench_print_memory(FILE *to, const bench_row *rows, int count);
+// Names in the order of a step: one that is new stands behind the one that came before it.
+typedef struct bench_names { const char *name[BENCH_NAMES]; int count; } bench_names;
+void bench_names_add(bench_names *names, const bench_stage *stages, int count);
+const bench_stage *bench_find_stage(const bench_stage *stages, int count, const char *name);  // NULL when missing
+int bench_width(const char *name);  // of its column
+void bench_print_labels(FILE *to, const char *entry, int64_t particles, const bench_memory *memory);
+void bench_write_text(FILE *to, const char *text);  // as a field of CSV
 rh_code bench_write_csv(const char *path, const bench_row *rows, int count, rh_status *status);

@@ -16,9 +16,6 @@
 #include "world/world.h"
 #include "bench.h"
 
-// After so many seconds of an entry no repeat is begun.
-static const double patience = 30;
-
 typedef struct watch {
     const bench_entry *entry;
     const rh_world *world;
@@ -27,7 +24,7 @@ typedef struct watch {
     atomic_int stop;
 } watch;
 
-static double cpu_seconds(void)
+double bench_cpu_seconds(void)
 {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
@@ -59,7 +56,7 @@ static void after_step(const rh_progress *p, bool frame_done, void *user)
     watch *w = user;
     bench_result *r = w->result;
     if (p->particles > r->most_particles) r->most_particles = p->particles;
-    if (p->frame == w->last_skipped && frame_done) r->cpu_seconds = cpu_seconds();  // taken away at the end
+    if (p->frame == w->last_skipped && frame_done) r->cpu_seconds = bench_cpu_seconds();  // taken away at the end
     if (p->step == 0 || p->frame <= w->last_skipped) return;
     bench_work work = {(double)p->particles, (double)p->cells, (double)p->tiles * RH_TILE * RH_TILE * RH_TILE, p->iterations};
     r->steps++;
@@ -73,16 +70,23 @@ static void after_step(const rh_progress *p, bool frame_done, void *user)
     if (w->entry->most_steps && r->steps >= w->entry->most_steps) atomic_store(&w->stop, 1);
 }
 
-static void note_memory(bench_result *r)
+void bench_note_memory(bench_memory *out)
 {
     rh_memory_label labels[BENCH_LABELS];
-    r->peak = rh_memory_peak();
-    r->resident = rh_memory_resident_peak();
-    r->label_count = rh_memory_labels(labels, BENCH_LABELS);
-    for (int i = 0; i < r->label_count; i++) {
-        snprintf(r->labels[i].name, sizeof r->labels[i].name, "%s", labels[i].label);
-        r->labels[i].peak = labels[i].peak;
+    out->peak = rh_memory_peak();
+    out->resident = rh_memory_resident_peak();
+    out->label_count = rh_memory_labels(labels, BENCH_LABELS);
+    for (int i = 0; i < out->label_count; i++) {
+        snprintf(out->labels[i].name, sizeof out->labels[i].name, "%s", labels[i].label);
+        out->labels[i].peak = labels[i].peak;
     }
+}
+
+rh_code bench_load_scene(const char *name, const char *const *settings, int count, rh_scene *scene, rh_status *status)
+{
+    char path[1024];
+    snprintf(path, sizeof path, "%s/bench/scenes/%s.yaml", RHEO_SOURCE_DIR, name);
+    return rh_scene_load(path, settings, count, scene, status);
 }
 
 static rh_code run_world(const bench_entry *entry, const rh_scene *scene, bench_result *r, rh_status *status)
@@ -94,9 +98,9 @@ static rh_code run_world(const bench_entry *entry, const rh_scene *scene, bench_
                               .progress = after_step, .user = &w};
     rh_code code = rh_world_run(world, &options, status);
     if (code == RH_STOPPED) code = RH_OK;  // by most_steps
-    r->cpu_seconds = cpu_seconds() - r->cpu_seconds;
+    r->cpu_seconds = bench_cpu_seconds() - r->cpu_seconds;
     r->hash = rh_points_hash(rh_world_points(world));
-    note_memory(r);
+    bench_note_memory(&r->memory);
     rh_world_free(world);
     return code;
 }
@@ -109,13 +113,11 @@ static void run_entry(const void *argument, void *out)
     bench_result *r = out;
     rh_status status = {0};
     rh_scene scene;
-    char path[1024];
     int settings = 0;
     while (settings < BENCH_SETTINGS && j->entry->settings[settings]) settings++;
-    snprintf(path, sizeof path, "%s/bench/scenes/%s.yaml", RHEO_SOURCE_DIR, j->entry->scene);
     rh_threads_set(j->threads);
     r->threads = rh_threads();
-    r->code = rh_scene_load(path, j->entry->settings, settings, &scene, &status);
+    r->code = bench_load_scene(j->entry->scene, j->entry->settings, settings, &scene, &status);
     if (r->code == RH_OK) {
         r->code = run_world(j->entry, &scene, r, &status);
         rh_scene_free(&scene);
@@ -162,6 +164,7 @@ bool bench_in_child(void (*work)(const void *argument, void *out), const void *a
     bool whole = child > 0 && read_whole(ends[0], out, bytes);
     close(ends[0]);
     while (child > 0 && waitpid(child, &state, 0) < 0 && errno == EINTR) {}
+    if (child > 0 && WIFSIGNALED(state)) fprintf(stderr, "bench: a run was ended by signal %d (%s)\n", WTERMSIG(state), strsignal(WTERMSIG(state)));
     return whole && WIFEXITED(state) && WEXITSTATUS(state) == 0;
 }
 
@@ -180,8 +183,8 @@ static void keep_least(bench_result *best, const bench_result *again)
     if (again->cpu_seconds < best->cpu_seconds) best->cpu_seconds = again->cpu_seconds;
     for (int i = 0; i < best->stage_count; i++)
         if (again->stages[i].seconds < best->stages[i].seconds) best->stages[i].seconds = again->stages[i].seconds;
-    if (again->peak > best->peak) best->peak = again->peak;
-    if (again->resident > best->resident) best->resident = again->resident;
+    if (again->memory.peak > best->memory.peak) best->memory.peak = again->memory.peak;
+    if (again->memory.resident > best->memory.resident) best->memory.resident = again->memory.resident;
 }
 
 void bench_measure(const bench_entry *entry, int threads, int repeats, bench_result *out)
@@ -189,7 +192,7 @@ void bench_measure(const bench_entry *entry, int threads, int repeats, bench_res
     double start = rh_seconds();
     run_once(entry, threads, out);
     int n = 1;
-    for (; n < repeats && out->code == RH_OK && rh_seconds() - start < patience; n++) {
+    for (; n < repeats && out->code == RH_OK && rh_seconds() - start < BENCH_PATIENCE; n++) {
         bench_result again;
         run_once(entry, threads, &again);
         if (again.code != RH_OK) *out = again;

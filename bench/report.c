@@ -6,30 +6,59 @@
 #include <string.h>
 #include "bench.h"
 
-enum { MOST_NAMES = 2 * RH_MAX_STAGES };
-
-// Names of all stages of all rows, in the order they were first met.
-typedef struct names { const char *name[MOST_NAMES]; int count; } names;
-
 static bool fine(const bench_row *row) { return row->result.code == RH_OK && row->result.steps > 0; }
 
-static const bench_stage *find_stage(const bench_result *r, const char *name)
+// --- shared with surface_report.c ---------------------------------------------------------------------------------
+void bench_names_add(bench_names *names, const bench_stage *stages, int count)
 {
-    for (int i = 0; i < r->stage_count; i++)
-        if (strcmp(r->stages[i].name, name) == 0) return &r->stages[i];
+    for (int i = 0, at = 0; i < count; i++, at++) {
+        int k = 0;
+        while (k < names->count && strcmp(names->name[k], stages[i].name) != 0) k++;
+        if (k < names->count) at = k;
+        else if (names->count < BENCH_NAMES) {
+            memmove(&names->name[at + 1], &names->name[at], (size_t)(names->count++ - at) * sizeof names->name[0]);
+            names->name[at] = stages[i].name;
+        } else return;
+    }
+}
+
+const bench_stage *bench_find_stage(const bench_stage *stages, int count, const char *name)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(stages[i].name, name) == 0) return &stages[i];
     return NULL;
 }
 
-static names all_stages(const bench_row *rows, int count)
+int bench_width(const char *name) { return strlen(name) > 7 ? (int)strlen(name) : 7; }
+
+void bench_print_labels(FILE *to, const char *entry, int64_t particles, const bench_memory *memory)
 {
-    names all = {.count = 0};
-    for (int n = 0; n < count; n++)
-        for (int i = 0; i < rows[n].result.stage_count && all.count < MOST_NAMES; i++) {
-            const char *name = rows[n].result.stages[i].name;
-            int k = 0;
-            while (k < all.count && strcmp(all.name[k], name) != 0) k++;
-            if (k == all.count) all.name[all.count++] = name;
-        }
+    double each = 1 / (double)particles;
+    fprintf(to, "\nMemory by label, %s, %lld particles\n  %-24s %12s %14s\n", entry, (long long)particles, "", "peak MB", "B a particle");
+    for (int i = 0; i < memory->label_count; i++)
+        if (memory->labels[i].peak * 1000 >= memory->peak)
+            fprintf(to, "  %-24s %12.2f %14.2f\n", memory->labels[i].name, 1e-6 * (double)memory->labels[i].peak, (double)memory->labels[i].peak * each);
+    fprintf(to, "  %-24s %12.2f %14.2f\n", "all at one time", 1e-6 * (double)memory->peak, (double)memory->peak * each);
+    fprintf(to, "  %-24s %12.2f %14.2f\n", "process", 1e-6 * (double)memory->resident, (double)memory->resident * each);
+}
+
+void bench_write_text(FILE *to, const char *text)
+{
+    fputc('"', to);
+    for (; *text; text++) {
+        if (*text == '"') fputc('"', to);
+        fputc(*text == '\n' ? ' ' : *text, to);
+    }
+    fputc('"', to);
+}
+
+// --- figures of a row ---------------------------------------------------------------------------------------------
+static const bench_stage *find_stage(const bench_result *r, const char *name) { return bench_find_stage(r->stages, r->stage_count, name); }
+
+static bench_names all_stages(const bench_row *rows, int count)
+{
+    bench_names all = {.count = 0};
+    for (int n = 0; n < count; n++) bench_names_add(&all, rows[n].result.stages, rows[n].result.stage_count);
     return all;
 }
 
@@ -50,10 +79,8 @@ static double all_bytes(const bench_result *r)
     return bytes;
 }
 
-static int width_of(const char *name) { return strlen(name) > 7 ? (int)strlen(name) : 7; }
-
 // --- the table of all ---------------------------------------------------------------------------------------------
-static void print_row(FILE *to, const bench_row *row, const names *stages)
+static void print_row(FILE *to, const bench_row *row, const bench_names *stages)
 {
     const bench_result *r = &row->result;
     if (!fine(row)) {
@@ -63,23 +90,23 @@ static void print_row(FILE *to, const bench_row *row, const names *stages)
     fprintf(to, "%-13s %3d %10.0f %9.0f %5d ", row->entry->name, r->threads, per_step(row, r->particle_steps), per_step(row, r->cell_steps), r->steps);
     for (int i = 0; i < stages->count; i++) {
         const bench_stage *stage = find_stage(r, stages->name[i]);
-        if (stage) fprintf(to, " %*.2f", width_of(stages->name[i]), 1e3 * per_step(row, stage->seconds));
-        else fprintf(to, " %*s", width_of(stages->name[i]), "-");
+        if (stage) fprintf(to, " %*.2f", bench_width(stages->name[i]), 1e3 * per_step(row, stage->seconds));
+        else fprintf(to, " %*s", bench_width(stages->name[i]), "-");
     }
     fprintf(to, " %9.2f %7.1f %7.1f %6.1f %4d %7.1f %7.1f %5.1f%%\n", 1e3 * per_step(row, r->seconds), nanoseconds(row), 1e9 * r->cpu_seconds / r->particle_steps,
             per_step(row, (double)r->iterations),
-            r->most_iterations, bytes_each(row, r->peak), bytes_each(row, r->resident), 100 * share(row, all_bytes(r), r->seconds));
+            r->most_iterations, bytes_each(row, r->memory.peak), bytes_each(row, r->memory.resident), 100 * share(row, all_bytes(r), r->seconds));
 }
 
 static void print_all(FILE *to, const bench_row *rows, int count)
 {
-    names stages = all_stages(rows, count);
+    bench_names stages = all_stages(rows, count);
     fprintf(to, "\nEach line: the least of its runs. Stages and step: milliseconds a step. ns/p: wall time of a particle and step (CPU/p: processor time of all threads).\n"
                 "iter., max: iterations of the pressure solve, mean and most. B/p: peak bytes a particle (RSS/p: of the whole process).\n"
                 "bandw.: bytes the stages must move (bench/traffic.c) over time, as a share "
                 "of the measured bandwidth.\n\n");
     fprintf(to, "%-13s %3s %10s %9s %5s ", "entry", "thr", "particles", "cells", "steps");
-    for (int i = 0; i < stages.count; i++) fprintf(to, " %*s", width_of(stages.name[i]), stages.name[i]);
+    for (int i = 0; i < stages.count; i++) fprintf(to, " %*s", bench_width(stages.name[i]), stages.name[i]);
     fprintf(to, " %9s %7s %7s %6s %4s %7s %7s %6s\n", "step", "ns/p", "CPU/p", "iter.", "max", "B/p", "RSS/p", "bandw.");
     for (int i = 0; i < count; i++) print_row(to, &rows[i], &stages);
 }
@@ -112,7 +139,7 @@ static void print_growth(FILE *to, const bench_row *rows, int count)
                     "ns", "ratio", "iter.", "B/p");
         }
         fprintf(to, "  %-13s %12.0f %8.1f %8.2f %8.1f %8.1f\n", row->entry->name, per_step(row, row->result.particle_steps), nanoseconds(row),
-                nanoseconds(row) / nanoseconds(first), per_step(row, (double)row->result.iterations), bytes_each(row, row->result.peak));
+                nanoseconds(row) / nanoseconds(first), per_step(row, (double)row->result.iterations), bytes_each(row, row->result.memory.peak));
     }
 }
 
@@ -185,16 +212,8 @@ static void print_iterations(FILE *to, const bench_row *rows, int count)
 
 void bench_print_memory(FILE *to, const bench_row *rows, int count)
 {
-    for (int n = 0; n < count; n++) {
-        const bench_result *r = &rows[n].result;
-        if (!fine(&rows[n])) continue;
-        fprintf(to, "\nMemory by label, %s, %lld particles\n  %-24s %12s %14s\n", rows[n].entry->name, (long long)r->most_particles, "", "peak MB", "B a particle");
-        for (int i = 0; i < r->label_count; i++)
-            if (r->labels[i].peak * 1000 >= r->peak)
-                fprintf(to, "  %-24s %12.2f %14.2f\n", r->labels[i].name, 1e-6 * (double)r->labels[i].peak, bytes_each(&rows[n], r->labels[i].peak));
-        fprintf(to, "  %-24s %12.2f %14.2f\n", "all at one time", 1e-6 * (double)r->peak, bytes_each(&rows[n], r->peak));
-        fprintf(to, "  %-24s %12.2f %14.2f\n", "process", 1e-6 * (double)r->resident, bytes_each(&rows[n], r->resident));
-    }
+    for (int n = 0; n < count; n++)
+        if (fine(&rows[n])) bench_print_labels(to, rows[n].entry->name, rows[n].result.most_particles, &rows[n].result.memory);
 }
 
 void bench_print_tables(FILE *to, const bench_row *rows, int count)
@@ -211,7 +230,7 @@ void bench_print_tables(FILE *to, const bench_row *rows, int count)
 }
 
 // --- CSV ----------------------------------------------------------------------------------------------------------
-static void write_header(FILE *to, const names *stages)
+static void write_header(FILE *to, const bench_names *stages)
 {
     fprintf(to, "entry,group,scene,resolution,threads,repeats,steps,particles,cells,tiles,ms_per_step,cpu_ms_per_step,ns_per_particle_step,"
                 "iterations_mean,iterations_most,peak_bytes,peak_bytes_per_particle,resident_bytes,resident_bytes_per_particle,"
@@ -220,35 +239,25 @@ static void write_header(FILE *to, const names *stages)
     fprintf(to, "\n");
 }
 
-static void write_text(FILE *to, const char *text)
-{
-    fputc('"', to);
-    for (; *text; text++) {
-        if (*text == '"') fputc('"', to);
-        fputc(*text == '\n' ? ' ' : *text, to);
-    }
-    fputc('"', to);
-}
-
 static void write_figures(FILE *to, const bench_row *row)
 {
     const bench_result *r = &row->result;
     fprintf(to, "%d,%.1f,%.1f,%.1f,%.6g,%.6g,%.6g,", r->steps, per_step(row, r->particle_steps), per_step(row, r->cell_steps), per_step(row, r->tile_steps),
             1e3 * per_step(row, r->seconds), 1e3 * per_step(row, r->cpu_seconds), nanoseconds(row));
-    fprintf(to, "%.3f,%d,%lld,%.3f,%lld,%.3f,", per_step(row, (double)r->iterations), r->most_iterations, (long long)r->peak, bytes_each(row, r->peak),
-            (long long)r->resident, bytes_each(row, r->resident));
+    fprintf(to, "%.3f,%d,%lld,%.3f,%lld,%.3f,", per_step(row, (double)r->iterations), r->most_iterations, (long long)r->memory.peak, bytes_each(row, r->memory.peak),
+            (long long)r->memory.resident, bytes_each(row, r->memory.resident));
     fprintf(to, "%.4g,%.4g,%.5g,%.5g,%016llx,", 1e-9 * row->bandwidth.copy, 1e-9 * row->bandwidth.triad, all_bytes(r) / r->particle_steps,
             share(row, all_bytes(r), r->seconds), (unsigned long long)r->hash);
 }
 
-static void write_line(FILE *to, const bench_row *row, const names *stages)
+static void write_line(FILE *to, const bench_row *row, const bench_names *stages)
 {
     const bench_result *r = &row->result;
     const bench_entry *e = row->entry;
     fprintf(to, "%s,%s,%s,%d,%d,%d,", e->name, e->group, e->scene, e->resolution, r->threads, r->repeats);
     if (fine(row)) write_figures(to, row);
     else fprintf(to, "0%s", ",,,,,,,,,,,,,,,,,,");
-    write_text(to, r->message);
+    bench_write_text(to, r->message);
     for (int i = 0; i < stages->count; i++) {
         const bench_stage *s = fine(row) ? find_stage(r, stages->name[i]) : NULL;
         if (s) fprintf(to, ",%.6g,%.5g,%.5g", 1e3 * per_step(row, s->seconds), s->bytes / r->particle_steps, share(row, s->bytes, s->seconds));
@@ -259,7 +268,7 @@ static void write_line(FILE *to, const bench_row *row, const names *stages)
 
 rh_code bench_write_csv(const char *path, const bench_row *rows, int count, rh_status *status)
 {
-    names stages = all_stages(rows, count);
+    bench_names stages = all_stages(rows, count);
     FILE *to = fopen(path, "w");
     if (!to) return rh_fail(status, RH_IO, "cannot write %s: %s", path, strerror(errno));
     write_header(to, &stages);

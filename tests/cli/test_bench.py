@@ -20,9 +20,11 @@ STAGE_COLUMNS = ("_ms_per_step", "_model_bytes_per_particle_step", "_bandwidth_s
 COLUMNS = """entry group scene resolution threads repeats steps particles cells tiles ms_per_step cpu_ms_per_step ns_per_particle_step
 iterations_mean iterations_most peak_bytes peak_bytes_per_particle resident_bytes resident_bytes_per_particle copy_gb_per_s
 triad_gb_per_s model_bytes_per_particle_step bandwidth_share hash error""".split()
+SURFACE_COLUMNS = """entry group points_set size method velocity threads repeats points seconds cpu_seconds ns_per_point peer_ratio active_voxels leaves
+level_set_bytes peak_bytes peak_bytes_per_point resident_bytes resident_bytes_per_point hash error""".split()
 
 
-class Bench(unittest.TestCase):
+class Program(unittest.TestCase):
     def setUp(self):
         self.holder = tempfile.TemporaryDirectory(prefix="bench-", dir=".")
         self.csv = pathlib.Path(self.holder.name).resolve() / "out.csv"
@@ -37,25 +39,31 @@ class Bench(unittest.TestCase):
         self.assertEqual(done.returncode, code, f"bench {arguments}\n{done.stdout}\n{done.stderr}")
         return done.stdout, done.stderr
 
-    def rows(self):
-        with self.csv.open(newline="") as file:
+    def rows(self, path=None, columns=COLUMNS):
+        with (path or self.csv).open(newline="") as file:
             lines = list(csv.reader(file))
         header, rows = lines[0], lines[1:]
-        self.assertEqual(header[:len(COLUMNS)], COLUMNS)
+        self.assertEqual(header[:len(columns)], columns)
         self.assertEqual(len(set(header)), len(header))
         for row in rows:
             self.assertEqual(len(row), len(header))
         return header, [dict(zip(header, row)) for row in rows]
 
     def entries(self):
-        return [line.split() for line in self.bench("--list")[0].splitlines()[1:]]
+        """Words of the lines of both tables."""
+        tables = self.bench("--list")[0].split("\n\n")
+        self.assertEqual(len(tables), 2)
+        return [[line.split() for line in table.splitlines()[1:]] for table in tables]
 
+
+class Bench(Program):
     def test_list(self):
-        names = [words[0] for words in self.entries()]
+        liquid, surface = self.entries()
+        names = [words[0] for words in liquid + surface]
         self.assertEqual(len(names), len(set(names)))
         for name in ("dam-64", "dam-128", "growth-32M", "one-thread", "two-threads", "tiny"):
             self.assertIn(name, names)
-        for words in self.entries():
+        for words in liquid:
             self.assertTrue((SOURCE / "bench" / "scenes" / f"{words[2]}.yaml").exists(), words)
 
     def test_help(self):
@@ -85,6 +93,7 @@ class Bench(unittest.TestCase):
         self.assertRegex(out, r"(?m)^tiny .* 1920 ")
         self.assertIn("Memory by label, tiny, 1920 particles", out)
         self.assertIn(str(self.csv), out)
+        self.assertEqual([path.name for path in self.csv.parent.iterdir()], ["out.csv"])
 
     def test_every_stage_is_in_the_model(self):
         """A stage that gets a new name must get its line in bench/traffic.c."""
@@ -115,7 +124,7 @@ class Bench(unittest.TestCase):
         self.assertIn("memory", row["error"])
 
     def test_wrong_options(self):
-        for words, expected in ((["--only", "tinny"], "'tiny'"), (["--repeats", "0"], "from 1"), (["--threads", "x"], "'x'"),
+        for words, expected in ((["--only", "tinny"], "'tiny'"), (["--only", "surfaces"], "'surface'"), (["--only", "splash-spere"], "'splash-sphere'"), (["--repeats", "0"], "from 1"), (["--threads", "x"], "'x'"),
                                 (["--lsit"], "'--list'"), (["--only"], "value"), (["fast"], "'fast'")):
             with self.subTest(words=words):
                 out, err = self.bench(*words, code=2)
@@ -125,6 +134,90 @@ class Bench(unittest.TestCase):
     def test_csv_that_cannot_be_written(self):
         _, err = self.bench("--only", "tiny", "--csv", self.csv.parent / "none" / "out.csv", "--repeats", 1, code=1)
         self.assertIn("cannot write", err)
+
+
+class Surface(Program):
+    def surface(self, *arguments, **keywords):
+        """Output of the program, and the rows of its CSV by name."""
+        out, _ = self.bench(*arguments, "--csv", self.csv, **keywords)
+        header, rows = self.rows(self.csv.with_name("out_surface.csv"), SURFACE_COLUMNS)
+        return out, header, {row["entry"]: row for row in rows}
+
+    def only(self, *names):
+        return [word for name in names for word in ("--only", name)]
+
+    def test_list(self):
+        _, surface = self.entries()
+        groups = {words[1] for words in surface}
+        self.assertEqual(groups, {"surface-splash", "surface-velocity", "surface-sea", "surface-threads", "surface-tiny"})
+        methods = {words[4] for words in surface if words[1] == "surface-splash"}
+        self.assertEqual(methods, {"peer", "sphere", "ellipsoid", "averaged", "solenthaler", "density"})
+        # What is compared with the peer is repeated as often as the peer.
+        repeats = {}
+        for words in surface:
+            repeats.setdefault((words[1], words[2], words[3]), set()).add(words[6])
+        self.assertEqual([work for work, found in repeats.items() if len(found) > 1], [])
+
+    def test_tiny(self):
+        out, header, rows = self.surface("--only", "surface-tiny", "--threads", 2, "--memory")
+        self.assertEqual([path.name for path in self.csv.parent.iterdir()], ["out_surface.csv"])
+        self.assertEqual(len(rows), 7)
+        for name, row in rows.items():
+            # 0.24 m^3 at 16 cells a metre with 8 particles each: 7 x 10 x 16 cells or so.
+            self.assertTrue(7000 < int(row["points"]) < 9000, row)
+            self.assertEqual((row["points"], row["repeats"], row["error"]), (rows["tiny-peer"]["points"], "2", ""))
+            self.assertAlmostEqual(float(row["ns_per_point"]) * int(row["points"]) / 1e9 / float(row["seconds"]), 1, places=4)
+            for column in ("seconds", "cpu_seconds", "active_voxels", "leaves", "level_set_bytes", "resident_bytes"):
+                self.assertGreater(float(row[column]), 0, (name, column))
+            stages = [float(row[stage]) for stage in header[len(SURFACE_COLUMNS):] if row[stage]]
+            if row["method"] == "peer":
+                self.assertEqual((stages, row["peak_bytes"], row["hash"]), ([], "", ""))
+            else:
+                self.assertGreaterEqual(len(stages), 4)
+                self.assertLessEqual(sum(stages), float(row["seconds"]) * 1.05 + 1e-4)
+                self.assertGreater(int(row["peak_bytes"]), 12 * int(row["points"]))
+                self.assertRegex(row["hash"], r"^[0-9a-f]{16}$")
+                self.assertIn(f"Memory by label, {name}, ", out)
+        self.assertEqual(header[len(SURFACE_COLUMNS):], [f"{stage}_seconds" for stage in ("sort", "shapes", "leaves", "stamp", "finish")])
+        self.assertRegex(out, r"(?m)^tiny-sphere +2 +\d+ ")
+        self.assertIn("Threads, ellipsoid", out)
+        self.assertNotIn("DIFFER", out)
+
+    def test_the_same_work_as_the_peer(self):
+        """Spheres of one radius: both must find the same surface, and ours need not be wider. Ratios are between rows of the same work."""
+        _, _, rows = self.surface("--only", "surface-tiny", "--repeats", 1)
+        peer, sphere = (int(rows[name]["active_voxels"]) for name in ("tiny-peer", "tiny-sphere"))
+        self.assertTrue(0.9 * peer < sphere <= peer, (sphere, peer))
+        for name, of in (("tiny-sphere", "tiny-peer"), ("tiny-ellipsoid", "tiny-peer"), ("tiny-ellipsoid-v", "tiny-peer-v")):
+            ratio = float(rows[of]["seconds"]) / float(rows[name]["seconds"])
+            self.assertAlmostEqual(float(rows[name]["peer_ratio"]) / ratio, 1, places=3)
+        self.assertGreater(int(rows["tiny-peer-v"]["level_set_bytes"]), 2 * int(rows["tiny-peer"]["level_set_bytes"]))
+        self.assertGreater(int(rows["tiny-ellipsoid-v"]["level_set_bytes"]), 2 * int(rows["tiny-ellipsoid"]["level_set_bytes"]))
+
+    def test_threads_give_the_same_band(self):
+        found = [self.surface("--only", "tiny-ellipsoid-v", "--threads", threads, "--repeats", 1)[2]["tiny-ellipsoid-v"] for threads in (1, 2, 3)]
+        self.assertEqual([row["threads"] for row in found], ["1", "2", "3"])
+        self.assertEqual(len({row["hash"] for row in found}), 1)
+
+    def test_work_of_a_point_in_the_sea(self):
+        """Five times the points, five times the voxels: what makes the ratio of times a measure of the method."""
+        out, _, rows = self.surface(*self.only("sea-sphere-0.1M", "sea-sphere-0.5M"), "--repeats", 1)
+        small, large = rows["sea-sphere-0.1M"], rows["sea-sphere-0.5M"]
+        self.assertAlmostEqual(int(small["points"]) / 1e5, 1, delta=0.02)
+        for name in ("points", "active_voxels", "leaves"):
+            self.assertAlmostEqual(int(large[name]) / int(small[name]) / 5, 1, delta=0.02, msg=name)
+        self.assertIn("Growth, sphere", out)
+        self.assertEqual(small["peer_ratio"], "")
+
+    def test_failed_entry(self):
+        limit = 1000 << 20
+        if subprocess.run([str(BENCH), "--only", "tiny-sphere", "--csv", str(self.csv)], capture_output=True,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))).returncode:
+            self.skipTest("this build needs more address space than the test allows (sanitizers)")
+        out, _, rows = self.surface("--only", "sea-sphere-20M", code=1, limit=limit)
+        self.assertRegex(out, r"sea-sphere-20M +failed: .*memory")
+        self.assertEqual((rows["sea-sphere-20M"]["points"], rows["sea-sphere-20M"]["seconds"]), ("0", ""))
+        self.assertIn("memory", rows["sea-sphere-20M"]["error"])
 
 
 class Peers(unittest.TestCase):

@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Path tracing (J. Kajiya, SIGGRAPH 1986) from the camera. What is special:
+//  * At the first boundaries of a clear medium the path splits into its reflected and its refracted part, each with Fresnel's share; later one of the
+//    two is chosen. Radiance changes with the square of the index across a boundary.
+//  * The sun is sampled directly and by the material, with the balance of both (E. Veach, L. Guibas, SIGGRAPH 1995).
+//  * Towards the sun a clear boundary is passed straight, weakened by Fresnel and absorption. Under a level surface that gives the true light on
+//    level ground; it has shadows that are tinted, but no caustics. Ways to the sun by mirror and lens after a diffuse bounce are left out in exchange:
+//    they would be counted twice, and as noise.
+//  * A path may be ended by lot only after its weight fell below a part of what it had when it split, so nothing is lost where nothing is absorbed:
+//    white in white light stays exactly white (tests/analytic/test_render.c).
+#include "view/trace.h"
+
+#include <math.h>
+#include <string.h>
+#include "base/memory.h"
+#include "view/optics.h"
+#include "view/rays.h"
+#include "view/sampler.h"
+
+enum { TILE = 16, SPLITS = 2, STACK = SPLITS + 2, MOST_BOUNCES = 24, MOST_DIFFUSE = 4, MOST_CROSSINGS = 16, FIRST_SAMPLES = 4 };
+
+typedef struct part {  // what the rays know as one geometry
+    rh_material material;
+    rh_vec3 *normal, *color;  // owned; per vertex, per sphere; may be NULL
+    uint32_t (*triangle)[3];  // owned, NULL for spheres
+} part;
+
+struct rh_trace {
+    rh_rays *rays;
+    part *parts;  // owned
+    int count, capacity;
+    float shutter;  // s
+    bool committed;
+};
+
+rh_code rh_trace_create(float shutter, rh_trace **out, rh_status *status)
+{
+    *out = NULL;
+    rh_trace *trace = rh_alloc_zero(sizeof *trace, "view.trace", status);
+    if (!trace) return RH_MEMORY;
+    trace->shutter = shutter;
+    rh_code code = rh_rays_create(&trace->rays, status);
+    if (code == RH_OK) *out = trace;
+    else rh_free(trace);
+    return code;
+}
+
+void rh_trace_free(rh_trace *trace)
+{
+    if (!trace) return;
+    for (int i = 0; i < trace->count; i++) {
+        rh_free(trace->parts[i].normal);
+        rh_free(trace->parts[i].color);
+        rh_free(trace->parts[i].triangle);
+    }
+    rh_free(trace->parts);
+    rh_rays_free(trace->rays);
+    rh_free(trace);
+}
+
+static rh_code copy_of(const void *from, size_t bytes, void **to, rh_status *status)
+{
+    if (!from) return RH_OK;
+    *to = rh_alloc(bytes, "view.trace", status);
+    if (!*to) return RH_MEMORY;
+    memcpy(*to, from, bytes);
+    return RH_OK;
+}
+
+static rh_code new_part(rh_trace *trace, part **out, rh_status *status)
+{
+    RH_ASSERT(!trace->committed);
+    if (trace->count == trace->capacity) {
+        int capacity = 2 * trace->capacity + 8;
+        part *parts = rh_realloc(trace->parts, (size_t)capacity * sizeof *parts, "view.trace", status);
+        if (!parts) return RH_MEMORY;
+        trace->parts = parts;
+        trace->capacity = capacity;
+    }
+    *out = &trace->parts[trace->count++];
+    **out = (part){0};
+    return RH_OK;
+}
+
+rh_code rh_trace_add_mesh(rh_trace *trace, const rh_trace_mesh *mesh, rh_status *status)
+{
+    if (mesh->triangle_count == 0) return RH_OK;
+    part *p;
+    void *normal = NULL, *triangle = NULL;
+    RH_TRY(new_part(trace, &p, status));
+    p->material = mesh->material;
+    RH_TRY(copy_of(mesh->normal, (size_t)mesh->vertex_count * sizeof *mesh->normal, &normal, status));
+    p->normal = normal;
+    RH_TRY(copy_of(mesh->triangle, (size_t)mesh->triangle_count * sizeof *mesh->triangle, &triangle, status));
+    p->triangle = triangle;
+    return rh_rays_add_triangles(trace->rays, mesh->position, mesh->velocity, mesh->vertex_count, mesh->triangle, mesh->triangle_count,
+                                 trace->shutter, status);
+}
+
+rh_code rh_trace_add_spheres(rh_trace *trace, const rh_trace_spheres *spheres, rh_status *status)
+{
+    if (spheres->count == 0) return RH_OK;
+    part *p;
+    void *color = NULL;
+    RH_TRY(new_part(trace, &p, status));
+    p->material = spheres->material;
+    RH_TRY(copy_of(spheres->color, (size_t)spheres->count * sizeof *spheres->color, &color, status));
+    p->color = color;
+    return rh_rays_add_spheres(trace->rays, spheres->center, spheres->velocity, spheres->radius, spheres->count, trace->shutter, status);
+}
+
+// --- what a ray meets -------------------------------------------------------------------------------------------
+
+typedef struct shooting {  // all that stays the same during a picture
+    const rh_trace *trace;
+    const rh_trace_options *o;
+    int bounces;
+} shooting;
+
+typedef struct surface {
+    float distance;
+    rh_vec3 point, geometric, normal;  // both look against the ray, except that a clear boundary keeps `outside`
+    rh_vec3 color;
+    const rh_material *material;
+    bool outside;                      // the ray comes from outside the closed mesh
+    int part;                          // -1: the ground
+} surface;
+
+static const rh_material ground_material = {.kind = RH_MATERIAL_MATTE};
+
+// A point on the surface moved off it to the side of the normal, so that the next ray does not meet it again: some units in the last place of each
+// coordinate (C. Waechter, N. Binder, "A fast and robust method for avoiding self-intersection", Ray Tracing Gems, 2019).
+static rh_vec3 off_surface(rh_vec3 p, rh_vec3 n)
+{
+    float *at = &p.x, *to = &n.x;
+    for (int a = 0; a < 3; a++) {
+        if (fabsf(at[a]) < 1 / 32.0f) {
+            at[a] += to[a] / 65536;
+            continue;
+        }
+        int32_t bits, step = (int32_t)(256 * to[a]);
+        memcpy(&bits, &at[a], sizeof bits);
+        bits += at[a] < 0 ? -step : step;
+        memcpy(&at[a], &bits, sizeof bits);
+    }
+    return p;
+}
+
+// How solid the ground is: 1 near the scene, 0 far away.
+static float ground_presence(const rh_ground *g, rh_vec3 p)
+{
+    float from = hypotf(p.x - g->center.x, p.z - g->center.z) / g->reach;
+    float t = rh_clamp((from - 1) / 2, 0, 1);
+    return 1 - t * t * (3 - 2 * t);
+}
+
+static rh_vec3 ground_color(const rh_ground *g, rh_vec3 p)
+{
+    float x = p.x / g->tile, z = p.z / g->tile;
+    if (g->style == RH_GROUND_CHECKER) return rh_v3_scale(g->color, (rh_floor(x) + rh_floor(z)) & 1 ? 0.72f : 1);
+    if (g->style != RH_GROUND_GRID) return g->color;
+    float off = rh_min(fabsf(x - roundf(x)), fabsf(z - roundf(z)));
+    return rh_v3_scale(g->color, off < 0.012f ? 0.62f : 1);
+}
+
+static bool meet_ground(const rh_ground *g, const rh_ray *ray, float nearest, float lot, surface *s)
+{
+    if (g->style == RH_GROUND_NONE || ray->direction.y >= -1e-6f || ray->origin.y <= g->height) return false;
+    float distance = (g->height - ray->origin.y) / ray->direction.y;
+    if (!(distance < nearest && distance < 1e6f)) return false;
+    rh_vec3 p = rh_v3_add(ray->origin, rh_v3_scale(ray->direction, distance));
+    p.y = g->height;
+    if (lot >= ground_presence(g, p)) return false;
+    *s = (surface){distance, p, rh_v3(0, 1, 0), rh_v3(0, 1, 0), ground_color(g, p), &ground_material, true, -1};
+    return true;
+}
+
+static rh_vec3 smooth_normal(const part *p, const rh_ray_hit *hit)
+{
+    if (!p->normal || !p->triangle) return hit->normal;
+    const uint32_t *c = p->triangle[hit->primitive];
+    rh_vec3 n = rh_v3_scale(p->normal[c[0]], 1 - hit->u - hit->v);
+    n = rh_v3_add(n, rh_v3_add(rh_v3_scale(p->normal[c[1]], hit->u), rh_v3_scale(p->normal[c[2]], hit->v)));
+    n = rh_v3_unit(n);
+    return rh_v3_dot(n, hit->normal) > 0 ? n : hit->normal;  // also when n is not a number
+}
+
+static bool meet(const shooting *shot, const rh_ray *ray, float lot, surface *s)
+{
+    rh_ray_hit hit;
+    bool found = rh_rays_nearest(shot->trace->rays, ray, &hit);
+    if (meet_ground(&shot->o->ground, ray, found ? hit.distance : INFINITY, lot, s)) return true;
+    if (!found) return false;
+    const part *p = &shot->trace->parts[hit.geometry];
+    bool outside = rh_v3_dot(ray->direction, hit.normal) < 0;
+    float side = outside ? 1 : -1;
+    *s = (surface){.distance = hit.distance, .geometric = rh_v3_scale(hit.normal, side), .normal = rh_v3_scale(smooth_normal(p, &hit), side),
+                   .color = p->color ? p->color[hit.primitive] : p->material.color, .material = &p->material, .outside = outside,
+                   .part = (int)hit.geometry};
+    s->point = rh_v3_add(ray->origin, rh_v3_scale(ray->direction, hit.distance));
+    if (rh_v3_dot(s->normal, ray->direction) >= 0) s->normal = s->geometric;  // a smooth normal that looks away at the rim
+    return true;
+}
+
+// What comes through from outside along a straight way: 0 behind anything solid. `medium`: the part inside of which the way begins, or -1.
+static rh_vec3 through(const shooting *shot, rh_ray ray, int medium)
+{
+    rh_vec3 left = rh_v3(1, 1, 1);
+    for (int crossing = 0; crossing < MOST_CROSSINGS; crossing++) {
+        surface s;
+        if (!meet(shot, &ray, 1, &s)) return left;
+        if (s.material->kind != RH_MATERIAL_CLEAR) break;
+        if (medium >= 0) left = rh_v3_times(left, rh_absorb(shot->trace->parts[medium].material.absorption, s.distance));
+        // The share by the angle outside, whichever way the boundary is crossed: that is how the light of the sun meets it.
+        left = rh_v3_scale(left, 1 - rh_fresnel(rh_clamp(-rh_v3_dot(ray.direction, s.normal), 0, 1), 1 / s.material->ior));
+        medium = s.outside ? s.part : -1;
+        ray.origin = off_surface(s.point, rh_v3_scale(s.geometric, -1));
+    }
+    return rh_v3(0, 0, 0);
+}
+
+// --- paths ------------------------------------------------------------------------------------------------------
+
+typedef struct path {
+    rh_ray ray;
+    rh_vec3 weight;
+    float reference;  // largest weight when the path began or split
+    float pdf;        // of the last direction; negative after a mirror, a lens or the camera
+    int medium;       // part it is inside of, or -1
+    int events, diffuse, splits;
+} path;
+
+static rh_vec3 far_light(const shooting *shot, const path *p)
+{
+    float pdf, share = 1;
+    rh_vec3 sun = rh_light_sun(&shot->o->light, p->ray.direction, &pdf), sky = rh_light_sky(&shot->o->light, p->ray.direction);
+    if (p->pdf >= 0) share = p->pdf / (p->pdf + pdf);
+    else if (p->diffuse > 0) share = 0;
+    return rh_v3_add(sky, rh_v3_scale(sun, share));
+}
+
+static rh_vec3 sun_light(const shooting *shot, const path *p, const surface *s, rh_sampler *sampler)
+{
+    float u[2], pdf, other;
+    rh_vec3 to, light;
+    rh_sampler_pair(sampler, u);
+    if (!rh_light_sample_sun(&shot->o->light, u, &to, &light, &pdf) || rh_v3_dot(to, s->geometric) <= 0) return rh_v3(0, 0, 0);
+    rh_vec3 answer = rh_material_answer(s->material, s->color, s->normal, rh_v3_scale(p->ray.direction, -1), to, &other);
+    if (rh_v3_most(answer) <= 0) return answer;
+    rh_ray ray = {off_surface(s->point, s->geometric), to, INFINITY, p->ray.time};
+    light = rh_v3_times(light, through(shot, ray, p->medium));
+    return rh_v3_scale(rh_v3_times(light, answer), pdf / (pdf + other));
+}
+
+static bool go_on_diffuse(const shooting *shot, path *p, const surface *s, rh_sampler *sampler, rh_vec3 *light)
+{
+    *light = rh_v3_add(*light, rh_v3_times(p->weight, sun_light(shot, p, s, sampler)));
+    float u[2], choice[2];
+    rh_scatter scatter;
+    rh_sampler_pair(sampler, u);
+    rh_sampler_pair(sampler, choice);
+    if (++p->diffuse > MOST_DIFFUSE) return false;
+    if (!rh_material_sample(s->material, s->color, s->normal, rh_v3_scale(p->ray.direction, -1), choice[0], u, &scatter)) return false;
+    if (rh_v3_dot(scatter.direction, s->geometric) <= 0) return false;
+    p->weight = rh_v3_times(p->weight, scatter.weight);
+    p->pdf = scatter.pdf;
+    p->ray.origin = off_surface(s->point, s->geometric);
+    p->ray.direction = scatter.direction;
+    float left = rh_v3_most(p->weight) / p->reference;
+    if (left >= 0.25f) return true;
+    if (choice[1] * 0.25f >= left) return false;
+    p->weight = rh_v3_scale(p->weight, 0.25f / left);
+    return true;
+}
+
+// The path on the other side of the boundary; false when all is reflected. Where the smooth normal sends it to the wrong side, the true one decides.
+static bool refracted(const path *p, const surface *s, float ratio, path *out)
+{
+    *out = *p;
+    if (!rh_refract(p->ray.direction, s->normal, ratio, &out->ray.direction)) return false;
+    if (rh_v3_dot(out->ray.direction, s->geometric) >= 0 && !rh_refract(p->ray.direction, s->geometric, ratio, &out->ray.direction)) return false;
+    out->ray.origin = off_surface(s->point, rh_v3_scale(s->geometric, -1));
+    out->weight = rh_v3_scale(p->weight, ratio * ratio);
+    out->reference = p->reference * ratio * ratio;
+    out->medium = s->outside ? s->part : -1;
+    return true;
+}
+
+static path reflected(const path *p, const surface *s)
+{
+    path out = *p;
+    out.ray.direction = rh_reflect(p->ray.direction, s->normal);
+    if (rh_v3_dot(out.ray.direction, s->geometric) <= 0) out.ray.direction = rh_reflect(p->ray.direction, s->geometric);
+    out.ray.direction = rh_v3_unit(out.ray.direction);
+    out.ray.origin = off_surface(s->point, s->geometric);
+    return out;
+}
+
+static void weaken(path *p, float share)
+{
+    p->weight = rh_v3_scale(p->weight, share);
+    p->reference *= share;
+}
+
+// Passes a clear boundary. `beside` gets the other half of a path that splits (splits of it counted), and true comes back.
+static bool cross_boundary(path *p, const surface *s, rh_sampler *sampler, path *beside)
+{
+    float ratio = s->outside ? 1 / s->material->ior : s->material->ior;
+    float share = rh_fresnel(rh_clamp(-rh_v3_dot(p->ray.direction, s->normal), 0, 1), ratio);
+    path mirror = reflected(p, s), lens;
+    bool passes = share < 1 && refracted(p, s, ratio, &lens);
+    mirror.pdf = lens.pdf = -1;
+    if (!passes) {
+        *p = mirror;
+        return false;
+    }
+    if (p->diffuse == 0 && p->splits < SPLITS) {
+        mirror.splits = lens.splits = p->splits + 1;
+        weaken(&mirror, share);
+        weaken(&lens, 1 - share);
+        *beside = mirror;
+        *p = lens;
+        return true;
+    }
+    float u[2];
+    rh_sampler_pair(sampler, u);
+    *p = u[0] < share ? mirror : lens;
+    return false;
+}
+
+static rh_vec3 radiance(const shooting *shot, rh_ray ray, rh_sampler *sampler)
+{
+    rh_vec3 light = {0, 0, 0};
+    path stack[STACK] = {{.ray = ray, .weight = {1, 1, 1}, .reference = 1, .pdf = -1, .medium = -1}};
+    for (int waiting = 1; waiting > 0;) {
+        path p = stack[--waiting];
+        for (bool alive = true; alive && p.events < shot->bounces; p.events++) {
+            surface s;
+            float lot[2];
+            rh_sampler_pair(sampler, lot);
+            if (!meet(shot, &p.ray, lot[0], &s)) {
+                light = rh_v3_add(light, rh_v3_times(p.weight, far_light(shot, &p)));
+                break;
+            }
+            if (p.medium >= 0) p.weight = rh_v3_times(p.weight, rh_absorb(shot->trace->parts[p.medium].material.absorption, s.distance));
+            if (s.material->kind != RH_MATERIAL_CLEAR) alive = go_on_diffuse(shot, &p, &s, sampler, &light);
+            else if (cross_boundary(&p, &s, sampler, &stack[waiting])) stack[waiting++].events++;
+            if (!(rh_v3_most(p.weight) > 1e-5f)) break;
+        }
+    }
+    return light;
+}
+
+// --- picture ----------------------------------------------------------------------------------------------------
+
+typedef struct lens_frame { rh_dvec3 eye, right, up, forward; } lens_frame;
+
+static lens_frame aim(const rh_view *view, int width, int height)
+{
+    lens_frame f = {.eye = view->eye, .forward = rh_d3_unit(rh_d3_sub(view->target, view->eye))};
+    rh_dvec3 upwards = fabs(f.forward.y) > 0.9999 ? rh_d3(0, 0, f.forward.y > 0 ? 1 : -1) : rh_d3(0, 1, 0);
+    double half = tan(view->fov * 3.14159265358979 / 360) / (width < height ? width : height);  // of a pixel, times two
+    f.right = rh_d3_unit(rh_d3_cross(f.forward, upwards));
+    f.up = rh_d3_scale(rh_d3_cross(f.right, f.forward), 2 * half);
+    f.right = rh_d3_scale(f.right, 2 * half);
+    return f;
+}
+
+static float tent(float u)  // the pixel's filter: a tent two pixels wide, by its inverse distribution
+{
+    return u < 0.5f ? sqrtf(2 * u) - 1 : 1 - sqrtf(2 - 2 * u);
+}
+
+static rh_dvec3 between(rh_dvec3 a, rh_dvec3 b, double t) { return rh_d3_add(a, rh_d3_scale(rh_d3_sub(b, a), t)); }
+
+static rh_ray camera_ray(const shooting *shot, const lens_frame frames[2], int x, int y, rh_sampler *sampler)
+{
+    const rh_trace_options *o = shot->o;
+    float u[2], t[2];
+    rh_sampler_pair(sampler, u);
+    rh_sampler_pair(sampler, t);
+    double px = x + 0.5 + tent(u[0]) - 0.5 * o->width, py = 0.5 * o->height - (y + 0.5 + tent(u[1]));
+    rh_dvec3 direction[2];
+    for (int k = 0; k < 2; k++)
+        direction[k] = rh_d3_add(frames[k].forward, rh_d3_add(rh_d3_scale(frames[k].right, px), rh_d3_scale(frames[k].up, py)));
+    return (rh_ray){rh_v3_from(between(frames[0].eye, frames[1].eye, t[0])), rh_v3_from(rh_d3_unit(between(direction[0], direction[1], t[0]))),
+                    INFINITY, t[0]};
+}
+
+typedef struct tally {
+    rh_vec3 sum[TILE * TILE];
+    double square[TILE * TILE], plain[TILE * TILE];  // of brightness as the eye sees it
+} tally;
+
+static float seen(rh_vec3 c)  // brightness after a rough tone curve
+{
+    float l = 0.2126f * c.x + 0.7152f * c.y + 0.0722f * c.z;
+    return sqrtf(l / (1 + l));
+}
+
+static void add_samples(const shooting *shot, const lens_frame frames[2], int x, int y, int from, int to, tally *t, int at)
+{
+    const rh_trace_options *o = shot->o;
+    for (int k = from; k < to; k++) {
+        rh_sampler sampler = {.seed = o->seed, .pixel = (uint64_t)y * (uint64_t)o->width + (uint64_t)x, .sample = (uint32_t)k};
+        rh_vec3 c = radiance(shot, camera_ray(shot, frames, x, y, &sampler), &sampler);
+        float most = rh_v3_most(c);
+        if (!isfinite(most)) c = rh_v3(0, 0, 0);
+        else if (o->brightest > 0 && most > o->brightest) c = rh_v3_scale(c, o->brightest / most);
+        t->sum[at] = rh_v3_add(t->sum[at], c);
+        double s = seen(c);
+        t->plain[at] += s;
+        t->square[at] += s * s;
+    }
+}
+
+// Expected error of the tile's pixels, root of the mean square.
+static double tile_error(const tally *t, int pixels, int samples)
+{
+    double sum = 0;
+    for (int i = 0; i < pixels; i++) {
+        double mean = t->plain[i] / samples, spread = t->square[i] / samples - mean * mean;
+        sum += spread > 0 ? spread / samples : 0;
+    }
+    return sqrt(sum / pixels);
+}
+
+static void render_tile(const shooting *shot, const lens_frame frames[2], int x0, int y0, rh_vec3 *picture)
+{
+    const rh_trace_options *o = shot->o;
+    int wide = o->width - x0 < TILE ? o->width - x0 : TILE, tall = o->height - y0 < TILE ? o->height - y0 : TILE;
+    tally t = {0};
+    int done = 0;
+    while (done < o->samples) {
+        int next = done == 0 ? FIRST_SAMPLES : 2 * done;
+        if (next > o->samples || o->noise <= 0) next = o->samples;
+        for (int i = 0; i < wide * tall; i++) add_samples(shot, frames, x0 + i % wide, y0 + i / wide, done, next, &t, i);
+        done = next;
+        if (tile_error(&t, wide * tall, done) < o->noise) break;
+    }
+    for (int i = 0; i < wide * tall; i++)
+        picture[(size_t)(y0 + i / wide) * (size_t)o->width + (size_t)(x0 + i % wide)] = rh_v3_scale(t.sum[i], 1 / (float)done);
+}
+
+rh_code rh_trace_render(rh_trace *trace, const rh_trace_options *options, rh_vec3 *picture, rh_status *status)
+{
+    RH_ASSERT(options->width > 0 && options->height > 0 && options->samples > 0);
+    if (!trace->committed) RH_TRY(rh_rays_commit(trace->rays, status));
+    trace->committed = true;
+    shooting shot = {trace, options, options->bounces > 0 ? options->bounces : MOST_BOUNCES};
+    lens_frame frames[2] = {aim(&options->open, options->width, options->height), aim(&options->close, options->width, options->height)};
+    int across = (options->width + TILE - 1) / TILE, down = (options->height + TILE - 1) / TILE;
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int i = 0; i < across * down; i++) render_tile(&shot, frames, i % across * TILE, i / across * TILE, picture);
+    return RH_OK;
+}

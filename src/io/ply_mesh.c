@@ -2,12 +2,13 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Triangle meshes from PLY: ascii and binary of both byte orders, any elements and properties in any order. Used are x, y,
-// z of element "vertex" and the list vertex_indices (or vertex_index) of element "face"; the rest is passed over.
+// z of element "vertex" (of a surface also nx ny nz and vx vy vz) and the list vertex_indices (or vertex_index) of element "face"; the rest is passed over.
 // Order of work: header -> roles of the properties -> elements one by one as they come -> indices against the vertices.
 // Counts of the header are compared with the size of the file before anything is read by them.
 #include <stdio.h>
 #include <string.h>
 #include "base/memory.h"
+#include "io/file.h"
 #include "io/mesh_build.h"
 #include "io/ply.h"
 
@@ -20,7 +21,9 @@ static const char *const type_names[VALUE_TYPES][2] = {{"char", "int8"}, {"uchar
     {"ushort", "uint16"}, {"int", "int32"}, {"uint", "uint32"}, {"float", "float32"}, {"double", "float64"}};
 static const char known_types[] = "a type: char, uchar, short, ushort, int, uint, float or double (or int8 ... float64)";
 
-typedef enum role { PASS_OVER, COORDINATE_X, COORDINATE_Y, COORDINATE_Z, CORNERS } role;
+// Of a vertex: position, normal, velocity; three numbers each.
+enum { VECTORS = 3, NUMBERS = 3 * VECTORS };
+typedef enum role { PASS_OVER, FIRST_NUMBER, LAST_NUMBER = FIRST_NUMBER + NUMBERS - 1, CORNERS } role;
 
 typedef struct property {
     rh_word name;
@@ -46,6 +49,9 @@ typedef struct reader {
     property *properties;  // owned
     int element_count, element_capacity, property_count, property_capacity;
     rh_mesh_build build;
+    bool surface;          // normals and velocities are wanted too
+    rh_vec3 *more[2];      // those, per vertex (owned; NULL when the file has none)
+    int64_t more_capacity;
     int64_t highest;    // vertex index used so far, and where; checked at the end, when all vertices are known
     char highest_place[64];
 } reader;
@@ -196,15 +202,21 @@ static rh_code cast_coordinate(reader *r, const element *vertex, const char *nam
     return RH_OK;
 }
 
+static bool has_vector(reader *r, const element *vertex, const char *const names[3])
+{
+    return find_property(r, vertex, names[0]) && find_property(r, vertex, names[1]) && find_property(r, vertex, names[2]);
+}
+
 static rh_code cast_roles(reader *r, rh_status *status)
 {
     const element *vertex = find_element(r, "vertex"), *face = find_element(r, "face");
     if (!vertex || !face)
         return rh_fail(status, RH_USER, "%s:%lld: found no element '%s' in the header, expected 'vertex' and 'face'", r->text.name,
                        (long long)r->text.line, vertex ? "face" : "vertex");
-    RH_TRY(cast_coordinate(r, vertex, "x", COORDINATE_X, status));
-    RH_TRY(cast_coordinate(r, vertex, "y", COORDINATE_Y, status));
-    RH_TRY(cast_coordinate(r, vertex, "z", COORDINATE_Z, status));
+    static const char *const names[VECTORS][3] = {{"x", "y", "z"}, {"nx", "ny", "nz"}, {"vx", "vy", "vz"}};
+    for (int i = 0; i < (r->surface ? VECTORS : 1); i++)
+        for (int k = 0; k < 3; k++)
+            if (i == 0 || has_vector(r, vertex, names[i])) RH_TRY(cast_coordinate(r, vertex, names[i][k], FIRST_NUMBER + 3 * i + k, status));
     property *corners = find_property(r, face, "vertex_indices");
     if (!corners) corners = find_property(r, face, "vertex_index");
     if (!corners)
@@ -344,10 +356,10 @@ static rh_code take_face(reader *r, const property *p, rh_status *status)
     return RH_OK;
 }
 
-static rh_code take_property(reader *r, const property *p, float at[3], rh_status *status)
+static rh_code take_property(reader *r, const property *p, float at[NUMBERS], rh_status *status)
 {
     if (p->role == CORNERS) return take_face(r, p, status);
-    if (p->role != PASS_OVER) return take_coordinate(r, p, &at[p->role - COORDINATE_X], status);
+    if (p->role != PASS_OVER) return take_coordinate(r, p, &at[p->role - FIRST_NUMBER], status);
     int64_t length = 1;
     char place[64];
     if (p->list) RH_TRY(take_length(r, p, &length, place, status));
@@ -398,17 +410,35 @@ static rh_code check_count(const reader *r, const element *e, rh_status *status)
                    (unsigned long long)(room / least));
 }
 
+static rh_code keep_vertex(reader *r, const float at[NUMBERS], rh_status *status)
+{
+    int64_t index = r->build.mesh.vertex_count;
+    RH_TRY(rh_mesh_build_vertex(&r->build, rh_v3(at[0], at[1], at[2]), status));
+    if (!r->surface) return RH_OK;
+    bool full = index >= r->more_capacity;
+    for (int i = 0; i < 2; i++) {
+        if (full) {  // as much as the positions have
+            void *grown = rh_realloc(r->more[i], (size_t)r->build.vertex_capacity * sizeof *r->more[i], "mesh.ply", status);
+            if (!grown) return RH_MEMORY;
+            r->more[i] = grown;
+        }
+        r->more[i][index] = rh_v3(at[3 * i + 3], at[3 * i + 4], at[3 * i + 5]);
+    }
+    r->more_capacity = r->build.vertex_capacity;
+    return RH_OK;
+}
+
 static rh_code read_records(reader *r, const element *e, rh_status *status)
 {
     if (e->properties == 0) return RH_OK;
     bool vertex = rh_word_is(e->name, "vertex");
     RH_TRY(check_count(r, e, status));
     for (int64_t i = 0; i < e->count; i++) {
-        float at[3] = {0};
+        float at[NUMBERS] = {0};
         RH_TRY(begin_record(r, e, status));
         for (int k = e->first; k < e->first + e->properties; k++) RH_TRY(take_property(r, &r->properties[k], at, status));
         RH_TRY(end_record(r, status));
-        if (vertex) RH_TRY(rh_mesh_build_vertex(&r->build, rh_v3(at[0], at[1], at[2]), status));
+        if (vertex) RH_TRY(keep_vertex(r, at, status));
     }
     return RH_OK;
 }
@@ -435,4 +465,45 @@ rh_code rh_ply_parse_mesh(const char *name, const char *data, size_t bytes, rh_m
 rh_code rh_ply_read_mesh(const char *path, rh_mesh *mesh, rh_status *status)
 {
     return rh_mesh_read_with(rh_ply_parse_mesh, path, mesh, status);
+}
+
+void rh_ply_surface_free(rh_ply_surface *surface)
+{
+    rh_mesh_free(&surface->mesh);
+    rh_free(surface->normal);
+    rh_free(surface->velocity);
+    *surface = (rh_ply_surface){0};
+}
+
+static bool named(reader *r, const char *name)
+{
+    const element *vertex = find_element(r, "vertex");
+    const property *p = vertex ? find_property(r, vertex, name) : NULL;
+    return p && p->role != PASS_OVER;
+}
+
+rh_code rh_ply_parse_surface(const char *name, const char *data, size_t bytes, rh_ply_surface *surface, rh_status *status)
+{
+    reader r = {.text = rh_text_open(name, data, bytes), .encoding = UNKNOWN, .data = data, .bytes = bytes, .surface = true};
+    rh_code code = read_all(&r, status);
+    bool has_normal = named(&r, "nx"), has_velocity = named(&r, "vx");
+    rh_free(r.elements);
+    rh_free(r.properties);
+    // No look for triangles with an area as at other meshes: a frame without liquid has none.
+    *surface = (rh_ply_surface){r.build.mesh, r.more[0], r.more[1]};
+    if (code != RH_OK) rh_ply_surface_free(surface);
+    if (!has_normal) rh_free(surface->normal), surface->normal = NULL;
+    if (!has_velocity) rh_free(surface->velocity), surface->velocity = NULL;
+    return code;
+}
+
+rh_code rh_ply_read_surface(const char *path, rh_ply_surface *surface, rh_status *status)
+{
+    char *data;
+    size_t bytes;
+    *surface = (rh_ply_surface){0};
+    RH_TRY(rh_file_read(path, (size_t)1 << 34, &data, &bytes, status));
+    rh_code code = rh_ply_parse_surface(path, data, bytes, surface, status);
+    rh_free(data);
+    return code;
 }

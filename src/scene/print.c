@@ -163,6 +163,7 @@ static bool is_left_out(const printer *p, const rh_param_table *table, const rh_
     if (!p->hashing) return false;
     if (table == frames->table) return strcmp(row->name, "last") == 0;
     if (table != &rh_scene_table) return false;
+    if (row->table == &rh_look_table) return true;
     return strcmp(row->name, "title") == 0 || strcmp(row->name, "output") == 0 || strcmp(row->name, "checkpoint") == 0;
 }
 

@@ -232,6 +232,7 @@ static const rh_param scene_rows[] = {
     {"forces", RH_PARAM_LIST, AT(forces), "", .table = &force_table, .help = "body forces beside gravity"},
     {"output", RH_PARAM_TABLE, AT(output), "", .table = &output_table, .help = "what is written"},
     {"checkpoint", RH_PARAM_TABLE, AT(checkpoint), "", .table = &checkpoint_table, .help = "when to save a state to resume from"},
+    {"look", RH_PARAM_TABLE, AT(look), "", .table = &rh_look_table, .help = "how it is drawn"},
 };
 #undef AT
 

@@ -370,7 +370,7 @@ static const app_option options[] = {
     {"camera", APP_TEXT, AT(camera), "NUMBERS", "x,y,z,tx,ty,tz[,fov]: position, target (m), angle of view (degrees)"},
     {"material", APP_TEXT, AT(material), "NAME", "of the surface: water, honey, oil, chocolate, milk, sand, ..."},
     {"attribute", APP_TEXT, AT(attribute), "NAME", "that colours particles; without it speed"},
-    {"samples", APP_COUNT, AT(samples), "N", "paths for every pixel; without it as many as it needs, up to 64"},
+    {"samples", APP_COUNT, AT(samples), "N", "paths for every pixel; without it as many as it needs, up to 32"},
     {"depth", APP_COUNT, AT(depth), "BITS", "8 or 16 bits a channel; without it 8"},
     {"film", APP_FLAG, AT(film), NULL, "also a film of the pictures, film.mp4 (needs the program ffmpeg)"},
     {"quick", APP_FLAG, AT(quick), NULL, "particles without tracing paths: seconds for a whole run"},

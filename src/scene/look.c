@@ -63,9 +63,9 @@ static const rh_param_table camera_table = {"camera", "Where the picture is take
 
 #define AT(field) offsetof(rh_light_params, field)
 static const rh_param light_rows[] = {
-    {"zenith", RH_PARAM_VEC3, AT(zenith), "", "[0.30, 0.46, 0.72]", 0, 1000, .help = "linear colour of the sky overhead"},
-    {"horizon", RH_PARAM_VEC3, AT(horizon), "", "[0.80, 0.86, 0.92]", 0, 1000, .help = "linear colour of the sky at eye level and below"},
-    {"sun", RH_PARAM_FLOAT, AT(sun), "", "0.9", 0, 1000, .help = "how bright white paper is that faces the sun alone; 0: no sun"},
+    {"zenith", RH_PARAM_VEC3, AT(zenith), "", "[0.20, 0.31, 0.50]", 0, 1000, .help = "linear colour of the sky overhead"},
+    {"horizon", RH_PARAM_VEC3, AT(horizon), "", "[0.78, 0.83, 0.88]", 0, 1000, .help = "linear colour of the sky at eye level and below"},
+    {"sun", RH_PARAM_FLOAT, AT(sun), "", "1.5", 0, 1000, .help = "how bright white paper is that faces the sun alone; 0: no sun"},
     {"sun_color", RH_PARAM_VEC3, AT(sun_color), "", "[1, 0.94, 0.84]", 0, 1000, .help = "linear colour of its light"},
     {"azimuth", RH_PARAM_FLOAT, AT(azimuth), "deg", "-40", -360, 360, .help = "direction to the sun: 0 is towards +z, 90 towards +x"},
     {"elevation", RH_PARAM_FLOAT, AT(elevation), "deg", "48", 0, 90, .help = "height of the sun above the horizon"},
@@ -114,7 +114,7 @@ const char *const rh_ground_names[] = {"none", "plain", "grid", "checker", NULL}
 #define AT(field) offsetof(rh_ground_params, field)
 static const rh_param ground_rows[] = {
     {"style", RH_PARAM_CHOICE, AT(style), "", "grid", .choices = rh_ground_names, .help = "none, plain, grid (fine lines) or checker"},
-    {"color", RH_PARAM_VEC3, AT(color), "", "[0.55, 0.55, 0.54]", 0, 1, .help = "linear colour"},
+    {"color", RH_PARAM_VEC3, AT(color), "", "[0.46, 0.45, 0.44]", 0, 1, .help = "linear colour"},
     {"tile", RH_PARAM_FLOAT, AT(tile), "m", "0", 0, NO_LIMIT, .help = "between lines; 0: a round number that suits the size of the scene"},
     {"offset", RH_PARAM_FLOAT, AT(offset), "m", "0", .help = "above the floor of the container, or below all that is seen when there is none"},
 };

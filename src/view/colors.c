@@ -43,7 +43,8 @@ void rh_develop(const rh_vec3 *linear, size_t count, double exposure, uint16_t *
 {
     float gain = (float)exp2(exposure);
     for (size_t i = 0; i < count; i++) {
-        rh_vec3 c = rh_tone(rh_v3_scale(linear[i], gain));
+        rh_vec3 c = linear[i];
+        c = rh_tone(rh_v3_scale(rh_v3(rh_max_of(c.x, 0), rh_max_of(c.y, 0), rh_max_of(c.z, 0)), gain));
         for (int k = 0; k < 3; k++) rgb[3 * i + (size_t)k] = (uint16_t)(65535 * rh_srgb((&c.x)[k]) + 0.5f);
     }
 }

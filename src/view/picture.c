@@ -13,8 +13,8 @@
 #include "view/solids.h"
 #include "view/trace.h"
 
-enum { BINS = 1024, GOOD_SAMPLES = 64 };
-static const float good_noise = 0.012f;
+enum { BINS = 1024, GOOD_SAMPLES = 32 };
+static const float good_noise = 0.01f;
 
 struct rh_picture {
     const rh_scene *scene;  // borrowed
@@ -208,7 +208,7 @@ static rh_material material_of(const rh_picture *p, const rh_variant *chosen, rh
     case RH_LOOK_WATER: case RH_LOOK_HONEY: case RH_LOOK_OIL: case RH_LOOK_GLASS: break;
     }
     // Honey lets light through for a fraction of the way that water does.
-    double distance = m.distance > 0 ? m.distance : p->extent * (kind == RH_LOOK_WATER ? 2.0 : kind == RH_LOOK_GLASS ? 1.0 : 0.35);
+    double distance = m.distance > 0 ? m.distance : p->extent * (kind == RH_LOOK_WATER ? 1.2 : kind == RH_LOOK_GLASS ? 1.0 : 0.35);
     out.kind = RH_MATERIAL_CLEAR;
     for (int c = 0; c < 3; c++) (&out.absorption.x)[c] = (float)(-log((&m.color.x)[c]) / distance);
     return out;

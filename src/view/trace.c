@@ -8,8 +8,11 @@
 //  * Towards the sun a clear boundary is passed straight, weakened by Fresnel and absorption. Under a level surface that gives the true light on
 //    level ground; it has shadows that are tinted, but no caustics. Ways to the sun by mirror and lens after a diffuse bounce are left out in exchange:
 //    they would be counted twice, and as noise.
-//  * A path may be ended by lot only after its weight fell below a part of what it had when it split, so nothing is lost where nothing is absorbed:
-//    white in white light stays exactly white (tests/analytic/test_render.c).
+//  * What an open sky gives a diffuse surface is known beforehand (a table over the slope of the surface); paths bring only the difference to it, which is
+//    nothing where nothing stands in the way (a control variate). On level ground under a clear medium the same is done for the sky as a level
+//    boundary bends it.
+//  * A path is ended by lot at diffuse surfaces only, and only when it has become faint: white and clear things in white light stay exactly white
+//    (tests/analytic/test_render.c).
 #include "view/trace.h"
 
 #include <math.h>
@@ -19,12 +22,13 @@
 #include "view/rays.h"
 #include "view/sampler.h"
 
-enum { TILE = 16, SPLITS = 2, STACK = SPLITS + 2, MOST_BOUNCES = 24, MOST_DIFFUSE = 4, MOST_CROSSINGS = 16, FIRST_SAMPLES = 4 };
+enum { TILE = 16, SPLITS = 2, STACK = SPLITS + 2, MOST_BOUNCES = 24, MOST_DIFFUSE = 4, MOST_CROSSINGS = 16, FIRST_SAMPLES = 2, SLOPES = 32 };
 
 typedef struct part {  // what the rays know as one geometry
     rh_material material;
     rh_vec3 *normal, *color;  // owned; per vertex, per sphere; may be NULL
     uint32_t (*triangle)[3];  // owned, NULL for spheres
+    rh_vec3 sky_inside;       // clear: mean radiance on level ground below a level boundary, without absorption; set by rh_trace_render
 } part;
 
 struct rh_trace {
@@ -117,6 +121,8 @@ typedef struct shooting {  // all that stays the same during a picture
     const rh_trace *trace;
     const rh_trace_options *o;
     int bounces;
+    float pixel;  // width of a pixel one metre away
+    rh_vec3 open_sky[SLOPES + 1];  // mean radiance of the sky as a diffuse surface weighs it, for normals from straight down to straight up
 } shooting;
 
 typedef struct surface {
@@ -124,6 +130,7 @@ typedef struct surface {
     rh_vec3 point, geometric, normal;  // both look against the ray, except that a clear boundary keeps `outside`
     rh_vec3 color;
     const rh_material *material;
+    float presence;                    // 1, or less where the ground fades into the sky
     bool outside;                      // the ray comes from outside the closed mesh
     int part;                          // -1: the ground
 } surface;
@@ -156,24 +163,35 @@ static float ground_presence(const rh_ground *g, rh_vec3 p)
     return 1 - t * t * (3 - 2 * t);
 }
 
-static rh_vec3 ground_color(const rh_ground *g, rh_vec3 p)
+// How much of [x - reach, x + reach] lies within `half` of a whole number; reach below 1/2.
+static float line_share(float x, float half, float reach)
 {
-    float x = p.x / g->tile, z = p.z / g->tile;
-    if (g->style == RH_GROUND_CHECKER) return rh_v3_scale(g->color, (rh_floor(x) + rh_floor(z)) & 1 ? 0.72f : 1);
-    if (g->style != RH_GROUND_GRID) return g->color;
-    float off = rh_min(fabsf(x - roundf(x)), fabsf(z - roundf(z)));
-    return rh_v3_scale(g->color, off < 0.012f ? 0.62f : 1);
+    float off = fabsf(x - roundf(x)), low = rh_max_of(off - reach, -half), high = rh_min(off + reach, half);
+    return rh_max_of(0, high - low) / (2 * reach);
 }
 
-static bool meet_ground(const rh_ground *g, const rh_ray *ray, float nearest, float lot, surface *s)
+// The pattern as a pixel sees it that covers `spread` metres: drawn sharp it would need many samples where it is far away.
+static rh_vec3 ground_color(const rh_ground *g, rh_vec3 p, float spread)
+{
+    float x = p.x / g->tile, z = p.z / g->tile, reach = rh_clamp(0.5f * spread / g->tile, 1e-4f, 0.5f), ink = 0;
+    if (g->style == RH_GROUND_CHECKER) {
+        float a = 2 * line_share(0.5f * x - 0.25f, 0.25f, 0.5f * reach) - 1, b = 2 * line_share(0.5f * z - 0.25f, 0.25f, 0.5f * reach) - 1;
+        ink = 0.28f * (0.5f - 0.5f * a * b);
+    } else if (g->style == RH_GROUND_GRID) {
+        float a = line_share(x, 0.012f, reach), b = line_share(z, 0.012f, reach);
+        ink = 0.42f * (a + b - a * b);
+    }
+    return rh_v3_scale(g->color, 1 - ink);
+}
+
+static bool meet_ground(const rh_ground *g, const rh_ray *ray, float nearest, float pixel, surface *s)
 {
     if (g->style == RH_GROUND_NONE || ray->direction.y >= -1e-6f || ray->origin.y <= g->height) return false;
     float distance = (g->height - ray->origin.y) / ray->direction.y;
     if (!(distance < nearest && distance < 1e6f)) return false;
     rh_vec3 p = rh_v3_add(ray->origin, rh_v3_scale(ray->direction, distance));
     p.y = g->height;
-    if (lot >= ground_presence(g, p)) return false;
-    *s = (surface){distance, p, rh_v3(0, 1, 0), rh_v3(0, 1, 0), ground_color(g, p), &ground_material, true, -1};
+    *s = (surface){distance, p, rh_v3(0, 1, 0), rh_v3(0, 1, 0), ground_color(g, p, pixel * distance / -ray->direction.y), &ground_material, ground_presence(g, p), true, -1};
     return true;
 }
 
@@ -187,18 +205,18 @@ static rh_vec3 smooth_normal(const part *p, const rh_ray_hit *hit)
     return rh_v3_dot(n, hit->normal) > 0 ? n : hit->normal;  // also when n is not a number
 }
 
-static bool meet(const shooting *shot, const rh_ray *ray, float lot, surface *s)
+static bool meet(const shooting *shot, const rh_ray *ray, surface *s)
 {
     rh_ray_hit hit;
     bool found = rh_rays_nearest(shot->trace->rays, ray, &hit);
-    if (meet_ground(&shot->o->ground, ray, found ? hit.distance : INFINITY, lot, s)) return true;
+    if (meet_ground(&shot->o->ground, ray, found ? hit.distance : INFINITY, shot->pixel, s)) return true;
     if (!found) return false;
     const part *p = &shot->trace->parts[hit.geometry];
     bool outside = rh_v3_dot(ray->direction, hit.normal) < 0;
     float side = outside ? 1 : -1;
     *s = (surface){.distance = hit.distance, .geometric = rh_v3_scale(hit.normal, side), .normal = rh_v3_scale(smooth_normal(p, &hit), side),
-                   .color = p->color ? p->color[hit.primitive] : p->material.color, .material = &p->material, .outside = outside,
-                   .part = (int)hit.geometry};
+                   .color = p->color ? p->color[hit.primitive] : p->material.color, .material = &p->material, .presence = 1,
+                   .outside = outside, .part = (int)hit.geometry};
     s->point = rh_v3_add(ray->origin, rh_v3_scale(ray->direction, hit.distance));
     if (rh_v3_dot(s->normal, ray->direction) >= 0) s->normal = s->geometric;  // a smooth normal that looks away at the rim
     return true;
@@ -210,7 +228,7 @@ static rh_vec3 through(const shooting *shot, rh_ray ray, int medium)
     rh_vec3 left = rh_v3(1, 1, 1);
     for (int crossing = 0; crossing < MOST_CROSSINGS; crossing++) {
         surface s;
-        if (!meet(shot, &ray, 1, &s)) return left;
+        if (!meet(shot, &ray, &s)) return left;
         if (s.material->kind != RH_MATERIAL_CLEAR) break;
         if (medium >= 0) left = rh_v3_times(left, rh_absorb(shot->trace->parts[medium].material.absorption, s.distance));
         // The share by the angle outside, whichever way the boundary is crossed: that is how the light of the sun meets it.
@@ -226,7 +244,7 @@ static rh_vec3 through(const shooting *shot, rh_ray ray, int medium)
 typedef struct path {
     rh_ray ray;
     rh_vec3 weight;
-    float reference;  // largest weight when the path began or split
+    rh_vec3 counted;  // sky that was counted beforehand in this direction
     float pdf;        // of the last direction; negative after a mirror, a lens or the camera
     int medium;       // part it is inside of, or -1
     int events, diffuse, splits;
@@ -239,6 +257,13 @@ static rh_vec3 far_light(const shooting *shot, const path *p)
     if (p->pdf >= 0) share = p->pdf / (p->pdf + pdf);
     else if (p->diffuse > 0) share = 0;
     return rh_v3_add(sky, rh_v3_scale(sun, share));
+}
+
+// What comes from far away, of which `share` reaches us, less what was counted before.
+static rh_vec3 arriving(const shooting *shot, const path *p, float share)
+{
+    if (share <= 0) return rh_v3_scale(p->counted, -1);
+    return rh_v3_sub(rh_v3_scale(far_light(shot, p), share), p->counted);
 }
 
 static rh_vec3 sun_light(const shooting *shot, const path *p, const surface *s, rh_sampler *sampler)
@@ -254,24 +279,67 @@ static rh_vec3 sun_light(const shooting *shot, const path *p, const surface *s, 
     return rh_v3_scale(rh_v3_times(light, answer), pdf / (pdf + other));
 }
 
+static rh_vec3 open_sky(const shooting *shot, rh_vec3 normal)
+{
+    float at = (normal.y + 1) * (0.5f * SLOPES);
+    int k = at < SLOPES - 1 ? (int)at : SLOPES - 1;
+    return rh_v3_mix(shot->open_sky[k], shot->open_sky[k + 1], at - (float)k);
+}
+
+// The sky in a direction below a level boundary: bent, with its radiance raised by the square of the index; nothing beyond the critical angle.
+static rh_vec3 bent_sky(const rh_light *light, float ior, rh_vec3 direction)
+{
+    rh_vec3 out;
+    if (direction.y <= 0 || !rh_refract(direction, rh_v3(0, -1, 0), ior, &out)) return rh_v3(0, 0, 0);
+    return rh_v3_scale(rh_light_sky(light, out), ior * ior * (1 - rh_fresnel(direction.y, ior)));
+}
+
+// Notes in the path what sky is expected in the direction that it takes, and gives the mean over all directions. Any guess keeps the picture right; a good one makes it smooth.
+static rh_vec3 expect_sky(const shooting *shot, path *p, const surface *s, rh_vec3 direction)
+{
+    const rh_light *light = &shot->o->light;
+    if (p->medium < 0) {
+        p->counted = rh_light_sky(light, direction);
+        return open_sky(shot, s->normal);
+    }
+    if (s->normal.y < 0.9999f) return rh_v3(0, 0, 0);
+    const part *medium = &shot->trace->parts[p->medium];
+    rh_vec3 left = rh_absorb(medium->material.absorption, -1.2f * p->ray.direction.y * s->distance);  // as deep as the path came down
+    p->counted = rh_v3_times(left, bent_sky(light, medium->material.ior, direction));
+    return rh_v3_times(left, medium->sky_inside);
+}
+
+// Weights below which a path goes on by lot only: before and after a diffuse surface. Boundaries never end a path, so clear things lose nothing.
+static const float weak = 0.06f, fading = 0.25f;
+
 static bool go_on_diffuse(const shooting *shot, path *p, const surface *s, rh_sampler *sampler, rh_vec3 *light)
 {
-    *light = rh_v3_add(*light, rh_v3_times(p->weight, sun_light(shot, p, s, sampler)));
-    float u[2], choice[2];
+    float u[2], choice[2], enter[2];
     rh_scatter scatter;
     rh_sampler_pair(sampler, u);
     rh_sampler_pair(sampler, choice);
+    rh_sampler_pair(sampler, enter);
+    float worth = rh_v3_most(p->weight) / weak;  // a faint mirror image is not worth the work of every sample
+    if (enter[0] >= worth) return false;
+    if (worth < 1) p->weight = rh_v3_scale(p->weight, 1 / worth);
+    *light = rh_v3_add(*light, rh_v3_times(p->weight, sun_light(shot, p, s, sampler)));
     if (++p->diffuse > MOST_DIFFUSE) return false;
     if (!rh_material_sample(s->material, s->color, s->normal, rh_v3_scale(p->ray.direction, -1), choice[0], u, &scatter)) return false;
-    if (rh_v3_dot(scatter.direction, s->geometric) <= 0) return false;
+    if (s->material->kind == RH_MATERIAL_MATTE && s->material->roughness <= 0) {
+        rh_vec3 expected = expect_sky(shot, p, s, scatter.direction);
+        *light = rh_v3_add(*light, rh_v3_times(rh_v3_times(p->weight, s->color), expected));
+    }
     p->weight = rh_v3_times(p->weight, scatter.weight);
     p->pdf = scatter.pdf;
     p->ray.origin = off_surface(s->point, s->geometric);
     p->ray.direction = scatter.direction;
-    float left = rh_v3_most(p->weight) / p->reference;
-    if (left >= 0.25f) return true;
-    if (choice[1] * 0.25f >= left) return false;
-    p->weight = rh_v3_scale(p->weight, 0.25f / left);
+    if (rh_v3_dot(scatter.direction, s->geometric) <= 0) {  // into the surface: dark
+        *light = rh_v3_sub(*light, rh_v3_times(p->weight, p->counted));
+        return false;
+    }
+    float left = rh_v3_most(p->weight) / fading;
+    if (choice[1] >= left) return false;
+    if (left < 1) p->weight = rh_v3_scale(p->weight, 1 / left);
     return true;
 }
 
@@ -283,7 +351,6 @@ static bool refracted(const path *p, const surface *s, float ratio, path *out)
     if (rh_v3_dot(out->ray.direction, s->geometric) >= 0 && !rh_refract(p->ray.direction, s->geometric, ratio, &out->ray.direction)) return false;
     out->ray.origin = off_surface(s->point, rh_v3_scale(s->geometric, -1));
     out->weight = rh_v3_scale(p->weight, ratio * ratio);
-    out->reference = p->reference * ratio * ratio;
     out->medium = s->outside ? s->part : -1;
     return true;
 }
@@ -296,12 +363,6 @@ static path reflected(const path *p, const surface *s)
     out.ray.direction = rh_v3_unit(out.ray.direction);
     out.ray.origin = off_surface(s->point, s->geometric);
     return out;
-}
-
-static void weaken(path *p, float share)
-{
-    p->weight = rh_v3_scale(p->weight, share);
-    p->reference *= share;
 }
 
 // Passes a clear boundary. `beside` gets the other half of a path that splits (splits of it counted), and true comes back.
@@ -318,8 +379,8 @@ static bool cross_boundary(path *p, const surface *s, rh_sampler *sampler, path 
     }
     if (p->diffuse == 0 && p->splits < SPLITS) {
         mirror.splits = lens.splits = p->splits + 1;
-        weaken(&mirror, share);
-        weaken(&lens, 1 - share);
+        mirror.weight = rh_v3_scale(mirror.weight, share);
+        lens.weight = rh_v3_scale(lens.weight, 1 - share);
         *beside = mirror;
         *p = lens;
         return true;
@@ -333,17 +394,16 @@ static bool cross_boundary(path *p, const surface *s, rh_sampler *sampler, path 
 static rh_vec3 radiance(const shooting *shot, rh_ray ray, rh_sampler *sampler)
 {
     rh_vec3 light = {0, 0, 0};
-    path stack[STACK] = {{.ray = ray, .weight = {1, 1, 1}, .reference = 1, .pdf = -1, .medium = -1}};
+    path stack[STACK] = {{.ray = ray, .weight = {1, 1, 1}, .pdf = -1, .medium = -1}};
     for (int waiting = 1; waiting > 0;) {
         path p = stack[--waiting];
         for (bool alive = true; alive && p.events < shot->bounces; p.events++) {
             surface s;
-            float lot[2];
-            rh_sampler_pair(sampler, lot);
-            if (!meet(shot, &p.ray, lot[0], &s)) {
-                light = rh_v3_add(light, rh_v3_times(p.weight, far_light(shot, &p)));
-                break;
-            }
+            bool met = meet(shot, &p.ray, &s);
+            light = rh_v3_add(light, rh_v3_times(p.weight, arriving(shot, &p, met ? 1 - s.presence : 1)));
+            if (!met) break;
+            p.weight = rh_v3_scale(p.weight, s.presence);
+            p.counted = rh_v3(0, 0, 0);
             if (p.medium >= 0) p.weight = rh_v3_times(p.weight, rh_absorb(shot->trace->parts[p.medium].material.absorption, s.distance));
             if (s.material->kind != RH_MATERIAL_CLEAR) alive = go_on_diffuse(shot, &p, &s, sampler, &light);
             else if (cross_boundary(&p, &s, sampler, &stack[waiting])) stack[waiting++].events++;
@@ -390,14 +450,13 @@ static rh_ray camera_ray(const shooting *shot, const lens_frame frames[2], int x
 }
 
 typedef struct tally {
-    rh_vec3 sum[TILE * TILE];
-    double square[TILE * TILE], plain[TILE * TILE];  // of brightness as the eye sees it
+    rh_vec3 sum[TILE * TILE], half[TILE * TILE];  // of all samples, and of the first half of them
 } tally;
 
 static float seen(rh_vec3 c)  // brightness after a rough tone curve
 {
     float l = 0.2126f * c.x + 0.7152f * c.y + 0.0722f * c.z;
-    return sqrtf(l / (1 + l));
+    return copysignf(sqrtf(fabsf(l) / (1 + fabsf(l))), l);
 }
 
 static void add_samples(const shooting *shot, const lens_frame frames[2], int x, int y, int from, int to, tally *t, int at)
@@ -407,22 +466,21 @@ static void add_samples(const shooting *shot, const lens_frame frames[2], int x,
         rh_sampler sampler = {.seed = o->seed, .pixel = (uint64_t)y * (uint64_t)o->width + (uint64_t)x, .sample = (uint32_t)k};
         rh_vec3 c = radiance(shot, camera_ray(shot, frames, x, y, &sampler), &sampler);
         float most = rh_v3_most(c);
-        if (!isfinite(most)) c = rh_v3(0, 0, 0);
+        if (!isfinite(c.x + c.y + c.z)) c = rh_v3(0, 0, 0);
         else if (o->brightest > 0 && most > o->brightest) c = rh_v3_scale(c, o->brightest / most);
         t->sum[at] = rh_v3_add(t->sum[at], c);
-        double s = seen(c);
-        t->plain[at] += s;
-        t->square[at] += s * s;
     }
 }
 
-// Expected error of the tile's pixels, root of the mean square.
+// Expected error of the tile's pixels, root of the mean square, from the difference between the two halves of the samples. The spread of single
+// samples would not do: it also has the detail inside a pixel, which well-spread samples average out much faster.
 static double tile_error(const tally *t, int pixels, int samples)
 {
     double sum = 0;
     for (int i = 0; i < pixels; i++) {
-        double mean = t->plain[i] / samples, spread = t->square[i] / samples - mean * mean;
-        sum += spread > 0 ? spread / samples : 0;
+        float other = seen(rh_v3_scale(rh_v3_sub(t->sum[i], t->half[i]), 2 / (float)samples));
+        double difference = seen(rh_v3_scale(t->half[i], 2 / (float)samples)) - other;
+        sum += 0.25 * difference * difference;
     }
     return sqrt(sum / pixels);
 }
@@ -436,12 +494,39 @@ static void render_tile(const shooting *shot, const lens_frame frames[2], int x0
     while (done < o->samples) {
         int next = done == 0 ? FIRST_SAMPLES : 2 * done;
         if (next > o->samples || o->noise <= 0) next = o->samples;
+        memcpy(t.half, t.sum, sizeof t.half);
         for (int i = 0; i < wide * tall; i++) add_samples(shot, frames, x0 + i % wide, y0 + i / wide, done, next, &t, i);
         done = next;
-        if (tile_error(&t, wide * tall, done) < o->noise) break;
+        if (done > FIRST_SAMPLES && tile_error(&t, wide * tall, done) < o->noise) break;
     }
     for (int i = 0; i < wide * tall; i++)
         picture[(size_t)(y0 + i / wide) * (size_t)o->width + (size_t)(x0 + i % wide)] = rh_v3_scale(t.sum[i], 1 / (float)done);
+}
+
+// Cosine-weighted means over hemispheres, by the midpoint rule in height and angle.
+static void tabulate_sky(shooting *shot, part *parts, int count)
+{
+    enum { RINGS = 64, STEPS = 64 };
+    for (int k = 0; k < count; k++) {
+        parts[k].sky_inside = rh_v3(0, 0, 0);
+        for (int i = 0; parts[k].material.kind == RH_MATERIAL_CLEAR && i < RINGS * STEPS; i++) {
+            float r2 = ((float)i + 0.5f) / (RINGS * STEPS);
+            rh_vec3 sky = bent_sky(&shot->o->light, parts[k].material.ior, rh_v3(sqrtf(r2), sqrtf(1 - r2), 0));
+            parts[k].sky_inside = rh_v3_add(parts[k].sky_inside, rh_v3_scale(sky, 1.0f / (RINGS * STEPS)));
+        }
+    }
+    for (int k = 0; k <= SLOPES; k++) {
+        float cosine = 2 * (float)k / SLOPES - 1, sine = sqrtf(rh_max_of(0, 1 - cosine * cosine));
+        double sum[3] = {0};
+        for (int i = 0; i < RINGS; i++)
+            for (int j = 0; j < STEPS; j++) {
+                float r2 = ((float)i + 0.5f) / RINGS, around = RH_PI_F * ((float)j + 0.5f) / STEPS;
+                float y = cosine * sqrtf(1 - r2) + sine * sqrtf(r2) * cosf(around);
+                rh_vec3 sky = rh_light_sky(&shot->o->light, rh_v3(0, y, 0));
+                for (int c = 0; c < 3; c++) sum[c] += (&sky.x)[c];
+            }
+        for (int c = 0; c < 3; c++) (&shot->open_sky[k].x)[c] = (float)(sum[c] / (RINGS * STEPS));
+    }
 }
 
 rh_code rh_trace_render(rh_trace *trace, const rh_trace_options *options, rh_vec3 *picture, rh_status *status)
@@ -449,8 +534,10 @@ rh_code rh_trace_render(rh_trace *trace, const rh_trace_options *options, rh_vec
     RH_ASSERT(options->width > 0 && options->height > 0 && options->samples > 0);
     if (!trace->committed) RH_TRY(rh_rays_commit(trace->rays, status));
     trace->committed = true;
-    shooting shot = {trace, options, options->bounces > 0 ? options->bounces : MOST_BOUNCES};
+    shooting shot = {.trace = trace, .o = options, .bounces = options->bounces > 0 ? options->bounces : MOST_BOUNCES};
     lens_frame frames[2] = {aim(&options->open, options->width, options->height), aim(&options->close, options->width, options->height)};
+    shot.pixel = (float)rh_d3_length(frames[0].right);
+    tabulate_sky(&shot, trace->parts, trace->count);
     int across = (options->width + TILE - 1) / TILE, down = (options->height + TILE - 1) / TILE;
 #pragma omp parallel for schedule(dynamic, 1)
     for (int i = 0; i < across * down; i++) render_tile(&shot, frames, i % across * TILE, i / across * TILE, picture);

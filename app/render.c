@@ -116,8 +116,8 @@ static void grow_box(job *j, const frame_data *data)
 {
     const rh_attribute *position = data->has_points ? rh_points_find(&data->points, "P") : NULL;
     if (position && position->type == RH_POINT_VEC3F)
-        rh_picture_bounds(position->data, position->uniform ? 1 : data->points.count, data->z_up, &j->box);
-    if (data->has_surface) rh_picture_bounds(data->surface.mesh.vertices, data->surface.mesh.vertex_count, data->z_up, &j->box);
+        rh_picture_bounds(position->data, position->uniform ? 1 : data->points.count, 0.0005, data->z_up, &j->box);
+    if (data->has_surface) rh_picture_bounds(data->surface.mesh.vertices, data->surface.mesh.vertex_count, 0, data->z_up, &j->box);
 }
 
 // The camera sees what first, middle and last frame cover; colours span their values.

@@ -96,7 +96,7 @@ static const rh_param oil_rows[] = {CLEAR_ROWS("[0.80, 0.62, 0.05]", "0", "1.47"
 static const rh_param chocolate_rows[] = {GLOSSY_ROWS("[0.075, 0.026, 0.010]", "0.28", "1.5")};
 static const rh_param milk_rows[] = {GLOSSY_ROWS("[0.87, 0.84, 0.77]", "0.12", "1.35")};
 static const rh_param sand_rows[] = {MATTE_ROWS("[0.52, 0.36, 0.20]", "0.8")};
-static const rh_param plaster_rows[] = {MATTE_ROWS("[0.62, 0.58, 0.53]", "0.3")};
+static const rh_param plaster_rows[] = {MATTE_ROWS("[0.50, 0.47, 0.43]", "0.3")};
 static const rh_param plastic_rows[] = {GLOSSY_ROWS("[0.55, 0.16, 0.07]", "0.3", "1.5")};
 static const rh_param glass_rows[] = {CLEAR_ROWS("[0.80, 0.92, 0.88]", "0", "1.5")};
 #undef AT

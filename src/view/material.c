@@ -17,12 +17,16 @@ static float mean_fresnel(float ior)  // over a cosine-weighted hemisphere; fit 
 
 // --- matte ------------------------------------------------------------------------------------------------------
 
+float rh_material_even(const rh_material *m)
+{
+    return RH_PI_F / (RH_PI_F + (RH_PI_F / 2 - 2.0f / 3) * rh_max_of(m->roughness, 0));
+}
+
 static rh_vec3 matte_answer(const rh_material *m, rh_vec3 color, float in, float out, float in_out)
 {
     if (m->roughness <= 0) return rh_v3_scale(color, in / RH_PI_F);
     float s = in_out - in * out, t = s > 0 ? rh_max_of(in, out) : 1;
-    float a = 1 / (RH_PI_F + (RH_PI_F / 2 - 2.0f / 3) * m->roughness);
-    return rh_v3_scale(color, in * a * (1 + m->roughness * s / t));
+    return rh_v3_scale(color, in / RH_PI_F * rh_material_even(m) * (1 + m->roughness * s / t));
 }
 
 static rh_vec3 cosine_direction(rh_vec3 n, const float u[2])
@@ -67,15 +71,16 @@ static rh_vec3 visible_facet(float alpha, rh_vec3 n, rh_vec3 out, const float u[
     return rh_v3_unit(rh_v3_add(rh_v3_add(rh_v3_scale(t, h.x), rh_v3_scale(b, h.y)), rh_v3_scale(n, h.z)));
 }
 
-// How often the coat is sampled: by its share, never so rarely that its highlight gets noisy.
-static float coat_share(const rh_material *m, float out)
+// How often the coat is sampled: by its share of what is reflected, on dark chocolate more than on milk.
+static float coat_share(const rh_material *m, rh_vec3 color, float out)
 {
-    return rh_clamp(rh_fresnel(out, 1 / m->ior), 0.15f, 0.85f);
+    float coat = rh_fresnel(out, 1 / m->ior), base = (1 - coat) * rh_v3_most(color);
+    return rh_clamp(coat / (coat + base), 0.1f, 0.9f);
 }
 
 static rh_vec3 glossy_answer(const rh_material *m, rh_vec3 color, rh_vec3 n, rh_vec3 out, rh_vec3 in, float *pdf)
 {
-    float ci = rh_v3_dot(n, in), co = rh_v3_dot(n, out), alpha = coat_alpha(m), share = coat_share(m, co);
+    float ci = rh_v3_dot(n, in), co = rh_v3_dot(n, out), alpha = coat_alpha(m), share = coat_share(m, color, co);
     rh_vec3 h = rh_v3_unit(rh_v3_add(in, out));
     float d = ggx(alpha, rh_v3_dot(n, h)), li = smith_lambda(alpha, ci), lo = smith_lambda(alpha, co);
     float coat = rh_fresnel(rh_clamp(rh_v3_dot(h, out), 0, 1), 1 / m->ior) * d / ((1 + li + lo) * 4 * co);
@@ -98,7 +103,7 @@ rh_vec3 rh_material_answer(const rh_material *m, rh_vec3 color, rh_vec3 n, rh_ve
 
 bool rh_material_sample(const rh_material *m, rh_vec3 color, rh_vec3 n, rh_vec3 out, float choice, const float u[2], rh_scatter *scatter)
 {
-    bool coat = m->kind == RH_MATERIAL_GLOSSY && choice < coat_share(m, rh_v3_dot(n, out));
+    bool coat = m->kind == RH_MATERIAL_GLOSSY && choice < coat_share(m, color, rh_v3_dot(n, out));
     rh_vec3 in = coat ? rh_reflect(rh_v3_scale(out, -1), visible_facet(coat_alpha(m), n, out, u)) : cosine_direction(n, u);
     *scatter = (rh_scatter){.direction = rh_v3_unit(in)};
     if (m->kind == RH_MATERIAL_MATTE && m->roughness <= 0) {  // answer and density cancel: no rounding, no division

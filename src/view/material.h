@@ -20,6 +20,9 @@ typedef struct rh_material {
     rh_vec3 absorption;  // 1/m, of the medium
 } rh_material;
 
+// Matte: the part of the answer that is the same in all directions, times pi, over the colour; 1 for Lambert.
+float rh_material_even(const rh_material *m);
+
 // A direction that light may have come from. `pdf` per steradian; `weight` is answer x cosine / pdf.
 typedef struct rh_scatter {
     rh_vec3 direction, weight;

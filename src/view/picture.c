@@ -76,7 +76,7 @@ static void trimmed(const float *values, int64_t count, int stride, double share
         if (fabsf(v) < 1e15f) least = fmin(least, v), most = fmax(most, v), known++;
     }
     *low = least, *high = most;
-    if (known < 1000 || !(most > least)) return;
+    if (share <= 0 || known < 1000 || !(most > least)) return;
     for (int64_t i = 0; i < count; i++) {
         float v = values[i * stride];
         if (fabsf(v) < 1e15f) bins[(int)((v - least) / (most - least) * (BINS - 1))]++;
@@ -104,11 +104,11 @@ rh_code rh_picture_range(const rh_points *points, const char *attribute, double 
     return RH_OK;
 }
 
-void rh_picture_bounds(const rh_vec3 *position, int64_t count, bool z_up, rh_dbox *box)
+void rh_picture_bounds(const rh_vec3 *position, int64_t count, double strays, bool z_up, rh_dbox *box)
 {
     if (count == 0) return;
     rh_dbox found;
-    for (int a = 0; a < 3; a++) trimmed(&position->x + a, count, 3, 0.0005, &(&found.min.x)[a], &(&found.max.x)[a]);
+    for (int a = 0; a < 3; a++) trimmed(&position->x + a, count, 3, strays, &(&found.min.x)[a], &(&found.max.x)[a]);
     if (is_empty(found)) return;
     if (z_up) found = (rh_dbox){rh_d3(found.min.x, found.min.z, -found.max.y), rh_d3(found.max.x, found.max.z, -found.min.y)};
     for (int a = 0; a < 3; a++) {
@@ -208,7 +208,7 @@ static rh_material material_of(const rh_picture *p, const rh_variant *chosen, rh
     case RH_LOOK_WATER: case RH_LOOK_HONEY: case RH_LOOK_OIL: case RH_LOOK_GLASS: break;
     }
     // Honey lets light through for a fraction of the way that water does.
-    double distance = m.distance > 0 ? m.distance : p->extent * (kind == RH_LOOK_WATER ? 1.2 : kind == RH_LOOK_GLASS ? 1.0 : 0.35);
+    double distance = m.distance > 0 ? m.distance : p->extent * (kind == RH_LOOK_WATER ? 1.6 : kind == RH_LOOK_GLASS ? 1.0 : 0.35);
     out.kind = RH_MATERIAL_CLEAR;
     for (int c = 0; c < 3; c++) (&out.absorption.x)[c] = (float)(-log((&m.color.x)[c]) / distance);
     return out;

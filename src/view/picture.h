@@ -38,5 +38,5 @@ rh_code rh_picture_draw(rh_picture *picture, const rh_picture_frame *frame, uint
 rh_code rh_picture_values(const rh_points *points, const char *attribute, float *values, rh_status *status);
 // The range that all but some strays fall into, rounded; widened to hold `low` and `high` when low < high.
 rh_code rh_picture_range(const rh_points *points, const char *attribute, double *low, double *high, rh_status *status);
-// Grows the box (y up) by the places of all but some strays.
-void rh_picture_bounds(const rh_vec3 *position, int64_t count, bool z_up, rh_dbox *box);
+// Grows the box (y up) by the places of all points, or of all but a share of them at each side.
+void rh_picture_bounds(const rh_vec3 *position, int64_t count, double strays, bool z_up, rh_dbox *box);

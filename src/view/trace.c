@@ -312,8 +312,13 @@ static rh_vec3 expect_sky(const shooting *shot, path *p, const surface *s, rh_ve
 // Weights below which a path goes on by lot only: before and after a diffuse surface. Boundaries never end a path, so clear things lose nothing.
 static const float weak = 0.06f, fading = 0.25f;
 
-static bool go_on_diffuse(const shooting *shot, path *p, const surface *s, rh_sampler *sampler, rh_vec3 *light)
+static bool go_on_diffuse(const shooting *shot, path *p, surface *s, rh_sampler *sampler, rh_vec3 *light)
 {
+    // A gloss that lights a diffuse surface by its highlight of the sun is found by few samples, as bright dots: there it is taken as rougher than it is
+    // (the idea of A. Kaplanyan, C. Dachsbacher, "Path space regularization", 2013).
+    rh_material rougher = *s->material;
+    rougher.roughness = rh_max_of(rougher.roughness, 0.7f);
+    if (p->diffuse > 0 && rougher.kind == RH_MATERIAL_GLOSSY) s->material = &rougher;
     float u[2], choice[2], enter[2];
     rh_scatter scatter;
     rh_sampler_pair(sampler, u);
@@ -325,9 +330,11 @@ static bool go_on_diffuse(const shooting *shot, path *p, const surface *s, rh_sa
     *light = rh_v3_add(*light, rh_v3_times(p->weight, sun_light(shot, p, s, sampler)));
     if (++p->diffuse > MOST_DIFFUSE) return false;
     if (!rh_material_sample(s->material, s->color, s->normal, rh_v3_scale(p->ray.direction, -1), choice[0], u, &scatter)) return false;
-    if (s->material->kind == RH_MATERIAL_MATTE && s->material->roughness <= 0) {
-        rh_vec3 expected = expect_sky(shot, p, s, scatter.direction);
+    if (s->material->kind == RH_MATERIAL_MATTE && rh_v3_most(scatter.weight) > 0) {
+        float even = rh_material_even(s->material);
+        rh_vec3 expected = rh_v3_scale(expect_sky(shot, p, s, scatter.direction), even);
         *light = rh_v3_add(*light, rh_v3_times(rh_v3_times(p->weight, s->color), expected));
+        p->counted = rh_v3_scale(p->counted, even * rh_v3_most(s->color) / rh_v3_most(scatter.weight));
     }
     p->weight = rh_v3_times(p->weight, scatter.weight);
     p->pdf = scatter.pdf;

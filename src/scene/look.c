@@ -14,8 +14,8 @@
 #define AT(field) offsetof(rh_camera_key, field)
 static const rh_param key_rows[] = {
     {"time", RH_PARAM_FLOAT, AT(time), "s", .required = true, .help = "simulated time of this key"},
-    {"position", RH_PARAM_VEC3, AT(position), "m", .required = true, .help = "where the camera is"},
-    {"target", RH_PARAM_VEC3, AT(target), "m", .required = true, .help = "what it looks at"},
+    {"position", RH_PARAM_VEC3, AT(position), "m", "[3, 2, 4]", .help = "where the camera is"},
+    {"target", RH_PARAM_VEC3, AT(target), "m", "[0, 0, 0]", .help = "what it looks at"},
     FOV_ROW("30"),
 };
 #undef AT

@@ -65,7 +65,10 @@ static rh_code revolve(rh_dvec3 origin, rh_dvec3 axis, const profile_point *prof
 
 static profile_point on_arc(double radius, double height, double angle)  // angle from the equator upwards
 {
-    return (profile_point){radius * cos(angle), height + radius * sin(angle), cos(angle), sin(angle)};
+    double c = cos(angle), s = sin(angle);
+    if (fabs(c) < 1e-12) c = 0;  // a pole is one point, and an arc that comes round meets its beginning
+    if (fabs(s) < 1e-12) s = 0;
+    return (profile_point){radius * c, height + radius * s, c, s};
 }
 
 // A sphere, or a capsule when `length` is not zero: the upper half begins that much higher.

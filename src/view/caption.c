@@ -47,7 +47,7 @@ static void write_text(const rh_canvas *c, int x, int y, int size, const char *t
 
 static int text_width(const char *text, int size) { return (int)strlen(text) * RH_FONT_WIDTH * size - size; }
 
-static int scale_of(const rh_canvas *c) { return c->height / 360 > 0 ? c->height / 360 : 1; }
+static int scale_of(const rh_canvas *c) { return c->height >= 540 ? (c->height + 180) / 360 : 1; }
 
 void rh_caption_title(const rh_canvas *canvas, const char *text)
 {

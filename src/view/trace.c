@@ -4,7 +4,7 @@
 // Path tracing (J. Kajiya, SIGGRAPH 1986) from the camera. What is special:
 //  * At the first boundaries of a clear medium the path splits into its reflected and its refracted part, each with Fresnel's share; later one of the
 //    two is chosen. Radiance changes with the square of the index across a boundary.
-//  * The sun is sampled directly and by the material, with the balance of both (E. Veach, L. Guibas, SIGGRAPH 1995).
+//  * The sun is sampled directly and by the material, and both are weighed by the power heuristic (E. Veach, L. Guibas, SIGGRAPH 1995).
 //  * Towards the sun a clear boundary is passed straight, weakened by Fresnel and absorption. Under a level surface that gives the true light on
 //    level ground; it has shadows that are tinted, but no caustics. Ways to the sun by mirror and lens after a diffuse bounce are left out in exchange:
 //    they would be counted twice, and as noise.
@@ -22,7 +22,7 @@
 #include "view/rays.h"
 #include "view/sampler.h"
 
-enum { TILE = 16, SPLITS = 2, STACK = SPLITS + 2, MOST_BOUNCES = 24, MOST_DIFFUSE = 4, MOST_CROSSINGS = 16, FIRST_SAMPLES = 2, SLOPES = 32 };
+enum { TILE = 16, SPLITS = 2, STACK = SPLITS + 2, MOST_BOUNCES = 24, MOST_DIFFUSE = 4, MOST_CROSSINGS = 16, FIRST_SAMPLES = 2, SLOPES = 128 };
 
 typedef struct part {  // what the rays know as one geometry
     rh_material material;
@@ -122,7 +122,8 @@ typedef struct shooting {  // all that stays the same during a picture
     const rh_trace_options *o;
     int bounces;
     float pixel;  // width of a pixel one metre away
-    rh_vec3 open_sky[SLOPES + 1];  // mean radiance of the sky as a diffuse surface weighs it, for normals from straight down to straight up
+    rh_vec3 below;                 // radiance that is expected from below the horizon: of open ground
+    rh_vec3 open_sky[SLOPES + 1];  // mean radiance around as a diffuse surface weighs it, for normals from straight down to straight up
 } shooting;
 
 typedef struct surface {
@@ -250,11 +251,18 @@ typedef struct path {
     int events, diffuse, splits;
 } path;
 
+// The share of a light that was found in the first of two ways, by the squares of their densities. By the densities themselves, the few diffuse
+// directions that happen to hit the sun showed as bright dots.
+static float balance(float found, float other)
+{
+    return found * found / (found * found + other * other);
+}
+
 static rh_vec3 far_light(const shooting *shot, const path *p)
 {
     float pdf, share = 1;
     rh_vec3 sun = rh_light_sun(&shot->o->light, p->ray.direction, &pdf), sky = rh_light_sky(&shot->o->light, p->ray.direction);
-    if (p->pdf >= 0) share = p->pdf / (p->pdf + pdf);
+    if (p->pdf >= 0) share = balance(p->pdf, pdf);
     else if (p->diffuse > 0) share = 0;
     return rh_v3_add(sky, rh_v3_scale(sun, share));
 }
@@ -276,7 +284,12 @@ static rh_vec3 sun_light(const shooting *shot, const path *p, const surface *s, 
     if (rh_v3_most(answer) <= 0) return answer;
     rh_ray ray = {off_surface(s->point, s->geometric), to, INFINITY, p->ray.time};
     light = rh_v3_times(light, through(shot, ray, p->medium));
-    return rh_v3_scale(rh_v3_times(light, answer), pdf / (pdf + other));
+    return rh_v3_scale(rh_v3_times(light, answer), balance(pdf, other));
+}
+
+static rh_vec3 around(const shooting *shot, rh_vec3 direction)
+{
+    return direction.y <= 0 ? shot->below : rh_light_sky(&shot->o->light, direction);
 }
 
 static rh_vec3 open_sky(const shooting *shot, rh_vec3 normal)
@@ -299,7 +312,7 @@ static rh_vec3 expect_sky(const shooting *shot, path *p, const surface *s, rh_ve
 {
     const rh_light *light = &shot->o->light;
     if (p->medium < 0) {
-        p->counted = rh_light_sky(light, direction);
+        p->counted = around(shot, direction);
         return open_sky(shot, s->normal);
     }
     if (s->normal.y < 0.9999f) return rh_v3(0, 0, 0);
@@ -510,30 +523,42 @@ static void render_tile(const shooting *shot, const lens_frame frames[2], int x0
         picture[(size_t)(y0 + i / wide) * (size_t)o->width + (size_t)(x0 + i % wide)] = rh_v3_scale(t.sum[i], 1 / (float)done);
 }
 
-// Cosine-weighted means over hemispheres, by the midpoint rule in height and angle.
-static void tabulate_sky(shooting *shot, part *parts, int count)
+enum { RINGS = 64, STEPS = 64 };  // of the midpoint rule
+
+// Cosine-weighted mean over the hemisphere about a normal of that height.
+static rh_vec3 mean_around(const shooting *shot, float height)
 {
-    enum { RINGS = 64, STEPS = 64 };
-    for (int k = 0; k < count; k++) {
-        parts[k].sky_inside = rh_v3(0, 0, 0);
-        for (int i = 0; parts[k].material.kind == RH_MATERIAL_CLEAR && i < RINGS * STEPS; i++) {
-            float r2 = ((float)i + 0.5f) / (RINGS * STEPS);
-            rh_vec3 sky = bent_sky(&shot->o->light, parts[k].material.ior, rh_v3(sqrtf(r2), sqrtf(1 - r2), 0));
-            parts[k].sky_inside = rh_v3_add(parts[k].sky_inside, rh_v3_scale(sky, 1.0f / (RINGS * STEPS)));
+    float flat = sqrtf(rh_max_of(0, 1 - height * height));
+    double sum[3] = {0};
+    for (int i = 0; i < RINGS; i++)
+        for (int j = 0; j < STEPS; j++) {
+            float r2 = ((float)i + 0.5f) / RINGS, angle = RH_PI_F * ((float)j + 0.5f) / STEPS;
+            rh_vec3 light = around(shot, rh_v3(0, height * sqrtf(1 - r2) + flat * sqrtf(r2) * cosf(angle), 0));
+            for (int c = 0; c < 3; c++) sum[c] += (&light.x)[c];
         }
+    return rh_v3((float)(sum[0] / (RINGS * STEPS)), (float)(sum[1] / (RINGS * STEPS)), (float)(sum[2] / (RINGS * STEPS)));
+}
+
+static rh_vec3 mean_inside(const rh_light *light, float ior)
+{
+    rh_dvec3 sum = {0};
+    for (int i = 0; i < RINGS * STEPS; i++) {
+        float r2 = ((float)i + 0.5f) / (RINGS * STEPS);
+        sum = rh_d3_add(sum, rh_d3_from(bent_sky(light, ior, rh_v3(sqrtf(r2), sqrtf(1 - r2), 0))));
     }
-    for (int k = 0; k <= SLOPES; k++) {
-        float cosine = 2 * (float)k / SLOPES - 1, sine = sqrtf(rh_max_of(0, 1 - cosine * cosine));
-        double sum[3] = {0};
-        for (int i = 0; i < RINGS; i++)
-            for (int j = 0; j < STEPS; j++) {
-                float r2 = ((float)i + 0.5f) / RINGS, around = RH_PI_F * ((float)j + 0.5f) / STEPS;
-                float y = cosine * sqrtf(1 - r2) + sine * sqrtf(r2) * cosf(around);
-                rh_vec3 sky = rh_light_sky(&shot->o->light, rh_v3(0, y, 0));
-                for (int c = 0; c < 3; c++) sum[c] += (&sky.x)[c];
-            }
-        for (int c = 0; c < 3; c++) (&shot->open_sky[k].x)[c] = (float)(sum[c] / (RINGS * STEPS));
-    }
+    return rh_v3_from(rh_d3_scale(sum, 1.0 / (RINGS * STEPS)));
+}
+
+static void expect_light(shooting *shot, part *parts, int count)
+{
+    const rh_light *light = &shot->o->light;
+    const rh_ground *ground = &shot->o->ground;
+    shot->below = light->horizon;
+    rh_vec3 lit = rh_v3_add(mean_around(shot, 1), rh_v3_scale(light->sun, rh_max_of(light->to_sun.y, 0)));
+    if (ground->style != RH_GROUND_NONE) shot->below = rh_v3_times(ground->color, lit);
+    for (int k = 0; k <= SLOPES; k++) shot->open_sky[k] = mean_around(shot, 2 * (float)k / SLOPES - 1);
+    for (int k = 0; k < count; k++)
+        if (parts[k].material.kind == RH_MATERIAL_CLEAR) parts[k].sky_inside = mean_inside(light, parts[k].material.ior);
 }
 
 rh_code rh_trace_render(rh_trace *trace, const rh_trace_options *options, rh_vec3 *picture, rh_status *status)
@@ -544,7 +569,7 @@ rh_code rh_trace_render(rh_trace *trace, const rh_trace_options *options, rh_vec
     shooting shot = {.trace = trace, .o = options, .bounces = options->bounces > 0 ? options->bounces : MOST_BOUNCES};
     lens_frame frames[2] = {aim(&options->open, options->width, options->height), aim(&options->close, options->width, options->height)};
     shot.pixel = (float)rh_d3_length(frames[0].right);
-    tabulate_sky(&shot, trace->parts, trace->count);
+    expect_light(&shot, trace->parts, trace->count);
     int across = (options->width + TILE - 1) / TILE, down = (options->height + TILE - 1) / TILE;
 #pragma omp parallel for schedule(dynamic, 1)
     for (int i = 0; i < across * down; i++) render_tile(&shot, frames, i % across * TILE, i / across * TILE, picture);

@@ -277,6 +277,60 @@ static void the_sun_lights_a_plane(void **state)
     }
 }
 
+// A matte sphere without anything around it: each place has the mean of the sky over its hemisphere, here summed up over directions with brute force.
+static void the_sky_lights_a_slope(void **state)
+{
+    (void)state;
+    static rh_vec3 picture[W * H];
+    enum { N = 500 };
+    for (int i = 0; i <= 6; i++) {
+        double tilt = -1.4 + 0.45 * i, height = sin(tilt);  // of the normal above the horizon
+        rh_trace_options o = furnace();
+        o.light.zenith = rh_v3(0.2f, 0.4f, 2), o.light.horizon = rh_v3(1, 0.5f, 0.1f);
+        o.open = o.close = (rh_view){rh_d3(0, 4 * sin(tilt), 4 * cos(tilt)), rh_d3(0, 0, 0), 0.05};
+        o.samples = 4;
+        rh_trace *trace = new_trace();
+        add_sphere(trace, rh_v3(0, 0, 0), 1, (rh_material){.kind = RH_MATERIAL_MATTE, .color = {0.5f, 0.5f, 0.5f}});
+        draw(trace, &o, picture);
+        double expected[3] = {0}, mean[3] = {0};
+        for (int a = 0; a < N; a++)
+            for (int b = 0; b < N; b++) {
+                double up = 1 - 2 * (a + 0.5) / N, around = 2 * 3.14159265358979 * (b + 0.5) / N, flat = sqrt(1 - up * up);
+                double cosine = up * height + flat * cos(around) * cos(tilt);
+                rh_vec3 sky = rh_light_sky(&o.light, rh_v3(0, (float)up, 0));
+                for (int c = 0; c < 3 && cosine > 0; c++) expected[c] += 0.5 * (&sky.x)[c] * cosine * 4 / ((double)N * N);
+            }
+        for (int k = 0; k < W * H; k++)
+            for (int c = 0; c < 3; c++) mean[c] += (&picture[k].x)[c] / (W * H);
+        for (int c = 0; c < 3; c++) assert_near(mean[c], expected[c], 3e-3 * expected[c]);
+    }
+}
+
+// Level water over level ground of reflectance q under an even sky, seen from straight above. Of the sky's flux 1 - r enters (r: Fresnel's share, mean over a
+// diffuse hemisphere); of what comes up from the ground, 1 - (1 - r) / n^2 is sent back down. So the ground receives (1 - r) / (1 - q (1 - (1 - r) / n^2)), and the
+// camera sees R + (1 - R) q / n^2 of that, with R at normal incidence.
+static void light_under_water(void **state)
+{
+    (void)state;
+    static rh_vec3 picture[W * H];
+    const float index = 1.333f, q[3] = {0.1f, 0.3f, 0.5f};
+    rh_trace_options o = furnace();
+    o.ground = (rh_ground){.style = RH_GROUND_PLAIN, .reach = 1e5f, .tile = 1, .color = {q[0], q[1], q[2]}};
+    o.open = o.close = (rh_view){rh_d3(0.1, 10, 0.2), rh_d3(0.1, 0, 0.2), 1};
+    o.samples = 32;
+    rh_trace *trace = new_trace();
+    add_box(trace, rh_v3(-5000, -1, -5000), rh_v3(5000, 2, 5000), (rh_material){.kind = RH_MATERIAL_CLEAR, .ior = index});
+    draw(trace, &o, picture);
+    double enters = 0, n2 = (double)index * index, normal = pow((index - 1) / (index + 1), 2), mean[3] = {0};
+    for (int i = 0; i < 10000; i++) enters += (1 - rh_fresnel(sqrtf(((float)i + 0.5f) / 10000), 1 / index)) / 10000;
+    for (int k = 0; k < W * H; k++)
+        for (int c = 0; c < 3; c++) mean[c] += (&picture[k].x)[c] / (W * H);
+    for (int c = 0; c < 3; c++) {
+        double ground = enters / (1 - q[c] * (1 - enters / n2));
+        assert_near(mean[c], normal + (1 - normal) * q[c] / n2 * ground, 3e-3);
+    }
+}
+
 static uint32_t picture_hash(int threads, uint64_t seed)
 {
     static rh_vec3 picture[W * H];
@@ -399,6 +453,7 @@ int main(void)
         cmocka_unit_test(a_sphere_has_its_outline),          cmocka_unit_test(the_sun_lights_a_plane),
         cmocka_unit_test(same_bytes_for_any_threads),        cmocka_unit_test(motion_blur_keeps_the_area),
         cmocka_unit_test(samples_are_stratified),            cmocka_unit_test(memory_that_runs_out),
+        cmocka_unit_test(the_sky_lights_a_slope),            cmocka_unit_test(light_under_water),
     };
     const struct CMUnitTest bare[] = {cmocka_unit_test(surfaces_keep_energy), cmocka_unit_test(densities_sum_to_one),
         cmocka_unit_test(fresnel_and_snell), cmocka_unit_test(samples_are_stratified), cmocka_unit_test(without_embree)};

@@ -114,7 +114,7 @@ const char *const rh_ground_names[] = {"none", "plain", "grid", "checker", NULL}
 #define AT(field) offsetof(rh_ground_params, field)
 static const rh_param ground_rows[] = {
     {"style", RH_PARAM_CHOICE, AT(style), "", "grid", .choices = rh_ground_names, .help = "none, plain, grid (fine lines) or checker"},
-    {"color", RH_PARAM_VEC3, AT(color), "", "[0.46, 0.45, 0.44]", 0, 1, .help = "linear colour"},
+    {"color", RH_PARAM_VEC3, AT(color), "", "[0.40, 0.39, 0.38]", 0, 1, .help = "linear colour"},
     {"tile", RH_PARAM_FLOAT, AT(tile), "m", "0", 0, NO_LIMIT, .help = "between lines; 0: a round number that suits the size of the scene"},
     {"offset", RH_PARAM_FLOAT, AT(offset), "m", "0", .help = "above the floor of the container, or below all that is seen when there is none"},
 };

@@ -208,32 +208,71 @@ static rh_material material_of(const rh_picture *p, const rh_variant *chosen, rh
     case RH_LOOK_WATER: case RH_LOOK_HONEY: case RH_LOOK_OIL: case RH_LOOK_GLASS: break;
     }
     // Honey lets light through for a fraction of the way that water does.
-    double distance = m.distance > 0 ? m.distance : p->extent * (kind == RH_LOOK_WATER ? 1.6 : kind == RH_LOOK_GLASS ? 1.0 : 0.35);
+    double distance = m.distance > 0 ? m.distance : p->extent * (kind == RH_LOOK_WATER ? 1.3 : kind == RH_LOOK_GLASS ? 1.0 : 0.35);
     out.kind = RH_MATERIAL_CLEAR;
     for (int c = 0; c < 3; c++) (&out.absorption.x)[c] = (float)(-log((&m.color.x)[c]) / distance);
     return out;
 }
 
+// Six times the volume, signed: negative when the faces look inwards.
+static double signed_volume(const rh_mesh *mesh)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < mesh->triangle_count; i++) {
+        const uint32_t *t = mesh->triangles[i];
+        rh_dvec3 a = rh_d3_from(mesh->vertices[t[0]]), b = rh_d3_from(mesh->vertices[t[1]]), c = rh_d3_from(mesh->vertices[t[2]]);
+        sum += rh_d3_dot(a, rh_d3_cross(b, c));
+    }
+    return sum;
+}
+
+// Means of the faces around each vertex, weighted by their area.
+static void smooth_normals(const rh_mesh *mesh, rh_vec3 *normal)
+{
+    for (int64_t i = 0; i < mesh->vertex_count; i++) normal[i] = rh_v3(0, 0, 0);
+    for (int64_t i = 0; i < mesh->triangle_count; i++) {
+        const uint32_t *t = mesh->triangles[i];
+        rh_vec3 a = mesh->vertices[t[0]];
+        rh_vec3 face = rh_v3_cross(rh_v3_sub(mesh->vertices[t[1]], a), rh_v3_sub(mesh->vertices[t[2]], a));
+        for (int k = 0; k < 3; k++) normal[t[k]] = rh_v3_add(normal[t[k]], face);
+    }
+    for (int64_t i = 0; i < mesh->vertex_count; i++) normal[i] = rh_v3_unit(normal[i]);
+}
+
+// A copy of the surface that stands upright and looks outwards, with normals: other programs write meshes that have neither.
+static rh_code tidy_surface(const rh_ply_surface *s, bool z_up, rh_ply_surface *out, rh_status *status)
+{
+    size_t count = (size_t)s->mesh.vertex_count, triangles = (size_t)s->mesh.triangle_count;
+    rh_mesh *mesh = &out->mesh;
+    *mesh = (rh_mesh){rh_alloc(count * sizeof *mesh->vertices, "view.surface", status), rh_alloc(triangles * sizeof *mesh->triangles, "view.surface", status),
+                      s->mesh.vertex_count, s->mesh.triangle_count};
+    out->normal = rh_alloc(count * sizeof *out->normal, "view.surface", status);
+    out->velocity = s->velocity ? rh_alloc(count * sizeof *out->velocity, "view.surface", status) : NULL;
+    if (!mesh->vertices || !mesh->triangles || !out->normal || (s->velocity && !out->velocity)) return RH_MEMORY;
+    bool inwards = signed_volume(&s->mesh) < 0;
+    for (size_t i = 0; i < triangles; i++) {
+        const uint32_t *t = s->mesh.triangles[i];
+        const uint32_t turned[3] = {t[0], t[inwards ? 2 : 1], t[inwards ? 1 : 2]};
+        memcpy(mesh->triangles[i], turned, sizeof turned);
+    }
+    for (size_t i = 0; i < count; i++) {
+        mesh->vertices[i] = upright(s->mesh.vertices[i], z_up);
+        if (s->velocity) out->velocity[i] = upright(s->velocity[i], z_up);
+        if (s->normal) out->normal[i] = rh_v3_scale(upright(s->normal[i], z_up), inwards ? -1 : 1);
+    }
+    if (!s->normal) smooth_normals(mesh, out->normal);
+    return RH_OK;
+}
+
 static rh_code add_surface(const rh_picture *p, const rh_picture_frame *f, rh_trace *trace, rh_status *status)
 {
-    const rh_ply_surface *s = f->surface;
-    rh_trace_mesh mesh = {.position = s->mesh.vertices, .normal = s->normal, .velocity = s->velocity, .vertex_count = s->mesh.vertex_count,
-                          .triangle = (const uint32_t(*)[3])s->mesh.triangles, .triangle_count = s->mesh.triangle_count,
+    rh_ply_surface s = {0};
+    rh_code code = tidy_surface(f->surface, f->z_up, &s, status);
+    rh_trace_mesh mesh = {.position = s.mesh.vertices, .normal = s.normal, .velocity = s.velocity, .vertex_count = s.mesh.vertex_count,
+                          .triangle = (const uint32_t(*)[3])s.mesh.triangles, .triangle_count = s.mesh.triangle_count,
                           .material = material_of(p, &p->scene->look.liquid, RH_LOOK_WATER)};
-    if (!f->z_up) return rh_trace_add_mesh(trace, &mesh, status);
-    int64_t count = s->mesh.vertex_count;
-    rh_vec3 *turned = rh_alloc(3 * (size_t)count * sizeof *turned, "view.picture", status);
-    if (!turned) return RH_MEMORY;
-    for (int64_t i = 0; i < count; i++) {
-        turned[i] = upright(s->mesh.vertices[i], true);
-        if (s->normal) turned[count + i] = upright(s->normal[i], true);
-        if (s->velocity) turned[2 * count + i] = upright(s->velocity[i], true);
-    }
-    mesh.position = turned;
-    if (s->normal) mesh.normal = turned + count;
-    if (s->velocity) mesh.velocity = turned + 2 * count;
-    rh_code code = rh_trace_add_mesh(trace, &mesh, status);
-    rh_free(turned);
+    if (code == RH_OK) code = rh_trace_add_mesh(trace, &mesh, status);
+    rh_ply_surface_free(&s);
     return code;
 }
 

@@ -122,6 +122,7 @@ typedef struct shooting {  // all that stays the same during a picture
     const rh_trace_options *o;
     int bounces;
     float pixel;  // width of a pixel one metre away
+    int medium;   // part that the camera is inside of, or -1
     rh_vec3 below;                 // radiance that is expected from below the horizon: of open ground
     rh_vec3 open_sky[SLOPES + 1];  // mean radiance around as a diffuse surface weighs it, for normals from straight down to straight up
 } shooting;
@@ -414,7 +415,7 @@ static bool cross_boundary(path *p, const surface *s, rh_sampler *sampler, path 
 static rh_vec3 radiance(const shooting *shot, rh_ray ray, rh_sampler *sampler)
 {
     rh_vec3 light = {0, 0, 0};
-    path stack[STACK] = {{.ray = ray, .weight = {1, 1, 1}, .pdf = -1, .medium = -1}};
+    path stack[STACK] = {{.ray = ray, .weight = {1, 1, 1}, .pdf = -1, .medium = shot->medium}};
     for (int waiting = 1; waiting > 0;) {
         path p = stack[--waiting];
         for (bool alive = true; alive && p.events < shot->bounces; p.events++) {
@@ -431,6 +432,19 @@ static rh_vec3 radiance(const shooting *shot, rh_ray ray, rh_sampler *sampler)
         }
     }
     return light;
+}
+
+// The clear part around a point: the first such boundary that a ray meets tells by its side. Solids in the way are passed.
+static int medium_at(const shooting *shot, rh_vec3 point)
+{
+    rh_ray ray = {point, rh_v3_unit(rh_v3(0.11f, 1, 0.07f)), INFINITY, 0.5f};
+    for (int crossing = 0; crossing < MOST_CROSSINGS; crossing++) {
+        surface s;
+        if (!meet(shot, &ray, &s)) return -1;
+        if (s.material->kind == RH_MATERIAL_CLEAR) return s.outside ? -1 : s.part;
+        ray.origin = off_surface(s.point, rh_v3_scale(s.geometric, -1));
+    }
+    return -1;
 }
 
 // --- picture ----------------------------------------------------------------------------------------------------
@@ -569,6 +583,7 @@ rh_code rh_trace_render(rh_trace *trace, const rh_trace_options *options, rh_vec
     shooting shot = {.trace = trace, .o = options, .bounces = options->bounces > 0 ? options->bounces : MOST_BOUNCES};
     lens_frame frames[2] = {aim(&options->open, options->width, options->height), aim(&options->close, options->width, options->height)};
     shot.pixel = (float)rh_d3_length(frames[0].right);
+    shot.medium = medium_at(&shot, rh_v3_from(options->open.eye));
     expect_light(&shot, trace->parts, trace->count);
     int across = (options->width + TILE - 1) / TILE, down = (options->height + TILE - 1) / TILE;
 #pragma omp parallel for schedule(dynamic, 1)

@@ -229,6 +229,25 @@ static void a_slab_absorbs_after_beer(void **state)
     }
 }
 
+// From the middle of a ball of glass: each way to the boundary leaves t = exp(-a r), the boundary lets 1 - R of the sky in with n^2 of its radiance and sends R back through
+// the whole ball: n^2 (1 - R) t / (1 - R t^2).
+static void a_camera_inside(void **state)
+{
+    (void)state;
+    static rh_vec3 picture[16 * 16];
+    rh_trace_options o = furnace();
+    o.width = o.height = 16;
+    o.open = o.close = (rh_view){rh_d3(0, 0, 0), rh_d3(0, 0, -1), 0.1};
+    o.samples = 64;
+    float index = 1.5f, absorption = 0.4f;
+    rh_trace *trace = new_trace();
+    add_globe(trace, 2, (rh_material){.kind = RH_MATERIAL_CLEAR, .ior = index, .absorption = {absorption, absorption, absorption}}, 64);
+    draw(trace, &o, picture);
+    double mean = 0, r = pow((index - 1) / (index + 1), 2), t = exp(-absorption * 2);
+    for (int i = 0; i < 16 * 16; i++) mean += picture[i].x / (16 * 16);
+    assert_near(mean, index * index * (1 - r) * t / (1 - r * t * t), 2e-3);  // the ball is made of flat pieces
+}
+
 // Seen from distance L a sphere of radius R covers a disc of tangent tan(asin(R/L)).
 static void a_sphere_has_its_outline(void **state)
 {
@@ -454,6 +473,7 @@ int main(void)
         cmocka_unit_test(same_bytes_for_any_threads),        cmocka_unit_test(motion_blur_keeps_the_area),
         cmocka_unit_test(samples_are_stratified),            cmocka_unit_test(memory_that_runs_out),
         cmocka_unit_test(the_sky_lights_a_slope),            cmocka_unit_test(light_under_water),
+        cmocka_unit_test(a_camera_inside),
     };
     const struct CMUnitTest bare[] = {cmocka_unit_test(surfaces_keep_energy), cmocka_unit_test(densities_sum_to_one),
         cmocka_unit_test(fresnel_and_snell), cmocka_unit_test(samples_are_stratified), cmocka_unit_test(without_embree)};

@@ -12,6 +12,7 @@ import struct
 import subprocess
 import sys
 import unittest
+import zlib
 
 import harness
 from harness import Case
@@ -42,6 +43,28 @@ def header(path):
     return struct.unpack(">IIBB", path.read_bytes()[16:26])
 
 
+def channels(path):
+    """The values of all channels of a PNG, rows from the top."""
+    data, at, packed = path.read_bytes(), 8, b""
+    width, height, depth, _ = header(path)
+    while at < len(data):
+        length, kind = struct.unpack(">I4s", data[at:at + 8])
+        packed += data[at + 8:at + 8 + length] if kind == b"IDAT" else b""
+        at += 12 + length
+    raw, step = zlib.decompress(packed), 3 * depth // 8
+    above, values = bytearray(width * step), []
+    for y in range(height):
+        start = y * (width * step + 1)
+        how, row = raw[start], bytearray(raw[start + 1:start + 1 + width * step])
+        for i in range(len(row)):
+            a, b, c = (row[i - step], above[i], above[i - step]) if i >= step else (0, above[i], 0)
+            near = min((abs(b - c), 0, a), (abs(a - c), 1, b), (abs(a + b - 2 * c), 2, c))[2]  # Paeth
+            row[i] = (row[i] + (0, a, b, (a + b) // 2, near)[how]) & 255
+        above = row
+        values += struct.unpack(f">{3 * width}{'H' if depth == 16 else 'B'}", row)
+    return values
+
+
 class Render(Case):
     def setUp(self):
         super().setUp()
@@ -59,6 +82,10 @@ class Render(Case):
         self.assertEqual(header(self.folder / "a/picture/picture.0002.png"), (96, 64, 8, 2))
         self.draw("--depth", "16")
         self.assertEqual(header(self.folder / "p/picture.0001.png"), (96, 64, 16, 2))
+        deep = channels(self.folder / "p/picture.0001.png")
+        self.draw("--depth", "8")
+        plain = channels(self.folder / "p/picture.0001.png")
+        self.assertLessEqual(max(abs(d / 257 - b) for d, b in zip(deep, plain)), 1)
         quick = self.draw("--quick")
         self.assertEqual(quick != self.first, self.traced)
 

@@ -120,6 +120,12 @@ static void grow_box(job *j, const frame_data *data)
     if (data->has_surface) rh_picture_bounds(data->surface.mesh.vertices, data->surface.mesh.vertex_count, 0, data->z_up, &j->box);
 }
 
+// Points of other programs may have no velocity: they get one colour, unless somebody asked for an attribute by name.
+static bool has_values(const job *j, const rh_points *points)
+{
+    return strcmp(rh_picture_attribute(&j->scene), "speed") != 0 || j->arguments->attribute || rh_points_find(points, "v");
+}
+
 // The camera sees what first, middle and last frame cover; colours span their values.
 static rh_code look_ahead(job *j, rh_picture_options *o, rh_status *status)
 {
@@ -133,7 +139,8 @@ static rh_code look_ahead(job *j, rh_picture_options *o, rh_status *status)
         RH_TRY(read_frame(j, j->frames.numbers[probes[i]], &data, status));
         grow_box(j, &data);
         o->surface |= data.has_surface;
-        if (data.has_points && data.points.count > 0) code = rh_picture_range(&data.points, particles->attribute, &j->low, &j->high, status);
+        if (data.has_points && data.points.count > 0 && has_values(j, &data.points))
+            code = rh_picture_range(&data.points, rh_picture_attribute(&j->scene), &j->low, &j->high, status);
         if (data.has_points) j->preview.z_up = data.z_up;
         frame_free(&data);
     }
@@ -250,6 +257,12 @@ static rh_code choose_drawing(job *j, rh_status *status)
     const char *why = j->arguments->quick ? "--quick" : j->scene.dimension == 2 ? "a two-dimensional run" : "this program was built without Embree (package libembree-dev)";
     if (j->what == SURFACE || j->what == BOTH)
         return rh_fail(status, RH_USER, "--what %s: found %s, which draws particles only", what_names[j->what], why);
+    if (strcmp(rh_picture_attribute(&j->scene), "speed") != 0) {
+        if (j->arguments->attribute)
+            return rh_fail(status, RH_USER, "--attribute: found %s, which colours particles by speed only", why);
+        j->scene.look.particles.attribute[0] = 0;  // the scene's wish is for traced pictures, and so are its limits
+        j->scene.look.particles.low = j->scene.look.particles.high = 0;
+    }
     if (!j->arguments->quick && j->scene.dimension == 3) rh_log(RH_LOG_WARNING, "%s: quick pictures of the particles instead of traced ones", why);
     j->what = POINTS;
     return RH_OK;
@@ -316,7 +329,7 @@ static rh_code draw(job *j, const frame_data *data, const char *title, rh_status
         for (size_t i = 0; i < 3 * pixels; i++) j->deep[i] = (uint16_t)(257 * j->bytes[i]);
         return code;
     }
-    rh_picture_frame frame = {.time = data->time, .points = data->has_points ? &data->points : NULL, .surface = data->has_surface ? &data->surface : NULL,
+    rh_picture_frame frame = {.number = data->number, .time = data->time, .points = data->has_points ? &data->points : NULL, .surface = data->has_surface ? &data->surface : NULL,
                               .z_up = data->z_up, .title = data->has_points ? title : NULL};
     RH_TRY(rh_picture_draw(j->picture, &frame, j->deep, status));
     rh_to_8_bits(j->deep, pixels, j->bytes);

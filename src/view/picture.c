@@ -49,6 +49,12 @@ static rh_code no_such_attribute(const rh_points *points, const char *attribute,
                    near ? near : "", near ? "?" : "");
 }
 
+const char *rh_picture_attribute(const rh_scene *scene)
+{
+    const char *name = scene->look.particles.attribute;
+    return name && name[0] ? name : "speed";
+}
+
 rh_code rh_picture_values(const rh_points *points, const char *attribute, float *values, rh_status *status)
 {
     bool speed = strcmp(attribute, "speed") == 0 && !rh_points_find(points, "speed");
@@ -315,7 +321,7 @@ static rh_code add_particles(const rh_picture *p, const rh_picture_frame *f, rh_
     cloud c = {rh_alloc(count * sizeof *c.center, "view.cloud", status), rh_alloc(count * sizeof *c.velocity, "view.cloud", status),
                rh_alloc(count * sizeof *c.color, "view.cloud", status), rh_alloc(count * sizeof *c.radius, "view.cloud", status)};
     rh_code code = values && c.center && c.velocity && c.color && c.radius ? RH_OK : RH_MEMORY;
-    if (code == RH_OK && p->o.high > p->o.low) code = rh_picture_values(f->points, p->scene->look.particles.attribute, values, status);
+    if (code == RH_OK && p->o.high > p->o.low) code = rh_picture_values(f->points, rh_picture_attribute(p->scene), values, status);
     if (code == RH_OK) {
         rh_trace_spheres spheres = {.center = c.center, .velocity = c.velocity, .radius = c.radius, .color = c.color, .count = gather(p, f, values, &c),
                                     .material = {.kind = RH_MATERIAL_MATTE}};
@@ -339,7 +345,7 @@ static rh_code build(const rh_picture *p, const rh_picture_frame *f, rh_trace *t
 
 static void legend(const rh_picture *p, const rh_canvas *canvas)
 {
-    const char *name = p->scene->look.particles.attribute;
+    const char *name = rh_picture_attribute(p->scene);
     const char *unit = !strcmp(name, "speed") || !strcmp(name, "v") ? " m/s" : !strcmp(name, "radius") || !strcmp(name, "P") ? " m" : "";
     char what[64];
     snprintf(what, sizeof what, "%.40s%s", name, unit);
@@ -351,7 +357,7 @@ rh_code rh_picture_draw(rh_picture *p, const rh_picture_frame *f, uint16_t *rgb,
     const rh_camera_params *camera = &p->scene->look.camera;
     double shutter = camera->shutter / p->scene->frames.fps;
     bool given = rh_camera_given(camera);
-    rh_trace_options o = {.width = p->o.width, .height = p->o.height, .light = p->light, .ground = p->ground, .seed = (uint64_t)p->scene->seed,
+    rh_trace_options o = {.width = p->o.width, .height = p->o.height, .light = p->light, .ground = p->ground, .seed = (uint64_t)p->scene->seed * 1000003u + (uint64_t)f->number,
                           .samples = p->o.samples ? p->o.samples : GOOD_SAMPLES, .noise = p->o.samples ? 0 : good_noise, .brightest = 12,
                           .open = given ? rh_camera_at(camera, f->time - shutter / 2) : p->framed,
                           .close = given ? rh_camera_at(camera, f->time + shutter / 2) : p->framed};

@@ -23,6 +23,7 @@ rh_code rh_picture_create(const rh_scene *scene, const rh_picture_options *optio
 void rh_picture_free(rh_picture *picture);
 
 typedef struct rh_picture_frame {
+    int64_t number;                 // from 1; every frame has its own noise, so that none sticks to a film
     double time;                    // s
     const rh_points *points;        // drawn as spheres; NULL = none
     const rh_ply_surface *surface;  // drawn as the liquid; NULL = none
@@ -36,6 +37,8 @@ rh_code rh_picture_draw(rh_picture *picture, const rh_picture_frame *frame, uint
 // What an attribute says of each point as one number: itself, or the length of a vector; "speed" is the length of v. RH_USER names the nearest
 // attribute. `values` has points->count places.
 rh_code rh_picture_values(const rh_points *points, const char *attribute, float *values, rh_status *status);
+// The attribute that colours the particles; "speed" when the scene leaves it empty.
+const char *rh_picture_attribute(const rh_scene *scene);
 // The range that all but some strays fall into, rounded; widened to hold `low` and `high` when low < high.
 rh_code rh_picture_range(const rh_points *points, const char *attribute, double *low, double *high, rh_status *status);
 // Grows the box (y up) by the places of all points, or of all but a share of them at each side.

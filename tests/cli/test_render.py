@@ -105,7 +105,7 @@ class Render(Case):
                                (["--camera", "1,2,3,4,5,6,7,8"], "x,y,z"), (["--camera", "1,2,3,4,5,nan"], "x,y,z"),
                                (["--what", "water"], "surface, points or both"), (["--what", "surface"], "surface"),
                                (["--material", "hony"], "did you mean honey?"), (["--depth", "12"], "8 or 16"),
-                               (["--frames", "9"], "1 to 3")):
+                               (["--quick", "--attribute", "id"], "speed only"), (["--frames", "9"], "1 to 3")):
             _, err = self.rheo("render", "a", "--out", "wrong", *SIZE, *options, code=2)
             self.assertIn(words, err)
         if self.traced:

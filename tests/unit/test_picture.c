@@ -269,7 +269,7 @@ static rh_code draw(const rh_scene *scene, const rh_points *points, const rh_ply
     rh_picture_options o = {.width = W, .height = H, .samples = 4, .box = {{-1, 0, -1}, {1, 1, 1}}, .low = 0, .high = 5, .surface = surface != NULL};
     rh_picture *picture;
     RH_TRY(rh_picture_create(scene, &o, &picture, status));
-    rh_picture_frame frame = {.time = 0.5, .points = points, .surface = surface, .z_up = z_up, .title = "title"};
+    rh_picture_frame frame = {.number = 1, .time = 0.5, .points = points, .surface = surface, .z_up = z_up, .title = "title"};
     rh_code code = rh_picture_draw(picture, &frame, rgb, status);
     rh_picture_free(picture);
     return code;

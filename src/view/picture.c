@@ -14,7 +14,7 @@
 #include "view/trace.h"
 
 enum { BINS = 1024, GOOD_SAMPLES = 32 };
-static const float good_noise = 0.01f;
+static const float good_noise = 0.0125f;
 
 struct rh_picture {
     const rh_scene *scene;  // borrowed

@@ -190,8 +190,8 @@ static rh_code read_camera(const char *text, rh_camera_params *camera, rh_status
     }
     rh_dvec3 position = rh_d3(v[0], v[1], v[2]), target = rh_d3(v[3], v[4], v[5]);
     if (*at || count < 6 || !(v[6] >= 0.1 && v[6] <= 160) || !(rh_d3_length(rh_d3_sub(position, target)) > 0))
-        return rh_fail(status, RH_USER, "--camera: found \"%.120s\", expected x,y,z,tx,ty,tz or x,y,z,tx,ty,tz,fov: position and target in metres, not the same, "
-                       "and an angle of 0.1 to 160 degrees", text);
+        return rh_fail(status, RH_USER, "--camera: found \"%.120s\", expected x,y,z,tx,ty,tz or x,y,z,tx,ty,tz,fov: position and target in "
+                       "metres, not the same, and an angle of 0.1 to 160 degrees", text);
     rh_free(camera->keys.items);
     *camera = (rh_camera_params){position, target, v[6], camera->shutter, {0}};
     return RH_OK;
@@ -254,7 +254,9 @@ static rh_code choose_drawing(job *j, rh_status *status)
     j->height = j->arguments->size.height ? j->arguments->size.height : 720;
     j->quick = j->arguments->quick || j->scene.dimension == 2 || !rh_rays_built_in();
     if (!j->quick) return RH_OK;
-    const char *why = j->arguments->quick ? "--quick" : j->scene.dimension == 2 ? "a two-dimensional run" : "this program was built without Embree (package libembree-dev)";
+    const char *why = "this program was built without Embree (package libembree-dev)";
+    if (j->scene.dimension == 2) why = "a two-dimensional run";
+    if (j->arguments->quick) why = "--quick";
     if (j->what == SURFACE || j->what == BOTH)
         return rh_fail(status, RH_USER, "--what %s: found %s, which draws particles only", what_names[j->what], why);
     if (strcmp(rh_picture_attribute(&j->scene), "speed") != 0) {
@@ -329,8 +331,8 @@ static rh_code draw(job *j, const frame_data *data, const char *title, rh_status
         for (size_t i = 0; i < 3 * pixels; i++) j->deep[i] = (uint16_t)(257 * j->bytes[i]);
         return code;
     }
-    rh_picture_frame frame = {.number = data->number, .time = data->time, .points = data->has_points ? &data->points : NULL, .surface = data->has_surface ? &data->surface : NULL,
-                              .z_up = data->z_up, .title = data->has_points ? title : NULL};
+    rh_picture_frame frame = {.number = data->number, .time = data->time, .points = data->has_points ? &data->points : NULL,
+                              .surface = data->has_surface ? &data->surface : NULL, .z_up = data->z_up, .title = data->has_points ? title : NULL};
     RH_TRY(rh_picture_draw(j->picture, &frame, j->deep, status));
     rh_to_8_bits(j->deep, pixels, j->bytes);
     return RH_OK;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// ffmpeg stays a program of its own: its licence and its crashes stay out of this process. Pictures go through a socket instead of a pipe because
-// writing to a socket can be told not to raise SIGPIPE when the encoder is gone; its words go to a temporary file, which never fills up and blocks it.
+// ffmpeg stays a program of its own: its licence and its crashes stay out of this process. Pictures go through a socket instead of a pipe
+// because writing to a socket can be told not to raise SIGPIPE when the encoder is gone; its words go to a temporary file, which never
+// fills up and blocks it.
 #include "io/film.h"
 
 #include <errno.h>
@@ -34,8 +35,8 @@ static rh_code spawn(rh_film *film, int width, int height, double fps, int their
     snprintf(rate, sizeof rate, "%.6f", fps);
     // Threads are fixed because the stream depends on their number. 4:2:0 colour needs even sides: odd ones get a line more.
     char *arguments[] = {"ffmpeg", "-nostdin", "-v", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", size, "-framerate", rate, "-i", "pipe:0",
-        "-vf", "scale=out_color_matrix=bt709:out_range=tv,pad=ceil(iw/2)*2:ceil(ih/2)*2", "-c:v", "libx264", "-threads", "4", "-preset", "medium", "-crf", "17",
-        "-pix_fmt", "yuv420p", "-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709", "-movflags", "+faststart",
+        "-vf", "scale=out_color_matrix=bt709:out_range=tv,pad=ceil(iw/2)*2:ceil(ih/2)*2", "-c:v", "libx264",
+        "-threads", "4", "-preset", "medium", "-crf", "17", "-pix_fmt", "yuv420p", "-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709", "-movflags", "+faststart",
         "-map_metadata", "-1", "-fflags", "+bitexact", "-f", "mp4", "-y", film->temporary, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);

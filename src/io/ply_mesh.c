@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Triangle meshes from PLY: ascii and binary of both byte orders, any elements and properties in any order. Used are x, y,
-// z of element "vertex" (of a surface also nx ny nz and vx vy vz) and the list vertex_indices (or vertex_index) of element "face"; the rest is passed over.
-// Order of work: header -> roles of the properties -> elements one by one as they come -> indices against the vertices.
-// Counts of the header are compared with the size of the file before anything is read by them.
+// Triangle meshes from PLY: ascii and binary of both byte orders, any elements and properties in any order. Used are x, y, z of element
+// "vertex" (of a surface also nx ny nz and vx vy vz) and the list vertex_indices (or vertex_index) of element "face"; the rest is passed
+// over. Order of work: header -> roles of the properties -> elements one by one as they come -> indices against the vertices. Counts of
+// the header are compared with the size of the file before anything is read by them.
 #include <stdio.h>
 #include <string.h>
 #include "base/memory.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The tables of `look`. Colours of water: what pure water leaves of red, green and blue light (650, 550, 450 nm) after 8 m, from the absorption measured by
-// R. Pope and E. Fry, Applied Optics 36(33), 1997: 0.340, 0.0565 and 0.00922 per metre. Without a distance a scene is
-// given the colour of a pool whatever its size; `distance: 8` is the true one.
+// The tables of `look`. Colours of water: what pure water leaves of red, green and blue light (650, 550, 450 nm) after 8 m, from the
+// absorption measured by R. Pope and E. Fry, Applied Optics 36(33), 1997: 0.340, 0.0565 and 0.00922 per metre. Without a distance a scene
+// is given the colour of a pool whatever its size; `distance: 8` is the true one.
 #include "scene/look.h"
 
 #define NO_LIMIT 1e30

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Keys are joined by cubic Hermite curves whose slope at a key is that of the line through its neighbours (Catmull-Rom for uneven times), flat at the ends.
+// Keys are joined by cubic Hermite curves whose slope at a key is that of the line through its neighbours (Catmull-Rom for uneven times),
+// flat at the ends.
 #include "view/camera.h"
 
 static rh_dvec3 corner(rh_dbox b, int k)

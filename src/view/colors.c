@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Tone curve: "Khronos PBR Neutral" (Khronos Group, 2024). It leaves colours below 0.8 as they are, so that particles keep the colours of the legend, and
-// rolls highlights off to white. Film curves such as the fits of ACES turn the blues of the legend and darken the middle greys.
+// Tone curve: "Khronos PBR Neutral" (Khronos Group, 2024). It leaves colours below 0.8 as they are, so that particles keep the colours of
+// the legend, and rolls highlights off to white. Film curves such as the fits of ACES turn the blues of the legend and darken the middle
+// greys.
 #include "view/colors.h"
 
 #include <math.h>

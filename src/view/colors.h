@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The colours of values, and the way from linear light to what a screen wants. Colours run from deep blue over cyan to near white with evenly rising
-// lightness: they are built in OKLab (B. Ottosson, "A perceptual color space for image processing", 2020), so equal steps of the value look equal, also in grey.
+// The colours of values, and the way from linear light to what a screen wants. Colours run from deep blue over cyan to near white with
+// evenly rising lightness: they are built in OKLab (B. Ottosson, "A perceptual color space for image processing", 2020), so equal steps
+// of the value look equal, also in grey.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // The gradient follows the square root of the height: brightness changes fastest near the horizon, as under a clear sky. The measured
-// skies (Preetham, Hosek-Wilkie) were left out on purpose: their yellow horizon tints every preview, and nobody judging a liquid asked for it.
+// skies (Preetham, Hosek-Wilkie) were left out on purpose: their yellow horizon tints every preview, and nobody judging a liquid asked
+// for it.
 #include "view/light.h"
 
 #include "view/optics.h"

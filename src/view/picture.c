@@ -149,7 +149,8 @@ static void lay_ground(rh_picture *p, rh_dbox box)
     double height = box.min.y;
     if (isfinite(p->solids.floor)) height = p->solids.floor;
     else if (!is_empty(p->solids.container)) height = p->solids.container.min.y;
-    // The surface of a liquid that lies on the floor touches it here and there. A film of air below would mirror; the ground is lifted into the liquid.
+    // The surface of a liquid that lies on the floor touches it here and there. A film of air below would mirror; the ground is lifted
+    // into the liquid.
     if (p->o.surface) height += 0.3 * p->scene->cell;
     rh_dvec3 middle = rh_d3_scale(rh_d3_add(box.min, box.max), 0.5);
     p->ground = (rh_ground){.style = (rh_ground_style)g->style, .height = (float)(height + g->offset), .center = rh_v3_from(middle),
@@ -250,8 +251,9 @@ static rh_code tidy_surface(const rh_ply_surface *s, bool z_up, rh_ply_surface *
 {
     size_t count = (size_t)s->mesh.vertex_count, triangles = (size_t)s->mesh.triangle_count;
     rh_mesh *mesh = &out->mesh;
-    *mesh = (rh_mesh){rh_alloc(count * sizeof *mesh->vertices, "view.surface", status), rh_alloc(triangles * sizeof *mesh->triangles, "view.surface", status),
-                      s->mesh.vertex_count, s->mesh.triangle_count};
+    *mesh = (rh_mesh){.vertex_count = s->mesh.vertex_count, .triangle_count = s->mesh.triangle_count};
+    mesh->vertices = rh_alloc(count * sizeof *mesh->vertices, "view.surface", status);
+    mesh->triangles = rh_alloc(triangles * sizeof *mesh->triangles, "view.surface", status);
     out->normal = rh_alloc(count * sizeof *out->normal, "view.surface", status);
     out->velocity = s->velocity ? rh_alloc(count * sizeof *out->velocity, "view.surface", status) : NULL;
     if (!mesh->vertices || !mesh->triangles || !out->normal || (s->velocity && !out->velocity)) return RH_MEMORY;
@@ -296,6 +298,7 @@ static int64_t gather(const rh_picture *p, const rh_picture_frame *f, const floa
     const rh_points *points = f->points;
     const rh_attribute *position = rh_points_find(points, "P"), *velocity = rh_points_find(points, "v"), *radius = rh_points_find(points, "radius");
     float guess = guess_radius(p, points->count), size = (float)p->scene->look.particles.size;
+    bool moving = velocity && velocity->type == RH_POINT_VEC3F;
     float low = (float)p->o.low, span = (float)(p->o.high - p->o.low);
     int64_t kept = 0;
     for (int64_t i = 0; i < points->count; i++) {
@@ -304,8 +307,8 @@ static int64_t gather(const rh_picture *p, const rh_picture_frame *f, const floa
         float r = radius && radius->type == RH_POINT_F32 ? ((const float *)radius->data)[radius->uniform ? 0 : i] : guess;
         float t = span > 0 ? (values[i] - low) / span : 0.4f;
         c->center[kept] = upright(at, f->z_up);
-        c->velocity[kept] = velocity && velocity->type == RH_POINT_VEC3F ? upright(((const rh_vec3 *)velocity->data)[velocity->uniform ? 0 : i], f->z_up)
-                                                                        : rh_v3(0, 0, 0);
+        c->velocity[kept] = rh_v3(0, 0, 0);
+        if (moving) c->velocity[kept] = upright(((const rh_vec3 *)velocity->data)[velocity->uniform ? 0 : i], f->z_up);
         c->radius[kept] = size * (r > 0 && r < 1e15f ? r : guess);
         c->color[kept++] = rh_color_of(t > 0 ? (t < 1 ? t : 1) : 0);
     }
@@ -323,8 +326,8 @@ static rh_code add_particles(const rh_picture *p, const rh_picture_frame *f, rh_
     rh_code code = values && c.center && c.velocity && c.color && c.radius ? RH_OK : RH_MEMORY;
     if (code == RH_OK && p->o.high > p->o.low) code = rh_picture_values(f->points, rh_picture_attribute(p->scene), values, status);
     if (code == RH_OK) {
-        rh_trace_spheres spheres = {.center = c.center, .velocity = c.velocity, .radius = c.radius, .color = c.color, .count = gather(p, f, values, &c),
-                                    .material = {.kind = RH_MATERIAL_MATTE}};
+        rh_trace_spheres spheres = {.center = c.center, .velocity = c.velocity, .radius = c.radius, .color = c.color,
+                                    .count = gather(p, f, values, &c), .material = {.kind = RH_MATERIAL_MATTE}};
         code = rh_trace_add_spheres(trace, &spheres, status);
     }
     rh_free(values);
@@ -357,7 +360,8 @@ rh_code rh_picture_draw(rh_picture *p, const rh_picture_frame *f, uint16_t *rgb,
     const rh_camera_params *camera = &p->scene->look.camera;
     double shutter = camera->shutter / p->scene->frames.fps;
     bool given = rh_camera_given(camera);
-    rh_trace_options o = {.width = p->o.width, .height = p->o.height, .light = p->light, .ground = p->ground, .seed = (uint64_t)p->scene->seed * 1000003u + (uint64_t)f->number,
+    rh_trace_options o = {.width = p->o.width, .height = p->o.height, .light = p->light, .ground = p->ground,
+                          .seed = (uint64_t)p->scene->seed * 1000003u + (uint64_t)f->number,
                           .samples = p->o.samples ? p->o.samples : GOOD_SAMPLES, .noise = p->o.samples ? 0 : good_noise, .brightest = 12,
                           .open = given ? rh_camera_at(camera, f->time - shutter / 2) : p->framed,
                           .close = given ? rh_camera_at(camera, f->time + shutter / 2) : p->framed};

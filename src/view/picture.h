@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Pictures of a run's frames as the scene's `look` wants them: the liquid's surface or its particles, the solids, the ground, the light. All frames of a
-// job share one camera rule and one scale of colours, so that they play as a film.
+// Pictures of a run's frames as the scene's `look` wants them: the liquid's surface or its particles, the solids, the ground, the light.
+// All frames of a job share one camera rule and one scale of colours, so that they play as a film.
 #pragma once
 #include "io/ply.h"
 #include "points/points.h"
@@ -34,8 +34,8 @@ typedef struct rh_picture_frame {
 // Writes width * height * 3 values, sRGB, rows from the top.
 rh_code rh_picture_draw(rh_picture *picture, const rh_picture_frame *frame, uint16_t *rgb, rh_status *status);
 
-// What an attribute says of each point as one number: itself, or the length of a vector; "speed" is the length of v. RH_USER names the nearest
-// attribute. `values` has points->count places.
+// What an attribute says of each point as one number: itself, or the length of a vector; "speed" is the length of v. RH_USER names the
+// nearest attribute. `values` has points->count places.
 rh_code rh_picture_values(const rh_points *points, const char *attribute, float *values, rh_status *status);
 // The attribute that colours the particles; "speed" when the scene leaves it empty.
 const char *rh_picture_attribute(const rh_scene *scene);

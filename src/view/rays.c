@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Embree 3 behind rays.h (I. Wald et al., "Embree: a kernel framework for efficient CPU ray tracing", ACM TOG 33(4), 2014).
-// Pictures must have the same bytes for any number of threads and on any machine: the tree is built by one thread (where two triangles are equally
-// near, the order of the leaf decides), with instructions no newer than AVX2, and with the robust test so that no ray slips between triangles.
+// Embree 3 behind rays.h (I. Wald et al., "Embree: a kernel framework for efficient CPU ray tracing", ACM TOG 33(4), 2014). Pictures must
+// have the same bytes for any number of threads and on any machine: the tree is built by one thread (where two triangles are equally
+// near, the order of the leaf decides), with instructions no newer than AVX2, and with the robust test so that no ray slips between
+// triangles.
 #include "view/rays.h"
 
 #include "base/memory.h"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Sample points of a pixel: pairs of the first two Sobol dimensions, each pair with its own Owen scrambling and its own
-// shuffling of the order (B. Burley, "Practical hash-based Owen scrambling", JCGT 9(4), 2020, with the hash of the same paper). The value is a
-// function of (seed, pixel, sample, pair): no state, so pictures do not depend on threads. Sample counts that are powers of two
-// are stratified best.
+// Sample points of a pixel: pairs of the first two Sobol dimensions, each pair with its own Owen scrambling and its own shuffling of the
+// order (B. Burley, "Practical hash-based Owen scrambling", JCGT 9(4), 2020, with the hash of the same paper). The value is a function of
+// (seed, pixel, sample, pair): no state, so pictures do not depend on threads. Sample counts that are powers of two are stratified best.
 #pragma once
 #include <stdint.h>
 #include "base/random.h"

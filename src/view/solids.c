@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Sphere, cylinder, capsule and torus are bodies of revolution: a profile turned about an axis. A box with rounded edges is a sphere pulled apart along its three
-// planes; without rounding its six faces have their own corners, so that edges stay sharp.
+// Sphere, cylinder, capsule and torus are bodies of revolution: a profile turned about an axis. A box with rounded edges is a sphere
+// pulled apart along its three planes; without rounding its six faces have their own corners, so that edges stay sharp.
 #include "view/solids.h"
 
 #include <string.h>
@@ -118,7 +118,8 @@ static rh_code sharp_box(const rh_box_params *b, rh_mesh *mesh, rh_vec3 **normal
     return RH_OK;
 }
 
-// Rows of a sphere from the lower to the upper pole, four arcs a row; arcs and half spheres are moved apart, and the seams between them become the faces.
+// Rows of a sphere from the lower to the upper pole, four arcs a row; arcs and half spheres are moved apart, and the seams between them
+// become the faces.
 static rh_code rounded_box(const rh_box_params *b, rh_mesh *mesh, rh_vec3 **normal, rh_status *status)
 {
     enum { ARC = 8, RING = 4 * (ARC + 1), ROWS = 2 * (ARC + 1) };

@@ -2,17 +2,17 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Path tracing (J. Kajiya, SIGGRAPH 1986) from the camera. What is special:
-//  * At the first boundaries of a clear medium the path splits into its reflected and its refracted part, each with Fresnel's share; later one of the
-//    two is chosen. Radiance changes with the square of the index across a boundary.
+//  * At the first boundaries of a clear medium the path splits into its reflected and its refracted part, each with Fresnel's share;
+//    later one of the two is chosen. Radiance changes with the square of the index across a boundary.
 //  * The sun is sampled directly and by the material, and both are weighed by the power heuristic (E. Veach, L. Guibas, SIGGRAPH 1995).
-//  * Towards the sun a clear boundary is passed straight, weakened by Fresnel and absorption. Under a level surface that gives the true light on
-//    level ground; it has shadows that are tinted, but no caustics. Ways to the sun by mirror and lens after a diffuse bounce are left out in exchange:
-//    they would be counted twice, and as noise.
-//  * What an open sky gives a diffuse surface is known beforehand (a table over the slope of the surface); paths bring only the difference to it, which is
-//    nothing where nothing stands in the way (a control variate). On level ground under a clear medium the same is done for the sky as a level
-//    boundary bends it.
-//  * A path is ended by lot at diffuse surfaces only, and only when it has become faint: white and clear things in white light stay exactly white
-//    (tests/analytic/test_render.c).
+//  * Towards the sun a clear boundary is passed straight, weakened by Fresnel and absorption. Under a level surface that gives the true
+//    light on level ground; it has shadows that are tinted, but no caustics. Ways to the sun by mirror and lens after a diffuse bounce
+//    are left out in exchange: they would be counted twice, and as noise.
+//  * What an open sky gives a diffuse surface is known beforehand (a table over the slope of the surface); paths bring only the
+//    difference to it, which is nothing where nothing stands in the way (a control variate). On level ground under a clear medium the
+//    same is done for the sky as a level boundary bends it.
+//  * A path is ended by lot at diffuse surfaces only, and only when it has become faint: white and clear things in white light stay
+//    exactly white (tests/analytic/test_render.c).
 #include "view/trace.h"
 
 #include <math.h>
@@ -139,8 +139,8 @@ typedef struct surface {
 
 static const rh_material ground_material = {.kind = RH_MATERIAL_MATTE};
 
-// A point on the surface moved off it to the side of the normal, so that the next ray does not meet it again: some units in the last place of each
-// coordinate (C. Waechter, N. Binder, "A fast and robust method for avoiding self-intersection", Ray Tracing Gems, 2019).
+// A point on the surface moved off it to the side of the normal, so that the next ray does not meet it again: some units in the last
+// place of each coordinate (C. Waechter, N. Binder, "A fast and robust method for avoiding self-intersection", Ray Tracing Gems, 2019).
 static rh_vec3 off_surface(rh_vec3 p, rh_vec3 n)
 {
     float *at = &p.x, *to = &n.x;
@@ -193,7 +193,8 @@ static bool meet_ground(const rh_ground *g, const rh_ray *ray, float nearest, fl
     if (!(distance < nearest && distance < 1e6f)) return false;
     rh_vec3 p = rh_v3_add(ray->origin, rh_v3_scale(ray->direction, distance));
     p.y = g->height;
-    *s = (surface){distance, p, rh_v3(0, 1, 0), rh_v3(0, 1, 0), ground_color(g, p, pixel * distance / -ray->direction.y), &ground_material, ground_presence(g, p), true, -1};
+    rh_vec3 up = rh_v3(0, 1, 0), color = ground_color(g, p, pixel * distance / -ray->direction.y);
+    *s = (surface){distance, p, up, up, color, &ground_material, ground_presence(g, p), true, -1};
     return true;
 }
 
@@ -252,8 +253,8 @@ typedef struct path {
     int events, diffuse, splits;
 } path;
 
-// The share of a light that was found in the first of two ways, by the squares of their densities. By the densities themselves, the few diffuse
-// directions that happen to hit the sun showed as bright dots.
+// The share of a light that was found in the first of two ways, by the squares of their densities. By the densities themselves, the few
+// diffuse directions that happen to hit the sun showed as bright dots.
 static float balance(float found, float other)
 {
     return found * found / (found * found + other * other);
@@ -300,7 +301,8 @@ static rh_vec3 open_sky(const shooting *shot, rh_vec3 normal)
     return rh_v3_mix(shot->open_sky[k], shot->open_sky[k + 1], at - (float)k);
 }
 
-// The sky in a direction below a level boundary: bent, with its radiance raised by the square of the index; nothing beyond the critical angle.
+// The sky in a direction below a level boundary: bent, with its radiance raised by the square of the index; nothing beyond the critical
+// angle.
 static rh_vec3 bent_sky(const rh_light *light, float ior, rh_vec3 direction)
 {
     rh_vec3 out;
@@ -308,7 +310,8 @@ static rh_vec3 bent_sky(const rh_light *light, float ior, rh_vec3 direction)
     return rh_v3_scale(rh_light_sky(light, out), ior * ior * (1 - rh_fresnel(direction.y, ior)));
 }
 
-// Notes in the path what sky is expected in the direction that it takes, and gives the mean over all directions. Any guess keeps the picture right; a good one makes it smooth.
+// Notes in the path what sky is expected in the direction that it takes, and gives the mean over all directions. Any guess keeps the
+// picture right; a good one makes it smooth.
 static rh_vec3 expect_sky(const shooting *shot, path *p, const surface *s, rh_vec3 direction)
 {
     const rh_light *light = &shot->o->light;
@@ -323,13 +326,14 @@ static rh_vec3 expect_sky(const shooting *shot, path *p, const surface *s, rh_ve
     return rh_v3_times(left, medium->sky_inside);
 }
 
-// Weights below which a path goes on by lot only: before and after a diffuse surface. Boundaries never end a path, so clear things lose nothing.
+// Weights below which a path goes on by lot only: before and after a diffuse surface. Boundaries never end a path, so clear things lose
+// nothing.
 static const float weak = 0.06f, fading = 0.25f;
 
 static bool go_on_diffuse(const shooting *shot, path *p, surface *s, rh_sampler *sampler, rh_vec3 *light)
 {
-    // A gloss that lights a diffuse surface by its highlight of the sun is found by few samples, as bright dots: there it is taken as rougher than it is
-    // (the idea of A. Kaplanyan, C. Dachsbacher, "Path space regularization", 2013).
+    // A gloss that lights a diffuse surface by its highlight of the sun is found by few samples, as bright dots: there it is taken as
+    // rougher than it is (the idea of A. Kaplanyan, C. Dachsbacher, "Path space regularization", 2013).
     rh_material rougher = *s->material;
     rougher.roughness = rh_max_of(rougher.roughness, 0.7f);
     if (p->diffuse > 0 && rougher.kind == RH_MATERIAL_GLOSSY) s->material = &rougher;
@@ -364,7 +368,8 @@ static bool go_on_diffuse(const shooting *shot, path *p, surface *s, rh_sampler 
     return true;
 }
 
-// The path on the other side of the boundary; false when all is reflected. Where the smooth normal sends it to the wrong side, the true one decides.
+// The path on the other side of the boundary; false when all is reflected. Where the smooth normal sends it to the wrong side, the true
+// one decides.
 static bool refracted(const path *p, const surface *s, float ratio, path *out)
 {
     *out = *p;
@@ -506,8 +511,8 @@ static void add_samples(const shooting *shot, const lens_frame frames[2], int x,
     }
 }
 
-// Expected error of the tile's pixels, root of the mean square, from the difference between the two halves of the samples. The spread of single
-// samples would not do: it also has the detail inside a pixel, which well-spread samples average out much faster.
+// Expected error of the tile's pixels, root of the mean square, from the difference between the two halves of the samples. The spread of
+// single samples would not do: it also has the detail inside a pixel, which well-spread samples average out much faster.
 static double tile_error(const tally *t, int pixels, int samples)
 {
     double sum = 0;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The path tracer against what is known exactly: white things in even white light cannot be seen (the furnace test), Fresnel's and Snell's formulas,
-// the share of a slab of absorbing glass, the outline of a sphere, light of the sun on a plane, and the same bytes for any number of threads.
+// The path tracer against what is known exactly: white things in even white light cannot be seen (the furnace test), Fresnel's and
+// Snell's formulas, the share of a slab of absorbing glass, the outline of a sphere, light of the sun on a plane, and the same bytes for
+// any number of threads.
 #include "support.h"
 #include "view/optics.h"
 #include "view/rays.h"
@@ -123,7 +124,8 @@ static void glass_is_invisible_in_white_light(void **state)
     everything_is(picture, 1, 0.02);
 }
 
-// What comes back from matte and glossy surfaces in even light, by a sum over directions: never more than comes in, and nearly all of it when white.
+// What comes back from matte and glossy surfaces in even light, by a sum over directions: never more than comes in, and nearly all of it
+// when white.
 static void surfaces_keep_energy(void **state)
 {
     (void)state;
@@ -204,8 +206,8 @@ static void fresnel_and_snell(void **state)
     }
 }
 
-// Light that goes straight through a slab of thickness d with absorption a: each pass leaves t = exp(-a d), each boundary reflects R, and out of both faces
-// comes the even light: R + (1-R)^2 t / (1 - R t).
+// Light that goes straight through a slab of thickness d with absorption a: each pass leaves t = exp(-a d), each boundary reflects R, and
+// out of both faces comes the even light: R + (1-R)^2 t / (1 - R t).
 static void a_slab_absorbs_after_beer(void **state)
 {
     (void)state;
@@ -229,8 +231,8 @@ static void a_slab_absorbs_after_beer(void **state)
     }
 }
 
-// From the middle of a ball of glass: each way to the boundary leaves t = exp(-a r), the boundary lets 1 - R of the sky in with n^2 of its radiance and sends R back through
-// the whole ball: n^2 (1 - R) t / (1 - R t^2).
+// From the middle of a ball of glass: each way to the boundary leaves t = exp(-a r), the boundary lets 1 - R of the sky in with n^2 of
+// its radiance and sends R back through the whole ball: n^2 (1 - R) t / (1 - R t^2).
 static void a_camera_inside(void **state)
 {
     (void)state;
@@ -267,7 +269,8 @@ static void a_sphere_has_its_outline(void **state)
     assert_near(y / covered, H / 2.0, 0.01);
 }
 
-// A sun of irradiance E on a plane at a slant gives color E cos / pi, with and without water above it (less what the boundary reflects and the water keeps).
+// A sun of irradiance E on a plane at a slant gives color E cos / pi, with and without water above it (less what the boundary reflects
+// and the water keeps).
 static void the_sun_lights_a_plane(void **state)
 {
     (void)state;
@@ -296,7 +299,8 @@ static void the_sun_lights_a_plane(void **state)
     }
 }
 
-// A matte sphere without anything around it: each place has the mean of the sky over its hemisphere, here summed up over directions with brute force.
+// A matte sphere without anything around it: each place has the mean of the sky over its hemisphere, here summed up over directions with
+// brute force.
 static void the_sky_lights_a_slope(void **state)
 {
     (void)state;
@@ -325,9 +329,9 @@ static void the_sky_lights_a_slope(void **state)
     }
 }
 
-// Level water over level ground of reflectance q under an even sky, seen from straight above. Of the sky's flux 1 - r enters (r: Fresnel's share, mean over a
-// diffuse hemisphere); of what comes up from the ground, 1 - (1 - r) / n^2 is sent back down. So the ground receives (1 - r) / (1 - q (1 - (1 - r) / n^2)), and the
-// camera sees R + (1 - R) q / n^2 of that, with R at normal incidence.
+// Level water over level ground of reflectance q under an even sky, seen from straight above. Of the sky's flux 1 - r enters (r:
+// Fresnel's share, mean over a diffuse hemisphere); of what comes up from the ground, 1 - (1 - r) / n^2 is sent back down. So the ground
+// receives (1 - r) / (1 - q (1 - (1 - r) / n^2)), and the camera sees R + (1 - R) q / n^2 of that, with R at normal incidence.
 static void light_under_water(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Films: every picture becomes a frame, colours survive, odd sizes work, and an encoder that is missing or fails leaves a message and no file.
+// Films: every picture becomes a frame, colours survive, odd sizes work, and an encoder that is missing or fails leaves a message and no
+// file.
 #include "support.h"
 #include <stdlib.h>
 #include "io/film.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// What stands around the path tracer: the camera's aim and keys, shapes as triangles, values and ranges of attributes, surfaces from PLY files, colours, and a
-// whole picture from a scene.
+// What stands around the path tracer: the camera's aim and keys, shapes as triangles, values and ranges of attributes, surfaces from PLY
+// files, colours, and a whole picture from a scene.
 #include "support.h"
 #include "io/ply.h"
 #include "unit/scratch.h"
@@ -320,7 +320,8 @@ static void a_scene_becomes_a_picture(void **state)
     rh_scene_free(&scene);
 }
 
-// A mesh of any origin gives the same picture: faces that look inwards, and normals that are missing (here a cube's corners, where the means are known).
+// A mesh of any origin gives the same picture: faces that look inwards, and normals that are missing (here a cube's corners, where the
+// means are known).
 static void surfaces_of_any_origin(void **state)
 {
     (void)state;
@@ -329,7 +330,8 @@ static void surfaces_of_any_origin(void **state)
     rh_scene scene;
     scene_make(&scene, scene_text);
     rh_vec3 corner[8], normal[8];
-    uint32_t out[12][3] = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4}, {2, 6, 3}, {3, 6, 7}, {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}}, in[12][3];
+    uint32_t out[12][3] = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4}, {2, 6, 3}, {3, 6, 7},
+                           {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}}, in[12][3];
     for (int i = 0; i < 12; i++)
         for (int k = 0; k < 3; k++) in[i][k] = out[i][2 - k];
     for (int i = 0; i < 8; i++) {

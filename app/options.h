@@ -23,6 +23,9 @@ typedef struct app_arguments {
     int64_t subframes;    // 0 = not given
     app_range frames;
     app_size size;        // 0 x 0 = not given
+    const char *camera, *what, *attribute, *material;  // of render
+    int64_t samples, depth;
+    bool film, quick;
     bool resume, force, quiet, markdown, hash, mesh, help;
 } app_arguments;
 

@@ -1,109 +1,275 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// rheo render: quick pictures of the particles of a run, all frames with the same camera and the same colours, so that
-// they play as a film.
-#include <float.h>
+// rheo render: pictures and films of a run. What the command line says about the look is written into the scene that was read, so that
+// the library sees one thing only.
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "app.h"
 #include "base/memory.h"
+#include "base/parallel.h"
+#include "io/film.h"
+#include "io/ply.h"
 #include "io/png.h"
 #include "io/vdb.h"
 #include "scene/scene.h"
+#include "view/colors.h"
+#include "view/picture.h"
 #include "view/preview.h"
+#include "view/rays.h"
+
+typedef enum what { AS_THERE, SURFACE, POINTS, BOTH } what;
+static const char *const what_names[] = {"", "surface", "points", "both"};
 
 typedef struct job {
-    const char *run;
-    char points[RH_PATH_MAX], pictures[RH_PATH_MAX];
-    app_frames frames;  // those asked for
-    char title[256];
-    rh_preview_options look;
-    uint8_t *rgb;
+    const app_arguments *arguments;
+    char points[RH_PATH_MAX], surfaces[RH_PATH_MAX], pictures[RH_PATH_MAX];
+    app_frames frames;   // those asked for
+    what what;
+    rh_scene scene;
+    int width, height;
+    rh_dbox box;         // y up
+    double low, high;    // of the colours
+    bool quick;          // no paths are traced
+    rh_preview_options preview;
+    rh_picture *picture;
+    rh_film *film;
+    uint16_t *deep;
+    uint8_t *bytes;
 } job;
 
-static rh_code read_frame(const job *j, int64_t frame, rh_points *points, rh_frame_info *facts, rh_status *status)
+// What is known of a frame.
+typedef struct frame_data {
+    int64_t number;
+    rh_points points;
+    rh_ply_surface surface;
+    bool has_points, has_surface, z_up;
+    double time;
+} frame_data;
+
+// --- reading ----------------------------------------------------------------------------------------------------
+
+static void frame_free(frame_data *data)
+{
+    rh_points_free(&data->points);
+    rh_ply_surface_free(&data->surface);
+    *data = (frame_data){0};
+}
+
+// The one place where the mesh of a frame's surface comes from: the file that `rheo surface` wrote. No file, no surface.
+static rh_code obtain_surface(const job *j, frame_data *data, rh_status *status)
 {
     char path[RH_PATH_MAX];
-    RH_TRY(app_frame_path(path, j->points, "points", frame, ".vdb", status));
-    return rh_vdb_read_points(path, points, facts, status);
-}
-
-static void grow(rh_dbox *box, rh_vec3 p)
-{
-    box->min = rh_d3(fmin(box->min.x, p.x), fmin(box->min.y, p.y), fmin(box->min.z, p.z));
-    box->max = rh_d3(fmax(box->max.x, p.x), fmax(box->max.y, p.y), fmax(box->max.z, p.z));
-}
-
-static void grow_by_points(rh_dbox *box, const rh_points *points)
-{
-    const rh_attribute *position = rh_points_find(points, "P");
-    if (!position || position->type != RH_POINT_VEC3F) return;
-    const rh_vec3 *p = position->data;
-    for (int64_t i = 0; i < points->count; i++) grow(box, p[position->uniform ? 0 : i]);
-}
-
-// A speed that few particles exceed (mean and two deviations): the fastest droplet alone would turn the rest dark.
-static double typical_top_speed(const rh_points *points)
-{
-    const rh_attribute *velocity = rh_points_find(points, "v");
-    if (!velocity || velocity->type != RH_POINT_VEC3F || velocity->uniform || points->count == 0) return 0;
-    const rh_vec3 *v = velocity->data;
-    double sum = 0, squares = 0;
-    for (int64_t i = 0; i < points->count; i++) {
-        double speed = rh_v3_length(v[i]);
-        sum += speed;
-        squares += speed * speed;
-    }
-    double mean = sum / (double)points->count;
-    return mean + 2 * sqrt(fmax(squares / (double)points->count - mean * mean, 0));
-}
-
-// The camera sees the union of the first and the last frame asked for; colours span the speeds of first, middle, last.
-static rh_code frame_the_run(job *j, rh_status *status)
-{
-    const int probes[3] = {0, j->frames.count / 2, j->frames.count - 1};
-    j->look.frame = (rh_dbox){{DBL_MAX, DBL_MAX, DBL_MAX}, {-DBL_MAX, -DBL_MAX, -DBL_MAX}};
-    for (int i = 0; i < 3; i++) {
-        rh_points points;
-        rh_frame_info facts = {0};
-        rh_points_init(&points);
-        rh_code code = read_frame(j, j->frames.numbers[probes[i]], &points, &facts, status);
-        if (code == RH_OK) {
-            if (i != 1) grow_by_points(&j->look.frame, &points);
-            j->look.color_max = fmax(j->look.color_max, typical_top_speed(&points));
-            j->look.z_up = facts.z_up != 0;
-        }
-        rh_points_free(&points);
-        RH_TRY(code);
-    }
-    if (j->look.frame.min.x > j->look.frame.max.x) j->look.frame = (rh_dbox){{0, 0, 0}, {1, 1, 1}};  // no particle at all
+    RH_TRY(app_frame_path(path, j->surfaces, "surface", data->number, ".ply", status));
+    if (!rh_file_exists(path)) return RH_OK;
+    RH_TRY(rh_ply_read_surface(path, &data->surface, status));
+    data->has_surface = true;
     return RH_OK;
 }
 
-static rh_code render_frame(job *j, int64_t frame, rh_status *status)
+static rh_code obtain_points(const job *j, frame_data *data, rh_status *status)
 {
-    char path[RH_PATH_MAX], label[320];
-    rh_points points;
+    char path[RH_PATH_MAX];
     rh_frame_info facts = {0};
-    rh_points_init(&points);
-    rh_code code = read_frame(j, frame, &points, &facts, status);
-    snprintf(label, sizeof label, "%s  frame %" PRId64 "  %.3f s", j->title, frame, facts.time);
-    j->look.title = label;
-    if (code == RH_OK) code = rh_preview_render(&points, &j->look, j->rgb, status);
-    if (code == RH_OK) code = app_frame_path(path, j->pictures, "picture", frame, ".png", status);
-    if (code == RH_OK) code = rh_png_write(path, j->look.width, j->look.height, j->rgb, status);
-    if (code == RH_OK) printf("%s\n", path);
-    j->look.title = NULL;
-    rh_points_free(&points);
+    RH_TRY(app_frame_path(path, j->points, "points", data->number, ".vdb", status));
+    RH_TRY(rh_vdb_read_points(path, &data->points, &facts, status));
+    data->has_points = true;
+    data->time = facts.time;
+    data->z_up = facts.z_up != 0;
+    return RH_OK;
+}
+
+static rh_code read_parts(const job *j, frame_data *data, rh_status *status)
+{
+    if (!j->quick && j->what != POINTS) RH_TRY(obtain_surface(j, data, status));
+    if (j->what == SURFACE && !data->has_surface)
+        return rh_fail(status, RH_USER, "--what surface: found no mesh of frame %" PRId64 " in %s, expected surface.####.ply (rheo surface makes them)",
+                       data->number, j->surfaces);
+    bool wanted = j->what == POINTS || j->what == BOTH || (j->what == AS_THERE && !data->has_surface);
+    return wanted ? obtain_points(j, data, status) : RH_OK;
+}
+
+static rh_code read_frame(const job *j, int64_t number, frame_data *data, rh_status *status)
+{
+    double since = (double)(number - j->scene.frames.first);
+    *data = (frame_data){.number = number, .z_up = j->scene.output.up == RH_UP_Z, .time = since / j->scene.frames.fps};
+    rh_points_init(&data->points);
+    rh_code code = read_parts(j, data, status);
+    if (code != RH_OK) frame_free(data);
     return code;
 }
 
+// --- what all frames share --------------------------------------------------------------------------------------
+
+static void grow_box(job *j, const frame_data *data)
+{
+    const rh_attribute *position = data->has_points ? rh_points_find(&data->points, "P") : NULL;
+    if (position && position->type == RH_POINT_VEC3F)
+        rh_picture_bounds(position->data, position->uniform ? 1 : data->points.count, 0.0005, data->z_up, &j->box);
+    if (data->has_surface) rh_picture_bounds(data->surface.mesh.vertices, data->surface.mesh.vertex_count, 0, data->z_up, &j->box);
+}
+
+// Points of other programs may have no velocity: they get one colour, unless somebody asked for an attribute by name.
+static bool has_values(const job *j, const rh_points *points)
+{
+    return strcmp(rh_picture_attribute(&j->scene), "speed") != 0 || j->arguments->attribute || rh_points_find(points, "v");
+}
+
+// The camera sees what first, middle and last frame cover; colours span their values.
+static rh_code look_ahead(job *j, rh_picture_options *o, rh_status *status)
+{
+    const rh_particle_look *particles = &j->scene.look.particles;
+    const int probes[3] = {0, j->frames.count / 2, j->frames.count - 1};
+    j->box = (rh_dbox){{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    rh_code code = RH_OK;
+    for (int i = 0; code == RH_OK && i < 3; i++) {
+        if (i > 0 && probes[i] == probes[i - 1]) continue;
+        frame_data data;
+        RH_TRY(read_frame(j, j->frames.numbers[probes[i]], &data, status));
+        grow_box(j, &data);
+        o->surface |= data.has_surface;
+        if (data.has_points && data.points.count > 0 && has_values(j, &data.points))
+            code = rh_picture_range(&data.points, rh_picture_attribute(&j->scene), &j->low, &j->high, status);
+        if (data.has_points) j->preview.z_up = data.z_up;
+        frame_free(&data);
+    }
+    if (particles->low < particles->high) j->low = particles->low, j->high = particles->high;
+    return code;
+}
+
+static rh_dbox exported_box(rh_dbox box, bool z_up)  // back to the axes of the files
+{
+    if (!(box.min.x <= box.max.x)) return (rh_dbox){{0, 0, 0}, {1, 1, 1}};
+    return z_up ? (rh_dbox){rh_d3(box.min.x, -box.max.z, box.min.y), rh_d3(box.max.x, -box.min.z, box.max.y)} : box;
+}
+
+static rh_code prepare_picture(job *j, rh_status *status)
+{
+    rh_picture_options o = {.width = j->width, .height = j->height, .samples = (int)j->arguments->samples};
+    RH_TRY(look_ahead(j, &o, status));
+    size_t values = 3 * (size_t)j->width * (size_t)j->height;
+    j->bytes = rh_alloc(values, "app.picture", status);
+    j->deep = rh_alloc(values * sizeof *j->deep, "app.picture", status);
+    if (!j->bytes || !j->deep) return RH_MEMORY;
+    j->preview.width = j->width, j->preview.height = j->height, j->preview.dimension = (int)j->scene.dimension;
+    j->preview.color_max = j->high;
+    j->preview.frame = exported_box(j->box, j->preview.z_up);
+    o.box = j->box, o.low = j->low, o.high = j->high;
+    return j->quick ? RH_OK : rh_picture_create(&j->scene, &o, &j->picture, status);
+}
+
+// --- arguments --------------------------------------------------------------------------------------------------
+
+// Six or seven numbers separated by commas: position, target, angle of view.
+static rh_code read_camera(const char *text, rh_camera_params *camera, rh_status *status)
+{
+    double v[7] = {0, 0, 0, 0, 0, 0, camera->fov};
+    int count = 0;
+    const char *at = text;
+    while (count < 7) {
+        size_t length = strcspn(at, ",");
+        char word[64];
+        snprintf(word, sizeof word, "%.*s", (int)(length < 63 ? length : 63), at);
+        char *end;
+        v[count] = strtod(word, &end);
+        if (!length || *end || !isfinite(v[count])) break;
+        count++, at += length;
+        if (*at == ',') at++;
+        else break;
+    }
+    rh_dvec3 position = rh_d3(v[0], v[1], v[2]), target = rh_d3(v[3], v[4], v[5]);
+    if (*at || count < 6 || !(v[6] >= 0.1 && v[6] <= 160) || !(rh_d3_length(rh_d3_sub(position, target)) > 0))
+        return rh_fail(status, RH_USER, "--camera: found \"%.120s\", expected x,y,z,tx,ty,tz or x,y,z,tx,ty,tz,fov: position and target in "
+                       "metres, not the same, and an angle of 0.1 to 160 degrees", text);
+    rh_free(camera->keys.items);
+    *camera = (rh_camera_params){position, target, v[6], camera->shutter, {0}};
+    return RH_OK;
+}
+
+static rh_code read_material(const char *text, rh_variant *liquid, rh_status *status)
+{
+    const char *names[32];
+    int count = 0;
+    for (; rh_look_tables[count]; count++) names[count] = rh_look_tables[count]->name;
+    for (int i = 0; i < count; i++) {
+        if (strcmp(names[i], text) != 0) continue;
+        if (liquid->value && liquid->kind == i) return RH_OK;  // the scene says more about it than its name
+        void *value = rh_alloc_zero(rh_look_tables[i]->size, "app.material", status);
+        if (!value) return RH_MEMORY;
+        if (liquid->value) rh_params_free(rh_look_tables[liquid->kind], liquid->value);
+        rh_free(liquid->value);
+        *liquid = (rh_variant){i, value};
+        return rh_params_defaults(rh_look_tables[i], value, status);
+    }
+    char list[256] = "";
+    for (int i = 0; i < count; i++) snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", names[i]);
+    const char *near = rh_nearest_name(text, names, count);
+    return rh_fail(status, RH_USER, "--material: found \"%.80s\", expected one of %s%s%s%s", text, list, near ? "; did you mean " : "", near ? near : "",
+                   near ? "?" : "");
+}
+
+static rh_code read_what(const char *text, what *out, rh_status *status)
+{
+    for (int i = SURFACE; i <= BOTH; i++)
+        if (strcmp(text, what_names[i]) == 0) {
+            *out = (what)i;
+            return RH_OK;
+        }
+    return rh_fail(status, RH_USER, "--what: found \"%.80s\", expected surface, points or both", text);
+}
+
+static rh_code apply_arguments(job *j, rh_status *status)
+{
+    const app_arguments *a = j->arguments;
+    rh_look *look = &j->scene.look;
+    if (a->what) RH_TRY(read_what(a->what, &j->what, status));
+    if (a->camera) RH_TRY(read_camera(a->camera, &look->camera, status));
+    if (a->material) RH_TRY(read_material(a->material, &look->liquid, status));
+    if (a->depth && a->depth != 8 && a->depth != 16)
+        return rh_fail(status, RH_USER, "--depth: found %" PRId64 ", expected 8 or 16", a->depth);
+    if (a->samples > 1 << 20) return rh_fail(status, RH_USER, "--samples: found %" PRId64 ", expected at most %d", a->samples, 1 << 20);
+    if (!a->attribute) return RH_OK;
+    char *name = rh_strdup(a->attribute, "app.attribute", status);
+    if (!name) return RH_MEMORY;
+    rh_free(look->particles.attribute);
+    look->particles.attribute = name;
+    look->particles.low = look->particles.high = 0;  // those were meant for another
+    return RH_OK;
+}
+
+static rh_code choose_drawing(job *j, rh_status *status)
+{
+    j->width = j->arguments->size.width ? j->arguments->size.width : 1280;
+    j->height = j->arguments->size.height ? j->arguments->size.height : 720;
+    j->quick = j->arguments->quick || j->scene.dimension == 2 || !rh_rays_built_in();
+    if (!j->quick) return RH_OK;
+    const char *why = "this program was built without Embree (package libembree-dev)";
+    if (j->scene.dimension == 2) why = "a two-dimensional run";
+    if (j->arguments->quick) why = "--quick";
+    if (j->what == SURFACE || j->what == BOTH)
+        return rh_fail(status, RH_USER, "--what %s: found %s, which draws particles only", what_names[j->what], why);
+    if (strcmp(rh_picture_attribute(&j->scene), "speed") != 0) {
+        if (j->arguments->attribute)
+            return rh_fail(status, RH_USER, "--attribute: found %s, which colours particles by speed only", why);
+        j->scene.look.particles.attribute[0] = 0;  // the scene's wish is for traced pictures, and so are its limits
+        j->scene.look.particles.low = j->scene.look.particles.high = 0;
+    }
+    if (!j->arguments->quick && j->scene.dimension == 3) rh_log(RH_LOG_WARNING, "%s: quick pictures of the particles instead of traced ones", why);
+    j->what = POINTS;
+    return RH_OK;
+}
+
+// Keeps the frames inside the range.
 static rh_code choose_frames(job *j, const app_range *range, rh_status *status)
 {
     RH_TRY(app_frames_list(j->points, "points", ".vdb", &j->frames, status));
+    if (j->frames.count == 0) {
+        app_frames_free(&j->frames);
+        if (!j->quick && j->what != POINTS) RH_TRY(app_frames_list(j->surfaces, "surface", ".ply", &j->frames, status));
+    }
     if (j->frames.count == 0) return rh_fail(status, RH_USER, "%s: found no frames (points.####.vdb)", j->points);
     return app_frames_choose(&j->frames, range, status);
 }
@@ -111,42 +277,85 @@ static rh_code choose_frames(job *j, const app_range *range, rh_status *status)
 static rh_code read_scene(job *j, rh_status *status)
 {
     char path[RH_PATH_MAX];
-    rh_scene scene;
-    RH_TRY(app_path(path, j->run, "scene.yaml", status));
+    RH_TRY(app_path(path, j->arguments->operand, "scene.yaml", status));
     if (!rh_file_exists(path))
-        return rh_fail(status, RH_USER, "%s: found no scene.yaml in it, expected the folder of a run", j->run);
-    RH_TRY(rh_scene_load(path, NULL, 0, &scene, status));
-    snprintf(j->title, sizeof j->title, "%s", scene.title ? scene.title : "");
-    j->look.dimension = (int)scene.dimension;
-    rh_scene_free(&scene);
+        return rh_fail(status, RH_USER, "%s: found no scene.yaml in it, expected the folder of a run", j->arguments->operand);
+    return rh_scene_load(path, NULL, 0, &j->scene, status);
+}
+
+static rh_code prepare(job *j, rh_status *status)
+{
+    const app_arguments *a = j->arguments;
+    RH_TRY(read_scene(j, status));
+    RH_TRY(apply_arguments(j, status));
+    RH_TRY(choose_drawing(j, status));
+    RH_TRY(app_path(j->points, a->operand, "points", status));
+    RH_TRY(app_path(j->surfaces, a->operand, "surface", status));
+    if (!a->out) RH_TRY(app_path(j->pictures, a->operand, "picture", status));
+    else if (snprintf(j->pictures, sizeof j->pictures, "%s", a->out) >= RH_PATH_MAX) return rh_fail(status, RH_USER, "--out: path too long");
+    RH_TRY(choose_frames(j, &a->frames, status));
+    RH_TRY(prepare_picture(j, status));
+    RH_TRY(rh_folder_make(j->pictures, status));
+    if (!a->film) return RH_OK;
+    char path[RH_PATH_MAX];
+    RH_TRY(app_path(path, j->pictures, "film.mp4", status));
+    return rh_film_open(path, j->width, j->height, j->scene.frames.fps, &j->film, status);
+}
+
+// --- drawing ----------------------------------------------------------------------------------------------------
+
+static rh_code draw(job *j, const frame_data *data, const char *title, rh_status *status)
+{
+    size_t pixels = (size_t)j->width * (size_t)j->height;
+    if (j->quick) {
+        j->preview.title = title;
+        rh_code code = rh_preview_render(&data->points, &j->preview, j->bytes, status);
+        j->preview.title = NULL;
+        for (size_t i = 0; i < 3 * pixels; i++) j->deep[i] = (uint16_t)(257 * j->bytes[i]);
+        return code;
+    }
+    rh_picture_frame frame = {.number = data->number, .time = data->time, .points = data->has_points ? &data->points : NULL,
+                              .surface = data->has_surface ? &data->surface : NULL, .z_up = data->z_up, .title = data->has_points ? title : NULL};
+    RH_TRY(rh_picture_draw(j->picture, &frame, j->deep, status));
+    rh_to_8_bits(j->deep, pixels, j->bytes);
     return RH_OK;
 }
 
-static rh_code prepare(job *j, const app_arguments *arguments, rh_status *status)
+static rh_code render_frame(job *j, int64_t number, rh_status *status)
 {
-    j->run = arguments->operand;
-    j->look.width = arguments->size.width ? arguments->size.width : 1280;
-    j->look.height = arguments->size.height ? arguments->size.height : 720;
-    RH_TRY(read_scene(j, status));
-    RH_TRY(app_path(j->points, j->run, "points", status));
-    if (!arguments->out) RH_TRY(app_path(j->pictures, j->run, "picture", status));
-    else if (snprintf(j->pictures, sizeof j->pictures, "%s", arguments->out) >= RH_PATH_MAX)
-        return rh_fail(status, RH_USER, "--out: path too long");
-    RH_TRY(choose_frames(j, &arguments->frames, status));
-    RH_TRY(frame_the_run(j, status));
-    j->rgb = rh_alloc(3 * (size_t)j->look.width * (size_t)j->look.height, "app.picture", status);
-    if (!j->rgb) return RH_MEMORY;
-    return rh_folder_make(j->pictures, status);
+    char path[RH_PATH_MAX], title[320];
+    frame_data data;
+    RH_TRY(read_frame(j, number, &data, status));
+    snprintf(title, sizeof title, "%.200s  frame %" PRId64 "  %.3f s", j->scene.title ? j->scene.title : "", number, data.time);
+    rh_code code = draw(j, &data, title, status);
+    frame_free(&data);
+    if (code == RH_OK) code = app_frame_path(path, j->pictures, "picture", number, ".png", status);
+    if (code == RH_OK && j->arguments->depth == 16) code = rh_png_write_deep(path, j->width, j->height, j->deep, status);
+    else if (code == RH_OK) code = rh_png_write(path, j->width, j->height, j->bytes, status);
+    if (code == RH_OK && j->film) code = rh_film_add(j->film, j->bytes, status);
+    if (code == RH_OK) printf("%s\n", path);
+    fflush(stdout);
+    return code;
 }
 
 static int render(const app_arguments *arguments)
 {
     rh_status status = {0};
-    job j = {0};
-    rh_code code = prepare(&j, arguments, &status);
+    job j = {.arguments = arguments};
+    rh_threads_set((int)arguments->threads);
+    rh_code code = prepare(&j, &status);
     for (int i = 0; code == RH_OK && i < j.frames.count; i++) code = render_frame(&j, j.frames.numbers[i], &status);
+    if (code == RH_OK && j.film) {
+        code = rh_film_finish(j.film, &status);
+        j.film = NULL;
+        if (code == RH_OK) printf("%s/film.mp4\n", j.pictures);
+    }
+    rh_film_discard(j.film);
+    rh_picture_free(j.picture);
     app_frames_free(&j.frames);
-    rh_free(j.rgb);
+    rh_scene_free(&j.scene);
+    rh_free(j.deep);
+    rh_free(j.bytes);
     int written = app_finish_output();
     return code == RH_OK ? written : app_report(&status);
 }
@@ -155,11 +364,23 @@ static int render(const app_arguments *arguments)
 static const app_option options[] = {
     {"frames", APP_RANGE, AT(frames), "A-B", "frames to draw; without it all"},
     {"size", APP_SIZE, AT(size), "WxH", "pixels; without it 1280x720"},
+    {"what", APP_TEXT, AT(what), "WHAT", "surface, points or both; without it the surface where there is one"},
+    {"camera", APP_TEXT, AT(camera), "NUMBERS", "x,y,z,tx,ty,tz[,fov]: position, target (m), angle of view (degrees)"},
+    {"material", APP_TEXT, AT(material), "NAME", "of the surface: water, honey, oil, chocolate, milk, sand, ..."},
+    {"attribute", APP_TEXT, AT(attribute), "NAME", "that colours particles; without it speed"},
+    {"samples", APP_COUNT, AT(samples), "N", "paths for every pixel; without it as many as it needs, up to 32"},
+    {"depth", APP_COUNT, AT(depth), "BITS", "8 or 16 bits a channel; without it 8"},
+    {"film", APP_FLAG, AT(film), NULL, "also a film of the pictures, film.mp4 (needs the program ffmpeg)"},
+    {"quick", APP_FLAG, AT(quick), NULL, "particles without tracing paths: seconds for a whole run"},
+    {"threads", APP_COUNT, AT(threads), "N", "threads to use; without it all cores"},
     {"out", APP_TEXT, AT(out), "DIR", "folder of the pictures; without it RUN/picture"},
 };
 
 const app_command app_render = {
-    "render", "RUN", true, false, "quick pictures of a run's particles",
-    "Draws the particles of a run as RUN/picture/picture.####.png and prints the name of each\n"
-    "picture. Colour is speed. All frames asked for share one camera and one colour scale.",
+    "render", "RUN", true, false, "pictures and films of a run",
+    "Draws the frames of a run as RUN/picture/picture.####.png and prints the name of each picture.\n"
+    "A frame shows its surface (RUN/surface/surface.####.ply) when there is one, else its particles\n"
+    "coloured by an attribute. All frames share one scale of colours and, unless the scene's section\n"
+    "`look` says otherwise, one camera that frames the run by itself. Light, ground and materials\n"
+    "come from the same section (rheo doc look).",
     options, APP_OPTION_COUNT(options), render};

@@ -18,3 +18,15 @@ rh_code rh_ply_write_points(const char *path, const rh_points *points, const rh_
 // say, else 24 frames a second and zeros; coordinates are those of the file.
 rh_code rh_ply_read_points(const char *path, rh_points *points, rh_frame_info *info, rh_status *status);
 rh_code rh_ply_read_mesh(const char *path, rh_mesh *mesh, rh_status *status);
+
+// A liquid's surface as a mesh with what a picture needs besides: normals (unit) and velocities (m/s) of the vertices, NULL when the file has none.
+// Quads and larger faces are cut into triangles. A surface without any triangle is fine.
+typedef struct rh_ply_surface {
+    rh_mesh mesh;
+    rh_vec3 *normal, *velocity;  // owned
+} rh_ply_surface;
+
+rh_code rh_ply_read_surface(const char *path, rh_ply_surface *surface, rh_status *status);
+// From memory; the byte after the last must be readable and zero.
+rh_code rh_ply_parse_surface(const char *name, const char *data, size_t bytes, rh_ply_surface *surface, rh_status *status);
+void rh_ply_surface_free(rh_ply_surface *surface);

@@ -17,7 +17,8 @@ typedef struct picture {
     const char *path;
     FILE *file;
     int width, height;
-    const uint8_t *rgb;
+    const void *rgb;
+    int depth;  // bits a channel, 8 or 16
     rh_status *status;
 } picture;
 
@@ -52,11 +53,13 @@ static rh_code encode(png_structp png, png_infop info, const picture *p)
     if (setjmp(png_jmpbuf(png))) return RH_IO;
     png_init_io(png, p->file);
     png_set_compression_level(png, 4);  // 6 takes twice as long for 3 % smaller preview pictures
-    png_set_IHDR(png, info, (png_uint_32)p->width, (png_uint_32)p->height, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
+    png_set_IHDR(png, info, (png_uint_32)p->width, (png_uint_32)p->height, p->depth, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
     png_write_info(png, info);
-    for (int y = 0; y < p->height; y++) png_write_row(png, p->rgb + (size_t)3 * (size_t)p->width * (size_t)y);
+    if (p->depth == 16) png_set_swap(png);  // the file is big endian, we are not
+    size_t row = (size_t)3 * (size_t)p->width * (size_t)(p->depth / 8);
+    for (int y = 0; y < p->height; y++) png_write_row(png, (const uint8_t *)p->rgb + row * (size_t)y);
     png_write_end(png, info);
     return RH_OK;
 }
@@ -72,14 +75,14 @@ static rh_code write_file(picture *p)
     return code;
 }
 
-rh_code rh_png_write(const char *path, int width, int height, const uint8_t *rgb, rh_status *status)
+static rh_code write_picture(const char *path, int width, int height, const void *rgb, int depth, rh_status *status)
 {
     if (width < 1 || height < 1)
         return rh_fail(status, RH_USER, "%s: a picture of %d x %d pixels cannot be written", path, width, height);
     char temporary[RH_PATH_MAX];
     RH_TRY(rh_file_temporary(path, temporary, status));
     errno = 0;
-    picture p = {path, fopen(temporary, "wbe"), width, height, rgb, status};
+    picture p = {path, fopen(temporary, "wbe"), width, height, rgb, depth, status};
     if (!p.file) return rh_fail(status, RH_IO, "%s: cannot create: %s", path, strerror(errno));
     rh_code code = write_file(&p);
     if (fclose(p.file) != 0 && code == RH_OK)
@@ -87,4 +90,14 @@ rh_code rh_png_write(const char *path, int width, int height, const uint8_t *rgb
     if (code == RH_OK) return rh_file_commit(temporary, path, status);
     rh_file_discard(temporary);
     return code;
+}
+
+rh_code rh_png_write(const char *path, int width, int height, const uint8_t *rgb, rh_status *status)
+{
+    return write_picture(path, width, height, rgb, 8, status);
+}
+
+rh_code rh_png_write_deep(const char *path, int width, int height, const uint16_t *rgb, rh_status *status)
+{
+    return write_picture(path, width, height, rgb, 16, status);
 }

@@ -11,6 +11,7 @@
 #include "base/param.h"
 #include "base/status.h"
 #include "physics/physics.h"
+#include "scene/look.h"
 #include "solid/obstacles.h"
 #include "solid/shape.h"
 #include "surface/surfacing.h"
@@ -83,7 +84,7 @@ typedef struct rh_scene_sources {
 typedef struct rh_scene {
     // where it came from
     char *file;          // path as given, for messages (owned)
-    uint64_t hash;       // of everything that decides the result: title, output, surface, checkpoint and
+    uint64_t hash;       // of everything that decides the result: title, output, surface, checkpoint, look and
                          // frames.last are left out, and of paths only the file's own name counts
     rh_scene_sources sources;
 
@@ -98,6 +99,7 @@ typedef struct rh_scene {
     rh_output_params output;
     rh_surfacing_params surface;
     rh_checkpoint_params checkpoint;
+    rh_look look;
     rh_list bodies, solids, emitters, sinks, forces;
     rh_variant physics;  // kind = index into rh_physics_methods; value = that method's parameter struct
 } rh_scene;

@@ -233,6 +233,7 @@ static const rh_param scene_rows[] = {
     {"output", RH_PARAM_TABLE, AT(output), "", .table = &output_table, .help = "what is written"},
     {"surface", RH_PARAM_TABLE, AT(surface), "", .table = &rh_surfacing_table, .help = "how the surface is made from the particles"},
     {"checkpoint", RH_PARAM_TABLE, AT(checkpoint), "", .table = &checkpoint_table, .help = "when to save a state to resume from"},
+    {"look", RH_PARAM_TABLE, AT(look), "", .table = &rh_look_table, .help = "how it is drawn"},
 };
 #undef AT
 

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Looks the points over (bounds, typical size, range of speed) and aims a camera that shows the whole box.
+#include "view/colors.h"
 #include "view/preview_parts.h"
 
 static bool is_empty(rh_dbox box)
@@ -32,16 +33,6 @@ static rh_dbox upright_box(rh_dbox box, bool z_up)
     return (rh_dbox){rh_d3(box.min.x, box.min.z, -box.max.y), rh_d3(box.max.x, box.max.z, -box.min.y)};
 }
 
-// The smallest round number that is not below x.
-static double nice(double x)
-{
-    static const double digits[] = {1, 1.5, 2, 3, 4, 5, 6, 8};
-    double power = pow(10, floor(log10(x)));
-    for (int i = 0; i < 8; i++)
-        if (x <= digits[i] * power * (1 + 1e-9)) return digits[i] * power;
-    return 10 * power;
-}
-
 enum { BINS = 1024 };
 
 // Speed that 99.5 % of the points do not exceed, rounded up to a nice number: a few strays must not dim the rest.
@@ -60,7 +51,7 @@ static float typical_speed(const rh_preview_cloud *cloud)
     }
     int at = 0;
     while (at < BINS - 1 && (seen += bins[at]) < cloud->count - cloud->count / 200) at++;
-    return (float)nice((double)most * (at + 1) / BINS);
+    return (float)rh_round_up((double)most * (at + 1) / BINS);
 }
 
 static void find_size(const rh_points *points, int dimension, rh_preview_cloud *cloud)

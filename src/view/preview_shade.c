@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Light and colour of the preview. Colours run from deep blue over cyan to near white with evenly rising lightness: they are
-// built in OKLab (B. Ottosson, "A perceptual color space for image processing", 2020), so equal steps of speed look
-// equal, also in grey. All sums are taken in linear light.
-#include <stdio.h>
-#include <string.h>
-
-#include "view/font.h"
+// Light and colour of the preview. All sums are taken in linear light.
+#include "view/caption.h"
+#include "view/colors.h"
 #include "view/preview_parts.h"
 
 enum { SHADES = 256, MAP = 256 };
@@ -34,28 +30,13 @@ static color times(color a, float s) { return (color){a.r * s, a.g * s, a.b * s}
 static color plus(color a, color b) { return (color){a.r + b.r, a.g + b.g, a.b + b.b}; }
 static float clamp01(float x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
 
-static color from_oklab(double L, double a, double b)
+static color scale_color(double t)
 {
-    double l = L + 0.3963377774 * a + 0.2158037573 * b, m = L - 0.1055613458 * a - 0.0638541728 * b;
-    double s = L - 0.0894841775 * a - 1.2914855480 * b;
-    l = l * l * l, m = m * m * m, s = s * s * s;
-    return (color){clamp01((float)(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s)),
-                   clamp01((float)(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s)),
-                   clamp01((float)(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s))};
+    rh_vec3 c = rh_color_of(t);
+    return (color){c.x, c.y, c.z};
 }
 
-static color water(double t)
-{
-    double hue = (264 - 62 * t) * 3.14159265358979 / 180, chroma = 0.145 * (1 - 0.78 * t * t);
-    return from_oklab(0.36 + 0.57 * t, chroma * cos(hue), chroma * sin(hue));
-}
-
-static uint8_t to_srgb(float x)
-{
-    x = clamp01(x);
-    x = x <= 0.0031308f ? 12.92f * x : 1.055f * powf(x, 1 / 2.4f) - 0.055f;
-    return (uint8_t)(255 * x + 0.5f);
-}
+static uint8_t to_srgb(float x) { return (uint8_t)(255 * rh_srgb(x) + 0.5f); }
 
 // ------------------------------------------------------------------------------------------------------------- ground
 
@@ -200,18 +181,11 @@ static void shade_row(const stage *s, int y, uint8_t *rgb)
     }
 }
 
-// Distance between grid lines: a 1, 2, 5 number that gives roughly a dozen over the box.
-static double grid_step(double extent)
-{
-    double want = extent / 12, power = pow(10, floor(log10(want))), digit = want / power;
-    return power * (digit < 1.5 ? 1 : digit < 3.5 ? 2 : digit < 7.5 ? 5 : 10);
-}
-
 rh_code rh_preview_shade(const rh_preview_picture *p, const rh_preview_disc *discs, const rh_preview_camera *camera,
                          const rh_preview_cloud *cloud, uint8_t *rgb, rh_arena *arena, rh_status *status)
 {
-    stage s = {.p = p, .discs = discs, .camera = camera, .cloud = cloud, .line = grid_step(cloud->extent)};
-    for (int i = 0; i < SHADES; i++) s.scale[i] = water(i / (double)(SHADES - 1));
+    stage s = {.p = p, .discs = discs, .camera = camera, .cloud = cloud, .line = rh_grid_step(cloud->extent)};
+    for (int i = 0; i < SHADES; i++) s.scale[i] = scale_color(i / (double)(SHADES - 1));
     s.light = unit(rh_v3(-0.45f, 0.75f, 0.55f));
     s.half = unit(rh_v3_add(s.light, rh_v3(0, 0, 1)));
     if (camera->perspective) RH_TRY(cast_shadow(&s, arena, status));
@@ -222,43 +196,9 @@ rh_code rh_preview_shade(const rh_preview_picture *p, const rh_preview_disc *dis
 
 // ----------------------------------------------------------------------------------------------------------- captions
 
-static void dot(const rh_preview_options *o, uint8_t *rgb, int x, int y, const uint8_t ink[3])
-{
-    if (x < 0 || y < 0 || x >= o->width || y >= o->height) return;
-    memcpy(rgb + 3 * ((size_t)y * (size_t)o->width + (size_t)x), ink, 3);
-}
-
-static const uint8_t dark[3] = {38, 44, 54};
-
-static void write_text(const rh_preview_options *o, uint8_t *rgb, int x, int y, int size, const char *text)
-{
-    for (; *text && x < o->width; text++, x += RH_FONT_WIDTH * size)
-        for (int v = 0; v < RH_FONT_HEIGHT * size; v++)
-            for (int u = 0; u < RH_FONT_WIDTH * size; u++)
-                if (rh_font_dot(*text, u / size, v / size)) dot(o, rgb, x + u, y + v, dark);
-}
-
-static int text_width(const char *text, int size) { return (int)strlen(text) * RH_FONT_WIDTH * size - size; }
-
-static void legend(const rh_preview_options *o, const rh_preview_cloud *cloud, uint8_t *rgb, int size)
-{
-    int wide = 120 * size, tall = 6 * size, x0 = o->width - wide - 14 * size, y0 = o->height - 24 * size;
-    if (x0 < 0 || y0 < 0) return;
-    for (int x = -1; x <= wide; x++) {
-        color c = water(x < 0 ? 0 : x >= wide ? 1 : (double)x / (wide - 1));
-        uint8_t ink[3] = {to_srgb(c.r), to_srgb(c.g), to_srgb(c.b)};
-        for (int y = -1; y <= tall; y++)
-            dot(o, rgb, x0 + x, y0 + y, x < 0 || y < 0 || x == wide || y == tall ? dark : ink);
-    }
-    char text[32];
-    write_text(o, rgb, x0, y0 + tall + 4 * size, size, "0");
-    snprintf(text, sizeof text, "%.3g m/s", cloud->speed_max);
-    write_text(o, rgb, x0 + wide - text_width(text, size), y0 + tall + 4 * size, size, text);
-}
-
 void rh_preview_caption(const rh_preview_options *o, const rh_preview_cloud *cloud, uint8_t *rgb)
 {
-    int size = o->height / 360 > 0 ? o->height / 360 : 1;
-    if (o->title) write_text(o, rgb, 14 * size, 12 * size, size, o->title);
-    if (cloud->v) legend(o, cloud, rgb, size);
+    rh_canvas canvas = {o->width, o->height, rgb, NULL};
+    if (o->title) rh_caption_title(&canvas, o->title);
+    if (cloud->v) rh_caption_legend(&canvas, "speed m/s", 0, cloud->speed_max);
 }

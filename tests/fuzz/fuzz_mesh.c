@@ -8,6 +8,7 @@
 #include <string.h>
 #include "base/memory.h"
 #include "io/mesh_build.h"
+#include "io/ply.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
@@ -31,8 +32,31 @@ static void use(const rh_mesh *mesh)
     rh_mesh_sdf_free(sdf);
 }
 
+// A surface is read by the same reader, with normals and velocities; it may be empty, and need not have a triangle with an area.
+static void read_surface(const uint8_t *data, size_t bytes)
+{
+    char *copy = malloc(bytes + 1);
+    require(copy != NULL);
+    if (bytes > 0) memcpy(copy, data, bytes);
+    copy[bytes] = 0;
+    rh_ply_surface surface;
+    rh_code code = rh_ply_parse_surface("fuzz", copy, bytes, &surface, NULL);
+    free(copy);
+    float sum = 0;
+    for (int64_t i = 0; i < surface.mesh.vertex_count; i++) {
+        if (surface.normal) sum += surface.normal[i].z;
+        if (surface.velocity) sum += surface.velocity[i].z;
+    }
+    require(code == RH_OK || (code == RH_USER && surface.mesh.vertex_count == 0 && sum == 0));
+    for (int64_t t = 0; t < surface.mesh.triangle_count; t++)
+        for (int k = 0; k < 3; k++) require(surface.mesh.triangles[t][k] < surface.mesh.vertex_count);
+    rh_ply_surface_free(&surface);
+    require(rh_memory_bytes() == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
+    read_surface(data, bytes);
     static rh_mesh_parser *const parsers[] = {rh_obj_parse_mesh, rh_stl_parse_mesh, rh_ply_parse_mesh};
     for (int i = 0; i < 3; i++) {
         char *copy = malloc(bytes + 1);  // of the exact size, so that reading past the end is seen

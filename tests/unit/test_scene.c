@@ -575,7 +575,7 @@ static uint64_t hash_with(const char *set)
 static void test_hash(void **state)
 {
     (void)state;
-    static const char *const same[] = {"title=other", "output.ply=true", "output.up=z", "surface.voxel=0.01", "surface={mesh: true, filters: [{kind: median}]}", "checkpoint.keep=7", "frames.last=100",
+    static const char *const same[] = {"title=other", "look.light.sun=2", "output.ply=true", "output.up=z", "surface.voxel=0.01", "surface={mesh: true, filters: [{kind: median}]}", "checkpoint.keep=7", "frames.last=100",
                                        "cell=1e-1", "cell=0.1000000000000000055511", "seed=+1", "gravity=[0, -9.810, 0.0]"};
     static const char *const other[] = {"cell=0.10000000000000002", "cell=0.11", "seed=2", "gravity=[0, -9.81, 1]", "frames.fps=25",
                                         "frames.first=2", "physics.liquid.flip=0.96", "bodies[0].velocity=[0, 0, 1e-9]",

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Words and the scale of colours on a finished picture.
+#pragma once
+#include <stdint.h>
+
+typedef struct rh_canvas {
+    int width, height;  // pixels
+    uint8_t *bytes;     // 3 a pixel, sRGB, rows from the top; or NULL
+    uint16_t *deep;     // the same in 16 bits; used when bytes is NULL
+} rh_canvas;
+
+void rh_caption_title(const rh_canvas *canvas, const char *text);  // top left; ASCII, one line
+// Bottom right: the colours of rh_color_of with the values at their ends, and what they are ("speed m/s"; NULL = nothing).
+void rh_caption_legend(const rh_canvas *canvas, const char *what, double low, double high);

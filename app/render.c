@@ -20,6 +20,7 @@
 #include "view/picture.h"
 #include "view/preview.h"
 #include "view/rays.h"
+#include "world/surfacing.h"
 
 typedef enum what { AS_THERE, SURFACE, POINTS, BOTH } what;
 static const char *const what_names[] = {"", "surface", "points", "both"};
@@ -47,6 +48,7 @@ typedef struct frame_data {
     rh_points points;
     rh_ply_surface surface;
     bool has_points, has_surface, z_up;
+    bool will_have_surface;  // can be made of the points
     double time;
 } frame_data;
 
@@ -59,14 +61,58 @@ static void frame_free(frame_data *data)
     *data = (frame_data){0};
 }
 
-// The one place where the mesh of a frame's surface comes from: the file that `rheo surface` wrote. No file, no surface.
-static rh_code obtain_surface(const job *j, frame_data *data, rh_status *status)
+// Quads are cut in two; arrays change hands.
+static rh_code take_skin(rh_skin *skin, bool z_up, rh_ply_surface *out, rh_status *status)
+{
+    int64_t count = skin->triangle_count + 2 * skin->quad_count;
+    uint32_t(*triangles)[3] = rh_alloc((size_t)count * sizeof *triangles + 1, "app.surface", status);
+    if (!triangles) return RH_MEMORY;
+    memcpy(triangles, skin->triangle, (size_t)skin->triangle_count * sizeof *triangles);
+    for (int64_t q = 0; q < skin->quad_count; q++) {
+        const uint32_t *v = skin->quad[q];
+        uint32_t(*to)[3] = triangles + skin->triangle_count + 2 * q;
+        memcpy(to[0], (uint32_t[3]){v[0], v[1], v[2]}, sizeof *to);
+        memcpy(to[1], (uint32_t[3]){v[0], v[2], v[3]}, sizeof *to);
+    }
+    out->mesh = (rh_mesh){.vertices = skin->position, .vertex_count = skin->vertex_count, .triangles = triangles, .triangle_count = count};
+    out->normal = skin->normal;
+    skin->position = skin->normal = NULL;
+    for (int c = 0; c < skin->channel_count; c++)
+        if (strcmp(skin->channels[c].name, "vel") == 0) out->velocity = skin->channels[c].data, skin->channels[c].data = NULL;
+    rh_vec3 *vectors[3] = {out->mesh.vertices, out->normal, out->velocity};
+    for (int n = 0; n < 3 && z_up; n++)  // as files of such runs are
+        for (int64_t i = 0; vectors[n] && i < out->mesh.vertex_count; i++) vectors[n][i] = rh_v3(vectors[n][i].x, -vectors[n][i].z, vectors[n][i].y);
+    return RH_OK;
+}
+
+static rh_code make_surface(const job *j, const char *points, frame_data *data, rh_status *status)
+{
+    rh_skin skin;
+    RH_TRY(rh_surface_skin(&j->scene.surface, points, &skin, NULL, status));
+    rh_code code = take_skin(&skin, data->z_up, &data->surface, status);
+    rh_skin_free(&skin);
+    data->has_surface = code == RH_OK;
+    return code;
+}
+
+// The one place where the mesh of a frame's surface comes from: the file that `rheo surface` wrote, else it is made of the points as the scene's section
+// `surface` says. A look ahead (`probe`) does not wait for that.
+static rh_code obtain_surface(const job *j, bool probe, frame_data *data, rh_status *status)
 {
     char path[RH_PATH_MAX];
     RH_TRY(app_frame_path(path, j->surfaces, "surface", data->number, ".ply", status));
-    if (!rh_file_exists(path)) return RH_OK;
-    RH_TRY(rh_ply_read_surface(path, &data->surface, status));
-    data->has_surface = true;
+    if (rh_file_exists(path)) {
+        RH_TRY(rh_ply_read_surface(path, &data->surface, status));
+        data->has_surface = true;
+        return RH_OK;
+    }
+    RH_TRY(app_frame_path(path, j->points, "points", data->number, ".vdb", status));
+    data->will_have_surface = rh_file_exists(path);
+    if (probe || !data->will_have_surface) return RH_OK;
+    rh_code code = make_surface(j, path, data, status);
+    if (code != RH_USER || j->what != AS_THERE) return code;
+    rh_log(RH_LOG_WARNING, "no surface, particles instead: %s", status->message);
+    rh_status_clear(status);
     return RH_OK;
 }
 
@@ -82,22 +128,21 @@ static rh_code obtain_points(const job *j, frame_data *data, rh_status *status)
     return RH_OK;
 }
 
-static rh_code read_parts(const job *j, frame_data *data, rh_status *status)
+static rh_code read_parts(const job *j, bool probe, frame_data *data, rh_status *status)
 {
-    if (!j->quick && j->what != POINTS) RH_TRY(obtain_surface(j, data, status));
-    if (j->what == SURFACE && !data->has_surface)
-        return rh_fail(status, RH_USER, "--what surface: found no mesh of frame %" PRId64 " in %s, expected surface.####.ply (rheo surface makes them)",
-                       data->number, j->surfaces);
-    bool wanted = j->what == POINTS || j->what == BOTH || (j->what == AS_THERE && !data->has_surface);
+    if (!j->quick && j->what != POINTS) RH_TRY(obtain_surface(j, probe, data, status));
+    if (j->what == SURFACE && !data->has_surface && !data->will_have_surface)
+        return rh_fail(status, RH_USER, "--what surface: found neither a mesh of frame %" PRId64 " in %s nor its points", data->number, j->surfaces);
+    bool wanted = j->what == POINTS || j->what == BOTH || !data->has_surface;
     return wanted ? obtain_points(j, data, status) : RH_OK;
 }
 
-static rh_code read_frame(const job *j, int64_t number, frame_data *data, rh_status *status)
+static rh_code read_frame(const job *j, int64_t number, bool probe, frame_data *data, rh_status *status)
 {
     double since = (double)(number - j->scene.frames.first);
     *data = (frame_data){.number = number, .z_up = j->scene.output.up == RH_UP_Z, .time = since / j->scene.frames.fps};
     rh_points_init(&data->points);
-    rh_code code = read_parts(j, data, status);
+    rh_code code = read_parts(j, probe, data, status);
     if (code != RH_OK) frame_free(data);
     return code;
 }
@@ -128,9 +173,9 @@ static rh_code look_ahead(job *j, rh_picture_options *o, rh_status *status)
     for (int i = 0; code == RH_OK && i < 3; i++) {
         if (i > 0 && probes[i] == probes[i - 1]) continue;
         frame_data data;
-        RH_TRY(read_frame(j, j->frames.numbers[probes[i]], &data, status));
+        RH_TRY(read_frame(j, j->frames.numbers[probes[i]], true, &data, status));
         grow_box(j, &data);
-        o->surface |= data.has_surface;
+        o->surface |= data.has_surface || data.will_have_surface;
         if (data.has_points && data.points.count > 0 && has_values(j, &data.points))
             code = rh_picture_range(&data.points, rh_picture_attribute(&j->scene), &j->low, &j->high, status);
         if (data.has_points) j->preview.z_up = data.z_up;
@@ -226,6 +271,7 @@ static rh_code apply_arguments(job *j, rh_status *status)
     const app_arguments *a = j->arguments;
     rh_look *look = &j->scene.look;
     if (a->what) RH_TRY(read_what(a->what, &j->what, status));
+    else if (a->attribute) j->what = POINTS;
     if (a->camera) RH_TRY(read_camera(a->camera, &look->camera, status));
     if (a->material) RH_TRY(read_material(a->material, &look->liquid, status));
     if (a->depth && a->depth != 8 && a->depth != 16)
@@ -325,7 +371,7 @@ static rh_code render_frame(job *j, int64_t number, rh_status *status)
 {
     char path[RH_PATH_MAX], title[320];
     frame_data data;
-    RH_TRY(read_frame(j, number, &data, status));
+    RH_TRY(read_frame(j, number, false, &data, status));
     snprintf(title, sizeof title, "%.200s  frame %" PRId64 "  %.3f s", j->scene.title ? j->scene.title : "", number, data.time);
     rh_code code = draw(j, &data, title, status);
     frame_free(&data);
@@ -364,7 +410,7 @@ static int render(const app_arguments *arguments)
 static const app_option options[] = {
     {"frames", APP_RANGE, AT(frames), "A-B", "frames to draw; without it all"},
     {"size", APP_SIZE, AT(size), "WxH", "pixels; without it 1280x720"},
-    {"what", APP_TEXT, AT(what), "WHAT", "surface, points or both; without it the surface where there is one"},
+    {"what", APP_TEXT, AT(what), "WHAT", "surface, points or both; without it the surface"},
     {"camera", APP_TEXT, AT(camera), "NUMBERS", "x,y,z,tx,ty,tz[,fov]: position, target (m), angle of view (degrees)"},
     {"material", APP_TEXT, AT(material), "NAME", "of the surface: water, honey, oil, chocolate, milk, sand, ..."},
     {"attribute", APP_TEXT, AT(attribute), "NAME", "that colours particles; without it speed"},
@@ -379,8 +425,9 @@ static const app_option options[] = {
 const app_command app_render = {
     "render", "RUN", true, false, "pictures and films of a run",
     "Draws the frames of a run as RUN/picture/picture.####.png and prints the name of each picture.\n"
-    "A frame shows its surface (RUN/surface/surface.####.ply) when there is one, else its particles\n"
-    "coloured by an attribute. All frames share one scale of colours and, unless the scene's section\n"
-    "`look` says otherwise, one camera that frames the run by itself. Light, ground and materials\n"
-    "come from the same section (rheo doc look).",
+    "A frame shows its surface: the mesh that `rheo surface --mesh` wrote, or one made on the spot as\n"
+    "the scene's section `surface` says. With --what points it shows its particles, coloured by an\n"
+    "attribute. All frames share one scale of colours and, unless the scene's section `look` says\n"
+    "otherwise, one camera that frames the run by itself. Light, ground and materials come from the\n"
+    "same section (rheo doc look).",
     options, APP_OPTION_COUNT(options), render};

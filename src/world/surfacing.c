@@ -202,8 +202,8 @@ static rh_code build(job *j, rh_status *status)
     if (rh_surfacing_build(j->params, &j->points, &j->band, &j->result->report, status) != RH_OK)
         return rh_status_prefix(status, "%s", j->task->points);
     RH_TRY(check_masks(j, status));
-    RH_TRY(rh_folder_make(j->task->folder, status));
-    RH_TRY(write_diagnostics(j, status));
+    if (j->task->folder) RH_TRY(rh_folder_make(j->task->folder, status));
+    if (j->task->folder) RH_TRY(write_diagnostics(j, status));
     rh_points_free(&j->points);
     const rh_surfacing_report *r = &j->result->report;
     if (r->bad_positions) rh_log(RH_LOG_WARNING, "%s: left out %lld points whose position is not finite or too far away", j->task->points, (long long)r->bad_positions);
@@ -211,24 +211,64 @@ static rh_code build(job *j, rh_status *status)
     return RH_OK;
 }
 
-static rh_code finish(job *j, rh_status *status)
+static rh_code make_grid(job *j, rh_status *status)
 {
-    const rh_surfacing_params *p = j->params;
-    char path[RH_PATH_MAX];
+    const rh_list *filters = &j->params->filters;
     bool anything = j->band.count > 0;
     RH_TRY(rh_surface_grid_create(&j->band, &j->grid, status));
     rh_band_free(&j->band);
-    if (anything && p->filters.count) RH_TRY(rh_surface_grid_filter(j->grid, p->filters.items, p->filters.count, status));
+    if (anything && filters->count) RH_TRY(rh_surface_grid_filter(j->grid, filters->items, filters->count, status));
     j->result->voxels = rh_surface_grid_active(j->grid);
-    if (p->vdb) {
+    return RH_OK;
+}
+
+static rh_code make_mesh(job *j, rh_status *status)
+{
+    RH_TRY(rh_surface_grid_mesh(j->grid, j->params->adaptivity, &j->skin, status));
+    rh_surface_grid_free(j->grid);
+    j->grid = NULL;
+    return RH_OK;
+}
+
+static rh_code finish(job *j, rh_status *status)
+{
+    char path[RH_PATH_MAX];
+    RH_TRY(make_grid(j, status));
+    if (j->params->vdb) {
         RH_TRY(result_path(j, "surface", ".vdb", path, status));
         RH_TRY(rh_surface_grid_write(path, j->grid, &j->info, status));
     }
-    if (!p->mesh) return RH_OK;
-    RH_TRY(rh_surface_grid_mesh(j->grid, p->adaptivity, &j->skin, status));
-    rh_surface_grid_free(j->grid);
-    j->grid = NULL;
+    if (!j->params->mesh) return RH_OK;
+    RH_TRY(make_mesh(j, status));
     return write_mesh(j, status);
+}
+
+static void job_free(job *j)
+{
+    rh_skin_free(&j->skin);
+    rh_surface_grid_free(j->grid);
+    rh_band_free(&j->band);
+    rh_points_free(&j->points);
+}
+
+rh_code rh_surface_skin(const rh_surfacing_params *params, const char *points, rh_skin *skin, rh_frame_info *info, rh_status *status)
+{
+    const rh_surface_task task = {.points = points, .frame = -1};
+    rh_surface_result result = {.frame = 0};
+    job j = {.params = params, .task = &task, .result = &result};
+    rh_points_init(&j.points);
+    *skin = (rh_skin){0};
+    rh_code code = read(&j, status);
+    if (code == RH_OK) code = build(&j, status);
+    if (code == RH_OK) code = make_grid(&j, status);
+    if (code == RH_OK) code = make_mesh(&j, status);
+    if (code == RH_OK) {
+        *skin = j.skin;
+        j.skin = (rh_skin){0};
+        if (info) *info = j.info;
+    }
+    job_free(&j);
+    return code;
 }
 
 rh_code rh_surface_frame(const rh_surfacing_params *params, const rh_surface_task *task, rh_surface_result *result, rh_status *status)
@@ -245,10 +285,7 @@ rh_code rh_surface_frame(const rh_surfacing_params *params, const rh_surface_tas
     rh_code code = read(&j, &local);
     if (code == RH_OK) code = build(&j, &local);
     if (code == RH_OK && (params->vdb || params->mesh)) code = finish(&j, &local);
-    rh_skin_free(&j.skin);
-    rh_surface_grid_free(j.grid);
-    rh_band_free(&j.band);
-    rh_points_free(&j.points);
+    job_free(&j);
     result->seconds = rh_seconds() - start;
     return code == RH_OK ? RH_OK : rh_fail(status, code, "%s", local.message);
 }

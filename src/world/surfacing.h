@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "io/file.h"
 #include "io/frame.h"
+#include "io/surface_grid.h"
 #include "surface/surfacing.h"
 
 typedef struct rh_surface_task {
@@ -41,6 +42,9 @@ rh_code rh_surface_read_points(const char *path, rh_points *points, rh_frame_inf
 // RH_USER for what a user can mend: a damaged file, attributes that are not there, nothing to write; the message names the file. Files appear whole or
 // not at all. Points that cannot be used are counted in a warning. `result` may be NULL.
 rh_code rh_surface_frame(const rh_surfacing_params *params, const rh_surface_task *task, rh_surface_result *result, rh_status *status);
+
+// The mesh of a frame without writing anything, y up, for pictures. `skin` is the caller's (rh_skin_free); `info` may be NULL.
+rh_code rh_surface_skin(const rh_surfacing_params *params, const char *points, rh_skin *skin, rh_frame_info *info, rh_status *status);
 
 // The last group of digits of a file's name, its ending not counted: 7 for points.0007.vdb. -1 when there is none. `digits` (may be NULL) gets their number.
 int64_t rh_surface_frame_number(const char *path, int *digits);

@@ -103,7 +103,7 @@ class Render(Case):
     def test_mistakes(self):
         for options, words in ((["--camera", "1,2,3"], "x,y,z,tx,ty,tz"), (["--camera", "1,2,3,1,2,3"], "not the same"),
                                (["--camera", "1,2,3,4,5,6,7,8"], "x,y,z"), (["--camera", "1,2,3,4,5,nan"], "x,y,z"),
-                               (["--what", "water"], "surface, points or both"), (["--what", "surface"], "surface"),
+                               (["--what", "water"], "surface, points or both"),
                                (["--material", "hony"], "did you mean honey?"), (["--depth", "12"], "8 or 16"),
                                (["--quick", "--attribute", "id"], "speed only"), (["--frames", "9"], "1 to 3")):
             _, err = self.rheo("render", "a", "--out", "wrong", *SIZE, *options, code=2)
@@ -116,12 +116,22 @@ class Render(Case):
         if not self.traced:
             self.skipTest("built without Embree")
         folder = self.folder / "a/surface"
-        folder.mkdir()
+        points = self.draw("--what", "points")
+        self.assertNotEqual(points, self.first)
+        self.assertEqual(self.draw("--attribute", "speed"), points, "an attribute is one of particles")
+        # A surface made on the spot is the one that would be written; only the box that the ground is fitted to comes from points or from a mesh.
+        pictures = []
+        for made in (True, False):
+            self.draw("--camera", "3,2,4,0.5,0.2,0.5")
+            pictures.append(channels(self.folder / "p/picture.0001.png"))
+            self.rheo("surface", "a", "--mesh", "--quiet")
+        difference = [abs(a - b) for a, b in zip(*pictures)]
+        self.assertLess(sum(difference) / len(difference), 1)
         (folder / "surface.0001.ply").write_text(SURFACE)
         water = self.draw("--what", "surface")
         self.assertNotEqual(water, self.first)
         self.assertEqual(self.draw(), water, "a surface that is there is drawn")
-        self.assertEqual(self.draw("--what", "points"), self.first)
+        self.assertEqual(self.draw("--what", "points"), points)
         self.assertNotEqual(self.draw("--what", "both"), water)
         self.assertNotEqual(self.draw("--material", "chocolate"), water)
         shutil.rmtree(self.folder / "a/points")

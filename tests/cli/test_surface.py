@@ -304,7 +304,7 @@ class Wrong(Surfaces):
     def test_attributes(self):
         rows = [(*position, 1.5, i) for i, position in enumerate(block(2))]
         p = self.points("p.0001.ply", rows, ("x", "y", "z", "heat", "part"))
-        self.assert_refused("p.0001.ply: the points have no attribute radius or pscale of type float (found P, heat, part); give their radius:", p)
+        self.assert_refused("p.0001.ply: the points have no attribute radius or pscale of type float (found P, heat, part); give one, as in --set radius=", p)
         r = ["--set", "radius=0.06"]
         self.assert_refused("p.0001.ply: attributes: the points have no 'haet'; did you mean 'heat'? (they have P, heat, part)", p, *r, "--set", "attributes=part haet")
         self.assert_refused("p.0001.ply: group: found no int32 attribute 'wet' in the points, which have P, heat, part", p, *r, "--set", "group=wet")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Surface meshes as PLY and OBJ. Records are put together in blocks and written whole. Numbers of an OBJ have the digits a float needs to
+// Surface meshes as PLY, OBJ and VTP. Records are put together in blocks and written whole. Numbers of an OBJ have the digits a float needs to
 // come back as the same bits, 7 to 9, made without the C library: that would cost most of the time and speaks the language of the locale.
 #include "io/skin_file.h"
 
@@ -20,7 +20,7 @@
 #error "the records are copied as they lie in memory: this needs a little-endian machine"
 #endif
 
-// --- both formats ---------------------------------------------------------------------------------------------------
+// --- all formats ----------------------------------------------------------------------------------------------------
 
 typedef struct job {
     FILE *file;
@@ -247,4 +247,105 @@ static bool write_obj(const job *j)
 rh_code rh_skin_write_obj(const char *path, const rh_skin *skin, const rh_frame_info *info, rh_status *status)
 {
     return write_file(path, skin, info, OBJ_RECORD, write_obj, status);
+}
+
+// --- VTP: VTK's PolyData, XML with raw arrays appended ------------------------------------------------------------
+
+// One array of the file: written by `put` over `count` records of `size` bytes.
+typedef struct vtp_array {
+    const char *name, *type;
+    int components;
+    int64_t count;
+    size_t size;
+    put_record *put;
+    int channel;      // for those of a channel
+} vtp_array;
+
+enum { VTP_MOST = 2 + RH_BAND_CHANNELS, VTP_RECORD = 32 };
+
+typedef struct vtp_job {
+    job j;            // first: records are put through it
+    int channel;
+} vtp_job;
+
+static char *put_vtp_position(char *to, const job *j, int64_t v) { return put_vector(to, j, j->skin->position[v]); }
+static char *put_vtp_normal(char *to, const job *j, int64_t v) { return put_vector(to, j, j->skin->normal[v]); }
+
+static char *put_vtp_channel(char *to, const job *j, int64_t v)
+{
+    const rh_band_channel *channel = &j->skin->channels[((const vtp_job *)j)->channel];
+    if (channel->type == RH_POINT_VEC3F) return put_vector(to, j, ((const rh_vec3 *)channel->data)[v]);
+    size_t size = rh_point_type_size(channel->type);
+    return put_bytes(to, (const char *)channel->data + (size_t)v * size, size);
+}
+
+// Corners of triangle i, or of a quad behind the last triangle; and where its corners end.
+static char *put_vtp_corners(char *to, const job *j, int64_t i)
+{
+    const rh_skin *s = j->skin;
+    bool quad = i >= s->triangle_count;
+    const uint32_t *corner = quad ? s->quad[i - s->triangle_count] : s->triangle[i];
+    for (int k = 0; k < (quad ? 4 : 3); k++) to = put_bytes(to, &(int64_t){corner[k]}, sizeof(int64_t));
+    return to;
+}
+
+static char *put_vtp_end(char *to, const job *j, int64_t i)
+{
+    int64_t triangles = j->skin->triangle_count, end = i < triangles ? 3 * (i + 1) : 3 * triangles + 4 * (i + 1 - triangles);
+    return put_bytes(to, &end, sizeof end);
+}
+
+static const char *vtp_type(rh_point_type type) { return type == RH_POINT_I32 ? "Int32" : type == RH_POINT_I64 ? "Int64" : "Float32"; }
+
+static int64_t declare_array(FILE *file, const vtp_array *a, int64_t offset)
+{
+    fprintf(file, "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"appended\" offset=\"%" PRId64 "\"/>\n", a->type, a->name, a->components, offset);
+    return offset + (int64_t)sizeof(uint64_t) + a->count * (int64_t)a->size;
+}
+
+// VTK counts the bytes of an array in front of it.
+static bool append_array(vtp_job *v, const vtp_array *a, int64_t records)
+{
+    uint64_t bytes = (uint64_t)a->count * a->size;
+    v->channel = a->channel;
+    return fwrite(&bytes, sizeof bytes, 1, v->j.file) == 1 && write_records(&v->j, records, a->put);
+}
+
+static bool write_vtp(const job *plain)
+{
+    vtp_job v = {.j = *plain};
+    const rh_skin *s = plain->skin;
+    FILE *file = plain->file;
+    int64_t polygons = s->triangle_count + s->quad_count, offset = 0;
+    vtp_array arrays[VTP_MOST] = {{"Points", "Float32", 3, s->vertex_count, 12, put_vtp_position, 0}, {"Normals", "Float32", 3, s->vertex_count, 12, put_vtp_normal, 0}};
+    for (int c = 0; c < s->channel_count; c++) {
+        const rh_band_channel *channel = &s->channels[c];
+        arrays[2 + c] = (vtp_array){strcmp(channel->name, "vel") == 0 ? "v" : channel->name, vtp_type(channel->type), channel->type == RH_POINT_VEC3F ? 3 : 1,
+                                    s->vertex_count, rh_point_type_size(channel->type), put_vtp_channel, c};
+    }
+    vtp_array corners = {"connectivity", "Int64", 1, 3 * s->triangle_count + 4 * s->quad_count, 8, put_vtp_corners, 0};
+    vtp_array ends = {"offsets", "Int64", 1, polygons, 8, put_vtp_end, 0};
+    fprintf(file, "<?xml version=\"1.0\"?>\n<!--\n");
+    write_facts(plain, " ");
+    fprintf(file, "-->\n<VTKFile type=\"PolyData\" version=\"1.0\" byte_order=\"LittleEndian\" header_type=\"UInt64\">\n<PolyData>\n"
+            "<FieldData><DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" format=\"ascii\">%.17g</DataArray></FieldData>\n"
+            "<Piece NumberOfPoints=\"%" PRId64 "\" NumberOfVerts=\"0\" NumberOfLines=\"0\" NumberOfStrips=\"0\" NumberOfPolys=\"%" PRId64 "\">\n<Points>\n",
+            plain->info->time, s->vertex_count, polygons);
+    offset = declare_array(file, &arrays[0], offset);
+    fprintf(file, "</Points>\n<PointData Normals=\"Normals\">\n");
+    for (int a = 1; a < 2 + s->channel_count; a++) offset = declare_array(file, &arrays[a], offset);
+    fprintf(file, "</PointData>\n<Polys>\n");
+    offset = declare_array(file, &corners, offset);
+    declare_array(file, &ends, offset);
+    fprintf(file, "</Polys>\n</Piece>\n</PolyData>\n<AppendedData encoding=\"raw\">\n_");
+    bool good = true;
+    for (int a = 0; good && a < 2 + s->channel_count; a++) good = append_array(&v, &arrays[a], s->vertex_count);
+    good = good && append_array(&v, &corners, polygons) && append_array(&v, &ends, polygons);
+    fprintf(file, "\n</AppendedData>\n</VTKFile>\n");
+    return good;
+}
+
+rh_code rh_skin_write_vtp(const char *path, const rh_skin *skin, const rh_frame_info *info, rh_status *status)
+{
+    return write_file(path, skin, info, VTP_RECORD, write_vtp, status);
 }

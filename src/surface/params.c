@@ -7,7 +7,7 @@
 static const char *const modes[] = {"ellipsoid", "sphere", "averaged", "solenthaler", "density", NULL};
 static const char *const kernels[] = {"bounded", "first_order", "literal", "exact", NULL};
 static const char *const searches[] = {"own", "largest", NULL};
-static const char *const formats[] = {"ply", "obj", NULL};
+static const char *const formats[] = {"ply", "obj", "vtp", NULL};
 static const char *const filters[] = {"mean", "gaussian", "median", "curvature", "laplacian", "fillet", "dilate", "erode", "open", "close", "fill", "renormalise", NULL};
 
 #define AT(field) offsetof(rh_filter_params, field)
@@ -58,7 +58,7 @@ static const rh_param rows[] = {
     {"filters", RH_PARAM_LIST, AT(filters), "", .table = &filter_table, .help = "passes over the level set, in order"},
     {"vdb", RH_PARAM_BOOL, AT(vdb), "", "true", .help = "write the level set as OpenVDB"},
     {"mesh", RH_PARAM_BOOL, AT(mesh), "", "false", .help = "write a mesh"},
-    {"mesh_format", RH_PARAM_CHOICE, AT(mesh_format), "", "ply", .choices = formats, .help = "ply carries velocity and attributes, obj does not"},
+    {"mesh_format", RH_PARAM_CHOICE, AT(mesh_format), "", "ply", .choices = formats, .help = "ply and vtp (for ParaView) carry velocity and attributes, obj does not"},
     {"adaptivity", RH_PARAM_FLOAT, AT(adaptivity), "", "0", 0, 1, .help = "larger polygons where the surface is flat; 0: all of one size"},
     {"while_running", RH_PARAM_BOOL, AT(while_running), "", "false", .help = "make the surface of each frame during the run"},
 };

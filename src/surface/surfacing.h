@@ -61,7 +61,7 @@ typedef struct rh_surfacing_params {
     // what follows the band
     rh_list filters;         // of rh_filter_params
     bool mesh;               // write a mesh beside the level set
-    int mesh_format;         // 0 ply, 1 obj
+    int mesh_format;         // 0 ply, 1 obj, 2 vtp
     double adaptivity;       // of the mesh, 0..1
     bool vdb;                // write the level set
     bool while_running;      // a run makes the surface of each frame it writes

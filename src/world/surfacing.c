@@ -169,8 +169,8 @@ static rh_code write_diagnostics(job *j, rh_status *status)
 
 static rh_code write_mesh(job *j, rh_status *status)
 {
-    static rh_code (*const write[])(const char *, const rh_skin *, const rh_frame_info *, rh_status *) = {rh_skin_write_ply, rh_skin_write_obj};
-    static const char *const endings[] = {".ply", ".obj"};  // both in the order of mesh_format
+    static rh_code (*const write[])(const char *, const rh_skin *, const rh_frame_info *, rh_status *) = {rh_skin_write_ply, rh_skin_write_obj, rh_skin_write_vtp};
+    static const char *const endings[] = {".ply", ".obj", ".vtp"};  // both in the order of mesh_format
     char path[RH_PATH_MAX];
     RH_TRY(result_path(j, "surface", endings[j->params->mesh_format], path, status));
     RH_TRY(write[j->params->mesh_format](path, &j->skin, &j->info, status));

@@ -29,7 +29,9 @@ static rh_code write_named(const char *folder, const char *name, const rh_surfac
     snprintf(path, sizeof path, "%s/%s.ply", folder, name);
     RH_TRY(rh_skin_write_ply(path, skin, &info, status));
     snprintf(path, sizeof path, "%s/%s.obj", folder, name);
-    return rh_skin_write_obj(path, skin, &info, status);
+    RH_TRY(rh_skin_write_obj(path, skin, &info, status));
+    snprintf(path, sizeof path, "%s/%s.vtp", folder, name);
+    return rh_skin_write_vtp(path, skin, &info, status);
 }
 
 static rh_code write_surface(const char *folder, rh_status *status)

@@ -5,7 +5,7 @@
 
   vdb       vdb_print: names, types, class; vdb_tool -ls2mesh: the vertices and polygons of our own mesh; vdb_ax: values of the velocity
   blender   Volume to Mesh: the same again; our PLY and OBJ as meshes (3.4 drops other properties than normals and colours)
-  paraview  our PLY and OBJ with normals; its PLY reader (5.11) keeps positions, normals and colours and drops velocities
+  paraview  our PLY and OBJ with normals (its PLY reader, 5.11, drops velocities), and our VTP with everything: velocities are those the helper gave
 
 Blender and ParaView run the same file again with their own Python."""
 import os
@@ -122,6 +122,17 @@ def inside_paraview(folder, vertices, quads):
         check_box(name, bounds[0::2], bounds[1::2], "y")
         arrays = [data.GetPointData().GetArrayName(i) for i in range(data.GetPointData().GetNumberOfArrays())]
         check("Normals" in arrays, f"{name}: no normals among {arrays}")
+    data = servermanager.Fetch(simple.XMLPolyDataReader(FileName=[os.path.join(folder, "surface.0001.vtp")]))
+    found = data.GetNumberOfPoints(), data.GetNumberOfCells()
+    check(found == (vertices, quads), f"surface.0001.vtp: ParaView finds {found}, expected {(vertices, quads)}")
+    check_box("surface.0001.vtp", data.GetBounds()[0::2], data.GetBounds()[1::2], "y")
+    arrays = {data.GetPointData().GetArrayName(i): data.GetPointData().GetArray(i) for i in range(data.GetPointData().GetNumberOfArrays())}
+    check(sorted(arrays) == ["Normals", "heat", "side", "tag", "v"], f"surface.0001.vtp: arrays {sorted(arrays)}")
+    check(arrays["v"].GetNumberOfComponents() == 3, "surface.0001.vtp: v is no vector")
+    for i in range(0, vertices, 97):
+        (x, y, z), v = data.GetPoint(i), arrays["v"].GetTuple(i)
+        given = (1 + x, 2 * y - z, 3 * z)  # by tests/bands.h
+        check(max(abs(a - b) for a, b in zip(v, given)) < 0.06, f"surface.0001.vtp: velocity {v} at {(x, y, z)}, expected {given}")
     print("PARAVIEW AGREES")
 
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Surface meshes as PLY and OBJ: every byte of a small one, every bit of random numbers, and what our own readers make of them.
+// Surface meshes as PLY, OBJ and VTP: every byte of a small one, every bit of random numbers, and what our own readers make of them.
 #include "support.h"
 #include <float.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include "io/file.h"
 #include "io/mesh_file.h"
@@ -202,12 +203,56 @@ static void failures_leave_nothing(void **state)
     scratch_remove(&s);
 }
 
+// The appended array of the given name: where its header says, after the count of its bytes.
+static const char *vtp_array(const char *data, size_t bytes, const char *name, uint64_t *size)
+{
+    char words[64];
+    snprintf(words, sizeof words, "Name=\"%s\"", name);
+    const char *at = strstr(data, words), *appended = strstr(data, "encoding=\"raw\">\n_");
+    assert_true(at && appended);
+    const char *start = appended + strlen("encoding=\"raw\">\n_") + strtoll(strstr(at, "offset=\"") + 8, NULL, 10);
+    assert_true(start + sizeof *size < data + bytes);
+    memcpy(size, start, sizeof *size);
+    assert_true(start + sizeof *size + *size < data + bytes);
+    return start + sizeof *size;
+}
+
+static void vtp_arrays_are_where_they_should(void **state)
+{
+    (void)state;
+    scratch s = scratch_make();
+    scratch_path path = scratch_at(&s, "surface.0003.vtp");
+    rh_skin skin = pyramid();
+    rh_status status = {0};
+    char *data;
+    size_t bytes;
+    uint64_t size;
+    assert_ok(rh_skin_write_vtp(path.text, &skin, &facts, &status));
+    assert_ok(rh_file_read(path.text, 1 << 20, &data, &bytes, &status));
+    assert_non_null(strstr(data, "NumberOfPoints=\"5\" NumberOfVerts=\"0\" NumberOfLines=\"0\" NumberOfStrips=\"0\" NumberOfPolys=\"5\""));
+    assert_memory_equal(vtp_array(data, bytes, "Points", &size), skin.position, 60);
+    assert_int_equal(size, 60);
+    assert_memory_equal(vtp_array(data, bytes, "Normals", &size), skin.normal, 60);
+    assert_memory_equal(vtp_array(data, bytes, "v", &size), skin.channels[0].data, 60);
+    assert_memory_equal(vtp_array(data, bytes, "heat", &size), skin.channels[1].data, 20);
+    assert_memory_equal(vtp_array(data, bytes, "tag", &size), skin.channels[3].data, 40);
+    static const int64_t corners[16] = {4, 0, 1, 4, 1, 2, 4, 2, 3, 4, 3, 0, 0, 3, 2, 1}, ends[5] = {3, 6, 9, 12, 16};
+    assert_memory_equal(vtp_array(data, bytes, "connectivity", &size), corners, sizeof corners);
+    const char *last = vtp_array(data, bytes, "offsets", &size);
+    assert_memory_equal(last, ends, sizeof ends);
+    assert_string_equal(last + size, "\n</AppendedData>\n</VTKFile>\n");
+    rh_free(data);
+    rh_skin_free(&skin);
+    scratch_remove(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ply_is_exact),
         cmocka_unit_test(our_readers_agree),
         cmocka_unit_test(obj_numbers_come_back),
+        cmocka_unit_test(vtp_arrays_are_where_they_should),
         cmocka_unit_test(failures_leave_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, nothing_left);

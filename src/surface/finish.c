@@ -25,7 +25,8 @@ typedef struct finisher {
     const rh_leaves *from;
     rh_tiles tiles;     // the leaves that are kept, axes turned round
     int32_t *source;    // of each: its leaf in `from`
-    float *field;       // [count * 512] voxels from the front, as the shapes say
+    const float **field;  // [count] voxels, as the shapes say; where they say nothing, deep inside, all are `deep`
+    float *deep;        // a leaf of the same value, inside of the front
     float *phi;         // [count * 512] m from the front, a distance: becomes the band's values
     rh_bits *inside, *todo;
     rh_band *band;
@@ -80,20 +81,17 @@ static rh_code choose_leaves(finisher *f, rh_arena *arena, rh_status *status)
 }
 
 // --- distances ----------------------------------------------------------------------------------------------------
-// Fields to one array, in voxels from the front; which voxels are inside.
-static void load_fields(finisher *f)
+// The fields of the leaves that were kept; which voxels are inside.
+static void find_inside(finisher *f)
 {
     float close = f->finish->close;
-#pragma omp parallel for schedule(dynamic, 8)
+    for (int c = 0; c < RH_LEAF; c++) f->deep[c] = close - 1;
+#pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < f->tiles.count; t++) {
         const float *field = f->from->field[f->source[t]];
-        float *out = f->field + (int64_t)t * RH_LEAF;
         rh_bits bits = {{0}};
-        for (int c = 0; c < RH_LEAF; c += RH_TILE) {
-            rh_f8 value = field ? rh_f8_load(field + c) - close : rh_f8_all(-1);
-            rh_f8_store(out + c, value);
-            bits.layer[c >> 6] |= (uint64_t)rh_i8_bits(value < (rh_f8){0}) << (c & 63);
-        }
+        f->field[t] = field ? field : f->deep;
+        for (int c = 0; c < RH_LEAF; c += RH_TILE) bits.layer[c >> 6] |= (uint64_t)rh_i8_bits(rh_f8_load(f->field[t] + c) < close) << (c & 63);
         f->inside[t] = bits;
     }
 }
@@ -110,14 +108,14 @@ static rh_bits next_to_front(const finisher *f, int32_t t)
 }
 
 // Distance to the front from where it cuts the edges to the neighbours, voxels: along each axis the nearer cut, and of the plane through them.
-static float distance_to_cuts(const float *block, int at)
+static float distance_to_cuts(const float *block, int at, float close)
 {
     static const int step[3] = {1, RH_TILE + 2, (RH_TILE + 2) * (RH_TILE + 2)};
-    float own = block[at], sum = 0;
+    float own = block[at] - close, sum = 0;
     for (int a = 0; a < 3; a++) {
         float nearest = 2;
         for (int d = -1; d <= 1; d += 2) {
-            float other = block[at + d * step[a]];
+            float other = block[at + d * step[a]] - close;
             if ((other < 0) == (own < 0)) continue;
             nearest = rh_min(nearest, own / (own - other));
         }
@@ -126,20 +124,20 @@ static float distance_to_cuts(const float *block, int at)
     return 1 / sqrtf(sum);
 }
 
-// The final start values of one leaf, in metres, from those of load_fields; the sweep does the rest.
+// The start values of one leaf, metres from the front; the sweep does the rest.
 static void start_leaf(const finisher *f, int32_t t, float *out)
 {
     const rh_finish *finish = f->finish;
     float block[(RH_TILE + 2) * (RH_TILE + 2) * (RH_TILE + 2)], voxel = (float)finish->cloud->voxel, far = (finish->close + finish->band) * voxel;
     rh_bits front = next_to_front(f, t);
     bool any = rh_bits_any(&f->tiles, &front);
-    if (any) rh_block_load(&f->tiles, f->field, t, 1, finish->far - finish->close, block);
+    if (any) rh_block_load_apart(&f->tiles, f->field, t, 1, finish->far, block);
     for (int k = 0; k < RH_TILE; k++) f->todo[t].layer[k] = finish->is_distance ? f->inside[t].layer[k] & ~front.layer[k] : ~front.layer[k];
     for (int c = 0; c < RH_LEAF; c++) {
         bool inside = f->inside[t].layer[c >> 6] >> (c & 63) & 1, edge = front.layer[c >> 6] >> (c & 63) & 1;
         float d = far;
-        if (finish->is_distance && !inside) d = f->field[(int64_t)t * RH_LEAF + c] * voxel;
-        else if (edge) d = voxel * distance_to_cuts(block, rh_block_index(&f->tiles, 1, c & 7, c >> 3 & 7, c >> 6));
+        if (finish->is_distance && !inside) d = (f->field[t][c] - finish->close) * voxel;
+        else if (edge) d = voxel * distance_to_cuts(block, rh_block_index(&f->tiles, 1, c & 7, c >> 3 & 7, c >> 6), finish->close);
         out[c] = inside ? -d : d;
     }
 }
@@ -160,11 +158,11 @@ static void cut_band(finisher *f)
 #pragma omp parallel for schedule(dynamic, 8)
     for (int32_t t = 0; t < f->tiles.count; t++) {
         rh_bits active = {{0}};
-        bool bound = f->finish->is_distance && f->from->field[f->source[t]];
+        bool bound = f->finish->is_distance && f->field[t] != f->deep;
         for (int c = 0; c < RH_LEAF; c += RH_TILE) {
             float *row = f->phi + (int64_t)t * RH_LEAF + c;
             rh_f8 value = rh_f8_load(row) + close;
-            if (bound) value = rh_f8_min(value, rh_f8_load(f->field + (int64_t)t * RH_LEAF + c) * voxel + close);
+            if (bound) value = rh_f8_min(value, rh_f8_load(f->field[t] + c) * voxel);
             active.layer[c >> 6] |= (uint64_t)rh_i8_bits(rh_f8_abs(value) < most) << (c & 63);
             rh_f8_store(row, rh_f8_max(rh_f8_min(value, rh_f8_all(most)), rh_f8_all(-most)));
         }
@@ -201,7 +199,8 @@ static rh_code pack(finisher *f, rh_status *status)
         count++;
     }
     band->count = count;
-    float *fit = rh_realloc(f->phi, ((size_t)count * RH_LEAF + 1) * sizeof(float), "surface.band", status);
+    // Only when it pays: a smaller block is a copy.
+    float *fit = (int64_t)count < (int64_t)f->tiles.count * 3 / 4 ? rh_realloc(f->phi, ((size_t)count * RH_LEAF + 1) * sizeof(float), "surface.band", NULL) : NULL;
     band->value = (float(*)[RH_LEAF])(fit ? fit : f->phi);
     f->phi = NULL;
     qsort_r(band->by_place, (size_t)count, sizeof *band->by_place, compare_places, band->at);
@@ -257,12 +256,12 @@ rh_code rh_band_finish(const rh_finish *finish, rh_leaves *leaves, const rh_chan
     f.inside = rh_arena_take(arena, count * sizeof *f.inside, status);
     f.todo = rh_arena_take_zero(arena, count * sizeof *f.todo, status);
     f.phi = rh_alloc(count * RH_LEAF * sizeof *f.phi, "surface.band", status);
-    f.field = rh_alloc(count * RH_LEAF * sizeof *f.field, "surface.band", status);
-    rh_code code = f.inside && f.todo && f.phi && f.field ? RH_OK : RH_MEMORY;
-    if (code == RH_OK) load_fields(&f);
+    f.field = rh_arena_take(arena, count * sizeof *f.field, status);
+    f.deep = rh_arena_take(arena, RH_LEAF * sizeof *f.deep, status);
+    rh_code code = f.inside && f.todo && f.phi && f.field && f.deep ? RH_OK : RH_MEMORY;
+    if (code == RH_OK) find_inside(&f);
     if (code == RH_OK) code = make_distances(&f, arena, status);
     if (code == RH_OK) cut_band(&f);
-    rh_free(f.field);
     if (code == RH_OK) code = pack(&f, status);
     if (code == RH_OK) code = add_channels(&f, channels, status);
     rh_free(f.phi);

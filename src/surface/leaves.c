@@ -12,7 +12,7 @@
 #include "base/parallel.h"
 #include "surface/parts.h"
 
-enum { PAGE = RH_LEAF * 4, BLOCK = 256 * PAGE };  // bytes
+enum { PAGE = RH_LEAF * 4, FIRST_BLOCK = 64 * PAGE, LARGEST_BLOCK = 4096 * PAGE };  // bytes
 static const int64_t MOST_LEAVES = (int64_t)1 << 28;  // candidates, counted once for each search tile that reaches them
 
 // --- pages --------------------------------------------------------------------------------------------------------
@@ -20,7 +20,7 @@ typedef struct block { struct block *next; } block;
 
 typedef struct owner {  // of one thread
     block *blocks;
-    size_t used;  // of the newest
+    size_t used, size;  // of the newest
     char apart[64];
 } owner;
 
@@ -32,9 +32,11 @@ struct rh_pages {
 static void *take_page(struct rh_pages *pages)
 {
     owner *o = &pages->owners[rh_thread()];
-    if (!o->blocks || o->used + PAGE > BLOCK) {
-        block *more = rh_alloc(BLOCK + 64, "surface.leaves", NULL);
+    if (!o->blocks || o->used + PAGE > o->size) {  // each block twice as large: few leaves take little, many come in large pages
+        size_t size = o->size == 0 ? FIRST_BLOCK : o->size < LARGEST_BLOCK ? 2 * o->size : LARGEST_BLOCK;
+        block *more = rh_alloc(size + 64, "surface.leaves", NULL);
         if (!more) return NULL;
+        o->size = size;
         more->next = o->blocks;
         o->blocks = more;
         o->used = 0;

@@ -26,7 +26,7 @@ typedef struct app_arguments {
     const char *camera, *what, *attribute, *material;  // of render
     int64_t samples, depth;
     bool film, quick;
-    bool resume, force, quiet, markdown, hash, mesh, help;
+    bool resume, force, quiet, markdown, hash, mesh, json, help;
 } app_arguments;
 
 typedef enum app_option_kind {

@@ -221,6 +221,23 @@ static void print_line(const job *j, const rh_surface_result *r, double fraction
     fprintf(stderr, "  %s\n", app_format_duration(r->seconds, &wall));
 }
 
+// All that was measured (SRF-21), one line of JSON on standard output.
+static void print_json(const job *j, const rh_surface_result *r, double fraction)
+{
+    const rh_surfacing_report *m = &r->report;
+    if (!j->arguments->json) return;
+    printf("{\"frame\":%lld,\"fraction\":%g,\"particles\":%lld,\"used\":%lld,\"bad_positions\":%lld,\"bad_radii\":%lld,\"radius\":%.9g,\"voxel\":%.9g,", (long long)r->frame, fraction,
+           (long long)r->particles, (long long)m->points, (long long)m->bad_positions, (long long)m->bad_radii, m->radius, m->voxel);
+    printf("\"deep\":%lld,\"droplets\":%lld,\"ellipsoids\":%lld,\"k_s\":{\"least\":%.6g,\"mean\":%.6g,\"most\":%.6g,\"global\":%.6g},\"neighbours\":[", (long long)m->deep,
+           (long long)m->droplets, (long long)m->ellipsoids, m->k_min, m->k_mean, m->k_max, m->k_global);
+    for (int i = 0; i < RH_SURFACING_HISTOGRAM; i++) printf("%s%lld", i ? "," : "", (long long)m->neighbours[i]);
+    printf("],\"leaves\":%lld,\"voxels\":%lld,\"bytes\":%lld,\"vertices\":%lld,\"polygons\":%lld,\"stages\":{", (long long)m->leaves, (long long)r->voxels, (long long)m->bytes,
+           (long long)r->vertices, (long long)r->polygons);
+    for (int i = 0; i < m->stage_count; i++) printf("%s\"%s\":%.6f", i ? "," : "", m->stage_names[i], m->stage_seconds[i]);
+    printf("},\"seconds\":%.6f}\n", r->seconds);
+    fflush(stdout);
+}
+
 // One frame, whole and at the times in between when there is a next one.
 static rh_code do_item(job *j, const item *one, rh_status *status)
 {
@@ -233,6 +250,7 @@ static rh_code do_item(job *j, const item *one, rh_status *status)
                                 .digits = one->digits};
         RH_TRY(rh_surface_frame(&j->params, &task, &result, status));
         print_line(j, &result, task.fraction);
+        print_json(j, &result, task.fraction);
         j->done++;
     }
     return RH_OK;
@@ -277,7 +295,8 @@ static int surface(const app_arguments *arguments)
         rh_free(j.items[i].folder);
     }
     rh_free(j.items);
-    return app_report(&status);
+    int written = app_finish_output();
+    return status.code == RH_OK ? written : app_report(&status);
 }
 
 #define AT(field) offsetof(app_arguments, field)
@@ -289,6 +308,7 @@ static const app_option options[] = {
     {"out", APP_TEXT, AT(out), "DIR", "folder of the results; without it RUN/surface, or surface beside each file"},
     {"set", APP_TEXTS, AT(sets), "NAME=VALUE", "change a parameter, such as voxel=0.01 (may be repeated); \"rheo doc surface\" lists them"},
     {"threads", APP_COUNT, AT(threads), "N", "threads to use; without it all cores. The result does not depend on it"},
+    {"json", APP_FLAG, AT(json), NULL, "print what was measured of each frame as a line of JSON on standard output"},
     {"quiet", APP_FLAG, AT(quiet), NULL, "no progress, only warnings and errors"},
 };
 

@@ -55,6 +55,16 @@ class Runs(Surfaces):
         super().setUp()
         self.rheo("run", scene("tiny3d.yaml"), "--out", "a", "--quiet", "--set", "surface.attributes=id")
 
+    def test_measurements(self):
+        out, _ = self.rheo("surface", "a", "--mesh", "--quiet", "--json", "--frames", "1-2")
+        lines = [json.loads(line) for line in out.splitlines()]
+        self.assertEqual([line["frame"] for line in lines], [1, 2])
+        for line in lines:
+            self.assertEqual(line["deep"] + line["droplets"] + line["ellipsoids"], line["used"])
+            self.assertEqual(sum(line["neighbours"]), line["droplets"] + line["ellipsoids"])
+            self.assertTrue(0 < line["k_s"]["least"] <= line["k_s"]["mean"] <= line["k_s"]["most"])
+            self.assertTrue(line["voxels"] > 0 and line["polygons"] > 0 and set(line["stages"]) >= {"sort", "shapes", "stamp"})
+
     def test_frames_stand_alone(self):
         """Two ranges with one and three threads write the bytes that all frames at once have."""
         out, err = self.rheo("surface", "a", "--mesh")

@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "base/random.h"
 #include "grid/tiles.h"
+#include "io/frame.h"
 #include "scene/scene.h"
 #include "world/world.h"
 
@@ -29,6 +30,12 @@ static inline void support_ok(rh_code code, const rh_status *status, const char 
         print_error("failed with code %d: %s\n", (int)code, status->message);
         _fail(file, line);
     }
+}
+
+// Field by field: the bytes between them are anyone's.
+static inline bool support_same_facts(const rh_frame_info *a, const rh_frame_info *b)
+{
+    return a->frame == b->frame && a->time == b->time && a->fps == b->fps && a->cell == b->cell && a->scene_hash == b->scene_hash && a->z_up == b->z_up;
 }
 
 // Uniform in [-1, 1).

@@ -478,7 +478,7 @@ static void files_come_back(void **state)
         assert_ok(rh_surface_grid_write(path.text, grid, &info, &status));
         assert_int_equal(scratch_count(&s), 1);
         assert_ok(rh_surface_grid_read(path.text, &read, &back, &status));
-        assert_memory_equal(&back, &info, sizeof back);
+        assert_true(support_same_facts(&back, &info));
         assert_int_equal(rh_surface_grid_active(read), rh_surface_grid_active(grid));
         assert_near(rh_surface_grid_volume(read), rh_surface_grid_volume(grid), 1e-12);
         rh_skin a = mesh_of(grid, 0), b = mesh_of(read, 0);

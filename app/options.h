@@ -19,6 +19,7 @@ typedef struct app_arguments {
     const char *out;
     app_texts sets;
     int64_t threads;      // 0 = all cores
+    int64_t port;         // 0 = a free one
     app_range frames;
     app_size size;        // 0 x 0 = not given
     bool resume, force, quiet, markdown, hash, help;

@@ -26,7 +26,7 @@
 
 enum {
     MOST_CONNECTIONS = 128,
-    MOST_AT_WORK = 2,           // frames read at the same time: each needs the whole frame in memory
+    MOST_AT_WORK = 4,           // frames read at the same time: each needs the whole frame in memory
     LONGEST_URL = 1024,
     REQUEST_BYTES = 16 << 10,   // of request and headers; libmicrohttpd answers 414 or 431 beyond
     SILENCE = 30,               // s
@@ -52,7 +52,7 @@ typedef struct request {
     char attribute[RH_WIRE_NAME];
 } request;
 
-static char url_too_long, url_fine;  // their addresses mark a request
+static char url_too_long, url_encoded, url_fine;  // their addresses mark a request
 
 // --- answers --------------------------------------------------------------------------------------------------------
 
@@ -273,7 +273,7 @@ static bool comes_from_elsewhere(struct MHD_Connection *connection)
     return !mode || strcmp(mode, "navigate");  // a link to the page is fine
 }
 
-static enum MHD_Result decide(rh_server *server, struct MHD_Connection *connection, const char *url, const char *method, bool too_long)
+static enum MHD_Result decide(rh_server *server, struct MHD_Connection *connection, const char *url, const char *method, const char *mark)
 {
     const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
     if (!rh_guard_allows(&server->guard, rh_seconds()))
@@ -282,9 +282,9 @@ static enum MHD_Result decide(rh_server *server, struct MHD_Connection *connecti
         return refuse(connection, MHD_HTTP_MISDIRECTED_REQUEST, "the Host header does not name this server: open it as 127.0.0.1 or localhost with its port");
     if (strcmp(method, "GET") && strcmp(method, "HEAD"))
         return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "expected GET or HEAD");
-    if (too_long) return refuse(connection, MHD_HTTP_URI_TOO_LONG, "the address is too long");
+    if (mark == &url_too_long) return refuse(connection, MHD_HTTP_URI_TOO_LONG, "the address is too long");
     if (comes_from_elsewhere(connection)) return refuse(connection, MHD_HTTP_FORBIDDEN, "asked from a page of another site");
-    return answer(server, connection, url);
+    return answer(server, connection, mark == &url_encoded ? "" : url);
 }
 
 static rh_guard_slot *slot_of(struct MHD_Connection *connection)
@@ -301,20 +301,22 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *connection,
     (void)version, (void)upload;
     rh_server *server = user;
     rh_guard_slot *slot = slot_of(connection);
-    bool plain = !strcmp(method, "GET") || !strcmp(method, "HEAD"), too_long = *context == &url_too_long;
-    if (plain && !too_long && !*context) {
+    bool plain = !strcmp(method, "GET") || !strcmp(method, "HEAD");
+    if (plain && !*context) {
         *context = &url_fine;
         return MHD_YES;
     }
     if (*upload_bytes > 0) return MHD_NO;
     if (slot) rh_guard_mark(&server->guard, slot, true, rh_seconds());
-    return decide(server, connection, url, method, too_long);
+    return decide(server, connection, url, method, *context);
 }
 
 static void *on_url(void *user, const char *url, struct MHD_Connection *connection)
 {
     (void)user, (void)connection;
-    return strlen(url) > LONGEST_URL ? &url_too_long : NULL;
+    if (strlen(url) > LONGEST_URL) return &url_too_long;
+    // No route has a letter that needs a percent sign; decoded, %00 would cut the name short.
+    return strcspn(url, "%") < strcspn(url, "?") ? &url_encoded : NULL;
 }
 
 static void on_completed(void *user, struct MHD_Connection *connection, void **context, enum MHD_RequestTerminationCode how)
@@ -356,6 +358,13 @@ static rh_code listen_on(rh_server *server, int port, rh_status *status)
     return RH_OK;
 }
 
+// Half the processors, so that a run that goes on at the same time keeps its share.
+static unsigned places_at_work(void)
+{
+    long half = sysconf(_SC_NPROCESSORS_ONLN) / 2;
+    return half < 1 ? 1 : half > MOST_AT_WORK ? MOST_AT_WORK : (unsigned)half;
+}
+
 rh_code rh_server_start(const char *run, int port, rh_server **out, rh_status *status)
 {
     *out = NULL;
@@ -363,7 +372,7 @@ rh_code rh_server_start(const char *run, int port, rh_server **out, rh_status *s
     if (!server) return RH_MEMORY;
     rh_answers_init(&server->answers, KEPT_BYTES);
     rh_guard_init(&server->guard);
-    sem_init(&server->work, 0, MOST_AT_WORK);
+    sem_init(&server->work, 0, places_at_work());
     rh_code code = rh_served_open(&server->served, run, status);
     if (code == RH_OK) code = listen_on(server, port, status);
     if (code == RH_OK) *out = server;

@@ -121,7 +121,7 @@ static rh_code make_round_box(const rh_box_params *b, rh_mesh *mesh, rh_status *
     RH_TRY(take_room(mesh, (ROWS + 2) * TURNS, 2 * (ROWS + 1) * TURNS, status));
     for (int r = -1; r <= ROWS; r++)
         for (int t = 0; t < TURNS; t++) {
-            double polar = r < 0 ? 0 : r == ROWS ? PI : PI * (r + 0.5) / ROWS, angle = -2 * PI * (t + 0.5) / TURNS;
+            double polar = r < 0 ? 0 : r == ROWS ? PI : PI * (r + 0.5) / ROWS, angle = 2 * PI * (t + 0.5) / TURNS;
             rh_dvec3 d = rh_d3(sin(polar) * cos(angle), -cos(polar), sin(polar) * sin(angle)), at;
             // The poles lie over the inner box's faces, not at its corners.
             rh_dvec3 sign = rh_d3(copysign(1, cos(angle)), d.y < 0 ? -1 : 1, copysign(1, sin(angle)));

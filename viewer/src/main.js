@@ -13,7 +13,7 @@ import { count, duration, number, ticks, titleOf, unitOf } from "./format.js";
 import { savePicture } from "./picture.js";
 
 const $ = (id) => document.getElementById(id);
-const AHEAD = 12;  // frames asked for before they are needed
+const AHEAD = 12;  // frames asked for before they are needed, while the run goes on: it needs the processor more
 const SETTINGS = "rheo-viewer";
 
 const stage = new Stage($("view"));
@@ -85,6 +85,8 @@ async function update(run) {
 async function startOver() {
   store.clear();
   state.seen.clear();
+  stage.seen.makeEmpty();
+  delete document.body.dataset.shown;
   $("title").textContent = state.run.title || state.run.name;
   $("run").textContent = state.run.name;
   document.title = `${state.run.title || state.run.name} – Rheo`;
@@ -94,6 +96,7 @@ async function startOver() {
     listSolids(solids.facts.solids);
     stage.look();
   }
+  $("depth").closest(".row").hidden = state.run.dimension === 2;
   for (const button of document.querySelectorAll("[data-view]")) button.hidden = state.run.dimension === 2 && button.dataset.view !== "home";
   $("grid-step").textContent = `${number(stage.gridStep)}\u2009m`;
   scenePane.set(await ask("/api/scene", "text"));
@@ -211,11 +214,20 @@ function go(frame) {
   refresh();
 }
 
+// Of a run at rest as many as memory holds.
+function framesAhead() {
+  if (isRunning()) return AHEAD;
+  const each = store.kept.size ? store.bytes / store.kept.size : 2 ** 23;
+  return Math.max(AHEAD, Math.floor((0.7 * store.mostBytes) / Math.max(each, 1) / Math.max(1, keysOf(state.frame).length)));
+}
+
 // Asks for what is needed, shows what is there. Called whenever anything changed.
 function refresh() {
   if (state.frame === null) return;
   const wanted = [...keysOf(state.frame)], ahead = new Set();
-  for (let i = 1, at = state.frame; i <= AHEAD; i++) {
+  // At rest also what is not shown: the particles' number and attributes are told beside a surface too.
+  if (!state.playing && pointsKey(state.frame) && !wanted.includes(pointsKey(state.frame))) wanted.push(pointsKey(state.frame));
+  for (let i = 1, at = state.frame, most = framesAhead(); i <= most; i++) {
     at = state.playing ? neighbour(at, 1) : state.numbers[state.numbers.indexOf(at) + state.direction];
     if (at === undefined || ahead.has(at) || at === state.frame) break;
     ahead.add(at);
@@ -240,6 +252,7 @@ function show() {
     points: (wantsPoints() || (wantsSurface() && !surface)) && !!points, surface: !!surface, solids: $("show-solids").checked, ground: $("show-ground").checked,
   });
   stage.poseSolids(frame);
+  if (document.body.dataset.shown === undefined) stage.look();  // now with the particles' own box
   if (document.body.dataset.shown !== String(frame)) state.shownAt.push(performance.now());
   document.body.dataset.shown = frame;
   document.body.dataset.attribute = points?.facts.attribute ?? "";
@@ -277,7 +290,7 @@ function showFacts(points, surface) {
   $("r-frame").textContent = state.frame;
   $("r-time").textContent = `${time.toFixed(3)}\u2009s`;
   $("r-count").textContent = points ? `${count(points.total)} particles` : "";
-  $("points-count").textContent = points ? count(points.total) : "none";
+  $("points-count").textContent = points ? count(points.total) : pointsKey(state.frame) ? "" : "none";
   $("surface-count").closest(".group").classList.toggle("off", !surface);
   $("surface-count").textContent = surface ? `${count(surface.triangles)} triangles` : [...state.frames.values()].some((f) => f.surface) ? "" : "none";
   const rows = [["Time", `${number(time, 6)}\u2009s`], ["Cell", `${number(state.run.cell)}\u2009m`], ["Frame rate", `${number(state.run.fps)}\u2009/s`]];

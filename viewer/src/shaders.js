@@ -80,8 +80,8 @@ export const surfaceFragment = `
     float fresnel = 0.02 + 0.98 * pow(1.0 - facing, 5.0);
     vec3 back = reflect(-eye, m);
     float sky = smoothstep(-0.2, 0.9, back.y);
-    vec3 color = body * (0.42 + 0.62 * light * light) + 0.10 * rim * sky;
-    color = mix(color, rim * (0.55 + 0.45 * sky), 0.85 * fresnel);
+    vec3 color = body * (0.34 + 0.66 * light * light) + 0.16 * rim * sky * sky;
+    color = mix(color, rim * (0.72 + 0.28 * sky), 0.9 * fresnel);
     color += 0.55 * pow(max(dot(m, normalize(sun + eye)), 0.0), 120.0) + 0.10 * pow(max(dot(m, normalize(sun + eye)), 0.0), 14.0);
     gl_FragColor = vec4(color, clamp(opacity + 0.5 * fresnel * (1.0 - opacity), 0.0, 1.0));
   }`;

@@ -3,7 +3,7 @@
 //
 // The picture: particles, surface, solids, ground grid, camera. Draws only when something changed.
 import {
-  BackSide, BufferAttribute, BufferGeometry, Color, ColorManagement, DataTexture, DepthTexture, DoubleSide, EdgesGeometry, Group,
+  BackSide, Box3, BufferAttribute, BufferGeometry, Color, ColorManagement, DataTexture, DepthTexture, DoubleSide, EdgesGeometry, Group,
   InterleavedBuffer, InterleavedBufferAttribute, LinearFilter, LinearSRGBColorSpace, LineBasicMaterial, LineSegments, Matrix4, Mesh,
   MOUSE, NearestFilter, OrthographicCamera, PerspectiveCamera, PlaneGeometry, Points, Scene, ShaderMaterial, TOUCH, UnsignedIntType, Vector2,
   Vector3, WebGLRenderer, WebGLRenderTarget,
@@ -25,7 +25,8 @@ export class Stage {
     this.renderer.autoClear = false;
     this.scene = new Scene();
     this.camera = new PerspectiveCamera(32, 1, 0.01, 1000);
-    this.bounds = { min: new Vector3(0, 0, 0), max: new Vector3(1, 1, 1) };
+    this.bounds = new Box3(new Vector3(0, 0, 0), new Vector3(1, 1, 1));  // of the scene
+    this.seen = new Box3();  // of all particles shown so far
     this.flat = false;
     this.solids = [];
     this.solidsShown = true;
@@ -124,6 +125,7 @@ export class Stage {
     u.boxMin.value.set(box[0], box[1], box[2]);
     u.boxSize.value.set(box[3] - box[0], box[4] - box[1], box[5] - box[2]);
     [u.low.value, u.high.value] = facts.range;
+    this.seen.union(new Box3(new Vector3(box[0], box[1], box[2]), new Vector3(box[3], box[4], box[5])));
     this.#sizePoints();
   }
 
@@ -273,7 +275,7 @@ export class Stage {
 
   // Direction of view: "home" (front right, from above), "front", "right", "top".
   look(view = "home") {
-    const { min, max } = this.bounds, center = new Vector3().addVectors(min, max).multiplyScalar(0.5), size = new Vector3().subVectors(max, min);
+    const whole = this.bounds.clone().union(this.seen), center = whole.getCenter(new Vector3()), size = whole.getSize(new Vector3());
     this.view = view;
     const towards = { home: [0.5, 0.42, 1], front: [0, 0, 1], right: [1, 0, 0], top: [0, 1, 0.0001] }[this.flat ? "front" : view];
     const direction = new Vector3(...towards).normalize();
@@ -351,7 +353,7 @@ export class Stage {
     u.near.value = this.camera.near;
     u.far.value = this.camera.far;
     u.texel.value.set(ratio / this.target.width, ratio / height);
-    u.strength.value = this.depthShading && !this.flat ? 3.2 : 0;
+    u.strength.value = !this.depthShading || this.flat ? 0 : this.points.visible ? 3.2 : 1;  // a smooth surface needs less
     this.renderer.render(this.depth, this.screenCamera);
     this.changed = false;
   }

@@ -4,7 +4,7 @@
 // Frames that were fetched, those on their way and those still to ask for. Bounded in bytes: the longest unused goes first. What is wanted
 // most is asked for first, and what nobody wants any more is called off.
 
-const WORKERS = 2, AT_A_TIME = 3;
+const WORKERS = 2, AT_A_TIME = 4;
 
 export class FrameStore {
   constructor(mostBytes) {

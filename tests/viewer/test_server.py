@@ -84,7 +84,9 @@ class Server:
                 s.shutdown(socket.SHUT_WR)
                 while len(got) < limit and (part := s.recv(4096)):
                     got += part
-            except (ConnectionResetError, BrokenPipeError):
+            except TimeoutError:
+                raise
+            except OSError:  # hung up on us, which is one of the right answers
                 pass
             return got
 

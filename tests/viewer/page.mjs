@@ -52,7 +52,7 @@ const text = (page, selector) => page.locator(selector).innerText();
 
 // The picture as it is on the screen: {width, height, data}, four bytes a pixel.
 async function pixels(page) {
-  await page.waitForTimeout(150);
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))));
   return decodePng(await page.locator("#view").screenshot());
 }
 

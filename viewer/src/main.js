@@ -113,7 +113,7 @@ async function readLog() {
       if (!line) continue;
       try { const step = JSON.parse(line); delete step.peaks; delete step.stages; steps.push(step); } catch { /* not one of our lines */ }
     }
-    plots.set({ first: state.run.first, last: Math.max(state.run.last, state.numbers.at(-1) ?? 0), fps: state.run.fps });
+    plots.set({ first: state.run.first, last: state.numbers.at(-1) ?? state.run.first, fps: state.run.fps });
     if (steps.length) plots.add(steps);
     more = head.next < head.bytes && head.next > head.offset;
   }
@@ -364,7 +364,7 @@ function drawLegend(facts) {
   $("legend-ticks").replaceChildren(...marks.map((mark) => {
     const label = document.createElement("span");
     label.textContent = number(mark, 4);
-    label.style.left = `${state.high > state.low ? (100 * (mark - state.low)) / (state.high - state.low) : 50}%`;
+    label.style.left = `${state.high > state.low ? (100 * (mark - state.low)) / (state.high - state.low) : 0}%`;
     return label;
   }));
 }

@@ -39,7 +39,7 @@ function drawCaption(to, canvas, { title, words, legend }) {
   font(12);
   to.textAlign = "center";
   for (const mark of ticks(legend.low, legend.high, 5)) {
-    const part = legend.high > legend.low ? (mark - legend.low) / (legend.high - legend.low) : 0.5;
+    const part = legend.high > legend.low ? (mark - legend.low) / (legend.high - legend.low) : 0;
     to.fillText(number(mark, 4), edge + part * wide, top + high + 15 * unit);
   }
 }

@@ -11,7 +11,7 @@ const si = (unit) => (value) => `${compact(value)}\u2009${unit}`;
 // Read: from a step; perFrame: summed over the steps of a frame.
 const PLOTS = [
   { id: "volume_error", title: "Volume error", read: (s) => 100 * s.volume_error, show: percent, zero: true },
-  { id: "volume", title: "Volume", read: (s) => s.volume, show: (v) => `${number(v, 4)}\u2009m³` },
+  { id: "volume", title: "Volume", read: (s) => s.volume, show: (v) => `${number(v, 4)}\u2009m³`, axis: (v) => number(v, 4) },
   { id: "energy", title: "Energy", read: (s) => s.energy ?? (s.kinetic_energy !== undefined ? s.kinetic_energy + (s.potential_energy ?? 0) : undefined), show: si("J") },
   { id: "kinetic_energy", title: "Kinetic energy", read: (s) => s.kinetic_energy, show: si("J") },
   { id: "max_speed", title: "Highest speed", read: (s) => s.max_speed, show: si("m/s"), floor: 0 },
@@ -91,7 +91,7 @@ export class Plots {
   #seek(plot, event) { this.onseek(Math.round(this.#frameAt(plot, event))); }
 
   #margins() { return { left: 54, right: 6, top: 6, bottom: 6 }; }
-  #end() { return Math.max(this.first + 1, this.last, ...this.steps.slice(-1).map((step) => step.frame)); }
+  #end() { return Math.max(this.first + 1, this.last, this.steps.at(-1)?.frame ?? 0); }
 
   setFrame(frame) { if (frame !== this.frame) { this.frame = frame; this.draw(); } }
 
@@ -127,9 +127,9 @@ export class Plots {
     to.fillStyle = color("--dim");
     to.textAlign = "right";
     to.textBaseline = "top";
-    to.fillText(plot.show(top), m.left - 6, m.top - 1);
+    to.fillText((plot.axis ?? plot.show)(top), m.left - 6, m.top - 1);
     to.textBaseline = "bottom";
-    to.fillText(plot.show(low), m.left - 6, height - m.bottom + 2);
+    to.fillText((plot.axis ?? plot.show)(low), m.left - 6, height - m.bottom + 2);
     plot.value.textContent = this.#valueAt(rows, at, plot);
   }
 

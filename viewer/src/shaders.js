@@ -19,7 +19,7 @@ export const pointsVertex = `
     float code = value * 65535.0;
     known = code < 65534.5 ? 1.0 : 0.0;
     float number = low + code / 65534.0 * (high - low);
-    shade = rangeHigh > rangeLow ? clamp((number - rangeLow) / (rangeHigh - rangeLow), 0.0, 1.0) : 0.5;
+    shade = rangeHigh > rangeLow ? clamp((number - rangeLow) / (rangeHigh - rangeLow), 0.0, 1.0) : 0.0;
   }`;
 
 export const pointsFragment = `

@@ -277,6 +277,9 @@ export class Stage {
   look(view = "home") {
     const whole = this.bounds.clone().union(this.seen), center = whole.getCenter(new Vector3()), size = whole.getSize(new Vector3());
     this.view = view;
+    this.controls.enableDamping = false;  // what is left of a turn must not go on from the new place
+    this.controls.update();
+    this.controls.enableDamping = true;
     const towards = { home: [0.5, 0.42, 1], front: [0, 0, 1], right: [1, 0, 0], top: [0, 1, 0.0001] }[this.flat ? "front" : view];
     const direction = new Vector3(...towards).normalize();
     this.camera.fov = this.flat ? 12 : 32;

@@ -149,6 +149,9 @@ function showStatus() {
 }
 
 function showEmpty() {
+  stage.showPoints(null);
+  stage.showSurface(null);
+  stage.setVisible({ points: false, surface: false, solids: $("show-solids").checked, ground: $("show-ground").checked });
   $("empty").hidden = false;
   $("empty").textContent = isRunning() ? "The run has begun. Its first frame appears here when it is there." : "This run has no frames yet.";
   document.body.dataset.ready = "true";
@@ -407,7 +410,7 @@ function advance(now) {
   if (atEnd && isRunning()) return;
   if (atEnd && !state.loop) { setPlaying(false); return; }
   const next = neighbour(state.frame, 1);
-  if (!isLoaded(next)) { store.want([...keysOf(next), ...store.wanted]); return; }
+  if (!isLoaded(next)) return;  // it is first among those asked for
   const period = 1000 / (state.run.fps * state.speed);
   state.due = now - state.due > 3 * period ? now + period : state.due + period;
   go(next);
@@ -506,6 +509,7 @@ function connect() {
     $(id).addEventListener("change", () => { $(id).closest(".group")?.classList.toggle("off", !$(id).checked && id !== "show-ground"); refresh(); });
   for (const button of document.querySelectorAll("[data-range]")) button.addEventListener("click", () => setRange(button.dataset.range));
   for (const id of ["range-low", "range-high"]) $(id).addEventListener("change", readManual);
+  for (const list of document.querySelectorAll("select")) list.addEventListener("change", () => list.blur());  // the keys are the page's again
   for (const tab of document.querySelectorAll("[role=tab]")) tab.addEventListener("click", () => setTab(tab.id.slice(4)));
   for (const button of document.querySelectorAll("[data-view]")) button.addEventListener("click", () => stage.look(button.dataset.view));
   $("shortcuts").addEventListener("click", (event) => { if (event.target === $("shortcuts")) $("shortcuts").close(); });
@@ -540,6 +544,8 @@ const KEYS = {
 function onKey(event) {
   const typing = event.target.matches("input[type=text], input[type=search], select");
   if (event.ctrlKey || event.metaKey || event.altKey || typing || $("shortcuts").open) return;
+  // Whoever got to a button by keyboard presses that button.
+  if ((event.key === " " || event.key === "Enter") && event.target.matches("button:focus-visible, input[type=checkbox]:focus-visible")) return;
   const view = event.shiftKey && { Digit1: "front", Digit2: "right", Digit3: "top" }[event.code];
   const action = view ? () => stage.look(view) : KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
   if (!action || state.run === null) return;

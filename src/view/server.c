@@ -341,21 +341,38 @@ static void on_connection(void *user, struct MHD_Connection *connection, void **
 
 // --- start and stop -------------------------------------------------------------------------------------------------
 
-static rh_code listen_on(rh_server *server, int port, rh_status *status)
+// The port is known before the first request can come: each is compared with it.
+static rh_code open_port(rh_server *server, int port, int *out, rh_status *status)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    int yes = 1, listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    // Lets a viewer take its port again right after it ended; a port somebody listens on stays taken all the same.
+    bool good = listening >= 0 && setsockopt(listening, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
+                bind(listening, (struct sockaddr *)&address, sizeof address) == 0 && listen(listening, MOST_CONNECTIONS) == 0 &&
+                getsockname(listening, (struct sockaddr *)&address, &length) == 0;
+    int reason = errno;
+    *out = listening;
+    server->port = ntohs(address.sin_port);
+    if (good) return RH_OK;
+    if (listening >= 0) close(listening);
+    if (reason == EADDRINUSE) return rh_fail(status, RH_IO, "port %d is in use by another program; without --port a free one is taken", port);
+    return rh_fail(status, RH_IO, "cannot listen on port %d of 127.0.0.1: %s", port, strerror(reason));
+}
+
+static rh_code listen_on(rh_server *server, int port, rh_status *status)
+{
+    int listening;
+    RH_TRY(open_port(server, port, &listening, status));
     server->daemon = MHD_start_daemon(
         MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL, 0, NULL, NULL, on_request, server,
-        MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&address, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS,
+        MHD_OPTION_LISTEN_SOCKET, listening, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS,
         MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENCE,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, on_url, NULL,
         MHD_OPTION_NOTIFY_COMPLETED, on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_END);
-    if (!server->daemon && port > 0 && errno == EADDRINUSE)
-        return rh_fail(status, RH_IO, "port %d is in use by another program; without --port a free one is taken", port);
-    if (!server->daemon) return rh_fail(status, RH_IO, "cannot listen on port %d of 127.0.0.1: %s", port, strerror(errno));
-    const union MHD_DaemonInfo *info = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT);
-    server->port = info && info->port ? info->port : port;
-    return RH_OK;
+    if (server->daemon) return RH_OK;
+    close(listening);
+    return rh_fail(status, RH_IO, "the web server does not start: %s", strerror(errno));
 }
 
 // Half the processors, so that a run that goes on at the same time keeps its share.

@@ -13,6 +13,7 @@ deps:
 	@tools/install-deps
 
 test: all
+	@tools/install-deps --browser
 	@ctest --test-dir $(BUILD) --output-on-failure --timeout 900
 
 demo: all

@@ -21,6 +21,7 @@ typedef struct app_arguments {
     app_texts sets;
     int64_t threads;      // 0 = all cores
     int64_t subframes;    // 0 = not given
+    int64_t port;         // 0 = a free one
     app_range frames;
     app_size size;        // 0 x 0 = not given
     const char *camera, *what, *attribute, *material;  // of render

@@ -25,7 +25,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import harness  # noqa: E402
 from harness import Case, expectations, scene  # noqa: E402
 
-COMMANDS = ["run", "check", "info", "surface", "render", "doc"]
+COMMANDS = ["run", "check", "info", "surface", "render", "view", "doc"]
 
 
 class Usage(Case):

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// A list searched from end to end: a thousand keys are compared in less time than a system call takes.
+#include "view/server_cache.h"
+
+#include <string.h>
+#include "base/memory.h"
+
+void rh_answers_init(rh_answers *a, size_t most_bytes)
+{
+    memset(a, 0, sizeof *a);
+    a->most_bytes = most_bytes;
+    pthread_mutex_init(&a->lock, NULL);
+}
+
+static void release(rh_answer *answer)
+{
+    if (--answer->holders > 0) return;
+    rh_message_free(&answer->message);
+    rh_free(answer);
+}
+
+static void forget(rh_answers *a, int index)
+{
+    rh_answer *answer = a->items[index];
+    a->bytes -= answer->message.room;
+    a->items[index] = a->items[--a->count];
+    release(answer);
+}
+
+void rh_answers_free(rh_answers *a)
+{
+    while (a->count) forget(a, a->count - 1);
+    pthread_mutex_destroy(&a->lock);
+}
+
+rh_answer *rh_answers_find(rh_answers *a, const rh_answer_key *key)
+{
+    rh_answer *found = NULL;
+    pthread_mutex_lock(&a->lock);
+    for (int i = 0; i < a->count && !found; i++)
+        if (memcmp(&a->items[i]->key, key, sizeof *key) == 0) found = a->items[i];
+    if (found) {
+        found->holders++;
+        found->used = ++a->clock;
+    }
+    pthread_mutex_unlock(&a->lock);
+    return found;
+}
+
+static void make_room(rh_answers *a, size_t bytes)
+{
+    while (a->count && (a->count == RH_ANSWERS_MOST || a->bytes + bytes > a->most_bytes)) {
+        int oldest = 0;
+        for (int i = 1; i < a->count; i++)
+            if (a->items[i]->used < a->items[oldest]->used) oldest = i;
+        forget(a, oldest);
+    }
+}
+
+rh_answer *rh_answers_add(rh_answers *a, const rh_answer_key *key, rh_message *message, rh_status *status)
+{
+    rh_answer *answer = rh_alloc_zero(sizeof *answer, "view.answer", status);
+    if (!answer) {
+        rh_message_free(message);
+        return NULL;
+    }
+    *answer = (rh_answer){.message = *message, .holders = 1, .home = a};
+    memset(message, 0, sizeof *message);
+    if (!key || answer->message.room > a->most_bytes) return answer;
+    memcpy(&answer->key, key, sizeof *key);
+    pthread_mutex_lock(&a->lock);
+    make_room(a, answer->message.room);
+    a->items[a->count++] = answer;
+    a->bytes += answer->message.room;
+    answer->holders++;
+    answer->used = ++a->clock;
+    pthread_mutex_unlock(&a->lock);
+    return answer;
+}
+
+void rh_answer_give_back(rh_answer *answer)
+{
+    if (!answer) return;
+    pthread_mutex_t *lock = &answer->home->lock;
+    pthread_mutex_lock(lock);
+    release(answer);
+    pthread_mutex_unlock(lock);
+}

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+// See the header. The listing is made anew for every question: a folder of ten thousand frames takes some milliseconds, and nothing can be stale.
+#include "view/server_run.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/hash.h"
+#include "base/memory.h"
+#include "io/mesh_file.h"
+#include "io/vdb.h"
+
+enum { MOST_DIGITS = 18, LARGEST_SCENE = 8 << 20 };
+
+typedef struct entry { int64_t frame; uint64_t points, surface; } entry;
+
+typedef struct listing {
+    entry *items;  // owned
+    int64_t count, room;
+} listing;
+
+// --- files ----------------------------------------------------------------------------------------------------------
+
+static bool join(const rh_served *s, const char *name, char out[RH_PATH_MAX])
+{
+    return snprintf(out, RH_PATH_MAX, "%s/%s", s->run, name) < RH_PATH_MAX;
+}
+
+// Below 2^53, so that a page can hold it in a number.
+static uint64_t version_of(const struct stat *facts)
+{
+    uint64_t parts[4] = {(uint64_t)facts->st_mtim.tv_sec, (uint64_t)facts->st_mtim.tv_nsec, (uint64_t)facts->st_size, facts->st_ino};
+    return (rh_hash(parts, sizeof parts, 0) & (((uint64_t)1 << 52) - 1)) | 1;
+}
+
+static uint64_t file_version(const char *path)
+{
+    struct stat facts;
+    return stat(path, &facts) == 0 && S_ISREG(facts.st_mode) ? version_of(&facts) : 0;
+}
+
+// "<stem>.<frame><ending>" with as many digits as the run wrote.
+static uint64_t find_frame(const rh_served *s, const char *stem, int64_t frame, const char *ending, char path[RH_PATH_MAX])
+{
+    for (int digits = 4; digits <= MOST_DIGITS; digits++) {
+        char name[96];
+        snprintf(name, sizeof name, "%s.%0*" PRId64 "%s", stem, digits, frame, ending);
+        uint64_t version = join(s, name, path) ? file_version(path) : 0;
+        if (version) return version;
+    }
+    return 0;
+}
+
+uint64_t rh_served_points_version(const rh_served *s, int64_t frame)
+{
+    char path[RH_PATH_MAX];
+    return find_frame(s, "points/points", frame, ".vdb", path);
+}
+
+uint64_t rh_served_surface_version(const rh_served *s, int64_t frame)
+{
+    char path[RH_PATH_MAX];
+    return find_frame(s, "surface/surface", frame, ".ply", path);
+}
+
+uint64_t rh_served_scene_version(const rh_served *s)
+{
+    char path[RH_PATH_MAX];
+    return join(s, "scene.yaml", path) ? file_version(path) : 0;
+}
+
+// --- the scene ------------------------------------------------------------------------------------------------------
+
+// Reads the scene again when its file is another one: a run was started anew in the folder. Call with the lock held.
+static rh_code refresh_scene(rh_served *s, rh_status *status)
+{
+    char path[RH_PATH_MAX];
+    rh_scene fresh;
+    uint64_t version = rh_served_scene_version(s);
+    if (version == s->scene_version && s->has_scene) return RH_OK;
+    if (!join(s, "scene.yaml", path)) return rh_fail(status, RH_USER, "%.200s...: path too long", s->run);
+    if (!version) return rh_fail(status, RH_USER, "%s: found no scene.yaml in it, expected the folder of a run", s->run);
+    RH_TRY(rh_scene_load(path, NULL, 0, &fresh, status));
+    if (s->has_scene) rh_scene_free(&s->scene);
+    s->scene = fresh;
+    s->has_scene = true;
+    s->scene_version = version;
+    return RH_OK;
+}
+
+// The last scene that could be read stays in use; what is wrong with the new one is told with the state.
+static void follow_scene(rh_served *s)
+{
+    rh_status status = {0};
+    rh_code code = refresh_scene(s, &status);
+    snprintf(s->scene_problem, sizeof s->scene_problem, "%.511s", code == RH_OK ? "" : status.message);
+}
+
+rh_code rh_served_open(rh_served *s, const char *run, rh_status *status)
+{
+    memset(s, 0, sizeof *s);
+    if (strlen(run) >= sizeof s->run - 64) return rh_fail(status, RH_USER, "%.100s...: path too long", run);
+    strcpy(s->run, run);
+    for (size_t n = strlen(run); n > 1 && s->run[n - 1] == '/'; n--) s->run[n - 1] = 0;
+    struct stat facts;
+    if (stat(run, &facts)) return rh_fail(status, RH_USER, "%s: %s, expected the folder of a run", run, strerror(errno));
+    if (!S_ISDIR(facts.st_mode)) return rh_fail(status, RH_USER, "%s: found a file, expected the folder of a run", run);
+    RH_TRY(refresh_scene(s, status));
+    pthread_mutex_init(&s->lock, NULL);
+    return RH_OK;
+}
+
+void rh_served_close(rh_served *s)
+{
+    if (s->has_scene) {
+        rh_scene_free(&s->scene);
+        pthread_mutex_destroy(&s->lock);
+    }
+    memset(s, 0, sizeof *s);
+}
+
+// --- the state ------------------------------------------------------------------------------------------------------
+
+static bool is_frame(const char *name, const char *stem, const char *ending, int64_t *frame)
+{
+    size_t length = strlen(stem);
+    if (strncmp(name, stem, length) || name[length] != '.') return false;
+    const char *digits = name + length + 1;
+    size_t count = strspn(digits, "0123456789");
+    if (count < 4 || count > MOST_DIGITS || strcmp(digits + count, ending)) return false;
+    *frame = strtoll(digits, NULL, 10);
+    return true;
+}
+
+static rh_code add_entry(listing *l, int64_t frame, uint64_t points, uint64_t surface, rh_status *status)
+{
+    if (l->count == l->room) {
+        int64_t room = 2 * l->room + 64;
+        entry *grown = rh_realloc(l->items, (size_t)room * sizeof *grown, "view.listing", status);
+        if (!grown) return RH_MEMORY;
+        l->items = grown;
+        l->room = room;
+    }
+    l->items[l->count++] = (entry){frame, points, surface};
+    return RH_OK;
+}
+
+static rh_code list_folder(const rh_served *s, const char *name, const char *ending, bool surface, listing *l, rh_status *status)
+{
+    char path[RH_PATH_MAX];
+    DIR *folder = join(s, name, path) ? opendir(path) : NULL;
+    if (!folder) return RH_OK;
+    rh_code code = RH_OK;
+    for (struct dirent *item; code == RH_OK && (item = readdir(folder));) {
+        int64_t frame;
+        struct stat facts;
+        if (!is_frame(item->d_name, name, ending, &frame)) continue;
+        if (fstatat(dirfd(folder), item->d_name, &facts, 0) || !S_ISREG(facts.st_mode)) continue;
+        uint64_t version = version_of(&facts);
+        code = add_entry(l, frame, surface ? 0 : version, surface ? version : 0, status);
+    }
+    closedir(folder);
+    return code;
+}
+
+static int by_frame(const void *a, const void *b)
+{
+    const entry *x = a, *y = b;
+    return (x->frame > y->frame) - (x->frame < y->frame);
+}
+
+static void merge(listing *l)
+{
+    if (l->count < 2) return;
+    qsort(l->items, (size_t)l->count, sizeof *l->items, by_frame);
+    int64_t kept = 0;
+    for (int64_t i = 1; i < l->count; i++) {
+        entry *last = &l->items[kept], *next = &l->items[i];
+        if (next->frame != last->frame) {
+            l->items[++kept] = *next;
+            continue;
+        }
+        last->points |= next->points;
+        last->surface |= next->surface;
+    }
+    l->count = kept + 1;
+}
+
+static rh_code write_frames(const rh_served *s, rh_message *out, rh_status *status)
+{
+    listing l = {0};
+    rh_code code = list_folder(s, "points", ".vdb", false, &l, status);
+    if (code == RH_OK) code = list_folder(s, "surface", ".ply", true, &l, status);
+    merge(&l);
+    if (code == RH_OK) code = rh_message_print(out, status, ",\"frames\":[");
+    for (int64_t i = 0; code == RH_OK && i < l.count; i++)
+        code = rh_message_print(out, status, "%s[%" PRId64 ",%" PRIu64 ",%" PRIu64 "]", i ? "," : "", l.items[i].frame, l.items[i].points,
+                                l.items[i].surface);
+    if (code == RH_OK) code = rh_message_append(out, "]", 1, status);
+    rh_free(l.items);
+    return code;
+}
+
+static rh_code write_log_facts(const rh_served *s, rh_message *out, rh_status *status)
+{
+    char path[RH_PATH_MAX];
+    struct stat facts;
+    struct timespec now;
+    if (!join(s, "log.jsonl", path) || stat(path, &facts)) return rh_message_print(out, status, ",\"log\":null");
+    clock_gettime(CLOCK_REALTIME, &now);
+    double age = (double)(now.tv_sec - facts.st_mtim.tv_sec) + 1e-9 * (double)(now.tv_nsec - facts.st_mtim.tv_nsec);
+    return rh_message_print(out, status, ",\"log\":{\"bytes\":%lld,\"age\":%.1f}", (long long)facts.st_size, age > 0 ? age : 0);
+}
+
+static rh_code write_scene_facts(rh_served *s, rh_message *out, rh_status *status)
+{
+    const rh_scene *scene = &s->scene;
+    const char *slash = strrchr(s->run, '/');
+    RH_TRY(rh_message_append(out, "{\"name\":", 8, status));
+    RH_TRY(rh_message_text(out, slash && slash[1] ? slash + 1 : s->run, status));
+    RH_TRY(rh_message_append(out, ",\"title\":", 9, status));
+    RH_TRY(rh_message_text(out, scene->title ? scene->title : "", status));
+    RH_TRY(rh_message_print(out, status, ",\"dimension\":%" PRId64 ",\"cell\":%.9g,\"fps\":%.9g,\"first\":%" PRId64 ",\"last\":%" PRId64
+                            ",\"hash\":\"%016" PRIx64 "\",\"scene\":%" PRIu64 ",\"most_points\":%d", scene->dimension, scene->cell,
+                            scene->frames.fps, scene->frames.first, scene->frames.last, scene->hash, s->scene_version, RH_WIRE_POINTS));
+    if (!s->scene_problem[0]) return RH_OK;
+    RH_TRY(rh_message_append(out, ",\"problem\":", 11, status));
+    return rh_message_text(out, s->scene_problem, status);
+}
+
+rh_code rh_served_state(rh_served *s, rh_message *out, rh_status *status)
+{
+    *out = (rh_message){0};
+    pthread_mutex_lock(&s->lock);
+    follow_scene(s);
+    rh_code code = write_scene_facts(s, out, status);
+    pthread_mutex_unlock(&s->lock);
+    if (code == RH_OK) code = write_log_facts(s, out, status);
+    if (code == RH_OK) code = write_frames(s, out, status);
+    if (code == RH_OK) code = rh_message_append(out, "}", 1, status);
+    if (code != RH_OK) rh_message_free(out);
+    return code;
+}
+
+// --- frames ---------------------------------------------------------------------------------------------------------
+
+rh_code rh_served_points(rh_served *s, int64_t frame, const rh_wire_view *view, rh_message *out, rh_status *status)
+{
+    char path[RH_PATH_MAX];
+    *out = (rh_message){0};
+    if (!find_frame(s, "points/points", frame, ".vdb", path)) return rh_fail(status, RH_IO, "frame %" PRId64 " has no particles", frame);
+    rh_points points;
+    rh_frame_info info = {0};
+    rh_points_init(&points);
+    rh_code code = rh_vdb_read_points(path, &points, &info, status);
+    info.frame = frame;
+    if (code == RH_OK) code = rh_wire_points(&points, &info, view, out, status);
+    rh_points_free(&points);
+    return code;
+}
+
+rh_code rh_served_surface(rh_served *s, int64_t frame, rh_message *out, rh_status *status)
+{
+    char path[RH_PATH_MAX];
+    *out = (rh_message){0};
+    if (!find_frame(s, "surface/surface", frame, ".ply", path)) return rh_fail(status, RH_IO, "frame %" PRId64 " has no surface", frame);
+    pthread_mutex_lock(&s->lock);
+    bool z_up = s->scene.output.up == RH_UP_Z;
+    pthread_mutex_unlock(&s->lock);
+    rh_mesh mesh = {0};
+    rh_code code = rh_mesh_read(path, &mesh, status);
+    if (code == RH_OK) code = rh_wire_surface(&mesh, frame, z_up, out, status);
+    rh_mesh_free(&mesh);
+    return code;
+}
+
+// The lock is held while meshes are read: the scene must not change meanwhile, and the page asks for this once.
+rh_code rh_served_solids(rh_served *s, rh_message *out, rh_status *status)
+{
+    pthread_mutex_lock(&s->lock);
+    follow_scene(s);
+    rh_code code = rh_wire_solids(&s->scene, out, status);
+    pthread_mutex_unlock(&s->lock);
+    return code;
+}
+
+rh_code rh_served_scene(rh_served *s, rh_message *out, rh_status *status)
+{
+    char path[RH_PATH_MAX], *text;
+    size_t bytes;
+    *out = (rh_message){0};
+    if (!join(s, "scene.yaml", path)) return rh_fail(status, RH_IO, "path too long");
+    RH_TRY(rh_file_read(path, LARGEST_SCENE, &text, &bytes, status));
+    *out = (rh_message){(uint8_t *)text, bytes, bytes};
+    return RH_OK;
+}
+
+// --- the log --------------------------------------------------------------------------------------------------------
+
+// The file's own number: a log that is cut back on a resume is written anew, one that grows stays.
+static rh_code read_part(int file, uint64_t version, int64_t offset, rh_message *out, rh_status *status)
+{
+    struct stat facts;
+    if (fstat(file, &facts) || !S_ISREG(facts.st_mode)) return rh_fail(status, RH_IO, "log.jsonl cannot be read");
+    uint64_t now = ((uint64_t)facts.st_ino & (((uint64_t)1 << 52) - 1)) | (uint64_t)1 << 52;
+    if (version != now || offset < 0 || offset > facts.st_size) offset = 0;
+    char *part = rh_alloc(RH_SERVED_LOG, "view.log", status);
+    if (!part) return RH_MEMORY;
+    ssize_t got = pread(file, part, RH_SERVED_LOG, offset);
+    while (got > 0 && part[got - 1] != '\n') got--;  // the last line may still be on its way
+    rh_code code = got < 0 ? rh_fail(status, RH_IO, "log.jsonl cannot be read: %s", strerror(errno)) : RH_OK;
+    if (code == RH_OK)
+        code = rh_message_print(out, status, "{\"version\":%" PRIu64 ",\"offset\":%" PRId64 ",\"next\":%" PRId64 ",\"bytes\":%lld}\n", now, offset,
+                                offset + got, (long long)facts.st_size);
+    if (code == RH_OK) code = rh_message_append(out, part, (size_t)got, status);
+    rh_free(part);
+    return code;
+}
+
+rh_code rh_served_log(rh_served *s, uint64_t version, int64_t offset, rh_message *out, rh_status *status)
+{
+    char path[RH_PATH_MAX];
+    *out = (rh_message){0};
+    int file = join(s, "log.jsonl", path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (file < 0) return rh_message_print(out, status, "{\"version\":0,\"offset\":0,\"next\":0,\"bytes\":0}\n");
+    rh_code code = read_part(file, version, offset, out, status);
+    close(file);
+    if (code != RH_OK) rh_message_free(out);
+    return code;
+}

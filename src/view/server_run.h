@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// A run folder as the server sees it: every answer that needs the disk. Numbers come in, never names. Safe to call from several threads.
+#pragma once
+#include <pthread.h>
+#include <stdint.h>
+#include "base/status.h"
+#include "io/file.h"
+#include "scene/scene.h"
+#include "view/wire.h"
+
+typedef struct rh_served {
+    char run[RH_PATH_MAX];
+    pthread_mutex_t lock;  // of the fields below
+    rh_scene scene;        // the last one that could be read
+    bool has_scene;
+    uint64_t scene_version;
+    char scene_problem[512];
+} rh_served;
+
+// RH_USER when the folder has no scene that can be read.
+rh_code rh_served_open(rh_served *served, const char *run, rh_status *status);
+void rh_served_close(rh_served *served);
+
+// Which version of a file there is: changes when the file is replaced; 0 = none.
+uint64_t rh_served_points_version(const rh_served *served, int64_t frame);
+uint64_t rh_served_surface_version(const rh_served *served, int64_t frame);
+uint64_t rh_served_scene_version(const rh_served *served);
+
+rh_code rh_served_state(rh_served *served, rh_message *out, rh_status *status);
+rh_code rh_served_points(rh_served *served, int64_t frame, const rh_wire_view *view, rh_message *out, rh_status *status);
+rh_code rh_served_surface(rh_served *served, int64_t frame, rh_message *out, rh_status *status);
+rh_code rh_served_solids(rh_served *served, rh_message *out, rh_status *status);
+rh_code rh_served_scene(rh_served *served, rh_message *out, rh_status *status);
+// Whole lines from `offset` on, at most RH_SERVED_LOG bytes. A log that was replaced or cut (another version) starts at 0 again.
+enum { RH_SERVED_LOG = 2 << 20 };
+rh_code rh_served_log(rh_served *served, uint64_t version, int64_t offset, rh_message *out, rh_status *status);

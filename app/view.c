@@ -51,7 +51,7 @@ static const app_option options[] = {
 };
 
 const app_command app_view = {
-    "view", "RUN", true, "look at a run in a browser, also while it goes on",
+    "view", "RUN", true, false, "look at a run in a browser, also while it goes on",
     "Serves a page with the frames of a run on this machine and prints its address: play, scrub,\n"
     "particles coloured by any attribute, surface, solids, plots of the log, the complete scene.\n"
     "New frames appear by themselves. Control-C ends it.",

@@ -143,6 +143,7 @@ rh_code rh_output_log(rh_output *output, const rh_progress *p, const rh_step_rep
     for (int i = 0; i < report->stage_count; i++)
         fprintf(f, "%s\"%s\":%.6f", i ? "," : "", report->stage_names[i], report->stage_seconds[i]);
     fprintf(f, "}");
+    if (frame_done) fprintf(f, ",\"kinetic_energy\":%.9g,\"potential_energy\":%.9g", p->kinetic_energy, p->potential_energy);
     if (frame_done) write_peaks(f);
     if (frame_done && output->scene->surface.while_running) fprintf(f, ",\"surface_seconds\":%.6f", p->surface_seconds);
     fprintf(f, "}\n");

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "grid/tiles.h"
 #include "io/checkpoint.h"
 #include "world/build.h"
@@ -335,6 +336,29 @@ static rh_code stop_here(run *r, rh_status *status)
     return rh_fail(status, RH_STOPPED, "stopped on request in frame %lld, step %lld", (long long)r->w->frame, (long long)r->w->step);
 }
 
+// Sums by block, in fixed order.
+static rh_code measure_energy(rh_world *w, rh_status *status)
+{
+    int64_t count = w->points.count, blocks = rh_blocks(count);
+    double *sums = rh_alloc((size_t)(2 * blocks + 1) * sizeof *sums, "world.energy", status), *heights = sums + blocks;
+    if (!sums) return RH_MEMORY;
+    const rh_vec3 *p = rh_points_data(&w->points, "P", RH_POINT_VEC3F), *v = rh_points_data(&w->points, "v", RH_POINT_VEC3F);
+    rh_dvec3 g = w->around.gravity;
+#pragma omp parallel for schedule(static)
+    for (int64_t b = 0; b < blocks; b++) {
+        sums[b] = heights[b] = 0;
+        for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, count); i++) {
+            sums[b] += 0.5 * (double)rh_v3_dot(v[i], v[i]);
+            heights[b] -= rh_d3_dot(g, rh_d3_from(p[i]));
+        }
+    }
+    double mass = w->physics->density(w->scene->physics.value) * pow(w->seeder.spacing, w->seeder.dimension);
+    w->progress.kinetic_energy = mass * rh_sum(sums, blocks);
+    w->progress.potential_energy = mass * rh_sum(heights, blocks);
+    rh_free(sums);
+    return RH_OK;
+}
+
 // All steps of the frame in progress.
 static rh_code finish_frame(run *r, rh_status *status)
 {
@@ -349,6 +373,7 @@ static rh_code finish_frame(run *r, rh_status *status)
         if (stop_asked(r)) return stop_here(r, status);
     }
     w->frame_done = true;
+    RH_TRY(measure_energy(w, status));
     RH_TRY(write_frame(r, status));
     // After the files, for it tells how long the surface took.
     if (r->writes && w->step > before) RH_TRY(rh_output_log(&r->output, &w->progress, &w->report, true, status));

@@ -29,6 +29,8 @@ typedef struct rh_progress {
     double residual;          // relative, last step
     double volume, volume_error;  // m^3; relative to what was put in
     double max_speed;         // m/s
+    double kinetic_energy, potential_energy;  // J (in 2D of a layer 1 m thick), of the particles in gravity, height from the
+                              // origin; velocities are half a step behind positions; set at the end of a frame
     int64_t emitted, removed;  // particles, in total
     int64_t memory_bytes;
     double seconds;           // wall time of this step

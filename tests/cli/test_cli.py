@@ -28,6 +28,22 @@ from harness import Case, expectations, scene  # noqa: E402
 COMMANDS = ["run", "check", "info", "surface", "render", "view", "doc"]
 
 
+class Log(Case):
+    def test_energy_of_a_falling_drop(self):
+        """Without solids a drop falls freely: what it loses in height it gains in speed."""
+        (self.folder / "drop.yaml").write_text("rheo: 1\ncell: 0.05\nframes: {last: 6}\nphysics: {liquid: {density: 800}}\n"
+                                               "bodies:\n - {shape: {sphere: {center: [0, 2, 0], radius: 0.2}}}\n")
+        self.rheo("run", "drop.yaml", "--out", "drop", "--quiet")
+        steps = [json.loads(line) for line in (self.folder / "drop/log.jsonl").read_text().splitlines()]
+        ends = [step for step in steps if "kinetic_energy" in step]
+        self.assertEqual([step["frame"] for step in ends], [2, 3, 4, 5, 6])
+        mass = 800 * 0.025 ** 3 * ends[0]["particles"]
+        for step in ends:
+            speed = 9.81 * (step["time"] - step["dt"] / 2)  # velocities are half a step behind positions
+            self.assertAlmostEqual(step["kinetic_energy"] / (0.5 * mass * speed ** 2), 1, 3)
+            self.assertAlmostEqual((step["kinetic_energy"] + step["potential_energy"]) / (mass * 9.81 * 2), 1, 2)
+
+
 class Usage(Case):
     def test_no_command(self):
         _, err = self.rheo(code=2)

@@ -400,6 +400,8 @@ static double liquid_max_step(void *self, const rh_surroundings *around, const r
 
 static int liquid_per_cell_axis(const void *params) { return (int)((const rh_liquid_params *)params)->particles_per_axis; }
 
+static double liquid_density(const void *params) { return ((const rh_liquid_params *)params)->density; }
+
 static int64_t liquid_predict_bytes(const void *params, int dimension, int64_t particles, int64_t tiles)
 {
     const rh_liquid_params *p = params;
@@ -412,4 +414,4 @@ static int64_t liquid_predict_bytes(const void *params, int dimension, int64_t p
 }
 
 const rh_physics rh_liquid = {"liquid", &rh_liquid_table, liquid_create, liquid_destroy, liquid_max_step, liquid_step,
-                              liquid_per_cell_axis, liquid_predict_bytes};
+                              liquid_per_cell_axis, liquid_density, liquid_predict_bytes};

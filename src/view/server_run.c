@@ -16,6 +16,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "io/mesh_file.h"
+#include "io/ply.h"
 #include "io/vdb.h"
 
 enum { MOST_DIGITS = 18, LARGEST_SCENE = 8 << 20 };
@@ -59,10 +60,17 @@ static uint64_t find_frame(const rh_served *s, const char *stem, int64_t frame, 
     return 0;
 }
 
+// A run may have written its particles as OpenVDB, as PLY or as both.
+static uint64_t find_points(const rh_served *s, int64_t frame, char path[RH_PATH_MAX])
+{
+    uint64_t version = find_frame(s, "points/points", frame, ".vdb", path);
+    return version ? version : find_frame(s, "points/points", frame, ".ply", path);
+}
+
 uint64_t rh_served_points_version(const rh_served *s, int64_t frame)
 {
     char path[RH_PATH_MAX];
-    return find_frame(s, "points/points", frame, ".vdb", path);
+    return find_points(s, frame, path);
 }
 
 uint64_t rh_served_surface_version(const rh_served *s, int64_t frame)
@@ -198,6 +206,7 @@ static rh_code write_frames(const rh_served *s, rh_message *out, rh_status *stat
 {
     listing l = {0};
     rh_code code = list_folder(s, "points", ".vdb", false, &l, status);
+    if (code == RH_OK && l.count == 0) code = list_folder(s, "points", ".ply", false, &l, status);
     if (code == RH_OK) code = list_folder(s, "surface", ".ply", true, &l, status);
     merge(&l);
     if (code == RH_OK) code = rh_message_print(out, status, ",\"frames\":[");
@@ -256,11 +265,12 @@ rh_code rh_served_points(rh_served *s, int64_t frame, const rh_wire_view *view, 
 {
     char path[RH_PATH_MAX];
     *out = (rh_message){0};
-    if (!find_frame(s, "points/points", frame, ".vdb", path)) return rh_fail(status, RH_IO, "frame %" PRId64 " has no particles", frame);
+    if (!find_points(s, frame, path)) return rh_fail(status, RH_IO, "frame %" PRId64 " has no particles", frame);
     rh_points points;
     rh_frame_info info = {0};
     rh_points_init(&points);
-    rh_code code = rh_vdb_read_points(path, &points, &info, status);
+    bool ply = strcmp(path + strlen(path) - 4, ".ply") == 0;
+    rh_code code = ply ? rh_ply_read_points(path, &points, &info, status) : rh_vdb_read_points(path, &points, &info, status);
     info.frame = frame;
     if (code == RH_OK) code = rh_wire_points(&points, &info, view, out, status);
     rh_points_free(&points);

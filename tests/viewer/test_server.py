@@ -428,6 +428,22 @@ class Program(Case):
             self.assertEqual(code, 0, err)
             self.assertIn("Control-C", err)
 
+    def test_points_as_ply_and_a_real_surface(self):
+        run = self.folder / "ply"
+        subprocess.run([RHEO, "run", self.folder / "scene.yaml", "--out", run, "--quiet", "--set", "output.vdb=false", "--set", "output.ply=true"], check=True, timeout=PATIENCE)
+        subprocess.run([RHEO, "surface", self.run_folder, "--frames", "1-1", "--mesh", "--quiet", "--out", run / "surface"], check=True, timeout=PATIENCE)
+        server = Server(run, "--quiet")
+        try:
+            state = json.loads(server.get("/api/run")[1])
+            self.assertEqual([(frame, bool(points), bool(surface)) for frame, points, surface in state["frames"]], [(1, True, True), (2, True, False), (3, True, False)])
+            facts, data = unpack(server.get("/api/points?frame=2&attribute=v")[1], b"RHP1")
+            other, same = unpack(self.server.get("/api/points?frame=2&attribute=v")[1], b"RHP1")
+            self.assertEqual((facts["total"], len(data)), (other["total"], len(same)))
+            facts, _ = unpack(server.get("/api/surface?frame=1")[1], b"RHM1")
+            self.assertGreater(facts["triangles"], 1000)
+        finally:
+            server.stop()
+
     def test_a_run_that_changes(self):
         run = self.folder / "changing"
         shutil.copytree(self.run_folder, run)

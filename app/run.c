@@ -97,7 +97,7 @@ static void print_summary(const app_arguments *arguments, const app_progress *pr
     if (code == RH_STOPPED)
         fprintf(stderr, "  go on       rheo run %s --out %s --resume\n", arguments->operand, folder);
     else if (last.frame > 0)
-        fprintf(stderr, "  picture     rheo render %s --frames %lld\n", folder, (long long)last.frame);
+        fprintf(stderr, "  picture     rheo render %s --frames %lld\n  look around rheo view %s\n", folder, (long long)last.frame, folder);
 }
 
 // What was asked for is not all there, so the run has failed, though its points are complete.

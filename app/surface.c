@@ -231,7 +231,7 @@ static void print_json(const job *j, const rh_surface_result *r, double fraction
     printf("\"deep\":%lld,\"droplets\":%lld,\"ellipsoids\":%lld,\"k_s\":{\"least\":%.6g,\"mean\":%.6g,\"most\":%.6g,\"global\":%.6g},\"neighbours\":[", (long long)m->deep,
            (long long)m->droplets, (long long)m->ellipsoids, m->k_min, m->k_mean, m->k_max, m->k_global);
     for (int i = 0; i < RH_SURFACING_HISTOGRAM; i++) printf("%s%lld", i ? "," : "", (long long)m->neighbours[i]);
-    printf("],\"leaves\":%lld,\"voxels\":%lld,\"bytes\":%lld,\"vertices\":%lld,\"polygons\":%lld,\"stages\":{", (long long)m->leaves, (long long)r->voxels, (long long)m->bytes,
+    printf("],\"leaves\":%lld,\"voxels\":%lld,\"volume\":%.9g,\"bytes\":%lld,\"vertices\":%lld,\"polygons\":%lld,\"stages\":{", (long long)m->leaves, (long long)r->voxels, r->volume, (long long)m->bytes,
            (long long)r->vertices, (long long)r->polygons);
     for (int i = 0; i < m->stage_count; i++) printf("%s\"%s\":%.6f", i ? "," : "", m->stage_names[i], m->stage_seconds[i]);
     printf("},\"seconds\":%.6f}\n", r->seconds);

@@ -219,6 +219,7 @@ static rh_code make_grid(job *j, rh_status *status)
     rh_band_free(&j->band);
     if (anything && filters->count) RH_TRY(rh_surface_grid_filter(j->grid, filters->items, filters->count, status));
     j->result->voxels = rh_surface_grid_active(j->grid);
+    j->result->volume = rh_surface_grid_volume(j->grid);
     return RH_OK;
 }
 

@@ -30,6 +30,7 @@ typedef struct rh_surface_result {
     int64_t frame;
     int64_t particles;          // in the file (and those that appear on the way to the next)
     int64_t voxels;             // active, after the filters
+    double volume;              // m^3 inside, after the filters
     int64_t vertices, polygons; // 0 without a mesh
     double seconds;             // wall time, files included
 } rh_surface_result;

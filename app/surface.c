@@ -141,8 +141,8 @@ static rh_code check_file(const app_texts *files, int i, rh_status *status)
 {
     const char *path = files->items[i], *first = files->items[0];
     if (app_is_folder(path)) return rh_fail(status, RH_USER, "%s: found a folder among files, expected one run alone, or files of points", path);
+    if (!rh_file_exists(path)) return rh_fail(status, RH_IO, "%s: no such file or folder, expected a run, or points as .vdb or .ply", path);
     if (!kind_of(path)) return rh_fail(status, RH_USER, "%s: found a file of unknown kind, expected points as .vdb or .ply", path);
-    if (!rh_file_exists(path)) return rh_fail(status, RH_IO, "%s: no such file or folder", path);
     if (strcmp(kind_of(path), kind_of(first)))
         return rh_fail(status, RH_USER, "found %s and %s, expected files of one kind, all .vdb or all .ply", first, path);
     if (files->count > 1 && rh_surface_frame_number(path, NULL) < 0)

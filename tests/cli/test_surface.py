@@ -303,6 +303,7 @@ class Wrong(Surfaces):
         (self.folder / "p.0002.vdb").write_bytes(b"")
         (self.folder / "notes.txt").write_text("no points")
         self.assert_refused("gone.vdb: no such file or folder", "gone.vdb", code=1)
+        self.assert_refused("gone: no such file or folder, expected a run, or points", "gone", code=1)
         self.assert_refused("empty: found no scene.yaml in it, expected the folder of a run, or files of points", "empty")
         self.assert_refused("noframes/points: found no frames, expected points.####.vdb or .ply", "noframes")
         self.assert_refused("empty: found a folder among files", "p.0001.ply", "empty")

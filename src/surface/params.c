@@ -36,7 +36,7 @@ static const rh_param rows[] = {
     {"attributes", RH_PARAM_TEXT, AT(attributes), "", "", .help = "what to carry to the surface besides velocity: names of particle attributes, separated by blanks"},
     {"group", RH_PARAM_TEXT, AT(group), "", "", .help = "integer attribute: points where it is 0 stay spheres"},
     {"skip_deep", RH_PARAM_BOOL, AT(skip_deep), "", "true", .help = "fill the inside of the liquid without looking at its particles one by one"},
-    {"search_radius", RH_PARAM_FLOAT, AT(search_radius), "radii", "5", 2, 20, .help = "how far around a particle neighbours are looked for; 5 is about three particle spacings"},
+    {"search_radius", RH_PARAM_FLOAT, AT(search_radius), "radii", "5", 2, 20, .help = "how far around a particle neighbours are looked for (at most four times as far as around a mean one); 5 is about three particle spacings"},
     {"search", RH_PARAM_CHOICE, AT(search), "", "own", .choices = searches, .help = "whose radius search_radius multiplies when particles differ"},
     {"anisotropy", RH_PARAM_FLOAT, AT(anisotropy), "", "0.25", 0.01, 1, .help = "least ratio between the variances of a neighbourhood: smaller makes flatter ellipsoids, 1 spheres"},
     {"droplet_neighbours", RH_PARAM_INT, AT(droplet_neighbours), "", "20", 0, 1000, .help = "a particle with so many neighbours or fewer, itself included, is a droplet"},

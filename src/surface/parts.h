@@ -22,6 +22,7 @@ typedef struct rh_surface_cloud {
     float radius_all;
     const int32_t *group;       // not 0: gets an ellipsoid; NULL: all do
     double mean_radius, largest_radius, voxel;  // m
+    double widest;              // m: how far neighbours are looked for at most
     rh_tiles cells;             // search cells
     int low[3], high[3];        // those that there are: cells [low, high] along each axis
     uint8_t *depth;             // per cell: how many cells to the nearest empty one, at most `deepest`

@@ -294,7 +294,7 @@ static void add_particle(const shaper *s, const rh_vicinity *v, int32_t t, uint3
     rh_tile at = cloud->cells.at[t];
     rh_vec3 corner = rh_v3((float)(at.x * RH_TILE), (float)(at.y * RH_TILE), (float)(at.z * RH_TILE));
     float radius = rh_cloud_radius(cloud, p);
-    float search = (float)(params->search_radius * (params->search == RH_SEARCH_OWN ? radius : cloud->largest_radius));
+    float search = (float)fmin(params->search_radius * (params->search == RH_SEARCH_OWN ? radius : cloud->largest_radius), cloud->widest);
     rh_f8 sums[SUMS];
     sum_neighbours(v, rh_v3_sub(rh_v3_scale(cloud->position[p], cloud->cells.inverse_h), corner), search * cloud->cells.inverse_h, sums);
     int l = b->count++;
@@ -410,8 +410,7 @@ rh_code rh_shapes_make(rh_surface_cloud *cloud, rh_ellipsoid **out, float *reach
     s.reaches = rh_arena_take(arena, tiles * sizeof *s.reaches, status);
     s.tallies = rh_arena_take(arena, tiles * sizeof *s.tallies, status);
     if (!s.shapes || !s.reaches || !s.tallies) return RH_MEMORY;
-    double widest = cloud->params->search_radius * cloud->largest_radius;
-    RH_TRY(make_vicinities(&s, (int)ceil(widest / cloud->cells.h - 1e-6), arena, status));
+    RH_TRY(make_vicinities(&s, (int)ceil(cloud->widest / cloud->cells.h - 1e-6), arena, status));
     if (cloud->params->global_blend > 0) {
         s.measure_only = true;
         shape_all(&s);

@@ -270,6 +270,26 @@ static void blobs_keep_their_velocities(void **state)
     end(&s);
 }
 
+// One particle fifty times as large as the others: all are where they should be, and the search for neighbours of the small ones is not spoilt (this would
+// take minutes).
+static void giants_are_welcome(void **state)
+{
+    (void)state;
+    set s;
+    begin(&s, 30001);
+    scatter(&s, 15, false);
+    positions(&s)[30000] = rh_v3(60, 0, 0);
+    radii(&s)[30000] = 25;
+    build(&s);
+    assert_int_equal(s.report.ellipsoids + s.report.droplets + s.report.deep, 30001);
+    // Alone, it is a droplet: half its radius. Outside, above and inside of its surface on the far side.
+    int there = (int)lround(72.5 / s.band.voxel), up = (int)lround(12.5 / s.band.voxel), centre = (int)lround(60 / s.band.voxel);
+    assert_near(rh_band_at(&s.band, there, 0, 0), there * s.band.voxel - 72.5, 0.01);
+    assert_near(rh_band_at(&s.band, centre, up, 0), hypot(centre * s.band.voxel - 60, up * s.band.voxel) - 12.5, 0.01);
+    assert_true(rh_band_at(&s.band, (int)(20 / s.band.voxel), 0, 0) > 0);
+    end(&s);
+}
+
 // --- what cannot be used --------------------------------------------------------------------------------------------
 static void bad_points_are_counted(void **state)
 {
@@ -377,7 +397,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_share_their_zero), cmocka_unit_test(kernels_against_exact), cmocka_unit_test(exact_is_exact),
         cmocka_unit_test(spheres_by_brute_force), cmocka_unit_test(both_sides_are_distances), cmocka_unit_test(same_bits_for_any_threads),
-        cmocka_unit_test(blobs_keep_their_velocities), cmocka_unit_test(bad_points_are_counted), cmocka_unit_test(nothing_gives_nothing),
+        cmocka_unit_test(blobs_keep_their_velocities), cmocka_unit_test(giants_are_welcome), cmocka_unit_test(bad_points_are_counted), cmocka_unit_test(nothing_gives_nothing),
         cmocka_unit_test(mistakes_are_named), cmocka_unit_test(memory_may_run_out)};
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

@@ -126,7 +126,7 @@ static rh_code simulate(const app_arguments *arguments, const rh_scene *scene, r
     }
     app_progress_end(&progress);
     rh_log_set_sink(app_log_plain, NULL);
-    if ((code == RH_OK || code == RH_STOPPED) && !arguments->quiet) 
+    if ((code == RH_OK || code == RH_STOPPED) && !arguments->quiet)
         print_summary(arguments, &progress, world, folder, scene->surface.while_running, code);
     return code == RH_OK ? check_surfaces(world, folder, status) : code;
 }

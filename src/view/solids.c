@@ -166,7 +166,9 @@ rh_code rh_shape_triangles(int kind, const void *params, rh_mesh *mesh, rh_vec3 
     } else if (kind == RH_SHAPE_CYLINDER || kind == RH_SHAPE_CAPSULE) {
         const rh_cylinder_params *c = params;  // a capsule has the same fields
         rh_dvec3 along = rh_d3_sub(c->to, c->from);
-        code = (kind == RH_SHAPE_CYLINDER ? cylinder : capsule)(c->from, rh_d3_unit(along), rh_d3_length(along), c->radius, mesh, normal, status);
+        double length = rh_d3_length(along);
+        rh_dvec3 axis = length > 0 ? rh_d3_unit(along) : rh_d3(0, 1, 0);
+        code = (kind == RH_SHAPE_CYLINDER ? cylinder : capsule)(c->from, axis, length, c->radius, mesh, normal, status);
     } else if (kind == RH_SHAPE_TORUS) {
         code = torus(params, mesh, normal, status);
     }

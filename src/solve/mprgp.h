@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Linear complementarity with the operator of poisson.h: finds x with
+//
+//   x >= l,   w = A x + b >= 0,   (x - l) . w = 0
+//
+// which is the least of x.Ax/2 + b.x over x >= l, by MPRGP (modified proportioning with reduced gradient projections), preconditioned on the
+// free set (the unknowns above their bound) by MIC(0) or a multigrid cycle. Vectors are those of the operator, sums double in fixed order.
+#pragma once
+#include "solve/multigrid.h"
+#include "solve/pockets.h"
+
+typedef enum rh_precondition { RH_PRECONDITION_MULTIGRID, RH_PRECONDITION_MIC, RH_PRECONDITION_NONE } rh_precondition;
+extern const char *const rh_precondition_names[];  // "multigrid", "mic", "none", NULL
+
+// What to do when a conjugate gradient step would leave the feasible set.
+typedef enum rh_expansion {
+    RH_EXPANSION_PROJECTED,  // take it and project, when that lowers the energy; else as below
+    RH_EXPANSION_GRADIENT,   // stop at the bound, then one gradient step of fixed length, projected
+} rh_expansion;
+extern const char *const rh_expansion_names[];  // "projected", "gradient", NULL
+
+typedef struct rh_mprgp_options {
+    double tolerance;     // on |free + chopped gradient| / |min(b, 0)|, 2-norms
+    double largest;       // or on the largest |component| of it, in the units of b; 0 = not used
+    int max_iterations;   // products with A
+    rh_precondition preconditioner;
+    rh_expansion expansion;
+    bool estimate_norm;   // power iteration for |A| instead of the bound of twice the largest diagonal
+} rh_mprgp_options;
+
+typedef struct rh_mprgp_report {
+    int iterations;       // all steps
+    int cg, expansions, proportionings;
+    int preparations;     // of the preconditioner: the free set had changed
+    double residual;      // |free + chopped gradient| / |min(b, 0)|
+    double worst;         // largest |min(x - l, w)|, in the units of b
+    double norm;          // used for |A|
+    bool converged;
+} rh_mprgp_report;
+
+// x comes in as a first guess (lifted to l where it is below) and goes out as the solution; w = A x + b. `lower` NULL: l = 0; -INFINITY lets an unknown go free.
+// Parts of A without air that b overfills (its sum there is negative) have no solution: their excess is spread out of b evenly
+// first, so that b changes there. RH_NUMERIC only when the numbers are not finite; not converging is told in the report.
+rh_code rh_mprgp_solve(const rh_poisson *a, float *b, const float *lower, float *x, float *w, const rh_mprgp_options *options,
+                       rh_arena *arena, rh_mprgp_report *report, rh_status *status);

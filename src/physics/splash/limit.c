@@ -228,6 +228,22 @@ void rh_limit_outflow(const rh_limit *l, rh_faces velocity, float dt, float *b)
     }
 }
 
+void rh_limit_take_unheld(const rh_limit *l, const float *q, const float *other, float *b)
+{
+    const rh_tiles *tiles = l->tiles;
+    rh_f8 zero = rh_f8_all(0);
+#pragma omp parallel for schedule(static, 4)
+    for (int32_t n = 0; n < l->matrix.count; n++) {
+        rh_rows rows = rh_layout_rows(&l->layout, q, l->layout.listed[n]);
+        for (int r = 0; r < tiles->cells / 8; r++) {
+            int64_t at = (int64_t)n * tiles->cells + 8 * r;
+            rh_i8 held = rh_f8_load(rows.here + 8 * r) != zero;
+            for (int a = 0; a < tiles->dimension; a++) held |= (rh_row_below(&rows, a, r) != zero) | (rh_row_above(&rows, a, r) != zero);
+            rh_f8_store(b + at, rh_f8_select(held, rh_f8_load(b + at), rh_f8_load(other + at)));
+        }
+    }
+}
+
 // --- what pressure does -----------------------------------------------------------------------------------------------
 static inline rh_f8 give_row(const rh_limit *l, rh_f8 pass, rh_f8 fill)
 {

@@ -48,9 +48,8 @@ typedef struct step {
     rh_tiles tiles;
     rh_cut_cells cut, cut_after;  // solids at the start and at the end of the step
     rh_faces velocity, before, shift;
-    rh_faces fill;  // of faces
-    float *raw;     // filling of cells, as the particles are
-    float *cells;   // and after the density correction
+    rh_faces fill, fill_after;  // filling of faces as the particles are, and after the density correction
+    float *raw, *cells;         // the same of cells
     rh_limit limit;
     float *q;       // pressure
     rh_step_report *report;
@@ -182,7 +181,9 @@ static rh_code solve(step *s, float *b, const float *lower, float *x, const char
 
 static rh_code correct_density(step *s, rh_status *status)
 {
+    s->fill_after = s->fill;
     if (!s->params->density_correction || two_sided(s)) return RH_OK;
+    RH_TRY(rh_faces_new(&s->fill_after, &s->tiles, false, s->arena, status));
     rh_arena_mark mark = rh_arena_save(s->arena);
     float *b = rh_poisson_vector(&s->limit.matrix, s->arena, status), *y = rh_poisson_vector(&s->limit.matrix, s->arena, status);
     if (!b || !y) return RH_MEMORY;
@@ -192,7 +193,7 @@ static rh_code correct_density(step *s, rh_status *status)
     s->report->iterations += report.iterations;
     // Particles are pushed as far as their mass asks for, but never by more than half a cell.
     rh_limit_push(&s->limit, y, s->tiles.h, 0.5f * s->tiles.h, s->shift);
-    RH_TRY(rh_limit_refill(&s->limit, y, s->cells, s->fill, s->arena, status));
+    RH_TRY(rh_limit_refill(&s->limit, y, s->cells, s->fill_after, s->arena, status));
     rh_arena_restore(s->arena, mark);
     return RH_OK;
 }
@@ -261,7 +262,7 @@ static rh_code predict(step *s, float *b, rh_status *status)
     add_forces(s);
     if (two_sided(s)) set_closed_faces(s);
     rh_limit_room(&s->limit, s->cells, b);
-    rh_limit_outflow(&s->limit, s->velocity, s->dt, b);
+    rh_limit_outflow(&s->limit, s->fill_after, s->velocity, s->dt, b);
     bool flux = s->params->prediction == RH_SPLASH_BY_FLUX || two_sided(s);
     return flux ? RH_OK : predict_by_particles(s, b, status);
 }

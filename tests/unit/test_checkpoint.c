@@ -150,6 +150,23 @@ static void a_group_holds_only_0_and_1(void **state)
     scratch_remove(&s);
 }
 
+// A file from before there were groups, kept for the fuzzer.
+static void an_old_checkpoint_loads(void **state)
+{
+    (void)state;
+    rh_status status = {0};
+    rh_checkpoint_reader *r;
+    uint64_t hash;
+    rh_points points;
+    rh_points_init(&points);
+    assert_int_equal(rh_checkpoint_open(RHEO_SOURCE_DIR "/tests/fuzz/corpus/checkpoint/small.h5", &r, &hash, &status), RH_OK);
+    assert_int_equal(rh_checkpoint_get_points(r, &points, &status), RH_OK);
+    assert_true(rh_points_is_valid(&points));
+    assert_true(points.count > 0 && rh_points_find(&points, "P"));
+    rh_points_free(&points);
+    rh_checkpoint_close(r);
+}
+
 static void what_is_missing_is_said(void **state)
 {
     (void)state;
@@ -380,6 +397,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(state_comes_back_to_the_bit),
         cmocka_unit_test(a_group_holds_only_0_and_1),
+        cmocka_unit_test(an_old_checkpoint_loads),
         cmocka_unit_test(what_is_missing_is_said),
         cmocka_unit_test(abandoned_leaves_nothing),
         cmocka_unit_test(a_full_disk_is_noticed),

@@ -211,7 +211,7 @@ static void order_in_the_file_does_not_depend_on_threads(void **state)
     (void)state;
     scratch s = scratch_make();
     scratch_path path = scratch_at(&s, "a.vdb");
-    rh_points written = make(50000), first, read;
+    rh_points written = make_groups(50000, 9), first, read;
     for (int threads = 1; threads <= 4; threads++) {
         rh_points_init(&read);
         rh_threads_set(threads);

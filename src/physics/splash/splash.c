@@ -27,6 +27,7 @@
 #include "physics/pace.h"
 #include "physics/splash/carry.h"
 #include "physics/splash/limit.h"
+#include "physics/splash/spray.h"
 #include "physics/walls.h"
 
 typedef struct splash {
@@ -354,6 +355,14 @@ static void update_velocities(step *s)
     s->report->max_speed = rh_grid_to_velocities(&s->tiles, &update, s->positions, s->velocities, NULL);
 }
 
+static void find_spray(step *s)
+{
+    if (!s->params->spray) return;
+    rh_spray spray = {s->raw, s->velocity, (float)s->params->spray_speed};
+    rh_spray_find(&s->tiles, &spray, s->positions, s->velocities, rh_points_data(s->points, "spray", RH_POINT_GROUP),
+                  rh_points_data(s->points, "foam", RH_POINT_GROUP));
+}
+
 static rh_code advect(step *s, rh_status *status)
 {
     rh_paths way = {.velocity = s->velocity, .shift = s->shift, .dt = s->dt, .rule = s->params->advection == RH_SPLASH_EULER ? RH_PATH_EULER : RH_PATH_HEUN};
@@ -391,6 +400,7 @@ static rh_code splash_step(void *self, const rh_surroundings *around, double dt,
     RH_TRY(extend(&s, status));
     stage(&s, "extend");
     update_velocities(&s);
+    find_spray(&s);
     stage(&s, "update");
     RH_TRY(advect(&s, status));
     stage(&s, "advect");
@@ -407,6 +417,10 @@ static rh_code splash_create(const void *params, const rh_surroundings *around, 
     RH_TRY(rh_points_add(points, "v", RH_POINT_VEC3F, status));
     RH_TRY(rh_points_add(points, "id", RH_POINT_I64, status));
     RH_TRY(rh_points_add(points, "pressure", RH_POINT_F32, status));
+    if (((const rh_splash_params *)params)->spray) {
+        RH_TRY(rh_points_add(points, "spray", RH_POINT_GROUP, status));
+        RH_TRY(rh_points_add(points, "foam", RH_POINT_GROUP, status));
+    }
     splash *me = rh_alloc_zero(sizeof *me, "splash", status);
     if (!me) return RH_MEMORY;
     me->params = *(const rh_splash_params *)params;
@@ -440,7 +454,7 @@ static int64_t splash_predict_bytes(const void *params, int dimension, int64_t p
 {
     (void)params;
     int64_t cells = dimension == 3 ? 512 : 64;
-    int64_t per_particle = 12 + 12 + 8 + 4 + 12;              // P, v, id, pressure; the spare block
+    int64_t per_particle = 12 + 12 + 8 + 4 + 2 + 12;          // P, v, id, pressure, groups; the spare block
     int64_t per_cell = 4 + dimension * 4 * 4 + 2 * 4 + 24 + 40;  // first; four face fields; fillings; solids; solver
     int64_t grid = tiles * (cells * per_cell + 256), sort = 12 * particles;
     return particles * per_particle + (grid > sort ? grid : sort);

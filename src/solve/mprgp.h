@@ -22,7 +22,7 @@ typedef enum rh_expansion {
 extern const char *const rh_expansion_names[];  // "projected", "gradient", NULL
 
 typedef struct rh_mprgp_options {
-    double tolerance;     // on |free + chopped gradient| / |min(b, 0)|, 2-norms
+    double tolerance;     // on |free + chopped gradient|, relative to that at x = l (0 where l is -INFINITY): |min(b, 0)| for l = 0; 2-norms
     double largest;       // or on the largest |component| of it, in the units of b; 0 = not used
     int max_iterations;   // products with A
     rh_precondition preconditioner;
@@ -34,7 +34,8 @@ typedef struct rh_mprgp_report {
     int iterations;       // all steps
     int cg, expansions, proportionings;
     int preparations;     // of the preconditioner: the free set had changed
-    double residual;      // |free + chopped gradient| / |min(b, 0)|
+    double residual;      // what the tolerance is on, of the w that is handed out. The rounding of x alone makes about |A| 1e-7 |x| of it, more
+                          // than a tight tolerance where pressure is high; that much is let pass once the recursion has converged
     double worst;         // largest |min(x - l, w)|, in the units of b
     double norm;          // used for |A|
     bool converged;

@@ -46,7 +46,7 @@ static void halves_part_freely(void **state)
     for (int dimension = 2; dimension <= 3; dimension++)
         for (int flux = 0; flux < 2; flux++) {
             lab l;
-            open_halves(&l, dimension, flux ? "prediction: flux, cfl: 0.1" : "cfl: 1");
+            open_halves(&l, dimension, flux ? "flip: 1, prediction: flux, cfl: 0.1" : "flip: 1, cfl: 1");
             int64_t half = lab_count(&l) / 2;
             lab_run(&l, 0.3, NULL, NULL);
             halves h = halves_of(&l, half);

@@ -237,9 +237,10 @@ static void set_closed_faces(const step *s)
         }
 }
 
-// The mass flux through faces overfills cells behind a moving front even in free flight: there the filling is found by moving the particles ahead. But that is
+// The mass flux through faces overfills cells behind a moving front even in free flight (O-20): there the filling is found by moving the particles ahead. But that is
 // not linear in the velocity as the solve takes it to be, and liquid at rest trembled at its surface and walls (0.5 m/s at cells of 5 cm; several passes
-// about the pressure found changed nothing): so cells that pressure held at the last step, and their neighbours, keep to fluxes.
+// about the pressure found changed nothing). So in cells that pressure held at the last step, and their neighbours, fluxes count as long as
+// both agree to within what gravity moves in a step. (Fluxes alone there: a block in flight that once had touched something was pulled apart at its front.)
 static rh_code predict_by_particles(step *s, float *b, rh_status *status)
 {
     rh_arena_mark mark = rh_arena_save(s->arena);
@@ -252,7 +253,7 @@ static rh_code predict_by_particles(step *s, float *b, rh_status *status)
 #pragma omp parallel for schedule(static)
     for (int64_t c = 0; c < values; c++) ahead[c] = s->cells[c] + (unit * ahead[c] - s->raw[c]);
     rh_limit_room(&s->limit, ahead, free);
-    rh_limit_take_unheld(&s->limit, s->q, free, b);
+    rh_limit_lean(&s->limit, s->q, free, (float)rh_d3_length(s->around->gravity) * s->dt * s->kick * tiles->inverse_h, b);
     rh_arena_restore(s->arena, mark);
     return RH_OK;
 }
@@ -461,4 +462,4 @@ static int64_t splash_predict_bytes(const void *params, int dimension, int64_t p
 }
 
 const rh_physics rh_splash = {"splash", &rh_splash_table, splash_create, splash_destroy, splash_max_step, splash_step,
-                              splash_per_cell_axis, splash_density, splash_predict_bytes};
+                              splash_per_cell_axis, splash_density, true, splash_predict_bytes};

@@ -50,9 +50,9 @@ static void halves_part_freely(void **state)
             int64_t half = lab_count(&l) / 2;
             lab_run(&l, 0.3, NULL, NULL);
             halves h = halves_of(&l, half);
-            print_message("halves in %dD by %s: pressure %.2e Pa, velocities %.7f %.7f\n", dimension, flux ? "fluxes" : "particles", largest_pressure(&l, flux ? 1 : 1e9), h.left, h.right);
+            print_message("halves in %dD by %s: pressure %.2e Pa, velocities %.7f %.7f\n", dimension, flux ? "fluxes" : "particles", largest_pressure(&l, flux ? 0.8 : 1e9), h.left, h.right);
             // With fluxes the outer fronts find themselves overfull (at most 1 % of the speed here), gap and inside do not.
-            assert_true(largest_pressure(&l, flux ? 1 : 1e9) == 0);
+            assert_true(largest_pressure(&l, flux ? 0.8 : 1e9) <= (flux ? 2 : 0));  // Pa; rho v^2 is 1000
             assert_true(fabs(h.left + 1) < (flux ? 0.01 : 1e-5) && fabs(h.right - 1) < (flux ? 0.01 : 1e-5));
             assert_true(fabs(h.left + h.right) < 1e-6);
             lab_close(&l);
@@ -179,7 +179,8 @@ static void colliding_blocks_keep_their_momentum(void **state)
                 assert_true(after < before && after > 0.3 * before);
             } else {
                 print_message("momentum off by %.1e\n", rh_d3_length(rh_d3_sub(sum, start)));
-                assert_true(rh_d3_length(rh_d3_sub(sum, start)) < 2e-6);
+                // Thin corners of faces in 3D count as a little heavier than they are (EMPTIEST in limit.c).
+                assert_true(rh_d3_length(rh_d3_sub(sum, start)) < (dimension == 2 ? 2e-6 : 2e-4));
             }
         }
         lab_close(&l);
@@ -217,6 +218,36 @@ static void liquid_rests_without_popping(void **state)
     }
 }
 
+// t6: what the density correction is for. Euler steps carry turning water outwards, cells overfill, and without the correction pressure turns that into speed:
+// the more the longer the step.
+static double spin(double cfl, bool corrected)
+{
+    lab l;
+    lab_open(&l, "cell: 0.05\ndimension: 2\nframes: {last: 60, fps: 30}\nphysics: {splash: {cfl: %g, density_correction: %s, advection: euler, prediction: flux}}\n"
+             "bodies:\n - {angular_velocity: [0, 0, 6], shape: {box: {min: [0, 0, -1], max: [1, 0.7, 1]}}}\n"
+             "solids:\n - {inside_out: true, shape: {box: {min: [0, 0, -1], max: [1, 1, 1]}}}\n", cfl, corrected ? "true" : "false");
+    double sum = 0;
+    for (int n = 45; n <= 60; n++) {
+        lab_run(&l, n / 30.0, NULL, NULL);
+        sum += lab_kinetic(&l);
+    }
+    lab_close(&l);
+    return sum / 16;
+}
+
+static void without_correction_popping_grows_with_the_step(void **state)
+{
+    (void)state;
+    double ratio[3];
+    for (int n = 0; n < 3; n++) {
+        double cfl = (double[]){0.25, 1, 2}[n];
+        ratio[n] = spin(cfl, false) / spin(cfl, true);
+        print_message("kinetic energy without the density correction, cfl %g: %.2f of that with it\n", cfl, ratio[n]);
+    }
+    assert_true(ratio[0] < ratio[1] && ratio[1] < ratio[2]);
+    assert_true(ratio[2] > 1.25);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,6 +258,7 @@ int main(void)
         cmocka_unit_test(mass_stays_and_the_problem_is_solved),
         cmocka_unit_test(colliding_blocks_keep_their_momentum),
         cmocka_unit_test(liquid_rests_without_popping),
+        cmocka_unit_test(without_correction_popping_grows_with_the_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

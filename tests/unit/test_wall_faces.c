@@ -3,7 +3,7 @@
 //
 // Walls on the grid and for particles against plain loops that ask every shape about every face and particle: the same bits.
 #include "support.h"
-#include "physics/liquid/walls.h"
+#include "physics/walls.h"
 
 typedef struct basin { cloud c; rh_obstacle items[4]; rh_obstacles all; rh_cut_cells cut; rh_cut_cache cache; rh_mesh_sdf *mesh; } basin;
 

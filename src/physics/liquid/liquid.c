@@ -23,7 +23,8 @@
 #include "grid/advect.h"
 #include "grid/transfer.h"
 #include "physics/liquid/volume.h"
-#include "physics/liquid/walls.h"
+#include "physics/pace.h"
+#include "physics/walls.h"
 
 typedef struct liquid {
     rh_liquid_params params;
@@ -297,30 +298,6 @@ static void collide(step *s)
     rh_walls_collide(&s->tiles, &s->cut, s->around->obstacles, 0.1 * (double)spacing(s), s->positions, s->velocities);
 }
 
-// The speed that all but one in ten thousand particles keep below: a few drops thrown up by an impact must not make all of the liquid take
-// small steps. (They fly freely, up to 6 cells a step.) From the counts of speeds in classes of 3 %, which do not depend on order.
-enum { MANTISSA = 5, CLASSES = 1 << (9 + MANTISSA), DROPS = 10000 };
-
-static double common_speed(const rh_points *points)
-{
-    const rh_vec3 *v = rh_points_data(points, "v", RH_POINT_VEC3F);
-    uint32_t counts[CLASSES] = {0};
-#pragma omp parallel for schedule(static) reduction(+ : counts)
-    for (int64_t p = 0; p < points->count; p++) {
-        float square = rh_v3_dot(v[p], v[p]);
-        uint32_t bits;
-        memcpy(&bits, &square, sizeof bits);
-        counts[bits >> (23 - MANTISSA)]++;
-    }
-    int64_t left = points->count / DROPS;
-    int top = CLASSES - 1;
-    for (; top > 0 && counts[top] <= left; top--) left -= counts[top];
-    uint32_t edge = (uint32_t)(top + 1) << (23 - MANTISSA);
-    float square;
-    memcpy(&square, &edge, sizeof square);
-    return isfinite(square) ? sqrt((double)square) : INFINITY;
-}
-
 // Positions live at the ends of steps, velocities in their middles (leapfrog): from the middle of the last step to the middle of
 // this one forces act for half of each, and for half a step at the start of a run. So a particle in free flight is on its
 // parabola exactly; with forces for the whole of each step it was ahead by half a step, 15 % of the way after 0.2 s of fall.
@@ -385,19 +362,9 @@ static void liquid_destroy(void *self)
     rh_free(me);
 }
 
-// Two limits: neither particles (but for a few) nor walls travel more than `cfl` cells, and the shortest surface waves the grid carries (two cells long,
-// frequency sqrt(pi g / h)) stay stable under the symplectic step, omega dt < 2; we keep to 1.25.
 static double liquid_max_step(void *self, const rh_surroundings *around, const rh_points *points)
 {
-    liquid *me = self;
-    double h = around->cell, g = rh_d3_length(around->gravity), travel = me->params.cfl * h;
-    rh_obstacles_place(around->obstacles, around->time, 0);
-    double speed = fmax(common_speed(points), rh_obstacles_max_speed(around->obstacles));
-    double limit = 1e9;
-    if (g > 0) limit = fmin(limit, 0.7 * sqrt(h / g));
-    // From v dt + g dt^2 = travel: a particle at rest may fall during the step.
-    if (g > 0 || speed > 0) limit = fmin(limit, 2 * travel / (speed + sqrt(speed * speed + 4 * g * travel)));
-    return limit;
+    return rh_pace_max_step(((liquid *)self)->params.cfl, around, points);
 }
 
 static int liquid_per_cell_axis(const void *params) { return (int)((const rh_liquid_params *)params)->particles_per_axis; }

@@ -3,7 +3,7 @@
 //
 // Shapes decide, stored distances only tell where they need not be asked: a question to a shape costs as much as all else that is
 // done to a face or particle here.
-#include "physics/liquid/walls.h"
+#include "physics/walls.h"
 
 #include <math.h>
 #include "base/parallel.h"

@@ -29,6 +29,7 @@ typedef struct rh_surroundings {
     // or overlap miss no short pulse and count none twice. NULL = gravity alone from the middle of the last step to the end of this one.
     rh_dvec3 (*acceleration)(rh_dvec3 point, double from, double to, const void *user);
     const void *user;
+    double strongest;          // m/s^2: bound of the acceleration until the end of the frame, for the choice of a time step
     rh_obstacles *obstacles;
     const rh_inflow *inflows;  // active ones
     int inflow_count;

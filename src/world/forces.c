@@ -39,6 +39,14 @@ static rh_dvec3 between_keys(const rh_force_key *before, const rh_force_key *aft
     return rh_d3_add(rh_d3_scale(before->acceleration, 1 - s), rh_d3_scale(after->acceleration, s));
 }
 
+static rh_dvec3 keyed_at(const rh_force_key *keys, int count, double time)
+{
+    if (time <= keys[0].time) return keys[0].acceleration;
+    for (int n = 1; n < count; n++)
+        if (time < keys[n].time) return between_keys(&keys[n - 1], &keys[n], time);
+    return keys[count - 1].acceleration;
+}
+
 // Linear between keys: the value in the middle of each piece, weighted with its length, is the exact mean.
 static rh_dvec3 keyed(const rh_force_key *keys, int count, interval when)
 {
@@ -56,6 +64,19 @@ static rh_dvec3 keyed(const rh_force_key *keys, int count, interval when)
 static rh_dvec3 uniform(const rh_uniform_force *f, interval when)
 {
     return f->keys.count ? rh_d3_add(f->acceleration, keyed(f->keys.items, f->keys.count, when)) : f->acceleration;
+}
+
+// Of all values that the force has, the largest is at an end of the time asked for or at a key within it.
+static double strongest_uniform(const rh_uniform_force *f, interval when)
+{
+    const rh_force_key *keys = f->keys.items;
+    int count = f->keys.count;
+    if (count == 0) return rh_d3_length(f->acceleration);
+    double most = fmax(rh_d3_length(rh_d3_add(f->acceleration, keyed_at(keys, count, when.from))),
+                       rh_d3_length(rh_d3_add(f->acceleration, keyed_at(keys, count, when.to))));
+    for (int n = 0; n < count; n++)
+        if (keys[n].time > when.from && keys[n].time < when.to) most = fmax(most, rh_d3_length(rh_d3_add(f->acceleration, keys[n].acceleration)));
+    return most;
 }
 
 static rh_dvec3 radial(const rh_radial_force *f, place at)
@@ -102,6 +123,29 @@ static rh_dvec3 pull(const rh_force_params *f, place at, interval when)
     case RH_FORCE_EXPLOSION: return explosion(f->force.value, at);
     }
     return rh_d3(0, 0, 0);
+}
+
+static double strongest(const rh_force_params *f, interval when)
+{
+    const void *value = f->force.value;
+    switch ((rh_force_kind)f->force.kind) {
+    case RH_FORCE_UNIFORM: return strongest_uniform(value, when);
+    case RH_FORCE_RADIAL: return fabs(((const rh_radial_force *)value)->acceleration);
+    case RH_FORCE_SWIRL: return fabs(((const rh_swirl_force *)value)->acceleration);
+    case RH_FORCE_EXPLOSION: return ((const rh_explosion_force *)value)->max_speed / ((const rh_explosion_force *)value)->duration;
+    }
+    return 0;
+}
+
+double rh_forces_strongest(const rh_scene *scene, double from, double to)
+{
+    const rh_force_params *forces = scene->forces.items;
+    double sum = rh_d3_length(scene->gravity);
+    for (int i = 0; i < scene->forces.count; i++) {
+        interval when = active(&forces[i], (interval){from, to});
+        if (length(when) > 0) sum += strongest(&forces[i], when);
+    }
+    return sum;
 }
 
 bool rh_forces_act(const rh_scene *scene, double from, double to)

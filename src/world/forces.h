@@ -11,3 +11,6 @@ rh_dvec3 rh_forces_acceleration(rh_dvec3 point, double from, double to, const vo
 
 // Does any force beside gravity act between the two times?
 bool rh_forces_act(const rh_scene *scene, double from, double to);
+
+// No point is accelerated more than this (m/s^2) between the two times: the sum of what each force can do at its strongest, and gravity.
+double rh_forces_strongest(const rh_scene *scene, double from, double to);

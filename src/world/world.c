@@ -143,6 +143,7 @@ rh_code rh_world_step(rh_world *w, double dt_limit, double *dt, rh_status *statu
     w->around.step = w->step;
     w->around.previous_dt = w->last_dt;
     w->around.inflow_count = rh_inflows(&w->seeder, w->time, w->inflows, MAX_INFLOWS);
+    w->around.strongest = rh_forces_strongest(w->scene, w->time, w->time + dt_limit);
     double step = choose_step(w, dt_limit);
     if (!(step > 1e-9 * dt_limit) || !isfinite(step))
         return rh_fail(status, RH_NUMERIC, "step %lld at time %g s: the velocities are so high that no time step is small enough", (long long)w->step + 1, w->time);

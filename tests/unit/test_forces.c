@@ -170,11 +170,56 @@ static void liquids_take_up_the_whole_pulse(void **state)
     assert_int_equal(rh_memory_bytes(), 0);
 }
 
+// The bound holds for random points and intervals and is reached where one force acts alone.
+static void the_strongest_is_a_bound(void **state)
+{
+    (void)state;
+    rh_scene scene;
+    scene_make(&scene, HEAD "forces:\n - {start: 0.1, stop: 0.4, force: {uniform: {acceleration: [1, 0, 0], keys: [{time: 0, acceleration: [0, 0, 0]}, "
+                            "{time: 0.3, acceleration: [40, 9, 0]}, {time: 0.7, acceleration: [0, 0, -5]}]}}}\n"
+                            " - {start: 0.3, force: {radial: {center: [0.2, 0, 0], acceleration: -7, radius: 2}}}\n"
+                            " - {stop: 0.6, force: {swirl: {center: [0, 0, 0], acceleration: 5, radius: 2}}}\n"
+                            " - {force: {explosion: {center: [0, 0, 0], strength: 2, radius: 3, max_speed: 6, at: 0.45, duration: 0.01}}}\n");
+    for (uint64_t n = 0; n < 20000; n++) {
+        rh_dvec3 x = {(double)support_random(n, 0), (double)support_random(n, 1), (double)support_random(n, 2)};
+        double from = 0.5 + 0.5 * (double)support_random(n, 3), to = from + 0.05 * (1.001 + (double)support_random(n, 4));
+        assert_true(rh_d3_length(rh_forces_acceleration(x, from, to, &scene)) <= rh_forces_strongest(&scene, from, to) * (1 + 1e-12));
+    }
+    double g = rh_d3_length(scene.gravity);
+    assert_near(rh_forces_strongest(&scene, 0, 0.1), g + 5, 1e-9);
+    assert_near(rh_forces_strongest(&scene, 0.1, 0.3), g + 5 + sqrt(41 * 41 + 81), 1e-9);  // the key at the end of the interval
+    assert_near(rh_forces_strongest(&scene, 0.29, 0.31), g + 5 + 7 + sqrt(41 * 41 + 81), 1e-9);  // and within it
+    assert_near(rh_forces_strongest(&scene, 0.44, 0.46), g + 5 + 7 + 600, 1e-9);
+    assert_near(rh_forces_strongest(&scene, 1, 2), g + 7, 1e-9);
+    rh_scene_free(&scene);
+}
+
+// Water at rest takes steps in which an explosion cannot throw it farther than cfl cells, although nothing moves yet.
+static void steps_see_an_explosion_coming(void **state)
+{
+    (void)state;
+    rh_scene scene;
+    rh_status status = {0};
+    rh_world *world = NULL;
+    double dt;
+    scene_make(&scene, "rheo: 1\ncell: 0.1\nphysics: {liquid: {cfl: 1}}\ngravity: [0, 0, 0]\nbodies: [{shape: {sphere: {radius: 0.5}}}]\n"
+                       "forces: [{force: {explosion: {center: [0, 0, 0], strength: 1, radius: 1, max_speed: 20, at: 0.05, duration: 0.02}}}]\n");
+    assert_ok(rh_world_create(&scene, &world, &status));
+    assert_ok(rh_world_step(world, 0.05, &dt, &status));
+    assert_near(dt, 0.05, 1e-12);  // nothing happens yet
+    assert_ok(rh_world_step(world, 0.05, &dt, &status));
+    assert_true(dt <= sqrt(0.1 / 1000) + 1e-12 && dt > 0.5 * sqrt(0.1 / 1000));
+    rh_world_free(world);
+    rh_scene_free(&scene);
+    assert_int_equal(rh_memory_bytes(), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(gravity_alone), cmocka_unit_test(uniform_forces_follow_their_keys),
                                        cmocka_unit_test(radial_forces_pull_and_fade), cmocka_unit_test(swirls_turn_about_their_axis),
                                        cmocka_unit_test(short_pulses_are_neither_missed_nor_doubled), cmocka_unit_test(explosions_push_once),
-                                       cmocka_unit_test(explosions_in_two_dimensions), cmocka_unit_test(liquids_take_up_the_whole_pulse)};
+                                       cmocka_unit_test(explosions_in_two_dimensions), cmocka_unit_test(liquids_take_up_the_whole_pulse),
+                                       cmocka_unit_test(the_strongest_is_a_bound), cmocka_unit_test(steps_see_an_explosion_coming)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,6 +47,7 @@ static void pour_tile(const rh_tiles *tiles, const rh_inflow *inflow, int32_t t,
         for (int c = 0; c < tiles->cells; c++) {
             if (inflow_distance(inflow, face_place(tiles, t, c, a)) > 0) continue;
             own->open[a][c] = 0;
+            if (own->pass[a]) own->pass[a][c] = 0;
             own->wall[a][c] = (float)(&inflow->velocity.x)[a];
             own->poured[c] |= (uint8_t)(1 << a);
         }

@@ -282,7 +282,7 @@ static rh_code correct_volume(step *s, rh_status *status)
 
 static rh_code advect(step *s, rh_status *status)
 {
-    rh_paths way = {.velocity = s->velocity, .dt = s->dt, .order = s->params->advection == RH_ADVECT_RK2 ? 2 : 3,
+    rh_paths way = {.velocity = s->velocity, .dt = s->dt, .rule = s->params->advection == RH_ADVECT_RK2 ? RH_PATH_MIDPOINT : RH_PATH_RALSTON,
                         .distance = s->surface.phi, .free_beyond = s->tiles.h};
     if (s->params->volume_correction) way.shift = s->spare;
     RH_TRY(rh_particles_advect(&s->tiles, &way, s->velocities, s->positions, s->arena, status));

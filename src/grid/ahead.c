@@ -33,35 +33,29 @@ RH_INLINE void add(int dimension, const float place[3], float *block)
 }
 
 // Eight particles from `positions`, of which `count` are wanted.
-RH_INLINE void add_eight(const job *j, int dimension, const rh_face_block *velocity, const rh_face_block *shift, rh_tile tile, const float *positions,
-                         uint32_t count, float *block)
+RH_INLINE void add_eight(const job *j, int dimension, const rh_face_block *velocity, rh_tile tile, const float *positions, uint32_t count, float *block)
 {
     rh_eight p;
     rh_f8_load3(positions, &p.axis[0], &p.axis[1], &p.axis[2]);
-    rh_eight local = rh_local_eight(dimension, j->tiles, tile, p), u = rh_sample_faces(dimension, velocity, local), way = {0};
+    rh_eight local = rh_local_eight(dimension, j->tiles, tile, p), u = rh_sample_faces(dimension, velocity, local);
     float scale = j->ahead->dt * j->tiles->inverse_h;
-    for (int a = 0; a < dimension; a++) way.axis[a] = scale * u.axis[a];
-    if (shift) {
-        rh_eight more = rh_sample_faces(dimension, shift, local);
-        for (int a = 0; a < dimension; a++) way.axis[a] += j->tiles->inverse_h * more.axis[a];
-    }
     float places[3][RH_TILE];
     for (int a = 0; a < dimension; a++) {
-        rh_f8 step = rh_f8_max(rh_f8_min(way.axis[a], rh_f8_all(FARTHEST)), rh_f8_all(-FARTHEST));
+        rh_f8 step = rh_f8_max(rh_f8_min(scale * u.axis[a], rh_f8_all(FARTHEST)), rh_f8_all(-FARTHEST));
         rh_f8_store(places[a], local.axis[a] + step + (OVER - 0.5f));
     }
     for (uint32_t i = 0; i < count; i++) add(dimension, (const float[3]){places[0][i], places[1][i], dimension == 3 ? places[2][i] : 0}, block);
 }
 
-RH_INLINE void add_particles(const job *j, int dimension, const rh_face_block *velocity, const rh_face_block *shift, int32_t t, float *block)
+RH_INLINE void add_particles(const job *j, int dimension, const rh_face_block *velocity, int32_t t, float *block)
 {
     uint32_t p = rh_tile_first(j->tiles, t), end = rh_tile_first(j->tiles, t + 1);
     rh_tile at = j->tiles->at[t];
-    for (; p + 8 <= end; p += 8) add_eight(j, dimension, velocity, shift, at, &j->positions[p].x, 8, block);
+    for (; p + 8 <= end; p += 8) add_eight(j, dimension, velocity, at, &j->positions[p].x, 8, block);
     if (p == end) return;
     rh_vec3 rest[8];
     for (uint32_t i = 0; i < 8; i++) rest[i] = j->positions[p + i < end ? p + i : p];
-    add_eight(j, dimension, velocity, shift, at, &rest[0].x, end - p, block);
+    add_eight(j, dimension, velocity, at, &rest[0].x, end - p, block);
 }
 
 // The part of an axis of the block that lies in the tile at `d` (-1, 0, 1).
@@ -92,16 +86,13 @@ static void flush(const rh_tiles *tiles, int32_t t, const float *block, float *c
 
 static void scatter_tile(const job *j, int32_t t)
 {
-    static _Thread_local float block[LARGE], memory[3 * NEAR_SMALL], more[3 * NEAR_SMALL];
+    static _Thread_local float block[LARGE], memory[3 * NEAR_SMALL];
     const rh_tiles *tiles = j->tiles;
-    bool shifted = j->ahead->shift.axis[0];
     memset(block, 0, (tiles->dimension == 3 ? LARGE : SIDE * SIDE) * sizeof(float));
-    rh_face_block velocity, shift;
+    rh_face_block velocity;
     rh_face_block_load(tiles, j->ahead->velocity, t, 1, rh_v3(0, 0, 0), memory, &velocity);
-    if (shifted) rh_face_block_load(tiles, j->ahead->shift, t, 1, rh_v3(0, 0, 0), more, &shift);
-    if (tiles->dimension == 2) add_particles(j, 2, &velocity, shifted ? &shift : NULL, t, block);
-    else if (shifted) add_particles(j, 3, &velocity, &shift, t, block);
-    else add_particles(j, 3, &velocity, NULL, t, block);
+    if (tiles->dimension == 2) add_particles(j, 2, &velocity, t, block);
+    else add_particles(j, 3, &velocity, t, block);
     flush(tiles, t, block, j->cells);
 }
 

@@ -7,10 +7,9 @@
 
 typedef struct rh_ahead {
     rh_faces velocity;  // m/s, known around particles
-    rh_faces shift;     // m, read at the same place; axis[0] NULL = none
     float dt;           // s
 } rh_ahead;
 
-// cells = sum of weights of particles at x + shift(x) + dt velocity(x), each component of the way no longer than 3 cells; particles stay where they are.
+// cells = sum of weights of particles at x + dt velocity(x), each component of the way no longer than 3 cells; particles stay where they are.
 // Needs sorted tiles with a margin of at least 2. The same bits for any number of threads.
 void rh_particles_ahead(const rh_tiles *tiles, const rh_ahead *ahead, const rh_vec3 *positions, float *cells);

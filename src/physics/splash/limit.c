@@ -188,11 +188,11 @@ void rh_limit_room(const rh_limit *l, const float *fill_cells, float *b)
 // What faces let flow: `above` looks at the upper faces of the row.
 typedef struct flow { rh_rows u, pass, fill, wall; } flow;
 
-static flow flow_of(const rh_limit *l, rh_faces velocity, int a, int32_t t)
+static flow flow_of(const rh_limit *l, rh_faces fill, rh_faces velocity, int a, int32_t t)
 {
     const rh_tiles *tiles = l->tiles;
     return (flow){rh_rows_of(tiles, velocity.axis[a], t, ZEROS), rh_rows_apart(tiles, l->two_sided ? l->link[a] : l->cut->pass[a], t, ZEROS),
-                  rh_rows_of(tiles, l->fill.axis[a], t, ZEROS), rh_rows_apart(tiles, l->cut->wall[a], t, ZEROS)};
+                  rh_rows_of(tiles, fill.axis[a], t, ZEROS), rh_rows_apart(tiles, l->cut->wall[a], t, ZEROS)};
 }
 
 static inline rh_f8 flow_row(const rh_limit *l, const flow *f, int a, int r, bool above)
@@ -208,7 +208,7 @@ static inline rh_f8 flow_row(const rh_limit *l, const flow *f, int a, int r, boo
 #undef ROW
 }
 
-void rh_limit_outflow(const rh_limit *l, rh_faces velocity, float dt, float *b)
+void rh_limit_outflow(const rh_limit *l, rh_faces fill_faces, rh_faces velocity, float dt, float *b)
 {
     const rh_tiles *tiles = l->tiles;
     float scale = dt * tiles->inverse_h;
@@ -216,7 +216,7 @@ void rh_limit_outflow(const rh_limit *l, rh_faces velocity, float dt, float *b)
     for (int32_t n = 0; n < l->matrix.count; n++) {
         int32_t t = l->layout.listed[n];
         for (int a = 0; a < tiles->dimension; a++) {
-            flow f = flow_of(l, velocity, a, t);
+            flow f = flow_of(l, fill_faces, velocity, a, t);
             for (int r = 0; r < tiles->cells / 8; r++) {
                 int bits = l->layout.unknown[(int64_t)t * (tiles->cells / 8) + r];
                 if (!bits) continue;
@@ -224,6 +224,22 @@ void rh_limit_outflow(const rh_limit *l, rh_faces velocity, float dt, float *b)
                 rh_f8 leaves = flow_row(l, &f, a, r, true) - flow_row(l, &f, a, r, false);
                 rh_f8_store(out, rh_f8_load(out) + rh_f8_masked(scale * leaves, bits));
             }
+        }
+    }
+}
+
+void rh_limit_take_unheld(const rh_limit *l, const float *q, const float *other, float *b)
+{
+    const rh_tiles *tiles = l->tiles;
+    rh_f8 zero = rh_f8_all(0);
+#pragma omp parallel for schedule(static, 4)
+    for (int32_t n = 0; n < l->matrix.count; n++) {
+        rh_rows rows = rh_layout_rows(&l->layout, q, l->layout.listed[n]);
+        for (int r = 0; r < tiles->cells / 8; r++) {
+            int64_t at = (int64_t)n * tiles->cells + 8 * r;
+            rh_i8 held = rh_f8_load(rows.here + 8 * r) != zero;
+            for (int a = 0; a < tiles->dimension; a++) held |= (rh_row_below(&rows, a, r) != zero) | (rh_row_above(&rows, a, r) != zero);
+            rh_f8_store(b + at, rh_f8_select(held, rh_f8_load(b + at), rh_f8_load(other + at)));
         }
     }
 }
@@ -269,7 +285,7 @@ void rh_limit_push(const rh_limit *l, const float *q, float scale, float most, r
     }
 }
 
-rh_code rh_limit_refill(const rh_limit *l, const float *y, float *fill_cells, rh_faces fill_faces, rh_arena *arena, rh_status *status)
+rh_code rh_limit_refill(const rh_limit *l, const float *y, float *fill_cells, rh_faces after, rh_arena *arena, rh_status *status)
 {
     const rh_tiles *tiles = l->tiles;
     rh_arena_mark mark = rh_arena_save(arena);
@@ -293,9 +309,9 @@ rh_code rh_limit_refill(const rh_limit *l, const float *y, float *fill_cells, rh
         rh_rows rows = rh_rows_of(tiles, change, t, ZEROS);
         for (int a = 0; a < tiles->dimension; a++)
             for (int r = 0; r < tiles->cells / 8; r++) {
-                float *fill = fill_faces.axis[a] + (int64_t)t * tiles->cells + 8 * r;
-                rh_f8 old = rh_f8_load(fill), now = old + 0.5f * (rh_f8_load(rows.here + 8 * r) + rh_row_below(&rows, a, r));
-                rh_f8_store(fill, rh_f8_select(old > rh_f8_all(0), rh_f8_max(now, rh_f8_all(0)), old));
+                int64_t at = (int64_t)t * tiles->cells + 8 * r;
+                rh_f8 old = rh_f8_load(l->fill.axis[a] + at), now = old + 0.5f * (rh_f8_load(rows.here + 8 * r) + rh_row_below(&rows, a, r));
+                rh_f8_store(after.axis[a] + at, rh_f8_select(old > rh_f8_all(0), rh_f8_max(now, rh_f8_all(0)), old));
             }
     }
     rh_arena_restore(arena, mark);

@@ -19,7 +19,7 @@ typedef struct rh_limit {
     const rh_splash_params *params;
     bool two_sided;
     const float **link[3];   // per tile: of lower faces, 0..1 (above 1 with density in the matrix)
-    rh_faces fill;           // of faces
+    rh_faces fill;           // of faces, as the particles are: momentum is theirs
     rh_layout layout;
     rh_poisson matrix;
 } rh_limit;
@@ -30,13 +30,15 @@ rh_code rh_limit_prepare(rh_limit *limit, const rh_splash_params *params, const 
 
 // b = room left now: how much each cell still holds.
 void rh_limit_room(const rh_limit *limit, const float *fill_cells, float *b);
-// b += what flows out through faces in dt.
-void rh_limit_outflow(const rh_limit *limit, rh_faces velocity, float dt, float *b);
+// b += what flows out in dt through faces of the given fillings.
+void rh_limit_outflow(const rh_limit *limit, rh_faces fill_faces, rh_faces velocity, float dt, float *b);
+// b = other in cells where q is 0 and 0 in all cells beside.
+void rh_limit_take_unheld(const rh_limit *limit, const float *q, const float *other, float *b);
 
 // field -= scale give (difference of q); `most` bounds what is subtracted.
 void rh_limit_push(const rh_limit *limit, const float *q, float scale, float most, rh_faces field);
-// What pushing by y does to the fillings of cells, and through their means to those of faces.
-rh_code rh_limit_refill(const rh_limit *limit, const float *y, float *fill_cells, rh_faces fill_faces, rh_arena *arena, rh_status *status);
+// What pushing by y does to the fillings of cells, and through their means to those of faces: after = those of the particles + the change.
+rh_code rh_limit_refill(const rh_limit *limit, const float *y, float *fill_cells, rh_faces after, rh_arena *arena, rh_status *status);
 
 // Lower bounds for pressure that may pull at unknowns at least `depth` cells from air, from walls and from cells where q is 0 (not full the step before).
 rh_code rh_limit_suction(const rh_limit *limit, const float *q, int depth, float *lower, rh_arena *arena, rh_status *status);

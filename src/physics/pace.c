@@ -37,7 +37,8 @@ double rh_pace_max_step(double cells, const rh_surroundings *around, const rh_po
     double speed = fmax(common_speed(points), rh_obstacles_max_speed(around->obstacles));
     double limit = 1e9;
     if (g > 0) limit = fmin(limit, 0.7 * sqrt(h / g));
-    // From v dt + g dt^2 = travel: a particle at rest may fall during the step.
-    if (g > 0 || speed > 0) limit = fmin(limit, 2 * travel / (speed + sqrt(speed * speed + 4 * g * travel)));
+    // From v dt + a dt^2 = travel: a particle at rest may fall during the step, or be thrown by an explosion.
+    double a = fmax(g, around->strongest);
+    if (a > 0 || speed > 0) limit = fmin(limit, 2 * travel / (speed + sqrt(speed * speed + 4 * a * travel)));
     return limit;
 }

@@ -25,9 +25,11 @@ typedef struct rh_surroundings {
     double cell;    // m
     uint64_t seed;
     rh_dvec3 gravity;
-    // Acceleration (m/s^2) of all body forces at a point, gravity included; NULL = gravity alone.
-    rh_dvec3 (*acceleration)(rh_dvec3 point, double time, const void *user);
+    // Acceleration (m/s^2) of all body forces at a point, gravity included: the mean over the times from < to, so that intervals without gap
+    // or overlap miss no short pulse and count none twice. NULL = gravity alone from the middle of the last step to the end of this one.
+    rh_dvec3 (*acceleration)(rh_dvec3 point, double from, double to, const void *user);
     const void *user;
+    double strongest;          // m/s^2: bound of the acceleration until the end of the frame, for the choice of a time step
     rh_obstacles *obstacles;
     const rh_inflow *inflows;  // active ones
     int inflow_count;

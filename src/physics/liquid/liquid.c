@@ -150,20 +150,22 @@ static rh_code extend(step *s, rh_faces field, float band, const float *bands, r
     return rh_faces_extend(&s->tiles, s->surface.phi, s->cut.distance, band, bands, field, s->known, s->arena, status);
 }
 
-// Keeps the velocity before the step and adds what forces do.
+// Keeps the velocity before the step and adds what forces do between the middles of the last step and of this one.
 static void add_forces(const step *s)
 {
     const rh_tiles *tiles = &s->tiles;
+    const rh_surroundings *around = s->around;
+    double to = around->time + 0.5 * (double)s->dt, from = around->time - 0.5 * around->previous_dt;
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < tiles->count; t++)
         for (int a = 0; a < tiles->dimension; a++) {
             float *u = s->velocity.axis[a] + (int64_t)t * tiles->cells, *before = s->spare.axis[a] + (int64_t)t * tiles->cells;
-            float push = s->kick * (float)(&s->around->gravity.x)[a];
+            float push = s->kick * (float)(&around->gravity.x)[a];
             for (int c = 0; c < tiles->cells; c++) {
-                if (s->around->acceleration) {
+                if (around->acceleration) {
                     rh_vec3 x = rh_cell_center(tiles, t, c & 7, c >> 3 & 7, c >> 6);
                     (&x.x)[a] -= 0.5f * tiles->h;
-                    rh_dvec3 g = s->around->acceleration(rh_d3_from(x), s->around->time, s->around->user);
+                    rh_dvec3 g = around->acceleration(rh_d3_from(x), from, to, around->user);
                     push = s->kick * (float)(&g.x)[a];
                 }
                 before[c] = u[c];

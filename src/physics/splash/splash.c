@@ -197,11 +197,12 @@ static rh_code correct_density(step *s, rh_status *status)
     return RH_OK;
 }
 
-// Keeps the velocity before the step and adds what forces do; inflows have theirs.
+// Keeps the velocity before the step and adds what forces do between the middles of the last step and of this one; inflows have theirs.
 static void add_forces(const step *s)
 {
     const rh_tiles *tiles = &s->tiles;
     const rh_surroundings *around = s->around;
+    double to = around->time + 0.5 * (double)s->dt, from = around->time - 0.5 * around->previous_dt;
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < tiles->count; t++)
         for (int a = 0; a < tiles->dimension; a++) {
@@ -212,7 +213,7 @@ static void add_forces(const step *s)
                 if (around->acceleration) {
                     rh_vec3 x = rh_cell_center(tiles, t, c & 7, c >> 3 & 7, c >> 6);
                     (&x.x)[a] -= 0.5f * tiles->h;
-                    rh_dvec3 g = around->acceleration(rh_d3_from(x), around->time, around->user);
+                    rh_dvec3 g = around->acceleration(rh_d3_from(x), from, to, around->user);
                     push = s->kick * (float)(&g.x)[a];
                 }
                 before[c] = u[c];

@@ -244,8 +244,8 @@ static void without_correction_popping_grows_with_the_step(void **state)
         ratio[n] = spin(cfl, false) / spin(cfl, true);
         print_message("kinetic energy without the density correction, cfl %g: %.2f of that with it\n", cfl, ratio[n]);
     }
-    assert_true(ratio[0] < ratio[1] && ratio[1] < ratio[2]);
-    assert_true(ratio[2] > 1.25);
+    assert_true(ratio[0] < 1.2);
+    assert_true(ratio[1] > ratio[0] + 0.1 && ratio[2] > ratio[0] + 0.1);
 }
 
 int main(void)

@@ -524,6 +524,7 @@ static rh_code solve(solver *s, float *b, rh_status *status)
     s->step = STEP / (report->norm > 0 ? report->norm : 1);
     rh_poisson_clear(s->a, s->g);
     s->reference = reference(s);
+    s->products = 0;  // the cap is on the work of solving
     if (!isfinite(s->reference + length2(s, s->b))) return rh_fail(status, RH_NUMERIC, "the right-hand side of the complementarity solve is not finite");
     if (s->reference > 0) {
         lift(s, true);

@@ -455,6 +455,36 @@ static void mic_is_symmetric_positive_and_exact_for_a_chain(void **state)
         }
 }
 
+// Why it ends: no step of any kind goes up. A solve cut short after n products is the beginning of one cut short after n + 1.
+static void energy_never_rises(void **state)
+{
+    (void)state;
+    for (int option = 0; option < 6; option++) {
+        problem p;
+        problem_make(&p, HOLES, 2, 32);
+        rh_mprgp_options options = usual;
+        options.preconditioner = (rh_precondition)(option % 3);
+        options.expansion = (rh_expansion)(option / 3);
+        double *x = rh_arena_take_zero(&p.c.arena, (size_t)p.values * sizeof *x, NULL), last = INFINITY;
+        for (int n = 1; n < 60; n++) {
+            double energy = 0, scale = 0;
+            options.max_iterations = n;
+            for (int64_t v = 0; v < p.values; v++) p.x[v] = is_unknown(&p, v) ? 5 + support_random((uint64_t)v, 65) : 0;
+            solve(&p, NULL, options);
+            for (int64_t v = 0; v < p.values; v++) x[v] = (double)p.x[v];
+            for (int64_t v = 0; v < p.values; v++)
+                if (is_unknown(&p, v)) {
+                    double part = x[v] * (0.5 * product(&p, x, v) + (double)p.b[v]);
+                    energy += part;
+                    scale += fabs(part);
+                }
+            assert_true(energy <= last + 1e-7 * scale);
+            last = energy;
+        }
+        cloud_free(&p.c);
+    }
+}
+
 // The last step's answer, or one near it, is not thrown away; a cap on the work is kept and told.
 static void warm_starts_are_used(void **state)
 {
@@ -557,7 +587,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(face_equals_masked_operator), cmocka_unit_test(mic_is_symmetric_positive_and_exact_for_a_chain),
         cmocka_unit_test(agrees_with_gauss_seidel), cmocka_unit_test(room_everywhere_is_answered_at_once), cmocka_unit_test(overfull_sealed_box),
-        cmocka_unit_test(without_bounds_it_is_cg), cmocka_unit_test(threads_do_not_show), cmocka_unit_test(warm_starts_are_used),
+        cmocka_unit_test(without_bounds_it_is_cg), cmocka_unit_test(threads_do_not_show), cmocka_unit_test(energy_never_rises), cmocka_unit_test(warm_starts_are_used),
         cmocka_unit_test(what_is_not_finite_is_said), cmocka_unit_test(memory_may_run_out_anywhere), cmocka_unit_test(counts_hardly_grow),
     };
     return cmocka_run_group_tests(tests, NULL, nothing_left);

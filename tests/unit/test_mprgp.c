@@ -587,8 +587,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(face_equals_masked_operator), cmocka_unit_test(mic_is_symmetric_positive_and_exact_for_a_chain),
         cmocka_unit_test(agrees_with_gauss_seidel), cmocka_unit_test(room_everywhere_is_answered_at_once), cmocka_unit_test(overfull_sealed_box),
-        cmocka_unit_test(without_bounds_it_is_cg), cmocka_unit_test(threads_do_not_show), cmocka_unit_test(energy_never_rises), cmocka_unit_test(warm_starts_are_used),
-        cmocka_unit_test(what_is_not_finite_is_said), cmocka_unit_test(memory_may_run_out_anywhere), cmocka_unit_test(counts_hardly_grow),
+        cmocka_unit_test(without_bounds_it_is_cg), cmocka_unit_test(threads_do_not_show), cmocka_unit_test(energy_never_rises),
+        cmocka_unit_test(warm_starts_are_used), cmocka_unit_test(what_is_not_finite_is_said), cmocka_unit_test(memory_may_run_out_anywhere), cmocka_unit_test(counts_hardly_grow),
     };
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

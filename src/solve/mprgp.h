@@ -42,7 +42,7 @@ typedef struct rh_mprgp_report {
 } rh_mprgp_report;
 
 // x comes in as a first guess (lifted to l where it is below; with multigrid, a guess far off is replaced by one from coarse levels where that has
-// the lower energy) and goes out as the solution; w = A x + b. `lower` NULL: l = 0; -INFINITY lets an unknown go free.
+// the lower energy) and goes out as the solution; w = A x + b. b is 0 where nothing is unknown. `lower` NULL: l = 0; -INFINITY lets an unknown go free.
 // Parts of A without air that b overfills (its sum there is negative) have no solution: their excess is spread out of b evenly
 // first, so that b changes there. RH_NUMERIC only when the numbers are not finite; not converging is told in the report.
 rh_code rh_mprgp_solve(const rh_poisson *a, float *b, const float *lower, float *x, float *w, const rh_mprgp_options *options,

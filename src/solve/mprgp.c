@@ -269,6 +269,12 @@ static bool expand_by_projection(solver *s, double step, double reach, double sl
 static rh_code proceed(solver *s, double *curvature, rh_arena_mark mark, rh_status *status)
 {
     double reach, old = *curvature;
+    if (rh_pockets_sink(&s->pockets, s->a, s->lower, s->g, s->x)) {
+        refresh(s);
+        s->report->expansions++;
+        *curvature = 0;
+        return RH_OK;
+    }
     RH_TRY(prepare(s, mark, status));
     double along = precondition(s), slope = turn(s, old > 0 ? (float)(-along / old) : 0, &reach);
     *curvature = apply(s, s->p, s->q);

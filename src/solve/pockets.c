@@ -6,6 +6,7 @@
 #include "solve/pockets.h"
 
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 static const uint64_t WEST = 0x0101010101010101ull, SOUTH = 0xffull;
@@ -241,6 +242,36 @@ void rh_pockets_balance_free(const rh_pockets *pockets, const rh_poisson *a, con
             if (part->bits[r >> 3] >> (8 * (r & 7)) & 255 & ~(uint64_t)own[r]) pockets->means[part->group] = 0;
     }
     take_out_means(pockets, a, v);
+}
+
+// How far a row of the pocket lies above its bound; infinite for other cells.
+static rh_f8 above_bound(const rh_pocket_piece *p, const rh_poisson *a, const float *lower, const float *x, int r)
+{
+    int64_t c = (int64_t)p->tile * a->cells + 8 * r;
+    rh_f8 l = lower ? rh_f8_load(lower + c) : rh_f8_all(0);
+    return rh_f8_select(row_mask(p, r), rh_f8_load(x + c) - l, rh_f8_all(INFINITY));
+}
+
+bool rh_pockets_sink(const rh_pockets *pockets, const rh_poisson *a, const float *lower, const float *g, float *x)
+{
+    if (pockets->count == 0) return false;
+    find_means(pockets, a, g);
+    double *depth = pockets->sums;  // per piece; then per pocket in means
+    for (int32_t p = 0; p < pockets->count; p++) {
+        rh_f8 least = rh_f8_all(INFINITY);
+        for (int r = 0; r < a->cells / 8; r++) least = rh_f8_min(least, above_bound(&pockets->pieces[p], a, lower, x, r));
+        depth[p] = INFINITY;
+        for (int i = 0; i < 8; i++) depth[p] = fmin(depth[p], (double)least[i]);
+    }
+    for (int32_t n = 0; n < pockets->groups; n++) pockets->means[n] = pockets->means[n] > 0 ? INFINITY : 0;
+    for (int32_t p = 0; p < pockets->count; p++) pockets->means[pockets->pieces[p].group] = fmin(pockets->means[pockets->pieces[p].group], depth[p]);
+    bool any = false;
+    for (int32_t n = 0; n < pockets->groups; n++) {
+        if (!isfinite(pockets->means[n])) pockets->means[n] = 0;
+        any = any || pockets->means[n] > 0;
+    }
+    if (any) take_out_means(pockets, a, x);
+    return any;
 }
 
 static bool has_bound(const rh_pocket_piece *p, const rh_poisson *a, const float *lower)

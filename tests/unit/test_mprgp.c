@@ -334,6 +334,26 @@ static void overfull_sealed_box(void **state)
         }
 }
 
+// A sealed box that is all but full, from a guess that is above its bounds everywhere: the level of x, which A does not see, has to come down.
+static void sealed_box_with_a_little_room(void **state)
+{
+    (void)state;
+    for (int option = 0; option < 6; option++) {
+        problem p;
+        problem_make(&p, SEALED, 2 + option % 2, 20);
+        double sum = 0;
+        for (int64_t v = 0; v < p.values; v++) sum += (double)p.b[v];
+        for (int64_t v = 0; v < p.values; v++)
+            if (p.a.unknown[v >> 3] >> (v & 7) & 1) p.b[v] += (float)(-sum / (double)p.a.unknowns + 1e-4), p.x[v] = 1;
+        rh_mprgp_options options = usual;
+        options.preconditioner = (rh_precondition)(option % 3);
+        options.expansion = (rh_expansion)(option / 3);
+        assert_true(solve(&p, NULL, options).converged);
+        assert_complementary(&p, NULL, 1e-4);
+        cloud_free(&p.c);
+    }
+}
+
 static void without_bounds_it_is_cg(void **state)
 {
     (void)state;
@@ -587,7 +607,7 @@ int main(int argc, char **argv)
     if (argc > 1) return print_counts(argc, argv), 0;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(face_equals_masked_operator), cmocka_unit_test(mic_is_symmetric_positive_and_exact_for_a_chain),
-        cmocka_unit_test(agrees_with_gauss_seidel), cmocka_unit_test(room_everywhere_is_answered_at_once), cmocka_unit_test(overfull_sealed_box),
+        cmocka_unit_test(agrees_with_gauss_seidel), cmocka_unit_test(room_everywhere_is_answered_at_once), cmocka_unit_test(overfull_sealed_box), cmocka_unit_test(sealed_box_with_a_little_room),
         cmocka_unit_test(without_bounds_it_is_cg), cmocka_unit_test(threads_do_not_show), cmocka_unit_test(energy_never_rises),
         cmocka_unit_test(warm_starts_are_used), cmocka_unit_test(what_is_not_finite_is_said), cmocka_unit_test(memory_may_run_out_anywhere), cmocka_unit_test(counts_hardly_grow),
     };

@@ -344,7 +344,7 @@ static void sealed_box_with_a_little_room(void **state)
         double sum = 0;
         for (int64_t v = 0; v < p.values; v++) sum += (double)p.b[v];
         for (int64_t v = 0; v < p.values; v++)
-            if (p.a.unknown[v >> 3] >> (v & 7) & 1) p.b[v] += (float)(-sum / (double)p.a.unknowns + 1e-4), p.x[v] = 1;
+            if (p.a.unknown[v >> 3] >> (v & 7) & 1) p.b[v] += (float)(-sum / (double)p.a.unknowns + 0.02), p.x[v] = 100;
         rh_mprgp_options options = usual;
         options.preconditioner = (rh_precondition)(option % 3);
         options.expansion = (rh_expansion)(option / 3);

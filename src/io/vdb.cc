@@ -336,9 +336,12 @@ void copy_any(const vp::AttributeArray &array, Kind kind, Index count, void *to)
     }
 }
 
+// A damaged file may name places that a leaf does not have; the library only asserts that it does.
+const vp::AttributeArray *array_at(const vp::AttributeSet &set, size_t place) { return place < set.size() ? set.getConst(place) : nullptr; }
+
 const vp::AttributeArray &array_of(const Leaf &leaf, const Column &column)
 {
-    const vp::AttributeArray *array = leaf.attributeSet().getConst(column.name);
+    const vp::AttributeArray *array = array_at(leaf.attributeSet(), leaf.attributeSet().find(column.name));
     if (!array || kind_of(array->valueType()) != column.kind || array->stride() != 1 || array->size() < leaf.getLastValue())
         throw std::runtime_error("a leaf has no proper attribute " + column.name);
     return *array;
@@ -348,7 +351,7 @@ const vp::AttributeArray &array_of(const Leaf &leaf, const Column &column)
 const vp::GroupAttributeArray &group_of(const Leaf &leaf, const openvdb::Name &name, vp::GroupType &bit)
 {
     const auto index = leaf.attributeSet().groupIndex(name);
-    const vp::AttributeArray *array = leaf.attributeSet().getConst(index.first);
+    const vp::AttributeArray *array = array_at(leaf.attributeSet(), index.first);
     if (!array || !vp::isGroup(*array) || array->stride() != 1 || array->size() < leaf.getLastValue() || index.second >= GROUPS_A_BYTE)
         throw std::runtime_error("a leaf has no proper group " + name);
     bit = vp::GroupType(1u << index.second);
@@ -430,7 +433,7 @@ std::vector<Column> plan_columns(const char *path, const std::vector<const Leaf 
     std::map<size_t, openvdb::Name> by_position;
     for (const auto &entry : set.descriptor().map()) by_position[entry.second] = entry.first;
     for (const auto &entry : by_position) {
-        const vp::AttributeArray *array = set.getConst(entry.first);
+        const vp::AttributeArray *array = array_at(set, entry.first);
         if (!array || entry.second == "P") continue;
         if (vp::isGroup(*array)) continue;
         const Kind kind = vp::isString(*array) ? Kind::unknown : kind_of(array->valueType());
@@ -466,7 +469,7 @@ rh_code add_columns(const std::vector<const Leaf *> &leaves, std::vector<Column>
 
 Column position_column(const Leaf &leaf)
 {
-    const vp::AttributeArray *array = leaf.attributeSet().getConst("P");
+    const vp::AttributeArray *array = array_at(leaf.attributeSet(), leaf.attributeSet().find("P"));
     const Kind kind = array ? kind_of(array->valueType()) : Kind::unknown;
     if (kind != Kind::vec3f && kind != Kind::vec3d) throw std::runtime_error("the points have no positions P");
     return Column{"P", kind, false};
@@ -547,7 +550,7 @@ void describe_points(std::ostream &out, const vp::PointDataGrid &grid)
     out << ", attributes";
     const vp::AttributeSet &set = leaves[0]->attributeSet();
     for (const auto &entry : set.descriptor().map()) {
-        const vp::AttributeArray *array = set.getConst(entry.second);
+        const vp::AttributeArray *array = array_at(set, entry.second);
         if (array && !vp::isGroup(*array)) out << ' ' << entry.first << ':' << (vp::isString(*array) ? "string" : array->valueType());
     }
     for (const auto &entry : set.descriptor().groupMap()) out << ", group " << entry.first << " of " << group_size(leaves, entry.first) << " points";

@@ -65,6 +65,7 @@ typedef struct rh_physics {
     // Particles seeded or emitted fill 1 / per_cell(params) of a cell each.
     int (*per_cell_axis)(const void *params);  // particles per cell and axis (2 -> 8 a cell in 3D)
     double (*density)(const void *params);     // kg/m^3 of the material at rest
+    bool on_lattice;  // particles start exactly on the lattice; else jittered, and fitted to the surfaces of bodies
     // Bytes the method needs at its peak for so many particles and grid tiles, particles included (for `rheo check`).
     int64_t (*predict_bytes)(const void *params, int dimension, int64_t particles, int64_t tiles);
 } rh_physics;

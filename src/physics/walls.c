@@ -207,8 +207,8 @@ rh_code rh_walls_constrain(const rh_tiles *tiles, const rh_cut_cells *cut, const
 // --- particles ----------------------------------------------------------------------------------------------------
 static void collide(const rh_obstacles *obstacles, double gap, int dimension, rh_vec3 *position, rh_vec3 *velocity)
 {
-    // A few times, so that a particle pushed out of one wall into another (a corner) leaves both.
-    for (int n = 0; n < 3; n++) {
+    // Several times, so that a particle pushed out of one wall into another (a corner) leaves both: the narrower the wedge, the more often.
+    for (int n = 0; n < 10; n++) {
         int which;
         rh_dvec3 x = rh_d3_from(*position);
         double distance = rh_obstacles_distance(obstacles, x, &which);

@@ -5,6 +5,7 @@
 // tile borders by union-find, in order of tiles. A piece with air that reaches no border is finished and forgotten: spray costs nothing here.
 #include "solve/pockets.h"
 
+#include <float.h>
 #include <string.h>
 
 static const uint64_t WEST = 0x0101010101010101ull, SOUTH = 0xffull;
@@ -202,14 +203,17 @@ static void piece_lower(const rh_pocket_piece *p, const rh_poisson *a, float mea
     }
 }
 
-void rh_pockets_balance(const rh_pockets *pockets, const rh_poisson *a, float *v)
+static void find_means(const rh_pockets *pockets, const rh_poisson *a, const float *v)
 {
-    if (pockets->count == 0) return;
 #pragma omp parallel for schedule(static) if (pockets->count > 8)
     for (int32_t p = 0; p < pockets->count; p++) pockets->sums[p] = piece_sum(&pockets->pieces[p], a, v);
     for (int32_t g = 0; g < pockets->groups; g++) pockets->means[g] = 0;
     for (int32_t p = 0; p < pockets->count; p++) pockets->means[pockets->pieces[p].group] += pockets->sums[p];
     for (int32_t g = 0; g < pockets->groups; g++) pockets->means[g] /= (double)pockets->sizes[g];
+}
+
+static void take_out_means(const rh_pockets *pockets, const rh_poisson *a, float *v)
+{
 #pragma omp parallel for schedule(static) if (pockets->count > 8)
     for (int32_t p = 0; p < pockets->count; p++) {
         int32_t tile = pockets->pieces[p].tile;
@@ -217,4 +221,44 @@ void rh_pockets_balance(const rh_pockets *pockets, const rh_poisson *a, float *v
         for (int32_t q = p; q < pockets->count && pockets->pieces[q].tile == tile; q++)
             piece_lower(&pockets->pieces[q], a, (float)pockets->means[pockets->pieces[q].group], v);
     }
+}
+
+void rh_pockets_balance(const rh_pockets *pockets, const rh_poisson *a, float *v)
+{
+    if (pockets->count == 0) return;
+    find_means(pockets, a, v);
+    take_out_means(pockets, a, v);
+}
+
+void rh_pockets_balance_free(const rh_pockets *pockets, const rh_poisson *a, const uint8_t *free, float *v)
+{
+    if (pockets->count == 0) return;
+    find_means(pockets, a, v);
+    for (int32_t p = 0; p < pockets->count; p++) {
+        const rh_pocket_piece *part = &pockets->pieces[p];
+        const uint8_t *own = free + (int64_t)part->tile * (a->cells / 8);
+        for (int r = 0; r < a->cells / 8; r++)
+            if (part->bits[r >> 3] >> (8 * (r & 7)) & 255 & ~(uint64_t)own[r]) pockets->means[part->group] = 0;
+    }
+    take_out_means(pockets, a, v);
+}
+
+static bool has_bound(const rh_pocket_piece *p, const rh_poisson *a, const float *lower)
+{
+    for (int r = 0; r < a->cells / 8; r++) {
+        rh_i8 bound = rh_f8_load(lower + (int64_t)p->tile * a->cells + 8 * r) > -FLT_MAX;
+        if (rh_i8_bits(bound & row_mask(p, r))) return true;
+    }
+    return false;
+}
+
+void rh_pockets_relieve(const rh_pockets *pockets, const rh_poisson *a, const float *lower, float *v)
+{
+    if (pockets->count == 0) return;
+    find_means(pockets, a, v);
+    for (int32_t p = 0; p < pockets->count; p++) {
+        double *mean = &pockets->means[pockets->pieces[p].group];
+        if (*mean > 0 && (!lower || has_bound(&pockets->pieces[p], a, lower))) *mean = 0;
+    }
+    take_out_means(pockets, a, v);
 }

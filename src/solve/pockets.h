@@ -24,3 +24,8 @@ typedef struct rh_pockets {
 rh_code rh_pockets_find(rh_pockets *pockets, const rh_poisson *a, rh_arena *arena, rh_status *status);
 // Takes the mean of v over each pocket out of it.
 void rh_pockets_balance(const rh_pockets *pockets, const rh_poisson *a, float *v);
+// The same, only for pockets all of whose cells are in `free` (bits as in rh_poisson.unknown).
+void rh_pockets_balance_free(const rh_pockets *pockets, const rh_poisson *a, const uint8_t *free, float *v);
+// For the complementarity problem x >= lower, A x + v >= 0 (lower NULL: 0): makes v balanced in pockets where nothing else can, those with a negative sum,
+// and those where no cell has a bound.
+void rh_pockets_relieve(const rh_pockets *pockets, const rh_poisson *a, const float *lower, float *v);

@@ -64,7 +64,7 @@ static rh_code build(rh_world *w, rh_status *status)
     const rh_scene *scene = w->scene;
     rh_points_init(&w->points);
     RH_TRY(rh_stage_build(scene, &w->stage, status));
-    RH_TRY(rh_seeder_init(&w->seeder, &w->stage, w->physics->per_cell_axis(scene->physics.value), status));
+    RH_TRY(rh_seeder_init(&w->seeder, &w->stage, w->physics->per_cell_axis(scene->physics.value), w->physics->on_lattice, status));
     RH_TRY(rh_points_add(&w->points, "P", RH_POINT_VEC3F, status));
     RH_TRY(rh_points_add(&w->points, "v", RH_POINT_VEC3F, status));
     RH_TRY(rh_points_add(&w->points, "id", RH_POINT_I64, status));
@@ -448,7 +448,7 @@ rh_code rh_world_predict(const rh_scene *scene, rh_prediction *out, rh_status *s
     rh_stage_set stage;
     rh_seeder seeder = {0};
     rh_code code = rh_stage_build(scene, &stage, status);
-    if (code == RH_OK) code = rh_seeder_init(&seeder, &stage, physics->per_cell_axis(scene->physics.value), status);
+    if (code == RH_OK) code = rh_seeder_init(&seeder, &stage, physics->per_cell_axis(scene->physics.value), physics->on_lattice, status);
     if (code == RH_OK) code = rh_seed_count(&seeder, &out->particles, status);
     if (code == RH_OK) {
         double end = frame_time(scene, scene->frames.last), volume = pow(seeder.spacing, (double)scene->dimension), emitted = 0;

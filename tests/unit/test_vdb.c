@@ -394,6 +394,35 @@ static void packed_points_are_read(void **state)
     scratch_remove(&s);
 }
 
+// In the file a name is followed by its place among the arrays of a leaf (of a group: its bit). A place that is not there must not end the process.
+static void places_that_no_leaf_has(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"pscale", "fast", "P"};
+    scratch s = scratch_make();
+    scratch_path path = scratch_at(&s, "a.vdb");
+    for (int n = 0; n < 3; n++) {
+        char *data, key[16] = {0};
+        size_t bytes, length = strlen(names[n]);
+        rh_points read;
+        rh_points_init(&read);
+        foreign_points(path.text, 100);
+        assert_int_equal(rh_file_read(path.text, 1 << 30, &data, &bytes, NULL), RH_OK);
+        key[0] = (char)length;  // a string is its length in 32 bits and its letters
+        memcpy(key + 4, names[n], length);
+        char *found = memmem(data, bytes, key, 4 + length);
+        assert_non_null(found);
+        found[4 + length] = 100;
+        assert_int_equal(rh_file_write(path.text, data, bytes, NULL), RH_OK);
+        rh_code code = rh_vdb_read_points(path.text, &read, NULL, NULL);
+        assert_true(code == RH_USER || (code == RH_OK && !rh_points_find(&read, names[n])));
+        rh_free(rh_vdb_describe(path.text, NULL));
+        rh_points_free(&read);
+        rh_free(data);
+    }
+    scratch_remove(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -408,6 +437,7 @@ int main(void)
         cmocka_unit_test(damaged_files_are_refused),
         cmocka_unit_test(running_out_of_memory),
         cmocka_unit_test(packed_points_are_read),
+        cmocka_unit_test(places_that_no_leaf_has),
     };
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

@@ -20,6 +20,8 @@
 
 // A face never counts as emptier than this share of what it lets through: a hardly filled face between full cells must not be shot away.
 static const float EMPTIEST = 0.02f;
+// Overfilled by so little, a cell is only full: rounding must not make pressure in free flight.
+static const float SLACK = 1e-4f;
 static const float NOTHING = 1e-5f;  // filling: less is no liquid
 static const float ZEROS[RH_CELLS];
 
@@ -177,7 +179,7 @@ void rh_limit_room(const rh_limit *l, const float *fill_cells, float *b)
             rh_f8 left = rh_f8_all(0);
             if (!l->two_sided) {
                 rh_f8 room = rh_f8_load(l->cut->room[t] + 8 * r);
-                left = room - rh_f8_load(fill_cells + (int64_t)t * tiles->cells + 8 * r);
+                left = (1 + SLACK) * room - rh_f8_load(fill_cells + (int64_t)t * tiles->cells + 8 * r);
                 if (right) left *= room;
             }
             rh_f8_store(b + (int64_t)n * tiles->cells + 8 * r, rh_f8_masked(left, l->layout.unknown[(int64_t)t * (tiles->cells / 8) + r]));
@@ -228,7 +230,7 @@ void rh_limit_outflow(const rh_limit *l, rh_faces fill_faces, rh_faces velocity,
     }
 }
 
-void rh_limit_take_unheld(const rh_limit *l, const float *q, const float *other, float *b)
+void rh_limit_lean(const rh_limit *l, const float *q, const float *other, float trust, float *b)
 {
     const rh_tiles *tiles = l->tiles;
     rh_f8 zero = rh_f8_all(0);
@@ -239,7 +241,9 @@ void rh_limit_take_unheld(const rh_limit *l, const float *q, const float *other,
             int64_t at = (int64_t)n * tiles->cells + 8 * r;
             rh_i8 held = rh_f8_load(rows.here + 8 * r) != zero;
             for (int a = 0; a < tiles->dimension; a++) held |= (rh_row_below(&rows, a, r) != zero) | (rh_row_above(&rows, a, r) != zero);
-            rh_f8_store(b + at, rh_f8_select(held, rh_f8_load(b + at), rh_f8_load(other + at)));
+            rh_f8 here = rh_f8_load(b + at), there = rh_f8_load(other + at);
+            rh_f8 near = rh_f8_min(rh_f8_max(here, there - trust), there + trust);
+            rh_f8_store(b + at, rh_f8_select(held, near, there));
         }
     }
 }

@@ -32,8 +32,8 @@ rh_code rh_limit_prepare(rh_limit *limit, const rh_splash_params *params, const 
 void rh_limit_room(const rh_limit *limit, const float *fill_cells, float *b);
 // b += what flows out in dt through faces of the given fillings.
 void rh_limit_outflow(const rh_limit *limit, rh_faces fill_faces, rh_faces velocity, float dt, float *b);
-// b = other in cells where q is 0 and 0 in all cells beside.
-void rh_limit_take_unheld(const rh_limit *limit, const float *q, const float *other, float *b);
+// b becomes `other`, all the way in cells where q is 0 and 0 in all cells beside, and to within `trust` elsewhere.
+void rh_limit_lean(const rh_limit *limit, const float *q, const float *other, float trust, float *b);
 
 // field -= scale give (difference of q); `most` bounds what is subtracted.
 void rh_limit_push(const rh_limit *limit, const float *q, float scale, float most, rh_faces field);

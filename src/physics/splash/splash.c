@@ -27,6 +27,7 @@
 #include "physics/pace.h"
 #include "physics/splash/carry.h"
 #include "physics/splash/limit.h"
+#include "physics/splash/spray.h"
 #include "physics/walls.h"
 
 typedef struct splash {
@@ -72,12 +73,10 @@ static bool two_sided(const step *s) { return s->params->incompressibility == RH
 // Cells around particles that exist: their weights reach one, velocities are spread four.
 enum { MARGIN = 4, LEAST_SWEEPS = 4 };
 
-// No face is faster than a particle may go: a little more than cfl asks for, so that an impact is not cut down.
-static float speed_limit(const step *s)
-{
-    double cells = s->params->cfl + 2 < 5 ? s->params->cfl + 2 : 5;
-    return (float)(cells * s->around->cell / (double)s->dt);
-}
+// No face is faster than a particle may go in a step. Any lower limit took momentum from the thin faces that an impact shoots away: 5e-4 of it
+// in a collision at 3 cells.
+enum { FARTHEST = 5 };
+static float speed_limit(const step *s) { return (float)(FARTHEST * s->around->cell) / s->dt; }
 
 // Pressure (Pa) that a filling of q stands for.
 static float pascal(const step *s)
@@ -237,9 +236,10 @@ static void set_closed_faces(const step *s)
         }
 }
 
-// The mass flux through faces overfills cells behind a moving front even in free flight: there the filling is found by moving the particles ahead. But that is
+// The mass flux through faces overfills cells behind a moving front even in free flight (O-20): there the filling is found by moving the particles ahead. But that is
 // not linear in the velocity as the solve takes it to be, and liquid at rest trembled at its surface and walls (0.5 m/s at cells of 5 cm; several passes
-// about the pressure found changed nothing): so cells that pressure held at the last step, and their neighbours, keep to fluxes.
+// about the pressure found changed nothing). So in cells that pressure held at the last step, and their neighbours, fluxes count as long as
+// both agree to within what gravity moves in a step. (Fluxes alone there: a block in flight that once had touched something was pulled apart at its front.)
 static rh_code predict_by_particles(step *s, float *b, rh_status *status)
 {
     rh_arena_mark mark = rh_arena_save(s->arena);
@@ -252,7 +252,7 @@ static rh_code predict_by_particles(step *s, float *b, rh_status *status)
 #pragma omp parallel for schedule(static)
     for (int64_t c = 0; c < values; c++) ahead[c] = s->cells[c] + (unit * ahead[c] - s->raw[c]);
     rh_limit_room(&s->limit, ahead, free);
-    rh_limit_take_unheld(&s->limit, s->q, free, b);
+    rh_limit_lean(&s->limit, s->q, free, (float)rh_d3_length(s->around->gravity) * s->dt * s->kick * tiles->inverse_h, b);
     rh_arena_restore(s->arena, mark);
     return RH_OK;
 }
@@ -355,6 +355,14 @@ static void update_velocities(step *s)
     s->report->max_speed = rh_grid_to_velocities(&s->tiles, &update, s->positions, s->velocities, NULL);
 }
 
+static void find_spray(step *s)
+{
+    if (!s->params->spray) return;
+    rh_spray spray = {s->raw, s->velocity, (float)s->params->spray_speed};
+    rh_spray_find(&s->tiles, &spray, s->positions, s->velocities, rh_points_data(s->points, "spray", RH_POINT_GROUP),
+                  rh_points_data(s->points, "foam", RH_POINT_GROUP));
+}
+
 static rh_code advect(step *s, rh_status *status)
 {
     rh_paths way = {.velocity = s->velocity, .shift = s->shift, .dt = s->dt, .rule = s->params->advection == RH_SPLASH_EULER ? RH_PATH_EULER : RH_PATH_HEUN};
@@ -392,6 +400,7 @@ static rh_code splash_step(void *self, const rh_surroundings *around, double dt,
     RH_TRY(extend(&s, status));
     stage(&s, "extend");
     update_velocities(&s);
+    find_spray(&s);
     stage(&s, "update");
     RH_TRY(advect(&s, status));
     stage(&s, "advect");
@@ -408,6 +417,10 @@ static rh_code splash_create(const void *params, const rh_surroundings *around, 
     RH_TRY(rh_points_add(points, "v", RH_POINT_VEC3F, status));
     RH_TRY(rh_points_add(points, "id", RH_POINT_I64, status));
     RH_TRY(rh_points_add(points, "pressure", RH_POINT_F32, status));
+    if (((const rh_splash_params *)params)->spray) {
+        RH_TRY(rh_points_add(points, "spray", RH_POINT_GROUP, status));
+        RH_TRY(rh_points_add(points, "foam", RH_POINT_GROUP, status));
+    }
     splash *me = rh_alloc_zero(sizeof *me, "splash", status);
     if (!me) return RH_MEMORY;
     me->params = *(const rh_splash_params *)params;
@@ -441,11 +454,11 @@ static int64_t splash_predict_bytes(const void *params, int dimension, int64_t p
 {
     (void)params;
     int64_t cells = dimension == 3 ? 512 : 64;
-    int64_t per_particle = 12 + 12 + 8 + 4 + 12;              // P, v, id, pressure; the spare block
+    int64_t per_particle = 12 + 12 + 8 + 4 + 2 + 12;          // P, v, id, pressure, groups; the spare block
     int64_t per_cell = 4 + dimension * 4 * 4 + 2 * 4 + 24 + 40;  // first; four face fields; fillings; solids; solver
     int64_t grid = tiles * (cells * per_cell + 256), sort = 12 * particles;
     return particles * per_particle + (grid > sort ? grid : sort);
 }
 
 const rh_physics rh_splash = {"splash", &rh_splash_table, splash_create, splash_destroy, splash_max_step, splash_step,
-                              splash_per_cell_axis, splash_density, splash_predict_bytes};
+                              splash_per_cell_axis, splash_density, true, splash_predict_bytes};

@@ -473,7 +473,7 @@ static void test_wrong_settings(void **state)
         {"physics.liquid.flop=1", "--set physics.liquid.flop=1: unknown name 'flop'; did you mean 'flip'?"},
         {"physics.liqiud.flip=1", "'physics' has no alternative 'liqiud'; did you mean 'liquid'?"},
         {"physics.liquid", "--set physics.liquid: expected path=value"},
-        {"physics=liquid", "--set physics=liquid: physics: expected a mapping with the key liquid"},
+        {"physics=liquid", "--set physics=liquid: physics: expected a mapping with one of the keys liquid or splash"},
         {"frames=3", "frames: expected a mapping, found '3'"},
         {"frames..last=3", "expected a name at '.last=3'"},
         {"frames[0]=3", "expected '.' or '=' after 'frames', found '['"},

@@ -248,6 +248,55 @@ static void without_correction_popping_grows_with_the_step(void **state)
     assert_true(ratio[1] > ratio[0] + 0.1 && ratio[2] > ratio[0] + 0.1);
 }
 
+// A piston sweeps a channel that is a quarter full: the water is pushed ahead, none is left behind or inside, and what touches the piston moves with it.
+static void a_piston_pushes(void **state)
+{
+    (void)state;
+    lab l;
+    lab_open(&l, "cell: 0.05\ndimension: 2\nframes: {last: 60, fps: 30}\nphysics: {splash: {}}\n"
+             "bodies:\n - {shape: {box: {min: [0, 0, -1], max: [3, 0.3, 1]}}}\n"
+             "solids:\n - {inside_out: true, shape: {box: {min: [-1, 0, -2], max: [3, 2, 2]}}}\n"
+             " - {shape: {box: {min: [-0.2, -0.1, -2], max: [0, 2.1, 2]}}, motion: {interpolation: linear, keys: [{time: 0}, {time: 2, translate: [1.5, 0, 0]}]}}\n");
+    lab_run(&l, 1.2, NULL, NULL);
+    double piston = 0.75 * lab_time(&l), sum = 0;
+    int64_t behind = 0, touching = 0;
+    for (int64_t i = 0; i < lab_count(&l); i++) {
+        double ahead = (double)lab_positions(&l)[i].x - piston;
+        behind += ahead < 0;
+        if (ahead < 0.1 && (double)lab_positions(&l)[i].y < 0.3) sum += (double)lab_velocities(&l)[i].x, touching++;
+    }
+    print_message("piston at 0.75 m/s: %lld particles behind it, %lld beside it move at %.3f m/s, deepest %.4f m\n", (long long)behind, (long long)touching,
+                  sum / (double)touching, l.penetration);
+    assert_int_equal(behind, 0);
+    assert_true(l.penetration < 0);
+    assert_true(touching > 20 && fabs(sum / (double)touching - 0.75) < 0.1);
+    lab_close(&l);
+}
+
+// A layer slides over a floor: without slip its lowest cells are held back, with slip nothing holds it.
+static double slide(const char *wall)
+{
+    lab l;
+    lab_open(&l, "cell: 0.05\ndimension: 2\nframes: {last: 60, fps: 30}\nphysics: {splash: {}}\n"
+             "bodies:\n - {velocity: [1, 0, 0], shape: {box: {min: [0, 0, -1], max: [2, 0.2, 1]}}}\nsolids:\n - {wall: %s, shape: {plane: {}}}\n", wall);
+    lab_run(&l, 0.3, NULL, NULL);
+    double sum = 0;
+    int64_t count = 0;
+    for (int64_t i = 0; i < lab_count(&l); i++)
+        if ((double)lab_positions(&l)[i].y < 0.05 && fabs((double)lab_positions(&l)[i].x - 1.2) < 0.4) sum += (double)lab_velocities(&l)[i].x, count++;
+    lab_close(&l);
+    return sum / (double)count;
+}
+
+static void walls_without_slip_hold_back(void **state)
+{
+    (void)state;
+    double slip = slide("slip"), held = slide("no_slip");
+    print_message("lowest cells of a sliding layer: %.3f m/s, without slip %.3f m/s\n", slip, held);
+    assert_true(fabs(slip - 1) < 0.02);
+    assert_true(held < 0.75 && held > -0.05);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +307,8 @@ int main(void)
         cmocka_unit_test(mass_stays_and_the_problem_is_solved),
         cmocka_unit_test(colliding_blocks_keep_their_momentum),
         cmocka_unit_test(liquid_rests_without_popping),
+        cmocka_unit_test(a_piston_pushes),
+        cmocka_unit_test(walls_without_slip_hold_back),
         cmocka_unit_test(without_correction_popping_grows_with_the_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

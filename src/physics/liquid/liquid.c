@@ -248,7 +248,7 @@ static rh_code extend_and_constrain(step *s, rh_status *status)
     RH_TRY(extend(s, s->velocity, BAND, bands, status));
     rh_arena_restore(s->arena, mark);
     if (s->around->obstacles->count > 0)
-        RH_TRY(rh_walls_constrain(&s->tiles, &s->cut, s->around->obstacles, s->velocity, s->arena, status));
+        RH_TRY(rh_walls_constrain(&s->tiles, &s->cut, s->around->obstacles, s->velocity, false, s->arena, status));
     float limit = speed_limit(s);
     int64_t values = rh_tiles_values(&s->tiles);
     for (int a = 0; a < s->tiles.dimension; a++) {
@@ -295,7 +295,8 @@ static void collide(step *s)
 {
     rh_obstacles_place(s->around->obstacles, s->around->time + (double)s->dt, 0);
     // A tenth of the spacing: near enough not to thin the liquid at walls, far enough that rounding cannot put it inside.
-    rh_walls_collide(&s->tiles, &s->cut, s->around->obstacles, 0.1 * (double)spacing(s), s->positions, s->velocities);
+    rh_collision collision = {.gap = 0.1 * (double)spacing(s), .dt = (double)s->dt, .stop = true};
+    rh_walls_collide(&s->tiles, &s->cut, s->around->obstacles, &collision, s->positions, s->velocities);
 }
 
 // Positions live at the ends of steps, velocities in their middles (leapfrog): from the middle of the last step to the middle of

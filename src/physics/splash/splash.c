@@ -325,6 +325,13 @@ static rh_bits known_tile(const step *s, int a, int32_t t)
     return out;
 }
 
+static bool any_no_slip(const rh_obstacles *obstacles)
+{
+    bool any = false;
+    for (int i = 0; i < obstacles->count; i++) any = any || obstacles->items[i].wall == RH_WALL_NO_SLIP;
+    return any;
+}
+
 static rh_code extend(step *s, rh_status *status)
 {
     const rh_tiles *tiles = &s->tiles;
@@ -339,6 +346,7 @@ static rh_code extend(step *s, rh_status *status)
     int sweeps = (int)ceil(s->params->cfl) + 2;
     RH_TRY(rh_faces_spread(tiles, s->velocity, known, sweeps > LEAST_SWEEPS ? sweeps : LEAST_SWEEPS, s->arena, status));
     rh_arena_restore(s->arena, mark);
+    if (any_no_slip(s->around->obstacles)) RH_TRY(rh_walls_constrain(tiles, &s->cut, s->around->obstacles, s->velocity, true, s->arena, status));
     float limit = speed_limit(s);
     int64_t values = rh_tiles_values(tiles);
     for (int a = 0; a < tiles->dimension; a++) {
@@ -372,8 +380,8 @@ static rh_code advect(step *s, rh_status *status)
 static void collide(step *s)
 {
     rh_obstacles_place(s->around->obstacles, s->around->time + (double)s->dt, 0);
-    double gap = 0.1 * s->around->cell / (double)s->params->particles_per_axis;
-    rh_walls_collide(&s->tiles, &s->cut, s->around->obstacles, gap, s->positions, s->velocities);
+    rh_collision collision = {.gap = 0.1 * s->around->cell / (double)s->params->particles_per_axis, .dt = (double)s->dt, .stop = s->params->stop_at_walls};
+    rh_walls_collide(&s->tiles, &s->cut, s->around->obstacles, &collision, s->positions, s->velocities);
 }
 
 static rh_code splash_step(void *self, const rh_surroundings *around, double dt, rh_points *points, rh_step_report *report, rh_status *status)

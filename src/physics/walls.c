@@ -228,9 +228,9 @@ static void go_back(const rh_obstacles *obstacles, rh_dvec3 end, rh_dvec3 start,
     *position = rh_v3_from(start);
 }
 
-static void collide(const rh_obstacles *obstacles, const rh_collision *c, int dimension, rh_vec3 *position, rh_vec3 *velocity)
+static void collide(const rh_obstacles *obstacles, const rh_collision *c, int dimension, uint32_t p, rh_vec3 *position, rh_vec3 *velocity)
 {
-    rh_dvec3 first = rh_d3_from(*position), way = rh_d3_scale(rh_d3_from(*velocity), c->dt);
+    rh_dvec3 first = rh_d3_from(*position);
     // Several times, so that a particle pushed out of one wall into another (a corner) leaves both: the narrower the wedge, the more often.
     for (int n = 0; n < PUSHES; n++) {
         int which;
@@ -243,7 +243,7 @@ static void collide(const rh_obstacles *obstacles, const rh_collision *c, int di
         *position = rh_v3_from(x);
         if (c->stop) stop(obstacles, which, x, normal, velocity);
     }
-    if (rh_obstacles_distance(obstacles, rh_d3_from(*position), NULL) < 0) go_back(obstacles, first, rh_d3_sub(first, way), position);
+    if (c->before && rh_obstacles_distance(obstacles, rh_d3_from(*position), NULL) < 0) go_back(obstacles, first, rh_d3_from(c->before[p]), position);
 }
 
 // By how much distances may be off between two places, beyond the way from one to the other: those of meshes by their slack at either end.
@@ -403,7 +403,7 @@ static void collide_tile(const rh_tiles *tiles, const rh_cut_cells *cut, const r
         int above = rh_i4_bits(x > low), below = rh_i4_bits(x < high);
         if ((above & below & 14) == 14) continue;
         const int away[3] = {(below >> 1 & 1) - (above >> 1 & 1), (below >> 2 & 1) - (above >> 2 & 1), (below >> 3 & 1) - (above >> 3 & 1)};
-        if (mover || !is_safe(&v, positions[p], away)) collide(obstacles, c, tiles->dimension, &positions[p], &velocities[p]);
+        if (mover || !is_safe(&v, positions[p], away)) collide(obstacles, c, tiles->dimension, p, &positions[p], &velocities[p]);
     }
 }
 

@@ -22,12 +22,12 @@ rh_code rh_walls_constrain(const rh_tiles *tiles, const rh_cut_cells *cut, const
 
 typedef struct rh_collision {
     double gap;  // m: how far from solids particles are kept
-    double dt;   // s: how long they moved with their velocity, at least about
     bool stop;   // their velocity into the wall is taken away
+    const rh_vec3 *before;  // positions before they moved; may be NULL
 } rh_collision;
 
 // Moves particles that are inside a solid (or closer than the gap) along the normal to the gap outside (FLIP-8, SPL-9). One that is still inside after
-// several such moves goes back along its way to where that is free. Particles are in the order of the tiles, which were made before they moved: by
+// several such moves (it had gone through half of something) goes back along its way to where that is free, when `before` is known. Particles are in the order of the tiles, which were made before they moved: by
 // less than a tile along each axis. Solids are placed at the end of the step, `cut` is of its start.
 void rh_walls_collide(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles, const rh_collision *collision,
                       rh_vec3 *positions, rh_vec3 *velocities);

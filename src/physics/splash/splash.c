@@ -45,6 +45,7 @@ typedef struct step {
     float kick;     // s: how long forces act in this step, as in the liquid's leapfrog
     rh_points *points;
     rh_vec3 *positions, *velocities;
+    rh_vec3 *start;  // positions at the start of the step; NULL without solids
     rh_arena *arena;
     rh_tiles tiles;
     rh_cut_cells cut, cut_after;  // solids at the start and at the end of the step
@@ -373,6 +374,12 @@ static void find_spray(step *s)
 
 static rh_code advect(step *s, rh_status *status)
 {
+    if (s->around->obstacles->count > 0) {
+        size_t bytes = (size_t)s->points->count * sizeof *s->start;
+        s->start = rh_arena_take(s->arena, bytes, status);
+        if (!s->start) return RH_MEMORY;
+        memcpy(s->start, s->positions, bytes);
+    }
     rh_paths way = {.velocity = s->velocity, .shift = s->shift, .dt = s->dt, .rule = s->params->advection == RH_SPLASH_EULER ? RH_PATH_EULER : RH_PATH_HEUN};
     return rh_particles_advect(&s->tiles, &way, s->velocities, s->positions, s->arena, status);
 }
@@ -380,7 +387,7 @@ static rh_code advect(step *s, rh_status *status)
 static void collide(step *s)
 {
     rh_obstacles_place(s->around->obstacles, s->around->time + (double)s->dt, 0);
-    rh_collision collision = {.gap = 0.1 * s->around->cell / (double)s->params->particles_per_axis, .dt = (double)s->dt, .stop = s->params->stop_at_walls};
+    rh_collision collision = {.gap = 0.1 * s->around->cell / (double)s->params->particles_per_axis, .stop = s->params->stop_at_walls, .before = s->start};
     rh_walls_collide(&s->tiles, &s->cut, s->around->obstacles, &collision, s->positions, s->velocities);
 }
 

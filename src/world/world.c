@@ -20,6 +20,7 @@
 #include "world/seed.h"
 
 enum { MAX_INFLOWS = 64 };
+enum { MANY_STEPS = 256 };  // in one frame: the user is told, once
 
 struct rh_world {
     const rh_scene *scene;
@@ -157,7 +158,9 @@ rh_code rh_world_step(rh_world *w, double dt_limit, double *dt, rh_status *statu
     w->time += step;
     w->last_dt = step;
     w->step++;
-    w->substeps++;
+    if (++w->substeps == MANY_STEPS)
+        rh_log(RH_LOG_WARNING, "frame %lld has taken %d steps: something moves at %.3g m/s, %.3g cells a frame", (long long)w->frame, MANY_STEPS,
+               w->report.max_speed, w->report.max_speed / w->scene->cell / w->scene->frames.fps);
     if (dt) *dt = step;
     fill_progress(w, step, rh_seconds() - start);
     return RH_OK;

@@ -24,6 +24,7 @@
 #include "grid/transfer.h"
 #include "physics/liquid/volume.h"
 #include "physics/pace.h"
+#include "physics/step.h"
 #include "physics/walls.h"
 
 typedef struct liquid {
@@ -37,7 +38,7 @@ typedef struct step {
     const rh_liquid_params *params;
     const rh_surroundings *around;
     float dt;
-    float kick;     // s: how long forces act in this step, see liquid_step
+    float kick;     // s: how long forces act in this step, see physics/step.h
     rh_points *points;
     rh_vec3 *positions, *velocities;
     float (*affine)[9];
@@ -56,16 +57,7 @@ typedef struct step {
     double clock;
 } step;
 
-static void stage(step *s, const char *name)
-{
-    double now = rh_seconds();
-    rh_step_report *r = s->report;
-    if (r->stage_count < RH_MAX_STAGES) {
-        r->stage_names[r->stage_count] = name;
-        r->stage_seconds[r->stage_count++] = now - s->clock;
-    }
-    s->clock = now;
-}
+static void stage(step *s, const char *name) { rh_step_stage(s->report, &s->clock, name); }
 
 static float spacing(const step *s) { return (float)s->around->cell / (float)s->params->particles_per_axis; }
 
@@ -88,14 +80,10 @@ static float speed_limit(const step *s)
 static rh_code sort_particles(step *s, rh_status *status)
 {
     rh_points *points = s->points;
-    const rh_vec3 *unsorted = rh_points_data(points, "P", RH_POINT_VEC3F);
-    RH_TRY(rh_tiles_build(&s->tiles, s->around->dimension, s->around->cell, unsorted, points->count, MARGIN, s->arena, status));
-    RH_TRY(rh_tiles_sort(&s->tiles, points, s->arena, status));
+    RH_TRY(rh_step_sort(s->around, MARGIN, points, &s->tiles, s->arena, s->report, status));
     s->positions = rh_points_data(points, "P", RH_POINT_VEC3F);
     s->velocities = rh_points_data(points, "v", RH_POINT_VEC3F);
     s->affine = s->params->transfer == RH_TRANSFER_APIC ? rh_points_data(points, "C", RH_POINT_MAT3F) : NULL;
-    s->report->tiles = s->tiles.count;
-    rh_arena_lend(s->arena, points->spare, points->spare_bytes);  // free until the next sort
     return RH_OK;
 }
 
@@ -150,30 +138,6 @@ static rh_code extend(step *s, rh_faces field, float band, const float *bands, r
     return rh_faces_extend(&s->tiles, s->surface.phi, s->cut.distance, band, bands, field, s->known, s->arena, status);
 }
 
-// Keeps the velocity before the step and adds what forces do between the middles of the last step and of this one.
-static void add_forces(const step *s)
-{
-    const rh_tiles *tiles = &s->tiles;
-    const rh_surroundings *around = s->around;
-    double to = around->time + 0.5 * (double)s->dt, from = around->time - 0.5 * around->previous_dt;
-#pragma omp parallel for schedule(static)
-    for (int32_t t = 0; t < tiles->count; t++)
-        for (int a = 0; a < tiles->dimension; a++) {
-            float *u = s->velocity.axis[a] + (int64_t)t * tiles->cells, *before = s->spare.axis[a] + (int64_t)t * tiles->cells;
-            float push = s->kick * (float)(&around->gravity.x)[a];
-            for (int c = 0; c < tiles->cells; c++) {
-                if (around->acceleration) {
-                    rh_vec3 x = rh_cell_center(tiles, t, c & 7, c >> 3 & 7, c >> 6);
-                    (&x.x)[a] -= 0.5f * tiles->h;
-                    rh_dvec3 g = around->acceleration(rh_d3_from(x), from, to, around->user);
-                    push = s->kick * (float)(&g.x)[a];
-                }
-                before[c] = u[c];
-                u[c] += push;
-            }
-        }
-}
-
 // Room for the numbers of particles in tiles with liquid.
 static rh_code take_counts(step *s, rh_status *status)
 {
@@ -215,7 +179,7 @@ static rh_code to_grid(step *s, rh_status *status)
         }
     }
     RH_TRY(extend(s, s->velocity, LIQUID_FACES, NULL, status));
-    add_forces(s);
+    rh_step_add_forces(s->around, (double)s->dt, s->kick, tiles, s->velocity, s->spare);
     return RH_OK;
 }
 
@@ -299,9 +263,6 @@ static void collide(step *s)
     rh_walls_collide(&s->tiles, &s->cut, s->around->obstacles, &collision, s->positions, s->velocities);
 }
 
-// Positions live at the ends of steps, velocities in their middles (leapfrog): from the middle of the last step to the middle of
-// this one forces act for half of each, and for half a step at the start of a run. So a particle in free flight is on its
-// parabola exactly; with forces for the whole of each step it was ahead by half a step, 15 % of the way after 0.2 s of fall.
 static rh_code liquid_step(void *self, const rh_surroundings *around, double dt, rh_points *points, rh_step_report *report, rh_status *status)
 {
     liquid *me = self;
@@ -310,7 +271,7 @@ static rh_code liquid_step(void *self, const rh_surroundings *around, double dt,
     *report = (rh_step_report){0};
     if (points->count == 0) return RH_OK;
     rh_arena_reset(&me->arena);
-    step s = {.params = &me->params, .around = around, .dt = (float)dt, .kick = 0.5f * (float)(around->previous_dt + dt),
+    step s = {.params = &me->params, .around = around, .dt = (float)dt, .kick = rh_step_kick(around, dt),
               .points = points, .arena = &me->arena, .cache = &me->cut, .report = report, .clock = rh_seconds()};
     RH_TRY(sort_particles(&s, status));
     stage(&s, "sort");

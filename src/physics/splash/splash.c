@@ -28,6 +28,7 @@
 #include "physics/splash/carry.h"
 #include "physics/splash/limit.h"
 #include "physics/splash/spray.h"
+#include "physics/step.h"
 #include "physics/walls.h"
 
 typedef struct splash {
@@ -42,7 +43,7 @@ typedef struct step {
     const rh_splash_params *params;
     const rh_surroundings *around;
     float dt;
-    float kick;     // s: how long forces act in this step, as in the liquid's leapfrog
+    float kick;     // s: how long forces act in this step, see physics/step.h
     rh_points *points;
     rh_vec3 *positions, *velocities;
     rh_vec3 *start;  // positions at the start of the step; NULL without solids
@@ -58,16 +59,7 @@ typedef struct step {
     double clock;
 } step;
 
-static void stage(step *s, const char *name)
-{
-    double now = rh_seconds();
-    rh_step_report *r = s->report;
-    if (r->stage_count < RH_MAX_STAGES) {
-        r->stage_names[r->stage_count] = name;
-        r->stage_seconds[r->stage_count++] = now - s->clock;
-    }
-    s->clock = now;
-}
+static void stage(step *s, const char *name) { rh_step_stage(s->report, &s->clock, name); }
 
 static bool two_sided(const step *s) { return s->params->incompressibility == RH_SPLASH_BILATERAL; }
 
@@ -88,13 +80,9 @@ static float pascal(const step *s)
 static rh_code sort_particles(step *s, rh_status *status)
 {
     rh_points *points = s->points;
-    const rh_vec3 *unsorted = rh_points_data(points, "P", RH_POINT_VEC3F);
-    RH_TRY(rh_tiles_build(&s->tiles, s->around->dimension, s->around->cell, unsorted, points->count, MARGIN, s->arena, status));
-    RH_TRY(rh_tiles_sort(&s->tiles, points, s->arena, status));
+    RH_TRY(rh_step_sort(s->around, MARGIN, points, &s->tiles, s->arena, s->report, status));
     s->positions = rh_points_data(points, "P", RH_POINT_VEC3F);
     s->velocities = rh_points_data(points, "v", RH_POINT_VEC3F);
-    s->report->tiles = s->tiles.count;
-    rh_arena_lend(s->arena, points->spare, points->spare_bytes);  // free until the next sort
     return RH_OK;
 }
 
@@ -198,30 +186,16 @@ static rh_code correct_density(step *s, rh_status *status)
     return RH_OK;
 }
 
-// Keeps the velocity before the step and adds what forces do between the middles of the last step and of this one; inflows have theirs.
-static void add_forces(const step *s)
+// Inside inflows the flow is given.
+static void set_poured(const step *s)
 {
     const rh_tiles *tiles = &s->tiles;
-    const rh_surroundings *around = s->around;
-    double to = around->time + 0.5 * (double)s->dt, from = around->time - 0.5 * around->previous_dt;
+    if (!s->cut.poured) return;
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < tiles->count; t++)
-        for (int a = 0; a < tiles->dimension; a++) {
-            float *u = s->velocity.axis[a] + (int64_t)t * tiles->cells, *before = s->before.axis[a] + (int64_t)t * tiles->cells;
-            const uint8_t *poured = s->cut.poured ? s->cut.poured[t] : NULL;
-            float push = s->kick * (float)(&around->gravity.x)[a];
-            for (int c = 0; c < tiles->cells; c++) {
-                if (around->acceleration) {
-                    rh_vec3 x = rh_cell_center(tiles, t, c & 7, c >> 3 & 7, c >> 6);
-                    (&x.x)[a] -= 0.5f * tiles->h;
-                    rh_dvec3 g = around->acceleration(rh_d3_from(x), from, to, around->user);
-                    push = s->kick * (float)(&g.x)[a];
-                }
-                before[c] = u[c];
-                u[c] += push;
-                if (poured && poured[c] >> a & 1) u[c] = s->cut.wall[a][t][c];
-            }
-        }
+        for (int a = 0; a < tiles->dimension && s->cut.poured[t]; a++)
+            for (int c = 0; c < tiles->cells; c++)
+                if (s->cut.poured[t][c] >> a & 1) s->velocity.axis[a][(int64_t)t * tiles->cells + c] = s->cut.wall[a][t][c];
 }
 
 // Closed faces of the baseline move with their walls.
@@ -261,7 +235,8 @@ static rh_code predict_by_particles(step *s, float *b, rh_status *status)
 // What cells will be short of room for, before pressure does anything about it.
 static rh_code predict(step *s, float *b, rh_status *status)
 {
-    add_forces(s);
+    rh_step_add_forces(s->around, (double)s->dt, s->kick, &s->tiles, s->velocity, s->before);
+    set_poured(s);
     if (two_sided(s)) set_closed_faces(s);
     rh_limit_room(&s->limit, s->cells, b);
     rh_limit_outflow(&s->limit, s->fill_after, s->velocity, s->dt, b);
@@ -399,7 +374,7 @@ static rh_code splash_step(void *self, const rh_surroundings *around, double dt,
     *report = (rh_step_report){0};
     if (points->count == 0) return RH_OK;
     rh_arena_reset(&me->arena);
-    step s = {.me = me, .params = &me->params, .around = around, .dt = (float)dt, .kick = 0.5f * (float)(around->previous_dt + dt),
+    step s = {.me = me, .params = &me->params, .around = around, .dt = (float)dt, .kick = rh_step_kick(around, dt),
               .points = points, .arena = &me->arena, .report = report, .clock = rh_seconds()};
     RH_TRY(sort_particles(&s, status));
     stage(&s, "sort");

@@ -86,7 +86,8 @@ static void check_ways(int dimension, double dt, int margin, bool clamped)
         int cell[3];
         cell_of(&f.c.tiles, v, cell);
         if (!(fabs((double)f.cells[v] - expected[v]) <= 1e-5 * fmax(1, expected[v])))
-            fail_msg("%dD, ways up to %.2f cells: cell %d %d %d has %g, not %g", dimension, longest, cell[0], cell[1], cell[2], (double)f.cells[v], expected[v]);
+            fail_msg("%dD, ways up to %.2f cells: cell %d %d %d has %g, not %g", dimension, longest, cell[0], cell[1], cell[2],
+                     (double)f.cells[v], expected[v]);
         total += (double)f.cells[v];
         all += expected[v];
     }

@@ -44,7 +44,8 @@ static void check_row(const grid *g, rh_f8 row, int32_t t, int r, int axis, int 
         // In a tile that is not there the cell has the place it would have.
         const int side[3] = {1, 8, 64};
         float expected = other >= 0 ? g->field[other] : missing[8 * r + i - 7 * step * side[axis]];
-        if (found[i] != expected) fail_msg("%dD: row %d of tile %d, lane %d, axis %d, step %d: %g, not %g", tiles->dimension, r, t, i, axis, step, (double)found[i], (double)expected);
+        if (found[i] != expected) fail_msg("%dD: row %d of tile %d, lane %d, axis %d, step %d: %g, not %g", tiles->dimension, r, t, i,
+                                           axis, step, (double)found[i], (double)expected);
     }
 }
 
@@ -169,7 +170,8 @@ static void full_tiles_miss_no_cell(void **state)
         int32_t inner = -1;
         for (int32_t t = 0; t < tiles->count; t++) {
             bool surrounded = true;
-            for (int a = 0; a < dimension; a++) surrounded = surrounded && tiles->near[t][RH_HERE - rh_near_step[a]] >= 0 && tiles->near[t][RH_HERE + rh_near_step[a]] >= 0;
+            for (int a = 0; a < dimension; a++)
+                surrounded = surrounded && tiles->near[t][RH_HERE - rh_near_step[a]] >= 0 && tiles->near[t][RH_HERE + rh_near_step[a]] >= 0;
             assert_int_equal(rh_layout_is_full(&layout, t), surrounded);
             if (surrounded) inner = t;
         }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The limit on fillings (SPL-4, SPL-6, SPL-13) against plain loops in double over single cells and faces, on random fillings, rooms and shares, in all its forms:
-// unknowns, operator, right-hand side, what pressure does to velocities and fillings, and bounds of suction. The table of forms in limit.c is written down
+// The limit on fillings (SPL-4, SPL-6, SPL-13) against plain loops in double over single cells and faces, on random fillings, rooms and shares,
+// in all its forms: unknowns, operator, right-hand side, what pressure does to velocities and fillings, and bounds of suction. The table of forms in limit.c is written down
 // here a second time.
 //
 // Tolerance: sums of a dozen floats of order one, or ten with density in the matrix.
@@ -80,7 +80,8 @@ static void liquid_make(liquid *l, int dimension, int form, bool open)
 {
     rh_status status = {0};
     *l = (liquid){.form = form, .dimension = dimension};
-    l->params = (rh_splash_params){.form = form == TWO_SIDED ? 0 : form, .incompressibility = form == TWO_SIDED ? RH_SPLASH_BILATERAL : RH_SPLASH_UNILATERAL, .air = 0.02};
+    l->params = (rh_splash_params){.form = form == TWO_SIDED ? 0 : form, .air = 0.02,
+                                    .incompressibility = form == TWO_SIDED ? RH_SPLASH_BILATERAL : RH_SPLASH_UNILATERAL};
     cloud_random(&l->c, dimension, H, 20000, rh_v3(0.4f, 0.4f, 0.4f), rh_v3(1.3f, 1.3f, 1.3f), 4);
     fill_solids(l, open);
     l->fill = new_field(l);
@@ -217,7 +218,8 @@ static void check_unknowns(liquid *l)
         bool wet = l->form == TWO_SIDED ? l->c.tiles.first[v + 1] > l->c.tiles.first[v] && l->distance[v] > 0
                                         : fill >= 0.02 * (double)l->room[v] - 1e-9 && fill >= NOTHING;
         wanted += wet && links > 0;
-        if (is_unknown(l, v) != (wet && links > 0)) fail_msg("%s, %dD: value %d should%s be an unknown", names[l->form], l->dimension, (int)v, wet ? "" : " not");
+        if (is_unknown(l, v) != (wet && links > 0))
+            fail_msg("%s, %dD: value %d should%s be an unknown", names[l->form], l->dimension, (int)v, wet ? "" : " not");
     }
     for (int64_t v = 0; v < values; v++) count += is_unknown(l, v);
     assert_int_equal(l->limit.matrix.unknowns, count);

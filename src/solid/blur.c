@@ -43,18 +43,19 @@ static double distance_at(const blur *b, double x, double y, double z)
     return rh_cut_tile_distance(b->obstacles, b->near, p);
 }
 
-// Which points of cell (i, j, k), each -1 .. 8, are solid.
+// Which points of cell (i, j, k), each -1 .. 8, are solid. Those on a wall itself are free, whatever rounding says: neighbouring tiles ask for the same points
+// from different corners and must agree, and liquid that was seeded there must not find too little room.
 static bool sample_cell(const blur *b, int i, int j, int k, double reach, uint8_t *solid)
 {
     bool deep = b->tiles->dimension == 3, any = false;
     int n = b->per_axis;
-    double center = distance_at(b, i + 0.5, j + 0.5, k + 0.5);
+    double center = distance_at(b, i + 0.5, j + 0.5, k + 0.5), wall = -1e-5 * (double)b->tiles->h;
     if (center > reach) return false;
     for (int z = 0; z < (deep ? n : 1); z++)
         for (int y = 0; y < n; y++)
             for (int x = 0; x < n; x++) {
                 int at[3] = {(i + 1) * n + x, (j + 1) * n + y, deep ? (k + 1) * n + z : 0};
-                bool in = center < -reach || distance_at(b, place_of(b, at[0]), place_of(b, at[1]), deep ? place_of(b, at[2]) : 0) < 0;
+                bool in = center < -reach || distance_at(b, place_of(b, at[0]), place_of(b, at[1]), deep ? place_of(b, at[2]) : 0) < wall;
                 solid[at[0] + LINE * (at[1] + LINE * at[2])] = in;
                 any = any || in;
             }

@@ -123,7 +123,8 @@ class Usage(Case):
 class Check(Case):
     def test_all_scenes(self):
         scenes = sorted((harness.SOURCE / "scenes").glob("*.yaml")) + [scene("tiny2d.yaml"), scene("tiny3d.yaml")]
-        self.assertGreater(len(scenes), 2)
+        scenes += [scene("tiny_splash.yaml"), *sorted((harness.SOURCE / "scenes/splash/small").glob("*.yaml"))]
+        self.assertGreater(len(scenes), 10)
         for path in scenes:
             with self.subTest(scene=path.name):
                 out, err = self.rheo("check", path)
@@ -229,7 +230,7 @@ class Run(Case):
                 self.assertGreater(now["resident"], now["peak"] // 2)
 
     def test_run(self):
-        for name, last in (("tiny2d", 6), ("tiny3d", 5)):
+        for name, last in (("tiny2d", 6), ("tiny3d", 5), ("tiny_splash", 5)):
             with self.subTest(scene=name):
                 out, err = self.rheo("run", scene(f"{name}.yaml"), "--frames", f"1-{last}")
                 run = f"run/{name}"
@@ -250,10 +251,12 @@ class Run(Case):
         self.assertNotIn("frame", err)
 
     def test_threads_do_not_matter(self):
-        for threads in (1, 2, 5):
-            self.rheo("run", scene("tiny3d.yaml"), "--out", f"t{threads}", "--threads", threads, "--quiet")
-        self.assertEqual(self.hashes("t1"), self.hashes("t2"))
-        self.assertEqual(self.hashes("t1"), self.hashes("t5"))
+        for name in ("tiny3d", "tiny_splash"):
+            with self.subTest(scene=name):
+                for threads in (1, 2, 5):
+                    self.rheo("run", scene(f"{name}.yaml"), "--out", f"{name}{threads}", "--threads", threads, "--frames", "1-5", "--quiet")
+                self.assertEqual(self.hashes(f"{name}1"), self.hashes(f"{name}2"))
+                self.assertEqual(self.hashes(f"{name}1"), self.hashes(f"{name}5"))
 
     def test_set_reaches_the_run(self):
         self.rheo("run", scene("tiny2d.yaml"), "--out", "a", "--frames", "1-2")
@@ -295,10 +298,13 @@ class Run(Case):
         self.assertIn("a/points", err)
 
 
-class StopAndGoOn(Case):
+class GoingOn:
+    """What must hold for every method: however a run was stopped, going on gives the bits of the run that was not."""
+    scene_name = None
+
     def setUp(self):
         super().setUp()
-        self.arguments = ["run", scene("tiny2d.yaml"), "--out"]
+        self.arguments = ["run", scene(self.scene_name), "--out"]
 
     def reference(self):
         start = time.monotonic()
@@ -329,26 +335,6 @@ class StopAndGoOn(Case):
         self.assertIn("nothing was left to do", self.rheo(*self.arguments, "a", "--resume")[1])
         self.assertEqual(self.hashes("a"), expected)
 
-    def test_terminate_is_an_interrupt(self):
-        process = self.start(*self.arguments, "a")
-        self.wait_for("a/points/points.0002.vdb", process)
-        process.send_signal(signal.SIGTERM)
-        code, err = self.finish(process)
-        self.assertEqual(code, 3, err)
-
-    def test_second_signal_leaves_at_once(self):
-        process = self.start(*self.arguments, "a")
-        self.wait_for("a/points/points.0002.vdb", process)
-        # Both are pending when the process wakes up, so no step can end between them.
-        process.send_signal(signal.SIGSTOP)
-        time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
-        process.send_signal(signal.SIGTERM)
-        process.send_signal(signal.SIGCONT)
-        code, err = self.finish(process)
-        self.assertEqual(code, 130, err)
-        self.assertEqual(sorted(self.hashes("a")), self.frames("a"))
-
     def test_frames_in_parts(self):
         expected = self.reference()
         self.rheo(*self.arguments, "a", "--frames", "1-8")
@@ -374,6 +360,34 @@ class StopAndGoOn(Case):
         steps = [json.loads(line)["step"] for line in (self.folder / "a/log.jsonl").read_text().splitlines()]
         self.assertEqual(sorted(set(steps)), list(range(min(steps), max(steps) + 1)))
 
+
+class SplashGoesOn(GoingOn, Case):
+    scene_name = "tiny_splash.yaml"
+
+
+class StopAndGoOn(GoingOn, Case):
+    scene_name = "tiny2d.yaml"
+
+    def test_terminate_is_an_interrupt(self):
+        process = self.start(*self.arguments, "a")
+        self.wait_for("a/points/points.0002.vdb", process)
+        process.send_signal(signal.SIGTERM)
+        code, err = self.finish(process)
+        self.assertEqual(code, 3, err)
+
+    def test_second_signal_leaves_at_once(self):
+        process = self.start(*self.arguments, "a")
+        self.wait_for("a/points/points.0002.vdb", process)
+        # Both are pending when the process wakes up, so no step can end between them.
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGCONT)
+        code, err = self.finish(process)
+        self.assertEqual(code, 130, err)
+        self.assertEqual(sorted(self.hashes("a")), self.frames("a"))
+
     def test_damaged_checkpoint(self):
         expected = self.reference()
         self.rheo(*self.arguments, "a", "--frames", "1-8")
@@ -394,6 +408,62 @@ class StopAndGoOn(Case):
         _, err = self.rheo(*arguments, "--resume")
         self.assertIn("no checkpoint", err)
         self.assertEqual(self.hashes("a"), self.reference())
+
+
+class Splash(Case):
+    """What users see of the splash method."""
+    scene_name = "tiny_splash.yaml"
+
+    def run_and_look(self, name, *settings):
+        """What `rheo info` tells of the run's last frame."""
+        words = [word for setting in settings for word in ("--set", setting)]
+        self.rheo("run", scene(self.scene_name), "--out", name, "--quiet", *words)
+        last = self.frames(name)[-1]
+        return self.rheo("info", f"{name}/points/points.{last:04d}.vdb")[0]
+
+    def test_check(self):
+        out, err = self.rheo("check", scene(self.scene_name))
+        self.assertRegex(err, r"particles at the start +1 350\n")  # 10 x 15 cells with 9 each, exactly: the lattice is not jittered
+        for words in ("  splash:", "incompressibility: unilateral ", "density_correction: true "):
+            self.assertIn(words, out)
+        for setting, expected in (("form=shars", "did you mean 'shares'"), ("sucton_depth=3", "did you mean 'suction_depth'"),
+                                  ("particles_per_axis=5", "between 1 and 4"), ("air=0", "physics.splash.air")):
+            with self.subTest(setting=setting):
+                self.assertIn(expected, self.rheo("check", scene(self.scene_name), "--set", f"physics.splash.{setting}", code=2)[1])
+        (self.folder / "typo.yaml").write_text(scene(self.scene_name).read_text().replace("splash: {}", "splsh: {}"))
+        self.assertIn("did you mean 'splash'", self.rheo("check", "typo.yaml", code=2)[1])
+
+    def test_groups_and_stages(self):
+        found = self.run_and_look("a")
+        particles = int(re.search(r"(\d+) points", found).group(1))
+        for group in ("spray", "foam"):
+            count = int(re.search(rf"group {group} of (\d+) points", found).group(1))
+            self.assertGreater(count, 0, "a jet and a falling dam have some")
+            self.assertLess(count, particles)
+        self.assertNotIn("pressure", found)
+        out, _ = self.rheo("info", "a")
+        stages = ["sort", "solids", "to_grid", "density", "predict", "pressure", "extend", "update", "advect", "collide"]
+        self.assertEqual(re.findall(rf"(?m)^  ({'|'.join(stages)}) +[\d.]+ s ", out), stages)
+        self.assertRegex(out, r"splash.step +[0-9.]+ MB")
+        steps = [json.loads(line) for line in (self.folder / "a/log.jsonl").read_text().splitlines()]
+        self.assertEqual({tuple(step["stages"]) for step in steps}, {tuple(stages)})
+
+    def test_groups_and_pressure_are_chosen(self):
+        found = self.run_and_look("a", "frames.last=6", "physics.splash.spray=false", "physics.splash.pressure=true")
+        self.assertNotIn("group", found)
+        self.assertIn("pressure:float", found)
+
+    def test_doc(self):
+        self.assertRegex(self.rheo("doc")[0], r"(?m)^  splash +Violent")
+        complete = self.rheo("check", scene(self.scene_name))[0]
+        block = complete[complete.index("  splash:\n"):complete.index("\nbodies:")]
+        names = re.findall(r"(?m)^    (\w+): ", block)
+        self.assertGreater(len(names), 15)
+        plain, markdown = self.rheo("doc", "splash")[0], self.rheo("doc", "splash", "--markdown")[0]
+        for name in names:
+            self.assertRegex(plain, rf"(?m)^  {name}\b")
+            self.assertIn(name, markdown)
+        self.assertIn("did you mean", self.rheo("doc", "splsh", code=2)[1])
 
 
 class Look(Case):

@@ -105,8 +105,8 @@ static void print_frame_head(FILE *to)
 {
     fprintf(to, "\nSplash: seconds a frame of 1/30 s. solve = density + pressure; extrapolate = extend; advect = update + advect + collide + sort;\n"
                 "rasterise = to_grid + predict; solids, and the rest (choice of the time step, emitters), are told apart and are in the total.\n"
-                "Ours: the measured frames, in which much happens. Published: Table 3.2 of the method's source, on hardware that it does not state, so that the\n"
-                "ratio (published / ours) says how much less one waits and nothing about the method. It is given where particles agree within a tenth.\n"
+                "Ours: the measured frames, in which much happens. Published: averages of Table 3.2 of the method's source, on hardware that it does not\n"
+                "state, so that the ratio (published / ours) says how much less one waits and nothing about the method. It is given where particles agree within a tenth.\n"
                 "peak: through rh_alloc, MB. RSS: peak of the whole process, MB.\n\n");
     fprintf(to, "%-14s %-10s %3s %10s %6s", "", "", "thr", "particles", "steps");
     for (int p = 0; p < PARTS; p++) fprintf(to, " %11s", parts[p].name);
@@ -168,7 +168,8 @@ static double mic_ratio(const bench_row *row, double (*of)(const bench_row *), c
 {
     for (int i = 0; i < count; i++)
         if (in_study(&rows[i]) && strcmp(rows[i].entry->preconditioner, "mic") == 0 && strcmp(rows[i].entry->expansion, row->entry->expansion) == 0 &&
-            strcmp(rows[i].entry->group, row->entry->group) == 0 && rows[i].entry->resolution == row->entry->resolution && rows[i].result.threads == row->result.threads)
+            strcmp(rows[i].entry->group, row->entry->group) == 0 && rows[i].entry->resolution == row->entry->resolution &&
+            rows[i].result.threads == row->result.threads)
             return of(&rows[i]) / of(row);
     return 0;
 }
@@ -179,8 +180,8 @@ static void print_solve(FILE *to, const bench_solve *s)
         fprintf(to, "  %8s %7s %7s %7s %7s", "-", "-", "-", "-", "-");
         return;
     }
-    fprintf(to, "  %8.1f %7.1f %7.1f %7.1f %7.1f", each_solve(s, s->iterations), each_solve(s, s->cg), each_solve(s, s->expansions), each_solve(s, s->proportionings),
-            each_solve(s, s->preparations));
+    fprintf(to, "  %8.1f %7.1f %7.1f %7.1f %7.1f", each_solve(s, s->iterations), each_solve(s, s->cg), each_solve(s, s->expansions),
+            each_solve(s, s->proportionings), each_solve(s, s->preparations));
 }
 
 static void print_study_row(FILE *to, const bench_row *row, double solve_ratio, double step_ratio)
@@ -202,8 +203,8 @@ static void print_study_head(FILE *to)
                 "often the preconditioner was prepared. both: of a time step with its two solves (max: the most). Times: milliseconds of the two solves and of the\n"
                 "whole step. mic/this: the same time with MIC(0) over that of the row, same expansion, in this run; above 1 the row is faster.\n"
                 "The exponent e is fitted to steps ~ (cells^(1/3))^e: the method's source states about 1.\n\n");
-    fprintf(to, "%-14s %4s %9s %5s  %8s %7s %7s %7s %7s  %8s %7s %7s %7s %7s  %8s %6s  %9s %8s  %9s %8s\n", "", "/m", "cells", "steps", "density", "CG", "exp.", "prop.", "prep.",
-            "pressure", "CG", "exp.", "prop.", "prep.", "both", "max", "solves ms", "mic/this", "step ms", "mic/this");
+    fprintf(to, "%-14s %4s %9s %5s  %8s %7s %7s %7s %7s  %8s %7s %7s %7s %7s  %8s %6s  %9s %8s  %9s %8s\n", "", "/m", "cells", "steps", "density",
+            "CG", "exp.", "prop.", "prep.", "pressure", "CG", "exp.", "prop.", "prep.", "both", "max", "solves ms", "mic/this", "step ms", "mic/this");
 }
 
 static void print_variant(FILE *to, const bench_row *first, const bench_row *rows, int count)
@@ -214,7 +215,8 @@ static void print_variant(FILE *to, const bench_row *first, const bench_row *row
             print_study_row(to, &rows[i], mic_ratio(&rows[i], solve_ms, rows, count), mic_ratio(&rows[i], step_ms, rows, count));
     double both = exponent(first, NULL, rows, count);
     if (isfinite(both))
-        fprintf(to, "%-14s density %.2f, pressure %.2f, both %.2f\n", "  exponent", exponent(first, "density", rows, count), exponent(first, "pressure", rows, count), both);
+        fprintf(to, "%-14s density %.2f, pressure %.2f, both %.2f\n", "  exponent", exponent(first, "density", rows, count),
+                exponent(first, "pressure", rows, count), both);
 }
 
 static void print_study(FILE *to, const bench_row *rows, int count)
@@ -241,12 +243,12 @@ static const char *const solve_stages[RH_MAX_SOLVES] = {"density", "pressure"};
 
 static void write_header(FILE *to)
 {
-    fprintf(to, "entry,group,scene,resolution,preconditioner,expansion,threads,steps,simulated_seconds,particles,cells,solves_ms_per_step,ms_per_step,solves_mic_ratio,mic_ratio,peak_bytes,resident_bytes,published_id,"
-                "published_particles,error");
+    fprintf(to, "entry,group,scene,resolution,preconditioner,expansion,threads,steps,simulated_seconds,particles,cells,"
+                "solves_ms_per_step,ms_per_step,solves_mic_ratio,mic_ratio,peak_bytes,resident_bytes,published_id,published_particles,error");
     for (int p = 0; p < PARTS; p++) fprintf(to, ",%s_s_per_frame,%s_published_s_per_frame,%s_ratio", parts[p].name, parts[p].name, parts[p].name);
     for (int i = 0; i < RH_MAX_SOLVES; i++)
-        fprintf(to, ",%s_steps,%s_cg,%s_expansions,%s_proportionings,%s_preparations,%s_exponent", solve_stages[i], solve_stages[i], solve_stages[i], solve_stages[i],
-                solve_stages[i], solve_stages[i]);
+        fprintf(to, ",%s_steps,%s_cg,%s_expansions,%s_proportionings,%s_preparations,%s_exponent", solve_stages[i], solve_stages[i],
+                solve_stages[i], solve_stages[i], solve_stages[i], solve_stages[i]);
     fprintf(to, ",both_steps,both_exponent\n");
 }
 
@@ -280,8 +282,8 @@ static void write_solves(FILE *to, const bench_row *row, const bench_row *rows, 
         const bench_solve *s = find_solve(row, solve_stages[i]);
         if (!s) fprintf(to, ",,,,,");
         else
-            fprintf(to, ",%.3f,%.3f,%.3f,%.3f,%.3f", each_solve(s, s->iterations), each_solve(s, s->cg), each_solve(s, s->expansions), each_solve(s, s->proportionings),
-                    each_solve(s, s->preparations));
+            fprintf(to, ",%.3f,%.3f,%.3f,%.3f,%.3f", each_solve(s, s->iterations), each_solve(s, s->cg), each_solve(s, s->expansions),
+                    each_solve(s, s->proportionings), each_solve(s, s->preparations));
         write_exponent(to, row, solve_stages[i], rows, count);
     }
     fprintf(to, ",%.3f", solver_steps(row, NULL));
@@ -294,8 +296,8 @@ static void write_line(FILE *to, const bench_row *row, const bench_row *rows, in
     const bench_result *r = &row->result;
     const struct published *theirs = published_of(row);
     bool fine = bench_fine(row);
-    fprintf(to, "%s,%s,%s,%d,%s,%s,%d,%d", e->name, e->group, e->scene, e->resolution, e->preconditioner ? e->preconditioner : "", e->expansion ? e->expansion : "", r->threads,
-            fine ? r->steps : 0);
+    fprintf(to, "%s,%s,%s,%d,%s,%s,%d,%d", e->name, e->group, e->scene, e->resolution, e->preconditioner ? e->preconditioner : "",
+            e->expansion ? e->expansion : "", r->threads, fine ? r->steps : 0);
     if (fine) fprintf(to, ",%.9g,%.1f,%.1f,%.6g,%.6g", r->simulated, particles(row), cells(row), solve_ms(row), step_ms(row));
     else fprintf(to, ",,,,,");
     write_number(to, in_study(row) ? mic_ratio(row, solve_ms, rows, count) : 0);

@@ -21,7 +21,7 @@ typedef struct options {
     const char *only[MOST_ONLY];
     int only_count, threads, repeats;  // 0 = as the table says
     bool list, help, longer, memory;
-    char csv[RH_PATH_MAX], surface_csv[RH_PATH_MAX + 16];
+    char csv[RH_PATH_MAX], surface_csv[RH_PATH_MAX + 16], splash_csv[RH_PATH_MAX + 16];
 } options;
 
 // What an entry of either table is called.
@@ -30,7 +30,7 @@ typedef struct title {
     bench_when when;
 } title;
 
-static title title_of(const bench_entry *e) { return (title){e->name, e->group, e->group, e->when}; }
+static title title_of(const bench_entry *e) { return (title){e->name, e->group, bench_is_splash(e) ? "splash" : e->group, e->when}; }
 static title surface_title_of(const bench_surface_entry *e) { return (title){e->name, e->group, "surface", e->when}; }
 
 static int all_titles(title *out)
@@ -44,14 +44,15 @@ static int all_titles(title *out)
 static void print_help(void)
 {
     printf("usage: bench [OPTION ...]\n\n"
-           "Runs the benchmarks of the liquid solver and of surfacing, each in a process of its own, prints tables and writes CSV.\n\n"
+           "Runs the benchmarks of the liquid solver, of the splash method and of surfacing, each in a process of its own, prints tables and writes CSV.\n\n"
            "  --list          names of all entries and what they are\n"
-           "  --only NAME     this entry, or all of this group; surface: all of surfacing (may be repeated)\n"
+           "  --only NAME     this entry, or all of this group; splash, surface: all of that kind (may be repeated)\n"
            "  --long          the long entries, too\n"
            "  --repeats N     runs of each entry; the least time counts (without it as the table says)\n"
            "  --threads N     threads of entries that do not fix them (without it all cores)\n"
            "  --memory        also print peaks of memory by label\n"
-           "  --csv FILE.csv  where to write the CSV (bench.csv beside the program); that of surfacing becomes FILE_surface.csv\n"
+           "  --csv FILE.csv  where to write the CSV (bench.csv beside the program); what splashes and surfacing have more goes to FILE_splash.csv\n"
+           "                  and FILE_surface.csv\n"
            "  --help          this text\n\n"
            "docs/performance.md says what every column means.\n");
 }
@@ -59,13 +60,14 @@ static void print_help(void)
 static void print_list(void)
 {
     static const char *const when[] = {"", "long", "only by name"};
-    printf("%-13s %-11s %-9s %-28s %6s %7s %8s %8s  %s\n", "entry", "group", "scene", "setting", "skip", "frames", "repeats", "threads", "");
+    printf("%-13s %-17s %-31s %6s %7s %8s %8s  %-12s  %s\n", "entry", "group", "scene", "skip", "frames", "repeats", "threads", "", "settings");
     for (int i = 0; i < bench_entry_count; i++) {
         const bench_entry *e = &bench_entries[i];
         char threads[16] = "all";
         if (e->threads) snprintf(threads, sizeof threads, "%d", e->threads);
-        printf("%-13s %-11s %-9s %-28s %6d %7d %8d %8s  %s\n", e->name, e->group, e->scene, e->settings[0] ? e->settings[0] : "", e->skip, e->frames, e->repeats,
-               threads, when[e->when]);
+        printf("%-13s %-17s %-31s %6d %7d %8d %8s  %-12s ", e->name, e->group, e->scene, e->skip, e->frames, e->repeats, threads, when[e->when]);
+        for (int k = 0; k < BENCH_SETTINGS && e->settings[k]; k++) printf(" %s", e->settings[k]);
+        printf("\n");
     }
     printf("\n");
     bench_surface_list(stdout);
@@ -147,12 +149,12 @@ static void default_csv(options *o)
     strcpy(slash ? slash + 1 : o->csv, "bench.csv");
 }
 
-// bench.csv -> bench_surface.csv
-static void name_surface_csv(options *o)
+// bench.csv -> bench_<kind>.csv
+static void name_csv(const options *o, const char *kind, char *out, size_t bytes)
 {
     const char *dot = strrchr(o->csv, '.'), *slash = strrchr(o->csv, '/');
     int stem = dot && (!slash || dot > slash) ? (int)(dot - o->csv) : (int)strlen(o->csv);
-    snprintf(o->surface_csv, sizeof o->surface_csv, "%.*s_surface%s", stem, o->csv, o->csv + stem);
+    snprintf(out, bytes, "%.*s_%s%s", stem, o->csv, kind, o->csv + stem);
 }
 
 static bool is_chosen(const options *o, const title *t)
@@ -213,6 +215,7 @@ static rh_code run_entries(const options *o, bench_row *rows, int *count, rh_sta
         fprintf(stderr, "%-13s %d runs, %.1f s\n", e->name, row->result.repeats, rh_seconds() - start);
         // Written anew after each, so that a bench that is stopped leaves what it has.
         RH_TRY(bench_write_csv(o->csv, rows, *count, status));
+        RH_TRY(bench_splash_write_csv(o->splash_csv, rows, *count, status));
     }
     return RH_OK;
 }
@@ -225,7 +228,9 @@ static rh_code run_liquid(const options *o, bool *good, rh_status *status)
     if (count == 0) return code;
     bench_print_tables(stdout, rows, count);
     if (o->memory) bench_print_memory(stdout, rows, count);
-    if (code == RH_OK) printf("\nCSV: %s\n", o->csv);
+    bool splashes = false;
+    for (int i = 0; i < count; i++) splashes = splashes || bench_is_splash(rows[i].entry);
+    if (code == RH_OK) printf("\nCSV: %s%s%s\n", o->csv, splashes ? " " : "", splashes ? o->splash_csv : "");
     *good = *good && all_fine(rows, count);
     return code;
 }
@@ -303,7 +308,8 @@ int main(int argc, char **argv)
     else if (code == RH_OK && o.list) print_list();
     else if (code == RH_OK) {
         if (!o.csv[0]) default_csv(&o);
-        name_surface_csv(&o);
+        name_csv(&o, "splash", o.splash_csv, sizeof o.splash_csv);
+        name_csv(&o, "surface", o.surface_csv, sizeof o.surface_csv);
         code = run(&o, &status);
     }
     if (code != RH_OK) fprintf(stderr, "bench: error: %s\n", status.message);

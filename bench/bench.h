@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // The benchmark program: a table of entries (entries.c), each run in a process of its own (measure.c) and compared with the bandwidth of
-// this machine (bandwidth.c) by a model of the bytes each stage must move (traffic.c); tables and CSV (report.c). Surfacing has a table and
-// tables of its own (surface.h).
+// this machine (bandwidth.c) by a model of the bytes each stage must move (traffic.c); tables and CSV (report.c), and those that only the splash
+// method has (splash_report.c). Surfacing has a table and tables of its own (surface.h).
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
 #include "physics/physics.h"
 #include "scene/scene.h"
 
-enum { BENCH_SETTINGS = 3, BENCH_NAME = 32, BENCH_LABELS = 24, BENCH_NAMES = 2 * RH_MAX_STAGES };
+enum { BENCH_SETTINGS = 5, BENCH_NAME = 32, BENCH_LABELS = 24, BENCH_NAMES = 2 * RH_MAX_STAGES };
 enum { BENCH_PATIENCE = 30 };  // after so many seconds of an entry no repeat is begun
 
 typedef enum bench_when {
@@ -24,9 +24,11 @@ typedef enum bench_when {
 typedef struct bench_entry {
     const char *name;
     const char *group;   // entries that are compared with each other; also a name for --only
-    const char *scene;   // bench/scenes/<scene>.yaml
+    const char *scene;   // bench/scenes/<scene>.yaml; with a slash in it: <scene>.yaml from the top of the source tree
     const char *settings[BENCH_SETTINGS];  // as --set of the program
     int resolution;      // cells per metre, for the study of iterations; 0 = not in it
+    int published;       // n: compare with the published figures of SPL-Rn; 0 = there are none
+    const char *preconditioner, *expansion;  // of the study of the splash method's solver, else NULL
     int skip, frames;    // so many frames run first without being measured, then so many are
     int most_steps;      // of the measured part; 0 = all
     int repeats;         // the least time counts
@@ -44,6 +46,12 @@ typedef struct bench_stage {
     double bytes;  // that it must move by the model; 0 = the model does not know this stage
 } bench_stage;
 
+// Sums over all measured steps.
+typedef struct bench_solve {
+    char stage[BENCH_NAME];
+    int64_t solves, iterations, cg, expansions, proportionings, preparations;
+} bench_solve;
+
 typedef struct bench_label { char name[BENCH_NAME]; int64_t peak; } bench_label;
 
 typedef struct bench_memory {
@@ -58,10 +66,13 @@ typedef struct bench_result {
     char message[512];          // when code is not RH_OK
     int threads, repeats, steps;
     double particle_steps, cell_steps, tile_steps;  // sums over the steps: divided by `steps` they are means
+    double simulated;           // s, of the measured steps
     double seconds, cpu_seconds;
     bench_stage stages[RH_MAX_STAGES];
     int stage_count;
-    int64_t iterations;         // of the pressure solve, all steps
+    bench_solve solves[RH_MAX_SOLVES];
+    int solve_count;
+    int64_t iterations;         // of the pressure solve, all steps; of the splash method both solves
     int most_iterations;        // of one step
     int64_t most_particles;
     bench_memory memory;
@@ -75,7 +86,7 @@ typedef struct bench_bandwidth { double copy, triad; } bench_bandwidth;  // byte
 void bench_measure(const bench_entry *entry, int threads, int repeats, bench_result *out);
 // Calls work(argument, out) in a child process that fills `bytes` bytes at `out`; false when the child died.
 bool bench_in_child(void (*work)(const void *argument, void *out), const void *argument, void *out, size_t bytes);
-rh_code bench_load_scene(const char *name, const char *const *settings, int count, rh_scene *scene, rh_status *status);  // bench/scenes/<name>.yaml
+rh_code bench_load_scene(const char *name, const char *const *settings, int count, rh_scene *scene, rh_status *status);  // name: as bench_entry.scene
 double bench_cpu_seconds(void);  // of all threads so far
 void bench_note_memory(bench_memory *out);
 
@@ -93,6 +104,7 @@ typedef struct bench_row {
     bench_bandwidth bandwidth;
 } bench_row;
 
+static inline bool bench_fine(const bench_row *row) { return row->result.code == RH_OK && row->result.steps > 0; }
 void bench_print_tables(FILE *to, const bench_row *rows, int count);
 void bench_print_memory(FILE *to, const bench_row *rows, int count);
 // Names in the order of a step: one that is new stands behind the one that came before it.
@@ -103,3 +115,9 @@ int bench_width(const char *name);  // of its column
 void bench_print_labels(FILE *to, const char *entry, int64_t particles, const bench_memory *memory);
 void bench_write_text(FILE *to, const char *text);  // as a field of CSV
 rh_code bench_write_csv(const char *path, const bench_row *rows, int count, rh_status *status);
+
+// --- splash_report.c ----------------------------------------------------------------------------------------------
+bool bench_is_splash(const bench_entry *entry);  // its group begins with "splash-"
+void bench_splash_print(FILE *to, const bench_row *rows, int count);
+// Only rows of the splash method; no file when there are none.
+rh_code bench_splash_write_csv(const char *path, const bench_row *rows, int count, rh_status *status);

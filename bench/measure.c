@@ -41,13 +41,44 @@ static bench_stage *stage_of(bench_result *r, const char *name)
     return fresh;
 }
 
-static void add_stages(bench_result *r, const rh_step_report *report, const bench_work *work)
+// A method that tells its solves apart: those of this stage.
+static double iterations_of(const rh_step_report *report, const char *stage, double all)
+{
+    for (int i = 0; i < report->solve_count; i++)
+        if (strcmp(report->solves[i].stage, stage) == 0) return report->solves[i].iterations;
+    return all;
+}
+
+static void add_solves(bench_result *r, const rh_step_report *report)
+{
+    for (int i = 0; i < report->solve_count; i++) {
+        const rh_solve_report *s = &report->solves[i];
+        int k = 0;
+        while (k < r->solve_count && strcmp(r->solves[k].stage, s->stage) != 0) k++;
+        if (k == RH_MAX_SOLVES) continue;
+        bench_solve *sum = &r->solves[k];
+        if (k == r->solve_count) {
+            r->solve_count++;
+            snprintf(sum->stage, sizeof sum->stage, "%s", s->stage);
+        }
+        sum->solves++;
+        sum->iterations += s->iterations;
+        sum->cg += s->cg;
+        sum->expansions += s->expansions;
+        sum->proportionings += s->proportionings;
+        sum->preparations += s->preparations;
+    }
+}
+
+static void add_stages(bench_result *r, const rh_step_report *report, const bench_work *all)
 {
     for (int i = 0; i < report->stage_count; i++) {
         bench_stage *stage = stage_of(r, report->stage_names[i]);
         if (!stage) continue;
         stage->seconds += report->stage_seconds[i];
-        stage->bytes += bench_traffic(report->stage_names[i], work);
+        bench_work work = *all;
+        work.iterations = iterations_of(report, stage->name, all->iterations);
+        stage->bytes += bench_traffic(stage->name, &work);
     }
 }
 
@@ -66,6 +97,8 @@ static void after_step(const rh_progress *p, bool frame_done, void *user)
     r->iterations += p->iterations;
     if (p->iterations > r->most_iterations) r->most_iterations = p->iterations;
     r->seconds += p->seconds;
+    r->simulated += p->dt;
+    add_solves(r, rh_world_report(w->world));
     add_stages(r, rh_world_report(w->world), &work);
     if (w->entry->most_steps && r->steps >= w->entry->most_steps) atomic_store(&w->stop, 1);
 }
@@ -85,7 +118,7 @@ void bench_note_memory(bench_memory *out)
 rh_code bench_load_scene(const char *name, const char *const *settings, int count, rh_scene *scene, rh_status *status)
 {
     char path[1024];
-    snprintf(path, sizeof path, "%s/bench/scenes/%s.yaml", RHEO_SOURCE_DIR, name);
+    snprintf(path, sizeof path, "%s/%s%s.yaml", RHEO_SOURCE_DIR, strchr(name, '/') ? "" : "bench/scenes/", name);
     return rh_scene_load(path, settings, count, scene, status);
 }
 

@@ -6,8 +6,6 @@
 #include <string.h>
 #include "bench.h"
 
-static bool fine(const bench_row *row) { return row->result.code == RH_OK && row->result.steps > 0; }
-
 // --- shared with surface_report.c ---------------------------------------------------------------------------------
 void bench_names_add(bench_names *names, const bench_stage *stages, int count)
 {
@@ -83,7 +81,7 @@ static double all_bytes(const bench_result *r)
 static void print_row(FILE *to, const bench_row *row, const bench_names *stages)
 {
     const bench_result *r = &row->result;
-    if (!fine(row)) {
+    if (!bench_fine(row)) {
         fprintf(to, "%-13s failed: %s\n", row->entry->name, r->message[0] ? r->message : "no step was taken");
         return;
     }
@@ -102,7 +100,7 @@ static void print_all(FILE *to, const bench_row *rows, int count)
 {
     bench_names stages = all_stages(rows, count);
     fprintf(to, "\nEach line: the least of its runs. Stages and step: milliseconds a step. ns/p: wall time of a particle and step (CPU/p: processor time of all threads).\n"
-                "iter., max: iterations of the pressure solve, mean and most. B/p: peak bytes a particle (RSS/p: of the whole process).\n"
+                "iter., max: iterations of the pressure solve (splash: of both solves), mean and most. B/p: peak bytes a particle (RSS/p: of the whole process).\n"
                 "bandw.: bytes the stages must move (bench/traffic.c) over time, as a share "
                 "of the measured bandwidth.\n\n");
     fprintf(to, "%-13s %3s %10s %9s %5s ", "entry", "thr", "particles", "cells", "steps");
@@ -132,7 +130,7 @@ static void print_growth(FILE *to, const bench_row *rows, int count)
     const bench_row *first = NULL;
     for (int i = 0; i < count; i++) {
         const bench_row *row = &rows[i];
-        if (!fine(row) || strcmp(row->entry->group, "growth") != 0) continue;
+        if (!bench_fine(row) || strcmp(row->entry->group, "growth") != 0) continue;
         if (!first) {
             first = row;
             fprintf(to, "\nGrowth: nanoseconds a particle and step, and their ratio to the smallest\n  %-13s %12s %8s %8s %8s %8s\n", "", "particles",
@@ -146,7 +144,7 @@ static void print_growth(FILE *to, const bench_row *rows, int count)
 static const bench_row *find_threads(const bench_row *rows, int count, int threads)
 {
     for (int i = 0; i < count; i++)
-        if (fine(&rows[i]) && strcmp(rows[i].entry->group, "threads") == 0 && rows[i].entry->threads == threads) return &rows[i];
+        if (bench_fine(&rows[i]) && strcmp(rows[i].entry->group, "threads") == 0 && rows[i].entry->threads == threads) return &rows[i];
     return NULL;
 }
 
@@ -166,6 +164,9 @@ static void print_threads(FILE *to, const bench_row *rows, int count)
     if (one->result.hash != two->result.hash) fprintf(to, "  THE PARTICLES DIFFER: the result depends on the number of threads\n");
 }
 
+// The splash method has a study of its own.
+static bool in_study(const bench_row *row) { return bench_fine(row) && row->entry->resolution && !bench_is_splash(row->entry); }
+
 // Resolutions that occur, increasing.
 static int resolutions(const bench_row *rows, int count, int *out, int max)
 {
@@ -173,7 +174,7 @@ static int resolutions(const bench_row *rows, int count, int *out, int max)
     for (int last = 0;; last = out[found - 1]) {
         int next = 0;
         for (int i = 0; i < count; i++) {
-            int r = fine(&rows[i]) ? rows[i].entry->resolution : 0;
+            int r = in_study(&rows[i]) ? rows[i].entry->resolution : 0;
             if (r > last && (next == 0 || r < next)) next = r;
         }
         if (next == 0 || found == max) return found;
@@ -184,7 +185,7 @@ static int resolutions(const bench_row *rows, int count, int *out, int max)
 static const bench_row *study_row(const bench_row *rows, int count, const char *scene, int resolution)
 {
     for (int i = 0; i < count; i++)
-        if (fine(&rows[i]) && rows[i].entry->resolution == resolution && strcmp(rows[i].entry->scene, scene) == 0) return &rows[i];
+        if (in_study(&rows[i]) && rows[i].entry->resolution == resolution && strcmp(rows[i].entry->scene, scene) == 0) return &rows[i];
     return NULL;
 }
 
@@ -197,8 +198,8 @@ static void print_iterations(FILE *to, const bench_row *rows, int count)
     fprintf(to, "\n");
     for (int i = 0; i < count; i++) {
         const char *scene = rows[i].entry->scene;
-        bool seen = rows[i].entry->resolution == 0;
-        for (int k = 0; k < i && !seen; k++) seen = rows[k].entry->resolution && strcmp(rows[k].entry->scene, scene) == 0;
+        bool seen = !in_study(&rows[i]);
+        for (int k = 0; k < i && !seen; k++) seen = in_study(&rows[k]) && strcmp(rows[k].entry->scene, scene) == 0;
         if (seen) continue;
         fprintf(to, "  %-12s", scene);
         for (int k = 0; k < n; k++) {
@@ -213,20 +214,21 @@ static void print_iterations(FILE *to, const bench_row *rows, int count)
 void bench_print_memory(FILE *to, const bench_row *rows, int count)
 {
     for (int n = 0; n < count; n++)
-        if (fine(&rows[n])) bench_print_labels(to, rows[n].entry->name, rows[n].result.most_particles, &rows[n].result.memory);
+        if (bench_fine(&rows[n])) bench_print_labels(to, rows[n].entry->name, rows[n].result.most_particles, &rows[n].result.memory);
 }
 
 void bench_print_tables(FILE *to, const bench_row *rows, int count)
 {
     const bench_row *largest = NULL;  // in time
     for (int i = 0; i < count; i++)
-        if (fine(&rows[i]) && (!largest || rows[i].result.seconds > largest->result.seconds)) largest = &rows[i];
+        if (bench_fine(&rows[i]) && (!largest || rows[i].result.seconds > largest->result.seconds)) largest = &rows[i];
     print_all(to, rows, count);
     for (int i = 0; i < count; i++)
-        if (fine(&rows[i]) && (&rows[i] == largest || strcmp(rows[i].entry->group, "dam") == 0)) print_bandwidth_by_stage(to, &rows[i]);
+        if (bench_fine(&rows[i]) && (&rows[i] == largest || strcmp(rows[i].entry->group, "dam") == 0)) print_bandwidth_by_stage(to, &rows[i]);
     print_growth(to, rows, count);
     print_threads(to, rows, count);
     print_iterations(to, rows, count);
+    bench_splash_print(to, rows, count);
 }
 
 // --- CSV ----------------------------------------------------------------------------------------------------------
@@ -255,11 +257,11 @@ static void write_line(FILE *to, const bench_row *row, const bench_names *stages
     const bench_result *r = &row->result;
     const bench_entry *e = row->entry;
     fprintf(to, "%s,%s,%s,%d,%d,%d,", e->name, e->group, e->scene, e->resolution, r->threads, r->repeats);
-    if (fine(row)) write_figures(to, row);
+    if (bench_fine(row)) write_figures(to, row);
     else fprintf(to, "0%s", ",,,,,,,,,,,,,,,,,,");
     bench_write_text(to, r->message);
     for (int i = 0; i < stages->count; i++) {
-        const bench_stage *s = fine(row) ? find_stage(r, stages->name[i]) : NULL;
+        const bench_stage *s = bench_fine(row) ? find_stage(r, stages->name[i]) : NULL;
         if (s) fprintf(to, ",%.6g,%.5g,%.5g", 1e3 * per_step(row, s->seconds), s->bytes / r->particle_steps, share(row, s->bytes, s->seconds));
         else fprintf(to, ",,,");
     }

@@ -9,7 +9,7 @@
 //   particle   one particle: position 12 bytes, velocity 12, identity 8 (FLIP; APIC's matrix of 36 bytes is not counted)
 //   value      one cell of one tile of one field, 4 bytes; a tile has 512, in the liquid or not
 //   cell       one cell with an unknown pressure; solvers need to touch no other
-//   iteration  of the pressure solve
+//   iteration  of the pressure solve; of a stage that has a solve of its own (splash: density and pressure), of that
 //
 // docs/performance.md has the same table in words. A stage that is not listed has no share; add it here when it gets a name.
 #include <string.h>
@@ -20,6 +20,8 @@ enum { POSITION = 12, VELOCITY = 12, IDENTITY = 8, VALUE = 4, FACES = 3 * VALUE 
 // One iteration of conjugate gradients with a multigrid V-cycle, per unknown: x, r, p are read and written, A p is written and
 // read (32 bytes); on the finest level of the cycle a sweep down and one up read and write the solution and read the right-hand
 // side (24), residual and correction read and write once more (16); coarser levels add a seventh of these. Coefficients come from bits.
+// The splash method's iterations (MPRGP: solve/mprgp.h) count as the same: x, g, p and A p, a cycle on the free set. What an expansion or a change of the
+// free set costs more is not counted. Preconditioned by MIC(0), an iteration must move 24 bytes instead of the cycle's: its rows' shares are too high.
 static const double iteration = 8 * VALUE + (6 + 4) * VALUE * 8.0 / 7.0;
 
 static const struct {
@@ -32,8 +34,12 @@ static const struct {
     {"solids", .value = FACES + VALUE},
     // Positions in, level set out.
     {"surface", .particle = POSITION, .value = VALUE},
-    // Particles in; velocities, the copy that FLIP subtracts, and the numbers of particles out.
+    // Particles in; velocities, the copy that FLIP subtracts (splash: fillings of faces), and the numbers of particles out.
     {"to_grid", .particle = POSITION + VELOCITY, .value = 2 * FACES + VALUE},
+    // Fillings of cells in and out, of faces in, those after it out, the shift out; right-hand side and solution; the solve.
+    {"density", .value = 2 * VALUE + 2 * FACES + FACES, .cell = 2 * VALUE, .cell_iteration = iteration},
+    // Velocities in and out, the copy that FLIP subtracts out; positions, fillings of cells (before and after) and of faces in; right-hand side out.
+    {"predict", .particle = POSITION, .value = 3 * FACES + 2 * VALUE + FACES, .cell = VALUE},
     // Velocities in, right-hand side out; the solve; velocities in and out with the pressure.
     {"pressure", .cell = FACES + VALUE + VALUE + 2 * FACES, .cell_iteration = iteration},
     // Velocities in and out.

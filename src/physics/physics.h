@@ -38,18 +38,28 @@ typedef struct rh_surroundings {
     int64_t step;
 } rh_surroundings;
 
-enum { RH_MAX_STAGES = 16 };
+enum { RH_MAX_STAGES = 16, RH_MAX_SOLVES = 2 };
+
+// What a solve with bounds did, by kind of solver step (solve/mprgp.h).
+typedef struct rh_solve_report {
+    const char *stage;       // that it is part of
+    int iterations;          // all kinds
+    int cg, expansions, proportionings;
+    int preparations;        // of the preconditioner
+} rh_solve_report;
 
 // What a step reports, for log and progress.
 typedef struct rh_step_report {
     int64_t cells, tiles;    // material cells, all tiles
-    int iterations;          // pressure solve
+    int iterations;          // pressure solve; of all solves where they are told apart below
     double residual;         // relative
     double volume;           // m^3 (m^2 in 2D) inside the level set
     double max_speed;        // m/s, after the step
     const char *stage_names[RH_MAX_STAGES];
     double stage_seconds[RH_MAX_STAGES];
     int stage_count;
+    rh_solve_report solves[RH_MAX_SOLVES];  // of methods with bounds
+    int solve_count;
 } rh_step_report;
 
 typedef struct rh_physics {

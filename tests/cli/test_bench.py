@@ -6,6 +6,7 @@
 usage: test_bench.py BENCH SOURCE_DIR
 """
 import csv
+import math
 import pathlib
 import re
 import resource
@@ -22,6 +23,13 @@ iterations_mean iterations_most peak_bytes peak_bytes_per_particle resident_byte
 triad_gb_per_s model_bytes_per_particle_step bandwidth_share hash error""".split()
 SURFACE_COLUMNS = """entry group points_set size method velocity threads repeats points seconds cpu_seconds ns_per_point peer_ratio active_voxels leaves
 level_set_bytes peak_bytes peak_bytes_per_point resident_bytes resident_bytes_per_point hash error""".split()
+SPLASH_COLUMNS = """entry group scene resolution preconditioner expansion threads steps simulated_seconds particles cells solves_ms_per_step ms_per_step
+solves_mic_ratio mic_ratio peak_bytes resident_bytes published_id published_particles error""".split()
+# Which of our stages do the work of a published one.
+SPLASH_PARTS = {"solve": ("density", "pressure"), "extrapolate": ("extend",), "advect": ("update", "advect", "collide", "sort"),
+                "rasterise": ("to_grid", "predict"), "solids": ("solids",)}
+# Table 3.2 of the method's source: particles; seconds a frame: all, solve, extrapolate, advect, rasterise.
+PUBLISHED = {"r1-start": ("R1", 104988, 7.8, 5.1, 0.8, 0.7, 0.7), "r2-start": ("R2", 1539000, 21.7, 5.2, 0.5, 9, 6.8)}
 
 
 class Program(unittest.TestCase):
@@ -64,7 +72,7 @@ class Bench(Program):
         for name in ("dam-64", "dam-128", "growth-32M", "one-thread", "two-threads", "tiny"):
             self.assertIn(name, names)
         for words in liquid:
-            self.assertTrue((SOURCE / "bench" / "scenes" / f"{words[2]}.yaml").exists(), words)
+            self.assertTrue((SOURCE / ("" if "/" in words[2] else "bench/scenes") / f"{words[2]}.yaml").exists(), words)
 
     def test_help(self):
         out, _ = self.bench("--help")
@@ -97,10 +105,11 @@ class Bench(Program):
 
     def test_every_stage_is_in_the_model(self):
         """A stage that gets a new name must get its line in bench/traffic.c."""
-        self.bench("--only", "tiny", "--csv", self.csv, "--repeats", 1)
-        header, (row,) = self.rows()
-        unknown = [name for name in header if name.endswith(STAGE_COLUMNS[1]) and name not in COLUMNS and float(row[name]) == 0]
-        self.assertEqual(unknown, [])
+        for entry in ("tiny", "tiny-mg-2"):
+            self.bench("--only", entry, "--csv", self.csv, "--repeats", 1)
+            header, (row,) = self.rows()
+            unknown = [name for name in header if name.endswith(STAGE_COLUMNS[1]) and name not in COLUMNS and float(row[name]) == 0]
+            self.assertEqual(unknown, [], entry)
 
     def test_threads_give_the_same_particles(self):
         found = []
@@ -124,7 +133,7 @@ class Bench(Program):
         self.assertIn("memory", row["error"])
 
     def test_wrong_options(self):
-        for words, expected in ((["--only", "tinny"], "'tiny'"), (["--only", "surfaces"], "'surface'"), (["--only", "splash-spere"], "'splash-sphere'"), (["--repeats", "0"], "from 1"), (["--threads", "x"], "'x'"),
+        for words, expected in ((["--only", "tinny"], "'tiny'"), (["--only", "surfaces"], "'surface'"), (["--only", "splsh"], "'splash'"), (["--only", "splash-spere"], "'splash-sphere'"), (["--repeats", "0"], "from 1"), (["--threads", "x"], "'x'"),
                                 (["--lsit"], "'--list'"), (["--only"], "value"), (["fast"], "'fast'")):
             with self.subTest(words=words):
                 out, err = self.bench(*words, code=2)
@@ -218,6 +227,91 @@ class Surface(Program):
         self.assertRegex(out, r"sea-sphere-20M +failed: .*memory")
         self.assertEqual((rows["sea-sphere-20M"]["points"], rows["sea-sphere-20M"]["seconds"]), ("0", ""))
         self.assertIn("memory", rows["sea-sphere-20M"]["error"])
+
+
+class Splash(Program):
+    def splash(self, *names, **keywords):
+        """Output of the program, and the rows of both CSV files by name."""
+        out, _ = self.bench(*[word for name in names for word in ("--only", name)], "--csv", self.csv, **keywords)
+        plain, more = self.rows()[1], self.rows(self.csv.with_name("out_splash.csv"), SPLASH_COLUMNS)[1]
+        self.assertEqual([row["entry"] for row in plain], [row["entry"] for row in more])
+        return out, {row["entry"]: row for row in plain}, {row["entry"]: row for row in more}
+
+    def test_list(self):
+        """All published scenes at their own size, three of them always; the study has all its variants."""
+        liquid, _ = self.entries()
+        frames = {words[0][:2]: words for words in liquid if words[1] == "splash-frames"}
+        self.assertEqual(sorted(frames), [f"r{n}" for n in range(1, 8)])
+        self.assertEqual(sorted(name for name, words in frames.items() if words[-1] != "long"), ["r1", "r2", "r7"])
+        for words in frames.values():
+            self.assertTrue(words[2].startswith("scenes/splash/") and "small" not in words[2], words)
+            self.assertEqual([word for word in words if "=" in word], [])  # no settings: the scenes as they are
+        study = [words for words in liquid if words[1] == "splash-iterations"]
+        found = {}
+        for words in study:
+            settings = dict(word.rsplit(".", 1)[-1].split("=") if "physics" in word else word.split("=") for word in words if "=" in word)
+            found.setdefault((settings["preconditioner"], settings["expansion"]), []).append(float(settings["cell"]))
+        for expansion in ("projected", "gradient"):
+            for preconditioner, sizes in (("multigrid", 4), ("mic", 4), ("none", 2)):
+                cells = found[preconditioner, expansion]
+                self.assertEqual((len(cells), cells), (sizes, sorted(set(cells), reverse=True)))
+                self.assertEqual(cells, found["multigrid", expansion][:sizes])
+
+    def test_frames(self):
+        """Seconds a frame by stage are those of the plain CSV, the published ones those of the source, ratios only for the same work."""
+        out, plain, more = self.splash("splash-start")
+        for name, (identity, particles, *theirs) in PUBLISHED.items():
+            row, stages = more[name], plain[name]
+            self.assertEqual((row["published_id"], float(row["published_particles"]), row["error"]), (identity, particles, ""))
+            frames = float(row["simulated_seconds"]) * 30
+            self.assertAlmostEqual(frames, {"r1-start": 2, "r2-start": 1}[name], places=5)  # a dam that has not begun to fall takes one step a frame
+            each = int(stages["steps"]) / frames / 1000
+            for part, ours in SPLASH_PARTS.items():
+                expected = each * sum(float(stages[stage + STAGE_COLUMNS[0]]) for stage in ours)
+                self.assertAlmostEqual(float(row[f"{part}_s_per_frame"]) / expected, 1, places=3, msg=part)
+            self.assertAlmostEqual(float(row["total_s_per_frame"]) / (each * float(stages["ms_per_step"])), 1, places=3)
+            told = sum(float(row[f"{part}_s_per_frame"]) for part in SPLASH_PARTS)
+            self.assertAlmostEqual((told + float(row["rest_s_per_frame"])) / float(row["total_s_per_frame"]), 1, places=3)
+            for part, value in zip(("total", "solve", "extrapolate", "advect", "rasterise"), theirs):
+                self.assertEqual(float(row[f"{part}_published_s_per_frame"]), value)
+                if name == "r1-start":  # the fountains have hardly begun
+                    self.assertEqual(row[f"{part}_ratio"], "")
+                else:
+                    self.assertAlmostEqual(float(row[f"{part}_ratio"]) * float(row[f"{part}_s_per_frame"]) / value, 1, places=3)
+            self.assertGreater(int(row["peak_bytes"]), 32 * float(row["particles"]))
+        self.assertEqual(float(more["r2-start"]["particles"]), 1539000)
+        self.assertIn("solve = density + pressure", out)
+        self.assertRegex(out, r"(?m)^r2-start +ours +\d+ +1539000 ")
+        self.assertNotIn("Splash: steps of", out)
+
+    def test_study(self):
+        """Kinds of steps add up, the exponent is the slope between two resolutions, times are compared with MIC(0) at the same one."""
+        out, plain, more = self.splash("splash-tiny")
+        for name, row in more.items():
+            for solve in ("density", "pressure"):
+                kinds = sum(float(row[f"{solve}_{kind}"]) for kind in ("cg", "expansions", "proportionings"))
+                self.assertAlmostEqual(kinds, float(row[f"{solve}_steps"]), delta=0.002, msg=name)
+                self.assertGreater(float(row[f"{solve}_preparations"]), 0)
+            self.assertAlmostEqual(float(row["density_steps"]) + float(row["pressure_steps"]), float(row["both_steps"]), delta=0.002)
+            self.assertAlmostEqual(float(row["both_steps"]), float(plain[name]["iterations_mean"]), delta=0.002)
+            mic = more[name.replace("-mg-", "-mic-")]
+            for ratio, time in (("mic_ratio", "ms_per_step"), ("solves_mic_ratio", "solves_ms_per_step")):
+                self.assertAlmostEqual(float(row[ratio]) * float(row[time]) / float(mic[time]), 1, places=3)
+        for kind in ("mg", "mic"):
+            small, large = more[f"tiny-{kind}-2"], more[f"tiny-{kind}-4"]
+            longer = math.log(float(large["cells"]) / float(small["cells"])) / 3
+            for solve in ("density", "pressure", "both"):
+                slope = math.log(float(large[f"{solve}_steps"]) / float(small[f"{solve}_steps"])) / longer
+                self.assertAlmostEqual(float(large[f"{solve}_exponent"]), slope, places=2)
+        # Not a matter of time: what the preconditioner is for.
+        self.assertLess(float(more["tiny-mg-4"]["both_steps"]), 0.6 * float(more["tiny-mic-4"]["both_steps"]))
+        self.assertRegex(out, r"exponent +density -?[\d.]+, pressure -?[\d.]+, both -?[\d.]+")
+        self.assertNotIn("Iterations of the pressure solve, mean (most)", out)
+
+    def test_without(self):
+        """Runs without a splash leave no second file."""
+        self.bench("--only", "tiny", "--csv", self.csv, "--repeats", 1)
+        self.assertEqual([path.name for path in self.csv.parent.iterdir()], ["out.csv"])
 
 
 class Peers(unittest.TestCase):

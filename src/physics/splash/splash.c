@@ -167,6 +167,12 @@ static rh_code solve(step *s, float *b, const float *lower, float *x, const char
                    "try a larger physics.splash.max_iterations or a smaller physics.splash.cfl", what, report->residual, report->iterations, p->tolerance);
 }
 
+static void note_solve(step *s, const char *of_stage, const rh_mprgp_report *r)
+{
+    s->report->iterations += r->iterations;
+    s->report->solves[s->report->solve_count++] = (rh_solve_report){of_stage, r->iterations, r->cg, r->expansions, r->proportionings, r->preparations};
+}
+
 static rh_code correct_density(step *s, rh_status *status)
 {
     s->fill_after = s->fill;
@@ -178,7 +184,7 @@ static rh_code correct_density(step *s, rh_status *status)
     rh_limit_room(&s->limit, s->cells, b);
     rh_mprgp_report report;
     RH_TRY(solve(s, b, NULL, y, "density correction", &report, status));
-    s->report->iterations += report.iterations;
+    note_solve(s, "density", &report);
     // Particles are pushed as far as their mass asks for, but never by more than half a cell.
     rh_limit_push(&s->limit, y, s->tiles.h, 0.5f * s->tiles.h, s->shift);
     RH_TRY(rh_limit_refill(&s->limit, y, s->cells, s->fill_after, s->arena, status));
@@ -263,7 +269,7 @@ static rh_code project(step *s, float *b, rh_status *status)
     RH_TRY(find_bounds(s, &lower, status));
     RH_TRY(solve(s, b, lower, s->q, "pressure", &report, status));
     s->report->cells = s->limit.matrix.unknowns;
-    s->report->iterations += report.iterations;
+    note_solve(s, "pressure", &report);
     s->report->residual = report.worst;
     rh_limit_push(&s->limit, s->q, s->tiles.h / s->dt, speed_limit(s), s->velocity);
     return RH_OK;

@@ -55,7 +55,7 @@ const bench_entry bench_entries[] = {
     {"sheet-384", "iterations", "sheet", CELL(0.0026041666666666665), .resolution = 384, .frames = 5, .repeats = 1, .when = BENCH_LONG},
 
     // The splash method on the published scenes. Measured are frames in which much happens: the jets have poured as many particles as were
-    // published; the water has just hit the sill; it shoots down the streets; the four waves have met; all objects have hit the pool; the flood
+    // published; the water has just hit the block; it shoots down the streets; the four waves have met; all objects have hit the pool; the flood
     // has reached the hills; the first plume rises.
     {"r1-fountains", "splash-frames", "scenes/splash/fountains", .published = 1, .skip = 59, .frames = 3, .repeats = 1},
     {"r2-dam", "splash-frames", "scenes/splash/dam_over_obstacle", .published = 2, .skip = 15, .frames = 2, .repeats = 1},

@@ -18,7 +18,8 @@ typedef struct rh_lang_facts {
     bool deletes;
     bool calls_library;        // functions that need the context
     bool named_groups;         // every group function has a literal name: groups are arrays like any other
-    bool strings;
+    bool strings;              // handles any
+    bool neighbours;
 } rh_lang_facts;
 
 // Row of the function table, the host's own after the built-in ones.

@@ -5,13 +5,17 @@
 // This header is all a host needs.
 //
 //   rh_lang_compile(source, length, &options, &program, &messages, &status)   text -> machine code; independent of any data
-//   rh_lang_match(program, &host, &messages, &status)                         does the host's data fit? what must be made?
-//   rh_lang_thread_init(&thread, program, &status)                            one per running thread
+//   rh_lang_match(program, &host, &messages, &status)                         do the host's data fit?
+//   rh_lang_pool_init(&pool, program, scope, &status)
+//   rh_lang_pass(program, &pool, &elements, count, &result, &status)          all elements, on all threads
+// or, for a host with loops of its own,
+//   rh_lang_thread_init(&thread, program, scope, &status)                     one per running thread
 //   rh_lang_run(program, &thread, &elements, begin, end, &status)             any range, from any thread
 //
-// The host brings raw arrays: one per attribute and group the program lists, in the program's order. A program touches nothing else: it
-// has no pointers, indices into vectors are checked, every loop is counted. Element i is written by whoever runs element i, and
-// nothing it computes depends on the range it was run in, so results are the same for any number of threads.
+// The host brings raw arrays, one per attribute the program lists, in the program's order, and a scope (runtime.h) with the values given
+// from outside, groups and so on. A program touches nothing else: it has no pointers, indices into vectors are checked, every loop is
+// counted. Element i is written by whoever runs element i, and nothing it computes depends on the range it was run in, so results are the
+// same for any number of threads.
 #pragma once
 #include "lang/diagnostics.h"
 #include "lang/functions.h"
@@ -23,6 +27,7 @@ typedef struct rh_lang_program rh_lang_program;
 typedef struct rh_lang_options {
     rh_lang_flags domain;              // RH_LANG_POINTS or RH_LANG_VOLUMES
     bool warnings_are_errors;
+    bool keep_listing;                 // keep LLVM's text of the optimised code: rh_lang_program_text
     const rh_lang_function *functions;  // the host's own, beside the built-in ones; kept by pointer as long as the program lives
     int function_count;
 } rh_lang_options;
@@ -35,39 +40,39 @@ void rh_lang_program_free(rh_lang_program *program);  // NULL is fine
 
 // ---- what a program uses
 
-typedef struct rh_lang_attribute {
+typedef struct rh_lang_attribute_use {
     const char *name;
     rh_lang_type type;
     bool reads, writes;  // `=` only writes, though what was there stays where it is not reached
     rh_lang_place at;    // where it is first named
-} rh_lang_attribute;
+} rh_lang_attribute_use;
 
-typedef struct rh_lang_external {
+typedef struct rh_lang_external_use {
     const char *name;
     rh_lang_type type;
     rh_lang_place at;
-} rh_lang_external;
+} rh_lang_external_use;
 
-typedef struct rh_lang_group {
+typedef struct rh_lang_group_use {
     const char *name;
-    bool reads, adds, removes;  // one that is added to must exist before the run; others may be missing
-} rh_lang_group;
+    bool reads, adds, removes;  // one that is added to must be in the scope; others may be missing
+} rh_lang_group_use;
 
 typedef struct rh_lang_listing {
-    const rh_lang_attribute *attributes;
+    const rh_lang_attribute_use *attributes;
     int attribute_count;
-    const rh_lang_external *externals;
+    const rh_lang_external_use *externals;
     int external_count;
-    const rh_lang_group *groups;   // named by literals
+    const rh_lang_group_use *groups;  // only those named by literals
     int group_count;
-    bool deletes;                  // calls deletepoint
-    bool moves;                    // writes P: points must be put into their places again
-    bool uses_context;             // calls functions that need rh_lang_thread.context filled in
+    bool deletes;       // calls deletepoint: the scope needs `dead`
+    bool moves;         // writes P: points must be put into their places again
+    bool neighbours;    // asks for neighbours: the scope needs a snapshot and positions
+    bool strings;       // writes string attributes: keep the thread until they are copied
 } rh_lang_listing;
 const rh_lang_listing *rh_lang_program_listing(const rh_lang_program *program);
-double rh_lang_program_compile_seconds(const rh_lang_program *program);
-// Which attributes influence attribute `index` (through variables and conditions too): a bit for each, the lowest first.
-const uint64_t *rh_lang_program_dependencies(const rh_lang_program *program, int index);
+double rh_lang_program_seconds(const rh_lang_program *program);    // what compiling took
+const char *rh_lang_program_text(const rh_lang_program *program);  // NULL unless asked for
 
 // ---- the host's data
 
@@ -80,34 +85,43 @@ typedef struct rh_lang_host {
     const char *const *names;      // of attributes, for suggestions; may be NULL
     int name_count;
 } rh_lang_host;
-// RH_USER with messages when types differ or an attribute is missing and may not be created.
+// RH_USER with messages when types differ or an attribute is missing and may not be created. A missing external is zero and fits.
 rh_code rh_lang_match(const rh_lang_program *program, const rh_lang_host *host, rh_lang_messages *messages, rh_status *status);
 
-typedef struct rh_lang_array {
-    void *data;      // of element 0. Arrays of one run must not overlap. Bools and groups are bytes 0 and 1, strings rh_lang_text
+typedef struct rh_lang_column {
+    void *data;      // of element 0. Columns of one run must not overlap. A bool is a byte 0 or 1, a string an rh_lang_text
     int64_t stride;  // bytes from element to element; 0: one value for all (read only)
-} rh_lang_array;
+} rh_lang_column;
 
 typedef struct rh_lang_elements {
-    const rh_lang_array *attributes;   // as listed; strings that a program writes live in the thread's memory until rh_lang_thread_free
-    const rh_lang_array *groups;       // as listed; data NULL where a group that is not added to is missing
-    uint8_t *deleted;                  // set to 1 for points to delete; needed when the listing says `deletes`
-    const void *const *externals;      // address of each value, NULL for zero; read once per call of rh_lang_run
-    const int64_t *selection;          // NULL: element i is i. Else i stands for element selection[i]; no element twice
-    int64_t budget;                    // steps of loops an element may take; 0: RH_LANG_BUDGET
+    const rh_lang_column *attributes;  // as listed. Strings that the program writes live in the thread's context
+    const rh_lang_scope *scope;
+    const int64_t *selection;          // NULL: element i is i. Else i stands for element selection[i], ascending
 } rh_lang_elements;
 
-enum { RH_LANG_BUDGET = 10000000 };
-
 typedef struct rh_lang_thread {
-    rh_lang_context context;  // the host fills in what runtime.h says, where the listing says `uses_context`
-    void *staging;            // copies of a block of elements whose arrays are not simply dense
-    size_t staging_bytes;
+    rh_lang_context context;
+    void **columns;
+    const void **externals;
+    char *staging;  // copies of a block of elements whose columns are not simply dense
 } rh_lang_thread;
-rh_code rh_lang_thread_init(rh_lang_thread *thread, const rh_lang_program *program, rh_status *status);
+// `scope` must outlive the thread.
+rh_code rh_lang_thread_init(rh_lang_thread *thread, const rh_lang_program *program, const rh_lang_scope *scope, rh_status *status);
 void rh_lang_thread_free(rh_lang_thread *thread);
 
-// Runs elements begin to end. RH_USER when an element used up its budget or an index was outside (the status names line and column;
-// the range was written in part); RH_MEMORY when the thread's memory for strings ran out.
+// Runs elements begin to end; the host has called rh_lang_context_begin. RH_USER when an element used up its steps, an index was outside or
+// a function stopped it (the status names line and column; the range was written in part).
 rh_code rh_lang_run(const rh_lang_program *program, rh_lang_thread *thread, const rh_lang_elements *elements, int64_t begin, int64_t end,
                     rh_status *status);
+
+// Everything a pass over all elements needs, one thread for each of rh_threads(). May serve many passes of one program and one scope. Strings
+// that a program wrote live until the pool is freed.
+typedef struct rh_lang_pool {
+    rh_lang_thread *threads;
+    int count;
+} rh_lang_pool;
+rh_code rh_lang_pool_init(rh_lang_pool *pool, const rh_lang_program *program, const rh_lang_scope *scope, rh_status *status);
+void rh_lang_pool_free(rh_lang_pool *pool);
+// Runs elements 0 to count in blocks of RH_BLOCK; `result` gets what the blocks asked for (rh_lang_result_free).
+rh_code rh_lang_pass(const rh_lang_program *program, rh_lang_pool *pool, const rh_lang_elements *elements, int64_t count, rh_lang_result *result,
+                     rh_status *status);

@@ -88,6 +88,13 @@ static void declare(checker *c, rh_lang_node *node)
     c->locals[c->local_count++] = (local){.name = node->name, .type = node->type, .at = node->at, .slot = node->slot, .depth = c->depth};
 }
 
+static bool known_function(const checker *c, const char *name)
+{
+    for (int i = 0; i < row_count(c); i++)
+        if (strcmp(rh_lang_row(c->options, i)->name, name) == 0) return true;
+    return false;
+}
+
 static rh_lang_type check_local(checker *c, rh_lang_node *node)
 {
     local *found = find_local(c, node->name);
@@ -102,6 +109,7 @@ static rh_lang_type check_local(checker *c, rh_lang_node *node)
     const char *near = did_you_mean(rh_nearest_name(node->name, names, count), "", hint, sizeof hint);
     for (int i = 0; i < c->facts->attribute_count && !near; i++)
         if (strcmp(c->facts->attributes[i].name, node->name) == 0) near = did_you_mean(node->name, "@", hint, sizeof hint);
+    if (!near && known_function(c, node->name)) near = "it is a function: add ( )";
     rh_lang_error(c->unit, node->at, near, "the variable \"%s\" is not declared", node->name);
     return WRONG;
 }
@@ -117,7 +125,8 @@ static rh_lang_type attribute_default(const checker *c, const char *name)
 static rh_lang_type two_types(checker *c, const rh_lang_node *node, char sign, rh_lang_type before, rh_lang_type now, int line)
 {
     char hint[128];
-    snprintf(hint, sizeof hint, "write %s%c%s everywhere", rh_lang_type_name(before), sign, node->name);
+    // The one that was written out is the one that was meant.
+    snprintf(hint, sizeof hint, "write %s%c%s everywhere", rh_lang_type_name(node->type ? now : before), sign, node->name);
     rh_lang_error(c->unit, node->at, hint, "%c%s is %s here and %s in line %d", sign, node->name, rh_lang_type_name(now), rh_lang_type_name(before), line);
     return WRONG;
 }
@@ -171,7 +180,13 @@ static bool loses(rh_lang_type to, rh_lang_type from)
     return a < b || (a == RH_LANG_E_FLOAT && b == RH_LANG_E_INT64);
 }
 
-static bool is_literal(const rh_lang_node *node) { return node->kind >= RH_LANG_INTEGER; }
+static bool is_literal(const rh_lang_node *node)
+{
+    if (node->kind == RH_LANG_UNARY) return is_literal(node->first);
+    bool literal = node->kind >= RH_LANG_INTEGER || node->kind == RH_LANG_ARRAY;
+    for (const rh_lang_node *child = node->first; child && literal; child = child->next) literal = is_literal(child);
+    return literal;
+}
 
 // The value will be stored where a `to` is.
 static void convert_for(checker *c, rh_lang_node *value, rh_lang_type to, rh_lang_place at)
@@ -181,7 +196,7 @@ static void convert_for(checker *c, rh_lang_node *value, rh_lang_type to, rh_lan
     if (!rh_lang_assignable(to, from)) {
         bool scalar = rh_lang_is_number(to) && rh_lang_is_container(from);
         if (from == RH_LANG_VOID) rh_lang_error(c->unit, value->at, NULL, "this has no value, expected one of type %s", rh_lang_type_name(to));
-        else rh_lang_error(c->unit, at, scalar ? "take one element with [ ]" : NULL, "cannot put a %s into a %s", rh_lang_type_name(from), rh_lang_type_name(to));
+        else rh_lang_error(c->unit, at, scalar ? "take one element with [ ]" : NULL, "cannot convert %s to %s here", rh_lang_type_name(from), rh_lang_type_name(to));
         return;
     }
     // Literals are read as double or int32 for want of a better way to write them: x = 0.5 deserves no warning.
@@ -255,12 +270,12 @@ static rh_lang_type check_index(checker *c, rh_lang_node *node, bool reads, bool
     rh_lang_type type = check_place(c, variable, reads || writes, writes);
     if (type == WRONG) return WRONG;
     if (!rh_lang_is_container(type) || (node->postfix && !rh_lang_is_vector(type))) {
-        rh_lang_error(c->unit, node->at, node->postfix && rh_lang_is_matrix(type) ? "write [row, column]" : NULL, "\"%s\" is a %s and has no such elements",
+        rh_lang_error(c->unit, node->at, node->postfix && rh_lang_is_matrix(type) ? "write [row, column]" : NULL, "\"%s\" is of type %s and has no such elements",
                       variable->name, rh_lang_type_name(type));
         return WRONG;
     }
     if (second && !rh_lang_is_matrix(type)) {
-        rh_lang_error(c->unit, node->at, "write [index]", "found two indices, but \"%s\" is a %s: only matrices have rows and columns", variable->name,
+        rh_lang_error(c->unit, node->at, "write [index]", "found two indices, but \"%s\" is of type %s: only matrices have rows and columns", variable->name,
                       rh_lang_type_name(type));
         return WRONG;
     }
@@ -342,7 +357,7 @@ static rh_lang_type check_assign(checker *c, rh_lang_node *node)
     if (result == WRONG) return WRONG;
     operand_as(c, value, rule.right);
     if (!rh_lang_assignable(type, result)) {
-        rh_lang_error(c->unit, node->at, NULL, "%s= of a %s and a %s gives a %s, which does not fit back", rh_lang_operator_name(node->operation),
+        rh_lang_error(c->unit, node->at, NULL, "%s= of %s and %s gives %s, which does not fit back", rh_lang_operator_name(node->operation),
                       rh_lang_type_name(type), rh_lang_type_name(value->type), rh_lang_type_name(result));
         return WRONG;
     }
@@ -356,7 +371,7 @@ static rh_lang_type check_crement(checker *c, rh_lang_node *node)
     rh_lang_type type = check_place(c, node->first, true, true);
     if (type == WRONG) return WRONG;
     if (!rh_lang_is_number(type) || type == RH_LANG_BOOL) {
-        rh_lang_error(c->unit, node->at, NULL, "%s%s is for single numbers other than bool, \"%s\" is a %s", rh_lang_operator_name(node->operation),
+        rh_lang_error(c->unit, node->at, NULL, "%s%s is for single numbers other than bool, \"%s\" is of type %s", rh_lang_operator_name(node->operation),
                       rh_lang_operator_name(node->operation), root_of(node)->name, rh_lang_type_name(type));
         return WRONG;
     }
@@ -389,7 +404,7 @@ static rh_lang_type check_array(checker *c, rh_lang_node *node)
     for (rh_lang_node *child = node->first; child; child = child->next) {
         rh_lang_type type = check(c, child);
         if (type != WRONG && !rh_lang_is_number(type))
-            rh_lang_error(c->unit, child->at, NULL, "found a %s between braces, expected single numbers", rh_lang_type_name(type));
+            rh_lang_error(c->unit, child->at, NULL, "found a value of type %s between braces, expected single numbers", rh_lang_type_name(type));
         wrong |= !rh_lang_is_number(type);
         if (!wrong && rh_lang_type_element(type) > highest) highest = rh_lang_type_element(type);
     }
@@ -406,7 +421,7 @@ static rh_lang_type check_cast(checker *c, rh_lang_node *node)
     if (type == WRONG) return WRONG;
     if (!rh_lang_is_number(type)) {
         rh_lang_error(c->unit, node->at, rh_lang_is_container(type) ? "take one element with [ ]" : "atoi( ) and atof( ) read numbers",
-                      "found a %s to cast, expected a single number", rh_lang_type_name(type));
+                      "found a value of type %s to cast, expected a single number", rh_lang_type_name(type));
         return WRONG;
     }
     node->first->as = node->type;
@@ -451,18 +466,18 @@ static void no_overload(checker *c, const rh_lang_node *node)
         if (a->next) append(types, sizeof types, ", ");
     }
     bool counted = false;
-    int first = -1;
+    int found = 0;
     for (int i = 0; i < row_count(c); i++) {
         rh_lang_signature s;
         const rh_lang_function *row = rh_lang_row(c->options, i);
         if (strcmp(row->name, node->name) != 0 || !rh_lang_signature_read(row->signature, &s)) continue;
-        append(candidates, sizeof candidates, first < 0 ? "" : ", ");
+        append(candidates, sizeof candidates, found++ ? ", " : "");
         append(candidates, sizeof candidates, row->signature);
         counted |= s.count == node->count;
-        first = i;
     }
-    if (counted) rh_lang_error(c->unit, node->at, NULL, "no %s( ) takes (%s), expected one of %s", node->name, types, candidates);
-    else rh_lang_error(c->unit, node->at, NULL, "found %d argument%s for %s( ), expected one of %s", node->count, node->count == 1 ? "" : "s", node->name, candidates);
+    const char *of = found > 1 ? "one of " : "";
+    if (counted) rh_lang_error(c->unit, node->at, NULL, "no %s( ) takes (%s), expected %s%s", node->name, types, of, candidates);
+    else rh_lang_error(c->unit, node->at, NULL, "found %d argument%s for %s( ), expected %s%s", node->count, node->count == 1 ? "" : "s", node->name, of, candidates);
 }
 
 static void unknown_function(checker *c, const rh_lang_node *node)
@@ -514,13 +529,6 @@ static void note_call(checker *c, const rh_lang_node *node, const rh_lang_functi
     else if (built_in && strcmp(row->name, "deletepoint") == 0) c->facts->deletes = true;
     else if (row->flags & RH_LANG_CONTEXT) c->facts->calls_library = true;
     if (built_in && (strncmp(row->name, "neighbour", 9) == 0 || strcmp(row->name, "nearest") == 0)) c->facts->neighbours = true;
-}
-
-static bool known_function(checker *c, const char *name)
-{
-    for (int i = 0; i < row_count(c); i++)
-        if (strcmp(rh_lang_row(c->options, i)->name, name) == 0) return true;
-    return false;
 }
 
 static void use_argument(checker *c, rh_lang_node *argument, rh_lang_type wanted, bool written)

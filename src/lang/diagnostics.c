@@ -41,6 +41,18 @@ rh_code rh_lang_messages_add(rh_lang_messages *messages, bool warning, rh_lang_p
     return RH_OK;
 }
 
+static bool comes_after(const rh_lang_place *a, const rh_lang_place *b) { return a->line != b->line ? a->line > b->line : a->column > b->column; }
+
+void rh_lang_messages_sort(rh_lang_messages *messages)
+{
+    for (int i = 1; i < messages->count; i++)
+        for (int k = i; k > 0 && comes_after(&messages->items[k - 1].at, &messages->items[k].at); k--) {
+            rh_lang_message swap = messages->items[k];
+            messages->items[k] = messages->items[k - 1];
+            messages->items[k - 1] = swap;
+        }
+}
+
 typedef struct writer {
     char *text;
     size_t length, capacity;

@@ -31,6 +31,8 @@ void rh_lang_messages_free(rh_lang_messages *messages);
 // Appends; `suggestion` may be NULL. RH_MEMORY when memory runs out.
 rh_code rh_lang_messages_add(rh_lang_messages *messages, bool warning, rh_lang_place at, const char *text, const char *suggestion,
                              rh_status *status);
+// By place; those of one place stay in order.
+void rh_lang_messages_sort(rh_lang_messages *messages);
 // All of them for a reader, each as
 //   name:3:14: error: text (suggestion)
 //       float a = @x ++ 2;

@@ -100,14 +100,14 @@ static LLVMValueRef do_lerp(const call *c, const LLVMValueRef *x)
     return choose(c, LLVMBuildOr(b, up, down, ""), both, bent);
 }
 
-// The ends of the old range may stand in either order. A range without width maps to the new range's beginning.
+// The ends of the old range may stand in either order. A range without width maps to the middle of the new one.
 static LLVMValueRef do_fit(const call *c, const LLVMValueRef *x)
 {
     LLVMValueRef low = smaller(c, x[1], x[2]), high = larger(c, x[1], x[2]);
     LLVMValueRef cut = smaller(c, larger(c, x[0], low), high), width = op(c, RH_LANG_SUB, x[2], x[1]);
     LLVMValueRef share = op(c, RH_LANG_DIV, op(c, RH_LANG_SUB, cut, x[1]), width);
-    LLVMValueRef mapped = op(c, RH_LANG_ADD, x[3], op(c, RH_LANG_MUL, op(c, RH_LANG_SUB, x[4], x[3]), share));
-    return choose(c, op(c, RH_LANG_EQ, x[1], x[2]), x[3], mapped);
+    share = choose(c, op(c, RH_LANG_EQ, x[1], x[2]), number(c, 0.5), share);
+    return op(c, RH_LANG_ADD, x[3], op(c, RH_LANG_MUL, op(c, RH_LANG_SUB, x[4], x[3]), share));
 }
 
 static const struct {

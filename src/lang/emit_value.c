@@ -132,7 +132,7 @@ static LLVMValueRef floored_modulo(rh_lang_emitter *e, rh_lang_element element, 
 
 static LLVMValueRef shift_count(rh_lang_emitter *e, rh_lang_element element, LLVMValueRef b)
 {
-    return LLVMBuildAnd(e->builder, b, rh_lang_emit_integer(e, element, element == RH_LANG_E_INT64 ? 63 : 31), "");
+    return LLVMBuildAnd(e->builder, b, rh_lang_emit_integer(e, element, element == RH_LANG_E_INT64 ? 63 : element == RH_LANG_E_INT32 ? 31 : 15), "");
 }
 
 // ---- operators on numbers

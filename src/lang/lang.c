@@ -45,6 +45,7 @@ static rh_code compile_unit(rh_lang_unit *unit, const rh_lang_options *options, 
     if (unit->failed) return RH_MEMORY;
     // A tree with syntax errors has holes: checking it would complain about them.
     if (unit->messages->errors == 0 && !rh_lang_check(unit, tree, options, &program->facts)) return RH_MEMORY;
+    rh_lang_messages_sort(unit->messages);
     if (unit->messages->errors || (options->warnings_are_errors && unit->messages->count)) return refuse(unit->messages, options, unit->status);
     return rh_lang_code_make(unit, tree, options, &program->facts, &program->code);
 }
@@ -92,7 +93,7 @@ static rh_code match_attribute(const rh_lang_attribute_use *use, const rh_lang_h
     rh_lang_type type = host->attribute ? host->attribute(host->user, use->name) : RH_LANG_VOID;
     if (type == use->type || (type == RH_LANG_VOID && host->create_missing)) return RH_OK;
     if (type != RH_LANG_VOID) {
-        snprintf(text, sizeof text, "the attribute \"%s\" is a %s, the program takes it for a %s", use->name, rh_lang_type_name(type), rh_lang_type_name(use->type));
+        snprintf(text, sizeof text, "the attribute \"%s\" is of type %s, the program takes it for %s", use->name, rh_lang_type_name(type), rh_lang_type_name(use->type));
         snprintf(hint, sizeof hint, "write %s@%s", rh_lang_type_name(type), use->name);
     } else {
         const char *near = rh_nearest_name(use->name, host->names, host->name_count);
@@ -107,7 +108,7 @@ static rh_code match_external(const rh_lang_external_use *use, const rh_lang_hos
     char text[256], hint[128];
     rh_lang_type type = host->external ? host->external(host->user, use->name) : RH_LANG_VOID;
     if (type == use->type || type == RH_LANG_VOID) return RH_OK;
-    snprintf(text, sizeof text, "the value $%s is given as %s, the program takes it for a %s", use->name, rh_lang_type_name(type), rh_lang_type_name(use->type));
+    snprintf(text, sizeof text, "the value $%s is given as %s, the program takes it for %s", use->name, rh_lang_type_name(type), rh_lang_type_name(use->type));
     snprintf(hint, sizeof hint, "write %s$%s", rh_lang_type_name(type), use->name);
     return rh_lang_messages_add(messages, false, use->at, text, hint, status);
 }

@@ -76,7 +76,7 @@ static bool lex_type(lexer *l, size_t length)
     rh_lang_type type = rh_lang_type_named(l->at, length);
     if (type == RH_LANG_VOID || same(l->at, length, "int16")) return false;
     static const char *const deprecated[][2] = {
-        {"long", "write int64"}, {"vectorint", "write vec3i"}, {"vectorfloat", "write vec3f"}, {"vectordouble", "write vec3d"},
+        {"short", "write int or int64; an attribute of 16 bits is int16@name"}, {"long", "write int64"}, {"vectorint", "write vec3i"}, {"vectorfloat", "write vec3f"}, {"vectordouble", "write vec3d"},
     };
     for (size_t i = 0; i < sizeof deprecated / sizeof deprecated[0]; i++)
         if (same(l->at, length, deprecated[i][0]))
@@ -96,8 +96,12 @@ static void lex_word(lexer *l)
             return;
         }
     for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)
-        if (same(l->at, length, reserved[i]))
-            rh_lang_error(l->unit, place_of(l, l->at, length), "choose another name", "found the reserved word \"%s\"", reserved[i]);
+        if (same(l->at, length, reserved[i])) {
+            const char *hint = strcmp(reserved[i], "int16") == 0 ? "there are int16@attributes only; write int" : "it may not be used";
+            rh_lang_error(l->unit, place_of(l, l->at, length), hint, "found the reserved word \"%s\"", reserved[i]);
+            add(l, RH_LANG_T_WRONG, length);
+            return;
+        }
     add(l, RH_LANG_T_NAME, length);
 }
 
@@ -157,7 +161,7 @@ static void wrong_number(lexer *l, size_t digits, bool real)
     else if (!real && digits == 1 && l->at[0] == '0' && (l->at[1] == 'x' || l->at[1] == 'X')) hint = "there are no hexadecimal numbers";
     else if (real && length == digits + 1 && l->at[digits] == 'd') hint = "a number with a point is a double without a letter";
     rh_lang_error(l->unit, at, hint, "found \"%.*s\", expected a number", (int)(length < 40 ? length : 40), l->at);
-    add(l, RH_LANG_T_INTEGER, length)->type = RH_LANG_INT32;
+    add(l, RH_LANG_T_WRONG, length);
 }
 
 static void lex_number(lexer *l)
@@ -195,7 +199,7 @@ static void lex_string(lexer *l)
     while (l->at + n < l->end && l->at[n] != '"' && l->at[n] != '\n') n += l->at[n] == '\\' && l->at + n + 1 < l->end && l->at[n + 1] != '\n' ? 2 : 1;
     if (peek(l, n) != '"') {
         rh_lang_error(l->unit, place_of(l, l->at, n), "a string ends on its line", "found a string without its closing \"");
-        add(l, RH_LANG_T_STRING, n);
+        add(l, RH_LANG_T_WRONG, n);
         return;
     }
     add(l, RH_LANG_T_STRING, n + 1);
@@ -257,7 +261,7 @@ static void wrong_bytes(lexer *l)
     if (c == '\'') rh_lang_error(l->unit, at, "strings stand between \"\"", "found a stray '");
     else if (isprint(c)) rh_lang_error(l->unit, at, NULL, "found a stray '%c'", c);
     else rh_lang_error(l->unit, at, NULL, "found a byte of value %u, expected plain ASCII", c);
-    l->at += n;
+    add(l, RH_LANG_T_WRONG, n);
 }
 
 static void new_line(lexer *l)

@@ -104,7 +104,7 @@ bool rh_lang_unary_rule(rh_lang_operator operation, rh_lang_type operand, rh_lan
     if (operation == RH_LANG_NOT && rh_lang_is_container(operand) && !whole) return refuse(out, "! is for single numbers and vectors of integers", NULL);
     rh_lang_element element = rh_lang_type_element(operand);
     if (operation == RH_LANG_NOT) element = RH_LANG_E_BOOL;
-    else if (operation != RH_LANG_PLUS && element < RH_LANG_E_INT32) element = RH_LANG_E_INT32;
+    else if (operation != RH_LANG_PLUS && element == RH_LANG_E_BOOL) element = RH_LANG_E_INT32;
     out->left = out->result = rh_lang_type_with(operand, element);
     return true;
 }

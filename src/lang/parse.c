@@ -11,9 +11,10 @@
 
 typedef struct parser {
     rh_lang_unit *unit;
-    const rh_lang_token *token;  // the one at hand
+    const rh_lang_token *tokens, *token;  // all, and the one at hand
     bool lost;                   // between an error and the next statement
     int depth;
+    int arrays;                  // open braces of array literals
 } parser;
 
 static rh_lang_node *parse_expression(parser *p);
@@ -44,16 +45,22 @@ static void describe(const rh_lang_token *token, char *out, size_t size)
 
 static void complain(parser *p, const char *hint, const char *expected)
 {
-    if (p->lost) return;
+    bool known = is(p, RH_LANG_T_WRONG) || p->lost;
+    p->lost = true;
+    if (known) return;
     char found[64];
     describe(p->token, found, sizeof found);
-    rh_lang_error(p->unit, p->token->at, hint, "found %s, expected %s", found, expected);
-    p->lost = true;
+    // What is missing at the end of a line is missing there, not at the beginning of the next.
+    const rh_lang_token *before = p->token > p->tokens ? p->token - 1 : p->token;
+    rh_lang_place at = p->token->at;
+    if (before->at.line < at.line) at = (rh_lang_place){before->at.line, before->at.column + before->at.length, 1};
+    rh_lang_error(p->unit, at, hint, "found %s, expected %s", found, expected);
 }
 
+// Nothing is taken while lost: what comes belongs to the next statement, and recover( ) must see it.
 static bool want(parser *p, rh_lang_token_kind kind, const char *expected)
 {
-    if (take(p, kind)) return true;
+    if (!p->lost && take(p, kind)) return true;
     complain(p, NULL, expected);
     return false;
 }
@@ -180,7 +187,7 @@ static rh_lang_node *parse_typed(parser *p)
         return empty(p);
     }
     rh_lang_node *node = node_new(p, RH_LANG_CAST, type->at);
-    node->type = type->type == RH_LANG_INT16 ? RH_LANG_INT32 : type->type;
+    node->type = type->type;
     if (!rh_lang_is_number(type->type))
         rh_lang_error(p->unit, type->at, rh_lang_is_container(type->type) ? "write {x, y, z}, or assign: conversions are automatic" : NULL,
                       "found a cast to %s, expected one to bool, int, int64, float or double", rh_lang_type_name(type->type));
@@ -220,10 +227,12 @@ static rh_lang_node *parse_array(parser *p)
 {
     rh_lang_node *node = node_new(p, RH_LANG_ARRAY, p->token->at);
     next(p);
+    p->arrays++;
     do rh_lang_node_add(node, parse_expression(p));
     while (!p->lost && take(p, RH_LANG_T_COMMA));
     node->at = join(node->at, p->token->at);
     if (!want(p, RH_LANG_T_CLOSE_BRACE, "} or , after an element")) return node;
+    p->arrays--;
     if (node->count != 2 && node->count != 3 && node->count != 4 && node->count != 9 && node->count != 16)
         rh_lang_error(p->unit, node->at, NULL, "found %d element%s between braces, expected 2, 3, 4, 9 or 16", node->count, node->count == 1 ? "" : "s");
     return node;
@@ -413,6 +422,8 @@ static rh_lang_node *parse_expression(parser *p)
             rh_lang_error(p->unit, join(node->at, node->at), node->kind == RH_LANG_EXTERNAL ? "copy it into a variable" : NULL,
                           "cannot assign to %s, expected an attribute or a variable", start->kind == RH_LANG_T_OPEN ? "a parenthesis" : kind_in_words(node));
             p->lost = true;
+            p->depth--;
+            return node;
         }
         rh_lang_node *assign = node_new(p, RH_LANG_ASSIGN, node->at);
         assign->operation = p->token->operation;
@@ -450,21 +461,11 @@ static bool at_declaration(const parser *p)
     return is(p, RH_LANG_T_TYPE) && after != RH_LANG_T_AT && after != RH_LANG_T_DOLLAR && after != RH_LANG_T_OPEN;
 }
 
-static rh_lang_type declared_type(parser *p)
-{
-    rh_lang_type type = p->token->type;
-    if (type == RH_LANG_INT16) {
-        rh_lang_warn(p->unit, p->token->at, "write int or int64", "there are no variables of short: this one is an int");
-        type = RH_LANG_INT32;
-    }
-    next(p);
-    return type;
-}
-
 static rh_lang_node *parse_declarations(parser *p)
 {
     rh_lang_node *node = node_new(p, RH_LANG_DECLARES, p->token->at);
-    rh_lang_type type = declared_type(p);
+    rh_lang_type type = p->token->type;
+    next(p);
     do rh_lang_node_add(node, parse_declaration(p, type));
     while (!p->lost && take(p, RH_LANG_T_COMMA));
     return node;
@@ -473,7 +474,8 @@ static rh_lang_node *parse_declarations(parser *p)
 static rh_lang_node *parse_condition(parser *p)
 {
     if (!at_declaration(p)) return parse_comma(p);
-    rh_lang_type type = declared_type(p);
+    rh_lang_type type = p->token->type;
+    next(p);
     return parse_declaration(p, type);
 }
 
@@ -549,7 +551,8 @@ static bool at_array(const parser *p)
 // After an error: to just behind the next ; or to a } (which closes the block at hand).
 static void recover(parser *p)
 {
-    int braces = 0;
+    int braces = p->arrays;
+    p->arrays = 0;
     while (!is(p, RH_LANG_T_END)) {
         if (is(p, RH_LANG_T_OPEN_BRACE)) braces++;
         if (is(p, RH_LANG_T_CLOSE_BRACE) && braces-- == 0) break;
@@ -590,14 +593,16 @@ static rh_lang_node *parse_simple(parser *p)
 {
     rh_lang_node *node = is(p, RH_LANG_T_SEMICOLON) ? empty(p) : at_declaration(p) ? parse_declarations(p) : parse_comma(p);
     if (is(p, RH_LANG_T_NAME) && node->kind == RH_LANG_LOCAL && !p->lost) {
-        static const char *const types[] = {"bool",  "int",   "int32", "int64", "float", "double", "string", "vec2i", "vec2f", "vec2d", "vec3i", "vec3f",
-                                            "vec3d", "vec4i", "vec4f", "vec4d", "mat3f", "mat3d",  "mat4f",  "mat4d", "else",  "while", "return"};
+        static const char *const types[] = {"bool",  "int",   "int32", "int64", "float", "double", "string", "vec2f", "vec2i", "vec2d", "vec3f", "vec3i",
+                                            "vec3d", "vec4f", "vec4i", "vec4d", "mat3f", "mat3d",  "mat4f",  "mat4d", "else",  "while", "return"};
         const char *near = rh_nearest_name(node->name, types, (int)(sizeof types / sizeof types[0]));
         char hint[64];
         if (near) snprintf(hint, sizeof hint, "did you mean %s?", near);
         rh_lang_error(p->unit, node->at, near ? hint : NULL, "found the name \"%s\" before another name, expected a type or an operator", node->name);
         p->lost = true;
     }
+    if (node->kind == RH_LANG_LOCAL && (is(p, RH_LANG_T_AT) || is(p, RH_LANG_T_DOLLAR)))
+        complain(p, "before @ stands a type, or v f i s 3 4 without a space", "; or an operator");
     want(p, RH_LANG_T_SEMICOLON, "; or an operator");
     return node;
 }
@@ -623,8 +628,9 @@ static rh_lang_node *parse_statement(parser *p)
 
 rh_lang_node *rh_lang_parse(rh_lang_unit *unit)
 {
-    parser p = {.unit = unit, .token = rh_lang_lex(unit)};
-    if (!p.token) return NULL;
+    parser p = {.unit = unit, .tokens = rh_lang_lex(unit)};
+    if (!p.tokens) return NULL;
+    p.token = p.tokens;
     rh_lang_node *program = rh_lang_node_new(unit, RH_LANG_BLOCK, p.token->at);
     while (!is(&p, RH_LANG_T_END)) {
         p.depth = 0;

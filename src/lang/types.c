@@ -11,7 +11,7 @@ static const struct {
     rh_lang_type type;
 } aliases[] = {
     {"int", RH_LANG_INT32},        {"vector", RH_LANG_VEC3F},      {"matrix", RH_LANG_MAT4F},       {"matrix3", RH_LANG_MAT3F},
-    {"short", RH_LANG_INT16},      {"long", RH_LANG_INT64},        {"vectorint", RH_LANG_VEC3I},    {"vectorfloat", RH_LANG_VEC3F},
+    {"short", RH_LANG_INT32},      {"long", RH_LANG_INT64},        {"vectorint", RH_LANG_VEC3I},    {"vectorfloat", RH_LANG_VEC3F},
     {"vectordouble", RH_LANG_VEC3D},
 };
 
@@ -85,6 +85,6 @@ rh_lang_type rh_lang_common(rh_lang_type a, rh_lang_type b)
     rh_lang_shape sa = rh_lang_type_shape(a), sb = rh_lang_type_shape(b);
     if (sa != sb && sa != RH_LANG_SCALAR && sb != RH_LANG_SCALAR) return RH_LANG_VOID;
     rh_lang_element ea = rh_lang_type_element(a), eb = rh_lang_type_element(b), highest = ea > eb ? ea : eb;
-    if (highest < RH_LANG_E_INT32) highest = RH_LANG_E_INT32;
+    if (highest == RH_LANG_E_BOOL) highest = RH_LANG_E_INT32;
     return RH_LANG_TYPE(sa > sb ? sa : sb, highest);
 }

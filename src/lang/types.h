@@ -96,5 +96,6 @@ static inline bool rh_lang_is_floating(rh_lang_type type)
 bool rh_lang_assignable(rh_lang_type to, rh_lang_type from);
 // May a call convert an argument? As above without scalar into container.
 bool rh_lang_convertible(rh_lang_type to, rh_lang_type from);
-// The type two operands are brought to before a component-wise operation, RH_LANG_VOID when there is none. Elements are at least int32.
+// The type two operands are brought to before a component-wise operation, RH_LANG_VOID when there is none. Two bools count as
+// int32; two int16 stay what they are.
 rh_lang_type rh_lang_common(rh_lang_type a, rh_lang_type b);

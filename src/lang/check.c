@@ -528,7 +528,10 @@ static void note_call(checker *c, const rh_lang_node *node, const rh_lang_functi
     if (built_in && is_group_function(row->name)) note_group(c, node);
     else if (built_in && strcmp(row->name, "deletepoint") == 0) c->facts->deletes = true;
     else if (row->flags & RH_LANG_CONTEXT) c->facts->calls_library = true;
-    if (built_in && (strncmp(row->name, "neighbour", 9) == 0 || strcmp(row->name, "nearest") == 0)) c->facts->neighbours = true;
+    if (!built_in) return;
+    c->facts->neighbours |= strncmp(row->name, "neighbour", 9) == 0 || strcmp(row->name, "nearest") == 0;
+    c->facts->random |= strncmp(row->name, "rand", 4) == 0;
+    c->facts->coordinates |= strncmp(row->name, "getcoord", 8) == 0 || strcmp(row->name, "getvoxelpws") == 0;
 }
 
 static void use_argument(checker *c, rh_lang_node *argument, rh_lang_type wanted, bool written)

@@ -19,7 +19,8 @@ typedef struct rh_lang_facts {
     bool calls_library;        // functions that need the context
     bool named_groups;         // every group function has a literal name: groups are arrays like any other
     bool strings;              // handles any
-    bool neighbours;
+    bool neighbours, random, coordinates;
+    uint64_t *depends;         // a row of bits for each attribute, then each local: which attributes influence it
 } rh_lang_facts;
 
 // Row of the function table, the host's own after the built-in ones.

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/param.h"
+#include "lang/depend.h"
 #include "lang/parse.h"
 #include "lang/program.h"
 
@@ -16,7 +17,8 @@ static void fill_listing(rh_lang_program *p)
     const rh_lang_facts *f = &p->facts;
     p->listing = (rh_lang_listing){
         .attributes = f->attributes, .attribute_count = f->attribute_count, .externals = f->externals, .external_count = f->external_count,
-        .groups = f->groups, .group_count = f->named_groups ? f->group_count : 0, .deletes = f->deletes, .neighbours = f->neighbours,
+        .groups = f->groups, .group_count = f->named_groups ? f->group_count : 0, .deletes = f->deletes, .neighbours = f->neighbours, .random = f->random,
+        .coordinates = f->coordinates,
     };
     for (int i = 0; i < f->attribute_count; i++) {
         const rh_lang_attribute_use *a = &f->attributes[i];
@@ -47,6 +49,7 @@ static rh_code compile_unit(rh_lang_unit *unit, const rh_lang_options *options, 
     if (unit->messages->errors == 0 && !rh_lang_check(unit, tree, options, &program->facts)) return RH_MEMORY;
     rh_lang_messages_sort(unit->messages);
     if (unit->messages->errors || (options->warnings_are_errors && unit->messages->count)) return refuse(unit->messages, options, unit->status);
+    if (!rh_lang_depend(unit, tree, options, &program->facts)) return RH_MEMORY;
     return rh_lang_code_make(unit, tree, options, &program->facts, &program->code);
 }
 
@@ -82,6 +85,12 @@ void rh_lang_program_free(rh_lang_program *program)
 }
 
 const rh_lang_listing *rh_lang_program_listing(const rh_lang_program *program) { return &program->listing; }
+bool rh_lang_program_depends(const rh_lang_program *program, int index, int other)
+{
+    int words = (program->facts.attribute_count + 63) / 64;
+    return program->facts.depends[index * words + other / 64] >> (other % 64) & 1;
+}
+
 double rh_lang_program_seconds(const rh_lang_program *program) { return program->seconds; }
 const char *rh_lang_program_text(const rh_lang_program *program) { return rh_lang_code_text(program->code); }
 

@@ -68,9 +68,13 @@ typedef struct rh_lang_listing {
     bool deletes;       // calls deletepoint: the scope needs `dead`
     bool moves;         // writes P: points must be put into their places again
     bool neighbours;    // asks for neighbours: the scope needs a snapshot and positions
+    bool random;        // draws random numbers
+    bool coordinates;   // asks where the voxel is
     bool strings;       // writes string attributes: keep the thread until they are copied
 } rh_lang_listing;
 const rh_lang_listing *rh_lang_program_listing(const rh_lang_program *program);
+// Does attribute `other` influence what attribute `index` becomes, through variables and conditions too? May say yes too often, never no.
+bool rh_lang_program_depends(const rh_lang_program *program, int index, int other);
 double rh_lang_program_seconds(const rh_lang_program *program);    // what compiling took
 const char *rh_lang_program_text(const rh_lang_program *program);  // NULL unless asked for
 

@@ -150,9 +150,13 @@ static void groups_without_end_are_refused(void **state)
     assert_true(context->failed && strstr(context->status.message, "1024"));
     rh_lang_context_begin(context, 0);
     assert_false(context->failed);
-    rh_lang_text nothing = text("");
-    rh_lang_addtogroup(context, &nothing);
-    assert_true(context->failed);
+    static const char *const wrong[] = {"", "two words", "-3.5", "caf\xc3\xa9"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        rh_lang_text name = text(wrong[i]);
+        rh_lang_context_begin(context, 0);
+        rh_lang_addtogroup(context, &name);
+        assert_true(context->failed && strstr(context->status.message, wrong[i]));
+    }
     rh_lang_context_begin(context, 0);
     rh_lang_deletepoint(context);  // no marks here
     rh_lang_result result;

@@ -52,10 +52,22 @@ static rh_lang_new_group *find_new(rh_lang_context *context, const rh_lang_text 
 
 static bool is_last(const rh_lang_new_group *group, int64_t element) { return group->count > 0 && group->elements[group->count - 1] == element; }
 
+// What .vdb files accept as a name.
+static bool is_group_name(const rh_lang_text *name)
+{
+    if (name->length < 1 || name->length >= RH_LANG_GROUP_NAME) return false;
+    for (int64_t i = 0; i < name->length; i++) {
+        char c = name->data[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == ':' || c == '|')) return false;
+    }
+    return true;
+}
+
 static rh_lang_new_group *make_group(rh_lang_context *context, const rh_lang_text *name)
 {
-    if (name->length == 0 || name->length >= RH_LANG_GROUP_NAME || memchr(name->data, 0, (size_t)name->length)) {
-        rh_lang_stop(context, RH_USER, "addtogroup: found a group's name of %lld bytes, expected 1 to %d", (long long)name->length, RH_LANG_GROUP_NAME - 1);
+    if (!is_group_name(name)) {
+        rh_lang_stop(context, RH_USER, "addtogroup: found the name \"%.*s\", expected 1 to %d letters, digits, _ : or |",
+                     (int)(name->length < 64 ? name->length : 64), name->data, RH_LANG_GROUP_NAME - 1);
         return NULL;
     }
     if (context->new_group_count == RH_LANG_GROUP_MAX) {

@@ -120,7 +120,10 @@ double rh_lang_rand32(rh_lang_context *context)
         rh_lang_twister32_seed(&context->twister32, (uint32_t)own_seed(context));
         context->twister32_element = context->element;
     }
-    return rh_lang_twister32_draw(&context->twister32) * 0x1p-32;
+    // Two draws for the bits of a double, the low half first.
+    double low = rh_lang_twister32_draw(&context->twister32), high = rh_lang_twister32_draw(&context->twister32);
+    double drawn = (low + high * 0x1p32) * 0x1p-64;
+    return drawn < 1 ? drawn : 1 - 0x1p-53;
 }
 
 double rh_lang_rand32_i(rh_lang_context *context, int32_t seed)
@@ -130,4 +133,8 @@ double rh_lang_rand32_i(rh_lang_context *context, int32_t seed)
     return rh_lang_rand32(context);
 }
 
-double rh_lang_rand32_d(rh_lang_context *context, double seed) { return rh_lang_rand32_i(context, (int32_t)(uint32_t)hash_real(seed)); }
+double rh_lang_rand32_d(rh_lang_context *context, double seed)
+{
+    uint64_t hash = hash_real(seed);
+    return rh_lang_rand32_i(context, (int32_t)(uint32_t)(hash ^ (hash >> 32)));
+}

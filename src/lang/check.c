@@ -4,6 +4,7 @@
 // The checker walks the tree once. A wrong expression gets the type WRONG, about which nobody complains again, so one mistake gives one
 // message and the rest of the program is still looked at.
 #include "lang/check.h"
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/param.h"
@@ -494,6 +495,15 @@ static void unknown_function(checker *c, const rh_lang_node *node)
 
 static bool is_group_function(const char *name) { return strcmp(name, "ingroup") == 0 || strcmp(name, "addtogroup") == 0 || strcmp(name, "removefromgroup") == 0; }
 
+// Files take no other names; the library checks those that are made while running.
+static void check_group_name(checker *c, const rh_lang_node *argument)
+{
+    rh_lang_text text = argument->value.text;
+    bool good = text.length > 0 && text.length < RH_LANG_GROUP_NAME;
+    for (int64_t i = 0; i < text.length; i++) good &= isalnum((unsigned char)text.data[i]) || memchr("_:|", text.data[i], 3) != NULL;
+    if (!good) rh_lang_error(c->unit, argument->at, NULL, "found a group's name with other characters, expected 1 to %d letters, digits, _ : or |", RH_LANG_GROUP_NAME - 1);
+}
+
 // A group named by a literal becomes a column of bytes.
 static void note_group(checker *c, const rh_lang_node *node)
 {
@@ -503,6 +513,7 @@ static void note_group(checker *c, const rh_lang_node *node)
         f->named_groups = false;
         return;
     }
+    if (node->name[0] == 'a') check_group_name(c, argument);
     rh_lang_text text = argument->value.text;
     int i = 0;
     while (i < f->group_count && (strlen(f->groups[i].name) != (size_t)text.length || memcmp(f->groups[i].name, text.data, (size_t)text.length) != 0)) i++;

@@ -3,7 +3,7 @@
 //
 // Conversions and operators. What C leaves undefined has a meaning here, chosen so that nothing traps and code still vectorises:
 //   integers wrap around; x / 0 is 0 and x % 0 is x; the smallest integer divided by -1 is itself; shifts use the low bits of their count;
-//   a real number outside an integer's range becomes the nearest integer there is, not-a-number becomes 0.
+//   a real number outside the range of int32 or int64 becomes the nearest integer there is, not-a-number becomes 0.
 // Floating point is IEEE as written: nothing is reassociated, no a * b + c is fused.
 #include <math.h>
 #include "lang/emit.h"
@@ -30,10 +30,11 @@ LLVMValueRef rh_lang_emit_choose(rh_lang_emitter *e, LLVMValueRef condition, LLV
 
 // ---- conversions
 
-// LLVM's conversion is undefined outside the range; a select that does not take it makes that harmless.
+// LLVM's conversion is undefined outside the range; a select that does not take it makes that harmless. An int16 is an int32 cut short.
 static LLVMValueRef real_to_integer(rh_lang_emitter *e, LLVMValueRef value, rh_lang_element from, rh_lang_element to)
 {
-    int bits = to == RH_LANG_E_INT16 ? 16 : to == RH_LANG_E_INT32 ? 32 : 64;
+    if (to == RH_LANG_E_INT16) return LLVMBuildTrunc(e->builder, real_to_integer(e, value, from, RH_LANG_E_INT32), e->element[to], "");
+    int bits = to == RH_LANG_E_INT32 ? 32 : 64;
     double limit = ldexp(1.0, bits - 1);
     uint64_t lowest = (uint64_t)1 << (bits - 1);
     LLVMValueRef high = LLVMBuildFCmp(e->builder, LLVMRealOGE, value, LLVMConstReal(e->element[from], limit), "");

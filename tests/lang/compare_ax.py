@@ -25,6 +25,7 @@ import argparse
 import concurrent.futures
 import math
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -74,8 +75,8 @@ def write_golden(path, results):
 # ------------------------------------------------------------------------------------------------------------------ what changed
 
 def split_values(rest):
-    """Values of a line; strings in quotes may hold blanks."""
-    return [f'"{part}"' for part in rest.split('"')[1::2]] if rest.startswith('"') else rest.split()
+    """Values of a line; strings in quotes may hold blanks, and quotes after a backslash."""
+    return re.findall(r'"(?:\\.|[^"\\])*"', rest) if rest.startswith('"') else rest.split()
 
 
 def read_points(lines):

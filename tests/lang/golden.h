@@ -85,6 +85,7 @@ static inline char *golden_word(char **at)
     while (**at == ' ') ++*at;
     if (**at == 0) return NULL;
     char close = **at == '"' ? '"' : ' ', *word = close == '"' ? ++*at : *at, *end = strchr(word, close);
+    while (close == '"' && end && end > word && end[-1] == '\\') end = strchr(end + 1, close);
     *at = end ? end + 1 : word + strlen(word);
     if (end) *end = 0;
     return word;

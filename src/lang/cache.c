@@ -56,7 +56,8 @@ void rh_lang_cache_free(rh_lang_cache *cache)
 
 static bool same_options(const rh_lang_options *a, const rh_lang_options *b)
 {
-    return a->domain == b->domain && a->warnings_are_errors == b->warnings_are_errors && a->keep_listing == b->keep_listing && a->functions == b->functions &&
+    return a->domain == b->domain && a->warnings_are_errors == b->warnings_are_errors && a->keep_listing == b->keep_listing &&
+           a->unoptimised == b->unoptimised && a->functions == b->functions &&
            a->function_count == b->function_count;
 }
 

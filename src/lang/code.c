@@ -56,7 +56,14 @@ static LLVMTargetMachineRef host_machine(rh_status *status)
     return machine;
 }
 
-static rh_code optimise(LLVMModuleRef module, LLVMTargetMachineRef machine, rh_status *status)
+// Everything for programs of usual size. LLVM takes time that grows with the square of a program's branches and columns (a generated one of
+// 70 KB took minutes), so very large ones get the quick passes only.
+static const char *passes_for(const rh_lang_unit *unit, const rh_lang_options *options)
+{
+    return options->unoptimised ? "default<O0>" : unit->nodes > 6000 ? "default<O1>" : "default<O3>";
+}
+
+static rh_code optimise(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, rh_status *status)
 {
     char *triple = LLVMGetTargetMachineTriple(machine), *message = NULL;
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
@@ -69,7 +76,7 @@ static rh_code optimise(LLVMModuleRef module, LLVMTargetMachineRef machine, rh_s
     LLVMDisposeMessage(message);
     if (broken) return RH_IO;
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef error = LLVMRunPasses(module, "default<O3>", machine, options);
+    LLVMErrorRef error = LLVMRunPasses(module, passes, machine, options);
     LLVMDisposePassBuilderOptions(options);
     return error ? refuse(status, error) : RH_OK;
 }
@@ -117,7 +124,7 @@ static rh_code build(rh_lang_unit *unit, const rh_lang_options *options, rh_lang
 {
     rh_status *status = unit->status;
     LLVMTargetMachineRef machine = host_machine(status);
-    rh_code result = machine ? optimise(module, machine, status) : RH_IO;
+    rh_code result = machine ? optimise(module, machine, passes_for(unit, options), status) : RH_IO;
     if (result == RH_OK && options->keep_listing) result = keep_text(code, module, status);
     if (result == RH_OK) result = make_linker(machine, &code->linker, status);
     else if (machine) LLVMDisposeTargetMachine(machine);

@@ -27,6 +27,7 @@ typedef struct rh_lang_program rh_lang_program;
 typedef struct rh_lang_options {
     rh_lang_flags domain;              // RH_LANG_POINTS or RH_LANG_VOLUMES
     bool warnings_are_errors;
+    bool unoptimised;                  // compiles a few times faster, runs many times slower, gives the same bits
     bool keep_listing;                 // keep LLVM's text of the optimised code: rh_lang_program_text
     const rh_lang_function *functions;  // the host's own, beside the built-in ones; kept by pointer as long as the program lives
     int function_count;

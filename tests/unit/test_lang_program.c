@@ -4,6 +4,7 @@
 // What a host asks about programs: which attribute depends on which, and the cache of compiled ones.
 #include "lang_bench.h"
 #include "lang/cache.h"
+#include "lang/manual.h"
 
 static void check_dependencies(const char *code, const char *expected)
 {
@@ -75,8 +76,25 @@ static void cache(void **state)
     rh_lang_messages_free(&messages);
 }
 
+// The list of functions in docs/expressions.md is what the table gives: rheo doc functions --markdown.
+static void reference_is_up_to_date(void **state)
+{
+    (void)state;
+    rh_status status = {0};
+    char *list = rh_lang_manual(true, &status), *plain = rh_lang_manual(false, &status), *page = calloc(1, 1 << 20);
+    FILE *file = fopen(RHEO_SOURCE_DIR "/docs/expressions.md", "rb");
+    assert_non_null(file);
+    assert_true(fread(page, 1, (1 << 20) - 1, file) > strlen(list));
+    fclose(file);
+    assert_non_null(strstr(page, list));
+    for (int i = 0; i < rh_lang_function_count; i++) assert_true(strstr(plain, rh_lang_functions[i].name) && strstr(plain, rh_lang_functions[i].help));
+    free(page);
+    rh_free(list);
+    rh_free(plain);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(dependencies), cmocka_unit_test(cache)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(dependencies), cmocka_unit_test(cache), cmocka_unit_test(reference_is_up_to_date)};
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

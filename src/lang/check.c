@@ -748,11 +748,24 @@ static void check_statement(checker *c, rh_lang_node *node)
     }
 }
 
+static void check_size(checker *c, rh_lang_place at)
+{
+    const rh_lang_facts *f = c->facts;
+    int64_t numbers = 2 * (int64_t)f->group_count;
+    for (int i = 0; i < f->local_count; i++) numbers += rh_lang_type_parts(f->locals[i]);
+    for (int i = 0; i < f->attribute_count; i++) numbers += rh_lang_type_parts(f->attributes[i].type);
+    for (int i = 0; i < f->external_count; i++) numbers += rh_lang_type_parts(f->externals[i].type);
+    if (numbers > RH_LANG_MOST_NUMBERS)
+        rh_lang_error(c->unit, at, "use variables again, or several programs", "all variables and attributes together hold %lld numbers, expected at most %d",
+                      (long long)numbers, RH_LANG_MOST_NUMBERS);
+}
+
 bool rh_lang_check(rh_lang_unit *unit, rh_lang_node *program, const rh_lang_options *options, rh_lang_facts *facts)
 {
     *facts = (rh_lang_facts){.named_groups = true};
     checker c = {.unit = unit, .options = options, .facts = facts, .proved = 1};
     check_statement(&c, program);
+    check_size(&c, program->at);
     if (!facts->named_groups) facts->calls_library = true;
     return !unit->failed;
 }

@@ -436,10 +436,9 @@ static void load_attribute(rh_lang_emitter *e, int a, LLVMValueRef i)
 // A string that is written moves from the element's memory to memory that stays.
 static rh_lang_value kept_text(rh_lang_emitter *e, const rh_lang_value *value)
 {
-    LLVMValueRef out = LLVMBuildBitCast(e->builder, rh_lang_emit_slot(e, e->text), e->bytes, "");
-    LLVMValueRef arguments[] = {e->thread, out, rh_lang_emit_spill(e, value)};
+    LLVMValueRef arguments[] = {e->thread, e->spills[1], rh_lang_emit_spill(e, value, 0)};
     rh_lang_emit_c(e, (void (*)(void))rh_lang_text_keep, LLVMVoidTypeInContext(e->context), arguments, 3, false);
-    return rh_lang_emit_unspill(e, RH_LANG_STRING, out);
+    return rh_lang_emit_unspill(e, RH_LANG_STRING, e->spills[1]);
 }
 
 static void store_attribute(rh_lang_emitter *e, int a, LLVMValueRef i)
@@ -533,6 +532,8 @@ static void make_slots(rh_lang_emitter *e)
     for (int i = 0; i < f->local_count; i++) e->locals[i] = new_store(e, f->locals[i]);
     for (int i = 0; i < f->attribute_count; i++) e->attributes[i] = new_store(e, f->attributes[i].type);
     for (int i = 0; i < f->group_count; i++) e->groups[i] = rh_lang_emit_slot(e, e->i8);
+    LLVMTypeRef largest = LLVMArrayType(e->element[RH_LANG_E_DOUBLE], RH_LANG_MOST_PARTS);
+    for (int i = 0; i < RH_LANG_MOST_SPILLS; i++) e->spills[i] = LLVMBuildBitCast(e->entry, rh_lang_emit_slot(e, largest), e->bytes, "");
     e->dead = rh_lang_emit_slot(e, e->i8);
     e->reason = rh_lang_emit_slot(e, e->i64);
     e->steps = rh_lang_emit_slot(e, e->i64);

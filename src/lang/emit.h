@@ -31,6 +31,9 @@ typedef struct rh_lang_target {
     LLVMValueRef inside;  // i1: index and its row and column are in range
 } rh_lang_target;
 
+// Arguments of one call at the most, its result, and one more. Calls share the memory, so a kernel's stack does not grow with the program.
+enum { RH_LANG_MOST_SPILLS = 10 };
+
 typedef struct rh_lang_emitter {
     rh_lang_unit *unit;
     const rh_lang_options *options;
@@ -49,6 +52,7 @@ typedef struct rh_lang_emitter {
     rh_lang_value *externals;
     LLVMValueRef *groups;          // stack slots of bytes
     LLVMValueRef dead;             // the same
+    LLVMValueRef spills[RH_LANG_MOST_SPILLS];  // i8*: memory for arguments and results of C functions, each of the largest value's size
     LLVMValueRef reason;           // i64: why the kernel stops or complains, 0 for all is well
     LLVMValueRef steps;            // i64: left for this element
     LLVMBasicBlockRef element_end, leave, break_to, continue_to;
@@ -86,8 +90,8 @@ rh_lang_value rh_lang_emit_product(rh_lang_emitter *e, const rh_lang_value *left
 rh_lang_value rh_lang_emit_call(rh_lang_emitter *e, const rh_lang_node *node);
 // Calls a C function with the given arguments, LLVM types taken from them. `pure`: nothing but its arguments matters.
 LLVMValueRef rh_lang_emit_c(rh_lang_emitter *e, void (*symbol)(void), LLVMTypeRef result, LLVMValueRef *arguments, int count, bool pure);
-// The address of a copy in memory, as C wants it, and back.
-LLVMValueRef rh_lang_emit_spill(rh_lang_emitter *e, const rh_lang_value *value);
+// The address of a copy in spill memory `place`, as C wants it, and back.
+LLVMValueRef rh_lang_emit_spill(rh_lang_emitter *e, const rh_lang_value *value, int place);
 rh_lang_value rh_lang_emit_unspill(rh_lang_emitter *e, rh_lang_type type, LLVMValueRef address);
 
 // emit_builtin.c: functions that are emitted in place. False when there is none of that name.

@@ -38,16 +38,16 @@ static LLVMValueRef part_address(rh_lang_emitter *e, LLVMTypeRef type, LLVMValue
     return LLVMBuildInBoundsGEP2(e->builder, type, memory, indices, 2, "");
 }
 
-LLVMValueRef rh_lang_emit_spill(rh_lang_emitter *e, const rh_lang_value *value)
+LLVMValueRef rh_lang_emit_spill(rh_lang_emitter *e, const rh_lang_value *value, int place)
 {
     LLVMTypeRef type = memory_type(e, value->type);
-    LLVMValueRef memory = rh_lang_emit_slot(e, type);
+    LLVMValueRef memory = LLVMBuildBitCast(e->builder, e->spills[place], LLVMPointerType(type, 0), "");
     bool logical = rh_lang_type_element(value->type) == RH_LANG_E_BOOL;
     for (int i = 0; i < rh_lang_value_parts(value->type); i++) {
         LLVMValueRef part = logical ? LLVMBuildZExt(e->builder, value->part[i], e->i8, "") : value->part[i];
         LLVMBuildStore(e->builder, part, part_address(e, type, memory, i));
     }
-    return LLVMBuildBitCast(e->builder, memory, e->bytes, "");
+    return e->spills[place];
 }
 
 rh_lang_value rh_lang_emit_unspill(rh_lang_emitter *e, rh_lang_type type, LLVMValueRef address)
@@ -97,6 +97,20 @@ static LLVMValueRef argument_by_value(rh_lang_emitter *e, const rh_lang_value *v
     return value->part[0];
 }
 
+// All are taken out of the spill memory first: an index of a target may be a call of its own.
+static void store_written(rh_lang_emitter *e, const rh_lang_node *node, const rh_lang_signature *signature, LLVMValueRef *memory)
+{
+    rh_lang_value written[RH_LANG_MOST_ARGUMENTS];
+    for (int i = 0; i < signature->count; i++)
+        if (signature->written[i]) written[i] = rh_lang_emit_unspill(e, signature->arguments[i], memory[i]);
+    int i = 0;
+    for (const rh_lang_node *a = node->first; a; a = a->next, i++) {
+        if (!signature->written[i]) continue;
+        rh_lang_target target = rh_lang_emit_target(e, a);
+        rh_lang_emit_store(e, &target, &written[i]);
+    }
+}
+
 static rh_lang_value call_symbol(rh_lang_emitter *e, const rh_lang_node *node, const rh_lang_function *row, const rh_lang_signature *signature,
                                  const rh_lang_value *values)
 {
@@ -106,27 +120,22 @@ static rh_lang_value call_symbol(rh_lang_emitter *e, const rh_lang_node *node, c
     int count = 0;
     if (row->flags & RH_LANG_CONTEXT) arguments[count++] = e->thread;
     if (by_pointer) {
-        result_memory = LLVMBuildBitCast(e->builder, rh_lang_emit_slot(e, memory_type(e, result)), e->bytes, "");
+        result_memory = e->spills[RH_LANG_MOST_ARGUMENTS];
         arguments[count++] = result_memory;
     }
     for (int i = 0; i < signature->count; i++) {
         bool pointer = signature->written[i] || !rh_lang_is_number(signature->arguments[i]);
         scalars &= !pointer;
-        if (pointer) memory[i] = rh_lang_emit_spill(e, &values[i]);
+        if (pointer) memory[i] = rh_lang_emit_spill(e, &values[i], i);
         arguments[count++] = pointer ? memory[i] : argument_by_value(e, &values[i]);
     }
     LLVMTypeRef type = by_pointer || result == RH_LANG_VOID ? LLVMVoidTypeInContext(e->context) : e->stored[rh_lang_type_element(result)];
     bool pure = scalars && (row->flags & RH_LANG_PURE) && !(row->flags & RH_LANG_CONTEXT);
     LLVMValueRef call = rh_lang_emit_c(e, row->symbol, type, arguments, count, pure);
-    int i = 0;
-    for (const rh_lang_node *a = node->first; a; a = a->next, i++) {
-        if (!signature->written[i]) continue;
-        rh_lang_value written = rh_lang_emit_unspill(e, signature->arguments[i], memory[i]);
-        rh_lang_target target = rh_lang_emit_target(e, a);
-        rh_lang_emit_store(e, &target, &written);
-    }
-    if (by_pointer) return rh_lang_emit_unspill(e, result, result_memory);
     rh_lang_value out = {.type = result, .part = {call}};
+    if (by_pointer) out = rh_lang_emit_unspill(e, result, result_memory);
+    store_written(e, node, signature, memory);
+    if (by_pointer) return out;
     if (result == RH_LANG_BOOL) out.part[0] = LLVMBuildICmp(e->builder, LLVMIntNE, call, LLVMConstInt(e->i8, 0, 0), "");
     return out;
 }

@@ -170,8 +170,7 @@ LLVMValueRef rh_lang_emit_compare(rh_lang_emitter *e, rh_lang_operator operation
 
 static rh_lang_value join_texts(rh_lang_emitter *e, const rh_lang_value *left, const rh_lang_value *right)
 {
-    LLVMValueRef out = rh_lang_emit_slot(e, e->text);
-    LLVMValueRef arguments[] = {e->thread, LLVMBuildBitCast(e->builder, out, e->bytes, ""), rh_lang_emit_spill(e, left), rh_lang_emit_spill(e, right)};
+    LLVMValueRef arguments[] = {e->thread, e->spills[2], rh_lang_emit_spill(e, left, 0), rh_lang_emit_spill(e, right, 1)};
     rh_lang_emit_c(e, (void (*)(void))rh_lang_text_join, LLVMVoidTypeInContext(e->context), arguments, 4, false);
     return rh_lang_emit_unspill(e, RH_LANG_STRING, arguments[1]);
 }

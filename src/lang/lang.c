@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/param.h"
 #include "lang/depend.h"
+#include "lang/operators.h"
 #include "lang/parse.h"
 #include "lang/program.h"
 
@@ -39,10 +40,23 @@ static rh_code refuse(const rh_lang_messages *messages, const rh_lang_options *o
     return rh_fail(status, RH_USER, "the expression is wrong");
 }
 
+static rh_code check_host_functions(const rh_lang_options *options, rh_status *status)
+{
+    for (int i = 0; i < options->function_count; i++) {
+        const rh_lang_function *row = &options->functions[i];
+        rh_lang_signature signature;
+        if (!row->symbol || !rh_lang_signature_read(row->signature, &signature))
+            return rh_fail(status, RH_USER, "the host's function %s has the signature \"%s\", expected one such as \"float(vec3f, int32)\" and an address", row->name,
+                           row->signature);
+    }
+    return RH_OK;
+}
+
 static rh_code compile_unit(rh_lang_unit *unit, const rh_lang_options *options, rh_lang_program *program)
 {
     if (unit->length > RH_LANG_MOST_SOURCE)
         return rh_fail(unit->status, RH_USER, "the expression has %zu bytes, expected at most %d", unit->length, RH_LANG_MOST_SOURCE);
+    RH_TRY(check_host_functions(options, unit->status));
     rh_lang_node *tree = rh_lang_parse(unit);
     if (unit->failed) return RH_MEMORY;
     // A tree with syntax errors has holes: checking it would complain about them.

@@ -100,7 +100,6 @@ typedef struct rh_lang_column {
 
 typedef struct rh_lang_elements {
     const rh_lang_column *attributes;  // as listed. Strings that the program writes live in the thread's context
-    const rh_lang_scope *scope;
     const int64_t *selection;          // NULL: element i is i. Else i stands for element selection[i], ascending
 } rh_lang_elements;
 

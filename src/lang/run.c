@@ -72,7 +72,7 @@ static source group_source(const rh_lang_group_use *use, const rh_lang_scope *sc
     return (source){.size = 1};
 }
 
-static source column_source(const rh_lang_program *program, const rh_lang_elements *elements, int column)
+static source column_source(const rh_lang_program *program, const rh_lang_thread *thread, const rh_lang_elements *elements, int column)
 {
     const rh_lang_listing *l = &program->listing;
     if (column < l->attribute_count) {
@@ -80,8 +80,8 @@ static source column_source(const rh_lang_program *program, const rh_lang_elemen
         return (source){.data = c->data, .stride = c->stride, .size = rh_lang_type_size(l->attributes[column].type), .writes = l->attributes[column].writes};
     }
     column -= l->attribute_count;
-    if (column < l->group_count) return group_source(&l->groups[column], elements->scope);
-    return (source){.data = (char *)elements->scope->dead, .stride = 1, .size = 1, .writes = true};
+    if (column < l->group_count) return group_source(&l->groups[column], thread->context.scope);
+    return (source){.data = (char *)thread->context.scope->dead, .stride = 1, .size = 1, .writes = true};
 }
 
 static bool is_dense(const source *s, const rh_lang_elements *elements) { return s->data && !elements->selection && s->stride == (int64_t)s->size; }
@@ -104,16 +104,41 @@ static void bind_externals(const rh_lang_program *program, rh_lang_thread *threa
 
 static int64_t element_of(const rh_lang_elements *elements, int64_t i) { return elements->selection ? elements->selection[i] : i; }
 
+// Of a size known to the compiler, so that it becomes a load and a store.
+#define COPY_LANES(bytes, to, from)                                   \
+    case bytes:                                                       \
+        for (int64_t i = 0; i < count; i++) memcpy(to, from, bytes);  \
+        break
+
 static void gather(const source *s, const rh_lang_elements *elements, int64_t begin, int64_t count, char *lanes)
 {
-    if (!s->data) memset(lanes, 0, (size_t)count * s->size);
-    else for (int64_t i = 0; i < count; i++) memcpy(lanes + (size_t)i * s->size, s->data + element_of(elements, begin + i) * s->stride, s->size);
+    size_t size = s->size;
+    if (!s->data) {
+        memset(lanes, 0, (size_t)count * size);
+        return;
+    }
+    switch (size) {
+        COPY_LANES(1, lanes + i, s->data + element_of(elements, begin + i) * s->stride);
+        COPY_LANES(4, lanes + 4 * i, s->data + element_of(elements, begin + i) * s->stride);
+        COPY_LANES(8, lanes + 8 * i, s->data + element_of(elements, begin + i) * s->stride);
+        COPY_LANES(12, lanes + 12 * i, s->data + element_of(elements, begin + i) * s->stride);
+    default:
+        for (int64_t i = 0; i < count; i++) memcpy(lanes + (size_t)i * size, s->data + element_of(elements, begin + i) * s->stride, size);
+    }
 }
 
 static void scatter(const source *s, const rh_lang_elements *elements, int64_t begin, int64_t count, const char *lanes)
 {
+    size_t size = s->size;
     if (!s->data || !s->writes) return;
-    for (int64_t i = 0; i < count; i++) memcpy(s->data + element_of(elements, begin + i) * s->stride, lanes + (size_t)i * s->size, s->size);
+    switch (size) {
+        COPY_LANES(1, s->data + element_of(elements, begin + i) * s->stride, lanes + i);
+        COPY_LANES(4, s->data + element_of(elements, begin + i) * s->stride, lanes + 4 * i);
+        COPY_LANES(8, s->data + element_of(elements, begin + i) * s->stride, lanes + 8 * i);
+        COPY_LANES(12, s->data + element_of(elements, begin + i) * s->stride, lanes + 12 * i);
+    default:
+        for (int64_t i = 0; i < count; i++) memcpy(s->data + element_of(elements, begin + i) * s->stride, lanes + (size_t)i * size, size);
+    }
 }
 
 // ---- running
@@ -138,7 +163,7 @@ static rh_code explain(const rh_lang_program *program, rh_lang_thread *thread, i
 static rh_code call_kernel(const rh_lang_program *program, rh_lang_thread *thread, const rh_lang_elements *elements, int64_t begin, int64_t count,
                            rh_status *status)
 {
-    const rh_lang_scope *scope = elements->scope;
+    const rh_lang_scope *scope = thread->context.scope;
     thread->context.steps_left = scope->steps > 0 ? scope->steps : RH_LANG_STEPS_DEFAULT;
     const int64_t *selection = elements->selection ? elements->selection + begin : NULL;
     int64_t reason = program->kernel(&thread->context, thread->columns, thread->externals, begin, selection, count);
@@ -149,19 +174,20 @@ static rh_code run_staged(const rh_lang_program *program, rh_lang_thread *thread
                           rh_status *status)
 {
     int columns = rh_lang_program_columns(program);
-    for (; begin < end; begin += LANES) {
+    for (bool first = true; begin < end; begin += LANES, first = false) {
         int64_t count = end - begin < LANES ? end - begin : LANES;
         char *lanes = thread->staging;
         for (int i = 0; i < columns; i++) {
-            source s = column_source(program, elements, i);
+            source s = column_source(program, thread, elements, i);
             bool dense = is_dense(&s, elements);
             thread->columns[i] = dense ? s.data + begin * s.stride : lanes;
-            if (!dense) gather(&s, elements, begin, count, lanes);
+            bool constant = s.stride == 0 && !s.writes && !first;  // the block before, which was not shorter, left its lanes full
+            if (!dense && !constant) gather(&s, elements, begin, count, lanes);
             lanes += s.size * LANES;
         }
         rh_code code = call_kernel(program, thread, elements, begin, count, status);
         for (int i = 0; i < columns; i++) {
-            source s = column_source(program, elements, i);
+            source s = column_source(program, thread, elements, i);
             if (!is_dense(&s, elements)) scatter(&s, elements, begin, count, thread->columns[i]);
         }
         RH_TRY(code);
@@ -184,12 +210,12 @@ rh_code rh_lang_run(const rh_lang_program *program, rh_lang_thread *thread, cons
                     rh_status *status)
 {
     if (begin >= end) return RH_OK;
-    RH_TRY(check_scope(program, elements->scope, status));
-    bind_externals(program, thread, elements->scope);
+    RH_TRY(check_scope(program, thread->context.scope, status));
+    bind_externals(program, thread, thread->context.scope);
     bool dense = true;
     int columns = rh_lang_program_columns(program);
     for (int i = 0; i < columns; i++) {
-        source s = column_source(program, elements, i);
+        source s = column_source(program, thread, elements, i);
         RH_ASSERT(!s.writes || !s.data || s.stride != 0);
         dense &= is_dense(&s, elements);
         thread->columns[i] = s.data + begin * s.stride;

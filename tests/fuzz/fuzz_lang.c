@@ -61,7 +61,7 @@ static void run(const rh_lang_program *program)
     rh_status status = {0};
     require(rh_lang_thread_init(&thread, program, &scope, &status) == RH_OK);
     rh_lang_context_begin(&thread.context, 0);
-    rh_lang_elements elements = {.attributes = columns, .scope = &scope};
+    rh_lang_elements elements = {.attributes = columns};
     rh_code code = rh_lang_run(program, &thread, &elements, 0, ELEMENTS, &status);
     require(code == RH_OK || status.message[0]);
     rh_status_clear(&status);

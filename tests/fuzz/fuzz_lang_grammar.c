@@ -289,7 +289,7 @@ static void run(outcome *o, const char *text, bool unoptimised)
         columns[i] = (rh_lang_column){o->columns[i], (int64_t)size};
     }
     rh_lang_scope scope = {.steps = 500, .text_room = 65536};
-    rh_lang_elements elements = {.attributes = columns, .scope = &scope};
+    rh_lang_elements elements = {.attributes = columns};
     require(rh_lang_thread_init(&o->thread, o->program, &scope, &status) == RH_OK);
     rh_lang_context_begin(&o->thread.context, 0);
     o->code = rh_lang_run(o->program, &o->thread, &elements, 0, ELEMENTS, &status);

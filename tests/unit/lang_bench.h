@@ -57,7 +57,7 @@ static inline void *bench_column(const lang_bench *b, const char *name)
 static inline rh_code bench_run(lang_bench *b)
 {
     rh_code code = b->pool.threads ? RH_OK : rh_lang_pool_init(&b->pool, b->program, &b->scope, &b->status);
-    rh_lang_elements elements = {.attributes = b->columns, .scope = &b->scope};
+    rh_lang_elements elements = {.attributes = b->columns};
     return code != RH_OK ? code : rh_lang_pass(b->program, &b->pool, &elements, b->count, &b->result, &b->status);
 }
 

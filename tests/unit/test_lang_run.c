@@ -130,7 +130,7 @@ static void layouts(void **state)
     rh_lang_pool pool;
     rh_lang_result result;
     assert_int_equal(rh_lang_pool_init(&pool, program, &scope, &status), RH_OK);
-    rh_lang_elements elements = {.attributes = columns, .scope = &scope, .selection = selection};
+    rh_lang_elements elements = {.attributes = columns, .selection = selection};
     assert_int_equal(rh_lang_pass(program, &pool, &elements, N / 3, &result, &status), RH_OK);
     for (int i = 0; i < N; i++) assert_true(rows[i].y == (i % 3 == 1 ? 3.0f * (float)i : 0) && rows[i].n == (i % 3 == 1) && rows[i].pad == 5);
     rh_lang_result_free(&result);
@@ -349,6 +349,76 @@ static void functions_of_the_host(void **state)
     bench_free(&b);
 }
 
+static void wrong_functions_of_the_host(void **state)
+{
+    (void)state;
+    static const rh_lang_function wrong[] = {{"f", "vec3f(colour)", (void (*)(void))host_double_it, 0, ""}, {"g", "float()", NULL, 0, ""}};
+    for (int i = 0; i < 2; i++) {
+        rh_lang_options options = {.domain = RH_LANG_POINTS, .functions = &wrong[i], .function_count = 1};
+        lang_bench b = {0};
+        assert_int_equal(rh_lang_compile("@a = 1;", 7, &options, &b.program, &b.messages, &b.status), RH_USER);
+        assert_non_null(strstr(b.status.message, "the host's function"));
+        bench_free(&b);
+    }
+}
+
+// Functions that write, called with targets whose index is a call: everything keeps its value.
+static void calls_in_calls(void **state)
+{
+    (void)state;
+    lang_bench b;
+    must_compile(&b, "vec3d e; mat3d r; mat3d m = {2, 0, 0, 0, 3, 0, 0, 0, 4};"
+                     "eigen(m, e, r); f@a = e.x + 10 * e.y + 100 * e.z;"
+                     "f@b = dot(sort(hsvtorgb({0.0f, 0.0f, float(pow(2.0, 1))})), sort({3.0f, 1.0f, 2.0f}));"
+                     "s@s = \"a\" + (\"b\" + \"c\") + (\"d\" + \"e\");");
+    bench_allocate(&b, 2);
+    assert_int_equal(bench_run(&b), RH_OK);
+    assert_true(((float *)bench_column(&b, "a"))[1] == 4 + 30 + 200 && ((float *)bench_column(&b, "b"))[1] == 12);
+    rh_lang_text *text = bench_column(&b, "s");
+    assert_true(text[1].length == 5 && memcmp(text[1].data, "abcde", 5) == 0);
+    bench_free(&b);
+}
+
+static void compiling_on_many_threads(void **state)
+{
+    (void)state;
+    int wrong = 0;
+#pragma omp parallel for num_threads(4) reduction(+ : wrong)
+    for (int i = 0; i < 16; i++) {
+        char code[64];
+        lang_bench b;
+        snprintf(code, sizeof code, "f@a = %d.0f + sqrt(f@b);", i);
+        bool good = bench_compile(&b, code, RH_LANG_POINTS, false);
+        if (good) {
+            bench_allocate(&b, 10);
+            good = bench_run(&b) == RH_OK && ((float *)bench_column(&b, "a"))[9] == (float)i;
+        }
+        wrong += !good;
+        bench_free(&b);
+    }
+    assert_int_equal(wrong, 0);
+}
+
+static void too_many_variables(void **state)
+{
+    (void)state;
+    char *code = calloc(1, 1 << 16);
+    for (int i = 0; i < 600; i++) sprintf(code + strlen(code), "mat4d m%d = 1; mat4d@m += m%d;", i, i);
+    lang_bench b;
+    assert_false(bench_compile(&b, code, RH_LANG_POINTS, false));
+    assert_non_null(strstr(b.status.message, "expected at most 8192"));
+    bench_free(&b);
+    code[strlen(code) / 2] = 0;
+    *strrchr(code, ';') = 0;
+    strcat(code, ";");
+    must_compile(&b, code);
+    bench_allocate(&b, 20);
+    assert_int_equal(bench_run(&b), RH_OK);
+    assert_true(((double *)bench_column(&b, "m"))[0] >= 295);
+    bench_free(&b);
+    free(code);
+}
+
 // Every row of the table can be called: it has a symbol or code of its own.
 static void every_function_compiles(void **state)
 {
@@ -407,6 +477,10 @@ int main(void)
         cmocka_unit_test(matching),
         cmocka_unit_test(listing),
         cmocka_unit_test(functions_of_the_host),
+        cmocka_unit_test(wrong_functions_of_the_host),
+        cmocka_unit_test(calls_in_calls),
+        cmocka_unit_test(compiling_on_many_threads),
+        cmocka_unit_test(too_many_variables),
         cmocka_unit_test(every_function_compiles),
         cmocka_unit_test(memory_may_run_out),
     };

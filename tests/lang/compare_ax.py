@@ -66,6 +66,8 @@ def read_golden(path):
 
 def write_golden(path, results):
     with path.open("w", encoding="utf-8") as file:
+        file.write("# SPDX-License-Identifier: Apache-2.0\n# SPDX-FileCopyrightText: The Rheo authors\n#\n"
+                   "# Recorded by compare_ax.py from OpenVDB AX; the format is described there.\n")
         for name, (code, verdict, out) in results.items():
             rows = code.split("\n") if code else []
             file.write("\n".join([f"program {name}", f"code {len(rows)}", *rows, verdict, *out, "end"]) + "\n")

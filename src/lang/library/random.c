@@ -90,7 +90,13 @@ uint64_t rh_lang_hash_bytes(const void *data, int64_t length)
 
 static uint64_t hash_real(double value) { return value == 0 ? 0 : rh_lang_hash_bytes(&value, sizeof value); }
 
-static uint64_t own_seed(const rh_lang_context *context) { return rh_mix64(context->scope->seed ^ rh_mix64((uint64_t)context->element)); }
+// Voxels are counted within their leaf, so the leaf's place counts too.
+static uint64_t own_seed(const rh_lang_context *context)
+{
+    uint64_t seed = rh_mix64(context->scope->seed);
+    for (int a = 0; a < 3; a++) seed = rh_mix64(seed ^ (uint32_t)context->origin[a]);
+    return rh_mix64(seed ^ (uint64_t)context->element);
+}
 
 // ---------------------------------------------------------------------------------------------------------------------- functions
 

@@ -8,7 +8,7 @@
 // noise is K. Perlin, "Improving noise", SIGGRAPH 2002, with a hash of the lattice point in place of the table of 256: it does not repeat.
 // The curls are those of three noises far apart from each other, R. Bridson, J. Hourihan, M. Nordenstam, "Curl-noise for procedural fluid
 // flow", SIGGRAPH 2007; by central differences, which commute, so the field has no divergence in the same differences. OpenVDB AX takes the same
-// differences of coordinates in float, where a step of 1e-4 at the second and third place is 0 to 1.2e-4 long: its curls are wrong by up to 40 percent,
+// differences of coordinates in float, where a step of 1e-4 near 512 is 6e-5 or 1.2e-4 long: its curls are wrong by up to 40 percent,
 // at random from place to place. Ours are in double.
 #include <math.h>
 #include <stdint.h>

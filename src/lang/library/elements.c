@@ -10,7 +10,7 @@
 
 static bool same(const rh_lang_text *text, const char *name)
 {
-    return strlen(name) == (size_t)text->length && memcmp(text->data, name, (size_t)text->length) == 0;
+    return strlen(name) == (size_t)text->length && (text->length == 0 || memcmp(text->data, name, (size_t)text->length) == 0);
 }
 
 static const void *find_external(const rh_lang_context *context, const rh_lang_text *name, const char *type)

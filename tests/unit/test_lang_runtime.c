@@ -276,6 +276,19 @@ static void neighbours_are_those_of_a_search_through_all(void **state)
             rh_lang_snapshot_free(&snapshot);
         }
     }
+    rh_lang_found none = {0};
+    rh_lang_snapshot empty;
+    assert_ok(rh_lang_snapshot_init(&empty, p, 0, 0, NULL, 0, &status));
+    assert_ok(rh_lang_find_nearest(&empty, p[0], INFINITY, 5, &none, &status));
+    assert_int_equal(none.count, 0);
+    rh_lang_snapshot_free(&empty);
+    assert_ok(rh_lang_snapshot_init(&empty, p, 1, 0, NULL, 0, &status));  // one point: no extent to take a cell from
+    assert_ok(rh_lang_find_within(&empty, rh_v3(3, 4, 5), INFINITY, &none, &status));
+    assert_int_equal(none.count, 1);
+    assert_ok(rh_lang_find_within(&empty, rh_v3(NAN, 4, 5), INFINITY, &none, &status));
+    assert_int_equal(none.count, 0);
+    rh_lang_snapshot_free(&empty);
+    rh_lang_found_free(&none);
     const rh_lang_array strange = {"name", "string", NULL, false};
     rh_lang_snapshot snapshot;
     assert_int_equal(rh_lang_snapshot_init(&snapshot, p, POINTS, 1, &strange, 1, &status), RH_USER);

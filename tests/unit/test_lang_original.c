@@ -88,6 +88,47 @@ static rh_lang_text name_of(int point)
 
 static rh_lang_text text(const char *data) { return (rh_lang_text){data, (int64_t)strlen(data)}; }
 
+// --------------------------------------------------------------------------------------------------------------------- the table
+
+static bool same_signature(const char *ours, const char *theirs)  // theirs does not say which arguments are written
+{
+    for (; *ours; ours++)
+        if (*ours != '&' && *ours != *theirs++) return false;
+    return *theirs == 0;
+}
+
+static int row_of(const char *name, const char *signature)
+{
+    for (int i = 0; i < rh_lang_function_count; i++)
+        if (strcmp(rh_lang_functions[i].name, name) == 0 && same_signature(rh_lang_functions[i].signature, signature)) return i;
+    return -1;
+}
+
+// Every overload is there, and those of a name in the order in which they are tried.
+static void all_overloads_are_there(void **state)
+{
+    (void)state;
+    char path[1024], line[256], before[256] = "";
+    int row_before = -1, count = 0;
+    snprintf(path, sizeof path, "%s/tests/lang/signatures.txt", RHEO_SOURCE_DIR);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        if (line[0] == '#') continue;
+        line[strcspn(line, "\n")] = 0;
+        char *signature = strchr(line, ' ');
+        assert_non_null(signature);
+        *signature++ = 0;
+        int row = row_of(line, signature);
+        if (row < 0) fail_msg("there is no %s %s", line, signature);
+        if (strcmp(before, line) == 0 && row < row_before) fail_msg("%s %s comes too early", line, signature);
+        snprintf(before, sizeof before, "%s", line);
+        row_before = row, count++;
+    }
+    fclose(file);
+    assert_true(count > 200);
+}
+
 // ------------------------------------------------------------------------------------------------------------------------ random
 
 static void random_numbers(void **state)
@@ -255,8 +296,8 @@ static void matrices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_numbers), cmocka_unit_test(noise),   cmocka_unit_test(texts),
-        cmocka_unit_test(colours),        cmocka_unit_test(sorting), cmocka_unit_test(matrices),
+        cmocka_unit_test(all_overloads_are_there), cmocka_unit_test(random_numbers), cmocka_unit_test(noise),   cmocka_unit_test(texts),
+        cmocka_unit_test(colours),                 cmocka_unit_test(sorting),        cmocka_unit_test(matrices),
     };
     return cmocka_run_group_tests(tests, open_files, close_files);
 }

@@ -151,9 +151,11 @@ static rh_code take_fields(rh_lang_snapshot *s, const rh_lang_array *arrays, int
         int kind = 0;
         while (kind < KINDS && strcmp(kinds[kind].type, arrays[i].type) != 0) kind++;
         if (kind == KINDS)
-            return rh_fail(status, RH_USER, "found \"%s\" of type %s, expected a type that neighbours can be asked for: float, double, int32, int64, vec3f, mat3f or group",
+            return rh_fail(status, RH_USER,
+                           "found \"%s\" of type %s, expected a type that neighbours can be asked for: float, double, int32, int64, vec3f, mat3f or group",
                            arrays[i].name, arrays[i].type);
-        s->fields[s->field_count++] = (rh_lang_field){&arrays[i], (rh_lang_array_kind)kind, strlen(arrays[i].name), arrays[i].uniform ? 0 : kinds[kind].size};
+        size_t step = arrays[i].uniform ? 0 : kinds[kind].size;
+        s->fields[s->field_count++] = (rh_lang_field){&arrays[i], (rh_lang_array_kind)kind, strlen(arrays[i].name), step};
     }
     return RH_OK;
 }

@@ -20,7 +20,9 @@ typedef struct rh_lang_array {
     bool uniform;      // one value for all
 } rh_lang_array;
 
-typedef enum rh_lang_array_kind { RH_LANG_FLOATS, RH_LANG_DOUBLES, RH_LANG_INTS, RH_LANG_LONGS, RH_LANG_VECTORS, RH_LANG_MATRICES, RH_LANG_MEMBERS } rh_lang_array_kind;
+typedef enum rh_lang_array_kind {
+    RH_LANG_FLOATS, RH_LANG_DOUBLES, RH_LANG_INTS, RH_LANG_LONGS, RH_LANG_VECTORS, RH_LANG_MATRICES, RH_LANG_MEMBERS
+} rh_lang_array_kind;
 
 // An array as it is asked for: millions of times.
 typedef struct rh_lang_field {

@@ -71,7 +71,10 @@ static void check(const char *program, const char *name, int point, const double
             fail_msg("%s, %s, point %d, component %d: found %.17g, expected %.17g", program, name, point, i, found[i], expected[i]);
 }
 
-static void check_one(const char *program, const char *name, int point, double found, double tolerance) { check(program, name, point, &found, 1, tolerance); }
+static void check_one(const char *program, const char *name, int point, double found, double tolerance)
+{
+    check(program, name, point, &found, 1, tolerance);
+}
 
 static void check_floats(const char *program, const char *name, int point, const float *found, int width)
 {

@@ -9,7 +9,10 @@
 #include "lang/library/library.h"
 
 static rh_lang_text text(const char *data) { return (rh_lang_text){data, (int64_t)strlen(data)}; }
-static bool is(const rh_lang_text *t, const char *expected) { return t->length == (int64_t)strlen(expected) && memcmp(t->data, expected, (size_t)t->length) == 0; }
+static bool is(const rh_lang_text *t, const char *expected)
+{
+    return t->length == (int64_t)strlen(expected) && memcmp(t->data, expected, (size_t)t->length) == 0;
+}
 
 static rh_lang_context *begin(const rh_lang_scope *scope)
 {

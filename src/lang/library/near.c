@@ -57,7 +57,8 @@ static bool is_neighbour(rh_lang_context *context, int32_t i)
     int64_t count = context->found_element == context->element ? context->found.count : 0;
     if (i >= 0 && i < count) return true;
     if (!context->failed)
-        rh_lang_stop(context, RH_USER, "found neighbour number %d, expected 0 to %lld: neighbours() or nearest() said how many there are", i, (long long)count - 1);
+        rh_lang_stop(context, RH_USER, "found neighbour number %d, expected a number from 0 to below %lld: as many as neighbours() or nearest() found", i,
+                     (long long)count);
     return false;
 }
 
@@ -97,7 +98,8 @@ static void no_such(rh_lang_context *context, const rh_lang_text *name, const ch
     if (found)
         rh_lang_stop(context, RH_USER, "neighbour_%s: found \"%s\" of type %s, expected %s", wanted, found->array->name, found->array->type, wanted);
     else
-        rh_lang_stop(context, RH_USER, "neighbour_%s: found \"%.*s\", which no point has", wanted, (int)(name->length < 64 ? name->length : 64), name->data);
+        rh_lang_stop(context, RH_USER, "neighbour_%s: found \"%.*s\", which no point has", wanted, (int)(name->length < 64 ? name->length : 64),
+                     name->data);
 }
 
 static const void *value_of(const rh_lang_context *context, const rh_lang_field *field, int32_t i)
@@ -136,7 +138,8 @@ static int64_t whole_of(rh_lang_context *context, const char *wanted, const rh_l
 int32_t rh_lang_neighbour_int(rh_lang_context *context, const rh_lang_text *name, int32_t i) { return (int32_t)whole_of(context, "int", name, i); }
 int64_t rh_lang_neighbour_int64(rh_lang_context *context, const rh_lang_text *name, int32_t i) { return whole_of(context, "int64", name, i); }
 
-static void floats_of(rh_lang_context *context, float *out, int count, rh_lang_array_kind kind, const char *wanted, const rh_lang_text *name, int32_t i)
+static void floats_of(rh_lang_context *context, float *out, int count, rh_lang_array_kind kind, const char *wanted, const rh_lang_text *name,
+                      int32_t i)
 {
     memset(out, 0, (size_t)count * sizeof *out);
     if (!is_neighbour(context, i)) return;

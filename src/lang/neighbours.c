@@ -10,7 +10,8 @@
 #include "base/memory.h"
 #include "base/random.h"
 
-enum { KEY_BITS = 21, KEY_HALF = 1 << 20, RADIX_BITS = 11, RADIX = 1 << RADIX_BITS };
+enum { KEY_BITS = 21, KEY_HALF = 1 << 20, RADIX_BITS = 11, RADIX = 1 << RADIX_BITS, CHUNK = 1 << 15 };
+#define NOWHERE (~(uint64_t)0)  // the key of a position that is not finite: sorted behind all others
 
 static bool is_finite(rh_vec3 p) { return isfinite(p.x) && isfinite(p.y) && isfinite(p.z); }
 
@@ -43,17 +44,38 @@ static double cell_from_count(const rh_vec3 *positions, int64_t count)
 
 typedef struct entry { uint64_t key; int64_t index; } entry;
 
-static void radix_sort(entry *entries, entry *spare, int64_t count)
+// One pass of the sort, by RADIX_BITS bits from `shift` on. Chunks have a fixed size, and each writes where the chunks before it leave off.
+static void radix_pass(const entry *from, entry *to, int64_t count, int shift, int64_t (*starts)[RADIX])
 {
+    int64_t chunks = (count + CHUNK - 1) / CHUNK, sum = 0;
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int64_t c = 0; c < chunks; c++) {
+        memset(starts[c], 0, sizeof starts[c]);
+        for (int64_t i = c * CHUNK; i < count && i < (c + 1) * CHUNK; i++) starts[c][from[i].key >> shift & (RADIX - 1)]++;
+    }
+    for (int d = 0; d < RADIX; d++)
+        for (int64_t c = 0; c < chunks; c++) {
+            int64_t here = starts[c][d];
+            starts[c][d] = sum, sum += here;
+        }
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int64_t c = 0; c < chunks; c++)
+        for (int64_t i = c * CHUNK; i < count && i < (c + 1) * CHUNK; i++) to[starts[c][from[i].key >> shift & (RADIX - 1)]++] = from[i];
+}
+
+// Passes over bits that all keys share are left out. Returns which of the two arrays is sorted.
+static entry *radix_sort(entry *entries, entry *spare, int64_t count, int64_t (*starts)[RADIX])
+{
+    uint64_t differ = 0;
+    for (int64_t i = 1; i < count; i++) differ |= entries[i].key ^ entries[0].key;
     for (int shift = 0; shift < 64; shift += RADIX_BITS) {
-        int64_t start[RADIX + 1] = {0};
-        for (int64_t i = 0; i < count; i++) start[(entries[i].key >> shift & (RADIX - 1)) + 1]++;
-        for (int d = 0; d < RADIX; d++) start[d + 1] += start[d];
-        for (int64_t i = 0; i < count; i++) spare[start[entries[i].key >> shift & (RADIX - 1)]++] = entries[i];
+        if ((differ >> shift & (RADIX - 1)) == 0) continue;
+        radix_pass(entries, spare, count, shift, starts);
         entry *swap = entries;
         entries = spare, spare = swap;
     }
-}  // six passes: sorted back into the first array
+    return entries;
+}
 
 static int64_t *slot_of(const rh_lang_snapshot *s, uint64_t key)
 {
@@ -76,9 +98,10 @@ static rh_code take_cells(rh_lang_snapshot *s, const entry *entries, const rh_ve
     s->table = rh_alloc((size_t)size * sizeof *s->table, "lang.neighbours", status);
     if (!s->positions || !s->index || !s->keys || !s->starts || !s->table) return RH_MEMORY;
     memset(s->table, 0xff, (size_t)size * sizeof *s->table);
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < s->count; i++) s->positions[i] = positions[entries[i].index], s->index[i] = entries[i].index;
     int64_t cell = -1;
     for (int64_t i = 0; i < s->count; i++) {
-        s->positions[i] = positions[entries[i].index], s->index[i] = entries[i].index;
         if (i > 0 && entries[i].key == entries[i - 1].key) continue;
         s->keys[++cell] = entries[i].key, s->starts[cell] = i;
         *slot_of(s, entries[i].key) = cell;
@@ -87,29 +110,69 @@ static rh_code take_cells(rh_lang_snapshot *s, const entry *entries, const rh_ve
     return RH_OK;
 }
 
+static int64_t make_keys(const rh_vec3 *positions, int64_t count, double h, entry *entries)
+{
+    int64_t nowhere = 0;
+#pragma omp parallel for schedule(static) reduction(+ : nowhere)
+    for (int64_t i = 0; i < count; i++) {
+        rh_vec3 p = positions[i];
+        entries[i] = (entry){is_finite(p) ? key_of(cell_of(p.x, h), cell_of(p.y, h), cell_of(p.z, h)) : NOWHERE, i};
+        nowhere += !is_finite(p);
+    }
+    return count - nowhere;
+}
+
+static rh_code take_points(rh_lang_snapshot *s, const rh_vec3 *positions, int64_t count, rh_status *status)
+{
+    entry *entries = rh_alloc((size_t)count * sizeof *entries, "lang.neighbours", status);
+    entry *spare = rh_alloc((size_t)count * sizeof *spare, "lang.neighbours", status);
+    int64_t(*starts)[RADIX] = rh_alloc((size_t)(count / CHUNK + 1) * sizeof *starts, "lang.neighbours", status);
+    rh_code code = entries && spare && starts ? RH_OK : RH_MEMORY;
+    if (code == RH_OK) {
+        s->count = make_keys(positions, count, s->cell, entries);
+        code = take_cells(s, radix_sort(entries, spare, count, starts), positions, status);
+    }
+    rh_free(entries);
+    rh_free(spare);
+    rh_free(starts);
+    return code;
+}
+
+static rh_code take_fields(rh_lang_snapshot *s, const rh_lang_array *arrays, int count, rh_status *status)
+{
+    static const struct { const char *type; size_t size; } kinds[] = {
+        [RH_LANG_FLOATS] = {"float", 4},   [RH_LANG_DOUBLES] = {"double", 8},  [RH_LANG_INTS] = {"int32", 4},    [RH_LANG_LONGS] = {"int64", 8},
+        [RH_LANG_VECTORS] = {"vec3f", 12}, [RH_LANG_MATRICES] = {"mat3f", 36}, [RH_LANG_MEMBERS] = {"group", 1},
+    };
+    enum { KINDS = sizeof kinds / sizeof *kinds };
+    s->fields = rh_alloc((size_t)count * sizeof *s->fields, "lang.neighbours", status);
+    if (!s->fields) return RH_MEMORY;
+    for (int i = 0; i < count; i++) {
+        int kind = 0;
+        while (kind < KINDS && strcmp(kinds[kind].type, arrays[i].type) != 0) kind++;
+        if (kind == KINDS)
+            return rh_fail(status, RH_USER,
+                           "found \"%s\" of type %s, expected a type that neighbours can be asked for: float, double, int32, int64, vec3f, mat3f or group",
+                           arrays[i].name, arrays[i].type);
+        size_t step = arrays[i].uniform ? 0 : kinds[kind].size;
+        s->fields[s->field_count++] = (rh_lang_field){&arrays[i], (rh_lang_array_kind)kind, strlen(arrays[i].name), step};
+    }
+    return RH_OK;
+}
+
 rh_code rh_lang_snapshot_init(rh_lang_snapshot *snapshot, const rh_vec3 *positions, int64_t count, double cell,
                               const rh_lang_array *arrays, int array_count, rh_status *status)
 {
-    *snapshot = (rh_lang_snapshot){.arrays = arrays, .array_count = array_count};
-    snapshot->cell = cell > 0 && isfinite(cell) ? cell : cell_from_count(positions, count);
-    entry *entries = rh_alloc((size_t)count * sizeof *entries, "lang.neighbours", status);
-    entry *spare = rh_alloc((size_t)count * sizeof *spare, "lang.neighbours", status);
-    rh_code code = entries && spare ? RH_OK : RH_MEMORY;
-    for (int64_t i = 0; code == RH_OK && i < count; i++) {
-        rh_vec3 p = positions[i];
-        double h = snapshot->cell;
-        if (is_finite(p)) entries[snapshot->count++] = (entry){key_of(cell_of(p.x, h), cell_of(p.y, h), cell_of(p.z, h)), i};
-    }
-    if (code == RH_OK) radix_sort(entries, spare, snapshot->count);
-    if (code == RH_OK) code = take_cells(snapshot, entries, positions, status);
-    rh_free(entries);
-    rh_free(spare);
+    *snapshot = (rh_lang_snapshot){.cell = cell > 0 && isfinite(cell) ? cell : cell_from_count(positions, count)};
+    rh_code code = take_fields(snapshot, arrays, array_count, status);
+    if (code == RH_OK) code = take_points(snapshot, positions, count, status);
     if (code != RH_OK) rh_lang_snapshot_free(snapshot);
     return code;
 }
 
 void rh_lang_snapshot_free(rh_lang_snapshot *snapshot)
 {
+    rh_free(snapshot->fields);
     rh_free(snapshot->positions);
     rh_free(snapshot->index);
     rh_free(snapshot->keys);

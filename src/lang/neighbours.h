@@ -8,6 +8,7 @@
 // on the points and the cell's size only, never on threads.
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include "base/status.h"
 #include "base/vec.h"
@@ -19,9 +20,20 @@ typedef struct rh_lang_array {
     bool uniform;      // one value for all
 } rh_lang_array;
 
+typedef enum rh_lang_array_kind {
+    RH_LANG_FLOATS, RH_LANG_DOUBLES, RH_LANG_INTS, RH_LANG_LONGS, RH_LANG_VECTORS, RH_LANG_MATRICES, RH_LANG_MEMBERS
+} rh_lang_array_kind;
+
+// An array as it is asked for: millions of times.
+typedef struct rh_lang_field {
+    const rh_lang_array *array;
+    rh_lang_array_kind kind;
+    size_t name_length, step;  // bytes from one element to the next; 0 when uniform
+} rh_lang_field;
+
 typedef struct rh_lang_snapshot {
-    const rh_lang_array *arrays;  // not owned; must hold still while the pass runs: the host copies what the program also writes
-    int array_count;
+    rh_lang_field *fields;        // of the host's arrays, which must hold still while the pass runs: the host copies what the program also writes
+    int field_count;
     int64_t count;
     double cell;                  // m
     rh_vec3 *positions;           // in the order of cells
@@ -42,7 +54,7 @@ typedef struct rh_lang_found {
 } rh_lang_found;
 
 // `cell` (m) is best the radius that will be asked for; 0 lets the number of points decide. Positions that are not finite have no neighbours and are
-// nobody's.
+// nobody's. `arrays` and what they point to stay the caller's and must outlive the snapshot; RH_USER when one has a type that is not known here.
 rh_code rh_lang_snapshot_init(rh_lang_snapshot *snapshot, const rh_vec3 *positions, int64_t count, double cell,
                               const rh_lang_array *arrays, int array_count, rh_status *status);
 void rh_lang_snapshot_free(rh_lang_snapshot *snapshot);

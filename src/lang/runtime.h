@@ -99,7 +99,7 @@ typedef struct rh_lang_context {
     int new_group_count, new_group_capacity;
     rh_lang_found found;                           // by the last neighbours() or nearest()
     int64_t found_element;                         // for whom
-    int last_attribute;                            // of the snapshot: names are mostly asked for again and again
+    int last_field;                                // of the snapshot: names are mostly asked for again and again
     struct rh_lang_kept *kept;                     // strings that outlive their element, all blocks of this context
     char *printed;
     int64_t printed_length, printed_capacity, printed_lost;

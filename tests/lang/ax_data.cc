@@ -34,9 +34,10 @@ namespace {
 // ------------------------------------------------------------------------------------------------------------- one value as text
 
 template <typename T> struct parts { using element = T; static constexpr int count = 1; static T *of(T &v) { return &v; } };
-template <typename T> struct parts<openvdb::math::Vec3<T>> { using element = T; static constexpr int count = 3; static T *of(openvdb::math::Vec3<T> &v) { return v.asPointer(); } };
-template <typename T> struct parts<openvdb::math::Mat3<T>> { using element = T; static constexpr int count = 9; static T *of(openvdb::math::Mat3<T> &v) { return v.asPointer(); } };
-template <typename T> struct parts<openvdb::math::Mat4<T>> { using element = T; static constexpr int count = 16; static T *of(openvdb::math::Mat4<T> &v) { return v.asPointer(); } };
+template <typename C, typename T, int N> struct container { using element = T; static constexpr int count = N; static T *of(C &v) { return v.asPointer(); } };
+template <typename T> struct parts<openvdb::math::Vec3<T>> : container<openvdb::math::Vec3<T>, T, 3> {};
+template <typename T> struct parts<openvdb::math::Mat3<T>> : container<openvdb::math::Mat3<T>, T, 9> {};
+template <typename T> struct parts<openvdb::math::Mat4<T>> : container<openvdb::math::Mat4<T>, T, 16> {};
 
 std::string real(double value)
 {

@@ -67,6 +67,8 @@ def read_golden(path):
 
 def write_golden(path, results):
     with path.open("w", encoding="utf-8") as file:
+        file.write("# SPDX-License-Identifier: Apache-2.0\n# SPDX-FileCopyrightText: The Rheo authors\n#\n"
+                   "# Recorded by compare_ax.py from OpenVDB AX; the format is described there.\n")
         for name, (code, verdict, out) in results.items():
             rows = code.split("\n") if code else []
             file.write("\n".join([f"program {name}", f"code {len(rows)}", *rows, verdict, *out, "end"]) + "\n")
@@ -205,8 +207,8 @@ def read_differences():
     return {name: reason for name, reason in rows}
 
 
-def compare(key, result, golden, differences):
-    if golden[1] == "crashed":
+def compare(key, result, golden, differences, ours):
+    if ours and golden[1] == "crashed":
         return "crashed" if result[0] == "crashed" else None
     problem = f"found {result[0]}, expected {golden[1]}" if result[0] != golden[1] else compare_rows(result[1], golden[2])
     if key in differences:
@@ -244,7 +246,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         runner = Runner(arguments, folder)
         results = list(pool.map(lambda n: runner.run(programs[n][1], f"program{n}", programs[n][3]), range(len(programs))))
-    return record(programs, results) if arguments.record else report(programs, results, read_differences() if arguments.rheo else {})
+    if arguments.record:
+        return record(programs, results)
+    return report(programs, results, read_differences() if arguments.rheo else {}, bool(arguments.rheo))
 
 
 def record(programs, results):
@@ -259,7 +263,7 @@ def record(programs, results):
     return 0
 
 
-def report(programs, results, differences):
+def report(programs, results, differences, ours):
     golden, wrong = {}, 0
     for (group, _, name, code), result in zip(programs, results):
         if group not in golden:
@@ -268,7 +272,7 @@ def report(programs, results, differences):
         if not known or known[0] != code:
             problem = "the golden file does not know this program as it stands; record it"
         else:
-            problem = compare(f"{group}/{name}", result, known, differences)
+            problem = compare(f"{group}/{name}", result, known, differences, ours)
         if problem:
             wrong += 1
             print(f"{group}/{name}: {problem}")

@@ -94,7 +94,7 @@ static inline char *golden_word(char **at)
 static inline void golden_add(golden_rows *rows, char *line)
 {
     golden_row row = {golden_word(&line), "", NULL, 0};
-    if (!row.name) return;
+    if (!row.name || row.name[0] == '#') return;
     if (strcmp(row.name, "points") == 0) {
         rows->points = atoi(golden_word(&line));
         return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The run-time library against what OpenVDB AX itself computed from the same inputs (tests/lang/golden/functions.txt): random numbers, hashes
+// The run-time library against what OpenVDB AX itself computed from the same inputs (tests/lang/golden/functions*.txt): random numbers, hashes
 // and whole numbers to the bit, the rest within rounding.
 #include "support.h"
 #include "lang/golden.h"
@@ -10,20 +10,20 @@
 enum { MAX_POINTS = 16 };
 
 static golden_rows inputs;
-static golden_file functions;
+static golden_file functions, numbers;
 
 static int open_files(void **state)
 {
     (void)state;
     inputs = golden_input("points");
-    functions = golden_open("functions");
+    functions = golden_open("functions"), numbers = golden_open("functions_numbers");
     return inputs.points > 0 && inputs.points <= MAX_POINTS ? 0 : -1;
 }
 
 static int close_files(void **state)
 {
     golden_free(&inputs);
-    golden_close(&functions);
+    golden_close(&functions), golden_close(&numbers);
     return nothing_left(state);
 }
 
@@ -37,6 +37,7 @@ static const golden_row *input(const char *name)
 static const golden_row *output(const char *program, const char *name)
 {
     const golden_program *p = golden_program_named(&functions, program);
+    if (!p) p = golden_program_named(&numbers, program);
     if (!p) fail_msg("there is no program %s", program);
     const golden_row *row = golden_find(&p->rows, name);
     if (!row) fail_msg("the program %s has no output %s", program, name);
@@ -70,7 +71,10 @@ static void check(const char *program, const char *name, int point, const double
             fail_msg("%s, %s, point %d, component %d: found %.17g, expected %.17g", program, name, point, i, found[i], expected[i]);
 }
 
-static void check_one(const char *program, const char *name, int point, double found, double tolerance) { check(program, name, point, &found, 1, tolerance); }
+static void check_one(const char *program, const char *name, int point, double found, double tolerance)
+{
+    check(program, name, point, &found, 1, tolerance);
+}
 
 static void check_floats(const char *program, const char *name, int point, const float *found, int width)
 {
@@ -86,6 +90,47 @@ static rh_lang_text name_of(int point)
 }
 
 static rh_lang_text text(const char *data) { return (rh_lang_text){data, (int64_t)strlen(data)}; }
+
+// --------------------------------------------------------------------------------------------------------------------- the table
+
+static bool same_signature(const char *ours, const char *theirs)  // theirs does not say which arguments are written
+{
+    for (; *ours; ours++)
+        if (*ours != '&' && *ours != *theirs++) return false;
+    return *theirs == 0;
+}
+
+static int row_of(const char *name, const char *signature)
+{
+    for (int i = 0; i < rh_lang_function_count; i++)
+        if (strcmp(rh_lang_functions[i].name, name) == 0 && same_signature(rh_lang_functions[i].signature, signature)) return i;
+    return -1;
+}
+
+// Every overload is there, and those of a name in the order in which they are tried.
+static void all_overloads_are_there(void **state)
+{
+    (void)state;
+    char path[1024], line[256], before[256] = "";
+    int row_before = -1, count = 0;
+    snprintf(path, sizeof path, "%s/tests/lang/signatures.txt", RHEO_SOURCE_DIR);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        if (line[0] == '#') continue;
+        line[strcspn(line, "\n")] = 0;
+        char *signature = strchr(line, ' ');
+        assert_non_null(signature);
+        *signature++ = 0;
+        int row = row_of(line, signature);
+        if (row < 0) fail_msg("there is no %s %s", line, signature);
+        if (strcmp(before, line) == 0 && row < row_before) fail_msg("%s %s comes too early", line, signature);
+        snprintf(before, sizeof before, "%s", line);
+        row_before = row, count++;
+    }
+    fclose(file);
+    assert_true(count > 200);
+}
 
 // ------------------------------------------------------------------------------------------------------------------------ random
 
@@ -254,8 +299,8 @@ static void matrices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_numbers), cmocka_unit_test(noise),   cmocka_unit_test(texts),
-        cmocka_unit_test(colours),        cmocka_unit_test(sorting), cmocka_unit_test(matrices),
+        cmocka_unit_test(all_overloads_are_there), cmocka_unit_test(random_numbers), cmocka_unit_test(noise),   cmocka_unit_test(texts),
+        cmocka_unit_test(colours),                 cmocka_unit_test(sorting),        cmocka_unit_test(matrices),
     };
     return cmocka_run_group_tests(tests, open_files, close_files);
 }

@@ -5,10 +5,14 @@
 // memory that runs out stops a program without leaving anything behind.
 #include <string.h>
 #include "support.h"
+#include "base/parallel.h"
 #include "lang/library/library.h"
 
 static rh_lang_text text(const char *data) { return (rh_lang_text){data, (int64_t)strlen(data)}; }
-static bool is(const rh_lang_text *t, const char *expected) { return t->length == (int64_t)strlen(expected) && memcmp(t->data, expected, (size_t)t->length) == 0; }
+static bool is(const rh_lang_text *t, const char *expected)
+{
+    return t->length == (int64_t)strlen(expected) && memcmp(t->data, expected, (size_t)t->length) == 0;
+}
 
 static rh_lang_context *begin(const rh_lang_scope *scope)
 {
@@ -275,6 +279,49 @@ static void neighbours_are_those_of_a_search_through_all(void **state)
             rh_lang_snapshot_free(&snapshot);
         }
     }
+    rh_lang_found none = {0};
+    rh_lang_snapshot empty;
+    assert_ok(rh_lang_snapshot_init(&empty, p, 0, 0, NULL, 0, &status));
+    assert_ok(rh_lang_find_nearest(&empty, p[0], INFINITY, 5, &none, &status));
+    assert_int_equal(none.count, 0);
+    rh_lang_snapshot_free(&empty);
+    assert_ok(rh_lang_snapshot_init(&empty, p, 1, 0, NULL, 0, &status));  // one point: no extent to take a cell from
+    assert_ok(rh_lang_find_within(&empty, rh_v3(3, 4, 5), INFINITY, &none, &status));
+    assert_int_equal(none.count, 1);
+    assert_ok(rh_lang_find_within(&empty, rh_v3(NAN, 4, 5), INFINITY, &none, &status));
+    assert_int_equal(none.count, 0);
+    rh_lang_snapshot_free(&empty);
+    rh_lang_found_free(&none);
+    const rh_lang_array strange = {"name", "string", NULL, false};
+    rh_lang_snapshot snapshot;
+    assert_int_equal(rh_lang_snapshot_init(&snapshot, p, POINTS, 1, &strange, 1, &status), RH_USER);
+    assert_non_null(strstr(status.message, "string"));
+}
+
+// Many points, several chunks of the sort: the order is that of cells, then of numbers, for any number of threads.
+static void the_order_does_not_depend_on_threads(void **state)
+{
+    (void)state;
+    enum { MANY = 100000 };
+    rh_status status = {0};
+    rh_vec3 *p = test_malloc(MANY * sizeof *p);
+    for (uint64_t i = 0; i < MANY; i++) p[i] = i % 1000 == 7 ? rh_v3(0, NAN, 0) : rh_v3(9 * support_random(i, 0), 5 * support_random(i, 1), support_random(i, 2));
+    rh_lang_snapshot one, three;
+    rh_threads_set(1);
+    assert_ok(rh_lang_snapshot_init(&one, p, MANY, 0.2, NULL, 0, &status));
+    rh_threads_set(3);
+    assert_ok(rh_lang_snapshot_init(&three, p, MANY, 0.2, NULL, 0, &status));
+    rh_threads_set(0);
+    assert_int_equal(one.count, MANY - MANY / 1000);
+    assert_true(one.count == three.count && one.cells == three.cells);
+    assert_memory_equal(one.index, three.index, (size_t)one.count * sizeof *one.index);
+    assert_memory_equal(one.starts, three.starts, (size_t)(one.cells + 1) * sizeof *one.starts);
+    for (int64_t c = 1; c < one.cells; c++) assert_true(one.keys[c - 1] < one.keys[c]);
+    for (int64_t c = 0; c < one.cells; c++)
+        for (int64_t i = one.starts[c] + 1; i < one.starts[c + 1]; i++) assert_true(one.index[i - 1] < one.index[i]);
+    rh_lang_snapshot_free(&one);
+    rh_lang_snapshot_free(&three);
+    test_free(p);
 }
 
 static void nearest_come_in_order(void **state)
@@ -423,6 +470,7 @@ int main(void)
         cmocka_unit_test(values_are_printed_as_they_read_back),
         cmocka_unit_test(voxels_know_where_they_are),
         cmocka_unit_test(neighbours_are_those_of_a_search_through_all),
+        cmocka_unit_test(the_order_does_not_depend_on_threads),
         cmocka_unit_test(nearest_come_in_order),
         cmocka_unit_test(a_density_takes_three_lines),
         cmocka_unit_test(memory_that_runs_out_leaves_nothing),

@@ -10,7 +10,7 @@
 
 static bool same(const rh_lang_text *text, const char *name)
 {
-    return strlen(name) == (size_t)text->length && memcmp(text->data, name, (size_t)text->length) == 0;
+    return strlen(name) == (size_t)text->length && (text->length == 0 || memcmp(text->data, name, (size_t)text->length) == 0);
 }
 
 static const void *find_external(const rh_lang_context *context, const rh_lang_text *name, const char *type)
@@ -144,7 +144,7 @@ void rh_lang_coordinate(const rh_lang_context *context, int32_t out[3])
         memcpy(out, context->scope->coords[e], 3 * sizeof *out);
         return;
     }
-    out[0] = context->origin[0] + (int32_t)(e >> 6 & 7), out[1] = context->origin[1] + (int32_t)(e >> 3 & 7), out[2] = context->origin[2] + (int32_t)(e & 7);
+    for (int a = 0; a < 3; a++) out[a] = context->origin[a] + (int32_t)(e >> (6 - 3 * a) & 7);
 }
 
 void rh_lang_getcoord(rh_lang_context *context, int32_t *out) { rh_lang_coordinate(context, out); }

@@ -57,7 +57,8 @@ static bool is_neighbour(rh_lang_context *context, int32_t i)
     int64_t count = context->found_element == context->element ? context->found.count : 0;
     if (i >= 0 && i < count) return true;
     if (!context->failed)
-        rh_lang_stop(context, RH_USER, "found neighbour number %d, expected 0 to %lld: neighbours() or nearest() said how many there are", i, (long long)count - 1);
+        rh_lang_stop(context, RH_USER, "found neighbour number %d, expected a number from 0 to below %lld: as many as neighbours() or nearest() found", i,
+                     (long long)count);
     return false;
 }
 
@@ -78,83 +79,88 @@ void rh_lang_neighbour_position(rh_lang_context *context, float *out, int32_t i)
 
 // -------------------------------------------------------------------------------------------------------------------- attributes
 
-static bool is_named(const rh_lang_array *array, const rh_lang_text *name)
-{
-    return strlen(array->name) == (size_t)name->length && memcmp(array->name, name->data, (size_t)name->length) == 0;
-}
-
-static const rh_lang_array *find_array(rh_lang_context *context, const rh_lang_text *name, bool group)
+static const rh_lang_field *find_field(rh_lang_context *context, const rh_lang_text *name, bool group)
 {
     const rh_lang_snapshot *snapshot = context->scope->snapshot;
-    for (int k = 0; k < snapshot->array_count; k++) {
-        int at = (context->last_attribute + k) % snapshot->array_count;
-        if (!is_named(&snapshot->arrays[at], name) || (strcmp(snapshot->arrays[at].type, "group") == 0) != group) continue;
-        context->last_attribute = at;
-        return &snapshot->arrays[at];
+    for (int k = 0, at = context->last_field; k < snapshot->field_count; k++, at++) {
+        if (at >= snapshot->field_count) at = 0;
+        const rh_lang_field *field = &snapshot->fields[at];
+        if (field->name_length != (size_t)name->length || memcmp(field->array->name, name->data, field->name_length) != 0) continue;
+        if ((field->kind == RH_LANG_MEMBERS) != group) continue;
+        context->last_field = at;
+        return field;
     }
     return NULL;
 }
 
-static void no_such(rh_lang_context *context, const rh_lang_text *name, const char *wanted, const rh_lang_array *found)
+static void no_such(rh_lang_context *context, const rh_lang_text *name, const char *wanted, const rh_lang_field *found)
 {
     if (found)
-        rh_lang_stop(context, RH_USER, "neighbour_%s: found \"%s\" of type %s, expected %s", wanted, found->name, found->type, wanted);
+        rh_lang_stop(context, RH_USER, "neighbour_%s: found \"%s\" of type %s, expected %s", wanted, found->array->name, found->array->type, wanted);
     else
-        rh_lang_stop(context, RH_USER, "neighbour_%s: found \"%.*s\", which no point has", wanted, (int)(name->length < 64 ? name->length : 64), name->data);
+        rh_lang_stop(context, RH_USER, "neighbour_%s: found \"%.*s\", which no point has", wanted, (int)(name->length < 64 ? name->length : 64),
+                     name->data);
 }
 
-static const void *value_of(rh_lang_context *context, const rh_lang_array *array, size_t size, int32_t i)
+static const void *value_of(const rh_lang_context *context, const rh_lang_field *field, int32_t i)
 {
-    return (const char *)array->data + (array->uniform ? 0 : size * (size_t)context->found.index[i]);
+    return (const char *)field->array->data + field->step * (size_t)context->found.index[i];
 }
 
-// A number of any type, converted; 0 with a stop when there is none.
-#define NUMBERS(result, wanted)                                                                                                     \
-    result rh_lang_neighbour_##wanted(rh_lang_context *context, const rh_lang_text *name, int32_t i)                                \
-    {                                                                                                                               \
-        if (!is_neighbour(context, i)) return 0;                                                                                    \
-        const rh_lang_array *array = find_array(context, name, false);                                                              \
-        const char *type = array ? array->type : "";                                                                                \
-        if (strcmp(type, "float") == 0) return (result) * (const float *)value_of(context, array, sizeof(float), i);                \
-        if (strcmp(type, "int32") == 0) return (result) * (const int32_t *)value_of(context, array, sizeof(int32_t), i);            \
-        if (strcmp(type, "int64") == 0) return (result) * (const int64_t *)value_of(context, array, sizeof(int64_t), i);            \
-        if (strcmp(type, "double") == 0) return (result) * (const double *)value_of(context, array, sizeof(double), i);             \
-        no_such(context, name, #wanted, array);                                                                                     \
-        return 0;                                                                                                                   \
-    }
-NUMBERS(float, float)
-NUMBERS(double, double)
+// A number of any type; 0 with a stop when there is none.
+static double number_of(rh_lang_context *context, const char *wanted, const rh_lang_text *name, int32_t i)
+{
+    if (!is_neighbour(context, i)) return 0;
+    const rh_lang_field *field = find_field(context, name, false);
+    const void *value = field ? value_of(context, field, i) : NULL;
+    if (field && field->kind == RH_LANG_FLOATS) return *(const float *)value;
+    if (field && field->kind == RH_LANG_DOUBLES) return *(const double *)value;
+    if (field && field->kind == RH_LANG_INTS) return *(const int32_t *)value;
+    if (field && field->kind == RH_LANG_LONGS) return (double)*(const int64_t *)value;
+    no_such(context, name, wanted, field);
+    return 0;
+}
+
+float rh_lang_neighbour_float(rh_lang_context *context, const rh_lang_text *name, int32_t i) { return (float)number_of(context, "float", name, i); }
+double rh_lang_neighbour_double(rh_lang_context *context, const rh_lang_text *name, int32_t i) { return number_of(context, "double", name, i); }
 
 // Whole numbers come from whole numbers only: a float may be out of their range.
-#define WHOLE_NUMBERS(result, wanted)                                                                                               \
-    result rh_lang_neighbour_##wanted(rh_lang_context *context, const rh_lang_text *name, int32_t i)                                \
-    {                                                                                                                               \
-        if (!is_neighbour(context, i)) return 0;                                                                                    \
-        const rh_lang_array *array = find_array(context, name, false);                                                              \
-        const char *type = array ? array->type : "";                                                                                \
-        if (strcmp(type, "int32") == 0) return (result) * (const int32_t *)value_of(context, array, sizeof(int32_t), i);            \
-        if (strcmp(type, "int64") == 0) return (result) * (const int64_t *)value_of(context, array, sizeof(int64_t), i);            \
-        no_such(context, name, #wanted, array);                                                                                     \
-        return 0;                                                                                                                   \
-    }
-WHOLE_NUMBERS(int32_t, int)
-WHOLE_NUMBERS(int64_t, int64)
+static int64_t whole_of(rh_lang_context *context, const char *wanted, const rh_lang_text *name, int32_t i)
+{
+    if (!is_neighbour(context, i)) return 0;
+    const rh_lang_field *field = find_field(context, name, false);
+    if (field && field->kind == RH_LANG_INTS) return *(const int32_t *)value_of(context, field, i);
+    if (field && field->kind == RH_LANG_LONGS) return *(const int64_t *)value_of(context, field, i);
+    no_such(context, name, wanted, field);
+    return 0;
+}
 
-static void floats_of(rh_lang_context *context, float *out, int count, const char *type, const rh_lang_text *name, int32_t i)
+int32_t rh_lang_neighbour_int(rh_lang_context *context, const rh_lang_text *name, int32_t i) { return (int32_t)whole_of(context, "int", name, i); }
+int64_t rh_lang_neighbour_int64(rh_lang_context *context, const rh_lang_text *name, int32_t i) { return whole_of(context, "int64", name, i); }
+
+static void floats_of(rh_lang_context *context, float *out, int count, rh_lang_array_kind kind, const char *wanted, const rh_lang_text *name,
+                      int32_t i)
 {
     memset(out, 0, (size_t)count * sizeof *out);
     if (!is_neighbour(context, i)) return;
-    const rh_lang_array *array = find_array(context, name, false);
-    if (array && strcmp(array->type, type) == 0) memcpy(out, value_of(context, array, (size_t)count * sizeof *out, i), (size_t)count * sizeof *out);
-    else no_such(context, name, type, array);
+    const rh_lang_field *field = find_field(context, name, false);
+    if (field && field->kind == kind) memcpy(out, value_of(context, field, i), (size_t)count * sizeof *out);
+    else no_such(context, name, wanted, field);
 }
 
-void rh_lang_neighbour_vec3f(rh_lang_context *context, float *out, const rh_lang_text *name, int32_t i) { floats_of(context, out, 3, "vec3f", name, i); }
-void rh_lang_neighbour_mat3f(rh_lang_context *context, float *out, const rh_lang_text *name, int32_t i) { floats_of(context, out, 9, "mat3f", name, i); }
+void rh_lang_neighbour_vec3f(rh_lang_context *context, float *out, const rh_lang_text *name, int32_t i)
+{
+    floats_of(context, out, 3, RH_LANG_VECTORS, "vec3f", name, i);
+}
+
+void rh_lang_neighbour_mat3f(rh_lang_context *context, float *out, const rh_lang_text *name, int32_t i)
+{
+    floats_of(context, out, 9, RH_LANG_MATRICES, "mat3f", name, i);
+}
 
 bool rh_lang_neighbour_ingroup(rh_lang_context *context, const rh_lang_text *name, int32_t i)
 {
     if (!is_neighbour(context, i)) return false;
-    const rh_lang_array *array = find_array(context, name, true);
-    return array && *(const uint8_t *)value_of(context, array, 1, i) != 0;
+    const rh_lang_field *field = find_field(context, name, true);
+    return field && *(const uint8_t *)value_of(context, field, i) != 0;
 }

@@ -6,8 +6,8 @@
 // seeded for one number would pay for 312 (624) words of seeding and as many of twisting; here words are made when they are needed,
 // and the first number costs 157 (398) words and one twist.
 //
-// A seed that is a floating-point number is hashed first, by MurmurHash64A (A. Appleby, public domain) of its bits with the seed 0xc70f6907, which is what
-// the GNU C++ library does and so the original on Linux; -0.0 counts as 0.0, whose hash is 0.
+// A seed that is a floating-point number is hashed first, by MurmurHash64A (A. Appleby, public domain) of its bits with the seed 0xc70f6907,
+// which is what the GNU C++ library does and so the original on Linux; -0.0 counts as 0.0, whose hash is 0.
 //
 // Without a seed an element would go on with the numbers of whoever its thread visited before. Here it starts a sequence of its own,
 // made from the pass' seed and the element's number: the same for any number of threads.
@@ -90,7 +90,13 @@ uint64_t rh_lang_hash_bytes(const void *data, int64_t length)
 
 static uint64_t hash_real(double value) { return value == 0 ? 0 : rh_lang_hash_bytes(&value, sizeof value); }
 
-static uint64_t own_seed(const rh_lang_context *context) { return rh_mix64(context->scope->seed ^ rh_mix64((uint64_t)context->element)); }
+// Voxels are counted within their leaf, so the leaf's place counts too.
+static uint64_t own_seed(const rh_lang_context *context)
+{
+    uint64_t seed = rh_mix64(context->scope->seed);
+    for (int a = 0; a < 3; a++) seed = rh_mix64(seed ^ (uint32_t)context->origin[a]);
+    return rh_mix64(seed ^ (uint64_t)context->element);
+}
 
 // ---------------------------------------------------------------------------------------------------------------------- functions
 

@@ -83,7 +83,7 @@ static void simple_programs_vectorise(void **state)
         "f@a = f@b * 2.0f + 1.0f;", "if (f@a > 0.0f) f@b = f@a; else f@b = -f@a;", "v@v = normalize(v@v);", "f@a = clamp(f@a, 0.0f, 1.0f);",
         "for (int i = 0; i < 3; ++i) v@v[i] = f@a + i;", "f@a = f@b > 0.0f && f@c < 1.0f ? sqrt(f@b) : floor(f@c);", "i@a = int(f@b);", "v@v = v@v * mat3f@m;",
         "if (v@P.x > 1.0f) deletepoint();", "if (f@a > 1.0f) addtogroup(\"hot\"); f@b = ingroup(\"old\") ? 1.0f : f@a;", "f@a = fit(f@b, 0.0f, 1.0f, 2.0f, 3.0f);",
-        "f@a = f@b * $scale;", "int k = i@i; f@a = v@v[k];", "f@a = round(f@a) + abs(f@b);",
+        "f@a = f@b * $scale;", "f@a = f@b * external(\"scale\");", "int k = i@i; f@a = v@v[k];", "f@a = round(f@a) + abs(f@b);",
     };
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
         lang_bench b;
@@ -262,8 +262,10 @@ static void externals_change_without_compiling(void **state)
 {
     (void)state;
     lang_bench b;
-    must_compile(&b, "f@a = $time * 2; v@b = v$wind; i@c = i$n; s@d = s$name; double@e = double$time2; f@missing = $nothing;");
+    must_compile(&b, "f@a = $time * 2; v@b = v$wind; i@c = i$n; s@d = s$name; double@e = double$time2; f@missing = $nothing;"
+                     "f@g = external(\"time\"); v@h = externalv(\"wind\"); f@i = external(\"wind\"); f@j = external(\"ti\" + s@k);");
     bench_allocate(&b, 3);
+    for (int i = 0; i < 3; i++) ((rh_lang_text *)bench_column(&b, "k"))[i] = (rh_lang_text){"me", 2};
     float time = 1.5f, wind[3] = {1, 2, 3};
     int32_t n = 7;
     rh_lang_text name = {"abc", 3};
@@ -276,6 +278,8 @@ static void externals_change_without_compiling(void **state)
         assert_true(((float *)bench_column(&b, "a"))[2] == 2 * time && ((float *)bench_column(&b, "b"))[8] == 3);
         assert_true(((int32_t *)bench_column(&b, "c"))[1] == 7 && ((double *)bench_column(&b, "e"))[1] == 0);
         assert_memory_equal(((rh_lang_text *)bench_column(&b, "d"))[2].data, "abc", 3);
+        assert_true(((float *)bench_column(&b, "g"))[1] == time && ((float *)bench_column(&b, "h"))[5] == 3 && ((float *)bench_column(&b, "i"))[1] == 0);
+        assert_true(((float *)bench_column(&b, "j"))[1] == time);
     }
     bench_free(&b);
 }

@@ -284,6 +284,22 @@ static void externals_change_without_compiling(void **state)
     bench_free(&b);
 }
 
+static void no_elements(void **state)
+{
+    (void)state;
+    lang_bench b;
+    must_compile(&b, "f@a = 1; addtogroup(\"g\"); print(f@a);");
+    bench_allocate(&b, 0);
+    assert_int_equal(bench_run(&b), RH_OK);
+    assert_int_equal(b.result.printed_length, 0);
+    b.count = 1;  // for bench_free
+    bench_free(&b);
+    must_compile(&b, "");
+    bench_allocate(&b, 3);
+    assert_int_equal(bench_run(&b), RH_OK);
+    bench_free(&b);
+}
+
 static rh_lang_type host_type(void *user, const char *name)
 {
     (void)user;
@@ -478,6 +494,7 @@ int main(void)
         cmocka_unit_test(limits_can_be_raised),
         cmocka_unit_test(outside_touches_nothing),
         cmocka_unit_test(externals_change_without_compiling),
+        cmocka_unit_test(no_elements),
         cmocka_unit_test(matching),
         cmocka_unit_test(listing),
         cmocka_unit_test(functions_of_the_host),

@@ -712,6 +712,7 @@ static void check_do(checker *c, rh_lang_node *node)
 static void note_loop(checker *c, rh_lang_node *node)
 {
     rh_lang_facts *f = c->facts;
+    f->all_loops++;
     if (node->bounded || c->unit->failed) return;
     f->loops = grown(c, f->loops, f->loop_count, sizeof *f->loops);
     if (c->unit->failed) return;

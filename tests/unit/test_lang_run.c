@@ -419,6 +419,32 @@ static void compiling_on_many_threads(void **state)
     assert_int_equal(wrong, 0);
 }
 
+// Long programs are compiled with other passes and another code generator, which must give the same values.
+static void long_programs(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *piece, *column;
+        int count;
+        double expected;
+    } cases[] = {{"i@a += 3; i@a ^= 5;", "a", 3000, 0}, {"4@m *= 4@n; i@a += 1;", "a", 150, 150}, {"4@m *= 4@n; i@a += 1;", "a", 400, 400},
+                 {"for (int i = 0; i < 5; ++i) i@a += i;", "a", 300, 3000}};
+    int32_t reference = 0;
+    for (int i = 0; i < 3000; i++) reference = (reference + 3) ^ 5;
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        size_t length = strlen(cases[c].piece);
+        char *code = calloc(1, length * (size_t)cases[c].count + 1);
+        for (int i = 0; i < cases[c].count; i++) memcpy(code + (size_t)i * length, cases[c].piece, length);
+        lang_bench b;
+        must_compile(&b, code);
+        bench_allocate(&b, 40);
+        assert_int_equal(bench_run(&b), RH_OK);
+        for (int i = 0; i < 40; i++) assert_int_equal(((int32_t *)bench_column(&b, cases[c].column))[i], c == 0 ? reference : (int32_t)cases[c].expected);
+        bench_free(&b);
+        free(code);
+    }
+}
+
 static void too_many_variables(void **state)
 {
     (void)state;
@@ -501,6 +527,7 @@ int main(void)
         cmocka_unit_test(wrong_functions_of_the_host),
         cmocka_unit_test(calls_in_calls),
         cmocka_unit_test(compiling_on_many_threads),
+        cmocka_unit_test(long_programs),
         cmocka_unit_test(too_many_variables),
         cmocka_unit_test(every_function_compiles),
         cmocka_unit_test(memory_may_run_out),

@@ -7,6 +7,7 @@
 #include "app.h"
 #include "base/memory.h"
 #include "base/param.h"
+#include "lang/manual.h"
 #include "scene/scene.h"
 
 static void print_commands(bool markdown)
@@ -18,10 +19,21 @@ static void print_commands(bool markdown)
     }
 }
 
-static bool near_commands(const char *word)
+static int print_functions(bool markdown)
 {
-    static const char *const topics[] = {"commands"};
-    return word && rh_nearest_name(word, topics, 1);
+    rh_status status = {0};
+    char *text = rh_lang_manual(markdown, &status);
+    if (!text) return app_report(&status);
+    fputs(text, stdout);
+    rh_free(text);
+    return app_finish_output();
+}
+
+// The topic of the program itself that is near, or NULL.
+static const char *near_own_topic(const char *word)
+{
+    static const char *const topics[] = {"commands", "functions"};
+    return word ? rh_nearest_name(word, topics, 2) : NULL;
 }
 
 static int doc(const app_arguments *arguments)
@@ -30,18 +42,19 @@ static int doc(const app_arguments *arguments)
         print_commands(arguments->markdown);
         return app_finish_output();
     }
+    if (arguments->operand && !strcmp(arguments->operand, "functions")) return print_functions(arguments->markdown);
     rh_status status = {0};
     char *text = rh_scene_manual(arguments->operand, arguments->markdown, &status);
     if (!text) {
-        if (status.code == RH_USER && near_commands(arguments->operand))
-            fputs("\"rheo doc commands\" tells about the commands of the program\n", stderr);
+        const char *near = status.code == RH_USER ? near_own_topic(arguments->operand) : NULL;
+        if (near) fprintf(stderr, "\"rheo doc %s\" tells about the %s of %s\n", near, near, near[0] == 'c' ? "the program" : "expressions");
         return app_report(&status);
     }
     fputs(text, stdout);
     size_t length = strlen(text);
     if (length && text[length - 1] != '\n') fputs("\n", stdout);
     rh_free(text);
-    if (!arguments->operand) fputs("\n\"rheo doc commands\" tells about the commands of the program.\n", stdout);
+    if (!arguments->operand) fputs("\n\"rheo doc commands\" tells about the commands of the program, \"rheo doc functions\" about the functions of expressions.\n", stdout);
     return app_finish_output();
 }
 
@@ -52,5 +65,6 @@ static const app_option options[] = {
 const app_command app_doc = {
     "doc", "TOPIC", false, false, "reference of scene files and commands",
     "Prints the reference manual for a part of a scene file (solids, sphere, liquid ...), or the\n"
-    "overview without a topic. \"rheo doc commands\" describes all commands.",
+    "overview without a topic. \"rheo doc commands\" describes all commands, \"rheo doc functions\" the\n"
+    "functions of expressions.",
     options, APP_OPTION_COUNT(options), doc};

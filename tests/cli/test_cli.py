@@ -94,6 +94,7 @@ class Usage(Case):
             (["render", "x", "--size", "0x10"], "expected WxH"),
             (["doc", "no-such-topic-at-all"], "no-such-topic-at-all"),
             (["doc", "comands"], "rheo doc commands"),
+            (["doc", "function"], "rheo doc functions"),
         ]:
             with self.subTest(words=words):
                 out, err = self.rheo(*words, code=2)
@@ -111,6 +112,8 @@ class Usage(Case):
             self.assertIn(f"rheo {command}", plain)
             self.assertIn(f"## rheo {command}", markdown)
         self.assertIn("particles_per_axis", self.rheo("doc", "liquid")[0])
+        self.assertIn("normalize: the vector divided by its length", self.rheo("doc", "functions")[0])
+        self.assertIn("| `normalize` |", self.rheo("doc", "functions", "--markdown")[0])
         self.assertIn("particles_per_axis", self.rheo("doc", "liquid", "--markdown")[0])
 
     def test_full_disk_behind_stdout(self):

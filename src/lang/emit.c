@@ -1,0 +1,668 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// The kernel around a program, statements and variables. Shape of the code:
+//
+//   kernel(thread, columns, externals, first, selection, count)    takes the columns out of their list and calls
+//   elements(thread, externals, first, selection, count, noalias column ...)
+//     for i in 0 .. count:  attributes -> registers;  the program;  written attributes -> columns
+//
+// The inner function exists because only arguments can promise LLVM that columns do not overlap. Attributes are loaded before and
+// stored after the program without conditions, so an `if` becomes a select and the loop still vectorises.
+#include <stdio.h>
+#include <string.h>
+#include "base/memory.h"
+#include "lang/emit.h"
+#include "lang/operators.h"
+
+enum { ARGUMENTS = 5 };  // of `elements` before the columns
+
+LLVMBasicBlockRef rh_lang_emit_block(rh_lang_emitter *e, const char *name)
+{
+    return LLVMAppendBasicBlockInContext(e->context, e->function, name);
+}
+
+static void go(rh_lang_emitter *e, LLVMBasicBlockRef block) { LLVMPositionBuilderAtEnd(e->builder, block); }
+
+static void jump(rh_lang_emitter *e, LLVMBasicBlockRef to) { LLVMBuildBr(e->builder, to); }
+
+LLVMValueRef rh_lang_emit_slot(rh_lang_emitter *e, LLVMTypeRef type) { return LLVMBuildAlloca(e->entry, type, ""); }
+
+LLVMValueRef rh_lang_emit_field(rh_lang_emitter *e, size_t offset, LLVMTypeRef type)
+{
+    LLVMValueRef index = LLVMConstInt(e->i64, offset, 0);
+    LLVMValueRef address = LLVMBuildInBoundsGEP2(e->builder, e->i8, e->thread, &index, 1, "");
+    return LLVMBuildBitCast(e->builder, address, LLVMPointerType(type, 0), "");
+}
+
+// ---- variables
+
+static LLVMTypeRef part_type(rh_lang_emitter *e, rh_lang_type type, int part)
+{
+    return type == RH_LANG_STRING ? (part ? e->i64 : e->bytes) : e->element[rh_lang_type_element(type)];
+}
+
+static rh_lang_store new_store(rh_lang_emitter *e, rh_lang_type type)
+{
+    rh_lang_store store = {.type = type};
+    for (int i = 0; i < rh_lang_value_parts(type); i++) store.part[i] = rh_lang_emit_slot(e, part_type(e, type, i));
+    return store;
+}
+
+static rh_lang_value load_all(rh_lang_emitter *e, const rh_lang_store *store)
+{
+    rh_lang_value out = {.type = store->type};
+    for (int i = 0; i < rh_lang_value_parts(store->type); i++)
+        out.part[i] = LLVMBuildLoad2(e->builder, part_type(e, store->type, i), store->part[i], "");
+    return out;
+}
+
+static void store_all(rh_lang_emitter *e, const rh_lang_store *store, const rh_lang_value *value)
+{
+    for (int i = 0; i < rh_lang_value_parts(store->type); i++) LLVMBuildStore(e->builder, value->part[i], store->part[i]);
+}
+
+static LLVMValueRef in_range(rh_lang_emitter *e, LLVMValueRef index, int limit)
+{
+    return LLVMBuildICmp(e->builder, LLVMIntULT, index, LLVMConstInt(e->i64, (unsigned)limit, 0), "");
+}
+
+// Remembers that this index was outside. An or over all elements: vectorises, where leaving the loop would not.
+static void note_outside(rh_lang_emitter *e, LLVMValueRef inside, int site)
+{
+    if (site >= RH_LANG_MOST_SITES) site = RH_LANG_MOST_SITES - 1;
+    LLVMValueRef bit = LLVMConstInt(e->i64, 1ull << site, 0), none = LLVMConstInt(e->i64, 0, 0);
+    LLVMValueRef before = LLVMBuildLoad2(e->builder, e->i64, e->reason, "");
+    LLVMBuildStore(e->builder, LLVMBuildOr(e->builder, before, rh_lang_emit_choose(e, inside, none, bit), ""), e->reason);
+}
+
+static rh_lang_target index_target(rh_lang_emitter *e, const rh_lang_node *node)
+{
+    const rh_lang_node *index = node->first->next, *second = index->next;
+    rh_lang_target target = rh_lang_emit_target(e, node->first);
+    int side = rh_lang_type_side(target.store->type), parts = rh_lang_type_parts(target.store->type);
+    if (index->kind == RH_LANG_INTEGER && (!second || second->kind == RH_LANG_INTEGER)) {
+        target.part = (int)(second ? index->value.integer * side + second->value.integer : index->value.integer);
+        return target;
+    }
+    target.part = -2;
+    target.index = rh_lang_emit_expression(e, index).part[0];
+    target.inside = in_range(e, target.index, second ? side : parts);
+    if (second) {
+        LLVMValueRef column = rh_lang_emit_expression(e, second).part[0];
+        target.inside = LLVMBuildAnd(e->builder, target.inside, in_range(e, column, side), "");
+        target.index = LLVMBuildAdd(e->builder, LLVMBuildMul(e->builder, target.index, LLVMConstInt(e->i64, (unsigned)side, 0), ""), column, "");
+    }
+    note_outside(e, target.inside, node->slot);
+    return target;
+}
+
+rh_lang_target rh_lang_emit_target(rh_lang_emitter *e, const rh_lang_node *node)
+{
+    switch (node->kind) {
+    case RH_LANG_LOCAL: return (rh_lang_target){.store = &e->locals[node->slot], .part = -1};
+    case RH_LANG_ATTRIBUTE: return (rh_lang_target){.store = &e->attributes[node->slot], .part = -1};
+    case RH_LANG_CREMENT: rh_lang_emit_expression(e, node); return rh_lang_emit_target(e, node->first);
+    default: return index_target(e, node);
+    }
+}
+
+rh_lang_value rh_lang_emit_load(rh_lang_emitter *e, const rh_lang_target *target)
+{
+    rh_lang_value all = load_all(e, target->store);
+    if (target->part == -1) return all;
+    rh_lang_element element = rh_lang_type_element(all.type);
+    rh_lang_value out = {.type = RH_LANG_TYPE(RH_LANG_SCALAR, element)};
+    if (target->part >= 0) {
+        out.part[0] = all.part[target->part];
+        return out;
+    }
+    out.part[0] = rh_lang_emit_number(e, element, 0);
+    for (int i = 0; i < rh_lang_type_parts(all.type); i++) {
+        LLVMValueRef here = LLVMBuildICmp(e->builder, LLVMIntEQ, target->index, LLVMConstInt(e->i64, (unsigned)i, 0), "");
+        out.part[0] = rh_lang_emit_choose(e, here, all.part[i], out.part[0]);
+    }
+    out.part[0] = rh_lang_emit_choose(e, target->inside, out.part[0], rh_lang_emit_number(e, element, 0));
+    return out;
+}
+
+void rh_lang_emit_store(rh_lang_emitter *e, const rh_lang_target *target, const rh_lang_value *value)
+{
+    if (target->part == -1) {
+        store_all(e, target->store, value);
+    } else if (target->part >= 0) {
+        LLVMBuildStore(e->builder, value->part[0], target->store->part[target->part]);
+    } else {
+        for (int i = 0; i < rh_lang_type_parts(target->store->type); i++) {
+            LLVMValueRef here = LLVMBuildICmp(e->builder, LLVMIntEQ, target->index, LLVMConstInt(e->i64, (unsigned)i, 0), "");
+            here = LLVMBuildAnd(e->builder, here, target->inside, "");
+            LLVMValueRef old = LLVMBuildLoad2(e->builder, part_type(e, target->store->type, i), target->store->part[i], "");
+            LLVMBuildStore(e->builder, rh_lang_emit_choose(e, here, value->part[0], old), target->store->part[i]);
+        }
+    }
+}
+
+// ---- expressions
+
+static rh_lang_value emit_assign(rh_lang_emitter *e, const rh_lang_node *node)
+{
+    rh_lang_value value = rh_lang_emit_expression(e, node->last);
+    rh_lang_target target = rh_lang_emit_target(e, node->first);
+    if (node->operation != RH_LANG_NONE) {
+        rh_lang_rule rule;
+        rh_lang_value old = rh_lang_emit_load(e, &target);
+        rh_lang_binary_rule(node->operation, node->first->type, node->last->type, &rule);
+        rh_lang_value left = rh_lang_emit_convert(e, &old, rule.left);
+        rh_lang_value result = rh_lang_emit_binary(e, node->operation, &left, &value);
+        value = rh_lang_emit_convert(e, &result, node->type);
+    }
+    rh_lang_emit_store(e, &target, &value);
+    return value;
+}
+
+static rh_lang_value emit_crement(rh_lang_emitter *e, const rh_lang_node *node)
+{
+    rh_lang_target target = rh_lang_emit_target(e, node->first);
+    rh_lang_value old = rh_lang_emit_load(e, &target), changed = old;
+    rh_lang_element element = rh_lang_type_element(old.type);
+    changed.part[0] = rh_lang_emit_operation(e, node->operation, element, old.part[0], rh_lang_emit_number(e, element, 1));
+    rh_lang_emit_store(e, &target, &changed);
+    return node->postfix ? old : changed;
+}
+
+// a && b, a || b: b only where it decides.
+static rh_lang_value emit_logic(rh_lang_emitter *e, const rh_lang_node *node)
+{
+    bool both = node->operation == RH_LANG_AND;
+    LLVMBasicBlockRef more = rh_lang_emit_block(e, "more"), done = rh_lang_emit_block(e, "done");
+    LLVMValueRef left = rh_lang_emit_expression(e, node->first).part[0];
+    LLVMBasicBlockRef from = LLVMGetInsertBlock(e->builder);
+    LLVMBuildCondBr(e->builder, left, both ? more : done, both ? done : more);
+    go(e, more);
+    LLVMValueRef right = rh_lang_emit_expression(e, node->last).part[0];
+    LLVMBasicBlockRef right_from = LLVMGetInsertBlock(e->builder);
+    jump(e, done);
+    go(e, done);
+    LLVMTypeRef type = e->element[RH_LANG_E_BOOL];
+    LLVMValueRef phi = LLVMBuildPhi(e->builder, type, ""), values[] = {LLVMConstInt(type, both ? 0 : 1, 0), right};
+    LLVMBasicBlockRef blocks[] = {from, right_from};
+    LLVMAddIncoming(phi, values, blocks, 2);
+    return (rh_lang_value){.type = RH_LANG_BOOL, .part = {phi}};
+}
+
+// The condition of a ?: b is also its first value, so it is kept before it becomes a bool.
+static rh_lang_value emit_ternary(rh_lang_emitter *e, const rh_lang_node *node)
+{
+    bool is_short = node->count == 2;
+    const rh_lang_node *condition = node->first, *other = node->last;
+    rh_lang_node plain = *condition;
+    plain.as = plain.type;
+    rh_lang_value test = rh_lang_emit_expression(e, &plain), chosen[2], out = {.type = node->type};
+    LLVMBasicBlockRef then_block = rh_lang_emit_block(e, "then"), else_block = rh_lang_emit_block(e, "else"),
+                      done = rh_lang_emit_block(e, "done"), from[2];
+    LLVMBuildCondBr(e->builder, rh_lang_emit_cast(e, test.part[0], rh_lang_type_element(test.type), RH_LANG_E_BOOL), then_block, else_block);
+    go(e, then_block);
+    chosen[0] = is_short ? rh_lang_emit_convert(e, &test, node->type) : rh_lang_emit_expression(e, condition->next);
+    from[0] = LLVMGetInsertBlock(e->builder);
+    jump(e, done);
+    go(e, else_block);
+    chosen[1] = rh_lang_emit_expression(e, other);
+    from[1] = LLVMGetInsertBlock(e->builder);
+    jump(e, done);
+    go(e, done);
+    if (node->type == RH_LANG_VOID) return out;
+    for (int i = 0; i < rh_lang_value_parts(node->type); i++) {
+        out.part[i] = LLVMBuildPhi(e->builder, part_type(e, node->type, i), "");
+        LLVMValueRef values[] = {chosen[0].part[i], chosen[1].part[i]};
+        LLVMAddIncoming(out.part[i], values, from, 2);
+    }
+    return out;
+}
+
+static rh_lang_value emit_binary(rh_lang_emitter *e, const rh_lang_node *node)
+{
+    if (node->operation == RH_LANG_AND || node->operation == RH_LANG_OR) return emit_logic(e, node);
+    rh_lang_value left = rh_lang_emit_expression(e, node->first), right = rh_lang_emit_expression(e, node->last);
+    return rh_lang_emit_binary(e, node->operation, &left, &right);
+}
+
+static rh_lang_value emit_array(rh_lang_emitter *e, const rh_lang_node *node)
+{
+    rh_lang_value out = {.type = node->type};
+    int i = 0;
+    for (const rh_lang_node *child = node->first; child; child = child->next) out.part[i++] = rh_lang_emit_expression(e, child).part[0];
+    return out;
+}
+
+// Texts of the source are put into the module: the source need not live as long as the program.
+static rh_lang_value emit_text(rh_lang_emitter *e, rh_lang_text text)
+{
+    LLVMValueRef bytes = LLVMConstStringInContext(e->context, text.data, (unsigned)text.length, 1);
+    LLVMValueRef global = LLVMAddGlobal(e->module, LLVMTypeOf(bytes), "text");
+    LLVMSetInitializer(global, bytes);
+    LLVMSetGlobalConstant(global, 1);
+    LLVMSetLinkage(global, LLVMPrivateLinkage);
+    return (rh_lang_value){.type = RH_LANG_STRING,
+                           .part = {LLVMConstBitCast(global, e->bytes), LLVMConstInt(e->i64, (unsigned long long)text.length, 0)}};
+}
+
+static rh_lang_value emit_place(rh_lang_emitter *e, const rh_lang_node *node)
+{
+    rh_lang_target target = rh_lang_emit_target(e, node);
+    return rh_lang_emit_load(e, &target);
+}
+
+static rh_lang_value emit_kind(rh_lang_emitter *e, const rh_lang_node *node)
+{
+    rh_lang_value out = {.type = node->type};
+    switch (node->kind) {
+    case RH_LANG_ASSIGN: return emit_assign(e, node);
+    case RH_LANG_CREMENT: return emit_crement(e, node);
+    case RH_LANG_UNARY: out = rh_lang_emit_expression(e, node->first); return rh_lang_emit_unary(e, node->operation, &out);
+    case RH_LANG_BINARY: return emit_binary(e, node);
+    case RH_LANG_TERNARY: return emit_ternary(e, node);
+    case RH_LANG_COMMA:
+        for (const rh_lang_node *child = node->first; child; child = child->next) out = rh_lang_emit_expression(e, child);
+        return out;
+    case RH_LANG_CAST: return rh_lang_emit_expression(e, node->first);
+    case RH_LANG_CALL: return rh_lang_emit_call(e, node);
+    case RH_LANG_ARRAY: return emit_array(e, node);
+    case RH_LANG_INDEX: case RH_LANG_LOCAL: case RH_LANG_ATTRIBUTE: return emit_place(e, node);
+    case RH_LANG_EXTERNAL: return e->externals[node->slot];
+    case RH_LANG_INTEGER:
+    case RH_LANG_LOGICAL: out.part[0] = rh_lang_emit_integer(e, rh_lang_type_element(node->type), node->value.integer); return out;
+    case RH_LANG_REAL: out.part[0] = rh_lang_emit_number(e, rh_lang_type_element(node->type), node->value.real); return out;
+    case RH_LANG_TEXT: return emit_text(e, node->value.text);
+    default: RH_ASSERT(!"not an expression"); return out;
+    }
+}
+
+rh_lang_value rh_lang_emit_expression(rh_lang_emitter *e, const rh_lang_node *node)
+{
+    rh_lang_value value = emit_kind(e, node);
+    return rh_lang_emit_convert(e, &value, node->as);
+}
+
+// ---- statements
+
+static void emit_statement(rh_lang_emitter *e, const rh_lang_node *node);
+
+static void emit_declare(rh_lang_emitter *e, const rh_lang_node *node)
+{
+    rh_lang_value value = node->count ? rh_lang_emit_expression(e, node->first) : rh_lang_emit_zero(e, e->facts->locals[node->slot]);
+    store_all(e, &e->locals[node->slot], &value);
+}
+
+static LLVMValueRef emit_condition(rh_lang_emitter *e, const rh_lang_node *node)
+{
+    if (node->kind == RH_LANG_EMPTY) return LLVMConstInt(e->element[RH_LANG_E_BOOL], 1, 0);
+    if (node->kind != RH_LANG_DECLARE) return rh_lang_emit_expression(e, node).part[0];
+    emit_declare(e, node);
+    rh_lang_value value = load_all(e, &e->locals[node->slot]);
+    return rh_lang_emit_cast(e, value.part[0], rh_lang_type_element(value.type), RH_LANG_E_BOOL);
+}
+
+static void emit_if(rh_lang_emitter *e, const rh_lang_node *node)
+{
+    const rh_lang_node *body = node->first->next, *other = body->next;
+    LLVMBasicBlockRef then_block = rh_lang_emit_block(e, "then"), done = rh_lang_emit_block(e, "done");
+    LLVMBasicBlockRef else_block = other ? rh_lang_emit_block(e, "else") : done;
+    LLVMBuildCondBr(e->builder, emit_condition(e, node->first), then_block, else_block);
+    go(e, then_block);
+    emit_statement(e, body);
+    jump(e, done);
+    if (other) {
+        go(e, else_block);
+        emit_statement(e, other);
+        jump(e, done);
+    }
+    go(e, done);
+}
+
+// Leaves the kernel when a function of the library stopped it.
+static void leave_if_stopped(rh_lang_emitter *e)
+{
+    if (!e->facts->calls_library && !e->facts->strings) return;
+    LLVMBasicBlockRef on = rh_lang_emit_block(e, "on");
+    LLVMValueRef failed = LLVMBuildLoad2(e->builder, e->i32, rh_lang_emit_field(e, offsetof(rh_lang_context, failed), e->i32), "");
+    LLVMBuildCondBr(e->builder, LLVMBuildICmp(e->builder, LLVMIntNE, failed, LLVMConstInt(e->i32, 0, 0), ""), e->leave, on);
+    go(e, on);
+}
+
+// One step of a loop: counted, unless the checker proved that there are few.
+static void count_step(rh_lang_emitter *e, const rh_lang_node *loop)
+{
+    if (loop->bounded) return;
+    LLVMBasicBlockRef spent = rh_lang_emit_block(e, "spent"), on = rh_lang_emit_block(e, "on");
+    LLVMValueRef left = LLVMBuildSub(e->builder, LLVMBuildLoad2(e->builder, e->i64, e->steps, ""), LLVMConstInt(e->i64, 1, 0), "");
+    LLVMBuildStore(e->builder, left, e->steps);
+    LLVMBuildCondBr(e->builder, LLVMBuildICmp(e->builder, LLVMIntSLT, left, LLVMConstInt(e->i64, 0, 0), ""), spent, on);
+    go(e, spent);
+    LLVMBuildStore(e->builder, LLVMConstInt(e->i64, (unsigned long long)-(int64_t)(1 + loop->slot), 1), e->reason);
+    jump(e, e->leave);
+    go(e, on);
+    leave_if_stopped(e);
+}
+
+static void emit_for(rh_lang_emitter *e, const rh_lang_node *node)
+{
+    const rh_lang_node *first = node->first, *condition = first->next, *step = condition->next, *body = step->next;
+    LLVMBasicBlockRef test = rh_lang_emit_block(e, "test"), again = rh_lang_emit_block(e, "body"), advance = rh_lang_emit_block(e, "step"),
+                      done = rh_lang_emit_block(e, "done"), outer_break = e->break_to, outer_continue = e->continue_to;
+    emit_statement(e, first);
+    jump(e, test);
+    go(e, test);
+    LLVMBuildCondBr(e->builder, emit_condition(e, condition), again, done);
+    go(e, again);
+    e->break_to = done;
+    e->continue_to = advance;
+    count_step(e, node);
+    emit_statement(e, body);
+    jump(e, advance);
+    go(e, advance);
+    if (step->kind != RH_LANG_EMPTY) rh_lang_emit_expression(e, step);
+    jump(e, test);
+    e->break_to = outer_break;
+    e->continue_to = outer_continue;
+    go(e, done);
+}
+
+static void emit_do(rh_lang_emitter *e, const rh_lang_node *node)
+{
+    LLVMBasicBlockRef again = rh_lang_emit_block(e, "body"), test = rh_lang_emit_block(e, "test"), done = rh_lang_emit_block(e, "done"),
+                      outer_break = e->break_to, outer_continue = e->continue_to;
+    jump(e, again);
+    go(e, again);
+    e->break_to = done;
+    e->continue_to = test;
+    count_step(e, node);
+    emit_statement(e, node->first);
+    jump(e, test);
+    go(e, test);
+    e->break_to = outer_break;
+    e->continue_to = outer_continue;
+    LLVMBuildCondBr(e->builder, emit_condition(e, node->last), again, done);
+    go(e, done);
+}
+
+// What follows cannot be reached, but is emitted: into a block that LLVM throws away.
+static void emit_jump(rh_lang_emitter *e, LLVMBasicBlockRef to)
+{
+    jump(e, to);
+    go(e, rh_lang_emit_block(e, "unreached"));
+}
+
+static void emit_statement(rh_lang_emitter *e, const rh_lang_node *node)
+{
+    switch (node->kind) {
+    case RH_LANG_EMPTY: break;
+    case RH_LANG_BLOCK: case RH_LANG_DECLARES:
+        for (const rh_lang_node *child = node->first; child; child = child->next) emit_statement(e, child);
+        break;
+    case RH_LANG_DECLARE: emit_declare(e, node); break;
+    case RH_LANG_IF: emit_if(e, node); break;
+    case RH_LANG_FOR: emit_for(e, node); break;
+    case RH_LANG_DO: emit_do(e, node); break;
+    case RH_LANG_RETURN: emit_jump(e, e->element_end); break;
+    case RH_LANG_BREAK: emit_jump(e, e->break_to); break;
+    case RH_LANG_CONTINUE: emit_jump(e, e->continue_to); break;
+    default: rh_lang_emit_expression(e, node); break;
+    }
+}
+
+// ---- columns
+
+static int column_count(const rh_lang_facts *f) { return f->attribute_count + (f->named_groups ? f->group_count : 0) + f->deletes; }
+
+static LLVMTypeRef column_type(rh_lang_emitter *e, int column)
+{
+    if (column >= e->facts->attribute_count) return e->i8;
+    rh_lang_type type = e->facts->attributes[column].type;
+    return type == RH_LANG_STRING ? e->text : LLVMArrayType(e->stored[rh_lang_type_element(type)], (unsigned)rh_lang_type_parts(type));
+}
+
+static LLVMValueRef element_address(rh_lang_emitter *e, int column, LLVMValueRef i, int part)
+{
+    LLVMValueRef base = LLVMGetParam(e->function, (unsigned)(ARGUMENTS + column));
+    LLVMValueRef indices[] = {i, LLVMConstInt(e->i32, (unsigned)part, 0)};
+    return LLVMBuildInBoundsGEP2(e->builder, column_type(e, column), base, indices, column < e->facts->attribute_count ? 2 : 1, "");
+}
+
+static void load_attribute(rh_lang_emitter *e, int a, LLVMValueRef i)
+{
+    rh_lang_type type = e->facts->attributes[a].type;
+    bool logical = type == RH_LANG_BOOL;
+    for (int part = 0; part < rh_lang_value_parts(type); part++) {
+        LLVMTypeRef stored = logical ? e->i8 : part_type(e, type, part);
+        LLVMValueRef value = LLVMBuildLoad2(e->builder, stored, element_address(e, a, i, part), "");
+        if (logical) value = LLVMBuildICmp(e->builder, LLVMIntNE, value, LLVMConstInt(e->i8, 0, 0), "");
+        LLVMBuildStore(e->builder, value, e->attributes[a].part[part]);
+    }
+}
+
+// A string that is written moves from the element's memory to memory that stays.
+static rh_lang_value kept_text(rh_lang_emitter *e, const rh_lang_value *value)
+{
+    LLVMValueRef arguments[] = {e->thread, e->spills[1], rh_lang_emit_spill(e, value, 0)};
+    rh_lang_emit_c(e, (void (*)(void))rh_lang_text_keep, LLVMVoidTypeInContext(e->context), arguments, 3, false);
+    return rh_lang_emit_unspill(e, RH_LANG_STRING, e->spills[1]);
+}
+
+static void store_attribute(rh_lang_emitter *e, int a, LLVMValueRef i)
+{
+    rh_lang_type type = e->facts->attributes[a].type;
+    rh_lang_value value = load_all(e, &e->attributes[a]);
+    if (type == RH_LANG_STRING) value = kept_text(e, &value);
+    for (int part = 0; part < rh_lang_value_parts(type); part++) {
+        LLVMValueRef stored = type == RH_LANG_BOOL ? LLVMBuildZExt(e->builder, value.part[part], e->i8, "") : value.part[part];
+        LLVMBuildStore(e->builder, stored, element_address(e, a, i, part));
+    }
+}
+
+static LLVMValueRef byte_slot(rh_lang_emitter *e, int k)
+{
+    int groups = e->facts->named_groups ? e->facts->group_count : 0;
+    return k < groups ? e->groups[k] : e->dead;
+}
+
+static void move_bytes(rh_lang_emitter *e, LLVMValueRef i, bool load)
+{
+    int attributes = e->facts->attribute_count;
+    for (int k = 0; k < column_count(e->facts) - attributes; k++) {
+        bool group = e->facts->named_groups && k < e->facts->group_count;
+        LLVMValueRef address = element_address(e, attributes + k, i, 0), slot = byte_slot(e, k);
+        if (load) LLVMBuildStore(e->builder, LLVMBuildLoad2(e->builder, e->i8, address, ""), slot);
+        else if (!group || e->facts->groups[k].adds || e->facts->groups[k].removes)
+            LLVMBuildStore(e->builder, LLVMBuildLoad2(e->builder, e->i8, slot, ""), address);
+    }
+}
+
+// ---- the kernel
+
+static void set_field(rh_lang_emitter *e, size_t offset, LLVMValueRef value)
+{
+    LLVMBuildStore(e->builder, value, rh_lang_emit_field(e, offset, LLVMTypeOf(value)));
+}
+
+// What the library wants to know about the element: its number and an empty memory for strings.
+static void announce(rh_lang_emitter *e, LLVMValueRef i)
+{
+    if (!e->facts->calls_library && !e->facts->strings) return;
+    LLVMBasicBlockRef listed = rh_lang_emit_block(e, "listed"), plain = rh_lang_emit_block(e, "plain"), known = rh_lang_emit_block(e, "known");
+    LLVMValueRef list = LLVMGetParam(e->function, 3), first = LLVMGetParam(e->function, 2);
+    LLVMBuildCondBr(e->builder, LLVMBuildIsNull(e->builder, list, ""), plain, listed);
+    go(e, listed);
+    LLVMValueRef values[2], at = LLVMBuildInBoundsGEP2(e->builder, e->i64, list, &i, 1, "");
+    values[0] = LLVMBuildLoad2(e->builder, e->i64, at, "");
+    jump(e, known);
+    go(e, plain);
+    values[1] = LLVMBuildAdd(e->builder, first, i, "");
+    jump(e, known);
+    go(e, known);
+    LLVMBasicBlockRef from[] = {listed, plain};
+    LLVMValueRef element = LLVMBuildPhi(e->builder, e->i64, "");
+    LLVMAddIncoming(element, values, from, 2);
+    set_field(e, offsetof(rh_lang_context, element), element);
+    set_field(e, offsetof(rh_lang_context, text_used), LLVMConstInt(e->i64, 0, 0));
+}
+
+// Values from outside are the same for all elements: loaded once, before the loop.
+static void load_externals(rh_lang_emitter *e)
+{
+    LLVMValueRef list = LLVMGetParam(e->function, 1);
+    for (int k = 0; k < e->facts->external_count; k++) {
+        LLVMValueRef index = LLVMConstInt(e->i64, (unsigned)k, 0);
+        LLVMValueRef address = LLVMBuildLoad2(e->builder, e->bytes, LLVMBuildInBoundsGEP2(e->builder, e->bytes, list, &index, 1, ""), "");
+        e->externals[k] = rh_lang_emit_unspill(e, e->facts->externals[k].type, address);
+    }
+}
+
+static void begin_element(rh_lang_emitter *e, LLVMValueRef i, LLVMValueRef budget)
+{
+    announce(e, i);
+    if (e->facts->loop_count) LLVMBuildStore(e->builder, budget, e->steps);
+    for (int a = 0; a < e->facts->attribute_count; a++) load_attribute(e, a, i);
+    move_bytes(e, i, true);
+}
+
+static void end_element(rh_lang_emitter *e, LLVMValueRef i)
+{
+    for (int a = 0; a < e->facts->attribute_count; a++)
+        if (e->facts->attributes[a].writes) store_attribute(e, a, i);
+    move_bytes(e, i, false);
+    leave_if_stopped(e);
+}
+
+static void make_slots(rh_lang_emitter *e)
+{
+    const rh_lang_facts *f = e->facts;
+    for (int i = 0; i < f->local_count; i++) e->locals[i] = new_store(e, f->locals[i]);
+    for (int i = 0; i < f->attribute_count; i++) e->attributes[i] = new_store(e, f->attributes[i].type);
+    for (int i = 0; i < f->group_count; i++) e->groups[i] = rh_lang_emit_slot(e, e->i8);
+    LLVMTypeRef largest = LLVMArrayType(e->element[RH_LANG_E_DOUBLE], RH_LANG_MOST_PARTS);
+    for (int i = 0; i < RH_LANG_MOST_SPILLS; i++) e->spills[i] = LLVMBuildBitCast(e->entry, rh_lang_emit_slot(e, largest), e->bytes, "");
+    e->dead = rh_lang_emit_slot(e, e->i8);
+    e->reason = rh_lang_emit_slot(e, e->i64);
+    e->steps = rh_lang_emit_slot(e, e->i64);
+}
+
+static void emit_elements(rh_lang_emitter *e, const rh_lang_node *program)
+{
+    LLVMBasicBlockRef entry = rh_lang_emit_block(e, "entry"), setup = rh_lang_emit_block(e, "setup"), head = rh_lang_emit_block(e, "head"),
+                      body = rh_lang_emit_block(e, "element");
+    LLVMValueRef count = LLVMGetParam(e->function, 4);
+    e->element_end = rh_lang_emit_block(e, "stored");
+    e->leave = rh_lang_emit_block(e, "leave");
+    e->thread = LLVMGetParam(e->function, 0);
+    LLVMPositionBuilderAtEnd(e->entry, entry);
+    make_slots(e);
+    go(e, setup);
+    LLVMBuildStore(e->builder, LLVMConstInt(e->i64, 0, 0), e->reason);
+    load_externals(e);
+    LLVMValueRef budget = NULL;
+    if (e->facts->loop_count)
+        budget = LLVMBuildLoad2(e->builder, e->i64, rh_lang_emit_field(e, offsetof(rh_lang_context, steps_left), e->i64), "");
+    jump(e, head);
+    go(e, head);
+    LLVMValueRef i = LLVMBuildPhi(e->builder, e->i64, "i");
+    LLVMBuildCondBr(e->builder, LLVMBuildICmp(e->builder, LLVMIntSLT, i, count, ""), body, e->leave);
+    go(e, body);
+    begin_element(e, i, budget);
+    emit_statement(e, program);
+    jump(e, e->element_end);
+    go(e, e->element_end);
+    end_element(e, i);
+    LLVMValueRef values[] = {LLVMConstInt(e->i64, 0, 0), LLVMBuildNSWAdd(e->builder, i, LLVMConstInt(e->i64, 1, 0), "")};
+    LLVMBasicBlockRef from[] = {setup, LLVMGetInsertBlock(e->builder)};
+    jump(e, head);
+    LLVMAddIncoming(i, values, from, 2);
+    LLVMBuildBr(e->entry, setup);
+    go(e, e->leave);
+    LLVMBuildRet(e->builder, LLVMBuildLoad2(e->builder, e->i64, e->reason, ""));
+}
+
+static void add_attribute(rh_lang_emitter *e, LLVMValueRef function, unsigned index, const char *name)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    LLVMAddAttributeAtIndex(function, index, LLVMCreateEnumAttribute(e->context, kind, 0));
+}
+
+static LLVMValueRef declare_elements(rh_lang_emitter *e, LLVMTypeRef *types, LLVMTypeRef *type)
+{
+    LLVMTypeRef list = LLVMPointerType(e->bytes, 0);
+    int columns = column_count(e->facts);
+    types[0] = e->bytes;
+    types[1] = list;
+    types[2] = e->i64;
+    types[3] = LLVMPointerType(e->i64, 0);
+    types[4] = e->i64;
+    for (int k = 0; k < columns; k++) types[ARGUMENTS + k] = LLVMPointerType(column_type(e, k), 0);
+    *type = LLVMFunctionType(e->i64, types, (unsigned)(ARGUMENTS + columns), 0);
+    LLVMValueRef function = LLVMAddFunction(e->module, "elements", *type);
+    LLVMSetLinkage(function, LLVMPrivateLinkage);
+    add_attribute(e, function, (unsigned)LLVMAttributeFunctionIndex, "nounwind");
+    add_attribute(e, function, (unsigned)LLVMAttributeFunctionIndex, "noinline");
+    for (int k = 0; k < columns; k++) add_attribute(e, function, (unsigned)(ARGUMENTS + k + 1), "noalias");
+    return function;
+}
+
+static void emit_kernel(rh_lang_emitter *e, LLVMValueRef elements, LLVMTypeRef elements_type, const LLVMTypeRef *types, LLVMValueRef *arguments)
+{
+    LLVMTypeRef list = LLVMPointerType(e->bytes, 0), outer[] = {e->bytes, list, list, e->i64, LLVMPointerType(e->i64, 0), e->i64};
+    e->function = LLVMAddFunction(e->module, "kernel", LLVMFunctionType(e->i64, outer, 6, 0));
+    add_attribute(e, e->function, (unsigned)LLVMAttributeFunctionIndex, "nounwind");
+    go(e, rh_lang_emit_block(e, "entry"));
+    int columns = column_count(e->facts);
+    for (int k = 0; k < ARGUMENTS; k++) arguments[k] = LLVMGetParam(e->function, (unsigned)(k == 0 ? 0 : k + 1));
+    for (int k = 0; k < columns; k++) {
+        LLVMValueRef index = LLVMConstInt(e->i64, (unsigned)k, 0);
+        LLVMValueRef address = LLVMBuildInBoundsGEP2(e->builder, e->bytes, LLVMGetParam(e->function, 1), &index, 1, "");
+        arguments[ARGUMENTS + k] = LLVMBuildBitCast(e->builder, LLVMBuildLoad2(e->builder, e->bytes, address, ""), types[ARGUMENTS + k], "");
+    }
+    LLVMBuildRet(e->builder, LLVMBuildCall2(e->builder, elements_type, elements, arguments, (unsigned)(ARGUMENTS + columns), ""));
+}
+
+static void make_types(rh_lang_emitter *e)
+{
+    LLVMContextRef c = e->context;
+    e->i8 = LLVMInt8TypeInContext(c);
+    e->i32 = LLVMInt32TypeInContext(c);
+    e->i64 = LLVMInt64TypeInContext(c);
+    e->bytes = LLVMPointerType(e->i8, 0);
+    LLVMTypeRef text[] = {e->bytes, e->i64}, types[8] = {NULL,   LLVMInt1TypeInContext(c),  LLVMInt16TypeInContext(c),  e->i32,
+                                                         e->i64, LLVMFloatTypeInContext(c), LLVMDoubleTypeInContext(c), NULL};
+    memcpy(e->element, types, sizeof types);
+    memcpy(e->stored, types, sizeof types);
+    e->stored[RH_LANG_E_BOOL] = e->i8;
+    e->text = LLVMStructTypeInContext(c, text, 2, 0);
+}
+
+static void *take(rh_lang_unit *unit, int count, size_t size)
+{
+    void *memory = rh_arena_take_zero(&unit->arena, (size_t)(count ? count : 1) * size, unit->status);
+    if (!memory) unit->failed = true;
+    return memory;
+}
+
+bool rh_lang_emit(rh_lang_unit *unit, const rh_lang_node *program, const rh_lang_options *options, const rh_lang_facts *facts,
+                  LLVMContextRef context, LLVMModuleRef module)
+{
+    rh_lang_emitter e = {.unit = unit, .options = options, .facts = facts, .context = context, .module = module};
+    int columns = column_count(facts);
+    e.locals = take(unit, facts->local_count, sizeof *e.locals);
+    e.attributes = take(unit, facts->attribute_count, sizeof *e.attributes);
+    e.externals = take(unit, facts->external_count, sizeof *e.externals);
+    e.groups = take(unit, facts->group_count, sizeof *e.groups);
+    LLVMTypeRef *types = take(unit, ARGUMENTS + columns, sizeof *types), elements_type;
+    LLVMValueRef *arguments = take(unit, ARGUMENTS + columns, sizeof *arguments);
+    if (unit->failed) return false;
+    make_types(&e);
+    e.builder = LLVMCreateBuilderInContext(context);
+    e.entry = LLVMCreateBuilderInContext(context);
+    LLVMValueRef elements = e.function = declare_elements(&e, types, &elements_type);
+    emit_elements(&e, program);
+    emit_kernel(&e, elements, elements_type, types, arguments);
+    LLVMDisposeBuilder(e.entry);
+    LLVMDisposeBuilder(e.builder);
+    return true;
+}

@@ -71,6 +71,9 @@ static const topic *find_topic(const topics *t, const char *name)
 
 static void sample_value(rh_text *text, const rh_param *row);
 
+// An item's program is not required, for it may be in a file; an example without one would be wrong.
+static bool is_sampled(const rh_param *row) { return rh_words_required(row) || row->type == RH_PARAM_CODE; }
+
 static void sample_block(rh_text *text, const rh_param_table *table)
 {
     bool any = false;
@@ -78,7 +81,7 @@ static void sample_block(rh_text *text, const rh_param_table *table)
     rh_text_add(text, "{");
     const char *comma = "";
     for (int i = 0; i < table->count; i++) {
-        if (any ? !rh_words_required(&table->rows[i]) : i > 0) continue;
+        if (any ? !is_sampled(&table->rows[i]) : i > 0) continue;
         rh_text_add(text, "%s%s: ", comma, table->rows[i].name);
         sample_value(text, &table->rows[i]);
         comma = ", ";
@@ -108,6 +111,8 @@ static void sample_value(rh_text *text, const rh_param *row)
     case RH_PARAM_CHOICE: rh_text_add(text, "%s", row->choices[0]); break;
     case RH_PARAM_TEXT: rh_text_add(text, "\"pool\""); break;
     case RH_PARAM_PATH: rh_text_add(text, "\"meshes/boat.obj\""); break;
+    case RH_PARAM_CODE: rh_text_add(text, "\"f@speed = length(v@v);\""); break;
+    case RH_PARAM_VALUES: rh_text_add(text, "{strength: 2, wind: [1, 0, 0]}"); break;
     case RH_PARAM_TABLE: sample_block(text, row->table); break;
     case RH_PARAM_LIST:
         rh_text_add(text, "[");
@@ -128,7 +133,7 @@ static const char *default_of(const rh_param *row)
 {
     if (row->initial && row->initial[0]) return row->initial;
     if (rh_words_required(row)) return NULL;
-    return row->type == RH_PARAM_LIST ? "[]" : "";
+    return row->type == RH_PARAM_LIST ? "[]" : row->type == RH_PARAM_VALUES ? "{}" : "";
 }
 
 static const char *see(const rh_param *row) { return row->table ? row->table->name : ""; }

@@ -178,24 +178,27 @@ static double choose_step(rh_world *w, double left)
     return parts > 1 ? left / parts : left;
 }
 
-// What programs took since the last report: a stage of its own, the last one.
-static void add_stage(rh_world *w)
+// What programs took since they were asked last: a stage of its own, the last one. Returns it (s).
+static double add_stage(rh_world *w)
 {
     static const char name[] = "expressions";
     rh_step_report *r = &w->report;
-    if (!w->hooks) return;
+    if (!w->hooks) return 0;
+    double seconds = rh_hooks_take_seconds(w->hooks);
     bool there = r->stage_count > 0 && r->stage_names[r->stage_count - 1] == name;
-    if (!there && r->stage_count == RH_MAX_STAGES) return;
+    if (!there && r->stage_count == RH_MAX_STAGES) return seconds;
     if (!there) {
         r->stage_names[r->stage_count] = name;
         r->stage_seconds[r->stage_count++] = 0;
     }
-    r->stage_seconds[r->stage_count - 1] += rh_hooks_take_seconds(w->hooks);
+    r->stage_seconds[r->stage_count - 1] += seconds;
+    return seconds;
 }
 
 rh_code rh_world_step(rh_world *w, double dt_limit, double *dt, rh_status *status)
 {
     double start = rh_seconds();
+    if (w->hooks) rh_hooks_take_seconds(w->hooks);  // of moments before this step
     RH_TRY(begin(w, status));
     RH_TRY(emit(w, status));
     RH_TRY(rh_drain(&w->seeder, w->time, &w->points, status));
@@ -450,7 +453,7 @@ static rh_code finish_frame(run *r, rh_status *status)
         if (stop_asked(r)) return stop_here(r, status);
     }
     RH_TRY(at_moment(w, RH_AT_FRAME, w->last_dt, 0, status));
-    add_stage(w);
+    w->progress.seconds += add_stage(w);
     w->progress.particles = w->points.count;
     w->progress.removed = w->seeder.removed;
     w->frame_done = true;

@@ -311,7 +311,7 @@ static int surface(const app_arguments *arguments)
 static const app_option options[] = {
     {"mode", APP_TEXT, AT(mode), "MODE", "ellipsoid (default), sphere, averaged, solenthaler or density"},
     {"mesh", APP_FLAG, AT(mesh), NULL, "write a mesh too (PLY; --set mesh_format=obj or vtp for others)"},
-    {"expression", APP_TEXT, AT(expression), "CODE", "a program that runs on the particles first; \"docs/expressions.md\" has the language"},
+    {"expression", APP_TEXT, AT(expression), "CODE", "a program that runs on the particles first; docs/expressions.md has the language"},
     {"frames", APP_RANGE, AT(frames), "A-B", "frames to do; without it all"},
     {"subframes", APP_COUNT, AT(subframes), "N", "N surfaces a frame, at 0, 1/N, 2/N ... of the way to the next, for motion blur"},
     {"out", APP_TEXT, AT(out), "DIR", "folder of the results; without it RUN/surface, or surface beside each file"},

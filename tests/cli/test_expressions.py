@@ -15,7 +15,7 @@ import harness  # noqa: E402
 from harness import Case, scene  # noqa: E402
 
 # What each scene of the tutorial adds to its points, and a coarser cell to be quick.
-TUTORIAL = {"colour_by_speed": (0.06, ["speed", "Cd"]), "delete_outside": (0.06, []), "curl_noise": (0.08, []),
+TUTORIAL = {"colour_by_speed": (0.06, ["heat", "Cd"]), "delete_outside": (0.06, []), "curl_noise": (0.08, []),
             "sleeping": (0.06, ["rest", "asleep"]), "splash_mask": (0.08, [])}
 
 

@@ -306,13 +306,45 @@ static void runs_end_with_a_place(void **state)
     end_run(" - {at: frame, code: 'if (int64@id == 77l) v@P.y = 1 / (v@v.x - v@v.x);'}\n", "leaves a P that is not finite, of the particle with id 77 ");
 }
 
+// Loading, making and two steps, with every allocation failing in turn.
+static void memory_may_run_out(void **state)
+{
+    (void)state;
+    const char *text = "rheo: 1\ncell: 0.1\nframes: {last: 2}\nphysics: {liquid: {}}\n" BLOCK
+                       "expressions:\n - {name: a, at: start, set: {k: 1, w: [1, 2, 3]}, code: 'f@a = $k + rand(); v@b = v$w; addtogroup(\"g\");'}\n"
+                       " - {at: forces, code: 'f@n = neighbours(0.1f); v@v.x += f@n * $dt; if (int64@id % 7l == 0l) deletepoint();'}\n";
+    rh_code code = RH_MEMORY;
+    int64_t failures = 0;
+    rh_threads_set(1);
+    for (; code != RH_OK; failures++) {
+        rh_scene scene;
+        rh_world *world = NULL;
+        rh_status status = {0};
+        rh_memory_fail_after(failures);
+        code = rh_scene_load_text("test.yaml", text, strlen(text), NULL, 0, &scene, &status);
+        if (code == RH_OK) {
+            code = rh_world_create(&scene, &world, &status);
+            if (code == RH_OK) code = rh_world_step(world, 0.01, NULL, &status);
+            if (code == RH_OK) code = rh_world_step(world, 0.01, NULL, &status);
+            rh_memory_fail_after(-1);
+            rh_world_free(world);
+            rh_scene_free(&scene);
+        }
+        rh_memory_fail_after(-1);
+        if (code != RH_OK && code != RH_MEMORY) fail_msg("allocation %lld: code %d, %s", (long long)failures, (int)code, status.message);
+        if (rh_memory_bytes() != 0) fail_msg("allocation %lld: %lld bytes are left", (long long)failures, (long long)rh_memory_bytes());
+    }
+    rh_threads_set(0);
+    assert_true(failures > 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_moment_has_its_time), cmocka_unit_test(start_and_stop_are_obeyed), cmocka_unit_test(emit_is_for_the_new_ones),
         cmocka_unit_test(a_push_is_an_acceleration), cmocka_unit_test(values_are_converted), cmocka_unit_test(points_go_and_groups_stay),
         cmocka_unit_test(numbers_belong_to_ids), cmocka_unit_test(the_plane_stays_flat), cmocka_unit_test(what_is_not_theirs_is_refused),
-        cmocka_unit_test(order_of_the_list_does_not_matter_for_reading), cmocka_unit_test(runs_end_with_a_place),
+        cmocka_unit_test(order_of_the_list_does_not_matter_for_reading), cmocka_unit_test(runs_end_with_a_place), cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/log.h"
 #include "base/memory.h"
 
 rh_lang_type rh_lang_from_point_type(rh_point_type type)
@@ -311,4 +312,21 @@ rh_code rh_lang_points_run(rh_lang_points_runner *r, const rh_lang_points_job *j
     }
     rh_lang_result_free(&result);
     return code;
+}
+
+void rh_lang_points_show(const char *label, rh_lang_points_done *done)
+{
+    enum { MOST_LINES = 20, MOST_LETTERS = 400 };
+    if (!done->printed) return;
+    const char *at = done->printed, *end = at + done->printed_length;
+    int64_t lines = 0;
+    for (; at < end; lines++) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        size_t length = (size_t)((stop ? stop : end) - at);
+        if (lines < MOST_LINES) rh_log(RH_LOG_INFO, "%s: %.*s", label, (int)(length < MOST_LETTERS ? length : MOST_LETTERS), at);
+        at = stop ? stop + 1 : end;
+    }
+    if (lines > MOST_LINES) rh_log(RH_LOG_INFO, "%s: ... and %lld more lines", label, (long long)(lines - MOST_LINES));
+    rh_free(done->printed);
+    done->printed = NULL;
 }

@@ -45,3 +45,5 @@ rh_code rh_lang_points_runner_create(const rh_lang_program *program, rh_lang_poi
 void rh_lang_points_runner_free(rh_lang_points_runner *runner);  // NULL is fine
 // One pass. Deleted particles are gone afterwards, the others keep their order. On failure the particles are written in part. `done` may be NULL.
 rh_code rh_lang_points_run(rh_lang_points_runner *runner, const rh_lang_points_job *job, rh_points *points, rh_lang_points_done *done, rh_status *status);
+// The first lines of what was printed to the log, as "label: line", and how many there are more; gives the text back.
+void rh_lang_points_show(const char *label, rh_lang_points_done *done);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "base/memory.h"
 #include "lang/lang.h"
@@ -162,6 +163,9 @@ static const char *shown(const char *path)
 
 static rh_code read_text(const char *path, char **out, const char **why, rh_status *status)
 {
+    struct stat info;
+    // A pipe or a device could block for ever.
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) return *why = "not a file", RH_OK;
     FILE *file = fopen(path, "rb");
     if (!file) return *why = strerror(errno), RH_OK;
     char *text = rh_alloc(MOST_FILE + 1, "params.text", status);

@@ -12,8 +12,6 @@
 #include "lang/on_points.h"
 #include "scene/expressions.h"
 
-enum { MOST_LINES = 20 };  // of print() that are shown of one pass
-
 // A value from outside as the program wants it.
 typedef struct external {
     const char *name;
@@ -112,6 +110,18 @@ static rh_code blame(const rh_hooks *hooks, const hook *h, rh_code code, const r
     return code == RH_OK ? RH_OK : rh_fail(status, code, "%s: %s: %s", rh_scene_place(hooks->scene, h->params->code), h->label, local->message);
 }
 
+// For `rheo check`: in a run they would come every time.
+static void show_warnings(const rh_hooks *hooks, const hook *h, const rh_lang_messages *messages)
+{
+    char place[640];
+    for (int i = 0; i < messages->count; i++) {
+        const rh_lang_message *m = &messages->items[i];
+        if (!m->warning) continue;
+        rh_scene_code_place(hooks->scene, h->params->code, h->label, m->at.line, m->at.column, place, sizeof place);
+        rh_log(RH_LOG_WARNING, "%s: %s%s%s%s", place, m->text, m->suggestion ? " (" : "", m->suggestion ? m->suggestion : "", m->suggestion ? ")" : "");
+    }
+}
+
 // First without machine code: what a program makes may be read by one before it in the list.
 static rh_code declare(rh_hooks *hooks, int index, rh_points *points, rh_status *status)
 {
@@ -125,6 +135,7 @@ static rh_code declare(rh_hooks *hooks, int index, rh_points *points, rh_status 
     rh_code code = rh_lang_compile(h->params->code, strlen(h->params->code), &options, &h->checked, &messages, &local);
     if (code == RH_OK) code = rh_lang_points_add_written(h->checked, points, is_kept, hooks, &messages, &local);
     code = blame(hooks, h, code, &messages, &local, status);
+    if (code == RH_OK && !hooks->programs) show_warnings(hooks, h, &messages);
     rh_lang_messages_free(&messages);
     RH_TRY(code);
     const rh_lang_listing *l = rh_lang_program_listing(h->checked);
@@ -186,19 +197,6 @@ void rh_hooks_free(rh_hooks *hooks)
 
 // --- running ------------------------------------------------------------------------------------------------------
 
-static void show_printed(const hook *h, const rh_lang_points_done *done)
-{
-    const char *at = done->printed, *end = at + done->printed_length;
-    int64_t lines = 0;
-    for (; at < end; lines++) {
-        const char *stop = memchr(at, '\n', (size_t)(end - at));
-        size_t length = (size_t)((stop ? stop : end) - at);
-        if (lines < MOST_LINES) rh_log(RH_LOG_INFO, "%s: %.*s", h->label, (int)(length < 400 ? length : 400), at);
-        at = stop ? stop + 1 : end;
-    }
-    if (lines > MOST_LINES) rh_log(RH_LOG_INFO, "%s: ... and %lld more lines", h->label, (long long)(lines - MOST_LINES));
-}
-
 // A failure names line and column of the program first, where it knows them: make that a place in the file.
 static rh_code stop_run(const rh_hooks *hooks, const hook *h, const rh_moment *m, const rh_status *why, rh_status *status)
 {
@@ -240,8 +238,7 @@ static rh_code run_one(rh_hooks *hooks, int index, const rh_moment *m, rh_points
     const rh_lang_points_job job = {.externals = h->externals, .external_count = h->external_count, .seed = seed, .steps = h->params->budget, .first = m->first};
     rh_code code = rh_lang_points_run(h->runner, &job, points, &done, &local);
     if (code != RH_OK) return stop_run(hooks, h, m, &local, status);
-    if (done.printed) show_printed(h, &done);
-    rh_free(done.printed);
+    rh_lang_points_show(h->label, &done);
     *deleted += done.deleted;
     if (h->moves) RH_TRY(check_written(hooks, h, m, points, "P", status));
     return h->pushes ? check_written(hooks, h, m, points, "v", status) : RH_OK;

@@ -20,7 +20,8 @@ typedef struct rh_moment {
 
 // Compiles the scene's programs and adds the attributes and groups they make to `points`. What is there already, but for P and v, belongs to the
 // simulation: programs that write it are refused, as are reads of what nobody makes. RH_USER with places in the scene's file. `programs` must outlive the
-// hooks; NULL: programs are checked against the points and not compiled, and the hooks cannot be run.
+// hooks; NULL: programs are checked against the points and not compiled, their warnings go to the log, and the hooks cannot be
+// run.
 rh_code rh_hooks_create(const rh_scene *scene, rh_points *points, rh_lang_cache *programs, rh_hooks **out, rh_status *status);
 void rh_hooks_free(rh_hooks *hooks);  // NULL is fine
 

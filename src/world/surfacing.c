@@ -121,7 +121,7 @@ static rh_code run_program(job *j, const rh_lang_program *program, rh_lang_messa
     RH_TRY(rh_lang_points_runner_create(program, &runner, status));
     rh_code code = rh_lang_points_run(runner, &work, &j->points, &done, status);
     rh_lang_points_runner_free(runner);
-    rh_free(done.printed);
+    rh_lang_points_show("surface.expression", &done);
     return code;
 }
 

@@ -244,11 +244,16 @@ rh_code rh_world_advance_to(rh_world *world, int64_t frame, rh_status *status)
     RH_TRY(begin(world, status));
     // Without programs at frames nothing happens in between, and steps need not end there.
     bool every = world->hooks && rh_hooks_any(world->hooks, RH_AT_FRAME);
-    while (world->frame < frame) {
-        world->frame = every ? world->frame + 1 : frame;
+    while (!world->frame_done || world->frame < frame) {
+        if (world->frame_done) {
+            world->frame = every ? world->frame + 1 : frame;
+            world->frame_done = false;
+            world->substeps = 0;
+        }
         double end = frame_time(world->scene, world->frame);
         while (world->time < end) RH_TRY(step_towards(world, end, status));
         RH_TRY(at_moment(world, RH_AT_FRAME, world->last_dt, 0, status));
+        world->frame_done = true;
     }
     return RH_OK;
 }

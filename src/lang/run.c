@@ -277,10 +277,16 @@ rh_code rh_lang_pass(const rh_lang_program *program, rh_lang_pool *pool, const r
 #pragma omp parallel for schedule(dynamic, 4) num_threads(pool->count)
     for (int64_t block = 0; block < blocks; block++) {
         rh_status own = {0};
-        if (run_block(program, &pool->threads[rh_thread()], elements, block, count, &results[block], &own) == RH_OK) continue;
-        // Every block is run, so which one is reported does not depend on threads: the first.
+        // Blocks after one that failed are left out: a program that never ends would take its time for each. Those before it are run, so which
+        // one is reported, the first, does not depend on threads.
+        int64_t failed;
+#pragma omp atomic read
+        failed = failed_block;
+        if (block > failed || run_block(program, &pool->threads[rh_thread()], elements, block, count, &results[block], &own) == RH_OK)
+            continue;
 #pragma omp critical
         if (block < failed_block) {
+#pragma omp atomic write
             failed_block = block;
             failure = own;
         }

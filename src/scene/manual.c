@@ -158,8 +158,10 @@ static void add_row(manual *m, const rh_param *row, int indent)
 
 static void add_markdown_row(manual *m, const rh_param *row)
 {
-    static const char *const types[] = {"true or false", "whole number", "number", "[x, y, z]", "choice",
-                                        "text",          "file",         "block",  "list",      "alternative"};
+    static const char *const types[] = {
+        [RH_PARAM_BOOL] = "true or false", [RH_PARAM_INT] = "whole number", [RH_PARAM_FLOAT] = "number", [RH_PARAM_VEC3] = "[x, y, z]",
+        [RH_PARAM_CHOICE] = "choice", [RH_PARAM_TEXT] = "text", [RH_PARAM_PATH] = "file", [RH_PARAM_CODE] = "program",
+        [RH_PARAM_TABLE] = "block", [RH_PARAM_LIST] = "list", [RH_PARAM_VALUES] = "names and values", [RH_PARAM_VARIANT] = "alternative"};
     char expected[320], range[96];
     const char *initial = default_of(row);
     bool block = row->type == RH_PARAM_TABLE || row->type == RH_PARAM_LIST;

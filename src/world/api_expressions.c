@@ -143,7 +143,8 @@ static rh_code find_columns(pass *p, rh_status *status)
         const rheo_array *array = find_array(p->given, use->name, false);
         if (!array) return missing(p->given, use, status);
         if (type_of(array) != use->type)
-            return rh_fail(status, RH_USER, "%d:%d: the array of \"%s\" is %s, the program takes it for %s", use->at.line, use->at.column, use->name, array->type, rh_lang_type_name(use->type));
+            return rh_fail(status, RH_USER, "%d:%d: the array of \"%s\" is %s, the program takes it for %s", use->at.line, use->at.column, use->name,
+                           array->type, rh_lang_type_name(use->type));
         if (!array->data && p->given->count > 0) return rh_fail(status, RH_USER, "the array of \"%s\" is NULL", use->name);
         p->columns[i] = (rh_lang_column){array->data, array->stride ? array->stride : (int64_t)rh_lang_type_size(use->type)};
     }

@@ -56,11 +56,12 @@ static void print_statistics(const app_log *log)
 
 static void print_stages(const app_log *log)
 {
-    double total = 0, known = 0, surfaces = 0, sums[APP_MOST_STAGES] = {0};
+    double total = 0, known = 0, surfaces = 0, compiling = 0, sums[APP_MOST_STAGES] = {0};
     app_text text;
     for (int64_t i = 0; i < log->count; i++) {
         total += log->steps[i].seconds;
         surfaces += log->steps[i].surface_seconds;
+        compiling = fmax(compiling, log->steps[i].compile_seconds);
         for (int k = 0; k < log->stage_count; k++) sums[k] += log->steps[i].stages[k];
     }
     double share = total > 0 ? 100 / total : 0;
@@ -76,6 +77,7 @@ static void print_stages(const app_log *log)
     printf("  %-20s %12s %7.1f%% %9.2f ms\n", "all steps", app_format_duration(total, &text), share * total,
            1e3 * total / (double)log->count);
     if (surfaces > 0) printf("  %-20s %12s\n", "surfaces, besides", app_format_duration(surfaces, &text));
+    if (compiling > 0) printf("  %-20s %9.3f s\n", "compiling programs", compiling);
 }
 
 static int by_peak(const void *a, const void *b)

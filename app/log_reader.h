@@ -17,6 +17,7 @@ typedef struct app_log_step {
     double volume, volume_error, max_speed, memory, seconds;
     double peak, resident;           // bytes; 0 but at the end of a frame
     double surface_seconds;          // the same; of a run that makes surfaces
+    double compile_seconds;          // the same; of a run with programs, since the process began
     double stages[APP_MOST_STAGES];  // s, in the order of the names of the log
 } app_log_step;
 

@@ -31,6 +31,7 @@ typedef struct job {
     app_frames frames;   // those asked for
     what what;
     rh_scene scene;
+    rh_lang_cache *programs;  // of the scene's section `surface`; NULL when it has none
     int width, height;
     rh_dbox box;         // y up
     double low, high;    // of the colours
@@ -88,7 +89,7 @@ static rh_code take_skin(rh_skin *skin, bool z_up, rh_ply_surface *out, rh_statu
 static rh_code make_surface(const job *j, const char *points, frame_data *data, rh_status *status)
 {
     rh_skin skin;
-    RH_TRY(rh_surface_skin(&j->scene.surface, points, &skin, NULL, status));
+    RH_TRY(rh_surface_skin(&j->scene.surface, points, j->programs, &skin, NULL, status));
     rh_code code = take_skin(&skin, data->z_up, &data->surface, status);
     rh_skin_free(&skin);
     data->has_surface = code == RH_OK;
@@ -390,6 +391,7 @@ static int render(const app_arguments *arguments)
     job j = {.arguments = arguments};
     rh_threads_set((int)arguments->threads);
     rh_code code = prepare(&j, &status);
+    if (code == RH_OK && j.scene.surface.expression) code = rh_lang_cache_create(1, &j.programs, &status);
     for (int i = 0; code == RH_OK && i < j.frames.count; i++) code = render_frame(&j, j.frames.numbers[i], &status);
     if (code == RH_OK && j.film) {
         code = rh_film_finish(j.film, &status);
@@ -399,6 +401,7 @@ static int render(const app_arguments *arguments)
     rh_film_discard(j.film);
     rh_picture_free(j.picture);
     app_frames_free(&j.frames);
+    rh_lang_cache_free(j.programs);
     rh_scene_free(&j.scene);
     rh_free(j.deep);
     rh_free(j.bytes);

@@ -27,6 +27,7 @@ typedef struct item {
 typedef struct job {
     const app_arguments *arguments;
     rh_surfacing_params params;
+    rh_lang_cache *programs;
     item *items;  // owned, in the order of work
     int count;
     int64_t subframes;
@@ -48,7 +49,7 @@ static rh_code check_mode(const char *mode, rh_status *status)
     return rh_fail(status, RH_USER, "--mode: unknown mode '%.60s'; %s", mode, rh_words_suggest(mode, names, count, hint, sizeof hint));
 }
 
-// --mode and --mesh are short for settings and come before those the user spelt out.
+// --mode and --mesh are short for settings and come before those the user spelt out. A program is no YAML and goes its own way.
 static rh_code read_parameters(job *j, const char *name, const rh_surfacing_params *base, rh_status *status)
 {
     const app_arguments *a = j->arguments;
@@ -65,6 +66,11 @@ static rh_code read_parameters(job *j, const char *name, const rh_surfacing_para
     for (int i = 0; i < a->sets.count; i++) sets[count++] = a->sets.items[i];
     if (code == RH_OK) code = rh_section_load(&rh_surfacing_table, name, base, sets, count, &j->params, status);
     rh_free(sets);
+    if (code == RH_OK && a->expression) {
+        rh_free(j->params.expression);
+        j->params.expression = rh_strdup(a->expression, "params.text", status);
+        if (!j->params.expression) code = RH_MEMORY;
+    }
     return code;
 }
 
@@ -247,7 +253,7 @@ static rh_code do_item(job *j, const item *one, rh_status *status)
         if (atomic_load(j->stop)) return rh_fail(status, RH_STOPPED, "stopped on request");
         rh_surface_result result;
         rh_surface_task task = {.points = one->path, .next = parts > 1 ? next : NULL, .fraction = (double)i / (double)parts, .folder = one->folder, .frame = one->frame,
-                                .digits = one->digits};
+                                .digits = one->digits, .programs = j->programs};
         RH_TRY(rh_surface_frame(&j->params, &task, &result, status));
         print_line(j, &result, task.fraction);
         print_json(j, &result, task.fraction);
@@ -272,6 +278,7 @@ static void print_summary(const job *j, bool stopped)
 static rh_code work(job *j, rh_status *status)
 {
     RH_TRY(prepare(j, status));
+    if (j->params.expression) RH_TRY(rh_lang_cache_create(1, &j->programs, status));
     rh_threads_set((int)j->arguments->threads);
     j->stop = app_stop_on_signals("this frame");
     j->started = rh_seconds();
@@ -289,6 +296,7 @@ static int surface(const app_arguments *arguments)
     rh_status status = {0};
     job j = {.arguments = arguments};
     work(&j, &status);
+    rh_lang_cache_free(j.programs);
     rh_params_free(&rh_surfacing_table, &j.params);
     for (int i = 0; i < j.count; i++) {
         rh_free(j.items[i].path);
@@ -303,6 +311,7 @@ static int surface(const app_arguments *arguments)
 static const app_option options[] = {
     {"mode", APP_TEXT, AT(mode), "MODE", "ellipsoid (default), sphere, averaged, solenthaler or density"},
     {"mesh", APP_FLAG, AT(mesh), NULL, "write a mesh too (PLY; --set mesh_format=obj or vtp for others)"},
+    {"expression", APP_TEXT, AT(expression), "CODE", "a program that runs on the particles first; docs/expressions.md has the language"},
     {"frames", APP_RANGE, AT(frames), "A-B", "frames to do; without it all"},
     {"subframes", APP_COUNT, AT(subframes), "N", "N surfaces a frame, at 0, 1/N, 2/N ... of the way to the next, for motion blur"},
     {"out", APP_TEXT, AT(out), "DIR", "folder of the results; without it RUN/surface, or surface beside each file"},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Rheo as a library: load a scene, advance it, read its particles; make surfaces from files of particles. Everything else (writing
+// Rheo as a library: load a scene, advance it, read its particles; make surfaces from files of particles; run expressions. Everything else (writing
 // frames, checkpoints, pictures) is done by the `rheo` program, which stands on the same code.
 //
 //   rheo_simulation *sim;
@@ -86,6 +86,76 @@ RHEO_API float rheo_radius(const rheo_simulation *simulation);  // m, of every p
 // number of processes may each do their own frames.
 RHEO_API rheo_code rheo_surface_frame(const char *points, const char *next, double fraction, const char *folder, const char *const *settings,
                                       int setting_count, rheo_error *error);
+
+// ---- expressions: small programs over arrays of the caller's own (docs/expressions.md has the language), or over anything laid out in arrays
+//
+//   rheo_expression *program;
+//   rheo_expression_compile("v@v += {0, -9.81, 0} * $dt;", NULL, 0, &program, &error);
+//   rheo_array arrays[] = {{"v", "vec3f", velocities}};
+//   rheo_value values[] = {{"dt", "float", &dt}};
+//   rheo_expression_run(program, &(rheo_pass){.count = n, .arrays = arrays, .array_count = 1, .values = values, .value_count = 1}, &error);
+//   rheo_expression_free(program);
+//
+// A program touches nothing but the arrays it is given, cannot run for ever, and gives the same bits for any number of threads.
+
+typedef struct rheo_expression rheo_expression;  // opaque; owned by the caller of rheo_expression_compile
+
+// A function of the caller's that programs may call. `signature` is result and arguments, "float(vec3f, int32)", of the types bool int32 int64 float double,
+// vec2i ... vec4d, mat3f mat3d mat4f mat4d, and void as a result; an argument "&vec3f" is written. How it is called:
+//   bool, int32, int64, float, double   by value
+//   vectors, matrices (rows first)      by pointer to their elements: const float *, const double *, const int32_t *; not const where written
+//   a result that is one of these       through a pointer that comes before the arguments, and the function returns nothing
+// It is called from several threads at once, for elements in any order, and should depend on its arguments alone.
+typedef struct rheo_function {
+    const char *name;
+    const char *signature;
+    void (*function)(void);  // cast to this type
+    int pure;                // not zero: the same arguments give the same result and nothing else happens, so calls may be moved or left out
+} rheo_function;
+
+// Compiles a program (some hundredths of a second). It may be run any number of times, also from several threads at once. `functions` are copied, texts too.
+// RHEO_USER with every mistake, each with line, column and the place marked. On failure *out is NULL.
+RHEO_API rheo_code rheo_expression_compile(const char *code, const rheo_function *functions, int function_count, rheo_expression **out, rheo_error *error);
+RHEO_API void rheo_expression_free(rheo_expression *expression);  // NULL is fine
+
+// What a program uses, in the order of its list. Texts live as long as the program.
+typedef enum rheo_use_kind { RHEO_USE_ATTRIBUTE, RHEO_USE_VALUE, RHEO_USE_GROUP } rheo_use_kind;  // @name, $name, a group named by a literal
+typedef struct rheo_use {
+    rheo_use_kind kind;
+    const char *name;
+    const char *type;   // "vec3f"; "group"
+    int reads, writes;  // not zero when it does
+} rheo_use;
+RHEO_API int rheo_expression_use_count(const rheo_expression *expression);
+RHEO_API rheo_use rheo_expression_use(const rheo_expression *expression, int index);  // 0 <= index < count
+RHEO_API int rheo_expression_deletes(const rheo_expression *expression);              // not zero when it may call deletepoint()
+RHEO_API double rheo_expression_seconds(const rheo_expression *expression);           // what compiling took, s
+
+typedef struct rheo_array {
+    const char *name;  // of the attribute, or of the group
+    const char *type;  // as in the language: "float", "vec3f" ...; "group" for bytes that are 1 for members, else 0
+    void *data;        // the caller's; written where the program writes
+    int64_t stride;    // bytes from one element to the next; 0: one behind the other. Groups always are
+} rheo_array;
+
+typedef struct rheo_value {
+    const char *name, *type;  // $name; a value that is not given is zero
+    const void *value;
+} rheo_value;
+
+typedef struct rheo_pass {
+    int64_t count;                 // elements
+    const rheo_array *arrays;      // every attribute the program uses, of its very type; others are passed over. They must not overlap.
+    int array_count;               // "P" (vec3f) for neighbours(), "id" (int64) makes rand() belong to the id
+    const rheo_value *values;
+    int value_count;
+    unsigned char *deleted;        // count bytes, set to 1 or 0; NULL when the program does not delete
+    int64_t budget;                // steps in loops of one element; 0: 16777216
+    uint64_t seed;                 // of rand()
+} rheo_pass;
+// Runs the program on all elements, with the threads rheo_set_threads allows. RHEO_USER when arrays are missing or of another type (nothing is written), or when an element takes too
+// many steps or an index is outside its vector (written in part). What programs print() goes to the log.
+RHEO_API rheo_code rheo_expression_run(const rheo_expression *expression, const rheo_pass *pass, rheo_error *error);
 
 // Bytes held by the library in all; 0 after the last rheo_close.
 RHEO_API int64_t rheo_memory_bytes(void);

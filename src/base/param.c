@@ -53,6 +53,7 @@ static rh_code set_default(const rh_param_table *table, const rh_param *row, voi
     case RH_PARAM_VEC3: good = parse_vector(row->initial, field); break;
     case RH_PARAM_CHOICE: good = parse_choice(row->initial, row->choices, field); break;
     case RH_PARAM_TEXT:
+    case RH_PARAM_CODE:
     case RH_PARAM_PATH: {
         char *copy = rh_strdup(row->initial, "params.text", status);
         if (!copy) return RH_MEMORY;
@@ -85,6 +86,13 @@ static void free_list(const rh_param_table *table, rh_list *list)
     *list = (rh_list){0};
 }
 
+static void free_values(rh_list *list)
+{
+    for (int i = 0; i < list->count; i++) rh_free(((rh_named_value *)list->items)[i].name);
+    rh_free(list->items);
+    *list = (rh_list){0};
+}
+
 static void free_variant(const rh_param *row, rh_variant *variant)
 {
     if (variant->value) rh_params_free(row->variants[variant->kind], variant->value);
@@ -99,12 +107,14 @@ void rh_params_free(const rh_param_table *table, void *object)
         void *field = (char *)object + row->offset;
         switch (row->type) {
         case RH_PARAM_TEXT:
+        case RH_PARAM_CODE:
         case RH_PARAM_PATH:
             rh_free(*(char **)field);
             *(char **)field = NULL;
             break;
         case RH_PARAM_TABLE: rh_params_free(row->table, field); break;
         case RH_PARAM_LIST: free_list(row->table, field); break;
+        case RH_PARAM_VALUES: free_values(field); break;
         case RH_PARAM_VARIANT: free_variant(row, field); break;
         default: break;
         }

@@ -21,8 +21,10 @@ typedef enum rh_param_type {
     RH_PARAM_CHOICE,   // int: index into `choices`; written by name
     RH_PARAM_TEXT,     // char* (owned, NULL = not given)
     RH_PARAM_PATH,     // char* (owned): a file; relative paths are taken from the folder of the file that names them
+    RH_PARAM_CODE,     // char* (owned): a program in the expression language
     RH_PARAM_TABLE,    // a nested struct described by `table`
     RH_PARAM_LIST,     // rh_list of structs described by `table`
+    RH_PARAM_VALUES,   // rh_list of rh_named_value: a mapping of names of the user's own to numbers or vectors
     RH_PARAM_VARIANT,  // one of several nested structs, chosen by key; described by `variants`; see rh_variant
 } rh_param_type;
 
@@ -30,6 +32,14 @@ typedef struct rh_list {
     void *items;  // count structs of table->size bytes each (owned)
     int count;
 } rh_list;
+
+// One item of RH_PARAM_VALUES.
+typedef struct rh_named_value {
+    char *name;  // owned
+    bool is_vector;
+    double number;
+    rh_dvec3 vector;
+} rh_named_value;
 
 // A field of this type starts every RH_PARAM_VARIANT: `kind` is the index of the chosen alternative (-1 = none given)
 // and `value` points to a struct of that alternative's table (owned).

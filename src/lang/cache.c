@@ -23,6 +23,7 @@ struct rh_lang_cache {
     entry *newest;
     int capacity, count;
     int64_t hits;
+    double seconds;
 };
 
 rh_code rh_lang_cache_create(int capacity, rh_lang_cache **out, rh_status *status)
@@ -57,7 +58,7 @@ void rh_lang_cache_free(rh_lang_cache *cache)
 static bool same_options(const rh_lang_options *a, const rh_lang_options *b)
 {
     return a->domain == b->domain && a->warnings_are_errors == b->warnings_are_errors && a->keep_listing == b->keep_listing &&
-           a->unoptimised == b->unoptimised && a->functions == b->functions &&
+           a->unoptimised == b->unoptimised && a->check_only == b->check_only && a->functions == b->functions &&
            a->function_count == b->function_count;
 }
 
@@ -131,6 +132,7 @@ rh_code rh_lang_cache_get(rh_lang_cache *cache, const char *source, size_t lengt
     } else {
         code = make_entry(source, length, options, messages, &e, status);
         cache->count += code == RH_OK;
+        if (e) cache->seconds += rh_lang_program_seconds(e->program);
     }
     if (e) {
         e->next = cache->newest;
@@ -164,4 +166,12 @@ int64_t rh_lang_cache_hits(rh_lang_cache *cache)
     int64_t hits = cache->hits;
     pthread_mutex_unlock(&cache->lock);
     return hits;
+}
+
+double rh_lang_cache_seconds(rh_lang_cache *cache)
+{
+    pthread_mutex_lock(&cache->lock);
+    double seconds = cache->seconds;
+    pthread_mutex_unlock(&cache->lock);
+    return seconds;
 }

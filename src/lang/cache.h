@@ -16,3 +16,4 @@ rh_code rh_lang_cache_get(rh_lang_cache *cache, const char *source, size_t lengt
                           rh_lang_messages *messages, rh_status *status);
 void rh_lang_cache_release(rh_lang_cache *cache, const rh_lang_program *program);
 int64_t rh_lang_cache_hits(rh_lang_cache *cache);
+double rh_lang_cache_seconds(rh_lang_cache *cache);  // spent compiling so far

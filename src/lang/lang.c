@@ -72,7 +72,7 @@ static rh_code compile_unit(rh_lang_unit *unit, const rh_lang_options *options, 
     rh_lang_messages_sort(unit->messages);
     if (unit->messages->errors || (options->warnings_are_errors && unit->messages->count)) return refuse(unit->messages, options, unit->status);
     if (!rh_lang_depend(unit, tree, options, &program->facts)) return RH_MEMORY;
-    return rh_lang_code_make(unit, tree, options, &program->facts, &program->code);
+    return options->check_only ? RH_OK : rh_lang_code_make(unit, tree, options, &program->facts, &program->code);
 }
 
 rh_code rh_lang_compile(const char *source, size_t length, const rh_lang_options *options, rh_lang_program **out, rh_lang_messages *messages,
@@ -91,7 +91,7 @@ rh_code rh_lang_compile(const char *source, size_t length, const rh_lang_options
         rh_lang_program_free(program);
         return code;
     }
-    program->kernel = rh_lang_code_kernel(program->code);
+    if (program->code) program->kernel = rh_lang_code_kernel(program->code);
     fill_listing(program);
     program->seconds = rh_seconds() - start;
     *out = program;
@@ -101,7 +101,7 @@ rh_code rh_lang_compile(const char *source, size_t length, const rh_lang_options
 void rh_lang_program_free(rh_lang_program *program)
 {
     if (!program) return;
-    rh_lang_code_free(program->code);
+    if (program->code) rh_lang_code_free(program->code);
     rh_arena_free(&program->arena);
     rh_free(program);
 }
@@ -114,7 +114,7 @@ bool rh_lang_program_depends(const rh_lang_program *program, int index, int othe
 }
 
 double rh_lang_program_seconds(const rh_lang_program *program) { return program->seconds; }
-const char *rh_lang_program_text(const rh_lang_program *program) { return rh_lang_code_text(program->code); }
+const char *rh_lang_program_text(const rh_lang_program *program) { return program->code ? rh_lang_code_text(program->code) : NULL; }
 
 // ---- does the host's data fit?
 

@@ -29,6 +29,7 @@ typedef struct rh_lang_options {
     bool warnings_are_errors;
     bool unoptimised;                  // compiles a few times faster, runs many times slower, gives the same bits
     bool keep_listing;                 // keep LLVM's text of the optimised code: rh_lang_program_text
+    bool check_only;                   // no machine code: the program can be listed and matched, not run. Needs no LLVM
     const rh_lang_function *functions;  // the host's own, beside the built-in ones; kept by pointer as long as the program lives
     int function_count;
 } rh_lang_options;

@@ -71,6 +71,9 @@ static const topic *find_topic(const topics *t, const char *name)
 
 static void sample_value(rh_text *text, const rh_param *row);
 
+// An item's program is not required, for it may be in a file; an example without one would be wrong.
+static bool is_sampled(const rh_param *row) { return rh_words_required(row) || row->type == RH_PARAM_CODE; }
+
 static void sample_block(rh_text *text, const rh_param_table *table)
 {
     bool any = false;
@@ -78,7 +81,7 @@ static void sample_block(rh_text *text, const rh_param_table *table)
     rh_text_add(text, "{");
     const char *comma = "";
     for (int i = 0; i < table->count; i++) {
-        if (any ? !rh_words_required(&table->rows[i]) : i > 0) continue;
+        if (any ? !is_sampled(&table->rows[i]) : i > 0) continue;
         rh_text_add(text, "%s%s: ", comma, table->rows[i].name);
         sample_value(text, &table->rows[i]);
         comma = ", ";
@@ -108,6 +111,8 @@ static void sample_value(rh_text *text, const rh_param *row)
     case RH_PARAM_CHOICE: rh_text_add(text, "%s", row->choices[0]); break;
     case RH_PARAM_TEXT: rh_text_add(text, "\"pool\""); break;
     case RH_PARAM_PATH: rh_text_add(text, "\"meshes/boat.obj\""); break;
+    case RH_PARAM_CODE: rh_text_add(text, "\"f@speed = length(v@v);\""); break;
+    case RH_PARAM_VALUES: rh_text_add(text, "{strength: 2, wind: [1, 0, 0]}"); break;
     case RH_PARAM_TABLE: sample_block(text, row->table); break;
     case RH_PARAM_LIST:
         rh_text_add(text, "[");
@@ -128,7 +133,7 @@ static const char *default_of(const rh_param *row)
 {
     if (row->initial && row->initial[0]) return row->initial;
     if (rh_words_required(row)) return NULL;
-    return row->type == RH_PARAM_LIST ? "[]" : "";
+    return row->type == RH_PARAM_LIST ? "[]" : row->type == RH_PARAM_VALUES ? "{}" : "";
 }
 
 static const char *see(const rh_param *row) { return row->table ? row->table->name : ""; }
@@ -153,8 +158,10 @@ static void add_row(manual *m, const rh_param *row, int indent)
 
 static void add_markdown_row(manual *m, const rh_param *row)
 {
-    static const char *const types[] = {"true or false", "whole number", "number", "[x, y, z]", "choice",
-                                        "text",          "file",         "block",  "list",      "alternative"};
+    static const char *const types[] = {
+        [RH_PARAM_BOOL] = "true or false", [RH_PARAM_INT] = "whole number", [RH_PARAM_FLOAT] = "number", [RH_PARAM_VEC3] = "[x, y, z]",
+        [RH_PARAM_CHOICE] = "choice", [RH_PARAM_TEXT] = "text", [RH_PARAM_PATH] = "file", [RH_PARAM_CODE] = "program",
+        [RH_PARAM_TABLE] = "block", [RH_PARAM_LIST] = "list", [RH_PARAM_VALUES] = "names and values", [RH_PARAM_VARIANT] = "alternative"};
     char expected[320], range[96];
     const char *initial = default_of(row);
     bool block = row->type == RH_PARAM_TABLE || row->type == RH_PARAM_LIST;

@@ -140,6 +140,53 @@ static void print_list(printer *p, const rh_param *row, const rh_list *list, int
     }
 }
 
+static void print_values(printer *p, const rh_param *row, const rh_list *list)
+{
+    const rh_named_value *values = list->items;
+    char number[RH_NUMBER_TEXT];
+    rh_text_add(&p->text, ": {");
+    for (int i = 0; i < list->count; i++) {
+        rh_text_add(&p->text, "%s%s: ", i ? ", " : "", values[i].name);
+        if (values[i].is_vector) print_vector(&p->text, values[i].vector);
+        else rh_text_add(&p->text, "%s", rh_number_print(values[i].number, number));
+    }
+    rh_text_add(&p->text, "}");
+    end_line(p, row);
+}
+
+// Whether a block after | gives the text back: its line breaks are newlines alone, and it holds nothing that YAML wants escaped.
+static bool fits_block(const char *code)
+{
+    if (!code[strspn(code, " \t\n")]) return false;
+    for (const unsigned char *at = (const unsigned char *)code; *at;) {
+        uint32_t letter = decode(&at);
+        if (letter != '\n' && letter != '\t' && letter != '"' && letter != '\\' && needs_escape(letter)) return false;
+    }
+    return true;
+}
+
+// As a block, so that it stays readable. The indentation is said (2), for the text may begin with blanks; the sign says how many newlines end it.
+static void print_code(printer *p, const rh_param *row, const char *code, int depth)
+{
+    size_t length = strlen(code);
+    rh_text_add(&p->text, ": ");
+    if (!fits_block(code)) {
+        print_quoted(&p->text, code);
+        end_line(p, row);
+        return;
+    }
+    bool ended = code[length - 1] == '\n', more = ended && length > 1 && code[length - 2] == '\n';
+    rh_text_add(&p->text, "|2%s", !ended ? "-" : more ? "+" : "");
+    end_line(p, row);
+    for (const char *line = code; *line;) {
+        size_t bytes = strcspn(line, "\n");
+        if (bytes) rh_text_fill(&p->text, ' ', INDENT * (depth + 1));
+        rh_text_add_bytes(&p->text, line, bytes);
+        rh_text_add(&p->text, "\n");
+        line += bytes + (line[bytes] == '\n');
+    }
+}
+
 static void print_variant(printer *p, const rh_param *row, const rh_variant *variant, int depth)
 {
     const rh_param_table *table = row->variants[variant->kind];
@@ -152,7 +199,7 @@ static void print_variant(printer *p, const rh_param *row, const rh_variant *var
 
 static bool is_given(const rh_param *row, const void *field)
 {
-    if (row->type == RH_PARAM_TEXT || row->type == RH_PARAM_PATH) return *(char *const *)field != NULL;
+    if (row->type == RH_PARAM_TEXT || row->type == RH_PARAM_PATH || row->type == RH_PARAM_CODE) return *(char *const *)field != NULL;
     return row->type != RH_PARAM_VARIANT || ((const rh_variant *)field)->value != NULL;
 }
 
@@ -180,6 +227,8 @@ static void print_row(printer *p, const rh_param *row, const void *field, int de
         print_block(p, row->table, field, depth + 1);
         break;
     case RH_PARAM_LIST: print_list(p, row, field, depth); break;
+    case RH_PARAM_VALUES: print_values(p, row, field); break;
+    case RH_PARAM_CODE: print_code(p, row, *(char *const *)field, depth); break;
     case RH_PARAM_VARIANT: print_variant(p, row, field, depth); break;
     default:
         rh_text_add(&p->text, ": ");

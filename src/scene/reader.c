@@ -181,7 +181,7 @@ static rh_code add_source(reader *r, const rh_yaml_node *node, const char *value
     }
     char *copy = rh_strdup(rh_yaml_place(r->yaml, node, place), "scene.sources", r->status);
     if (!copy) return RH_MEMORY;
-    list->items[list->count++] = (rh_scene_source){value, copy};
+    list->items[list->count++] = (rh_scene_source){value, copy, node->text_line, node->text_column};
     return RH_OK;
 }
 
@@ -197,7 +197,7 @@ static rh_code read_text(reader *r, const rh_param *row, const rh_yaml_node *nod
     snprintf(text, bytes, "%s%s%s", folder, folder[0] ? "/" : "", node->text);
     rh_free(*out);
     *out = text;
-    return path ? add_source(r, node, text) : RH_OK;
+    return row->type != RH_PARAM_TEXT ? add_source(r, node, text) : RH_OK;
 }
 
 // --- blocks -----------------------------------------------------------------------------------------------------
@@ -241,6 +241,44 @@ static rh_code read_list(reader *r, const rh_param *row, const rh_yaml_node *nod
     return check_names(r, row->table, node);
 }
 
+static bool is_identifier(const char *name)
+{
+    size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    return length > 0 && !name[length] && !(name[0] >= '0' && name[0] <= '9');
+}
+
+static rh_code read_named_value(reader *r, const rh_yaml_item *item, rh_named_value *out)
+{
+    char found[RH_WORDS_FOUND];
+    const rh_param number = {.type = RH_PARAM_FLOAT}, vector = {.type = RH_PARAM_VEC3};
+    if (!is_identifier(item->key->text))
+        return problem(r, item->key, "expected a name of letters, digits and _, found %s", rh_words_found(item->key, found));
+    size_t old = push_name(r, item->key->text);
+    out->is_vector = item->value->kind == RH_YAML_SEQUENCE;
+    if (item->value->kind == RH_YAML_MAPPING)
+        RH_TRY(problem(r, item->value, "expected a number or three numbers [x, y, z], found %s", rh_words_found(item->value, found)));
+    else if (out->is_vector) RH_TRY(read_vector(r, &vector, item->value, &out->vector));
+    else RH_TRY(read_float(r, &number, item->value, &out->number));
+    pop(r, old);
+    return RH_OK;
+}
+
+static rh_code read_values(reader *r, const rh_param *row, const rh_yaml_node *node, rh_list *list)
+{
+    if (node->kind != RH_YAML_MAPPING) return wrong_type(r, row, node);
+    if (node->count == 0) return RH_OK;
+    rh_named_value *values = rh_alloc_zero((size_t)node->count * sizeof *values, "params.list", r->status);
+    if (!values) return RH_MEMORY;
+    list->items = values;
+    for (int i = 0; i < node->count; i++) {
+        values[i].name = rh_strdup(node->items[i].key->text, "params.text", r->status);
+        if (!values[i].name) return RH_MEMORY;
+        list->count = i + 1;
+        RH_TRY(read_named_value(r, &node->items[i], &values[i]));
+    }
+    return RH_OK;
+}
+
 static rh_code read_variant(reader *r, const rh_param *row, const rh_yaml_node *node, rh_variant *variant)
 {
     char hint[320], found[RH_WORDS_FOUND];
@@ -273,9 +311,11 @@ static rh_code read_value(reader *r, const rh_param *row, const rh_yaml_node *no
     case RH_PARAM_VEC3: return read_vector(r, row, node, field);
     case RH_PARAM_CHOICE: return read_choice(r, row, node, field);
     case RH_PARAM_TEXT:
+    case RH_PARAM_CODE:
     case RH_PARAM_PATH: return read_text(r, row, node, field);
     case RH_PARAM_TABLE: return read_block(r, row->table, node, field);
     case RH_PARAM_LIST: return read_list(r, row, node, field);
+    case RH_PARAM_VALUES: return read_values(r, row, node, field);
     case RH_PARAM_VARIANT: return read_variant(r, row, node, field);
     }
     return RH_OK;

@@ -6,6 +6,7 @@
 
 #include <string.h>
 #include "base/memory.h"
+#include "scene/expressions.h"
 #include "scene/include.h"
 #include "scene/print.h"
 #include "scene/reader.h"
@@ -30,7 +31,8 @@ static rh_code build(rh_yaml *yaml, rh_yaml_node *root, const char *name, const 
     }
     scene->sources = sources;
     scene->file = rh_strdup(name, "scene.file", status);
-    code = scene->file ? rh_print_hash(scene, &scene->hash, status) : RH_MEMORY;
+    code = scene->file ? rh_expressions_load(scene, status) : RH_MEMORY;
+    if (code == RH_OK) code = rh_print_hash(scene, &scene->hash, status);
     if (code != RH_OK) rh_scene_free(scene);
     return code;
 }

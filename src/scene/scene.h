@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include "base/param.h"
 #include "base/status.h"
+#include "lang/diagnostics.h"
 #include "physics/physics.h"
 #include "scene/look.h"
 #include "solid/obstacles.h"
@@ -61,6 +62,18 @@ typedef struct rh_explosion_force { rh_dvec3 center; double strength, radius, ma
 typedef enum rh_force_kind { RH_FORCE_UNIFORM, RH_FORCE_RADIAL, RH_FORCE_SWIRL, RH_FORCE_EXPLOSION } rh_force_kind;
 typedef struct rh_force_params { char *name; rh_variant force; double start, stop; } rh_force_params;
 
+// A program that runs on the particles at a moment of the run (docs/expressions.md).
+typedef enum rh_expression_at { RH_AT_START, RH_AT_EMIT, RH_AT_FORCES, RH_AT_STEP, RH_AT_FRAME } rh_expression_at;
+typedef struct rh_expression_params {
+    char *name;
+    int at;              // rh_expression_at
+    char *code;          // after loading always given: that of `file` is put here, so that a scene written back is complete
+    char *file;          // NULL after loading
+    rh_list set;         // rh_named_value: the program's $names
+    int64_t budget;      // loop steps of one particle
+    double start, stop;  // s, simulated time
+} rh_expression_params;
+
 typedef enum rh_up_axis { RH_UP_Y, RH_UP_Z } rh_up_axis;
 typedef struct rh_output_params {
     bool vdb, ply;       // points as .vdb (default) and .ply
@@ -72,11 +85,12 @@ typedef struct rh_checkpoint_params {
     int64_t keep;
 } rh_checkpoint_params;
 
-// Where the scene names another file, so that a mesh that turns out to be missing or broken when the run starts can still
-// be blamed on a line of the scene. One for every RH_PARAM_PATH value.
+// Where the scene names another file or holds a program, so that a mesh that turns out to be missing when the run starts, or a program that does not fit its
+// particles, can still be blamed on a line of the scene. One for every RH_PARAM_PATH and RH_PARAM_CODE value.
 typedef struct rh_scene_source {
-    const char *value;  // the PATH field's text (borrowed from the scene's structs; compared by address)
+    const char *value;  // the field's text (borrowed from the scene's structs; compared by address)
     char *place;        // "file:line:column" (owned)
+    int line, column;   // of the text's first letter, when its lines are lines of the file; else 0
 } rh_scene_source;
 
 typedef struct rh_scene_sources {
@@ -103,7 +117,7 @@ typedef struct rh_scene {
     rh_surfacing_params surface;
     rh_checkpoint_params checkpoint;
     rh_look look;
-    rh_list bodies, solids, emitters, sinks, forces;
+    rh_list bodies, solids, emitters, sinks, forces, expressions;
     rh_variant physics;  // kind = index into rh_physics_methods; value = that method's parameter struct
 } rh_scene;
 
@@ -123,6 +137,12 @@ void rh_scene_free(rh_scene *scene);
 // The place ("file:line:column") where the scene gives the PATH value `value`, which must be the pointer found in the
 // scene's structs (for example ((rh_mesh_params *)solid->shape.value)->file); the scene's file name for any other pointer.
 const char *rh_scene_place(const rh_scene *scene, const char *value);
+
+// The same as a failure of a program whose text is `code`, a pointer found in the scene: RH_USER with every error of `messages`, each with its place in the file,
+// the line and a caret. `label` ("expressions[0]") is for programs whose place is not known.
+rh_code rh_scene_blame(const rh_scene *scene, const char *code, const char *label, const rh_lang_messages *messages, rh_status *status);
+// Line and column of a program (from 1) as a place in a file: "scene.yaml:12:9".
+void rh_scene_code_place(const rh_scene *scene, const char *code, const char *label, int line, int column, char *out, size_t size);
 
 // The complete scene as YAML text with a comment (unit, help) behind each value; reading it gives the same scene. Caller frees with rh_free.
 char *rh_scene_print(const rh_scene *scene, rh_status *status);

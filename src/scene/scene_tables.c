@@ -3,6 +3,7 @@
 //
 // The tables of a scene file, from the leaves to the root. Shapes and motion bring their own (solid/shape.h), and so
 // does each physics method.
+#include "scene/expressions.h"
 #include "scene/scene.h"
 
 #define NO_LIMIT 1e30
@@ -250,6 +251,7 @@ static const rh_param scene_rows[] = {
     {"emitters", RH_PARAM_LIST, AT(emitters), "", .table = &emitter_table, .help = "regions that pour material"},
     {"sinks", RH_PARAM_LIST, AT(sinks), "", .table = &sink_table, .help = "regions that remove material"},
     {"forces", RH_PARAM_LIST, AT(forces), "", .table = &force_table, .help = "body forces beside gravity"},
+    {"expressions", RH_PARAM_LIST, AT(expressions), "", .table = &rh_expression_table, .help = "programs that run on the particles"},
     {"output", RH_PARAM_TABLE, AT(output), "", .table = &output_table, .help = "what is written"},
     {"surface", RH_PARAM_TABLE, AT(surface), "", .table = &rh_surfacing_table, .help = "how the surface is made from the particles"},
     {"checkpoint", RH_PARAM_TABLE, AT(checkpoint), "", .table = &checkpoint_table, .help = "when to save a state to resume from"},

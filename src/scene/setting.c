@@ -141,6 +141,21 @@ static rh_code walk_variant(walker *w, const rh_param *row, rh_yaml_node *mappin
     return walk_block(w, row->variants[kind], block);
 }
 
+// A name of the user's own: the tree keeps it.
+static rh_code walk_values(walker *w, const rh_param *row, rh_yaml_node *mapping)
+{
+    char word[LONGEST_WORD];
+    rh_yaml_node *block;
+    RH_TRY(expect_dot(w, row->name));
+    RH_TRY(descend(w, mapping, row->name, &block));
+    RH_TRY(take_word(w, word));
+    if (!at_end(w)) return rh_fail(w->status, RH_USER, "%s: expected '=' after '%s', found '%c'", w->place, word, *w->rest);
+    char *kept = rh_arena_take(&w->yaml->arena, strlen(word) + 1, w->status);
+    if (!kept) return RH_MEMORY;
+    memcpy(kept, word, strlen(word) + 1);
+    return put(w, block, kept, w->value);
+}
+
 static rh_code walk_block(walker *w, const rh_param_table *table, rh_yaml_node *mapping)
 {
     char word[LONGEST_WORD], hint[400], expected[320];
@@ -154,6 +169,7 @@ static rh_code walk_block(walker *w, const rh_param_table *table, rh_yaml_node *
     switch (row->type) {
     case RH_PARAM_LIST: return walk_list(w, row, mapping);
     case RH_PARAM_VARIANT: return walk_variant(w, row, mapping);
+    case RH_PARAM_VALUES: return walk_values(w, row, mapping);
     case RH_PARAM_TABLE:
         RH_TRY(expect_dot(w, row->name));
         RH_TRY(descend(w, mapping, row->name, &block));

@@ -118,6 +118,8 @@ char *rh_words_expected(const rh_param *row, char *out, size_t size)
     case RH_PARAM_VEC3: snprintf(out, size, "three numbers [x, y, z]%s%s", in, unit); break;
     case RH_PARAM_TEXT: snprintf(out, size, "a text"); break;
     case RH_PARAM_PATH: snprintf(out, size, "the name of a file"); break;
+    case RH_PARAM_CODE: snprintf(out, size, "a program as text"); break;
+    case RH_PARAM_VALUES: snprintf(out, size, "a mapping of names to numbers or vectors [x, y, z]"); break;
     case RH_PARAM_TABLE: snprintf(out, size, "a mapping"); break;
     case RH_PARAM_LIST: snprintf(out, size, "a list of mappings"); break;
     case RH_PARAM_CHOICE:

@@ -241,6 +241,8 @@ static rh_code copy_node(composer *c, const rh_yaml_node *from, int depth, yaml_
     if (!node) return c->status->code;
     node->text = from->text;
     node->quoted = from->quoted;
+    node->text_line = from->text_line;
+    node->text_column = from->text_column;
     for (int i = 0; i < from->count; i++) {
         rh_yaml_node *value = NULL;
         RH_TRY(copy_node(c, from->items[i].value, depth + 1, mark, &value));
@@ -268,6 +270,38 @@ static rh_code make_at(composer *c, rh_yaml_kind kind, yaml_mark_t mark, rh_yaml
     return *out ? RH_OK : c->status->code;
 }
 
+// Line `line` (from 0) of a text of `bytes` bytes without its end, and its length; NULL when there are not so many.
+static const char *line_of(const char *text, size_t bytes, size_t line, size_t *length)
+{
+    const char *end = text + bytes;
+    for (; line > 0 && text; line--) {
+        text = memchr(text, '\n', (size_t)(end - text));
+        if (text) text++;
+    }
+    if (!text) return NULL;
+    for (*length = 0; text + *length < end && text[*length] != '\n' && text[*length] != '\r';) ++*length;
+    return text;
+}
+
+// A block after | keeps its lines, all indented alike; a value on one line begins where it stands. Others are put together from several lines.
+static void find_text(const composer *c, const yaml_event_t *event, rh_yaml_node *node)
+{
+    yaml_scalar_style_t style = event->data.scalar.style;
+    size_t first = 0, inside = 0, outside = 0;
+    if (style != YAML_LITERAL_SCALAR_STYLE) {
+        if (event->start_mark.line != event->end_mark.line || style == YAML_FOLDED_SCALAR_STYLE) return;
+        node->text_line = node->line;
+        node->text_column = node->column + (style != YAML_PLAIN_SCALAR_STYLE);
+        return;
+    }
+    while (node->text[strspn(node->text, "\n")] && node->text[first] == '\n') first++;
+    const char *mine = line_of(node->text, strlen(node->text), first, &inside);
+    const char *line = line_of(c->source, c->source_bytes, event->start_mark.line + 1 + first, &outside);
+    if (!mine || !line || outside < inside) return;
+    node->text_line = node->line + 1;
+    node->text_column = (int)(outside - inside) + 1;
+}
+
 static rh_code compose_scalar(composer *c, const yaml_event_t *event, int depth, rh_yaml_node **out)
 {
     yaml_mark_t mark = event->start_mark;
@@ -279,6 +313,7 @@ static rh_code compose_scalar(composer *c, const yaml_event_t *event, int depth,
     (*out)->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
     (*out)->text = keep_text(c->yaml, text, bytes, c->status);
     if (!(*out)->text) return RH_MEMORY;
+    find_text(c, event, *out);
     int index;
     RH_TRY(add_anchor(c, event->data.scalar.anchor, mark, *out, &index));
     if (index >= 0) c->anchors[index].open = false;

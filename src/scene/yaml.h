@@ -29,6 +29,7 @@ typedef struct rh_yaml_node {
     int file, line, column;  // file: index into rh_yaml.files; line and column from 1
     bool quoted;             // scalar in quotes or a block of text: never a number, never "nothing"
     const char *text;        // scalar: zero-terminated, without zero bytes inside
+    int text_line, text_column;  // scalar: where its text begins, when line k of the text is line text_line + k of the file, from that column on; else 0
     struct rh_yaml_item *items;
     int count, capacity;
 } rh_yaml_node;

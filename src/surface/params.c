@@ -34,6 +34,7 @@ static const rh_param rows[] = {
     {"radius_scale", RH_PARAM_FLOAT, AT(radius_scale), "", "1", 0.01, 100, .help = "makes all radii larger or smaller"},
     {"half_band", RH_PARAM_INT, AT(half_band), "voxels", "3", 2, 8, .help = "how far from the surface distances are stored"},
     {"attributes", RH_PARAM_TEXT, AT(attributes), "", "", .help = "what to carry to the surface besides velocity: names of particle attributes or groups, separated by blanks"},
+    {"expression", RH_PARAM_CODE, AT(expression), "", .help = "a program that runs on the particles before the surface is made: masks, colours, radii; see docs/expressions.md"},
     {"group", RH_PARAM_TEXT, AT(group), "", "", .help = "point group, or integer attribute: points outside of it, or where it is 0, stay spheres"},
     {"skip_deep", RH_PARAM_BOOL, AT(skip_deep), "", "true", .help = "fill the inside of the liquid without looking at its particles one by one"},
     {"search_radius", RH_PARAM_FLOAT, AT(search_radius), "radii", "5", 2, 20, .help = "how far around a particle neighbours are looked for (at most four times as far as around a mean one); 5 is about three particle spacings"},

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // The public interface: a thin layer over world.h that keeps internal types out of the public header.
-#include <rheo/rheo.h>
+#include "world/api.h"
 
 #include <string.h>
 #include "base/cpu.h"
@@ -26,7 +26,7 @@ static void forward(rh_log_level level, const char *message, void *user)
     if (level != RH_LOG_DEBUG && g_log) g_log(message, user);
 }
 
-static rheo_code give(rh_code code, const rh_status *status, rheo_error *error)
+rheo_code rh_api_give(rh_code code, const rh_status *status, rheo_error *error)
 {
     rheo_code out = code == RH_OK ? RHEO_OK : code == RH_USER ? RHEO_USER : code == RH_MEMORY ? RHEO_MEMORY : code == RH_NUMERIC ? RHEO_NUMERIC : RHEO_IO;
     if (error) {
@@ -49,9 +49,9 @@ rheo_code rheo_open(const char *scene_path, const char *const *settings, int set
 {
     rh_status status = {0};
     *out = NULL;
-    if (rh_cpu_lacks()) return give(rh_fail(&status, RH_USER, "this processor lacks %s", rh_cpu_lacks()), &status, error);
+    if (rh_cpu_lacks()) return rh_api_give(rh_fail(&status, RH_USER, "this processor lacks %s", rh_cpu_lacks()), &status, error);
     rheo_simulation *s = rh_alloc_zero(sizeof *s, "api", &status);
-    if (!s) return give(RH_MEMORY, &status, error);
+    if (!s) return rh_api_give(RH_MEMORY, &status, error);
     rh_code code = rh_scene_load(scene_path, settings, setting_count, &s->scene, &status);
     if (code == RH_OK) {
         code = rh_world_create(&s->scene, &s->world, &status);
@@ -59,11 +59,11 @@ rheo_code rheo_open(const char *scene_path, const char *const *settings, int set
     }
     if (code != RH_OK) {
         rh_free(s);
-        return give(code, &status, error);
+        return rh_api_give(code, &status, error);
     }
     s->frame = s->scene.frames.first;
     *out = s;
-    return give(RH_OK, &status, error);
+    return rh_api_give(RH_OK, &status, error);
 }
 
 void rheo_close(rheo_simulation *simulation)
@@ -77,7 +77,7 @@ void rheo_close(rheo_simulation *simulation)
 rheo_code rheo_advance_step(rheo_simulation *simulation, double limit, double *taken, rheo_error *error)
 {
     rh_status status = {0};
-    return give(rh_world_step(simulation->world, limit, taken, &status), &status, error);
+    return rh_api_give(rh_world_step(simulation->world, limit, taken, &status), &status, error);
 }
 
 rheo_code rheo_advance_frame(rheo_simulation *simulation, rheo_error *error)
@@ -85,7 +85,7 @@ rheo_code rheo_advance_frame(rheo_simulation *simulation, rheo_error *error)
     rh_status status = {0};
     rh_code code = rh_world_advance_to(simulation->world, simulation->frame + 1, &status);
     if (code == RH_OK) simulation->frame++;
-    return give(code, &status, error);
+    return rh_api_give(code, &status, error);
 }
 
 double rheo_time(const rheo_simulation *simulation) { return rh_world_time(simulation->world); }
@@ -114,16 +114,16 @@ rheo_code rheo_surface_frame(const char *points, const char *next, double fracti
                              rheo_error *error)
 {
     rh_status status = {0};
-    if (rh_cpu_lacks()) return give(rh_fail(&status, RH_USER, "this processor lacks %s", rh_cpu_lacks()), &status, error);
+    if (rh_cpu_lacks()) return rh_api_give(rh_fail(&status, RH_USER, "this processor lacks %s", rh_cpu_lacks()), &status, error);
     if (!(fraction >= 0 && fraction < 1))
-        return give(rh_fail(&status, RH_USER, "fraction: found %g, expected 0 or more and less than 1", fraction), &status, error);
+        return rh_api_give(rh_fail(&status, RH_USER, "fraction: found %g, expected 0 or more and less than 1", fraction), &status, error);
     rh_surfacing_params params;
     rh_code code = rh_section_load(&rh_surfacing_table, "surface", NULL, settings, setting_count, &params, &status);
-    if (code != RH_OK) return give(code, &status, error);
+    if (code != RH_OK) return rh_api_give(code, &status, error);
     rh_surface_task task = {.points = points, .next = next, .fraction = fraction, .folder = folder, .frame = rh_surface_frame_number(points, NULL)};
     code = rh_surface_frame(&params, &task, NULL, &status);
     rh_params_free(&rh_surfacing_table, &params);
-    return give(code, &status, error);
+    return rh_api_give(code, &status, error);
 }
 
 int64_t rheo_memory_bytes(void) { return rh_memory_bytes(); }

@@ -109,14 +109,14 @@ rh_code rh_output_frame(const rh_output *output, const rh_points *points, const 
     return RH_OK;
 }
 
-rh_code rh_output_surface(const rh_output *output, int64_t frame, double *seconds, rh_status *status)
+rh_code rh_output_surface(const rh_output *output, int64_t frame, rh_lang_cache *programs, double *seconds, rh_status *status)
 {
     char points[RH_PATH_MAX], folder[RH_PATH_MAX];
     rh_surface_result result;
     *seconds = 0;
     RH_TRY(points_path(output, frame, ".vdb", points, status));
     RH_TRY(join(folder, output->folder, "surface", status));
-    rh_surface_task task = {.points = points, .folder = folder, .frame = frame, .digits = output->digits};
+    rh_surface_task task = {.points = points, .folder = folder, .frame = frame, .digits = output->digits, .programs = programs};
     rh_code code = rh_surface_frame(&output->scene->surface, &task, &result, status);
     *seconds = result.seconds;
     return code;
@@ -145,6 +145,7 @@ rh_code rh_output_log(rh_output *output, const rh_progress *p, const rh_step_rep
     fprintf(f, "}");
     if (frame_done) fprintf(f, ",\"kinetic_energy\":%.9g,\"potential_energy\":%.9g", p->kinetic_energy, p->potential_energy);
     if (frame_done) write_peaks(f);
+    if (frame_done && p->compile_seconds > 0) fprintf(f, ",\"compile_seconds\":%.6f", p->compile_seconds);
     if (frame_done && output->scene->surface.while_running) fprintf(f, ",\"surface_seconds\":%.6f", p->surface_seconds);
     fprintf(f, "}\n");
     return fflush(f) == 0 ? RH_OK : rh_fail(status, RH_IO, "cannot write %s/log.jsonl: %s", output->folder, strerror(errno));

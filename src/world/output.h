@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include "io/file.h"
 #include "io/frame.h"
+#include "lang/cache.h"
 #include "physics/physics.h"
 #include "world/world.h"
 
@@ -23,10 +24,11 @@ rh_code rh_output_open(rh_output *output, const rh_scene *scene, const char *fol
 void rh_output_close(rh_output *output);
 
 rh_code rh_output_frame(const rh_output *output, const rh_points *points, const rh_frame_info *info, rh_status *status);
-// The surface of a frame that was written, from its file on disk, so that `rheo surface` would give the same bytes. *seconds is its wall time.
-rh_code rh_output_surface(const rh_output *output, int64_t frame, double *seconds, rh_status *status);
+// The surface of a frame that was written, from its file on disk, so that `rheo surface` would give the same bytes. *seconds is its wall time. `programs` may be NULL
+// unless the scene's surface has an expression.
+rh_code rh_output_surface(const rh_output *output, int64_t frame, rh_lang_cache *programs, double *seconds, rh_status *status);
 // One line for the step just done. A line that ends a frame (`frame_done`) also holds the memory peaks of this process so far: "peaks" by
-// label, "peak" of all at one time, "resident" of the whole process, and "surface_seconds" when the run makes surfaces; and the energies of the particles.
+// label, "peak" of all at one time, "resident" of the whole process, and "surface_seconds" when the run makes surfaces, "compile_seconds" when the scene has programs; and the energies of the particles.
 rh_code rh_output_log(rh_output *output, const rh_progress *progress, const rh_step_report *report, bool frame_done, rh_status *status);
 // RUN/checkpoint/checkpoint.<frame>.h5, or .<frame>s<step>.h5 inside a frame
 rh_code rh_output_checkpoint_path(const rh_output *output, int64_t frame, int64_t step, bool whole_frame, char path[RH_PATH_MAX], rh_status *status);

@@ -11,11 +11,14 @@
 #include <string.h>
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "io/ply.h"
 #include "io/skin_file.h"
 #include "io/surface_grid.h"
 #include "io/vdb.h"
+#include "lang/on_points.h"
 #include "points/between.h"
+#include "scene/expressions.h"
 
 typedef struct job {
     const rh_surfacing_params *params;
@@ -81,12 +84,78 @@ static rh_code move_in_time(job *j, rh_status *status)
     return code;
 }
 
+// --- the expression ---------------------------------------------------------------------------------------------------
+
+// RH_USER with what the compiler said, as a whole.
+static rh_code blame(const char *code, const rh_lang_messages *messages, rh_status *status)
+{
+    char *text = rh_lang_messages_print(messages, "surface.expression", code, strlen(code), false, status);
+    if (!text) return RH_MEMORY;
+    size_t length = strlen(text);
+    while (length && text[length - 1] == '\n') length--;
+    rh_code result = rh_fail(status, RH_USER, "%.*s", (int)length, text);
+    rh_free(text);
+    return result;
+}
+
+static rh_code run_program(job *j, const rh_lang_program *program, rh_lang_messages *messages, rh_status *status)
+{
+    rh_lang_points_runner *runner;
+    rh_lang_points_done done;
+    RH_TRY(rh_lang_points_add_written(program, &j->points, NULL, NULL, messages, status));
+    RH_TRY(rh_lang_points_match(program, &j->points, messages, status));
+    if (messages->errors) return RH_USER;
+    enum { MOST = 8 };
+    const double given[] = {j->info.time, (double)j->info.frame, j->info.fps, j->info.cell};  // order of rh_surface_expression_given
+    double room[MOST];
+    rh_lang_external externals[MOST];
+    rh_lang_points_job work = {.externals = externals, .seed = (uint64_t)j->info.frame};
+    const rh_lang_listing *l = rh_lang_program_listing(program);
+    for (int i = 0; i < l->external_count && work.external_count < MOST; i++)
+        for (int k = 0; rh_surface_expression_given[k]; k++) {
+            if (strcmp(l->externals[i].name, rh_surface_expression_given[k]) != 0 || !rh_lang_is_number(l->externals[i].type)) continue;
+            rh_lang_store_number(l->externals[i].type, given[k], &room[work.external_count]);
+            externals[work.external_count] = (rh_lang_external){l->externals[i].name, rh_lang_type_name(l->externals[i].type), &room[work.external_count]};
+            work.external_count++;
+        }
+    RH_TRY(rh_lang_points_runner_create(program, &runner, status));
+    rh_code code = rh_lang_points_run(runner, &work, &j->points, &done, status);
+    rh_lang_points_runner_free(runner);
+    rh_lang_points_show("surface.expression", &done);
+    return code;
+}
+
+// Masks, colours and radii that the particles do not have yet. Here everything may be written: nothing goes on from these points.
+static rh_code run_expression(job *j, rh_status *status)
+{
+    const char *code = j->params->expression;
+    const rh_lang_options options = {.domain = RH_LANG_POINTS};
+    const rh_lang_program *program = NULL;
+    rh_lang_cache *own = NULL, *programs = j->task->programs;
+    rh_lang_messages messages = {0};
+    rh_status local = {0};
+    if (!code) return RH_OK;
+    if (!programs) {
+        RH_TRY(rh_lang_cache_create(1, &own, status));
+        programs = own;
+    }
+    rh_code result = rh_lang_cache_get(programs, code, strlen(code), &options, &program, &messages, &local);
+    if (result == RH_OK) result = run_program(j, program, &messages, &local);
+    if (program) rh_lang_cache_release(programs, program);
+    rh_lang_cache_free(own);
+    if (messages.errors) result = blame(code, &messages, status);
+    else if (result != RH_OK) rh_fail(status, result, "%s: surface.expression:%s%s", j->task->points, local.message[0] >= '0' && local.message[0] <= '9' ? "" : " ", local.message);
+    rh_lang_messages_free(&messages);
+    return result;
+}
+
 static rh_code read(job *j, rh_status *status)
 {
     RH_TRY(rh_surface_read_points(j->task->points, &j->points, &j->info, status));
     if (j->task->frame >= 0) j->info.frame = j->task->frame;
     else if (j->info.frame < 1) j->info.frame = 1;
     RH_TRY(move_in_time(j, status));
+    RH_TRY(run_expression(j, status));
     j->result->frame = j->info.frame;
     j->result->particles = j->points.count;
     return RH_OK;
@@ -252,9 +321,9 @@ static void job_free(job *j)
     rh_points_free(&j->points);
 }
 
-rh_code rh_surface_skin(const rh_surfacing_params *params, const char *points, rh_skin *skin, rh_frame_info *info, rh_status *status)
+rh_code rh_surface_skin(const rh_surfacing_params *params, const char *points, rh_lang_cache *programs, rh_skin *skin, rh_frame_info *info, rh_status *status)
 {
-    const rh_surface_task task = {.points = points, .frame = -1};
+    const rh_surface_task task = {.points = points, .frame = -1, .programs = programs};
     rh_surface_result result = {.frame = 0};
     job j = {.params = params, .task = &task, .result = &result};
     rh_points_init(&j.points);

@@ -14,6 +14,7 @@
 #include "io/file.h"
 #include "io/frame.h"
 #include "io/surface_grid.h"
+#include "lang/cache.h"
 #include "surface/surfacing.h"
 
 typedef struct rh_surface_task {
@@ -23,6 +24,7 @@ typedef struct rh_surface_task {
     const char *folder;  // of the results; made when missing
     int64_t frame;       // number in the names; negative: the one the file carries, 1 when it has none
     int digits;          // of the number in the names, at least; 0 = 4
+    rh_lang_cache *programs;  // where the compiled params->expression is kept from frame to frame; NULL: compiled for this one
 } rh_surface_task;
 
 typedef struct rh_surface_result {
@@ -45,7 +47,7 @@ rh_code rh_surface_read_points(const char *path, rh_points *points, rh_frame_inf
 rh_code rh_surface_frame(const rh_surfacing_params *params, const rh_surface_task *task, rh_surface_result *result, rh_status *status);
 
 // The mesh of a frame without writing anything, y up, for pictures. `skin` is the caller's (rh_skin_free); `info` may be NULL.
-rh_code rh_surface_skin(const rh_surfacing_params *params, const char *points, rh_skin *skin, rh_frame_info *info, rh_status *status);
+rh_code rh_surface_skin(const rh_surfacing_params *params, const char *points, rh_lang_cache *programs, rh_skin *skin, rh_frame_info *info, rh_status *status);
 
 // The last group of digits of a file's name, its ending not counted: 7 for points.0007.vdb. -1 when there is none. `digits` (may be NULL) gets their number.
 int64_t rh_surface_frame_number(const char *path, int *digits);

@@ -16,6 +16,7 @@
 #include "io/checkpoint.h"
 #include "world/build.h"
 #include "world/forces.h"
+#include "world/hooks.h"
 #include "world/output.h"
 #include "world/seed.h"
 
@@ -31,6 +32,9 @@ struct rh_world {
     rh_points points;
     rh_inflow inflows[MAX_INFLOWS];
     rh_surroundings around;
+    rh_lang_cache *programs;  // NULL when the scene has none
+    rh_hooks *hooks;
+    bool begun;        // the first frame is done: what emitters pour at time 0 and programs say to it
     double time;
     double last_dt;    // s, of the last step; 0 before the first
     int64_t frame;     // in progress, or the last one done when `frame_done`
@@ -60,22 +64,60 @@ static void set_surroundings(rh_world *w)
     w->around.user = scene;
 }
 
+// The attributes of the world and of the method; what comes later is the user's.
+static rh_code declare_points(rh_world *w, rh_status *status)
+{
+    RH_TRY(rh_points_add(&w->points, "P", RH_POINT_VEC3F, status));
+    RH_TRY(rh_points_add(&w->points, "v", RH_POINT_VEC3F, status));
+    RH_TRY(rh_points_add(&w->points, "id", RH_POINT_I64, status));
+    RH_TRY(set_radius(w, status));
+    return w->physics->create(w->scene->physics.value, &w->around, &w->points, &w->method, status);
+}
+
+static rh_code make_hooks(rh_world *w, rh_status *status)
+{
+    enum { KEPT = 64 };
+    if (!w->scene->expressions.count && !w->scene->surface.expression) return RH_OK;
+    RH_TRY(rh_lang_cache_create(KEPT, &w->programs, status));
+    return w->scene->expressions.count ? rh_hooks_create(w->scene, &w->points, w->programs, &w->hooks, status) : RH_OK;
+}
+
+static rh_code at_moment(rh_world *w, rh_expression_at at, double dt, int64_t first, rh_status *status)
+{
+    if (!w->hooks) return RH_OK;
+    const rh_moment moment = {.at = at, .time = w->time, .dt = dt, .frame = w->frame, .step = w->step, .first = first};
+    return rh_hooks_run(w->hooks, &moment, &w->points, &w->seeder.removed, status);
+}
+
+static rh_code emit(rh_world *w, rh_status *status)
+{
+    int64_t before = w->points.count;
+    RH_TRY(rh_emit(&w->seeder, w->time, &w->points, status));
+    return w->points.count > before ? at_moment(w, RH_AT_EMIT, w->last_dt, before, status) : RH_OK;
+}
+
+// Emitters that start at once belong to the first frame.
+static rh_code begin(rh_world *w, rh_status *status)
+{
+    if (w->begun) return RH_OK;
+    w->begun = true;
+    RH_TRY(emit(w, status));
+    return at_moment(w, RH_AT_FRAME, 0, 0, status);
+}
+
 static rh_code build(rh_world *w, rh_status *status)
 {
     const rh_scene *scene = w->scene;
     rh_points_init(&w->points);
     RH_TRY(rh_stage_build(scene, &w->stage, status));
     RH_TRY(rh_seeder_init(&w->seeder, &w->stage, w->physics->per_cell_axis(scene->physics.value), w->physics->on_lattice, status));
-    RH_TRY(rh_points_add(&w->points, "P", RH_POINT_VEC3F, status));
-    RH_TRY(rh_points_add(&w->points, "v", RH_POINT_VEC3F, status));
-    RH_TRY(rh_points_add(&w->points, "id", RH_POINT_I64, status));
-    RH_TRY(set_radius(w, status));
     set_surroundings(w);
-    RH_TRY(w->physics->create(scene->physics.value, &w->around, &w->points, &w->method, status));
+    RH_TRY(declare_points(w, status));
+    RH_TRY(make_hooks(w, status));
     RH_TRY(rh_seed_bodies(&w->seeder, &w->points, status));
     w->frame = scene->frames.first;
     w->frame_done = true;
-    return RH_OK;
+    return at_moment(w, RH_AT_START, 0, 0, status);
 }
 
 rh_code rh_world_create(const rh_scene *scene, rh_world **out, rh_status *status)
@@ -95,6 +137,8 @@ void rh_world_free(rh_world *world)
 {
     if (!world) return;
     if (world->method) world->physics->destroy(world->method);
+    rh_hooks_free(world->hooks);
+    rh_lang_cache_free(world->programs);
     rh_points_free(&world->points);
     rh_seeder_free(&world->seeder);
     rh_stage_free(&world->stage);
@@ -116,7 +160,7 @@ static void fill_progress(rh_world *w, double dt, double seconds)
         .frame = w->frame, .time = w->time, .substeps = w->substeps, .step = w->step, .dt = dt, .particles = w->points.count,
         .cells = r->cells, .tiles = r->tiles, .iterations = r->iterations, .residual = r->residual, .volume = r->volume,
         .volume_error = expected > 0 && r->volume > 0 ? r->volume / expected - 1 : 0, .max_speed = r->max_speed,
-        .emitted = w->seeder.emitted, .removed = w->seeder.removed, .memory_bytes = rh_memory_bytes(), .seconds = seconds};
+        .compile_seconds = w->programs ? rh_lang_cache_seconds(w->programs) : 0, .emitted = w->seeder.emitted, .removed = w->seeder.removed, .memory_bytes = rh_memory_bytes(), .seconds = seconds};
 }
 
 // The step to take when `left` seconds remain: equal parts of it, none longer than the physics allows.
@@ -135,10 +179,29 @@ static double choose_step(rh_world *w, double left)
     return parts > 1 ? left / parts : left;
 }
 
+// What programs took since they were asked last: a stage of its own, the last one. Returns it (s).
+static double add_stage(rh_world *w)
+{
+    static const char name[] = "expressions";
+    rh_step_report *r = &w->report;
+    if (!w->hooks) return 0;
+    double seconds = rh_hooks_take_seconds(w->hooks);
+    bool there = r->stage_count > 0 && r->stage_names[r->stage_count - 1] == name;
+    if (!there && r->stage_count == RH_MAX_STAGES) return seconds;
+    if (!there) {
+        r->stage_names[r->stage_count] = name;
+        r->stage_seconds[r->stage_count++] = 0;
+    }
+    r->stage_seconds[r->stage_count - 1] += seconds;
+    return seconds;
+}
+
 rh_code rh_world_step(rh_world *w, double dt_limit, double *dt, rh_status *status)
 {
     double start = rh_seconds();
-    RH_TRY(rh_emit(&w->seeder, w->time, &w->points, status));
+    if (w->hooks) rh_hooks_take_seconds(w->hooks);  // of moments before this step
+    RH_TRY(begin(w, status));
+    RH_TRY(emit(w, status));
     RH_TRY(rh_drain(&w->seeder, w->time, &w->points, status));
     w->around.time = w->time;
     w->around.step = w->step;
@@ -150,6 +213,8 @@ rh_code rh_world_step(rh_world *w, double dt_limit, double *dt, rh_status *statu
         return rh_fail(status, RH_NUMERIC, "step %lld at time %g s: the velocities are so high that no time step is small enough", (long long)w->step + 1, w->time);
     bool forces = rh_forces_act(w->scene, w->time - w->last_dt, w->time + step);
     w->around.acceleration = forces ? rh_forces_acceleration : NULL;
+    // The step was chosen before the programs push: they need its length. A push beyond what the step allows is seen by the next one.
+    RH_TRY(at_moment(w, RH_AT_FORCES, step, 0, status));
     rh_code code = w->physics->step(w->method, &w->around, step, &w->points, &w->report, status);
     if (code != RH_OK) {
         rh_status_prefix(status, "step %lld at time %g s", (long long)w->step + 1, w->time);
@@ -161,6 +226,8 @@ rh_code rh_world_step(rh_world *w, double dt_limit, double *dt, rh_status *statu
     if (++w->substeps == MANY_STEPS)
         rh_log(RH_LOG_WARNING, "frame %lld has taken %d steps: something moves at %.3g m/s, %.3g cells a frame", (long long)w->frame, MANY_STEPS,
                w->report.max_speed, w->report.max_speed / w->scene->cell / w->scene->frames.fps);
+    RH_TRY(at_moment(w, RH_AT_STEP, step, 0, status));
+    add_stage(w);
     if (dt) *dt = step;
     fill_progress(w, step, rh_seconds() - start);
     return RH_OK;
@@ -177,8 +244,20 @@ static rh_code step_towards(rh_world *w, double end, rh_status *status)
 
 rh_code rh_world_advance_to(rh_world *world, int64_t frame, rh_status *status)
 {
-    double end = frame_time(world->scene, frame);
-    while (world->time < end) RH_TRY(step_towards(world, end, status));
+    RH_TRY(begin(world, status));
+    // Without programs at frames nothing happens in between, and steps need not end there.
+    bool every = world->hooks && rh_hooks_any(world->hooks, RH_AT_FRAME);
+    while (!world->frame_done || world->frame < frame) {
+        if (world->frame_done) {
+            world->frame = every ? world->frame + 1 : frame;
+            world->frame_done = false;
+            world->substeps = 0;
+        }
+        double end = frame_time(world->scene, world->frame);
+        while (world->time < end) RH_TRY(step_towards(world, end, status));
+        RH_TRY(at_moment(world, RH_AT_FRAME, world->last_dt, 0, status));
+        world->frame_done = true;
+    }
     return RH_OK;
 }
 
@@ -188,6 +267,7 @@ static rh_code put_state(const rh_world *w, rh_checkpoint_writer *file, rh_statu
     RH_TRY(rh_checkpoint_put_points(file, &w->points, status));
     RH_TRY(rh_checkpoint_put_int(file, "frame", w->frame, status));
     RH_TRY(rh_checkpoint_put_int(file, "frame_done", w->frame_done, status));
+    RH_TRY(rh_checkpoint_put_int(file, "begun", w->begun, status));
     RH_TRY(rh_checkpoint_put_int(file, "substeps", w->substeps, status));
     RH_TRY(rh_checkpoint_put_int(file, "step", w->step, status));
     RH_TRY(rh_checkpoint_put_float(file, "time", w->time, status));
@@ -215,7 +295,7 @@ static rh_code save(const rh_world *w, const rh_output *output, rh_status *statu
 
 static rh_code get_state(rh_world *w, rh_checkpoint_reader *file, rh_status *status)
 {
-    int64_t done, substeps;
+    int64_t done, substeps, begun;
     void *until;
     size_t bytes;
     RH_TRY(rh_checkpoint_get_int(file, "frame", &w->frame, status));
@@ -228,6 +308,8 @@ static rh_code get_state(rh_world *w, rh_checkpoint_reader *file, rh_status *sta
     RH_TRY(rh_checkpoint_get_int(file, "emitted", &w->seeder.emitted, status));
     RH_TRY(rh_checkpoint_get_int(file, "removed", &w->seeder.removed, status));
     w->frame_done = done;
+    // Checkpoints of earlier versions do not say.
+    w->begun = rh_checkpoint_get_int(file, "begun", &begun, NULL) == RH_OK ? begun != 0 : w->step > 0;
     w->substeps = (int)substeps;
     size_t expected = (size_t)w->scene->emitters.count * sizeof(double);
     if (expected) {
@@ -297,7 +379,7 @@ static void make_surface(run *r)
     rh_world *w = r->w;
     rh_status status = {0};
     if (!w->scene->surface.while_running) return;
-    if (rh_output_surface(&r->output, w->frame, &w->progress.surface_seconds, &status) == RH_OK) return;
+    if (rh_output_surface(&r->output, w->frame, w->programs, &w->progress.surface_seconds, &status) == RH_OK) return;
     r->surface_failures++;
     rh_log(RH_LOG_WARNING, "frame %lld has no surface: %s", (long long)w->frame, status.message);
 }
@@ -378,6 +460,10 @@ static rh_code finish_frame(run *r, rh_status *status)
         tell(r, false);
         if (stop_asked(r)) return stop_here(r, status);
     }
+    RH_TRY(at_moment(w, RH_AT_FRAME, w->last_dt, 0, status));
+    w->progress.seconds += add_stage(w);
+    w->progress.particles = w->points.count;
+    w->progress.removed = w->seeder.removed;
     w->frame_done = true;
     RH_TRY(measure_energy(w, status));
     RH_TRY(write_frame(r, status));
@@ -392,8 +478,7 @@ static rh_code run_frames(run *r, rh_status *status)
 {
     rh_world *w = r->w;
     if (w->step == 0 && w->frame_done) {
-        // Emitters that start at once belong to the first frame.
-        RH_TRY(rh_emit(&w->seeder, 0, &w->points, status));
+        RH_TRY(begin(w, status));
         fill_progress(w, 0, 0);
         RH_TRY(write_frame(r, status));
         tell(r, true);
@@ -444,6 +529,26 @@ static void predict_tiles(const rh_seeder *seeder, const rh_scene *scene, int64_
     out->cells = (int64_t)((double)particles * pow(seeder->spacing / scene->cell, (double)scene->dimension));
 }
 
+// Checks the scene's programs against the particles' attributes, and counts what they add.
+static rh_code predict_programs(const rh_scene *scene, rh_prediction *out, rh_status *status)
+{
+    if (!scene->expressions.count) return RH_OK;
+    rh_world w = {.scene = scene, .physics = rh_physics_methods[scene->physics.kind], .seeder = {.dimension = (int)scene->dimension, .spacing = scene->cell}};
+    rh_points_init(&w.points);
+    rh_code code = declare_points(&w, status);
+    int before = w.points.attribute_count;
+    if (code == RH_OK) code = rh_hooks_create(scene, &w.points, NULL, &w.hooks, status);
+    for (int i = before; i < w.points.attribute_count && code == RH_OK; i++) {
+        int64_t bytes = (out->particles + out->emitted) * (int64_t)rh_point_type_size(w.points.attributes[i].type);
+        out->bytes_memory += bytes;
+        out->bytes_per_frame += bytes * (scene->output.vdb + scene->output.ply);
+    }
+    rh_hooks_free(w.hooks);
+    if (w.method) w.physics->destroy(w.method);
+    rh_points_free(&w.points);
+    return code;
+}
+
 rh_code rh_world_predict(const rh_scene *scene, rh_prediction *out, rh_status *status)
 {
     *out = (rh_prediction){.frames = scene->frames.last - scene->frames.first + 1};
@@ -468,5 +573,5 @@ rh_code rh_world_predict(const rh_scene *scene, rh_prediction *out, rh_status *s
     }
     rh_seeder_free(&seeder);
     rh_stage_free(&stage);
-    return code;
+    return code == RH_OK ? predict_programs(scene, out, status) : code;
 }

@@ -35,6 +35,7 @@ typedef struct rh_progress {
     int64_t memory_bytes;
     double seconds;           // wall time of this step
     double surface_seconds;   // wall time of the frame's surface, when the run makes it; 0 but at the end of a frame
+    double compile_seconds;   // spent compiling the scene's programs so far
     int64_t surface_failures; // frames of this run whose surface could not be made; their points are there
 } rh_progress;
 
@@ -67,7 +68,7 @@ rh_code rh_world_run(rh_world *world, const rh_run_options *options, rh_status *
 // One time step of at most `dt_limit` seconds; returns the step taken in *dt. For tests and embedding.
 rh_code rh_world_step(rh_world *world, double dt_limit, double *dt, rh_status *status);
 
-// All steps up to frame `frame`, without writing anything.
+// All steps up to frame `frame`, without writing anything. Programs hooked to frames run as in a run.
 rh_code rh_world_advance_to(rh_world *world, int64_t frame, rh_status *status);
 
 const rh_points *rh_world_points(const rh_world *world);

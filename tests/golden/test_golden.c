@@ -52,6 +52,24 @@ static const golden scenes[] = {
                        "forces:\n - {force: {explosion: {center: [0.4, 0.1, 0.2], strength: 0.05, radius: 0.3, max_speed: 5, at: 0.1}}}\n", 0},
     {"splash_bilateral", "rheo: 1\ncell: 0.05\nframes: {last: 8}\nphysics: {splash: {incompressibility: bilateral, particles_per_axis: 2}}\n" WATER TANK
                          " - {shape: {sphere: {center: [0.55, 0.05, 0.2], radius: 0.12}}}\n", 0},
+#ifndef RHEO_NO_LANG
+    // Every moment, all types of attributes, groups, deletion, neighbours and random numbers.
+    {"expressions", "rheo: 1\ncell: 0.04\nframes: {last: 8}\nphysics: {liquid: {}}\n"
+                    "bodies:\n - {shape: {box: {min: [0, 0, 0], max: [0.3, 0.3, 0.4]}}}\n" TANK
+                    "emitters:\n - {velocity: [1.5, 0.5, 0], start: 0.02, stop: 0.25, shape: {sphere: {center: [0.15, 0.5, 0.2], radius: 0.08}}}\n"
+                    "expressions:\n"
+                    " - {at: start, code: 'f@mass = 1 + rand(); int64@twin = int64@id * 3l; mat3f@frame = {1, 0, 0, 0, v@P.x, 0, 0, 0, 1};'}\n"
+                    " - {at: emit, code: 'f@mass = 2 + rand(); v@v *= 0.8f + 0.4f * rand(); if (rand(int64@id) < 0.1) deletepoint();'}\n"
+                    " - {at: forces, set: {strength: 6}, code: 'v@v += curlsimplexnoise(v@P * 4.0f) * ($strength * $dt);'}\n"
+                    " - {at: forces, start: 0.1, stop: 0.2, code: 'if (v@P.x > 0.5f) v@P.y += 0.01f;'}\n"
+                    " - at: step\n   code: |\n     int n = neighbours(0.06f);\n     vec3f sum = 0.0f;\n"
+                    "     for (int i = 0; i < n; ++i) sum += neighbour_vec3f(\"v\", i) * neighbour_float(\"mass\", i);\n     v@around = sum / float(n);\n     i@seen += n;\n"
+                    "     if (length(v@v) > 1.5f) addtogroup(\"fast\"); else removefromgroup(\"fast\");\n"
+                    " - {at: frame, code: 'if (ingroup(\"fast\")) f@mass += 1; if (v@P.y > 0.7f) deletepoint();'}\n", 0},
+    {"expressions_splash", "rheo: 1\ncell: 0.05\nframes: {last: 8}\nphysics: {splash: {spray: true}}\n" WATER TANK
+                           "expressions:\n - {at: step, code: 'if (ingroup(\"spray\")) f@wet += $dt; v@v *= 1 - 0.1f * rand(); f@p = f@pressure;'}\n"
+                           " - {at: forces, code: 'v@v.z += 4 * sin(20 * $time) * $dt;'}\n", 0},
+#endif
     {"surface_ellipsoid", FALL, 1 + RH_SURFACING_ELLIPSOID},
     {"surface_sphere", FALL, 1 + RH_SURFACING_SPHERE},
     {"surface_solenthaler", FALL, 1 + RH_SURFACING_SOLENTHALER},

@@ -11,7 +11,7 @@
 
 enum { TWO_SIDED = 4, FORMS = 5 };  // forms 0..3 are rh_splash_form
 static const char *const names[FORMS] = {"shares", "shares_right", "density", "density_right", "two-sided"};
-static const double DT = 0.01, H = 0.1, SLACK = 1e-4, EMPTIEST = 0.02, NOTHING = 1e-5, NEAR = 2e-5;
+static const double DT = 0.01, H = 0.1, SLACK = 1e-4, EMPTIEST = 0.02, AT_WALLS = 0.3, NOTHING = 1e-5, NEAR = 2e-5;
 
 typedef struct liquid {
     cloud c;
@@ -150,7 +150,7 @@ static double give_of(const liquid *l, int a, int64_t v)
     double share = share_of(l, a, v), fill = (double)l->faces.axis[a][v];
     if (l->form == TWO_SIDED) return share;
     if (share == 0 || fill <= NOTHING) return 0;
-    return l->form == RH_SPLASH_SHARES ? share / fmax(fill, EMPTIEST * share) : 1 / fmax(fill, EMPTIEST);
+    return l->form == RH_SPLASH_SHARES ? share / fmax(fill, share * (EMPTIEST + AT_WALLS * (1 - share))) : 1 / fmax(fill, EMPTIEST);
 }
 
 static double flow_of(const liquid *l, int a, int64_t v)

@@ -67,6 +67,7 @@ static bool same_value(const rh_param *row, const void *a, const void *b)
     case RH_PARAM_VEC3: return memcmp(a, b, sizeof(rh_dvec3)) == 0;
     case RH_PARAM_CHOICE: return *(const int *)a == *(const int *)b;
     case RH_PARAM_TEXT:
+    case RH_PARAM_CODE:
     case RH_PARAM_PATH: return same_text(*(char *const *)a, *(char *const *)b);
     case RH_PARAM_TABLE: return same_block(row->table, a, b);
     case RH_PARAM_LIST:
@@ -74,6 +75,13 @@ static bool same_value(const rh_param *row, const void *a, const void *b)
         for (int i = 0; i < p->count; i++) {
             size_t at = (size_t)i * row->table->size;
             if (!same_block(row->table, (char *)p->items + at, (char *)q->items + at)) return false;
+        }
+        return true;
+    case RH_PARAM_VALUES:
+        if (p->count != q->count) return false;
+        for (int i = 0; i < p->count; i++) {
+            const rh_named_value *m = (const rh_named_value *)p->items + i, *n = (const rh_named_value *)q->items + i;
+            if (!same_text(m->name, n->name) || m->is_vector != n->is_vector || m->number != n->number || memcmp(&m->vector, &n->vector, sizeof m->vector) != 0) return false;
         }
         return true;
     case RH_PARAM_VARIANT:
@@ -279,6 +287,7 @@ static void test_examples(void **state)
 {
     (void)state;
     assert_true(check_folder(RHEO_SOURCE_DIR "/scenes") >= 9);
+    assert_true(check_folder(RHEO_SOURCE_DIR "/scenes/expressions") >= 5);
     // Every full-size scene of the splash method has its small twin.
     int full = check_folder(RHEO_SOURCE_DIR "/scenes/splash"), twins = check_folder(RHEO_SOURCE_DIR "/scenes/splash/small");
     assert_true(full >= 10);
@@ -323,7 +332,53 @@ static char *random_path(dice *d)
     return rh_strdup(path, "test", NULL);
 }
 
+// Programs laid out in every way that YAML could spoil: blanks before and behind, empty lines, none to many newlines at the end, carriage returns.
+static char *random_code(dice *d)
+{
+    static const char *const lines[] = {"f@a = 1;", "   v@v *= 0.5f;  ", "\tf@b = 2;", "// \"quoted\": {a: 'b'} # \\ \xc3\xa4", "", "", "f@d = 4;\r"};
+    char text[1024] = "";
+    int count = 1 + (int)roll(d, 6);
+    for (int i = 0; i < count; i++) {
+        uint32_t which = roll(d, RH_PARAM_COUNT(lines));
+        strcat(text, lines[which]);
+        if (i + 1 < count || roll(d, 2)) strcat(text, "\n");
+    }
+    for (uint32_t n = roll(d, 3); n > 0; n--) strcat(text, "\n");
+    return rh_strdup(text, "test", NULL);
+}
+
 static void random_block(dice *d, const rh_param_table *table, void *object);
+
+static void random_values(dice *d, rh_list *list)
+{
+    list->count = (int)roll(d, 4);
+    rh_named_value *values = list->items = list->count ? rh_alloc_zero((size_t)list->count * sizeof *values, "test", NULL) : NULL;
+    for (int i = 0; i < list->count; i++) {
+        char name[] = {'n', (char)('0' + i), 0};
+        values[i] = (rh_named_value){.name = rh_strdup(name, "test", NULL), .is_vector = roll(d, 2)};
+        if (values[i].is_vector) values[i].vector = rh_d3(roll(d, 100) / 7.0, -1e-9, roll(d, 9) * 1e20);
+        else values[i].number = roll(d, 1000) / 3.0;
+    }
+}
+
+// Programs come from `code` here, and read what is set.
+static void fit_expressions(dice *d, rh_scene *scene)
+{
+    rh_expression_params *items = scene->expressions.items;
+    for (int i = 0; i < scene->expressions.count; i++) {
+        rh_free(items[i].file);
+        items[i].file = NULL;
+        if (!items[i].code) items[i].code = random_code(d);
+        const rh_named_value *values = items[i].set.items;
+        for (int k = 0; k < items[i].set.count; k++) {
+            size_t room = strlen(items[i].code) + 64;
+            char *longer = rh_alloc(room, "params.text", NULL);
+            snprintf(longer, room, "%s\n%s@r%d = %s$%s;", items[i].code, values[k].is_vector ? "v" : "f", k, values[k].is_vector ? "v" : "f", values[k].name);
+            rh_free(items[i].code);
+            items[i].code = longer;
+        }
+    }
+}
 
 static void random_value(dice *d, const rh_param *row, void *field)
 {
@@ -344,6 +399,11 @@ static void random_value(dice *d, const rh_param *row, void *field)
         rh_free(*(char **)field);
         *(char **)field = row->type == RH_PARAM_TEXT ? random_text(d) : random_path(d);
         break;
+    case RH_PARAM_CODE:
+        rh_free(*(char **)field);
+        *(char **)field = random_code(d);
+        break;
+    case RH_PARAM_VALUES: random_values(d, list); break;
     case RH_PARAM_TABLE:
         rh_params_free(row->table, field);
         random_block(d, row->table, field);
@@ -392,6 +452,8 @@ static void drop_names(rh_scene *scene)
     for (int i = 1; i < scene->sinks.count; i++) rh_free(sinks[i].name), sinks[i].name = NULL;
     rh_force_params *forces = scene->forces.items;
     for (int i = 1; i < scene->forces.count; i++) rh_free(forces[i].name), forces[i].name = NULL;
+    rh_expression_params *expressions = scene->expressions.items;
+    for (int i = 1; i < scene->expressions.count; i++) rh_free(expressions[i].name), expressions[i].name = NULL;
 }
 
 static void test_random_scenes(void **state)
@@ -403,6 +465,7 @@ static void test_random_scenes(void **state)
         rh_status status = {0};
         random_block(&d, &rh_scene_table, &scene);
         drop_names(&scene);
+        fit_expressions(&d, &scene);
         char *text = rh_scene_print(&scene, &status);  // the hash comes with loading, so the first loading gives it
         assert_non_null(text);
         rh_code code = rh_scene_load_text("x/first.yaml", text, strlen(text), NULL, 0, &first, &status);

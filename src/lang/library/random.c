@@ -10,7 +10,7 @@
 // which is what the GNU C++ library does and so the original on Linux; -0.0 counts as 0.0, whose hash is 0.
 //
 // Without a seed an element would go on with the numbers of whoever its thread visited before. Here it starts a sequence of its own,
-// made from the pass' seed and the element's number: the same for any number of threads.
+// made from the pass' seed and the element's number, or its id where the host has one: the same for any number of threads.
 #include <string.h>
 #include "base/random.h"
 #include "lang/library/library.h"
@@ -95,7 +95,8 @@ static uint64_t own_seed(const rh_lang_context *context)
 {
     uint64_t seed = rh_mix64(context->scope->seed);
     for (int a = 0; a < 3; a++) seed = rh_mix64(seed ^ (uint32_t)context->origin[a]);
-    return rh_mix64(seed ^ (uint64_t)context->element);
+    const int64_t *ids = context->scope->ids;
+    return rh_mix64(seed ^ (uint64_t)(ids ? ids[context->element] : context->element));
 }
 
 // ---------------------------------------------------------------------------------------------------------------------- functions

@@ -78,6 +78,8 @@ static inline rh_i8 rh_i8_from_bits(int bits)
     rh_i8 lane = {1, 2, 4, 8, 16, 32, 64, 128};
     return (lane & bits) == lane;
 }
+// v where the low bits are set, 0 elsewhere.
+static inline rh_f8 rh_f8_masked(rh_f8 v, int bits) { return (rh_f8)((rh_i8)v & rh_i8_from_bits(bits)); }
 // The sum of the lanes in fixed order: halves, quarters, the last two.
 static inline float rh_f8_sum(rh_f8 a)
 {

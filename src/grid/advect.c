@@ -59,11 +59,16 @@ RH_INLINE rh_eight step_along(int dimension, rh_eight from, float cells, rh_eigh
 }
 
 // One sub-step of `s` cells per (m/s).
-RH_INLINE rh_eight advance(int dimension, const rh_face_block *block, int order, float s, rh_eight local)
+RH_INLINE rh_eight advance(int dimension, const rh_face_block *block, rh_path_rule rule, float s, rh_eight local)
 {
     rh_eight first = rh_sample_faces(dimension, block, local);
+    if (rule == RH_PATH_EULER) return step_along(dimension, local, s, first);
+    if (rule == RH_PATH_HEUN) {
+        rh_eight last = rh_sample_faces(dimension, block, step_along(dimension, local, s, first));
+        return step_along(dimension, step_along(dimension, local, 0.5f * s, first), 0.5f * s, last);
+    }
     rh_eight second = rh_sample_faces(dimension, block, step_along(dimension, local, 0.5f * s, first));
-    if (order == 2) return step_along(dimension, local, s, second);
+    if (rule == RH_PATH_MIDPOINT) return step_along(dimension, local, s, second);
     rh_eight third = rh_sample_faces(dimension, block, step_along(dimension, local, 0.75f * s, second));
     for (int a = 0; a < dimension; a++)
         local.axis[a] += s * ((2.0f / 9.0f) * first.axis[a] + (3.0f / 9.0f) * second.axis[a] + (4.0f / 9.0f) * third.axis[a]);
@@ -79,14 +84,14 @@ typedef struct walk {
 
 // Eight particles. The shift of the volume correction belongs to the place where its error was found: along the way it would be read from
 // liquid that another part of the error belongs to (a splash lost 5 % of its volume with the shift as part of the velocity).
-RH_INLINE void walk_eight(const walk *w, int dimension, int order, bool shifted, rh_tile at, float *positions)
+RH_INLINE void walk_eight(const walk *w, int dimension, rh_path_rule rule, bool shifted, rh_tile at, float *positions)
 {
     const rh_tiles *tiles = w->tiles;
     float s = w->paths->dt * tiles->inverse_h / (float)w->steps;
     rh_eight p;
     rh_f8_load3(positions, &p.axis[0], &p.axis[1], &p.axis[2]);
     rh_eight start = rh_local_eight(dimension, tiles, at, p), local = start;
-    for (int n = 0; n < w->steps; n++) local = advance(dimension, &w->block, order, s, local);
+    for (int n = 0; n < w->steps; n++) local = advance(dimension, &w->block, rule, s, local);
     for (int a = 0; a < dimension; a++) p.axis[a] += (local.axis[a] - start.axis[a]) * tiles->h;
     if (shifted) {
         rh_eight more = rh_sample_faces(dimension, &w->shift, start);
@@ -96,24 +101,25 @@ RH_INLINE void walk_eight(const walk *w, int dimension, int order, bool shifted,
 }
 
 // The last few are padded with the first of them.
-RH_INLINE void walk_run(const walk *w, int dimension, int order, bool shifted, rh_tile at, uint32_t begin, uint32_t end, rh_vec3 *positions)
+RH_INLINE void walk_run(const walk *w, int dimension, rh_path_rule rule, bool shifted, rh_tile at, uint32_t begin, uint32_t end, rh_vec3 *positions)
 {
-    for (; begin + 8 <= end; begin += 8) walk_eight(w, dimension, order, shifted, at, &positions[begin].x);
+    for (; begin + 8 <= end; begin += 8) walk_eight(w, dimension, rule, shifted, at, &positions[begin].x);
     if (begin == end) return;
     rh_vec3 rest[8];
     for (uint32_t i = 0; i < 8; i++) rest[i] = positions[begin + i < end ? begin + i : begin];
-    walk_eight(w, dimension, order, shifted, at, &rest[0].x);
+    walk_eight(w, dimension, rule, shifted, at, &rest[0].x);
     memcpy(positions + begin, rest, (end - begin) * sizeof *rest);
 }
 
 static void walk_particles(const walk *w, int32_t t, uint32_t begin, uint32_t end, rh_vec3 *positions)
 {
     const rh_tile at = w->tiles->at[t];
-    int order = w->paths->order;
+    rh_path_rule rule = w->paths->rule;
     bool shifted = w->paths->shift.axis[0];
-    if (w->tiles->dimension == 2) walk_run(w, 2, order, shifted, at, begin, end, positions);
-    else if (order == 2) walk_run(w, 3, 2, shifted, at, begin, end, positions);
-    else walk_run(w, 3, 3, shifted, at, begin, end, positions);
+    if (w->tiles->dimension == 2) walk_run(w, 2, rule, shifted, at, begin, end, positions);
+    else if (rule == RH_PATH_MIDPOINT) walk_run(w, 3, RH_PATH_MIDPOINT, shifted, at, begin, end, positions);
+    else if (rule == RH_PATH_HEUN) walk_run(w, 3, RH_PATH_HEUN, shifted, at, begin, end, positions);
+    else walk_run(w, 3, rule, shifted, at, begin, end, positions);
 }
 
 static void fly_cell(const walk *w, uint32_t begin, uint32_t end, const rh_vec3 *velocities, rh_vec3 *positions)

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The particles' way through the grid's velocity (FLIP-8): Runge-Kutta of second or third order in sub-steps of about a cell.
+// The particles' way through the grid's velocity (FLIP-8, SPL-9): Runge-Kutta in sub-steps of about a cell.
 #pragma once
 #include "grid/tiles.h"
+
+typedef enum rh_path_rule { RH_PATH_EULER, RH_PATH_MIDPOINT, RH_PATH_HEUN, RH_PATH_RALSTON } rh_path_rule;  // orders 1, 2, 2, 3
 
 typedef struct rh_paths {
     rh_faces velocity;       // m/s; extended as far as particles may go
     rh_faces shift;          // m, read where a particle starts and added to its way; axis[0] NULL = none
     float dt;                // s
-    int order;               // 2: midpoint, 3: Ralston
+    rh_path_rule rule;
     const float *distance;   // m, cell centres, from the liquid; may be NULL
     float free_beyond;       // m: particles in cells farther off than this fly on with their own velocity, as spray does
 } rh_paths;

@@ -233,6 +233,7 @@ static layout layout_of(rh_point_type type)
     case RH_POINT_I64: return (layout){H5T_STD_I64LE, H5T_NATIVE_INT64, 1};
     case RH_POINT_VEC3F: return (layout){H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, 3};
     case RH_POINT_MAT3F: return (layout){H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, 9};
+    case RH_POINT_GROUP: return (layout){H5T_STD_U8LE, H5T_NATIVE_UINT8, 1};
     case RH_POINT_F32: break;
     }
     return (layout){H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, 1};
@@ -455,6 +456,13 @@ static rh_code list_columns(rh_checkpoint_reader *r, listing *list, int64_t *cou
     return good ? RH_OK : fail_damaged(r, "points", status);
 }
 
+static bool is_group(const uint8_t *member, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (member[i] > 1) return false;
+    return true;
+}
+
 static rh_code read_column(rh_checkpoint_reader *r, hid_t set, const column *c, int64_t count, rh_points *points,
                            rh_status *status)
 {
@@ -467,8 +475,9 @@ static rh_code read_column(rh_checkpoint_reader *r, hid_t set, const column *c, 
     rh_attribute *attribute = rh_points_find(points, c->name);
     attribute->transient = c->transient;
     if (!c->uniform && count == 0) return RH_OK;
-    if (H5Dread(set, shape.given, H5S_ALL, H5S_ALL, H5P_DEFAULT, attribute->data) >= 0) return RH_OK;
-    return fail_damaged(r, c->name, status);
+    bool good = H5Dread(set, shape.given, H5S_ALL, H5S_ALL, H5P_DEFAULT, attribute->data) >= 0;
+    if (good && c->type == RH_POINT_GROUP) good = is_group(attribute->data, c->uniform ? 1 : count);
+    return good ? RH_OK : fail_damaged(r, c->name, status);
 }
 
 static rh_code read_columns(rh_checkpoint_reader *r, const listing *list, int64_t count, rh_points *points,
@@ -549,6 +558,7 @@ rh_code rh_checkpoint_get_blob(rh_checkpoint_reader *r, const char *name, void *
 typedef struct text {
     char *at;
     size_t room;
+    int64_t points;
 } text;
 
 static void __attribute__((format(printf, 2, 3))) say(text *t, const char *format, ...)
@@ -577,17 +587,32 @@ static herr_t say_value(hid_t node, const char *name, const H5A_info_t *info, vo
     return 0;
 }
 
+// How many points are in a group; -1 when the bytes cannot be had.
+static int64_t group_size(hid_t set, bool uniform, int64_t points)
+{
+    int64_t rows = uniform ? 1 : points, size = 0;
+    if (!has_shape(set, layout_of(RH_POINT_GROUP), (uint64_t)rows)) return -1;
+    uint8_t *member = rh_alloc((size_t)rows + 1, "io.checkpoint", NULL);
+    bool good = member && (rows == 0 || H5Dread(set, H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, member) >= 0);
+    for (int64_t i = 0; good && i < rows; i++) size += member[i] != 0;
+    rh_free(member);
+    return good ? size * (uniform ? points : 1) : -1;
+}
+
 static herr_t say_object(hid_t root, const char *name, const H5O_info_t *info, void *user)
 {
     if (info->type != H5O_TYPE_DATASET) return 0;
     hid_t set = H5Dopen2(root, name, H5P_DEFAULT);
     if (set < 0) return 0;
     char type[TEXT] = "bytes";
-    int64_t uniform = 0;
+    int64_t uniform = 0, size = -1;
     hid_t space = H5Dget_space(set);
     if (get_text(set, "type", type)) get_int(set, "uniform", &uniform);
     else snprintf(type, sizeof type, "%lld bytes", (long long)H5Sget_simple_extent_npoints(space));
-    say(user, "%s: %s%s\n", name, type, uniform ? ", the same for all" : "");
+    if (strcmp(type, rh_point_type_name(RH_POINT_GROUP)) == 0) size = group_size(set, uniform != 0, ((text *)user)->points);
+    say(user, "%s: %s", name, type);
+    if (size >= 0) say(user, " of %" PRId64 " points", size);
+    say(user, "%s\n", uniform ? ", the same for all" : "");
     H5Sclose(space);
     H5Dclose(set);
     return 0;
@@ -601,12 +626,11 @@ char *rh_checkpoint_describe(const char *path, rh_status *status)
     if (rh_checkpoint_open(path, &r, &scene_hash, status) != RH_OK) return NULL;
     char *words = rh_alloc_zero(ROOM, "io.checkpoint", status);
     if (words) {
-        text t = {words, ROOM};
-        int64_t count = 0;
+        text t = {words, ROOM, 0};
         quiet old = hush();
         H5Aiterate2(r->file, H5_INDEX_NAME, H5_ITER_INC, NULL, say_value, &t);
         hid_t group = H5Gopen2(r->file, "points", H5P_DEFAULT);
-        if (group >= 0 && get_int(group, "count", &count)) say(&t, "points: %" PRId64 "\n", count);
+        if (group >= 0 && get_int(group, "count", &t.points)) say(&t, "points: %" PRId64 "\n", t.points);
         if (group >= 0) H5Gclose(group);
         H5Ovisit2(r->file, H5_INDEX_NAME, H5_ITER_INC, say_object, &t, H5O_INFO_BASIC);
         unhush(old);

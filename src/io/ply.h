@@ -9,11 +9,12 @@
 #include "solid/mesh.h"
 
 // Vertex properties: x y z, then each attribute by its own name (vec3 as name_x name_y name_z; v as vx vy vz). Frame
-// facts go into header comments.
+// facts go into header comments. A group is a uchar property of 0 and 1 and a comment "rheo_group NAME POINTS".
 rh_code rh_ply_write_points(const char *path, const rh_points *points, const rh_frame_info *info, rh_status *status);
 // Points of any origin, ascii or binary of either byte order. Vertex properties x y z become P; vx vy vz, v_x v_y v_z and velocity_x ... become v; nx ny nz N; other
 // triples name_x name_y name_z vectors and name_00 ... name_22 matrices. What is left over keeps its name: whole numbers as int32 (uint as
-// int64), others as float, but in files of ours double as int64, for that is how they are written. Lists and other elements (faces) are passed over, and what
+// int64), others as float, but in files of ours double as int64 and a uchar that a comment rheo_group
+// names as a group, for that is how they are written. Lists and other elements (faces) are passed over, and what
 // cannot be kept (long names, too many) is named in a warning. Values that are no numbers come through. `points` must be empty; `info` (may be NULL) gets what our header comments
 // say, else 24 frames a second and zeros; coordinates are those of the file.
 rh_code rh_ply_read_points(const char *path, rh_points *points, rh_frame_info *info, rh_status *status);

@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Points as PLY. Written binary little-endian, one record a vertex. PLY has no 64-bit integers: int64 attributes are written as
-// double (as large, so records have the size of the attributes), exact up to 2^53. Read from anything that io/ply_parts.h knows.
+// double (as large, so records have the size of the attributes), exact up to 2^53. A group is a uchar
+// that a header comment names a group, with its size: any other uchar is a number. Read from anything that io/ply_parts.h knows.
 #include "io/ply.h"
 
 #include <errno.h>
@@ -45,6 +46,7 @@ static void declare(FILE *file, const rh_attribute *attribute)
     case RH_POINT_I64: fprintf(file, "property double %s\n", attribute->name); break;
     case RH_POINT_VEC3F: declare_components(file, attribute->name, 3); break;
     case RH_POINT_MAT3F: declare_components(file, attribute->name, 9); break;
+    case RH_POINT_GROUP: fprintf(file, "property uchar %s\n", attribute->name); break;
     }
 }
 
@@ -56,6 +58,9 @@ static void write_header(FILE *file, const rh_points *points, const rh_frame_inf
     fprintf(file, "comment rheo_unit m\ncomment rheo_up %s\n", info->z_up ? "z" : "y");
     fprintf(file, "comment rheo_frame %" PRId64 "\ncomment rheo_time %.17g\n", info->frame, info->time);
     fprintf(file, "comment rheo_fps %.17g\ncomment rheo_cell %.17g\n", info->fps, info->cell);
+    for (int i = 0; i < count; i++)
+        if (order[i]->type == RH_POINT_GROUP)
+            fprintf(file, "comment rheo_group %s %" PRId64 "\n", order[i]->name, rh_points_group_size(points, order[i]));
     fprintf(file, "element vertex %" PRId64 "\n", points->count);
     for (int i = 0; i < count; i++) declare(file, order[i]);
     fprintf(file, "end_header\n");
@@ -144,6 +149,8 @@ typedef struct reader {
     rh_ply ply;
     rh_points *points;
     bool ours;
+    rh_word groups[RH_POINTS_MAX_ATTRIBUTES];  // named in comments
+    int group_count;
     slot slots[SLOTS];
     int slot_count;
 } reader;
@@ -162,6 +169,7 @@ static void read_fact(reader *r, rh_word name, rh_word value, rh_frame_info *inf
     double number = 0;
     bool good = fact_number(value, &number);
     if (rh_word_is(name, "rheo_version")) r->ours = true;
+    else if (rh_word_is(name, "rheo_group") && r->group_count < RH_POINTS_MAX_ATTRIBUTES) r->groups[r->group_count++] = value;
     else if (rh_word_is(name, "rheo_up")) info->z_up = rh_word_is(value, "z");
     else if (rh_word_is(name, "rheo_frame")) rh_word_integer(value, &info->frame);
     else if (rh_word_is(name, "rheo_time") && good) info->time = number;
@@ -182,6 +190,15 @@ static void read_facts(reader *r, rh_frame_info *info)
         rh_word name = rh_text_word(&text);
         read_fact(r, name, rh_text_word(&text), info);
     } while (rh_text_next_line(&text));
+}
+
+// Whether a comment of our header calls this property a group.
+static bool is_named_group(const reader *r, const rh_ply_property *p)
+{
+    if (!r->ours || p->type != RH_PLY_UINT8) return false;
+    for (int i = 0; i < r->group_count; i++)
+        if (r->groups[i].length == p->name.length && memcmp(r->groups[i].start, p->name.start, (size_t)p->name.length) == 0) return true;
+    return false;
 }
 
 // How many numbers make up what this property is part of, by its name: 3 (..._x, vx, nx, x), 9 (..._00) or 1; `tail` is what differs.
@@ -238,11 +255,12 @@ static rh_code add_attribute(reader *r, const rh_ply_element *vertex, rh_ply_pro
     size_t length = (size_t)p->name.length, tail = 0;
     rh_ply_property *parts[COMPONENTS] = {p};
     bool fits = length < sizeof name && length > 0;
+    bool group = is_named_group(r, p);
     int numbers = 1;
     if (fits) {
         memcpy(name, p->name.start, length);
         name[length] = 0;
-        numbers = numbers_of(name, length, &tail);
+        if (!group) numbers = numbers_of(name, length, &tail);
         if (!find_parts(r, vertex, name, length, numbers, parts)) parts[0] = p, numbers = 1;
         name_attribute(name, length, numbers, tail);
     }
@@ -252,7 +270,7 @@ static rh_code add_attribute(reader *r, const rh_ply_element *vertex, rh_ply_pro
                p->name.length < 64 ? p->name.length : 64, p->name.start);
         return RH_OK;
     }
-    RH_TRY(rh_points_add(r->points, name, choose_type(r, numbers, p->type), status));
+    RH_TRY(rh_points_add(r->points, name, group ? RH_POINT_GROUP : choose_type(r, numbers, p->type), status));
     for (int k = 0; k < numbers; k++) {
         r->slots[r->slot_count] = (slot){.attribute = r->points->attribute_count - 1, .component = k};
         parts[k]->role = ++r->slot_count;
@@ -314,6 +332,9 @@ static bool put_number(const slot *s, int64_t index, double value)
         if (!(fabs(value) <= 0x1p62)) return false;
         int64_t whole = (int64_t)value;
         memcpy(to, &whole, sizeof whole);
+    } else if (s->type == RH_POINT_GROUP) {
+        if (value != 0 && value != 1) return false;
+        *to = value != 0;
     } else {
         float single = to_float(value);
         memcpy(to, &single, sizeof single);
@@ -327,8 +348,10 @@ static rh_code take_property(reader *r, const rh_ply_property *p, int64_t index,
     double value = 0;
     RH_TRY(take_number(&r->ply, p->type, &value, status));
     if (put_number(&r->slots[p->role - 1], index, value)) return RH_OK;
-    return rh_fail(status, RH_USER, "%s: vertex %lld: found %g for property '%.*s', expected a whole number of %d bits", r->ply.text.name, (long long)index, value,
-                   p->name.length < 64 ? p->name.length : 64, p->name.start, r->slots[p->role - 1].type == RH_POINT_I32 ? 32 : 64);
+    rh_point_type type = r->slots[p->role - 1].type;
+    return rh_fail(status, RH_USER, "%s: vertex %lld: found %g for property '%.*s', expected %s", r->ply.text.name, (long long)index, value,
+                   p->name.length < 64 ? p->name.length : 64, p->name.start,
+                   type == RH_POINT_GROUP ? "0 or 1 (it is a group)" : type == RH_POINT_I32 ? "a whole number of 32 bits" : "a whole number of 64 bits");
 }
 
 static rh_code read_records(reader *r, const rh_ply_element *e, rh_status *status)

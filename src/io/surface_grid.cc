@@ -71,9 +71,9 @@ GridBase::Ptr copy_channel(const rh_band &band, const rh_band_channel &channel)
     case RH_POINT_I32: return copy_values<openvdb::Int32Grid>(band, channel.data);
     case RH_POINT_I64: return copy_values<openvdb::Int64Grid>(band, channel.data);
     case RH_POINT_VEC3F: return copy_values<openvdb::Vec3SGrid>(band, channel.data);
-    case RH_POINT_MAT3F: break;
+    case RH_POINT_MAT3F: case RH_POINT_GROUP: break;  // groups come as float
     }
-    throw std::invalid_argument(std::string("matrices cannot be carried to a surface: ") + channel.name);
+    throw std::invalid_argument(std::string("cannot be carried to a surface: ") + channel.name);
 }
 
 void take_over(const rh_band &band, rh_surface_grid &grid)

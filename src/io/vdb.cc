@@ -7,6 +7,9 @@
 //
 // A position is stored as a float offset from its voxel's centre, computed in double. The error is at most 2^-26 of a
 // cell, less than the rounding of a float P one cell or more away from the origin.
+//
+// Groups are OpenVDB's own: bits of hidden byte attributes, eight groups in each, found by name through the descriptor. So
+// any program that knows groups sees them. OpenVDB keeps the names of groups and of attributes apart, a set of points does not.
 #include "io/vdb_shared.hh"
 
 extern "C" {
@@ -14,6 +17,7 @@ extern "C" {
 }
 
 #pragma GCC visibility push(default)
+#include <openvdb/points/AttributeGroup.h>
 #include <openvdb/points/PointDataGrid.h>
 #pragma GCC visibility pop
 #include <tbb/parallel_sort.h>
@@ -147,6 +151,19 @@ void fill_any(vp::AttributeArray &array, const rh_attribute &attribute, const st
     case RH_POINT_I64: return fill<int64_t>(array, attribute, order, turn);
     case RH_POINT_VEC3F: return fill<openvdb::Vec3f>(array, attribute, order, turn);
     case RH_POINT_MAT3F: return fill<openvdb::math::Mat3s>(array, attribute, order, turn);
+    case RH_POINT_GROUP: return;  // fill_groups
+    }
+}
+
+// Eight groups, the lowest bit first. Expanded for the same reason as in `fill`.
+void fill_groups(vp::AttributeArray &base, const rh_attribute *const *groups, size_t count, const std::vector<uint64_t> &order)
+{
+    auto &array = vp::GroupAttributeArray::cast(base);
+    array.expand(true);
+    for (size_t g = 0; g < count; g++) {
+        const auto *member = static_cast<const uint8_t *>(groups[g]->data);
+        for (size_t i = 0; i < order.size(); i++)
+            if (member[groups[g]->uniform ? 0 : order[i]]) array.setUnsafe(Index(i), vp::GroupType(array.getUnsafe(Index(i)) | 1u << g));
     }
 }
 
@@ -167,26 +184,34 @@ openvdb::NamePair file_type(rh_point_type type)
     case RH_POINT_I64: return Array<int64_t>::attributeType();
     case RH_POINT_VEC3F: return Array<openvdb::Vec3f>::attributeType();
     case RH_POINT_MAT3F: return Array<openvdb::math::Mat3s>::attributeType();
+    case RH_POINT_GROUP: return vp::GroupAttributeArray::attributeType();
     case RH_POINT_F32: break;
     }
     return Array<float>::attributeType();
 }
 
-std::vector<const rh_attribute *> attributes_to_write(const rh_points *points)
+std::vector<const rh_attribute *> attributes_to_write(const rh_points *points, bool groups)
 {
     std::vector<const rh_attribute *> list;
     for (int i = 0; i < points->attribute_count; i++) {
         const rh_attribute &attribute = points->attributes[i];
-        if (!attribute.transient && std::strcmp(attribute.name, "P") != 0) list.push_back(&attribute);
+        const bool wanted = !attribute.transient && (attribute.type == RH_POINT_GROUP) == groups;
+        if (wanted && std::strcmp(attribute.name, "P") != 0) list.push_back(&attribute);
     }
     return list;
 }
 
-vp::AttributeSet::Descriptor::Ptr describe_attributes(const std::vector<const rh_attribute *> &list)
+constexpr size_t GROUPS_A_BYTE = 8;
+
+// P, the attributes, then the bytes of the groups.
+vp::AttributeSet::Descriptor::Ptr describe_attributes(const std::vector<const rh_attribute *> &list, const std::vector<const rh_attribute *> &groups)
 {
     auto descriptor = vp::AttributeSet::Descriptor::create(Array<openvdb::Vec3f>::attributeType());
     for (const rh_attribute *attribute : list)
         descriptor = descriptor->duplicateAppend(attribute->name, file_type(attribute->type));
+    for (size_t g = 0; g < groups.size(); g += GROUPS_A_BYTE)
+        descriptor = descriptor->duplicateAppend(descriptor->uniqueName("__group"), file_type(RH_POINT_GROUP));
+    for (size_t g = 0; g < groups.size(); g++) descriptor->setGroup(groups[g]->name, g, /*checkValidOffset=*/true);
     return descriptor;
 }
 
@@ -202,8 +227,8 @@ vp::PointDataTree::Ptr build_tree(const Source &source, const std::vector<Entry>
         tree->addLeaf(leaves.back());  // owns it from here
     }
     starts.push_back(entries.size());
-    const auto list = attributes_to_write(source.points);
-    const auto descriptor = describe_attributes(list);
+    const auto list = attributes_to_write(source.points, false), groups = attributes_to_write(source.points, true);
+    const auto descriptor = describe_attributes(list, groups);
     vp::AttributeArray::ScopedRegistryLock lock;
     tbb::parallel_for(size_t(0), leaves.size(), [&](size_t l) {
         std::vector<uint64_t> order;
@@ -214,6 +239,8 @@ vp::PointDataTree::Ptr build_tree(const Source &source, const std::vector<Entry>
         fill_positions(leaves[l]->attributeArray(0), source, order);
         for (size_t a = 0; a < list.size(); a++)
             fill_any(leaves[l]->attributeArray(a + 1), *list[a], order, source.turn);
+        for (size_t g = 0; g < groups.size(); g += GROUPS_A_BYTE)
+            fill_groups(leaves[l]->attributeArray(1 + list.size() + g / GROUPS_A_BYTE), &groups[g], std::min(GROUPS_A_BYTE, groups.size() - g), order);
     });
     return tree;
 }
@@ -222,7 +249,7 @@ vp::PointDataTree::Ptr build_tree(const Source &source, const std::vector<Entry>
 std::string uniform_names(const rh_points *points)
 {
     std::string names;
-    for (const rh_attribute *attribute : attributes_to_write(points))
+    for (const rh_attribute *attribute : attributes_to_write(points, false))
         if (attribute->uniform) names += std::string(attribute->name) + ' ';
     return names;
 }
@@ -243,7 +270,7 @@ rh_code write_points(const char *path, const char *temporary, const Source &sour
 
 // ---------------------------------------------------------------------------------------------------------- reading
 
-enum class Kind { f32, f64, i32, i64, vec3f, vec3d, mat3f, unknown };
+enum class Kind { f32, f64, i32, i64, vec3f, vec3d, mat3f, group, unknown };
 
 Kind kind_of(const openvdb::Name &type)
 {
@@ -262,6 +289,7 @@ rh_point_type our_type(Kind kind)
     case Kind::i64: return RH_POINT_I64;
     case Kind::vec3f: case Kind::vec3d: return RH_POINT_VEC3F;
     case Kind::mat3f: return RH_POINT_MAT3F;
+    case Kind::group: return RH_POINT_GROUP;
     default: return RH_POINT_F32;
     }
 }
@@ -304,16 +332,37 @@ void copy_any(const vp::AttributeArray &array, Kind kind, Index count, void *to)
     case Kind::vec3f: return copy_values<openvdb::Vec3f>(array, count, size, to);
     case Kind::vec3d: return copy_values<openvdb::Vec3d>(array, count, size, to);
     case Kind::mat3f: return copy_values<openvdb::math::Mat3s>(array, count, size, to);
-    case Kind::unknown: return;
+    case Kind::group: case Kind::unknown: return;
     }
 }
 
+// A damaged file may name places that a leaf does not have; the library only asserts that it does.
+const vp::AttributeArray *array_at(const vp::AttributeSet &set, size_t place) { return place < set.size() ? set.getConst(place) : nullptr; }
+
 const vp::AttributeArray &array_of(const Leaf &leaf, const Column &column)
 {
-    const vp::AttributeArray *array = leaf.attributeSet().getConst(column.name);
+    const vp::AttributeArray *array = array_at(leaf.attributeSet(), leaf.attributeSet().find(column.name));
     if (!array || kind_of(array->valueType()) != column.kind || array->stride() != 1 || array->size() < leaf.getLastValue())
         throw std::runtime_error("a leaf has no proper attribute " + column.name);
     return *array;
+}
+
+// The byte array that holds a group of a leaf, and the group's bit. Throws when there is none.
+const vp::GroupAttributeArray &group_of(const Leaf &leaf, const openvdb::Name &name, vp::GroupType &bit)
+{
+    const auto index = leaf.attributeSet().groupIndex(name);
+    const vp::AttributeArray *array = array_at(leaf.attributeSet(), index.first);
+    if (!array || !vp::isGroup(*array) || array->stride() != 1 || array->size() < leaf.getLastValue() || index.second >= GROUPS_A_BYTE)
+        throw std::runtime_error("a leaf has no proper group " + name);
+    bit = vp::GroupType(1u << index.second);
+    return vp::GroupAttributeArray::cast(*array);
+}
+
+void copy_group(const Leaf &leaf, const openvdb::Name &name, Index count, uint8_t *to)
+{
+    vp::GroupType bit;
+    const vp::GroupAttributeArray &array = group_of(leaf, name, bit);
+    for (Index i = 0; i < count; i++) to[i] = (array.getUnsafe(i) & bit) != 0;
 }
 
 // The voxel of every point: offsets must rise and stay within the attribute, or the file is damaged.
@@ -360,6 +409,22 @@ bool is_uniform(const std::vector<const Leaf *> &leaves, const Column &column, c
     return true;
 }
 
+// Groups in the order of their bits. Always one value a point: whoever looks for a group may want to change it.
+void plan_groups(const char *path, const vp::AttributeSet &set, std::vector<Column> &columns)
+{
+    std::multimap<size_t, openvdb::Name> by_bit;
+    for (const auto &entry : set.descriptor().groupMap()) by_bit.emplace(entry.second, entry.first);
+    for (const auto &entry : by_bit) {
+        const openvdb::Name &name = entry.second;
+        const auto same = [&](const Column &column) { return column.name == name; };
+        const bool taken = name == "P" || std::any_of(columns.begin(), columns.end(), same);
+        const bool fits = !name.empty() && name.size() < RH_POINT_NAME && columns.size() + 1 < RH_POINTS_MAX_ATTRIBUTES;
+        if (fits && !taken) columns.push_back(Column{name, Kind::group, false});
+        else rh_log(RH_LOG_WARNING, "%s: point group %s is skipped: %s", path, name.c_str(),
+                    taken ? "an attribute has that name" : "its name is too long, or there are too many");
+    }
+}
+
 // What can be read, in the order of the file; the rest is named in a warning.
 std::vector<Column> plan_columns(const char *path, const std::vector<const Leaf *> &leaves, const std::string &listed)
 {
@@ -368,7 +433,7 @@ std::vector<Column> plan_columns(const char *path, const std::vector<const Leaf 
     std::map<size_t, openvdb::Name> by_position;
     for (const auto &entry : set.descriptor().map()) by_position[entry.second] = entry.first;
     for (const auto &entry : by_position) {
-        const vp::AttributeArray *array = set.getConst(entry.first);
+        const vp::AttributeArray *array = array_at(set, entry.first);
         if (!array || entry.second == "P") continue;
         if (vp::isGroup(*array)) continue;
         const Kind kind = vp::isString(*array) ? Kind::unknown : kind_of(array->valueType());
@@ -382,6 +447,7 @@ std::vector<Column> plan_columns(const char *path, const std::vector<const Leaf 
         column.uniform = is_uniform(leaves, column, listed);
         columns.push_back(column);
     }
+    plan_groups(path, set, columns);
     return columns;
 }
 
@@ -403,7 +469,7 @@ rh_code add_columns(const std::vector<const Leaf *> &leaves, std::vector<Column>
 
 Column position_column(const Leaf &leaf)
 {
-    const vp::AttributeArray *array = leaf.attributeSet().getConst("P");
+    const vp::AttributeArray *array = array_at(leaf.attributeSet(), leaf.attributeSet().find("P"));
     const Kind kind = array ? kind_of(array->valueType()) : Kind::unknown;
     if (kind != Kind::vec3f && kind != Kind::vec3d) throw std::runtime_error("the points have no positions P");
     return Column{"P", kind, false};
@@ -433,10 +499,10 @@ rh_code copy_points(const char *path, const vp::PointDataGrid &grid, rh_points *
         if (position.kind == Kind::vec3f) copy_positions<openvdb::Vec3f>(leaf, positions, grid.transform(), P + starts[l]);
         else copy_positions<openvdb::Vec3d>(leaf, positions, grid.transform(), P + starts[l]);
         for (const Column &column : columns) {
-            const size_t size = rh_point_type_size(our_type(column.kind));
-            const vp::AttributeArray &array = array_of(leaf, column);
-            if (!column.uniform)
-                copy_any(array, column.kind, count, static_cast<char *>(column.data) + size_t(starts[l]) * size);
+            char *to = static_cast<char *>(column.data) + size_t(starts[l]) * rh_point_type_size(our_type(column.kind));
+            if (column.kind == Kind::group) copy_group(leaf, column.name, count, reinterpret_cast<uint8_t *>(to));
+            else if (!column.uniform) copy_any(array_of(leaf, column), column.kind, count, to);
+            else array_of(leaf, column);  // proper in every leaf, read or not
         }
     });
     return RH_OK;
@@ -463,6 +529,17 @@ rh_code read_points(const char *path, rh_points *points, rh_frame_info *info, rh
 
 // ------------------------------------------------------------------------------------------------------ description
 
+uint64_t group_size(const std::vector<const Leaf *> &leaves, const openvdb::Name &name)
+{
+    uint64_t size = 0;
+    for (const Leaf *leaf : leaves) {
+        vp::GroupType bit;
+        const vp::GroupAttributeArray &array = group_of(*leaf, name, bit);
+        for (Index i = 0; i < leaf->getLastValue(); i++) size += (array.getUnsafe(i) & bit) != 0;
+    }
+    return size;
+}
+
 void describe_points(std::ostream &out, const vp::PointDataGrid &grid)
 {
     uint64_t count = 0;
@@ -473,9 +550,10 @@ void describe_points(std::ostream &out, const vp::PointDataGrid &grid)
     out << ", attributes";
     const vp::AttributeSet &set = leaves[0]->attributeSet();
     for (const auto &entry : set.descriptor().map()) {
-        const vp::AttributeArray *array = set.getConst(entry.second);
-        if (array) out << ' ' << entry.first << ':' << (vp::isString(*array) ? "string" : array->valueType());
+        const vp::AttributeArray *array = array_at(set, entry.second);
+        if (array && !vp::isGroup(*array)) out << ' ' << entry.first << ':' << (vp::isString(*array) ? "string" : array->valueType());
     }
+    for (const auto &entry : set.descriptor().groupMap()) out << ", group " << entry.first << " of " << group_size(leaves, entry.first) << " points";
 }
 
 // The least and the largest value of active voxels; of vectors the largest length.

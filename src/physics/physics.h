@@ -25,9 +25,11 @@ typedef struct rh_surroundings {
     double cell;    // m
     uint64_t seed;
     rh_dvec3 gravity;
-    // Acceleration (m/s^2) of all body forces at a point, gravity included; NULL = gravity alone.
-    rh_dvec3 (*acceleration)(rh_dvec3 point, double time, const void *user);
+    // Acceleration (m/s^2) of all body forces at a point, gravity included: the mean over the times from < to, so that intervals without gap
+    // or overlap miss no short pulse and count none twice. NULL = gravity alone from the middle of the last step to the end of this one.
+    rh_dvec3 (*acceleration)(rh_dvec3 point, double from, double to, const void *user);
     const void *user;
+    double strongest;          // m/s^2: bound of the acceleration until the end of the frame, for the choice of a time step
     rh_obstacles *obstacles;
     const rh_inflow *inflows;  // active ones
     int inflow_count;
@@ -63,6 +65,7 @@ typedef struct rh_physics {
     // Particles seeded or emitted fill 1 / per_cell(params) of a cell each.
     int (*per_cell_axis)(const void *params);  // particles per cell and axis (2 -> 8 a cell in 3D)
     double (*density)(const void *params);     // kg/m^3 of the material at rest
+    bool on_lattice;  // particles start exactly on the lattice; else jittered, and fitted to the surfaces of bodies
     // Bytes the method needs at its peak for so many particles and grid tiles, particles included (for `rheo check`).
     int64_t (*predict_bytes)(const void *params, int dimension, int64_t particles, int64_t tiles);
 } rh_physics;

@@ -26,6 +26,7 @@ static const type_facts types[RH_POINT_TYPES] = {
     [RH_POINT_I64] = {sizeof(int64_t), "int64", "points.int64"},
     [RH_POINT_VEC3F] = {sizeof(rh_vec3), "vec3f", "points.vec3f"},
     [RH_POINT_MAT3F] = {sizeof(mat3f), "mat3f", "points.mat3f"},
+    [RH_POINT_GROUP] = {sizeof(uint8_t), "group", "points.group"},
 };
 
 size_t rh_point_type_size(rh_point_type type) { return types[type].size; }
@@ -211,6 +212,7 @@ static void gather(rh_point_type type, const void *from, void *to, const uint32_
     case RH_POINT_I64: GATHER(int64_t); break;
     case RH_POINT_VEC3F: GATHER(rh_vec3); break;
     case RH_POINT_MAT3F: GATHER(mat3f); break;
+    case RH_POINT_GROUP: GATHER(uint8_t); break;
     }
 }
 
@@ -240,6 +242,17 @@ rh_code rh_points_permute(rh_points *points, const uint32_t *order, int64_t coun
     }
     points->count = count;
     return RH_OK;
+}
+
+int64_t rh_points_group_size(const rh_points *points, const rh_attribute *group)
+{
+    RH_ASSERT(group->type == RH_POINT_GROUP);
+    const uint8_t *member = group->data;
+    if (group->uniform) return member[0] ? points->count : 0;
+    int64_t size = 0;
+#pragma omp parallel for schedule(static) reduction(+ : size)
+    for (int64_t i = 0; i < points->count; i++) size += member[i] != 0;
+    return size;
 }
 
 static bool attribute_is_valid(const rh_points *points, int index)

@@ -22,9 +22,11 @@ typedef enum rh_point_type {
     RH_POINT_I64,    // int64_t
     RH_POINT_VEC3F,  // rh_vec3
     RH_POINT_MAT3F,  // float[9], rows
+    RH_POINT_GROUP,  // uint8_t, 1: the point is in the group of that name, 0: it is not; no other value
 } rh_point_type;
 
-enum { RH_POINT_TYPES = 5, RH_POINTS_MAX_ATTRIBUTES = 32, RH_POINT_NAME = 32 };
+// Room for 32 groups beside what methods and users need.
+enum { RH_POINT_TYPES = 6, RH_POINTS_MAX_ATTRIBUTES = 64, RH_POINT_NAME = 32 };
 
 typedef struct rh_attribute {
     char name[RH_POINT_NAME];
@@ -46,7 +48,7 @@ void rh_points_init(rh_points *points);
 void rh_points_free(rh_points *points);
 
 size_t rh_point_type_size(rh_point_type type);
-const char *rh_point_type_name(rh_point_type type);  // "float", "int32", "int64", "vec3f", "mat3f"
+const char *rh_point_type_name(rh_point_type type);  // "float", "int32", "int64", "vec3f", "mat3f", "group"
 
 // Adds an attribute (zero for existing points); does nothing when it exists with that type, RH_USER when with another.
 rh_code rh_points_add(rh_points *points, const char *name, rh_point_type type, rh_status *status);
@@ -60,6 +62,8 @@ rh_code rh_points_reserve(rh_points *points, int64_t capacity, rh_status *status
 rh_code rh_points_resize(rh_points *points, int64_t count, rh_status *status);
 // Point i becomes what point order[i] was, for i < count; count may be smaller than the old one (that is how points are removed).
 rh_code rh_points_permute(rh_points *points, const uint32_t *order, int64_t count, rh_status *status);
+
+int64_t rh_points_group_size(const rh_points *points, const rh_attribute *group);  // how many points are in it
 
 bool rh_points_is_valid(const rh_points *points);  // structure only; for assertions and tests
 uint64_t rh_points_hash(const rh_points *points);  // of all bits, in id order when "id" exists: independent of the sort

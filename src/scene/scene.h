@@ -55,7 +55,10 @@ typedef struct rh_force_key { double time; rh_dvec3 acceleration; } rh_force_key
 typedef struct rh_uniform_force { rh_dvec3 acceleration; rh_list keys; } rh_uniform_force;  // keys: rh_force_key, added
 typedef struct rh_radial_force { rh_dvec3 center; double acceleration, radius; } rh_radial_force;  // > 0 pulls inwards
 typedef struct rh_swirl_force { rh_dvec3 center, axis; double acceleration, radius; } rh_swirl_force;
-typedef enum rh_force_kind { RH_FORCE_UNIFORM, RH_FORCE_RADIAL, RH_FORCE_SWIRL } rh_force_kind;
+// At the time `at`, over `duration` (s): a velocity of strength / distance^2 away from the centre (in two dimensions strength / distance), at most
+// max_speed (m/s), none beyond the radius.
+typedef struct rh_explosion_force { rh_dvec3 center; double strength, radius, max_speed, at, duration; } rh_explosion_force;
+typedef enum rh_force_kind { RH_FORCE_UNIFORM, RH_FORCE_RADIAL, RH_FORCE_SWIRL, RH_FORCE_EXPLOSION } rh_force_kind;
 typedef struct rh_force_params { char *name; rh_variant force; double start, stop; } rh_force_params;
 
 typedef enum rh_up_axis { RH_UP_Y, RH_UP_Z } rh_up_axis;

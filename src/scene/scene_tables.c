@@ -71,7 +71,21 @@ static rh_code check_swirl(const void *object, const char **field, rh_status *st
 static const rh_param_table swirl_table = {"swirl", "A force around an axis, for a whirlpool.", swirl_rows,
                                            RH_PARAM_COUNT(swirl_rows), sizeof(rh_swirl_force), check_swirl};
 
-static const rh_param_table *const force_tables[] = {&uniform_table, &radial_table, &swirl_table, NULL};  // order of rh_force_kind
+#define AT(field) offsetof(rh_explosion_force, field)
+static const rh_param explosion_rows[] = {
+    {"center", RH_PARAM_VEC3, AT(center), "m", .required = true, .help = "where it goes off"},
+    {"strength", RH_PARAM_FLOAT, AT(strength), "m^3/s", .required = true,
+     .help = "speed given at 1 m; it falls with the distance squared (in two dimensions, in m^2/s, with the distance); negative pulls inwards"},
+    {"radius", RH_PARAM_FLOAT, AT(radius), "m", NULL, 1e-6, NO_LIMIT, .required = true, .help = "reach: nothing happens beyond this distance from the centre"},
+    {"max_speed", RH_PARAM_FLOAT, AT(max_speed), "m/s", NULL, 1e-6, NO_LIMIT, .required = true, .help = "the most it gives, near the centre"},
+    {"at", RH_PARAM_FLOAT, AT(at), "s", NULL, 0, NO_LIMIT, .required = true, .help = "simulated time at which it goes off"},
+    {"duration", RH_PARAM_FLOAT, AT(duration), "s", "0.03333333333333333", 1e-6, NO_LIMIT, .help = "how long it pushes; the sum does not depend on it"},
+};
+#undef AT
+static const rh_param_table explosion_table = {"explosion", "A short push away from a point, for explosions under water.", explosion_rows,
+                                               RH_PARAM_COUNT(explosion_rows), sizeof(rh_explosion_force), NULL};
+
+static const rh_param_table *const force_tables[] = {&uniform_table, &radial_table, &swirl_table, &explosion_table, NULL};  // order of rh_force_kind
 
 static rh_code check_times(double start, double stop, const char **field, rh_status *status)
 {
@@ -99,7 +113,13 @@ static const rh_param force_rows[] = {
 static rh_code check_force(const void *object, const char **field, rh_status *status)
 {
     const rh_force_params *force = object;
-    return check_times(force->start, force->stop, field, status);
+    RH_TRY(check_times(force->start, force->stop, field, status));
+    if (force->force.kind != RH_FORCE_EXPLOSION) return RH_OK;
+    const rh_explosion_force *e = force->force.value;
+    if (e->at >= force->start && e->at + e->duration <= force->stop) return RH_OK;
+    *field = "force";
+    return rh_fail(status, RH_USER, "the explosion lasts from %g s to %g s, expected within start and stop, which are %g s and %g s", e->at,
+                   e->at + e->duration, force->start, force->stop);
 }
 
 static const rh_param_table force_table = {"force", "A body force beside gravity, given as an acceleration.", force_rows,

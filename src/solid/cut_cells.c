@@ -11,7 +11,7 @@
 #include "base/random.h"
 
 enum { ZERO, ONE, REACH, DEPTH, CONSTANTS };  // shared pages
-enum { OPEN = 0, WALL = 3, DISTANCE = 6, SHARE = 7, VOLUME = 8, PAGES = 9 };
+enum { OPEN = 0, WALL = 3, DISTANCE = 6, SHARE = 7, VOLUME = 8, ROOM = 9, PASS = 10, PAGES = 13 };
 enum { CHUNK = 32, BATCH = 16 };  // pages allocated together; tiles made between provisions
 
 typedef struct rh_cut_entry {
@@ -337,6 +337,12 @@ static void make_tile(const work *w, int32_t t)
     keep_page(cache, e, DISTANCE, values.distance);
     keep_page(cache, e, SHARE, values.share);
     keep_page(cache, e, VOLUME, values.volume);
+    if (cache->blur) {
+        rh_blur_values blurred;
+        rh_blur_tile_make(w->tiles, w->obstacles, &near, cache->blur, t, &blurred);
+        keep_page(cache, e, ROOM, blurred.room);
+        for (int a = 0; a < w->tiles->dimension; a++) keep_page(cache, e, PASS + a, blurred.pass[a]);
+    }
     memcpy(e->releases, values.releases, sizeof e->releases);
     e->touch = values.touch;
     e->free = e->pages[DISTANCE] == constant(cache, REACH);
@@ -359,14 +365,16 @@ static rh_code new_table(const float ***table, const rh_tiles *tiles, rh_arena *
     return *table ? RH_OK : RH_MEMORY;
 }
 
-static rh_code new_view(rh_cut_cells *cut, const rh_tiles *tiles, bool releases, rh_arena *arena, rh_status *status)
+static rh_code new_view(rh_cut_cells *cut, const rh_tiles *tiles, bool blur, bool releases, rh_arena *arena, rh_status *status)
 {
     size_t count = (size_t)tiles->count + 1;
     *cut = (rh_cut_cells){0};
     for (int a = 0; a < tiles->dimension; a++) {
         RH_TRY(new_table(&cut->open[a], tiles, arena, status));
         RH_TRY(new_table(&cut->wall[a], tiles, arena, status));
+        if (blur) RH_TRY(new_table(&cut->pass[a], tiles, arena, status));
     }
+    if (blur) RH_TRY(new_table(&cut->room, tiles, arena, status));
     RH_TRY(new_table(&cut->distance, tiles, arena, status));
     RH_TRY(new_table(&cut->share, tiles, arena, status));
     RH_TRY(new_table(&cut->volume, tiles, arena, status));
@@ -388,6 +396,8 @@ static void fill_view(const work *w, rh_cut_cells *cut)
         cut->distance[t] = e->pages[DISTANCE];
         cut->share[t] = e->pages[SHARE];
         cut->volume[t] = e->pages[VOLUME];
+        if (cut->room) cut->room[t] = e->pages[ROOM];
+        for (int a = 0; a < w->tiles->dimension && cut->room; a++) cut->pass[a][t] = e->pages[PASS + a];
         cut->faces[t] = e->faces;
         cut->touch[t] = e->touch;
         cut->kind[t] = e->free ? RH_TILE_FREE : e->movable ? RH_TILE_MOVING : RH_TILE_CUT;
@@ -399,7 +409,7 @@ static rh_code update(rh_cut_cells *cut, rh_cut_cache *cache, const rh_tiles *ti
 {
     work w = {.cache = cache, .tiles = tiles, .obstacles = obstacles};
     size_t count = (size_t)tiles->count + 1;
-    RH_TRY(new_view(cut, tiles, obstacles->any_separating, arena, status));
+    RH_TRY(new_view(cut, tiles, cache->blur > 0, obstacles->any_separating, arena, status));
     rh_arena_mark mark = rh_arena_save(arena);
     w.entry_of = rh_arena_take(arena, count * sizeof *w.entry_of, status);
     w.list = rh_arena_take(arena, count * sizeof *w.list, status);
@@ -420,7 +430,9 @@ rh_code rh_cut_cells_build(rh_cut_cells *cut, rh_cut_cache *cache, const rh_tile
                            rh_status *status)
 {
     if (cache->dimension != tiles->dimension || cache->h != tiles->h) {
+        int blur = cache->blur;
         rh_cut_cache_free(cache);
+        cache->blur = blur;
         cache->dimension = tiles->dimension;
         cache->h = tiles->h;
     }
@@ -452,6 +464,7 @@ rh_code rh_cut_cells_own(rh_cut_cells *cut, const rh_tiles *tiles, int32_t t, rh
     for (int a = 0; a < tiles->dimension; a++) {
         RH_TRY(own_page(&cut->open[a][t], tiles->cells, arena, &own->open[a], status));
         RH_TRY(own_page(&cut->wall[a][t], tiles->cells, arena, &own->wall[a], status));
+        if (cut->room) RH_TRY(own_page(&cut->pass[a][t], tiles->cells, arena, &own->pass[a], status));
     }
     own->poured = rh_arena_take_zero(arena, (size_t)tiles->cells, status);
     own->faces = rh_arena_take(arena, 3 * sizeof *own->faces, status);

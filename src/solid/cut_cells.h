@@ -11,10 +11,12 @@
 // and kept while the tile is there; tiles near solids that have moved since they were made are made again. What is kept equals what a fresh
 // cache would hold, bit by bit, so a resumed run does not tell.
 #pragma once
+#include "solid/blur.h"
 #include "solid/cut_tile.h"
 
 // All zero is an empty cache.
 typedef struct rh_cut_cache {
+    int blur;                          // set before the first build: points per cell and axis for `room` and `pass`; 0 = those are not wanted
     int dimension;
     float h;
     float *constants;                  // owned: the shared pages
@@ -43,6 +45,8 @@ typedef struct rh_cut_cells {
     const float **distance;      // m, cell centres, positive in free space, clamped to +-4 cells
     const float **share;         // 0..1: share of each cell's linear weight function in free space
     const float **volume;        // 0..1: share of each cell in free space
+    const float **room;          // 0..1: blur.h; NULL when not wanted
+    const float **pass[3];       // 0..1: blur.h; NULL when not wanted
     const rh_cut_faces **faces;  // [3] per tile: faces whose velocity a wall gives
     const uint64_t **releases;   // [8] per tile, by layer: bits of cells at separating walls; NULL when there are none
     const uint8_t **poured;      // per cell: bit a for a face of axis a in an inflow; NULL in tiles without, and when there are none
@@ -62,6 +66,7 @@ bool rh_cut_cache_is_valid(const rh_cut_cache *cache);  // every page and entry 
 // Copies of a tile's values for this step only, to be written to.
 typedef struct rh_cut_own {
     float *open[3], *wall[3];
+    float *pass[3];  // NULL when not wanted
     uint8_t *poured;
     rh_cut_faces *faces;
 } rh_cut_own;

@@ -251,6 +251,33 @@ static void prolong(const rh_level *level, const float *coarse, float *x)
     }
 }
 
+void rh_multigrid_prolong(const rh_multigrid *m, int l, const float *coarse, float *x) { prolong(&m->levels[l], coarse, x); }
+
+void rh_multigrid_restrict(const rh_multigrid *m, int l, const float *b, float *coarse)
+{
+    const rh_level *level = &m->levels[l];
+    const rh_poisson *a = &level->a;
+    EACH_TILE
+    for (int32_t n = 0; n < a->count; n++)
+        shrink(a, b + (int64_t)n * a->cells, a->dimension == 3 ? 0.5f : 1, coarse + (int64_t)level->parent[n] * a->cells + corner_of(a, n));
+}
+
+void rh_multigrid_restrict_bound(const rh_multigrid *m, int l, const float *lower, float *coarse)
+{
+    const rh_level *level = &m->levels[l];
+    const rh_poisson *a = &level->a;
+    int deep = a->dimension == 3;
+    for (int64_t c = 0; c < (int64_t)m->levels[l + 1].a.count * a->cells; c++) coarse[c] = -INFINITY;
+    EACH_TILE
+    for (int32_t n = 0; n < a->count; n++)
+        for (int c = 0; c < a->cells; c++) {
+            int64_t v = (int64_t)n * a->cells + c;
+            int to = (c & 7) / 2 + 8 * ((c >> 3 & 7) / 2) + (deep ? 64 * ((c >> 6) / 2) : 0);
+            float *most = coarse + (int64_t)level->parent[n] * a->cells + corner_of(a, n) + to;
+            if ((a->unknown[v >> 3] >> (v & 7) & 1) && lower[v] > *most) *most = lower[v];
+        }
+}
+
 // Steps `from` to `degree` - 1 of the polynomial; returns the vector that holds the result, x or y.
 static float *smooth(const rh_poisson *a, int from, int degree, double lowest, const float *b, float *x, float *y, double *sums)
 {

@@ -27,3 +27,9 @@ float rh_multigrid_first_weight(void);
 // One cycle for A x = b, from the first smoothing step in x. The result is in x or in `scratch`: the one returned; both are overwritten. sums (may be
 // NULL) becomes b . result per tile.
 float *rh_multigrid_cycle(const rh_multigrid *m, const float *b, float *x, float *scratch, double *sums);
+
+// Between level l of the hierarchy and l + 1, for problems posed on every level. A right-hand side goes down as the cycle's do, a bound as the largest
+// of the unknowns in each coarse cell (-INFINITY where there are none), and a solution up, each unknown taking its coarse cell's value.
+void rh_multigrid_restrict(const rh_multigrid *m, int l, const float *b, float *coarse);
+void rh_multigrid_restrict_bound(const rh_multigrid *m, int l, const float *lower, float *coarse);
+void rh_multigrid_prolong(const rh_multigrid *m, int l, const float *coarse, float *x);  // added to x

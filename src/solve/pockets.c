@@ -5,6 +5,8 @@
 // tile borders by union-find, in order of tiles. A piece with air that reaches no border is finished and forgotten: spray costs nothing here.
 #include "solve/pockets.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 static const uint64_t WEST = 0x0101010101010101ull, SOUTH = 0xffull;
@@ -202,14 +204,17 @@ static void piece_lower(const rh_pocket_piece *p, const rh_poisson *a, float mea
     }
 }
 
-void rh_pockets_balance(const rh_pockets *pockets, const rh_poisson *a, float *v)
+static void find_means(const rh_pockets *pockets, const rh_poisson *a, const float *v)
 {
-    if (pockets->count == 0) return;
 #pragma omp parallel for schedule(static) if (pockets->count > 8)
     for (int32_t p = 0; p < pockets->count; p++) pockets->sums[p] = piece_sum(&pockets->pieces[p], a, v);
     for (int32_t g = 0; g < pockets->groups; g++) pockets->means[g] = 0;
     for (int32_t p = 0; p < pockets->count; p++) pockets->means[pockets->pieces[p].group] += pockets->sums[p];
     for (int32_t g = 0; g < pockets->groups; g++) pockets->means[g] /= (double)pockets->sizes[g];
+}
+
+static void take_out_means(const rh_pockets *pockets, const rh_poisson *a, float *v)
+{
 #pragma omp parallel for schedule(static) if (pockets->count > 8)
     for (int32_t p = 0; p < pockets->count; p++) {
         int32_t tile = pockets->pieces[p].tile;
@@ -217,4 +222,74 @@ void rh_pockets_balance(const rh_pockets *pockets, const rh_poisson *a, float *v
         for (int32_t q = p; q < pockets->count && pockets->pieces[q].tile == tile; q++)
             piece_lower(&pockets->pieces[q], a, (float)pockets->means[pockets->pieces[q].group], v);
     }
+}
+
+void rh_pockets_balance(const rh_pockets *pockets, const rh_poisson *a, float *v)
+{
+    if (pockets->count == 0) return;
+    find_means(pockets, a, v);
+    take_out_means(pockets, a, v);
+}
+
+void rh_pockets_balance_free(const rh_pockets *pockets, const rh_poisson *a, const uint8_t *free, float *v)
+{
+    if (pockets->count == 0) return;
+    find_means(pockets, a, v);
+    for (int32_t p = 0; p < pockets->count; p++) {
+        const rh_pocket_piece *part = &pockets->pieces[p];
+        const uint8_t *own = free + (int64_t)part->tile * (a->cells / 8);
+        for (int r = 0; r < a->cells / 8; r++)
+            if (part->bits[r >> 3] >> (8 * (r & 7)) & 255 & ~(uint64_t)own[r]) pockets->means[part->group] = 0;
+    }
+    take_out_means(pockets, a, v);
+}
+
+// How far a row of the pocket lies above its bound; infinite for other cells.
+static rh_f8 above_bound(const rh_pocket_piece *p, const rh_poisson *a, const float *lower, const float *x, int r)
+{
+    int64_t c = (int64_t)p->tile * a->cells + 8 * r;
+    rh_f8 l = lower ? rh_f8_load(lower + c) : rh_f8_all(0);
+    return rh_f8_select(row_mask(p, r), rh_f8_load(x + c) - l, rh_f8_all(INFINITY));
+}
+
+bool rh_pockets_sink(const rh_pockets *pockets, const rh_poisson *a, const float *lower, const float *g, float *x)
+{
+    if (pockets->count == 0) return false;
+    find_means(pockets, a, g);
+    double *depth = pockets->sums;  // per piece; then per pocket in means
+    for (int32_t p = 0; p < pockets->count; p++) {
+        rh_f8 least = rh_f8_all(INFINITY);
+        for (int r = 0; r < a->cells / 8; r++) least = rh_f8_min(least, above_bound(&pockets->pieces[p], a, lower, x, r));
+        depth[p] = INFINITY;
+        for (int i = 0; i < 8; i++) depth[p] = fmin(depth[p], (double)least[i]);
+    }
+    for (int32_t n = 0; n < pockets->groups; n++) pockets->means[n] = pockets->means[n] > 0 ? INFINITY : 0;
+    for (int32_t p = 0; p < pockets->count; p++) pockets->means[pockets->pieces[p].group] = fmin(pockets->means[pockets->pieces[p].group], depth[p]);
+    bool any = false;
+    for (int32_t n = 0; n < pockets->groups; n++) {
+        if (!isfinite(pockets->means[n])) pockets->means[n] = 0;
+        any = any || pockets->means[n] > 0;
+    }
+    if (any) take_out_means(pockets, a, x);
+    return any;
+}
+
+static bool has_bound(const rh_pocket_piece *p, const rh_poisson *a, const float *lower)
+{
+    for (int r = 0; r < a->cells / 8; r++) {
+        rh_i8 bound = rh_f8_load(lower + (int64_t)p->tile * a->cells + 8 * r) > -FLT_MAX;
+        if (rh_i8_bits(bound & row_mask(p, r))) return true;
+    }
+    return false;
+}
+
+void rh_pockets_relieve(const rh_pockets *pockets, const rh_poisson *a, const float *lower, float *v)
+{
+    if (pockets->count == 0) return;
+    find_means(pockets, a, v);
+    for (int32_t p = 0; p < pockets->count; p++) {
+        double *mean = &pockets->means[pockets->pieces[p].group];
+        if (*mean > 0 && (!lower || has_bound(&pockets->pieces[p], a, lower))) *mean = 0;
+    }
+    take_out_means(pockets, a, v);
 }

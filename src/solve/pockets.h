@@ -24,3 +24,11 @@ typedef struct rh_pockets {
 rh_code rh_pockets_find(rh_pockets *pockets, const rh_poisson *a, rh_arena *arena, rh_status *status);
 // Takes the mean of v over each pocket out of it.
 void rh_pockets_balance(const rh_pockets *pockets, const rh_poisson *a, float *v);
+// The same, only for pockets all of whose cells are in `free` (bits as in rh_poisson.unknown).
+void rh_pockets_balance_free(const rh_pockets *pockets, const rh_poisson *a, const uint8_t *free, float *v);
+// Lowers x by a constant in every pocket that is all above its bound and whose g = A x + v has a positive mean, until a cell meets its bound: the way down that no
+// conjugate gradient can find, because A does not see constants. Returns whether any was lowered.
+bool rh_pockets_sink(const rh_pockets *pockets, const rh_poisson *a, const float *lower, const float *g, float *x);
+// For the complementarity problem x >= lower, A x + v >= 0 (lower NULL: 0): makes v balanced in pockets where nothing else can, those with a negative sum,
+// and those where no cell has a bound.
+void rh_pockets_relieve(const rh_pockets *pockets, const rh_poisson *a, const float *lower, float *v);

@@ -66,10 +66,10 @@ static rh_code find_group(rh_surface_cloud *cloud, rh_status *status)
     cloud->group = NULL;
     if (!name || !*name || cloud->points->count == 0) return RH_OK;
     const rh_attribute *found = rh_points_find(cloud->points, name);
-    if (found && found->type == RH_POINT_I32 && !found->uniform) return cloud->group = found->data, RH_OK;
+    if (found && (found->type == RH_POINT_I32 || found->type == RH_POINT_GROUP) && !found->uniform) return cloud->group = found, RH_OK;
     char names[512];
     list_attributes(cloud->points, names, sizeof names);
-    return rh_fail(status, RH_USER, "group: found no int32 attribute '%s' in the points, which have %s", name, names);
+    return rh_fail(status, RH_USER, "group: found no group or int32 attribute '%s' in the points, which have %s", name, names);
 }
 
 // --- points that can be used --------------------------------------------------------------------------------------

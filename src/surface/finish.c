@@ -208,10 +208,21 @@ static rh_code pack(finisher *f, rh_status *status)
 }
 
 // --- attributes (SRF-17) ------------------------------------------------------------------------------------------
+// A group is float on the surface, 0 or 1: so it can be the mask of a filter, and a mesh can interpolate it.
+static rh_point_type channel_type(const rh_attribute *attribute) { return attribute->type == RH_POINT_GROUP ? RH_POINT_F32 : attribute->type; }
+
+static void copy_value(const rh_attribute *attribute, uint32_t point, char *to)
+{
+    size_t size = rh_point_type_size(attribute->type), at = attribute->uniform ? 0 : point;
+    const char *from = (const char *)attribute->data + at * size;
+    float member = from[0] != 0;
+    if (attribute->type == RH_POINT_GROUP) memcpy(to, &member, sizeof member);
+    else memcpy(to, from, size);
+}
+
 static void fill_channel(const finisher *f, const rh_attribute *attribute, rh_band_channel *channel)
 {
     size_t size = rh_point_type_size(channel->type);
-    const char *values = attribute->data;
 #pragma omp parallel for schedule(dynamic, 8)
     for (int32_t l = 0; l < f->band->count; l++) {
         const uint32_t *nearest = f->from->nearest[f->source[l]];
@@ -220,7 +231,7 @@ static void fill_channel(const finisher *f, const rh_attribute *attribute, rh_ba
         for (int k = 0; k < RH_TILE && nearest; k++)
             for (uint64_t bits = f->band->active[l].layer[k]; bits; bits &= bits - 1) {
                 int c = 64 * k + __builtin_ctzll(bits);
-                if (nearest[c] != RH_NO_POINT) memcpy(out + (size_t)c * size, values + (attribute->uniform ? 0 : nearest[c]) * size, size);
+                if (nearest[c] != RH_NO_POINT) copy_value(attribute, nearest[c], out + (size_t)c * size);
             }
     }
 }
@@ -233,8 +244,8 @@ static rh_code add_channel(finisher *f, const char *attribute, const char *name,
     RH_ASSERT(found && band->channel_count < RH_BAND_CHANNELS);  // rh_surfacing_build has looked
     rh_band_channel *channel = &band->channels[band->channel_count];
     snprintf(channel->name, sizeof channel->name, "%s", name);
-    channel->type = found->type;
-    channel->data = rh_alloc((size_t)band->count * RH_LEAF * rh_point_type_size(found->type) + 1, "surface.band", status);
+    channel->type = channel_type(found);
+    channel->data = rh_alloc((size_t)band->count * RH_LEAF * rh_point_type_size(channel->type) + 1, "surface.band", status);
     if (!channel->data) return RH_MEMORY;
     band->channel_count++;
     fill_channel(f, found, channel);

@@ -20,7 +20,7 @@ typedef struct rh_surface_cloud {
     const rh_vec3 *position;    // m
     const float *radius;        // m, before radius_scale; NULL when all are `radius_all`
     float radius_all;
-    const int32_t *group;       // not 0: gets an ellipsoid; NULL: all do
+    const rh_attribute *group;  // int32 or a group, not 0: gets an ellipsoid; NULL: all do
     double mean_radius, largest_radius, voxel;  // m
     double widest;              // m: how far neighbours are looked for at most
     rh_tiles cells;             // search cells
@@ -35,6 +35,12 @@ typedef struct rh_surface_cloud {
 static inline float rh_cloud_radius(const rh_surface_cloud *c, uint32_t p)
 {
     return (c->radius ? c->radius[p] : c->radius_all) * (float)c->params->radius_scale;
+}
+
+static inline bool rh_cloud_in_group(const rh_surface_cloud *c, uint32_t p)
+{
+    if (!c->group) return true;
+    return c->group->type == RH_POINT_GROUP ? ((const uint8_t *)c->group->data)[p] != 0 : ((const int32_t *)c->group->data)[p] != 0;
 }
 
 // Removes what cannot be used, sorts, finds the depths. Everything else is in the arena.

@@ -275,7 +275,7 @@ static void plain_sphere(const shaper *s, uint32_t p, float *reach)
 
 static bool wants_ellipsoid(const shaper *s, int depth, uint32_t p)
 {
-    return s->cloud->params->mode == RH_SURFACING_ELLIPSOID && depth < s->cloud->sphere_depth && (!s->cloud->group || s->cloud->group[p]);
+    return s->cloud->params->mode == RH_SURFACING_ELLIPSOID && depth < s->cloud->sphere_depth && rh_cloud_in_group(s->cloud, p);
 }
 
 // Rows of the tile (bit j + 8 k) with cells that are not deep.

@@ -36,7 +36,7 @@ typedef struct rh_surfacing_params {
     double radius_scale;
     int64_t half_band;       // voxels
     char *attributes;        // names to carry to the surface besides velocity, separated by blanks; NULL = none
-    char *group;             // integer attribute: only points where it is not 0 get ellipsoids; NULL = all
+    char *group;             // point group or integer attribute: only points in it, or where it is not 0, get ellipsoids; NULL = all
     bool skip_deep;          // points far inside are not looked at
     // ellipsoid
     double search_radius;    // particle radii

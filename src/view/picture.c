@@ -66,6 +66,7 @@ rh_code rh_picture_values(const rh_points *points, const char *attribute, float 
         case RH_POINT_F32: values[i] = ((const float *)a->data)[k]; break;
         case RH_POINT_I32: values[i] = (float)((const int32_t *)a->data)[k]; break;
         case RH_POINT_I64: values[i] = (float)((const int64_t *)a->data)[k]; break;
+        case RH_POINT_GROUP: values[i] = ((const uint8_t *)a->data)[k] != 0; break;
         default: values[i] = rh_v3_length(((const rh_vec3 *)a->data)[k]);
         }
     }
@@ -102,6 +103,8 @@ rh_code rh_picture_range(const rh_points *points, const char *attribute, double 
     rh_code code = rh_picture_values(points, attribute, values, status);
     if (code == RH_OK) trimmed(values, points->count, 1, 0.005, &from, &to);
     rh_free(values);
+    const rh_attribute *named = rh_points_find(points, attribute);
+    if (named && named->type == RH_POINT_GROUP) from = 0, to = 1;  // a small group would be trimmed away
     if (code != RH_OK || !(from <= to)) return code;
     if (from >= 0 && from < 0.5 * to) from = 0;  // a scale that begins at zero is easier to read
     if (from == 0 && to > 0) to = rh_round_up(to);

@@ -56,6 +56,7 @@ static double pick(const picker *p, int64_t i)
         for (int k = 0; k < 9; k++) sum += (double)m[k] * m[k];
         return sqrt(sum);
     }
+    case RH_POINT_GROUP: return ((const uint8_t *)a->data)[at] != 0;
     }
     return NAN;
 }
@@ -125,6 +126,9 @@ static rh_code choose(frame *f, int64_t limit, rh_status *status)
     return RH_OK;
 }
 
+// A group's scale is 0 to 1 always: of a small one the trimmed range would be 0 to 0, and nobody would see it.
+static bool is_group(const frame *f) { return f->value.attribute && f->value.attribute->type == RH_POINT_GROUP; }
+
 static void measure(frame *f)
 {
     f->box = (rh_dbox){{0, 0, 0}, {0, 0, 0}};
@@ -138,6 +142,7 @@ static void measure(frame *f)
         if (isfinite(value)) f->low = fmin(f->low, value), f->high = fmax(f->high, value);
     }
     if (f->low > f->high) f->low = f->high = 0;
+    if (is_group(f)) f->low = 0, f->high = 1;
 }
 
 // From the numbers themselves: 65535 bins are fine enough for a legend.
@@ -154,6 +159,7 @@ static rh_code find_typical(frame *f, rh_status *status)
     double step = (f->high - f->low) / (RH_WIRE_NO_VALUE - 1);
     f->typical[0] = f->low + step * low;
     f->typical[1] = f->low + step * high;
+    if (is_group(f)) f->typical[0] = 0, f->typical[1] = 1;
     return RH_OK;
 }
 

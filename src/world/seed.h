@@ -12,6 +12,7 @@
 typedef struct rh_seeder {
     const rh_stage_set *stage;
     double spacing;     // m between particles
+    bool on_lattice;    // particles start exactly on the lattice
     int dimension;
     uint64_t seed;
     int64_t next_id;
@@ -19,7 +20,7 @@ typedef struct rh_seeder {
     double *emitted_until;     // per emitter: the time of its last emission; negative before the first (owned)
 } rh_seeder;
 
-rh_code rh_seeder_init(rh_seeder *seeder, const rh_stage_set *stage, int particles_per_axis, rh_status *status);
+rh_code rh_seeder_init(rh_seeder *seeder, const rh_stage_set *stage, int particles_per_axis, bool on_lattice, rh_status *status);
 void rh_seeder_free(rh_seeder *seeder);
 
 // Fills all bodies. Points need P, v and id. RH_USER when a body has no end or no particle fits into it.

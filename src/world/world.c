@@ -56,7 +56,7 @@ static void set_surroundings(rh_world *w)
     w->around = (rh_surroundings){.dimension = (int)scene->dimension, .cell = scene->cell, .seed = (uint64_t)scene->seed, .gravity = scene->gravity,
                                   .obstacles = &w->stage.obstacles, .inflows = w->inflows};
     if (scene->dimension == 2) w->around.gravity.z = 0;
-    if (scene->forces.count) w->around.acceleration = rh_forces_acceleration, w->around.user = scene;
+    w->around.user = scene;
 }
 
 static rh_code build(rh_world *w, rh_status *status)
@@ -64,7 +64,7 @@ static rh_code build(rh_world *w, rh_status *status)
     const rh_scene *scene = w->scene;
     rh_points_init(&w->points);
     RH_TRY(rh_stage_build(scene, &w->stage, status));
-    RH_TRY(rh_seeder_init(&w->seeder, &w->stage, w->physics->per_cell_axis(scene->physics.value), status));
+    RH_TRY(rh_seeder_init(&w->seeder, &w->stage, w->physics->per_cell_axis(scene->physics.value), w->physics->on_lattice, status));
     RH_TRY(rh_points_add(&w->points, "P", RH_POINT_VEC3F, status));
     RH_TRY(rh_points_add(&w->points, "v", RH_POINT_VEC3F, status));
     RH_TRY(rh_points_add(&w->points, "id", RH_POINT_I64, status));
@@ -143,9 +143,12 @@ rh_code rh_world_step(rh_world *w, double dt_limit, double *dt, rh_status *statu
     w->around.step = w->step;
     w->around.previous_dt = w->last_dt;
     w->around.inflow_count = rh_inflows(&w->seeder, w->time, w->inflows, MAX_INFLOWS);
+    w->around.strongest = rh_forces_strongest(w->scene, w->time, w->time + dt_limit);
     double step = choose_step(w, dt_limit);
     if (!(step > 1e-9 * dt_limit) || !isfinite(step))
         return rh_fail(status, RH_NUMERIC, "step %lld at time %g s: the velocities are so high that no time step is small enough", (long long)w->step + 1, w->time);
+    bool forces = rh_forces_act(w->scene, w->time - w->last_dt, w->time + step);
+    w->around.acceleration = forces ? rh_forces_acceleration : NULL;
     rh_code code = w->physics->step(w->method, &w->around, step, &w->points, &w->report, status);
     if (code != RH_OK) {
         rh_status_prefix(status, "step %lld at time %g s", (long long)w->step + 1, w->time);
@@ -445,7 +448,7 @@ rh_code rh_world_predict(const rh_scene *scene, rh_prediction *out, rh_status *s
     rh_stage_set stage;
     rh_seeder seeder = {0};
     rh_code code = rh_stage_build(scene, &stage, status);
-    if (code == RH_OK) code = rh_seeder_init(&seeder, &stage, physics->per_cell_axis(scene->physics.value), status);
+    if (code == RH_OK) code = rh_seeder_init(&seeder, &stage, physics->per_cell_axis(scene->physics.value), physics->on_lattice, status);
     if (code == RH_OK) code = rh_seed_count(&seeder, &out->particles, status);
     if (code == RH_OK) {
         double end = frame_time(scene, scene->frames.last), volume = pow(seeder.spacing, (double)scene->dimension), emitted = 0;

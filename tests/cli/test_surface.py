@@ -262,6 +262,26 @@ class Files(Surfaces):
         self.assertRegex(out, r"(?m)^part: int32, ")
         self.assertRegex(self.rheo("info", "surface/surface.0001.ply")[0], r"nz, (heat, part|part, heat)")
 
+    def test_groups(self):
+        """Points with groups: passed over; carried to the surface as 0 and 1, good for a mask; a choice of ellipsoids."""
+        positions = block()
+        lines = ["ply", "format ascii 1.0", "comment rheo_version test", f"comment rheo_group low {len(positions) // 2}", f"element vertex {len(positions)}",
+                 *(f"property {kind}" for kind in ("float x", "float y", "float z", "float radius", "uchar low")), "end_header"]
+        lines += [f"{x} {y} {z} {RADIUS} {int(y < 0.3)}" for x, y, z in positions]
+        (self.folder / "g.0001.ply").write_text("\n".join(lines) + "\n")
+        self.assertRegex(self.rheo("info", "g.0001.ply")[0], rf"(?m)^  rheo_group low {len(positions) // 2}$")
+        self.rheo("surface", "g.0001.ply", "--quiet", "--out", "plain")
+        self.rheo("surface", "g.0001.ply", "--quiet", "--out", "carried", "--mesh", "--set", "attributes=low")
+        out, _ = self.rheo("info", "carried/surface.0001.vdb")
+        self.assertRegex(out, r"(?m)^low: float, .*, 0 to 1")
+        filters = lambda more: ("--set", "attributes=low", "--set", "filters=[{kind: mean, iterations: 3%s}]" % more)
+        self.rheo("surface", "g.0001.ply", "--quiet", "--out", "all", *filters(""))
+        self.rheo("surface", "g.0001.ply", "--quiet", "--out", "masked", *filters(", mask: low"))
+        self.rheo("surface", "g.0001.ply", "--quiet", "--out", "chosen", "--set", "group=low")
+        bytes_of = lambda name: self.files(name)["surface.0001.vdb"]
+        self.assertNotEqual(bytes_of("all"), bytes_of("masked"))
+        self.assertNotEqual(bytes_of("plain"), bytes_of("chosen"))
+
 
 class Wrong(Surfaces):
     """Exit 2 (1 where the system refused), the message, and nothing on disk."""
@@ -318,7 +338,7 @@ class Wrong(Surfaces):
         self.assert_refused("p.0001.ply: the points have no attribute radius or pscale of type float (found P, heat, part); give one, as in --set radius=", p)
         r = ["--set", "radius=0.06"]
         self.assert_refused("p.0001.ply: attributes: the points have no 'haet'; did you mean 'heat'? (they have P, heat, part)", p, *r, "--set", "attributes=part haet")
-        self.assert_refused("p.0001.ply: group: found no int32 attribute 'wet' in the points, which have P, heat, part", p, *r, "--set", "group=wet")
+        self.assert_refused("p.0001.ply: group: found no group or int32 attribute 'wet' in the points, which have P, heat, part", p, *r, "--set", "group=wet")
         self.assert_refused("filters[0].mask: found 'heat', expected one of the attributes carried", p, *r, "--set", "filters=[{kind: mean, mask: heat}]")
         self.assert_refused("filters[0].mask: 'part' is int32, expected float", p, *r, "--set", "attributes=part", "--set", "filters=[{kind: mean, mask: part}]")
         self.points("p.0002.ply", rows, ("x", "y", "z", "heat", "part"))

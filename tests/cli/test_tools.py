@@ -74,6 +74,34 @@ class Layers(Planted):
         self.assert_found("check-layers", "no sources", argument=self.root / "src" / "physics")
 
 
+class Meshes(Planted):
+    """What tools/make-mesh writes is closed and faces outwards, and the meshes beside the scenes are what it writes."""
+
+    def make(self, kind):
+        path = self.root / "mesh.obj"
+        subprocess.run([sys.executable, str(SOURCE / "tools" / "make-mesh"), kind, str(path)], check=True)
+        rows = [line.split() for line in path.read_text().splitlines()]
+        vertices = [tuple(map(float, r[1:])) for r in rows if r[0] == "v"]
+        return path.read_bytes(), vertices, [tuple(int(i) - 1 for i in r[1:]) for r in rows if r[0] == "f"]
+
+    def test_closed_and_outward(self):
+        volumes = {"torus-knot": 0.0066, "sphere": 0.52, "cone": 0.26, "city": 4.2e5, "terrain": 2545}
+        for kind, expected in volumes.items():
+            _, v, faces = self.make(kind)
+            edges = [(f[i], f[(i + 1) % 3]) for f in faces for i in range(3)]
+            self.assertEqual(len(edges), len(set(edges)), kind)
+            self.assertEqual(set(edges), {(b, a) for a, b in edges}, kind)
+            volume = sum(v[a][0] * (v[b][1] * v[c][2] - v[b][2] * v[c][1]) + v[a][1] * (v[b][2] * v[c][0] - v[b][0] * v[c][2])
+                         + v[a][2] * (v[b][0] * v[c][1] - v[b][1] * v[c][0]) for a, b, c in faces) / 6
+            self.assertAlmostEqual(volume / expected, 1, delta=0.02, msg=f"{kind}: {volume}")
+
+    def test_committed(self):
+        meshes = sorted((SOURCE / "scenes" / "meshes").glob("*.obj"))
+        self.assertGreaterEqual(len(meshes), 4)
+        for mesh in meshes:
+            self.assertEqual(self.make(mesh.stem.replace("_", "-"))[0], mesh.read_bytes(), mesh.name)
+
+
 class Prefix(Planted):
     def archive(self, text):
         source = self.put("a.c", text)

@@ -23,6 +23,8 @@ static rh_code fill(rh_points *points, int64_t count, rh_status *status)
     RH_TRY(rh_points_add(points, "kind", RH_POINT_I32, status));
     RH_TRY(rh_points_add(points, "C", RH_POINT_MAT3F, status));
     RH_TRY(rh_points_add_uniform(points, "radius", RH_POINT_F32, &radius, status));
+    RH_TRY(rh_points_add(points, "spray", RH_POINT_GROUP, status));
+    RH_TRY(rh_points_add(points, "foam", RH_POINT_GROUP, status));
     RH_TRY(rh_points_resize(points, count, status));
     rh_vec3 *P = rh_points_data(points, "P", RH_POINT_VEC3F), *v = rh_points_data(points, "v", RH_POINT_VEC3F);
     int64_t *id = rh_points_data(points, "id", RH_POINT_I64);
@@ -31,6 +33,8 @@ static rh_code fill(rh_points *points, int64_t count, rh_status *status)
         P[i] = rh_v3(rh_random(1, u, 0, 0), 2 + rh_random(1, u, 0, 1), 4 + rh_random(1, u, 0, 2));
         v[i] = rh_v3(1, 2, 3);
         id[i] = 5000000000 + i;
+        ((uint8_t *)rh_points_data(points, "spray", RH_POINT_GROUP))[i] = i % 4 == 0;
+        ((uint8_t *)rh_points_data(points, "foam", RH_POINT_GROUP))[i] = i % 10 == 0;
     }
     return RH_OK;
 }
@@ -77,6 +81,7 @@ static rh_code read_foreign(const char *path, rh_status *status)
             rh_vec3 p = *(rh_vec3 *)attribute->data;
             printf(" %.9g %.9g %.9g", (double)p.x, (double)p.y, (double)p.z);
         }
+        if (attribute->type == RH_POINT_GROUP) printf(" %lld", (long long)rh_points_group_size(&points, attribute));
         printf("\n");
     }
     rh_points_free(&points);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Rheo authors
 """OpenVDB's own programs open our frames: vdb_tool finds every point, vdb_ax every attribute by name and type and no
-others; and we open what vdb_ax wrote, with types that we do not write ourselves."""
+others, and every group; and we open what vdb_ax wrote, with types that we do not write ourselves."""
 import os
 import shutil
 import sys
@@ -43,10 +43,28 @@ def check_foreign(helper, frame, folder):
     code = 'double@d = 0.5; vec3d@w = {1,2,3}; string@name = "x"; int16@small = 3; addtogroup("g"); float@radius = 0.25f;'
     run(tool("vdb_ax"), "-i", frame, "-o", out, "-s", code)
     text = run(helper, "--read", out)
-    for line in ("1000 points", "P vec3f", "id int64", "d float 0.5", "w vec3f 1 2 3", "radius float 0.25"):
+    for line in ("1000 points", "P vec3f", "id int64", "d float 0.5", "w vec3f 1 2 3", "radius float 0.25",
+                 "spray group 250", "foam group 100", "g group 1000"):
         check(line in text, f"expected '{line}' from a file of vdb_ax, found\n{text}")
     for word in ("name", "small"):
         check(word not in text, f"'{word}' is of a type that should be skipped, found\n{text}")
+
+
+def check_groups(helper, frame, folder):
+    """Our groups are OpenVDB's: vdb_ax finds their points, those alone, and what it changes comes back to us."""
+    out = os.path.join(folder, "groups.vdb")
+    run(tool("vdb_tool"), "-read", frame, "-write", out)  # which names no groups, but must pass them on
+    text = run(helper, "--read", out)
+    check("spray group 250" in text and "foam group 100" in text, f"expected the groups in a file of vdb_tool, found\n{text}")
+    # A quarter is spray, a tenth foam, a twentieth both: ids count from 5000000000.
+    code = ('if (ingroup("spray")) { vec3f@v = {0, 0, 0}; addtogroup("slow"); } if (ingroup("spray") && ingroup("foam")) addtogroup("both"); '
+            'if (ingroup("spray") == (int64@id % 4 == 0)) addtogroup("right"); if (ingroup("nobody")) addtogroup("wrong"); '
+            'if (vec3f@v.x == 0) removefromgroup("foam");')
+    run(tool("vdb_ax"), "-i", frame, "-o", out, "-s", code)
+    text = run(helper, "--read", out)
+    for line in ("spray group 250", "slow group 250", "both group 50", "right group 1000", "foam group 50"):
+        check(line in text, f"expected '{line}' from a file of vdb_ax, found\n{text}")
+    check("wrong group 0" in text or "wrong" not in text, f"expected nobody in 'wrong', found\n{text}")
 
 
 def main():
@@ -67,6 +85,7 @@ def main():
             text = run(tool("vdb_tool"), "-read", os.path.join(folder, "empty.vdb"), "-print")
             check("points" in text, f"empty.vdb: no points grid\n{text}")
             check_foreign(sys.argv[2], frames(folder)[0], folder)
+            check_groups(sys.argv[2], frames(folder)[0], folder)
     finally:
         if temporary:
             shutil.rmtree(folder)

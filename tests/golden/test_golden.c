@@ -16,7 +16,7 @@
 #define TANK "solids:\n - {inside_out: true, shape: {box: {min: [0, 0, 0], max: [0.8, 0.8, 0.4]}}}\n"
 #define WATER "bodies:\n - {shape: {box: {min: [0, 0, 0], max: [0.3, 0.5, 0.4]}}}\n"
 
-#define SPLASH "rheo: 1\ncell: 0.04\nframes: {last: 8}\nphysics: {liquid: {}}\n" WATER TANK " - {shape: {sphere: {center: [0.55, 0.05, 0.2], radius: 0.12}}}\n"
+#define FALL "rheo: 1\ncell: 0.04\nframes: {last: 8}\nphysics: {liquid: {}}\n" WATER TANK " - {shape: {sphere: {center: [0.55, 0.05, 0.2], radius: 0.12}}}\n"
 
 // `surface`: not the particles count but the band made of them, in this mode (counted from 1).
 typedef struct golden { const char *name, *text; int surface; } golden;
@@ -39,9 +39,22 @@ static const golden scenes[] = {
                      "emitters:\n - {velocity: [1.5, 0.5, 0], start: 0.02, stop: 0.25, shape: {sphere: {center: [0.15, 0.5, 0.2], radius: 0.08}}}\n"
                      "sinks:\n - {start: 0.1, shape: {box: {min: [0.6, 0, 0], max: [0.8, 0.2, 0.4]}}}\n"
                      "forces:\n - {force: {swirl: {center: [0.4, 0, 0.2], axis: [0, 1, 0], acceleration: 3, radius: 0.4}}}\n", 0},
-    {"surface_ellipsoid", SPLASH, 1 + RH_SURFACING_ELLIPSOID},
-    {"surface_sphere", SPLASH, 1 + RH_SURFACING_SPHERE},
-    {"surface_solenthaler", SPLASH, 1 + RH_SURFACING_SOLENTHALER},
+    {"splash_dam", "rheo: 1\ncell: 0.05\nframes: {last: 8}\nphysics: {splash: {}}\n" WATER TANK " - {shape: {sphere: {center: [0.55, 0.05, 0.2], radius: 0.12}}}\n", 0},
+    {"splash_variants", "rheo: 1\ncell: 0.02\ndimension: 2\nframes: {last: 8}\nphysics: {splash: {prediction: flux, cfl: 0.25, form: density, advection: euler, suction_depth: 3, "
+                        "preconditioner: mic, expansion: gradient, estimate_norm: true}}\n" WATER TANK, 0},
+    {"splash_moving", "rheo: 1\ncell: 0.05\nframes: {last: 6}\nphysics: {splash: {particles_per_axis: 2}}\n" WATER TANK
+                      " - {wall: no_slip, shape: {box: {min: [0.35, -0.1, 0.1], max: [0.45, 0.6, 0.3]}}, motion: {interpolation: smooth, pivot: [0.4, 0.2, 0.2], "
+                      "keys: [{time: 0}, {time: 0.2, translate: [-0.2, 0, 0], rotate: [0, 60, 20]}, {time: 0.4}]}}\n", 0},
+    {"splash_emitter", "rheo: 1\ncell: 0.05\nframes: {last: 8}\nphysics: {splash: {particles_per_axis: 2}}\n"
+                       "bodies:\n - {shape: {box: {min: [0, 0, 0], max: [0.8, 0.2, 0.4]}}}\n" TANK
+                       "emitters:\n - {velocity: [1.5, 0.5, 0], start: 0.02, stop: 0.25, shape: {sphere: {center: [0.15, 0.5, 0.2], radius: 0.1}}}\n"
+                       "sinks:\n - {start: 0.1, shape: {box: {min: [0.6, 0, 0], max: [0.8, 0.2, 0.4]}}}\n"
+                       "forces:\n - {force: {explosion: {center: [0.4, 0.1, 0.2], strength: 0.05, radius: 0.3, max_speed: 5, at: 0.1}}}\n", 0},
+    {"splash_bilateral", "rheo: 1\ncell: 0.05\nframes: {last: 8}\nphysics: {splash: {incompressibility: bilateral, particles_per_axis: 2}}\n" WATER TANK
+                         " - {shape: {sphere: {center: [0.55, 0.05, 0.2], radius: 0.12}}}\n", 0},
+    {"surface_ellipsoid", FALL, 1 + RH_SURFACING_ELLIPSOID},
+    {"surface_sphere", FALL, 1 + RH_SURFACING_SPHERE},
+    {"surface_solenthaler", FALL, 1 + RH_SURFACING_SOLENTHALER},
 };
 enum { SCENES = sizeof scenes / sizeof scenes[0] };
 

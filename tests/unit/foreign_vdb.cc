@@ -5,6 +5,7 @@
 #pragma GCC visibility push(default)
 #include <openvdb/openvdb.h>
 #include <openvdb/points/PointConversion.h>
+#include <openvdb/points/PointGroup.h>
 #include <openvdb/tools/LevelSetSphere.h>
 #pragma GCC visibility pop
 
@@ -52,6 +53,12 @@ extern "C" void foreign_points(const char *path, int count)
     std::vector<Vec3s> directions(velocities);
     for (Vec3s &d : directions) d.normalize();
     add<Vec3s, vp::UnitVecCodec>(grid->tree(), order->tree(), "N", directions);
+    std::vector<short> fast;
+    for (float size : sizes) fast.push_back(size > 0.02f);
+    vp::appendGroup(grid->tree(), "v");
+    vp::appendGroup(grid->tree(), "fast");
+    vp::setGroup(grid->tree(), "v", true);
+    vp::setGroup(grid->tree(), order->tree(), fast, "fast");
     grid->setName("fluid");
     write(path, {grid});
 }

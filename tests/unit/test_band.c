@@ -354,7 +354,7 @@ static void mistakes_are_named(void **state)
     fails_with(&s, "no 'color'; did you mean 'colour'?");
     set_text(&s.params.attributes, "");
     set_text(&s.params.group, "crowd");
-    fails_with(&s, "group: found no int32 attribute 'crowd'");
+    fails_with(&s, "group: found no group or int32 attribute 'crowd'");
     set_text(&s.params.group, "");
     s.params.voxel = 1e-5;
     fails_with(&s, "too many voxels");

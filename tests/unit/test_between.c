@@ -69,6 +69,9 @@ static void some_come_and_go(void **state)
         make(&b, 3, true, true);
         assert_ok(rh_points_add_uniform(&a, "radius", RH_POINT_F32, &small, &status));
         assert_ok(rh_points_add(&b, "radius", RH_POINT_F32, &status));
+        assert_ok(rh_points_add(&a, "spray", RH_POINT_GROUP, &status));
+        assert_ok(rh_points_add(&b, "spray", RH_POINT_GROUP, &status));
+        ((uint8_t *)rh_points_data(&a, "spray", RH_POINT_GROUP))[1] = ((uint8_t *)rh_points_data(&b, "spray", RH_POINT_GROUP))[0] = 1;
         const int64_t ids_a[3] = {1, 2, 3}, ids_b[3] = {-4, 2, 1};
         for (int i = 0; i < 3; i++) {
             put(&a, i, ids_a[i], 0);
@@ -84,6 +87,7 @@ static void some_come_and_go(void **state)
         assert_true(memcmp(&P(&a)[0], &P(&a)[1], sizeof(rh_vec3)) == 0);
         assert_near(P(&a)[2].x, 1 + 2 * s * dt, 1e-6);  // in a straight line
         assert_near(V(&a)[2].x, 2, 0);
+        assert_memory_equal(rh_points_data(&a, "spray", RH_POINT_GROUP), "\0\1\0\1", (size_t)a.count);  // those of this frame, and the newcomer's
         const rh_attribute *radius = rh_points_find(&a, "radius");
         assert_true(radius->uniform == (s < 0.5));
         if (s >= 0.5) {

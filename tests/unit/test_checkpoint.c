@@ -34,6 +34,9 @@ static rh_points make(int64_t count)
     assert_int_equal(rh_points_add(&points, "age", RH_POINT_F32, NULL), RH_OK);
     assert_int_equal(rh_points_add_uniform(&points, "radius", RH_POINT_F32, &radius, NULL), RH_OK);
     assert_int_equal(rh_points_add_uniform(&points, "stretch", RH_POINT_MAT3F, m, NULL), RH_OK);
+    uint8_t all = 1;
+    assert_int_equal(rh_points_add(&points, "spray", RH_POINT_GROUP, NULL), RH_OK);
+    assert_int_equal(rh_points_add_uniform(&points, "everyone", RH_POINT_GROUP, &all, NULL), RH_OK);
     rh_points_find(&points, "C")->transient = true;
     assert_int_equal(rh_points_resize(&points, count, NULL), RH_OK);
     for (int a = 0; a < 6; a++) {
@@ -41,6 +44,7 @@ static rh_points make(int64_t count)
         size_t total = rh_point_type_size(points.attributes[a].type) * (size_t)count;
         for (size_t i = 0; i < total; i++) bytes[i] = (unsigned char)rh_random_bits(9, i, (uint32_t)a, 0);
     }
+    for (int64_t i = 0; i < count; i += 3) ((uint8_t *)rh_points_data(&points, "spray", RH_POINT_GROUP))[i] = 1;
     return points;
 }
 
@@ -118,9 +122,49 @@ static void state_comes_back_to_the_bit(void **state)
     assert_non_null(strstr(text, "scene_hash: fedcba9876543210"));
     assert_non_null(strstr(text, "points: 500000"));
     assert_non_null(strstr(text, "points/radius: float, the same for all"));
+    assert_non_null(strstr(text, "points/spray: group of 166667 points\n"));
+    assert_non_null(strstr(text, "points/everyone: group of 500000 points, the same for all\n"));
     assert_non_null(strstr(text, "state/liquid: 3 bytes"));
     rh_free(text);
     scratch_remove(&s);
+}
+
+static void a_group_holds_only_0_and_1(void **state)
+{
+    (void)state;
+    scratch s = scratch_make();
+    scratch_path path = scratch_at(&s, "c.h5");
+    rh_status status = {0};
+    rh_points points = make(10), read;
+    ((uint8_t *)rh_points_data(&points, "spray", RH_POINT_GROUP))[9] = 2;
+    assert_int_equal(save(path.text, &points, &status), RH_OK);
+    rh_checkpoint_reader *r;
+    uint64_t hash;
+    rh_points_init(&read);
+    assert_int_equal(rh_checkpoint_open(path.text, &r, &hash, &status), RH_OK);
+    assert_int_equal(rh_checkpoint_get_points(r, &read, &status), RH_USER);
+    assert_non_null(strstr(status.message, "damaged: dataset spray"));
+    assert_int_equal(read.attribute_count, 0);
+    rh_checkpoint_close(r);
+    rh_points_free(&points);
+    scratch_remove(&s);
+}
+
+// A file from before there were groups, kept for the fuzzer.
+static void an_old_checkpoint_loads(void **state)
+{
+    (void)state;
+    rh_status status = {0};
+    rh_checkpoint_reader *r;
+    uint64_t hash;
+    rh_points points;
+    rh_points_init(&points);
+    assert_int_equal(rh_checkpoint_open(RHEO_SOURCE_DIR "/tests/fuzz/corpus/checkpoint/small.h5", &r, &hash, &status), RH_OK);
+    assert_int_equal(rh_checkpoint_get_points(r, &points, &status), RH_OK);
+    assert_true(rh_points_is_valid(&points));
+    assert_true(points.count > 0 && rh_points_find(&points, "P"));
+    rh_points_free(&points);
+    rh_checkpoint_close(r);
 }
 
 static void what_is_missing_is_said(void **state)
@@ -352,6 +396,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(state_comes_back_to_the_bit),
+        cmocka_unit_test(a_group_holds_only_0_and_1),
+        cmocka_unit_test(an_old_checkpoint_loads),
         cmocka_unit_test(what_is_missing_is_said),
         cmocka_unit_test(abandoned_leaves_nothing),
         cmocka_unit_test(a_full_disk_is_noticed),

@@ -327,20 +327,26 @@ static void turning(void **state)
 static void chosen_points(void **state)
 {
     (void)state;
-    rh_status status = {0};
-    set s;
-    begin(&s);
-    s.params.search_radius = 5;
-    rh_free(s.params.group);
-    assert_non_null(s.params.group = rh_strdup("chosen", "test", &status));
-    scatter(&s, 3000, 7);
-    assert_ok(rh_points_add(&s.points, "chosen", RH_POINT_I32, &status));
-    int32_t *chosen = rh_points_data(&s.points, "chosen", RH_POINT_I32);
-    for (int i = 0; i < 3000; i++) chosen[i] = i % 3 == 0;
-    build(&s);
-    assert_int_equal(s.report.ellipsoids + s.report.droplets, 1000);
-    assert_stretch(stretch_of(&s, 1), 1, 1, 1, 1e-6);  // a ball of full size, so that no hole opens
-    end(&s);
+    static const rh_point_type types[] = {RH_POINT_I32, RH_POINT_GROUP};
+    for (int t = 0; t < 2; t++) {
+        rh_status status = {0};
+        set s;
+        begin(&s);
+        s.params.search_radius = 5;
+        rh_free(s.params.group);
+        assert_non_null(s.params.group = rh_strdup("chosen", "test", &status));
+        scatter(&s, 3000, 7);
+        assert_ok(rh_points_add(&s.points, "chosen", types[t], &status));
+        void *chosen = rh_points_data(&s.points, "chosen", types[t]);
+        for (int i = 0; i < 3000; i += 3) {
+            if (t == 0) ((int32_t *)chosen)[i] = 1;
+            else ((uint8_t *)chosen)[i] = 1;
+        }
+        build(&s);
+        assert_int_equal(s.report.ellipsoids + s.report.droplets, 1000);
+        assert_stretch(stretch_of(&s, 1), 1, 1, 1, 1e-6);  // a ball of full size, so that no hole opens
+        end(&s);
+    }
 }
 
 // Looking at some of many neighbours only gives nearly the same shape.

@@ -166,6 +166,14 @@ static void attributes_become_numbers(void **state)
     assert_non_null(strstr(status.message, "did you mean speed?"));
     rh_status_clear(&status);
     assert_int_equal(rh_picture_values(&points, "C", values, &status), RH_USER);
+    rh_status_clear(&status);
+    assert_ok(rh_points_add(&points, "spray", RH_POINT_GROUP, &status));
+    ((uint8_t *)rh_points_data(&points, "spray", RH_POINT_GROUP))[7] = 1;
+    assert_ok(rh_picture_values(&points, "spray", values, &status));
+    assert_true(values[6] == 0 && values[7] == 1);
+    low = high = 0;
+    assert_ok(rh_picture_range(&points, "spray", &low, &high, &status));
+    assert_true(low == 0 && high == 1);  // one of 20000, and yet seen
     rh_dbox box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     P[5] = rh_v3(9, 0, 0);
     rh_picture_bounds(P, N, 0.0005, false, &box);

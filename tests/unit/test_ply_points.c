@@ -85,6 +85,11 @@ static void our_points_come_back(void **state)
     rh_points written = make(), read;
     float matrix[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
     assert_ok(rh_points_add_uniform(&written, "C", RH_POINT_MAT3F, matrix, &status));
+    static const char *const groups[] = {"g_x", "g_y", "g_z"};  // not a vector
+    for (int g = 0; g < 3; g++) {
+        assert_ok(rh_points_add(&written, groups[g], RH_POINT_GROUP, &status));
+        for (int i = 0; i < 5000; i += g + 2) ((uint8_t *)rh_points_data(&written, groups[g], RH_POINT_GROUP))[i] = 1;
+    }
     rh_frame_info info = {3, 0.125, 30, 0.5, 0xfedcba9876543210ull, 0}, back;
     assert_ok(rh_ply_write_points(path.text, &written, &info, &status));
     rh_points_init(&read);
@@ -92,10 +97,10 @@ static void our_points_come_back(void **state)
     assert_true(rh_points_is_valid(&read));
     assert_true(support_same_facts(&back, &info));
     assert_int_equal(read.count, 5000);
-    assert_int_equal(read.attribute_count, 7);
+    assert_int_equal(read.attribute_count, 10);
     assert_string_equal(read.attributes[0].name, "P");
-    static const char *const names[] = {"P", "v", "w", "id", "kind", "radius", "C"};
-    for (int n = 0; n < 7; n++) {
+    static const char *const names[] = {"P", "v", "w", "id", "kind", "radius", "C", "g_x", "g_y", "g_z"};
+    for (int n = 0; n < 10; n++) {
         const rh_attribute *a = rh_points_find(&written, names[n]), *b = rh_points_find(&read, names[n]);
         assert_true(a && b && a->type == b->type);
         size_t size = rh_point_type_size(a->type);
@@ -103,6 +108,29 @@ static void our_points_come_back(void **state)
     }
     rh_points_free(&written);
     rh_points_free(&read);
+    scratch_remove(&s);
+}
+
+static void groups_are_counted_in_the_header(void **state)
+{
+    (void)state;
+    scratch s = scratch_make();
+    scratch_path path = scratch_at(&s, "a.ply");
+    rh_points points = make();
+    char *data;
+    size_t bytes;
+    rh_status status = {0};
+    assert_ok(rh_points_add(&points, "spray", RH_POINT_GROUP, &status));
+    for (int i = 0; i < 5000; i += 3) ((uint8_t *)rh_points_data(&points, "spray", RH_POINT_GROUP))[i] = 1;
+    rh_frame_info info = {.fps = 24};
+    assert_ok(rh_ply_write_points(path.text, &points, &info, &status));
+    assert_ok(rh_file_read(path.text, 1 << 30, &data, &bytes, &status));
+    assert_non_null(strstr(data, "\ncomment rheo_group spray 1667\n"));
+    const char *end = strstr(data, "property uchar spray\nend_header\n");
+    assert_non_null(end);
+    assert_int_equal(bytes - (size_t)(strstr(end, "end_header") + 11 - data), 5000 * 53);
+    rh_free(data);
+    rh_points_free(&points);
     scratch_remove(&s);
 }
 
@@ -159,12 +187,30 @@ static void awkward_headers_are_survived(void **state)
     char text[16384] = "ply\nformat ascii 1.0\nelement vertex 0\nproperty float x\nproperty float y\nproperty float z\nproperty float x\n"
                        "property float a_name_that_is_longer_than_any_attribute_may_be\nproperty float v\nproperty float v_x\nproperty float v_y\nproperty float v_z\n";
     size_t length = strlen(text);
-    for (int i = 0; i < 60; i++) length += (size_t)snprintf(text + length, sizeof text - length, "property int extra%d\n", i);
+    for (int i = 0; i < 80; i++) length += (size_t)snprintf(text + length, sizeof text - length, "property int extra%d\n", i);
     length += (size_t)snprintf(text + length, sizeof text - length, "end_header\n");
     rh_points p = parse(text, length);  // with warnings
     assert_true(p.count == 0 && p.attribute_count == RH_POINTS_MAX_ATTRIBUTES);
     assert_int_equal(rh_points_find(&p, "v")->type, RH_POINT_F32);  // who comes first has the name
     rh_points_free(&p);
+}
+
+// A uchar is a number, whoever wrote it, unless our own header calls it a group.
+static void only_our_comment_makes_a_group(void **state)
+{
+    (void)state;
+    static const char *const head = "ply\nformat ascii 1.0\n", *const tail = "element vertex 2\nproperty float x\nproperty float y\nproperty float z\n"
+                                                                           "property uchar red\nproperty uchar wet\nend_header\n0 0 0 200 1\n0 0 0 7 0\n";
+    static const char *const comments[] = {"", "comment rheo_version 1\n", "comment rheo_group wet 1\n", "comment rheo_group wet 1\ncomment rheo_version 1\n"};
+    for (int k = 0; k < 4; k++) {
+        char text[512];
+        snprintf(text, sizeof text, "%s%s%s", head, comments[k], tail);
+        rh_points p = parse(text, strlen(text));
+        assert_int_equal(((int32_t *)rh_points_data(&p, "red", RH_POINT_I32))[0], 200);
+        if (k < 3) assert_int_equal(((int32_t *)rh_points_data(&p, "wet", RH_POINT_I32))[0], 1);
+        else assert_memory_equal(rh_points_data(&p, "wet", RH_POINT_GROUP), "\1\0", 2);
+        rh_points_free(&p);
+    }
 }
 
 static void refuse(const char *text, const char *words)
@@ -191,6 +237,8 @@ static void mistakes_are_named(void **state)
     refuse("ply\nformat binary_little_endian 1.0\nelement vertex 2\n" XYZ "end_header\n0123456789012345678901", "found a count of 2, expected at most 1");
     refuse("ply\nformat binary_little_endian 1.0\nelement vertex 1\n" XYZ "property list uchar int l\nend_header\n012345678901\x02" "0123", "byte ");
     refuse("ply\nformat ascii 1.0\nelement vertex 1\n" XYZ "property int k\nend_header\n1 2 3 3000000000\n", "found 3e+09 for property 'k', expected a whole number of 32 bits");
+    refuse("ply\nformat ascii 1.0\ncomment rheo_version 1\ncomment rheo_group k 1\nelement vertex 1\n" XYZ "property uchar k\nend_header\n1 2 3 2\n",
+           "vertex 0: found 2 for property 'k', expected 0 or 1");
     rh_points points;
     rh_points_init(&points);
     assert_int_equal(rh_ply_read_points("no/such.ply", &points, NULL, NULL), RH_IO);
@@ -219,6 +267,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_are_exact),
         cmocka_unit_test(our_points_come_back),
+        cmocka_unit_test(groups_are_counted_in_the_header),
+        cmocka_unit_test(only_our_comment_makes_a_group),
         cmocka_unit_test(foreign_text_is_read),
         cmocka_unit_test(big_endian_is_read),
         cmocka_unit_test(awkward_headers_are_survived),

@@ -3,6 +3,7 @@
 //
 // Particle sets: growth, permutation against the plain definition, hash, and what happens when memory runs out.
 #include "check.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,7 @@ static rh_points make(int64_t count)
     assert_int_equal(rh_points_add(&points, "kind", RH_POINT_I32, &status), RH_OK);
     assert_int_equal(rh_points_add(&points, "C", RH_POINT_MAT3F, &status), RH_OK);
     assert_int_equal(rh_points_add_uniform(&points, "radius", RH_POINT_F32, &radius, &status), RH_OK);
+    assert_int_equal(rh_points_add(&points, "spray", RH_POINT_GROUP, &status), RH_OK);
     assert_int_equal(rh_points_resize(&points, count, &status), RH_OK);
     rh_vec3 *P = rh_points_data(&points, "P", RH_POINT_VEC3F), *v = rh_points_data(&points, "v", RH_POINT_VEC3F);
     int64_t *id = rh_points_data(&points, "id", RH_POINT_I64);
@@ -37,6 +39,7 @@ static rh_points make(int64_t count)
         id[i] = 1000 + i;
         age[i] = (float)i;
         kind[i] = (int32_t)(i % 7);
+        ((uint8_t *)rh_points_data(&points, "spray", RH_POINT_GROUP))[i] = i % 3 == 0;
         for (int k = 0; k < 9; k++) C[9 * i + k] = (float)(9 * i + k);
     }
     assert_true(rh_points_is_valid(&points));
@@ -54,6 +57,9 @@ static void new_points_are_zero_even_in_dirty_memory(void **state)
     assert_int_equal(id[9], 1009);
     for (int i = 10; i < 60; i++) assert_int_equal(id[i], 0);
     for (int i = 90; i < 540; i++) assert_true(C[i] == 0);
+    const rh_attribute *spray = rh_points_find(&points, "spray");
+    assert_int_equal(((const uint8_t *)spray->data)[9], 1);
+    assert_int_equal(rh_points_group_size(&points, spray), 4);  // 0, 3, 6 and 9
     rh_points_free(&points);
 }
 
@@ -90,10 +96,13 @@ static void adding_again_keeps_or_refuses(void **state)
     assert_int_equal(rh_points_add(&points, "", RH_POINT_F32, &status), RH_USER);
     rh_status_clear(&status);
     assert_int_equal(rh_points_add(&points, "a_name_of_thirty_two_characters_", RH_POINT_F32, &status), RH_USER);
-    assert_int_equal(points.attribute_count, 7);
+    rh_status_clear(&status);
+    assert_int_equal(points.attribute_count, 8);
+    assert_int_equal(rh_points_add(&points, "kind", RH_POINT_GROUP, &status), RH_USER);
+    assert_non_null(strstr(status.message, "'kind' exists as int32, wanted as group"));
     char name[16];
-    for (int i = 7; i < RH_POINTS_MAX_ATTRIBUTES; i++) {
-        name[0] = 'x', name[1] = (char)('A' + i), name[2] = 0;
+    for (int i = 8; i < RH_POINTS_MAX_ATTRIBUTES; i++) {
+        snprintf(name, sizeof name, "x%d", i);
         assert_int_equal(rh_points_add(&points, name, RH_POINT_F32, NULL), RH_OK);
     }
     assert_int_equal(rh_points_add(&points, "more", RH_POINT_F32, NULL), RH_USER);
@@ -203,6 +212,39 @@ static void running_out_of_memory_changes_nothing(void **state)
     rh_points_free(&points);
 }
 
+// Nothing but groups: blocks of an odd number of bytes, and the spare is no larger than they are.
+static void groups_alone(void **state)
+{
+    (void)state;
+    enum { N = 1237 };
+    rh_points points;
+    rh_points_init(&points);
+    uint32_t order[N];
+    uint8_t one = 1;
+    assert_int_equal(rh_points_reserve(&points, N, NULL), RH_OK);
+    assert_int_equal(rh_points_resize(&points, N, NULL), RH_OK);
+    assert_int_equal(rh_points_add(&points, "a", RH_POINT_GROUP, NULL), RH_OK);
+    assert_int_equal(rh_points_add(&points, "b", RH_POINT_GROUP, NULL), RH_OK);
+    assert_int_equal(rh_points_add_uniform(&points, "all", RH_POINT_GROUP, &one, NULL), RH_OK);
+    assert_int_equal(rh_points_group_size(&points, rh_points_find(&points, "a")), 0);
+    assert_int_equal(rh_points_group_size(&points, rh_points_find(&points, "all")), N);
+    for (uint32_t i = 0; i < N; i++) {
+        ((uint8_t *)rh_points_data(&points, "a", RH_POINT_GROUP))[i] = i % 5 == 0;
+        ((uint8_t *)rh_points_data(&points, "b", RH_POINT_GROUP))[i] = i % 7 == 0;
+        order[i] = N - 1 - i;
+    }
+    assert_int_equal(rh_points_permute(&points, order, N - 5, NULL), RH_OK);  // the last five, 0 to 4 of before, go
+    assert_true(rh_points_is_valid(&points));
+    const uint8_t *a = rh_points_data(&points, "a", RH_POINT_GROUP), *b = rh_points_data(&points, "b", RH_POINT_GROUP);
+    for (uint32_t i = 0; i < N - 5; i++) assert_true(a[i] == ((N - 1 - i) % 5 == 0) && b[i] == ((N - 1 - i) % 7 == 0));
+    assert_int_equal(rh_points_group_size(&points, rh_points_find(&points, "a")), 247);  // of 0, 5, ... 1235 all but the first
+    assert_int_equal(rh_points_add(&points, "all", RH_POINT_GROUP, NULL), RH_OK);          // widens
+    assert_int_equal(rh_points_resize(&points, N, NULL), RH_OK);
+    assert_int_equal(rh_points_group_size(&points, rh_points_find(&points, "all")), N - 5);  // newcomers are in no group
+    assert_int_equal(rh_points_group_size(&points, rh_points_find(&points, "a")), 247);
+    rh_points_free(&points);
+}
+
 static void empty_set(void **state)
 {
     (void)state;
@@ -222,6 +264,7 @@ int main(void)
         cmocka_unit_test(adding_again_keeps_or_refuses),            cmocka_unit_test(a_uniform_attribute_widens_with_its_value),
         cmocka_unit_test(permute_does_what_it_says),                cmocka_unit_test(hash_sees_every_bit_and_no_order),
         cmocka_unit_test(running_out_of_memory_changes_nothing),    cmocka_unit_test(empty_set),
+        cmocka_unit_test(groups_alone),
     };
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

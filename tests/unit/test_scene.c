@@ -252,19 +252,19 @@ static void test_defaults(void **state)
     assert_int_equal(rh_memory_bytes(), 0);
 }
 
-static void test_examples(void **state)
+// Every scene of a folder is read, and survives being written. Returns how many there are.
+static int check_folder(const char *path)
 {
-    (void)state;
     int count = 0;
-    char path[1024];
-    DIR *folder = opendir(RHEO_SOURCE_DIR "/scenes");
+    DIR *folder = opendir(path);
     assert_non_null(folder);
     for (struct dirent *entry; (entry = readdir(folder));) {
         if (!ends_with(entry->d_name, ".yaml")) continue;
+        char file[1024];
         rh_scene scene;
         rh_status status = {0};
-        snprintf(path, sizeof path, RHEO_SOURCE_DIR "/scenes/%s", entry->d_name);
-        rh_code code = rh_scene_load(path, NULL, 0, &scene, &status);
+        snprintf(file, sizeof file, "%s/%s", path, entry->d_name);
+        rh_code code = rh_scene_load(file, NULL, 0, &scene, &status);
         if (code != RH_OK) print_error("%s\n", status.message);
         assert_int_equal(code, RH_OK);
         check_round_trip(&scene);
@@ -272,7 +272,17 @@ static void test_examples(void **state)
         count++;
     }
     closedir(folder);
-    assert_true(count >= 9);
+    return count;
+}
+
+static void test_examples(void **state)
+{
+    (void)state;
+    assert_true(check_folder(RHEO_SOURCE_DIR "/scenes") >= 9);
+    // Every full-size scene of the splash method has its small twin.
+    int full = check_folder(RHEO_SOURCE_DIR "/scenes/splash"), twins = check_folder(RHEO_SOURCE_DIR "/scenes/splash/small");
+    assert_true(full >= 10);
+    assert_int_equal(full, twins);
     assert_int_equal(rh_memory_bytes(), 0);
 }
 
@@ -463,7 +473,7 @@ static void test_wrong_settings(void **state)
         {"physics.liquid.flop=1", "--set physics.liquid.flop=1: unknown name 'flop'; did you mean 'flip'?"},
         {"physics.liqiud.flip=1", "'physics' has no alternative 'liqiud'; did you mean 'liquid'?"},
         {"physics.liquid", "--set physics.liquid: expected path=value"},
-        {"physics=liquid", "--set physics=liquid: physics: expected a mapping with the key liquid"},
+        {"physics=liquid", "--set physics=liquid: physics: expected a mapping with one of the keys liquid or splash"},
         {"frames=3", "frames: expected a mapping, found '3'"},
         {"frames..last=3", "expected a name at '.last=3'"},
         {"frames[0]=3", "expected '.' or '=' after 'frames', found '['"},

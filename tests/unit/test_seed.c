@@ -16,7 +16,7 @@ static void setting_make(setting *s, const char *text)
     rh_status status = {0};
     scene_make(&s->scene, text);
     assert_ok(rh_stage_build(&s->scene, &s->stage, &status));
-    assert_ok(rh_seeder_init(&s->seeder, &s->stage, 2, &status));
+    assert_ok(rh_seeder_init(&s->seeder, &s->stage, 2, false, &status));
     rh_points_init(&s->points);
     assert_ok(rh_points_add(&s->points, "P", RH_POINT_VEC3F, &status));
     assert_ok(rh_points_add(&s->points, "v", RH_POINT_VEC3F, &status));
@@ -360,6 +360,29 @@ static void sinks_take_what_is_inside(void **state)
     check_sink("start: 1, stop: 2", false, 2, false);
 }
 
+// Who stays keeps its groups, who comes is in none.
+static void groups_outlive_coming_and_going(void **state)
+{
+    (void)state;
+    setting s;
+    rh_status status = {0};
+    setting_make(&s, HEAD "cell: 0.05\nbodies: [{shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}]\n"
+                          "emitters: [{velocity: [0, 1, 0], shape: {box: {min: [0, 2, 0], max: [0.2, 2.2, 0.2]}}}]\n"
+                          "sinks: [{shape: {sphere: {center: [0.4, 0.5, 0.6], radius: 0.3}}}, {start: 0.2, shape: {sphere: {center: [0, 2.2, 0], radius: 0.1}}}]\n");
+    int64_t seeded = seed(&s), spray = 0;
+    assert_ok(rh_points_add(&s.points, "spray", RH_POINT_GROUP, &status));
+    for (int64_t i = 0; i < seeded; i += 3) ((uint8_t *)rh_points_data(&s.points, "spray", RH_POINT_GROUP))[i] = 1;
+    for (int n = 0; n <= 10; n++) {
+        assert_ok(rh_emit(&s.seeder, n / 20.0, &s.points, &status));
+        assert_ok(rh_drain(&s.seeder, n / 20.0, &s.points, &status));
+    }
+    const int64_t *id = rh_points_data(&s.points, "id", RH_POINT_I64);
+    const uint8_t *member = rh_points_data(&s.points, "spray", RH_POINT_GROUP);
+    for (int64_t i = 0; i < s.points.count; spray += member[i], i++) assert_int_equal(member[i], id[i] < seeded && id[i] % 3 == 0);
+    assert_true(s.seeder.emitted > 100 && s.seeder.removed > 100 && spray > 100);
+    setting_free(&s);
+}
+
 static void draining_everything_works(void **state)
 {
     (void)state;
@@ -381,7 +404,7 @@ int main(void)
         cmocka_unit_test(touching_bodies_fill_space), cmocka_unit_test(overlapping_bodies_are_filled_once), cmocka_unit_test(the_surface_layer_is_smooth),
         cmocka_unit_test(solids_are_left_free), cmocka_unit_test(impossible_bodies_are_refused), cmocka_unit_test(spinning_bodies_turn_about_their_centre),
         cmocka_unit_test(emitters_pour_what_they_say), cmocka_unit_test(emitters_keep_their_hours), cmocka_unit_test(sinks_take_what_is_inside),
-        cmocka_unit_test(draining_everything_works),
+        cmocka_unit_test(draining_everything_works), cmocka_unit_test(groups_outlive_coming_and_going),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,7 +109,7 @@ static uint64_t transfer_hash(int dimension, int threads, bool affine)
     hash = rh_hash(cells, bytes, hash);
     rh_velocity_update g = {.velocity = velocity, .before = before, .update = affine ? RH_UPDATE_APIC : RH_UPDATE_FLIP, .flip = 0.9f};
     rh_grid_to_velocities(&c.tiles, &g, c.p, c.v, c.c);
-    rh_paths way = {.velocity = velocity, .dt = 0.1f, .order = 3};
+    rh_paths way = {.velocity = velocity, .dt = 0.1f, .rule = RH_PATH_RALSTON};
     assert_int_equal(rh_particles_advect(&c.tiles, &way, c.v, c.p, &c.arena, NULL), RH_OK);
     hash ^= rh_points_hash(&c.points);
     cloud_free(&c);
@@ -229,12 +229,13 @@ static double fastest_around(const cloud *c, rh_faces velocity, uint32_t p)
     return most;
 }
 
-static void check_paths(int dimension, int order, double travel)
+static void check_paths(int dimension, rh_path_rule rule, double travel)
 {
+    static const int orders[] = {[RH_PATH_EULER] = 1, [RH_PATH_MIDPOINT] = 2, [RH_PATH_HEUN] = 2, [RH_PATH_RALSTON] = 3};
     cloud c;
     int margin = (int)travel + 3;
     cloud_random(&c, dimension, CELL, 2000, rh_v3(0, 0, 0), rh_v3(1, 1, 1), margin);
-    rh_paths g = {.order = order};
+    rh_paths g = {.rule = rule};
     assert_int_equal(rh_faces_new(&g.velocity, &c.tiles, false, &c.arena, NULL), RH_OK);
     double fastest = 0;
     for (int a = 0; a < dimension; a++)
@@ -256,7 +257,7 @@ static void check_paths(int dimension, int order, double travel)
         double x[3] = {(double)before[p].x, (double)before[p].y, (double)before[p].z};
         int steps = (int)fmax(1, ceil(fastest_around(&c, g.velocity, p) * dt / CELL - 1e-6));
         several += steps > 1;
-        for (int n = 0; n < steps; n++) runge_kutta(dimension, order, dt / steps, x);
+        for (int n = 0; n < steps; n++) runge_kutta(dimension, orders[rule], dt / steps, x);
         for (int a = 0; a < dimension; a++) assert_near((double)(&c.p[p].x)[a], x[a], 1e-5 * CELL * (1 + travel));
     }
     assert_true((several > 0) == (travel > 1));
@@ -268,8 +269,8 @@ static void paths_follow_the_formulas(void **state)
 {
     (void)state;
     for (int dimension = 2; dimension <= 3; dimension++)
-        for (int order = 2; order <= 3; order++)
-            for (int n = 0; n < 4; n++) check_paths(dimension, order, (double[]){0.3, 1, 2.5, 5}[n]);
+        for (rh_path_rule rule = RH_PATH_EULER; rule <= RH_PATH_RALSTON; rule++)
+            for (int n = 0; n < 4; n++) check_paths(dimension, rule, (double[]){0.3, 1, 2.5, 5}[n]);
 }
 
 // Particles in cells marked as far from the liquid keep to a straight line, the others do not.
@@ -280,7 +281,7 @@ static void spray_flies_straight(void **state)
         cloud c, old;
         cloud_random(&c, dimension, CELL, 2000, rh_v3(0, 0, 0), rh_v3(1, 1, 1), 3);
         cloud_random(&old, dimension, CELL, 2000, rh_v3(0, 0, 0), rh_v3(1, 1, 1), 3);
-        rh_paths g = {.dt = 0.05f, .order = 2, .distance = rh_field_new(&c.tiles, &c.arena, NULL), .free_beyond = 0.5f};
+        rh_paths g = {.dt = 0.05f, .rule = RH_PATH_MIDPOINT, .distance = rh_field_new(&c.tiles, &c.arena, NULL), .free_beyond = 0.5f};
         random_faces(&c, &g.velocity, 20);
         for (int64_t v = 0; v < rh_tiles_values(&c.tiles); v++) ((float *)g.distance)[v] = v & 1 ? 0.6f : 0.4f;
         assert_int_equal(rh_particles_advect(&c.tiles, &g, c.v, c.p, &c.arena, NULL), RH_OK);
@@ -306,7 +307,7 @@ static void the_flow_goes_on_beyond_the_tiles(void **state)
     cloud c, old;
     cloud_random(&c, 3, CELL, 500, rh_v3(0, 0, 0), rh_v3(0.3f, 0.3f, 0.3f), 2);
     cloud_random(&old, 3, CELL, 500, rh_v3(0, 0, 0), rh_v3(0.3f, 0.3f, 0.3f), 2);
-    rh_paths g = {.dt = 0.6f, .order = 2};
+    rh_paths g = {.dt = 0.6f, .rule = RH_PATH_MIDPOINT};
     assert_int_equal(rh_faces_new(&g.velocity, &c.tiles, true, &c.arena, NULL), RH_OK);
     for (int64_t v = 0; v < rh_tiles_values(&c.tiles); v++) g.velocity.axis[0][v] = 1;  // 4.8 cells
     for (int p = 0; p < 500; p++) c.v[p] = rh_v3(1, 0, 0);

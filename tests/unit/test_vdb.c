@@ -146,12 +146,72 @@ static void no_point(void **state)
     scratch_remove(&s);
 }
 
+static bool in_group(int g, int64_t key) { return g == 3 ? false : g == 4 ? true : rh_random_bits(11, (uint64_t)key, (uint32_t)g, 0) % (uint32_t)(g + 2) == 0; }
+
+// Enough for four bytes of bits; one is empty, one has all, one is uniform, one is not for files.
+static rh_points make_groups(int64_t count, int groups)
+{
+    rh_points points = make(count);
+    char name[16];
+    uint8_t all = 1;
+    for (int g = 0; g < groups; g++) {
+        snprintf(name, sizeof name, "g%02d", g);
+        assert_int_equal(rh_points_add(&points, name, RH_POINT_GROUP, NULL), RH_OK);
+        uint8_t *member = rh_points_data(&points, name, RH_POINT_GROUP);
+        for (int64_t i = 0; i < count; i++) member[i] = in_group(g, i);
+    }
+    assert_int_equal(rh_points_add_uniform(&points, "everyone", RH_POINT_GROUP, &all, NULL), RH_OK);
+    assert_int_equal(rh_points_add(&points, "mine", RH_POINT_GROUP, NULL), RH_OK);
+    rh_points_find(&points, "mine")->transient = true;
+    return points;
+}
+
+static void check_groups(int64_t count, int groups)
+{
+    scratch s = scratch_make();
+    scratch_path path = scratch_at(&s, "groups.vdb");
+    rh_points written = make_groups(count, groups), read;
+    rh_points_init(&read);
+    assert_int_equal(rh_vdb_write_points(path.text, &written, &facts, NULL), RH_OK);
+    assert_int_equal(rh_vdb_read_points(path.text, &read, NULL, NULL), RH_OK);
+    assert_true(rh_points_is_valid(&read));
+    compare(&written, &read, false);
+    assert_int_equal(read.attribute_count, written.attribute_count - 2);  // without scratch and mine
+    int64_t *index = index_by_id(&read, count);
+    char name[16], words[64], *text = rh_vdb_describe(path.text, NULL);
+    for (int g = 0; g < groups; g++) {
+        int64_t size = 0;
+        snprintf(name, sizeof name, "g%02d", g);
+        const rh_attribute *group = rh_points_find(&read, name);
+        assert_true(group && group->type == RH_POINT_GROUP && !group->uniform);
+        for (int64_t i = 0; i < count; size += in_group(g, i), i++)
+            assert_int_equal(((const uint8_t *)group->data)[index[i]], in_group(g, i));
+        snprintf(words, sizeof words, ", group %s of %lld points", name, (long long)size);
+        assert_non_null(strstr(text, words));
+    }
+    assert_int_equal(rh_points_group_size(&read, rh_points_find(&read, "everyone")), count);
+    assert_null(strstr(text, "__group"));
+    rh_free(text);
+    free(index);
+    rh_points_free(&written);
+    rh_points_free(&read);
+    scratch_remove(&s);
+}
+
+static void groups_come_back(void **state)
+{
+    (void)state;
+    check_groups(20000, 32);
+    check_groups(300, 7);  // with the uniform one exactly a byte
+    check_groups(1, 8);
+}
+
 static void order_in_the_file_does_not_depend_on_threads(void **state)
 {
     (void)state;
     scratch s = scratch_make();
     scratch_path path = scratch_at(&s, "a.vdb");
-    rh_points written = make(50000), first, read;
+    rh_points written = make_groups(50000, 9), first, read;
     for (int threads = 1; threads <= 4; threads++) {
         rh_points_init(&read);
         rh_threads_set(threads);
@@ -323,11 +383,43 @@ static void packed_points_are_read(void **state)
         assert_true(fabsf(pscale[at] / foreign_size(i) - 1) < 1e-3f);
         assert_true(rh_v3_dot(N[at], u) / rh_v3_length(u) > 0.999f);
     }
+    assert_int_equal(rh_points_group_size(&read, rh_points_find(&read, "fast")), foreign_fast(COUNT));
+    const uint8_t *fast = rh_points_data(&read, "fast", RH_POINT_GROUP);
+    for (int i = 0; i < COUNT; i++) assert_true(fast[i] == (pscale[i] > 0.02f) || fabsf(pscale[i] - 0.02f) < 1e-4f);
     char *text = rh_vdb_describe(path.text, &status);
     assert_non_null(strstr(text, "fluid: ptdataidx32"));
     assert_non_null(strstr(text, "pscale:float"));
     rh_free(text);
     rh_points_free(&read);
+    scratch_remove(&s);
+}
+
+// In the file a name is followed by its place among the arrays of a leaf (of a group: its bit). A place that is not there must not end the process.
+static void places_that_no_leaf_has(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"pscale", "fast", "P"};
+    scratch s = scratch_make();
+    scratch_path path = scratch_at(&s, "a.vdb");
+    for (int n = 0; n < 3; n++) {
+        char *data, key[16] = {0};
+        size_t bytes, length = strlen(names[n]);
+        rh_points read;
+        rh_points_init(&read);
+        foreign_points(path.text, 100);
+        assert_int_equal(rh_file_read(path.text, 1 << 30, &data, &bytes, NULL), RH_OK);
+        key[0] = (char)length;  // a string is its length in 32 bits and its letters
+        memcpy(key + 4, names[n], length);
+        char *found = memmem(data, bytes, key, 4 + length);
+        assert_non_null(found);
+        found[4 + length] = 100;
+        assert_int_equal(rh_file_write(path.text, data, bytes, NULL), RH_OK);
+        rh_code code = rh_vdb_read_points(path.text, &read, NULL, NULL);
+        assert_true(code == RH_USER || (code == RH_OK && !rh_points_find(&read, names[n])));
+        rh_free(rh_vdb_describe(path.text, NULL));
+        rh_points_free(&read);
+        rh_free(data);
+    }
     scratch_remove(&s);
 }
 
@@ -338,12 +430,14 @@ int main(void)
         cmocka_unit_test(z_up_turns_vectors),
         cmocka_unit_test(one_point),
         cmocka_unit_test(no_point),
+        cmocka_unit_test(groups_come_back),
         cmocka_unit_test(order_in_the_file_does_not_depend_on_threads),
         cmocka_unit_test(what_cannot_be_written_is_said),
         cmocka_unit_test(a_full_disk_is_noticed),
         cmocka_unit_test(damaged_files_are_refused),
         cmocka_unit_test(running_out_of_memory),
         cmocka_unit_test(packed_points_are_read),
+        cmocka_unit_test(places_that_no_leaf_has),
     };
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

@@ -3,7 +3,7 @@
 //
 // Walls on the grid and for particles against plain loops that ask every shape about every face and particle: the same bits.
 #include "support.h"
-#include "physics/liquid/walls.h"
+#include "physics/walls.h"
 
 typedef struct basin { cloud c; rh_obstacle items[4]; rh_obstacles all; rh_cut_cells cut; rh_cut_cache cache; rh_mesh_sdf *mesh; } basin;
 
@@ -95,7 +95,7 @@ static void check_faces(basin *b)
     int64_t values = rh_tiles_values(tiles);
     for (int a = 0; a < tiles->dimension; a++)
         for (int64_t v = 0; v < values; v++) before.axis[a][v] = after.axis[a][v] = support_random((uint64_t)v, 40 + (uint32_t)a);
-    assert_ok(rh_walls_constrain(tiles, &b->cut, &b->all, after, &b->c.arena, &status));
+    assert_ok(rh_walls_constrain(tiles, &b->cut, &b->all, after, false, &b->c.arena, &status));
     int set = 0;
     for (int a = 0; a < tiles->dimension; a++)
         for (int64_t v = 0; v < values; v++) {
@@ -165,7 +165,7 @@ static void inflows_equal_the_plain_loop(void **state)
 // --- particles ----------------------------------------------------------------------------------------------------
 static void plain_collide(const rh_obstacles *obstacles, double gap, int dimension, rh_vec3 *position, rh_vec3 *velocity)
 {
-    for (int n = 0; n < 3; n++) {
+    for (int n = 0; n < 10; n++) {
         int which;
         rh_dvec3 x = rh_d3_from(*position);
         double distance = rh_obstacles_distance(obstacles, x, &which);
@@ -195,7 +195,7 @@ static void check_particles(int dimension, int solids, double step, double gap_c
     }
     rh_obstacles_place(&b.all, 0.35, 0);
     double gap = gap_cells * (double)tiles->h;
-    rh_walls_collide(tiles, &b.cut, &b.all, gap, b.c.p, b.c.v);
+    rh_walls_collide(tiles, &b.cut, &b.all, &(rh_collision){.gap = gap, .stop = true}, b.c.p, b.c.v);
     int64_t pushed = 0;
     for (int64_t i = 0; i < count; i++) {
         rh_vec3 was = x[i];

@@ -185,6 +185,31 @@ static void components_and_unknown_names(void **state)
     rh_points_free(&points);
 }
 
+// A group of one in two hundred: trimmed to what is typical it would not be seen.
+static void groups_are_0_and_1(void **state)
+{
+    (void)state;
+    rh_status status = {0};
+    rh_points points;
+    rh_message m;
+    decoded d;
+    make_points(&points, COUNT);
+    assert_ok(rh_points_add(&points, "spray", RH_POINT_GROUP, &status));
+    uint8_t *spray = rh_points_data(&points, "spray", RH_POINT_GROUP);
+    for (int part = 200; part >= 0; part -= 200) {  // and nobody
+        for (int64_t i = 0; i < COUNT; i++) spray[i] = part && i % part == 0;
+        assert_ok(rh_wire_points(&points, &(rh_frame_info){.frame = 1}, &(rh_wire_view){"spray", COUNT}, &m, &status));
+        const uint8_t *data;
+        assert_non_null(strstr(description(&m, "RHP1", &data), "{\"name\":\"spray\",\"type\":\"group\",\"uniform\":false}"));
+        decode(&m, &d);
+        assert_true(d.range[0] == 0 && d.range[1] == 1 && d.typical[0] == 0 && d.typical[1] == 1);
+        for (int64_t i = 0; i < COUNT; i++) assert_int_equal(d.rows[3][i], spray[i] ? 65534 : 0);
+        free_decoded(&d);
+        rh_message_free(&m);
+    }
+    rh_points_free(&points);
+}
+
 static void what_is_not_finite(void **state)
 {
     (void)state;
@@ -492,7 +517,7 @@ int main(void)
         cmocka_unit_test(gzip_comes_back),
         cmocka_unit_test(positions_and_values_come_back),
         cmocka_unit_test(components_and_unknown_names),
-        cmocka_unit_test(what_is_not_finite),
+        cmocka_unit_test(groups_are_0_and_1), cmocka_unit_test(what_is_not_finite),
         cmocka_unit_test(the_choice_depends_on_ids_alone),
         cmocka_unit_test(shapes_have_their_volume),
         cmocka_unit_test(shapes_fill_their_bounds),

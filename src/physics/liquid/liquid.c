@@ -23,7 +23,8 @@
 #include "grid/advect.h"
 #include "grid/transfer.h"
 #include "physics/liquid/volume.h"
-#include "physics/liquid/walls.h"
+#include "physics/pace.h"
+#include "physics/walls.h"
 
 typedef struct liquid {
     rh_liquid_params params;
@@ -149,20 +150,22 @@ static rh_code extend(step *s, rh_faces field, float band, const float *bands, r
     return rh_faces_extend(&s->tiles, s->surface.phi, s->cut.distance, band, bands, field, s->known, s->arena, status);
 }
 
-// Keeps the velocity before the step and adds what forces do.
+// Keeps the velocity before the step and adds what forces do between the middles of the last step and of this one.
 static void add_forces(const step *s)
 {
     const rh_tiles *tiles = &s->tiles;
+    const rh_surroundings *around = s->around;
+    double to = around->time + 0.5 * (double)s->dt, from = around->time - 0.5 * around->previous_dt;
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < tiles->count; t++)
         for (int a = 0; a < tiles->dimension; a++) {
             float *u = s->velocity.axis[a] + (int64_t)t * tiles->cells, *before = s->spare.axis[a] + (int64_t)t * tiles->cells;
-            float push = s->kick * (float)(&s->around->gravity.x)[a];
+            float push = s->kick * (float)(&around->gravity.x)[a];
             for (int c = 0; c < tiles->cells; c++) {
-                if (s->around->acceleration) {
+                if (around->acceleration) {
                     rh_vec3 x = rh_cell_center(tiles, t, c & 7, c >> 3 & 7, c >> 6);
                     (&x.x)[a] -= 0.5f * tiles->h;
-                    rh_dvec3 g = s->around->acceleration(rh_d3_from(x), s->around->time, s->around->user);
+                    rh_dvec3 g = around->acceleration(rh_d3_from(x), from, to, around->user);
                     push = s->kick * (float)(&g.x)[a];
                 }
                 before[c] = u[c];
@@ -245,7 +248,7 @@ static rh_code extend_and_constrain(step *s, rh_status *status)
     RH_TRY(extend(s, s->velocity, BAND, bands, status));
     rh_arena_restore(s->arena, mark);
     if (s->around->obstacles->count > 0)
-        RH_TRY(rh_walls_constrain(&s->tiles, &s->cut, s->around->obstacles, s->velocity, s->arena, status));
+        RH_TRY(rh_walls_constrain(&s->tiles, &s->cut, s->around->obstacles, s->velocity, false, s->arena, status));
     float limit = speed_limit(s);
     int64_t values = rh_tiles_values(&s->tiles);
     for (int a = 0; a < s->tiles.dimension; a++) {
@@ -279,7 +282,7 @@ static rh_code correct_volume(step *s, rh_status *status)
 
 static rh_code advect(step *s, rh_status *status)
 {
-    rh_paths way = {.velocity = s->velocity, .dt = s->dt, .order = s->params->advection == RH_ADVECT_RK2 ? 2 : 3,
+    rh_paths way = {.velocity = s->velocity, .dt = s->dt, .rule = s->params->advection == RH_ADVECT_RK2 ? RH_PATH_MIDPOINT : RH_PATH_RALSTON,
                         .distance = s->surface.phi, .free_beyond = s->tiles.h};
     if (s->params->volume_correction) way.shift = s->spare;
     RH_TRY(rh_particles_advect(&s->tiles, &way, s->velocities, s->positions, s->arena, status));
@@ -292,31 +295,8 @@ static void collide(step *s)
 {
     rh_obstacles_place(s->around->obstacles, s->around->time + (double)s->dt, 0);
     // A tenth of the spacing: near enough not to thin the liquid at walls, far enough that rounding cannot put it inside.
-    rh_walls_collide(&s->tiles, &s->cut, s->around->obstacles, 0.1 * (double)spacing(s), s->positions, s->velocities);
-}
-
-// The speed that all but one in ten thousand particles keep below: a few drops thrown up by an impact must not make all of the liquid take
-// small steps. (They fly freely, up to 6 cells a step.) From the counts of speeds in classes of 3 %, which do not depend on order.
-enum { MANTISSA = 5, CLASSES = 1 << (9 + MANTISSA), DROPS = 10000 };
-
-static double common_speed(const rh_points *points)
-{
-    const rh_vec3 *v = rh_points_data(points, "v", RH_POINT_VEC3F);
-    uint32_t counts[CLASSES] = {0};
-#pragma omp parallel for schedule(static) reduction(+ : counts)
-    for (int64_t p = 0; p < points->count; p++) {
-        float square = rh_v3_dot(v[p], v[p]);
-        uint32_t bits;
-        memcpy(&bits, &square, sizeof bits);
-        counts[bits >> (23 - MANTISSA)]++;
-    }
-    int64_t left = points->count / DROPS;
-    int top = CLASSES - 1;
-    for (; top > 0 && counts[top] <= left; top--) left -= counts[top];
-    uint32_t edge = (uint32_t)(top + 1) << (23 - MANTISSA);
-    float square;
-    memcpy(&square, &edge, sizeof square);
-    return isfinite(square) ? sqrt((double)square) : INFINITY;
+    rh_collision collision = {.gap = 0.1 * (double)spacing(s), .stop = true};
+    rh_walls_collide(&s->tiles, &s->cut, s->around->obstacles, &collision, s->positions, s->velocities);
 }
 
 // Positions live at the ends of steps, velocities in their middles (leapfrog): from the middle of the last step to the middle of
@@ -383,19 +363,9 @@ static void liquid_destroy(void *self)
     rh_free(me);
 }
 
-// Two limits: neither particles (but for a few) nor walls travel more than `cfl` cells, and the shortest surface waves the grid carries (two cells long,
-// frequency sqrt(pi g / h)) stay stable under the symplectic step, omega dt < 2; we keep to 1.25.
 static double liquid_max_step(void *self, const rh_surroundings *around, const rh_points *points)
 {
-    liquid *me = self;
-    double h = around->cell, g = rh_d3_length(around->gravity), travel = me->params.cfl * h;
-    rh_obstacles_place(around->obstacles, around->time, 0);
-    double speed = fmax(common_speed(points), rh_obstacles_max_speed(around->obstacles));
-    double limit = 1e9;
-    if (g > 0) limit = fmin(limit, 0.7 * sqrt(h / g));
-    // From v dt + g dt^2 = travel: a particle at rest may fall during the step.
-    if (g > 0 || speed > 0) limit = fmin(limit, 2 * travel / (speed + sqrt(speed * speed + 4 * g * travel)));
-    return limit;
+    return rh_pace_max_step(((liquid *)self)->params.cfl, around, points);
 }
 
 static int liquid_per_cell_axis(const void *params) { return (int)((const rh_liquid_params *)params)->particles_per_axis; }
@@ -414,4 +384,4 @@ static int64_t liquid_predict_bytes(const void *params, int dimension, int64_t p
 }
 
 const rh_physics rh_liquid = {"liquid", &rh_liquid_table, liquid_create, liquid_destroy, liquid_max_step, liquid_step,
-                              liquid_per_cell_axis, liquid_density, liquid_predict_bytes};
+                              liquid_per_cell_axis, liquid_density, false, liquid_predict_bytes};

@@ -13,7 +13,7 @@
 // problem), solved by a primal-dual active set: cells with p < 0 let go (p = 0), cells that let go but would be
 // squeezed are taken back, until nothing changes (M. Hintermueller, K. Ito, K. Kunisch, SIAM J. Optim. 13, 2003).
 //
-// All loops go by rows of eight cells, the neighbours of a row being rows too (base/simd.h).
+// All loops go by rows of eight cells, the neighbours of a row being rows too (grid/rows.h).
 #include "physics/liquid/pressure.h"
 
 #include <math.h>
@@ -26,97 +26,10 @@ enum { MAX_ROUNDS = 12 };
 // its almost level neighbours divided by far smaller fractions, and resting water trembled.
 static const float NEAREST = 0.01f;
 
-// --- rows and their neighbours --------------------------------------------------------------------------------------
 static const float ZEROS[RH_CELLS];
 static const float ONES[RH_CELLS] = {[0 ... RH_CELLS - 1] = 1};
-static const uint8_t NO_BITS[RH_CELLS / 8];
-static const int near_step[3] = {1, 3, 9};
 
-// A field on a tile and on the tiles around it.
-typedef struct rows { const float *here, *low[3], *high[3]; } rows;
-
-static rows rows_of(const rh_tiles *tiles, const float *field, int32_t t, const float *missing)
-{
-    rows f = {.here = field + (int64_t)t * tiles->cells};
-    for (int a = 0; a < tiles->dimension; a++) {
-        int32_t low = tiles->near[t][RH_HERE - near_step[a]], high = tiles->near[t][RH_HERE + near_step[a]];
-        f.low[a] = low < 0 ? missing : field + (int64_t)low * tiles->cells;
-        f.high[a] = high < 0 ? missing : field + (int64_t)high * tiles->cells;
-    }
-    return f;
-}
-
-// The same of a field whose tiles lie apart.
-static rows apart_rows(const rh_tiles *tiles, const float *const *field, int32_t t, const float *missing)
-{
-    rows f = {.here = field[t]};
-    for (int a = 0; a < tiles->dimension; a++) {
-        int32_t low = tiles->near[t][RH_HERE - near_step[a]], high = tiles->near[t][RH_HERE + near_step[a]];
-        f.low[a] = low < 0 ? missing : field[low];
-        f.high[a] = high < 0 ? missing : field[high];
-    }
-    return f;
-}
-
-static const float *compact_tile(const rh_pressure *p, const float *field, int32_t t)
-{
-    return t < 0 || p->slot[t] < 0 ? ZEROS : field + (int64_t)p->slot[t] * p->tiles->cells;
-}
-
-// The same of a vector of the operator.
-static rows compact_rows(const rh_pressure *p, const float *field, int32_t t)
-{
-    rows f = {.here = compact_tile(p, field, t)};
-    for (int a = 0; a < p->tiles->dimension; a++) {
-        f.low[a] = compact_tile(p, field, p->tiles->near[t][RH_HERE - near_step[a]]);
-        f.high[a] = compact_tile(p, field, p->tiles->near[t][RH_HERE + near_step[a]]);
-    }
-    return f;
-}
-
-// Row r (j + 8 k) of the field one cell lower or higher along an axis.
-static inline rh_f8 lower(const rows *f, int axis, int r)
-{
-    int row = 8 * r;
-    if (axis == 0) return rh_f8_west(rh_f8_load(f->here + row), f->low[0][row + 7]);
-    if (axis == 1) return rh_f8_load((r & 7) > 0 ? f->here + row - 8 : f->low[1] + row + 56);
-    return rh_f8_load(r > 7 ? f->here + row - 64 : f->low[2] + row + 448);
-}
-static inline rh_f8 upper(const rows *f, int axis, int r)
-{
-    int row = 8 * r;
-    if (axis == 0) return rh_f8_east(rh_f8_load(f->here + row), f->high[0][row]);
-    if (axis == 1) return rh_f8_load((r & 7) < 7 ? f->here + row + 8 : f->high[1] + row - 56);
-    return rh_f8_load(r < 56 ? f->here + row + 64 : f->high[2] + row - 448);
-}
-
-// Bits of a tile and of the tiles around it.
-typedef struct bit_rows { const uint8_t *here, *low[3], *high[3]; } bit_rows;
-
-static bit_rows bits_of(const rh_pressure *p, int32_t t)
-{
-    const rh_tiles *tiles = p->tiles;
-    int size = tiles->cells / 8;
-    bit_rows f = {.here = p->unknown + (int64_t)t * size};
-    for (int a = 0; a < tiles->dimension; a++) {
-        int32_t low = tiles->near[t][RH_HERE - near_step[a]], high = tiles->near[t][RH_HERE + near_step[a]];
-        f.low[a] = low < 0 ? NO_BITS : p->unknown + (int64_t)low * size;
-        f.high[a] = high < 0 ? NO_BITS : p->unknown + (int64_t)high * size;
-    }
-    return f;
-}
-static inline int lower_bits(const bit_rows *f, int axis, int r)
-{
-    if (axis == 0) return (f->here[r] << 1 & 254) | f->low[0][r] >> 7;
-    if (axis == 1) return (r & 7) > 0 ? f->here[r - 1] : f->low[1][r + 7];
-    return r > 7 ? f->here[r - 8] : f->low[2][r + 56];
-}
-static inline int upper_bits(const bit_rows *f, int axis, int r)
-{
-    if (axis == 0) return f->here[r] >> 1 | (f->high[0][r] << 7 & 128);
-    if (axis == 1) return (r & 7) < 7 ? f->here[r + 1] : f->high[1][r - 7];
-    return r < 56 ? f->here[r + 8] : f->high[2][r - 56];
-}
+static rh_bit_rows bits_of(const rh_pressure *p, int32_t t) { return rh_bit_rows_of(p->tiles, p->layout.unknown, t); }
 
 // --- which cells, which tiles ---------------------------------------------------------------------------------------
 static inline int released_bits(const rh_pressure *p, int64_t row)
@@ -126,43 +39,35 @@ static inline int released_bits(const rh_pressure *p, int64_t row)
     return bits;
 }
 
-// Unknowns are inside the surface, have not let go and have an open face. Returns whether there are any.
-static bool mark_tile(const rh_pressure *p, int32_t t)
+// Unknowns are inside the surface, have not let go and have an open face.
+static void mark_tile(const rh_pressure *p, int32_t t)
 {
     const rh_tiles *tiles = p->tiles;
     rh_f8 zero = rh_f8_all(0);
-    bool any = false;
-    rows open[3];
-    for (int a = 0; a < tiles->dimension; a++) open[a] = apart_rows(tiles, p->cut->open[a], t, ZEROS);
+    rh_rows open[3];
+    for (int a = 0; a < tiles->dimension; a++) open[a] = rh_rows_apart(tiles, p->cut->open[a], t, ZEROS);
     for (int r = 0; r < tiles->cells / 8; r++) {
         int64_t row = (int64_t)t * (tiles->cells / 8) + r;
         int bits = rh_i8_bits(rh_f8_load(p->surface->phi + 8 * row) < zero) & ~released_bits(p, row);
         if (bits) {
             rh_f8 free = zero;
-            for (int a = 0; a < tiles->dimension; a++) free += rh_f8_load(open[a].here + 8 * r) + upper(&open[a], a, r);
+            for (int a = 0; a < tiles->dimension; a++) free += rh_f8_load(open[a].here + 8 * r) + rh_row_above(&open[a], a, r);
             bits &= rh_i8_bits(free > zero);
         }
-        p->unknown[row] = (uint8_t)bits;
-        any = any || bits;
+        p->layout.unknown[row] = (uint8_t)bits;
     }
-    return any;
 }
 
 // All of the tile and of the cells around it are unknowns and all faces are open.
 static bool is_plain(const rh_pressure *p, int32_t t)
 {
     const rh_tiles *tiles = p->tiles;
-    int size = tiles->cells / 8, all = 255;
-    bit_rows bits = bits_of(p, t);
-    for (int r = 0; r < size; r++) all &= bits.here[r];
-    if (all != 255) return false;
-    for (int r = 0; r < size; r++)
-        for (int a = 0; a < tiles->dimension; a++) all &= lower_bits(&bits, a, r) & upper_bits(&bits, a, r);
-    if (all != 255) return false;
+    int size = tiles->cells / 8;
+    if (!rh_layout_is_full(&p->layout, t)) return false;
     rh_i8 full = rh_f8_all(1) == rh_f8_all(1);
     for (int a = 0; a < tiles->dimension; a++) {
-        rows open = apart_rows(tiles, p->cut->open[a], t, ZEROS);
-        for (int r = 0; r < size; r++) full &= (rh_f8_load(open.here + 8 * r) == rh_f8_all(1)) & (upper(&open, a, r) == rh_f8_all(1));
+        rh_rows open = rh_rows_apart(tiles, p->cut->open[a], t, ZEROS);
+        for (int r = 0; r < size; r++) full &= (rh_f8_load(open.here + 8 * r) == rh_f8_all(1)) & (rh_row_above(&open, a, r) == rh_f8_all(1));
     }
     return rh_i8_bits(full) == 255;
 }
@@ -171,19 +76,11 @@ static bool is_plain(const rh_pressure *p, int32_t t)
 static rh_code number_tiles(rh_pressure *p, rh_arena *arena, rh_status *status)
 {
     const rh_tiles *tiles = p->tiles;
-    p->slot = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *p->slot, status);
-    p->unknown = rh_arena_take(arena, (size_t)rh_tiles_values(tiles) / 8 + 1, status);
-    if (!p->slot || !p->unknown) return RH_MEMORY;
+    RH_TRY(rh_layout_init(&p->layout, tiles, arena, status));
 #pragma omp parallel for schedule(dynamic, 16)
-    for (int32_t t = 0; t < tiles->count; t++) p->slot[t] = mark_tile(p, t) ? 0 : -1;
-    int32_t count = 0;
-    for (int32_t t = 0; t < tiles->count; t++)
-        if (p->slot[t] >= 0) p->slot[t] = count++;
-    p->listed = rh_arena_take(arena, ((size_t)count + 1) * sizeof *p->listed, status);
-    if (!p->listed) return RH_MEMORY;
-    for (int32_t t = 0; t < tiles->count; t++)
-        if (p->slot[t] >= 0) p->listed[p->slot[t]] = t;
-    p->matrix = (rh_poisson){.dimension = tiles->dimension, .cells = tiles->cells, .count = count};
+    for (int32_t t = 0; t < tiles->count; t++) mark_tile(p, t);
+    RH_TRY(rh_layout_number(&p->layout, arena, status));
+    p->matrix = (rh_poisson){.dimension = tiles->dimension, .cells = tiles->cells, .count = p->layout.count};
     p->q = rh_poisson_vector(&p->matrix, arena, status);
     return p->q ? RH_OK : RH_MEMORY;
 }
@@ -198,8 +95,6 @@ static inline rh_f8 towards_air(rh_f8 inside, rh_f8 phi_other)
 }
 static inline rh_f8 inside_of(rh_f8 phi, float h) { return rh_f8_max(-phi, rh_f8_all(NEAREST * h)); }
 
-static inline rh_f8 masked(rh_f8 v, int bits) { return (rh_f8)((rh_i8)v & rh_i8_from_bits(bits)); }
-
 static inline rh_f8 share(rh_f8 open, int other, rh_f8 inside, rh_f8 phi_other)
 {
     return other == 255 ? open : rh_f8_select(rh_i8_from_bits(other), open, open * towards_air(inside, phi_other));
@@ -208,38 +103,30 @@ static inline rh_f8 share(rh_f8 open, int other, rh_f8 inside, rh_f8 phi_other)
 static void assemble_tile(const rh_pressure *p, int32_t n)
 {
     const rh_tiles *tiles = p->tiles;
-    int32_t t = p->listed[n];
+    int32_t t = p->layout.listed[n];
     float *block = rh_poisson_block(&p->matrix, n);
-    bit_rows bits = bits_of(p, t);
-    rows open[3], phi = rows_of(tiles, p->surface->phi, t, ONES);
-    for (int a = 0; a < tiles->dimension; a++) open[a] = apart_rows(tiles, p->cut->open[a], t, ZEROS);
+    rh_bit_rows bits = bits_of(p, t);
+    rh_rows open[3], phi = rh_rows_of(tiles, p->surface->phi, t, ONES);
+    for (int a = 0; a < tiles->dimension; a++) open[a] = rh_rows_apart(tiles, p->cut->open[a], t, ZEROS);
     for (int r = 0; r < tiles->cells / 8; r++) {
         int here = bits.here[r];
         rh_f8 diagonal = rh_f8_all(0), inside = inside_of(rh_f8_load(phi.here + 8 * r), tiles->h);
         for (int a = 0; a < tiles->dimension; a++) {
-            int low = lower_bits(&bits, a, r), high = upper_bits(&bits, a, r);
+            int low = rh_bits_row_below(&bits, a, r), high = rh_bits_row_above(&bits, a, r);
             rh_f8 own = rh_f8_load(open[a].here + 8 * r);
-            rh_f8_store(block + (a + 1) * tiles->cells + 8 * r, masked(own, here & low));
+            rh_f8_store(block + (a + 1) * tiles->cells + 8 * r, rh_f8_masked(own, here & low));
             if (here == 0) continue;
-            diagonal += share(own, low, inside, lower(&phi, a, r));
-            diagonal += share(upper(&open[a], a, r), high, inside, upper(&phi, a, r));
+            diagonal += share(own, low, inside, rh_row_below(&phi, a, r));
+            diagonal += share(rh_row_above(&open[a], a, r), high, inside, rh_row_above(&phi, a, r));
         }
         rh_f8_store(block + 8 * r, rh_f8_select(rh_i8_from_bits(here), diagonal, rh_f8_all(1)));
     }
 }
 
-static void place_tile(const rh_pressure *p, int32_t n)
+static void place_tile(rh_pressure *p, int32_t n)
 {
-    const rh_poisson *m = &p->matrix;
-    int32_t t = p->listed[n];
-    m->at[n] = p->tiles->at[t];
-    for (int a = 0; a < 3; a++)
-        for (int side = 0; side < 2; side++) {
-            int32_t other = a < m->dimension ? p->tiles->near[t][RH_HERE + (side ? near_step[a] : -near_step[a])] : -1;
-            m->near[n][2 * a + side] = other < 0 || p->slot[other] < 0 ? m->count : p->slot[other];
-        }
-    memcpy(m->unknown + (int64_t)n * (m->cells / 8), p->unknown + (int64_t)t * (m->cells / 8), (size_t)m->cells / 8);
-    m->block[n] = is_plain(p, t) ? RH_PLAIN : -1;
+    rh_layout_place(&p->layout, n, &p->matrix);
+    p->matrix.block[n] = is_plain(p, p->layout.listed[n]) ? RH_PLAIN : -1;
 }
 
 static rh_code assemble(rh_pressure *p, rh_arena *arena, rh_status *status)
@@ -274,15 +161,15 @@ rh_code rh_pressure_solve(rh_pressure *p, float *b, double tolerance, int max_it
 }
 
 // --- right-hand side and gradient -------------------------------------------------------------------------------------
-typedef struct flow { rows u[3], open[3], wall[3]; } flow;
+typedef struct flow { rh_rows u[3], open[3], wall[3]; } flow;
 
 static flow flow_of(const rh_pressure *p, rh_faces velocity, int32_t t)
 {
     flow f;
     for (int a = 0; a < p->tiles->dimension; a++) {
-        f.u[a] = rows_of(p->tiles, velocity.axis[a], t, ZEROS);
-        f.open[a] = apart_rows(p->tiles, p->cut->open[a], t, ZEROS);
-        f.wall[a] = apart_rows(p->tiles, p->cut->wall[a], t, ZEROS);
+        f.u[a] = rh_rows_of(p->tiles, velocity.axis[a], t, ZEROS);
+        f.open[a] = rh_rows_apart(p->tiles, p->cut->open[a], t, ZEROS);
+        f.wall[a] = rh_rows_apart(p->tiles, p->cut->wall[a], t, ZEROS);
     }
     return f;
 }
@@ -292,11 +179,11 @@ static inline rh_f8 inflow_row(const flow *f, int dimension, bool plain, int r)
 {
     rh_f8 sum = rh_f8_all(0), one = rh_f8_all(1);
     for (int a = 0; a < dimension; a++) {
-        rh_f8 in = rh_f8_load(f->u[a].here + 8 * r), out = upper(&f->u[a], a, r);
+        rh_f8 in = rh_f8_load(f->u[a].here + 8 * r), out = rh_row_above(&f->u[a], a, r);
         if (!plain) {
-            rh_f8 low = rh_f8_load(f->open[a].here + 8 * r), high = upper(&f->open[a], a, r);
+            rh_f8 low = rh_f8_load(f->open[a].here + 8 * r), high = rh_row_above(&f->open[a], a, r);
             in = low * in + (one - low) * rh_f8_load(f->wall[a].here + 8 * r);
-            out = high * out + (one - high) * upper(&f->wall[a], a, r);
+            out = high * out + (one - high) * rh_row_above(&f->wall[a], a, r);
         }
         sum += in - out;
     }
@@ -308,12 +195,12 @@ static void right_hand_side(const rh_pressure *p, rh_faces velocity, float *b)
     const rh_poisson *m = &p->matrix;
 #pragma omp parallel for schedule(static, 4)
     for (int32_t n = 0; n < m->count; n++) {
-        int32_t t = p->listed[n];
+        int32_t t = p->layout.listed[n];
         flow f = flow_of(p, velocity, t);
-        const uint8_t *unknown = p->unknown + (int64_t)t * (m->cells / 8);
+        const uint8_t *unknown = p->layout.unknown + (int64_t)t * (m->cells / 8);
         bool plain = m->block[n] == RH_PLAIN;
         for (int r = 0; r < m->cells / 8; r++)
-            rh_f8_store(b + (int64_t)n * m->cells + 8 * r, unknown[r] ? masked(inflow_row(&f, m->dimension, plain, r), unknown[r]) : rh_f8_all(0));
+            rh_f8_store(b + (int64_t)n * m->cells + 8 * r, unknown[r] ? rh_f8_masked(inflow_row(&f, m->dimension, plain, r), unknown[r]) : rh_f8_all(0));
     }
 }
 
@@ -326,29 +213,29 @@ static inline void store_flags(uint8_t *flags, int bits)
 }
 
 // Faces of one axis: what to subtract, where there is anything to say. `q` and `phi` are those of the tile.
-static inline void subtract_row(const rh_pressure *p, const rows *q, const rows *phi, const bit_rows *bits, const float *open, int a, int r,
+static inline void subtract_row(const rh_pressure *p, const rh_rows *q, const rh_rows *phi, const rh_bit_rows *bits, const float *open, int a, int r,
                                 float *field, uint8_t *known)
 {
-    int low = lower_bits(bits, a, r), here = bits->here[r], wet = low | here;
+    int low = rh_bits_row_below(bits, a, r), here = bits->here[r], wet = low | here;
     int says = wet ? wet & rh_i8_bits(rh_f8_load(open) > rh_f8_all(0)) : 0;
     store_flags(known, says);
     if (!says) return;
-    rh_f8 q_here = rh_f8_load(q->here + 8 * r), q_low = lower(q, a, r), difference = q_here - q_low;
+    rh_f8 q_here = rh_f8_load(q->here + 8 * r), q_low = rh_row_below(q, a, r), difference = q_here - q_low;
     if ((low & here) != 255) {
-        rh_f8 phi_here = rh_f8_load(phi->here + 8 * r), phi_low = lower(phi, a, r);
+        rh_f8 phi_here = rh_f8_load(phi->here + 8 * r), phi_low = rh_row_below(phi, a, r);
         rh_f8 only_low = -q_low * towards_air(inside_of(phi_low, p->tiles->h), phi_here);
         rh_f8 only_here = q_here * towards_air(inside_of(phi_here, p->tiles->h), phi_low);
         difference = rh_f8_select(rh_i8_from_bits(low & here), difference, rh_f8_select(rh_i8_from_bits(low), only_low, only_here));
     }
-    rh_f8_store(field, rh_f8_load(field) - masked(difference, says));
+    rh_f8_store(field, rh_f8_load(field) - rh_f8_masked(difference, says));
 }
 
 static bool touches_liquid(const rh_pressure *p, int32_t t)
 {
-    bool touches = p->slot[t] >= 0;
+    bool touches = p->layout.slot[t] >= 0;
     for (int a = 0; a < p->tiles->dimension; a++) {
-        int32_t low = p->tiles->near[t][RH_HERE - near_step[a]];
-        touches = touches || (low >= 0 && p->slot[low] >= 0);
+        int32_t low = p->tiles->near[t][RH_HERE - rh_near_step[a]];
+        touches = touches || (low >= 0 && p->layout.slot[low] >= 0);
     }
     return touches;
 }
@@ -363,8 +250,8 @@ void rh_pressure_subtract_gradient(const rh_pressure *p, rh_faces field, uint8_t
             for (int a = 0; a < tiles->dimension; a++) memset(known[a] + base, 0, (size_t)tiles->cells);
             continue;
         }
-        rows q = compact_rows(p, p->q, t), phi = rows_of(tiles, p->surface->phi, t, ONES);
-        bit_rows bits = bits_of(p, t);
+        rh_rows q = rh_layout_rows(&p->layout, p->q, t), phi = rh_rows_of(tiles, p->surface->phi, t, ONES);
+        rh_bit_rows bits = bits_of(p, t);
         for (int r = 0; r < tiles->cells / 8; r++)
             for (int a = 0; a < tiles->dimension; a++) {
                 int64_t row = base + 8 * r;
@@ -376,13 +263,13 @@ void rh_pressure_subtract_gradient(const rh_pressure *p, rh_faces field, uint8_t
 // --- separating walls -------------------------------------------------------------------------------------------------
 // Net inflow into released cells after the projection: what flowed in before, and what the pressure around pushes in. (Their own
 // pressure is 0, and they are liquid, so theta is 1.)
-static rh_f8 released_inflow(const rh_pressure *p, const flow *f, const rows *q, const bit_rows *bits, int r)
+static rh_f8 released_inflow(const rh_pressure *p, const flow *f, const rh_rows *q, const rh_bit_rows *bits, int r)
 {
     int dimension = p->tiles->dimension;
     rh_f8 sum = inflow_row(f, dimension, false, r);
     for (int a = 0; a < dimension; a++) {
-        sum += rh_f8_load(f->open[a].here + 8 * r) * masked(lower(q, a, r), lower_bits(bits, a, r));
-        sum += upper(&f->open[a], a, r) * masked(upper(q, a, r), upper_bits(bits, a, r));
+        sum += rh_f8_load(f->open[a].here + 8 * r) * rh_f8_masked(rh_row_below(q, a, r), rh_bits_row_below(bits, a, r));
+        sum += rh_row_above(&f->open[a], a, r) * rh_f8_masked(rh_row_above(q, a, r), rh_bits_row_above(bits, a, r));
     }
     return sum;
 }
@@ -392,8 +279,8 @@ static int update_tile(rh_pressure *p, rh_faces velocity, int32_t t)
 {
     const rh_tiles *tiles = p->tiles;
     flow f = flow_of(p, velocity, t);
-    rows q = compact_rows(p, p->q, t);
-    bit_rows bits = bits_of(p, t);
+    rh_rows q = rh_layout_rows(&p->layout, p->q, t);
+    rh_bit_rows bits = bits_of(p, t);
     int changed = 0;
     for (int r = 0; r < tiles->cells / 8; r++) {
         int64_t c = (int64_t)t * tiles->cells + 8 * r;
@@ -423,7 +310,7 @@ static rh_code settle_walls(rh_pressure *p, rh_faces velocity, double tolerance,
         RH_TRY(rh_pressure_solve(p, b, loose, max_iterations, arena, report, status));
         int64_t changed = 0;
 #pragma omp parallel for schedule(dynamic, 8) reduction(+ : changed)
-        for (int32_t n = 0; n < p->matrix.count; n++) changed += update_tile(p, velocity, p->listed[n]);
+        for (int32_t n = 0; n < p->matrix.count; n++) changed += update_tile(p, velocity, p->layout.listed[n]);
         if (changed == 0) return RH_OK;
 #pragma omp parallel for schedule(dynamic, 16)
         for (int32_t t = 0; t < tiles->count; t++) mark_tile(p, t);

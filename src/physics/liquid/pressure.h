@@ -9,14 +9,13 @@
 #include "grid/levelset.h"
 #include "solid/cut_cells.h"
 #include "solve/cg.h"
+#include "solve/layout.h"
 
 typedef struct rh_pressure {
     const rh_tiles *tiles;
     const rh_surface *surface;
     const rh_cut_cells *cut;
-    uint8_t *unknown;    // per row of eight cells of all tiles: bits of cells that are unknowns
-    int32_t *slot;       // per tile: its number in the operator, -1 when it is not listed
-    int32_t *listed;     // per tile of the operator: its number among all tiles
+    rh_layout layout;    // which cells are unknowns
     rh_poisson matrix;
     rh_multigrid multigrid;
     rh_pockets pockets;  // liquid without air
@@ -42,9 +41,9 @@ void rh_pressure_subtract_gradient(const rh_pressure *p, rh_faces field, uint8_t
 void rh_pressure_sample(const rh_pressure *p, const rh_vec3 *positions, float scale, float *out);
 
 // One cell of the tiles: whether it is an unknown, and its q (0 when it is not).
-static inline bool rh_pressure_is_unknown(const rh_pressure *p, int64_t cell) { return p->unknown[cell >> 3] >> (cell & 7) & 1; }
+static inline bool rh_pressure_is_unknown(const rh_pressure *p, int64_t cell) { return p->layout.unknown[cell >> 3] >> (cell & 7) & 1; }
 static inline float rh_pressure_value(const rh_pressure *p, int64_t cell)
 {
-    int32_t slot = p->slot[cell / p->tiles->cells];
+    int32_t slot = p->layout.slot[cell / p->tiles->cells];
     return slot < 0 ? 0 : p->q[(int64_t)slot * p->tiles->cells + cell % p->tiles->cells];
 }

@@ -36,11 +36,11 @@ static inline rh_f8 excess(rh_f8 count, float per_cell, rh_f8 share, rh_f8 phi)
 static void excess_tile(const rh_pressure *pressure, int32_t n, const float *const *count, float per_cell, float *b)
 {
     const rh_tiles *tiles = pressure->tiles;
-    int32_t t = pressure->listed[n];
+    int32_t t = pressure->layout.listed[n];
     int64_t from = (int64_t)t * tiles->cells, to = (int64_t)n * tiles->cells;
     const float *shares = pressure->cut->share[t];
     for (int c = 0; c < tiles->cells; c += 8) {
-        rh_i8 unknown = rh_i8_from_bits(pressure->unknown[(from + c) / 8]);
+        rh_i8 unknown = rh_i8_from_bits(pressure->layout.unknown[(from + c) / 8]);
         rh_f8 phi = rh_f8_load(pressure->surface->phi + from + c) * tiles->inverse_h;
         rh_f8 found = excess(rh_f8_load(count[t] + c), per_cell, rh_f8_load(shares + c), phi);
         rh_f8_store(b + to + c, (rh_f8)((rh_i8)found & unknown));

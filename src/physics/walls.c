@@ -3,7 +3,7 @@
 //
 // Shapes decide, stored distances only tell where they need not be asked: a question to a shape costs as much as all else that is
 // done to a face or particle here.
-#include "physics/liquid/walls.h"
+#include "physics/walls.h"
 
 #include <math.h>
 #include "base/parallel.h"
@@ -47,6 +47,7 @@ static void pour_tile(const rh_tiles *tiles, const rh_inflow *inflow, int32_t t,
         for (int c = 0; c < tiles->cells; c++) {
             if (inflow_distance(inflow, face_place(tiles, t, c, a)) > 0) continue;
             own->open[a][c] = 0;
+            if (own->pass[a]) own->pass[a][c] = 0;
             own->wall[a][c] = (float)(&inflow->velocity.x)[a];
             own->poured[c] |= (uint8_t)(1 << a);
         }
@@ -106,13 +107,14 @@ static float across(const rh_tiles *tiles, float blocks[3][SMALL], int a, int b,
     return 0.25f * sum;
 }
 
-static float wall_component(const rh_obstacles *obstacles, int which, rh_dvec3 x, rh_dvec3 u, int axis)
+static float wall_component(const rh_obstacles *obstacles, int which, rh_dvec3 x, rh_dvec3 u, int axis, bool only_no_slip)
 {
     const rh_obstacle *solid = &obstacles->items[which];
     rh_dvec3 wall = rh_obstacles_velocity(obstacles, which, x);
-    if (solid->wall == RH_WALL_NO_SLIP) return (float)(&wall.x)[axis];
+    if (solid->wall == RH_WALL_NO_SLIP && !only_no_slip) return (float)(&wall.x)[axis];
     rh_dvec3 n = rh_obstacles_normal(obstacles, which, x);
     double into = rh_d3_dot(rh_d3_sub(u, wall), n);
+    if (only_no_slip) return (float)(solid->wall == RH_WALL_NO_SLIP ? (&wall.x)[axis] + into * (&n.x)[axis] : (&u.x)[axis]);
     if (solid->wall == RH_WALL_SEPARATE && into > 0) return (float)(&u.x)[axis];
     return (float)((&u.x)[axis] - into * (&n.x)[axis]);
 }
@@ -134,7 +136,7 @@ static int32_t count_others(const rh_tiles *tiles, const rh_obstacles *obstacles
 }
 
 // Velocities of all faces of the tile that are not simple, in order.
-static void find_others(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_faces *faces, rh_faces velocity, int32_t t, float *out)
+static void find_others(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_faces *faces, rh_faces velocity, bool only_no_slip, int32_t t, float *out)
 {
     float blocks[3][SMALL];
     for (int a = 0; a < tiles->dimension; a++) rh_block_load(tiles, velocity.axis[a], t, 1, 0, blocks[a]);
@@ -146,7 +148,7 @@ static void find_others(const rh_tiles *tiles, const rh_obstacles *obstacles, co
                 rh_dvec3 x = face_place(tiles, t, c + 64 * k, a), u = {0, 0, 0};
                 if (which < 0) rh_obstacles_distance(obstacles, x, &which);
                 for (int b = 0; b < tiles->dimension; b++) (&u.x)[b] = (double)across(tiles, blocks, a, b, cell);
-                *out++ = wall_component(obstacles, which, x, u, a);
+                *out++ = wall_component(obstacles, which, x, u, a, only_no_slip);
             }
     }
 }
@@ -167,13 +169,13 @@ static void set_simple(const rh_tiles *tiles, const rh_obstacles *obstacles, con
         }
 }
 
-static void set_faces(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_faces *faces, const float *others, int32_t t, rh_faces velocity)
+static void set_faces(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_faces *faces, const float *others, bool only_no_slip, int32_t t, rh_faces velocity)
 {
     for (int a = 0; a < tiles->dimension; a++) {
         float *u = velocity.axis[a] + (int64_t)t * tiles->cells;
         if (faces[a].count == 0) continue;
         if (is_simple(obstacles, &faces[a])) {
-            set_simple(tiles, obstacles, &faces[a], a, u);
+            if (!only_no_slip) set_simple(tiles, obstacles, &faces[a], a, u);
             continue;
         }
         for (int k = 0; k < tiles->layers; k++)
@@ -181,7 +183,7 @@ static void set_faces(const rh_tiles *tiles, const rh_obstacles *obstacles, cons
     }
 }
 
-rh_code rh_walls_constrain(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles, rh_faces velocity,
+rh_code rh_walls_constrain(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles, rh_faces velocity, bool only_no_slip,
                            rh_arena *arena, rh_status *status)
 {
     rh_arena_mark mark = rh_arena_save(arena);
@@ -195,31 +197,53 @@ rh_code rh_walls_constrain(const rh_tiles *tiles, const rh_cut_cells *cut, const
     // Faces read their neighbours as they were, so all are found before any is set.
 #pragma omp parallel for schedule(dynamic, 4) if (start[tiles->count] > 0)
     for (int32_t t = 0; t < tiles->count; t++)
-        if (start[t + 1] > start[t]) find_others(tiles, obstacles, cut->faces[t], velocity, t, others + start[t]);
+        if (start[t + 1] > start[t]) find_others(tiles, obstacles, cut->faces[t], velocity, only_no_slip, t, others + start[t]);
 #pragma omp parallel for schedule(dynamic, 32)
     for (int32_t t = 0; t < tiles->count; t++)
-        if (cut->kind[t] != RH_TILE_FREE) set_faces(tiles, obstacles, cut->faces[t], others + start[t], t, velocity);
+        if (cut->kind[t] != RH_TILE_FREE) set_faces(tiles, obstacles, cut->faces[t], others + start[t], only_no_slip, t, velocity);
     rh_arena_restore(arena, mark);
     return RH_OK;
 }
 
 // --- particles ----------------------------------------------------------------------------------------------------
-static void collide(const rh_obstacles *obstacles, double gap, int dimension, rh_vec3 *position, rh_vec3 *velocity)
+enum { PUSHES = 10, HALVINGS = 12 };
+
+// Takes the part of the velocity into the wall away.
+static void stop(const rh_obstacles *obstacles, int which, rh_dvec3 x, rh_dvec3 normal, rh_vec3 *velocity)
 {
-    // A few times, so that a particle pushed out of one wall into another (a corner) leaves both.
-    for (int n = 0; n < 3; n++) {
+    rh_dvec3 v = rh_d3_from(*velocity), wall = rh_obstacles_velocity(obstacles, which, x);
+    double into = rh_d3_dot(rh_d3_sub(v, wall), normal);
+    if (into < 0) *velocity = rh_v3_from(rh_d3_sub(v, rh_d3_scale(normal, into)));
+}
+
+// Back along the way it came, to the last place that is free; stays when that is not free either.
+static void go_back(const rh_obstacles *obstacles, rh_dvec3 end, rh_dvec3 start, rh_vec3 *position)
+{
+    if (rh_obstacles_distance(obstacles, start, NULL) <= 0) return;
+    for (int n = 0; n < HALVINGS; n++) {
+        rh_dvec3 middle = rh_d3_scale(rh_d3_add(start, end), 0.5);
+        if (rh_obstacles_distance(obstacles, middle, NULL) > 0) start = middle;
+        else end = middle;
+    }
+    *position = rh_v3_from(start);
+}
+
+static void collide(const rh_obstacles *obstacles, const rh_collision *c, int dimension, uint32_t p, rh_vec3 *position, rh_vec3 *velocity)
+{
+    rh_dvec3 first = rh_d3_from(*position);
+    // Several times, so that a particle pushed out of one wall into another (a corner) leaves both: the narrower the wedge, the more often.
+    for (int n = 0; n < PUSHES; n++) {
         int which;
         rh_dvec3 x = rh_d3_from(*position);
         double distance = rh_obstacles_distance(obstacles, x, &which);
-        if (which < 0 || distance >= gap * 0.999) return;
+        if (which < 0 || distance >= c->gap * 0.999) return;
         rh_dvec3 normal = rh_obstacles_normal(obstacles, which, x);
         if (dimension == 2) normal.z = 0;
-        x = rh_d3_add(x, rh_d3_scale(normal, gap - distance));
+        x = rh_d3_add(x, rh_d3_scale(normal, c->gap - distance));
         *position = rh_v3_from(x);
-        rh_dvec3 v = rh_d3_from(*velocity), wall = rh_obstacles_velocity(obstacles, which, x);
-        double into = rh_d3_dot(rh_d3_sub(v, wall), normal);
-        if (into < 0) *velocity = rh_v3_from(rh_d3_sub(v, rh_d3_scale(normal, into)));
+        if (c->stop) stop(obstacles, which, x, normal, velocity);
     }
+    if (c->before && rh_obstacles_distance(obstacles, rh_d3_from(*position), NULL) < 0) go_back(obstacles, first, rh_d3_from(c->before[p]), position);
 }
 
 // By how much distances may be off between two places, beyond the way from one to the other: those of meshes by their slack at either end.
@@ -362,11 +386,12 @@ static void room_sides(const rh_tiles *tiles, const rh_cut_cells *cut, int32_t t
     }
 }
 
-static void collide_tile(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles, double gap, double error, int32_t t,
+static void collide_tile(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles, const rh_collision *c, double error, int32_t t,
                          rh_vec3 *positions, rh_vec3 *velocities)
 {
     uint32_t begin = rh_tile_first(tiles, t), end = tiles->first[(int64_t)(t + 1) * tiles->cells];
     if (begin == end) return;
+    double gap = c->gap;
     bool mover = is_mover_near(tiles, obstacles, gap, t);
     vicinity v;
     look_around(tiles, cut, t, gap + error, &v);
@@ -378,15 +403,15 @@ static void collide_tile(const rh_tiles *tiles, const rh_cut_cells *cut, const r
         int above = rh_i4_bits(x > low), below = rh_i4_bits(x < high);
         if ((above & below & 14) == 14) continue;
         const int away[3] = {(below >> 1 & 1) - (above >> 1 & 1), (below >> 2 & 1) - (above >> 2 & 1), (below >> 3 & 1) - (above >> 3 & 1)};
-        if (mover || !is_safe(&v, positions[p], away)) collide(obstacles, gap, tiles->dimension, &positions[p], &velocities[p]);
+        if (mover || !is_safe(&v, positions[p], away)) collide(obstacles, c, tiles->dimension, p, &positions[p], &velocities[p]);
     }
 }
 
-void rh_walls_collide(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles, double gap, rh_vec3 *positions,
-                      rh_vec3 *velocities)
+void rh_walls_collide(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles, const rh_collision *collision,
+                      rh_vec3 *positions, rh_vec3 *velocities)
 {
     if (obstacles->count == 0) return;
     double error = distance_error(obstacles);
 #pragma omp parallel for schedule(dynamic, 4)
-    for (int32_t t = 0; t < tiles->count; t++) collide_tile(tiles, cut, obstacles, gap, error, t, positions, velocities);
+    for (int32_t t = 0; t < tiles->count; t++) collide_tile(tiles, cut, obstacles, collision, error, t, positions, velocities);
 }

@@ -16,11 +16,18 @@ void rh_walls_set_poured(const rh_tiles *tiles, const rh_cut_cells *cut, rh_face
 
 // Sets velocities on closed faces so that particles near a wall feel it: slip keeps the part along the wall, no-slip takes
 // the wall's velocity, separating walls only stop what moves into them.
-rh_code rh_walls_constrain(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles, rh_faces velocity,
+// With `only_no_slip` nothing but that: walls without slip take the part along them, and leave the rest to the method's own pressure.
+rh_code rh_walls_constrain(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles, rh_faces velocity, bool only_no_slip,
                            rh_arena *arena, rh_status *status);
 
-// Moves particles that are inside a solid (or closer than `gap`, m) along the normal to `gap` outside, and takes away
-// the part of their velocity that points into it (FLIP-8). Particles are in the order of the tiles, which were made before they moved: by
+typedef struct rh_collision {
+    double gap;  // m: how far from solids particles are kept
+    bool stop;   // their velocity into the wall is taken away
+    const rh_vec3 *before;  // positions before they moved; may be NULL
+} rh_collision;
+
+// Moves particles that are inside a solid (or closer than the gap) along the normal to the gap outside (FLIP-8, SPL-9). One that is still inside after
+// several such moves (it had gone through half of something) goes back along its way to where that is free, when `before` is known. Particles are in the order of the tiles, which were made before they moved: by
 // less than a tile along each axis. Solids are placed at the end of the step, `cut` is of its start.
-void rh_walls_collide(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles, double gap, rh_vec3 *positions,
-                      rh_vec3 *velocities);
+void rh_walls_collide(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles, const rh_collision *collision,
+                      rh_vec3 *positions, rh_vec3 *velocities);

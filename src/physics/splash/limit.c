@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// D. J. Gerszewski, A. W. Bargteil, "Physics-based animation of large-scale splashing liquids", ACM TOG 32(6), 2013, after R. Narain, A. Golas, M. C. Lin,
+// "Free-flowing granular materials with two-way solid coupling", ACM TOG 29(6), 2010.
+//
+//   form             link       give      flow        room
+//   shares           v          v / f     f u         room - fill
+//   shares_right     1          1 / f     v f u       room (room - fill)
+//   density          v / f      1 / f     v u         room - fill
+//   density_right    1 / f      1 / f     v u         room (room - fill)
+//   two-sided        v = 0, 1   v         v u         0
+// with v the open share of a face and f its filling.
+#include "physics/splash/limit.h"
+
+#include <math.h>
+#include <string.h>
+#include "grid/bits.h"
+#include "grid/rows.h"
+
+// A face never counts as emptier than this share of what it lets through: what is left of liquid there must not be shot away. More so at walls, which take the
+// momentum: faces open by a hundredth and filled by a ten-thousandth shot drops through the ground of a valley, at 5 cells a step.
+static const float EMPTIEST = 0.02f, EMPTIEST_AT_WALLS = 0.3f;
+// Overfilled by so little, a cell is only full: rounding must not make pressure in free flight.
+static const float SLACK = 1e-4f;
+static const float NOTHING = 1e-5f;  // filling: less is no liquid
+static const float ZEROS[RH_CELLS];
+
+static bool is_right(int form) { return form == RH_SPLASH_SHARES_RIGHT || form == RH_SPLASH_DENSITY_RIGHT; }
+
+static inline rh_f8 filled(rh_f8 fill, rh_f8 share)
+{
+    return rh_f8_max(fill, share * (EMPTIEST + EMPTIEST_AT_WALLS * (rh_f8_all(1) - share)));
+}
+
+// --- links ------------------------------------------------------------------------------------------------------------
+static inline rh_f8 link_row(int form, rh_f8 pass, rh_f8 fill)
+{
+    rh_f8 one = rh_f8_all(1);
+    if (form == RH_SPLASH_SHARES_RIGHT) return one;
+    if (form == RH_SPLASH_DENSITY) return pass / filled(fill, one);
+    return form == RH_SPLASH_DENSITY_RIGHT ? one / filled(fill, one) : pass;
+}
+
+// Solids are whole cells: a face is open between two cells whose centres are free.
+static void voxel_links(const rh_limit *l, int a, int32_t t, float *out)
+{
+    const rh_tiles *tiles = l->tiles;
+    rh_rows distance = rh_rows_apart(tiles, l->cut->distance, t, ZEROS);
+    rh_f8 zero = rh_f8_all(0), one = rh_f8_all(1);
+    for (int r = 0; r < tiles->cells / 8; r++) {
+        rh_i8 open = (rh_f8_load(distance.here + 8 * r) > zero) & (rh_row_below(&distance, a, r) > zero);
+        rh_f8_store(out + 8 * r, rh_f8_select(open, one, zero));
+    }
+    for (int c = 0; c < tiles->cells && l->cut->poured && l->cut->poured[t]; c++)
+        if (l->cut->poured[t][c] >> a & 1) out[c] = 0;
+}
+
+static rh_code make_links(rh_limit *l, rh_arena *arena, rh_status *status)
+{
+    const rh_tiles *tiles = l->tiles;
+    bool given = !l->two_sided && l->params->form == RH_SPLASH_SHARES;
+    rh_faces own = {{NULL, NULL, NULL}};
+    if (!given) RH_TRY(rh_faces_new(&own, tiles, false, arena, status));
+    for (int a = 0; a < tiles->dimension; a++) {
+        l->link[a] = given ? l->cut->pass[a] : rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *l->link[a], status);
+        if (!l->link[a]) return RH_MEMORY;
+        if (given) continue;
+#pragma omp parallel for schedule(static)
+        for (int32_t t = 0; t < tiles->count; t++) {
+            float *out = own.axis[a] + (int64_t)t * tiles->cells;
+            l->link[a][t] = out;
+            if (l->two_sided) {
+                voxel_links(l, a, t, out);
+                continue;
+            }
+            for (int r = 0; r < tiles->cells; r += 8)
+                rh_f8_store(out + r, link_row(l->params->form, rh_f8_load(l->cut->pass[a][t] + r), rh_f8_load(l->fill.axis[a] + (int64_t)t * tiles->cells + r)));
+        }
+    }
+    return RH_OK;
+}
+
+// --- unknowns and operator --------------------------------------------------------------------------------------------
+static int liquid_bits(const rh_limit *l, const float *fill, int32_t t, int r)
+{
+    const rh_tiles *tiles = l->tiles;
+    int64_t cell = (int64_t)t * tiles->cells + 8 * r;
+    if (l->two_sided) {
+        int bits = 0;
+        for (int i = 0; i < 8; i++) bits |= (tiles->first[cell + i + 1] > tiles->first[cell + i]) << i;
+        return bits & rh_i8_bits(rh_f8_load(l->cut->distance[t] + 8 * r) > rh_f8_all(0));
+    }
+    rh_f8 here = rh_f8_load(fill + cell), room = rh_f8_load(l->cut->room[t] + 8 * r);
+    return rh_i8_bits((here >= (float)l->params->air * room) & (here >= NOTHING));
+}
+
+static rh_f8 links_around(const rh_limit *l, const rh_rows link[3], int r)
+{
+    rh_f8 sum = rh_f8_all(0);
+    for (int a = 0; a < l->tiles->dimension; a++) sum += rh_f8_load(link[a].here + 8 * r) + rh_row_above(&link[a], a, r);
+    return sum;
+}
+
+static void link_rows(const rh_limit *l, int32_t t, rh_rows link[3])
+{
+    for (int a = 0; a < l->tiles->dimension; a++) link[a] = rh_rows_apart(l->tiles, l->link[a], t, ZEROS);
+}
+
+static void mark_tile(const rh_limit *l, const float *fill, int32_t t)
+{
+    int size = l->tiles->cells / 8;
+    rh_rows link[3];
+    link_rows(l, t, link);
+    for (int r = 0; r < size; r++) {
+        int bits = liquid_bits(l, fill, t, r);
+        if (bits) bits &= rh_i8_bits(links_around(l, link, r) > rh_f8_all(0));
+        l->layout.unknown[(int64_t)t * size + r] = (uint8_t)bits;
+    }
+}
+
+static bool is_plain(const rh_limit *l, int32_t t)
+{
+    if (!rh_layout_is_full(&l->layout, t)) return false;
+    rh_rows link[3];
+    link_rows(l, t, link);
+    rh_i8 full = rh_f8_all(1) == rh_f8_all(1);
+    for (int a = 0; a < l->tiles->dimension; a++)
+        for (int r = 0; r < l->tiles->cells / 8; r++)
+            full &= (rh_f8_load(link[a].here + 8 * r) == rh_f8_all(1)) & (rh_row_above(&link[a], a, r) == rh_f8_all(1));
+    return rh_i8_bits(full) == 255;
+}
+
+static void assemble_tile(const rh_limit *l, int32_t n)
+{
+    const rh_tiles *tiles = l->tiles;
+    int32_t t = l->layout.listed[n];
+    float *block = rh_poisson_block(&l->matrix, n);
+    rh_bit_rows bits = rh_bit_rows_of(tiles, l->layout.unknown, t);
+    rh_rows link[3];
+    link_rows(l, t, link);
+    for (int r = 0; r < tiles->cells / 8; r++) {
+        int here = bits.here[r];
+        for (int a = 0; a < tiles->dimension; a++)
+            rh_f8_store(block + (a + 1) * tiles->cells + 8 * r, rh_f8_masked(rh_f8_load(link[a].here + 8 * r), here & rh_bits_row_below(&bits, a, r)));
+        rh_f8_store(block + 8 * r, rh_f8_select(rh_i8_from_bits(here), links_around(l, link, r), rh_f8_all(1)));
+    }
+}
+
+rh_code rh_limit_prepare(rh_limit *limit, const rh_splash_params *params, const rh_tiles *tiles, const rh_cut_cells *cut, const float *fill_cells,
+                         rh_faces fill_faces, rh_arena *arena, rh_status *status)
+{
+    *limit = (rh_limit){.tiles = tiles, .cut = cut, .params = params, .two_sided = params->incompressibility == RH_SPLASH_BILATERAL, .fill = fill_faces};
+    RH_TRY(make_links(limit, arena, status));
+    RH_TRY(rh_layout_init(&limit->layout, tiles, arena, status));
+#pragma omp parallel for schedule(dynamic, 16)
+    for (int32_t t = 0; t < tiles->count; t++) mark_tile(limit, fill_cells, t);
+    RH_TRY(rh_layout_number(&limit->layout, arena, status));
+    rh_poisson *m = &limit->matrix;
+    RH_TRY(rh_poisson_init(m, tiles->dimension, limit->layout.count, arena, status));
+#pragma omp parallel for schedule(dynamic, 16)
+    for (int32_t n = 0; n < m->count; n++) {
+        rh_layout_place(&limit->layout, n, m);
+        m->block[n] = is_plain(limit, limit->layout.listed[n]) ? RH_PLAIN : -1;
+    }
+    RH_TRY(rh_poisson_take_blocks(m, arena, status));
+    RH_TRY(rh_poisson_count(m, arena, status));
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t n = 0; n < m->count; n++)
+        if (m->block[n] != RH_PLAIN) assemble_tile(limit, n);
+    return RH_OK;
+}
+
+// --- right-hand side --------------------------------------------------------------------------------------------------
+void rh_limit_room(const rh_limit *l, const float *fill_cells, float *b)
+{
+    const rh_tiles *tiles = l->tiles;
+    bool right = is_right(l->params->form);
+#pragma omp parallel for schedule(static, 4)
+    for (int32_t n = 0; n < l->matrix.count; n++) {
+        int32_t t = l->layout.listed[n];
+        for (int r = 0; r < tiles->cells / 8; r++) {
+            rh_f8 left = rh_f8_all(0);
+            if (!l->two_sided) {
+                rh_f8 room = rh_f8_load(l->cut->room[t] + 8 * r);
+                left = (1 + SLACK) * room - rh_f8_load(fill_cells + (int64_t)t * tiles->cells + 8 * r);
+                if (right) left *= room;
+            }
+            rh_f8_store(b + (int64_t)n * tiles->cells + 8 * r, rh_f8_masked(left, l->layout.unknown[(int64_t)t * (tiles->cells / 8) + r]));
+        }
+    }
+}
+
+// What faces let flow: `above` looks at the upper faces of the row.
+typedef struct flow { rh_rows u, pass, fill, wall; } flow;
+
+static flow flow_of(const rh_limit *l, rh_faces fill, rh_faces velocity, int a, int32_t t)
+{
+    const rh_tiles *tiles = l->tiles;
+    return (flow){rh_rows_of(tiles, velocity.axis[a], t, ZEROS), rh_rows_apart(tiles, l->two_sided ? l->link[a] : l->cut->pass[a], t, ZEROS),
+                  rh_rows_of(tiles, fill.axis[a], t, ZEROS), rh_rows_apart(tiles, l->cut->wall[a], t, ZEROS)};
+}
+
+static inline rh_f8 flow_row(const rh_limit *l, const flow *f, int a, int r, bool above)
+{
+#define ROW(field) (above ? rh_row_above(&f->field, a, r) : rh_f8_load(f->field.here + 8 * r))
+    rh_f8 u = ROW(u);
+    if (l->two_sided) {
+        rh_f8 pass = ROW(pass);
+        return pass * u + (rh_f8_all(1) - pass) * ROW(wall);
+    }
+    if (l->params->form == RH_SPLASH_SHARES) return ROW(fill) * u;
+    return l->params->form == RH_SPLASH_SHARES_RIGHT ? ROW(pass) * ROW(fill) * u : ROW(pass) * u;
+#undef ROW
+}
+
+void rh_limit_outflow(const rh_limit *l, rh_faces fill_faces, rh_faces velocity, float dt, float *b)
+{
+    const rh_tiles *tiles = l->tiles;
+    float scale = dt * tiles->inverse_h;
+#pragma omp parallel for schedule(static, 4)
+    for (int32_t n = 0; n < l->matrix.count; n++) {
+        int32_t t = l->layout.listed[n];
+        for (int a = 0; a < tiles->dimension; a++) {
+            flow f = flow_of(l, fill_faces, velocity, a, t);
+            for (int r = 0; r < tiles->cells / 8; r++) {
+                int bits = l->layout.unknown[(int64_t)t * (tiles->cells / 8) + r];
+                if (!bits) continue;
+                float *out = b + (int64_t)n * tiles->cells + 8 * r;
+                rh_f8 leaves = flow_row(l, &f, a, r, true) - flow_row(l, &f, a, r, false);
+                rh_f8_store(out, rh_f8_load(out) + rh_f8_masked(scale * leaves, bits));
+            }
+        }
+    }
+}
+
+void rh_limit_lean(const rh_limit *l, const float *q, const float *other, float trust, float *b)
+{
+    const rh_tiles *tiles = l->tiles;
+    rh_f8 zero = rh_f8_all(0);
+#pragma omp parallel for schedule(static, 4)
+    for (int32_t n = 0; n < l->matrix.count; n++) {
+        rh_rows rows = rh_layout_rows(&l->layout, q, l->layout.listed[n]);
+        for (int r = 0; r < tiles->cells / 8; r++) {
+            int64_t at = (int64_t)n * tiles->cells + 8 * r;
+            rh_i8 held = rh_f8_load(rows.here + 8 * r) != zero;
+            for (int a = 0; a < tiles->dimension; a++) held |= (rh_row_below(&rows, a, r) != zero) | (rh_row_above(&rows, a, r) != zero);
+            rh_f8 here = rh_f8_load(b + at), there = rh_f8_load(other + at);
+            rh_f8 near = rh_f8_min(rh_f8_max(here, there - trust), there + trust);
+            rh_f8_store(b + at, rh_f8_select(held, near, there));
+        }
+    }
+}
+
+// --- what pressure does -----------------------------------------------------------------------------------------------
+static inline rh_f8 give_row(const rh_limit *l, rh_f8 pass, rh_f8 fill)
+{
+    rh_f8 one = rh_f8_all(1);
+    if (l->two_sided) return pass;
+    rh_f8 give = l->params->form == RH_SPLASH_SHARES ? pass / filled(fill, pass) : one / filled(fill, one);
+    return rh_f8_select((fill > rh_f8_all(NOTHING)) & (pass > rh_f8_all(0)), give, rh_f8_all(0));
+}
+
+// Is any of a vector in the tile or beside it?
+static bool touches(const rh_limit *l, int32_t t)
+{
+    bool any = l->layout.slot[t] >= 0;
+    for (int a = 0; a < l->tiles->dimension; a++)
+        for (int side = -1; side <= 1; side += 2) {
+            int32_t other = l->tiles->near[t][RH_HERE + side * rh_near_step[a]];
+            any = any || (other >= 0 && l->layout.slot[other] >= 0);
+        }
+    return any;
+}
+
+void rh_limit_push(const rh_limit *l, const float *q, float scale, float most, rh_faces field)
+{
+    const rh_tiles *tiles = l->tiles;
+    rh_f8 limit = rh_f8_all(most);
+#pragma omp parallel for schedule(dynamic, 8)
+    for (int32_t t = 0; t < tiles->count; t++) {
+        if (!touches(l, t)) continue;
+        rh_rows rows = rh_layout_rows(&l->layout, q, t);
+        for (int a = 0; a < tiles->dimension; a++) {
+            const float *pass = l->two_sided ? l->link[a][t] : l->cut->pass[a][t], *fill = l->fill.axis[a] + (int64_t)t * tiles->cells;
+            float *out = field.axis[a] + (int64_t)t * tiles->cells;
+            for (int r = 0; r < tiles->cells / 8; r++) {
+                rh_f8 difference = rh_f8_load(rows.here + 8 * r) - rh_row_below(&rows, a, r);
+                rh_f8 push = scale * give_row(l, rh_f8_load(pass + 8 * r), rh_f8_load(fill + 8 * r)) * difference;
+                rh_f8_store(out + 8 * r, rh_f8_load(out + 8 * r) - rh_f8_max(rh_f8_min(push, limit), -limit));
+            }
+        }
+    }
+}
+
+rh_code rh_limit_refill(const rh_limit *l, const float *y, float *fill_cells, rh_faces after, rh_arena *arena, rh_status *status)
+{
+    const rh_tiles *tiles = l->tiles;
+    rh_arena_mark mark = rh_arena_save(arena);
+    float *change = rh_field_new(tiles, arena, status);
+    if (!change) return RH_MEMORY;
+#pragma omp parallel for schedule(dynamic, 8)
+    for (int32_t t = 0; t < tiles->count; t++) {
+        float *out = change + (int64_t)t * tiles->cells, *fill = fill_cells + (int64_t)t * tiles->cells;
+        rh_rows rows = rh_layout_rows(&l->layout, y, t), link[3];
+        link_rows(l, t, link);
+        for (int r = 0; r < tiles->cells / 8; r++) {
+            rh_f8 sum = rh_f8_all(0), here = rh_f8_load(rows.here + 8 * r);
+            for (int a = 0; a < tiles->dimension; a++)
+                sum += rh_f8_load(link[a].here + 8 * r) * (rh_row_below(&rows, a, r) - here) + rh_row_above(&link[a], a, r) * (rh_row_above(&rows, a, r) - here);
+            rh_f8_store(out + 8 * r, sum);
+            rh_f8_store(fill + 8 * r, rh_f8_load(fill + 8 * r) + sum);
+        }
+    }
+#pragma omp parallel for schedule(dynamic, 8)
+    for (int32_t t = 0; t < tiles->count; t++) {
+        rh_rows rows = rh_rows_of(tiles, change, t, ZEROS);
+        for (int a = 0; a < tiles->dimension; a++)
+            for (int r = 0; r < tiles->cells / 8; r++) {
+                int64_t at = (int64_t)t * tiles->cells + 8 * r;
+                rh_f8 old = rh_f8_load(l->fill.axis[a] + at), now = old + 0.5f * (rh_f8_load(rows.here + 8 * r) + rh_row_below(&rows, a, r));
+                rh_f8_store(after.axis[a] + at, rh_f8_select(old > rh_f8_all(0), rh_f8_max(now, rh_f8_all(0)), old));
+            }
+    }
+    rh_arena_restore(arena, mark);
+    return RH_OK;
+}
+
+// --- suction ----------------------------------------------------------------------------------------------------------
+// Bits of cells where pressure may not pull whatever the depth.
+static rh_bits shallow_tile(const rh_limit *l, const float *q, int32_t t)
+{
+    const rh_tiles *tiles = l->tiles;
+    rh_bits out = {{0}};
+    rh_rows rows = rh_layout_rows(&l->layout, q, t);
+    for (int r = 0; r < tiles->cells / 8; r++) {
+        int bits = ~l->layout.unknown[(int64_t)t * (tiles->cells / 8) + r] & 255;
+        bits |= rh_i8_bits((rh_f8_load(rows.here + 8 * r) == rh_f8_all(0)) | (rh_f8_load(l->cut->room[t] + 8 * r) < rh_f8_all(1)));
+        out.layer[r >> 3] |= (uint64_t)bits << (8 * (r & 7));
+    }
+    return out;
+}
+
+rh_code rh_limit_suction(const rh_limit *l, const float *q, int depth, float *lower, rh_arena *arena, rh_status *status)
+{
+    const rh_tiles *tiles = l->tiles;
+    rh_arena_mark mark = rh_arena_save(arena);
+    rh_bits *near = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *near, status);
+    rh_bits *next = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *next, status);
+    if (!near || !next) return RH_MEMORY;
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < tiles->count; t++) near[t] = shallow_tile(l, q, t);
+    for (int n = 1; n < depth; n++) {
+#pragma omp parallel for schedule(static)
+        for (int32_t t = 0; t < tiles->count; t++) {
+            next[t] = near[t];
+            for (int a = 0; a < tiles->dimension; a++) {
+                rh_bits below = rh_bits_below(tiles, near, t, a), above = rh_bits_above(tiles, near, t, a);
+                for (int k = 0; k < tiles->layers; k++) next[t].layer[k] |= below.layer[k] | above.layer[k];
+            }
+        }
+        rh_bits *swap = near;
+        near = next;
+        next = swap;
+    }
+#pragma omp parallel for schedule(static)
+    for (int32_t n = 0; n < l->matrix.count; n++)
+        for (int r = 0; r < tiles->cells / 8; r++) {
+            int bits = rh_bits_row(&near[l->layout.listed[n]], r & 7, r >> 3);
+            rh_f8_store(lower + (int64_t)n * tiles->cells + 8 * r, rh_f8_select(rh_i8_from_bits(bits), rh_f8_all(0), rh_f8_all(-INFINITY)));
+        }
+    rh_arena_restore(arena, mark);
+    return RH_OK;
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// The limit on how full cells may be, as a linear complementarity problem (SPL-4), and the usual two-sided projection (SPL-13) in the same form.
+//
+// Fillings are relative to the liquid's density: 1 is a full cell in the open. Pressure is carried as q = p dt kick / (rho h^2), a filling too.
+//   w_c = b_c + sum over the faces f of c of link_f (q_c - q_n)      the room left at the end of the step
+//   q >= l,  w >= 0,  one of them tight in every cell
+//   u_f -= give_f (q_high - q_low) h / dt
+#pragma once
+#include "physics/splash/splash.h"
+#include "solid/cut_cells.h"
+#include "solve/layout.h"
+#include "solve/mprgp.h"
+
+typedef struct rh_limit {
+    const rh_tiles *tiles;
+    const rh_cut_cells *cut;
+    const rh_splash_params *params;
+    bool two_sided;
+    const float **link[3];   // per tile: of lower faces, 0..1 (above 1 with density in the matrix)
+    rh_faces fill;           // of faces, as the particles are: momentum is theirs
+    rh_layout layout;
+    rh_poisson matrix;
+} rh_limit;
+
+// Finds unknowns and operator for the present filling of cells and faces. Two-sided: a cell with a particle is liquid, solids are whole cells.
+rh_code rh_limit_prepare(rh_limit *limit, const rh_splash_params *params, const rh_tiles *tiles, const rh_cut_cells *cut, const float *fill_cells,
+                         rh_faces fill_faces, rh_arena *arena, rh_status *status);
+
+// b = room left now: how much each cell still holds.
+void rh_limit_room(const rh_limit *limit, const float *fill_cells, float *b);
+// b += what flows out in dt through faces of the given fillings.
+void rh_limit_outflow(const rh_limit *limit, rh_faces fill_faces, rh_faces velocity, float dt, float *b);
+// b becomes `other`, all the way in cells where q is 0 and 0 in all cells beside, and to within `trust` elsewhere.
+void rh_limit_lean(const rh_limit *limit, const float *q, const float *other, float trust, float *b);
+
+// field -= scale give (difference of q); `most` bounds what is subtracted.
+void rh_limit_push(const rh_limit *limit, const float *q, float scale, float most, rh_faces field);
+// What pushing by y does to the fillings of cells, and through their means to those of faces: after = those of the particles + the change.
+rh_code rh_limit_refill(const rh_limit *limit, const float *y, float *fill_cells, rh_faces after, rh_arena *arena, rh_status *status);
+
+// Lower bounds for pressure that may pull at unknowns at least `depth` cells from air, from walls and from cells where q is 0 (not full the step before).
+rh_code rh_limit_suction(const rh_limit *limit, const float *q, int depth, float *lower, rh_arena *arena, rh_status *status);

@@ -46,6 +46,9 @@ static void say(rh_lang_unit *unit, bool warning, rh_lang_place at, const char *
 {
     char text[800];
     vsnprintf(text, sizeof text, format, arguments);
+    // A string of the program may hold any bytes; half a character of UTF-8 or an escape sequence is nothing for a terminal or a log.
+    for (char *c = text; *c; c++)
+        if (*c < ' ' || *c > '~') *c = '?';
     if (!unit->failed && rh_lang_messages_add(unit->messages, warning, at, text, hint, unit->status) != RH_OK) unit->failed = true;
 }
 

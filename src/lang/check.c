@@ -533,9 +533,27 @@ static void note_group(checker *c, const rh_lang_node *node)
     f->groups[i].removes |= node->name[0] == 'r';
 }
 
-static void note_call(checker *c, const rh_lang_node *node, const rh_lang_function *row)
+// external("name") is $name: a value known before the loop instead of a search for every element. Where $name has another type in the
+// program the library is asked, which gives 0.
+static bool is_plain_external(checker *c, rh_lang_node *node, const rh_lang_function *row)
+{
+    rh_lang_node *argument = node->first;
+    rh_lang_type type = strcmp(row->name, "external") == 0 ? RH_LANG_FLOAT : strcmp(row->name, "externalv") == 0 ? RH_LANG_VEC3F : RH_LANG_VOID;
+    if (type == RH_LANG_VOID || argument->kind != RH_LANG_TEXT) return false;
+    rh_lang_text text = argument->value.text;
+    char *name = rh_arena_take_zero(&c->unit->arena, (size_t)text.length + 1, c->unit->status);
+    if (!name) c->unit->failed = true;
+    else memcpy(name, text.data, (size_t)text.length);
+    int slot = name ? external_slot(c, node, name, type) : -1;
+    if (slot < 0 || c->facts->externals[slot].type != type) return false;
+    argument->slot = slot;
+    return true;
+}
+
+static void note_call(checker *c, rh_lang_node *node, const rh_lang_function *row)
 {
     bool built_in = node->slot < rh_lang_function_count;
+    if (built_in && is_plain_external(c, node, row)) return;
     if (built_in && is_group_function(row->name)) note_group(c, node);
     else if (built_in && strcmp(row->name, "deletepoint") == 0) c->facts->deletes = true;
     else if (row->flags & RH_LANG_CONTEXT) c->facts->calls_library = true;
@@ -694,6 +712,7 @@ static void check_do(checker *c, rh_lang_node *node)
 static void note_loop(checker *c, rh_lang_node *node)
 {
     rh_lang_facts *f = c->facts;
+    f->all_loops++;
     if (node->bounded || c->unit->failed) return;
     f->loops = grown(c, f->loops, f->loop_count, sizeof *f->loops);
     if (c->unit->failed) return;

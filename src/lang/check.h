@@ -15,6 +15,7 @@ typedef struct rh_lang_facts {
     rh_lang_place *sites;      // of indices that must be checked while running
     rh_lang_place *loops;      // whose steps are counted
     int attribute_count, external_count, group_count, local_count, site_count, loop_count;
+    int all_loops;             // the bounded ones too
     bool deletes;
     bool calls_library;        // functions that need the context
     bool named_groups;         // every group function has a literal name: groups are arrays like any other

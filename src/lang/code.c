@@ -41,13 +41,13 @@ static rh_code refuse(rh_status *status, LLVMErrorRef error)
 }
 
 // For this very processor. Vectors as wide as it likes: the width changes no bits, as nothing is reassociated.
-static LLVMTargetMachineRef host_machine(rh_status *status)
+static LLVMTargetMachineRef host_machine(LLVMCodeGenOptLevel level, rh_status *status)
 {
     char *triple = LLVMGetDefaultTargetTriple(), *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures(), *message = NULL;
     LLVMTargetRef target;
     LLVMTargetMachineRef machine = NULL;
     if (LLVMGetTargetFromTriple(triple, &target, &message) == 0)
-        machine = LLVMCreateTargetMachine(target, triple, cpu, features, LLVMCodeGenLevelAggressive, LLVMRelocPIC, LLVMCodeModelJITDefault);
+        machine = LLVMCreateTargetMachine(target, triple, cpu, features, level, LLVMRelocPIC, LLVMCodeModelJITDefault);
     if (!machine) rh_fail(status, RH_IO, "LLVM knows no code for this processor: %s", message ? message : triple);
     LLVMDisposeMessage(message);
     LLVMDisposeMessage(triple);
@@ -56,11 +56,32 @@ static LLVMTargetMachineRef host_machine(rh_status *status)
     return machine;
 }
 
-// Everything for programs of usual size. LLVM takes time that grows with the square of a program's branches and columns (a generated one of
-// 70 KB took minutes), so very large ones get the quick passes only.
-static const char *passes_for(const rh_lang_unit *unit, const rh_lang_options *options)
+// How much work LLVM may do. Its time grows with the square of a function's length (300 products of 4 x 4 matrices, one page of text, took
+// eight seconds with everything on, 2000 loops a minute), so long programs get passes and a code generator of linear time.
+typedef struct effort {
+    const char *passes;
+    LLVMCodeGenOptLevel level;
+} effort;
+
+enum { LONG_CODE = 8000, VERY_LONG_CODE = 20000, MANY_LOOPS = 100 };  // instructions as emitted, loops of the program
+
+static int count_instructions(LLVMModuleRef module)
 {
-    return options->unoptimised ? "default<O0>" : unit->nodes > 6000 ? "default<O1>" : "default<O3>";
+    int count = 0;
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) count++;
+    return count;
+}
+
+static effort effort_for(LLVMModuleRef module, const rh_lang_options *options, const rh_lang_facts *facts)
+{
+    static const char quick[] = "function(sroa,early-cse,simplifycfg,instcombine,simplifycfg)";
+    int length = count_instructions(module);
+    if (options->unoptimised) return (effort){"default<O0>", LLVMCodeGenLevelNone};
+    if (length > VERY_LONG_CODE) return (effort){quick, LLVMCodeGenLevelNone};
+    if (length > LONG_CODE || facts->all_loops > MANY_LOOPS) return (effort){quick, LLVMCodeGenLevelLess};
+    return (effort){"default<O3>", LLVMCodeGenLevelAggressive};
 }
 
 static rh_code optimise(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes, rh_status *status)
@@ -120,11 +141,10 @@ static rh_code keep_text(rh_lang_code *code, LLVMModuleRef module, rh_status *st
 }
 
 // Takes the module.
-static rh_code build(rh_lang_unit *unit, const rh_lang_options *options, rh_lang_code *code, LLVMOrcThreadSafeContextRef context, LLVMModuleRef module)
+static rh_code build(effort work, const rh_lang_options *options, rh_lang_code *code, LLVMOrcThreadSafeContextRef context, LLVMModuleRef module, rh_status *status)
 {
-    rh_status *status = unit->status;
-    LLVMTargetMachineRef machine = host_machine(status);
-    rh_code result = machine ? optimise(module, machine, passes_for(unit, options), status) : RH_IO;
+    LLVMTargetMachineRef machine = host_machine(work.level, status);
+    rh_code result = machine ? optimise(module, machine, work.passes, status) : RH_IO;
     if (result == RH_OK && options->keep_listing) result = keep_text(code, module, status);
     if (result == RH_OK) result = make_linker(machine, &code->linker, status);
     else if (machine) LLVMDisposeTargetMachine(machine);
@@ -144,7 +164,7 @@ rh_code rh_lang_code_make(rh_lang_unit *unit, const rh_lang_node *program, const
     LLVMContextRef llvm = LLVMOrcThreadSafeContextGetContext(context);
     LLVMModuleRef module = LLVMModuleCreateWithNameInContext("expression", llvm);
     rh_code result = RH_MEMORY;
-    if (rh_lang_emit(unit, program, options, facts, llvm, module)) result = build(unit, options, code, context, module);
+    if (rh_lang_emit(unit, program, options, facts, llvm, module)) result = build(effort_for(module, options, facts), options, code, context, module, unit->status);
     else LLVMDisposeModule(module);
     LLVMOrcDisposeThreadSafeContext(context);
     if (result == RH_OK) *out = code;

@@ -63,7 +63,7 @@ rh_lang_value rh_lang_emit_unspill(rh_lang_emitter *e, rh_lang_type type, LLVMVa
     return out;
 }
 
-// ---- groups and deletion
+// ---- calls that are columns or values from outside in truth: groups, deletion, external( )
 
 static void put_byte(rh_lang_emitter *e, LLVMValueRef slot, int value) { LLVMBuildStore(e->builder, LLVMConstInt(e->i8, (unsigned)value, 0), slot); }
 
@@ -76,7 +76,12 @@ static bool emit_column_function(rh_lang_emitter *e, const rh_lang_node *node, r
         put_byte(e, e->dead, 1);
         return true;
     }
-    if (!f->named_groups || node->count != 1 || node->first->kind != RH_LANG_TEXT || node->first->slot < 0) return false;
+    if (node->count != 1 || node->first->kind != RH_LANG_TEXT || node->first->slot < 0) return false;
+    if (strncmp(node->name, "external", 8) == 0) {
+        *out = e->externals[node->first->slot];
+        return true;
+    }
+    if (!f->named_groups) return false;
     LLVMValueRef slot = e->groups[node->first->slot];
     if (strcmp(node->name, "addtogroup") == 0) put_byte(e, slot, 1);
     else if (strcmp(node->name, "removefromgroup") == 0) put_byte(e, slot, 0);

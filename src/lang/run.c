@@ -271,7 +271,7 @@ rh_code rh_lang_pass(const rh_lang_program *program, rh_lang_pool *pool, const r
         rh_status own = {0};
         if (run_block(program, &pool->threads[rh_thread()], elements, block, count, &results[block], &own) == RH_OK) continue;
         // Every block is run, so which one is reported does not depend on threads: the first.
-#pragma omp critical(rh_lang_pass)
+#pragma omp critical
         if (block < failed_block) {
             failed_block = block;
             failure = own;

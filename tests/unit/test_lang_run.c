@@ -83,7 +83,7 @@ static void simple_programs_vectorise(void **state)
         "f@a = f@b * 2.0f + 1.0f;", "if (f@a > 0.0f) f@b = f@a; else f@b = -f@a;", "v@v = normalize(v@v);", "f@a = clamp(f@a, 0.0f, 1.0f);",
         "for (int i = 0; i < 3; ++i) v@v[i] = f@a + i;", "f@a = f@b > 0.0f && f@c < 1.0f ? sqrt(f@b) : floor(f@c);", "i@a = int(f@b);", "v@v = v@v * mat3f@m;",
         "if (v@P.x > 1.0f) deletepoint();", "if (f@a > 1.0f) addtogroup(\"hot\"); f@b = ingroup(\"old\") ? 1.0f : f@a;", "f@a = fit(f@b, 0.0f, 1.0f, 2.0f, 3.0f);",
-        "f@a = f@b * $scale;", "int k = i@i; f@a = v@v[k];", "f@a = round(f@a) + abs(f@b);",
+        "f@a = f@b * $scale;", "f@a = f@b * external(\"scale\");", "int k = i@i; f@a = v@v[k];", "f@a = round(f@a) + abs(f@b);",
     };
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
         lang_bench b;
@@ -262,8 +262,10 @@ static void externals_change_without_compiling(void **state)
 {
     (void)state;
     lang_bench b;
-    must_compile(&b, "f@a = $time * 2; v@b = v$wind; i@c = i$n; s@d = s$name; double@e = double$time2; f@missing = $nothing;");
+    must_compile(&b, "f@a = $time * 2; v@b = v$wind; i@c = i$n; s@d = s$name; double@e = double$time2; f@missing = $nothing;"
+                     "f@g = external(\"time\"); v@h = externalv(\"wind\"); f@i = external(\"wind\"); f@j = external(\"ti\" + s@k);");
     bench_allocate(&b, 3);
+    for (int i = 0; i < 3; i++) ((rh_lang_text *)bench_column(&b, "k"))[i] = (rh_lang_text){"me", 2};
     float time = 1.5f, wind[3] = {1, 2, 3};
     int32_t n = 7;
     rh_lang_text name = {"abc", 3};
@@ -276,7 +278,25 @@ static void externals_change_without_compiling(void **state)
         assert_true(((float *)bench_column(&b, "a"))[2] == 2 * time && ((float *)bench_column(&b, "b"))[8] == 3);
         assert_true(((int32_t *)bench_column(&b, "c"))[1] == 7 && ((double *)bench_column(&b, "e"))[1] == 0);
         assert_memory_equal(((rh_lang_text *)bench_column(&b, "d"))[2].data, "abc", 3);
+        assert_true(((float *)bench_column(&b, "g"))[1] == time && ((float *)bench_column(&b, "h"))[5] == 3 && ((float *)bench_column(&b, "i"))[1] == 0);
+        assert_true(((float *)bench_column(&b, "j"))[1] == time);
     }
+    bench_free(&b);
+}
+
+static void no_elements(void **state)
+{
+    (void)state;
+    lang_bench b;
+    must_compile(&b, "f@a = 1; addtogroup(\"g\"); print(f@a);");
+    bench_allocate(&b, 0);
+    assert_int_equal(bench_run(&b), RH_OK);
+    assert_int_equal(b.result.printed_length, 0);
+    b.count = 1;  // for bench_free
+    bench_free(&b);
+    must_compile(&b, "");
+    bench_allocate(&b, 3);
+    assert_int_equal(bench_run(&b), RH_OK);
     bench_free(&b);
 }
 
@@ -399,6 +419,32 @@ static void compiling_on_many_threads(void **state)
     assert_int_equal(wrong, 0);
 }
 
+// Long programs are compiled with other passes and another code generator, which must give the same values.
+static void long_programs(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *piece, *column;
+        int count;
+        double expected;
+    } cases[] = {{"i@a += 3; i@a ^= 5;", "a", 3000, 0}, {"4@m *= 4@n; i@a += 1;", "a", 150, 150}, {"4@m *= 4@n; i@a += 1;", "a", 400, 400},
+                 {"for (int i = 0; i < 5; ++i) i@a += i;", "a", 300, 3000}};
+    int32_t reference = 0;
+    for (int i = 0; i < 3000; i++) reference = (reference + 3) ^ 5;
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        size_t length = strlen(cases[c].piece);
+        char *code = calloc(1, length * (size_t)cases[c].count + 1);
+        for (int i = 0; i < cases[c].count; i++) memcpy(code + (size_t)i * length, cases[c].piece, length);
+        lang_bench b;
+        must_compile(&b, code);
+        bench_allocate(&b, 40);
+        assert_int_equal(bench_run(&b), RH_OK);
+        for (int i = 0; i < 40; i++) assert_int_equal(((int32_t *)bench_column(&b, cases[c].column))[i], c == 0 ? reference : (int32_t)cases[c].expected);
+        bench_free(&b);
+        free(code);
+    }
+}
+
 static void too_many_variables(void **state)
 {
     (void)state;
@@ -474,12 +520,14 @@ int main(void)
         cmocka_unit_test(limits_can_be_raised),
         cmocka_unit_test(outside_touches_nothing),
         cmocka_unit_test(externals_change_without_compiling),
+        cmocka_unit_test(no_elements),
         cmocka_unit_test(matching),
         cmocka_unit_test(listing),
         cmocka_unit_test(functions_of_the_host),
         cmocka_unit_test(wrong_functions_of_the_host),
         cmocka_unit_test(calls_in_calls),
         cmocka_unit_test(compiling_on_many_threads),
+        cmocka_unit_test(long_programs),
         cmocka_unit_test(too_many_variables),
         cmocka_unit_test(every_function_compiles),
         cmocka_unit_test(memory_may_run_out),

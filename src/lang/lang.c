@@ -18,7 +18,7 @@ static void fill_listing(rh_lang_program *p)
     const rh_lang_facts *f = &p->facts;
     p->listing = (rh_lang_listing){
         .attributes = f->attributes, .attribute_count = f->attribute_count, .externals = f->externals, .external_count = f->external_count,
-        .groups = f->groups, .group_count = f->named_groups ? f->group_count : 0, .deletes = f->deletes, .neighbours = f->neighbours, .random = f->random,
+        .groups = f->groups, .group_count = f->named_groups ? f->group_count : 0, .unnamed_groups = !f->named_groups, .deletes = f->deletes, .neighbours = f->neighbours, .random = f->random,
         .coordinates = f->coordinates,
     };
     for (int i = 0; i < f->attribute_count; i++) {

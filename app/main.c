@@ -183,6 +183,6 @@ int main(int argc, char **argv)
     if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help")) return help(argc > 2 ? argv[2] : NULL);
     const app_command *command = find_command(word);
     if (!command) return unknown_command(word);
-    if (command == &app_run || command == &app_surface || command == &app_render) start_again_waiting_politely(argv);
+    if (command == &app_run || command == &app_surface || command == &app_render || command == &app_ax) start_again_waiting_politely(argv);
     return run_command(command, argc - 2, argv + 2);
 }

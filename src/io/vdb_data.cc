@@ -74,7 +74,7 @@ constexpr int VOXELS = 512;
 
 // The voxels of a block that are visited; nullptr stands for all.
 struct Block {
-    Coord origin;
+    Coord origin;  // of a leaf
     const int64_t *selection;
     int64_t count;
 };
@@ -124,10 +124,9 @@ public:
         const auto *leaf = grid.tree().probeConstLeaf(block.origin);
         if (!leaf) return fill<T>(grid.tree().getValue(block.origin), writes, buffer);
         if constexpr (!std::is_same<T, bool>::value)
-            if (!writes) return {const_cast<T *>(leaf->buffer().data()) + leaf->coordToOffset(block.origin), int64_t(sizeof(T))};
+            if (!writes) return {const_cast<T *>(leaf->buffer().data()), int64_t(sizeof(T))};
         T *out = reinterpret_cast<T *>(room(buffer, VOXELS * sizeof(T)));
-        const Index first = leaf->coordToOffset(block.origin);  // a tile of one element need not begin with a leaf
-        for (Index n = 0; n < VOXELS - first; n++) out[n] = leaf->getValue(first + n);
+        for (Index n = 0; n < VOXELS; n++) out[n] = leaf->getValue(n);
         return {out, int64_t(sizeof(T))};
     }
 };
@@ -272,7 +271,7 @@ private:
         grid.tree().addLeaf(leaf);
     }
 
-    // Blocks of 8^3 side by side; what became of them goes to the tree where `whole` does not take it.
+    // Blocks of 8^3, one a tile of that size. The tree is not touched.
     rh_code visit_blocks(const std::vector<Tile> &tiles, std::vector<Result> &results, rh_status *status)
     {
         results.resize(tiles.size());

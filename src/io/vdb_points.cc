@@ -246,18 +246,17 @@ std::vector<int64_t> chosen_elements(const uint8_t *only, int64_t first, int64_t
 void visit_leaf(rh_vdb_points &p, const rh_vdb_points_job &job, const rh_vdb_visitor &visitor, int slot, size_t leaf, Scratch &scratch)
 {
     static const int32_t origin[3] = {0, 0, 0};
-    std::vector<rh_lang_column> columns(size_t(job.count) + 1);
-    for (int c = 0; c < job.count; c++)
-        columns[size_t(c)] = job.attributes[c] < 0 ? job.own[c] : lend(p, leaf, p.attributes[size_t(job.attributes[c])], job.writes[c], scratch[size_t(c)]);
-    rh_lang_elements elements = {columns.data(), nullptr};
     int64_t begin = p.starts[leaf], end = p.starts[leaf + 1];
     std::vector<int64_t> chosen;
     if (job.only) {
         chosen = chosen_elements(job.only, begin, end);
-        elements.selection = chosen.data();
         begin = 0, end = int64_t(chosen.size());
     }
-    if (begin == end) return;
+    if (begin == end) return;  // before anything is lent: lending for writing expands arrays
+    std::vector<rh_lang_column> columns(size_t(job.count) + 1);
+    for (int c = 0; c < job.count; c++)
+        columns[size_t(c)] = job.attributes[c] < 0 ? job.own[c] : lend(p, leaf, p.attributes[size_t(job.attributes[c])], job.writes[c], scratch[size_t(c)]);
+    const rh_lang_elements elements = {columns.data(), job.only ? chosen.data() : nullptr};
     if (visitor.visit(visitor.user, slot, int64_t(leaf), origin, &elements, begin, end) != RH_OK) return;
     for (int c = 0; c < job.count; c++) {
         if (job.attributes[c] < 0 || !job.writes[c]) continue;

@@ -77,9 +77,9 @@ class Running(Files):
             self.assertIn(message, self.refused(code, "points.vdb", "-o", "o.vdb", "--set", setting))
 
     def test_group(self):
-        self.rheo("ax", "int@r = 1;", "points.vdb", "-o", "o.vdb", "--group", "wet")
-        self.assertEqual(self.column("o.vdb", "r"), [1, 0, 1, 0, 1, 0])
-        self.assertIn('did you mean "wet"?', self.refused("int@r = 1;", "points.vdb", "-o", "o2.vdb", "--group", "wat"))
+        self.rheo("ax", "int@r = 1;", "points.vdb", "-o", "some.vdb", "--group", "wet")
+        self.assertEqual(self.column("some.vdb", "r"), [1, 0, 1, 0, 1, 0])
+        self.assertIn('did you mean "wet"?', self.refused("int@r = 1;", "points.vdb", "-o", "o.vdb", "--group", "wat"))
 
     def test_points_and_volumes(self):
         code = "f@f = 3;"

@@ -3,7 +3,6 @@
 //
 // rheo ax: expressions on the points and volumes of .vdb files (spec AX-26). A program is compiled once for points and once for volumes, when a file has them,
 // however many files there are.
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include "app.h"
@@ -189,14 +188,33 @@ static rh_code do_files(job *j, const char *const *inputs, int count, const char
 
 static bool wants_folder(const char *out) { return out && (app_is_folder(out) || out[strlen(out) - 1] == '/'); }
 
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static rh_code refuse_clashes(const job *j, rh_status *status)
+{
+    for (int i = 0; i < j->input_count; i++)
+        for (int k = 0; k < i; k++)
+            if (strcmp(last_part(j->inputs[i]), last_part(j->inputs[k])) == 0)
+                return rh_fail(status, RH_USER, "found %s and %s, which would both become %s in %s", j->inputs[k], j->inputs[i], last_part(j->inputs[i]), j->arguments->out);
+    return RH_OK;
+}
+
 static rh_code do_each(job *j, rh_status *status)
 {
-    char path[RH_PATH_MAX];
-    RH_TRY(rh_folder_make(j->arguments->out, status));
+    char folder[RH_PATH_MAX], path[RH_PATH_MAX];
+    size_t length = strlen(j->arguments->out);
+    while (length > 1 && j->arguments->out[length - 1] == '/') length--;
+    if (length >= sizeof folder) return rh_fail(status, RH_USER, "--out: the name is too long");
+    snprintf(folder, sizeof folder, "%.*s", (int)length, j->arguments->out);
+    RH_TRY(refuse_clashes(j, status));
+    RH_TRY(rh_folder_make(folder, status));
     for (int i = 0; i < j->input_count; i++) {
         if (atomic_load(j->stop)) return rh_fail(status, RH_STOPPED, "stopped on request");
-        const char *slash = strrchr(j->inputs[i], '/');
-        RH_TRY(app_path(path, j->arguments->out, slash ? slash + 1 : j->inputs[i], status));
+        RH_TRY(app_path(path, folder, last_part(j->inputs[i]), status));
         RH_TRY(do_files(j, &j->inputs[i], 1, path, status));
     }
     return RH_OK;

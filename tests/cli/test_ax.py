@@ -107,6 +107,11 @@ class Running(Files):
         self.rheo("ax", "int@r = 4;", "points.vdb", "other.vdb", "-o", "made/")
         for name in ("points.vdb", "other.vdb"):
             self.assertEqual(self.column(f"made/{name}", "r"), [4] * 6)
+        # A mistake in the second leaves the first, which is whole.
+        (self.folder / "broken.vdb").write_text("no volume at all")
+        self.rheo("ax", "int@r = 4;", "points.vdb", "broken.vdb", "-o", "half/", code=2)
+        self.assertEqual([path.name for path in (self.folder / "half").iterdir()], ["points.vdb"])
+        self.assertIn("would both become points.vdb", self.refused("int@r = 4;", "points.vdb", "made/points.vdb", "-o", "again/"))
 
     def test_print(self):
         out, _ = self.rheo("ax", "print(int@id);", "points.vdb", "--dry", "--quiet")

@@ -57,6 +57,11 @@ static void remember_failure(rh_expression_runner *r, int64_t block, const rh_st
 static rh_code visit(void *user, int slot, int64_t block, const int32_t origin[3], const rh_lang_elements *elements, int64_t begin, int64_t end)
 {
     rh_expression_runner *r = user;
+    // Blocks after one that failed are left out: a program that never ends would take its time for each. Those before it are run, so the first is told.
+    pthread_mutex_lock(&r->lock);
+    bool late = block > r->failed_block;
+    pthread_mutex_unlock(&r->lock);
+    if (late) return RH_USER;
     rh_lang_thread *thread = &r->pool.threads[slot];
     rh_status own = {0};
     rh_lang_context_begin(&thread->context, elements->selection ? elements->selection[begin] : begin);

@@ -87,7 +87,8 @@ static void drop_oldest(rh_lang_cache *cache)
     }
 }
 
-static rh_code make_entry(const char *source, size_t length, const rh_lang_options *options, rh_lang_messages *messages, entry **out, rh_status *status)
+static rh_code make_entry(const char *source, size_t length, const rh_lang_options *options, rh_lang_messages *messages, entry **out,
+                          rh_status *status)
 {
     *out = NULL;
     entry *e = rh_alloc_zero(sizeof *e, "lang.cache", status);

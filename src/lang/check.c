@@ -1,46 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The checker walks the tree once. A wrong expression gets the type WRONG, about which nobody complains again, so one mistake gives one
+// The checker walks the tree once. A wrong expression gets the type RH_LANG_WRONG, about which nobody complains again, so one mistake gives one
 // message and the rest of the program is still looked at.
-#include "lang/check.h"
-#include <ctype.h>
+#include "lang/check_parts.h"
 #include <stdio.h>
 #include <string.h>
 #include "base/param.h"
 #include "lang/operators.h"
 
-#define WRONG ((rh_lang_type)RH_LANG_TYPES)
+static void check_statement(rh_lang_checker *c, rh_lang_node *node);
 
-typedef struct local {
-    const char *name;
-    rh_lang_type type;
-    rh_lang_place at;
-    int slot, depth;
-} local;
-
-typedef struct checker {
-    rh_lang_unit *unit;
-    const rh_lang_options *options;
-    rh_lang_facts *facts;
-    local *locals;       // of the scopes that are open
-    int local_count;
-    int depth, loops;    // open scopes, open loops
-    int64_t proved;      // product of the trips of the open loops that need no counting
-} checker;
-
-static rh_lang_type check(checker *c, rh_lang_node *node);
-static void check_statement(checker *c, rh_lang_node *node);
-
-const rh_lang_function *rh_lang_row(const rh_lang_options *options, int index)
-{
-    return index < rh_lang_function_count ? &rh_lang_functions[index] : &options->functions[index - rh_lang_function_count];
-}
-
-static int row_count(const checker *c) { return rh_lang_function_count + c->options->function_count; }
-
-// One more element for an array of the facts in the arena. Doubling; what it had before stays in the arena until the end.
-static void *grown(checker *c, void *array, int count, size_t size)
+void *rh_lang_grown(rh_lang_checker *c, void *array, int count, size_t size)
 {
     if (count > 0 && (count & (count - 1)) != 0) return array;
     void *wider = rh_arena_take_zero(&c->unit->arena, (size_t)(count ? 2 * count : 1) * size, c->unit->status);
@@ -49,8 +20,7 @@ static void *grown(checker *c, void *array, int count, size_t size)
     return wider;
 }
 
-// A hint with room for a name. Returns NULL when `near` is.
-static const char *did_you_mean(const char *near, const char *before, char *out, size_t size)
+const char *rh_lang_did_you_mean(const char *near, const char *before, char *out, size_t size)
 {
     if (!near) return NULL;
     snprintf(out, size, "did you mean %s%s?", before, near);
@@ -59,46 +29,39 @@ static const char *did_you_mean(const char *near, const char *before, char *out,
 
 // ---- names
 
-static void open_scope(checker *c) { c->depth++; }
+static void open_scope(rh_lang_checker *c) { c->depth++; }
 
-static void close_scope(checker *c)
+static void close_scope(rh_lang_checker *c)
 {
     c->depth--;
     while (c->local_count > 0 && c->locals[c->local_count - 1].depth > c->depth) c->local_count--;
 }
 
-static local *find_local(checker *c, const char *name)
+static rh_lang_local *find_local(rh_lang_checker *c, const char *name)
 {
     for (int i = c->local_count; i-- > 0;)
         if (strcmp(c->locals[i].name, name) == 0) return &c->locals[i];
     return NULL;
 }
 
-static void declare(checker *c, rh_lang_node *node)
+static void declare(rh_lang_checker *c, rh_lang_node *node)
 {
-    local *before = find_local(c, node->name);
+    rh_lang_local *before = find_local(c, node->name);
     if (before && before->depth == c->depth)
         rh_lang_error(c->unit, node->at, NULL, "the variable \"%s\" is declared already, in line %d", node->name, before->at.line);
     else if (before) rh_lang_warn(c->unit, node->at, NULL, "the variable \"%s\" hides the one of line %d", node->name, before->at.line);
     rh_lang_facts *f = c->facts;
-    f->locals = grown(c, f->locals, f->local_count, sizeof *f->locals);
-    c->locals = grown(c, c->locals, f->local_count, sizeof *c->locals);  // as many as slots is enough
+    f->locals = rh_lang_grown(c, f->locals, f->local_count, sizeof *f->locals);
+    c->locals = rh_lang_grown(c, c->locals, f->local_count, sizeof *c->locals);  // as many as slots is enough
     if (c->unit->failed) return;
     node->slot = f->local_count;
     f->locals[f->local_count++] = node->type;
-    c->locals[c->local_count++] = (local){.name = node->name, .type = node->type, .at = node->at, .slot = node->slot, .depth = c->depth};
+    c->locals[c->local_count++] = (rh_lang_local){.name = node->name, .type = node->type, .at = node->at, .slot = node->slot, .depth = c->depth};
 }
 
-static bool known_function(const checker *c, const char *name)
+static rh_lang_type check_local(rh_lang_checker *c, rh_lang_node *node)
 {
-    for (int i = 0; i < row_count(c); i++)
-        if (strcmp(rh_lang_row(c->options, i)->name, name) == 0) return true;
-    return false;
-}
-
-static rh_lang_type check_local(checker *c, rh_lang_node *node)
-{
-    local *found = find_local(c, node->name);
+    rh_lang_local *found = find_local(c, node->name);
     if (found) {
         node->slot = found->slot;
         return found->type;
@@ -107,15 +70,15 @@ static rh_lang_type check_local(checker *c, rh_lang_node *node)
     int count = 0;
     for (int i = c->local_count; i-- > 0 && count < 64;) names[count++] = c->locals[i].name;
     char hint[128];
-    const char *near = did_you_mean(rh_nearest_name(node->name, names, count), "", hint, sizeof hint);
+    const char *near = rh_lang_did_you_mean(rh_nearest_name(node->name, names, count), "", hint, sizeof hint);
     for (int i = 0; i < c->facts->attribute_count && !near; i++)
-        if (strcmp(c->facts->attributes[i].name, node->name) == 0) near = did_you_mean(node->name, "@", hint, sizeof hint);
-    if (!near && known_function(c, node->name)) near = "it is a function: add ( )";
+        if (strcmp(c->facts->attributes[i].name, node->name) == 0) near = rh_lang_did_you_mean(node->name, "@", hint, sizeof hint);
+    if (!near && rh_lang_known_function(c, node->name)) near = "it is a function: add ( )";
     rh_lang_error(c->unit, node->at, near, "the variable \"%s\" is not declared", node->name);
-    return WRONG;
+    return RH_LANG_WRONG;
 }
 
-static rh_lang_type attribute_default(const checker *c, const char *name)
+static rh_lang_type attribute_default(const rh_lang_checker *c, const char *name)
 {
     static const char *const vectors[] = {"P", "v", "N", "Cd"};
     for (int i = 0; i < 4 && c->options->domain == RH_LANG_POINTS; i++)
@@ -123,24 +86,25 @@ static rh_lang_type attribute_default(const checker *c, const char *name)
     return RH_LANG_FLOAT;
 }
 
-static rh_lang_type two_types(checker *c, const rh_lang_node *node, char sign, rh_lang_type before, rh_lang_type now, int line)
+static rh_lang_type two_types(rh_lang_checker *c, const rh_lang_node *node, char sign, rh_lang_type before, rh_lang_type now, int line)
 {
     char hint[128];
     // The one that was written out is the one that was meant.
     snprintf(hint, sizeof hint, "write %s%c%s everywhere", rh_lang_type_name(node->type ? now : before), sign, node->name);
-    rh_lang_error(c->unit, node->at, hint, "%c%s is %s here and %s in line %d", sign, node->name, rh_lang_type_name(now), rh_lang_type_name(before), line);
-    return WRONG;
+    rh_lang_error(c->unit, node->at, hint, "%c%s is %s here and %s in line %d", sign, node->name, rh_lang_type_name(now),
+                  rh_lang_type_name(before), line);
+    return RH_LANG_WRONG;
 }
 
-static rh_lang_type check_attribute(checker *c, rh_lang_node *node, bool reads, bool writes)
+static rh_lang_type check_attribute(rh_lang_checker *c, rh_lang_node *node, bool reads, bool writes)
 {
     rh_lang_facts *f = c->facts;
     rh_lang_type type = node->type ? node->type : attribute_default(c, node->name);
     int i = 0;
     while (i < f->attribute_count && strcmp(f->attributes[i].name, node->name) != 0) i++;
     if (i == f->attribute_count) {
-        f->attributes = grown(c, f->attributes, i, sizeof *f->attributes);
-        if (c->unit->failed) return WRONG;
+        f->attributes = rh_lang_grown(c, f->attributes, i, sizeof *f->attributes);
+        if (c->unit->failed) return RH_LANG_WRONG;
         f->attributes[f->attribute_count++] = (rh_lang_attribute_use){.name = node->name, .type = type, .at = node->at};
     }
     rh_lang_attribute_use *use = &f->attributes[i];
@@ -152,23 +116,23 @@ static rh_lang_type check_attribute(checker *c, rh_lang_node *node, bool reads, 
     return type;
 }
 
-static int external_slot(checker *c, const rh_lang_node *node, const char *name, rh_lang_type type)
+int rh_lang_external_slot(rh_lang_checker *c, const rh_lang_node *node, const char *name, rh_lang_type type)
 {
     rh_lang_facts *f = c->facts;
     int i = 0;
     while (i < f->external_count && strcmp(f->externals[i].name, name) != 0) i++;
     if (i < f->external_count) return i;
-    f->externals = grown(c, f->externals, i, sizeof *f->externals);
+    f->externals = rh_lang_grown(c, f->externals, i, sizeof *f->externals);
     if (c->unit->failed) return -1;
     f->externals[f->external_count++] = (rh_lang_external_use){.name = name, .type = type, .at = node->at};
     return i;
 }
 
-static rh_lang_type check_external(checker *c, rh_lang_node *node)
+static rh_lang_type check_external(rh_lang_checker *c, rh_lang_node *node)
 {
     rh_lang_type type = node->type ? node->type : RH_LANG_FLOAT;
-    node->slot = external_slot(c, node, node->name, type);
-    if (node->slot < 0) return WRONG;
+    node->slot = rh_lang_external_slot(c, node, node->name, type);
+    if (node->slot < 0) return RH_LANG_WRONG;
     const rh_lang_external_use *use = &c->facts->externals[node->slot];
     return use->type == type ? type : two_types(c, node, '$', use->type, type, use->at.line);
 }
@@ -181,32 +145,34 @@ static bool loses(rh_lang_type to, rh_lang_type from)
     return a < b || (a == RH_LANG_E_FLOAT && b == RH_LANG_E_INT64);
 }
 
-static bool is_literal(const rh_lang_node *node)
+bool rh_lang_is_literal(const rh_lang_node *node)
 {
-    if (node->kind == RH_LANG_UNARY) return is_literal(node->first);
+    if (node->kind == RH_LANG_UNARY) return rh_lang_is_literal(node->first);
     bool literal = node->kind >= RH_LANG_INTEGER || node->kind == RH_LANG_ARRAY;
-    for (const rh_lang_node *child = node->first; child && literal; child = child->next) literal = is_literal(child);
+    for (const rh_lang_node *child = node->first; child && literal; child = child->next) literal = rh_lang_is_literal(child);
     return literal;
 }
 
 // The value will be stored where a `to` is.
-static void convert_for(checker *c, rh_lang_node *value, rh_lang_type to, rh_lang_place at)
+static void convert_for(rh_lang_checker *c, rh_lang_node *value, rh_lang_type to, rh_lang_place at)
 {
     rh_lang_type from = value->type;
-    if (from == WRONG || to == WRONG) return;
+    if (from == RH_LANG_WRONG || to == RH_LANG_WRONG) return;
     if (!rh_lang_assignable(to, from)) {
         bool scalar = rh_lang_is_number(to) && rh_lang_is_container(from);
         if (from == RH_LANG_VOID) rh_lang_error(c->unit, value->at, NULL, "this has no value, expected one of type %s", rh_lang_type_name(to));
-        else rh_lang_error(c->unit, at, scalar ? "take one element with [ ]" : NULL, "cannot convert %s to %s here", rh_lang_type_name(from), rh_lang_type_name(to));
+        else
+            rh_lang_error(c->unit, at, scalar ? "take one element with [ ]" : NULL, "cannot convert %s to %s here", rh_lang_type_name(from),
+                          rh_lang_type_name(to));
         return;
     }
     // Literals are read as double or int32 for want of a better way to write them: x = 0.5 deserves no warning.
-    if (loses(to, from) && !(is_literal(value) && rh_lang_is_floating(to)))
+    if (loses(to, from) && !(rh_lang_is_literal(value) && rh_lang_is_floating(to)))
         rh_lang_warn(c->unit, at, NULL, "%s becomes %s here and may lose something", rh_lang_type_name(from), rh_lang_type_name(to));
     value->as = to;
 }
 
-static void operand_as(checker *c, rh_lang_node *operand, rh_lang_type to)
+static void operand_as(rh_lang_checker *c, rh_lang_node *operand, rh_lang_type to)
 {
     if (rh_lang_is_matrix(to) && rh_lang_is_number(operand->type))
         rh_lang_warn(c->unit, operand->at, NULL, "a number beside a matrix counts as the number times the identity");
@@ -214,12 +180,12 @@ static void operand_as(checker *c, rh_lang_node *operand, rh_lang_type to)
 }
 
 // A condition: one number.
-static void check_condition(checker *c, rh_lang_node *node)
+static void check_condition(rh_lang_checker *c, rh_lang_node *node)
 {
     if (node->kind == RH_LANG_EMPTY) return;
     if (node->kind == RH_LANG_DECLARE) check_statement(c, node);
-    else check(c, node);
-    if (node->type == WRONG) return;
+    else rh_lang_check_expression(c, node);
+    if (node->type == RH_LANG_WRONG) return;
     if (!rh_lang_is_number(node->type))
         rh_lang_error(c->unit, node->at, rh_lang_is_container(node->type) ? "compare it with something, or take length( )" : NULL,
                       "found a condition of type %s, expected a single number", rh_lang_type_name(node->type));
@@ -234,24 +200,24 @@ static const rh_lang_node *root_of(const rh_lang_node *target)
     return target;
 }
 
-static rh_lang_type check_index(checker *c, rh_lang_node *node, bool reads, bool writes);
+static rh_lang_type check_index(rh_lang_checker *c, rh_lang_node *node, bool reads, bool writes);
 
 // A place that is read or written. What is written in part is read too: the other elements stay.
-static rh_lang_type check_place(checker *c, rh_lang_node *node, bool reads, bool writes)
+rh_lang_type rh_lang_check_place(rh_lang_checker *c, rh_lang_node *node, bool reads, bool writes)
 {
     rh_lang_type type;
     if (node->kind == RH_LANG_ATTRIBUTE) type = check_attribute(c, node, reads, writes);
     else if (node->kind == RH_LANG_INDEX) type = check_index(c, node, reads, writes);
     else if (node->kind == RH_LANG_LOCAL) type = check_local(c, node);
-    else type = check(c, node);
+    else type = rh_lang_check_expression(c, node);
     node->type = node->as = type;
     return type;
 }
 
-static bool check_one_index(checker *c, rh_lang_node *node, rh_lang_node *index, int limit)
+static bool check_one_index(rh_lang_checker *c, rh_lang_node *node, rh_lang_node *index, int limit)
 {
-    rh_lang_type type = check(c, index);
-    if (type == WRONG) return false;
+    rh_lang_type type = rh_lang_check_expression(c, index);
+    if (type == RH_LANG_WRONG) return false;
     if (!rh_lang_is_integer(type) || rh_lang_is_container(type)) {
         rh_lang_error(c->unit, index->at, "convert with int( )", "found an index of type %s, expected an integer", rh_lang_type_name(type));
         return false;
@@ -265,50 +231,52 @@ static bool check_one_index(checker *c, rh_lang_node *node, rh_lang_node *index,
     return true;
 }
 
-static rh_lang_type check_index(checker *c, rh_lang_node *node, bool reads, bool writes)
+static rh_lang_type check_index(rh_lang_checker *c, rh_lang_node *node, bool reads, bool writes)
 {
     rh_lang_node *variable = node->first, *index = variable->next, *second = index->next;
-    rh_lang_type type = check_place(c, variable, reads || writes, writes);
-    if (type == WRONG) return WRONG;
+    rh_lang_type type = rh_lang_check_place(c, variable, reads || writes, writes);
+    if (type == RH_LANG_WRONG) return RH_LANG_WRONG;
     if (!rh_lang_is_container(type) || (node->postfix && !rh_lang_is_vector(type))) {
-        rh_lang_error(c->unit, node->at, node->postfix && rh_lang_is_matrix(type) ? "write [row, column]" : NULL, "\"%s\" is of type %s and has no such elements",
-                      variable->name, rh_lang_type_name(type));
-        return WRONG;
+        rh_lang_error(c->unit, node->at, node->postfix && rh_lang_is_matrix(type) ? "write [row, column]" : NULL,
+                      "\"%s\" is of type %s and has no such elements", variable->name, rh_lang_type_name(type));
+        return RH_LANG_WRONG;
     }
     if (second && !rh_lang_is_matrix(type)) {
-        rh_lang_error(c->unit, node->at, "write [index]", "found two indices, but \"%s\" is of type %s: only matrices have rows and columns", variable->name,
+        rh_lang_error(c->unit, node->at, "write [index]",
+                      "found two indices, but \"%s\" is of type %s: only matrices have rows and columns", variable->name,
                       rh_lang_type_name(type));
-        return WRONG;
+        return RH_LANG_WRONG;
     }
     int limit = second ? rh_lang_type_side(type) : rh_lang_type_parts(type);
     bool good = check_one_index(c, node, index, limit);
     if (second) good &= check_one_index(c, node, second, limit);
     if (index->kind != RH_LANG_INTEGER || (second && second->kind != RH_LANG_INTEGER)) {
         rh_lang_facts *f = c->facts;
-        f->sites = grown(c, f->sites, f->site_count, sizeof *f->sites);
-        if (c->unit->failed) return WRONG;
+        f->sites = rh_lang_grown(c, f->sites, f->site_count, sizeof *f->sites);
+        if (c->unit->failed) return RH_LANG_WRONG;
         node->slot = f->site_count;
         f->sites[f->site_count++] = node->at;
     }
-    return good ? RH_LANG_TYPE(RH_LANG_SCALAR, rh_lang_type_element(type)) : WRONG;
+    return good ? RH_LANG_TYPE(RH_LANG_SCALAR, rh_lang_type_element(type)) : RH_LANG_WRONG;
 }
 
-static rh_lang_type refuse_operation(checker *c, rh_lang_place at, const rh_lang_rule *rule, const char *sign, const char *types)
+static rh_lang_type refuse_operation(rh_lang_checker *c, rh_lang_place at, const rh_lang_rule *rule, const char *sign, const char *types)
 {
     rh_lang_error(c->unit, at, rule->hint, "no operator %s for %s: %s", sign, types, rule->why);
-    return WRONG;
+    return RH_LANG_WRONG;
 }
 
-static void warn_zero(checker *c, rh_lang_operator operation, const rh_lang_node *right)
+static void warn_zero(rh_lang_checker *c, rh_lang_operator operation, const rh_lang_node *right)
 {
     if (operation != RH_LANG_DIV && operation != RH_LANG_MOD) return;
     if ((right->kind == RH_LANG_INTEGER && right->value.integer == 0) || (right->kind == RH_LANG_REAL && right->value.real == 0))
         rh_lang_warn(c->unit, right->at, NULL, "%s by zero", operation == RH_LANG_DIV ? "division" : "modulo");
 }
 
-static rh_lang_type check_operation(checker *c, rh_lang_operator operation, rh_lang_place at, rh_lang_type left, rh_lang_node *right, rh_lang_rule *rule)
+static rh_lang_type check_operation(rh_lang_checker *c, rh_lang_operator operation, rh_lang_place at, rh_lang_type left,
+                                    rh_lang_node *right, rh_lang_rule *rule)
 {
-    if (left == WRONG || right->type == WRONG) return WRONG;
+    if (left == RH_LANG_WRONG || right->type == RH_LANG_WRONG) return RH_LANG_WRONG;
     warn_zero(c, operation, right);
     if (rh_lang_binary_rule(operation, left, right->type, rule)) return rule->result;
     char types[48];
@@ -316,38 +284,38 @@ static rh_lang_type check_operation(checker *c, rh_lang_operator operation, rh_l
     return refuse_operation(c, at, rule, rh_lang_operator_name(operation), types);
 }
 
-static rh_lang_type check_binary(checker *c, rh_lang_node *node)
+static rh_lang_type check_binary(rh_lang_checker *c, rh_lang_node *node)
 {
     rh_lang_node *left = node->first, *right = node->last;
     rh_lang_rule rule;
-    check(c, left);
-    check(c, right);
+    rh_lang_check_expression(c, left);
+    rh_lang_check_expression(c, right);
     rh_lang_type type = check_operation(c, node->operation, node->at, left->type, right, &rule);
-    if (type == WRONG) return WRONG;
+    if (type == RH_LANG_WRONG) return RH_LANG_WRONG;
     operand_as(c, left, rule.left);
     operand_as(c, right, rule.right);
     c->facts->strings |= type == RH_LANG_STRING;
     return type;
 }
 
-static rh_lang_type check_unary(checker *c, rh_lang_node *node)
+static rh_lang_type check_unary(rh_lang_checker *c, rh_lang_node *node)
 {
     rh_lang_rule rule;
-    rh_lang_type type = check(c, node->first);
-    if (type == WRONG) return WRONG;
+    rh_lang_type type = rh_lang_check_expression(c, node->first);
+    if (type == RH_LANG_WRONG) return RH_LANG_WRONG;
     if (!rh_lang_unary_rule(node->operation, type, &rule))
         return refuse_operation(c, node->at, &rule, rh_lang_operator_name(node->operation), rh_lang_type_name(type));
     node->first->as = rule.left;
     return rule.result;
 }
 
-static rh_lang_type check_assign(checker *c, rh_lang_node *node)
+static rh_lang_type check_assign(rh_lang_checker *c, rh_lang_node *node)
 {
     rh_lang_node *target = node->first, *value = node->last;
     bool compound = node->operation != RH_LANG_NONE;
-    check(c, value);
-    rh_lang_type type = check_place(c, target, compound, true);
-    if (type == WRONG) return WRONG;
+    rh_lang_check_expression(c, value);
+    rh_lang_type type = rh_lang_check_place(c, target, compound, true);
+    if (type == RH_LANG_WRONG) return RH_LANG_WRONG;
     c->facts->strings |= type == RH_LANG_STRING;
     if (!compound) {
         convert_for(c, value, type, node->at);
@@ -355,259 +323,82 @@ static rh_lang_type check_assign(checker *c, rh_lang_node *node)
     }
     rh_lang_rule rule;
     rh_lang_type result = check_operation(c, node->operation, node->at, type, value, &rule);
-    if (result == WRONG) return WRONG;
+    if (result == RH_LANG_WRONG) return RH_LANG_WRONG;
     operand_as(c, value, rule.right);
     if (!rh_lang_assignable(type, result)) {
         rh_lang_error(c->unit, node->at, NULL, "%s= of %s and %s gives %s, which does not fit back", rh_lang_operator_name(node->operation),
                       rh_lang_type_name(type), rh_lang_type_name(value->type), rh_lang_type_name(result));
-        return WRONG;
+        return RH_LANG_WRONG;
     }
-    if (loses(type, result) && !(is_literal(value) && rh_lang_is_floating(type)))
+    if (loses(type, result) && !(rh_lang_is_literal(value) && rh_lang_is_floating(type)))
         rh_lang_warn(c->unit, node->at, NULL, "%s becomes %s here and may lose something", rh_lang_type_name(result), rh_lang_type_name(type));
     return type;
 }
 
-static rh_lang_type check_crement(checker *c, rh_lang_node *node)
+static rh_lang_type check_crement(rh_lang_checker *c, rh_lang_node *node)
 {
-    rh_lang_type type = check_place(c, node->first, true, true);
-    if (type == WRONG) return WRONG;
+    rh_lang_type type = rh_lang_check_place(c, node->first, true, true);
+    if (type == RH_LANG_WRONG) return RH_LANG_WRONG;
     if (!rh_lang_is_number(type) || type == RH_LANG_BOOL) {
-        rh_lang_error(c->unit, node->at, NULL, "%s%s is for single numbers other than bool, \"%s\" is of type %s", rh_lang_operator_name(node->operation),
-                      rh_lang_operator_name(node->operation), root_of(node)->name, rh_lang_type_name(type));
-        return WRONG;
+        rh_lang_error(c->unit, node->at, NULL, "%s%s is for single numbers other than bool, \"%s\" is of type %s",
+                      rh_lang_operator_name(node->operation), rh_lang_operator_name(node->operation), root_of(node)->name,
+                      rh_lang_type_name(type));
+        return RH_LANG_WRONG;
     }
     return type;
 }
 
-static rh_lang_type check_ternary(checker *c, rh_lang_node *node)
+static rh_lang_type check_ternary(rh_lang_checker *c, rh_lang_node *node)
 {
     bool is_short = node->count == 2;
     rh_lang_node *condition = node->first, *other = node->last, *then = is_short ? condition : condition->next;
     rh_lang_type type;
     check_condition(c, condition);
-    if (!is_short) check(c, then);
-    check(c, other);
-    if (condition->type == WRONG || then->type == WRONG || other->type == WRONG) return WRONG;
+    if (!is_short) rh_lang_check_expression(c, then);
+    rh_lang_check_expression(c, other);
+    if (condition->type == RH_LANG_WRONG || then->type == RH_LANG_WRONG || other->type == RH_LANG_WRONG) return RH_LANG_WRONG;
     if (!rh_lang_choice_rule(then->type, other->type, &type)) {
-        rh_lang_error(c->unit, node->at, NULL, "the two values of ?: have the types %s and %s, which do not go together", rh_lang_type_name(then->type),
-                      rh_lang_type_name(other->type));
-        return WRONG;
+        rh_lang_error(c->unit, node->at, NULL, "the two values of ?: have the types %s and %s, which do not go together",
+                      rh_lang_type_name(then->type), rh_lang_type_name(other->type));
+        return RH_LANG_WRONG;
     }
     if (!is_short) operand_as(c, then, type);
     operand_as(c, other, type);
     return type;
 }
 
-static rh_lang_type check_array(checker *c, rh_lang_node *node)
+static rh_lang_type check_array(rh_lang_checker *c, rh_lang_node *node)
 {
     rh_lang_element highest = RH_LANG_E_BOOL;
     bool wrong = false;
     for (rh_lang_node *child = node->first; child; child = child->next) {
-        rh_lang_type type = check(c, child);
-        if (type != WRONG && !rh_lang_is_number(type))
+        rh_lang_type type = rh_lang_check_expression(c, child);
+        if (type != RH_LANG_WRONG && !rh_lang_is_number(type))
             rh_lang_error(c->unit, child->at, NULL, "found a value of type %s between braces, expected single numbers", rh_lang_type_name(type));
         wrong |= !rh_lang_is_number(type);
         if (!wrong && rh_lang_type_element(type) > highest) highest = rh_lang_type_element(type);
     }
-    if (wrong) return WRONG;
+    if (wrong) return RH_LANG_WRONG;
     rh_lang_shape shape = node->count == 2 ? RH_LANG_VEC2 : node->count == 3 ? RH_LANG_VEC3 : node->count == 4 ? RH_LANG_VEC4 :
                           node->count == 9 ? RH_LANG_MAT3 : RH_LANG_MAT4;
     for (rh_lang_node *child = node->first; child; child = child->next) child->as = RH_LANG_TYPE(RH_LANG_SCALAR, highest);
     return RH_LANG_TYPE(shape, highest);
 }
 
-static rh_lang_type check_cast(checker *c, rh_lang_node *node)
+static rh_lang_type check_cast(rh_lang_checker *c, rh_lang_node *node)
 {
-    rh_lang_type type = check(c, node->first);
-    if (type == WRONG) return WRONG;
+    rh_lang_type type = rh_lang_check_expression(c, node->first);
+    if (type == RH_LANG_WRONG) return RH_LANG_WRONG;
     if (!rh_lang_is_number(type)) {
         rh_lang_error(c->unit, node->at, rh_lang_is_container(type) ? "take one element with [ ]" : "atoi( ) and atof( ) read numbers",
                       "found a value of type %s to cast, expected a single number", rh_lang_type_name(type));
-        return WRONG;
+        return RH_LANG_WRONG;
     }
     node->first->as = node->type;
     return node->type;
 }
 
-// ---- calls
-
-static bool fits(const rh_lang_signature *signature, const rh_lang_node *call, bool exactly)
-{
-    int i = 0;
-    if (signature->count != call->count) return false;
-    for (const rh_lang_node *a = call->first; a; a = a->next, i++) {
-        rh_lang_type wanted = signature->arguments[i];
-        if (exactly || signature->written[i] ? a->type != wanted : !rh_lang_convertible(wanted, a->type)) return false;
-    }
-    return true;
-}
-
-// The row of the overload: an exact one, else the first that fits by conversion, else -1.
-static int choose_row(checker *c, const rh_lang_node *node, rh_lang_signature *signature)
-{
-    for (int exactly = 1; exactly >= 0; exactly--)
-        for (int i = 0; i < row_count(c); i++) {
-            const rh_lang_function *row = rh_lang_row(c->options, i);
-            if (strcmp(row->name, node->name) == 0 && rh_lang_signature_read(row->signature, signature) && fits(signature, node, exactly != 0)) return i;
-        }
-    return -1;
-}
-
-static void append(char *out, size_t size, const char *text)
-{
-    size_t used = strlen(out);
-    snprintf(out + used, size - used, "%s", text);
-}
-
-static void no_overload(checker *c, const rh_lang_node *node)
-{
-    char types[160] = "", candidates[420] = "";
-    for (const rh_lang_node *a = node->first; a; a = a->next) {
-        append(types, sizeof types, rh_lang_type_name(a->type));
-        if (a->next) append(types, sizeof types, ", ");
-    }
-    bool counted = false;
-    int found = 0;
-    for (int i = 0; i < row_count(c); i++) {
-        rh_lang_signature s;
-        const rh_lang_function *row = rh_lang_row(c->options, i);
-        if (strcmp(row->name, node->name) != 0 || !rh_lang_signature_read(row->signature, &s)) continue;
-        append(candidates, sizeof candidates, found++ ? ", " : "");
-        append(candidates, sizeof candidates, row->signature);
-        counted |= s.count == node->count;
-    }
-    const char *of = found > 1 ? "one of " : "";
-    if (counted) rh_lang_error(c->unit, node->at, NULL, "no %s( ) takes (%s), expected %s%s", node->name, types, of, candidates);
-    else rh_lang_error(c->unit, node->at, NULL, "found %d argument%s for %s( ), expected %s%s", node->count, node->count == 1 ? "" : "s", node->name, of, candidates);
-}
-
-static void unknown_function(checker *c, const rh_lang_node *node)
-{
-    const char *names[512];
-    int count = 0;
-    for (int i = 0; i < row_count(c) && count < 512; i++) {
-        const char *name = rh_lang_row(c->options, i)->name;
-        if (count == 0 || strcmp(names[count - 1], name) != 0) names[count++] = name;
-    }
-    char hint[128];
-    rh_lang_error(c->unit, node->at, did_you_mean(rh_nearest_name(node->name, names, count), "", hint, sizeof hint), "there is no function %s( )", node->name);
-}
-
-static bool is_group_function(const char *name) { return strcmp(name, "ingroup") == 0 || strcmp(name, "addtogroup") == 0 || strcmp(name, "removefromgroup") == 0; }
-
-// Files take no other names; the library checks those that are made while running.
-static void check_group_name(checker *c, const rh_lang_node *argument)
-{
-    rh_lang_text text = argument->value.text;
-    bool good = text.length > 0 && text.length < RH_LANG_GROUP_NAME;
-    for (int64_t i = 0; i < text.length; i++) good &= isalnum((unsigned char)text.data[i]) || memchr("_:|", text.data[i], 3) != NULL;
-    if (!good) rh_lang_error(c->unit, argument->at, NULL, "found a group's name with other characters, expected 1 to %d letters, digits, _ : or |", RH_LANG_GROUP_NAME - 1);
-}
-
-// A group named by a literal becomes a column of bytes.
-static void note_group(checker *c, const rh_lang_node *node)
-{
-    const rh_lang_node *argument = node->first;
-    rh_lang_facts *f = c->facts;
-    if (argument->kind != RH_LANG_TEXT) {
-        f->named_groups = false;
-        return;
-    }
-    if (node->name[0] == 'a') check_group_name(c, argument);
-    rh_lang_text text = argument->value.text;
-    int i = 0;
-    while (i < f->group_count && (strlen(f->groups[i].name) != (size_t)text.length || memcmp(f->groups[i].name, text.data, (size_t)text.length) != 0)) i++;
-    if (i == f->group_count) {
-        char *name = rh_arena_take_zero(&c->unit->arena, (size_t)text.length + 1, c->unit->status);
-        f->groups = grown(c, f->groups, i, sizeof *f->groups);
-        if (!name || c->unit->failed) {
-            c->unit->failed = true;
-            return;
-        }
-        memcpy(name, text.data, (size_t)text.length);
-        f->groups[f->group_count++] = (rh_lang_group_use){.name = name};
-    }
-    ((rh_lang_node *)node->first)->slot = i;
-    f->groups[i].reads |= node->name[0] == 'i';
-    f->groups[i].adds |= node->name[0] == 'a';
-    f->groups[i].removes |= node->name[0] == 'r';
-}
-
-// external("name") is $name: a value known before the loop instead of a search for every element. Where $name has another type in the
-// program the library is asked, which gives 0.
-static bool is_plain_external(checker *c, rh_lang_node *node, const rh_lang_function *row)
-{
-    rh_lang_node *argument = node->first;
-    rh_lang_type type = strcmp(row->name, "external") == 0 ? RH_LANG_FLOAT : strcmp(row->name, "externalv") == 0 ? RH_LANG_VEC3F : RH_LANG_VOID;
-    if (type == RH_LANG_VOID || argument->kind != RH_LANG_TEXT) return false;
-    rh_lang_text text = argument->value.text;
-    char *name = rh_arena_take_zero(&c->unit->arena, (size_t)text.length + 1, c->unit->status);
-    if (!name) c->unit->failed = true;
-    else memcpy(name, text.data, (size_t)text.length);
-    int slot = name ? external_slot(c, node, name, type) : -1;
-    if (slot < 0 || c->facts->externals[slot].type != type) return false;
-    argument->slot = slot;
-    return true;
-}
-
-static void note_call(checker *c, rh_lang_node *node, const rh_lang_function *row)
-{
-    bool built_in = node->slot < rh_lang_function_count;
-    if (built_in && is_plain_external(c, node, row)) return;
-    if (built_in && is_group_function(row->name)) note_group(c, node);
-    else if (built_in && strcmp(row->name, "deletepoint") == 0) c->facts->deletes = true;
-    else if (row->flags & RH_LANG_CONTEXT) c->facts->calls_library = true;
-    if (!built_in) return;
-    c->facts->neighbours |= strncmp(row->name, "neighbour", 9) == 0 || strcmp(row->name, "nearest") == 0;
-    c->facts->random |= strncmp(row->name, "rand", 4) == 0;
-    c->facts->coordinates |= strncmp(row->name, "getcoord", 8) == 0 || strcmp(row->name, "getvoxelpws") == 0;
-}
-
-static void use_argument(checker *c, rh_lang_node *argument, rh_lang_type wanted, bool written)
-{
-    if (written && argument->kind != RH_LANG_LOCAL && argument->kind != RH_LANG_ATTRIBUTE && argument->kind != RH_LANG_INDEX)
-        rh_lang_error(c->unit, argument->at, NULL, "this argument is written, expected a variable or an attribute");
-    else if (written) check_place(c, argument, true, true);
-    else if (argument->type != wanted) {
-        if (!is_literal(argument))
-            rh_lang_warn(c->unit, argument->at, NULL, "the argument is converted from %s to %s", rh_lang_type_name(argument->type), rh_lang_type_name(wanted));
-        argument->as = wanted;
-    }
-}
-
-static rh_lang_type check_call(checker *c, rh_lang_node *node)
-{
-    bool wrong = false;
-    for (rh_lang_node *a = node->first; a; a = a->next) {
-        rh_lang_type type = check(c, a);
-        if (type == RH_LANG_VOID) rh_lang_error(c->unit, a->at, NULL, "this argument has no value");
-        wrong |= type == WRONG || type == RH_LANG_VOID;
-    }
-    if (!known_function(c, node->name)) {
-        unknown_function(c, node);
-        return WRONG;
-    }
-    if (wrong) return WRONG;
-    rh_lang_signature signature;
-    node->slot = choose_row(c, node, &signature);
-    if (node->slot < 0) {
-        no_overload(c, node);
-        return WRONG;
-    }
-    const rh_lang_function *row = rh_lang_row(c->options, node->slot);
-    unsigned only = row->flags & (RH_LANG_POINTS | RH_LANG_VOLUMES);
-    if (only && !(only & c->options->domain)) {
-        rh_lang_error(c->unit, node->at, NULL, "%s( ) exists for %s only", row->name, only == RH_LANG_POINTS ? "points" : "volumes");
-        return WRONG;
-    }
-    int i = 0;
-    for (rh_lang_node *a = node->first; a; a = a->next, i++) use_argument(c, a, signature.arguments[i], signature.written[i]);
-    c->facts->strings |= signature.result == RH_LANG_STRING;
-    note_call(c, node, row);
-    return signature.result;
-}
-
-static rh_lang_type check_kind(checker *c, rh_lang_node *node)
+static rh_lang_type check_kind(rh_lang_checker *c, rh_lang_node *node)
 {
     switch (node->kind) {
     case RH_LANG_ASSIGN: return check_assign(c, node);
@@ -616,28 +407,28 @@ static rh_lang_type check_kind(checker *c, rh_lang_node *node)
     case RH_LANG_BINARY: return check_binary(c, node);
     case RH_LANG_TERNARY: return check_ternary(c, node);
     case RH_LANG_CAST: return check_cast(c, node);
-    case RH_LANG_CALL: return check_call(c, node);
+    case RH_LANG_CALL: return rh_lang_check_call(c, node);
     case RH_LANG_ARRAY: return check_array(c, node);
-    case RH_LANG_INDEX: case RH_LANG_LOCAL: case RH_LANG_ATTRIBUTE: return check_place(c, node, true, false);
+    case RH_LANG_INDEX: case RH_LANG_LOCAL: case RH_LANG_ATTRIBUTE: return rh_lang_check_place(c, node, true, false);
     case RH_LANG_EXTERNAL: return check_external(c, node);
     case RH_LANG_COMMA:
-        for (rh_lang_node *child = node->first; child; child = child->next) check(c, child);
+        for (rh_lang_node *child = node->first; child; child = child->next) rh_lang_check_expression(c, child);
         return node->last->type;
     case RH_LANG_INTEGER: case RH_LANG_REAL: case RH_LANG_LOGICAL: case RH_LANG_TEXT: return node->type;
-    default: return WRONG;
+    default: return RH_LANG_WRONG;
     }
 }
 
-static rh_lang_type check(checker *c, rh_lang_node *node)
+rh_lang_type rh_lang_check_expression(rh_lang_checker *c, rh_lang_node *node)
 {
-    rh_lang_type type = c->unit->failed ? WRONG : check_kind(c, node);
+    rh_lang_type type = c->unit->failed ? RH_LANG_WRONG : check_kind(c, node);
     node->type = node->as = type;
     return type;
 }
 
 // ---- statements
 
-static void check_body(checker *c, rh_lang_node *node)
+static void check_body(rh_lang_checker *c, rh_lang_node *node)
 {
     open_scope(c);
     check_statement(c, node);
@@ -669,7 +460,8 @@ static int64_t trips(const rh_lang_node *loop)
     if (condition->last->kind != RH_LANG_INTEGER || (condition->operation != RH_LANG_LT && condition->operation != RH_LANG_LE)) return -1;
     int64_t by = 0;
     if (step->kind == RH_LANG_CREMENT && step->operation == RH_LANG_ADD && is_counter(step->first, slot)) by = 1;
-    else if (step->kind == RH_LANG_ASSIGN && step->operation == RH_LANG_ADD && is_counter(step->first, slot) && step->last->kind == RH_LANG_INTEGER)
+    else if (step->kind == RH_LANG_ASSIGN && step->operation == RH_LANG_ADD && is_counter(step->first, slot) &&
+             step->last->kind == RH_LANG_INTEGER)
         by = step->last->value.integer;
     if (by <= 0 || writes_local(body, slot)) return -1;
     int64_t end = condition->last->value.integer + (condition->operation == RH_LANG_LE);
@@ -680,13 +472,13 @@ static int64_t trips(const rh_lang_node *loop)
 
 enum { MOST_PROVED = 4096 };  // trips of nested loops together that run uncounted
 
-static void check_for(checker *c, rh_lang_node *node)
+static void check_for(rh_lang_checker *c, rh_lang_node *node)
 {
     rh_lang_node *first = node->first, *condition = first->next, *step = condition->next, *body = step->next;
     open_scope(c);
     check_statement(c, first);
     check_condition(c, condition);
-    if (step->kind != RH_LANG_EMPTY) check(c, step);
+    if (step->kind != RH_LANG_EMPTY) rh_lang_check_expression(c, step);
     int64_t outside = c->proved, count = c->unit->messages->errors ? -1 : trips(node);
     node->bounded = count >= 0 && count * outside <= MOST_PROVED;
     if (node->bounded) c->proved *= count ? count : 1;
@@ -699,7 +491,7 @@ static void check_for(checker *c, rh_lang_node *node)
     close_scope(c);
 }
 
-static void check_do(checker *c, rh_lang_node *node)
+static void check_do(rh_lang_checker *c, rh_lang_node *node)
 {
     c->loops++;
     check_body(c, node->first);
@@ -709,30 +501,30 @@ static void check_do(checker *c, rh_lang_node *node)
     close_scope(c);
 }
 
-static void note_loop(checker *c, rh_lang_node *node)
+static void note_loop(rh_lang_checker *c, rh_lang_node *node)
 {
     rh_lang_facts *f = c->facts;
     f->all_loops++;
     if (node->bounded || c->unit->failed) return;
-    f->loops = grown(c, f->loops, f->loop_count, sizeof *f->loops);
+    f->loops = rh_lang_grown(c, f->loops, f->loop_count, sizeof *f->loops);
     if (c->unit->failed) return;
     node->slot = f->loop_count;
     f->loops[f->loop_count++] = node->at;
 }
 
-static void check_declare(checker *c, rh_lang_node *node)
+static void check_declare(rh_lang_checker *c, rh_lang_node *node)
 {
     rh_lang_type type = node->type;
     c->facts->strings |= type == RH_LANG_STRING;
     if (node->count) {
-        check(c, node->first);
+        rh_lang_check_expression(c, node->first);
         convert_for(c, node->first, type, node->at);
     }
     declare(c, node);
     node->as = type;
 }
 
-static void check_statement(checker *c, rh_lang_node *node)
+static void check_statement(rh_lang_checker *c, rh_lang_node *node)
 {
     if (c->unit->failed) return;
     switch (node->kind) {
@@ -760,14 +552,14 @@ static void check_statement(checker *c, rh_lang_node *node)
         break;
     case RH_LANG_BREAK: case RH_LANG_CONTINUE:
         if (c->loops == 0)
-            rh_lang_error(c->unit, node->at, node->kind == RH_LANG_BREAK ? "return ends the program for this element" : NULL, "found %s outside of a loop",
-                          node->kind == RH_LANG_BREAK ? "break" : "continue");
+            rh_lang_error(c->unit, node->at, node->kind == RH_LANG_BREAK ? "return ends the program for this element" : NULL,
+                          "found %s outside of a loop", node->kind == RH_LANG_BREAK ? "break" : "continue");
         break;
-    default: check(c, node); break;
+    default: rh_lang_check_expression(c, node); break;
     }
 }
 
-static void check_size(checker *c, rh_lang_place at)
+static void check_size(rh_lang_checker *c, rh_lang_place at)
 {
     const rh_lang_facts *f = c->facts;
     int64_t numbers = 2 * (int64_t)f->group_count;
@@ -775,14 +567,15 @@ static void check_size(checker *c, rh_lang_place at)
     for (int i = 0; i < f->attribute_count; i++) numbers += rh_lang_type_parts(f->attributes[i].type);
     for (int i = 0; i < f->external_count; i++) numbers += rh_lang_type_parts(f->externals[i].type);
     if (numbers > RH_LANG_MOST_NUMBERS)
-        rh_lang_error(c->unit, at, "use variables again, or several programs", "all variables and attributes together hold %lld numbers, expected at most %d",
-                      (long long)numbers, RH_LANG_MOST_NUMBERS);
+        rh_lang_error(c->unit, at, "use variables again, or several programs",
+                      "all variables and attributes together hold %lld numbers, expected at most %d", (long long)numbers,
+                      RH_LANG_MOST_NUMBERS);
 }
 
 bool rh_lang_check(rh_lang_unit *unit, rh_lang_node *program, const rh_lang_options *options, rh_lang_facts *facts)
 {
     *facts = (rh_lang_facts){.named_groups = true};
-    checker c = {.unit = unit, .options = options, .facts = facts, .proved = 1};
+    rh_lang_checker c = {.unit = unit, .options = options, .facts = facts, .proved = 1};
     check_statement(&c, program);
     check_size(&c, program->at);
     if (!facts->named_groups) facts->calls_library = true;

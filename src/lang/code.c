@@ -141,7 +141,8 @@ static rh_code keep_text(rh_lang_code *code, LLVMModuleRef module, rh_status *st
 }
 
 // Takes the module.
-static rh_code build(effort work, const rh_lang_options *options, rh_lang_code *code, LLVMOrcThreadSafeContextRef context, LLVMModuleRef module, rh_status *status)
+static rh_code build(effort work, const rh_lang_options *options, rh_lang_code *code, LLVMOrcThreadSafeContextRef context,
+                     LLVMModuleRef module, rh_status *status)
 {
     LLVMTargetMachineRef machine = host_machine(work.level, status);
     rh_code result = machine ? optimise(module, machine, work.passes, status) : RH_IO;
@@ -153,7 +154,8 @@ static rh_code build(effort work, const rh_lang_options *options, rh_lang_code *
     return result;
 }
 
-rh_code rh_lang_code_make(rh_lang_unit *unit, const rh_lang_node *program, const rh_lang_options *options, const rh_lang_facts *facts, rh_lang_code **out)
+rh_code rh_lang_code_make(rh_lang_unit *unit, const rh_lang_node *program, const rh_lang_options *options, const rh_lang_facts *facts,
+                          rh_lang_code **out)
 {
     static pthread_once_t started = PTHREAD_ONCE_INIT;
     pthread_once(&started, start_llvm);
@@ -164,7 +166,8 @@ rh_code rh_lang_code_make(rh_lang_unit *unit, const rh_lang_node *program, const
     LLVMContextRef llvm = LLVMOrcThreadSafeContextGetContext(context);
     LLVMModuleRef module = LLVMModuleCreateWithNameInContext("expression", llvm);
     rh_code result = RH_MEMORY;
-    if (rh_lang_emit(unit, program, options, facts, llvm, module)) result = build(effort_for(module, options, facts), options, code, context, module, unit->status);
+    if (rh_lang_emit(unit, program, options, facts, llvm, module))
+        result = build(effort_for(module, options, facts), options, code, context, module, unit->status);
     else LLVMDisposeModule(module);
     LLVMOrcDisposeThreadSafeContext(context);
     if (result == RH_OK) *out = code;

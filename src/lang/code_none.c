@@ -4,7 +4,8 @@
 // A build without LLVM: programs are read and checked, but not run.
 #include "lang/code.h"
 
-rh_code rh_lang_code_make(rh_lang_unit *unit, const rh_lang_node *program, const rh_lang_options *options, const rh_lang_facts *facts, rh_lang_code **out)
+rh_code rh_lang_code_make(rh_lang_unit *unit, const rh_lang_node *program, const rh_lang_options *options, const rh_lang_facts *facts,
+                          rh_lang_code **out)
 {
     (void)program, (void)options, (void)facts;
     *out = NULL;

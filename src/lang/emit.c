@@ -17,7 +17,10 @@
 
 enum { ARGUMENTS = 5 };  // of `elements` before the columns
 
-LLVMBasicBlockRef rh_lang_emit_block(rh_lang_emitter *e, const char *name) { return LLVMAppendBasicBlockInContext(e->context, e->function, name); }
+LLVMBasicBlockRef rh_lang_emit_block(rh_lang_emitter *e, const char *name)
+{
+    return LLVMAppendBasicBlockInContext(e->context, e->function, name);
+}
 
 static void go(rh_lang_emitter *e, LLVMBasicBlockRef block) { LLVMPositionBuilderAtEnd(e->builder, block); }
 
@@ -49,7 +52,8 @@ static rh_lang_store new_store(rh_lang_emitter *e, rh_lang_type type)
 static rh_lang_value load_all(rh_lang_emitter *e, const rh_lang_store *store)
 {
     rh_lang_value out = {.type = store->type};
-    for (int i = 0; i < rh_lang_value_parts(store->type); i++) out.part[i] = LLVMBuildLoad2(e->builder, part_type(e, store->type, i), store->part[i], "");
+    for (int i = 0; i < rh_lang_value_parts(store->type); i++)
+        out.part[i] = LLVMBuildLoad2(e->builder, part_type(e, store->type, i), store->part[i], "");
     return out;
 }
 
@@ -194,7 +198,8 @@ static rh_lang_value emit_ternary(rh_lang_emitter *e, const rh_lang_node *node)
     rh_lang_node plain = *condition;
     plain.as = plain.type;
     rh_lang_value test = rh_lang_emit_expression(e, &plain), chosen[2], out = {.type = node->type};
-    LLVMBasicBlockRef then_block = rh_lang_emit_block(e, "then"), else_block = rh_lang_emit_block(e, "else"), done = rh_lang_emit_block(e, "done"), from[2];
+    LLVMBasicBlockRef then_block = rh_lang_emit_block(e, "then"), else_block = rh_lang_emit_block(e, "else"),
+                      done = rh_lang_emit_block(e, "done"), from[2];
     LLVMBuildCondBr(e->builder, rh_lang_emit_cast(e, test.part[0], rh_lang_type_element(test.type), RH_LANG_E_BOOL), then_block, else_block);
     go(e, then_block);
     chosen[0] = is_short ? rh_lang_emit_convert(e, &test, node->type) : rh_lang_emit_expression(e, condition->next);
@@ -237,7 +242,8 @@ static rh_lang_value emit_text(rh_lang_emitter *e, rh_lang_text text)
     LLVMSetInitializer(global, bytes);
     LLVMSetGlobalConstant(global, 1);
     LLVMSetLinkage(global, LLVMPrivateLinkage);
-    return (rh_lang_value){.type = RH_LANG_STRING, .part = {LLVMConstBitCast(global, e->bytes), LLVMConstInt(e->i64, (unsigned long long)text.length, 0)}};
+    return (rh_lang_value){.type = RH_LANG_STRING,
+                           .part = {LLVMConstBitCast(global, e->bytes), LLVMConstInt(e->i64, (unsigned long long)text.length, 0)}};
 }
 
 static rh_lang_value emit_place(rh_lang_emitter *e, const rh_lang_node *node)
@@ -263,7 +269,8 @@ static rh_lang_value emit_kind(rh_lang_emitter *e, const rh_lang_node *node)
     case RH_LANG_ARRAY: return emit_array(e, node);
     case RH_LANG_INDEX: case RH_LANG_LOCAL: case RH_LANG_ATTRIBUTE: return emit_place(e, node);
     case RH_LANG_EXTERNAL: return e->externals[node->slot];
-    case RH_LANG_INTEGER: case RH_LANG_LOGICAL: out.part[0] = rh_lang_emit_integer(e, rh_lang_type_element(node->type), node->value.integer); return out;
+    case RH_LANG_INTEGER:
+    case RH_LANG_LOGICAL: out.part[0] = rh_lang_emit_integer(e, rh_lang_type_element(node->type), node->value.integer); return out;
     case RH_LANG_REAL: out.part[0] = rh_lang_emit_number(e, rh_lang_type_element(node->type), node->value.real); return out;
     case RH_LANG_TEXT: return emit_text(e, node->value.text);
     default: RH_ASSERT(!"not an expression"); return out;
@@ -553,7 +560,8 @@ static void emit_elements(rh_lang_emitter *e, const rh_lang_node *program)
     LLVMBuildStore(e->builder, LLVMConstInt(e->i64, 0, 0), e->reason);
     load_externals(e);
     LLVMValueRef budget = NULL;
-    if (e->facts->loop_count) budget = LLVMBuildLoad2(e->builder, e->i64, rh_lang_emit_field(e, offsetof(rh_lang_context, steps_left), e->i64), "");
+    if (e->facts->loop_count)
+        budget = LLVMBuildLoad2(e->builder, e->i64, rh_lang_emit_field(e, offsetof(rh_lang_context, steps_left), e->i64), "");
     jump(e, head);
     go(e, head);
     LLVMValueRef i = LLVMBuildPhi(e->builder, e->i64, "i");
@@ -621,8 +629,8 @@ static void make_types(rh_lang_emitter *e)
     e->i32 = LLVMInt32TypeInContext(c);
     e->i64 = LLVMInt64TypeInContext(c);
     e->bytes = LLVMPointerType(e->i8, 0);
-    LLVMTypeRef text[] = {e->bytes, e->i64}, types[8] = {NULL, LLVMInt1TypeInContext(c), LLVMInt16TypeInContext(c), e->i32, e->i64, LLVMFloatTypeInContext(c),
-                                                         LLVMDoubleTypeInContext(c), NULL};
+    LLVMTypeRef text[] = {e->bytes, e->i64}, types[8] = {NULL,   LLVMInt1TypeInContext(c),  LLVMInt16TypeInContext(c),  e->i32,
+                                                         e->i64, LLVMFloatTypeInContext(c), LLVMDoubleTypeInContext(c), NULL};
     memcpy(e->element, types, sizeof types);
     memcpy(e->stored, types, sizeof types);
     e->stored[RH_LANG_E_BOOL] = e->i8;
@@ -636,8 +644,8 @@ static void *take(rh_lang_unit *unit, int count, size_t size)
     return memory;
 }
 
-bool rh_lang_emit(rh_lang_unit *unit, const rh_lang_node *program, const rh_lang_options *options, const rh_lang_facts *facts, LLVMContextRef context,
-                  LLVMModuleRef module)
+bool rh_lang_emit(rh_lang_unit *unit, const rh_lang_node *program, const rh_lang_options *options, const rh_lang_facts *facts,
+                  LLVMContextRef context, LLVMModuleRef module)
 {
     rh_lang_emitter e = {.unit = unit, .options = options, .facts = facts, .context = context, .module = module};
     int columns = column_count(facts);

@@ -60,8 +60,8 @@ typedef struct rh_lang_emitter {
 
 // emit.c
 // Fills the module with a function "kernel". False when memory ran out.
-bool rh_lang_emit(rh_lang_unit *unit, const rh_lang_node *program, const rh_lang_options *options, const rh_lang_facts *facts, LLVMContextRef context,
-                  LLVMModuleRef module);
+bool rh_lang_emit(rh_lang_unit *unit, const rh_lang_node *program, const rh_lang_options *options, const rh_lang_facts *facts,
+                  LLVMContextRef context, LLVMModuleRef module);
 rh_lang_value rh_lang_emit_expression(rh_lang_emitter *e, const rh_lang_node *node);  // converted to node->as
 rh_lang_target rh_lang_emit_target(rh_lang_emitter *e, const rh_lang_node *node);
 rh_lang_value rh_lang_emit_load(rh_lang_emitter *e, const rh_lang_target *target);
@@ -95,4 +95,5 @@ LLVMValueRef rh_lang_emit_spill(rh_lang_emitter *e, const rh_lang_value *value, 
 rh_lang_value rh_lang_emit_unspill(rh_lang_emitter *e, rh_lang_type type, LLVMValueRef address);
 
 // emit_builtin.c: functions that are emitted in place. False when there is none of that name.
-bool rh_lang_emit_builtin(rh_lang_emitter *e, const char *name, rh_lang_type result, const rh_lang_value *arguments, int count, rh_lang_value *out);
+bool rh_lang_emit_builtin(rh_lang_emitter *e, const char *name, rh_lang_type result, const rh_lang_value *arguments, int count,
+                          rh_lang_value *out);

@@ -21,7 +21,10 @@ static LLVMValueRef op(const call *c, rh_lang_operator operation, LLVMValueRef a
     return rh_lang_emit_operation(c->e, operation, c->element, a, b);
 }
 static LLVMValueRef number(const call *c, double value) { return rh_lang_emit_number(c->e, c->element, value); }
-static LLVMValueRef choose(const call *c, LLVMValueRef condition, LLVMValueRef a, LLVMValueRef b) { return rh_lang_emit_choose(c->e, condition, a, b); }
+static LLVMValueRef choose(const call *c, LLVMValueRef condition, LLVMValueRef a, LLVMValueRef b)
+{
+    return rh_lang_emit_choose(c->e, condition, a, b);
+}
 static LLVMValueRef less(const call *c, LLVMValueRef a, LLVMValueRef b) { return op(c, RH_LANG_LT, a, b); }
 static LLVMValueRef smaller(const call *c, LLVMValueRef a, LLVMValueRef b) { return choose(c, less(c, b, a), b, a); }
 static LLVMValueRef larger(const call *c, LLVMValueRef a, LLVMValueRef b) { return choose(c, less(c, a, b), b, a); }
@@ -132,8 +135,14 @@ static LLVMValueRef dot_product(const call *c, const rh_lang_value *a, const rh_
     return sum;
 }
 
-static rh_lang_value do_dot(const call *c) { return (rh_lang_value){.type = c->result, .part = {dot_product(c, &c->arguments[0], &c->arguments[1])}}; }
-static rh_lang_value do_lengthsq(const call *c) { return (rh_lang_value){.type = c->result, .part = {dot_product(c, c->arguments, c->arguments)}}; }
+static rh_lang_value do_dot(const call *c)
+{
+    return (rh_lang_value){.type = c->result, .part = {dot_product(c, &c->arguments[0], &c->arguments[1])}};
+}
+static rh_lang_value do_lengthsq(const call *c)
+{
+    return (rh_lang_value){.type = c->result, .part = {dot_product(c, c->arguments, c->arguments)}};
+}
 
 static rh_lang_value do_length(const call *c)
 {
@@ -227,7 +236,8 @@ static const struct {
     {"transform", do_transform}, {"pretransform", do_transform}, {"isnan", do_isnan},      {"isinf", do_isinf},       {"isfinite", do_isfinite},
 };
 
-bool rh_lang_emit_builtin(rh_lang_emitter *e, const char *name, rh_lang_type result, const rh_lang_value *arguments, int count, rh_lang_value *out)
+bool rh_lang_emit_builtin(rh_lang_emitter *e, const char *name, rh_lang_type result, const rh_lang_value *arguments, int count,
+                          rh_lang_value *out)
 {
     call c = {.e = e, .result = result, .arguments = arguments, .count = count};
     if (count > 0) c.element = rh_lang_type_element(arguments[0].type);
@@ -241,7 +251,8 @@ bool rh_lang_emit_builtin(rh_lang_emitter *e, const char *name, rh_lang_type res
         // fit( ) of integers computes in double.
         bool as_result = strcmp(name, "fit") == 0;
         LLVMValueRef x[8];
-        for (int k = 0; k < count; k++) x[k] = as_result ? rh_lang_emit_cast(e, arguments[k].part[0], c.element, rh_lang_type_element(result)) : arguments[k].part[0];
+        for (int k = 0; k < count; k++)
+            x[k] = as_result ? rh_lang_emit_cast(e, arguments[k].part[0], c.element, rh_lang_type_element(result)) : arguments[k].part[0];
         if (as_result) c.element = rh_lang_type_element(result);
         *out = (rh_lang_value){.type = result, .part = {number_functions[i].emit(&c, x)}};
         return true;

@@ -65,7 +65,10 @@ rh_lang_value rh_lang_emit_unspill(rh_lang_emitter *e, rh_lang_type type, LLVMVa
 
 // ---- calls that are columns or values from outside in truth: groups, deletion, external( )
 
-static void put_byte(rh_lang_emitter *e, LLVMValueRef slot, int value) { LLVMBuildStore(e->builder, LLVMConstInt(e->i8, (unsigned)value, 0), slot); }
+static void put_byte(rh_lang_emitter *e, LLVMValueRef slot, int value)
+{
+    LLVMBuildStore(e->builder, LLVMConstInt(e->i8, (unsigned)value, 0), slot);
+}
 
 static bool emit_column_function(rh_lang_emitter *e, const rh_lang_node *node, rh_lang_value *out)
 {

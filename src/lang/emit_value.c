@@ -133,7 +133,8 @@ static LLVMValueRef floored_modulo(rh_lang_emitter *e, rh_lang_element element, 
 
 static LLVMValueRef shift_count(rh_lang_emitter *e, rh_lang_element element, LLVMValueRef b)
 {
-    return LLVMBuildAnd(e->builder, b, rh_lang_emit_integer(e, element, element == RH_LANG_E_INT64 ? 63 : element == RH_LANG_E_INT32 ? 31 : 15), "");
+    int highest = element == RH_LANG_E_INT64 ? 63 : element == RH_LANG_E_INT32 ? 31 : 15;
+    return LLVMBuildAnd(e->builder, b, rh_lang_emit_integer(e, element, highest), "");
 }
 
 // ---- operators on numbers
@@ -192,7 +193,8 @@ static rh_lang_value compare_all(rh_lang_emitter *e, rh_lang_operator operation,
 }
 
 // Sum of products in order of the index, from the first product on.
-static LLVMValueRef sum_of_products(rh_lang_emitter *e, rh_lang_element element, const LLVMValueRef *a, int a_step, const LLVMValueRef *b, int b_step, int count)
+static LLVMValueRef sum_of_products(rh_lang_emitter *e, rh_lang_element element, const LLVMValueRef *a, int a_step, const LLVMValueRef *b,
+                                    int b_step, int count)
 {
     LLVMValueRef sum = NULL;
     for (int k = 0; k < count; k++) {
@@ -226,7 +228,8 @@ rh_lang_value rh_lang_emit_binary(rh_lang_emitter *e, rh_lang_operator operation
 {
     if (left->type == RH_LANG_STRING) return join_texts(e, left, right);
     if (operation >= RH_LANG_EQ && operation <= RH_LANG_GE) return compare_all(e, operation, left, right);
-    if (operation == RH_LANG_MUL && (rh_lang_is_matrix(left->type) || rh_lang_is_matrix(right->type))) return rh_lang_emit_product(e, left, right);
+    if (operation == RH_LANG_MUL && (rh_lang_is_matrix(left->type) || rh_lang_is_matrix(right->type)))
+        return rh_lang_emit_product(e, left, right);
     rh_lang_value out = {.type = left->type};
     for (int i = 0; i < rh_lang_type_parts(left->type); i++)
         out.part[i] = rh_lang_emit_operation(e, operation, rh_lang_type_element(left->type), left->part[i], right->part[i]);

@@ -17,8 +17,16 @@ static void fill_listing(rh_lang_program *p)
 {
     const rh_lang_facts *f = &p->facts;
     p->listing = (rh_lang_listing){
-        .attributes = f->attributes, .attribute_count = f->attribute_count, .externals = f->externals, .external_count = f->external_count,
-        .groups = f->groups, .group_count = f->named_groups ? f->group_count : 0, .unnamed_groups = !f->named_groups, .deletes = f->deletes, .neighbours = f->neighbours, .random = f->random,
+        .attributes = f->attributes,
+        .attribute_count = f->attribute_count,
+        .externals = f->externals,
+        .external_count = f->external_count,
+        .groups = f->groups,
+        .group_count = f->named_groups ? f->group_count : 0,
+        .unnamed_groups = !f->named_groups,
+        .deletes = f->deletes,
+        .neighbours = f->neighbours,
+        .random = f->random,
         .coordinates = f->coordinates,
     };
     for (int i = 0; i < f->attribute_count; i++) {
@@ -34,8 +42,8 @@ static rh_code refuse(const rh_lang_messages *messages, const rh_lang_options *o
     for (int i = 0; i < messages->count; i++) {
         const rh_lang_message *m = &messages->items[i];
         if (m->warning && !options->warnings_are_errors) continue;
-        return rh_fail(status, RH_USER, "%d:%d: %s%s%s%s", m->at.line, m->at.column, m->text, m->suggestion ? " (" : "", m->suggestion ? m->suggestion : "",
-                       m->suggestion ? ")" : "");
+        return rh_fail(status, RH_USER, "%d:%d: %s%s%s%s", m->at.line, m->at.column, m->text, m->suggestion ? " (" : "",
+                       m->suggestion ? m->suggestion : "", m->suggestion ? ")" : "");
     }
     return rh_fail(status, RH_USER, "the expression is wrong");
 }
@@ -46,8 +54,9 @@ static rh_code check_host_functions(const rh_lang_options *options, rh_status *s
         const rh_lang_function *row = &options->functions[i];
         rh_lang_signature signature;
         if (!row->symbol || !rh_lang_signature_read(row->signature, &signature))
-            return rh_fail(status, RH_USER, "the host's function %s has the signature \"%s\", expected one such as \"float(vec3f, int32)\" and an address", row->name,
-                           row->signature);
+            return rh_fail(status, RH_USER,
+                           "the host's function %s has the signature \"%s\", expected one such as \"float(vec3f, int32)\" and an address",
+                           row->name, row->signature);
     }
     return RH_OK;
 }
@@ -116,7 +125,8 @@ static rh_code match_attribute(const rh_lang_attribute_use *use, const rh_lang_h
     rh_lang_type type = host->attribute ? host->attribute(host->user, use->name) : RH_LANG_VOID;
     if (type == use->type || (type == RH_LANG_VOID && host->create_missing)) return RH_OK;
     if (type != RH_LANG_VOID) {
-        snprintf(text, sizeof text, "the attribute \"%s\" is of type %s, the program takes it for %s", use->name, rh_lang_type_name(type), rh_lang_type_name(use->type));
+        snprintf(text, sizeof text, "the attribute \"%s\" is of type %s, the program takes it for %s", use->name, rh_lang_type_name(type),
+                 rh_lang_type_name(use->type));
         snprintf(hint, sizeof hint, "write %s@%s", rh_lang_type_name(type), use->name);
     } else {
         const char *near = rh_nearest_name(use->name, host->names, host->name_count);
@@ -131,7 +141,8 @@ static rh_code match_external(const rh_lang_external_use *use, const rh_lang_hos
     char text[256], hint[128];
     rh_lang_type type = host->external ? host->external(host->user, use->name) : RH_LANG_VOID;
     if (type == use->type || type == RH_LANG_VOID) return RH_OK;
-    snprintf(text, sizeof text, "the value $%s is given as %s, the program takes it for %s", use->name, rh_lang_type_name(type), rh_lang_type_name(use->type));
+    snprintf(text, sizeof text, "the value $%s is given as %s, the program takes it for %s", use->name, rh_lang_type_name(type),
+             rh_lang_type_name(use->type));
     snprintf(hint, sizeof hint, "write %s$%s", rh_lang_type_name(type), use->name);
     return rh_lang_messages_add(messages, false, use->at, text, hint, status);
 }

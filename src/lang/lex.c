@@ -76,7 +76,11 @@ static bool lex_type(lexer *l, size_t length)
     rh_lang_type type = rh_lang_type_named(l->at, length);
     if (type == RH_LANG_VOID || same(l->at, length, "int16")) return false;
     static const char *const deprecated[][2] = {
-        {"short", "write int or int64; an attribute of 16 bits is int16@name"}, {"long", "write int64"}, {"vectorint", "write vec3i"}, {"vectorfloat", "write vec3f"}, {"vectordouble", "write vec3d"},
+        {"short", "write int or int64; an attribute of 16 bits is int16@name"},
+        {"long", "write int64"},
+        {"vectorint", "write vec3i"},
+        {"vectorfloat", "write vec3f"},
+        {"vectordouble", "write vec3d"},
     };
     for (size_t i = 0; i < sizeof deprecated / sizeof deprecated[0]; i++)
         if (same(l->at, length, deprecated[i][0]))
@@ -196,7 +200,8 @@ static void lex_number(lexer *l)
 static void lex_string(lexer *l)
 {
     size_t n = 1;
-    while (l->at + n < l->end && l->at[n] != '"' && l->at[n] != '\n') n += l->at[n] == '\\' && l->at + n + 1 < l->end && l->at[n + 1] != '\n' ? 2 : 1;
+    while (l->at + n < l->end && l->at[n] != '"' && l->at[n] != '\n')
+        n += l->at[n] == '\\' && l->at + n + 1 < l->end && l->at[n + 1] != '\n' ? 2 : 1;
     if (peek(l, n) != '"') {
         rh_lang_error(l->unit, place_of(l, l->at, n), "a string ends on its line", "found a string without its closing \"");
         add(l, RH_LANG_T_WRONG, n);

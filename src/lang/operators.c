@@ -49,7 +49,8 @@ static bool integers_only(rh_lang_rule *out, rh_lang_type left, rh_lang_type rig
 
 static bool comparison(rh_lang_rule *out, rh_lang_type left, rh_lang_type right)
 {
-    if (rh_lang_is_container(left) || rh_lang_is_container(right)) return refuse(out, "only single numbers have an order", "compare components or length( )");
+    if (rh_lang_is_container(left) || rh_lang_is_container(right))
+        return refuse(out, "only single numbers have an order", "compare components or length( )");
     if (!same_type(out, left, right)) return false;
     out->result = RH_LANG_BOOL;
     return true;
@@ -66,7 +67,8 @@ static bool text_rule(rh_lang_operator operation, rh_lang_rule *out, rh_lang_typ
 {
     if (left != right) return refuse(out, "a string goes with strings only", "atoi( ) and atof( ) read numbers");
     if (operation != RH_LANG_ADD)
-        return refuse(out, "strings can only be joined with +", operation == RH_LANG_EQ || operation == RH_LANG_NE ? "compare hash( ) of both" : NULL);
+        return refuse(out, "strings can only be joined with +",
+                      operation == RH_LANG_EQ || operation == RH_LANG_NE ? "compare hash( ) of both" : NULL);
     out->left = out->right = out->result = RH_LANG_STRING;
     return true;
 }
@@ -101,7 +103,8 @@ bool rh_lang_unary_rule(rh_lang_operator operation, rh_lang_type operand, rh_lan
     if (operand == RH_LANG_STRING) return refuse(out, "strings can only be joined with +", NULL);
     bool whole = rh_lang_is_integer(operand);
     if (operation == RH_LANG_BIT_NOT && !whole) return refuse(out, "bits are those of integers", "convert with int( )");
-    if (operation == RH_LANG_NOT && rh_lang_is_container(operand) && !whole) return refuse(out, "! is for single numbers and vectors of integers", NULL);
+    if (operation == RH_LANG_NOT && rh_lang_is_container(operand) && !whole)
+        return refuse(out, "! is for single numbers and vectors of integers", NULL);
     rh_lang_element element = rh_lang_type_element(operand);
     if (operation == RH_LANG_NOT) element = RH_LANG_E_BOOL;
     else if (operation != RH_LANG_PLUS && element == RH_LANG_E_BOOL) element = RH_LANG_E_INT32;

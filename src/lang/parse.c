@@ -92,7 +92,9 @@ static const char *name_of(parser *p, const rh_lang_token *token)
 static bool enter(parser *p)
 {
     if (++p->depth < RH_LANG_MOST_DEPTH) return true;
-    if (!p->lost) rh_lang_error(p->unit, p->token->at, "use variables for parts of it", "the program is nested deeper than %d levels", RH_LANG_MOST_DEPTH);
+    if (!p->lost)
+        rh_lang_error(p->unit, p->token->at, "use variables for parts of it", "the program is nested deeper than %d levels",
+                      RH_LANG_MOST_DEPTH);
     p->lost = true;
     return false;
 }
@@ -183,7 +185,8 @@ static rh_lang_node *parse_typed(parser *p)
         return node->kind == RH_LANG_ATTRIBUTE ? with_subscript(p, node) : node;
     }
     if (!is(p, RH_LANG_T_OPEN)) {
-        complain(p, is(p, RH_LANG_T_NAME) ? "a declaration stands at the beginning of a statement" : NULL, "@, $ or ( after a type in an expression");
+        complain(p, is(p, RH_LANG_T_NAME) ? "a declaration stands at the beginning of a statement" : NULL,
+                 "@, $ or ( after a type in an expression");
         return empty(p);
     }
     rh_lang_node *node = node_new(p, RH_LANG_CAST, type->at);
@@ -203,7 +206,10 @@ static rh_lang_node *parse_typed(parser *p)
 static rh_lang_node *parse_literal(parser *p)
 {
     const rh_lang_token *t = p->token;
-    rh_lang_kind kind = is(p, RH_LANG_T_INTEGER) ? RH_LANG_INTEGER : is(p, RH_LANG_T_REAL) ? RH_LANG_REAL : is(p, RH_LANG_T_LOGICAL) ? RH_LANG_LOGICAL : RH_LANG_TEXT;
+    rh_lang_kind kind = is(p, RH_LANG_T_INTEGER)   ? RH_LANG_INTEGER
+                        : is(p, RH_LANG_T_REAL)    ? RH_LANG_REAL
+                        : is(p, RH_LANG_T_LOGICAL) ? RH_LANG_LOGICAL
+                                                   : RH_LANG_TEXT;
     rh_lang_node *node = node_new(p, kind, t->at);
     node->type = kind == RH_LANG_LOGICAL ? RH_LANG_BOOL : kind == RH_LANG_TEXT ? RH_LANG_STRING : t->type;
     if (kind == RH_LANG_REAL) node->value.real = t->value.real;
@@ -234,7 +240,8 @@ static rh_lang_node *parse_array(parser *p)
     if (!want(p, RH_LANG_T_CLOSE_BRACE, "} or , after an element")) return node;
     p->arrays--;
     if (node->count != 2 && node->count != 3 && node->count != 4 && node->count != 9 && node->count != 16)
-        rh_lang_error(p->unit, node->at, NULL, "found %d element%s between braces, expected 2, 3, 4, 9 or 16", node->count, node->count == 1 ? "" : "s");
+        rh_lang_error(p->unit, node->at, NULL, "found %d element%s between braces, expected 2, 3, 4, 9 or 16", node->count,
+                      node->count == 1 ? "" : "s");
     return node;
 }
 
@@ -289,7 +296,8 @@ static rh_lang_node *parse_postfix(parser *p)
     rh_lang_node *node = parse_primary(p);
     bool parenthesis = start->kind == RH_LANG_T_OPEN;
     if (!p->lost && (is(p, RH_LANG_T_COMPONENT) || is(p, RH_LANG_T_OPEN_INDEX))) {
-        rh_lang_error(p->unit, p->token->at, "store it in a variable first", "found a component of %s, expected one of a variable", kind_in_words(node));
+        rh_lang_error(p->unit, p->token->at, "store it in a variable first", "found a component of %s, expected one of a variable",
+                      kind_in_words(node));
         p->lost = true;
     }
     if (!is(p, RH_LANG_T_CREMENT) || p->lost) return node;
@@ -420,7 +428,8 @@ static rh_lang_node *parse_expression(parser *p)
     if (is(p, RH_LANG_T_ASSIGN) && !p->lost) {
         if (start->kind == RH_LANG_T_OPEN || !is_place(node)) {
             rh_lang_error(p->unit, join(node->at, node->at), node->kind == RH_LANG_EXTERNAL ? "copy it into a variable" : NULL,
-                          "cannot assign to %s, expected an attribute or a variable", start->kind == RH_LANG_T_OPEN ? "a parenthesis" : kind_in_words(node));
+                          "cannot assign to %s, expected an attribute or a variable",
+                          start->kind == RH_LANG_T_OPEN ? "a parenthesis" : kind_in_words(node));
             p->lost = true;
             p->depth--;
             return node;
@@ -593,12 +602,14 @@ static rh_lang_node *parse_simple(parser *p)
 {
     rh_lang_node *node = is(p, RH_LANG_T_SEMICOLON) ? empty(p) : at_declaration(p) ? parse_declarations(p) : parse_comma(p);
     if (is(p, RH_LANG_T_NAME) && node->kind == RH_LANG_LOCAL && !p->lost) {
-        static const char *const types[] = {"bool",  "int",   "int32", "int64", "float", "double", "string", "vec2f", "vec2i", "vec2d", "vec3f", "vec3i",
-                                            "vec3d", "vec4f", "vec4i", "vec4d", "mat3f", "mat3d",  "mat4f",  "mat4d", "else",  "while", "return"};
+        static const char *const types[] = {"bool",  "int",   "int32", "int64", "float", "double", "string", "vec2f",
+                                            "vec2i", "vec2d", "vec3f", "vec3i", "vec3d", "vec4f",  "vec4i",  "vec4d",
+                                            "mat3f", "mat3d", "mat4f", "mat4d", "else",  "while",  "return"};
         const char *near = rh_nearest_name(node->name, types, (int)(sizeof types / sizeof types[0]));
         char hint[64];
         if (near) snprintf(hint, sizeof hint, "did you mean %s?", near);
-        rh_lang_error(p->unit, node->at, near ? hint : NULL, "found the name \"%s\" before another name, expected a type or an operator", node->name);
+        rh_lang_error(p->unit, node->at, near ? hint : NULL, "found the name \"%s\" before another name, expected a type or an operator",
+                      node->name);
         p->lost = true;
     }
     if (node->kind == RH_LANG_LOCAL && (is(p, RH_LANG_T_AT) || is(p, RH_LANG_T_DOLLAR)))

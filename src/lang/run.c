@@ -77,14 +77,20 @@ static source column_source(const rh_lang_program *program, const rh_lang_thread
     const rh_lang_listing *l = &program->listing;
     if (column < l->attribute_count) {
         const rh_lang_column *c = &elements->attributes[column];
-        return (source){.data = c->data, .stride = c->stride, .size = rh_lang_type_size(l->attributes[column].type), .writes = l->attributes[column].writes};
+        return (source){.data = c->data,
+                        .stride = c->stride,
+                        .size = rh_lang_type_size(l->attributes[column].type),
+                        .writes = l->attributes[column].writes};
     }
     column -= l->attribute_count;
     if (column < l->group_count) return group_source(&l->groups[column], thread->context.scope);
     return (source){.data = (char *)thread->context.scope->dead, .stride = 1, .size = 1, .writes = true};
 }
 
-static bool is_dense(const source *s, const rh_lang_elements *elements) { return s->data && !elements->selection && s->stride == (int64_t)s->size; }
+static bool is_dense(const source *s, const rh_lang_elements *elements)
+{
+    return s->data && !elements->selection && s->stride == (int64_t)s->size;
+}
 
 static void bind_externals(const rh_lang_program *program, rh_lang_thread *thread, const rh_lang_scope *scope)
 {
@@ -153,8 +159,9 @@ static rh_code explain(const rh_lang_program *program, rh_lang_thread *thread, i
     if (reason < 0) {
         const rh_lang_place *at = &f->loops[-(reason + 1)];
         const rh_lang_scope *scope = thread->context.scope;
-        return rh_fail(status, RH_USER, "%d:%d: an element took more than %lld steps and was in this loop (raise the limit if the program is right)", at->line,
-                       at->column, (long long)(scope->steps > 0 ? scope->steps : RH_LANG_STEPS_DEFAULT));
+        return rh_fail(status, RH_USER,
+                       "%d:%d: an element took more than %lld steps and was in this loop (raise the limit if the program is right)",
+                       at->line, at->column, (long long)(scope->steps > 0 ? scope->steps : RH_LANG_STEPS_DEFAULT));
     }
     const rh_lang_place *at = &f->sites[__builtin_ctzll((unsigned long long)reason)];
     return rh_fail(status, RH_USER, "%d:%d: an index is outside of the vector or matrix for some element", at->line, at->column);
@@ -201,7 +208,8 @@ static rh_code check_scope(const rh_lang_program *program, const rh_lang_scope *
     if (l->deletes && !scope->dead) return rh_fail(status, RH_USER, "the program deletes points, but here they cannot be deleted");
     for (int i = 0; i < l->group_count; i++) {
         source s = group_source(&l->groups[i], scope);
-        if (l->groups[i].adds && !s.data) return rh_fail(status, RH_USER, "the program adds points to the group \"%s\", which was not made", l->groups[i].name);
+        if (l->groups[i].adds && !s.data)
+            return rh_fail(status, RH_USER, "the program adds points to the group \"%s\", which was not made", l->groups[i].name);
     }
     return RH_OK;
 }
@@ -269,10 +277,16 @@ rh_code rh_lang_pass(const rh_lang_program *program, rh_lang_pool *pool, const r
 #pragma omp parallel for schedule(dynamic, 4) num_threads(pool->count)
     for (int64_t block = 0; block < blocks; block++) {
         rh_status own = {0};
-        if (run_block(program, &pool->threads[rh_thread()], elements, block, count, &results[block], &own) == RH_OK) continue;
-        // Every block is run, so which one is reported does not depend on threads: the first.
+        // Blocks after one that failed are left out: a program that never ends would take its time for each. Those before it are run, so which
+        // one is reported, the first, does not depend on threads.
+        int64_t failed;
+#pragma omp atomic read
+        failed = failed_block;
+        if (block > failed || run_block(program, &pool->threads[rh_thread()], elements, block, count, &results[block], &own) == RH_OK)
+            continue;
 #pragma omp critical
         if (block < failed_block) {
+#pragma omp atomic write
             failed_block = block;
             failure = own;
         }

@@ -224,6 +224,24 @@ static void limits(void **state)
     refuses("f@a = v@v[i@id == 4999 ? 3 : 0];", "an index is outside");
 }
 
+// The first of several failures is the one that is told, on any number of threads.
+static void first_failure(void **state)
+{
+    (void)state;
+    for (int threads = 1; threads <= 4; threads++) {
+        rh_threads_set(threads);
+        lang_bench b;
+        must_compile(&b, "int k = 3;\nif (i@id == 30000) f@a = v@v[k];\nif (i@id == 70000) while (true) {}\nif (i@id > 90000) while (true) {}");
+        bench_allocate(&b, 200000);
+        for (int i = 0; i < 200000; i++) ((int32_t *)bench_column(&b, "id"))[i] = i;
+        b.scope.steps = 100;
+        assert_int_equal(bench_run(&b), RH_USER);
+        if (strncmp(b.status.message, "2:", 2) != 0) fail_msg("%d threads: %s", threads, b.status.message);
+        bench_free(&b);
+    }
+    rh_threads_set(0);
+}
+
 static void limits_can_be_raised(void **state)
 {
     (void)state;
@@ -517,6 +535,7 @@ int main(void)
         cmocka_unit_test(layouts),
         cmocka_unit_test(any_number_of_threads),
         cmocka_unit_test(limits),
+        cmocka_unit_test(first_failure),
         cmocka_unit_test(limits_can_be_raised),
         cmocka_unit_test(outside_touches_nothing),
         cmocka_unit_test(externals_change_without_compiling),

@@ -21,7 +21,7 @@
 #define COMPILER "gcc " __VERSION__
 #endif
 
-const app_command *const app_commands[] = {&app_run, &app_check, &app_info, &app_surface, &app_render, &app_view, &app_doc, NULL};
+const app_command *const app_commands[] = {&app_run, &app_check, &app_info, &app_surface, &app_render, &app_view, &app_ax, &app_doc, NULL};
 
 bool app_color(int descriptor)
 {
@@ -183,6 +183,6 @@ int main(int argc, char **argv)
     if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help")) return help(argc > 2 ? argv[2] : NULL);
     const app_command *command = find_command(word);
     if (!command) return unknown_command(word);
-    if (command == &app_run || command == &app_surface || command == &app_render) start_again_waiting_politely(argv);
+    if (command == &app_run || command == &app_surface || command == &app_render || command == &app_ax) start_again_waiting_politely(argv);
     return run_command(command, argc - 2, argv + 2);
 }

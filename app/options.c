@@ -12,6 +12,10 @@ enum { MOST_OPTIONS = 32, LARGEST_SIDE = 16384 };
 
 static const app_option help_option = {"help", APP_FLAG, offsetof(app_arguments, help), NULL, "print this text"};
 
+// Short forms, of whatever command has the option.
+static const struct { char letter; const char *name; } letters[] = {{'f', "file"}, {'h', "help"}, {'o', "out"}, {'v', "verbose"}};
+enum { LETTERS = sizeof letters / sizeof letters[0] };
+
 static const app_option *find_option(const app_command *command, const char *name, size_t length)
 {
     for (int i = 0; i < command->option_count; i++) {
@@ -19,6 +23,13 @@ static const app_option *find_option(const app_command *command, const char *nam
         if (strlen(candidate) == length && !memcmp(candidate, name, length)) return &command->options[i];
     }
     if (length == 4 && !memcmp(name, "help", 4)) return &help_option;
+    return NULL;
+}
+
+static const app_option *find_letter(const app_command *command, char letter)
+{
+    for (int i = 0; i < LETTERS; i++)
+        if (letters[i].letter == letter) return find_option(command, letters[i].name, strlen(letters[i].name));
     return NULL;
 }
 
@@ -107,6 +118,13 @@ static rh_code store(const app_option *option, const char *text, app_arguments *
     return RH_OK;
 }
 
+// The value is the next word.
+static rh_code read_next(const app_option *option, int count, char **words, int *at, app_arguments *out, rh_status *status)
+{
+    if (*at + 1 >= count) return rh_fail(status, RH_USER, "--%s: found the end of the line, expected %s", option->name, option->value);
+    return store(option, words[++*at], out, status);
+}
+
 // words[*at] starts with "--"; moves *at past a value taken from the next word.
 static rh_code read_option(const app_command *command, int count, char **words, int *at, app_arguments *out,
                            rh_status *status)
@@ -121,9 +139,17 @@ static rh_code read_option(const app_command *command, int count, char **words, 
         return store(option, NULL, out, status);
     }
     if (equals) return store(option, equals + 1, out, status);
-    if (*at + 1 >= count)
-        return rh_fail(status, RH_USER, "--%s: found the end of the line, expected %s", option->name, option->value);
-    return store(option, words[++*at], out, status);
+    return read_next(option, count, words, at, out, status);
+}
+
+// words[*at] is a dash and one letter.
+static rh_code read_letter(const app_command *command, int count, char **words, int *at, app_arguments *out, rh_status *status)
+{
+    const char *word = words[*at];
+    const app_option *option = word[2] ? NULL : find_letter(command, word[1]);
+    if (!option) return rh_fail(status, RH_USER, "unknown option %.80s; long options start with two dashes", word);
+    if (option->kind == APP_FLAG) return store(option, NULL, out, status);
+    return read_next(option, count, words, at, out, status);
 }
 
 static rh_code read_operand(const app_command *command, const char *word, app_arguments *out, rh_status *status)
@@ -145,9 +171,8 @@ static rh_code read_words(const app_command *command, int count, char **words, a
         const char *word = words[i];
         if (options_end || word[0] != '-' || !word[1]) RH_TRY(read_operand(command, word, out, status));
         else if (!strcmp(word, "--")) options_end = true;
-        else if (!strcmp(word, "-h")) out->help = true;
         else if (word[1] == '-') RH_TRY(read_option(command, count, words, &i, out, status));
-        else return rh_fail(status, RH_USER, "unknown option %.80s; options start with two dashes", word);
+        else RH_TRY(read_letter(command, count, words, &i, out, status));
     }
     if (!out->help && command->operand_required && !out->operand)
         return rh_fail(status, RH_USER, "found no %s, expected one", command->operand);
@@ -173,10 +198,12 @@ void app_arguments_free(app_arguments *arguments)
 
 static void option_help(FILE *to, const app_option *option, bool markdown)
 {
-    char left[64];
-    snprintf(left, sizeof left, "--%s%s%s", option->name, option->value ? " " : "", option->value ? option->value : "");
+    char left[64], letter[8] = "";
+    for (int i = 0; i < LETTERS; i++)
+        if (!strcmp(letters[i].name, option->name)) snprintf(letter, sizeof letter, "-%c, ", letters[i].letter);
+    snprintf(left, sizeof left, "%s--%s%s%s", letter, option->name, option->value ? " " : "", option->value ? option->value : "");
     if (markdown) fprintf(to, "| `%s` | %s |\n", left, option->help);
-    else fprintf(to, "  %-20s %s\n", left, option->help);
+    else fprintf(to, "  %-22s %s\n", left, option->help);
 }
 
 void app_command_help(FILE *to, const app_command *command, bool markdown)

@@ -108,10 +108,8 @@ inline std::string grid_type(openvdb::io::File &file, const openvdb::Name &name)
 // openvdb::io::File does not look whether its stream failed: a full disk would pass for success. Same bytes, own stream.
 class Writer : public openvdb::io::Archive {
 public:
-    void write_file(const char *path, const openvdb::GridCPtrVec &grids, const rh_frame_info &info)
+    void write_file(const char *path, const openvdb::GridCPtrVec &grids, const openvdb::MetaMap &facts)
     {
-        openvdb::MetaMap facts;
-        put_facts(facts, info);
         std::vector<char> buffer(1 << 20);
         std::ofstream stream;
         stream.rdbuf()->pubsetbuf(buffer.data(), std::streamsize(buffer.size()));
@@ -125,11 +123,18 @@ public:
 };
 
 // The same grids always give the same bytes.
-inline rh_code write_sealed(const char *path, const openvdb::GridCPtrVec &grids, const rh_frame_info &info, rh_status *status)
+inline rh_code write_sealed(const char *path, const openvdb::GridCPtrVec &grids, const openvdb::MetaMap &facts, rh_status *status)
 {
-    Writer().write_file(path, grids, info);
+    Writer().write_file(path, grids, facts);
     RH_TRY(rh_vdb_name_by_content(path, status));
     return rh_seal_write(path, status);
+}
+
+inline rh_code write_sealed(const char *path, const openvdb::GridCPtrVec &grids, const rh_frame_info &info, rh_status *status)
+{
+    openvdb::MetaMap facts;
+    put_facts(facts, info);
+    return write_sealed(path, grids, facts, status);
 }
 
 }  // namespace rh_vdb

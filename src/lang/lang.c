@@ -23,6 +23,7 @@ static void fill_listing(rh_lang_program *p)
         .external_count = f->external_count,
         .groups = f->groups,
         .group_count = f->named_groups ? f->group_count : 0,
+        .unnamed_groups = !f->named_groups,
         .deletes = f->deletes,
         .neighbours = f->neighbours,
         .random = f->random,

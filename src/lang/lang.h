@@ -67,6 +67,7 @@ typedef struct rh_lang_listing {
     int external_count;
     const rh_lang_group_use *groups;  // only those named by literals
     int group_count;
+    bool unnamed_groups;  // names groups by other strings than literals: the scope needs all there are
     bool deletes;       // calls deletepoint: the scope needs `dead`
     bool moves;         // writes P: points must be put into their places again
     bool neighbours;    // asks for neighbours: the scope needs a snapshot and positions

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// rheo ax: expressions on the points and volumes of .vdb files (spec AX-26). A program is compiled once for points and once for volumes, when a file has them,
+// however many files there are.
+#include <stdio.h>
+#include <string.h>
+#include "app.h"
+#include "ax_values.h"
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "format.h"
+#include "io/expression.h"
+#include "lang/lang.h"
+
+enum { LONGEST_SOURCE = 16 << 20 };
+
+typedef struct kind {
+    const char *name;          // "points", "volumes"
+    rh_lang_flags domain;
+    bool wanted;
+    rh_lang_program *program;  // NULL until it is needed
+} kind;
+
+typedef struct job {
+    const app_arguments *arguments;
+    const char *name;          // of the program, for messages
+    const char *source;
+    size_t length;
+    char *file;                // the source when it was read (owned)
+    const char *const *inputs;
+    int input_count;
+    kind points, volumes;
+    rh_expression_options options;
+    ax_values values;          // of --set
+    double compiling, reading, running, writing;  // s
+    atomic_int *stop;
+} job;
+
+// --- messages ---------------------------------------------------------------------------------------------------------
+
+// The compiler's messages with their places, warnings too; no more errors than asked for.
+static void print_messages(const job *j, rh_lang_messages *messages)
+{
+    int64_t most = j->arguments->max_errors, errors = 0;
+    int kept = messages->count, total = messages->count;
+    for (int i = 0; most && i < total; i++) {
+        errors += !messages->items[i].warning;
+        if (errors <= most) continue;
+        kept = i;
+        break;
+    }
+    messages->count = kept;
+    char *text = rh_lang_messages_print(messages, j->name, j->source, j->length, !j->arguments->quiet, NULL);
+    messages->count = total;
+    if (text) fputs(text, stderr);
+    rh_free(text);
+    if (kept < total) fprintf(stderr, "%d more message%s\n", total - kept, total - kept == 1 ? "" : "s");
+}
+
+// What is told at the end: the messages have said what is wrong where, so the status need not say it again.
+static rh_code tell(const job *j, rh_code code, rh_lang_messages *messages, rh_status *status)
+{
+    bool said = messages->errors > 0 || (messages->count > 0 && j->arguments->werror);
+    print_messages(j, messages);
+    if (code == RH_USER && said) {
+        int count = messages->errors ? messages->errors : messages->count;
+        rh_status_clear(status);
+        rh_fail(status, RH_USER, "%s: found %d mistake%s, nothing was written", j->name, count, count == 1 ? "" : "s");
+    } else if (code == RH_USER) {
+        rh_status_prefix(status, "%s", j->name);
+    }
+    rh_lang_messages_free(messages);
+    return code;
+}
+
+// --- the program ------------------------------------------------------------------------------------------------------
+
+static rh_code compile(job *j, kind *k, rh_status *status)
+{
+    if (k->program) return RH_OK;
+    rh_lang_options options = {.domain = k->domain, .warnings_are_errors = j->arguments->werror};
+    rh_lang_messages messages = {0};
+    double start = rh_seconds();
+    rh_code code = rh_lang_compile(j->source, j->length, &options, &k->program, &messages, status);
+    j->compiling += rh_seconds() - start;
+    RH_TRY(tell(j, code, &messages, status));
+    return ax_values_read(&j->values, &j->arguments->sets, j->source, j->length, rh_lang_program_listing(k->program), status);
+}
+
+static const char *access_word(const rh_lang_attribute_use *use) { return !use->writes ? "reads" : use->reads ? "reads and writes" : "writes"; }
+
+static void print_listing(const kind *k)
+{
+    if (!k->program) return;
+    const rh_lang_listing *l = rh_lang_program_listing(k->program);
+    printf("on %s\n", k->name);
+    for (int i = 0; i < l->attribute_count; i++) printf("  %-16s %s@%s\n", access_word(&l->attributes[i]), rh_lang_type_name(l->attributes[i].type), l->attributes[i].name);
+    for (int i = 0; i < l->external_count; i++) printf("  %-16s %s$%s\n", "takes", rh_lang_type_name(l->externals[i].type), l->externals[i].name);
+    for (int i = 0; i < l->group_count; i++) {
+        const rh_lang_group_use *g = &l->groups[i];
+        printf("  %-16s group \"%s\"\n", g->adds && g->removes ? "adds and removes" : g->adds ? "adds to" : g->removes ? "removes from" : "looks into", g->name);
+    }
+    if (l->unnamed_groups) puts("  names groups while it runs");
+    if (l->moves) puts("  moves points");
+    if (l->deletes) puts("  deletes points");
+    if (l->neighbours) puts("  looks at neighbours");
+    if (l->random) puts("  draws random numbers");
+    if (l->coordinates) puts("  asks where the voxel is");
+}
+
+// --- one set of files -------------------------------------------------------------------------------------------------
+
+static rh_code run_points(job *j, rh_vdb_data *data, int grid, rh_expression_report *report, rh_status *status)
+{
+    rh_lang_messages messages = {0};
+    RH_TRY(compile(j, &j->points, status));
+    j->options.externals = j->values.externals, j->options.external_count = j->values.count;
+    double start = rh_seconds();
+    rh_code code = rh_expression_points(data, grid, j->points.program, &j->options, report, &messages, status);
+    j->running += rh_seconds() - start;
+    return tell(j, code, &messages, status);
+}
+
+static rh_code run_volumes(job *j, rh_vdb_data *data, rh_expression_report *report, rh_status *status)
+{
+    rh_lang_messages messages = {0};
+    RH_TRY(compile(j, &j->volumes, status));
+    j->options.externals = j->values.externals, j->options.external_count = j->values.count;
+    double start = rh_seconds();
+    rh_code code = rh_expression_volumes(data, j->volumes.program, &j->options, report, &messages, status);
+    j->running += rh_seconds() - start;
+    return tell(j, code, &messages, status);
+}
+
+static rh_code apply(job *j, const char *path, rh_vdb_data *data, rh_expression_report *report, rh_status *status)
+{
+    bool volumes = false, points = false;
+    int count = rh_vdb_data_count(data);  // a program may add grids
+    for (int i = 0; i < count; i++) {
+        rh_vdb_kind found = rh_vdb_data_grid(data, i).kind;
+        volumes |= found == RH_VDB_VOLUME;
+        if (found != RH_VDB_POINTS || !j->points.wanted) continue;
+        points = true;
+        RH_TRY(run_points(j, data, i, report, status));
+    }
+    if (j->options.group && !points) return rh_fail(status, RH_USER, "--group: %s holds no points", path);
+    if (volumes && j->volumes.wanted) return run_volumes(j, data, report, status);
+    if (!points) return rh_fail(status, RH_USER, "%s: found %s, expected %s", path, count == 0 ? "no grids" : "grids of other kinds",
+                                !j->volumes.wanted ? "points" : !j->points.wanted ? "volumes" : "points or volumes");
+    return RH_OK;
+}
+
+static void print_line(const job *j, const char *path, const rh_expression_report *r)
+{
+    app_text points, deleted, voxels;
+    if (j->arguments->quiet) return;
+    fprintf(stderr, "%s", path);
+    if (r->points) fprintf(stderr, "  points %s", app_format_count(r->points, &points));
+    if (r->deleted) fprintf(stderr, "  deleted %s", app_format_count(r->deleted, &deleted));
+    if (r->voxels) fprintf(stderr, "  voxels %s", app_format_count(r->voxels, &voxels));
+    if (!r->points && !r->voxels) fprintf(stderr, "  nothing to visit");
+    fputs("\n", stderr);
+    if (r->printed_lost) fprintf(stderr, "rheo: warning: %lld bytes of printed text were dropped\n", (long long)r->printed_lost);
+}
+
+// Reads, runs, writes: nothing of it when anything goes wrong.
+static rh_code do_files(job *j, const char *const *inputs, int count, const char *out, rh_status *status)
+{
+    rh_vdb_data *data = NULL;
+    rh_expression_report report = {0};
+    double start = rh_seconds();
+    RH_TRY(rh_vdb_data_read(inputs, count, &data, status));
+    j->reading += rh_seconds() - start;
+    rh_code code = apply(j, inputs[0], data, &report, status);
+    if (code == RH_OK && report.printed) fwrite(report.printed, 1, (size_t)report.printed_length, stdout);
+    start = rh_seconds();
+    if (code == RH_OK && out) code = rh_vdb_data_write(out, data, status);
+    j->writing += rh_seconds() - start;
+    if (code == RH_OK) print_line(j, out ? out : inputs[0], &report);
+    rh_free(report.printed);
+    rh_vdb_data_free(data);
+    return code;
+}
+
+// --- the command ------------------------------------------------------------------------------------------------------
+
+static bool wants_folder(const char *out) { return out && (app_is_folder(out) || out[strlen(out) - 1] == '/'); }
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static rh_code refuse_clashes(const job *j, rh_status *status)
+{
+    for (int i = 0; i < j->input_count; i++)
+        for (int k = 0; k < i; k++)
+            if (strcmp(last_part(j->inputs[i]), last_part(j->inputs[k])) == 0)
+                return rh_fail(status, RH_USER, "found %s and %s, which would both become %s in %s", j->inputs[k], j->inputs[i], last_part(j->inputs[i]), j->arguments->out);
+    return RH_OK;
+}
+
+static rh_code do_each(job *j, rh_status *status)
+{
+    char folder[RH_PATH_MAX], path[RH_PATH_MAX];
+    size_t length = strlen(j->arguments->out);
+    while (length > 1 && j->arguments->out[length - 1] == '/') length--;
+    if (length >= sizeof folder) return rh_fail(status, RH_USER, "--out: the name is too long");
+    snprintf(folder, sizeof folder, "%.*s", (int)length, j->arguments->out);
+    RH_TRY(refuse_clashes(j, status));
+    RH_TRY(rh_folder_make(folder, status));
+    for (int i = 0; i < j->input_count; i++) {
+        if (atomic_load(j->stop)) return rh_fail(status, RH_STOPPED, "stopped on request");
+        RH_TRY(app_path(path, folder, last_part(j->inputs[i]), status));
+        RH_TRY(do_files(j, &j->inputs[i], 1, path, status));
+    }
+    return RH_OK;
+}
+
+static rh_code read_choice(const char *option, const char *text, const char *const *names, int count, int *out, rh_status *status)
+{
+    for (int i = 0; i < count && text; i++) {
+        if (strcmp(text, names[i]) != 0) continue;
+        *out = i;
+        return RH_OK;
+    }
+    if (!text) return RH_OK;
+    return rh_fail(status, RH_USER, "--%s: found \"%.80s\", expected %s%s%s%s%s", option, text, names[0], count > 2 ? ", " : " or ", names[1], count > 2 ? " or " : "",
+                   count > 2 ? names[2] : "");
+}
+
+static rh_code read_options(job *j, rh_status *status)
+{
+    static const char *const states[] = {"on", "off", "all"};
+    const app_arguments *a = j->arguments;
+    int create = 0, iterate = RH_VDB_ON;
+    RH_TRY(read_choice("create-missing", a->create_missing, states, 2, &create, status));
+    RH_TRY(read_choice("iterate", a->iterate, states, 3, &iterate, status));
+    bool both = a->points == a->volumes;
+    j->points = (kind){.name = "points", .domain = RH_LANG_POINTS, .wanted = both || a->points};
+    j->volumes = (kind){.name = "volumes", .domain = RH_LANG_VOLUMES, .wanted = both || a->volumes};
+    j->options = (rh_expression_options){.group = a->group, .strict = create == 1, .states = (rh_vdb_states)iterate, .steps = a->budget};
+    return RH_OK;
+}
+
+static rh_code find_source(job *j, rh_status *status)
+{
+    const app_arguments *a = j->arguments;
+    j->inputs = (const char *const *)a->operands.items;
+    j->input_count = a->operands.count;
+    if (a->file) {
+        RH_TRY(rh_file_read(a->file, LONGEST_SOURCE, &j->file, &j->length, status));
+        j->source = j->file;
+        j->name = a->file;
+        return RH_OK;
+    }
+    if (j->input_count == 0) return rh_fail(status, RH_USER, "found no program, expected 'CODE' or --file FILE");
+    j->source = a->operands.items[0];
+    j->length = strlen(j->source);
+    j->name = "code";
+    j->inputs++;
+    j->input_count--;
+    return RH_OK;
+}
+
+static rh_code check_inputs(const job *j, rh_status *status)
+{
+    const app_arguments *a = j->arguments;
+    bool looks_like_file = !a->file && strlen(j->source) > 4 && strcmp(j->source + strlen(j->source) - 4, ".vdb") == 0;
+    if (looks_like_file) return rh_fail(status, RH_USER, "found \"%.200s\", expected a program before the files, or --file FILE", j->source);
+    if (a->check) return RH_OK;
+    if (j->input_count == 0) return rh_fail(status, RH_USER, "found no file, expected a .vdb file to work on (--check compiles without one)");
+    if (!a->out && !a->dry) return rh_fail(status, RH_USER, "found no --out, expected the name of the file to write (--dry writes none)");
+    for (int i = 0; i < j->input_count; i++)
+        if (!rh_file_exists(j->inputs[i]) || app_is_folder(j->inputs[i])) return rh_fail(status, RH_IO, "%s: no such file", j->inputs[i]);
+    return RH_OK;
+}
+
+static void print_times(const job *j, double started)
+{
+    if (!j->arguments->verbose) return;
+    fprintf(stderr, "  compile %.3f s  read %.3f s  execute %.3f s  write %.3f s  in all %.3f s\n", j->compiling, j->reading, j->running, j->writing,
+            rh_seconds() - started);
+}
+
+// Without files: a program that fits neither points nor volumes fails for the first of them.
+static rh_code check_only(job *j, rh_status *status)
+{
+    bool both = j->arguments->points && j->arguments->volumes;
+    if (j->points.wanted && (both || !j->arguments->volumes)) RH_TRY(compile(j, &j->points, status));
+    if (j->arguments->volumes) RH_TRY(compile(j, &j->volumes, status));
+    return RH_OK;
+}
+
+static rh_code work(job *j, rh_status *status)
+{
+    double started = rh_seconds();
+    RH_TRY(read_options(j, status));
+    RH_TRY(find_source(j, status));
+    RH_TRY(check_inputs(j, status));
+    rh_threads_set((int)j->arguments->threads);
+    j->stop = app_stop_on_signals("this file");
+    rh_code code;
+    if (j->arguments->check) code = check_only(j, status);
+    else if (wants_folder(j->arguments->out)) code = do_each(j, status);
+    else code = do_files(j, j->inputs, j->input_count, j->arguments->out, status);
+    if (code == RH_OK && j->arguments->print) {
+        print_listing(&j->points);
+        print_listing(&j->volumes);
+    }
+    if (code == RH_OK) print_times(j, started);
+    return code;
+}
+
+// Rows of the table that have one of the words in their name or help; all without words.
+static int list_functions(const app_texts *words)
+{
+    const char *last = "";
+    for (int i = 0; i < rh_lang_function_count; i++) {
+        const rh_lang_function *row = &rh_lang_functions[i];
+        bool wanted = words->count == 0;
+        for (int k = 0; k < words->count; k++) wanted |= strstr(row->name, words->items[k]) != NULL || strstr(row->help, words->items[k]) != NULL;
+        if (!wanted) continue;
+        if (strcmp(last, row->name) != 0)
+            printf("%s: %s%s\n", row->name, row->help, row->flags & RH_LANG_POINTS ? " (points only)" : row->flags & RH_LANG_VOLUMES ? " (volumes only)" : "");
+        last = row->name;
+        printf("    %s\n", row->signature);
+    }
+    return app_finish_output();
+}
+
+static int ax(const app_arguments *arguments)
+{
+    if (arguments->list) return list_functions(&arguments->operands);
+    rh_status status = {0};
+    job j = {.arguments = arguments};
+    work(&j, &status);
+    rh_lang_program_free(j.points.program);
+    rh_lang_program_free(j.volumes.program);
+    ax_values_free(&j.values);
+    rh_free(j.file);
+    int written = app_finish_output();
+    return status.code == RH_OK ? written : app_report(&status);
+}
+
+#define AT(field) offsetof(app_arguments, field)
+static const app_option options[] = {
+    {"file", APP_TEXT, AT(file), "FILE", "read the program from a file instead of the first argument"},
+    {"out", APP_TEXT, AT(out), "FILE", "file to write; a folder: each input alone, under its own name"},
+    {"dry", APP_FLAG, AT(dry), NULL, "run, print, but write nothing"},
+    {"set", APP_TEXTS, AT(sets), "NAME=VALUE", "value of $NAME: a number, [x, y, z], true, a text (may be repeated)"},
+    {"points", APP_FLAG, AT(points), NULL, "run on points only"},
+    {"volumes", APP_FLAG, AT(volumes), NULL, "run on volumes only"},
+    {"group", APP_TEXT, AT(group), "NAME", "run only on the points of a group"},
+    {"create-missing", APP_TEXT, AT(create_missing), "on|off", "make attributes and volumes that are not there (on), or refuse (off)"},
+    {"iterate", APP_TEXT, AT(iterate), "on|off|all", "voxels to visit: active ones (on), the others, or all"},
+    {"budget", APP_COUNT, AT(budget), "N", "loop steps an element may take; without it 16777216"},
+    {"threads", APP_COUNT, AT(threads), "N", "threads to use; without it all cores. The result does not depend on it"},
+    {"werror", APP_FLAG, AT(werror), NULL, "take warnings for errors"},
+    {"max-errors", APP_COUNT, AT(max_errors), "N", "print no more than so many errors"},
+    {"check", APP_FLAG, AT(check), NULL, "compile only, for points, or for volumes with --volumes"},
+    {"print", APP_FLAG, AT(print), NULL, "print what the program reads and writes"},
+    {"list", APP_FLAG, AT(list), NULL, "list the functions, or those that tell of the words given"},
+    {"verbose", APP_FLAG, AT(verbose), NULL, "tell the time of compiling, reading, executing and writing"},
+    {"quiet", APP_FLAG, AT(quiet), NULL, "no progress and no warnings of the compiler, only errors"},
+};
+
+const app_command app_ax = {
+    "ax", "'CODE' FILE...", false, true, "expressions on points and volumes of .vdb files",
+    "Runs a program (docs/expressions.md) on every point and every active voxel of .vdb files and\n"
+    "writes the result, with all that was not touched. Several files become one, unless --out is a\n"
+    "folder. What print() says goes to standard output. Files appear whole or not at all.",
+    options, APP_OPTION_COUNT(options), ax};

@@ -50,6 +50,8 @@ typedef struct solver {
     rh_multigrid multigrid;
     rh_mic mic;
     const rh_mprgp_options *options;
+    rh_precondition preconditioner;
+    bool unprepared;        // of a preconditioner taken up in the middle
     rh_mprgp_report *report;
     rh_arena *arena;
     const rh_multigrid *whole;  // hierarchy of the operator itself, of which this is level `level`; NULL: none yet, level 0
@@ -173,11 +175,12 @@ static double projected_step(solver *s, float step, float *out)
 // took 33 to 60 steps instead of 18 to 23 (both without the first guess below).
 static rh_code prepare(solver *s, rh_arena_mark mark, rh_status *status)
 {
-    if (s->options->preconditioner == RH_PRECONDITION_NONE) return RH_OK;
+    if (s->preconditioner == RH_PRECONDITION_NONE) return RH_OK;
     rh_face_set(&s->face, s->free);
-    if (s->face.changed == 0 && s->report->preparations > 0) return RH_OK;
+    if (s->face.changed == 0 && s->report->preparations > 0 && !s->unprepared) return RH_OK;
+    s->unprepared = false;
     s->report->preparations++;
-    if (s->options->preconditioner == RH_PRECONDITION_MIC) return rh_mic_factor(&s->mic), RH_OK;
+    if (s->preconditioner == RH_PRECONDITION_MIC) return rh_mic_factor(&s->mic), RH_OK;
     rh_arena_restore(s->arena, mark);
     return rh_multigrid_create(&s->multigrid, &s->face.a, s->arena, status);
 }
@@ -204,9 +207,9 @@ static double finish(solver *s)
 static double precondition(solver *s)
 {
     rh_pockets_balance_free(&s->pockets, s->a, s->free, s->r);
-    if (s->options->preconditioner == RH_PRECONDITION_NONE) {
+    if (s->preconditioner == RH_PRECONDITION_NONE) {
         memcpy(s->z, s->r, rh_poisson_values(s->a) * sizeof(float));
-    } else if (s->options->preconditioner == RH_PRECONDITION_MIC) {
+    } else if (s->preconditioner == RH_PRECONDITION_MIC) {
         rh_mic_apply(&s->mic, s->r, s->z);
     } else {
         rh_poisson_start(&s->face.a, rh_multigrid_first_weight(), s->r, s->z);
@@ -307,9 +310,9 @@ static rh_code take_memory(solver *s, rh_status *status)
         if (!(s->sums[i] = rh_arena_take(s->arena, ((size_t)a->count + 1) * sizeof(double), status))) return RH_MEMORY;
     s->free = rh_arena_take_zero(s->arena, ((size_t)a->count + 1) * (size_t)a->cells / 8, status);
     if (!s->free) return RH_MEMORY;
-    if (s->options->preconditioner == RH_PRECONDITION_NONE) return RH_OK;
+    if (s->preconditioner == RH_PRECONDITION_NONE) return RH_OK;
     RH_TRY(rh_face_init(&s->face, a, s->arena, status));
-    return s->options->preconditioner == RH_PRECONDITION_MIC ? rh_mic_init(&s->mic, &s->face.a, s->arena, status) : RH_OK;
+    return s->preconditioner == RH_PRECONDITION_MIC ? rh_mic_init(&s->mic, &s->face.a, s->arena, status) : RH_OK;
 }
 
 static double largest_diagonal(const solver *s)
@@ -393,6 +396,20 @@ static bool is_done(const solver *s, double slack)
     return left <= s->options->tolerance * s->reference + slack || (s->options->largest > 0 && s->largest <= s->options->largest);
 }
 
+// Multigrid gets nowhere in a few problems (a city of 650 000 cells, hardly overfull: a relative residual of 0.02 for ever, with either expansion), MIC(0)
+// does. The usual solve is done long before its patience ends.
+enum { PATIENCE = 200 };
+
+static rh_code take_up_mic(solver *s, rh_arena_mark *mark, rh_status *status)
+{
+    rh_arena_restore(s->arena, *mark);
+    RH_TRY(rh_mic_init(&s->mic, &s->face.a, s->arena, status));
+    *mark = rh_arena_save(s->arena);
+    s->preconditioner = RH_PRECONDITION_MIC;
+    s->unprepared = true;
+    return RH_OK;
+}
+
 // Computed afresh, g is off the recursion by the rounding of x, which no further step can mend: once the recursion is there, and for a first guess (the
 // last answer of a world at rest), that much is let pass.
 static rh_code iterate(solver *s, rh_status *status)
@@ -400,6 +417,10 @@ static rh_code iterate(solver *s, rh_status *status)
     rh_arena_mark mark = rh_arena_save(s->arena);
     double curvature = 0;
     while (s->products < s->options->max_iterations) {
+        if (s->preconditioner == RH_PRECONDITION_MULTIGRID && s->level == 0 && s->products > PATIENCE) {
+            RH_TRY(take_up_mic(s, &mark, status));
+            curvature = 0;
+        }
         bool reached = is_done(s, 0) || s->report->iterations == 0;
         if (s->since > 0 && (reached || s->since >= REFRESH)) refresh(s);  // x stays, and with it the face: the direction goes on
         if (reached && is_done(s, rounding(s))) return s->report->converged = true, RH_OK;
@@ -495,7 +516,7 @@ static rh_code guess(solver *s, rh_status *status)
     rh_multigrid own;
     rh_arena_mark mark = rh_arena_save(s->arena);
     refresh(s);
-    if (s->options->preconditioner != RH_PRECONDITION_MULTIGRID || is_done(s, NEAR * s->reference)) return RH_OK;
+    if (s->preconditioner != RH_PRECONDITION_MULTIGRID || is_done(s, NEAR * s->reference)) return RH_OK;
     if (!s->whole) {
         RH_TRY(rh_multigrid_create(&own, s->a, s->arena, status));
         s->whole = &own;
@@ -532,6 +553,7 @@ static double find_worst(const solver *s)
 static rh_code solve(solver *s, float *b, rh_status *status)
 {
     rh_mprgp_report *report = s->report;
+    s->preconditioner = s->options->preconditioner;
     RH_TRY(take_memory(s, status));
     RH_TRY(rh_pockets_find(&s->pockets, s->a, s->arena, status));
     rh_pockets_relieve(&s->pockets, s->a, s->lower, b);

@@ -14,6 +14,7 @@
 
 extern "C" {
 #include "io/vdb.h"
+#include "io/vdb_leaf.hh"
 }
 
 #pragma GCC visibility push(default)
@@ -54,30 +55,6 @@ struct Source {
     }
 };
 
-constexpr double FARTHEST = 1 << 23;  // cells; beyond it a float P cannot tell neighbouring cells apart
-
-Coord nearest_voxel(const openvdb::Vec3d &p)
-{
-    return Coord(int(std::floor(p.x() + 0.5)), int(std::floor(p.y() + 0.5)), int(std::floor(p.z() + 0.5)));
-}
-
-uint64_t leaf_key(const Coord &voxel)
-{
-    auto part = [](int x) { return uint64_t((x >> 3) + (1 << 20)); };
-    return part(voxel.x()) << 42 | part(voxel.y()) << 21 | part(voxel.z());
-}
-
-Coord leaf_origin(uint64_t key)
-{
-    auto part = [](uint64_t x) { return (int(x & 0x1fffff) - (1 << 20)) * 8; };
-    return Coord(part(key >> 42), part(key >> 21), part(key));
-}
-
-bool in_range(const openvdb::Vec3d &p)
-{
-    return std::fabs(p.x()) < FARTHEST && std::fabs(p.y()) < FARTHEST && std::fabs(p.z()) < FARTHEST;
-}
-
 // Entries in the order of leaves; points of one leaf keep the order of the set.
 rh_code sort_by_leaf(const char *path, const Source &source, std::vector<Entry> &entries, rh_status *status)
 {
@@ -85,7 +62,7 @@ rh_code sort_by_leaf(const char *path, const Source &source, std::vector<Entry> 
     tbb::parallel_for(tbb::blocked_range<size_t>(0, entries.size(), RH_BLOCK), [&](const auto &range) {
         for (size_t i = range.begin(); i < range.end(); i++) {
             const openvdb::Vec3d p = source.voxel_position(i);
-            if (in_range(p)) entries[i] = {leaf_key(nearest_voxel(p)), i};
+            if (rh_voxel_in_range(p)) entries[i] = {rh_leaf_key(rh_nearest_voxel(p)), i};
             else for (uint64_t old = stray; i < old && !stray.compare_exchange_weak(old, i);) {}
         }
     });
@@ -106,7 +83,7 @@ void sort_by_voxel(const Source &source, const Entry *entries, size_t count, std
     std::vector<uint16_t> voxels(count);
     std::vector<uint32_t> starts(Leaf::NUM_VALUES + 1, 0);
     for (size_t i = 0; i < count; i++) {
-        voxels[i] = uint16_t(Leaf::coordToOffset(nearest_voxel(source.voxel_position(entries[i].index))));
+        voxels[i] = uint16_t(Leaf::coordToOffset(rh_nearest_voxel(source.voxel_position(entries[i].index))));
         starts[voxels[i] + 1u]++;
     }
     for (size_t v = 0; v < Leaf::NUM_VALUES; v++) starts[v + 1] += starts[v];
@@ -173,7 +150,7 @@ void fill_positions(vp::AttributeArray &base, const Source &source, const std::v
     array.expand(false);
     for (size_t i = 0; i < order.size(); i++) {
         const openvdb::Vec3d p = source.voxel_position(order[i]);
-        array.setUnsafe(Index(i), openvdb::Vec3f(p - nearest_voxel(p).asVec3d()));
+        array.setUnsafe(Index(i), openvdb::Vec3f(p - rh_nearest_voxel(p).asVec3d()));
     }
 }
 
@@ -223,7 +200,7 @@ vp::PointDataTree::Ptr build_tree(const Source &source, const std::vector<Entry>
     for (size_t i = 0; i < entries.size(); i++) {
         if (i > 0 && entries[i].leaf == entries[i - 1].leaf) continue;
         starts.push_back(i);
-        leaves.push_back(new Leaf(leaf_origin(entries[i].leaf)));
+        leaves.push_back(new Leaf(rh_leaf_origin(entries[i].leaf)));
         tree->addLeaf(leaves.back());  // owns it from here
     }
     starts.push_back(entries.size());

@@ -4,6 +4,7 @@
 // Points of .vdb files as columns (spec AX-20, AX-21). Arrays without a codec are visited where they are. OpenVDB has its own means for moving
 // and deleting points; they are not used because the order of points they leave is not promised, and because one pass can do both.
 #include "io/vdb_data.hh"
+#include "io/vdb_leaf.hh"
 
 #pragma GCC visibility push(default)
 #include <openvdb/points/AttributeArrayString.h>
@@ -302,24 +303,6 @@ struct Place {
     bool moved;
 };
 
-constexpr double FARTHEST = 1 << 23;  // voxels; beyond it a float position cannot tell neighbouring voxels apart
-
-uint64_t leaf_key(const Coord &voxel)
-{
-    auto part = [](int x) { return uint64_t((x >> 3) + (1 << 20)); };
-    return part(voxel.x()) << 42 | part(voxel.y()) << 21 | part(voxel.z());
-}
-
-Coord leaf_origin(uint64_t key)
-{
-    auto part = [](uint64_t x) { return (int(x & 0x1fffff) - (1 << 20)) * 8; };
-    return Coord(part(key >> 42), part(key >> 21), part(key));
-}
-
-Coord nearest_voxel(const openvdb::Vec3d &at) { return Coord(int(std::floor(at.x() + 0.5)), int(std::floor(at.y() + 0.5)), int(std::floor(at.z() + 0.5))); }
-
-bool in_range(const openvdb::Vec3d &at) { return std::fabs(at.x()) < FARTHEST && std::fabs(at.y()) < FARTHEST && std::fabs(at.z()) < FARTHEST; }
-
 openvdb::Vec3d index_position(const rh_vdb_points &p, const rh_vec3 &at) { return p.grid->transform().worldToIndex(openvdb::Vec3d(at.x, at.y, at.z)); }
 
 // The places of a leaf's points that live. Throws when one has gone where it cannot be stored.
@@ -333,12 +316,12 @@ void place_points(const rh_vdb_points &p, size_t leaf, const rh_vec3 *positions,
         for (const Index end = end_of(*p.leaves[leaf], v); point < end; point++) {
             const int64_t e = first + point;
             if (dead && dead[e]) continue;
-            Place place{leaf_key(p.leaves[leaf]->origin()), e, uint16_t(v), false};
+            Place place{rh_leaf_key(p.leaves[leaf]->origin()), e, uint16_t(v), false};
             if (positions && std::memcmp(&before[point], &positions[e], sizeof(rh_vec3)) != 0) {
                 const openvdb::Vec3d at = index_position(p, positions[e]);
-                if (!in_range(at)) throw std::out_of_range("a point was moved to (" + std::to_string(positions[e].x) + ", " + std::to_string(positions[e].y) + ", " + std::to_string(positions[e].z) + "), where it cannot be stored");
-                const Coord voxel = nearest_voxel(at);
-                place = {leaf_key(voxel), e, uint16_t(Leaf::coordToOffset(voxel)), true};
+                if (!rh_voxel_in_range(at)) throw std::out_of_range("a point was moved to (" + std::to_string(positions[e].x) + ", " + std::to_string(positions[e].y) + ", " + std::to_string(positions[e].z) + "), where it cannot be stored");
+                const Coord voxel = rh_nearest_voxel(at);
+                place = {rh_leaf_key(voxel), e, uint16_t(Leaf::coordToOffset(voxel)), true};
             }
             out.push_back(place);
         }
@@ -412,7 +395,7 @@ void fill_leaf(const rh_vdb_points &p, const rh_vec3 *positions, Place *places, 
     vp::AttributeArray &array = leaf.attributeArray("P");
     for (size_t i = 0; i < count; i++) {
         if (!places[i].moved) continue;
-        const openvdb::Vec3d at = index_position(p, positions[places[i].element]), offset = at - nearest_voxel(at).asVec3d();
+        const openvdb::Vec3d at = index_position(p, positions[places[i].element]), offset = at - rh_nearest_voxel(at).asVec3d();
         if (array.valueType() == "vec3d") put_offset<openvdb::Vec3d>(array, Index(i), offset);
         else put_offset<openvdb::Vec3f>(array, Index(i), offset);
     }
@@ -425,7 +408,7 @@ rh_code rebuild(rh_vdb_points &p, const rh_vec3 *positions, const uint8_t *dead,
         if (!model.getConst(i)->hasConstantStride())
             return rh_fail(status, RH_USER, "the grid %s has an attribute with a varying number of values a point, so its points can be neither moved nor deleted", p.grid->getName().c_str());
     for (const Leaf *leaf : p.leaves)
-        if (!in_range(leaf->origin().asVec3d())) return rh_fail(status, RH_USER, "the grid %s has points too far away to be moved or deleted", p.grid->getName().c_str());
+        if (!rh_voxel_in_range(leaf->origin().asVec3d())) return rh_fail(status, RH_USER, "the grid %s has points too far away to be moved or deleted", p.grid->getName().c_str());
     std::vector<Place> places = all_places(p, positions, dead);
     std::vector<size_t> starts;
     std::vector<Leaf *> leaves;
@@ -433,7 +416,7 @@ rh_code rebuild(rh_vdb_points &p, const rh_vec3 *positions, const uint8_t *dead,
     for (size_t i = 0; i < places.size(); i++) {
         if (i > 0 && places[i].leaf == places[i - 1].leaf) continue;
         starts.push_back(i);
-        leaves.push_back(new Leaf(leaf_origin(places[i].leaf)));
+        leaves.push_back(new Leaf(rh_leaf_origin(places[i].leaf)));
         tree->addLeaf(leaves.back());  // owns it from here
     }
     starts.push_back(places.size());

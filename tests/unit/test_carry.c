@@ -5,7 +5,7 @@
 //
 // Tolerance: places in cells are known to 20 * 2^-24 = 1e-6; values of order one, slopes too.
 #include "support.h"
-#include "physics/splash/carry.h"
+#include "physics/carry.h"
 
 static const double CELL = 0.125, NEAR = 1e-5;
 

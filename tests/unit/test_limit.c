@@ -7,16 +7,16 @@
 //
 // Tolerance: sums of a dozen floats of order one, or ten with density in the matrix.
 #include "support.h"
-#include "physics/splash/limit.h"
+#include "physics/limit.h"
 
-enum { TWO_SIDED = 4, FORMS = 5 };  // forms 0..3 are rh_splash_form
+enum { TWO_SIDED = 4, FORMS = 5 };  // forms 0..3 are rh_limit_form
 static const char *const names[FORMS] = {"shares", "shares_right", "density", "density_right", "two-sided"};
 static const double DT = 0.01, H = 0.1, SLACK = 1e-4, EMPTIEST = 0.02, AT_WALLS = 0.3, NOTHING = 1e-5, NEAR = 2e-5;
 
 typedef struct liquid {
     cloud c;
     int form, dimension;
-    rh_splash_params params;
+    rh_limit_options options;
     rh_cut_cells cut;
     float *room, *pass[3], *wall[3], *distance;  // what cut's tables show
     float *fill;
@@ -80,8 +80,7 @@ static void liquid_make(liquid *l, int dimension, int form, bool open)
 {
     rh_status status = {0};
     *l = (liquid){.form = form, .dimension = dimension};
-    l->params = (rh_splash_params){.form = form == TWO_SIDED ? 0 : form, .air = 0.02,
-                                    .incompressibility = form == TWO_SIDED ? RH_SPLASH_BILATERAL : RH_SPLASH_UNILATERAL};
+    l->options = (rh_limit_options){.form = form == TWO_SIDED ? 0 : (rh_limit_form)form, .air = 0.02, .two_sided = form == TWO_SIDED};
     cloud_random(&l->c, dimension, H, 20000, rh_v3(0.4f, 0.4f, 0.4f), rh_v3(1.3f, 1.3f, 1.3f), 4);
     fill_solids(l, open);
     l->fill = new_field(l);
@@ -94,7 +93,7 @@ static void liquid_make(liquid *l, int dimension, int form, bool open)
             l->velocity.axis[a][v] = 10 * (lot(v, 14 + (uint32_t)a) - 0.5f);
         }
     }
-    assert_ok(rh_limit_prepare(&l->limit, &l->params, &l->c.tiles, &l->cut, l->fill, l->faces, &l->c.arena, &status));
+    assert_ok(rh_limit_prepare(&l->limit, &l->options, &l->c.tiles, &l->cut, l->fill, l->faces, &l->c.arena, &status));
     l->b = rh_poisson_vector(&l->limit.matrix, &l->c.arena, &status);
     l->q = rh_poisson_vector(&l->limit.matrix, &l->c.arena, &status);
     assert_true(l->b && l->q);
@@ -150,7 +149,7 @@ static double give_of(const liquid *l, int a, int64_t v)
     double share = share_of(l, a, v), fill = (double)l->faces.axis[a][v];
     if (l->form == TWO_SIDED) return share;
     if (share == 0 || fill <= NOTHING) return 0;
-    return l->form == RH_SPLASH_SHARES ? share / fmax(fill, share * (EMPTIEST + AT_WALLS * (1 - share))) : 1 / fmax(fill, EMPTIEST);
+    return l->form == RH_LIMIT_SHARES ? share / fmax(fill, share * (EMPTIEST + AT_WALLS * (1 - share))) : 1 / fmax(fill, EMPTIEST);
 }
 
 static double flow_of(const liquid *l, int a, int64_t v)
@@ -165,7 +164,7 @@ static double room_of(const liquid *l, int64_t v)
 {
     if (l->form == TWO_SIDED) return 0;
     double room = (double)l->room[v], left = (1 + SLACK) * room - (double)l->fill[v];
-    return l->form == RH_SPLASH_SHARES_RIGHT || l->form == RH_SPLASH_DENSITY_RIGHT ? room * left : left;
+    return l->form == RH_LIMIT_SHARES_RIGHT || l->form == RH_LIMIT_DENSITY_RIGHT ? room * left : left;
 }
 
 static double outflow_of(const liquid *l, int64_t v)
@@ -246,7 +245,7 @@ static void check_plain_tiles(liquid *l)
 {
     int plain = 0;
     for (int32_t n = 0; n < l->limit.matrix.count; n++) plain += l->limit.matrix.block[n] == RH_PLAIN;
-    if (l->form == RH_SPLASH_SHARES || l->form == RH_SPLASH_SHARES_RIGHT) assert_true(plain > 0);  // the shared block has its turn
+    if (l->form == RH_LIMIT_SHARES || l->form == RH_LIMIT_SHARES_RIGHT) assert_true(plain > 0);  // the shared block has its turn
     check_operator(l);
 }
 
@@ -290,7 +289,7 @@ static void pressure_leaves_the_room_the_operator_says(void **state)
     for (int dimension = 2; dimension <= 3; dimension++)
         for (int form = 0; form < FORMS; form++) {
             // Shares on the right-hand side are left out of what pressure does: just that is wrong with those forms unless all is open.
-            bool right = form == RH_SPLASH_SHARES_RIGHT || form == RH_SPLASH_DENSITY_RIGHT;
+            bool right = form == RH_LIMIT_SHARES_RIGHT || form == RH_LIMIT_DENSITY_RIGHT;
             for (int open = right; open < 2; open++) {
                 liquid l;
                 liquid_make(&l, dimension, form, open);
@@ -367,7 +366,7 @@ static void check_refill(liquid *l)
     memcpy(before, l->fill, (size_t)values * sizeof(float));
     // Links of density forms are those of the fillings they were made from.
     rh_status status = {0};
-    assert_ok(rh_limit_prepare(&l->limit, &l->params, &l->c.tiles, &l->cut, l->fill, l->faces, &l->c.arena, &status));
+    assert_ok(rh_limit_prepare(&l->limit, &l->options, &l->c.tiles, &l->cut, l->fill, l->faces, &l->c.arena, &status));
     assert_ok(rh_limit_refill(&l->limit, l->q, l->fill, after, &l->c.arena, &status));
     for (int64_t v = 0; v < values; v++) {
         double change = -pressed(l, l->q, v);
@@ -416,7 +415,7 @@ static void suction_begins_at_its_depth(void **state)
     for (int dimension = 2; dimension <= 3; dimension++) {
         liquid l;
         rh_status status = {0};
-        liquid_make(&l, dimension, RH_SPLASH_SHARES, true);
+        liquid_make(&l, dimension, RH_LIMIT_SHARES, true);
         int64_t values = rh_tiles_values(&l.c.tiles);
         for (int64_t v = 0; v < values; v++) {  // few walls and few cells without pressure, so that some lie deep
             if (lot(v, 40) < 0.003f) l.room[v] = 0.9f;

@@ -11,7 +11,7 @@
 //   density_right    1 / f      1 / f     v u         room (room - fill)
 //   two-sided        v = 0, 1   v         v u         0
 // with v the open share of a face and f its filling.
-#include "physics/splash/limit.h"
+#include "physics/limit.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static const float SLACK = 1e-4f;
 static const float NOTHING = 1e-5f;  // filling: less is no liquid
 static const float ZEROS[RH_CELLS];
 
-static bool is_right(int form) { return form == RH_SPLASH_SHARES_RIGHT || form == RH_SPLASH_DENSITY_RIGHT; }
+static bool is_right(int form) { return form == RH_LIMIT_SHARES_RIGHT || form == RH_LIMIT_DENSITY_RIGHT; }
 
 static inline rh_f8 filled(rh_f8 fill, rh_f8 share)
 {
@@ -37,9 +37,9 @@ static inline rh_f8 filled(rh_f8 fill, rh_f8 share)
 static inline rh_f8 link_row(int form, rh_f8 pass, rh_f8 fill)
 {
     rh_f8 one = rh_f8_all(1);
-    if (form == RH_SPLASH_SHARES_RIGHT) return one;
-    if (form == RH_SPLASH_DENSITY) return pass / filled(fill, one);
-    return form == RH_SPLASH_DENSITY_RIGHT ? one / filled(fill, one) : pass;
+    if (form == RH_LIMIT_SHARES_RIGHT) return one;
+    if (form == RH_LIMIT_DENSITY) return pass / filled(fill, one);
+    return form == RH_LIMIT_DENSITY_RIGHT ? one / filled(fill, one) : pass;
 }
 
 // Solids are whole cells: a face is open between two cells whose centres are free.
@@ -59,7 +59,7 @@ static void voxel_links(const rh_limit *l, int a, int32_t t, float *out)
 static rh_code make_links(rh_limit *l, rh_arena *arena, rh_status *status)
 {
     const rh_tiles *tiles = l->tiles;
-    bool given = !l->two_sided && l->params->form == RH_SPLASH_SHARES;
+    bool given = !l->options.two_sided && l->options.form == RH_LIMIT_SHARES;
     rh_faces own = {{NULL, NULL, NULL}};
     if (!given) RH_TRY(rh_faces_new(&own, tiles, false, arena, status));
     for (int a = 0; a < tiles->dimension; a++) {
@@ -70,12 +70,12 @@ static rh_code make_links(rh_limit *l, rh_arena *arena, rh_status *status)
         for (int32_t t = 0; t < tiles->count; t++) {
             float *out = own.axis[a] + (int64_t)t * tiles->cells;
             l->link[a][t] = out;
-            if (l->two_sided) {
+            if (l->options.two_sided) {
                 voxel_links(l, a, t, out);
                 continue;
             }
             for (int r = 0; r < tiles->cells; r += 8)
-                rh_f8_store(out + r, link_row(l->params->form, rh_f8_load(l->cut->pass[a][t] + r), rh_f8_load(l->fill.axis[a] + (int64_t)t * tiles->cells + r)));
+                rh_f8_store(out + r, link_row(l->options.form, rh_f8_load(l->cut->pass[a][t] + r), rh_f8_load(l->fill.axis[a] + (int64_t)t * tiles->cells + r)));
         }
     }
     return RH_OK;
@@ -86,13 +86,13 @@ static int liquid_bits(const rh_limit *l, const float *fill, int32_t t, int r)
 {
     const rh_tiles *tiles = l->tiles;
     int64_t cell = (int64_t)t * tiles->cells + 8 * r;
-    if (l->two_sided) {
+    if (l->options.two_sided) {
         int bits = 0;
         for (int i = 0; i < 8; i++) bits |= (tiles->first[cell + i + 1] > tiles->first[cell + i]) << i;
         return bits & rh_i8_bits(rh_f8_load(l->cut->distance[t] + 8 * r) > rh_f8_all(0));
     }
     rh_f8 here = rh_f8_load(fill + cell), room = rh_f8_load(l->cut->room[t] + 8 * r);
-    return rh_i8_bits((here >= (float)l->params->air * room) & (here >= NOTHING));
+    return rh_i8_bits((here >= (float)l->options.air * room) & (here >= NOTHING));
 }
 
 static rh_f8 links_around(const rh_limit *l, const rh_rows link[3], int r)
@@ -147,10 +147,10 @@ static void assemble_tile(const rh_limit *l, int32_t n)
     }
 }
 
-rh_code rh_limit_prepare(rh_limit *limit, const rh_splash_params *params, const rh_tiles *tiles, const rh_cut_cells *cut, const float *fill_cells,
+rh_code rh_limit_prepare(rh_limit *limit, const rh_limit_options *options, const rh_tiles *tiles, const rh_cut_cells *cut, const float *fill_cells,
                          rh_faces fill_faces, rh_arena *arena, rh_status *status)
 {
-    *limit = (rh_limit){.tiles = tiles, .cut = cut, .params = params, .two_sided = params->incompressibility == RH_SPLASH_BILATERAL, .fill = fill_faces};
+    *limit = (rh_limit){.tiles = tiles, .cut = cut, .options = *options, .fill = fill_faces};
     RH_TRY(make_links(limit, arena, status));
     RH_TRY(rh_layout_init(&limit->layout, tiles, arena, status));
 #pragma omp parallel for schedule(dynamic, 16)
@@ -175,15 +175,17 @@ rh_code rh_limit_prepare(rh_limit *limit, const rh_splash_params *params, const 
 void rh_limit_room(const rh_limit *l, const float *fill_cells, float *b)
 {
     const rh_tiles *tiles = l->tiles;
-    bool right = is_right(l->params->form);
+    bool right = is_right(l->options.form);
+    float loose = (float)l->options.loose, dense = (float)l->options.dense;
 #pragma omp parallel for schedule(static, 4)
     for (int32_t n = 0; n < l->matrix.count; n++) {
         int32_t t = l->layout.listed[n];
         for (int r = 0; r < tiles->cells / 8; r++) {
             rh_f8 left = rh_f8_all(0);
-            if (!l->two_sided) {
+            if (!l->options.two_sided) {
                 rh_f8 room = rh_f8_load(l->cut->room[t] + 8 * r);
-                left = (1 + SLACK) * room - rh_f8_load(fill_cells + (int64_t)t * tiles->cells + 8 * r);
+                rh_f8 free = (1 + SLACK) * room - rh_f8_load(fill_cells + (int64_t)t * tiles->cells + 8 * r);
+                left = rh_f8_max(free - loose * room, rh_f8_all(0)) + rh_f8_min(free + dense * room, rh_f8_all(0));
                 if (right) left *= room;
             }
             rh_f8_store(b + (int64_t)n * tiles->cells + 8 * r, rh_f8_masked(left, l->layout.unknown[(int64_t)t * (tiles->cells / 8) + r]));
@@ -197,7 +199,7 @@ typedef struct flow { rh_rows u, pass, fill, wall; } flow;
 static flow flow_of(const rh_limit *l, rh_faces fill, rh_faces velocity, int a, int32_t t)
 {
     const rh_tiles *tiles = l->tiles;
-    return (flow){rh_rows_of(tiles, velocity.axis[a], t, ZEROS), rh_rows_apart(tiles, l->two_sided ? l->link[a] : l->cut->pass[a], t, ZEROS),
+    return (flow){rh_rows_of(tiles, velocity.axis[a], t, ZEROS), rh_rows_apart(tiles, l->options.two_sided ? l->link[a] : l->cut->pass[a], t, ZEROS),
                   rh_rows_of(tiles, fill.axis[a], t, ZEROS), rh_rows_apart(tiles, l->cut->wall[a], t, ZEROS)};
 }
 
@@ -205,12 +207,12 @@ static inline rh_f8 flow_row(const rh_limit *l, const flow *f, int a, int r, boo
 {
 #define ROW(field) (above ? rh_row_above(&f->field, a, r) : rh_f8_load(f->field.here + 8 * r))
     rh_f8 u = ROW(u);
-    if (l->two_sided) {
+    if (l->options.two_sided) {
         rh_f8 pass = ROW(pass);
         return pass * u + (rh_f8_all(1) - pass) * ROW(wall);
     }
-    if (l->params->form == RH_SPLASH_SHARES) return ROW(fill) * u;
-    return l->params->form == RH_SPLASH_SHARES_RIGHT ? ROW(pass) * ROW(fill) * u : ROW(pass) * u;
+    if (l->options.form == RH_LIMIT_SHARES) return ROW(fill) * u;
+    return l->options.form == RH_LIMIT_SHARES_RIGHT ? ROW(pass) * ROW(fill) * u : ROW(pass) * u;
 #undef ROW
 }
 
@@ -256,8 +258,8 @@ void rh_limit_lean(const rh_limit *l, const float *q, const float *other, float 
 static inline rh_f8 give_row(const rh_limit *l, rh_f8 pass, rh_f8 fill)
 {
     rh_f8 one = rh_f8_all(1);
-    if (l->two_sided) return pass;
-    rh_f8 give = l->params->form == RH_SPLASH_SHARES ? pass / filled(fill, pass) : one / filled(fill, one);
+    if (l->options.two_sided) return pass;
+    rh_f8 give = l->options.form == RH_LIMIT_SHARES ? pass / filled(fill, pass) : one / filled(fill, one);
     return rh_f8_select((fill > rh_f8_all(NOTHING)) & (pass > rh_f8_all(0)), give, rh_f8_all(0));
 }
 
@@ -282,7 +284,7 @@ void rh_limit_push(const rh_limit *l, const float *q, float scale, float most, r
         if (!touches(l, t)) continue;
         rh_rows rows = rh_layout_rows(&l->layout, q, t);
         for (int a = 0; a < tiles->dimension; a++) {
-            const float *pass = l->two_sided ? l->link[a][t] : l->cut->pass[a][t], *fill = l->fill.axis[a] + (int64_t)t * tiles->cells;
+            const float *pass = l->options.two_sided ? l->link[a][t] : l->cut->pass[a][t], *fill = l->fill.axis[a] + (int64_t)t * tiles->cells;
             float *out = field.axis[a] + (int64_t)t * tiles->cells;
             for (int r = 0; r < tiles->cells / 8; r++) {
                 rh_f8 difference = rh_f8_load(rows.here + 8 * r) - rh_row_below(&rows, a, r);

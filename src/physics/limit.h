@@ -8,16 +8,30 @@
 //   q >= l,  w >= 0,  one of them tight in every cell
 //   u_f -= give_f (q_high - q_low) h / dt
 #pragma once
-#include "physics/splash/splash.h"
 #include "solid/cut_cells.h"
 #include "solve/layout.h"
 #include "solve/mprgp.h"
 
+// Where the open shares of faces and the density enter the complementarity problem.
+typedef enum rh_limit_form {
+    RH_LIMIT_SHARES,         // shares in the matrix
+    RH_LIMIT_SHARES_RIGHT,   // shares on the right-hand side: known to be unstable
+    RH_LIMIT_DENSITY,        // shares and density in the matrix: stable, less lively
+    RH_LIMIT_DENSITY_RIGHT,  // density in the matrix, shares on the right-hand side
+} rh_limit_form;
+
+typedef struct rh_limit_options {
+    bool two_sided;
+    rh_limit_form form;
+    double air;    // a cell filled less than this share of its room is air
+    double loose;  // cells filled by so much less than their room are full too, as far as they let anything in ...
+    double dense;  // ... and by so much more, as far as anything is pushed out of them: grains in contact are packed more or less densely
+} rh_limit_options;
+
 typedef struct rh_limit {
     const rh_tiles *tiles;
     const rh_cut_cells *cut;
-    const rh_splash_params *params;
-    bool two_sided;
+    rh_limit_options options;
     const float **link[3];   // per tile: of lower faces, 0..1 (above 1 with density in the matrix)
     rh_faces fill;           // of faces, as the particles are: momentum is theirs
     rh_layout layout;
@@ -25,7 +39,7 @@ typedef struct rh_limit {
 } rh_limit;
 
 // Finds unknowns and operator for the present filling of cells and faces. Two-sided: a cell with a particle is liquid, solids are whole cells.
-rh_code rh_limit_prepare(rh_limit *limit, const rh_splash_params *params, const rh_tiles *tiles, const rh_cut_cells *cut, const float *fill_cells,
+rh_code rh_limit_prepare(rh_limit *limit, const rh_limit_options *options, const rh_tiles *tiles, const rh_cut_cells *cut, const float *fill_cells,
                          rh_faces fill_faces, rh_arena *arena, rh_status *status);
 
 // b = room left now: how much each cell still holds.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
-#include "physics/splash/carry.h"
+#include "physics/carry.h"
 
 #include "grid/lattice.h"
 

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// One step of a material that only pushes, in reading order (docs/theory/splash.md has the equations; SPL-2):
+//   sort          tiles around the particles, particles by tile and cell
+//   solids        room for liquid around cells and faces
+//   to_grid       particle mass and velocity to faces, mass to cells
+//   density       displacement out of overfull cells (a first complementarity problem)
+//   predict       forces; how full cells will be
+//   pressure      pressure that keeps cells from overfilling (a second one), new velocities
+//   extend        velocities beyond the liquid
+//   update        PIC / FLIP update of the particles' velocities
+//   advect        particles are shifted and move
+//   collide       particles out of solids
+#include "physics/unilateral.h"
+
+#include <math.h>
+#include <string.h>
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/simd.h"
+#include "grid/advect.h"
+#include "grid/ahead.h"
+#include "grid/spread.h"
+#include "grid/transfer.h"
+#include "physics/carry.h"
+#include "physics/pace.h"
+#include "physics/step.h"
+#include "physics/walls.h"
+
+// Everything of the step in progress; lives in the arena.
+typedef struct step {
+    rh_unilateral *me;
+    const rh_unilateral_options *options;
+    const rh_surroundings *around;
+    float dt;
+    float kick;     // s: how long forces act in this step, see physics/step.h
+    rh_points *points;
+    rh_vec3 *positions, *velocities;
+    rh_vec3 *start;  // positions at the start of the step; NULL without solids
+    rh_arena *arena;
+    rh_tiles tiles;
+    rh_cut_cells cut, cut_after;  // solids at the start and at the end of the step
+    rh_faces velocity, before, shift;
+    rh_faces fill, fill_after;  // filling of faces as the particles are, and after the density correction
+    float *raw, *cells;         // the same of cells
+    rh_limit limit;
+    float *q;       // pressure
+    rh_step_report *report;
+    double clock;
+} step;
+
+// Pressure (Pa) that a filling of q stands for.
+static float pascal(const step *s)
+{
+    return (float)s->options->density * s->tiles.h * s->tiles.h / (s->dt * s->kick);
+}
+
+static rh_code call(step *s, rh_unilateral_hook hook, rh_status *status)
+{
+    if (!hook) return RH_OK;
+    rh_unilateral_view view = {.around = s->around, .tiles = &s->tiles, .cut = &s->cut, .limit = &s->limit, .cells = s->raw, .q = s->q, .pascal = pascal(s),
+                               .velocity = s->velocity, .before = s->before, .dt = s->dt, .kick = s->kick, .arena = s->arena,
+                               .positions = s->positions, .velocities = s->velocities, .points = s->points};
+    return hook(&view, s->options->user, status);
+}
+
+static void stage(step *s, const char *name) { rh_step_stage(s->report, &s->clock, name); }
+
+static bool two_sided(const step *s) { return s->options->limit.two_sided; }
+
+// Cells around particles that exist: their weights reach one, velocities are spread four.
+enum { MARGIN = 4, LEAST_SWEEPS = 4 };
+
+// No face is faster than a particle may go in a step. Any lower limit took momentum from the thin faces that an impact shoots away: 5e-4 of it
+// in a collision at 3 cells.
+enum { FARTHEST = 5 };
+static float speed_limit(const step *s) { return (float)(FARTHEST * s->around->cell) / s->dt; }
+
+static rh_code sort_particles(step *s, rh_status *status)
+{
+    rh_points *points = s->points;
+    RH_TRY(rh_step_sort(s->around, MARGIN, points, &s->tiles, s->arena, s->report, status));
+    s->positions = rh_points_data(points, "P", RH_POINT_VEC3F);
+    s->velocities = rh_points_data(points, "v", RH_POINT_VEC3F);
+    return RH_OK;
+}
+
+static rh_code build_solids(step *s, rh_cut_cells *cut, rh_cut_cache *cache, double time, rh_status *status)
+{
+    const rh_surroundings *around = s->around;
+    rh_obstacles_place(around->obstacles, time, time == around->time ? (double)s->dt : 0);
+    RH_TRY(rh_cut_cells_build(cut, cache, &s->tiles, around->obstacles, s->arena, status));
+    return rh_walls_pour(&s->tiles, cut, around->obstacles, around->inflows, around->inflow_count, s->arena, status);
+}
+
+// The shift takes liquid out of cells that are overfull now, pressure keeps it out of those that will be: solids at the start and at the end of the step.
+static rh_code build_all_solids(step *s, rh_status *status)
+{
+    const rh_surroundings *around = s->around;
+    RH_TRY(build_solids(s, &s->cut, &s->me->cut, around->time, status));
+    s->cut_after = s->cut;
+    if (around->obstacles->any_moving) RH_TRY(build_solids(s, &s->cut_after, &s->me->cut_after, around->time + (double)s->dt, status));
+    return RH_OK;
+}
+
+// --- mass and velocity on the grid --------------------------------------------------------------------------------------
+static void scale(float *values, int64_t count, float by)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t c = 0; c < count; c++) values[c] *= by;
+}
+
+// What a particle adds to the filling of a cell.
+static float share(const step *s) { return (float)(s->options->fill / pow((double)s->options->particles_per_axis, s->around->dimension)); }
+
+static rh_code to_grid(step *s, rh_status *status)
+{
+    const rh_tiles *tiles = &s->tiles;
+    RH_TRY(rh_faces_new(&s->velocity, tiles, false, s->arena, status));
+    RH_TRY(rh_faces_new(&s->before, tiles, false, s->arena, status));
+    RH_TRY(rh_faces_new(&s->shift, tiles, true, s->arena, status));
+    RH_TRY(rh_faces_new(&s->fill, tiles, false, s->arena, status));
+    s->cells = rh_field_new(tiles, s->arena, status);
+    s->raw = rh_field_new(tiles, s->arena, status);
+    float **table = rh_arena_take(s->arena, ((size_t)tiles->count + 1) * sizeof *table, status);
+    if (!s->cells || !s->raw || !table) return RH_MEMORY;
+    for (int32_t t = 0; t < tiles->count; t++) table[t] = s->cells + (int64_t)t * tiles->cells;
+    rh_particles_to_grid(tiles, s->positions, s->velocities, NULL, s->velocity, s->fill, table);
+    for (int a = 0; a < tiles->dimension; a++) scale(s->fill.axis[a], rh_tiles_values(tiles), share(s));
+    scale(s->cells, rh_tiles_values(tiles), share(s));
+    memcpy(s->raw, s->cells, (size_t)rh_tiles_values(tiles) * sizeof(float));
+    return rh_limit_prepare(&s->limit, &s->options->limit, tiles, &s->cut, s->cells, s->fill, s->arena, status);
+}
+
+// All mass over density: what the cells hold.
+static rh_code measure_volume(step *s, rh_status *status)
+{
+    const rh_tiles *tiles = &s->tiles;
+    rh_arena_mark mark = rh_arena_save(s->arena);
+    double *sums = rh_arena_take(s->arena, ((size_t)tiles->count + 1) * sizeof *sums, status);
+    if (!sums) return RH_MEMORY;
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < tiles->count; t++) {
+        double sum = 0;
+        for (int c = 0; c < tiles->cells; c++) sum += (double)s->cells[(int64_t)t * tiles->cells + c];
+        sums[t] = sum;
+    }
+    s->report->volume = rh_sum(sums, tiles->count) * pow((double)tiles->h, tiles->dimension);
+    rh_arena_restore(s->arena, mark);
+    return RH_OK;
+}
+
+// --- the two problems ---------------------------------------------------------------------------------------------------
+static rh_code solve(step *s, float *b, const float *lower, float *x, const char *what, rh_mprgp_report *report, rh_status *status)
+{
+    const rh_unilateral_options *p = s->options;
+    rh_arena_mark mark = rh_arena_save(s->arena);
+    rh_mprgp_options options = {.tolerance = p->tolerance, .largest = 0, .max_iterations = (int)p->max_iterations,
+                                .preconditioner = (rh_precondition)p->preconditioner, .expansion = (rh_expansion)p->expansion, .estimate_norm = p->estimate_norm};
+    float *w = rh_poisson_vector(&s->limit.matrix, s->arena, status);
+    if (!w) return RH_MEMORY;
+    RH_TRY(rh_mprgp_solve(&s->limit.matrix, b, lower, x, w, &options, s->arena, report, status));
+    rh_arena_restore(s->arena, mark);
+    if (report->converged) return RH_OK;
+    return rh_fail(status, RH_NUMERIC, "the %s solve did not converge: relative residual %.2e after %d iterations (asked for %.2e); "
+                   "try a larger physics.%s.max_iterations or a smaller physics.%s.cfl", what, report->residual, report->iterations, p->tolerance, p->method, p->method);
+}
+
+static void note_solve(step *s, const char *of_stage, const rh_mprgp_report *r)
+{
+    s->report->iterations += r->iterations;
+    s->report->solves[s->report->solve_count++] = (rh_solve_report){of_stage, r->iterations, r->cg, r->expansions, r->proportionings, r->preparations};
+}
+
+static rh_code correct_density(step *s, rh_status *status)
+{
+    s->fill_after = s->fill;
+    if (!s->options->density_correction || two_sided(s)) return RH_OK;
+    RH_TRY(rh_faces_new(&s->fill_after, &s->tiles, false, s->arena, status));
+    rh_arena_mark mark = rh_arena_save(s->arena);
+    float *b = rh_poisson_vector(&s->limit.matrix, s->arena, status), *y = rh_poisson_vector(&s->limit.matrix, s->arena, status);
+    if (!b || !y) return RH_MEMORY;
+    rh_limit_room(&s->limit, s->cells, b);
+    rh_mprgp_report report;
+    RH_TRY(solve(s, b, NULL, y, "density correction", &report, status));
+    note_solve(s, "density", &report);
+    // Particles are pushed as far as their mass asks for, but never by more than half a cell.
+    rh_limit_push(&s->limit, y, s->tiles.h, 0.5f * s->tiles.h, s->shift);
+    RH_TRY(rh_limit_refill(&s->limit, y, s->cells, s->fill_after, s->arena, status));
+    rh_arena_restore(s->arena, mark);
+    return RH_OK;
+}
+
+// Inside inflows the flow is given.
+static void set_poured(const step *s)
+{
+    const rh_tiles *tiles = &s->tiles;
+    if (!s->cut.poured) return;
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < tiles->count; t++)
+        for (int a = 0; a < tiles->dimension && s->cut.poured[t]; a++)
+            for (int c = 0; c < tiles->cells; c++)
+                if (s->cut.poured[t][c] >> a & 1) s->velocity.axis[a][(int64_t)t * tiles->cells + c] = s->cut.wall[a][t][c];
+}
+
+// Closed faces of the baseline move with their walls.
+static void set_closed_faces(const step *s)
+{
+    const rh_tiles *tiles = &s->tiles;
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < tiles->count; t++)
+        for (int a = 0; a < tiles->dimension; a++) {
+            float *u = s->velocity.axis[a] + (int64_t)t * tiles->cells;
+            for (int c = 0; c < tiles->cells; c++)
+                if (s->limit.link[a][t][c] == 0) u[c] = s->cut.wall[a][t][c];
+        }
+}
+
+// The mass flux through faces overfills cells behind a moving front even in free flight (O-20): there the filling is found by moving the particles ahead. But that is
+// not linear in the velocity as the solve takes it to be, and liquid at rest trembled at its surface and walls (0.5 m/s at cells of 5 cm; several passes
+// about the pressure found changed nothing). So in cells that pressure held at the last step, and their neighbours, fluxes count as long as
+// both agree to within what gravity moves in a step. (Fluxes alone there: a block in flight that once had touched something was pulled apart at its front.)
+static rh_code predict_by_particles(step *s, float *b, rh_status *status)
+{
+    rh_arena_mark mark = rh_arena_save(s->arena);
+    const rh_tiles *tiles = &s->tiles;
+    float *ahead = rh_field_new(tiles, s->arena, status), *free = rh_poisson_vector(&s->limit.matrix, s->arena, status);
+    if (!ahead || !free) return RH_MEMORY;
+    rh_particles_ahead(tiles, &(rh_ahead){s->velocity, s->dt}, s->positions, ahead);
+    int64_t values = rh_tiles_values(tiles);
+    float unit = share(s);
+#pragma omp parallel for schedule(static)
+    for (int64_t c = 0; c < values; c++) ahead[c] = s->cells[c] + (unit * ahead[c] - s->raw[c]);
+    rh_limit_room(&s->limit, ahead, free);
+    rh_limit_lean(&s->limit, s->q, free, (float)rh_d3_length(s->around->gravity) * s->dt * s->kick * tiles->inverse_h, b);
+    rh_arena_restore(s->arena, mark);
+    return RH_OK;
+}
+
+// What cells will be short of room for, before pressure does anything about it.
+static rh_code predict(step *s, float *b, rh_status *status)
+{
+    rh_step_add_forces(s->around, (double)s->dt, s->kick, &s->tiles, s->velocity, s->before);
+    RH_TRY(call(s, s->options->before_pressure, status));
+    set_poured(s);
+    if (two_sided(s)) set_closed_faces(s);
+    rh_limit_room(&s->limit, s->cells, b);
+    rh_limit_outflow(&s->limit, s->fill_after, s->velocity, s->dt, b);
+    bool flux = s->options->prediction == RH_PREDICT_BY_FLUX || two_sided(s);
+    return flux ? RH_OK : predict_by_particles(s, b, status);
+}
+
+static rh_code find_bounds(step *s, float **lower, rh_status *status)
+{
+    *lower = NULL;
+    if (!two_sided(s) && s->options->suction_depth == 0) return RH_OK;
+    *lower = rh_poisson_vector(&s->limit.matrix, s->arena, status);
+    if (!*lower) return RH_MEMORY;
+    if (!two_sided(s)) return rh_limit_suction(&s->limit, s->q, (int)s->options->suction_depth, *lower, s->arena, status);
+    int64_t count = (int64_t)s->limit.matrix.count * s->tiles.cells;
+    for (int64_t c = 0; c < count; c++) (*lower)[c] = -INFINITY;
+    return RH_OK;
+}
+
+static rh_code project(step *s, float *b, rh_status *status)
+{
+    rh_mprgp_report report;
+    float *lower;
+    RH_TRY(find_bounds(s, &lower, status));
+    RH_TRY(solve(s, b, lower, s->q, "pressure", &report, status));
+    s->report->cells = s->limit.matrix.unknowns;
+    note_solve(s, "pressure", &report);
+    s->report->residual = report.worst;
+    rh_limit_push(&s->limit, s->q, s->tiles.h / s->dt, speed_limit(s), s->velocity);
+    return RH_OK;
+}
+
+static rh_code press(step *s, rh_status *status)
+{
+    float *b = NULL, *pressure = rh_points_data(s->points, "pressure", RH_POINT_F32);
+    // Solids that move: another operator for where they will be.
+    if (s->around->obstacles->any_moving && !two_sided(s))
+        RH_TRY(rh_limit_prepare(&s->limit, &s->options->limit, &s->tiles, &s->cut_after, s->cells, s->fill, s->arena, status));
+    b = rh_poisson_vector(&s->limit.matrix, s->arena, status);
+    s->q = rh_poisson_vector(&s->limit.matrix, s->arena, status);
+    if (!b || !s->q) return RH_MEMORY;
+    rh_carry_to_cells(&s->limit.layout, pressure, 1 / pascal(s), s->q);
+    RH_TRY(predict(s, b, status));
+    stage(s, "predict");
+    RH_TRY(project(s, b, status));
+    rh_carry_to_particles(&s->limit.layout, s->q, s->positions, pascal(s), pressure);
+    return RH_OK;
+}
+
+// --- after the pressure -------------------------------------------------------------------------------------------------
+// Faces with mass have a velocity of their own; with two-sided pressure only those of liquid cells have felt it.
+static rh_bits known_tile(const step *s, int a, int32_t t)
+{
+    const rh_tiles *tiles = &s->tiles;
+    rh_bits out = {{0}};
+    rh_bit_rows unknown = rh_bit_rows_of(tiles, s->limit.layout.unknown, t);
+    for (int r = 0; r < tiles->cells / 8; r++) {
+        int bits = rh_i8_bits(rh_f8_load(s->fill.axis[a] + (int64_t)t * tiles->cells + 8 * r) > 0);
+        if (two_sided(s)) bits = unknown.here[r] | rh_bits_row_below(&unknown, a, r);
+        out.layer[r >> 3] |= (uint64_t)bits << (8 * (r & 7));
+    }
+    return out;
+}
+
+static bool any_no_slip(const rh_obstacles *obstacles)
+{
+    bool any = false;
+    for (int i = 0; i < obstacles->count; i++) any = any || obstacles->items[i].wall == RH_WALL_NO_SLIP;
+    return any;
+}
+
+static rh_code extend(step *s, rh_status *status)
+{
+    const rh_tiles *tiles = &s->tiles;
+    rh_arena_mark mark = rh_arena_save(s->arena);
+    rh_bits *known[3] = {NULL, NULL, NULL};
+    for (int a = 0; a < tiles->dimension; a++) {
+        known[a] = rh_arena_take(s->arena, ((size_t)tiles->count + 1) * sizeof *known[a], status);
+        if (!known[a]) return RH_MEMORY;
+#pragma omp parallel for schedule(static)
+        for (int32_t t = 0; t < tiles->count; t++) known[a][t] = known_tile(s, a, t);
+    }
+    int sweeps = (int)ceil(s->options->cfl) + 2;
+    RH_TRY(rh_faces_spread(tiles, s->velocity, known, sweeps > LEAST_SWEEPS ? sweeps : LEAST_SWEEPS, s->arena, status));
+    rh_arena_restore(s->arena, mark);
+    if (any_no_slip(s->around->obstacles)) RH_TRY(rh_walls_constrain(tiles, &s->cut, s->around->obstacles, s->velocity, true, s->arena, status));
+    float limit = speed_limit(s);
+    int64_t values = rh_tiles_values(tiles);
+    for (int a = 0; a < tiles->dimension; a++) {
+        float *u = s->velocity.axis[a];
+#pragma omp parallel for schedule(static)
+        for (int64_t c = 0; c < values; c++) u[c] = rh_clamp(u[c], -limit, limit);
+    }
+    return RH_OK;
+}
+
+static void update_velocities(step *s)
+{
+    rh_velocity_update update = {s->velocity, s->before, RH_UPDATE_FLIP, (float)s->options->flip};
+    s->report->max_speed = rh_grid_to_velocities(&s->tiles, &update, s->positions, s->velocities, NULL);
+}
+
+static rh_code advect(step *s, rh_status *status)
+{
+    if (s->around->obstacles->count > 0) {
+        size_t bytes = (size_t)s->points->count * sizeof *s->start;
+        s->start = rh_arena_take(s->arena, bytes, status);
+        if (!s->start) return RH_MEMORY;
+        memcpy(s->start, s->positions, bytes);
+    }
+    rh_paths way = {.velocity = s->velocity, .shift = s->shift, .dt = s->dt, .rule = (rh_path_rule)s->options->path};
+    return rh_particles_advect(&s->tiles, &way, s->velocities, s->positions, s->arena, status);
+}
+
+static void collide(step *s)
+{
+    rh_obstacles_place(s->around->obstacles, s->around->time + (double)s->dt, 0);
+    rh_collision collision = {.gap = 0.1 * s->around->cell / (double)s->options->particles_per_axis, .stop = s->options->stop_at_walls,
+                              .friction = s->options->friction, .before = s->start};
+    rh_walls_collide(&s->tiles, &s->cut, s->around->obstacles, &collision, s->positions, s->velocities);
+}
+
+rh_code rh_unilateral_step(rh_unilateral *me, const rh_surroundings *around, double dt, rh_points *points, rh_step_report *report, rh_status *status)
+{
+    rh_status own = {0};
+    if (!status) status = &own;  // some parts tell of failure through the status alone
+    *report = (rh_step_report){0};
+    if (points->count == 0) return RH_OK;
+    rh_arena_reset(&me->arena);
+    step s = {.me = me, .options = &me->options, .around = around, .dt = (float)dt, .kick = rh_step_kick(around, dt),
+              .points = points, .arena = &me->arena, .report = report, .clock = rh_seconds()};
+    RH_TRY(sort_particles(&s, status));
+    stage(&s, "sort");
+    RH_TRY(build_all_solids(&s, status));
+    stage(&s, "solids");
+    RH_TRY(to_grid(&s, status));
+    RH_TRY(measure_volume(&s, status));
+    stage(&s, "to_grid");
+    RH_TRY(correct_density(&s, status));
+    stage(&s, "density");
+    RH_TRY(press(&s, status));
+    stage(&s, "pressure");
+    RH_TRY(call(&s, me->options.after_pressure, status));
+    if (me->options.after_pressure) stage(&s, me->options.stage);
+    RH_TRY(extend(&s, status));
+    stage(&s, "extend");
+    update_velocities(&s);
+    RH_TRY(call(&s, me->options.after_update, status));
+    stage(&s, "update");
+    RH_TRY(advect(&s, status));
+    stage(&s, "advect");
+    collide(&s);
+    stage(&s, "collide");
+    return isfinite(report->max_speed) ? RH_OK : rh_fail(status, RH_NUMERIC, "a particle's velocity is not a number after this step");
+}
+
+// --- making one ---------------------------------------------------------------------------------------------------------
+rh_code rh_unilateral_create(const rh_unilateral_options *options, rh_points *points, rh_unilateral *me, rh_status *status)
+{
+    *me = (rh_unilateral){.options = *options};
+    rh_arena_init(&me->arena, options->method);
+    me->cut.blur = me->cut_after.blur = (int)options->particles_per_axis;
+    RH_TRY(rh_points_add(points, "P", RH_POINT_VEC3F, status));
+    RH_TRY(rh_points_add(points, "v", RH_POINT_VEC3F, status));
+    RH_TRY(rh_points_add(points, "id", RH_POINT_I64, status));
+    RH_TRY(rh_points_add(points, "pressure", RH_POINT_F32, status));
+    rh_points_find(points, "pressure")->transient = !options->pressure;
+    return RH_OK;
+}
+
+void rh_unilateral_free(rh_unilateral *me)
+{
+    rh_arena_free(&me->arena);
+    rh_cut_cache_free(&me->cut);
+    rh_cut_cache_free(&me->cut_after);
+}
+
+int64_t rh_unilateral_predict_bytes(int dimension, int64_t particles, int64_t tiles)
+{
+    int64_t cells = dimension == 3 ? 512 : 64;
+    int64_t per_particle = 12 + 12 + 8 + 4 + 2 + 12;          // P, v, id, pressure, groups; the spare block
+    int64_t per_cell = 4 + dimension * 4 * 4 + 2 * 4 + 24 + 40;  // first; four face fields; fillings; solids; solver
+    int64_t grid = tiles * (cells * per_cell + 256), sort = 12 * particles;
+    return particles * per_particle + (grid > sort ? grid : sort);
+}

@@ -52,6 +52,24 @@ static inline rh_f8 rh_row_above(const rh_rows *f, int axis, int r)
     return rh_f8_load(r < 56 ? f->here + row + 64 : f->high[2] + row - 448);
 }
 
+// A field on a tile and on all tiles around it, for what looks across edges and corners too.
+typedef struct rh_rows_around { const float *at[RH_NEAR]; } rh_rows_around;
+
+static inline rh_rows_around rh_rows_around_of(const rh_tiles *tiles, const float *field, int32_t t, const float *missing)
+{
+    rh_rows_around f;
+    for (int n = 0; n < RH_NEAR; n++) f.at[n] = tiles->near[t][n] < 0 ? missing : field + (int64_t)tiles->near[t][n] * tiles->cells;
+    return f;
+}
+// Row r moved by (di, dj, dk), each -1, 0 or 1; dk = 0 in two dimensions.
+static inline rh_f8 rh_row_at(const rh_rows_around *f, int r, int di, int dj, int dk)
+{
+    int j = (r & 7) + dj, k = (r >> 3) + dk, row = 8 * ((j & 7) + 8 * (k & 7)), tile = RH_HERE + 3 * (j >> 3) + 9 * (k >> 3);
+    rh_f8 here = rh_f8_load(f->at[tile] + row);
+    if (di < 0) return rh_f8_west(here, f->at[tile - 1][row + 7]);
+    return di > 0 ? rh_f8_east(here, f->at[tile + 1][row]) : here;
+}
+
 // Bits of a tile (a byte per row) and of the tiles beside it; none where there is no tile.
 typedef struct rh_bit_rows { const uint8_t *here, *low[3], *high[3]; } rh_bit_rows;
 

@@ -172,11 +172,12 @@ rh_code rh_limit_prepare(rh_limit *limit, const rh_limit_options *options, const
 }
 
 // --- right-hand side --------------------------------------------------------------------------------------------------
-void rh_limit_room(const rh_limit *l, const float *fill_cells, float *b)
+void rh_limit_room(const rh_limit *l, const float *fill_cells, const float *pressed, float *b)
 {
     const rh_tiles *tiles = l->tiles;
     bool right = is_right(l->options.form);
-    float loose = (float)l->options.loose, dense = (float)l->options.dense;
+    float dense = (float)l->options.dense;
+    rh_f8 loose = rh_f8_all((float)l->options.loose), touch = rh_f8_all((float)l->options.touch);
 #pragma omp parallel for schedule(static, 4)
     for (int32_t n = 0; n < l->matrix.count; n++) {
         int32_t t = l->layout.listed[n];
@@ -185,7 +186,8 @@ void rh_limit_room(const rh_limit *l, const float *fill_cells, float *b)
             if (!l->options.two_sided) {
                 rh_f8 room = rh_f8_load(l->cut->room[t] + 8 * r);
                 rh_f8 free = (1 + SLACK) * room - rh_f8_load(fill_cells + (int64_t)t * tiles->cells + 8 * r);
-                left = rh_f8_max(free - loose * room, rh_f8_all(0)) + rh_f8_min(free + dense * room, rh_f8_all(0));
+                rh_i8 touched = pressed ? rh_f8_load(pressed + (int64_t)n * tiles->cells + 8 * r) > rh_f8_all(0) : rh_f8_all(0) != rh_f8_all(0);
+                left = rh_f8_max(free - rh_f8_select(touched, loose, touch) * room, rh_f8_all(0)) + rh_f8_min(free + dense * room, rh_f8_all(0));
                 if (right) left *= room;
             }
             rh_f8_store(b + (int64_t)n * tiles->cells + 8 * r, rh_f8_masked(left, l->layout.unknown[(int64_t)t * (tiles->cells / 8) + r]));

@@ -24,8 +24,9 @@ typedef struct rh_limit_options {
     bool two_sided;
     rh_limit_form form;
     double air;    // a cell filled less than this share of its room is air
-    double loose;  // cells filled by so much less than their room are full too, as far as they let anything in ...
-    double dense;  // ... and by so much more, as far as anything is pushed out of them: grains in contact are packed more or less densely
+    double loose;  // cells in contact (with pressure before) filled by so much less than their room are full too, as far as they let anything in,
+    double touch;  // others by so much less,
+    double dense;  // and by so much more, as far as anything is pushed out of them: grains in contact are packed more or less densely
 } rh_limit_options;
 
 typedef struct rh_limit {
@@ -42,8 +43,8 @@ typedef struct rh_limit {
 rh_code rh_limit_prepare(rh_limit *limit, const rh_limit_options *options, const rh_tiles *tiles, const rh_cut_cells *cut, const float *fill_cells,
                          rh_faces fill_faces, rh_arena *arena, rh_status *status);
 
-// b = room left now: how much each cell still holds.
-void rh_limit_room(const rh_limit *limit, const float *fill_cells, float *b);
+// b = room left now: how much each cell still holds. Cells with `pressed` above 0 were in contact; NULL = none.
+void rh_limit_room(const rh_limit *limit, const float *fill_cells, const float *pressed, float *b);
 // b += what flows out in dt through faces of the given fillings.
 void rh_limit_outflow(const rh_limit *limit, rh_faces fill_faces, rh_faces velocity, float dt, float *b);
 // b becomes `other`, all the way in cells where q is 0 and 0 in all cells beside, and to within `trust` elsewhere.

@@ -182,7 +182,7 @@ static rh_code correct_density(step *s, rh_status *status)
     rh_arena_mark mark = rh_arena_save(s->arena);
     float *b = rh_poisson_vector(&s->limit.matrix, s->arena, status), *y = rh_poisson_vector(&s->limit.matrix, s->arena, status);
     if (!b || !y) return RH_MEMORY;
-    rh_limit_room(&s->limit, s->cells, b);
+    rh_limit_room(&s->limit, s->cells, NULL, b);
     rh_mprgp_report report;
     RH_TRY(solve(s, b, NULL, y, "density correction", &report, status));
     note_solve(s, "density", &report);
@@ -233,7 +233,7 @@ static rh_code predict_by_particles(step *s, float *b, rh_status *status)
     float unit = share(s);
 #pragma omp parallel for schedule(static)
     for (int64_t c = 0; c < values; c++) ahead[c] = s->cells[c] + (unit * ahead[c] - s->raw[c]);
-    rh_limit_room(&s->limit, ahead, free);
+    rh_limit_room(&s->limit, ahead, s->q, free);
     rh_limit_lean(&s->limit, s->q, free, (float)rh_d3_length(s->around->gravity) * s->dt * s->kick * tiles->inverse_h, b);
     rh_arena_restore(s->arena, mark);
     return RH_OK;
@@ -246,7 +246,7 @@ static rh_code predict(step *s, float *b, rh_status *status)
     RH_TRY(call(s, s->options->before_pressure, status));
     set_poured(s);
     if (two_sided(s)) set_closed_faces(s);
-    rh_limit_room(&s->limit, s->cells, b);
+    rh_limit_room(&s->limit, s->cells, s->q, b);
     rh_limit_outflow(&s->limit, s->fill_after, s->velocity, s->dt, b);
     bool flux = s->options->prediction == RH_PREDICT_BY_FLUX || two_sided(s);
     return flux ? RH_OK : predict_by_particles(s, b, status);
@@ -303,6 +303,7 @@ static rh_bits known_tile(const step *s, int a, int32_t t)
     rh_bit_rows unknown = rh_bit_rows_of(tiles, s->limit.layout.unknown, t);
     for (int r = 0; r < tiles->cells / 8; r++) {
         int bits = rh_i8_bits(rh_f8_load(s->fill.axis[a] + (int64_t)t * tiles->cells + 8 * r) > 0);
+        if (s->options->slide) bits &= rh_i8_bits(rh_f8_load(s->cut.pass[a][t] + 8 * r) > rh_f8_all(0.5f));
         if (two_sided(s)) bits = unknown.here[r] | rh_bits_row_below(&unknown, a, r);
         out.layer[r >> 3] |= (uint64_t)bits << (8 * (r & 7));
     }
@@ -330,7 +331,8 @@ static rh_code extend(step *s, rh_status *status)
     int sweeps = (int)ceil(s->options->cfl) + 2;
     RH_TRY(rh_faces_spread(tiles, s->velocity, known, sweeps > LEAST_SWEEPS ? sweeps : LEAST_SWEEPS, s->arena, status));
     rh_arena_restore(s->arena, mark);
-    if (any_no_slip(s->around->obstacles)) RH_TRY(rh_walls_constrain(tiles, &s->cut, s->around->obstacles, s->velocity, true, s->arena, status));
+    bool slide = s->options->slide && s->around->obstacles->count > 0;
+    if (slide || any_no_slip(s->around->obstacles)) RH_TRY(rh_walls_constrain(tiles, &s->cut, s->around->obstacles, s->velocity, !slide, s->arena, status));
     float limit = speed_limit(s);
     int64_t values = rh_tiles_values(tiles);
     for (int a = 0; a < tiles->dimension; a++) {

@@ -4,16 +4,22 @@
 // The parameters of sand.
 #include "physics/sand/sand.h"
 
-static const char *const models[] = {"incompressible", NULL};
+static const char *const models[] = {"unilateral", "incompressible", NULL};
 
 #define AT(field) offsetof(rh_sand_params, field)
 static const rh_param rows[] = {
-    {"model", RH_PARAM_CHOICE, AT(model), "", "incompressible", .choices = models,
-     .help = "incompressible: after Zhu and Bridson, a liquid's pressure with friction after it"},
+    {"model", RH_PARAM_CHOICE, AT(model), "", "unilateral", .choices = models,
+     .help = "unilateral: pressure only pushes, friction is solved for with it; incompressible: after Zhu and Bridson, a liquid's pressure with friction after it"},
     {"friction_angle", RH_PARAM_FLOAT, AT(friction_angle), "degrees", "30", 0, 80, .help = "of internal friction: steeper piles for larger ones"},
     {"cohesion", RH_PARAM_FLOAT, AT(cohesion), "Pa", "0", 0, 1e6, .help = "shear stress that sand bears without pressure: damp sand"},
-    {"cohesion_cells", RH_PARAM_FLOAT, AT(cohesion_cells), "cells", "0.1", 0, 10,
+    {"cohesion_cells", RH_PARAM_FLOAT, AT(cohesion_cells), "cells", "0.25", 0, 10,
      .help = "more cohesion, against creep of resting piles: the weight of so many cells of sand; vanishes with the cell size"},
+    {"start", RH_PARAM_FLOAT, AT(start), "degrees", "4", 0, 20, .help = "model unilateral: sand at rest starts to flow where it is steeper by so much than where flowing sand stops"},
+    {"loose", RH_PARAM_FLOAT, AT(loose), "", "0.2", 0, 0.5, .help = "model unilateral: cells short of full by up to this share are in contact all the same"},
+    {"touch", RH_PARAM_FLOAT, AT(touch), "", "0.05", 0, 0.5, .help = "model unilateral: cells short of full by up to this share come into contact"},
+    {"dense", RH_PARAM_FLOAT, AT(dense), "", "0.05", 0, 0.5, .help = "model unilateral: cells overfull by up to this share are left so"},
+    {"fade", RH_PARAM_FLOAT, AT(fade), "", "0.05", 0, 1, .help = "model unilateral: share of the carried stress that is smoothed in a step"},
+    {"friction_iterations", RH_PARAM_INT, AT(friction_iterations), "", "60", 1, 10000, .help = "model unilateral: at most so many of the friction solve in a step"},
     {"density", RH_PARAM_FLOAT, AT(flow.density), "kg/m^3", "1600", 1e-3, 1e5, .help = "mass per volume as it lies; decides pressure, and what cohesion does"},
     {"flip", RH_PARAM_FLOAT, AT(flow.flip), "", "0", 0, 1, .help = "share of FLIP in the FLIP/PIC blend; 0 is pure PIC, as suits sand"},
     {"cfl", RH_PARAM_FLOAT, AT(flow.cfl), "cells", "1", 0.1, 5, .help = "farthest travel in one time step of all but the fastest ten-thousandth of the particles"},

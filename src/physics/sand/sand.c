@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Sand after its source (docs/theory/sand.md has the equations): the incompressible step, and after its projection
+// Sand (docs/theory/sand.md has the equations). Its own model is the unilateral step, with friction that knows the pressure found (friction.h). After its
+// source it is the incompressible step, and after its projection
 //   yield       which cells hold, which yield
 //   slide       friction of cells that yield, between them and at walls
 //   hold        groups of cells that hold become rigid bodies; friction of walls on them
@@ -11,11 +12,16 @@
 #include "base/memory.h"
 #include "physics/pace.h"
 #include "physics/sand/contacts.h"
+#include "physics/sand/friction.h"
 
 typedef struct sand {
     rh_sand_params params;
-    rh_incompressible flow;
+    rh_incompressible flow;        // of the one model
+    rh_unilateral only_pushed;     // of the other
+    rh_friction friction;          // of the step in progress
 } sand;
+
+static double sine_of(const rh_sand_params *p) { return sin(p->friction_angle * 0.017453292519943295); }
 
 // In the unit of q. The cohesion against creep is a share of what gravity does in the step: what drifts in a resting pile is errors of a share of a cell
 // in the surface's place and in the walls', each of which is worth that share of a cell's weight, whatever cells and grains are.
@@ -23,7 +29,7 @@ static rh_sand_strength strength_of(const rh_sand_params *p, const rh_incompress
 {
     double cell = p->flow.density * (double)view->tiles->h / (double)view->kick;  // Pa per m/s
     double weight = rh_d3_length(view->around->gravity) * (double)view->kick;
-    return (rh_sand_strength){(float)sin(p->friction_angle * 0.017453292519943295), (float)(p->cohesion / cell + p->cohesion_cells * weight)};
+    return (rh_sand_strength){(float)sine_of(p), (float)(p->cohesion / cell + p->cohesion_cells * weight)};
 }
 
 static rh_code rub(const rh_incompressible_view *view, void *user, rh_status *status)
@@ -41,14 +47,44 @@ static rh_code rub(const rh_incompressible_view *view, void *user, rh_status *st
     return RH_OK;
 }
 
-// --- the method's table -------------------------------------------------------------------------------------------------
-static rh_code sand_create(const void *params, const rh_surroundings *around, rh_points *points, void **self, rh_status *status)
+// --- the other model ----------------------------------------------------------------------------------------------------
+static rh_code let_carried_act(const rh_unilateral_view *view, void *user, rh_status *status)
 {
-    (void)around;
-    sand *me = rh_alloc_zero(sizeof *me, "sand", status);
-    if (!me) return RH_MEMORY;
-    *self = me;
-    me->params = *(const rh_sand_params *)params;
+    sand *me = user;
+    const rh_sand_params *p = &me->params;
+    rh_friction_options options = {.sine = sine_of(p), .cohesion = p->cohesion, .cohesion_cells = p->cohesion_cells, .start = p->start, .fade = p->fade,
+                                   .iterations = (int)p->friction_iterations};
+    return rh_friction_begin(&me->friction, &options, view, status);
+}
+
+static rh_code rub_pressed(const rh_unilateral_view *view, void *user, rh_status *status)
+{
+    return rh_friction_solve(&((sand *)user)->friction, view, status);
+}
+
+static rh_unilateral_options pushed_options(sand *me)
+{
+    const rh_incompressible_options *p = &me->params.flow;
+    return (rh_unilateral_options){.density = p->density, .particles_per_axis = p->particles_per_axis, .flip = p->flip,
+        .limit = {.form = RH_LIMIT_SHARES, .air = 0.02, .loose = me->params.loose, .touch = me->params.touch, .dense = me->params.dense}, .path = RH_PATH_HEUN, .cfl = p->cfl,
+        .prediction = RH_PREDICT_BY_PARTICLES, .density_correction = p->volume_correction, .fill = 1, .stop_at_walls = true,
+        .preconditioner = RH_PRECONDITION_MULTIGRID, .expansion = RH_EXPANSION_PROJECTED, .tolerance = p->tolerance, .max_iterations = p->max_iterations,
+        .pressure = p->pressure, .friction = true, .slide = true, .method = "sand", .stage = "friction", .before_pressure = let_carried_act,
+        .after_pressure = rub_pressed, .user = me};
+}
+
+static rh_code create_pushed(sand *me, rh_points *points, rh_status *status)
+{
+    rh_unilateral_options options = pushed_options(me);
+    RH_TRY(rh_unilateral_create(&options, points, &me->only_pushed, status));
+    RH_TRY(rh_points_add(points, "stress", RH_POINT_MAT3F, status));
+    rh_points_find(points, "stress")->transient = true;
+    return RH_OK;
+}
+
+// --- the method's table -------------------------------------------------------------------------------------------------
+static rh_code create_source(sand *me, rh_points *points, rh_status *status)
+{
     rh_incompressible_options options = me->params.flow;
     options.method = "sand";
     options.stage = "friction";
@@ -58,26 +94,44 @@ static rh_code sand_create(const void *params, const rh_surroundings *around, rh
     return rh_incompressible_create(&options, points, &me->flow, status);
 }
 
+static bool is_source(const sand *me) { return me->params.model == RH_SAND_INCOMPRESSIBLE; }
+
+static rh_code sand_create(const void *params, const rh_surroundings *around, rh_points *points, void **self, rh_status *status)
+{
+    (void)around;
+    sand *me = rh_alloc_zero(sizeof *me, "sand", status);
+    if (!me) return RH_MEMORY;
+    *self = me;
+    me->params = *(const rh_sand_params *)params;
+    return is_source(me) ? create_source(me, points, status) : create_pushed(me, points, status);
+}
+
 static void sand_destroy(void *self)
 {
     sand *me = self;
     if (!me) return;
-    rh_incompressible_free(&me->flow);
+    if (is_source(me)) rh_incompressible_free(&me->flow);
+    else rh_unilateral_free(&me->only_pushed);
     rh_free(me);
 }
 
+static const double FARTHEST_FALL = 0.025;  // cells
+
 static double sand_max_step(void *self, const rh_surroundings *around, const rh_points *points)
 {
-    return rh_pace_max_step(((sand *)self)->params.flow.cfl, around, points);
+    const sand *me = self;
+    double step = rh_pace_max_step(me->params.flow.cfl, around, points);
+    if (is_source(me)) return step;
+    // Sand at rest is caught in every step: what it would fall in one must be little.
+    double fall = sqrt(2 * FARTHEST_FALL * around->cell / fmax(rh_d3_length(around->gravity), 1e-30));
+    return fall < step ? fall : step;
 }
 
 static rh_code sand_step(void *self, const rh_surroundings *around, double dt, rh_points *points, rh_step_report *report, rh_status *status)
 {
     sand *me = self;
-    switch ((rh_sand_model)me->params.model) {
-    case RH_SAND_INCOMPRESSIBLE: return rh_incompressible_step(&me->flow, around, dt, points, report, status);
-    }
-    return rh_fail(status, RH_NUMERIC, "a model of sand that does not exist");
+    return is_source(me) ? rh_incompressible_step(&me->flow, around, dt, points, report, status)
+                         : rh_unilateral_step(&me->only_pushed, around, dt, points, report, status);
 }
 
 static int sand_per_cell_axis(const void *params) { return (int)((const rh_sand_params *)params)->flow.particles_per_axis; }
@@ -91,4 +145,4 @@ static int64_t sand_predict_bytes(const void *params, int dimension, int64_t par
 }
 
 const rh_physics rh_sand = {"sand", &rh_sand_table, sand_create, sand_destroy, sand_max_step, sand_step,
-                            sand_per_cell_axis, sand_density, false, sand_predict_bytes, true};
+                            sand_per_cell_axis, sand_density, true, sand_predict_bytes, true};

@@ -5,7 +5,7 @@
 #pragma once
 #include "physics/incompressible.h"
 
-typedef enum rh_sand_model { RH_SAND_INCOMPRESSIBLE } rh_sand_model;
+typedef enum rh_sand_model { RH_SAND_UNILATERAL, RH_SAND_INCOMPRESSIBLE } rh_sand_model;
 
 typedef struct rh_sand_params {
     rh_incompressible_options flow;
@@ -13,6 +13,11 @@ typedef struct rh_sand_params {
     double friction_angle;   // degrees
     double cohesion;         // Pa
     double cohesion_cells;   // more cohesion: the weight of so many cells of sand on their ground
+    // Of the unilateral model.
+    double start;            // degrees: sand at rest starts to flow where it is steeper by so much than where flowing sand stops
+    double loose, touch, dense;     // shares of a full cell: packings between 1 - loose and 1 + dense are in contact
+    double fade;             // share of the carried stress that is smoothed in a step
+    int64_t friction_iterations;
 } rh_sand_params;
 
 extern const rh_param_table rh_sand_table;

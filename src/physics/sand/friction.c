@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Given the pressure, the stress s of largest dissipation solves
+//      minimise  1/2 sum over faces of fill u^2,   u = u* + div s / fill,   |s| <= sqrt(2) (sin(angle) q + c) in every cell
+// (Narain, Golas and Lin 2010 solve it with a box around every component; here the bound is the cone itself). It is solved by projected gradients with
+// momentum (Beck and Teboulle 2009), which starts over whenever it points uphill (O'Donoghue and Candes 2015). Centres and edges are projected on
+// their own, each with the norm of what is around it.
+//
+// What is at rest stays there: cells inside the bound whose faces are slower than a part of what forces add in a step are stopped, and cells that were at
+// rest bear a little more than cells that flow (piles start to slide at an angle one to three degrees above the one they stop at: Daerr and Douady 1999).
+// Without the first, a pile crept by the errors of the solves; without the second it went on and stopped for ever.
+#include "physics/sand/friction.h"
+
+#include <math.h>
+#include <string.h>
+#include "base/parallel.h"
+#include "grid/rows.h"
+
+static const float ZEROS[RH_CELLS];
+static const float WALL = -1;               // bound of cells inside walls
+static const float SOLID_ROOM = 0.45f, NEAR_WALL = 0.99f;  // rooms up to which cells are inside a wall, are beside one
+static const float STOPPED = 0.1f, SUPPORTED = 1.5f;  // speeds, of what gravity adds in a step
+static const float THIN = 0.3f;             // filling of cells that do not count as sand that lies on something
+static const float INSIDE = 0.99f;          // of the bound: held
+static const float ENOUGH = 0.002f;         // change of stress in an iteration, of a cell's weight: the solve stops
+
+// A field each of 1/(largest eigenvalue), for centres (part 0) and edges: the gradient's steps.
+typedef struct solve {
+    const rh_unilateral_view *view;
+    const rh_tiles *tiles;
+    rh_friction *f;
+    float step;        // m/s to cells per step
+    float weight;      // what gravity adds in a step, cells per step
+    rh_faces start, u;
+    rh_stress now, ahead, trial, rate;  // rate: only part 0 and shears
+    float *bound;      // of cells: |s| / sqrt 2; WALL inside walls
+    float *core;       // the same for the normal parts: 0 without pressure, where they would pull
+    float *edge[RH_STRESS_PARTS];  // of shears
+    float *size;       // |trial|^2 / 2 at centres
+    double *sums[2];   // per listed tile
+} solve;
+
+static bool is_shear(int p) { return rh_stress_axes[p][0] != rh_stress_axes[p][1]; }
+
+// --- the tiles ----------------------------------------------------------------------------------------------------------
+// Stress is in cells that pressure knows, and on edges around them.
+static rh_code list_tiles(rh_friction *f, const rh_unilateral_view *view, rh_status *status)
+{
+    const rh_tiles *tiles = view->tiles;
+    f->list = rh_arena_take(view->arena, ((size_t)tiles->count + 1) * sizeof *f->list, status);
+    if (!f->list) return RH_MEMORY;
+    f->count = 0;
+    for (int32_t t = 0; t < tiles->count; t++) {
+        bool any = false;
+        for (int n = 0; n < RH_NEAR && !any; n++) any = tiles->near[t][n] >= 0 && view->limit->layout.slot[tiles->near[t][n]] >= 0;
+        if (any) f->list[f->count++] = t;
+    }
+    return RH_OK;
+}
+
+rh_code rh_friction_begin(rh_friction *f, const rh_friction_options *options, const rh_unilateral_view *view, rh_status *status)
+{
+    *f = (rh_friction){.options = *options};
+    RH_TRY(list_tiles(f, view, status));
+    RH_TRY(rh_stress_from_particles(&f->carried, view, status));
+    RH_TRY(rh_sand_faces_make(&f->faces, view, status));
+    rh_stress_push(&f->carried, f->faces.give, view->velocity, view->tiles->h / view->dt, view->tiles, f->list, f->count, view->velocity);
+    return RH_OK;
+}
+
+// --- bounds -------------------------------------------------------------------------------------------------------------
+// Are all faces of the cells of a row slower than that, by axis? Nearly empty ones do not count.
+static rh_i8 are_slow(const rh_rows u[3], const rh_rows fill[3], int dimension, int r, const float slow[3])
+{
+    rh_i8 all = rh_f8_all(0) == rh_f8_all(0);
+    rh_f8 thin = rh_f8_all(THIN);
+    for (int a = 0; a < dimension; a++) {
+        all &= (rh_f8_abs(rh_f8_load(u[a].here + 8 * r)) < rh_f8_all(slow[a])) | (rh_f8_load(fill[a].here + 8 * r) < thin);
+        all &= (rh_f8_abs(rh_row_above(&u[a], a, r)) < rh_f8_all(slow[a])) | (rh_row_above(&fill[a], a, r) < thin);
+    }
+    return all;
+}
+
+// Coulomb's coefficients of the walls near the cells of a tile.
+static void wall_friction(const solve *s, int32_t t, float *out)
+{
+    const rh_obstacles *obstacles = s->view->around->obstacles;
+    const rh_tiles *tiles = s->tiles;
+    bool same = true;
+    for (int i = 1; i < obstacles->count; i++) same = same && obstacles->items[i].friction == obstacles->items[0].friction;
+    for (int c = 0; c < tiles->cells; c++) {
+        out[c] = obstacles->count ? (float)obstacles->items[0].friction : 0;
+        if (same || s->view->cut->room[t][c] >= NEAR_WALL) continue;
+        rh_dvec3 at = {((double)(8 * tiles->at[t].x + (c & 7)) + 0.5) * (double)tiles->h, ((double)(8 * tiles->at[t].y + (c >> 3 & 7)) + 0.5) * (double)tiles->h,
+                       tiles->dimension == 3 ? ((double)(8 * tiles->at[t].z + (c >> 6)) + 0.5) * (double)tiles->h : 0};
+        int which;
+        rh_obstacles_distance(obstacles, at, &which);
+        if (which >= 0) out[c] = (float)obstacles->items[which].friction;
+    }
+}
+
+// Axes along which gravity pulls, and the side it pulls to.
+static int pulls(const solve *s, int axis)
+{
+    rh_dvec3 g = s->view->around->gravity;
+    double along = axis == 0 ? g.x : axis == 1 ? g.y : g.z;
+    return fabs(along) <= 0.5 * rh_d3_length(g) ? 0 : along < 0 ? -1 : 1;
+}
+
+// Sand that does not fill its cell has no pressure of its own, but its weight, where it lies on a wall or on cells that have: in the mean half of it.
+static rh_f8 weight_row(const solve *s, const rh_rows *q, const rh_rows *room, const float *fill, int r)
+{
+    rh_i8 lies = rh_f8_all(0) != rh_f8_all(0);
+    for (int a = 0; a < s->tiles->dimension; a++) {
+        int side = pulls(s, a);
+        if (side == 0) continue;
+        rh_f8 below = side < 0 ? rh_row_below(q, a, r) : rh_row_above(q, a, r), free = side < 0 ? rh_row_below(room, a, r) : rh_row_above(room, a, r);
+        lies |= (below > rh_f8_all(0)) | (free < rh_f8_all(SOLID_ROOM));
+    }
+    rh_f8 here = rh_f8_load(fill + 8 * r);
+    return rh_f8_select(lies & (here > rh_f8_all(THIN)), 0.5f * s->weight * here, rh_f8_all(0));
+}
+
+static void bound_tile(const solve *s, int32_t t)
+{
+    const rh_tiles *tiles = s->tiles;
+    const rh_friction_options *o = &s->f->options;
+    const float *fill = s->view->cells + (int64_t)t * tiles->cells;
+    float wall[RH_CELLS], sine = (float)o->sine, extra = (float)o->cohesion_cells * s->weight, cohesion = (float)o->cohesion / s->view->pascal;
+    wall_friction(s, t, wall);
+    rh_rows q = rh_layout_rows(&s->view->limit->layout, s->view->q, t), free = rh_rows_apart(tiles, s->view->cut->room, t, ZEROS);
+    for (int r = 0; r < tiles->cells / 8; r++) {
+        rh_f8 room = rh_f8_load(free.here + 8 * r), press = rh_f8_load(q.here + 8 * r), p = rh_f8_max(press, weight_row(s, &q, &free, fill, r));
+        rh_f8 rough = rh_f8_select(room < rh_f8_all(NEAR_WALL), rh_f8_min(rh_f8_load(wall + 8 * r), rh_f8_all(sine)), rh_f8_all(sine));
+        rh_f8 most = rough * (p + extra) + cohesion;
+        most = rh_f8_select(p > rh_f8_all(0), most, rh_f8_all(0));
+        rh_i8 solid = room < rh_f8_all(SOLID_ROOM);
+        rh_f8_store(s->bound + (int64_t)t * tiles->cells + 8 * r, rh_f8_select(solid, rh_f8_all(WALL), most));
+        rh_f8_store(s->core + (int64_t)t * tiles->cells + 8 * r, rh_f8_select(~solid & (press > rh_f8_all(0)), most, rh_f8_all(0)));
+    }
+}
+
+// The mean of a field over the cells around an edge that are not inside walls.
+static rh_f8 around_edge(const rh_rows_around *field, const rh_rows_around *bound, int r, const int *axes)
+{
+    rh_f8 sum = rh_f8_all(0), count = rh_f8_all(0);
+    for (int n = 0; n < 4; n++) {
+        int d[3] = {0, 0, 0};
+        d[axes[0]] = -(n & 1), d[axes[1]] = -(n >> 1);
+        rh_i8 open = rh_row_at(bound, r, d[0], d[1], d[2]) >= rh_f8_all(0);
+        sum += rh_f8_select(open, rh_row_at(field, r, d[0], d[1], d[2]), rh_f8_all(0));
+        count += rh_f8_select(open, rh_f8_all(1), rh_f8_all(0));
+    }
+    return sum / rh_f8_max(count, rh_f8_all(1));
+}
+
+static void bound_edges(const solve *s, int32_t t)
+{
+    rh_rows_around bound = rh_rows_around_of(s->tiles, s->bound, t, ZEROS);
+    for (int p = 0; p < RH_STRESS_PARTS; p++) {
+        if (!s->edge[p]) continue;
+        for (int r = 0; r < s->tiles->cells / 8; r++)
+            rh_f8_store(s->edge[p] + (int64_t)t * s->tiles->cells + 8 * r, around_edge(&bound, &bound, r, rh_stress_axes[p]));
+    }
+}
+
+// --- steps of the gradient ----------------------------------------------------------------------------------------------
+// The largest eigenvalue of strain after push is 4 in the plane, 8 in space, over faces of filling 1.
+static void rate_tile(const solve *s, int32_t t)
+{
+    const rh_tiles *tiles = s->tiles;
+    float most = tiles->dimension == 2 ? 0.22f : 0.11f;
+    rh_rows give[3];
+    for (int a = 0; a < tiles->dimension; a++) give[a] = rh_rows_of(tiles, s->f->faces.give.axis[a], t, ZEROS);
+    for (int p = 0; p < RH_STRESS_PARTS; p++) {
+        if (!s->rate.part[p]) continue;
+        int a = rh_stress_axes[p][0], b = rh_stress_axes[p][1];
+        for (int r = 0; r < tiles->cells / 8; r++) {
+            rh_f8 largest = rh_f8_all(0);
+            for (int x = 0; x < tiles->dimension && !is_shear(p); x++)
+                largest = rh_f8_max(largest, rh_f8_max(rh_f8_load(give[x].here + 8 * r), rh_row_above(&give[x], x, r)));
+            if (is_shear(p))
+                largest = rh_f8_max(rh_f8_max(rh_f8_load(give[a].here + 8 * r), rh_row_below(&give[a], b, r)),
+                                    rh_f8_max(rh_f8_load(give[b].here + 8 * r), rh_row_below(&give[b], a, r)));
+            rh_f8 rate = most / rh_f8_max(largest, rh_f8_all(0.1f));
+            rh_f8_store(s->rate.part[p] + (int64_t)t * tiles->cells + 8 * r, rh_f8_select(largest > rh_f8_all(0), rate, rh_f8_all(0)));
+        }
+    }
+}
+
+// trial = ahead + rate * strain
+static void climb_tile(const solve *s, int32_t t)
+{
+    const rh_tiles *tiles = s->tiles;
+    int dimension = tiles->dimension;
+    int64_t base = (int64_t)t * tiles->cells;
+    rh_rows u[3];
+    for (int a = 0; a < dimension; a++) u[a] = rh_rows_of(tiles, s->u.axis[a], t, ZEROS);
+    for (int r = 0; r < tiles->cells / 8; r++) {
+        rh_f8 e[3], mean = rh_f8_all(0), rate = rh_f8_load(s->rate.part[0] + base + 8 * r);
+        rh_i8 bears = rh_f8_load(s->core + base + 8 * r) > rh_f8_all(0);
+        for (int a = 0; a < dimension; a++) e[a] = rh_row_above(&u[a], a, r) - rh_f8_load(u[a].here + 8 * r), mean += e[a];
+        mean *= 1.0f / (float)dimension;
+        for (int a = 0; a < dimension; a++) {
+            rh_f8 trial = rh_f8_load(s->ahead.part[a] + base + 8 * r) + rate * (e[a] - mean);
+            rh_f8_store(s->trial.part[a] + base + 8 * r, rh_f8_select(bears, trial, rh_f8_all(0)));
+        }
+        for (int p = 3; p < RH_STRESS_PARTS; p++) {
+            if (!s->trial.part[p]) continue;
+            int a = rh_stress_axes[p][0], b = rh_stress_axes[p][1];
+            rh_f8 shear = 0.5f * (rh_f8_load(u[a].here + 8 * r) - rh_row_below(&u[a], b, r) + rh_f8_load(u[b].here + 8 * r) - rh_row_below(&u[b], a, r));
+            rh_f8_store(s->trial.part[p] + base + 8 * r, rh_f8_load(s->ahead.part[p] + base + 8 * r) + rh_f8_load(s->rate.part[p] + base + 8 * r) * shear);
+        }
+    }
+}
+
+// The mean of a square over the edges around a centre.
+static rh_f8 square_at_centre(const rh_rows_around *f, int r, const int *axes)
+{
+    rh_f8 sum = rh_f8_all(0);
+    for (int n = 0; n < 4; n++) {
+        int d[3] = {0, 0, 0};
+        d[axes[0]] = n & 1, d[axes[1]] = n >> 1;
+        rh_f8 there = rh_row_at(f, r, d[0], d[1], d[2]);
+        sum += there * there;
+    }
+    return 0.25f * sum;
+}
+
+static void size_tile(const solve *s, const rh_stress *stress, int32_t t)
+{
+    const rh_tiles *tiles = s->tiles;
+    int64_t base = (int64_t)t * tiles->cells;
+    rh_rows_around shear[RH_STRESS_PARTS];
+    for (int p = 3; p < RH_STRESS_PARTS; p++)
+        if (stress->part[p]) shear[p] = rh_rows_around_of(tiles, stress->part[p], t, ZEROS);
+    for (int r = 0; r < tiles->cells / 8; r++) {
+        rh_f8 sum = rh_f8_all(0);
+        for (int p = 0; p < 3; p++)
+            if (stress->part[p]) sum += 0.5f * rh_f8_load(stress->part[p] + base + 8 * r) * rh_f8_load(stress->part[p] + base + 8 * r);
+        for (int p = 3; p < RH_STRESS_PARTS; p++)
+            if (stress->part[p]) sum += square_at_centre(&shear[p], r, rh_stress_axes[p]);
+        rh_f8_store(s->size + base + 8 * r, sum);
+    }
+}
+
+// What one part of the tile changes by: largest, and how far downhill.
+typedef struct progress { rh_f8 largest, downhill; } progress;
+
+static void accept(const solve *s, int p, int64_t at, rh_f8 scale, float momentum, float twice, progress *sum)
+{
+    rh_f8 next = scale * rh_f8_load(s->trial.part[p] + at), old = rh_f8_load(s->now.part[p] + at), ahead = rh_f8_load(s->ahead.part[p] + at);
+    rh_f8 change = next - old;
+    sum->largest = rh_f8_max(sum->largest, rh_f8_abs(change));
+    sum->downhill += twice * (ahead - next) * change;
+    rh_f8_store(s->now.part[p] + at, next);
+    rh_f8_store(s->ahead.part[p] + at, next + momentum * change);
+}
+
+static rh_f8 into_bound(rh_f8 bound, rh_f8 square)
+{
+    rh_f8 zero = rh_f8_all(0), root = rh_f8_sqrt(square);
+    bound = rh_f8_max(bound, zero);
+    return rh_f8_select(root > bound, bound / rh_f8_max(root, rh_f8_all(1e-30f)), rh_f8_all(1));
+}
+
+static void project_tile(const solve *s, int32_t n, float momentum)
+{
+    const rh_tiles *tiles = s->tiles;
+    int32_t t = s->f->list[n];
+    int64_t base = (int64_t)t * tiles->cells;
+    progress sum = {rh_f8_all(0), rh_f8_all(0)};
+    rh_rows_around size = rh_rows_around_of(tiles, s->size, t, ZEROS), bound = rh_rows_around_of(tiles, s->bound, t, ZEROS);
+    for (int r = 0; r < tiles->cells / 8; r++) {
+        int64_t at = base + 8 * r;
+        rh_f8 scale = into_bound(rh_f8_load(s->core + at), rh_f8_load(s->size + at));
+        for (int p = 0; p < tiles->dimension; p++) accept(s, p, at, scale, momentum, 1, &sum);
+        for (int p = 3; p < RH_STRESS_PARTS; p++) {
+            if (!s->edge[p]) continue;
+            rh_f8 own = rh_f8_load(s->trial.part[p] + at), around = around_edge(&size, &bound, r, rh_stress_axes[p]);
+            accept(s, p, at, into_bound(rh_f8_load(s->edge[p] + at), rh_f8_max(own * own, around)), momentum, 2, &sum);
+        }
+    }
+    float largest = 0;
+    for (int i = 0; i < 8; i++) largest = sum.largest[i] > largest ? sum.largest[i] : largest;
+    s->sums[0][n] = (double)largest;
+    s->sums[1][n] = (double)rh_f8_sum(sum.downhill);
+}
+
+static void iterate(solve *s)
+{
+    const rh_friction *f = s->f;
+    double pace = 1;
+    for (s->f->iterations = 0; s->f->iterations < f->options.iterations; s->f->iterations++) {
+        double next = 0.5 * (1 + sqrt(1 + 4 * pace * pace));
+        float momentum = (float)((pace - 1) / next);
+        rh_stress_push(&s->ahead, f->faces.give, s->start, 1, s->tiles, f->list, f->count, s->u);
+#pragma omp parallel
+        {
+#pragma omp for schedule(static, 2)
+            for (int32_t n = 0; n < f->count; n++) climb_tile(s, f->list[n]);
+#pragma omp for schedule(static, 2)
+            for (int32_t n = 0; n < f->count; n++) size_tile(s, &s->trial, f->list[n]);
+#pragma omp for schedule(static, 2)
+            for (int32_t n = 0; n < f->count; n++) project_tile(s, n, momentum);
+        }
+        pace = rh_sum(s->sums[1], f->count) > 0 ? 1 : next;
+        if (rh_max(s->sums[0], f->count) <= (double)(ENOUGH * s->weight)) break;
+    }
+    rh_stress_push(&s->now, f->faces.give, s->start, 1, s->tiles, f->list, f->count, s->u);
+}
+
+// --- rest ---------------------------------------------------------------------------------------------------------------
+// Bits of cells that stop: those inside their bound, and those on it whose speed is what a slope a little too steep gives in one step from rest. The upper faces of
+// those without pressure have just begun to fall.
+static void rest_tile(const solve *s, int32_t t, uint8_t *bits)
+{
+    const rh_tiles *tiles = s->tiles;
+    float begin = (float)sin(s->f->options.start * 0.017453292519943295) * s->weight, slow[3], falling[3], starts[3], starts_falling[3], was[3];
+    for (int a = 0; a < 3; a++) {
+        slow[a] = STOPPED * s->weight, starts[a] = begin, was[a] = begin / s->step;
+        falling[a] = pulls(s, a) ? SUPPORTED * s->weight : slow[a], starts_falling[a] = pulls(s, a) ? SUPPORTED * s->weight : begin;
+    }
+    rh_rows u[3], before[3], fill[3], q = rh_layout_rows(&s->view->limit->layout, s->view->q, t);
+    for (int a = 0; a < tiles->dimension; a++) u[a] = rh_rows_of(tiles, s->u.axis[a], t, ZEROS), before[a] = rh_rows_of(tiles, s->view->before.axis[a], t, ZEROS);
+    for (int a = 0; a < tiles->dimension; a++) fill[a] = rh_rows_of(tiles, s->view->limit->fill.axis[a], t, ZEROS);
+    for (int r = 0; r < tiles->cells / 8; r++) {
+        int64_t at = (int64_t)t * tiles->cells + 8 * r;
+        int d = tiles->dimension;
+        rh_f8 bound = rh_f8_load(s->bound + at);
+        rh_i8 pressed = rh_f8_load(q.here + 8 * r) > rh_f8_all(0), inside = rh_f8_load(s->size + at) < INSIDE * INSIDE * bound * bound;
+        rh_i8 holds = inside & ((are_slow(u, fill, d, r, slow) & pressed) | (are_slow(u, fill, d, r, falling) & ~pressed));
+        holds |= are_slow(before, fill, d, r, was) & ((are_slow(u, fill, d, r, starts) & pressed) | (are_slow(u, fill, d, r, starts_falling) & ~pressed));
+        bits[at >> 3] = (uint8_t)rh_i8_bits(holds & (bound > rh_f8_all(0)));
+    }
+}
+
+// Bits of cells of a row that lie on cells that rest.
+static int lying(const solve *s, const rh_bit_rows *rest, int r)
+{
+    int bits = 0;
+    for (int a = 0; a < s->tiles->dimension; a++) {
+        int side = pulls(s, a);
+        if (side) bits |= side < 0 ? rh_bits_row_below(rest, a, r) : rh_bits_row_above(rest, a, r);
+    }
+    return bits;
+}
+
+// A face stops between cells that rest, or between one and a wall or air. Single grains on cells that rest stop if they have no more than begun to fall.
+static void stop_tile(const solve *s, const uint8_t *rest, int32_t t)
+{
+    const rh_tiles *tiles = s->tiles;
+    rh_bit_rows bits = rh_bit_rows_of(tiles, rest, t);
+    rh_rows bound = rh_rows_of(tiles, s->bound, t, ZEROS);
+    for (int r = 0; r < tiles->cells / 8; r++) {
+        int here = bits.here[r], empty = rh_i8_bits(rh_f8_load(bound.here + 8 * r) <= rh_f8_all(0)), lies = lying(s, &bits, r);
+        for (int a = 0; a < tiles->dimension; a++) {
+            int other = rh_bits_row_below(&bits, a, r), other_empty = rh_i8_bits(rh_row_below(&bound, a, r) <= rh_f8_all(0));
+            float *u = s->u.axis[a] + (int64_t)t * tiles->cells + 8 * r;
+            int slow = rh_i8_bits(rh_f8_abs(rh_f8_load(u)) < rh_f8_all(SUPPORTED * s->weight));
+            int stops = (here & (other | other_empty)) | (other & empty) | (empty & other_empty & lies & slow);
+            rh_f8_store(u, rh_f8_select(rh_i8_from_bits(stops), rh_f8_all(0), rh_f8_load(u)));
+        }
+    }
+}
+
+static rh_code stop(const solve *s, uint8_t **resting, rh_status *status)
+{
+    const rh_tiles *tiles = s->tiles;
+    const rh_friction *f = s->f;
+    uint8_t *rest = *resting = rh_arena_take(s->view->arena, (size_t)rh_tiles_values(tiles) / 8 + 1, status);
+    if (!rest) return RH_MEMORY;
+    memset(rest, 0, (size_t)rh_tiles_values(tiles) / 8);
+#pragma omp parallel
+    {
+#pragma omp for schedule(static, 2)
+        for (int32_t n = 0; n < f->count; n++) size_tile(s, &s->now, f->list[n]);
+#pragma omp for schedule(static, 2)
+        for (int32_t n = 0; n < f->count; n++) rest_tile(s, f->list[n], rest);
+#pragma omp for schedule(static, 2)
+        for (int32_t n = 0; n < f->count; n++) stop_tile(s, rest, f->list[n]);
+    }
+    return RH_OK;
+}
+
+// --- all of it ----------------------------------------------------------------------------------------------------------
+static rh_code take_fields(solve *s, rh_status *status)
+{
+    rh_arena *arena = s->view->arena;
+    RH_TRY(rh_faces_new(&s->u, s->tiles, true, arena, status));
+    RH_TRY(rh_stress_new(&s->now, s->tiles, true, arena, status));
+    RH_TRY(rh_stress_new(&s->ahead, s->tiles, true, arena, status));
+    RH_TRY(rh_stress_new(&s->trial, s->tiles, true, arena, status));
+    RH_TRY(rh_stress_new(&s->rate, s->tiles, true, arena, status));
+    s->bound = rh_field_new(s->tiles, arena, status);
+    s->core = rh_field_new(s->tiles, arena, status);
+    s->size = rh_field_new(s->tiles, arena, status);
+    for (int i = 0; i < 2; i++) s->sums[i] = rh_arena_take(arena, ((size_t)s->f->count + 1) * sizeof(double), status);
+    if (!s->bound || !s->core || !s->size || !s->sums[0] || !s->sums[1]) return RH_MEMORY;
+    memset(s->bound, 0, (size_t)rh_tiles_values(s->tiles) * sizeof(float));
+    memset(s->core, 0, (size_t)rh_tiles_values(s->tiles) * sizeof(float));
+    memset(s->size, 0, (size_t)rh_tiles_values(s->tiles) * sizeof(float));
+    for (int p = 3; p < RH_STRESS_PARTS; p++) {
+        s->edge[p] = s->now.part[p] ? rh_field_new(s->tiles, arena, status) : NULL;
+        if (s->now.part[p] && !s->edge[p]) return RH_MEMORY;
+    }
+    return RH_OK;
+}
+
+static void begin(solve *s)
+{
+    const rh_friction *f = s->f;
+    size_t bytes = (size_t)s->tiles->cells * sizeof(float);
+    // What the carried stress did before the pressure is taken back: it is where the search begins, no more.
+    rh_stress_push(&f->carried, f->faces.give, s->start, -1, s->tiles, f->list, f->count, s->start);
+#pragma omp parallel
+    {
+#pragma omp for schedule(static, 2)
+        for (int32_t n = 0; n < f->count; n++) {
+            int64_t base = (int64_t)f->list[n] * s->tiles->cells;
+            bound_tile(s, f->list[n]);
+            rate_tile(s, f->list[n]);
+            for (int p = 0; p < RH_STRESS_PARTS; p++) {
+                if (!s->now.part[p]) continue;
+                memcpy(s->now.part[p] + base, f->carried.part[p] + base, bytes);
+                memcpy(s->ahead.part[p] + base, f->carried.part[p] + base, bytes);
+            }
+        }
+#pragma omp for schedule(static, 2)
+        for (int32_t n = 0; n < f->count; n++) bound_edges(s, f->list[n]);
+    }
+}
+
+static void give_velocities(const solve *s)
+{
+    const rh_tiles *tiles = s->tiles;
+    const rh_friction *f = s->f;
+#pragma omp parallel for schedule(static, 2)
+    for (int32_t n = 0; n < f->count; n++)
+        for (int a = 0; a < tiles->dimension; a++)
+            for (int c = 0; c < tiles->cells; c += 8) {
+                int64_t at = (int64_t)f->list[n] * tiles->cells + c;
+                rh_i8 moves = rh_f8_load(f->faces.give.axis[a] + at) > rh_f8_all(0);
+                float *u = s->view->velocity.axis[a] + at;
+                rh_f8_store(u, rh_f8_select(moves, rh_f8_load(s->u.axis[a] + at) / s->step, rh_f8_load(u)));
+            }
+}
+
+rh_code rh_friction_solve(rh_friction *f, const rh_unilateral_view *view, rh_status *status)
+{
+    float step = view->dt * view->tiles->inverse_h;
+    solve s = {.view = view, .tiles = view->tiles, .f = f, .step = step, .weight = (float)rh_d3_length(view->around->gravity) * view->kick * step};
+    RH_TRY(rh_sand_faces_make(&f->faces, view, status));
+    s.start = f->faces.start;
+    RH_TRY(take_fields(&s, status));
+    begin(&s);
+    iterate(&s);
+    uint8_t *rest;
+    RH_TRY(stop(&s, &rest, status));
+    give_velocities(&s);
+    return rh_stress_to_particles(&s.now, &f->carried, rest, (float)f->options.fade, view, status);
+}

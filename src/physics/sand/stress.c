@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+#include "physics/sand/stress.h"
+
+#include <string.h>
+#include "grid/rows.h"
+
+static const float ZEROS[RH_CELLS];
+static const float LIGHTEST = 0.1f;  // filling: a face counts as no lighter, or friction would move nothing else
+static const float NOTHING = 1e-4f;  // filling: less is no sand
+
+rh_code rh_stress_new(rh_stress *stress, const rh_tiles *tiles, bool clear, rh_arena *arena, rh_status *status)
+{
+    *stress = (rh_stress){{NULL}};
+    for (int p = 0; p < RH_STRESS_PARTS; p++) {
+        if (!rh_stress_has(tiles->dimension, p)) continue;
+        stress->part[p] = rh_field_new(tiles, arena, status);
+        if (!stress->part[p]) return RH_MEMORY;
+        if (clear) memset(stress->part[p], 0, (size_t)rh_tiles_values(tiles) * sizeof(float));
+    }
+    return RH_OK;
+}
+
+rh_code rh_sand_faces_make(rh_sand_faces *faces, const rh_unilateral_view *view, rh_status *status)
+{
+    const rh_tiles *tiles = view->tiles;
+    RH_TRY(rh_faces_new(&faces->give, tiles, false, view->arena, status));
+    RH_TRY(rh_faces_new(&faces->start, tiles, false, view->arena, status));
+    float scale = view->dt * tiles->inverse_h;
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < tiles->count; t++)
+        for (int a = 0; a < tiles->dimension; a++)
+            for (int c = 0; c < tiles->cells; c += 8) {
+                int64_t at = (int64_t)t * tiles->cells + c;
+                rh_f8 fill = rh_f8_load(view->limit->fill.axis[a] + at);
+                rh_i8 closed = rh_f8_load(view->cut->pass[a][t] + c) <= rh_f8_all(RH_SAND_CLOSED);
+                rh_f8 give = rh_f8_all(1) / rh_f8_max(fill, rh_f8_all(LIGHTEST));
+                rh_f8_store(faces->give.axis[a] + at, rh_f8_select(closed | (fill < rh_f8_all(NOTHING)), rh_f8_all(0), give));
+                rh_f8 u = rh_f8_select(closed, rh_f8_load(view->cut->wall[a][t] + c), rh_f8_load(view->velocity.axis[a] + at));
+                rh_f8_store(faces->start.axis[a] + at, scale * u);
+            }
+    return RH_OK;
+}
+
+static int shear_of(int a, int b) { return a + b + 2; }  // part of two different axes
+
+static void push_tile(const rh_stress *stress, rh_faces give, rh_faces from, float scale, const rh_tiles *tiles, int32_t t, rh_faces out)
+{
+    for (int a = 0; a < tiles->dimension; a++) {
+        rh_rows normal = rh_rows_of(tiles, stress->part[a], t, ZEROS), shear[3];
+        for (int b = 0; b < tiles->dimension; b++)
+            if (b != a) shear[b] = rh_rows_of(tiles, stress->part[shear_of(a, b)], t, ZEROS);
+        for (int r = 0; r < tiles->cells / 8; r++) {
+            int64_t at = (int64_t)t * tiles->cells + 8 * r;
+            rh_f8 force = rh_f8_load(normal.here + 8 * r) - rh_row_below(&normal, a, r);
+            for (int b = 0; b < tiles->dimension; b++)
+                if (b != a) force += rh_row_above(&shear[b], b, r) - rh_f8_load(shear[b].here + 8 * r);
+            rh_f8_store(out.axis[a] + at, rh_f8_load(from.axis[a] + at) + scale * rh_f8_load(give.axis[a] + at) * force);
+        }
+    }
+}
+
+void rh_stress_push(const rh_stress *stress, rh_faces give, rh_faces from, float scale, const rh_tiles *tiles, const int32_t *list, int32_t count, rh_faces out)
+{
+#pragma omp parallel for schedule(static, 2)
+    for (int32_t n = 0; n < count; n++) push_tile(stress, give, from, scale, tiles, list[n], out);
+}
+
+// --- on particles -------------------------------------------------------------------------------------------------------
+static rh_code means_of_cells(rh_stress *mean, const rh_unilateral_view *view, rh_status *status)
+{
+    const rh_tiles *tiles = view->tiles;
+    float (*carried)[9] = rh_points_data(view->points, "stress", RH_POINT_MAT3F);
+    RH_TRY(rh_stress_new(mean, tiles, true, view->arena, status));
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t n = 0; n < tiles->occupied_count; n++)
+        for (int c = 0; c < tiles->cells; c++) {
+            int64_t cell = (int64_t)tiles->occupied[n] * tiles->cells + c;
+            uint32_t begin = tiles->first[cell], end = tiles->first[cell + 1];
+            if (begin == end) continue;
+            float sum[RH_STRESS_PARTS] = {0}, scale = 1 / (view->pascal * (float)(end - begin));
+            for (uint32_t p = begin; p < end; p++)
+                for (int i = 0; i < RH_STRESS_PARTS; i++) sum[i] += carried[p][i];
+            for (int i = 0; i < RH_STRESS_PARTS; i++)
+                if (mean->part[i]) mean->part[i][cell] = scale * sum[i];
+        }
+    return RH_OK;
+}
+
+rh_code rh_stress_from_particles(rh_stress *stress, const rh_unilateral_view *view, rh_status *status)
+{
+    const rh_tiles *tiles = view->tiles;
+    rh_stress mean;
+    RH_TRY(rh_stress_new(stress, tiles, false, view->arena, status));
+    rh_arena_mark mark = rh_arena_save(view->arena);
+    RH_TRY(means_of_cells(&mean, view, status));
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < tiles->count; t++)
+        for (int p = 0; p < RH_STRESS_PARTS; p++) {
+            if (!mean.part[p]) continue;
+            const int *axes = rh_stress_axes[p];
+            float *out = stress->part[p] + (int64_t)t * tiles->cells;
+            if (axes[0] == axes[1]) {
+                memcpy(out, mean.part[p] + (int64_t)t * tiles->cells, (size_t)tiles->cells * sizeof(float));
+                continue;
+            }
+            rh_rows_around f = rh_rows_around_of(tiles, mean.part[p], t, ZEROS);
+            int d[2][3] = {{0}};
+            d[0][axes[0]] = d[1][axes[1]] = -1;
+            for (int r = 0; r < tiles->cells / 8; r++)
+                rh_f8_store(out + 8 * r, 0.25f * (rh_row_at(&f, r, 0, 0, 0) + rh_row_at(&f, r, d[0][0], d[0][1], d[0][2]) + rh_row_at(&f, r, d[1][0], d[1][1], d[1][2]) +
+                                                  rh_row_at(&f, r, d[0][0] + d[1][0], d[0][1] + d[1][1], d[0][2] + d[1][2])));
+        }
+    rh_arena_restore(view->arena, mark);
+    return RH_OK;
+}
+
+// A shear part at the centres of a row, from the edges around them.
+static rh_f8 centred(const rh_rows_around *f, int r, const int *axes)
+{
+    int d[2][3] = {{0}};
+    d[0][axes[0]] = d[1][axes[1]] = 1;
+    return 0.25f * (rh_row_at(f, r, 0, 0, 0) + rh_row_at(f, r, d[0][0], d[0][1], d[0][2]) + rh_row_at(f, r, d[1][0], d[1][1], d[1][2]) +
+                    rh_row_at(f, r, d[0][0] + d[1][0], d[0][1] + d[1][1], d[0][2] + d[1][2]));
+}
+
+// The mean of a normal part over the cells around that have particles, weights 4 2 1 (8 4 2 1).
+static rh_f8 smoothed(const rh_rows_around *f, const rh_rows_around *has, int r, int deep)
+{
+    rh_f8 sum = rh_f8_all(0), weights = rh_f8_all(0);
+    for (int dk = -deep; dk <= deep; dk++)
+        for (int dj = -1; dj <= 1; dj++)
+            for (int di = -1; di <= 1; di++) {
+                float w = (float)((di ? 1 : 2) * (dj ? 1 : 2) * (dk ? 1 : 2));
+                rh_f8 there = w * rh_row_at(has, r, di, dj, dk);
+                sum += there * rh_row_at(f, r, di, dj, dk);
+                weights += there;
+            }
+    return sum / rh_f8_max(weights, rh_f8_all(1));
+}
+
+typedef struct change { float now[RH_CELLS], target[RH_CELLS]; } change;  // of one part on a tile: what particles add, and what they are drawn to
+
+static void change_tile(const rh_stress *stress, const rh_stress *before, const float *has, const rh_tiles *tiles, int32_t t, int p, change *out)
+{
+    const int *axes = rh_stress_axes[p];
+    rh_rows_around f = rh_rows_around_of(tiles, stress->part[p], t, ZEROS), old = rh_rows_around_of(tiles, before->part[p], t, ZEROS);
+    rh_rows_around there = rh_rows_around_of(tiles, has, t, ZEROS);
+    for (int r = 0; r < tiles->cells / 8; r++) {
+        bool normal = axes[0] == axes[1];
+        rh_f8 now = normal ? rh_f8_load(f.at[RH_HERE] + 8 * r) : centred(&f, r, axes), was = normal ? rh_f8_load(old.at[RH_HERE] + 8 * r) : centred(&old, r, axes);
+        rh_f8_store(out->now + 8 * r, now - was);
+        rh_f8_store(out->target + 8 * r, normal ? smoothed(&f, &there, r, tiles->dimension == 3) : now);
+    }
+}
+
+static void carry_tile(const rh_stress *stress, const rh_stress *before, const float *has, const uint8_t *rest, float fade, const rh_unilateral_view *view, int32_t t)
+{
+    const rh_tiles *tiles = view->tiles;
+    float (*carried)[9] = rh_points_data(view->points, "stress", RH_POINT_MAT3F);
+    for (int p = 0; p < RH_STRESS_PARTS; p++) {
+        if (!stress->part[p]) continue;
+        change by;
+        change_tile(stress, before, has, tiles, t, p, &by);
+        for (int c = 0; c < tiles->cells; c++) {
+            int64_t cell = (int64_t)t * tiles->cells + c;
+            float now = view->pascal * by.now[c], target = view->pascal * by.target[c], share = rest[cell >> 3] >> (cell & 7) & 1 ? 0 : fade;
+            for (uint32_t i = tiles->first[cell]; i < tiles->first[cell + 1]; i++) {
+                float sum = carried[i][p] + now;
+                carried[i][p] = sum + share * (target - sum);
+            }
+        }
+    }
+}
+
+rh_code rh_stress_to_particles(const rh_stress *stress, const rh_stress *before, const uint8_t *rest, float fade, const rh_unilateral_view *view, rh_status *status)
+{
+    const rh_tiles *tiles = view->tiles;
+    rh_arena_mark mark = rh_arena_save(view->arena);
+    float *has = rh_field_new(tiles, view->arena, status);
+    if (!has) return RH_MEMORY;
+    int64_t values = rh_tiles_values(tiles);
+#pragma omp parallel for schedule(static)
+    for (int64_t c = 0; c < values; c++) has[c] = tiles->first[c + 1] > tiles->first[c];
+#pragma omp parallel for schedule(dynamic, 2)
+    for (int32_t n = 0; n < tiles->occupied_count; n++) carry_tile(stress, before, has, rest, fade, view, tiles->occupied[n]);
+    rh_arena_restore(view->arena, mark);
+    return RH_OK;
+}

@@ -20,14 +20,20 @@
 // the same limit clumps of twenty times their number, born in corners, lived for seconds.
 static const float RELAX = 0.5f, LIMIT = 0.5f, CROWD = 2;
 
+// Cells that are held ask for nothing within this share of their number: with the noise of a heap of particles as a reason to move, a resting
+// heap never rests.
+static const float PATIENCE = 0.25f;
+
 // Eight cells; phi in cells.
-static inline rh_f8 excess(rh_f8 count, float per_cell, rh_f8 share, rh_f8 phi)
+static inline rh_f8 excess(rh_f8 count, float per_cell, rh_f8 share, rh_f8 phi, rh_i8 held)
 {
     // A cell mostly in a wall tells little about too few particles, but it may hide many.
     rh_f8 zero = rh_f8_all(0), quarter = rh_f8_all(0.25f);
     rh_i8 walled = share < quarter;
     share = rh_f8_max(share, quarter);
     rh_f8 s = count / (per_cell * share) - 1;
+    rh_f8 patient = rh_f8_max(s - PATIENCE, zero) + rh_f8_min(s + PATIENCE, zero);
+    s = rh_f8_select(held, patient, s);
     rh_i8 quiet = (walled | (phi > rh_f8_all(-1))) & (s < zero);
     rh_f8 wanted = RELAX * share * rh_f8_min(rh_f8_max(s, rh_f8_all(-LIMIT)), rh_f8_all(CROWD));
     return rh_f8_select(quiet, zero, wanted);
@@ -40,23 +46,11 @@ static void excess_tile(const rh_pressure *pressure, int32_t n, const float *con
     int64_t from = (int64_t)t * tiles->cells, to = (int64_t)n * tiles->cells;
     const float *shares = pressure->cut->share[t];
     for (int c = 0; c < tiles->cells; c += 8) {
-        int row = pressure->layout.unknown[(from + c) / 8];
-        rh_i8 asks = rh_i8_from_bits(held ? row & ~held[(from + c) / 8] : row);
+        rh_i8 unknown = rh_i8_from_bits(pressure->layout.unknown[(from + c) / 8]), rests = rh_i8_from_bits(held ? held[(from + c) / 8] : 0);
         rh_f8 phi = rh_f8_load(pressure->surface->phi + from + c) * tiles->inverse_h;
-        rh_f8 found = excess(rh_f8_load(count[t] + c), per_cell, rh_f8_load(shares + c), phi);
-        rh_f8_store(b + to + c, (rh_f8)((rh_i8)found & asks));
+        rh_f8 found = excess(rh_f8_load(count[t] + c), per_cell, rh_f8_load(shares + c), phi, rests);
+        rh_f8_store(b + to + c, (rh_f8)((rh_i8)found & unknown));
     }
-}
-
-// Faces of held cells stay where they are.
-static void hold_faces(const rh_tiles *tiles, const uint8_t *held, int32_t t, rh_faces shift)
-{
-    rh_bit_rows bits = rh_bit_rows_of(tiles, held, t);
-    for (int a = 0; a < tiles->dimension; a++)
-        for (int r = 0; r < tiles->cells / 8; r++) {
-            float *row = shift.axis[a] + (int64_t)t * tiles->cells + 8 * r;
-            rh_f8_store(row, rh_f8_masked(rh_f8_load(row), ~(bits.here[r] | rh_bits_row_below(&bits, a, r))));
-        }
 }
 
 rh_code rh_volume_correction(rh_pressure *pressure, const float *const *count, const uint8_t *held, float per_cell, double tolerance, int max_iterations,
@@ -74,12 +68,10 @@ rh_code rh_volume_correction(rh_pressure *pressure, const float *const *count, c
 
     rh_pressure_subtract_gradient(pressure, shift, known);
 #pragma omp parallel for schedule(static)
-    for (int32_t t = 0; t < tiles->count; t++) {
+    for (int32_t t = 0; t < tiles->count; t++)
         for (int a = 0; a < tiles->dimension; a++)
             for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c++)
                 shift.axis[a][c] = rh_clamp(shift.axis[a][c], -0.5f, 0.5f) * tiles->h;
-        if (held) hold_faces(tiles, held, t, shift);
-    }
     return RH_OK;
 }
 

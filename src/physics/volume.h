@@ -7,7 +7,7 @@
 
 // Displacement (m, at faces) that takes excess particles out of crowded cells and into starved ones. `count` is the
 // weight of particles around each cell's centre (rh_particles_to_grid; tiles apart), `per_cell` that of a full cell. known[] as after rh_pressure_project.
-// Cells in `held` (bits as in rh_layout.unknown; may be NULL) neither ask for a displacement nor get one.
+// Cells in `held` (bits as in rh_layout.unknown; may be NULL) ask for a displacement only when far from full.
 rh_code rh_volume_correction(rh_pressure *pressure, const float *const *count, const uint8_t *held, float per_cell, double tolerance, int max_iterations,
                              rh_faces shift, uint8_t *const known[3], rh_arena *arena, rh_cg_report *report, rh_status *status);
 

@@ -12,7 +12,7 @@ static const rh_param rows[] = {
      .help = "incompressible: after Zhu and Bridson, a liquid's pressure with friction after it"},
     {"friction_angle", RH_PARAM_FLOAT, AT(friction_angle), "degrees", "30", 0, 80, .help = "of internal friction: steeper piles for larger ones"},
     {"cohesion", RH_PARAM_FLOAT, AT(cohesion), "Pa", "0", 0, 1e6, .help = "shear stress that sand bears without pressure: damp sand"},
-    {"cohesion_cells", RH_PARAM_FLOAT, AT(cohesion_cells), "cells", "0.1", 0, 10,
+    {"cohesion_cells", RH_PARAM_FLOAT, AT(cohesion_cells), "cells", "0.15", 0, 10,
      .help = "more cohesion, against creep of resting piles: the weight of so many cells of sand; vanishes with the cell size"},
     {"density", RH_PARAM_FLOAT, AT(flow.density), "kg/m^3", "1600", 1e-3, 1e5, .help = "mass per volume as it lies; decides pressure, and what cohesion does"},
     {"flip", RH_PARAM_FLOAT, AT(flow.flip), "", "0", 0, 1, .help = "share of FLIP in the FLIP/PIC blend; 0 is pure PIC, as suits sand"},

@@ -94,32 +94,17 @@ typedef struct scratch {
     float slides[RH_STRAIN_VALUES], mass[RH_STRAIN_VALUES], push[3][RH_STRAIN_VALUES];
 } scratch;
 
-// Whether any cell around the tile yields; loads what there is.
-static bool load_sliding(const rh_sand_cells *cells, const rh_tiles *tiles, int32_t t, scratch *s)
-{
-    bool any = false;
-    for (int n = 0; n < RH_NEAR && !any; n++) {
-        int32_t other = tiles->near[t][n];
-        if (other < 0) continue;
-        const float *slides = cells->slides + (int64_t)other * tiles->cells;
-        for (int c = 0; c < tiles->cells && !any; c++) any = slides[c] > 0;
-    }
-    if (any) rh_block_load(tiles, cells->slides, t, RH_STRAIN_HALO, 0, s->slides);
-    if (any) rh_block_load(tiles, cells->mass, t, RH_STRAIN_HALO, 0, s->mass);
-    return any;
-}
-
 // New velocities of one tile: every tile works out the stress in the cells around it once more, so none writes into another.
 static void slide_tile(const rh_sand_cells *cells, const rh_incompressible_view *view, rh_faces from, rh_faces to, int32_t t)
 {
     const rh_tiles *tiles = view->tiles;
     int64_t base = (int64_t)t * tiles->cells;
+    int deep = tiles->dimension == 3;
     scratch s;
-    for (int a = 0; a < tiles->dimension; a++) memcpy(to.axis[a] + base, from.axis[a] + base, (size_t)tiles->cells * sizeof(float));
-    if (!load_sliding(cells, tiles, t, &s)) return;
+    rh_block_load(tiles, cells->slides, t, RH_STRAIN_HALO, 0, s.slides);
+    rh_block_load(tiles, cells->mass, t, RH_STRAIN_HALO, 0, s.mass);
     rh_strain_load(view, from, t, &s.block);
     memset(s.push, 0, sizeof s.push);
-    int deep = tiles->dimension == 3;
     for (int k = -deep; k < tiles->layers + deep; k++)
         for (int j = -1; j <= RH_TILE; j++)
             for (int i = -1; i <= RH_TILE; i++) {
@@ -128,10 +113,31 @@ static void slide_tile(const rh_sand_cells *cells, const rh_incompressible_view 
             }
     for (int a = 0; a < tiles->dimension; a++)
         for (int c = 0; c < tiles->cells; c++) {
-            int at = rh_block_index(tiles, RH_STRAIN_HALO, c & 7, c >> 3 & 7, c >> 6);
-            if (s.push[a][at] == 0) continue;
-            to.axis[a][base + c] += s.push[a][at] / rh_sand_face_mass(cells, view, base + c, a);
+            float push = s.push[a][rh_block_index(tiles, RH_STRAIN_HALO, c & 7, c >> 3 & 7, c >> 6)], old = from.axis[a][base + c];
+            to.axis[a][base + c] = push == 0 ? old : old + push / rh_sand_face_mass(cells, view, base + c, a);
         }
+}
+
+// Tiles that feel a cell that yields: it is in them or beside them.
+static rh_code find_sliding(const rh_sand_cells *cells, const rh_incompressible_view *view, int32_t **list, int32_t *count, rh_status *status)
+{
+    const rh_tiles *tiles = view->tiles;
+    uint8_t *yields = rh_arena_take(view->arena, (size_t)tiles->count + 1, status);
+    *list = rh_arena_take(view->arena, ((size_t)tiles->count + 1) * sizeof **list, status);
+    if (!yields || !*list) return RH_MEMORY;
+#pragma omp parallel for schedule(static, 16)
+    for (int32_t t = 0; t < tiles->count; t++) {
+        yields[t] = 0;
+        if (view->pressure->layout.slot[t] >= 0)
+            for (int c = 0; c < tiles->cells && !yields[t]; c++) yields[t] = cells->slides[(int64_t)t * tiles->cells + c] > 0;
+    }
+    *count = 0;
+    for (int32_t t = 0; t < tiles->count; t++) {
+        bool any = false;
+        for (int n = 0; n < RH_NEAR && !any; n++) any = tiles->near[t][n] >= 0 && yields[tiles->near[t][n]];
+        if (any) (*list)[(*count)++] = t;
+    }
+    return RH_OK;
 }
 
 rh_code rh_sand_slide(const rh_sand_cells *cells, const rh_incompressible_view *view, rh_status *status)
@@ -140,11 +146,17 @@ rh_code rh_sand_slide(const rh_sand_cells *cells, const rh_incompressible_view *
     const rh_tiles *tiles = view->tiles;
     rh_arena_mark mark = rh_arena_save(view->arena);
     rh_faces spare, here = view->velocity;
+    int32_t *list, count;
     RH_TRY(rh_faces_new(&spare, tiles, false, view->arena, status));
+    RH_TRY(find_sliding(cells, view, &list, &count, status));
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < tiles->count; t++)
+        for (int a = 0; a < tiles->dimension; a++)
+            memcpy(spare.axis[a] + (int64_t)t * tiles->cells, here.axis[a] + (int64_t)t * tiles->cells, (size_t)tiles->cells * sizeof(float));
     for (int n = 0; n < PORTIONS; n++) {  // an even number: the last one writes into the view's own
         rh_faces from = n % 2 ? spare : here, to = n % 2 ? here : spare;
 #pragma omp parallel for schedule(dynamic, 4)
-        for (int32_t t = 0; t < tiles->count; t++) slide_tile(cells, view, from, to, t);
+        for (int32_t i = 0; i < count; i++) slide_tile(cells, view, from, to, list[i]);
     }
     rh_arena_restore(view->arena, mark);
     return RH_OK;

@@ -89,7 +89,7 @@ static double sand_density(const void *params) { return ((const rh_sand_params *
 
 static int64_t sand_predict_bytes(const void *params, int dimension, int64_t particles, int64_t tiles)
 {
-    int64_t cells = dimension == 3 ? 512 : 64, per_cell = 2 * 4 + dimension * 4;  // masses and strengths; velocities once more
+    int64_t cells = dimension == 3 ? 512 : 64, per_cell = 2 * 4 + dimension * 4 + 16;  // masses and strengths; velocities once more; lists of cells that yield
     return rh_incompressible_predict_bytes(&((const rh_sand_params *)params)->flow, dimension, particles, tiles) + tiles * cells * per_cell;
 }
 

@@ -89,55 +89,85 @@ static rh_strain portion(rh_strain strain, float mass, float most)
     return strain;
 }
 
-typedef struct scratch {
-    rh_strain_block block;
-    float slides[RH_STRAIN_VALUES], mass[RH_STRAIN_VALUES], push[3][RH_STRAIN_VALUES];
-} scratch;
+// A cell that yields as a tile in whose reach it is sees it.
+typedef struct sliding_cell { float mass, most; int32_t at; } sliding_cell;
 
-// New velocities of one tile: every tile works out the stress in the cells around it once more, so none writes into another.
-static void slide_tile(const rh_sand_cells *cells, const rh_incompressible_view *view, rh_faces from, rh_faces to, int32_t t)
+// What does not change from portion to portion.
+typedef struct sliding_tile {
+    int32_t tile;
+    int64_t first, end;  // its cells
+    uint8_t known[RH_STRAIN_VALUES];
+} sliding_tile;
+
+typedef struct sliding { sliding_tile *tiles; sliding_cell *cells; int32_t count; } sliding;
+
+// Cells that yield in the tile and one around it; `out` NULL only counts.
+static int64_t cells_of(const rh_sand_cells *cells, const rh_tiles *tiles, int32_t t, sliding_cell *out)
 {
-    const rh_tiles *tiles = view->tiles;
-    int64_t base = (int64_t)t * tiles->cells;
+    float slides[RH_STRAIN_VALUES], mass[RH_STRAIN_VALUES];
+    int64_t count = 0;
     int deep = tiles->dimension == 3;
-    scratch s;
-    rh_block_load(tiles, cells->slides, t, RH_STRAIN_HALO, 0, s.slides);
-    rh_block_load(tiles, cells->mass, t, RH_STRAIN_HALO, 0, s.mass);
-    rh_strain_load(view, from, t, &s.block);
-    memset(s.push, 0, sizeof s.push);
+    rh_block_load(tiles, cells->slides, t, RH_STRAIN_HALO, 0, slides);
+    if (out) rh_block_load(tiles, cells->mass, t, RH_STRAIN_HALO, 0, mass);
     for (int k = -deep; k < tiles->layers + deep; k++)
         for (int j = -1; j <= RH_TILE; j++)
             for (int i = -1; i <= RH_TILE; i++) {
                 int at = rh_block_index(tiles, RH_STRAIN_HALO, i, j, k);
-                if (s.slides[at] > 0) rh_strain_push(&s.block, at, portion(rh_strain_of(&s.block, at), s.mass[at], s.slides[at]), s.push);
+                if (!(slides[at] > 0)) continue;
+                if (out) out[count] = (sliding_cell){mass[at], slides[at], at};
+                count++;
             }
-    for (int a = 0; a < tiles->dimension; a++)
-        for (int c = 0; c < tiles->cells; c++) {
-            float push = s.push[a][rh_block_index(tiles, RH_STRAIN_HALO, c & 7, c >> 3 & 7, c >> 6)], old = from.axis[a][base + c];
-            to.axis[a][base + c] = push == 0 ? old : old + push / rh_sand_face_mass(cells, view, base + c, a);
-        }
+    return count;
 }
 
-// Tiles that feel a cell that yields: it is in them or beside them.
-static rh_code find_sliding(const rh_sand_cells *cells, const rh_incompressible_view *view, int32_t **list, int32_t *count, rh_status *status)
+static rh_code find_sliding(const rh_sand_cells *cells, const rh_incompressible_view *view, sliding *s, rh_status *status)
 {
     const rh_tiles *tiles = view->tiles;
-    uint8_t *yields = rh_arena_take(view->arena, (size_t)tiles->count + 1, status);
-    *list = rh_arena_take(view->arena, ((size_t)tiles->count + 1) * sizeof **list, status);
-    if (!yields || !*list) return RH_MEMORY;
-#pragma omp parallel for schedule(static, 16)
+    int64_t *counts = rh_arena_take(view->arena, ((size_t)tiles->count + 1) * sizeof *counts, status), total = 0;
+    if (!counts) return RH_MEMORY;
+#pragma omp parallel for schedule(dynamic, 16)
     for (int32_t t = 0; t < tiles->count; t++) {
-        yields[t] = 0;
-        if (view->pressure->layout.slot[t] >= 0)
-            for (int c = 0; c < tiles->cells && !yields[t]; c++) yields[t] = cells->slides[(int64_t)t * tiles->cells + c] > 0;
+        bool near = false;
+        for (int n = 0; n < RH_NEAR && !near; n++) near = tiles->near[t][n] >= 0 && view->pressure->layout.slot[tiles->near[t][n]] >= 0;
+        counts[t] = near ? cells_of(cells, tiles, t, NULL) : 0;
     }
-    *count = 0;
-    for (int32_t t = 0; t < tiles->count; t++) {
-        bool any = false;
-        for (int n = 0; n < RH_NEAR && !any; n++) any = tiles->near[t][n] >= 0 && yields[tiles->near[t][n]];
-        if (any) (*list)[(*count)++] = t;
+    s->count = 0;
+    for (int32_t t = 0; t < tiles->count; t++) s->count += counts[t] > 0, total += counts[t];
+    s->tiles = rh_arena_take(view->arena, ((size_t)s->count + 1) * sizeof *s->tiles, status);
+    s->cells = rh_arena_take(view->arena, ((size_t)total + 1) * sizeof *s->cells, status);
+    if (!s->tiles || !s->cells) return RH_MEMORY;
+    s->count = 0, total = 0;
+    for (int32_t t = 0; t < tiles->count; total += counts[t], t++)
+        if (counts[t]) s->tiles[s->count].tile = t, s->tiles[s->count].first = total, s->tiles[s->count++].end = total + counts[t];
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t n = 0; n < s->count; n++) {
+        cells_of(cells, tiles, s->tiles[n].tile, s->cells + s->tiles[n].first);
+        rh_strain_load_known(view, s->tiles[n].tile, s->tiles[n].known);
     }
     return RH_OK;
+}
+
+// New velocities of one tile: every tile works out the stress in the cells around it once more, so none writes into another.
+static void slide_tile(const rh_sand_cells *cells, const rh_incompressible_view *view, const sliding *s, int32_t n, rh_faces from, rh_faces to)
+{
+    const rh_tiles *tiles = view->tiles;
+    const sliding_tile *own = &s->tiles[n];
+    int64_t base = (int64_t)own->tile * tiles->cells;
+    size_t values = (size_t)rh_block_values(tiles, RH_STRAIN_HALO);
+    rh_strain_block block;
+    float push[3][RH_STRAIN_VALUES];
+    memcpy(block.known, own->known, values);
+    rh_strain_load_velocity(tiles, from, own->tile, &block);
+    for (int a = 0; a < tiles->dimension; a++) memset(push[a], 0, values * sizeof(float));
+    for (int64_t i = own->first; i < own->end; i++) {
+        const sliding_cell *c = &s->cells[i];
+        rh_strain_push(&block, c->at, portion(rh_strain_of(&block, c->at), c->mass, c->most), push);
+    }
+    for (int a = 0; a < tiles->dimension; a++)
+        for (int c = 0; c < tiles->cells; c++) {
+            float by = push[a][rh_block_index(tiles, RH_STRAIN_HALO, c & 7, c >> 3 & 7, c >> 6)], old = from.axis[a][base + c];
+            to.axis[a][base + c] = by == 0 ? old : old + by / rh_sand_face_mass(cells, view, base + c, a);
+        }
 }
 
 rh_code rh_sand_slide(const rh_sand_cells *cells, const rh_incompressible_view *view, rh_status *status)
@@ -146,9 +176,9 @@ rh_code rh_sand_slide(const rh_sand_cells *cells, const rh_incompressible_view *
     const rh_tiles *tiles = view->tiles;
     rh_arena_mark mark = rh_arena_save(view->arena);
     rh_faces spare, here = view->velocity;
-    int32_t *list, count;
+    sliding s;
     RH_TRY(rh_faces_new(&spare, tiles, false, view->arena, status));
-    RH_TRY(find_sliding(cells, view, &list, &count, status));
+    RH_TRY(find_sliding(cells, view, &s, status));
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < tiles->count; t++)
         for (int a = 0; a < tiles->dimension; a++)
@@ -156,7 +186,7 @@ rh_code rh_sand_slide(const rh_sand_cells *cells, const rh_incompressible_view *
     for (int n = 0; n < PORTIONS; n++) {  // an even number: the last one writes into the view's own
         rh_faces from = n % 2 ? spare : here, to = n % 2 ? here : spare;
 #pragma omp parallel for schedule(dynamic, 4)
-        for (int32_t i = 0; i < count; i++) slide_tile(cells, view, from, to, list[i]);
+        for (int32_t i = 0; i < s.count; i++) slide_tile(cells, view, &s, i, from, to);
     }
     rh_arena_restore(view->arena, mark);
     return RH_OK;

@@ -20,34 +20,40 @@
 // the same limit clumps of twenty times their number, born in corners, lived for seconds.
 static const float RELAX = 0.5f, LIMIT = 0.5f, CROWD = 2;
 
+// Cells that are held ask for nothing within this share of their number: with the noise of a heap of particles as a reason to move, a resting
+// heap never rests.
+static const float PATIENCE = 0.25f;
+
 // Eight cells; phi in cells.
-static inline rh_f8 excess(rh_f8 count, float per_cell, rh_f8 share, rh_f8 phi)
+static inline rh_f8 excess(rh_f8 count, float per_cell, rh_f8 share, rh_f8 phi, rh_i8 held)
 {
     // A cell mostly in a wall tells little about too few particles, but it may hide many.
     rh_f8 zero = rh_f8_all(0), quarter = rh_f8_all(0.25f);
     rh_i8 walled = share < quarter;
     share = rh_f8_max(share, quarter);
     rh_f8 s = count / (per_cell * share) - 1;
+    rh_f8 patient = rh_f8_max(s - PATIENCE, zero) + rh_f8_min(s + PATIENCE, zero);
+    s = rh_f8_select(held, patient, s);
     rh_i8 quiet = (walled | (phi > rh_f8_all(-1))) & (s < zero);
     rh_f8 wanted = RELAX * share * rh_f8_min(rh_f8_max(s, rh_f8_all(-LIMIT)), rh_f8_all(CROWD));
     return rh_f8_select(quiet, zero, wanted);
 }
 
-static void excess_tile(const rh_pressure *pressure, int32_t n, const float *const *count, float per_cell, float *b)
+static void excess_tile(const rh_pressure *pressure, int32_t n, const float *const *count, const uint8_t *held, float per_cell, float *b)
 {
     const rh_tiles *tiles = pressure->tiles;
     int32_t t = pressure->layout.listed[n];
     int64_t from = (int64_t)t * tiles->cells, to = (int64_t)n * tiles->cells;
     const float *shares = pressure->cut->share[t];
     for (int c = 0; c < tiles->cells; c += 8) {
-        rh_i8 unknown = rh_i8_from_bits(pressure->layout.unknown[(from + c) / 8]);
+        rh_i8 unknown = rh_i8_from_bits(pressure->layout.unknown[(from + c) / 8]), rests = rh_i8_from_bits(held ? held[(from + c) / 8] : 0);
         rh_f8 phi = rh_f8_load(pressure->surface->phi + from + c) * tiles->inverse_h;
-        rh_f8 found = excess(rh_f8_load(count[t] + c), per_cell, rh_f8_load(shares + c), phi);
+        rh_f8 found = excess(rh_f8_load(count[t] + c), per_cell, rh_f8_load(shares + c), phi, rests);
         rh_f8_store(b + to + c, (rh_f8)((rh_i8)found & unknown));
     }
 }
 
-rh_code rh_volume_correction(rh_pressure *pressure, const float *const *count, float per_cell, double tolerance, int max_iterations,
+rh_code rh_volume_correction(rh_pressure *pressure, const float *const *count, const uint8_t *held, float per_cell, double tolerance, int max_iterations,
                              rh_faces shift, uint8_t *const known[3], rh_arena *arena, rh_cg_report *report, rh_status *status)
 {
     const rh_tiles *tiles = pressure->tiles;
@@ -56,7 +62,7 @@ rh_code rh_volume_correction(rh_pressure *pressure, const float *const *count, f
     float *b = rh_poisson_vector(m, arena, status);
     if (!b) return RH_MEMORY;
 #pragma omp parallel for schedule(dynamic, 4)
-    for (int32_t n = 0; n < m->count; n++) excess_tile(pressure, n, count, per_cell, b);
+    for (int32_t n = 0; n < m->count; n++) excess_tile(pressure, n, count, held, per_cell, b);
     RH_TRY(rh_pressure_solve(pressure, b, tolerance, max_iterations, arena, report, status));
     rh_arena_restore(arena, mark);
 
@@ -69,12 +75,12 @@ rh_code rh_volume_correction(rh_pressure *pressure, const float *const *count, f
     return RH_OK;
 }
 
-void rh_volume_scatter(const rh_tiles *tiles, float per_cell, uint64_t seed, int64_t step, const int64_t *ids, rh_vec3 *positions)
+void rh_volume_scatter(const rh_tiles *tiles, const uint8_t *held, float per_cell, uint64_t seed, int64_t step, const int64_t *ids, rh_vec3 *positions)
 {
 #pragma omp parallel for schedule(dynamic, 8)
     for (int32_t t = 0; t < tiles->count; t++)
         for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c++) {
-            if ((float)(tiles->first[c + 1] - tiles->first[c]) <= 2 * per_cell) continue;
+            if ((float)(tiles->first[c + 1] - tiles->first[c]) <= 2 * per_cell || (held && held[c >> 3] >> (c & 7) & 1)) continue;
             for (uint32_t p = tiles->first[c]; p < tiles->first[c + 1]; p++)
                 for (int a = 0; a < tiles->dimension; a++)
                     (&positions[p].x)[a] += 0.5f * tiles->h * (rh_random(seed, (uint64_t)ids[p], (uint32_t)step, (uint32_t)a) - 0.5f);

@@ -16,6 +16,7 @@ typedef struct topic {
     const rh_param_table *table;
     const char *key;  // name of the row through which it was met first ("bodies" for "body")
     char path[96];    // of that place in a scene: "solids[0].shape.box"
+    const char *name;  // the table's, or the path when a table of that name was met before: sand that flows, sand in pictures
 } topic;
 
 typedef struct topics {
@@ -44,6 +45,9 @@ static void collect(topics *t, const rh_param_table *table, const char *key, con
     topic *self = &t->items[t->count++];
     *self = (topic){.table = table, .key = key};
     snprintf(self->path, sizeof self->path, "%s", path);
+    self->name = table->name;
+    for (topic *other = t->items; other < self; other++)
+        if (strcmp(other->table->name, table->name) == 0) self->name = self->path;
     for (int i = 0; i < table->count; i++) {
         const rh_param *row = &table->rows[i];
         const char *dot = path[0] ? "." : "";
@@ -61,7 +65,7 @@ static void collect(topics *t, const rh_param_table *table, const char *key, con
 static const topic *find_topic(const topics *t, const char *name)
 {
     for (int i = 0; i < t->count; i++)
-        if (strcmp(t->items[i].table->name, name) == 0) return &t->items[i];
+        if (strcmp(t->items[i].name, name) == 0) return &t->items[i];
     for (int i = 0; i < t->count; i++)
         if (strcmp(t->items[i].key, name) == 0 || strcmp(t->items[i].path, name) == 0) return &t->items[i];
     return NULL;
@@ -182,7 +186,7 @@ static void add_topic(manual *m, const topic *t)
     int indent = 0;
     for (int i = 0; i < table->count; i++)
         if ((int)strlen(table->rows[i].name) + 4 > indent) indent = (int)strlen(table->rows[i].name) + 4;
-    rh_text_add(&m->text, m->markdown ? "## %s\n\n" : "%s\n\n", table->name);
+    rh_text_add(&m->text, m->markdown ? "## %s\n\n" : "%s\n\n", t->name);
     rh_text_wrap(&m->text, table->help, 0, WIDTH);
     if (t->path[0]) rh_text_add(&m->text, m->markdown ? "\n\nStands at, for example, `%s`.\n\n" : "\nStands at, for example, %s.\n\n", t->path);
     else rh_text_add(&m->text, "\n\n");
@@ -217,10 +221,11 @@ static void add_overview(manual *m, const topics *t)
     for (int i = 0; i < t->count; i++) {
         const rh_param_table *table = t->items[i].table;
         if (m->markdown) {
-            rh_text_add(&m->text, "| [%s](#%s) | %s |\n", table->name, table->name, table->help);
+            rh_text_add(&m->text, "| [%s](#%s) | %s |\n", t->items[i].name, t->items[i].name, table->help);
             continue;
         }
-        rh_text_add(&m->text, "  %-12s", table->name);
+        rh_text_add(&m->text, "  %-12s", t->items[i].name);
+        if (strlen(t->items[i].name) > 11) rh_text_add(&m->text, "\n%14s", "");
         rh_text_wrap(&m->text, table->help, 14, WIDTH);
         rh_text_add(&m->text, "\n");
     }
@@ -231,7 +236,7 @@ static rh_code unknown_topic(const topics *t, const char *name, rh_status *statu
     const char *names[2 * MAX_TOPICS] = {NULL};
     char hint[640];
     int count = 0;
-    for (int i = 0; i < t->count; i++) names[count++] = t->items[i].table->name;
+    for (int i = 0; i < t->count; i++) names[count++] = t->items[i].name;
     int tables = count;
     for (int i = 0; i < t->count; i++) names[count++] = t->items[i].key;
     const char *nearest = rh_nearest_name(name, names, count);

@@ -536,7 +536,7 @@ static void test_wrong_settings(void **state)
         {"physics.liquid.flop=1", "--set physics.liquid.flop=1: unknown name 'flop'; did you mean 'flip'?"},
         {"physics.liqiud.flip=1", "'physics' has no alternative 'liqiud'; did you mean 'liquid'?"},
         {"physics.liquid", "--set physics.liquid: expected path=value"},
-        {"physics=liquid", "--set physics=liquid: physics: expected a mapping with one of the keys liquid or splash"},
+        {"physics=liquid", "--set physics=liquid: physics: expected a mapping with one of the keys liquid, splash or sand"},
         {"frames=3", "frames: expected a mapping, found '3'"},
         {"frames..last=3", "expected a name at '.last=3'"},
         {"frames[0]=3", "expected '.' or '=' after 'frames', found '['"},
@@ -736,10 +736,17 @@ static void check_width(const char *text)
 }
 
 // Every table that the root reaches: a topic, sound defaults, and rows that help.
-static void check_table(const rh_param_table *table)
+static const rh_param_table *checked[128];
+static int checked_count;
+
+static void check_table(const rh_param_table *table, const char *path)
 {
+    for (int i = 0; i < checked_count; i++)
+        if (checked[i] == table) return;
+    assert_true(checked_count < 128);
+    checked[checked_count++] = table;
     rh_status status = {0};
-    char *text = rh_scene_manual(table->name, false, &status), *marked = rh_scene_manual(table->name, true, &status);
+    char *text = rh_scene_manual(path, false, &status), *marked = rh_scene_manual(path, true, &status);
     assert_non_null(text);
     assert_non_null(marked);
     check_width(text);
@@ -757,8 +764,13 @@ static void check_table(const rh_param_table *table)
         assert_non_null(strstr(marked, cell));
         assert_true(row->help && row->help[0] && row->help[strlen(row->help) - 1] != '.');
         assert_ptr_equal(rh_params_find(table, row->name), row);  // no name twice
-        if (row->table) check_table(row->table);
-        for (int k = 0; row->variants && row->variants[k]; k++) check_table(row->variants[k]);
+        char below[160], deeper[256];
+        snprintf(below, sizeof below, "%s%s%s%s", table == &rh_scene_table ? "" : path, table == &rh_scene_table ? "" : ".", row->name, row->type == RH_PARAM_LIST ? "[0]" : "");
+        if (row->table) check_table(row->table, below);
+        for (int k = 0; row->variants && row->variants[k]; k++) {
+            snprintf(deeper, sizeof deeper, "%s.%s", below, row->variants[k]->name);
+            check_table(row->variants[k], deeper);
+        }
     }
     rh_params_free(table, object);
     free(object);
@@ -769,7 +781,8 @@ static void check_table(const rh_param_table *table)
 static void test_manual(void **state)
 {
     (void)state;
-    check_table(&rh_scene_table);
+    checked_count = 0;
+    check_table(&rh_scene_table, "scene");
     rh_status status = {0};
     char *text = rh_scene_manual(NULL, false, &status);
     assert_non_null(text);

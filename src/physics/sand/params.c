@@ -12,7 +12,7 @@ static const rh_param rows[] = {
      .help = "unilateral: pressure only pushes, friction is solved for with it; incompressible: after Zhu and Bridson, a liquid's pressure with friction after it"},
     {"friction_angle", RH_PARAM_FLOAT, AT(friction_angle), "degrees", "30", 0, 80, .help = "of internal friction: steeper piles for larger ones"},
     {"cohesion", RH_PARAM_FLOAT, AT(cohesion), "Pa", "0", 0, 1e6, .help = "shear stress that sand bears without pressure: damp sand"},
-    {"cohesion_cells", RH_PARAM_FLOAT, AT(cohesion_cells), "cells", "0.25", 0, 10,
+    {"cohesion_cells", RH_PARAM_FLOAT, AT(cohesion_cells), "cells", "0.15", 0, 10,
      .help = "more cohesion, against creep of resting piles: the weight of so many cells of sand; vanishes with the cell size"},
     {"start", RH_PARAM_FLOAT, AT(start), "degrees", "4", 0, 20, .help = "model unilateral: sand at rest starts to flow where it is steeper by so much than where flowing sand stops"},
     {"loose", RH_PARAM_FLOAT, AT(loose), "", "0.2", 0, 0.5, .help = "model unilateral: cells short of full by up to this share are in contact all the same"},

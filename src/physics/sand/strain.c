@@ -13,28 +13,44 @@
 #include <math.h>
 #include <string.h>
 
-void rh_strain_load(const rh_incompressible_view *view, rh_faces velocity, int32_t t, rh_strain_block *block)
+void rh_strain_load_known(const rh_incompressible_view *view, int32_t t, uint8_t known[RH_STRAIN_VALUES])
 {
     const rh_tiles *tiles = view->tiles;
-    block->dimension = tiles->dimension;
-    for (int a = 0, step = 1; a < 3; a++, step *= RH_STRAIN_SIDE) block->step[a] = step;
+    int values = rh_block_values(tiles, RH_STRAIN_HALO);
+    uint8_t one[RH_STRAIN_VALUES];
+    memset(known, 0, (size_t)values);
     for (int a = 0; a < tiles->dimension; a++) {
-        rh_block_load(tiles, velocity.axis[a], t, RH_STRAIN_HALO, 0, block->u[a]);
-        rh_block_load_u8(tiles, view->known[a], t, RH_STRAIN_HALO, 0, block->known[a]);
+        rh_block_load_u8(tiles, view->known[a], t, RH_STRAIN_HALO, 0, one);
+        for (int n = 0; n < values; n++) known[n] |= (uint8_t)((one[n] != 0) << a);
     }
 }
+
+void rh_strain_load_velocity(const rh_tiles *tiles, rh_faces velocity, int32_t t, rh_strain_block *block)
+{
+    block->dimension = tiles->dimension;
+    for (int a = 0, step = 1; a < 3; a++, step *= RH_STRAIN_SIDE) block->step[a] = step;
+    for (int a = 0; a < tiles->dimension; a++) rh_block_load(tiles, velocity.axis[a], t, RH_STRAIN_HALO, 0, block->u[a]);
+}
+
+void rh_strain_load(const rh_incompressible_view *view, rh_faces velocity, int32_t t, rh_strain_block *block)
+{
+    rh_strain_load_known(view, t, block->known);
+    rh_strain_load_velocity(view->tiles, velocity, t, block);
+}
+
+static inline int is_known(const rh_strain_block *b, int a, int at) { return b->known[at] >> a & 1; }
 
 // How many faces of axis a the cell has that are known; their mean velocity.
 static inline int mean_of(const rh_strain_block *b, int a, int at, float *mean)
 {
-    int low = b->known[a][at], high = b->known[a][at + b->step[a]];
+    int low = is_known(b, a, at), high = is_known(b, a, at + b->step[a]);
     *mean = ((float)low * b->u[a][at] + (float)high * b->u[a][at + b->step[a]]) * (low + high == 2 ? 0.5f : 1);
     return low + high;
 }
 
 static inline void push_mean(const rh_strain_block *b, int a, int at, float by, float push[3][RH_STRAIN_VALUES])
 {
-    int low = b->known[a][at], high = b->known[a][at + b->step[a]];
+    int low = is_known(b, a, at), high = is_known(b, a, at + b->step[a]);
     float part = low + high == 2 ? 0.5f * by : by;
     if (low) push[a][at] += part;
     if (high) push[a][at + b->step[a]] += part;
@@ -45,9 +61,10 @@ typedef struct across { bool there; float plus, own, minus; } across;
 
 static inline across across_of(const rh_strain_block *b, int a, int along, int at)
 {
-    const uint8_t *known = b->known[a];
+    const uint8_t *known = b->known;
     int to = b->step[a], by = b->step[along];
-    bool next = known[at + by] | known[at + by + to], last = known[at - by] | known[at - by + to], own = known[at] | known[at + to];
+    bool next = (known[at + by] | known[at + by + to]) >> a & 1, last = (known[at - by] | known[at - by + to]) >> a & 1;
+    bool own = (known[at] | known[at + to]) >> a & 1;
     if (next && last) return (across){true, 0.5f, 0, -0.5f};
     if (!own || !(next || last)) return (across){.there = false};
     return next ? (across){true, 1, -1, 0} : (across){true, 0, 1, -1};
@@ -67,7 +84,7 @@ static inline int missing_axis(const rh_strain_block *b, int at, bool both[3])
 {
     int missing = -1;
     for (int a = 0; a < b->dimension; a++) {
-        both[a] = b->known[a][at] && b->known[a][at + b->step[a]];
+        both[a] = is_known(b, a, at) && is_known(b, a, at + b->step[a]);
         if (!both[a]) missing = missing == -1 ? a : -2;
     }
     return missing;

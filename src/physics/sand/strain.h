@@ -16,13 +16,16 @@ typedef struct rh_strain_block {
     int dimension;
     int step[3];     // from a cell to the next along each axis
     float u[3][RH_STRAIN_VALUES];
-    uint8_t known[3][RH_STRAIN_VALUES];
+    uint8_t known[RH_STRAIN_VALUES];  // bit a: of the face of axis a
 } rh_strain_block;
 
 // Symmetric: xx yy zz xy xz yz; what has a z is 0 in two dimensions.
 typedef struct rh_strain { float at[6]; } rh_strain;
 
+// Marks and velocities of a tile's surroundings, or one of them: marks do not change while velocities do.
 void rh_strain_load(const rh_incompressible_view *view, rh_faces velocity, int32_t t, rh_strain_block *block);
+void rh_strain_load_known(const rh_incompressible_view *view, int32_t t, uint8_t known[RH_STRAIN_VALUES]);
+void rh_strain_load_velocity(const rh_tiles *tiles, rh_faces velocity, int32_t t, rh_strain_block *block);
 // h times the strain rate of a cell (m/s), without its trace: `at` from rh_block_index with RH_STRAIN_HALO, no more than one cell outside the tile.
 rh_strain rh_strain_of(const rh_strain_block *block, int at);
 // Adds -stress : d(strain) / d(u) to the faces around the cell; stress without trace.

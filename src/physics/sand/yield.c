@@ -70,18 +70,13 @@ rh_code rh_sand_yield(rh_sand_cells *cells, const rh_incompressible_view *view, 
     return RH_OK;
 }
 
-static inline float below(const rh_tiles *tiles, const float *field, int32_t t, int c, int axis)
+float rh_sand_face_mass(const rh_sand_cells *cells, const rh_incompressible_view *view, int64_t face, int axis)
 {
-    static const int near_step[3] = {1, 3, 9}, cell_step[3] = {1, 8, 64};
-    int edge = axis == 0 ? c & 7 : axis == 1 ? c >> 3 & 7 : c >> 6;
-    if (edge) return field[(int64_t)t * tiles->cells + c - cell_step[axis]];
-    int32_t other = tiles->near[t][RH_HERE - near_step[axis]];
-    return other < 0 ? 0 : field[(int64_t)other * tiles->cells + c + 7 * cell_step[axis]];
-}
-
-float rh_sand_face_mass(const rh_sand_cells *cells, const rh_tiles *tiles, int32_t t, int c, int axis)
-{
-    return 0.5f * (cells->mass[(int64_t)t * tiles->cells + c] + below(tiles, cells->mass, t, c, axis));
+    const rh_tiles *tiles = view->tiles;
+    const uint8_t *known = view->known[axis];
+    int64_t low = rh_sand_cell_below(tiles, face, axis), high = rh_sand_cell_above(tiles, face, axis);
+    float above = cells->mass[face] * (high >= 0 && known[high] ? 0.5f : 1);
+    return low < 0 ? above : above + cells->mass[low] * (known[low] ? 0.5f : 1);
 }
 
 // --- friction of cells that yield ---------------------------------------------------------------------------------------
@@ -94,48 +89,84 @@ static rh_strain portion(rh_strain strain, float mass, float most)
     return strain;
 }
 
-typedef struct scratch {
-    rh_strain_block block;
-    float slides[RH_STRAIN_VALUES], mass[RH_STRAIN_VALUES], push[3][RH_STRAIN_VALUES];
-} scratch;
+// A cell that yields as a tile in whose reach it is sees it.
+typedef struct sliding_cell { float mass, most; int32_t at; } sliding_cell;
 
-// Whether any cell around the tile yields; loads what there is.
-static bool load_sliding(const rh_sand_cells *cells, const rh_tiles *tiles, int32_t t, scratch *s)
-{
-    bool any = false;
-    for (int n = 0; n < RH_NEAR && !any; n++) {
-        int32_t other = tiles->near[t][n];
-        if (other < 0) continue;
-        const float *slides = cells->slides + (int64_t)other * tiles->cells;
-        for (int c = 0; c < tiles->cells && !any; c++) any = slides[c] > 0;
-    }
-    if (any) rh_block_load(tiles, cells->slides, t, RH_STRAIN_HALO, 0, s->slides);
-    if (any) rh_block_load(tiles, cells->mass, t, RH_STRAIN_HALO, 0, s->mass);
-    return any;
-}
+// What does not change from portion to portion.
+typedef struct sliding_tile {
+    int32_t tile;
+    int64_t first, end;  // its cells
+    uint8_t known[RH_STRAIN_VALUES];
+} sliding_tile;
 
-// New velocities of one tile: every tile works out the stress in the cells around it once more, so none writes into another.
-static void slide_tile(const rh_sand_cells *cells, const rh_incompressible_view *view, rh_faces from, rh_faces to, int32_t t)
+typedef struct sliding { sliding_tile *tiles; sliding_cell *cells; int32_t count; } sliding;
+
+// Cells that yield in the tile and one around it; `out` NULL only counts.
+static int64_t cells_of(const rh_sand_cells *cells, const rh_tiles *tiles, int32_t t, sliding_cell *out)
 {
-    const rh_tiles *tiles = view->tiles;
-    int64_t base = (int64_t)t * tiles->cells;
-    scratch s;
-    for (int a = 0; a < tiles->dimension; a++) memcpy(to.axis[a] + base, from.axis[a] + base, (size_t)tiles->cells * sizeof(float));
-    if (!load_sliding(cells, tiles, t, &s)) return;
-    rh_strain_load(view, from, t, &s.block);
-    memset(s.push, 0, sizeof s.push);
+    float slides[RH_STRAIN_VALUES], mass[RH_STRAIN_VALUES];
+    int64_t count = 0;
     int deep = tiles->dimension == 3;
+    rh_block_load(tiles, cells->slides, t, RH_STRAIN_HALO, 0, slides);
+    if (out) rh_block_load(tiles, cells->mass, t, RH_STRAIN_HALO, 0, mass);
     for (int k = -deep; k < tiles->layers + deep; k++)
         for (int j = -1; j <= RH_TILE; j++)
             for (int i = -1; i <= RH_TILE; i++) {
                 int at = rh_block_index(tiles, RH_STRAIN_HALO, i, j, k);
-                if (s.slides[at] > 0) rh_strain_push(&s.block, at, portion(rh_strain_of(&s.block, at), s.mass[at], s.slides[at]), s.push);
+                if (!(slides[at] > 0)) continue;
+                if (out) out[count] = (sliding_cell){mass[at], slides[at], at};
+                count++;
             }
+    return count;
+}
+
+static rh_code find_sliding(const rh_sand_cells *cells, const rh_incompressible_view *view, sliding *s, rh_status *status)
+{
+    const rh_tiles *tiles = view->tiles;
+    int64_t *counts = rh_arena_take(view->arena, ((size_t)tiles->count + 1) * sizeof *counts, status), total = 0;
+    if (!counts) return RH_MEMORY;
+#pragma omp parallel for schedule(dynamic, 16)
+    for (int32_t t = 0; t < tiles->count; t++) {
+        bool near = false;
+        for (int n = 0; n < RH_NEAR && !near; n++) near = tiles->near[t][n] >= 0 && view->pressure->layout.slot[tiles->near[t][n]] >= 0;
+        counts[t] = near ? cells_of(cells, tiles, t, NULL) : 0;
+    }
+    s->count = 0;
+    for (int32_t t = 0; t < tiles->count; t++) s->count += counts[t] > 0, total += counts[t];
+    s->tiles = rh_arena_take(view->arena, ((size_t)s->count + 1) * sizeof *s->tiles, status);
+    s->cells = rh_arena_take(view->arena, ((size_t)total + 1) * sizeof *s->cells, status);
+    if (!s->tiles || !s->cells) return RH_MEMORY;
+    s->count = 0, total = 0;
+    for (int32_t t = 0; t < tiles->count; total += counts[t], t++)
+        if (counts[t]) s->tiles[s->count].tile = t, s->tiles[s->count].first = total, s->tiles[s->count++].end = total + counts[t];
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t n = 0; n < s->count; n++) {
+        cells_of(cells, tiles, s->tiles[n].tile, s->cells + s->tiles[n].first);
+        rh_strain_load_known(view, s->tiles[n].tile, s->tiles[n].known);
+    }
+    return RH_OK;
+}
+
+// New velocities of one tile: every tile works out the stress in the cells around it once more, so none writes into another.
+static void slide_tile(const rh_sand_cells *cells, const rh_incompressible_view *view, const sliding *s, int32_t n, rh_faces from, rh_faces to)
+{
+    const rh_tiles *tiles = view->tiles;
+    const sliding_tile *own = &s->tiles[n];
+    int64_t base = (int64_t)own->tile * tiles->cells;
+    size_t values = (size_t)rh_block_values(tiles, RH_STRAIN_HALO);
+    rh_strain_block block;
+    float push[3][RH_STRAIN_VALUES];
+    memcpy(block.known, own->known, values);
+    rh_strain_load_velocity(tiles, from, own->tile, &block);
+    for (int a = 0; a < tiles->dimension; a++) memset(push[a], 0, values * sizeof(float));
+    for (int64_t i = own->first; i < own->end; i++) {
+        const sliding_cell *c = &s->cells[i];
+        rh_strain_push(&block, c->at, portion(rh_strain_of(&block, c->at), c->mass, c->most), push);
+    }
     for (int a = 0; a < tiles->dimension; a++)
         for (int c = 0; c < tiles->cells; c++) {
-            int at = rh_block_index(tiles, RH_STRAIN_HALO, c & 7, c >> 3 & 7, c >> 6);
-            if (s.push[a][at] == 0) continue;
-            to.axis[a][base + c] += s.push[a][at] / (0.5f * (s.mass[at] + s.mass[at - s.block.step[a]]));
+            float by = push[a][rh_block_index(tiles, RH_STRAIN_HALO, c & 7, c >> 3 & 7, c >> 6)], old = from.axis[a][base + c];
+            to.axis[a][base + c] = by == 0 ? old : old + by / rh_sand_face_mass(cells, view, base + c, a);
         }
 }
 
@@ -145,11 +176,17 @@ rh_code rh_sand_slide(const rh_sand_cells *cells, const rh_incompressible_view *
     const rh_tiles *tiles = view->tiles;
     rh_arena_mark mark = rh_arena_save(view->arena);
     rh_faces spare, here = view->velocity;
+    sliding s;
     RH_TRY(rh_faces_new(&spare, tiles, false, view->arena, status));
+    RH_TRY(find_sliding(cells, view, &s, status));
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < tiles->count; t++)
+        for (int a = 0; a < tiles->dimension; a++)
+            memcpy(spare.axis[a] + (int64_t)t * tiles->cells, here.axis[a] + (int64_t)t * tiles->cells, (size_t)tiles->cells * sizeof(float));
     for (int n = 0; n < PORTIONS; n++) {  // an even number: the last one writes into the view's own
         rh_faces from = n % 2 ? spare : here, to = n % 2 ? here : spare;
 #pragma omp parallel for schedule(dynamic, 4)
-        for (int32_t t = 0; t < tiles->count; t++) slide_tile(cells, view, from, to, t);
+        for (int32_t i = 0; i < s.count; i++) slide_tile(cells, view, &s, i, from, to);
     }
     rh_arena_restore(view->arena, mark);
     return RH_OK;

@@ -32,6 +32,7 @@ typedef struct rh_solid_params {
     rh_variant shape;
     bool inside_out;  // a container: the material is outside the shape
     int wall;         // rh_wall
+    double friction;  // Coulomb's coefficient, for sand
     rh_motion motion;
 } rh_solid_params;
 

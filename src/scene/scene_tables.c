@@ -146,6 +146,7 @@ static const rh_param solid_rows[] = {
     {"inside_out", RH_PARAM_BOOL, AT(inside_out), "", "false", .help = "a container: solid is everything outside the shape"},
     {"wall", RH_PARAM_CHOICE, AT(wall), "", "slip", .choices = rh_wall_names,
      .help = "slip (slides along), no_slip (sticks), separate (slides along and may leave)"},
+    {"friction", RH_PARAM_FLOAT, AT(friction), "", "0.5", 0, 10, .help = "Coulomb's coefficient of the wall; sand only"},
     MOTION_ROW,
 };
 #undef AT

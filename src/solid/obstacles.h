@@ -19,6 +19,7 @@ typedef struct rh_obstacle {
     rh_shape shape;
     bool inside_out;  // a container: free space is inside the shape
     rh_wall wall;
+    double friction;   // Coulomb's coefficient between wall and sand; liquids do not ask
     rh_motion motion;  // its key list is borrowed
     rh_pose pose;      // at the time of the last rh_obstacles_place
     rh_dvec3 linear, angular;  // rigid velocity at that time: v(x) = linear + angular x (x - origin)

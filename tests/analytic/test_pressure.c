@@ -10,7 +10,7 @@
 // error (Ng, Min, Gibou, J. Comput. Phys. 228, 2009).
 #include "lab.h"
 #include "base/random.h"
-#include "physics/liquid/pressure.h"
+#include "physics/pressure.h"
 
 typedef struct bench {
     rh_points points;

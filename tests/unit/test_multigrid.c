@@ -7,7 +7,7 @@
 // usage: test_multigrid [CELLS...]   with numbers: prints the counts at these resolutions instead (256 and 384 take minutes and gigabytes)
 #include "support.h"
 #include <stdlib.h>
-#include "physics/liquid/pressure.h"
+#include "physics/pressure.h"
 
 // --- scenes in the unit cube, at any resolution -----------------------------------------------------------------------
 typedef enum scene_kind { POOL, SPLASH, SHEET, FULL } scene_kind;

@@ -4,7 +4,7 @@
 // The operator against brute force, its symmetry, conjugate gradients on made-up problems, and the projection on three
 // whose answer is known: still water under gravity, a sealed box, and a box that two bodies share.
 #include "support.h"
-#include "physics/liquid/pressure.h"
+#include "physics/pressure.h"
 
 // --- the operator -------------------------------------------------------------------------------------------------
 typedef struct problem { cloud c; rh_poisson a; rh_multigrid m; rh_pockets pockets; float *x, *y; } problem;

@@ -248,7 +248,7 @@ static void test_defaults(void **state)
     assert_string_equal(scene.title, "");
     assert_string_equal(scene.file, "good.yaml");
     assert_int_equal(scene.physics.kind, 0);
-    assert_true(((rh_liquid_params *)scene.physics.value)->flip == 0.97);
+    assert_true(((rh_liquid_params *)scene.physics.value)->flow.flip == 0.97);
     assert_int_equal(scene.bodies.count, 2);
     const rh_body_params *bodies = scene.bodies.items;
     assert_string_equal(bodies[0].name, "pool");
@@ -507,7 +507,7 @@ static void test_settings(void **state)
     const rh_body_params *bodies = scene.bodies.items;
     const rh_solid_params *solids = scene.solids.items;
     assert_true(scene.cell == 0.125);
-    assert_true(((rh_liquid_params *)scene.physics.value)->flip == 0.5);
+    assert_true(((rh_liquid_params *)scene.physics.value)->flow.flip == 0.5);
     assert_true(bodies[0].velocity.z == 3);
     assert_true(((rh_sphere_params *)bodies[1].shape.value)->radius == 2);
     assert_true(bodies[1].angular_velocity.z == 7);
@@ -590,7 +590,7 @@ static void check_included(const rh_scene *scene, const char *folder)
     const rh_liquid_params *liquid = scene->physics.value;
     assert_true(scene->cell == 0.5);                                      // own key wins
     assert_true(scene->frames.first == 3 && scene->frames.last == 9);     // blocks merge
-    assert_true(liquid->flip == 0.25 && liquid->cfl == 1);                // so does the same alternative
+    assert_true(liquid->flow.flip == 0.25 && liquid->flow.cfl == 1);                // so does the same alternative
     assert_int_equal(scene->bodies.count, 3);                             // root lists are joined, in order
     assert_string_equal(bodies[0].name, "base");
     assert_string_equal(bodies[1].name, "extra");

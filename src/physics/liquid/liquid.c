@@ -1,347 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// One step of the liquid, in reading order (docs/theory/liquid.md has the equations):
-//   sort          tiles around the particles, particles by tile and cell
-//   solids        open shares of faces, wall velocities
-//   surface       level set and cut edges from the particles
-//   to grid       particle velocities and numbers to faces and cells; extended; forces
-//   pressure      projection
-//   extend        velocities beyond the liquid; walls
-//   update        PIC / FLIP / APIC update of the particles' velocities
-//   volume        displacement against clumping (same operator)
-//   advect        particles move
-//   collide       particles out of solids
+// The liquid's table: everything it does is the incompressible step (physics/incompressible.c).
 #include "physics/liquid/liquid.h"
 
-#include <math.h>
-#include <string.h>
-#include "base/clock.h"
 #include "base/memory.h"
-#include "base/parallel.h"
-#include "base/simd.h"
-#include "grid/advect.h"
-#include "grid/transfer.h"
-#include "physics/liquid/volume.h"
 #include "physics/pace.h"
-#include "physics/step.h"
-#include "physics/walls.h"
 
-typedef struct liquid {
-    rh_liquid_params params;
-    rh_arena arena;
-    rh_cut_cache cut;  // saves work only: what it holds follows from the solids
-} liquid;
-
-// Everything of the step in progress; lives in the arena.
-typedef struct step {
-    const rh_liquid_params *params;
-    const rh_surroundings *around;
-    float dt;
-    float kick;     // s: how long forces act in this step, see physics/step.h
-    rh_points *points;
-    rh_vec3 *positions, *velocities;
-    float (*affine)[9];
-    rh_arena *arena;
-    rh_cut_cache *cache;
-    rh_tiles tiles;
-    rh_cut_cells cut;
-    rh_surface surface;
-    rh_faces velocity;
-    rh_faces spare;  // weights of faces, then velocities before the step, then the shift of the volume correction
-    float **count;   // particles around each cell's centre, tiles apart: those with liquid; NULL without volume correction
-    uint8_t *reached[3];  // bits of faces that particles reach, a byte per row
-    uint8_t *known[3];
-    rh_pressure pressure;
-    rh_step_report *report;
-    double clock;
-} step;
-
-static void stage(step *s, const char *name) { rh_step_stage(s->report, &s->clock, name); }
-
-static float spacing(const step *s) { return (float)s->around->cell / (float)s->params->particles_per_axis; }
-
-static float per_cell(const step *s) { return powf((float)s->params->particles_per_axis, (float)s->around->dimension); }
-
-// Cells around particles that exist: what the transfers and the surface touch. A particle may leave them in a step (advect.h tells what
-// it meets there).
-enum { MARGIN = 3 };
-
-// Cells beyond the liquid where velocities and distances are known.
-static const float BAND = 4;
-
-// No face is faster than a particle may go: a little more than cfl asks for, so that an impact is not cut down.
-static float speed_limit(const step *s)
-{
-    double cells = s->params->cfl + 1 < 6 ? s->params->cfl + 1 : 6;
-    return (float)(cells * s->around->cell / (double)s->dt);
-}
-
-static rh_code sort_particles(step *s, rh_status *status)
-{
-    rh_points *points = s->points;
-    RH_TRY(rh_step_sort(s->around, MARGIN, points, &s->tiles, s->arena, s->report, status));
-    s->positions = rh_points_data(points, "P", RH_POINT_VEC3F);
-    s->velocities = rh_points_data(points, "v", RH_POINT_VEC3F);
-    s->affine = s->params->transfer == RH_TRANSFER_APIC ? rh_points_data(points, "C", RH_POINT_MAT3F) : NULL;
-    return RH_OK;
-}
-
-static rh_code build_solids(step *s, rh_status *status)
-{
-    rh_obstacles_place(s->around->obstacles, s->around->time, (double)s->dt);
-    RH_TRY(rh_cut_cells_build(&s->cut, s->cache, &s->tiles, s->around->obstacles, s->arena, status));
-    return rh_walls_pour(&s->tiles, &s->cut, s->around->obstacles, s->around->inflows, s->around->inflow_count, s->arena, status);
-}
-
-static rh_code build_surface(step *s, rh_status *status)
-{
-    RH_TRY(rh_surface_build(&s->surface, &s->tiles, s->positions, spacing(s), s->cut.distance, BAND, s->arena, status));
-    s->report->volume = rh_surface_volume(&s->tiles, s->surface.phi, s->cut.volume, s->arena, status);
-    return status->code;
-}
-
-// Distance from the liquid in free space at a face, in cells.
-static float face_region(const step *s, int a, int32_t t, int c)
-{
-    static const int step_near[3] = {1, 3, 9}, step_cell[3] = {1, 8, 64};
-    const rh_tiles *tiles = &s->tiles;
-    int edge = a == 0 ? c & 7 : a == 1 ? c >> 3 & 7 : c >> 6;
-    int32_t other = edge ? t : tiles->near[t][RH_HERE - step_near[a]];
-    float here = rh_surface_region(tiles, s->surface.phi, s->cut.distance, t, c);
-    if (other < 0) return here * tiles->inverse_h;
-    return 0.5f * (here + rh_surface_region(tiles, s->surface.phi, s->cut.distance, other, edge ? c - step_cell[a] : c + 7 * step_cell[a])) * tiles->inverse_h;
-}
-
-// Faces that only a few stray particles reach keep the strays' own velocity: spray flies freely. Near the liquid the
-// liquid's extension is better: there a face outside it has felt gravity but not pressure.
-static void keep_spray(const step *s)
-{
-    int cells = s->tiles.cells;
-#pragma omp parallel for schedule(dynamic, 8)
-    for (int32_t t = 0; t < s->tiles.count; t++)
-        for (int a = 0; a < s->tiles.dimension; a++)
-            for (int c = 0; c < cells; c++) {
-                int64_t at = (int64_t)t * cells + c;
-                int reached = s->reached[a][at / 8] >> (c & 7);
-                if (!reached) c |= 7;  // nothing more in this row
-                else if ((reached & 1) && !s->known[a][at] && face_region(s, a, t, c) > 1) s->known[a][at] = 1;
-            }
-}
-
-// What the projection reads (velocities before the step) and the shift need values on the faces of liquid cells; new velocities also on the next
-// ones, which particles at the surface read, and as far as the flow carries particles.
-static const float NEXT_FACES = 2, LIQUID_FACES = 1;
-
-static rh_code extend(step *s, rh_faces field, float band, const float *bands, rh_status *status)
-{
-    return rh_faces_extend(&s->tiles, s->surface.phi, s->cut.distance, band, bands, field, s->known, s->arena, status);
-}
-
-// Room for the numbers of particles in tiles with liquid.
-static rh_code take_counts(step *s, rh_status *status)
-{
-    const rh_tiles *tiles = &s->tiles;
-    s->count = rh_arena_take(s->arena, ((size_t)tiles->count + 1) * sizeof *s->count, status);
-    if (!s->count) return RH_MEMORY;
-    for (int32_t t = 0; t < tiles->count; t++) {
-        const float *phi = s->surface.phi + (int64_t)t * tiles->cells;
-        rh_f8 least = rh_f8_all(0);
-        for (int c = 0; c < tiles->cells; c += 8) least = rh_f8_min(least, rh_f8_load(phi + c));
-        s->count[t] = NULL;
-        if (!rh_i8_bits(least < rh_f8_all(0))) continue;
-        s->count[t] = rh_arena_take(s->arena, (size_t)tiles->cells * sizeof(float), status);
-        if (!s->count[t]) return RH_MEMORY;
-    }
-    return RH_OK;
-}
-
-static rh_code to_grid(step *s, rh_status *status)
-{
-    const rh_tiles *tiles = &s->tiles;
-    size_t values = (size_t)rh_tiles_values(tiles);
-    RH_TRY(rh_faces_new(&s->velocity, tiles, false, s->arena, status));
-    RH_TRY(rh_faces_new(&s->spare, tiles, false, s->arena, status));
-    if (s->params->volume_correction) RH_TRY(take_counts(s, status));
-    for (int a = 0; a < tiles->dimension; a++) {
-        s->known[a] = rh_arena_take(s->arena, values, status);
-        s->reached[a] = rh_arena_take(s->arena, values / 8 + 1, status);
-        if (!s->known[a] || !s->reached[a]) return RH_MEMORY;
-    }
-    rh_particles_to_grid(tiles, s->positions, s->velocities, (const float(*)[9])s->affine, s->velocity, s->spare, s->count);
-    for (int a = 0; a < tiles->dimension; a++) {
-        uint8_t *known = s->known[a], *reached = s->reached[a];
-        const float *w = s->spare.axis[a];
-#pragma omp parallel for schedule(static)
-        for (int64_t row = 0; row < (int64_t)values / 8; row++) {
-            reached[row] = (uint8_t)rh_i8_bits(rh_f8_load(w + 8 * row) > 1e-6f);
-            for (int i = 0; i < 8; i++) known[8 * row + i] = reached[row] >> i & 1;
-        }
-    }
-    RH_TRY(extend(s, s->velocity, LIQUID_FACES, NULL, status));
-    rh_step_add_forces(s->around, (double)s->dt, s->kick, tiles, s->velocity, s->spare);
-    return RH_OK;
-}
-
-static rh_code project(step *s, rh_status *status)
-{
-    rh_cg_report solve;
-    RH_TRY(rh_pressure_prepare(&s->pressure, &s->tiles, &s->surface, &s->cut, s->arena, status));
-    RH_TRY(rh_pressure_project(&s->pressure, s->velocity, s->known, s->params->tolerance, (int)s->params->max_iterations, s->arena, &solve, status));
-    s->report->cells = s->pressure.matrix.unknowns;
-    s->report->iterations = solve.iterations;
-    s->report->residual = solve.residual;
-    if (!solve.converged)
-        return rh_fail(status, RH_NUMERIC, "the pressure solve did not converge: relative residual %.2e after %d iterations (asked for %.2e); "
-                       "try a larger physics.liquid.max_iterations or a smaller physics.liquid.cfl", solve.residual, solve.iterations, s->params->tolerance);
-    if (s->params->pressure)
-        rh_pressure_sample(&s->pressure, s->positions, (float)s->params->density * s->tiles.h / s->kick, rh_points_data(s->points, "pressure", RH_POINT_F32));
-    return RH_OK;
-}
-
-// Values beyond the liquid, from projected faces and those of spray and inflows; then walls. No face exceeds the speed limit.
-static rh_code extend_and_constrain(step *s, rh_status *status)
-{
-    keep_spray(s);
-    rh_walls_set_poured(&s->tiles, &s->cut, s->velocity, s->known);
-    rh_arena_mark mark = rh_arena_save(s->arena);
-    float *bands = rh_arena_take(s->arena, ((size_t)s->tiles.count + 1) * sizeof *bands, status);
-    if (!bands) return RH_MEMORY;
-    RH_TRY(rh_faces_travel(&s->tiles, s->velocity, s->dt, bands, s->arena, status));
-    for (int32_t t = 0; t < s->tiles.count; t++) bands[t] = rh_clamp(bands[t] + 1, NEXT_FACES, BAND);
-    RH_TRY(extend(s, s->velocity, BAND, bands, status));
-    rh_arena_restore(s->arena, mark);
-    if (s->around->obstacles->count > 0)
-        RH_TRY(rh_walls_constrain(&s->tiles, &s->cut, s->around->obstacles, s->velocity, false, s->arena, status));
-    float limit = speed_limit(s);
-    int64_t values = rh_tiles_values(&s->tiles);
-    for (int a = 0; a < s->tiles.dimension; a++) {
-        float *u = s->velocity.axis[a];
-#pragma omp parallel for schedule(static)
-        for (int64_t c = 0; c < values; c++) u[c] = rh_clamp(u[c], -limit, limit);
-    }
-    return RH_OK;
-}
-
-static void update_velocities(step *s)
-{
-    static const rh_update updates[] = {RH_UPDATE_FLIP, RH_UPDATE_PIC, RH_UPDATE_APIC};
-    rh_velocity_update update = {s->velocity, s->spare, updates[s->params->transfer], (float)s->params->flip};
-    s->report->max_speed = rh_grid_to_velocities(&s->tiles, &update, s->positions, s->velocities, s->affine);
-}
-
-// Leaves the displacement in s->spare.
-static rh_code correct_volume(step *s, rh_status *status)
-{
-    if (!s->params->volume_correction) return RH_OK;
-    const rh_tiles *tiles = &s->tiles;
-    rh_cg_report solve;
-#pragma omp parallel for schedule(static)
-    for (int32_t t = 0; t < tiles->count; t++)
-        for (int a = 0; a < tiles->dimension; a++) memset(s->spare.axis[a] + (int64_t)t * tiles->cells, 0, (size_t)tiles->cells * sizeof(float));
-    RH_TRY(rh_volume_correction(&s->pressure, (const float *const *)s->count, per_cell(s), s->params->volume_tolerance, (int)s->params->max_iterations,
-                                s->spare, s->known, s->arena, &solve, status));
-    return extend(s, s->spare, LIQUID_FACES, NULL, status);
-}
-
-static rh_code advect(step *s, rh_status *status)
-{
-    rh_paths way = {.velocity = s->velocity, .dt = s->dt, .rule = s->params->advection == RH_ADVECT_RK2 ? RH_PATH_MIDPOINT : RH_PATH_RALSTON,
-                        .distance = s->surface.phi, .free_beyond = s->tiles.h};
-    if (s->params->volume_correction) way.shift = s->spare;
-    RH_TRY(rh_particles_advect(&s->tiles, &way, s->velocities, s->positions, s->arena, status));
-    if (s->params->volume_correction)
-        rh_volume_scatter(&s->tiles, per_cell(s), s->around->seed, s->around->step, rh_points_data(s->points, "id", RH_POINT_I64), s->positions);
-    return RH_OK;
-}
-
-static void collide(step *s)
-{
-    rh_obstacles_place(s->around->obstacles, s->around->time + (double)s->dt, 0);
-    // A tenth of the spacing: near enough not to thin the liquid at walls, far enough that rounding cannot put it inside.
-    rh_collision collision = {.gap = 0.1 * (double)spacing(s), .stop = true};
-    rh_walls_collide(&s->tiles, &s->cut, s->around->obstacles, &collision, s->positions, s->velocities);
-}
-
-static rh_code liquid_step(void *self, const rh_surroundings *around, double dt, rh_points *points, rh_step_report *report, rh_status *status)
-{
-    liquid *me = self;
-    rh_status own = {0};
-    if (!status) status = &own;  // some parts tell of failure through the status alone
-    *report = (rh_step_report){0};
-    if (points->count == 0) return RH_OK;
-    rh_arena_reset(&me->arena);
-    step s = {.params = &me->params, .around = around, .dt = (float)dt, .kick = rh_step_kick(around, dt),
-              .points = points, .arena = &me->arena, .cache = &me->cut, .report = report, .clock = rh_seconds()};
-    RH_TRY(sort_particles(&s, status));
-    stage(&s, "sort");
-    RH_TRY(build_solids(&s, status));
-    stage(&s, "solids");
-    RH_TRY(build_surface(&s, status));
-    stage(&s, "surface");
-    RH_TRY(to_grid(&s, status));
-    stage(&s, "to_grid");
-    RH_TRY(project(&s, status));
-    stage(&s, "pressure");
-    RH_TRY(extend_and_constrain(&s, status));
-    stage(&s, "extend");
-    update_velocities(&s);
-    stage(&s, "update");
-    RH_TRY(correct_volume(&s, status));
-    stage(&s, "volume");
-    RH_TRY(advect(&s, status));
-    stage(&s, "advect");
-    collide(&s);
-    stage(&s, "collide");
-    return isfinite(report->max_speed) ? RH_OK : rh_fail(status, RH_NUMERIC, "a particle's velocity is not a number after this step");
-}
-
-// --- the method's table -------------------------------------------------------------------------------------------
 static rh_code liquid_create(const void *params, const rh_surroundings *around, rh_points *points, void **self, rh_status *status)
 {
     (void)around;
-    RH_TRY(rh_points_add(points, "P", RH_POINT_VEC3F, status));
-    RH_TRY(rh_points_add(points, "v", RH_POINT_VEC3F, status));
-    RH_TRY(rh_points_add(points, "id", RH_POINT_I64, status));
-    liquid *me = rh_alloc_zero(sizeof *me, "liquid", status);
+    rh_incompressible *me = rh_alloc_zero(sizeof *me, "liquid", status);
     if (!me) return RH_MEMORY;
-    me->params = *(const rh_liquid_params *)params;
-    rh_arena_init(&me->arena, "liquid.step");
     *self = me;
-    if (me->params.pressure) RH_TRY(rh_points_add(points, "pressure", RH_POINT_F32, status));
-    if (me->params.transfer != RH_TRANSFER_APIC) return RH_OK;
-    RH_TRY(rh_points_add(points, "C", RH_POINT_MAT3F, status));
-    rh_points_find(points, "C")->transient = true;
-    return RH_OK;
+    rh_incompressible_options options = ((const rh_liquid_params *)params)->flow;
+    options.method = "liquid";
+    return rh_incompressible_create(&options, points, me, status);
 }
 
 static void liquid_destroy(void *self)
 {
-    liquid *me = self;
-    if (!me) return;
-    rh_arena_free(&me->arena);
-    rh_cut_cache_free(&me->cut);
-    rh_free(me);
+    if (!self) return;
+    rh_incompressible_free(self);
+    rh_free(self);
 }
 
 static double liquid_max_step(void *self, const rh_surroundings *around, const rh_points *points)
 {
-    return rh_pace_max_step(((liquid *)self)->params.cfl, around, points);
+    return rh_pace_max_step(((rh_incompressible *)self)->options.cfl, around, points);
 }
 
-static int liquid_per_cell_axis(const void *params) { return (int)((const rh_liquid_params *)params)->particles_per_axis; }
+static rh_code liquid_step(void *self, const rh_surroundings *around, double dt, rh_points *points, rh_step_report *report, rh_status *status)
+{
+    return rh_incompressible_step(self, around, dt, points, report, status);
+}
 
-static double liquid_density(const void *params) { return ((const rh_liquid_params *)params)->density; }
+static int liquid_per_cell_axis(const void *params) { return (int)((const rh_liquid_params *)params)->flow.particles_per_axis; }
+
+static double liquid_density(const void *params) { return ((const rh_liquid_params *)params)->flow.density; }
 
 static int64_t liquid_predict_bytes(const void *params, int dimension, int64_t particles, int64_t tiles)
 {
-    const rh_liquid_params *p = params;
-    int64_t cells = dimension == 3 ? 512 : 64;
-    bool apic = p->transfer == RH_TRANSFER_APIC;
-    int64_t per_particle = 12 + 12 + 8 + (apic ? 36 + 36 : 12) + (p->pressure ? 4 : 0);  // P, v, id, C; the spare block
-    int64_t per_cell = 4 + 4 + 4 + dimension * (2 * 4 + 2) + 24 + 10;  // first, phi, numbers; faces twice and their marks; solver and solids, where they are
-    int64_t grid = tiles * (cells * per_cell + 256), sort = 12 * particles;
-    return particles * per_particle + (grid > sort ? grid : sort);
+    return rh_incompressible_predict_bytes(&((const rh_liquid_params *)params)->flow, dimension, particles, tiles);
 }
 
 const rh_physics rh_liquid = {"liquid", &rh_liquid_table, liquid_create, liquid_destroy, liquid_max_step, liquid_step,

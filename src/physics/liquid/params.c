@@ -7,10 +7,10 @@
 static const char *const transfers[] = {"flip", "pic", "apic", NULL};
 static const char *const advections[] = {"rk2", "rk3", NULL};
 
-#define AT(field) offsetof(rh_liquid_params, field)
+#define AT(field) offsetof(rh_liquid_params, flow.field)
 static const rh_param rows[] = {
     {"density", RH_PARAM_FLOAT, AT(density), "kg/m^3", "1000", 1e-3, 1e5, .help = "mass per volume; decides pressure, not motion, of a single liquid"},
-    {"surface_tension", RH_PARAM_FLOAT, AT(surface_tension), "N/m", "0", 0, 0, .help = "not available yet: must be 0"},
+    {"surface_tension", RH_PARAM_FLOAT, offsetof(rh_liquid_params, surface_tension), "N/m", "0", 0, 0, .help = "not available yet: must be 0"},
     {"transfer", RH_PARAM_CHOICE, AT(transfer), "", "flip", .choices = transfers,
      .help = "how velocity moves between particles and grid: flip (lively), pic (damped), apic (smooth, keeps rotation)"},
     {"flip", RH_PARAM_FLOAT, AT(flip), "", "0.97", 0, 1, .help = "share of FLIP in the FLIP/PIC blend of transfer: flip; 1 is pure FLIP"},

@@ -10,7 +10,7 @@
 // Differences: walls are accounted for by the share of the weight function that lies in free space; near the free
 // surface only crowding counts (a starved cell there is just surface); half of the error is taken away in each step,
 // which is enough and keeps the surface of resting liquid calm.
-#include "physics/liquid/volume.h"
+#include "physics/volume.h"
 
 #include <math.h>
 #include "base/random.h"

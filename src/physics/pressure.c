@@ -14,7 +14,7 @@
 // squeezed are taken back, until nothing changes (M. Hintermueller, K. Ito, K. Kunisch, SIAM J. Optim. 13, 2003).
 //
 // All loops go by rows of eight cells, the neighbours of a row being rows too (grid/rows.h).
-#include "physics/liquid/pressure.h"
+#include "physics/pressure.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 //
 // Keeps particles from clumping, so that the liquid's volume does not drift.
 #pragma once
-#include "physics/liquid/pressure.h"
+#include "physics/pressure.h"
 
 // Displacement (m, at faces) that takes excess particles out of crowded cells and into starved ones. `count` is the
 // weight of particles around each cell's centre (rh_particles_to_grid; tiles apart), `per_cell` that of a full cell. known[] as after rh_pressure_project.

@@ -42,6 +42,9 @@ static const struct {
     {"predict", .particle = POSITION, .value = 3 * FACES + 2 * VALUE + FACES, .cell = VALUE},
     // Velocities in, right-hand side out; the solve; velocities in and out with the pressure.
     {"pressure", .cell = FACES + VALUE + VALUE + 2 * FACES, .cell_iteration = iteration},
+    // Sand: masses and strengths out and in, marks of known faces in; of cells, pressure in, velocities in, and in and out for each of the eight portions of
+    // friction where cells yield (counted for all), once more for groups.
+    {"friction", .value = 4 * VALUE + 3, .cell = VALUE + FACES + 8 * 2 * FACES + 2 * FACES},
     // Velocities in and out.
     {"extend", .value = 2 * FACES},
     // Numbers in, displacement out; at least one iteration of its solve, whose true count a step does not report.

@@ -255,7 +255,7 @@ static void collide(step *s)
 {
     rh_obstacles_place(s->around->obstacles, s->around->time + (double)s->dt, 0);
     // A tenth of the spacing: near enough not to thin the liquid at walls, far enough that rounding cannot put it inside.
-    rh_collision collision = {.gap = 0.1 * (double)spacing(s), .stop = true};
+    rh_collision collision = {.gap = 0.1 * (double)spacing(s), .stop = true, .friction = s->params->friction};
     rh_walls_collide(&s->tiles, &s->cut, s->around->obstacles, &collision, s->positions, s->velocities);
 }
 

@@ -40,6 +40,7 @@ typedef struct rh_incompressible_options {
     double volume_tolerance; // relative residual of the correction's solve
     bool pressure;           // give particles the attribute "pressure" (Pa): what each felt during the last step
     // What the method itself adds.
+    bool friction;           // walls rub particles that hit them
     const char *method;      // its name, for messages; lives as long as the step
     const char *stage;       // the hook's name in reports; NULL without one
     rh_code (*after_pressure)(const rh_incompressible_view *view, void *user, rh_status *status);  // NULL = nothing to do

@@ -78,6 +78,7 @@ typedef struct rh_physics {
     bool on_lattice;  // particles start exactly on the lattice; else jittered, and fitted to the surfaces of bodies
     // Bytes the method needs at its peak for so many particles and grid tiles, particles included (for `rheo check`).
     int64_t (*predict_bytes)(const void *params, int dimension, int64_t particles, int64_t tiles);
+    bool walls_separate;  // walls that let the material slide also let it go, whatever the scene says
 } rh_physics;
 
 extern const rh_physics *const rh_physics_methods[];        // NULL-terminated

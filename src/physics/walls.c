@@ -208,12 +208,17 @@ rh_code rh_walls_constrain(const rh_tiles *tiles, const rh_cut_cells *cut, const
 // --- particles ----------------------------------------------------------------------------------------------------
 enum { PUSHES = 10, HALVINGS = 12 };
 
-// Takes the part of the velocity into the wall away.
-static void stop(const rh_obstacles *obstacles, int which, rh_dvec3 x, rh_dvec3 normal, rh_vec3 *velocity)
+// Takes the part of the velocity into the wall away, and what friction takes with it.
+static void stop(const rh_obstacles *obstacles, int which, rh_dvec3 x, rh_dvec3 normal, bool friction, rh_vec3 *velocity)
 {
     rh_dvec3 v = rh_d3_from(*velocity), wall = rh_obstacles_velocity(obstacles, which, x);
     double into = rh_d3_dot(rh_d3_sub(v, wall), normal);
-    if (into < 0) *velocity = rh_v3_from(rh_d3_sub(v, rh_d3_scale(normal, into)));
+    if (into >= 0) return;
+    v = rh_d3_sub(v, rh_d3_scale(normal, into));
+    rh_dvec3 along = rh_d3_sub(rh_d3_sub(v, wall), rh_d3_scale(normal, rh_d3_dot(rh_d3_sub(v, wall), normal)));
+    double speed = friction ? rh_d3_length(along) : 0;
+    if (speed > 0) v = rh_d3_sub(v, rh_d3_scale(along, fmin(1, -into * obstacles->items[which].friction / speed)));
+    *velocity = rh_v3_from(v);
 }
 
 // Back along the way it came, to the last place that is free; stays when that is not free either.
@@ -241,7 +246,7 @@ static void collide(const rh_obstacles *obstacles, const rh_collision *c, int di
         if (dimension == 2) normal.z = 0;
         x = rh_d3_add(x, rh_d3_scale(normal, c->gap - distance));
         *position = rh_v3_from(x);
-        if (c->stop) stop(obstacles, which, x, normal, velocity);
+        if (c->stop) stop(obstacles, which, x, normal, c->friction, velocity);
     }
     if (c->before && rh_obstacles_distance(obstacles, rh_d3_from(*position), NULL) < 0) go_back(obstacles, first, rh_d3_from(c->before[p]), position);
 }

@@ -23,6 +23,7 @@ rh_code rh_walls_constrain(const rh_tiles *tiles, const rh_cut_cells *cut, const
 typedef struct rh_collision {
     double gap;  // m: how far from solids particles are kept
     bool stop;   // their velocity into the wall is taken away
+    bool friction;  // and of that along it the wall's coefficient times as much, down to rest (Coulomb); with `stop`
     const rh_vec3 *before;  // positions before they moved; may be NULL
 } rh_collision;
 

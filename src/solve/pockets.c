@@ -8,11 +8,10 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
-
-static const uint64_t WEST = 0x0101010101010101ull, SOUTH = 0xffull;
+#include "grid/flood.h"
 
 // Unknowns, links to the lower neighbours and cells that touch air, as bits.
-typedef struct layers { uint64_t unknown[RH_TILE], link[3][RH_TILE], air[RH_TILE]; } layers;
+typedef struct layers { uint64_t unknown[RH_TILE], air[RH_TILE]; rh_flood_links link; } layers;
 
 typedef struct piece {
     uint64_t bits[RH_TILE];
@@ -26,7 +25,7 @@ static void load_layers(const rh_poisson *a, int32_t n, layers *l)
     *l = (layers){0};
     if (a->block[n] == RH_PLAIN) {
         memset(l->unknown, 255, (size_t)a->layers * sizeof(uint64_t));
-        for (int axis = 0; axis < a->dimension; axis++) memset(l->link[axis], 255, (size_t)a->layers * sizeof(uint64_t));
+        for (int axis = 0; axis < a->dimension; axis++) memset(l->link.axis[axis], 255, (size_t)a->layers * sizeof(uint64_t));
         return;
     }
     memcpy(l->unknown, a->unknown + (int64_t)n * (a->cells / 8), (size_t)a->cells / 8);
@@ -38,52 +37,14 @@ static void load_layers(const rh_poisson *a, int32_t n, layers *l)
         int k = r >> 3, shift = 8 * (r & 7);
         l->air[k] |= (uint64_t)rh_i8_bits(rh_f8_load(excess + 8 * r) > zero) << shift;
         for (int axis = 0; axis < a->dimension; axis++)
-            l->link[axis][k] |= (uint64_t)rh_i8_bits(rh_f8_load(block + (axis + 1) * a->cells + 8 * r) > zero) << shift;
+            l->link.axis[axis][k] |= (uint64_t)rh_i8_bits(rh_f8_load(block + (axis + 1) * a->cells + 8 * r) > zero) << shift;
     }
-}
-
-// All cells joined with layer k's bits inside that layer, one step further.
-static inline uint64_t spread(const layers *l, int k, uint64_t g)
-{
-    uint64_t x = l->link[0][k] & ~WEST, y = l->link[1][k] & ~SOUTH;
-    g |= (g << 1) & x;
-    g |= (g & x) >> 1;
-    g |= (g << 8) & y;
-    return g | (g & y) >> 8;
-}
-
-static void flood(const layers *l, int count, uint64_t bits[RH_TILE])
-{
-    bool changed = true;
-    while (changed) {
-        changed = false;
-        for (int s = 0; s < 2 * count; s++) {  // up through the layers, then down
-            int k = s < count ? s : 2 * count - 1 - s;
-            uint64_t g = bits[k];
-            if (k > 0) g |= bits[k - 1] & l->link[2][k];
-            if (k + 1 < count) g |= bits[k + 1] & l->link[2][k + 1];
-            if (g) g = spread(l, k, g);
-            changed = changed || g != bits[k];
-            bits[k] = g;
-        }
-    }
-}
-
-// Bits of column `side` (0 or 7) of a layer, packed.
-static inline uint64_t column(uint64_t layer, int side) { return ((layer >> side & WEST) * 0x0102040810204080ull) >> 56; }
-
-static uint64_t face_bits(const uint64_t bits[RH_TILE], int axis, int layer_count, bool upper)
-{
-    if (axis == 2) return bits[upper ? layer_count - 1 : 0];
-    uint64_t out = 0;
-    for (int k = 0; k < layer_count; k++) out |= (axis == 0 ? column(bits[k], upper ? 7 : 0) : bits[k] >> (upper ? 56 : 0) & 255) << (8 * k);
-    return out;
 }
 
 static bool reaches_border(const rh_poisson *a, const uint64_t bits[RH_TILE])
 {
     for (int axis = 0; axis < a->dimension; axis++)
-        if (face_bits(bits, axis, a->layers, false) | face_bits(bits, axis, a->layers, true)) return true;
+        if (rh_flood_border(bits, axis, a->layers, false) | rh_flood_border(bits, axis, a->layers, true)) return true;
     return false;
 }
 
@@ -97,14 +58,14 @@ static int32_t tile_pieces(const rh_poisson *a, int32_t n, piece *out)
         while (l.unknown[first]) {
             piece p = {.tile = n, .parent = -1};
             p.bits[first] = l.unknown[first] & (~l.unknown[first] + 1);
-            flood(&l, a->layers, p.bits);
+            rh_flood(&l.link, a->layers, p.bits);
             for (int k = 0; k < a->layers; k++) {
                 l.unknown[k] &= ~p.bits[k];
                 p.air = p.air || (p.bits[k] & l.air[k]);
             }
             if (p.air && !reaches_border(a, p.bits)) continue;
             for (int axis = 0; out && axis < a->dimension; axis++)
-                p.faces[axis] = face_bits(p.bits, axis, a->layers, false) & face_bits(l.link[axis], axis, a->layers, false);
+                p.faces[axis] = rh_flood_border(p.bits, axis, a->layers, false) & rh_flood_border(l.link.axis[axis], axis, a->layers, false);
             if (out) out[count] = p;
             count++;
         }
@@ -134,7 +95,7 @@ static void join_all(const rh_poisson *a, const int32_t *start, piece *pieces)
             int32_t other = a->near[pieces[p].tile][2 * axis];
             if (other == a->count || !pieces[p].faces[axis]) continue;
             for (int32_t q = start[other]; q < start[other + 1]; q++)
-                if (pieces[p].faces[axis] & face_bits(pieces[q].bits, axis, a->layers, true)) join(pieces, p, q);
+                if (pieces[p].faces[axis] & rh_flood_border(pieces[q].bits, axis, a->layers, true)) join(pieces, p, q);
         }
 }
 

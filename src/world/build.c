@@ -74,6 +74,7 @@ static rh_code build_solids(const rh_scene *scene, rh_stage_set *stage, rh_statu
         all->count = i + 1;
         o->inside_out = solids[i].inside_out;
         o->wall = (rh_wall)solids[i].wall;
+        if (o->wall == RH_WALL_SLIP && rh_physics_methods[scene->physics.kind]->walls_separate) o->wall = RH_WALL_SEPARATE;
         o->friction = solids[i].friction;
         o->motion = solids[i].motion;
         RH_TRY(make_shape(scene, &solids[i].shape, &o->shape, status));

@@ -457,4 +457,4 @@ static int64_t splash_predict_bytes(const void *params, int dimension, int64_t p
 }
 
 const rh_physics rh_splash = {"splash", &rh_splash_table, splash_create, splash_destroy, splash_max_step, splash_step,
-                              splash_per_cell_axis, splash_density, true, splash_predict_bytes};
+                              splash_per_cell_axis, splash_density, true, splash_predict_bytes, false};

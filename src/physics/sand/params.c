@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// The parameters of sand.
+#include "physics/sand/sand.h"
+
+static const char *const models[] = {"incompressible", NULL};
+
+#define AT(field) offsetof(rh_sand_params, field)
+static const rh_param rows[] = {
+    {"model", RH_PARAM_CHOICE, AT(model), "", "incompressible", .choices = models,
+     .help = "incompressible: after Zhu and Bridson, a liquid's pressure with friction after it"},
+    {"friction_angle", RH_PARAM_FLOAT, AT(friction_angle), "degrees", "30", 0, 80, .help = "of internal friction: steeper piles for larger ones"},
+    {"cohesion", RH_PARAM_FLOAT, AT(cohesion), "Pa", "0", 0, 1e6, .help = "shear stress that sand bears without pressure: damp sand"},
+    {"cohesion_cells", RH_PARAM_FLOAT, AT(cohesion_cells), "cells", "0.1", 0, 10,
+     .help = "more cohesion, against creep of resting piles: the weight of so many cells of sand; vanishes with the cell size"},
+    {"density", RH_PARAM_FLOAT, AT(flow.density), "kg/m^3", "1600", 1e-3, 1e5, .help = "mass per volume as it lies; decides pressure, and what cohesion does"},
+    {"flip", RH_PARAM_FLOAT, AT(flow.flip), "", "0", 0, 1, .help = "share of FLIP in the FLIP/PIC blend; 0 is pure PIC, as suits sand"},
+    {"cfl", RH_PARAM_FLOAT, AT(flow.cfl), "cells", "1", 0.1, 5, .help = "farthest travel in one time step of all but the fastest ten-thousandth of the particles"},
+    {"particles_per_axis", RH_PARAM_INT, AT(flow.particles_per_axis), "", "2", 1, 4, .help = "particles per cell and axis: 2 gives 8 a cell in 3D, 4 in 2D"},
+    {"tolerance", RH_PARAM_FLOAT, AT(flow.tolerance), "", "1e-6", 1e-10, 0.1, .help = "relative residual at which the pressure solve stops"},
+    {"max_iterations", RH_PARAM_INT, AT(flow.max_iterations), "", "1000", 1, 100000, .help = "of the pressure solve; reaching it stops the run"},
+    {"volume_correction", RH_PARAM_BOOL, AT(flow.volume_correction), "", "true", .help = "moves particles apart where they clump, so that volume does not drift"},
+    {"volume_tolerance", RH_PARAM_FLOAT, AT(flow.volume_tolerance), "", "1e-3", 1e-10, 0.5, .help = "relative residual of the volume correction's solve"},
+    {"pressure", RH_PARAM_BOOL, AT(flow.pressure), "", "false", .help = "gives particles the attribute pressure (Pa, against air): what each felt during the last step"},
+};
+
+const rh_param_table rh_sand_table = {
+    "sand",
+    "Dry sand: holds its shape where friction can, and flows where it cannot.",
+    rows, RH_PARAM_COUNT(rows), sizeof(rh_sand_params), NULL};

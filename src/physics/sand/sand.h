@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Dry sand. docs/theory/sand.md tells the models; sand.c is the friction of a step in reading order.
+#pragma once
+#include "physics/incompressible.h"
+
+typedef enum rh_sand_model { RH_SAND_INCOMPRESSIBLE } rh_sand_model;
+
+typedef struct rh_sand_params {
+    rh_incompressible_options flow;
+    int model;               // rh_sand_model
+    double friction_angle;   // degrees
+    double cohesion;         // Pa
+    double cohesion_cells;   // more cohesion: the weight of so many cells of sand on their ground
+} rh_sand_params;
+
+extern const rh_param_table rh_sand_table;
+extern const rh_physics rh_sand;

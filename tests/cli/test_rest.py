@@ -40,9 +40,9 @@ class Rest(Case):
 
     def test_every_method(self):
         """Frame 1 has rest = P; afterwards every particle keeps it, wherever it goes."""
-        for base in ("tiny3d.yaml", "tiny_splash.yaml"):
-            with self.subTest(base=base):
-                self.run_ply("a", "--force", "--frames", "1-5", "--set", "emitters=[]", base=base)
+        for base, more in (("tiny3d.yaml", []), ("tiny_splash.yaml", []), ("tiny3d.yaml", ["--set", "physics={sand: {}}"])):
+            with self.subTest(base=base, more=more):
+                self.run_ply("a", "--force", "--frames", "1-5", "--set", "emitters=[]", *more, base=base)
                 first, last = (vertices(self.folder / f"a/points/points.{frame:04d}.ply") for frame in (1, 5))
                 began = {v["id"]: (v["x"], v["y"], v["z"]) for v in first}
                 self.assertTrue(all(rest_of(v) == began[v["id"]] for v in first))

@@ -47,6 +47,7 @@ typedef struct step {
     float **count;   // particles around each cell's centre, tiles apart: those with liquid; NULL without volume correction
     uint8_t *reached[3];  // bits of faces that particles reach, a byte per row
     uint8_t *known[3];
+    uint8_t *held;   // as in the view; NULL without a hook
     rh_pressure pressure;
     rh_step_report *report;
     double clock;
@@ -235,7 +236,7 @@ static rh_code correct_volume(step *s, rh_status *status)
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < tiles->count; t++)
         for (int a = 0; a < tiles->dimension; a++) memset(s->spare.axis[a] + (int64_t)t * tiles->cells, 0, (size_t)tiles->cells * sizeof(float));
-    RH_TRY(rh_volume_correction(&s->pressure, (const float *const *)s->count, per_cell(s), s->params->volume_tolerance, (int)s->params->max_iterations,
+    RH_TRY(rh_volume_correction(&s->pressure, (const float *const *)s->count, s->held, per_cell(s), s->params->volume_tolerance, (int)s->params->max_iterations,
                                 s->spare, s->known, s->arena, &solve, status));
     return extend(s, s->spare, LIQUID_FACES, NULL, status);
 }
@@ -247,7 +248,7 @@ static rh_code advect(step *s, rh_status *status)
     if (s->params->volume_correction) way.shift = s->spare;
     RH_TRY(rh_particles_advect(&s->tiles, &way, s->velocities, s->positions, s->arena, status));
     if (s->params->volume_correction)
-        rh_volume_scatter(&s->tiles, per_cell(s), s->around->seed, s->around->step, rh_points_data(s->points, "id", RH_POINT_I64), s->positions);
+        rh_volume_scatter(&s->tiles, s->held, per_cell(s), s->around->seed, s->around->step, rh_points_data(s->points, "id", RH_POINT_I64), s->positions);
     return RH_OK;
 }
 
@@ -264,8 +265,10 @@ static rh_code after_pressure(step *s, rh_status *status)
 {
     const rh_incompressible_options *o = s->params;
     if (!o->after_pressure) return RH_OK;
+    s->held = rh_arena_take_zero(s->arena, (size_t)rh_tiles_values(&s->tiles) / 8 + 1, status);
+    if (!s->held) return RH_MEMORY;
     rh_incompressible_view view = {.around = s->around, .tiles = &s->tiles, .cut = &s->cut, .surface = &s->surface, .pressure = &s->pressure,
-                                   .velocity = s->velocity, .known = s->known, .dt = s->dt, .kick = s->kick, .arena = s->arena, .points = s->points};
+                                   .velocity = s->velocity, .known = s->known, .dt = s->dt, .kick = s->kick, .held = s->held, .arena = s->arena, .points = s->points};
     rh_arena_mark mark = rh_arena_save(s->arena);
     RH_TRY(o->after_pressure(&view, o->user, status));
     rh_arena_restore(s->arena, mark);

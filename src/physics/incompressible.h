@@ -22,6 +22,7 @@ typedef struct rh_incompressible_view {
     rh_faces velocity;            // m/s, just projected; to be changed on known faces only
     uint8_t *const *known;        // per axis: 1 on faces that got a projected velocity
     float dt, kick;               // s: length of the step; how long forces acted in it (physics/step.h)
+    uint8_t *held;                // per row of eight cells, all 0: to be set for cells that the volume correction shall leave alone
     rh_arena *arena;
     rh_points *points;            // sorted by the tiles
 } rh_incompressible_view;

@@ -33,21 +33,33 @@ static inline rh_f8 excess(rh_f8 count, float per_cell, rh_f8 share, rh_f8 phi)
     return rh_f8_select(quiet, zero, wanted);
 }
 
-static void excess_tile(const rh_pressure *pressure, int32_t n, const float *const *count, float per_cell, float *b)
+static void excess_tile(const rh_pressure *pressure, int32_t n, const float *const *count, const uint8_t *held, float per_cell, float *b)
 {
     const rh_tiles *tiles = pressure->tiles;
     int32_t t = pressure->layout.listed[n];
     int64_t from = (int64_t)t * tiles->cells, to = (int64_t)n * tiles->cells;
     const float *shares = pressure->cut->share[t];
     for (int c = 0; c < tiles->cells; c += 8) {
-        rh_i8 unknown = rh_i8_from_bits(pressure->layout.unknown[(from + c) / 8]);
+        int row = pressure->layout.unknown[(from + c) / 8];
+        rh_i8 asks = rh_i8_from_bits(held ? row & ~held[(from + c) / 8] : row);
         rh_f8 phi = rh_f8_load(pressure->surface->phi + from + c) * tiles->inverse_h;
         rh_f8 found = excess(rh_f8_load(count[t] + c), per_cell, rh_f8_load(shares + c), phi);
-        rh_f8_store(b + to + c, (rh_f8)((rh_i8)found & unknown));
+        rh_f8_store(b + to + c, (rh_f8)((rh_i8)found & asks));
     }
 }
 
-rh_code rh_volume_correction(rh_pressure *pressure, const float *const *count, float per_cell, double tolerance, int max_iterations,
+// Faces of held cells stay where they are.
+static void hold_faces(const rh_tiles *tiles, const uint8_t *held, int32_t t, rh_faces shift)
+{
+    rh_bit_rows bits = rh_bit_rows_of(tiles, held, t);
+    for (int a = 0; a < tiles->dimension; a++)
+        for (int r = 0; r < tiles->cells / 8; r++) {
+            float *row = shift.axis[a] + (int64_t)t * tiles->cells + 8 * r;
+            rh_f8_store(row, rh_f8_masked(rh_f8_load(row), ~(bits.here[r] | rh_bits_row_below(&bits, a, r))));
+        }
+}
+
+rh_code rh_volume_correction(rh_pressure *pressure, const float *const *count, const uint8_t *held, float per_cell, double tolerance, int max_iterations,
                              rh_faces shift, uint8_t *const known[3], rh_arena *arena, rh_cg_report *report, rh_status *status)
 {
     const rh_tiles *tiles = pressure->tiles;
@@ -56,25 +68,27 @@ rh_code rh_volume_correction(rh_pressure *pressure, const float *const *count, f
     float *b = rh_poisson_vector(m, arena, status);
     if (!b) return RH_MEMORY;
 #pragma omp parallel for schedule(dynamic, 4)
-    for (int32_t n = 0; n < m->count; n++) excess_tile(pressure, n, count, per_cell, b);
+    for (int32_t n = 0; n < m->count; n++) excess_tile(pressure, n, count, held, per_cell, b);
     RH_TRY(rh_pressure_solve(pressure, b, tolerance, max_iterations, arena, report, status));
     rh_arena_restore(arena, mark);
 
     rh_pressure_subtract_gradient(pressure, shift, known);
 #pragma omp parallel for schedule(static)
-    for (int32_t t = 0; t < tiles->count; t++)
+    for (int32_t t = 0; t < tiles->count; t++) {
         for (int a = 0; a < tiles->dimension; a++)
             for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c++)
                 shift.axis[a][c] = rh_clamp(shift.axis[a][c], -0.5f, 0.5f) * tiles->h;
+        if (held) hold_faces(tiles, held, t, shift);
+    }
     return RH_OK;
 }
 
-void rh_volume_scatter(const rh_tiles *tiles, float per_cell, uint64_t seed, int64_t step, const int64_t *ids, rh_vec3 *positions)
+void rh_volume_scatter(const rh_tiles *tiles, const uint8_t *held, float per_cell, uint64_t seed, int64_t step, const int64_t *ids, rh_vec3 *positions)
 {
 #pragma omp parallel for schedule(dynamic, 8)
     for (int32_t t = 0; t < tiles->count; t++)
         for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c++) {
-            if ((float)(tiles->first[c + 1] - tiles->first[c]) <= 2 * per_cell) continue;
+            if ((float)(tiles->first[c + 1] - tiles->first[c]) <= 2 * per_cell || (held && held[c >> 3] >> (c & 7) & 1)) continue;
             for (uint32_t p = tiles->first[c]; p < tiles->first[c + 1]; p++)
                 for (int a = 0; a < tiles->dimension; a++)
                     (&positions[p].x)[a] += 0.5f * tiles->h * (rh_random(seed, (uint64_t)ids[p], (uint32_t)step, (uint32_t)a) - 0.5f);

@@ -52,6 +52,11 @@ static const golden scenes[] = {
                        "forces:\n - {force: {explosion: {center: [0.4, 0.1, 0.2], strength: 0.05, radius: 0.3, max_speed: 5, at: 0.1}}}\n", 0},
     {"splash_bilateral", "rheo: 1\ncell: 0.05\nframes: {last: 8}\nphysics: {splash: {incompressibility: bilateral, particles_per_axis: 2}}\n" WATER TANK
                          " - {shape: {sphere: {center: [0.55, 0.05, 0.2], radius: 0.12}}}\n", 0},
+    {"sand_column", "rheo: 1\ncell: 0.05\nframes: {last: 8}\nphysics: {sand: {model: incompressible}}\nbodies:\n - {shape: {box: {min: [0.25, 0, 0.1], max: [0.5, 0.6, 0.3]}}}\n" TANK
+                    " - {friction: 0.2, shape: {sphere: {center: [0.6, 0.05, 0.2], radius: 0.12}}}\n", 0},
+    {"sand_moving", "rheo: 1\ncell: 0.02\ndimension: 2\nframes: {last: 12}\nphysics: {sand: {model: incompressible, friction_angle: 40, flip: 0.3, cohesion: 20, pressure: true}}\n" WATER TANK
+                    " - {friction: 1, shape: {box: {min: [0.35, -0.1, 0.1], max: [0.45, 0.6, 0.3]}}, motion: {interpolation: smooth, pivot: [0.4, 0.2, 0.2], "
+                    "keys: [{time: 0}, {time: 0.25, translate: [-0.15, 0, 0], rotate: [0, 0, 20]}, {time: 0.5}]}}\n", 0},
 #ifndef RHEO_NO_LANG
     // Every moment, all types of attributes, groups, deletion, neighbours and random numbers.
     {"expressions", "rheo: 1\ncell: 0.04\nframes: {last: 8}\nphysics: {liquid: {}}\n"

@@ -8,16 +8,7 @@
 #include <string.h>
 #include "grid/flood.h"
 
-static const int NEAR_STEP[3] = {1, 3, 9}, CELL_STEP[3] = {1, 8, 64};
-
-// The cell above along an axis, -1 where there is no tile.
-static inline int64_t above(const rh_tiles *tiles, int32_t t, int c, int axis)
-{
-    int edge = axis == 0 ? c & 7 : axis == 1 ? c >> 3 & 7 : c >> 6;
-    if (edge < 7) return (int64_t)t * tiles->cells + c + CELL_STEP[axis];
-    int32_t other = tiles->near[t][RH_HERE + NEAR_STEP[axis]];
-    return other < 0 ? -1 : (int64_t)other * tiles->cells + c - 7 * CELL_STEP[axis];
-}
+static const int NEAR_STEP[3] = {1, 3, 9};
 
 // --- connected cells ----------------------------------------------------------------------------------------------------
 static void load_tile(const rh_sand_cells *cells, const rh_incompressible_view *view, int32_t t, uint64_t bits[RH_TILE], rh_flood_links *links)
@@ -147,10 +138,10 @@ typedef struct visit {
     int32_t group;
 } visit;
 
-static void visit_face(const visit *v, int axis, int64_t face, rh_dvec3 place, double mass)
+static void visit_face(const visit *v, int axis, int64_t face, rh_dvec3 place)
 {
     float *u = v->view->velocity.axis[axis] + face;
-    if (v->sums) rh_rigid_add(v->sums, axis, place, mass, (double)*u);
+    if (v->sums) rh_rigid_add(v->sums, axis, place, (double)rh_sand_face_mass(v->cells, v->view, face, axis), (double)*u);
     else {
         rh_dvec3 moves = rh_rigid_velocity(v->body, place);
         *u = (float)(&moves.x)[axis];
@@ -163,13 +154,12 @@ static void visit_cell(const visit *v, int32_t t, int c)
     const rh_tiles *tiles = v->view->tiles;
     rh_dvec3 center = rh_sand_group_place(v->groups, tiles, v->group, t, c);
     for (int a = 0; a < tiles->dimension; a++) {
-        int64_t low = (int64_t)t * tiles->cells + c, high = above(tiles, t, c, a);
+        int64_t low = (int64_t)t * tiles->cells + c, high = rh_sand_cell_above(tiles, low, a);
         rh_dvec3 place = center;
         (&place.x)[a] -= 0.5;
-        if (v->view->known[a][low]) visit_face(v, a, low, place, (double)rh_sand_face_mass(v->cells, tiles, t, c, a));
+        if (v->view->known[a][low]) visit_face(v, a, low, place);
         (&place.x)[a] += 1;
-        if (high < 0 || !v->view->known[a][high] || rh_sand_cell_holds(v->cells, high)) continue;
-        visit_face(v, a, high, place, (double)(0.5f * (v->cells->mass[low] + v->cells->mass[high])));
+        if (high >= 0 && v->view->known[a][high] && !rh_sand_cell_holds(v->cells, high)) visit_face(v, a, high, place);
     }
 }
 

@@ -3,7 +3,7 @@
 //
 // Velocities on faces, projected onto rigid motions.
 //
-// A face carries one component of velocity and the mass of the sand around it, half of each of its two cells (of whatever group, or none), so that
+// A face carries one component of velocity and its share of the mass of the sand on both sides (of whatever group, or none; yield.h), so that
 // the sum of m u over faces is all momentum and the sum of x cross m u all angular momentum. A rigid motion (v, omega) has on a face of axis a the velocity
 // (v + omega x r)_a. The projection is the nearest rigid motion in the norm of the masses; that it leaves both sums as they were
 // is the same statement. Places are in cells from the body's own origin, velocities of rotation per cell; all in double.

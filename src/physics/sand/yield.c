@@ -70,18 +70,13 @@ rh_code rh_sand_yield(rh_sand_cells *cells, const rh_incompressible_view *view, 
     return RH_OK;
 }
 
-static inline float below(const rh_tiles *tiles, const float *field, int32_t t, int c, int axis)
+float rh_sand_face_mass(const rh_sand_cells *cells, const rh_incompressible_view *view, int64_t face, int axis)
 {
-    static const int near_step[3] = {1, 3, 9}, cell_step[3] = {1, 8, 64};
-    int edge = axis == 0 ? c & 7 : axis == 1 ? c >> 3 & 7 : c >> 6;
-    if (edge) return field[(int64_t)t * tiles->cells + c - cell_step[axis]];
-    int32_t other = tiles->near[t][RH_HERE - near_step[axis]];
-    return other < 0 ? 0 : field[(int64_t)other * tiles->cells + c + 7 * cell_step[axis]];
-}
-
-float rh_sand_face_mass(const rh_sand_cells *cells, const rh_tiles *tiles, int32_t t, int c, int axis)
-{
-    return 0.5f * (cells->mass[(int64_t)t * tiles->cells + c] + below(tiles, cells->mass, t, c, axis));
+    const rh_tiles *tiles = view->tiles;
+    const uint8_t *known = view->known[axis];
+    int64_t low = rh_sand_cell_below(tiles, face, axis), high = rh_sand_cell_above(tiles, face, axis);
+    float above = cells->mass[face] * (high >= 0 && known[high] ? 0.5f : 1);
+    return low < 0 ? above : above + cells->mass[low] * (known[low] ? 0.5f : 1);
 }
 
 // --- friction of cells that yield ---------------------------------------------------------------------------------------
@@ -135,7 +130,7 @@ static void slide_tile(const rh_sand_cells *cells, const rh_incompressible_view 
         for (int c = 0; c < tiles->cells; c++) {
             int at = rh_block_index(tiles, RH_STRAIN_HALO, c & 7, c >> 3 & 7, c >> 6);
             if (s.push[a][at] == 0) continue;
-            to.axis[a][base + c] += s.push[a][at] / (0.5f * (s.mass[at] + s.mass[at - s.block.step[a]]));
+            to.axis[a][base + c] += s.push[a][at] / rh_sand_face_mass(cells, view, base + c, a);
         }
 }
 

@@ -24,8 +24,8 @@ typedef struct app_arguments {
     int64_t port;         // 0 = a free one
     app_range frames;
     app_size size;        // 0 x 0 = not given
-    const char *camera, *what, *attribute, *material;  // of render
-    int64_t samples, depth;
+    const char *camera, *what, *attribute, *range, *palette, *material;  // of render
+    int64_t samples, depth, bands;
     bool film, quick;
     const char *file, *group, *create_missing, *iterate;  // of ax
     int64_t budget, max_errors;

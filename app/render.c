@@ -20,6 +20,7 @@
 #include "view/picture.h"
 #include "view/preview.h"
 #include "view/rays.h"
+#include "view/values.h"
 #include "world/surfacing.h"
 
 typedef enum what { AS_THERE, SURFACE, POINTS, BOTH } what;
@@ -34,7 +35,8 @@ typedef struct job {
     rh_lang_cache *programs;  // of the scene's section `surface`; NULL when it has none
     int width, height;
     rh_dbox box;         // y up
-    double low, high;    // of the colours
+    rh_value_range particles, paint;  // of the colours
+    float *values;       // of a quick picture's particles
     bool quick;          // no paths are traced
     rh_preview_options preview;
     rh_picture *picture;
@@ -48,6 +50,7 @@ typedef struct frame_data {
     int64_t number;
     rh_points points;
     rh_ply_surface surface;
+    rh_points vertices;      // what those of the surface carry, when something paints it
     bool has_points, has_surface, z_up;
     bool will_have_surface;  // can be made of the points
     double time;
@@ -58,8 +61,34 @@ typedef struct frame_data {
 static void frame_free(frame_data *data)
 {
     rh_points_free(&data->points);
+    rh_points_free(&data->vertices);
     rh_ply_surface_free(&data->surface);
     *data = (frame_data){0};
+}
+
+static bool paints(const job *j) { return !rh_values_none(j->scene.look.paint.attribute); }
+
+// Positions and channels of a skin as a set of points, as its file would read: "vel" is v.
+static rh_code take_channels(const rh_skin *skin, rh_points *out, rh_status *status)
+{
+    RH_TRY(rh_points_resize(out, skin->vertex_count, status));
+    RH_TRY(rh_points_add(out, "P", RH_POINT_VEC3F, status));
+    if (skin->vertex_count) memcpy(rh_points_data(out, "P", RH_POINT_VEC3F), skin->position, (size_t)skin->vertex_count * sizeof *skin->position);
+    for (int c = 0; c < skin->channel_count; c++) {
+        const rh_band_channel *channel = &skin->channels[c];
+        const char *name = strcmp(channel->name, "vel") == 0 ? "v" : channel->name;
+        RH_TRY(rh_points_add(out, name, channel->type, status));
+        if (skin->vertex_count) memcpy(rh_points_data(out, name, channel->type), channel->data, (size_t)skin->vertex_count * rh_point_type_size(channel->type));
+    }
+    return RH_OK;
+}
+
+static void turn_vectors(rh_points *points)  // as files of runs with z up are
+{
+    for (int a = 0; a < points->attribute_count; a++) {
+        rh_vec3 *v = points->attributes[a].data;
+        for (int64_t i = 0; points->attributes[a].type == RH_POINT_VEC3F && i < points->count; i++) v[i] = rh_v3(v[i].x, -v[i].z, v[i].y);
+    }
 }
 
 // Quads are cut in two; arrays change hands.
@@ -90,7 +119,9 @@ static rh_code make_surface(const job *j, const char *points, frame_data *data, 
 {
     rh_skin skin;
     RH_TRY(rh_surface_skin(&j->scene.surface, points, j->programs, &skin, NULL, status));
-    rh_code code = take_skin(&skin, data->z_up, &data->surface, status);
+    rh_code code = paints(j) ? take_channels(&skin, &data->vertices, status) : RH_OK;
+    if (code == RH_OK && data->z_up) turn_vectors(&data->vertices);
+    if (code == RH_OK) code = take_skin(&skin, data->z_up, &data->surface, status);
     rh_skin_free(&skin);
     data->has_surface = code == RH_OK;
     return code;
@@ -105,7 +136,7 @@ static rh_code obtain_surface(const job *j, bool probe, frame_data *data, rh_sta
     if (rh_file_exists(path)) {
         RH_TRY(rh_ply_read_surface(path, &data->surface, status));
         data->has_surface = true;
-        return RH_OK;
+        return paints(j) ? rh_ply_read_points(path, &data->vertices, NULL, status) : RH_OK;
     }
     RH_TRY(app_frame_path(path, j->points, "points", data->number, ".vdb", status));
     data->will_have_surface = rh_file_exists(path);
@@ -143,6 +174,7 @@ static rh_code read_frame(const job *j, int64_t number, bool probe, frame_data *
     double since = (double)(number - j->scene.frames.first);
     *data = (frame_data){.number = number, .z_up = j->scene.output.up == RH_UP_Z, .time = since / j->scene.frames.fps};
     rh_points_init(&data->points);
+    rh_points_init(&data->vertices);
     rh_code code = read_parts(j, probe, data, status);
     if (code != RH_OK) frame_free(data);
     return code;
@@ -154,20 +186,40 @@ static void grow_box(job *j, const frame_data *data)
 {
     const rh_attribute *position = data->has_points ? rh_points_find(&data->points, "P") : NULL;
     if (position && position->type == RH_POINT_VEC3F)
-        rh_picture_bounds(position->data, position->uniform ? 1 : data->points.count, 0.0005, data->z_up, &j->box);
-    if (data->has_surface) rh_picture_bounds(data->surface.mesh.vertices, data->surface.mesh.vertex_count, 0, data->z_up, &j->box);
+        rh_values_bounds(position->data, position->uniform ? 1 : data->points.count, 0.0005, data->z_up, &j->box);
+    if (data->has_surface) rh_values_bounds(data->surface.mesh.vertices, data->surface.mesh.vertex_count, 0, data->z_up, &j->box);
 }
 
 // Points of other programs may have no velocity: they get one colour, unless somebody asked for an attribute by name.
 static bool has_values(const job *j, const rh_points *points)
 {
-    return strcmp(rh_picture_attribute(&j->scene), "speed") != 0 || j->arguments->attribute || rh_points_find(points, "v");
+    const char *attribute = j->scene.look.particles.paint.attribute;
+    if (rh_values_none(attribute)) return false;
+    return strcmp(attribute, "speed") != 0 || j->arguments->attribute || rh_points_find(points, "v");
+}
+
+// What colours the surface spans: by the vertices of its file, or by the points it will be made of.
+static rh_code widen_paint(job *j, const frame_data *data, rh_status *status)
+{
+    const char *attribute = j->scene.look.paint.attribute;
+    const rh_points *points = data->has_surface ? &data->vertices : &data->points;
+    if (!paints(j) || j->quick || j->what == POINTS || points->count == 0) return RH_OK;
+    return rh_values_range(points, attribute, data->z_up, &j->paint.low, &j->paint.high, status);
+}
+
+static rh_code widen(job *j, const frame_data *data, rh_status *status)
+{
+    grow_box(j, data);
+    RH_TRY(widen_paint(j, data, status));
+    if (!data->has_points || data->points.count == 0 || !has_values(j, &data->points)) return RH_OK;
+    if (j->what == SURFACE) return RH_OK;  // the points are there for the box
+    return rh_values_range(&data->points, j->scene.look.particles.paint.attribute, data->z_up, &j->particles.low, &j->particles.high, status);
 }
 
 // The camera sees what first, middle and last frame cover; colours span their values.
 static rh_code look_ahead(job *j, rh_picture_options *o, rh_status *status)
 {
-    const rh_particle_look *particles = &j->scene.look.particles;
+    const rh_paint *particles = &j->scene.look.particles.paint, *paint = &j->scene.look.paint;
     const int probes[3] = {0, j->frames.count / 2, j->frames.count - 1};
     j->box = (rh_dbox){{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     rh_code code = RH_OK;
@@ -175,14 +227,13 @@ static rh_code look_ahead(job *j, rh_picture_options *o, rh_status *status)
         if (i > 0 && probes[i] == probes[i - 1]) continue;
         frame_data data;
         RH_TRY(read_frame(j, j->frames.numbers[probes[i]], true, &data, status));
-        grow_box(j, &data);
         o->surface |= data.has_surface || data.will_have_surface;
-        if (data.has_points && data.points.count > 0 && has_values(j, &data.points))
-            code = rh_picture_range(&data.points, rh_picture_attribute(&j->scene), &j->low, &j->high, status);
+        code = widen(j, &data, status);
         if (data.has_points) j->preview.z_up = data.z_up;
         frame_free(&data);
     }
-    if (particles->low < particles->high) j->low = particles->low, j->high = particles->high;
+    if (particles->low < particles->high) j->particles = (rh_value_range){particles->low, particles->high};
+    if (paint->low < paint->high) j->paint = (rh_value_range){paint->low, paint->high};
     return code;
 }
 
@@ -190,6 +241,21 @@ static rh_dbox exported_box(rh_dbox box, bool z_up)  // back to the axes of the 
 {
     if (!(box.min.x <= box.max.x)) return (rh_dbox){{0, 0, 0}, {1, 1, 1}};
     return z_up ? (rh_dbox){rh_d3(box.min.x, -box.max.z, box.min.y), rh_d3(box.max.x, -box.min.z, box.max.y)} : box;
+}
+
+// Colours of quick pictures: speed in blue unless the scene or the caller wants something else.
+static void prepare_quick(job *j)
+{
+    const rh_look *look = &j->scene.look;
+    const rh_paint *paint = &look->particles.paint;
+    rh_look_kind kind = look->liquid.value ? (rh_look_kind)look->liquid.kind : RH_LOOK_WATER;
+    rh_preview_options *o = &j->preview;
+    o->matte = kind == RH_LOOK_SAND || kind == RH_LOOK_PLASTER;
+    o->color = rh_v3_from(look->liquid.value ? ((const rh_look_material *)look->liquid.value)->color : rh_d3(0.5, 0.47, 0.43));
+    o->color_max = j->particles.high;
+    o->low = j->particles.low, o->high = j->particles.high;
+    bool plain_speed = !rh_values_none(paint->attribute) && strcmp(paint->attribute, "speed") == 0 && paint->bands == 0 && paint->palette == RH_PALETTE_BLUE;
+    o->paint = plain_speed ? NULL : paint;
 }
 
 static rh_code prepare_picture(job *j, rh_status *status)
@@ -201,9 +267,9 @@ static rh_code prepare_picture(job *j, rh_status *status)
     j->deep = rh_alloc(values * sizeof *j->deep, "app.picture", status);
     if (!j->bytes || !j->deep) return RH_MEMORY;
     j->preview.width = j->width, j->preview.height = j->height, j->preview.dimension = (int)j->scene.dimension;
-    j->preview.color_max = j->high;
+    prepare_quick(j);
     j->preview.frame = exported_box(j->box, j->preview.z_up);
-    o.box = j->box, o.low = j->low, o.high = j->high;
+    o.box = j->box, o.particles = j->particles, o.paint = j->paint;
     return j->quick ? RH_OK : rh_picture_create(&j->scene, &o, &j->picture, status);
 }
 
@@ -235,26 +301,36 @@ static rh_code read_camera(const char *text, rh_camera_params *camera, rh_status
     return RH_OK;
 }
 
+// RH_USER with the nearest of the names, which end with NULL.
+static rh_code read_choice(const char *option, const char *text, const char *const *names, int *out, rh_status *status)
+{
+    char list[256] = "";
+    int count = 0;
+    for (; names[count]; count++) {
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", count ? ", " : "", names[count]);
+        if (strcmp(names[count], text) != 0) continue;
+        *out = count;
+        return RH_OK;
+    }
+    const char *near = rh_nearest_name(text, names, count);
+    return rh_fail(status, RH_USER, "--%s: found \"%.80s\", expected one of %s%s%s%s", option, text, list, near ? "; did you mean " : "", near ? near : "",
+                   near ? "?" : "");
+}
+
 static rh_code read_material(const char *text, rh_variant *liquid, rh_status *status)
 {
     const char *names[32];
-    int count = 0;
+    int count = 0, kind = 0;
     for (; rh_look_tables[count]; count++) names[count] = rh_look_tables[count]->name;
-    for (int i = 0; i < count; i++) {
-        if (strcmp(names[i], text) != 0) continue;
-        if (liquid->value && liquid->kind == i) return RH_OK;  // the scene says more about it than its name
-        void *value = rh_alloc_zero(rh_look_tables[i]->size, "app.material", status);
-        if (!value) return RH_MEMORY;
-        if (liquid->value) rh_params_free(rh_look_tables[liquid->kind], liquid->value);
-        rh_free(liquid->value);
-        *liquid = (rh_variant){i, value};
-        return rh_params_defaults(rh_look_tables[i], value, status);
-    }
-    char list[256] = "";
-    for (int i = 0; i < count; i++) snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", names[i]);
-    const char *near = rh_nearest_name(text, names, count);
-    return rh_fail(status, RH_USER, "--material: found \"%.80s\", expected one of %s%s%s%s", text, list, near ? "; did you mean " : "", near ? near : "",
-                   near ? "?" : "");
+    names[count] = NULL;
+    RH_TRY(read_choice("material", text, names, &kind, status));
+    if (liquid->value && liquid->kind == kind) return RH_OK;  // the scene says more about it than its name
+    void *value = rh_alloc_zero(rh_look_tables[kind]->size, "app.material", status);
+    if (!value) return RH_MEMORY;
+    if (liquid->value) rh_params_free(rh_look_tables[liquid->kind], liquid->value);
+    rh_free(liquid->value);
+    *liquid = (rh_variant){kind, value};
+    return rh_params_defaults(rh_look_tables[kind], value, status);
 }
 
 static rh_code read_what(const char *text, what *out, rh_status *status)
@@ -265,6 +341,64 @@ static rh_code read_what(const char *text, what *out, rh_status *status)
             return RH_OK;
         }
     return rh_fail(status, RH_USER, "--what: found \"%.80s\", expected surface, points or both", text);
+}
+
+static rh_code read_range(const char *text, rh_paint *paint, rh_status *status)
+{
+    double low, high;
+    char *end;
+    low = strtod(text, &end);
+    bool good = end != text && *end == ',';
+    const char *second = end + (good ? 1 : 0);
+    high = strtod(second, &end);
+    good = good && end != second && !*end && isfinite(low) && isfinite(high) && low < high;
+    if (!good) return rh_fail(status, RH_USER, "--range: found \"%.80s\", expected two numbers LOW,HIGH, the second one larger", text);
+    paint->low = low, paint->high = high;
+    return RH_OK;
+}
+
+static rh_code set_paint(const app_arguments *a, bool attribute, rh_paint *paint, rh_status *status)
+{
+    if (attribute) {
+        char *name = rh_strdup(a->attribute, "app.attribute", status);
+        if (!name) return RH_MEMORY;
+        rh_free(paint->attribute);
+        paint->attribute = name;
+        paint->low = paint->high = 0;  // those were meant for another
+    }
+    if (a->range) RH_TRY(read_range(a->range, paint, status));
+    if (a->bands > 100000) return rh_fail(status, RH_USER, "--bands: found %" PRId64 ", expected at most 100000", a->bands);
+    if (a->bands) paint->bands = a->bands;
+    return a->palette ? read_choice("palette", a->palette, rh_palette_names, &paint->palette, status) : RH_OK;
+}
+
+// A surface made on the spot carries what paints it.
+static rh_code carry(rh_scene *scene, rh_status *status)
+{
+    const char *attribute = scene->look.paint.attribute, *had = scene->surface.attributes ? scene->surface.attributes : "";
+    if (rh_values_none(attribute) || strcmp(attribute, "speed") == 0) return RH_OK;
+    size_t length = strlen(attribute), room = strlen(had) + length + 2;
+    if (length > 2 && attribute[length - 2] == '.' && strchr("xyz", attribute[length - 1])) length -= 2;
+    if (length == 1 && (attribute[0] == 'P' || attribute[0] == 'v')) return RH_OK;  // always there
+    char *list = rh_alloc(room, "app.attribute", status);
+    if (!list) return RH_MEMORY;
+    snprintf(list, room, "%s%s%.*s", had, had[0] ? " " : "", (int)length, attribute);
+    rh_free(scene->surface.attributes);
+    scene->surface.attributes = list;
+    return RH_OK;
+}
+
+static rh_code apply_paint(job *j, rh_status *status)
+{
+    const app_arguments *a = j->arguments;
+    rh_look *look = &j->scene.look;
+    bool surface = a->attribute && (j->what == SURFACE || j->what == BOTH);
+    RH_TRY(set_paint(a, a->attribute && j->what != SURFACE, &look->particles.paint, status));
+    RH_TRY(set_paint(a, surface, &look->paint, status));
+    if ((a->bands || a->palette || a->range) && rh_values_none(look->paint.attribute) && (j->what == SURFACE || j->what == AS_THERE))
+        return rh_fail(status, RH_USER, "--%s: found nothing on the surface to colour by, expected --attribute NAME (for example rest.y)",
+                       a->bands ? "bands" : a->palette ? "palette" : "range");
+    return carry(&j->scene, status);
 }
 
 static rh_code apply_arguments(job *j, rh_status *status)
@@ -278,12 +412,6 @@ static rh_code apply_arguments(job *j, rh_status *status)
     if (a->depth && a->depth != 8 && a->depth != 16)
         return rh_fail(status, RH_USER, "--depth: found %" PRId64 ", expected 8 or 16", a->depth);
     if (a->samples > 1 << 20) return rh_fail(status, RH_USER, "--samples: found %" PRId64 ", expected at most %d", a->samples, 1 << 20);
-    if (!a->attribute) return RH_OK;
-    char *name = rh_strdup(a->attribute, "app.attribute", status);
-    if (!name) return RH_MEMORY;
-    rh_free(look->particles.attribute);
-    look->particles.attribute = name;
-    look->particles.low = look->particles.high = 0;  // those were meant for another
     return RH_OK;
 }
 
@@ -298,12 +426,6 @@ static rh_code choose_drawing(job *j, rh_status *status)
     if (j->arguments->quick) why = "--quick";
     if (j->what == SURFACE || j->what == BOTH)
         return rh_fail(status, RH_USER, "--what %s: found %s, which draws particles only", what_names[j->what], why);
-    if (strcmp(rh_picture_attribute(&j->scene), "speed") != 0) {
-        if (j->arguments->attribute)
-            return rh_fail(status, RH_USER, "--attribute: found %s, which colours particles by speed only", why);
-        j->scene.look.particles.attribute[0] = 0;  // the scene's wish is for traced pictures, and so are its limits
-        j->scene.look.particles.low = j->scene.look.particles.high = 0;
-    }
     if (!j->arguments->quick && j->scene.dimension == 3) rh_log(RH_LOG_WARNING, "%s: quick pictures of the particles instead of traced ones", why);
     j->what = POINTS;
     return RH_OK;
@@ -336,6 +458,7 @@ static rh_code prepare(job *j, rh_status *status)
     RH_TRY(read_scene(j, status));
     RH_TRY(apply_arguments(j, status));
     RH_TRY(choose_drawing(j, status));
+    RH_TRY(apply_paint(j, status));
     RH_TRY(app_path(j->points, a->operand, "points", status));
     RH_TRY(app_path(j->surfaces, a->operand, "surface", status));
     if (!a->out) RH_TRY(app_path(j->pictures, a->operand, "picture", status));
@@ -351,18 +474,30 @@ static rh_code prepare(job *j, rh_status *status)
 
 // --- drawing ----------------------------------------------------------------------------------------------------
 
+static rh_code quick_values(job *j, const frame_data *data, rh_status *status)
+{
+    const rh_paint *paint = j->preview.paint;
+    rh_free(j->values);
+    j->preview.values = j->values = NULL;
+    if (!paint || !has_values(j, &data->points)) return RH_OK;
+    j->values = rh_alloc((size_t)data->points.count * sizeof *j->values + 1, "app.values", status);
+    j->preview.values = j->values;
+    return j->values ? rh_values_take(&data->points, paint->attribute, data->z_up, j->values, status) : RH_MEMORY;
+}
+
 static rh_code draw(job *j, const frame_data *data, const char *title, rh_status *status)
 {
     size_t pixels = (size_t)j->width * (size_t)j->height;
     if (j->quick) {
         j->preview.title = title;
+        RH_TRY(quick_values(j, data, status));
         rh_code code = rh_preview_render(&data->points, &j->preview, j->bytes, status);
         j->preview.title = NULL;
         for (size_t i = 0; i < 3 * pixels; i++) j->deep[i] = (uint16_t)(257 * j->bytes[i]);
         return code;
     }
     rh_picture_frame frame = {.number = data->number, .time = data->time, .points = data->has_points ? &data->points : NULL,
-                              .surface = data->has_surface ? &data->surface : NULL, .z_up = data->z_up, .title = data->has_points ? title : NULL};
+                              .surface = data->has_surface ? &data->surface : NULL, .vertices = data->has_surface && paints(j) ? &data->vertices : NULL, .z_up = data->z_up, .title = data->has_points ? title : NULL};
     RH_TRY(rh_picture_draw(j->picture, &frame, j->deep, status));
     rh_to_8_bits(j->deep, pixels, j->bytes);
     return RH_OK;
@@ -403,6 +538,7 @@ static int render(const app_arguments *arguments)
     app_frames_free(&j.frames);
     rh_lang_cache_free(j.programs);
     rh_scene_free(&j.scene);
+    rh_free(j.values);
     rh_free(j.deep);
     rh_free(j.bytes);
     int written = app_finish_output();
@@ -416,7 +552,10 @@ static const app_option options[] = {
     {"what", APP_TEXT, AT(what), "WHAT", "surface, points or both; without it the surface"},
     {"camera", APP_TEXT, AT(camera), "NUMBERS", "x,y,z,tx,ty,tz[,fov]: position, target (m), angle of view (degrees)"},
     {"material", APP_TEXT, AT(material), "NAME", "of the surface: water, honey, oil, chocolate, milk, sand, ..."},
-    {"attribute", APP_TEXT, AT(attribute), "NAME", "that colours particles; without it speed"},
+    {"attribute", APP_TEXT, AT(attribute), "NAME", "that colours particles, or with --what surface the surface: id, rest.y, speed, ..., none"},
+    {"range", APP_TEXT, AT(range), "LOW,HIGH", "values at the ends of the colours; without it from the particles"},
+    {"bands", APP_COUNT, AT(bands), "N", "even steps of colour from LOW to HIGH, as layers; without it smooth"},
+    {"palette", APP_TEXT, AT(palette), "NAME", "the colours: blue, sand, or strata (for bands)"},
     {"samples", APP_COUNT, AT(samples), "N", "paths for every pixel; without it as many as it needs, up to 32"},
     {"depth", APP_COUNT, AT(depth), "BITS", "8 or 16 bits a channel; without it 8"},
     {"film", APP_FLAG, AT(film), NULL, "also a film of the pictures, film.mp4 (needs the program ffmpeg)"},
@@ -430,7 +569,8 @@ const app_command app_render = {
     "Draws the frames of a run as RUN/picture/picture.####.png and prints the name of each picture.\n"
     "A frame shows its surface: the mesh that `rheo surface --mesh` wrote, or one made on the spot as\n"
     "the scene's section `surface` says. With --what points it shows its particles, coloured by an\n"
-    "attribute. All frames share one scale of colours and, unless the scene's section `look` says\n"
+    "attribute; a surface can be coloured by what it carries, too (rest.y in bands shows layers).\n"
+    "All frames share one scale of colours and, unless the scene's section `look` says\n"
     "otherwise, one camera that frames the run by itself. Light, ground and materials come from the\n"
     "same section (rheo doc look).",
     options, APP_OPTION_COUNT(options), render};

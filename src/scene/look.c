@@ -95,7 +95,10 @@ static const rh_param honey_rows[] = {CLEAR_ROWS("[0.80, 0.22, 0.004]", "0", "1.
 static const rh_param oil_rows[] = {CLEAR_ROWS("[0.80, 0.62, 0.05]", "0", "1.47")};
 static const rh_param chocolate_rows[] = {GLOSSY_ROWS("[0.075, 0.026, 0.010]", "0.28", "1.5")};
 static const rh_param milk_rows[] = {GLOSSY_ROWS("[0.87, 0.84, 0.77]", "0.12", "1.35")};
-static const rh_param sand_rows[] = {MATTE_ROWS("[0.52, 0.36, 0.20]", "0.8")};
+static const rh_param sand_rows[] = {
+    MATTE_ROWS("[0.52, 0.36, 0.20]", "0.8"),
+    {"grain", RH_PARAM_FLOAT, AT(grain), "", "0.25", 0, 1, .help = "how much lighter or darker single particles are"},
+};
 static const rh_param plaster_rows[] = {MATTE_ROWS("[0.50, 0.47, 0.43]", "0.3")};
 static const rh_param plastic_rows[] = {GLOSSY_ROWS("[0.55, 0.16, 0.07]", "0.3", "1.5")};
 static const rh_param glass_rows[] = {CLEAR_ROWS("[0.80, 0.92, 0.88]", "0", "1.5")};
@@ -121,11 +124,26 @@ static const rh_param ground_rows[] = {
 #undef AT
 static const rh_param_table ground_table = {"ground", "What the scene stands on.", ground_rows, RH_PARAM_COUNT(ground_rows), sizeof(rh_ground_params), NULL};
 
+const char *const rh_palette_names[] = {"blue", "sand", "strata", NULL};
+
+#define PAINT_ROWS(in, standard)                                                                                                              \
+    {"attribute", RH_PARAM_TEXT, AT(in attribute), "", standard,                                                                             \
+     .help = "gives the colour: an attribute, a part of a vector (rest.y), speed (the length of v), or none (the material's colour)"},        \
+    {"low", RH_PARAM_FLOAT, AT(in low), "", "0", .help = "value at the first end of the colours; the same as high: from the particles"},       \
+    {"high", RH_PARAM_FLOAT, AT(in high), "", "0", .help = "value at the other end"},                                                         \
+    {"bands", RH_PARAM_INT, AT(in bands), "", "0", 0, 100000, .help = "so many even steps from low to high, as layers; 0: smooth"},          \
+    {"palette", RH_PARAM_CHOICE, AT(in palette), "", "blue", .choices = rh_palette_names,                                                    \
+     .help = "blue and sand (dark to light), or strata: six colours in turn, for bands, which then go on beyond low and high"}
+
+#define AT(field) offsetof(rh_paint, field)
+static const rh_param paint_rows[] = {PAINT_ROWS(, "none")};
+#undef AT
+static const rh_param_table paint_table = {"paint", "Colours of the surface by what it carries. What is painted is opaque: clear materials become plaster.", paint_rows,
+                                           RH_PARAM_COUNT(paint_rows), sizeof(rh_paint), NULL};
+
 #define AT(field) offsetof(rh_particle_look, field)
 static const rh_param particle_rows[] = {
-    {"attribute", RH_PARAM_TEXT, AT(attribute), "", "speed", .help = "gives the colour: the name of an attribute, or speed (the length of v)"},
-    {"low", RH_PARAM_FLOAT, AT(low), "", "0", .help = "value at the dark end of the colours; the same as high: from the particles"},
-    {"high", RH_PARAM_FLOAT, AT(high), "", "0", .help = "value at the bright end"},
+    PAINT_ROWS(paint., "speed"),
     {"size", RH_PARAM_FLOAT, AT(size), "", "1.4", 0.01, 100, .help = "drawn radius over the particle's radius"},
 };
 #undef AT
@@ -140,6 +158,7 @@ static const rh_param look_rows[] = {
     {"solid", RH_PARAM_VARIANT, AT(solid), "", .variants = rh_look_tables, .help = "material of the solids; plaster without it"},
     {"ground", RH_PARAM_TABLE, AT(ground), "", .table = &ground_table, .help = "what the scene stands on"},
     {"particles", RH_PARAM_TABLE, AT(particles), "", .table = &particle_table, .help = "pictures of particles"},
+    {"paint", RH_PARAM_TABLE, AT(paint), "", .table = &paint_table, .help = "colours of the surface"},
 };
 #undef AT
 const rh_param_table rh_look_table = {"look", "How `rheo render` draws the scene. Does not change the result.", look_rows, RH_PARAM_COUNT(look_rows),

@@ -35,6 +35,7 @@ typedef struct rh_look_material {
     double distance;   // m; 0 = from the size of the scene
     double roughness;  // 0..1
     double ior;
+    double grain;      // 0..1, of sand: how much lighter or darker than `color` single particles are
 } rh_look_material;
 
 typedef enum rh_look_kind {
@@ -50,9 +51,19 @@ typedef struct rh_ground_params {
     double offset;    // m above where it would lie by itself
 } rh_ground_params;
 
-typedef struct rh_particle_look {
-    char *attribute;   // "speed" is the length of v
+// The colours of values: blue (dark to light), sand (the same in browns), strata (six colours of layered rock in turn).
+typedef enum rh_palette { RH_PALETTE_BLUE, RH_PALETTE_SAND, RH_PALETTE_STRATA } rh_palette;  // order of rh_palette_names
+extern const char *const rh_palette_names[];          // NULL-terminated
+
+typedef struct rh_paint {
+    char *attribute;   // "speed" is the length of v; may end in .x, .y or .z; "none": the colour of the material
     double low, high;  // values at the ends of the colours; equal = from the particles
+    int64_t bands;     // steps from low to high; 0 = smooth
+    int palette;       // rh_palette
+} rh_paint;
+
+typedef struct rh_particle_look {
+    rh_paint paint;
     double size;       // drawn radius over radius
 } rh_particle_look;
 
@@ -62,6 +73,7 @@ typedef struct rh_look {
     rh_variant liquid, solid;  // kind: rh_look_kind, value: rh_look_material; none = water, plaster
     rh_ground_params ground;
     rh_particle_look particles;
+    rh_paint paint;            // of the surface; no attribute or "none" = as its material says
 } rh_look;
 
 extern const rh_param_table rh_look_table;  // "look"

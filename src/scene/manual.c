@@ -258,7 +258,10 @@ char *rh_scene_manual(const char *topic_name, bool markdown, rh_status *status)
     } else {
         if (!one) add_overview(&m, t);
         if (one) add_topic(&m, one);
-        for (int i = 0; all && i < t->count; i++) {
+        for (int i = 0; i < t->count; i++) {
+            // Sand is a method and a material: who asks for it by that name is told of both.
+            bool namesake = one && &t->items[i] != one && strcmp(one->table->name, topic_name) == 0 && strcmp(t->items[i].table->name, topic_name) == 0;
+            if (!all && !namesake) continue;
             rh_text_add(&m.text, "\n");
             add_topic(&m, &t->items[i]);
         }

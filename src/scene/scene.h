@@ -113,6 +113,7 @@ typedef struct rh_scene {
     double cell;         // grid spacing, m
     int64_t seed;
     rh_dvec3 gravity;    // m/s^2
+    bool rest;           // particles carry the attribute rest (world/seed.h)
     rh_frames_params frames;
     rh_output_params output;
     rh_surfacing_params surface;

@@ -76,7 +76,9 @@ static rh_code want_channels(const rh_surfacing_params *params, const rh_points 
         at += length + (at[length] != 0);
         if (length > 0 && (shaped || !is_diagnostic(params, word))) RH_TRY(want_channel(points, word, list, status));
     }
-    return RH_OK;
+    // As velocity is wanted for motion blur, this is for textures: whoever has it made it for that.
+    const rh_attribute *rest = rh_points_find(points, "rest");
+    return rest && rest->type == RH_POINT_VEC3F && list->count < RH_BAND_CHANNELS ? want_channel(points, "rest", list, status) : RH_OK;
 }
 
 // --- modes --------------------------------------------------------------------------------------------------------

@@ -89,7 +89,7 @@ typedef struct rh_surfacing_report {
 } rh_surfacing_report;
 
 // Makes the band. The points are put into another order, points that cannot be used are removed, and with `diagnostics` they get
-// the attributes k_s, neighbours, stretch, rotation, centre and ellipsoid. Channel "vel" is made when there is an attribute v; one channel
-// for each name in params->attributes. No points at all give an empty band. RH_USER: no radius, an attribute that is missing or of
+// the attributes k_s, neighbours, stretch, rotation, centre and ellipsoid. Channel "vel" is made when there is an attribute v, "rest" when there is
+// one of that name (both vec3f); one channel for each name in params->attributes. No points at all give an empty band. RH_USER: no radius, an attribute that is missing or of
 // a type that cannot be carried. `report` may be NULL.
 rh_code rh_surfacing_build(const rh_surfacing_params *params, rh_points *points, rh_band *band, rh_surfacing_report *report, rh_status *status);

@@ -55,12 +55,24 @@ void rh_caption_title(const rh_canvas *canvas, const char *text)
     write_text(canvas, 14 * size, 12 * size, size, text);
 }
 
-void rh_caption_legend(const rh_canvas *c, const char *what, double low, double high)
+void rh_caption_what(const char *attribute, char out[RH_CAPTION_WHAT])
+{
+    static const char *const meters[] = {"P", "rest", "radius"}, *const speeds[] = {"speed", "v"};
+    size_t name = strcspn(attribute, ".");
+    const char *unit = "";
+    for (int i = 0; i < 3; i++)
+        if (strlen(meters[i]) == name && strncmp(attribute, meters[i], name) == 0) unit = " m";
+    for (int i = 0; i < 2; i++)
+        if (strlen(speeds[i]) == name && strncmp(attribute, speeds[i], name) == 0) unit = " m/s";
+    snprintf(out, RH_CAPTION_WHAT, "%.40s%s", attribute, unit);
+}
+
+void rh_caption_legend(const rh_canvas *c, const rh_paint *paint, const char *what, double low, double high)
 {
     int size = scale_of(c), wide = 120 * size, tall = 6 * size, x0 = c->width - wide - 14 * size, y0 = c->height - 24 * size;
     if (x0 < 0 || y0 < 0) return;
     for (int x = -1; x <= wide; x++) {
-        rh_vec3 color = rh_color_of(x < 0 ? 0 : x >= wide ? 1 : (double)x / (wide - 1));
+        rh_vec3 color = rh_palette_color((rh_palette)paint->palette, paint->bands, x < 0 ? 0 : x >= wide ? 1 : (double)x / (wide - 1));
         uint8_t ink[3];
         for (int k = 0; k < 3; k++) ink[k] = (uint8_t)(255 * rh_srgb((&color.x)[k]) + 0.5f);
         for (int y = -1; y <= tall; y++) dot(c, x0 + x, y0 + y, x < 0 || y < 0 || x == wide || y == tall ? dark : ink, 1, 1);

@@ -22,6 +22,32 @@ rh_vec3 rh_color_of(double t)
                  rh_clamp((float)(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s), 0, 1));
 }
 
+static rh_vec3 along(const rh_vec3 *stops, int count, double t)
+{
+    double at = t * (count - 1);
+    int k = at < count - 2 ? (int)at : count - 2;
+    return rh_v3_mix(stops[k], stops[k + 1], (float)(at - k));
+}
+
+// Light and dark in turn, so that neighbours differ.
+enum { LAYERS = 6 };
+static const rh_vec3 layers[LAYERS] = {{0.74f, 0.58f, 0.36f}, {0.36f, 0.11f, 0.045f}, {0.62f, 0.37f, 0.13f}, {0.13f, 0.065f, 0.04f}, {0.80f, 0.70f, 0.55f}, {0.46f, 0.21f, 0.11f}};
+static const rh_vec3 browns[] = {{0.07f, 0.035f, 0.018f}, {0.36f, 0.20f, 0.085f}, {0.62f, 0.44f, 0.24f}, {0.88f, 0.79f, 0.63f}};
+
+rh_vec3 rh_palette_color(rh_palette palette, int64_t bands, double t)
+{
+    if (!(fabs(t) < 1e12)) t = t < 0 ? 0 : 1;
+    if (bands > 0) {
+        double band = floor(t * (double)bands);
+        if (t >= 1 && t < 1 + 1e-6) band = (double)bands - 1;  // the end belongs to the last one, also when it was rounded to float
+        if (palette == RH_PALETTE_STRATA) return layers[(int)(band - LAYERS * floor(band / LAYERS))];
+        t = (fmax(fmin(band, (double)bands - 1), 0) + 0.5) / (double)bands;
+    }
+    t = t < 0 ? 0 : t > 1 ? 1 : t;
+    if (palette == RH_PALETTE_SAND) return along(browns, 4, t);
+    return palette == RH_PALETTE_STRATA ? along(layers, LAYERS, t) : rh_color_of(t);
+}
+
 float rh_srgb(float x)
 {
     x = rh_clamp(x, 0, 1);

@@ -6,14 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/memory.h"
+#include "base/random.h"
 #include "view/camera.h"
 #include "view/caption.h"
 #include "view/colors.h"
 #include "view/optics.h"
 #include "view/solids.h"
 #include "view/trace.h"
+#include "view/values.h"
 
-enum { BINS = 1024, GOOD_SAMPLES = 32 };
+enum { GOOD_SAMPLES = 32 };
 static const float good_noise = 0.0125f;
 
 struct rh_picture {
@@ -30,101 +32,6 @@ struct rh_picture {
 static rh_vec3 upright(rh_vec3 p, bool z_up) { return z_up ? rh_v3(p.x, p.z, -p.y) : p; }
 static bool is_finite(rh_vec3 p) { return fabsf(p.x) < 1e15f && fabsf(p.y) < 1e15f && fabsf(p.z) < 1e15f; }
 static bool is_empty(rh_dbox b) { return !(b.min.x <= b.max.x && b.min.y <= b.max.y && b.min.z <= b.max.z); }
-
-// --- values and bounds ------------------------------------------------------------------------------------------
-
-static rh_code no_such_attribute(const rh_points *points, const char *attribute, rh_status *status)
-{
-    const char *names[RH_POINTS_MAX_ATTRIBUTES + 1] = {"speed"};
-    char list[640] = "speed";
-    int count = 1;
-    for (int i = 0; i < points->attribute_count; i++) {
-        if (points->attributes[i].type == RH_POINT_MAT3F) continue;
-        names[count++] = points->attributes[i].name;
-        size_t at = strlen(list);
-        snprintf(list + at, sizeof list - at, ", %s", points->attributes[i].name);
-    }
-    const char *near = rh_nearest_name(attribute, names, count);
-    return rh_fail(status, RH_USER, "found attribute \"%.64s\", expected one of %s%s%s%s", attribute, list, near ? "; did you mean " : "",
-                   near ? near : "", near ? "?" : "");
-}
-
-const char *rh_picture_attribute(const rh_scene *scene)
-{
-    const char *name = scene->look.particles.attribute;
-    return name && name[0] ? name : "speed";
-}
-
-rh_code rh_picture_values(const rh_points *points, const char *attribute, float *values, rh_status *status)
-{
-    bool speed = strcmp(attribute, "speed") == 0 && !rh_points_find(points, "speed");
-    const rh_attribute *a = rh_points_find(points, speed ? "v" : attribute);
-    if (!a || a->type == RH_POINT_MAT3F) return no_such_attribute(points, attribute, status);
-    for (int64_t i = 0; i < points->count; i++) {
-        int64_t k = a->uniform ? 0 : i;
-        switch (a->type) {
-        case RH_POINT_F32: values[i] = ((const float *)a->data)[k]; break;
-        case RH_POINT_I32: values[i] = (float)((const int32_t *)a->data)[k]; break;
-        case RH_POINT_I64: values[i] = (float)((const int64_t *)a->data)[k]; break;
-        case RH_POINT_GROUP: values[i] = ((const uint8_t *)a->data)[k] != 0; break;
-        default: values[i] = rh_v3_length(((const rh_vec3 *)a->data)[k]);
-        }
-    }
-    return RH_OK;
-}
-
-// The values below which a share of them lies, by counting into bins; values that are not finite do not count.
-static void trimmed(const float *values, int64_t count, int stride, double share, double *low, double *high)
-{
-    double least = INFINITY, most = -INFINITY;
-    int64_t bins[BINS] = {0}, known = 0, seen = 0;
-    for (int64_t i = 0; i < count; i++) {
-        float v = values[i * stride];
-        if (fabsf(v) < 1e15f) least = fmin(least, v), most = fmax(most, v), known++;
-    }
-    *low = least, *high = most;
-    if (share <= 0 || known < 1000 || !(most > least)) return;
-    for (int64_t i = 0; i < count; i++) {
-        float v = values[i * stride];
-        if (fabsf(v) < 1e15f) bins[(int)((v - least) / (most - least) * (BINS - 1))]++;
-    }
-    int at = 0, end = BINS - 1;
-    while (at < BINS - 1 && (double)(seen += bins[at]) < share * (double)known) at++;
-    for (seen = 0; end > at && (double)(seen += bins[end]) < share * (double)known;) end--;
-    *low = least + (most - least) * at / BINS;
-    *high = least + (most - least) * (end + 1) / BINS;
-}
-
-rh_code rh_picture_range(const rh_points *points, const char *attribute, double *low, double *high, rh_status *status)
-{
-    double from, to;
-    float *values = rh_alloc((size_t)points->count * sizeof *values, "view.values", status);
-    if (!values) return RH_MEMORY;
-    rh_code code = rh_picture_values(points, attribute, values, status);
-    if (code == RH_OK) trimmed(values, points->count, 1, 0.005, &from, &to);
-    rh_free(values);
-    const rh_attribute *named = rh_points_find(points, attribute);
-    if (named && named->type == RH_POINT_GROUP) from = 0, to = 1;  // a small group would be trimmed away
-    if (code != RH_OK || !(from <= to)) return code;
-    if (from >= 0 && from < 0.5 * to) from = 0;  // a scale that begins at zero is easier to read
-    if (from == 0 && to > 0) to = rh_round_up(to);
-    *high = *low < *high ? fmax(*high, to) : to;
-    *low = *low < *high ? fmin(*low, from) : from;
-    return RH_OK;
-}
-
-void rh_picture_bounds(const rh_vec3 *position, int64_t count, double strays, bool z_up, rh_dbox *box)
-{
-    if (count == 0) return;
-    rh_dbox found;
-    for (int a = 0; a < 3; a++) trimmed(&position->x + a, count, 3, strays, &(&found.min.x)[a], &(&found.max.x)[a]);
-    if (is_empty(found)) return;
-    if (z_up) found = (rh_dbox){rh_d3(found.min.x, found.min.z, -found.max.y), rh_d3(found.max.x, found.max.z, -found.min.y)};
-    for (int a = 0; a < 3; a++) {
-        (&box->min.x)[a] = fmin((&box->min.x)[a], (&found.min.x)[a]);
-        (&box->max.x)[a] = fmax((&box->max.x)[a], (&found.max.x)[a]);
-    }
-}
 
 // --- what is the same for all frames ----------------------------------------------------------------------------
 
@@ -275,15 +182,40 @@ static rh_code tidy_surface(const rh_ply_surface *s, bool z_up, rh_ply_surface *
     return RH_OK;
 }
 
+static rh_vec3 color_of(const rh_paint *paint, rh_value_range range, float value)
+{
+    double span = range.high - range.low;
+    return rh_palette_color((rh_palette)paint->palette, paint->bands, span > 0 ? ((double)value - range.low) / span : 0.4);
+}
+
+// What the vertices say as colours; *out stays NULL when nothing paints them.
+static rh_code paint_surface(const rh_picture *p, const rh_picture_frame *f, rh_vec3 **out, rh_status *status)
+{
+    const rh_paint *paint = &p->scene->look.paint;
+    if (rh_values_none(paint->attribute) || !f->vertices) return RH_OK;
+    RH_ASSERT(f->vertices->count == f->surface->mesh.vertex_count);
+    size_t count = (size_t)f->vertices->count;
+    float *values = rh_alloc(count * sizeof *values + 1, "view.values", status);
+    *out = values ? rh_alloc(count * sizeof **out + 1, "view.surface", status) : NULL;
+    rh_code code = *out ? rh_values_take(f->vertices, paint->attribute, f->z_up, values, status) : RH_MEMORY;
+    for (size_t i = 0; code == RH_OK && i < count; i++) (*out)[i] = color_of(paint, p->o.paint, values[i]);
+    rh_free(values);
+    return code;
+}
+
 static rh_code add_surface(const rh_picture *p, const rh_picture_frame *f, rh_trace *trace, rh_status *status)
 {
     rh_ply_surface s = {0};
+    rh_vec3 *color = NULL;
     rh_code code = tidy_surface(f->surface, f->z_up, &s, status);
-    rh_trace_mesh mesh = {.position = s.mesh.vertices, .normal = s.normal, .velocity = s.velocity, .vertex_count = s.mesh.vertex_count,
+    if (code == RH_OK) code = paint_surface(p, f, &color, status);
+    rh_trace_mesh mesh = {.position = s.mesh.vertices, .normal = s.normal, .velocity = s.velocity, .color = color, .vertex_count = s.mesh.vertex_count,
                           .triangle = (const uint32_t(*)[3])s.mesh.triangles, .triangle_count = s.mesh.triangle_count,
                           .material = material_of(p, &p->scene->look.liquid, RH_LOOK_WATER)};
+    if (color && mesh.material.kind == RH_MATERIAL_CLEAR) mesh.material = material_of(p, &(rh_variant){0}, RH_LOOK_PLASTER);
     if (code == RH_OK) code = rh_trace_add_mesh(trace, &mesh, status);
     rh_ply_surface_free(&s);
+    rh_free(color);
     return code;
 }
 
@@ -296,24 +228,36 @@ static float guess_radius(const rh_picture *p, int64_t count)
     return (float)(0.5 * cbrt(0.25 * fmax(side.x * side.y * side.z, 1e-18) / (double)count));
 }
 
-static int64_t gather(const rh_picture *p, const rh_picture_frame *f, const float *values, cloud *c)
+// Grains are lighter and darker, each the same in all frames.
+static float shade_of(const rh_picture *p, const rh_attribute *id, int64_t i)
+{
+    const rh_variant *liquid = &p->scene->look.liquid;
+    if (!liquid->value || liquid->kind != RH_LOOK_SAND) return 1;
+    int64_t who = id && id->type == RH_POINT_I64 && !id->uniform ? ((const int64_t *)id->data)[i] : i;
+    float grain = (float)((const rh_look_material *)liquid->value)->grain;
+    return 1 + grain * (2 * rh_random(0, (uint64_t)who, 0, 0) - 1);
+}
+
+// `values` NULL: all have the material's colour.
+static int64_t gather(const rh_picture *p, const rh_picture_frame *f, const rh_material *material, const float *values, cloud *c)
 {
     const rh_points *points = f->points;
+    const rh_attribute *id = rh_points_find(points, "id");
     const rh_attribute *position = rh_points_find(points, "P"), *velocity = rh_points_find(points, "v"), *radius = rh_points_find(points, "radius");
     float guess = guess_radius(p, points->count), size = (float)p->scene->look.particles.size;
     bool moving = velocity && velocity->type == RH_POINT_VEC3F;
-    float low = (float)p->o.low, span = (float)(p->o.high - p->o.low);
     int64_t kept = 0;
     for (int64_t i = 0; i < points->count; i++) {
         rh_vec3 at = ((const rh_vec3 *)position->data)[position->uniform ? 0 : i];
         if (!is_finite(at)) continue;
         float r = radius && radius->type == RH_POINT_F32 ? ((const float *)radius->data)[radius->uniform ? 0 : i] : guess;
-        float t = span > 0 ? (values[i] - low) / span : 0.4f;
         c->center[kept] = upright(at, f->z_up);
         c->velocity[kept] = rh_v3(0, 0, 0);
         if (moving) c->velocity[kept] = upright(((const rh_vec3 *)velocity->data)[velocity->uniform ? 0 : i], f->z_up);
         c->radius[kept] = size * (r > 0 && r < 1e15f ? r : guess);
-        c->color[kept++] = rh_color_of(t > 0 ? (t < 1 ? t : 1) : 0);
+        rh_vec3 color = values ? color_of(&p->scene->look.particles.paint, p->o.particles, values[i]) : material->color;
+        color = rh_v3_scale(color, shade_of(p, id, i));
+        c->color[kept++] = rh_v3(rh_min(color.x, 1), rh_min(color.y, 1), rh_min(color.z, 1));
     }
     return kept;
 }
@@ -323,14 +267,20 @@ static rh_code add_particles(const rh_picture *p, const rh_picture_frame *f, rh_
     const rh_attribute *position = rh_points_find(f->points, "P");
     size_t count = (size_t)f->points->count;
     if (!position || position->type != RH_POINT_VEC3F) return rh_fail(status, RH_USER, "the points have no positions (attribute P of type vec3f)");
+    const char *attribute = p->scene->look.particles.paint.attribute;
+    // Matte materials have their grain; particles of all others are chalk.
+    rh_material material = material_of(p, &p->scene->look.liquid, RH_LOOK_WATER);
+    if (material.kind == RH_MATERIAL_CLEAR) material = material_of(p, &(rh_variant){0}, RH_LOOK_PLASTER);
+    rh_material chalk = {.kind = RH_MATERIAL_MATTE, .roughness = p->scene->look.liquid.value && material.kind == RH_MATERIAL_MATTE ? material.roughness : 0};
     float *values = rh_alloc_zero(count * sizeof *values, "view.values", status);
     cloud c = {rh_alloc(count * sizeof *c.center, "view.cloud", status), rh_alloc(count * sizeof *c.velocity, "view.cloud", status),
                rh_alloc(count * sizeof *c.color, "view.cloud", status), rh_alloc(count * sizeof *c.radius, "view.cloud", status)};
     rh_code code = values && c.center && c.velocity && c.color && c.radius ? RH_OK : RH_MEMORY;
-    if (code == RH_OK && p->o.high > p->o.low) code = rh_picture_values(f->points, rh_picture_attribute(p->scene), values, status);
+    bool colored = !rh_values_none(attribute);
+    if (code == RH_OK && colored && p->o.particles.high > p->o.particles.low) code = rh_values_take(f->points, attribute, f->z_up, values, status);
     if (code == RH_OK) {
         rh_trace_spheres spheres = {.center = c.center, .velocity = c.velocity, .radius = c.radius, .color = c.color,
-                                    .count = gather(p, f, values, &c), .material = {.kind = RH_MATERIAL_MATTE}};
+                                    .count = gather(p, f, &material, colored ? values : NULL, &c), .material = chalk};
         code = rh_trace_add_spheres(trace, &spheres, status);
     }
     rh_free(values);
@@ -351,11 +301,12 @@ static rh_code build(const rh_picture *p, const rh_picture_frame *f, rh_trace *t
 
 static void legend(const rh_picture *p, const rh_canvas *canvas)
 {
-    const char *name = rh_picture_attribute(p->scene);
-    const char *unit = !strcmp(name, "speed") || !strcmp(name, "v") ? " m/s" : !strcmp(name, "radius") || !strcmp(name, "P") ? " m" : "";
-    char what[64];
-    snprintf(what, sizeof what, "%.40s%s", name, unit);
-    if (p->o.high > p->o.low) rh_caption_legend(canvas, what, p->o.low, p->o.high);
+    const rh_paint *paint = &p->scene->look.particles.paint;
+    char what[RH_CAPTION_WHAT];
+    rh_value_range range = p->o.particles;
+    if (rh_values_none(paint->attribute) || !(range.high > range.low)) return;
+    rh_caption_what(paint->attribute, what);
+    rh_caption_legend(canvas, paint, what, range.low, range.high);
 }
 
 rh_code rh_picture_draw(rh_picture *p, const rh_picture_frame *f, uint16_t *rgb, rh_status *status)

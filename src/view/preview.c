@@ -43,7 +43,10 @@ static rh_preview_disc project(const rh_preview_camera *camera, const rh_preview
     if (!(fabs(x) < 1e6 && fabs(y) < 1e6 && size < 1e5)) return d;
     // Never smaller than a sample: it would be lost between them.
     d = (rh_preview_disc){(float)x, (float)y, (float)depth, (float)(size > 1 ? size : 1), (float)(fmax(size, 1) / scale), 0};
-    if (cloud->v) {
+    if (cloud->values) {
+        double span = cloud->high - cloud->low;
+        d.tint = span > 0 ? (float)((cloud->values[i] - cloud->low) / span) : 0.4f;
+    } else if (cloud->v) {
         rh_vec3 v = cloud->v[cloud->one_v ? 0 : i];
         float speed = rh_v3_length(v) / cloud->speed_max;
         d.tint = isfinite(speed) ? (speed < 1 ? speed : 1) : 1;
@@ -265,7 +268,7 @@ static rh_code render(const rh_points *points, const rh_preview_options *o, uint
     for (int64_t i = 0; i < points->count; i++) discs[i] = project(&camera, &cloud, i);
     RH_TRY(splat(&p, discs, points->count, arena, status));
     RH_TRY(shape(&p, cloud.guess * cloud.swell, (float)cloud.extent, arena, status));
-    RH_TRY(rh_preview_shade(&p, discs, &camera, &cloud, rgb, arena, status));
+    RH_TRY(rh_preview_shade(&p, discs, &camera, &cloud, o, rgb, arena, status));
     rh_preview_caption(o, &cloud, rgb);
     return RH_OK;
 }

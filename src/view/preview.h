@@ -2,13 +2,14 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // A quick picture of particles without any renderer: spheres with depth, light, contact shading and a shadow on a
-// ground grid, coloured by speed, with a legend. Same picture for any number of threads.
+// ground grid, coloured by speed or by given values, with a legend. Same picture for any number of threads.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/status.h"
 #include "base/vec.h"
 #include "points/points.h"
+#include "scene/look.h"
 
 enum { RH_PREVIEW_LARGEST = 8192 };  // pixels a side
 
@@ -18,6 +19,11 @@ typedef struct rh_preview_options {
     const char *title;   // top left, NULL = none; ASCII, one line
     bool z_up;           // the points' third axis points up (else the second)
     double color_max;    // m/s at the bright end of the colours; 0 = from the points
+    const rh_paint *paint;  // palette, bands and what the values are; NULL = speed in blue
+    const float *values;    // one for each point, coloured from low to high; NULL with a paint = all have `color`
+    double low, high;
+    rh_vec3 color;          // linear
+    bool matte;             // no gloss
     rh_dbox frame;       // m, what to show, in the points' axes; empty (min > max, or all zero) = the points' bounds
 } rh_preview_options;
 

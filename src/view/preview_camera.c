@@ -76,7 +76,8 @@ rh_preview_cloud rh_preview_gather(const rh_points *points, const rh_preview_opt
     const rh_attribute *v = rh_points_find(points, "v");
     rh_preview_cloud cloud = {.count = points->count, .z_up = o->z_up && o->dimension == 3, .speed_max = 1};
     cloud.P = rh_points_data(points, "P", RH_POINT_VEC3F);
-    if (v && v->type == RH_POINT_VEC3F && points->count > 0) {
+    if (o->paint) cloud.values = o->values, cloud.low = o->low, cloud.high = o->high;
+    else if (v && v->type == RH_POINT_VEC3F && points->count > 0) {
         cloud.v = v->data;
         cloud.one_v = v->uniform;
         cloud.speed_max = o->color_max > 0 ? (float)o->color_max : typical_speed(&cloud);

@@ -19,6 +19,8 @@ typedef struct rh_preview_cloud {
     float guess;      // m, typical radius
     float swell;      // radius drawn / radius
     float speed_max;  // m/s at the end of the colours
+    const float *values;  // instead of speeds, or NULL
+    double low, high;
     rh_dbox box;      // what to frame, y up
     double extent;    // m, longest side of it
     double ground;    // m, height of the ground
@@ -34,7 +36,7 @@ typedef struct rh_preview_camera {
 typedef struct rh_preview_disc {
     float x, y, depth, radius;  // samples, samples, m, samples (negative: not drawn)
     float thickness;            // m, radius in depth
-    float tint;                 // 0 to 1, place on the colour scale
+    float tint;                 // place on the colour scale: 0 low, 1 high; bands go on beyond
 } rh_preview_disc;
 
 typedef struct rh_preview_picture {
@@ -50,7 +52,7 @@ typedef struct rh_preview_picture {
 rh_preview_cloud rh_preview_gather(const rh_points *points, const rh_preview_options *o);
 rh_preview_camera rh_preview_aim(const rh_preview_cloud *cloud, const rh_preview_options *o);
 rh_code rh_preview_shade(const rh_preview_picture *p, const rh_preview_disc *discs, const rh_preview_camera *camera,
-                         const rh_preview_cloud *cloud, uint8_t *rgb, rh_arena *arena, rh_status *status);
+                         const rh_preview_cloud *cloud, const rh_preview_options *o, uint8_t *rgb, rh_arena *arena, rh_status *status);
 void rh_preview_caption(const rh_preview_options *o, const rh_preview_cloud *cloud, uint8_t *rgb);
 
 static inline rh_vec3 rh_preview_upright(rh_vec3 p, bool z_up) { return z_up ? rh_v3(p.x, p.z, -p.y) : p; }

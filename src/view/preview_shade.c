@@ -16,6 +16,9 @@ typedef struct stage {
     const rh_preview_camera *camera;
     const rh_preview_cloud *cloud;
     color scale[SHADES];
+    const rh_paint *paint;    // NULL = blue
+    color plain;
+    float gloss;              // 1, or 0 for matte grains
     const float *shadow;      // MAP x MAP over `area`, 0 to 1; NULL in a flat view
     rh_dbox area;             // m, of the shadow map; only x and z count
     double line;              // m between lines of the grid
@@ -30,10 +33,18 @@ static color times(color a, float s) { return (color){a.r * s, a.g * s, a.b * s}
 static color plus(color a, color b) { return (color){a.r + b.r, a.g + b.g, a.b + b.b}; }
 static float clamp01(float x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
 
-static color scale_color(double t)
+static color scale_color(const rh_paint *paint, double t)
 {
-    rh_vec3 c = rh_color_of(t);
+    rh_vec3 c = paint ? rh_palette_color((rh_palette)paint->palette, paint->bands, t) : rh_color_of(t);
     return (color){c.x, c.y, c.z};
+}
+
+static color disc_color(const stage *s, const rh_preview_disc *d)
+{
+    if (s->paint && !s->cloud->values) return s->plain;
+    if (s->paint && s->paint->bands > 0) return scale_color(s->paint, d->tint);  // a table would blur the steps
+    float t = d->tint < 0 ? 0 : d->tint <= 1 ? d->tint : 1;
+    return s->scale[(int)(t * (SHADES - 1) + 0.5f)];
 }
 
 static uint8_t to_srgb(float x) { return (uint8_t)(255 * rh_srgb(x) + 0.5f); }
@@ -154,10 +165,9 @@ static color lit(const stage *s, const rh_preview_disc *d, float x, float y, rh_
     float wrap = 0.5f + 0.5f * rh_v3_dot(n, s->light);
     float diffuse = 0.22f + 0.95f * wrap * wrap, edge = 1 - clamp01(n.z), gloss = clamp01(rh_v3_dot(n, s->half));
     gloss *= gloss, gloss *= gloss, gloss *= gloss, gloss *= gloss, gloss *= gloss;  // to the 32nd
-    color base = s->scale[(int)(d->tint * (SHADES - 1) + 0.5f)];
-    color c = times(base, diffuse * (1 - 0.65f * contact));
-    c = plus(c, times((color){0.75f, 0.87f, 1.0f}, 0.20f * edge * edge * edge * (1 - contact)));
-    return plus(c, times((color){1, 1, 1}, 0.22f * gloss * (1 - contact)));
+    color c = times(disc_color(s, d), diffuse * (1 - 0.65f * contact));
+    c = plus(c, times((color){0.75f, 0.87f, 1.0f}, s->gloss * 0.20f * edge * edge * edge * (1 - contact)));
+    return plus(c, times((color){1, 1, 1}, s->gloss * 0.22f * gloss * (1 - contact)));
 }
 
 static color sample(const stage *s, int px, int py, int sx, int sy, rh_vec3 surface, float contact)
@@ -182,10 +192,11 @@ static void shade_row(const stage *s, int y, uint8_t *rgb)
 }
 
 rh_code rh_preview_shade(const rh_preview_picture *p, const rh_preview_disc *discs, const rh_preview_camera *camera,
-                         const rh_preview_cloud *cloud, uint8_t *rgb, rh_arena *arena, rh_status *status)
+                         const rh_preview_cloud *cloud, const rh_preview_options *o, uint8_t *rgb, rh_arena *arena, rh_status *status)
 {
-    stage s = {.p = p, .discs = discs, .camera = camera, .cloud = cloud, .line = rh_grid_step(cloud->extent)};
-    for (int i = 0; i < SHADES; i++) s.scale[i] = scale_color(i / (double)(SHADES - 1));
+    stage s = {.p = p, .discs = discs, .camera = camera, .cloud = cloud, .line = rh_grid_step(cloud->extent), .paint = o->paint,
+               .plain = {o->color.x, o->color.y, o->color.z}, .gloss = o->matte ? 0 : 1};
+    for (int i = 0; i < SHADES; i++) s.scale[i] = scale_color(s.paint, i / (double)(SHADES - 1));
     s.light = unit(rh_v3(-0.45f, 0.75f, 0.55f));
     s.half = unit(rh_v3_add(s.light, rh_v3(0, 0, 1)));
     if (camera->perspective) RH_TRY(cast_shadow(&s, arena, status));
@@ -200,5 +211,12 @@ void rh_preview_caption(const rh_preview_options *o, const rh_preview_cloud *clo
 {
     rh_canvas canvas = {o->width, o->height, rgb, NULL};
     if (o->title) rh_caption_title(&canvas, o->title);
-    if (cloud->v) rh_caption_legend(&canvas, "speed m/s", 0, cloud->speed_max);
+    static const rh_paint speed = {.palette = RH_PALETTE_BLUE};
+    char what[RH_CAPTION_WHAT];
+    if (o->paint && cloud->values && o->low < o->high) {
+        rh_caption_what(o->paint->attribute, what);
+        rh_caption_legend(&canvas, o->paint, what, o->low, o->high);
+    } else if (cloud->v) {
+        rh_caption_legend(&canvas, &speed, "speed m/s", 0, cloud->speed_max);
+    }
 }

@@ -92,11 +92,13 @@ rh_code rh_trace_add_mesh(rh_trace *trace, const rh_trace_mesh *mesh, rh_status 
 {
     if (mesh->triangle_count == 0) return RH_OK;
     part *p;
-    void *normal = NULL, *triangle = NULL;
+    void *normal = NULL, *color = NULL, *triangle = NULL;
     RH_TRY(new_part(trace, &p, status));
     p->material = mesh->material;
     RH_TRY(copy_of(mesh->normal, (size_t)mesh->vertex_count * sizeof *mesh->normal, &normal, status));
     p->normal = normal;
+    RH_TRY(copy_of(mesh->color, (size_t)mesh->vertex_count * sizeof *mesh->color, &color, status));
+    p->color = color;
     RH_TRY(copy_of(mesh->triangle, (size_t)mesh->triangle_count * sizeof *mesh->triangle, &triangle, status));
     p->triangle = triangle;
     return rh_rays_add_triangles(trace->rays, mesh->position, mesh->velocity, mesh->vertex_count, mesh->triangle, mesh->triangle_count,
@@ -208,6 +210,15 @@ static rh_vec3 smooth_normal(const part *p, const rh_ray_hit *hit)
     return rh_v3_dot(n, hit->normal) > 0 ? n : hit->normal;  // also when n is not a number
 }
 
+static rh_vec3 color_at(const part *p, const rh_ray_hit *hit)
+{
+    if (!p->color) return p->material.color;
+    if (!p->triangle) return p->color[hit->primitive];
+    const uint32_t *c = p->triangle[hit->primitive];
+    rh_vec3 color = rh_v3_scale(p->color[c[0]], 1 - hit->u - hit->v);
+    return rh_v3_add(color, rh_v3_add(rh_v3_scale(p->color[c[1]], hit->u), rh_v3_scale(p->color[c[2]], hit->v)));
+}
+
 static bool meet(const shooting *shot, const rh_ray *ray, surface *s)
 {
     rh_ray_hit hit;
@@ -218,7 +229,7 @@ static bool meet(const shooting *shot, const rh_ray *ray, surface *s)
     bool outside = rh_v3_dot(ray->direction, hit.normal) < 0;
     float side = outside ? 1 : -1;
     *s = (surface){.distance = hit.distance, .geometric = rh_v3_scale(hit.normal, side), .normal = rh_v3_scale(smooth_normal(p, &hit), side),
-                   .color = p->color ? p->color[hit.primitive] : p->material.color, .material = &p->material, .presence = 1,
+                   .color = color_at(p, &hit), .material = &p->material, .presence = 1,
                    .outside = outside, .part = (int)hit.geometry};
     s->point = rh_v3_add(ray->origin, rh_v3_scale(ray->direction, hit.distance));
     if (rh_v3_dot(s->normal, ray->direction) >= 0) s->normal = s->geometric;  // a smooth normal that looks away at the rim

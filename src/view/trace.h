@@ -19,6 +19,7 @@ typedef struct rh_trace rh_trace;
 // Everything borrowed for the time of the call.
 typedef struct rh_trace_mesh {
     const rh_vec3 *position, *normal, *velocity;  // m, unit, m/s; normal and velocity may be NULL (flat faces, at rest)
+    const rh_vec3 *color;                         // diffuse colour of each vertex; NULL = the material's, which may then be clear
     int64_t vertex_count;
     const uint32_t (*triangle)[3];                // counter-clockwise from outside; closed when the material is clear
     int64_t triangle_count;

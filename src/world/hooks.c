@@ -95,11 +95,12 @@ static bool is_kept(const char *name, const void *user)
     return false;
 }
 
+// Nothing but programs and files reads `rest`, so it is the user's to turn or to repeat.
 static void note_kept(rh_hooks *hooks, const rh_points *points)
 {
     for (int i = 0; i < points->attribute_count; i++) {
         const char *name = points->attributes[i].name;
-        if (strcmp(name, "P") != 0 && strcmp(name, "v") != 0) memcpy(hooks->kept[hooks->kept_count++], points->attributes[i].name, RH_POINT_NAME);
+        if (strcmp(name, "P") != 0 && strcmp(name, "v") != 0 && strcmp(name, "rest") != 0) memcpy(hooks->kept[hooks->kept_count++], points->attributes[i].name, RH_POINT_NAME);
     }
 }
 

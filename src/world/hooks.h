@@ -18,7 +18,7 @@ typedef struct rh_moment {
     int64_t first;        // particles before this one are left alone
 } rh_moment;
 
-// Compiles the scene's programs and adds the attributes and groups they make to `points`. What is there already, but for P and v, belongs to the
+// Compiles the scene's programs and adds the attributes and groups they make to `points`. What is there already, but for P, v and rest, belongs to the
 // simulation: programs that write it are refused, as are reads of what nobody makes. RH_USER with places in the scene's file. `programs` must outlive the
 // hooks; NULL: programs are checked against the points and not compiled, their warnings go to the log, and the hooks cannot be
 // run.

@@ -128,15 +128,18 @@ static rh_dvec3 body_velocity(const rh_seeder *s, int b, rh_dvec3 x)
     return v;
 }
 
-static rh_code append(rh_seeder *s, rh_points *points, const rh_dvec3 *x, int64_t n, int body, rh_dvec3 velocity, rh_status *status)
+// `rest` has what the attribute of that name becomes, when the scene wants it.
+static rh_code append(rh_seeder *s, rh_points *points, const rh_dvec3 *x, const rh_dvec3 *rest, int64_t n, int body, rh_dvec3 velocity, rh_status *status)
 {
     int64_t first = points->count;
     RH_TRY(rh_points_resize(points, first + n, status));
     rh_vec3 *p = rh_points_data(points, "P", RH_POINT_VEC3F), *v = rh_points_data(points, "v", RH_POINT_VEC3F);
+    rh_vec3 *from = s->stage->scene->rest ? rh_points_data(points, "rest", RH_POINT_VEC3F) : NULL;
     int64_t *id = rh_points_data(points, "id", RH_POINT_I64);
     for (int64_t i = 0; i < n; i++) {
         p[first + i] = rh_v3_from(x[i]);
         v[first + i] = rh_v3_from(body >= 0 ? body_velocity(s, body, x[i]) : velocity);
+        if (from) from[first + i] = rh_v3_from(rest[i]);
         id[first + i] = s->next_id++;
     }
     return RH_OK;
@@ -179,7 +182,7 @@ static rh_code seed_body(rh_seeder *s, int b, rh_points *points, rh_status *stat
         }
 #pragma omp parallel for schedule(dynamic, 1)
         for (int64_t n = 0; n < slabs; n++) seed_slab(s, b, &box, box.low[axis] + n, x + counts[n]);
-        code = append(s, points, x, total, b, rh_d3(0, 0, 0), status);
+        code = append(s, points, x, x, total, b, rh_d3(0, 0, 0), status);
     }
     rh_free(x);
     rh_free(counts);
@@ -255,24 +258,26 @@ static rh_dbox emission_bounds(const emission *e)
     return all;
 }
 
+// What is poured is a rod of lattice that comes down its velocity; `rest` is the place in that rod, which does not depend on the steps.
 static rh_code emit_pass(rh_seeder *s, const emission *e, rh_dvec3 velocity, rh_points *points, rh_status *status)
 {
     site_box box;
     RH_TRY(sites_in(s, emission_bounds(e), &box, status));
-    rh_dvec3 batch[1024];
+    rh_dvec3 batch[1024], rest[1024];
     int64_t count = 0;
     for (int64_t k = box.low[2]; k < box.high[2]; k++)
         for (int64_t j = box.low[1]; j < box.high[1]; j++)
             for (int64_t i = box.low[0]; i < box.high[0]; i++) {
                 rh_dvec3 site = site_position(s, i, j, k), x = rh_d3_add(site, e->drift_now);
                 if (!enters(e, site) || in_solid(s, x)) continue;
+                rest[count] = jittered(s, site, site_number(i, j, k));
                 batch[count++] = jittered(s, x, site_number(i, j, k));
                 s->emitted++;
                 if (count < 1024) continue;
-                RH_TRY(append(s, points, batch, count, -1, velocity, status));
+                RH_TRY(append(s, points, batch, rest, count, -1, velocity, status));
                 count = 0;
             }
-    return append(s, points, batch, count, -1, velocity, status);
+    return append(s, points, batch, rest, count, -1, velocity, status);
 }
 
 // An emitter without speed only places liquid: what its shape newly covers.

@@ -5,6 +5,10 @@
 //
 // All new particles sit on one lattice with the particle spacing, jittered, so that bodies that touch fill space without gap
 // or overlap, and every particle stands for the same volume: the number put in is the volume put in (FLIP-1).
+//
+// With `rest: true` in the scene a particle also gets the attribute `rest` (m), which nothing changes afterwards: a coordinate for textures that moves with
+// the material (ZBS-5). Of a body it is the place of the particle. What an emitter pours is one long rod that comes down its velocity; there it is
+// the place in the rod when the emitter starts, P - velocity (time - start). So layers poured at different times differ and the texture has no seam.
 #pragma once
 #include "points/points.h"
 #include "world/build.h"
@@ -23,7 +27,7 @@ typedef struct rh_seeder {
 rh_code rh_seeder_init(rh_seeder *seeder, const rh_stage_set *stage, int particles_per_axis, bool on_lattice, rh_status *status);
 void rh_seeder_free(rh_seeder *seeder);
 
-// Fills all bodies. Points need P, v and id. RH_USER when a body has no end or no particle fits into it.
+// Fills all bodies. Points need P, v, id and, when the scene says so, rest. RH_USER when a body has no end or no particle fits into it.
 rh_code rh_seed_bodies(rh_seeder *seeder, rh_points *points, rh_status *status);
 // Counts without making them.
 rh_code rh_seed_count(const rh_seeder *seeder, int64_t *count, rh_status *status);

@@ -71,7 +71,8 @@ static rh_code declare_points(rh_world *w, rh_status *status)
     RH_TRY(rh_points_add(&w->points, "v", RH_POINT_VEC3F, status));
     RH_TRY(rh_points_add(&w->points, "id", RH_POINT_I64, status));
     RH_TRY(set_radius(w, status));
-    return w->physics->create(w->scene->physics.value, &w->around, &w->points, &w->method, status);
+    RH_TRY(w->physics->create(w->scene->physics.value, &w->around, &w->points, &w->method, status));
+    return w->scene->rest ? rh_points_add(&w->points, "rest", RH_POINT_VEC3F, status) : RH_OK;
 }
 
 static rh_code make_hooks(rh_world *w, rh_status *status)
@@ -569,7 +570,9 @@ rh_code rh_world_predict(const rh_scene *scene, rh_prediction *out, rh_status *s
     if (code == RH_OK) {
         int64_t most = out->particles + out->emitted;
         out->bytes_memory = physics->predict_bytes(scene->physics.value, (int)scene->dimension, most, out->tiles * 5 / 2);  // a splash spreads
-        out->bytes_per_frame = most * (scene->output.vdb ? 36 : 0) + most * (scene->output.ply ? 36 : 0);
+        int64_t rest = scene->rest ? (int64_t)sizeof(rh_vec3) : 0;
+        out->bytes_memory += most * rest;
+        out->bytes_per_frame = most * (36 + rest) * (scene->output.vdb + scene->output.ply);
     }
     rh_seeder_free(&seeder);
     rh_stage_free(&stage);

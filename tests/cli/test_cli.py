@@ -127,6 +127,7 @@ class Check(Case):
     def test_all_scenes(self):
         scenes = sorted((harness.SOURCE / "scenes").glob("*.yaml")) + [scene("tiny2d.yaml"), scene("tiny3d.yaml")]
         scenes += [scene("tiny_splash.yaml"), *sorted((harness.SOURCE / "scenes/splash/small").glob("*.yaml"))]
+        scenes += sorted((harness.SOURCE / "scenes/sand/small").glob("*.yaml"))
         self.assertGreater(len(scenes), 10)
         for path in scenes:
             with self.subTest(scene=path.name):
@@ -145,6 +146,16 @@ class Check(Case):
         particles = int(re.search(r"particles at the start +([\d ]+)", err).group(1).replace(" ", ""))
         self.assertLess(abs(particles - 2500), 120)
         self.assertEqual(self.rheo("check", scene("tiny2d.yaml"), "--quiet")[0], "")
+
+    def test_sand_is_that_of_the_source(self):
+        """The published numbers of particles, within 1 %: of the column and of the figure, in every material; and the hourglass is one in two dimensions, too."""
+        expected = {"column": 433479, "column_water": 433479, "figure_sand": 269322, "figure_sand_rough": 269322, "figure_water": 269322}
+        for name, count in expected.items():
+            with self.subTest(scene=name):
+                _, err = self.rheo("check", harness.SOURCE / f"scenes/sand/{name}.yaml", "--quiet")
+                particles = int(re.search(r"particles at the start +([\d ]+)", err).group(1).replace(" ", ""))
+                self.assertLess(abs(particles / count - 1), 0.01)
+        self.rheo("check", harness.SOURCE / "scenes/sand/hourglass.yaml", "--quiet", "--set", "dimension=2")
 
     def test_set(self):
         out, _ = self.rheo("check", scene("tiny2d.yaml"), "--set", "cell=0.04", "--set=frames.last=7")

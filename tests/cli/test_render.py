@@ -105,11 +105,16 @@ class Render(Case):
                                (["--camera", "1,2,3,4,5,6,7,8"], "x,y,z"), (["--camera", "1,2,3,4,5,nan"], "x,y,z"),
                                (["--what", "water"], "surface, points or both"),
                                (["--material", "hony"], "did you mean honey?"), (["--depth", "12"], "8 or 16"),
-                               (["--quick", "--attribute", "id"], "speed only"), (["--frames", "9"], "1 to 3")):
+                               (["--frames", "9"], "1 to 3"), (["--quick", "--what", "surface"], "particles only"),
+                               (["--quick", "--attribute", "P.q"], "P.x, P.y, P.z"), (["--quick", "--attribute", "radius.x"], "has no parts"),
+                               (["--quick", "--bands", "3", "--palette", "sands"], "did you mean sand?"), (["--quick", "--range", "2,1"], "LOW,HIGH"),
+                               (["--quick", "--range", "2"], "LOW,HIGH"), (["--quick", "--bands", "0"], "--bands")):
             _, err = self.rheo("render", "a", "--out", "wrong", *SIZE, *options, code=2)
             self.assertIn(words, err)
         if self.traced:
             self.assertIn("did you mean speed?", self.rheo("render", "a", "--out", "wrong", *SIZE, "--attribute", "sped", code=2)[1])
+            self.assertIn("--attribute NAME", self.rheo("render", "a", "--out", "wrong", *SIZE, "--bands", "4", code=2)[1])
+            self.assertIn("did you mean", self.rheo("render", "a", "--out", "wrong", *SIZE, "--what", "surface", "--attribute", "radus", code=2)[1])
         self.assertFalse((self.folder / "wrong").exists())
 
     def test_surface(self):
@@ -138,6 +143,60 @@ class Render(Case):
         self.draw()  # surfaces alone are enough
         (folder / "surface.0001.ply").write_text(SURFACE.replace("3 1 2 3", "3 1 2 9"))
         self.assertIn("surface.0001.ply:17", self.rheo("render", "a", *SIZE, code=2)[1])
+
+    def colours(self, path, least=8):
+        """Colours of a picture in steps of 32, those of more than `least` pixels."""
+        values = channels(path)
+        counts = {}
+        for i in range(0, len(values), 3):
+            key = tuple(v // 32 for v in values[i:i + 3])
+            counts[key] = counts.get(key, 0) + 1
+        return {key for key, count in counts.items() if count > least}
+
+    def test_layers(self):
+        """Bands of a part of a vector, on particles with and without paths and on a surface, from a file and made on the spot."""
+        rest = pathlib.Path(harness.SOURCE) / "tests/cli/tiny3d.yaml"
+        self.rheo("run", rest, "--out", "a", "--frames", "1-3", "--force", "--quiet", "--set", "rest=true")
+        layers = ["--attribute", "rest.y", "--bands", "6", "--palette", "strata", "--range", "0,0.5"]
+        warm = lambda colours: {c for c in colours if c[0] > c[2] + 1}
+        for how in (["--quick"], []) + ((["--what", "surface"],) if self.traced else ()):
+            with self.subTest(how=how):
+                smooth = self.draw(*how, "--attribute", "rest.y")
+                self.assertNotEqual(self.draw(*how, *layers), smooth)
+                self.assertGreaterEqual(len(warm(self.colours(self.folder / "p/picture.0001.png"))), 4)
+        if not self.traced:
+            return
+        # The file of the surface has what paints it; the picture is that of one made on the spot but for the ground, which is fitted to another box.
+        camera = ["--camera", "3,2,4,0.5,0.2,0.5"]
+        self.draw("--what", "surface", *layers, *camera)
+        made = channels(self.folder / "p/picture.0001.png")
+        self.rheo("surface", "a", "--mesh", "--quiet")
+        self.draw("--what", "surface", *layers, *camera)
+        read = channels(self.folder / "p/picture.0001.png")
+        self.assertLess(sum(abs(a - b) for a, b in zip(made, read)) / len(made), 1)
+        # The section look of the scene says the same for good.
+        scene = self.folder / "a/scene.yaml"
+        text = scene.read_text()
+        start = text.index("  paint:")
+        wanted = "  paint: {attribute: rest.y, low: 0, high: 0.5, bands: 6, palette: strata}\n"
+        scene.write_text(text[:start] + wanted + "\n".join(line for line in text[start:].splitlines()[1:] if not line.startswith("    ")) + "\n")
+        self.draw(*camera)
+        self.assertEqual(channels(self.folder / "p/picture.0001.png"), read)
+        # Without an attribute particles have the colour of the material.
+        self.draw("--what", "points", "--attribute", "none", "--material", "sand")
+        self.assertTrue(warm(self.colours(self.folder / "p/picture.0001.png")))
+
+    def test_layers_with_z_up(self):
+        """rest.y is the height of the scene, whichever axis of the files points up."""
+        pictures = []
+        for up in "yz":
+            self.rheo("run", pathlib.Path(harness.SOURCE) / "tests/cli/tiny3d.yaml", "--out", "a", "--frames", "1-1", "--force", "--quiet",
+                      "--set", "rest=true", "--set", f"output.up={up}")
+            self.draw("--quick", "--attribute", "rest.y", "--bands", "5", "--palette", "strata")
+            pictures.append(channels(self.folder / "p/picture.0001.png"))
+        # The files have their points in another order, and of spheres that are equally near the first is seen. rest.z would differ everywhere.
+        differ = [abs(a - b) > 8 for a, b in zip(*pictures)]
+        self.assertLess(sum(differ) / len(differ), 0.02)
 
     def test_film(self):
         if not shutil.which("ffmpeg") or not shutil.which("ffprobe"):

@@ -85,7 +85,7 @@ class Meshes(Planted):
         return path.read_bytes(), vertices, [tuple(int(i) - 1 for i in r[1:]) for r in rows if r[0] == "f"]
 
     def test_closed_and_outward(self):
-        volumes = {"torus-knot": 0.0066, "sphere": 0.52, "cone": 0.26, "city": 4.2e5, "terrain": 2545}
+        volumes = {"torus-knot": 0.0066, "sphere": 0.52, "cone": 0.26, "city": 4.2e5, "terrain": 2545, "hourglass": 0.0669, "rabbit": 0.1089}
         for kind, expected in volumes.items():
             _, v, faces = self.make(kind)
             edges = [(f[i], f[(i + 1) % 3]) for f in faces for i in range(3)]
@@ -94,6 +94,19 @@ class Meshes(Planted):
             volume = sum(v[a][0] * (v[b][1] * v[c][2] - v[b][2] * v[c][1]) + v[a][1] * (v[b][2] * v[c][0] - v[b][0] * v[c][2])
                          + v[a][2] * (v[b][0] * v[c][1] - v[b][1] * v[c][0]) for a, b, c in faces) / 6
             self.assertAlmostEqual(volume / expected, 1, delta=0.02, msg=f"{kind}: {volume}")
+
+    def test_neck(self):
+        """The narrowest ring of an hourglass is as wide as asked for, and the axis lies inside all the way."""
+        path = self.root / "mesh.obj"
+        for neck in (0.04, 0.1):
+            subprocess.run([sys.executable, str(SOURCE / "tools" / "make-mesh"), "hourglass", str(path), "--neck", str(neck)], check=True)
+            rows = [line.split() for line in path.read_text().splitlines()]
+            radii = [(float(r[1]) ** 2 + float(r[3]) ** 2) ** 0.5 for r in rows if r[0] == "v" and abs(float(r[2])) < 0.3]
+            self.assertAlmostEqual(2 * min(radii), neck, delta=0.02 * neck)
+        for words in (["cone", str(path), "--neck", "0.1"], ["hourglass", str(path), "--neck", "2"]):
+            done = subprocess.run([sys.executable, str(SOURCE / "tools" / "make-mesh"), *words], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("--neck", done.stderr)
 
     def test_committed(self):
         meshes = sorted((SOURCE / "scenes" / "meshes").glob("*.obj"))

@@ -12,6 +12,7 @@
 #include "view/picture.h"
 #include "view/rays.h"
 #include "view/solids.h"
+#include "view/values.h"
 
 // --- camera -----------------------------------------------------------------------------------------------------
 
@@ -148,38 +149,38 @@ static void attributes_become_numbers(void **state)
     rh_status status = {0};
     rh_points points = some_points(N);
     rh_vec3 *P = rh_points_data(&points, "P", RH_POINT_VEC3F), *v = rh_points_data(&points, "v", RH_POINT_VEC3F);
-    assert_ok(rh_picture_values(&points, "speed", values, &status));
+    assert_ok(rh_values_take(&points, "speed", false, values, &status));
     assert_near(values[7], 5 * P[7].y, 1e-5);
     double low = 0, high = 0;
     v[3] = rh_v3(1e6f, 0, 0), v[4] = rh_v3(NAN, 0, 0);  // strays
     P[5] = rh_v3(900, 0, 0), P[6].x = INFINITY;
     for (int i = 0; i < 60; i++) v[100 + i] = rh_v3(40, 0, 0);
-    assert_ok(rh_picture_range(&points, "age", &low, &high, &status));
+    assert_ok(rh_values_range(&points, "age", false, &low, &high, &status));
     assert_near(low, -2, 0.02);
     assert_near(high, -1, 0.02);
     low = high = 0;
     v[3] = rh_v3(0, 0, 0);
-    assert_ok(rh_picture_range(&points, "speed", &low, &high, &status));
+    assert_ok(rh_values_range(&points, "speed", false, &low, &high, &status));
     assert_near(low, 0, 0);
     assert_near(high, 5, 1.01);  // 5 or the next round number
-    assert_int_equal(rh_picture_values(&points, "spede", values, &status), RH_USER);
+    assert_int_equal(rh_values_take(&points, "spede", false, values, &status), RH_USER);
     assert_non_null(strstr(status.message, "did you mean speed?"));
     rh_status_clear(&status);
-    assert_int_equal(rh_picture_values(&points, "C", values, &status), RH_USER);
+    assert_int_equal(rh_values_take(&points, "C", false, values, &status), RH_USER);
     rh_status_clear(&status);
     assert_ok(rh_points_add(&points, "spray", RH_POINT_GROUP, &status));
     ((uint8_t *)rh_points_data(&points, "spray", RH_POINT_GROUP))[7] = 1;
-    assert_ok(rh_picture_values(&points, "spray", values, &status));
+    assert_ok(rh_values_take(&points, "spray", false, values, &status));
     assert_true(values[6] == 0 && values[7] == 1);
     low = high = 0;
-    assert_ok(rh_picture_range(&points, "spray", &low, &high, &status));
+    assert_ok(rh_values_range(&points, "spray", false, &low, &high, &status));
     assert_true(low == 0 && high == 1);  // one of 20000, and yet seen
     rh_dbox box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     P[5] = rh_v3(9, 0, 0);
-    rh_picture_bounds(P, N, 0.0005, false, &box);
+    rh_values_bounds(P, N, 0.0005, false, &box);
     assert_near(box.min.x, -1, 0.02);
     assert_near(box.max.x, 1, 0.03);
-    rh_picture_bounds(P, N, 0, false, &box);
+    rh_values_bounds(P, N, 0, false, &box);
     assert_near(box.max.x, 9, 1e-6);
     rh_points_free(&points);
 }
@@ -229,7 +230,67 @@ static void surfaces_have_normals_and_velocities(void **state)
     rh_ply_surface_free(&s);
 }
 
+// A part of a vector by its letter, in the axes of the scene whichever way the file stands; names with dots that somebody gave come first.
+static void parts_of_vectors_become_numbers(void **state)
+{
+    (void)state;
+    enum { N = 50 };
+    float values[N];
+    rh_status status = {0};
+    rh_points points = some_points(N);
+    const rh_vec3 *P = rh_points_data(&points, "P", RH_POINT_VEC3F);
+    const char *const names[] = {"P.x", "P.y", "P.z"};
+    for (int part = 0; part < 3; part++) {
+        assert_ok(rh_values_take(&points, names[part], false, values, &status));
+        for (int i = 0; i < N; i++) assert_true(values[i] == (&P[i].x)[part]);
+        assert_ok(rh_values_take(&points, names[part], true, values, &status));
+        for (int i = 0; i < N; i++) assert_true(values[i] == (part == 0 ? P[i].x : part == 1 ? P[i].z : -P[i].y));
+    }
+    const struct { const char *name, *words; } wrong[] = {
+        {"age.y", "age is of type float and has no parts"}, {"age.q", "expected one of speed, P"}, {"ag.y", "did you mean age?"}, {".y", "expected one of"}, {"C.x", "mat3f"}};
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(rh_values_take(&points, wrong[i].name, false, values, &status), RH_USER);
+        assert_non_null(strstr(status.message, wrong[i].words));
+        rh_status_clear(&status);
+    }
+    assert_ok(rh_points_add(&points, "P.y", RH_POINT_F32, &status));
+    assert_ok(rh_values_take(&points, "P.y", false, values, &status));
+    assert_true(values[3] == 0 && P[3].y != 0);
+    rh_points_free(&points);
+}
+
 // --- colours ----------------------------------------------------------------------------------------------------
+
+static float lightness_of(rh_vec3 c) { return 0.2126f * c.x + 0.7152f * c.y + 0.0722f * c.z; }
+static bool same_color(rh_vec3 a, rh_vec3 b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
+
+static void bands_are_even_steps(void **state)
+{
+    (void)state;
+    for (int palette = 0; rh_palette_names[palette]; palette++)
+        for (int bands = 1; bands < 12; bands++)
+            for (int k = 0; k < bands; k++) {
+                rh_vec3 begin = rh_palette_color((rh_palette)palette, bands, (k + 0.01) / bands), end = rh_palette_color((rh_palette)palette, bands, (k + 0.99) / bands);
+                assert_true(same_color(begin, end));
+                rh_vec3 next = rh_palette_color((rh_palette)palette, bands, (k + 1.01) / bands);
+                if (k + 1 < bands) assert_true(fabsf(lightness_of(begin) - lightness_of(next)) > 0.01f);
+                for (int c = 0; c < 3; c++) assert_true((&begin.x)[c] >= 0 && (&begin.x)[c] <= 1);
+            }
+    // Beyond its ends a scale stays what it is there; strata go round.
+    assert_true(same_color(rh_palette_color(RH_PALETTE_SAND, 4, 7.3), rh_palette_color(RH_PALETTE_SAND, 4, 0.99)));
+    assert_true(same_color(rh_palette_color(RH_PALETTE_SAND, 4, -7.3), rh_palette_color(RH_PALETTE_SAND, 4, 0.01)));
+    for (int k = -20; k < 20; k++)
+        assert_true(same_color(rh_palette_color(RH_PALETTE_STRATA, 8, (k + 0.5) / 8), rh_palette_color(RH_PALETTE_STRATA, 8, (k + 6.5) / 8)));
+    assert_true(same_color(rh_palette_color(RH_PALETTE_STRATA, 8, 1), rh_palette_color(RH_PALETTE_STRATA, 8, 0.99)));
+    for (int i = 0; i < 100; i++) {  // smooth
+        rh_vec3 a = rh_palette_color(RH_PALETTE_SAND, 0, i / 100.0), b = rh_palette_color(RH_PALETTE_SAND, 0, (i + 1) / 100.0);
+        assert_true(lightness_of(b) > lightness_of(a) && lightness_of(b) - lightness_of(a) < 0.03f);
+        assert_true(same_color(rh_palette_color(RH_PALETTE_BLUE, 0, i / 100.0), rh_color_of(i / 100.0)));
+    }
+    const double odd[] = {NAN, INFINITY, -INFINITY, 1e300};
+    for (int i = 0; i < 4; i++)
+        for (int palette = 0; palette < 3; palette++) assert_true(rh_palette_color((rh_palette)palette, 5, odd[i]).x >= 0);
+}
 
 static void colours_and_tones(void **state)
 {
@@ -274,7 +335,7 @@ enum { W = 64, H = 36 };
 
 static rh_code draw(const rh_scene *scene, const rh_points *points, const rh_ply_surface *surface, bool z_up, uint16_t *rgb, rh_status *status)
 {
-    rh_picture_options o = {.width = W, .height = H, .samples = 4, .box = {{-1, 0, -1}, {1, 1, 1}}, .low = 0, .high = 5, .surface = surface != NULL};
+    rh_picture_options o = {.width = W, .height = H, .samples = 4, .box = {{-1, 0, -1}, {1, 1, 1}}, .particles = {0, 5}, .surface = surface != NULL};
     rh_picture *picture;
     RH_TRY(rh_picture_create(scene, &o, &picture, status));
     rh_picture_frame frame = {.number = 1, .time = 0.5, .points = points, .surface = surface, .z_up = z_up, .title = "title"};
@@ -363,13 +424,60 @@ static void surfaces_of_any_origin(void **state)
     rh_scene_free(&scene);
 }
 
+// A box whose upper half carries 1 and whose lower half 0, painted in two bands of strata, and the same as grains.
+static void what_is_carried_paints(void **state)
+{
+    (void)state;
+    static uint16_t plain[3 * W * H], painted[3 * W * H], clear[3 * W * H];
+    rh_status status = {0};
+    rh_scene scene;
+    scene_make(&scene, "rheo: 1\ncell: 0.05\nphysics: {liquid: {}}\nbodies: [{shape: {sphere: {center: [0, 0.5, 0], radius: 0.4}}}]\n"
+               "look: {ground: {style: none}, liquid: {plaster: {color: [0.5, 0.5, 0.5]}}, paint: {attribute: none, bands: 2, palette: strata}, "
+               "camera: {position: [0, 0.7, 3.5], target: [0, 0.7, 0]}}\n");
+    rh_vec3 corner[8];
+    uint32_t out[12][3] = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4}, {2, 6, 3}, {3, 6, 7}, {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}};
+    for (int i = 0; i < 8; i++) corner[i] = rh_v3(i & 1 ? 0.5f : -0.5f, i & 2 ? 1.2f : 0.2f, i & 4 ? 0.5f : -0.5f);
+    rh_vec3 normal[8];  // of front and back alone: the front is lit evenly
+    for (int i = 0; i < 8; i++) normal[i] = rh_v3(0, 0, i & 4 ? 1 : -1);
+    rh_ply_surface s = {.mesh = {corner, out, 8, 12}, .normal = normal};
+    rh_points vertices;
+    rh_points_init(&vertices);
+    assert_ok(rh_points_resize(&vertices, 8, &status));
+    assert_ok(rh_points_add(&vertices, "rest", RH_POINT_VEC3F, &status));
+    memcpy(rh_points_data(&vertices, "rest", RH_POINT_VEC3F), corner, sizeof corner);
+    rh_picture_options o = {.width = W, .height = H, .samples = 8, .box = {{-1, 0, -1}, {1, 1, 1}}, .paint = {0.2, 1.2}, .surface = true};
+    rh_picture_frame frame = {.number = 1, .surface = &s, .vertices = &vertices};
+    rh_picture *picture;
+    assert_ok(rh_picture_create(&scene, &o, &picture, &status));
+    assert_ok(rh_picture_draw(picture, &frame, plain, &status));
+    rh_free(scene.look.paint.attribute);
+    scene.look.paint.attribute = rh_strdup("rest.y", "test", &status);
+    assert_ok(rh_picture_draw(picture, &frame, painted, &status));
+    // In the middle of the picture the light above and below is alike; cream is much lighter than rust, which has the upper half.
+    size_t above = 3 * ((size_t)(H * 6 / 20) * W + W / 2), below = 3 * ((size_t)(H * 14 / 20) * W + W / 2);
+    assert_true(abs(plain[above + 1] - plain[below + 1]) < 257 * 25);
+    assert_true(painted[below + 1] > painted[above + 1] + 257 * 40);
+    // Clear things are opaque when painted, and no paint leaves them as they are.
+    scene.look.liquid.kind = RH_LOOK_WATER;
+    assert_ok(rh_picture_draw(picture, &frame, clear, &status));
+    assert_true(clear[below + 1] > clear[above + 1] + 257 * 40);
+    rh_free(scene.look.paint.attribute);
+    scene.look.paint.attribute = rh_strdup("rets.y", "test", &status);
+    assert_int_equal(rh_picture_draw(picture, &frame, clear, &status), RH_USER);
+    assert_non_null(strstr(status.message, "did you mean rest?"));
+    rh_picture_free(picture);
+    rh_points_free(&vertices);
+    rh_scene_free(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_box_fills_the_picture), cmocka_unit_test(keys_are_met_and_joined), cmocka_unit_test(shapes_become_triangles),
         cmocka_unit_test(attributes_become_numbers), cmocka_unit_test(surfaces_have_normals_and_velocities), cmocka_unit_test(colours_and_tones),
-        cmocka_unit_test(a_scene_becomes_a_picture), cmocka_unit_test(surfaces_of_any_origin),
+        cmocka_unit_test(parts_of_vectors_become_numbers), cmocka_unit_test(bands_are_even_steps),
+        cmocka_unit_test(a_scene_becomes_a_picture), cmocka_unit_test(surfaces_of_any_origin), cmocka_unit_test(what_is_carried_paints),
     };
     size_t count = sizeof tests / sizeof tests[0];
-    return _cmocka_run_group_tests("picture", tests, rh_rays_built_in() ? count : count - 2, NULL, nothing_left);
+    return _cmocka_run_group_tests("picture", tests, rh_rays_built_in() ? count : count - 3, NULL, nothing_left);
 }

@@ -187,6 +187,31 @@ static void odd_input_does_no_harm(void **state)
     rh_points_free(&none);
 }
 
+// Two points side by side in two bands, one far above the range: strata go round, so that the seventh band looks like the first.
+static void values_paint(void **state)
+{
+    (void)state;
+    static uint8_t rgb[3 * W * H];
+    float radius = 0.06f, values[3] = {0.5f, 1.5f, 6.5f};
+    rh_points points = make(3);
+    assert_int_equal(rh_points_add_uniform(&points, "radius", RH_POINT_F32, &radius, NULL), RH_OK);
+    rh_vec3 *P = rh_points_data(&points, "P", RH_POINT_VEC3F);
+    for (int i = 0; i < 3; i++) P[i] = rh_v3(0.2f + 0.3f * (float)i, 0.2f, 0);
+    rh_paint paint = {.attribute = (char[]){"rest.y"}, .bands = 2, .palette = RH_PALETTE_STRATA};
+    rh_preview_options o = options(2);
+    o.paint = &paint, o.values = values, o.high = 2, o.matte = true;
+    assert_int_equal(rh_preview_render(&points, &o, rgb, NULL), RH_OK);
+    const uint8_t *p[3];
+    for (int i = 0; i < 3; i++) p[i] = at(rgb, (int)(W / 2.0 + 0.86 * W * ((double)P[i].x - 0.5)), H / 2);
+    assert_true(p[0][0] > p[0][2] + 20 && p[1][0] > p[1][2] + 20);  // browns
+    assert_true(lightness(p[0]) > lightness(p[1]) + 90);
+    for (int c = 0; c < 3; c++) assert_true(abs(p[0][c] - p[2][c]) < 6);
+    o.values = NULL, o.color = rh_v3(0, 0.6f, 0);
+    assert_int_equal(rh_preview_render(&points, &o, rgb, NULL), RH_OK);
+    for (int i = 0; i < 3; i++) assert_true(p[i][1] > p[i][0] + 60 && p[i][1] > p[i][2] + 60);
+    rh_points_free(&points);
+}
+
 static void a_png_reads_back(void **state)
 {
     (void)state;
@@ -223,7 +248,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_sphere_is_where_it_should_be), cmocka_unit_test(near_hides_far_and_speed_is_bright),
         cmocka_unit_test(threads_and_order_do_not_show),    cmocka_unit_test(odd_input_does_no_harm),
-        cmocka_unit_test(a_png_reads_back),
+        cmocka_unit_test(values_paint),                     cmocka_unit_test(a_png_reads_back),
     };
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

@@ -384,7 +384,7 @@ static void names_can_be_bound(void **state)
     assert_int_equal(bind_points(data, "f@a += 10; f@b += 20;", swap, 2, &status), RH_OK);
     assert_int_equal(bind_points(data, "f@a = 5;", fresh, 1, &status), RH_OK);
     assert_int_equal(bind_points(data, "f@a = f@b;", same, 1, &status), RH_USER);
-    assert_non_null(strstr(status.message, "@a and @b both mean \"b\""));
+    assert_non_null(strstr(status.message, "both mean \"b\" of the data"));
     rh_status_clear(&status);
     assert_int_equal(bind_points(data, "f@a = 1;", twice, 2, &status), RH_USER);
     rh_status_clear(&status);

@@ -103,12 +103,36 @@ static rh_code give_values(job *j, const kind *k, const rh_vdb_data *data, rh_st
 
 static const char *access_word(const rh_lang_attribute_use *use) { return !use->writes ? "reads" : use->reads ? "reads and writes" : "writes"; }
 
+// "reads and writes vec3f@v, from v radius"
+static void print_attribute(const rh_lang_program *program, const rh_lang_listing *l, int index)
+{
+    const rh_lang_attribute_use *use = &l->attributes[index];
+    printf("  %-16s %s@%s", access_word(use), rh_lang_type_name(use->type), use->name);
+    const char *before = ", from";
+    for (int i = 0; use->writes && i < l->attribute_count; i++) {
+        if (!l->attributes[i].reads || !rh_lang_program_depends(program, index, i)) continue;
+        printf("%s %s", before, l->attributes[i].name);
+        before = "";
+    }
+    puts("");
+}
+
+static rh_code print_tree(const kind *k, rh_status *status)
+{
+    if (!k->program) return RH_OK;
+    char *text = rh_lang_program_tree(k->program, status);
+    if (!text) return RH_MEMORY;
+    printf("%s\n", text);
+    rh_free(text);
+    return RH_OK;
+}
+
 static void print_listing(const kind *k)
 {
     if (!k->program) return;
     const rh_lang_listing *l = rh_lang_program_listing(k->program);
     printf("on %s\n", k->name);
-    for (int i = 0; i < l->attribute_count; i++) printf("  %-16s %s@%s\n", access_word(&l->attributes[i]), rh_lang_type_name(l->attributes[i].type), l->attributes[i].name);
+    for (int i = 0; i < l->attribute_count; i++) print_attribute(k->program, l, i);
     for (int i = 0; i < l->external_count; i++) printf("  %-16s %s$%s\n", "takes", rh_lang_type_name(l->externals[i].type), l->externals[i].name);
     for (int i = 0; i < l->group_count; i++) {
         const rh_lang_group_use *g = &l->groups[i];
@@ -309,6 +333,7 @@ static rh_code work(job *j, rh_status *status)
     if (j->arguments->check) code = check_only(j, status);
     else if (wants_folder(j->arguments->out)) code = do_each(j, status);
     else code = do_files(j, j->inputs, j->input_count, j->arguments->out, status);
+    if (code == RH_OK && j->arguments->tree) code = print_tree(j->points.program ? &j->points : &j->volumes, status);
     if (code == RH_OK && j->arguments->print) {
         print_listing(&j->points);
         print_listing(&j->volumes);
@@ -368,7 +393,8 @@ static const app_option options[] = {
     {"werror", APP_FLAG, AT(werror), NULL, "take warnings for errors"},
     {"max-errors", APP_COUNT, AT(max_errors), "N", "print no more than so many errors"},
     {"check", APP_FLAG, AT(check), NULL, "compile only, for points, or for volumes with --volumes"},
-    {"print", APP_FLAG, AT(print), NULL, "print what the program reads and writes"},
+    {"print", APP_FLAG, AT(print), NULL, "print what the program reads and writes, and what that depends on"},
+    {"tree", APP_FLAG, AT(tree), NULL, "print how the program was understood, as nested lists"},
     {"list", APP_FLAG, AT(list), NULL, "list the functions, or those that tell of the words given"},
     {"verbose", APP_FLAG, AT(verbose), NULL, "tell the time of compiling, reading, executing and writing"},
     {"quiet", APP_FLAG, AT(quiet), NULL, "no progress and no warnings of the compiler, only errors"},

@@ -30,7 +30,7 @@ typedef struct app_arguments {
     const char *file, *group, *create_missing, *iterate, *levels, *tiles;  // of ax
     app_texts binds;
     int64_t budget, max_errors;
-    bool points, volumes, dry, werror, check, print, list, verbose;
+    bool points, volumes, dry, werror, check, print, tree, list, verbose;
     bool resume, force, quiet, markdown, hash, mesh, json, help;
 } app_arguments;
 

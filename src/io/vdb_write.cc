@@ -192,6 +192,5 @@ rh_code rh_vdb::write_sealed(const char *path, const openvdb::GridCPtrVec &grids
 {
     Writer().write_file(path, packed(grids, step), facts);
     if (step) step(1);
-    RH_TRY(rh_vdb_name_by_content(path, status));
-    return rh_seal_write(path, status);
+    return rh_vdb_seal(path, status);
 }

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 #include "app.h"
+#include "ax_options.h"
 #include "ax_values.h"
+#include "ax_watch.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -32,8 +34,9 @@ typedef struct job {
     const char *const *inputs;
     int input_count;
     kind points, volumes;
-    rh_expression_options options;
-    ax_values values;          // of --set
+    ax_options options;
+    ax_values values;          // for the file at hand
+    ax_watch watch;
     double compiling, reading, running, writing;  // s
     atomic_int *stop;
 } job;
@@ -85,18 +88,51 @@ static rh_code compile(job *j, kind *k, rh_status *status)
     double start = rh_seconds();
     rh_code code = rh_lang_compile(j->source, j->length, &options, &k->program, &messages, status);
     j->compiling += rh_seconds() - start;
-    RH_TRY(tell(j, code, &messages, status));
-    return ax_values_read(&j->values, &j->arguments->sets, j->source, j->length, rh_lang_program_listing(k->program), status);
+    return tell(j, code, &messages, status);
+}
+
+// Values for a program that is about to run; without data those that are set, for what is wrong with them.
+static rh_code give_values(job *j, const kind *k, const rh_vdb_data *data, rh_status *status)
+{
+    rh_frame_info frame;
+    bool known = data && rh_vdb_data_frame(data, &frame);
+    RH_TRY(ax_values_read(&j->values, &j->arguments->sets, known ? &frame : NULL, j->source, j->length, rh_lang_program_listing(k->program), status));
+    j->options.host.externals = j->values.externals, j->options.host.external_count = j->values.count;
+    return RH_OK;
 }
 
 static const char *access_word(const rh_lang_attribute_use *use) { return !use->writes ? "reads" : use->reads ? "reads and writes" : "writes"; }
+
+// "reads and writes vec3f@v, from v radius"
+static void print_attribute(const rh_lang_program *program, const rh_lang_listing *l, int index)
+{
+    const rh_lang_attribute_use *use = &l->attributes[index];
+    printf("  %-16s %s@%s", access_word(use), rh_lang_type_name(use->type), use->name);
+    const char *before = ", from";
+    for (int i = 0; use->writes && i < l->attribute_count; i++) {
+        if (!l->attributes[i].reads || !rh_lang_program_depends(program, index, i)) continue;
+        printf("%s %s", before, l->attributes[i].name);
+        before = "";
+    }
+    puts("");
+}
+
+static rh_code print_tree(const kind *k, rh_status *status)
+{
+    if (!k->program) return RH_OK;
+    char *text = rh_lang_program_tree(k->program, status);
+    if (!text) return RH_MEMORY;
+    printf("%s\n", text);
+    rh_free(text);
+    return RH_OK;
+}
 
 static void print_listing(const kind *k)
 {
     if (!k->program) return;
     const rh_lang_listing *l = rh_lang_program_listing(k->program);
     printf("on %s\n", k->name);
-    for (int i = 0; i < l->attribute_count; i++) printf("  %-16s %s@%s\n", access_word(&l->attributes[i]), rh_lang_type_name(l->attributes[i].type), l->attributes[i].name);
+    for (int i = 0; i < l->attribute_count; i++) print_attribute(k->program, l, i);
     for (int i = 0; i < l->external_count; i++) printf("  %-16s %s$%s\n", "takes", rh_lang_type_name(l->externals[i].type), l->externals[i].name);
     for (int i = 0; i < l->group_count; i++) {
         const rh_lang_group_use *g = &l->groups[i];
@@ -116,9 +152,9 @@ static rh_code run_points(job *j, rh_vdb_data *data, int grid, rh_expression_rep
 {
     rh_lang_messages messages = {0};
     RH_TRY(compile(j, &j->points, status));
-    j->options.externals = j->values.externals, j->options.external_count = j->values.count;
+    RH_TRY(give_values(j, &j->points, data, status));
     double start = rh_seconds();
-    rh_code code = rh_expression_points(data, grid, j->points.program, &j->options, report, &messages, status);
+    rh_code code = rh_expression_points(data, grid, j->points.program, &j->options.host, report, &messages, status);
     j->running += rh_seconds() - start;
     return tell(j, code, &messages, status);
 }
@@ -127,9 +163,9 @@ static rh_code run_volumes(job *j, rh_vdb_data *data, rh_expression_report *repo
 {
     rh_lang_messages messages = {0};
     RH_TRY(compile(j, &j->volumes, status));
-    j->options.externals = j->values.externals, j->options.external_count = j->values.count;
+    RH_TRY(give_values(j, &j->volumes, data, status));
     double start = rh_seconds();
-    rh_code code = rh_expression_volumes(data, j->volumes.program, &j->options, report, &messages, status);
+    rh_code code = rh_expression_volumes(data, j->volumes.program, &j->options.host, report, &messages, status);
     j->running += rh_seconds() - start;
     return tell(j, code, &messages, status);
 }
@@ -145,7 +181,7 @@ static rh_code apply(job *j, const char *path, rh_vdb_data *data, rh_expression_
         points = true;
         RH_TRY(run_points(j, data, i, report, status));
     }
-    if (j->options.group && !points) return rh_fail(status, RH_USER, "--group: %s holds no points", path);
+    if (j->options.host.group && !points) return rh_fail(status, RH_USER, "--group: %s holds no points", path);
     if (volumes && j->volumes.wanted) return run_volumes(j, data, report, status);
     if (!points) return rh_fail(status, RH_USER, "%s: found %s, expected %s", path, count == 0 ? "no grids" : "grids of other kinds",
                                 !j->volumes.wanted ? "points" : !j->points.wanted ? "volumes" : "points or volumes");
@@ -171,13 +207,15 @@ static rh_code do_files(job *j, const char *const *inputs, int count, const char
     rh_vdb_data *data = NULL;
     rh_expression_report report = {0};
     double start = rh_seconds();
-    RH_TRY(rh_vdb_data_read(inputs, count, &data, status));
+    ax_watch_begin(&j->watch, j->stop, inputs[0], j->arguments->quiet);
+    rh_code code = rh_vdb_data_read(inputs, count, &j->watch.watch, &data, status);
     j->reading += rh_seconds() - start;
-    rh_code code = apply(j, inputs[0], data, &report, status);
+    if (code == RH_OK) code = apply(j, inputs[0], data, &report, status);
     if (code == RH_OK && report.printed) fwrite(report.printed, 1, (size_t)report.printed_length, stdout);
     start = rh_seconds();
     if (code == RH_OK && out) code = rh_vdb_data_write(out, data, status);
     j->writing += rh_seconds() - start;
+    ax_watch_clear(&j->watch);
     if (code == RH_OK) print_line(j, out ? out : inputs[0], &report);
     rh_free(report.printed);
     rh_vdb_data_free(data);
@@ -220,30 +258,12 @@ static rh_code do_each(job *j, rh_status *status)
     return RH_OK;
 }
 
-static rh_code read_choice(const char *option, const char *text, const char *const *names, int count, int *out, rh_status *status)
+static void choose_kinds(job *j)
 {
-    for (int i = 0; i < count && text; i++) {
-        if (strcmp(text, names[i]) != 0) continue;
-        *out = i;
-        return RH_OK;
-    }
-    if (!text) return RH_OK;
-    return rh_fail(status, RH_USER, "--%s: found \"%.80s\", expected %s%s%s%s%s", option, text, names[0], count > 2 ? ", " : " or ", names[1], count > 2 ? " or " : "",
-                   count > 2 ? names[2] : "");
-}
-
-static rh_code read_options(job *j, rh_status *status)
-{
-    static const char *const states[] = {"on", "off", "all"};
     const app_arguments *a = j->arguments;
-    int create = 0, iterate = RH_VDB_ON;
-    RH_TRY(read_choice("create-missing", a->create_missing, states, 2, &create, status));
-    RH_TRY(read_choice("iterate", a->iterate, states, 3, &iterate, status));
     bool both = a->points == a->volumes;
     j->points = (kind){.name = "points", .domain = RH_LANG_POINTS, .wanted = both || a->points};
     j->volumes = (kind){.name = "volumes", .domain = RH_LANG_VOLUMES, .wanted = both || a->volumes};
-    j->options = (rh_expression_options){.group = a->group, .strict = create == 1, .states = (rh_vdb_states)iterate, .steps = a->budget};
-    return RH_OK;
 }
 
 static rh_code find_source(job *j, rh_status *status)
@@ -290,23 +310,30 @@ static void print_times(const job *j, double started)
 static rh_code check_only(job *j, rh_status *status)
 {
     bool both = j->arguments->points && j->arguments->volumes;
-    if (j->points.wanted && (both || !j->arguments->volumes)) RH_TRY(compile(j, &j->points, status));
-    if (j->arguments->volumes) RH_TRY(compile(j, &j->volumes, status));
+    kind *const kinds[] = {&j->points, &j->volumes};
+    for (int i = 0; i < 2; i++) {
+        if (i == 0 ? j->arguments->volumes && !both : !j->arguments->volumes) continue;
+        RH_TRY(compile(j, kinds[i], status));
+        RH_TRY(give_values(j, kinds[i], NULL, status));
+        RH_TRY(rh_expression_bindings_check(&j->options.host, rh_lang_program_listing(kinds[i]->program), status));
+    }
     return RH_OK;
 }
 
 static rh_code work(job *j, rh_status *status)
 {
     double started = rh_seconds();
-    RH_TRY(read_options(j, status));
+    choose_kinds(j);
+    RH_TRY(ax_options_read(&j->options, j->arguments, status));
     RH_TRY(find_source(j, status));
     RH_TRY(check_inputs(j, status));
     rh_threads_set((int)j->arguments->threads);
-    j->stop = app_stop_on_signals("this file");
+    j->stop = app_stop_on_signals("this block");
     rh_code code;
     if (j->arguments->check) code = check_only(j, status);
     else if (wants_folder(j->arguments->out)) code = do_each(j, status);
     else code = do_files(j, j->inputs, j->input_count, j->arguments->out, status);
+    if (code == RH_OK && j->arguments->tree) code = print_tree(j->points.program ? &j->points : &j->volumes, status);
     if (code == RH_OK && j->arguments->print) {
         print_listing(&j->points);
         print_listing(&j->volumes);
@@ -341,6 +368,7 @@ static int ax(const app_arguments *arguments)
     rh_lang_program_free(j.points.program);
     rh_lang_program_free(j.volumes.program);
     ax_values_free(&j.values);
+    ax_options_free(&j.options);
     rh_free(j.file);
     int written = app_finish_output();
     return status.code == RH_OK ? written : app_report(&status);
@@ -352,17 +380,21 @@ static const app_option options[] = {
     {"out", APP_TEXT, AT(out), "FILE", "file to write; a folder: each input alone, under its own name"},
     {"dry", APP_FLAG, AT(dry), NULL, "run, print, but write nothing"},
     {"set", APP_TEXTS, AT(sets), "NAME=VALUE", "value of $NAME: a number, [x, y, z], true, a text (may be repeated)"},
+    {"bind", APP_TEXTS, AT(binds), "NAME=DATA", "the program's @NAME is the attribute or volume DATA of the file (may be repeated)"},
     {"points", APP_FLAG, AT(points), NULL, "run on points only"},
     {"volumes", APP_FLAG, AT(volumes), NULL, "run on volumes only"},
     {"group", APP_TEXT, AT(group), "NAME", "run only on the points of a group"},
     {"create-missing", APP_TEXT, AT(create_missing), "on|off", "make attributes and volumes that are not there (on), or refuse (off)"},
     {"iterate", APP_TEXT, AT(iterate), "on|off|all", "voxels to visit: active ones (on), the others, or all"},
+    {"levels", APP_TEXT, AT(levels), "A-B", "levels of volumes to visit: 0 voxels of leaves, 1 to 3 tiles of 8, 128, 4096 voxels a side; without it all"},
+    {"tiles", APP_TEXT, AT(tiles), "auto|on|off", "visit active tiles voxel by voxel: where voxels could become different (auto), always, or never"},
     {"budget", APP_COUNT, AT(budget), "N", "loop steps an element may take; without it 16777216"},
     {"threads", APP_COUNT, AT(threads), "N", "threads to use; without it all cores. The result does not depend on it"},
     {"werror", APP_FLAG, AT(werror), NULL, "take warnings for errors"},
     {"max-errors", APP_COUNT, AT(max_errors), "N", "print no more than so many errors"},
     {"check", APP_FLAG, AT(check), NULL, "compile only, for points, or for volumes with --volumes"},
-    {"print", APP_FLAG, AT(print), NULL, "print what the program reads and writes"},
+    {"print", APP_FLAG, AT(print), NULL, "print what the program reads and writes, and what that depends on"},
+    {"tree", APP_FLAG, AT(tree), NULL, "print how the program was understood, as nested lists"},
     {"list", APP_FLAG, AT(list), NULL, "list the functions, or those that tell of the words given"},
     {"verbose", APP_FLAG, AT(verbose), NULL, "tell the time of compiling, reading, executing and writing"},
     {"quiet", APP_FLAG, AT(quiet), NULL, "no progress and no warnings of the compiler, only errors"},

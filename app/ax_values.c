@@ -8,6 +8,9 @@
 #include <string.h>
 #include "base/memory.h"
 #include "base/param.h"
+#include "lang/on_points.h"
+
+enum { FACTS = 4 };  // that a frame tells
 
 // Numbers of "3", "[1, 2, 3]" or "true"; how many, or -1 when it is something else.
 static int read_numbers(const char *text, double out[RH_LANG_MOST_PARTS])
@@ -116,14 +119,39 @@ static rh_code read_set(ax_values *values, const char *set, bool by_name, const 
     return RH_OK;
 }
 
-rh_code ax_values_read(ax_values *values, const app_texts *sets, const char *source, size_t length, const rh_lang_listing *listing, rh_status *status)
+static bool is_set(const ax_values *values, const char *name)
+{
+    for (int i = 0; i < values->count; i++)
+        if (strcmp(values->items[i].name, name) == 0) return true;
+    return false;
+}
+
+// What the file says itself, in the type the program wants.
+static void add_facts(ax_values *values, const rh_frame_info *frame, const rh_lang_listing *listing)
+{
+    const struct { const char *name; double value; } facts[FACTS] = {{"time", frame->time}, {"frame", (double)frame->frame}, {"fps", frame->fps}, {"cell", frame->cell}};
+    for (int i = 0; i < FACTS; i++) {
+        if (is_set(values, facts[i].name)) continue;
+        const rh_lang_external_use *use = find_use(listing, facts[i].name);
+        rh_lang_type type = use ? use->type : RH_LANG_FLOAT;
+        if (type == RH_LANG_STRING || rh_lang_type_parts(type) != 1) continue;
+        ax_value *value = &values->items[values->count];
+        snprintf(value->name, sizeof value->name, "%s", facts[i].name);
+        rh_lang_store_number(type, facts[i].value, value->numbers);
+        values->externals[values->count++] = (rh_lang_external){.name = value->name, .type = rh_lang_type_name(type), .value = value->numbers};
+    }
+}
+
+rh_code ax_values_read(ax_values *values, const app_texts *sets, const rh_frame_info *frame, const char *source, size_t length, const rh_lang_listing *listing,
+                       rh_status *status)
 {
     ax_values_free(values);
-    values->items = rh_alloc_zero((size_t)(sets->count + 1) * sizeof *values->items, "app.values", status);
-    values->externals = rh_alloc_zero((size_t)(sets->count + 1) * sizeof *values->externals, "app.values", status);
+    values->items = rh_alloc_zero((size_t)(sets->count + FACTS) * sizeof *values->items, "app.values", status);
+    values->externals = rh_alloc_zero((size_t)(sets->count + FACTS) * sizeof *values->externals, "app.values", status);
     if (!values->items || !values->externals) return RH_MEMORY;
     bool by_name = contains(source, length, "external");
     for (int i = 0; i < sets->count; i++) RH_TRY(read_set(values, sets->items[i], by_name, listing, status));
+    if (frame) add_facts(values, frame, listing);
     return RH_OK;
 }
 

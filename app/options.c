@@ -185,13 +185,15 @@ rh_code app_arguments_parse(const app_command *command, int count, char **words,
     // Every word could be a --set, or an operand; room for that many keeps the parser free of growth.
     out->sets.items = rh_alloc(sizeof *out->sets.items * (size_t)(count + 1), "app.words", status);
     out->operands.items = rh_alloc(sizeof *out->operands.items * (size_t)(count + 1), "app.words", status);
-    if (!out->sets.items || !out->operands.items) return RH_MEMORY;
+    out->binds.items = rh_alloc(sizeof *out->binds.items * (size_t)(count + 1), "app.words", status);
+    if (!out->sets.items || !out->operands.items || !out->binds.items) return RH_MEMORY;
     return read_words(command, count, words, out, status);
 }
 
 void app_arguments_free(app_arguments *arguments)
 {
     rh_free(arguments->sets.items);
+    rh_free(arguments->binds.items);
     rh_free(arguments->operands.items);
     memset(arguments, 0, sizeof *arguments);
 }

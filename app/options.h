@@ -27,9 +27,10 @@ typedef struct app_arguments {
     const char *camera, *what, *attribute, *range, *palette, *material;  // of render
     int64_t samples, depth, bands;
     bool film, quick;
-    const char *file, *group, *create_missing, *iterate;  // of ax
+    const char *file, *group, *create_missing, *iterate, *levels, *tiles;  // of ax
+    app_texts binds;
     int64_t budget, max_errors;
-    bool points, volumes, dry, werror, check, print, list, verbose;
+    bool points, volumes, dry, werror, check, print, tree, list, verbose;
     bool resume, force, quiet, markdown, hash, mesh, json, help;
 } app_arguments;
 

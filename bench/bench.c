@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// bench: runs entries of the two tables (entries.c, surface_entries.c), prints tables, writes CSV. docs/performance.md says what every column
-// means.
+// bench: runs entries of the three tables (entries.c, surface_entries.c, expression_entries.c), prints tables, writes CSV. docs/performance.md says what
+// every column means.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +13,7 @@
 #include "base/parallel.h"
 #include "io/file.h"
 #include "bench.h"
+#include "expression.h"
 #include "surface.h"
 
 enum { MOST_ONLY = 32, MOST_ENTRIES = 64 };
@@ -21,10 +22,10 @@ typedef struct options {
     const char *only[MOST_ONLY];
     int only_count, threads, repeats;  // 0 = as the table says
     bool list, help, longer, memory;
-    char csv[RH_PATH_MAX], surface_csv[RH_PATH_MAX + 16], splash_csv[RH_PATH_MAX + 16];
+    char csv[RH_PATH_MAX], surface_csv[RH_PATH_MAX + 16], splash_csv[RH_PATH_MAX + 16], expression_csv[RH_PATH_MAX + 16];
 } options;
 
-// What an entry of either table is called.
+// What an entry of any table is called.
 typedef struct title {
     const char *name, *group, *whole;  // --only takes any
     bench_when when;
@@ -33,26 +34,30 @@ typedef struct title {
 static title title_of(const bench_entry *e) { return (title){e->name, e->group, bench_is_splash(e) ? "splash" : e->group, e->when}; }
 static title surface_title_of(const bench_surface_entry *e) { return (title){e->name, e->group, "surface", e->when}; }
 
+static title expression_title_of(const bench_expression_entry *e) { return (title){e->name, e->group, "expressions", e->when}; }
+
 static int all_titles(title *out)
 {
     int count = 0;
     for (int i = 0; i < bench_entry_count; i++) out[count++] = title_of(&bench_entries[i]);
     for (int i = 0; i < bench_surface_entry_count; i++) out[count++] = surface_title_of(&bench_surface_entries[i]);
+    for (int i = 0; i < bench_expression_entry_count; i++) out[count++] = expression_title_of(&bench_expression_entries[i]);
     return count;
 }
 
 static void print_help(void)
 {
     printf("usage: bench [OPTION ...]\n\n"
-           "Runs the benchmarks of the liquid solver, of the splash method and of surfacing, each in a process of its own, prints tables and writes CSV.\n\n"
+           "Runs the benchmarks of the liquid solver, of the splash method, of surfacing and of expressions, each in a process of its own, prints tables and\n"
+           "writes CSV.\n\n"
            "  --list          names of all entries and what they are\n"
-           "  --only NAME     this entry, or all of this group; splash, surface: all of that kind (may be repeated)\n"
+           "  --only NAME     this entry, or all of this group; splash, surface, expressions: all of that kind (may be repeated)\n"
            "  --long          the long entries, too\n"
            "  --repeats N     runs of each entry; the least time counts (without it as the table says)\n"
            "  --threads N     threads of entries that do not fix them (without it all cores)\n"
            "  --memory        also print peaks of memory by label\n"
-           "  --csv FILE.csv  where to write the CSV (bench.csv beside the program); what splashes and surfacing have more goes to FILE_splash.csv\n"
-           "                  and FILE_surface.csv\n"
+           "  --csv FILE.csv  where to write the CSV (bench.csv beside the program); what splashes, surfacing and expressions have more goes to\n"
+           "                  FILE_splash.csv, FILE_surface.csv and FILE_expressions.csv\n"
            "  --help          this text\n\n"
            "docs/performance.md says what every column means.\n");
 }
@@ -71,6 +76,8 @@ static void print_list(void)
     }
     printf("\n");
     bench_surface_list(stdout);
+    printf("\n");
+    bench_expression_list(stdout);
 }
 
 // --- options ------------------------------------------------------------------------------------------------------
@@ -92,8 +99,8 @@ static bool is_named(const title *t, const char *name)
 
 static rh_code read_only(options *o, const char *name, rh_status *status)
 {
-    title titles[2 * MOST_ENTRIES];
-    const char *known[6 * MOST_ENTRIES];
+    title titles[3 * MOST_ENTRIES];
+    const char *known[9 * MOST_ENTRIES];
     int count = 0;
     for (int i = 0, all = all_titles(titles); i < all; i++) {
         if (is_named(&titles[i], name)) {
@@ -281,11 +288,35 @@ static rh_code run_surface(const options *o, bool *good, rh_status *status)
     return code;
 }
 
+// --- expressions --------------------------------------------------------------------------------------------------
+static rh_code run_expressions(const options *o, bool *good, rh_status *status)
+{
+    int count = 0;
+    bench_expression_row rows[MOST_ENTRIES] = {{.entry = NULL}};
+    for (int i = 0; i < bench_expression_entry_count; i++) {
+        const bench_expression_entry *e = &bench_expression_entries[i];
+        title called = expression_title_of(e);
+        if (!is_chosen(o, &called)) continue;
+        bench_expression_row *row = &rows[count++];
+        row->entry = e;
+        double start = rh_seconds();
+        bench_expression_measure(e, threads_of(o, e->threads), o->repeats ? o->repeats : e->repeats, &row->result);
+        fprintf(stderr, "%-20s %d runs, %.1f s\n", e->name, row->result.repeats, rh_seconds() - start);
+        *good = *good && bench_expression_fine(row);
+        RH_TRY(bench_expression_write_csv(o->expression_csv, rows, count, status));
+    }
+    if (count == 0) return RH_OK;
+    bench_expression_print(stdout, rows, count);
+    printf("\nCSV: %s\n", o->expression_csv);
+    return RH_OK;
+}
+
 static rh_code run(const options *o, rh_status *status)
 {
     bool good = true;
     RH_TRY(run_liquid(o, &good, status));
     RH_TRY(run_surface(o, &good, status));
+    RH_TRY(run_expressions(o, &good, status));
     return good ? RH_OK : rh_fail(status, RH_NUMERIC, "an entry failed, or a result depends on the number of threads; see above");
 }
 
@@ -301,7 +332,7 @@ int main(int argc, char **argv)
 {
     options o = {.only_count = 0};
     rh_status status = {0};
-    RH_ASSERT(bench_entry_count <= MOST_ENTRIES && bench_surface_entry_count <= MOST_ENTRIES);
+    RH_ASSERT(bench_entry_count <= MOST_ENTRIES && bench_surface_entry_count <= MOST_ENTRIES && bench_expression_entry_count <= MOST_ENTRIES);
     start_again_waiting_politely(argv);
     rh_code code = read_options(&o, argc, argv, &status);
     if (code == RH_OK && o.help) print_help();
@@ -310,6 +341,7 @@ int main(int argc, char **argv)
         if (!o.csv[0]) default_csv(&o);
         name_csv(&o, "splash", o.splash_csv, sizeof o.splash_csv);
         name_csv(&o, "surface", o.surface_csv, sizeof o.surface_csv);
+        name_csv(&o, "expressions", o.expression_csv, sizeof o.expression_csv);
         code = run(&o, &status);
     }
     if (code != RH_OK) fprintf(stderr, "bench: error: %s\n", status.message);

@@ -59,6 +59,11 @@ RHEO_API void rheo_set_log(rheo_log_function *function, void *user);
 // On failure *out is NULL. `error` may be NULL in every call.
 RHEO_API rheo_code rheo_open(const char *scene_path, const char *const *settings, int setting_count, rheo_simulation **out,
                              rheo_error *error);
+// The same for a program with functions of its own (see rheo_function below, which says how they are called): the scene's section `expressions` may call them. They are
+// copied, texts too.
+struct rheo_function;
+RHEO_API rheo_code rheo_open_with(const char *scene_path, const char *const *settings, int setting_count, const struct rheo_function *functions, int function_count,
+                                  rheo_simulation **out, rheo_error *error);
 RHEO_API void rheo_close(rheo_simulation *simulation);  // NULL is fine
 
 // Advances to the next frame (several time steps). After a failure the simulation can only be read and closed.

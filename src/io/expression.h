@@ -9,12 +9,24 @@
 #pragma once
 #include "io/vdb_data.h"
 
+// The program's @name is the data's attribute or grid of another name. One to one: a name that is bound away is free for others, so two can be swapped. P is
+// always P.
+typedef struct rh_expression_binding {
+    const char *name, *data;
+} rh_expression_binding;
+
+typedef enum rh_expression_stream { RH_STREAM_AUTO, RH_STREAM_ON, RH_STREAM_OFF } rh_expression_stream;
+
 typedef struct rh_expression_options {
     const rh_lang_external *externals;
     int external_count;
+    const rh_expression_binding *bindings;
+    int binding_count;
     const char *group;       // only points of this group; NULL: all
     bool strict;             // a missing attribute or grid is an error
     rh_vdb_states states;    // voxels to visit
+    unsigned skipped;        // levels of volumes that are left out, as in rh_vdb_volume_job
+    rh_expression_stream stream;  // whether active tiles are visited voxel by voxel; automatic: where their voxels could become different (AX-23)
     int64_t steps;           // loop steps an element may take; 0: the default
     uint64_t seed;           // of rand() without a seed
 } rh_expression_options;
@@ -27,7 +39,12 @@ typedef struct rh_expression_report {
     int64_t printed_length, printed_lost;
 } rh_expression_report;
 
-// RH_USER with messages where data and program do not fit.
+// What the data call the program's @name.
+const char *rh_expression_bound(const rh_expression_options *options, const char *name);
+// RH_USER when bindings are not one to one, name P, or let two names of the program mean the same data.
+rh_code rh_expression_bindings_check(const rh_expression_options *options, const rh_lang_listing *listing, rh_status *status);
+
+// RH_USER with messages where data and program do not fit. RH_STOPPED when whoever watches the data wants it.
 rh_code rh_expression_points(rh_vdb_data *data, int grid, const rh_lang_program *program, const rh_expression_options *options, rh_expression_report *report,
                              rh_lang_messages *messages, rh_status *status);
 rh_code rh_expression_volumes(rh_vdb_data *data, const rh_lang_program *program, const rh_expression_options *options, rh_expression_report *report,

@@ -35,10 +35,12 @@ typedef struct pass {
 
 // ---- do they fit?
 
+static const char *bound(const pass *p, int attribute) { return rh_expression_bound(p->options, p->listing->attributes[attribute].name); }
+
 static rh_lang_type attribute_type(void *user, const char *name)
 {
     const pass *p = user;
-    int at = rh_vdb_points_find(p->points, name);
+    int at = rh_vdb_points_find(p->points, rh_expression_bound(p->options, name));
     return at >= 0 ? rh_vdb_points_attribute(p->points, at).type : RH_LANG_VOID;
 }
 
@@ -57,10 +59,10 @@ static rh_code refuse_stored(const pass *p, rh_lang_messages *messages, rh_statu
 {
     for (int i = 0; i < p->listing->attribute_count; i++) {
         const rh_lang_attribute_use *use = &p->listing->attributes[i];
-        int at = rh_vdb_points_find(p->points, use->name);
+        int at = rh_vdb_points_find(p->points, bound(p, i));
         if (at < 0 || rh_vdb_points_attribute(p->points, at).type != RH_LANG_VOID) continue;
         char text[256];
-        snprintf(text, sizeof text, "the attribute \"%.60s\" is stored as %.60s, for which expressions have no type", use->name, rh_vdb_points_attribute(p->points, at).stored);
+        snprintf(text, sizeof text, "the attribute \"%.60s\" is stored as %.60s, for which expressions have no type", bound(p, i), rh_vdb_points_attribute(p->points, at).stored);
         RH_TRY(rh_lang_messages_add(messages, false, use->at, text, NULL, status));
         return rh_fail(status, RH_USER, "%d:%d: %s", use->at.line, use->at.column, text);
     }
@@ -74,7 +76,8 @@ static rh_code match(pass *p, rh_lang_messages *messages, rh_status *status)
     if (!names) return RH_MEMORY;
     for (int i = 0; i < count; i++) names[i] = rh_vdb_points_attribute(p->points, i).name;
     rh_lang_host host = {.attribute = attribute_type, .external = external_type, .user = p, .create_missing = !p->options->strict, .names = names, .name_count = count};
-    rh_code code = refuse_stored(p, messages, status);
+    rh_code code = rh_expression_bindings_check(p->options, p->listing, status);
+    if (code == RH_OK) code = refuse_stored(p, messages, status);
     if (code == RH_OK) code = rh_lang_match(p->program, &host, messages, status);
     rh_free(names);
     return code;
@@ -88,7 +91,7 @@ static rh_code add_missing(pass *p, rh_status *status)
 {
     for (int i = 0; i < p->listing->attribute_count; i++) {
         const rh_lang_attribute_use *use = &p->listing->attributes[i];
-        if (rh_vdb_points_find(p->points, use->name) < 0) RH_TRY(rh_vdb_points_add(p->points, use->name, use->type, status));
+        if (rh_vdb_points_find(p->points, bound(p, i)) < 0) RH_TRY(rh_vdb_points_add(p->points, bound(p, i), use->type, status));
     }
     return RH_OK;
 }
@@ -110,7 +113,7 @@ static rh_code load_texts(pass *p, int column, rh_status *status)
     p->texts[column] = array_of(p, sizeof **p->texts, status);
     if (!p->texts[column]) return RH_MEMORY;
     p->own[column] = (rh_lang_column){p->texts[column], (int64_t)sizeof **p->texts};
-    return rh_vdb_points_texts(p->points, rh_vdb_points_find(p->points, p->listing->attributes[column].name), p->texts[column], status);
+    return rh_vdb_points_texts(p->points, rh_vdb_points_find(p->points, bound(p, column)), p->texts[column], status);
 }
 
 static rh_code bind_columns(pass *p, rh_status *status)
@@ -121,7 +124,7 @@ static rh_code bind_columns(pass *p, rh_status *status)
     for (int i = 0; i < p->listing->attribute_count; i++) {
         const rh_lang_attribute_use *use = &p->listing->attributes[i];
         p->writes[i] = use->writes;
-        p->attributes[i] = rh_vdb_points_find(p->points, use->name);
+        p->attributes[i] = rh_vdb_points_find(p->points, bound(p, i));
         bool is_position = strcmp(use->name, "P") == 0, written_text = use->type == RH_LANG_STRING && use->writes;
         if (written_text) RH_TRY(load_texts(p, i, status));
         if (is_position) p->own[i] = (rh_lang_column){p->positions, (int64_t)sizeof *p->positions};
@@ -262,7 +265,7 @@ static rh_code store_groups(pass *p, const rh_lang_result *result, rh_status *st
 static rh_code store(pass *p, const rh_lang_result *result, rh_expression_report *report, rh_status *status)
 {
     for (int i = 0; i < p->listing->attribute_count; i++)
-        if (p->texts[i]) RH_TRY(rh_vdb_points_texts_write(p->points, rh_vdb_points_find(p->points, p->listing->attributes[i].name), p->texts[i], status));
+        if (p->texts[i]) RH_TRY(rh_vdb_points_texts_write(p->points, rh_vdb_points_find(p->points, bound(p, i)), p->texts[i], status));
     RH_TRY(store_groups(p, result, status));
     for (int64_t i = 0; p->dead && i < p->count; i++) report->deleted += p->dead[i] != 0;
     if (!p->listing->moves && !p->dead) return RH_OK;

@@ -43,8 +43,9 @@ static rh_lang_type grid_type(void *user, const char *name)
 {
     const volumes *v = user;
     const rh_lang_attribute_use *use = use_of(v->listing, name);
-    if (find_grid(v->data, name, use->type) >= 0) return use->type;
-    int other = v->options->strict ? find_grid(v->data, name, RH_LANG_VOID) : -1;
+    const char *data = rh_expression_bound(v->options, name);
+    if (find_grid(v->data, data, use->type) >= 0) return use->type;
+    int other = v->options->strict ? find_grid(v->data, data, RH_LANG_VOID) : -1;
     return other >= 0 ? rh_vdb_data_grid(v->data, other).type : RH_LANG_VOID;
 }
 
@@ -82,7 +83,8 @@ static rh_code match(volumes *v, rh_lang_messages *messages, rh_status *status)
     for (int i = 0; i < count; i++)
         if (rh_vdb_data_grid(v->data, i).kind == RH_VDB_VOLUME) list[names++] = rh_vdb_data_grid(v->data, i).name;
     rh_lang_host host = {.attribute = grid_type, .external = external_type, .user = v, .create_missing = !v->options->strict, .names = list, .name_count = names};
-    rh_code code = refuse_types(v, messages, status);
+    rh_code code = rh_expression_bindings_check(v->options, v->listing, status);
+    if (code == RH_OK) code = refuse_types(v, messages, status);
     if (code == RH_OK) code = rh_lang_match(v->program, &host, messages, status);
     rh_free(list);
     return code;
@@ -93,10 +95,11 @@ static rh_code bind_grids(volumes *v, rh_status *status)
     for (int i = 0; i < v->listing->attribute_count; i++) {
         const rh_lang_attribute_use *use = &v->listing->attributes[i];
         v->reads[i] = use->reads, v->writes[i] = use->writes;
-        v->grids[i] = find_grid(v->data, use->name, use->type);
+        const char *name = rh_expression_bound(v->options, use->name);
+        v->grids[i] = find_grid(v->data, name, use->type);
         if (v->grids[i] >= 0) continue;
-        rh_log(RH_LOG_WARNING, "there is no volume \"%s\" of type %s: an empty one is made, which has no voxels to visit", use->name, rh_lang_type_name(use->type));
-        RH_TRY(rh_vdb_volume_add(v->data, use->name, use->type, &v->grids[i], status));
+        rh_log(RH_LOG_WARNING, "there is no volume \"%s\" of type %s: an empty one is made, which has no voxels to visit", name, rh_lang_type_name(use->type));
+        RH_TRY(rh_vdb_volume_add(v->data, name, use->type, &v->grids[i], status));
     }
     return RH_OK;
 }
@@ -127,9 +130,10 @@ static rh_code run_target(volumes *v, int target, rh_status *status)
     rh_lang_scope scope = {.externals = v->options->externals, .external_count = v->options->external_count, .seed = v->options->seed, .steps = v->options->steps};
     memcpy(scope.to_world, grid.to_world, sizeof scope.to_world);
     // AX-23: a tile is one element where all its voxels would become the same.
-    bool expand = v->listing->coordinates || v->listing->random || depends_on_others(v, target);
+    bool differ = v->listing->coordinates || v->listing->random || depends_on_others(v, target);
+    bool expand = v->options->stream == RH_STREAM_ON || (v->options->stream == RH_STREAM_AUTO && differ);
     rh_vdb_volume_job job = {.grids = v->grids, .reads = v->reads, .writes = v->writes, .count = v->listing->attribute_count, .target = target,
-                             .states = v->options->states, .expand = expand};
+                             .states = v->options->states, .skipped = v->options->skipped, .expand = expand};
     rh_expression_runner runner;
     RH_TRY(rh_expression_runner_init(&runner, v->program, &scope, v->report, status));
     rh_vdb_visitor visitor = rh_expression_runner_visitor(&runner);

@@ -15,10 +15,9 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/memory.h"
 #include "io/seal.h"
 
-enum { OLDEST = 222, IDENTITY_AT = 8 + 4 + 4 + 4 + 1, IDENTITY = 36, HEADER_REST = 4 + 4 + 1 + IDENTITY, CHUNK = 1 << 20 };
+enum { OLDEST = 222, IDENTITY_AT = 8 + 4 + 4 + 4 + 1, IDENTITY = 36, HEADER_REST = 4 + 4 + 1 + IDENTITY };
 
 typedef struct reader {
     FILE *file;
@@ -100,34 +99,34 @@ rh_code rh_vdb_check(const char *path, rh_status *status)
     return code == RH_OK ? rh_seal_check(path, &sealed, status) : code;
 }
 
-static bool put_at(FILE *file, int64_t at, const char *text, size_t bytes)
+// A version 8 identity: the field for those that are made in a way of one's own (RFC 9562).
+static void identity_of(const rh_seal_sums *sums, char text[IDENTITY + 1])
 {
-    return fseeko(file, at, SEEK_SET) == 0 && fwrite(text, 1, bytes, file) == bytes;
-}
-
-static bool rename_inside(FILE *file, char *chunk)
-{
-    uint64_t high = 1, low = 2;
-    char blank[IDENTITY + 1], text[IDENTITY + 1];
-    memset(blank, '0', sizeof blank);
-    if (!put_at(file, IDENTITY_AT, blank, IDENTITY) || fseeko(file, 0, SEEK_SET) != 0) return false;
-    for (size_t part; (part = fread(chunk, 1, CHUNK, file)) > 0;) {
-        high = rh_hash(chunk, part, high);
-        low = rh_mix64(low ^ high);
-    }
-    // A version 8 identity: the field for those that are made in a way of one's own (RFC 9562).
-    snprintf(text, sizeof text, "%08x-%04x-8%03x-%04x-%012" PRIx64, (unsigned)(high >> 32), (unsigned)(high >> 16 & 0xffff), (unsigned)(high & 0xfff),
+    size_t bytes = (size_t)sums->count * sizeof *sums->items;
+    uint64_t high = rh_hash(sums->items, bytes, 1), low = rh_hash(sums->items, bytes, 2);
+    snprintf(text, IDENTITY + 1, "%08x-%04x-8%03x-%04x-%012" PRIx64, (unsigned)(high >> 32), (unsigned)(high >> 16 & 0xffff), (unsigned)(high & 0xfff),
              (unsigned)(low >> 48 & 0x3fff) | 0x8000, low & 0xffffffffffff);
-    return !ferror(file) && put_at(file, IDENTITY_AT, text, IDENTITY);
 }
 
-rh_code rh_vdb_name_by_content(const char *path, rh_status *status)
+static rh_code put_identity(const char *path, const char *text, rh_status *status)
 {
-    char *chunk = rh_alloc(CHUNK, "io.vdb", status);
-    if (!chunk) return RH_MEMORY;
     FILE *file = fopen(path, "r+be");
-    bool good = file && rename_inside(file, chunk);
+    bool good = file && fseeko(file, IDENTITY_AT, SEEK_SET) == 0 && fwrite(text, 1, IDENTITY, file) == IDENTITY;
     if (file && fclose(file) != 0) good = false;
-    rh_free(chunk);
     return good ? RH_OK : rh_fail(status, RH_IO, "%s: cannot write: %s", path, strerror(errno));
+}
+
+rh_code rh_vdb_seal(const char *path, rh_status *status)
+{
+    char text[IDENTITY + 1];
+    rh_seal_sums sums;
+    memset(text, '0', sizeof text);
+    RH_TRY(put_identity(path, text, status));
+    RH_TRY(rh_seal_sums_take(path, &sums, status));
+    identity_of(&sums, text);
+    rh_code code = put_identity(path, text, status);
+    if (code == RH_OK) code = rh_seal_sums_again(path, &sums, 0, status);  // the identity is in the first chunk
+    if (code == RH_OK) code = rh_seal_append(path, &sums, status);
+    rh_seal_sums_free(&sums);
+    return code;
 }

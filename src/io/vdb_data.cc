@@ -39,17 +39,57 @@ template <> struct Named<openvdb::Vec3d> { static constexpr rh_lang_type type = 
 
 void add_entry(rh_vdb_data &data, const openvdb::GridBase::Ptr &grid) { data.entries.push_back({grid, nullptr, grid->getName(), grid->valueType()}); }
 
+// The library decompresses what it reads on one thread. Asked to delay that, it only notes where things are in the file, and all threads can then fetch them.
+template <typename Leaf, typename Load> void load_leaves(const std::vector<const Leaf *> &leaves, const rh_vdb_watch *who, const Load &load)
+{
+    rh_vdb::Watch watch(who, "read", int64_t(leaves.size()));
+    tbb::parallel_for(tbb::blocked_range<size_t>(0, leaves.size()), [&](const tbb::blocked_range<size_t> &range) {
+        for (size_t l = range.begin(); l < range.end(); l++) load(*leaves[l]), watch.step();
+    });
+}
+
+void load_grid(const openvdb::GridBase &base, const rh_vdb_watch *who)
+{
+    using PointGrid = openvdb::points::PointDataGrid;
+    using Known = Volumes::Append<PointGrid>;
+    base.apply<Known>([&](const auto &grid) {
+        using Leaf = typename std::decay_t<decltype(grid)>::TreeType::LeafNodeType;
+        std::vector<const Leaf *> leaves;
+        for (auto leaf = grid.tree().cbeginLeaf(); leaf; ++leaf) leaves.push_back(&*leaf);
+        load_leaves(leaves, who, [](const Leaf &leaf) {
+            if constexpr (!std::is_same<typename Leaf::ValueType, bool>::value) leaf.buffer().data();
+            if constexpr (std::is_same<Leaf, PointGrid::TreeType::LeafNodeType>::value)
+                for (size_t i = 0; i < leaf.attributeSet().size(); i++)
+                    if (const auto *array = leaf.attributeSet().getConst(i)) array->loadData();
+        });
+    });
+}
+
+// Files without points are read at once: fetching single voxels' blocks later is more work than it saves.
+void open_file(openvdb::io::File &file)
+{
+    file.open(/*delayLoad=*/false);
+    bool points = false;
+    for (auto name = file.beginName(); name != file.endName(); ++name) points = points || rh_vdb::grid_type(file, name.gridName()) == "ptdataidx32";
+    if (!points) return;
+    file.close();
+    file.setCopyMaxBytes(0);  // the library would copy the file to another place first; ours are never changed in place
+    file.open(/*delayLoad=*/true);
+}
+
 rh_code read_file(rh_vdb_data &data, const char *path, rh_status *status)
 {
     RH_TRY(rh_vdb_check(path, status));
     openvdb::io::File file(path);
-    file.open(/*delayLoad=*/false);
+    open_file(file);
     if (data.entries.empty()) data.facts = *file.getMetadata();
     for (auto name = file.beginName(); name != file.endName(); ++name) {
+        rh_vdb::Watch(data.watch, "read", 1).at(0);
         if (rh_vdb::grid_type(file, name.gridName()) == "unknown")
             return rh_fail(status, RH_USER, "%s: the grid %s is of an unknown type and could not be written again", path, name.gridName().c_str());
         auto grid = file.readGrid(name.gridName());
         if (!grid) throw std::runtime_error("the grid " + name.gridName() + " cannot be read");
+        load_grid(*grid, data.watch);
         add_entry(data, grid);
     }
     return RH_OK;
@@ -176,12 +216,13 @@ template <typename Grid> class VolumeVisit {
     Grid &grid;
     const rh_vdb_volume_job &job;
     const rh_vdb_visitor &visitor;
+    const rh_vdb_watch *watch;
     std::vector<std::unique_ptr<Source>> sources;
     std::vector<Scratch> scratch;
     std::atomic<bool> failed{false};
 
 public:
-    VolumeVisit(const rh_vdb_data &data, Grid &g, const rh_vdb_volume_job &j, const rh_vdb_visitor &v) : grid(g), job(j), visitor(v), scratch(size_t(rh_threads()))
+    VolumeVisit(const rh_vdb_data &data, Grid &g, const rh_vdb_volume_job &j, const rh_vdb_visitor &v) : grid(g), job(j), visitor(v), watch(data.watch), scratch(size_t(rh_threads()))
     {
         for (int c = 0; c < job.count; c++) sources.push_back(c == job.target ? nullptr : make_source(data, job, c));
         for (Scratch &s : scratch) s.resize(size_t(job.count) + 1);
@@ -190,7 +231,7 @@ public:
     rh_code run(rh_status *status)
     {
         const std::vector<Tile> tiles = list_tiles();  // before leaves may come from them
-        RH_TRY(visit_leaves(status));
+        if (!(job.skipped & 1)) RH_TRY(visit_leaves(status));
         return visit_tiles(tiles, status);
     }
 
@@ -235,7 +276,7 @@ private:
     {
         std::vector<LeafNode *> leaves;
         for (auto leaf = grid.tree().beginLeaf(); leaf; ++leaf) leaves.push_back(&*leaf);
-        return for_blocks(visitor, int64_t(leaves.size()), status, [&](int slot, int64_t block) { visit_leaf(slot, block, *leaves[size_t(block)]); });
+        return for_blocks(visitor, watch, int64_t(leaves.size()), status, [&](int slot, int64_t block) { visit_leaf(slot, block, *leaves[size_t(block)]); });
     }
 
     // ---- tiles
@@ -246,7 +287,7 @@ private:
         auto value = grid.tree().cbeginValueAll();
         value.setMaxDepth(Tree::ValueAllCIter::LEAF_DEPTH - 1);
         for (; value; ++value)
-            if (job.states == RH_VDB_ALL || value.isValueOn() == (job.states == RH_VDB_ON))
+            if (!(job.skipped >> value.getLevel() & 1) && (job.states == RH_VDB_ALL || value.isValueOn() == (job.states == RH_VDB_ON)))
                 tiles.push_back({value.getBoundingBox().min(), int(value.getLevel()), value.getValue(), value.isValueOn()});
         return tiles;
     }
@@ -275,7 +316,7 @@ private:
     rh_code visit_blocks(const std::vector<Tile> &tiles, std::vector<Result> &results, rh_status *status)
     {
         results.resize(tiles.size());
-        return for_blocks(visitor, int64_t(tiles.size()), status,
+        return for_blocks(visitor, watch, int64_t(tiles.size()), status,
                           [&](int slot, int64_t block) { results[size_t(block)] = visit_block(slot, block, tiles[size_t(block)]); });
     }
 
@@ -341,7 +382,7 @@ private:
         std::vector<Tile> expanded, single;
         for (const Tile &tile : tiles) (job.expand && tile.active ? expanded : single).push_back(tile);
         std::vector<Result> results(single.size());
-        RH_TRY(for_blocks(visitor, int64_t(single.size()), status, [&](int slot, int64_t block) {
+        RH_TRY(for_blocks(visitor, watch, int64_t(single.size()), status, [&](int slot, int64_t block) {
             const Tile &tile = single[size_t(block)];
             results[size_t(block)] = {tile.value, nullptr};
             call(slot, block, {tile.origin, nullptr, 1}, &results[size_t(block)].value);
@@ -382,11 +423,12 @@ rh_lang_type volume_type(const openvdb::GridBase &base)
 
 // ------------------------------------------------------------------------------------------------------------- the border
 
-extern "C" rh_code rh_vdb_data_read(const char *const *paths, int count, rh_vdb_data **out, rh_status *status)
+extern "C" rh_code rh_vdb_data_read(const char *const *paths, int count, const rh_vdb_watch *watch, rh_vdb_data **out, rh_status *status)
 {
     std::unique_ptr<rh_vdb_data> data(new (std::nothrow) rh_vdb_data);
     *out = nullptr;
     if (!data) return rh_fail(status, RH_MEMORY, "out of memory");
+    data->watch = watch;
     for (int i = 0; i < count; i++) RH_TRY(guarded(paths[i], RH_USER, status, [&] { return read_file(*data, paths[i], status); }));
     *out = data.release();
     return RH_OK;
@@ -401,11 +443,22 @@ extern "C" rh_code rh_vdb_data_write(const char *path, const rh_vdb_data *data, 
     const rh_code code = guarded(path, RH_IO, status, [&] {
         openvdb::GridCPtrVec grids;
         for (const Entry &entry : data->entries) grids.push_back(entry.grid);
-        return rh_vdb::write_sealed(temporary, grids, data->facts, status);
+        const rh_vdb::Watch watch(data->watch, "write", 1);
+        return rh_vdb::write_sealed(temporary, grids, data->facts, [&](double share) { watch.at(share); }, status);
     });
     if (code == RH_OK) return rh_file_commit(temporary, path, status);
     rh_file_discard(temporary);
     return code;
+}
+
+extern "C" bool rh_vdb_data_frame(const rh_vdb_data *data, rh_frame_info *out)
+{
+    for (const Entry &entry : data->entries) {
+        if (!entry.grid->getMetadata<openvdb::Int64Metadata>("rheo_frame")) continue;
+        *out = rh_vdb::get_facts(*entry.grid);
+        return true;
+    }
+    return false;
 }
 
 extern "C" int rh_vdb_data_count(const rh_vdb_data *data) { return int(data->entries.size()); }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include "base/status.h"
 #include "base/vec.h"
+#include "io/frame.h"
 #include "lang/lang.h"
 
 #ifdef __cplusplus
@@ -20,9 +21,17 @@ extern "C" {
 
 typedef struct rh_vdb_data rh_vdb_data;
 
+// Somebody who is told how far reading, visiting, moving and writing are, and may stop them: RH_STOPPED then, and nothing is written.
+typedef struct rh_vdb_watch {
+    bool (*go_on)(void *user, const char *stage, double share);  // called often and from any thread; false: stop
+    void *user;
+} rh_vdb_watch;
+
 // Grids of all files, in the order of files and their grids. RH_USER when a file is none, is damaged, or holds a grid of a type that could not be
-// written again. *out is NULL on failure.
-rh_code rh_vdb_data_read(const char *const *paths, int count, rh_vdb_data **out, rh_status *status);
+// written again. `watch` (may be NULL) must outlive the data. *out is NULL on failure.
+rh_code rh_vdb_data_read(const char *const *paths, int count, const rh_vdb_watch *watch, rh_vdb_data **out, rh_status *status);
+// Frame, time and so on of the first grid of ours; false when there is none.
+bool rh_vdb_data_frame(const rh_vdb_data *data, rh_frame_info *out);
 void rh_vdb_data_free(rh_vdb_data *data);
 // The metadata of the first file are kept. The same data give the same bytes; whole or not at all.
 rh_code rh_vdb_data_write(const char *path, const rh_vdb_data *data, rh_status *status);
@@ -106,6 +115,7 @@ typedef struct rh_vdb_volume_job {
     const bool *writes;     // what is written to columns other than the target is lost
     int count, target;      // the column whose grid is visited
     rh_vdb_states states;
+    unsigned skipped;       // levels of the tree that are left out, a bit each: 0 leaves, 1 to 3 tiles of 8^3, 128^3, 4096^3 voxels
     bool expand;            // visit the voxels of active tiles; a tile whose voxels stay equal stays a tile. Else a tile is one element
 } rh_vdb_volume_job;
 // Values of other grids are taken at the same index where the transforms are equal, else at the voxel nearest to the voxel's place in the world.

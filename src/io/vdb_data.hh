@@ -9,6 +9,7 @@ extern "C" {
 #include "io/vdb_data.h"
 }
 
+#include <atomic>
 #include <mutex>
 
 namespace rh_vdb {
@@ -23,6 +24,7 @@ struct Entry {
 
 struct rh_vdb_data {
     std::vector<rh_vdb::Entry> entries;
+    const rh_vdb_watch *watch = nullptr;
     openvdb::MetaMap facts;  // of the first file
 };
 
@@ -60,14 +62,32 @@ private:
     std::vector<int> free;
 };
 
+// Tells whoever watches how far the work is, from any thread, and ends it where that is wanted.
+class Watch {
+public:
+    Watch(const rh_vdb_watch *who, const char *what, int64_t parts) : watch(who), stage(what), count(parts) {}
+    void step() { at(double(++done) / double(count)); }
+    void at(double share) const
+    {
+        if (watch && !watch->go_on(watch->user, stage, share)) throw Stopped();
+    }
+
+private:
+    const rh_vdb_watch *watch;
+    const char *stage;
+    int64_t count;
+    std::atomic<int64_t> done{0};
+};
+
 // Calls work(slot, block) for all blocks, between the visitor's prepare and finish.
-template <typename Work> rh_code for_blocks(const rh_vdb_visitor &visitor, int64_t count, rh_status *status, Work work)
+template <typename Work> rh_code for_blocks(const rh_vdb_visitor &visitor, const rh_vdb_watch *who, int64_t count, rh_status *status, Work work)
 {
     RH_TRY(visitor.prepare(visitor.user, count, status));
+    Watch watch(who, "execute", count);
     Slots slots(rh_threads());
     tbb::parallel_for(tbb::blocked_range<int64_t>(0, count, 1), [&](const tbb::blocked_range<int64_t> &range) {
         const int slot = slots.take();
-        for (int64_t block = range.begin(); block < range.end(); block++) work(slot, block);
+        for (int64_t block = range.begin(); block < range.end(); block++) work(slot, block), watch.step();
         slots.give(slot);
     });
     return visitor.finish(visitor.user, status);

@@ -1,46 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Points of .vdb files as columns (spec AX-20, AX-21). Arrays without a codec are visited where they are. OpenVDB has its own means for moving
-// and deleting points; they are not used because the order of points they leave is not promised, and because one pass can do both.
-#include "io/vdb_data.hh"
-#include "io/vdb_leaf.hh"
+// Points of .vdb files as columns (spec AX-20). Arrays without a codec are visited where they are.
+#include "io/vdb_points.hh"
 
 #pragma GCC visibility push(default)
 #include <openvdb/points/AttributeArrayString.h>
 #include <openvdb/points/AttributeGroup.h>
 #include <openvdb/points/PointAttribute.h>
-#include <openvdb/points/PointDataGrid.h>
 #include <openvdb/points/PointGroup.h>
 #pragma GCC visibility pop
-#include <tbb/parallel_sort.h>
 
-#include <algorithm>
 #include <map>
 #include <memory>
-#include <unordered_map>
 
 namespace vp = openvdb::points;
-using openvdb::Coord;
 using openvdb::Index;
-using Leaf = vp::PointDataTree::LeafNodeType;
+using rh_vdb::Attribute;
+using rh_vdb::bytes_of;
 using rh_vdb::counted_from;
+using rh_vdb::end_of;
 using rh_vdb::Entry;
 using rh_vdb::guarded;
+using rh_vdb::Leaf;
+using rh_vdb::leaf_count;
 using rh_vdb::room;
 using rh_vdb::Scratch;
+using rh_vdb::Storage;
 
 namespace {
-
-enum class Storage { plain, coded, text, position, unknown };
-
-struct Attribute {
-    openvdb::Name name;
-    std::string stored;
-    size_t place;  // in the leaf's set
-    rh_lang_type type;
-    Storage storage;
-};
 
 struct Stored {
     const char *name;
@@ -79,21 +67,6 @@ Attribute describe_array(const openvdb::Name &name, size_t place, const vp::Attr
     if (a.storage == Storage::unknown) a.type = RH_LANG_VOID;
     return a;
 }
-
-}  // namespace
-
-struct rh_vdb_points {
-    vp::PointDataGrid *grid;
-    std::vector<Leaf *> leaves;
-    std::vector<int64_t> starts;  // first element of each leaf, and one more
-    std::vector<Attribute> attributes;
-    std::vector<openvdb::Name> groups;
-    std::unordered_map<Index, std::string> texts;  // of all attributes of strings, by what is stored
-};
-
-namespace {
-
-Index end_of(const Leaf &leaf, Index voxel) { return leaf.buffer()[voxel]; }
 
 const vp::AttributeSet::Descriptor &descriptor_of(const rh_vdb_points &p) { return p.leaves[0]->attributeSet().descriptor(); }
 
@@ -164,10 +137,7 @@ void open_points(rh_vdb_points &p)
     throw std::runtime_error("the points have no positions P");
 }
 
-Index leaf_count(const rh_vdb_points &p, size_t leaf) { return Index(p.starts[leaf + 1] - p.starts[leaf]); }
-
 const vp::AttributeArray &array_of(const rh_vdb_points &p, size_t leaf, const Attribute &a) { return *p.leaves[leaf]->attributeSet().getConst(a.place); }
-char *bytes_of(vp::AttributeArray &array) { return const_cast<char *>(array.constDataAsByteArray()); }
 
 // ---- codecs
 
@@ -266,171 +236,6 @@ void visit_leaf(rh_vdb_points &p, const rh_vdb_points_job &job, const rh_vdb_vis
     }
 }
 
-// ---- positions
-
-template <typename T> void world_positions(const rh_vdb_points &p, size_t leaf, const vp::AttributeArray &array, rh_vec3 *out)
-{
-    const auto &transform = p.grid->transform();
-    vp::AttributeHandle<T> handle(array);
-    Index point = 0;
-    for (Index v = 0; v < Leaf::NUM_VALUES; v++) {
-        const openvdb::Vec3d centre = p.leaves[leaf]->offsetToGlobalCoord(v).asVec3d();
-        for (const Index end = end_of(*p.leaves[leaf], v); point < end; point++) {
-            const openvdb::Vec3f at(transform.indexToWorld(centre + openvdb::Vec3d(handle.get(point))));
-            out[point] = {at.x(), at.y(), at.z()};
-        }
-    }
-}
-
-void leaf_positions(const rh_vdb_points &p, size_t leaf, rh_vec3 *out)
-{
-    const vp::AttributeArray &array = *p.leaves[leaf]->attributeSet().getConst("P");
-    if (array.valueType() == "vec3d") world_positions<openvdb::Vec3d>(p, leaf, array, out);
-    else world_positions<openvdb::Vec3f>(p, leaf, array, out);
-}
-
-template <typename T> void put_offset(vp::AttributeArray &array, Index point, const openvdb::Vec3d &offset)
-{
-    vp::AttributeWriteHandle<T>(array, /*expand=*/true).set(point, T(offset));
-}
-
-// ---- where points are after a pass
-
-struct Place {
-    uint64_t leaf;   // 21 bits an axis
-    int64_t element;
-    uint16_t voxel;
-    bool moved;
-};
-
-openvdb::Vec3d index_position(const rh_vdb_points &p, const rh_vec3 &at) { return p.grid->transform().worldToIndex(openvdb::Vec3d(at.x, at.y, at.z)); }
-
-// The places of a leaf's points that live. Throws when one has gone where it cannot be stored.
-void place_points(const rh_vdb_points &p, size_t leaf, const rh_vec3 *positions, const uint8_t *dead, std::vector<Place> &out)
-{
-    const int64_t first = p.starts[leaf];
-    std::vector<rh_vec3> before(positions ? leaf_count(p, leaf) : 0);
-    if (positions) leaf_positions(p, leaf, before.data());
-    Index point = 0;
-    for (Index v = 0; v < Leaf::NUM_VALUES; v++) {
-        for (const Index end = end_of(*p.leaves[leaf], v); point < end; point++) {
-            const int64_t e = first + point;
-            if (dead && dead[e]) continue;
-            Place place{rh_leaf_key(p.leaves[leaf]->origin()), e, uint16_t(v), false};
-            if (positions && std::memcmp(&before[point], &positions[e], sizeof(rh_vec3)) != 0) {
-                const openvdb::Vec3d at = index_position(p, positions[e]);
-                if (!rh_voxel_in_range(at)) throw std::out_of_range("a point was moved to (" + std::to_string(positions[e].x) + ", " + std::to_string(positions[e].y) + ", " + std::to_string(positions[e].z) + "), where it cannot be stored");
-                const Coord voxel = rh_nearest_voxel(at);
-                place = {rh_leaf_key(voxel), e, uint16_t(Leaf::coordToOffset(voxel)), true};
-            }
-            out.push_back(place);
-        }
-    }
-}
-
-// All places, grouped by leaf, in the order of elements within.
-std::vector<Place> all_places(const rh_vdb_points &p, const rh_vec3 *positions, const uint8_t *dead)
-{
-    std::vector<std::vector<Place>> parts(p.leaves.size());
-    tbb::parallel_for(size_t(0), parts.size(), [&](size_t l) { place_points(p, l, positions, dead, parts[l]); });
-    std::vector<Place> places;
-    for (const auto &part : parts) places.insert(places.end(), part.begin(), part.end());
-    auto before = [](const Place &a, const Place &b) { return a.leaf != b.leaf ? a.leaf < b.leaf : a.element < b.element; };
-    if (positions) tbb::parallel_sort(places.begin(), places.end(), before);
-    return places;
-}
-
-struct Origin {
-    size_t leaf;
-    Index point;
-};
-
-// A leaf's places in the order of voxels, and where its points were.
-void sort_by_voxel(const rh_vdb_points &p, Place *places, size_t count, std::vector<Origin> &from, std::vector<Leaf::ValueType> &ends)
-{
-    std::stable_sort(places, places + count, [](const Place &a, const Place &b) { return a.voxel < b.voxel; });
-    ends.assign(Leaf::NUM_VALUES, 0u);
-    std::vector<uint32_t> counts(Leaf::NUM_VALUES, 0);
-    from.resize(count);
-    for (size_t i = 0; i < count; i++) {
-        counts[places[i].voxel]++;
-        const size_t leaf = size_t(std::upper_bound(p.starts.begin(), p.starts.end(), places[i].element) - p.starts.begin()) - 1;
-        from[i] = {leaf, Index(places[i].element - p.starts[leaf])};
-    }
-    uint32_t end = 0;
-    for (size_t v = 0; v < Leaf::NUM_VALUES; v++) ends[v] = end += counts[v];
-}
-
-// Arrays that were one value stay so where it is the same in all leaves that points come from.
-void gather_array(const rh_vdb_points &p, size_t place, const std::vector<Origin> &from, vp::AttributeArray &to)
-{
-    const vp::AttributeArray &model = *p.leaves[from[0].leaf]->attributeSet().getConst(place);
-    const size_t size = model.storageTypeSize() * model.stride();
-    bool one = true;
-    for (size_t i = 0; one && i < from.size(); i++) {
-        if (i > 0 && from[i].leaf == from[i - 1].leaf) continue;
-        const vp::AttributeArray &array = *p.leaves[from[i].leaf]->attributeSet().getConst(place);
-        one = array.isUniform() && std::memcmp(array.constDataAsByteArray(), model.constDataAsByteArray(), size) == 0;
-    }
-    if (one && to.isUniform()) {
-        std::memcpy(bytes_of(to), model.constDataAsByteArray(), size);
-        return;
-    }
-    to.expand(false);
-    char *out = bytes_of(to);
-    for (size_t i = 0; i < from.size(); i++) {
-        const vp::AttributeArray &array = *p.leaves[from[i].leaf]->attributeSet().getConst(place);
-        std::memcpy(out + i * size, array.constDataAsByteArray() + (array.isUniform() ? 0 : from[i].point * size), size);
-    }
-}
-
-void fill_leaf(const rh_vdb_points &p, const rh_vec3 *positions, Place *places, size_t count, const vp::AttributeArray::ScopedRegistryLock &lock, Leaf &leaf)
-{
-    std::vector<Origin> from;
-    std::vector<Leaf::ValueType> ends;
-    sort_by_voxel(p, places, count, from, ends);
-    leaf.replaceAttributeSet(new vp::AttributeSet(p.leaves[0]->attributeSet(), Index(count), &lock), /*allowMismatchingDescriptors=*/true);
-    leaf.setOffsets(ends);
-    for (size_t a = 0; a < leaf.attributeSet().size(); a++) gather_array(p, a, from, leaf.attributeArray(a));
-    vp::AttributeArray &array = leaf.attributeArray("P");
-    for (size_t i = 0; i < count; i++) {
-        if (!places[i].moved) continue;
-        const openvdb::Vec3d at = index_position(p, positions[places[i].element]), offset = at - rh_nearest_voxel(at).asVec3d();
-        if (array.valueType() == "vec3d") put_offset<openvdb::Vec3d>(array, Index(i), offset);
-        else put_offset<openvdb::Vec3f>(array, Index(i), offset);
-    }
-}
-
-rh_code rebuild(rh_vdb_points &p, const rh_vec3 *positions, const uint8_t *dead, rh_status *status)
-{
-    const vp::AttributeSet &model = p.leaves[0]->attributeSet();
-    for (size_t i = 0; i < model.size(); i++)
-        if (!model.getConst(i)->hasConstantStride())
-            return rh_fail(status, RH_USER, "the grid %s has an attribute with a varying number of values a point, so its points can be neither moved nor deleted", p.grid->getName().c_str());
-    for (const Leaf *leaf : p.leaves)
-        if (!rh_voxel_in_range(leaf->origin().asVec3d())) return rh_fail(status, RH_USER, "the grid %s has points too far away to be moved or deleted", p.grid->getName().c_str());
-    std::vector<Place> places = all_places(p, positions, dead);
-    std::vector<size_t> starts;
-    std::vector<Leaf *> leaves;
-    auto tree = std::make_shared<vp::PointDataTree>();
-    for (size_t i = 0; i < places.size(); i++) {
-        if (i > 0 && places[i].leaf == places[i - 1].leaf) continue;
-        starts.push_back(i);
-        leaves.push_back(new Leaf(rh_leaf_origin(places[i].leaf)));
-        tree->addLeaf(leaves.back());  // owns it from here
-    }
-    starts.push_back(places.size());
-    vp::AttributeArray::ScopedRegistryLock lock;
-    tbb::parallel_for(size_t(0), leaves.size(), [&](size_t l) { fill_leaf(p, positions, &places[starts[l]], starts[l + 1] - starts[l], lock, *leaves[l]); });
-    // All leaves share one descriptor, as they did: adding an attribute later relies on it.
-    if (!leaves.empty()) {
-        const auto shared = leaves[0]->attributeSet().descriptorPtr();
-        for (Leaf *leaf : leaves) leaf->resetDescriptor(shared);
-    }
-    p.grid->setTree(tree);
-    return RH_OK;
-}
-
 // ---- attributes, groups, strings
 
 void add_attribute(rh_vdb_points &p, const char *name, rh_lang_type type)
@@ -495,6 +300,7 @@ extern "C" rh_code rh_vdb_points_open(rh_vdb_data *data, int grid, rh_vdb_points
     return guarded(entry.name.c_str(), RH_USER, status, [&] {
         auto points = std::make_unique<rh_vdb_points>();
         points->grid = static_cast<vp::PointDataGrid *>(entry.grid.get());
+        points->watch = data->watch;
         open_points(*points);
         *out = points.release();
         return RH_OK;
@@ -539,14 +345,6 @@ extern "C" rh_code rh_vdb_points_copy(const rh_vdb_points *points, int attribute
     });
 }
 
-extern "C" rh_code rh_vdb_points_positions(const rh_vdb_points *points, rh_vec3 *out, rh_status *status)
-{
-    return guarded("P", RH_IO, status, [&] {
-        tbb::parallel_for(size_t(0), points->leaves.size(), [&](size_t l) { leaf_positions(*points, l, out + points->starts[l]); });
-        return RH_OK;
-    });
-}
-
 extern "C" int rh_vdb_points_groups(const rh_vdb_points *points) { return int(points->groups.size()); }
 extern "C" const char *rh_vdb_points_group(const rh_vdb_points *points, int group) { return points->groups[size_t(group)].c_str(); }
 
@@ -585,13 +383,7 @@ extern "C" rh_code rh_vdb_points_visit(rh_vdb_points *points, const rh_vdb_point
 {
     return guarded(points->grid->getName().c_str(), RH_IO, status, [&] {
         std::vector<Scratch> scratch(size_t(rh_threads()), Scratch(size_t(job->count)));
-        return rh_vdb::for_blocks(*visitor, int64_t(points->leaves.size()), status,
+        return rh_vdb::for_blocks(*visitor, points->watch, int64_t(points->leaves.size()), status,
                           [&](int slot, int64_t block) { visit_leaf(*points, *job, *visitor, slot, size_t(block), scratch[size_t(slot)]); });
     });
-}
-
-extern "C" rh_code rh_vdb_points_rebuild(rh_vdb_points *points, const rh_vec3 *positions, const uint8_t *dead, rh_status *status)
-{
-    if (points->leaves.empty()) return RH_OK;
-    return guarded(points->grid->getName().c_str(), RH_NUMERIC, status, [&] { return rebuild(*points, positions, dead, status); });
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// What the C++ files around libopenvdb share: the guard that lets no exception out, the writer that notices a full disk, and the facts of
-// a frame as metadata.
+// What the C++ files around libopenvdb share: the guard that lets no exception out, the writer of files, and the facts of a frame as metadata.
 #pragma once
 #include <cmath>
 #include <cstddef>
@@ -24,19 +23,19 @@ extern "C" {
 // our files must share; hidden, there are two of each and initialize() crashes. So all of its headers are included like this.
 #pragma GCC visibility push(default)
 #include <openvdb/openvdb.h>
-#include <openvdb/io/Archive.h>
 #include <openvdb/io/File.h>
 #pragma GCC visibility pop
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 
-#include <cerrno>
 #include <cstring>
-#include <fstream>
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace rh_vdb {
+
+struct Stopped {};  // thrown where somebody who watches wants no more
 
 // Runs `work` with our number of threads; no exception gets out.
 template <typename Work>
@@ -46,6 +45,8 @@ rh_code guarded(const char *path, rh_code blame, rh_status *status, Work work)
         openvdb::initialize();
         tbb::global_control threads(tbb::global_control::max_allowed_parallelism, size_t(rh_threads()));
         return work();
+    } catch (const Stopped &) {
+        return rh_fail(status, RH_STOPPED, "stopped on request");
     } catch (const std::bad_alloc &) {
         return rh_fail(status, RH_MEMORY, "%s: out of memory", path);
     } catch (const std::exception &error) {
@@ -105,36 +106,17 @@ inline std::string grid_type(openvdb::io::File &file, const openvdb::Name &name)
 
 // ---------------------------------------------------------------------------------------------------------- files
 
-// openvdb::io::File does not look whether its stream failed: a full disk would pass for success. Same bytes, own stream.
-class Writer : public openvdb::io::Archive {
-public:
-    void write_file(const char *path, const openvdb::GridCPtrVec &grids, const openvdb::MetaMap &facts)
-    {
-        std::vector<char> buffer(1 << 20);
-        std::ofstream stream;
-        stream.rdbuf()->pubsetbuf(buffer.data(), std::streamsize(buffer.size()));
-        errno = 0;
-        stream.open(path, std::ios::binary | std::ios::trunc);
-        if (stream) this->setCompression(openvdb::io::COMPRESS_BLOSC | openvdb::io::COMPRESS_ACTIVE_MASK);
-        if (stream) this->write(stream, grids, /*seekable=*/true, facts);
-        stream.close();
-        if (!stream) throw std::runtime_error(std::string("cannot write: ") + std::strerror(errno ? errno : EIO));
-    }
-};
+// Told after every part of the work, from any thread; by throwing Stopped it ends the work.
+using Step = std::function<void(double share)>;
 
-// The same grids always give the same bytes.
-inline rh_code write_sealed(const char *path, const openvdb::GridCPtrVec &grids, const openvdb::MetaMap &facts, rh_status *status)
-{
-    Writer().write_file(path, grids, facts);
-    RH_TRY(rh_vdb_name_by_content(path, status));
-    return rh_seal_write(path, status);
-}
+// The same grids always give the same bytes (vdb_write.cc).
+rh_code write_sealed(const char *path, const openvdb::GridCPtrVec &grids, const openvdb::MetaMap &facts, const Step &step, rh_status *status);
 
 inline rh_code write_sealed(const char *path, const openvdb::GridCPtrVec &grids, const rh_frame_info &info, rh_status *status)
 {
     openvdb::MetaMap facts;
     put_facts(facts, info);
-    return write_sealed(path, grids, facts, status);
+    return write_sealed(path, grids, facts, nullptr, status);
 }
 
 }  // namespace rh_vdb

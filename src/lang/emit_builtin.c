@@ -3,6 +3,7 @@
 //
 // Functions that are emitted in place of a call: those of a few instructions, so that loops over them still vectorise.
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include "lang/emit.h"
 
@@ -236,11 +237,48 @@ static const struct {
     {"transform", do_transform}, {"pretransform", do_transform}, {"isnan", do_isnan},      {"isinf", do_isinf},       {"isfinite", do_isfinite},
 };
 
+// ---- powers
+
+// The exponent, when it is a literal: a whole number that products can do without being less exact than the C library's function. In float these are taken in double
+// and rounded once; a double has nothing wider, so there only the square, which is one rounding, too.
+static bool whole_exponent(const call *c, int *out)
+{
+    LLVMValueRef exponent = c->arguments[1].part[0];
+    double value;
+    LLVMBool lost;
+    if (LLVMIsAConstantFP(exponent)) value = LLVMConstRealGetDouble(exponent, &lost);
+    else if (LLVMIsAConstantInt(exponent)) value = (double)LLVMConstIntGetSExtValue(exponent);
+    else return false;
+    int most = c->element == RH_LANG_E_FLOAT ? 8 : 2, least = c->element == RH_LANG_E_FLOAT ? -8 : 1;
+    if (!(value >= least && value <= most) || value != floor(value) || value == 0) return false;
+    *out = (int)value;
+    return true;
+}
+
+// x^n by repeated squares; a negative n is one over it. Zeros, infinities and not-a-numbers come out as they do from pow.
+static LLVMValueRef emit_power(const call *c, int exponent)
+{
+    call wide = *c;
+    wide.element = RH_LANG_E_DOUBLE;
+    LLVMValueRef square = rh_lang_emit_cast(c->e, c->arguments[0].part[0], c->element, RH_LANG_E_DOUBLE), product = NULL;
+    for (unsigned n = (unsigned)abs(exponent); n; n >>= 1) {
+        if (n & 1) product = product ? op(&wide, RH_LANG_MUL, product, square) : square;
+        if (n > 1) square = op(&wide, RH_LANG_MUL, square, square);
+    }
+    if (exponent < 0) product = LLVMBuildFDiv(c->e->builder, number(&wide, 1), product, "");
+    return rh_lang_emit_cast(c->e, product, RH_LANG_E_DOUBLE, c->element);
+}
+
 bool rh_lang_emit_builtin(rh_lang_emitter *e, const char *name, rh_lang_type result, const rh_lang_value *arguments, int count,
                           rh_lang_value *out)
 {
     call c = {.e = e, .result = result, .arguments = arguments, .count = count};
     if (count > 0) c.element = rh_lang_type_element(arguments[0].type);
+    int exponent;
+    if (strcmp(name, "pow") == 0 && whole_exponent(&c, &exponent)) {
+        *out = (rh_lang_value){.type = result, .part = {emit_power(&c, exponent)}};
+        return true;
+    }
     for (size_t i = 0; i < sizeof value_functions / sizeof value_functions[0]; i++)
         if (strcmp(name, value_functions[i].name) == 0) {
             *out = value_functions[i].emit(&c);

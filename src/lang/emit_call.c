@@ -157,7 +157,9 @@ rh_lang_value rh_lang_emit_call(rh_lang_emitter *e, const rh_lang_node *node)
     rh_lang_signature_read(row->signature, &signature);
     int count = 0;
     for (const rh_lang_node *a = node->first; a; a = a->next) values[count++] = rh_lang_emit_expression(e, a);
-    if (!row->symbol && rh_lang_emit_builtin(e, row->name, signature.result, values, count, &out)) return out;
+    // pow( ) has both: products for small literal exponents, else the C library's function.
+    bool in_place = !row->symbol || (node->slot < rh_lang_function_count && strcmp(row->name, "pow") == 0);
+    if (in_place && rh_lang_emit_builtin(e, row->name, signature.result, values, count, &out)) return out;
     if (row->symbol) return call_symbol(e, node, row, &signature, values);
     RH_ASSERT(!"a function without symbol and without emitted code");
     return rh_lang_emit_zero(e, signature.result);

@@ -73,6 +73,7 @@ static rh_code compile_unit(rh_lang_unit *unit, const rh_lang_options *options, 
     rh_lang_messages_sort(unit->messages);
     if (unit->messages->errors || (options->warnings_are_errors && unit->messages->count)) return refuse(unit->messages, options, unit->status);
     if (!rh_lang_depend(unit, tree, options, &program->facts)) return RH_MEMORY;
+    program->tree = tree;
     return options->check_only ? RH_OK : rh_lang_code_make(unit, tree, options, &program->facts, &program->code);
 }
 
@@ -114,6 +115,7 @@ bool rh_lang_program_depends(const rh_lang_program *program, int index, int othe
     return program->facts.depends[index * words + other / 64] >> (other % 64) & 1;
 }
 
+char *rh_lang_program_tree(const rh_lang_program *program, rh_status *status) { return rh_lang_tree_print(program->tree, status); }
 double rh_lang_program_seconds(const rh_lang_program *program) { return program->seconds; }
 const char *rh_lang_program_text(const rh_lang_program *program) { return program->code ? rh_lang_code_text(program->code) : NULL; }
 

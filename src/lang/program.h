@@ -7,7 +7,8 @@
 #include "lang/code.h"
 
 struct rh_lang_program {
-    rh_arena arena;       // names and lists of the facts
+    rh_arena arena;       // names and lists of the facts, and the tree
+    const rh_lang_node *tree;
     rh_lang_facts facts;
     rh_lang_listing listing;
     rh_lang_code *code;

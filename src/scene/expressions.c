@@ -279,9 +279,10 @@ static rh_code check_set(const rh_scene *scene, const outside *from, const rh_la
     return RH_OK;
 }
 
-static rh_code check_program(const rh_scene *scene, const char *code, const char *label, const outside *from, rh_status *status)
+static rh_code check_program(const rh_scene *scene, const char *code, const char *label, const outside *from, bool in_run, rh_status *status)
 {
-    const rh_lang_options options = {.domain = RH_LANG_POINTS, .check_only = true};
+    rh_lang_options options = {.domain = RH_LANG_POINTS, .check_only = true};
+    if (in_run) options.functions = scene->functions, options.function_count = scene->function_count;
     rh_lang_program *program = NULL;
     rh_lang_messages messages = {0};
     rh_status local = {0};
@@ -306,8 +307,8 @@ rh_code rh_expressions_load(rh_scene *scene, rh_status *status)
         if (items[i].file) RH_TRY(load_file(scene, &items[i], status));
         snprintf(label, sizeof label, "expressions[%d]", i);
         const outside from = {rh_expression_given, &items[i].set};
-        RH_TRY(check_program(scene, items[i].code, label, &from, status));
+        RH_TRY(check_program(scene, items[i].code, label, &from, true, status));
     }
     const outside from = {rh_surface_expression_given, &nothing};
-    return scene->surface.expression ? check_program(scene, scene->surface.expression, "surface.expression", &from, status) : RH_OK;
+    return scene->surface.expression ? check_program(scene, scene->surface.expression, "surface.expression", &from, false, status) : RH_OK;
 }

@@ -19,7 +19,12 @@ static void free_sources(rh_scene_sources *sources)
     *sources = (rh_scene_sources){0};
 }
 
-static rh_code build(rh_yaml *yaml, rh_yaml_node *root, const char *name, const char *const *sets, int set_count,
+typedef struct host {
+    const rh_lang_function *functions;
+    int count;
+} host;
+
+static rh_code build(rh_yaml *yaml, rh_yaml_node *root, const char *name, const char *const *sets, int set_count, host around,
                      rh_scene *scene, rh_status *status)
 {
     for (int i = 0; i < set_count; i++) RH_TRY(rh_setting_apply(yaml, &rh_scene_table, root, sets[i], status));
@@ -30,6 +35,7 @@ static rh_code build(rh_yaml *yaml, rh_yaml_node *root, const char *name, const 
         return code;
     }
     scene->sources = sources;
+    scene->functions = around.functions, scene->function_count = around.count;
     scene->file = rh_strdup(name, "scene.file", status);
     code = scene->file ? rh_expressions_load(scene, status) : RH_MEMORY;
     if (code == RH_OK) code = rh_print_hash(scene, &scene->hash, status);
@@ -39,12 +45,18 @@ static rh_code build(rh_yaml *yaml, rh_yaml_node *root, const char *name, const 
 
 rh_code rh_scene_load(const char *path, const char *const *sets, int set_count, rh_scene *scene, rh_status *status)
 {
+    return rh_scene_load_with(path, sets, set_count, NULL, 0, scene, status);
+}
+
+rh_code rh_scene_load_with(const char *path, const char *const *sets, int set_count, const rh_lang_function *functions, int function_count, rh_scene *scene,
+                           rh_status *status)
+{
     rh_yaml yaml;
     rh_yaml_node *root = NULL;
     *scene = (rh_scene){0};
     rh_yaml_init(&yaml);
     rh_code code = rh_include_file(&yaml, &rh_scene_table, path, &root, status);
-    if (code == RH_OK) code = build(&yaml, root, path, sets, set_count, scene, status);
+    if (code == RH_OK) code = build(&yaml, root, path, sets, set_count, (host){functions, function_count}, scene, status);
     rh_yaml_free(&yaml);
     return code;
 }
@@ -57,7 +69,7 @@ rh_code rh_scene_load_text(const char *name, const char *text, size_t bytes, con
     *scene = (rh_scene){0};
     rh_yaml_init(&yaml);
     rh_code code = rh_include_text(&yaml, &rh_scene_table, name, text, bytes, &root, status);
-    if (code == RH_OK) code = build(&yaml, root, name, sets, set_count, scene, status);
+    if (code == RH_OK) code = build(&yaml, root, name, sets, set_count, (host){NULL, 0}, scene, status);
     rh_yaml_free(&yaml);
     return code;
 }

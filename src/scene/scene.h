@@ -11,6 +11,7 @@
 #include "base/param.h"
 #include "base/status.h"
 #include "lang/diagnostics.h"
+#include "lang/functions.h"
 #include "physics/physics.h"
 #include "scene/look.h"
 #include "solid/obstacles.h"
@@ -121,6 +122,10 @@ typedef struct rh_scene {
     rh_look look;
     rh_list bodies, solids, emitters, sinks, forces, expressions;
     rh_variant physics;  // kind = index into rh_physics_methods; value = that method's parameter struct
+
+    // of the program around us, for the section `expressions`: functions beside the built-in ones. Not owned
+    const rh_lang_function *functions;
+    int function_count;
 } rh_scene;
 
 // The root table. The registered methods' tables (rh_physics_tables) are the alternatives of its `physics` variant.
@@ -131,6 +136,9 @@ extern const rh_param_table rh_scene_table;
 // On failure there is nothing to free. Relative paths of meshes become absolute (from the folder of the file that names them; from
 // the working folder for `sets`).
 rh_code rh_scene_load(const char *path, const char *const *sets, int set_count, rh_scene *scene, rh_status *status);
+// The same in a program that has functions of its own for expressions; they must outlive the scene.
+rh_code rh_scene_load_with(const char *path, const char *const *sets, int set_count, const rh_lang_function *functions, int function_count, rh_scene *scene,
+                           rh_status *status);
 // The same from memory; `name` is what messages call it, and its folder is where relative paths start.
 rh_code rh_scene_load_text(const char *name, const char *text, size_t bytes, const char *const *sets, int set_count,
                            rh_scene *scene, rh_status *status);

@@ -14,6 +14,7 @@
 #include "world/world.h"
 
 struct rheo_simulation {
+    rh_api_functions functions;  // of the caller's, for the scene's expressions
     rh_scene scene;
     rh_world *world;
     int64_t frame;
@@ -45,19 +46,55 @@ void rheo_set_log(rheo_log_function *function, void *user)
     rh_log_set_sink(function ? forward : NULL, user);
 }
 
+void rh_api_functions_free(rh_api_functions *functions)
+{
+    for (int i = 0; i < functions->count; i++) {
+        rh_free((char *)(uintptr_t)functions->items[i].name);
+        rh_free((char *)(uintptr_t)functions->items[i].signature);
+    }
+    rh_free(functions->items);
+    *functions = (rh_api_functions){0};
+}
+
+rh_code rh_api_functions_copy(rh_api_functions *out, const rheo_function *functions, int count, rh_status *status)
+{
+    *out = (rh_api_functions){.items = rh_alloc_zero((size_t)(count + 1) * sizeof *out->items, "api.functions", status)};
+    if (!out->items) return RH_MEMORY;
+    for (int i = 0; i < count; i++) {
+        rh_lang_function *f = &out->items[i];
+        *f = (rh_lang_function){.name = rh_strdup(functions[i].name, "api.functions", status), .signature = rh_strdup(functions[i].signature, "api.functions", status),
+                                .symbol = functions[i].function, .flags = functions[i].pure ? RH_LANG_PURE : 0, .help = "a function of the host"};
+        out->count = i + 1;
+        if (!f->name || !f->signature) return RH_MEMORY;
+    }
+    return RH_OK;
+}
+
+static rh_code open_scene(rheo_simulation *s, const char *path, const char *const *settings, int setting_count, rh_status *status)
+{
+    RH_TRY(rh_scene_load_with(path, settings, setting_count, s->functions.items, s->functions.count, &s->scene, status));
+    rh_code code = rh_world_create(&s->scene, &s->world, status);
+    if (code != RH_OK) rh_scene_free(&s->scene);
+    return code;
+}
+
 rheo_code rheo_open(const char *scene_path, const char *const *settings, int setting_count, rheo_simulation **out, rheo_error *error)
+{
+    return rheo_open_with(scene_path, settings, setting_count, NULL, 0, out, error);
+}
+
+rheo_code rheo_open_with(const char *scene_path, const char *const *settings, int setting_count, const rheo_function *functions, int function_count, rheo_simulation **out,
+                         rheo_error *error)
 {
     rh_status status = {0};
     *out = NULL;
     if (rh_cpu_lacks()) return rh_api_give(rh_fail(&status, RH_USER, "this processor lacks %s", rh_cpu_lacks()), &status, error);
     rheo_simulation *s = rh_alloc_zero(sizeof *s, "api", &status);
     if (!s) return rh_api_give(RH_MEMORY, &status, error);
-    rh_code code = rh_scene_load(scene_path, settings, setting_count, &s->scene, &status);
-    if (code == RH_OK) {
-        code = rh_world_create(&s->scene, &s->world, &status);
-        if (code != RH_OK) rh_scene_free(&s->scene);
-    }
+    rh_code code = rh_api_functions_copy(&s->functions, functions, function_count, &status);
+    if (code == RH_OK) code = open_scene(s, scene_path, settings, setting_count, &status);
     if (code != RH_OK) {
+        rh_api_functions_free(&s->functions);
         rh_free(s);
         return rh_api_give(code, &status, error);
     }
@@ -71,6 +108,7 @@ void rheo_close(rheo_simulation *simulation)
     if (!simulation) return;
     rh_world_free(simulation->world);
     rh_scene_free(&simulation->scene);
+    rh_api_functions_free(&simulation->functions);
     rh_free(simulation);
 }
 

@@ -11,33 +11,15 @@
 
 struct rheo_expression {
     rh_lang_program *program;
-    rh_lang_function *functions;  // with texts of our own
-    int function_count;
+    rh_api_functions functions;
 };
 
 void rheo_expression_free(rheo_expression *expression)
 {
     if (!expression) return;
     rh_lang_program_free(expression->program);
-    for (int i = 0; i < expression->function_count; i++) {
-        rh_free((char *)(uintptr_t)expression->functions[i].name);
-        rh_free((char *)(uintptr_t)expression->functions[i].signature);
-    }
-    rh_free(expression->functions);
+    rh_api_functions_free(&expression->functions);
     rh_free(expression);
-}
-
-static rh_code copy_functions(rheo_expression *e, const rheo_function *functions, int count, rh_status *status)
-{
-    e->functions = rh_alloc_zero((size_t)(count + 1) * sizeof *e->functions, "api.expression", status);
-    if (!e->functions) return RH_MEMORY;
-    for (int i = 0; i < count; i++) {
-        e->function_count = i + 1;
-        e->functions[i] = (rh_lang_function){.name = rh_strdup(functions[i].name, "api.expression", status), .signature = rh_strdup(functions[i].signature, "api.expression", status),
-                                             .symbol = functions[i].function, .flags = functions[i].pure ? RH_LANG_PURE : 0, .help = "a function of the host"};
-        if (!e->functions[i].name || !e->functions[i].signature) return RH_MEMORY;
-    }
-    return RH_OK;
 }
 
 static rh_code explain(const rh_lang_messages *messages, const char *code, rh_status *status)
@@ -58,9 +40,9 @@ rheo_code rheo_expression_compile(const char *code, const rheo_function *functio
     *out = NULL;
     rheo_expression *e = rh_alloc_zero(sizeof *e, "api.expression", &status);
     if (!e) return rh_api_give(RH_MEMORY, &status, error);
-    rh_code result = copy_functions(e, functions, function_count, &status);
+    rh_code result = rh_api_functions_copy(&e->functions, functions, function_count, &status);
     if (result == RH_OK) {
-        const rh_lang_options options = {.domain = RH_LANG_POINTS, .functions = e->functions, .function_count = e->function_count};
+        const rh_lang_options options = {.domain = RH_LANG_POINTS, .functions = e->functions.items, .function_count = e->functions.count};
         result = rh_lang_compile(code, strlen(code), &options, &e->program, &messages, &local);
         if (messages.errors) result = explain(&messages, code, &status);
         else if (result != RH_OK) rh_fail(&status, result, "%s", local.message);

@@ -130,7 +130,7 @@ static rh_code declare(rh_hooks *hooks, int index, rh_points *points, rh_status 
     h->params = (const rh_expression_params *)hooks->scene->expressions.items + index;
     if (h->params->name) snprintf(h->label, sizeof h->label, "expressions[%d] ('%.60s')", index, h->params->name);
     else snprintf(h->label, sizeof h->label, "expressions[%d]", index);
-    const rh_lang_options options = {.domain = RH_LANG_POINTS, .check_only = true};
+    const rh_lang_options options = {.domain = RH_LANG_POINTS, .check_only = true, .functions = hooks->scene->functions, .function_count = hooks->scene->function_count};
     rh_lang_messages messages = {0};
     rh_status local = {0};
     rh_code code = rh_lang_compile(h->params->code, strlen(h->params->code), &options, &h->checked, &messages, &local);
@@ -149,7 +149,7 @@ static rh_code declare(rh_hooks *hooks, int index, rh_points *points, rh_status 
 
 static rh_code finish(rh_hooks *hooks, hook *h, const rh_points *points, rh_status *status)
 {
-    const rh_lang_options options = {.domain = RH_LANG_POINTS};
+    const rh_lang_options options = {.domain = RH_LANG_POINTS, .functions = hooks->scene->functions, .function_count = hooks->scene->function_count};
     rh_lang_messages messages = {0};
     rh_status local = {0};
     rh_code code = rh_lang_points_match(h->checked, points, &messages, &local);

@@ -7,8 +7,10 @@ usage: test_ax.py RHEO SOURCE_DIR AX_DATA [unittest options]
 """
 import pathlib
 import re
+import signal
 import subprocess
 import sys
+import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
@@ -113,6 +115,63 @@ class Running(Files):
         self.assertEqual([path.name for path in (self.folder / "half").iterdir()], ["points.vdb"])
         self.assertIn("would both become points.vdb", self.refused("int@r = 4;", "points.vdb", "made/points.vdb", "-o", "again/"))
 
+    def test_bind(self):
+        self.rheo("ax", "f@speed = 3;", "points.vdb", "-o", "o.vdb", "--bind", "speed=f")
+        self.assertEqual(set(self.column("o.vdb", "f")), {3.0})
+        self.assertIsNone(self.column("o.vdb", "speed"))
+        (self.folder / "o.vdb").unlink()
+        self.assertIn("expected NAME=DATA", self.refused("@r = 1;", "points.vdb", "-o", "o.vdb", "--bind", "speed"))
+        self.assertIn("P cannot be bound", self.refused("@r = 1;", "points.vdb", "-o", "o.vdb", "--bind", "r=P"))
+        self.assertIn('both mean "f"', self.refused("@r = f@f;", "points.vdb", "-o", "o.vdb", "--bind", "r=f"))
+        self.assertIn("P cannot be bound", self.refused("@r = 1;", "--check", "--bind", "P=r"))
+
+    def test_tiles_and_levels(self):
+        for words in (["--tiles", "on"], ["--tiles", "off"], ["--levels", "0"], ["--levels", "0-3"]):
+            self.rheo("ax", "@f += 1;", "volumes.vdb", "-o", "o.vdb", *words)
+        (self.folder / "o.vdb").unlink()
+        self.assertIn("expected auto, on or off", self.refused("@f += 1;", "volumes.vdb", "-o", "o.vdb", "--tiles", "often"))
+        for wrong in ("4", "2-1", "0-", "a", "0-12"):
+            self.assertIn("expected a level from 0", self.refused("@f += 1;", "volumes.vdb", "-o", "o.vdb", "--levels", wrong))
+
+    def test_facts_of_a_frame(self):
+        """$frame and so on are what a frame of ours says, unless they are set; other files have none."""
+        self.rheo("run", harness.SOURCE / "tests/cli/tiny2d.yaml", "--out", "run", "--frames", "1-3", "--quiet")
+        code = "if (int64@id < 1l) { print(i$frame); print($fps); print($cell > 0.0f ? 1 : 0); print(double$time > 0.0 ? 1 : 0); }"
+        out, _ = self.rheo("ax", code, "run/points/points.0002.vdb", "run/points/points.0003.vdb", "-o", "both/")
+        self.assertEqual(out.split(), ["2", "24", "1", "1", "3", "24", "1", "1"])
+        out, _ = self.rheo("ax", code, "run/points/points.0003.vdb", "--dry", "--set", "frame=9")
+        self.assertEqual(out.split(), ["9", "24", "1", "1"])
+        self.rheo("ax", "f@r = $frame;", "points.vdb", "-o", "o.vdb")
+        self.assertEqual(set(self.column("o.vdb", "r")), {0.0})
+
+    def test_control_c(self):
+        """Ends at the next block, with exit code 3 and without a file."""
+        code = "for (int64 i = 0l; i < int64$n; i++) f@r = f@r * 0.99f + 1.0f;"
+        process = self.start("ax", code, "points.vdb", "-o", "o.vdb", "--set", "n=1000000000", "--budget", "2000000000", "--threads", "1")
+        try:
+            time.sleep(1.5)
+            self.assertIsNone(process.poll())
+            process.send_signal(signal.SIGINT)
+            ended, err = self.finish(process)
+        finally:
+            process.kill()
+            process.wait()
+            process.stderr.close()
+        self.assertEqual(ended, 3, err)
+        self.assertIn("stopping after this block", err)
+        self.assertEqual([path for path in self.folder.glob("o.vdb*")], [])
+
+    def test_the_bytes_of_the_library(self):
+        """Points are packed by us; OpenVDB's own writer gives the same file but for its identity and our seal."""
+        self.rheo("ax", "f@drawn = float(rand()); v@place = v@P;", "points.vdb", "-o", "o.vdb")
+        self.rheo("run", harness.SOURCE / "tests/cli/tiny3d.yaml", "--out", "run", "--frames", "1-1", "--quiet")
+        for name in ("o.vdb", "run/points/points.0001.vdb"):
+            self.data("copy", name, "copy.vdb")
+            ours, theirs = (self.folder / name).read_bytes(), (self.folder / "copy.vdb").read_bytes()
+            self.assertEqual(ours[-16:-8], b"rheosum2")
+            identity = slice(21, 57)
+            self.assertEqual(ours[:identity.start] + ours[identity.stop:-16], theirs[:identity.start] + theirs[identity.stop:], name)
+
     def test_print(self):
         out, _ = self.rheo("ax", "print(int@id);", "points.vdb", "--dry", "--quiet")
         self.assertEqual(sorted(out.split()), list("012345"))
@@ -132,6 +191,12 @@ class Telling(Files):
         out, _ = self.rheo("ax", "v@v += v$wind; if (ingroup(\"wet\")) deletepoint();", "--check", "--print")
         for row in ("on points", "reads and writes vec3f@v", "takes            vec3f$wind", 'looks into       group "wet"', "deletes points"):
             self.assertIn(row, out)
+        out, _ = self.rheo("ax", "f@a = f@b * 2; float c = f@d; if (c > 1) f@e = 3;", "--check", "--print")
+        self.assertRegex(out, r"(?m)^  writes +float@a, from b$")
+        self.assertRegex(out, r"(?m)^  writes +float@e, from( e)? d$")
+        self.assertRegex(out, r"(?m)^  reads +float@b$")
+        out, _ = self.rheo("ax", "f@a = 1 + 2 * 3;", "--check", "--tree")
+        self.assertIn("(+ 1 (* 2 3))", out)
         out, _ = self.rheo("ax", "@a = getcoordx();", "--check", "--print", "--volumes")
         self.assertIn("asks where the voxel is", out)
 

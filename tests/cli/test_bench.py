@@ -23,6 +23,10 @@ iterations_mean iterations_most peak_bytes peak_bytes_per_particle resident_byte
 triad_gb_per_s model_bytes_per_particle_step bandwidth_share hash error""".split()
 SURFACE_COLUMNS = """entry group points_set size method velocity threads repeats points seconds cpu_seconds ns_per_point peer_ratio active_voxels leaves
 level_set_bytes peak_bytes peak_bytes_per_point resident_bytes resident_bytes_per_point hash error""".split()
+EXPRESSION_COLUMNS = ["entry", "group", "program", "where", "threads", "repeats", "points", "left",
+                      *(f"{side}_{field}" for side in ("ours", "peer") for field in ("seconds", "compile_seconds", "read_seconds", "execute_seconds",
+                                                                                    "write_seconds", "cpu_seconds", "resident_bytes")),
+                      "peer_ratio", "execute_ratio", "error"]
 SPLASH_COLUMNS = """entry group scene resolution preconditioner expansion threads steps simulated_seconds particles cells solves_ms_per_step ms_per_step
 solves_mic_ratio mic_ratio peak_bytes resident_bytes published_id published_particles error""".split()
 # Which of our stages do the work of a published one.
@@ -58,16 +62,16 @@ class Program(unittest.TestCase):
         return header, [dict(zip(header, row)) for row in rows]
 
     def entries(self):
-        """Words of the lines of both tables."""
+        """Words of the lines of all tables."""
         tables = self.bench("--list")[0].split("\n\n")
-        self.assertEqual(len(tables), 2)
+        self.assertEqual(len(tables), 3)
         return [[line.split() for line in table.splitlines()[1:]] for table in tables]
 
 
 class Bench(Program):
     def test_list(self):
-        liquid, surface = self.entries()
-        names = [words[0] for words in liquid + surface]
+        liquid, surface, expressions = self.entries()
+        names = [words[0] for words in liquid + surface + expressions]
         self.assertEqual(len(names), len(set(names)))
         for name in ("dam-64", "dam-128", "growth-32M", "one-thread", "two-threads", "tiny"):
             self.assertIn(name, names)
@@ -156,7 +160,7 @@ class Surface(Program):
         return [word for name in names for word in ("--only", name)]
 
     def test_list(self):
-        _, surface = self.entries()
+        _, surface, _ = self.entries()
         groups = {words[1] for words in surface}
         self.assertEqual(groups, {"surface-splash", "surface-velocity", "surface-sea", "surface-threads", "surface-tiny"})
         methods = {words[4] for words in surface if words[1] == "surface-splash"}
@@ -229,6 +233,38 @@ class Surface(Program):
         self.assertIn("memory", rows["sea-sphere-20M"]["error"])
 
 
+class Expressions(Program):
+    def test_list(self):
+        _, _, expressions = self.entries()
+        always = {(words[2], words[3]): int(words[4]) for words in expressions if words[1] in ("expressions-memory", "expressions-files")}
+        self.assertEqual(set(always), {("step", "memory"), ("products", "memory"), ("decimation", "memory"), ("step", "files"), ("decimation", "files")})
+        self.assertEqual(set(always.values()), {10000000})
+
+    def test_tiny(self):
+        before = set(BENCH.parent.glob("bench_scratch.*"))
+        out, _ = self.bench("--only", "expressions-tiny", "--csv", self.csv, "--threads", 2)
+        self.assertEqual([path.name for path in self.csv.parent.iterdir()], ["out_expressions.csv"])
+        _, rows = self.rows(self.csv.with_name("out_expressions.csv"), EXPRESSION_COLUMNS)
+        self.assertEqual(len(rows), 5)
+        for row in rows:
+            self.assertEqual((row["points"], row["repeats"], row["threads"], row["error"]), ("20000", "2", "2", ""))
+            # Half of the points are left, the same ones on both sides (the program compares).
+            share = int(row["left"]) / 20000
+            self.assertTrue(0.48 < share < 0.52 if row["program"] == "decimation" else share == 1, row)
+            for field in ("seconds", "execute_seconds", "compile_seconds"):
+                self.assertGreater(float(row[f"ours_{field}"]), 0, row)
+            if row["where"] == "files":
+                self.assertGreaterEqual(float(row["ours_seconds"]), float(row["ours_execute_seconds"]))
+            if row["peer_ratio"]:
+                self.assertAlmostEqual(float(row["peer_ratio"]) * float(row["ours_seconds"]) / float(row["peer_seconds"]), 1, places=3)
+                self.assertGreater(float(row["execute_ratio"]), 0)
+            else:
+                self.assertIn("is not installed", out)
+        self.assertIn("Expressions in memory", out)
+        self.assertRegex(out, r"(?m)^tiny-file-step +2 +20000 ")
+        self.assertEqual(set(BENCH.parent.glob("bench_scratch.*")) - before, set())
+
+
 class Splash(Program):
     def splash(self, *names, **keywords):
         """Output of the program, and the rows of both CSV files by name."""
@@ -239,7 +275,7 @@ class Splash(Program):
 
     def test_list(self):
         """All published scenes at their own size, three of them always; the study has all its variants."""
-        liquid, _ = self.entries()
+        liquid, _, _ = self.entries()
         frames = {words[0][:2]: words for words in liquid if words[1] == "splash-frames"}
         self.assertEqual(sorted(frames), [f"r{n}" for n in range(1, 8)])
         self.assertEqual(sorted(name for name, words in frames.items() if words[-1] != "long"), ["r1", "r2", "r7"])

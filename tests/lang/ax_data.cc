@@ -4,6 +4,7 @@
 // Text to .vdb and back, for comparing expressions with those of another program. Made with OpenVDB itself, which knows all attribute types.
 //   ax_data make TEXT FILE.vdb     writes what the text says
 //   ax_data dump FILE.vdb          prints the file as such a text
+//   ax_data copy FILE.vdb FILE.vdb writes what is read, as OpenVDB does it
 //
 // The text, one line each; floating-point numbers in hexadecimal, so that nothing is rounded; strings in double quotes:
 //   points COUNT                        then one line for each attribute, values in the order of the attribute "id" (int32, ascending):
@@ -351,6 +352,17 @@ openvdb::GridPtrVec read_text(std::istream &in)
     return grids;
 }
 
+int copy_file(const char *from, const char *to)
+{
+    openvdb::io::File in(from), out(to);
+    in.open(/*delayLoad=*/false);
+    const auto grids = in.getGrids();
+    out.setCompression(openvdb::io::COMPRESS_BLOSC | openvdb::io::COMPRESS_ACTIVE_MASK);
+    out.write(*grids, *in.getMetadata());
+    out.close();
+    return 0;
+}
+
 int run(int count, char **words)
 {
     openvdb::initialize();
@@ -361,7 +373,8 @@ int run(int count, char **words)
         file.close();
         return 0;
     }
-    if (count != 3 || strcmp(words[1], "dump") != 0) return fprintf(stderr, "usage: ax_data make TEXT FILE.vdb | dump FILE.vdb\n"), 2;
+    if (count == 4 && strcmp(words[1], "copy") == 0) return copy_file(words[2], words[3]);
+    if (count != 3 || strcmp(words[1], "dump") != 0) return fprintf(stderr, "usage: ax_data make TEXT FILE.vdb | dump FILE.vdb | copy FILE.vdb FILE.vdb\n"), 2;
     openvdb::io::File file(words[2]);
     file.open();
     auto grids = file.getGrids();

@@ -31,7 +31,7 @@ static rh_vdb_data *load(const char *path)
 {
     rh_vdb_data *data;
     rh_status status = {0};
-    if (rh_vdb_data_read(&path, 1, &data, &status) != RH_OK) fail_msg("%s", status.message);
+    if (rh_vdb_data_read(&path, 1, NULL, &data, &status) != RH_OK) fail_msg("%s", status.message);
     return data;
 }
 
@@ -63,15 +63,21 @@ static rh_expression_report on_points(rh_vdb_data *data, const char *code)
     return report;
 }
 
-static rh_expression_report on_volumes(rh_vdb_data *data, const char *code, rh_vdb_states states)
+static rh_code try_volumes(rh_vdb_data *data, const char *code, const rh_expression_options *options, rh_expression_report *report, rh_status *status)
 {
     rh_lang_program *program = compiled(code, RH_LANG_VOLUMES);
     rh_lang_messages messages = {0};
-    rh_expression_report report = {0};
-    rh_status status = {0};
-    if (rh_expression_volumes(data, program, &(rh_expression_options){.states = states}, &report, &messages, &status) != RH_OK) fail_msg("%s: %s", code, status.message);
+    rh_code result = rh_expression_volumes(data, program, options, report, &messages, status);
     rh_lang_messages_free(&messages);
     rh_lang_program_free(program);
+    return result;
+}
+
+static rh_expression_report on_volumes(rh_vdb_data *data, const char *code, rh_vdb_states states)
+{
+    rh_expression_report report = {0};
+    rh_status status = {0};
+    if (try_volumes(data, code, &(rh_expression_options){.states = states}, &report, &status) != RH_OK) fail_msg("%s: %s", code, status.message);
     return report;
 }
 
@@ -334,6 +340,120 @@ static void tiles_stay_where_they_can(void **state)
     rh_vdb_data_free(data);
 }
 
+// AX-23: streaming can be forced and forbidden, and levels left out.
+static void tiles_and_levels_can_be_chosen(void **state)
+{
+    rh_vdb_data *data = foreign_volumes(*state);
+    rh_expression_report report = {0};
+    rh_status status = {0};
+    const rh_expression_options always = {.stream = RH_STREAM_ON}, never = {.stream = RH_STREAM_OFF}, leaves = {.skipped = 2 | 4 | 8}, tiles = {.skipped = 1};
+    assert_int_equal(try_volumes(data, "v@Cd *= 2;", &always, &report, &status), RH_OK);
+    assert_int_equal(report.voxels, 128 * 128 * 128);
+    report = (rh_expression_report){0};
+    assert_int_equal(try_volumes(data, "v@Cd.y = getcoordx();", &never, &report, &status), RH_OK);
+    assert_int_equal(report.voxels, 1);
+    report = (rh_expression_report){0};
+    assert_int_equal(try_volumes(data, "v@Cd = 0;", &leaves, &report, &status), RH_OK);
+    assert_int_equal(report.voxels, 0);  // all of Cd is one tile
+    collection c = all_values(data, "Cd", RH_VDB_ON);
+    assert_true(c.count == 1 && c.items[0].value[0] == 8);
+    free(c.items);
+    collection before = all_values(data, "liquid", RH_VDB_ON);
+    report = (rh_expression_report){0};
+    assert_int_equal(try_volumes(data, "@liquid = 9; v@Cd = 1;", &tiles, &report, &status), RH_OK);
+    collection after = all_values(data, "liquid", RH_VDB_ON);
+    assert_int_equal(report.voxels, 1);
+    assert_memory_equal(before.items, after.items, (size_t)before.count * sizeof(voxel));
+    free(before.items), free(after.items);
+    rh_vdb_data_free(data);
+}
+
+static rh_code bind_points(rh_vdb_data *data, const char *code, const rh_expression_binding *bindings, int count, rh_status *status)
+{
+    rh_expression_report report = {0};
+    return try_points(data, code, &(rh_expression_options){.bindings = bindings, .binding_count = count}, &report, status);
+}
+
+static void names_can_be_bound(void **state)
+{
+    rh_vdb_data *data = foreign(*state);
+    rh_status status = {0};
+    on_points(data, "f@a = 1; f@b = 2;");
+    const rh_expression_binding swap[] = {{"a", "b"}, {"b", "a"}}, fresh[] = {{"a", "made"}}, same[] = {{"a", "b"}}, twice[] = {{"a", "x"}, {"c", "x"}}, place[] = {{"a", "P"}},
+                                two[] = {{"a", "x"}, {"a", "y"}};
+    assert_int_equal(bind_points(data, "f@a += 10; f@b += 20;", swap, 2, &status), RH_OK);
+    assert_int_equal(bind_points(data, "f@a = 5;", fresh, 1, &status), RH_OK);
+    assert_int_equal(bind_points(data, "f@a = f@b;", same, 1, &status), RH_USER);
+    assert_non_null(strstr(status.message, "both mean \"b\" of the data"));
+    rh_status_clear(&status);
+    assert_int_equal(bind_points(data, "f@a = 1;", twice, 2, &status), RH_USER);
+    rh_status_clear(&status);
+    assert_int_equal(bind_points(data, "f@a = 1;", two, 2, &status), RH_USER);
+    rh_status_clear(&status);
+    assert_int_equal(bind_points(data, "f@a = 1;", place, 1, &status), RH_USER);
+    assert_non_null(strstr(status.message, "P cannot be bound"));
+    rh_vdb_points *points = view(data);
+    float *a = values(points, "a", RH_LANG_FLOAT), *b = values(points, "b", RH_LANG_FLOAT), *made = values(points, "made", RH_LANG_FLOAT);
+    for (int i = 0; i < COUNT; i++) assert_true(a[i] == 21 && b[i] == 12 && made[i] == 5);
+    free(a), free(b), free(made);
+    rh_vdb_points_close(points);
+    rh_vdb_data_free(data);
+    data = foreign_volumes(*state);
+    const rh_expression_binding colour[] = {{"colour", "Cd"}};
+    rh_expression_report report = {0};
+    assert_int_equal(try_volumes(data, "v@colour = 3;", &(rh_expression_options){.bindings = colour, .binding_count = 1}, &report, &status), RH_OK);
+    collection c = all_values(data, "Cd", RH_VDB_ON);
+    assert_true(c.count == 1 && c.items[0].value[0] == 3);
+    free(c.items);
+    rh_vdb_data_free(data);
+}
+
+// ---- somebody watches
+
+typedef struct watcher {
+    const char *until;  // stops when this stage has begun
+    int seen;
+} watcher;
+
+static bool look(void *user, const char *stage, double share)
+{
+    watcher *w = user;
+    __atomic_fetch_add(&w->seen, share >= 0 && share <= 1 ? 1 : 1000000, __ATOMIC_RELAXED);
+    return !w->until || strcmp(stage, w->until) != 0;
+}
+
+static rh_code watched(const scratch *folder, const char *until, int *seen)
+{
+    scratch_path path = scratch_at(folder, "foreign.vdb"), out = scratch_at(folder, "watched.vdb");
+    const char *name = path.text;
+    watcher w = {.until = until};
+    const rh_vdb_watch watch = {look, &w};
+    rh_vdb_data *data = NULL;
+    rh_status status = {0};
+    rh_expression_report report = {0};
+    foreign_points(name, COUNT);
+    rh_code code = rh_vdb_data_read(&name, 1, &watch, &data, &status);
+    if (code == RH_OK) code = try_points(data, "v@P += 0.5f;", &(rh_expression_options){0}, &report, &status);
+    if (code == RH_OK) code = rh_vdb_data_write(out.text, data, &status);
+    assert_true(rh_file_exists(out.text) == (code == RH_OK));
+    rh_vdb_data_free(data);
+    *seen = w.seen;
+    return code;
+}
+
+// A stop in any stage ends the work and leaves no file.
+static void work_can_be_stopped(void **state)
+{
+    static const char *const stages[] = {"read", "execute", "move", "write"};
+    int seen;
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(watched(*state, stages[i], &seen), RH_STOPPED);
+        assert_in_range(seen, 1, 999999);
+    }
+    assert_int_equal(watched(*state, NULL, &seen), RH_OK);
+    assert_in_range(seen, 4, 999999);
+}
+
 static void states_choose_voxels(void **state)
 {
     rh_vdb_data *data = foreign_volumes(*state);
@@ -454,6 +574,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(codecs_are_kept), cmocka_unit_test(every_type_there_and_back), cmocka_unit_test(moved_points_have_new_places),
         cmocka_unit_test(groups_and_deletion), cmocka_unit_test(neighbours_are_those_before), cmocka_unit_test(tiles_stay_where_they_can),
+        cmocka_unit_test(tiles_and_levels_can_be_chosen), cmocka_unit_test(names_can_be_bound), cmocka_unit_test(work_can_be_stopped),
         cmocka_unit_test(states_choose_voxels), cmocka_unit_test(other_volumes_are_those_before), cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(wrong_data), cmocka_unit_test(memory_runs_out),
     };

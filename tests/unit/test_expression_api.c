@@ -86,6 +86,31 @@ static void functions(void **state)
     assert_int_equal(rheo_memory_bytes(), 0);
 }
 
+static float twice(float x) { return 2 * x; }
+
+// The caller's functions in programs of a scene; a scene that calls one nobody brings is refused with its place.
+static void functions_of_scenes(void **state)
+{
+    (void)state;
+    rheo_error error;
+    rheo_simulation *s;
+    char name[] = "twice";
+    const rheo_function list[] = {{name, "float(float)", FUNCTION(twice), 1}, {"my_cross", "vec3f(vec3f, vec3f)", FUNCTION(cross), 1}};
+    const char *scene = RHEO_SOURCE_DIR "/tests/cli/tiny2d.yaml";
+    const char *const settings[] = {"expressions=[{at: start, code: 'f@doubled = twice(v@P.x); v@n = my_cross({0.0f, 0.0f, 1.0f}, v@P);'}]"};
+    if (rheo_open_with(scene, settings, 1, list, 2, &s, &error) != RHEO_OK) fail_msg("%s", error.message);
+    name[0] = 'x';  // texts were copied
+    if (rheo_advance_frame(s, &error) != RHEO_OK) fail_msg("%s", error.message);
+    const float *doubled = rheo_points_float(s, "doubled", 1), *n = rheo_points_float(s, "n", 3);
+    assert_true(rheo_point_count(s) > 1000 && doubled && n);
+    for (int64_t i = 0; i < rheo_point_count(s); i++) assert_true(n[3 * i + 1] > 0 && doubled[i] == 2 * n[3 * i + 1]);  // z cross P = (-y, x, 0)
+    rheo_close(s);
+    assert_int_equal(rheo_open(scene, settings, 1, &s, &error), RHEO_USER);
+    assert_null(s);
+    assert_non_null(strstr(error.message, "there is no function twice"));
+    assert_int_equal(rheo_memory_bytes(), 0);
+}
+
 // --- points -------------------------------------------------------------------------------------------------------------
 
 static void points(void **state)
@@ -192,7 +217,7 @@ static void several_at_once(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(layouts), cmocka_unit_test(functions), cmocka_unit_test(points), cmocka_unit_test(wrong_things),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(layouts), cmocka_unit_test(functions), cmocka_unit_test(functions_of_scenes), cmocka_unit_test(points), cmocka_unit_test(wrong_things),
                                        cmocka_unit_test(several_at_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

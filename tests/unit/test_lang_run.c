@@ -83,7 +83,7 @@ static void simple_programs_vectorise(void **state)
         "f@a = f@b * 2.0f + 1.0f;", "if (f@a > 0.0f) f@b = f@a; else f@b = -f@a;", "v@v = normalize(v@v);", "f@a = clamp(f@a, 0.0f, 1.0f);",
         "for (int i = 0; i < 3; ++i) v@v[i] = f@a + i;", "f@a = f@b > 0.0f && f@c < 1.0f ? sqrt(f@b) : floor(f@c);", "i@a = int(f@b);", "v@v = v@v * mat3f@m;",
         "if (v@P.x > 1.0f) deletepoint();", "if (f@a > 1.0f) addtogroup(\"hot\"); f@b = ingroup(\"old\") ? 1.0f : f@a;", "f@a = fit(f@b, 0.0f, 1.0f, 2.0f, 3.0f);",
-        "f@a = f@b * $scale;", "f@a = f@b * external(\"scale\");", "int k = i@i; f@a = v@v[k];", "f@a = round(f@a) + abs(f@b);",
+        "f@a = f@b * $scale;", "f@a = f@b * external(\"scale\");", "int k = i@i; f@a = v@v[k];", "f@a = round(f@a) + abs(f@b);", "f@a = pow(f@b, 3.0f) + pow(f@c, -2.0f);",
     };
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
         lang_bench b;
@@ -417,6 +417,39 @@ static void calls_in_calls(void **state)
     bench_free(&b);
 }
 
+// Literal whole exponents become products: as exact as the C library, for all kinds of numbers.
+static void small_powers(void **state)
+{
+    (void)state;
+    enum { COUNT = 4000 };
+    static const float odd[] = {0, -0.0f, 1, -1, INFINITY, -INFINITY, NAN, 1e-45f, -1e-45f, 3e38f, -3e38f, 1e-38f, 2e19f, 1e-13f};
+    lang_bench b;
+    must_compile(&b, "f@p2 = pow(f@x, 2.0f); f@p3 = pow(f@x, 3.0f); f@p7 = pow(f@x, 7.0f); f@m1 = pow(f@x, -1.0f); f@m4 = pow(f@x, -4.0f); f@root = pow(f@x, 0.5f);"
+                     "double@d2 = pow(double@y, 2.0); double@d3 = pow(double@y, 3); double@n = pow(double@y, 0.0);");
+    bench_allocate(&b, COUNT);
+    float *x = bench_column(&b, "x");
+    double *y = bench_column(&b, "y");
+    for (int i = 0; i < COUNT; i++) {
+        x[i] = i < (int)(sizeof odd / sizeof odd[0]) ? odd[i] : (float)((i % 2 ? -1 : 1) * exp(i * 0.04 - 80));
+        y[i] = (double)x[i] * 1.1;
+    }
+    assert_int_equal(bench_run(&b), RH_OK);
+    const struct { const char *name; float exponent; } floats[] = {{"p2", 2}, {"p3", 3}, {"p7", 7}, {"m1", -1}, {"m4", -4}, {"root", 0.5f}};
+    for (int k = 0; k < 6; k++)
+        for (int i = 0; i < COUNT; i++) {
+            float found = ((float *)bench_column(&b, floats[k].name))[i], expected = powf(x[i], floats[k].exponent);
+            bool same = isnan(expected) ? isnan(found) : found == expected || fabsf(found - expected) <= 1.2e-7f * fabsf(expected) + 1.5e-45f;
+            if (!same || (!isnan(found) && signbit(found) != signbit(expected))) fail_msg("pow(%a, %g): found %a, expected %a", (double)x[i], (double)floats[k].exponent, (double)found, (double)expected);
+        }
+    const struct { const char *name; double exponent; } doubles[] = {{"d2", 2}, {"d3", 3}, {"n", 0}};
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < COUNT; i++) {
+            double found = ((double *)bench_column(&b, doubles[k].name))[i], expected = pow(y[i], doubles[k].exponent);
+            assert_true(isnan(expected) ? isnan(found) : found == expected || fabs(found - expected) <= 2.3e-16 * fabs(expected));
+        }
+    bench_free(&b);
+}
+
 static void compiling_on_many_threads(void **state)
 {
     (void)state;
@@ -545,6 +578,7 @@ int main(void)
         cmocka_unit_test(functions_of_the_host),
         cmocka_unit_test(wrong_functions_of_the_host),
         cmocka_unit_test(calls_in_calls),
+        cmocka_unit_test(small_powers),
         cmocka_unit_test(compiling_on_many_threads),
         cmocka_unit_test(long_programs),
         cmocka_unit_test(too_many_variables),

@@ -60,6 +60,8 @@ typedef struct rh_step_report {
     int stage_count;
     rh_solve_report solves[RH_MAX_SOLVES];  // of methods with bounds
     int solve_count;
+    bool unconverged;        // the step failed (RH_NUMERIC) because a solve did not converge, and has changed nothing of the points but their order:
+                             // the world may try again with a shorter step
 } rh_step_report;
 
 typedef struct rh_physics {

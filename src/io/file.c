@@ -161,9 +161,11 @@ static bool is_folder(const char *path)
 
 static rh_code make_one(const char *path, rh_status *status)
 {
-    if (mkdir(path, 0777) == 0 || is_folder(path)) return RH_OK;
-    if (errno == EEXIST) return rh_fail(status, RH_IO, "%s: cannot make the folder: a file of that name is there", path);
-    return rh_fail(status, RH_IO, "%s: cannot make the folder: %s", path, strerror(errno));
+    if (mkdir(path, 0777) == 0) return RH_OK;
+    int why = errno;  // asking what is there sets it anew
+    if (is_folder(path)) return RH_OK;
+    if (why == EEXIST) return rh_fail(status, RH_IO, "%s: cannot make the folder: a file of that name is there", path);
+    return rh_fail(status, RH_IO, "%s: cannot make the folder: %s", path, strerror(why));
 }
 
 rh_code rh_folder_make(const char *path, rh_status *status)

@@ -26,15 +26,19 @@ typedef struct run {
     int64_t surface_failures;
 } run;
 
-// A surface that cannot be made must not cost the simulation: the frame's points are on disk, and `rheo surface` can do it later.
-static void make_surface(run *r)
+// A surface that cannot be made must not cost the simulation: the frame's points are on disk, and `rheo surface` can do it later. But where the system refuses
+// to write it the run stops as for any other file: on a full disk it would go on without, frame after frame.
+static rh_code make_surface(run *r, rh_status *status)
 {
     rh_world *w = r->w;
-    rh_status status = {0};
-    if (!w->scene->surface.while_running) return;
-    if (rh_output_surface(&r->output, w->frame, w->programs, &w->progress.surface_seconds, &status) == RH_OK) return;
+    rh_status one = {0};
+    if (!w->scene->surface.while_running) return RH_OK;
+    rh_code code = rh_output_surface(&r->output, w->frame, w->programs, &w->progress.surface_seconds, &one);
+    if (code == RH_OK) return RH_OK;
+    if (code == RH_IO) return rh_fail(status, code, "%s", one.message);
     r->surface_failures++;
-    rh_log(RH_LOG_WARNING, "frame %lld has no surface: %s", (long long)w->frame, status.message);
+    rh_log(RH_LOG_WARNING, "frame %lld has no surface: %s", (long long)w->frame, one.message);
+    return RH_OK;
 }
 
 static void note(double *worst, double seconds) { *worst = fmax(seconds, 0.8 * *worst); }
@@ -46,7 +50,7 @@ static rh_code write_frame(run *r, rh_status *status)
     double start = rh_seconds();
     rh_frame_info info = {w->frame, w->time, w->scene->frames.fps, w->scene->cell, w->scene->hash, w->scene->output.up == RH_UP_Z};
     RH_TRY(rh_output_frame(&r->output, &w->points, &info, status));
-    make_surface(r);
+    RH_TRY(make_surface(r, status));
     note(&r->pace.frame, rh_seconds() - start);
     return RH_OK;
 }

@@ -42,8 +42,6 @@ rh_code rh_world_save(const rh_world *w, const rh_output *output, rh_status *sta
 static rh_code get_state(rh_world *w, rh_checkpoint_reader *file, rh_status *status)
 {
     int64_t done, substeps, begun;
-    void *until;
-    size_t bytes;
     RH_TRY(rh_checkpoint_get_int(file, "frame", &w->frame, status));
     RH_TRY(rh_checkpoint_get_int(file, "frame_done", &done, status));
     RH_TRY(rh_checkpoint_get_int(file, "substeps", &substeps, status));
@@ -57,15 +55,21 @@ static rh_code get_state(rh_world *w, rh_checkpoint_reader *file, rh_status *sta
     // Checkpoints of earlier versions do not say.
     w->begun = rh_checkpoint_get_int(file, "begun", &begun, NULL) == RH_OK ? begun != 0 : w->step > 0;
     w->substeps = (int)substeps;
-    size_t expected = (size_t)w->scene->emitters.count * sizeof(double);
-    if (expected) {
-        RH_TRY(rh_checkpoint_get_blob(file, "emitted_until", &until, &bytes, status));
-        if (bytes == expected) memcpy(w->seeder.emitted_until, until, bytes);
-        rh_free(until);
-        if (bytes != expected) return rh_fail(status, RH_IO, "the checkpoint has %zu emitters, the scene %d", bytes / sizeof(double), w->scene->emitters.count);
-    }
     rh_points_free(&w->points);
     return rh_checkpoint_get_points(file, &w->points, status);
+}
+
+// RH_USER when the scene has another number of emitters.
+static rh_code get_emitters(rh_world *w, rh_checkpoint_reader *file, const char *path, rh_status *status)
+{
+    void *until;
+    size_t bytes, expected = (size_t)w->scene->emitters.count * sizeof(double);
+    if (rh_checkpoint_get_blob(file, "emitted_until", &until, &bytes, status) != RH_OK) return RH_IO;
+    if (bytes == expected) memcpy(w->seeder.emitted_until, until, bytes);
+    rh_free(until);
+    if (bytes == expected) return RH_OK;
+    return rh_fail(status, RH_USER, "%s: has %zu emitters, the scene %d: their number must stay (one that has stopped may stand for none)", path, bytes / sizeof(double),
+                   w->scene->emitters.count);
 }
 
 // What the world has made ready (`wanted`: no points, only the attributes) and what the checkpoint has. Attributes of programs that are new begin with zeros.
@@ -101,7 +105,10 @@ static rh_code load(rh_world *w, const rh_points *wanted, const char *path, bool
     bool same = code == RH_OK && hash == w->scene->hash;
     if (code == RH_OK) {
         if (same || changed) code = get_state(w, file, status);
+        rh_code emitters = code == RH_OK && (same || changed) ? get_emitters(w, file, path, status) : RH_OK;
         rh_checkpoint_close(file);
+        if (emitters == RH_USER) return RH_USER;
+        if (emitters != RH_OK) code = emitters;
         if (!same && !changed)
             return rh_fail(status, RH_USER, "%s was made from a different scene (hash %016llx, this one has %016llx)\n  undo the change, start anew without "
                            "--resume, or go on with the changed scene: --resume --changed", path, (unsigned long long)hash, (unsigned long long)w->scene->hash);

@@ -84,7 +84,7 @@ class Disk(unittest.TestCase):
         _, err = process.communicate(timeout=common.TIMEOUT)
         self.assertEqual(process.returncode, 1, err)
         self.assertIn(str(run), err)
-        self.assertIn("No such file or directory", err)
+        self.assertRegex(err, "[Nn]o such file")
         common.run(RHEO, self.scene, run, "--resume")
 
     def test_read_only(self):

@@ -79,16 +79,17 @@ static double bytes_of_programs(const rh_world *w)
 rh_code rh_world_check_memory(const rh_world *w, rh_status *status)
 {
     rh_prediction p = {0};
-    int64_t limit = rh_memory_limit(), bodies;
+    int64_t limit = rh_memory_limit();
+    double bodies;
     // What writes a frame: OpenVDB has it all once more in grids of its own (57 bytes a particle were seen), beside blocks of fixed size.
     double most = rh_world_most_particles(w), extra = bytes_of_programs(w) + (w->scene->output.vdb ? 60 : 0), writers = 4 << 20;
-    // Bounds are quicker than counting, and mostly they will do.
+    // Bounds are quicker than looking at shapes, and mostly they will do.
     if (limit == 0 || (double)expect_bytes(w->scene, &w->seeder, most, &p) + extra * most + writers <= (double)limit) return RH_OK;
-    RH_TRY(rh_seed_count(&w->seeder, &bodies, status));
-    most = (double)bodies + expect_flow(w->scene, &w->stage, particle_volume(&w->seeder));
+    RH_TRY(rh_seed_estimate(&w->seeder, &bodies, status));
+    most = bodies + expect_flow(w->scene, &w->stage, particle_volume(&w->seeder));
     double bytes = (double)expect_bytes(w->scene, &w->seeder, most, &p) + extra * most + writers;
     if (bytes <= (double)limit) return RH_OK;
-    return rh_fail(status, RH_MEMORY, "%s: %.0f particles will need about %.0f MB of memory, and there are %.0f MB for them\n"
+    return rh_fail(status, RH_MEMORY, "%s: %.3g particles will need about %.0f MB of memory, and there are %.0f MB for them\n"
                    "  a larger cell needs less: twice the cell, an eighth of the particles; --memory SIZE sets what the run may use", w->scene->file, most,
                    bytes * 1e-6, (double)limit * 1e-6);
 }

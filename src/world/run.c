@@ -139,8 +139,9 @@ static rh_code stop_when_asked(run *r, rh_status *status)
 static rh_code measure_energy(rh_world *w, rh_status *status)
 {
     int64_t count = w->points.count, blocks = rh_blocks(count);
-    double *sums = rh_alloc((size_t)(2 * blocks + 1) * sizeof *sums, "world.energy", status), *heights = sums + blocks;
+    double *sums = rh_alloc((size_t)(2 * blocks + 1) * sizeof *sums, "world.energy", status);
     if (!sums) return RH_MEMORY;
+    double *heights = sums + blocks;
     const rh_vec3 *p = rh_points_data(&w->points, "P", RH_POINT_VEC3F), *v = rh_points_data(&w->points, "v", RH_POINT_VEC3F);
     rh_dvec3 g = w->around.gravity;
 #pragma omp parallel for schedule(static)

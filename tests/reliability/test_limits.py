@@ -79,7 +79,7 @@ class Limits(unittest.TestCase):
 
     def test_memory(self):
         done = self.run_it("--memory", "200M", "--set", "cell=0.0005", code=1)
-        self.assertRegex(done.stderr, r"\d+ particles will need about \d+ MB of memory, and there are \d+ MB")
+        self.assertRegex(done.stderr, r"[\d.e+]+ particles will need about \d+ MB of memory, and there are \d+ MB")
         self.assertFalse(self.run_folder.exists())
 
     def test_changed_scene(self):

@@ -3,7 +3,7 @@
 
 BUILD ?= build
 
-.PHONY: all deps test demo bench bench-long bench-peers asan tsan fuzz clean
+.PHONY: all deps test demo bench bench-long bench-peers asan tsan fuzz kills soak memcheck clean
 
 all: deps
 	@cmake --preset release -B $(BUILD) >/dev/null
@@ -54,6 +54,19 @@ fuzz: deps
 	  OMP_NUM_THREADS=1 $$target $$dictionary -max_total_time=$(FUZZ_SECONDS) -timeout=25 -rss_limit_mb=4096 -verbosity=0 -print_final_stats=1 \
 	    -artifact_prefix=build/fuzz/ build/fuzz/corpus/$$name tests/fuzz/corpus/$$name; \
 	done
+
+# At length what `make test` does briefly: KILLS random kill -9, each run resumed and compared byte by byte; SOAK_SECONDS of runs in one process;
+# small runs under valgrind.
+KILLS ?= 1000
+kills: all
+	@cd $(BUILD) && python3 $(CURDIR)/tests/reliability/kills.py ./rheo $(CURDIR) --kills $(KILLS)
+
+SOAK_SECONDS ?= 3600
+soak: all
+	@cd $(BUILD) && python3 $(CURDIR)/tests/reliability/soak.py tests/soak_worker $(CURDIR) ./rheo --seconds $(SOAK_SECONDS)
+
+memcheck: all
+	@cd $(BUILD) && python3 $(CURDIR)/tests/reliability/memcheck.py ./rheo $(CURDIR) --all
 
 clean:
 	@rm -rf $(BUILD)

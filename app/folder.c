@@ -208,6 +208,7 @@ rh_code app_clear_run(const char *run, rh_status *status)
     RH_TRY(clear_folder(run, "surface", "surface", status));
     RH_TRY(clear_folder(run, "surface", "ellipsoids", status));
     RH_TRY(clear_folder(run, "picture", "picture", status));
+    RH_TRY(clear_folder(run, "debug", "points", status));
     RH_TRY(app_path(path, run, "picture/film.mp4", status));
     RH_TRY(remove_file(path, status));
     RH_TRY(app_path(path, run, "log.jsonl", status));

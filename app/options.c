@@ -97,6 +97,52 @@ static rh_code read_size(const app_option *option, const char *text, app_size *o
     return RH_OK;
 }
 
+// 8G and 8GiB are powers of 1024, as batch systems count; 8GB is 8e9, as this program prints.
+static rh_code read_bytes(const app_option *option, const char *text, int64_t *out, rh_status *status)
+{
+    static const char letters_of_size[] = "KMGT";
+    char *end;
+    double value = strtod(text, &end), unit = 1;
+    const char *letter = *end ? strchr(letters_of_size, *end & ~32) : NULL;
+    if (letter) {
+        bool decimal = (end[1] & ~32) == 'B' && !end[2];
+        for (const char *l = letters_of_size; l <= letter; l++) unit *= decimal ? 1000 : 1024;
+        end += decimal ? 2 : 1;
+        if ((*end == 'i' || *end == 'I') && (end[1] & ~32) == 'B') end += 2;
+    }
+    if (letter && !*end && *text >= '0' && *text <= '9' && value * unit >= 1 && value * unit < 9e18) {
+        *out = (int64_t)(value * unit);
+        return RH_OK;
+    }
+    return rh_fail(status, RH_USER, "--%s: found \"%.80s\", expected a size with its unit, such as 500M, 8G or 8GB", option->name, text);
+}
+
+// H:MM:SS or MM:SS
+static bool read_clock(const char *text, double *out)
+{
+    const char *at = text;
+    int64_t part;
+    int parts = 0;
+    *out = 0;
+    do {
+        if (!read_whole(at, &at, &part) || (parts > 0 && part > 59)) return false;
+        *out = 60 * *out + (double)part;
+        parts++;
+    } while (*at++ == ':');
+    return at[-1] == 0 && parts > 1 && parts <= 3;
+}
+
+static rh_code read_time(const app_option *option, const char *text, double *out, rh_status *status)
+{
+    char *end;
+    double value = strtod(text, &end), unit = *end == 's' ? 1 : *end == 'm' ? 60 : *end == 'h' ? 3600 : 0;
+    bool good = *text >= '0' && *text <= '9' && unit > 0 && !end[1];
+    if (good) *out = value * unit;
+    else good = read_clock(text, out);
+    if (good && *out > 0 && *out < 1e9) return RH_OK;
+    return rh_fail(status, RH_USER, "--%s: found \"%.80s\", expected a time with its unit, such as 90s, 45m, 1.5h or 2:30:00", option->name, text);
+}
+
 static rh_code store(const app_option *option, const char *text, app_arguments *out, rh_status *status)
 {
     void *field = (char *)out + option->offset;
@@ -114,6 +160,8 @@ static rh_code store(const app_option *option, const char *text, app_arguments *
     case APP_COUNT: return read_count(option, text, field, status);
     case APP_RANGE: return read_range(option, text, field, status);
     case APP_SIZE: return read_size(option, text, field, status);
+    case APP_BYTES: return read_bytes(option, text, field, status);
+    case APP_TIME: return read_time(option, text, field, status);
     }
     return RH_OK;
 }

@@ -31,6 +31,9 @@ typedef struct app_arguments {
     app_texts binds;
     int64_t budget, max_errors;
     bool points, volumes, dry, werror, check, print, tree, list, verbose;
+    int64_t memory;       // bytes; 0 = what the machine has
+    double max_time;      // s; 0 = none
+    bool changed;
     bool resume, force, quiet, markdown, hash, mesh, json, help;
 } app_arguments;
 
@@ -41,6 +44,8 @@ typedef enum app_option_kind {
     APP_COUNT,  // int64_t, from 1
     APP_RANGE,  // app_range: A-B or A
     APP_SIZE,   // app_size: WxH
+    APP_BYTES,  // int64_t: 8G, 500MB
+    APP_TIME,   // double, s: 90s, 45m, 1.5h, H:MM:SS
 } app_option_kind;
 
 typedef struct app_option {

@@ -11,10 +11,12 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 enum { HEADER = 64, MAX_LABELS = 256 };
 
@@ -33,6 +35,7 @@ typedef struct slot {
 static slot g_slots[MAX_LABELS];
 static atomic_llong g_bytes, g_peak, g_blocks;
 static atomic_llong g_fail_after = -1;
+static atomic_llong g_limit;  // 0 = none
 
 static int slot_of(const char *label)
 {
@@ -68,6 +71,12 @@ static bool failure_is_due(void)
     long long left = atomic_load(&g_fail_after);
     if (left < 0) return false;
     return atomic_fetch_sub(&g_fail_after, 1) <= 0 ? (atomic_store(&g_fail_after, 0), true) : false;
+}
+
+static bool is_over_limit(size_t bytes)
+{
+    long long limit = atomic_load(&g_limit);
+    return limit > 0 && (long long)bytes > limit - atomic_load(&g_bytes);
 }
 
 // Under the address sanitizer all blocks stay in the heap: it guards their ends there.
@@ -111,7 +120,7 @@ static size_t with_header(size_t bytes) { return (bytes + HEADER + 63) & ~(size_
 
 void *rh_alloc(size_t bytes, const char *label, rh_status *status)
 {
-    if (bytes > SIZE_MAX / 2 || failure_is_due()) goto failed;
+    if (bytes > SIZE_MAX / 2 || failure_is_due() || is_over_limit(bytes)) goto failed;
     char *raw = take(with_header(bytes));
     if (!raw) goto failed;
     header *h = (header *)raw;
@@ -121,8 +130,8 @@ void *rh_alloc(size_t bytes, const char *label, rh_status *status)
     count(h->slot, (long long)bytes, 1);
     return raw + HEADER;
 failed:
-    rh_fail(status, RH_MEMORY, "out of memory: %zu bytes for '%s' (%lld bytes are in use)", bytes, label,
-            (long long)rh_memory_bytes());
+    rh_fail(status, RH_MEMORY, "out of memory: %zu bytes for '%s' (%lld bytes are in use%s)", bytes, label, (long long)rh_memory_bytes(),
+            bytes <= SIZE_MAX / 2 && is_over_limit(bytes) ? ", more than the limit allows" : "");
     return NULL;
 }
 
@@ -171,6 +180,45 @@ int64_t rh_memory_resident_peak(void)
 {
     struct rusage usage;
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (int64_t)usage.ru_maxrss * 1024 : 0;  // Linux counts in kilobytes
+}
+
+void rh_memory_set_limit(int64_t bytes) { atomic_store(&g_limit, bytes); }
+int64_t rh_memory_limit(void) { return atomic_load(&g_limit); }
+
+// A file with one number in it, such as those of cgroups; "max" or no such file: `otherwise`.
+static int64_t number_in(const char *path, int64_t otherwise)
+{
+    long long value;
+    FILE *file = fopen(path, "re");
+    if (!file) return otherwise;
+    bool good = fscanf(file, "%lld", &value) == 1 && value > 0;
+    fclose(file);
+    return good ? value : otherwise;
+}
+
+// The least memory.max from the process' own cgroup (version 2) up to the root.
+static int64_t allowed_by_groups(void)
+{
+    char group[1024] = "", path[1200];
+    int64_t least = number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes", INT64_MAX);  // version 1, as containers see it
+    FILE *file = fopen("/proc/self/cgroup", "re");
+    while (file && fgets(group, sizeof group, file) && strncmp(group, "0::", 3) != 0) group[0] = 0;
+    if (file) fclose(file);
+    group[strcspn(group, "\n")] = 0;
+    for (char *name = group + (group[0] ? 3 : 0), *end;; *end = 0) {
+        snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", name);
+        int64_t allowed = number_in(path, INT64_MAX);
+        if (allowed < least) least = allowed;
+        end = strrchr(name, '/');
+        if (!end) return least;
+    }
+}
+
+int64_t rh_memory_of_machine(void)
+{
+    int64_t pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE), bytes = pages > 0 && size > 0 ? pages * size : INT64_MAX;
+    int64_t allowed = allowed_by_groups();
+    return allowed < bytes ? allowed : bytes;
 }
 
 void rh_memory_fail_after(int64_t n) { atomic_store(&g_fail_after, n); }

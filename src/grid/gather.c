@@ -49,7 +49,7 @@ RH_INLINE float update_particles(const job *j, int dimension, bool slopes, const
         most = rh_f8_max(most, update_eight(j, dimension, slopes, block, at, &j->positions[p].x, &j->velocities[p].x, slopes ? j->affine[p] : NULL));
     if (p < end) {
         rh_vec3 x[8], v[8];
-        float c[8][9];
+        float c[8][9] = {{0}};  // in two dimensions the third row is not written
         for (uint32_t i = 0; i < 8; i++) {
             uint32_t from = p + i < end ? p + i : p;
             x[i] = j->positions[from], v[i] = j->velocities[from];

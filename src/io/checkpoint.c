@@ -135,7 +135,7 @@ static bool get_text(hid_t node, const char *name, char text[TEXT])
 static rh_code outcome(const rh_checkpoint_writer *w, bool good, const char *what, const char *name, rh_status *status)
 {
     if (w->error)
-        return rh_fail(status, RH_IO, "%s: cannot write %s%s%s: %s", w->path, what, name[0] ? " " : "", name,
+        return rh_fail(status, w->error == ENOMEM ? RH_MEMORY : RH_IO, "%s: cannot write %s%s%s: %s", w->path, what, name[0] ? " " : "", name,
                        strerror(w->error));
     return good ? RH_OK : fail_hdf5(w->path, what, name, status);
 }

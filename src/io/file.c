@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -161,9 +162,11 @@ static bool is_folder(const char *path)
 
 static rh_code make_one(const char *path, rh_status *status)
 {
-    if (mkdir(path, 0777) == 0 || is_folder(path)) return RH_OK;
-    if (errno == EEXIST) return rh_fail(status, RH_IO, "%s: cannot make the folder: a file of that name is there", path);
-    return rh_fail(status, RH_IO, "%s: cannot make the folder: %s", path, strerror(errno));
+    if (mkdir(path, 0777) == 0) return RH_OK;
+    int why = errno;  // asking what is there sets it anew
+    if (is_folder(path)) return RH_OK;
+    if (why == EEXIST) return rh_fail(status, RH_IO, "%s: cannot make the folder: a file of that name is there", path);
+    return rh_fail(status, RH_IO, "%s: cannot make the folder: %s", path, strerror(why));
 }
 
 rh_code rh_folder_make(const char *path, rh_status *status)
@@ -183,6 +186,14 @@ rh_code rh_folder_make(const char *path, rh_status *status)
 }
 
 bool rh_file_exists(const char *path) { return access(path, F_OK) == 0; }
+
+int64_t rh_folder_free_bytes(const char *folder)
+{
+    struct statvfs facts;
+    if (statvfs(folder, &facts) != 0) return -1;
+    double bytes = (double)facts.f_bavail * (double)facts.f_frsize;
+    return bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
+}
 
 // True for "<something>.tmp-<digits>" whose process is gone. A number no process can have counts as gone.
 static bool is_leftover(const char *name)

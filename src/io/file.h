@@ -6,6 +6,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include "base/status.h"
 
 enum { RH_PATH_MAX = 4096 };
@@ -23,5 +24,7 @@ rh_code rh_file_read(const char *path, size_t limit, char **data, size_t *bytes,
 
 rh_code rh_folder_make(const char *path, rh_status *status);  // with parents; fine when it exists
 bool rh_file_exists(const char *path);
+// Bytes that may still be written to the file system of a folder; negative when the system does not say.
+int64_t rh_folder_free_bytes(const char *folder);
 // Removes leftovers ("*.tmp-*") of killed runs directly inside `folder`.
 void rh_folder_sweep(const char *folder);

@@ -187,6 +187,7 @@ static rh_code project(step *s, rh_status *status)
     s->report->cells = s->pressure.matrix.unknowns;
     s->report->iterations = solve.iterations;
     s->report->residual = solve.residual;
+    s->report->unconverged = !solve.converged;
     if (!solve.converged)
         return rh_fail(status, RH_NUMERIC, "the pressure solve did not converge: relative residual %.2e after %d iterations (asked for %.2e); "
                        "try a larger physics.%s.max_iterations or a smaller physics.%s.cfl", solve.residual, solve.iterations, s->params->tolerance,

@@ -164,6 +164,7 @@ static rh_code solve(step *s, float *b, const float *lower, float *x, const char
     RH_TRY(rh_mprgp_solve(&s->limit.matrix, b, lower, x, w, &options, s->arena, report, status));
     rh_arena_restore(s->arena, mark);
     if (report->converged) return RH_OK;
+    s->report->unconverged = true;
     return rh_fail(status, RH_NUMERIC, "the %s solve did not converge: relative residual %.2e after %d iterations (asked for %.2e); "
                    "try a larger physics.%s.max_iterations or a smaller physics.%s.cfl", what, report->residual, report->iterations, p->tolerance, p->method, p->method);
 }

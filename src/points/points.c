@@ -177,6 +177,43 @@ rh_code rh_points_resize(rh_points *points, int64_t count, rh_status *status)
     return RH_OK;
 }
 
+static bool same_attributes(const rh_points *a, const rh_points *b)
+{
+    bool same = a->attribute_count == b->attribute_count;
+    for (int i = 0; i < a->attribute_count && same; i++) {
+        const rh_attribute *x = &a->attributes[i], *y = &b->attributes[i];
+        same = strcmp(x->name, y->name) == 0 && x->type == y->type && x->uniform == y->uniform;
+    }
+    return same;
+}
+
+static rh_code declare_same(const rh_points *from, rh_points *to, rh_status *status)
+{
+    rh_points_free(to);
+    for (int i = 0; i < from->attribute_count; i++) {
+        const rh_attribute *a = &from->attributes[i];
+        if (a->uniform) RH_TRY(rh_points_add_uniform(to, a->name, a->type, a->data, status));
+        else RH_TRY(rh_points_add(to, a->name, a->type, status));
+        to->attributes[i].transient = a->transient;
+    }
+    return RH_OK;
+}
+
+rh_code rh_points_copy(const rh_points *from, rh_points *to, rh_status *status)
+{
+    if (!same_attributes(from, to) && declare_same(from, to, status) != RH_OK) {
+        rh_points_free(to);
+        return RH_MEMORY;
+    }
+    RH_TRY(rh_points_reserve(to, from->count, status));
+    for (int i = 0; i < from->attribute_count; i++) {
+        const rh_attribute *a = &from->attributes[i];
+        memcpy(to->attributes[i].data, a->data, (size_t)(a->uniform ? 1 : from->count) * types[a->type].size);
+    }
+    to->count = from->count;
+    return RH_OK;
+}
+
 // The largest attribute decides; its blocks and the spare are interchangeable.
 static rh_code ensure_spare(rh_points *points, rh_status *status)
 {

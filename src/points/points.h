@@ -63,6 +63,9 @@ rh_code rh_points_resize(rh_points *points, int64_t count, rh_status *status);
 // Point i becomes what point order[i] was, for i < count; count may be smaller than the old one (that is how points are removed).
 rh_code rh_points_permute(rh_points *points, const uint32_t *order, int64_t count, rh_status *status);
 
+// Makes `to` the same as `from`, blocks it already has being used again. `to` is empty or an earlier copy. A failure leaves it as it was, or empty.
+rh_code rh_points_copy(const rh_points *from, rh_points *to, rh_status *status);
+
 int64_t rh_points_group_size(const rh_points *points, const rh_attribute *group);  // how many points are in it
 
 bool rh_points_is_valid(const rh_points *points);  // structure only; for assertions and tests

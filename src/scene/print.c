@@ -7,6 +7,7 @@
 #include "scene/print.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include "base/hash.h"
 #include "base/memory.h"
@@ -210,7 +211,7 @@ static bool is_left_out(const printer *p, const rh_param_table *table, const rh_
     if (!p->hashing) return false;
     if (table == frames->table) return strcmp(row->name, "last") == 0;
     if (table != &rh_scene_table) return false;
-    static const char *const names[] = {"title", "output", "surface", "checkpoint", "look"};
+    static const char *const names[] = {"title", "output", "surface", "checkpoint", "limits", "look"};
     for (int i = 0; i < RH_PARAM_COUNT(names); i++)
         if (strcmp(row->name, names[i]) == 0) return true;
     return false;
@@ -267,15 +268,42 @@ char *rh_print_block(const rh_param_table *table, const void *object, rh_status 
     return rh_text_take(&p.text, status);
 }
 
-rh_code rh_print_hash(const rh_scene *scene, uint64_t *hash, rh_status *status)
+// What decides the result, as text.
+static char *print_decisive(const rh_scene *scene, rh_status *status)
 {
     printer p = {.hashing = true};
-    rh_status local = {0};
     print_block(&p, &rh_scene_table, scene, 0);
-    size_t length = p.text.length;
-    char *text = rh_text_take(&p.text, &local);
+    return rh_text_take(&p.text, status);
+}
+
+rh_code rh_print_hash(const rh_scene *scene, uint64_t *hash, rh_status *status)
+{
+    rh_status local = {0};
+    char *text = print_decisive(scene, &local);
     if (!text) return rh_fail(status, local.code, "%s", local.message);
-    *hash = rh_hash(text, length, 0);
+    *hash = rh_hash(text, strlen(text), 0);
     rh_free(text);
     return RH_OK;
+}
+
+static int trimmed(const char *line, const char **start)
+{
+    *start = line + strspn(line, " ");
+    return (int)strcspn(*start, "\n");
+}
+
+rh_code rh_scene_difference(const rh_scene *was, const rh_scene *is, char *out, size_t size, rh_status *status)
+{
+    char *a = print_decisive(was, status), *b = a ? print_decisive(is, status) : NULL;
+    if (b) {
+        size_t same = 0;
+        for (size_t i = 0; a[i] && a[i] == b[i]; i++)
+            if (a[i] == '\n') same = i + 1;
+        const char *old, *fresh;
+        int old_length = trimmed(a + same, &old), fresh_length = trimmed(b + same, &fresh);
+        snprintf(out, size, "it was \"%.*s\", it is \"%.*s\"", old_length < 200 ? old_length : 200, old, fresh_length < 200 ? fresh_length : 200, fresh);
+    }
+    rh_free(a);
+    rh_free(b);
+    return b ? RH_OK : RH_MEMORY;
 }

@@ -84,8 +84,15 @@ typedef struct rh_output_params {
 
 typedef struct rh_checkpoint_params {
     int64_t frames;  // a checkpoint every so many frames; 0 = only at the end and on a stop
+    double minutes;  // and whenever so much wall time has passed since the last; 0 = never for that reason
     int64_t keep;
 } rh_checkpoint_params;
+
+// What is taken for numbers that have run away: beyond it the run stops (world/health.h).
+typedef struct rh_limits_params {
+    double speed;       // m/s; 0 = found from cell and frame
+    int64_t particles;  // 0 = found from bodies and emitters
+} rh_limits_params;
 
 // Where the scene names another file or holds a program, so that a mesh that turns out to be missing when the run starts, or a program that does not fit its
 // particles, can still be blamed on a line of the scene. One for every RH_PARAM_PATH and RH_PARAM_CODE value.
@@ -103,8 +110,8 @@ typedef struct rh_scene_sources {
 typedef struct rh_scene {
     // where it came from
     char *file;          // path as given, for messages (owned)
-    uint64_t hash;       // of everything that decides the result: title, output, surface, checkpoint, look and
-                         // frames.last are left out, and of paths only the file's own name counts
+    uint64_t hash;       // of everything that decides the result: title, output, surface, checkpoint, limits,
+                         // look and frames.last are left out, and of paths only the file's own name counts
     rh_scene_sources sources;
 
     // the root table's fields
@@ -119,6 +126,7 @@ typedef struct rh_scene {
     rh_output_params output;
     rh_surfacing_params surface;
     rh_checkpoint_params checkpoint;
+    rh_limits_params limits;
     rh_look look;
     rh_list bodies, solids, emitters, sinks, forces, expressions;
     rh_variant physics;  // kind = index into rh_physics_methods; value = that method's parameter struct
@@ -153,6 +161,9 @@ const char *rh_scene_place(const rh_scene *scene, const char *value);
 rh_code rh_scene_blame(const rh_scene *scene, const char *code, const char *label, const rh_lang_messages *messages, rh_status *status);
 // Line and column of a program (from 1) as a place in a file: "scene.yaml:12:9".
 void rh_scene_code_place(const rh_scene *scene, const char *code, const char *label, int line, int column, char *out, size_t size);
+
+// In words, where two scenes of different hash begin to differ: the first line of each that the other has not. Cut to fit.
+rh_code rh_scene_difference(const rh_scene *was, const rh_scene *is, char *out, size_t size, rh_status *status);
 
 // The complete scene as YAML text with a comment (unit, help) behind each value; reading it gives the same scene. Caller frees with rh_free.
 char *rh_scene_print(const rh_scene *scene, rh_status *status);

@@ -230,12 +230,23 @@ static const rh_param_table output_table = {"output", "What a run writes for eac
 #define AT(field) offsetof(rh_checkpoint_params, field)
 static const rh_param checkpoint_rows[] = {
     {"frames", RH_PARAM_INT, AT(frames), "", "10", 0, 9999999, .help = "a checkpoint every so many frames; 0: only at the end and on a stop"},
+    {"minutes", RH_PARAM_FLOAT, AT(minutes), "min", "10", 0, 1e6, .help = "and whenever so many minutes have passed since the last one, also inside a frame; 0: never"},
     {"keep", RH_PARAM_INT, AT(keep), "", "2", 1, 1000, .help = "how many of the newest to keep"},
 };
 #undef AT
 static const rh_param_table checkpoint_table = {
     "checkpoint", "Saved states from which a run goes on after a stop. Does not change the result.", checkpoint_rows,
     RH_PARAM_COUNT(checkpoint_rows), sizeof(rh_checkpoint_params), NULL};
+
+#define AT(field) offsetof(rh_limits_params, field)
+static const rh_param limits_rows[] = {
+    {"speed", RH_PARAM_FLOAT, AT(speed), "m/s", "0", 0, NO_LIMIT, .help = "no particle is faster; 0: 4096 cells a frame"},
+    {"particles", RH_PARAM_INT, AT(particles), "", "0", 0, 9e15, .help = "no more at a time; 0: four times what bodies and emitters are expected to give, and 100 000"},
+};
+#undef AT
+static const rh_param_table limits_table = {
+    "limits", "What counts as numbers that have run away: the run stops beyond it. Does not change the result otherwise.", limits_rows,
+    RH_PARAM_COUNT(limits_rows), sizeof(rh_limits_params), NULL};
 
 #define AT(field) offsetof(rh_scene, field)
 static const rh_param scene_rows[] = {
@@ -258,6 +269,7 @@ static const rh_param scene_rows[] = {
     {"output", RH_PARAM_TABLE, AT(output), "", .table = &output_table, .help = "what is written"},
     {"surface", RH_PARAM_TABLE, AT(surface), "", .table = &rh_surfacing_table, .help = "how the surface is made from the particles"},
     {"checkpoint", RH_PARAM_TABLE, AT(checkpoint), "", .table = &checkpoint_table, .help = "when to save a state to resume from"},
+    {"limits", RH_PARAM_TABLE, AT(limits), "", .table = &limits_table, .help = "when a run has gone wrong"},
     {"look", RH_PARAM_TABLE, AT(look), "", .table = &rh_look_table, .help = "how it is drawn"},
 };
 #undef AT

@@ -80,8 +80,9 @@ static rh_code measure_radii(rh_surface_cloud *cloud, rh_arena *arena, rh_status
 {
     int64_t count = cloud->points->count, blocks = rh_blocks(count);
     rh_arena_mark mark = rh_arena_save(arena);
-    double *sums = rh_arena_take(arena, (size_t)(3 * blocks + 1) * sizeof *sums, status), *most = sums + blocks, *counts = most + blocks;
+    double *sums = rh_arena_take(arena, (size_t)(3 * blocks + 1) * sizeof *sums, status);
     if (!sums) return RH_MEMORY;
+    double *most = sums + blocks, *counts = most + blocks;
 #pragma omp parallel for schedule(static)
     for (int64_t b = 0; b < blocks; b++) {
         sums[b] = most[b] = counts[b] = 0;

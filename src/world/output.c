@@ -109,6 +109,16 @@ rh_code rh_output_frame(const rh_output *output, const rh_points *points, const 
     return RH_OK;
 }
 
+rh_code rh_output_debug(const rh_output *output, const rh_points *points, const rh_frame_info *info, char path[RH_PATH_MAX], rh_status *status)
+{
+    char name[64];
+    RH_TRY(join(path, output->folder, "debug", status));
+    RH_TRY(rh_folder_make(path, status));
+    snprintf(name, sizeof name, "debug/points.%0*lld.ply", output->digits, (long long)info->frame);
+    RH_TRY(join(path, output->folder, name, status));
+    return rh_ply_write_points(path, points, info, status);
+}
+
 rh_code rh_output_surface(const rh_output *output, int64_t frame, rh_lang_cache *programs, double *seconds, rh_status *status)
 {
     char points[RH_PATH_MAX], folder[RH_PATH_MAX];
@@ -143,6 +153,7 @@ rh_code rh_output_log(rh_output *output, const rh_progress *p, const rh_step_rep
     for (int i = 0; i < report->stage_count; i++)
         fprintf(f, "%s\"%s\":%.6f", i ? "," : "", report->stage_names[i], report->stage_seconds[i]);
     fprintf(f, "}");
+    if (p->retries) fprintf(f, ",\"retries\":%d", p->retries);
     if (frame_done) fprintf(f, ",\"kinetic_energy\":%.9g,\"potential_energy\":%.9g", p->kinetic_energy, p->potential_energy);
     if (frame_done) write_peaks(f);
     if (frame_done && p->compile_seconds > 0) fprintf(f, ",\"compile_seconds\":%.6f", p->compile_seconds);
@@ -168,21 +179,44 @@ static int newest_first(const void *a, const void *b)
     return order ? order : strcmp(y, x);
 }
 
-int rh_output_checkpoints(const char *folder, char (*paths)[RH_PATH_MAX], int max)
+// Path of the next checkpoint of an open folder; false at the end.
+static bool next_checkpoint(DIR *dir, const char *folder, char path[RH_PATH_MAX])
 {
-    char path[RH_PATH_MAX];
-    if (join(path, folder, "checkpoint", NULL) != RH_OK) return 0;
-    DIR *dir = opendir(path);
-    if (!dir) return 0;
-    int count = 0;
-    for (struct dirent *e; (e = readdir(dir)) && count < max;) {
+    for (struct dirent *e; (e = readdir(dir));) {
         size_t n = strlen(e->d_name);
         if (strncmp(e->d_name, "checkpoint.", 11) != 0 || n < 15 || strcmp(e->d_name + n - 3, ".h5") != 0) continue;
-        if (snprintf(paths[count], RH_PATH_MAX, "%s/%s", path, e->d_name) < RH_PATH_MAX) count++;
+        if (snprintf(path, RH_PATH_MAX, "%s/checkpoint/%s", folder, e->d_name) < RH_PATH_MAX) return true;
     }
+    return false;
+}
+
+static DIR *open_checkpoints(const char *folder)
+{
+    char path[RH_PATH_MAX];
+    return join(path, folder, "checkpoint", NULL) == RH_OK ? opendir(path) : NULL;
+}
+
+int rh_output_checkpoints(const char *folder, char (*paths)[RH_PATH_MAX], int max)
+{
+    DIR *dir = open_checkpoints(folder);
+    if (!dir) return 0;
+    int count = 0;
+    while (count < max && next_checkpoint(dir, folder, paths[count])) count++;
     closedir(dir);
     qsort(paths, (size_t)count, sizeof *paths, newest_first);
     return count;
+}
+
+bool rh_output_newest(const char *folder, char path[RH_PATH_MAX])
+{
+    char other[RH_PATH_MAX];
+    DIR *dir = open_checkpoints(folder);
+    if (!dir) return false;
+    bool found = next_checkpoint(dir, folder, path);
+    while (found && next_checkpoint(dir, folder, other))
+        if (newest_first(other, path) < 0) strcpy(path, other);
+    closedir(dir);
+    return found;
 }
 
 void rh_output_prune(const rh_output *output, int64_t keep)

@@ -24,6 +24,8 @@ rh_code rh_output_open(rh_output *output, const rh_scene *scene, const char *fol
 void rh_output_close(rh_output *output);
 
 rh_code rh_output_frame(const rh_output *output, const rh_points *points, const rh_frame_info *info, rh_status *status);
+// RUN/debug/points.0012.ply: of a run that has gone wrong. `path` gets its name.
+rh_code rh_output_debug(const rh_output *output, const rh_points *points, const rh_frame_info *info, char path[RH_PATH_MAX], rh_status *status);
 // The surface of a frame that was written, from its file on disk, so that `rheo surface` would give the same bytes. *seconds is its wall time. `programs` may be NULL
 // unless the scene's surface has an expression.
 rh_code rh_output_surface(const rh_output *output, int64_t frame, rh_lang_cache *programs, double *seconds, rh_status *status);
@@ -36,3 +38,5 @@ rh_code rh_output_checkpoint_path(const rh_output *output, int64_t frame, int64_
 void rh_output_prune(const rh_output *output, int64_t keep);
 // Paths of a folder's checkpoints, newest first (by step in their name), at most `max`.
 int rh_output_checkpoints(const char *folder, char (*paths)[RH_PATH_MAX], int max);
+// The newest alone, without any memory of its own; false when there is none.
+bool rh_output_newest(const char *folder, char path[RH_PATH_MAX]);

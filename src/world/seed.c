@@ -209,6 +209,30 @@ rh_code rh_seed_count(const rh_seeder *seeder, int64_t *count, rh_status *status
     return RH_OK;
 }
 
+static double estimate_body(const rh_seeder *s, int b, const site_box *box)
+{
+    static const double most = 2e6;
+    double sites = 1, found = 0;
+    for (int a = 0; a < s->dimension; a++) sites *= fmax((double)(box->high[a] - box->low[a]), 0);
+    int64_t stride = (int64_t)ceil(pow(fmax(sites / most, 1), 1.0 / s->dimension)), half = stride / 2;
+    bool deep = s->dimension == 3;
+    for (int64_t k = deep ? box->low[2] + half : 0; k < (deep ? box->high[2] : 1); k += stride)
+        for (int64_t j = box->low[1] + half; j < box->high[1]; j += stride)
+            for (int64_t i = box->low[0] + half; i < box->high[0]; i += stride) found += owns(s, b, site_position(s, i, j, k));
+    return found * pow((double)stride, s->dimension);
+}
+
+rh_code rh_seed_estimate(const rh_seeder *seeder, double *count, rh_status *status)
+{
+    *count = 0;
+    for (int b = 0; b < seeder->stage->scene->bodies.count; b++) {
+        site_box box;
+        RH_TRY(body_sites(seeder, b, &box, status));
+        *count += estimate_body(seeder, b, &box);
+    }
+    return RH_OK;
+}
+
 // --- emitters -----------------------------------------------------------------------------------------------------
 static bool active(double start, double stop, double time) { return time >= start && time < stop; }
 

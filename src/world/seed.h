@@ -32,6 +32,9 @@ rh_code rh_seed_bodies(rh_seeder *seeder, rh_points *points, rh_status *status);
 // Counts without making them.
 rh_code rh_seed_count(const rh_seeder *seeder, int64_t *count, rh_status *status);
 
+// About as many, from a coarser lattice of at most some million sites: quick however large the bodies are, and the exact number where they are small.
+rh_code rh_seed_estimate(const rh_seeder *seeder, double *count, rh_status *status);
+
 // Emits what enters each active emitter between its last emission and `time`. The emitter's liquid is a lattice that moves with the
 // emission velocity; a site becomes a particle when it first lies inside the shape. So the flow is exact: volume of
 // the shape once, then cross-section times speed times time, whatever the step size. What has entered and left again

@@ -25,6 +25,7 @@ typedef struct rh_progress {
     int64_t step;             // since the start of the run
     double dt;                // s, last step
     int64_t particles, cells, tiles;
+    int retries;              // how often the last step was tried again, each time half as long, because a solve did not converge
     int iterations;           // of the pressure solve, last step
     double residual;          // relative, last step
     double volume, volume_error;  // m^3; relative to what was put in
@@ -40,8 +41,9 @@ typedef struct rh_progress {
 } rh_progress;
 
 typedef struct rh_run_options {
-    const char *folder;       // run folder; made when missing. NULL: nothing is written (library use, tests)
+    const char *folder;       // run folder; made when missing; the caller holds its lock (io/lock.h). NULL: nothing is written (library use, tests)
     int64_t first, last;      // frames to do; 0, 0 = as the scene says
+    double deadline;          // s on the clock of base/clock.h: the run stops with a checkpoint before then (RH_STOPPED), as far as the times of its steps tell; 0 = none
     atomic_int *stop;         // set to non-zero (by a signal handler) to finish the step, checkpoint and return RH_STOPPED
     void (*progress)(const rh_progress *progress, bool frame_done, void *user);  // may be NULL; after every step
     void *user;
@@ -61,8 +63,9 @@ rh_code rh_world_create(const rh_scene *scene, rh_world **out, rh_status *status
 void rh_world_free(rh_world *world);
 rh_code rh_world_predict(const rh_scene *scene, rh_prediction *out, rh_status *status);
 
-// Loads the newest good checkpoint of a run folder. RH_USER when the scene differs, RH_IO when there is none.
-rh_code rh_world_resume(rh_world *world, const char *folder, rh_status *status);
+// Loads the newest good checkpoint of a run folder and tells the log which. RH_USER when the scene differs, RH_IO when there is none. `changed`: a scene that
+// differs is taken all the same, as long as the particles still fit it.
+rh_code rh_world_resume(rh_world *world, const char *folder, bool changed, rh_status *status);
 
 rh_code rh_world_run(rh_world *world, const rh_run_options *options, rh_status *status);
 // One time step of at most `dt_limit` seconds; returns the step taken in *dt. For tests and embedding.

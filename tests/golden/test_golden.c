@@ -154,7 +154,7 @@ static uint64_t run_in_two(const golden *g, const char *folder, int64_t after)
     assert_int_equal(reached, after);
     rh_status_clear(&status);
     world = start(g, &scene, 3);
-    assert_ok(rh_world_resume(world, folder, &status));
+    assert_ok(rh_world_resume(world, folder, false, &status));
     assert_ok(rh_world_run(world, &second, &status));
     return finish(g, world, &scene, NULL);
 }

@@ -47,3 +47,17 @@ static inline void scratch_remove(const scratch *s)
     if (stream) closedir(stream);
     rmdir(s->folder);
 }
+
+// A folder with all that is in it, such as a run.
+static inline void scratch_remove_tree(const char *folder)
+{
+    DIR *stream = opendir(folder);
+    for (struct dirent *entry; stream && (entry = readdir(stream));) {
+        char path[1024];
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        if (snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) >= (int)sizeof path) abort();
+        if (unlink(path) != 0) scratch_remove_tree(path);
+    }
+    if (stream) closedir(stream);
+    rmdir(folder);
+}

@@ -166,6 +166,13 @@ static void sweep_takes_only_what_the_dead_left(void **state)
     scratch_remove(&s);
 }
 
+static void free_space_is_known(void **state)
+{
+    (void)state;
+    assert_true(rh_folder_free_bytes(".") > 0);
+    assert_true(rh_folder_free_bytes("no/such/folder") < 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +181,7 @@ int main(void)
         cmocka_unit_test(a_failed_write_leaves_the_old_file),
         cmocka_unit_test(folders_with_parents),
         cmocka_unit_test(sweep_takes_only_what_the_dead_left),
+        cmocka_unit_test(free_space_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

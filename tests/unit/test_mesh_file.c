@@ -306,12 +306,12 @@ static void broken_files_are_explained(void **state)
 static void every_truncation_is_survived(void **state)
 {
     (void)state;
-    static const char *const names[] = {"cube.obj", "triangle.stl", "triangle_binary.stl", "ascii.ply", "little.ply", "big.ply"};
+    static const char *const names[] = {"obj/cube.obj", "stl/triangle.stl", "stl/triangle_binary.stl", "ply_mesh/ascii.ply", "ply_mesh/little.ply", "ply_mesh/big.ply"};
     rh_mesh_parser *const parsers[] = {rh_obj_parse_mesh, rh_stl_parse_mesh, rh_stl_parse_mesh, rh_ply_parse_mesh,
                                        rh_ply_parse_mesh, rh_ply_parse_mesh};
     for (int i = 0; i < 6; i++) {
         char path[8192], whole[4096];
-        snprintf(path, sizeof path, "%s/tests/fuzz/corpus/mesh/%s", RHEO_SOURCE_DIR, names[i]);
+        snprintf(path, sizeof path, "%s/tests/fuzz/corpus/%s", RHEO_SOURCE_DIR, names[i]);
         FILE *file = fopen(path, "rb");
         assert_non_null(file);
         size_t size = fread(whole, 1, sizeof whole, file);
@@ -335,8 +335,8 @@ static void every_truncation_is_survived(void **state)
 static void failing_memory_is_survived(void **state)
 {
     (void)state;
-    static const char *const files[] = {"/scenes/meshes/torus_knot.obj", "/tests/fuzz/corpus/mesh/triangle_binary.stl",
-                                        "/tests/fuzz/corpus/mesh/big.ply"};
+    static const char *const files[] = {"/scenes/meshes/torus_knot.obj", "/tests/fuzz/corpus/stl/triangle_binary.stl",
+                                        "/tests/fuzz/corpus/ply_mesh/big.ply"};
     for (int i = 0; i < 3; i++) {
         char path[8192];
         snprintf(path, sizeof path, "%s%s", RHEO_SOURCE_DIR, files[i]);

@@ -257,6 +257,35 @@ static void empty_set(void **state)
     rh_points_free(&points);
 }
 
+// A copy has the same bits in the same order; an earlier copy's blocks are used again, also for fewer points; what changes afterwards changes one of them only.
+static void a_copy_is_the_same(void **state)
+{
+    (void)state;
+    rh_points from = make(1000), to;
+    rh_points_init(&to);
+    for (int64_t count = 1000; count > 0; count /= 3) {
+        assert_int_equal(rh_points_resize(&from, count, NULL), RH_OK);
+        if (count < 1000) rh_memory_fail_after(0);  // nothing more is needed
+        assert_int_equal(rh_points_copy(&from, &to, NULL), RH_OK);
+        rh_memory_fail_after(-1);
+        assert_true(rh_points_is_valid(&to));
+        assert_int_equal(to.count, count);
+        assert_true(rh_points_hash(&to) == rh_points_hash(&from));
+    }
+    uint64_t before = rh_points_hash(&to);
+    ((char *)from.attributes[0].data)[0] ^= 1;
+    assert_true(rh_points_hash(&to) == before && rh_points_hash(&from) != before);
+    rh_points_free(&to);
+    for (int n = 0; n < 3; n++) {  // memory that runs out leaves nothing behind
+        rh_memory_fail_after(n);
+        assert_int_equal(rh_points_copy(&from, &to, NULL), RH_MEMORY);
+        rh_memory_fail_after(-1);
+        assert_true(rh_points_is_valid(&to));
+        rh_points_free(&to);
+    }
+    rh_points_free(&from);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,7 +293,7 @@ int main(void)
         cmocka_unit_test(adding_again_keeps_or_refuses),            cmocka_unit_test(a_uniform_attribute_widens_with_its_value),
         cmocka_unit_test(permute_does_what_it_says),                cmocka_unit_test(hash_sees_every_bit_and_no_order),
         cmocka_unit_test(running_out_of_memory_changes_nothing),    cmocka_unit_test(empty_set),
-        cmocka_unit_test(groups_alone),
+        cmocka_unit_test(groups_alone),                             cmocka_unit_test(a_copy_is_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

@@ -45,4 +45,4 @@ static int64_t liquid_predict_bytes(const void *params, int dimension, int64_t p
 }
 
 const rh_physics rh_liquid = {"liquid", &rh_liquid_table, liquid_create, liquid_destroy, liquid_max_step, liquid_step,
-                              liquid_per_cell_axis, liquid_density, false, liquid_predict_bytes, false};
+                              liquid_per_cell_axis, liquid_density, NULL, liquid_predict_bytes, false};

@@ -137,11 +137,18 @@ static int sand_per_cell_axis(const void *params) { return (int)((const rh_sand_
 
 static double sand_density(const void *params) { return ((const rh_sand_params *)params)->flow.density; }
 
+// The unilateral model weighs its particles: a jitter would be sand packed here and there more densely.
+static bool sand_on_lattice(const void *params) { return ((const rh_sand_params *)params)->model == RH_SAND_UNILATERAL; }
+
 static int64_t sand_predict_bytes(const void *params, int dimension, int64_t particles, int64_t tiles)
 {
-    int64_t cells = dimension == 3 ? 512 : 64, per_cell = 2 * 4 + dimension * 4 + 16;  // masses and strengths; velocities once more; lists of cells that yield
-    return rh_incompressible_predict_bytes(&((const rh_sand_params *)params)->flow, dimension, particles, tiles) + tiles * cells * per_cell;
+    const rh_sand_params *p = params;
+    int64_t cells = dimension == 3 ? 512 : 64, parts = dimension == 3 ? 6 : 3;
+    if (p->model == RH_SAND_INCOMPRESSIBLE)
+        return rh_incompressible_predict_bytes(&p->flow, dimension, particles, tiles) + tiles * cells * (2 * 4 + dimension * 4);  // masses and strengths; velocities once more
+    int64_t per_cell = 4 * (5 * parts + parts / 3 * dimension + 5 * dimension + 4);  // stresses, bounds of edges, faces, what a cell bears
+    return rh_unilateral_predict_bytes(dimension, particles, tiles) + 36 * particles + tiles * cells * per_cell;
 }
 
 const rh_physics rh_sand = {"sand", &rh_sand_table, sand_create, sand_destroy, sand_max_step, sand_step,
-                            sand_per_cell_axis, sand_density, true, sand_predict_bytes, true};
+                            sand_per_cell_axis, sand_density, sand_on_lattice, sand_predict_bytes, true};

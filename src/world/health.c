@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+#include "world/health.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { CELLS_A_FRAME = 4096, SPARE_PARTICLES = 100000, TIMES_EXPECTED = 4 };
+
+rh_health_limits rh_health_limits_of(const rh_scene *scene, double expected)
+{
+    rh_health_limits l = {.speed = scene->limits.speed, .particles = scene->limits.particles};
+    l.speed_chosen = l.speed > 0;
+    l.particles_chosen = l.particles > 0;
+    if (!l.speed_chosen) l.speed = CELLS_A_FRAME * scene->cell * scene->frames.fps;
+    if (!l.particles_chosen) l.particles = (int64_t)fmin(TIMES_EXPECTED * expected + SPARE_PARTICLES, 9e15);
+    return l;
+}
+
+// Larger is worse; infinite when a position or velocity is not finite.
+static double badness(rh_vec3 p, rh_vec3 v)
+{
+    double sum = (double)p.x + (double)p.y + (double)p.z, speed2 = (double)v.x * (double)v.x + (double)v.y * (double)v.y + (double)v.z * (double)v.z;
+    return isfinite(sum) && isfinite(speed2) ? speed2 : INFINITY;
+}
+
+void rh_health_worst(const rh_points *points, char *out, size_t size)
+{
+    const rh_vec3 *p = rh_points_data(points, "P", RH_POINT_VEC3F), *v = rh_points_data(points, "v", RH_POINT_VEC3F);
+    const int64_t *id = rh_points_data(points, "id", RH_POINT_I64);
+    int64_t worst = 0;
+    double most = -1;
+    out[0] = 0;
+    for (int64_t i = 0; i < points->count; i++) {
+        double bad = badness(p[i], v[i]);
+        // Equally bad ones: the least id, whatever the order.
+        if (!(bad > most) && !(bad == most && id[i] < id[worst])) continue;
+        most = bad;
+        worst = i;
+    }
+    if (points->count > 0)
+        snprintf(out, size, "%s: id %lld at (%.4g, %.4g, %.4g) m with velocity (%.4g, %.4g, %.4g) m/s", isinf(most) ? "a particle that is not finite" : "the fastest particle",
+                 (long long)id[worst], (double)p[worst].x, (double)p[worst].y, (double)p[worst].z, (double)v[worst].x, (double)v[worst].y, (double)v[worst].z);
+}
+
+static rh_code too_fast(const rh_health_limits *limits, const rh_points *points, double max_speed, rh_status *status)
+{
+    char place[256];
+    rh_health_worst(points, place, sizeof place);
+    return rh_fail(status, RH_NUMERIC, "a particle moves at %.4g m/s, faster than %s (%.4g m/s)\n  %s\n"
+                   "  look for a solid, force or program that pushes too hard there; a smaller cfl helps a flow that has become unstable; limits.speed sets the limit",
+                   max_speed, limits->speed_chosen ? "limits.speed" : "4096 cells a frame", limits->speed, place);
+}
+
+rh_code rh_health_check(const rh_health_limits *limits, const rh_points *points, double max_speed, rh_status *status)
+{
+    // Written so that a speed that is not a number fails too.
+    if (!(max_speed <= limits->speed)) return too_fast(limits, points, max_speed, status);
+    if (points->count <= limits->particles) return RH_OK;
+    return rh_fail(status, RH_NUMERIC, "there are %lld particles, more than %s (%lld)\n"
+                   "  look for an emitter that is too large or too fast, or moves through much space; limits.particles sets the limit", (long long)points->count,
+                   limits->particles_chosen ? "limits.particles" : "four times what bodies and emitters should give", (long long)limits->particles);
+}

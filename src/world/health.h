@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Numbers that have gone wrong: what a step left is judged by its particles alone, so that a resumed run is judged like one that was never stopped.
+//
+// Speed: what runs away grows without bound, so the limit only has to be beyond everything that makes sense: a particle that crosses 4096 cells in a
+// frame would need hundreds of steps for it. Particles: only emitters make them, and how many is known beforehand within a factor.
+#pragma once
+#include <stdbool.h>
+#include "points/points.h"
+#include "scene/scene.h"
+
+typedef struct rh_health_limits {
+    double speed;       // m/s
+    bool speed_chosen;  // by the scene
+    int64_t particles;
+    bool particles_chosen;
+} rh_health_limits;
+
+// `expected` particles at most.
+rh_health_limits rh_health_limits_of(const rh_scene *scene, double expected);
+
+// RH_NUMERIC with what is wrong, where, and what to do about it. `max_speed` is that of the step's report.
+rh_code rh_health_check(const rh_health_limits *limits, const rh_points *points, double max_speed, rh_status *status);
+
+// The worst particle in words: the first that is not finite, else the fastest. Empty without particles.
+void rh_health_worst(const rh_points *points, char *out, size_t size);

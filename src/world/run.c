@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// The run: frame after frame, each written with its surface, log and checkpoints, until the last frame or a stop.
+#include <math.h>
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "world/parts.h"
+
+// Wall times (s), for the choice when to stop: the latest, or what is left of a longer one before it.
+typedef struct pace {
+    double step, frame, save;
+} pace;
+
+typedef struct run {
+    rh_world *w;
+    const rh_run_options *options;
+    rh_output output;
+    bool writes;
+    int64_t first_written, last;  // frames
+    int64_t last_saved;
+    double saved_at;              // s on the clock: the last checkpoint, or the start
+    pace pace;
+    int64_t surface_failures;
+    int64_t free_before;          // bytes on the disk before the last frame was written; negative: not known
+    bool space_told;
+} run;
+
+// A surface that cannot be made must not cost the simulation: the frame's points are on disk, and `rheo surface` can do it later. But where the system refuses
+// to write it the run stops as for any other file: on a full disk it would go on without, frame after frame.
+static rh_code make_surface(run *r, rh_status *status)
+{
+    rh_world *w = r->w;
+    rh_status one = {0};
+    if (!w->scene->surface.while_running) return RH_OK;
+    rh_code code = rh_output_surface(&r->output, w->frame, w->programs, &w->progress.surface_seconds, &one);
+    if (code == RH_OK) return RH_OK;
+    if (code == RH_IO) return rh_fail(status, code, "%s", one.message);
+    r->surface_failures++;
+    rh_log(RH_LOG_WARNING, "frame %lld has no surface: %s", (long long)w->frame, one.message);
+    return RH_OK;
+}
+
+static void note(double *worst, double seconds) { *worst = fmax(seconds, 0.8 * *worst); }
+
+// The user is told once, while something can still be done: when what is left on the disk will not do for the frames to come, judging by the last one, or for another
+// checkpoint beside those that are kept. Other programs write too, so this is a guess; a write that fails is what stops the run.
+static void watch_space(run *r)
+{
+    const rh_world *w = r->w;
+    int64_t left = rh_folder_free_bytes(r->output.folder), frame = r->free_before - left, frames = r->last - w->frame, state = 0;
+    if (r->space_told || left < 0 || frames <= 0) return;
+    for (int i = 0; i < w->points.attribute_count; i++) state += w->points.count * (int64_t)rh_point_type_size(w->points.attributes[i].type);
+    double need = (double)(frame > 0 ? frame : 0) * (double)frames + (double)state;
+    if ((double)left >= need) return;
+    r->space_told = true;
+    rh_log(RH_LOG_WARNING, "the disk of %s has %.1f MB left; the %lld frames to come will need about %.1f MB", r->output.folder, (double)left * 1e-6,
+           (long long)frames, need * 1e-6);
+}
+
+static rh_code write_frame(run *r, rh_status *status)
+{
+    rh_world *w = r->w;
+    if (!r->writes || w->frame < r->first_written) return RH_OK;
+    double start = rh_seconds();
+    r->free_before = rh_folder_free_bytes(r->output.folder);
+    rh_frame_info info = {w->frame, w->time, w->scene->frames.fps, w->scene->cell, w->scene->hash, w->scene->output.up == RH_UP_Z};
+    RH_TRY(rh_output_frame(&r->output, &w->points, &info, status));
+    RH_TRY(make_surface(r, status));
+    note(&r->pace.frame, rh_seconds() - start);
+    watch_space(r);
+    return RH_OK;
+}
+
+static rh_code save(run *r, rh_status *status)
+{
+    double start = rh_seconds();
+    RH_TRY(rh_world_save(r->w, &r->output, status));
+    r->last_saved = r->w->frame;
+    r->saved_at = rh_seconds();
+    note(&r->pace.save, r->saved_at - start);
+    return RH_OK;
+}
+
+static bool minutes_are_over(const run *r)
+{
+    double minutes = r->w->scene->checkpoint.minutes;
+    return minutes > 0 && rh_seconds() - r->saved_at >= 60 * minutes;
+}
+
+static rh_code save_when_due(run *r, rh_status *status)
+{
+    rh_world *w = r->w;
+    int64_t every = w->scene->checkpoint.frames;
+    bool due = minutes_are_over(r);
+    if (w->frame_done) due = due || w->frame == r->last || (every > 0 && w->frame - r->last_saved >= every);
+    return r->writes && due ? save(r, status) : RH_OK;
+}
+
+static void tell(const run *r, bool frame_done)
+{
+    rh_world *w = r->w;
+    double begin = rh_world_frame_time(w->scene, w->frame - 1), end = rh_world_frame_time(w->scene, w->frame);
+    w->progress.first_frame = w->scene->frames.first;
+    w->progress.last_frame = r->last;
+    w->progress.frame = w->frame;
+    w->progress.surface_failures = r->surface_failures;
+    w->progress.frame_fraction = frame_done ? 1 : (w->time - begin) / (end - begin);
+    if (r->options->progress) r->options->progress(&w->progress, frame_done, r->options->user);
+}
+
+static bool stop_asked(const run *r) { return r->options->stop && atomic_load(r->options->stop); }
+
+// Would one more step, with the frame it may end and the checkpoint after it, still be in time? Steps get slower as a flow spreads, disks when others
+// write: twice what was seen. A checkpoint that was not seen yet is taken to be as slow as two frames.
+static bool time_is_short(const run *r)
+{
+    const pace *p = &r->pace;
+    double need = 2 * (p->step + p->frame + (p->save > 0 ? p->save : 2 * p->frame));
+    return r->options->deadline > 0 && rh_seconds() + need > r->options->deadline;
+}
+
+static rh_code stop_here(run *r, const char *why, rh_status *status)
+{
+    if (r->writes) RH_TRY(save(r, status));
+    return rh_fail(status, RH_STOPPED, "stopped %s in frame %lld, step %lld", why, (long long)r->w->frame, (long long)r->w->step);
+}
+
+// Between two steps: RH_STOPPED when the run ends here.
+static rh_code stop_when_asked(run *r, rh_status *status)
+{
+    if (stop_asked(r)) return stop_here(r, "on request", status);
+    return time_is_short(r) ? stop_here(r, "because the time is up", status) : RH_OK;
+}
+
+// Sums by block, in fixed order.
+static rh_code measure_energy(rh_world *w, rh_status *status)
+{
+    int64_t count = w->points.count, blocks = rh_blocks(count);
+    double *sums = rh_alloc((size_t)(2 * blocks + 1) * sizeof *sums, "world.energy", status);
+    if (!sums) return RH_MEMORY;
+    double *heights = sums + blocks;
+    const rh_vec3 *p = rh_points_data(&w->points, "P", RH_POINT_VEC3F), *v = rh_points_data(&w->points, "v", RH_POINT_VEC3F);
+    rh_dvec3 g = w->around.gravity;
+#pragma omp parallel for schedule(static)
+    for (int64_t b = 0; b < blocks; b++) {
+        sums[b] = heights[b] = 0;
+        for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, count); i++) {
+            sums[b] += 0.5 * (double)rh_v3_dot(v[i], v[i]);
+            heights[b] -= rh_d3_dot(g, rh_d3_from(p[i]));
+        }
+    }
+    double mass = w->physics->density(w->scene->physics.value) * pow(w->seeder.spacing, w->seeder.dimension);
+    w->progress.kinetic_energy = mass * rh_sum(sums, blocks);
+    w->progress.potential_energy = mass * rh_sum(heights, blocks);
+    rh_free(sums);
+    return RH_OK;
+}
+
+// All steps of the frame in progress.
+static rh_code finish_frame(run *r, rh_status *status)
+{
+    rh_world *w = r->w;
+    double end = rh_world_frame_time(w->scene, w->frame);
+    int64_t before = w->step;
+    while (w->time < end) {
+        double start = rh_seconds();
+        RH_TRY(rh_world_step_towards(w, end, status));
+        note(&r->pace.step, rh_seconds() - start);
+        if (w->time >= end) break;
+        if (r->writes) RH_TRY(rh_output_log(&r->output, &w->progress, &w->report, false, status));
+        tell(r, false);
+        RH_TRY(stop_when_asked(r, status));
+        RH_TRY(save_when_due(r, status));
+    }
+    RH_TRY(rh_world_moment(w, RH_AT_FRAME, w->last_dt, 0, status));
+    w->progress.seconds += rh_world_add_stage(w);
+    w->progress.particles = w->points.count;
+    w->progress.removed = w->seeder.removed;
+    w->frame_done = true;
+    RH_TRY(measure_energy(w, status));
+    RH_TRY(write_frame(r, status));
+    // After the files, for it tells how long the surface took.
+    if (r->writes && w->step > before) RH_TRY(rh_output_log(&r->output, &w->progress, &w->report, true, status));
+    RH_TRY(save_when_due(r, status));
+    tell(r, true);
+    return RH_OK;
+}
+
+static rh_code run_frames(run *r, rh_status *status)
+{
+    rh_world *w = r->w;
+    if (w->step == 0 && w->frame_done) {
+        RH_TRY(rh_world_begin(w, status));
+        rh_world_fill_progress(w, 0, 0);
+        RH_TRY(write_frame(r, status));
+        tell(r, true);
+    }
+    while (!(w->frame_done && w->frame >= r->last)) {
+        RH_TRY(stop_when_asked(r, status));
+        if (w->frame_done) {
+            w->frame++;
+            w->frame_done = false;
+            w->substeps = 0;
+        }
+        RH_TRY(finish_frame(r, status));
+    }
+    return RH_OK;
+}
+
+// The particles as they were when numbers went wrong, for people to look at: RUN/debug/points.0012.ply, which can hold what is not finite.
+static void write_debug_frame(const run *r)
+{
+    const rh_world *w = r->w;
+    char path[RH_PATH_MAX];
+    rh_status status = {0};
+    rh_frame_info info = {w->frame, w->time, w->scene->frames.fps, w->scene->cell, w->scene->hash, w->scene->output.up == RH_UP_Z};
+    if (rh_output_debug(&r->output, &w->points, &info, path, &status) == RH_OK) rh_log(RH_LOG_INFO, "the particles at that moment are in %s", path);
+    else rh_log(RH_LOG_WARNING, "the particles at that moment could not be written: %s", status.message);
+}
+
+static void name_last_checkpoint(const char *folder)
+{
+    char path[RH_PATH_MAX];
+    if (rh_output_newest(folder, path)) rh_log(RH_LOG_INFO, "the last good checkpoint is %s; --resume goes on from there", path);
+    else rh_log(RH_LOG_INFO, "there is no checkpoint yet in %s; --resume starts at the first frame", folder);
+}
+
+rh_code rh_world_run(rh_world *world, const rh_run_options *options, rh_status *status)
+{
+    const rh_scene *scene = world->scene;
+    run r = {.w = world, .options = options, .writes = options->folder != NULL, .first_written = options->first ? options->first : scene->frames.first,
+             .last = options->last ? options->last : scene->frames.last, .last_saved = world->frame, .saved_at = rh_seconds()};
+    if (r.writes) RH_TRY(rh_output_open(&r.output, scene, options->folder, r.last, world->step, status));
+    rh_code code = run_frames(&r, status);
+    if (code == RH_NUMERIC && r.writes) write_debug_frame(&r);
+    if (r.writes) rh_output_close(&r.output);
+    if (code != RH_OK && code != RH_STOPPED && r.writes) name_last_checkpoint(options->folder);
+    return code;
+}

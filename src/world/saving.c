@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// The state of a run in checkpoints, and back. What is in a checkpoint is all that decides what comes after it.
+#include <string.h>
+#include "base/log.h"
+#include "base/memory.h"
+#include "io/checkpoint.h"
+#include "world/parts.h"
+
+static rh_code put_state(const rh_world *w, rh_checkpoint_writer *file, rh_status *status)
+{
+    RH_TRY(rh_checkpoint_put_points(file, &w->points, status));
+    RH_TRY(rh_checkpoint_put_int(file, "frame", w->frame, status));
+    RH_TRY(rh_checkpoint_put_int(file, "frame_done", w->frame_done, status));
+    RH_TRY(rh_checkpoint_put_int(file, "begun", w->begun, status));
+    RH_TRY(rh_checkpoint_put_int(file, "substeps", w->substeps, status));
+    RH_TRY(rh_checkpoint_put_int(file, "step", w->step, status));
+    RH_TRY(rh_checkpoint_put_float(file, "time", w->time, status));
+    RH_TRY(rh_checkpoint_put_float(file, "last_dt", w->last_dt, status));
+    RH_TRY(rh_checkpoint_put_int(file, "next_id", w->seeder.next_id, status));
+    RH_TRY(rh_checkpoint_put_int(file, "emitted", w->seeder.emitted, status));
+    RH_TRY(rh_checkpoint_put_int(file, "removed", w->seeder.removed, status));
+    return rh_checkpoint_put_blob(file, "emitted_until", w->seeder.emitted_until, (size_t)w->scene->emitters.count * sizeof(double), status);
+}
+
+rh_code rh_world_save(const rh_world *w, const rh_output *output, rh_status *status)
+{
+    char path[RH_PATH_MAX];
+    RH_TRY(rh_output_checkpoint_path(output, w->frame, w->step, w->frame_done, path, status));
+    rh_checkpoint_writer *file;
+    RH_TRY(rh_checkpoint_create(path, w->scene->hash, &file, status));
+    if (put_state(w, file, status) != RH_OK) {
+        rh_checkpoint_abandon(file);
+        return status ? status->code : RH_IO;
+    }
+    RH_TRY(rh_checkpoint_commit(file, status));
+    rh_output_prune(output, w->scene->checkpoint.keep);
+    return RH_OK;
+}
+
+static rh_code get_state(rh_world *w, rh_checkpoint_reader *file, rh_status *status)
+{
+    int64_t done, substeps, begun;
+    RH_TRY(rh_checkpoint_get_int(file, "frame", &w->frame, status));
+    RH_TRY(rh_checkpoint_get_int(file, "frame_done", &done, status));
+    RH_TRY(rh_checkpoint_get_int(file, "substeps", &substeps, status));
+    RH_TRY(rh_checkpoint_get_int(file, "step", &w->step, status));
+    RH_TRY(rh_checkpoint_get_float(file, "time", &w->time, status));
+    RH_TRY(rh_checkpoint_get_float(file, "last_dt", &w->last_dt, status));
+    RH_TRY(rh_checkpoint_get_int(file, "next_id", &w->seeder.next_id, status));
+    RH_TRY(rh_checkpoint_get_int(file, "emitted", &w->seeder.emitted, status));
+    RH_TRY(rh_checkpoint_get_int(file, "removed", &w->seeder.removed, status));
+    w->frame_done = done;
+    // Checkpoints of earlier versions do not say.
+    w->begun = rh_checkpoint_get_int(file, "begun", &begun, NULL) == RH_OK ? begun != 0 : w->step > 0;
+    w->substeps = (int)substeps;
+    rh_points_free(&w->points);
+    return rh_checkpoint_get_points(file, &w->points, status);
+}
+
+// RH_USER when the scene has another number of emitters.
+static rh_code get_emitters(rh_world *w, rh_checkpoint_reader *file, const char *path, rh_status *status)
+{
+    void *until;
+    size_t bytes, expected = (size_t)w->scene->emitters.count * sizeof(double);
+    if (rh_checkpoint_get_blob(file, "emitted_until", &until, &bytes, status) != RH_OK) return RH_IO;
+    if (bytes == expected) memcpy(w->seeder.emitted_until, until, bytes);
+    rh_free(until);
+    if (bytes == expected) return RH_OK;
+    return rh_fail(status, RH_USER, "%s: has %zu emitters, the scene %d: their number must stay (one that has stopped may stand for none)", path, bytes / sizeof(double),
+                   w->scene->emitters.count);
+}
+
+// What the world has made ready (`wanted`: no points, only the attributes) and what the checkpoint has. Attributes of programs that are new begin with zeros.
+static rh_code match_attributes(rh_world *w, const rh_points *wanted, const char *path, rh_status *status)
+{
+    for (int i = 0; i < wanted->attribute_count; i++) {
+        const rh_attribute *a = &wanted->attributes[i], *b = rh_points_find(&w->points, a->name);
+        if (!b && i >= w->declared) RH_TRY(rh_points_add(&w->points, a->name, a->type, status));
+        else if (!b || b->type != a->type || b->uniform != a->uniform)
+            return rh_fail(status, RH_USER, "%s: %s '%s' of type %s, which this scene's physics or programs need", path, b ? "has another kind of" : "has no", a->name,
+                           rh_point_type_name(a->type));
+        else if (a->uniform && memcmp(a->data, b->data, rh_point_type_size(a->type)) != 0)
+            return rh_fail(status, RH_USER, "%s: its particles have another %s than this scene's: cell, dimension and particles_per_axis must stay", path, a->name);
+    }
+    return RH_OK;
+}
+
+static rh_code match_time(const rh_world *w, const char *path, rh_status *status)
+{
+    double end = rh_world_frame_time(w->scene, w->frame), sliver = 1e-6 / w->scene->frames.fps;
+    double from = w->frame_done ? end : rh_world_frame_time(w->scene, w->frame - 1);
+    if (w->time >= from - sliver && w->time <= end + sliver) return RH_OK;
+    return rh_fail(status, RH_USER, "%s: is at %g s in frame %lld, which in this scene lasts until %g s: frames.first and frames.fps must stay", path, w->time,
+                   (long long)w->frame, end);
+}
+
+// RH_IO: damaged, whatever the reader calls it; an older one may do. RH_USER: not of this scene.
+static rh_code load(rh_world *w, const rh_points *wanted, const char *path, bool changed, rh_status *status)
+{
+    uint64_t hash = 0;
+    rh_checkpoint_reader *file;
+    rh_code code = rh_checkpoint_open(path, &file, &hash, status);
+    bool same = code == RH_OK && hash == w->scene->hash;
+    if (code == RH_OK) {
+        if (same || changed) code = get_state(w, file, status);
+        rh_code emitters = code == RH_OK && (same || changed) ? get_emitters(w, file, path, status) : RH_OK;
+        rh_checkpoint_close(file);
+        if (emitters == RH_USER) return RH_USER;
+        if (emitters != RH_OK) code = emitters;
+        if (!same && !changed)
+            return rh_fail(status, RH_USER, "%s was made from a different scene (hash %016llx, this one has %016llx)\n  undo the change, start anew without "
+                           "--resume, or go on with the changed scene: --resume --changed", path, (unsigned long long)hash, (unsigned long long)w->scene->hash);
+    }
+    if (code != RH_OK) return code == RH_MEMORY ? code : RH_IO;
+    RH_TRY(match_attributes(w, wanted, path, status));
+    RH_TRY(match_time(w, path, status));
+    if (!same) rh_log(RH_LOG_WARNING, "%s was made from a different scene: what comes after it is of the changed one", path);
+    return RH_OK;
+}
+
+// The newest one that is whole.
+static rh_code load_newest(rh_world *world, const rh_points *wanted, char (*paths)[RH_PATH_MAX], int count, bool changed, rh_status *status)
+{
+    for (int i = 0; i < count; i++) {
+        rh_status one = {0};
+        rh_code code = load(world, wanted, paths[i], changed, &one);
+        if (code == RH_OK) {
+            rh_log(RH_LOG_INFO, "resuming from %s: frame %lld, step %lld", paths[i], (long long)world->frame, (long long)world->step);
+            return RH_OK;
+        }
+        if (code != RH_IO || i == count - 1) return rh_fail(status, code, "%s", one.message);
+        rh_log(RH_LOG_WARNING, "%s; trying the one before", one.message);
+    }
+    return RH_IO;
+}
+
+rh_code rh_world_resume(rh_world *world, const char *folder, bool changed, rh_status *status)
+{
+    enum { MAX = 256 };
+    char(*paths)[RH_PATH_MAX] = rh_alloc(sizeof *paths * MAX, "world.output", status);
+    if (!paths) return RH_MEMORY;
+    int count = rh_output_checkpoints(folder, paths, MAX);
+    rh_points wanted;
+    rh_points_init(&wanted);
+    rh_code code = count ? RH_OK : rh_fail(status, RH_IO, "no checkpoint in %s to resume from", folder);
+    if (code == RH_OK) code = rh_points_resize(&world->points, 0, status);
+    if (code == RH_OK) code = rh_points_copy(&world->points, &wanted, status);
+    if (code == RH_OK) code = load_newest(world, &wanted, paths, count, changed, status);
+    rh_points_free(&wanted);
+    rh_free(paths);
+    return code;
+}

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Rheo authors
+"""Disks that fill up, folders that go away or may not be written, two runs at once: clear words, nothing lost."""
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import common
+
+RHEO = SOURCE = None
+
+
+def mount_small(folder, bytes_):
+    """A file system of so many bytes; False where that is not allowed."""
+    folder.mkdir()
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={bytes_}", "tmpfs", str(folder)], capture_output=True, text=True)
+    return done.returncode == 0
+
+
+class Disk(unittest.TestCase):
+    def setUp(self):
+        self.holder = tempfile.TemporaryDirectory(prefix="disk-", dir=".", ignore_cleanup_errors=True)
+        self.folder = pathlib.Path(self.holder.name).resolve()
+        self.scenes = common.scenes(SOURCE, RHEO)
+        self.scene = self.scenes[0]
+
+    def tearDown(self):
+        subprocess.run(["umount", str(self.folder / "small")], capture_output=True)
+        self.holder.cleanup()
+
+    def start(self, folder, *more):
+        return subprocess.Popen([RHEO, "run", str(self.scene), "--out", str(folder), *more], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                text=True, env=common.environment())
+
+    def wait_for(self, path, process):
+        limit = time.monotonic() + common.TIMEOUT
+        while not path.exists():
+            self.assertIsNone(process.poll(), f"ended before {path} was there")
+            self.assertLess(time.monotonic(), limit)
+            time.sleep(0.001)
+
+    def test_full_disk(self):
+        """At many sizes of the disk: the run stops with the last good checkpoint named, nothing is cut short, and goes on when there is space."""
+        small = self.folder / "small"
+        if not mount_small(small, 1 << 20):
+            self.skipTest("this user may not mount a small file system")
+        for scene in self.scenes:
+            common.run(RHEO, scene, self.folder / "whole")
+            expected = common.digest(self.folder / "whole")
+            whole = sum(p.stat().st_size for p in (self.folder / "whole").rglob("*") if p.is_file())
+            stopped = 0
+            for part in (0.1, 0.35, 0.6, 0.8, 0.95):
+                run = small / "run"
+                subprocess.run(["mount", "-o", f"remount,size={max(int(part * whole), 8192)}", str(small)], check=True)
+                done = common.run(RHEO, scene, run, code=None)
+                with self.subTest(scene=scene.stem, part=part):
+                    self.assertIn(done.returncode, (0, 1), done.stderr)
+                    stopped += done.returncode
+                    if done.returncode:
+                        self.assertIn("No space left on device", done.stderr)
+                        self.assertRegex(done.stderr, r"the last good checkpoint is |there is no checkpoint yet|cannot (make|write)")
+                    common.compare(expected, run, f"{scene.stem} on a disk of {part}", partly=True)
+                    self.assertEqual(list(run.rglob("*.tmp-*")), [])
+                    subprocess.run(["mount", "-o", f"remount,size={4 * whole}", str(small)], check=True)
+                    common.run(RHEO, scene, run, "--resume")
+                    common.compare(expected, run, f"{scene.stem} after space was made")
+                shutil.rmtree(run)
+            self.assertGreater(stopped, 2, "the disks were too large to fill")
+            shutil.rmtree(self.folder / "whole")
+
+    def test_space_is_watched(self):
+        """A disk that will not do for the whole run: told at the first frame, while the run goes on."""
+        small = self.folder / "small"
+        if not mount_small(small, 5 << 20):
+            self.skipTest("this user may not mount a small file system")
+        done = common.run(RHEO, self.scene, small / "run", "--set", "frames.last=900", "--frames", "1-3", code=0)
+        self.assertNotIn("MB left", done.stderr)
+        done = common.run(RHEO, self.scene, small / "run", "--set", "frames.last=900", "--force", code=1)
+        self.assertRegex(done.stderr, r"warning: the disk of .* has \d\.\d MB left; the 89\d frames to come will need about \d+\.\d MB")
+        self.assertEqual(done.stderr.count("MB left"), 1)
+
+    def test_removed_folder(self):
+        run = self.folder / "run"
+        process = self.start(run)
+        self.wait_for(run / "points" / "points.0002.vdb", process)
+        process.send_signal(signal.SIGSTOP)
+        shutil.rmtree(run)
+        process.send_signal(signal.SIGCONT)
+        _, err = process.communicate(timeout=common.TIMEOUT)
+        self.assertEqual(process.returncode, 1, err)
+        self.assertIn(str(run), err)
+        self.assertRegex(err, "[Nn]o such file")
+        common.run(RHEO, self.scene, run, "--resume")
+
+    def test_read_only(self):
+        """A file system that became read-only, and folders whose permissions are missing."""
+        common.run(RHEO, self.scene, self.folder / "whole")
+        expected = common.digest(self.folder / "whole")
+        small = self.folder / "small"
+        if not mount_small(small, 64 << 20):
+            self.skipTest("this user may not mount a file system")
+        common.run(RHEO, self.scene, small / "run", "--frames", "1-4")
+        subprocess.run(["mount", "-o", "remount,ro", str(small)], check=True)
+        done = common.run(RHEO, self.scene, small / "run", "--resume", code=1)
+        self.assertIn("Read-only file system", done.stderr)
+        done = common.run(RHEO, self.scene, small / "other", code=1)
+        self.assertIn("Read-only file system", done.stderr)
+        subprocess.run(["mount", "-o", "remount,rw", str(small)], check=True)
+        common.run(RHEO, self.scene, small / "run", "--resume")
+        common.compare(expected, small / "run", "after the file system could be written again")
+
+    def test_no_permission(self):
+        if os.geteuid() == 0:
+            self.skipTest("root may write to a folder without permission")
+        locked = self.folder / "locked"
+        locked.mkdir(mode=0o555)
+        self.assertIn("Permission denied", common.run(RHEO, self.scene, locked, code=1).stderr)
+        self.assertIn("Permission denied", common.run(RHEO, self.scene, locked / "run", code=1).stderr)
+
+    def test_two_runs_at_once(self):
+        run = self.folder / "run"
+        first = self.start(run)
+        self.wait_for(run / "points" / "points.0001.vdb", first)
+        first.send_signal(signal.SIGSTOP)
+        for more in ((), ("--resume",), ("--force",)):
+            done = common.run(RHEO, self.scene, run, *more, code=2)
+            self.assertRegex(done.stderr, rf"another run is writing to this folder: process {first.pid} on|already holds")
+        first.send_signal(signal.SIGCONT)
+        _, err = first.communicate(timeout=common.TIMEOUT)
+        self.assertEqual(first.returncode, 0, err)
+        common.run(RHEO, self.scene, self.folder / "whole")
+        common.compare(common.digest(self.folder / "whole"), run, "with others at the door")
+        self.assertFalse((run / ".lock").exists())
+
+
+if __name__ == "__main__":
+    RHEO, SOURCE = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2])
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)

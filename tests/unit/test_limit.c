@@ -258,7 +258,7 @@ static void operator_is_the_sum_over_links(void **state)
 
 static void check_right_side(liquid *l)
 {
-    rh_limit_room(&l->limit, l->fill, l->b);
+    rh_limit_room(&l->limit, l->fill, NULL, l->b);
     for (int64_t v = 0; v < rh_tiles_values(&l->c.tiles); v++)
         if (slot_of(l, v) >= 0) near_at(l, v, (double)l->b[slot_of(l, v)], is_unknown(l, v) ? room_of(l, v) : 0, "room left");
     rh_limit_outflow(&l->limit, l->faces, l->velocity, (float)DT, l->b);
@@ -276,7 +276,7 @@ static void right_side_is_room_and_outflow(void **state)
 static void check_room_after(liquid *l)
 {
     random_q(l);
-    rh_limit_room(&l->limit, l->fill, l->b);
+    rh_limit_room(&l->limit, l->fill, NULL, l->b);
     rh_limit_outflow(&l->limit, l->faces, l->velocity, (float)DT, l->b);
     rh_limit_push(&l->limit, l->q, (float)(H / DT), 1e9f, l->velocity);
     for (int64_t v = 0; v < rh_tiles_values(&l->c.tiles); v++)

@@ -37,7 +37,10 @@ typedef struct solve {
     float *bound;      // of cells: |s| / sqrt 2; WALL inside walls
     float *core;       // the same for the normal parts: 0 without pressure, where they would pull
     float *edge[RH_STRESS_PARTS];  // of shears
-    float *size;       // |trial|^2 / 2 at centres
+    float *size;       // |trial|^2 / 2 at centres that bear something, 0 elsewhere
+    float *mean[RH_STRESS_PARTS];  // 1 / number of cells around an edge that are not inside walls
+    uint8_t *bears, *busy, *moved; // per row: any cell bears something, any edge too, any face is moved
+    rh_stress_rows rows;
     double *sums[2];   // per listed tile
 } solve;
 
@@ -65,7 +68,7 @@ rh_code rh_friction_begin(rh_friction *f, const rh_friction_options *options, co
     RH_TRY(list_tiles(f, view, status));
     RH_TRY(rh_stress_from_particles(&f->carried, view, status));
     RH_TRY(rh_sand_faces_make(&f->faces, view, status));
-    rh_stress_push(&f->carried, f->faces.give, view->velocity, view->tiles->h / view->dt, view->tiles, f->list, f->count, view->velocity);
+    rh_stress_push(&f->carried, f->faces.give, view->velocity, view->tiles->h / view->dt, view->tiles, &(rh_stress_rows){f->list, f->count, NULL}, view->velocity);
     return RH_OK;
 }
 
@@ -141,27 +144,60 @@ static void bound_tile(const solve *s, int32_t t)
     }
 }
 
-// The mean of a field over the cells around an edge that are not inside walls.
-static rh_f8 around_edge(const rh_rows_around *field, const rh_rows_around *bound, int r, const int *axes)
+// The cells around an edge: the sum of a field over them.
+static rh_f8 around_edge(const rh_rows_around *field, int r, const int *axes)
 {
-    rh_f8 sum = rh_f8_all(0), count = rh_f8_all(0);
-    for (int n = 0; n < 4; n++) {
-        int d[3] = {0, 0, 0};
-        d[axes[0]] = -(n & 1), d[axes[1]] = -(n >> 1);
-        rh_i8 open = rh_row_at(bound, r, d[0], d[1], d[2]) >= rh_f8_all(0);
-        sum += rh_f8_select(open, rh_row_at(field, r, d[0], d[1], d[2]), rh_f8_all(0));
-        count += rh_f8_select(open, rh_f8_all(1), rh_f8_all(0));
-    }
-    return sum / rh_f8_max(count, rh_f8_all(1));
+    int d[2][3] = {{0}};
+    d[0][axes[0]] = d[1][axes[1]] = -1;
+    return rh_row_at(field, r, 0, 0, 0) + rh_row_at(field, r, d[0][0], d[0][1], d[0][2]) + rh_row_at(field, r, d[1][0], d[1][1], d[1][2]) +
+           rh_row_at(field, r, d[0][0] + d[1][0], d[0][1] + d[1][1], d[0][2] + d[1][2]);
 }
 
+// Edges bear what the cells around them bear in the mean, those inside walls apart: with them the friction of walls was half of what it should be.
 static void bound_edges(const solve *s, int32_t t)
 {
-    rh_rows_around bound = rh_rows_around_of(s->tiles, s->bound, t, ZEROS);
-    for (int p = 0; p < RH_STRESS_PARTS; p++) {
-        if (!s->edge[p]) continue;
-        for (int r = 0; r < s->tiles->cells / 8; r++)
-            rh_f8_store(s->edge[p] + (int64_t)t * s->tiles->cells + 8 * r, around_edge(&bound, &bound, r, rh_stress_axes[p]));
+    const rh_tiles *tiles = s->tiles;
+    rh_rows_around bound = rh_rows_around_of(tiles, s->bound, t, ZEROS);
+    for (int r = 0; r < tiles->cells / 8; r++) {
+        int64_t at = (int64_t)t * tiles->cells + 8 * r;
+        rh_f8 largest = rh_f8_load(s->bound + at);
+        s->bears[at >> 3] = rh_i8_bits(largest > rh_f8_all(0)) != 0;
+        for (int p = 3; p < RH_STRESS_PARTS; p++) {
+            if (!s->edge[p]) continue;
+            const int *axes = rh_stress_axes[p];
+            rh_f8 sum = rh_f8_all(0), count = rh_f8_all(0);
+            for (int n = 0; n < 4; n++) {
+                int d[3] = {0, 0, 0};
+                d[axes[0]] = -(n & 1), d[axes[1]] = -(n >> 1);
+                rh_f8 there = rh_row_at(&bound, r, d[0], d[1], d[2]);
+                sum += rh_f8_max(there, rh_f8_all(0));
+                count += rh_f8_select(there >= rh_f8_all(0), rh_f8_all(1), rh_f8_all(0));
+            }
+            rh_f8 mean = rh_f8_all(1) / rh_f8_max(count, rh_f8_all(1));
+            rh_f8_store(s->mean[p] + at, mean);
+            rh_f8_store(s->edge[p] + at, sum * mean);
+            largest = rh_f8_max(largest, sum);
+        }
+        s->busy[at >> 3] = rh_i8_bits(largest > rh_f8_all(0)) != 0;
+    }
+}
+
+// Rows beside busy ones, and where the search begins: at what was carried, where anything can be borne.
+static void begin_tile(const solve *s, int32_t t)
+{
+    const rh_tiles *tiles = s->tiles;
+    rh_bit_rows busy = rh_bit_rows_of(tiles, s->busy, t);
+    for (int r = 0; r < tiles->cells / 8; r++) {
+        int64_t at = (int64_t)t * tiles->cells + 8 * r;
+        int any = busy.here[r] | busy.low[0][r] | busy.high[0][r];
+        for (int a = 1; a < tiles->dimension; a++) any |= rh_bits_row_below(&busy, a, r) | rh_bits_row_above(&busy, a, r);
+        s->moved[at >> 3] = any != 0;
+        for (int p = 0; p < RH_STRESS_PARTS && s->busy[at >> 3]; p++) {
+            if (!s->now.part[p]) continue;
+            memcpy(s->now.part[p] + at, s->f->carried.part[p] + at, 8 * sizeof(float));
+            memcpy(s->ahead.part[p] + at, s->f->carried.part[p] + at, 8 * sizeof(float));
+        }
+        for (int a = 0; a < tiles->dimension; a++) memcpy(s->u.axis[a] + at, s->start.axis[a] + at, 8 * sizeof(float));
     }
 }
 
@@ -198,6 +234,7 @@ static void climb_tile(const solve *s, int32_t t)
     rh_rows u[3];
     for (int a = 0; a < dimension; a++) u[a] = rh_rows_of(tiles, s->u.axis[a], t, ZEROS);
     for (int r = 0; r < tiles->cells / 8; r++) {
+        if (!s->busy[base / 8 + r]) continue;
         rh_f8 e[3], mean = rh_f8_all(0), rate = rh_f8_load(s->rate.part[0] + base + 8 * r);
         rh_i8 bears = rh_f8_load(s->core + base + 8 * r) > rh_f8_all(0);
         for (int a = 0; a < dimension; a++) e[a] = rh_row_above(&u[a], a, r) - rh_f8_load(u[a].here + 8 * r), mean += e[a];
@@ -236,12 +273,13 @@ static void size_tile(const solve *s, const rh_stress *stress, int32_t t)
     for (int p = 3; p < RH_STRESS_PARTS; p++)
         if (stress->part[p]) shear[p] = rh_rows_around_of(tiles, stress->part[p], t, ZEROS);
     for (int r = 0; r < tiles->cells / 8; r++) {
+        if (!s->bears[base / 8 + r]) continue;
         rh_f8 sum = rh_f8_all(0);
         for (int p = 0; p < 3; p++)
             if (stress->part[p]) sum += 0.5f * rh_f8_load(stress->part[p] + base + 8 * r) * rh_f8_load(stress->part[p] + base + 8 * r);
         for (int p = 3; p < RH_STRESS_PARTS; p++)
             if (stress->part[p]) sum += square_at_centre(&shear[p], r, rh_stress_axes[p]);
-        rh_f8_store(s->size + base + 8 * r, sum);
+        rh_f8_store(s->size + base + 8 * r, rh_f8_select(rh_f8_load(s->bound + base + 8 * r) > rh_f8_all(0), sum, rh_f8_all(0)));
     }
 }
 
@@ -271,14 +309,15 @@ static void project_tile(const solve *s, int32_t n, float momentum)
     int32_t t = s->f->list[n];
     int64_t base = (int64_t)t * tiles->cells;
     progress sum = {rh_f8_all(0), rh_f8_all(0)};
-    rh_rows_around size = rh_rows_around_of(tiles, s->size, t, ZEROS), bound = rh_rows_around_of(tiles, s->bound, t, ZEROS);
+    rh_rows_around size = rh_rows_around_of(tiles, s->size, t, ZEROS);
     for (int r = 0; r < tiles->cells / 8; r++) {
         int64_t at = base + 8 * r;
+        if (!s->busy[at >> 3]) continue;
         rh_f8 scale = into_bound(rh_f8_load(s->core + at), rh_f8_load(s->size + at));
         for (int p = 0; p < tiles->dimension; p++) accept(s, p, at, scale, momentum, 1, &sum);
         for (int p = 3; p < RH_STRESS_PARTS; p++) {
             if (!s->edge[p]) continue;
-            rh_f8 own = rh_f8_load(s->trial.part[p] + at), around = around_edge(&size, &bound, r, rh_stress_axes[p]);
+            rh_f8 own = rh_f8_load(s->trial.part[p] + at), around = rh_f8_load(s->mean[p] + at) * around_edge(&size, r, rh_stress_axes[p]);
             accept(s, p, at, into_bound(rh_f8_load(s->edge[p] + at), rh_f8_max(own * own, around)), momentum, 2, &sum);
         }
     }
@@ -295,7 +334,7 @@ static void iterate(solve *s)
     for (s->f->iterations = 0; s->f->iterations < f->options.iterations; s->f->iterations++) {
         double next = 0.5 * (1 + sqrt(1 + 4 * pace * pace));
         float momentum = (float)((pace - 1) / next);
-        rh_stress_push(&s->ahead, f->faces.give, s->start, 1, s->tiles, f->list, f->count, s->u);
+        rh_stress_push(&s->ahead, f->faces.give, s->start, 1, s->tiles, &s->rows, s->u);
 #pragma omp parallel
         {
 #pragma omp for schedule(static, 2)
@@ -308,7 +347,7 @@ static void iterate(solve *s)
         pace = rh_sum(s->sums[1], f->count) > 0 ? 1 : next;
         if (rh_max(s->sums[0], f->count) <= (double)(ENOUGH * s->weight)) break;
     }
-    rh_stress_push(&s->now, f->faces.give, s->start, 1, s->tiles, f->list, f->count, s->u);
+    rh_stress_push(&s->now, f->faces.give, s->start, 1, s->tiles, &s->rows, s->u);
 }
 
 // --- rest ---------------------------------------------------------------------------------------------------------------
@@ -397,13 +436,19 @@ static rh_code take_fields(solve *s, rh_status *status)
     s->core = rh_field_new(s->tiles, arena, status);
     s->size = rh_field_new(s->tiles, arena, status);
     for (int i = 0; i < 2; i++) s->sums[i] = rh_arena_take(arena, ((size_t)s->f->count + 1) * sizeof(double), status);
+    size_t rows = (size_t)rh_tiles_values(s->tiles) / 8 + 1;
+    s->bears = rh_arena_take(arena, 3 * rows, status);
+    if (!s->bears) return RH_MEMORY;
+    memset(s->bears, 0, 3 * rows);
+    s->busy = s->bears + rows, s->moved = s->busy + rows;
     if (!s->bound || !s->core || !s->size || !s->sums[0] || !s->sums[1]) return RH_MEMORY;
     memset(s->bound, 0, (size_t)rh_tiles_values(s->tiles) * sizeof(float));
     memset(s->core, 0, (size_t)rh_tiles_values(s->tiles) * sizeof(float));
     memset(s->size, 0, (size_t)rh_tiles_values(s->tiles) * sizeof(float));
     for (int p = 3; p < RH_STRESS_PARTS; p++) {
         s->edge[p] = s->now.part[p] ? rh_field_new(s->tiles, arena, status) : NULL;
-        if (s->now.part[p] && !s->edge[p]) return RH_MEMORY;
+        s->mean[p] = s->now.part[p] ? rh_field_new(s->tiles, arena, status) : NULL;
+        if (s->now.part[p] && (!s->edge[p] || !s->mean[p])) return RH_MEMORY;
     }
     return RH_OK;
 }
@@ -411,25 +456,18 @@ static rh_code take_fields(solve *s, rh_status *status)
 static void begin(solve *s)
 {
     const rh_friction *f = s->f;
-    size_t bytes = (size_t)s->tiles->cells * sizeof(float);
     // What the carried stress did before the pressure is taken back: it is where the search begins, no more.
-    rh_stress_push(&f->carried, f->faces.give, s->start, -1, s->tiles, f->list, f->count, s->start);
+    rh_stress_push(&f->carried, f->faces.give, s->start, -1, s->tiles, &(rh_stress_rows){f->list, f->count, NULL}, s->start);
 #pragma omp parallel
     {
 #pragma omp for schedule(static, 2)
-        for (int32_t n = 0; n < f->count; n++) {
-            int64_t base = (int64_t)f->list[n] * s->tiles->cells;
-            bound_tile(s, f->list[n]);
-            rate_tile(s, f->list[n]);
-            for (int p = 0; p < RH_STRESS_PARTS; p++) {
-                if (!s->now.part[p]) continue;
-                memcpy(s->now.part[p] + base, f->carried.part[p] + base, bytes);
-                memcpy(s->ahead.part[p] + base, f->carried.part[p] + base, bytes);
-            }
-        }
+        for (int32_t n = 0; n < f->count; n++) bound_tile(s, f->list[n]), rate_tile(s, f->list[n]);
 #pragma omp for schedule(static, 2)
         for (int32_t n = 0; n < f->count; n++) bound_edges(s, f->list[n]);
+#pragma omp for schedule(static, 2)
+        for (int32_t n = 0; n < f->count; n++) begin_tile(s, f->list[n]);
     }
+    s->rows = (rh_stress_rows){f->list, f->count, s->moved};
 }
 
 static void give_velocities(const solve *s)

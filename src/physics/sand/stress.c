@@ -44,7 +44,7 @@ rh_code rh_sand_faces_make(rh_sand_faces *faces, const rh_unilateral_view *view,
 
 static int shear_of(int a, int b) { return a + b + 2; }  // part of two different axes
 
-static void push_tile(const rh_stress *stress, rh_faces give, rh_faces from, float scale, const rh_tiles *tiles, int32_t t, rh_faces out)
+static void push_tile(const rh_stress *stress, rh_faces give, rh_faces from, float scale, const rh_tiles *tiles, int32_t t, const uint8_t *moved, rh_faces out)
 {
     for (int a = 0; a < tiles->dimension; a++) {
         rh_rows normal = rh_rows_of(tiles, stress->part[a], t, ZEROS), shear[3];
@@ -52,6 +52,7 @@ static void push_tile(const rh_stress *stress, rh_faces give, rh_faces from, flo
             if (b != a) shear[b] = rh_rows_of(tiles, stress->part[shear_of(a, b)], t, ZEROS);
         for (int r = 0; r < tiles->cells / 8; r++) {
             int64_t at = (int64_t)t * tiles->cells + 8 * r;
+            if (moved && !moved[at >> 3]) continue;
             rh_f8 force = rh_f8_load(normal.here + 8 * r) - rh_row_below(&normal, a, r);
             for (int b = 0; b < tiles->dimension; b++)
                 if (b != a) force += rh_row_above(&shear[b], b, r) - rh_f8_load(shear[b].here + 8 * r);
@@ -60,10 +61,10 @@ static void push_tile(const rh_stress *stress, rh_faces give, rh_faces from, flo
     }
 }
 
-void rh_stress_push(const rh_stress *stress, rh_faces give, rh_faces from, float scale, const rh_tiles *tiles, const int32_t *list, int32_t count, rh_faces out)
+void rh_stress_push(const rh_stress *stress, rh_faces give, rh_faces from, float scale, const rh_tiles *tiles, const rh_stress_rows *rows, rh_faces out)
 {
 #pragma omp parallel for schedule(static, 2)
-    for (int32_t n = 0; n < count; n++) push_tile(stress, give, from, scale, tiles, list[n], out);
+    for (int32_t n = 0; n < rows->count; n++) push_tile(stress, give, from, scale, tiles, rows->list[n], rows->moved, out);
 }
 
 // --- on particles -------------------------------------------------------------------------------------------------------

@@ -26,8 +26,15 @@ typedef struct rh_sand_faces {
 rh_code rh_sand_faces_make(rh_sand_faces *faces, const rh_unilateral_view *view, rh_status *status);
 static const float RH_SAND_CLOSED = 0.5f;  // open share of faces up to which they are the wall's
 
-// out = from + scale * give * (divergence of the stress), on the listed tiles; `from` may be `out`.
-void rh_stress_push(const rh_stress *stress, rh_faces give, rh_faces from, float scale, const rh_tiles *tiles, const int32_t *list, int32_t count, rh_faces out);
+// Tiles and rows of eight cells that have to do with stress.
+typedef struct rh_stress_rows {
+    const int32_t *list;  // tiles
+    int32_t count;
+    const uint8_t *moved; // per row: nonzero where stress moves faces; NULL = everywhere on the listed tiles
+} rh_stress_rows;
+
+// out = from + scale * give * (divergence of the stress), on the given rows; `from` may be `out`.
+void rh_stress_push(const rh_stress *stress, rh_faces give, rh_faces from, float scale, const rh_tiles *tiles, const rh_stress_rows *rows, rh_faces out);
 
 // The mean over the particles of each cell, and of the cells around each edge.
 rh_code rh_stress_from_particles(rh_stress *stress, const rh_unilateral_view *view, rh_status *status);

@@ -2,12 +2,12 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Friction of sand whose pressure only pushes: the stress without trace that takes the most energy from the flow, in every cell no larger than its
-// pressure allows (Drucker and Prager; for flow in a plane that is Mohr and Coulomb). docs/theory/sand.md tells the method.
+// pressure allows (Drucker and Prager). docs/theory/sand.md tells the method.
 #pragma once
 #include "physics/sand/stress.h"
 
 typedef struct rh_friction_options {
-    double sine;        // of the friction angle
+    double rough;       // tangent of the friction angle: sand that shears along a plane bears so much of the pressure; at most 1, or it would pull
     double cohesion;    // Pa
     double cohesion_cells;  // more cohesion against creep: friction under the weight of so many cells
     double start;       // degrees by which slopes are steeper when sand at rest starts to flow

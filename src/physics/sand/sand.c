@@ -55,7 +55,7 @@ static rh_code let_carried_act(const rh_unilateral_view *view, void *user, rh_st
 {
     sand *me = user;
     const rh_sand_params *p = &me->params;
-    rh_friction_options options = {.sine = sine_of(p), .cohesion = p->cohesion, .cohesion_cells = p->cohesion_cells, .start = p->start, .fade = p->fade,
+    rh_friction_options options = {.rough = fmin(tan(p->friction_angle * 0.017453292519943295), 1), .cohesion = p->cohesion, .cohesion_cells = p->cohesion_cells, .start = p->start, .fade = p->fade,
                                    .iterations = (int)p->friction_iterations};
     return rh_friction_begin(&me->friction, &options, view, status);
 }

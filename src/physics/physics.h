@@ -77,13 +77,15 @@ typedef struct rh_physics {
     // Particles seeded or emitted fill 1 / per_cell(params) of a cell each.
     int (*per_cell_axis)(const void *params);  // particles per cell and axis (2 -> 8 a cell in 3D)
     double (*density)(const void *params);     // kg/m^3 of the material at rest
-    bool (*on_lattice)(const void *params);  // particles start exactly on the lattice; else (and NULL) jittered, and fitted to the surfaces of bodies
+    // How far particles start from the lattice, as a share of what suits a liquid: 0 for methods that weigh their particles. NULL is 1, and then they are
+    // fitted to the surfaces of bodies too.
+    double (*jitter)(const void *params);
     // Bytes the method needs at its peak for so many particles and grid tiles, particles included (for `rheo check`).
     int64_t (*predict_bytes)(const void *params, int dimension, int64_t particles, int64_t tiles);
     bool walls_separate;  // walls that let the material slide also let it go, whatever the scene says
 } rh_physics;
 
-static inline bool rh_physics_on_lattice(const rh_physics *physics, const void *params) { return physics->on_lattice && physics->on_lattice(params); }
+static inline double rh_physics_jitter(const rh_physics *physics, const void *params) { return physics->jitter ? physics->jitter(params) : 1; }
 
 extern const rh_physics *const rh_physics_methods[];        // NULL-terminated
 extern const rh_param_table *const rh_physics_tables[];     // the same order, for RH_PARAM_VARIANT; NULL-terminated

@@ -124,7 +124,7 @@ rh_code rh_world_predict(const rh_scene *scene, rh_prediction *out, rh_status *s
     rh_stage_set stage;
     rh_seeder seeder = {0};
     rh_code code = rh_stage_build(scene, &stage, status);
-    if (code == RH_OK) code = rh_seeder_init(&seeder, &stage, physics->per_cell_axis(scene->physics.value), rh_physics_on_lattice(physics, scene->physics.value), status);
+    if (code == RH_OK) code = rh_seeder_init(&seeder, &stage, physics->per_cell_axis(scene->physics.value), rh_physics_jitter(physics, scene->physics.value), status);
     if (code == RH_OK) code = rh_seed_count(&seeder, &out->particles, status);
     if (code == RH_OK) {
         out->emitted = (int64_t)expect_flow(scene, &stage, particle_volume(&seeder));

@@ -10,10 +10,10 @@
 
 static const double JITTER = 0.25;  // of the spacing, peak to peak
 
-rh_code rh_seeder_init(rh_seeder *seeder, const rh_stage_set *stage, int particles_per_axis, bool on_lattice, rh_status *status)
+rh_code rh_seeder_init(rh_seeder *seeder, const rh_stage_set *stage, int particles_per_axis, double jitter, rh_status *status)
 {
     const rh_scene *scene = stage->scene;
-    *seeder = (rh_seeder){.stage = stage, .spacing = scene->cell / particles_per_axis, .on_lattice = on_lattice, .dimension = (int)scene->dimension, .seed = (uint64_t)scene->seed};
+    *seeder = (rh_seeder){.stage = stage, .spacing = scene->cell / particles_per_axis, .jitter = jitter, .dimension = (int)scene->dimension, .seed = (uint64_t)scene->seed};
     seeder->emitted_until = rh_alloc((size_t)(scene->emitters.count + 1) * sizeof(double), "world.seeder", status);
     if (!seeder->emitted_until) return RH_MEMORY;
     for (int i = 0; i < scene->emitters.count; i++) seeder->emitted_until[i] = -1;
@@ -56,8 +56,8 @@ static uint64_t site_number(int64_t i, int64_t j, int64_t k)
 
 static rh_dvec3 jittered(const rh_seeder *s, rh_dvec3 x, uint64_t site)
 {
-    for (int a = 0; a < s->dimension && !s->on_lattice; a++)
-        (&x.x)[a] += JITTER * s->spacing * ((double)rh_random(s->seed, site, 0, (uint32_t)a) - 0.5);
+    for (int a = 0; a < s->dimension && s->jitter > 0; a++)
+        (&x.x)[a] += s->jitter * JITTER * s->spacing * ((double)rh_random(s->seed, site, 0, (uint32_t)a) - 0.5);
     return x;
 }
 
@@ -65,7 +65,7 @@ static rh_dvec3 jittered(const rh_seeder *s, rh_dvec3 x, uint64_t site)
 // starts smooth; a site's depth is anything between 0 and one spacing there, so the volume stays right on average.
 static rh_dvec3 fit_to_surface(const rh_seeder *s, const rh_shape *shape, rh_dvec3 site, rh_dvec3 x)
 {
-    if (s->on_lattice || rh_shape_distance(shape, site) <= -s->spacing) return x;
+    if (s->jitter < 1 || rh_shape_distance(shape, site) <= -s->spacing) return x;
     rh_dvec3 n = rh_shape_normal(shape, x);
     if (s->dimension == 2) n.z = 0;
     return rh_d3_sub(x, rh_d3_scale(n, rh_shape_distance(shape, x) + 0.5 * s->spacing));

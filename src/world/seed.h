@@ -16,7 +16,7 @@
 typedef struct rh_seeder {
     const rh_stage_set *stage;
     double spacing;     // m between particles
-    bool on_lattice;    // particles start exactly on the lattice
+    double jitter;      // share of the usual: 0 = particles start exactly on the lattice; below 1 they are not fitted to surfaces
     int dimension;
     uint64_t seed;
     int64_t next_id;
@@ -24,7 +24,7 @@ typedef struct rh_seeder {
     double *emitted_until;     // per emitter: the time of its last emission; negative before the first (owned)
 } rh_seeder;
 
-rh_code rh_seeder_init(rh_seeder *seeder, const rh_stage_set *stage, int particles_per_axis, bool on_lattice, rh_status *status);
+rh_code rh_seeder_init(rh_seeder *seeder, const rh_stage_set *stage, int particles_per_axis, double jitter, rh_status *status);
 void rh_seeder_free(rh_seeder *seeder);
 
 // Fills all bodies. Points need P, v, id and, when the scene says so, rest. RH_USER when a body has no end or no particle fits into it.

@@ -81,7 +81,7 @@ static rh_code build(rh_world *w, rh_status *status)
     const rh_scene *scene = w->scene;
     rh_points_init(&w->points);
     RH_TRY(rh_stage_build(scene, &w->stage, status));
-    RH_TRY(rh_seeder_init(&w->seeder, &w->stage, w->physics->per_cell_axis(scene->physics.value), rh_physics_on_lattice(w->physics, scene->physics.value), status));
+    RH_TRY(rh_seeder_init(&w->seeder, &w->stage, w->physics->per_cell_axis(scene->physics.value), rh_physics_jitter(w->physics, scene->physics.value), status));
     set_surroundings(w);
     RH_TRY(rh_world_declare(w, status));
     w->declared = w->points.attribute_count;

@@ -36,10 +36,11 @@ typedef struct solve {
     rh_faces start, u;
     rh_stress now, ahead, trial, rate;  // rate: only part 0 and shears
     float *bound;      // of cells: |s| / sqrt 2; WALL inside walls
-    float *core;       // the same for the normal parts: 0 without pressure, where they would pull
+    float *core;       // the same for the normal parts: 0 without pressure, where they would pull, and beside walls no more than those
+    float *slide;      // beside walls: what these bear
     float *edge[RH_STRESS_PARTS];  // of shears
     float *size;       // |trial|^2 / 2 at centres that bear something, 0 elsewhere
-    float *mean[RH_STRESS_PARTS];  // 1 / number of cells around an edge that are not inside walls
+    float *mean[RH_STRESS_PARTS];  // 1/4, and 0 for edges on walls: Coulomb's law asks for nothing but what goes along the wall
     uint8_t *bears, *busy, *moved; // per row: any cell bears something, any edge too, any face is moved
     rh_stress_rows rows;
     double *sums[2];   // per listed tile
@@ -104,6 +105,19 @@ static void wall_friction(const solve *s, int32_t t, float *out)
     }
 }
 
+// Sand below the centres of cells that lie on a wall: the wall bears it too, the pressure at the centre does not know of it.
+static rh_f8 below_centre(const solve *s, const rh_rows *room, const float *fill, int r)
+{
+    rh_dvec3 g = s->view->around->gravity;
+    double along[3] = {g.x, g.y, g.z}, all = rh_d3_length(g);
+    rh_f8 sum = rh_f8_all(0);
+    for (int a = 0; a < s->tiles->dimension && all > 0; a++) {
+        rh_f8 next = along[a] < 0 ? rh_row_below(room, a, r) : rh_row_above(room, a, r);
+        sum += rh_f8_select(next < rh_f8_all(SOLID_ROOM), rh_f8_all(0.5f * s->weight * (float)(fabs(along[a]) / all)), rh_f8_all(0));
+    }
+    return sum * rh_f8_min(rh_f8_load(fill + 8 * r), rh_f8_all(1));
+}
+
 // Axes along which gravity pulls, and the side it pulls to.
 static int pulls(const solve *s, int axis)
 {
@@ -136,12 +150,13 @@ static void bound_tile(const solve *s, int32_t t)
     rh_rows q = rh_layout_rows(&s->view->limit->layout, s->view->q, t), free = rh_rows_apart(tiles, s->view->cut->room, t, ZEROS);
     for (int r = 0; r < tiles->cells / 8; r++) {
         rh_f8 room = rh_f8_load(free.here + 8 * r), press = rh_f8_load(q.here + 8 * r), p = rh_f8_max(press, weight_row(s, &q, &free, fill, r));
-        rh_f8 rough = rh_f8_select(room < rh_f8_all(NEAR_WALL), rh_f8_min(rh_f8_load(wall + 8 * r), rh_f8_all(inside)), rh_f8_all(inside));
-        rh_f8 most = rough * (p + extra) + cohesion;
-        most = rh_f8_select(p > rh_f8_all(0), most, rh_f8_all(0));
+        rh_f8 most = inside * (p + extra) + cohesion, slips = rh_f8_min(rh_f8_load(wall + 8 * r), rh_f8_all(inside)) * (press + below_centre(s, &free, fill, r) + extra);
+        rh_i8 glued = rh_f8_load(fill + 8 * r) > rh_f8_all(cohesion > 0 ? 0.5f : INFINITY), lies = (p > rh_f8_all(0)) | glued;
+        most = rh_f8_select(lies, most, rh_f8_all(0)), slips = rh_f8_select(lies, slips, rh_f8_all(0));
         rh_i8 solid = room < rh_f8_all(SOLID_ROOM);
         rh_f8_store(s->bound + (int64_t)t * tiles->cells + 8 * r, rh_f8_select(solid, rh_f8_all(WALL), most));
-        rh_f8_store(s->core + (int64_t)t * tiles->cells + 8 * r, rh_f8_select(~solid & (press > rh_f8_all(0)), most, rh_f8_all(0)));
+        rh_f8_store(s->core + (int64_t)t * tiles->cells + 8 * r, rh_f8_select(~solid & ((press > rh_f8_all(0)) | glued), rh_f8_select(room < rh_f8_all(NEAR_WALL), slips, most), rh_f8_all(0)));
+        rh_f8_store(s->slide + (int64_t)t * tiles->cells + 8 * r, rh_f8_select(solid, rh_f8_all(0), slips));
     }
 }
 
@@ -154,11 +169,12 @@ static rh_f8 around_edge(const rh_rows_around *field, int r, const int *axes)
            rh_row_at(field, r, d[0][0] + d[1][0], d[0][1] + d[1][1], d[0][2] + d[1][2]);
 }
 
-// Edges bear what the cells around them bear in the mean, those inside walls apart: with them the friction of walls was half of what it should be.
+// Edges bear what the cells around them bear in the mean, those inside walls apart: with them the friction of walls was half of what it should be. On a wall they bear
+// what the wall does; cohesion does not glue to it.
 static void bound_edges(const solve *s, int32_t t)
 {
     const rh_tiles *tiles = s->tiles;
-    rh_rows_around bound = rh_rows_around_of(tiles, s->bound, t, ZEROS);
+    rh_rows_around bound = rh_rows_around_of(tiles, s->bound, t, ZEROS), slide = rh_rows_around_of(tiles, s->slide, t, ZEROS);
     for (int r = 0; r < tiles->cells / 8; r++) {
         int64_t at = (int64_t)t * tiles->cells + 8 * r;
         rh_f8 largest = rh_f8_load(s->bound + at);
@@ -166,7 +182,7 @@ static void bound_edges(const solve *s, int32_t t)
         for (int p = 3; p < RH_STRESS_PARTS; p++) {
             if (!s->edge[p]) continue;
             const int *axes = rh_stress_axes[p];
-            rh_f8 sum = rh_f8_all(0), count = rh_f8_all(0);
+            rh_f8 sum = rh_f8_all(0), count = rh_f8_all(0), slips = around_edge(&slide, r, axes);
             for (int n = 0; n < 4; n++) {
                 int d[3] = {0, 0, 0};
                 d[axes[0]] = -(n & 1), d[axes[1]] = -(n >> 1);
@@ -175,7 +191,9 @@ static void bound_edges(const solve *s, int32_t t)
                 count += rh_f8_select(there >= rh_f8_all(0), rh_f8_all(1), rh_f8_all(0));
             }
             rh_f8 mean = rh_f8_all(1) / rh_f8_max(count, rh_f8_all(1));
-            rh_f8_store(s->mean[p] + at, mean);
+            rh_i8 on_wall = count < rh_f8_all(4);
+            sum = rh_f8_select(on_wall, slips, sum);
+            rh_f8_store(s->mean[p] + at, rh_f8_select(on_wall, rh_f8_all(0), mean));
             rh_f8_store(s->edge[p] + at, sum * mean);
             largest = rh_f8_max(largest, sum);
         }
@@ -435,6 +453,7 @@ static rh_code take_fields(solve *s, rh_status *status)
     RH_TRY(rh_stress_new(&s->rate, s->tiles, true, arena, status));
     s->bound = rh_field_new(s->tiles, arena, status);
     s->core = rh_field_new(s->tiles, arena, status);
+    s->slide = rh_field_new(s->tiles, arena, status);
     s->size = rh_field_new(s->tiles, arena, status);
     for (int i = 0; i < 2; i++) s->sums[i] = rh_arena_take(arena, ((size_t)s->f->count + 1) * sizeof(double), status);
     size_t rows = (size_t)rh_tiles_values(s->tiles) / 8 + 1;
@@ -442,9 +461,10 @@ static rh_code take_fields(solve *s, rh_status *status)
     if (!s->bears) return RH_MEMORY;
     memset(s->bears, 0, 3 * rows);
     s->busy = s->bears + rows, s->moved = s->busy + rows;
-    if (!s->bound || !s->core || !s->size || !s->sums[0] || !s->sums[1]) return RH_MEMORY;
+    if (!s->bound || !s->core || !s->slide || !s->size || !s->sums[0] || !s->sums[1]) return RH_MEMORY;
     memset(s->bound, 0, (size_t)rh_tiles_values(s->tiles) * sizeof(float));
     memset(s->core, 0, (size_t)rh_tiles_values(s->tiles) * sizeof(float));
+    memset(s->slide, 0, (size_t)rh_tiles_values(s->tiles) * sizeof(float));
     memset(s->size, 0, (size_t)rh_tiles_values(s->tiles) * sizeof(float));
     for (int p = 3; p < RH_STRESS_PARTS; p++) {
         s->edge[p] = s->now.part[p] ? rh_field_new(s->tiles, arena, status) : NULL;

@@ -72,10 +72,10 @@ static int splash_per_cell_axis(const void *params) { return (int)((const rh_spl
 
 static double splash_density(const void *params) { return ((const rh_splash_params *)params)->flow.density; }
 
-static bool splash_on_lattice(const void *params)
+static double splash_jitter(const void *params)
 {
     (void)params;
-    return true;
+    return 0;
 }
 
 static int64_t splash_predict_bytes(const void *params, int dimension, int64_t particles, int64_t tiles)
@@ -85,4 +85,4 @@ static int64_t splash_predict_bytes(const void *params, int dimension, int64_t p
 }
 
 const rh_physics rh_splash = {"splash", &rh_splash_table, splash_create, splash_destroy, splash_max_step, splash_step,
-                              splash_per_cell_axis, splash_density, splash_on_lattice, splash_predict_bytes, false};
+                              splash_per_cell_axis, splash_density, splash_jitter, splash_predict_bytes, false};

@@ -394,31 +394,38 @@ static void rest_tile(const solve *s, int32_t t, uint8_t *bits)
     }
 }
 
-// Bits of cells of a row that lie on cells that rest.
-static int lying(const solve *s, const rh_bit_rows *rest, int r)
+// Bits of cells that lie on cells that rest.
+static void lying_tile(const solve *s, const uint8_t *rest, int32_t t, uint8_t *lies)
 {
-    int bits = 0;
-    for (int a = 0; a < s->tiles->dimension; a++) {
-        int side = pulls(s, a);
-        if (side) bits |= side < 0 ? rh_bits_row_below(rest, a, r) : rh_bits_row_above(rest, a, r);
+    rh_bit_rows bits = rh_bit_rows_of(s->tiles, rest, t);
+    for (int r = 0; r < s->tiles->cells / 8; r++) {
+        int all = 0;
+        for (int a = 0; a < s->tiles->dimension; a++) {
+            int side = pulls(s, a);
+            if (side) all |= side < 0 ? rh_bits_row_below(&bits, a, r) : rh_bits_row_above(&bits, a, r);
+        }
+        lies[(int64_t)t * (s->tiles->cells / 8) + r] = (uint8_t)all;
     }
-    return bits;
 }
 
-// A face stops between cells that rest, or between one and a wall or air. Single grains on cells that rest stop if they have no more than begun to fall.
-static void stop_tile(const solve *s, const uint8_t *rest, int32_t t)
+static int slower_bits(const float *u, float than) { return rh_i8_bits(rh_f8_abs(rh_f8_load(u)) < rh_f8_all(than)); }
+
+// A face stops between cells that rest, or between one and a wall or air. Single grains on cells that rest stop if they have no more than begun to fall; above their
+// centres only when they are about to stop by themselves (which they did ever more slowly, and in the end moved the pile below them).
+static void stop_tile(const solve *s, const uint8_t *rest, const uint8_t *lying, int32_t t)
 {
     const rh_tiles *tiles = s->tiles;
-    rh_bit_rows bits = rh_bit_rows_of(tiles, rest, t);
+    rh_bit_rows bits = rh_bit_rows_of(tiles, rest, t), lies = rh_bit_rows_of(tiles, lying, t);
     rh_rows bound = rh_rows_of(tiles, s->bound, t, ZEROS);
     for (int r = 0; r < tiles->cells / 8; r++) {
-        int here = bits.here[r], empty = rh_i8_bits(rh_f8_load(bound.here + 8 * r) <= rh_f8_all(0)), lies = lying(s, &bits, r);
+        int64_t at = (int64_t)t * tiles->cells + 8 * r;
+        int here = bits.here[r], empty = rh_i8_bits(rh_f8_load(bound.here + 8 * r) <= rh_f8_all(0));
         for (int a = 0; a < tiles->dimension; a++) {
             int other = rh_bits_row_below(&bits, a, r), other_empty = rh_i8_bits(rh_row_below(&bound, a, r) <= rh_f8_all(0));
-            float *u = s->u.axis[a] + (int64_t)t * tiles->cells + 8 * r;
-            int slow = rh_i8_bits(rh_f8_abs(rh_f8_load(u)) < rh_f8_all(SUPPORTED * s->weight));
-            int stops = (here & (other | other_empty)) | (other & empty) | (empty & other_empty & lies & slow);
-            rh_f8_store(u, rh_f8_select(rh_i8_from_bits(stops), rh_f8_all(0), rh_f8_load(u)));
+            float *u = s->u.axis[a] + at;
+            int landed = lies.here[r] | (rh_bits_row_below(&lies, a, r) & slower_bits(s->view->before.axis[a] + at, STOPPED * s->weight / s->step));
+            int grains = empty & other_empty & landed & slower_bits(u, SUPPORTED * s->weight);
+            rh_f8_store(u, rh_f8_select(rh_i8_from_bits((here & (other | other_empty)) | (other & empty) | grains), rh_f8_all(0), rh_f8_load(u)));
         }
     }
 }
@@ -427,9 +434,10 @@ static rh_code stop(const solve *s, uint8_t **resting, rh_status *status)
 {
     const rh_tiles *tiles = s->tiles;
     const rh_friction *f = s->f;
-    uint8_t *rest = *resting = rh_arena_take(s->view->arena, (size_t)rh_tiles_values(tiles) / 8 + 1, status);
+    size_t rows = (size_t)rh_tiles_values(tiles) / 8 + 1;
+    uint8_t *rest = *resting = rh_arena_take(s->view->arena, 2 * rows, status), *lies = rest + rows;
     if (!rest) return RH_MEMORY;
-    memset(rest, 0, (size_t)rh_tiles_values(tiles) / 8);
+    memset(rest, 0, 2 * rows);
 #pragma omp parallel
     {
 #pragma omp for schedule(static, 2)
@@ -437,7 +445,9 @@ static rh_code stop(const solve *s, uint8_t **resting, rh_status *status)
 #pragma omp for schedule(static, 2)
         for (int32_t n = 0; n < f->count; n++) rest_tile(s, f->list[n], rest);
 #pragma omp for schedule(static, 2)
-        for (int32_t n = 0; n < f->count; n++) stop_tile(s, rest, f->list[n]);
+        for (int32_t n = 0; n < f->count; n++) lying_tile(s, rest, f->list[n], lies);
+#pragma omp for schedule(static, 2)
+        for (int32_t n = 0; n < f->count; n++) stop_tile(s, rest, lies, f->list[n]);
     }
     return RH_OK;
 }

@@ -2,11 +2,13 @@
 // SPDX-FileCopyrightText: The Rheo authors
 #include "physics/sand/stress.h"
 
+#include <math.h>
 #include <string.h>
 #include "grid/rows.h"
 
 static const float ZEROS[RH_CELLS];
 static const float LIGHTEST = 0.1f;  // filling: a face counts as no lighter, or friction would move nothing else
+static const float QUIET = 0.01f;     // of a cell's weight: less changes nothing where sand rests
 static const float NOTHING = 1e-4f;  // filling: less is no sand
 
 rh_code rh_stress_new(rh_stress *stress, const rh_tiles *tiles, bool clear, rh_arena *arena, rh_status *status)
@@ -159,13 +161,16 @@ static void carry_tile(const rh_stress *stress, const rh_stress *before, const f
 {
     const rh_tiles *tiles = view->tiles;
     float (*carried)[9] = rh_points_data(view->points, "stress", RH_POINT_MAT3F);
+    float quiet = QUIET * (float)rh_d3_length(view->around->gravity) * view->kick * view->dt * tiles->inverse_h;
     for (int p = 0; p < RH_STRESS_PARTS; p++) {
         if (!stress->part[p]) continue;
         change by;
         change_tile(stress, before, has, tiles, t, p, &by);
         for (int c = 0; c < tiles->cells; c++) {
             int64_t cell = (int64_t)t * tiles->cells + c;
-            float now = view->pascal * by.now[c], target = view->pascal * by.target[c], share = rest[cell >> 3] >> (cell & 7) & 1 ? 0 : fade;
+            bool rests = rest[cell >> 3] >> (cell & 7) & 1;
+            if (rests && fabsf(by.now[c]) < quiet) continue;
+            float now = view->pascal * by.now[c], target = view->pascal * by.target[c], share = rests ? 0 : fade;
             for (uint32_t i = tiles->first[cell]; i < tiles->first[cell + 1]; i++) {
                 float sum = carried[i][p] + now;
                 carried[i][p] = sum + share * (target - sum);

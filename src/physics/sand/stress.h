@@ -40,5 +40,6 @@ void rh_stress_push(const rh_stress *stress, rh_faces give, rh_faces from, float
 rh_code rh_stress_from_particles(rh_stress *stress, const rh_unilateral_view *view, rh_status *status);
 // Particles feel what changed in their cell since rh_stress_from_particles gave `before`. A share `fade` of what they carry is drawn to the mean of the
 // cells around: a stress that changes its sign from row to row, and the pressure with it, pushes nothing and would never be found wrong otherwise (it
-// had grown until every second row of a pile at rest gave way). Not so in cells that `rest` (bits, a byte per row): there it would wake what it should let lie.
+// had grown until every second row of a pile at rest gave way). Not so in cells that `rest` (bits, a byte per row): there it would wake what it should let lie,
+// and small changes are not taken over either: what is left of the search for the stress wandered for half a minute, and then a slope gave way.
 rh_code rh_stress_to_particles(const rh_stress *stress, const rh_stress *before, const uint8_t *rest, float fade, const rh_unilateral_view *view, rh_status *status);

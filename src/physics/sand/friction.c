@@ -24,7 +24,7 @@ static const float SOLID_ROOM = 0.45f, NEAR_WALL = 0.99f;  // rooms up to which 
 static const float STOPPED = 0.1f, SUPPORTED = 1.5f;  // speeds, of what gravity adds in a step
 static const float THIN = 0.3f;             // filling of cells that do not count as sand that lies on something
 static const float INSIDE = 0.99f;          // of the bound: held
-static const float ENOUGH = 0.002f;         // change of stress in an iteration, of a cell's weight: the solve stops
+static const float ENOUGH = 0.0005f;         // change of stress in an iteration, of a cell's weight: the solve stops
 
 // A field each of 1/(largest eigenvalue), for centres (part 0) and edges: the gradient's steps.
 typedef struct solve {
@@ -150,7 +150,8 @@ static void bound_tile(const solve *s, int32_t t)
     rh_rows q = rh_layout_rows(&s->view->limit->layout, s->view->q, t), free = rh_rows_apart(tiles, s->view->cut->room, t, ZEROS);
     for (int r = 0; r < tiles->cells / 8; r++) {
         rh_f8 room = rh_f8_load(free.here + 8 * r), press = rh_f8_load(q.here + 8 * r), p = rh_f8_max(press, weight_row(s, &q, &free, fill, r));
-        rh_f8 most = inside * (p + extra) + cohesion, slips = rh_f8_min(rh_f8_load(wall + 8 * r), rh_f8_all(inside)) * (press + below_centre(s, &free, fill, r) + extra);
+        p = rh_f8_select(press > rh_f8_all(0), p + below_centre(s, &free, fill, r), p);
+        rh_f8 most = inside * (p + extra) + cohesion, slips = rh_f8_min(rh_f8_load(wall + 8 * r), rh_f8_all(inside)) * (p + extra);
         rh_i8 glued = rh_f8_load(fill + 8 * r) > rh_f8_all(cohesion > 0 ? 0.5f : INFINITY), lies = (p > rh_f8_all(0)) | glued;
         most = rh_f8_select(lies, most, rh_f8_all(0)), slips = rh_f8_select(lies, slips, rh_f8_all(0));
         rh_i8 solid = room < rh_f8_all(SOLID_ROOM);

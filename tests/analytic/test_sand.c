@@ -95,8 +95,8 @@ static void watch(lab *l, void *user)
     r->kinetic = fmax(r->kinetic, lab_kinetic(l));
 }
 
-// J/kg; m, of the centre of mass; share of the particles that moved by a tenth of a cell.
-typedef struct rest_bounds { double kinetic, drift, moved; } rest_bounds;
+// m/s; J/kg; m, of the centre of mass; share of the particles that moved by a tenth of a cell.
+typedef struct rest_bounds { double speed, kinetic, drift, moved; } rest_bounds;
 
 // From `settled` s on: the largest speed of any particle in any step, energy, the way of the centre of mass and of every particle.
 static void stays_at_rest(int dimension, double cell, const char *shape, double settled, double seconds, rest_bounds most)
@@ -116,7 +116,7 @@ static void stays_at_rest(int dimension, double cell, const char *shape, double 
     print_message("pile in %dD, %g s: largest speed %.3g m/s, kinetic energy %.3g J/kg, centre of mass %.4f m moved by (%.2g, %.2g) m, farthest particle %.3g m, "
                   "%.2f %% by a tenth of a cell\n", dimension, seconds, r.speed, r.kinetic, center.y, drift.x, drift.y, sand_farthest(&l, start), 100 * moved);
     assert_true(center.y < 0.5 * top);  // it did collapse
-    assert_true(r.speed < 9.81 * 0.25 * sqrt(cell / 9.81));  // no particle ever falls for more than a step
+    assert_true(r.speed < most.speed);
     assert_true(r.kinetic < most.kinetic);
     assert_true(rh_d3_length(drift) < most.drift);
     assert_true(moved < most.moved);
@@ -127,13 +127,14 @@ static void stays_at_rest(int dimension, double cell, const char *shape, double 
 static void a_pile_stays_for_a_minute(void **state)
 {
     (void)state;
-    stays_at_rest(2, 0.025, "{min: [-0.25, 0, -1], max: [0.25, 0.5, 1]}", 6, 60, (rest_bounds){5e-6, 1e-4, 0.05});
+    stays_at_rest(2, 0.025, "{min: [-0.25, 0, -1], max: [0.25, 0.5, 1]}", 6, 60, (rest_bounds){0.02, 1e-6, 1e-5, 0.01});
 }
 
+// Not at rest yet: in ten cells' height the pile sinks by 2 mm.
 static void a_pile_stays_in_space(void **state)
 {
     (void)state;
-    stays_at_rest(3, 0.05, "{min: [-0.25, 0, -0.25], max: [0.25, 0.5, 0.25]}", 4, 10, (rest_bounds){5e-5, 5e-3, 0.6});
+    stays_at_rest(3, 0.05, "{min: [-0.25, 0, -0.25], max: [0.25, 0.5, 0.25]}", 4, 10, (rest_bounds){0.15, 5e-5, 5e-3, 0.6});
 }
 
 static void water_levels_out(void **state)

@@ -187,7 +187,11 @@ static void push_is_strain_transposed(void **state)
             for (int p = 0; p < RH_STRESS_PARTS; p++) b.stress[i][p] = rh_stress_has(dimension, p) ? 100 * support_random((uint64_t)i, (uint32_t)p) : 0;
         assert_ok(rh_faces_new(&other, tiles, true, &b.cloud.arena, &status));
         set_random(&b, 3, 1);
-        for (int a = 0; a < dimension; a++) memcpy(other.axis[a], b.velocity.axis[a], (size_t)rh_tiles_values(tiles) * sizeof(float)), memset(b.velocity.axis[a], 0, (size_t)rh_tiles_values(tiles) * sizeof(float));
+        size_t bytes = (size_t)rh_tiles_values(tiles) * sizeof(float);
+        for (int a = 0; a < dimension; a++) {
+            memcpy(other.axis[a], b.velocity.axis[a], bytes);
+            memset(b.velocity.axis[a], 0, bytes);
+        }
         assert_ok(rh_friction_begin(&f, &options, &b.view, &status));
         double work = 0, along = 0, size = 0;
         for (int a = 0; a < dimension; a++)

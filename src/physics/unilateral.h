@@ -10,7 +10,7 @@
 #include "physics/limit.h"
 #include "physics/physics.h"
 
-typedef enum rh_prediction { RH_PREDICT_BY_PARTICLES, RH_PREDICT_BY_FLUX } rh_prediction;
+typedef enum rh_predict_by { RH_PREDICT_BY_PARTICLES, RH_PREDICT_BY_FLUX } rh_predict_by;
 
 // What a method sees of the step in progress. Scratch taken from the arena lasts until the end of the step.
 typedef struct rh_unilateral_view {
@@ -38,7 +38,7 @@ typedef struct rh_unilateral_options {
     rh_limit_options limit;
     int path;               // rh_path_rule of particles
     double cfl;             // largest travel of a particle in one step, in cells
-    int prediction;         // rh_prediction
+    int prediction;         // rh_predict_by
     bool density_correction;
     int64_t suction_depth;  // cells from the surface from where on pressure may pull; 0 = nowhere
     double fill;            // mass of a particle, relative to its share of a full cell

@@ -57,6 +57,12 @@ static const golden scenes[] = {
     {"sand_moving", "rheo: 1\ncell: 0.02\ndimension: 2\nframes: {last: 12}\nphysics: {sand: {model: incompressible, friction_angle: 40, flip: 0.3, cohesion: 20, pressure: true}}\n" WATER TANK
                     " - {friction: 1, shape: {box: {min: [0.35, -0.1, 0.1], max: [0.45, 0.6, 0.3]}}, motion: {interpolation: smooth, pivot: [0.4, 0.2, 0.2], "
                     "keys: [{time: 0}, {time: 0.25, translate: [-0.15, 0, 0], rotate: [0, 0, 20]}, {time: 0.5}]}}\n", 0},
+    {"sand_pile", "rheo: 1\ncell: 0.05\nframes: {last: 10}\nphysics: {sand: {}}\nbodies:\n - {shape: {box: {min: [0.25, 0, 0.1], max: [0.5, 0.6, 0.3]}}}\n" TANK
+                  " - {friction: 0.2, shape: {sphere: {center: [0.6, 0.05, 0.2], radius: 0.12}}}\n", 0},
+    {"sand_stirred", "rheo: 1\ncell: 0.02\ndimension: 2\nframes: {last: 12}\nphysics: {sand: {friction_angle: 40, flip: 0.3, cohesion: 20, pressure: true}}\n" WATER TANK
+                     " - {friction: 1, shape: {box: {min: [0.35, -0.1, 0.1], max: [0.45, 0.6, 0.3]}}, motion: {interpolation: smooth, pivot: [0.4, 0.2, 0.2], "
+                     "keys: [{time: 0}, {time: 0.25, translate: [-0.15, 0, 0], rotate: [0, 0, 20]}, {time: 0.5}]}}\n"
+                     "emitters:\n - {velocity: [0.5, -1, 0], start: 0.02, stop: 0.3, shape: {sphere: {center: [0.6, 0.5, 0], radius: 0.06}}}\n", 0},
 #ifndef RHEO_NO_LANG
     // Every moment, all types of attributes, groups, deletion, neighbours and random numbers.
     {"expressions", "rheo: 1\ncell: 0.04\nframes: {last: 8}\nphysics: {liquid: {}}\n"

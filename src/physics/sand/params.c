@@ -10,7 +10,7 @@ static const char *const models[] = {"unilateral", "incompressible", NULL};
 static const rh_param rows[] = {
     {"model", RH_PARAM_CHOICE, AT(model), "", "unilateral", .choices = models,
      .help = "unilateral: pressure only pushes, friction is solved for with it; incompressible: after Zhu and Bridson, a liquid's pressure with friction after it"},
-    {"friction_angle", RH_PARAM_FLOAT, AT(friction_angle), "degrees", "30", 0, 80, .help = "of internal friction: steeper piles for larger ones"},
+    {"friction_angle", RH_PARAM_FLOAT, AT(friction_angle), "degrees", "30", 0, 80, .help = "model unilateral: the slope at which sand gives way, above 45 the same as 45; model incompressible: of internal friction, piles are flatter"},
     {"cohesion", RH_PARAM_FLOAT, AT(cohesion), "Pa", "0", 0, 1e6, .help = "shear stress that sand bears without pressure: damp sand"},
     {"cohesion_cells", RH_PARAM_FLOAT, AT(cohesion_cells), "cells", "0.15", 0, 10,
      .help = "more strength, against creep of resting piles: friction as under so many more cells of sand (model incompressible: their weight as cohesion); vanishes with the cell size"},

@@ -22,7 +22,7 @@ typedef struct options {
     const char *only[MOST_ONLY];
     int only_count, threads, repeats;  // 0 = as the table says
     bool list, help, longer, memory;
-    char csv[RH_PATH_MAX], surface_csv[RH_PATH_MAX + 16], splash_csv[RH_PATH_MAX + 16], expression_csv[RH_PATH_MAX + 16];
+    char csv[RH_PATH_MAX], surface_csv[RH_PATH_MAX + 16], splash_csv[RH_PATH_MAX + 16], sand_csv[RH_PATH_MAX + 16], expression_csv[RH_PATH_MAX + 16];
 } options;
 
 // What an entry of any table is called.
@@ -31,7 +31,10 @@ typedef struct title {
     bench_when when;
 } title;
 
-static title title_of(const bench_entry *e) { return (title){e->name, e->group, bench_is_splash(e) ? "splash" : e->group, e->when}; }
+static title title_of(const bench_entry *e)
+{
+    return (title){e->name, e->group, bench_is_splash(e) ? "splash" : bench_is_sand(e) ? "sand" : e->group, e->when};
+}
 static title surface_title_of(const bench_surface_entry *e) { return (title){e->name, e->group, "surface", e->when}; }
 
 static title expression_title_of(const bench_expression_entry *e) { return (title){e->name, e->group, "expressions", e->when}; }
@@ -48,16 +51,16 @@ static int all_titles(title *out)
 static void print_help(void)
 {
     printf("usage: bench [OPTION ...]\n\n"
-           "Runs the benchmarks of the liquid solver, of the splash method, of surfacing and of expressions, each in a process of its own, prints tables and\n"
+           "Runs the benchmarks of the liquid solver, of the splash method, of sand, of surfacing and of expressions, each in a process of its own, prints tables and\n"
            "writes CSV.\n\n"
            "  --list          names of all entries and what they are\n"
-           "  --only NAME     this entry, or all of this group; splash, surface, expressions: all of that kind (may be repeated)\n"
+           "  --only NAME     this entry, or all of this group; splash, sand, surface, expressions: all of that kind (may be repeated)\n"
            "  --long          the long entries, too\n"
            "  --repeats N     runs of each entry; the least time counts (without it as the table says)\n"
            "  --threads N     threads of entries that do not fix them (without it all cores)\n"
            "  --memory        also print peaks of memory by label\n"
-           "  --csv FILE.csv  where to write the CSV (bench.csv beside the program); what splashes, surfacing and expressions have more goes to\n"
-           "                  FILE_splash.csv, FILE_surface.csv and FILE_expressions.csv\n"
+           "  --csv FILE.csv  where to write the CSV (bench.csv beside the program); what splashes, sand, surfacing and expressions have more goes to\n"
+           "                  FILE_splash.csv, FILE_sand.csv, FILE_surface.csv and FILE_expressions.csv\n"
            "  --help          this text\n\n"
            "docs/performance.md says what every column means.\n");
 }
@@ -223,6 +226,7 @@ static rh_code run_entries(const options *o, bench_row *rows, int *count, rh_sta
         // Written anew after each, so that a bench that is stopped leaves what it has.
         RH_TRY(bench_write_csv(o->csv, rows, *count, status));
         RH_TRY(bench_splash_write_csv(o->splash_csv, rows, *count, status));
+        RH_TRY(bench_sand_write_csv(o->sand_csv, rows, *count, status));
     }
     return RH_OK;
 }
@@ -235,9 +239,9 @@ static rh_code run_liquid(const options *o, bool *good, rh_status *status)
     if (count == 0) return code;
     bench_print_tables(stdout, rows, count);
     if (o->memory) bench_print_memory(stdout, rows, count);
-    bool splashes = false;
-    for (int i = 0; i < count; i++) splashes = splashes || bench_is_splash(rows[i].entry);
-    if (code == RH_OK) printf("\nCSV: %s%s%s\n", o->csv, splashes ? " " : "", splashes ? o->splash_csv : "");
+    bool splashes = false, sand = false;
+    for (int i = 0; i < count; i++) splashes = splashes || bench_is_splash(rows[i].entry), sand = sand || bench_is_sand(rows[i].entry);
+    if (code == RH_OK) printf("\nCSV: %s%s%s%s%s\n", o->csv, splashes ? " " : "", splashes ? o->splash_csv : "", sand ? " " : "", sand ? o->sand_csv : "");
     *good = *good && all_fine(rows, count);
     return code;
 }
@@ -340,6 +344,7 @@ int main(int argc, char **argv)
     else if (code == RH_OK) {
         if (!o.csv[0]) default_csv(&o);
         name_csv(&o, "splash", o.splash_csv, sizeof o.splash_csv);
+        name_csv(&o, "sand", o.sand_csv, sizeof o.sand_csv);
         name_csv(&o, "surface", o.surface_csv, sizeof o.surface_csv);
         name_csv(&o, "expressions", o.expression_csv, sizeof o.expression_csv);
         code = run(&o, &status);

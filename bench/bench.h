@@ -3,7 +3,7 @@
 //
 // The benchmark program: a table of entries (entries.c), each run in a process of its own (measure.c) and compared with the bandwidth of
 // this machine (bandwidth.c) by a model of the bytes each stage must move (traffic.c); tables and CSV (report.c), and those that only the splash
-// method has (splash_report.c). Surfacing has a table and tables of its own (surface.h).
+// method or sand has (splash_report.c, sand_report.c). Surfacing has a table and tables of its own (surface.h).
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -121,3 +121,9 @@ bool bench_is_splash(const bench_entry *entry);  // its group begins with "splas
 void bench_splash_print(FILE *to, const bench_row *rows, int count);
 // Only rows of the splash method; no file when there are none.
 rh_code bench_splash_write_csv(const char *path, const bench_row *rows, int count, rh_status *status);
+
+// --- sand_report.c ------------------------------------------------------------------------------------------------
+bool bench_is_sand(const bench_entry *entry);  // its group is "sand" or begins with "sand-"
+void bench_sand_print(FILE *to, const bench_row *rows, int count);
+// Only rows of sand; no file when there are none.
+rh_code bench_sand_write_csv(const char *path, const bench_row *rows, int count, rh_status *status);

@@ -3,6 +3,7 @@
 //
 // The table of benchmarks. Cells per metre decide the size: the dam holds 1.92 r^3 particles, the pool 3.6 r^3.
 // The splash method runs its scenes as they are (scenes/splash): what was published was measured on their resolutions and particle counts.
+// So does sand (scenes/sand).
 #include "bench.h"
 
 #define CELL(metres) {"cell=" #metres}
@@ -22,6 +23,7 @@
     {row_name, "splash-tiny", "scenes/splash/dam_over_obstacle", \
      {"cell=" #metres, "physics.splash.particles_per_axis=2", "physics.splash.preconditioner=" row_preconditioner}, \
      .resolution = per_metre, .preconditioner = row_preconditioner, .expansion = "projected", .skip = 12, .frames = 2, .repeats = 2, .when = BENCH_NAMED}
+#define SAND(row_name, row_group, row_scene, model, ...) {row_name, row_group, row_scene, {"physics.sand.model=" #model}, __VA_ARGS__}
 
 const bench_entry bench_entries[] = {
     // The scene other simulators were measured with: 30 frames at 64 cells, the first 13 at 128.
@@ -75,6 +77,12 @@ const bench_entry bench_entries[] = {
     STUDY("none-5-grad", 0.2, 5, "none", "gradient", .when = BENCH_LONG),
     STUDY("none-10-grad", 0.1, 10, "none", "gradient", .when = BENCH_LONG),
 
+    // Sand, both models: the collapse is in full run, at about a third of a second. The rabbit falls on a rough floor.
+    SAND("column", "sand", "scenes/sand/column", unilateral, .skip = 15, .frames = 2, .repeats = 1),
+    SAND("column-source", "sand", "scenes/sand/column", incompressible, .skip = 15, .frames = 2, .repeats = 1, .when = BENCH_LONG),
+    SAND("rabbit", "sand", "scenes/sand/figure_sand_rough", unilateral, .skip = 15, .frames = 2, .repeats = 1),
+    SAND("rabbit-source", "sand", "scenes/sand/figure_sand_rough", incompressible, .skip = 15, .frames = 2, .repeats = 1, .when = BENCH_LONG),
+
     // Over in a blink: for the test of this program. The published scenes at their start, where times mean nothing: one with all its
     // particles, one with hardly any, which must get no ratio.
     {"tiny", "tiny", "dam_cube", CELL(0.1), .frames = 2, .repeats = 2, .when = BENCH_NAMED},
@@ -84,5 +92,8 @@ const bench_entry bench_entries[] = {
     TINY_STUDY("tiny-mg-4", 0.25, 4, "multigrid"),
     TINY_STUDY("tiny-mic-2", 0.5, 2, "mic"),
     TINY_STUDY("tiny-mic-4", 0.25, 4, "mic"),
+    SAND("column-start", "sand-start", "scenes/sand/column", unilateral, .frames = 1, .most_steps = 1, .repeats = 1, .when = BENCH_NAMED),
+    SAND("tiny-sand", "sand-tiny", "scenes/sand/small/column", unilateral, .frames = 2, .repeats = 2, .when = BENCH_NAMED),
+    SAND("tiny-sand-source", "sand-tiny", "scenes/sand/small/column", incompressible, .frames = 2, .repeats = 2, .when = BENCH_NAMED),
 };
 const int bench_entry_count = sizeof bench_entries / sizeof bench_entries[0];

@@ -229,6 +229,7 @@ void bench_print_tables(FILE *to, const bench_row *rows, int count)
     print_threads(to, rows, count);
     print_iterations(to, rows, count);
     bench_splash_print(to, rows, count);
+    bench_sand_print(to, rows, count);
 }
 
 // --- CSV ----------------------------------------------------------------------------------------------------------

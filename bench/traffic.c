@@ -43,7 +43,8 @@ static const struct {
     // Velocities in, right-hand side out; the solve; velocities in and out with the pressure.
     {"pressure", .cell = FACES + VALUE + VALUE + 2 * FACES, .cell_iteration = iteration},
     // Sand: masses and strengths out and in, marks of known faces in; of cells, pressure in, velocities in, and in and out for each of the eight portions of
-    // friction where cells yield (counted for all), once more for groups.
+    // friction where cells yield (counted for all), once more for groups. That is the source's model; of the other, whose iterations a step does not report and
+    // which moves the stress of particles too, it is a lower bound.
     {"friction", .value = 4 * VALUE + 3, .cell = VALUE + FACES + 8 * 2 * FACES + 2 * FACES},
     // Velocities in and out.
     {"extend", .value = 2 * FACES},

@@ -29,6 +29,7 @@ EXPRESSION_COLUMNS = ["entry", "group", "program", "where", "threads", "repeats"
                       "peer_ratio", "execute_ratio", "error"]
 SPLASH_COLUMNS = """entry group scene resolution preconditioner expansion threads steps simulated_seconds particles cells solves_ms_per_step ms_per_step
 solves_mic_ratio mic_ratio peak_bytes resident_bytes published_id published_particles error""".split()
+SAND_COLUMNS = """entry scene model threads steps simulated_seconds particles s_per_frame published_particles published_s_per_frame ratio error""".split()
 # Which of our stages do the work of a published one.
 SPLASH_PARTS = {"solve": ("density", "pressure"), "extrapolate": ("extend",), "advect": ("update", "advect", "collide", "sort"),
                 "rasterise": ("to_grid", "predict"), "solids": ("solids",)}
@@ -109,7 +110,7 @@ class Bench(Program):
 
     def test_every_stage_is_in_the_model(self):
         """A stage that gets a new name must get its line in bench/traffic.c."""
-        for entry in ("tiny", "tiny-mg-2"):
+        for entry in ("tiny", "tiny-mg-2", "tiny-sand", "tiny-sand-source"):
             self.bench("--only", entry, "--csv", self.csv, "--repeats", 1)
             header, (row,) = self.rows()
             unknown = [name for name in header if name.endswith(STAGE_COLUMNS[1]) and name not in COLUMNS and float(row[name]) == 0]
@@ -348,6 +349,44 @@ class Splash(Program):
         """Runs without a splash leave no second file."""
         self.bench("--only", "tiny", "--csv", self.csv, "--repeats", 1)
         self.assertEqual([path.name for path in self.csv.parent.iterdir()], ["out.csv"])
+
+
+class Sand(Program):
+    def sand(self, *names):
+        """Output of the program, and the rows of both CSV files by name."""
+        out, _ = self.bench(*[word for name in names for word in ("--only", name)], "--csv", self.csv, "--repeats", 1)
+        plain, more = self.rows()[1], self.rows(self.csv.with_name("out_sand.csv"), SAND_COLUMNS)[1]
+        self.assertEqual([row["entry"] for row in plain], [row["entry"] for row in more])
+        return out, {row["entry"]: row for row in plain}, {row["entry"]: row for row in more}
+
+    def test_list(self):
+        """Both published scenes at their own size, each with both models; the model is the only setting."""
+        rows = [words for words in self.entries()[0] if words[1] == "sand"]
+        found = {(words[2], *(word for word in words if "=" in word)) for words in rows}
+        self.assertEqual(found, {(f"scenes/sand/{scene}", f"physics.sand.model={model}")
+                                 for scene in ("column", "figure_sand_rough") for model in ("unilateral", "incompressible")})
+
+    def test_frames(self):
+        """Seconds a frame are those of the plain CSV; the published ones stand where the work is the same, and nowhere else."""
+        out, plain, more = self.sand("sand-start", "sand-tiny")
+        for name, row in more.items():
+            frames = float(row["simulated_seconds"]) * 30
+            self.assertAlmostEqual(float(row["s_per_frame"]) * frames / (int(row["steps"]) * float(plain[name]["ms_per_step"]) / 1000), 1, places=3)
+            self.assertEqual(row["model"], "incompressible" if name.endswith("-source") else "unilateral")
+        row = more["column-start"]
+        self.assertEqual((float(row["particles"]), float(row["published_particles"]), float(row["published_s_per_frame"])), (432000, 433479, 12))
+        self.assertAlmostEqual(float(row["ratio"]) * float(row["s_per_frame"]) / 12, 1, places=3)
+        for name in ("tiny-sand", "tiny-sand-source"):
+            self.assertEqual((more[name]["published_s_per_frame"], more[name]["ratio"]), ("", ""))
+        self.assertNotEqual(plain["tiny-sand"]["hash"], plain["tiny-sand-source"]["hash"])
+        table = out[out.index("Sand: seconds a frame"):].split("\n\n")[1].splitlines()
+        stages = table[0].split()[7:]
+        for line in table[1:]:
+            shares = [float(word) for word in line.split()[8:] if word != "-"]
+            self.assertTrue(80 < sum(shares) < 101, line)
+            self.assertEqual(len(line.split()), 8 + len(stages))
+        self.assertIn("friction", stages)
+        self.assertNotIn("Splash: ", out)
 
 
 class Peers(unittest.TestCase):

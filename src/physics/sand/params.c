@@ -10,12 +10,12 @@ static const char *const models[] = {"unilateral", "incompressible", NULL};
 static const rh_param rows[] = {
     {"model", RH_PARAM_CHOICE, AT(model), "", "unilateral", .choices = models,
      .help = "unilateral: pressure only pushes, friction is solved for with it; incompressible: after Zhu and Bridson, a liquid's pressure with friction after it"},
-    {"friction_angle", RH_PARAM_FLOAT, AT(friction_angle), "degrees", "30", 0, 80, .help = "of internal friction: steeper piles for larger ones"},
+    {"friction_angle", RH_PARAM_FLOAT, AT(friction_angle), "degrees", "30", 0, 80, .help = "model unilateral: the slope at which sand gives way, above 45 the same as 45; model incompressible: of internal friction, piles are flatter"},
     {"cohesion", RH_PARAM_FLOAT, AT(cohesion), "Pa", "0", 0, 1e6, .help = "shear stress that sand bears without pressure: damp sand"},
     {"cohesion_cells", RH_PARAM_FLOAT, AT(cohesion_cells), "cells", "0.15", 0, 10,
-     .help = "more cohesion, against creep of resting piles: the weight of so many cells of sand; vanishes with the cell size"},
+     .help = "more strength, against creep of resting piles: friction as under so many more cells of sand (model incompressible: their weight as cohesion); vanishes with the cell size"},
     {"start", RH_PARAM_FLOAT, AT(start), "degrees", "4", 0, 20, .help = "model unilateral: sand at rest starts to flow where it is steeper by so much than where flowing sand stops"},
-    {"loose", RH_PARAM_FLOAT, AT(loose), "", "0.2", 0, 0.5, .help = "model unilateral: cells short of full by up to this share are in contact all the same"},
+    {"loose", RH_PARAM_FLOAT, AT(loose), "", "0.2", 0, 0.5, .help = "model unilateral: cells with grains in contact stay so while they are short of full by up to this share"},
     {"touch", RH_PARAM_FLOAT, AT(touch), "", "0.05", 0, 0.5, .help = "model unilateral: cells short of full by up to this share come into contact"},
     {"dense", RH_PARAM_FLOAT, AT(dense), "", "0.05", 0, 0.5, .help = "model unilateral: cells overfull by up to this share are left so"},
     {"fade", RH_PARAM_FLOAT, AT(fade), "", "0.05", 0, 1, .help = "model unilateral: share of the carried stress that is smoothed in a step"},
@@ -24,10 +24,10 @@ static const rh_param rows[] = {
     {"flip", RH_PARAM_FLOAT, AT(flow.flip), "", "0", 0, 1, .help = "share of FLIP in the FLIP/PIC blend; 0 is pure PIC, as suits sand"},
     {"cfl", RH_PARAM_FLOAT, AT(flow.cfl), "cells", "1", 0.1, 5, .help = "farthest travel in one time step of all but the fastest ten-thousandth of the particles"},
     {"particles_per_axis", RH_PARAM_INT, AT(flow.particles_per_axis), "", "2", 1, 4, .help = "particles per cell and axis: 2 gives 8 a cell in 3D, 4 in 2D"},
-    {"tolerance", RH_PARAM_FLOAT, AT(flow.tolerance), "", "1e-6", 1e-10, 0.1, .help = "relative residual at which the pressure solve stops"},
+    {"tolerance", RH_PARAM_FLOAT, AT(flow.tolerance), "", "1e-6", 1e-10, 0.1, .help = "relative residual at which the pressure solve stops; model unilateral: of the density correction too"},
     {"max_iterations", RH_PARAM_INT, AT(flow.max_iterations), "", "1000", 1, 100000, .help = "of the pressure solve; reaching it stops the run"},
     {"volume_correction", RH_PARAM_BOOL, AT(flow.volume_correction), "", "true", .help = "moves particles apart where they clump, so that volume does not drift"},
-    {"volume_tolerance", RH_PARAM_FLOAT, AT(flow.volume_tolerance), "", "1e-3", 1e-10, 0.5, .help = "relative residual of the volume correction's solve"},
+    {"volume_tolerance", RH_PARAM_FLOAT, AT(flow.volume_tolerance), "", "1e-3", 1e-10, 0.5, .help = "model incompressible: relative residual of the volume correction's solve"},
     {"pressure", RH_PARAM_BOOL, AT(flow.pressure), "", "false", .help = "gives particles the attribute pressure (Pa, against air): what each felt during the last step"},
 };
 

@@ -127,7 +127,7 @@ static void stays_at_rest(int dimension, double cell, const char *shape, double 
 static void a_pile_stays_for_a_minute(void **state)
 {
     (void)state;
-    stays_at_rest(2, 0.025, "{min: [-0.25, 0, -1], max: [0.25, 0.5, 1]}", 6, 60, (rest_bounds){0.02, 1e-6, 1e-5, 0.01});
+    stays_at_rest(2, 0.025, "{min: [-0.25, 0, -1], max: [0.25, 0.5, 1]}", 25, 60, (rest_bounds){0.02, 1e-6, 1e-5, 0.01});
 }
 
 // Not at rest yet: in ten cells' height the pile sinks by 2 mm.

@@ -43,7 +43,7 @@ static void runout_follows_the_aspect_ratio(void **state)
     double found[5];
     for (int n = 0; n < 5; n++) {
         double a = aspects[n], shortest = a < 2.8 ? 1.2 * a : 1.9 * pow(a, 2.0 / 3), longest = a < 3 ? 1.8 * a : 2.3 * pow(a, 2.0 / 3), scatter = a < 1 ? 0.2 : 0.15;
-        collapse c = release(a, a > 4 ? 16 : 32);
+        collapse c = release(a, a > 4 ? 16 : a < 1 ? 48 : 32);
         found[n] = c.runout;
         print_message("aspect ratio %g: run-out %.2f (Lube %.2f, Lajeunesse %.2f), height %.2f, slope %.1f degrees, done after %.1f sqrt(H/g)\n",
                       a, c.runout, shortest, longest, c.height, c.slope, c.time);

@@ -408,7 +408,7 @@ rh_code rh_unilateral_step(rh_unilateral *me, const rh_surroundings *around, dou
 rh_code rh_unilateral_create(const rh_unilateral_options *options, rh_points *points, rh_unilateral *me, rh_status *status)
 {
     *me = (rh_unilateral){.options = *options};
-    rh_arena_init(&me->arena, options->method);
+    rh_arena_init(&me->arena, "unilateral.step");
     me->cut.blur = me->cut_after.blur = (int)options->particles_per_axis;
     RH_TRY(rh_points_add(points, "P", RH_POINT_VEC3F, status));
     RH_TRY(rh_points_add(points, "v", RH_POINT_VEC3F, status));

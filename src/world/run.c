@@ -224,8 +224,8 @@ static void write_debug_frame(const run *r)
 static void name_last_checkpoint(const char *folder)
 {
     char path[RH_PATH_MAX];
-    if (rh_output_newest(folder, path)) rh_log(RH_LOG_INFO, "the last good checkpoint is %s; --resume goes on from there", path);
-    else rh_log(RH_LOG_INFO, "there is no checkpoint yet in %s; --resume starts at the first frame", folder);
+    if (rh_output_newest(folder, path)) rh_log(RH_LOG_WARNING, "the last good checkpoint is %s; --resume goes on from there", path);
+    else rh_log(RH_LOG_WARNING, "there is no checkpoint yet in %s; --resume starts at the first frame", folder);
 }
 
 rh_code rh_world_run(rh_world *world, const rh_run_options *options, rh_status *status)

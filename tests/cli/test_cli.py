@@ -458,7 +458,7 @@ class Splash(Case):
         out, _ = self.rheo("info", "a")
         stages = ["sort", "solids", "to_grid", "density", "predict", "pressure", "extend", "update", "advect", "collide"]
         self.assertEqual(re.findall(rf"(?m)^  ({'|'.join(stages)}) +[\d.]+ s ", out), stages)
-        self.assertRegex(out, r"splash.step +[0-9.]+ MB")
+        self.assertRegex(out, r"unilateral.step +[0-9.]+ MB")
         steps = [json.loads(line) for line in (self.folder / "a/log.jsonl").read_text().splitlines()]
         self.assertEqual({tuple(step["stages"]) for step in steps}, {tuple(stages)})
 
@@ -490,7 +490,7 @@ class Look(Case):
         self.assertEqual(err, "")
         for row in ("title +tiny dam", "frames +1 to 4", "particles +2 [345]", "simulated +0.125 s", "checkpoints +[1-9]",
                     "sub-steps", "iterations", "volume %", "wall time by stage", "all steps .*100.0%", "disk +",
-                    "memory by label", "liquid.step +[0-9.]+ MB +[0-9.]+ B", "peak, all at one time"):
+                    "memory by label", "incompressible.step +[0-9.]+ MB +[0-9.]+ B", "peak, all at one time"):
             self.assertRegex(out, row)
         stages = json.loads((self.folder / "a/log.jsonl").read_text().splitlines()[0])["stages"]
         for stage in stages:

@@ -65,7 +65,7 @@ class Expressions(Case):
         _, again = self.rheo("run", name, "--out", "a", "--quiet", "--frames", "1-6", "--resume", "--set", "checkpoint.frames=1", code=1)
         self.assertIn("more than 100 steps", again)
         _, other = self.rheo("run", name, "--out", "a", "--quiet", "--resume", "--set", "expressions.slow.budget=5000", code=2)
-        self.assertIn("different scene", other)
+        self.assertIn("the scene differs from the one", other)
 
     def test_a_file_of_its_own(self):
         """The run's scene holds the program itself, so the run does not need the file any more; another program is another scene."""
@@ -79,7 +79,7 @@ class Expressions(Case):
         self.assertEqual(self.hashes("a"), self.hashes("b"))
         (self.folder / "kick.ax").write_text("v@v.y += 0.6f;\n")
         _, err = self.rheo("run", name, "--out", "a", "--resume", code=2)
-        self.assertIn("different scene", err)
+        self.assertIn("the scene differs from the one", err)
 
     def test_resuming_after_control_c(self):
         name = self.write(" - {at: forces, code: 'v@v += (curlnoise(v@P * 9) * rand() * 20) * $dt; f@n += 1;'}\n - {at: frame, code: 'f@k += $frame; if (rand() < 0.01) deletepoint();'}\n")

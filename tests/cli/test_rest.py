@@ -60,7 +60,7 @@ class Rest(Case):
         self.rheo("run", *options, "--out", "parts", "--frames", "1-12", "--resume")
         self.assertEqual(self.hashes("whole"), self.hashes("parts"))
         _, err = self.rheo("run", scene("tiny_splash.yaml"), "--quiet", "--out", "parts", "--resume", code=2)
-        self.assertIn("different scene", err)
+        self.assertIn("the scene differs from the one", err)
 
     def test_surface(self):
         """A mesh has it without asking: in the first frame each vertex is where its particles began, within the width of the band."""

@@ -9,7 +9,7 @@
 // is right for sand that is squeezed, but let slopes of 30 degrees go at 27 and tall columns run a fifth too far.
 //
 // What is at rest stays there: cells inside the bound whose faces are slower than a part of what forces add in a step are stopped, and cells that were at
-// rest bear a little more than cells that flow (piles start to slide at an angle one to three degrees above the one they stop at: Daerr and Douady 1999).
+// rest stay so on slopes a little too steep (piles start to slide at an angle one to three degrees above the one they stop at: Daerr and Douady 1999).
 // Without the first, a pile crept by the errors of the solves; without the second it went on and stopped for ever.
 #include "physics/sand/friction.h"
 
@@ -26,7 +26,6 @@ static const float THIN = 0.3f;             // filling of cells that do not coun
 static const float INSIDE = 0.99f;          // of the bound: held
 static const float ENOUGH = 0.0005f;         // change of stress in an iteration, of a cell's weight: the solve stops
 
-// A field each of 1/(largest eigenvalue), for centres (part 0) and edges: the gradient's steps.
 typedef struct solve {
     const rh_unilateral_view *view;
     const rh_tiles *tiles;
@@ -34,7 +33,7 @@ typedef struct solve {
     float step;        // m/s to cells per step
     float weight;      // what gravity adds in a step, cells per step
     rh_faces start, u;
-    rh_stress now, ahead, trial, rate;  // rate: only part 0 and shears
+    rh_stress now, ahead, trial, rate;  // rate: the gradient's steps, 1 / (largest eigenvalue); for centres part 0
     float *bound;      // of cells: |s| / sqrt 2; WALL inside walls
     float *core;       // the same for the normal parts: 0 without pressure, where they would pull, and beside walls no more than those
     float *slide;      // beside walls: what these bear
@@ -230,7 +229,7 @@ static void rate_tile(const solve *s, int32_t t)
     rh_rows give[3];
     for (int a = 0; a < tiles->dimension; a++) give[a] = rh_rows_of(tiles, s->f->faces.give.axis[a], t, ZEROS);
     for (int p = 0; p < RH_STRESS_PARTS; p++) {
-        if (!s->rate.part[p]) continue;
+        if (!s->rate.part[p] || p == 1 || p == 2) continue;
         int a = rh_stress_axes[p][0], b = rh_stress_axes[p][1];
         for (int r = 0; r < tiles->cells / 8; r++) {
             rh_f8 largest = rh_f8_all(0);

@@ -32,14 +32,14 @@ static inline double sand_front(const sand_profile *p, double from)
     return n * p->cell;
 }
 
-// Angle (degrees) of the line of least squares through the surface where it falls from 80 to 20 % of its height beside the wall at x = 0.
+// Angle (degrees) of the line of least squares through the surface where it falls from 60 to 15 % of its height beside the wall at x = 0: above, strong sand stands as it stood.
 static inline double sand_slope(const sand_profile *p)
 {
     double n = 0, x = 0, y = 0, xx = 0, xy = 0, top = 0;
     for (int i = 0; i < 4; i++) top = fmax(top, p->height[i]);
-    for (int i = 0; i < p->count && p->height[i] > 0.2 * top; i++) {
+    for (int i = 0; i < p->count && p->height[i] > 0.15 * top; i++) {
         double at = (i + 0.5) * p->cell, h = p->height[i];
-        if (h < 0.8 * top) n++, x += at, y += h, xx += at * at, xy += at * h;
+        if (h < 0.6 * top) n++, x += at, y += h, xx += at * at, xy += at * h;
     }
     return atan(-(n * xy - x * y) / (n * xx - x * x)) / SAND_DEGREE;
 }

@@ -127,14 +127,14 @@ static void stays_at_rest(int dimension, double cell, const char *shape, double 
 static void a_pile_stays_for_a_minute(void **state)
 {
     (void)state;
-    stays_at_rest(2, 0.025, "{min: [-0.25, 0, -1], max: [0.25, 0.5, 1]}", 25, 60, (rest_bounds){0.02, 1e-6, 1e-5, 0.01});
+    stays_at_rest(2, 0.025, "{min: [-0.25, 0, -1], max: [0.25, 0.5, 1]}", 6, 60, (rest_bounds){1e-3, 1e-8, 1e-5, 0.001});
 }
 
-// Not at rest yet: in ten cells' height the pile sinks by 2 mm.
+// From ten cells' height. Single grains at the foot may still roll.
 static void a_pile_stays_in_space(void **state)
 {
     (void)state;
-    stays_at_rest(3, 0.05, "{min: [-0.25, 0, -0.25], max: [0.25, 0.5, 0.25]}", 4, 10, (rest_bounds){0.15, 5e-5, 5e-3, 0.6});
+    stays_at_rest(3, 0.05, "{min: [-0.25, 0, -0.25], max: [0.25, 0.5, 0.25]}", 4, 10, (rest_bounds){0.1, 5e-6, 5e-5, 0.02});
 }
 
 static void water_levels_out(void **state)
@@ -171,11 +171,11 @@ static double slide_layer(double friction, double seconds)
 static void a_layer_slides_by_coulomb_s_law(void **state)
 {
     (void)state;
-    const double frictions[] = {0, 0.2, 0.3, 0.4, 0.5}, within[] = {0.05, 0.15, 0.2, 0.3, 0.5};  // m/s^2: near the limit it holds less than it should
+    const double frictions[] = {0, 0.2, 0.3, 0.4, 0.5};
     for (int n = 0; n < 5; n++) {
         double found = slide_layer(frictions[n], 0.3), expected = 9.81 * (0.5 - frictions[n] * 0.86602540378443865);
         print_message("layer, friction %g: %.3f m/s^2, Coulomb's law %.3f\n", frictions[n], found, expected);
-        assert_true(fabs(found - expected) < within[n]);
+        assert_true(fabs(found - expected) < 0.08);
     }
     for (double friction = 0.7; friction < 1.1; friction += 0.3) {
         double moved = 0.5 * slide_layer(friction, 1);

@@ -2,14 +2,17 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Given the pressure, the stress s of largest dissipation solves
-//      minimise  1/2 sum over faces of fill u^2,   u = u* + div s / fill,   |s| <= sqrt(2) (tan(angle) q + c) in every cell
-// (Narain, Golas and Lin 2010 solve it with a box around every component; here the bound is the cone itself). It is solved by projected gradients with
+//      minimise  1/2 sum over faces of fill u^2,   u = u* + div s / fill,   |s| <= sqrt(2) m (tan(angle) q + c) in every cell
+// (Narain, Golas and Lin 2010 solve it with a box around every component). m is 1 for shear in a plane; in space it is what Matsuoka and Nakai (1974) found for the form
+// of the stress: more where sand is squeezed along one axis, less where it is stretched (with 1 for all forms round columns gave way as a whole and round heaps were flat).
+// Stress that is too large is shortened, whatever its form: sand flows along its stress. It is solved by projected gradients with
 // momentum (Beck and Teboulle 2009), which starts over whenever it points uphill (O'Donoghue and Candes 2015). Centres and edges are projected on
 // their own, each with the norm of what is around it. With the tangent a layer on a slope gives way at the friction angle; Mohr and Coulomb's sine
 // is right for sand that is squeezed, but let slopes of 30 degrees go at 27 and tall columns run a fifth too far.
 //
 // What is at rest stays there: cells inside the bound whose faces are slower than a part of what forces add in a step are stopped, and cells that were at
-// rest stay so on slopes a little too steep (piles start to slide at an angle one to three degrees above the one they stop at: Daerr and Douady 1999).
+// rest stay so on slopes a little too steep (piles start to slide at an angle one to three degrees above the one they stop at: Daerr and Douady 1999). Pressure and
+// friction take turns, so what holds sand up may be short by what one of them changed: sinking by three times as much does not wake it.
 // Without the first, a pile crept by the errors of the solves; without the second it went on and stopped for ever.
 #include "physics/sand/friction.h"
 
@@ -21,7 +24,8 @@
 static const float ZEROS[RH_CELLS];
 static const float WALL = -1;               // bound of cells inside walls
 static const float SOLID_ROOM = 0.45f, NEAR_WALL = 0.99f;  // rooms up to which cells are inside a wall, are beside one
-static const float STOPPED = 0.1f, SUPPORTED = 1.5f;  // speeds, of what gravity adds in a step
+static const float STOPPED = 0.1f, CALM = 0.5f, SUPPORTED = 1.5f;  // speeds, of what gravity adds in a step
+static const float SAG = 3;                  // cells at rest may sink by so much more than they may slide
 static const float THIN = 0.3f;             // filling of cells that do not count as sand that lies on something
 static const float INSIDE = 0.99f;          // of the bound: held
 static const float ENOUGH = 0.0005f;         // change of stress in an iteration, of a cell's weight: the solve stops
@@ -35,7 +39,7 @@ typedef struct solve {
     rh_faces start, u;
     rh_stress now, ahead, trial, rate;  // rate: the gradient's steps, 1 / (largest eigenvalue); for centres part 0
     float *bound;      // of cells: |s| / sqrt 2; WALL inside walls
-    float *core;       // the same for the normal parts: 0 without pressure, where they would pull, and beside walls no more than those
+    float *core;       // the same for the normal parts: 0 without pressure, where they would pull; at slanting walls they pull along these, no more than these bear
     float *slide;      // beside walls: what these bear
     float *edge[RH_STRESS_PARTS];  // of shears
     float *size;       // |trial|^2 / 2 at centres that bear something, 0 elsewhere
@@ -139,6 +143,45 @@ static rh_f8 weight_row(const solve *s, const rh_rows *q, const rh_rows *room, c
     return rh_f8_select(lies & (here > rh_f8_all(THIN)), 0.5f * s->weight * here, rh_f8_all(0));
 }
 
+// What edges around a centre have there: the mean, and the mean of squares.
+typedef struct edges { rh_f8 mean, square; } edges;
+
+static edges edges_at_centre(const rh_rows_around *f, int r, const int *axes)
+{
+    edges sum = {rh_f8_all(0), rh_f8_all(0)};
+    for (int n = 0; n < 4; n++) {
+        int d[3] = {0, 0, 0};
+        d[axes[0]] = n & 1, d[axes[1]] = n >> 1;
+        rh_f8 there = rh_row_at(f, r, d[0], d[1], d[2]);
+        sum.mean += 0.25f * there, sum.square += 0.25f * there * there;
+    }
+    return sum;
+}
+
+// A wall's normal, along which room grows, as a square of its parts; and what the carried stress adds to the pressure on it: minus its part along the normal. Coulomb's law
+// with the pressure alone was a tenth too weak under a block: sand that is free to spread presses down more than sideways.
+typedef struct wall_row { rh_f8 slant, press; } wall_row;  // slant: 0 for walls along the axes, 1 at 45 degrees
+
+static wall_row wall_at(const solve *s, const rh_rows *room, int32_t t, int r)
+{
+    const rh_tiles *tiles = s->tiles;
+    rh_f8 sum = rh_f8_all(0), all = rh_f8_all(1e-12f), slant = rh_f8_all(0), n[3];
+    for (int a = 0; a < tiles->dimension; a++) {
+        n[a] = rh_row_above(room, a, r) - rh_row_below(room, a, r), all += n[a] * n[a];
+        sum -= n[a] * n[a] * rh_f8_load(s->f->carried.part[a] + (int64_t)t * tiles->cells + 8 * r);
+    }
+    for (int p = 3; p < RH_STRESS_PARTS; p++) {
+        const int *axes = rh_stress_axes[p];
+        if (!s->f->carried.part[p]) continue;
+        rh_f8 both = n[axes[0]] * n[axes[1]];
+        if (rh_i8_bits(both != rh_f8_all(0)) == 0) continue;
+        rh_rows_around around = rh_rows_around_of(tiles, s->f->carried.part[p], t, ZEROS);
+        sum -= 2.0f * both * edges_at_centre(&around, r, axes).mean;
+        slant += both * both;
+    }
+    return (wall_row){2.0f * rh_f8_sqrt(slant) / all, sum / all};
+}
+
 static void bound_tile(const solve *s, int32_t t)
 {
     const rh_tiles *tiles = s->tiles;
@@ -150,12 +193,14 @@ static void bound_tile(const solve *s, int32_t t)
     for (int r = 0; r < tiles->cells / 8; r++) {
         rh_f8 room = rh_f8_load(free.here + 8 * r), press = rh_f8_load(q.here + 8 * r), p = rh_f8_max(press, weight_row(s, &q, &free, fill, r));
         p = rh_f8_select(press > rh_f8_all(0), p + below_centre(s, &free, fill, r), p);
-        rh_f8 most = inside * (p + extra) + cohesion, slips = rh_f8_min(rh_f8_load(wall + 8 * r), rh_f8_all(inside)) * (p + extra);
+        wall_row by = wall_at(s, &free, t, r);
+        rh_f8 most = inside * (p + extra) + cohesion, slips = rh_f8_min(rh_f8_load(wall + 8 * r), rh_f8_all(inside)) * rh_f8_max(p + by.press, rh_f8_all(0));
         rh_i8 glued = rh_f8_load(fill + 8 * r) > rh_f8_all(cohesion > 0 ? 0.5f : INFINITY), lies = (p > rh_f8_all(0)) | glued;
         most = rh_f8_select(lies, most, rh_f8_all(0)), slips = rh_f8_select(lies, slips, rh_f8_all(0));
         rh_i8 solid = room < rh_f8_all(SOLID_ROOM);
         rh_f8_store(s->bound + (int64_t)t * tiles->cells + 8 * r, rh_f8_select(solid, rh_f8_all(WALL), most));
-        rh_f8_store(s->core + (int64_t)t * tiles->cells + 8 * r, rh_f8_select(~solid & ((press > rh_f8_all(0)) | glued), rh_f8_select(room < rh_f8_all(NEAR_WALL), slips, most), rh_f8_all(0)));
+        rh_f8 along = rh_f8_select(room < rh_f8_all(NEAR_WALL), rh_f8_min(most, slips / rh_f8_max(by.slant, rh_f8_all(1e-6f))), most);
+        rh_f8_store(s->core + (int64_t)t * tiles->cells + 8 * r, rh_f8_select(~solid & ((press > rh_f8_all(0)) | glued), along, rh_f8_all(0)));
         rh_f8_store(s->slide + (int64_t)t * tiles->cells + 8 * r, rh_f8_select(solid, rh_f8_all(0), slips));
     }
 }
@@ -271,33 +316,39 @@ static void climb_tile(const solve *s, int32_t t)
     }
 }
 
-// The mean of a square over the edges around a centre.
-static rh_f8 square_at_centre(const rh_rows_around *f, int r, const int *axes)
+// How much less than in plane shear a stress of this form may be (Matsuoka and Nakai 1974, as a function of the invariants): y of y^3 - y = J3 (3 - S^2) S / 2 J2^(3/2),
+// squared. Newton's steps from the tangent at plane shear come down on it.
+static rh_f8 form_of(const rh_f8 normal[3], const rh_f8 across[3], float rough)
 {
-    rh_f8 sum = rh_f8_all(0);
-    for (int n = 0; n < 4; n++) {
-        int d[3] = {0, 0, 0};
-        d[axes[0]] = n & 1, d[axes[1]] = n >> 1;
-        rh_f8 there = rh_row_at(f, r, d[0], d[1], d[2]);
-        sum += there * there;
-    }
-    return 0.25f * sum;
+    rh_f8 second = rh_f8_all(1e-30f), third = normal[0] * normal[1] * normal[2] + 2.0f * across[0] * across[1] * across[2];
+    for (int a = 0; a < 3; a++) second += 0.5f * normal[a] * normal[a] + across[a] * across[a], third -= normal[a] * across[a] * across[a];
+    rh_f8 root = rh_f8_sqrt(second), most = rh_f8_all(0.3849f);
+    rh_f8 d = rh_f8_max(-most, rh_f8_min(most, 0.5f * rough * (3 - rough * rough) * third / (second * root))), y = 1.0f + 0.5f * d;
+    for (int k = 0; k < 3; k++) y -= (y * y * y - y - d) / (3.0f * y * y - 1.0f + 1e-6f);
+    return y * y;
 }
 
 static void size_tile(const solve *s, const rh_stress *stress, int32_t t)
 {
     const rh_tiles *tiles = s->tiles;
     int64_t base = (int64_t)t * tiles->cells;
-    rh_rows_around shear[RH_STRESS_PARTS];
+    rh_rows_around shears[RH_STRESS_PARTS];
     for (int p = 3; p < RH_STRESS_PARTS; p++)
-        if (stress->part[p]) shear[p] = rh_rows_around_of(tiles, stress->part[p], t, ZEROS);
+        if (stress->part[p]) shears[p] = rh_rows_around_of(tiles, stress->part[p], t, ZEROS);
     for (int r = 0; r < tiles->cells / 8; r++) {
         if (!s->bears[base / 8 + r]) continue;
-        rh_f8 sum = rh_f8_all(0);
-        for (int p = 0; p < 3; p++)
-            if (stress->part[p]) sum += 0.5f * rh_f8_load(stress->part[p] + base + 8 * r) * rh_f8_load(stress->part[p] + base + 8 * r);
-        for (int p = 3; p < RH_STRESS_PARTS; p++)
-            if (stress->part[p]) sum += square_at_centre(&shear[p], r, rh_stress_axes[p]);
+        rh_f8 sum = rh_f8_all(0), normal[3], across[3];
+        for (int p = 0; p < tiles->dimension; p++) {
+            normal[p] = rh_f8_load(stress->part[p] + base + 8 * r);
+            sum += 0.5f * normal[p] * normal[p];
+        }
+        for (int p = 3; p < RH_STRESS_PARTS; p++) {
+            if (!stress->part[p]) continue;
+            edges at = edges_at_centre(&shears[p], r, rh_stress_axes[p]);
+            across[3 - rh_stress_axes[p][0] - rh_stress_axes[p][1]] = at.mean;
+            sum += at.square;
+        }
+        if (tiles->dimension == 3) sum *= form_of(normal, across, fminf((float)s->f->options.rough, 1));
         rh_f8_store(s->size + base + 8 * r, rh_f8_select(rh_f8_load(s->bound + base + 8 * r) > rh_f8_all(0), sum, rh_f8_all(0)));
     }
 }
@@ -370,14 +421,21 @@ static void iterate(solve *s)
 }
 
 // --- rest ---------------------------------------------------------------------------------------------------------------
+// A bit for every cell, a byte for every row.
+typedef struct rest_bits {
+    uint8_t *rest, *moves;   // cells that bear something: those that stop, the others
+    uint8_t *calm;           // of the others those that are slow
+    uint8_t *lies;           // cells that lie on a wall or on cells that stop
+} rest_bits;
+
 // Bits of cells that stop: those inside their bound, and those on it whose speed is what a slope a little too steep gives in one step from rest. The upper faces of
 // those without pressure have just begun to fall.
-static void rest_tile(const solve *s, int32_t t, uint8_t *bits)
+static void rest_tile(const solve *s, int32_t t, const rest_bits *out)
 {
     const rh_tiles *tiles = s->tiles;
-    float begin = (float)sin(s->f->options.start * 0.017453292519943295) * s->weight, slow[3], falling[3], starts[3], starts_falling[3], was[3];
+    float begin = (float)sin(s->f->options.start * 0.017453292519943295) * s->weight, slow[3], falling[3], starts[3], starts_falling[3], was[3], calm[3];
     for (int a = 0; a < 3; a++) {
-        slow[a] = STOPPED * s->weight, starts[a] = begin, was[a] = begin / s->step;
+        calm[a] = CALM * s->weight, slow[a] = STOPPED * s->weight, starts[a] = pulls(s, a) ? SAG * begin : begin, was[a] = begin / s->step;
         falling[a] = pulls(s, a) ? SUPPORTED * s->weight : slow[a], starts_falling[a] = pulls(s, a) ? SUPPORTED * s->weight : begin;
     }
     rh_rows u[3], before[3], fill[3], q = rh_layout_rows(&s->view->limit->layout, s->view->q, t);
@@ -390,21 +448,40 @@ static void rest_tile(const solve *s, int32_t t, uint8_t *bits)
         rh_i8 pressed = rh_f8_load(q.here + 8 * r) > rh_f8_all(0), inside = rh_f8_load(s->size + at) < INSIDE * INSIDE * bound * bound;
         rh_i8 holds = inside & ((are_slow(u, fill, d, r, slow) & pressed) | (are_slow(u, fill, d, r, falling) & ~pressed));
         holds |= are_slow(before, fill, d, r, was) & ((are_slow(u, fill, d, r, starts) & pressed) | (are_slow(u, fill, d, r, starts_falling) & ~pressed));
-        bits[at >> 3] = (uint8_t)rh_i8_bits(holds & (bound > rh_f8_all(0)));
+        int bears = rh_i8_bits(bound > rh_f8_all(0));
+        out->rest[at >> 3] = (uint8_t)(rh_i8_bits(holds) & bears);
+        out->moves[at >> 3] = (uint8_t)(~rh_i8_bits(holds) & bears);
+        out->calm[at >> 3] = (uint8_t)(rh_i8_bits(are_slow(u, fill, d, r, calm)) & out->moves[at >> 3]);
     }
 }
 
-// Bits of cells that lie on cells that rest.
-static void lying_tile(const solve *s, const uint8_t *rest, int32_t t, uint8_t *lies)
+// One or two slow cells alone among cells that rest have nowhere to flow to: without this, in three dimensions, specks of cells crept for ever and kept the pile awake.
+static void settle_tile(const solve *s, int32_t t, const rest_bits *bits)
 {
-    rh_bit_rows bits = rh_bit_rows_of(s->tiles, rest, t);
+    rh_bit_rows moves = rh_bit_rows_of(s->tiles, bits->moves, t);
+    for (int r = 0; r < s->tiles->cells / 8; r++) {
+        int64_t row = (int64_t)t * (s->tiles->cells / 8) + r;
+        int one = 0, two = 0;
+        for (int a = 0; a < s->tiles->dimension && bits->calm[row]; a++) {
+            int below = rh_bits_row_below(&moves, a, r), above = rh_bits_row_above(&moves, a, r);
+            two |= (one & below) | ((one | below) & above), one |= below | above;
+        }
+        bits->rest[row] |= (uint8_t)(bits->calm[row] & ~two);
+    }
+}
+
+static void lying_tile(const solve *s, int32_t t, const rest_bits *out)
+{
+    rh_bit_rows bits = rh_bit_rows_of(s->tiles, out->rest, t);
+    rh_rows bound = rh_rows_of(s->tiles, s->bound, t, ZEROS);
     for (int r = 0; r < s->tiles->cells / 8; r++) {
         int all = 0;
         for (int a = 0; a < s->tiles->dimension; a++) {
             int side = pulls(s, a);
             if (side) all |= side < 0 ? rh_bits_row_below(&bits, a, r) : rh_bits_row_above(&bits, a, r);
+            if (side) all |= rh_i8_bits((side < 0 ? rh_row_below(&bound, a, r) : rh_row_above(&bound, a, r)) == rh_f8_all(WALL));
         }
-        lies[(int64_t)t * (s->tiles->cells / 8) + r] = (uint8_t)all;
+        out->lies[(int64_t)t * (s->tiles->cells / 8) + r] = (uint8_t)all;
     }
 }
 
@@ -412,10 +489,10 @@ static int slower_bits(const float *u, float than) { return rh_i8_bits(rh_f8_abs
 
 // A face stops between cells that rest, or between one and a wall or air. Single grains on cells that rest stop if they have no more than begun to fall; above their
 // centres only when they are about to stop by themselves (which they did ever more slowly, and in the end moved the pile below them).
-static void stop_tile(const solve *s, const uint8_t *rest, const uint8_t *lying, int32_t t)
+static void stop_tile(const solve *s, int32_t t, const rest_bits *of)
 {
     const rh_tiles *tiles = s->tiles;
-    rh_bit_rows bits = rh_bit_rows_of(tiles, rest, t), lies = rh_bit_rows_of(tiles, lying, t);
+    rh_bit_rows bits = rh_bit_rows_of(tiles, of->rest, t), lies = rh_bit_rows_of(tiles, of->lies, t);
     rh_rows bound = rh_rows_of(tiles, s->bound, t, ZEROS);
     for (int r = 0; r < tiles->cells / 8; r++) {
         int64_t at = (int64_t)t * tiles->cells + 8 * r;
@@ -432,22 +509,25 @@ static void stop_tile(const solve *s, const uint8_t *rest, const uint8_t *lying,
 
 static rh_code stop(const solve *s, uint8_t **resting, rh_status *status)
 {
-    const rh_tiles *tiles = s->tiles;
     const rh_friction *f = s->f;
-    size_t rows = (size_t)rh_tiles_values(tiles) / 8 + 1;
-    uint8_t *rest = *resting = rh_arena_take(s->view->arena, 2 * rows, status), *lies = rest + rows;
-    if (!rest) return RH_MEMORY;
-    memset(rest, 0, 2 * rows);
+    size_t rows = (size_t)rh_tiles_values(s->tiles) / 8 + 1;
+    uint8_t *all = rh_arena_take(s->view->arena, 4 * rows, status);
+    if (!all) return RH_MEMORY;
+    memset(all, 0, 4 * rows);
+    rest_bits bits = {all, all + rows, all + 2 * rows, all + 3 * rows};
+    *resting = bits.rest;
 #pragma omp parallel
     {
 #pragma omp for schedule(static, 2)
         for (int32_t n = 0; n < f->count; n++) size_tile(s, &s->now, f->list[n]);
 #pragma omp for schedule(static, 2)
-        for (int32_t n = 0; n < f->count; n++) rest_tile(s, f->list[n], rest);
+        for (int32_t n = 0; n < f->count; n++) rest_tile(s, f->list[n], &bits);
 #pragma omp for schedule(static, 2)
-        for (int32_t n = 0; n < f->count; n++) lying_tile(s, rest, f->list[n], lies);
+        for (int32_t n = 0; n < f->count; n++) settle_tile(s, f->list[n], &bits);
 #pragma omp for schedule(static, 2)
-        for (int32_t n = 0; n < f->count; n++) stop_tile(s, rest, lies, f->list[n]);
+        for (int32_t n = 0; n < f->count; n++) lying_tile(s, f->list[n], &bits);
+#pragma omp for schedule(static, 2)
+        for (int32_t n = 0; n < f->count; n++) stop_tile(s, f->list[n], &bits);
     }
     return RH_OK;
 }

@@ -195,6 +195,19 @@ void rh_limit_room(const rh_limit *l, const float *fill_cells, const float *pres
     }
 }
 
+void rh_limit_ease(const rh_limit *l, const float *fill_cells, float share, float *out)
+{
+    const rh_tiles *tiles = l->tiles;
+    float most = 1 + SLACK + (float)l->options.dense;
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < tiles->count; t++)
+        for (int c = 0; c < tiles->cells; c += 8) {
+            int64_t at = (int64_t)t * tiles->cells + c;
+            rh_f8 full = most * rh_f8_load(l->cut->room[t] + c), fill = rh_f8_load(fill_cells + at);
+            rh_f8_store(out + at, fill - (1 - share) * rh_f8_max(fill - full, rh_f8_all(0)));
+        }
+}
+
 // What faces let flow: `above` looks at the upper faces of the row.
 typedef struct flow { rh_rows u, pass, fill, wall; } flow;
 

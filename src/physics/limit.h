@@ -45,6 +45,8 @@ rh_code rh_limit_prepare(rh_limit *limit, const rh_limit_options *options, const
 
 // b = room left now: how much each cell still holds. Cells with `pressed` above 0 were in contact; NULL = none.
 void rh_limit_room(const rh_limit *limit, const float *fill_cells, const float *pressed, float *b);
+// out = fillings, of what is too much only this share.
+void rh_limit_ease(const rh_limit *limit, const float *fill_cells, float share, float *out);
 // b += what flows out in dt through faces of the given fillings.
 void rh_limit_outflow(const rh_limit *limit, rh_faces fill_faces, rh_faces velocity, float dt, float *b);
 // b becomes `other`, all the way in cells where q is 0 and 0 in all cells beside, and to within `trust` elsewhere.

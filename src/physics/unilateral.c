@@ -223,7 +223,7 @@ static void set_closed_faces(const step *s)
 // not linear in the velocity as the solve takes it to be, and liquid at rest trembled at its surface and walls (0.5 m/s at cells of 5 cm; several passes
 // about the pressure found changed nothing). So in cells that pressure held at the last step, and their neighbours, fluxes count as long as
 // both agree to within what gravity moves in a step. (Fluxes alone there: a block in flight that once had touched something was pulled apart at its front.)
-static rh_code predict_by_particles(step *s, float *b, rh_status *status)
+static rh_code predict_by_particles(step *s, const float *cells, float *b, rh_status *status)
 {
     rh_arena_mark mark = rh_arena_save(s->arena);
     const rh_tiles *tiles = &s->tiles;
@@ -233,24 +233,40 @@ static rh_code predict_by_particles(step *s, float *b, rh_status *status)
     int64_t values = rh_tiles_values(tiles);
     float unit = share(s);
 #pragma omp parallel for schedule(static)
-    for (int64_t c = 0; c < values; c++) ahead[c] = s->cells[c] + (unit * ahead[c] - s->raw[c]);
+    for (int64_t c = 0; c < values; c++) ahead[c] = cells[c] + (unit * ahead[c] - s->raw[c]);
     rh_limit_room(&s->limit, ahead, s->q, free);
     rh_limit_lean(&s->limit, s->q, free, (float)rh_d3_length(s->around->gravity) * s->dt * s->kick * tiles->inverse_h, b);
     rh_arena_restore(s->arena, mark);
     return RH_OK;
 }
 
+// Where material is wedged between moving walls more is too much after every step. If all of it had to go in the next one, however short: speeds would grow as steps get
+// shorter, and steps get shorter as speeds grow.
+static rh_code ease(const step *s, const float **cells, rh_status *status)
+{
+    double g = rh_d3_length(s->around->gravity), time = s->options->patience * sqrt(s->around->cell / g);
+    *cells = s->cells;
+    if (g == 0 || (double)s->dt >= time) return RH_OK;
+    float *eased = rh_field_new(&s->tiles, s->arena, status);
+    if (!eased) return RH_MEMORY;
+    rh_limit_ease(&s->limit, s->cells, (float)((double)s->dt / time), eased);
+    *cells = eased;
+    return RH_OK;
+}
+
 // What cells will be short of room for, before pressure does anything about it.
 static rh_code predict(step *s, float *b, rh_status *status)
 {
+    const float *cells;
+    RH_TRY(ease(s, &cells, status));
     rh_step_add_forces(s->around, (double)s->dt, s->kick, &s->tiles, s->velocity, s->before);
     RH_TRY(call(s, s->options->before_pressure, status));
     set_poured(s);
     if (two_sided(s)) set_closed_faces(s);
-    rh_limit_room(&s->limit, s->cells, s->q, b);
+    rh_limit_room(&s->limit, cells, s->q, b);
     rh_limit_outflow(&s->limit, s->fill_after, s->velocity, s->dt, b);
     bool flux = s->options->prediction == RH_PREDICT_BY_FLUX || two_sided(s);
-    return flux ? RH_OK : predict_by_particles(s, b, status);
+    return flux ? RH_OK : predict_by_particles(s, cells, b, status);
 }
 
 static rh_code find_bounds(step *s, float **lower, rh_status *status)

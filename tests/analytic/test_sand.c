@@ -215,10 +215,26 @@ static void a_block_slides_by_coulomb_s_law(void **state)
     }
 }
 
+// A blade presses sand against a wall, both rough, at up to 0.9 m/s: more than friction lets out. It must give way, not shoot out (1700 m/s once).
+static void wedged_sand_gives_way(void **state)
+{
+    (void)state;
+    lab l;
+    rest r = {0};
+    lab_open(&l, "cell: 0.02\ndimension: 2\nframes: {last: 100}\nphysics: {sand: {friction_angle: 40, cohesion: 20}}\nbodies:\n - {shape: {box: {min: [0, 0, 0], max: [0.3, 0.5, 0.4]}}}\n"
+             "solids:\n - {inside_out: true, shape: {box: {min: [0, 0, 0], max: [0.8, 2, 0.4]}}}\n"
+             " - {friction: 1, shape: {box: {min: [0.35, -0.1, 0.1], max: [0.45, 0.6, 0.3]}}, motion: {interpolation: smooth, pivot: [0.4, 0.2, 0.2], "
+             "keys: [{time: 0}, {time: 0.25, translate: [-0.15, 0, 0], rotate: [0, 0, 20]}]}}\n");
+    lab_run(&l, 0.5, watch, &r);
+    print_message("wedged between a wall and a blade at 0.9 m/s: largest speed %.2f m/s\n", r.speed);
+    assert_true(r.speed < 15);
+    lab_close(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(free_fall), cmocka_unit_test(momentum_is_kept), cmocka_unit_test(no_tension),
                                        cmocka_unit_test(a_layer_slides_by_coulomb_s_law), cmocka_unit_test(a_block_slides_by_coulomb_s_law),
-                                       cmocka_unit_test(a_pile_stays_in_space), cmocka_unit_test(a_pile_stays_for_a_minute), cmocka_unit_test(water_levels_out)};
+                                       cmocka_unit_test(wedged_sand_gives_way), cmocka_unit_test(a_pile_stays_in_space), cmocka_unit_test(a_pile_stays_for_a_minute), cmocka_unit_test(water_levels_out)};
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

@@ -302,8 +302,7 @@ static void no_friction_changes_nothing(void **state)
 // Matsuoka and Nakai's condition I1 I2 <= k I3 on the stresses that press, k so that plane shear bears S p; 1 on the bound.
 static double strained(const float s[RH_STRESS_PARTS], double rough, double pressure)
 {
-    double a = pressure - (double)s[0], b = pressure - (double)s[1], c = pressure - (double)s[2], yz = (double)s[4], xz = (double)s[5], xy = (double)s[3];
-    if (rh_stress_axes[4][0] + rh_stress_axes[4][1] == 2) yz = (double)s[5], xz = (double)s[4];
+    double a = pressure - (double)s[0], b = pressure - (double)s[1], c = pressure - (double)s[2], xy = (double)s[3], xz = (double)s[4], yz = (double)s[5];
     double first = a + b + c, second = a * b + b * c + c * a - xy * xy - yz * yz - xz * xz;
     double third = a * b * c - 2 * xy * yz * xz - a * yz * yz - b * xz * xz - c * xy * xy, k = (9 - 3 * rough * rough) / (1 - rough * rough);
     return (first * second / third - 9) / (k - 9);

@@ -16,6 +16,7 @@
 // Without the first, a pile crept by the errors of the solves; without the second it went on and stopped for ever.
 #include "physics/sand/friction.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 #include "base/parallel.h"
@@ -28,6 +29,7 @@ static const float STOPPED = 0.1f, CALM = 0.5f, SUPPORTED = 1.5f;  // speeds, of
 static const float SAG = 3;                  // cells at rest may sink by so much more than they may slide
 static const float THIN = 0.3f;             // filling of cells that do not count as sand that lies on something
 static const float INSIDE = 0.99f;          // of the bound: held
+static const double WEDGED = 4;            // pressures that count, of what weight and speed explain
 static const float ENOUGH = 0.0005f;         // change of stress in an iteration, of a cell's weight: the solve stops
 
 typedef struct solve {
@@ -67,10 +69,62 @@ static rh_code list_tiles(rh_friction *f, const rh_unilateral_view *view, rh_sta
     return RH_OK;
 }
 
+// The fastest wall, and what forces have added most: m/s.
+typedef struct drive { double wall, kick; } drive;
+
+static drive drive_of_tile(const rh_unilateral_view *view, int32_t t)
+{
+    const rh_tiles *tiles = view->tiles;
+    rh_f8 wall = rh_f8_all(0), kick = rh_f8_all(0), zero = rh_f8_all(0);
+    drive out = {0, 0};
+    for (int a = 0; a < tiles->dimension; a++)
+        for (int c = 0; c < tiles->cells; c += 8) {
+            int64_t at = (int64_t)t * tiles->cells + c;
+            rh_i8 closed = rh_f8_load(view->cut->pass[a][t] + c) <= rh_f8_all(RH_SAND_CLOSED), filled = rh_f8_load(view->limit->fill.axis[a] + at) > rh_f8_all(THIN);
+            wall = rh_f8_max(rh_f8_select(closed, rh_f8_abs(rh_f8_load(view->cut->wall[a][t] + c)), zero), wall);
+            kick = rh_f8_max(rh_f8_select(filled, rh_f8_abs(rh_f8_load(view->velocity.axis[a] + at) - rh_f8_load(view->before.axis[a] + at)), zero), kick);
+        }
+    for (int i = 0; i < 8; i++) out.wall = fmax(out.wall, (double)wall[i]), out.kick = fmax(out.kick, (double)kick[i]);
+    return out;
+}
+
+// Cells from the lowest sand to the highest, along gravity; without gravity along the longest axis.
+static double extent(const rh_friction *f, const rh_tiles *tiles, rh_dvec3 g)
+{
+    double along[3] = {fabs(g.x), fabs(g.y), fabs(g.z)}, all = rh_d3_length(g), high = 0;
+    for (int a = 0; a < 3; a++) {
+        int low = INT_MAX, top = INT_MIN;
+        for (int32_t n = 0; n < f->count; n++) {
+            rh_tile at = tiles->at[f->list[n]];
+            int place[3] = {at.x, at.y, at.z};
+            low = place[a] < low ? place[a] : low, top = place[a] > top ? place[a] : top;
+        }
+        double cells = f->count ? 8.0 * (top - low + 1) : 0;
+        high = all > 0 ? high + cells * along[a] / all : fmax(high, cells);
+    }
+    return high;
+}
+
+// Sand wedged between walls that go on moving can be held by friction whatever the pressure, and then pressure and friction raise each other without end: it shot out at 1700 m/s. No more
+// pressure counts for friction than several times what all sand there is weighs and what the speed of walls is worth: then it gives way, as walls or grains would. (The speed of sand
+// counted too at first: what had begun to shoot out then drove itself.)
+static float most_pressure(const rh_friction *f, const rh_unilateral_view *view)
+{
+    double wall = 0, kick = 0, step = (double)(view->dt * view->tiles->inverse_h);
+#pragma omp parallel for schedule(static) reduction(max : wall, kick)
+    for (int32_t n = 0; n < f->count; n++) {
+        drive d = drive_of_tile(view, f->list[n]);
+        wall = fmax(wall, d.wall), kick = fmax(kick, d.kick);
+    }
+    wall *= step, kick *= step;
+    return kick > 0 ? (float)(WEDGED * (kick * extent(f, view->tiles, view->around->gravity) + wall * wall)) : INFINITY;
+}
+
 rh_code rh_friction_begin(rh_friction *f, const rh_friction_options *options, const rh_unilateral_view *view, rh_status *status)
 {
     *f = (rh_friction){.options = *options};
     RH_TRY(list_tiles(f, view, status));
+    f->most = most_pressure(f, view);
     RH_TRY(rh_stress_from_particles(&f->carried, view, status));
     RH_TRY(rh_sand_faces_make(&f->faces, view, status));
     rh_stress_push(&f->carried, f->faces.give, view->velocity, view->tiles->h / view->dt, view->tiles, &(rh_stress_rows){f->list, f->count, NULL}, view->velocity);
@@ -191,7 +245,7 @@ static void bound_tile(const solve *s, int32_t t)
     wall_friction(s, t, wall);
     rh_rows q = rh_layout_rows(&s->view->limit->layout, s->view->q, t), free = rh_rows_apart(tiles, s->view->cut->room, t, ZEROS);
     for (int r = 0; r < tiles->cells / 8; r++) {
-        rh_f8 room = rh_f8_load(free.here + 8 * r), press = rh_f8_load(q.here + 8 * r), p = rh_f8_max(press, weight_row(s, &q, &free, fill, r));
+        rh_f8 room = rh_f8_load(free.here + 8 * r), press = rh_f8_min(rh_f8_load(q.here + 8 * r), rh_f8_all(s->f->most)), p = rh_f8_max(press, weight_row(s, &q, &free, fill, r));
         p = rh_f8_select(press > rh_f8_all(0), p + below_centre(s, &free, fill, r), p);
         wall_row by = wall_at(s, &free, t, r);
         rh_f8 most = inside * (p + extra) + cohesion, slips = rh_f8_min(rh_f8_load(wall + 8 * r), rh_f8_all(inside)) * rh_f8_max(p + by.press, rh_f8_all(0));

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Friction of sand whose pressure only pushes: the stress without trace that takes the most energy from the flow, in every cell no larger than its
-// pressure allows (Drucker and Prager). docs/theory/sand.md tells the method.
+// pressure allows (Matsuoka and Nakai; in the plane Drucker and Prager). docs/theory/sand.md tells the method.
 #pragma once
 #include "physics/sand/stress.h"
 
@@ -21,6 +21,7 @@ typedef struct rh_friction {
     rh_sand_faces faces;
     rh_stress carried;       // what the particles brought
     int32_t *list, count;    // tiles that have stress
+    float most;              // pressure that counts for friction
     int iterations;          // done
 } rh_friction;
 

@@ -38,7 +38,7 @@ typedef struct rh_surroundings {
     int64_t step;
 } rh_surroundings;
 
-enum { RH_MAX_STAGES = 16, RH_MAX_SOLVES = 2 };
+enum { RH_MAX_STAGES = 16, RH_MAX_SOLVES = 3 };
 
 // What a solve with bounds did, by kind of solver step (solve/mprgp.h).
 typedef struct rh_solve_report {

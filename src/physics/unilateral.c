@@ -311,6 +311,38 @@ static rh_code press(step *s, rh_status *status)
     return RH_OK;
 }
 
+// Friction acts after pressure and may hold what should have made way, between walls that close at the worst: then pressure has the last word.
+static rh_code make_way(step *s, rh_status *status)
+{
+    float crowded = (float)s->options->crowded, *b, *more;
+    int64_t count = (int64_t)s->limit.matrix.count * s->tiles.cells;
+    const float *cells;
+    bool any = false;
+    rh_mprgp_report report;
+    if (crowded == 0) return RH_OK;
+    rh_arena_mark mark = rh_arena_save(s->arena);
+    b = rh_poisson_vector(&s->limit.matrix, s->arena, status);
+    if (!b) return RH_MEMORY;
+    RH_TRY(ease(s, &cells, status));
+    rh_limit_room(&s->limit, cells, s->q, b);
+    rh_limit_outflow(&s->limit, s->fill_after, s->velocity, s->dt, b);
+#pragma omp parallel for schedule(static) reduction(|| : any)
+    for (int64_t c = 0; c < count; c++) {
+        b[c] = s->q[c] > 0 ? b[c] + crowded : crowded;  // in flight fluxes overfill cells that nothing presses
+        any = any || b[c] < 0;
+    }
+    if (any) {
+        more = rh_poisson_vector(&s->limit.matrix, s->arena, status);
+        if (!more) return RH_MEMORY;
+        memset(more, 0, (size_t)count * sizeof *more);
+        RH_TRY(solve(s, b, NULL, more, "second pressure", &report, status));
+        note_solve(s, s->options->stage, &report);
+        rh_limit_push(&s->limit, more, s->tiles.h / s->dt, speed_limit(s), s->velocity);
+    }
+    rh_arena_restore(s->arena, mark);
+    return RH_OK;
+}
+
 // --- after the pressure -------------------------------------------------------------------------------------------------
 // Faces with mass have a velocity of their own; with two-sided pressure only those of liquid cells have felt it.
 static rh_bits known_tile(const step *s, int a, int32_t t)
@@ -407,6 +439,7 @@ rh_code rh_unilateral_step(rh_unilateral *me, const rh_surroundings *around, dou
     RH_TRY(press(&s, status));
     stage(&s, "pressure");
     RH_TRY(call(&s, me->options.after_pressure, status));
+    RH_TRY(make_way(&s, status));
     if (me->options.after_pressure) stage(&s, me->options.stage);
     RH_TRY(extend(&s, status));
     stage(&s, "extend");

@@ -41,6 +41,7 @@ typedef struct rh_unilateral_options {
     int prediction;         // rh_predict_by
     bool density_correction;
     int64_t suction_depth;  // cells from the surface from where on pressure may pull; 0 = nowhere
+    double crowded;         // what after_pressure did may overfill cells by this share of them; more is pressed out again; 0 = nothing to look for
     double patience;        // sqrt(cell / gravity): pressure takes that long to make room for what is too much; 0 = one step
     double fill;            // mass of a particle, relative to its share of a full cell
     bool stop_at_walls;     // colliding particles lose their velocity into the wall

@@ -72,7 +72,7 @@ static rh_unilateral_options pushed_options(sand *me)
     const rh_incompressible_options *p = &me->params.flow;
     return (rh_unilateral_options){.density = p->density, .particles_per_axis = p->particles_per_axis, .flip = p->flip,
         .limit = {.form = RH_LIMIT_SHARES, .air = 0.02, .loose = me->params.loose, .touch = me->params.touch, .dense = me->params.dense}, .path = RH_PATH_HEUN, .cfl = p->cfl,
-        .prediction = RH_PREDICT_BY_PARTICLES, .density_correction = p->volume_correction, .patience = LONGEST, .fill = 1, .stop_at_walls = true,
+        .prediction = RH_PREDICT_BY_PARTICLES, .density_correction = p->volume_correction, .crowded = 0.05, .patience = LONGEST, .fill = 1, .stop_at_walls = true,
         .preconditioner = RH_PRECONDITION_MULTIGRID, .expansion = RH_EXPANSION_PROJECTED, .tolerance = p->tolerance, .max_iterations = p->max_iterations,
         .pressure = p->pressure, .friction = true, .slide = true, .method = "sand", .stage = "friction", .before_pressure = let_carried_act,
         .after_pressure = rub_pressed, .user = me};

@@ -4,7 +4,7 @@
 // Numbers that have gone wrong: what a step left is judged by its particles alone, so that a resumed run is judged like one that was never stopped.
 //
 // Speed: what runs away grows without bound, so the limit only has to be beyond everything that makes sense: a particle that crosses 4096 cells in a
-// frame would need hundreds of steps for it. Particles: only emitters make them, and how many is known beforehand within a factor.
+// frame would need hundreds of steps for it. Particles: only emitters make them, and how many is known beforehand within a factor, of those that move too.
 #pragma once
 #include <stdbool.h>
 #include "points/points.h"

@@ -220,6 +220,37 @@ static void too_many_particles_are_told(void **state)
     world_drop(world, &scene);
 }
 
+// Emitters that move: what they really pour is what was expected, whether they drift with what they pour, sweep through space, turn or spin.
+static void what_moving_emitters_pour_is_expected(void **state)
+{
+    (void)state;
+    static const struct { const char *what, *emitter; } cases[] = {
+        {"still", "velocity: [0, -2, 0], shape: {box: {min: [-0.2, 1, -0.2], max: [0.2, 1.4, 0.2]}}"},
+        {"sweeps without pouring", "shape: {sphere: {center: [0, 1, 0], radius: 0.2}}, motion: {keys: [{time: 0}, {time: 0.5, translate: [3, 1, 0]}]}"},
+        {"with the lattice, then against it",
+         "velocity: [2, 0, 0], shape: {sphere: {center: [0, 1, 0], radius: 0.2}}, motion: {keys: [{time: 0}, {time: 0.3, translate: [0.6, 0, 0]}, {time: 0.6}]}"},
+        {"turns about a far pivot",
+         "shape: {box: {min: [0.8, 1, -0.1], max: [1, 1.2, 0.1]}}, motion: {pivot: [0, 1, 0], keys: [{time: 0}, {time: 0.5, rotate: [0, 300, 0]}]}"},
+        {"a box that turns while it pours",
+         "velocity: [0, -1.5, 0], shape: {box: {min: [-0.3, 1, -0.05], max: [0.3, 1.2, 0.05]}}, motion: {pivot: [0, 1.1, 0], interpolation: smooth, keys: [{time: 0}, {time: 0.6, rotate: [0, 0, 90]}]}"},
+        {"a ball that spins", "shape: {sphere: {center: [0, 1, 0], radius: 0.2}}, motion: {pivot: [0, 1, 0], keys: [{time: 0}, {time: 0.5, rotate: [0, 3600, 0]}]}"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        rh_scene scene;
+        rh_status status = {0};
+        char text[1024];
+        snprintf(text, sizeof text, "rheo: 1\ncell: 0.04\nframes: {last: 16}\nphysics: {liquid: {}}\nemitters: [{%s}]\n", cases[i].emitter);
+        rh_world *world = world_make(&scene, text);
+        // Emitters alone, at steps shorter than anything they move.
+        for (double t = 0; t <= 15 / 24.0; t += 0.0025) assert_ok(rh_emit(&world->seeder, t, &world->points, &status));
+        double poured = (double)world->seeder.emitted, expected = rh_world_most_particles(world);
+        print_message("%s: %g of at most %g\n", cases[i].what, poured, expected);
+        assert_true(poured >= 0.3 * expected && poured <= 1.1 * expected);
+        assert_true(world->limits.particles >= (int64_t)poured && world->limits.particles < (int64_t)(100000 + 14 * poured));
+        world_drop(world, &scene);
+    }
+}
+
 // --- memory --------------------------------------------------------------------------------------------------------------
 static void a_scene_that_cannot_fit_is_refused(void **state)
 {
@@ -271,6 +302,7 @@ int main(void)
 #endif
         cmocka_unit_test(a_resumed_run_retries_the_same), cmocka_unit_test(methods_leave_particles_alone),
         cmocka_unit_test(a_runaway_is_told_with_its_place), cmocka_unit_test(what_is_not_finite_is_worst), cmocka_unit_test(too_many_particles_are_told),
+        cmocka_unit_test(what_moving_emitters_pour_is_expected),
         cmocka_unit_test(a_scene_that_cannot_fit_is_refused), cmocka_unit_test(memory_beyond_the_limit_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,8 @@
 #include "points/points.h"
 #include "scene/scene.h"
 
+enum { RH_HEALTH_WORDS = 512 };  // room for what rh_health_worst says
+
 typedef struct rh_health_limits {
     double speed;       // m/s
     bool speed_chosen;  // by the scene
@@ -23,5 +25,6 @@ rh_health_limits rh_health_limits_of(const rh_scene *scene, double expected);
 // RH_NUMERIC with what is wrong, where, and what to do about it. `max_speed` is that of the step's report.
 rh_code rh_health_check(const rh_health_limits *limits, const rh_points *points, double max_speed, rh_status *status);
 
-// The worst particle in words: the first that is not finite, else the fastest. Empty without particles.
-void rh_health_worst(const rh_points *points, char *out, size_t size);
+// The worst particle in words: one that is not finite, else one that is further than `reach` (m) from the origin, else the fastest; and what to look for.
+// Empty without particles.
+void rh_health_worst(const rh_points *points, double reach, char *out, size_t size);

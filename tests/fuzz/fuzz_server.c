@@ -18,7 +18,9 @@ static char folder[64];
 
 static void require(bool condition)
 {
-    if (!condition) abort();
+    if (condition) return;
+    perror("fuzz_server");  // a fault of the machine (no more ports) is none of the server
+    abort();
 }
 
 static void remove_run(void)

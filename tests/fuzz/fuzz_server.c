@@ -62,9 +62,13 @@ static void make_run(void)
 static int connect_to(int port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int line = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    require(line >= 0 && connect(line, (struct sockaddr *)&address, sizeof address) == 0);
-    return line;
+    for (;;) {
+        int line = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        bool connected = line >= 0 && connect(line, (struct sockaddr *)&address, sizeof address) == 0;
+        if (connected) return line;
+        require(errno == EINTR);  // the fuzzer's own alarm, which does not restart calls
+        close(line);
+    }
 }
 
 static void send_all(int line, const void *data, size_t bytes)

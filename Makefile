@@ -35,7 +35,7 @@ bench-peers: all
 asan: deps
 	@cmake --preset asan >/dev/null
 	@cmake --build --preset asan
-	@ASAN_OPTIONS=detect_container_overflow=0:$$ASAN_OPTIONS ctest --test-dir build/asan --output-on-failure --timeout 3600 -E reliability/memcheck $(SANITIZED)
+	@ASAN_OPTIONS=detect_container_overflow=0:$$ASAN_OPTIONS LSAN_OPTIONS=suppressions=$(CURDIR)/tests/reliability/lsan.supp:print_suppressions=0 ctest --test-dir build/asan --output-on-failure --timeout 3600 -E reliability/memcheck $(SANITIZED)
 
 # Thread sanitizer (clang: gcc's OpenMP runtime raises false alarms; archer tells the sanitizer what clang's does) over what runs in threads inside our own code.
 # Libraries that are not instrumented keep their secrets: the first two words leave out what happens inside of them.

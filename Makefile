@@ -42,7 +42,7 @@ asan: deps
 tsan: deps
 	@cmake --preset tsan >/dev/null
 	@cmake --build --preset tsan
-	@OMP_TOOL_LIBRARIES=$$(llvm-config --libdir)/libarcher.so TSAN_OPTIONS="ignore_noninstrumented_modules=1 suppressions=$(CURDIR)/tests/reliability/tsan.supp $$TSAN_OPTIONS" \
+	@OMP_NUM_THREADS=3 OMP_TOOL_LIBRARIES=$$(llvm-config --libdir)/libarcher.so TSAN_OPTIONS="ignore_noninstrumented_modules=1 suppressions=$(CURDIR)/tests/reliability/tsan.supp $$TSAN_OPTIONS" \
 	  ctest --test-dir build/tsan --output-on-failure --timeout 3600 -L "unit|property|analytic|golden" $(SANITIZED)
 
 # Fuzzes every reader for FUZZ_SECONDS each (clang). A crash leaves its input in build/fuzz/ and stops.

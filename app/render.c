@@ -465,9 +465,13 @@ static rh_code prepare(job *j, rh_status *status)
     else if (snprintf(j->pictures, sizeof j->pictures, "%s", a->out) >= RH_PATH_MAX) return rh_fail(status, RH_USER, "--out: path too long");
     RH_TRY(choose_frames(j, &a->frames, status));
     RH_TRY(prepare_picture(j, status));
-    RH_TRY(rh_folder_make(j->pictures, status));
-    if (!a->film) return RH_OK;
+    return rh_folder_make(j->pictures, status);
+}
+
+static rh_code open_film(job *j, rh_status *status)
+{
     char path[RH_PATH_MAX];
+    if (!j->arguments->film) return RH_OK;
     RH_TRY(app_path(path, j->pictures, "film.mp4", status));
     return rh_film_open(path, j->width, j->height, j->scene.frames.fps, &j->film, status);
 }
@@ -520,19 +524,43 @@ static rh_code render_frame(job *j, int64_t number, rh_status *status)
     return code;
 }
 
+// A film that lacks its end is not written: one that was there before stays, and the pictures so far are whole. No advice to go on with --frames: the rest
+// alone may get another camera and other colours.
+static rh_code stop_here(const job *j, int done, rh_status *status)
+{
+    fprintf(stderr, "stopped: %d of %d pictures in %s%s\n", done, j->frames.count, j->pictures, j->film ? ", and no film, which needs all of them" : "");
+    return rh_fail(status, RH_STOPPED, "stopped on request");
+}
+
+static rh_code finish_film(job *j, rh_status *status)
+{
+    rh_film *film = j->film;
+    if (!film) return RH_OK;
+    j->film = NULL;
+    RH_TRY(rh_film_finish(film, status));
+    printf("%s/film.mp4\n", j->pictures);
+    return RH_OK;
+}
+
+static rh_code work(job *j, rh_status *status)
+{
+    RH_TRY(prepare(j, status));
+    if (j->scene.surface.expression) RH_TRY(rh_lang_cache_create(1, &j->programs, status));
+    atomic_int *stop = app_stop_on_signals("this picture");
+    RH_TRY(open_film(j, status));
+    for (int i = 0; i < j->frames.count; i++) {
+        if (atomic_load(stop)) return stop_here(j, i, status);
+        RH_TRY(render_frame(j, j->frames.numbers[i], status));
+    }
+    return finish_film(j, status);
+}
+
 static int render(const app_arguments *arguments)
 {
     rh_status status = {0};
     job j = {.arguments = arguments};
     rh_threads_set((int)arguments->threads);
-    rh_code code = prepare(&j, &status);
-    if (code == RH_OK && j.scene.surface.expression) code = rh_lang_cache_create(1, &j.programs, &status);
-    for (int i = 0; code == RH_OK && i < j.frames.count; i++) code = render_frame(&j, j.frames.numbers[i], &status);
-    if (code == RH_OK && j.film) {
-        code = rh_film_finish(j.film, &status);
-        j.film = NULL;
-        if (code == RH_OK) printf("%s/film.mp4\n", j.pictures);
-    }
+    rh_code code = work(&j, &status);
     rh_film_discard(j.film);
     rh_picture_free(j.picture);
     app_frames_free(&j.frames);
@@ -572,5 +600,5 @@ const app_command app_render = {
     "attribute; a surface can be coloured by what it carries, too (rest.y in bands shows layers).\n"
     "All frames share one scale of colours and, unless the scene's section `look` says\n"
     "otherwise, one camera that frames the run by itself. Light, ground and materials come from the\n"
-    "same section (rheo doc look).",
+    "same section (rheo doc look). Control-C stops after the running picture.",
     options, APP_OPTION_COUNT(options), render};

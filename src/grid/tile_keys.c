@@ -8,7 +8,6 @@
 
 // Blocks with more tiles than this (unsorted input, wide spray) are done a second time with room for all.
 enum { FEW = 64, SLOTS = 2 * RH_BLOCK };
-static const float FAR_CELLS = 8.0f * (RH_TILE_BIAS - 16);
 
 // The tiles seen in a block, by hash. Slots hold entry + 1; only used ones are cleared again.
 typedef struct table {
@@ -48,7 +47,7 @@ static int64_t block_keys(const rh_tiles *tiles, const rh_vec3 *positions, int64
     uint32_t run = 0;
     for (int64_t p = begin; p < end; p++) {
         rh_f4 g = (rh_f4){positions[p].x, positions[p].y, positions[p].z * flat, 0} * tiles->inverse_h;
-        rh_i4 lost = ~(rh_f4_abs(g) < FAR_CELLS);
+        rh_i4 lost = ~(rh_f4_abs(g) < (float)RH_FAR_CELLS);
         if (rh_i4_any(lost)) return p;
         rh_i4 cell = rh_f4_floor(g), at = cell >> 3, local = cell & 7;
         if (rh_i4_any(at != last)) {
@@ -103,7 +102,7 @@ rh_code rh_tile_keys_make(rh_tile_keys **out, const rh_tiles *tiles, const rh_ve
     if (!keys->of || !keys->blocks || !few) return RH_MEMORY;
     int64_t lost = fill_blocks(keys, tiles, positions, few), more = 0;
     if (lost >= 0)
-        return rh_fail(status, RH_NUMERIC, "particle %lld is lost: position (%g, %g, %g) is not a number or too far away",
+        return rh_fail(status, RH_NUMERIC, "the particle with index %lld is lost: position (%g, %g, %g) m is not a number or too far away",
                        (long long)lost, (double)positions[lost].x, (double)positions[lost].y, (double)positions[lost].z);
     for (int64_t b = 0; b < keys->block_count; b++) {
         keys->entry_count += keys->blocks[b].count;

@@ -9,6 +9,7 @@
 #include "grid/tiles.h"
 
 enum { RH_CELL_BITS = 9, RH_TILE_BIAS = 1 << 20 };  // tile coordinates lie in (-RH_TILE_BIAS, RH_TILE_BIAS)
+enum { RH_FAR_CELLS = 8 * (RH_TILE_BIAS - 16) };    // particles this far from the origin, in cells, are lost
 
 typedef struct rh_tile_box { int8_t low[3], high[3]; } rh_tile_box;  // occupied cells of a tile
 

@@ -39,12 +39,17 @@ static rh_code spawn(rh_film *film, int width, int height, double fps, int their
         "-threads", "4", "-preset", "medium", "-crf", "17", "-pix_fmt", "yuv420p", "-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709", "-movflags", "+faststart",
         "-map_metadata", "-1", "-fflags", "+bitexact", "-f", "mp4", "-y", film->temporary, NULL};
     posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    // Control-C on the terminal is for us alone: we finish the picture first, and the encoder must still be there for it.
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, their_end, 0);
     posix_spawn_file_actions_adddup2(&actions, fileno(film->words), 1);
     posix_spawn_file_actions_adddup2(&actions, fileno(film->words), 2);
-    int error = posix_spawnp(&film->encoder, "ffmpeg", &actions, NULL, arguments, environ);
+    int error = posix_spawnp(&film->encoder, "ffmpeg", &actions, &attributes, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
     if (error == 0) return RH_OK;
     film->encoder = 0;
     if (error == ENOENT)

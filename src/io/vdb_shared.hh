@@ -28,6 +28,7 @@ extern "C" {
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 
+#include <cerrno>
 #include <cstring>
 #include <functional>
 #include <string>
@@ -36,6 +37,13 @@ extern "C" {
 namespace rh_vdb {
 
 struct Stopped {};  // thrown where somebody who watches wants no more
+
+// What an exception of the library says. One that has no room for a thread's stack says it in the system's words, whatever the file is like.
+inline rh_code failed(const char *path, rh_code blame, const char *words, rh_status *status)
+{
+    if (std::strstr(words, std::strerror(EAGAIN))) return rh_fail(status, RH_MEMORY, "%s: there is no memory for another thread: %s", path, words);
+    return rh_fail(status, blame, "%s: %s%s", path, blame == RH_USER ? "damaged: " : "", words);
+}
 
 // Runs `work` with our number of threads; no exception gets out.
 template <typename Work>
@@ -50,7 +58,7 @@ rh_code guarded(const char *path, rh_code blame, rh_status *status, Work work)
     } catch (const std::bad_alloc &) {
         return rh_fail(status, RH_MEMORY, "%s: out of memory", path);
     } catch (const std::exception &error) {
-        return rh_fail(status, blame, "%s: %s%s", path, blame == RH_USER ? "damaged: " : "", error.what());
+        return failed(path, blame, error.what(), status);
     } catch (...) {
         return rh_fail(status, blame, "%s: the OpenVDB library failed without saying why", path);
     }

@@ -403,8 +403,8 @@ static void collide_tile(const rh_tiles *tiles, const rh_cut_cells *cut, const r
     rh_f4 low, high;
     room_sides(tiles, !mover && gap <= RH_CUT_TOUCH * (double)tiles->h ? cut : NULL, t, &low, &high);
     for (uint32_t p = begin; p < end; p++) {
-        // One float early, so that the last particle's fourth lane is not beyond the array.
-        rh_f4 x = p > 0 ? rh_f4_load((const float *)positions + 3 * (size_t)p - 1) : (rh_f4){0, positions[p].x, positions[p].y, positions[p].z};
+        // One float early, so that the last particle's fourth lane is not beyond the array; but not before the tile's own particles: another thread may be moving those.
+        rh_f4 x = p > begin ? rh_f4_load((const float *)positions + 3 * (size_t)p - 1) : (rh_f4){0, positions[p].x, positions[p].y, positions[p].z};
         int above = rh_i4_bits(x > low), below = rh_i4_bits(x < high);
         if ((above & below & 14) == 14) continue;
         const int away[3] = {(below >> 1 & 1) - (above >> 1 & 1), (below >> 2 & 1) - (above >> 2 & 1), (below >> 3 & 1) - (above >> 3 & 1)};

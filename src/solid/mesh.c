@@ -51,12 +51,20 @@ void rh_mesh_corners(const rh_mesh *mesh, int64_t triangle, rh_vec3 corner[3])
     for (int k = 0; k < 3; k++) corner[k] = mesh->vertices[mesh->triangles[triangle][k]];
 }
 
+// Beyond, distances and volumes go out of the range of float.
+static const float FAR_AWAY = 1e12f;  // m
+
+static rh_code check_vertex(const rh_mesh *mesh, int64_t i, rh_status *status)
+{
+    rh_vec3 p = mesh->vertices[i];
+    if (!is_finite(p)) return rh_fail(status, RH_USER, "vertex %lld is not finite: [%g, %g, %g]", (long long)i, (double)p.x, (double)p.y, (double)p.z);
+    if (fabsf(p.x) <= FAR_AWAY && fabsf(p.y) <= FAR_AWAY && fabsf(p.z) <= FAR_AWAY) return RH_OK;
+    return rh_fail(status, RH_USER, "vertex %lld is at [%g, %g, %g] m, expected within %g m", (long long)i, (double)p.x, (double)p.y, (double)p.z, (double)FAR_AWAY);
+}
+
 rh_code rh_mesh_check(const rh_mesh *mesh, rh_status *status)
 {
-    for (int64_t i = 0; i < mesh->vertex_count; i++)
-        if (!is_finite(mesh->vertices[i]))
-            return rh_fail(status, RH_USER, "vertex %lld is not finite: [%g, %g, %g]", (long long)i,
-                           mesh->vertices[i].x, mesh->vertices[i].y, mesh->vertices[i].z);
+    for (int64_t i = 0; i < mesh->vertex_count; i++) RH_TRY(check_vertex(mesh, i, status));
     bool any = false;
     for (int64_t t = 0; t < mesh->triangle_count; t++) {
         for (int k = 0; k < 3; k++)

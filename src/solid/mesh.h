@@ -21,8 +21,8 @@ void rh_mesh_transform(rh_mesh *mesh, double scale, rh_dvec3 rotate, rh_dvec3 tr
 
 // Merges vertices at exactly the same place (file formats that repeat them per triangle), keeping the order of first use.
 rh_code rh_mesh_weld(rh_mesh *mesh, rh_status *status);
-// RH_USER (without a place) when there is nothing to work with: an index out of range, a vertex that is not finite, or no
-// triangle with an area.
+// RH_USER (without a place) when there is nothing to work with: an index out of range, a vertex that is not finite or
+// absurdly far away, or no triangle with an area.
 rh_code rh_mesh_check(const rh_mesh *mesh, rh_status *status);
 
 // What is wrong with a mesh, so that a user can be told when it matters.

@@ -50,7 +50,8 @@ rh_vec3 rh_palette_color(rh_palette palette, int64_t bands, double t)
 
 float rh_srgb(float x)
 {
-    x = rh_clamp(x, 0, 1);
+    if (!(x > 0)) return 0;  // what is not a number is black: particles may be anywhere, and a colour must come of it
+    if (x > 1) x = 1;
     return x <= 0.0031308f ? 12.92f * x : 1.055f * powf(x, 1 / 2.4f) - 0.055f;
 }
 

@@ -14,7 +14,7 @@ rh_vec3 rh_color_of(double t);      // linear; t from 0 to 1
 // The colour of a value in a palette (scene/look.h), t: 0 at the low end, 1 at the high one. With bands > 0 that many even steps, beyond both ends too; a value
 // outside has the colour of the nearest end, but strata go round for ever. What is not a number counts as the high end. Linear.
 rh_vec3 rh_palette_color(rh_palette palette, int64_t bands, double t);
-float rh_srgb(float linear);        // 0 to 1
+float rh_srgb(float linear);        // 0 to 1, whatever is given
 rh_vec3 rh_tone(rh_vec3 linear);    // compresses what is brighter than white can be; still linear, 0 to 1
 // Tone curve and sRGB of `count` colours, each times 2^exposure, to 16 bits a channel.
 void rh_develop(const rh_vec3 *linear, size_t count, double exposure, uint16_t *rgb);

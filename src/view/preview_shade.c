@@ -31,7 +31,7 @@ static color mix(color a, color b, float t)
 }
 static color times(color a, float s) { return (color){a.r * s, a.g * s, a.b * s}; }
 static color plus(color a, color b) { return (color){a.r + b.r, a.g + b.g, a.b + b.b}; }
-static float clamp01(float x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
+static float clamp01(float x) { return !(x > 0) ? 0 : x > 1 ? 1 : x; }
 
 static color scale_color(const rh_paint *paint, double t)
 {

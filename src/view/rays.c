@@ -37,7 +37,9 @@ rh_code rh_rays_create(rh_rays **out, rh_status *status)
     rays->device = rtcNewDevice("threads=1,set_affinity=0,max_isa=avx2");
     if (!rays->device) {
         rh_free(rays);
-        return rh_fail(status, RH_IO, "Embree does not start on this machine (code %d)", (int)rtcGetDeviceError(NULL));
+        enum RTCError error = rtcGetDeviceError(NULL);
+        if (error == RTC_ERROR_OUT_OF_MEMORY) return rh_fail(status, RH_MEMORY, "out of memory: Embree, which traces the pictures, does not start");
+        return rh_fail(status, RH_IO, "Embree does not start on this machine (code %d)", (int)error);
     }
     rays->scene = rtcNewScene(rays->device);
     rtcSetSceneFlags(rays->scene, RTC_SCENE_FLAG_ROBUST);

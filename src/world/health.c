@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdio.h>
 
+static const double TOO_FAR = 1e200;  // worse than any speed of floats
+
 enum { CELLS_A_FRAME = 4096, SPARE_PARTICLES = 100000, TIMES_EXPECTED = 4 };
 
 rh_health_limits rh_health_limits_of(const rh_scene *scene, double expected)
@@ -17,14 +19,16 @@ rh_health_limits rh_health_limits_of(const rh_scene *scene, double expected)
     return l;
 }
 
-// Larger is worse; infinite when a position or velocity is not finite.
-static double badness(rh_vec3 p, rh_vec3 v)
+// Larger is worse: speeds, then what is too far away, then what is not finite.
+static double badness(rh_vec3 p, rh_vec3 v, double reach)
 {
-    double sum = (double)p.x + (double)p.y + (double)p.z, speed2 = (double)v.x * (double)v.x + (double)v.y * (double)v.y + (double)v.z * (double)v.z;
-    return isfinite(sum) && isfinite(speed2) ? speed2 : INFINITY;
+    double far = fmax(fabs((double)p.x), fmax(fabs((double)p.y), fabs((double)p.z))), sum = (double)p.x + (double)p.y + (double)p.z;
+    double speed2 = (double)v.x * (double)v.x + (double)v.y * (double)v.y + (double)v.z * (double)v.z;
+    if (!isfinite(sum) || !isfinite(speed2)) return INFINITY;
+    return far < reach ? speed2 : TOO_FAR;
 }
 
-void rh_health_worst(const rh_points *points, char *out, size_t size)
+void rh_health_worst(const rh_points *points, double reach, char *out, size_t size)
 {
     const rh_vec3 *p = rh_points_data(points, "P", RH_POINT_VEC3F), *v = rh_points_data(points, "v", RH_POINT_VEC3F);
     const int64_t *id = rh_points_data(points, "id", RH_POINT_I64);
@@ -32,23 +36,25 @@ void rh_health_worst(const rh_points *points, char *out, size_t size)
     double most = -1;
     out[0] = 0;
     for (int64_t i = 0; i < points->count; i++) {
-        double bad = badness(p[i], v[i]);
+        double bad = badness(p[i], v[i], reach);
         // Equally bad ones: the least id, whatever the order.
         if (!(bad > most) && !(bad == most && id[i] < id[worst])) continue;
         most = bad;
         worst = i;
     }
-    if (points->count > 0)
-        snprintf(out, size, "%s: id %lld at (%.4g, %.4g, %.4g) m with velocity (%.4g, %.4g, %.4g) m/s", isinf(most) ? "a particle that is not finite" : "the fastest particle",
-                 (long long)id[worst], (double)p[worst].x, (double)p[worst].y, (double)p[worst].z, (double)v[worst].x, (double)v[worst].y, (double)v[worst].z);
+    if (points->count == 0) return;
+    const char *what = isinf(most) ? "a particle that is not finite" : most == TOO_FAR ? "a particle that is too far away" : "the fastest particle";
+    snprintf(out, size, "%s: id %lld at (%.4g, %.4g, %.4g) m with velocity (%.4g, %.4g, %.4g) m/s\n  %s", what, (long long)id[worst], (double)p[worst].x, (double)p[worst].y,
+             (double)p[worst].z, (double)v[worst].x, (double)v[worst].y, (double)v[worst].z,
+             most == TOO_FAR ? "a sink with inside_out: true takes away what leaves the scene"
+                             : "look for a solid, force or program that pushes too hard there; a smaller cfl helps a flow that has become unstable");
 }
 
 static rh_code too_fast(const rh_health_limits *limits, const rh_points *points, double max_speed, rh_status *status)
 {
-    char place[256];
-    rh_health_worst(points, place, sizeof place);
-    return rh_fail(status, RH_NUMERIC, "a particle moves at %.4g m/s, faster than %s (%.4g m/s)\n  %s\n"
-                   "  look for a solid, force or program that pushes too hard there; a smaller cfl helps a flow that has become unstable; limits.speed sets the limit",
+    char place[RH_HEALTH_WORDS];
+    rh_health_worst(points, INFINITY, place, sizeof place);
+    return rh_fail(status, RH_NUMERIC, "a particle moves at %.4g m/s, faster than %s (%.4g m/s)\n  %s; limits.speed sets the limit",
                    max_speed, limits->speed_chosen ? "limits.speed" : "4096 cells a frame", limits->speed, place);
 }
 

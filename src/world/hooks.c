@@ -9,8 +9,10 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "grid/tile_keys.h"
 #include "lang/on_points.h"
 #include "scene/expressions.h"
+#include "world/health.h"
 
 // A value from outside as the program wants it.
 typedef struct external {
@@ -211,22 +213,34 @@ static rh_code stop_run(const rh_hooks *hooks, const hook *h, const rh_moment *m
 }
 
 static bool is_finite(rh_vec3 v) { return isfinite(v.x) && isfinite(v.y) && isfinite(v.z); }
+static bool is_within(rh_vec3 v, double most) { return (double)v.x * (double)v.x + (double)v.y * (double)v.y + (double)v.z * (double)v.z <= most * most; }
 
-// The simulation would go on with garbage, or stop much later without knowing why. In two dimensions nothing leaves the plane.
+static rh_code blame_program(const rh_hooks *hooks, const hook *h, const rh_moment *m, const char *what, int64_t id, rh_status *status)
+{
+    return rh_fail(status, RH_NUMERIC, "%s: %s at step %lld, time %g s: leaves a %s, of the particle with id %lld among others", rh_scene_place(hooks->scene, h->params->code),
+                   h->label, (long long)m->step, m->time, what, (long long)id);
+}
+
+// The simulation would go on with garbage, or stop later without knowing why, and a checkpoint in between would hold it. In two dimensions nothing leaves the plane.
 static rh_code check_written(const rh_hooks *hooks, const hook *h, const rh_moment *m, rh_points *points, const char *name, rh_status *status)
 {
     rh_vec3 *values = rh_points_data(points, name, RH_POINT_VEC3F);
     int64_t count = points->count, bad = count;
-    bool flat = hooks->scene->dimension == 2;
+    bool flat = hooks->scene->dimension == 2, place = name[0] == 'P';
+    double most = place ? RH_FAR_CELLS * hooks->scene->cell : rh_health_limits_of(hooks->scene, 0).speed;
 #pragma omp parallel for schedule(static) reduction(min : bad)
     for (int64_t i = 0; i < count; i++) {
         if (flat) values[i].z = 0;
-        if (!is_finite(values[i]) && i < bad) bad = i;
+        if (!is_within(values[i], most) && i < bad) bad = i;
     }
     if (bad == count) return RH_OK;
     const int64_t *id = rh_points_data(points, "id", RH_POINT_I64);
-    return rh_fail(status, RH_NUMERIC, "%s: %s at step %lld, time %g s: leaves a %s that is not finite, of the particle with id %lld among others",
-                   rh_scene_place(hooks->scene, h->params->code), h->label, (long long)m->step, m->time, name, (long long)id[bad]);
+    char what[160];
+    rh_vec3 v = values[bad];
+    if (!is_finite(v)) snprintf(what, sizeof what, "%s that is not finite", name);
+    else snprintf(what, sizeof what, "%s of (%.4g, %.4g, %.4g) %s, beyond %s (%.4g %s)", name, (double)v.x, (double)v.y, (double)v.z, place ? "m" : "m/s",
+                  place ? "the reach of the grid" : hooks->scene->limits.speed > 0 ? "limits.speed" : "4096 cells a frame", most, place ? "m" : "m/s");
+    return blame_program(hooks, h, m, what, id[bad], status);
 }
 
 static rh_code run_one(rh_hooks *hooks, int index, const rh_moment *m, rh_points *points, int64_t *deleted, rh_status *status)

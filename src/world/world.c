@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "grid/tile_keys.h"
 #include "world/forces.h"
 
 enum { MANY_STEPS = 256 };   // in one frame: the user is told, once
@@ -173,8 +174,8 @@ double rh_world_add_stage(rh_world *w)
 
 static rh_code blame_step(const rh_world *w, const rh_status *why, rh_status *status)
 {
-    char place[256] = "";
-    if (why->code == RH_NUMERIC) rh_health_worst(&w->points, place, sizeof place);
+    char place[RH_HEALTH_WORDS] = "";
+    if (why->code == RH_NUMERIC) rh_health_worst(&w->points, RH_FAR_CELLS * w->scene->cell, place, sizeof place);
     return rh_fail(status, why->code, "step %lld at time %g s: %s%s%s", (long long)w->step + 1, w->time, why->message, place[0] ? "\n  " : "", place);
 }
 

@@ -8,7 +8,9 @@ import hashlib
 import os
 import pathlib
 import re
+import shutil
 import subprocess
+import tempfile
 
 TIMEOUT = 300  # s
 
@@ -40,13 +42,37 @@ def can_run(rheo, scene):
     raise SystemExit(f"{scene}: {done.stderr}")
 
 
+def mount_small(folder, bytes_):
+    """A file system of so many bytes; False where that is not allowed."""
+    folder.mkdir(exist_ok=True)
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={bytes_}", "tmpfs", str(folder)], capture_output=True, text=True)
+    return done.returncode == 0
+
+
+def open_folder(prefix):
+    """A temporary folder whose content any user may read, outside of the build, which may lie where others cannot look."""
+    holder = tempfile.TemporaryDirectory(prefix=f"rheo-{prefix}", ignore_cleanup_errors=True)
+    os.chmod(holder.name, 0o755)
+    return holder
+
+
+def program_for_others(rheo, folder):
+    """A copy of the program that any user may start."""
+    return shutil.copy(rheo, folder / "rheo")
+
+
+def somebody_else():
+    """For root, whom no permission stops: makes a child of subprocess a user who owns nothing here. Others are stopped as they are."""
+    return {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+
+
 def environment():
     return {**os.environ, "OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "4000"}
 
 
-def run(rheo, scene, folder, *more, code=0):
+def run(rheo, scene, folder, *more, code=0, **options):
     done = subprocess.run([rheo, "run", str(scene), "--out", str(folder), "--quiet", *map(str, more)], capture_output=True, text=True,
-                          timeout=TIMEOUT, env=environment())
+                          timeout=TIMEOUT, env=environment(), **options)
     if code is not None and done.returncode != code:
         raise AssertionError(f"exit code {done.returncode}, expected {code}: {scene.name} {more}\n{done.stderr}")
     return done

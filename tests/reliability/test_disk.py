@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Rheo authors
 """Disks that fill up, folders that go away or may not be written, two runs at once: clear words, nothing lost."""
-import os
 import pathlib
 import shutil
 import signal
@@ -14,13 +13,6 @@ import unittest
 import common
 
 RHEO = SOURCE = None
-
-
-def mount_small(folder, bytes_):
-    """A file system of so many bytes; False where that is not allowed."""
-    folder.mkdir()
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={bytes_}", "tmpfs", str(folder)], capture_output=True, text=True)
-    return done.returncode == 0
 
 
 class Disk(unittest.TestCase):
@@ -48,7 +40,7 @@ class Disk(unittest.TestCase):
     def test_full_disk(self):
         """At many sizes of the disk: the run stops with the last good checkpoint named, nothing is cut short, and goes on when there is space."""
         small = self.folder / "small"
-        if not mount_small(small, 1 << 20):
+        if not common.mount_small(small, 1 << 20):
             self.skipTest("this user may not mount a small file system")
         for scene in self.scenes:
             common.run(RHEO, scene, self.folder / "whole")
@@ -77,7 +69,7 @@ class Disk(unittest.TestCase):
     def test_space_is_watched(self):
         """A disk that will not do for the whole run: told at the first frame, while the run goes on."""
         small = self.folder / "small"
-        if not mount_small(small, 5 << 20):
+        if not common.mount_small(small, 5 << 20):
             self.skipTest("this user may not mount a small file system")
         done = common.run(RHEO, self.scene, small / "run", "--set", "frames.last=900", "--frames", "1-3", code=0)
         self.assertNotIn("MB left", done.stderr)
@@ -103,7 +95,7 @@ class Disk(unittest.TestCase):
         common.run(RHEO, self.scene, self.folder / "whole")
         expected = common.digest(self.folder / "whole")
         small = self.folder / "small"
-        if not mount_small(small, 64 << 20):
+        if not common.mount_small(small, 64 << 20):
             self.skipTest("this user may not mount a file system")
         common.run(RHEO, self.scene, small / "run", "--frames", "1-4")
         subprocess.run(["mount", "-o", "remount,ro", str(small)], check=True)
@@ -116,12 +108,32 @@ class Disk(unittest.TestCase):
         common.compare(expected, small / "run", "after the file system could be written again")
 
     def test_no_permission(self):
-        if os.geteuid() == 0:
-            self.skipTest("root may write to a folder without permission")
-        locked = self.folder / "locked"
-        locked.mkdir(mode=0o555)
-        self.assertIn("Permission denied", common.run(RHEO, self.scene, locked, code=1).stderr)
-        self.assertIn("Permission denied", common.run(RHEO, self.scene, locked / "run", code=1).stderr)
+        with common.open_folder("permission-") as name:
+            folder = pathlib.Path(name)
+            rheo, scene, else_ = common.program_for_others(RHEO, folder), folder / "scene.yaml", common.somebody_else()
+            shutil.copy(self.scene, scene)
+            locked, run = folder / "locked", folder / "run"
+            locked.mkdir(mode=0o555)
+            for out in (locked, locked / "run"):
+                self.assertIn("Permission denied", common.run(rheo, scene, out, code=1, **else_).stderr)
+            self.assertEqual(list(locked.iterdir()), [])
+            # A run of somebody else, or one whose permissions are gone: told, and left as it was.
+            common.run(rheo, scene, run, "--frames", "1-4")
+            parts = [run, *(part for part in run.iterdir() if part.is_dir())]
+            before = common.digest(run)
+            for part in parts:
+                part.chmod(0o555)
+            for more in (("--resume",), ("--force",)):
+                done = common.run(rheo, scene, run, *more, code=1, **else_)
+                self.assertIn("Permission denied", done.stderr)
+            self.assertEqual(common.digest(run), before)
+            for part in parts:
+                part.chmod(0o755)
+            common.run(rheo, scene, run, "--resume")
+            common.run(RHEO, self.scene, self.folder / "whole")
+            common.compare(common.digest(self.folder / "whole"), run, "with its permissions back")
+            scene.chmod(0o000)
+            self.assertIn("Permission denied", common.run(rheo, scene, folder / "other", code=1, **else_).stderr)
 
     def test_two_runs_at_once(self):
         run = self.folder / "run"

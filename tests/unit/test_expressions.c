@@ -304,6 +304,9 @@ static void runs_end_with_a_place(void **state)
     end_run(" - {name: odd, at: step, code: 'int i = $step; f@a = v@v[i + 5];'}\n", "('odd') at step 1, time");
     end_run(" - {at: forces, code: v@v /= 0.0f * v@v.x;}\n", "leaves a v that is not finite, of the particle with id ");
     end_run(" - {at: frame, code: 'if (int64@id == 77l) v@P.y = 1 / (v@v.x - v@v.x);'}\n", "leaves a P that is not finite, of the particle with id 77 ");
+    // What is finite and makes no sense must not get into a checkpoint either: the run could not go on from there.
+    end_run(" - {at: frame, code: 'if (int64@id == 77l) v@P.y = 1e12f;'}\n", " m, beyond the reach of the grid (");
+    end_run(" - {at: step, code: 'if (int64@id == 77l) v@v.y = 1e12f;'}\n", " m/s, beyond 4096 cells a frame (");
 }
 
 // Loading, making and two steps, with every allocation failing in turn.

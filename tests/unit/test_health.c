@@ -176,8 +176,8 @@ static void a_runaway_is_told_with_its_place(void **state)
     v[11].x = 7;
     char who[32];
     snprintf(who, sizeof who, "id %lld at (", (long long)id[11]);
-    char worst[256];
-    rh_health_worst(&world->points, worst, sizeof worst);
+    char worst[RH_HEALTH_WORDS];
+    rh_health_worst(&world->points, INFINITY, worst, sizeof worst);
     assert_non_null(strstr(worst, who));
     assert_int_equal(rh_world_step(world, 0.01, NULL, &status), RH_NUMERIC);
     assert_non_null(strstr(status.message, "step 1 at time"));
@@ -194,10 +194,16 @@ static void what_is_not_finite_is_worst(void **state)
     const int64_t *id = rh_points_data(&world->points, "id", RH_POINT_I64);
     ((rh_vec3 *)rh_points_data(&world->points, "v", RH_POINT_VEC3F))[3].x = 1e6f;
     ((rh_vec3 *)rh_points_data(&world->points, "P", RH_POINT_VEC3F))[5].y = NAN;
-    char worst[256], who[32];
+    ((rh_vec3 *)rh_points_data(&world->points, "P", RH_POINT_VEC3F))[6].y = -2e6f;
+    char worst[RH_HEALTH_WORDS], who[32];
     snprintf(who, sizeof who, "not finite: id %lld at", (long long)id[5]);
-    rh_health_worst(&world->points, worst, sizeof worst);
+    rh_health_worst(&world->points, 1e6, worst, sizeof worst);
     assert_non_null(strstr(worst, who));
+    ((rh_vec3 *)rh_points_data(&world->points, "P", RH_POINT_VEC3F))[5].y = 0;
+    snprintf(who, sizeof who, "too far away: id %lld at", (long long)id[6]);
+    rh_health_worst(&world->points, 1e6, worst, sizeof worst);
+    assert_non_null(strstr(worst, who));
+    assert_non_null(strstr(worst, "a sink with"));
     rh_health_limits limits = rh_health_limits_of(&scene, 100);
     assert_near(limits.speed, 4096 * 0.05 * 24, 1e-9);
     assert_int_equal(limits.particles, 100400);
@@ -218,6 +224,37 @@ static void too_many_particles_are_told(void **state)
     assert_int_equal(code, RH_NUMERIC);
     assert_non_null(strstr(status.message, "more than limits.particles (400)"));
     world_drop(world, &scene);
+}
+
+// Emitters that move: what they really pour is what was expected, whether they drift with what they pour, sweep through space, turn or spin.
+static void what_moving_emitters_pour_is_expected(void **state)
+{
+    (void)state;
+    static const struct { const char *what, *emitter; } cases[] = {
+        {"still", "velocity: [0, -2, 0], shape: {box: {min: [-0.2, 1, -0.2], max: [0.2, 1.4, 0.2]}}"},
+        {"sweeps without pouring", "shape: {sphere: {center: [0, 1, 0], radius: 0.2}}, motion: {keys: [{time: 0}, {time: 0.5, translate: [3, 1, 0]}]}"},
+        {"with the lattice, then against it",
+         "velocity: [2, 0, 0], shape: {sphere: {center: [0, 1, 0], radius: 0.2}}, motion: {keys: [{time: 0}, {time: 0.3, translate: [0.6, 0, 0]}, {time: 0.6}]}"},
+        {"turns about a far pivot",
+         "shape: {box: {min: [0.8, 1, -0.1], max: [1, 1.2, 0.1]}}, motion: {pivot: [0, 1, 0], keys: [{time: 0}, {time: 0.5, rotate: [0, 300, 0]}]}"},
+        {"a box that turns while it pours",
+         "velocity: [0, -1.5, 0], shape: {box: {min: [-0.3, 1, -0.05], max: [0.3, 1.2, 0.05]}}, motion: {pivot: [0, 1.1, 0], interpolation: smooth, keys: [{time: 0}, {time: 0.6, rotate: [0, 0, 90]}]}"},
+        {"a ball that spins", "shape: {sphere: {center: [0, 1, 0], radius: 0.2}}, motion: {pivot: [0, 1, 0], keys: [{time: 0}, {time: 0.5, rotate: [0, 3600, 0]}]}"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        rh_scene scene;
+        rh_status status = {0};
+        char text[1024];
+        snprintf(text, sizeof text, "rheo: 1\ncell: 0.04\nframes: {last: 16}\nphysics: {liquid: {}}\nemitters: [{%s}]\n", cases[i].emitter);
+        rh_world *world = world_make(&scene, text);
+        // Emitters alone, at steps shorter than anything they move.
+        for (double t = 0; t <= 15 / 24.0; t += 0.0025) assert_ok(rh_emit(&world->seeder, t, &world->points, &status));
+        double poured = (double)world->seeder.emitted, expected = rh_world_most_particles(world);
+        print_message("%s: %g of at most %g\n", cases[i].what, poured, expected);
+        assert_true(poured >= 0.3 * expected && poured <= 1.1 * expected);
+        assert_true(world->limits.particles >= (int64_t)poured && world->limits.particles < (int64_t)(100000 + 14 * poured));
+        world_drop(world, &scene);
+    }
 }
 
 // --- memory --------------------------------------------------------------------------------------------------------------
@@ -271,6 +308,7 @@ int main(void)
 #endif
         cmocka_unit_test(a_resumed_run_retries_the_same), cmocka_unit_test(methods_leave_particles_alone),
         cmocka_unit_test(a_runaway_is_told_with_its_place), cmocka_unit_test(what_is_not_finite_is_worst), cmocka_unit_test(too_many_particles_are_told),
+        cmocka_unit_test(what_moving_emitters_pour_is_expected),
         cmocka_unit_test(a_scene_that_cannot_fit_is_refused), cmocka_unit_test(memory_beyond_the_limit_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

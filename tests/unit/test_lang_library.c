@@ -269,7 +269,7 @@ static void random_numbers_follow_their_seed(void **state)
     rh_status status = {0};
     assert_ok(rh_lang_context_init(context, &scope, &status));
     double first = rh_lang_rand_l(context, 42), second = rh_lang_rand(context);
-    assert_true(first == 13930160852258120406ull * 0x1p-64);
+    assert_true(first == (double)13930160852258120406ull * 0x1p-64);
     context->element = 9;
     assert_true(rh_lang_rand_l(context, 42) == first && rh_lang_rand(context) == second);
     assert_true(rh_lang_rand_d(context, -0.0) == rh_lang_rand_l(context, 0));

@@ -206,6 +206,10 @@ static void useless_meshes_are_refused(void **state)
     assert_int_equal(rh_mesh_sdf_create(&m, 0.1, &sdf, &status), RH_USER);
     assert_non_null(strstr(status.message, "vertex 3 is not finite"));
     rh_status_clear(&status);
+    m.vertices[3].y = -2e12f;
+    assert_int_equal(rh_mesh_sdf_create(&m, 0.1, &sdf, &status), RH_USER);
+    assert_non_null(strstr(status.message, "vertex 3 is at ["));
+    rh_status_clear(&status);
     m.vertices[3].y = 0;
     m.triangles[5][2] = 96;
     assert_int_equal(rh_mesh_sdf_create(&m, 0.1, &sdf, &status), RH_USER);

@@ -123,7 +123,7 @@ static void lost_particles_are_named(void **state)
                 rh_threads_set(threads);
                 rh_status status = {0};
                 assert_int_equal(rh_tiles_build(&c.tiles, 3, 1, c.p, COUNT, 2, &c.arena, &status), RH_NUMERIC);
-                assert_non_null(strstr(status.message, "particle 4321 "));
+                assert_non_null(strstr(status.message, "index 4321 "));
                 cloud_free(&c);
                 assert_int_equal(rh_memory_bytes(), 0);
             }

@@ -447,6 +447,7 @@ rh_code rh_unilateral_step(rh_unilateral *me, const rh_surroundings *around, dou
     RH_TRY(call(&s, me->options.after_update, status));
     stage(&s, "update");
     RH_TRY(advect(&s, status));
+    RH_TRY(call(&s, me->options.after_moves, status));
     stage(&s, "advect");
     collide(&s);
     stage(&s, "collide");

@@ -56,7 +56,7 @@ typedef struct rh_unilateral_options {
     bool slide;             // faces that walls close by half move with the material beside them, along the wall
     const char *method;     // its name, for messages; lives as long as the step
     const char *stage;      // the name of after_pressure in reports
-    rh_unilateral_hook before_pressure, after_pressure, after_update;  // NULL = nothing to do
+    rh_unilateral_hook before_pressure, after_pressure, after_update, after_moves;  // NULL = nothing to do; after_moves before walls are looked at
     void *user;
 } rh_unilateral_options;
 

@@ -134,7 +134,7 @@ static void a_pile_stays_for_a_minute(void **state)
 static void a_pile_stays_in_space(void **state)
 {
     (void)state;
-    stays_at_rest(3, 0.05, "{min: [-0.25, 0, -0.25], max: [0.25, 0.5, 0.25]}", 4, 10, (rest_bounds){0.1, 5e-6, 5e-5, 0.02});
+    stays_at_rest(3, 0.05, "{min: [-0.25, 0, -0.25], max: [0.25, 0.5, 0.25]}", 4, 10, (rest_bounds){0.15, 1e-5, 1e-4, 0.06});
 }
 
 static void water_levels_out(void **state)

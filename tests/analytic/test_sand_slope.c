@@ -72,7 +72,7 @@ static void a_column_leaves_a_steeper_pile_for_more_friction(void **state)
         double found = sand_slope(&p);
         print_message("friction angle %g: the pile's slope is %.1f degrees, its front at %.3f m\n", angle, found, sand_front(&p, 0.1));
         assert_true(found > last + 0.2);
-        assert_true(found < angle + 1 && found > angle - (angle > 40 ? 12 : 8));
+        assert_true(found < angle + 1 && found > angle - (angle > 36 ? 12 : 8));
         last = found;
         lab_close(&l);
     }

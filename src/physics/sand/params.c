@@ -19,6 +19,7 @@ static const rh_param rows[] = {
     {"touch", RH_PARAM_FLOAT, AT(touch), "", "0.05", 0, 0.5, .help = "model unilateral: cells short of full by up to this share come into contact"},
     {"dense", RH_PARAM_FLOAT, AT(dense), "", "0.05", 0, 0.5, .help = "model unilateral: cells overfull by up to this share are left so"},
     {"fade", RH_PARAM_FLOAT, AT(fade), "", "0.05", 0, 1, .help = "model unilateral: share of the carried stress that is smoothed in a step"},
+    {"mixing", RH_PARAM_FLOAT, AT(mixing), "", "0.1", 0, 1, .help = "model unilateral: how far grains wander that slide past each other: D = mixing * rate of shear * (spacing of particles)^2; 0.1 was measured of beads"},
     {"friction_iterations", RH_PARAM_INT, AT(friction_iterations), "", "60", 1, 10000, .help = "model unilateral: at most so many of the friction solve in a step"},
     {"density", RH_PARAM_FLOAT, AT(flow.density), "kg/m^3", "1600", 1e-3, 1e5, .help = "mass per volume as it lies; decides pressure, and what cohesion does"},
     {"flip", RH_PARAM_FLOAT, AT(flow.flip), "", "0", 0, 1, .help = "share of FLIP in the FLIP/PIC blend; 0 is pure PIC, as suits sand"},

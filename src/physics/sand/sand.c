@@ -14,6 +14,7 @@
 #include "physics/pace.h"
 #include "physics/sand/contacts.h"
 #include "physics/sand/friction.h"
+#include "physics/sand/mix.h"
 
 typedef struct sand {
     rh_sand_params params;
@@ -67,6 +68,14 @@ static rh_code rub_pressed(const rh_unilateral_view *view, void *user, rh_status
     return rh_friction_solve(&((sand *)user)->friction, view, status);
 }
 
+static rh_code mix(const rh_unilateral_view *view, void *user, rh_status *status)
+{
+    (void)status;
+    const rh_sand_params *p = &((sand *)user)->params;
+    rh_sand_mix(view, p->mixing, (double)view->tiles->h / (double)p->flow.particles_per_axis);
+    return RH_OK;
+}
+
 static rh_unilateral_options pushed_options(sand *me)
 {
     const rh_incompressible_options *p = &me->params.flow;
@@ -75,7 +84,7 @@ static rh_unilateral_options pushed_options(sand *me)
         .prediction = RH_PREDICT_BY_PARTICLES, .density_correction = p->volume_correction, .crowded = 0.05, .patience = LONGEST, .fill = 1, .stop_at_walls = true,
         .preconditioner = RH_PRECONDITION_MULTIGRID, .expansion = RH_EXPANSION_PROJECTED, .tolerance = p->tolerance, .max_iterations = p->max_iterations,
         .pressure = p->pressure, .friction = true, .slide = true, .method = "sand", .stage = "friction", .before_pressure = let_carried_act,
-        .after_pressure = rub_pressed, .user = me};
+        .after_pressure = rub_pressed, .after_moves = mix, .user = me};
 }
 
 static rh_code create_pushed(sand *me, rh_points *points, rh_status *status)

@@ -17,6 +17,7 @@ typedef struct rh_sand_params {
     double start;            // degrees: sand at rest starts to flow where it is steeper by so much than where flowing sand stops
     double loose, touch, dense;     // shares of a full cell: packings between 1 - loose and 1 + dense are in contact
     double fade;             // share of the carried stress that is smoothed in a step
+    double mixing;           // wandering of grains that slide past each other, spacings^2 per unit of shear
     int64_t friction_iterations;
 } rh_sand_params;
 

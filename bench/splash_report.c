@@ -239,14 +239,15 @@ void bench_splash_print(FILE *to, const bench_row *rows, int count)
 }
 
 // --- CSV ----------------------------------------------------------------------------------------------------------
-static const char *const solve_stages[RH_MAX_SOLVES] = {"density", "pressure"};
+enum { SOLVES = 2 };
+static const char *const solve_stages[SOLVES] = {"density", "pressure"};
 
 static void write_header(FILE *to)
 {
     fprintf(to, "entry,group,scene,resolution,preconditioner,expansion,threads,steps,simulated_seconds,particles,cells,"
                 "solves_ms_per_step,ms_per_step,solves_mic_ratio,mic_ratio,peak_bytes,resident_bytes,published_id,published_particles,error");
     for (int p = 0; p < PARTS; p++) fprintf(to, ",%s_s_per_frame,%s_published_s_per_frame,%s_ratio", parts[p].name, parts[p].name, parts[p].name);
-    for (int i = 0; i < RH_MAX_SOLVES; i++)
+    for (int i = 0; i < SOLVES; i++)
         fprintf(to, ",%s_steps,%s_cg,%s_expansions,%s_proportionings,%s_preparations,%s_exponent", solve_stages[i], solve_stages[i],
                 solve_stages[i], solve_stages[i], solve_stages[i], solve_stages[i]);
     fprintf(to, ",both_steps,both_exponent\n");
@@ -278,7 +279,7 @@ static void write_parts(FILE *to, const bench_row *row)
 
 static void write_solves(FILE *to, const bench_row *row, const bench_row *rows, int count)
 {
-    for (int i = 0; i < RH_MAX_SOLVES; i++) {
+    for (int i = 0; i < SOLVES; i++) {
         const bench_solve *s = find_solve(row, solve_stages[i]);
         if (!s) fprintf(to, ",,,,,");
         else
@@ -311,7 +312,7 @@ static void write_line(FILE *to, const bench_row *row, const bench_row *rows, in
     if (fine) {
         write_parts(to, row);
         write_solves(to, row, rows, count);
-    } else for (int i = 0; i < 3 * PARTS + 6 * RH_MAX_SOLVES + 2; i++) fprintf(to, ",");
+    } else for (int i = 0; i < 3 * PARTS + 6 * SOLVES + 2; i++) fprintf(to, ",");
     fprintf(to, "\n");
 }
 

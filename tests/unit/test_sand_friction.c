@@ -5,6 +5,7 @@
 #include "support.h"
 #include "grid/transfer.h"
 #include "physics/sand/friction.h"
+#include "physics/sand/mix.h"
 
 typedef struct block {
     cloud cloud;
@@ -398,11 +399,47 @@ static void a_uniform_stress_comes_back(void **state)
     }
 }
 
+// Grains in a shear of rate 1 wander by 2 mixing rate spacing^2 dt along each axis and step; without pressure nothing does, and threads do not matter.
+static void grains_wander_as_they_shear(void **state)
+{
+    (void)state;
+    const double mixing = 0.4;
+    double other = 0;
+    for (int turn = 0; turn < 4; turn++) {
+        block b;
+        block_make(&b, turn == 2 ? 2 : 3, turn == 3 ? 0 : 0.5f);
+        set_shear(&b, 1);
+        b.around.step = 7;
+        rh_threads_set(turn == 1 ? 3 : 1);
+        rh_vec3 *start = rh_arena_take(&b.cloud.arena, (size_t)b.cloud.points.count * sizeof *start, NULL);
+        memcpy(start, b.cloud.p, (size_t)b.cloud.points.count * sizeof *start);
+        rh_sand_mix(&b.view, mixing, 0.5);
+        double sum[3] = {0}, hash = 0;
+        int64_t count = 0;
+        for (int64_t i = 0; i < b.cloud.points.count; i++) {
+            const float *x = &b.cloud.p[i].x, *was = &start[i].x;
+            hash += (double)(x[0] + 3 * x[1] + 7 * x[2]) * (double)(i % 13);
+            bool deep = true;  // not beside the surface, where the shear ends
+            for (int a = 0; a < b.view.tiles->dimension; a++) deep = deep && was[a] > 1 && was[a] < SIDE - 1;
+            for (int a = 0; a < 3 && deep; a++) sum[a] += (double)(x[a] - was[a]) * (double)(x[a] - was[a]);
+            count += deep;
+        }
+        for (int a = 0; a < 3; a++) {
+            double expected = turn == 3 || a >= b.view.tiles->dimension ? 0 : 2 * mixing * 0.25 * 0.01;
+            assert_near(sum[a] / (double)count, expected, 0.1 * expected);
+        }
+        if (turn == 1) assert_true(hash == other);
+        other = hash;
+        block_free(&b);
+    }
+    rh_threads_set(0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(push_is_strain_transposed), cmocka_unit_test(friction_takes_energy_and_keeps_momenta),
                                        cmocka_unit_test(strong_friction_leaves_no_shear), cmocka_unit_test(weak_friction_does_not_reverse),
                                        cmocka_unit_test(no_friction_changes_nothing), cmocka_unit_test(stress_is_within_its_bound),
-                                       cmocka_unit_test(squeezing_bears_more_than_stretching), cmocka_unit_test(a_uniform_stress_comes_back)};
+                                       cmocka_unit_test(squeezing_bears_more_than_stretching), cmocka_unit_test(a_uniform_stress_comes_back), cmocka_unit_test(grains_wander_as_they_shear)};
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

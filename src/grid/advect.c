@@ -4,6 +4,11 @@
 // A tile's surroundings, as wide as its fastest neighbour may carry a particle, are copied into a dense block once; then all its
 // particles walk through that. Tiles in slow liquid so take small blocks and one sub-step whatever happens elsewhere.
 //
+// The flow is known at one time. A flow that stands still while particles walk through it is right around obstacles and in vortices, and wrong for
+// liquid that travels as a whole: after two cells a particle at a crest would do what one in a trough did. So particles walk through
+// the flow as seen from a frame that travels with the liquid of their tile, and the frame's own way is added. In a sheet of water
+// that slid at two cells a step the volume correction had to lift 1.7 J/kg in six seconds with the flow standing still, 0.06 with the frame.
+//
 // Third order: A. Ralston, "Runge-Kutta methods with minimum error bounds", Math. Comp. 16, 1962.
 #include "grid/advect.h"
 
@@ -13,40 +18,58 @@
 enum { FARTHEST = 6 };  // cells; with two more for interpolation that is the largest halo
 
 // --- how far --------------------------------------------------------------------------------------------------------
-static float fastest_face(const rh_tiles *tiles, rh_faces velocity, int32_t t)
+// The slowest and fastest face of a tile along each axis, m/s.
+typedef struct range { float low[3], high[3]; } range;
+
+static range range_of(const rh_tiles *tiles, rh_faces velocity, int32_t t)
 {
-    rh_f8 most = rh_f8_all(0);
-    for (int a = 0; a < tiles->dimension; a++)
-        for (int c = 0; c < tiles->cells; c += 8) most = rh_f8_max(most, rh_f8_abs(rh_f8_load(velocity.axis[a] + (int64_t)t * tiles->cells + c)));
-    float one = 0;
-    for (int i = 0; i < 8; i++) one = most[i] > one ? most[i] : one;
-    return one;
+    range r = {{0, 0, 0}, {0, 0, 0}};
+    for (int a = 0; a < tiles->dimension; a++) {
+        const float *u = velocity.axis[a] + (int64_t)t * tiles->cells;
+        rh_f8 low = rh_f8_load(u), high = low;
+        for (int c = 8; c < tiles->cells; c += 8) low = rh_f8_min(low, rh_f8_load(u + c)), high = rh_f8_max(high, rh_f8_load(u + c));
+        r.low[a] = low[0], r.high[a] = high[0];
+        for (int i = 1; i < 8; i++) r.low[a] = rh_min(r.low[a], low[i]), r.high[a] = rh_max_of(r.high[a], high[i]);
+    }
+    return r;
 }
 
-// The largest face speed of a tile and its neighbours bounds every interpolated velocity on the way: it sets the block. The
-// tile's own sets the number of sub-steps.
-static float travel_of(const rh_tiles *tiles, const float *fastest, int32_t t, float dt)
+static float fastest(const rh_tiles *tiles, const range *r, rh_vec3 frame)
+{
+    float most = 0;
+    for (int a = 0; a < tiles->dimension; a++) {
+        float u = (&frame.x)[a];
+        most = rh_max_of(most, rh_max_of(r->high[a] - u, u - r->low[a]));
+    }
+    return most;
+}
+
+// The largest speed of a face of a tile and its neighbours, seen from the frame, bounds every interpolated velocity on the way: it sets the block.
+// The tile's own sets the number of sub-steps.
+static float travel_of(const rh_tiles *tiles, const range *ranges, rh_vec3 frame, int32_t t, float dt)
 {
     float most = 0;
     for (int n = 0; n < RH_NEAR; n++)
-        if (tiles->near[t][n] >= 0) most = rh_max_of(most, fastest[tiles->near[t][n]]);
+        if (tiles->near[t][n] >= 0) most = rh_max_of(most, fastest(tiles, &ranges[tiles->near[t][n]], frame));
     return most * dt * tiles->inverse_h;
 }
 
-static void find_fastest(const rh_tiles *tiles, rh_faces velocity, float *fastest)
+static range *find_ranges(const rh_tiles *tiles, rh_faces velocity, rh_arena *arena, rh_status *status)
 {
+    range *ranges = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *ranges, status);
+    if (!ranges) return NULL;
 #pragma omp parallel for schedule(static)
-    for (int32_t t = 0; t < tiles->count; t++) fastest[t] = fastest_face(tiles, velocity, t);
+    for (int32_t t = 0; t < tiles->count; t++) ranges[t] = range_of(tiles, velocity, t);
+    return ranges;
 }
 
 rh_code rh_faces_travel(const rh_tiles *tiles, rh_faces velocity, float dt, float *travel, rh_arena *arena, rh_status *status)
 {
     rh_arena_mark mark = rh_arena_save(arena);
-    float *fastest = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *fastest, status);
-    if (!fastest) return RH_MEMORY;
-    find_fastest(tiles, velocity, fastest);
+    const range *ranges = find_ranges(tiles, velocity, arena, status);
+    if (!ranges) return RH_MEMORY;
 #pragma omp parallel for schedule(static)
-    for (int32_t t = 0; t < tiles->count; t++) travel[t] = travel_of(tiles, fastest, t, dt);
+    for (int32_t t = 0; t < tiles->count; t++) travel[t] = travel_of(tiles, ranges, rh_v3(0, 0, 0), t, dt);
     rh_arena_restore(arena, mark);
     return RH_OK;
 }
@@ -79,6 +102,7 @@ typedef struct walk {
     const rh_tiles *tiles;
     const rh_paths *paths;
     rh_face_block block, shift;
+    rh_vec3 frame;
     int steps;
 } walk;
 
@@ -92,7 +116,7 @@ RH_INLINE void walk_eight(const walk *w, int dimension, rh_path_rule rule, bool 
     rh_f8_load3(positions, &p.axis[0], &p.axis[1], &p.axis[2]);
     rh_eight start = rh_local_eight(dimension, tiles, at, p), local = start;
     for (int n = 0; n < w->steps; n++) local = advance(dimension, &w->block, rule, s, local);
-    for (int a = 0; a < dimension; a++) p.axis[a] += (local.axis[a] - start.axis[a]) * tiles->h;
+    for (int a = 0; a < dimension; a++) p.axis[a] += (local.axis[a] - start.axis[a]) * tiles->h + (&w->frame.x)[a] * w->paths->dt;
     if (shifted) {
         rh_eight more = rh_sample_faces(dimension, &w->shift, start);
         for (int a = 0; a < dimension; a++) p.axis[a] += more.axis[a];
@@ -145,6 +169,10 @@ static void load_velocity(walk *w, int32_t t, int halo, const rh_vec3 *velocitie
     for (int n = 0; n < RH_NEAR; n++) rim |= w->tiles->near[t][n] < 0;
     rh_vec3 beyond = rim ? mean_velocity(w->tiles, t, velocities) : rh_v3(0, 0, 0);
     rh_face_block_load(w->tiles, w->paths->velocity, t, halo, beyond, memory, &w->block);
+    if (!w->paths->frame) return;
+    int count = rh_block_values(w->tiles, halo);
+    for (int a = 0; a < w->tiles->dimension; a++)
+        for (int i = 0; i < count; i++) memory[(int64_t)a * count + i] -= (&w->frame.x)[a];
 }
 
 static void walk_tile(walk *w, int32_t t, float own, float travel, const rh_vec3 *velocities, rh_vec3 *positions)
@@ -172,14 +200,14 @@ rh_code rh_particles_advect(const rh_tiles *tiles, const rh_paths *paths, const 
                             rh_arena *arena, rh_status *status)
 {
     rh_arena_mark mark = rh_arena_save(arena);
-    float *fastest = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *fastest, status);
-    if (!fastest) return RH_MEMORY;
-    find_fastest(tiles, paths->velocity, fastest);
+    const range *ranges = find_ranges(tiles, paths->velocity, arena, status);
+    if (!ranges) return RH_MEMORY;
 #pragma omp parallel for schedule(dynamic, 1)
     for (int32_t n = 0; n < tiles->occupied_count; n++) {
-        walk w = {.tiles = tiles, .paths = paths};
         int32_t t = tiles->occupied[n];
-        walk_tile(&w, t, fastest[t] * paths->dt * tiles->inverse_h, rh_min(travel_of(tiles, fastest, t, paths->dt), FARTHEST), velocities, positions);
+        walk w = {.tiles = tiles, .paths = paths, .frame = paths->frame ? paths->frame[t] : rh_v3(0, 0, 0)};
+        float own = fastest(tiles, &ranges[t], w.frame) * paths->dt * tiles->inverse_h;
+        walk_tile(&w, t, own, rh_min(travel_of(tiles, ranges, w.frame, t, paths->dt), FARTHEST), velocities, positions);
     }
     rh_arena_restore(arena, mark);
     return RH_OK;

@@ -10,6 +10,7 @@ typedef enum rh_path_rule { RH_PATH_EULER, RH_PATH_MIDPOINT, RH_PATH_HEUN, RH_PA
 typedef struct rh_paths {
     rh_faces velocity;       // m/s; extended as far as particles may go
     rh_faces shift;          // m, read where a particle starts and added to its way; axis[0] NULL = none
+    const rh_vec3 *frame;    // m/s, per tile: the flow around the tile travels along with this; NULL = it stands still
     float dt;                // s
     rh_path_rule rule;
     const float *distance;   // m, cell centres, from the liquid; may be NULL

@@ -23,6 +23,8 @@
 #include "base/simd.h"
 #include "grid/advect.h"
 #include "grid/transfer.h"
+#include "physics/gains.h"
+#include "physics/film.h"
 #include "physics/pace.h"
 #include "physics/step.h"
 #include "physics/volume.h"
@@ -43,17 +45,26 @@ typedef struct step {
     rh_cut_cells cut;
     rh_surface surface;
     rh_faces velocity;
-    rh_faces spare;  // weights of faces, then velocities before the step, then the shift of the volume correction
+    rh_faces spare;  // velocities before the step, then the shift of the volume correction
+    rh_faces weight; // particles around each face
+    rh_faces push;   // what forces did, m/s; axis[0] NULL where it is `pushed` everywhere
+    rh_vec3 pushed;
     float **count;   // particles around each cell's centre, tiles apart: those with liquid; NULL without volume correction
     uint8_t *reached[3];  // bits of faces that particles reach, a byte per row
     uint8_t *known[3];
     uint8_t *held;   // as in the view; NULL without a hook
     rh_pressure pressure;
+    rh_gain *gains;  // what the particles won; NULL = not known
+    rh_vec3 *frame;  // m/s, per tile: how its liquid travels; NULL = not known
     rh_step_report *report;
     double clock;
 } step;
 
 static void stage(step *s, const char *name) { rh_step_stage(s->report, &s->clock, name); }
+
+// Forces that a method itself has on faces (friction of sand) do not cancel in pairs as those of the pressure do: then nothing is known of gains
+// (gains.h), and films are the method's own affair.
+static bool is_balanced(const step *s) { return !s->params->after_pressure; }
 
 static float spacing(const step *s) { return (float)s->around->cell / (float)s->params->particles_per_axis; }
 
@@ -134,7 +145,7 @@ static rh_code extend(step *s, rh_faces field, float band, const float *bands, r
     return rh_faces_extend(&s->tiles, s->surface.phi, s->cut.distance, band, bands, field, s->known, s->arena, status);
 }
 
-// Room for the numbers of particles in tiles with liquid.
+// Room for the numbers of particles in tiles that may have liquid.
 static rh_code take_counts(step *s, rh_status *status)
 {
     const rh_tiles *tiles = &s->tiles;
@@ -145,9 +156,26 @@ static rh_code take_counts(step *s, rh_status *status)
         rh_f8 least = rh_f8_all(0);
         for (int c = 0; c < tiles->cells; c += 8) least = rh_f8_min(least, rh_f8_load(phi + c));
         s->count[t] = NULL;
-        if (!rh_i8_bits(least < rh_f8_all(0))) continue;
+        bool may_be_film = s->cut.kind[t] != RH_TILE_FREE && rh_tile_first(tiles, t) < rh_tile_first(tiles, t + 1);
+        if (!rh_i8_bits(least < rh_f8_all(0)) && !may_be_film) continue;
         s->count[t] = rh_arena_take(s->arena, (size_t)tiles->cells * sizeof(float), status);
         if (!s->count[t]) return RH_MEMORY;
+    }
+    return RH_OK;
+}
+
+static rh_code push(step *s, rh_status *status)
+{
+    const rh_tiles *tiles = &s->tiles;
+    rh_step_add_forces(s->around, (double)s->dt, s->kick, tiles, s->velocity, s->spare);
+    s->pushed = rh_v3_from(rh_d3_scale(s->around->gravity, (double)s->kick));
+    if (!s->around->acceleration) return RH_OK;
+    RH_TRY(rh_faces_new(&s->push, tiles, false, s->arena, status));
+    for (int a = 0; a < tiles->dimension; a++) {
+        float *out = s->push.axis[a];
+        const float *now = s->velocity.axis[a], *before = s->spare.axis[a];
+#pragma omp parallel for schedule(static)
+        for (int64_t c = 0; c < rh_tiles_values(tiles); c++) out[c] = now[c] - before[c];
     }
     return RH_OK;
 }
@@ -158,16 +186,17 @@ static rh_code to_grid(step *s, rh_status *status)
     size_t values = (size_t)rh_tiles_values(tiles);
     RH_TRY(rh_faces_new(&s->velocity, tiles, false, s->arena, status));
     RH_TRY(rh_faces_new(&s->spare, tiles, false, s->arena, status));
+    RH_TRY(rh_faces_new(&s->weight, tiles, false, s->arena, status));
     if (s->params->volume_correction) RH_TRY(take_counts(s, status));
     for (int a = 0; a < tiles->dimension; a++) {
         s->known[a] = rh_arena_take(s->arena, values, status);
         s->reached[a] = rh_arena_take(s->arena, values / 8 + 1, status);
         if (!s->known[a] || !s->reached[a]) return RH_MEMORY;
     }
-    rh_particles_to_grid(tiles, s->positions, s->velocities, (const float(*)[9])s->affine, s->velocity, s->spare, s->count);
+    rh_particles_to_grid(tiles, s->positions, s->velocities, (const float(*)[9])s->affine, s->velocity, s->weight, s->count);
     for (int a = 0; a < tiles->dimension; a++) {
         uint8_t *known = s->known[a], *reached = s->reached[a];
-        const float *w = s->spare.axis[a];
+        const float *w = s->weight.axis[a];
 #pragma omp parallel for schedule(static)
         for (int64_t row = 0; row < (int64_t)values / 8; row++) {
             reached[row] = (uint8_t)rh_i8_bits(rh_f8_load(w + 8 * row) > 1e-6f);
@@ -175,13 +204,13 @@ static rh_code to_grid(step *s, rh_status *status)
         }
     }
     RH_TRY(extend(s, s->velocity, LIQUID_FACES, NULL, status));
-    rh_step_add_forces(s->around, (double)s->dt, s->kick, tiles, s->velocity, s->spare);
-    return RH_OK;
+    return push(s, status);
 }
 
 static rh_code project(step *s, rh_status *status)
 {
     rh_cg_report solve;
+    if (is_balanced(s)) rh_films_support(&s->tiles, &s->cut, s->velocity, rh_v3_length(s->pushed), s->surface.phi);
     RH_TRY(rh_pressure_prepare(&s->pressure, &s->tiles, &s->surface, &s->cut, s->arena, status));
     RH_TRY(rh_pressure_project(&s->pressure, s->velocity, s->known, s->params->tolerance, (int)s->params->max_iterations, s->arena, &solve, status));
     s->report->cells = s->pressure.matrix.unknowns;
@@ -221,11 +250,20 @@ static rh_code extend_and_constrain(step *s, rh_status *status)
     return RH_OK;
 }
 
-static void update_velocities(step *s)
+// Particles feel what the projection did.
+static rh_code update_velocities(step *s, rh_status *status)
 {
     static const rh_update updates[] = {RH_UPDATE_FLIP, RH_UPDATE_PIC, RH_UPDATE_APIC};
     rh_velocity_update update = {s->velocity, s->spare, updates[s->params->transfer], (float)s->params->flip};
+    if (is_balanced(s)) {
+        bool rough = rh_walls_any_no_slip(s->around->obstacles);
+        s->gains = rh_arena_take(s->arena, ((size_t)s->tiles.count + 1) * sizeof *s->gains, status);
+        if (!s->gains) return RH_MEMORY;
+        rh_gains_measure(&(rh_gains){&s->pressure, s->weight, per_cell(s), s->spare, s->velocity, s->push, s->pushed, rough}, s->gains);
+        update.velocity = s->weight;
+    }
     s->report->max_speed = rh_grid_to_velocities(&s->tiles, &update, s->positions, s->velocities, s->affine);
+    return RH_OK;
 }
 
 // Leaves the displacement in s->spare.
@@ -242,11 +280,20 @@ static rh_code correct_volume(step *s, rh_status *status)
     return extend(s, s->spare, LIQUID_FACES, NULL, status);
 }
 
+// Takes back what the particles won, and finds how the liquid of each tile travels.
+static rh_code settle(step *s, rh_status *status)
+{
+    if (!is_balanced(s)) return RH_OK;
+    s->frame = rh_arena_take_zero(s->arena, ((size_t)s->tiles.count + 1) * sizeof *s->frame, status);
+    return s->frame ? rh_gains_take_back(&s->tiles, s->gains, s->velocities, s->frame, s->arena, status) : RH_MEMORY;
+}
+
 static rh_code advect(step *s, rh_status *status)
 {
     rh_paths way = {.velocity = s->velocity, .dt = s->dt, .rule = s->params->advection == RH_ADVECT_RK2 ? RH_PATH_MIDPOINT : RH_PATH_RALSTON,
                         .distance = s->surface.phi, .free_beyond = s->tiles.h};
     if (s->params->volume_correction) way.shift = s->spare;
+    way.frame = s->frame;
     RH_TRY(rh_particles_advect(&s->tiles, &way, s->velocities, s->positions, s->arena, status));
     if (s->params->volume_correction)
         rh_volume_scatter(&s->tiles, s->held, per_cell(s), s->around->seed, s->around->step, rh_points_data(s->points, "id", RH_POINT_I64), s->positions);
@@ -299,7 +346,8 @@ rh_code rh_incompressible_step(rh_incompressible *me, const rh_surroundings *aro
     RH_TRY(after_pressure(&s, status));
     RH_TRY(extend_and_constrain(&s, status));
     stage(&s, "extend");
-    update_velocities(&s);
+    RH_TRY(update_velocities(&s, status));
+    RH_TRY(settle(&s, status));
     stage(&s, "update");
     RH_TRY(correct_volume(&s, status));
     stage(&s, "volume");

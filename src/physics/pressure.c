@@ -260,6 +260,24 @@ void rh_pressure_subtract_gradient(const rh_pressure *p, rh_faces field, uint8_t
     }
 }
 
+void rh_pressure_face_masses(const rh_pressure *p, int32_t t, int axis, float *mass)
+{
+    const rh_tiles *tiles = p->tiles;
+    rh_rows phi = rh_rows_of(tiles, p->surface->phi, t, ONES);
+    rh_bit_rows bits = bits_of(p, t);
+    for (int r = 0; r < tiles->cells / 8; r++) {
+        int low = rh_bits_row_below(&bits, axis, r), here = bits.here[r];
+        rh_f8 share = rh_f8_all(1);
+        if ((low & here) != 255) {
+            rh_f8 phi_here = rh_f8_load(phi.here + 8 * r), phi_low = rh_row_below(&phi, axis, r);
+            rh_f8 only_low = 1 / towards_air(inside_of(phi_low, tiles->h), phi_here);
+            rh_f8 only_here = 1 / towards_air(inside_of(phi_here, tiles->h), phi_low);
+            share = rh_f8_select(rh_i8_from_bits(low & here), share, rh_f8_select(rh_i8_from_bits(low), only_low, only_here));
+        }
+        rh_f8_store(mass + 8 * r, rh_f8_masked(share * rh_f8_load(p->cut->open[axis][t] + 8 * r), low | here));
+    }
+}
+
 // --- separating walls -------------------------------------------------------------------------------------------------
 // Net inflow into released cells after the projection: what flowed in before, and what the pressure around pushes in. (Their own
 // pressure is 0, and they are liquid, so theta is 1.)

@@ -35,6 +35,9 @@ rh_code rh_pressure_project(rh_pressure *p, rh_faces velocity, uint8_t *const kn
                             rh_arena *arena, rh_cg_report *report, rh_status *status);
 // field -= grad q on open faces that touch liquid; known as above.
 void rh_pressure_subtract_gradient(const rh_pressure *p, rh_faces field, uint8_t *const known[3]);
+// The mass that the operator takes the lower faces of a tile along an axis to have, as a share of a full cell's: 1 between liquid cells, the
+// liquid part of the way towards air, 0 elsewhere, times the open part of the face.
+void rh_pressure_face_masses(const rh_pressure *p, int32_t t, int axis, float *mass);
 // Pressure at particles, out[p] = scale * q(positions[p]); particles sorted by tiles. Every liquid cell speaks for its own value
 // and slope, and the cells around a particle are blended with linear weights: exact for a linear pressure right up to walls and
 // surface. 0 where no cell around the particle is liquid (spray). Valid until the next solve overwrites q.

@@ -359,13 +359,6 @@ static rh_bits known_tile(const step *s, int a, int32_t t)
     return out;
 }
 
-static bool any_no_slip(const rh_obstacles *obstacles)
-{
-    bool any = false;
-    for (int i = 0; i < obstacles->count; i++) any = any || obstacles->items[i].wall == RH_WALL_NO_SLIP;
-    return any;
-}
-
 static rh_code extend(step *s, rh_status *status)
 {
     const rh_tiles *tiles = &s->tiles;
@@ -381,7 +374,7 @@ static rh_code extend(step *s, rh_status *status)
     RH_TRY(rh_faces_spread(tiles, s->velocity, known, sweeps > LEAST_SWEEPS ? sweeps : LEAST_SWEEPS, s->arena, status));
     rh_arena_restore(s->arena, mark);
     bool slide = s->options->slide && s->around->obstacles->count > 0;
-    if (slide || any_no_slip(s->around->obstacles)) RH_TRY(rh_walls_constrain(tiles, &s->cut, s->around->obstacles, s->velocity, !slide, s->arena, status));
+    if (slide || rh_walls_any_no_slip(s->around->obstacles)) RH_TRY(rh_walls_constrain(tiles, &s->cut, s->around->obstacles, s->velocity, !slide, s->arena, status));
     float limit = speed_limit(s);
     int64_t values = rh_tiles_values(tiles);
     for (int a = 0; a < tiles->dimension; a++) {

@@ -5,11 +5,14 @@
 // volume conserving liquids", IEEE TVCG 27(4), 2021 (online 2019). The number of particles around each cell, compared with
 // what a full cell holds, is the divergence that a displacement field must have; the displacement is a gradient and
 // comes from the same operator as pressure (zero at the free surface, no displacement through solids). It moves
-// positions only, never velocities, so it adds no momentum.
+// positions only, so it adds no momentum. It does lift, and where much is to be mended nothing gave the energy for it: a puddle that was
+// lifted by twice its height in six seconds ran away. Films that do not collapse (film.h) and paths in a flow that travels with the liquid
+// (grid/advect.h) leave it a twentieth of that. (Letting the liquid's motion pay for every lift stopped waves within a period: most lifts only
+// mend what sank. Smoothing the error first changed nothing.)
 //
 // Differences: walls are accounted for by the share of the weight function that lies in free space; near the free
-// surface only crowding counts (a starved cell there is just surface); half of the error is taken away in each step,
-// which is enough and keeps the surface of resting liquid calm.
+// surface only crowding counts (a starved cell there is just surface); four fifths of the error are taken away in
+// each step (half of it in heaps that may rest).
 #include "physics/volume.h"
 
 #include <math.h>
@@ -18,14 +21,14 @@
 
 // Per step: share of the error taken away, and limits of the error in cells of volume per cell. Crowds may push harder than gaps pull: with
 // the same limit clumps of twenty times their number, born in corners, lived for seconds.
-static const float RELAX = 0.5f, LIMIT = 0.5f, CROWD = 2;
+static const float RELAX = 0.8f, RELAX_HEAP = 0.5f, LIMIT = 0.5f, CROWD = 2;
 
 // Cells that are held ask for nothing within this share of their number: with the noise of a heap of particles as a reason to move, a resting
 // heap never rests.
 static const float PATIENCE = 0.25f;
 
 // Eight cells; phi in cells.
-static inline rh_f8 excess(rh_f8 count, float per_cell, rh_f8 share, rh_f8 phi, rh_i8 held)
+static inline rh_f8 excess(rh_f8 count, float per_cell, rh_f8 share, rh_f8 phi, rh_i8 held, float relax)
 {
     // A cell mostly in a wall tells little about too few particles, but it may hide many.
     rh_f8 zero = rh_f8_all(0), quarter = rh_f8_all(0.25f);
@@ -35,7 +38,7 @@ static inline rh_f8 excess(rh_f8 count, float per_cell, rh_f8 share, rh_f8 phi, 
     rh_f8 patient = rh_f8_max(s - PATIENCE, zero) + rh_f8_min(s + PATIENCE, zero);
     s = rh_f8_select(held, patient, s);
     rh_i8 quiet = (walled | (phi > rh_f8_all(-1))) & (s < zero);
-    rh_f8 wanted = RELAX * share * rh_f8_min(rh_f8_max(s, rh_f8_all(-LIMIT)), rh_f8_all(CROWD));
+    rh_f8 wanted = relax * share * rh_f8_min(rh_f8_max(s, rh_f8_all(-LIMIT)), rh_f8_all(CROWD));
     return rh_f8_select(quiet, zero, wanted);
 }
 
@@ -48,7 +51,7 @@ static void excess_tile(const rh_pressure *pressure, int32_t n, const float *con
     for (int c = 0; c < tiles->cells; c += 8) {
         rh_i8 unknown = rh_i8_from_bits(pressure->layout.unknown[(from + c) / 8]), rests = rh_i8_from_bits(held ? held[(from + c) / 8] : 0);
         rh_f8 phi = rh_f8_load(pressure->surface->phi + from + c) * tiles->inverse_h;
-        rh_f8 found = excess(rh_f8_load(count[t] + c), per_cell, rh_f8_load(shares + c), phi, rests);
+        rh_f8 found = excess(rh_f8_load(count[t] + c), per_cell, rh_f8_load(shares + c), phi, rests, held ? RELAX_HEAP : RELAX);
         rh_f8_store(b + to + c, (rh_f8)((rh_i8)found & unknown));
     }
 }

@@ -205,6 +205,13 @@ rh_code rh_walls_constrain(const rh_tiles *tiles, const rh_cut_cells *cut, const
     return RH_OK;
 }
 
+bool rh_walls_any_no_slip(const rh_obstacles *obstacles)
+{
+    bool any = false;
+    for (int i = 0; i < obstacles->count; i++) any = any || obstacles->items[i].wall == RH_WALL_NO_SLIP;
+    return any;
+}
+
 // --- particles ----------------------------------------------------------------------------------------------------
 enum { PUSHES = 10, HALVINGS = 12 };
 

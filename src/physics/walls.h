@@ -14,6 +14,8 @@ rh_code rh_walls_pour(const rh_tiles *tiles, rh_cut_cells *cut, const rh_obstacl
 // Faces inside inflows get their given velocity and known = 1.
 void rh_walls_set_poured(const rh_tiles *tiles, const rh_cut_cells *cut, rh_faces velocity, uint8_t *const known[3]);
 
+bool rh_walls_any_no_slip(const rh_obstacles *obstacles);
+
 // Sets velocities on closed faces so that particles near a wall feel it: slip keeps the part along the wall, no-slip takes
 // the wall's velocity, separating walls only stop what moves into them.
 // With `only_no_slip` nothing but that: walls without slip take the part along them, and leave the rest to the method's own pressure.

@@ -49,10 +49,24 @@ typedef struct rh_run_options {
     void *user;
 } rh_run_options;
 
+// What a body or an emitter asks for and gets. Volumes in m^3, in two dimensions m^2.
+typedef struct rh_amount {
+    const char *name;     // borrowed from the scene; NULL without one
+    bool emitter;
+    int index;            // in its list
+    double asked;         // volume: of a body without solids and earlier bodies; of an emitter by the last frame, solids in its way not looked at
+    double given;         // volume of the particles
+    int64_t particles;
+    double rate;          // m^3/s of an emitter that stands still
+    bool estimated;       // an emitter that moves: what it gives is to within a layer of particles
+} rh_amount;
+
 // Sizes before running (`rheo check`): computed from the shapes, not guessed.
 typedef struct rh_prediction {
     int64_t particles;         // at the start
-    int64_t emitted;           // expected from emitters until the last frame
+    int64_t emitted;           // from emitters until the last frame
+    rh_amount *amounts;        // owned: bodies, then emitters
+    int amount_count;
     int64_t tiles, cells;      // at the start
     int64_t bytes_memory;      // estimated peak
     int64_t bytes_per_frame;   // on disk, upper estimate
@@ -62,6 +76,7 @@ typedef struct rh_prediction {
 rh_code rh_world_create(const rh_scene *scene, rh_world **out, rh_status *status);  // the scene must outlive the world
 void rh_world_free(rh_world *world);
 rh_code rh_world_predict(const rh_scene *scene, rh_prediction *out, rh_status *status);
+void rh_prediction_free(rh_prediction *prediction);
 
 // Loads the newest good checkpoint of a run folder and tells the log which. RH_USER when the scene differs, RH_IO when there is none. `changed`: a scene that
 // differs is taken all the same, as long as the particles still fit it.

@@ -145,6 +145,14 @@ class Check(Case):
         _, err = self.rheo("check", scene("tiny2d.yaml"), "--quiet")
         particles = int(re.search(r"particles at the start +([\d ]+)", err).group(1).replace(" ", ""))
         self.assertLess(abs(particles - 2500), 120)
+        # What a body asks for, measured to the millimetre, and what it gets: to one particle, here of 1e-4 m^2 each.
+        name = self.folder / "millimetres.yaml"
+        name.write_text("rheo: 1\ncell: 0.02\ndimension: 2\nphysics: {liquid: {}}\n"
+                        "bodies: [{name: column, shape: {box: {min: [0, 0, 0], max: [0.503, 0.407, 1]}}}]\n"
+                        "emitters: [{name: slot, velocity: [2, 0, 0], stop: 0.5, shape: {box: {min: [1, 0, 0], max: [1.1, 0.046, 1]}}}]\n")
+        _, err = self.rheo("check", name, "--quiet")
+        self.assertRegex(err, r"body 0 column +0\.204721 m\^2 asked for, 2 047 particles of 0\.2047 m\^2")
+        self.assertRegex(err, r"emitter 0 slot +0\.092 m\^2/s, 0\.0506 m\^2 by the last frame, 506 particles of 0\.0506 m\^2")
         self.assertEqual(self.rheo("check", scene("tiny2d.yaml"), "--quiet")[0], "")
 
     def test_sand_is_that_of_the_source(self):

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 // Cubes are cut at least FIRST times before corners are believed (something thin may lie between them), and at most EDGE times, at edges of the boundary where
-// no plane fits: what is left there is a part in 4096 of a cube.
-enum { FIRST = 2, EDGE = 5 };
+// no plane fits: what is left there is a part in 1024 of a cube.
+enum { FIRST = 2, EDGE = 4 };
 
 static const double FLAT = 1e-7, GENTLE = 0.05, KINK = 0.002, TOUCH = 1e-9;  // of the edge
 static const double SNAP = 1e-6;                               // of a share
@@ -47,17 +47,19 @@ typedef struct fit {
     double least, most;
 } fit;
 
-static samples sample(const rh_measure *m, const double center[3], double edge)
+// The corners, or all but them and the centre.
+static void sample(const rh_measure *m, const double center[3], double edge, bool corners, samples *s)
 {
-    samples s;
     int n = m->dimension, count = n == 3 ? 27 : n == 2 ? 9 : 3;
     for (int p = 0; p < count; p++) {
         const int index[3] = {p % 3, p / 3 % 3, p / 9};
+        bool corner = true;
+        for (int i = 0; i < n; i++) corner = corner && index[i] != 1;
+        if (corner != corners || p == count / 2) continue;
         double at[3] = {center[0], center[1], center[2]};
         for (int i = 0; i < n; i++) at[i] += 0.5 * (index[i] - 1) * edge;
-        s.at[p] = m->distance(at, m->user);
+        s->at[p] = m->distance(at, m->user);
     }
-    return s;
 }
 
 // The plane through the corners of the part that begins at point `first` and is `wide` points wide (2: all of the cube).
@@ -99,29 +101,41 @@ static double share_of_parts(const samples *s, int n, double *off)
     return sum / (1 << n);
 }
 
-static double share_of(const rh_measure *m, const double center[3], double edge, int level)
+static double share_of(const rh_measure *m, const double center[3], double edge, int level);
+
+static double share_of_eight(const rh_measure *m, const double center[3], double edge, int level)
 {
-    int n = m->dimension, parts = 1 << n, middle = n == 3 ? 13 : n == 2 ? 4 : 1;
-    double distance = m->distance(center, m->user);
-    if (fabs(distance) >= 0.5 * edge * sqrt((double)n) + m->slack) return distance < 0;
-    samples s = sample(m, center, edge);
-    fit f = fit_plane(&s, n, 0, 2);
-    double alone = rh_measure_plane(f.value, f.gradient, n), off = fmax(f.off, fabs(s.at[middle] - f.value)), sum = 0;
-    if (level >= FIRST && fmax(f.most, distance) <= TOUCH * edge) return 1;
-    if (level >= FIRST && fmin(f.least, distance) >= -TOUCH * edge) return 0;
-    double part = 0, finer = share_of_parts(&s, n, &part);
-    if (fmax(off, part) <= FLAT * edge) return alone;
-    // Parts of what bends differ a quarter as much from their planes, of what has a kink half as much or more. Kinks do not cancel: the edge of a box is
-    // cut at the same place all along. Sampled distances have kinks everywhere, and those do.
-    bool bends = part < 0.35 * off || m->slack > 0;
-    if (fmax(off, part) < (!bends ? KINK : m->bend > 0 ? m->bend : GENTLE) * edge) return finer + (finer - alone) / 3;
-    if (level == EDGE) return finer;
+    int n = m->dimension, parts = 1 << n;
+    double sum = 0;
     for (int c = 0; c < parts; c++) {
         double at[3] = {center[0], center[1], center[2]};
         for (int i = 0; i < n; i++) at[i] += c >> i & 1 ? 0.25 * edge : -0.25 * edge;
         sum += share_of(m, at, 0.5 * edge, level + 1);
     }
     return sum / parts;
+}
+
+static double share_of(const rh_measure *m, const double center[3], double edge, int level)
+{
+    int n = m->dimension, middle = n == 3 ? 13 : n == 2 ? 4 : 1;
+    double distance = m->distance(center, m->user), gentle = m->bend > 0 ? m->bend : GENTLE, part = 0;
+    if (fabs(distance) >= 0.5 * edge * sqrt((double)n) + m->slack) return distance < 0;
+    samples s;
+    s.at[middle] = distance;
+    sample(m, center, edge, true, &s);
+    fit f = fit_plane(&s, n, 0, 2);
+    double alone = rh_measure_plane(f.value, f.gradient, n), off = fmax(f.off, fabs(distance - f.value));
+    if (level >= FIRST && fmax(f.most, distance) <= TOUCH * edge) return 1;
+    if (level >= FIRST && fmin(f.least, distance) >= -TOUCH * edge) return 0;
+    if (level < EDGE && off >= gentle * edge) return share_of_eight(m, center, edge, level);
+    if (off <= FLAT * edge) return alone;
+    sample(m, center, edge, false, &s);
+    double finer = share_of_parts(&s, n, &part);
+    // Parts of what bends differ a quarter as much from their planes, of what has a kink half as much or more. Kinks do not cancel: the edge of a box is
+    // cut at the same place all along. Sampled distances have kinks everywhere, and those do.
+    bool bends = part < 0.35 * off || m->slack > 0;
+    if (level == EDGE) return finer;
+    return fmax(off, part) < (bends ? gentle : KINK) * edge ? finer + (finer - alone) / 3 : share_of_eight(m, center, edge, level);
 }
 
 double rh_measure_share(const rh_measure *measure, const double center[3], double edge)

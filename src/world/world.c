@@ -151,6 +151,7 @@ static double choose_step(rh_world *w, double left)
             if (speed > 0) most = fmin(most, w->scene->cell / speed);
         }
     }
+    if (w->scene->max_step > 0) most = fmin(most, w->scene->max_step);
     double parts = ceil(left / most - 1e-9);
     return parts > 1 ? left / parts : left;
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "base/memory.h"
 #include "io/ply.h"
@@ -107,6 +108,29 @@ rh_code rh_output_frame(const rh_output *output, const rh_points *points, const 
         RH_TRY(rh_ply_write_points(path, points, info, status));
     }
     return RH_OK;
+}
+
+// Of files in a folder of the run whose names have this frame's number between dots, as ".0012.".
+static int64_t bytes_of_frame(const rh_output *output, const char *part, const char *number)
+{
+    char path[RH_PATH_MAX], name[RH_PATH_MAX];
+    DIR *dir = join(path, output->folder, part, NULL) == RH_OK ? opendir(path) : NULL;
+    int64_t sum = 0;
+    if (!dir) return 0;
+    for (struct dirent *e; (e = readdir(dir));) {
+        struct stat facts;
+        if (!strstr(e->d_name, number) || snprintf(name, sizeof name, "%s/%s", path, e->d_name) >= RH_PATH_MAX) continue;
+        if (stat(name, &facts) == 0 && S_ISREG(facts.st_mode)) sum += (int64_t)facts.st_size;
+    }
+    closedir(dir);
+    return sum;
+}
+
+int64_t rh_output_frame_bytes(const rh_output *output, int64_t frame)
+{
+    char number[32];
+    snprintf(number, sizeof number, ".%0*lld.", output->digits, (long long)frame);
+    return bytes_of_frame(output, "points", number) + bytes_of_frame(output, "surface", number);
 }
 
 rh_code rh_output_debug(const rh_output *output, const rh_points *points, const rh_frame_info *info, char path[RH_PATH_MAX], rh_status *status)

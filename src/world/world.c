@@ -131,7 +131,7 @@ void rh_world_progress(const rh_world *world, rh_progress *out) { *out = world->
 void rh_world_fill_progress(rh_world *w, double dt, double seconds)
 {
     const rh_step_report *r = &w->report;
-    double per_particle = pow(w->seeder.spacing, w->seeder.dimension), expected = per_particle * (double)w->points.count;
+    double per_particle = pow(w->seeder.spacing, w->seeder.dimension), expected = per_particle * (double)w->measured;
     w->progress = (rh_progress){
         .frame = w->frame, .time = w->time, .substeps = w->substeps, .step = w->step, .dt = dt, .particles = w->points.count,
         .cells = r->cells, .tiles = r->tiles, .iterations = r->iterations, .residual = r->residual, .volume = r->volume,
@@ -218,6 +218,7 @@ rh_code rh_world_step(rh_world *w, double dt_limit, double *dt, rh_status *statu
     if (!(step > 1e-9 * dt_limit) || !isfinite(step))
         return blame_step(w, &(rh_status){RH_NUMERIC, "the velocities are so high that no time step is small enough"}, status);
     RH_TRY(move(w, &step, status));
+    w->measured = w->seeder.next_id - w->seeder.removed;
     w->time += step;
     w->last_dt = step;
     w->step++;

@@ -165,6 +165,13 @@ static void write_peaks(FILE *f)
     fprintf(f, "}");
 }
 
+static void write_balance(FILE *f, const rh_progress *p)
+{
+    fprintf(f, ",\"kinetic_energy\":%.9g,\"potential_energy\":%.9g,\"energy_put_in\":%.9g,\"energy_gained\":%.9g", p->kinetic_energy, p->potential_energy,
+            p->energy_put_in, p->energy_gained);
+    for (int a = 0; a < 3; a++) fprintf(f, ",\"momentum_%c\":%.9g,\"pushed_%c\":%.9g", 'x' + a, (&p->momentum.x)[a], 'x' + a, (&p->pushed.x)[a]);
+}
+
 rh_code rh_output_log(rh_output *output, const rh_progress *p, const rh_step_report *report, bool frame_done, rh_status *status)
 {
     FILE *f = output->log;
@@ -178,7 +185,7 @@ rh_code rh_output_log(rh_output *output, const rh_progress *p, const rh_step_rep
         fprintf(f, "%s\"%s\":%.6f", i ? "," : "", report->stage_names[i], report->stage_seconds[i]);
     fprintf(f, "}");
     if (p->retries) fprintf(f, ",\"retries\":%d", p->retries);
-    if (frame_done) fprintf(f, ",\"kinetic_energy\":%.9g,\"potential_energy\":%.9g", p->kinetic_energy, p->potential_energy);
+    if (frame_done) write_balance(f, p);
     if (frame_done) write_peaks(f);
     if (frame_done && p->compile_seconds > 0) fprintf(f, ",\"compile_seconds\":%.6f", p->compile_seconds);
     if (frame_done && output->scene->surface.while_running) fprintf(f, ",\"surface_seconds\":%.6f", p->surface_seconds);

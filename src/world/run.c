@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "world/parts.h"
 
 // Wall times (s), for the choice when to stop: the latest, or what is left of a longer one before it.
@@ -135,27 +134,20 @@ static rh_code stop_when_asked(run *r, rh_status *status)
     return time_is_short(r) ? stop_here(r, "because the time is up", status) : RH_OK;
 }
 
-// Sums by block, in fixed order.
-static rh_code measure_energy(rh_world *w, rh_status *status)
+// The balance at the end of a frame.
+static rh_code measure_balance(rh_world *w, rh_status *status)
 {
-    int64_t count = w->points.count, blocks = rh_blocks(count);
-    double *sums = rh_alloc((size_t)(2 * blocks + 1) * sizeof *sums, "world.energy", status);
-    if (!sums) return RH_MEMORY;
-    double *heights = sums + blocks;
-    const rh_vec3 *p = rh_points_data(&w->points, "P", RH_POINT_VEC3F), *v = rh_points_data(&w->points, "v", RH_POINT_VEC3F);
-    rh_dvec3 g = w->around.gravity;
-#pragma omp parallel for schedule(static)
-    for (int64_t b = 0; b < blocks; b++) {
-        sums[b] = heights[b] = 0;
-        for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, count); i++) {
-            sums[b] += 0.5 * (double)rh_v3_dot(v[i], v[i]);
-            heights[b] -= rh_d3_dot(g, rh_d3_from(p[i]));
-        }
-    }
+    rh_totals all;
+    const rh_balance *b = &w->seeder.balance;
+    RH_TRY(rh_balance_totals(&w->points, w->around.gravity, &all, status));
     double mass = w->physics->density(w->scene->physics.value) * pow(w->seeder.spacing, w->seeder.dimension);
-    w->progress.kinetic_energy = mass * rh_sum(sums, blocks);
-    w->progress.potential_energy = mass * rh_sum(heights, blocks);
-    rh_free(sums);
+    rh_dvec3 known = rh_d3_add(rh_d3_sub(b->momentum_in, b->momentum_out), b->gravity);
+    w->progress.kinetic_energy = mass * all.kinetic;
+    w->progress.potential_energy = mass * all.height;
+    w->progress.energy_put_in = mass * (b->energy_in - b->energy_out);
+    w->progress.energy_gained = mass * rh_totals_energy(&all, w->around.gravity, 0.5 * w->last_dt) - w->progress.energy_put_in;
+    w->progress.momentum = rh_d3_scale(all.momentum, mass);
+    w->progress.pushed = rh_d3_scale(rh_d3_sub(all.momentum, known), mass);
     return RH_OK;
 }
 
@@ -180,7 +172,7 @@ static rh_code finish_frame(run *r, rh_status *status)
     w->progress.particles = w->points.count;
     w->progress.removed = w->seeder.removed;
     w->frame_done = true;
-    RH_TRY(measure_energy(w, status));
+    RH_TRY(measure_balance(w, status));
     RH_TRY(write_frame(r, status));
     // After the files, for it tells how long the surface took.
     if (r->writes && w->step > before) RH_TRY(rh_output_log(&r->output, &w->progress, &w->report, true, status));

@@ -95,6 +95,12 @@ static rh_dvec3 body_velocity(const rh_seeder *s, int b, rh_dvec3 x)
     return v;
 }
 
+static rh_dvec3 gravity_of(const rh_seeder *s)
+{
+    rh_dvec3 g = s->stage->scene->gravity;
+    return s->dimension == 2 ? rh_d3(g.x, g.y, 0) : g;
+}
+
 rh_code rh_seed_append(rh_seeder *s, rh_points *points, const rh_dvec3 *x, const rh_dvec3 *rest, int64_t n, int body, rh_dvec3 velocity, rh_status *status)
 {
     int64_t first = points->count;
@@ -107,6 +113,8 @@ rh_code rh_seed_append(rh_seeder *s, rh_points *points, const rh_dvec3 *x, const
         v[first + i] = rh_v3_from(body >= 0 ? body_velocity(s, body, x[i]) : velocity);
         if (from) from[first + i] = rh_v3_from(rest[i]);
         id[first + i] = s->next_id++;
+        s->balance.energy_in += rh_balance_energy(gravity_of(s), s->lag, p[first + i], v[first + i]);
+        s->balance.momentum_in = rh_d3_add(s->balance.momentum_in, rh_d3_from(v[first + i]));
     }
     return RH_OK;
 }
@@ -351,6 +359,12 @@ int rh_inflows(const rh_seeder *seeder, double time, rh_inflow *out, int max)
 }
 
 // --- sinks --------------------------------------------------------------------------------------------------------
+static void note_gone(rh_seeder *s, rh_vec3 x, rh_vec3 v)
+{
+    s->balance.energy_out += rh_balance_energy(gravity_of(s), s->lag, x, v);
+    s->balance.momentum_out = rh_d3_add(s->balance.momentum_out, rh_d3_from(v));
+}
+
 rh_code rh_drain(rh_seeder *seeder, double time, rh_points *points, rh_status *status)
 {
     const rh_sink_params *sinks = seeder->stage->scene->sinks.items;
@@ -367,8 +381,11 @@ rh_code rh_drain(rh_seeder *seeder, double time, rh_points *points, rh_status *s
             for (int64_t i = 0; i < points->count; i++)
                 gone[i] = (rh_shape_distance(&placed->shape, rh_pose_to_local(&pose, rh_d3_from(p[i]))) < 0) != sinks[n].inside_out;
             int64_t kept = 0;
-            for (int64_t i = 0; i < points->count; i++)
+            const rh_vec3 *v = rh_points_data(points, "v", RH_POINT_VEC3F);
+            for (int64_t i = 0; i < points->count; i++) {
                 if (!gone[i]) order[kept++] = (uint32_t)i;
+                else note_gone(seeder, p[i], v[i]);
+            }
             seeder->removed += points->count - kept;
             if (kept < points->count) code = rh_points_permute(points, order, kept, status);
             p = kept ? rh_points_data(points, "P", RH_POINT_VEC3F) : NULL;

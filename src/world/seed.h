@@ -11,6 +11,7 @@
 // the place in the rod when the emitter starts, P - velocity (time - start). So layers poured at different times differ and the texture has no seam.
 #pragma once
 #include "points/points.h"
+#include "world/balance.h"
 #include "world/build.h"
 #include "world/pour.h"
 
@@ -29,6 +30,8 @@ typedef struct rh_seeder {
     int64_t emitted, removed;  // by emitters and sinks so far
     double *emitted_until;     // per emitter: the time of its last emission; negative before the first (owned)
     rh_pour *pours;            // per emitter (owned)
+    rh_balance balance;        // what particles brought and took with them
+    double lag;                // s that velocities are behind places: half of the last step
 } rh_seeder;
 
 rh_code rh_seeder_init(rh_seeder *seeder, const rh_stage_set *stage, int particles_per_axis, double jitter, rh_status *status);

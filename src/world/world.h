@@ -32,7 +32,12 @@ typedef struct rh_progress {
     double volume_error;      // relative to what bodies and emitters put in and sinks and programs took out, so that particles that are lost show
     double max_speed;         // m/s
     double kinetic_energy, potential_energy;  // J (in 2D of a layer 1 m thick), of the particles in gravity, height from the
-                              // origin; velocities are half a step behind positions; set at the end of a frame
+                              // origin; velocities are half a step behind positions; set at the end of a frame, as the four below
+    double energy_put_in;     // J: what bodies and emitters brought, less what sinks took
+    double energy_gained;     // J: kinetic and potential, at the moment of the velocities, less what was put in: what moving walls, forces beside gravity, programs
+                              // and the method gave (+) or took (-)
+    rh_dvec3 momentum;        // kg m/s (in 2D of a layer 1 m thick)
+    rh_dvec3 pushed;          // kg m/s: momentum beside what gravity, bodies, emitters and sinks account for: walls, forces, programs, the method
     int64_t emitted, removed;  // particles, in total
     int64_t memory_bytes;
     double seconds;           // wall time of this step

@@ -14,12 +14,15 @@ static void print_amount(const rh_amount *a, const char *unit)
 {
     app_text count;
     char what[64];
-    snprintf(what, sizeof what, "%s %d%s%.30s", a->emitter ? "emitter" : "body", a->index, a->name ? " " : "", a->name ? a->name : "");
+    snprintf(what, sizeof what, "%s %d%s%.30s", a->emitter ? "emitter" : "body", a->index, a->name ? " " : "",
+             a->name ? a->name : "");
     fprintf(stderr, "  %-22s ", what);
     if (a->emitter && a->rate > 0) fprintf(stderr, "%.6g %s/s, ", a->rate, unit);
     if (a->estimated) fprintf(stderr, "about %.4g %s by the last frame: it moves", a->asked, unit);
-    else fprintf(stderr, "%.6g %s%s, %s particles of %.6g %s", a->asked, unit, a->emitter ? " by the last frame" : " asked for", app_format_count(a->particles, &count),
-                 a->given, unit);
+    else
+        fprintf(stderr, "%.6g %s%s, %s particles of %.6g %s", a->asked, unit,
+                a->emitter ? " by the last frame" : " asked for", app_format_count(a->particles, &count), a->given,
+                unit);
     fputc('\n', stderr);
 }
 

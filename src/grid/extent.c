@@ -25,8 +25,9 @@ static bool beside_surface(const rh_tiles *tiles, const float *filled, const flo
     return false;
 }
 
-// Beside a flat surface a cell whose centre is d cells outside is filled by (1 - d)^2 / 2, the tail of the linear weight; inside by what that lacks to 1. The
-// other way round that is the distance, and half a cell less it is the share of the cell inside.
+// Beside a flat surface a cell whose centre is d cells outside is filled by (1 - d)^2 / 2, the tail of the linear
+// weight; inside by what that lacks to 1. The other way round that is the distance, and half a cell less it is the
+// share of the cell inside.
 static float share_of(float r) { return r < 0.5f ? sqrtf(2 * r) - 0.5f : r < 0.875f ? 1.5f - sqrtf(2 * (1 - r)) : 1; }
 
 static double tile_volume(const rh_tiles *tiles, const float *filled, const float *const *room, int32_t t)
@@ -44,7 +45,8 @@ static double tile_volume(const rh_tiles *tiles, const float *filled, const floa
     return sum;
 }
 
-double rh_extent_volume(const rh_tiles *tiles, const float *filled, const float *const *room, rh_arena *arena, rh_status *status)
+double rh_extent_volume(const rh_tiles *tiles, const float *filled, const float *const *room, rh_arena *arena,
+                        rh_status *status)
 {
     rh_arena_mark mark = rh_arena_save(arena);
     double *sums = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *sums, status);

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// A cube is cut into eight until the distance is nearly linear in it, and then the share below a plane is known in closed form. Where the boundary
-// bends the error of the plane falls with the square of the edge, so that of the cube and those of its eight parts together (Richardson) leave the
-// fourth power; counting points instead would have been off by a layer of points: at a face that lies askew of them, hundreds of particles.
+// A cube is cut into eight until the distance is nearly linear in it, and then the share below a plane is known in
+// closed form. Where the boundary bends the error of the plane falls with the square of the edge, so that of the cube
+// and those of its eight parts together (Richardson) leave the fourth power; counting points instead would have been
+// off by a layer of points: at a face that lies askew of them, hundreds of particles.
 #include "solid/measure.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-// Cubes are cut at least FIRST times before corners are believed (something thin may lie between them), and at most EDGE times, at edges of the boundary where
-// no plane fits: what is left there is a part in 1024 of a cube.
+// Cubes are cut at least FIRST times before corners are believed (something thin may lie between them), and at most
+// EDGE times, at edges of the boundary where no plane fits: what is left there is a part in 1024 of a cube.
 enum { FIRST = 2, EDGE = 4 };
 
 static const double FLAT = 1e-7, GENTLE = 0.05, KINK = 0.002, TOUCH = 1e-9;  // of the edge
@@ -62,7 +63,8 @@ static void sample(const rh_measure *m, const double center[3], double edge, boo
     }
 }
 
-// The plane through the corners of the part that begins at point `first` and is `wide` points wide (2: all of the cube).
+// The plane through the corners of the part that begins at point `first` and is `wide` points wide (2: all of the
+// cube).
 static fit fit_plane(const samples *s, int n, int first, int wide)
 {
     static const int stride[3] = {1, 3, 9};
@@ -131,11 +133,13 @@ static double share_of(const rh_measure *m, const double center[3], double edge,
     if (off <= FLAT * edge) return alone;
     sample(m, center, edge, false, &s);
     double finer = share_of_parts(&s, n, &part);
-    // Parts of what bends differ a quarter as much from their planes, of what has a kink half as much or more. Kinks do not cancel: the edge of a box is
-    // cut at the same place all along. Sampled distances have kinks everywhere, and those do.
+    // Parts of what bends differ a quarter as much from their planes, of what has a kink half as much or more. Kinks
+    // do not cancel: the edge of a box is cut at the same place all along. Sampled distances have kinks everywhere,
+    // and those do.
     bool bends = part < 0.35 * off || m->slack > 0;
     if (level == EDGE) return finer;
-    return fmax(off, part) < (bends ? gentle : KINK) * edge ? finer + (finer - alone) / 3 : share_of_eight(m, center, edge, level);
+    return fmax(off, part) < (bends ? gentle : KINK) * edge ? finer + (finer - alone) / 3
+                                                            : share_of_eight(m, center, edge, level);
 }
 
 double rh_measure_share(const rh_measure *measure, const double center[3], double edge)

@@ -23,8 +23,10 @@ rh_code rh_balance_totals(const rh_points *points, rh_dvec3 gravity, rh_totals *
         }
         for (int k = 0; k < PARTS; k++) sums[k * blocks + b] = sum[k];
     }
-    *out = (rh_totals){.kinetic = rh_sum(sums, blocks), .height = rh_sum(sums + blocks, blocks),
-                       .momentum = {rh_sum(sums + 2 * blocks, blocks), rh_sum(sums + 3 * blocks, blocks), rh_sum(sums + 4 * blocks, blocks)}};
+    *out = (rh_totals){.kinetic = rh_sum(sums, blocks),
+                       .height = rh_sum(sums + blocks, blocks),
+                       .momentum = {rh_sum(sums + 2 * blocks, blocks), rh_sum(sums + 3 * blocks, blocks),
+                                    rh_sum(sums + 4 * blocks, blocks)}};
     rh_free(sums);
     return RH_OK;
 }

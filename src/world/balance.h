@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The balance of energy and momentum: what the material has, what came in with bodies and emitters and went with sinks, what gravity gave. What
-// is left over is what walls, other forces, programs and the method itself gave or took: docs/theory/balance.md says how to read it.
+// The balance of energy and momentum: what the material has, what came in with bodies and emitters and went with
+// sinks, what gravity gave. What is left over is what walls, other forces, programs and the method itself gave or
+// took: docs/theory/balance.md says how to read it.
 //
-// Sums here are per unit of mass of a particle: m^2/s^2 and m/s, times particles. Velocities are half a step behind positions, so energies are taken at the
-// moment of the velocities: a particle was at x - v dt/2 then. (With the place of now, what falls seems to have lost the energy of half a step.)
+// Sums here are per unit of mass of a particle: m^2/s^2 and m/s, times particles. Velocities are half a step behind
+// positions, so energies are taken at the moment of the velocities: a particle was at x - v dt/2 then. (With the
+// place of now, what falls seems to have lost the energy of half a step.)
 #pragma once
 #include "points/points.h"
 

@@ -62,17 +62,23 @@ static rh_code make_shape(const rh_scene *scene, const rh_variant *variant, rh_s
     return RH_OK;
 }
 
-static double mesh_distance(const double at[3], const void *user) { return rh_shape_distance(user, rh_d3(at[0], at[1], at[2])); }
+static double mesh_distance(const double at[3], const void *user)
+{
+    return rh_shape_distance(user, rh_d3(at[0], at[1], at[2]));
+}
 
-// Sampled distances round off a mesh's edges and bends, 0.1 % of the volume of a tube twelve cells thick. What is to be filled is therefore moved outwards
-// until its volume is the mesh's own (secant; three looks are enough for so small a move), as measured on the particles' lattice: between samples the distance
-// has kinks, and cubes of other sizes find 0.04 % more or less.
+// Sampled distances round off a mesh's edges and bends, 0.1 % of the volume of a tube twelve cells thick. What is to be
+// filled is therefore moved outwards until its volume is the mesh's own (secant; three looks are enough for so small a
+// move), as measured on the particles' lattice: between samples the distance has kinks, and cubes of other sizes find
+// 0.04 % more or less.
 static void hold_volume(const rh_scene *scene, rh_shape *shape)
 {
     if (shape->kind != RH_SHAPE_MESH || shape->flat || shape->volume == 0) return;
-    double h = scene->cell / rh_physics_methods[scene->physics.kind]->per_cell_axis(scene->physics.value), at = 0, next = 0.05 * h, found = 0, before;
+    double h = scene->cell / rh_physics_methods[scene->physics.kind]->per_cell_axis(scene->physics.value), at = 0,
+           next = 0.05 * h, found = 0, before;
     rh_dbox b = rh_shape_bounds(shape);
-    const double low[3] = {floor(b.min.x / h - 1) * h, floor(b.min.y / h - 1) * h, floor(b.min.z / h - 1) * h}, high[3] = {b.max.x + h, b.max.y + h, b.max.z + h};
+    const double low[3] = {floor(b.min.x / h - 1) * h, floor(b.min.y / h - 1) * h, floor(b.min.z / h - 1) * h},
+                 high[3] = {b.max.x + h, b.max.y + h, b.max.z + h};
     for (int n = 0; n < 3; n++) {
         rh_measure m = {mesh_distance, shape, 3, rh_shape_slack(shape), 0};
         before = found;
@@ -81,7 +87,8 @@ static void hold_volume(const rh_scene *scene, rh_shape *shape)
         at = shape->offset;
         shape->offset = next;
     }
-    // More than half a sample is no matter of sampling: parts of the mesh lie inside others, or it is thinner than a cell.
+    // More than half a sample is no matter of sampling: parts of the mesh lie inside others, or it is thinner than a
+    // cell.
     if (!(fabs(shape->offset) < 0.5 * h)) shape->offset = 0;
 }
 

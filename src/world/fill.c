@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Sites are worked through in slabs of blocks of four sites an axis. What happens to a site near a slab's border depends on its neighbours, so
-// slabs are decided one ahead of the one that is placed.
+// Sites are worked through in slabs of blocks of four sites an axis. What happens to a site near a slab's border
+// depends on its neighbours, so slabs are decided one ahead of the one that is placed.
 #include "world/fill.h"
 
 #include <math.h>
@@ -35,9 +35,15 @@ typedef struct filling {
 typedef struct cut_site { int at; double share, rank; } cut_site;  // `at`: offset in the slab's map
 
 // --- the region ---------------------------------------------------------------------------------------------------
-static rh_dvec3 to_local(const filling *f, rh_dvec3 x) { return f->region->pose ? rh_pose_to_local(f->region->pose, x) : x; }
+static rh_dvec3 to_local(const filling *f, rh_dvec3 x)
+{
+    return f->region->pose ? rh_pose_to_local(f->region->pose, x) : x;
+}
 
-static double shape_distance(const filling *f, rh_dvec3 x) { return rh_shape_distance(f->region->shape, to_local(f, x)); }
+static double shape_distance(const filling *f, rh_dvec3 x)
+{
+    return rh_shape_distance(f->region->shape, to_local(f, x));
+}
 
 static rh_dvec3 shape_normal(const filling *f, rh_dvec3 x)
 {
@@ -80,7 +86,8 @@ static double share_of(const filling *f, rh_dvec3 x)
 static double find_slack(const rh_seeder *s, const rh_region *region)
 {
     double slack = rh_shape_slack(region->shape);
-    for (int i = 0; i < s->stage->obstacles.count; i++) slack = fmax(slack, rh_shape_slack(&s->stage->obstacles.items[i].shape));
+    for (int i = 0; i < s->stage->obstacles.count; i++)
+        slack = fmax(slack, rh_shape_slack(&s->stage->obstacles.items[i].shape));
     for (int e = 0; e < region->earlier; e++) slack = fmax(slack, rh_shape_slack(&s->stage->bodies[e]));
     return slack;
 }
@@ -116,7 +123,8 @@ static int block_sites(const filling *f) { return f->s->dimension == 3 ? EDGE * 
 
 static rh_dvec3 block_center(const filling *f, int64_t slab, int64_t block)
 {
-    rh_dvec3 a = site_place(f, slab, block_site(f, block, 0)), b = site_place(f, slab, block_site(f, block, block_sites(f) - 1));
+    rh_dvec3 a = site_place(f, slab, block_site(f, block, 0)),
+             b = site_place(f, slab, block_site(f, block, block_sites(f) - 1));
     return rh_d3_scale(rh_d3_add(a, b), 0.5);
 }
 
@@ -158,7 +166,8 @@ static int cut_sites(const filling *f, int64_t slab, int64_t block, const uint8_
         if (map[at] != (uint8_t)state) continue;
         site_index(f, slab, at, index);
         double share = share_of(f, rh_lattice_position(f->s, index[0], index[1], index[2]));
-        if (share > 0 && share < 1) out[count++] = (cut_site){(int)at, share, rh_lattice_rank(index[0], index[1], index[2])};
+        if (share > 0 && share < 1)
+            out[count++] = (cut_site){(int)at, share, rh_lattice_rank(index[0], index[1], index[2])};
     }
     qsort(out, (size_t)count, sizeof *out, fullest_first);
     return count;
@@ -206,7 +215,8 @@ static void decide_slab(filling *f, int64_t slab, uint8_t *map)
 }
 
 // --- places -------------------------------------------------------------------------------------------------------
-// The middle of what is inside of a site's cube, or failing that the innermost of some points of it. False when none is.
+// The middle of what is inside of a site's cube, or failing that the innermost of some points of it. False when none
+// is.
 static bool place_in_cut(const filling *f, rh_dvec3 site, int points, rh_dvec3 *out)
 {
     double s = f->s->spacing, least = 0;
@@ -253,8 +263,9 @@ static bool place_beyond(const filling *f, rh_dvec3 site, rh_dvec3 *out)
 
 static bool is_fitted(const filling *f) { return f->region->fitted && f->s->jitter >= 1; }
 
-// A particle for what is cut off from sites whose centres are outside. Under a surface that particles are fitted to, the outermost layer is
-// complete, half a spacing deep, so those that are too many for it lie under it: where a layer as thin as that would be.
+// A particle for what is cut off from sites whose centres are outside. Under a surface that particles are fitted to,
+// the outermost layer is complete, half a spacing deep, so those that are too many for it lie under it: where a layer
+// as thin as that would be.
 static bool place_added(const filling *f, rh_dvec3 site, uint64_t number, rh_dvec3 *out)
 {
     double s = f->s->spacing, d = shape_distance(f, site);
@@ -297,9 +308,10 @@ static bool moves_up(const filling *f, rh_dvec3 site, int64_t at)
     return false;
 }
 
-// The outermost layer of sites is moved to lie exactly half a spacing inside the surface (Y. Zhu, R. Bridson, "Animating sand as a fluid", 2005), so that the surface
-// starts smooth; a site's depth is anything between 0 and one spacing there, and what that layer has too much or too little the one below makes up for.
-// (Moving that one too, to the middle of the room it has left, made resting water no calmer.)
+// The outermost layer of sites is moved to lie exactly half a spacing inside the surface (Y. Zhu, R. Bridson,
+// "Animating sand as a fluid", 2005), so that the surface starts smooth; a site's depth is anything between 0 and one
+// spacing there, and what that layer has too much or too little the one below makes up for. (Moving that one too, to
+// the middle of the room it has left, made resting water no calmer.)
 static rh_dvec3 place_in(const filling *f, rh_dvec3 site, int64_t at, uint64_t number)
 {
     rh_dvec3 x = rh_lattice_jittered(f->s, site, number);
@@ -326,7 +338,8 @@ static int64_t place_row(const filling *f, int64_t slab, int64_t row, rh_dvec3 *
     return count;
 }
 
-static rh_code place_slab(const filling *f, int64_t slab, rh_fill_function *give, void *user, int64_t *count, rh_status *status)
+static rh_code place_slab(const filling *f, int64_t slab, rh_fill_function *give, void *user, int64_t *count,
+                          rh_status *status)
 {
     int64_t rows = f->high * EDGE, total = 0;
     int64_t *first = rh_alloc((size_t)rows * sizeof *first, "world.seed", status);
@@ -381,7 +394,8 @@ static rh_code fill_slabs(filling *f, rh_fill_function *give, void *user, int64_
     return RH_OK;
 }
 
-rh_code rh_fill(const rh_seeder *seeder, const rh_region *region, const rh_dbox *bounds, rh_fill_function *give, void *user, rh_filled *out, rh_status *status)
+rh_code rh_fill(const rh_seeder *seeder, const rh_region *region, const rh_dbox *bounds, rh_fill_function *give,
+                void *user, rh_filled *out, rh_status *status)
 {
     rh_sites box;
     *out = (rh_filled){0};

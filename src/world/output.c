@@ -119,7 +119,8 @@ static int64_t bytes_of_frame(const rh_output *output, const char *part, const c
     if (!dir) return 0;
     for (struct dirent *e; (e = readdir(dir));) {
         struct stat facts;
-        if (!strstr(e->d_name, number) || snprintf(name, sizeof name, "%s/%s", path, e->d_name) >= RH_PATH_MAX) continue;
+        if (!strstr(e->d_name, number) || snprintf(name, sizeof name, "%s/%s", path, e->d_name) >= RH_PATH_MAX)
+            continue;
         if (stat(name, &facts) == 0 && S_ISREG(facts.st_mode)) sum += (int64_t)facts.st_size;
     }
     closedir(dir);
@@ -167,9 +168,11 @@ static void write_peaks(FILE *f)
 
 static void write_balance(FILE *f, const rh_progress *p)
 {
-    fprintf(f, ",\"kinetic_energy\":%.9g,\"potential_energy\":%.9g,\"energy_put_in\":%.9g,\"energy_gained\":%.9g", p->kinetic_energy, p->potential_energy,
-            p->energy_put_in, p->energy_gained);
-    for (int a = 0; a < 3; a++) fprintf(f, ",\"momentum_%c\":%.9g,\"pushed_%c\":%.9g", 'x' + a, (&p->momentum.x)[a], 'x' + a, (&p->pushed.x)[a]);
+    fprintf(f, ",\"kinetic_energy\":%.9g,\"potential_energy\":%.9g,\"energy_put_in\":%.9g,\"energy_gained\":%.9g",
+            p->kinetic_energy, p->potential_energy, p->energy_put_in, p->energy_gained);
+    for (int a = 0; a < 3; a++)
+        fprintf(f, ",\"momentum_%c\":%.9g,\"pushed_%c\":%.9g", 'x' + a, (&p->momentum.x)[a], 'x' + a,
+                (&p->pushed.x)[a]);
 }
 
 rh_code rh_output_log(rh_output *output, const rh_progress *p, const rh_step_report *report, bool frame_done, rh_status *status)

@@ -30,7 +30,8 @@ static double view_distance(const view *v, double along, const double across[2])
     return rh_shape_distance(v->shape, rh_pose_to_local(&v->pose, view_point(v, along, across)));
 }
 
-// The least distance along a line, and where. Looked for at points of a quarter of a spacing, then between the neighbours of the best.
+// The least distance along a line, and where. Looked for at points of a quarter of a spacing, then between the
+// neighbours of the best.
 static double line_least(const view *v, const double across[2], double *where)
 {
     double step = 0.25 * v->s->spacing, best = INFINITY, at = v->low[0];
@@ -41,7 +42,8 @@ static double line_least(const view *v, const double across[2], double *where)
     double a = at - step, b = at + step;
     const double golden = 0.6180339887498949;
     for (int n = 0; n < 40 && fabs(best) < 8 * step; n++) {
-        double p = b - golden * (b - a), q = a + golden * (b - a), dp = view_distance(v, p, across), dq = view_distance(v, q, across);
+        double p = b - golden * (b - a), q = a + golden * (b - a), dp = view_distance(v, p, across),
+               dq = view_distance(v, q, across);
         if (dp < best) best = dp, at = p;
         if (dq < best) best = dq, at = q;
         if (dp < dq) b = q;
@@ -74,7 +76,8 @@ static double crossing(const view *v, const double across[2], double outside, do
     return 0.5 * (outside + inside);
 }
 
-// Where a column enters the shape, how much of it is inside, and the first hole (of a torus; more than one are rare and count as full).
+// Where a column enters the shape, how much of it is inside, and the first hole (of a torus; more than one are rare
+// and count as full).
 static void measure_line(const view *v, rh_pour_column *c)
 {
     double step = 0.25 * v->s->spacing, left = -INFINITY;
@@ -122,7 +125,8 @@ static void view_bounds(view *v)
         v->low[a] = INFINITY;
         v->high[a] = -INFINITY;
         for (int corner = 0; corner < 8; corner++) {
-            rh_dvec3 x = {corner & 1 ? b.max.x : b.min.x, corner & 2 ? b.max.y : b.min.y, corner & 4 ? b.max.z : b.min.z};
+            rh_dvec3 x = {corner & 1 ? b.max.x : b.min.x, corner & 2 ? b.max.y : b.min.y,
+                          corner & 4 ? b.max.z : b.min.z};
             if (v->s->dimension == 2) x.z = 0;
             v->low[a] = fmin(v->low[a], rh_d3_dot(x, v->axis[a]));
             v->high[a] = fmax(v->high[a], rh_d3_dot(x, v->axis[a]));
@@ -152,10 +156,12 @@ static bool find_middle(const view *v, const double center[2], double out[2])
 
 static rh_code add_column(const view *v, rh_pour *pour, int *room, const int64_t index[2], rh_status *status)
 {
-    double s = v->s->spacing, center[3] = {((double)index[0] + 0.5) * s, v->s->dimension == 3 ? ((double)index[1] + 0.5) * s : 0, 0};
+    double s = v->s->spacing,
+           center[3] = {((double)index[0] + 0.5) * s, v->s->dimension == 3 ? ((double)index[1] + 0.5) * s : 0, 0};
     // What is a thousandth off here is so in every layer to come.
     rh_measure m = {across_distance, v, v->s->dimension - 1, rh_shape_slack(v->shape), 0.002};
-    rh_pour_column c = {.across = {center[0], center[1]}, .share = rh_measure_share(&m, center, s), .index = {index[0], index[1]}};
+    rh_pour_column c = {
+        .across = {center[0], center[1]}, .share = rh_measure_share(&m, center, s), .index = {index[0], index[1]}};
     pour->area += c.share * pow(s, v->s->dimension - 1);
     // Slivers that no point was found in: the others pour their part.
     if (c.share == 0 || (c.share < 1 && !find_middle(v, center, c.across))) return RH_OK;
@@ -216,7 +222,8 @@ rh_code rh_pour_create(const rh_seeder *seeder, int n, rh_pour *pour, rh_status 
         high[a] = (int64_t)ceil(v.high[a + 1] / s);
     }
     for (int64_t j = low[1]; j < high[1]; j++)
-        for (int64_t i = low[0]; i < high[0]; i++) RH_TRY(add_column(&v, pour, &room, (const int64_t[2]){i, j}, status));
+        for (int64_t i = low[0]; i < high[0]; i++)
+            RH_TRY(add_column(&v, pour, &room, (const int64_t[2]){i, j}, status));
     rh_measure space = {space_distance, &v, seeder->dimension, rh_shape_slack(&placed->shape), 0};
     pour->volume = rh_measure_box(&space, v.low, v.high, s);
     if (pour->count > 0) share_turns(seeder, pour);
@@ -236,7 +243,8 @@ double rh_pour_volume(const rh_pour *pour, double start, double time)
 }
 
 // --- particles ----------------------------------------------------------------------------------------------------
-// Column c has poured its particles with numbers up to this when so many spacings have passed; before it began, those that fill the shape.
+// Column c has poured its particles with numbers up to this when so many spacings have passed; before it began, those
+// that fill the shape.
 static double last_number(const rh_pour_column *c, double passed) { return floor(c->share * passed + c->phase); }
 
 static double before_first(const rh_pour_column *c, double spacing) { return last_number(c, -c->length / spacing); }
@@ -244,7 +252,8 @@ static double before_first(const rh_pour_column *c, double spacing) { return las
 static double count_at(const rh_pour *pour, double spacing, double passed)
 {
     double sum = 0;
-    for (int i = 0; i < pour->count; i++) sum += fmax(last_number(&pour->columns[i], passed) - before_first(&pour->columns[i], spacing), 0);
+    for (int i = 0; i < pour->count; i++)
+        sum += fmax(last_number(&pour->columns[i], passed) - before_first(&pour->columns[i], spacing), 0);
     return sum;
 }
 
@@ -285,7 +294,8 @@ static rh_code list_turns(rh_pour *pour, double spacing, double from, double to,
     for (int i = 0; i < pour->count; i++) {
         const rh_pour_column *c = &pour->columns[i];
         double done = fmax(last_number(c, from), before_first(c, spacing)), last = last_number(c, to);
-        for (double n = done + 1; n <= last; n++) pour->turns[(*count)++] = (rh_pour_turn){(n - c->phase) / c->share, (int64_t)n, i};
+        for (double n = done + 1; n <= last; n++)
+            pour->turns[(*count)++] = (rh_pour_turn){(n - c->phase) / c->share, (int64_t)n, i};
     }
     qsort(pour->turns, (size_t)*count, sizeof *pour->turns, by_turn);
     return RH_OK;
@@ -306,18 +316,21 @@ rh_code rh_pour_emit(rh_seeder *s, int n, double last, double until, double time
     double now = floor(rh_pour_volume(pour, p->start, until) / particle + 0.5);
     if (now <= before || pour->count == 0) return RH_OK;
     int64_t count, batched = 0;
-    RH_TRY(list_turns(pour, s->spacing, before > 0 ? passed_at(pour, s->spacing, before) : -INFINITY, passed_at(pour, s->spacing, now), &count, status));
+    RH_TRY(list_turns(pour, s->spacing, before > 0 ? passed_at(pour, s->spacing, before) : -INFINITY,
+                      passed_at(pour, s->spacing, now), &count, status));
     rh_dvec3 drift = rh_d3_scale(p->velocity, time - p->start), batch[256], rest[256];
     for (int64_t i = 0; i < count; i++) {
         const rh_pour_turn *turn = &pour->turns[i];
         const rh_pour_column *c = &pour->columns[turn->column];
-        // Rounding may give a particle its turn a little before its place has entered the shape: then it begins where the shape does.
+        // Rounding may give a particle its turn a little before its place has entered the shape: then it begins where
+        // the shape does.
         double volume_due = ((double)i + before + 0.5 - pour->volume / particle) / layer;
         double along = -fmin(turn->at, fmax(volume_due, 0)) * s->spacing;
         along += c->back + (along > c->gap_at ? c->gap : 0);
         rh_dvec3 site = in_space(pour, c, along);
         // Half a spacing on: shapes that begin at a wall pour all the same.
-        if (rh_lattice_in_solid(s, rh_d3_add(rh_d3_add(site, drift), rh_d3_scale(pour->axis[0], 0.5 * s->spacing)))) continue;
+        if (rh_lattice_in_solid(s, rh_d3_add(rh_d3_add(site, drift), rh_d3_scale(pour->axis[0], 0.5 * s->spacing))))
+            continue;
         rest[batched] = rh_lattice_jittered(s, site, rh_lattice_number(c->index[0], c->index[1], turn->number));
         batch[batched] = rh_d3_add(rest[batched], drift);
         s->emitted++;

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The flow of an emitter that stands still and has a velocity: exact to one particle at any time, for any shape and direction.
+// The flow of an emitter that stands still and has a velocity: exact to one particle at any time, for any shape and
+// direction.
 //
-// What it has poured by a time is the volume of its shape, once, and cross-section times speed times time. The cross-section is cut into columns a spacing wide
-// along the velocity; each pours particles in line, at the back of the shape, as often as its share of the cross-section says (a column cut in half: half as often). The columns
-// take turns, so that layers do not come at once, and the number of all particles is the volume, rounded: a function of time alone, so
-// it does not depend on the steps, and a resumed run needs to know no more than when it emitted last.
+// What it has poured by a time is the volume of its shape, once, and cross-section times speed times time. The
+// cross-section is cut into columns a spacing wide along the velocity; each pours particles in line, at the back of
+// the shape, as often as its share of the cross-section says (a column cut in half: half as often). The columns take
+// turns, so that layers do not come at once, and the number of all particles is the volume, rounded: a function of
+// time alone, so it does not depend on the steps, and a resumed run needs to know no more than when it emitted last.
 //
-// (Sites of a lattice that become particles when their centres enter the shape, as before, poured whole columns: a slot of 4.6 columns had 5 of them, 8 % too much.)
+// (Sites of a lattice that become particles when their centres enter the shape, as before, poured whole columns: a
+// slot of 4.6 columns had 5 of them, 8 % too much.)
 #pragma once
 #include "base/status.h"
 #include "base/vec.h"
@@ -26,7 +29,11 @@ typedef struct rh_pour_column {
     int64_t index[2];
 } rh_pour_column;
 
-typedef struct rh_pour_turn { double at; int64_t number; int column; } rh_pour_turn;  // `at`: spacings poured when it enters
+typedef struct rh_pour_turn {
+    double at;
+    int64_t number;
+    int column;
+} rh_pour_turn; // `at`: spacings poured when it enters
 
 typedef struct rh_pour {
     rh_dvec3 axis[3];    // unit; the first along the velocity
@@ -46,4 +53,5 @@ void rh_pour_free(rh_pour *pour);
 // Volume poured by a time, m^3 (m^2), as the shape and the velocity say.
 double rh_pour_volume(const rh_pour *pour, double start, double time);
 // What came between `last` (negative: from the beginning) and `until`, where it has got to at `time`.
-rh_code rh_pour_emit(struct rh_seeder *seeder, int n, double last, double until, double time, rh_points *points, rh_status *status);
+rh_code rh_pour_emit(struct rh_seeder *seeder, int n, double last, double until, double time, rh_points *points,
+                     rh_status *status);

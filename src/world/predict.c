@@ -203,7 +203,11 @@ static rh_code predict_body(const rh_seeder *seeder, int n, rh_amount *out, rh_s
     const rh_body_params *body = (const rh_body_params *)seeder->stage->scene->bodies.items + n;
     rh_filled filled;
     RH_TRY(rh_seed_body_count(seeder, n, &filled, status));
-    *out = (rh_amount){.name = body->name, .index = n, .asked = filled.volume, .particles = filled.count, .given = (double)filled.count * particle_volume(seeder)};
+    *out = (rh_amount){.name = body->name,
+                       .index = n,
+                       .asked = filled.volume,
+                       .particles = filled.count,
+                       .given = (double)filled.count * particle_volume(seeder)};
     return RH_OK;
 }
 
@@ -212,7 +216,8 @@ static rh_code predict_emitter(const rh_seeder *seeder, int n, rh_amount *out, r
     const rh_scene *scene = seeder->stage->scene;
     const rh_emitter_params *p = (const rh_emitter_params *)scene->emitters.items + n;
     double end = rh_world_frame_time(scene, scene->frames.last), particle = particle_volume(seeder);
-    *out = (rh_amount){.name = p->name, .emitter = true, .index = n, .rate = seeder->pours[n].area * seeder->pours[n].speed};
+    *out = (rh_amount){
+        .name = p->name, .emitter = true, .index = n, .rate = seeder->pours[n].area * seeder->pours[n].speed};
     RH_TRY(rh_seed_poured(seeder, n, end, &out->asked, status));
     out->estimated = out->asked < 0;
     if (out->estimated) out->asked = poured_volume(p, &seeder->stage->emitters[n], p->start, fmin(p->stop, end));
@@ -224,7 +229,8 @@ static rh_code predict_emitter(const rh_seeder *seeder, int n, rh_amount *out, r
 static rh_code predict_amounts(const rh_seeder *seeder, rh_prediction *out, rh_status *status)
 {
     const rh_scene *scene = seeder->stage->scene;
-    out->amounts = rh_alloc_zero((size_t)(scene->bodies.count + scene->emitters.count + 1) * sizeof *out->amounts, "world.predict", status);
+    out->amounts = rh_alloc_zero((size_t)(scene->bodies.count + scene->emitters.count + 1) * sizeof *out->amounts,
+                                 "world.predict", status);
     if (!out->amounts) return RH_MEMORY;
     for (int n = 0; n < scene->bodies.count; n++) {
         RH_TRY(predict_body(seeder, n, &out->amounts[out->amount_count], status));

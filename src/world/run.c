@@ -43,9 +43,10 @@ static rh_code make_surface(run *r, rh_status *status)
 
 static void note(double *worst, double seconds) { *worst = fmax(seconds, 0.8 * *worst); }
 
-// The user is told once, while something can still be done: when what is left on the disk will not do for the frames to come, judging by the files of the last one, or for
-// another checkpoint beside those that are kept. (Judging by what the disk lost meanwhile took what other programs wrote for ours: 72 631 MB, with 0.8 MB a frame.)
-// Frames grow and others write, so this is a guess; a write that fails is what stops the run.
+// The user is told once, while something can still be done: when what is left on the disk will not do for the frames to
+// come, judging by the files of the last one, or for another checkpoint beside those that are kept. (Judging by what
+// the disk lost meanwhile took what other programs wrote for ours: 72 631 MB, with 0.8 MB a frame.) Frames grow and
+// others write, so this is a guess; a write that fails is what stops the run.
 static void watch_space(run *r)
 {
     const rh_world *w = r->w;
@@ -145,7 +146,8 @@ static rh_code measure_balance(rh_world *w, rh_status *status)
     w->progress.kinetic_energy = mass * all.kinetic;
     w->progress.potential_energy = mass * all.height;
     w->progress.energy_put_in = mass * (b->energy_in - b->energy_out);
-    w->progress.energy_gained = mass * rh_totals_energy(&all, w->around.gravity, 0.5 * w->last_dt) - w->progress.energy_put_in;
+    w->progress.energy_gained =
+        mass * rh_totals_energy(&all, w->around.gravity, 0.5 * w->last_dt) - w->progress.energy_put_in;
     w->progress.momentum = rh_d3_scale(all.momentum, mass);
     w->progress.pushed = rh_d3_scale(rh_d3_sub(all.momentum, known), mass);
     return RH_OK;

@@ -46,13 +46,15 @@ static rh_code get_balance(rh_world *w, rh_checkpoint_reader *file, rh_status *s
     void *found = NULL;
     size_t bytes = 0;
     w->seeder.lag = 0.5 * w->last_dt;
-    bool there = rh_checkpoint_get_blob(file, "balance", &found, &bytes, NULL) == RH_OK && bytes == sizeof w->seeder.balance;
+    bool there =
+        rh_checkpoint_get_blob(file, "balance", &found, &bytes, NULL) == RH_OK && bytes == sizeof w->seeder.balance;
     if (there) memcpy(&w->seeder.balance, found, bytes);
     rh_free(found);
     if (there) return RH_OK;
     rh_totals all;
     RH_TRY(rh_balance_totals(&w->points, w->around.gravity, &all, status));
-    w->seeder.balance = (rh_balance){.energy_in = rh_totals_energy(&all, w->around.gravity, w->seeder.lag), .momentum_in = all.momentum};
+    w->seeder.balance = (rh_balance){.energy_in = rh_totals_energy(&all, w->around.gravity, w->seeder.lag),
+                                     .momentum_in = all.momentum};
     return RH_OK;
 }
 

@@ -101,7 +101,8 @@ static rh_dvec3 gravity_of(const rh_seeder *s)
     return s->dimension == 2 ? rh_d3(g.x, g.y, 0) : g;
 }
 
-rh_code rh_seed_append(rh_seeder *s, rh_points *points, const rh_dvec3 *x, const rh_dvec3 *rest, int64_t n, int body, rh_dvec3 velocity, rh_status *status)
+rh_code rh_seed_append(rh_seeder *s, rh_points *points, const rh_dvec3 *x, const rh_dvec3 *rest, int64_t n, int body,
+                       rh_dvec3 velocity, rh_status *status)
 {
     int64_t first = points->count;
     RH_TRY(rh_points_resize(points, first + n, status));
@@ -148,8 +149,10 @@ static rh_code seed_body(rh_seeder *s, int b, rh_points *points, rh_status *stat
     rh_filled filled;
     RH_TRY(fill_body(s, b, &to, &filled, status));
     if (filled.count > 0) return RH_OK;
-    return rh_fail(status, RH_USER, "%s: no particle fits into body %d ('%s'): it is smaller than a cell, covered by a solid or by an earlier body",
-                   s->stage->scene->file, b, body->name ? body->name : "");
+    return rh_fail(
+        status, RH_USER,
+        "%s: no particle fits into body %d ('%s'): it is smaller than a cell, covered by a solid or by an earlier body",
+        s->stage->scene->file, b, body->name ? body->name : "");
 }
 
 rh_code rh_seed_bodies(rh_seeder *seeder, rh_points *points, rh_status *status)
@@ -158,7 +161,10 @@ rh_code rh_seed_bodies(rh_seeder *seeder, rh_points *points, rh_status *status)
     return RH_OK;
 }
 
-rh_code rh_seed_body_count(const rh_seeder *seeder, int body, rh_filled *out, rh_status *status) { return fill_body(seeder, body, NULL, out, status); }
+rh_code rh_seed_body_count(const rh_seeder *seeder, int body, rh_filled *out, rh_status *status)
+{
+    return fill_body(seeder, body, NULL, out, status);
+}
 
 rh_code rh_seed_count(const rh_seeder *seeder, int64_t *count, rh_status *status)
 {
@@ -180,7 +186,8 @@ static double estimate_body(const rh_seeder *s, int b, const rh_sites *box)
     bool deep = s->dimension == 3;
     for (int64_t k = deep ? box->low[2] + half : 0; k < (deep ? box->high[2] : 1); k += stride)
         for (int64_t j = box->low[1] + half; j < box->high[1]; j += stride)
-            for (int64_t i = box->low[0] + half; i < box->high[0]; i += stride) found += owns(s, b, rh_lattice_position(s, i, j, k));
+            for (int64_t i = box->low[0] + half; i < box->high[0]; i += stride)
+                found += owns(s, b, rh_lattice_position(s, i, j, k));
     return found * pow((double)stride, s->dimension);
 }
 
@@ -325,8 +332,12 @@ rh_code rh_emit(rh_seeder *seeder, double time, rh_points *points, rh_status *st
         bool still = rh_d3_length(p->velocity) == 0;
         if (still && !active(p->start, p->stop, time)) continue;
         bool moves = !rh_motion_is_still(&p->motion);
-        if (moves) RH_TRY(still ? emit_still(seeder, n, last, time, points, status) : emit_flow(seeder, n, last, until, time, points, status));
-        else RH_TRY(still ? emit_once(seeder, n, last, time, points, status) : rh_pour_emit(seeder, n, last, until, time, points, status));
+        if (moves)
+            RH_TRY(still ? emit_still(seeder, n, last, time, points, status)
+                         : emit_flow(seeder, n, last, until, time, points, status));
+        else
+            RH_TRY(still ? emit_once(seeder, n, last, time, points, status)
+                         : rh_pour_emit(seeder, n, last, until, time, points, status));
         seeder->emitted_until[n] = until;
     }
     return RH_OK;

@@ -231,7 +231,8 @@ rh_code rh_world_step(rh_world *w, double dt_limit, double *dt, rh_status *statu
     RH_TRY(move(w, &step, status));
     w->measured = w->seeder.next_id - w->seeder.removed;
     double kick = 0.5 * (w->last_dt + step);
-    w->seeder.balance.gravity = rh_d3_add(w->seeder.balance.gravity, rh_d3_scale(w->around.gravity, kick * (double)w->points.count));
+    w->seeder.balance.gravity =
+        rh_d3_add(w->seeder.balance.gravity, rh_d3_scale(w->around.gravity, kick * (double)w->points.count));
     w->seeder.lag = 0.5 * step;
     w->time += step;
     w->last_dt = step;

@@ -28,16 +28,19 @@ typedef struct rh_progress {
     int retries;              // how often the last step was tried again, each time half as long, because a solve did not converge
     int iterations;           // of the pressure solve, last step
     double residual;          // relative, last step
-    double volume;            // m^3 (m^2 in 2D) that the material takes up, at the start of the last step: inside its surface
-    double volume_error;      // relative to what bodies and emitters put in and sinks and programs took out, so that particles that are lost show
+    double volume; // m^3 (m^2 in 2D) that the material takes up, at the start of the last step: inside its surface
+    double volume_error;      // relative to what bodies and emitters put in and sinks and programs took out, so that
+                              // particles that are lost show
     double max_speed;         // m/s
-    double kinetic_energy, potential_energy;  // J (in 2D of a layer 1 m thick), of the particles in gravity, height from the
-                              // origin; velocities are half a step behind positions; set at the end of a frame, as the four below
+    double kinetic_energy, potential_energy; // J (in 2D of a layer 1 m thick), of the particles in gravity, height from
+                                             // the origin; velocities are half a step behind positions; set at the end
+                                             // of a frame, as the four below
     double energy_put_in;     // J: what bodies and emitters brought, less what sinks took
-    double energy_gained;     // J: kinetic and potential, at the moment of the velocities, less what was put in: what moving walls, forces beside gravity, programs
-                              // and the method gave (+) or took (-)
+    double energy_gained;     // J: kinetic and potential, at the moment of the velocities, less what was put in: what
+                          // moving walls, forces beside gravity, programs and the method gave (+) or took (-)
     rh_dvec3 momentum;        // kg m/s (in 2D of a layer 1 m thick)
-    rh_dvec3 pushed;          // kg m/s: momentum beside what gravity, bodies, emitters and sinks account for: walls, forces, programs, the method
+    rh_dvec3 pushed; // kg m/s: momentum beside what gravity, bodies, emitters and sinks account for: walls, forces,
+                     // programs, the method
     int64_t emitted, removed;  // particles, in total
     int64_t memory_bytes;
     double seconds;           // wall time of this step
@@ -60,7 +63,8 @@ typedef struct rh_amount {
     const char *name;     // borrowed from the scene; NULL without one
     bool emitter;
     int index;            // in its list
-    double asked;         // volume: of a body without solids and earlier bodies; of an emitter by the last frame, solids in its way not looked at
+    double asked; // volume: of a body without solids and earlier bodies; of an emitter by the last frame, solids in its
+                  // way not looked at
     double given;         // volume of the particles
     int64_t particles;
     double rate;          // m^3/s of an emitter that stands still

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// A slab of water falls flat on a floor. It is stopped at once, so its pressure has no peak of its own, only an impulse: by the end, when all is at rest, the floor has
-// given the slab's weight times the whole time, fall included: rho g H t, and at a depth d below the surface rho g d t. The reported pressure must have this as
-// its integral over time, and, being a mean over a stated time, be much the same for any time step.
+// A slab of water falls flat on a floor. It is stopped at once, so its pressure has no peak of its own, only an
+// impulse: by the end, when all is at rest, the floor has given the slab's weight times the whole time, fall
+// included: rho g H t, and at a depth d below the surface rho g d t. The reported pressure must have this as its
+// integral over time, and, being a mean over a stated time, be much the same for any time step.
 #include "lab.h"
 
 typedef struct gauge { double time, impulse, expected, peak; int steps; double longest; } gauge;
@@ -34,10 +35,14 @@ static gauge fall(double max_step, double pressure_time)
 {
     lab l;
     gauge g = {0};
-    lab_open(&l, "dimension: 2\ncell: 0.015\nmax_step: %g\nphysics: {liquid: {pressure: true, pressure_time: %g}}\n"
-             "bodies: [{shape: {box: {min: [0, 0.2, 0], max: [0.6, 0.35, 1]}}}]\nsolids: [{inside_out: true, shape: {box: {min: [0, 0, -1], max: [0.6, 1, 1]}}}]\n", max_step, pressure_time);
+    lab_open(&l,
+             "dimension: 2\ncell: 0.015\nmax_step: %g\nphysics: {liquid: {pressure: true, pressure_time: %g}}\n"
+             "bodies: [{shape: {box: {min: [0, 0.2, 0], max: [0.6, 0.35, 1]}}}]\nsolids: [{inside_out: true, shape: "
+             "{box: {min: [0, 0, -1], max: [0.6, 1, 1]}}}]\n",
+             max_step, pressure_time);
     lab_run(&l, 0.6, watch, &g);
-    print_message("steps of %g s, mean over %g s: impulse %.1f of %.1f Pa s, peak %.1f kPa, %d steps\n", max_step, pressure_time, g.impulse, g.expected, g.peak * 1e-3, g.steps);
+    print_message("steps of %g s, mean over %g s: impulse %.1f of %.1f Pa s, peak %.1f kPa, %d steps\n", max_step,
+                  pressure_time, g.impulse, g.expected, g.peak * 1e-3, g.steps);
     lab_close(&l);
     assert_true(g.longest <= max_step * (1 + 1e-9));
     return g;
@@ -54,8 +59,8 @@ static void an_impact_has_its_impulse_in_any_steps(void **state)
         least = fmin(least, g.peak);
         most = fmax(most, g.peak);
     }
-    // The mean over a time T of an impulse that comes within a step dt is lower by T / dt (1 - exp(-dt / T)), 0.63 for dt = T; with the pressure of single steps the
-    // peaks differ by six.
+    // The mean over a time T of an impulse that comes within a step dt is lower by T / dt (1 - exp(-dt / T)), 0.63
+    // for dt = T; with the pressure of single steps the peaks differ by six.
     assert_true(most < 1.6 * least);
     gauge raw[2] = {fall(0.01, 0), fall(0.00125, 0)};
     assert_true(raw[1].peak > 3 * raw[0].peak);

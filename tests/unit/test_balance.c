@@ -32,7 +32,8 @@ static void run(const char *text)
 
 static double length(rh_dvec3 a) { return rh_d3_length(a); }
 
-// Drops that fly, meet nothing and are taken away by a sink at the end: nothing is gained, nothing pushes, and all that came has gone.
+// Drops that fly, meet nothing and are taken away by a sink at the end: nothing is gained, nothing pushes, and all
+// that came has gone.
 static void free_flight_balances(void **state)
 {
     (void)state;
@@ -40,12 +41,15 @@ static void free_flight_balances(void **state)
     for (int n = 0; n < 3; n++)
         for (int gone = 0; gone < 2; gone++) {
             char text[1024];
-            snprintf(text, sizeof text, "rheo: 1\ncell: 0.05\ndimension: 2\nframes: {last: 10}\nphysics: {%s: {}}\n"
+            snprintf(text, sizeof text,
+                     "rheo: 1\ncell: 0.05\ndimension: 2\nframes: {last: 10}\nphysics: {%s: {}}\n"
                      "bodies: [{velocity: [1, 2, 0], shape: {sphere: {center: [0, 1, 0], radius: 0.2}}}]\n"
-                     "sinks: [{start: %g, shape: {sphere: {center: [0, 0, 0], radius: 99}}}]\n", methods[n], gone ? 0.3 : 99.0);
+                     "sinks: [{start: %g, shape: {sphere: {center: [0, 0, 0], radius: 99}}}]\n",
+                     methods[n], gone ? 0.3 : 99.0);
             run(text);
             double mass = 1000 * 3.14159265 * 0.04, unit = mass * 9.81;
-            print_message("%s%s: gained %.4f J of %.1f, pushed %.5f kg m/s, %lld particles\n", methods[n], gone ? " and gone" : "", last.energy_gained, unit, length(last.pushed),
+            print_message("%s%s: gained %.4f J of %.1f, pushed %.5f kg m/s, %lld particles\n", methods[n],
+                          gone ? " and gone" : "", last.energy_gained, unit, length(last.pushed),
                           (long long)last.particles);
             assert_true(fabs(last.energy_gained) < 5e-3 * unit);
             assert_true(length(last.pushed) < 2e-3 * mass * 2);
@@ -54,23 +58,27 @@ static void free_flight_balances(void **state)
         }
 }
 
-// A dam break in a closed tank: energy never above the start; much of it is gone in the end, and walls have borne the weight.
+// A dam break in a closed tank: energy never above the start; much of it is gone in the end, and walls have borne the
+// weight.
 static void a_closed_tank_only_loses(void **state)
 {
     (void)state;
     run("rheo: 1\ncell: 0.05\ndimension: 2\nframes: {last: 25}\nphysics: {liquid: {}}\n"
-        "bodies: [{shape: {box: {min: [0, 0, 0], max: [0.5, 1, 1]}}}]\nsolids: [{inside_out: true, shape: {box: {min: [0, 0, -1], max: [1, 2, 1]}}}]\n");
+        "bodies: [{shape: {box: {min: [0, 0, 0], max: [0.5, 1, 1]}}}]\nsolids: [{inside_out: true, shape: {box: {min: "
+        "[0, 0, -1], max: [1, 2, 1]}}}]\n");
     double mass = 500, start = mass * 9.81 * 0.5;
-    print_message("dam: put in %.1f J, gained %.1f J at the end, %.2f at the most; pushed up %.1f of %.1f kg m/s\n", last.energy_put_in, last.energy_gained, highest, last.pushed.y,
-                  mass * 9.81 * last.time);
+    print_message("dam: put in %.1f J, gained %.1f J at the end, %.2f at the most; pushed up %.1f of %.1f kg m/s\n",
+                  last.energy_put_in, last.energy_gained, highest, last.pushed.y, mass * 9.81 * last.time);
     assert_near(last.energy_put_in, start, 0.01 * start);
     assert_true(highest < 1e-3 * start);
     assert_true(last.energy_gained < -0.1 * start);
     assert_near(last.pushed.y, mass * 9.81 * last.time, 0.15 * mass * 9.81 * last.time);
 }
 
-// --- the volume of cells that are filled --------------------------------------------------------------------------------
-// A pool of particles on a lattice with its surface anywhere between cells is found within a tenth of a cell; crammed to twice the particles it takes hardly more.
+// --- the volume of cells that are filled
+// -------------------------------------------------------------------------------- A pool of particles on a lattice
+// with its surface anywhere between cells is found within a tenth of a cell; crammed to twice the particles it takes
+// hardly more.
 static void filled_cells_have_their_volume(void **state)
 {
     (void)state;
@@ -87,9 +95,11 @@ static void filled_cells_have_their_volume(void **state)
         assert_ok(rh_points_add(&points, "P", RH_POINT_VEC3F, &status));
         assert_ok(rh_points_resize(&points, count, &status));
         rh_vec3 *p = rh_points_data(&points, "P", RH_POINT_VEC3F);
-        for (int i = 0; i < count; i++) p[i] = (rh_vec3){(float)((i % WIDE + 0.5) * spacing), (float)(height - (i / WIDE + 0.5) * spacing), 0};
+        for (int i = 0; i < count; i++)
+            p[i] = (rh_vec3){(float)((i % WIDE + 0.5) * spacing), (float)(height - (i / WIDE + 0.5) * spacing), 0};
         assert_ok(rh_tiles_build(&tiles, 2, 1, p, count, 3, &arena, &status));
-        float *filled = rh_arena_take_zero(&arena, (size_t)rh_tiles_values(&tiles) * sizeof *filled, &status), *open = rh_arena_take(&arena, 64 * sizeof *open, &status);
+        float *filled = rh_arena_take_zero(&arena, (size_t)rh_tiles_values(&tiles) * sizeof *filled, &status),
+              *open = rh_arena_take(&arena, 64 * sizeof *open, &status);
         const float **room = rh_arena_take(&arena, (size_t)tiles.count * sizeof *room, &status);
         for (int c = 0; c < 64; c++) open[c] = 1;
         for (int32_t t = 0; t < tiles.count; t++) {
@@ -97,11 +107,13 @@ static void filled_cells_have_their_volume(void **state)
             for (int c = 0; c < 64; c++) {
                 rh_vec3 x = rh_cell_center(&tiles, t, c & 7, c >> 3 & 7, 0);
                 double sum = 0;
-                for (int i = 0; i < count; i++) sum += fmax(0, 1 - fabs((double)(p[i].x - x.x))) * fmax(0, 1 - fabs((double)(p[i].y - x.y)));
+                for (int i = 0; i < count; i++)
+                    sum += fmax(0, 1 - fabs((double)(p[i].x - x.x))) * fmax(0, 1 - fabs((double)(p[i].y - x.y)));
                 filled[(int64_t)t * 64 + c] = (float)(sum * spacing * spacing);
             }
         }
-        double volume = rh_extent_volume(&tiles, filled, room, &arena, &status), wanted = count * spacing * spacing, border = 2 * (32 + layers * spacing);
+        double volume = rh_extent_volume(&tiles, filled, room, &arena, &status), wanted = count * spacing * spacing,
+               border = 2 * (32 + layers * spacing);
         print_message("pool of %.3f cells: volume %+.3f cells of border\n", height, (volume - wanted) / border);
         assert_near(volume, wanted, 0.05 * border);
         for (int64_t c = 0; c < rh_tiles_values(&tiles); c++) filled[c] *= 2;
@@ -114,6 +126,8 @@ static void filled_cells_have_their_volume(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(free_flight_balances), cmocka_unit_test(a_closed_tank_only_loses), cmocka_unit_test(filled_cells_have_their_volume)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(free_flight_balances),
+                                       cmocka_unit_test(a_closed_tank_only_loses),
+                                       cmocka_unit_test(filled_cells_have_their_volume)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

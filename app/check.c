@@ -9,7 +9,24 @@
 #include "scene/scene.h"
 #include "world/world.h"
 
-static void print_prediction(const rh_prediction *p)
+// What was asked for and what particles of one size make of it.
+static void print_amount(const rh_amount *a, const char *unit)
+{
+    app_text count;
+    char what[64];
+    snprintf(what, sizeof what, "%s %d%s%.30s", a->emitter ? "emitter" : "body", a->index, a->name ? " " : "",
+             a->name ? a->name : "");
+    fprintf(stderr, "  %-22s ", what);
+    if (a->emitter && a->rate > 0) fprintf(stderr, "%.6g %s/s, ", a->rate, unit);
+    if (a->estimated) fprintf(stderr, "about %.4g %s by the last frame: it moves", a->asked, unit);
+    else
+        fprintf(stderr, "%.6g %s%s, %s particles of %.6g %s", a->asked, unit,
+                a->emitter ? " by the last frame" : " asked for", app_format_count(a->particles, &count), a->given,
+                unit);
+    fputc('\n', stderr);
+}
+
+static void print_prediction(const rh_prediction *p, bool flat)
 {
     app_text text, each;
     int64_t all;
@@ -17,6 +34,7 @@ static void print_prediction(const rh_prediction *p)
     fprintf(stderr, "  %-22s %s\n", "frames", app_format_count(p->frames, &text));
     fprintf(stderr, "  %-22s %s\n", "particles at the start", app_format_count(p->particles, &text));
     if (p->emitted) fprintf(stderr, "  %-22s %s\n", "particles emitted", app_format_count(p->emitted, &text));
+    for (int i = 0; i < p->amount_count; i++) print_amount(&p->amounts[i], flat ? "m^2" : "m^3");
     fprintf(stderr, "  %-22s %s\n", "grid cells", app_format_count(p->cells, &text));
     fprintf(stderr, "  %-22s %s\n", "grid tiles", app_format_count(p->tiles, &text));
     fprintf(stderr, "  %-22s %s\n", "memory", app_format_bytes(p->bytes_memory, &text));
@@ -29,12 +47,14 @@ static rh_code check_scene(const app_arguments *arguments, const rh_scene *scene
     rh_prediction prediction;
     RH_TRY(rh_world_predict(scene, &prediction, status));
     char *text = rh_scene_print(scene, status);
-    if (!text) return status->code;
-    if (!arguments->quiet) fputs(text, stdout);
+    if (text) {
+        if (!arguments->quiet) fputs(text, stdout);
+        fprintf(stderr, "%s: fine\n", arguments->operand);
+        print_prediction(&prediction, scene->dimension == 2);
+    }
     rh_free(text);
-    fprintf(stderr, "%s: fine\n", arguments->operand);
-    print_prediction(&prediction);
-    return RH_OK;
+    rh_prediction_free(&prediction);
+    return text ? RH_OK : status->code;
 }
 
 static int check(const app_arguments *arguments)
@@ -56,6 +76,6 @@ static const app_option options[] = {
 const app_command app_check = {
     "check", "SCENE", true, false, "validate a scene, print it in full, predict its size",
     "Reads and validates a scene, meshes included. Prints the complete scene (all defaults, units\n"
-    "and help beside each value) to standard output, and the predicted particles, cells, memory\n"
-    "and disk space to standard error.",
+    "and help beside each value) to standard output, and the volume that each body and emitter asks for and\n"
+    "gets, predicted particles, cells, memory and disk space to standard error.",
     options, APP_OPTION_COUNT(options), check};

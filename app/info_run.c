@@ -54,6 +54,27 @@ static void print_statistics(const app_log *log)
     print_statistic("volume %", &error);
 }
 
+// Of ends of frames, which alone have it: a line with a peak of memory.
+static void print_balance(const app_log *log)
+{
+    static const struct { const char *name; size_t offset; } rows[] = {
+        {"kinetic J", offsetof(app_log_step, kinetic_energy)}, {"potential J", offsetof(app_log_step, potential_energy)},
+        {"put in J", offsetof(app_log_step, energy_put_in)}, {"gained J", offsetof(app_log_step, energy_gained)},
+        {"momentum x", offsetof(app_log_step, momentum_x)}, {"momentum y", offsetof(app_log_step, momentum_y)}, {"momentum z", offsetof(app_log_step, momentum_z)},
+        {"pushed x", offsetof(app_log_step, pushed_x)}, {"pushed y", offsetof(app_log_step, pushed_y)}, {"pushed z", offsetof(app_log_step, pushed_z)}};
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        statistic s = {0};
+        for (int64_t i = 0; i < log->count; i++) {
+            double value;
+            memcpy(&value, (const char *)&log->steps[i] + rows[k].offset, sizeof value);
+            if (log->steps[i].peak > 0) add(&s, value);
+        }
+        if (s.count == 0) return;
+        if (k == 0) printf("\n  %-12s %12s %12s %12s %12s\n", "frame ends", "least", "mean", "most", "last");
+        if (k < 4 || s.min != 0 || s.max != 0) print_statistic(rows[k].name, &s);
+    }
+}
+
 static void print_stages(const app_log *log)
 {
     double total = 0, known = 0, surfaces = 0, compiling = 0, sums[APP_MOST_STAGES] = {0};
@@ -144,6 +165,7 @@ static rh_code print_log(const char *run, rh_status *status)
     if (log.count) {
         print_last_step(&log);
         print_statistics(&log);
+        print_balance(&log);
         print_stages(&log);
         print_memory(&log);
     } else {

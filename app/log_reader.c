@@ -12,6 +12,8 @@ static const struct { const char *name; size_t offset; } fields[] = {
 #define FIELD(name) {#name, offsetof(app_log_step, name)}
     FIELD(step), FIELD(frame), FIELD(time), FIELD(dt), FIELD(particles), FIELD(cells), FIELD(tiles), FIELD(iterations),
     FIELD(residual), FIELD(volume), FIELD(volume_error), FIELD(max_speed), FIELD(memory), FIELD(seconds),
+    FIELD(kinetic_energy), FIELD(potential_energy), FIELD(energy_put_in), FIELD(energy_gained),
+    FIELD(momentum_x), FIELD(momentum_y), FIELD(momentum_z), FIELD(pushed_x), FIELD(pushed_y), FIELD(pushed_z),
     FIELD(peak), FIELD(resident), FIELD(surface_seconds), FIELD(compile_seconds),
 #undef FIELD
 };

@@ -207,6 +207,19 @@ static rh_code to_grid(step *s, rh_status *status)
     return push(s, status);
 }
 
+// What particles report. A step gives an impulse, and impulse over the time of the step is no pressure where the flow
+// changes faster than steps follow: water that hits a floor is stopped within one step, with 27 kPa in steps of 10 ms
+// and 178 kPa in steps of 1.25 ms. So it is a mean over a time of its own, which forgets exponentially: its integral
+// over time is the impulse for any steps.
+static void report_pressure(const step *s)
+{
+    double time = s->params->pressure_time;
+    bool begins = s->around->previous_dt == 0;  // nothing to remember
+    float weight = time > 0 && !begins ? (float)-expm1(-(double)s->dt / time) : 1;
+    rh_pressure_sample(&s->pressure, s->positions, (float)s->params->density * s->tiles.h / s->kick, weight,
+                       rh_points_data(s->points, "pressure", RH_POINT_F32));
+}
+
 static rh_code project(step *s, rh_status *status)
 {
     rh_cg_report solve;
@@ -221,8 +234,7 @@ static rh_code project(step *s, rh_status *status)
         return rh_fail(status, RH_NUMERIC, "the pressure solve did not converge: relative residual %.2e after %d iterations (asked for %.2e); "
                        "try a larger physics.%s.max_iterations or a smaller physics.%s.cfl", solve.residual, solve.iterations, s->params->tolerance,
                        s->params->method, s->params->method);
-    if (s->params->pressure)
-        rh_pressure_sample(&s->pressure, s->positions, (float)s->params->density * s->tiles.h / s->kick, rh_points_data(s->points, "pressure", RH_POINT_F32));
+    if (s->params->pressure) report_pressure(s);
     return RH_OK;
 }
 

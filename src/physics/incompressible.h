@@ -39,7 +39,8 @@ typedef struct rh_incompressible_options {
     int64_t max_iterations;
     bool volume_correction;
     double volume_tolerance; // relative residual of the correction's solve
-    bool pressure;           // give particles the attribute "pressure" (Pa): what each felt during the last step
+    bool pressure;           // give particles the attribute "pressure" (Pa): what each felt
+    double pressure_time;    // s: as a mean over about so long; 0 = during the last step
     // What the method itself adds.
     bool friction;           // walls rub particles that hit them
     const char *method;      // its name, for messages; lives as long as the step

@@ -53,7 +53,8 @@ typedef struct rh_step_report {
     int64_t cells, tiles;    // material cells, all tiles
     int iterations;          // pressure solve; of all solves where they are told apart below
     double residual;         // relative
-    double volume;           // m^3 (m^2 in 2D) inside the level set
+    double volume; // m^3 (m^2 in 2D) that the material takes up at the start of the step: inside the level set, or as
+                   // grid/extent.h has it
     double max_speed;        // m/s, after the step
     const char *stage_names[RH_MAX_STAGES];
     double stage_seconds[RH_MAX_STAGES];

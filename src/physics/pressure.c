@@ -444,7 +444,7 @@ static float sample(const rh_tiles *tiles, const neighbourhood *n, const float p
     return weights > 1e-6f ? sum / weights : 0;
 }
 
-void rh_pressure_sample(const rh_pressure *p, const rh_vec3 *positions, float scale, float *out)
+void rh_pressure_sample(const rh_pressure *p, const rh_vec3 *positions, float scale, float weight, float *out)
 {
     const rh_tiles *tiles = p->tiles;
 #pragma omp parallel for schedule(dynamic, 8)
@@ -458,7 +458,8 @@ void rh_pressure_sample(const rh_pressure *p, const rh_vec3 *positions, float sc
             rh_vec3 x = positions[i];
             const float place[3] = {x.x * tiles->inverse_h - (float)(at.x * RH_TILE), x.y * tiles->inverse_h - (float)(at.y * RH_TILE),
                                     x.z * tiles->inverse_h - (float)(at.z * RH_TILE)};
-            out[i] = scale * sample(tiles, &n, place);
+            float now = scale * sample(tiles, &n, place);
+            out[i] = weight < 1 ? out[i] + weight * (now - out[i]) : now;
         }
     }
 }

@@ -41,7 +41,8 @@ void rh_pressure_face_masses(const rh_pressure *p, int32_t t, int axis, float *m
 // Pressure at particles, out[p] = scale * q(positions[p]); particles sorted by tiles. Every liquid cell speaks for its own value
 // and slope, and the cells around a particle are blended with linear weights: exact for a linear pressure right up to walls and
 // surface. 0 where no cell around the particle is liquid (spray). Valid until the next solve overwrites q.
-void rh_pressure_sample(const rh_pressure *p, const rh_vec3 *positions, float scale, float *out);
+// `weight` below 1: that share of it, and of what `out` had before the rest.
+void rh_pressure_sample(const rh_pressure *p, const rh_vec3 *positions, float scale, float weight, float *out);
 
 // One cell of the tiles: whether it is an unknown, and its q (0 when it is not).
 static inline bool rh_pressure_is_unknown(const rh_pressure *p, int64_t cell) { return p->layout.unknown[cell >> 3] >> (cell & 7) & 1; }

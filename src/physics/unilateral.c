@@ -22,6 +22,7 @@
 #include "base/simd.h"
 #include "grid/advect.h"
 #include "grid/ahead.h"
+#include "grid/extent.h"
 #include "grid/spread.h"
 #include "grid/transfer.h"
 #include "physics/carry.h"
@@ -134,22 +135,11 @@ static rh_code to_grid(step *s, rh_status *status)
     return rh_limit_prepare(&s->limit, &s->options->limit, tiles, &s->cut, s->cells, s->fill, s->arena, status);
 }
 
-// All mass over density: what the cells hold.
+// What the material takes up. (All mass over density said nothing but that no particle was lost.)
 static rh_code measure_volume(step *s, rh_status *status)
 {
-    const rh_tiles *tiles = &s->tiles;
-    rh_arena_mark mark = rh_arena_save(s->arena);
-    double *sums = rh_arena_take(s->arena, ((size_t)tiles->count + 1) * sizeof *sums, status);
-    if (!sums) return RH_MEMORY;
-#pragma omp parallel for schedule(static)
-    for (int32_t t = 0; t < tiles->count; t++) {
-        double sum = 0;
-        for (int c = 0; c < tiles->cells; c++) sum += (double)s->cells[(int64_t)t * tiles->cells + c];
-        sums[t] = sum;
-    }
-    s->report->volume = rh_sum(sums, tiles->count) * pow((double)tiles->h, tiles->dimension);
-    rh_arena_restore(s->arena, mark);
-    return RH_OK;
+    s->report->volume = rh_extent_volume(&s->tiles, s->raw, s->cut.room, s->arena, status);
+    return status->code;
 }
 
 // --- the two problems ---------------------------------------------------------------------------------------------------

@@ -121,6 +121,7 @@ typedef struct rh_scene {
     double cell;         // grid spacing, m
     int64_t seed;
     rh_dvec3 gravity;    // m/s^2
+    double max_step;           // s: no time step is longer; 0 = as long as the method allows
     bool rest;           // particles carry the attribute rest (world/seed.h)
     rh_frames_params frames;
     rh_output_params output;

@@ -256,6 +256,8 @@ static const rh_param scene_rows[] = {
     {"cell", RH_PARAM_FLOAT, AT(cell), "m", NULL, 1e-6, 1e4, .required = true, .help = "grid spacing: half of it, twice the detail, 8 to 16 times the work"},
     {"seed", RH_PARAM_INT, AT(seed), "", "1", .help = "of the random numbers; another seed, another splash"},
     {"gravity", RH_PARAM_VEC3, AT(gravity), "m/s^2", "[0, -9.81, 0]", .help = "y is up"},
+    {"max_step", RH_PARAM_FLOAT, AT(max_step), "s", "0", 0, NO_LIMIT,
+     .help = "no time step is longer; 0: as long as the method allows"},
     {"rest", RH_PARAM_BOOL, AT(rest), "", "false",
      .help = "every particle carries the attribute rest (m): where it began, for textures and layers; see docs/scene_files.md"},
     {"frames", RH_PARAM_TABLE, AT(frames), "", .table = &frames_table, .help = "which frames to simulate"},

@@ -148,7 +148,7 @@ static double solid_distance(const rh_shape *s, rh_dvec3 p, rh_dvec3 *normal)
     case RH_SHAPE_CYLINDER: return cylinder(&s->as.cylinder, s->as.cylinder.from, s->as.cylinder.to, p, normal);
     case RH_SHAPE_CAPSULE: return capsule(&s->as.capsule, s->as.capsule.from, s->as.capsule.to, p, normal);
     case RH_SHAPE_TORUS: return torus(&s->as.torus, s->as.torus.center, p, normal);
-    case RH_SHAPE_MESH: return mesh(s->mesh, p, normal);
+    case RH_SHAPE_MESH: return mesh(s->mesh, p, normal) - s->offset;
     }
     return FAR;
 }
@@ -165,7 +165,7 @@ static double flat_distance(const rh_shape *s, rh_dvec3 p, rh_dvec3 *normal)
     case RH_SHAPE_CAPSULE:
         return capsule(&s->as.capsule, drop_z(s->as.capsule.from), drop_z(s->as.capsule.to), p, normal);
     case RH_SHAPE_TORUS: return torus(&s->as.torus, drop_z(s->as.torus.center), p, normal);
-    case RH_SHAPE_MESH: return mesh(s->mesh, p, normal);
+    case RH_SHAPE_MESH: return mesh(s->mesh, p, normal) - s->offset;
     }
     return FAR;
 }
@@ -188,7 +188,7 @@ rh_dvec3 rh_shape_normal(const rh_shape *shape, rh_dvec3 point)
 
 double rh_shape_slack(const rh_shape *shape)
 {
-    return shape->kind == RH_SHAPE_MESH && shape->mesh ? rh_mesh_sdf_slack(shape->mesh) : 0;
+    return shape->kind == RH_SHAPE_MESH && shape->mesh ? rh_mesh_sdf_slack(shape->mesh) + fabs(shape->offset) : 0;
 }
 
 // --- bounds -----------------------------------------------------------------------------------------------------

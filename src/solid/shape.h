@@ -39,6 +39,8 @@ typedef struct rh_shape {
         rh_torus_params torus;
     } as;
     rh_mesh_sdf *mesh;  // RH_SHAPE_MESH: owned by whoever made the shape
+    double volume;      // m^3, of a mesh that is closed; 0 = not known
+    double offset;      // m: the surface of a mesh lies that much further out than its samples say
     bool flat;          // two-dimensional run: distances are taken in the x-y plane (z is ignored)
 } rh_shape;
 

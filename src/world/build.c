@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "io/mesh_file.h"
+#include "solid/measure.h"
 
 // Tells what is wrong with a mesh when it can change the result.
 static void report_mesh(const char *place, const char *file, const rh_mesh_report *report)
@@ -35,6 +36,7 @@ static rh_code load_mesh(const rh_scene *scene, const rh_mesh_params *p, rh_shap
     if (code == RH_OK) {
         report_mesh(place, p->file, &report);
         code = rh_mesh_sdf_create(&mesh, 0.5 * scene->cell, &shape->mesh, status);
+        if (!report.open_edges && !report.odd_edges && !report.flipped_edges) shape->volume = fabs(report.volume);
     }
     rh_mesh_free(&mesh);
     if (code == RH_OK) return RH_OK;
@@ -58,6 +60,36 @@ static rh_code make_shape(const rh_scene *scene, const rh_variant *variant, rh_s
     case RH_SHAPE_MESH: return load_mesh(scene, variant->value, shape, status);
     }
     return RH_OK;
+}
+
+static double mesh_distance(const double at[3], const void *user)
+{
+    return rh_shape_distance(user, rh_d3(at[0], at[1], at[2]));
+}
+
+// Sampled distances round off a mesh's edges and bends, 0.1 % of the volume of a tube twelve cells thick. What is to be
+// filled is therefore moved outwards until its volume is the mesh's own (secant; three looks are enough for so small a
+// move), as measured on the particles' lattice: between samples the distance has kinks, and cubes of other sizes find
+// 0.04 % more or less.
+static void hold_volume(const rh_scene *scene, rh_shape *shape)
+{
+    if (shape->kind != RH_SHAPE_MESH || shape->flat || shape->volume == 0) return;
+    double h = scene->cell / rh_physics_methods[scene->physics.kind]->per_cell_axis(scene->physics.value), at = 0,
+           next = 0.05 * h, found = 0, before;
+    rh_dbox b = rh_shape_bounds(shape);
+    const double low[3] = {floor(b.min.x / h - 1) * h, floor(b.min.y / h - 1) * h, floor(b.min.z / h - 1) * h},
+                 high[3] = {b.max.x + h, b.max.y + h, b.max.z + h};
+    for (int n = 0; n < 3; n++) {
+        rh_measure m = {mesh_distance, shape, 3, rh_shape_slack(shape), 0};
+        before = found;
+        found = rh_measure_box(&m, low, high, h);
+        if (n > 0) next = shape->offset + (shape->volume - found) * (shape->offset - at) / (found - before);
+        at = shape->offset;
+        shape->offset = next;
+    }
+    // More than half a sample is no matter of sampling: parts of the mesh lie inside others, or it is thinner than a
+    // cell.
+    if (!(fabs(shape->offset) < 0.5 * h)) shape->offset = 0;
 }
 
 static bool endless(rh_dbox b) { return !(b.min.x > -1e9 && b.min.y > -1e9 && b.max.x < 1e9 && b.max.y < 1e9); }
@@ -101,11 +133,15 @@ rh_code rh_stage_build(const rh_scene *scene, rh_stage_set *stage, rh_status *st
     if (!stage->bodies || !stage->emitters || !stage->sinks) return RH_MEMORY;
     RH_TRY(build_solids(scene, stage, status));
     const rh_body_params *bodies = scene->bodies.items;
-    for (int i = 0; i < scene->bodies.count; i++) RH_TRY(make_shape(scene, &bodies[i].shape, &stage->bodies[i], status));
+    for (int i = 0; i < scene->bodies.count; i++) {
+        RH_TRY(make_shape(scene, &bodies[i].shape, &stage->bodies[i], status));
+        hold_volume(scene, &stage->bodies[i]);
+    }
     const rh_emitter_params *emitters = scene->emitters.items;
     for (int i = 0; i < scene->emitters.count; i++) {
         stage->emitters[i].motion = &emitters[i].motion;
         RH_TRY(make_shape(scene, &emitters[i].shape, &stage->emitters[i].shape, status));
+        hold_volume(scene, &stage->emitters[i].shape);
         if (endless(rh_shape_bounds(&stage->emitters[i].shape)))
             return rh_fail(status, RH_USER, "%s: emitter %d ('%s') has a shape without end; use a box, a cylinder or another closed shape",
                            scene->file, i, emitters[i].name ? emitters[i].name : "");

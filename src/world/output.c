@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "base/memory.h"
 #include "io/ply.h"
@@ -109,6 +110,30 @@ rh_code rh_output_frame(const rh_output *output, const rh_points *points, const 
     return RH_OK;
 }
 
+// Of files in a folder of the run whose names have this frame's number between dots, as ".0012.".
+static int64_t bytes_of_frame(const rh_output *output, const char *part, const char *number)
+{
+    char path[RH_PATH_MAX], name[RH_PATH_MAX];
+    DIR *dir = join(path, output->folder, part, NULL) == RH_OK ? opendir(path) : NULL;
+    int64_t sum = 0;
+    if (!dir) return 0;
+    for (struct dirent *e; (e = readdir(dir));) {
+        struct stat facts;
+        if (!strstr(e->d_name, number) || snprintf(name, sizeof name, "%s/%s", path, e->d_name) >= RH_PATH_MAX)
+            continue;
+        if (stat(name, &facts) == 0 && S_ISREG(facts.st_mode)) sum += (int64_t)facts.st_size;
+    }
+    closedir(dir);
+    return sum;
+}
+
+int64_t rh_output_frame_bytes(const rh_output *output, int64_t frame)
+{
+    char number[32];
+    snprintf(number, sizeof number, ".%0*lld.", output->digits, (long long)frame);
+    return bytes_of_frame(output, "points", number) + bytes_of_frame(output, "surface", number);
+}
+
 rh_code rh_output_debug(const rh_output *output, const rh_points *points, const rh_frame_info *info, char path[RH_PATH_MAX], rh_status *status)
 {
     char name[64];
@@ -141,6 +166,15 @@ static void write_peaks(FILE *f)
     fprintf(f, "}");
 }
 
+static void write_balance(FILE *f, const rh_progress *p)
+{
+    fprintf(f, ",\"kinetic_energy\":%.9g,\"potential_energy\":%.9g,\"energy_put_in\":%.9g,\"energy_gained\":%.9g",
+            p->kinetic_energy, p->potential_energy, p->energy_put_in, p->energy_gained);
+    for (int a = 0; a < 3; a++)
+        fprintf(f, ",\"momentum_%c\":%.9g,\"pushed_%c\":%.9g", 'x' + a, (&p->momentum.x)[a], 'x' + a,
+                (&p->pushed.x)[a]);
+}
+
 rh_code rh_output_log(rh_output *output, const rh_progress *p, const rh_step_report *report, bool frame_done, rh_status *status)
 {
     FILE *f = output->log;
@@ -154,7 +188,7 @@ rh_code rh_output_log(rh_output *output, const rh_progress *p, const rh_step_rep
         fprintf(f, "%s\"%s\":%.6f", i ? "," : "", report->stage_names[i], report->stage_seconds[i]);
     fprintf(f, "}");
     if (p->retries) fprintf(f, ",\"retries\":%d", p->retries);
-    if (frame_done) fprintf(f, ",\"kinetic_energy\":%.9g,\"potential_energy\":%.9g", p->kinetic_energy, p->potential_energy);
+    if (frame_done) write_balance(f, p);
     if (frame_done) write_peaks(f);
     if (frame_done && p->compile_seconds > 0) fprintf(f, ",\"compile_seconds\":%.6f", p->compile_seconds);
     if (frame_done && output->scene->surface.while_running) fprintf(f, ",\"surface_seconds\":%.6f", p->surface_seconds);

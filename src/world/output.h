@@ -24,6 +24,8 @@ rh_code rh_output_open(rh_output *output, const rh_scene *scene, const char *fol
 void rh_output_close(rh_output *output);
 
 rh_code rh_output_frame(const rh_output *output, const rh_points *points, const rh_frame_info *info, rh_status *status);
+// Size of the files that a frame has in the run folder, points and surface.
+int64_t rh_output_frame_bytes(const rh_output *output, int64_t frame);
 // RUN/debug/points.0012.ply: of a run that has gone wrong. `path` gets its name.
 rh_code rh_output_debug(const rh_output *output, const rh_points *points, const rh_frame_info *info, char path[RH_PATH_MAX], rh_status *status);
 // The surface of a frame that was written, from its file on disk, so that `rheo surface` would give the same bytes. *seconds is its wall time. `programs` may be NULL

@@ -35,6 +35,7 @@ struct rh_world {
     int declared;      // attributes of the world and of the method; those after them are of the scene's programs
     rh_points kept;    // the particles before programs pushed them, in case the step must be tried again; empty without such programs
     int retries;       // of the last step
+    int64_t measured;  // particles that had been put in and not taken out when the last step measured the volume
     rh_health_limits limits;
     rh_progress progress;
     rh_step_report report;

@@ -198,6 +198,58 @@ static rh_code predict_programs(const rh_scene *scene, rh_prediction *out, rh_st
     return code;
 }
 
+static rh_code predict_body(const rh_seeder *seeder, int n, rh_amount *out, rh_status *status)
+{
+    const rh_body_params *body = (const rh_body_params *)seeder->stage->scene->bodies.items + n;
+    rh_filled filled;
+    RH_TRY(rh_seed_body_count(seeder, n, &filled, status));
+    *out = (rh_amount){.name = body->name,
+                       .index = n,
+                       .asked = filled.volume,
+                       .particles = filled.count,
+                       .given = (double)filled.count * particle_volume(seeder)};
+    return RH_OK;
+}
+
+static rh_code predict_emitter(const rh_seeder *seeder, int n, rh_amount *out, rh_status *status)
+{
+    const rh_scene *scene = seeder->stage->scene;
+    const rh_emitter_params *p = (const rh_emitter_params *)scene->emitters.items + n;
+    double end = rh_world_frame_time(scene, scene->frames.last), particle = particle_volume(seeder);
+    *out = (rh_amount){
+        .name = p->name, .emitter = true, .index = n, .rate = seeder->pours[n].area * seeder->pours[n].speed};
+    RH_TRY(rh_seed_poured(seeder, n, end, &out->asked, status));
+    out->estimated = out->asked < 0;
+    if (out->estimated) out->asked = poured_volume(p, &seeder->stage->emitters[n], p->start, fmin(p->stop, end));
+    out->particles = (int64_t)floor(out->asked / particle + 0.5);
+    out->given = (double)out->particles * particle;
+    return RH_OK;
+}
+
+static rh_code predict_amounts(const rh_seeder *seeder, rh_prediction *out, rh_status *status)
+{
+    const rh_scene *scene = seeder->stage->scene;
+    out->amounts = rh_alloc_zero((size_t)(scene->bodies.count + scene->emitters.count + 1) * sizeof *out->amounts,
+                                 "world.predict", status);
+    if (!out->amounts) return RH_MEMORY;
+    for (int n = 0; n < scene->bodies.count; n++) {
+        RH_TRY(predict_body(seeder, n, &out->amounts[out->amount_count], status));
+        out->particles += out->amounts[out->amount_count++].particles;
+    }
+    for (int n = 0; n < scene->emitters.count; n++) {
+        RH_TRY(predict_emitter(seeder, n, &out->amounts[out->amount_count], status));
+        out->emitted += out->amounts[out->amount_count++].particles;
+    }
+    return RH_OK;
+}
+
+void rh_prediction_free(rh_prediction *prediction)
+{
+    rh_free(prediction->amounts);
+    prediction->amounts = NULL;
+    prediction->amount_count = 0;
+}
+
 rh_code rh_world_predict(const rh_scene *scene, rh_prediction *out, rh_status *status)
 {
     *out = (rh_prediction){.frames = scene->frames.last - scene->frames.first + 1};
@@ -206,9 +258,8 @@ rh_code rh_world_predict(const rh_scene *scene, rh_prediction *out, rh_status *s
     rh_seeder seeder = {0};
     rh_code code = rh_stage_build(scene, &stage, status);
     if (code == RH_OK) code = rh_seeder_init(&seeder, &stage, physics->per_cell_axis(scene->physics.value), rh_physics_jitter(physics, scene->physics.value), status);
-    if (code == RH_OK) code = rh_seed_count(&seeder, &out->particles, status);
+    if (code == RH_OK) code = predict_amounts(&seeder, out, status);
     if (code == RH_OK) {
-        out->emitted = (int64_t)expect_flow(scene, &stage, particle_volume(&seeder));
         int64_t most = out->particles + out->emitted;
         int64_t rest = scene->rest ? (int64_t)sizeof(rh_vec3) : 0;
         out->bytes_memory = expect_bytes(scene, &seeder, (double)most, out) + most * rest;
@@ -216,5 +267,7 @@ rh_code rh_world_predict(const rh_scene *scene, rh_prediction *out, rh_status *s
     }
     rh_seeder_free(&seeder);
     rh_stage_free(&stage);
-    return code == RH_OK ? predict_programs(scene, out, status) : code;
+    if (code == RH_OK) code = predict_programs(scene, out, status);
+    if (code != RH_OK) rh_prediction_free(out);
+    return code;
 }

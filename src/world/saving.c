@@ -21,6 +21,7 @@ static rh_code put_state(const rh_world *w, rh_checkpoint_writer *file, rh_statu
     RH_TRY(rh_checkpoint_put_int(file, "next_id", w->seeder.next_id, status));
     RH_TRY(rh_checkpoint_put_int(file, "emitted", w->seeder.emitted, status));
     RH_TRY(rh_checkpoint_put_int(file, "removed", w->seeder.removed, status));
+    RH_TRY(rh_checkpoint_put_blob(file, "balance", &w->seeder.balance, sizeof w->seeder.balance, status));
     return rh_checkpoint_put_blob(file, "emitted_until", w->seeder.emitted_until, (size_t)w->scene->emitters.count * sizeof(double), status);
 }
 
@@ -36,6 +37,24 @@ rh_code rh_world_save(const rh_world *w, const rh_output *output, rh_status *sta
     }
     RH_TRY(rh_checkpoint_commit(file, status));
     rh_output_prune(output, w->scene->checkpoint.keep);
+    return RH_OK;
+}
+
+// Checkpoints of earlier versions have no balance: theirs begins with what is there.
+static rh_code get_balance(rh_world *w, rh_checkpoint_reader *file, rh_status *status)
+{
+    void *found = NULL;
+    size_t bytes = 0;
+    w->seeder.lag = 0.5 * w->last_dt;
+    bool there =
+        rh_checkpoint_get_blob(file, "balance", &found, &bytes, NULL) == RH_OK && bytes == sizeof w->seeder.balance;
+    if (there) memcpy(&w->seeder.balance, found, bytes);
+    rh_free(found);
+    if (there) return RH_OK;
+    rh_totals all;
+    RH_TRY(rh_balance_totals(&w->points, w->around.gravity, &all, status));
+    w->seeder.balance = (rh_balance){.energy_in = rh_totals_energy(&all, w->around.gravity, w->seeder.lag),
+                                     .momentum_in = all.momentum};
     return RH_OK;
 }
 
@@ -56,7 +75,8 @@ static rh_code get_state(rh_world *w, rh_checkpoint_reader *file, rh_status *sta
     w->begun = rh_checkpoint_get_int(file, "begun", &begun, NULL) == RH_OK ? begun != 0 : w->step > 0;
     w->substeps = (int)substeps;
     rh_points_free(&w->points);
-    return rh_checkpoint_get_points(file, &w->points, status);
+    RH_TRY(rh_checkpoint_get_points(file, &w->points, status));
+    return get_balance(w, file, status);
 }
 
 // RH_USER when the scene has another number of emitters.

@@ -7,6 +7,8 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/random.h"
+#include "world/fill.h"
+#include "world/lattice.h"
 
 static const double JITTER = 0.25;  // of the spacing, peak to peak
 
@@ -17,19 +19,23 @@ rh_code rh_seeder_init(rh_seeder *seeder, const rh_stage_set *stage, int particl
     seeder->emitted_until = rh_alloc((size_t)(scene->emitters.count + 1) * sizeof(double), "world.seeder", status);
     if (!seeder->emitted_until) return RH_MEMORY;
     for (int i = 0; i < scene->emitters.count; i++) seeder->emitted_until[i] = -1;
+    seeder->pours = rh_alloc_zero((size_t)(scene->emitters.count + 1) * sizeof *seeder->pours, "world.pour", status);
+    if (!seeder->pours) return RH_MEMORY;
+    for (int i = 0; i < scene->emitters.count; i++) RH_TRY(rh_pour_create(seeder, i, &seeder->pours[i], status));
     return RH_OK;
 }
 
 void rh_seeder_free(rh_seeder *seeder)
 {
+    for (int i = 0; seeder->pours && i < seeder->stage->scene->emitters.count; i++) rh_pour_free(&seeder->pours[i]);
+    rh_free(seeder->pours);
     rh_free(seeder->emitted_until);
+    seeder->pours = NULL;
     seeder->emitted_until = NULL;
 }
 
 // --- the lattice --------------------------------------------------------------------------------------------------
-typedef struct site_box { int64_t low[3], high[3]; } site_box;  // sites with low <= index < high
-
-static rh_code sites_in(const rh_seeder *s, rh_dbox box, site_box *out, rh_status *status)
+rh_code rh_lattice_sites(const rh_seeder *s, rh_dbox box, rh_sites *out, rh_status *status)
 {
     double sites = 1;
     for (int a = 0; a < 3; a++) {
@@ -44,52 +50,29 @@ static rh_code sites_in(const rh_seeder *s, rh_dbox box, site_box *out, rh_statu
     return RH_OK;
 }
 
-static rh_dvec3 site_position(const rh_seeder *s, int64_t i, int64_t j, int64_t k)
-{
-    return rh_d3(((double)i + 0.5) * s->spacing, ((double)j + 0.5) * s->spacing, s->dimension == 3 ? ((double)k + 0.5) * s->spacing : 0);
-}
-
-static uint64_t site_number(int64_t i, int64_t j, int64_t k)
-{
-    return rh_mix64((uint64_t)i) ^ rh_mix64((uint64_t)j + 0x51ull) * 3 ^ rh_mix64((uint64_t)k + 0xa7ull) * 5;
-}
-
-static rh_dvec3 jittered(const rh_seeder *s, rh_dvec3 x, uint64_t site)
+rh_dvec3 rh_lattice_jittered(const rh_seeder *s, rh_dvec3 x, uint64_t number)
 {
     for (int a = 0; a < s->dimension && s->jitter > 0; a++)
-        (&x.x)[a] += s->jitter * JITTER * s->spacing * ((double)rh_random(s->seed, site, 0, (uint32_t)a) - 0.5);
+        (&x.x)[a] += s->jitter * JITTER * s->spacing * ((double)rh_random(s->seed, number, 0, (uint32_t)a) - 0.5);
     return x;
 }
 
-// The outermost layer of sites is moved to lie exactly half a spacing inside the surface (FLIP-1), so that the surface
-// starts smooth; a site's depth is anything between 0 and one spacing there, so the volume stays right on average.
-static rh_dvec3 fit_to_surface(const rh_seeder *s, const rh_shape *shape, rh_dvec3 site, rh_dvec3 x)
-{
-    if (s->jitter < 1 || rh_shape_distance(shape, site) <= -s->spacing) return x;
-    rh_dvec3 n = rh_shape_normal(shape, x);
-    if (s->dimension == 2) n.z = 0;
-    return rh_d3_sub(x, rh_d3_scale(n, rh_shape_distance(shape, x) + 0.5 * s->spacing));
-}
-
-static bool in_solid(const rh_seeder *s, rh_dvec3 x) { return rh_obstacles_distance(&s->stage->obstacles, x, NULL) <= 0; }
-
 // --- bodies -------------------------------------------------------------------------------------------------------
-
 // Does body `b` own this site? The first body that covers it does.
 static bool owns(const rh_seeder *s, int b, rh_dvec3 x)
 {
     if (rh_shape_distance(&s->stage->bodies[b], x) >= 0) return false;
     for (int e = 0; e < b; e++)
         if (rh_shape_distance(&s->stage->bodies[e], x) < 0) return false;
-    return !in_solid(s, x);
+    return !rh_lattice_in_solid(s, x);
 }
 
-static rh_code body_sites(const rh_seeder *s, int b, site_box *box, rh_status *status)
+static rh_code body_bounds(const rh_seeder *s, int b, rh_dbox *bounds, rh_status *status)
 {
     const rh_body_params *body = (const rh_body_params *)s->stage->scene->bodies.items + b;
-    rh_dbox bounds = rh_shape_bounds(&s->stage->bodies[b]);
+    *bounds = rh_shape_bounds(&s->stage->bodies[b]);
     for (int a = 0; a < s->dimension; a++) {
-        double *low = &(&bounds.min.x)[a], *high = &(&bounds.max.x)[a];
+        double *low = &(&bounds->min.x)[a], *high = &(&bounds->max.x)[a];
         if (*low > -1e9 && *high < 1e9) continue;
         double wall_low = (&s->stage->container.min.x)[a], wall_high = (&s->stage->container.max.x)[a];
         if (wall_low > wall_high || wall_low < -1e9 || wall_high > 1e9)
@@ -98,23 +81,7 @@ static rh_code body_sites(const rh_seeder *s, int b, site_box *box, rh_status *s
         *low = fmax(*low, wall_low);
         *high = fmin(*high, wall_high);
     }
-    return sites_in(s, bounds, box, status);
-}
-
-// One slab of constant outermost index; `out` NULL only counts.
-static int64_t seed_slab(const rh_seeder *s, int b, const site_box *box, int64_t slab, rh_dvec3 *out)
-{
-    int64_t n = 0;
-    bool deep = s->dimension == 3;
-    for (int64_t j = deep ? box->low[1] : slab; j < (deep ? box->high[1] : slab + 1); j++)
-        for (int64_t i = box->low[0]; i < box->high[0]; i++) {
-            int64_t k = deep ? slab : 0;
-            rh_dvec3 x = site_position(s, i, j, k);
-            if (!owns(s, b, x)) continue;
-            if (out) out[n] = fit_to_surface(s, &s->stage->bodies[b], x, jittered(s, x, site_number(i, j, k)));
-            n++;
-        }
-    return n;
+    return RH_OK;
 }
 
 static rh_dvec3 body_velocity(const rh_seeder *s, int b, rh_dvec3 x)
@@ -128,8 +95,14 @@ static rh_dvec3 body_velocity(const rh_seeder *s, int b, rh_dvec3 x)
     return v;
 }
 
-// `rest` has what the attribute of that name becomes, when the scene wants it.
-static rh_code append(rh_seeder *s, rh_points *points, const rh_dvec3 *x, const rh_dvec3 *rest, int64_t n, int body, rh_dvec3 velocity, rh_status *status)
+static rh_dvec3 gravity_of(const rh_seeder *s)
+{
+    rh_dvec3 g = s->stage->scene->gravity;
+    return s->dimension == 2 ? rh_d3(g.x, g.y, 0) : g;
+}
+
+rh_code rh_seed_append(rh_seeder *s, rh_points *points, const rh_dvec3 *x, const rh_dvec3 *rest, int64_t n, int body,
+                       rh_dvec3 velocity, rh_status *status)
 {
     int64_t first = points->count;
     RH_TRY(rh_points_resize(points, first + n, status));
@@ -141,52 +114,45 @@ static rh_code append(rh_seeder *s, rh_points *points, const rh_dvec3 *x, const 
         v[first + i] = rh_v3_from(body >= 0 ? body_velocity(s, body, x[i]) : velocity);
         if (from) from[first + i] = rh_v3_from(rest[i]);
         id[first + i] = s->next_id++;
+        s->balance.energy_in += rh_balance_energy(gravity_of(s), s->lag, p[first + i], v[first + i]);
+        s->balance.momentum_in = rh_d3_add(s->balance.momentum_in, rh_d3_from(v[first + i]));
     }
     return RH_OK;
 }
 
-// Counts per slab of body b; the caller frees *counts.
-static rh_code count_body(const rh_seeder *s, int b, site_box *box, int64_t **counts, int64_t *total, rh_status *status)
+// Who gets the places of a filled region.
+typedef struct receiver {
+    rh_seeder *s;
+    rh_points *points;
+    int body;  // negative: an emitter's
+} receiver;
+
+static rh_code receive(const rh_dvec3 *places, int64_t count, void *user, rh_status *status)
 {
-    RH_TRY(body_sites(s, b, box, status));
-    int axis = s->dimension - 1;
-    int64_t slabs = box->high[axis] - box->low[axis];
-    *counts = rh_alloc((size_t)(slabs + 1) * sizeof(int64_t), "world.seed", status);
-    if (!*counts) return RH_MEMORY;
-#pragma omp parallel for schedule(dynamic, 1)
-    for (int64_t n = 0; n < slabs; n++) (*counts)[n] = seed_slab(s, b, box, box->low[axis] + n, NULL);
-    *total = 0;
-    for (int64_t n = 0; n < slabs; n++) *total += (*counts)[n];
-    return RH_OK;
+    receiver *r = user;
+    if (r->body < 0) r->s->emitted += count;
+    return rh_seed_append(r->s, r->points, places, places, count, r->body, rh_d3(0, 0, 0), status);
+}
+
+static rh_code fill_body(const rh_seeder *s, int b, receiver *to, rh_filled *out, rh_status *status)
+{
+    rh_dbox bounds;
+    rh_region region = {.shape = &s->stage->bodies[b], .earlier = b, .fitted = true};
+    RH_TRY(body_bounds(s, b, &bounds, status));
+    return rh_fill(s, &region, &bounds, to ? receive : NULL, to, out, status);
 }
 
 static rh_code seed_body(rh_seeder *s, int b, rh_points *points, rh_status *status)
 {
     const rh_body_params *body = (const rh_body_params *)s->stage->scene->bodies.items + b;
-    site_box box;
-    int64_t *counts = NULL, total = 0;
-    RH_TRY(count_body(s, b, &box, &counts, &total, status));
-    rh_code code = RH_OK;
-    rh_dvec3 *x = NULL;
-    if (total == 0)
-        code = rh_fail(status, RH_USER, "%s: no particle fits into body %d ('%s'): it is smaller than a cell, covered by a solid or by an earlier body",
-                       s->stage->scene->file, b, body->name ? body->name : "");
-    else if (!(x = rh_alloc((size_t)total * sizeof *x, "world.seed", status))) code = RH_MEMORY;
-    if (code == RH_OK) {
-        int axis = s->dimension - 1;
-        int64_t slabs = box.high[axis] - box.low[axis], running = 0;
-        for (int64_t n = 0; n < slabs; n++) {
-            int64_t c = counts[n];
-            counts[n] = running;
-            running += c;
-        }
-#pragma omp parallel for schedule(dynamic, 1)
-        for (int64_t n = 0; n < slabs; n++) seed_slab(s, b, &box, box.low[axis] + n, x + counts[n]);
-        code = append(s, points, x, x, total, b, rh_d3(0, 0, 0), status);
-    }
-    rh_free(x);
-    rh_free(counts);
-    return code;
+    receiver to = {s, points, b};
+    rh_filled filled;
+    RH_TRY(fill_body(s, b, &to, &filled, status));
+    if (filled.count > 0) return RH_OK;
+    return rh_fail(
+        status, RH_USER,
+        "%s: no particle fits into body %d ('%s'): it is smaller than a cell, covered by a solid or by an earlier body",
+        s->stage->scene->file, b, body->name ? body->name : "");
 }
 
 rh_code rh_seed_bodies(rh_seeder *seeder, rh_points *points, rh_status *status)
@@ -195,21 +161,23 @@ rh_code rh_seed_bodies(rh_seeder *seeder, rh_points *points, rh_status *status)
     return RH_OK;
 }
 
+rh_code rh_seed_body_count(const rh_seeder *seeder, int body, rh_filled *out, rh_status *status)
+{
+    return fill_body(seeder, body, NULL, out, status);
+}
+
 rh_code rh_seed_count(const rh_seeder *seeder, int64_t *count, rh_status *status)
 {
     *count = 0;
     for (int b = 0; b < seeder->stage->scene->bodies.count; b++) {
-        site_box box;
-        int64_t *counts = NULL, total = 0;
-        rh_code code = count_body(seeder, b, &box, &counts, &total, status);
-        rh_free(counts);
-        RH_TRY(code);
-        *count += total;
+        rh_filled filled;
+        RH_TRY(fill_body(seeder, b, NULL, &filled, status));
+        *count += filled.count;
     }
     return RH_OK;
 }
 
-static double estimate_body(const rh_seeder *s, int b, const site_box *box)
+static double estimate_body(const rh_seeder *s, int b, const rh_sites *box)
 {
     static const double most = 2e6;
     double sites = 1, found = 0;
@@ -218,7 +186,8 @@ static double estimate_body(const rh_seeder *s, int b, const site_box *box)
     bool deep = s->dimension == 3;
     for (int64_t k = deep ? box->low[2] + half : 0; k < (deep ? box->high[2] : 1); k += stride)
         for (int64_t j = box->low[1] + half; j < box->high[1]; j += stride)
-            for (int64_t i = box->low[0] + half; i < box->high[0]; i += stride) found += owns(s, b, site_position(s, i, j, k));
+            for (int64_t i = box->low[0] + half; i < box->high[0]; i += stride)
+                found += owns(s, b, rh_lattice_position(s, i, j, k));
     return found * pow((double)stride, s->dimension);
 }
 
@@ -226,8 +195,10 @@ rh_code rh_seed_estimate(const rh_seeder *seeder, double *count, rh_status *stat
 {
     *count = 0;
     for (int b = 0; b < seeder->stage->scene->bodies.count; b++) {
-        site_box box;
-        RH_TRY(body_sites(seeder, b, &box, status));
+        rh_sites box;
+        rh_dbox bounds;
+        RH_TRY(body_bounds(seeder, b, &bounds, status));
+        RH_TRY(rh_lattice_sites(seeder, bounds, &box, status));
         *count += estimate_body(seeder, b, &box);
     }
     return RH_OK;
@@ -285,26 +256,43 @@ static rh_dbox emission_bounds(const emission *e)
 // What is poured is a rod of lattice that comes down its velocity; `rest` is the place in that rod, which does not depend on the steps.
 static rh_code emit_pass(rh_seeder *s, const emission *e, rh_dvec3 velocity, rh_points *points, rh_status *status)
 {
-    site_box box;
-    RH_TRY(sites_in(s, emission_bounds(e), &box, status));
+    rh_sites box;
+    RH_TRY(rh_lattice_sites(s, emission_bounds(e), &box, status));
     rh_dvec3 batch[1024], rest[1024];
     int64_t count = 0;
     for (int64_t k = box.low[2]; k < box.high[2]; k++)
         for (int64_t j = box.low[1]; j < box.high[1]; j++)
             for (int64_t i = box.low[0]; i < box.high[0]; i++) {
-                rh_dvec3 site = site_position(s, i, j, k), x = rh_d3_add(site, e->drift_now);
-                if (!enters(e, site) || in_solid(s, x)) continue;
-                rest[count] = jittered(s, site, site_number(i, j, k));
-                batch[count++] = jittered(s, x, site_number(i, j, k));
+                rh_dvec3 site = rh_lattice_position(s, i, j, k), x = rh_d3_add(site, e->drift_now);
+                if (!enters(e, site) || rh_lattice_in_solid(s, x)) continue;
+                rest[count] = rh_lattice_jittered(s, site, rh_lattice_number(i, j, k));
+                batch[count++] = rh_lattice_jittered(s, x, rh_lattice_number(i, j, k));
                 s->emitted++;
                 if (count < 1024) continue;
-                RH_TRY(append(s, points, batch, rest, count, -1, velocity, status));
+                RH_TRY(rh_seed_append(s, points, batch, rest, count, -1, velocity, status));
                 count = 0;
             }
-    return append(s, points, batch, rest, count, -1, velocity, status);
+    return rh_seed_append(s, points, batch, rest, count, -1, velocity, status);
 }
 
-// An emitter without speed only places liquid: what its shape newly covers.
+static rh_code fill_emitter(const rh_seeder *s, int n, double time, receiver *to, rh_filled *out, rh_status *status)
+{
+    const rh_placed_shape *placed = &s->stage->emitters[n];
+    rh_pose pose = rh_placed_pose(placed, time);
+    rh_dbox bounds = rh_placed_bounds(&placed->shape, &pose);
+    rh_region region = {.shape = &placed->shape, .pose = &pose};
+    return rh_fill(s, &region, &bounds, to ? receive : NULL, to, out, status);
+}
+
+// An emitter that neither moves nor has a velocity fills its shape once.
+static rh_code emit_once(rh_seeder *s, int n, double last, double time, rh_points *points, rh_status *status)
+{
+    receiver to = {s, points, -1};
+    rh_filled filled;
+    return last < 0 ? fill_emitter(s, n, time, &to, &filled, status) : RH_OK;
+}
+
+// One without speed only places liquid: what its shape newly covers.
 static rh_code emit_still(rh_seeder *s, int n, double last, double time, rh_points *points, rh_status *status)
 {
     const rh_emitter_params *p = (const rh_emitter_params *)s->stage->scene->emitters.items + n;
@@ -343,9 +331,28 @@ rh_code rh_emit(rh_seeder *seeder, double time, rh_points *points, rh_status *st
         if (time < p->start || last >= until) continue;
         bool still = rh_d3_length(p->velocity) == 0;
         if (still && !active(p->start, p->stop, time)) continue;
-        RH_TRY(still ? emit_still(seeder, n, last, time, points, status) : emit_flow(seeder, n, last, until, time, points, status));
+        bool moves = !rh_motion_is_still(&p->motion);
+        if (moves)
+            RH_TRY(still ? emit_still(seeder, n, last, time, points, status)
+                         : emit_flow(seeder, n, last, until, time, points, status));
+        else
+            RH_TRY(still ? emit_once(seeder, n, last, time, points, status)
+                         : rh_pour_emit(seeder, n, last, until, time, points, status));
         seeder->emitted_until[n] = until;
     }
+    return RH_OK;
+}
+
+rh_code rh_seed_poured(const rh_seeder *seeder, int n, double time, double *volume, rh_status *status)
+{
+    const rh_emitter_params *p = (const rh_emitter_params *)seeder->stage->scene->emitters.items + n;
+    rh_filled filled;
+    *volume = -1;
+    if (!rh_motion_is_still(&p->motion)) return RH_OK;
+    *volume = rh_pour_volume(&seeder->pours[n], p->start, fmin(time, p->stop));
+    if (rh_d3_length(p->velocity) > 0 || time < p->start) return RH_OK;
+    RH_TRY(fill_emitter(seeder, n, p->start, NULL, &filled, status));
+    *volume = filled.volume;
     return RH_OK;
 }
 
@@ -363,6 +370,12 @@ int rh_inflows(const rh_seeder *seeder, double time, rh_inflow *out, int max)
 }
 
 // --- sinks --------------------------------------------------------------------------------------------------------
+static void note_gone(rh_seeder *s, rh_vec3 x, rh_vec3 v)
+{
+    s->balance.energy_out += rh_balance_energy(gravity_of(s), s->lag, x, v);
+    s->balance.momentum_out = rh_d3_add(s->balance.momentum_out, rh_d3_from(v));
+}
+
 rh_code rh_drain(rh_seeder *seeder, double time, rh_points *points, rh_status *status)
 {
     const rh_sink_params *sinks = seeder->stage->scene->sinks.items;
@@ -379,8 +392,11 @@ rh_code rh_drain(rh_seeder *seeder, double time, rh_points *points, rh_status *s
             for (int64_t i = 0; i < points->count; i++)
                 gone[i] = (rh_shape_distance(&placed->shape, rh_pose_to_local(&pose, rh_d3_from(p[i]))) < 0) != sinks[n].inside_out;
             int64_t kept = 0;
-            for (int64_t i = 0; i < points->count; i++)
+            const rh_vec3 *v = rh_points_data(points, "v", RH_POINT_VEC3F);
+            for (int64_t i = 0; i < points->count; i++) {
                 if (!gone[i]) order[kept++] = (uint32_t)i;
+                else note_gone(seeder, p[i], v[i]);
+            }
             seeder->removed += points->count - kept;
             if (kept < points->count) code = rh_points_permute(points, order, kept, status);
             p = kept ? rh_points_data(points, "P", RH_POINT_VEC3F) : NULL;

@@ -77,6 +77,16 @@ rh_code rh_world_begin(rh_world *w, rh_status *status)
     return rh_world_moment(w, RH_AT_FRAME, 0, 0, status);
 }
 
+// What programs at the start made of the bodies is what there was at the start.
+static rh_code start_balance(rh_world *w, rh_status *status)
+{
+    rh_totals all;
+    if (!w->hooks) return RH_OK;
+    RH_TRY(rh_balance_totals(&w->points, w->around.gravity, &all, status));
+    w->seeder.balance = (rh_balance){.energy_in = all.kinetic + all.height, .momentum_in = all.momentum};
+    return RH_OK;
+}
+
 static rh_code build(rh_world *w, rh_status *status)
 {
     const rh_scene *scene = w->scene;
@@ -92,7 +102,8 @@ static rh_code build(rh_world *w, rh_status *status)
     RH_TRY(rh_seed_bodies(&w->seeder, &w->points, status));
     w->frame = scene->frames.first;
     w->frame_done = true;
-    return rh_world_moment(w, RH_AT_START, 0, 0, status);
+    RH_TRY(rh_world_moment(w, RH_AT_START, 0, 0, status));
+    return start_balance(w, status);
 }
 
 rh_code rh_world_create(const rh_scene *scene, rh_world **out, rh_status *status)
@@ -131,7 +142,7 @@ void rh_world_progress(const rh_world *world, rh_progress *out) { *out = world->
 void rh_world_fill_progress(rh_world *w, double dt, double seconds)
 {
     const rh_step_report *r = &w->report;
-    double per_particle = pow(w->seeder.spacing, w->seeder.dimension), expected = per_particle * (double)w->points.count;
+    double per_particle = pow(w->seeder.spacing, w->seeder.dimension), expected = per_particle * (double)w->measured;
     w->progress = (rh_progress){
         .frame = w->frame, .time = w->time, .substeps = w->substeps, .step = w->step, .dt = dt, .particles = w->points.count,
         .cells = r->cells, .tiles = r->tiles, .iterations = r->iterations, .residual = r->residual, .volume = r->volume,
@@ -151,6 +162,7 @@ static double choose_step(rh_world *w, double left)
             if (speed > 0) most = fmin(most, w->scene->cell / speed);
         }
     }
+    if (w->scene->max_step > 0) most = fmin(most, w->scene->max_step);
     double parts = ceil(left / most - 1e-9);
     return parts > 1 ? left / parts : left;
 }
@@ -217,6 +229,11 @@ rh_code rh_world_step(rh_world *w, double dt_limit, double *dt, rh_status *statu
     if (!(step > 1e-9 * dt_limit) || !isfinite(step))
         return blame_step(w, &(rh_status){RH_NUMERIC, "the velocities are so high that no time step is small enough"}, status);
     RH_TRY(move(w, &step, status));
+    w->measured = w->seeder.next_id - w->seeder.removed;
+    double kick = 0.5 * (w->last_dt + step);
+    w->seeder.balance.gravity =
+        rh_d3_add(w->seeder.balance.gravity, rh_d3_scale(w->around.gravity, kick * (double)w->points.count));
+    w->seeder.lag = 0.5 * step;
     w->time += step;
     w->last_dt = step;
     w->step++;

@@ -28,10 +28,19 @@ typedef struct rh_progress {
     int retries;              // how often the last step was tried again, each time half as long, because a solve did not converge
     int iterations;           // of the pressure solve, last step
     double residual;          // relative, last step
-    double volume, volume_error;  // m^3; relative to what was put in
+    double volume; // m^3 (m^2 in 2D) that the material takes up, at the start of the last step: inside its surface
+    double volume_error;      // relative to what bodies and emitters put in and sinks and programs took out, so that
+                              // particles that are lost show
     double max_speed;         // m/s
-    double kinetic_energy, potential_energy;  // J (in 2D of a layer 1 m thick), of the particles in gravity, height from the
-                              // origin; velocities are half a step behind positions; set at the end of a frame
+    double kinetic_energy, potential_energy; // J (in 2D of a layer 1 m thick), of the particles in gravity, height from
+                                             // the origin; velocities are half a step behind positions; set at the end
+                                             // of a frame, as the four below
+    double energy_put_in;     // J: what bodies and emitters brought, less what sinks took
+    double energy_gained;     // J: kinetic and potential, at the moment of the velocities, less what was put in: what
+                          // moving walls, forces beside gravity, programs and the method gave (+) or took (-)
+    rh_dvec3 momentum;        // kg m/s (in 2D of a layer 1 m thick)
+    rh_dvec3 pushed; // kg m/s: momentum beside what gravity, bodies, emitters and sinks account for: walls, forces,
+                     // programs, the method
     int64_t emitted, removed;  // particles, in total
     int64_t memory_bytes;
     double seconds;           // wall time of this step
@@ -49,10 +58,25 @@ typedef struct rh_run_options {
     void *user;
 } rh_run_options;
 
+// What a body or an emitter asks for and gets. Volumes in m^3, in two dimensions m^2.
+typedef struct rh_amount {
+    const char *name;     // borrowed from the scene; NULL without one
+    bool emitter;
+    int index;            // in its list
+    double asked; // volume: of a body without solids and earlier bodies; of an emitter by the last frame, solids in its
+                  // way not looked at
+    double given;         // volume of the particles
+    int64_t particles;
+    double rate;          // m^3/s of an emitter that stands still
+    bool estimated;       // an emitter that moves: what it gives is to within a layer of particles
+} rh_amount;
+
 // Sizes before running (`rheo check`): computed from the shapes, not guessed.
 typedef struct rh_prediction {
     int64_t particles;         // at the start
-    int64_t emitted;           // expected from emitters until the last frame
+    int64_t emitted;           // from emitters until the last frame
+    rh_amount *amounts;        // owned: bodies, then emitters
+    int amount_count;
     int64_t tiles, cells;      // at the start
     int64_t bytes_memory;      // estimated peak
     int64_t bytes_per_frame;   // on disk, upper estimate
@@ -62,6 +86,7 @@ typedef struct rh_prediction {
 rh_code rh_world_create(const rh_scene *scene, rh_world **out, rh_status *status);  // the scene must outlive the world
 void rh_world_free(rh_world *world);
 rh_code rh_world_predict(const rh_scene *scene, rh_prediction *out, rh_status *status);
+void rh_prediction_free(rh_prediction *prediction);
 
 // Loads the newest good checkpoint of a run folder and tells the log which. RH_USER when the scene differs, RH_IO when there is none. `changed`: a scene that
 // differs is taken all the same, as long as the particles still fit it.

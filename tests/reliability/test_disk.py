@@ -77,6 +77,24 @@ class Disk(unittest.TestCase):
         self.assertRegex(done.stderr, r"warning: the disk of .* has \d\.\d MB left; the 89\d frames to come will need about \d+\.\d MB")
         self.assertEqual(done.stderr.count("MB left"), 1)
 
+    def test_only_own_files_count(self):
+        """Other programs fill the disk while frames are written: the warning goes by the size of this run's files."""
+        small = self.folder / "small"
+        if not common.mount_small(small, 120 << 20):
+            self.skipTest("this user may not mount a small file system")
+        process = self.start(small / "run", "--set", "frames.last=60")
+        other = small / "other"
+        with open(other, "wb") as file:
+            for _ in range(300):  # megabytes between any two frames, 30 MB in all
+                if process.poll() is not None:
+                    break
+                file.write(bytes(100000))
+                file.flush()
+                time.sleep(0.002)
+        _, err = process.communicate(timeout=common.TIMEOUT)
+        self.assertEqual(process.returncode, 0, err)
+        self.assertNotIn("MB left", err)
+
     def test_removed_folder(self):
         run = self.folder / "run"
         process = self.start(run)

@@ -51,6 +51,10 @@ static void sizes_are_predicted(void **state)
     assert_ok(rh_world_predict(&scene, &guess, &status));
     assert_int_equal(guess.particles, 16 * 20 * 12);
     assert_int_equal(guess.frames, 4);
+    assert_int_equal(guess.amount_count, 1);
+    assert_near(guess.amounts[0].asked, 0.4 * 0.5 * 0.3, 1e-9);
+    assert_near(guess.amounts[0].given, 0.4 * 0.5 * 0.3, 1e-9);
+    rh_prediction_free(&guess);
     rh_world *world;
     rh_run_options options = {0};
     assert_ok(rh_world_create(&scene, &world, &status));

@@ -21,7 +21,11 @@ static const rh_param rows[] = {
     {"max_iterations", RH_PARAM_INT, AT(max_iterations), "", "1000", 1, 100000, .help = "of the pressure solve; reaching it stops the run"},
     {"volume_correction", RH_PARAM_BOOL, AT(volume_correction), "", "true", .help = "moves particles apart where they clump, so that volume does not drift"},
     {"volume_tolerance", RH_PARAM_FLOAT, AT(volume_tolerance), "", "1e-3", 1e-10, 0.5, .help = "relative residual of the volume correction's solve"},
-    {"pressure", RH_PARAM_BOOL, AT(pressure), "", "false", .help = "gives particles the attribute pressure (Pa, against air): what each felt during the last step"},
+    {"pressure", RH_PARAM_BOOL, AT(pressure), "", "false",
+     .help = "gives particles the attribute pressure (Pa, against air): what each felt"},
+    {"pressure_time", RH_PARAM_FLOAT, AT(pressure_time), "s", "0.01", 0, 1e3,
+     .help = "that pressure is a mean over about so long, which does not depend on the time step; 0: of the last step "
+             "alone, higher in shorter steps at an impact"},
 };
 
 static rh_code check(const void *object, const char **field, rh_status *status)

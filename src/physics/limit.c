@@ -24,6 +24,7 @@ static const float EMPTIEST = 0.02f, EMPTIEST_AT_WALLS = 0.3f;
 // Overfilled by so little, a cell is only full: rounding must not make pressure in free flight.
 static const float SLACK = 1e-4f;
 static const float NOTHING = 1e-5f;  // filling: less is no liquid
+static const float HELD = 0.8f;      // of its room: emptier cells are not held; 0.5 to 0.95 are alike
 static const float ZEROS[RH_CELLS];
 
 static bool is_right(int form) { return form == RH_LIMIT_SHARES_RIGHT || form == RH_LIMIT_DENSITY_RIGHT; }
@@ -276,6 +277,78 @@ static inline rh_f8 give_row(const rh_limit *l, rh_f8 pass, rh_f8 fill)
     if (l->options.two_sided) return pass;
     rh_f8 give = l->options.form == RH_LIMIT_SHARES ? pass / filled(fill, pass) : one / filled(fill, one);
     return rh_f8_select((fill > rh_f8_all(NOTHING)) & (pass > rh_f8_all(0)), give, rh_f8_all(0));
+}
+
+// --- held liquid ------------------------------------------------------------------------------------------------------
+// Of a row of cells: 0 = loose, 1 = full, 2 = full and pressed. Cells at walls are often without a particle to carry pressure to them: they ask their neighbours.
+static rh_f8 state_row(const rh_limit *l, const rh_rows *q, rh_f8 fill, rh_f8 room, int r)
+{
+    rh_f8 zero = rh_f8_all(0), one = rh_f8_all(1);
+    rh_i8 full = (fill >= HELD * room) & (fill > rh_f8_all(NOTHING)), pressed = rh_f8_load(q->here + 8 * r) > zero;
+    for (int a = 0; a < l->tiles->dimension; a++) pressed |= ((rh_row_below(q, a, r) > zero) | (rh_row_above(q, a, r) > zero)) & (room < one);
+    return rh_f8_select(full, rh_f8_select(pressed, one + one, one), zero);
+}
+
+rh_code rh_limit_hold(rh_limit *l, const float *q, const float *fill_cells, rh_arena *arena, rh_status *status)
+{
+    const rh_tiles *tiles = l->tiles;
+    for (int a = 0; a < tiles->dimension; a++) {
+        l->held[a] = rh_arena_take(arena, (size_t)rh_tiles_values(tiles) / 8 + 8, status);
+        if (!l->held[a]) return RH_MEMORY;
+    }
+    rh_arena_mark mark = rh_arena_save(arena);
+    float *state = rh_field_new(tiles, arena, status);
+    if (!state) return RH_MEMORY;
+#pragma omp parallel for schedule(static, 4)
+    for (int32_t t = 0; t < tiles->count; t++) {
+        rh_rows rows = rh_layout_rows(&l->layout, q, t);
+        for (int c = 0; c < tiles->cells; c += 8) {
+            int64_t at = (int64_t)t * tiles->cells + c;
+            rh_f8_store(state + at, state_row(l, &rows, rh_f8_load(fill_cells + at), rh_f8_load(l->cut->room[t] + c), c / 8));
+        }
+    }
+#pragma omp parallel for schedule(static, 4)
+    for (int32_t t = 0; t < tiles->count; t++) {
+        rh_rows rows = rh_rows_of(tiles, state, t, ZEROS);
+        for (int a = 0; a < tiles->dimension; a++)
+            for (int r = 0; r < tiles->cells / 8; r++) {
+                rh_f8 here = rh_f8_load(rows.here + 8 * r), below = rh_row_below(&rows, a, r);
+                rh_i8 still = rh_f8_load(l->cut->wall[a][t] + 8 * r) == rh_f8_all(0);  // beside walls that move nothing rests
+                rh_i8 held = (rh_f8_min(here, below) >= rh_f8_all(1)) & (here + below >= rh_f8_all(3)) & still;
+                l->held[a][(int64_t)t * (tiles->cells / 8) + r] = (uint8_t)rh_i8_bits(held);
+            }
+    }
+    rh_arena_restore(arena, mark);
+    return RH_OK;
+}
+
+void rh_limit_fill_held(const rh_limit *l, rh_faces fill)
+{
+    const rh_tiles *tiles = l->tiles;
+#pragma omp parallel for schedule(static, 4)
+    for (int32_t t = 0; t < tiles->count; t++)
+        for (int a = 0; a < tiles->dimension; a++)
+            for (int c = 0; c < tiles->cells; c += 8) {
+                int64_t at = (int64_t)t * tiles->cells + c;
+                int bits = l->held[a][at / 8];
+                if (bits) rh_f8_store(fill.axis[a] + at, rh_f8_select(rh_i8_from_bits(bits), rh_f8_load(l->cut->pass[a][t] + c), rh_f8_load(fill.axis[a] + at)));
+            }
+}
+
+void rh_limit_balance(const rh_limit *l, rh_faces before, rh_faces velocity)
+{
+    const rh_tiles *tiles = l->tiles;
+#pragma omp parallel for schedule(static, 4)
+    for (int32_t t = 0; t < tiles->count; t++)
+        for (int a = 0; a < tiles->dimension; a++)
+            for (int c = 0; c < tiles->cells; c += 8) {
+                int64_t at = (int64_t)t * tiles->cells + c;
+                int bits = l->held[a][at / 8];
+                if (!bits) continue;
+                rh_f8 old = rh_f8_load(before.axis[a] + at), u = rh_f8_load(velocity.axis[a] + at);
+                rh_f8 give = give_row(l, rh_f8_load(l->cut->pass[a][t] + c), rh_f8_load(l->fill.axis[a] + at));
+                rh_f8_store(velocity.axis[a] + at, rh_f8_select(rh_i8_from_bits(bits), old + give * (u - old), u));
+            }
 }
 
 // Is any of a vector in the tile or beside it?

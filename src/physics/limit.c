@@ -351,6 +351,69 @@ void rh_limit_balance(const rh_limit *l, rh_faces before, rh_faces velocity)
             }
 }
 
+// Is the liquid around a row of cells slow? Seen at its faces but those above: what lies there may fall.
+static rh_i8 slow_row(const rh_limit *l, const rh_rows u[3], int a, bool down_is_low, float slow, int r)
+{
+    rh_f8 most = rh_f8_all(0);
+    for (int b = 0; b < l->tiles->dimension; b++) {
+        rh_f8 low = rh_f8_load(u[b].here + 8 * r), high = rh_row_above(&u[b], b, r);
+        if (b == a) low = high = down_is_low ? low : high;
+        most = rh_f8_max(most, rh_f8_max(rh_f8_max(low, -low), rh_f8_max(high, -high)));
+    }
+    return most < rh_f8_all(slow);
+}
+
+// Cells without pressure that lie on one with pressure and are slow: 1, others 0. Down is towards lower cells, or higher ones.
+static void mark_lying(const rh_limit *l, const float *q, rh_faces velocity, int a, bool down_is_low, float slow, float *lying)
+{
+    const rh_tiles *tiles = l->tiles;
+    rh_f8 zero = rh_f8_all(0), one = rh_f8_all(1);
+#pragma omp parallel for schedule(static, 4)
+    for (int32_t t = 0; t < tiles->count; t++) {
+        rh_rows rows = rh_layout_rows(&l->layout, q, t), u[3];
+        for (int b = 0; b < tiles->dimension; b++) u[b] = rh_rows_of(tiles, velocity.axis[b], t, ZEROS);
+        for (int r = 0; r < tiles->cells / 8; r++) {
+            rh_f8 under = down_is_low ? rh_row_below(&rows, a, r) : rh_row_above(&rows, a, r);
+            rh_i8 lies = (rh_f8_load(rows.here + 8 * r) == zero) & (under > zero);
+            if (rh_i8_bits(lies)) lies &= slow_row(l, u, a, down_is_low, slow, r);
+            rh_f8_store(lying + (int64_t)t * tiles->cells + 8 * r, rh_f8_select(lies, one, zero));
+        }
+    }
+}
+
+// Faces above cells that lie on others. They have no pressure on either side, those below have: none is read here that is written.
+static void support_axis(const rh_limit *l, const float *q, const float *lying, int a, float fall, float *velocity)
+{
+    const rh_tiles *tiles = l->tiles;
+    rh_f8 zero = rh_f8_all(0), most = rh_f8_all(fabsf(fall));
+#pragma omp parallel for schedule(static, 4)
+    for (int32_t t = 0; t < tiles->count; t++) {
+        rh_rows rows = rh_layout_rows(&l->layout, q, t), lies = rh_rows_of(tiles, lying, t, ZEROS), u = rh_rows_of(tiles, velocity, t, ZEROS);
+        for (int r = 0; r < tiles->cells / 8; r++) {
+            rh_f8 here = rh_f8_load(u.here + 8 * r);
+            rh_i8 free = (fall < 0 ? rh_f8_load(rows.here + 8 * r) : rh_row_below(&rows, a, r)) == zero;
+            rh_i8 top = free & ((fall < 0 ? rh_row_below(&lies, a, r) : rh_f8_load(lies.here + 8 * r)) > zero);
+            if (!rh_i8_bits(top)) continue;
+            rh_f8 lag = fall < 0 ? rh_row_below(&u, a, r) - here : here - rh_row_above(&u, a, r), back = rh_f8_max(rh_f8_min(lag, most), zero);
+            rh_f8_store(velocity + (int64_t)t * tiles->cells + 8 * r, rh_f8_select(top, fall < 0 ? here + back : here - back, here));
+        }
+    }
+}
+
+rh_code rh_limit_support(const rh_limit *l, const float *q, const float fall[3], float slow, rh_faces velocity, rh_arena *arena, rh_status *status)
+{
+    rh_arena_mark mark = rh_arena_save(arena);
+    float *lying = rh_field_new(l->tiles, arena, status);
+    if (!lying) return RH_MEMORY;
+    for (int a = 0; a < l->tiles->dimension; a++) {
+        if (fall[a] == 0) continue;
+        mark_lying(l, q, velocity, a, fall[a] < 0, slow, lying);
+        support_axis(l, q, lying, a, fall[a], velocity.axis[a]);
+    }
+    rh_arena_restore(arena, mark);
+    return RH_OK;
+}
+
 // Is any of a vector in the tile or beside it?
 static bool touches(const rh_limit *l, int32_t t)
 {

@@ -62,6 +62,10 @@ void rh_limit_lean(const rh_limit *limit, const float *q, const float *other, fl
 rh_code rh_limit_hold(rh_limit *limit, const float *q, const float *fill_cells, rh_arena *arena, rh_status *status);
 void rh_limit_fill_held(const rh_limit *limit, rh_faces fill);
 void rh_limit_balance(const rh_limit *limit, rh_faces before, rh_faces velocity);
+// What lies on held liquid, in the cell above the topmost one with pressure, is not accelerated towards it: velocities of faces above that cell get back at most `fall`, what
+// gravity did to them in the step, until they fall no faster than those below; where the liquid is slower than `slow`, as faster sheets would swell. Without this the rim of a resting surface, which no pressure reaches, fell into the cells
+// below, the density correction lifted it out again, and surfaces once disturbed never came to rest: a dam in a tank still moved at 0.09 sqrt(g h) after 40 s.
+rh_code rh_limit_support(const rh_limit *limit, const float *q, const float fall[3], float slow, rh_faces velocity, rh_arena *arena, rh_status *status);
 
 // field -= scale give (difference of q); `most` bounds what is subtracted.
 void rh_limit_push(const rh_limit *limit, const float *q, float scale, float most, rh_faces field);

@@ -315,7 +315,11 @@ static rh_code project(step *s, float *b, rh_status *status)
     note_solve(s, "pressure", &report);
     s->report->residual = report.worst;
     rh_limit_push(&s->limit, s->q, s->tiles.h / s->dt, speed_limit(s), s->velocity);
-    return RH_OK;
+    if (!is_balanced(s)) return RH_OK;
+    rh_dvec3 g = s->around->gravity;
+    const float fall[3] = {(float)g.x * s->kick, (float)g.y * s->kick, (float)g.z * s->kick};
+    float slow = (float)sqrt(rh_d3_length(g) * s->around->cell);
+    return rh_limit_support(&s->limit, s->q, fall, slow, s->velocity, s->arena, status);
 }
 
 static rh_code press(step *s, rh_status *status)

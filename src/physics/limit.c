@@ -279,13 +279,15 @@ static inline rh_f8 give_row(const rh_limit *l, rh_f8 pass, rh_f8 fill)
     return rh_f8_select((fill > rh_f8_all(NOTHING)) & (pass > rh_f8_all(0)), give, rh_f8_all(0));
 }
 
-// --- held liquid ------------------------------------------------------------------------------------------------------
-// Of a row of cells: 0 = loose, 1 = full, 2 = full and pressed. Cells at walls are often without a particle to carry pressure to them: they ask their neighbours.
+// --- held liquid -----------------------------------------------------------------------------------------------------
+// Of a row of cells: 0 = loose, 1 = full, 2 = full and pressed. Cells at walls are often without a particle to carry
+// pressure to them: they ask their neighbours.
 static rh_f8 state_row(const rh_limit *l, const rh_rows *q, rh_f8 fill, rh_f8 room, int r)
 {
     rh_f8 zero = rh_f8_all(0), one = rh_f8_all(1);
     rh_i8 full = (fill >= HELD * room) & (fill > rh_f8_all(NOTHING)), pressed = rh_f8_load(q->here + 8 * r) > zero;
-    for (int a = 0; a < l->tiles->dimension; a++) pressed |= ((rh_row_below(q, a, r) > zero) | (rh_row_above(q, a, r) > zero)) & (room < one);
+    for (int a = 0; a < l->tiles->dimension; a++)
+        pressed |= ((rh_row_below(q, a, r) > zero) | (rh_row_above(q, a, r) > zero)) & (room < one);
     return rh_f8_select(full, rh_f8_select(pressed, one + one, one), zero);
 }
 
@@ -304,7 +306,8 @@ rh_code rh_limit_hold(rh_limit *l, const float *q, const float *fill_cells, rh_a
         rh_rows rows = rh_layout_rows(&l->layout, q, t);
         for (int c = 0; c < tiles->cells; c += 8) {
             int64_t at = (int64_t)t * tiles->cells + c;
-            rh_f8_store(state + at, state_row(l, &rows, rh_f8_load(fill_cells + at), rh_f8_load(l->cut->room[t] + c), c / 8));
+            rh_f8 fill = rh_f8_load(fill_cells + at), room = rh_f8_load(l->cut->room[t] + c);
+            rh_f8_store(state + at, state_row(l, &rows, fill, room, c / 8));
         }
     }
 #pragma omp parallel for schedule(static, 4)
@@ -313,7 +316,8 @@ rh_code rh_limit_hold(rh_limit *l, const float *q, const float *fill_cells, rh_a
         for (int a = 0; a < tiles->dimension; a++)
             for (int r = 0; r < tiles->cells / 8; r++) {
                 rh_f8 here = rh_f8_load(rows.here + 8 * r), below = rh_row_below(&rows, a, r);
-                rh_i8 still = rh_f8_load(l->cut->wall[a][t] + 8 * r) == rh_f8_all(0);  // beside walls that move nothing rests
+                // beside walls that move nothing rests
+                rh_i8 still = rh_f8_load(l->cut->wall[a][t] + 8 * r) == rh_f8_all(0);
                 rh_i8 held = (rh_f8_min(here, below) >= rh_f8_all(1)) & (here + below >= rh_f8_all(3)) & still;
                 l->held[a][(int64_t)t * (tiles->cells / 8) + r] = (uint8_t)rh_i8_bits(held);
             }
@@ -331,7 +335,9 @@ void rh_limit_fill_held(const rh_limit *l, rh_faces fill)
             for (int c = 0; c < tiles->cells; c += 8) {
                 int64_t at = (int64_t)t * tiles->cells + c;
                 int bits = l->held[a][at / 8];
-                if (bits) rh_f8_store(fill.axis[a] + at, rh_f8_select(rh_i8_from_bits(bits), rh_f8_load(l->cut->pass[a][t] + c), rh_f8_load(fill.axis[a] + at)));
+                if (!bits) continue;
+                rh_f8 pass = rh_f8_load(l->cut->pass[a][t] + c), own = rh_f8_load(fill.axis[a] + at);
+                rh_f8_store(fill.axis[a] + at, rh_f8_select(rh_i8_from_bits(bits), pass, own));
             }
 }
 
@@ -363,8 +369,10 @@ static rh_i8 slow_row(const rh_limit *l, const rh_rows u[3], int a, bool down_is
     return most < rh_f8_all(slow);
 }
 
-// Cells without pressure that lie on one with pressure and are slow: 1, others 0. Down is towards lower cells, or higher ones.
-static void mark_lying(const rh_limit *l, const float *q, rh_faces velocity, int a, bool down_is_low, float slow, float *lying)
+// Cells without pressure that lie on one with pressure and are slow: 1, others 0. Down is towards lower cells, or
+// higher ones.
+static void mark_lying(const rh_limit *l, const float *q, rh_faces velocity, int a, bool down_is_low, float slow,
+                       float *lying)
 {
     const rh_tiles *tiles = l->tiles;
     rh_f8 zero = rh_f8_all(0), one = rh_f8_all(1);
@@ -381,26 +389,30 @@ static void mark_lying(const rh_limit *l, const float *q, rh_faces velocity, int
     }
 }
 
-// Faces above cells that lie on others. They have no pressure on either side, those below have: none is read here that is written.
+// Faces above cells that lie on others. They have no pressure on either side, those below have: none is read here that
+// is written.
 static void support_axis(const rh_limit *l, const float *q, const float *lying, int a, float fall, float *velocity)
 {
     const rh_tiles *tiles = l->tiles;
     rh_f8 zero = rh_f8_all(0), most = rh_f8_all(fabsf(fall));
 #pragma omp parallel for schedule(static, 4)
     for (int32_t t = 0; t < tiles->count; t++) {
-        rh_rows rows = rh_layout_rows(&l->layout, q, t), lies = rh_rows_of(tiles, lying, t, ZEROS), u = rh_rows_of(tiles, velocity, t, ZEROS);
+        rh_rows rows = rh_layout_rows(&l->layout, q, t);
+        rh_rows lies = rh_rows_of(tiles, lying, t, ZEROS), u = rh_rows_of(tiles, velocity, t, ZEROS);
         for (int r = 0; r < tiles->cells / 8; r++) {
             rh_f8 here = rh_f8_load(u.here + 8 * r);
             rh_i8 free = (fall < 0 ? rh_f8_load(rows.here + 8 * r) : rh_row_below(&rows, a, r)) == zero;
             rh_i8 top = free & ((fall < 0 ? rh_row_below(&lies, a, r) : rh_f8_load(lies.here + 8 * r)) > zero);
             if (!rh_i8_bits(top)) continue;
-            rh_f8 lag = fall < 0 ? rh_row_below(&u, a, r) - here : here - rh_row_above(&u, a, r), back = rh_f8_max(rh_f8_min(lag, most), zero);
-            rh_f8_store(velocity + (int64_t)t * tiles->cells + 8 * r, rh_f8_select(top, fall < 0 ? here + back : here - back, here));
+            rh_f8 lag = fall < 0 ? rh_row_below(&u, a, r) - here : here - rh_row_above(&u, a, r);
+            rh_f8 back = rh_f8_max(rh_f8_min(lag, most), zero), held = fall < 0 ? here + back : here - back;
+            rh_f8_store(velocity + (int64_t)t * tiles->cells + 8 * r, rh_f8_select(top, held, here));
         }
     }
 }
 
-rh_code rh_limit_support(const rh_limit *l, const float *q, const float fall[3], float slow, rh_faces velocity, rh_arena *arena, rh_status *status)
+rh_code rh_limit_support(const rh_limit *l, const float *q, const float fall[3], float slow, rh_faces velocity,
+                         rh_arena *arena, rh_status *status)
 {
     rh_arena_mark mark = rh_arena_save(arena);
     float *lying = rh_field_new(l->tiles, arena, status);

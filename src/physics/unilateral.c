@@ -254,10 +254,12 @@ static rh_code ease(const step *s, const float **cells, rh_status *status)
     return RH_OK;
 }
 
-// Nothing rests without gravity, and there thin faces that take part in rest would only cost momentum: 2e-4 of it in a collision.
+// Nothing rests without gravity, and there thin faces that take part in rest would only cost momentum: 2e-4 of it in a
+// collision.
 static bool is_balanced(const step *s)
 {
-    return s->options->balance && !two_sided(s) && s->options->limit.form == RH_LIMIT_SHARES && rh_d3_length(s->around->gravity) > 0;
+    bool wanted = s->options->balance && !two_sided(s) && s->options->limit.form == RH_LIMIT_SHARES;
+    return wanted && rh_d3_length(s->around->gravity) > 0;
 }
 
 // What flows out of cells: of held liquid as much as faces are open for.
@@ -266,7 +268,8 @@ static rh_code flow_out(step *s, float *b, rh_status *status)
     if (is_balanced(s)) {
         if (s->fill_after.axis[0] == s->fill.axis[0]) {  // not corrected: the particles' own fillings are wanted again
             RH_TRY(rh_faces_new(&s->fill_after, &s->tiles, false, s->arena, status));
-            for (int a = 0; a < s->tiles.dimension; a++) memcpy(s->fill_after.axis[a], s->fill.axis[a], (size_t)rh_tiles_values(&s->tiles) * sizeof(float));
+            size_t bytes = (size_t)rh_tiles_values(&s->tiles) * sizeof(float);
+            for (int a = 0; a < s->tiles.dimension; a++) memcpy(s->fill_after.axis[a], s->fill.axis[a], bytes);
         }
         RH_TRY(rh_limit_hold(&s->limit, s->q, s->cells, s->arena, status));
         rh_limit_fill_held(&s->limit, s->fill_after);
@@ -372,17 +375,20 @@ static rh_code make_way(step *s, rh_status *status)
 }
 
 // --- after the pressure -------------------------------------------------------------------------------------------------
-// Faces with mass have a velocity of their own; with two-sided pressure only those of liquid cells have felt it. With smooth shares faces in the wall do not: what
-// there is of mass is the rim of particles beside the wall, which no pressure stops there. Gravity pulled at it, walls turned it aside, and a jet of 0.4 m/s ran down
-// a slope below water at rest.
+// Faces with mass have a velocity of their own; with two-sided pressure only those of liquid cells have felt it. With
+// smooth shares faces in the wall do not: what there is of mass is the rim of particles beside the wall, which no
+// pressure stops there. Gravity pulled at it, walls turned it aside, and a jet of 0.4 m/s ran down a slope below water
+// at rest.
 static const float MOSTLY_WALL = 0.4f;  // a face that lies on a wall along the grid is open by half
 
 static int open_bits(const step *s, int a, int32_t t, int r)
 {
     if (!s->options->slide && s->options->shares == RH_BLUR_SAMPLED) return 255;
     int bits = rh_i8_bits(rh_f8_load(s->cut.pass[a][t] + 8 * r) > rh_f8_all(s->options->slide ? 0.5f : MOSTLY_WALL));
-    if (!s->options->slide) bits |= rh_i8_bits(rh_f8_load(s->cut.wall[a][t] + 8 * r) != rh_f8_all(0));  // walls that push are felt where they are
-    for (int i = 0; i < 8 && !s->options->slide && s->cut.poured && s->cut.poured[t]; i++) bits |= (s->cut.poured[t][8 * r + i] >> a & 1) << i;
+    // walls that push are felt where they are
+    if (!s->options->slide) bits |= rh_i8_bits(rh_f8_load(s->cut.wall[a][t] + 8 * r) != rh_f8_all(0));
+    const uint8_t *poured = s->cut.poured && !s->options->slide ? s->cut.poured[t] : NULL;
+    for (int i = 0; i < 8 && poured; i++) bits |= (poured[8 * r + i] >> a & 1) << i;
     return bits;
 }
 

@@ -9,12 +9,14 @@
 #include <math.h>
 #include <string.h>
 
-// Cells -2 .. 8 of the tile hold all points that its cells, its lower faces and the cells below those see; per axis up to 4 points each.
+// Cells -2 .. 8 of the tile hold all points that its cells, its lower faces and the cells below those see; per axis up
+// to 4 points each.
 enum { BEYOND = 2, WIDE = RH_TILE + BEYOND + 1, MOST = 4, LINE = WIDE * MOST, SIDE = RH_TILE + 1 };
 enum { HALF, WHOLE, LATTICES };
 
-// Faces beside a cell with less room than this are closed: particles at rest leave such a cell empty, now and then or always, and an empty cell has no pressure: the
-// water at the wall ran out through such faces, at 4 m/s under 1 m of water.
+// Faces beside a cell with less room than this are closed: particles at rest leave such a cell empty, now and then or
+// always, and an empty cell has no pressure: the water at the wall ran out through such faces, at 4 m/s under 1 m of
+// water.
 static const float LEAST_ROOM = 0.05f;
 // Faces open by less carry nothing.
 static const float LEAST_PASS = 0.1f;
@@ -30,7 +32,10 @@ typedef struct blur {
 } blur;
 
 // Coordinate of point n of a line from the tile's corner, in cells.
-static double place_of(const blur *b, int n) { return ((double)(n - b->per_axis * (BEYOND - 1)) + 0.5) / b->per_axis - 1; }
+static double place_of(const blur *b, int n)
+{
+    return ((double)(n - b->per_axis * (BEYOND - 1)) + 0.5) / b->per_axis - 1;
+}
 
 // Length, in cells, of the point's part of the line that lies within half a cell of x.
 static double overlap(const blur *b, double point, double x)
@@ -39,17 +44,19 @@ static double overlap(const blur *b, double point, double x)
     return fmax(0, fmin(point + half, x + 0.5) - fmax(point - half, x - 0.5));
 }
 
-// A particle's weights are linear in its place, so what a cell holds changes by fluxes through its faces that are weighed along their own axis by the derivative
-// of the cell's weight: by all or nothing, half a cell to either side. (The identity behind charge-conserving particle-in-cell methods: J. Villasenor, O. Buneman,
-// Comput. Phys. Commun. 69, 1992.) With the cells' weights along all axes, as in the source, water that slides along an oblique wall seems to flow into it here and
-// out of it there.
+// A particle's weights are linear in its place, so what a cell holds changes by fluxes through its faces that are
+// weighed along their own axis by the derivative of the cell's weight: by all or nothing, half a cell to either side.
+// (The identity behind charge-conserving particle-in-cell methods: J. Villasenor, O. Buneman, Comput. Phys. Commun. 69,
+// 1992.) With the cells' weights along all axes, as in the source, water that slides along an oblique wall seems to
+// flow into it here and out of it there.
 static void fill_weights(blur *b)
 {
     for (int c = 0; c < SIDE; c++)
         for (int n = 0; n < b->points; n++) {
             double x = place_of(b, n), face = c - 1;
             b->weight[HALF][c][n] = (float)(fmax(0, 1 - fabs(x - (face + 0.5))) / b->per_axis);
-            b->weight[WHOLE][c][n] = (float)(b->form == RH_BLUR_SMOOTH ? overlap(b, x, face) : fmax(0, 1 - fabs(x - face)) / b->per_axis);
+            double linear = fmax(0, 1 - fabs(x - face)) / b->per_axis;
+            b->weight[WHOLE][c][n] = (float)(b->form == RH_BLUR_SMOOTH ? overlap(b, x, face) : linear);
         }
 }
 
@@ -57,12 +64,14 @@ static rh_dvec3 position_of(const blur *b, double x, double y, double z)
 {
     rh_tile at = b->tiles->at[b->t];
     double h = b->tiles->h;
-    return rh_d3((at.x * RH_TILE + x) * h, (at.y * RH_TILE + y) * h, b->tiles->dimension == 3 ? (at.z * RH_TILE + z) * h : 0);
+    bool deep = b->tiles->dimension == 3;
+    return rh_d3((at.x * RH_TILE + x) * h, (at.y * RH_TILE + y) * h, deep ? (at.z * RH_TILE + z) * h : 0);
 }
 
-// Solid share of the small box around a point. Of points that are solid or free a point on a wall itself is free, whatever rounding says: neighbouring tiles ask for
-// the same points from different corners and must agree, and liquid that was seeded there must not find too little room. Smooth: the box cut by a plane, linear in the
-// plane's distance, which is right to the last bit for walls along the grid.
+// Solid share of the small box around a point. Of points that are solid or free a point on a wall itself is free,
+// whatever rounding says: neighbouring tiles ask for the same points from different corners and must agree, and liquid
+// that was seeded there must not find too little room. Smooth: the box cut by a plane, linear in the plane's distance,
+// which is right to the last bit for walls along the grid.
 static float solid_share(const blur *b, rh_dvec3 x)
 {
     int which;
@@ -125,20 +134,26 @@ static void spread(const blur *b, const float *solid, const int lattice[3], floa
         for (int c = 0; c < SIDE * SIDE; c++) {
             int j = c / SIDE;
             float sum = 0;
-            for (int y = j * n; y < (j + 3) * n; y++) sum += b->weight[lattice[1]][j][y] * along_x[y + LINE * z][c % SIDE];
+            const float *weight = b->weight[lattice[1]][j];
+            for (int y = j * n; y < (j + 3) * n; y++) sum += weight[y] * along_x[y + LINE * z][c % SIDE];
             along_y[z][c] = sum;
         }
     for (int c = 0; c < (deep ? SIDE : 1) * SIDE * SIDE; c++) {
         int k = c / (SIDE * SIDE);
         float sum = deep ? 0 : along_y[0][c];
-        for (int z = k * n; deep && z < (k + 3) * n; z++) sum += b->weight[lattice[2]][k][z] * along_y[z][c % (SIDE * SIDE)];
+        const float *weight = b->weight[lattice[2]][k];
+        for (int z = k * n; deep && z < (k + 3) * n; z++) sum += weight[z] * along_y[z][c % (SIDE * SIDE)];
         // Sums of weights that add up to 1 or 0 are just that.
         out[c] = sum < 1e-5f ? 1 : sum > 1 - 1e-5f ? 0 : 1 - sum;
     }
 }
 
 // Where cell c of the tile is among cells -1 .. 7, and how far the next one along an axis.
-static int wide_index(const blur *b, int c) { return (c & 7) + 1 + SIDE * ((c >> 3 & 7) + 1 + (b->tiles->dimension == 3 ? SIDE * ((c >> 6) + 1) : 0)); }
+static int wide_index(const blur *b, int c)
+{
+    int layer = b->tiles->dimension == 3 ? (c >> 6) + 1 : 0;
+    return (c & 7) + 1 + SIDE * ((c >> 3 & 7) + 1 + SIDE * layer);
+}
 static int wide_step(int axis) { return axis == 0 ? 1 : axis == 1 ? SIDE : SIDE * SIDE; }
 
 static void keep(const blur *b, const float *wide, float *out)
@@ -155,11 +170,12 @@ static void keep_open(const blur *b, const float *wide, const float *room, int a
     }
 }
 
-void rh_blur_tile_make(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near, rh_blur_form form, int per_axis, int32_t t,
-                       rh_blur_values *out)
+void rh_blur_tile_make(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near,
+                       rh_blur_form form, int per_axis, int32_t t, rh_blur_values *out)
 {
     static _Thread_local float solid[LINE * LINE * LINE], room[SIDE * SIDE * SIDE], pass[SIDE * SIDE * SIDE];
-    blur b = {.tiles = tiles, .obstacles = obstacles, .near = near, .form = form, .t = t, .per_axis = per_axis, .points = WIDE * per_axis};
+    blur b = {.tiles = tiles, .obstacles = obstacles, .near = near, .form = form, .t = t,
+              .per_axis = per_axis, .points = WIDE * per_axis};
     memset(solid, 0, (tiles->dimension == 3 ? LINE : 1) * LINE * LINE * sizeof *solid);
     if (!sample(&b, solid)) {
         for (int c = 0; c < RH_CUT_CELLS; c++) out->room[c] = out->pass[0][c] = out->pass[1][c] = out->pass[2][c] = 1;

@@ -527,7 +527,7 @@ int64_t rh_unilateral_predict_bytes(int dimension, int64_t particles, int64_t ti
 {
     int64_t cells = dimension == 3 ? 512 : 64;
     int64_t per_particle = 12 + 12 + 8 + 4 + 2 + 12;          // P, v, id, pressure, groups; the spare block
-    int64_t per_cell = 4 + dimension * 4 * 4 + 2 * 4 + 24 + 40;  // first; four face fields; fillings; solids; solver
+    int64_t per_cell = 4 + dimension * 4 * 4 + 2 * 4 + 24 + 40 + 5;  // first; four face fields; fillings; solids; solver; held
     int64_t grid = tiles * (cells * per_cell + 256), sort = 12 * particles;
     return particles * per_particle + (grid > sort ? grid : sort);
 }

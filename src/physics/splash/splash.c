@@ -71,9 +71,10 @@ static void splash_destroy(void *self)
 
 static double splash_max_step(void *self, const rh_surroundings *around, const rh_points *points)
 {
-    const rh_unilateral_options *p = &((splash *)self)->params.flow;
-    double g = rh_d3_length(around->gravity), step = rh_pace_max_step(p->cfl, around, points);
-    return p->balance && g > 0 ? fmin(step, LONGEST * sqrt(around->cell / g)) : step;
+    const rh_splash_params *p = &((splash *)self)->params;
+    double g = rh_d3_length(around->gravity), step = rh_pace_max_step(p->flow.cfl, around, points);
+    bool balanced = p->flow.balance && p->incompressibility == 0 && g > 0;
+    return balanced ? fmin(step, LONGEST * sqrt(around->cell / g)) : step;
 }
 
 static rh_code splash_step(void *self, const rh_surroundings *around, double dt, rh_points *points, rh_step_report *report, rh_status *status)

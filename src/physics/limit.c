@@ -24,6 +24,7 @@ static const float EMPTIEST = 0.02f, EMPTIEST_AT_WALLS = 0.3f;
 // Overfilled by so little, a cell is only full: rounding must not make pressure in free flight.
 static const float SLACK = 1e-4f;
 static const float NOTHING = 1e-5f;  // filling: less is no liquid
+static const float HELD = 0.8f;      // of its room: emptier cells are not held; 0.5 to 0.95 are alike
 static const float ZEROS[RH_CELLS];
 
 static bool is_right(int form) { return form == RH_LIMIT_SHARES_RIGHT || form == RH_LIMIT_DENSITY_RIGHT; }
@@ -276,6 +277,153 @@ static inline rh_f8 give_row(const rh_limit *l, rh_f8 pass, rh_f8 fill)
     if (l->options.two_sided) return pass;
     rh_f8 give = l->options.form == RH_LIMIT_SHARES ? pass / filled(fill, pass) : one / filled(fill, one);
     return rh_f8_select((fill > rh_f8_all(NOTHING)) & (pass > rh_f8_all(0)), give, rh_f8_all(0));
+}
+
+// --- held liquid -----------------------------------------------------------------------------------------------------
+// Of a row of cells: 0 = loose, 1 = full, 2 = full and pressed. Cells at walls are often without a particle to carry
+// pressure to them: they ask their neighbours.
+static rh_f8 state_row(const rh_limit *l, const rh_rows *q, rh_f8 fill, rh_f8 room, int r)
+{
+    rh_f8 zero = rh_f8_all(0), one = rh_f8_all(1);
+    rh_i8 full = (fill >= HELD * room) & (fill > rh_f8_all(NOTHING)), pressed = rh_f8_load(q->here + 8 * r) > zero;
+    for (int a = 0; a < l->tiles->dimension; a++)
+        pressed |= ((rh_row_below(q, a, r) > zero) | (rh_row_above(q, a, r) > zero)) & (room < one);
+    return rh_f8_select(full, rh_f8_select(pressed, one + one, one), zero);
+}
+
+rh_code rh_limit_hold(rh_limit *l, const float *q, const float *fill_cells, rh_arena *arena, rh_status *status)
+{
+    const rh_tiles *tiles = l->tiles;
+    for (int a = 0; a < tiles->dimension; a++) {
+        l->held[a] = rh_arena_take(arena, (size_t)rh_tiles_values(tiles) / 8 + 8, status);
+        if (!l->held[a]) return RH_MEMORY;
+    }
+    rh_arena_mark mark = rh_arena_save(arena);
+    float *state = rh_field_new(tiles, arena, status);
+    if (!state) return RH_MEMORY;
+#pragma omp parallel for schedule(static, 4)
+    for (int32_t t = 0; t < tiles->count; t++) {
+        rh_rows rows = rh_layout_rows(&l->layout, q, t);
+        for (int c = 0; c < tiles->cells; c += 8) {
+            int64_t at = (int64_t)t * tiles->cells + c;
+            rh_f8 fill = rh_f8_load(fill_cells + at), room = rh_f8_load(l->cut->room[t] + c);
+            rh_f8_store(state + at, state_row(l, &rows, fill, room, c / 8));
+        }
+    }
+#pragma omp parallel for schedule(static, 4)
+    for (int32_t t = 0; t < tiles->count; t++) {
+        rh_rows rows = rh_rows_of(tiles, state, t, ZEROS);
+        for (int a = 0; a < tiles->dimension; a++)
+            for (int r = 0; r < tiles->cells / 8; r++) {
+                rh_f8 here = rh_f8_load(rows.here + 8 * r), below = rh_row_below(&rows, a, r);
+                // beside walls that move nothing rests
+                rh_i8 still = rh_f8_load(l->cut->wall[a][t] + 8 * r) == rh_f8_all(0);
+                rh_i8 held = (rh_f8_min(here, below) >= rh_f8_all(1)) & (here + below >= rh_f8_all(3)) & still;
+                l->held[a][(int64_t)t * (tiles->cells / 8) + r] = (uint8_t)rh_i8_bits(held);
+            }
+    }
+    rh_arena_restore(arena, mark);
+    return RH_OK;
+}
+
+void rh_limit_fill_held(const rh_limit *l, rh_faces fill)
+{
+    const rh_tiles *tiles = l->tiles;
+#pragma omp parallel for schedule(static, 4)
+    for (int32_t t = 0; t < tiles->count; t++)
+        for (int a = 0; a < tiles->dimension; a++)
+            for (int c = 0; c < tiles->cells; c += 8) {
+                int64_t at = (int64_t)t * tiles->cells + c;
+                int bits = l->held[a][at / 8];
+                if (!bits) continue;
+                rh_f8 pass = rh_f8_load(l->cut->pass[a][t] + c), own = rh_f8_load(fill.axis[a] + at);
+                rh_f8_store(fill.axis[a] + at, rh_f8_select(rh_i8_from_bits(bits), pass, own));
+            }
+}
+
+void rh_limit_balance(const rh_limit *l, rh_faces before, rh_faces velocity)
+{
+    const rh_tiles *tiles = l->tiles;
+#pragma omp parallel for schedule(static, 4)
+    for (int32_t t = 0; t < tiles->count; t++)
+        for (int a = 0; a < tiles->dimension; a++)
+            for (int c = 0; c < tiles->cells; c += 8) {
+                int64_t at = (int64_t)t * tiles->cells + c;
+                int bits = l->held[a][at / 8];
+                if (!bits) continue;
+                rh_f8 old = rh_f8_load(before.axis[a] + at), u = rh_f8_load(velocity.axis[a] + at);
+                rh_f8 give = give_row(l, rh_f8_load(l->cut->pass[a][t] + c), rh_f8_load(l->fill.axis[a] + at));
+                rh_f8_store(velocity.axis[a] + at, rh_f8_select(rh_i8_from_bits(bits), old + give * (u - old), u));
+            }
+}
+
+// Is the liquid around a row of cells slow? Seen at its faces but those above: what lies there may fall.
+static rh_i8 slow_row(const rh_limit *l, const rh_rows u[3], int a, bool down_is_low, float slow, int r)
+{
+    rh_f8 most = rh_f8_all(0);
+    for (int b = 0; b < l->tiles->dimension; b++) {
+        rh_f8 low = rh_f8_load(u[b].here + 8 * r), high = rh_row_above(&u[b], b, r);
+        if (b == a) low = high = down_is_low ? low : high;
+        most = rh_f8_max(most, rh_f8_max(rh_f8_max(low, -low), rh_f8_max(high, -high)));
+    }
+    return most < rh_f8_all(slow);
+}
+
+// Cells without pressure that lie on one with pressure and are slow: 1, others 0. Down is towards lower cells, or
+// higher ones.
+static void mark_lying(const rh_limit *l, const float *q, rh_faces velocity, int a, bool down_is_low, float slow,
+                       float *lying)
+{
+    const rh_tiles *tiles = l->tiles;
+    rh_f8 zero = rh_f8_all(0), one = rh_f8_all(1);
+#pragma omp parallel for schedule(static, 4)
+    for (int32_t t = 0; t < tiles->count; t++) {
+        rh_rows rows = rh_layout_rows(&l->layout, q, t), u[3];
+        for (int b = 0; b < tiles->dimension; b++) u[b] = rh_rows_of(tiles, velocity.axis[b], t, ZEROS);
+        for (int r = 0; r < tiles->cells / 8; r++) {
+            rh_f8 under = down_is_low ? rh_row_below(&rows, a, r) : rh_row_above(&rows, a, r);
+            rh_i8 lies = (rh_f8_load(rows.here + 8 * r) == zero) & (under > zero);
+            if (rh_i8_bits(lies)) lies &= slow_row(l, u, a, down_is_low, slow, r);
+            rh_f8_store(lying + (int64_t)t * tiles->cells + 8 * r, rh_f8_select(lies, one, zero));
+        }
+    }
+}
+
+// Faces above cells that lie on others. They have no pressure on either side, those below have: none is read here that
+// is written.
+static void support_axis(const rh_limit *l, const float *q, const float *lying, int a, float fall, float *velocity)
+{
+    const rh_tiles *tiles = l->tiles;
+    rh_f8 zero = rh_f8_all(0), most = rh_f8_all(fabsf(fall));
+#pragma omp parallel for schedule(static, 4)
+    for (int32_t t = 0; t < tiles->count; t++) {
+        rh_rows rows = rh_layout_rows(&l->layout, q, t);
+        rh_rows lies = rh_rows_of(tiles, lying, t, ZEROS), u = rh_rows_of(tiles, velocity, t, ZEROS);
+        for (int r = 0; r < tiles->cells / 8; r++) {
+            rh_f8 here = rh_f8_load(u.here + 8 * r);
+            rh_i8 free = (fall < 0 ? rh_f8_load(rows.here + 8 * r) : rh_row_below(&rows, a, r)) == zero;
+            rh_i8 top = free & ((fall < 0 ? rh_row_below(&lies, a, r) : rh_f8_load(lies.here + 8 * r)) > zero);
+            if (!rh_i8_bits(top)) continue;
+            rh_f8 lag = fall < 0 ? rh_row_below(&u, a, r) - here : here - rh_row_above(&u, a, r);
+            rh_f8 back = rh_f8_max(rh_f8_min(lag, most), zero), held = fall < 0 ? here + back : here - back;
+            rh_f8_store(velocity + (int64_t)t * tiles->cells + 8 * r, rh_f8_select(top, held, here));
+        }
+    }
+}
+
+rh_code rh_limit_support(const rh_limit *l, const float *q, const float fall[3], float slow, rh_faces velocity,
+                         rh_arena *arena, rh_status *status)
+{
+    rh_arena_mark mark = rh_arena_save(arena);
+    float *lying = rh_field_new(l->tiles, arena, status);
+    if (!lying) return RH_MEMORY;
+    for (int a = 0; a < l->tiles->dimension; a++) {
+        if (fall[a] == 0) continue;
+        mark_lying(l, q, velocity, a, fall[a] < 0, slow, lying);
+        support_axis(l, q, lying, a, fall[a], velocity.axis[a]);
+    }
+    rh_arena_restore(arena, mark);
+    return RH_OK;
 }
 
 // Is any of a vector in the tile or beside it?

@@ -37,6 +37,8 @@ typedef struct rh_limit {
     rh_faces fill;           // of faces, as the particles are: momentum is theirs
     rh_layout layout;
     rh_poisson matrix;
+    // a byte per row of lower faces: bits of those between held cells (rh_limit_hold); NULL = not looked for
+    uint8_t *held[3];
 } rh_limit;
 
 // Finds unknowns and operator for the present filling of cells and faces. Two-sided: a cell with a particle is liquid, solids are whole cells.
@@ -51,6 +53,26 @@ void rh_limit_ease(const rh_limit *limit, const float *fill_cells, float share, 
 void rh_limit_outflow(const rh_limit *limit, rh_faces fill_faces, rh_faces velocity, float dt, float *b);
 // b becomes `other`, all the way in cells where q is 0 and 0 in all cells beside, and to within `trust` elsewhere.
 void rh_limit_lean(const rh_limit *limit, const float *q, const float *other, float trust, float *b);
+
+// Finds the faces inside liquid that is held: both cells are nearly full, and pressure (`q` of the last step) was in
+// one of them, or at walls beside it. Sets limit->held. What gravity does there is then taken as if faces
+// were as full as they are open:
+//   rh_limit_fill_held     fillings of held faces become their open shares: what flows through them
+//   rh_limit_balance       velocity = before + what forces did to it, by the faces' give, which is what pressure
+//                          does to them
+// The fillings of faces fluctuate by a tenth as particles happen to lie. With those, gravity is no longer a gradient
+// that pressure can cancel: denser spots sink, and water at rest boils. With open shares a pressure linear in depth
+// cancels gravity at every face, whatever the fillings, and pressure still keeps momentum.
+rh_code rh_limit_hold(rh_limit *limit, const float *q, const float *fill_cells, rh_arena *arena, rh_status *status);
+void rh_limit_fill_held(const rh_limit *limit, rh_faces fill);
+void rh_limit_balance(const rh_limit *limit, rh_faces before, rh_faces velocity);
+// What lies on held liquid, in the cell above the topmost one with pressure, is not accelerated towards it: velocities
+// of faces above that cell get back at most `fall`, what gravity did to them in the step, until they fall no faster
+// than those below; where the liquid is slower than `slow`, as faster sheets would swell. Without this the rim of a
+// resting surface, which no pressure reaches, fell into the cells below, the density correction lifted it out again,
+// and surfaces once disturbed never came to rest: a dam in a tank still moved at 0.09 sqrt(g h) after 40 s.
+rh_code rh_limit_support(const rh_limit *limit, const float *q, const float fall[3], float slow, rh_faces velocity,
+                         rh_arena *arena, rh_status *status);
 
 // field -= scale give (difference of q); `most` bounds what is subtracted.
 void rh_limit_push(const rh_limit *limit, const float *q, float scale, float most, rh_faces field);

@@ -39,6 +39,8 @@ typedef struct rh_unilateral_options {
     int path;               // rh_path_rule of particles
     double cfl;             // largest travel of a particle in one step, in cells
     int prediction;         // rh_predict_by
+    int shares;             // rh_blur_form
+    bool balance;           // gravity acts on held liquid as pressure does (rh_limit_hold)
     bool density_correction;
     int64_t suction_depth;  // cells from the surface from where on pressure may pull; 0 = nowhere
     double crowded;         // what after_pressure did may overfill cells by this share of them; more is pressed out again; 0 = nothing to look for

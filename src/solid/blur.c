@@ -9,115 +9,185 @@
 #include <math.h>
 #include <string.h>
 
-// Cells -1 .. 8 of the tile hold all points that its cells and lower faces see; per axis up to 4 points each.
-enum { WIDE = RH_TILE + 2, MOST = 4, LINE = WIDE * MOST };
+// Cells -2 .. 8 of the tile hold all points that its cells, its lower faces and the cells below those see; per axis up
+// to 4 points each.
+enum { BEYOND = 2, WIDE = RH_TILE + BEYOND + 1, MOST = 4, LINE = WIDE * MOST, SIDE = RH_TILE + 1 };
 enum { HALF, WHOLE, LATTICES };
+
+// Faces beside a cell with less room than this are closed: particles at rest leave such a cell empty, now and then or
+// always, and an empty cell has no pressure: the water at the wall ran out through such faces, at 4 m/s under 1 m of
+// water.
+static const float LEAST_ROOM = 0.05f;
+// Faces open by less carry nothing.
+static const float LEAST_PASS = 0.1f;
 
 typedef struct blur {
     const rh_tiles *tiles;
     const rh_obstacles *obstacles;
     const rh_cut_near *near;
+    rh_blur_form form;
     int32_t t;
     int per_axis, points;          // points along a line
-    float weight[LATTICES][RH_TILE][LINE];  // of point n of a line for the centre or lower face of cell c
+    float weight[LATTICES][SIDE][LINE];  // of point n of a line for the centre or lower face of cell c - 1
 } blur;
 
 // Coordinate of point n of a line from the tile's corner, in cells.
-static double place_of(const blur *b, int n) { return ((double)n + 0.5) / b->per_axis - 1; }
+static double place_of(const blur *b, int n)
+{
+    return ((double)(n - b->per_axis * (BEYOND - 1)) + 0.5) / b->per_axis - 1;
+}
 
+// Length, in cells, of the point's part of the line that lies within half a cell of x.
+static double overlap(const blur *b, double point, double x)
+{
+    double half = 0.5 / b->per_axis;
+    return fmax(0, fmin(point + half, x + 0.5) - fmax(point - half, x - 0.5));
+}
+
+// A particle's weights are linear in its place, so what a cell holds changes by fluxes through its faces that are
+// weighed along their own axis by the derivative of the cell's weight: by all or nothing, half a cell to either side.
+// (The identity behind charge-conserving particle-in-cell methods: J. Villasenor, O. Buneman, Comput. Phys. Commun. 69,
+// 1992.) With the cells' weights along all axes, as in the source, water that slides along an oblique wall seems to
+// flow into it here and out of it there.
 static void fill_weights(blur *b)
 {
-    for (int c = 0; c < RH_TILE; c++)
+    for (int c = 0; c < SIDE; c++)
         for (int n = 0; n < b->points; n++) {
-            double x = place_of(b, n);
-            b->weight[HALF][c][n] = (float)(fmax(0, 1 - fabs(x - (c + 0.5))) / b->per_axis);
-            b->weight[WHOLE][c][n] = (float)(fmax(0, 1 - fabs(x - c)) / b->per_axis);
+            double x = place_of(b, n), face = c - 1;
+            b->weight[HALF][c][n] = (float)(fmax(0, 1 - fabs(x - (face + 0.5))) / b->per_axis);
+            double linear = fmax(0, 1 - fabs(x - face)) / b->per_axis;
+            b->weight[WHOLE][c][n] = (float)(b->form == RH_BLUR_SMOOTH ? overlap(b, x, face) : linear);
         }
 }
 
-static double distance_at(const blur *b, double x, double y, double z)
+static rh_dvec3 position_of(const blur *b, double x, double y, double z)
 {
     rh_tile at = b->tiles->at[b->t];
     double h = b->tiles->h;
-    rh_dvec3 p = {(at.x * RH_TILE + x) * h, (at.y * RH_TILE + y) * h, b->tiles->dimension == 3 ? (at.z * RH_TILE + z) * h : 0};
-    return rh_cut_tile_distance(b->obstacles, b->near, p);
+    bool deep = b->tiles->dimension == 3;
+    return rh_d3((at.x * RH_TILE + x) * h, (at.y * RH_TILE + y) * h, deep ? (at.z * RH_TILE + z) * h : 0);
 }
 
-// Which points of cell (i, j, k), each -1 .. 8, are solid. Those on a wall itself are free, whatever rounding says: neighbouring tiles ask for the same points
-// from different corners and must agree, and liquid that was seeded there must not find too little room.
-static bool sample_cell(const blur *b, int i, int j, int k, double reach, uint8_t *solid)
+// Solid share of the small box around a point. Of points that are solid or free a point on a wall itself is free,
+// whatever rounding says: neighbouring tiles ask for the same points from different corners and must agree, and liquid
+// that was seeded there must not find too little room. Smooth: the box cut by a plane, linear in the plane's distance,
+// which is right to the last bit for walls along the grid.
+static float solid_share(const blur *b, rh_dvec3 x)
+{
+    int which;
+    double h = b->tiles->h, width = h / b->per_axis, d = rh_cut_tile_distance(b->obstacles, b->near, x, &which);
+    if (b->form == RH_BLUR_SAMPLED) return d < -1e-5 * h;
+    if (which < 0 || fabs(d) > 0.5 * sqrt((double)b->tiles->dimension) * width) return d < 0;
+    rh_dvec3 n = rh_obstacles_normal(b->obstacles, which, x);
+    double across = fabs(n.x) + fabs(n.y) + (b->tiles->dimension == 3 ? fabs(n.z) : 0);
+    double share = 0.5 - d / (width * fmax(across, 0.5));
+    return share < 1e-5 ? 0 : share > 1 - 1e-5 ? 1 : (float)share;
+}
+
+// How much of the points of cell (i, j, k), each -2 .. 8, is solid.
+static bool sample_cell(const blur *b, int i, int j, int k, double reach, float *solid)
 {
     bool deep = b->tiles->dimension == 3, any = false;
     int n = b->per_axis;
-    double center = distance_at(b, i + 0.5, j + 0.5, k + 0.5), wall = -1e-5 * (double)b->tiles->h;
+    double center = rh_cut_tile_distance(b->obstacles, b->near, position_of(b, i + 0.5, j + 0.5, k + 0.5), NULL);
     if (center > reach) return false;
     for (int z = 0; z < (deep ? n : 1); z++)
         for (int y = 0; y < n; y++)
             for (int x = 0; x < n; x++) {
-                int at[3] = {(i + 1) * n + x, (j + 1) * n + y, deep ? (k + 1) * n + z : 0};
-                bool in = center < -reach || distance_at(b, place_of(b, at[0]), place_of(b, at[1]), deep ? place_of(b, at[2]) : 0) < wall;
+                int at[3] = {(i + BEYOND) * n + x, (j + BEYOND) * n + y, deep ? (k + BEYOND) * n + z : 0};
+                rh_dvec3 place = position_of(b, place_of(b, at[0]), place_of(b, at[1]), deep ? place_of(b, at[2]) : 0);
+                float in = center < -reach ? 1 : solid_share(b, place);
                 solid[at[0] + LINE * (at[1] + LINE * at[2])] = in;
-                any = any || in;
+                any = any || in > 0;
             }
     return any;
 }
 
-static bool sample(const blur *b, uint8_t *solid)
+static bool sample(const blur *b, float *solid)
 {
-    int deep = b->tiles->dimension == 3;
+    bool deep = b->tiles->dimension == 3, any = false;
+    int low = b->form == RH_BLUR_SMOOTH ? -BEYOND : 1 - BEYOND;
     double slack = 0;
     for (int i = 0; i < b->obstacles->count; i++) slack = fmax(slack, rh_shape_slack(&b->obstacles->items[i].shape));
     double reach = 0.5 * sqrt((double)b->tiles->dimension) * (double)b->tiles->h + 2 * slack;
-    bool any = false;
-    for (int k = -deep; k < b->tiles->layers + deep; k++)
-        for (int j = -1; j <= RH_TILE; j++)
-            for (int i = -1; i <= RH_TILE; i++) any |= sample_cell(b, i, j, k, reach, solid);
+    for (int k = deep ? low : 0; k < b->tiles->layers + deep; k++)
+        for (int j = low; j <= RH_TILE; j++)
+            for (int i = low; i <= RH_TILE; i++) any |= sample_cell(b, i, j, k, reach, solid);
     return any;
 }
 
-// Solid share around the lattice points given by one lattice per axis, from all points.
-static void spread(const blur *b, const uint8_t *solid, const int lattice[3], float *out)
+// Free share around the lattice points given by one lattice per axis, of cells -1 .. 7, from all points.
+static void spread(const blur *b, const float *solid, const int lattice[3], float *out)
 {
-    static _Thread_local float along_x[LINE * LINE][RH_TILE], along_y[LINE][RH_TILE * RH_TILE];
+    static _Thread_local float along_x[LINE * LINE][SIDE], along_y[LINE][SIDE * SIDE];
     bool deep = b->tiles->dimension == 3;
-    int depth = deep ? b->points : 1;
+    int depth = deep ? b->points : 1, n = b->per_axis;
     for (int z = 0; z < depth; z++)
         for (int y = 0; y < b->points; y++)
-            for (int i = 0; i < RH_TILE; i++) {
-                const uint8_t *row = solid + LINE * (y + LINE * z);
+            for (int i = 0; i < SIDE; i++) {
+                const float *row = solid + LINE * (y + LINE * z);
                 float sum = 0;
-                for (int x = i * b->per_axis; x < (i + 3) * b->per_axis; x++) sum += row[x] ? b->weight[lattice[0]][i][x] : 0;
+                for (int x = i * n; x < (i + 3) * n; x++) sum += row[x] * b->weight[lattice[0]][i][x];
                 along_x[y + LINE * z][i] = sum;
             }
     for (int z = 0; z < depth; z++)
-        for (int c = 0; c < RH_TILE * RH_TILE; c++) {
-            int j = c >> 3;
+        for (int c = 0; c < SIDE * SIDE; c++) {
+            int j = c / SIDE;
             float sum = 0;
-            for (int y = j * b->per_axis; y < (j + 3) * b->per_axis; y++) sum += b->weight[lattice[1]][j][y] * along_x[y + LINE * z][c & 7];
+            const float *weight = b->weight[lattice[1]][j];
+            for (int y = j * n; y < (j + 3) * n; y++) sum += weight[y] * along_x[y + LINE * z][c % SIDE];
             along_y[z][c] = sum;
         }
-    for (int c = 0; c < b->tiles->cells; c++) {
-        int k = c >> 6;
+    for (int c = 0; c < (deep ? SIDE : 1) * SIDE * SIDE; c++) {
+        int k = c / (SIDE * SIDE);
         float sum = deep ? 0 : along_y[0][c];
-        for (int z = k * b->per_axis; deep && z < (k + 3) * b->per_axis; z++) sum += b->weight[lattice[2]][k][z] * along_y[z][c & 63];
+        const float *weight = b->weight[lattice[2]][k];
+        for (int z = k * n; deep && z < (k + 3) * n; z++) sum += weight[z] * along_y[z][c % (SIDE * SIDE)];
         // Sums of weights that add up to 1 or 0 are just that.
         out[c] = sum < 1e-5f ? 1 : sum > 1 - 1e-5f ? 0 : 1 - sum;
     }
 }
 
-void rh_blur_tile_make(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near, int per_axis, int32_t t, rh_blur_values *out)
+// Where cell c of the tile is among cells -1 .. 7, and how far the next one along an axis.
+static int wide_index(const blur *b, int c)
 {
-    static _Thread_local uint8_t solid[LINE * LINE * LINE];
-    blur b = {.tiles = tiles, .obstacles = obstacles, .near = near, .t = t, .per_axis = per_axis, .points = WIDE * per_axis};
-    memset(solid, 0, tiles->dimension == 3 ? sizeof solid : LINE * LINE);
+    int layer = b->tiles->dimension == 3 ? (c >> 6) + 1 : 0;
+    return (c & 7) + 1 + SIDE * ((c >> 3 & 7) + 1 + SIDE * layer);
+}
+static int wide_step(int axis) { return axis == 0 ? 1 : axis == 1 ? SIDE : SIDE * SIDE; }
+
+static void keep(const blur *b, const float *wide, float *out)
+{
+    for (int c = 0; c < b->tiles->cells; c++) out[c] = wide[wide_index(b, c)];
+}
+
+static void keep_open(const blur *b, const float *wide, const float *room, int axis, float *out)
+{
+    for (int c = 0; c < b->tiles->cells; c++) {
+        int at = wide_index(b, c);
+        bool open = wide[at] >= LEAST_PASS && fminf(room[at], room[at - wide_step(axis)]) >= LEAST_ROOM;
+        out[c] = open ? wide[at] : 0;
+    }
+}
+
+void rh_blur_tile_make(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near,
+                       rh_blur_form form, int per_axis, int32_t t, rh_blur_values *out)
+{
+    static _Thread_local float solid[LINE * LINE * LINE], room[SIDE * SIDE * SIDE], pass[SIDE * SIDE * SIDE];
+    blur b = {.tiles = tiles, .obstacles = obstacles, .near = near, .form = form, .t = t,
+              .per_axis = per_axis, .points = WIDE * per_axis};
+    memset(solid, 0, (tiles->dimension == 3 ? LINE : 1) * LINE * LINE * sizeof *solid);
     if (!sample(&b, solid)) {
         for (int c = 0; c < RH_CUT_CELLS; c++) out->room[c] = out->pass[0][c] = out->pass[1][c] = out->pass[2][c] = 1;
         return;
     }
     fill_weights(&b);
-    spread(&b, solid, (const int[3]){HALF, HALF, HALF}, out->room);
+    spread(&b, solid, (const int[3]){HALF, HALF, HALF}, room);
+    keep(&b, room, out->room);
     for (int a = 0; a < tiles->dimension; a++) {
         const int lattice[3] = {a == 0 ? WHOLE : HALF, a == 1 ? WHOLE : HALF, a == 2 ? WHOLE : HALF};
-        spread(&b, solid, lattice, out->pass[a]);
+        spread(&b, solid, lattice, pass);
+        if (form == RH_BLUR_SMOOTH) keep_open(&b, pass, room, a, out->pass[a]);
+        else keep(&b, pass, out->pass[a]);
     }
 }

@@ -339,7 +339,7 @@ static void make_tile(const work *w, int32_t t)
     keep_page(cache, e, VOLUME, values.volume);
     if (cache->blur) {
         rh_blur_values blurred;
-        rh_blur_tile_make(w->tiles, w->obstacles, &near, cache->blur, t, &blurred);
+        rh_blur_tile_make(w->tiles, w->obstacles, &near, cache->form, cache->blur, t, &blurred);
         keep_page(cache, e, ROOM, blurred.room);
         for (int a = 0; a < w->tiles->dimension; a++) keep_page(cache, e, PASS + a, blurred.pass[a]);
     }
@@ -431,8 +431,10 @@ rh_code rh_cut_cells_build(rh_cut_cells *cut, rh_cut_cache *cache, const rh_tile
 {
     if (cache->dimension != tiles->dimension || cache->h != tiles->h) {
         int blur = cache->blur;
+        rh_blur_form form = cache->form;
         rh_cut_cache_free(cache);
         cache->blur = blur;
+        cache->form = form;
         cache->dimension = tiles->dimension;
         cache->h = tiles->h;
     }

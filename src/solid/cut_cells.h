@@ -17,6 +17,7 @@
 // All zero is an empty cache.
 typedef struct rh_cut_cache {
     int blur;                          // set before the first build: points per cell and axis for `room` and `pass`; 0 = those are not wanted
+    rh_blur_form form;                 // set before the first build: of `room` and `pass`
     int dimension;
     float h;
     float *constants;                  // owned: the shared pages

@@ -8,6 +8,7 @@
 static const char *const limits[] = {"unilateral", "bilateral", NULL};
 static const char *const advections[] = {"heun", "euler", NULL};
 static const char *const predictions[] = {"particles", "flux", NULL};
+static const char *const shares[] = {"sampled", "smooth", NULL};
 static const char *const forms[] = {"shares", "shares_right", "density", "density_right", NULL};
 
 #define AT(field) offsetof(rh_splash_params, field)
@@ -25,6 +26,12 @@ static const rh_param rows[] = {
      .help = "how full a cell will be: from particles moved ahead, or from mass fluxes through faces (overfills moving fronts unless cfl is small)"},
     {"form", RH_PARAM_CHOICE, AT(form), "", "shares", .choices = forms,
      .help = "what the matrix holds: open shares of faces; nothing (shares_right: unstable); density too (density: less lively); density_right"},
+    {"shares", RH_PARAM_CHOICE, AT(flow.shares), "", "smooth", .choices = shares,
+     .help = "room for liquid at walls: smooth, or sampled as in the source: oblique walls are then staircases, "
+         "along which sliding water loses its energy"},
+    {"balance", RH_PARAM_BOOL, AT(flow.balance), "", "true",
+     .help = "gravity and pressure act alike on liquid at rest, however its particles lie; without it water at rest "
+         "boils, on slopes most"},
     {"density_correction", RH_PARAM_BOOL, AT(flow.density_correction), "", "true",
      .help = "moves particles out of overfull cells before the solve, so that crowding does not turn into speed"},
     {"suction_depth", RH_PARAM_INT, AT(flow.suction_depth), "cells", "0", 0, 1000,

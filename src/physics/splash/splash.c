@@ -4,6 +4,7 @@
 // The splash method's table: the unilateral step (physics/unilateral.c), and spray found after it.
 #include "physics/splash/splash.h"
 
+#include <math.h>
 #include "base/memory.h"
 #include "physics/pace.h"
 #include "physics/splash/spray.h"
@@ -22,6 +23,15 @@ static rh_code find_spray(const rh_unilateral_view *view, void *user, rh_status 
     return RH_OK;
 }
 
+// Cells under pressure that are this much less than full count as full: they would else be filled by falling water and
+// be emptied again by the density correction, for ever. With 0, 0.1, 0.15 still water over a beach of 1:20 moved at
+// 0.07, 0.04, 0.017 sqrt(g H) after 10 s. When all cells under pressure count as full a sliding sheet swells and gains a
+// third of its energy in a second; with 0.15 the water around a ball rose by 0.05 cells in 8 s, with 0.1 by 0.02.
+static const double LOOSE = 0.15;
+// Longest time step at rest, in sqrt(cell / gravity). With 0.7, which two-sided water bears, surfaces that end inside a
+// cell shake themselves up to a third of sqrt(g h).
+static const double LONGEST = 0.5;
+
 static rh_unilateral_options options_of(splash *me)
 {
     static const rh_path_rule rules[] = {RH_PATH_HEUN, RH_PATH_EULER};
@@ -31,6 +41,7 @@ static rh_unilateral_options options_of(splash *me)
     options.path = (int)rules[p->advection];
     options.limit.two_sided = p->incompressibility == 1;
     options.limit.form = (rh_limit_form)p->form;
+    options.limit.loose = p->flow.balance ? LOOSE : 0;
     options.after_update = p->spray ? find_spray : NULL;
     options.user = &me->params;
     return options;
@@ -60,7 +71,10 @@ static void splash_destroy(void *self)
 
 static double splash_max_step(void *self, const rh_surroundings *around, const rh_points *points)
 {
-    return rh_pace_max_step(((splash *)self)->params.flow.cfl, around, points);
+    const rh_splash_params *p = &((splash *)self)->params;
+    double g = rh_d3_length(around->gravity), step = rh_pace_max_step(p->flow.cfl, around, points);
+    bool balanced = p->flow.balance && p->incompressibility == 0 && g > 0;
+    return balanced ? fmin(step, LONGEST * sqrt(around->cell / g)) : step;
 }
 
 static rh_code splash_step(void *self, const rh_surroundings *around, double dt, rh_points *points, rh_step_report *report, rh_status *status)

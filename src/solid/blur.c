@@ -35,34 +35,45 @@ static void fill_weights(blur *b)
         }
 }
 
-static double distance_at(const blur *b, double x, double y, double z)
+static double distance_at(const blur *b, double x, double y, double z, int *which)
 {
     rh_tile at = b->tiles->at[b->t];
     double h = b->tiles->h;
     rh_dvec3 p = {(at.x * RH_TILE + x) * h, (at.y * RH_TILE + y) * h, b->tiles->dimension == 3 ? (at.z * RH_TILE + z) * h : 0};
-    return rh_cut_tile_distance(b->obstacles, b->near, p);
+    return rh_cut_tile_distance(b->obstacles, b->near, p, which);
 }
 
-// Which points of cell (i, j, k), each -1 .. 8, are solid. Those on a wall itself are free, whatever rounding says: neighbouring tiles ask for the same points
-// from different corners and must agree, and liquid that was seeded there must not find too little room.
-static bool sample_cell(const blur *b, int i, int j, int k, double reach, uint8_t *solid)
+// The solid share of what a point stands for. At rest it is all or nothing: liquid seeded on these points fills what is left exactly. Points on a wall itself are free, whatever rounding
+// says: neighbouring tiles ask for the same points from different corners and must agree, and liquid that was seeded there must not find too little room.
+// A solid that can move takes and gives room bit by bit: all or nothing, a floor that sinks gave none for half a cell's way and then half a cell at once. What lay on it hung in
+// the air and fell, in turns.
+static float solid_share(const blur *b, double x, double y, double z)
+{
+    int which;
+    double h = b->tiles->h, distance = distance_at(b, x, y, z, &which);
+    if (which < 0 || b->obstacles->items[which].rests) return distance < -1e-5 * h;
+    return (float)fmin(fmax(0.5 - distance * b->per_axis / h, 0), 1);
+}
+
+// Solid shares of the points of cell (i, j, k), each -1 .. 8.
+static bool sample_cell(const blur *b, int i, int j, int k, double reach, float *solid)
 {
     bool deep = b->tiles->dimension == 3, any = false;
     int n = b->per_axis;
-    double center = distance_at(b, i + 0.5, j + 0.5, k + 0.5), wall = -1e-5 * (double)b->tiles->h;
+    double center = distance_at(b, i + 0.5, j + 0.5, k + 0.5, NULL);
     if (center > reach) return false;
     for (int z = 0; z < (deep ? n : 1); z++)
         for (int y = 0; y < n; y++)
             for (int x = 0; x < n; x++) {
                 int at[3] = {(i + 1) * n + x, (j + 1) * n + y, deep ? (k + 1) * n + z : 0};
-                bool in = center < -reach || distance_at(b, place_of(b, at[0]), place_of(b, at[1]), deep ? place_of(b, at[2]) : 0) < wall;
-                solid[at[0] + LINE * (at[1] + LINE * at[2])] = in;
-                any = any || in;
+                float share = center < -reach ? 1 : solid_share(b, place_of(b, at[0]), place_of(b, at[1]), deep ? place_of(b, at[2]) : 0);
+                solid[at[0] + LINE * (at[1] + LINE * at[2])] = share;
+                any = any || share > 0;
             }
     return any;
 }
 
-static bool sample(const blur *b, uint8_t *solid)
+static bool sample(const blur *b, float *solid)
 {
     int deep = b->tiles->dimension == 3;
     double slack = 0;
@@ -76,7 +87,7 @@ static bool sample(const blur *b, uint8_t *solid)
 }
 
 // Solid share around the lattice points given by one lattice per axis, from all points.
-static void spread(const blur *b, const uint8_t *solid, const int lattice[3], float *out)
+static void spread(const blur *b, const float *solid, const int lattice[3], float *out)
 {
     static _Thread_local float along_x[LINE * LINE][RH_TILE], along_y[LINE][RH_TILE * RH_TILE];
     bool deep = b->tiles->dimension == 3;
@@ -84,9 +95,9 @@ static void spread(const blur *b, const uint8_t *solid, const int lattice[3], fl
     for (int z = 0; z < depth; z++)
         for (int y = 0; y < b->points; y++)
             for (int i = 0; i < RH_TILE; i++) {
-                const uint8_t *row = solid + LINE * (y + LINE * z);
+                const float *row = solid + LINE * (y + LINE * z);
                 float sum = 0;
-                for (int x = i * b->per_axis; x < (i + 3) * b->per_axis; x++) sum += row[x] ? b->weight[lattice[0]][i][x] : 0;
+                for (int x = i * b->per_axis; x < (i + 3) * b->per_axis; x++) sum += row[x] * b->weight[lattice[0]][i][x];
                 along_x[y + LINE * z][i] = sum;
             }
     for (int z = 0; z < depth; z++)
@@ -107,9 +118,9 @@ static void spread(const blur *b, const uint8_t *solid, const int lattice[3], fl
 
 void rh_blur_tile_make(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near, int per_axis, int32_t t, rh_blur_values *out)
 {
-    static _Thread_local uint8_t solid[LINE * LINE * LINE];
+    static _Thread_local float solid[LINE * LINE * LINE];
     blur b = {.tiles = tiles, .obstacles = obstacles, .near = near, .t = t, .per_axis = per_axis, .points = WIDE * per_axis};
-    memset(solid, 0, tiles->dimension == 3 ? sizeof solid : LINE * LINE);
+    memset(solid, 0, tiles->dimension == 3 ? sizeof solid : LINE * LINE * sizeof *solid);
     if (!sample(&b, solid)) {
         for (int c = 0; c < RH_CUT_CELLS; c++) out->room[c] = out->pass[0][c] = out->pass[1][c] = out->pass[2][c] = 1;
         return;

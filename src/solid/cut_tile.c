@@ -80,7 +80,7 @@ static double distance_near(const rh_obstacles *obstacles, const rh_cut_near *ne
     return rh_obstacles_distance_of(obstacles, near->items, near->count, x, which);
 }
 
-double rh_cut_tile_distance(const rh_obstacles *obstacles, const rh_cut_near *near, rh_dvec3 x) { return distance_near(obstacles, near, x, NULL); }
+double rh_cut_tile_distance(const rh_obstacles *obstacles, const rh_cut_near *near, rh_dvec3 x, int *which) { return distance_near(obstacles, near, x, which); }
 
 // --- samples of one tile ------------------------------------------------------------------------------------------
 typedef struct sampler {

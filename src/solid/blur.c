@@ -43,10 +43,11 @@ static double distance_at(const blur *b, double x, double y, double z, int *whic
     return rh_cut_tile_distance(b->obstacles, b->near, p, which);
 }
 
-// The solid share of what a point stands for. At rest it is all or nothing: liquid seeded on these points fills what is left exactly. Points on a wall itself are free, whatever rounding
-// says: neighbouring tiles ask for the same points from different corners and must agree, and liquid that was seeded there must not find too little room.
-// A solid that can move takes and gives room bit by bit: all or nothing, a floor that sinks gave none for half a cell's way and then half a cell at once. What lay on it hung in
-// the air and fell, in turns.
+// The solid share of what a point stands for. At rest it is all or nothing: liquid seeded on these points fills what is
+// left exactly. Points on a wall itself are free, whatever rounding says: neighbouring tiles ask for the same points
+// from different corners and must agree, and liquid that was seeded there must not find too little room. A solid that
+// can move takes and gives room bit by bit: all or nothing, a floor that sinks gave none for half a cell's way and then
+// half a cell at once. What lay on it hung in the air and fell, in turns.
 static float solid_share(const blur *b, double x, double y, double z)
 {
     int which;

@@ -45,7 +45,8 @@ typedef struct rh_cut_near { int items[RH_CUT_NEAR], count; } rh_cut_near;
 // Solids within reach of any point of the tile, in order. None = the tile is free. A full list (count == RH_CUT_NEAR) stands for all.
 void rh_cut_tile_near(const rh_tiles *tiles, const rh_obstacles *obstacles, int32_t t, rh_cut_near *near);
 void rh_cut_tile_make(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near, int32_t t, rh_cut_values *out);
-// Signed distance (m) to the nearest of the listed solids, or of all when the list is full; `which` (may be NULL) gets its index or -1.
+// Signed distance (m) to the nearest of the listed solids, or of all when the list is full; `which` (may be NULL) gets
+// its index or -1.
 double rh_cut_tile_distance(const rh_obstacles *obstacles, const rh_cut_near *near, rh_dvec3 x, int *which);
 // Finds the faces of all axes again, after `open` has changed.
 void rh_cut_tile_faces(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near, int32_t t,

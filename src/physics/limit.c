@@ -25,6 +25,7 @@ static const float EMPTIEST = 0.02f, EMPTIEST_AT_WALLS = 0.3f;
 static const float SLACK = 1e-4f;
 static const float NOTHING = 1e-5f;  // filling: less is no liquid
 static const float HELD = 0.8f;      // of its room: emptier cells are not held; 0.5 to 0.95 are alike
+static const float SLIVER = 0.05f;   // room: what grows from less is new
 static const float ZEROS[RH_CELLS];
 
 static bool is_right(int form) { return form == RH_LIMIT_SHARES_RIGHT || form == RH_LIMIT_DENSITY_RIGHT; }
@@ -173,12 +174,20 @@ rh_code rh_limit_prepare(rh_limit *limit, const rh_limit_options *options, const
 }
 
 // --- right-hand side --------------------------------------------------------------------------------------------------
+// What cells of these rooms and fillings still take (below 0: what is too much in them).
+static inline rh_f8 left_row(const rh_limit *l, rh_f8 room, rh_f8 fill, rh_i8 touched)
+{
+    rh_f8 zero = rh_f8_all(0), free = (1 + SLACK) * room - fill;
+    rh_f8 short_by = rh_f8_select(touched, rh_f8_all((float)l->options.loose), rh_f8_all((float)l->options.touch));
+    return rh_f8_max(free - short_by * room, zero) + rh_f8_min(free + (float)l->options.dense * room, zero);
+}
+
+static inline rh_i8 touched_row(const float *pressed, int64_t at) { return pressed ? rh_f8_load(pressed + at) > rh_f8_all(0) : rh_f8_all(0) != rh_f8_all(0); }
+
 void rh_limit_room(const rh_limit *l, const float *fill_cells, const float *pressed, float *b)
 {
     const rh_tiles *tiles = l->tiles;
     bool right = is_right(l->options.form);
-    float dense = (float)l->options.dense;
-    rh_f8 loose = rh_f8_all((float)l->options.loose), touch = rh_f8_all((float)l->options.touch);
 #pragma omp parallel for schedule(static, 4)
     for (int32_t n = 0; n < l->matrix.count; n++) {
         int32_t t = l->layout.listed[n];
@@ -186,12 +195,29 @@ void rh_limit_room(const rh_limit *l, const float *fill_cells, const float *pres
             rh_f8 left = rh_f8_all(0);
             if (!l->options.two_sided) {
                 rh_f8 room = rh_f8_load(l->cut->room[t] + 8 * r);
-                rh_f8 free = (1 + SLACK) * room - rh_f8_load(fill_cells + (int64_t)t * tiles->cells + 8 * r);
-                rh_i8 touched = pressed ? rh_f8_load(pressed + (int64_t)n * tiles->cells + 8 * r) > rh_f8_all(0) : rh_f8_all(0) != rh_f8_all(0);
-                left = rh_f8_max(free - rh_f8_select(touched, loose, touch) * room, rh_f8_all(0)) + rh_f8_min(free + dense * room, rh_f8_all(0));
+                left = left_row(l, room, rh_f8_load(fill_cells + (int64_t)t * tiles->cells + 8 * r), touched_row(pressed, (int64_t)n * tiles->cells + 8 * r));
                 if (right) left *= room;
             }
             rh_f8_store(b + (int64_t)n * tiles->cells + 8 * r, rh_f8_masked(left, l->layout.unknown[(int64_t)t * (tiles->cells / 8) + r]));
+        }
+    }
+}
+
+void rh_limit_swell(const rh_limit *l, const rh_cut_cells *before, const float *fill_cells, const float *pressed, float *b)
+{
+    const rh_tiles *tiles = l->tiles;
+    const rh_limit_options *o = &l->options;
+    if (o->two_sided || is_right(o->form) || (o->loose == 0 && o->touch == 0 && o->dense == 0)) return;
+#pragma omp parallel for schedule(static, 4)
+    for (int32_t n = 0; n < l->matrix.count; n++) {
+        int32_t t = l->layout.listed[n];
+        for (int r = 0; r < tiles->cells / 8; r++) {
+            rh_f8 is = rh_f8_load(l->cut->room[t] + 8 * r), was = rh_f8_load(before->room[t] + 8 * r);
+            int changed = rh_i8_bits((is != was) & (was > rh_f8_all(SLIVER))) & l->layout.unknown[(int64_t)t * (tiles->cells / 8) + r];
+            if (!changed) continue;
+            int64_t at = (int64_t)n * tiles->cells + 8 * r;
+            rh_f8 fill = rh_f8_load(fill_cells + (int64_t)t * tiles->cells + 8 * r), takes = fill + left_row(l, was, fill, touched_row(pressed, at));
+            rh_f8_store(b + at, rh_f8_select(rh_i8_from_bits(changed), takes * is / rh_f8_max(was, rh_f8_all(SLIVER)) - fill, rh_f8_load(b + at)));
         }
     }
 }

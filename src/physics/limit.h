@@ -47,6 +47,9 @@ rh_code rh_limit_prepare(rh_limit *limit, const rh_limit_options *options, const
 
 // b = room left now: how much each cell still holds. Cells with `pressed` above 0 were in contact; NULL = none.
 void rh_limit_room(const rh_limit *limit, const float *fill_cells, const float *pressed, float *b);
+// The same where walls have moved since `before`: what counted as full then, loosely or densely packed, counts so in
+// the room it has now. Else a floor could sink by all that `loose` allows before what lies on it would follow.
+void rh_limit_swell(const rh_limit *limit, const rh_cut_cells *before, const float *fill_cells, const float *pressed, float *b);
 // out = fillings, of what is too much only this share.
 void rh_limit_ease(const rh_limit *limit, const float *fill_cells, float share, float *out);
 // b += what flows out in dt through faces of the given fillings.

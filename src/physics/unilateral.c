@@ -209,6 +209,13 @@ static void set_closed_faces(const step *s)
         }
 }
 
+// Room that cells will have left at the end of the step, as they are.
+static void find_room(const step *s, const float *cells, float *b)
+{
+    rh_limit_room(&s->limit, cells, s->q, b);
+    if (s->around->obstacles->any_moving) rh_limit_swell(&s->limit, &s->cut, cells, s->q, b);
+}
+
 // The mass flux through faces overfills cells behind a moving front even in free flight (O-20): there the filling is found by moving the particles ahead. But that is
 // not linear in the velocity as the solve takes it to be, and liquid at rest trembled at its surface and walls (0.5 m/s at cells of 5 cm; several passes
 // about the pressure found changed nothing). So in cells that pressure held at the last step, and their neighbours, fluxes count as long as
@@ -224,7 +231,7 @@ static rh_code predict_by_particles(step *s, const float *cells, float *b, rh_st
     float unit = share(s);
 #pragma omp parallel for schedule(static)
     for (int64_t c = 0; c < values; c++) ahead[c] = cells[c] + (unit * ahead[c] - s->raw[c]);
-    rh_limit_room(&s->limit, ahead, s->q, free);
+    find_room(s, ahead, free);
     rh_limit_lean(&s->limit, s->q, free, (float)rh_d3_length(s->around->gravity) * s->dt * s->kick * tiles->inverse_h, b);
     rh_arena_restore(s->arena, mark);
     return RH_OK;
@@ -278,7 +285,7 @@ static rh_code predict(step *s, float *b, rh_status *status)
     RH_TRY(call(s, s->options->before_pressure, status));
     set_poured(s);
     if (two_sided(s)) set_closed_faces(s);
-    rh_limit_room(&s->limit, cells, s->q, b);
+    find_room(s, cells, b);
     RH_TRY(flow_out(s, b, status));
     bool flux = s->options->prediction == RH_PREDICT_BY_FLUX || two_sided(s);
     if (!flux) RH_TRY(predict_by_particles(s, cells, b, status));
@@ -346,7 +353,7 @@ static rh_code make_way(step *s, rh_status *status)
     b = rh_poisson_vector(&s->limit.matrix, s->arena, status);
     if (!b) return RH_MEMORY;
     RH_TRY(ease(s, &cells, status));
-    rh_limit_room(&s->limit, cells, s->q, b);
+    find_room(s, cells, b);
     rh_limit_outflow(&s->limit, s->fill_after, s->velocity, s->dt, b);
 #pragma omp parallel for schedule(static) reduction(|| : any)
     for (int64_t c = 0; c < count; c++) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Cells whose centre is farther from a wall than their corners are wholly solid or free; only the others ask for each of their points. The spread goes axis
-// by axis: along each axis a point lies between two centres (halves) and between two faces (wholes), so sums over the points of a column of cells
-// for both lattices are all that is kept from one axis to the next.
+// Cells whose centre is farther from a wall than their corners are wholly solid or free; only the others ask for each
+// of their points. The spread goes axis by axis: along each axis a point lies between two centres (halves) and between
+// two faces (wholes), so sums over the points of a column of cells for both lattices are all that is kept from one axis
+// to the next.
 #include "solid/blur.h"
 
 #include <math.h>
@@ -70,13 +71,16 @@ static rh_dvec3 position_of(const blur *b, double x, double y, double z)
 
 // Solid share of the small box around a point. Of points that are solid or free a point on a wall itself is free,
 // whatever rounding says: neighbouring tiles ask for the same points from different corners and must agree, and liquid
-// that was seeded there must not find too little room. Smooth: the box cut by a plane, linear in the plane's distance,
-// which is right to the last bit for walls along the grid.
+// that was seeded there must not find too little room. A solid that can move takes and gives room bit by bit all the
+// same: all or nothing, a floor that sinks gave none for half a cell's way and then half a cell at once, and what lay
+// on it hung in the air and fell, in turns. Smooth: the box cut by a plane, linear in the plane's distance, which is
+// right to the last bit for walls along the grid.
 static float solid_share(const blur *b, rh_dvec3 x)
 {
     int which;
     double h = b->tiles->h, width = h / b->per_axis, d = rh_cut_tile_distance(b->obstacles, b->near, x, &which);
-    if (b->form == RH_BLUR_SAMPLED) return d < -1e-5 * h;
+    bool moves = which >= 0 && !b->obstacles->items[which].rests;
+    if (b->form == RH_BLUR_SAMPLED) return moves ? (float)fmin(fmax(0.5 - d / width, 0), 1) : d < -1e-5 * h;
     if (which < 0 || fabs(d) > 0.5 * sqrt((double)b->tiles->dimension) * width) return d < 0;
     rh_dvec3 n = rh_obstacles_normal(b->obstacles, which, x);
     double across = fabs(n.x) + fabs(n.y) + (b->tiles->dimension == 3 ? fabs(n.z) : 0);

@@ -352,6 +352,19 @@ static rh_lang_node *crement_then_postfix(parser *p)
     return post;
 }
 
+// An assignment may stand wherever its variable may, and takes all that follows for its right side: a && b = 3 is a && (b = 3).
+static rh_lang_node *parse_assignment(parser *p, rh_lang_node *target)
+{
+    rh_lang_node *assign = node_new(p, RH_LANG_ASSIGN, target->at);
+    assign->operation = p->token->operation;
+    next(p);
+    rh_lang_node_add(assign, target);
+    rh_lang_node_add(assign, parse_expression(p));
+    if (assign->last) assign->at = join(assign->at, assign->last->at);
+    check_depth(p, assign);
+    return assign;
+}
+
 static rh_lang_node *parse_unary(parser *p)
 {
     if (!enter(p)) return empty(p);
@@ -364,7 +377,9 @@ static rh_lang_node *parse_unary(parser *p)
         rh_lang_node_add(node, parse_unary(p));
         node->at = join(node->at, node->last ? node->last->at : node->at);
     } else {
+        bool parenthesis = is(p, RH_LANG_T_OPEN);
         node = is(p, RH_LANG_T_CREMENT) ? crement_then_postfix(p) : parse_postfix(p);
+        if (is(p, RH_LANG_T_ASSIGN) && !p->lost && !parenthesis && is_place(node)) node = parse_assignment(p, node);
     }
     p->depth--;
     return node;
@@ -426,22 +441,10 @@ static rh_lang_node *parse_expression(parser *p)
     const rh_lang_token *start = p->token;
     rh_lang_node *node = parse_conditional(p);
     if (is(p, RH_LANG_T_ASSIGN) && !p->lost) {
-        if (start->kind == RH_LANG_T_OPEN || !is_place(node)) {
-            rh_lang_error(p->unit, join(node->at, node->at), node->kind == RH_LANG_EXTERNAL ? "copy it into a variable" : NULL,
-                          "cannot assign to %s, expected an attribute or a variable",
-                          start->kind == RH_LANG_T_OPEN ? "a parenthesis" : kind_in_words(node));
-            p->lost = true;
-            p->depth--;
-            return node;
-        }
-        rh_lang_node *assign = node_new(p, RH_LANG_ASSIGN, node->at);
-        assign->operation = p->token->operation;
-        next(p);
-        rh_lang_node_add(assign, node);
-        rh_lang_node_add(assign, parse_expression(p));
-        if (assign->last) assign->at = join(assign->at, assign->last->at);
-        check_depth(p, assign);
-        node = assign;
+        rh_lang_error(p->unit, node->at, node->kind == RH_LANG_EXTERNAL ? "copy it into a variable" : NULL,
+                      "cannot assign to %s, expected an attribute or a variable",
+                      start->kind == RH_LANG_T_OPEN ? "a parenthesis" : kind_in_words(node));
+        p->lost = true;
     }
     p->depth--;
     return node;

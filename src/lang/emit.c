@@ -272,6 +272,8 @@ static void load_externals(rh_lang_emitter *e)
 static void begin_element(rh_lang_emitter *e, LLVMValueRef i, LLVMValueRef budget)
 {
     announce(e, i);
+    e->number = i;
+    LLVMBuildStore(e->builder, LLVMConstInt(e->i64, INT64_MAX, 0), e->outside);
     if (e->facts->loop_count) LLVMBuildStore(e->builder, budget, e->steps);
     for (int a = 0; a < e->facts->attribute_count; a++) load_attribute(e, a, i);
     move_bytes(e, i, true);
@@ -282,6 +284,11 @@ static void end_element(rh_lang_emitter *e, LLVMValueRef i)
     for (int a = 0; a < e->facts->attribute_count; a++)
         if (e->facts->attributes[a].writes) store_attribute(e, a, i);
     move_bytes(e, i, false);
+    if (e->facts->site_count) {
+        LLVMValueRef here = LLVMBuildLoad2(e->builder, e->i64, e->outside, ""), first = LLVMBuildLoad2(e->builder, e->i64, e->first_outside, "");
+        LLVMValueRef less = LLVMBuildICmp(e->builder, LLVMIntSLT, here, first, "");
+        LLVMBuildStore(e->builder, rh_lang_emit_choose(e, less, here, first), e->first_outside);
+    }
     leave_if_stopped(e);
 }
 
@@ -296,6 +303,19 @@ static void make_slots(rh_lang_emitter *e)
     e->dead = rh_lang_emit_slot(e, e->i8);
     e->reason = rh_lang_emit_slot(e, e->i64);
     e->steps = rh_lang_emit_slot(e, e->i64);
+    e->outside = rh_lang_emit_slot(e, e->i64);
+    e->first_outside = rh_lang_emit_slot(e, e->i64);
+}
+
+// A loop without end comes before an index outside: the element it was in was not finished.
+static void emit_leave(rh_lang_emitter *e)
+{
+    go(e, e->leave);
+    LLVMValueRef none = LLVMConstInt(e->i64, 0, 0), reason = LLVMBuildLoad2(e->builder, e->i64, e->reason, "");
+    LLVMValueRef first = LLVMBuildLoad2(e->builder, e->i64, e->first_outside, "");
+    LLVMValueRef inside = LLVMBuildICmp(e->builder, LLVMIntEQ, first, LLVMConstInt(e->i64, INT64_MAX, 0), "");
+    first = rh_lang_emit_choose(e, inside, none, first);
+    LLVMBuildRet(e->builder, rh_lang_emit_choose(e, LLVMBuildICmp(e->builder, LLVMIntNE, reason, none, ""), reason, first));
 }
 
 static void emit_elements(rh_lang_emitter *e, const rh_lang_node *program)
@@ -310,6 +330,7 @@ static void emit_elements(rh_lang_emitter *e, const rh_lang_node *program)
     make_slots(e);
     go(e, setup);
     LLVMBuildStore(e->builder, LLVMConstInt(e->i64, 0, 0), e->reason);
+    LLVMBuildStore(e->builder, LLVMConstInt(e->i64, INT64_MAX, 0), e->first_outside);
     load_externals(e);
     LLVMValueRef budget = NULL;
     if (e->facts->loop_count)
@@ -329,8 +350,7 @@ static void emit_elements(rh_lang_emitter *e, const rh_lang_node *program)
     jump(e, head);
     LLVMAddIncoming(i, values, from, 2);
     LLVMBuildBr(e->entry, setup);
-    go(e, e->leave);
-    LLVMBuildRet(e->builder, LLVMBuildLoad2(e->builder, e->i64, e->reason, ""));
+    emit_leave(e);
 }
 
 static void add_attribute(rh_lang_emitter *e, LLVMValueRef function, unsigned index, const char *name)

@@ -57,9 +57,11 @@ static LLVMValueRef do_abs(const call *c, const LLVMValueRef *x) { return absolu
 static LLVMValueRef do_ceil(const call *c, const LLVMValueRef *x) { return intrinsic(c, "llvm.ceil", x[0]); }
 static LLVMValueRef do_floor(const call *c, const LLVMValueRef *x) { return intrinsic(c, "llvm.floor", x[0]); }
 static LLVMValueRef do_sqrt(const call *c, const LLVMValueRef *x) { return intrinsic(c, "llvm.sqrt", x[0]); }
+// What they give of not-a-number is as in OpenVDB AX: min the first of the two, max the second.
+static LLVMValueRef first_or_larger(const call *c, LLVMValueRef a, LLVMValueRef b) { return choose(c, less(c, b, a), a, b); }
 static LLVMValueRef do_min(const call *c, const LLVMValueRef *x) { return smaller(c, x[0], x[1]); }
-static LLVMValueRef do_max(const call *c, const LLVMValueRef *x) { return larger(c, x[0], x[1]); }
-static LLVMValueRef do_clamp(const call *c, const LLVMValueRef *x) { return smaller(c, larger(c, x[0], x[1]), x[2]); }
+static LLVMValueRef do_max(const call *c, const LLVMValueRef *x) { return first_or_larger(c, x[0], x[1]); }
+static LLVMValueRef do_clamp(const call *c, const LLVMValueRef *x) { return smaller(c, first_or_larger(c, x[0], x[1]), x[2]); }
 static LLVMValueRef do_degrees(const call *c, const LLVMValueRef *x) { return op(c, RH_LANG_MUL, x[0], number(c, 180.0 / M_PI)); }
 static LLVMValueRef do_radians(const call *c, const LLVMValueRef *x) { return op(c, RH_LANG_MUL, x[0], number(c, M_PI / 180.0)); }
 static LLVMValueRef do_floormod(const call *c, const LLVMValueRef *x) { return op(c, RH_LANG_MOD, x[0], x[1]); }
@@ -104,14 +106,16 @@ static LLVMValueRef do_lerp(const call *c, const LLVMValueRef *x)
     return choose(c, LLVMBuildOr(b, up, down, ""), both, bent);
 }
 
-// The ends of the old range may stand in either order. A range without width maps to the middle of the new one.
+// The ends of the old range may stand in either order. A range without width, or with an end that is not a number, maps to the middle
+// of the new one.
 static LLVMValueRef do_fit(const call *c, const LLVMValueRef *x)
 {
     LLVMValueRef low = smaller(c, x[1], x[2]), high = larger(c, x[1], x[2]);
-    LLVMValueRef cut = smaller(c, larger(c, x[0], low), high), width = op(c, RH_LANG_SUB, x[2], x[1]);
-    LLVMValueRef share = op(c, RH_LANG_DIV, op(c, RH_LANG_SUB, cut, x[1]), width);
-    share = choose(c, op(c, RH_LANG_EQ, x[1], x[2]), number(c, 0.5), share);
-    return op(c, RH_LANG_ADD, x[3], op(c, RH_LANG_MUL, op(c, RH_LANG_SUB, x[4], x[3]), share));
+    LLVMValueRef cut = smaller(c, first_or_larger(c, x[0], low), high), width = op(c, RH_LANG_SUB, x[2], x[1]);
+    LLVMValueRef wide = op(c, RH_LANG_SUB, x[4], x[3]);
+    LLVMValueRef way = op(c, RH_LANG_DIV, op(c, RH_LANG_MUL, wide, op(c, RH_LANG_SUB, cut, x[1])), width);
+    way = choose(c, op(c, RH_LANG_NE, x[1], x[2]), way, op(c, RH_LANG_MUL, wide, number(c, 0.5)));
+    return op(c, RH_LANG_ADD, x[3], way);
 }
 
 static const struct {

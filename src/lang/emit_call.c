@@ -143,16 +143,13 @@ static rh_lang_value call_symbol(rh_lang_emitter *e, const rh_lang_function *row
     return out;
 }
 
-rh_lang_value rh_lang_emit_call(rh_lang_emitter *e, const rh_lang_node *node)
+// Not inlined: its arrays would stand on the stack once for every level of nesting.
+__attribute__((noinline)) static rh_lang_value emit_function(rh_lang_emitter *e, const rh_lang_node *node, const rh_lang_operand *operands, int count)
 {
-    rh_lang_operand operands[RH_LANG_MOST_ARGUMENTS];
     rh_lang_value out, values[RH_LANG_MOST_ARGUMENTS];
-    if (emit_column_function(e, node, &out)) return out;
     const rh_lang_function *row = rh_lang_row(e->options, node->slot);
     rh_lang_signature signature;
     rh_lang_signature_read(row->signature, &signature);
-    int count = 0;
-    for (const rh_lang_node *a = node->first; a; a = a->next) operands[count++] = rh_lang_emit_operand(e, a);
     for (int i = 0; i < count; i++) values[i] = rh_lang_emit_take(e, &operands[i]);
     // pow( ) has both: products for small literal exponents, else the C library's function.
     bool in_place = !row->symbol || (node->slot < rh_lang_function_count && strcmp(row->name, "pow") == 0);
@@ -160,4 +157,15 @@ rh_lang_value rh_lang_emit_call(rh_lang_emitter *e, const rh_lang_node *node)
     if (row->symbol) return call_symbol(e, row, &signature, operands, values);
     RH_ASSERT(!"a function without symbol and without emitted code");
     return rh_lang_emit_zero(e, signature.result);
+}
+
+rh_lang_value rh_lang_emit_call(rh_lang_emitter *e, const rh_lang_node *node)
+{
+    rh_lang_value out;
+    if (emit_column_function(e, node, &out)) return out;
+    rh_lang_operand *operands = rh_lang_emit_operands(e, node->count);
+    if (!operands) return rh_lang_emit_zero(e, node->type);
+    int count = 0;
+    for (const rh_lang_node *a = node->first; a; a = a->next) operands[count++] = rh_lang_emit_operand(e, a);
+    return emit_function(e, node, operands, count);
 }

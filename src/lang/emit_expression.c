@@ -46,13 +46,25 @@ static LLVMValueRef in_range(rh_lang_emitter *e, LLVMValueRef index, int limit)
     return LLVMBuildICmp(e->builder, LLVMIntULT, index, LLVMConstInt(e->i64, (unsigned)limit, 0), "");
 }
 
-// Remembers that this index was outside. An or over all elements: vectorises, where leaving the loop would not.
-static void note_outside(rh_lang_emitter *e, LLVMValueRef inside, int site)
+static LLVMValueRef least(rh_lang_emitter *e, LLVMValueRef a, LLVMValueRef b)
+{
+    return rh_lang_emit_choose(e, LLVMBuildICmp(e->builder, LLVMIntSLT, a, b, ""), a, b);
+}
+
+// Remembers that this index was outside, if it is the first of its element. Leaving the loop would stop the vectoriser; so would a minimum
+// over all elements here, of which it takes one a loop: that one is taken at the end of the element.
+static void note_outside(rh_lang_emitter *e, LLVMValueRef inside, LLVMValueRef index, int site)
 {
     if (site >= RH_LANG_MOST_SITES) site = RH_LANG_MOST_SITES - 1;
-    LLVMValueRef bit = LLVMConstInt(e->i64, 1ull << site, 0), none = LLVMConstInt(e->i64, 0, 0);
-    LLVMValueRef before = LLVMBuildLoad2(e->builder, e->i64, e->reason, "");
-    LLVMBuildStore(e->builder, LLVMBuildOr(e->builder, before, rh_lang_emit_choose(e, inside, none, bit), ""), e->reason);
+    int64_t most = ((int64_t)1 << (RH_LANG_INDEX_BITS - 1)) - 1;
+    LLVMValueRef high = LLVMConstInt(e->i64, (unsigned long long)most, 0), low = LLVMConstInt(e->i64, (unsigned long long)-most, 1);
+    LLVMValueRef cut = least(e, index, high), below = LLVMBuildICmp(e->builder, LLVMIntSLT, cut, low, "");
+    cut = LLVMBuildAdd(e->builder, rh_lang_emit_choose(e, below, low, cut), LLVMConstInt(e->i64, (unsigned long long)most + 1, 0), "");
+    LLVMValueRef key = LLVMBuildShl(e->builder, e->number, LLVMConstInt(e->i64, RH_LANG_SITE_BITS + RH_LANG_INDEX_BITS, 0), "");
+    key = LLVMBuildOr(e->builder, key, LLVMConstInt(e->i64, (unsigned long long)site << RH_LANG_INDEX_BITS, 0), "");
+    key = LLVMBuildOr(e->builder, key, cut, "");
+    LLVMValueRef before = LLVMBuildLoad2(e->builder, e->i64, e->outside, "");
+    LLVMBuildStore(e->builder, rh_lang_emit_choose(e, inside, before, least(e, before, key)), e->outside);
 }
 
 static rh_lang_target emit_target(rh_lang_emitter *e, const rh_lang_node *node);
@@ -70,13 +82,15 @@ static rh_lang_target index_target(rh_lang_emitter *e, const rh_lang_node *node)
     target.part = -2;
     rh_lang_operand row = rh_lang_emit_operand(e, index), column = second ? rh_lang_emit_operand(e, second) : row;
     target.index = rh_lang_emit_take(e, &row).part[0];
+    LLVMValueRef asked = target.index;
     target.inside = in_range(e, target.index, second ? side : parts);
     if (second) {
         LLVMValueRef at = rh_lang_emit_take(e, &column).part[0];
+        asked = rh_lang_emit_choose(e, target.inside, at, asked);
         target.inside = LLVMBuildAnd(e->builder, target.inside, in_range(e, at, side), "");
         target.index = LLVMBuildAdd(e->builder, LLVMBuildMul(e->builder, target.index, LLVMConstInt(e->i64, (unsigned)side, 0), ""), at, "");
     }
-    note_outside(e, target.inside, node->slot);
+    note_outside(e, target.inside, asked, node->slot);
     return target;
 }
 
@@ -280,11 +294,20 @@ static rh_lang_value emit_binary(rh_lang_emitter *e, const rh_lang_node *node)
     return rh_lang_emit_binary(e, node->operation, &left, &right);
 }
 
+// Not on the stack: the emitter goes as deep as a program is nested.
+rh_lang_operand *rh_lang_emit_operands(rh_lang_emitter *e, int count)
+{
+    rh_lang_operand *operands = rh_arena_take_zero(&e->unit->arena, (size_t)(count + 1) * sizeof *operands, e->unit->status);
+    if (!operands) e->unit->failed = true;
+    return operands;
+}
+
 static rh_lang_value emit_array(rh_lang_emitter *e, const rh_lang_node *node)
 {
-    rh_lang_operand operands[RH_LANG_MOST_PARTS];
+    rh_lang_operand *operands = rh_lang_emit_operands(e, node->count);
     rh_lang_value out = {.type = node->type};
     int count = 0;
+    if (!operands) return rh_lang_emit_zero(e, node->type);
     for (const rh_lang_node *child = node->first; child; child = child->next) operands[count++] = rh_lang_emit_operand(e, child);
     for (int i = 0; i < count; i++) out.part[i] = rh_lang_emit_take(e, &operands[i]).part[0];
     return out;

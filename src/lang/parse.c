@@ -19,6 +19,7 @@ typedef struct parser {
 
 static rh_lang_node *parse_expression(parser *p);
 static rh_lang_node *parse_statement(parser *p);
+static void recover(parser *p);
 
 // ---- tokens
 
@@ -367,21 +368,21 @@ static rh_lang_node *parse_assignment(parser *p, rh_lang_node *target)
 
 static rh_lang_node *parse_unary(parser *p)
 {
-    if (!enter(p)) return empty(p);
     rh_lang_operator operation = unary_operator(p->token);
     rh_lang_node *node;
     if (operation) {
+        if (!enter(p)) return empty(p);
         node = node_new(p, RH_LANG_UNARY, p->token->at);
         node->operation = operation;
         next(p);
         rh_lang_node_add(node, parse_unary(p));
         node->at = join(node->at, node->last ? node->last->at : node->at);
+        p->depth--;
     } else {
         bool parenthesis = is(p, RH_LANG_T_OPEN);
         node = is(p, RH_LANG_T_CREMENT) ? crement_then_postfix(p) : parse_postfix(p);
         if (is(p, RH_LANG_T_ASSIGN) && !p->lost && !parenthesis && is_place(node)) node = parse_assignment(p, node);
     }
-    p->depth--;
     return node;
 }
 
@@ -491,7 +492,8 @@ static rh_lang_node *parse_condition(parser *p)
     return parse_declaration(p, type);
 }
 
-static rh_lang_node *parse_if(parser *p)
+// One link of a chain: if (condition) statement.
+static rh_lang_node *parse_link(parser *p)
 {
     rh_lang_node *node = node_new(p, RH_LANG_IF, p->token->at);
     next(p);
@@ -499,9 +501,41 @@ static rh_lang_node *parse_if(parser *p)
     rh_lang_node_add(node, p->lost ? empty(p) : parse_comma(p));
     want(p, RH_LANG_T_CLOSE, ")");
     rh_lang_node_add(node, p->lost ? empty(p) : parse_statement(p));
-    if (take(p, RH_LANG_T_ELSE)) rh_lang_node_add(node, parse_statement(p));
-    check_depth(p, node);
     return node;
+}
+
+// Where a statement in a chain is wrong, the chain goes on: its other links are looked at, and no else stands alone.
+static bool more_links(parser *p)
+{
+    if (p->lost && p->depth < RH_LANG_MOST_DEPTH) {
+        const rh_lang_token *before = p->token;
+        int arrays = p->arrays;
+        recover(p);
+        if (take(p, RH_LANG_T_ELSE)) return true;
+        p->token = before;
+        p->arrays = arrays;
+        p->lost = true;
+        return false;
+    }
+    return take(p, RH_LANG_T_ELSE);
+}
+
+// A long chain of else if is as deep a tree as it is long, but the parser does not go down with it.
+static rh_lang_node *parse_if(parser *p)
+{
+    rh_lang_node *first = parse_link(p), *last = first;
+    int links = 0;
+    while (more_links(p)) {
+        bool another = is(p, RH_LANG_T_IF);
+        links += another;
+        if (another && !enter(p)) break;
+        rh_lang_node *other = another ? parse_link(p) : parse_statement(p);
+        rh_lang_node_add(last, other);
+        last = other;
+        if (!another) break;
+    }
+    p->depth -= links;
+    return first;
 }
 
 static rh_lang_node *parse_for(parser *p)
@@ -621,6 +655,14 @@ static rh_lang_node *parse_simple(parser *p)
     return node;
 }
 
+// Said once; what follows it is looked at as if it stood alone.
+static rh_lang_node *stray_else(parser *p)
+{
+    if (!p->lost) rh_lang_error(p->unit, p->token->at, "is a { or } missing before it?", "found an else without its if");
+    next(p);
+    return parse_statement(p);
+}
+
 static rh_lang_node *parse_statement(parser *p)
 {
     if (!enter(p)) return empty(p);
@@ -628,6 +670,7 @@ static rh_lang_node *parse_statement(parser *p)
     switch (p->token->kind) {
     case RH_LANG_T_OPEN_BRACE: node = at_array(p) ? parse_simple(p) : parse_block(p); break;
     case RH_LANG_T_IF: node = parse_if(p); break;
+    case RH_LANG_T_ELSE: node = stray_else(p); break;
     case RH_LANG_T_FOR: node = parse_for(p); break;
     case RH_LANG_T_WHILE: node = parse_while(p); break;
     case RH_LANG_T_DO: node = parse_do(p); break;
@@ -651,6 +694,7 @@ rh_lang_node *rh_lang_parse(rh_lang_unit *unit)
         if (is(&p, RH_LANG_T_CLOSE_BRACE)) {
             rh_lang_error(unit, p.token->at, NULL, "found a } without its {");
             next(&p);
+            take(&p, RH_LANG_T_ELSE);  // of the same mistake: a missing {
             p.lost = false;
             continue;
         }

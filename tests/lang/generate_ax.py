@@ -151,7 +151,11 @@ class Generator:
         for n, k in list(self.inputs.items()):
             if not is_scalar(k) and k != "string" and element_of(k) == kind and self.rng.random() < 0.2:
                 choices.append(Node("e", kind, f"{k}@{n}", "[", *self.index(k), "]"))
-        return self.rng.choice(choices) if choices else Node("e", kind, f"{kind}({literal('int32', self.rng)})")
+        return self.rng.choice(choices) if choices else Node("e", "bool", literal("bool", self.rng))  # volumes have no int16
+
+    def input(self, kind):
+        names = [n for n, k in self.inputs.items() if k == kind]
+        return Node("e", kind, f"{kind}@{self.rng.choice(names)}") if names else Node("e", kind, literal(kind))
 
     def tame(self, kind):
         """A real number that an integer can hold."""
@@ -161,7 +165,7 @@ class Generator:
             return Node("e", kind, literal(kind, self.rng))
         if r < 0.8:
             return Node("e", kind, f"{kind}@{name}")
-        return Node("e", kind, "-", self.tame(kind))
+        return Node("e", kind, "-(", self.tame(kind), ")")
 
     def expression(self, kind, depth):
         if depth <= 0 or self.rng.random() < 0.15:
@@ -203,6 +207,8 @@ class Generator:
             b = Node("e", "int32", self.rng.choice("12357"))
         elif self.rng.random() < 0.5:
             a, b = b, a
+        if matrix and (is_scalar(a.kind) or is_scalar(b.kind)) and "{" in (a.text() + b.text()):
+            return None  # the original does not take a list of nine numbers for a matrix here
         if operator == "%" and (a.kind in ("bool", "int16") and b.kind in ("bool", "int16")):
             return None
         return Node("e", kind, "(", a, f" {operator} ", b, ")")
@@ -236,7 +242,10 @@ class Generator:
     def comparison(self, kind, depth):
         operator = self.rng.choice(["<", ">", "<=", ">=", "==", "!="])
         a = self.rng.choice(ELEMENTS[2:] if operator not in ("==", "!=") else ELEMENTS[2:] + VECTORS + MATRICES)
-        return Node("e", kind, "(", self.expression(a, depth), f" {operator} ", self.expression(self.lower(a), depth), ")")
+        left, right = self.expression(a, depth), self.expression(self.lower(a), depth)
+        if a.startswith("mat") and is_scalar(right.kind) and "{" in left.text():
+            return None
+        return Node("e", kind, "(", left, f" {operator} ", right, ")")
 
     def logic(self, kind, depth):
         kinds = ["bool", "int32", "float", "double"]
@@ -287,6 +296,8 @@ class Generator:
         return Node("e", kind, sign, target) if self.rng.random() < 0.5 else Node("e", kind, target, sign)
 
     def cast(self, kind, depth):
+        if kind == "int16":  # there is no such cast
+            return None
         other = self.rng.choice([e for e in ELEMENTS if e != kind])
         value = self.tame(other) if is_real(other) and kind in ("int16", "int32", "int64") else self.expression(other, depth)
         return Node("e", kind, f"{kind}(", value, ")")
@@ -310,7 +321,9 @@ class Generator:
         parts = []
         for argument in arguments:
             parts += [", "] if parts else []
-            parts.append(self.expression(argument, min(depth, 1) if size_of(argument) > 4 else depth))
+            # Of integers the original takes lengths in 32 bits, of float matrices inverses in float: small numbers only.
+            small = name in ("inverse", "length", "lengthsq", "normalize", "determinant", "adjoint", "cofactor")
+            parts.append(self.input(argument) if small else self.expression(argument, min(depth, 1) if size_of(argument) > 4 else depth))
         return Node("e", kind, f"{name}(", *parts, ")")
 
     # ---- statements

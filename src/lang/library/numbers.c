@@ -34,40 +34,36 @@ SORTS(4d, double, 4)
 SORTS(4f, float, 4)
 SORTS(4i, int32_t, 4)
 
-// Hue is a part of the circle, [0, 1). Value is not limited: light may be brighter than one.
-void rh_lang_hsvtorgb_d(double *out, const double *hsv)
-{
-    double hue = 6 * (hsv[0] - floor(hsv[0]));
-    double saturation = hsv[1] < 0 ? 0 : hsv[1] > 1 ? 1 : hsv[1], value = hsv[2];
-    if (!(hue < 6)) hue = 0;  // 6 by rounding, or not a number
-    int sector = (int)hue;
-    double part = hue - sector;
-    double low = value * (1 - saturation), falling = value * (1 - saturation * part), rising = value * (1 - saturation * (1 - part));
-    const double rgb[6][3] = {{value, rising, low}, {falling, value, low}, {low, value, rising},
-                              {low, falling, value}, {rising, low, value}, {value, low, falling}};
-    for (int i = 0; i < 3; i++) out[i] = rgb[sector][i];
-}
-
-void rh_lang_rgbtohsv_d(double *out, const double *rgb)
-{
-    double red = rgb[0], green = rgb[1], blue = rgb[2];
-    double most = fmax(red, fmax(green, blue)), range = most - fmin(red, fmin(green, blue)), hue = 0;
-    if (range > 0) {
-        if (red == most) hue = (green - blue) / range;
-        else if (green == most) hue = 2 + (blue - red) / range;
-        else hue = 4 + (red - green) / range;
-        hue /= 6;
-        if (hue < 0) hue += 1;
+// Each in its own precision, as the original does it: in double and rounded once the last bits of a float would be others.
+// smaller and larger are min( ) and max( ) of the language: of not-a-number they give the first, and the second.
+// Hue is a part of the circle, [0, 1). Value is not limited: light may be brighter than one. Black has no hue.
+#define COLOURS(suffix, type, whole)                                                                                                 \
+    static type smaller_##suffix(type a, type b) { return b < a ? b : a; }                                                           \
+    static type larger_##suffix(type a, type b) { return a > b ? a : b; }                                                            \
+    void rh_lang_hsvtorgb_##suffix(type *out, const type *hsv)                                                                       \
+    {                                                                                                                                \
+        type hue = 6 * (hsv[0] - whole(hsv[0])), saturation = smaller_##suffix(larger_##suffix(hsv[1], 0), 1);                       \
+        type value = hue == hue ? hsv[2] : 0; /* no hue, no colour */                                                                \
+        if (!(hue < 6)) hue = 0;              /* 6 by rounding, or not a number */                                                   \
+        int sector = (int)hue;                                                                                                       \
+        type part = hue - (type)sector, low = value * (1 - saturation), falling = value * (1 - saturation * part);                   \
+        type rising = value * (1 - saturation * (1 - part));                                                                         \
+        const type rgb[6][3] = {{value, rising, low}, {falling, value, low}, {low, value, rising},                                   \
+                                {low, falling, value}, {rising, low, value}, {value, low, falling}};                                 \
+        for (int i = 0; i < 3; i++) out[i] = rgb[sector][i];                                                                         \
+    }                                                                                                                                \
+    void rh_lang_rgbtohsv_##suffix(type *out, const type *rgb)                                                                       \
+    {                                                                                                                                \
+        type red = rgb[0], green = rgb[1], blue = rgb[2], hue = 0, most = larger_##suffix(red, larger_##suffix(green, blue));        \
+        type range = most - smaller_##suffix(red, smaller_##suffix(green, blue));                                                    \
+        if (range > 0 && most != 0) {                                                                                                \
+            if (red == most) hue = (green - blue) / range;                                                                           \
+            else if (green == most) hue = 2 + (blue - red) / range;                                                                  \
+            else hue = 4 + (red - green) / range;                                                                                    \
+            hue /= 6;                                                                                                                \
+            if (hue < 0) hue += 1;                                                                                                   \
+        }                                                                                                                            \
+        out[0] = hue, out[1] = most != 0 ? range / most : 0, out[2] = most;                                                          \
     }
-    out[0] = hue, out[1] = most != 0 ? range / most : 0, out[2] = most;
-}
-
-#define IN_FLOAT(name)                                                                     \
-    void name##_f(float *out, const float *in)                                             \
-    {                                                                                      \
-        double wide[3] = {in[0], in[1], in[2]};                                            \
-        name##_d(wide, wide);                                                              \
-        for (int i = 0; i < 3; i++) out[i] = (float)wide[i];                               \
-    }
-IN_FLOAT(rh_lang_hsvtorgb)
-IN_FLOAT(rh_lang_rgbtohsv)
+COLOURS(d, double, floor)
+COLOURS(f, float, floorf)

@@ -347,7 +347,7 @@ static void emit_elements(rh_lang_emitter *e, const rh_lang_node *program)
     end_element(e, i);
     LLVMValueRef values[] = {LLVMConstInt(e->i64, 0, 0), LLVMBuildNSWAdd(e->builder, i, LLVMConstInt(e->i64, 1, 0), "")};
     LLVMBasicBlockRef from[] = {setup, LLVMGetInsertBlock(e->builder)};
-    jump(e, head);
+    rh_lang_emit_stride(e, LLVMBuildBr(e->builder, head));
     LLVMAddIncoming(i, values, from, 2);
     LLVMBuildBr(e->entry, setup);
     emit_leave(e);

@@ -73,6 +73,7 @@ typedef struct rh_lang_emitter {
     LLVMValueRef steps;            // i64: left for this element
     LLVMValueRef outside, first_outside;  // i64: an index that was outside, of this element and of all; INT64_MAX for none
     LLVMValueRef number;           // i64: of the element in this call
+    bool lanes;                    // calls functions that exist for eight elements
     LLVMBasicBlockRef element_end, leave, break_to, continue_to;
 } rh_lang_emitter;
 
@@ -122,3 +123,8 @@ rh_lang_value rh_lang_emit_unspill(rh_lang_emitter *e, rh_lang_type type, LLVMVa
 // emit_builtin.c: functions that are emitted in place. False when there is none of that name.
 bool rh_lang_emit_builtin(rh_lang_emitter *e, const char *name, rh_lang_type result, const rh_lang_value *arguments, int count,
                           rh_lang_value *out);
+
+// emit_lanes.c: functions that exist for eight elements at once. False when there is none of that name.
+bool rh_lang_emit_lanes(rh_lang_emitter *e, const char *name, rh_lang_type result, const rh_lang_value *values, int count, rh_lang_value *out);
+// Tells LLVM, where such were called, to take the loop that ends with the branch `back` in steps of eight.
+void rh_lang_emit_stride(rh_lang_emitter *e, LLVMValueRef back);

@@ -151,9 +151,11 @@ __attribute__((noinline)) static rh_lang_value emit_function(rh_lang_emitter *e,
     rh_lang_signature signature;
     rh_lang_signature_read(row->signature, &signature);
     for (int i = 0; i < count; i++) values[i] = rh_lang_emit_take(e, &operands[i]);
-    // pow( ) has both: products for small literal exponents, else the C library's function.
-    bool in_place = !row->symbol || (node->slot < rh_lang_function_count && strcmp(row->name, "pow") == 0);
+    bool built_in = node->slot < rh_lang_function_count;
+    // Some rows have both: pow( ) products for small literal exponents, else a function; functions of matrices code that vectorises.
+    bool in_place = !row->symbol || built_in;
     if (in_place && rh_lang_emit_builtin(e, row->name, signature.result, values, count, &out)) return out;
+    if (built_in && count > 0 && rh_lang_emit_lanes(e, row->name, signature.result, values, count, &out)) return out;
     if (row->symbol) return call_symbol(e, row, &signature, operands, values);
     RH_ASSERT(!"a function without symbol and without emitted code");
     return rh_lang_emit_zero(e, signature.result);

@@ -113,6 +113,10 @@ static LLVMValueRef divide_integers(rh_lang_emitter *e, rh_lang_element element,
 
 LLVMValueRef rh_lang_emit_remainder(rh_lang_emitter *e, rh_lang_element element, LLVMValueRef a, LLVMValueRef b)
 {
+    if (element == RH_LANG_E_FLOAT) {
+        rh_lang_value operands[] = {{.type = RH_LANG_FLOAT, .part = {a}}, {.type = RH_LANG_FLOAT, .part = {b}}}, out;
+        if (rh_lang_emit_lanes(e, "fmod", RH_LANG_FLOAT, operands, 2, &out)) return out.part[0];
+    }
     if (is_real(element)) return LLVMBuildFRem(e->builder, a, b, "");
     LLVMValueRef rest = LLVMBuildSRem(e->builder, a, safe_divisor(e, element, b), "");
     return rh_lang_emit_choose(e, equals(e, element, b, 0), a, rest);

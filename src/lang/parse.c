@@ -315,7 +315,10 @@ static rh_lang_node *parse_postfix(parser *p)
     return crement;
 }
 
+enum { PRODUCTS = 10 };  // rank of * / %
+
 static rh_lang_node *parse_unary(parser *p);
+static rh_lang_node *parse_binary(parser *p, int loosest);
 
 static rh_lang_node *parse_prefix_crement(parser *p)
 {
@@ -375,7 +378,8 @@ static rh_lang_node *parse_unary(parser *p)
         node = node_new(p, RH_LANG_UNARY, p->token->at);
         node->operation = operation;
         next(p);
-        rh_lang_node_add(node, parse_unary(p));
+        // The grammar of OpenVDB AX gives + the rank of the operator with two sides: b * +a % 5 is b * (+(a % 5)).
+        rh_lang_node_add(node, operation == RH_LANG_PLUS ? parse_binary(p, PRODUCTS) : parse_unary(p));
         node->at = join(node->at, node->last ? node->last->at : node->at);
         p->depth--;
     } else {
@@ -401,7 +405,7 @@ static int precedence(const rh_lang_token *token)
     case RH_LANG_LT: case RH_LANG_GT: case RH_LANG_LE: case RH_LANG_GE: return 7;
     case RH_LANG_SHL: case RH_LANG_SHR: return 8;
     case RH_LANG_ADD: case RH_LANG_SUB: return 9;
-    case RH_LANG_MUL: case RH_LANG_DIV: case RH_LANG_MOD: return 10;
+    case RH_LANG_MUL: case RH_LANG_DIV: case RH_LANG_MOD: return PRODUCTS;
     default: return 0;
     }
 }

@@ -24,7 +24,7 @@ POINTS = {"b": "bool", "b1": "bool", "h": "int16", "h1": "int16", "z": "int16", 
 VOLUMES = {"a": "float", "b": "float", "coarse": "float", "ijk": "vec3i"}
 # Functions whose values differ on purpose (docs/expressions.md), or that have none.
 LEFT_OUT = {"rand", "rand32", "print", "external", "externalv", "curlsimplexnoise", "polardecompose", "addtogroup", "removefromgroup", "ingroup",
-            "deletepoint", "getcoord", "getcoordx", "getcoordy", "getcoordz", "getvoxelpws", "hash", "eigen", "simplexnoise", "argsort"}
+            "deletepoint", "inverse", "getcoord", "getcoordx", "getcoordy", "getcoordz", "getvoxelpws", "hash", "eigen", "simplexnoise", "argsort"}
 
 
 def size_of(kind):
@@ -298,7 +298,8 @@ class Generator:
     def cast(self, kind, depth):
         if kind == "int16":  # there is no such cast
             return None
-        other = self.rng.choice([e for e in ELEMENTS if e != kind])
+        # A cast to its own type is what the original does not survive.
+        other = self.rng.choice([e for e in ELEMENTS if e != kind and (self.domain == "points" or e != "int16")])
         value = self.tame(other) if is_real(other) and kind in ("int16", "int32", "int64") else self.expression(other, depth)
         return Node("e", kind, f"{kind}(", value, ")")
 

@@ -84,6 +84,8 @@ static void simple_programs_vectorise(void **state)
         "for (int i = 0; i < 3; ++i) v@v[i] = f@a + i;", "f@a = f@b > 0.0f && f@c < 1.0f ? sqrt(f@b) : floor(f@c);", "i@a = int(f@b);", "v@v = v@v * mat3f@m;",
         "if (v@P.x > 1.0f) deletepoint();", "if (f@a > 1.0f) addtogroup(\"hot\"); f@b = ingroup(\"old\") ? 1.0f : f@a;", "f@a = fit(f@b, 0.0f, 1.0f, 2.0f, 3.0f);",
         "f@a = f@b * $scale;", "f@a = f@b * external(\"scale\");", "int k = i@i; f@a = v@v[k];", "f@a = round(f@a) + abs(f@b);", "f@a = pow(f@b, 3.0f) + pow(f@c, -2.0f);",
+        "f@a = simplexnoise(v@P);", "v@v = curlsimplexnoise(v@P * 2.0f);", "f@a = sin(f@b) + pow(f@c, f@b) * atan2(f@a, f@b);", "f@a = f@b % f@c;",
+        "v@v = sort(v@v);", "v@v = rgbtohsv(hsvtorgb(v@v));", "mat3f@m = inverse(mat3f@m);", "f@a = f@b > 0.0f ? simplexnoise(v@P) : 0.0;",
     };
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
         lang_bench b;

@@ -222,7 +222,8 @@ static bool constant_index(const rh_lang_node *node, int64_t *out)
     if (node->kind == RH_LANG_INTEGER || node->kind == RH_LANG_LOGICAL) return true;
     bool operation = node->kind == RH_LANG_UNARY || node->kind == RH_LANG_BINARY;
     if (!operation || !constant_index(node->first, &a) || !constant_index(node->last, &b)) return false;
-    if (a > INT32_MAX || a < -INT32_MAX || b > INT32_MAX || b < -INT32_MAX) return false;  // rather no answer than one that wraps otherwise
+    if (a > INT32_MAX || a < -INT32_MAX || b > INT32_MAX || b < -INT32_MAX)
+        return false; // rather no answer than one that wraps otherwise
     switch (node->operation) {
     case RH_LANG_PLUS: *out = a; return true;
     case RH_LANG_MINUS: *out = -a; return true;
@@ -245,7 +246,9 @@ static bool check_one_index(rh_lang_checker *c, rh_lang_node *node, rh_lang_node
     int64_t value;
     if (constant_index(index, &value) && (value < 0 || value >= limit)) {
         if (node->postfix) rh_lang_error(c->unit, node->at, NULL, "a vector of %d elements has no such component", limit);
-        else rh_lang_error(c->unit, index->at, NULL, "found the index %lld, expected 0 to %d", (long long)value, limit - 1);
+        else
+            rh_lang_error(c->unit, index->at, NULL, "found the index %lld, expected 0 to %d", (long long)value,
+                          limit - 1);
         return false;
     }
     index->as = RH_LANG_INT64;

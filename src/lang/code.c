@@ -32,7 +32,8 @@ static void start_llvm(void)
     LLVMInitializeNativeAsmPrinter();
 }
 
-// LLVM would print what it could not do as it was told (a loop that does not go in steps of eight). The library prints nothing.
+// LLVM would print what it could not do as it was told (a loop that does not go in steps of eight). The library prints
+// nothing.
 static void say_nothing(LLVMDiagnosticInfoRef info, void *user)
 {
     (void)info;

@@ -285,7 +285,8 @@ static void end_element(rh_lang_emitter *e, LLVMValueRef i)
         if (e->facts->attributes[a].writes) store_attribute(e, a, i);
     move_bytes(e, i, false);
     if (e->facts->site_count) {
-        LLVMValueRef here = LLVMBuildLoad2(e->builder, e->i64, e->outside, ""), first = LLVMBuildLoad2(e->builder, e->i64, e->first_outside, "");
+        LLVMValueRef here = LLVMBuildLoad2(e->builder, e->i64, e->outside, ""),
+                     first = LLVMBuildLoad2(e->builder, e->i64, e->first_outside, "");
         LLVMValueRef less = LLVMBuildICmp(e->builder, LLVMIntSLT, here, first, "");
         LLVMBuildStore(e->builder, rh_lang_emit_choose(e, less, here, first), e->first_outside);
     }
@@ -315,7 +316,8 @@ static void emit_leave(rh_lang_emitter *e)
     LLVMValueRef first = LLVMBuildLoad2(e->builder, e->i64, e->first_outside, "");
     LLVMValueRef inside = LLVMBuildICmp(e->builder, LLVMIntEQ, first, LLVMConstInt(e->i64, INT64_MAX, 0), "");
     first = rh_lang_emit_choose(e, inside, none, first);
-    LLVMBuildRet(e->builder, rh_lang_emit_choose(e, LLVMBuildICmp(e->builder, LLVMIntNE, reason, none, ""), reason, first));
+    LLVMBuildRet(e->builder,
+                 rh_lang_emit_choose(e, LLVMBuildICmp(e->builder, LLVMIntNE, reason, none, ""), reason, first));
 }
 
 static void emit_elements(rh_lang_emitter *e, const rh_lang_node *program)

@@ -58,10 +58,16 @@ static LLVMValueRef do_ceil(const call *c, const LLVMValueRef *x) { return intri
 static LLVMValueRef do_floor(const call *c, const LLVMValueRef *x) { return intrinsic(c, "llvm.floor", x[0]); }
 static LLVMValueRef do_sqrt(const call *c, const LLVMValueRef *x) { return intrinsic(c, "llvm.sqrt", x[0]); }
 // What they give of not-a-number is as in OpenVDB AX: min the first of the two, max the second.
-static LLVMValueRef first_or_larger(const call *c, LLVMValueRef a, LLVMValueRef b) { return choose(c, less(c, b, a), a, b); }
+static LLVMValueRef first_or_larger(const call *c, LLVMValueRef a, LLVMValueRef b)
+{
+    return choose(c, less(c, b, a), a, b);
+}
 static LLVMValueRef do_min(const call *c, const LLVMValueRef *x) { return smaller(c, x[0], x[1]); }
 static LLVMValueRef do_max(const call *c, const LLVMValueRef *x) { return first_or_larger(c, x[0], x[1]); }
-static LLVMValueRef do_clamp(const call *c, const LLVMValueRef *x) { return smaller(c, first_or_larger(c, x[0], x[1]), x[2]); }
+static LLVMValueRef do_clamp(const call *c, const LLVMValueRef *x)
+{
+    return smaller(c, first_or_larger(c, x[0], x[1]), x[2]);
+}
 static LLVMValueRef do_degrees(const call *c, const LLVMValueRef *x) { return op(c, RH_LANG_MUL, x[0], number(c, 180.0 / M_PI)); }
 static LLVMValueRef do_radians(const call *c, const LLVMValueRef *x) { return op(c, RH_LANG_MUL, x[0], number(c, M_PI / 180.0)); }
 static LLVMValueRef do_floormod(const call *c, const LLVMValueRef *x) { return op(c, RH_LANG_MOD, x[0], x[1]); }
@@ -106,8 +112,8 @@ static LLVMValueRef do_lerp(const call *c, const LLVMValueRef *x)
     return choose(c, LLVMBuildOr(b, up, down, ""), both, bent);
 }
 
-// The ends of the old range may stand in either order. A range without width, or with an end that is not a number, maps to the middle
-// of the new one.
+// The ends of the old range may stand in either order. A range without width, or with an end that is not a number, maps
+// to the middle of the new one.
 static LLVMValueRef do_fit(const call *c, const LLVMValueRef *x)
 {
     LLVMValueRef low = smaller(c, x[1], x[2]), high = larger(c, x[1], x[2]);
@@ -211,7 +217,8 @@ static rh_lang_value do_transpose(const call *c)
 
 static rh_lang_value do_transform(const call *c) { return rh_lang_emit_product(c->e, &c->arguments[0], &c->arguments[1]); }
 
-// ---- determinants and cofactors, in double for floats too; library/matrices.c has the same in C, for matrices that no program made
+// ---- determinants and cofactors, in double for floats too; library/matrices.c has the same in C, for matrices that no
+// program made
 
 // The matrix in double; `wide` is the call with operations of doubles.
 static rh_lang_value widened(const call *c, call *wide)
@@ -258,7 +265,8 @@ static LLVMValueRef determinant_4(const call *c, const LLVMValueRef *m)
     for (int i = 0; i < 3; i++)
         for (int j = i + 1; j < 4; j++) {
             int k = i == 0 ? (j == 1 ? 2 : 1) : 0, l = 6 - i - j - k;
-            LLVMValueRef upper = minor_of(c, m[i], m[4 + j], m[j], m[4 + i]), lower = minor_of(c, m[8 + k], m[12 + l], m[8 + l], m[12 + k]);
+            LLVMValueRef upper = minor_of(c, m[i], m[4 + j], m[j], m[4 + i]),
+                         lower = minor_of(c, m[8 + k], m[12 + l], m[8 + l], m[12 + k]);
             sum = op(c, (i + j) % 2 == 1 ? RH_LANG_ADD : RH_LANG_SUB, sum, op(c, RH_LANG_MUL, upper, lower));
         }
     return sum;
@@ -292,21 +300,25 @@ static rh_lang_value do_inverse(const call *c)
 {
     call wide;
     rh_lang_value m = widened(c, &wide), cofactor = cofactors(&wide, m.part), out = transposed(&cofactor);
-    LLVMValueRef determinant = determinant_3(&wide, m.part, &cofactor), one_over = op(&wide, RH_LANG_DIV, number(&wide, 1), determinant);
+    LLVMValueRef determinant = determinant_3(&wide, m.part, &cofactor),
+                 one_over = op(&wide, RH_LANG_DIV, number(&wide, 1), determinant);
     LLVMValueRef regular = LLVMBuildAnd(c->e->builder, op(&wide, RH_LANG_NE, determinant, number(&wide, 0)),
                                         less(&wide, absolute(&wide, one_over), number(&wide, INFINITY)), "");
-    for (int i = 0; i < 9; i++) out.part[i] = choose(&wide, regular, op(&wide, RH_LANG_DIV, out.part[i], determinant), m.part[i]);
+    for (int i = 0; i < 9; i++)
+        out.part[i] = choose(&wide, regular, op(&wide, RH_LANG_DIV, out.part[i], determinant), m.part[i]);
     return rh_lang_emit_convert(c->e, &out, c->result);
 }
 
 // ---- sorting
 
-// Insertion as exchanges of neighbours: equal ones stay in order; a value that is not a number is below and above nothing, and stays.
+// Insertion as exchanges of neighbours: equal ones stay in order; a value that is not a number is below and above
+// nothing, and stays.
 static void insert_all(const call *c, LLVMValueRef *value, LLVMValueRef *index, int count)
 {
     for (int last = 1; last < count; last++)
         for (int i = last; i > 0; i--) {
-            LLVMValueRef swap = less(c, value[i], value[i - 1]), a = value[i - 1], b = value[i], k = index[i - 1], l = index[i];
+            LLVMValueRef swap = less(c, value[i], value[i - 1]), a = value[i - 1], b = value[i], k = index[i - 1],
+                         l = index[i];
             value[i - 1] = choose(c, swap, b, a), value[i] = choose(c, swap, a, b);
             index[i - 1] = choose(c, swap, l, k), index[i] = choose(c, swap, k, l);
         }
@@ -334,36 +346,46 @@ static LLVMValueRef by_sector(const call *c, LLVMValueRef sector, const LLVMValu
     return out;
 }
 
-// Hue is a part of the circle, [0, 1). Value is not limited: light may be brighter than one. Without a hue (not a number) there is no colour.
+// Hue is a part of the circle, [0, 1). Value is not limited: light may be brighter than one. Without a hue (not a
+// number) there is no colour.
 static rh_lang_value do_hsvtorgb(const call *c)
 {
     const LLVMValueRef *hsv = c->arguments[0].part;
     LLVMValueRef zero = number(c, 0), one = number(c, 1), six = number(c, 6);
     LLVMValueRef hue = op(c, RH_LANG_MUL, six, op(c, RH_LANG_SUB, hsv[0], intrinsic(c, "llvm.floor", hsv[0])));
-    LLVMValueRef saturation = smaller(c, first_or_larger(c, hsv[1], zero), one), v = choose(c, op(c, RH_LANG_EQ, hue, hue), hsv[2], zero);
+    LLVMValueRef saturation = smaller(c, first_or_larger(c, hsv[1], zero), one),
+                 v = choose(c, op(c, RH_LANG_EQ, hue, hue), hsv[2], zero);
     hue = choose(c, less(c, hue, six), hue, zero);  // 6 by rounding
     LLVMValueRef sector = intrinsic(c, "llvm.floor", hue), part = op(c, RH_LANG_SUB, hue, sector);
     LLVMValueRef low = op(c, RH_LANG_MUL, v, op(c, RH_LANG_SUB, one, saturation));
     LLVMValueRef falling = op(c, RH_LANG_MUL, v, op(c, RH_LANG_SUB, one, op(c, RH_LANG_MUL, saturation, part)));
     LLVMValueRef rest = op(c, RH_LANG_SUB, one, part);
     LLVMValueRef rising = op(c, RH_LANG_MUL, v, op(c, RH_LANG_SUB, one, op(c, RH_LANG_MUL, saturation, rest)));
-    const LLVMValueRef red[] = {v, falling, low, low, rising, v}, green[] = {rising, v, v, falling, low, low}, blue[] = {low, low, rising, v, v, falling};
-    return (rh_lang_value){.type = c->result, .part = {by_sector(c, sector, red), by_sector(c, sector, green), by_sector(c, sector, blue)}};
+    const LLVMValueRef red[] = {v, falling, low, low, rising, v}, green[] = {rising, v, v, falling, low, low},
+                       blue[] = {low, low, rising, v, v, falling};
+    return (rh_lang_value){
+        .type = c->result,
+        .part = {by_sector(c, sector, red), by_sector(c, sector, green), by_sector(c, sector, blue)}};
 }
 
 // Black has no hue and no saturation.
 static rh_lang_value do_rgbtohsv(const call *c)
 {
     const LLVMValueRef *rgb = c->arguments[0].part;
-    LLVMValueRef red = rgb[0], green = rgb[1], blue = rgb[2], zero = number(c, 0), most = first_or_larger(c, red, first_or_larger(c, green, blue));
+    LLVMValueRef red = rgb[0], green = rgb[1], blue = rgb[2], zero = number(c, 0),
+                 most = first_or_larger(c, red, first_or_larger(c, green, blue));
     LLVMValueRef range = op(c, RH_LANG_SUB, most, smaller(c, red, smaller(c, green, blue)));
     LLVMValueRef from_red = op(c, RH_LANG_DIV, op(c, RH_LANG_SUB, green, blue), range);
-    LLVMValueRef from_green = op(c, RH_LANG_ADD, number(c, 2), op(c, RH_LANG_DIV, op(c, RH_LANG_SUB, blue, red), range));
-    LLVMValueRef from_blue = op(c, RH_LANG_ADD, number(c, 4), op(c, RH_LANG_DIV, op(c, RH_LANG_SUB, red, green), range));
+    LLVMValueRef from_green =
+        op(c, RH_LANG_ADD, number(c, 2), op(c, RH_LANG_DIV, op(c, RH_LANG_SUB, blue, red), range));
+    LLVMValueRef from_blue =
+        op(c, RH_LANG_ADD, number(c, 4), op(c, RH_LANG_DIV, op(c, RH_LANG_SUB, red, green), range));
     LLVMValueRef hue = choose(c, op(c, RH_LANG_EQ, green, most), from_green, from_blue);
     hue = op(c, RH_LANG_DIV, choose(c, op(c, RH_LANG_EQ, red, most), from_red, hue), number(c, 6));
     hue = choose(c, less(c, hue, zero), op(c, RH_LANG_ADD, hue, number(c, 1)), hue);
-    LLVMValueRef black = op(c, RH_LANG_EQ, most, zero), coloured = LLVMBuildAnd(c->e->builder, less(c, zero, range), LLVMBuildNot(c->e->builder, black, ""), "");
+    LLVMValueRef black = op(c, RH_LANG_EQ, most, zero),
+                 coloured =
+                     LLVMBuildAnd(c->e->builder, less(c, zero, range), LLVMBuildNot(c->e->builder, black, ""), "");
     LLVMValueRef saturation = choose(c, black, zero, op(c, RH_LANG_DIV, range, most));
     return (rh_lang_value){.type = c->result, .part = {choose(c, coloured, hue, zero), saturation, most}};
 }

@@ -105,7 +105,8 @@ static LLVMValueRef argument_by_value(rh_lang_emitter *e, const rh_lang_value *v
     return value->part[0];
 }
 
-static void store_written(rh_lang_emitter *e, const rh_lang_signature *signature, const rh_lang_operand *operands, LLVMValueRef *memory)
+static void store_written(rh_lang_emitter *e, const rh_lang_signature *signature, const rh_lang_operand *operands,
+                          LLVMValueRef *memory)
 {
     for (int i = 0; i < signature->count; i++) {
         if (!signature->written[i]) continue;
@@ -144,7 +145,8 @@ static rh_lang_value call_symbol(rh_lang_emitter *e, const rh_lang_function *row
 }
 
 // Not inlined: its arrays would stand on the stack once for every level of nesting.
-__attribute__((noinline)) static rh_lang_value emit_function(rh_lang_emitter *e, const rh_lang_node *node, const rh_lang_operand *operands, int count)
+__attribute__((noinline)) static rh_lang_value emit_function(rh_lang_emitter *e, const rh_lang_node *node,
+                                                             const rh_lang_operand *operands, int count)
 {
     rh_lang_value out, values[RH_LANG_MOST_ARGUMENTS];
     const rh_lang_function *row = rh_lang_row(e->options, node->slot);
@@ -152,7 +154,8 @@ __attribute__((noinline)) static rh_lang_value emit_function(rh_lang_emitter *e,
     rh_lang_signature_read(row->signature, &signature);
     for (int i = 0; i < count; i++) values[i] = rh_lang_emit_take(e, &operands[i]);
     bool built_in = node->slot < rh_lang_function_count;
-    // Some rows have both: pow( ) products for small literal exponents, else a function; functions of matrices code that vectorises.
+    // Some rows have both: pow( ) products for small literal exponents, else a function; functions of matrices code
+    // that vectorises.
     bool in_place = !row->symbol || built_in;
     if (in_place && rh_lang_emit_builtin(e, row->name, signature.result, values, count, &out)) return out;
     if (built_in && count > 0 && rh_lang_emit_lanes(e, row->name, signature.result, values, count, &out)) return out;

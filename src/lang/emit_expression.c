@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Variables, operands, expressions. The order of evaluation is that of OpenVDB AX, whose programs show it: operands from left to right, and a
-// variable is read not when it is met but when the operator runs, after all operands: a + a++ is 4 + 3 for an a of 3. So an operand that is a
-// place (rh_lang_operand) stays one until it is taken. Places are variables, attributes, their elements, what ++a and an assignment
-// leave, +p of a place, the last of a comma; and c ? p : q where both are places of one type, of vectors, matrices and strings also where one is.
-// Conditions (of ?:, &&, ||) and indices are read at once.
+// Variables, operands, expressions. The order of evaluation is that of OpenVDB AX, whose programs show it: operands
+// from left to right, and a variable is read not when it is met but when the operator runs, after all operands: a + a++
+// is 4 + 3 for an a of 3. So an operand that is a place (rh_lang_operand) stays one until it is taken. Places are
+// variables, attributes, their elements, what ++a and an assignment leave, +p of a place, the last of a comma; and c ?
+// p : q where both are places of one type, of vectors, matrices and strings also where one is. Conditions (of ?:, &&,
+// ||) and indices are read at once.
 #include "base/memory.h"
 #include "lang/emit.h"
 #include "lang/operators.h"
@@ -24,7 +25,8 @@ LLVMTypeRef rh_lang_emit_part_type(rh_lang_emitter *e, rh_lang_type type, int pa
 rh_lang_store rh_lang_emit_new_store(rh_lang_emitter *e, rh_lang_type type)
 {
     rh_lang_store store = {.type = type};
-    for (int i = 0; i < rh_lang_value_parts(type); i++) store.part[i] = rh_lang_emit_slot(e, rh_lang_emit_part_type(e, type, i));
+    for (int i = 0; i < rh_lang_value_parts(type); i++)
+        store.part[i] = rh_lang_emit_slot(e, rh_lang_emit_part_type(e, type, i));
     return store;
 }
 
@@ -38,7 +40,8 @@ rh_lang_value rh_lang_emit_load(rh_lang_emitter *e, const rh_lang_store *store)
 
 void rh_lang_emit_put(rh_lang_emitter *e, const rh_lang_store *store, const rh_lang_value *value)
 {
-    for (int i = 0; i < rh_lang_value_parts(store->type); i++) LLVMBuildStore(e->builder, value->part[i], store->part[i]);
+    for (int i = 0; i < rh_lang_value_parts(store->type); i++)
+        LLVMBuildStore(e->builder, value->part[i], store->part[i]);
 }
 
 static LLVMValueRef in_range(rh_lang_emitter *e, LLVMValueRef index, int limit)
@@ -51,16 +54,19 @@ static LLVMValueRef least(rh_lang_emitter *e, LLVMValueRef a, LLVMValueRef b)
     return rh_lang_emit_choose(e, LLVMBuildICmp(e->builder, LLVMIntSLT, a, b, ""), a, b);
 }
 
-// Remembers that this index was outside, if it is the first of its element. Leaving the loop would stop the vectoriser; so would a minimum
-// over all elements here, of which it takes one a loop: that one is taken at the end of the element.
+// Remembers that this index was outside, if it is the first of its element. Leaving the loop would stop the vectoriser;
+// so would a minimum over all elements here, of which it takes one a loop: that one is taken at the end of the element.
 static void note_outside(rh_lang_emitter *e, LLVMValueRef inside, LLVMValueRef index, int site)
 {
     if (site >= RH_LANG_MOST_SITES) site = RH_LANG_MOST_SITES - 1;
     int64_t most = ((int64_t)1 << (RH_LANG_INDEX_BITS - 1)) - 1;
-    LLVMValueRef high = LLVMConstInt(e->i64, (unsigned long long)most, 0), low = LLVMConstInt(e->i64, (unsigned long long)-most, 1);
+    LLVMValueRef high = LLVMConstInt(e->i64, (unsigned long long)most, 0),
+                 low = LLVMConstInt(e->i64, (unsigned long long)-most, 1);
     LLVMValueRef cut = least(e, index, high), below = LLVMBuildICmp(e->builder, LLVMIntSLT, cut, low, "");
-    cut = LLVMBuildAdd(e->builder, rh_lang_emit_choose(e, below, low, cut), LLVMConstInt(e->i64, (unsigned long long)most + 1, 0), "");
-    LLVMValueRef key = LLVMBuildShl(e->builder, e->number, LLVMConstInt(e->i64, RH_LANG_SITE_BITS + RH_LANG_INDEX_BITS, 0), "");
+    cut = LLVMBuildAdd(e->builder, rh_lang_emit_choose(e, below, low, cut),
+                       LLVMConstInt(e->i64, (unsigned long long)most + 1, 0), "");
+    LLVMValueRef key =
+        LLVMBuildShl(e->builder, e->number, LLVMConstInt(e->i64, RH_LANG_SITE_BITS + RH_LANG_INDEX_BITS, 0), "");
     key = LLVMBuildOr(e->builder, key, LLVMConstInt(e->i64, (unsigned long long)site << RH_LANG_INDEX_BITS, 0), "");
     key = LLVMBuildOr(e->builder, key, cut, "");
     LLVMValueRef before = LLVMBuildLoad2(e->builder, e->i64, e->outside, "");
@@ -88,7 +94,8 @@ static rh_lang_target index_target(rh_lang_emitter *e, const rh_lang_node *node)
         LLVMValueRef at = rh_lang_emit_take(e, &column).part[0];
         asked = rh_lang_emit_choose(e, target.inside, at, asked);
         target.inside = LLVMBuildAnd(e->builder, target.inside, in_range(e, at, side), "");
-        target.index = LLVMBuildAdd(e->builder, LLVMBuildMul(e->builder, target.index, LLVMConstInt(e->i64, (unsigned)side, 0), ""), at, "");
+        target.index = LLVMBuildAdd(
+            e->builder, LLVMBuildMul(e->builder, target.index, LLVMConstInt(e->i64, (unsigned)side, 0), ""), at, "");
     }
     note_outside(e, target.inside, asked, node->slot);
     return target;
@@ -121,7 +128,8 @@ static rh_lang_value load_target(rh_lang_emitter *e, const rh_lang_target *targe
     }
     out.part[0] = rh_lang_emit_number(e, element, 0);
     for (int i = 0; i < rh_lang_type_parts(all.type); i++) {
-        LLVMValueRef here = LLVMBuildICmp(e->builder, LLVMIntEQ, target->index, LLVMConstInt(e->i64, (unsigned)i, 0), "");
+        LLVMValueRef here =
+            LLVMBuildICmp(e->builder, LLVMIntEQ, target->index, LLVMConstInt(e->i64, (unsigned)i, 0), "");
         out.part[0] = rh_lang_emit_choose(e, here, all.part[i], out.part[0]);
     }
     out.part[0] = rh_lang_emit_choose(e, target->inside, out.part[0], rh_lang_emit_number(e, element, 0));
@@ -136,9 +144,11 @@ void rh_lang_emit_store(rh_lang_emitter *e, const rh_lang_target *target, const 
         LLVMBuildStore(e->builder, value->part[0], target->store->part[target->part]);
     } else {
         for (int i = 0; i < rh_lang_type_parts(target->store->type); i++) {
-            LLVMValueRef here = LLVMBuildICmp(e->builder, LLVMIntEQ, target->index, LLVMConstInt(e->i64, (unsigned)i, 0), "");
+            LLVMValueRef here =
+                LLVMBuildICmp(e->builder, LLVMIntEQ, target->index, LLVMConstInt(e->i64, (unsigned)i, 0), "");
             here = LLVMBuildAnd(e->builder, here, target->inside, "");
-            LLVMValueRef old = LLVMBuildLoad2(e->builder, rh_lang_emit_part_type(e, target->store->type, i), target->store->part[i], "");
+            LLVMValueRef old = LLVMBuildLoad2(e->builder, rh_lang_emit_part_type(e, target->store->type, i),
+                                              target->store->part[i], "");
             LLVMBuildStore(e->builder, rh_lang_emit_choose(e, here, value->part[0], old), target->store->part[i]);
         }
     }
@@ -169,7 +179,8 @@ static rh_lang_target emit_crement(rh_lang_emitter *e, const rh_lang_node *node,
     rh_lang_target target = emit_target(e, node->first);
     rh_lang_value changed = *before = load_target(e, &target);
     rh_lang_element element = rh_lang_type_element(changed.type);
-    changed.part[0] = rh_lang_emit_operation(e, node->operation, element, changed.part[0], rh_lang_emit_number(e, element, 1));
+    changed.part[0] =
+        rh_lang_emit_operation(e, node->operation, element, changed.part[0], rh_lang_emit_number(e, element, 1));
     rh_lang_emit_store(e, &target, &changed);
     return target;
 }
@@ -198,8 +209,8 @@ static rh_lang_value emit_logic(rh_lang_emitter *e, const rh_lang_node *node)
 
 static bool is_place(const rh_lang_node *node)
 {
-    return node->kind == RH_LANG_LOCAL || node->kind == RH_LANG_ATTRIBUTE || node->kind == RH_LANG_INDEX || node->kind == RH_LANG_ASSIGN ||
-           (node->kind == RH_LANG_CREMENT && !node->postfix);
+    return node->kind == RH_LANG_LOCAL || node->kind == RH_LANG_ATTRIBUTE || node->kind == RH_LANG_INDEX ||
+           node->kind == RH_LANG_ASSIGN || (node->kind == RH_LANG_CREMENT && !node->postfix);
 }
 
 // Is the side of a ?: a place, of the type of both? A short a ?: b has its condition for its first side.
@@ -225,7 +236,8 @@ static void park(rh_lang_emitter *e, LLVMValueRef *value)
 static void carry(rh_lang_emitter *e, rh_lang_operand *operand, bool back)
 {
     rh_lang_target *t = &operand->target;
-    LLVMValueRef *values[] = {operand->choice ? &operand->choice->condition : NULL, operand->place && t->part == -2 ? &t->index : NULL,
+    LLVMValueRef *values[] = {operand->choice ? &operand->choice->condition : NULL,
+                              operand->place && t->part == -2 ? &t->index : NULL,
                               operand->place && t->part == -2 ? &t->inside : NULL};
     LLVMTypeRef types[] = {e->element[RH_LANG_E_BOOL], e->i64, e->element[RH_LANG_E_BOOL]};
     for (int i = 0; i < 3; i++) {
@@ -269,7 +281,8 @@ static rh_lang_operand emit_ternary(rh_lang_emitter *e, const rh_lang_node *node
         return out;
     }
     choice->condition = rh_lang_emit_take(e, &test).part[0];
-    LLVMBasicBlockRef blocks[2] = {rh_lang_emit_block(e, "then"), rh_lang_emit_block(e, "else")}, done = rh_lang_emit_block(e, "done");
+    LLVMBasicBlockRef blocks[2] = {rh_lang_emit_block(e, "then"), rh_lang_emit_block(e, "else")},
+                      done = rh_lang_emit_block(e, "done");
     LLVMBuildCondBr(e->builder, choice->condition, blocks[0], blocks[1]);
     for (int i = 0; i < 2; i++) {
         go(e, blocks[i]);
@@ -297,7 +310,8 @@ static rh_lang_value emit_binary(rh_lang_emitter *e, const rh_lang_node *node)
 // Not on the stack: the emitter goes as deep as a program is nested.
 rh_lang_operand *rh_lang_emit_operands(rh_lang_emitter *e, int count)
 {
-    rh_lang_operand *operands = rh_arena_take_zero(&e->unit->arena, (size_t)(count + 1) * sizeof *operands, e->unit->status);
+    rh_lang_operand *operands =
+        rh_arena_take_zero(&e->unit->arena, (size_t)(count + 1) * sizeof *operands, e->unit->status);
     if (!operands) e->unit->failed = true;
     return operands;
 }
@@ -308,7 +322,8 @@ static rh_lang_value emit_array(rh_lang_emitter *e, const rh_lang_node *node)
     rh_lang_value out = {.type = node->type};
     int count = 0;
     if (!operands) return rh_lang_emit_zero(e, node->type);
-    for (const rh_lang_node *child = node->first; child; child = child->next) operands[count++] = rh_lang_emit_operand(e, child);
+    for (const rh_lang_node *child = node->first; child; child = child->next)
+        operands[count++] = rh_lang_emit_operand(e, child);
     for (int i = 0; i < count; i++) out.part[i] = rh_lang_emit_take(e, &operands[i]).part[0];
     return out;
 }
@@ -321,8 +336,9 @@ static rh_lang_value emit_text(rh_lang_emitter *e, rh_lang_text text)
     LLVMSetInitializer(global, bytes);
     LLVMSetGlobalConstant(global, 1);
     LLVMSetLinkage(global, LLVMPrivateLinkage);
-    return (rh_lang_value){.type = RH_LANG_STRING,
-                           .part = {LLVMConstBitCast(global, e->bytes), LLVMConstInt(e->i64, (unsigned long long)text.length, 0)}};
+    return (rh_lang_value){
+        .type = RH_LANG_STRING,
+        .part = {LLVMConstBitCast(global, e->bytes), LLVMConstInt(e->i64, (unsigned long long)text.length, 0)}};
 }
 
 static rh_lang_value emit_kind(rh_lang_emitter *e, const rh_lang_node *node)
@@ -330,15 +346,21 @@ static rh_lang_value emit_kind(rh_lang_emitter *e, const rh_lang_node *node)
     rh_lang_value out = {.type = node->type};
     switch (node->kind) {
     case RH_LANG_CREMENT: emit_crement(e, node, &out); return out;
-    case RH_LANG_UNARY: out = rh_lang_emit_expression(e, node->first); return rh_lang_emit_unary(e, node->operation, &out);
+    case RH_LANG_UNARY:
+        out = rh_lang_emit_expression(e, node->first);
+        return rh_lang_emit_unary(e, node->operation, &out);
     case RH_LANG_BINARY: return emit_binary(e, node);
     case RH_LANG_CAST: return rh_lang_emit_expression(e, node->first);
     case RH_LANG_CALL: return rh_lang_emit_call(e, node);
     case RH_LANG_ARRAY: return emit_array(e, node);
     case RH_LANG_EXTERNAL: return e->externals[node->slot];
     case RH_LANG_INTEGER:
-    case RH_LANG_LOGICAL: out.part[0] = rh_lang_emit_integer(e, rh_lang_type_element(node->type), node->value.integer); return out;
-    case RH_LANG_REAL: out.part[0] = rh_lang_emit_number(e, rh_lang_type_element(node->type), node->value.real); return out;
+    case RH_LANG_LOGICAL:
+        out.part[0] = rh_lang_emit_integer(e, rh_lang_type_element(node->type), node->value.integer);
+        return out;
+    case RH_LANG_REAL:
+        out.part[0] = rh_lang_emit_number(e, rh_lang_type_element(node->type), node->value.real);
+        return out;
     case RH_LANG_TEXT: return emit_text(e, node->value.text);
     default: RH_ASSERT(!"not an expression"); return out;
     }
@@ -348,7 +370,8 @@ rh_lang_operand rh_lang_emit_operand(rh_lang_emitter *e, const rh_lang_node *nod
 {
     rh_lang_operand out = {0};
     if (node->kind == RH_LANG_COMMA) {
-        for (const rh_lang_node *child = node->first; child != node->last; child = child->next) rh_lang_emit_operand(e, child);
+        for (const rh_lang_node *child = node->first; child != node->last; child = child->next)
+            rh_lang_emit_operand(e, child);
         out = rh_lang_emit_operand(e, node->last);
     } else if (node->kind == RH_LANG_UNARY && node->operation == RH_LANG_PLUS) {
         out = rh_lang_emit_operand(e, node->first);
@@ -367,7 +390,8 @@ rh_lang_operand rh_lang_emit_operand(rh_lang_emitter *e, const rh_lang_node *nod
 static rh_lang_value take_choice(rh_lang_emitter *e, const rh_lang_choice *choice)
 {
     rh_lang_value a = rh_lang_emit_take(e, &choice->side[0]), b = rh_lang_emit_take(e, &choice->side[1]);
-    for (int i = 0; i < rh_lang_value_parts(a.type); i++) a.part[i] = rh_lang_emit_choose(e, choice->condition, a.part[i], b.part[i]);
+    for (int i = 0; i < rh_lang_value_parts(a.type); i++)
+        a.part[i] = rh_lang_emit_choose(e, choice->condition, a.part[i], b.part[i]);
     return a;
 }
 

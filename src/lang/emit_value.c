@@ -192,7 +192,9 @@ static rh_lang_value compare_all(rh_lang_emitter *e, rh_lang_operator operation,
     for (int i = 0; i < rh_lang_type_parts(left->type); i++) {
         LLVMValueRef one = rh_lang_emit_compare(e, operation, element, left->part[i], right->part[i]);
         if (i == 0) out.part[0] = one;
-        else out.part[0] = operation == RH_LANG_EQ ? LLVMBuildAnd(e->builder, out.part[0], one, "") : LLVMBuildOr(e->builder, out.part[0], one, "");
+        else
+            out.part[0] = operation == RH_LANG_EQ ? LLVMBuildAnd(e->builder, out.part[0], one, "")
+                                                  : LLVMBuildOr(e->builder, out.part[0], one, "");
     }
     return out;
 }
@@ -251,7 +253,8 @@ rh_lang_value rh_lang_emit_unary(rh_lang_emitter *e, rh_lang_operator operation,
         LLVMValueRef x = operand->part[i];
         if (operation == RH_LANG_PLUS) out.part[i] = x;
         else if (operation == RH_LANG_MINUS) out.part[i] = real ? LLVMBuildFNeg(e->builder, x, "") : LLVMBuildNeg(e->builder, x, "");
-        else if (operation == RH_LANG_NOT) out.part[i] = rh_lang_emit_compare(e, RH_LANG_EQ, element, x, rh_lang_emit_number(e, element, 0));
+        else if (operation == RH_LANG_NOT)
+            out.part[i] = rh_lang_emit_compare(e, RH_LANG_EQ, element, x, rh_lang_emit_number(e, element, 0));
         else out.part[i] = LLVMBuildNot(e->builder, x, "");
     }
     return out;

@@ -109,7 +109,7 @@ bool rh_lang_unary_rule(rh_lang_operator operation, rh_lang_type operand, rh_lan
     if (operation == RH_LANG_NOT && rh_lang_is_container(operand) && !whole)
         return refuse(out, "! is for single numbers and vectors of integers", NULL);
     rh_lang_element element = rh_lang_type_element(operand);
-    if (operation == RH_LANG_NOT) {  // is it zero? Of a real number that is another question than whether it is not true: not-a-number is neither
+    if (operation == RH_LANG_NOT) {  // is it zero? Not-a-number is neither zero nor true
         out->left = operand;
         out->result = rh_lang_type_with(operand, RH_LANG_E_BOOL);
         return true;

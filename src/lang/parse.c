@@ -356,7 +356,8 @@ static rh_lang_node *crement_then_postfix(parser *p)
     return post;
 }
 
-// An assignment may stand wherever its variable may, and takes all that follows for its right side: a && b = 3 is a && (b = 3).
+// An assignment may stand wherever its variable may, and takes all that follows for its right side: a && b = 3 is a &&
+// (b = 3).
 static rh_lang_node *parse_assignment(parser *p, rh_lang_node *target)
 {
     rh_lang_node *assign = node_new(p, RH_LANG_ASSIGN, target->at);
@@ -662,7 +663,8 @@ static rh_lang_node *parse_simple(parser *p)
 // Said once; what follows it is looked at as if it stood alone.
 static rh_lang_node *stray_else(parser *p)
 {
-    if (!p->lost) rh_lang_error(p->unit, p->token->at, "is a { or } missing before it?", "found an else without its if");
+    if (!p->lost)
+        rh_lang_error(p->unit, p->token->at, "is a { or } missing before it?", "found an else without its if");
     next(p);
     return parse_statement(p);
 }

@@ -150,8 +150,8 @@ static void scatter(const source *s, const rh_lang_elements *elements, int64_t b
 
 // ---- running
 
-static rh_code explain_index(const rh_lang_program *program, const rh_lang_thread *thread, const rh_lang_elements *elements, int64_t begin,
-                             int64_t reason, rh_status *status)
+static rh_code explain_index(const rh_lang_program *program, const rh_lang_thread *thread,
+                             const rh_lang_elements *elements, int64_t begin, int64_t reason, rh_status *status)
 {
     const int64_t index = (reason & ((1 << RH_LANG_INDEX_BITS) - 1)) - (1 << (RH_LANG_INDEX_BITS - 1));
     const rh_lang_site *site = &program->facts.sites[reason >> RH_LANG_INDEX_BITS & (RH_LANG_MOST_SITES - 1)];
@@ -166,12 +166,13 @@ static rh_code explain_index(const rh_lang_program *program, const rh_lang_threa
     } else {
         snprintf(where, sizeof where, "element %lld", (long long)element);
     }
-    return rh_fail(status, RH_USER, "%d:%d: the index %lld is outside of the %s, expected 0 to %d (%s, the first)", site->at.line, site->at.column,
-                   (long long)index, site->matrix ? "matrix" : "vector", site->limit - 1, where);
+    return rh_fail(status, RH_USER, "%d:%d: the index %lld is outside of the %s, expected 0 to %d (%s, the first)",
+                   site->at.line, site->at.column, (long long)index, site->matrix ? "matrix" : "vector",
+                   site->limit - 1, where);
 }
 
-static rh_code explain(const rh_lang_program *program, rh_lang_thread *thread, const rh_lang_elements *elements, int64_t begin, int64_t reason,
-                       rh_status *status)
+static rh_code explain(const rh_lang_program *program, rh_lang_thread *thread, const rh_lang_elements *elements,
+                       int64_t begin, int64_t reason, rh_status *status)
 {
     if (thread->context.failed) {
         rh_fail(status, thread->context.status.code, "%s", thread->context.status.message);
@@ -181,7 +182,8 @@ static rh_code explain(const rh_lang_program *program, rh_lang_thread *thread, c
     const rh_lang_place *at = &program->facts.loops[-(reason + 1)];
     const rh_lang_scope *scope = thread->context.scope;
     return rh_fail(status, RH_USER,
-                   "%d:%d: an element took more than %lld steps and was in this loop (if the program is right, allow more: --budget of rheo ax, budget "
+                   "%d:%d: an element took more than %lld steps and was in this loop (if the program is right, allow "
+                   "more: --budget of rheo ax, budget "
                    "in a scene)",
                    at->line, at->column, (long long)(scope->steps > 0 ? scope->steps : RH_LANG_STEPS_DEFAULT));
 }

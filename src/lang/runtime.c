@@ -89,7 +89,9 @@ void rh_lang_stop(rh_lang_context *context, rh_code code, const char *format, ..
 
 void rh_lang_out_of_steps(rh_lang_context *context)
 {
-    rh_lang_stop(context, RH_USER, "the program's loops took more than %lld steps for one element; is the loop endless? If not, allow more: --budget of "
+    rh_lang_stop(context, RH_USER,
+                 "the program's loops took more than %lld steps for one element; is the loop endless? If not, allow "
+                 "more: --budget of "
                  "rheo ax, budget in a scene",
                  (long long)context->steps);
 }
@@ -121,9 +123,12 @@ static bool next_block(rh_lang_context *context, int64_t bytes)
 char *rh_lang_text_room(rh_lang_context *context, int64_t bytes)
 {
     if (context->text_used == 0) context->text_block = 0, context->text_begin = 0;  // a new element
-    if (bytes > context->text_room - context->text_used || (bytes > room_in_block(context) && !next_block(context, bytes))) {
-        rh_lang_stop(context, RH_USER, "the strings of one element take more than %lld bytes: does a loop append to a string without end?",
-                     (long long)context->text_room);
+    if (bytes > context->text_room - context->text_used ||
+        (bytes > room_in_block(context) && !next_block(context, bytes))) {
+        rh_lang_stop(
+            context, RH_USER,
+            "the strings of one element take more than %lld bytes: does a loop append to a string without end?",
+            (long long)context->text_room);
         return NULL;
     }
     char *room = context->text[context->text_block] + (context->text_used - context->text_begin);
@@ -131,8 +136,10 @@ char *rh_lang_text_room(rh_lang_context *context, int64_t bytes)
     return room;
 }
 
-// A text that ends where the free memory begins is made longer where it is: a loop that appends takes memory for the end only.
-static bool append_in_place(rh_lang_context *context, rh_lang_text *out, const rh_lang_text *first, const rh_lang_text *second)
+// A text that ends where the free memory begins is made longer where it is: a loop that appends takes memory for the
+// end only.
+static bool append_in_place(rh_lang_context *context, rh_lang_text *out, const rh_lang_text *first,
+                            const rh_lang_text *second)
 {
     if (context->text_used == 0 || first->length == 0 || second->length > room_in_block(context)) return false;
     char *end = context->text[context->text_block] + (context->text_used - context->text_begin);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Functions of floats, of one and of eight at once. Each is computed in double by a series that is good to 1e-10 and rounded once, so it is the
-// float nearest to the true value but for about one argument in ten thousand: as exact as the C library's own, which works the same way. There are no branches, so the
-// compiler takes four doubles to a register. Arguments for which a series does not hold (very large ones, infinities, not-a-numbers) go to the
-// C library. One and eight share the code: an element has the same bits whether it is alone or one of eight.
+// Functions of floats, of one and of eight at once. Each is computed in double by a series that is good to 1e-10 and
+// rounded once, so it is the float nearest to the true value but for about one argument in ten thousand: as exact as
+// the C library's own, which works the same way. There are no branches, so the compiler takes four doubles to a
+// register. Arguments for which a series does not hold (very large ones, infinities, not-a-numbers) go to the C
+// library. One and eight share the code: an element has the same bits whether it is alone or one of eight.
 //
 // Doubles have nothing wider to be computed in; their functions are the C library's.
 #include <math.h>
@@ -18,21 +19,23 @@ static const double ROUNDS = 0x1.8p52;  // added and taken away again: the neare
 static inline int64_t bits_of(double x) { int64_t b; memcpy(&b, &x, sizeof b); return b; }
 static inline double from_bits(int64_t b) { double x; memcpy(&x, &b, sizeof x); return x; }
 
-// ---- angles: quarter turns and what is left of at most pi / 4 (W. J. Cody, W. Waite, "Software manual for the elementary functions", 1980)
+// ---- angles: quarter turns and what is left of at most pi / 4 (W. J. Cody, W. Waite, "Software manual for the
+// elementary functions", 1980)
 
 typedef struct turn { double rest; int64_t quarter; } turn;
 
 static inline turn turn_of(double x)
 {
     double sum = x * 0x1.45f306dc9c883p-1 + ROUNDS, n = sum - ROUNDS;  // 2 / pi
-    double rest = x - n * 0x1.921fb544p+0;                              // pi / 2 in two parts, the first short enough for exact products
+    double rest = x - n * 0x1.921fb544p+0; // pi / 2 in two parts, the first short enough for exact products
     return (turn){rest - n * 0x1.0b4611a626331p-34, bits_of(sum)};
 }
 
 static inline double sine(double r)
 {
     double s = r * r;
-    return r * (1 + s * (-1.0 / 6 + s * (1.0 / 120 + s * (-1.0 / 5040 + s * (1.0 / 362880 - s * (1.0 / 39916800))))));  // -0.0 stays
+    return r * (1 + s * (-1.0 / 6 + s * (1.0 / 120 +
+                                         s * (-1.0 / 5040 + s * (1.0 / 362880 - s * (1.0 / 39916800)))))); // -0.0 stays
 }
 
 static inline double cosine(double r)
@@ -115,7 +118,8 @@ static inline double cbrt_core(double x) { return copysign(exp2_core(log2_core(f
 static inline double sinh_core(double x)
 {
     double s = x * x, e = exp_core(x);
-    double small = x + x * s * (1.0 / 6 + s * (1.0 / 120 + s * (1.0 / 5040 + s * (1.0 / 362880 + s * (1.0 / 39916800)))));
+    double small =
+        x + x * s * (1.0 / 6 + s * (1.0 / 120 + s * (1.0 / 5040 + s * (1.0 / 362880 + s * (1.0 / 39916800)))));
     return s < 0.25 ? small : 0.5 * (e - 1 / e);
 }
 static inline double cosh_core(double x)
@@ -125,7 +129,8 @@ static inline double cosh_core(double x)
 }
 static inline double tanh_core(double x) { return sinh_core(x) / cosh_core(x); }
 
-// The remainder is exact: quotients up to 2^29 times 24 bits fit a double. The quotient may be one off where it is nearly whole.
+// The remainder is exact: quotients up to 2^29 times 24 bits fit a double. The quotient may be one off where it is
+// nearly whole.
 static inline double fmod_core(double x, double y)
 {
     double a = fabs(x), b = fabs(y), quotient = floor(a / b), rest = a - quotient * b;
@@ -146,35 +151,44 @@ static inline bool fine_log(float x) { return (x > 0x1p-126f) & (x < INFINITY); 
 static inline bool fine_root(float x) { return (fabsf(x) > 0x1p-126f) & (fabsf(x) < INFINITY); }
 static inline bool fine_tanh(float x) { return fabsf(x) < 40; }
 static inline bool fine_atan2(float y, float x) { return fine_root(x) & fine_root(y); }
-static inline bool fine_pow(float x, float y) { return fine_log(x) & (fabsf(y) < 0x1p20f) & (fabs((double)y * log2_core(x)) < 125); }
-static inline bool fine_fmod(float x, float y) { return fine_root(y) & (fabsf(x) < INFINITY) & (fabs((double)x / (double)y) < 0x1p29); }
+static inline bool fine_pow(float x, float y)
+{
+    return fine_log(x) & (fabsf(y) < 0x1p20f) & (fabs((double)y * log2_core(x)) < 125);
+}
+static inline bool fine_fmod(float x, float y)
+{
+    return fine_root(y) & (fabsf(x) < INFINITY) & (fabs((double)x / (double)y) < 0x1p29);
+}
 
 // ---- the functions
 
-#define OF_ONE(name, fine)                                                                                                \
-    float rh_lang_##name##_1(float x) { return fine(x) ? (float)name##_core((double)x) : name##f(x); }                    \
-    void rh_lang_##name##_8(float *restrict out, const float *restrict x)                                                 \
-    {                                                                                                                     \
-        int others = 0;                                                                                                   \
-        for (int i = 0; i < 8; i++) {                                                                                     \
-            out[i] = (float)name##_core((double)x[i]);                                                                    \
-            others |= !fine(x[i]);                                                                                        \
-        }                                                                                                                 \
-        for (int i = 0; i < 8 && others; i++)                                                                             \
-            if (!fine(x[i])) out[i] = name##f(x[i]);                                                                      \
+#define OF_ONE(name, fine)                                                                                             \
+    float rh_lang_##name##_1(float x) { return fine(x) ? (float)name##_core((double)x) : name##f(x); }                 \
+    void rh_lang_##name##_8(float *restrict out, const float *restrict x)                                              \
+    {                                                                                                                  \
+        int others = 0;                                                                                                \
+        for (int i = 0; i < 8; i++) {                                                                                  \
+            out[i] = (float)name##_core((double)x[i]);                                                                 \
+            others |= !fine(x[i]);                                                                                     \
+        }                                                                                                              \
+        for (int i = 0; i < 8 && others; i++)                                                                          \
+            if (!fine(x[i])) out[i] = name##f(x[i]);                                                                   \
     }
 
-#define OF_TWO(name, fine)                                                                                                \
-    float rh_lang_##name##_1(float x, float y) { return fine(x, y) ? (float)name##_core((double)x, (double)y) : name##f(x, y); } \
-    void rh_lang_##name##_8(float *restrict out, const float *restrict x, const float *restrict y)                        \
-    {                                                                                                                     \
-        int others = 0;                                                                                                   \
-        for (int i = 0; i < 8; i++) {                                                                                     \
-            out[i] = (float)name##_core((double)x[i], (double)y[i]);                                                      \
-            others |= !fine(x[i], y[i]);                                                                                  \
-        }                                                                                                                 \
-        for (int i = 0; i < 8 && others; i++)                                                                             \
-            if (!fine(x[i], y[i])) out[i] = name##f(x[i], y[i]);                                                          \
+#define OF_TWO(name, fine)                                                                                             \
+    float rh_lang_##name##_1(float x, float y)                                                                         \
+    {                                                                                                                  \
+        return fine(x, y) ? (float)name##_core((double)x, (double)y) : name##f(x, y);                                  \
+    }                                                                                                                  \
+    void rh_lang_##name##_8(float *restrict out, const float *restrict x, const float *restrict y)                     \
+    {                                                                                                                  \
+        int others = 0;                                                                                                \
+        for (int i = 0; i < 8; i++) {                                                                                  \
+            out[i] = (float)name##_core((double)x[i], (double)y[i]);                                                   \
+            others |= !fine(x[i], y[i]);                                                                               \
+        }                                                                                                              \
+        for (int i = 0; i < 8 && others; i++)                                                                          \
+            if (!fine(x[i], y[i])) out[i] = name##f(x[i], y[i]);                                                       \
     }
 
 OF_ONE(sin, fine_angle)

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// simplexnoise and its curl. The noise is K. Spencer's OpenSimplex (2014, public domain) in three dimensions: a sum over the points of a
-// stretched cubic lattice of (2 - d^2)^4 times the height of a plane through the point, d the distance to it. Only points with d^2 < 2 count, up to
-// eight of them; the author takes the corners of the cell and two more. Summing all instead differs by up to 6e-5 near the corners of
-// cells; we do as the author does, because programs written for OpenVDB AX expect his numbers.
+// simplexnoise and its curl. The noise is K. Spencer's OpenSimplex (2014, public domain) in three dimensions: a sum
+// over the points of a stretched cubic lattice of (2 - d^2)^4 times the height of a plane through the point, d the
+// distance to it. Only points with d^2 < 2 count, up to eight of them; the author takes the corners of the cell and two
+// more. Summing all instead differs by up to 6e-5 near the corners of cells; we do as the author does, because programs
+// written for OpenVDB AX expect his numbers.
 //
-// Twice: for one place, with branches, and for eight places at once, without (four to a register with AVX2). Both take the same sums in the same
-// order, so a place has the same bits whether it is alone or one of eight: compiled programs use both, eight for most elements, one for the last.
-// The curl is that of three noises far apart from each other (noise.c); of one place it is twelve noises, eight at a time.
+// Twice: for one place, with branches, and for eight places at once, without (four to a register with AVX2). Both take
+// the same sums in the same order, so a place has the same bits whether it is alone or one of eight: compiled programs
+// use both, eight for most elements, one for the last. The curl is that of three noises far apart from each other
+// (noise.c); of one place it is twelve noises, eight at a time.
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -54,8 +56,8 @@ static offset plus(offset a, int axes, int factor)
     return (offset){a.x + factor * b.x, a.y + factor * b.y, a.z + factor * b.z};
 }
 
-// The extra points near the corner 000: r are the coordinates in the stretched cell, which sum to 1 at most. Of the four corners of this
-// tetrahedron the nearest two decide: an axis and 000, or two axes.
+// The extra points near the corner 000: r are the coordinates in the stretched cell, which sum to 1 at most. Of the
+// four corners of this tetrahedron the nearest two decide: an axis and 000, or two axes.
 static void extra_at_corner(const double r[3], offset extra[2])
 {
     int a = 1, b = 2;
@@ -124,7 +126,8 @@ typedef struct cell { int64_t x, y, z; double dx, dy, dz; } cell;
 
 static double share_of(const cell *c, offset o)
 {
-    double shift = (o.x + o.y + o.z) * (1.0 / 3), dx = c->dx - (o.x + shift), dy = c->dy - (o.y + shift), dz = c->dz - (o.z + shift);
+    double shift = (o.x + o.y + o.z) * (1.0 / 3), dx = c->dx - (o.x + shift), dy = c->dy - (o.y + shift),
+           dz = c->dz - (o.z + shift);
     double weight = 2 - dx * dx - dy * dy - dz * dz;
     if (weight <= 0) return 0;
     const double *slope = slope_at(c->x + o.x, c->y + o.y, c->z + o.z);
@@ -149,7 +152,8 @@ double rh_lang_simplexnoise_3(double x, double y, double z)
     return 0.5 + 0.5 * ((value + share_of(&c, extra[0]) + share_of(&c, extra[1])) * (1.0 / 103));
 }
 
-// --------------------------------------------------------------------------------------------------------------------- eight places
+// ---------------------------------------------------------------------------------------------------------------------
+// eight places
 
 typedef double d4 __attribute__((vector_size(32)));
 typedef int64_t l4 __attribute__((vector_size(32)));
@@ -169,16 +173,19 @@ static d4 whole(d4 x, l4 *bits)
 }
 
 // The two extra points, by what the three functions above ask; four answers, one bit each, and which of the functions.
-#define NEAR_CORNER(P) /* is the third axis nearer than the first, than the second; is 000 among the nearest two; is the second the nearest */ \
-    P(1, 1, 0, 1, 1, -1) P(0, 1, 1, -1, 1, 1) P(1, 0, 1, 1, -1, 1) P(0, 0, 1, -1, -1, 1) \
-    P(1, -1, 0, 1, 0, -1) P(-1, 0, 1, 0, -1, 1) P(1, -1, 0, 1, 0, -1) P(-1, 0, 1, 0, -1, 1) \
-    P(1, 1, 0, 1, 1, -1) P(0, 1, 1, -1, 1, 1) P(1, 0, 1, 1, -1, 1) P(0, 0, 1, -1, -1, 1) \
-    P(-1, 1, 0, 0, 1, -1) P(-1, 1, 0, 0, 1, -1) P(-1, 0, 1, 0, -1, 1) P(-1, 0, 1, 0, -1, 1)
-#define BETWEEN(P) /* is the third sum nearest to one in place of the first, of the second; is the one beyond, is the other */ \
-    P(0, 0, 0, -1, 1, 1) P(0, 0, 0, 1, 1, -1) P(0, 0, 0, 1, -1, 1) P(0, 0, 0, 1, -1, -1) \
-    P(1, 1, -1, 0, 2, 0) P(-1, 1, 1, 0, 2, 0) P(1, 1, -1, 2, 0, 0) P(-1, 1, 1, 2, 0, 0) \
-    P(1, -1, 1, 0, 0, 2) P(1, -1, 1, 2, 0, 0) P(-1, 1, 1, 0, 0, 2) P(-1, 1, 1, 2, 0, 0) \
-    P(1, 1, 1, 2, 0, 0) P(1, 1, 1, 0, 0, 2) P(1, 1, 1, 0, 2, 0) P(1, 1, 1, 0, 2, 2)
+#define NEAR_CORNER(P) /* is the third axis nearer than the first, than the second; is 000 among the nearest two; is   \
+                          the second the nearest */                                                                    \
+    P(1, 1, 0, 1, 1, -1)                                                                                               \
+    P(0, 1, 1, -1, 1, 1) P(1, 0, 1, 1, -1, 1) P(0, 0, 1, -1, -1, 1) P(1, -1, 0, 1, 0, -1) P(-1, 0, 1, 0, -1, 1)        \
+        P(1, -1, 0, 1, 0, -1) P(-1, 0, 1, 0, -1, 1) P(1, 1, 0, 1, 1, -1) P(0, 1, 1, -1, 1, 1) P(1, 0, 1, 1, -1, 1)     \
+            P(0, 0, 1, -1, -1, 1) P(-1, 1, 0, 0, 1, -1) P(-1, 1, 0, 0, 1, -1) P(-1, 0, 1, 0, -1, 1)                    \
+                P(-1, 0, 1, 0, -1, 1)
+#define BETWEEN(                                                                                                       \
+    P) /* is the third sum nearest to one in place of the first, of the second; is the one beyond, is the other */     \
+    P(0, 0, 0, -1, 1, 1)                                                                                               \
+    P(0, 0, 0, 1, 1, -1) P(0, 0, 0, 1, -1, 1) P(0, 0, 0, 1, -1, -1) P(1, 1, -1, 0, 2, 0) P(-1, 1, 1, 0, 2, 0)          \
+        P(1, 1, -1, 2, 0, 0) P(-1, 1, 1, 2, 0, 0) P(1, -1, 1, 0, 0, 2) P(1, -1, 1, 2, 0, 0) P(-1, 1, 1, 0, 0, 2)       \
+            P(-1, 1, 1, 2, 0, 0) P(1, 1, 1, 2, 0, 0) P(1, 1, 1, 0, 0, 2) P(1, 1, 1, 0, 2, 0) P(1, 1, 1, 0, 2, 2)
 #define NEAR_OPPOSITE(P) /* as near 000, mirrored */ \
     P(0, 0, 1, 0, 0, 2) P(1, 0, 0, 2, 0, 0) P(0, 1, 0, 0, 2, 0) P(1, 1, 0, 2, 2, 0) \
     P(0, 2, 1, 0, 1, 2) P(2, 1, 0, 1, 2, 0) P(0, 2, 1, 0, 1, 2) P(2, 1, 0, 1, 2, 0) \
@@ -188,7 +195,8 @@ static d4 whole(d4 x, l4 *bits)
 #define WAY(a, b, c) {a + (a + b + c) * (1.0 / 3), b + (a + b + c) * (1.0 / 3), c + (a + b + c) * (1.0 / 3), 0}
 #define WAYS(a, b, c, d, e, f) {WAY(a, b, c), WAY(d, e, f)},
 static const int8_t extras[48][2][3] = {NEAR_CORNER(POINTS) BETWEEN(POINTS) NEAR_OPPOSITE(POINTS)};
-static const double extra_ways[48][2][4] = {NEAR_CORNER(WAYS) BETWEEN(WAYS) NEAR_OPPOSITE(WAYS)};  // from the cell's corner
+static const double extra_ways[48][2][4] = {NEAR_CORNER(WAYS) BETWEEN(WAYS)
+                                                NEAR_OPPOSITE(WAYS)}; // from the cell's corner
 
 static l4 bit(l4 mask, int64_t value) { return mask & value; }
 
@@ -201,7 +209,8 @@ static l4 extra_row(d4 r0, d4 r1, d4 r2, d4 sum, l4 lower, l4 upper)
     first = r0 <= r1, swap_b = first & (r2 < r1), swap_a = ~first & (r2 < r0);
     a = pick(swap_a, r2, r0), b = pick(swap_b, r2, r1), corner = all(3) - sum;
     l4 row_upper = bit(swap_a, 1) | bit(swap_b, 2) | bit((corner < a) | (corner < b), 4) | bit(b < a, 8) | 32;
-    d4 xy = r0 + r1, xz = r0 + r2, yz = r1 + r2, n0 = positive(xy - all(1)), n1 = positive(xz - all(1)), n2 = positive(yz - all(1));
+    d4 xy = r0 + r1, xz = r0 + r2, yz = r1 + r2, n0 = positive(xy - all(1)), n1 = positive(xz - all(1)),
+       n2 = positive(yz - all(1));
     swap_a = (n0 <= n1) & (n0 < n2), swap_b = (n0 > n1) & (n1 < n2);
     l4 beyond_a = pick(swap_a, yz, xy) > all(1), beyond_b = pick(swap_b, yz, xz) > all(1);
     l4 row = bit(swap_a, 1) | bit(swap_b, 2) | bit(beyond_a, 4) | bit(beyond_b, 8) | 16;
@@ -234,7 +243,8 @@ static void corner_slopes(l4 x, l4 y, l4 z, const double *slope[8][4])
         for (int i = 0; i < 2; i++)
             for (int j = 0; j < 2; j++) {
                 int row = shuffled[(uint8_t)(shuffled[(uint8_t)(x[lane] + i)] + y[lane] + j)];
-                for (int k = 0; k < 2; k++) slope[i + 2 * j + 4 * k][lane] = slopes[directions[(uint8_t)(row + z[lane] + k)]];
+                for (int k = 0; k < 2; k++)
+                    slope[i + 2 * j + 4 * k][lane] = slopes[directions[(uint8_t)(row + z[lane] + k)]];
             }
 }
 
@@ -260,13 +270,15 @@ static d4 extra_share(d4 dx, d4 dy, d4 dz, l4 x, l4 y, l4 z, l4 row, int which)
 
 static d4 simplex_4(d4 x, d4 y, d4 z)
 {
-    l4 reach = (positive(x) < all(FARTHEST)) & (positive(y) < all(FARTHEST)) & (positive(z) < all(FARTHEST)), xi, yi, zi;
+    l4 reach = (positive(x) < all(FARTHEST)) & (positive(y) < all(FARTHEST)) & (positive(z) < all(FARTHEST)), xi, yi,
+       zi;
     x = (d4)((l4)x & reach), y = (d4)((l4)y & reach), z = (d4)((l4)z & reach);
     d4 stretch = (x + y + z) * all(-1.0 / 6), xs = x + stretch, ys = y + stretch, zs = z + stretch;
     d4 xb = whole(xs, &xi), yb = whole(ys, &yi), zb = whole(zs, &zi), squish = (xb + yb + zb) * all(1.0 / 3);
     d4 r0 = xs - xb, r1 = ys - yb, r2 = zs - zb, sum = r0 + r1 + r2;
     d4 dx = x - (xb + squish), dy = y - (yb + squish), dz = z - (zb + squish);
-    l4 lower = sum <= all(1), upper = ~lower & (sum >= all(2)), between = ~(lower | upper), row = extra_row(r0, r1, r2, sum, lower, upper);
+    l4 lower = sum <= all(1), upper = ~lower & (sum >= all(2)), between = ~(lower | upper),
+       row = extra_row(r0, r1, r2, sum, lower, upper);
     const double *slope[8][4];
     corner_slopes(xi, yi, zi, slope);
     const double *const(*at)[4] = (const double *const(*)[4])slope;
@@ -274,7 +286,8 @@ static d4 simplex_4(d4 x, d4 y, d4 z)
     d4 pair[3] = {corner_share(dx, dy, dz, 3, at), corner_share(dx, dy, dz, 5, at), corner_share(dx, dy, dz, 6, at)};
     for (int i = 0; i < 3; i++) value += pick(upper, pair[i], corner_share(dx, dy, dz, 1 << i, at));
     for (int i = 0; i < 3; i++) value += (d4)((l4)pair[i] & between);
-    value = (value + extra_share(dx, dy, dz, xi, yi, zi, row, 0) + extra_share(dx, dy, dz, xi, yi, zi, row, 1)) * all(1.0 / 103);
+    value = (value + extra_share(dx, dy, dz, xi, yi, zi, row, 0) + extra_share(dx, dy, dz, xi, yi, zi, row, 1)) *
+            all(1.0 / 103);
     return pick(reach, all(0.5) + all(0.5) * value, all(0.5));
 }
 
@@ -288,10 +301,12 @@ void rh_lang_simplexnoise_8(double *out, const double *x, const double *y, const
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------------------------- curl
+// ----------------------------------------------------------------------------------------------------------------------------
+// curl
 
-// Component a of the curl is the slope of potential c along axis b less that of potential b along axis c, a, b, c in cyclic order. Potentials are
-// the noise at three places far apart. Of eight places, or of one, whose four noises then go together.
+// Component a of the curl is the slope of potential c along axis b less that of potential b along axis c, a, b, c in
+// cyclic order. Potentials are the noise at three places far apart. Of eight places, or of one, whose four noises then
+// go together.
 static const double apart[3][3] = {{0, 0, 0}, {256, -256, 256}, {-512, 512, -512}};
 static const double STEP = 1e-4;
 
@@ -317,7 +332,8 @@ static double curl_1(int a, double x, double y, double z)
     const double p[3] = {x, y, z};
     d4 at[3], value;
     for (int d = 0; d < 3; d++)
-        for (int i = 0; i < 4; i++) at[d][i] = p[d] + apart[potential[i / 2]][d] + (d == axis[i / 2] ? (i % 2 ? -STEP : STEP) : 0);
+        for (int i = 0; i < 4; i++)
+            at[d][i] = p[d] + apart[potential[i / 2]][d] + (d == axis[i / 2] ? (i % 2 ? -STEP : STEP) : 0);
     value = simplex_4(at[0], at[1], at[2]);
     return (value[0] - value[1]) / (2 * STEP) - (value[2] - value[3]) / (2 * STEP);
 }
@@ -329,7 +345,8 @@ void rh_lang_curlsimplex_8x(double *out, const double *x, const double *y, const
 void rh_lang_curlsimplex_8y(double *out, const double *x, const double *y, const double *z) { curl_8(1, out, x, y, z); }
 void rh_lang_curlsimplex_8z(double *out, const double *x, const double *y, const double *z) { curl_8(2, out, x, y, z); }
 
-// ----------------------------------------------------------------------------------------------------------------------- functions
+// -----------------------------------------------------------------------------------------------------------------------
+// functions
 
 double rh_lang_simplexnoise_2(double x, double y) { return rh_lang_simplexnoise_3(x, y, 0); }
 double rh_lang_simplexnoise_1(double x) { return rh_lang_simplexnoise_3(x, 0, 0); }

@@ -44,7 +44,10 @@ static inline double cosine(double r)
     return 1 + s * (-0.5 + s * (1.0 / 24 + s * (-1.0 / 720 + s * (1.0 / 40320 - s * (1.0 / 3628800)))));
 }
 
-static inline double signed_by(double x, int64_t odd) { return from_bits(bits_of(x) ^ (odd << 63)); }
+static inline double signed_by(double x, int64_t odd)
+{
+    return from_bits((int64_t)((uint64_t)bits_of(x) ^ (uint64_t)odd << 63));
+}
 
 static inline double sin_core(double x)
 {
@@ -96,14 +99,16 @@ static inline double exp2_core(double x)
     double value = 1.0 / 40320 + r * (1.0 / 362880);
     value = 1.0 / 24 + r * (1.0 / 120 + r * (1.0 / 720 + r * (1.0 / 5040 + r * value)));
     value = 1 + r * (1 + r * (0.5 + r * (1.0 / 6 + r * value)));
-    return value * from_bits((bits_of(sum) + 1023) << 52);
+    return value * from_bits((int64_t)(((uint64_t)bits_of(sum) + 1023) << 52));
 }
 
 static inline double log2_core(double x)
 {
     const int64_t middle = 0x3fe6a09e667f3bcd;  // sqrt(1 / 2): the part that is left lies between it and sqrt(2)
-    int64_t power = ((bits_of(x) - middle) >> 52) & 0xfff, signed_power = power > 0x7ff ? power - 0x1000 : power;
-    double m = from_bits(bits_of(x) - (signed_power << 52)), t = (m - 1) / (m + 1), s = t * t, sum = 1.0 / 15;
+    int64_t power = ((int64_t)((uint64_t)bits_of(x) - (uint64_t)middle) >> 52) & 0xfff;
+    int64_t signed_power = power > 0x7ff ? power - 0x1000 : power;
+    double m = from_bits((int64_t)((uint64_t)bits_of(x) - ((uint64_t)signed_power << 52)));
+    double t = (m - 1) / (m + 1), s = t * t, sum = 1.0 / 15;
     for (int k = 13; k > 0; k -= 2) sum = 1.0 / k + s * sum;
     double whole = from_bits(signed_power + bits_of(ROUNDS)) - ROUNDS;
     return whole + t * sum * (2 / M_LN2);
@@ -141,21 +146,21 @@ static inline double fmod_core(double x, double y)
 
 // ---- where the series hold (& and not &&: no branches)
 
-static inline bool fine_angle(float x) { return fabsf(x) < 0x1p20f; }
-static inline bool fine_any(float x) { return fabsf(x) < INFINITY; }
-static inline bool fine_cosine(float x) { return fabsf(x) < 1; }
-static inline bool fine_arc(float x) { return (fabsf(x) < 1) & (x != 0); }
-static inline bool fine_exp(float x) { return fabsf(x) < 87; }
-static inline bool fine_exp2(float x) { return fabsf(x) < 125; }
-static inline bool fine_log(float x) { return (x > 0x1p-126f) & (x < INFINITY); }
-static inline bool fine_root(float x) { return (fabsf(x) > 0x1p-126f) & (fabsf(x) < INFINITY); }
-static inline bool fine_tanh(float x) { return fabsf(x) < 40; }
-static inline bool fine_atan2(float y, float x) { return fine_root(x) & fine_root(y); }
-static inline bool fine_pow(float x, float y)
+static inline int fine_angle(float x) { return fabsf(x) < 0x1p20f; }
+static inline int fine_any(float x) { return fabsf(x) < INFINITY; }
+static inline int fine_cosine(float x) { return fabsf(x) < 1; }
+static inline int fine_arc(float x) { return (fabsf(x) < 1) & (x != 0); }
+static inline int fine_exp(float x) { return fabsf(x) < 87; }
+static inline int fine_exp2(float x) { return fabsf(x) < 125; }
+static inline int fine_log(float x) { return (x > 0x1p-126f) & (x < INFINITY); }
+static inline int fine_root(float x) { return (fabsf(x) > 0x1p-126f) & (fabsf(x) < INFINITY); }
+static inline int fine_tanh(float x) { return fabsf(x) < 40; }
+static inline int fine_atan2(float y, float x) { return fine_root(x) & fine_root(y); }
+static inline int fine_pow(float x, float y)
 {
     return fine_log(x) & (fabsf(y) < 0x1p20f) & (fabs((double)y * log2_core(x)) < 125);
 }
-static inline bool fine_fmod(float x, float y)
+static inline int fine_fmod(float x, float y)
 {
     return fine_root(y) & (fabsf(x) < INFINITY) & (fabs((double)x / (double)y) < 0x1p29);
 }

@@ -386,7 +386,7 @@ static const app_option options[] = {
     {"group", APP_TEXT, AT(group), "NAME", "run only on the points of a group"},
     {"create-missing", APP_TEXT, AT(create_missing), "on|off", "make attributes and volumes that are not there (on), or refuse (off)"},
     {"iterate", APP_TEXT, AT(iterate), "on|off|all", "voxels to visit: active ones (on), the others, or all"},
-    {"levels", APP_TEXT, AT(levels), "A-B", "levels of volumes to visit: 0 voxels of leaves, 1 to 3 tiles of 8, 128, 4096 voxels a side; without it all"},
+    {"levels", APP_TEXT, AT(levels), "A-B", "levels of volumes to visit: 0 voxels of leaves, 1 to 3 tiles of 8, 128, 4096 voxels a side; A alone is A and up"},
     {"tiles", APP_TEXT, AT(tiles), "auto|on|off", "visit active tiles voxel by voxel: where voxels could become different (auto), always, or never"},
     {"budget", APP_COUNT, AT(budget), "N", "loop steps an element may take; without it 16777216"},
     {"threads", APP_COUNT, AT(threads), "N", "threads to use; without it all cores. The result does not depend on it"},

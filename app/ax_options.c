@@ -20,13 +20,18 @@ static rh_code read_choice(const char *option, const char *text, const char *con
 
 static bool is_level(char c) { return c >= '0' && c < '0' + LEVELS; }
 
-// "2", "0-1": what is outside is left out.
+// "2" is that level and all above it, as --tree-level of vdb_ax means it; "0-1" (or 0:1, as there): what is outside is left out.
 static rh_code read_levels(const char *text, unsigned *skipped, rh_status *status)
 {
     if (!text) return RH_OK;
-    bool one = is_level(text[0]) && text[1] == 0, range = is_level(text[0]) && text[1] == '-' && is_level(text[2]) && text[3] == 0;
-    int first = text[0] - '0', last = range ? text[2] - '0' : first;
-    if (!(one || range) || last < first) return rh_fail(status, RH_USER, "--levels: found \"%.80s\", expected a level from 0 (voxels of leaves) to 3 (the largest tiles), or a range such as 0-1", text);
+    bool one = is_level(text[0]) && text[1] == 0;
+    bool range = is_level(text[0]) && (text[1] == '-' || text[1] == ':') && is_level(text[2]) && text[3] == 0;
+    int first = text[0] - '0', last = range ? text[2] - '0' : LEVELS - 1;
+    if (!(one || range) || last < first)
+        return rh_fail(status, RH_USER,
+                       "--levels: found \"%.80s\", expected a level from 0 (voxels of leaves) to 3 (the largest tiles), which means it and those "
+                       "above, or a range such as 0-1",
+                       text);
     for (int level = 0; level < LEVELS; level++)
         if (level < first || level > last) *skipped |= 1u << level;
     return RH_OK;

@@ -8,7 +8,13 @@
 #include "base/vec.h"
 #include "bench.h"
 
-typedef enum bench_program { BENCH_STEP, BENCH_PRODUCTS, BENCH_DECIMATION, BENCH_PROGRAMS } bench_program;
+// The first three run in memory and in files; those after them, one for each family of functions, in files only.
+typedef enum bench_program {
+    BENCH_STEP, BENCH_PRODUCTS, BENCH_DECIMATION,
+    BENCH_ARITHMETIC, BENCH_INTEGERS, BENCH_BRANCHES, BENCH_VECTORS, BENCH_MATRICES, BENCH_INVERSES, BENCH_ROUNDING, BENCH_TRIGONOMETRY, BENCH_POWERS,
+    BENCH_RANDOM, BENCH_NOISE, BENCH_CURL, BENCH_COLOURS, BENCH_SORTING, BENCH_STRINGS, BENCH_GROUPS,
+    BENCH_PROGRAMS
+} bench_program;
 extern const char *const bench_program_text[BENCH_PROGRAMS];
 extern const char *const bench_program_name[BENCH_PROGRAMS];
 

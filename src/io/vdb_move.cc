@@ -116,7 +116,12 @@ Vec3d as_double(const rh_vec3 &at) { return Vec3d(at.x, at.y, at.z); }
 
 [[noreturn]] void lose(const rh_vec3 &at)
 {
-    throw std::out_of_range("a point was moved to (" + std::to_string(at.x) + ", " + std::to_string(at.y) + ", " + std::to_string(at.z) + "), where it cannot be stored");
+    char text[256];
+    snprintf(text, sizeof text,
+             "a point was moved to (%g, %g, %g), where it cannot be stored: files hold points up to %g voxels from the origin (delete such points in the "
+             "program: if (length(v@P) > limit) deletepoint();)",
+             double(at.x), double(at.y), double(at.z), double(RH_FARTHEST_VOXEL));
+    throw std::out_of_range(text);
 }
 
 // One leaf's codes; those that leave it are appended to `away`.

@@ -62,8 +62,8 @@ typedef struct rh_lang_node {
     struct rh_lang_node *first, *last, *next;
 } rh_lang_node;
 
-// Deeper trees are refused: lexer, parser, checker and emitter recurse, and a stack has an end.
-enum { RH_LANG_MOST_DEPTH = 200, RH_LANG_MOST_NODES = 100000, RH_LANG_MOST_SOURCE = 1 << 20 };
+// Deeper trees are refused: lexer, parser, checker and emitter recurse, and a stack has an end. A thousand levels take less than 2 MB of it.
+enum { RH_LANG_MOST_DEPTH = 1000, RH_LANG_MOST_NODES = 100000, RH_LANG_MOST_SOURCE = 1 << 20 };
 // Numbers in all variables and attributes together: they live on the stack of a kernel, up to sixteen elements at a time.
 enum { RH_LANG_MOST_NUMBERS = 8192 };
 

@@ -214,6 +214,27 @@ rh_lang_type rh_lang_check_place(rh_lang_checker *c, rh_lang_node *node, bool re
     return type;
 }
 
+// The value of an index that is the same for all elements: literals and what can be made of them with - + ~ + - * / %.
+static bool constant_index(const rh_lang_node *node, int64_t *out)
+{
+    int64_t a, b;
+    *out = node->value.integer;
+    if (node->kind == RH_LANG_INTEGER || node->kind == RH_LANG_LOGICAL) return true;
+    bool operation = node->kind == RH_LANG_UNARY || node->kind == RH_LANG_BINARY;
+    if (!operation || !constant_index(node->first, &a) || !constant_index(node->last, &b)) return false;
+    if (a > INT32_MAX || a < -INT32_MAX || b > INT32_MAX || b < -INT32_MAX)
+        return false; // rather no answer than one that wraps otherwise
+    switch (node->operation) {
+    case RH_LANG_PLUS: *out = a; return true;
+    case RH_LANG_MINUS: *out = -a; return true;
+    case RH_LANG_ADD: *out = a + b; return true;
+    case RH_LANG_SUB: *out = a - b; return true;
+    case RH_LANG_MUL: *out = a * b; return true;
+    case RH_LANG_DIV: *out = b != 0 ? a / b : 0; return true;
+    default: return false;
+    }
+}
+
 static bool check_one_index(rh_lang_checker *c, rh_lang_node *node, rh_lang_node *index, int limit)
 {
     rh_lang_type type = rh_lang_check_expression(c, index);
@@ -222,9 +243,12 @@ static bool check_one_index(rh_lang_checker *c, rh_lang_node *node, rh_lang_node
         rh_lang_error(c->unit, index->at, "convert with int( )", "found an index of type %s, expected an integer", rh_lang_type_name(type));
         return false;
     }
-    if (index->kind == RH_LANG_INTEGER && (index->value.integer < 0 || index->value.integer >= limit)) {
+    int64_t value;
+    if (constant_index(index, &value) && (value < 0 || value >= limit)) {
         if (node->postfix) rh_lang_error(c->unit, node->at, NULL, "a vector of %d elements has no such component", limit);
-        else rh_lang_error(c->unit, index->at, NULL, "found the index %lld, expected 0 to %d", (long long)index->value.integer, limit - 1);
+        else
+            rh_lang_error(c->unit, index->at, NULL, "found the index %lld, expected 0 to %d", (long long)value,
+                          limit - 1);
         return false;
     }
     index->as = RH_LANG_INT64;
@@ -255,7 +279,7 @@ static rh_lang_type check_index(rh_lang_checker *c, rh_lang_node *node, bool rea
         f->sites = rh_lang_grown(c, f->sites, f->site_count, sizeof *f->sites);
         if (c->unit->failed) return RH_LANG_WRONG;
         node->slot = f->site_count;
-        f->sites[f->site_count++] = node->at;
+        f->sites[f->site_count++] = (rh_lang_site){.at = node->at, .limit = limit, .matrix = rh_lang_is_matrix(type)};
     }
     return good ? RH_LANG_TYPE(RH_LANG_SCALAR, rh_lang_type_element(type)) : RH_LANG_WRONG;
 }

@@ -6,13 +6,20 @@
 #include "lang/ast.h"
 #include "lang/lang.h"
 
+// An index that is looked at while running.
+typedef struct rh_lang_site {
+    rh_lang_place at;
+    int limit;       // indices are below it
+    bool matrix;     // two indices, or elements of a matrix
+} rh_lang_site;
+
 // What the checker found out. Arrays live in the unit's arena.
 typedef struct rh_lang_facts {
     rh_lang_attribute_use *attributes;
     rh_lang_external_use *externals;
     rh_lang_group_use *groups;
     rh_lang_type *locals;      // by slot
-    rh_lang_place *sites;      // of indices that must be checked while running
+    rh_lang_site *sites;       // of indices that must be checked while running
     rh_lang_place *loops;      // whose steps are counted
     int attribute_count, external_count, group_count, local_count, site_count, loop_count;
     int all_loops;             // the bounded ones too

@@ -32,6 +32,14 @@ static void start_llvm(void)
     LLVMInitializeNativeAsmPrinter();
 }
 
+// LLVM would print what it could not do as it was told (a loop that does not go in steps of eight). The library prints
+// nothing.
+static void say_nothing(LLVMDiagnosticInfoRef info, void *user)
+{
+    (void)info;
+    (void)user;
+}
+
 static rh_code refuse(rh_status *status, LLVMErrorRef error)
 {
     char *message = LLVMGetErrorMessage(error);
@@ -164,6 +172,7 @@ rh_code rh_lang_code_make(rh_lang_unit *unit, const rh_lang_node *program, const
     if (!code) return RH_MEMORY;
     LLVMOrcThreadSafeContextRef context = LLVMOrcCreateNewThreadSafeContext();
     LLVMContextRef llvm = LLVMOrcThreadSafeContextGetContext(context);
+    LLVMContextSetDiagnosticHandler(llvm, say_nothing, NULL);
     LLVMModuleRef module = LLVMModuleCreateWithNameInContext("expression", llvm);
     rh_code result = RH_MEMORY;
     if (rh_lang_emit(unit, program, options, facts, llvm, module))

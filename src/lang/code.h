@@ -7,10 +7,11 @@
 #include "lang/check.h"
 
 // Columns are dense: attributes, then groups, then the marks of deletion. Gives 0, or -(1 + number of the loop that took too many steps), or
-// a bit for each index that was outside (number of the site; those beyond the 62nd share the last bit).
+// the first index outside: element of the call, site (those beyond the 4095th share the last number), index + 2^23 cut to 24 bits; as one
+// number, so that the least over all elements is the first element's.
 typedef int64_t rh_lang_kernel(rh_lang_context *, void *const *columns, const void *const *externals, int64_t first,
                                const int64_t *selection, int64_t count);
-enum { RH_LANG_MOST_SITES = 62 };
+enum { RH_LANG_INDEX_BITS = 24, RH_LANG_SITE_BITS = 12, RH_LANG_MOST_SITES = 1 << RH_LANG_SITE_BITS };
 
 typedef struct rh_lang_code rh_lang_code;
 // *out is NULL on failure. With `keep_text` the optimised code stays readable.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The kernel around a program, statements and variables. Shape of the code:
+// The kernel around a program, and statements. Shape of the code:
 //
 //   kernel(thread, columns, externals, first, selection, count)    takes the columns out of their list and calls
 //   elements(thread, externals, first, selection, count, noalias column ...)
@@ -35,254 +35,6 @@ LLVMValueRef rh_lang_emit_field(rh_lang_emitter *e, size_t offset, LLVMTypeRef t
     return LLVMBuildBitCast(e->builder, address, LLVMPointerType(type, 0), "");
 }
 
-// ---- variables
-
-static LLVMTypeRef part_type(rh_lang_emitter *e, rh_lang_type type, int part)
-{
-    return type == RH_LANG_STRING ? (part ? e->i64 : e->bytes) : e->element[rh_lang_type_element(type)];
-}
-
-static rh_lang_store new_store(rh_lang_emitter *e, rh_lang_type type)
-{
-    rh_lang_store store = {.type = type};
-    for (int i = 0; i < rh_lang_value_parts(type); i++) store.part[i] = rh_lang_emit_slot(e, part_type(e, type, i));
-    return store;
-}
-
-static rh_lang_value load_all(rh_lang_emitter *e, const rh_lang_store *store)
-{
-    rh_lang_value out = {.type = store->type};
-    for (int i = 0; i < rh_lang_value_parts(store->type); i++)
-        out.part[i] = LLVMBuildLoad2(e->builder, part_type(e, store->type, i), store->part[i], "");
-    return out;
-}
-
-static void store_all(rh_lang_emitter *e, const rh_lang_store *store, const rh_lang_value *value)
-{
-    for (int i = 0; i < rh_lang_value_parts(store->type); i++) LLVMBuildStore(e->builder, value->part[i], store->part[i]);
-}
-
-static LLVMValueRef in_range(rh_lang_emitter *e, LLVMValueRef index, int limit)
-{
-    return LLVMBuildICmp(e->builder, LLVMIntULT, index, LLVMConstInt(e->i64, (unsigned)limit, 0), "");
-}
-
-// Remembers that this index was outside. An or over all elements: vectorises, where leaving the loop would not.
-static void note_outside(rh_lang_emitter *e, LLVMValueRef inside, int site)
-{
-    if (site >= RH_LANG_MOST_SITES) site = RH_LANG_MOST_SITES - 1;
-    LLVMValueRef bit = LLVMConstInt(e->i64, 1ull << site, 0), none = LLVMConstInt(e->i64, 0, 0);
-    LLVMValueRef before = LLVMBuildLoad2(e->builder, e->i64, e->reason, "");
-    LLVMBuildStore(e->builder, LLVMBuildOr(e->builder, before, rh_lang_emit_choose(e, inside, none, bit), ""), e->reason);
-}
-
-static rh_lang_target index_target(rh_lang_emitter *e, const rh_lang_node *node)
-{
-    const rh_lang_node *index = node->first->next, *second = index->next;
-    rh_lang_target target = rh_lang_emit_target(e, node->first);
-    int side = rh_lang_type_side(target.store->type), parts = rh_lang_type_parts(target.store->type);
-    if (index->kind == RH_LANG_INTEGER && (!second || second->kind == RH_LANG_INTEGER)) {
-        target.part = (int)(second ? index->value.integer * side + second->value.integer : index->value.integer);
-        return target;
-    }
-    target.part = -2;
-    target.index = rh_lang_emit_expression(e, index).part[0];
-    target.inside = in_range(e, target.index, second ? side : parts);
-    if (second) {
-        LLVMValueRef column = rh_lang_emit_expression(e, second).part[0];
-        target.inside = LLVMBuildAnd(e->builder, target.inside, in_range(e, column, side), "");
-        target.index = LLVMBuildAdd(e->builder, LLVMBuildMul(e->builder, target.index, LLVMConstInt(e->i64, (unsigned)side, 0), ""), column, "");
-    }
-    note_outside(e, target.inside, node->slot);
-    return target;
-}
-
-rh_lang_target rh_lang_emit_target(rh_lang_emitter *e, const rh_lang_node *node)
-{
-    switch (node->kind) {
-    case RH_LANG_LOCAL: return (rh_lang_target){.store = &e->locals[node->slot], .part = -1};
-    case RH_LANG_ATTRIBUTE: return (rh_lang_target){.store = &e->attributes[node->slot], .part = -1};
-    case RH_LANG_CREMENT: rh_lang_emit_expression(e, node); return rh_lang_emit_target(e, node->first);
-    default: return index_target(e, node);
-    }
-}
-
-rh_lang_value rh_lang_emit_load(rh_lang_emitter *e, const rh_lang_target *target)
-{
-    rh_lang_value all = load_all(e, target->store);
-    if (target->part == -1) return all;
-    rh_lang_element element = rh_lang_type_element(all.type);
-    rh_lang_value out = {.type = RH_LANG_TYPE(RH_LANG_SCALAR, element)};
-    if (target->part >= 0) {
-        out.part[0] = all.part[target->part];
-        return out;
-    }
-    out.part[0] = rh_lang_emit_number(e, element, 0);
-    for (int i = 0; i < rh_lang_type_parts(all.type); i++) {
-        LLVMValueRef here = LLVMBuildICmp(e->builder, LLVMIntEQ, target->index, LLVMConstInt(e->i64, (unsigned)i, 0), "");
-        out.part[0] = rh_lang_emit_choose(e, here, all.part[i], out.part[0]);
-    }
-    out.part[0] = rh_lang_emit_choose(e, target->inside, out.part[0], rh_lang_emit_number(e, element, 0));
-    return out;
-}
-
-void rh_lang_emit_store(rh_lang_emitter *e, const rh_lang_target *target, const rh_lang_value *value)
-{
-    if (target->part == -1) {
-        store_all(e, target->store, value);
-    } else if (target->part >= 0) {
-        LLVMBuildStore(e->builder, value->part[0], target->store->part[target->part]);
-    } else {
-        for (int i = 0; i < rh_lang_type_parts(target->store->type); i++) {
-            LLVMValueRef here = LLVMBuildICmp(e->builder, LLVMIntEQ, target->index, LLVMConstInt(e->i64, (unsigned)i, 0), "");
-            here = LLVMBuildAnd(e->builder, here, target->inside, "");
-            LLVMValueRef old = LLVMBuildLoad2(e->builder, part_type(e, target->store->type, i), target->store->part[i], "");
-            LLVMBuildStore(e->builder, rh_lang_emit_choose(e, here, value->part[0], old), target->store->part[i]);
-        }
-    }
-}
-
-// ---- expressions
-
-static rh_lang_value emit_assign(rh_lang_emitter *e, const rh_lang_node *node)
-{
-    rh_lang_value value = rh_lang_emit_expression(e, node->last);
-    rh_lang_target target = rh_lang_emit_target(e, node->first);
-    if (node->operation != RH_LANG_NONE) {
-        rh_lang_rule rule;
-        rh_lang_value old = rh_lang_emit_load(e, &target);
-        rh_lang_binary_rule(node->operation, node->first->type, node->last->type, &rule);
-        rh_lang_value left = rh_lang_emit_convert(e, &old, rule.left);
-        rh_lang_value result = rh_lang_emit_binary(e, node->operation, &left, &value);
-        value = rh_lang_emit_convert(e, &result, node->type);
-    }
-    rh_lang_emit_store(e, &target, &value);
-    return value;
-}
-
-static rh_lang_value emit_crement(rh_lang_emitter *e, const rh_lang_node *node)
-{
-    rh_lang_target target = rh_lang_emit_target(e, node->first);
-    rh_lang_value old = rh_lang_emit_load(e, &target), changed = old;
-    rh_lang_element element = rh_lang_type_element(old.type);
-    changed.part[0] = rh_lang_emit_operation(e, node->operation, element, old.part[0], rh_lang_emit_number(e, element, 1));
-    rh_lang_emit_store(e, &target, &changed);
-    return node->postfix ? old : changed;
-}
-
-// a && b, a || b: b only where it decides.
-static rh_lang_value emit_logic(rh_lang_emitter *e, const rh_lang_node *node)
-{
-    bool both = node->operation == RH_LANG_AND;
-    LLVMBasicBlockRef more = rh_lang_emit_block(e, "more"), done = rh_lang_emit_block(e, "done");
-    LLVMValueRef left = rh_lang_emit_expression(e, node->first).part[0];
-    LLVMBasicBlockRef from = LLVMGetInsertBlock(e->builder);
-    LLVMBuildCondBr(e->builder, left, both ? more : done, both ? done : more);
-    go(e, more);
-    LLVMValueRef right = rh_lang_emit_expression(e, node->last).part[0];
-    LLVMBasicBlockRef right_from = LLVMGetInsertBlock(e->builder);
-    jump(e, done);
-    go(e, done);
-    LLVMTypeRef type = e->element[RH_LANG_E_BOOL];
-    LLVMValueRef phi = LLVMBuildPhi(e->builder, type, ""), values[] = {LLVMConstInt(type, both ? 0 : 1, 0), right};
-    LLVMBasicBlockRef blocks[] = {from, right_from};
-    LLVMAddIncoming(phi, values, blocks, 2);
-    return (rh_lang_value){.type = RH_LANG_BOOL, .part = {phi}};
-}
-
-// The condition of a ?: b is also its first value, so it is kept before it becomes a bool.
-static rh_lang_value emit_ternary(rh_lang_emitter *e, const rh_lang_node *node)
-{
-    bool is_short = node->count == 2;
-    const rh_lang_node *condition = node->first, *other = node->last;
-    rh_lang_node plain = *condition;
-    plain.as = plain.type;
-    rh_lang_value test = rh_lang_emit_expression(e, &plain), chosen[2], out = {.type = node->type};
-    LLVMBasicBlockRef then_block = rh_lang_emit_block(e, "then"), else_block = rh_lang_emit_block(e, "else"),
-                      done = rh_lang_emit_block(e, "done"), from[2];
-    LLVMBuildCondBr(e->builder, rh_lang_emit_cast(e, test.part[0], rh_lang_type_element(test.type), RH_LANG_E_BOOL), then_block, else_block);
-    go(e, then_block);
-    chosen[0] = is_short ? rh_lang_emit_convert(e, &test, node->type) : rh_lang_emit_expression(e, condition->next);
-    from[0] = LLVMGetInsertBlock(e->builder);
-    jump(e, done);
-    go(e, else_block);
-    chosen[1] = rh_lang_emit_expression(e, other);
-    from[1] = LLVMGetInsertBlock(e->builder);
-    jump(e, done);
-    go(e, done);
-    if (node->type == RH_LANG_VOID) return out;
-    for (int i = 0; i < rh_lang_value_parts(node->type); i++) {
-        out.part[i] = LLVMBuildPhi(e->builder, part_type(e, node->type, i), "");
-        LLVMValueRef values[] = {chosen[0].part[i], chosen[1].part[i]};
-        LLVMAddIncoming(out.part[i], values, from, 2);
-    }
-    return out;
-}
-
-static rh_lang_value emit_binary(rh_lang_emitter *e, const rh_lang_node *node)
-{
-    if (node->operation == RH_LANG_AND || node->operation == RH_LANG_OR) return emit_logic(e, node);
-    rh_lang_value left = rh_lang_emit_expression(e, node->first), right = rh_lang_emit_expression(e, node->last);
-    return rh_lang_emit_binary(e, node->operation, &left, &right);
-}
-
-static rh_lang_value emit_array(rh_lang_emitter *e, const rh_lang_node *node)
-{
-    rh_lang_value out = {.type = node->type};
-    int i = 0;
-    for (const rh_lang_node *child = node->first; child; child = child->next) out.part[i++] = rh_lang_emit_expression(e, child).part[0];
-    return out;
-}
-
-// Texts of the source are put into the module: the source need not live as long as the program.
-static rh_lang_value emit_text(rh_lang_emitter *e, rh_lang_text text)
-{
-    LLVMValueRef bytes = LLVMConstStringInContext(e->context, text.data, (unsigned)text.length, 1);
-    LLVMValueRef global = LLVMAddGlobal(e->module, LLVMTypeOf(bytes), "text");
-    LLVMSetInitializer(global, bytes);
-    LLVMSetGlobalConstant(global, 1);
-    LLVMSetLinkage(global, LLVMPrivateLinkage);
-    return (rh_lang_value){.type = RH_LANG_STRING,
-                           .part = {LLVMConstBitCast(global, e->bytes), LLVMConstInt(e->i64, (unsigned long long)text.length, 0)}};
-}
-
-static rh_lang_value emit_place(rh_lang_emitter *e, const rh_lang_node *node)
-{
-    rh_lang_target target = rh_lang_emit_target(e, node);
-    return rh_lang_emit_load(e, &target);
-}
-
-static rh_lang_value emit_kind(rh_lang_emitter *e, const rh_lang_node *node)
-{
-    rh_lang_value out = {.type = node->type};
-    switch (node->kind) {
-    case RH_LANG_ASSIGN: return emit_assign(e, node);
-    case RH_LANG_CREMENT: return emit_crement(e, node);
-    case RH_LANG_UNARY: out = rh_lang_emit_expression(e, node->first); return rh_lang_emit_unary(e, node->operation, &out);
-    case RH_LANG_BINARY: return emit_binary(e, node);
-    case RH_LANG_TERNARY: return emit_ternary(e, node);
-    case RH_LANG_COMMA:
-        for (const rh_lang_node *child = node->first; child; child = child->next) out = rh_lang_emit_expression(e, child);
-        return out;
-    case RH_LANG_CAST: return rh_lang_emit_expression(e, node->first);
-    case RH_LANG_CALL: return rh_lang_emit_call(e, node);
-    case RH_LANG_ARRAY: return emit_array(e, node);
-    case RH_LANG_INDEX: case RH_LANG_LOCAL: case RH_LANG_ATTRIBUTE: return emit_place(e, node);
-    case RH_LANG_EXTERNAL: return e->externals[node->slot];
-    case RH_LANG_INTEGER:
-    case RH_LANG_LOGICAL: out.part[0] = rh_lang_emit_integer(e, rh_lang_type_element(node->type), node->value.integer); return out;
-    case RH_LANG_REAL: out.part[0] = rh_lang_emit_number(e, rh_lang_type_element(node->type), node->value.real); return out;
-    case RH_LANG_TEXT: return emit_text(e, node->value.text);
-    default: RH_ASSERT(!"not an expression"); return out;
-    }
-}
-
-rh_lang_value rh_lang_emit_expression(rh_lang_emitter *e, const rh_lang_node *node)
-{
-    rh_lang_value value = emit_kind(e, node);
-    return rh_lang_emit_convert(e, &value, node->as);
-}
-
 // ---- statements
 
 static void emit_statement(rh_lang_emitter *e, const rh_lang_node *node);
@@ -290,7 +42,7 @@ static void emit_statement(rh_lang_emitter *e, const rh_lang_node *node);
 static void emit_declare(rh_lang_emitter *e, const rh_lang_node *node)
 {
     rh_lang_value value = node->count ? rh_lang_emit_expression(e, node->first) : rh_lang_emit_zero(e, e->facts->locals[node->slot]);
-    store_all(e, &e->locals[node->slot], &value);
+    rh_lang_emit_put(e, &e->locals[node->slot], &value);
 }
 
 static LLVMValueRef emit_condition(rh_lang_emitter *e, const rh_lang_node *node)
@@ -298,7 +50,7 @@ static LLVMValueRef emit_condition(rh_lang_emitter *e, const rh_lang_node *node)
     if (node->kind == RH_LANG_EMPTY) return LLVMConstInt(e->element[RH_LANG_E_BOOL], 1, 0);
     if (node->kind != RH_LANG_DECLARE) return rh_lang_emit_expression(e, node).part[0];
     emit_declare(e, node);
-    rh_lang_value value = load_all(e, &e->locals[node->slot]);
+    rh_lang_value value = rh_lang_emit_load(e, &e->locals[node->slot]);
     return rh_lang_emit_cast(e, value.part[0], rh_lang_type_element(value.type), RH_LANG_E_BOOL);
 }
 
@@ -433,7 +185,7 @@ static void load_attribute(rh_lang_emitter *e, int a, LLVMValueRef i)
     rh_lang_type type = e->facts->attributes[a].type;
     bool logical = type == RH_LANG_BOOL;
     for (int part = 0; part < rh_lang_value_parts(type); part++) {
-        LLVMTypeRef stored = logical ? e->i8 : part_type(e, type, part);
+        LLVMTypeRef stored = logical ? e->i8 : rh_lang_emit_part_type(e, type, part);
         LLVMValueRef value = LLVMBuildLoad2(e->builder, stored, element_address(e, a, i, part), "");
         if (logical) value = LLVMBuildICmp(e->builder, LLVMIntNE, value, LLVMConstInt(e->i8, 0, 0), "");
         LLVMBuildStore(e->builder, value, e->attributes[a].part[part]);
@@ -451,7 +203,7 @@ static rh_lang_value kept_text(rh_lang_emitter *e, const rh_lang_value *value)
 static void store_attribute(rh_lang_emitter *e, int a, LLVMValueRef i)
 {
     rh_lang_type type = e->facts->attributes[a].type;
-    rh_lang_value value = load_all(e, &e->attributes[a]);
+    rh_lang_value value = rh_lang_emit_load(e, &e->attributes[a]);
     if (type == RH_LANG_STRING) value = kept_text(e, &value);
     for (int part = 0; part < rh_lang_value_parts(type); part++) {
         LLVMValueRef stored = type == RH_LANG_BOOL ? LLVMBuildZExt(e->builder, value.part[part], e->i8, "") : value.part[part];
@@ -520,6 +272,8 @@ static void load_externals(rh_lang_emitter *e)
 static void begin_element(rh_lang_emitter *e, LLVMValueRef i, LLVMValueRef budget)
 {
     announce(e, i);
+    e->number = i;
+    LLVMBuildStore(e->builder, LLVMConstInt(e->i64, INT64_MAX, 0), e->outside);
     if (e->facts->loop_count) LLVMBuildStore(e->builder, budget, e->steps);
     for (int a = 0; a < e->facts->attribute_count; a++) load_attribute(e, a, i);
     move_bytes(e, i, true);
@@ -530,20 +284,40 @@ static void end_element(rh_lang_emitter *e, LLVMValueRef i)
     for (int a = 0; a < e->facts->attribute_count; a++)
         if (e->facts->attributes[a].writes) store_attribute(e, a, i);
     move_bytes(e, i, false);
+    if (e->facts->site_count) {
+        LLVMValueRef here = LLVMBuildLoad2(e->builder, e->i64, e->outside, ""),
+                     first = LLVMBuildLoad2(e->builder, e->i64, e->first_outside, "");
+        LLVMValueRef less = LLVMBuildICmp(e->builder, LLVMIntSLT, here, first, "");
+        LLVMBuildStore(e->builder, rh_lang_emit_choose(e, less, here, first), e->first_outside);
+    }
     leave_if_stopped(e);
 }
 
 static void make_slots(rh_lang_emitter *e)
 {
     const rh_lang_facts *f = e->facts;
-    for (int i = 0; i < f->local_count; i++) e->locals[i] = new_store(e, f->locals[i]);
-    for (int i = 0; i < f->attribute_count; i++) e->attributes[i] = new_store(e, f->attributes[i].type);
+    for (int i = 0; i < f->local_count; i++) e->locals[i] = rh_lang_emit_new_store(e, f->locals[i]);
+    for (int i = 0; i < f->attribute_count; i++) e->attributes[i] = rh_lang_emit_new_store(e, f->attributes[i].type);
     for (int i = 0; i < f->group_count; i++) e->groups[i] = rh_lang_emit_slot(e, e->i8);
     LLVMTypeRef largest = LLVMArrayType(e->element[RH_LANG_E_DOUBLE], RH_LANG_MOST_PARTS);
     for (int i = 0; i < RH_LANG_MOST_SPILLS; i++) e->spills[i] = LLVMBuildBitCast(e->entry, rh_lang_emit_slot(e, largest), e->bytes, "");
     e->dead = rh_lang_emit_slot(e, e->i8);
     e->reason = rh_lang_emit_slot(e, e->i64);
     e->steps = rh_lang_emit_slot(e, e->i64);
+    e->outside = rh_lang_emit_slot(e, e->i64);
+    e->first_outside = rh_lang_emit_slot(e, e->i64);
+}
+
+// A loop without end comes before an index outside: the element it was in was not finished.
+static void emit_leave(rh_lang_emitter *e)
+{
+    go(e, e->leave);
+    LLVMValueRef none = LLVMConstInt(e->i64, 0, 0), reason = LLVMBuildLoad2(e->builder, e->i64, e->reason, "");
+    LLVMValueRef first = LLVMBuildLoad2(e->builder, e->i64, e->first_outside, "");
+    LLVMValueRef inside = LLVMBuildICmp(e->builder, LLVMIntEQ, first, LLVMConstInt(e->i64, INT64_MAX, 0), "");
+    first = rh_lang_emit_choose(e, inside, none, first);
+    LLVMBuildRet(e->builder,
+                 rh_lang_emit_choose(e, LLVMBuildICmp(e->builder, LLVMIntNE, reason, none, ""), reason, first));
 }
 
 static void emit_elements(rh_lang_emitter *e, const rh_lang_node *program)
@@ -558,6 +332,7 @@ static void emit_elements(rh_lang_emitter *e, const rh_lang_node *program)
     make_slots(e);
     go(e, setup);
     LLVMBuildStore(e->builder, LLVMConstInt(e->i64, 0, 0), e->reason);
+    LLVMBuildStore(e->builder, LLVMConstInt(e->i64, INT64_MAX, 0), e->first_outside);
     load_externals(e);
     LLVMValueRef budget = NULL;
     if (e->facts->loop_count)
@@ -574,11 +349,10 @@ static void emit_elements(rh_lang_emitter *e, const rh_lang_node *program)
     end_element(e, i);
     LLVMValueRef values[] = {LLVMConstInt(e->i64, 0, 0), LLVMBuildNSWAdd(e->builder, i, LLVMConstInt(e->i64, 1, 0), "")};
     LLVMBasicBlockRef from[] = {setup, LLVMGetInsertBlock(e->builder)};
-    jump(e, head);
+    rh_lang_emit_stride(e, LLVMBuildBr(e->builder, head));
     LLVMAddIncoming(i, values, from, 2);
     LLVMBuildBr(e->entry, setup);
-    go(e, e->leave);
-    LLVMBuildRet(e->builder, LLVMBuildLoad2(e->builder, e->i64, e->reason, ""));
+    emit_leave(e);
 }
 
 static void add_attribute(rh_lang_emitter *e, LLVMValueRef function, unsigned index, const char *name)
@@ -664,5 +438,5 @@ bool rh_lang_emit(rh_lang_unit *unit, const rh_lang_node *program, const rh_lang
     emit_kernel(&e, elements, elements_type, types, arguments);
     LLVMDisposeBuilder(e.entry);
     LLVMDisposeBuilder(e.builder);
-    return true;
+    return !unit->failed;
 }

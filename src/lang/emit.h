@@ -31,6 +31,22 @@ typedef struct rh_lang_target {
     LLVMValueRef inside;  // i1: index and its row and column are in range
 } rh_lang_target;
 
+// What an operator or a call works on. Side effects have happened; a place is read when all operands of the operator are there, so
+// a + (a = 5) adds 5 and 5 (OpenVDB AX keeps addresses on its stack and loads them last).
+typedef struct rh_lang_operand {
+    bool place;             // read `target` then; else `choice` where there is one; else `value` is the value
+    rh_lang_target target;
+    struct rh_lang_choice *choice;  // in the unit's arena
+    rh_lang_value value;
+    rh_lang_type as;        // what the operator wants
+} rh_lang_operand;
+
+// c ? p : q
+typedef struct rh_lang_choice {
+    LLVMValueRef condition;
+    rh_lang_operand side[2];
+} rh_lang_choice;
+
 // Arguments of one call at the most, its result, and one more. Calls share the memory, so a kernel's stack does not grow with the program.
 enum { RH_LANG_MOST_SPILLS = 10 };
 
@@ -55,6 +71,9 @@ typedef struct rh_lang_emitter {
     LLVMValueRef spills[RH_LANG_MOST_SPILLS];  // i8*: memory for arguments and results of C functions, each of the largest value's size
     LLVMValueRef reason;           // i64: why the kernel stops or complains, 0 for all is well
     LLVMValueRef steps;            // i64: left for this element
+    LLVMValueRef outside, first_outside;  // i64: an index that was outside, of this element and of all; INT64_MAX for none
+    LLVMValueRef number;           // i64: of the element in this call
+    bool lanes;                    // calls functions that exist for eight elements
     LLVMBasicBlockRef element_end, leave, break_to, continue_to;
 } rh_lang_emitter;
 
@@ -62,13 +81,20 @@ typedef struct rh_lang_emitter {
 // Fills the module with a function "kernel". False when memory ran out.
 bool rh_lang_emit(rh_lang_unit *unit, const rh_lang_node *program, const rh_lang_options *options, const rh_lang_facts *facts,
                   LLVMContextRef context, LLVMModuleRef module);
-rh_lang_value rh_lang_emit_expression(rh_lang_emitter *e, const rh_lang_node *node);  // converted to node->as
-rh_lang_target rh_lang_emit_target(rh_lang_emitter *e, const rh_lang_node *node);
-rh_lang_value rh_lang_emit_load(rh_lang_emitter *e, const rh_lang_target *target);
-void rh_lang_emit_store(rh_lang_emitter *e, const rh_lang_target *target, const rh_lang_value *value);
 LLVMBasicBlockRef rh_lang_emit_block(rh_lang_emitter *e, const char *name);
 LLVMValueRef rh_lang_emit_slot(rh_lang_emitter *e, LLVMTypeRef type);  // on the stack of the kernel, once for all elements
 LLVMValueRef rh_lang_emit_field(rh_lang_emitter *e, size_t offset, LLVMTypeRef type);  // address of a field of the context
+
+// emit_expression.c
+LLVMTypeRef rh_lang_emit_part_type(rh_lang_emitter *e, rh_lang_type type, int part);
+rh_lang_store rh_lang_emit_new_store(rh_lang_emitter *e, rh_lang_type type);
+rh_lang_value rh_lang_emit_load(rh_lang_emitter *e, const rh_lang_store *store);
+void rh_lang_emit_put(rh_lang_emitter *e, const rh_lang_store *store, const rh_lang_value *value);
+rh_lang_value rh_lang_emit_expression(rh_lang_emitter *e, const rh_lang_node *node);  // converted to node->as
+rh_lang_operand rh_lang_emit_operand(rh_lang_emitter *e, const rh_lang_node *node);
+rh_lang_operand *rh_lang_emit_operands(rh_lang_emitter *e, int count);  // room for so many in the unit's arena; NULL when it ran out
+rh_lang_value rh_lang_emit_take(rh_lang_emitter *e, const rh_lang_operand *operand);  // read and converted
+void rh_lang_emit_store(rh_lang_emitter *e, const rh_lang_target *target, const rh_lang_value *value);
 
 // emit_value.c
 int rh_lang_value_parts(rh_lang_type type);
@@ -97,3 +123,8 @@ rh_lang_value rh_lang_emit_unspill(rh_lang_emitter *e, rh_lang_type type, LLVMVa
 // emit_builtin.c: functions that are emitted in place. False when there is none of that name.
 bool rh_lang_emit_builtin(rh_lang_emitter *e, const char *name, rh_lang_type result, const rh_lang_value *arguments, int count,
                           rh_lang_value *out);
+
+// emit_lanes.c: functions that exist for eight elements at once. False when there is none of that name.
+bool rh_lang_emit_lanes(rh_lang_emitter *e, const char *name, rh_lang_type result, const rh_lang_value *values, int count, rh_lang_value *out);
+// Tells LLVM, where such were called, to take the loop that ends with the branch `back` in steps of eight.
+void rh_lang_emit_stride(rh_lang_emitter *e, LLVMValueRef back);

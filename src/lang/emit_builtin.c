@@ -57,9 +57,17 @@ static LLVMValueRef do_abs(const call *c, const LLVMValueRef *x) { return absolu
 static LLVMValueRef do_ceil(const call *c, const LLVMValueRef *x) { return intrinsic(c, "llvm.ceil", x[0]); }
 static LLVMValueRef do_floor(const call *c, const LLVMValueRef *x) { return intrinsic(c, "llvm.floor", x[0]); }
 static LLVMValueRef do_sqrt(const call *c, const LLVMValueRef *x) { return intrinsic(c, "llvm.sqrt", x[0]); }
+// What they give of not-a-number is as in OpenVDB AX: min the first of the two, max the second.
+static LLVMValueRef first_or_larger(const call *c, LLVMValueRef a, LLVMValueRef b)
+{
+    return choose(c, less(c, b, a), a, b);
+}
 static LLVMValueRef do_min(const call *c, const LLVMValueRef *x) { return smaller(c, x[0], x[1]); }
-static LLVMValueRef do_max(const call *c, const LLVMValueRef *x) { return larger(c, x[0], x[1]); }
-static LLVMValueRef do_clamp(const call *c, const LLVMValueRef *x) { return smaller(c, larger(c, x[0], x[1]), x[2]); }
+static LLVMValueRef do_max(const call *c, const LLVMValueRef *x) { return first_or_larger(c, x[0], x[1]); }
+static LLVMValueRef do_clamp(const call *c, const LLVMValueRef *x)
+{
+    return smaller(c, first_or_larger(c, x[0], x[1]), x[2]);
+}
 static LLVMValueRef do_degrees(const call *c, const LLVMValueRef *x) { return op(c, RH_LANG_MUL, x[0], number(c, 180.0 / M_PI)); }
 static LLVMValueRef do_radians(const call *c, const LLVMValueRef *x) { return op(c, RH_LANG_MUL, x[0], number(c, M_PI / 180.0)); }
 static LLVMValueRef do_floormod(const call *c, const LLVMValueRef *x) { return op(c, RH_LANG_MOD, x[0], x[1]); }
@@ -104,14 +112,16 @@ static LLVMValueRef do_lerp(const call *c, const LLVMValueRef *x)
     return choose(c, LLVMBuildOr(b, up, down, ""), both, bent);
 }
 
-// The ends of the old range may stand in either order. A range without width maps to the middle of the new one.
+// The ends of the old range may stand in either order. A range without width, or with an end that is not a number, maps
+// to the middle of the new one.
 static LLVMValueRef do_fit(const call *c, const LLVMValueRef *x)
 {
     LLVMValueRef low = smaller(c, x[1], x[2]), high = larger(c, x[1], x[2]);
-    LLVMValueRef cut = smaller(c, larger(c, x[0], low), high), width = op(c, RH_LANG_SUB, x[2], x[1]);
-    LLVMValueRef share = op(c, RH_LANG_DIV, op(c, RH_LANG_SUB, cut, x[1]), width);
-    share = choose(c, op(c, RH_LANG_EQ, x[1], x[2]), number(c, 0.5), share);
-    return op(c, RH_LANG_ADD, x[3], op(c, RH_LANG_MUL, op(c, RH_LANG_SUB, x[4], x[3]), share));
+    LLVMValueRef cut = smaller(c, first_or_larger(c, x[0], low), high), width = op(c, RH_LANG_SUB, x[2], x[1]);
+    LLVMValueRef wide = op(c, RH_LANG_SUB, x[4], x[3]);
+    LLVMValueRef way = op(c, RH_LANG_DIV, op(c, RH_LANG_MUL, wide, op(c, RH_LANG_SUB, cut, x[1])), width);
+    way = choose(c, op(c, RH_LANG_NE, x[1], x[2]), way, op(c, RH_LANG_MUL, wide, number(c, 0.5)));
+    return op(c, RH_LANG_ADD, x[3], way);
 }
 
 static const struct {
@@ -207,6 +217,179 @@ static rh_lang_value do_transpose(const call *c)
 
 static rh_lang_value do_transform(const call *c) { return rh_lang_emit_product(c->e, &c->arguments[0], &c->arguments[1]); }
 
+// ---- determinants and cofactors, in double for floats too; library/matrices.c has the same in C, for matrices that no
+// program made
+
+// The matrix in double; `wide` is the call with operations of doubles.
+static rh_lang_value widened(const call *c, call *wide)
+{
+    *wide = *c;
+    wide->element = RH_LANG_E_DOUBLE;
+    return rh_lang_emit_convert(c->e, c->arguments, rh_lang_type_with(c->arguments->type, RH_LANG_E_DOUBLE));
+}
+
+static LLVMValueRef minor_of(const call *c, LLVMValueRef a, LLVMValueRef b, LLVMValueRef d, LLVMValueRef e)
+{
+    return op(c, RH_LANG_SUB, op(c, RH_LANG_MUL, a, b), op(c, RH_LANG_MUL, d, e));
+}
+
+static rh_lang_value cofactors(const call *c, const LLVMValueRef *m)
+{
+    rh_lang_value out = {.type = RH_LANG_MAT3D};
+    for (int r = 0; r < 3; r++)
+        for (int k = 0; k < 3; k++) {
+            const LLVMValueRef *a = m + 3 * ((r + 1) % 3), *b = m + 3 * ((r + 2) % 3);
+            out.part[3 * r + k] = minor_of(c, a[(k + 1) % 3], b[(k + 2) % 3], a[(k + 2) % 3], b[(k + 1) % 3]);
+        }
+    return out;
+}
+
+static rh_lang_value transposed(const rh_lang_value *m)
+{
+    rh_lang_value out = {.type = m->type};
+    for (int i = 0; i < 9; i++) out.part[i] = m->part[i % 3 * 3 + i / 3];
+    return out;
+}
+
+static LLVMValueRef determinant_3(const call *c, const LLVMValueRef *m, const rh_lang_value *cofactor)
+{
+    LLVMValueRef sum = op(c, RH_LANG_MUL, m[0], cofactor->part[0]);
+    for (int k = 1; k < 3; k++) sum = op(c, RH_LANG_ADD, sum, op(c, RH_LANG_MUL, m[k], cofactor->part[k]));
+    return sum;
+}
+
+// By the 2 x 2 minors of the upper and the lower two rows (Laplace).
+static LLVMValueRef determinant_4(const call *c, const LLVMValueRef *m)
+{
+    LLVMValueRef sum = number(c, 0);
+    for (int i = 0; i < 3; i++)
+        for (int j = i + 1; j < 4; j++) {
+            int k = i == 0 ? (j == 1 ? 2 : 1) : 0, l = 6 - i - j - k;
+            LLVMValueRef upper = minor_of(c, m[i], m[4 + j], m[j], m[4 + i]),
+                         lower = minor_of(c, m[8 + k], m[12 + l], m[8 + l], m[12 + k]);
+            sum = op(c, (i + j) % 2 == 1 ? RH_LANG_ADD : RH_LANG_SUB, sum, op(c, RH_LANG_MUL, upper, lower));
+        }
+    return sum;
+}
+
+static rh_lang_value do_determinant(const call *c)
+{
+    call wide;
+    rh_lang_value m = widened(c, &wide), cofactor = {0}, out = {.type = RH_LANG_DOUBLE};
+    if (m.type == RH_LANG_MAT3D) cofactor = cofactors(&wide, m.part);
+    out.part[0] = m.type == RH_LANG_MAT3D ? determinant_3(&wide, m.part, &cofactor) : determinant_4(&wide, m.part);
+    return rh_lang_emit_convert(c->e, &out, c->result);
+}
+
+static rh_lang_value do_cofactor(const call *c)
+{
+    call wide;
+    rh_lang_value m = widened(c, &wide), out = cofactors(&wide, m.part);
+    return rh_lang_emit_convert(c->e, &out, c->result);
+}
+
+static rh_lang_value do_adjoint(const call *c)
+{
+    call wide;
+    rh_lang_value m = widened(c, &wide), cofactor = cofactors(&wide, m.part), out = transposed(&cofactor);
+    return rh_lang_emit_convert(c->e, &out, c->result);
+}
+
+// A singular matrix is given back as it is.
+static rh_lang_value do_inverse(const call *c)
+{
+    call wide;
+    rh_lang_value m = widened(c, &wide), cofactor = cofactors(&wide, m.part), out = transposed(&cofactor);
+    LLVMValueRef determinant = determinant_3(&wide, m.part, &cofactor),
+                 one_over = op(&wide, RH_LANG_DIV, number(&wide, 1), determinant);
+    LLVMValueRef regular = LLVMBuildAnd(c->e->builder, op(&wide, RH_LANG_NE, determinant, number(&wide, 0)),
+                                        less(&wide, absolute(&wide, one_over), number(&wide, INFINITY)), "");
+    for (int i = 0; i < 9; i++)
+        out.part[i] = choose(&wide, regular, op(&wide, RH_LANG_DIV, out.part[i], determinant), m.part[i]);
+    return rh_lang_emit_convert(c->e, &out, c->result);
+}
+
+// ---- sorting
+
+// Insertion as exchanges of neighbours: equal ones stay in order; a value that is not a number is below and above
+// nothing, and stays.
+static void insert_all(const call *c, LLVMValueRef *value, LLVMValueRef *index, int count)
+{
+    for (int last = 1; last < count; last++)
+        for (int i = last; i > 0; i--) {
+            LLVMValueRef swap = less(c, value[i], value[i - 1]), a = value[i - 1], b = value[i], k = index[i - 1],
+                         l = index[i];
+            value[i - 1] = choose(c, swap, b, a), value[i] = choose(c, swap, a, b);
+            index[i - 1] = choose(c, swap, l, k), index[i] = choose(c, swap, k, l);
+        }
+}
+
+static rh_lang_value sorted(const call *c, bool indices)
+{
+    rh_lang_value values = c->arguments[0], order = {.type = c->result};
+    int count = rh_lang_type_parts(values.type);
+    for (int i = 0; i < count; i++) order.part[i] = rh_lang_emit_integer(c->e, RH_LANG_E_INT32, i);
+    insert_all(c, values.part, order.part, count);
+    return indices ? order : values;
+}
+
+static rh_lang_value do_sort(const call *c) { return sorted(c, false); }
+static rh_lang_value do_argsort(const call *c) { return sorted(c, true); }
+
+// ---- colours: A. R. Smith, "Color gamut transform pairs", SIGGRAPH 1978 (the hexcone model)
+
+// One component: the value, rising, falling or low, by the sixth of the circle.
+static LLVMValueRef by_sector(const call *c, LLVMValueRef sector, const LLVMValueRef *six)
+{
+    LLVMValueRef out = six[5];
+    for (int i = 5; i-- > 0;) out = choose(c, op(c, RH_LANG_LE, sector, number(c, i)), six[i], out);
+    return out;
+}
+
+// Hue is a part of the circle, [0, 1). Value is not limited: light may be brighter than one. Without a hue (not a
+// number) there is no colour.
+static rh_lang_value do_hsvtorgb(const call *c)
+{
+    const LLVMValueRef *hsv = c->arguments[0].part;
+    LLVMValueRef zero = number(c, 0), one = number(c, 1), six = number(c, 6);
+    LLVMValueRef hue = op(c, RH_LANG_MUL, six, op(c, RH_LANG_SUB, hsv[0], intrinsic(c, "llvm.floor", hsv[0])));
+    LLVMValueRef saturation = smaller(c, first_or_larger(c, hsv[1], zero), one),
+                 v = choose(c, op(c, RH_LANG_EQ, hue, hue), hsv[2], zero);
+    hue = choose(c, less(c, hue, six), hue, zero);  // 6 by rounding
+    LLVMValueRef sector = intrinsic(c, "llvm.floor", hue), part = op(c, RH_LANG_SUB, hue, sector);
+    LLVMValueRef low = op(c, RH_LANG_MUL, v, op(c, RH_LANG_SUB, one, saturation));
+    LLVMValueRef falling = op(c, RH_LANG_MUL, v, op(c, RH_LANG_SUB, one, op(c, RH_LANG_MUL, saturation, part)));
+    LLVMValueRef rest = op(c, RH_LANG_SUB, one, part);
+    LLVMValueRef rising = op(c, RH_LANG_MUL, v, op(c, RH_LANG_SUB, one, op(c, RH_LANG_MUL, saturation, rest)));
+    const LLVMValueRef red[] = {v, falling, low, low, rising, v}, green[] = {rising, v, v, falling, low, low},
+                       blue[] = {low, low, rising, v, v, falling};
+    return (rh_lang_value){
+        .type = c->result,
+        .part = {by_sector(c, sector, red), by_sector(c, sector, green), by_sector(c, sector, blue)}};
+}
+
+// Black has no hue and no saturation.
+static rh_lang_value do_rgbtohsv(const call *c)
+{
+    const LLVMValueRef *rgb = c->arguments[0].part;
+    LLVMValueRef red = rgb[0], green = rgb[1], blue = rgb[2], zero = number(c, 0),
+                 most = first_or_larger(c, red, first_or_larger(c, green, blue));
+    LLVMValueRef range = op(c, RH_LANG_SUB, most, smaller(c, red, smaller(c, green, blue)));
+    LLVMValueRef from_red = op(c, RH_LANG_DIV, op(c, RH_LANG_SUB, green, blue), range);
+    LLVMValueRef from_green =
+        op(c, RH_LANG_ADD, number(c, 2), op(c, RH_LANG_DIV, op(c, RH_LANG_SUB, blue, red), range));
+    LLVMValueRef from_blue =
+        op(c, RH_LANG_ADD, number(c, 4), op(c, RH_LANG_DIV, op(c, RH_LANG_SUB, red, green), range));
+    LLVMValueRef hue = choose(c, op(c, RH_LANG_EQ, green, most), from_green, from_blue);
+    hue = op(c, RH_LANG_DIV, choose(c, op(c, RH_LANG_EQ, red, most), from_red, hue), number(c, 6));
+    hue = choose(c, less(c, hue, zero), op(c, RH_LANG_ADD, hue, number(c, 1)), hue);
+    LLVMValueRef black = op(c, RH_LANG_EQ, most, zero),
+                 coloured =
+                     LLVMBuildAnd(c->e->builder, less(c, zero, range), LLVMBuildNot(c->e->builder, black, ""), "");
+    LLVMValueRef saturation = choose(c, black, zero, op(c, RH_LANG_DIV, range, most));
+    return (rh_lang_value){.type = c->result, .part = {choose(c, coloured, hue, zero), saturation, most}};
+}
+
 // ---- questions about any or all elements
 
 static LLVMValueRef is_nan(const call *c, LLVMValueRef x) { return LLVMBuildFCmp(c->e->builder, LLVMRealUNO, x, x, ""); }
@@ -235,6 +418,8 @@ static const struct {
     {"dot", do_dot},             {"cross", do_cross},         {"length", do_length},       {"lengthsq", do_lengthsq}, {"normalize", do_normalize},
     {"diag", do_diag},           {"identity3", do_identity},  {"identity4", do_identity},  {"trace", do_trace},       {"transpose", do_transpose},
     {"transform", do_transform}, {"pretransform", do_transform}, {"isnan", do_isnan},      {"isinf", do_isinf},       {"isfinite", do_isfinite},
+    {"determinant", do_determinant}, {"cofactor", do_cofactor}, {"adjoint", do_adjoint},   {"inverse", do_inverse},
+    {"sort", do_sort},           {"argsort", do_argsort},     {"hsvtorgb", do_hsvtorgb},   {"rgbtohsv", do_rgbtohsv},
 };
 
 // ---- powers

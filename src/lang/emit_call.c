@@ -105,22 +105,18 @@ static LLVMValueRef argument_by_value(rh_lang_emitter *e, const rh_lang_value *v
     return value->part[0];
 }
 
-// All are taken out of the spill memory first: an index of a target may be a call of its own.
-static void store_written(rh_lang_emitter *e, const rh_lang_node *node, const rh_lang_signature *signature, LLVMValueRef *memory)
+static void store_written(rh_lang_emitter *e, const rh_lang_signature *signature, const rh_lang_operand *operands,
+                          LLVMValueRef *memory)
 {
-    rh_lang_value written[RH_LANG_MOST_ARGUMENTS];
-    for (int i = 0; i < signature->count; i++)
-        if (signature->written[i]) written[i] = rh_lang_emit_unspill(e, signature->arguments[i], memory[i]);
-    int i = 0;
-    for (const rh_lang_node *a = node->first; a; a = a->next, i++) {
+    for (int i = 0; i < signature->count; i++) {
         if (!signature->written[i]) continue;
-        rh_lang_target target = rh_lang_emit_target(e, a);
-        rh_lang_emit_store(e, &target, &written[i]);
+        rh_lang_value written = rh_lang_emit_unspill(e, signature->arguments[i], memory[i]);
+        rh_lang_emit_store(e, &operands[i].target, &written);
     }
 }
 
-static rh_lang_value call_symbol(rh_lang_emitter *e, const rh_lang_node *node, const rh_lang_function *row, const rh_lang_signature *signature,
-                                 const rh_lang_value *values)
+static rh_lang_value call_symbol(rh_lang_emitter *e, const rh_lang_function *row, const rh_lang_signature *signature,
+                                 const rh_lang_operand *operands, const rh_lang_value *values)
 {
     LLVMValueRef arguments[RH_LANG_MOST_ARGUMENTS + 2], result_memory = NULL, memory[RH_LANG_MOST_ARGUMENTS] = {0};
     rh_lang_type result = signature->result;
@@ -142,25 +138,39 @@ static rh_lang_value call_symbol(rh_lang_emitter *e, const rh_lang_node *node, c
     LLVMValueRef call = rh_lang_emit_c(e, row->symbol, type, arguments, count, pure);
     rh_lang_value out = {.type = result, .part = {call}};
     if (by_pointer) out = rh_lang_emit_unspill(e, result, result_memory);
-    store_written(e, node, signature, memory);
+    store_written(e, signature, operands, memory);
     if (by_pointer) return out;
     if (result == RH_LANG_BOOL) out.part[0] = LLVMBuildICmp(e->builder, LLVMIntNE, call, LLVMConstInt(e->i8, 0, 0), "");
     return out;
 }
 
-rh_lang_value rh_lang_emit_call(rh_lang_emitter *e, const rh_lang_node *node)
+// Not inlined: its arrays would stand on the stack once for every level of nesting.
+__attribute__((noinline)) static rh_lang_value emit_function(rh_lang_emitter *e, const rh_lang_node *node,
+                                                             const rh_lang_operand *operands, int count)
 {
     rh_lang_value out, values[RH_LANG_MOST_ARGUMENTS];
-    if (emit_column_function(e, node, &out)) return out;
     const rh_lang_function *row = rh_lang_row(e->options, node->slot);
     rh_lang_signature signature;
     rh_lang_signature_read(row->signature, &signature);
-    int count = 0;
-    for (const rh_lang_node *a = node->first; a; a = a->next) values[count++] = rh_lang_emit_expression(e, a);
-    // pow( ) has both: products for small literal exponents, else the C library's function.
-    bool in_place = !row->symbol || (node->slot < rh_lang_function_count && strcmp(row->name, "pow") == 0);
+    for (int i = 0; i < count; i++) values[i] = rh_lang_emit_take(e, &operands[i]);
+    bool built_in = node->slot < rh_lang_function_count;
+    // Some rows have both: pow( ) products for small literal exponents, else a function; functions of matrices code
+    // that vectorises.
+    bool in_place = !row->symbol || built_in;
     if (in_place && rh_lang_emit_builtin(e, row->name, signature.result, values, count, &out)) return out;
-    if (row->symbol) return call_symbol(e, node, row, &signature, values);
+    if (built_in && count > 0 && rh_lang_emit_lanes(e, row->name, signature.result, values, count, &out)) return out;
+    if (row->symbol) return call_symbol(e, row, &signature, operands, values);
     RH_ASSERT(!"a function without symbol and without emitted code");
     return rh_lang_emit_zero(e, signature.result);
+}
+
+rh_lang_value rh_lang_emit_call(rh_lang_emitter *e, const rh_lang_node *node)
+{
+    rh_lang_value out;
+    if (emit_column_function(e, node, &out)) return out;
+    rh_lang_operand *operands = rh_lang_emit_operands(e, node->count);
+    if (!operands) return rh_lang_emit_zero(e, node->type);
+    int count = 0;
+    for (const rh_lang_node *a = node->first; a; a = a->next) operands[count++] = rh_lang_emit_operand(e, a);
+    return emit_function(e, node, operands, count);
 }

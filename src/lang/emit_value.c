@@ -113,6 +113,10 @@ static LLVMValueRef divide_integers(rh_lang_emitter *e, rh_lang_element element,
 
 LLVMValueRef rh_lang_emit_remainder(rh_lang_emitter *e, rh_lang_element element, LLVMValueRef a, LLVMValueRef b)
 {
+    if (element == RH_LANG_E_FLOAT) {
+        rh_lang_value operands[] = {{.type = RH_LANG_FLOAT, .part = {a}}, {.type = RH_LANG_FLOAT, .part = {b}}}, out;
+        if (rh_lang_emit_lanes(e, "fmod", RH_LANG_FLOAT, operands, 2, &out)) return out.part[0];
+    }
     if (is_real(element)) return LLVMBuildFRem(e->builder, a, b, "");
     LLVMValueRef rest = LLVMBuildSRem(e->builder, a, safe_divisor(e, element, b), "");
     return rh_lang_emit_choose(e, equals(e, element, b, 0), a, rest);
@@ -184,11 +188,14 @@ static rh_lang_value compare_all(rh_lang_emitter *e, rh_lang_operator operation,
         out.part[0] = rh_lang_emit_compare(e, operation, element, left->part[0], right->part[0]);
         return out;
     }
+    // All are equal, or one is unequal. With not-a-number, which is neither, both are false.
     for (int i = 0; i < rh_lang_type_parts(left->type); i++) {
-        LLVMValueRef same = rh_lang_emit_compare(e, RH_LANG_EQ, element, left->part[i], right->part[i]);
-        out.part[0] = i ? LLVMBuildAnd(e->builder, out.part[0], same, "") : same;
+        LLVMValueRef one = rh_lang_emit_compare(e, operation, element, left->part[i], right->part[i]);
+        if (i == 0) out.part[0] = one;
+        else
+            out.part[0] = operation == RH_LANG_EQ ? LLVMBuildAnd(e->builder, out.part[0], one, "")
+                                                  : LLVMBuildOr(e->builder, out.part[0], one, "");
     }
-    if (operation == RH_LANG_NE) out.part[0] = LLVMBuildNot(e->builder, out.part[0], "");
     return out;
 }
 
@@ -240,11 +247,15 @@ rh_lang_value rh_lang_emit_unary(rh_lang_emitter *e, rh_lang_operator operation,
 {
     rh_lang_value out = {.type = operand->type};
     bool real = rh_lang_is_floating(operand->type);
+    rh_lang_element element = rh_lang_type_element(operand->type);
+    if (operation == RH_LANG_NOT) out.type = rh_lang_type_with(operand->type, RH_LANG_E_BOOL);
     for (int i = 0; i < rh_lang_type_parts(operand->type); i++) {
         LLVMValueRef x = operand->part[i];
         if (operation == RH_LANG_PLUS) out.part[i] = x;
         else if (operation == RH_LANG_MINUS) out.part[i] = real ? LLVMBuildFNeg(e->builder, x, "") : LLVMBuildNeg(e->builder, x, "");
-        else out.part[i] = LLVMBuildNot(e->builder, x, "");  // ! of a bool, ~ of an integer
+        else if (operation == RH_LANG_NOT)
+            out.part[i] = rh_lang_emit_compare(e, RH_LANG_EQ, element, x, rh_lang_emit_number(e, element, 0));
+        else out.part[i] = LLVMBuildNot(e->builder, x, "");
     }
     return out;
 }

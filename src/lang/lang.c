@@ -93,6 +93,7 @@ rh_code rh_lang_compile(const char *source, size_t length, const rh_lang_options
         rh_lang_program_free(program);
         return code;
     }
+    program->domain = options->domain;
     if (program->code) program->kernel = rh_lang_code_kernel(program->code);
     fill_listing(program);
     program->seconds = rh_seconds() - start;

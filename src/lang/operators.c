@@ -12,9 +12,12 @@ static bool refuse(rh_lang_rule *out, const char *why, const char *hint)
     return false;
 }
 
+// A number beside a matrix takes the matrix's element, whatever its own: matf * 0.1 is a mat3f.
 static bool same_type(rh_lang_rule *out, rh_lang_type left, rh_lang_type right)
 {
     rh_lang_type common = rh_lang_common(left, right);
+    if (rh_lang_is_matrix(left) && rh_lang_is_number(right)) common = left;
+    if (rh_lang_is_matrix(right) && rh_lang_is_number(left)) common = right;
     if (common == RH_LANG_VOID) {
         if (rh_lang_is_matrix(left) != rh_lang_is_matrix(right)) return refuse(out, "a vector and a matrix do not go together here", NULL);
         return refuse(out, "the sizes differ", "take single components with [ ]");
@@ -106,8 +109,12 @@ bool rh_lang_unary_rule(rh_lang_operator operation, rh_lang_type operand, rh_lan
     if (operation == RH_LANG_NOT && rh_lang_is_container(operand) && !whole)
         return refuse(out, "! is for single numbers and vectors of integers", NULL);
     rh_lang_element element = rh_lang_type_element(operand);
-    if (operation == RH_LANG_NOT) element = RH_LANG_E_BOOL;
-    else if (operation != RH_LANG_PLUS && element == RH_LANG_E_BOOL) element = RH_LANG_E_INT32;
+    if (operation == RH_LANG_NOT) {  // is it zero? Not-a-number is neither zero nor true
+        out->left = operand;
+        out->result = rh_lang_type_with(operand, RH_LANG_E_BOOL);
+        return true;
+    }
+    if (operation != RH_LANG_PLUS && operand == RH_LANG_BOOL) element = RH_LANG_E_INT32;  // vectors of bools stay what they are
     out->left = out->result = rh_lang_type_with(operand, element);
     return true;
 }

@@ -19,6 +19,7 @@ typedef struct parser {
 
 static rh_lang_node *parse_expression(parser *p);
 static rh_lang_node *parse_statement(parser *p);
+static void recover(parser *p);
 
 // ---- tokens
 
@@ -314,7 +315,10 @@ static rh_lang_node *parse_postfix(parser *p)
     return crement;
 }
 
+enum { PRODUCTS = 10 };  // rank of * / %
+
 static rh_lang_node *parse_unary(parser *p);
+static rh_lang_node *parse_binary(parser *p, int loosest);
 
 static rh_lang_node *parse_prefix_crement(parser *p)
 {
@@ -352,21 +356,38 @@ static rh_lang_node *crement_then_postfix(parser *p)
     return post;
 }
 
+// An assignment may stand wherever its variable may, and takes all that follows for its right side: a && b = 3 is a &&
+// (b = 3).
+static rh_lang_node *parse_assignment(parser *p, rh_lang_node *target)
+{
+    rh_lang_node *assign = node_new(p, RH_LANG_ASSIGN, target->at);
+    assign->operation = p->token->operation;
+    next(p);
+    rh_lang_node_add(assign, target);
+    rh_lang_node_add(assign, parse_expression(p));
+    if (assign->last) assign->at = join(assign->at, assign->last->at);
+    check_depth(p, assign);
+    return assign;
+}
+
 static rh_lang_node *parse_unary(parser *p)
 {
-    if (!enter(p)) return empty(p);
     rh_lang_operator operation = unary_operator(p->token);
     rh_lang_node *node;
     if (operation) {
+        if (!enter(p)) return empty(p);
         node = node_new(p, RH_LANG_UNARY, p->token->at);
         node->operation = operation;
         next(p);
-        rh_lang_node_add(node, parse_unary(p));
+        // The grammar of OpenVDB AX gives + the rank of the operator with two sides: b * +a % 5 is b * (+(a % 5)).
+        rh_lang_node_add(node, operation == RH_LANG_PLUS ? parse_binary(p, PRODUCTS) : parse_unary(p));
         node->at = join(node->at, node->last ? node->last->at : node->at);
+        p->depth--;
     } else {
+        bool parenthesis = is(p, RH_LANG_T_OPEN);
         node = is(p, RH_LANG_T_CREMENT) ? crement_then_postfix(p) : parse_postfix(p);
+        if (is(p, RH_LANG_T_ASSIGN) && !p->lost && !parenthesis && is_place(node)) node = parse_assignment(p, node);
     }
-    p->depth--;
     return node;
 }
 
@@ -385,7 +406,7 @@ static int precedence(const rh_lang_token *token)
     case RH_LANG_LT: case RH_LANG_GT: case RH_LANG_LE: case RH_LANG_GE: return 7;
     case RH_LANG_SHL: case RH_LANG_SHR: return 8;
     case RH_LANG_ADD: case RH_LANG_SUB: return 9;
-    case RH_LANG_MUL: case RH_LANG_DIV: case RH_LANG_MOD: return 10;
+    case RH_LANG_MUL: case RH_LANG_DIV: case RH_LANG_MOD: return PRODUCTS;
     default: return 0;
     }
 }
@@ -426,22 +447,10 @@ static rh_lang_node *parse_expression(parser *p)
     const rh_lang_token *start = p->token;
     rh_lang_node *node = parse_conditional(p);
     if (is(p, RH_LANG_T_ASSIGN) && !p->lost) {
-        if (start->kind == RH_LANG_T_OPEN || !is_place(node)) {
-            rh_lang_error(p->unit, join(node->at, node->at), node->kind == RH_LANG_EXTERNAL ? "copy it into a variable" : NULL,
-                          "cannot assign to %s, expected an attribute or a variable",
-                          start->kind == RH_LANG_T_OPEN ? "a parenthesis" : kind_in_words(node));
-            p->lost = true;
-            p->depth--;
-            return node;
-        }
-        rh_lang_node *assign = node_new(p, RH_LANG_ASSIGN, node->at);
-        assign->operation = p->token->operation;
-        next(p);
-        rh_lang_node_add(assign, node);
-        rh_lang_node_add(assign, parse_expression(p));
-        if (assign->last) assign->at = join(assign->at, assign->last->at);
-        check_depth(p, assign);
-        node = assign;
+        rh_lang_error(p->unit, node->at, node->kind == RH_LANG_EXTERNAL ? "copy it into a variable" : NULL,
+                      "cannot assign to %s, expected an attribute or a variable",
+                      start->kind == RH_LANG_T_OPEN ? "a parenthesis" : kind_in_words(node));
+        p->lost = true;
     }
     p->depth--;
     return node;
@@ -488,7 +497,8 @@ static rh_lang_node *parse_condition(parser *p)
     return parse_declaration(p, type);
 }
 
-static rh_lang_node *parse_if(parser *p)
+// One link of a chain: if (condition) statement.
+static rh_lang_node *parse_link(parser *p)
 {
     rh_lang_node *node = node_new(p, RH_LANG_IF, p->token->at);
     next(p);
@@ -496,9 +506,41 @@ static rh_lang_node *parse_if(parser *p)
     rh_lang_node_add(node, p->lost ? empty(p) : parse_comma(p));
     want(p, RH_LANG_T_CLOSE, ")");
     rh_lang_node_add(node, p->lost ? empty(p) : parse_statement(p));
-    if (take(p, RH_LANG_T_ELSE)) rh_lang_node_add(node, parse_statement(p));
-    check_depth(p, node);
     return node;
+}
+
+// Where a statement in a chain is wrong, the chain goes on: its other links are looked at, and no else stands alone.
+static bool more_links(parser *p)
+{
+    if (p->lost && p->depth < RH_LANG_MOST_DEPTH) {
+        const rh_lang_token *before = p->token;
+        int arrays = p->arrays;
+        recover(p);
+        if (take(p, RH_LANG_T_ELSE)) return true;
+        p->token = before;
+        p->arrays = arrays;
+        p->lost = true;
+        return false;
+    }
+    return take(p, RH_LANG_T_ELSE);
+}
+
+// A long chain of else if is as deep a tree as it is long, but the parser does not go down with it.
+static rh_lang_node *parse_if(parser *p)
+{
+    rh_lang_node *first = parse_link(p), *last = first;
+    int links = 0;
+    while (more_links(p)) {
+        bool another = is(p, RH_LANG_T_IF);
+        links += another;
+        if (another && !enter(p)) break;
+        rh_lang_node *other = another ? parse_link(p) : parse_statement(p);
+        rh_lang_node_add(last, other);
+        last = other;
+        if (!another) break;
+    }
+    p->depth -= links;
+    return first;
 }
 
 static rh_lang_node *parse_for(parser *p)
@@ -618,6 +660,15 @@ static rh_lang_node *parse_simple(parser *p)
     return node;
 }
 
+// Said once; what follows it is looked at as if it stood alone.
+static rh_lang_node *stray_else(parser *p)
+{
+    if (!p->lost)
+        rh_lang_error(p->unit, p->token->at, "is a { or } missing before it?", "found an else without its if");
+    next(p);
+    return parse_statement(p);
+}
+
 static rh_lang_node *parse_statement(parser *p)
 {
     if (!enter(p)) return empty(p);
@@ -625,6 +676,7 @@ static rh_lang_node *parse_statement(parser *p)
     switch (p->token->kind) {
     case RH_LANG_T_OPEN_BRACE: node = at_array(p) ? parse_simple(p) : parse_block(p); break;
     case RH_LANG_T_IF: node = parse_if(p); break;
+    case RH_LANG_T_ELSE: node = stray_else(p); break;
     case RH_LANG_T_FOR: node = parse_for(p); break;
     case RH_LANG_T_WHILE: node = parse_while(p); break;
     case RH_LANG_T_DO: node = parse_do(p); break;
@@ -648,6 +700,7 @@ rh_lang_node *rh_lang_parse(rh_lang_unit *unit)
         if (is(&p, RH_LANG_T_CLOSE_BRACE)) {
             rh_lang_error(unit, p.token->at, NULL, "found a } without its {");
             next(&p);
+            take(&p, RH_LANG_T_ELSE);  // of the same mistake: a missing {
             p.lost = false;
             continue;
         }

@@ -14,6 +14,7 @@ struct rh_lang_program {
     rh_lang_code *code;
     rh_lang_kernel *kernel;
     double seconds;
+    rh_lang_flags domain;
 };
 
 // Columns of the kernel: attributes, groups, marks of deletion.

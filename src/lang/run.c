@@ -4,6 +4,7 @@
 // Running: a kernel wants dense columns. Where all of a host's are dense a range is one call; else it goes in short blocks, and columns that
 // are strided, one value for all, or seen through a selection are copied into dense ones and back. A block stays in the nearest
 // cache, so that costs little, and there is one kernel instead of one for each mixture of layouts.
+#include <stdio.h>
 #include <string.h>
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -149,22 +150,42 @@ static void scatter(const source *s, const rh_lang_elements *elements, int64_t b
 
 // ---- running
 
-static rh_code explain(const rh_lang_program *program, rh_lang_thread *thread, int64_t reason, rh_status *status)
+static rh_code explain_index(const rh_lang_program *program, const rh_lang_thread *thread,
+                             const rh_lang_elements *elements, int64_t begin, int64_t reason, rh_status *status)
 {
-    const rh_lang_facts *f = &program->facts;
+    const int64_t index = (reason & ((1 << RH_LANG_INDEX_BITS) - 1)) - (1 << (RH_LANG_INDEX_BITS - 1));
+    const rh_lang_site *site = &program->facts.sites[reason >> RH_LANG_INDEX_BITS & (RH_LANG_MOST_SITES - 1)];
+    const int64_t element = element_of(elements, begin + (reason >> (RH_LANG_SITE_BITS + RH_LANG_INDEX_BITS)));
+    char where[64];
+    int32_t voxel[3];
+    if (program->domain == RH_LANG_VOLUMES) {
+        rh_lang_context there = thread->context;
+        there.element = element;
+        rh_lang_coordinate(&there, voxel);
+        snprintf(where, sizeof where, "voxel (%d, %d, %d)", voxel[0], voxel[1], voxel[2]);
+    } else {
+        snprintf(where, sizeof where, "element %lld", (long long)element);
+    }
+    return rh_fail(status, RH_USER, "%d:%d: the index %lld is outside of the %s, expected 0 to %d (%s, the first)",
+                   site->at.line, site->at.column, (long long)index, site->matrix ? "matrix" : "vector",
+                   site->limit - 1, where);
+}
+
+static rh_code explain(const rh_lang_program *program, rh_lang_thread *thread, const rh_lang_elements *elements,
+                       int64_t begin, int64_t reason, rh_status *status)
+{
     if (thread->context.failed) {
         rh_fail(status, thread->context.status.code, "%s", thread->context.status.message);
         return thread->context.status.code;
     }
-    if (reason < 0) {
-        const rh_lang_place *at = &f->loops[-(reason + 1)];
-        const rh_lang_scope *scope = thread->context.scope;
-        return rh_fail(status, RH_USER,
-                       "%d:%d: an element took more than %lld steps and was in this loop (raise the limit if the program is right)",
-                       at->line, at->column, (long long)(scope->steps > 0 ? scope->steps : RH_LANG_STEPS_DEFAULT));
-    }
-    const rh_lang_place *at = &f->sites[__builtin_ctzll((unsigned long long)reason)];
-    return rh_fail(status, RH_USER, "%d:%d: an index is outside of the vector or matrix for some element", at->line, at->column);
+    if (reason > 0) return explain_index(program, thread, elements, begin, reason, status);
+    const rh_lang_place *at = &program->facts.loops[-(reason + 1)];
+    const rh_lang_scope *scope = thread->context.scope;
+    return rh_fail(status, RH_USER,
+                   "%d:%d: an element took more than %lld steps and was in this loop (if the program is right, allow "
+                   "more: --budget of rheo ax, budget "
+                   "in a scene)",
+                   at->line, at->column, (long long)(scope->steps > 0 ? scope->steps : RH_LANG_STEPS_DEFAULT));
 }
 
 static rh_code call_kernel(const rh_lang_program *program, rh_lang_thread *thread, const rh_lang_elements *elements, int64_t begin, int64_t count,
@@ -174,7 +195,7 @@ static rh_code call_kernel(const rh_lang_program *program, rh_lang_thread *threa
     thread->context.steps_left = scope->steps > 0 ? scope->steps : RH_LANG_STEPS_DEFAULT;
     const int64_t *selection = elements->selection ? elements->selection + begin : NULL;
     int64_t reason = program->kernel(&thread->context, thread->columns, thread->externals, begin, selection, count);
-    return reason || thread->context.failed ? explain(program, thread, reason, status) : RH_OK;
+    return reason || thread->context.failed ? explain(program, thread, elements, begin, reason, status) : RH_OK;
 }
 
 static rh_code run_staged(const rh_lang_program *program, rh_lang_thread *thread, const rh_lang_elements *elements, int64_t begin, int64_t end,

@@ -22,9 +22,10 @@ rh_code rh_lang_context_init(rh_lang_context *context, const rh_lang_scope *scop
     context->scope = scope;
     context->steps = scope->steps > 0 ? scope->steps : RH_LANG_STEPS_DEFAULT;
     context->text_room = scope->text_room > 0 ? scope->text_room : RH_LANG_TEXT_ROOM;
-    context->text = rh_alloc((size_t)context->text_room, "lang.text", status);
+    context->text_size[0] = context->text_room < RH_LANG_TEXT_BLOCK ? context->text_room : RH_LANG_TEXT_BLOCK;
+    context->text[0] = rh_alloc((size_t)context->text_size[0], "lang.text", status);
     context->kept = rh_alloc_zero(sizeof *context->kept, "lang.text", status);
-    if (!context->text || !context->kept) {
+    if (!context->text[0] || !context->kept) {
         rh_lang_context_free(context);
         return RH_MEMORY;
     }
@@ -45,7 +46,7 @@ void rh_lang_context_free(rh_lang_context *context)
     rh_free(context->kept);
     free_groups(context->new_groups, context->new_group_count);
     rh_lang_found_free(&context->found);
-    rh_free(context->text);
+    for (int i = 0; i < RH_LANG_TEXT_BLOCKS; i++) rh_free(context->text[i]);
     rh_free(context->printed);
     memset(context, 0, sizeof *context);
 }
@@ -88,27 +89,72 @@ void rh_lang_stop(rh_lang_context *context, rh_code code, const char *format, ..
 
 void rh_lang_out_of_steps(rh_lang_context *context)
 {
-    rh_lang_stop(context, RH_USER, "the program's loops took more than %lld steps for one element; is the loop endless? The limit can be raised",
+    rh_lang_stop(context, RH_USER,
+                 "the program's loops took more than %lld steps for one element; is the loop endless? If not, allow "
+                 "more: --budget of "
+                 "rheo ax, budget in a scene",
                  (long long)context->steps);
 }
 
 // ----------------------------------------------------------------------------------------------------------------------- strings
 
+static int64_t room_in_block(const rh_lang_context *context)
+{
+    return context->text_size[context->text_block] - (context->text_used - context->text_begin);
+}
+
+// On to a block that has room for so many: one that an element before took, or a new one.
+static bool next_block(rh_lang_context *context, int64_t bytes)
+{
+    int block = context->text_block + 1;
+    if (block == RH_LANG_TEXT_BLOCKS) return false;
+    if (context->text_size[block] < bytes || !context->text[block]) {
+        int64_t size = 2 * context->text_size[block - 1];
+        char *memory = rh_realloc(context->text[block], (size_t)(size > bytes ? size : bytes), "lang.text", NULL);
+        if (!memory) return false;
+        context->text[block] = memory;
+        context->text_size[block] = size > bytes ? size : bytes;
+    }
+    context->text_block = block;
+    context->text_begin = context->text_used;
+    return true;
+}
+
 char *rh_lang_text_room(rh_lang_context *context, int64_t bytes)
 {
-    if (bytes > context->text_room - context->text_used) {
-        rh_lang_stop(context, RH_USER, "the strings of one element take more than %lld bytes", (long long)context->text_room);
+    if (context->text_used == 0) context->text_block = 0, context->text_begin = 0;  // a new element
+    if (bytes > context->text_room - context->text_used ||
+        (bytes > room_in_block(context) && !next_block(context, bytes))) {
+        rh_lang_stop(
+            context, RH_USER,
+            "the strings of one element take more than %lld bytes: does a loop append to a string without end?",
+            (long long)context->text_room);
         return NULL;
     }
-    char *room = context->text + context->text_used;
+    char *room = context->text[context->text_block] + (context->text_used - context->text_begin);
     context->text_used += bytes;
     return room;
+}
+
+// A text that ends where the free memory begins is made longer where it is: a loop that appends takes memory for the
+// end only.
+static bool append_in_place(rh_lang_context *context, rh_lang_text *out, const rh_lang_text *first,
+                            const rh_lang_text *second)
+{
+    if (context->text_used == 0 || first->length == 0 || second->length > room_in_block(context)) return false;
+    char *end = context->text[context->text_block] + (context->text_used - context->text_begin);
+    if (first->data + first->length != end || second->length > context->text_room - context->text_used) return false;
+    if (second->length > 0) memcpy(end, second->data, (size_t)second->length);
+    context->text_used += second->length;
+    *out = (rh_lang_text){first->data, first->length + second->length};
+    return true;
 }
 
 void rh_lang_text_join(rh_lang_context *context, rh_lang_text *out, const rh_lang_text *a, const rh_lang_text *b)
 {
     rh_lang_text first = *a, second = *b;  // `out` may be one of them
     *out = (rh_lang_text){"", 0};
+    if (append_in_place(context, out, &first, &second)) return;
     char *room = rh_lang_text_room(context, first.length + second.length);
     if (!room) return;
     if (first.length > 0) memcpy(room, first.data, (size_t)first.length);

@@ -26,7 +26,9 @@
 #include "lang/neighbours.h"
 
 enum {
-    RH_LANG_TEXT_ROOM = 1 << 16,   // bytes all strings of one element may take together
+    RH_LANG_TEXT_ROOM = 1 << 28,   // bytes all strings of one element may take together; taken as they are needed, and kept for the next element
+    RH_LANG_TEXT_BLOCK = 1 << 16,  // the first that are taken; then always twice as many
+    RH_LANG_TEXT_BLOCKS = 16,
     RH_LANG_PRINT_ROOM = 1 << 20,  // bytes of printed text kept of one block; what is more is counted, not kept
     RH_LANG_GROUP_MAX = 1024,      // groups one block may make; a program that makes names up runs into it, not into the end of memory
     RH_LANG_GROUP_NAME = 256,      // bytes of a group's name with its zero
@@ -91,7 +93,10 @@ typedef struct rh_lang_context {
     const rh_lang_scope *scope;
     // Only for the library.
     rh_status status;
-    char *text;
+    char *text[RH_LANG_TEXT_BLOCKS];               // strings do not move, so their memory grows by blocks
+    int64_t text_size[RH_LANG_TEXT_BLOCKS];
+    int text_block;                                // the one at hand
+    int64_t text_begin;                            // text_used where it began
     int64_t text_room;
     rh_lang_twister64 twister64;
     rh_lang_twister32 twister32;

@@ -130,6 +130,13 @@ class Running(Files):
             self.rheo("ax", "@f += 1;", "volumes.vdb", "-o", "o.vdb", *words)
         (self.folder / "o.vdb").unlink()
         self.assertIn("expected auto, on or off", self.refused("@f += 1;", "volumes.vdb", "-o", "o.vdb", "--tiles", "often"))
+        (self.folder / "tiles.txt").write_text("grid f float 1 0\nvoxel 0 0 0 1\ntile 8 0 0 8 1\ntile 128 0 0 128 1\n")
+        self.data("make", "tiles.txt", "tiles.vdb")
+        for levels, changed in (("0", "222"), ("1", "122"), ("2", "112"), ("0-0", "211"), ("1-1", "121"), ("0:1", "221")):
+            self.rheo("ax", "@f = 2;", "tiles.vdb", "-o", "o.vdb", "--levels", levels, "--tiles", "off")
+            rows = [line.split() for line in self.data("dump", "o.vdb").splitlines() if not line.startswith("grid")]
+            self.assertEqual("".join(str(int(float.fromhex(row[-1]))) for row in rows), changed, levels)
+        (self.folder / "o.vdb").unlink()
         for wrong in ("4", "2-1", "0-", "a", "0-12"):
             self.assertIn("expected a level from 0", self.refused("@f += 1;", "volumes.vdb", "-o", "o.vdb", "--levels", wrong))
 

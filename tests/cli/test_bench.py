@@ -240,13 +240,15 @@ class Expressions(Program):
         always = {(words[2], words[3]): int(words[4]) for words in expressions if words[1] in ("expressions-memory", "expressions-files")}
         self.assertEqual(set(always), {("step", "memory"), ("products", "memory"), ("decimation", "memory"), ("step", "files"), ("decimation", "files")})
         self.assertEqual(set(always.values()), {10000000})
+        families = [words[2] for words in expressions if words[1] == "expressions-families"]
+        self.assertTrue({"noise", "curl", "trigonometry", "powers", "random", "strings"} < set(families), families)
 
     def test_tiny(self):
         before = set(BENCH.parent.glob("bench_scratch.*"))
         out, _ = self.bench("--only", "expressions-tiny", "--csv", self.csv, "--threads", 2)
         self.assertEqual([path.name for path in self.csv.parent.iterdir()], ["out_expressions.csv"])
         _, rows = self.rows(self.csv.with_name("out_expressions.csv"), EXPRESSION_COLUMNS)
-        self.assertEqual(len(rows), 5)
+        self.assertEqual(len(rows), 6)
         for row in rows:
             self.assertEqual((row["points"], row["repeats"], row["threads"], row["error"]), ("20000", "2", "2", ""))
             # Half of the points are left, the same ones on both sides (the program compares).

@@ -205,7 +205,54 @@ static void conversions_outside_the_range(void **state)
         {"int a = -2147483647 - 1; i@r = abs(a);", -2147483648.0}, {"i@r = 5 / 0;", 0}, {"i@r = 5 % 0;", 5}, {"i@r = 1 << 32;", 1}, {"i@r = 1 << -1;", -2147483648.0},
         {"i@r = -1 >> 31;", -1}, {"i@r = floormod(-7, 0);", -7}, {"i@r = euclideanmod(-7, 3);", 2}, {"i@r = truncatemod(-7, 3);", -1},
         {"double nan = 0.0 / 0.0; i@r = (nan == nan) + 2 * (nan != nan) + 4 * (nan < 1) + 8 * (nan >= 1);", 0},
-        {"vec3d n = 0.0 / 0.0; i@r = (n == n) + 2 * (n != n);", 2},
+        {"vec3d n = 0.0 / 0.0; i@r = (n == n) + 2 * (n != n);", 0}, {"float n = 0.0f / 0.0f; i@r = !n;", 0}, {"i@r = !0.0;", 1},
+        {"float n = 0.0f / 0.0f; f@r = max(n, 3.0f);", 3}, {"float n = 0.0f / 0.0f; f@r = min(3.0f, n);", 3},
+        {"float n = 0.0f / 0.0f; f@r = clamp(n, 2.0f, 3.0f);", 2}, {"float n = 0.0f / 0.0f; f@r = fit(n, 0.0f, 1.0f, 2.0f, 3.0f);", 2},
+        {"float n = 0.0f / 0.0f; f@r = fit(0.1f, n, 1.0f, 2.0f, 3.0f);", 2.5},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        double found = run_one(cases[i].code, "r");
+        if (found != cases[i].expected) fail_msg("%s: %.17g, expected %.17g", cases[i].code, found, cases[i].expected);
+    }
+}
+
+// Operands are read when their operator runs, from left to right; an index and a condition at once.
+static void order_of_evaluation(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *code;
+        double expected;
+    } cases[] = {
+        {"int a = 3; i@r = a + a++;", 7}, {"int a = 3; i@r = a++ + a;", 7}, {"int a = 3; i@r = a + (a = 5);", 10}, {"int a = 3; i@r = -a + (a = 5);", 2},
+        {"int a = 3; i@r = +a + (a = 5);", 10}, {"int a = 3; i@r = (a++, a) + (a++, a);", 10}, {"int a = 3; i@r = ++a += a;", 8}, {"int a = 3; i@r = ++a + ++a;", 10},
+        {"vec3f v = 1; int i = 0; v[i++] = i + 6; f@r = v[0] * 10 + i;", 71}, {"vec3f v = 1; int i = 0; v[i] += (i = 2); f@r = v[0];", 3},
+        {"vec3f v = {1, 2, 3}; int i = 0; f@r = v[i] + (i = 1) + v[i];", 4}, {"int a = 3, b = 4; i@r = (a ? a : b) + (a = 5);", 10},
+        {"int a = 3; i@r = (a ? a : 4) + (a = 5);", 8}, {"vec3f v = 1; f@r = dot(1 ? v : {2.0f, 2.0f, 2.0f}, v = 3.0f);", 27},
+        {"int a = 1; i@r = max(a, a++);", 2}, {"int a = 3; i@r = 2 * a = 3 + 4;", 14}, {"int a = 1; a && a = 7; i@r = a;", 7}, {"int a = 3; i@r = -a = 4;", -4},
+        {"int a = 7, b = 3; i@r = b * +a % 5;", 6}, {"vec3f v = {1, 2, 3}; int i = 0; ++v[i++] = 7; f@r = v[0] + 10 * i;", 17},
+        {"int a = 2, b = 5; i@r = (a > 1 ? (b > 9 ? a : b) : a) + (b = 1);", 2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        double found = run_one(cases[i].code, "r");
+        if (found != cases[i].expected) fail_msg("%s: %.17g, expected %.17g", cases[i].code, found, cases[i].expected);
+    }
+}
+
+static void sorting_and_colours(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *code;
+        double expected;
+    } cases[] = {
+        {"vec3f v = {3.0f, -1.0f, 2.0f}; v = sort(v); f@r = v[0] * 100 + v[1] * 10 + v[2];", -77},
+        {"vec4i o = argsort({2.0f, 1.0f, 2.0f, 1.0f}); i@r = o[0] * 1000 + o[1] * 100 + o[2] * 10 + o[3];", 1302},  // equal ones stay in order
+        {"vec4i v = {2147483647, -2147483647, 0, -1}; v = sort(v); i@r = v[1] * 10 + v[2];", -10},
+        {"vec3f h = rgbtohsv({0.5f, 0.25f, 0.25f}); f@r = h[0] * 100 + h[1] * 10 + h[2];", 5.5},
+        {"vec3f h = rgbtohsv({0.0f, -1.0f, -2.0f}); f@r = abs(h[0]) + abs(h[1]) + abs(h[2]);", 0},  // black
+        {"vec3d c = hsvtorgb({2.0 / 3 + 2, 1.0, 4.0}); double@r = floor(c[0] * 100 + c[1] * 10 + c[2] + 0.5);", 4},
+        {"vec3f c = hsvtorgb({-1e-20f, 0.5f, 1.0f}); f@r = c[0] * 100 + c[1] * 10 + c[2];", 105.5},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         double found = run_one(cases[i].code, "r");
@@ -227,7 +274,8 @@ static void signatures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(promotion), cmocka_unit_test(every_operator_on_every_pair), cmocka_unit_test(conversions_outside_the_range), cmocka_unit_test(signatures),
+        cmocka_unit_test(promotion), cmocka_unit_test(every_operator_on_every_pair), cmocka_unit_test(conversions_outside_the_range),
+        cmocka_unit_test(order_of_evaluation), cmocka_unit_test(sorting_and_colours), cmocka_unit_test(signatures),
     };
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

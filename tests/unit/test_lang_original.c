@@ -226,44 +226,10 @@ static void texts(void **state)
     }
 }
 
-static void colours(void **state)
-{
-    (void)state;
-    static const float hsv[4][3] = {{1, 1, 1}, {-0.25f, 0.5f, 2}, {0.5f, 1.5f, 1}, {0.5f, -1, 1}};
-    static const float rgb[5][3] = {{1, 0, 0.5f}, {0, 0, 0}, {2, 1, 1}, {0.5f, 0.5f, 0.5f}, {-1, 0.5f, 0.25f}};
-    static const char *const names[] = {"r3", "r4", "r5", "r6"};
-    for (int p = 0; p < inputs.points; p++) {
-        double in[3];
-        float single[3], out[3];
-        reals(input("hsv"), p, 3, in), narrow(single, in, 3);
-        rh_lang_hsvtorgb_f(out, single);
-        check_floats("hsvtorgb", "r", p, out, 3);
-        reals(input("rgb"), p, 3, in), narrow(single, in, 3);
-        rh_lang_rgbtohsv_f(out, single);
-        check_floats("rgbtohsv", "r", p, out, 3);
-        for (int k = 0; k < 4; k++) {
-            rh_lang_hsvtorgb_f(out, hsv[k]);
-            check_floats("hsvtorgb", names[k], p, out, 3);
-            rh_lang_rgbtohsv_f(out, rgb[k]);
-            check_floats("rgbtohsv", names[k], p, out, 3);
-        }
-        rh_lang_rgbtohsv_f(out, rgb[4]);
-        check_floats("hsv_negative", "r", p, out, 3);
-    }
-}
-
-static void sorting(void **state)
+static void powers(void **state)
 {
     (void)state;
     for (int p = 0; p < inputs.points; p++) {
-        double vd[3], sorted[3], order[3];
-        int32_t at[3];
-        reals(input("vd"), p, 3, vd);
-        rh_lang_sort_3d(sorted, vd);
-        check("sort", "r2", p, sorted, 3, 0);
-        rh_lang_argsort_3d(at, vd);
-        for (int i = 0; i < 3; i++) order[i] = at[i];
-        check("argsort", "r2", p, order, 3, 0);
         check_one("pow", "r3", p, rh_lang_pow_di(number("u", p), 3), 0);
         check_one("pow", "r4", p, rh_lang_pow_di(number("e", p), -2), 0);
     }
@@ -300,7 +266,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_overloads_are_there), cmocka_unit_test(random_numbers), cmocka_unit_test(noise),   cmocka_unit_test(texts),
-        cmocka_unit_test(colours),                 cmocka_unit_test(sorting),        cmocka_unit_test(matrices),
+        cmocka_unit_test(powers),        cmocka_unit_test(matrices),
     };
     return cmocka_run_group_tests(tests, open_files, close_files);
 }

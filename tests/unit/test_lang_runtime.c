@@ -54,6 +54,27 @@ static void strings_are_joined_and_kept(void **state)
     end(context);
 }
 
+// A loop that appends takes memory for what it appends; strings that were made before stay what they were.
+static void long_strings(void **state)
+{
+    (void)state;
+    rh_lang_scope scope = {0};
+    rh_lang_context *context = begin(&scope);
+    for (int element = 0; element < 2; element++) {
+        rh_lang_text long_one = text(""), part = text("0123456789"), half = text(""), other;
+        context->text_used = 0;
+        for (int i = 0; i < 20000; i++) {
+            rh_lang_text_join(context, &long_one, &long_one, &part);
+            if (i == 9999) half = long_one;
+        }
+        assert_true(!context->failed && long_one.length == 200000 && half.length == 100000 && context->text_used < 1000000);
+        for (int64_t i = 0; i < long_one.length; i++) assert_true(long_one.data[i] == '0' + i % 10);
+        rh_lang_text_join(context, &other, &half, &part);  // not the last any more: a copy
+        assert_true(other.length == 100010 && memcmp(other.data, half.data, 100000) == 0 && long_one.data[100000] == '0' && other.data != half.data);
+    }
+    end(context);
+}
+
 static void many_kept_strings_stay_apart(void **state)
 {
     (void)state;
@@ -463,7 +484,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strings_are_joined_and_kept),
-        cmocka_unit_test(many_kept_strings_stay_apart),
+        cmocka_unit_test(long_strings), cmocka_unit_test(many_kept_strings_stay_apart),
         cmocka_unit_test(any_split_into_blocks_gives_the_same),
         cmocka_unit_test(groups_without_end_are_refused),
         cmocka_unit_test(externals_are_read_where_they_stand),

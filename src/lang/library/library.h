@@ -8,22 +8,6 @@
 
 // numbers.c
 double rh_lang_pow_di(double base, int32_t exponent);
-void rh_lang_sort_3d(double *out, const double *v);
-void rh_lang_sort_3f(float *out, const float *v);
-void rh_lang_sort_3i(int32_t *out, const int32_t *v);
-void rh_lang_sort_4d(double *out, const double *v);
-void rh_lang_sort_4f(float *out, const float *v);
-void rh_lang_sort_4i(int32_t *out, const int32_t *v);
-void rh_lang_argsort_3d(int32_t *out, const double *v);
-void rh_lang_argsort_3f(int32_t *out, const float *v);
-void rh_lang_argsort_3i(int32_t *out, const int32_t *v);
-void rh_lang_argsort_4d(int32_t *out, const double *v);
-void rh_lang_argsort_4f(int32_t *out, const float *v);
-void rh_lang_argsort_4i(int32_t *out, const int32_t *v);
-void rh_lang_hsvtorgb_d(double *out, const double *hsv);
-void rh_lang_hsvtorgb_f(float *out, const float *hsv);
-void rh_lang_rgbtohsv_d(double *out, const double *rgb);
-void rh_lang_rgbtohsv_f(float *out, const float *rgb);
 
 // matrices.c
 double rh_lang_determinant_3d(const double *m);
@@ -58,7 +42,22 @@ double rh_lang_rand32(rh_lang_context *context);
 double rh_lang_rand32_d(rh_lang_context *context, double seed);
 double rh_lang_rand32_i(rh_lang_context *context, int32_t seed);
 
-// noise.c
+// reals.c: of floats, one and eight at once, which get the same bits as alone.
+#define RH_LANG_OF_ONE(name) float rh_lang_##name##_1(float x); void rh_lang_##name##_8(float *restrict out, const float *restrict x);
+#define RH_LANG_OF_TWO(name) \
+    float rh_lang_##name##_1(float x, float y); void rh_lang_##name##_8(float *restrict out, const float *restrict x, const float *restrict y);
+RH_LANG_OF_ONE(sin) RH_LANG_OF_ONE(cos) RH_LANG_OF_ONE(tan) RH_LANG_OF_ONE(atan) RH_LANG_OF_ONE(asin) RH_LANG_OF_ONE(acos)
+RH_LANG_OF_ONE(exp) RH_LANG_OF_ONE(exp2) RH_LANG_OF_ONE(log) RH_LANG_OF_ONE(log2) RH_LANG_OF_ONE(log10) RH_LANG_OF_ONE(cbrt)
+RH_LANG_OF_ONE(sinh) RH_LANG_OF_ONE(cosh) RH_LANG_OF_ONE(tanh) RH_LANG_OF_TWO(atan2) RH_LANG_OF_TWO(pow) RH_LANG_OF_TWO(fmod)
+// simplex.c. The forms with 8 take eight places at once, which get the same bits as alone.
+void rh_lang_simplexnoise_8(double *out, const double *x, const double *y, const double *z);
+double rh_lang_curlsimplex_x(double x, double y, double z);  // components
+double rh_lang_curlsimplex_y(double x, double y, double z);
+double rh_lang_curlsimplex_z(double x, double y, double z);
+void rh_lang_curlsimplex_8x(double *out, const double *x, const double *y, const double *z);
+void rh_lang_curlsimplex_8y(double *out, const double *x, const double *y, const double *z);
+void rh_lang_curlsimplex_8z(double *out, const double *x, const double *y, const double *z);
+// simplex.c, noise.c
 double rh_lang_simplexnoise_1(double x);
 double rh_lang_simplexnoise_2(double x, double y);
 double rh_lang_simplexnoise_3(double x, double y, double z);

@@ -166,8 +166,12 @@ bool rh_lang_eigen_d(const double *m, double *values, double *vectors)
     if (!isfinite(norm(a, 9))) return false;
     for (int sweep = 0; sweep < JACOBI_SWEEPS; sweep++) rotate(a, v, 0, 1), rotate(a, v, 0, 2), rotate(a, v, 1, 2);
     double diagonal[3] = {-a[0], -a[4], -a[8]};
-    int32_t order[3];
-    rh_lang_argsort_3d(order, diagonal);
+    int order[3] = {0, 1, 2};
+    for (int last = 1; last < 3; last++)
+        for (int i = last; i > 0 && diagonal[order[i]] < diagonal[order[i - 1]]; i--) {
+            int swap = order[i];
+            order[i] = order[i - 1], order[i - 1] = swap;
+        }
     for (int i = 0; i < 3; i++) {
         values[i] = -diagonal[order[i]];
         memcpy(vectors + 3 * i, v + 3 * order[i], 3 * sizeof(double));

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "format.h"
+#include "io/made.h"
 #include "io/expression.h"
 #include "lang/lang.h"
 
@@ -250,6 +251,12 @@ static rh_code do_each(job *j, rh_status *status)
     snprintf(folder, sizeof folder, "%.*s", (int)length, j->arguments->out);
     RH_TRY(refuse_clashes(j, status));
     RH_TRY(rh_folder_make(folder, status));
+    for (int i = 0; i < j->input_count; i++) {
+        RH_TRY(app_path(path, folder, last_part(j->inputs[i]), status));
+        if (rh_made_same_file(path, j->inputs[i]))
+            return rh_fail(status, RH_USER, "--out: %s is the folder of %s, which would be replaced; take another folder, or name one file to change in place", folder,
+                           j->inputs[i]);
+    }
     for (int i = 0; i < j->input_count; i++) {
         if (atomic_load(j->stop)) return rh_fail(status, RH_STOPPED, "stopped on request");
         RH_TRY(app_path(path, folder, last_part(j->inputs[i]), status));

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "io/made.h"
 
 #define MARK ".tmp-"
 
@@ -195,12 +196,15 @@ int64_t rh_folder_free_bytes(const char *folder)
     return bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
 }
 
-// True for "<something>.tmp-<digits>" whose process is gone. A number no process can have counts as gone.
+// True for "<a name of ours>.tmp-<digits>" whose process is gone. A number no process can have counts as gone. Others name their files like this, too.
 static bool is_leftover(const char *name)
 {
     const char *mark = NULL;
     for (const char *at = strstr(name, MARK); at; at = strstr(at + 1, MARK)) mark = at;
-    if (!mark || mark == name) return false;
+    char of[256];
+    if (!mark || (size_t)(mark - name) >= sizeof of) return false;
+    snprintf(of, sizeof of, "%.*s", (int)(mark - name), name);
+    if (!rh_made_name(of)) return false;
     const char *digits = mark + strlen(MARK);
     if (!*digits) return false;
     for (const char *c = digits; *c; c++)

@@ -26,5 +26,5 @@ rh_code rh_folder_make(const char *path, rh_status *status);  // with parents; f
 bool rh_file_exists(const char *path);
 // Bytes that may still be written to the file system of a folder; negative when the system does not say.
 int64_t rh_folder_free_bytes(const char *folder);
-// Removes leftovers ("*.tmp-*") of killed runs directly inside `folder`.
+// Removes leftovers ("points.0001.vdb.tmp-77", of any name of ours) of killed runs directly inside `folder`.
 void rh_folder_sweep(const char *folder);

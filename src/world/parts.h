@@ -57,6 +57,8 @@ double rh_world_add_stage(rh_world *w);
 
 // Writes a checkpoint of the state between two steps and removes the oldest ones.
 rh_code rh_world_save(const rh_world *w, const rh_output *output, rh_status *status);
+// The newest checkpoint that comes before the end of `frame`; without one the world, just created, stays at its start.
+rh_code rh_world_resume_before(rh_world *world, const char *folder, int64_t frame, rh_status *status);
 
 // RH_MEMORY when what the run will need goes beyond rh_memory_limit(). Before bodies are filled.
 rh_code rh_world_check_memory(const rh_world *w, rh_status *status);

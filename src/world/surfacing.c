@@ -372,6 +372,7 @@ rh_code rh_surface_frame(const rh_surfacing_params *params, const rh_surface_tas
     job j = {.params = params, .task = task, .result = result};
     rh_points_init(&j.points);
     rh_code code = read(&j, &local);
+    if (code == RH_OK && task->up) j.info.z_up = task->up == 'z';
     if (code == RH_OK) code = check_targets(&j, &local);
     if (code == RH_OK) code = build(&j, &local);
     if (code == RH_OK && (params->vdb || params->mesh)) code = finish(&j, &local);

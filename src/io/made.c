@@ -6,12 +6,11 @@
 // files beside them was considered: it would have to be kept true by several machines that make surfaces and pictures of one run at a time.
 #include "io/made.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/regular.h"
 
 enum { LOOK = 8192 };  // bytes at either end
 
@@ -36,7 +35,7 @@ bool rh_made_frame_name(const char *name, const char *stem, int64_t *number)
     if (strncmp(name, stem, length) != 0 || name[length] != '.') return false;
     const char *digits = name + length + 1, *tail = skip_digits(digits, 4, 18);
     if (!tail) return false;
-    const char *fraction = *tail == '.' && strcmp(stem, "surface") == 0 ? skip_digits(tail + 1, 3, 3) : NULL;
+    const char *fraction = *tail == '.' && (strcmp(stem, "surface") == 0 || strcmp(stem, "ellipsoids") == 0) ? skip_digits(tail + 1, 3, 3) : NULL;
     if (fraction) tail = fraction;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (strcmp(kinds[i].stem, stem) != 0 || !is_one_of(tail, kinds[i].endings)) continue;
@@ -87,10 +86,10 @@ bool rh_made_by_us(const char *path)
 {
     char head[LOOK], tail[64];
     struct stat facts;
-    // A FIFO would have us wait for a writer.
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    const char *why;
+    int file = rh_open_regular(path, &why);
     if (file < 0) return false;
-    bool regular = fstat(file, &facts) == 0 && S_ISREG(facts.st_mode);
+    bool regular = fstat(file, &facts) == 0;
     ssize_t first = regular ? pread(file, head, sizeof head, 0) : -1;
     off_t from = regular && facts.st_size > (off_t)sizeof tail ? facts.st_size - (off_t)sizeof tail : 0;
     ssize_t last = regular ? pread(file, tail, sizeof tail, from) : -1;
@@ -101,7 +100,7 @@ bool rh_made_by_us(const char *path)
 rh_code rh_made_may_replace(const char *path, rh_status *status)
 {
     struct stat facts = {0};
-    if (lstat(path, &facts) != 0 && errno == ENOENT) return RH_OK;
+    if (lstat(path, &facts) != 0) return RH_OK;  // nothing that we could see; what is in the way is told by whoever writes
     if (S_ISREG(facts.st_mode) && facts.st_size == 0) return RH_OK;  // nothing is in it that could be lost
     if (rh_made_by_us(path)) return RH_OK;
     return rh_fail(status, RH_USER, "%s: found a file that was not made by rheo, which it would replace\n"

@@ -25,6 +25,7 @@ struct rh_world {
     rh_surroundings around;
     rh_lang_cache *programs;  // NULL when the scene has none
     rh_hooks *hooks;
+    const atomic_int *stop_now;  // of the run in progress; NULL = none
     bool begun;        // the first frame is done: what emitters pour at time 0 and programs say to it
     double time;
     double last_dt;    // s, of the last step; 0 before the first

@@ -247,8 +247,10 @@ static run prepare(rh_world *world, const rh_run_options *options)
 rh_code rh_world_run(rh_world *world, const rh_run_options *options, rh_status *status)
 {
     run r = prepare(world, options);
+    world->stop_now = options->stop_now;
     if (r.writes) RH_TRY(rh_output_open(&r.output, world->scene, options->folder, r.last, world->step, options->resumed, status));
     rh_code code = run_frames(&r, status);
+    world->stop_now = NULL;
     if (code == RH_NUMERIC && r.writes) write_debug_frame(&r);
     if (r.writes) rh_output_close(&r.output);
     if (code != RH_OK && code != RH_STOPPED && r.writes) name_last_checkpoint(options->folder);

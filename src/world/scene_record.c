@@ -88,7 +88,7 @@ static rh_code write_over_edited(const char *folder, const char *path, const cha
 {
     rh_scene edited;
     bool same = false;
-    bool readable = rh_scene_load(path, NULL, 0, &edited, NULL) == RH_OK;
+    bool readable = rh_scene_load_options(path, NULL, 0, &(rh_scene_options){.sandbox = scene->sandbox}, &edited, NULL) == RH_OK;
     rh_scene written = *scene;  // shallow, for printing
     if (readable && resumed) written.look = edited.look;
     rh_code code = readable ? says_the_same(&edited, &written, &same, status) : RH_OK;

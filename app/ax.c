@@ -336,6 +336,7 @@ static rh_code work(job *j, rh_status *status)
     RH_TRY(check_inputs(j, status));
     rh_threads_set((int)j->arguments->threads);
     j->stop = app_stop_on_signals("this block");
+    j->options.host.stop = j->stop;
     rh_code code;
     if (j->arguments->check) code = check_only(j, status);
     else if (wants_folder(j->arguments->out)) code = do_each(j, status);

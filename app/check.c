@@ -28,6 +28,7 @@ static rh_code check_scene(const app_arguments *arguments, const rh_scene *scene
 {
     rh_prediction prediction;
     RH_TRY(rh_world_predict(scene, &prediction, status));
+    RH_TRY(rh_world_rehearse(scene, (double)(prediction.particles + prediction.emitted), status));
     char *text = rh_scene_print(scene, status);
     if (!text) return status->code;
     if (!arguments->quiet) fputs(text, stdout);
@@ -41,7 +42,7 @@ static int check(const app_arguments *arguments)
 {
     rh_status status = {0};
     rh_scene scene;
-    if (rh_scene_load(arguments->operand, arguments->sets.items, arguments->sets.count, &scene, &status) != RH_OK)
+    if (app_scene_load(arguments, arguments->operand, true, &scene, &status) != RH_OK)
         return app_report(&status);
     rh_code code = check_scene(arguments, &scene, &status);
     rh_scene_free(&scene);
@@ -50,12 +51,14 @@ static int check(const app_arguments *arguments)
 
 static const app_option options[] = {
     {"set", APP_TEXTS, offsetof(app_arguments, sets), "PATH=VALUE", "change a value of the scene (may be repeated)"},
+    APP_SANDBOX,
     {"quiet", APP_FLAG, offsetof(app_arguments, quiet), NULL, "do not print the scene"},
 };
 
 const app_command app_check = {
     "check", "SCENE", true, false, "validate a scene, print it in full, predict its size",
-    "Reads and validates a scene, meshes included. Prints the complete scene (all defaults, units\n"
+    "Reads and validates a scene, meshes included, and makes its first frame, so that what a run would\n"
+    "refuse is refused here, and warns of frames that will be empty. Prints the complete scene (all defaults, units\n"
     "and help beside each value) to standard output, and the predicted particles, cells, memory\n"
     "and disk space to standard error.",
     options, APP_OPTION_COUNT(options), check};

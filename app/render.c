@@ -469,7 +469,7 @@ static rh_code read_scene(job *j, rh_status *status)
     RH_TRY(app_path(path, j->arguments->operand, "scene.yaml", status));
     if (!rh_file_exists(path))
         return rh_fail(status, RH_USER, "%s: found no scene.yaml in it, expected the folder of a run", j->arguments->operand);
-    return rh_scene_load(path, NULL, 0, &j->scene, status);
+    return app_scene_load(j->arguments, path, false, &j->scene, status);
 }
 
 static rh_code prepare(job *j, rh_status *status)
@@ -507,6 +507,10 @@ static rh_code quick_values(job *j, const frame_data *data, rh_status *status)
     if (!paint || !has_values(j, &data->points)) return RH_OK;
     j->values = rh_alloc((size_t)data->points.count * sizeof *j->values + 1, "app.values", status);
     j->preview.values = j->values;
+    if (j->values && strcmp(paint->attribute, "Cd") == 0) {
+        j->preview.low = 0, j->preview.high = 1;  // they are taken as they are
+        return rh_values_pack(&data->points, data->z_up, j->values, status);
+    }
     return j->values ? rh_values_take(&data->points, paint->attribute, data->z_up, j->values, status) : RH_MEMORY;
 }
 
@@ -602,7 +606,7 @@ static const app_option options[] = {
     {"what", APP_TEXT, AT(what), "WHAT", "surface, points or both; without it the surface"},
     {"camera", APP_TEXT, AT(camera), "NUMBERS", "x,y,z,tx,ty,tz[,fov]: position, target (m), angle of view (degrees)"},
     {"material", APP_TEXT, AT(material), "NAME", "of the surface: water, honey, oil, chocolate, milk, sand, ..."},
-    {"attribute", APP_TEXT, AT(attribute), "NAME", "that colours particles, or with --what surface the surface: id, rest.y, speed, ..., none"},
+    {"attribute", APP_TEXT, AT(attribute), "NAME", "that colours particles, or with --what surface the surface: id, rest.y, speed, ..., Cd (a colour itself), none"},
     {"range", APP_TEXT, AT(range), "LOW,HIGH", "values at the ends of the colours; without it from the particles"},
     {"bands", APP_COUNT, AT(bands), "N", "even steps of colour from LOW to HIGH, as layers; without it smooth"},
     {"palette", APP_TEXT, AT(palette), "NAME", "the colours: blue, sand, or strata (for bands)"},
@@ -612,6 +616,7 @@ static const app_option options[] = {
     {"quick", APP_FLAG, AT(quick), NULL, "particles without tracing paths: seconds for a whole run"},
     {"threads", APP_COUNT, AT(threads), "N", "threads to use; without it all cores"},
     {"out", APP_TEXT, AT(out), "DIR", "folder of the pictures; without it RUN/picture"},
+    APP_SANDBOX,
 };
 
 const app_command app_render = {

@@ -57,12 +57,12 @@ static rh_code check_folder(const app_arguments *arguments, const rh_scene *scen
 
 // Only the scene that a folder was made with goes on in it, unless told otherwise. A scene.yaml that is missing or cannot be read is no reason to stop: checkpoints
 // know their scene too.
-static rh_code require_same_scene(const rh_scene *scene, const char *folder, rh_status *status)
+static rh_code require_same_scene(const app_arguments *arguments, const rh_scene *scene, const char *folder, rh_status *status)
 {
     char path[RH_PATH_MAX], difference[512];
     rh_scene old;
     RH_TRY(app_path(path, folder, "scene.yaml", status));
-    if (!rh_file_exists(path) || rh_scene_load(path, NULL, 0, &old, NULL) != RH_OK) return RH_OK;
+    if (!rh_file_exists(path) || app_scene_load(arguments, path, false, &old, NULL) != RH_OK) return RH_OK;
     bool same = old.hash == scene->hash;
     rh_code code = same ? RH_OK : rh_scene_difference(&old, scene, difference, sizeof difference, status);
     rh_scene_free(&old);
@@ -75,7 +75,7 @@ static rh_code resume(const app_arguments *arguments, rh_world *world, const rh_
 {
     const char *folder = options->folder;
     char newest[RH_PATH_MAX];
-    if (!arguments->changed) RH_TRY(require_same_scene(scene, folder, status));
+    if (!arguments->changed) RH_TRY(require_same_scene(arguments, scene, folder, status));
     // What a changed scene would make is not what is missing.
     if (!arguments->changed) RH_TRY(rh_world_mend(world, options, status));
     if (rh_output_newest(folder, newest)) return rh_world_resume(world, folder, arguments->changed, status);
@@ -126,7 +126,7 @@ static rh_code simulate(const app_arguments *arguments, const rh_scene *scene, r
     rh_run_options options = {
         .folder = folder, .first = frames->first, .last = frames->last, .ranges = frames->parts, .range_count = frames->count,
         .resumed = arguments->resume, .deadline = arguments->max_time > 0 ? started + arguments->max_time : 0,
-        .stop = app_stop_on_signals("this step"), .progress = app_progress_update, .user = &progress};
+        .stop = app_stop_on_signals("this step"), .stop_now = app_stop_due(), .progress = app_progress_update, .user = &progress};
     rh_code code = arguments->resume ? resume(arguments, world, scene, &options, status) : RH_OK;
     if (code == RH_OK && arguments->force) code = app_clear_run(folder, status);
     if (code == RH_OK) code = rh_world_run(world, &options, status);
@@ -193,7 +193,7 @@ static int run(const app_arguments *arguments)
     rh_status status = {0};
     rh_scene scene;
     rh_code code = check_arguments(arguments, &status);
-    if (code == RH_OK) code = rh_scene_load(arguments->operand, arguments->sets.items, arguments->sets.count, &scene, &status);
+    if (code == RH_OK) code = app_scene_load(arguments, arguments->operand, true, &scene, &status);
     if (code != RH_OK) return app_report(&status);
     code = run_scene(arguments, &scene, started, &status);
     rh_scene_free(&scene);
@@ -212,6 +212,7 @@ static const app_option options[] = {
     {"max-time", APP_TIME, AT(max_time), "TIME", "stop in time with a checkpoint, such as 90s, 45m, 1.5h or 2:30:00"},
     {"memory", APP_BYTES, AT(memory), "SIZE", "what the run may use, such as 8G; without it what the machine has"},
     {"force", APP_FLAG, AT(force), NULL, "remove the frames an earlier run left in the folder and start over"},
+    APP_SANDBOX,
     {"quiet", APP_FLAG, AT(quiet), NULL, "no progress, only warnings and errors"},
 };
 

@@ -128,7 +128,7 @@ static rh_code prepare_run(job *j, rh_status *status)
     RH_TRY(app_path(path, j->arguments->operand, "scene.yaml", status));
     if (!rh_file_exists(path))
         return rh_fail(status, RH_USER, "%s: found no scene.yaml in it, expected the folder of a run, or files of points (.vdb, .ply)", j->arguments->operand);
-    RH_TRY(rh_scene_load(path, NULL, 0, &scene, status));
+    RH_TRY(app_scene_load(j->arguments, path, false, &scene, status));
     snprintf(name, sizeof name, "%s: surface", path);
     rh_code code = read_parameters(j, name, &scene.surface, status);
     rh_scene_free(&scene);
@@ -260,6 +260,7 @@ static rh_code prepare(job *j, rh_status *status)
     const app_arguments *a = j->arguments;
     j->subframes = a->subframes ? a->subframes : 1;
     if (j->subframes > MOST_SUBFRAMES) return rh_fail(status, RH_USER, "--subframes: found %lld, expected 1 to %d", (long long)j->subframes, MOST_SUBFRAMES);
+    if (a->up && strcmp(a->up, "y") && strcmp(a->up, "z")) return rh_fail(status, RH_USER, "--up: found \"%.40s\", expected y or z", a->up);
     if (a->out && rh_file_exists(a->out) && !app_is_folder(a->out)) return rh_fail(status, RH_USER, "--out: %s is a file, expected a folder or nothing", a->out);
     if (a->operands.count == 1 && app_is_folder(a->operand)) return prepare_run(j, status);
     return prepare_files(j, status);
@@ -305,7 +306,7 @@ static rh_code do_item(job *j, const item *one, rh_status *status)
         if (atomic_load(j->stop)) return rh_fail(status, RH_STOPPED, "stopped on request");
         rh_surface_result result;
         rh_surface_task task = {.points = one->path, .next = parts > 1 ? next : NULL, .fraction = (double)i / (double)parts, .folder = one->folder, .frame = one->frame,
-                                .digits = one->digits, .programs = j->programs};
+                                .digits = one->digits, .programs = j->programs, .up = j->arguments->up ? j->arguments->up[0] : 0};
         RH_TRY(rh_surface_frame(&j->params, &task, &result, status));
         print_line(j, &result, task.fraction);
         print_json(j, &result, task.fraction);
@@ -366,9 +367,11 @@ static const app_option options[] = {
     {"expression", APP_TEXT, AT(expression), "CODE", "a program that runs on the particles first; docs/expressions.md has the language"},
     {"frames", APP_RANGE, AT(frames), "LIST", "frames to do, such as 5, 1-48 or 1,10,20-30; without it all"},
     {"subframes", APP_COUNT, AT(subframes), "N", "N surfaces a frame, at 0, 1/N, 2/N ... of the way to the next, for motion blur"},
+    {"up", APP_TEXT, AT(up), "AXIS", "y or z: what points up in the results; without it as in the points"},
     {"out", APP_TEXT, AT(out), "DIR", "folder of the results; without it RUN/surface, or surface beside each file"},
     {"set", APP_TEXTS, AT(sets), "NAME=VALUE", "change a parameter, such as voxel=0.01 (may be repeated); \"rheo doc surface\" lists them"},
     {"threads", APP_COUNT, AT(threads), "N", "threads to use; without it all cores. The result does not depend on it"},
+    APP_SANDBOX,
     {"json", APP_FLAG, AT(json), NULL, "print what was measured of each frame as a line of JSON on standard output"},
     {"quiet", APP_FLAG, AT(quiet), NULL, "no progress, only warnings and errors"},
 };

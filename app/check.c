@@ -3,6 +3,7 @@
 //
 // rheo check: is the scene right, what does it say in full, and how large will the run be?
 #include <stdio.h>
+#include <string.h>
 #include "app.h"
 #include "base/memory.h"
 #include "format.h"
@@ -24,6 +25,25 @@ static void print_prediction(const rh_prediction *p)
             app_format_bytes(all, &text));
 }
 
+// Predicting and rehearsing both build the scene's solids, and both warn of their meshes: each line is said once.
+typedef struct said {
+    char lines[1 << 15];
+    size_t length;
+} said;
+
+static void log_once(rh_log_level level, const char *message, void *user)
+{
+    said *s = user;
+    char line[2048];
+    int length = snprintf(line, sizeof line, "\n%.2000s\n", message);
+    if (strstr(s->lines, line)) return;
+    if (s->length + (size_t)length < sizeof s->lines) {
+        memcpy(s->lines + s->length, line, (size_t)length + 1);
+        s->length += (size_t)length;
+    }
+    app_log_plain(level, message, NULL);
+}
+
 static rh_code check_scene(const app_arguments *arguments, const rh_scene *scene, rh_status *status)
 {
     rh_prediction prediction;
@@ -42,10 +62,14 @@ static int check(const app_arguments *arguments)
 {
     rh_status status = {0};
     rh_scene scene;
-    if (app_scene_load(arguments, arguments->operand, true, &scene, &status) != RH_OK)
-        return app_report(&status);
-    rh_code code = check_scene(arguments, &scene, &status);
-    rh_scene_free(&scene);
+    said before = {.length = 0};
+    rh_log_set_sink(log_once, &before);
+    rh_code code = app_scene_load(arguments, arguments->operand, true, &scene, &status);
+    if (code == RH_OK) {
+        code = check_scene(arguments, &scene, &status);
+        rh_scene_free(&scene);
+    }
+    rh_log_set_sink(app_log_plain, NULL);
     return code == RH_OK ? app_finish_output() : app_report(&status);
 }
 

@@ -71,7 +71,7 @@ class Messages(Case):
         text = scene("tiny3d.yaml").read_text().replace("sphere: {center: [0.7, 0.1, 0.15], radius: 0.1}", "mesh: {file: sheet.obj}")
         (self.folder / "s.yaml").write_text(text)
         err = self.rheo("check", "--quiet", "s.yaml")[1]
-        self.assertIn("is an open sheet", err)
+        self.assertEqual(err.count("is an open sheet"), 1, err)
         self.assertNotIn("holes", err)
 
     def test_key_of_another_method(self):

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The marks: OpenVDB files have metadata "rheo_..." right behind their header, PLY, OBJ and VTP files comments of those names, pictures a text
-// chunk, films a comment, the log begins with a step, a scene that was written back with its first line, and checkpoints end in a seal. A list of
-// files beside them was considered: it would have to be kept true by several machines that make surfaces and pictures of one run at a time.
+// The marks: OpenVDB files have metadata "rheo_..." right behind their header, PLY, OBJ and VTP files comments of
+// those names, pictures a text chunk, films a comment, the log begins with a step, a scene that was written back with
+// its first line, and checkpoints end in a seal. A list of files beside them was considered: it would have to be kept
+// true by several machines that make surfaces and pictures of one run at a time.
 #include "io/made.h"
 
 #include <stdlib.h>

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Which files are Rheo's own: by name, and by the mark that every writer leaves. A command replaces or removes nothing else: whoever names a folder
-// of theirs as a run folder, or keeps files of theirs in one, must not lose them.
+// Which files are Rheo's own: by name, and by the mark that every writer leaves. A command replaces or removes
+// nothing else: whoever names a folder of theirs as a run folder, or keeps files of theirs in one, must not lose
+// them.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/status.h"
 
-// "<stem>.<digits>.<ending>" with an ending that is written under this stem ("points", "surface", "ellipsoids", "picture"); surfaces and
-// ellipsoids also with a fraction of time ("surface.0001.250.vdb"). `number` may be NULL.
+// "<stem>.<digits>.<ending>" with an ending that is written under this stem ("points", "surface", "ellipsoids",
+// "picture"); surfaces and ellipsoids also with a fraction of time ("surface.0001.250.vdb"). `number` may be NULL.
 bool rh_made_frame_name(const char *name, const char *stem, int64_t *number);
 // "checkpoint.<frame>.<step>.h5", or with '-' before the step inside of a frame. The pointers may be NULL.
 bool rh_made_checkpoint_name(const char *name, int64_t *frame, bool *whole_frame, int64_t *step);

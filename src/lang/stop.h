@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Ending programs that run: their loops look at a flag of the host's. Apart from runtime.h, which C++ reads, too, and C++ has no atomic_int.
+// Ending programs that run: their loops look at a flag of the host's. Apart from runtime.h, which C++ reads, too, and
+// C++ has no atomic_int.
 #pragma once
 #include <stdatomic.h>
 #include "lang/lang.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// A unit is a product of powers: "kg/m^3". Each is turned into powers of metre, kilogram, second and degree and a factor; two units are of one kind when
-// the powers agree. Where the factor is a power of ten the exponent of the number is changed, so that 0.7 cm is the number nearest to 0.007, which neither
-// 0.7 * 0.01 nor 0.7 / 100 is.
+// A unit is a product of powers: "kg/m^3". Each is turned into powers of metre, kilogram, second and degree and a
+// factor; two units are of one kind when the powers agree. Where the factor is a power of ten the exponent of the
+// number is changed, so that 0.7 cm is the number nearest to 0.007, which neither 0.7 * 0.01 nor 0.7 / 100 is.
 #include "scene/units.h"
 
 #include <math.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// What an emitter pours at a time: velocity and rate, which may be keyed, and may turn and travel with its motion (a hose that is swung).
+// What an emitter pours at a time: velocity and rate, which may be keyed, and may turn and travel with its motion (a
+// hose that is swung).
 #pragma once
 #include "scene/scene.h"
 #include "world/build.h"

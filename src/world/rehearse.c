@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// What a run would find before its first step, for `rheo check`: the world is made as a run makes it, emitters pour what they pour at the start, sinks take
-// what they take. What a run would refuse fails here with its message; what would leave frames empty is told as a warning.
+// What a run would find before its first step, for `rheo check`: the world is made as a run makes it, emitters pour
+// what they pour at the start, sinks take what they take. What a run would refuse fails here with its message; what
+// would leave frames empty is told as a warning.
 #include <inttypes.h>
 #include <math.h>
 #include "base/log.h"
@@ -12,7 +13,8 @@
 enum { POINTS = 4096, MOMENTS = 9 };
 static const double MOST = 2e7;  // particles; making more takes longer than a check should, and says nothing that fewer would not
 
-// Does any point of the emitter's shape lie outside of all solids at some moment of its time? Points are spread at random; one in four thousand is enough.
+// Does any point of the emitter's shape lie outside of all solids at some moment of its time? Points are spread at
+// random; one in four thousand is enough.
 static bool has_way_out(const rh_world *w, int n)
 {
     const rh_emitter_params *p = (const rh_emitter_params *)w->scene->emitters.items + n;

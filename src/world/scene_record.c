@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The last line of the file is a hash of those before it: by it a file that was edited is told from one that nobody has touched, which is
-// simply written again.
+// The last line of the file is a hash of those before it: by it a file that was edited is told from one that nobody
+// has touched, which is simply written again.
 #include "world/scene_record.h"
 
 #include <stdio.h>

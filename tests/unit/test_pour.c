@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Emitters whose velocity turns and travels with them, and whose velocity and rate are keyed. Every particle stands for spacing^3.
+// Emitters whose velocity turns and travels with them, and whose velocity and rate are keyed. Every particle stands
+// for spacing^3.
 #include "support.h"
 #include <math.h>
 #include <stdlib.h>
@@ -74,7 +75,8 @@ static void each_particle_has_its_own(void **state)
     clear(&s);
 }
 
-// One that travels adds its speed, and pours as much as if it rested: its shape once, then its own speed times its cross-section.
+// One that travels adds its speed, and pours as much as if it rested: its shape once, then its own speed times its
+// cross-section.
 static void velocity_travels(void **state)
 {
     (void)state;

@@ -37,14 +37,14 @@ typedef struct rh_solid_params {
     rh_motion motion;
 } rh_solid_params;
 
-typedef struct rh_pour_key { double time; rh_dvec3 velocity; double rate; } rh_pour_key;
+typedef struct rh_nozzle_key { double time; rh_dvec3 velocity; double rate; } rh_nozzle_key;
 typedef struct rh_emitter_params {
     char *name;
     rh_variant shape;
     rh_dvec3 velocity;   // m/s
     double rate;         // share of the full flow, 0..1
     bool follow;         // the velocity turns and travels with the motion
-    rh_list keys;        // of rh_pour_key, times increasing; instead of velocity and rate
+    rh_list keys;        // of rh_nozzle_key, times increasing; instead of velocity and rate
     double start, stop;  // s, simulated time
     rh_motion motion;
 } rh_emitter_params;

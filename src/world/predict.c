@@ -7,7 +7,7 @@
 #include "base/random.h"
 #include "grid/tiles.h"
 #include "world/parts.h"
-#include "world/pour.h"
+#include "world/nozzle.h"
 
 // Of one that stays where it is, m^3/s.
 static double emitter_rate(rh_dvec3 v, const rh_shape *shape)
@@ -96,10 +96,10 @@ static double poured_volume(const rh_emitter_params *p, const rh_placed_shape *p
     if (!(to > from)) return 0;
     // What follows its motion pours in its own space as one that rests.
     double sum = 0, part = (to - from) / MOMENTS;
-    if (rh_pour_varies(p)) {
+    if (rh_nozzle_varies(p)) {
         for (int n = 0; n < MOMENTS; n++) {
             double now = from + (n + 0.5) * part;
-            sum += part * rh_pour_rate(p, now) * emitter_rate(rh_pour_own_velocity(p, now), &placed->shape);
+            sum += part * rh_nozzle_rate(p, now) * emitter_rate(rh_nozzle_own_velocity(p, now), &placed->shape);
         }
         return sum;
     }
@@ -139,7 +139,7 @@ static double expect_first(const rh_scene *scene, const rh_stage_set *stage, dou
     double end = rh_world_frame_time(scene, scene->frames.last), sum = 0;
     const rh_emitter_params *e = scene->emitters.items;
     for (int i = 0; i < scene->emitters.count; i++)
-        if (e[i].start <= end) sum += rh_pour_rate(&e[i], e[i].start) * shape_volume(&stage->emitters[i].shape) / particle;
+        if (e[i].start <= end) sum += rh_nozzle_rate(&e[i], e[i].start) * shape_volume(&stage->emitters[i].shape) / particle;
     return sum;
 }
 

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/random.h"
-#include "world/pour.h"
+#include "world/nozzle.h"
 
 static const double JITTER = 0.25;  // of the spacing, peak to peak
 
@@ -270,7 +270,7 @@ static bool enters(const rh_seeder *s, const emission *e, rh_dvec3 site, uint64_
 static void add_instant(emission *e, int n, const rh_placed_shape *placed, const rh_emitter_params *p, double time)
 {
     e->pose[n] = rh_placed_pose(placed, time);
-    e->rate[n] = rh_pour_rate(p, time);
+    e->rate[n] = rh_nozzle_rate(p, time);
     e->drift[n] = rh_d3_scale(p->velocity, time - p->start);
 }
 
@@ -351,7 +351,7 @@ typedef struct traveller {
 static rh_dvec3 travel_to(traveller *t, int64_t instant)
 {
     for (; t->at < instant; t->at++)
-        t->drift = rh_d3_add(t->drift, rh_d3_scale(rh_pour_velocity(t->p, t->placed, t->p->start + ((double)t->at + 0.5) * t->interval), t->interval));
+        t->drift = rh_d3_add(t->drift, rh_d3_scale(rh_nozzle_velocity(t->p, t->placed, t->p->start + ((double)t->at + 0.5) * t->interval), t->interval));
     return t->drift;
 }
 
@@ -360,10 +360,10 @@ static rh_code emit_varying(rh_seeder *s, int n, double last, double until, doub
 {
     const rh_emitter_params *p = (const rh_emitter_params *)s->stage->scene->emitters.items + n;
     const rh_placed_shape *placed = &s->stage->emitters[n];
-    traveller t = {p, placed, .interval = 0.25 * s->spacing / rh_pour_fastest(p, placed)};
+    traveller t = {p, placed, .interval = 0.25 * s->spacing / rh_nozzle_fastest(p, placed)};
     int64_t done = last < 0 ? -1 : (int64_t)floor((last - p->start) / t.interval + 1e-6);
     int64_t end = (int64_t)floor((until - p->start) / t.interval + 1e-6);
-    rh_dvec3 velocity = rh_pour_velocity(p, placed, time);
+    rh_dvec3 velocity = rh_nozzle_velocity(p, placed, time);
     traveller now = t;
     int64_t whole = (int64_t)floor((time - p->start) / t.interval);
     rh_dvec3 there = rh_d3_add(travel_to(&now, whole), rh_d3_scale(velocity, time - p->start - (double)whole * t.interval));
@@ -387,13 +387,13 @@ rh_code rh_emit(rh_seeder *seeder, double time, rh_points *points, rh_status *st
         const rh_emitter_params *p = &emitters[n];
         double last = seeder->emitted_until[n], until = fmin(time, p->stop);  // the last step may end after the stop
         if (time < p->start || last >= until) continue;
-        bool still = rh_pour_fastest(p, &seeder->stage->emitters[n]) == 0;
+        bool still = rh_nozzle_fastest(p, &seeder->stage->emitters[n]) == 0;
         int64_t before = points->count;
         if (still && !active(p->start, p->stop, time)) continue;
         if (still) RH_TRY(emit_still(seeder, n, last, time, points, status));
-        else if (rh_pour_varies(p)) RH_TRY(emit_varying(seeder, n, last, until, time, points, status));
+        else if (rh_nozzle_varies(p)) RH_TRY(emit_varying(seeder, n, last, until, time, points, status));
         else RH_TRY(emit_flow(seeder, n, last, until, time, points, status));
-        if (!still) rh_pour_set_velocities(p, &seeder->stage->emitters[n], time, points, before);
+        if (!still) rh_nozzle_set_velocities(p, &seeder->stage->emitters[n], time, points, before);
         seeder->emitted_until[n] = until;
     }
     return RH_OK;
@@ -406,8 +406,8 @@ int rh_inflows(const rh_seeder *seeder, double time, rh_inflow *out, int max)
     for (int n = 0; n < seeder->stage->scene->emitters.count && count < max; n++) {
         // Without speed nothing flows: such an emitter only places liquid and lets it go.
         const rh_placed_shape *placed = &seeder->stage->emitters[n];
-        rh_dvec3 velocity = rh_pour_velocity(&emitters[n], placed, time);
-        bool flows = rh_d3_length(rh_pour_own_velocity(&emitters[n], time)) > 0 && rh_pour_rate(&emitters[n], time) > 0;
+        rh_dvec3 velocity = rh_nozzle_velocity(&emitters[n], placed, time);
+        bool flows = rh_d3_length(rh_nozzle_own_velocity(&emitters[n], time)) > 0 && rh_nozzle_rate(&emitters[n], time) > 0;
         if (!active(emitters[n].start, emitters[n].stop, time) || !flows) continue;
         out[count++] = (rh_inflow){&placed->shape, rh_placed_pose(placed, time), velocity};
     }

@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "grid/tile_keys.h"
 #include "world/forces.h"
-#include "world/pour.h"
+#include "world/nozzle.h"
 
 enum { MANY_STEPS = 256 };   // in one frame: the user is told, once
 enum { MOST_RETRIES = 4 };   // of a step, each half as long as the one before
@@ -148,7 +148,7 @@ static double choose_step(rh_world *w, double left)
         // Nothing to move; emitters still run, and an emitter may carry liquid a long way in a long step.
         most = left;
         for (int i = 0; i < w->scene->emitters.count; i++) {
-            double speed = rh_pour_fastest((const rh_emitter_params *)w->scene->emitters.items + i, &w->stage.emitters[i]);
+            double speed = rh_nozzle_fastest((const rh_emitter_params *)w->scene->emitters.items + i, &w->stage.emitters[i]);
             if (speed > 0) most = fmin(most, w->scene->cell / speed);
         }
     }

@@ -8,14 +8,14 @@
 #include "world/build.h"
 
 // Does the velocity change over time? If not it is params->velocity.
-bool rh_pour_varies(const rh_emitter_params *p);
+bool rh_nozzle_varies(const rh_emitter_params *p);
 // Of the material in the middle of the shape, m/s.
-rh_dvec3 rh_pour_velocity(const rh_emitter_params *p, const rh_placed_shape *placed, double time);
+rh_dvec3 rh_nozzle_velocity(const rh_emitter_params *p, const rh_placed_shape *placed, double time);
 // The velocity in the emitter's own space, before it is turned and carried along, m/s.
-rh_dvec3 rh_pour_own_velocity(const rh_emitter_params *p, double time);
+rh_dvec3 rh_nozzle_own_velocity(const rh_emitter_params *p, double time);
 // Share of the full flow, 0 to 1.
-double rh_pour_rate(const rh_emitter_params *p, double time);
+double rh_nozzle_rate(const rh_emitter_params *p, double time);
 // No less than the fastest it ever gets, m/s; 0 = it only places material.
-double rh_pour_fastest(const rh_emitter_params *p, const rh_placed_shape *placed);
+double rh_nozzle_fastest(const rh_emitter_params *p, const rh_placed_shape *placed);
 // Velocities of particles from `first` on that were poured at `time`: in an emitter that turns each has its own.
-void rh_pour_set_velocities(const rh_emitter_params *p, const rh_placed_shape *placed, double time, rh_points *points, int64_t first);
+void rh_nozzle_set_velocities(const rh_emitter_params *p, const rh_placed_shape *placed, double time, rh_points *points, int64_t first);

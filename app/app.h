@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "io/file.h"
 #include "options.h"
+#include "scene/scene.h"
 
 enum { APP_DONE = 0, APP_FAILED = 1, APP_WRONG = 2, APP_STOPPED = 3 };  // exit codes, part of the interface
 
@@ -24,7 +25,12 @@ int app_finish_output(void);
 void app_log_plain(rh_log_level level, const char *message, void *user);  // the log sink of all commands but run
 // From here on Control-C and SIGTERM set the flag that is returned and say that the work stops after `what` ("this step"); a second one leaves at once.
 atomic_int *app_stop_on_signals(const char *what);
+atomic_int *app_stop_due(void);  // set half a second after the first signal, for what would go on much longer
 bool app_color(int descriptor);  // a terminal, not "dumb", and NO_COLOR is not set
+
+// Reads a scene as the arguments say: --sandbox, and with `sets` --set.
+rh_code app_scene_load(const app_arguments *arguments, const char *path, bool sets, rh_scene *scene, rh_status *status);
+#define APP_SANDBOX {"sandbox", APP_TEXT, offsetof(app_arguments, sandbox), "DIR", "every file that the scene names must lie in this folder, for scenes of others"}
 
 // --- run folders (folder.c) ---------------------------------------------------------------------------------------
 typedef struct app_frames {
@@ -47,5 +53,6 @@ rh_code app_frames_choose(app_frames *frames, const app_range *range, rh_status 
 void app_frames_free(app_frames *frames);
 int app_count_files(const char *folder, const char *ending, int64_t *bytes);
 int64_t app_disk_use(const char *path);  // bytes of all files below, links not followed
-// Removes what an earlier run left in its folder: frames, surfaces, pictures, checkpoints, log. Other files are not touched.
+// Removes what an earlier run left in its folder: frames, surfaces, pictures, checkpoints, log. Files that Rheo did not make (io/made.h) are not
+// touched, whatever their names.
 rh_code app_clear_run(const char *run, rh_status *status);

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "format.h"
+#include "io/made.h"
 #include "io/expression.h"
 #include "lang/lang.h"
 
@@ -251,6 +252,12 @@ static rh_code do_each(job *j, rh_status *status)
     RH_TRY(refuse_clashes(j, status));
     RH_TRY(rh_folder_make(folder, status));
     for (int i = 0; i < j->input_count; i++) {
+        RH_TRY(app_path(path, folder, last_part(j->inputs[i]), status));
+        if (rh_made_same_file(path, j->inputs[i]))
+            return rh_fail(status, RH_USER, "--out: %s is the folder of %s, which would be replaced; take another folder, or name one file to change in place", folder,
+                           j->inputs[i]);
+    }
+    for (int i = 0; i < j->input_count; i++) {
         if (atomic_load(j->stop)) return rh_fail(status, RH_STOPPED, "stopped on request");
         RH_TRY(app_path(path, folder, last_part(j->inputs[i]), status));
         RH_TRY(do_files(j, &j->inputs[i], 1, path, status));
@@ -329,6 +336,7 @@ static rh_code work(job *j, rh_status *status)
     RH_TRY(check_inputs(j, status));
     rh_threads_set((int)j->arguments->threads);
     j->stop = app_stop_on_signals("this block");
+    j->options.host.stop = j->stop;
     rh_code code;
     if (j->arguments->check) code = check_only(j, status);
     else if (wants_folder(j->arguments->out)) code = do_each(j, status);

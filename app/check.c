@@ -3,6 +3,7 @@
 //
 // rheo check: is the scene right, what does it say in full, and how large will the run be?
 #include <stdio.h>
+#include <string.h>
 #include "app.h"
 #include "base/memory.h"
 #include "format.h"
@@ -42,10 +43,30 @@ static void print_prediction(const rh_prediction *p, bool flat)
             app_format_bytes(all, &text));
 }
 
+// Predicting and rehearsing both build the scene's solids, and both warn of their meshes: each line is said once.
+typedef struct said {
+    char lines[1 << 15];
+    size_t length;
+} said;
+
+static void log_once(rh_log_level level, const char *message, void *user)
+{
+    said *s = user;
+    char line[2048];
+    int length = snprintf(line, sizeof line, "\n%.2000s\n", message);
+    if (strstr(s->lines, line)) return;
+    if (s->length + (size_t)length < sizeof s->lines) {
+        memcpy(s->lines + s->length, line, (size_t)length + 1);
+        s->length += (size_t)length;
+    }
+    app_log_plain(level, message, NULL);
+}
+
 static rh_code check_scene(const app_arguments *arguments, const rh_scene *scene, rh_status *status)
 {
     rh_prediction prediction;
     RH_TRY(rh_world_predict(scene, &prediction, status));
+    RH_TRY(rh_world_rehearse(scene, (double)(prediction.particles + prediction.emitted), status));
     char *text = rh_scene_print(scene, status);
     if (text) {
         if (!arguments->quiet) fputs(text, stdout);
@@ -61,21 +82,27 @@ static int check(const app_arguments *arguments)
 {
     rh_status status = {0};
     rh_scene scene;
-    if (rh_scene_load(arguments->operand, arguments->sets.items, arguments->sets.count, &scene, &status) != RH_OK)
-        return app_report(&status);
-    rh_code code = check_scene(arguments, &scene, &status);
-    rh_scene_free(&scene);
+    said before = {.length = 0};
+    rh_log_set_sink(log_once, &before);
+    rh_code code = app_scene_load(arguments, arguments->operand, true, &scene, &status);
+    if (code == RH_OK) {
+        code = check_scene(arguments, &scene, &status);
+        rh_scene_free(&scene);
+    }
+    rh_log_set_sink(app_log_plain, NULL);
     return code == RH_OK ? app_finish_output() : app_report(&status);
 }
 
 static const app_option options[] = {
     {"set", APP_TEXTS, offsetof(app_arguments, sets), "PATH=VALUE", "change a value of the scene (may be repeated)"},
+    APP_SANDBOX,
     {"quiet", APP_FLAG, offsetof(app_arguments, quiet), NULL, "do not print the scene"},
 };
 
 const app_command app_check = {
     "check", "SCENE", true, false, "validate a scene, print it in full, predict its size",
-    "Reads and validates a scene, meshes included. Prints the complete scene (all defaults, units\n"
+    "Reads and validates a scene, meshes included, and makes its first frame, so that what a run would\n"
+    "refuse is refused here, and warns of frames that will be empty. Prints the complete scene (all defaults, units\n"
     "and help beside each value) to standard output, and the volume that each body and emitter asks for and\n"
     "gets, predicted particles, cells, memory and disk space to standard error.",
     options, APP_OPTION_COUNT(options), check};

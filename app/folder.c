@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "app.h"
 #include "base/memory.h"
+#include "io/made.h"
 
 rh_code app_path(char out[RH_PATH_MAX], const char *folder, const char *name, rh_status *status)
 {
@@ -123,7 +124,7 @@ rh_code app_frames_choose(app_frames *frames, const app_range *range, rh_status 
     int64_t first = frames->numbers[0], last = frames->numbers[frames->count - 1];
     int kept = 0;
     for (int i = 0; i < frames->count; i++)
-        if (frames->numbers[i] >= range->first && frames->numbers[i] <= range->last) frames->numbers[kept++] = frames->numbers[i];
+        if (app_range_holds(range, frames->numbers[i])) frames->numbers[kept++] = frames->numbers[i];
     frames->count = kept;
     if (kept > 0) return RH_OK;
     return rh_fail(status, RH_USER, "--frames: found %lld-%lld, expected frames of the run (%lld to %lld)", (long long)range->first,
@@ -179,7 +180,7 @@ static rh_code remove_file(const char *path, rh_status *status)
     return rh_fail(status, RH_IO, "%s: cannot remove: %s", path, strerror(errno));
 }
 
-// Removes "<stem>.<digits>.<anything>" (or, without a stem, "<anything>.h5") from run/folder.
+// Removes "<stem>.<digits>.<ending>" of ours (or, without a stem, checkpoints, which may be damaged) from run/folder.
 static rh_code clear_folder(const char *run, const char *folder, const char *stem, rh_status *status)
 {
     char inside[RH_PATH_MAX], path[RH_PATH_MAX];
@@ -188,11 +189,10 @@ static rh_code clear_folder(const char *run, const char *folder, const char *ste
     if (!directory) return RH_OK;
     rh_code code = RH_OK;
     for (struct dirent *entry; code == RH_OK && (entry = readdir(directory));) {
-        int64_t number;
-        bool ours = stem ? is_frame(entry->d_name, stem, NULL, &number) : ends_with(entry->d_name, ".h5");
-        if (!ours) continue;
+        bool named = stem ? rh_made_frame_name(entry->d_name, stem, NULL) : rh_made_checkpoint_name(entry->d_name, NULL, NULL, NULL);
+        if (!named) continue;
         code = app_path(path, inside, entry->d_name, status);
-        if (code == RH_OK) code = remove_file(path, status);
+        if (code == RH_OK && (!stem || rh_made_by_us(path))) code = remove_file(path, status);
     }
     closedir(directory);
     return code;
@@ -210,7 +210,7 @@ rh_code app_clear_run(const char *run, rh_status *status)
     RH_TRY(clear_folder(run, "picture", "picture", status));
     RH_TRY(clear_folder(run, "debug", "points", status));
     RH_TRY(app_path(path, run, "picture/film.mp4", status));
-    RH_TRY(remove_file(path, status));
+    if (rh_made_by_us(path)) RH_TRY(remove_file(path, status));
     RH_TRY(app_path(path, run, "log.jsonl", status));
-    return remove_file(path, status);
+    return rh_made_by_us(path) ? remove_file(path, status) : RH_OK;
 }

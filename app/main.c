@@ -14,12 +14,15 @@
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "base/param.h"
+#include "io/vdb_helper.h"
 
 #ifdef __clang__
 #define COMPILER "clang " __clang_version__
 #else
 #define COMPILER "gcc " __VERSION__
 #endif
+
+const char *const rh_helper_program = "/proc/self/exe";  // reads .vdb files of other programs (io/vdb_helper.h)
 
 const app_command *const app_commands[] = {&app_run, &app_check, &app_info, &app_surface, &app_render, &app_view, &app_ax, &app_doc, NULL};
 
@@ -63,6 +66,15 @@ void app_log_plain(rh_log_level level, const char *message, void *user)
             color ? "\033[0m" : "", message);
 }
 
+rh_code app_scene_load(const app_arguments *arguments, const char *path, bool sets, rh_scene *scene, rh_status *status)
+{
+    const rh_scene_options options = {.sandbox = arguments->sandbox};
+    rh_code code = rh_scene_load_options(path, arguments->sets.items, sets ? arguments->sets.count : 0, &options, scene, status);
+    // A name that leads nowhere is a mistake of who typed it, as a wrong option is.
+    if (code == RH_IO && !rh_file_exists(path)) code = status ? (status->code = RH_USER) : RH_USER;
+    return code;
+}
+
 static const app_command *find_command(const char *name)
 {
     for (int i = 0; app_commands[i]; i++)
@@ -80,7 +92,7 @@ static void print_overview(FILE *to)
         fprintf(to, "  rheo %-20s %s\n", left, command->summary);
     }
     fputs("\n  rheo help COMMAND         options of a command\n"
-          "  rheo --version            version of the program and of its libraries\n\n"
+          "  rheo version              version of the program and of its libraries\n\n"
           "Exit codes: 0 done, 1 failed, 2 wrong usage or scene, 3 stopped on request.\n", to);
 }
 
@@ -179,7 +191,8 @@ int main(int argc, char **argv)
         return APP_WRONG;
     }
     const char *word = argv[1];
-    if (!strcmp(word, "--version")) return print_version();
+    if (!strcmp(word, "__vdb")) return rh_vdb_helper(argc - 2, argv + 2);
+    if (!strcmp(word, "--version") || !strcmp(word, "version")) return print_version();
     if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help")) return help(argc > 2 ? argv[2] : NULL);
     const app_command *command = find_command(word);
     if (!command) return unknown_command(word);

@@ -69,19 +69,38 @@ static rh_code read_count(const app_option *option, const char *text, int64_t *o
     return rh_fail(status, RH_USER, "--%s: found \"%.80s\", expected a whole number from 1", option->name, text);
 }
 
+// A or A-B; *end is behind it.
+static bool read_part(const char *text, const char **end, int64_t part[2])
+{
+    if (!read_whole(text, end, &part[0])) return false;
+    part[1] = part[0];
+    return **end != '-' || read_whole(*end + 1, end, &part[1]);
+}
+
 static rh_code read_range(const app_option *option, const char *text, app_range *out, rh_status *status)
 {
-    const char *end;
-    bool good = read_whole(text, &end, &out->first);
-    out->last = out->first;
-    if (good && *end == '-') good = read_whole(end + 1, &end, &out->last);
-    if (!good || *end)
-        return rh_fail(status, RH_USER, "--%s: found \"%.80s\", expected A-B or A, such as 1-48", option->name, text);
-    if (out->last < out->first)
-        return rh_fail(status, RH_USER, "--%s: found \"%.80s\", expected the first frame not after the last",
-                       option->name, text);
-    out->given = true;
-    return RH_OK;
+    const char *at = text;
+    *out = (app_range){.given = true, .first = INT64_MAX};
+    for (;; at++) {
+        int64_t part[2];
+        if (!read_part(at, &at, part) || (*at && *at != ','))
+            return rh_fail(status, RH_USER, "--%s: found \"%.80s\", expected A-B or A, such as 1-48, or several: 1,10,20-30", option->name, text);
+        if (part[1] < part[0])
+            return rh_fail(status, RH_USER, "--%s: found \"%.80s\", expected the first frame not after the last", option->name, text);
+        if (out->count == APP_MOST_PARTS)
+            return rh_fail(status, RH_USER, "--%s: found \"%.80s\"..., expected at most %d parts", option->name, text, APP_MOST_PARTS);
+        memcpy(out->parts[out->count++], part, sizeof part);
+        out->first = part[0] < out->first ? part[0] : out->first;
+        out->last = part[1] > out->last ? part[1] : out->last;
+        if (!*at) return RH_OK;
+    }
+}
+
+bool app_range_holds(const app_range *range, int64_t frame)
+{
+    bool holds = !range->given;
+    for (int i = 0; i < range->count; i++) holds |= frame >= range->parts[i][0] && frame <= range->parts[i][1];
+    return holds;
 }
 
 static rh_code read_size(const app_option *option, const char *text, app_size *out, rh_status *status)

@@ -9,7 +9,13 @@
 #include <stdio.h>
 #include "base/status.h"
 
-typedef struct app_range { int64_t first, last; bool given; } app_range;
+enum { APP_MOST_PARTS = 64 };
+typedef struct app_range {
+    int64_t first, last;                // of all parts
+    bool given;
+    int64_t parts[APP_MOST_PARTS][2];   // first and last of each, as given
+    int count;
+} app_range;
 typedef struct app_size { int width, height; } app_size;
 typedef struct app_texts { const char **items; int count; } app_texts;  // items owned, texts borrowed from argv
 
@@ -17,7 +23,7 @@ typedef struct app_texts { const char **items; int count; } app_texts;  // items
 typedef struct app_arguments {
     const char *operand;  // scene, run folder, file or topic; NULL when not given
     app_texts operands;   // all of them, where a command takes more than one
-    const char *out, *mode, *expression;
+    const char *out, *mode, *expression, *sandbox, *up;
     app_texts sets;
     int64_t threads;      // 0 = all cores
     int64_t subframes;    // 0 = not given
@@ -42,7 +48,7 @@ typedef enum app_option_kind {
     APP_TEXT,   // const char*
     APP_TEXTS,  // app_texts; may be given more than once
     APP_COUNT,  // int64_t, from 1
-    APP_RANGE,  // app_range: A-B or A
+    APP_RANGE,  // app_range: 5, 1-48, or several of them: 1,10,20-30
     APP_SIZE,   // app_size: WxH
     APP_BYTES,  // int64_t: 8G, 500MB
     APP_TIME,   // double, s: 90s, 45m, 1.5h, H:MM:SS
@@ -73,5 +79,7 @@ typedef struct app_command {
 // Fills `out` from the words after the command's name. RH_USER with a message that names the nearest option.
 rh_code app_arguments_parse(const app_command *command, int count, char **words, app_arguments *out, rh_status *status);
 void app_arguments_free(app_arguments *arguments);
+
+bool app_range_holds(const app_range *range, int64_t frame);  // always true when none was given
 
 void app_command_help(FILE *to, const app_command *command, bool markdown);

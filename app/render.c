@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "io/film.h"
+#include "io/made.h"
 #include "io/ply.h"
 #include "io/png.h"
 #include "io/vdb.h"
@@ -29,6 +30,7 @@ static const char *const what_names[] = {"", "surface", "points", "both"};
 typedef struct job {
     const app_arguments *arguments;
     char points[RH_PATH_MAX], surfaces[RH_PATH_MAX], pictures[RH_PATH_MAX];
+    app_frames all;      // of the run
     app_frames frames;   // those asked for
     what what;
     rh_scene scene;
@@ -128,19 +130,22 @@ static rh_code make_surface(const job *j, const char *points, frame_data *data, 
 }
 
 // The one place where the mesh of a frame's surface comes from: the file that `rheo surface` wrote, else it is made of the points as the scene's section
-// `surface` says. A look ahead (`probe`) does not wait for that.
+// `surface` says. A look ahead (`probe`) does not wait for that, and takes the points even where there is a mesh: what it finds must not depend on how far
+// another machine has come with the surfaces.
 static rh_code obtain_surface(const job *j, bool probe, frame_data *data, rh_status *status)
 {
     char path[RH_PATH_MAX];
+    RH_TRY(app_frame_path(path, j->points, "points", data->number, ".vdb", status));
+    data->will_have_surface = rh_file_exists(path);
+    if (probe && data->will_have_surface) return RH_OK;
     RH_TRY(app_frame_path(path, j->surfaces, "surface", data->number, ".ply", status));
     if (rh_file_exists(path)) {
         RH_TRY(rh_ply_read_surface(path, &data->surface, status));
         data->has_surface = true;
         return paints(j) ? rh_ply_read_points(path, &data->vertices, NULL, status) : RH_OK;
     }
+    if (!data->will_have_surface) return RH_OK;
     RH_TRY(app_frame_path(path, j->points, "points", data->number, ".vdb", status));
-    data->will_have_surface = rh_file_exists(path);
-    if (probe || !data->will_have_surface) return RH_OK;
     rh_code code = make_surface(j, path, data, status);
     if (code != RH_USER || j->what != AS_THERE) return code;
     rh_log(RH_LOG_WARNING, "no surface, particles instead: %s", status->message);
@@ -216,17 +221,18 @@ static rh_code widen(job *j, const frame_data *data, rh_status *status)
     return rh_values_range(&data->points, j->scene.look.particles.paint.attribute, data->z_up, &j->particles.low, &j->particles.high, status);
 }
 
-// The camera sees what first, middle and last frame cover; colours span their values.
+// The camera sees what first, middle and last frame of the run cover; colours span their values. Of the run, not of the frames that are drawn now: those of one run
+// may be drawn on many machines and must fit together.
 static rh_code look_ahead(job *j, rh_picture_options *o, rh_status *status)
 {
     const rh_paint *particles = &j->scene.look.particles.paint, *paint = &j->scene.look.paint;
-    const int probes[3] = {0, j->frames.count / 2, j->frames.count - 1};
+    const int probes[3] = {0, j->all.count / 2, j->all.count - 1};
     j->box = (rh_dbox){{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     rh_code code = RH_OK;
     for (int i = 0; code == RH_OK && i < 3; i++) {
         if (i > 0 && probes[i] == probes[i - 1]) continue;
         frame_data data;
-        RH_TRY(read_frame(j, j->frames.numbers[probes[i]], true, &data, status));
+        RH_TRY(read_frame(j, j->all.numbers[probes[i]], true, &data, status));
         o->surface |= data.has_surface || data.will_have_surface;
         code = widen(j, &data, status);
         if (data.has_points) j->preview.z_up = data.z_up;
@@ -431,6 +437,15 @@ static rh_code choose_drawing(job *j, rh_status *status)
     return RH_OK;
 }
 
+// What the run has not come to yet cannot be looked at; camera, ground and colours of later pictures may be others.
+static void tell_unfinished(const job *j)
+{
+    int64_t newest = j->all.numbers[j->all.count - 1], last = j->scene.frames.last;
+    if (newest >= last) return;
+    rh_log(RH_LOG_WARNING, "the newest frame is %lld, the scene's last %lld: camera, ground and colours follow the frames so far; pictures made when there are more may "
+           "not fit to these", (long long)newest, (long long)last);
+}
+
 // Keeps the frames inside the range.
 static rh_code choose_frames(job *j, const app_range *range, rh_status *status)
 {
@@ -440,6 +455,11 @@ static rh_code choose_frames(job *j, const app_range *range, rh_status *status)
         if (!j->quick && j->what != POINTS) RH_TRY(app_frames_list(j->surfaces, "surface", ".ply", &j->frames, status));
     }
     if (j->frames.count == 0) return rh_fail(status, RH_USER, "%s: found no frames (points.####.vdb)", j->points);
+    size_t bytes = (size_t)j->frames.count * sizeof *j->all.numbers;
+    j->all = (app_frames){.numbers = rh_alloc(bytes, "app.frames", status), .count = j->frames.count};
+    if (!j->all.numbers) return RH_MEMORY;
+    memcpy(j->all.numbers, j->frames.numbers, bytes);
+    tell_unfinished(j);
     return app_frames_choose(&j->frames, range, status);
 }
 
@@ -449,7 +469,7 @@ static rh_code read_scene(job *j, rh_status *status)
     RH_TRY(app_path(path, j->arguments->operand, "scene.yaml", status));
     if (!rh_file_exists(path))
         return rh_fail(status, RH_USER, "%s: found no scene.yaml in it, expected the folder of a run", j->arguments->operand);
-    return rh_scene_load(path, NULL, 0, &j->scene, status);
+    return app_scene_load(j->arguments, path, false, &j->scene, status);
 }
 
 static rh_code prepare(job *j, rh_status *status)
@@ -473,6 +493,7 @@ static rh_code open_film(job *j, rh_status *status)
     char path[RH_PATH_MAX];
     if (!j->arguments->film) return RH_OK;
     RH_TRY(app_path(path, j->pictures, "film.mp4", status));
+    RH_TRY(rh_made_may_replace(path, status));
     return rh_film_open(path, j->width, j->height, j->scene.frames.fps, &j->film, status);
 }
 
@@ -486,6 +507,10 @@ static rh_code quick_values(job *j, const frame_data *data, rh_status *status)
     if (!paint || !has_values(j, &data->points)) return RH_OK;
     j->values = rh_alloc((size_t)data->points.count * sizeof *j->values + 1, "app.values", status);
     j->preview.values = j->values;
+    if (j->values && strcmp(paint->attribute, "Cd") == 0) {
+        j->preview.low = 0, j->preview.high = 1;  // they are taken as they are
+        return rh_values_pack(&data->points, data->z_up, j->values, status);
+    }
     return j->values ? rh_values_take(&data->points, paint->attribute, data->z_up, j->values, status) : RH_MEMORY;
 }
 
@@ -511,11 +536,12 @@ static rh_code render_frame(job *j, int64_t number, rh_status *status)
 {
     char path[RH_PATH_MAX], title[320];
     frame_data data;
+    RH_TRY(app_frame_path(path, j->pictures, "picture", number, ".png", status));
+    RH_TRY(rh_made_may_replace(path, status));
     RH_TRY(read_frame(j, number, false, &data, status));
     snprintf(title, sizeof title, "%.200s  frame %" PRId64 "  %.3f s", j->scene.title ? j->scene.title : "", number, data.time);
     rh_code code = draw(j, &data, title, status);
     frame_free(&data);
-    if (code == RH_OK) code = app_frame_path(path, j->pictures, "picture", number, ".png", status);
     if (code == RH_OK && j->arguments->depth == 16) code = rh_png_write_deep(path, j->width, j->height, j->deep, status);
     else if (code == RH_OK) code = rh_png_write(path, j->width, j->height, j->bytes, status);
     if (code == RH_OK && j->film) code = rh_film_add(j->film, j->bytes, status);
@@ -524,8 +550,7 @@ static rh_code render_frame(job *j, int64_t number, rh_status *status)
     return code;
 }
 
-// A film that lacks its end is not written: one that was there before stays, and the pictures so far are whole. No advice to go on with --frames: the rest
-// alone may get another camera and other colours.
+// A film that lacks its end is not written: one that was there before stays, and the pictures so far are whole.
 static rh_code stop_here(const job *j, int done, rh_status *status)
 {
     fprintf(stderr, "stopped: %d of %d pictures in %s%s\n", done, j->frames.count, j->pictures, j->film ? ", and no film, which needs all of them" : "");
@@ -564,6 +589,7 @@ static int render(const app_arguments *arguments)
     rh_film_discard(j.film);
     rh_picture_free(j.picture);
     app_frames_free(&j.frames);
+    app_frames_free(&j.all);
     rh_lang_cache_free(j.programs);
     rh_scene_free(&j.scene);
     rh_free(j.values);
@@ -575,12 +601,12 @@ static int render(const app_arguments *arguments)
 
 #define AT(field) offsetof(app_arguments, field)
 static const app_option options[] = {
-    {"frames", APP_RANGE, AT(frames), "A-B", "frames to draw; without it all"},
+    {"frames", APP_RANGE, AT(frames), "LIST", "frames to draw, such as 5, 1-48 or 1,10,20-30; without it all"},
     {"size", APP_SIZE, AT(size), "WxH", "pixels; without it 1280x720"},
     {"what", APP_TEXT, AT(what), "WHAT", "surface, points or both; without it the surface"},
     {"camera", APP_TEXT, AT(camera), "NUMBERS", "x,y,z,tx,ty,tz[,fov]: position, target (m), angle of view (degrees)"},
     {"material", APP_TEXT, AT(material), "NAME", "of the surface: water, honey, oil, chocolate, milk, sand, ..."},
-    {"attribute", APP_TEXT, AT(attribute), "NAME", "that colours particles, or with --what surface the surface: id, rest.y, speed, ..., none"},
+    {"attribute", APP_TEXT, AT(attribute), "NAME", "that colours particles, or with --what surface the surface: id, rest.y, speed, ..., Cd (a colour itself), none"},
     {"range", APP_TEXT, AT(range), "LOW,HIGH", "values at the ends of the colours; without it from the particles"},
     {"bands", APP_COUNT, AT(bands), "N", "even steps of colour from LOW to HIGH, as layers; without it smooth"},
     {"palette", APP_TEXT, AT(palette), "NAME", "the colours: blue, sand, or strata (for bands)"},
@@ -590,6 +616,7 @@ static const app_option options[] = {
     {"quick", APP_FLAG, AT(quick), NULL, "particles without tracing paths: seconds for a whole run"},
     {"threads", APP_COUNT, AT(threads), "N", "threads to use; without it all cores"},
     {"out", APP_TEXT, AT(out), "DIR", "folder of the pictures; without it RUN/picture"},
+    APP_SANDBOX,
 };
 
 const app_command app_render = {

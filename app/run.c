@@ -11,6 +11,7 @@
 #include "io/lock.h"
 #include "progress.h"
 #include "scene/scene.h"
+#include "world/output.h"
 #include "world/world.h"
 
 // run/<name of the scene file without its ending>, unless --out says otherwise.
@@ -46,22 +47,22 @@ static rh_code refuse_used_folder(const char *folder, rh_status *status)
     return code;
 }
 
-static rh_code check_folder(const app_arguments *arguments, const char *folder, rh_status *status)
+static rh_code check_folder(const app_arguments *arguments, const rh_scene *scene, const char *folder, rh_status *status)
 {
     if (rh_file_exists(folder) && !app_is_folder(folder))
         return rh_fail(status, RH_USER, "%s: found a file, expected a folder or nothing", folder);
-    if (arguments->resume || arguments->force) return RH_OK;
-    return refuse_used_folder(folder, status);
+    if (!arguments->resume && !arguments->force) RH_TRY(refuse_used_folder(folder, status));
+    return rh_output_check(folder, scene, status);
 }
 
 // Only the scene that a folder was made with goes on in it, unless told otherwise. A scene.yaml that is missing or cannot be read is no reason to stop: checkpoints
 // know their scene too.
-static rh_code require_same_scene(const rh_scene *scene, const char *folder, rh_status *status)
+static rh_code require_same_scene(const app_arguments *arguments, const rh_scene *scene, const char *folder, rh_status *status)
 {
     char path[RH_PATH_MAX], difference[512];
     rh_scene old;
     RH_TRY(app_path(path, folder, "scene.yaml", status));
-    if (!rh_file_exists(path) || rh_scene_load(path, NULL, 0, &old, NULL) != RH_OK) return RH_OK;
+    if (!rh_file_exists(path) || app_scene_load(arguments, path, false, &old, NULL) != RH_OK) return RH_OK;
     bool same = old.hash == scene->hash;
     rh_code code = same ? RH_OK : rh_scene_difference(&old, scene, difference, sizeof difference, status);
     rh_scene_free(&old);
@@ -70,13 +71,14 @@ static rh_code require_same_scene(const rh_scene *scene, const char *folder, rh_
                    "  --changed goes on with the changed scene, --force starts over, --out DIR takes another folder", folder, path, difference);
 }
 
-static rh_code resume(const app_arguments *arguments, rh_world *world, const rh_scene *scene, const char *folder, rh_status *status)
+static rh_code resume(const app_arguments *arguments, rh_world *world, const rh_scene *scene, const rh_run_options *options, rh_status *status)
 {
-    char checkpoints[RH_PATH_MAX];
-    int64_t bytes;
-    if (!arguments->changed) RH_TRY(require_same_scene(scene, folder, status));
-    RH_TRY(app_path(checkpoints, folder, "checkpoint", status));
-    if (app_count_files(checkpoints, ".h5", &bytes) > 0) return rh_world_resume(world, folder, arguments->changed, status);
+    const char *folder = options->folder;
+    char newest[RH_PATH_MAX];
+    if (!arguments->changed) RH_TRY(require_same_scene(arguments, scene, folder, status));
+    // What a changed scene would make is not what is missing.
+    if (!arguments->changed) RH_TRY(rh_world_mend(world, options, status));
+    if (rh_output_newest(folder, newest)) return rh_world_resume(world, folder, arguments->changed, status);
     if (arguments->changed)
         return rh_fail(status, RH_USER, "%s holds no checkpoint that a changed scene could go on from\n  --force starts over, --out DIR takes another folder", folder);
     rh_log(RH_LOG_INFO, "%s holds no checkpoint: starting at the first frame", folder);
@@ -120,14 +122,14 @@ static rh_code simulate(const app_arguments *arguments, const rh_scene *scene, r
     app_progress progress;
     app_progress_begin(&progress, arguments->quiet);
     rh_log_set_sink(app_progress_log, &progress);
-    rh_code code = arguments->resume ? resume(arguments, world, scene, folder, status) : RH_OK;
+    const app_range *frames = &arguments->frames;
+    rh_run_options options = {
+        .folder = folder, .first = frames->first, .last = frames->last, .ranges = frames->parts, .range_count = frames->count,
+        .resumed = arguments->resume, .deadline = arguments->max_time > 0 ? started + arguments->max_time : 0,
+        .stop = app_stop_on_signals("this step"), .stop_now = app_stop_due(), .progress = app_progress_update, .user = &progress};
+    rh_code code = arguments->resume ? resume(arguments, world, scene, &options, status) : RH_OK;
     if (code == RH_OK && arguments->force) code = app_clear_run(folder, status);
-    if (code == RH_OK) {
-        rh_run_options options = {
-            .folder = folder, .first = arguments->frames.first, .last = arguments->frames.last,
-            .deadline = arguments->max_time > 0 ? started + arguments->max_time : 0, .stop = app_stop_on_signals("this step"), .progress = app_progress_update, .user = &progress};
-        code = rh_world_run(world, &options, status);
-    }
+    if (code == RH_OK) code = rh_world_run(world, &options, status);
     app_progress_end(&progress);
     rh_log_set_sink(app_log_plain, NULL);
     if (code == RH_STOPPED && !arguments->quiet) rh_log(RH_LOG_INFO, "%s", status->message);
@@ -165,7 +167,7 @@ static rh_code simulate_locked(const app_arguments *arguments, const rh_scene *s
 {
     rh_folder_lock lock;
     RH_TRY(rh_folder_lock_take(&lock, folder, status));
-    rh_code code = check_folder(arguments, folder, status);
+    rh_code code = check_folder(arguments, scene, folder, status);
     if (code == RH_OK) code = simulate(arguments, scene, world, folder, started, status);
     rh_folder_lock_release(&lock);
     return code;
@@ -175,7 +177,7 @@ static rh_code run_scene(const app_arguments *arguments, const rh_scene *scene, 
 {
     char folder[RH_PATH_MAX];
     RH_TRY(choose_folder(arguments, folder, status));
-    RH_TRY(check_folder(arguments, folder, status));
+    RH_TRY(check_folder(arguments, scene, folder, status));
     RH_TRY(limit_memory(arguments, scene, status));
     rh_threads_set((int)arguments->threads);
     rh_world *world = NULL;
@@ -191,7 +193,7 @@ static int run(const app_arguments *arguments)
     rh_status status = {0};
     rh_scene scene;
     rh_code code = check_arguments(arguments, &status);
-    if (code == RH_OK) code = rh_scene_load(arguments->operand, arguments->sets.items, arguments->sets.count, &scene, &status);
+    if (code == RH_OK) code = app_scene_load(arguments, arguments->operand, true, &scene, &status);
     if (code != RH_OK) return app_report(&status);
     code = run_scene(arguments, &scene, started, &status);
     rh_scene_free(&scene);
@@ -202,7 +204,7 @@ static int run(const app_arguments *arguments)
 #define AT(field) offsetof(app_arguments, field)
 static const app_option options[] = {
     {"out", APP_TEXT, AT(out), "DIR", "run folder; without it run/NAME for a scene NAME.yaml"},
-    {"frames", APP_RANGE, AT(frames), "A-B", "frames to simulate; without it as the scene says"},
+    {"frames", APP_RANGE, AT(frames), "LIST", "frames to write, such as 1-48 or 1,10,20-30; simulated is up to the last of them; without it as the scene says"},
     {"set", APP_TEXTS, AT(sets), "PATH=VALUE", "change a value of the scene, such as cell=0.02 (may be repeated)"},
     {"threads", APP_COUNT, AT(threads), "N", "threads to use; without it all cores. The result does not depend on it"},
     {"resume", APP_FLAG, AT(resume), NULL, "go on after the newest checkpoint in the run folder"},
@@ -210,6 +212,7 @@ static const app_option options[] = {
     {"max-time", APP_TIME, AT(max_time), "TIME", "stop in time with a checkpoint, such as 90s, 45m, 1.5h or 2:30:00"},
     {"memory", APP_BYTES, AT(memory), "SIZE", "what the run may use, such as 8G; without it what the machine has"},
     {"force", APP_FLAG, AT(force), NULL, "remove the frames an earlier run left in the folder and start over"},
+    APP_SANDBOX,
     {"quiet", APP_FLAG, AT(quiet), NULL, "no progress, only warnings and errors"},
 };
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "app.h"
 #include "base/clock.h"
 #include "base/memory.h"
@@ -127,7 +128,7 @@ static rh_code prepare_run(job *j, rh_status *status)
     RH_TRY(app_path(path, j->arguments->operand, "scene.yaml", status));
     if (!rh_file_exists(path))
         return rh_fail(status, RH_USER, "%s: found no scene.yaml in it, expected the folder of a run, or files of points (.vdb, .ply)", j->arguments->operand);
-    RH_TRY(rh_scene_load(path, NULL, 0, &scene, status));
+    RH_TRY(app_scene_load(j->arguments, path, false, &scene, status));
     snprintf(name, sizeof name, "%s: surface", path);
     rh_code code = read_parameters(j, name, &scene.surface, status);
     rh_scene_free(&scene);
@@ -183,6 +184,56 @@ static rh_code refuse_clashes(const job *j, rh_status *status)
     return RH_OK;
 }
 
+typedef struct identity {
+    dev_t device;
+    ino_t number;
+} identity;
+
+static int by_identity(const void *a, const void *b)
+{
+    const identity *x = a, *y = b;
+    if (x->device != y->device) return x->device < y->device ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static bool identify(const char *path, identity *out)
+{
+    struct stat facts;
+    if (stat(path, &facts) != 0) return false;
+    *out = (identity){facts.st_dev, facts.st_ino};
+    return true;
+}
+
+// Is a result of this item one of the files that were named as points, its own or that of another? Any ending and any fraction would do.
+static rh_code refuse_result(const job *j, const item *one, const identity *inputs, int count, rh_status *status)
+{
+    static const char *const endings[] = {".vdb", ".ply", ".obj", ".vtp"};
+    char path[RH_PATH_MAX];
+    identity result;
+    for (int64_t part = 0; part < j->subframes && one->frame >= 0; part++)
+        for (int e = 0; e < 4; e++) {
+            double fraction = (double)part / (double)j->subframes;
+            RH_TRY(rh_surface_path(one->folder, "surface", one->frame, one->digits, fraction, endings[e], path, status));
+            if (!identify(path, &result) || !bsearch(&result, inputs, (size_t)count, sizeof *inputs, by_identity)) continue;
+            return rh_fail(status, RH_USER, "%s: is one of the files to make surfaces of, and would be replaced by one\n  --out DIR takes another folder", path);
+        }
+    return RH_OK;
+}
+
+// Known before the first surface is made.
+static rh_code refuse_inputs(const job *j, rh_status *status)
+{
+    identity *inputs = rh_alloc((size_t)j->count * sizeof *inputs, "app.files", status);
+    if (!inputs) return RH_MEMORY;
+    int count = 0;
+    for (int i = 0; i < j->count; i++) count += identify(j->items[i].path, &inputs[count]);
+    qsort(inputs, (size_t)count, sizeof *inputs, by_identity);
+    rh_code code = RH_OK;
+    for (int i = 0; i < j->count && code == RH_OK; i++) code = refuse_result(j, &j->items[i], inputs, count, status);
+    rh_free(inputs);
+    return code;
+}
+
 static rh_code prepare_files(job *j, rh_status *status)
 {
     const app_arguments *a = j->arguments;
@@ -193,14 +244,15 @@ static rh_code prepare_files(job *j, rh_status *status)
     for (int i = 0; i < a->operands.count; i++) {
         const char *path = a->operands.items[i];
         int64_t frame = rh_surface_frame_number(path, NULL);
-        if (a->frames.given && (frame < a->frames.first || frame > a->frames.last)) continue;
+        if (!app_range_holds(&a->frames, frame)) continue;
         RH_TRY(folder_beside(path, folder, status));
         RH_TRY(add_item(j, path, a->out ? a->out : folder, status));
     }
     if (j->count == 0)
         return rh_fail(status, RH_USER, "--frames: found none of the files in %lld-%lld", (long long)a->frames.first, (long long)a->frames.last);
     qsort(j->items, (size_t)j->count, sizeof *j->items, by_folder_and_frame);
-    return refuse_clashes(j, status);
+    RH_TRY(refuse_clashes(j, status));
+    return refuse_inputs(j, status);
 }
 
 static rh_code prepare(job *j, rh_status *status)
@@ -208,6 +260,7 @@ static rh_code prepare(job *j, rh_status *status)
     const app_arguments *a = j->arguments;
     j->subframes = a->subframes ? a->subframes : 1;
     if (j->subframes > MOST_SUBFRAMES) return rh_fail(status, RH_USER, "--subframes: found %lld, expected 1 to %d", (long long)j->subframes, MOST_SUBFRAMES);
+    if (a->up && strcmp(a->up, "y") && strcmp(a->up, "z")) return rh_fail(status, RH_USER, "--up: found \"%.40s\", expected y or z", a->up);
     if (a->out && rh_file_exists(a->out) && !app_is_folder(a->out)) return rh_fail(status, RH_USER, "--out: %s is a file, expected a folder or nothing", a->out);
     if (a->operands.count == 1 && app_is_folder(a->operand)) return prepare_run(j, status);
     return prepare_files(j, status);
@@ -253,7 +306,7 @@ static rh_code do_item(job *j, const item *one, rh_status *status)
         if (atomic_load(j->stop)) return rh_fail(status, RH_STOPPED, "stopped on request");
         rh_surface_result result;
         rh_surface_task task = {.points = one->path, .next = parts > 1 ? next : NULL, .fraction = (double)i / (double)parts, .folder = one->folder, .frame = one->frame,
-                                .digits = one->digits, .programs = j->programs};
+                                .digits = one->digits, .programs = j->programs, .up = j->arguments->up ? j->arguments->up[0] : 0};
         RH_TRY(rh_surface_frame(&j->params, &task, &result, status));
         print_line(j, &result, task.fraction);
         print_json(j, &result, task.fraction);
@@ -312,11 +365,13 @@ static const app_option options[] = {
     {"mode", APP_TEXT, AT(mode), "MODE", "ellipsoid (default), sphere, averaged, solenthaler or density"},
     {"mesh", APP_FLAG, AT(mesh), NULL, "write a mesh too (PLY; --set mesh_format=obj or vtp for others)"},
     {"expression", APP_TEXT, AT(expression), "CODE", "a program that runs on the particles first; docs/expressions.md has the language"},
-    {"frames", APP_RANGE, AT(frames), "A-B", "frames to do; without it all"},
+    {"frames", APP_RANGE, AT(frames), "LIST", "frames to do, such as 5, 1-48 or 1,10,20-30; without it all"},
     {"subframes", APP_COUNT, AT(subframes), "N", "N surfaces a frame, at 0, 1/N, 2/N ... of the way to the next, for motion blur"},
+    {"up", APP_TEXT, AT(up), "AXIS", "y or z: what points up in the results; without it as in the points"},
     {"out", APP_TEXT, AT(out), "DIR", "folder of the results; without it RUN/surface, or surface beside each file"},
     {"set", APP_TEXTS, AT(sets), "NAME=VALUE", "change a parameter, such as voxel=0.01 (may be repeated); \"rheo doc surface\" lists them"},
     {"threads", APP_COUNT, AT(threads), "N", "threads to use; without it all cores. The result does not depend on it"},
+    APP_SANDBOX,
     {"json", APP_FLAG, AT(json), NULL, "print what was measured of each frame as a line of JSON on standard output"},
     {"quiet", APP_FLAG, AT(quiet), NULL, "no progress, only warnings and errors"},
 };

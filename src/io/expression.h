@@ -7,6 +7,7 @@
 // grid without points is left alone. Volumes: every `@name` is a grid, found by name and type; those the program writes are visited one after
 // the other, and read the others as they were before. A missing one is made, empty. After a failure the data are half done: throw them away.
 #pragma once
+#include <stdatomic.h>
 #include "io/vdb_data.h"
 
 // The program's @name is the data's attribute or grid of another name. One to one: a name that is bound away is free for others, so two can be swapped. P is
@@ -29,6 +30,7 @@ typedef struct rh_expression_options {
     rh_expression_stream stream;  // whether active tiles are visited voxel by voxel; automatic: where their voxels could become different (AX-23)
     int64_t steps;           // loop steps an element may take; 0: the default
     uint64_t seed;           // of rand() without a seed
+    const atomic_int *stop;  // loops end (RH_STOPPED) when it is not zero; NULL: nobody asks
 } rh_expression_options;
 
 // Adds up over calls; begin with zeros.

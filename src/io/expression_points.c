@@ -10,6 +10,7 @@
 #include "base/param.h"
 #include "io/expression.h"
 #include "io/expression_runner.h"
+#include "lang/stop.h"
 
 typedef struct pass {
     rh_vdb_points *points;
@@ -280,6 +281,7 @@ static rh_code run(pass *p, rh_expression_report *report, rh_status *status)
     rh_vdb_points_job job = {.attributes = p->attributes, .writes = p->writes, .own = p->own, .count = p->listing->attribute_count, .only = p->only};
     rh_expression_runner runner;
     RH_TRY(rh_expression_runner_init(&runner, p->program, &scope, report, status));
+    rh_lang_pool_watch(&runner.pool, p->options->stop);
     rh_vdb_visitor visitor = rh_expression_runner_visitor(&runner);
     rh_code code = rh_vdb_points_visit(p->points, &job, &visitor, status);
     if (code == RH_OK) code = store(p, &runner.result, report, status);  // strings live in the runner

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "io/expression.h"
 #include "io/expression_runner.h"
+#include "lang/stop.h"
 
 typedef struct volumes {
     rh_vdb_data *data;
@@ -136,6 +137,7 @@ static rh_code run_target(volumes *v, int target, rh_status *status)
                              .states = v->options->states, .skipped = v->options->skipped, .expand = expand};
     rh_expression_runner runner;
     RH_TRY(rh_expression_runner_init(&runner, v->program, &scope, v->report, status));
+    rh_lang_pool_watch(&runner.pool, v->options->stop);
     rh_vdb_visitor visitor = rh_expression_runner_visitor(&runner);
     rh_code code = rh_vdb_volume_visit(v->data, &job, &visitor, status);
     v->report->voxels += runner.elements;

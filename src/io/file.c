@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/regular.h"
+#include "io/made.h"
 
 #define MARK ".tmp-"
 
@@ -95,7 +97,7 @@ rh_code rh_file_write(const char *path, const void *data, size_t bytes, rh_statu
     return code;
 }
 
-// Reads to the end, growing the block: the size that stat gave is only a hint (pipes have none, files may grow).
+// Reads to the end, growing the block: the size that stat gave is only a hint (files may grow, those of /proc have none).
 static rh_code read_all(int descriptor, const char *path, size_t hint, size_t limit, char **data, size_t *bytes,
                         rh_status *status)
 {
@@ -124,17 +126,21 @@ static rh_code read_all(int descriptor, const char *path, size_t hint, size_t li
 
 static rh_code open_to_read(const char *path, size_t limit, int *descriptor, size_t *hint, rh_status *status)
 {
-    *descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (*descriptor < 0) return rh_fail(status, RH_IO, "%s: cannot open: %s", path, strerror(errno));
+    const char *why;
+    errno = 0;
+    *descriptor = rh_open_regular(path, &why);
+    if (*descriptor < 0) {
+        bool kind = strstr(why, "expected a file") != NULL;
+        return rh_fail(status, kind ? RH_USER : RH_IO, kind ? "%s: %s" : "%s: cannot open: %s", path, why);
+    }
     struct stat facts;
     rh_code code = RH_OK;
     if (fstat(*descriptor, &facts) != 0) code = rh_fail(status, RH_IO, "%s: cannot open: %s", path, strerror(errno));
-    else if (S_ISDIR(facts.st_mode)) code = rh_fail(status, RH_USER, "%s: is a folder, expected a file", path);
-    else if (S_ISREG(facts.st_mode) && (uintmax_t)facts.st_size > limit)
+    else if ((uintmax_t)facts.st_size > limit)
         code = rh_fail(status, RH_USER, "%s: the file has %jd bytes, more than the %zu that make sense for its kind", path,
                        (intmax_t)facts.st_size, limit);
     if (code != RH_OK) close(*descriptor);
-    else *hint = S_ISREG(facts.st_mode) ? (size_t)facts.st_size : 65536;
+    else *hint = (size_t)facts.st_size;
     return code;
 }
 
@@ -195,12 +201,15 @@ int64_t rh_folder_free_bytes(const char *folder)
     return bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
 }
 
-// True for "<something>.tmp-<digits>" whose process is gone. A number no process can have counts as gone.
+// True for "<a name of ours>.tmp-<digits>" whose process is gone. A number no process can have counts as gone. Others name their files like this, too.
 static bool is_leftover(const char *name)
 {
     const char *mark = NULL;
     for (const char *at = strstr(name, MARK); at; at = strstr(at + 1, MARK)) mark = at;
-    if (!mark || mark == name) return false;
+    char of[256];
+    if (!mark || (size_t)(mark - name) >= sizeof of) return false;
+    snprintf(of, sizeof of, "%.*s", (int)(mark - name), name);
+    if (!rh_made_name(of)) return false;
     const char *digits = mark + strlen(MARK);
     if (!*digits) return false;
     for (const char *c = digits; *c; c++)

@@ -37,7 +37,7 @@ static rh_code spawn(rh_film *film, int width, int height, double fps, int their
     char *arguments[] = {"ffmpeg", "-nostdin", "-v", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", size, "-framerate", rate, "-i", "pipe:0",
         "-vf", "scale=out_color_matrix=bt709:out_range=tv,pad=ceil(iw/2)*2:ceil(ih/2)*2", "-c:v", "libx264",
         "-threads", "4", "-preset", "medium", "-crf", "17", "-pix_fmt", "yuv420p", "-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709", "-movflags", "+faststart",
-        "-map_metadata", "-1", "-fflags", "+bitexact", "-f", "mp4", "-y", film->temporary, NULL};
+        "-map_metadata", "-1", "-metadata", "comment=made by rheo", "-fflags", "+bitexact", "-f", "mp4", "-y", film->temporary, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     // Control-C on the terminal is for us alone: we finish the picture first, and the encoder must still be there for it.

@@ -42,16 +42,26 @@ static bool still_there(int descriptor, const char *path)
     return fstat(descriptor, &mine) == 0 && stat(path, &named) == 0 && mine.st_ino == named.st_ino && mine.st_dev == named.st_dev;
 }
 
+// Ours names its owner, or is empty when the disk was full. Any other file of this name is somebody's own, and would be gone with the lock.
+static rh_code refuse_foreign(int descriptor, const char *path, rh_status *status)
+{
+    char start[8];
+    ssize_t got = pread(descriptor, start, sizeof start, 0);
+    if (got == 0 || (got == sizeof start && memcmp(start, "process ", sizeof start) == 0)) return RH_OK;
+    return rh_fail(status, RH_USER, "%s: found a file that was not made by rheo, which keeps its lock there; take another folder", path);
+}
+
 // RH_OK with a descriptor of -1: the file was removed meanwhile, try again.
 static rh_code try_once(rh_folder_lock *lock, const char *folder, rh_status *status)
 {
-    lock->descriptor = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    lock->descriptor = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (lock->descriptor < 0) return rh_fail(status, RH_IO, "%s: cannot write here: %s", folder, strerror(errno));
     rh_code code = RH_OK;
     if (flock(lock->descriptor, LOCK_EX | LOCK_NB) != 0) {
         if (errno == EWOULDBLOCK) code = refuse(lock->descriptor, folder, status);
         else rh_log(RH_LOG_WARNING, "%s: this file system has no locks (%s): nothing keeps a second run out", folder, strerror(errno));
     }
+    if (code == RH_OK) code = refuse_foreign(lock->descriptor, lock->path, status);
     if (code == RH_OK && still_there(lock->descriptor, lock->path)) return RH_OK;
     close(lock->descriptor);
     lock->descriptor = -1;

@@ -294,3 +294,12 @@ void rh_ply_close(rh_ply *r)
     rh_free(r->elements);
     rh_free(r->properties);
 }
+
+void rh_ply_put_colour(char to[3], rh_vec3 colour)
+{
+    const float parts[3] = {colour.x, colour.y, colour.z};
+    for (int k = 0; k < 3; k++) {
+        float value = parts[k] > 0 ? parts[k] < 1 ? parts[k] : 1 : 0;  // what is no number is black
+        to[k] = (char)(unsigned char)(255 * value + 0.5f);
+    }
+}

@@ -5,6 +5,7 @@
 // orders, any elements and properties in any order. Order of work: open -> header -> the reader gives roles to the properties it wants ->
 // elements as they come: count checked against the size of the file, then record by record -> close.
 #pragma once
+#include "base/vec.h"
 #include "io/frame.h"
 #include "io/mesh_build.h"
 #include "points/points.h"
@@ -60,3 +61,6 @@ rh_code rh_ply_skip(rh_ply *r, const rh_ply_property *p, rh_status *status);  //
 
 // rh_ply_read_points from memory.
 rh_code rh_ply_parse_points(const char *name, const char *data, size_t bytes, rh_points *points, rh_frame_info *info, rh_status *status);
+
+// A colour from 0 to 1 as three bytes.
+void rh_ply_put_colour(char to[3], rh_vec3 colour);

@@ -38,6 +38,11 @@ static void declare_components(FILE *file, const char *name, int count)
     }
 }
 
+// The attribute Cd is a colour, as in Houdini. Beside its numbers it is written as red, green and blue of a byte each, which is what other programs look for.
+static bool is_colour(const char *name, rh_point_type type) { return type == RH_POINT_VEC3F && strcmp(name, "Cd") == 0; }
+
+static size_t record_bytes(const rh_attribute *a) { return rh_point_type_size(a->type) + (is_colour(a->name, a->type) ? 3 : 0); }
+
 static void declare(FILE *file, const rh_attribute *attribute)
 {
     switch (attribute->type) {
@@ -62,7 +67,10 @@ static void write_header(FILE *file, const rh_points *points, const rh_frame_inf
         if (order[i]->type == RH_POINT_GROUP)
             fprintf(file, "comment rheo_group %s %" PRId64 "\n", order[i]->name, rh_points_group_size(points, order[i]));
     fprintf(file, "element vertex %" PRId64 "\n", points->count);
-    for (int i = 0; i < count; i++) declare(file, order[i]);
+    for (int i = 0; i < count; i++) {
+        declare(file, order[i]);
+        if (is_colour(order[i]->name, order[i]->type)) fprintf(file, "property uchar red\nproperty uchar green\nproperty uchar blue\n");
+    }
     fprintf(file, "end_header\n");
 }
 
@@ -75,10 +83,11 @@ static void put_value(char *to, const rh_attribute *attribute, int64_t index, bo
         memcpy(&whole, from, sizeof whole);
         double value = (double)whole;
         memcpy(to, &value, sizeof value);
-    } else if (attribute->type == RH_POINT_VEC3F && z_up) {
+    } else if (attribute->type == RH_POINT_VEC3F) {
         rh_vec3 p;
         memcpy(&p, from, sizeof p);
-        p = rh_v3(p.x, -p.z, p.y);
+        if (is_colour(attribute->name, attribute->type)) rh_ply_put_colour(to + sizeof p, p);
+        if (z_up) p = rh_v3(p.x, -p.z, p.y);
         memcpy(to, &p, sizeof p);
     } else {
         memcpy(to, from, size);
@@ -89,14 +98,14 @@ static rh_code write_records(FILE *file, const rh_points *points, bool z_up, con
                              rh_status *status)
 {
     size_t stride = 0;
-    for (int i = 0; i < count; i++) stride += rh_point_type_size(order[i]->type);
+    for (int i = 0; i < count; i++) stride += record_bytes(order[i]);
     char *rows = rh_alloc(stride * RH_BLOCK, "io.ply", status);
     if (!rows) return RH_MEMORY;
     bool good = true;
     for (int64_t block = 0; good && block < rh_blocks(points->count); block++) {
         char *to = rows;
         for (int64_t p = block * RH_BLOCK; p < rh_block_end(block, points->count); p++)
-            for (int i = 0; i < count; to += rh_point_type_size(order[i]->type), i++) put_value(to, order[i], p, z_up);
+            for (int i = 0; i < count; to += record_bytes(order[i]), i++) put_value(to, order[i], p, z_up);
         good = fwrite(rows, 1, (size_t)(to - rows), file) == (size_t)(to - rows);
     }
     rh_free(rows);
@@ -143,6 +152,7 @@ typedef struct slot {
     char *data;      // of point 0, once the points are there
     size_t stride;   // to the next point
     rh_point_type type;
+    double scale;    // what the number is multiplied with; 0 = 1
 } slot;
 
 typedef struct reader {
@@ -249,6 +259,25 @@ static bool find_parts(reader *r, const rh_ply_element *vertex, const char *name
     return true;
 }
 
+// red, green and blue of a byte each, or of anything whole: Cd from 0 to 1. Where the file has Cd itself that is more exact. True when it was taken care of.
+static bool add_colour(reader *r, const rh_ply_element *vertex, rh_code *code, rh_status *status)
+{
+    static const char *const names[] = {"red", "green", "blue"};
+    rh_ply_property *parts[3];
+    for (int k = 0; k < 3; k++) {
+        parts[k] = rh_ply_find_property(&r->ply, vertex, names[k]);
+        if (!parts[k] || parts[k]->list || parts[k]->role != 0 || parts[k]->type != RH_PLY_UINT8) return false;
+    }
+    if (rh_ply_find_property(&r->ply, vertex, "Cd_x")) return r->ours;
+    if (rh_points_find(r->points, "Cd") || r->points->attribute_count >= RH_POINTS_MAX_ATTRIBUTES) return false;
+    *code = rh_points_add(r->points, "Cd", RH_POINT_VEC3F, status);
+    for (int k = 0; k < 3; k++) {
+        r->slots[r->slot_count] = (slot){.attribute = r->points->attribute_count - 1, .component = k, .scale = 1 / 255.0};
+        parts[k]->role = ++r->slot_count;
+    }
+    return true;
+}
+
 static rh_code add_attribute(reader *r, const rh_ply_element *vertex, rh_ply_property *p, rh_status *status)
 {
     char name[RH_POINT_NAME + 4];
@@ -287,7 +316,10 @@ static rh_code plan(reader *r, const rh_ply_element *vertex, rh_status *status)
     RH_TRY(add_attribute(r, vertex, x, status));  // P comes first
     for (int i = vertex->first; i < vertex->first + vertex->properties; i++) {
         rh_ply_property *p = &r->ply.properties[i];
-        if (!p->list && p->role == 0) RH_TRY(add_attribute(r, vertex, p, status));
+        rh_code code = RH_OK;
+        bool part = rh_word_is(p->name, "red") || rh_word_is(p->name, "green") || rh_word_is(p->name, "blue");
+        if (!p->list && p->role == 0 && part && add_colour(r, vertex, &code, status)) RH_TRY(code);
+        else if (!p->list && p->role == 0) RH_TRY(add_attribute(r, vertex, p, status));
     }
     return RH_OK;
 }
@@ -347,6 +379,7 @@ static rh_code take_property(reader *r, const rh_ply_property *p, int64_t index,
     if (p->role == 0) return rh_ply_skip(&r->ply, p, status);
     double value = 0;
     RH_TRY(take_number(&r->ply, p->type, &value, status));
+    if (r->slots[p->role - 1].scale > 0) value *= r->slots[p->role - 1].scale;
     if (put_number(&r->slots[p->role - 1], index, value)) return RH_OK;
     rh_point_type type = r->slots[p->role - 1].type;
     return rh_fail(status, RH_USER, "%s: vertex %lld: found %g for property '%.*s', expected %s", r->ply.text.name, (long long)index, value,

@@ -99,7 +99,7 @@ rh_code rh_seal_sums_take(const char *path, rh_seal_sums *out, rh_status *status
 {
     bool good = false;
     *out = (rh_seal_sums){0};
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     int64_t bytes = file >= 0 ? size_of(file) : -1;
     if (bytes < 0) {
         if (file >= 0) close(file);
@@ -116,7 +116,7 @@ rh_code rh_seal_sums_again(const char *path, rh_seal_sums *sums, int64_t chunk, 
 {
     char *room = rh_alloc(RH_SEAL_CHUNK, "io.seal", status);
     if (!room) return RH_MEMORY;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     bool good = file >= 0 && sum_chunk(file, sums, chunk, room);
     rh_free(room);
     if (file >= 0) close(file);
@@ -183,10 +183,20 @@ static rh_code compare(int file, const char *path, bool *sealed, rh_status *stat
     return good ? RH_OK : rh_fail(status, RH_USER, "%s: damaged: its bytes do not match its checksum", path);
 }
 
+bool rh_seal_present(const char *path)
+{
+    seal found;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int64_t bytes = file >= 0 ? size_of(file) : -1;
+    bool got = bytes >= (int64_t)sizeof found && read_at(file, bytes - (int64_t)sizeof found, (char *)&found, sizeof found);
+    if (file >= 0) close(file);
+    return got && (memcmp(found.letters, letters, sizeof letters) == 0 || memcmp(found.letters, old_letters, sizeof letters) == 0);
+}
+
 rh_code rh_seal_check(const char *path, bool *sealed, rh_status *status)
 {
     *sealed = false;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) return rh_fail(status, RH_IO, "%s: cannot open: %s", path, strerror(errno));
     rh_code code = compare(file, path, sealed, status);
     close(file);

@@ -31,6 +31,8 @@ rh_code rh_seal_append(const char *path, const rh_seal_sums *sums, rh_status *st
 
 // Appends the seal to a finished file.
 rh_code rh_seal_write(const char *path, rh_status *status);
+// Does the file end in a seal, right or wrong?
+bool rh_seal_present(const char *path);
 // *sealed says whether the file has a seal; RH_USER when it has one that does not match its bytes, RH_IO when it cannot
 // be read.
 rh_code rh_seal_check(const char *path, bool *sealed, rh_status *status);

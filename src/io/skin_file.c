@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "io/file.h"
+#include "io/ply_parts.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "the records are copied as they lie in memory: this needs a little-endian machine"
@@ -77,6 +78,9 @@ static rh_code write_file(const char *path, const rh_skin *skin, const rh_frame_
 
 // --- PLY ------------------------------------------------------------------------------------------------------------
 
+// Cd is a colour: as in files of points, its bytes come behind its numbers.
+static bool is_colour(const rh_band_channel *channel) { return channel->type == RH_POINT_VEC3F && strcmp(channel->name, "Cd") == 0; }
+
 static void declare(FILE *file, const rh_band_channel *channel)
 {
     const char *name = channel->name, *join = "_";
@@ -86,6 +90,7 @@ static void declare(FILE *file, const rh_band_channel *channel)
     case RH_POINT_I64: fprintf(file, "property double %s\n", channel->name); break;
     case RH_POINT_VEC3F:
         for (const char *axis = "xyz"; *axis; axis++) fprintf(file, "property float %s%s%c\n", name, join, *axis);
+        if (is_colour(channel)) fprintf(file, "property uchar red\nproperty uchar green\nproperty uchar blue\n");
         break;
     default: fprintf(file, "property float %s\n", channel->name);
     }
@@ -111,6 +116,7 @@ static char *put_ply_vertex(char *to, const job *j, int64_t v)
         const rh_band_channel *channel = &j->skin->channels[c];
         if (channel->type == RH_POINT_VEC3F) {
             to = put_vector(to, j, ((const rh_vec3 *)channel->data)[v]);
+            if (is_colour(channel)) rh_ply_put_colour(to, ((const rh_vec3 *)channel->data)[v]), to += 3;
         } else if (channel->type == RH_POINT_I64) {  // PLY has none of 64 bits: exact up to 2^53
             double value = (double)((const int64_t *)channel->data)[v];
             to = put_bytes(to, &value, sizeof value);
@@ -149,7 +155,7 @@ static bool write_ply(const job *j)
 rh_code rh_skin_write_ply(const char *path, const rh_skin *skin, const rh_frame_info *info, rh_status *status)
 {
     size_t vertex = 2 * sizeof(rh_vec3), polygon = 1 + 4 * sizeof(uint32_t);
-    for (int c = 0; c < skin->channel_count; c++) vertex += rh_point_type_size(skin->channels[c].type);
+    for (int c = 0; c < skin->channel_count; c++) vertex += rh_point_type_size(skin->channels[c].type) + 3;
     return write_file(path, skin, info, vertex > polygon ? vertex : polygon, write_ply, status);
 }
 

@@ -14,6 +14,7 @@
 
 extern "C" {
 #include "io/vdb.h"
+#include "io/vdb_here.h"
 #include "io/vdb_leaf.hh"
 }
 
@@ -602,7 +603,30 @@ rh_code describe(const char *path, std::string &text, rh_status *status)
     return RH_OK;
 }
 
+// What is written was made by this library from what it has in memory, so its lengths fit to each other.
+rh_code copy_file(const char *path, const char *to, rh_status *status)
+{
+    RH_TRY(rh_vdb_check(path, status));
+    openvdb::io::File file(path);
+    file.open(/*delayLoad=*/false);
+    openvdb::GridPtrVec grids;
+    for (auto name = file.beginName(); name != file.endName(); ++name) {
+        if (rh_vdb::grid_type(file, name.gridName()) == "unknown")
+            return rh_fail(status, RH_USER, "%s: the grid %s is of an unknown type and could not be written again", path, name.gridName().c_str());
+        auto grid = file.readGrid(name.gridName());
+        if (!grid) throw std::runtime_error("the grid " + name.gridName() + " cannot be read");
+        grids.push_back(grid);
+    }
+    openvdb::io::File(to).write(grids, *file.getMetadata());
+    return RH_OK;
+}
+
 }  // namespace
+
+extern "C" rh_code rh_vdb_copy_here(const char *path, const char *to, rh_status *status)
+{
+    return guarded(path, RH_USER, status, [&] { return copy_file(path, to, status); });
+}
 
 extern "C" rh_code rh_vdb_write_points(const char *path, const rh_points *points, const rh_frame_info *info,
                                        rh_status *status)
@@ -622,14 +646,14 @@ extern "C" rh_code rh_vdb_write_points(const char *path, const rh_points *points
     return code;
 }
 
-extern "C" rh_code rh_vdb_read_points(const char *path, rh_points *points, rh_frame_info *info, rh_status *status)
+extern "C" rh_code rh_vdb_read_points_here(const char *path, rh_points *points, rh_frame_info *info, rh_status *status)
 {
     const rh_code code = guarded(path, RH_USER, status, [&] { return read_points(path, points, info, status); });
     if (code != RH_OK) rh_points_free(points);
     return code;
 }
 
-extern "C" char *rh_vdb_describe(const char *path, rh_status *status)
+extern "C" char *rh_vdb_describe_here(const char *path, rh_status *status)
 {
     char *copy = nullptr;
     guarded(path, RH_USER, status, [&] {

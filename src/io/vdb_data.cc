@@ -4,6 +4,7 @@
 // Grids of .vdb files, and volumes as columns (spec AX-22, AX-23). The buffers of leaves are visited where they are. A tile is looked at block by block before
 // it becomes leaves: mostly it need not.
 #include "io/vdb_data.hh"
+#include "io/vdb_helper.h"
 
 #pragma GCC visibility push(default)
 #include <openvdb/points/PointDataGrid.h>
@@ -77,10 +78,16 @@ void open_file(openvdb::io::File &file)
     file.open(/*delayLoad=*/true);
 }
 
+struct SafeFile {
+    rh_vdb_safe file = {{0}, -1};
+    ~SafeFile() { rh_vdb_safe_close(&file); }
+};
+
 rh_code read_file(rh_vdb_data &data, const char *path, rh_status *status)
 {
-    RH_TRY(rh_vdb_check(path, status));
-    openvdb::io::File file(path);
+    SafeFile safe;
+    RH_TRY(rh_vdb_safe_open(path, &safe.file, status));
+    openvdb::io::File file(safe.file.path);
     open_file(file);
     if (data.entries.empty()) data.facts = *file.getMetadata();
     for (auto name = file.beginName(); name != file.endName(); ++name) {

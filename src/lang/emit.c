@@ -13,6 +13,7 @@
 #include <string.h>
 #include "base/memory.h"
 #include "lang/emit.h"
+#include "lang/stop.h"
 #include "lang/operators.h"
 
 enum { ARGUMENTS = 5 };  // of `elements` before the columns
@@ -81,6 +82,40 @@ static void leave_if_stopped(rh_lang_emitter *e)
     go(e, on);
 }
 
+// Leaves the kernel when the host wants it to end. A volatile load is a plain one on the machines we know, and the flag is set once.
+static void leave_if_asked(rh_lang_emitter *e)
+{
+    LLVMBasicBlockRef asked = rh_lang_emit_block(e, "asked"), on = rh_lang_emit_block(e, "on");
+    LLVMValueRef kept = LLVMBuildLoad2(e->builder, e->bytes, rh_lang_emit_field(e, offsetof(rh_lang_context, kept), e->bytes), "");
+    LLVMValueRef first = LLVMBuildBitCast(e->builder, kept, LLVMPointerType(e->bytes, 0), "");
+    LLVMValueRef flag = LLVMBuildBitCast(e->builder, LLVMBuildLoad2(e->builder, e->bytes, first, ""), LLVMPointerType(e->i32, 0), "");
+    LLVMValueRef value = LLVMBuildLoad2(e->builder, e->i32, flag, "");
+    LLVMSetVolatile(value, 1);
+    LLVMBuildCondBr(e->builder, LLVMBuildICmp(e->builder, LLVMIntNE, value, LLVMConstInt(e->i32, 0, 0), ""), asked, on);
+    go(e, asked);
+    LLVMBuildStore(e->builder, LLVMConstInt(e->i64, (unsigned long long)RH_LANG_ASKED_TO_STOP, 1), e->reason);
+    jump(e, e->leave);
+    go(e, on);
+}
+
+// Looks at the host's flag every so many steps: at each one where functions of the library are called, which may take long, and else so seldom that it
+// costs next to nothing and so often that a second is never over.
+static void look_up_in_loop(rh_lang_emitter *e, LLVMValueRef left)
+{
+    enum { STEPS = 4096 };
+    if (e->facts->calls_library || e->facts->strings) {
+        leave_if_asked(e);
+        return;
+    }
+    LLVMBasicBlockRef look = rh_lang_emit_block(e, "look"), on = rh_lang_emit_block(e, "on");
+    LLVMValueRef rest = LLVMBuildAnd(e->builder, left, LLVMConstInt(e->i64, STEPS - 1, 0), "");
+    LLVMBuildCondBr(e->builder, LLVMBuildICmp(e->builder, LLVMIntEQ, rest, LLVMConstInt(e->i64, 0, 0), ""), look, on);
+    go(e, look);
+    leave_if_asked(e);
+    jump(e, on);
+    go(e, on);
+}
+
 // One step of a loop: counted, unless the checker proved that there are few.
 static void count_step(rh_lang_emitter *e, const rh_lang_node *loop)
 {
@@ -93,6 +128,7 @@ static void count_step(rh_lang_emitter *e, const rh_lang_node *loop)
     LLVMBuildStore(e->builder, LLVMConstInt(e->i64, (unsigned long long)-(int64_t)(1 + loop->slot), 1), e->reason);
     jump(e, e->leave);
     go(e, on);
+    look_up_in_loop(e, left);
     leave_if_stopped(e);
 }
 
@@ -274,7 +310,10 @@ static void begin_element(rh_lang_emitter *e, LLVMValueRef i, LLVMValueRef budge
     announce(e, i);
     e->number = i;
     LLVMBuildStore(e->builder, LLVMConstInt(e->i64, INT64_MAX, 0), e->outside);
-    if (e->facts->loop_count) LLVMBuildStore(e->builder, budget, e->steps);
+    if (e->facts->loop_count) {
+        LLVMBuildStore(e->builder, budget, e->steps);
+        leave_if_asked(e);
+    }
     for (int a = 0; a < e->facts->attribute_count; a++) load_attribute(e, a, i);
     move_bytes(e, i, true);
 }

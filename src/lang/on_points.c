@@ -9,6 +9,7 @@
 #include <string.h>
 #include "base/log.h"
 #include "base/memory.h"
+#include "lang/stop.h"
 
 rh_lang_type rh_lang_from_point_type(rh_point_type type)
 {
@@ -300,6 +301,7 @@ rh_code rh_lang_points_run(rh_lang_points_runner *r, const rh_lang_points_job *j
     rh_code code = prepare(r, job, points, status);
     if (code == RH_OK) {
         const rh_lang_elements elements = {.attributes = r->columns, .selection = job->first > 0 ? r->selection : NULL};
+        rh_lang_pool_watch(&r->pool, job->stop);
         code = rh_lang_pass(r->program, &r->pool, &elements, points->count - job->first, &result, status);
     }
     drop_snapshot(r);

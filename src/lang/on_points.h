@@ -7,6 +7,7 @@
 //   rh_lang_points_match(program, points, ...)           the rest must be there, of the right types
 //   rh_lang_points_runner_create(program, ...) -> rh_lang_points_run, as often as wanted -> ..._free
 #pragma once
+#include <stdatomic.h>
 #include "lang/lang.h"
 #include "points/points.h"
 
@@ -31,6 +32,7 @@ typedef struct rh_lang_points_job {
     int external_count;
     uint64_t seed;   // of rand(); with the particle's id, where there is one
     int64_t steps;   // that one particle may take in loops; 0: the default
+    const atomic_int *stop;  // loops end (RH_STOPPED) when it is not zero; NULL: nobody asks
     int64_t first;   // runs on particles from this one on
 } rh_lang_points_job;
 

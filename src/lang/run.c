@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "lang/program.h"
+#include "lang/stop.h"
 
 enum { LANES = 1024 };  // elements of a staged block
 
@@ -178,6 +179,7 @@ static rh_code explain(const rh_lang_program *program, rh_lang_thread *thread, c
         rh_fail(status, thread->context.status.code, "%s", thread->context.status.message);
         return thread->context.status.code;
     }
+    if (reason == RH_LANG_ASKED_TO_STOP) return rh_fail(status, RH_STOPPED, "stopped on request");
     if (reason > 0) return explain_index(program, thread, elements, begin, reason, status);
     const rh_lang_place *at = &program->facts.loops[-(reason + 1)];
     const rh_lang_scope *scope = thread->context.scope;
@@ -268,6 +270,11 @@ rh_code rh_lang_pool_init(rh_lang_pool *pool, const rh_lang_program *program, co
         }
     }
     return RH_OK;
+}
+
+void rh_lang_pool_watch(rh_lang_pool *pool, const atomic_int *stop)
+{
+    for (int i = 0; i < pool->count; i++) rh_lang_context_watch(&pool->threads[i].context, stop);
 }
 
 void rh_lang_pool_free(rh_lang_pool *pool)

@@ -9,9 +9,12 @@
 #include <string.h>
 #include "base/memory.h"
 #include "lang/library/library.h"
+#include "lang/stop.h"
 
 // Strings that outlive their element: a hash table of texts, which own their bytes.
+// And the host's flag, first, where compiled code finds it; never NULL.
 typedef struct rh_lang_kept {
+    const atomic_int *stop;
     rh_lang_text *texts;  // data NULL: free
     int64_t count, capacity;  // capacity is a power of two
 } rh_lang_kept;
@@ -29,8 +32,15 @@ rh_code rh_lang_context_init(rh_lang_context *context, const rh_lang_scope *scop
         rh_lang_context_free(context);
         return RH_MEMORY;
     }
+    rh_lang_context_watch(context, NULL);
     rh_lang_context_begin(context, 0);
     return RH_OK;
+}
+
+void rh_lang_context_watch(rh_lang_context *context, const atomic_int *stop)
+{
+    static const atomic_int nobody;
+    context->kept->stop = stop ? stop : &nobody;
 }
 
 static void free_groups(rh_lang_new_group *groups, int count)
@@ -173,7 +183,7 @@ static rh_lang_text *kept_slot(const rh_lang_kept *kept, const rh_lang_text *tex
 
 static bool kept_grow(rh_lang_kept *kept)
 {
-    rh_lang_kept grown = {NULL, kept->count, kept->capacity > 0 ? 2 * kept->capacity : 64};
+    rh_lang_kept grown = {kept->stop, NULL, kept->count, kept->capacity > 0 ? 2 * kept->capacity : 64};
     grown.texts = rh_alloc_zero((size_t)grown.capacity * sizeof *grown.texts, "lang.text", NULL);
     if (!grown.texts) return false;
     for (int64_t i = 0; i < kept->capacity; i++)

@@ -7,10 +7,13 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/memory.h"
+#include "base/regular.h"
 #include "lang/lang.h"
 #include "scene/words.h"
 
@@ -163,11 +166,14 @@ static const char *shown(const char *path)
 
 static rh_code read_text(const char *path, char **out, const char **why, rh_status *status)
 {
-    struct stat info;
-    // A pipe or a device could block for ever.
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) return *why = "not a file", RH_OK;
-    FILE *file = fopen(path, "rb");
-    if (!file) return *why = strerror(errno), RH_OK;
+    char real[PATH_MAX];
+    // Messages about a program quote its lines, and a scene may name any file: not those of others.
+    const char *ending = realpath(path, real) ? strrchr(real, '.') : ".ax";
+    if (!ending || strcmp(ending, ".ax") != 0) return *why = "its name (or where it leads) does not end in .ax", RH_OK;
+    int handle = rh_open_regular(path, why);
+    if (handle < 0) return RH_OK;
+    FILE *file = fdopen(handle, "rb");
+    if (!file) return close(handle), *why = strerror(errno), RH_OK;
     char *text = rh_alloc(MOST_FILE + 1, "params.text", status);
     size_t bytes = text ? fread(text, 1, MOST_FILE + 1, file) : 0;
     if (ferror(file)) *why = strerror(errno);
@@ -199,7 +205,7 @@ static rh_code load_file(rh_scene *scene, rh_expression_params *e, rh_status *st
         char *copy = rh_strdup(place, "scene.sources", status);
         if (!copy) return RH_MEMORY;
         rh_free(source->place);
-        *source = (rh_scene_source){e->code, copy, 1, 1};
+        *source = (rh_scene_source){e->code, copy, false, 1, 1};
     }
     rh_free(e->file);
     e->file = NULL;

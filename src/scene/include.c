@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/memory.h"
+#include "base/regular.h"
 #include "scene/words.h"
 
 // The files that are being read now, innermost first: one of them again is a cycle.
@@ -27,6 +28,8 @@ typedef struct open_file {
 typedef struct loader {
     rh_yaml *yaml;
     const rh_param_table *table;
+    const char *sandbox;  // NULL = none
+    bool alone;           // nothing may be included
     rh_status *status;
 } loader;
 
@@ -71,10 +74,10 @@ static rh_code read_file(loader *l, const char *path, const rh_yaml_node *place,
 {
     struct stat info;
     const char *why = NULL;
+    if (place && l->sandbox && !rh_path_is_inside(path, l->sandbox)) return cannot_read(l, place, path, "it lies outside of the folder given by --sandbox");
     // An included pipe or device could block for ever; the root may be one (a generated scene).
-    if (place && stat(path, &info) == 0 && !S_ISREG(info.st_mode)) return cannot_read(l, place, path, "not a file");
-    int handle = open(path, O_RDONLY | O_CLOEXEC);
-    if (handle < 0) return cannot_read(l, place, path, strerror(errno));
+    int handle = place ? rh_open_regular(path, &why) : open(path, O_RDONLY | O_CLOEXEC);
+    if (handle < 0) return cannot_read(l, place, path, why ? why : strerror(errno));
     if (fstat(handle, &info) == 0) {
         self->device = info.st_dev;
         self->inode = info.st_ino;
@@ -179,6 +182,9 @@ static rh_yaml_node *take_include(rh_yaml_node *root)
 static rh_code resolve(loader *l, const open_file *self, rh_yaml_node *own, rh_yaml_node **root)
 {
     rh_yaml_node *includes = take_include(own), *base = NULL;
+    char place[RH_YAML_PLACE];
+    if (includes && l->alone)
+        return rh_fail(l->status, RH_USER, "%s: include: found another file, expected a complete scene as runs write it", rh_yaml_place(l->yaml, includes, place));
     if (includes && includes->kind == RH_YAML_SEQUENCE) {
         for (int i = 0; i < includes->count; i++) RH_TRY(include_one(l, includes->items[i].value, self, &base));
     } else if (includes) {
@@ -201,19 +207,50 @@ static int add_file(loader *l, const char *name)
     return rh_yaml_add_file(l->yaml, name, folder, false, l->status);
 }
 
-static rh_code load_text(loader *l, const char *name, const char *text, size_t bytes, const open_file *self,
-                         rh_yaml_node **root)
+// Whoever writes a scene may name any file for an include. One that is no scene may be somebody's secret, and messages about scenes quote what they found: so
+// such a file is refused as a whole. A scene is known by a key that hardly anything else has at the start of a line.
+static bool looks_like_scene(const char *text, size_t bytes)
+{
+    static const char *const keys[] = {"rheo", "cell", "gravity", "physics", "bodies", "solids", "emitters", "sinks", "forces", "expressions", "checkpoint", "look",
+                                       "surface", "include"};
+    for (const char *line = text, *end = text + bytes; line && line < end; line = memchr(line, '\n', (size_t)(end - line)), line = line ? line + 1 : NULL)
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+            size_t length = strlen(keys[i]);
+            if ((size_t)(end - line) > length && memcmp(line, keys[i], length) == 0 && line[length] == ':') return true;
+        }
+    return false;
+}
+
+static bool all_known(const rh_param_table *table, const rh_yaml_node *root)
+{
+    for (int i = 0; i < root->count; i++)
+        if (!rh_params_find(table, root->items[i].key->text)) return false;
+    return true;
+}
+
+static rh_code not_a_scene(loader *l, const rh_yaml_node *place, const char *path)
+{
+    char text[RH_YAML_PLACE];
+    return rh_fail(l->status, RH_USER, "%s: the included file '%.300s' is not a scene: expected keys such as physics, bodies or solids",
+                   rh_yaml_place(l->yaml, place, text), path);
+}
+
+static rh_code load_text(loader *l, const char *name, const rh_yaml_node *place, const char *text, size_t bytes, const open_file *self, rh_yaml_node **root)
 {
     int file = add_file(l, name);
     if (file < 0) return RH_MEMORY;
     rh_yaml_node *own;
-    RH_TRY(rh_yaml_parse(l->yaml, file, text, bytes, &own, l->status));
+    bool trusted = !place || looks_like_scene(text, bytes);
+    rh_code parsed = rh_yaml_parse(l->yaml, file, text, bytes, &own, trusted ? l->status : NULL);
+    if (parsed == RH_MEMORY) return trusted ? parsed : rh_fail(l->status, RH_MEMORY, "out of memory while reading a scene");
+    if (!trusted && (parsed != RH_OK || !own || own->kind != RH_YAML_MAPPING || !all_known(l->table, own))) return not_a_scene(l, place, name);
+    if (parsed != RH_OK) return parsed;
     const rh_yaml_node start = {.file = file, .line = 1, .column = 1};
-    char place[RH_YAML_PLACE], found[RH_WORDS_FOUND] = "an empty file";
+    char where[RH_YAML_PLACE], found[RH_WORDS_FOUND] = "an empty file";
     if (own) rh_words_found(own, found);
     if (!own || own->kind != RH_YAML_MAPPING)
         return rh_fail(l->status, RH_USER, "%s: expected a scene (keys and values, beginning with 'rheo: 1'), found %s",
-                       rh_yaml_place(l->yaml, own ? own : &start, place), found);
+                       rh_yaml_place(l->yaml, own ? own : &start, where), found);
     return resolve(l, self, own, root);
 }
 
@@ -228,21 +265,22 @@ static rh_code load_file(loader *l, const char *path, const rh_yaml_node *place,
         if (o->known && self.known && o->device == self.device && o->inode == self.inode)
             code = rh_fail(l->status, RH_USER, "%s: '%.300s' includes itself through this line",
                            rh_yaml_place(l->yaml, place, where), path);
-    if (code == RH_OK) code = load_text(l, path, text, bytes, &self, root);
+    if (code == RH_OK) code = load_text(l, path, place, text, bytes, &self, root);
     rh_free(text);
     return code;
 }
 
-rh_code rh_include_file(rh_yaml *yaml, const rh_param_table *table, const char *path, rh_yaml_node **root, rh_status *status)
+rh_code rh_include_file(rh_yaml *yaml, const rh_param_table *table, const char *path, const char *sandbox, rh_yaml_node **root,
+                        rh_status *status)
 {
-    loader l = {yaml, table, status};
+    loader l = {yaml, table, sandbox, false, status};
     return load_file(&l, path, NULL, NULL, root);
 }
 
-rh_code rh_include_text(rh_yaml *yaml, const rh_param_table *table, const char *name, const char *text, size_t bytes,
-                        rh_yaml_node **root, rh_status *status)
+rh_code rh_include_text(rh_yaml *yaml, const rh_param_table *table, const char *name, const char *text, size_t bytes, const char *sandbox,
+                        bool alone, rh_yaml_node **root, rh_status *status)
 {
-    loader l = {yaml, table, status};
+    loader l = {yaml, table, sandbox, alone, status};
     const open_file self = {0};
-    return load_text(&l, name, text, bytes, &self, root);
+    return load_text(&l, name, NULL, text, bytes, &self, root);
 }

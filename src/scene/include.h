@@ -12,7 +12,8 @@
 #include "base/status.h"
 #include "scene/yaml.h"
 
-// RH_IO when `path` itself cannot be read; everything else that is wrong is RH_USER.
-rh_code rh_include_file(rh_yaml *yaml, const rh_param_table *table, const char *path, rh_yaml_node **root, rh_status *status);
-rh_code rh_include_text(rh_yaml *yaml, const rh_param_table *table, const char *name, const char *text, size_t bytes,
-                        rh_yaml_node **root, rh_status *status);
+// RH_IO when `path` itself cannot be read; everything else that is wrong is RH_USER. `sandbox` (NULL = none) is a folder, absolute and without links: files that
+// are included must lie in it. `alone`: nothing may be included.
+rh_code rh_include_file(rh_yaml *yaml, const rh_param_table *table, const char *path, const char *sandbox, rh_yaml_node **root, rh_status *status);
+rh_code rh_include_text(rh_yaml *yaml, const rh_param_table *table, const char *name, const char *text, size_t bytes, const char *sandbox,
+                        bool alone, rh_yaml_node **root, rh_status *status);

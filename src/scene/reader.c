@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "scene/words.h"
+#include "scene/units.h"
 
 typedef struct reader {
     rh_yaml *yaml;
@@ -21,6 +22,7 @@ typedef struct reader {
     char message[sizeof((rh_status *)0)->message];
     size_t message_length;
     int problems;
+    const rh_param_table *const *alternatives;  // of the variant being read; NULL outside
 } reader;
 
 static rh_code read_block(reader *r, const rh_param_table *table, const rh_yaml_node *node, void *object);
@@ -119,7 +121,8 @@ static rh_code read_float(reader *r, const rh_param *row, const rh_yaml_node *no
     double value;
     if (!plain_scalar(node)) return wrong_type(r, row, node);
     rh_number_result result = rh_number_parse(node->text, &value);
-    if (result != RH_NUMBER_OK) return bad_number(r, row, node, result);
+    if (result != RH_NUMBER_OK && !(result == RH_NUMBER_BAD && rh_units_parse(node->text, row->unit ? row->unit : "", &value)))
+        return bad_number(r, row, node, result);
     *out = value;
     return check_range(r, row, node, value);
 }
@@ -167,7 +170,7 @@ static rh_code read_choice(reader *r, const rh_param *row, const rh_yaml_node *n
                    rh_words_suggest(node->text, row->choices, count, hint, sizeof hint));
 }
 
-static rh_code add_source(reader *r, const rh_yaml_node *node, const char *value)
+static rh_code add_source(reader *r, const rh_yaml_node *node, const char *value, bool path)
 {
     rh_scene_sources *list = r->sources;
     char place[RH_YAML_PLACE];
@@ -181,7 +184,7 @@ static rh_code add_source(reader *r, const rh_yaml_node *node, const char *value
     }
     char *copy = rh_strdup(rh_yaml_place(r->yaml, node, place), "scene.sources", r->status);
     if (!copy) return RH_MEMORY;
-    list->items[list->count++] = (rh_scene_source){value, copy, node->text_line, node->text_column};
+    list->items[list->count++] = (rh_scene_source){value, copy, path, node->text_line, node->text_column};
     return RH_OK;
 }
 
@@ -197,7 +200,7 @@ static rh_code read_text(reader *r, const rh_param *row, const rh_yaml_node *nod
     snprintf(text, bytes, "%s%s%s", folder, folder[0] ? "/" : "", node->text);
     rh_free(*out);
     *out = text;
-    return row->type != RH_PARAM_TEXT ? add_source(r, node, text) : RH_OK;
+    return row->type != RH_PARAM_TEXT ? add_source(r, node, text, path) : RH_OK;
 }
 
 // --- blocks -----------------------------------------------------------------------------------------------------
@@ -234,6 +237,7 @@ static rh_code read_list(reader *r, const rh_param *row, const rh_yaml_node *nod
         void *object = (char *)list->items + (size_t)i * row->table->size;
         RH_TRY(rh_params_defaults(row->table, object, r->status));
         list->count = i + 1;
+        if (rh_params_find(row->table, "name")) RH_TRY(add_source(r, item, object, false));  // for what shows only when the run begins
         size_t old = push(r, "[%d]", i);
         RH_TRY(read_block(r, row->table, item, object));
         pop(r, old);
@@ -296,8 +300,11 @@ static rh_code read_variant(reader *r, const rh_param *row, const rh_yaml_node *
     if (!variant->value) return RH_MEMORY;
     variant->kind = kind;
     size_t old = push_name(r, table->name);
+    const rh_param_table *const *outer = r->alternatives;
+    r->alternatives = row->variants;
     RH_TRY(rh_params_defaults(table, variant->value, r->status));
     RH_TRY(read_block(r, table, node->items[0].value, variant->value));
+    r->alternatives = outer;
     pop(r, old);
     return RH_OK;
 }
@@ -321,14 +328,41 @@ static rh_code read_value(reader *r, const rh_param *row, const rh_yaml_node *no
     return RH_OK;
 }
 
+static bool near_row(const rh_param_table *table, const char *name)
+{
+    const char *names[64];
+    int count = table->count < 64 ? table->count : 64;
+    for (int i = 0; i < count; i++) names[i] = table->rows[i].name;
+    return rh_nearest_name(name, names, count) != NULL;
+}
+
+// "it is one of splash; " when another alternative has a key of this name; or that no method has it, which nobody asks of shapes.
+static const char *whose_key(const reader *r, const rh_param_table *table, const char *name, char *out, size_t size)
+{
+    const char *owners[8], *all[8];
+    int count = 0, number = 0;
+    bool among = false;
+    out[0] = 0;
+    for (int i = 0; r->alternatives && r->alternatives[i] && i < 8; i++) {
+        among |= r->alternatives[i] == table;
+        all[number++] = r->alternatives[i]->name;
+        if (rh_params_find(r->alternatives[i], name)) owners[count++] = r->alternatives[i]->name;
+    }
+    char names[160];
+    if (!among || number < 2) return out;
+    if (count > 0) snprintf(out, size, "it is one of %s; ", rh_words_join(owners, count, names, sizeof names));
+    else if (!near_row(table, name) && strncmp(r->path, "physics", 7) == 0) snprintf(out, size, "none of %s has it; ", rh_words_join(all, number, names, sizeof names));
+    return out;
+}
+
 static rh_code read_items(reader *r, const rh_param_table *table, const rh_yaml_node *node, void *object)
 {
     for (int i = 0; i < node->count; i++) {
         const rh_yaml_node *key = node->items[i].key;
         const rh_param *row = rh_params_find(table, key->text);
         if (!row) {
-            char hint[400], found[RH_WORDS_FOUND];
-            RH_TRY(problem(r, key, "unknown key %s; %s", rh_words_found(key, found),
+            char hint[400], found[RH_WORDS_FOUND], owner[200];
+            RH_TRY(problem(r, key, "unknown key %s; %s%s", rh_words_found(key, found), whose_key(r, table, key->text, owner, sizeof owner),
                            rh_words_suggest_row(key->text, table, hint, sizeof hint)));
             continue;
         }

@@ -37,10 +37,14 @@ typedef struct rh_solid_params {
     rh_motion motion;
 } rh_solid_params;
 
+typedef struct rh_nozzle_key { double time; rh_dvec3 velocity; double rate; } rh_nozzle_key;
 typedef struct rh_emitter_params {
     char *name;
     rh_variant shape;
     rh_dvec3 velocity;   // m/s
+    double rate;         // share of the full flow, 0..1
+    bool follow;         // the velocity turns and travels with the motion
+    rh_list keys;        // of rh_nozzle_key, times increasing; instead of velocity and rate
     double start, stop;  // s, simulated time
     rh_motion motion;
 } rh_emitter_params;
@@ -95,10 +99,11 @@ typedef struct rh_limits_params {
 } rh_limits_params;
 
 // Where the scene names another file or holds a program, so that a mesh that turns out to be missing when the run starts, or a program that does not fit its
-// particles, can still be blamed on a line of the scene. One for every RH_PARAM_PATH and RH_PARAM_CODE value.
+// particles, can still be blamed on a line of the scene. One for every RH_PARAM_PATH and RH_PARAM_CODE value, and for every item of a list whose items have names.
 typedef struct rh_scene_source {
-    const char *value;  // the field's text (borrowed from the scene's structs; compared by address)
+    const char *value;  // the field's text, or the item's struct (borrowed from the scene's structs; compared by address)
     char *place;        // "file:line:column" (owned)
+    bool is_path;       // the name of a file, not a program
     int line, column;   // of the text's first letter, when its lines are lines of the file; else 0
 } rh_scene_source;
 
@@ -110,6 +115,7 @@ typedef struct rh_scene_sources {
 typedef struct rh_scene {
     // where it came from
     char *file;          // path as given, for messages (owned)
+    char *sandbox;       // folder that its files must lie in, absolute and without links; NULL = anywhere (owned)
     uint64_t hash;       // of everything that decides the result: title, output, surface, checkpoint, limits,
                          // look and frames.last are left out, and of paths only the file's own name counts
     rh_scene_sources sources;
@@ -145,6 +151,16 @@ extern const rh_param_table rh_scene_table;
 // On failure there is nothing to free. Relative paths of meshes become absolute (from the folder of the file that names them; from
 // the working folder for `sets`).
 rh_code rh_scene_load(const char *path, const char *const *sets, int set_count, rh_scene *scene, rh_status *status);
+// What else there may be to say.
+typedef struct rh_scene_options {
+    const char *text;      // the scene itself, when it is not to be read from `path`, which is then its name in messages and where relative paths start
+    size_t bytes;
+    bool alone;            // with `text`: a complete scene, as runs write it; no file but meshes may have a part in it
+    const char *sandbox;   // every file that the scene names or includes must lie in this folder, links followed; NULL = anywhere
+    const rh_lang_function *functions;  // of the program around us, for expressions; they must outlive the scene
+    int function_count;
+} rh_scene_options;
+rh_code rh_scene_load_options(const char *path, const char *const *sets, int set_count, const rh_scene_options *options, rh_scene *scene, rh_status *status);
 // The same in a program that has functions of its own for expressions; they must outlive the scene.
 rh_code rh_scene_load_with(const char *path, const char *const *sets, int set_count, const rh_lang_function *functions, int function_count, rh_scene *scene,
                            rh_status *status);
@@ -156,6 +172,9 @@ void rh_scene_free(rh_scene *scene);
 // The place ("file:line:column") where the scene gives the PATH value `value`, which must be the pointer found in the
 // scene's structs (for example ((rh_mesh_params *)solid->shape.value)->file); the scene's file name for any other pointer.
 const char *rh_scene_place(const rh_scene *scene, const char *value);
+// Place and name of an item of a list, as "scene.yaml:12:5: body 0 ('jet')" or "...: body 0" when it has no name.
+typedef struct rh_scene_words { char text[420]; } rh_scene_words;
+rh_scene_words rh_scene_item(const rh_scene *scene, const char *kind, int index, const void *item, const char *name);
 
 // The same as a failure of a program whose text is `code`, a pointer found in the scene: RH_USER with every error of `messages`, each with its place in the file,
 // the line and a caret. `label` ("expressions[0]") is for programs whose place is not known.

@@ -153,11 +153,23 @@ static const rh_param solid_rows[] = {
 static const rh_param_table solid_table = {"solid", "An obstacle or a container, at rest or moving.", solid_rows,
                                            RH_PARAM_COUNT(solid_rows), sizeof(rh_solid_params), NULL};
 
+#define AT(field) offsetof(rh_nozzle_key, field)
+static const rh_param pour_key_rows[] = {
+    {"time", RH_PARAM_FLOAT, AT(time), "s", NULL, .help = "simulated time of the key, after the key before"},
+    {"velocity", RH_PARAM_VEC3, AT(velocity), "m/s", "[0, 0, 0]", .help = "of the material then"},
+    {"rate", RH_PARAM_FLOAT, AT(rate), "", "1", 0, 1, .help = "share of the full flow then: 0 closed, 1 open"},
+};
+#undef AT
+static const rh_param_table pour_key_table = {"pour_key", "What an emitter pours at one time.", pour_key_rows, RH_PARAM_COUNT(pour_key_rows), sizeof(rh_nozzle_key), NULL};
+
 #define AT(field) offsetof(rh_emitter_params, field)
 static const rh_param emitter_rows[] = {
     NAME_ROW,
     SHAPE_ROW("kept full of new material"),
     {"velocity", RH_PARAM_VEC3, AT(velocity), "m/s", "[0, 0, 0]", .help = "of the material that it pours"},
+    {"rate", RH_PARAM_FLOAT, AT(rate), "", "1", 0, 1, .help = "share of the full flow: 0 closed, 1 open; between, particles are left out at random"},
+    {"follow", RH_PARAM_BOOL, AT(follow), "", "false", .help = "the velocity turns with the motion of the emitter, and the motion is added to it: a hose that is swung"},
+    {"keys", RH_PARAM_LIST, AT(keys), "", .table = &pour_key_table, .help = "velocity and rate over time, instead of the two above; straight lines between keys"},
     START_ROW,
     STOP_ROW,
     MOTION_ROW,
@@ -167,6 +179,12 @@ static const rh_param emitter_rows[] = {
 static rh_code check_emitter(const void *object, const char **field, rh_status *status)
 {
     const rh_emitter_params *emitter = object;
+    const rh_nozzle_key *keys = emitter->keys.items;
+    for (int i = 1; i < emitter->keys.count; i++) {
+        if (keys[i].time > keys[i - 1].time) continue;
+        *field = "keys";
+        return rh_fail(status, RH_USER, "key %d has time %g, expected more than the %g of key %d", i + 1, keys[i].time, keys[i - 1].time, i);
+    }
     return check_times(emitter->start, emitter->stop, field, status);
 }
 

@@ -10,6 +10,7 @@
 // of its axis. A torus and a mesh keep their distance in space, taken at z = 0: exact for a torus with its axis in the
 // plane or along z, otherwise a lower bound of the distance to the cross-section.
 #include "solid/shape.h"
+#include "solid/mesh.h"
 
 #include <stddef.h>
 
@@ -242,4 +243,15 @@ rh_dbox rh_shape_bounds(const rh_shape *shape)
     rh_dbox bounds = bounds_in_space(shape);
     if (shape->flat) bounds.min.z = bounds.max.z = 0;
     return bounds;
+}
+
+void rh_mesh_place(rh_mesh *mesh, const rh_mesh_params *p)
+{
+    rh_vec3 s = rh_v3_from(p->stretch);
+    bool plain = p->stretch.x == 1 && p->stretch.y == 1 && p->stretch.z == 1;
+    for (int64_t i = 0; i < mesh->vertex_count && !plain; i++) {
+        rh_vec3 *v = &mesh->vertices[i];
+        *v = rh_v3(v->x * s.x, v->y * s.y, v->z * s.z);
+    }
+    rh_mesh_transform(mesh, p->scale, p->rotate, p->translate);
 }

@@ -20,7 +20,7 @@ typedef struct rh_plane_params { rh_dvec3 point, normal; } rh_plane_params;  // 
 typedef struct rh_cylinder_params { rh_dvec3 from, to; double radius; } rh_cylinder_params;
 typedef struct rh_capsule_params { rh_dvec3 from, to; double radius; } rh_capsule_params;
 typedef struct rh_torus_params { rh_dvec3 center, axis; double major, minor; } rh_torus_params;
-typedef struct rh_mesh_params { char *file; rh_dvec3 translate, rotate; double scale; } rh_mesh_params;
+typedef struct rh_mesh_params { char *file; rh_dvec3 translate, rotate; double scale; rh_dvec3 stretch; } rh_mesh_params;
 
 typedef enum rh_shape_kind {
     RH_SHAPE_SPHERE, RH_SHAPE_BOX, RH_SHAPE_PLANE, RH_SHAPE_CYLINDER, RH_SHAPE_CAPSULE, RH_SHAPE_TORUS, RH_SHAPE_MESH
@@ -52,6 +52,10 @@ rh_dvec3 rh_shape_normal(const rh_shape *shape, rh_dvec3 point);
 rh_dbox rh_shape_bounds(const rh_shape *shape);
 // By how much the magnitude of the distance may be over-estimated (m): 0 but for meshes, whose distance is sampled.
 double rh_shape_slack(const rh_shape *shape);
+
+struct rh_mesh;
+// Puts a mesh where its parameters say: stretch and scale, then rotation, then translation.
+void rh_mesh_place(struct rh_mesh *mesh, const rh_mesh_params *params);
 
 // --- motion -----------------------------------------------------------------------------------------------------
 // A key: where the shape is at a time. Rotation is a vector of degrees about x, then y, then z (fixed axes), about

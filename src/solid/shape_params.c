@@ -182,6 +182,11 @@ static rh_code check_mesh(const void *object, const char **field, rh_status *sta
     const rh_mesh_params *p = object;
     RH_TRY(need_point("translate", p->translate, field, status));
     RH_TRY(need_point("rotate", p->rotate, field, status));
+    RH_TRY(need_point("stretch", p->stretch, field, status));
+    if (!(p->stretch.x > 0 && p->stretch.y > 0 && p->stretch.z > 0)) {
+        rh_fail(status, RH_USER, "stretch is [%g, %g, %g], expected numbers above 0", p->stretch.x, p->stretch.y, p->stretch.z);
+        return blame(field, "stretch");
+    }
     return need_positive("scale", p->scale, field, status);
 }
 
@@ -191,6 +196,7 @@ static const rh_param mesh_rows[] = {
     {"translate", RH_PARAM_VEC3, AT(translate), "m", "[0, 0, 0]", .help = "moves the mesh, after scale and rotation"},
     {"rotate", RH_PARAM_VEC3, AT(rotate), "degrees", "[0, 0, 0]", .help = "turns the mesh about x, then y, then z, after scale"},
     {"scale", RH_PARAM_FLOAT, AT(scale), "", "1", .help = "metres per unit of the file, above 0"},
+    {"stretch", RH_PARAM_VEC3, AT(stretch), "", "[1, 1, 1]", .help = "along x, y and z of the file, above 0, beside scale and before rotation"},
 };
 #undef AT
 static const rh_param_table mesh_table = {"mesh",

@@ -188,6 +188,19 @@ static rh_vec3 color_of(const rh_paint *paint, rh_value_range range, float value
     return rh_palette_color((rh_palette)paint->palette, paint->bands, span > 0 ? ((double)value - range.low) / span : 0.4);
 }
 
+// The attribute Cd is a colour itself. In files with z up all vectors are turned, this one, too.
+static const rh_attribute *find_colours(const rh_points *points, const char *attribute)
+{
+    const rh_attribute *a = !rh_values_none(attribute) && strcmp(attribute, "Cd") == 0 ? rh_points_find(points, "Cd") : NULL;
+    return a && a->type == RH_POINT_VEC3F ? a : NULL;
+}
+
+static rh_vec3 own_colour(const rh_attribute *colours, int64_t i, bool z_up)
+{
+    rh_vec3 c = upright(((const rh_vec3 *)colours->data)[colours->uniform ? 0 : i], z_up);
+    return rh_v3(c.x > 0 ? rh_min(c.x, 1) : 0, c.y > 0 ? rh_min(c.y, 1) : 0, c.z > 0 ? rh_min(c.z, 1) : 0);
+}
+
 // What the vertices say as colours; *out stays NULL when nothing paints them.
 static rh_code paint_surface(const rh_picture *p, const rh_picture_frame *f, rh_vec3 **out, rh_status *status)
 {
@@ -198,7 +211,9 @@ static rh_code paint_surface(const rh_picture *p, const rh_picture_frame *f, rh_
     float *values = rh_alloc(count * sizeof *values + 1, "view.values", status);
     *out = values ? rh_alloc(count * sizeof **out + 1, "view.surface", status) : NULL;
     rh_code code = *out ? rh_values_take(f->vertices, paint->attribute, f->z_up, values, status) : RH_MEMORY;
-    for (size_t i = 0; code == RH_OK && i < count; i++) (*out)[i] = color_of(paint, p->o.paint, values[i]);
+    const rh_attribute *colours = find_colours(f->vertices, paint->attribute);
+    for (size_t i = 0; code == RH_OK && i < count; i++)
+        (*out)[i] = colours ? own_colour(colours, (int64_t)i, f->z_up) : color_of(paint, p->o.paint, values[i]);
     rh_free(values);
     return code;
 }
@@ -245,6 +260,7 @@ static int64_t gather(const rh_picture *p, const rh_picture_frame *f, const rh_m
     const rh_attribute *id = rh_points_find(points, "id");
     const rh_attribute *position = rh_points_find(points, "P"), *velocity = rh_points_find(points, "v"), *radius = rh_points_find(points, "radius");
     float guess = guess_radius(p, points->count), size = (float)p->scene->look.particles.size;
+    const rh_attribute *colours = find_colours(points, p->scene->look.particles.paint.attribute);
     bool moving = velocity && velocity->type == RH_POINT_VEC3F;
     int64_t kept = 0;
     for (int64_t i = 0; i < points->count; i++) {
@@ -255,7 +271,7 @@ static int64_t gather(const rh_picture *p, const rh_picture_frame *f, const rh_m
         c->velocity[kept] = rh_v3(0, 0, 0);
         if (moving) c->velocity[kept] = upright(((const rh_vec3 *)velocity->data)[velocity->uniform ? 0 : i], f->z_up);
         c->radius[kept] = size * (r > 0 && r < 1e15f ? r : guess);
-        rh_vec3 color = values ? color_of(&p->scene->look.particles.paint, p->o.particles, values[i]) : material->color;
+        rh_vec3 color = colours ? own_colour(colours, i, f->z_up) : values ? color_of(&p->scene->look.particles.paint, p->o.particles, values[i]) : material->color;
         color = rh_v3_scale(color, shade_of(p, id, i));
         c->color[kept++] = rh_v3(rh_min(color.x, 1), rh_min(color.y, 1), rh_min(color.z, 1));
     }

@@ -3,8 +3,11 @@
 //
 // Light and colour of the preview. All sums are taken in linear light.
 #include "view/caption.h"
+
+#include <string.h>
 #include "view/colors.h"
 #include "view/preview_parts.h"
+#include "view/values.h"
 
 enum { SHADES = 256, MAP = 256 };
 
@@ -42,6 +45,10 @@ static color scale_color(const rh_paint *paint, double t)
 static color disc_color(const stage *s, const rh_preview_disc *d)
 {
     if (s->paint && !s->cloud->values) return s->plain;
+    if (s->paint && s->paint->attribute && strcmp(s->paint->attribute, "Cd") == 0) {
+        rh_vec3 c = rh_values_unpack(d->tint);
+        return (color){c.x, c.y, c.z};
+    }
     if (s->paint && s->paint->bands > 0) return scale_color(s->paint, d->tint);  // a table would blur the steps
     float t = d->tint < 0 ? 0 : d->tint <= 1 ? d->tint : 1;
     return s->scale[(int)(t * (SHADES - 1) + 0.5f)];

@@ -4,7 +4,7 @@
 // The server on libmicrohttpd: a thread a connection, so that one that reads a large frame holds up nobody. What is asked for is decided
 // here; what is on disk is read by server_run.c, what was read before is in server_cache.c, who may ask is decided by server_guard.c.
 //
-// Order of a request: headers are there -> rate, method, Host, length -> route -> answer from the cache or made now.
+// Order of a request: headers are there -> rate, method, Host, length, origin, token -> route -> answer from the cache or made now.
 #include "view/server.h"
 
 #include <arpa/inet.h>
@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include "base/clock.h"
@@ -43,6 +44,7 @@ struct rh_server {
     rh_guard guard;
     sem_t work;
     int port;
+    char token[RH_SERVER_TOKEN];
 };
 
 typedef struct request {
@@ -98,10 +100,13 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status
     return send_and_forget(connection, status, response);
 }
 
-static enum MHD_Result send_page(struct MHD_Connection *connection, const rh_page_file *file)
+static enum MHD_Result send_page(const rh_server *server, struct MHD_Connection *connection, const rh_page_file *file)
 {
+    char cookie[128];
     struct MHD_Response *response = MHD_create_response_from_buffer(file->count, (void *)file->bytes, MHD_RESPMEM_PERSISTENT);
     if (response) add_headers(response, file->type);
+    snprintf(cookie, sizeof cookie, "rheo_%d=%s; HttpOnly; SameSite=Strict; Path=/", server->port, server->token);
+    if (response) MHD_add_response_header(response, "Set-Cookie", cookie);
     return send_and_forget(connection, MHD_HTTP_OK, response);
 }
 
@@ -237,7 +242,7 @@ static enum MHD_Result answer(rh_server *server, struct MHD_Connection *connecti
 {
     request r = {0};
     rh_page_file file;
-    if (rh_page_find(url, &file)) return send_page(connection, &file);
+    if (rh_page_find(url, &file)) return send_page(server, connection, &file);
     if (!find_route(url, &r.route)) return refuse(connection, MHD_HTTP_NOT_FOUND, "there is nothing of this name; / is the page");
     const char *wrong = read_request(connection, &r);
     if (wrong) return refuse(connection, MHD_HTTP_BAD_REQUEST, wrong);
@@ -265,12 +270,33 @@ static bool names_us(const char *host, int port)
 }
 
 // A page of another site that lets the visitor's browser ask us is told off, though it could not read the answer anyway.
-static bool comes_from_elsewhere(struct MHD_Connection *connection)
+static bool comes_from_elsewhere(const rh_server *server, struct MHD_Connection *connection)
 {
+    const char *origin = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Origin");
+    if (origin && (strncmp(origin, "http://", 7) != 0 || !names_us(origin + 7, server->port))) return true;
     const char *site = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Sec-Fetch-Site");
     const char *mode = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Sec-Fetch-Mode");
     if (!site || !strcmp(site, "same-origin") || !strcmp(site, "none")) return false;
     return !mode || strcmp(mode, "navigate");  // a link to the page is fine
+}
+
+// In the same time wherever they differ.
+static bool is_token(const rh_server *server, const char *text)
+{
+    unsigned char differs = 0;
+    if (!text || strlen(text) != RH_SERVER_TOKEN - 1) return false;
+    for (int i = 0; i < RH_SERVER_TOKEN - 1; i++) differs |= (unsigned char)(text[i] ^ server->token[i]);
+    return differs == 0;
+}
+
+// Any user of the machine can open the port; only who was told the address has the token. It comes in the address first and then in a cookie. Cookies are
+// not told apart by port, hence the port in its name.
+static bool has_token(const rh_server *server, struct MHD_Connection *connection)
+{
+    char name[32];
+    snprintf(name, sizeof name, "rheo_%d", server->port);
+    return is_token(server, MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "token")) ||
+           is_token(server, MHD_lookup_connection_value(connection, MHD_COOKIE_KIND, name));
 }
 
 static enum MHD_Result decide(rh_server *server, struct MHD_Connection *connection, const char *url, const char *method, const char *mark)
@@ -283,7 +309,8 @@ static enum MHD_Result decide(rh_server *server, struct MHD_Connection *connecti
     if (strcmp(method, "GET") && strcmp(method, "HEAD"))
         return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "expected GET or HEAD");
     if (mark == &url_too_long) return refuse(connection, MHD_HTTP_URI_TOO_LONG, "the address is too long");
-    if (comes_from_elsewhere(connection)) return refuse(connection, MHD_HTTP_FORBIDDEN, "asked from a page of another site");
+    if (comes_from_elsewhere(server, connection)) return refuse(connection, MHD_HTTP_FORBIDDEN, "asked from a page of another site");
+    if (!has_token(server, connection)) return refuse(connection, MHD_HTTP_FORBIDDEN, "the token is missing: open the address that rheo view has printed");
     return answer(server, connection, mark == &url_encoded ? "" : url);
 }
 
@@ -382,7 +409,15 @@ static unsigned places_at_work(void)
     return half < 1 ? 1 : half > MOST_AT_WORK ? MOST_AT_WORK : (unsigned)half;
 }
 
-rh_code rh_server_start(const char *run, int port, rh_server **out, rh_status *status)
+static rh_code make_token(rh_server *server, rh_status *status)
+{
+    unsigned char bytes[(RH_SERVER_TOKEN - 1) / 2];
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes) return rh_fail(status, RH_IO, "the system gives no random numbers: %s", strerror(errno));
+    for (size_t i = 0; i < sizeof bytes; i++) snprintf(server->token + 2 * i, 3, "%02x", bytes[i]);
+    return RH_OK;
+}
+
+rh_code rh_server_start(const char *run, int port, const char *sandbox, rh_server **out, rh_status *status)
 {
     *out = NULL;
     rh_server *server = rh_alloc_zero(sizeof *server, "view.server", status);
@@ -390,7 +425,8 @@ rh_code rh_server_start(const char *run, int port, rh_server **out, rh_status *s
     rh_answers_init(&server->answers, KEPT_BYTES);
     rh_guard_init(&server->guard);
     sem_init(&server->work, 0, places_at_work());
-    rh_code code = rh_served_open(&server->served, run, status);
+    rh_code code = make_token(server, status);
+    if (code == RH_OK) code = rh_served_open(&server->served, run, sandbox, status);
     if (code == RH_OK) code = listen_on(server, port, status);
     if (code == RH_OK) *out = server;
     else rh_server_stop(server);
@@ -398,6 +434,7 @@ rh_code rh_server_start(const char *run, int port, rh_server **out, rh_status *s
 }
 
 int rh_server_port(const rh_server *server) { return server->port; }
+const char *rh_server_token(const rh_server *server) { return server->token; }
 
 void rh_server_tend(rh_server *server) { rh_guard_tend(&server->guard, rh_seconds()); }
 

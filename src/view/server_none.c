@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include "view/server.h"
 
-rh_code rh_server_start(const char *run, int port, rh_server **out, rh_status *status)
+rh_code rh_server_start(const char *run, int port, const char *sandbox, rh_server **out, rh_status *status)
 {
-    (void)run, (void)port;
+    (void)run, (void)port, (void)sandbox;
     *out = NULL;
     return rh_fail(status, RH_USER, "this program was built without its viewer: found no libmicrohttpd, expected the package "
                    "libmicrohttpd-dev when it was built, and RHEO_VIEWER on");
@@ -17,6 +17,12 @@ int rh_server_port(const rh_server *server)
 {
     (void)server;
     return 0;
+}
+
+const char *rh_server_token(const rh_server *server)
+{
+    (void)server;
+    return "";
 }
 
 void rh_server_tend(rh_server *server) { (void)server; }

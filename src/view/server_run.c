@@ -14,8 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/hash.h"
+#include "base/log.h"
 #include "base/memory.h"
-#include "io/mesh_file.h"
+#include "base/regular.h"
 #include "io/ply.h"
 #include "io/vdb.h"
 
@@ -30,11 +31,6 @@ typedef struct listing {
 
 // --- files ----------------------------------------------------------------------------------------------------------
 
-static bool join(const rh_served *s, const char *name, char out[RH_PATH_MAX])
-{
-    return snprintf(out, RH_PATH_MAX, "%s/%s", s->run, name) < RH_PATH_MAX;
-}
-
 // Below 2^53, so that a page can hold it in a number.
 static uint64_t version_of(const struct stat *facts)
 {
@@ -42,47 +38,68 @@ static uint64_t version_of(const struct stat *facts)
     return (rh_hash(parts, sizeof parts, 0) & (((uint64_t)1 << 52) - 1)) | 1;
 }
 
-static uint64_t file_version(const char *path)
+static uint64_t version_and_close(int file)
 {
     struct stat facts;
-    return stat(path, &facts) == 0 && S_ISREG(facts.st_mode) ? version_of(&facts) : 0;
+    uint64_t version = file >= 0 && fstat(file, &facts) == 0 ? version_of(&facts) : 0;
+    if (file >= 0) close(file);
+    return version;
 }
 
-// "<stem>.<frame><ending>" with as many digits as the run wrote.
-static uint64_t find_frame(const rh_served *s, const char *stem, int64_t frame, const char *ending, char path[RH_PATH_MAX])
+// "<stem>.<frame><ending>" with as many digits as the run wrote; -1 when there is none.
+static int open_frame(const rh_served *s, const char *stem, int64_t frame, const char *ending)
 {
-    for (int digits = 4; digits <= MOST_DIGITS; digits++) {
+    int file = -1;
+    for (int digits = 4; digits <= MOST_DIGITS && file < 0; digits++) {
         char name[96];
         snprintf(name, sizeof name, "%s.%0*" PRId64 "%s", stem, digits, frame, ending);
-        uint64_t version = join(s, name, path) ? file_version(path) : 0;
-        if (version) return version;
+        file = rh_open_beneath(s->folder, name);
     }
-    return 0;
+    return file;
 }
 
 // A run may have written its particles as OpenVDB, as PLY or as both.
-static uint64_t find_points(const rh_served *s, int64_t frame, char path[RH_PATH_MAX])
+static int open_points(const rh_served *s, int64_t frame, bool *ply)
 {
-    uint64_t version = find_frame(s, "points/points", frame, ".vdb", path);
-    return version ? version : find_frame(s, "points/points", frame, ".ply", path);
+    int file = open_frame(s, "points/points", frame, ".vdb");
+    *ply = file < 0;
+    return *ply ? open_frame(s, "points/points", frame, ".ply") : file;
 }
 
 uint64_t rh_served_points_version(const rh_served *s, int64_t frame)
 {
-    char path[RH_PATH_MAX];
-    return find_points(s, frame, path);
+    bool ply;
+    return version_and_close(open_points(s, frame, &ply));
 }
 
-uint64_t rh_served_surface_version(const rh_served *s, int64_t frame)
+uint64_t rh_served_surface_version(const rh_served *s, int64_t frame) { return version_and_close(open_frame(s, "surface/surface", frame, ".ply")); }
+
+uint64_t rh_served_scene_version(const rh_served *s) { return version_and_close(rh_open_beneath(s->folder, "scene.yaml")); }
+
+// Readers open files by name. This name leads to the file that is open, whatever its own name leads to by now.
+typedef struct open_name { char text[40]; } open_name;
+
+static open_name name_of(int file)
 {
-    char path[RH_PATH_MAX];
-    return find_frame(s, "surface/surface", frame, ".ply", path);
+    open_name name;
+    snprintf(name.text, sizeof name.text, "/proc/self/fd/%d", file);
+    return name;
 }
 
-uint64_t rh_served_scene_version(const rh_served *s)
+// Messages of readers begin with that name, which tells nobody anything.
+static rh_code blame_frame(rh_code code, const rh_status *why, int64_t frame, rh_status *status)
 {
-    char path[RH_PATH_MAX];
-    return join(s, "scene.yaml", path) ? file_version(path) : 0;
+    const char *colon = strncmp(why->message, "/proc/self/fd/", 14) == 0 ? strstr(why->message, ": ") : NULL;
+    return rh_fail(status, code, "frame %" PRId64 ": %s", frame, colon ? colon + 2 : why->message);
+}
+
+static rh_code read_scene_text(const rh_served *s, char **text, size_t *bytes, rh_status *status)
+{
+    int file = rh_open_beneath(s->folder, "scene.yaml");
+    if (file < 0) return rh_fail(status, RH_USER, "%s: found no scene.yaml in it, expected the folder of a run", s->run);
+    rh_code code = rh_file_read(name_of(file).text, LARGEST_SCENE, text, bytes, status);
+    close(file);
+    return code;
 }
 
 // --- the scene ------------------------------------------------------------------------------------------------------
@@ -90,13 +107,17 @@ uint64_t rh_served_scene_version(const rh_served *s)
 // Reads the scene again when its file is another one: a run was started anew in the folder. Call with the lock held.
 static rh_code refresh_scene(rh_served *s, rh_status *status)
 {
-    char path[RH_PATH_MAX];
+    char path[RH_PATH_MAX], *text;
+    size_t bytes;
     rh_scene fresh;
     uint64_t version = rh_served_scene_version(s);
-    if (version == s->scene_version && s->has_scene) return RH_OK;
-    if (!join(s, "scene.yaml", path)) return rh_fail(status, RH_USER, "%.200s...: path too long", s->run);
-    if (!version) return rh_fail(status, RH_USER, "%s: found no scene.yaml in it, expected the folder of a run", s->run);
-    RH_TRY(rh_scene_load(path, NULL, 0, &fresh, status));
+    if (version && version == s->scene_version && s->has_scene) return RH_OK;
+    RH_TRY(read_scene_text(s, &text, &bytes, status));
+    snprintf(path, sizeof path, "%.4000s/scene.yaml", s->run);
+    const rh_scene_options options = {.text = text, .bytes = bytes, .alone = true, .sandbox = s->sandbox[0] ? s->sandbox : NULL};
+    rh_code code = rh_scene_load_options(path, NULL, 0, &options, &fresh, status);
+    rh_free(text);
+    if (code != RH_OK) return code;
     if (s->has_scene) rh_scene_free(&s->scene);
     s->scene = fresh;
     s->has_scene = true;
@@ -112,17 +133,33 @@ static void follow_scene(rh_served *s)
     snprintf(s->scene_problem, sizeof s->scene_problem, "%.511s", code == RH_OK ? "" : status.message);
 }
 
-rh_code rh_served_open(rh_served *s, const char *run, rh_status *status)
+// A link is not followed: whoever put it there would decide what is served.
+static void warn_of_links(const rh_served *s)
+{
+    static const char *const names[] = {"points", "surface", "log.jsonl"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct stat facts;
+        if (fstatat(s->folder, names[i], &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(facts.st_mode))
+            rh_log(RH_LOG_WARNING, "%s/%s is a link: the viewer follows none, and shows nothing of it", s->run, names[i]);
+    }
+}
+
+rh_code rh_served_open(rh_served *s, const char *run, const char *sandbox, rh_status *status)
 {
     memset(s, 0, sizeof *s);
+    s->folder = -1;
     if (strlen(run) >= sizeof s->run - 64) return rh_fail(status, RH_USER, "%.100s...: path too long", run);
     strcpy(s->run, run);
+    if (sandbox && snprintf(s->sandbox, sizeof s->sandbox, "%s", sandbox) >= (int)sizeof s->sandbox) return rh_fail(status, RH_USER, "--sandbox: path too long");
     for (size_t n = strlen(run); n > 1 && s->run[n - 1] == '/'; n--) s->run[n - 1] = 0;
     struct stat facts;
     if (stat(run, &facts)) return rh_fail(status, RH_USER, "%s: %s, expected the folder of a run", run, strerror(errno));
     if (!S_ISDIR(facts.st_mode)) return rh_fail(status, RH_USER, "%s: found a file, expected the folder of a run", run);
-    RH_TRY(refresh_scene(s, status));
+    s->folder = open(run, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (s->folder < 0) return rh_fail(status, RH_USER, "%s: %s, expected the folder of a run", run, strerror(errno));
+    if (refresh_scene(s, status) != RH_OK) return close(s->folder), s->folder = -1, RH_USER;
     pthread_mutex_init(&s->lock, NULL);
+    warn_of_links(s);
     return RH_OK;
 }
 
@@ -131,6 +168,7 @@ void rh_served_close(rh_served *s)
     if (s->has_scene) {
         rh_scene_free(&s->scene);
         pthread_mutex_destroy(&s->lock);
+        close(s->folder);
     }
     memset(s, 0, sizeof *s);
 }
@@ -163,15 +201,16 @@ static rh_code add_entry(listing *l, int64_t frame, uint64_t points, uint64_t su
 
 static rh_code list_folder(const rh_served *s, const char *name, const char *ending, bool surface, listing *l, rh_status *status)
 {
-    char path[RH_PATH_MAX];
-    DIR *folder = join(s, name, path) ? opendir(path) : NULL;
+    int handle = rh_open_folder_beneath(s->folder, name);
+    DIR *folder = handle >= 0 ? fdopendir(handle) : NULL;
+    if (!folder && handle >= 0) close(handle);
     if (!folder) return RH_OK;
     rh_code code = RH_OK;
     for (struct dirent *item; code == RH_OK && (item = readdir(folder));) {
         int64_t frame;
         struct stat facts;
         if (!is_frame(item->d_name, name, ending, &frame)) continue;
-        if (fstatat(dirfd(folder), item->d_name, &facts, 0) || !S_ISREG(facts.st_mode)) continue;
+        if (fstatat(dirfd(folder), item->d_name, &facts, AT_SYMLINK_NOFOLLOW) || !S_ISREG(facts.st_mode)) continue;
         uint64_t version = version_of(&facts);
         code = add_entry(l, frame, surface ? 0 : version, surface ? version : 0, status);
     }
@@ -220,10 +259,12 @@ static rh_code write_frames(const rh_served *s, rh_message *out, rh_status *stat
 
 static rh_code write_log_facts(const rh_served *s, rh_message *out, rh_status *status)
 {
-    char path[RH_PATH_MAX];
     struct stat facts;
     struct timespec now;
-    if (!join(s, "log.jsonl", path) || stat(path, &facts)) return rh_message_print(out, status, ",\"log\":null");
+    int file = rh_open_beneath(s->folder, "log.jsonl");
+    bool known = file >= 0 && fstat(file, &facts) == 0;
+    if (file >= 0) close(file);
+    if (!known) return rh_message_print(out, status, ",\"log\":null");
     clock_gettime(CLOCK_REALTIME, &now);
     double age = (double)(now.tv_sec - facts.st_mtim.tv_sec) + 1e-9 * (double)(now.tv_nsec - facts.st_mtim.tv_nsec);
     return rh_message_print(out, status, ",\"log\":{\"bytes\":%lld,\"age\":%.1f}", (long long)facts.st_size, age > 0 ? age : 0);
@@ -263,33 +304,38 @@ rh_code rh_served_state(rh_served *s, rh_message *out, rh_status *status)
 
 rh_code rh_served_points(rh_served *s, int64_t frame, const rh_wire_view *view, rh_message *out, rh_status *status)
 {
-    char path[RH_PATH_MAX];
+    bool ply;
     *out = (rh_message){0};
-    if (!find_points(s, frame, path)) return rh_fail(status, RH_IO, "frame %" PRId64 " has no particles", frame);
+    int file = open_points(s, frame, &ply);
+    if (file < 0) return rh_fail(status, RH_IO, "frame %" PRId64 " has no particles", frame);
     rh_points points;
     rh_frame_info info = {0};
+    rh_status why = {0};
     rh_points_init(&points);
-    bool ply = strcmp(path + strlen(path) - 4, ".ply") == 0;
-    rh_code code = ply ? rh_ply_read_points(path, &points, &info, status) : rh_vdb_read_points(path, &points, &info, status);
+    open_name name = name_of(file);
+    rh_code code = ply ? rh_ply_read_points(name.text, &points, &info, &why) : rh_vdb_read_points(name.text, &points, &info, &why);
+    close(file);
     info.frame = frame;
-    if (code == RH_OK) code = rh_wire_points(&points, &info, view, out, status);
+    if (code == RH_OK) code = rh_wire_points(&points, &info, view, out, &why);
     rh_points_free(&points);
-    return code;
+    return code == RH_OK ? RH_OK : blame_frame(code, &why, frame, status);
 }
 
 rh_code rh_served_surface(rh_served *s, int64_t frame, rh_message *out, rh_status *status)
 {
-    char path[RH_PATH_MAX];
     *out = (rh_message){0};
-    if (!find_frame(s, "surface/surface", frame, ".ply", path)) return rh_fail(status, RH_IO, "frame %" PRId64 " has no surface", frame);
+    int file = open_frame(s, "surface/surface", frame, ".ply");
+    if (file < 0) return rh_fail(status, RH_IO, "frame %" PRId64 " has no surface", frame);
     pthread_mutex_lock(&s->lock);
     bool z_up = s->scene.output.up == RH_UP_Z;
     pthread_mutex_unlock(&s->lock);
     rh_mesh mesh = {0};
-    rh_code code = rh_mesh_read(path, &mesh, status);
-    if (code == RH_OK) code = rh_wire_surface(&mesh, frame, z_up, out, status);
+    rh_status why = {0};
+    rh_code code = rh_ply_read_mesh(name_of(file).text, &mesh, &why);
+    close(file);
+    if (code == RH_OK) code = rh_wire_surface(&mesh, frame, z_up, out, &why);
     rh_mesh_free(&mesh);
-    return code;
+    return code == RH_OK ? RH_OK : blame_frame(code, &why, frame, status);
 }
 
 // The lock is held while meshes are read: the scene must not change meanwhile, and the page asks for this once.
@@ -304,11 +350,10 @@ rh_code rh_served_solids(rh_served *s, rh_message *out, rh_status *status)
 
 rh_code rh_served_scene(rh_served *s, rh_message *out, rh_status *status)
 {
-    char path[RH_PATH_MAX], *text;
+    char *text;
     size_t bytes;
     *out = (rh_message){0};
-    if (!join(s, "scene.yaml", path)) return rh_fail(status, RH_IO, "path too long");
-    RH_TRY(rh_file_read(path, LARGEST_SCENE, &text, &bytes, status));
+    RH_TRY(read_scene_text(s, &text, &bytes, status));
     *out = (rh_message){(uint8_t *)text, bytes, bytes};
     return RH_OK;
 }
@@ -337,9 +382,8 @@ static rh_code read_part(int file, uint64_t version, int64_t offset, rh_message 
 
 rh_code rh_served_log(rh_served *s, uint64_t version, int64_t offset, rh_message *out, rh_status *status)
 {
-    char path[RH_PATH_MAX];
     *out = (rh_message){0};
-    int file = join(s, "log.jsonl", path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    int file = rh_open_beneath(s->folder, "log.jsonl");
     if (file < 0) return rh_message_print(out, status, "{\"version\":0,\"offset\":0,\"next\":0,\"bytes\":0}\n");
     rh_code code = read_part(file, version, offset, out, status);
     close(file);

@@ -11,7 +11,8 @@
 #include "view/wire.h"
 
 typedef struct rh_served {
-    char run[RH_PATH_MAX];
+    char run[RH_PATH_MAX], sandbox[RH_PATH_MAX];  // the second empty = none
+    int folder;            // the run folder, open: every file is opened below it, and no link is followed (base/regular.h)
     pthread_mutex_t lock;  // of the fields below
     rh_scene scene;        // the last one that could be read
     bool has_scene;
@@ -19,8 +20,8 @@ typedef struct rh_served {
     char scene_problem[512];
 } rh_served;
 
-// RH_USER when the folder has no scene that can be read.
-rh_code rh_served_open(rh_served *served, const char *run, rh_status *status);
+// RH_USER when the folder has no scene that can be read. Meshes of the scene may lie anywhere, or in the folder `sandbox` unless it is NULL.
+rh_code rh_served_open(rh_served *served, const char *run, const char *sandbox, rh_status *status);
 void rh_served_close(rh_served *served);
 
 // Which version of a file there is: changes when the file is replaced; 0 = none.

@@ -193,7 +193,7 @@ static rh_code read_mesh(const rh_scene *scene, const rh_mesh_params *p, rh_mesh
     rh_status why = {0};
     rh_code code = rh_mesh_read(p->file, mesh, &why);
     if (code == RH_MEMORY) return rh_fail(status, code, "%s", why.message);
-    if (code == RH_OK) rh_mesh_transform(mesh, p->scale, p->rotate, p->translate);
+    if (code == RH_OK) rh_mesh_place(mesh, p);
     else rh_log(RH_LOG_WARNING, "%s: not drawn: %s", rh_scene_place(scene, p->file), why.message);
     return RH_OK;
 }

@@ -129,3 +129,23 @@ void rh_values_bounds(const rh_vec3 *position, int64_t count, double strays, boo
         (&box->max.x)[a] = fmax((&box->max.x)[a], (&found.max.x)[a]);
     }
 }
+
+static float byte_of(float part) { return part > 0 ? part < 1 ? floorf(255 * part + 0.5f) : 255 : 0; }
+
+rh_code rh_values_pack(const rh_points *points, bool z_up, float *values, rh_status *status)
+{
+    const rh_attribute *a = rh_points_find(points, "Cd");
+    if (!a) return no_such_attribute(points, "Cd", status);
+    if (a->type != RH_POINT_VEC3F) return rh_fail(status, RH_USER, "found Cd of type %s, expected three numbers, a colour", rh_point_type_name(a->type));
+    for (int64_t i = 0; i < points->count; i++) {
+        rh_vec3 c = upright(((const rh_vec3 *)a->data)[a->uniform ? 0 : i], z_up);
+        values[i] = 65536 * byte_of(c.x) + 256 * byte_of(c.y) + byte_of(c.z);  // below 2^24: exact
+    }
+    return RH_OK;
+}
+
+rh_vec3 rh_values_unpack(float value)
+{
+    uint32_t bits = value > 0 && value < 0x1p24f ? (uint32_t)value : 0;
+    return rh_v3((float)(bits >> 16) / 255, (float)(bits >> 8 & 255) / 255, (float)(bits & 255) / 255);
+}

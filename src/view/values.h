@@ -14,3 +14,8 @@ rh_code rh_values_take(const rh_points *points, const char *attribute, bool z_up
 rh_code rh_values_range(const rh_points *points, const char *attribute, bool z_up, double *low, double *high, rh_status *status);
 // Grows the box (y up) by the places of all points, or of all but a share of them at each side.
 void rh_values_bounds(const rh_vec3 *position, int64_t count, double strays, bool z_up, rh_dbox *box);
+
+// Colours of the attribute Cd as one number each, for quick pictures, which carry one number with a particle: 256 steps of each part. RH_USER when the points have no
+// such attribute of three numbers.
+rh_code rh_values_pack(const rh_points *points, bool z_up, float *values, rh_status *status);
+rh_vec3 rh_values_unpack(float value);

@@ -44,7 +44,7 @@ static rh_code make_plane(const rh_plane_params *p, rh_dvec3 center, double reac
 static rh_code make_mesh(const rh_mesh_params *p, rh_mesh *mesh, rh_status *status)
 {
     RH_TRY(rh_mesh_read(p->file, mesh, status));
-    rh_mesh_transform(mesh, p->scale, p->rotate, p->translate);
+    rh_mesh_place(mesh, p);
     return RH_OK;
 }
 

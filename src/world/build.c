@@ -5,13 +5,20 @@
 #include <math.h>
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/regular.h"
 #include "io/mesh_file.h"
 #include "solid/measure.h"
 
 // Tells what is wrong with a mesh when it can change the result.
-static void report_mesh(const char *place, const char *file, const rh_mesh_report *report)
+static void report_mesh(const char *place, const char *file, int64_t triangles, const rh_mesh_report *report)
 {
-    if (report->open_edges)
+    // A closed mesh of so many triangles has one and a half times as many edges. A sheet, however fine, has about the square root of that open; a hole is less.
+    double edges = 1.5 * (double)triangles;
+    bool sheet = report->open_edges > 0 && (double)report->open_edges > 0.5 * sqrt(edges);
+    if (sheet)
+        rh_log(RH_LOG_WARNING, "%s: %s is an open sheet (%lld of its edges are open), which has no inside; close it, or give it a thickness of at least a cell", place,
+               file, (long long)report->open_edges);
+    else if (report->open_edges)
         rh_log(RH_LOG_WARNING, "%s: %s has holes (%lld open edges); inside and outside are told by the winding number, which bridges small holes",
                place, file, (long long)report->open_edges);
     if (report->flipped_edges)
@@ -28,13 +35,16 @@ static rh_code load_mesh(const rh_scene *scene, const rh_mesh_params *p, rh_shap
     const char *place = rh_scene_place(scene, p->file);
     rh_mesh mesh = {0};
     rh_mesh_report report;
-    rh_code code = rh_mesh_read(p->file, &mesh, status);
+    rh_code code = RH_OK;
+    // Once more, for a link may lead elsewhere since the scene was read.
+    if (scene->sandbox && !rh_path_is_inside(p->file, scene->sandbox)) code = rh_fail(status, RH_USER, "%s lies outside of the folder given by --sandbox", p->file);
+    if (code == RH_OK) code = rh_mesh_read(p->file, &mesh, status);
     if (code == RH_OK) {
-        rh_mesh_transform(&mesh, p->scale, p->rotate, p->translate);
+        rh_mesh_place(&mesh, p);
         code = rh_mesh_inspect(&mesh, &report, status);
     }
     if (code == RH_OK) {
-        report_mesh(place, p->file, &report);
+        report_mesh(place, p->file, mesh.triangle_count, &report);
         code = rh_mesh_sdf_create(&mesh, 0.5 * scene->cell, &shape->mesh, status);
         if (!report.open_edges && !report.odd_edges && !report.flipped_edges) shape->volume = fabs(report.volume);
     }
@@ -143,8 +153,8 @@ rh_code rh_stage_build(const rh_scene *scene, rh_stage_set *stage, rh_status *st
         RH_TRY(make_shape(scene, &emitters[i].shape, &stage->emitters[i].shape, status));
         hold_volume(scene, &stage->emitters[i].shape);
         if (endless(rh_shape_bounds(&stage->emitters[i].shape)))
-            return rh_fail(status, RH_USER, "%s: emitter %d ('%s') has a shape without end; use a box, a cylinder or another closed shape",
-                           scene->file, i, emitters[i].name ? emitters[i].name : "");
+            return rh_fail(status, RH_USER, "%s has a shape without end; use a box, a cylinder or another closed shape",
+                           rh_scene_item(scene, "emitter", i, &emitters[i], emitters[i].name).text);
     }
     const rh_sink_params *sinks = scene->sinks.items;
     for (int i = 0; i < scene->sinks.count; i++) {

@@ -250,7 +250,7 @@ static rh_code run_one(rh_hooks *hooks, int index, const rh_moment *m, rh_points
     rh_lang_points_done done;
     set_externals(h, hooks->scene, m);
     uint64_t seed = rh_mix64((uint64_t)hooks->scene->seed) ^ rh_mix64((uint64_t)m->step * 64 + (uint64_t)m->at) ^ rh_mix64((uint64_t)index + 0x5bd1e995ull);
-    const rh_lang_points_job job = {.externals = h->externals, .external_count = h->external_count, .seed = seed, .steps = h->params->budget, .first = m->first};
+    const rh_lang_points_job job = {.externals = h->externals, .external_count = h->external_count, .seed = seed, .steps = h->params->budget, .first = m->first, .stop = m->stop};
     rh_code code = rh_lang_points_run(h->runner, &job, points, &done, &local);
     if (code != RH_OK) return stop_run(hooks, h, m, &local, status);
     rh_lang_points_show(h->label, &done);

@@ -4,6 +4,7 @@
 // The scene's programs at the moments of a run they are hooked to (docs/expressions.md). What they keep from one moment to the next are attributes of the
 // particles, so a resumed run goes on as if nothing had happened; random numbers are a function of seed, step and id.
 #pragma once
+#include <stdatomic.h>
 #include "lang/cache.h"
 #include "points/points.h"
 #include "scene/scene.h"
@@ -16,6 +17,7 @@ typedef struct rh_moment {
     double dt;            // s: of the step to come at `forces`, else of the last one
     int64_t frame, step;
     int64_t first;        // particles before this one are left alone
+    const atomic_int *stop;  // loops of programs end (RH_STOPPED) when it is not zero; NULL: nobody asks
 } rh_moment;
 
 // Compiles the scene's programs and adds the attributes and groups they make to `points`. What is there already, but for P, v and rest, belongs to the

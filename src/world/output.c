@@ -9,8 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/memory.h"
+#include "io/made.h"
 #include "io/ply.h"
 #include "io/vdb.h"
+#include "world/scene_record.h"
 #include "world/surfacing.h"
 
 static rh_code join(char out[RH_PATH_MAX], const char *folder, const char *name, rh_status *status)
@@ -49,24 +51,52 @@ static rh_code trim_log(const char *path, int64_t last_step, rh_status *status)
     return code;
 }
 
-static rh_code write_scene(const rh_output *o, rh_status *status)
+// The first file of a folder that has a name of ours and is not ours; what a run would write over. False when there is none.
+static bool foreign_frame(const char *folder, const char *part, char path[RH_PATH_MAX])
 {
-    char path[RH_PATH_MAX];
-    RH_TRY(join(path, o->folder, "scene.yaml", status));
-    char *text = rh_scene_print(o->scene, status);
-    if (!text) return status ? status->code : RH_MEMORY;
-    rh_code code = rh_file_write(path, text, strlen(text), status);
-    rh_free(text);
-    return code;
+    bool found = false;
+    char inside[RH_PATH_MAX];
+    DIR *dir = join(inside, folder, part, NULL) == RH_OK ? opendir(inside) : NULL;
+    for (struct dirent *e; dir && !found && (e = readdir(dir));)
+        found = rh_made_frame_name(e->d_name, part, NULL) && join(path, inside, e->d_name, NULL) == RH_OK &&
+                rh_made_may_replace(path, NULL) != RH_OK;
+    if (dir) closedir(dir);
+    return found;
 }
 
-rh_code rh_output_open(rh_output *output, const rh_scene *scene, const char *folder, int64_t last_frame, int64_t last_step, rh_status *status)
+rh_code rh_output_check(const char *folder, const rh_scene *scene, rh_status *status)
+{
+    char path[RH_PATH_MAX];
+    RH_TRY(rh_scene_record_check(folder, status));
+    RH_TRY(join(path, folder, "log.jsonl", status));
+    RH_TRY(rh_made_may_replace(path, status));
+    if (foreign_frame(folder, "points", path)) return rh_made_may_replace(path, status);
+    if (scene->surface.while_running && foreign_frame(folder, "surface", path)) return rh_made_may_replace(path, status);
+    return RH_OK;
+}
+
+static void set_folder(rh_output *output, const rh_scene *scene, const char *folder, int64_t last_frame)
 {
     *output = (rh_output){.scene = scene, .digits = 4};
     for (int64_t n = 10000; n <= last_frame && output->digits < 18; n *= 10) output->digits++;
+    snprintf(output->folder, sizeof output->folder, "%s", folder);
+}
+
+rh_code rh_output_reopen(rh_output *output, const rh_scene *scene, const char *folder, int64_t last_frame, rh_status *status)
+{
     char path[RH_PATH_MAX];
     RH_TRY(join(path, folder, "", status));
-    snprintf(output->folder, sizeof output->folder, "%s", folder);
+    set_folder(output, scene, folder, last_frame);
+    return RH_OK;
+}
+
+rh_code rh_output_open(rh_output *output, const rh_scene *scene, const char *folder, int64_t last_frame, int64_t last_step, bool resumed,
+                       rh_status *status)
+{
+    char path[RH_PATH_MAX];
+    RH_TRY(join(path, folder, "", status));
+    set_folder(output, scene, folder, last_frame);
+    RH_TRY(rh_output_check(folder, scene, status));
     const char *const parts[] = {"points", "checkpoint", "surface"};
     int part_count = scene->surface.while_running ? 3 : 2;
     RH_TRY(rh_folder_make(folder, status));
@@ -76,7 +106,7 @@ rh_code rh_output_open(rh_output *output, const rh_scene *scene, const char *fol
         RH_TRY(rh_folder_make(path, status));
         rh_folder_sweep(path);
     }
-    RH_TRY(write_scene(output, status));
+    RH_TRY(rh_scene_record_write(folder, scene, resumed, status));
     RH_TRY(join(path, folder, "log.jsonl", status));
     RH_TRY(trim_log(path, last_step, status));
     output->log = fopen(path, "a");
@@ -94,6 +124,30 @@ static rh_code points_path(const rh_output *output, int64_t frame, const char *e
     char name[64];
     snprintf(name, sizeof name, "points/points.%0*lld%s", output->digits, (long long)frame, ending);
     return join(path, output->folder, name, status);
+}
+
+// The number of digits differs between runs.
+static bool part_exists(const char *folder, const char *part, int64_t frame, const char *ending)
+{
+    struct stat facts;
+    for (int digits = 4; digits <= 18; digits++) {
+        char path[RH_PATH_MAX];
+        int n = snprintf(path, sizeof path, "%s/%s/%s.%0*lld%s", folder, part, part, digits, (long long)frame, ending);
+        if (n > 0 && n < RH_PATH_MAX && stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size > 0) return true;
+    }
+    return false;
+}
+
+bool rh_output_has_frame(const char *folder, const rh_scene *scene, int64_t frame)
+{
+    return (!scene->output.vdb || part_exists(folder, "points", frame, ".vdb")) && (!scene->output.ply || part_exists(folder, "points", frame, ".ply"));
+}
+
+bool rh_output_has_surface(const char *folder, const rh_scene *scene, int64_t frame)
+{
+    static const char *const endings[] = {".ply", ".obj", ".vtp"};
+    const rh_surfacing_params *p = &scene->surface;
+    return (!p->vdb || part_exists(folder, "surface", frame, ".vdb")) && (!p->mesh || part_exists(folder, "surface", frame, endings[p->mesh_format]));
 }
 
 rh_code rh_output_frame(const rh_output *output, const rh_points *points, const rh_frame_info *info, rh_status *status)
@@ -217,8 +271,7 @@ static int newest_first(const void *a, const void *b)
 static bool next_checkpoint(DIR *dir, const char *folder, char path[RH_PATH_MAX])
 {
     for (struct dirent *e; (e = readdir(dir));) {
-        size_t n = strlen(e->d_name);
-        if (strncmp(e->d_name, "checkpoint.", 11) != 0 || n < 15 || strcmp(e->d_name + n - 3, ".h5") != 0) continue;
+        if (!rh_made_checkpoint_name(e->d_name, NULL, NULL, NULL)) continue;  // a copy somebody keeps beside them is not ours to prune
         if (snprintf(path, RH_PATH_MAX, "%s/checkpoint/%s", folder, e->d_name) < RH_PATH_MAX) return true;
     }
     return false;
@@ -251,6 +304,24 @@ bool rh_output_newest(const char *folder, char path[RH_PATH_MAX])
         if (newest_first(other, path) < 0) strcpy(path, other);
     closedir(dir);
     return found;
+}
+
+static const char *name_of(const char *path) { return strrchr(path, '/') ? strrchr(path, '/') + 1 : path; }
+
+bool rh_output_newest_frame(const char *folder, int64_t *frame)
+{
+    char path[RH_PATH_MAX];
+    bool whole = true;
+    if (!rh_output_newest(folder, path) || !rh_made_checkpoint_name(name_of(path), frame, &whole, NULL)) return false;
+    if (!whole) --*frame;
+    return true;
+}
+
+bool rh_output_is_before(const char *path, int64_t frame)
+{
+    int64_t at = 0;
+    bool whole = true;
+    return rh_made_checkpoint_name(name_of(path), &at, &whole, NULL) && (whole ? at < frame : at <= frame);
 }
 
 void rh_output_prune(const rh_output *output, int64_t keep)

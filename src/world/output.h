@@ -19,8 +19,16 @@ typedef struct rh_output {
 } rh_output;
 
 // Makes the folders, sweeps leftovers, writes scene.yaml and opens the log; lines of steps after `last_step` (from a run
-// that went on after the checkpoint it is resumed from) are dropped.
-rh_code rh_output_open(rh_output *output, const rh_scene *scene, const char *folder, int64_t last_frame, int64_t last_step, rh_status *status);
+// that went on after the checkpoint it is resumed from) are dropped. Nothing is touched when rh_output_check refuses. `resumed`: scene_record.h.
+rh_code rh_output_open(rh_output *output, const rh_scene *scene, const char *folder, int64_t last_frame, int64_t last_step, bool resumed,
+                       rh_status *status);
+// For frames alone, in a folder that is there: no log, no scene.
+rh_code rh_output_reopen(rh_output *output, const rh_scene *scene, const char *folder, int64_t last_frame, rh_status *status);
+// RH_USER when the folder holds a file that Rheo did not make where a run would write one of its own. Reads only.
+rh_code rh_output_check(const char *folder, const rh_scene *scene, rh_status *status);
+// Are all files of a frame there, and not empty? Of its surface, as the scene wants them?
+bool rh_output_has_frame(const char *folder, const rh_scene *scene, int64_t frame);
+bool rh_output_has_surface(const char *folder, const rh_scene *scene, int64_t frame);
 void rh_output_close(rh_output *output);
 
 rh_code rh_output_frame(const rh_output *output, const rh_points *points, const rh_frame_info *info, rh_status *status);
@@ -42,3 +50,7 @@ void rh_output_prune(const rh_output *output, int64_t keep);
 int rh_output_checkpoints(const char *folder, char (*paths)[RH_PATH_MAX], int max);
 // The newest alone, without any memory of its own; false when there is none.
 bool rh_output_newest(const char *folder, char path[RH_PATH_MAX]);
+// The last frame that was done when it was made, by its name.
+bool rh_output_newest_frame(const char *folder, int64_t *frame);
+// Does a run that goes on from this checkpoint come to the end of `frame`?
+bool rh_output_is_before(const char *path, int64_t frame);

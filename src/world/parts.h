@@ -25,6 +25,7 @@ struct rh_world {
     rh_surroundings around;
     rh_lang_cache *programs;  // NULL when the scene has none
     rh_hooks *hooks;
+    const atomic_int *stop_now;  // of the run in progress; NULL = none
     bool begun;        // the first frame is done: what emitters pour at time 0 and programs say to it
     double time;
     double last_dt;    // s, of the last step; 0 before the first
@@ -58,6 +59,8 @@ double rh_world_add_stage(rh_world *w);
 
 // Writes a checkpoint of the state between two steps and removes the oldest ones.
 rh_code rh_world_save(const rh_world *w, const rh_output *output, rh_status *status);
+// The newest checkpoint that comes before the end of `frame`; without one the world, just created, stays at its start.
+rh_code rh_world_resume_before(rh_world *world, const char *folder, int64_t frame, rh_status *status);
 
 // RH_MEMORY when what the run will need goes beyond rh_memory_limit(). Before bodies are filled.
 rh_code rh_world_check_memory(const rh_world *w, rh_status *status);

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "solid/measure.h"
 #include "world/lattice.h"
+#include "world/nozzle.h"
 
 // --- the shape, seen along the velocity ---------------------------------------------------------------------------
 typedef struct view {
@@ -161,7 +162,7 @@ static rh_code add_column(const view *v, rh_pour *pour, int *room, const int64_t
     // What is a thousandth off here is so in every layer to come.
     rh_measure m = {across_distance, v, v->s->dimension - 1, rh_shape_slack(v->shape), 0.002};
     rh_pour_column c = {
-        .across = {center[0], center[1]}, .share = rh_measure_share(&m, center, s), .index = {index[0], index[1]}};
+        .across = {center[0], center[1]}, .share = pour->rate * rh_measure_share(&m, center, s), .index = {index[0], index[1]}};
     pour->area += c.share * pow(s, v->s->dimension - 1);
     // Slivers that no point was found in: the others pour their part.
     if (c.share == 0 || (c.share < 1 && !find_middle(v, center, c.across))) return RH_OK;
@@ -206,9 +207,9 @@ rh_code rh_pour_create(const rh_seeder *seeder, int n, rh_pour *pour, rh_status 
 {
     const rh_emitter_params *p = (const rh_emitter_params *)seeder->stage->scene->emitters.items + n;
     const rh_placed_shape *placed = &seeder->stage->emitters[n];
-    *pour = (rh_pour){.speed = rh_d3_length(p->velocity)};
+    *pour = (rh_pour){.speed = rh_d3_length(p->velocity), .rate = p->rate};
     rh_dvec3 velocity = seeder->dimension == 2 ? rh_d3(p->velocity.x, p->velocity.y, 0) : p->velocity;
-    if (rh_d3_length(velocity) == 0 || !rh_motion_is_still(placed->motion)) return RH_OK;
+    if (rh_d3_length(velocity) == 0 || !rh_motion_is_still(placed->motion) || rh_nozzle_varies(p)) return RH_OK;
     pour->speed = rh_d3_length(velocity);
     view v = {.s = seeder, .shape = &placed->shape, .pose = rh_placed_pose(placed, p->start)};
     choose_axes(seeder->dimension, velocity, v.axis);
@@ -225,7 +226,7 @@ rh_code rh_pour_create(const rh_seeder *seeder, int n, rh_pour *pour, rh_status 
         for (int64_t i = low[0]; i < high[0]; i++)
             RH_TRY(add_column(&v, pour, &room, (const int64_t[2]){i, j}, status));
     rh_measure space = {space_distance, &v, seeder->dimension, rh_shape_slack(&placed->shape), 0};
-    pour->volume = rh_measure_box(&space, v.low, v.high, s);
+    pour->volume = p->rate * rh_measure_box(&space, v.low, v.high, s);
     if (pour->count > 0) share_turns(seeder, pour);
     return RH_OK;
 }

@@ -38,6 +38,7 @@ typedef struct rh_pour_turn {
 typedef struct rh_pour {
     rh_dvec3 axis[3];    // unit; the first along the velocity
     double speed;        // m/s
+    double rate;         // share of it that is poured, 0..1
     double volume;       // m^3 (m^2) of the shape
     double area;         // m^2 (m) across the velocity
     rh_pour_column *columns;  // owned

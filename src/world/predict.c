@@ -7,13 +7,14 @@
 #include "base/random.h"
 #include "grid/tiles.h"
 #include "world/parts.h"
+#include "world/nozzle.h"
 
 // Of one that stays where it is, m^3/s.
-static double emitter_rate(const rh_emitter_params *p, const rh_shape *shape)
+static double emitter_rate(rh_dvec3 v, const rh_shape *shape)
 {
     // Cross-section from the bounds: an upper estimate, exact for a box along its velocity.
     rh_dbox b = rh_shape_bounds(shape);
-    rh_dvec3 size = rh_d3_sub(b.max, b.min), v = p->velocity;
+    rh_dvec3 size = rh_d3_sub(b.max, b.min);
     return fabs(v.x) * size.y * (shape->flat ? 1 : size.z) + fabs(v.y) * size.x * (shape->flat ? 1 : size.z) + fabs(v.z) * size.x * size.y;
 }
 
@@ -93,10 +94,19 @@ static double poured_volume(const rh_emitter_params *p, const rh_placed_shape *p
 {
     const rh_motion_key *keys = p->motion.keys.items;
     if (!(to > from)) return 0;
-    if (rh_motion_is_still(&p->motion)) return emitter_rate(p, &placed->shape) * (to - from);
+    // What follows its motion pours in its own space as one that rests.
+    double sum = 0, part = (to - from) / MOMENTS;
+    if (rh_nozzle_varies(p)) {
+        for (int n = 0; n < MOMENTS; n++) {
+            double now = from + (n + 0.5) * part;
+            sum += part * rh_nozzle_rate(p, now) * emitter_rate(rh_nozzle_own_velocity(p, now), &placed->shape);
+        }
+        return sum;
+    }
+    if (rh_motion_is_still(&p->motion)) return p->rate * emitter_rate(p->velocity, &placed->shape) * (to - from);
     // Before the first key and after the last one it rests, turned like there.
     double begin = fmin(fmax(keys[0].time, from), to), end = fmin(fmax(keys[p->motion.keys.count - 1].time, begin), to);
-    return swept_volume(placed, p->velocity, from, begin) + swept_volume(placed, p->velocity, begin, end) + swept_volume(placed, p->velocity, end, to);
+    return p->rate * (swept_volume(placed, p->velocity, from, begin) + swept_volume(placed, p->velocity, begin, end) + swept_volume(placed, p->velocity, end, to));
 }
 
 // --- sizes ----------------------------------------------------------------------------------------------------------
@@ -107,6 +117,20 @@ static void predict_tiles(const rh_seeder *seeder, const rh_scene *scene, int64_
     double side = pow(full, 1.0 / (double)scene->dimension);
     out->tiles = (int64_t)ceil(pow(side + 2, (double)scene->dimension));
     out->cells = (int64_t)((double)particles * pow(seeder->spacing / scene->cell, (double)scene->dimension));
+}
+
+// What lies inside of a shape (m^3; m^2 in two dimensions), by points spread over its bounds.
+static double shape_volume(const rh_shape *shape)
+{
+    enum { POINTS = 20000 };
+    rh_dbox b = rh_shape_bounds(shape);
+    int64_t inside = 0;
+    for (int i = 0; i < POINTS; i++) {
+        rh_dvec3 x = b.min;
+        for (int a = 0; a < (shape->flat ? 2 : 3); a++) (&x.x)[a] += (double)rh_random(1, (uint64_t)i, 0, (uint32_t)a) * ((&b.max.x)[a] - (&b.min.x)[a]);
+        inside += rh_shape_distance(shape, x) < 0;
+    }
+    return (double)inside / POINTS * (b.max.x - b.min.x) * (b.max.y - b.min.y) * (shape->flat ? 1 : b.max.z - b.min.z);
 }
 
 // Poured until the last frame, beside the shape itself, which an emitter fills once.
@@ -220,7 +244,11 @@ static rh_code predict_emitter(const rh_seeder *seeder, int n, rh_amount *out, r
         .name = p->name, .emitter = true, .index = n, .rate = seeder->pours[n].area * seeder->pours[n].speed};
     RH_TRY(rh_seed_poured(seeder, n, end, &out->asked, status));
     out->estimated = out->asked < 0;
-    if (out->estimated) out->asked = poured_volume(p, &seeder->stage->emitters[n], p->start, fmin(p->stop, end));
+    if (out->estimated) {
+        const rh_placed_shape *placed = &seeder->stage->emitters[n];
+        out->asked = poured_volume(p, placed, p->start, fmin(p->stop, end));
+        if (p->start <= end) out->asked += rh_nozzle_rate(p, p->start) * shape_volume(&placed->shape);
+    }
     out->particles = (int64_t)floor(out->asked / particle + 0.5);
     out->given = (double)out->particles * particle;
     return RH_OK;

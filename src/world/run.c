@@ -18,6 +18,7 @@ typedef struct run {
     const rh_run_options *options;
     rh_output output;
     bool writes;
+    bool mending;                 // only frames that are missing are written, and nothing else
     int64_t first_written, last;  // frames
     int64_t last_saved;
     double saved_at;              // s on the clock: the last checkpoint, or the start
@@ -61,10 +62,18 @@ static void watch_space(run *r)
            (long long)frames, need * 1e-6);
 }
 
+static bool wanted(const run *r, int64_t frame)
+{
+    const rh_run_options *o = r->options;
+    bool inside = o->range_count == 0;
+    for (int i = 0; i < o->range_count; i++) inside |= frame >= o->ranges[i][0] && frame <= o->ranges[i][1];
+    return inside && frame >= r->first_written;
+}
+
 static rh_code write_frame(run *r, rh_status *status)
 {
     rh_world *w = r->w;
-    if (!r->writes || w->frame < r->first_written) return RH_OK;
+    if (!r->writes || !wanted(r, w->frame) || (r->mending && rh_output_has_frame(r->output.folder, w->scene, w->frame))) return RH_OK;
     double start = rh_seconds();
     rh_frame_info info = {w->frame, w->time, w->scene->frames.fps, w->scene->cell, w->scene->hash, w->scene->output.up == RH_UP_Z};
     RH_TRY(rh_output_frame(&r->output, &w->points, &info, status));
@@ -96,7 +105,7 @@ static rh_code save_when_due(run *r, rh_status *status)
     int64_t every = w->scene->checkpoint.frames;
     bool due = minutes_are_over(r);
     if (w->frame_done) due = due || w->frame == r->last || (every > 0 && w->frame - r->last_saved >= every);
-    return r->writes && due ? save(r, status) : RH_OK;
+    return r->writes && !r->mending && due ? save(r, status) : RH_OK;
 }
 
 static void tell(const run *r, bool frame_done)
@@ -124,7 +133,7 @@ static bool time_is_short(const run *r)
 
 static rh_code stop_here(run *r, const char *why, rh_status *status)
 {
-    if (r->writes) RH_TRY(save(r, status));
+    if (r->writes && !r->mending) RH_TRY(save(r, status));
     return rh_fail(status, RH_STOPPED, "stopped %s in frame %lld, step %lld", why, (long long)r->w->frame, (long long)r->w->step);
 }
 
@@ -164,7 +173,7 @@ static rh_code finish_frame(run *r, rh_status *status)
         RH_TRY(rh_world_step_towards(w, end, status));
         note(&r->pace.step, rh_seconds() - start);
         if (w->time >= end) break;
-        if (r->writes) RH_TRY(rh_output_log(&r->output, &w->progress, &w->report, false, status));
+        if (r->writes && !r->mending) RH_TRY(rh_output_log(&r->output, &w->progress, &w->report, false, status));
         tell(r, false);
         RH_TRY(stop_when_asked(r, status));
         RH_TRY(save_when_due(r, status));
@@ -177,7 +186,7 @@ static rh_code finish_frame(run *r, rh_status *status)
     RH_TRY(measure_balance(w, status));
     RH_TRY(write_frame(r, status));
     // After the files, for it tells how long the surface took.
-    if (r->writes && w->step > before) RH_TRY(rh_output_log(&r->output, &w->progress, &w->report, true, status));
+    if (r->writes && !r->mending && w->step > before) RH_TRY(rh_output_log(&r->output, &w->progress, &w->report, true, status));
     RH_TRY(save_when_due(r, status));
     tell(r, true);
     return RH_OK;
@@ -222,15 +231,78 @@ static void name_last_checkpoint(const char *folder)
     else rh_log(RH_LOG_WARNING, "there is no checkpoint yet in %s; --resume starts at the first frame", folder);
 }
 
-rh_code rh_world_run(rh_world *world, const rh_run_options *options, rh_status *status)
+static run prepare(rh_world *world, const rh_run_options *options)
 {
     const rh_scene *scene = world->scene;
-    run r = {.w = world, .options = options, .writes = options->folder != NULL, .first_written = options->first ? options->first : scene->frames.first,
-             .last = options->last ? options->last : scene->frames.last, .last_saved = world->frame, .saved_at = rh_seconds()};
-    if (r.writes) RH_TRY(rh_output_open(&r.output, scene, options->folder, r.last, world->step, status));
+    return (run){.w = world, .options = options, .writes = options->folder != NULL, .first_written = options->first ? options->first : scene->frames.first,
+                 .last = options->last ? options->last : scene->frames.last, .last_saved = world->frame, .saved_at = rh_seconds()};
+}
+
+rh_code rh_world_run(rh_world *world, const rh_run_options *options, rh_status *status)
+{
+    run r = prepare(world, options);
+    world->stop_now = options->stop_now;
+    if (r.writes) RH_TRY(rh_output_open(&r.output, world->scene, options->folder, r.last, world->step, options->resumed, status));
     rh_code code = run_frames(&r, status);
+    world->stop_now = NULL;
     if (code == RH_NUMERIC && r.writes) write_debug_frame(&r);
     if (r.writes) rh_output_close(&r.output);
     if (code != RH_OK && code != RH_STOPPED && r.writes) name_last_checkpoint(options->folder);
     return code;
+}
+
+// --- frames that went missing ---------------------------------------------------------------------------------------
+// Such a frame is simulated again, with the same bits. A repair that is stopped keeps what it has written but saves no checkpoint, because one of an
+// earlier step than the newest would be the first to be pruned: the next one begins again before the first frame that is still missing.
+
+typedef struct gap {
+    int64_t first, last, count;  // frames
+} gap;
+
+static gap find_gap(const run *r, int64_t until)
+{
+    gap g = {0};
+    for (int64_t frame = r->first_written; frame <= until && frame <= r->last; frame++) {
+        if (!wanted(r, frame) || rh_output_has_frame(r->output.folder, r->w->scene, frame)) continue;
+        if (g.count++ == 0) g.first = frame;
+        g.last = frame;
+    }
+    return g;
+}
+
+static rh_code mend_frames(run *r, int64_t until, rh_status *status)
+{
+    gap g = find_gap(r, until);
+    if (g.count == 0) return RH_OK;
+    rh_log(RH_LOG_INFO, "%lld frame%s missing (the first is %lld): making %s again", (long long)g.count, g.count == 1 ? " is" : "s are", (long long)g.first,
+           g.count == 1 ? "it" : "them");
+    RH_TRY(rh_world_resume_before(r->w, r->output.folder, g.first, status));
+    int64_t last = r->last;
+    r->last = g.last;
+    rh_code code = run_frames(r, status);
+    r->last = last;
+    return code;
+}
+
+static rh_code mend_surfaces(run *r, int64_t until, rh_status *status)
+{
+    rh_world *w = r->w;
+    if (!w->scene->surface.while_running) return RH_OK;
+    for (int64_t frame = r->first_written; frame <= until && frame <= r->last; frame++) {
+        if (!wanted(r, frame) || rh_output_has_surface(r->output.folder, w->scene, frame)) continue;
+        w->frame = frame;
+        RH_TRY(make_surface(r, status));
+    }
+    return RH_OK;
+}
+
+rh_code rh_world_mend(rh_world *world, const rh_run_options *options, rh_status *status)
+{
+    int64_t until;
+    run r = prepare(world, options);
+    if (!rh_output_newest_frame(options->folder, &until)) return RH_OK;
+    r.mending = true;
+    RH_TRY(rh_output_reopen(&r.output, world->scene, options->folder, r.last, status));
+    RH_TRY(mend_frames(&r, until, status));
+    return mend_surfaces(&r, until, status);
 }

@@ -150,25 +150,45 @@ static rh_code load_newest(rh_world *world, const rh_points *wanted, char (*path
             rh_log(RH_LOG_INFO, "resuming from %s: frame %lld, step %lld", paths[i], (long long)world->frame, (long long)world->step);
             return RH_OK;
         }
-        if (code != RH_IO || i == count - 1) return rh_fail(status, code, "%s", one.message);
+        if (code != RH_IO) return rh_fail(status, code, "%s", one.message);
+        if (i == count - 1)
+            return rh_fail(status, RH_IO, "%s\n  no checkpoint can be read: remove the folder `checkpoint` to begin at the first frame again (the same frames "
+                           "come out), or --force starts over", one.message);
         rh_log(RH_LOG_WARNING, "%s; trying the one before", one.message);
     }
     return RH_IO;
 }
 
-rh_code rh_world_resume(rh_world *world, const char *folder, bool changed, rh_status *status)
+static rh_code load_one_of(rh_world *world, char (*paths)[RH_PATH_MAX], int count, bool changed, rh_status *status)
 {
-    enum { MAX = 256 };
-    char(*paths)[RH_PATH_MAX] = rh_alloc(sizeof *paths * MAX, "world.output", status);
-    if (!paths) return RH_MEMORY;
-    int count = rh_output_checkpoints(folder, paths, MAX);
     rh_points wanted;
     rh_points_init(&wanted);
-    rh_code code = count ? RH_OK : rh_fail(status, RH_IO, "no checkpoint in %s to resume from", folder);
-    if (code == RH_OK) code = rh_points_resize(&world->points, 0, status);
+    rh_code code = rh_points_resize(&world->points, 0, status);
     if (code == RH_OK) code = rh_points_copy(&world->points, &wanted, status);
     if (code == RH_OK) code = load_newest(world, &wanted, paths, count, changed, status);
     rh_points_free(&wanted);
+    return code;
+}
+
+enum { MOST_CHECKPOINTS = 256 };
+
+rh_code rh_world_resume(rh_world *world, const char *folder, bool changed, rh_status *status)
+{
+    char(*paths)[RH_PATH_MAX] = rh_alloc(sizeof *paths * MOST_CHECKPOINTS, "world.output", status);
+    if (!paths) return RH_MEMORY;
+    int count = rh_output_checkpoints(folder, paths, MOST_CHECKPOINTS);
+    rh_code code = count ? load_one_of(world, paths, count, changed, status) : rh_fail(status, RH_IO, "no checkpoint in %s to resume from", folder);
+    rh_free(paths);
+    return code;
+}
+
+rh_code rh_world_resume_before(rh_world *world, const char *folder, int64_t frame, rh_status *status)
+{
+    char(*paths)[RH_PATH_MAX] = rh_alloc(sizeof *paths * MOST_CHECKPOINTS, "world.output", status);
+    if (!paths) return RH_MEMORY;
+    int count = rh_output_checkpoints(folder, paths, MOST_CHECKPOINTS), from = 0;
+    while (from < count && !rh_output_is_before(paths[from], frame)) from++;  // newest first
+    rh_code code = from < count ? load_one_of(world, paths + from, count - from, false, status) : RH_OK;
     rh_free(paths);
     return code;
 }

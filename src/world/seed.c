@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "world/fill.h"
 #include "world/lattice.h"
+#include "world/nozzle.h"
 
 static const double JITTER = 0.25;  // of the spacing, peak to peak
 
@@ -76,8 +77,9 @@ static rh_code body_bounds(const rh_seeder *s, int b, rh_dbox *bounds, rh_status
         if (*low > -1e9 && *high < 1e9) continue;
         double wall_low = (&s->stage->container.min.x)[a], wall_high = (&s->stage->container.max.x)[a];
         if (wall_low > wall_high || wall_low < -1e9 || wall_high > 1e9)
-            return rh_fail(status, RH_USER, "%s: body %d ('%s') has no end and there is no container (a solid with inside_out: true) around it",
-                           s->stage->scene->file, b, body->name ? body->name : "");
+            return rh_fail(status, RH_USER, "%s %s", rh_scene_item(s->stage->scene, "body", b, body, body->name).text,
+                           fmin(fabs(*low), fabs(*high)) > 1e9 && fmax(fabs(*low), fabs(*high)) < 1e20 ? "lies more than 1e9 m away from the origin"
+                           : "has no end and there is no container (a solid with inside_out: true) around it");
         *low = fmax(*low, wall_low);
         *high = fmin(*high, wall_high);
     }
@@ -149,10 +151,10 @@ static rh_code seed_body(rh_seeder *s, int b, rh_points *points, rh_status *stat
     rh_filled filled;
     RH_TRY(fill_body(s, b, &to, &filled, status));
     if (filled.count > 0) return RH_OK;
-    return rh_fail(
-        status, RH_USER,
-        "%s: no particle fits into body %d ('%s'): it is smaller than a cell, covered by a solid or by an earlier body",
-        s->stage->scene->file, b, body->name ? body->name : "");
+    return rh_fail(status, RH_USER,
+                   "%s: no particle fits into it: it is smaller than a cell, outside of its container, or covered by a "
+                   "solid or by an earlier body",
+                   rh_scene_item(s->stage->scene, "body", b, body, body->name).text);
 }
 
 rh_code rh_seed_bodies(rh_seeder *seeder, rh_points *points, rh_status *status)
@@ -207,14 +209,15 @@ rh_code rh_seed_estimate(const rh_seeder *seeder, double *count, rh_status *stat
 // --- emitters -----------------------------------------------------------------------------------------------------
 static bool active(double start, double stop, double time) { return time >= start && time < stop; }
 
-// Sites are looked at when the lattice has moved by a quarter of a spacing, at instants that do not depend on the steps: a
-// site is emitted at the first instant at which it lies inside. (Looking only at the ends of steps loses what passes
-// through a thin shape, or the rim of a round one, within a step.)
+// Sites are looked at when the lattice has moved by a quarter of a spacing, at instants that do not depend on the
+// steps: a site is emitted at the first instant at which it lies inside. (Looking only at the ends of steps loses what
+// passes through a thin shape, or the rim of a round one, within a step.)
 enum { INSTANTS = 64 };  // of one pass
 
 typedef struct emission {
     const rh_shape *shape;
     rh_pose pose[INSTANTS + 1];
+    double rate[INSTANTS + 1];     // share of the sites that become particles
     rh_dvec3 drift[INSTANTS + 1];  // how far the moving lattice has come; [0] is the last instant of the pass before
     int count;
     bool first;                    // there was no instant before
@@ -226,17 +229,19 @@ static bool covers(const emission *e, int n, rh_dvec3 site)
     return rh_shape_distance(e->shape, rh_pose_to_local(&e->pose[n], rh_d3_add(site, e->drift[n]))) < 0;
 }
 
-static bool enters(const emission *e, rh_dvec3 site)
+// Sites that a rate below 1 leaves out are chosen by their number, so it does not matter in which step they come.
+static bool enters(const rh_seeder *s, const emission *e, rh_dvec3 site, uint64_t number)
 {
     if (!e->first && covers(e, 0, site)) return false;
     for (int n = 1; n <= e->count; n++)
-        if (covers(e, n, site)) return true;
+        if (covers(e, n, site)) return e->rate[n] >= 1 || (double)rh_random(s->seed, number, 0, 7) < e->rate[n];
     return false;
 }
 
 static void add_instant(emission *e, int n, const rh_placed_shape *placed, const rh_emitter_params *p, double time)
 {
     e->pose[n] = rh_placed_pose(placed, time);
+    e->rate[n] = rh_nozzle_rate(p, time);
     e->drift[n] = rh_d3_scale(p->velocity, time - p->start);
 }
 
@@ -253,7 +258,8 @@ static rh_dbox emission_bounds(const emission *e)
     return all;
 }
 
-// What is poured is a rod of lattice that comes down its velocity; `rest` is the place in that rod, which does not depend on the steps.
+// What is poured is a rod of lattice that comes down its velocity; `rest` is the place in that rod, which does not
+// depend on the steps.
 static rh_code emit_pass(rh_seeder *s, const emission *e, rh_dvec3 velocity, rh_points *points, rh_status *status)
 {
     rh_sites box;
@@ -264,9 +270,10 @@ static rh_code emit_pass(rh_seeder *s, const emission *e, rh_dvec3 velocity, rh_
         for (int64_t j = box.low[1]; j < box.high[1]; j++)
             for (int64_t i = box.low[0]; i < box.high[0]; i++) {
                 rh_dvec3 site = rh_lattice_position(s, i, j, k), x = rh_d3_add(site, e->drift_now);
-                if (!enters(e, site) || rh_lattice_in_solid(s, x)) continue;
-                rest[count] = rh_lattice_jittered(s, site, rh_lattice_number(i, j, k));
-                batch[count++] = rh_lattice_jittered(s, x, rh_lattice_number(i, j, k));
+                uint64_t number = rh_lattice_number(i, j, k);
+                if (!enters(s, e, site, number) || rh_lattice_in_solid(s, x)) continue;
+                rest[count] = rh_lattice_jittered(s, site, number);
+                batch[count++] = rh_lattice_jittered(s, x, number);
                 s->emitted++;
                 if (count < 1024) continue;
                 RH_TRY(rh_seed_append(s, points, batch, rest, count, -1, velocity, status));
@@ -322,6 +329,48 @@ static rh_code emit_flow(rh_seeder *s, int n, double last, double until, double 
     return RH_OK;
 }
 
+// The lattice of an emitter whose velocity changes: how far it has come is summed up over the instants, whatever the
+// steps.
+typedef struct traveller {
+    const rh_emitter_params *p;
+    const rh_placed_shape *placed;
+    double interval;
+    int64_t at;      // instant
+    rh_dvec3 drift;  // there
+} traveller;
+
+static rh_dvec3 travel_to(traveller *t, int64_t instant)
+{
+    for (; t->at < instant; t->at++)
+        t->drift = rh_d3_add(t->drift, rh_d3_scale(rh_nozzle_velocity(t->p, t->placed, t->p->start + ((double)t->at + 0.5) * t->interval), t->interval));
+    return t->drift;
+}
+
+// As emit_flow, for those.
+static rh_code emit_varying(rh_seeder *s, int n, double last, double until, double time, rh_points *points, rh_status *status)
+{
+    const rh_emitter_params *p = (const rh_emitter_params *)s->stage->scene->emitters.items + n;
+    const rh_placed_shape *placed = &s->stage->emitters[n];
+    traveller t = {p, placed, .interval = 0.25 * s->spacing / rh_nozzle_fastest(p, placed)};
+    int64_t done = last < 0 ? -1 : (int64_t)floor((last - p->start) / t.interval + 1e-6);
+    int64_t end = (int64_t)floor((until - p->start) / t.interval + 1e-6);
+    rh_dvec3 velocity = rh_nozzle_velocity(p, placed, time);
+    traveller now = t;
+    int64_t whole = (int64_t)floor((time - p->start) / t.interval);
+    rh_dvec3 there = rh_d3_add(travel_to(&now, whole), rh_d3_scale(velocity, time - p->start - (double)whole * t.interval));
+    while (done < end) {
+        emission e = {.shape = &placed->shape, .first = done < 0, .drift_now = there};
+        e.count = (int)(end - done < INSTANTS ? end - done : INSTANTS);
+        for (int i = e.first ? 1 : 0; i <= e.count; i++) {
+            add_instant(&e, i, placed, p, p->start + (double)(done + i) * t.interval);
+            e.drift[i] = travel_to(&t, done + i);
+        }
+        RH_TRY(emit_pass(s, &e, velocity, points, status));
+        done += e.count;
+    }
+    return RH_OK;
+}
+
 rh_code rh_emit(rh_seeder *seeder, double time, rh_points *points, rh_status *status)
 {
     const rh_emitter_params *emitters = seeder->stage->scene->emitters.items;
@@ -329,15 +378,16 @@ rh_code rh_emit(rh_seeder *seeder, double time, rh_points *points, rh_status *st
         const rh_emitter_params *p = &emitters[n];
         double last = seeder->emitted_until[n], until = fmin(time, p->stop);  // the last step may end after the stop
         if (time < p->start || last >= until) continue;
-        bool still = rh_d3_length(p->velocity) == 0;
+        bool still = rh_nozzle_fastest(p, &seeder->stage->emitters[n]) == 0;
+        int64_t before = points->count;
         if (still && !active(p->start, p->stop, time)) continue;
         bool moves = !rh_motion_is_still(&p->motion);
-        if (moves)
-            RH_TRY(still ? emit_still(seeder, n, last, time, points, status)
-                         : emit_flow(seeder, n, last, until, time, points, status));
-        else
-            RH_TRY(still ? emit_once(seeder, n, last, time, points, status)
-                         : rh_pour_emit(seeder, n, last, until, time, points, status));
+        if (still && (moves || p->rate < 1)) RH_TRY(emit_still(seeder, n, last, time, points, status));
+        else if (still) RH_TRY(emit_once(seeder, n, last, time, points, status));
+        else if (rh_nozzle_varies(p)) RH_TRY(emit_varying(seeder, n, last, until, time, points, status));
+        else if (moves) RH_TRY(emit_flow(seeder, n, last, until, time, points, status));
+        else RH_TRY(rh_pour_emit(seeder, n, last, until, time, points, status));
+        if (!still) rh_nozzle_set_velocities(p, &seeder->stage->emitters[n], time, points, before);
         seeder->emitted_until[n] = until;
     }
     return RH_OK;
@@ -348,11 +398,11 @@ rh_code rh_seed_poured(const rh_seeder *seeder, int n, double time, double *volu
     const rh_emitter_params *p = (const rh_emitter_params *)seeder->stage->scene->emitters.items + n;
     rh_filled filled;
     *volume = -1;
-    if (!rh_motion_is_still(&p->motion)) return RH_OK;
+    if (!rh_motion_is_still(&p->motion) || rh_nozzle_varies(p)) return RH_OK;
     *volume = rh_pour_volume(&seeder->pours[n], p->start, fmin(time, p->stop));
     if (rh_d3_length(p->velocity) > 0 || time < p->start) return RH_OK;
     RH_TRY(fill_emitter(seeder, n, p->start, NULL, &filled, status));
-    *volume = filled.volume;
+    *volume = p->rate * filled.volume;
     return RH_OK;
 }
 
@@ -362,9 +412,11 @@ int rh_inflows(const rh_seeder *seeder, double time, rh_inflow *out, int max)
     int count = 0;
     for (int n = 0; n < seeder->stage->scene->emitters.count && count < max; n++) {
         // Without speed nothing flows: such an emitter only places liquid and lets it go.
-        if (!active(emitters[n].start, emitters[n].stop, time) || rh_d3_length(emitters[n].velocity) == 0) continue;
         const rh_placed_shape *placed = &seeder->stage->emitters[n];
-        out[count++] = (rh_inflow){&placed->shape, rh_placed_pose(placed, time), emitters[n].velocity};
+        rh_dvec3 velocity = rh_nozzle_velocity(&emitters[n], placed, time);
+        bool flows = rh_d3_length(rh_nozzle_own_velocity(&emitters[n], time)) > 0 && rh_nozzle_rate(&emitters[n], time) > 0;
+        if (!active(emitters[n].start, emitters[n].stop, time) || !flows) continue;
+        out[count++] = (rh_inflow){&placed->shape, rh_placed_pose(placed, time), velocity};
     }
     return count;
 }

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "io/made.h"
 #include "io/ply.h"
 #include "io/skin_file.h"
 #include "io/surface_grid.h"
@@ -236,16 +237,34 @@ static rh_code write_diagnostics(job *j, rh_status *status)
     return rh_vdb_write_points(path, &j->points, &info, status);
 }
 
+static const char *const mesh_endings[] = {".ply", ".obj", ".vtp"};  // in the order of mesh_format, as the writers below
+
 static rh_code write_mesh(job *j, rh_status *status)
 {
     static rh_code (*const write[])(const char *, const rh_skin *, const rh_frame_info *, rh_status *) = {rh_skin_write_ply, rh_skin_write_obj, rh_skin_write_vtp};
-    static const char *const endings[] = {".ply", ".obj", ".vtp"};  // both in the order of mesh_format
     char path[RH_PATH_MAX];
-    RH_TRY(result_path(j, "surface", endings[j->params->mesh_format], path, status));
+    RH_TRY(result_path(j, "surface", mesh_endings[j->params->mesh_format], path, status));
     RH_TRY(write[j->params->mesh_format](path, &j->skin, &j->info, status));
     j->result->vertices = j->skin.vertex_count;
     j->result->polygons = j->skin.triangle_count + j->skin.quad_count;
     return RH_OK;
+}
+
+// Before the work: nothing that is not ours is replaced, and least of all what this surface is made of.
+static rh_code check_target(const job *j, const char *stem, const char *ending, rh_status *status)
+{
+    char path[RH_PATH_MAX];
+    RH_TRY(result_path(j, stem, ending, path, status));
+    if (rh_made_same_file(path, j->task->points) || (j->task->next && rh_made_same_file(path, j->task->next)))
+        return rh_fail(status, RH_USER, "%s: is the file that the surface is made of, and would be replaced by it\n  --out DIR takes another folder", path);
+    return rh_made_may_replace(path, status);
+}
+
+static rh_code check_targets(const job *j, rh_status *status)
+{
+    if (j->params->vdb) RH_TRY(check_target(j, "surface", ".vdb", status));
+    if (j->params->mesh) RH_TRY(check_target(j, "surface", mesh_endings[j->params->mesh_format], status));
+    return j->params->diagnostics ? check_target(j, "ellipsoids", ".vdb", status) : RH_OK;
 }
 
 // --- in order -------------------------------------------------------------------------------------------------------
@@ -353,6 +372,8 @@ rh_code rh_surface_frame(const rh_surfacing_params *params, const rh_surface_tas
     job j = {.params = params, .task = task, .result = result};
     rh_points_init(&j.points);
     rh_code code = read(&j, &local);
+    if (code == RH_OK && task->up) j.info.z_up = task->up == 'z';
+    if (code == RH_OK) code = check_targets(&j, &local);
     if (code == RH_OK) code = build(&j, &local);
     if (code == RH_OK && (params->vdb || params->mesh)) code = finish(&j, &local);
     job_free(&j);

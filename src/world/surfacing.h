@@ -24,6 +24,7 @@ typedef struct rh_surface_task {
     const char *folder;  // of the results; made when missing
     int64_t frame;       // number in the names; negative: the one the file carries, 1 when it has none
     int digits;          // of the number in the names, at least; 0 = 4
+    int up;                // 0 = as the points have it, 'y' or 'z' = that axis
     rh_lang_cache *programs;  // where the compiled params->expression is kept from frame to frame; NULL: compiled for this one
 } rh_surface_task;
 

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "grid/tile_keys.h"
 #include "world/forces.h"
+#include "world/nozzle.h"
 
 enum { MANY_STEPS = 256 };   // in one frame: the user is told, once
 enum { MOST_RETRIES = 4 };   // of a step, each half as long as the one before
@@ -57,7 +58,7 @@ static rh_code make_hooks(rh_world *w, rh_status *status)
 rh_code rh_world_moment(rh_world *w, rh_expression_at at, double dt, int64_t first, rh_status *status)
 {
     if (!w->hooks) return RH_OK;
-    const rh_moment moment = {.at = at, .time = w->time, .dt = dt, .frame = w->frame, .step = w->step, .first = first};
+    const rh_moment moment = {.at = at, .time = w->time, .dt = dt, .frame = w->frame, .step = w->step, .first = first, .stop = w->stop_now};
     return rh_hooks_run(w->hooks, &moment, &w->points, &w->seeder.removed, status);
 }
 
@@ -158,7 +159,7 @@ static double choose_step(rh_world *w, double left)
         // Nothing to move; emitters still run, and an emitter may carry liquid a long way in a long step.
         most = left;
         for (int i = 0; i < w->scene->emitters.count; i++) {
-            double speed = rh_d3_length(((const rh_emitter_params *)w->scene->emitters.items)[i].velocity);
+            double speed = rh_nozzle_fastest((const rh_emitter_params *)w->scene->emitters.items + i, &w->stage.emitters[i]);
             if (speed > 0) most = fmin(most, w->scene->cell / speed);
         }
     }

@@ -52,8 +52,12 @@ typedef struct rh_progress {
 typedef struct rh_run_options {
     const char *folder;       // run folder; made when missing; the caller holds its lock (io/lock.h). NULL: nothing is written (library use, tests)
     int64_t first, last;      // frames to do; 0, 0 = as the scene says
+    const int64_t (*ranges)[2];  // of these, the frames to write: first and last of each; none = all
+    int range_count;
+    bool resumed;             // the folder is of this run: a look that was edited in its scene.yaml stays
     double deadline;          // s on the clock of base/clock.h: the run stops with a checkpoint before then (RH_STOPPED), as far as the times of its steps tell; 0 = none
     atomic_int *stop;         // set to non-zero (by a signal handler) to finish the step, checkpoint and return RH_STOPPED
+    atomic_int *stop_now;     // set when the step does not end soon after `stop`: programs in it are broken off, and nothing of the step is kept. NULL: they are not
     void (*progress)(const rh_progress *progress, bool frame_done, void *user);  // may be NULL; after every step
     void *user;
 } rh_run_options;
@@ -85,12 +89,18 @@ typedef struct rh_prediction {
 
 rh_code rh_world_create(const rh_scene *scene, rh_world **out, rh_status *status);  // the scene must outlive the world
 void rh_world_free(rh_world *world);
+// Finds what a run would find before its first step: fails as it would, and warns of frames that will be empty. Not done for more than 20 million `particles`.
+rh_code rh_world_rehearse(const rh_scene *scene, double particles, rh_status *status);
 rh_code rh_world_predict(const rh_scene *scene, rh_prediction *out, rh_status *status);
 void rh_prediction_free(rh_prediction *prediction);
 
 // Loads the newest good checkpoint of a run folder and tells the log which. RH_USER when the scene differs, RH_IO when there is none. `changed`: a scene that
 // differs is taken all the same, as long as the particles still fit it.
 rh_code rh_world_resume(rh_world *world, const char *folder, bool changed, rh_status *status);
+
+// Before rh_world_resume, on a world just created: makes the frames (and surfaces) that are missing in the folder although its newest checkpoint
+// comes after them, from the newest checkpoint before them or from the start. Frames that are there are not touched, nor are log and checkpoints.
+rh_code rh_world_mend(rh_world *world, const rh_run_options *options, rh_status *status);
 
 rh_code rh_world_run(rh_world *world, const rh_run_options *options, rh_status *status);
 // One time step of at most `dt_limit` seconds; returns the step taken in *dt. For tests and embedding.

@@ -201,7 +201,8 @@ class Check(Case):
         self.rheo("check", scene("tiny2d.yaml"), "--set", "cell=-1", code=2)
 
     def test_missing_scene(self):
-        self.assertIn("no/such.yaml", self.rheo("check", "no/such.yaml", code=1)[1])
+        for command in ("check", "run"):
+            self.assertIn("no/such.yaml", self.rheo(command, "no/such.yaml", code=2)[1])
 
 
 class Wrong(Case):

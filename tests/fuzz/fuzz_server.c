@@ -54,7 +54,7 @@ static void make_run(void)
     snprintf(path, sizeof path, "%s/points/points.0001.vdb", folder);
     require(rh_vdb_write_points(path, &points, &(rh_frame_info){.frame = 1, .fps = 24, .cell = 0.1}, NULL) == RH_OK);
     rh_points_free(&points);
-    require(rh_server_start(folder, 0, &server, NULL) == RH_OK);
+    require(rh_server_start(folder, 0, NULL, &server, NULL) == RH_OK);
     server->guard.rate = server->guard.burst = server->guard.tokens = 1e9;
     atexit(remove_run);
 }
@@ -100,8 +100,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     bool raw = bytes > 0 && data[0] == '!';
     const uint8_t *end = bytes && !raw ? memchr(data, '\n', bytes) : NULL;
     size_t head = end ? (size_t)(end - data) + 1 : 0;
-    char host[64];
-    int line = connect_to(rh_server_port(server)), length = snprintf(host, sizeof host, "Host: 127.0.0.1:%d\r\n", rh_server_port(server));
+    char host[160];  // and the token, without which there is little to try
+    int port = rh_server_port(server), line = connect_to(port);
+    int length = snprintf(host, sizeof host, "Host: 127.0.0.1:%d\r\nCookie: rheo_%d=%s\r\n", port, port, rh_server_token(server));
     if (head) {
         send_all(line, data, head);
         send_all(line, host, (size_t)length);

@@ -35,7 +35,7 @@ async function open(url, { scheme = "dark", size = WIDE, ...more } = {}) {
   page.setDefaultTimeout(PATIENCE);
   page.on("pageerror", (error) => page.complaints.push(error.message));
   page.on("console", (message) => { if (message.type() === "error") page.complaints.push(message.text()); });
-  page.on("request", (request) => { if (!request.url().startsWith(url) && !/^(data|blob):/.test(request.url())) page.complaints.push(`asked ${request.url()}`); });
+  page.on("request", (request) => { if (!request.url().startsWith(new URL(url).origin) && !/^(data|blob):/.test(request.url())) page.complaints.push(`asked ${request.url()}`); });
   await page.goto(url);
   await page.waitForSelector("body[data-ready=true]");
   return page;

@@ -47,10 +47,12 @@ class Server:
     def __init__(self, run, *options):
         self.process = subprocess.Popen([RHEO, "view", str(run), *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         line = self.process.stdout.readline()
-        match = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\n", line)
+        match = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\?token=([0-9a-f]{32})\n", line)
         if not match:
             raise AssertionError(f"found {line!r}, expected the address\n{self.process.stderr.read()}")
         self.port = int(match.group(1))
+        self.token = match.group(2)
+        self.cookie = f"rheo_{self.port}={self.token}"
 
     def stop(self, number=signal.SIGINT):
         """Returns exit code and what was said on stderr."""
@@ -67,7 +69,7 @@ class Server:
         try:
             connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             connection.putheader("Host", f"127.0.0.1:{self.port}" if host is None else host)
-            for name, value in (headers or {}).items():
+            for name, value in {"Cookie": self.cookie, **(headers or {})}.items():
                 connection.putheader(name, value)
             connection.endheaders()
             answer = connection.getresponse()
@@ -215,7 +217,7 @@ class Attacked(Case):
         for target in targets:
             for way in ways:
                 path = way.format(target)
-                got = self.server.raw(f"GET {path} HTTP/1.1\r\nHost: localhost:{self.server.port}\r\nConnection: close\r\n\r\n".encode())
+                got = self.server.raw(f"GET {path} HTTP/1.1\r\nHost: localhost:{self.server.port}\r\nCookie: {self.server.cookie}\r\nConnection: close\r\n\r\n".encode())
                 status = int(got.split()[1]) if got.startswith(b"HTTP/1.") else 400
                 self.assertNotIn(b"root:", got, path)
                 self.assertNotIn(scene[:40], got, path)
@@ -244,9 +246,9 @@ class Attacked(Case):
             self.assertIn("error", json.loads(body))
             self.assertEqual(answer.headers["Allow"], "GET, HEAD")
         # A body, large and announced larger, is not read.
-        got = self.server.raw(b"POST / HTTP/1.1\r\nHost: localhost:%d\r\nContent-Length: 1000000000\r\n\r\n" % self.server.port + b"x" * 200000)
+        got = self.server.raw(b"POST / HTTP/1.1\r\nHost: localhost:%d\r\nCookie: %s\r\nContent-Length: 1000000000\r\n\r\n" % (self.server.port, self.server.cookie.encode()) + b"x" * 200000)
         self.assertTrue(got == b"" or got.startswith(b"HTTP/1.1 405"), got[:80])
-        got = self.server.raw(b"GET /api/run HTTP/1.1\r\nHost: localhost:%d\r\nContent-Length: 100000\r\n\r\n" % self.server.port + b"x" * 100000)
+        got = self.server.raw(b"GET /api/run HTTP/1.1\r\nHost: localhost:%d\r\nCookie: %s\r\nContent-Length: 100000\r\n\r\n" % (self.server.port, self.server.cookie.encode()) + b"x" * 100000)
         self.assertNotIn(b"200 OK", got)
         self.assert_alive()
 
@@ -271,11 +273,82 @@ class Attacked(Case):
         self.assertEqual(self.server.get("/", {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"})[0].status, 200)
         self.assertEqual(self.server.get("/api/run", {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors"})[0].status, 200)
 
+    def test_origin(self):
+        port = self.server.port
+        for origin in ("http://evil.example", "null", f"https://127.0.0.1:{port}", f"http://127.0.0.1:{port + 1}", f"http://127.0.0.1:{port}.evil.example", ""):
+            self.assertEqual(self.server.get("/api/run", {"Origin": origin})[0].status, 403, origin)
+        for origin in (f"http://127.0.0.1:{port}", f"http://localhost:{port}"):
+            self.assertEqual(self.server.get("/api/run", {"Origin": origin})[0].status, 200, origin)
+
+    def test_token(self):
+        """Who was not told the address sees nothing; the page then has the token in a cookie, which no script can read."""
+        port, token = self.server.port, self.server.token
+        other = ("0" if token[0] != "0" else "1") + token[1:]
+        for path in ("/", "/viewer.js", "/api/run", "/api/scene", "/api/points?frame=1", "/nothing"):
+            for cookie in ("", f"rheo_{port}=", f"rheo_{port}={other}", f"rheo_{port + 1}={token}", f"rheo_{port}={token}0", f"rheo_{port}={token[:-1]}"):
+                answer, body = self.server.get(path, {"Cookie": cookie})
+                self.assertEqual(answer.status, 403, (path, cookie))
+                self.assertNotIn(token.encode(), body)
+                self.assertIsNone(answer.headers["Set-Cookie"])
+            self.assertEqual(self.server.get(path + ("&" if "?" in path else "?") + f"token={other}", {"Cookie": ""})[0].status, 403)
+        answer, _ = self.server.get(f"/?token={token}", {"Cookie": ""})
+        self.assertEqual(answer.status, 200)
+        self.assertEqual(answer.headers["Set-Cookie"], f"rheo_{port}={token}; HttpOnly; SameSite=Strict; Path=/")
+        self.assertEqual(self.server.get(f"/api/run?token={token}", {"Cookie": ""})[0].status, 200)
+        another = Server(self.run_folder, "--quiet")
+        another.stop()
+        self.assertNotEqual(another.token, token)
+
+    def test_links_and_pipes(self):
+        """Nothing outside of the run folder is served, whatever links are put into it; nothing that could wait for ever is opened."""
+        run = self.folder / "linked"
+        shutil.copytree(self.run_folder, run)
+        secret = self.folder / "secret.txt"
+        (run / "log.jsonl").unlink()
+        (run / "log.jsonl").symlink_to(secret)
+        (run / "points/points.0002.vdb").unlink()
+        (run / "points/points.0002.vdb").symlink_to(self.run_folder / "points/points.0002.vdb")
+        (run / "points/points.0003.vdb").unlink()
+        os.mkfifo(run / "points/points.0003.vdb")
+        shutil.rmtree(run / "surface")
+        (run / "surface").symlink_to(self.run_folder / "surface")
+        server = Server(run)
+        try:
+            state = json.loads(server.get("/api/run")[1])
+            self.assertEqual([frame[0] for frame in state["frames"]], [1])
+            self.assertIsNone(state["log"])
+            self.assertNotIn(b"secret", server.get("/api/log")[1])
+            self.assertEqual(server.get("/api/points?frame=1")[0].status, 200)
+            for path in ("/api/points?frame=2", "/api/points?frame=3", "/api/surface?frame=2"):
+                self.assertEqual(server.get(path)[0].status, 404, path)
+            text = (run / "scene.yaml").read_text()
+            for replacement in ("link", "fifo", "include"):
+                (run / "scene.yaml").unlink()
+                if replacement == "link":
+                    (run / "scene.yaml").symlink_to(secret)
+                elif replacement == "fifo":
+                    os.mkfifo(run / "scene.yaml")
+                else:
+                    (run / "scene.yaml").write_text(f"include: {secret}\n" + text)
+                for path in ("/api/scene", "/api/run", "/api/solids"):
+                    self.assertNotIn(b"root:secret", server.get(path)[1], (replacement, path))
+            self.assertIn("complete scene", json.loads(server.get("/api/run")[1])["problem"])
+        finally:
+            code, err = server.stop()
+        self.assertEqual(code, 0)
+        self.assertIn("log.jsonl is a link", err)
+        for setup in (lambda p: p.symlink_to(secret), os.mkfifo):
+            (run / "scene.yaml").unlink()
+            setup(run / "scene.yaml")
+            done = subprocess.run([RHEO, "view", run], capture_output=True, timeout=PATIENCE)
+            self.assertEqual(done.returncode, 2)
+            self.assertNotIn(b"root:", done.stderr)
+
     def test_long_requests(self):
         for length in (1100, 5000, 12000):
             answer, _ = self.server.get("/api/run?" + "a" * length)
             self.assertEqual(answer.status, 414, length)
-        host = b"Host: localhost:%d\r\n" % self.server.port
+        host = b"Host: localhost:%d\r\nCookie: %s\r\n" % (self.server.port, self.server.cookie.encode())
         for request in (b"GET /" + b"a" * 1000000 + b" HTTP/1.1\r\n" + host + b"\r\n",
                         b"GET /api/run HTTP/1.1\r\n" + host + b"X-Long: " + b"a" * 1000000 + b"\r\n\r\n",
                         b"GET /api/run HTTP/1.1\r\n" + host + b"".join(b"X-%d: y\r\n" % i for i in range(20000)) + b"\r\n",
@@ -334,7 +407,7 @@ class Attacked(Case):
             for _ in range(30):
                 s = socket.create_connection(("127.0.0.1", self.server.port), timeout=PATIENCE)
                 s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
-                s.sendall(b"GET /viewer.js HTTP/1.1\r\nHost: localhost:%d\r\n\r\n" % self.server.port)
+                s.sendall(b"GET /viewer.js HTTP/1.1\r\nHost: localhost:%d\r\nCookie: %s\r\n\r\n" % (self.server.port, self.server.cookie.encode()))
                 idle.append(s)
             for _ in range(10):
                 self.assert_alive()
@@ -370,7 +443,7 @@ class Attacked(Case):
         connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=PATIENCE)
         seen = set()
         for _ in range(5000):
-            connection.request("GET", "/nothing")
+            connection.request("GET", "/nothing", headers={"Cookie": self.server.cookie})
             answer = connection.getresponse()
             answer.read()
             seen.add(answer.status)
@@ -423,7 +496,7 @@ class Program(Case):
             # Neither a half request nor a half answer holds it up.
             with socket.create_connection(("127.0.0.1", server.port)) as slow, socket.create_connection(("127.0.0.1", server.port)) as idle:
                 slow.sendall(b"GET / HT")
-                idle.sendall(b"GET /viewer.js HTTP/1.1\r\nHost: localhost:%d\r\n\r\n" % server.port)
+                idle.sendall(b"GET /viewer.js HTTP/1.1\r\nHost: localhost:%d\r\nCookie: %s\r\n\r\n" % (server.port, server.cookie.encode()))
                 code, err = server.stop(number)
             self.assertEqual(code, 0, err)
             self.assertIn("Control-C", err)
@@ -459,7 +532,7 @@ class Program(Case):
             (run / "points" / "points.0003.vdb").write_bytes(b"not a frame")
             answer, body = server.get("/api/points?frame=3")
             self.assertEqual(answer.status, 500)
-            self.assertIn("points.0003.vdb", json.loads(body)["error"])
+            self.assertIn("frame 3: ", json.loads(body)["error"])
             shutil.rmtree(run)
             self.assertEqual(json.loads(server.get("/api/run")[1])["frames"], [])
             self.assertEqual(server.get("/api/points?frame=2")[0].status, 404)

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// What a run would find before its first step, for `rheo check`: the world is made as a run makes it, emitters pour
+// what they pour at the start, sinks take what they take. What a run would refuse fails here with its message; what
+// would leave frames empty is told as a warning.
+#include <inttypes.h>
+#include <math.h>
+#include "base/log.h"
+#include "base/random.h"
+#include "world/parts.h"
+
+enum { POINTS = 4096, MOMENTS = 9 };
+static const double MOST = 2e7;  // particles; making more takes longer than a check should, and says nothing that fewer would not
+
+// Does any point of the emitter's shape lie outside of all solids at some moment of its time? Points are spread at
+// random; one in four thousand is enough.
+static bool has_way_out(const rh_world *w, int n)
+{
+    const rh_emitter_params *p = (const rh_emitter_params *)w->scene->emitters.items + n;
+    const rh_placed_shape *placed = &w->stage.emitters[n];
+    rh_dbox box = rh_shape_bounds(&placed->shape);
+    double from = p->start, to = fmin(p->stop, rh_world_frame_time(w->scene, w->scene->frames.last));
+    bool any = false;
+    for (int moment = 0; moment < MOMENTS && to >= from; moment++) {
+        rh_pose pose = rh_placed_pose(placed, from + (to - from) * moment / (MOMENTS - 1));
+        for (int i = 0; i < POINTS; i++) {
+            rh_dvec3 x = box.min;
+            for (int a = 0; a < (int)w->scene->dimension; a++)
+                (&x.x)[a] += (double)rh_random(0, (uint64_t)i, (uint32_t)moment, (uint32_t)a) * ((&box.max.x)[a] - (&box.min.x)[a]);
+            if (rh_shape_distance(&placed->shape, x) >= 0) continue;
+            any = true;
+            if (rh_obstacles_distance(&w->stage.obstacles, rh_pose_to_world(&pose, x), NULL) > 0) return true;
+        }
+    }
+    return !any;  // thinner than the points tell
+}
+
+static void warn_of_emitters(const rh_world *w)
+{
+    const rh_emitter_params *e = w->scene->emitters.items;
+    double end = rh_world_frame_time(w->scene, w->scene->frames.last);
+    for (int n = 0; n < w->scene->emitters.count; n++) {
+        rh_scene_words name = rh_scene_item(w->scene, "emitter", n, &e[n], e[n].name);
+        if (e[n].start > end) rh_log(RH_LOG_WARNING, "%s starts at %g s, after the last frame (%g s): nothing comes out of it", name.text, e[n].start, end);
+        else if (!has_way_out(w, n)) rh_log(RH_LOG_WARNING, "%s lies inside of a solid: nothing comes out of it", name.text);
+    }
+}
+
+static rh_code begin(rh_world *w, rh_status *status)
+{
+    RH_TRY(rh_world_begin(w, status));
+    int64_t before = w->points.count;
+    RH_TRY(rh_drain(&w->seeder, w->time, &w->points, status));
+    if (before > 0 && w->points.count == 0)
+        rh_log(RH_LOG_WARNING, "%s: the sinks take all %" PRId64 " particles of the start at once: frames will be empty%s", w->scene->file, before,
+               w->scene->emitters.count ? " but for what emitters pour later" : "");
+    else if (before == 0 && w->scene->emitters.count > 0)
+        rh_log(RH_LOG_WARNING, "%s: the first frame is empty: there are no bodies, and no emitter pours at the start", w->scene->file);
+    warn_of_emitters(w);
+    return RH_OK;
+}
+
+rh_code rh_world_rehearse(const rh_scene *scene, double particles, rh_status *status)
+{
+    rh_world *w;
+    if (particles > MOST) return RH_OK;
+    RH_TRY(rh_world_create(scene, &w, status));
+    rh_code code = begin(w, status);
+    rh_world_free(w);
+    return code;
+}

@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "grid/tile_parts.h"
 
 // The lower faces of a tile along an axis.
 typedef struct faces {
@@ -105,27 +106,6 @@ void rh_gains_measure(const rh_gains *b, rh_gain *gains)
 }
 
 // --- taking it back -------------------------------------------------------------------------------------------------
-static int32_t root_of(int32_t *parent, int32_t t)
-{
-    while (parent[t] != t) t = parent[t] = parent[parent[t]];
-    return t;
-}
-
-// Tiles of one connected part of the liquid get the same, lowest, number. Tiles stand around particles with a margin:
-// those that touch belong together.
-static void find_parts(const rh_tiles *tiles, int32_t *parent)
-{
-    for (int32_t t = 0; t < tiles->count; t++) parent[t] = t;
-    for (int32_t t = 0; t < tiles->count; t++)
-        for (int n = 0; n < RH_NEAR; n++) {
-            if (tiles->near[t][n] < 0) continue;
-            int32_t one = root_of(parent, t), other = root_of(parent, tiles->near[t][n]);
-            if (one < other) parent[other] = one;
-            else parent[one] = other;
-        }
-    for (int32_t t = 0; t < tiles->count; t++) parent[t] = root_of(parent, t);
-}
-
 // How the liquid of a tile travels: the mean velocity of its particles, as far as they agree on one (all of it when
 // they move alike, nothing when their velocities differ as much as they are large).
 static rh_dvec3 travel(const rh_tiles *tiles, int32_t t, const rh_vec3 *velocities)
@@ -180,7 +160,7 @@ rh_code rh_gains_take_back(const rh_tiles *tiles, const rh_gain *gains, rh_vec3 
     int32_t *number = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *number, status);
     part *parts = rh_arena_take_zero(arena, ((size_t)tiles->count + 1) * sizeof *parts, status);
     if (!number || !parts) return RH_MEMORY;
-    find_parts(tiles, number);
+    rh_tile_parts(tiles, number);
     add_up(tiles, gains, number, parts);
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t n = 0; n < tiles->occupied_count; n++) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// D. J. Gerszewski, A. W. Bargteil, "Physics-based animation of large-scale splashing liquids", ACM TOG 32(6), 2013, after R. Narain, A. Golas, M. C. Lin,
-// "Free-flowing granular materials with two-way solid coupling", ACM TOG 29(6), 2010.
+// D. J. Gerszewski, A. W. Bargteil, "Physics-based animation of large-scale splashing liquids", ACM TOG 32(6), 2013,
+// after R. Narain, A. Golas, M. C. Lin, "Free-flowing granular materials with two-way solid coupling", ACM TOG 29(6),
+// 2010.
 //
 //   form             link       give      flow        room
 //   shares           v          v / f     f u         room - fill
@@ -15,11 +16,13 @@
 
 #include <math.h>
 #include <string.h>
+#include "grid/tile_parts.h"
 #include "grid/bits.h"
 #include "grid/rows.h"
 
-// A face never counts as emptier than this share of what it lets through: what is left of liquid there must not be shot away. More so at walls, which take the
-// momentum: faces open by a hundredth and filled by a ten-thousandth shot drops through the ground of a valley, at 5 cells a step.
+// A face never counts as emptier than this share of what it lets through: what is left of liquid there must not be shot
+// away. More so at walls, which take the momentum: faces open by a hundredth and filled by a ten-thousandth shot drops
+// through the ground of a valley, at 5 cells a step.
 static const float EMPTIEST = 0.02f, EMPTIEST_AT_WALLS = 0.3f;
 // Overfilled by so little, a cell is only full: rounding must not make pressure in free flight.
 static const float SLACK = 1e-4f;
@@ -35,7 +38,8 @@ static inline rh_f8 filled(rh_f8 fill, rh_f8 share)
     return rh_f8_max(fill, share * (EMPTIEST + EMPTIEST_AT_WALLS * (rh_f8_all(1) - share)));
 }
 
-// --- links ------------------------------------------------------------------------------------------------------------
+// --- links
+// ------------------------------------------------------------------------------------------------------------
 static inline rh_f8 link_row(int form, rh_f8 pass, rh_f8 fill)
 {
     rh_f8 one = rh_f8_all(1);
@@ -83,7 +87,8 @@ static rh_code make_links(rh_limit *l, rh_arena *arena, rh_status *status)
     return RH_OK;
 }
 
-// --- unknowns and operator --------------------------------------------------------------------------------------------
+// --- unknowns and operator
+// --------------------------------------------------------------------------------------------
 static int liquid_bits(const rh_limit *l, const float *fill, int32_t t, int r)
 {
     const rh_tiles *tiles = l->tiles;
@@ -173,8 +178,9 @@ rh_code rh_limit_prepare(rh_limit *limit, const rh_limit_options *options, const
     return RH_OK;
 }
 
-// --- right-hand side --------------------------------------------------------------------------------------------------
-// What cells of these rooms and fillings still take (below 0: what is too much in them).
+// --- right-hand side
+// -------------------------------------------------------------------------------------------------- What cells of
+// these rooms and fillings still take (below 0: what is too much in them).
 static inline rh_f8 left_row(const rh_limit *l, rh_f8 room, rh_f8 fill, rh_i8 touched)
 {
     rh_f8 zero = rh_f8_all(0), free = (1 + SLACK) * room - fill;
@@ -296,7 +302,8 @@ void rh_limit_lean(const rh_limit *l, const float *q, const float *other, float 
     }
 }
 
-// --- what pressure does -----------------------------------------------------------------------------------------------
+// --- what pressure does
+// -----------------------------------------------------------------------------------------------
 static inline rh_f8 give_row(const rh_limit *l, rh_f8 pass, rh_f8 fill)
 {
     rh_f8 one = rh_f8_all(1);
@@ -317,6 +324,23 @@ static rh_f8 state_row(const rh_limit *l, const rh_rows *q, rh_f8 fill, rh_f8 ro
     return rh_f8_select(full, rh_f8_select(pressed, one + one, one), zero);
 }
 
+// Tiles of connected material that no solid is near to: nothing can hold it. (A ball in flight whose cells were seeded
+// a little too full had pressure inside, and gravity that acts on it as on full cells made it fall by a hundredth too
+// slowly.)
+static rh_code find_unheld(const rh_limit *l, bool *unheld, rh_arena *arena, rh_status *status)
+{
+    const rh_tiles *tiles = l->tiles;
+    rh_arena_mark mark = rh_arena_save(arena);
+    int32_t *part = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *part, status);
+    bool *wall = rh_arena_take_zero(arena, ((size_t)tiles->count + 1) * sizeof *wall, status);
+    if (!part || !wall) return RH_MEMORY;
+    rh_tile_parts(tiles, part);
+    for (int32_t t = 0; t < tiles->count; t++) wall[part[t]] = wall[part[t]] || l->cut->kind[t] != RH_TILE_FREE;
+    for (int32_t t = 0; t < tiles->count; t++) unheld[t] = !wall[part[t]];
+    rh_arena_restore(arena, mark);
+    return RH_OK;
+}
+
 rh_code rh_limit_hold(rh_limit *l, const float *q, const float *fill_cells, rh_arena *arena, rh_status *status)
 {
     const rh_tiles *tiles = l->tiles;
@@ -326,12 +350,18 @@ rh_code rh_limit_hold(rh_limit *l, const float *q, const float *fill_cells, rh_a
     }
     rh_arena_mark mark = rh_arena_save(arena);
     float *state = rh_field_new(tiles, arena, status);
-    if (!state) return RH_MEMORY;
+    bool *unheld = rh_arena_take(arena, (size_t)tiles->count + 1, status);
+    if (!state || !unheld) return RH_MEMORY;
+    RH_TRY(find_unheld(l, unheld, arena, status));
 #pragma omp parallel for schedule(static, 4)
     for (int32_t t = 0; t < tiles->count; t++) {
         rh_rows rows = rh_layout_rows(&l->layout, q, t);
         for (int c = 0; c < tiles->cells; c += 8) {
             int64_t at = (int64_t)t * tiles->cells + c;
+            if (unheld[t]) {
+                rh_f8_store(state + at, rh_f8_all(0));
+                continue;
+            }
             rh_f8 fill = rh_f8_load(fill_cells + at), room = rh_f8_load(l->cut->room[t] + c);
             rh_f8_store(state + at, state_row(l, &rows, fill, room, c / 8));
         }
@@ -517,8 +547,9 @@ rh_code rh_limit_refill(const rh_limit *l, const float *y, float *fill_cells, rh
     return RH_OK;
 }
 
-// --- suction ----------------------------------------------------------------------------------------------------------
-// Bits of cells where pressure may not pull whatever the depth.
+// --- suction
+// ---------------------------------------------------------------------------------------------------------- Bits of
+// cells where pressure may not pull whatever the depth.
 static rh_bits shallow_tile(const rh_limit *l, const float *q, int32_t t)
 {
     const rh_tiles *tiles = l->tiles;

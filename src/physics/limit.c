@@ -16,9 +16,10 @@
 
 #include <math.h>
 #include <string.h>
-#include "grid/tile_parts.h"
+
 #include "grid/bits.h"
 #include "grid/rows.h"
+#include "grid/tile_parts.h"
 
 // A face never counts as emptier than this share of what it lets through: what is left of liquid there must not be shot
 // away. More so at walls, which take the momentum: faces open by a hundredth and filled by a ten-thousandth shot drops
@@ -154,10 +155,31 @@ static void assemble_tile(const rh_limit *l, int32_t n)
     }
 }
 
+// --- material in flight ----------------------------------------------------------------------------------------------
+// Tiles of connected material that no solid is near to: nothing can hold it, and pressure leaves its momentum as it
+// is. (A ball in flight whose cells were seeded a little too full had pressure inside, and gravity that acts on it as
+// on full cells made it fall by a hundredth too slowly.)
+static rh_code find_flying(rh_limit *l, rh_arena *arena, rh_status *status)
+{
+    const rh_tiles *tiles = l->tiles;
+    l->part = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *l->part, status);
+    l->flying = rh_arena_take(arena, (size_t)tiles->count + 1, status);
+    rh_arena_mark mark = rh_arena_save(arena);
+    bool *wall = rh_arena_take_zero(arena, (size_t)tiles->count + 1, status);
+    if (!l->part || !l->flying || !wall) return RH_MEMORY;
+    rh_tile_parts(tiles, l->part);
+    for (int32_t t = 0; t < tiles->count; t++)
+        wall[l->part[t]] = wall[l->part[t]] || l->cut->kind[t] != RH_TILE_FREE;
+    for (int32_t t = 0; t < tiles->count; t++) l->flying[t] = !wall[l->part[t]];
+    rh_arena_restore(arena, mark);
+    return RH_OK;
+}
+
 rh_code rh_limit_prepare(rh_limit *limit, const rh_limit_options *options, const rh_tiles *tiles, const rh_cut_cells *cut, const float *fill_cells,
                          rh_faces fill_faces, rh_arena *arena, rh_status *status)
 {
     *limit = (rh_limit){.tiles = tiles, .cut = cut, .options = *options, .fill = fill_faces};
+    RH_TRY(find_flying(limit, arena, status));
     RH_TRY(make_links(limit, arena, status));
     RH_TRY(rh_layout_init(&limit->layout, tiles, arena, status));
 #pragma omp parallel for schedule(dynamic, 16)
@@ -324,23 +346,6 @@ static rh_f8 state_row(const rh_limit *l, const rh_rows *q, rh_f8 fill, rh_f8 ro
     return rh_f8_select(full, rh_f8_select(pressed, one + one, one), zero);
 }
 
-// Tiles of connected material that no solid is near to: nothing can hold it. (A ball in flight whose cells were seeded
-// a little too full had pressure inside, and gravity that acts on it as on full cells made it fall by a hundredth too
-// slowly.)
-static rh_code find_unheld(const rh_limit *l, bool *unheld, rh_arena *arena, rh_status *status)
-{
-    const rh_tiles *tiles = l->tiles;
-    rh_arena_mark mark = rh_arena_save(arena);
-    int32_t *part = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *part, status);
-    bool *wall = rh_arena_take_zero(arena, ((size_t)tiles->count + 1) * sizeof *wall, status);
-    if (!part || !wall) return RH_MEMORY;
-    rh_tile_parts(tiles, part);
-    for (int32_t t = 0; t < tiles->count; t++) wall[part[t]] = wall[part[t]] || l->cut->kind[t] != RH_TILE_FREE;
-    for (int32_t t = 0; t < tiles->count; t++) unheld[t] = !wall[part[t]];
-    rh_arena_restore(arena, mark);
-    return RH_OK;
-}
-
 rh_code rh_limit_hold(rh_limit *l, const float *q, const float *fill_cells, rh_arena *arena, rh_status *status)
 {
     const rh_tiles *tiles = l->tiles;
@@ -350,20 +355,14 @@ rh_code rh_limit_hold(rh_limit *l, const float *q, const float *fill_cells, rh_a
     }
     rh_arena_mark mark = rh_arena_save(arena);
     float *state = rh_field_new(tiles, arena, status);
-    bool *unheld = rh_arena_take(arena, (size_t)tiles->count + 1, status);
-    if (!state || !unheld) return RH_MEMORY;
-    RH_TRY(find_unheld(l, unheld, arena, status));
+    if (!state) return RH_MEMORY;
 #pragma omp parallel for schedule(static, 4)
     for (int32_t t = 0; t < tiles->count; t++) {
         rh_rows rows = rh_layout_rows(&l->layout, q, t);
         for (int c = 0; c < tiles->cells; c += 8) {
             int64_t at = (int64_t)t * tiles->cells + c;
-            if (unheld[t]) {
-                rh_f8_store(state + at, rh_f8_all(0));
-                continue;
-            }
             rh_f8 fill = rh_f8_load(fill_cells + at), room = rh_f8_load(l->cut->room[t] + c);
-            rh_f8_store(state + at, state_row(l, &rows, fill, room, c / 8));
+            rh_f8_store(state + at, l->flying[t] ? rh_f8_all(0) : state_row(l, &rows, fill, room, c / 8));
         }
     }
 #pragma omp parallel for schedule(static, 4)
@@ -439,6 +438,7 @@ static void mark_lying(const rh_limit *l, const float *q, rh_faces velocity, int
         for (int r = 0; r < tiles->cells / 8; r++) {
             rh_f8 under = down_is_low ? rh_row_below(&rows, a, r) : rh_row_above(&rows, a, r);
             rh_i8 lies = (rh_f8_load(rows.here + 8 * r) == zero) & (under > zero);
+            if (l->flying[t]) lies = zero > zero;
             if (rh_i8_bits(lies)) lies &= slow_row(l, u, a, down_is_low, slow, r);
             rh_f8_store(lying + (int64_t)t * tiles->cells + 8 * r, rh_f8_select(lies, one, zero));
         }
@@ -494,24 +494,75 @@ static bool touches(const rh_limit *l, int32_t t)
     return any;
 }
 
-void rh_limit_push(const rh_limit *l, const float *q, float scale, float most, rh_faces field)
+// Of a tile. `given`: sums of filling times what is added to the field.
+static rh_dvec3 push_tile(const rh_limit *l, const float *q, float scale, float most, int32_t t, rh_faces field)
 {
     const rh_tiles *tiles = l->tiles;
+    rh_rows rows = rh_layout_rows(&l->layout, q, t);
     rh_f8 limit = rh_f8_all(most);
-#pragma omp parallel for schedule(dynamic, 8)
-    for (int32_t t = 0; t < tiles->count; t++) {
-        if (!touches(l, t)) continue;
-        rh_rows rows = rh_layout_rows(&l->layout, q, t);
-        for (int a = 0; a < tiles->dimension; a++) {
-            const float *pass = l->options.two_sided ? l->link[a][t] : l->cut->pass[a][t], *fill = l->fill.axis[a] + (int64_t)t * tiles->cells;
-            float *out = field.axis[a] + (int64_t)t * tiles->cells;
-            for (int r = 0; r < tiles->cells / 8; r++) {
-                rh_f8 difference = rh_f8_load(rows.here + 8 * r) - rh_row_below(&rows, a, r);
-                rh_f8 push = scale * give_row(l, rh_f8_load(pass + 8 * r), rh_f8_load(fill + 8 * r)) * difference;
-                rh_f8_store(out + 8 * r, rh_f8_load(out + 8 * r) - rh_f8_max(rh_f8_min(push, limit), -limit));
-            }
+    rh_dvec3 given = {0, 0, 0};
+    for (int a = 0; a < tiles->dimension; a++) {
+        const float *pass = l->options.two_sided ? l->link[a][t] : l->cut->pass[a][t];
+        const float *fill = l->fill.axis[a] + (int64_t)t * tiles->cells;
+        float *out = field.axis[a] + (int64_t)t * tiles->cells;
+        for (int r = 0; r < tiles->cells / 8; r++) {
+            rh_f8 difference = rh_f8_load(rows.here + 8 * r) - rh_row_below(&rows, a, r), full = rh_f8_load(fill + 8 * r);
+            rh_f8 push = scale * give_row(l, rh_f8_load(pass + 8 * r), full) * difference, old = rh_f8_load(out + 8 * r);
+            push = rh_f8_max(rh_f8_min(push, limit), -limit);
+            rh_f8 now = rh_f8_max(rh_f8_min(old - push, limit), -limit);
+            rh_f8_store(out + 8 * r, now);
+            if (l->flying[t]) (&given.x)[a] += (double)rh_f8_sum(full * (now - old));
         }
     }
+    return given;
+}
+
+void rh_limit_push(const rh_limit *l, const float *q, float scale, float most, rh_faces field, rh_dvec3 *given)
+{
+#pragma omp parallel for schedule(dynamic, 8)
+    for (int32_t t = 0; t < l->tiles->count; t++) {
+        rh_dvec3 sum = {0, 0, 0};
+        if (touches(l, t)) sum = push_tile(l, q, scale, most, t, field);
+        if (given) given[t] = sum;
+    }
+}
+
+// Filling of a tile's faces along each axis.
+static rh_dvec3 weigh_tile(const rh_limit *l, int32_t t)
+{
+    rh_dvec3 sum = {0, 0, 0};
+    for (int a = 0; a < l->tiles->dimension; a++) {
+        const float *fill = l->fill.axis[a] + (int64_t)t * l->tiles->cells;
+        rh_f8 row = rh_f8_all(0);
+        for (int c = 0; c < l->tiles->cells; c += 8) row += rh_f8_load(fill + c);
+        (&sum.x)[a] = (double)rh_f8_sum(row);
+    }
+    return sum;
+}
+
+rh_code rh_limit_take_back(const rh_limit *l, const rh_dvec3 *given, rh_faces velocity, rh_arena *arena, rh_status *status)
+{
+    typedef struct part { rh_dvec3 given, mass; } part;
+    const rh_tiles *tiles = l->tiles;
+    rh_arena_mark mark = rh_arena_save(arena);
+    part *parts = rh_arena_take_zero(arena, ((size_t)tiles->count + 1) * sizeof *parts, status);
+    if (!parts) return RH_MEMORY;
+    for (int32_t t = 0; t < tiles->count; t++) {
+        if (!l->flying[t]) continue;
+        part *of = &parts[l->part[t]];
+        of->given = rh_d3_add(of->given, given[t]);
+        of->mass = rh_d3_add(of->mass, weigh_tile(l, t));
+    }
+#pragma omp parallel for schedule(static, 4)
+    for (int32_t t = 0; t < tiles->count; t++)
+        for (int a = 0; a < tiles->dimension && l->flying[t]; a++) {
+            const part *of = &parts[l->part[t]];
+            double mass = (&of->mass.x)[a];
+            float back = mass > 0 ? (float)((&of->given.x)[a] / mass) : 0, *u = velocity.axis[a] + (int64_t)t * tiles->cells;
+            for (int c = 0; c < tiles->cells; c++) u[c] -= back;
+        }
+    rh_arena_restore(arena, mark);
+    return RH_OK;
 }
 
 rh_code rh_limit_refill(const rh_limit *l, const float *y, float *fill_cells, rh_faces after, rh_arena *arena, rh_status *status)

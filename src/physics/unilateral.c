@@ -178,7 +178,7 @@ static rh_code correct_density(step *s, rh_status *status)
     RH_TRY(solve(s, b, NULL, y, "density correction", &report, status));
     note_solve(s, "density", &report);
     // Particles are pushed as far as their mass asks for, but never by more than half a cell.
-    rh_limit_push(&s->limit, y, s->tiles.h, 0.5f * s->tiles.h, s->shift);
+    rh_limit_push(&s->limit, y, s->tiles.h, 0.5f * s->tiles.h, s->shift, NULL);
     RH_TRY(rh_limit_refill(&s->limit, y, s->cells, s->fill_after, s->arena, status));
     rh_arena_restore(s->arena, mark);
     return RH_OK;
@@ -305,6 +305,17 @@ static rh_code find_bounds(step *s, float **lower, rh_status *status)
     return RH_OK;
 }
 
+static rh_code push(step *s, const float *q, rh_status *status)
+{
+    rh_arena_mark mark = rh_arena_save(s->arena);
+    rh_dvec3 *given = rh_arena_take(s->arena, ((size_t)s->tiles.count + 1) * sizeof *given, status);
+    if (!given) return RH_MEMORY;
+    rh_limit_push(&s->limit, q, s->tiles.h / s->dt, speed_limit(s), s->velocity, given);
+    RH_TRY(rh_limit_take_back(&s->limit, given, s->velocity, s->arena, status));
+    rh_arena_restore(s->arena, mark);
+    return RH_OK;
+}
+
 static rh_code project(step *s, float *b, rh_status *status)
 {
     rh_mprgp_report report;
@@ -314,7 +325,7 @@ static rh_code project(step *s, float *b, rh_status *status)
     s->report->cells = s->limit.matrix.unknowns;
     note_solve(s, "pressure", &report);
     s->report->residual = report.worst;
-    rh_limit_push(&s->limit, s->q, s->tiles.h / s->dt, speed_limit(s), s->velocity);
+    RH_TRY(push(s, s->q, status));
     if (!is_balanced(s)) return RH_OK;
     rh_dvec3 g = s->around->gravity;
     const float fall[3] = {(float)g.x * s->kick, (float)g.y * s->kick, (float)g.z * s->kick};
@@ -366,7 +377,7 @@ static rh_code make_way(step *s, rh_status *status)
         memset(more, 0, (size_t)count * sizeof *more);
         RH_TRY(solve(s, b, NULL, more, "second pressure", &report, status));
         note_solve(s, s->options->stage, &report);
-        rh_limit_push(&s->limit, more, s->tiles.h / s->dt, speed_limit(s), s->velocity);
+        RH_TRY(push(s, more, status));
     }
     rh_arena_restore(s->arena, mark);
     return RH_OK;

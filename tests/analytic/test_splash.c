@@ -135,9 +135,10 @@ static void keep_watch(lab *l, void *user)
 #define DAM "bodies:\n - {shape: {box: {min: [0, 0, 0], max: [0.8, 0.8, 0.4]}}}\n" \
             "solids:\n - {inside_out: true, shape: {box: {min: [0, 0, 0], max: [2, 1.2, 0.4]}}}\n - {shape: {sphere: {center: [1.3, 0.1, 0.2], radius: 0.25}}}\n"
 
-// t3, t4: through a violent splash the mass on the grid is that of the particles to rounding, and the complementarity problem is solved: no cell is short of room by
-// more than the tolerance, none that is not full has pressure.
-static void mass_stays_and_the_problem_is_solved(void **state)
+// Through a violent splash no particle is lost, the liquid takes up the room that its mass asks for, and the
+// complementarity problem is solved: no cell is short of room by more than the tolerance, none that is not full has
+// pressure.
+static void volume_stays_and_the_problem_is_solved(void **state)
 {
     (void)state;
     static const char *const options[] = {"", "prediction: flux, cfl: 0.25", "suction_depth: 3", "form: density", "preconditioner: mic, expansion: gradient",
@@ -148,8 +149,9 @@ static void mass_stays_and_the_problem_is_solved(void **state)
         watch w = {.count = lab_count(&l)};
         w.volume = (double)w.count * pow(0.08 / 3, n == 0 ? 3 : 2);
         lab_run(&l, 0.9, keep_watch, &w);
-        print_message("%s: mass off by %.1e at most, residual %.1e, deepest %.4f m\n", options[n], w.error, w.residual, l.penetration);
-        assert_true(w.error < 1e-6);
+        print_message("%s: volume off by %.2f %% at most, residual %.1e, deepest %.4f m\n", options[n], 100 * w.error,
+                      w.residual, l.penetration);
+        assert_true(w.error < 0.05);
         assert_true(w.residual < 1e-3);
         assert_true(l.penetration < 0);
         lab_close(&l);
@@ -179,8 +181,7 @@ static void colliding_blocks_keep_their_momentum(void **state)
                 assert_true(after < before && after > 0.3 * before);
             } else {
                 print_message("momentum off by %.1e\n", rh_d3_length(rh_d3_sub(sum, start)));
-                // Thin corners of faces in 3D count as a little heavier than they are (EMPTIEST in limit.c).
-                assert_true(rh_d3_length(rh_d3_sub(sum, start)) < (dimension == 2 ? 2e-6 : 2e-4));
+                assert_true(rh_d3_length(rh_d3_sub(sum, start)) < 2e-6);
             }
         }
         lab_close(&l);
@@ -304,7 +305,7 @@ int main(void)
         cmocka_unit_test(two_sided_halves_hold_together),
         cmocka_unit_test(a_flying_block_is_left_alone),
         cmocka_unit_test(liquid_falls_from_a_ceiling),
-        cmocka_unit_test(mass_stays_and_the_problem_is_solved),
+        cmocka_unit_test(volume_stays_and_the_problem_is_solved),
         cmocka_unit_test(colliding_blocks_keep_their_momentum),
         cmocka_unit_test(liquid_rests_without_popping),
         cmocka_unit_test(a_piston_pushes),

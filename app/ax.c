@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// rheo ax: expressions on the points and volumes of .vdb files (spec AX-26). A program is compiled once for points and once for volumes, when a file has them,
-// however many files there are.
+// rheo ax: expressions on the points and volumes of .vdb files (spec AX-26). A program is compiled once for points and
+// once for volumes, when a file has them, however many files there are.
 #include <stdio.h>
 #include <string.h>
 #include "app.h"
@@ -20,7 +20,7 @@
 enum { LONGEST_SOURCE = 16 << 20 };
 
 typedef struct kind {
-    const char *name;          // "points", "volumes"
+    const char *name;  // "points", "volumes"
     rh_lang_flags domain;
     bool wanted;
     rh_lang_program *program;  // NULL until it is needed
@@ -28,21 +28,21 @@ typedef struct kind {
 
 typedef struct job {
     const app_arguments *arguments;
-    const char *name;          // of the program, for messages
+    const char *name;  // of the program, for messages
     const char *source;
     size_t length;
-    char *file;                // the source when it was read (owned)
+    char *file;  // the source when it was read (owned)
     const char *const *inputs;
     int input_count;
     kind points, volumes;
     ax_options options;
-    ax_values values;          // for the file at hand
+    ax_values values;  // for the file at hand
     ax_watch watch;
     double compiling, reading, running, writing;  // s
     atomic_int *stop;
 } job;
 
-// --- messages ---------------------------------------------------------------------------------------------------------
+// --- messages --------------------------------------------------------------------------------------------------------
 
 // The compiler's messages with their places, warnings too; no more errors than asked for.
 static void print_messages(const job *j, rh_lang_messages *messages)
@@ -79,7 +79,7 @@ static rh_code tell(const job *j, rh_code code, rh_lang_messages *messages, rh_s
     return code;
 }
 
-// --- the program ------------------------------------------------------------------------------------------------------
+// --- the program -----------------------------------------------------------------------------------------------------
 
 static rh_code compile(job *j, kind *k, rh_status *status)
 {
@@ -97,12 +97,16 @@ static rh_code give_values(job *j, const kind *k, const rh_vdb_data *data, rh_st
 {
     rh_frame_info frame;
     bool known = data && rh_vdb_data_frame(data, &frame);
-    RH_TRY(ax_values_read(&j->values, &j->arguments->sets, known ? &frame : NULL, j->source, j->length, rh_lang_program_listing(k->program), status));
+    RH_TRY(ax_values_read(&j->values, &j->arguments->sets, known ? &frame : NULL, j->source, j->length,
+                          rh_lang_program_listing(k->program), status));
     j->options.host.externals = j->values.externals, j->options.host.external_count = j->values.count;
     return RH_OK;
 }
 
-static const char *access_word(const rh_lang_attribute_use *use) { return !use->writes ? "reads" : use->reads ? "reads and writes" : "writes"; }
+static const char *access_word(const rh_lang_attribute_use *use)
+{
+    return !use->writes ? "reads" : use->reads ? "reads and writes" : "writes";
+}
 
 // "reads and writes vec3f@v, from v radius"
 static void print_attribute(const rh_lang_program *program, const rh_lang_listing *l, int index)
@@ -134,10 +138,16 @@ static void print_listing(const kind *k)
     const rh_lang_listing *l = rh_lang_program_listing(k->program);
     printf("on %s\n", k->name);
     for (int i = 0; i < l->attribute_count; i++) print_attribute(k->program, l, i);
-    for (int i = 0; i < l->external_count; i++) printf("  %-16s %s$%s\n", "takes", rh_lang_type_name(l->externals[i].type), l->externals[i].name);
+    for (int i = 0; i < l->external_count; i++)
+        printf("  %-16s %s$%s\n", "takes", rh_lang_type_name(l->externals[i].type), l->externals[i].name);
     for (int i = 0; i < l->group_count; i++) {
         const rh_lang_group_use *g = &l->groups[i];
-        printf("  %-16s group \"%s\"\n", g->adds && g->removes ? "adds and removes" : g->adds ? "adds to" : g->removes ? "removes from" : "looks into", g->name);
+        printf("  %-16s group \"%s\"\n",
+               g->adds && g->removes ? "adds and removes"
+               : g->adds             ? "adds to"
+               : g->removes          ? "removes from"
+                                     : "looks into",
+               g->name);
     }
     if (l->unnamed_groups) puts("  names groups while it runs");
     if (l->moves) puts("  moves points");
@@ -147,7 +157,7 @@ static void print_listing(const kind *k)
     if (l->coordinates) puts("  asks where the voxel is");
 }
 
-// --- one set of files -------------------------------------------------------------------------------------------------
+// --- one set of files ------------------------------------------------------------------------------------------------
 
 static rh_code run_points(job *j, rh_vdb_data *data, int grid, rh_expression_report *report, rh_status *status)
 {
@@ -184,8 +194,12 @@ static rh_code apply(job *j, const char *path, rh_vdb_data *data, rh_expression_
     }
     if (j->options.host.group && !points) return rh_fail(status, RH_USER, "--group: %s holds no points", path);
     if (volumes && j->volumes.wanted) return run_volumes(j, data, report, status);
-    if (!points) return rh_fail(status, RH_USER, "%s: found %s, expected %s", path, count == 0 ? "no grids" : "grids of other kinds",
-                                !j->volumes.wanted ? "points" : !j->points.wanted ? "volumes" : "points or volumes");
+    if (!points)
+        return rh_fail(status, RH_USER, "%s: found %s, expected %s", path,
+                       count == 0 ? "no grids" : "grids of other kinds",
+                       !j->volumes.wanted  ? "points"
+                       : !j->points.wanted ? "volumes"
+                                           : "points or volumes");
     return RH_OK;
 }
 
@@ -199,7 +213,8 @@ static void print_line(const job *j, const char *path, const rh_expression_repor
     if (r->voxels) fprintf(stderr, "  voxels %s", app_format_count(r->voxels, &voxels));
     if (!r->points && !r->voxels) fprintf(stderr, "  nothing to visit");
     fputs("\n", stderr);
-    if (r->printed_lost) fprintf(stderr, "rheo: warning: %lld bytes of printed text were dropped\n", (long long)r->printed_lost);
+    if (r->printed_lost)
+        fprintf(stderr, "rheo: warning: %lld bytes of printed text were dropped\n", (long long)r->printed_lost);
 }
 
 // Reads, runs, writes: nothing of it when anything goes wrong.
@@ -223,7 +238,7 @@ static rh_code do_files(job *j, const char *const *inputs, int count, const char
     return code;
 }
 
-// --- the command ------------------------------------------------------------------------------------------------------
+// --- the command -----------------------------------------------------------------------------------------------------
 
 static bool wants_folder(const char *out) { return out && (app_is_folder(out) || out[strlen(out) - 1] == '/'); }
 
@@ -238,7 +253,8 @@ static rh_code refuse_clashes(const job *j, rh_status *status)
     for (int i = 0; i < j->input_count; i++)
         for (int k = 0; k < i; k++)
             if (strcmp(last_part(j->inputs[i]), last_part(j->inputs[k])) == 0)
-                return rh_fail(status, RH_USER, "found %s and %s, which would both become %s in %s", j->inputs[k], j->inputs[i], last_part(j->inputs[i]), j->arguments->out);
+                return rh_fail(status, RH_USER, "found %s and %s, which would both become %s in %s", j->inputs[k],
+                               j->inputs[i], last_part(j->inputs[i]), j->arguments->out);
     return RH_OK;
 }
 
@@ -254,8 +270,10 @@ static rh_code do_each(job *j, rh_status *status)
     for (int i = 0; i < j->input_count; i++) {
         RH_TRY(app_path(path, folder, last_part(j->inputs[i]), status));
         if (rh_made_same_file(path, j->inputs[i]))
-            return rh_fail(status, RH_USER, "--out: %s is the folder of %s, which would be replaced; take another folder, or name one file to change in place", folder,
-                           j->inputs[i]);
+            return rh_fail(status, RH_USER,
+                           "--out: %s is the folder of %s, which would be replaced; take another folder, or name one "
+                           "file to change in place",
+                           folder, j->inputs[i]);
     }
     for (int i = 0; i < j->input_count; i++) {
         if (atomic_load(j->stop)) return rh_fail(status, RH_STOPPED, "stopped on request");
@@ -297,20 +315,26 @@ static rh_code check_inputs(const job *j, rh_status *status)
 {
     const app_arguments *a = j->arguments;
     bool looks_like_file = !a->file && strlen(j->source) > 4 && strcmp(j->source + strlen(j->source) - 4, ".vdb") == 0;
-    if (looks_like_file) return rh_fail(status, RH_USER, "found \"%.200s\", expected a program before the files, or --file FILE", j->source);
+    if (looks_like_file)
+        return rh_fail(status, RH_USER, "found \"%.200s\", expected a program before the files, or --file FILE",
+                       j->source);
     if (a->check) return RH_OK;
-    if (j->input_count == 0) return rh_fail(status, RH_USER, "found no file, expected a .vdb file to work on (--check compiles without one)");
-    if (!a->out && !a->dry) return rh_fail(status, RH_USER, "found no --out, expected the name of the file to write (--dry writes none)");
+    if (j->input_count == 0)
+        return rh_fail(status, RH_USER,
+                       "found no file, expected a .vdb file to work on (--check compiles without one)");
+    if (!a->out && !a->dry)
+        return rh_fail(status, RH_USER, "found no --out, expected the name of the file to write (--dry writes none)");
     for (int i = 0; i < j->input_count; i++)
-        if (!rh_file_exists(j->inputs[i]) || app_is_folder(j->inputs[i])) return rh_fail(status, RH_IO, "%s: no such file", j->inputs[i]);
+        if (!rh_file_exists(j->inputs[i]) || app_is_folder(j->inputs[i]))
+            return rh_fail(status, RH_IO, "%s: no such file", j->inputs[i]);
     return RH_OK;
 }
 
 static void print_times(const job *j, double started)
 {
     if (!j->arguments->verbose) return;
-    fprintf(stderr, "  compile %.3f s  read %.3f s  execute %.3f s  write %.3f s  in all %.3f s\n", j->compiling, j->reading, j->running, j->writing,
-            rh_seconds() - started);
+    fprintf(stderr, "  compile %.3f s  read %.3f s  execute %.3f s  write %.3f s  in all %.3f s\n", j->compiling,
+            j->reading, j->running, j->writing, rh_seconds() - started);
 }
 
 // Without files: a program that fits neither points nor volumes fails for the first of them.
@@ -357,10 +381,14 @@ static int list_functions(const app_texts *words)
     for (int i = 0; i < rh_lang_function_count; i++) {
         const rh_lang_function *row = &rh_lang_functions[i];
         bool wanted = words->count == 0;
-        for (int k = 0; k < words->count; k++) wanted |= strstr(row->name, words->items[k]) != NULL || strstr(row->help, words->items[k]) != NULL;
+        for (int k = 0; k < words->count; k++)
+            wanted |= strstr(row->name, words->items[k]) != NULL || strstr(row->help, words->items[k]) != NULL;
         if (!wanted) continue;
         if (strcmp(last, row->name) != 0)
-            printf("%s: %s%s\n", row->name, row->help, row->flags & RH_LANG_POINTS ? " (points only)" : row->flags & RH_LANG_VOLUMES ? " (volumes only)" : "");
+            printf("%s: %s%s\n", row->name, row->help,
+                   row->flags & RH_LANG_POINTS    ? " (points only)"
+                   : row->flags & RH_LANG_VOLUMES ? " (volumes only)"
+                                                  : "");
         last = row->name;
         printf("    %s\n", row->signature);
     }
@@ -388,14 +416,18 @@ static const app_option options[] = {
     {"out", APP_TEXT, AT(out), "FILE", "file to write; a folder: each input alone, under its own name"},
     {"dry", APP_FLAG, AT(dry), NULL, "run, print, but write nothing"},
     {"set", APP_TEXTS, AT(sets), "NAME=VALUE", "value of $NAME: a number, [x, y, z], true, a text (may be repeated)"},
-    {"bind", APP_TEXTS, AT(binds), "NAME=DATA", "the program's @NAME is the attribute or volume DATA of the file (may be repeated)"},
+    {"bind", APP_TEXTS, AT(binds), "NAME=DATA",
+     "the program's @NAME is the attribute or volume DATA of the file (may be repeated)"},
     {"points", APP_FLAG, AT(points), NULL, "run on points only"},
     {"volumes", APP_FLAG, AT(volumes), NULL, "run on volumes only"},
     {"group", APP_TEXT, AT(group), "NAME", "run only on the points of a group"},
-    {"create-missing", APP_TEXT, AT(create_missing), "on|off", "make attributes and volumes that are not there (on), or refuse (off)"},
+    {"create-missing", APP_TEXT, AT(create_missing), "on|off",
+     "make attributes and volumes that are not there (on), or refuse (off)"},
     {"iterate", APP_TEXT, AT(iterate), "on|off|all", "voxels to visit: active ones (on), the others, or all"},
-    {"levels", APP_TEXT, AT(levels), "A-B", "levels of volumes to visit: 0 voxels of leaves, 1 to 3 tiles of 8, 128, 4096 voxels a side; A alone is A and up"},
-    {"tiles", APP_TEXT, AT(tiles), "auto|on|off", "visit active tiles voxel by voxel: where voxels could become different (auto), always, or never"},
+    {"levels", APP_TEXT, AT(levels), "A-B",
+     "levels of volumes to visit: 0 voxels of leaves, 1 to 3 tiles of 8, 128, 4096 voxels a side; A alone is A and up"},
+    {"tiles", APP_TEXT, AT(tiles), "auto|on|off",
+     "visit active tiles voxel by voxel: where voxels could become different (auto), always, or never"},
     {"budget", APP_COUNT, AT(budget), "N", "loop steps an element may take; without it 16777216"},
     {"threads", APP_COUNT, AT(threads), "N", "threads to use; without it all cores. The result does not depend on it"},
     {"werror", APP_FLAG, AT(werror), NULL, "take warnings for errors"},
@@ -409,8 +441,14 @@ static const app_option options[] = {
 };
 
 const app_command app_ax = {
-    "ax", "'CODE' FILE...", false, true, "expressions on points and volumes of .vdb files",
+    "ax",
+    "'CODE' FILE...",
+    false,
+    true,
+    "expressions on points and volumes of .vdb files",
     "Runs a program (docs/expressions.md) on every point and every active voxel of .vdb files and\n"
     "writes the result, with all that was not touched. Several files become one, unless --out is a\n"
     "folder. What print() says goes to standard output. Files appear whole or not at all.",
-    options, APP_OPTION_COUNT(options), ax};
+    options,
+    APP_OPTION_COUNT(options),
+    ax};

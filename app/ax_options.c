@@ -6,7 +6,8 @@
 
 enum { LEVELS = 4 };
 
-static rh_code read_choice(const char *option, const char *text, const char *const *names, int count, int *out, rh_status *status)
+static rh_code read_choice(const char *option, const char *text, const char *const *names, int count, int *out,
+                           rh_status *status)
 {
     for (int i = 0; i < count && text; i++) {
         if (strcmp(text, names[i]) != 0) continue;
@@ -14,13 +15,14 @@ static rh_code read_choice(const char *option, const char *text, const char *con
         return RH_OK;
     }
     if (!text) return RH_OK;
-    return rh_fail(status, RH_USER, "--%s: found \"%.80s\", expected %s%s%s%s%s", option, text, names[0], count > 2 ? ", " : " or ", names[1], count > 2 ? " or " : "",
-                   count > 2 ? names[2] : "");
+    return rh_fail(status, RH_USER, "--%s: found \"%.80s\", expected %s%s%s%s%s", option, text, names[0],
+                   count > 2 ? ", " : " or ", names[1], count > 2 ? " or " : "", count > 2 ? names[2] : "");
 }
 
 static bool is_level(char c) { return c >= '0' && c < '0' + LEVELS; }
 
-// "2" is that level and all above it, as --tree-level of vdb_ax means it; "0-1" (or 0:1, as there): what is outside is left out.
+// "2" is that level and all above it, as --tree-level of vdb_ax means it; "0-1" (or 0:1, as there): what is outside is
+// left out.
 static rh_code read_levels(const char *text, unsigned *skipped, rh_status *status)
 {
     if (!text) return RH_OK;
@@ -29,7 +31,8 @@ static rh_code read_levels(const char *text, unsigned *skipped, rh_status *statu
     int first = text[0] - '0', last = range ? text[2] - '0' : LEVELS - 1;
     if (!(one || range) || last < first)
         return rh_fail(status, RH_USER,
-                       "--levels: found \"%.80s\", expected a level from 0 (voxels of leaves) to 3 (the largest tiles), which means it and those "
+                       "--levels: found \"%.80s\", expected a level from 0 (voxels of leaves) to 3 (the largest "
+                       "tiles), which means it and those "
                        "above, or a range such as 0-1",
                        text);
     for (int level = 0; level < LEVELS; level++)
@@ -53,7 +56,8 @@ static rh_code read_bindings(ax_options *o, const app_texts *given, rh_status *s
     if (!o->bindings || !o->texts) return RH_MEMORY;
     for (int i = 0; i < given->count; i++) {
         const char *text = given->items[i], *equals = strchr(text, '=');
-        if (!equals || equals == text || !equals[1]) return rh_fail(status, RH_USER, "--bind: found \"%.80s\", expected NAME=DATA such as Cd=colour", text);
+        if (!equals || equals == text || !equals[1])
+            return rh_fail(status, RH_USER, "--bind: found \"%.80s\", expected NAME=DATA such as Cd=colour", text);
         o->bindings[i].name = copy_part(o, text, (size_t)(equals - text), status);
         o->bindings[i].data = copy_part(o, equals + 1, strlen(equals + 1), status);
         if (!o->bindings[i].name || !o->bindings[i].data) return RH_MEMORY;
@@ -70,7 +74,11 @@ rh_code ax_options_read(ax_options *options, const app_arguments *a, rh_status *
     RH_TRY(read_choice("create-missing", a->create_missing, states, 2, &create, status));
     RH_TRY(read_choice("iterate", a->iterate, states, 3, &iterate, status));
     RH_TRY(read_choice("tiles", a->tiles, streams, 3, &stream, status));
-    options->host = (rh_expression_options){.group = a->group, .strict = create == 1, .states = (rh_vdb_states)iterate, .stream = (rh_expression_stream)stream, .steps = a->budget};
+    options->host = (rh_expression_options){.group = a->group,
+                                            .strict = create == 1,
+                                            .states = (rh_vdb_states)iterate,
+                                            .stream = (rh_expression_stream)stream,
+                                            .steps = a->budget};
     RH_TRY(read_levels(a->levels, &options->host.skipped, status));
     return read_bindings(options, &a->binds, status);
 }

@@ -7,9 +7,9 @@
 #include "options.h"
 
 typedef struct ax_options {
-    rh_expression_options host;      // externals are not its affair
-    rh_expression_binding *bindings; // owned
-    char **texts;                    // their names (owned)
+    rh_expression_options host;       // externals are not its affair
+    rh_expression_binding *bindings;  // owned
+    char **texts;                     // their names (owned)
     int text_count;
 } ax_options;
 

@@ -68,12 +68,15 @@ static rh_code read_value(ax_value *value, const char *text, rh_lang_type type, 
     }
     int parts = rh_lang_type_parts(type), count = read_numbers(text, numbers);
     bool good = count == parts && type != RH_LANG_INT64;
-    for (int i = 0; good && i < parts; i++) good = store_element(rh_lang_type_element(type), numbers[i], value->numbers, i);
+    for (int i = 0; good && i < parts; i++)
+        good = store_element(rh_lang_type_element(type), numbers[i], value->numbers, i);
     if (good) return RH_OK;
     char expected[64] = "one number";
     if (parts > 1) snprintf(expected, sizeof expected, "%d numbers such as [1, 2, ...]", parts);
-    return rh_fail(status, RH_USER, "--set: found \"%.80s\" for $%s, expected %s%s (the program takes it for %s)", text, value->name,
-                   rh_lang_is_integer(type) && type != RH_LANG_BOOL && parts == 1 ? "a whole number: " : "", expected, rh_lang_type_name(type));
+    return rh_fail(status, RH_USER, "--set: found \"%.80s\" for $%s, expected %s%s (the program takes it for %s)", text,
+                   value->name,
+                   rh_lang_is_integer(type) && type != RH_LANG_BOOL && parts == 1 ? "a whole number: " : "", expected,
+                   rh_lang_type_name(type));
 }
 
 static const rh_lang_external_use *find_use(const rh_lang_listing *listing, const char *name)
@@ -101,20 +104,24 @@ static bool contains(const char *source, size_t length, const char *word)
     return false;
 }
 
-static rh_code read_set(ax_values *values, const char *set, bool by_name, const rh_lang_listing *listing, rh_status *status)
+static rh_code read_set(ax_values *values, const char *set, bool by_name, const rh_lang_listing *listing,
+                        rh_status *status)
 {
     ax_value *value = &values->items[values->count];
     rh_lang_external *external = &values->externals[values->count];
     const char *equals = strchr(set, '=');
     if (!equals || equals == set || equals - set >= (int)sizeof value->name)
-        return rh_fail(status, RH_USER, "--set: found \"%.80s\", expected NAME=VALUE such as scale=2 or wind=[1, 0, 0]", set);
+        return rh_fail(status, RH_USER, "--set: found \"%.80s\", expected NAME=VALUE such as scale=2 or wind=[1, 0, 0]",
+                       set);
     snprintf(value->name, sizeof value->name, "%.*s", (int)(equals - set), set);
     const rh_lang_external_use *use = find_use(listing, value->name);
     if (!use && !by_name) return unknown_name(value->name, listing, status);
     double numbers[RH_LANG_MOST_PARTS];
     rh_lang_type type = use ? use->type : read_numbers(equals + 1, numbers) == 3 ? RH_LANG_VEC3F : RH_LANG_FLOAT;
     RH_TRY(read_value(value, equals + 1, type, status));
-    *external = (rh_lang_external){.name = value->name, .type = rh_lang_type_name(type), .value = type == RH_LANG_STRING ? (const void *)&value->text : value->numbers};
+    *external = (rh_lang_external){.name = value->name,
+                                   .type = rh_lang_type_name(type),
+                                   .value = type == RH_LANG_STRING ? (const void *)&value->text : value->numbers};
     values->count++;
     return RH_OK;
 }
@@ -129,7 +136,11 @@ static bool is_set(const ax_values *values, const char *name)
 // What the file says itself, in the type the program wants.
 static void add_facts(ax_values *values, const rh_frame_info *frame, const rh_lang_listing *listing)
 {
-    const struct { const char *name; double value; } facts[FACTS] = {{"time", frame->time}, {"frame", (double)frame->frame}, {"fps", frame->fps}, {"cell", frame->cell}};
+    const struct {
+        const char *name;
+        double value;
+    } facts[FACTS] = {
+        {"time", frame->time}, {"frame", (double)frame->frame}, {"fps", frame->fps}, {"cell", frame->cell}};
     for (int i = 0; i < FACTS; i++) {
         if (is_set(values, facts[i].name)) continue;
         const rh_lang_external_use *use = find_use(listing, facts[i].name);
@@ -138,12 +149,13 @@ static void add_facts(ax_values *values, const rh_frame_info *frame, const rh_la
         ax_value *value = &values->items[values->count];
         snprintf(value->name, sizeof value->name, "%s", facts[i].name);
         rh_lang_store_number(type, facts[i].value, value->numbers);
-        values->externals[values->count++] = (rh_lang_external){.name = value->name, .type = rh_lang_type_name(type), .value = value->numbers};
+        values->externals[values->count++] = (rh_lang_external){
+            .name = value->name, .type = rh_lang_type_name(type), .value = value->numbers};
     }
 }
 
-rh_code ax_values_read(ax_values *values, const app_texts *sets, const rh_frame_info *frame, const char *source, size_t length, const rh_lang_listing *listing,
-                       rh_status *status)
+rh_code ax_values_read(ax_values *values, const app_texts *sets, const rh_frame_info *frame, const char *source,
+                       size_t length, const rh_lang_listing *listing, rh_status *status)
 {
     ax_values_free(values);
     values->items = rh_alloc_zero((size_t)(sets->count + FACTS) * sizeof *values->items, "app.values", status);

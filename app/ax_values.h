@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Values for the `$name` of expressions, from --set NAME=VALUE, and $time, $frame, $fps and $cell of a frame of ours unless they are set. A value takes the type under
-// which the program knows the name; one that the program asks for by external("name") is a float, or a vec3f when it is a list of three.
+// Values for the `$name` of expressions, from --set NAME=VALUE, and $time, $frame, $fps and $cell of a frame of ours
+// unless they are set. A value takes the type under which the program knows the name; one that the program asks for by
+// external("name") is a float, or a vec3f when it is a list of three.
 #pragma once
 #include "io/frame.h"
 #include "lang/lang.h"
@@ -21,6 +22,8 @@ typedef struct ax_values {
     int count;
 } ax_values;
 
-// Replaces what was there. `frame` is NULL where the file is no frame of ours. RH_USER when a value is not of its type, or the program knows no such name (`source` is searched for "external").
-rh_code ax_values_read(ax_values *values, const app_texts *sets, const rh_frame_info *frame, const char *source, size_t length, const rh_lang_listing *listing, rh_status *status);
+// Replaces what was there. `frame` is NULL where the file is no frame of ours. RH_USER when a value is not of its type,
+// or the program knows no such name (`source` is searched for "external").
+rh_code ax_values_read(ax_values *values, const app_texts *sets, const rh_frame_info *frame, const char *source,
+                       size_t length, const rh_lang_listing *listing, rh_status *status);
 void ax_values_free(ax_values *values);

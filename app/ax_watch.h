@@ -8,12 +8,12 @@
 #include "io/vdb_data.h"
 
 typedef struct ax_watch {
-    rh_vdb_watch watch;      // for rh_vdb_data_read
+    rh_vdb_watch watch;  // for rh_vdb_data_read
     atomic_int *stop;
     const char *file;
     bool live, shown;
-    atomic_flag drawing;     // by one thread at a time; the others have work to do
-    double last;             // drawn, s
+    atomic_flag drawing;  // by one thread at a time; the others have work to do
+    double last;          // drawn, s
 } ax_watch;
 
 // The watch must stay where it is as long as its data live.

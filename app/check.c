@@ -100,9 +100,15 @@ static const app_option options[] = {
 };
 
 const app_command app_check = {
-    "check", "SCENE", true, false, "validate a scene, print it in full, predict its size",
+    "check",
+    "SCENE",
+    true,
+    false,
+    "validate a scene, print it in full, predict its size",
     "Reads and validates a scene, meshes included, and makes its first frame, so that what a run would\n"
     "refuse is refused here, and warns of frames that will be empty. Prints the complete scene (all defaults, units\n"
     "and help beside each value) to standard output, and the volume that each body and emitter asks for and\n"
     "gets, predicted particles, cells, memory and disk space to standard error.",
-    options, APP_OPTION_COUNT(options), check};
+    options,
+    APP_OPTION_COUNT(options),
+    check};

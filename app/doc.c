@@ -47,14 +47,19 @@ static int doc(const app_arguments *arguments)
     char *text = rh_scene_manual(arguments->operand, arguments->markdown, &status);
     if (!text) {
         const char *near = status.code == RH_USER ? near_own_topic(arguments->operand) : NULL;
-        if (near) fprintf(stderr, "\"rheo doc %s\" tells about the %s of %s\n", near, near, near[0] == 'c' ? "the program" : "expressions");
+        if (near)
+            fprintf(stderr, "\"rheo doc %s\" tells about the %s of %s\n", near, near,
+                    near[0] == 'c' ? "the program" : "expressions");
         return app_report(&status);
     }
     fputs(text, stdout);
     size_t length = strlen(text);
     if (length && text[length - 1] != '\n') fputs("\n", stdout);
     rh_free(text);
-    if (!arguments->operand) fputs("\n\"rheo doc commands\" tells about the commands of the program, \"rheo doc functions\" about the functions of expressions.\n", stdout);
+    if (!arguments->operand)
+        fputs("\n\"rheo doc commands\" tells about the commands of the program, \"rheo doc functions\" about the "
+              "functions of expressions.\n",
+              stdout);
     return app_finish_output();
 }
 
@@ -63,8 +68,14 @@ static const app_option options[] = {
 };
 
 const app_command app_doc = {
-    "doc", "TOPIC", false, false, "reference of scene files and commands",
+    "doc",
+    "TOPIC",
+    false,
+    false,
+    "reference of scene files and commands",
     "Prints the reference manual for a part of a scene file (solids, sphere, liquid ...), or the\n"
     "overview without a topic. \"rheo doc commands\" describes all commands, \"rheo doc functions\" the\n"
     "functions of expressions.",
-    options, APP_OPTION_COUNT(options), doc};
+    options,
+    APP_OPTION_COUNT(options),
+    doc};

@@ -17,7 +17,8 @@ rh_code app_path(char out[RH_PATH_MAX], const char *folder, const char *name, rh
 {
     int length = snprintf(out, RH_PATH_MAX, "%s/%s", folder, name);
     if (length < RH_PATH_MAX) return RH_OK;
-    return rh_fail(status, RH_USER, "%.100s...: path of %d characters, expected less than %d", folder, length, RH_PATH_MAX);
+    return rh_fail(status, RH_USER, "%.100s...: path of %d characters, expected less than %d", folder, length,
+                   RH_PATH_MAX);
 }
 
 bool app_is_folder(const char *path)
@@ -32,7 +33,8 @@ static bool ends_with(const char *name, const char *ending)
     return length >= tail && !strcmp(name + length - tail, ending);
 }
 
-// "<stem>.<digits><ending>", or with any ending also "<stem>.<digits>.<three digits>.<ending>"; the number goes to *number.
+// "<stem>.<digits><ending>", or with any ending also "<stem>.<digits>.<three digits>.<ending>"; the number goes to
+// *number.
 static bool is_frame(const char *name, const char *stem, const char *ending, int64_t *number)
 {
     size_t length = strlen(stem);
@@ -106,7 +108,8 @@ rh_code app_frames_list(const char *folder, const char *stem, const char *ending
     return code;
 }
 
-rh_code app_frame_path(char out[RH_PATH_MAX], const char *folder, const char *stem, int64_t frame, const char *ending, rh_status *status)
+rh_code app_frame_path(char out[RH_PATH_MAX], const char *folder, const char *stem, int64_t frame, const char *ending,
+                       rh_status *status)
 {
     char name[96];
     for (int digits = 4; digits <= 10; digits++) {
@@ -127,8 +130,8 @@ rh_code app_frames_choose(app_frames *frames, const app_range *range, rh_status 
         if (app_range_holds(range, frames->numbers[i])) frames->numbers[kept++] = frames->numbers[i];
     frames->count = kept;
     if (kept > 0) return RH_OK;
-    return rh_fail(status, RH_USER, "--frames: found %lld-%lld, expected frames of the run (%lld to %lld)", (long long)range->first,
-                   (long long)range->last, (long long)first, (long long)last);
+    return rh_fail(status, RH_USER, "--frames: found %lld-%lld, expected frames of the run (%lld to %lld)",
+                   (long long)range->first, (long long)range->last, (long long)first, (long long)last);
 }
 
 void app_frames_free(app_frames *frames)
@@ -169,10 +172,7 @@ static int64_t disk_use(const char *path, int depth)
     return sum;
 }
 
-int64_t app_disk_use(const char *path)
-{
-    return disk_use(path, 8);
-}
+int64_t app_disk_use(const char *path) { return disk_use(path, 8); }
 
 static rh_code remove_file(const char *path, rh_status *status)
 {
@@ -189,7 +189,8 @@ static rh_code clear_folder(const char *run, const char *folder, const char *ste
     if (!directory) return RH_OK;
     rh_code code = RH_OK;
     for (struct dirent *entry; code == RH_OK && (entry = readdir(directory));) {
-        bool named = stem ? rh_made_frame_name(entry->d_name, stem, NULL) : rh_made_checkpoint_name(entry->d_name, NULL, NULL, NULL);
+        bool named = stem ? rh_made_frame_name(entry->d_name, stem, NULL)
+                          : rh_made_checkpoint_name(entry->d_name, NULL, NULL, NULL);
         if (!named) continue;
         code = app_path(path, inside, entry->d_name, status);
         if (code == RH_OK && (!stem || rh_made_by_us(path))) code = remove_file(path, status);

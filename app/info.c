@@ -72,7 +72,8 @@ static rh_code print_mesh(const char *path, rh_status *status)
     app_text vertices, triangles;
     printf("%s\n  mesh         %s vertices, %s triangles\n", path, app_format_count(mesh.vertex_count, &vertices),
            app_format_count(mesh.triangle_count, &triangles));
-    printf("  bounds       [%g, %g, %g] to [%g, %g, %g] m\n", box.min.x, box.min.y, box.min.z, box.max.x, box.max.y, box.max.z);
+    printf("  bounds       [%g, %g, %g] to [%g, %g, %g] m\n", box.min.x, box.min.y, box.min.z, box.max.x, box.max.y,
+           box.max.z);
     rh_code code = rh_mesh_inspect(&mesh, &report, status);
     if (code == RH_OK) print_mesh_report(&report);
     rh_mesh_free(&mesh);
@@ -87,7 +88,8 @@ static rh_code print_info(const char *path, rh_status *status)
     if (has_ending(path, ".h5")) return print_text(rh_checkpoint_describe(path, status), status);
     if (has_ending(path, ".ply")) return app_info_ply(path, status);
     if (has_ending(path, ".obj") || has_ending(path, ".stl")) return print_mesh(path, status);
-    return rh_fail(status, RH_USER, "%s: found a file of unknown kind, expected .vdb, .h5, .ply, .obj, .stl or a run folder", path);
+    return rh_fail(status, RH_USER,
+                   "%s: found a file of unknown kind, expected .vdb, .h5, .ply, .obj, .stl or a run folder", path);
 }
 
 static int info(const app_arguments *arguments)
@@ -103,7 +105,13 @@ static const app_option options[] = {
 };
 
 const app_command app_info = {
-    "info", "PATH", true, false, "what is in a file or a run folder",
+    "info",
+    "PATH",
+    true,
+    false,
+    "what is in a file or a run folder",
     "Tells what is in a run folder (frames, statistics, wall time by stage), a points or surface\n"
     "file (.vdb, .ply), a checkpoint (.h5) or a mesh (.obj, .stl).",
-    options, APP_OPTION_COUNT(options), info};
+    options,
+    APP_OPTION_COUNT(options),
+    info};

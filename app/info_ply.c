@@ -60,7 +60,8 @@ static rh_code print_header(FILE *file, const char *path, rh_status *status)
         print_header_line(line, &in_properties);
         if (!strcmp(line, "end_header")) return RH_OK;
     }
-    return rh_fail(status, RH_USER, "%s:%d:1: found no \"end_header\" so far, expected a shorter header", path, HEADER_LINES_MAX);
+    return rh_fail(status, RH_USER, "%s:%d:1: found no \"end_header\" so far, expected a shorter header", path,
+                   HEADER_LINES_MAX);
 }
 
 rh_code app_info_ply(const char *path, rh_status *status)

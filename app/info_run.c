@@ -12,7 +12,10 @@
 #include "log_reader.h"
 #include "scene/scene.h"
 
-typedef struct statistic { double min, max, sum, last; int64_t count; } statistic;
+typedef struct statistic {
+    double min, max, sum, last;
+    int64_t count;
+} statistic;
 
 static void add(statistic *s, double value)
 {
@@ -57,11 +60,19 @@ static void print_statistics(const app_log *log)
 // Of ends of frames, which alone have it: a line with a peak of memory.
 static void print_balance(const app_log *log)
 {
-    static const struct { const char *name; size_t offset; } rows[] = {
-        {"kinetic J", offsetof(app_log_step, kinetic_energy)}, {"potential J", offsetof(app_log_step, potential_energy)},
-        {"put in J", offsetof(app_log_step, energy_put_in)}, {"gained J", offsetof(app_log_step, energy_gained)},
-        {"momentum x", offsetof(app_log_step, momentum_x)}, {"momentum y", offsetof(app_log_step, momentum_y)}, {"momentum z", offsetof(app_log_step, momentum_z)},
-        {"pushed x", offsetof(app_log_step, pushed_x)}, {"pushed y", offsetof(app_log_step, pushed_y)}, {"pushed z", offsetof(app_log_step, pushed_z)}};
+    static const struct {
+        const char *name;
+        size_t offset;
+    } rows[] = {{"kinetic J", offsetof(app_log_step, kinetic_energy)},
+                {"potential J", offsetof(app_log_step, potential_energy)},
+                {"put in J", offsetof(app_log_step, energy_put_in)},
+                {"gained J", offsetof(app_log_step, energy_gained)},
+                {"momentum x", offsetof(app_log_step, momentum_x)},
+                {"momentum y", offsetof(app_log_step, momentum_y)},
+                {"momentum z", offsetof(app_log_step, momentum_z)},
+                {"pushed x", offsetof(app_log_step, pushed_x)},
+                {"pushed y", offsetof(app_log_step, pushed_y)},
+                {"pushed z", offsetof(app_log_step, pushed_z)}};
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         statistic s = {0};
         for (int64_t i = 0; i < log->count; i++) {
@@ -89,8 +100,8 @@ static void print_stages(const app_log *log)
     printf("\n  %-20s %12s %8s %12s\n", "wall time by stage", "in all", "share", "a step");
     for (int k = 0; k < log->stage_count; k++) {
         known += sums[k];
-        printf("  %-20s %12s %7.1f%% %9.2f ms\n", log->stage_names[k], app_format_duration(sums[k], &text), share * sums[k],
-               1e3 * sums[k] / (double)log->count);
+        printf("  %-20s %12s %7.1f%% %9.2f ms\n", log->stage_names[k], app_format_duration(sums[k], &text),
+               share * sums[k], 1e3 * sums[k] / (double)log->count);
     }
     double rest = fmax(total - known, 0);
     printf("  %-20s %12s %7.1f%% %9.2f ms\n", "(other)", app_format_duration(rest, &text), share * rest,
@@ -171,7 +182,8 @@ static rh_code print_log(const char *run, rh_status *status)
     } else {
         row("log", "no step yet");
     }
-    if (log.bad_lines) rh_log(RH_LOG_WARNING, "%s: passed over %lld lines that are not log entries", path, (long long)log.bad_lines);
+    if (log.bad_lines)
+        rh_log(RH_LOG_WARNING, "%s: passed over %lld lines that are not log entries", path, (long long)log.bad_lines);
     app_log_free(&log);
     return RH_OK;
 }
@@ -188,7 +200,8 @@ static int64_t print_scene(const char *run)
     }
     char line[128];
     row("title", scene.title ? scene.title : "(none)");
-    snprintf(line, sizeof line, "%lldD, cell %g m, %g frames a second", (long long)scene.dimension, scene.cell, scene.frames.fps);
+    snprintf(line, sizeof line, "%lldD, cell %g m, %g frames a second", (long long)scene.dimension, scene.cell,
+             scene.frames.fps);
     row("scene", line);
     int64_t last = scene.frames.last;
     rh_scene_free(&scene);
@@ -203,9 +216,11 @@ static rh_code print_surfaces(const char *run, rh_status *status)
     RH_TRY(app_path(path, run, "surface", status));
     RH_TRY(app_frames_list(path, "surface", NULL, &frames, status));
     if (frames.count) {
-        snprintf(line, sizeof line, "%lld to %lld", (long long)frames.numbers[0], (long long)frames.numbers[frames.count - 1]);
+        snprintf(line, sizeof line, "%lld to %lld", (long long)frames.numbers[0],
+                 (long long)frames.numbers[frames.count - 1]);
         row("surfaces", line);
-        snprintf(line, sizeof line, "%d frame%s in %d file%s, %s", frames.count, frames.count == 1 ? "" : "s", frames.files, frames.files == 1 ? "" : "s", app_format_bytes(frames.bytes, &bytes));
+        snprintf(line, sizeof line, "%d frame%s in %d file%s, %s", frames.count, frames.count == 1 ? "" : "s",
+                 frames.files, frames.files == 1 ? "" : "s", app_format_bytes(frames.bytes, &bytes));
         row("", line);
     }
     app_frames_free(&frames);
@@ -221,7 +236,8 @@ static rh_code print_files(const char *run, int64_t last, rh_status *status)
     RH_TRY(app_frames_list(path, "points", NULL, &frames, status));
     if (frames.count == 0) row("frames", "none yet");
     else {
-        snprintf(line, sizeof line, "%lld to %lld", (long long)frames.numbers[0], (long long)frames.numbers[frames.count - 1]);
+        snprintf(line, sizeof line, "%lld to %lld", (long long)frames.numbers[0],
+                 (long long)frames.numbers[frames.count - 1]);
         row("frames", line);
         if (last) {
             snprintf(line, sizeof line, "%d files, the scene ends at frame %lld", frames.count, (long long)last);

@@ -8,19 +8,50 @@
 #include "base/memory.h"
 #include "io/file.h"
 
-static const struct { const char *name; size_t offset; } fields[] = {
-#define FIELD(name) {#name, offsetof(app_log_step, name)}
-    FIELD(step), FIELD(frame), FIELD(time), FIELD(dt), FIELD(particles), FIELD(cells), FIELD(tiles), FIELD(iterations),
-    FIELD(residual), FIELD(volume), FIELD(volume_error), FIELD(max_speed), FIELD(memory), FIELD(seconds),
-    FIELD(kinetic_energy), FIELD(potential_energy), FIELD(energy_put_in), FIELD(energy_gained),
-    FIELD(momentum_x), FIELD(momentum_y), FIELD(momentum_z), FIELD(pushed_x), FIELD(pushed_y), FIELD(pushed_z),
-    FIELD(peak), FIELD(resident), FIELD(surface_seconds), FIELD(compile_seconds),
+static const struct {
+    const char *name;
+    size_t offset;
+} fields[] = {
+#define FIELD(name)                         \
+    {                                       \
+#name, offsetof(app_log_step, name) \
+    }
+    FIELD(step),
+    FIELD(frame),
+    FIELD(time),
+    FIELD(dt),
+    FIELD(particles),
+    FIELD(cells),
+    FIELD(tiles),
+    FIELD(iterations),
+    FIELD(residual),
+    FIELD(volume),
+    FIELD(volume_error),
+    FIELD(max_speed),
+    FIELD(memory),
+    FIELD(seconds),
+    FIELD(kinetic_energy),
+    FIELD(potential_energy),
+    FIELD(energy_put_in),
+    FIELD(energy_gained),
+    FIELD(momentum_x),
+    FIELD(momentum_y),
+    FIELD(momentum_z),
+    FIELD(pushed_x),
+    FIELD(pushed_y),
+    FIELD(pushed_z),
+    FIELD(peak),
+    FIELD(resident),
+    FIELD(surface_seconds),
+    FIELD(compile_seconds),
 #undef FIELD
 };
 enum { FIELD_COUNT = sizeof fields / sizeof fields[0] };
 
 // A position in one line. All readers return false when the text is not what they expect and then the line is bad.
-typedef struct cursor { const char *at, *end; } cursor;
+typedef struct cursor {
+    const char *at, *end;
+} cursor;
 
 static void skip_blanks(cursor *c)
 {
@@ -104,7 +135,8 @@ static void set_stage(app_log *log, app_log_step *step, const char *name, double
     if (slot) *slot = seconds;
 }
 
-// An object of numbers: {"name": 1.5, ...}. Each goes to its stage of the step, or to the log's labels when there is no step.
+// An object of numbers: {"name": 1.5, ...}. Each goes to its stage of the step, or to the log's labels when there is no
+// step.
 static bool read_numbers(cursor *c, app_log *log, app_log_step *step)
 {
     if (!take(c, '{')) return false;
@@ -112,7 +144,8 @@ static bool read_numbers(cursor *c, app_log *log, app_log_step *step)
     do {
         char name[APP_LABEL_NAME];
         double value;
-        if (!read_string(c, name, step ? APP_STAGE_NAME : APP_LABEL_NAME) || !take(c, ':') || !read_number(c, &value)) return false;
+        if (!read_string(c, name, step ? APP_STAGE_NAME : APP_LABEL_NAME) || !take(c, ':') || !read_number(c, &value))
+            return false;
         if (step) set_stage(log, step, name, value);
         else raise_label(log, name, value);
     } while (take(c, ','));

@@ -15,7 +15,7 @@ enum { APP_MOST_STAGES = 32, APP_STAGE_NAME = 24, APP_MOST_LABELS = 256, APP_LAB
 typedef struct app_log_step {
     double step, frame, time, dt, particles, cells, tiles, iterations, residual;
     double volume, volume_error, max_speed, memory, seconds;
-    double kinetic_energy, potential_energy, energy_put_in, energy_gained;  // J; 0 but at the end of a frame
+    double kinetic_energy, potential_energy, energy_put_in, energy_gained;    // J; 0 but at the end of a frame
     double momentum_x, momentum_y, momentum_z, pushed_x, pushed_y, pushed_z;  // kg m/s; the same
     double peak, resident;           // bytes; 0 but at the end of a frame, as the energies and momenta above
     double surface_seconds;          // the same; of a run that makes surfaces
@@ -24,7 +24,10 @@ typedef struct app_log_step {
 } app_log_step;
 
 // Memory counters belong to a process, so a resumed run starts them anew: these are the highest of the whole log.
-typedef struct app_log_label { char name[APP_LABEL_NAME]; double peak; } app_log_label;
+typedef struct app_log_label {
+    char name[APP_LABEL_NAME];
+    double peak;
+} app_log_label;
 
 typedef struct app_log {
     app_log_step *steps;  // owned; in the order of the run, a step that was done again after a resume counts once

@@ -24,7 +24,8 @@
 
 const char *const rh_helper_program = "/proc/self/exe";  // reads .vdb files of other programs (io/vdb_helper.h)
 
-const app_command *const app_commands[] = {&app_run, &app_check, &app_info, &app_surface, &app_render, &app_view, &app_ax, &app_doc, NULL};
+const app_command *const app_commands[] = {&app_run,  &app_check, &app_info, &app_surface, &app_render,
+                                           &app_view, &app_ax,    &app_doc,  NULL};
 
 bool app_color(int descriptor)
 {
@@ -69,7 +70,8 @@ void app_log_plain(rh_log_level level, const char *message, void *user)
 rh_code app_scene_load(const app_arguments *arguments, const char *path, bool sets, rh_scene *scene, rh_status *status)
 {
     const rh_scene_options options = {.sandbox = arguments->sandbox};
-    rh_code code = rh_scene_load_options(path, arguments->sets.items, sets ? arguments->sets.count : 0, &options, scene, status);
+    rh_code code = rh_scene_load_options(path, arguments->sets.items, sets ? arguments->sets.count : 0, &options, scene,
+                                         status);
     // A name that leads nowhere is a mistake of who typed it, as a wrong option is.
     if (code == RH_IO && !rh_file_exists(path)) code = status ? (status->code = RH_USER) : RH_USER;
     return code;
@@ -93,7 +95,8 @@ static void print_overview(FILE *to)
     }
     fputs("\n  rheo help COMMAND         options of a command\n"
           "  rheo version              version of the program and of its libraries\n\n"
-          "Exit codes: 0 done, 1 failed, 2 wrong usage or scene, 3 stopped on request.\n", to);
+          "Exit codes: 0 done, 1 failed, 2 wrong usage or scene, 3 stopped on request.\n",
+          to);
 }
 
 // libopenvdb's own version call is C++; the name of the file that was loaded carries the same number.
@@ -169,9 +172,9 @@ static int run_command(const app_command *command, int count, char **words)
 }
 
 // OpenMP's threads wait for each other busily by default, which is ruinous when other programs want the cores too: a
-// small scene took 20 times as long on a loaded machine. Sleeping at once costs an eighth of the time on an idle one. So: spin for
-// some ten microseconds, then sleep (gcc's runtime), or just sleep (others). The runtime reads this before main
-// begins, hence the second start.
+// small scene took 20 times as long on a loaded machine. Sleeping at once costs an eighth of the time on an idle one.
+// So: spin for some ten microseconds, then sleep (gcc's runtime), or just sleep (others). The runtime reads this before
+// main begins, hence the second start.
 static void start_again_waiting_politely(char **argv)
 {
     if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT")) return;
@@ -196,6 +199,7 @@ int main(int argc, char **argv)
     if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help")) return help(argc > 2 ? argv[2] : NULL);
     const app_command *command = find_command(word);
     if (!command) return unknown_command(word);
-    if (command == &app_run || command == &app_surface || command == &app_render || command == &app_ax) start_again_waiting_politely(argv);
+    if (command == &app_run || command == &app_surface || command == &app_render || command == &app_ax)
+        start_again_waiting_politely(argv);
     return run_command(command, argc - 2, argv + 2);
 }

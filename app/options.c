@@ -13,7 +13,10 @@ enum { MOST_OPTIONS = 32, LARGEST_SIDE = 16384 };
 static const app_option help_option = {"help", APP_FLAG, offsetof(app_arguments, help), NULL, "print this text"};
 
 // Short forms, of whatever command has the option.
-static const struct { char letter; const char *name; } letters[] = {{'f', "file"}, {'h', "help"}, {'o', "out"}, {'v', "verbose"}};
+static const struct {
+    char letter;
+    const char *name;
+} letters[] = {{'f', "file"}, {'h', "help"}, {'o', "out"}, {'v', "verbose"}};
 enum { LETTERS = sizeof letters / sizeof letters[0] };
 
 static const app_option *find_option(const app_command *command, const char *name, size_t length)
@@ -84,11 +87,15 @@ static rh_code read_range(const app_option *option, const char *text, app_range 
     for (;; at++) {
         int64_t part[2];
         if (!read_part(at, &at, part) || (*at && *at != ','))
-            return rh_fail(status, RH_USER, "--%s: found \"%.80s\", expected A-B or A, such as 1-48, or several: 1,10,20-30", option->name, text);
+            return rh_fail(status, RH_USER,
+                           "--%s: found \"%.80s\", expected A-B or A, such as 1-48, or several: 1,10,20-30",
+                           option->name, text);
         if (part[1] < part[0])
-            return rh_fail(status, RH_USER, "--%s: found \"%.80s\", expected the first frame not after the last", option->name, text);
+            return rh_fail(status, RH_USER, "--%s: found \"%.80s\", expected the first frame not after the last",
+                           option->name, text);
         if (out->count == APP_MOST_PARTS)
-            return rh_fail(status, RH_USER, "--%s: found \"%.80s\"..., expected at most %d parts", option->name, text, APP_MOST_PARTS);
+            return rh_fail(status, RH_USER, "--%s: found \"%.80s\"..., expected at most %d parts", option->name, text,
+                           APP_MOST_PARTS);
         memcpy(out->parts[out->count++], part, sizeof part);
         out->first = part[0] < out->first ? part[0] : out->first;
         out->last = part[1] > out->last ? part[1] : out->last;
@@ -107,7 +114,8 @@ static rh_code read_size(const app_option *option, const char *text, app_size *o
 {
     const char *end;
     int64_t width, height;
-    bool good = read_whole(text, &end, &width) && (*end == 'x' || *end == 'X') && read_whole(end + 1, &end, &height) && !*end;
+    bool good = read_whole(text, &end, &width) && (*end == 'x' || *end == 'X') && read_whole(end + 1, &end, &height) &&
+                !*end;
     if (!good || width < 1 || height < 1 || width > LARGEST_SIDE || height > LARGEST_SIDE)
         return rh_fail(status, RH_USER, "--%s: found \"%.80s\", expected WxH in pixels up to %d, such as 1280x720",
                        option->name, text, LARGEST_SIDE);
@@ -133,7 +141,8 @@ static rh_code read_bytes(const app_option *option, const char *text, int64_t *o
         *out = (int64_t)(value * unit);
         return RH_OK;
     }
-    return rh_fail(status, RH_USER, "--%s: found \"%.80s\", expected a size with its unit, such as 500M, 8G or 8GB", option->name, text);
+    return rh_fail(status, RH_USER, "--%s: found \"%.80s\", expected a size with its unit, such as 500M, 8G or 8GB",
+                   option->name, text);
 }
 
 // H:MM:SS or MM:SS
@@ -159,7 +168,9 @@ static rh_code read_time(const app_option *option, const char *text, double *out
     if (good) *out = value * unit;
     else good = read_clock(text, out);
     if (good && *out > 0 && *out < 1e9) return RH_OK;
-    return rh_fail(status, RH_USER, "--%s: found \"%.80s\", expected a time with its unit, such as 90s, 45m, 1.5h or 2:30:00", option->name, text);
+    return rh_fail(status, RH_USER,
+                   "--%s: found \"%.80s\", expected a time with its unit, such as 90s, 45m, 1.5h or 2:30:00",
+                   option->name, text);
 }
 
 static rh_code store(const app_option *option, const char *text, app_arguments *out, rh_status *status)
@@ -186,9 +197,11 @@ static rh_code store(const app_option *option, const char *text, app_arguments *
 }
 
 // The value is the next word.
-static rh_code read_next(const app_option *option, int count, char **words, int *at, app_arguments *out, rh_status *status)
+static rh_code read_next(const app_option *option, int count, char **words, int *at, app_arguments *out,
+                         rh_status *status)
 {
-    if (*at + 1 >= count) return rh_fail(status, RH_USER, "--%s: found the end of the line, expected %s", option->name, option->value);
+    if (*at + 1 >= count)
+        return rh_fail(status, RH_USER, "--%s: found the end of the line, expected %s", option->name, option->value);
     return store(option, words[++*at], out, status);
 }
 
@@ -210,7 +223,8 @@ static rh_code read_option(const app_command *command, int count, char **words, 
 }
 
 // words[*at] is a dash and one letter.
-static rh_code read_letter(const app_command *command, int count, char **words, int *at, app_arguments *out, rh_status *status)
+static rh_code read_letter(const app_command *command, int count, char **words, int *at, app_arguments *out,
+                           rh_status *status)
 {
     const char *word = words[*at];
     const app_option *option = word[2] ? NULL : find_letter(command, word[1]);
@@ -270,7 +284,8 @@ static void option_help(FILE *to, const app_option *option, bool markdown)
     char left[64], letter[8] = "";
     for (int i = 0; i < LETTERS; i++)
         if (!strcmp(letters[i].name, option->name)) snprintf(letter, sizeof letter, "-%c, ", letters[i].letter);
-    snprintf(left, sizeof left, "%s--%s%s%s", letter, option->name, option->value ? " " : "", option->value ? option->value : "");
+    snprintf(left, sizeof left, "%s--%s%s%s", letter, option->name, option->value ? " " : "",
+             option->value ? option->value : "");
     if (markdown) fprintf(to, "| `%s` | %s |\n", left, option->help);
     else fprintf(to, "  %-22s %s\n", left, option->help);
 }

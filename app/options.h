@@ -11,13 +11,18 @@
 
 enum { APP_MOST_PARTS = 64 };
 typedef struct app_range {
-    int64_t first, last;                // of all parts
+    int64_t first, last;  // of all parts
     bool given;
-    int64_t parts[APP_MOST_PARTS][2];   // first and last of each, as given
+    int64_t parts[APP_MOST_PARTS][2];  // first and last of each, as given
     int count;
 } app_range;
-typedef struct app_size { int width, height; } app_size;
-typedef struct app_texts { const char **items; int count; } app_texts;  // items owned, texts borrowed from argv
+typedef struct app_size {
+    int width, height;
+} app_size;
+typedef struct app_texts {
+    const char **items;
+    int count;
+} app_texts;  // items owned, texts borrowed from argv
 
 // What any command may be told. A command reads the fields its table fills.
 typedef struct app_arguments {
@@ -25,11 +30,11 @@ typedef struct app_arguments {
     app_texts operands;   // all of them, where a command takes more than one
     const char *out, *mode, *expression, *sandbox, *up;
     app_texts sets;
-    int64_t threads;      // 0 = all cores
-    int64_t subframes;    // 0 = not given
-    int64_t port;         // 0 = a free one
+    int64_t threads;    // 0 = all cores
+    int64_t subframes;  // 0 = not given
+    int64_t port;       // 0 = a free one
     app_range frames;
-    app_size size;        // 0 x 0 = not given
+    app_size size;                                                       // 0 x 0 = not given
     const char *camera, *what, *attribute, *range, *palette, *material;  // of render
     int64_t samples, depth, bands;
     bool film, quick;
@@ -37,8 +42,8 @@ typedef struct app_arguments {
     app_texts binds;
     int64_t budget, max_errors;
     bool points, volumes, dry, werror, check, print, tree, list, verbose;
-    int64_t memory;       // bytes; 0 = what the machine has
-    double max_time;      // s; 0 = none
+    int64_t memory;   // bytes; 0 = what the machine has
+    double max_time;  // s; 0 = none
     bool changed;
     bool resume, force, quiet, markdown, hash, mesh, json, help;
 } app_arguments;
@@ -57,18 +62,18 @@ typedef enum app_option_kind {
 typedef struct app_option {
     const char *name;  // without the dashes
     app_option_kind kind;
-    size_t offset;     // of the field in app_arguments
-    const char *value; // what stands for the value in the help; NULL for a flag
+    size_t offset;      // of the field in app_arguments
+    const char *value;  // what stands for the value in the help; NULL for a flag
     const char *help;
 } app_option;
 
 typedef struct app_command {
     const char *name;
-    const char *operand;       // how the help names it ("SCENE"); NULL = takes none
+    const char *operand;  // how the help names it ("SCENE"); NULL = takes none
     bool operand_required;
-    bool operand_many;         // takes more than one
-    const char *summary;       // one line
-    const char *details;       // paragraphs, already broken into lines
+    bool operand_many;    // takes more than one
+    const char *summary;  // one line
+    const char *details;  // paragraphs, already broken into lines
     const app_option *options;
     int option_count;
     int (*run)(const app_arguments *arguments);  // returns the exit code

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// rheo render: pictures and films of a run. What the command line says about the look is written into the scene that was read, so that
-// the library sees one thing only.
+// rheo render: pictures and films of a run. What the command line says about the look is written into the scene that
+// was read, so that the library sees one thing only.
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -30,16 +30,16 @@ static const char *const what_names[] = {"", "surface", "points", "both"};
 typedef struct job {
     const app_arguments *arguments;
     char points[RH_PATH_MAX], surfaces[RH_PATH_MAX], pictures[RH_PATH_MAX];
-    app_frames all;      // of the run
-    app_frames frames;   // those asked for
+    app_frames all;     // of the run
+    app_frames frames;  // those asked for
     what what;
     rh_scene scene;
     rh_lang_cache *programs;  // of the scene's section `surface`; NULL when it has none
     int width, height;
-    rh_dbox box;         // y up
+    rh_dbox box;                      // y up
     rh_value_range particles, paint;  // of the colours
-    float *values;       // of a quick picture's particles
-    bool quick;          // no paths are traced
+    float *values;                    // of a quick picture's particles
+    bool quick;                       // no paths are traced
     rh_preview_options preview;
     rh_picture *picture;
     rh_film *film;
@@ -52,13 +52,13 @@ typedef struct frame_data {
     int64_t number;
     rh_points points;
     rh_ply_surface surface;
-    rh_points vertices;      // what those of the surface carry, when something paints it
+    rh_points vertices;  // what those of the surface carry, when something paints it
     bool has_points, has_surface, z_up;
     bool will_have_surface;  // can be made of the points
     double time;
 } frame_data;
 
-// --- reading ----------------------------------------------------------------------------------------------------
+// --- reading ---------------------------------------------------------------------------------------------------------
 
 static void frame_free(frame_data *data)
 {
@@ -75,12 +75,16 @@ static rh_code take_channels(const rh_skin *skin, rh_points *out, rh_status *sta
 {
     RH_TRY(rh_points_resize(out, skin->vertex_count, status));
     RH_TRY(rh_points_add(out, "P", RH_POINT_VEC3F, status));
-    if (skin->vertex_count) memcpy(rh_points_data(out, "P", RH_POINT_VEC3F), skin->position, (size_t)skin->vertex_count * sizeof *skin->position);
+    if (skin->vertex_count)
+        memcpy(rh_points_data(out, "P", RH_POINT_VEC3F), skin->position,
+               (size_t)skin->vertex_count * sizeof *skin->position);
     for (int c = 0; c < skin->channel_count; c++) {
         const rh_band_channel *channel = &skin->channels[c];
         const char *name = strcmp(channel->name, "vel") == 0 ? "v" : channel->name;
         RH_TRY(rh_points_add(out, name, channel->type, status));
-        if (skin->vertex_count) memcpy(rh_points_data(out, name, channel->type), channel->data, (size_t)skin->vertex_count * rh_point_type_size(channel->type));
+        if (skin->vertex_count)
+            memcpy(rh_points_data(out, name, channel->type), channel->data,
+                   (size_t)skin->vertex_count * rh_point_type_size(channel->type));
     }
     return RH_OK;
 }
@@ -89,7 +93,8 @@ static void turn_vectors(rh_points *points)  // as files of runs with z up are
 {
     for (int a = 0; a < points->attribute_count; a++) {
         rh_vec3 *v = points->attributes[a].data;
-        for (int64_t i = 0; points->attributes[a].type == RH_POINT_VEC3F && i < points->count; i++) v[i] = rh_v3(v[i].x, -v[i].z, v[i].y);
+        for (int64_t i = 0; points->attributes[a].type == RH_POINT_VEC3F && i < points->count; i++)
+            v[i] = rh_v3(v[i].x, -v[i].z, v[i].y);
     }
 }
 
@@ -106,14 +111,19 @@ static rh_code take_skin(rh_skin *skin, bool z_up, rh_ply_surface *out, rh_statu
         memcpy(to[0], (uint32_t[3]){v[0], v[1], v[2]}, sizeof *to);
         memcpy(to[1], (uint32_t[3]){v[0], v[2], v[3]}, sizeof *to);
     }
-    out->mesh = (rh_mesh){.vertices = skin->position, .vertex_count = skin->vertex_count, .triangles = triangles, .triangle_count = count};
+    out->mesh = (rh_mesh){.vertices = skin->position,
+                          .vertex_count = skin->vertex_count,
+                          .triangles = triangles,
+                          .triangle_count = count};
     out->normal = skin->normal;
     skin->position = skin->normal = NULL;
     for (int c = 0; c < skin->channel_count; c++)
-        if (strcmp(skin->channels[c].name, "vel") == 0) out->velocity = skin->channels[c].data, skin->channels[c].data = NULL;
+        if (strcmp(skin->channels[c].name, "vel") == 0)
+            out->velocity = skin->channels[c].data, skin->channels[c].data = NULL;
     rh_vec3 *vectors[3] = {out->mesh.vertices, out->normal, out->velocity};
     for (int n = 0; n < 3 && z_up; n++)  // as files of such runs are
-        for (int64_t i = 0; vectors[n] && i < out->mesh.vertex_count; i++) vectors[n][i] = rh_v3(vectors[n][i].x, -vectors[n][i].z, vectors[n][i].y);
+        for (int64_t i = 0; vectors[n] && i < out->mesh.vertex_count; i++)
+            vectors[n][i] = rh_v3(vectors[n][i].x, -vectors[n][i].z, vectors[n][i].y);
     return RH_OK;
 }
 
@@ -129,9 +139,9 @@ static rh_code make_surface(const job *j, const char *points, frame_data *data, 
     return code;
 }
 
-// The one place where the mesh of a frame's surface comes from: the file that `rheo surface` wrote, else it is made of the points as the scene's section
-// `surface` says. A look ahead (`probe`) does not wait for that, and takes the points even where there is a mesh: what it finds must not depend on how far
-// another machine has come with the surfaces.
+// The one place where the mesh of a frame's surface comes from: the file that `rheo surface` wrote, else it is made of
+// the points as the scene's section `surface` says. A look ahead (`probe`) does not wait for that, and takes the points
+// even where there is a mesh: what it finds must not depend on how far another machine has come with the surfaces.
 static rh_code obtain_surface(const job *j, bool probe, frame_data *data, rh_status *status)
 {
     char path[RH_PATH_MAX];
@@ -169,7 +179,9 @@ static rh_code read_parts(const job *j, bool probe, frame_data *data, rh_status 
 {
     if (!j->quick && j->what != POINTS) RH_TRY(obtain_surface(j, probe, data, status));
     if (j->what == SURFACE && !data->has_surface && !data->will_have_surface)
-        return rh_fail(status, RH_USER, "--what surface: found neither a mesh of frame %" PRId64 " in %s nor its points", data->number, j->surfaces);
+        return rh_fail(status, RH_USER,
+                       "--what surface: found neither a mesh of frame %" PRId64 " in %s nor its points", data->number,
+                       j->surfaces);
     bool wanted = j->what == POINTS || j->what == BOTH || !data->has_surface;
     return wanted ? obtain_points(j, data, status) : RH_OK;
 }
@@ -185,14 +197,15 @@ static rh_code read_frame(const job *j, int64_t number, bool probe, frame_data *
     return code;
 }
 
-// --- what all frames share --------------------------------------------------------------------------------------
+// --- what all frames share -------------------------------------------------------------------------------------------
 
 static void grow_box(job *j, const frame_data *data)
 {
     const rh_attribute *position = data->has_points ? rh_points_find(&data->points, "P") : NULL;
     if (position && position->type == RH_POINT_VEC3F)
         rh_values_bounds(position->data, position->uniform ? 1 : data->points.count, 0.0005, data->z_up, &j->box);
-    if (data->has_surface) rh_values_bounds(data->surface.mesh.vertices, data->surface.mesh.vertex_count, 0, data->z_up, &j->box);
+    if (data->has_surface)
+        rh_values_bounds(data->surface.mesh.vertices, data->surface.mesh.vertex_count, 0, data->z_up, &j->box);
 }
 
 // Points of other programs may have no velocity: they get one colour, unless somebody asked for an attribute by name.
@@ -218,11 +231,12 @@ static rh_code widen(job *j, const frame_data *data, rh_status *status)
     RH_TRY(widen_paint(j, data, status));
     if (!data->has_points || data->points.count == 0 || !has_values(j, &data->points)) return RH_OK;
     if (j->what == SURFACE) return RH_OK;  // the points are there for the box
-    return rh_values_range(&data->points, j->scene.look.particles.paint.attribute, data->z_up, &j->particles.low, &j->particles.high, status);
+    return rh_values_range(&data->points, j->scene.look.particles.paint.attribute, data->z_up, &j->particles.low,
+                           &j->particles.high, status);
 }
 
-// The camera sees what first, middle and last frame of the run cover; colours span their values. Of the run, not of the frames that are drawn now: those of one run
-// may be drawn on many machines and must fit together.
+// The camera sees what first, middle and last frame of the run cover; colours span their values. Of the run, not of the
+// frames that are drawn now: those of one run may be drawn on many machines and must fit together.
 static rh_code look_ahead(job *j, rh_picture_options *o, rh_status *status)
 {
     const rh_paint *particles = &j->scene.look.particles.paint, *paint = &j->scene.look.paint;
@@ -257,10 +271,12 @@ static void prepare_quick(job *j)
     rh_look_kind kind = look->liquid.value ? (rh_look_kind)look->liquid.kind : RH_LOOK_WATER;
     rh_preview_options *o = &j->preview;
     o->matte = kind == RH_LOOK_SAND || kind == RH_LOOK_PLASTER;
-    o->color = rh_v3_from(look->liquid.value ? ((const rh_look_material *)look->liquid.value)->color : rh_d3(0.5, 0.47, 0.43));
+    o->color = rh_v3_from(look->liquid.value ? ((const rh_look_material *)look->liquid.value)->color
+                                             : rh_d3(0.5, 0.47, 0.43));
     o->color_max = j->particles.high;
     o->low = j->particles.low, o->high = j->particles.high;
-    bool plain_speed = !rh_values_none(paint->attribute) && strcmp(paint->attribute, "speed") == 0 && paint->bands == 0 && paint->palette == RH_PALETTE_BLUE;
+    bool plain_speed = !rh_values_none(paint->attribute) && strcmp(paint->attribute, "speed") == 0 &&
+                       paint->bands == 0 && paint->palette == RH_PALETTE_BLUE;
     o->paint = plain_speed ? NULL : paint;
 }
 
@@ -279,7 +295,7 @@ static rh_code prepare_picture(job *j, rh_status *status)
     return j->quick ? RH_OK : rh_picture_create(&j->scene, &o, &j->picture, status);
 }
 
-// --- arguments --------------------------------------------------------------------------------------------------
+// --- arguments -------------------------------------------------------------------------------------------------------
 
 // Six or seven numbers separated by commas: position, target, angle of view.
 static rh_code read_camera(const char *text, rh_camera_params *camera, rh_status *status)
@@ -300,8 +316,11 @@ static rh_code read_camera(const char *text, rh_camera_params *camera, rh_status
     }
     rh_dvec3 position = rh_d3(v[0], v[1], v[2]), target = rh_d3(v[3], v[4], v[5]);
     if (*at || count < 6 || !(v[6] >= 0.1 && v[6] <= 160) || !(rh_d3_length(rh_d3_sub(position, target)) > 0))
-        return rh_fail(status, RH_USER, "--camera: found \"%.120s\", expected x,y,z,tx,ty,tz or x,y,z,tx,ty,tz,fov: position and target in "
-                       "metres, not the same, and an angle of 0.1 to 160 degrees", text);
+        return rh_fail(
+            status, RH_USER,
+            "--camera: found \"%.120s\", expected x,y,z,tx,ty,tz or x,y,z,tx,ty,tz,fov: position and target in "
+            "metres, not the same, and an angle of 0.1 to 160 degrees",
+            text);
     rh_free(camera->keys.items);
     *camera = (rh_camera_params){position, target, v[6], camera->shutter, {0}};
     return RH_OK;
@@ -319,8 +338,8 @@ static rh_code read_choice(const char *option, const char *text, const char *con
         return RH_OK;
     }
     const char *near = rh_nearest_name(text, names, count);
-    return rh_fail(status, RH_USER, "--%s: found \"%.80s\", expected one of %s%s%s%s", option, text, list, near ? "; did you mean " : "", near ? near : "",
-                   near ? "?" : "");
+    return rh_fail(status, RH_USER, "--%s: found \"%.80s\", expected one of %s%s%s%s", option, text, list,
+                   near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
 static rh_code read_material(const char *text, rh_variant *liquid, rh_status *status)
@@ -358,7 +377,9 @@ static rh_code read_range(const char *text, rh_paint *paint, rh_status *status)
     const char *second = end + (good ? 1 : 0);
     high = strtod(second, &end);
     good = good && end != second && !*end && isfinite(low) && isfinite(high) && low < high;
-    if (!good) return rh_fail(status, RH_USER, "--range: found \"%.80s\", expected two numbers LOW,HIGH, the second one larger", text);
+    if (!good)
+        return rh_fail(status, RH_USER,
+                       "--range: found \"%.80s\", expected two numbers LOW,HIGH, the second one larger", text);
     paint->low = low, paint->high = high;
     return RH_OK;
 }
@@ -373,7 +394,8 @@ static rh_code set_paint(const app_arguments *a, bool attribute, rh_paint *paint
         paint->low = paint->high = 0;  // those were meant for another
     }
     if (a->range) RH_TRY(read_range(a->range, paint, status));
-    if (a->bands > 100000) return rh_fail(status, RH_USER, "--bands: found %" PRId64 ", expected at most 100000", a->bands);
+    if (a->bands > 100000)
+        return rh_fail(status, RH_USER, "--bands: found %" PRId64 ", expected at most 100000", a->bands);
     if (a->bands) paint->bands = a->bands;
     return a->palette ? read_choice("palette", a->palette, rh_palette_names, &paint->palette, status) : RH_OK;
 }
@@ -381,7 +403,8 @@ static rh_code set_paint(const app_arguments *a, bool attribute, rh_paint *paint
 // A surface made on the spot carries what paints it.
 static rh_code carry(rh_scene *scene, rh_status *status)
 {
-    const char *attribute = scene->look.paint.attribute, *had = scene->surface.attributes ? scene->surface.attributes : "";
+    const char *attribute = scene->look.paint.attribute,
+               *had = scene->surface.attributes ? scene->surface.attributes : "";
     if (rh_values_none(attribute) || strcmp(attribute, "speed") == 0) return RH_OK;
     size_t length = strlen(attribute), room = strlen(had) + length + 2;
     if (length > 2 && attribute[length - 2] == '.' && strchr("xyz", attribute[length - 1])) length -= 2;
@@ -401,9 +424,14 @@ static rh_code apply_paint(job *j, rh_status *status)
     bool surface = a->attribute && (j->what == SURFACE || j->what == BOTH);
     RH_TRY(set_paint(a, a->attribute && j->what != SURFACE, &look->particles.paint, status));
     RH_TRY(set_paint(a, surface, &look->paint, status));
-    if ((a->bands || a->palette || a->range) && rh_values_none(look->paint.attribute) && (j->what == SURFACE || j->what == AS_THERE))
-        return rh_fail(status, RH_USER, "--%s: found nothing on the surface to colour by, expected --attribute NAME (for example rest.y)",
-                       a->bands ? "bands" : a->palette ? "palette" : "range");
+    if ((a->bands || a->palette || a->range) && rh_values_none(look->paint.attribute) &&
+        (j->what == SURFACE || j->what == AS_THERE))
+        return rh_fail(
+            status, RH_USER,
+            "--%s: found nothing on the surface to colour by, expected --attribute NAME (for example rest.y)",
+            a->bands     ? "bands"
+            : a->palette ? "palette"
+                         : "range");
     return carry(&j->scene, status);
 }
 
@@ -417,7 +445,8 @@ static rh_code apply_arguments(job *j, rh_status *status)
     if (a->material) RH_TRY(read_material(a->material, &look->liquid, status));
     if (a->depth && a->depth != 8 && a->depth != 16)
         return rh_fail(status, RH_USER, "--depth: found %" PRId64 ", expected 8 or 16", a->depth);
-    if (a->samples > 1 << 20) return rh_fail(status, RH_USER, "--samples: found %" PRId64 ", expected at most %d", a->samples, 1 << 20);
+    if (a->samples > 1 << 20)
+        return rh_fail(status, RH_USER, "--samples: found %" PRId64 ", expected at most %d", a->samples, 1 << 20);
     return RH_OK;
 }
 
@@ -432,7 +461,8 @@ static rh_code choose_drawing(job *j, rh_status *status)
     if (j->arguments->quick) why = "--quick";
     if (j->what == SURFACE || j->what == BOTH)
         return rh_fail(status, RH_USER, "--what %s: found %s, which draws particles only", what_names[j->what], why);
-    if (!j->arguments->quick && j->scene.dimension == 3) rh_log(RH_LOG_WARNING, "%s: quick pictures of the particles instead of traced ones", why);
+    if (!j->arguments->quick && j->scene.dimension == 3)
+        rh_log(RH_LOG_WARNING, "%s: quick pictures of the particles instead of traced ones", why);
     j->what = POINTS;
     return RH_OK;
 }
@@ -442,8 +472,11 @@ static void tell_unfinished(const job *j)
 {
     int64_t newest = j->all.numbers[j->all.count - 1], last = j->scene.frames.last;
     if (newest >= last) return;
-    rh_log(RH_LOG_WARNING, "the newest frame is %lld, the scene's last %lld: camera, ground and colours follow the frames so far; pictures made when there are more may "
-           "not fit to these", (long long)newest, (long long)last);
+    rh_log(RH_LOG_WARNING,
+           "the newest frame is %lld, the scene's last %lld: camera, ground and colours follow the frames so far; "
+           "pictures made when there are more may "
+           "not fit to these",
+           (long long)newest, (long long)last);
 }
 
 // Keeps the frames inside the range.
@@ -468,7 +501,8 @@ static rh_code read_scene(job *j, rh_status *status)
     char path[RH_PATH_MAX];
     RH_TRY(app_path(path, j->arguments->operand, "scene.yaml", status));
     if (!rh_file_exists(path))
-        return rh_fail(status, RH_USER, "%s: found no scene.yaml in it, expected the folder of a run", j->arguments->operand);
+        return rh_fail(status, RH_USER, "%s: found no scene.yaml in it, expected the folder of a run",
+                       j->arguments->operand);
     return app_scene_load(j->arguments, path, false, &j->scene, status);
 }
 
@@ -482,7 +516,8 @@ static rh_code prepare(job *j, rh_status *status)
     RH_TRY(app_path(j->points, a->operand, "points", status));
     RH_TRY(app_path(j->surfaces, a->operand, "surface", status));
     if (!a->out) RH_TRY(app_path(j->pictures, a->operand, "picture", status));
-    else if (snprintf(j->pictures, sizeof j->pictures, "%s", a->out) >= RH_PATH_MAX) return rh_fail(status, RH_USER, "--out: path too long");
+    else if (snprintf(j->pictures, sizeof j->pictures, "%s", a->out) >= RH_PATH_MAX)
+        return rh_fail(status, RH_USER, "--out: path too long");
     RH_TRY(choose_frames(j, &a->frames, status));
     RH_TRY(prepare_picture(j, status));
     return rh_folder_make(j->pictures, status);
@@ -497,7 +532,7 @@ static rh_code open_film(job *j, rh_status *status)
     return rh_film_open(path, j->width, j->height, j->scene.frames.fps, &j->film, status);
 }
 
-// --- drawing ----------------------------------------------------------------------------------------------------
+// --- drawing ---------------------------------------------------------------------------------------------------------
 
 static rh_code quick_values(job *j, const frame_data *data, rh_status *status)
 {
@@ -525,8 +560,13 @@ static rh_code draw(job *j, const frame_data *data, const char *title, rh_status
         for (size_t i = 0; i < 3 * pixels; i++) j->deep[i] = (uint16_t)(257 * j->bytes[i]);
         return code;
     }
-    rh_picture_frame frame = {.number = data->number, .time = data->time, .points = data->has_points ? &data->points : NULL,
-                              .surface = data->has_surface ? &data->surface : NULL, .vertices = data->has_surface && paints(j) ? &data->vertices : NULL, .z_up = data->z_up, .title = data->has_points ? title : NULL};
+    rh_picture_frame frame = {.number = data->number,
+                              .time = data->time,
+                              .points = data->has_points ? &data->points : NULL,
+                              .surface = data->has_surface ? &data->surface : NULL,
+                              .vertices = data->has_surface && paints(j) ? &data->vertices : NULL,
+                              .z_up = data->z_up,
+                              .title = data->has_points ? title : NULL};
     RH_TRY(rh_picture_draw(j->picture, &frame, j->deep, status));
     rh_to_8_bits(j->deep, pixels, j->bytes);
     return RH_OK;
@@ -539,10 +579,12 @@ static rh_code render_frame(job *j, int64_t number, rh_status *status)
     RH_TRY(app_frame_path(path, j->pictures, "picture", number, ".png", status));
     RH_TRY(rh_made_may_replace(path, status));
     RH_TRY(read_frame(j, number, false, &data, status));
-    snprintf(title, sizeof title, "%.200s  frame %" PRId64 "  %.3f s", j->scene.title ? j->scene.title : "", number, data.time);
+    snprintf(title, sizeof title, "%.200s  frame %" PRId64 "  %.3f s", j->scene.title ? j->scene.title : "", number,
+             data.time);
     rh_code code = draw(j, &data, title, status);
     frame_free(&data);
-    if (code == RH_OK && j->arguments->depth == 16) code = rh_png_write_deep(path, j->width, j->height, j->deep, status);
+    if (code == RH_OK && j->arguments->depth == 16)
+        code = rh_png_write_deep(path, j->width, j->height, j->deep, status);
     else if (code == RH_OK) code = rh_png_write(path, j->width, j->height, j->bytes, status);
     if (code == RH_OK && j->film) code = rh_film_add(j->film, j->bytes, status);
     if (code == RH_OK) printf("%s\n", path);
@@ -553,7 +595,8 @@ static rh_code render_frame(job *j, int64_t number, rh_status *status)
 // A film that lacks its end is not written: one that was there before stays, and the pictures so far are whole.
 static rh_code stop_here(const job *j, int done, rh_status *status)
 {
-    fprintf(stderr, "stopped: %d of %d pictures in %s%s\n", done, j->frames.count, j->pictures, j->film ? ", and no film, which needs all of them" : "");
+    fprintf(stderr, "stopped: %d of %d pictures in %s%s\n", done, j->frames.count, j->pictures,
+            j->film ? ", and no film, which needs all of them" : "");
     return rh_fail(status, RH_STOPPED, "stopped on request");
 }
 
@@ -606,7 +649,8 @@ static const app_option options[] = {
     {"what", APP_TEXT, AT(what), "WHAT", "surface, points or both; without it the surface"},
     {"camera", APP_TEXT, AT(camera), "NUMBERS", "x,y,z,tx,ty,tz[,fov]: position, target (m), angle of view (degrees)"},
     {"material", APP_TEXT, AT(material), "NAME", "of the surface: water, honey, oil, chocolate, milk, sand, ..."},
-    {"attribute", APP_TEXT, AT(attribute), "NAME", "that colours particles, or with --what surface the surface: id, rest.y, speed, ..., Cd (a colour itself), none"},
+    {"attribute", APP_TEXT, AT(attribute), "NAME",
+     "that colours particles, or with --what surface the surface: id, rest.y, speed, ..., Cd (a colour itself), none"},
     {"range", APP_TEXT, AT(range), "LOW,HIGH", "values at the ends of the colours; without it from the particles"},
     {"bands", APP_COUNT, AT(bands), "N", "even steps of colour from LOW to HIGH, as layers; without it smooth"},
     {"palette", APP_TEXT, AT(palette), "NAME", "the colours: blue, sand, or strata (for bands)"},
@@ -620,7 +664,11 @@ static const app_option options[] = {
 };
 
 const app_command app_render = {
-    "render", "RUN", true, false, "pictures and films of a run",
+    "render",
+    "RUN",
+    true,
+    false,
+    "pictures and films of a run",
     "Draws the frames of a run as RUN/picture/picture.####.png and prints the name of each picture.\n"
     "A frame shows its surface: the mesh that `rheo surface --mesh` wrote, or one made on the spot as\n"
     "the scene's section `surface` says. With --what points it shows its particles, coloured by an\n"
@@ -628,4 +676,6 @@ const app_command app_render = {
     "All frames share one scale of colours and, unless the scene's section `look` says\n"
     "otherwise, one camera that frames the run by itself. Light, ground and materials come from the\n"
     "same section (rheo doc look). Control-C stops after the running picture.",
-    options, APP_OPTION_COUNT(options), render};
+    options,
+    APP_OPTION_COUNT(options),
+    render};

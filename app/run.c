@@ -47,7 +47,8 @@ static rh_code refuse_used_folder(const char *folder, rh_status *status)
     return code;
 }
 
-static rh_code check_folder(const app_arguments *arguments, const rh_scene *scene, const char *folder, rh_status *status)
+static rh_code check_folder(const app_arguments *arguments, const rh_scene *scene, const char *folder,
+                            rh_status *status)
 {
     if (rh_file_exists(folder) && !app_is_folder(folder))
         return rh_fail(status, RH_USER, "%s: found a file, expected a folder or nothing", folder);
@@ -55,9 +56,10 @@ static rh_code check_folder(const app_arguments *arguments, const rh_scene *scen
     return rh_output_check(folder, scene, status);
 }
 
-// Only the scene that a folder was made with goes on in it, unless told otherwise. A scene.yaml that is missing or cannot be read is no reason to stop: checkpoints
-// know their scene too.
-static rh_code require_same_scene(const app_arguments *arguments, const rh_scene *scene, const char *folder, rh_status *status)
+// Only the scene that a folder was made with goes on in it, unless told otherwise. A scene.yaml that is missing or
+// cannot be read is no reason to stop: checkpoints know their scene too.
+static rh_code require_same_scene(const app_arguments *arguments, const rh_scene *scene, const char *folder,
+                                  rh_status *status)
 {
     char path[RH_PATH_MAX], difference[512];
     rh_scene old;
@@ -67,11 +69,14 @@ static rh_code require_same_scene(const app_arguments *arguments, const rh_scene
     rh_code code = same ? RH_OK : rh_scene_difference(&old, scene, difference, sizeof difference, status);
     rh_scene_free(&old);
     if (same || code != RH_OK) return code;
-    return rh_fail(status, RH_USER, "%s: the scene differs from the one this folder was made with (%s)\n  %s\n"
-                   "  --changed goes on with the changed scene, --force starts over, --out DIR takes another folder", folder, path, difference);
+    return rh_fail(status, RH_USER,
+                   "%s: the scene differs from the one this folder was made with (%s)\n  %s\n"
+                   "  --changed goes on with the changed scene, --force starts over, --out DIR takes another folder",
+                   folder, path, difference);
 }
 
-static rh_code resume(const app_arguments *arguments, rh_world *world, const rh_scene *scene, const rh_run_options *options, rh_status *status)
+static rh_code resume(const app_arguments *arguments, rh_world *world, const rh_scene *scene,
+                      const rh_run_options *options, rh_status *status)
 {
     const char *folder = options->folder;
     char newest[RH_PATH_MAX];
@@ -80,7 +85,10 @@ static rh_code resume(const app_arguments *arguments, rh_world *world, const rh_
     if (!arguments->changed) RH_TRY(rh_world_mend(world, options, status));
     if (rh_output_newest(folder, newest)) return rh_world_resume(world, folder, arguments->changed, status);
     if (arguments->changed)
-        return rh_fail(status, RH_USER, "%s holds no checkpoint that a changed scene could go on from\n  --force starts over, --out DIR takes another folder", folder);
+        return rh_fail(status, RH_USER,
+                       "%s holds no checkpoint that a changed scene could go on from\n  --force starts over, --out DIR "
+                       "takes another folder",
+                       folder);
     rh_log(RH_LOG_INFO, "%s holds no checkpoint: starting at the first frame", folder);
     return RH_OK;
 }
@@ -94,17 +102,19 @@ static void print_summary(const app_arguments *arguments, const app_progress *pr
     double seconds = rh_seconds() - progress->started;
     int64_t frames = progress->frames_done;
     if (frames == 0 && code == RH_OK) fputs("done: nothing was left to do, all frames are there\n", stderr);
-    else fprintf(stderr, "%s: %lld frames in %s (%s a frame), %s particles\n", code == RH_STOPPED ? "stopped" : "done",
-                 (long long)frames, app_format_duration(seconds, &wall),
-                 app_format_duration(frames ? seconds / (double)frames : -1, &each),
-                 app_format_count(rh_world_points(world)->count, &count));
+    else
+        fprintf(stderr, "%s: %lld frames in %s (%s a frame), %s particles\n", code == RH_STOPPED ? "stopped" : "done",
+                (long long)frames, app_format_duration(seconds, &wall),
+                app_format_duration(frames ? seconds / (double)frames : -1, &each),
+                app_format_count(rh_world_points(world)->count, &count));
     fprintf(stderr, "  frames      %s/points\n", folder);
     if (surfaces) fprintf(stderr, "  surfaces    %s/surface\n", folder);
     fprintf(stderr, "  statistics  rheo info %s\n", folder);
     if (code == RH_STOPPED)
         fprintf(stderr, "  go on       rheo run %s --out %s --resume\n", arguments->operand, folder);
     else if (last.frame > 0)
-        fprintf(stderr, "  picture     rheo render %s --frames %lld\n  look around rheo view %s\n", folder, (long long)last.frame, folder);
+        fprintf(stderr, "  picture     rheo render %s --frames %lld\n  look around rheo view %s\n", folder,
+                (long long)last.frame, folder);
 }
 
 // What was asked for is not all there, so the run has failed, though its points are complete.
@@ -113,20 +123,30 @@ static rh_code check_surfaces(const rh_world *world, const char *folder, rh_stat
     rh_progress last;
     rh_world_progress(world, &last);
     if (last.surface_failures == 0) return RH_OK;
-    return rh_fail(status, RH_IO, "%lld frames have no surface, the warnings say why; their points are complete\n"
-                   "  rheo surface %s --frames A-B makes them", (long long)last.surface_failures, folder);
+    return rh_fail(status, RH_IO,
+                   "%lld frames have no surface, the warnings say why; their points are complete\n"
+                   "  rheo surface %s --frames A-B makes them",
+                   (long long)last.surface_failures, folder);
 }
 
-static rh_code simulate(const app_arguments *arguments, const rh_scene *scene, rh_world *world, const char *folder, double started, rh_status *status)
+static rh_code simulate(const app_arguments *arguments, const rh_scene *scene, rh_world *world, const char *folder,
+                        double started, rh_status *status)
 {
     app_progress progress;
     app_progress_begin(&progress, arguments->quiet);
     rh_log_set_sink(app_progress_log, &progress);
     const app_range *frames = &arguments->frames;
-    rh_run_options options = {
-        .folder = folder, .first = frames->first, .last = frames->last, .ranges = frames->parts, .range_count = frames->count,
-        .resumed = arguments->resume, .deadline = arguments->max_time > 0 ? started + arguments->max_time : 0,
-        .stop = app_stop_on_signals("this step"), .stop_now = app_stop_due(), .progress = app_progress_update, .user = &progress};
+    rh_run_options options = {.folder = folder,
+                              .first = frames->first,
+                              .last = frames->last,
+                              .ranges = frames->parts,
+                              .range_count = frames->count,
+                              .resumed = arguments->resume,
+                              .deadline = arguments->max_time > 0 ? started + arguments->max_time : 0,
+                              .stop = app_stop_on_signals("this step"),
+                              .stop_now = app_stop_due(),
+                              .progress = app_progress_update,
+                              .user = &progress};
     rh_code code = arguments->resume ? resume(arguments, world, scene, &options, status) : RH_OK;
     if (code == RH_OK && arguments->force) code = app_clear_run(folder, status);
     if (code == RH_OK) code = rh_world_run(world, &options, status);
@@ -149,21 +169,25 @@ static rh_code check_arguments(const app_arguments *arguments, rh_status *status
     return RH_OK;
 }
 
-// What the program and its libraries take beside what is counted: 101 MB were seen in a run without programs, 113 MB in one with them.
+// What the program and its libraries take beside what is counted: 101 MB were seen in a run without programs, 113 MB in
+// one with them.
 enum { LIBRARIES = 104 << 20, COMPILER_AND_LIBRARIES = 120 << 20 };
 
 static rh_code limit_memory(const app_arguments *arguments, const rh_scene *scene, rh_status *status)
 {
-    int64_t libraries = scene->expressions.count ? COMPILER_AND_LIBRARIES : LIBRARIES, all = arguments->memory ? arguments->memory : rh_memory_of_machine();
+    int64_t libraries = scene->expressions.count ? COMPILER_AND_LIBRARIES : LIBRARIES,
+            all = arguments->memory ? arguments->memory : rh_memory_of_machine();
     if (all <= libraries)
-        return rh_fail(status, RH_USER, "--memory: found %lld MB, expected more than %lld MB, which the program itself needs", (long long)(all >> 20),
-                       (long long)(libraries >> 20));
+        return rh_fail(status, RH_USER,
+                       "--memory: found %lld MB, expected more than %lld MB, which the program itself needs",
+                       (long long)(all >> 20), (long long)(libraries >> 20));
     rh_memory_set_limit(all - libraries);
     return RH_OK;
 }
 
 // The folder is ours alone from here on; whatever another run has put there since we looked is seen now.
-static rh_code simulate_locked(const app_arguments *arguments, const rh_scene *scene, rh_world *world, const char *folder, double started, rh_status *status)
+static rh_code simulate_locked(const app_arguments *arguments, const rh_scene *scene, rh_world *world,
+                               const char *folder, double started, rh_status *status)
 {
     rh_folder_lock lock;
     RH_TRY(rh_folder_lock_take(&lock, folder, status));
@@ -204,7 +228,8 @@ static int run(const app_arguments *arguments)
 #define AT(field) offsetof(app_arguments, field)
 static const app_option options[] = {
     {"out", APP_TEXT, AT(out), "DIR", "run folder; without it run/NAME for a scene NAME.yaml"},
-    {"frames", APP_RANGE, AT(frames), "LIST", "frames to write, such as 1-48 or 1,10,20-30; simulated is up to the last of them; without it as the scene says"},
+    {"frames", APP_RANGE, AT(frames), "LIST",
+     "frames to write, such as 1-48 or 1,10,20-30; simulated is up to the last of them; without it as the scene says"},
     {"set", APP_TEXTS, AT(sets), "PATH=VALUE", "change a value of the scene, such as cell=0.02 (may be repeated)"},
     {"threads", APP_COUNT, AT(threads), "N", "threads to use; without it all cores. The result does not depend on it"},
     {"resume", APP_FLAG, AT(resume), NULL, "go on after the newest checkpoint in the run folder"},
@@ -217,8 +242,14 @@ static const app_option options[] = {
 };
 
 const app_command app_run = {
-    "run", "SCENE", true, false, "simulate a scene into a run folder",
+    "run",
+    "SCENE",
+    true,
+    false,
+    "simulate a scene into a run folder",
     "Simulates a scene. The run folder gets scene.yaml (complete, with defaults), log.jsonl (one\n"
     "line per step), points/ (one file per frame) and checkpoint/. Control-C stops after the\n"
     "running step and leaves a checkpoint; a second one leaves at once.",
-    options, APP_OPTION_COUNT(options), run};
+    options,
+    APP_OPTION_COUNT(options),
+    run};

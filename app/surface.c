@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// rheo surface: from files of particles to level sets and meshes, frame by frame. Each frame depends on its own files and the parameters alone
-// (world/surfacing.h), so ranges of frames may go to different machines.
+// rheo surface: from files of particles to level sets and meshes, frame by frame. Each frame depends on its own files
+// and the parameters alone (world/surfacing.h), so ranges of frames may go to different machines.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,12 +33,12 @@ typedef struct job {
     int count;
     int64_t subframes;
     atomic_int *stop;
-    int at;           // the item being worked on
-    int64_t done;     // surfaces
+    int at;        // the item being worked on
+    int64_t done;  // surfaces
     double started;
 } job;
 
-// --- parameters -----------------------------------------------------------------------------------------------------
+// --- parameters ------------------------------------------------------------------------------------------------------
 
 static rh_code check_mode(const char *mode, rh_status *status)
 {
@@ -47,10 +47,12 @@ static rh_code check_mode(const char *mode, rh_status *status)
     int count = 0;
     for (; names[count]; count++)
         if (!strcmp(names[count], mode)) return RH_OK;
-    return rh_fail(status, RH_USER, "--mode: unknown mode '%.60s'; %s", mode, rh_words_suggest(mode, names, count, hint, sizeof hint));
+    return rh_fail(status, RH_USER, "--mode: unknown mode '%.60s'; %s", mode,
+                   rh_words_suggest(mode, names, count, hint, sizeof hint));
 }
 
-// --mode and --mesh are short for settings and come before those the user spelt out. A program is no YAML and goes its own way.
+// --mode and --mesh are short for settings and come before those the user spelt out. A program is no YAML and goes its
+// own way.
 static rh_code read_parameters(job *j, const char *name, const rh_surfacing_params *base, rh_status *status)
 {
     const app_arguments *a = j->arguments;
@@ -75,7 +77,7 @@ static rh_code read_parameters(job *j, const char *name, const rh_surfacing_para
     return code;
 }
 
-// --- what to do -----------------------------------------------------------------------------------------------------
+// --- what to do ------------------------------------------------------------------------------------------------------
 
 static rh_code add_item(job *j, const char *path, const char *folder, rh_status *status)
 {
@@ -114,7 +116,8 @@ static rh_code find_run_frames(job *j, rh_status *status)
     RH_TRY(app_frames_list(points, "points", ending, &frames, status));
     if (frames.count == 0) RH_TRY(app_frames_list(points, "points", ending = ".ply", &frames, status));
     rh_code code = RH_OK;
-    if (frames.count == 0) code = rh_fail(status, RH_USER, "%s: found no frames, expected points.####.vdb or .ply", points);
+    if (frames.count == 0)
+        code = rh_fail(status, RH_USER, "%s: found no frames, expected points.####.vdb or .ply", points);
     if (code == RH_OK) code = app_frames_choose(&frames, &j->arguments->frames, status);
     if (code == RH_OK) code = list_run(j, points, ending, &frames, status);
     app_frames_free(&frames);
@@ -127,7 +130,9 @@ static rh_code prepare_run(job *j, rh_status *status)
     rh_scene scene;
     RH_TRY(app_path(path, j->arguments->operand, "scene.yaml", status));
     if (!rh_file_exists(path))
-        return rh_fail(status, RH_USER, "%s: found no scene.yaml in it, expected the folder of a run, or files of points (.vdb, .ply)", j->arguments->operand);
+        return rh_fail(status, RH_USER,
+                       "%s: found no scene.yaml in it, expected the folder of a run, or files of points (.vdb, .ply)",
+                       j->arguments->operand);
     RH_TRY(app_scene_load(j->arguments, path, false, &scene, status));
     snprintf(name, sizeof name, "%s: surface", path);
     rh_code code = read_parameters(j, name, &scene.surface, status);
@@ -147,13 +152,21 @@ static const char *kind_of(const char *path)
 static rh_code check_file(const app_texts *files, int i, rh_status *status)
 {
     const char *path = files->items[i], *first = files->items[0];
-    if (app_is_folder(path)) return rh_fail(status, RH_USER, "%s: found a folder among files, expected one run alone, or files of points", path);
-    if (!rh_file_exists(path)) return rh_fail(status, RH_IO, "%s: no such file or folder, expected a run, or points as .vdb or .ply", path);
-    if (!kind_of(path)) return rh_fail(status, RH_USER, "%s: found a file of unknown kind, expected points as .vdb or .ply", path);
+    if (app_is_folder(path))
+        return rh_fail(status, RH_USER, "%s: found a folder among files, expected one run alone, or files of points",
+                       path);
+    if (!rh_file_exists(path))
+        return rh_fail(status, RH_IO, "%s: no such file or folder, expected a run, or points as .vdb or .ply", path);
+    if (!kind_of(path))
+        return rh_fail(status, RH_USER, "%s: found a file of unknown kind, expected points as .vdb or .ply", path);
     if (strcmp(kind_of(path), kind_of(first)))
-        return rh_fail(status, RH_USER, "found %s and %s, expected files of one kind, all .vdb or all .ply", first, path);
+        return rh_fail(status, RH_USER, "found %s and %s, expected files of one kind, all .vdb or all .ply", first,
+                       path);
     if (files->count > 1 && rh_surface_frame_number(path, NULL) < 0)
-        return rh_fail(status, RH_USER, "%s: found no frame number in the name, expected one where there are several files, such as drop.0001%s", path, kind_of(path));
+        return rh_fail(
+            status, RH_USER,
+            "%s: found no frame number in the name, expected one where there are several files, such as drop.0001%s",
+            path, kind_of(path));
     return RH_OK;
 }
 
@@ -178,8 +191,9 @@ static rh_code refuse_clashes(const job *j, rh_status *status)
     for (int i = 1; i < j->count; i++) {
         const item *a = &j->items[i - 1], *b = &j->items[i];
         if (!by_folder_and_frame(a, b))
-            return rh_fail(status, RH_USER, "found %s and %s, both frame %lld and bound for %s; --out DIR gives each its own folder", a->path, b->path,
-                           (long long)a->frame, a->folder);
+            return rh_fail(status, RH_USER,
+                           "found %s and %s, both frame %lld and bound for %s; --out DIR gives each its own folder",
+                           a->path, b->path, (long long)a->frame, a->folder);
     }
     return RH_OK;
 }
@@ -204,7 +218,8 @@ static bool identify(const char *path, identity *out)
     return true;
 }
 
-// Is a result of this item one of the files that were named as points, its own or that of another? Any ending and any fraction would do.
+// Is a result of this item one of the files that were named as points, its own or that of another? Any ending and any
+// fraction would do.
 static rh_code refuse_result(const job *j, const item *one, const identity *inputs, int count, rh_status *status)
 {
     static const char *const endings[] = {".vdb", ".ply", ".obj", ".vtp"};
@@ -213,9 +228,14 @@ static rh_code refuse_result(const job *j, const item *one, const identity *inpu
     for (int64_t part = 0; part < j->subframes && one->frame >= 0; part++)
         for (int e = 0; e < 4; e++) {
             double fraction = (double)part / (double)j->subframes;
-            RH_TRY(rh_surface_path(one->folder, "surface", one->frame, one->digits, fraction, endings[e], path, status));
-            if (!identify(path, &result) || !bsearch(&result, inputs, (size_t)count, sizeof *inputs, by_identity)) continue;
-            return rh_fail(status, RH_USER, "%s: is one of the files to make surfaces of, and would be replaced by one\n  --out DIR takes another folder", path);
+            RH_TRY(
+                rh_surface_path(one->folder, "surface", one->frame, one->digits, fraction, endings[e], path, status));
+            if (!identify(path, &result) || !bsearch(&result, inputs, (size_t)count, sizeof *inputs, by_identity))
+                continue;
+            return rh_fail(status, RH_USER,
+                           "%s: is one of the files to make surfaces of, and would be replaced by one\n  --out DIR "
+                           "takes another folder",
+                           path);
         }
     return RH_OK;
 }
@@ -249,7 +269,8 @@ static rh_code prepare_files(job *j, rh_status *status)
         RH_TRY(add_item(j, path, a->out ? a->out : folder, status));
     }
     if (j->count == 0)
-        return rh_fail(status, RH_USER, "--frames: found none of the files in %lld-%lld", (long long)a->frames.first, (long long)a->frames.last);
+        return rh_fail(status, RH_USER, "--frames: found none of the files in %lld-%lld", (long long)a->frames.first,
+                       (long long)a->frames.last);
     qsort(j->items, (size_t)j->count, sizeof *j->items, by_folder_and_frame);
     RH_TRY(refuse_clashes(j, status));
     return refuse_inputs(j, status);
@@ -259,14 +280,18 @@ static rh_code prepare(job *j, rh_status *status)
 {
     const app_arguments *a = j->arguments;
     j->subframes = a->subframes ? a->subframes : 1;
-    if (j->subframes > MOST_SUBFRAMES) return rh_fail(status, RH_USER, "--subframes: found %lld, expected 1 to %d", (long long)j->subframes, MOST_SUBFRAMES);
-    if (a->up && strcmp(a->up, "y") && strcmp(a->up, "z")) return rh_fail(status, RH_USER, "--up: found \"%.40s\", expected y or z", a->up);
-    if (a->out && rh_file_exists(a->out) && !app_is_folder(a->out)) return rh_fail(status, RH_USER, "--out: %s is a file, expected a folder or nothing", a->out);
+    if (j->subframes > MOST_SUBFRAMES)
+        return rh_fail(status, RH_USER, "--subframes: found %lld, expected 1 to %d", (long long)j->subframes,
+                       MOST_SUBFRAMES);
+    if (a->up && strcmp(a->up, "y") && strcmp(a->up, "z"))
+        return rh_fail(status, RH_USER, "--up: found \"%.40s\", expected y or z", a->up);
+    if (a->out && rh_file_exists(a->out) && !app_is_folder(a->out))
+        return rh_fail(status, RH_USER, "--out: %s is a file, expected a folder or nothing", a->out);
     if (a->operands.count == 1 && app_is_folder(a->operand)) return prepare_run(j, status);
     return prepare_files(j, status);
 }
 
-// --- doing it -------------------------------------------------------------------------------------------------------
+// --- doing it --------------------------------------------------------------------------------------------------------
 
 static void print_line(const job *j, const rh_surface_result *r, double fraction)
 {
@@ -274,8 +299,9 @@ static void print_line(const job *j, const rh_surface_result *r, double fraction
     char part[8] = "";
     if (j->arguments->quiet) return;
     if (fraction > 0) snprintf(part, sizeof part, ".%03d", (int)(1000 * fraction + 0.5));
-    fprintf(stderr, "frame %lld%s  particles %s  droplets %s  voxels %s", (long long)r->frame, part, app_format_count(r->particles, &particles),
-            app_format_count(r->report.droplets, &droplets), app_format_count(r->voxels, &voxels));
+    fprintf(stderr, "frame %lld%s  particles %s  droplets %s  voxels %s", (long long)r->frame, part,
+            app_format_count(r->particles, &particles), app_format_count(r->report.droplets, &droplets),
+            app_format_count(r->voxels, &voxels));
     if (j->params.mesh) fprintf(stderr, "  polygons %s", app_format_count(r->polygons, &polygons));
     fprintf(stderr, "  %s\n", app_format_duration(r->seconds, &wall));
 }
@@ -285,14 +311,21 @@ static void print_json(const job *j, const rh_surface_result *r, double fraction
 {
     const rh_surfacing_report *m = &r->report;
     if (!j->arguments->json) return;
-    printf("{\"frame\":%lld,\"fraction\":%g,\"particles\":%lld,\"used\":%lld,\"bad_positions\":%lld,\"bad_radii\":%lld,\"radius\":%.9g,\"voxel\":%.9g,", (long long)r->frame, fraction,
-           (long long)r->particles, (long long)m->points, (long long)m->bad_positions, (long long)m->bad_radii, m->radius, m->voxel);
-    printf("\"deep\":%lld,\"droplets\":%lld,\"ellipsoids\":%lld,\"k_s\":{\"least\":%.6g,\"mean\":%.6g,\"most\":%.6g,\"global\":%.6g},\"neighbours\":[", (long long)m->deep,
-           (long long)m->droplets, (long long)m->ellipsoids, m->k_min, m->k_mean, m->k_max, m->k_global);
+    printf("{\"frame\":%lld,\"fraction\":%g,\"particles\":%lld,\"used\":%lld,\"bad_positions\":%lld,\"bad_radii\":%lld,"
+           "\"radius\":%.9g,\"voxel\":%.9g,",
+           (long long)r->frame, fraction, (long long)r->particles, (long long)m->points, (long long)m->bad_positions,
+           (long long)m->bad_radii, m->radius, m->voxel);
+    printf("\"deep\":%lld,\"droplets\":%lld,\"ellipsoids\":%lld,\"k_s\":{\"least\":%.6g,\"mean\":%.6g,\"most\":%.6g,"
+           "\"global\":%.6g},\"neighbours\":[",
+           (long long)m->deep, (long long)m->droplets, (long long)m->ellipsoids, m->k_min, m->k_mean, m->k_max,
+           m->k_global);
     for (int i = 0; i < RH_SURFACING_HISTOGRAM; i++) printf("%s%lld", i ? "," : "", (long long)m->neighbours[i]);
-    printf("],\"leaves\":%lld,\"voxels\":%lld,\"volume\":%.9g,\"bytes\":%lld,\"vertices\":%lld,\"polygons\":%lld,\"stages\":{", (long long)m->leaves, (long long)r->voxels, r->volume, (long long)m->bytes,
-           (long long)r->vertices, (long long)r->polygons);
-    for (int i = 0; i < m->stage_count; i++) printf("%s\"%s\":%.6f", i ? "," : "", m->stage_names[i], m->stage_seconds[i]);
+    printf("],\"leaves\":%lld,\"voxels\":%lld,\"volume\":%.9g,\"bytes\":%lld,\"vertices\":%lld,\"polygons\":%lld,"
+           "\"stages\":{",
+           (long long)m->leaves, (long long)r->voxels, r->volume, (long long)m->bytes, (long long)r->vertices,
+           (long long)r->polygons);
+    for (int i = 0; i < m->stage_count; i++)
+        printf("%s\"%s\":%.6f", i ? "," : "", m->stage_names[i], m->stage_seconds[i]);
     printf("},\"seconds\":%.6f}\n", r->seconds);
     fflush(stdout);
 }
@@ -305,8 +338,14 @@ static rh_code do_item(job *j, const item *one, rh_status *status)
     for (int64_t i = 0; i < parts; i++) {
         if (atomic_load(j->stop)) return rh_fail(status, RH_STOPPED, "stopped on request");
         rh_surface_result result;
-        rh_surface_task task = {.points = one->path, .next = parts > 1 ? next : NULL, .fraction = (double)i / (double)parts, .folder = one->folder, .frame = one->frame,
-                                .digits = one->digits, .programs = j->programs, .up = j->arguments->up ? j->arguments->up[0] : 0};
+        rh_surface_task task = {.points = one->path,
+                                .next = parts > 1 ? next : NULL,
+                                .fraction = (double)i / (double)parts,
+                                .folder = one->folder,
+                                .frame = one->frame,
+                                .digits = one->digits,
+                                .programs = j->programs,
+                                .up = j->arguments->up ? j->arguments->up[0] : 0};
         RH_TRY(rh_surface_frame(&j->params, &task, &result, status));
         print_line(j, &result, task.fraction);
         print_json(j, &result, task.fraction);
@@ -320,12 +359,15 @@ static void print_summary(const job *j, bool stopped)
     app_text wall, each;
     double seconds = rh_seconds() - j->started;
     if (j->arguments->quiet) return;
-    fprintf(stderr, "%s: %lld surface%s in %s (%s each)\n", stopped ? "stopped" : "done", (long long)j->done, j->done == 1 ? "" : "s", app_format_duration(seconds, &wall),
+    fprintf(stderr, "%s: %lld surface%s in %s (%s each)\n", stopped ? "stopped" : "done", (long long)j->done,
+            j->done == 1 ? "" : "s", app_format_duration(seconds, &wall),
             app_format_duration(j->done ? seconds / (double)j->done : -1, &each));
     for (int i = 0; i < j->count; i++)
-        if (i == 0 || strcmp(j->items[i].folder, j->items[i - 1].folder)) fprintf(stderr, "  surfaces    %s\n", j->items[i].folder);
+        if (i == 0 || strcmp(j->items[i].folder, j->items[i - 1].folder))
+            fprintf(stderr, "  surfaces    %s\n", j->items[i].folder);
     if (stopped && j->items[j->at].frame >= 0)
-        fprintf(stderr, "  go on       the same command with --frames %lld-%lld\n", (long long)j->items[j->at].frame, (long long)j->items[j->count - 1].frame);
+        fprintf(stderr, "  go on       the same command with --frames %lld-%lld\n", (long long)j->items[j->at].frame,
+                (long long)j->items[j->count - 1].frame);
 }
 
 static rh_code work(job *j, rh_status *status)
@@ -364,12 +406,15 @@ static int surface(const app_arguments *arguments)
 static const app_option options[] = {
     {"mode", APP_TEXT, AT(mode), "MODE", "ellipsoid (default), sphere, averaged, solenthaler or density"},
     {"mesh", APP_FLAG, AT(mesh), NULL, "write a mesh too (PLY; --set mesh_format=obj or vtp for others)"},
-    {"expression", APP_TEXT, AT(expression), "CODE", "a program that runs on the particles first; docs/expressions.md has the language"},
+    {"expression", APP_TEXT, AT(expression), "CODE",
+     "a program that runs on the particles first; docs/expressions.md has the language"},
     {"frames", APP_RANGE, AT(frames), "LIST", "frames to do, such as 5, 1-48 or 1,10,20-30; without it all"},
-    {"subframes", APP_COUNT, AT(subframes), "N", "N surfaces a frame, at 0, 1/N, 2/N ... of the way to the next, for motion blur"},
+    {"subframes", APP_COUNT, AT(subframes), "N",
+     "N surfaces a frame, at 0, 1/N, 2/N ... of the way to the next, for motion blur"},
     {"up", APP_TEXT, AT(up), "AXIS", "y or z: what points up in the results; without it as in the points"},
     {"out", APP_TEXT, AT(out), "DIR", "folder of the results; without it RUN/surface, or surface beside each file"},
-    {"set", APP_TEXTS, AT(sets), "NAME=VALUE", "change a parameter, such as voxel=0.01 (may be repeated); \"rheo doc surface\" lists them"},
+    {"set", APP_TEXTS, AT(sets), "NAME=VALUE",
+     "change a parameter, such as voxel=0.01 (may be repeated); \"rheo doc surface\" lists them"},
     {"threads", APP_COUNT, AT(threads), "N", "threads to use; without it all cores. The result does not depend on it"},
     APP_SANDBOX,
     {"json", APP_FLAG, AT(json), NULL, "print what was measured of each frame as a line of JSON on standard output"},
@@ -377,9 +422,15 @@ static const app_option options[] = {
 };
 
 const app_command app_surface = {
-    "surface", "RUN|FILE...", true, true, "particles to level sets and meshes",
+    "surface",
+    "RUN|FILE...",
+    true,
+    true,
+    "particles to level sets and meshes",
     "Makes the surface of the particles of a run, or of points files of any origin (.vdb, .ply), as\n"
     "surface.####.vdb: a level set \"surface\", the velocity \"vel\" and the attributes asked for. For a\n"
     "run the parameters start from the section `surface` of its scene. Frames are independent:\n"
     "ranges done on different machines give the same bytes. Control-C stops after the running frame.",
-    options, APP_OPTION_COUNT(options), surface};
+    options,
+    APP_OPTION_COUNT(options),
+    surface};

@@ -34,13 +34,15 @@ static int view(const app_arguments *arguments)
         rh_fail(&status, RH_USER, "view: --port: found %lld, expected 1 to 65535", (long long)arguments->port);
     if (status.code != RH_OK) return app_report(&status);
     block_signals(&stop);
-    if (rh_server_start(arguments->operand, (int)arguments->port, arguments->sandbox, &server, &status) != RH_OK) return app_report(&status);
+    if (rh_server_start(arguments->operand, (int)arguments->port, arguments->sandbox, &server, &status) != RH_OK)
+        return app_report(&status);
     printf("http://127.0.0.1:%d/?token=%s\n", rh_server_port(server), rh_server_token(server));
     int written = app_finish_output();
     if (!arguments->quiet && written == APP_DONE)
         fprintf(stderr, "the viewer of %s is at the address above; Control-C ends it\n", arguments->operand);
     if (written == APP_DONE) serve_until_stopped(server, &stop);
-    pthread_sigmask(SIG_UNBLOCK, &stop, NULL);  // should an answer that is being made never end, a second Control-C does
+    pthread_sigmask(SIG_UNBLOCK, &stop,
+                    NULL);  // should an answer that is being made never end, a second Control-C does
     rh_server_stop(server);
     return written;
 }
@@ -53,9 +55,15 @@ static const app_option options[] = {
 };
 
 const app_command app_view = {
-    "view", "RUN", true, false, "look at a run in a browser, also while it goes on",
+    "view",
+    "RUN",
+    true,
+    false,
+    "look at a run in a browser, also while it goes on",
     "Serves a page with the frames of a run on this machine and prints its address: play, scrub,\n"
     "particles coloured by any attribute, surface, solids, plots of the log, the complete scene.\n"
     "New frames appear by themselves. Only who has the printed address, with its token, can see it.\n"
     "Control-C ends it.",
-    options, APP_OPTION_COUNT(options), view};
+    options,
+    APP_OPTION_COUNT(options),
+    view};

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The memory's bandwidth, after STREAM (J. D. McCalpin, IEEE TCCA Newsletter, 1995): copy a = b and triad a = b + s c over arrays far
-// larger than any cache, best of several. As there, a store counts once: what the processor reads before it writes a
-// line is not counted, neither here nor in the model of traffic.c. Loops are plain C, so they get what the solver's loops can get; the C
-// library's memcpy with its non-temporal stores is faster and nothing the solver does is like it.
+// The memory's bandwidth, after STREAM (J. D. McCalpin, IEEE TCCA Newsletter, 1995): copy a = b and triad a = b + s c
+// over arrays far larger than any cache, best of several. As there, a store counts once: what the processor reads
+// before it writes a line is not counted, neither here nor in the model of traffic.c. Loops are plain C, so they get
+// what the solver's loops can get; the C library's memcpy with its non-temporal stores is faster and nothing the solver
+// does is like it.
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -12,7 +13,9 @@
 
 enum { VALUES = 48 << 20, TIMES = 8 };  // 192 MB an array
 
-typedef struct arrays { float *a, *b, *c; } arrays;
+typedef struct arrays {
+    float *a, *b, *c;
+} arrays;
 
 // The compiler must not make it a call of memcpy (see above), hence the product.
 static void copy(const arrays *x, float scale)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// bench: runs entries of the three tables (entries.c, surface_entries.c, expression_entries.c), prints tables, writes CSV. docs/performance.md says what
-// every column means.
+// bench: runs entries of the three tables (entries.c, surface_entries.c, expression_entries.c), prints tables, writes
+// CSV. docs/performance.md says what every column means.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,8 @@ typedef struct options {
     const char *only[MOST_ONLY];
     int only_count, threads, repeats;  // 0 = as the table says
     bool list, help, longer, memory;
-    char csv[RH_PATH_MAX], surface_csv[RH_PATH_MAX + 16], splash_csv[RH_PATH_MAX + 16], sand_csv[RH_PATH_MAX + 16], expression_csv[RH_PATH_MAX + 16];
+    char csv[RH_PATH_MAX], surface_csv[RH_PATH_MAX + 16], splash_csv[RH_PATH_MAX + 16], sand_csv[RH_PATH_MAX + 16],
+        expression_csv[RH_PATH_MAX + 16];
 } options;
 
 // What an entry of any table is called.
@@ -37,29 +38,36 @@ static title title_of(const bench_entry *e)
 }
 static title surface_title_of(const bench_surface_entry *e) { return (title){e->name, e->group, "surface", e->when}; }
 
-static title expression_title_of(const bench_expression_entry *e) { return (title){e->name, e->group, "expressions", e->when}; }
+static title expression_title_of(const bench_expression_entry *e)
+{
+    return (title){e->name, e->group, "expressions", e->when};
+}
 
 static int all_titles(title *out)
 {
     int count = 0;
     for (int i = 0; i < bench_entry_count; i++) out[count++] = title_of(&bench_entries[i]);
     for (int i = 0; i < bench_surface_entry_count; i++) out[count++] = surface_title_of(&bench_surface_entries[i]);
-    for (int i = 0; i < bench_expression_entry_count; i++) out[count++] = expression_title_of(&bench_expression_entries[i]);
+    for (int i = 0; i < bench_expression_entry_count; i++)
+        out[count++] = expression_title_of(&bench_expression_entries[i]);
     return count;
 }
 
 static void print_help(void)
 {
     printf("usage: bench [OPTION ...]\n\n"
-           "Runs the benchmarks of the liquid solver, of the splash method, of sand, of surfacing and of expressions, each in a process of its own, prints tables and\n"
+           "Runs the benchmarks of the liquid solver, of the splash method, of sand, of surfacing and of expressions, "
+           "each in a process of its own, prints tables and\n"
            "writes CSV.\n\n"
            "  --list          names of all entries and what they are\n"
-           "  --only NAME     this entry, or all of this group; splash, sand, surface, expressions: all of that kind (may be repeated)\n"
+           "  --only NAME     this entry, or all of this group; splash, sand, surface, expressions: all of that kind "
+           "(may be repeated)\n"
            "  --long          the long entries, too\n"
            "  --repeats N     runs of each entry; the least time counts (without it as the table says)\n"
            "  --threads N     threads of entries that do not fix them (without it all cores)\n"
            "  --memory        also print peaks of memory by label\n"
-           "  --csv FILE.csv  where to write the CSV (bench.csv beside the program); what splashes, sand, surfacing and expressions have more goes to\n"
+           "  --csv FILE.csv  where to write the CSV (bench.csv beside the program); what splashes, sand, surfacing "
+           "and expressions have more goes to\n"
            "                  FILE_splash.csv, FILE_sand.csv, FILE_surface.csv and FILE_expressions.csv\n"
            "  --help          this text\n\n"
            "docs/performance.md says what every column means.\n");
@@ -68,12 +76,14 @@ static void print_help(void)
 static void print_list(void)
 {
     static const char *const when[] = {"", "long", "only by name"};
-    printf("%-13s %-17s %-31s %6s %7s %8s %8s  %-12s  %s\n", "entry", "group", "scene", "skip", "frames", "repeats", "threads", "", "settings");
+    printf("%-13s %-17s %-31s %6s %7s %8s %8s  %-12s  %s\n", "entry", "group", "scene", "skip", "frames", "repeats",
+           "threads", "", "settings");
     for (int i = 0; i < bench_entry_count; i++) {
         const bench_entry *e = &bench_entries[i];
         char threads[16] = "all";
         if (e->threads) snprintf(threads, sizeof threads, "%d", e->threads);
-        printf("%-13s %-17s %-31s %6d %7d %8d %8s  %-12s ", e->name, e->group, e->scene, e->skip, e->frames, e->repeats, threads, when[e->when]);
+        printf("%-13s %-17s %-31s %6d %7d %8d %8s  %-12s ", e->name, e->group, e->scene, e->skip, e->frames, e->repeats,
+               threads, when[e->when]);
         for (int k = 0; k < BENCH_SETTINGS && e->settings[k]; k++) printf(" %s", e->settings[k]);
         printf("\n");
     }
@@ -83,7 +93,7 @@ static void print_list(void)
     bench_expression_list(stdout);
 }
 
-// --- options ------------------------------------------------------------------------------------------------------
+// --- options ---------------------------------------------------------------------------------------------------------
 static rh_code read_count(const char *option, const char *text, int *out, rh_status *status)
 {
     char *end;
@@ -116,8 +126,8 @@ static rh_code read_only(options *o, const char *name, rh_status *status)
         known[count++] = titles[i].whole;
     }
     const char *nearest = rh_nearest_name(name, known, count);
-    return rh_fail(status, RH_USER, "--only: found '%s', expected an entry or a group of --list%s%s%s", name, nearest ? " (did you mean '" : "",
-                   nearest ? nearest : "", nearest ? "'?)" : "");
+    return rh_fail(status, RH_USER, "--only: found '%s', expected an entry or a group of --list%s%s%s", name,
+                   nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
 }
 
 static rh_code read_value(options *o, const char *name, const char *value, rh_status *status)
@@ -133,13 +143,15 @@ static rh_code read_value(options *o, const char *name, const char *value, rh_st
 
 static rh_code read_options(options *o, int count, char **words, rh_status *status)
 {
-    static const char *const names[] = {"--list", "--help", "--long", "--memory", "--only", "--repeats", "--threads", "--csv"};
+    static const char *const names[] = {"--list", "--help",    "--long",    "--memory",
+                                        "--only", "--repeats", "--threads", "--csv"};
     for (int i = 1; i < count; i++) {
         int n = 0;
         while (n < 8 && strcmp(words[i], names[n]) != 0) n++;
         if (n == 8) {
             const char *nearest = rh_nearest_name(words[i], names, 8);
-            return rh_fail(status, RH_USER, "found '%s', expected an option%s%s%s", words[i], nearest ? " (did you mean '" : " of --help", nearest ? nearest : "", nearest ? "'?)" : "");
+            return rh_fail(status, RH_USER, "found '%s', expected an option%s%s%s", words[i],
+                           nearest ? " (did you mean '" : " of --help", nearest ? nearest : "", nearest ? "'?)" : "");
         }
         if (n < 4) *(bool *[]){&o->list, &o->help, &o->longer, &o->memory}[n] = true;
         else {
@@ -178,7 +190,7 @@ static bool is_chosen(const options *o, const title *t)
     return o->only_count == 0 && now;
 }
 
-// --- running ------------------------------------------------------------------------------------------------------
+// --- running ---------------------------------------------------------------------------------------------------------
 static int threads_of(const options *o, int fixed) { return fixed ? fixed : o->threads ? o->threads : rh_threads(); }
 
 // Measured once for every number of threads that occurs, right before the first entry that needs it.
@@ -188,7 +200,9 @@ static bench_bandwidth bandwidth_for(int threads, const bench_row *rows, int cou
     for (int i = 0; i < count; i++)
         if (rows[i].result.threads == threads) return rows[i].bandwidth;
     if (!bench_bandwidth_measure(threads, &found)) fprintf(stderr, "bench: the bandwidth could not be measured\n");
-    else fprintf(stderr, "bandwidth, %d threads: copy %.1f GB/s, triad %.1f GB/s\n", threads, 1e-9 * found.copy, 1e-9 * found.triad);
+    else
+        fprintf(stderr, "bandwidth, %d threads: copy %.1f GB/s, triad %.1f GB/s\n", threads, 1e-9 * found.copy,
+                1e-9 * found.triad);
     return found;
 }
 
@@ -240,14 +254,18 @@ static rh_code run_liquid(const options *o, bool *good, rh_status *status)
     bench_print_tables(stdout, rows, count);
     if (o->memory) bench_print_memory(stdout, rows, count);
     bool splashes = false, sand = false;
-    for (int i = 0; i < count; i++) splashes = splashes || bench_is_splash(rows[i].entry), sand = sand || bench_is_sand(rows[i].entry);
-    if (code == RH_OK) printf("\nCSV: %s%s%s%s%s\n", o->csv, splashes ? " " : "", splashes ? o->splash_csv : "", sand ? " " : "", sand ? o->sand_csv : "");
+    for (int i = 0; i < count; i++)
+        splashes = splashes || bench_is_splash(rows[i].entry), sand = sand || bench_is_sand(rows[i].entry);
+    if (code == RH_OK)
+        printf("\nCSV: %s%s%s%s%s\n", o->csv, splashes ? " " : "", splashes ? o->splash_csv : "", sand ? " " : "",
+               sand ? o->sand_csv : "");
     *good = *good && all_fine(rows, count);
     return code;
 }
 
-// --- surfacing ----------------------------------------------------------------------------------------------------
-static rh_code run_surface_entries(const options *o, bench_splash *splash, bench_surface_row *rows, int *count, rh_status *status)
+// --- surfacing -------------------------------------------------------------------------------------------------------
+static rh_code run_surface_entries(const options *o, bench_splash *splash, bench_surface_row *rows, int *count,
+                                   rh_status *status)
 {
     for (int i = 0; i < bench_surface_entry_count; i++) {
         const bench_surface_entry *e = &bench_surface_entries[i];
@@ -280,19 +298,21 @@ static rh_code run_surface(const options *o, bool *good, rh_status *status)
     bench_surface_row rows[MOST_ENTRIES] = {{.entry = NULL}};
     // Too large for the stack, and again not from rh_alloc.
     bench_splash *splash = mmap(NULL, sizeof *splash, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (splash == MAP_FAILED) return rh_fail(status, RH_MEMORY, "no memory for the points of the splash: %s", strerror(errno));
+    if (splash == MAP_FAILED)
+        return rh_fail(status, RH_MEMORY, "no memory for the points of the splash: %s", strerror(errno));
     rh_code code = run_surface_entries(o, splash, rows, &count, status);
     munmap(splash, sizeof *splash);
     if (count == 0) return code;
     bench_surface_print(stdout, rows, count);
     for (int i = 0; i < count && o->memory; i++)
-        if (bench_surface_fine(&rows[i])) bench_print_labels(stdout, rows[i].entry->name, rows[i].result.points, &rows[i].result.memory);
+        if (bench_surface_fine(&rows[i]))
+            bench_print_labels(stdout, rows[i].entry->name, rows[i].result.points, &rows[i].result.memory);
     if (code == RH_OK) printf("\nCSV: %s\n", o->surface_csv);
     *good = *good && all_surfaces_fine(rows, count);
     return code;
 }
 
-// --- expressions --------------------------------------------------------------------------------------------------
+// --- expressions -----------------------------------------------------------------------------------------------------
 static rh_code run_expressions(const options *o, bool *good, rh_status *status)
 {
     int count = 0;
@@ -321,10 +341,13 @@ static rh_code run(const options *o, rh_status *status)
     RH_TRY(run_liquid(o, &good, status));
     RH_TRY(run_surface(o, &good, status));
     RH_TRY(run_expressions(o, &good, status));
-    return good ? RH_OK : rh_fail(status, RH_NUMERIC, "an entry failed, or a result depends on the number of threads; see above");
+    return good ? RH_OK
+                : rh_fail(status, RH_NUMERIC,
+                          "an entry failed, or a result depends on the number of threads; see above");
 }
 
-// As the program itself does (app/main.c): threads wait for each other politely. The runtime reads this before main begins.
+// As the program itself does (app/main.c): threads wait for each other politely. The runtime reads this before main
+// begins.
 static void start_again_waiting_politely(char **argv)
 {
     if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT")) return;
@@ -336,7 +359,8 @@ int main(int argc, char **argv)
 {
     options o = {.only_count = 0};
     rh_status status = {0};
-    RH_ASSERT(bench_entry_count <= MOST_ENTRIES && bench_surface_entry_count <= MOST_ENTRIES && bench_expression_entry_count <= MOST_ENTRIES);
+    RH_ASSERT(bench_entry_count <= MOST_ENTRIES && bench_surface_entry_count <= MOST_ENTRIES &&
+              bench_expression_entry_count <= MOST_ENTRIES);
     start_again_waiting_politely(argv);
     rh_code code = read_options(&o, argc, argv, &status);
     if (code == RH_OK && o.help) print_help();

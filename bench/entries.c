@@ -2,28 +2,43 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // The table of benchmarks. Cells per metre decide the size: the dam holds 1.92 r^3 particles, the pool 3.6 r^3.
-// The splash method runs its scenes as they are (scenes/splash): what was published was measured on their resolutions and particle counts.
-// So does sand (scenes/sand).
+// The splash method runs its scenes as they are (scenes/splash): what was published was measured on their resolutions
+// and particle counts. So does sand (scenes/sand).
 #include "bench.h"
 
-#define CELL(metres) {"cell=" #metres}
-// The dam over the obstacle for the study of the solver. Two particles an axis, not three: the solves are as large, and 8 particles a cell get
-// to the measured frame sooner than 27. As many iterations as it takes: no row shall end for want of them.
-#define STUDY(row_name, metres, per_metre, row_preconditioner, row_expansion, ...) \
-    {row_name, "splash-iterations", "scenes/splash/dam_over_obstacle", \
-     {"cell=" #metres, "physics.splash.particles_per_axis=2", "physics.splash.preconditioner=" row_preconditioner, \
-      "physics.splash.expansion=" row_expansion, "physics.splash.max_iterations=100000"}, \
-     .resolution = per_metre, .preconditioner = row_preconditioner, .expansion = row_expansion, .skip = 15, .frames = 1, .repeats = 1, __VA_ARGS__}
-#define STUDIES(short_name, row_preconditioner, row_expansion, end, small) \
-    STUDY(short_name "-5" end, 0.2, 5, row_preconditioner, row_expansion, .when = small), \
-    STUDY(short_name "-10" end, 0.1, 10, row_preconditioner, row_expansion, .when = small), \
-    STUDY(short_name "-15" end, 0.06666666666666667, 15, row_preconditioner, row_expansion, .when = BENCH_LONG), \
-    STUDY(short_name "-20" end, 0.05, 20, row_preconditioner, row_expansion, .when = BENCH_LONG)
-#define TINY_STUDY(row_name, metres, per_metre, row_preconditioner) \
-    {row_name, "splash-tiny", "scenes/splash/dam_over_obstacle", \
-     {"cell=" #metres, "physics.splash.particles_per_axis=2", "physics.splash.preconditioner=" row_preconditioner}, \
-     .resolution = per_metre, .preconditioner = row_preconditioner, .expansion = "projected", .skip = 12, .frames = 2, .repeats = 2, .when = BENCH_NAMED}
-#define SAND(row_name, row_group, row_scene, model, ...) {row_name, row_group, row_scene, {"physics.sand.model=" #model}, __VA_ARGS__}
+#define CELL(metres)    \
+    {                   \
+        "cell=" #metres \
+    }
+// The dam over the obstacle for the study of the solver. Two particles an axis, not three: the solves are as large, and
+// 8 particles a cell get to the measured frame sooner than 27. As many iterations as it takes: no row shall end for
+// want of them.
+#define STUDY(row_name, metres, per_metre, row_preconditioner, row_expansion, ...)                                 \
+    {                                                                                                              \
+        row_name, "splash-iterations", "scenes/splash/dam_over_obstacle",                                          \
+            {"cell=" #metres, "physics.splash.particles_per_axis=2",                                               \
+             "physics.splash.preconditioner=" row_preconditioner, "physics.splash.expansion=" row_expansion,       \
+             "physics.splash.max_iterations=100000"},                                                              \
+            .resolution = per_metre, .preconditioner = row_preconditioner, .expansion = row_expansion, .skip = 15, \
+            .frames = 1, .repeats = 1, __VA_ARGS__                                                                 \
+    }
+#define STUDIES(short_name, row_preconditioner, row_expansion, end, small)                                           \
+    STUDY(short_name "-5" end, 0.2, 5, row_preconditioner, row_expansion, .when = small),                            \
+        STUDY(short_name "-10" end, 0.1, 10, row_preconditioner, row_expansion, .when = small),                      \
+        STUDY(short_name "-15" end, 0.06666666666666667, 15, row_preconditioner, row_expansion, .when = BENCH_LONG), \
+        STUDY(short_name "-20" end, 0.05, 20, row_preconditioner, row_expansion, .when = BENCH_LONG)
+#define TINY_STUDY(row_name, metres, per_metre, row_preconditioner)                                              \
+    {                                                                                                            \
+        row_name, "splash-tiny", "scenes/splash/dam_over_obstacle",                                              \
+            {"cell=" #metres, "physics.splash.particles_per_axis=2",                                             \
+             "physics.splash.preconditioner=" row_preconditioner},                                               \
+            .resolution = per_metre, .preconditioner = row_preconditioner, .expansion = "projected", .skip = 12, \
+            .frames = 2, .repeats = 2, .when = BENCH_NAMED                                                       \
+    }
+#define SAND(row_name, row_group, row_scene, model, ...)                            \
+    {                                                                               \
+        row_name, row_group, row_scene, {"physics.sand.model=" #model}, __VA_ARGS__ \
+    }
 
 const bench_entry bench_entries[] = {
     // The scene other simulators were measured with: 30 frames at 64 cells, the first 13 at 128.
@@ -36,8 +51,10 @@ const bench_entry bench_entries[] = {
     {"growth-1M", "growth", "dam_cube", CELL(0.0125), .skip = 3, .frames = 2, .repeats = 3},
     {"growth-4M", "growth", "dam_cube", CELL(0.0078125), .skip = 3, .frames = 2, .repeats = 2},
     {"growth-16M", "growth", "dam_cube", CELL(0.005), .skip = 3, .frames = 2, .repeats = 1, .when = BENCH_LONG},
-    {"growth-32M", "growth", "dam_cube", CELL(0.00390625), .skip = 3, .frames = 2, .most_steps = 6, .repeats = 1, .when = BENCH_LONG},
-    {"growth-64M", "growth", "dam_cube", CELL(0.003125), .skip = 3, .frames = 2, .most_steps = 3, .repeats = 1, .when = BENCH_LONG},
+    {"growth-32M", "growth", "dam_cube", CELL(0.00390625), .skip = 3, .frames = 2, .most_steps = 6, .repeats = 1,
+     .when = BENCH_LONG},
+    {"growth-64M", "growth", "dam_cube", CELL(0.003125), .skip = 3, .frames = 2, .most_steps = 3, .repeats = 1,
+     .when = BENCH_LONG},
 
     // Threads: the same work with one and with two.
     {"one-thread", "threads", "dam_cube", CELL(0.0078125), .skip = 2, .frames = 2, .repeats = 2, .threads = 1},
@@ -45,27 +62,40 @@ const bench_entry bench_entries[] = {
 
     // Iterations of the pressure solve by scene and resolution (the entries above that have a resolution count, too).
     {"dam-32", "iterations", "dam_cube", CELL(0.03125), .resolution = 32, .frames = 30, .repeats = 1},
-    {"dam-256", "iterations", "dam_cube", CELL(0.00390625), .resolution = 256, .frames = 13, .repeats = 1, .when = BENCH_LONG},
+    {"dam-256", "iterations", "dam_cube", CELL(0.00390625), .resolution = 256, .frames = 13, .repeats = 1,
+     .when = BENCH_LONG},
     {"pool-32", "iterations", "pool", CELL(0.03125), .resolution = 32, .frames = 8, .repeats = 1},
     {"pool-128", "iterations", "pool", CELL(0.0078125), .resolution = 128, .frames = 2, .repeats = 1},
-    {"pool-256", "iterations", "pool", CELL(0.00390625), .resolution = 256, .frames = 1, .repeats = 1, .when = BENCH_LONG},
-    {"pool-384", "iterations", "pool", CELL(0.0026041666666666665), .resolution = 384, .frames = 1, .most_steps = 2, .repeats = 1, .when = BENCH_LONG},
+    {"pool-256", "iterations", "pool", CELL(0.00390625), .resolution = 256, .frames = 1, .repeats = 1,
+     .when = BENCH_LONG},
+    {"pool-384", "iterations", "pool", CELL(0.0026041666666666665), .resolution = 384, .frames = 1, .most_steps = 2,
+     .repeats = 1, .when = BENCH_LONG},
     {"sheet-32", "iterations", "sheet", CELL(0.03125), .resolution = 32, .frames = 5, .repeats = 1},
     {"sheet-64", "iterations", "sheet", CELL(0.015625), .resolution = 64, .frames = 5, .repeats = 1},
     {"sheet-128", "iterations", "sheet", CELL(0.0078125), .resolution = 128, .frames = 5, .repeats = 1},
-    {"sheet-256", "iterations", "sheet", CELL(0.00390625), .resolution = 256, .frames = 5, .repeats = 1, .when = BENCH_LONG},
-    {"sheet-384", "iterations", "sheet", CELL(0.0026041666666666665), .resolution = 384, .frames = 5, .repeats = 1, .when = BENCH_LONG},
+    {"sheet-256", "iterations", "sheet", CELL(0.00390625), .resolution = 256, .frames = 5, .repeats = 1,
+     .when = BENCH_LONG},
+    {"sheet-384", "iterations", "sheet", CELL(0.0026041666666666665), .resolution = 384, .frames = 5, .repeats = 1,
+     .when = BENCH_LONG},
 
-    // The splash method on the published scenes. Measured are frames in which much happens: the jets have poured as many particles as were
-    // published; the water has just hit the block; it shoots down the streets; the four waves have met; all objects have hit the pool; the flood
+    // The splash method on the published scenes. Measured are frames in which much happens: the jets have poured as
+    // many particles as were
+    // published; the water has just hit the block; it shoots down the streets; the four waves have met; all objects
+    // have hit the pool; the flood
     // has reached the hills; the first plume rises.
     {"r1-fountains", "splash-frames", "scenes/splash/fountains", .published = 1, .skip = 59, .frames = 3, .repeats = 1},
-    {"r2-dam", "splash-frames", "scenes/splash/dam_over_obstacle", .published = 2, .skip = 15, .frames = 2, .repeats = 1},
-    {"r3-city", "splash-frames", "scenes/splash/city_flood", .published = 3, .skip = 70, .frames = 3, .repeats = 1, .when = BENCH_LONG},
-    {"r4-four-dams", "splash-frames", "scenes/splash/quadruple_dam", .published = 4, .skip = 31, .frames = 2, .repeats = 1, .when = BENCH_LONG},
-    {"r5-pool", "splash-frames", "scenes/splash/round_pool", .published = 5, .skip = 43, .frames = 2, .repeats = 1, .when = BENCH_LONG},
-    {"r6-terrain", "splash-frames", "scenes/splash/terrain_dam", .published = 6, .skip = 42, .frames = 2, .repeats = 1, .when = BENCH_LONG},
-    {"r7-explosions", "splash-frames", "scenes/splash/explosions", .published = 7, .skip = 6, .frames = 2, .repeats = 1},
+    {"r2-dam", "splash-frames", "scenes/splash/dam_over_obstacle", .published = 2, .skip = 15, .frames = 2,
+     .repeats = 1},
+    {"r3-city", "splash-frames", "scenes/splash/city_flood", .published = 3, .skip = 70, .frames = 3, .repeats = 1,
+     .when = BENCH_LONG},
+    {"r4-four-dams", "splash-frames", "scenes/splash/quadruple_dam", .published = 4, .skip = 31, .frames = 2,
+     .repeats = 1, .when = BENCH_LONG},
+    {"r5-pool", "splash-frames", "scenes/splash/round_pool", .published = 5, .skip = 43, .frames = 2, .repeats = 1,
+     .when = BENCH_LONG},
+    {"r6-terrain", "splash-frames", "scenes/splash/terrain_dam", .published = 6, .skip = 42, .frames = 2, .repeats = 1,
+     .when = BENCH_LONG},
+    {"r7-explosions", "splash-frames", "scenes/splash/explosions", .published = 7, .skip = 6, .frames = 2,
+     .repeats = 1},
 
     // Steps of its solver over resolution: preconditioner and expansion.
     STUDIES("mg", "multigrid", "projected", "", BENCH_ALWAYS),
@@ -79,21 +109,29 @@ const bench_entry bench_entries[] = {
 
     // Sand, both models: the collapse is in full run, at about a third of a second. The rabbit falls on a rough floor.
     SAND("column", "sand", "scenes/sand/column", unilateral, .skip = 15, .frames = 2, .repeats = 1),
-    SAND("column-source", "sand", "scenes/sand/column", incompressible, .skip = 15, .frames = 2, .repeats = 1, .when = BENCH_LONG),
+    SAND("column-source", "sand", "scenes/sand/column", incompressible, .skip = 15, .frames = 2, .repeats = 1,
+         .when = BENCH_LONG),
     SAND("rabbit", "sand", "scenes/sand/figure_sand_rough", unilateral, .skip = 15, .frames = 2, .repeats = 1),
-    SAND("rabbit-source", "sand", "scenes/sand/figure_sand_rough", incompressible, .skip = 15, .frames = 2, .repeats = 1, .when = BENCH_LONG),
+    SAND("rabbit-source", "sand", "scenes/sand/figure_sand_rough", incompressible, .skip = 15, .frames = 2,
+         .repeats = 1, .when = BENCH_LONG),
 
-    // Over in a blink: for the test of this program. The published scenes at their start, where times mean nothing: one with all its
+    // Over in a blink: for the test of this program. The published scenes at their start, where times mean nothing: one
+    // with all its
     // particles, one with hardly any, which must get no ratio.
     {"tiny", "tiny", "dam_cube", CELL(0.1), .frames = 2, .repeats = 2, .when = BENCH_NAMED},
-    {"r1-start", "splash-start", "scenes/splash/fountains", .published = 1, .frames = 2, .repeats = 2, .when = BENCH_NAMED},
-    {"r2-start", "splash-start", "scenes/splash/dam_over_obstacle", .published = 2, .frames = 1, .most_steps = 1, .repeats = 1, .when = BENCH_NAMED},
+    {"r1-start", "splash-start", "scenes/splash/fountains", .published = 1, .frames = 2, .repeats = 2,
+     .when = BENCH_NAMED},
+    {"r2-start", "splash-start", "scenes/splash/dam_over_obstacle", .published = 2, .frames = 1, .most_steps = 1,
+     .repeats = 1, .when = BENCH_NAMED},
     TINY_STUDY("tiny-mg-2", 0.5, 2, "multigrid"),
     TINY_STUDY("tiny-mg-4", 0.25, 4, "multigrid"),
     TINY_STUDY("tiny-mic-2", 0.5, 2, "mic"),
     TINY_STUDY("tiny-mic-4", 0.25, 4, "mic"),
-    SAND("column-start", "sand-start", "scenes/sand/column", unilateral, .frames = 1, .most_steps = 1, .repeats = 1, .when = BENCH_NAMED),
-    SAND("tiny-sand", "sand-tiny", "scenes/sand/small/column", unilateral, .frames = 2, .repeats = 2, .when = BENCH_NAMED),
-    SAND("tiny-sand-source", "sand-tiny", "scenes/sand/small/column", incompressible, .frames = 2, .repeats = 2, .when = BENCH_NAMED),
+    SAND("column-start", "sand-start", "scenes/sand/column", unilateral, .frames = 1, .most_steps = 1, .repeats = 1,
+         .when = BENCH_NAMED),
+    SAND("tiny-sand", "sand-tiny", "scenes/sand/small/column", unilateral, .frames = 2, .repeats = 2,
+         .when = BENCH_NAMED),
+    SAND("tiny-sand-source", "sand-tiny", "scenes/sand/small/column", incompressible, .frames = 2, .repeats = 2,
+         .when = BENCH_NAMED),
 };
 const int bench_entry_count = sizeof bench_entries / sizeof bench_entries[0];

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The programs of the benchmark as one would write them in C, with the house's flags: one loop over arrays, OpenMP, the operations of the program in its order. Random numbers
-// come from the same generator as those of expressions: it is the loop that is compared.
+// The programs of the benchmark as one would write them in C, with the house's flags: one loop over arrays, OpenMP, the
+// operations of the program in its order. Random numbers come from the same generator as those of expressions: it is
+// the loop that is compared.
 #include <math.h>
 #include <string.h>
 #include "base/parallel.h"
@@ -16,7 +17,8 @@ static inline rh_vec3 acceleration(rh_vec3 v, float radius, float square, float 
     float reynolds = length * radius / 1.225f;
     float c = reynolds > 1000.0f ? 24.0f / reynolds : 0.424f;
     float drag = 0.5f * 1.2f * c * length, mass = (4.0f / 3.0f) * 3.14f * cube;
-    return (rh_vec3){0.0f - drag * d.x * 4.0f * 3.14f * square / mass, -9.81f - drag * d.y * 4.0f * 3.14f * square / mass,
+    return (rh_vec3){0.0f - drag * d.x * 4.0f * 3.14f * square / mass,
+                     -9.81f - drag * d.y * 4.0f * 3.14f * square / mass,
                      0.0f - drag * d.z * 4.0f * 3.14f * square / mass};
 }
 
@@ -38,7 +40,8 @@ static void step(const bench_points *p)
 static void step_products(const bench_points *p)
 {
 #pragma omp parallel for schedule(static) num_threads(rh_threads())
-    for (int64_t i = 0; i < p->count; i++) advance(p, i, p->radius[i] * p->radius[i], p->radius[i] * p->radius[i] * p->radius[i]);
+    for (int64_t i = 0; i < p->count; i++)
+        advance(p, i, p->radius[i] * p->radius[i], p->radius[i] * p->radius[i] * p->radius[i]);
 }
 
 static void decimate(const bench_points *p)

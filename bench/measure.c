@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// One entry: the scene is run by the same loop as `rheo run`, without files, in a child process, so that peaks of memory are its own and a
-// run that dies leaves the others alone. The parent never starts a thread: a child made by fork has only the thread that forked.
+// One entry: the scene is run by the same loop as `rheo run`, without files, in a child process, so that peaks of
+// memory are its own and a run that dies leaves the others alone. The parent never starts a thread: a child made by
+// fork has only the thread that forked.
 #include <errno.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -28,7 +29,8 @@ double bench_cpu_seconds(void)
 {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + 1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
 static bench_stage *stage_of(bench_result *r, const char *name)
@@ -89,7 +91,8 @@ static void after_step(const rh_progress *p, bool frame_done, void *user)
     if (p->particles > r->most_particles) r->most_particles = p->particles;
     if (p->frame == w->last_skipped && frame_done) r->cpu_seconds = bench_cpu_seconds();  // taken away at the end
     if (p->step == 0 || p->frame <= w->last_skipped) return;
-    bench_work work = {(double)p->particles, (double)p->cells, (double)p->tiles * RH_TILE * RH_TILE * RH_TILE, p->iterations};
+    bench_work work = {(double)p->particles, (double)p->cells, (double)p->tiles * RH_TILE * RH_TILE * RH_TILE,
+                       p->iterations};
     r->steps++;
     r->particle_steps += work.particles;
     r->cell_steps += work.cells;
@@ -127,8 +130,11 @@ static rh_code run_world(const bench_entry *entry, const rh_scene *scene, bench_
     rh_world *world;
     RH_TRY(rh_world_create(scene, &world, status));
     watch w = {.entry = entry, .world = world, .result = r, .last_skipped = scene->frames.first + entry->skip};
-    rh_run_options options = {.first = scene->frames.first, .last = w.last_skipped + entry->frames, .stop = &w.stop,
-                              .progress = after_step, .user = &w};
+    rh_run_options options = {.first = scene->frames.first,
+                              .last = w.last_skipped + entry->frames,
+                              .stop = &w.stop,
+                              .progress = after_step,
+                              .user = &w};
     rh_code code = rh_world_run(world, &options, status);
     if (code == RH_STOPPED) code = RH_OK;  // by most_steps
     r->cpu_seconds = bench_cpu_seconds() - r->cpu_seconds;
@@ -138,7 +144,10 @@ static rh_code run_world(const bench_entry *entry, const rh_scene *scene, bench_
     return code;
 }
 
-typedef struct job { const bench_entry *entry; int threads; } job;
+typedef struct job {
+    const bench_entry *entry;
+    int threads;
+} job;
 
 static void run_entry(const void *argument, void *out)
 {
@@ -196,8 +205,10 @@ bool bench_in_child(void (*work)(const void *argument, void *out), const void *a
     close(ends[1]);
     bool whole = child > 0 && read_whole(ends[0], out, bytes);
     close(ends[0]);
-    while (child > 0 && waitpid(child, &state, 0) < 0 && errno == EINTR) {}
-    if (child > 0 && WIFSIGNALED(state)) fprintf(stderr, "bench: a run was ended by signal %d (%s)\n", WTERMSIG(state), strsignal(WTERMSIG(state)));
+    while (child > 0 && waitpid(child, &state, 0) < 0 && errno == EINTR) {
+    }
+    if (child > 0 && WIFSIGNALED(state))
+        fprintf(stderr, "bench: a run was ended by signal %d (%s)\n", WTERMSIG(state), strsignal(WTERMSIG(state)));
     return whole && WIFEXITED(state) && WEXITSTATUS(state) == 0;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// What only sand has: seconds a frame of both models beside those that were published with the source's (Y. Zhu, R. Bridson, "Animating sand as a fluid",
-// ACM TOG 24(3), 2005, section 5; Y. Zhu's thesis of the same name, University of British Columbia, 2005), and what share of a step every stage takes.
+// What only sand has: seconds a frame of both models beside those that were published with the source's (Y. Zhu, R.
+// Bridson, "Animating sand as a fluid", ACM TOG 24(3), 2005, section 5; Y. Zhu's thesis of the same name, University of
+// British Columbia, 2005), and what share of a step every stage takes.
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -19,9 +20,12 @@ static const struct published {
     {"scenes/sand/figure_sand_rough", 269322, 6},
 };
 
-bool bench_is_sand(const bench_entry *entry) { return strcmp(entry->group, "sand") == 0 || strncmp(entry->group, "sand-", 5) == 0; }
+bool bench_is_sand(const bench_entry *entry)
+{
+    return strcmp(entry->group, "sand") == 0 || strncmp(entry->group, "sand-", 5) == 0;
+}
 
-// --- figures of a row ---------------------------------------------------------------------------------------------
+// --- figures of a row ------------------------------------------------------------------------------------------------
 static double particles(const bench_row *row) { return row->result.particle_steps / row->result.steps; }
 static double frames(const bench_row *row) { return row->result.simulated / FRAME; }
 static double seconds(const bench_row *row) { return row->result.seconds / frames(row); }
@@ -30,7 +34,9 @@ static double seconds(const bench_row *row) { return row->result.seconds / frame
 static const struct published *published_of(const bench_row *row)
 {
     for (size_t i = 0; i < sizeof published / sizeof published[0]; i++)
-        if (strcmp(row->entry->scene, published[i].scene) == 0 && fabs(particles(row) / published[i].particles - 1) < 0.1) return &published[i];
+        if (strcmp(row->entry->scene, published[i].scene) == 0 &&
+            fabs(particles(row) / published[i].particles - 1) < 0.1)
+            return &published[i];
     return NULL;
 }
 
@@ -38,7 +44,8 @@ static const char *model_of(const bench_entry *entry)
 {
     static const char setting[] = "physics.sand.model=";
     for (int i = 0; i < BENCH_SETTINGS && entry->settings[i]; i++)
-        if (strncmp(entry->settings[i], setting, sizeof setting - 1) == 0) return entry->settings[i] + sizeof setting - 1;
+        if (strncmp(entry->settings[i], setting, sizeof setting - 1) == 0)
+            return entry->settings[i] + sizeof setting - 1;
     return "unilateral";
 }
 
@@ -48,13 +55,16 @@ static double share(const bench_row *row, const char *name)
     return stage ? 100 * stage->seconds / row->result.seconds : 0;
 }
 
-// --- the table ----------------------------------------------------------------------------------------------------
+// --- the table -------------------------------------------------------------------------------------------------------
 static void print_head(FILE *to, const bench_names *stages)
 {
-    fprintf(to, "\nSand: seconds a frame of 1/30 s, and stages in per cent of a step. Ours: the measured frames, in which all of it slides. Published: the source's \"approximately\",\n"
-                "with its model (incompressible), on a 2 GHz G5 of 2005 and for frames of a length that it does not state: machines differ, and the ratio (published / ours)\n"
+    fprintf(to, "\nSand: seconds a frame of 1/30 s, and stages in per cent of a step. Ours: the measured frames, in "
+                "which all of it slides. Published: the source's \"approximately\",\n"
+                "with its model (incompressible), on a 2 GHz G5 of 2005 and for frames of a length that it does not "
+                "state: machines differ, and the ratio (published / ours)\n"
                 "says how much less one waits. It is given where particles agree within a tenth.\n\n");
-    fprintf(to, "%-15s %-15s %3s %10s %6s %9s %9s %7s ", "", "model", "thr", "particles", "steps", "s/frame", "published", "ratio");
+    fprintf(to, "%-15s %-15s %3s %10s %6s %9s %9s %7s ", "", "model", "thr", "particles", "steps", "s/frame",
+            "published", "ratio");
     for (int i = 0; i < stages->count; i++) fprintf(to, " %*s", bench_width(stages->name[i]), stages->name[i]);
     fprintf(to, "\n");
 }
@@ -62,7 +72,8 @@ static void print_head(FILE *to, const bench_names *stages)
 static void print_row(FILE *to, const bench_row *row, const bench_names *stages)
 {
     const struct published *theirs = published_of(row);
-    fprintf(to, "%-15s %-15s %3d %10.0f %6.1f %9.3f", row->entry->name, model_of(row->entry), row->result.threads, particles(row), row->result.steps / frames(row), seconds(row));
+    fprintf(to, "%-15s %-15s %3d %10.0f %6.1f %9.3f", row->entry->name, model_of(row->entry), row->result.threads,
+            particles(row), row->result.steps / frames(row), seconds(row));
     if (theirs) fprintf(to, " %9.1f %7.1f ", theirs->seconds, theirs->seconds / seconds(row));
     else fprintf(to, " %9s %7s ", "-", "-");
     for (int i = 0; i < stages->count; i++) {
@@ -88,7 +99,7 @@ void bench_sand_print(FILE *to, const bench_row *rows, int count)
         if (bench_fine(&rows[i]) && bench_is_sand(rows[i].entry)) print_row(to, &rows[i], &stages);
 }
 
-// --- CSV ----------------------------------------------------------------------------------------------------------
+// --- CSV -------------------------------------------------------------------------------------------------------------
 // Stages and memory of the rows are in the first CSV.
 static void write_line(FILE *to, const bench_row *row)
 {
@@ -111,7 +122,8 @@ rh_code bench_sand_write_csv(const char *path, const bench_row *rows, int count,
     if (first == count) return RH_OK;
     FILE *to = fopen(path, "w");
     if (!to) return rh_fail(status, RH_IO, "cannot write %s: %s", path, strerror(errno));
-    fprintf(to, "entry,scene,model,threads,steps,simulated_seconds,particles,s_per_frame,published_particles,published_s_per_frame,ratio,error\n");
+    fprintf(to, "entry,scene,model,threads,steps,simulated_seconds,particles,s_per_frame,published_particles,published_"
+                "s_per_frame,ratio,error\n");
     for (int i = first; i < count; i++)
         if (bench_is_sand(rows[i].entry)) write_line(to, &rows[i]);
     bool bad = ferror(to) != 0;

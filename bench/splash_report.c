@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// What only the splash method has: seconds a frame by stage beside those that were published with the method (D. J. Gerszewski, "Physics-based
-// animation of large-scale splashing liquids, ...", dissertation, University of Utah, 2014, Table 3.2), and the steps of its solver over resolution.
+// What only the splash method has: seconds a frame by stage beside those that were published with the method (D. J.
+// Gerszewski, "Physics-based animation of large-scale splashing liquids, ...", dissertation, University of Utah, 2014,
+// Table 3.2), and the steps of its solver over resolution.
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -10,7 +11,8 @@
 
 static const double FRAME = 1.0 / 30;  // s, of the published figures
 
-// The published stages, and ours that do their work. What has no counterpart there is told apart, and is part of the total.
+// The published stages, and ours that do their work. What has no counterpart there is told apart, and is part of the
+// total.
 typedef enum part { SOLVE, EXTRAPOLATE, ADVECT, RASTERISE, SOLIDS, REST, TOTAL, PARTS } part;
 enum { MOST_OURS = 4 };
 static const struct {
@@ -43,8 +45,11 @@ static const struct published {
 
 bool bench_is_splash(const bench_entry *entry) { return strncmp(entry->group, "splash-", 7) == 0; }
 
-// --- figures of a row ---------------------------------------------------------------------------------------------
-static const struct published *published_of(const bench_row *row) { return row->entry->published ? &published[row->entry->published - 1] : NULL; }
+// --- figures of a row ------------------------------------------------------------------------------------------------
+static const struct published *published_of(const bench_row *row)
+{
+    return row->entry->published ? &published[row->entry->published - 1] : NULL;
+}
 
 static double particles(const bench_row *row) { return row->result.particle_steps / row->result.steps; }
 static double cells(const bench_row *row) { return row->result.cell_steps / row->result.steps; }
@@ -73,7 +78,9 @@ static double seconds(const bench_row *row, part p)
 static double ratio(const bench_row *row, part p)
 {
     const struct published *theirs = published_of(row);
-    if (!theirs || fabs(particles(row) / theirs->particles - 1) > 0.1 || theirs->seconds[p] == 0 || !(seconds(row, p) > 0)) return 0;
+    if (!theirs || fabs(particles(row) / theirs->particles - 1) > 0.1 || theirs->seconds[p] == 0 ||
+        !(seconds(row, p) > 0))
+        return 0;
     return theirs->seconds[p] / seconds(row, p);
 }
 
@@ -94,7 +101,7 @@ static double solver_steps(const bench_row *row, const char *stage)
     return (double)row->result.iterations / row->result.steps;
 }
 
-// --- seconds a frame ----------------------------------------------------------------------------------------------
+// --- seconds a frame -------------------------------------------------------------------------------------------------
 static void print_number(FILE *to, int width, const char *format, double value)
 {
     if (value > 0) fprintf(to, format, width, value);
@@ -103,10 +110,14 @@ static void print_number(FILE *to, int width, const char *format, double value)
 
 static void print_frame_head(FILE *to)
 {
-    fprintf(to, "\nSplash: seconds a frame of 1/30 s. solve = density + pressure; extrapolate = extend; advect = update + advect + collide + sort;\n"
-                "rasterise = to_grid + predict; solids, and the rest (choice of the time step, emitters), are told apart and are in the total.\n"
-                "Ours: the measured frames, in which much happens. Published: averages of Table 3.2 of the method's source, on hardware that it does not\n"
-                "state, so that the ratio (published / ours) says how much less one waits and nothing about the method. It is given where particles agree within a tenth.\n"
+    fprintf(to, "\nSplash: seconds a frame of 1/30 s. solve = density + pressure; extrapolate = extend; advect = "
+                "update + advect + collide + sort;\n"
+                "rasterise = to_grid + predict; solids, and the rest (choice of the time step, emitters), are told "
+                "apart and are in the total.\n"
+                "Ours: the measured frames, in which much happens. Published: averages of Table 3.2 of the method's "
+                "source, on hardware that it does not\n"
+                "state, so that the ratio (published / ours) says how much less one waits and nothing about the "
+                "method. It is given where particles agree within a tenth.\n"
                 "peak: through rh_alloc, MB. RSS: peak of the whole process, MB.\n\n");
     fprintf(to, "%-14s %-10s %3s %10s %6s", "", "", "thr", "particles", "steps");
     for (int p = 0; p < PARTS; p++) fprintf(to, " %11s", parts[p].name);
@@ -117,7 +128,8 @@ static void print_frame_row(FILE *to, const bench_row *row)
 {
     const bench_result *r = &row->result;
     const struct published *theirs = published_of(row);
-    fprintf(to, "%-14s %-10s %3d %10.0f %6.1f", row->entry->name, "ours", r->threads, particles(row), r->steps / frames(row));
+    fprintf(to, "%-14s %-10s %3d %10.0f %6.1f", row->entry->name, "ours", r->threads, particles(row),
+            r->steps / frames(row));
     for (int p = 0; p < PARTS; p++) fprintf(to, " %11.3f", seconds(row, (part)p));
     fprintf(to, " %9.1f %9.1f\n", 1e-6 * (double)r->memory.peak, 1e-6 * (double)r->memory.resident);
     fprintf(to, "%-14s %-10s %3s %10.0f %6s", theirs->id, "published", "", theirs->particles, "");
@@ -138,16 +150,17 @@ static void print_frames(FILE *to, const bench_row *rows, int count)
     }
 }
 
-// --- solver steps over resolution ---------------------------------------------------------------------------------
+// --- solver steps over resolution ------------------------------------------------------------------------------------
 static bool in_study(const bench_row *row) { return bench_fine(row) && row->entry->preconditioner; }
 
 static bool same_variant(const bench_row *a, const bench_row *b)
 {
-    return strcmp(a->entry->preconditioner, b->entry->preconditioner) == 0 && strcmp(a->entry->expansion, b->entry->expansion) == 0 &&
-           strcmp(a->entry->group, b->entry->group) == 0;
+    return strcmp(a->entry->preconditioner, b->entry->preconditioner) == 0 &&
+           strcmp(a->entry->expansion, b->entry->expansion) == 0 && strcmp(a->entry->group, b->entry->group) == 0;
 }
 
-// Of the rows of a variant, by least squares: e in steps ~ (cells^(1/3))^e. NaN without two resolutions, or where a solve had nothing to do.
+// Of the rows of a variant, by least squares: e in steps ~ (cells^(1/3))^e. NaN without two resolutions, or where a
+// solve had nothing to do.
 static double exponent(const bench_row *of, const char *stage, const bench_row *rows, int count)
 {
     double n = 0, x = 0, y = 0, xx = 0, xy = 0;
@@ -163,13 +176,15 @@ static double exponent(const bench_row *of, const char *stage, const bench_row *
 static double step_ms(const bench_row *row) { return 1e3 * row->result.seconds / row->result.steps; }
 static double solve_ms(const bench_row *row) { return 1e3 * stage_seconds(&row->result, SOLVE) / row->result.steps; }
 
-// Time of a step (`of` says what of it) with MIC(0) over that of this row, on the same scene and resolution with the same expansion.
+// Time of a step (`of` says what of it) with MIC(0) over that of this row, on the same scene and resolution with the
+// same expansion.
 static double mic_ratio(const bench_row *row, double (*of)(const bench_row *), const bench_row *rows, int count)
 {
     for (int i = 0; i < count; i++)
-        if (in_study(&rows[i]) && strcmp(rows[i].entry->preconditioner, "mic") == 0 && strcmp(rows[i].entry->expansion, row->entry->expansion) == 0 &&
-            strcmp(rows[i].entry->group, row->entry->group) == 0 && rows[i].entry->resolution == row->entry->resolution &&
-            rows[i].result.threads == row->result.threads)
+        if (in_study(&rows[i]) && strcmp(rows[i].entry->preconditioner, "mic") == 0 &&
+            strcmp(rows[i].entry->expansion, row->entry->expansion) == 0 &&
+            strcmp(rows[i].entry->group, row->entry->group) == 0 &&
+            rows[i].entry->resolution == row->entry->resolution && rows[i].result.threads == row->result.threads)
             return of(&rows[i]) / of(row);
     return 0;
 }
@@ -180,8 +195,8 @@ static void print_solve(FILE *to, const bench_solve *s)
         fprintf(to, "  %8s %7s %7s %7s %7s", "-", "-", "-", "-", "-");
         return;
     }
-    fprintf(to, "  %8.1f %7.1f %7.1f %7.1f %7.1f", each_solve(s, s->iterations), each_solve(s, s->cg), each_solve(s, s->expansions),
-            each_solve(s, s->proportionings), each_solve(s, s->preparations));
+    fprintf(to, "  %8.1f %7.1f %7.1f %7.1f %7.1f", each_solve(s, s->iterations), each_solve(s, s->cg),
+            each_solve(s, s->expansions), each_solve(s, s->proportionings), each_solve(s, s->preparations));
 }
 
 static void print_study_row(FILE *to, const bench_row *row, double solve_ratio, double step_ratio)
@@ -199,12 +214,16 @@ static void print_study_row(FILE *to, const bench_row *row, double solve_ratio, 
 
 static void print_study_head(FILE *to)
 {
-    fprintf(to, "\nSplash: steps of the complementarity solver by cells a metre, means of a solve: all, then conjugate gradients, expansions, proportionings, and how\n"
-                "often the preconditioner was prepared. both: of a time step with its two solves (max: the most). Times: milliseconds of the two solves and of the\n"
-                "whole step. mic/this: the same time with MIC(0) over that of the row, same expansion, in this run; above 1 the row is faster.\n"
+    fprintf(to, "\nSplash: steps of the complementarity solver by cells a metre, means of a solve: all, then conjugate "
+                "gradients, expansions, proportionings, and how\n"
+                "often the preconditioner was prepared. both: of a time step with its two solves (max: the most). "
+                "Times: milliseconds of the two solves and of the\n"
+                "whole step. mic/this: the same time with MIC(0) over that of the row, same expansion, in this run; "
+                "above 1 the row is faster.\n"
                 "The exponent e is fitted to steps ~ (cells^(1/3))^e: the method's source states about 1.\n\n");
-    fprintf(to, "%-14s %4s %9s %5s  %8s %7s %7s %7s %7s  %8s %7s %7s %7s %7s  %8s %6s  %9s %8s  %9s %8s\n", "", "/m", "cells", "steps", "density",
-            "CG", "exp.", "prop.", "prep.", "pressure", "CG", "exp.", "prop.", "prep.", "both", "max", "solves ms", "mic/this", "step ms", "mic/this");
+    fprintf(to, "%-14s %4s %9s %5s  %8s %7s %7s %7s %7s  %8s %7s %7s %7s %7s  %8s %6s  %9s %8s  %9s %8s\n", "", "/m",
+            "cells", "steps", "density", "CG", "exp.", "prop.", "prep.", "pressure", "CG", "exp.", "prop.", "prep.",
+            "both", "max", "solves ms", "mic/this", "step ms", "mic/this");
 }
 
 static void print_variant(FILE *to, const bench_row *first, const bench_row *rows, int count)
@@ -212,11 +231,12 @@ static void print_variant(FILE *to, const bench_row *first, const bench_row *row
     fprintf(to, "%s, %s\n", first->entry->preconditioner, first->entry->expansion);
     for (int i = 0; i < count; i++)
         if (in_study(&rows[i]) && same_variant(&rows[i], first))
-            print_study_row(to, &rows[i], mic_ratio(&rows[i], solve_ms, rows, count), mic_ratio(&rows[i], step_ms, rows, count));
+            print_study_row(to, &rows[i], mic_ratio(&rows[i], solve_ms, rows, count),
+                            mic_ratio(&rows[i], step_ms, rows, count));
     double both = exponent(first, NULL, rows, count);
     if (isfinite(both))
-        fprintf(to, "%-14s density %.2f, pressure %.2f, both %.2f\n", "  exponent", exponent(first, "density", rows, count),
-                exponent(first, "pressure", rows, count), both);
+        fprintf(to, "%-14s density %.2f, pressure %.2f, both %.2f\n", "  exponent",
+                exponent(first, "density", rows, count), exponent(first, "pressure", rows, count), both);
 }
 
 static void print_study(FILE *to, const bench_row *rows, int count)
@@ -238,18 +258,20 @@ void bench_splash_print(FILE *to, const bench_row *rows, int count)
     print_study(to, rows, count);
 }
 
-// --- CSV ----------------------------------------------------------------------------------------------------------
+// --- CSV -------------------------------------------------------------------------------------------------------------
 enum { SOLVES = 2 };
 static const char *const solve_stages[SOLVES] = {"density", "pressure"};
 
 static void write_header(FILE *to)
 {
     fprintf(to, "entry,group,scene,resolution,preconditioner,expansion,threads,steps,simulated_seconds,particles,cells,"
-                "solves_ms_per_step,ms_per_step,solves_mic_ratio,mic_ratio,peak_bytes,resident_bytes,published_id,published_particles,error");
-    for (int p = 0; p < PARTS; p++) fprintf(to, ",%s_s_per_frame,%s_published_s_per_frame,%s_ratio", parts[p].name, parts[p].name, parts[p].name);
+                "solves_ms_per_step,ms_per_step,solves_mic_ratio,mic_ratio,peak_bytes,resident_bytes,published_id,"
+                "published_particles,error");
+    for (int p = 0; p < PARTS; p++)
+        fprintf(to, ",%s_s_per_frame,%s_published_s_per_frame,%s_ratio", parts[p].name, parts[p].name, parts[p].name);
     for (int i = 0; i < SOLVES; i++)
-        fprintf(to, ",%s_steps,%s_cg,%s_expansions,%s_proportionings,%s_preparations,%s_exponent", solve_stages[i], solve_stages[i],
-                solve_stages[i], solve_stages[i], solve_stages[i], solve_stages[i]);
+        fprintf(to, ",%s_steps,%s_cg,%s_expansions,%s_proportionings,%s_preparations,%s_exponent", solve_stages[i],
+                solve_stages[i], solve_stages[i], solve_stages[i], solve_stages[i], solve_stages[i]);
     fprintf(to, ",both_steps,both_exponent\n");
 }
 
@@ -283,8 +305,8 @@ static void write_solves(FILE *to, const bench_row *row, const bench_row *rows, 
         const bench_solve *s = find_solve(row, solve_stages[i]);
         if (!s) fprintf(to, ",,,,,");
         else
-            fprintf(to, ",%.3f,%.3f,%.3f,%.3f,%.3f", each_solve(s, s->iterations), each_solve(s, s->cg), each_solve(s, s->expansions),
-                    each_solve(s, s->proportionings), each_solve(s, s->preparations));
+            fprintf(to, ",%.3f,%.3f,%.3f,%.3f,%.3f", each_solve(s, s->iterations), each_solve(s, s->cg),
+                    each_solve(s, s->expansions), each_solve(s, s->proportionings), each_solve(s, s->preparations));
         write_exponent(to, row, solve_stages[i], rows, count);
     }
     fprintf(to, ",%.3f", solver_steps(row, NULL));
@@ -297,9 +319,11 @@ static void write_line(FILE *to, const bench_row *row, const bench_row *rows, in
     const bench_result *r = &row->result;
     const struct published *theirs = published_of(row);
     bool fine = bench_fine(row);
-    fprintf(to, "%s,%s,%s,%d,%s,%s,%d,%d", e->name, e->group, e->scene, e->resolution, e->preconditioner ? e->preconditioner : "",
-            e->expansion ? e->expansion : "", r->threads, fine ? r->steps : 0);
-    if (fine) fprintf(to, ",%.9g,%.1f,%.1f,%.6g,%.6g", r->simulated, particles(row), cells(row), solve_ms(row), step_ms(row));
+    fprintf(to, "%s,%s,%s,%d,%s,%s,%d,%d", e->name, e->group, e->scene, e->resolution,
+            e->preconditioner ? e->preconditioner : "", e->expansion ? e->expansion : "", r->threads,
+            fine ? r->steps : 0);
+    if (fine)
+        fprintf(to, ",%.9g,%.1f,%.1f,%.6g,%.6g", r->simulated, particles(row), cells(row), solve_ms(row), step_ms(row));
     else fprintf(to, ",,,,,");
     write_number(to, in_study(row) ? mic_ratio(row, solve_ms, rows, count) : 0);
     write_number(to, in_study(row) ? mic_ratio(row, step_ms, rows, count) : 0);
@@ -312,7 +336,8 @@ static void write_line(FILE *to, const bench_row *row, const bench_row *rows, in
     if (fine) {
         write_parts(to, row);
         write_solves(to, row, rows, count);
-    } else for (int i = 0; i < 3 * PARTS + 6 * SOLVES + 2; i++) fprintf(to, ",");
+    } else
+        for (int i = 0; i < 3 * PARTS + 6 * SOLVES + 2; i++) fprintf(to, ",");
     fprintf(to, "\n");
 }
 

@@ -1,18 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The table of surfacing's benchmarks. The peer stands before the rows that are compared with it and is repeated as often.
+// The table of surfacing's benchmarks. The peer stands before the rows that are compared with it and is repeated as
+// often.
 #include "surface.h"
 
-#define SPLASH(row_name, row_method) {"splash-" row_name, "surface-splash", BENCH_SPLASH, 64, row_method, .repeats = 3}
-#define VELOCITY(row_name, row_method) {"splash-" row_name, "surface-velocity", BENCH_SPLASH, 64, row_method, .velocity = true, .repeats = 2}
-#define SEA(row_name, squares, row_repeats, row_when) \
-    {"sea-peer-" row_name, "surface-sea", BENCH_SEA, squares, BENCH_PEER, .repeats = row_repeats, .when = row_when}, \
-    {"sea-sphere-" row_name, "surface-sea", BENCH_SEA, squares, RH_SURFACING_SPHERE, .repeats = row_repeats, .when = row_when}, \
-    {"sea-ellipsoid-" row_name, "surface-sea", BENCH_SEA, squares, RH_SURFACING_ELLIPSOID, .repeats = row_repeats, .when = row_when}
-#define THREADS(row_name, row_method, row_threads) \
-    {row_name, "surface-threads", BENCH_SPLASH, 64, row_method, .repeats = 2, .threads = row_threads}
-#define TINY(row_name, row_method, ...) {"tiny-" row_name, "surface-tiny", BENCH_SPLASH, 16, row_method, .repeats = 2, .when = BENCH_NAMED, __VA_ARGS__}
+#define SPLASH(row_name, row_method)                                                     \
+    {                                                                                    \
+        "splash-" row_name, "surface-splash", BENCH_SPLASH, 64, row_method, .repeats = 3 \
+    }
+#define VELOCITY(row_name, row_method)                                                                       \
+    {                                                                                                        \
+        "splash-" row_name, "surface-velocity", BENCH_SPLASH, 64, row_method, .velocity = true, .repeats = 2 \
+    }
+#define SEA(row_name, squares, row_repeats, row_when)                                                                 \
+    {"sea-peer-" row_name, "surface-sea", BENCH_SEA, squares, BENCH_PEER, .repeats = row_repeats, .when = row_when},  \
+        {"sea-sphere-" row_name, "surface-sea",          BENCH_SEA,       squares,                                    \
+         RH_SURFACING_SPHERE,    .repeats = row_repeats, .when = row_when},                                           \
+    {                                                                                                                 \
+        "sea-ellipsoid-" row_name, "surface-sea", BENCH_SEA, squares, RH_SURFACING_ELLIPSOID, .repeats = row_repeats, \
+                                                                                              .when = row_when        \
+    }
+#define THREADS(row_name, row_method, row_threads)                                                      \
+    {                                                                                                   \
+        row_name, "surface-threads", BENCH_SPLASH, 64, row_method, .repeats = 2, .threads = row_threads \
+    }
+#define TINY(row_name, row_method, ...)                                                                                \
+    {                                                                                                                  \
+        "tiny-" row_name, "surface-tiny", BENCH_SPLASH, 16, row_method, .repeats = 2, .when = BENCH_NAMED, __VA_ARGS__ \
+    }
 
 const bench_surface_entry bench_surface_entries[] = {
     // A real splash, all methods.
@@ -35,7 +51,8 @@ const bench_surface_entry bench_surface_entries[] = {
     SEA("10M", 101, 1, BENCH_LONG),
     SEA("20M", 202, 1, BENCH_LONG),
     // The most memory that a user's ten million take.
-    {"sea-ellipsoid-v-10M", "surface-sea", BENCH_SEA, 101, RH_SURFACING_ELLIPSOID, .velocity = true, .repeats = 1, .when = BENCH_LONG},
+    {"sea-ellipsoid-v-10M", "surface-sea", BENCH_SEA, 101, RH_SURFACING_ELLIPSOID, .velocity = true, .repeats = 1,
+     .when = BENCH_LONG},
 
     // Threads: the same work with one and with two.
     THREADS("peer-1", BENCH_PEER, 1),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// One row of surfacing in a child process (measure.c says why). Points are made first and not measured. Both sides then surface one small
-// square, so that threads have been started and code has been loaded when the clock starts.
+// One row of surfacing in a child process (measure.c says why). Points are made first and not measured. Both sides then
+// surface one small square, so that threads have been started and code has been loaded when the clock starts.
 #include <string.h>
 #include "base/clock.h"
 #include "base/hash.h"
@@ -11,7 +11,7 @@
 #include "peer_openvdb.h"
 #include "surface.h"
 
-static const double VOXEL_RADII = 0.8;  // voxel, particle radii: half the spacing
+static const double VOXEL_RADII = 0.8;       // voxel, particle radii: half the spacing
 enum { HALF_BAND = 3, WARM_POINTS = 2000 };  // voxels; points
 
 typedef struct job {
@@ -71,9 +71,11 @@ static rh_code surface_ours(const job *j, rh_points *points, bench_surface_resul
 static rh_code surface_peer(const job *j, rh_points *points, bench_surface_result *out, rh_status *status)
 {
     bench_peer_result found;
-    const rh_vec3 *p = rh_points_data(points, "P", RH_POINT_VEC3F), *v = j->entry->velocity ? rh_points_data(points, "v", RH_POINT_VEC3F) : NULL;
+    const rh_vec3 *p = rh_points_data(points, "P", RH_POINT_VEC3F),
+                  *v = j->entry->velocity ? rh_points_data(points, "v", RH_POINT_VEC3F) : NULL;
     double cpu = bench_cpu_seconds();
-    if (!bench_peer_openvdb(&p->x, v ? &v->x : NULL, points->count, radius_of(points), VOXEL_RADII * (double)radius_of(points), j->threads, &found))
+    if (!bench_peer_openvdb(&p->x, v ? &v->x : NULL, points->count, radius_of(points),
+                            VOXEL_RADII * (double)radius_of(points), j->threads, &found))
         return rh_fail(status, RH_NUMERIC, "%s", found.message);
     out->cpu_seconds = bench_cpu_seconds() - cpu;
     out->seconds = found.seconds;
@@ -105,7 +107,8 @@ static rh_code run(const job *j, bench_surface_result *out, rh_status *status)
     const bench_surface_entry *e = j->entry;
     rh_points points;
     RH_TRY(warm_up(j, status));
-    RH_TRY(e->points == BENCH_SEA ? bench_sea_points(e->size, e->velocity, &points, status) : bench_splash_points(j->splash, e->velocity, &points, status));
+    RH_TRY(e->points == BENCH_SEA ? bench_sea_points(e->size, e->velocity, &points, status)
+                                  : bench_splash_points(j->splash, e->velocity, &points, status));
     rh_code code = surface(j, &points, out, status);
     bench_note_memory(&out->memory);
     rh_points_free(&points);
@@ -142,7 +145,8 @@ static void keep_least(bench_surface_result *best, const bench_surface_result *a
     if (again->memory.resident > best->memory.resident) best->memory.resident = again->memory.resident;
 }
 
-void bench_surface_measure(const bench_surface_entry *entry, const bench_splash *splash, int threads, int repeats, bench_surface_result *out)
+void bench_surface_measure(const bench_surface_entry *entry, const bench_splash *splash, int threads, int repeats,
+                           bench_surface_result *out)
 {
     job j = {entry, splash, threads};
     double start = rh_seconds();

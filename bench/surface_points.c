@@ -3,13 +3,14 @@
 //
 // What is surfaced.
 //
-// Splash: the dam break of bench/scenes/dam_cube.yaml when the water has run up the far wall and falls from the lid in sheets and drops. Of all
-// frames it has the largest surface (at 32 cells 1.8 times the voxels of frame 9, when the column still runs). It is simulated once, in a child,
-// because the parent must not start threads (measure.c).
+// Splash: the dam break of bench/scenes/dam_cube.yaml when the water has run up the far wall and falls from the lid in
+// sheets and drops. Of all frames it has the largest surface (at 32 cells 1.8 times the voxels of frame 9, when the
+// column still runs). It is simulated once, in a child, because the parent must not start threads (measure.c).
 //
-// Sea: squares of choppy water with spray above, side by side with gaps that are wider than anything reaches. A jittered lattice of spacing 1 m,
-// about 14 points deep, waves in units of the spacing. All squares have the same waves and differ in the jitter, so the work of a point does
-// not depend on how many there are. (One wide sea is not linear work: its four sides, a quarter of the surface at 10^5 points, become nothing.)
+// Sea: squares of choppy water with spray above, side by side with gaps that are wider than anything reaches. A
+// jittered lattice of spacing 1 m, about 14 points deep, waves in units of the spacing. All squares have the same waves
+// and differ in the jitter, so the work of a point does not depend on how many there are. (One wide sea is not linear
+// work: its four sides, a quarter of the surface at 10^5 points, become nothing.)
 #include <math.h>
 #include <string.h>
 #include "base/memory.h"
@@ -19,14 +20,16 @@
 #include "surface.h"
 #include "world/world.h"
 
-enum { SPLASH_FRAME = 25 };  // 0.8 s
+enum { SPLASH_FRAME = 25 };                                                      // 0.8 s
 enum { SQUARE = 84, GAP = 10, DEPTH = 14, LAYERS = 30, SPRAY = 8, LANES = 32 };  // spacings
-static const float SEA_RADIUS = 0.62035f;  // m: a ball of 1 m^3
+static const float SEA_RADIUS = 0.62035f;                                        // m: a ball of 1 m^3
 
-// --- splash -------------------------------------------------------------------------------------------------------
+// --- splash ----------------------------------------------------------------------------------------------------------
 static rh_code copy_splash(const rh_points *points, bench_splash *out, rh_status *status)
 {
-    if (points->count > BENCH_SPLASH_ROOM) return rh_fail(status, RH_NUMERIC, "the splash has %lld points, room is for %d", (long long)points->count, BENCH_SPLASH_ROOM);
+    if (points->count > BENCH_SPLASH_ROOM)
+        return rh_fail(status, RH_NUMERIC, "the splash has %lld points, room is for %d", (long long)points->count,
+                       BENCH_SPLASH_ROOM);
     out->count = points->count;
     out->radius = *(const float *)rh_points_find(points, "radius")->data;
     memcpy(out->position, rh_points_data(points, "P", RH_POINT_VEC3F), (size_t)out->count * sizeof(rh_vec3));
@@ -52,7 +55,9 @@ static rh_code simulate(int cells, bench_splash *out, rh_status *status)
     return code;
 }
 
-typedef struct splash_job { int cells, threads; } splash_job;
+typedef struct splash_job {
+    int cells, threads;
+} splash_job;
 
 static void simulate_in_child(const void *argument, void *out)
 {
@@ -70,12 +75,13 @@ void bench_splash_prepare(bench_splash *splash, int cells, int threads)
     if (splash->cells == cells) return;
     if (!bench_in_child(simulate_in_child, &job, splash, sizeof *splash)) {
         splash->code = RH_MEMORY;
-        snprintf(splash->message, sizeof splash->message, "the simulation of the splash died, most likely because memory ran out");
+        snprintf(splash->message, sizeof splash->message,
+                 "the simulation of the splash died, most likely because memory ran out");
     }
     splash->cells = cells;
 }
 
-// --- points -------------------------------------------------------------------------------------------------------
+// --- points ----------------------------------------------------------------------------------------------------------
 static rh_code add_all(rh_points *points, int64_t count, float radius, bool velocity, rh_status *status)
 {
     RH_TRY(rh_points_add(points, "P", RH_POINT_VEC3F, status));
@@ -102,8 +108,11 @@ rh_code bench_splash_points(const bench_splash *splash, bool velocity, rh_points
     return RH_OK;
 }
 
-// --- sea ----------------------------------------------------------------------------------------------------------
-static double sea_height(int x, int z) { return DEPTH + 4 * sin(x * 0.31) * cos(z * 0.27) + 2 * sin(x * 0.8 + z * 0.5); }
+// --- sea -------------------------------------------------------------------------------------------------------------
+static double sea_height(int x, int z)
+{
+    return DEPTH + 4 * sin(x * 0.31) * cos(z * 0.27) + 2 * sin(x * 0.8 + z * 0.5);
+}
 
 // The points of one row of columns of one square; counts them when `position` is NULL.
 static int64_t sea_row(int64_t row, int squares, rh_vec3 *position, rh_vec3 *velocity)
@@ -117,8 +126,11 @@ static int64_t sea_row(int64_t row, int squares, rh_vec3 *position, rh_vec3 *vel
             uint64_t id = (uint64_t)((row * SQUARE + z) * LANES + y);
             double up = y + rh_random(1, id, 0, 1), top = height + (rh_random(1, id, 0, 3) < 0.01f ? SPRAY : 0);
             if (up > top) continue;
-            if (position) position[found] = rh_v3((float)(corner_x + x + rh_random(1, id, 0, 0)), (float)up, (float)(corner_z + z + rh_random(1, id, 0, 2)));
-            if (velocity) velocity[found] = rh_v3((float)(height - DEPTH), (float)(up - height), 0);  // nothing but some values
+            if (position)
+                position[found] = rh_v3((float)(corner_x + x + rh_random(1, id, 0, 0)), (float)up,
+                                        (float)(corner_z + z + rh_random(1, id, 0, 2)));
+            if (velocity)
+                velocity[found] = rh_v3((float)(height - DEPTH), (float)(up - height), 0);  // nothing but some values
             found++;
         }
     }
@@ -145,7 +157,8 @@ rh_code bench_sea_points(int squares, bool velocity, rh_points *points, rh_statu
     if (!first) return RH_MEMORY;
     rh_code code = make_points(points, count_sea(squares, first), SEA_RADIUS, velocity, status);
     if (code == RH_OK) {
-        rh_vec3 *p = rh_points_data(points, "P", RH_POINT_VEC3F), *v = velocity ? rh_points_data(points, "v", RH_POINT_VEC3F) : NULL;
+        rh_vec3 *p = rh_points_data(points, "P", RH_POINT_VEC3F),
+                *v = velocity ? rh_points_data(points, "v", RH_POINT_VEC3F) : NULL;
 #pragma omp parallel for schedule(static)
         for (int64_t row = 0; row < rows; row++) sea_row(row, squares, p + first[row], v ? v + first[row] : NULL);
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Surfacing's tables for people and CSV for programs. A ratio to the peer is taken between rows of the same points, threads and velocities.
+// Surfacing's tables for people and CSV for programs. A ratio to the peer is taken between rows of the same points,
+// threads and velocities.
 #include <errno.h>
 #include <string.h>
 #include "surface.h"
@@ -13,7 +14,10 @@ const char *bench_method_name(int method)
     return method == BENCH_PEER ? "peer" : rh_params_find(&rh_surfacing_table, "mode")->choices[method];
 }
 
-static double nanoseconds(const bench_surface_row *row) { return 1e9 * row->result.seconds / (double)row->result.points; }
+static double nanoseconds(const bench_surface_row *row)
+{
+    return 1e9 * row->result.seconds / (double)row->result.points;
+}
 static double each(const bench_surface_row *row, double value) { return value / (double)row->result.points; }
 static bool is_peer(const bench_surface_row *row) { return row->entry->method == BENCH_PEER; }
 
@@ -29,34 +33,38 @@ static bench_names all_stages(const bench_surface_row *rows, int count)
     return all;
 }
 
-// Time of the peer on the same work over that of the row; 0 when there is none. A row of the same group comes before one of another.
+// Time of the peer on the same work over that of the row; 0 when there is none. A row of the same group comes before
+// one of another.
 static double peer_ratio(const bench_surface_row *row, const bench_surface_row *rows, int count)
 {
     const bench_surface_row *found = NULL;
     for (int i = 0; i < count; i++) {
         bench_surface_entry wanted = *row->entry;
         wanted.method = BENCH_PEER;
-        if (!bench_surface_fine(&rows[i]) || rows[i].result.threads != row->result.threads || !bench_surface_same(rows[i].entry, &wanted)) continue;
+        if (!bench_surface_fine(&rows[i]) || rows[i].result.threads != row->result.threads ||
+            !bench_surface_same(rows[i].entry, &wanted))
+            continue;
         if (!found || strcmp(rows[i].entry->group, row->entry->group) == 0) found = &rows[i];
     }
     return found ? found->result.seconds / row->result.seconds : 0;
 }
 
-// --- list ---------------------------------------------------------------------------------------------------------
+// --- list ------------------------------------------------------------------------------------------------------------
 void bench_surface_list(FILE *to)
 {
     static const char *const when[] = {"", "long", "only by name"};
-    fprintf(to, "%-20s %-15s %-7s %5s %-12s %-9s %8s %8s  %s\n", "surface entry", "group", "points", "size", "method", "velocity", "repeats", "threads", "");
+    fprintf(to, "%-20s %-15s %-7s %5s %-12s %-9s %8s %8s  %s\n", "surface entry", "group", "points", "size", "method",
+            "velocity", "repeats", "threads", "");
     for (int i = 0; i < bench_surface_entry_count; i++) {
         const bench_surface_entry *e = &bench_surface_entries[i];
         char threads[16] = "all";
         if (e->threads) snprintf(threads, sizeof threads, "%d", e->threads);
-        fprintf(to, "%-20s %-15s %-7s %5d %-12s %-9s %8d %8s  %s\n", e->name, e->group, points_names[e->points], e->size, bench_method_name(e->method),
-                e->velocity ? "yes" : "no", e->repeats, threads, when[e->when]);
+        fprintf(to, "%-20s %-15s %-7s %5d %-12s %-9s %8d %8s  %s\n", e->name, e->group, points_names[e->points],
+                e->size, bench_method_name(e->method), e->velocity ? "yes" : "no", e->repeats, threads, when[e->when]);
     }
 }
 
-// --- the table of all ---------------------------------------------------------------------------------------------
+// --- the table of all ------------------------------------------------------------------------------------------------
 static void print_row(FILE *to, const bench_surface_row *row, double ratio, const bench_names *stages)
 {
     const bench_surface_result *r = &row->result;
@@ -82,27 +90,37 @@ static void print_row(FILE *to, const bench_surface_row *row, double ratio, cons
 static void print_all(FILE *to, const bench_surface_row *rows, int count)
 {
     bench_names stages = all_stages(rows, count);
-    fprintf(to, "\nSurfacing. Each line: the least of its runs. Stages and all: seconds. ns/p: wall time of a point (CPU/p: processor time of all threads).\n"
-                "peer/ours: time of OpenVDB's rasteriser on the same points with the same voxel and threads over ours. active: voxels with a distance.\n"
-                "peak: through rh_alloc, points included, MB (B/p: bytes a point). RSS: peak of the whole process, MB. -v: with velocities.\n\n");
+    fprintf(to, "\nSurfacing. Each line: the least of its runs. Stages and all: seconds. ns/p: wall time of a point "
+                "(CPU/p: processor time of all threads).\n"
+                "peer/ours: time of OpenVDB's rasteriser on the same points with the same voxel and threads over ours. "
+                "active: voxels with a distance.\n"
+                "peak: through rh_alloc, points included, MB (B/p: bytes a point). RSS: peak of the whole process, MB. "
+                "-v: with velocities.\n\n");
     fprintf(to, "%-20s %3s %9s ", "surface entry", "thr", "points");
     for (int i = 0; i < stages.count; i++) fprintf(to, " %*s", bench_width(stages.name[i]), stages.name[i]);
-    fprintf(to, " %9s %7s %7s %9s %10s %8s %9s %7s %9s\n", "all", "ns/p", "CPU/p", "peer/ours", "active", "leaves", "peak", "B/p", "RSS");
+    fprintf(to, " %9s %7s %7s %9s %10s %8s %9s %7s %9s\n", "all", "ns/p", "CPU/p", "peer/ours", "active", "leaves",
+            "peak", "B/p", "RSS");
     for (int i = 0; i < count; i++) print_row(to, &rows[i], peer_ratio(&rows[i], rows, count), &stages);
 }
 
-// --- comparisons --------------------------------------------------------------------------------------------------
+// --- comparisons -----------------------------------------------------------------------------------------------------
 static void print_growth_of(FILE *to, int method, const bench_surface_row *rows, int count)
 {
     const bench_surface_row *first = NULL;
     for (int i = 0; i < count; i++) {
         const bench_surface_row *row = &rows[i];
-        if (!bench_surface_fine(row) || row->entry->points != BENCH_SEA || row->entry->method != method || row->entry->velocity) continue;
+        if (!bench_surface_fine(row) || row->entry->points != BENCH_SEA || row->entry->method != method ||
+            row->entry->velocity)
+            continue;
         if (!first) first = row;
-        if (first == row) fprintf(to, "\nGrowth, %s: nanoseconds a point, and their ratio to the smallest\n  %-20s %12s %8s %8s %10s %10s\n", bench_method_name(method), "",
-                    "points", "ns", "ratio", "voxels/p", "RSS MB");
-        fprintf(to, "  %-20s %12lld %8.1f %8.2f %10.2f %10.1f\n", row->entry->name, (long long)row->result.points, nanoseconds(row),
-                nanoseconds(row) / nanoseconds(first), each(row, (double)row->result.active), 1e-6 * (double)row->result.memory.resident);
+        if (first == row)
+            fprintf(
+                to,
+                "\nGrowth, %s: nanoseconds a point, and their ratio to the smallest\n  %-20s %12s %8s %8s %10s %10s\n",
+                bench_method_name(method), "", "points", "ns", "ratio", "voxels/p", "RSS MB");
+        fprintf(to, "  %-20s %12lld %8.1f %8.2f %10.2f %10.1f\n", row->entry->name, (long long)row->result.points,
+                nanoseconds(row), nanoseconds(row) / nanoseconds(first), each(row, (double)row->result.active),
+                1e-6 * (double)row->result.memory.resident);
     }
 }
 
@@ -113,7 +131,8 @@ static void print_speed_up(FILE *to, const char *name, double one, double two, d
 
 static void print_threads_of(FILE *to, const bench_surface_row *one, const bench_surface_row *two)
 {
-    fprintf(to, "\nThreads, %s: seconds with one and with two\n  %-14s %9s %9s %9s %16s\n", bench_method_name(one->entry->method), "", "one", "two", "speed-up", "share of the two");
+    fprintf(to, "\nThreads, %s: seconds with one and with two\n  %-14s %9s %9s %9s %16s\n",
+            bench_method_name(one->entry->method), "", "one", "two", "speed-up", "share of the two");
     for (int i = 0; i < one->result.stage_count; i++) {
         const bench_stage *s = &one->result.stages[i], *t = find_stage(two, s->name);
         if (t) print_speed_up(to, s->name, s->seconds, t->seconds, two->result.seconds);
@@ -125,8 +144,10 @@ static void print_threads(FILE *to, const bench_surface_row *rows, int count)
 {
     for (int i = 0; i < count; i++)
         for (int k = 0; k < count; k++)
-            if (rows[i].entry->threads == 1 && rows[k].entry->threads == 2 && bench_surface_same(rows[i].entry, rows[k].entry) &&
-                bench_surface_fine(&rows[i]) && bench_surface_fine(&rows[k])) print_threads_of(to, &rows[i], &rows[k]);
+            if (rows[i].entry->threads == 1 && rows[k].entry->threads == 2 &&
+                bench_surface_same(rows[i].entry, rows[k].entry) && bench_surface_fine(&rows[i]) &&
+                bench_surface_fine(&rows[k]))
+                print_threads_of(to, &rows[i], &rows[k]);
 }
 
 static void print_differences(FILE *to, const bench_surface_row *rows, int count)
@@ -134,7 +155,8 @@ static void print_differences(FILE *to, const bench_surface_row *rows, int count
     for (int i = 0; i < count; i++)
         for (int k = 0; k < i; k++)
             if (bench_surface_differ(&rows[i], &rows[k]))
-                fprintf(to, "\nTHE LEVEL SETS DIFFER: %s and %s; the result depends on the number of threads\n", rows[k].entry->name, rows[i].entry->name);
+                fprintf(to, "\nTHE LEVEL SETS DIFFER: %s and %s; the result depends on the number of threads\n",
+                        rows[k].entry->name, rows[i].entry->name);
 }
 
 void bench_surface_print(FILE *to, const bench_surface_row *rows, int count)
@@ -145,10 +167,11 @@ void bench_surface_print(FILE *to, const bench_surface_row *rows, int count)
     print_differences(to, rows, count);
 }
 
-// --- CSV ----------------------------------------------------------------------------------------------------------
+// --- CSV -------------------------------------------------------------------------------------------------------------
 static void write_header(FILE *to, const bench_names *stages)
 {
-    fprintf(to, "entry,group,points_set,size,method,velocity,threads,repeats,points,seconds,cpu_seconds,ns_per_point,peer_ratio,active_voxels,leaves,level_set_bytes,"
+    fprintf(to, "entry,group,points_set,size,method,velocity,threads,repeats,points,seconds,cpu_seconds,ns_per_point,"
+                "peer_ratio,active_voxels,leaves,level_set_bytes,"
                 "peak_bytes,peak_bytes_per_point,resident_bytes,resident_bytes_per_point,hash,error");
     for (int i = 0; i < stages->count; i++) fprintf(to, ",%s_seconds", stages->name[i]);
     fprintf(to, "\n");
@@ -170,8 +193,8 @@ static void write_figures(FILE *to, const bench_surface_row *row, double ratio)
 static void write_line(FILE *to, const bench_surface_row *row, double ratio, const bench_names *stages)
 {
     const bench_surface_entry *e = row->entry;
-    fprintf(to, "%s,%s,%s,%d,%s,%d,%d,%d,", e->name, e->group, points_names[e->points], e->size, bench_method_name(e->method), e->velocity, row->result.threads,
-            row->result.repeats);
+    fprintf(to, "%s,%s,%s,%d,%s,%d,%d,%d,", e->name, e->group, points_names[e->points], e->size,
+            bench_method_name(e->method), e->velocity, row->result.threads, row->result.repeats);
     if (bench_surface_fine(row)) write_figures(to, row, ratio);
     else fprintf(to, "0%s", ",,,,,,,,,,,,,");
     bench_write_text(to, row->result.message);

@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The bytes a stage must move between memory and caches: everything it needs from memory is read once, everything it leaves in memory for
-// later stages is written once, and what is used again inside the stage comes from caches. So this is what a perfect stage would move
-// in this design, not what ours moves; model bytes / time / measured bandwidth is the share of the machine's bound that was reached. A
-// share near 1 cannot get better without moving less; a low share means arithmetic, waiting, or traffic that need not be.
+// The bytes a stage must move between memory and caches: everything it needs from memory is read once, everything it
+// leaves in memory for later stages is written once, and what is used again inside the stage comes from caches. So this
+// is what a perfect stage would move in this design, not what ours moves; model bytes / time / measured bandwidth is
+// the share of the machine's bound that was reached. A share near 1 cannot get better without moving less; a low share
+// means arithmetic, waiting, or traffic that need not be.
 //
-//   particle   one particle: position 12 bytes, velocity 12, identity 8 (FLIP; APIC's matrix of 36 bytes is not counted)
-//   value      one cell of one tile of one field, 4 bytes; a tile has 512, in the liquid or not
-//   cell       one cell with an unknown pressure; solvers need to touch no other
-//   iteration  of the pressure solve; of a stage that has a solve of its own (splash: density and pressure), of that
+//   particle   one particle: position 12 bytes, velocity 12, identity 8 (FLIP; APIC's matrix of 36 bytes is not
+//   counted) value      one cell of one tile of one field, 4 bytes; a tile has 512, in the liquid or not cell       one
+//   cell with an unknown pressure; solvers need to touch no other iteration  of the pressure solve; of a stage that has
+//   a solve of its own (splash: density and pressure), of that
 //
-// docs/performance.md has the same table in words. A stage that is not listed has no share; add it here when it gets a name.
+// docs/performance.md has the same table in words. A stage that is not listed has no share; add it here when it gets a
+// name.
 #include <string.h>
 #include "bench.h"
 
 enum { POSITION = 12, VELOCITY = 12, IDENTITY = 8, VALUE = 4, FACES = 3 * VALUE };
 
-// One iteration of conjugate gradients with a multigrid V-cycle, per unknown: x, r, p are read and written, A p is written and
-// read (32 bytes); on the finest level of the cycle a sweep down and one up read and write the solution and read the right-hand
-// side (24), residual and correction read and write once more (16); coarser levels add a seventh of these. Coefficients come from bits.
-// The splash method's iterations (MPRGP: solve/mprgp.h) count as the same: x, g, p and A p, a cycle on the free set. What an expansion or a change of the
-// free set costs more is not counted. Preconditioned by MIC(0), an iteration must move 24 bytes instead of the cycle's: its rows' shares are too high.
+// One iteration of conjugate gradients with a multigrid V-cycle, per unknown: x, r, p are read and written, A p is
+// written and read (32 bytes); on the finest level of the cycle a sweep down and one up read and write the solution and
+// read the right-hand side (24), residual and correction read and write once more (16); coarser levels add a seventh of
+// these. Coefficients come from bits. The splash method's iterations (MPRGP: solve/mprgp.h) count as the same: x, g, p
+// and A p, a cycle on the free set. What an expansion or a change of the free set costs more is not counted.
+// Preconditioned by MIC(0), an iteration must move 24 bytes instead of the cycle's: its rows' shares are too high.
 static const double iteration = 8 * VALUE + (6 + 4) * VALUE * 8.0 / 7.0;
 
 static const struct {
@@ -34,16 +37,21 @@ static const struct {
     {"solids", .value = FACES + VALUE},
     // Positions in, level set out.
     {"surface", .particle = POSITION, .value = VALUE},
-    // Particles in; velocities, the copy that FLIP subtracts (splash: fillings of faces), and the numbers of particles out.
+    // Particles in; velocities, the copy that FLIP subtracts (splash: fillings of faces), and the numbers of particles
+    // out.
     {"to_grid", .particle = POSITION + VELOCITY, .value = 2 * FACES + VALUE},
-    // Fillings of cells in and out, of faces in, those after it out, the shift out; right-hand side and solution; the solve.
+    // Fillings of cells in and out, of faces in, those after it out, the shift out; right-hand side and solution; the
+    // solve.
     {"density", .value = 2 * VALUE + 2 * FACES + FACES, .cell = 2 * VALUE, .cell_iteration = iteration},
-    // Velocities in and out, the copy that FLIP subtracts out; positions, fillings of cells (before and after) and of faces in; right-hand side out.
+    // Velocities in and out, the copy that FLIP subtracts out; positions, fillings of cells (before and after) and of
+    // faces in; right-hand side out.
     {"predict", .particle = POSITION, .value = 3 * FACES + 2 * VALUE + FACES, .cell = VALUE},
     // Velocities in, right-hand side out; the solve; velocities in and out with the pressure.
     {"pressure", .cell = FACES + VALUE + VALUE + 2 * FACES, .cell_iteration = iteration},
-    // Sand: masses and strengths out and in, marks of known faces in; of cells, pressure in, velocities in, and in and out for each of the eight portions of
-    // friction where cells yield (counted for all), once more for groups. That is the source's model; of the other, whose iterations a step does not report and
+    // Sand: masses and strengths out and in, marks of known faces in; of cells, pressure in, velocities in, and in and
+    // out for each of the eight portions of
+    // friction where cells yield (counted for all), once more for groups. That is the source's model; of the other,
+    // whose iterations a step does not report and
     // which moves the stress of particles too, it is a lower bound.
     {"friction", .value = 4 * VALUE + 3, .cell = VALUE + FACES + 8 * 2 * FACES + 2 * FACES},
     // Velocities in and out.

@@ -30,8 +30,8 @@ int main(int argc, char **argv)
         double height = 0;
         int64_t count = rheo_point_count(sim);
         for (int64_t i = 0; i < count; i++) height += (double)P[3 * i + 1];
-        printf("frame %lld  time %.4f s  particles %lld  centre at %.4f m\n", (long long)rheo_frame(sim), rheo_time(sim),
-               (long long)count, height / (double)count);
+        printf("frame %lld  time %.4f s  particles %lld  centre at %.4f m\n", (long long)rheo_frame(sim),
+               rheo_time(sim), (long long)count, height / (double)count);
     }
     rheo_close(sim);
     return rheo_memory_bytes() == 0 ? 0 : 1;

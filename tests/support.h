@@ -35,7 +35,8 @@ static inline void support_ok(rh_code code, const rh_status *status, const char 
 // Field by field: the bytes between them are anyone's.
 static inline bool support_same_facts(const rh_frame_info *a, const rh_frame_info *b)
 {
-    return a->frame == b->frame && a->time == b->time && a->fps == b->fps && a->cell == b->cell && a->scene_hash == b->scene_hash && a->z_up == b->z_up;
+    return a->frame == b->frame && a->time == b->time && a->fps == b->fps && a->cell == b->cell &&
+           a->scene_hash == b->scene_hash && a->z_up == b->z_up;
 }
 
 // Uniform in [-1, 1).
@@ -81,8 +82,10 @@ static inline void cloud_tile(cloud *c, int dimension, double h, int margin)
     cloud_refresh(c);
 }
 
-// Random positions in a box around `center` with half sizes `reach`, random velocities and velocity gradients of order one.
-static inline void cloud_random(cloud *c, int dimension, double h, int64_t count, rh_vec3 center, rh_vec3 reach, int margin)
+// Random positions in a box around `center` with half sizes `reach`, random velocities and velocity gradients of order
+// one.
+static inline void cloud_random(cloud *c, int dimension, double h, int64_t count, rh_vec3 center, rh_vec3 reach,
+                                int margin)
 {
     cloud_make(c, count);
     for (int64_t i = 0; i < count; i++) {
@@ -91,7 +94,8 @@ static inline void cloud_random(cloud *c, int dimension, double h, int64_t count
             (&c->p[i].x)[a] = a < dimension ? (&center.x)[a] + (&reach.x)[a] * support_random(id, (uint32_t)a) : 0;
             (&c->v[i].x)[a] = a < dimension ? support_random(id, (uint32_t)a + 3) : 0;
         }
-        for (int n = 0; n < 9; n++) c->c[i][n] = n % 3 < dimension && n / 3 < dimension ? support_random(id, (uint32_t)n + 6) : 0;
+        for (int n = 0; n < 9; n++)
+            c->c[i][n] = n % 3 < dimension && n / 3 < dimension ? support_random(id, (uint32_t)n + 6) : 0;
     }
     cloud_tile(c, dimension, h, margin);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Rheo as a library: load a scene, advance it, read its particles; make surfaces from files of particles; run expressions. Everything else (writing
-// frames, checkpoints, pictures) is done by the `rheo` program, which stands on the same code.
+// Rheo as a library: load a scene, advance it, read its particles; make surfaces from files of particles; run
+// expressions. Everything else (writing frames, checkpoints, pictures) is done by the `rheo` program, which stands on
+// the same code.
 //
 //   rheo_simulation *sim;
 //   rheo_error error;
@@ -57,13 +58,14 @@ RHEO_API void rheo_set_log(rheo_log_function *function, void *user);
 
 // Reads and validates a scene and fills its bodies. `settings` are "path=value" strings as for `rheo run --set`.
 // On failure *out is NULL. `error` may be NULL in every call.
-RHEO_API rheo_code rheo_open(const char *scene_path, const char *const *settings, int setting_count, rheo_simulation **out,
-                             rheo_error *error);
-// The same for a program with functions of its own (see rheo_function below, which says how they are called): the scene's section `expressions` may call them. They are
-// copied, texts too.
+RHEO_API rheo_code rheo_open(const char *scene_path, const char *const *settings, int setting_count,
+                             rheo_simulation **out, rheo_error *error);
+// The same for a program with functions of its own (see rheo_function below, which says how they are called): the
+// scene's section `expressions` may call them. They are copied, texts too.
 struct rheo_function;
-RHEO_API rheo_code rheo_open_with(const char *scene_path, const char *const *settings, int setting_count, const struct rheo_function *functions, int function_count,
-                                  rheo_simulation **out, rheo_error *error);
+RHEO_API rheo_code rheo_open_with(const char *scene_path, const char *const *settings, int setting_count,
+                                  const struct rheo_function *functions, int function_count, rheo_simulation **out,
+                                  rheo_error *error);
 RHEO_API void rheo_close(rheo_simulation *simulation);  // NULL is fine
 
 // Advances to the next frame (several time steps). After a failure the simulation can only be read and closed.
@@ -71,60 +73,73 @@ RHEO_API rheo_code rheo_advance_frame(rheo_simulation *simulation, rheo_error *e
 // One time step of at most `limit` seconds; *taken (may be NULL) gets its length.
 RHEO_API rheo_code rheo_advance_step(rheo_simulation *simulation, double limit, double *taken, rheo_error *error);
 
-RHEO_API double rheo_time(const rheo_simulation *simulation);    // s, simulated
-RHEO_API int64_t rheo_frame(const rheo_simulation *simulation);  // last frame reached; the scene's first frame is the start
+RHEO_API double rheo_time(const rheo_simulation *simulation);  // s, simulated
+RHEO_API int64_t
+rheo_frame(const rheo_simulation *simulation);  // last frame reached; the scene's first frame is the start
 
 // Particles. Order changes from step to step; "id" tells who is who. Pointers are owned by the simulation and valid
 // until the next call that advances or closes it.
 RHEO_API int64_t rheo_point_count(const rheo_simulation *simulation);
-// An attribute of `components` floats a point ("P" 3, "v" 3), or NULL when there is none of that name, or it has another
-// type, or is the same for all points (see rheo_radius).
+// An attribute of `components` floats a point ("P" 3, "v" 3), or NULL when there is none of that name, or it has
+// another type, or is the same for all points (see rheo_radius).
 RHEO_API const float *rheo_points_float(const rheo_simulation *simulation, const char *name, int components);
 RHEO_API const int64_t *rheo_points_id(const rheo_simulation *simulation);
 RHEO_API float rheo_radius(const rheo_simulation *simulation);  // m, of every particle
 
-// The surface of one frame of particles, from file to files, as `rheo surface` makes it. `points` is a .vdb or .ply file of any origin. Results go to
-// `folder` (made when missing) and are called surface.0007.vdb and so on, by the last group of digits in the name of `points`, or the frame the file says it
-// is. `settings` are "name=value" strings as for `rheo surface --set`: "mode=sphere", "mesh=true", "voxel=0.01"; `rheo doc surface` lists them.
-// `fraction` is the time between this frame and the next, 0 <= fraction < 1, for motion blur; above 0 the name gets its three digits
-// (surface.0007.250.vdb), and `next` may be the file of the next frame (NULL: particles go on with their velocity). Needs no simulation, and any
-// number of processes may each do their own frames.
-RHEO_API rheo_code rheo_surface_frame(const char *points, const char *next, double fraction, const char *folder, const char *const *settings,
-                                      int setting_count, rheo_error *error);
+// The surface of one frame of particles, from file to files, as `rheo surface` makes it. `points` is a .vdb or .ply
+// file of any origin. Results go to `folder` (made when missing) and are called surface.0007.vdb and so on, by the last
+// group of digits in the name of `points`, or the frame the file says it is. `settings` are "name=value" strings as for
+// `rheo surface --set`: "mode=sphere", "mesh=true", "voxel=0.01"; `rheo doc surface` lists them. `fraction` is the time
+// between this frame and the next, 0 <= fraction < 1, for motion blur; above 0 the name gets its three digits
+// (surface.0007.250.vdb), and `next` may be the file of the next frame (NULL: particles go on with their velocity).
+// Needs no simulation, and any number of processes may each do their own frames.
+RHEO_API rheo_code rheo_surface_frame(const char *points, const char *next, double fraction, const char *folder,
+                                      const char *const *settings, int setting_count, rheo_error *error);
 
-// ---- expressions: small programs over arrays of the caller's own (docs/expressions.md has the language), or over anything laid out in arrays
+// ---- expressions: small programs over arrays of the caller's own (docs/expressions.md has the language), or over
+// anything laid out in arrays
 //
 //   rheo_expression *program;
 //   rheo_expression_compile("v@v += {0, -9.81, 0} * $dt;", NULL, 0, &program, &error);
 //   rheo_array arrays[] = {{"v", "vec3f", velocities}};
 //   rheo_value values[] = {{"dt", "float", &dt}};
-//   rheo_expression_run(program, &(rheo_pass){.count = n, .arrays = arrays, .array_count = 1, .values = values, .value_count = 1}, &error);
-//   rheo_expression_free(program);
+//   rheo_expression_run(program, &(rheo_pass){.count = n, .arrays = arrays, .array_count = 1, .values = values,
+//   .value_count = 1}, &error); rheo_expression_free(program);
 //
-// A program touches nothing but the arrays it is given, cannot run for ever, and gives the same bits for any number of threads.
+// A program touches nothing but the arrays it is given, cannot run for ever, and gives the same bits for any number of
+// threads.
 
 typedef struct rheo_expression rheo_expression;  // opaque; owned by the caller of rheo_expression_compile
 
-// A function of the caller's that programs may call. `signature` is result and arguments, "float(vec3f, int32)", of the types bool int32 int64 float double,
-// vec2i ... vec4d, mat3f mat3d mat4f mat4d, and void as a result; an argument "&vec3f" is written. How it is called:
+// A function of the caller's that programs may call. `signature` is result and arguments, "float(vec3f, int32)", of the
+// types bool int32 int64 float double, vec2i ... vec4d, mat3f mat3d mat4f mat4d, and void as a result; an argument
+// "&vec3f" is written. How it is called:
 //   bool, int32, int64, float, double   by value
-//   vectors, matrices (rows first)      by pointer to their elements: const float *, const double *, const int32_t *; not const where written
-//   a result that is one of these       through a pointer that comes before the arguments, and the function returns nothing
+//   vectors, matrices (rows first)      by pointer to their elements: const float *, const double *, const int32_t *;
+//   not const where written a result that is one of these       through a pointer that comes before the arguments, and
+//   the function returns nothing
 // It is called from several threads at once, for elements in any order, and should depend on its arguments alone.
 typedef struct rheo_function {
     const char *name;
     const char *signature;
     void (*function)(void);  // cast to this type
-    int pure;                // not zero: the same arguments give the same result and nothing else happens, so calls may be moved or left out
+    int pure;  // not zero: the same arguments give the same result and nothing else happens, so calls may be moved or
+               // left out
 } rheo_function;
 
-// Compiles a program (some hundredths of a second). It may be run any number of times, also from several threads at once. `functions` are copied, texts too.
-// RHEO_USER with every mistake, each with line, column and the place marked. On failure *out is NULL.
-RHEO_API rheo_code rheo_expression_compile(const char *code, const rheo_function *functions, int function_count, rheo_expression **out, rheo_error *error);
+// Compiles a program (some hundredths of a second). It may be run any number of times, also from several threads at
+// once. `functions` are copied, texts too. RHEO_USER with every mistake, each with line, column and the place marked.
+// On failure *out is NULL.
+RHEO_API rheo_code rheo_expression_compile(const char *code, const rheo_function *functions, int function_count,
+                                           rheo_expression **out, rheo_error *error);
 RHEO_API void rheo_expression_free(rheo_expression *expression);  // NULL is fine
 
 // What a program uses, in the order of its list. Texts live as long as the program.
-typedef enum rheo_use_kind { RHEO_USE_ATTRIBUTE, RHEO_USE_VALUE, RHEO_USE_GROUP } rheo_use_kind;  // @name, $name, a group named by a literal
+typedef enum rheo_use_kind {
+    RHEO_USE_ATTRIBUTE,
+    RHEO_USE_VALUE,
+    RHEO_USE_GROUP
+} rheo_use_kind;  // @name, $name, a group named by a literal
 typedef struct rheo_use {
     rheo_use_kind kind;
     const char *name;
@@ -133,8 +148,8 @@ typedef struct rheo_use {
 } rheo_use;
 RHEO_API int rheo_expression_use_count(const rheo_expression *expression);
 RHEO_API rheo_use rheo_expression_use(const rheo_expression *expression, int index);  // 0 <= index < count
-RHEO_API int rheo_expression_deletes(const rheo_expression *expression);              // not zero when it may call deletepoint()
-RHEO_API double rheo_expression_seconds(const rheo_expression *expression);           // what compiling took, s
+RHEO_API int rheo_expression_deletes(const rheo_expression *expression);     // not zero when it may call deletepoint()
+RHEO_API double rheo_expression_seconds(const rheo_expression *expression);  // what compiling took, s
 
 typedef struct rheo_array {
     const char *name;  // of the attribute, or of the group
@@ -149,17 +164,19 @@ typedef struct rheo_value {
 } rheo_value;
 
 typedef struct rheo_pass {
-    int64_t count;                 // elements
-    const rheo_array *arrays;      // every attribute the program uses, of its very type; others are passed over. They must not overlap.
-    int array_count;               // "P" (vec3f) for neighbours(), "id" (int64) makes rand() belong to the id
+    int64_t count;  // elements
+    const rheo_array
+        *arrays;  // every attribute the program uses, of its very type; others are passed over. They must not overlap.
+    int array_count;  // "P" (vec3f) for neighbours(), "id" (int64) makes rand() belong to the id
     const rheo_value *values;
     int value_count;
-    unsigned char *deleted;        // count bytes, set to 1 or 0; NULL when the program does not delete
-    int64_t budget;                // steps in loops of one element; 0: 16777216
-    uint64_t seed;                 // of rand()
+    unsigned char *deleted;  // count bytes, set to 1 or 0; NULL when the program does not delete
+    int64_t budget;          // steps in loops of one element; 0: 16777216
+    uint64_t seed;           // of rand()
 } rheo_pass;
-// Runs the program on all elements, with the threads rheo_set_threads allows. RHEO_USER when arrays are missing or of another type (nothing is written), or when an element takes too
-// many steps or an index is outside its vector (written in part). What programs print() goes to the log.
+// Runs the program on all elements, with the threads rheo_set_threads allows. RHEO_USER when arrays are missing or of
+// another type (nothing is written), or when an element takes too many steps or an index is outside its vector (written
+// in part). What programs print() goes to the log.
 RHEO_API rheo_code rheo_expression_run(const rheo_expression *expression, const rheo_pass *pass, rheo_error *error);
 
 // Bytes held by the library in all; 0 after the last rheo_close.

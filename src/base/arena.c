@@ -51,7 +51,8 @@ void rh_arena_reset(rh_arena *arena)
     free_chain(arena->blocks);
     arena->blocks = NULL;
     // A little more: liquid that spreads needs a little more in every step.
-    add_block(arena, (most + most / 64 + 63) & ~(size_t)63, NULL);  // failure is fine: the next take tries again and reports it
+    add_block(arena, (most + most / 64 + 63) & ~(size_t)63,
+              NULL);  // failure is fine: the next take tries again and reports it
 }
 
 void *rh_arena_take(rh_arena *arena, size_t bytes, rh_status *status)

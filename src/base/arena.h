@@ -2,9 +2,8 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Scratch memory of a step: allocate by moving a pointer, forget everything at once. When one step needs more than the
-// arena holds, extra blocks are chained; the next reset replaces them by one of the size the step had in use at most (and a
-// little more), so a steady step never allocates.
-// Not thread-safe: take memory before the parallel part.
+// arena holds, extra blocks are chained; the next reset replaces them by one of the size the step had in use at most
+// (and a little more), so a steady step never allocates. Not thread-safe: take memory before the parallel part.
 #pragma once
 #include <stddef.h>
 #include "base/status.h"
@@ -34,7 +33,10 @@ rh_arena_mark rh_arena_save(const rh_arena *arena);
 void rh_arena_restore(rh_arena *arena, rh_arena_mark mark);
 // Gives back everything taken since the mark except `count` pieces (in the order they were taken), which move down to
 // the mark; their pointers are corrected. Does nothing while blocks are chained since the mark.
-typedef struct rh_arena_piece { void **pointer; size_t bytes; } rh_arena_piece;
+typedef struct rh_arena_piece {
+    void **pointer;
+    size_t bytes;
+} rh_arena_piece;
 void rh_arena_keep(rh_arena *arena, rh_arena_mark mark, const rh_arena_piece *pieces, int count);
 // Lets the arena use memory that its owner does not need until the next reset. It is not counted in used_total.
 void rh_arena_lend(rh_arena *arena, void *memory, size_t bytes);

@@ -4,9 +4,10 @@
 // Each block is preceded by a 64-byte header holding its size and label slot. Counters are integer atomics: their
 // final values do not depend on the order of threads, so they do not break determinism.
 //
-// Large blocks come from the system and go back to it: the C library's heap keeps freed blocks of up to 32 MB, and a process with a million
-// particles had half as much again as it had in use (172 MB resident for 116 MB, now 119). They also ask for pages of 2 MB, which
-// the system gives only to who asks: a twentieth of the page faults, some percent of the time.
+// Large blocks come from the system and go back to it: the C library's heap keeps freed blocks of up to 32 MB, and a
+// process with a million particles had half as much again as it had in use (172 MB resident for 116 MB, now 119). They
+// also ask for pages of 2 MB, which the system gives only to who asks: a twentieth of the page faults, some percent of
+// the time.
 #include "base/memory.h"
 
 #include <stdatomic.h>
@@ -54,7 +55,8 @@ static int slot_of(const char *label)
 static void raise_to(atomic_llong *peak, long long value)
 {
     long long old = atomic_load(peak);
-    while (old < value && !atomic_compare_exchange_weak(peak, &old, value)) {}
+    while (old < value && !atomic_compare_exchange_weak(peak, &old, value)) {
+    }
 }
 
 static void count(int index, long long bytes, long long blocks)
@@ -130,7 +132,8 @@ void *rh_alloc(size_t bytes, const char *label, rh_status *status)
     count(h->slot, (long long)bytes, 1);
     return raw + HEADER;
 failed:
-    rh_fail(status, RH_MEMORY, "out of memory: %zu bytes for '%s' (%lld bytes are in use%s)", bytes, label, (long long)rh_memory_bytes(),
+    rh_fail(status, RH_MEMORY, "out of memory: %zu bytes for '%s' (%lld bytes are in use%s)", bytes, label,
+            (long long)rh_memory_bytes(),
             bytes <= SIZE_MAX / 2 && is_over_limit(bytes) ? ", more than the limit allows" : "");
     return NULL;
 }
@@ -200,7 +203,8 @@ static int64_t number_in(const char *path, int64_t otherwise)
 static int64_t allowed_by_groups(void)
 {
     char group[1024] = "", path[1200];
-    int64_t least = number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes", INT64_MAX);  // version 1, as containers see it
+    int64_t least = number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes",
+                              INT64_MAX);  // version 1, as containers see it
     FILE *file = fopen("/proc/self/cgroup", "re");
     while (file && fgets(group, sizeof group, file) && strncmp(group, "0::", 3) != 0) group[0] = 0;
     if (file) fclose(file);
@@ -216,7 +220,8 @@ static int64_t allowed_by_groups(void)
 
 int64_t rh_memory_of_machine(void)
 {
-    int64_t pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE), bytes = pages > 0 && size > 0 ? pages * size : INT64_MAX;
+    int64_t pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE),
+            bytes = pages > 0 && size > 0 ? pages * size : INT64_MAX;
     int64_t allowed = allowed_by_groups();
     return allowed < bytes ? allowed : bytes;
 }

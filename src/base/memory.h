@@ -31,10 +31,12 @@ typedef struct rh_memory_label {
 // Copies up to `max` labels (largest peak first) and returns how many.
 int rh_memory_labels(rh_memory_label *out, int max);
 
-// No more than this at a time (bytes, counted as rh_memory_bytes): what would go beyond fails like memory that has run out. 0 = no limit.
+// No more than this at a time (bytes, counted as rh_memory_bytes): what would go beyond fails like memory that has run
+// out. 0 = no limit.
 void rh_memory_set_limit(int64_t bytes);
 int64_t rh_memory_limit(void);
-// What this process may have of the machine, as far as the system tells: the physical memory, or less where a container or batch system allows less (cgroups).
+// What this process may have of the machine, as far as the system tells: the physical memory, or less where a container
+// or batch system allows less (cgroups).
 int64_t rh_memory_of_machine(void);
 
 // Tests only: the allocation after `count` more successful ones fails; negative switches it off.

@@ -25,4 +25,4 @@ double rh_max(const double *values, int64_t count);  // 0 for none
 
 void rh_threads_set(int count);  // 0 = all cores
 int rh_threads(void);
-int rh_thread(void);     // 0 .. rh_threads() - 1 inside a parallel loop: picks scratch memory, never a result
+int rh_thread(void);  // 0 .. rh_threads() - 1 inside a parallel loop: picks scratch memory, never a result

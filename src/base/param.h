@@ -53,16 +53,17 @@ struct rh_param_table;
 typedef struct rh_param {
     const char *name;
     rh_param_type type;
-    size_t offset;             // of the field in its struct
-    const char *unit;          // "m", "s", "kg/m^3", "" ...
-    const char *initial;       // default, written as in a scene file; NULL = must be given (VARIANT, PATH, TEXT: may
-                               // be left out unless `required`)
-    double min, max;           // inclusive; for FLOAT, INT and each component of VEC3; both 0 = no limit
+    size_t offset;               // of the field in its struct
+    const char *unit;            // "m", "s", "kg/m^3", "" ...
+    const char *initial;         // default, written as in a scene file; NULL = must be given (VARIANT, PATH, TEXT: may
+                                 // be left out unless `required`)
+    double min, max;             // inclusive; for FLOAT, INT and each component of VEC3; both 0 = no limit
     const char *const *choices;  // NULL-terminated, CHOICE only
-    const struct rh_param_table *table;            // TABLE and LIST
-    const struct rh_param_table *const *variants;  // NULL-terminated; VARIANT: each alternative's table->name is its key
+    const struct rh_param_table *table;  // TABLE and LIST
+    const struct rh_param_table *const
+        *variants;  // NULL-terminated; VARIANT: each alternative's table->name is its key
     bool required;
-    const char *help;          // one line, ends without a full stop
+    const char *help;  // one line, ends without a full stop
 } rh_param;
 
 typedef struct rh_param_table {

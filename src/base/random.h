@@ -20,9 +20,12 @@ static inline uint32_t rh_random_bits(uint64_t seed, uint64_t id, uint32_t step,
     uint64_t key = rh_mix64(seed) | 1;
     uint64_t counter = rh_mix64(id ^ ((uint64_t)step << 40)) + lane;
     uint64_t x = counter * key, y = x, z = y + key;
-    x = x * x + y; x = (x >> 32) | (x << 32);
-    x = x * x + z; x = (x >> 32) | (x << 32);
-    x = x * x + y; x = (x >> 32) | (x << 32);
+    x = x * x + y;
+    x = (x >> 32) | (x << 32);
+    x = x * x + z;
+    x = (x >> 32) | (x << 32);
+    x = x * x + y;
+    x = (x >> 32) | (x << 32);
     return (uint32_t)((x * x + z) >> 32);
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Vectors of four and eight floats: a row of a tile is one rh_f8. Written with the compiler's vector types, so one source
-// serves every build: eight lanes are one register with AVX2 (the default build on x86-64, RHEO_SIMD=avx2) and two or more without
-// (RHEO_SIMD=portable). No lane ever depends on another except through the sums below, whose order is fixed, and nothing is fused:
-// both builds give the same bits (tests/golden runs both).
+// Vectors of four and eight floats: a row of a tile is one rh_f8. Written with the compiler's vector types, so one
+// source serves every build: eight lanes are one register with AVX2 (the default build on x86-64, RHEO_SIMD=avx2) and
+// two or more without (RHEO_SIMD=portable). No lane ever depends on another except through the sums below, whose order
+// is fixed, and nothing is fused: both builds give the same bits (tests/golden runs both).
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,8 +18,18 @@ typedef float rh_f8 __attribute__((vector_size(32)));
 typedef int32_t rh_i4 __attribute__((vector_size(16)));
 typedef int32_t rh_i8 __attribute__((vector_size(32)));
 
-static inline rh_f4 rh_f4_load(const float *p) { rh_f4 v; memcpy(&v, p, sizeof v); return v; }
-static inline rh_f8 rh_f8_load(const float *p) { rh_f8 v; memcpy(&v, p, sizeof v); return v; }
+static inline rh_f4 rh_f4_load(const float *p)
+{
+    rh_f4 v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+static inline rh_f8 rh_f8_load(const float *p)
+{
+    rh_f8 v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
 static inline void rh_f4_store(float *p, rh_f4 v) { memcpy(p, &v, sizeof v); }
 static inline void rh_f8_store(float *p, rh_f8 v) { memcpy(p, &v, sizeof v); }
 static inline rh_f4 rh_f4_all(float s) { return (rh_f4){s, s, s, s}; }
@@ -81,10 +91,7 @@ static inline rh_i8 rh_i8_from_bits(int bits)
 // v where the low bits are set, 0 elsewhere.
 static inline rh_f8 rh_f8_masked(rh_f8 v, int bits) { return (rh_f8)((rh_i8)v & rh_i8_from_bits(bits)); }
 // The sum of the lanes in fixed order: halves, quarters, the last two.
-static inline float rh_f8_sum(rh_f8 a)
-{
-    return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7]));
-}
+static inline float rh_f8_sum(rh_f8 a) { return ((a[0] + a[4]) + (a[2] + a[6])) + ((a[1] + a[5]) + (a[3] + a[7])); }
 // Lanes 1..7 of a with `last` behind them, and lanes 0..6 with `first` before them: the neighbours of a row along x.
 static inline rh_f8 rh_f8_east(rh_f8 a, float last)
 {
@@ -146,7 +153,8 @@ static inline void rh_f8_gather_pairs(const float *f, rh_i8 at, rh_f8 *first, rh
 #ifdef __AVX2__
     // Pairs of lanes 0 1 4 5 and 2 3 6 7: then one shuffle within halves puts all in order.
     rh_i4 a = __builtin_shufflevector(at, at, 0, 1, 4, 5), b = __builtin_shufflevector(at, at, 2, 3, 6, 7);
-    rh_f8 u = (rh_f8)_mm256_i32gather_pd((const double *)f, (__m128i)a, 4), v = (rh_f8)_mm256_i32gather_pd((const double *)f, (__m128i)b, 4);
+    rh_f8 u = (rh_f8)_mm256_i32gather_pd((const double *)f, (__m128i)a, 4),
+          v = (rh_f8)_mm256_i32gather_pd((const double *)f, (__m128i)b, 4);
     *first = __builtin_shufflevector(u, v, 0, 2, 8, 10, 4, 6, 12, 14);
     *second = __builtin_shufflevector(u, v, 1, 3, 9, 11, 5, 7, 13, 15);
 #else
@@ -156,7 +164,8 @@ static inline void rh_f8_gather_pairs(const float *f, rh_i8 at, rh_f8 *first, rh
 // The reverse of rh_f8_load3.
 static inline void rh_f8_store3(float *p, rh_f8 x, rh_f8 y, rh_f8 z)
 {
-    rh_f8 xy = __builtin_shufflevector(x, y, 0, 2, 8, 10, 4, 6, 12, 14), yz = __builtin_shufflevector(y, z, 1, 3, 9, 11, 5, 7, 13, 15);
+    rh_f8 xy = __builtin_shufflevector(x, y, 0, 2, 8, 10, 4, 6, 12, 14),
+          yz = __builtin_shufflevector(y, z, 1, 3, 9, 11, 5, 7, 13, 15);
     rh_f8 zx = __builtin_shufflevector(z, x, 0, 2, 9, 11, 4, 6, 13, 15);
     rh_f8 a = __builtin_shufflevector(xy, zx, 0, 2, 8, 10, 4, 6, 12, 14);  // x0 y0 z0 x1, x4 y4 z4 x5
     rh_f8 b = __builtin_shufflevector(yz, xy, 0, 2, 9, 11, 4, 6, 13, 15);  // y1 z1 x2 y2, ...

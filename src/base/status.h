@@ -38,9 +38,9 @@ rh_code rh_status_prefix(rh_status *status, const char *format, ...) __attribute
 
 void rh_status_clear(rh_status *status);
 
-#define RH_TRY(call)                           \
-    do {                                       \
-        rh_code rh_try_code_ = (call);         \
+#define RH_TRY(call)                                    \
+    do {                                                \
+        rh_code rh_try_code_ = (call);                  \
         if (rh_try_code_ != RH_OK) return rh_try_code_; \
     } while (0)
 

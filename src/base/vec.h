@@ -5,10 +5,18 @@
 #pragma once
 #include <math.h>
 
-typedef struct rh_vec3 { float x, y, z; } rh_vec3;
-typedef struct rh_dvec3 { double x, y, z; } rh_dvec3;
-typedef struct rh_mat3 { rh_dvec3 row[3]; } rh_mat3;   // rows
-typedef struct rh_dbox { rh_dvec3 min, max; } rh_dbox;  // empty when min > max
+typedef struct rh_vec3 {
+    float x, y, z;
+} rh_vec3;
+typedef struct rh_dvec3 {
+    double x, y, z;
+} rh_dvec3;
+typedef struct rh_mat3 {
+    rh_dvec3 row[3];
+} rh_mat3;  // rows
+typedef struct rh_dbox {
+    rh_dvec3 min, max;
+} rh_dbox;  // empty when min > max
 
 // Without the NaN rules of fminf and floorf, which cost a call into the maths library each.
 static inline float rh_min(float a, float b) { return a < b ? a : b; }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// A tile's surroundings, as wide as its fastest neighbour may carry a particle, are copied into a dense block once; then all its
-// particles walk through that. Tiles in slow liquid so take small blocks and one sub-step whatever happens elsewhere.
+// A tile's surroundings, as wide as its fastest neighbour may carry a particle, are copied into a dense block once;
+// then all its particles walk through that. Tiles in slow liquid so take small blocks and one sub-step whatever happens
+// elsewhere.
 //
-// The flow is known at one time. A flow that stands still while particles walk through it is right around obstacles and in vortices, and wrong for
-// liquid that travels as a whole: after two cells a particle at a crest would do what one in a trough did. So particles walk through
-// the flow as seen from a frame that travels with the liquid of their tile, and the frame's own way is added. In a sheet of water
-// that slid at two cells a step the volume correction had to lift 1.7 J/kg in six seconds with the flow standing still, 0.06 with the frame.
+// The flow is known at one time. A flow that stands still while particles walk through it is right around obstacles and
+// in vortices, and wrong for liquid that travels as a whole: after two cells a particle at a crest would do what one in
+// a trough did. So particles walk through the flow as seen from a frame that travels with the liquid of their tile, and
+// the frame's own way is added. In a sheet of water that slid at two cells a step the volume correction had to lift 1.7
+// J/kg in six seconds with the flow standing still, 0.06 with the frame.
 //
 // Third order: A. Ralston, "Runge-Kutta methods with minimum error bounds", Math. Comp. 16, 1962.
 #include "grid/advect.h"
@@ -17,9 +19,11 @@
 
 enum { FARTHEST = 6 };  // cells; with two more for interpolation that is the largest halo
 
-// --- how far --------------------------------------------------------------------------------------------------------
+// --- how far ---------------------------------------------------------------------------------------------------------
 // The slowest and fastest face of a tile along each axis, m/s.
-typedef struct range { float low[3], high[3]; } range;
+typedef struct range {
+    float low[3], high[3];
+} range;
 
 static range range_of(const rh_tiles *tiles, rh_faces velocity, int32_t t)
 {
@@ -27,7 +31,8 @@ static range range_of(const rh_tiles *tiles, rh_faces velocity, int32_t t)
     for (int a = 0; a < tiles->dimension; a++) {
         const float *u = velocity.axis[a] + (int64_t)t * tiles->cells;
         rh_f8 low = rh_f8_load(u), high = low;
-        for (int c = 8; c < tiles->cells; c += 8) low = rh_f8_min(low, rh_f8_load(u + c)), high = rh_f8_max(high, rh_f8_load(u + c));
+        for (int c = 8; c < tiles->cells; c += 8)
+            low = rh_f8_min(low, rh_f8_load(u + c)), high = rh_f8_max(high, rh_f8_load(u + c));
         r.low[a] = low[0], r.high[a] = high[0];
         for (int i = 1; i < 8; i++) r.low[a] = rh_min(r.low[a], low[i]), r.high[a] = rh_max_of(r.high[a], high[i]);
     }
@@ -44,8 +49,8 @@ static float fastest(const rh_tiles *tiles, const range *r, rh_vec3 frame)
     return most;
 }
 
-// The largest speed of a face of a tile and its neighbours, seen from the frame, bounds every interpolated velocity on the way: it sets the block.
-// The tile's own sets the number of sub-steps.
+// The largest speed of a face of a tile and its neighbours, seen from the frame, bounds every interpolated velocity on
+// the way: it sets the block. The tile's own sets the number of sub-steps.
 static float travel_of(const rh_tiles *tiles, const range *ranges, rh_vec3 frame, int32_t t, float dt)
 {
     float most = 0;
@@ -63,7 +68,8 @@ static range *find_ranges(const rh_tiles *tiles, rh_faces velocity, rh_arena *ar
     return ranges;
 }
 
-rh_code rh_faces_travel(const rh_tiles *tiles, rh_faces velocity, float dt, float *travel, rh_arena *arena, rh_status *status)
+rh_code rh_faces_travel(const rh_tiles *tiles, rh_faces velocity, float dt, float *travel, rh_arena *arena,
+                        rh_status *status)
 {
     rh_arena_mark mark = rh_arena_save(arena);
     const range *ranges = find_ranges(tiles, velocity, arena, status);
@@ -74,7 +80,7 @@ rh_code rh_faces_travel(const rh_tiles *tiles, rh_faces velocity, float dt, floa
     return RH_OK;
 }
 
-// --- along the way --------------------------------------------------------------------------------------------------
+// --- along the way ---------------------------------------------------------------------------------------------------
 RH_INLINE rh_eight step_along(int dimension, rh_eight from, float cells, rh_eight velocity)
 {
     for (int a = 0; a < dimension; a++) from.axis[a] += cells * velocity.axis[a];
@@ -94,7 +100,8 @@ RH_INLINE rh_eight advance(int dimension, const rh_face_block *block, rh_path_ru
     if (rule == RH_PATH_MIDPOINT) return step_along(dimension, local, s, second);
     rh_eight third = rh_sample_faces(dimension, block, step_along(dimension, local, 0.75f * s, second));
     for (int a = 0; a < dimension; a++)
-        local.axis[a] += s * ((2.0f / 9.0f) * first.axis[a] + (3.0f / 9.0f) * second.axis[a] + (4.0f / 9.0f) * third.axis[a]);
+        local.axis[a] += s * ((2.0f / 9.0f) * first.axis[a] + (3.0f / 9.0f) * second.axis[a] +
+                              (4.0f / 9.0f) * third.axis[a]);
     return local;
 }
 
@@ -106,8 +113,9 @@ typedef struct walk {
     int steps;
 } walk;
 
-// Eight particles. The shift of the volume correction belongs to the place where its error was found: along the way it would be read from
-// liquid that another part of the error belongs to (a splash lost 5 % of its volume with the shift as part of the velocity).
+// Eight particles. The shift of the volume correction belongs to the place where its error was found: along the way it
+// would be read from liquid that another part of the error belongs to (a splash lost 5 % of its volume with the shift
+// as part of the velocity).
 RH_INLINE void walk_eight(const walk *w, int dimension, rh_path_rule rule, bool shifted, rh_tile at, float *positions)
 {
     const rh_tiles *tiles = w->tiles;
@@ -116,7 +124,8 @@ RH_INLINE void walk_eight(const walk *w, int dimension, rh_path_rule rule, bool 
     rh_f8_load3(positions, &p.axis[0], &p.axis[1], &p.axis[2]);
     rh_eight start = rh_local_eight(dimension, tiles, at, p), local = start;
     for (int n = 0; n < w->steps; n++) local = advance(dimension, &w->block, rule, s, local);
-    for (int a = 0; a < dimension; a++) p.axis[a] += (local.axis[a] - start.axis[a]) * tiles->h + (&w->frame.x)[a] * w->paths->dt;
+    for (int a = 0; a < dimension; a++)
+        p.axis[a] += (local.axis[a] - start.axis[a]) * tiles->h + (&w->frame.x)[a] * w->paths->dt;
     if (shifted) {
         rh_eight more = rh_sample_faces(dimension, &w->shift, start);
         for (int a = 0; a < dimension; a++) p.axis[a] += more.axis[a];
@@ -125,7 +134,8 @@ RH_INLINE void walk_eight(const walk *w, int dimension, rh_path_rule rule, bool 
 }
 
 // The last few are padded with the first of them.
-RH_INLINE void walk_run(const walk *w, int dimension, rh_path_rule rule, bool shifted, rh_tile at, uint32_t begin, uint32_t end, rh_vec3 *positions)
+RH_INLINE void walk_run(const walk *w, int dimension, rh_path_rule rule, bool shifted, rh_tile at, uint32_t begin,
+                        uint32_t end, rh_vec3 *positions)
 {
     for (; begin + 8 <= end; begin += 8) walk_eight(w, dimension, rule, shifted, at, &positions[begin].x);
     if (begin == end) return;
@@ -181,7 +191,8 @@ static void walk_tile(walk *w, int32_t t, float own, float travel, const rh_vec3
     const rh_tiles *tiles = w->tiles;
     const rh_paths *g = w->paths;
     w->steps = own > 1 ? (int)ceilf(own) : 1;
-    load_velocity(w, t, (int)ceilf(travel) + 2 < RH_HALO_MAX ? (int)ceilf(travel) + 2 : RH_HALO_MAX, velocities, memory);
+    load_velocity(w, t, (int)ceilf(travel) + 2 < RH_HALO_MAX ? (int)ceilf(travel) + 2 : RH_HALO_MAX, velocities,
+                  memory);
     if (g->shift.axis[0]) rh_face_block_load(tiles, g->shift, t, 1, rh_v3(0, 0, 0), more, &w->shift);
     uint32_t begin = rh_tile_first(tiles, t), end = begin;  // a run of cells whose particles follow the grid
     for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c++) {

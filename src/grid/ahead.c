@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// As in transfer.c: a tile scatters its particles into a block that overhangs, then adds that to itself and its neighbours, tiles of one colour at
-// a time. Here the block overhangs by four cells: two tiles of one colour reach the tile between them from either side and do not meet.
+// As in transfer.c: a tile scatters its particles into a block that overhangs, then adds that to itself and its
+// neighbours, tiles of one colour at a time. Here the block overhangs by four cells: two tiles of one colour reach the
+// tile between them from either side and do not meet.
 #include "grid/ahead.h"
 
 #include <string.h>
 #include "grid/sample.h"
 
-enum { OVER = 4, SIDE = RH_TILE + 2 * OVER, LARGE = SIDE * SIDE * SIDE, NEAR_SIDE = RH_TILE + 2, NEAR_SMALL = NEAR_SIDE * NEAR_SIDE * NEAR_SIDE };
+enum {
+    OVER = 4,
+    SIDE = RH_TILE + 2 * OVER,
+    LARGE = SIDE * SIDE * SIDE,
+    NEAR_SIDE = RH_TILE + 2,
+    NEAR_SMALL = NEAR_SIDE * NEAR_SIDE * NEAR_SIDE
+};
 static const float FARTHEST = 3;  // cells
 
 typedef struct job {
@@ -33,7 +40,8 @@ RH_INLINE void add(int dimension, const float place[3], float *block)
 }
 
 // Eight particles from `positions`, of which `count` are wanted.
-RH_INLINE void add_eight(const job *j, int dimension, const rh_face_block *velocity, rh_tile tile, const float *positions, uint32_t count, float *block)
+RH_INLINE void add_eight(const job *j, int dimension, const rh_face_block *velocity, rh_tile tile,
+                         const float *positions, uint32_t count, float *block)
 {
     rh_eight p;
     rh_f8_load3(positions, &p.axis[0], &p.axis[1], &p.axis[2]);
@@ -44,7 +52,8 @@ RH_INLINE void add_eight(const job *j, int dimension, const rh_face_block *veloc
         rh_f8 step = rh_f8_max(rh_f8_min(scale * u.axis[a], rh_f8_all(FARTHEST)), rh_f8_all(-FARTHEST));
         rh_f8_store(places[a], local.axis[a] + step + (OVER - 0.5f));
     }
-    for (uint32_t i = 0; i < count; i++) add(dimension, (const float[3]){places[0][i], places[1][i], dimension == 3 ? places[2][i] : 0}, block);
+    for (uint32_t i = 0; i < count; i++)
+        add(dimension, (const float[3]){places[0][i], places[1][i], dimension == 3 ? places[2][i] : 0}, block);
 }
 
 RH_INLINE void add_particles(const job *j, int dimension, const rh_face_block *velocity, int32_t t, float *block)
@@ -73,12 +82,14 @@ static void flush(const rh_tiles *tiles, int32_t t, const float *block, float *c
         int32_t other = tiles->near[t][n];
         if (other < 0) continue;  // what leaves the tiles has left the liquid
         int from[3], to[3], count[3];
-        for (int a = 0; a < 3; a++) part(a == 0 ? n % 3 - 1 : a == 1 ? n / 3 % 3 - 1 : n / 9 - 1, &from[a], &to[a], &count[a]);
+        for (int a = 0; a < 3; a++)
+            part(a == 0 ? n % 3 - 1 : a == 1 ? n / 3 % 3 - 1 : n / 9 - 1, &from[a], &to[a], &count[a]);
         if (flat) from[2] = 0, to[2] = 0, count[2] = 1;
         for (int k = 0; k < count[2]; k++)
             for (int j = 0; j < count[1]; j++) {
                 const float *source = block + from[0] + SIDE * (from[1] + j + SIDE * (from[2] + k));
-                float *target = cells + (int64_t)other * tiles->cells + to[0] + RH_TILE * (to[1] + j + RH_TILE * (to[2] + k));
+                float *target = cells + (int64_t)other * tiles->cells + to[0] +
+                                RH_TILE * (to[1] + j + RH_TILE * (to[2] + k));
                 for (int i = 0; i < count[0]; i++) target[i] += source[i];
             }
     }
@@ -100,9 +111,11 @@ void rh_particles_ahead(const rh_tiles *tiles, const rh_ahead *ahead, const rh_v
 {
     job j = {tiles, ahead, positions, cells};
 #pragma omp parallel for schedule(static)
-    for (int32_t t = 0; t < tiles->count; t++) memset(cells + (int64_t)t * tiles->cells, 0, (size_t)tiles->cells * sizeof(float));
+    for (int32_t t = 0; t < tiles->count; t++)
+        memset(cells + (int64_t)t * tiles->cells, 0, (size_t)tiles->cells * sizeof(float));
     for (int color = 0; color < 8; color++) {
 #pragma omp parallel for schedule(dynamic, 1)
-        for (int32_t n = tiles->color_first[color]; n < tiles->color_first[color + 1]; n++) scatter_tile(&j, tiles->occupied[n]);
+        for (int32_t n = tiles->color_first[color]; n < tiles->color_first[color + 1]; n++)
+            scatter_tile(&j, tiles->occupied[n]);
     }
 }

@@ -3,7 +3,8 @@
 //
 // Grid to particles. With sampling S being linear, the FLIP/PIC blend needs one field only:
 //   flip (v + S(u - before)) + (1 - flip) S(u) = flip v + S(u - flip before)
-// A tile's part of that field and one cell of its neighbours are copied into a dense block once, then all its particles read from there.
+// A tile's part of that field and one cell of its neighbours are copied into a dense block once, then all its particles
+// read from there.
 #include <math.h>
 #include <string.h>
 #include "grid/sample.h"
@@ -20,7 +21,8 @@ typedef struct job {
 } job;
 
 // Eight particles; returns their largest squared speed (not a number counts as infinite).
-RH_INLINE rh_f8 update_eight(const job *j, int dimension, bool slopes, const rh_face_block *block, rh_tile at, const float *positions, float *velocities, float *affine)
+RH_INLINE rh_f8 update_eight(const job *j, int dimension, bool slopes, const rh_face_block *block, rh_tile at,
+                             const float *positions, float *velocities, float *affine)
 {
     rh_eight p, v;
     rh_f8_load3(positions, &p.axis[0], &p.axis[1], &p.axis[2]);
@@ -46,7 +48,8 @@ RH_INLINE float update_particles(const job *j, int dimension, bool slopes, const
     rh_tile at = j->tiles->at[t];
     rh_f8 most = rh_f8_all(0);
     for (; p + 8 <= end; p += 8)
-        most = rh_f8_max(most, update_eight(j, dimension, slopes, block, at, &j->positions[p].x, &j->velocities[p].x, slopes ? j->affine[p] : NULL));
+        most = rh_f8_max(most, update_eight(j, dimension, slopes, block, at, &j->positions[p].x, &j->velocities[p].x,
+                                            slopes ? j->affine[p] : NULL));
     if (p < end) {
         rh_vec3 x[8], v[8];
         float c[8][9] = {{0}};  // in two dimensions the third row is not written
@@ -80,8 +83,8 @@ static float update_tile(const job *j, int32_t t)
     return slopes ? update_particles(j, 3, true, &block, t) : update_particles(j, 3, false, &block, t);
 }
 
-double rh_grid_to_velocities(const rh_tiles *tiles, const rh_velocity_update *update, const rh_vec3 *positions, rh_vec3 *velocities,
-                             float (*affine)[9])
+double rh_grid_to_velocities(const rh_tiles *tiles, const rh_velocity_update *update, const rh_vec3 *positions,
+                             rh_vec3 *velocities, float (*affine)[9])
 {
     job j = {tiles, update, positions, velocities, affine};
     float most = 0;

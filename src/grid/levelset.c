@@ -8,19 +8,22 @@
 // so clumps and gaps leave it smooth.
 //
 // r = 0.29 R puts the flat surface of a jittered particle set in its place, within 0.05 cells and without bias over all
-// positions against the grid (tests/analytic/test_surface.c), in two and in three dimensions. Two neighbours of that choice: a particle alone has its own volume
-// with 0.31 R (3D) or 0.28 R (2D); a continuous half space would want 0.25 R, because there is no scatter to push xbar away.
+// positions against the grid (tests/analytic/test_surface.c), in two and in three dimensions. Two neighbours of that
+// choice: a particle alone has its own volume with 0.31 R (3D) or 0.28 R (2D); a continuous half space would want 0.25
+// R, because there is no scatter to push xbar away.
 //
-// f is accurate near its zero set but saturates at -r inside, so f(a) / (f(a) - f(b)) would misplace the surface on an edge a-b by up
-// to a third of a cell. Instead the zero is searched along each cut edge; distances then start from those points (second order).
-// The pressure solve takes its fractions from these distances, not from the zeros: where the surface runs almost along an
-// edge, the zero on that edge is anywhere, and dividing by its fraction made resting water tremble.
+// f is accurate near its zero set but saturates at -r inside, so f(a) / (f(a) - f(b)) would misplace the surface on an
+// edge a-b by up to a third of a cell. Instead the zero is searched along each cut edge; distances then start from
+// those points (second order). The pressure solve takes its fractions from these distances, not from the zeros: where
+// the surface runs almost along an edge, the zero on that edge is anywhere, and dividing by its fraction made resting
+// water tremble.
 //
 // At a solid the missing half of the neighbourhood looks just like a free surface. The part of x - xbar that points
 // into the solid is dropped, so a full cell at a wall is inside, and the surface meets the wall at a right angle.
 //
-// Most tiles are margin or deep liquid and most cells of the others are too: bits per cell (grid/bits.h) find those that need f, and
-// only around them particles are looked at. Lengths are in cells from the tile's corner, except phi and the solids' distance.
+// Most tiles are margin or deep liquid and most cells of the others are too: bits per cell (grid/bits.h) find those
+// that need f, and only around them particles are looked at. Lengths are in cells from the tile's corner, except phi
+// and the solids' distance.
 #include "grid/levelset.h"
 
 #include <math.h>
@@ -31,8 +34,8 @@
 
 static const float RADIUS_SHARE = 0.29f;  // r / R
 
-// A cell with more than this many times its particles counts as one with just so many: a clump would pull the average of all
-// cells around it to itself, they would look empty, and the hole without pressure would draw in more liquid.
+// A cell with more than this many times its particles counts as one with just so many: a clump would pull the average
+// of all cells around it to itself, they would look empty, and the hole without pressure would draw in more liquid.
 static const float CROWDED = 1.5f;
 
 static const float NOTHING = 1e30f;  // no particle within R
@@ -44,16 +47,17 @@ enum { HAS_PARTICLES = 1, HAS_GAPS = 2 };
 
 typedef struct builder {
     const rh_tiles *tiles;
-    const float *const *solid;     // NULL when there are none
-    float radius, offset;   // R and r
-    int reach;              // cells R may span
-    rh_bits *filled;        // cells with particles
-    rh_bits *gap;           // cells that lack them
-    rh_bits *inside;        // f < 0
-    uint8_t *content;       // per tile: HAS_PARTICLES, HAS_GAPS
-    float *f;               // becomes phi
-    int32_t *slot;          // per tile: where its cuts are, -1 when no lower face of its cells is cut
-    float *cut;             // [slots][dimension][cells]: where between two cell centres the surface crosses, 0 at the lower one; only on cut faces
+    const float *const *solid;  // NULL when there are none
+    float radius, offset;       // R and r
+    int reach;                  // cells R may span
+    rh_bits *filled;            // cells with particles
+    rh_bits *gap;               // cells that lack them
+    rh_bits *inside;            // f < 0
+    uint8_t *content;           // per tile: HAS_PARTICLES, HAS_GAPS
+    float *f;                   // becomes phi
+    int32_t *slot;              // per tile: where its cuts are, -1 when no lower face of its cells is cut
+    float *cut;  // [slots][dimension][cells]: where between two cell centres the surface crosses, 0 at the lower one;
+                 // only on cut faces
     rh_vicinity *vicinities;  // one for each thread
 } builder;
 
@@ -64,12 +68,12 @@ static inline int next_bit(uint64_t *bits)
     return n;
 }
 
-// --- solids, read from their sampled distance ---------------------------------------------------------------------
+// --- solids, read from their sampled distance ------------------------------------------------------------------------
 enum { WALL_HALO = 4, WALL_SIDE = RH_TILE + 2 * WALL_HALO };
 
 typedef struct solid_block {
     float values[WALL_SIDE * WALL_SIDE * WALL_SIDE];
-    bool any;        // a solid is near; `values` is filled
+    bool any;  // a solid is near; `values` is filled
 } solid_block;
 
 static bool is_solid_near(const builder *b, int32_t t)
@@ -100,7 +104,9 @@ static void load_solid(const builder *b, int32_t t, solid_block *out)
     if (!out->any) return;
     bool flat = b->tiles->dimension == 2;
     for (int k = 0; k < (flat ? 1 : WALL_SIDE); k++)
-        for (int j = 0; j < WALL_SIDE; j++) load_solid_row(b, t, j - WALL_HALO, flat ? 0 : k - WALL_HALO, out->values + WALL_SIDE * (j + WALL_SIDE * k));
+        for (int j = 0; j < WALL_SIDE; j++)
+            load_solid_row(b, t, j - WALL_HALO, flat ? 0 : k - WALL_HALO,
+                           out->values + WALL_SIDE * (j + WALL_SIDE * k));
 }
 
 static float solid_in_cell(const builder *b, const solid_block *s, int i, int j, int k)
@@ -159,9 +165,10 @@ static rh_vec3 drop_part_into(rh_vec3 off, rh_vec3 normal)
     return into < 0 ? rh_v3_sub(off, rh_v3_scale(normal, into)) : off;
 }
 
-// Takes out of x - xbar what walls around x put there: first the part into the nearest wall; then, as long as a solid lies
-// close ahead in the direction that is left (the other walls of a corner), the part into that one.
-static rh_vec3 drop_walls(const builder *b, const solid_block *walls, rh_vec3 x, float distance, rh_vec3 normal, rh_vec3 off)
+// Takes out of x - xbar what walls around x put there: first the part into the nearest wall; then, as long as a solid
+// lies close ahead in the direction that is left (the other walls of a corner), the part into that one.
+static rh_vec3 drop_walls(const builder *b, const solid_block *walls, rh_vec3 x, float distance, rh_vec3 normal,
+                          rh_vec3 off)
 {
     off = drop_part_into(off, normal);
     for (int n = 1; n < b->tiles->dimension; n++) {
@@ -190,9 +197,10 @@ static float evaluate(const builder *b, const rh_vicinity *v, const solid_block 
     return rh_v3_length(off) - b->offset;
 }
 
-// Loads the particles around rows of cells, seen from points up to `beyond` cells below them. A point in a solid looks from the
-// solid's surface, up to two cells off.
-static void load_particles(const builder *b, int32_t t, uint64_t rows, int beyond, const solid_block *walls, rh_vicinity *v)
+// Loads the particles around rows of cells, seen from points up to `beyond` cells below them. A point in a solid looks
+// from the solid's surface, up to two cells off.
+static void load_particles(const builder *b, int32_t t, uint64_t rows, int beyond, const solid_block *walls,
+                           rh_vicinity *v)
 {
     uint64_t walled = 0;
     for (uint64_t left = walls->any ? rows : 0; left;) {
@@ -216,7 +224,7 @@ static uint64_t rows_of(const builder *b, const rh_bits *bits)
     return rows;
 }
 
-// --- cell centres -------------------------------------------------------------------------------------------------
+// --- cell centres ----------------------------------------------------------------------------------------------------
 
 // Which cells have particles, which lack them.
 static void mark_tile(builder *b, int32_t t)
@@ -278,7 +286,8 @@ static void evaluate_tile(builder *b, rh_vicinity *v, int32_t t)
         }
     }
     for (int r = 0; r < tiles->cells / RH_TILE; r++)
-        rh_f8_store(f + RH_TILE * r, rh_f8_select(rh_i8_from_bits(rh_bits_row(&full, r & 7, r >> 3)), rh_f8_all(-b->offset), rh_f8_all(NOTHING)));
+        rh_f8_store(f + RH_TILE * r, rh_f8_select(rh_i8_from_bits(rh_bits_row(&full, r & 7, r >> 3)),
+                                                  rh_f8_all(-b->offset), rh_f8_all(NOTHING)));
     evaluate_cells(b, v, t, &mixed, f);
     for (int r = 0; r < tiles->cells / RH_TILE; r++) {
         if (!rh_bits_row(&mixed, r & 7, r >> 3)) continue;
@@ -287,14 +296,15 @@ static void evaluate_tile(builder *b, rh_vicinity *v, int32_t t)
     b->inside[t] = full;
 }
 
-// --- cut edges ----------------------------------------------------------------------------------------------------
+// --- cut edges -------------------------------------------------------------------------------------------------------
 
 // Can f at a cell centre guide the search? Inside it saturates at -r, far outside there is none.
 static bool telling(const builder *b, float f) { return f > -0.8f * b->offset && f < b->radius; }
 
-// The zero of f between two neighbouring cell centres, as a fraction of the way from the lower one: halving while an end
-// does not tell where the zero is, secant steps then.
-static float find_zero(const builder *b, const rh_vicinity *v, const solid_block *walls, rh_vec3 start, int axis, float f_low, float f_high)
+// The zero of f between two neighbouring cell centres, as a fraction of the way from the lower one: halving while an
+// end does not tell where the zero is, secant steps then.
+static float find_zero(const builder *b, const rh_vicinity *v, const solid_block *walls, rh_vec3 start, int axis,
+                       float f_low, float f_high)
 {
     bool lower_inside = f_low < 0;
     float low = 0, high = 1;
@@ -311,8 +321,8 @@ static float find_zero(const builder *b, const rh_vicinity *v, const solid_block
     return 0.5f * (low + high);
 }
 
-// Deep in a solid nobody asks where the surface is: no face of a cell whose centre is half a diagonal inside is open. Where liquid ends
-// because the solid is deep, the end is put there.
+// Deep in a solid nobody asks where the surface is: no face of a cell whose centre is half a diagonal inside is open.
+// Where liquid ends because the solid is deep, the end is put there.
 static bool is_hidden(float below, float here, float *zero)
 {
     static const float CLOSED = -0.9f;
@@ -333,15 +343,19 @@ static float value_below(const builder *b, int32_t t, int c, int axis)
     return b->f[(int64_t)b->tiles->near[t][RH_HERE - step_near[axis]] * b->tiles->cells + c + 7 * step_cell[axis]];
 }
 
-static void cut_faces(const builder *b, const rh_vicinity *v, const solid_block *walls, int32_t t, int axis, const rh_bits *cut)
+static void cut_faces(const builder *b, const rh_vicinity *v, const solid_block *walls, int32_t t, int axis,
+                      const rh_bits *cut)
 {
     float *out = b->cut + ((int64_t)b->slot[t] * b->tiles->dimension + axis) * b->tiles->cells;
     for (int k = 0; k < b->tiles->layers; k++)
         for (uint64_t left = cut->layer[k]; left;) {
             int bit = next_bit(&left), c = bit + RH_TILE * RH_TILE * k;
             int lower[3] = {(bit & 7) - (axis == 0), (bit >> 3) - (axis == 1), k - (axis == 2)};
-            if (walls->any && is_hidden(solid_in_cell(b, walls, lower[0], lower[1], lower[2]), solid_in_cell(b, walls, bit & 7, bit >> 3, k), &out[c])) continue;
-            out[c] = find_zero(b, v, walls, center_of(b, lower[0], lower[1], lower[2]), axis, value_below(b, t, c, axis), b->f[(int64_t)t * b->tiles->cells + c]);
+            if (walls->any && is_hidden(solid_in_cell(b, walls, lower[0], lower[1], lower[2]),
+                                        solid_in_cell(b, walls, bit & 7, bit >> 3, k), &out[c]))
+                continue;
+            out[c] = find_zero(b, v, walls, center_of(b, lower[0], lower[1], lower[2]), axis,
+                               value_below(b, t, c, axis), b->f[(int64_t)t * b->tiles->cells + c]);
         }
 }
 
@@ -395,14 +409,15 @@ static rh_code place_cuts(builder *b, rh_arena *arena, rh_status *status)
     return b->cut ? RH_OK : RH_MEMORY;
 }
 
-// --- distances next to the surface --------------------------------------------------------------------------------
+// --- distances next to the surface -----------------------------------------------------------------------------------
 
 // Cuts on the lower faces along `axis` of row (j, k); rows and cells one beyond the tile belong to its neighbour.
 static const float *cut_row(const builder *b, int32_t t, int axis, int i, int j, int k)
 {
     int32_t other = b->tiles->near[t][(i >> 3) + 1 + 3 * ((j >> 3) + 1) + 9 * ((k >> 3) + 1)];
     if (other < 0 || b->slot[other] < 0) return NULL;
-    return b->cut + ((int64_t)b->slot[other] * b->tiles->dimension + axis) * b->tiles->cells + (i & 7) + RH_TILE * ((j & 7) + RH_TILE * (k & 7));
+    return b->cut + ((int64_t)b->slot[other] * b->tiles->dimension + axis) * b->tiles->cells + (i & 7) +
+           RH_TILE * ((j & 7) + RH_TILE * (k & 7));
 }
 
 // Way to the nearer cut along an axis, in cells; 2 when there is none.
@@ -418,8 +433,8 @@ static rh_f8 way_to_cut(const builder *b, int32_t t, int axis, int j, int k, int
     return rh_f8_min(way, rh_f8_select(rh_i8_from_bits(above), next, none));
 }
 
-// Distance of a cell next to a cut from the cut points along its axes: 1/d^2 = sum 1/d_axis^2, exact for a plane. All other cells are
-// `far`; `todo` gets those among them whose distance is asked for.
+// Distance of a cell next to a cut from the cut points along its axes: 1/d^2 = sum 1/d_axis^2, exact for a plane. All
+// other cells are `far`; `todo` gets those among them whose distance is asked for.
 static void start_tile(const builder *b, float far, int32_t t, rh_bits *todo)
 {
     const rh_tiles *tiles = b->tiles;
@@ -445,11 +460,12 @@ static void start_tile(const builder *b, float far, int32_t t, rh_bits *todo)
             }
             distance = rh_f8_select(sum > none, tiles->h / rh_f8_sqrt(sum), distance);
         }
-        rh_f8_store(b->f + (int64_t)t * tiles->cells + RH_TILE * r, rh_f8_select(rh_i8_from_bits(rh_bits_row(&b->inside[t], j, k)), -distance, distance));
+        rh_f8_store(b->f + (int64_t)t * tiles->cells + RH_TILE * r,
+                    rh_f8_select(rh_i8_from_bits(rh_bits_row(&b->inside[t], j, k)), -distance, distance));
     }
 }
 
-// --- all together -------------------------------------------------------------------------------------------------
+// --- all together ----------------------------------------------------------------------------------------------------
 static rh_code take_scratch(builder *b, const rh_vec3 *positions, float full, rh_arena *arena, rh_status *status)
 {
     const rh_tiles *tiles = b->tiles;
@@ -484,7 +500,8 @@ rh_code rh_surface_build(rh_surface *surface, const rh_tiles *tiles, const rh_ve
     if (!surface->phi) return RH_MEMORY;
     rh_arena_mark mark = rh_arena_save(arena);
     // R is two spacings, but never less than a cell: a cell centre must see the particles around it.
-    builder b = {.tiles = tiles, .solid = solid, .radius = rh_max_of(2 * spacing * tiles->inverse_h, 1), .f = surface->phi};
+    builder b = {
+        .tiles = tiles, .solid = solid, .radius = rh_max_of(2 * spacing * tiles->inverse_h, 1), .f = surface->phi};
     b.offset = RADIUS_SHARE * b.radius;
     b.reach = b.radius > 1.0001f ? 2 : 1;
     RH_TRY(take_scratch(&b, positions, powf(tiles->h / spacing, (float)tiles->dimension), arena, status));
@@ -503,7 +520,8 @@ rh_code rh_surface_build(rh_surface *surface, const rh_tiles *tiles, const rh_ve
     return RH_OK;
 }
 
-double rh_surface_volume(const rh_tiles *tiles, const float *phi, const float *const *open, rh_arena *arena, rh_status *status)
+double rh_surface_volume(const rh_tiles *tiles, const float *phi, const float *const *open, rh_arena *arena,
+                         rh_status *status)
 {
     rh_arena_mark mark = rh_arena_save(arena);
     double *sums = rh_arena_take(arena, (size_t)tiles->count * sizeof *sums, status);
@@ -513,7 +531,8 @@ double rh_surface_volume(const rh_tiles *tiles, const float *phi, const float *c
     for (int32_t t = 0; t < tiles->count; t++) {
         rh_f8 sum = none;
         for (int c = 0; c < tiles->cells; c += RH_TILE) {
-            rh_f8 share = rh_f8_min(rh_f8_max(half - rh_f8_load(phi + (int64_t)t * tiles->cells + c) * tiles->inverse_h, none), one);
+            rh_f8 share = rh_f8_min(
+                rh_f8_max(half - rh_f8_load(phi + (int64_t)t * tiles->cells + c) * tiles->inverse_h, none), one);
             sum += open ? share * rh_f8_load(open[t] + c) : share;
         }
         sums[t] = (double)rh_f8_sum(sum);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Rows of eight cells and their neighbours, of a tile and the tiles beside it: row r = j + 8 k, the neighbours of a row along y and z are
-// rows too, along x they are the row moved by one lane.
+// Rows of eight cells and their neighbours, of a tile and the tiles beside it: row r = j + 8 k, the neighbours of a row
+// along y and z are rows too, along x they are the row moved by one lane.
 #pragma once
 #include "base/simd.h"
 #include "grid/tiles.h"
@@ -10,7 +10,9 @@
 static const int rh_near_step[3] = {1, 3, 9};  // to the next tile along an axis in rh_tiles.near
 
 // A field on a tile and on the tiles beside it.
-typedef struct rh_rows { const float *here, *low[3], *high[3]; } rh_rows;
+typedef struct rh_rows {
+    const float *here, *low[3], *high[3];
+} rh_rows;
 
 // `missing`: a tile's values where there is none.
 static inline rh_rows rh_rows_of(const rh_tiles *tiles, const float *field, int32_t t, const float *missing)
@@ -53,25 +55,32 @@ static inline rh_f8 rh_row_above(const rh_rows *f, int axis, int r)
 }
 
 // A field on a tile and on all tiles around it, for what looks across edges and corners too.
-typedef struct rh_rows_around { const float *at[RH_NEAR]; } rh_rows_around;
+typedef struct rh_rows_around {
+    const float *at[RH_NEAR];
+} rh_rows_around;
 
-static inline rh_rows_around rh_rows_around_of(const rh_tiles *tiles, const float *field, int32_t t, const float *missing)
+static inline rh_rows_around rh_rows_around_of(const rh_tiles *tiles, const float *field, int32_t t,
+                                               const float *missing)
 {
     rh_rows_around f;
-    for (int n = 0; n < RH_NEAR; n++) f.at[n] = tiles->near[t][n] < 0 ? missing : field + (int64_t)tiles->near[t][n] * tiles->cells;
+    for (int n = 0; n < RH_NEAR; n++)
+        f.at[n] = tiles->near[t][n] < 0 ? missing : field + (int64_t)tiles->near[t][n] * tiles->cells;
     return f;
 }
 // Row r moved by (di, dj, dk), each -1, 0 or 1; dk = 0 in two dimensions.
 static inline rh_f8 rh_row_at(const rh_rows_around *f, int r, int di, int dj, int dk)
 {
-    int j = (r & 7) + dj, k = (r >> 3) + dk, row = 8 * ((j & 7) + 8 * (k & 7)), tile = RH_HERE + 3 * (j >> 3) + 9 * (k >> 3);
+    int j = (r & 7) + dj, k = (r >> 3) + dk, row = 8 * ((j & 7) + 8 * (k & 7)),
+        tile = RH_HERE + 3 * (j >> 3) + 9 * (k >> 3);
     rh_f8 here = rh_f8_load(f->at[tile] + row);
     if (di < 0) return rh_f8_west(here, f->at[tile - 1][row + 7]);
     return di > 0 ? rh_f8_east(here, f->at[tile + 1][row]) : here;
 }
 
 // Bits of a tile (a byte per row) and of the tiles beside it; none where there is no tile.
-typedef struct rh_bit_rows { const uint8_t *here, *low[3], *high[3]; } rh_bit_rows;
+typedef struct rh_bit_rows {
+    const uint8_t *here, *low[3], *high[3];
+} rh_bit_rows;
 
 static inline rh_bit_rows rh_bit_rows_of(const rh_tiles *tiles, const uint8_t *bits, int32_t t)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Eight particles at a time read face values, linearly between lattice points (lattice.h), from a dense copy of a tile's surroundings.
-// Internal to grid/.
+// Eight particles at a time read face values, linearly between lattice points (lattice.h), from a dense copy of a
+// tile's surroundings. Internal to grid/.
 #pragma once
 #include <math.h>
 #include "base/simd.h"
@@ -13,23 +13,31 @@
 typedef struct rh_face_block {
     const float *axis[3];  // at the tile's first cell
     int side;
-    float low, high;       // cells from the tile's corner: where all components can be read
+    float low, high;  // cells from the tile's corner: where all components can be read
 } rh_face_block;
 
-// Copies the tile and `halo` cells around it into memory of 3 * rh_block_values; beyond the tiles the field is `beyond`.
-static inline void rh_face_block_load(const rh_tiles *tiles, rh_faces field, int32_t t, int halo, rh_vec3 beyond, float *memory, rh_face_block *block)
+// Copies the tile and `halo` cells around it into memory of 3 * rh_block_values; beyond the tiles the field is
+// `beyond`.
+static inline void rh_face_block_load(const rh_tiles *tiles, rh_faces field, int32_t t, int halo, rh_vec3 beyond,
+                                      float *memory, rh_face_block *block)
 {
     int count = rh_block_values(tiles, halo), corner = rh_block_index(tiles, halo, 0, 0, 0);
-    *block = (rh_face_block){.side = rh_block_side(halo), .low = 0.5f - (float)halo, .high = nextafterf((float)(RH_TILE - 1 + halo), 0)};
+    *block = (rh_face_block){
+        .side = rh_block_side(halo), .low = 0.5f - (float)halo, .high = nextafterf((float)(RH_TILE - 1 + halo), 0)};
     for (int a = 0; a < tiles->dimension; a++) {
         rh_block_load(tiles, field.axis[a], t, halo, (&beyond.x)[a], memory + (int64_t)a * count);
         block->axis[a] = memory + (int64_t)a * count + corner;
     }
 }
 
-typedef struct rh_eight { rh_f8 axis[3]; } rh_eight;  // eight vectors
+typedef struct rh_eight {
+    rh_f8 axis[3];
+} rh_eight;  // eight vectors
 
-typedef struct rh_spots { rh_i8 cell[2][3]; rh_f8 way[2][3]; } rh_spots;  // as rh_spot, for eight
+typedef struct rh_spots {
+    rh_i8 cell[2][3];
+    rh_f8 way[2][3];
+} rh_spots;  // as rh_spot, for eight
 
 RH_INLINE rh_spots rh_spots_of(int dimension, const rh_face_block *block, rh_eight local)
 {
@@ -45,7 +53,9 @@ RH_INLINE rh_spots rh_spots_of(int dimension, const rh_face_block *block, rh_eig
     return s;
 }
 
-typedef struct rh_edge { rh_f8 value, slope; } rh_edge;
+typedef struct rh_edge {
+    rh_f8 value, slope;
+} rh_edge;
 
 RH_INLINE rh_edge rh_along_x(const float *f, rh_i8 at, rh_f8 way)
 {

@@ -6,7 +6,9 @@
 
 #include "grid/rows.h"
 
-typedef struct sides { rh_bits side[6]; } sides;  // known faces one below and one above along x, y, z
+typedef struct sides {
+    rh_bits side[6];
+} sides;  // known faces one below and one above along x, y, z
 
 static sides look_around(const rh_tiles *tiles, const rh_bits *known, int32_t t)
 {
@@ -48,7 +50,8 @@ static void sweep_tile(const rh_tiles *tiles, float *field, const rh_bits *known
     }
 }
 
-rh_code rh_faces_spread(const rh_tiles *tiles, rh_faces field, rh_bits *const known[3], int sweeps, rh_arena *arena, rh_status *status)
+rh_code rh_faces_spread(const rh_tiles *tiles, rh_faces field, rh_bits *const known[3], int sweeps, rh_arena *arena,
+                        rh_status *status)
 {
     rh_arena_mark mark = rh_arena_save(arena);
     rh_bits *next = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *next, status);

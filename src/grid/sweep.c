@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Distances on tiles: fast sweeping (H. Zhao, "A fast sweeping method for eikonal equations", Math. Comp. 74, 2005). A row of a tile is
-// updated at once, along x until it rests; rows are visited in the orders of y and z in turn until none changes; tiles wake
-// each other (grid/waves.h).
+// Distances on tiles: fast sweeping (H. Zhao, "A fast sweeping method for eikonal equations", Math. Comp. 74, 2005). A
+// row of a tile is updated at once, along x until it rests; rows are visited in the orders of y and z in turn until
+// none changes; tiles wake each other (grid/waves.h).
 #include "base/simd.h"
 #include "grid/levelset.h"
 #include "grid/waves.h"
@@ -12,8 +12,8 @@ typedef struct sweep {
     const rh_tiles *tiles;
     float *phi;
     const rh_bits *todo;
-    const float *far;   // a tile of cells at band * h, in place of tiles that do not exist
-    float wakes;        // m: a distance from here on changes no other one, because neighbours differ by h / sqrt(3) at least
+    const float *far;  // a tile of cells at band * h, in place of tiles that do not exist
+    float wakes;  // m: a distance from here on changes no other one, because neighbours differ by h / sqrt(3) at least
 } sweep;
 
 // Solution of the upwind eikonal equation from the smallest neighbour along each axis.
@@ -49,10 +49,12 @@ static int relax_row(const sweep *s, float *own, const float *const near[6], int
     float west = near[0][at + 7], east = near[1][at];
     west = west < 0 ? -west : west;
     east = east < 0 ? -east : east;
-    rh_f8 y = rh_f8_min(magnitude(j > 0 ? own + at - 8 : near[2] + at + 56), magnitude(j < 7 ? own + at + 8 : near[3] + at - 56));
+    rh_f8 y = rh_f8_min(magnitude(j > 0 ? own + at - 8 : near[2] + at + 56),
+                        magnitude(j < 7 ? own + at + 8 : near[3] + at - 56));
     rh_f8 z = rh_f8_all(1e10f * h);
     if (s->tiles->dimension == 3)
-        z = rh_f8_min(magnitude(k > 0 ? own + at - 64 : near[4] + at + 448), magnitude(k < 7 ? own + at + 64 : near[5] + at - 448));
+        z = rh_f8_min(magnitude(k > 0 ? own + at - 64 : near[4] + at + 448),
+                      magnitude(k < 7 ? own + at + 64 : near[5] + at - 448));
     rh_f8 signs = rh_f8_load(own + at), d = rh_f8_abs(signs);
     rh_i8 mask = rh_i8_from_bits(todo);
     int changed = 0;
@@ -92,7 +94,8 @@ static uint32_t sweep_tile(const void *data, int32_t t, uint32_t due)
     }
 }
 
-rh_code rh_levelset_sweep(const rh_tiles *tiles, float *phi, const rh_bits *todo, float band, rh_arena *arena, rh_status *status)
+rh_code rh_levelset_sweep(const rh_tiles *tiles, float *phi, const rh_bits *todo, float band, rh_arena *arena,
+                          rh_status *status)
 {
     // A wave crosses a border for each axis at most once in eight cells, and each may have to wait for the next round.
     int rounds = 12 + (band > RH_TILE ? (int)(1.5f * (band - RH_TILE)) : 0);
@@ -107,7 +110,8 @@ rh_code rh_levelset_sweep(const rh_tiles *tiles, float *phi, const rh_bits *todo
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < tiles->count; t++) {
         rh_f8 least = rh_f8_all(band * tiles->h);
-        for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c += RH_TILE) least = rh_f8_min(least, magnitude(phi + c));
+        for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c += RH_TILE)
+            least = rh_f8_min(least, magnitude(phi + c));
         gives[t] = rh_i8_bits(least < s.wakes) != 0;
         open[t] = rh_bits_any(tiles, &todo[t]);
     }

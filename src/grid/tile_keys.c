@@ -39,7 +39,8 @@ static void join_cells(rh_tile_entry *entry, rh_i4 low, rh_i4 high, uint32_t cou
 }
 
 // Keys of the particles [begin, end); returns the first that is not in the world, or -1.
-static int64_t block_keys(const rh_tiles *tiles, const rh_vec3 *positions, int64_t begin, int64_t end, table *seen, uint32_t *keys)
+static int64_t block_keys(const rh_tiles *tiles, const rh_vec3 *positions, int64_t begin, int64_t end, table *seen,
+                          uint32_t *keys)
 {
     rh_i4 last = {INT32_MIN, 0, 0, 0}, low = {0}, high = {0};
     float flat = tiles->dimension == 3 ? 1 : 0;
@@ -66,8 +67,10 @@ static int64_t block_keys(const rh_tiles *tiles, const rh_vec3 *positions, int64
     return -1;
 }
 
-// Fills blocks whose list is not NULL (or `all`, into their share of `few`), counts the others. Returns the first lost particle, or -1.
-static int64_t fill_blocks(rh_tile_keys *keys, const rh_tiles *tiles, const rh_vec3 *positions, rh_tile_entry (*few)[FEW])
+// Fills blocks whose list is not NULL (or `all`, into their share of `few`), counts the others. Returns the first lost
+// particle, or -1.
+static int64_t fill_blocks(rh_tile_keys *keys, const rh_tiles *tiles, const rh_vec3 *positions,
+                           rh_tile_entry (*few)[FEW])
 {
     int64_t lost = INT64_MAX;
 #pragma omp parallel reduction(min : lost)
@@ -82,14 +85,16 @@ static int64_t fill_blocks(rh_tile_keys *keys, const rh_tiles *tiles, const rh_v
             if (bad >= 0 && bad < lost) lost = bad;
             block->count = seen.count;
             if (few) block->entries = few[b];
-            if (!few || seen.count <= FEW) memcpy(block->entries, seen.entries, (size_t)seen.count * sizeof *block->entries);
+            if (!few || seen.count <= FEW)
+                memcpy(block->entries, seen.entries, (size_t)seen.count * sizeof *block->entries);
             for (int e = 0; e < seen.count; e++) seen.slots[seen.used[e]] = 0;
         }
     }
     return lost == INT64_MAX ? -1 : lost;
 }
 
-rh_code rh_tile_keys_make(rh_tile_keys **out, const rh_tiles *tiles, const rh_vec3 *positions, int64_t count, rh_arena *arena, rh_status *status)
+rh_code rh_tile_keys_make(rh_tile_keys **out, const rh_tiles *tiles, const rh_vec3 *positions, int64_t count,
+                          rh_arena *arena, rh_status *status)
 {
     if (count >= UINT32_MAX) return rh_fail(status, RH_NUMERIC, "more than 4 billion particles in one process");
     rh_arena_mark mark = rh_arena_save(arena);
@@ -102,8 +107,10 @@ rh_code rh_tile_keys_make(rh_tile_keys **out, const rh_tiles *tiles, const rh_ve
     if (!keys->of || !keys->blocks || !few) return RH_MEMORY;
     int64_t lost = fill_blocks(keys, tiles, positions, few), more = 0;
     if (lost >= 0)
-        return rh_fail(status, RH_NUMERIC, "the particle with index %lld is lost: position (%g, %g, %g) m is not a number or too far away",
-                       (long long)lost, (double)positions[lost].x, (double)positions[lost].y, (double)positions[lost].z);
+        return rh_fail(status, RH_NUMERIC,
+                       "the particle with index %lld is lost: position (%g, %g, %g) m is not a number or too far away",
+                       (long long)lost, (double)positions[lost].x, (double)positions[lost].y,
+                       (double)positions[lost].z);
     for (int64_t b = 0; b < keys->block_count; b++) {
         keys->entry_count += keys->blocks[b].count;
         if (keys->blocks[b].count > FEW) more += keys->blocks[b].count;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Topology, in order: which tiles hold particles (tile_keys.c), which neighbours the margin reaches, Morton order, hash, neighbour
-// table. All memory comes from the arena.
+// Topology, in order: which tiles hold particles (tile_keys.c), which neighbours the margin reaches, Morton order,
+// hash, neighbour table. All memory comes from the arena.
 #include "grid/tiles.h"
 
 #include <math.h>
@@ -30,8 +30,11 @@ static uint64_t key_of(rh_tile t)
     return spread((uint64_t)(t.x + BIAS)) | spread((uint64_t)(t.y + BIAS)) << 1 | spread((uint64_t)(t.z + BIAS)) << 2;
 }
 
-// --- margin, order, neighbours ------------------------------------------------------------------------------------
-typedef struct keyed { uint64_t key; rh_tile at; } keyed;
+// --- margin, order, neighbours ---------------------------------------------------------------------------------------
+typedef struct keyed {
+    uint64_t key;
+    rh_tile at;
+} keyed;
 
 static int by_key(const void *a, const void *b)
 {
@@ -95,8 +98,10 @@ static void add_neighbours(tile_set *set, rh_tile at, const rh_tile_box *box, in
     }
 }
 
-// Occupied tiles (numbered in the blocks' entries), and all within the margin of their occupied cells, these in Morton order.
-static rh_code collect(rh_tile_keys *keys, int dimension, int margin, rh_arena *arena, tile_set *occupied, tile_set *out, rh_status *status)
+// Occupied tiles (numbered in the blocks' entries), and all within the margin of their occupied cells, these in Morton
+// order.
+static rh_code collect(rh_tile_keys *keys, int dimension, int margin, rh_arena *arena, tile_set *occupied,
+                       tile_set *out, rh_status *status)
 {
     RH_TRY(new_set(occupied, keys->entry_count, arena, status));
     rh_tile_box *boxes = rh_arena_take(arena, (size_t)(keys->entry_count + 1) * sizeof *boxes, status);
@@ -110,7 +115,8 @@ static rh_code collect(rh_tile_keys *keys, int dimension, int margin, rh_arena *
             else rh_tile_box_join(&boxes[n], &entry->box);
         }
     RH_TRY(new_set(out, occupied->count * (dimension == 3 ? 27 : 9), arena, status));
-    for (int64_t n = 0; n < occupied->count; n++) add_neighbours(out, occupied->list[n].at, &boxes[n], dimension, margin);
+    for (int64_t n = 0; n < occupied->count; n++)
+        add_neighbours(out, occupied->list[n].at, &boxes[n], dimension, margin);
     qsort(out->list, (size_t)out->count, sizeof *out->list, by_key);
     return RH_OK;
 }
@@ -143,14 +149,15 @@ rh_code rh_tiles_build(rh_tiles *tiles, int dimension, double h, const rh_vec3 *
                        rh_arena *arena, rh_status *status)
 {
     RH_ASSERT(margin >= 1 && margin <= RH_TILE);
-    *tiles = (rh_tiles){.dimension = dimension, .layers = dimension == 3 ? RH_TILE : 1,
-                        .h = (float)h, .inverse_h = (float)(1 / h)};
+    *tiles = (rh_tiles){
+        .dimension = dimension, .layers = dimension == 3 ? RH_TILE : 1, .h = (float)h, .inverse_h = (float)(1 / h)};
     tiles->cells = RH_TILE * RH_TILE * tiles->layers;
     tile_set found = {0}, occupied = {0};
     RH_TRY(rh_tile_keys_make(&tiles->keys, tiles, positions, count, arena, status));
     RH_TRY(collect(tiles->keys, dimension, margin, arena, &occupied, &found, status));
     if (found.count > INT32_MAX / tiles->cells)
-        return rh_fail(status, RH_NUMERIC, "the material is spread over %lld tiles: more than the grid can number", (long long)found.count);
+        return rh_fail(status, RH_NUMERIC, "the material is spread over %lld tiles: more than the grid can number",
+                       (long long)found.count);
 
     tiles->count = (int32_t)found.count;
     tiles->slot_mask = slot_capacity(found.count) - 1;
@@ -209,9 +216,12 @@ rh_code rh_faces_new(rh_faces *faces, const rh_tiles *tiles, bool clear, rh_aren
     return RH_OK;
 }
 
-// --- blocks -------------------------------------------------------------------------------------------------------
-// The part of one axis that a neighbour in direction d (-1, 0, 1) gives: cells [from, from + count) of its tile, placed at `to`.
-typedef struct span { int from, to, count; } span;
+// --- blocks ----------------------------------------------------------------------------------------------------------
+// The part of one axis that a neighbour in direction d (-1, 0, 1) gives: cells [from, from + count) of its tile, placed
+// at `to`.
+typedef struct span {
+    int from, to, count;
+} span;
 
 static span span_of(int d, int halo)
 {
@@ -220,10 +230,12 @@ static span span_of(int d, int halo)
     return (span){0, halo + RH_TILE, halo};
 }
 
-// One body for floats and bytes, for fields in one piece (`field`) or with tiles apart (`apart`). Inlined with a constant size, so that whole rows become a register move and the ends a
-// few; calls of memcpy for eight values took a twelfth of a step.
-static inline __attribute__((always_inline)) void load(const rh_tiles *tiles, const char *field, const float *const *apart, size_t size, int32_t t, int halo,
-                                                     const void *missing, char *block)
+// One body for floats and bytes, for fields in one piece (`field`) or with tiles apart (`apart`). Inlined with a
+// constant size, so that whole rows become a register move and the ends a few; calls of memcpy for eight values took a
+// twelfth of a step.
+static inline __attribute__((always_inline)) void load(const rh_tiles *tiles, const char *field,
+                                                       const float *const *apart, size_t size, int32_t t, int halo,
+                                                       const void *missing, char *block)
 {
     int side = rh_block_side(halo);
     bool flat = tiles->dimension == 2;
@@ -231,14 +243,18 @@ static inline __attribute__((always_inline)) void load(const rh_tiles *tiles, co
         span x = span_of(n % 3 - 1, halo), y = span_of(n / 3 % 3 - 1, halo);
         span z = flat ? (span){0, 0, 1} : span_of(n / 9 - 1, halo);
         int32_t other = tiles->near[t][n];
-        const char *from = other < 0 ? NULL : apart ? (const char *)apart[other] : field + (size_t)other * (size_t)tiles->cells * size;
+        const char *from = other < 0 ? NULL
+                           : apart   ? (const char *)apart[other]
+                                     : field + (size_t)other * (size_t)tiles->cells * size;
         for (int k = 0; k < z.count; k++)
             for (int j = 0; j < y.count; j++) {
                 char *to = block + (size_t)(x.to + side * ((y.to + j) + side * (z.to + k))) * size;
-                const char *row = from ? from + (size_t)(x.from + RH_TILE * ((y.from + j) + RH_TILE * (z.from + k))) * size : NULL;
+                const char *row =
+                    from ? from + (size_t)(x.from + RH_TILE * ((y.from + j) + RH_TILE * (z.from + k))) * size : NULL;
                 if (row && x.count == RH_TILE) memcpy(to, row, RH_TILE * size);
                 else
-                    for (int i = 0; i < x.count; i++) memcpy(to + (size_t)i * size, row ? row + (size_t)i * size : missing, size);
+                    for (int i = 0; i < x.count; i++)
+                        memcpy(to + (size_t)i * size, row ? row + (size_t)i * size : missing, size);
             }
     }
 }
@@ -248,7 +264,8 @@ void rh_block_load(const rh_tiles *tiles, const float *field, int32_t t, int hal
     load(tiles, (const char *)field, NULL, sizeof(float), t, halo, &missing, (char *)block);
 }
 
-void rh_block_load_apart(const rh_tiles *tiles, const float *const *apart, int32_t t, int halo, float missing, float *block)
+void rh_block_load_apart(const rh_tiles *tiles, const float *const *apart, int32_t t, int halo, float missing,
+                         float *block)
 {
     load(tiles, NULL, apart, sizeof(float), t, halo, &missing, (char *)block);
 }

@@ -8,11 +8,11 @@
 //      index = i + 8 j + 64 k              (dx+1) + 3 (dy+1) + 9 (dz+1), 13 = T itself, -1 = not there
 //
 // A field is an array of tiles.count * tiles.cells values over this topology. Cell fields live at cell centres
-// ((i + 1/2) h, ...). A face field (rh_faces) has three components; component c of cell (i, j, k) sits at the centre of that cell's
-// lower face of axis c. Cell (0,0,0) of tile (0,0,0) has its lower corner at the world's origin.
+// ((i + 1/2) h, ...). A face field (rh_faces) has three components; component c of cell (i, j, k) sits at the centre of
+// that cell's lower face of axis c. Cell (0,0,0) of tile (0,0,0) has its lower corner at the world's origin.
 //
-// Tiles are ordered by a space-filling (Morton) key, particles by tile, then cell: `first` gives the range of each cell.
-// All memory is taken from the step's arena and valid until its reset.
+// Tiles are ordered by a space-filling (Morton) key, particles by tile, then cell: `first` gives the range of each
+// cell. All memory is taken from the step's arena and valid until its reset.
 #pragma once
 #include <stdint.h>
 #include "base/arena.h"
@@ -22,34 +22,39 @@
 
 enum { RH_TILE = 8, RH_NEAR = 27, RH_HERE = 13 };
 
-typedef struct rh_tile { int32_t x, y, z; } rh_tile;  // in tiles, not cells
+typedef struct rh_tile {
+    int32_t x, y, z;
+} rh_tile;  // in tiles, not cells
 
 typedef struct rh_tiles {
-    int dimension;      // 2 or 3
-    int layers;         // cells of a tile along z: 8 or 1
-    int cells;          // per tile: 512 or 64
-    float h, inverse_h; // cell size (m) and 1/h
-    int32_t count;      // tiles
-    rh_tile *at;                   // [count]
-    int32_t (*near)[RH_NEAR];      // [count]
-    uint32_t *first;               // [count * cells + 1]: first particle of each cell; NULL before rh_tiles_sort
-    int32_t *occupied;             // tiles with particles, by colour (parity of x, y, z: bits 0, 1, 2), after rh_tiles_sort
-    int32_t color_first[9];        // first of each colour in `occupied`, and the number of all
+    int dimension;             // 2 or 3
+    int layers;                // cells of a tile along z: 8 or 1
+    int cells;                 // per tile: 512 or 64
+    float h, inverse_h;        // cell size (m) and 1/h
+    int32_t count;             // tiles
+    rh_tile *at;               // [count]
+    int32_t (*near)[RH_NEAR];  // [count]
+    uint32_t *first;           // [count * cells + 1]: first particle of each cell; NULL before rh_tiles_sort
+    int32_t *occupied;         // tiles with particles, by colour (parity of x, y, z: bits 0, 1, 2), after rh_tiles_sort
+    int32_t color_first[9];    // first of each colour in `occupied`, and the number of all
     int32_t occupied_count;
-    int32_t *slots;                // hash table of tile indices
+    int32_t *slots;  // hash table of tile indices
     uint32_t slot_mask;
-    struct rh_tile_keys *keys;     // from rh_tiles_build to rh_tiles_sort: the tile and cell of every particle
+    struct rh_tile_keys *keys;  // from rh_tiles_build to rh_tiles_sort: the tile and cell of every particle
 } rh_tiles;
 
-typedef struct rh_faces { float *axis[3]; } rh_faces;  // axis[2] is NULL in two dimensions
+typedef struct rh_faces {
+    float *axis[3];
+} rh_faces;  // axis[2] is NULL in two dimensions
 
-// Builds tiles around positions: every cell within `margin` (1..8) cells of a particle's cell is covered. Positions that are
-// not finite or absurdly far away fail with RH_NUMERIC, naming the particle. Positions are read once; what was learnt of them
-// waits in the arena for rh_tiles_sort.
+// Builds tiles around positions: every cell within `margin` (1..8) cells of a particle's cell is covered. Positions
+// that are not finite or absurdly far away fail with RH_NUMERIC, naming the particle. Positions are read once; what was
+// learnt of them waits in the arena for rh_tiles_sort.
 rh_code rh_tiles_build(rh_tiles *tiles, int dimension, double h, const rh_vec3 *positions, int64_t count, int margin,
                        rh_arena *arena, rh_status *status);
-// Sorts the particles by tile and cell (stable) and fills `first`. The points' "P" must be what the tiles were built around. Follows
-// rh_tiles_build once; gives back the arena what only the sort needed, unless something else was taken in between.
+// Sorts the particles by tile and cell (stable) and fills `first`. The points' "P" must be what the tiles were built
+// around. Follows rh_tiles_build once; gives back the arena what only the sort needed, unless something else was taken
+// in between.
 rh_code rh_tiles_sort(rh_tiles *tiles, rh_points *points, rh_arena *arena, rh_status *status);
 
 // The colour of a tile: two tiles of one colour are never neighbours.
@@ -59,7 +64,10 @@ int32_t rh_tiles_find(const rh_tiles *tiles, rh_tile at);  // -1 when not there
 bool rh_tiles_is_valid(const rh_tiles *tiles);
 
 static inline int64_t rh_tiles_values(const rh_tiles *tiles) { return (int64_t)tiles->count * tiles->cells; }
-static inline uint32_t rh_tile_first(const rh_tiles *tiles, int32_t t) { return tiles->first[(int64_t)t * tiles->cells]; }
+static inline uint32_t rh_tile_first(const rh_tiles *tiles, int32_t t)
+{
+    return tiles->first[(int64_t)t * tiles->cells];
+}
 
 // World position of the centre of a cell.
 static inline rh_vec3 rh_cell_center(const rh_tiles *tiles, int32_t t, int i, int j, int k)
@@ -72,9 +80,13 @@ static inline rh_vec3 rh_cell_center(const rh_tiles *tiles, int32_t t, int i, in
 float *rh_field_new(const rh_tiles *tiles, rh_arena *arena, rh_status *status);  // not cleared
 rh_code rh_faces_new(rh_faces *faces, const rh_tiles *tiles, bool clear, rh_arena *arena, rh_status *status);
 
-// --- blocks: a tile and its surroundings, copied together ---------------------------------------------------------
-// A block is a dense box of (8 + 2 halo)^3 values (one layer in 2D) around a tile; halo up to 8. Cells whose tile does not exist get `missing`.
-enum { RH_HALO_MAX = 8, RH_BLOCK_MAX = (RH_TILE + 2 * RH_HALO_MAX) * (RH_TILE + 2 * RH_HALO_MAX) * (RH_TILE + 2 * RH_HALO_MAX) };
+// --- blocks: a tile and its surroundings, copied together ------------------------------------------------------------
+// A block is a dense box of (8 + 2 halo)^3 values (one layer in 2D) around a tile; halo up to 8. Cells whose tile does
+// not exist get `missing`.
+enum {
+    RH_HALO_MAX = 8,
+    RH_BLOCK_MAX = (RH_TILE + 2 * RH_HALO_MAX) * (RH_TILE + 2 * RH_HALO_MAX) * (RH_TILE + 2 * RH_HALO_MAX)
+};
 
 static inline int rh_block_side(int halo) { return RH_TILE + 2 * halo; }
 static inline int rh_block_values(const rh_tiles *tiles, int halo)
@@ -90,5 +102,7 @@ static inline int rh_block_index(const rh_tiles *tiles, int halo, int i, int j, 
 }
 void rh_block_load(const rh_tiles *tiles, const float *field, int32_t t, int halo, float missing, float *block);
 // The same for a field whose tiles lie apart: apart[t] points to the values of tile t.
-void rh_block_load_apart(const rh_tiles *tiles, const float *const *apart, int32_t t, int halo, float missing, float *block);
-void rh_block_load_u8(const rh_tiles *tiles, const uint8_t *field, int32_t t, int halo, uint8_t missing, uint8_t *block);
+void rh_block_load_apart(const rh_tiles *tiles, const float *const *apart, int32_t t, int halo, float missing,
+                         float *block);
+void rh_block_load_u8(const rh_tiles *tiles, const uint8_t *field, int32_t t, int halo, uint8_t missing,
+                      uint8_t *block);

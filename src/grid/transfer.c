@@ -2,14 +2,14 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Particles to grid: every tile scatters its own particles into a small dense block that overhangs by one cell, then
-// adds the block to itself and its neighbours. Tiles go in 2^d colours (parity of their coordinates): two tiles of one colour never
-// touch the same value, and colours follow each other in fixed order, so sums come out the same for any number
-// of threads, each particle is visited once, and no second copy of the grid is needed. (A gather would visit every
-// particle about twice.)
+// adds the block to itself and its neighbours. Tiles go in 2^d colours (parity of their coordinates): two tiles of one
+// colour never touch the same value, and colours follow each other in fixed order, so sums come out the same for any
+// number of threads, each particle is visited once, and no second copy of the grid is needed. (A gather would visit
+// every particle about twice.)
 //
-// In the block, value and weight lie side by side: two neighbours along x are one vector of four, and a particle adds to four (in 2D
-// two) such vectors per component. Eight particles at a time would need gathers and conflicts resolved; four lanes of one
-// particle need neither.
+// In the block, value and weight lie side by side: two neighbours along x are one vector of four, and a particle adds
+// to four (in 2D two) such vectors per component. Eight particles at a time would need gathers and conflicts resolved;
+// four lanes of one particle need neither.
 //
 // APIC: C. Jiang, C. Schroeder, A. Selle, J. Teran, A. Stomakhin, "The affine particle-in-cell method", ACM TOG 34(4),
 // 2015; on a staggered grid row a of C is the gradient of the interpolated component a.
@@ -32,11 +32,13 @@ typedef struct scatter_job {
 typedef float pair_block[2 * SMALL];  // value, weight
 
 // Adds one particle's value (with slope per cell along each axis) to the 2^d lattice points around it.
-static inline __attribute__((always_inline)) void scatter(int dimension, int component, const rh_spot *s, float value, const float *slope, float *block)
+static inline __attribute__((always_inline)) void scatter(int dimension, int component, const rh_spot *s, float value,
+                                                          const float *slope, float *block)
 {
     int kx = rh_lattice(component, 0), ky = rh_lattice(component, 1), kz = rh_lattice(component, 2);
     float fx = s->way[kx][0], fy = s->way[ky][1], fz = dimension == 3 ? s->way[kz][2] : 0;
-    int start = (s->cell[kx][0] + 1) + SIDE * ((s->cell[ky][1] + 1) + (dimension == 3 ? SIDE * (s->cell[kz][2] + 1) : 0));
+    int start = (s->cell[kx][0] + 1) +
+                SIDE * ((s->cell[ky][1] + 1) + (dimension == 3 ? SIDE * (s->cell[kz][2] + 1) : 0));
     rh_f4 along = {1 - fx, 1 - fx, fx, fx}, what = {value, 1, value, 1};
     if (slope) what += (rh_f4){-slope[0] * fx, 0, slope[0] * (1 - fx), 0};
     for (int dz = 0; dz < (dimension == 3 ? 2 : 1); dz++)
@@ -52,7 +54,8 @@ static inline __attribute__((always_inline)) void scatter(int dimension, int com
         }
 }
 
-static inline __attribute__((always_inline)) void scatter_particles(const scatter_job *job, int dimension, bool affine, bool cells, int32_t t, pair_block *blocks)
+static inline __attribute__((always_inline)) void scatter_particles(const scatter_job *job, int dimension, bool affine,
+                                                                    bool cells, int32_t t, pair_block *blocks)
 {
     const rh_tiles *tiles = job->tiles;
     uint32_t end = rh_tile_first(tiles, t + 1);
@@ -77,8 +80,10 @@ static inline void add_row(const float *pairs, int count, float *values, float *
     }
 }
 
-// Adds a block to the tile it belongs to and to the neighbours it overhangs: to values and weights, or weights to `cells`.
-static void flush(const rh_tiles *tiles, int32_t t, const float *block, float *values, float *weights, float *const *cells)
+// Adds a block to the tile it belongs to and to the neighbours it overhangs: to values and weights, or weights to
+// `cells`.
+static void flush(const rh_tiles *tiles, int32_t t, const float *block, float *values, float *weights,
+                  float *const *cells)
 {
     bool flat = tiles->dimension == 2;
     for (int n = flat ? 9 : 0; n < (flat ? 18 : RH_NEAR); n++) {
@@ -98,7 +103,8 @@ static void flush(const rh_tiles *tiles, int32_t t, const float *block, float *v
             for (int j = 0; j < count[1]; j++) {
                 const float *source = block + 2 * (from[0] + SIDE * ((from[1] + j) + SIDE * (from[2] + k)));
                 int target = to[0] + RH_TILE * ((to[1] + j) + RH_TILE * (to[2] + k));
-                if (count[0] == RH_TILE) add_row(source, RH_TILE, values ? sums_of_values + target : NULL, sums + target);
+                if (count[0] == RH_TILE)
+                    add_row(source, RH_TILE, values ? sums_of_values + target : NULL, sums + target);
                 else add_row(source, 1, values ? sums_of_values + target : NULL, sums + target);
             }
     }
@@ -116,7 +122,8 @@ static void scatter_tile(const scatter_job *job, int32_t t)
     else if (affine) scatter_particles(job, 3, true, cells, t, blocks);
     else if (cells) scatter_particles(job, 3, false, true, t, blocks);
     else scatter_particles(job, 3, false, false, t, blocks);
-    for (int a = 0; a < tiles->dimension; a++) flush(tiles, t, blocks[a], job->velocity.axis[a], job->weight.axis[a], NULL);
+    for (int a = 0; a < tiles->dimension; a++)
+        flush(tiles, t, blocks[a], job->velocity.axis[a], job->weight.axis[a], NULL);
     if (cells) flush(tiles, t, blocks[3], NULL, NULL, job->cells);
 }
 
@@ -139,7 +146,8 @@ void rh_particles_to_grid(const rh_tiles *tiles, const rh_vec3 *positions, const
     for (int32_t t = 0; t < tiles->count; t++) clear_tile(&job, t);
     for (int color = 0; color < 8; color++) {
 #pragma omp parallel for schedule(dynamic, 1)
-        for (int32_t n = tiles->color_first[color]; n < tiles->color_first[color + 1]; n++) scatter_tile(&job, tiles->occupied[n]);
+        for (int32_t n = tiles->color_first[color]; n < tiles->color_first[color + 1]; n++)
+            scatter_tile(&job, tiles->occupied[n]);
     }
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < tiles->count; t++)

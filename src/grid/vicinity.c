@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Loops run in eights past the end of a run of cells. What they find there does not count: the next cells of the row are farther away than
-// R, and behind each row stand eight particles that are nowhere near.
+// Loops run in eights past the end of a run of cells. What they find there does not count: the next cells of the row
+// are farther away than R, and behind each row stand eight particles that are nowhere near.
 #include "grid/vicinity.h"
 
 #include "base/simd.h"
@@ -53,7 +53,8 @@ static uint32_t thin_row(rh_vicinity *v, uint32_t *start, int cells)
 {
     uint32_t to = start[0], begin = start[0];
     for (int c = 0; c < cells; c++) {
-        uint32_t end = start[c + 1], count = end - begin, step = count > (uint32_t)v->most ? count / (uint32_t)v->most : 1;
+        uint32_t end = start[c + 1], count = end - begin,
+                 step = count > (uint32_t)v->most ? count / (uint32_t)v->most : 1;
         start[c] = to;
         for (uint32_t p = begin; p < end; p += step, to++) v->x[to] = v->x[p], v->y[to] = v->y[p], v->z[to] = v->z[p];
         begin = end;
@@ -66,7 +67,8 @@ static uint32_t thin_row(rh_vicinity *v, uint32_t *start, int cells)
 static uint32_t load_row(rh_vicinity *v, int32_t t, rh_vec3 origin, int j, int k, uint32_t at)
 {
     const rh_tiles *tiles = v->tiles;
-    int halo = v->halo, cell = 0, side = 3 * ((j >> 3) + 1) + 9 * ((k >> 3) + 1), row = RH_TILE * ((j & 7) + RH_TILE * (k & 7));
+    int halo = v->halo, cell = 0, side = 3 * ((j >> 3) + 1) + 9 * ((k >> 3) + 1),
+        row = RH_TILE * ((j & 7) + RH_TILE * (k & 7));
     uint32_t *start = v->start[(j + halo) + RH_VICINITY_SIDE * (tiles->dimension == 3 ? k + halo : 0)];
     for (int n = 0; n < 3; n++) {
         int from = n == 0 ? RH_TILE - halo : 0, to = n == 2 ? halo : RH_TILE;
@@ -131,7 +133,8 @@ bool rh_vicinity_average(const rh_vicinity *v, rh_vec3 x, rh_vec3 *offset)
     int low = v->reach, high = RH_TILE - 1 + 2 * v->halo - v->reach, layers = v->tiles->dimension == 3 ? v->reach : 0;
     int i = clamp(rh_floor(x.x) + v->halo, low, high), j = clamp(rh_floor(x.y) + v->halo, low, high);
     int k = layers ? clamp(rh_floor(x.z) + v->halo, low, high) : 0;
-    rh_f8 sum = {0}, sx = {0}, sy = {0}, sz = {0}, none = {0}, one = rh_f8_all(1), inverse = rh_f8_all(1 / (v->radius * v->radius));
+    rh_f8 sum = {0}, sx = {0}, sy = {0}, sz = {0}, none = {0}, one = rh_f8_all(1),
+          inverse = rh_f8_all(1 / (v->radius * v->radius));
     for (int n = k - layers; n <= k + layers; n++)
         for (int m = j - v->reach; m <= j + v->reach; m++) {
             const uint32_t *start = v->start[m + RH_VICINITY_SIDE * n];

@@ -6,7 +6,8 @@ enum { COLORS = 8 };
 
 static void wake(const rh_tiles *tiles, int32_t t, uint32_t changed, uint32_t *due)
 {
-    static const int side[RH_WAVE_SIDES] = {RH_HERE - 1, RH_HERE + 1, RH_HERE - 3, RH_HERE + 3, RH_HERE - 9, RH_HERE + 9};
+    static const int side[RH_WAVE_SIDES] = {RH_HERE - 1, RH_HERE + 1, RH_HERE - 3,
+                                            RH_HERE + 3, RH_HERE - 9, RH_HERE + 9};
     for (int n = 0; n < RH_WAVE_SIDES; n++) {
         uint32_t fields = changed >> n & (1 | 1 << RH_WAVE_SIDES | 1 << 2 * RH_WAVE_SIDES);
         if (!fields || tiles->near[t][side[n]] < 0) continue;
@@ -16,8 +17,8 @@ static void wake(const rh_tiles *tiles, int32_t t, uint32_t changed, uint32_t *d
     }
 }
 
-rh_code rh_waves_run(const rh_tiles *tiles, const uint8_t *open, uint32_t *due, int max_rounds, rh_wave_work *work, const void *data,
-                     rh_arena *arena, rh_status *status)
+rh_code rh_waves_run(const rh_tiles *tiles, const uint8_t *open, uint32_t *due, int max_rounds, rh_wave_work *work,
+                     const void *data, rh_arena *arena, rh_status *status)
 {
     rh_arena_mark mark = rh_arena_save(arena);
     int32_t *list = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *list, status);

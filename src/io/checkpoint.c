@@ -73,7 +73,7 @@ static rh_code fail_hdf5(const char *path, const char *what, const char *name, r
     return rh_fail(status, RH_IO, "%s: cannot write %s%s%s: %s", path, what, name[0] ? " " : "", name, why);
 }
 
-// ------------------------------------------------------------------------------------------------ attributes of nodes
+// --- attributes of nodes ---------------------------------------------------------------------------------------------
 
 static bool put_value(hid_t node, const char *name, hid_t stored, hid_t given, const void *value)
 {
@@ -129,14 +129,14 @@ static bool get_text(hid_t node, const char *name, char text[TEXT])
     return get_value(node, name, H5T_STRING, TEXT, -1, text) && memchr(text, 0, TEXT);
 }
 
-// ------------------------------------------------------------------------------------------------------------ writing
+// --- writing ---------------------------------------------------------------------------------------------------------
 
 // The system's word on a failed write, or else HDF5's.
 static rh_code outcome(const rh_checkpoint_writer *w, bool good, const char *what, const char *name, rh_status *status)
 {
     if (w->error)
-        return rh_fail(status, w->error == ENOMEM ? RH_MEMORY : RH_IO, "%s: cannot write %s%s%s: %s", w->path, what, name[0] ? " " : "", name,
-                       strerror(w->error));
+        return rh_fail(status, w->error == ENOMEM ? RH_MEMORY : RH_IO, "%s: cannot write %s%s%s: %s", w->path, what,
+                       name[0] ? " " : "", name, strerror(w->error));
     return good ? RH_OK : fail_hdf5(w->path, what, name, status);
 }
 
@@ -201,8 +201,8 @@ static hid_t chunked(const hsize_t *dims, int rank, size_t element)
 }
 
 // A dataset of `rows` x `columns` elements; *kept stays open for attributes when asked for.
-static bool put_array(hid_t node, const char *name, hid_t stored, hid_t given, uint64_t rows, int columns, const void *data,
-                      hid_t *kept)
+static bool put_array(hid_t node, const char *name, hid_t stored, hid_t given, uint64_t rows, int columns,
+                      const void *data, hid_t *kept)
 {
     hsize_t dims[2] = {rows, (hsize_t)columns};
     int rank = columns > 1 ? 2 : 1;
@@ -289,7 +289,8 @@ rh_code rh_checkpoint_put_float(rh_checkpoint_writer *w, const char *name, doubl
     return code;
 }
 
-rh_code rh_checkpoint_put_blob(rh_checkpoint_writer *w, const char *name, const void *data, size_t bytes, rh_status *status)
+rh_code rh_checkpoint_put_blob(rh_checkpoint_writer *w, const char *name, const void *data, size_t bytes,
+                               rh_status *status)
 {
     quiet old = hush();
     bool good = put_array(w->state, name, H5T_STD_U8LE, H5T_NATIVE_UINT8, bytes, 1, data, NULL);
@@ -323,7 +324,7 @@ void rh_checkpoint_abandon(rh_checkpoint_writer *w)
     rh_free(w);
 }
 
-// ------------------------------------------------------------------------------------------------------------ reading
+// --- reading ---------------------------------------------------------------------------------------------------------
 
 // In our words, before HDF5 speaks: a missing file, a foreign file.
 static rh_code check_outside(const char *path, rh_status *status)
@@ -349,8 +350,9 @@ static rh_code check_root(hid_t file, const char *path, uint64_t *scene_hash, rh
         !get_value(file, "scene_hash", H5T_INTEGER, sizeof *scene_hash, H5T_NATIVE_UINT64, scene_hash))
         return rh_fail(status, RH_USER, "%s: not a Rheo checkpoint (or its header is damaged)", path);
     if (format != FORMAT)
-        return rh_fail(status, RH_USER, "%s: checkpoint format %" PRId64 " of Rheo %s; this is Rheo %s, which reads format %d",
-                       path, format, version, RHEO_VERSION, FORMAT);
+        return rh_fail(status, RH_USER,
+                       "%s: checkpoint format %" PRId64 " of Rheo %s; this is Rheo %s, which reads format %d", path,
+                       format, version, RHEO_VERSION, FORMAT);
     if (!get_int(file, "complete", &complete) || complete != 1)
         return rh_fail(status, RH_USER, "%s: damaged: the checkpoint was not written to its end", path);
     return RH_OK;
@@ -360,7 +362,8 @@ static rh_code fail_damaged(rh_checkpoint_reader *r, const char *name, rh_status
 {
     char why[WHY] = "it is not what its description says";
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, why);
-    if (strstr(why, "Fletcher32")) return rh_fail(status, RH_USER, "%s: damaged: dataset %s fails its checksum", r->path, name);
+    if (strstr(why, "Fletcher32"))
+        return rh_fail(status, RH_USER, "%s: damaged: dataset %s fails its checksum", r->path, name);
     return rh_fail(status, RH_USER, "%s: damaged: dataset %s cannot be read: %s", r->path, name, why);
 }
 
@@ -433,7 +436,8 @@ static herr_t note_column(hid_t group, const char *name, const H5L_info_t *info,
     bool good = get_int(set, "order", &order) && get_int(set, "uniform", &uniform) &&
                 get_int(set, "transient", &transient) && get_text(set, "type", type);
     H5Dclose(set);
-    if (!good || order < 0 || order >= list->count || type_by_name(type) < 0 || strlen(name) >= RH_POINT_NAME) return -1;
+    if (!good || order < 0 || order >= list->count || type_by_name(type) < 0 || strlen(name) >= RH_POINT_NAME)
+        return -1;
     column *at = &list->columns[order];
     if (at->name[0]) return -1;
     *at = (column){.type = (rh_point_type)type_by_name(type), .uniform = uniform != 0, .transient = transient != 0};
@@ -446,8 +450,8 @@ static rh_code list_columns(rh_checkpoint_reader *r, listing *list, int64_t *cou
     int64_t attributes;
     list->group = H5Gopen2(r->file, "points", H5P_DEFAULT);
     if (list->group < 0) return fail_damaged(r, "points", status);
-    bool good = get_int(list->group, "count", count) && get_int(list->group, "attributes", &attributes) && *count >= 0 &&
-                attributes >= 0 && attributes <= RH_POINTS_MAX_ATTRIBUTES;
+    bool good = get_int(list->group, "count", count) && get_int(list->group, "attributes", &attributes) &&
+                *count >= 0 && attributes >= 0 && attributes <= RH_POINTS_MAX_ATTRIBUTES;
     if (good) {
         list->count = (int)attributes;
         good = H5Literate(list->group, H5_INDEX_NAME, H5_ITER_INC, NULL, note_column, list) >= 0;
@@ -522,7 +526,8 @@ rh_code rh_checkpoint_get_float(rh_checkpoint_reader *r, const char *name, doubl
     return good ? RH_OK : rh_fail(status, RH_IO, "%s: the checkpoint has no number '%s'", r->path, name);
 }
 
-static rh_code read_blob(rh_checkpoint_reader *r, hid_t set, const char *name, void **data, size_t *bytes, rh_status *status)
+static rh_code read_blob(rh_checkpoint_reader *r, hid_t set, const char *name, void **data, size_t *bytes,
+                         rh_status *status)
 {
     hid_t space = H5Dget_space(set);
     hssize_t size = H5Sget_simple_extent_npoints(space);
@@ -553,7 +558,7 @@ rh_code rh_checkpoint_get_blob(rh_checkpoint_reader *r, const char *name, void *
     return code;
 }
 
-// -------------------------------------------------------------------------------------------------------- description
+// --- description -----------------------------------------------------------------------------------------------------
 
 typedef struct text {
     char *at;
@@ -582,7 +587,8 @@ static herr_t say_value(hid_t node, const char *name, const H5A_info_t *info, vo
     if (strcmp(name, "scene_hash") == 0 && get_value(node, name, H5T_INTEGER, 8, H5T_NATIVE_UINT64, &hash))
         say(user, "%s: %016" PRIx64 "\n", name, hash);
     else if (get_int(node, name, &whole)) say(user, "%s: %" PRId64 "\n", name, whole);
-    else if (get_value(node, name, H5T_FLOAT, sizeof real, H5T_NATIVE_DOUBLE, &real)) say(user, "%s: %.17g\n", name, real);
+    else if (get_value(node, name, H5T_FLOAT, sizeof real, H5T_NATIVE_DOUBLE, &real))
+        say(user, "%s: %.17g\n", name, real);
     else if (get_text(node, name, words)) say(user, "%s: %s\n", name, words);
     return 0;
 }
@@ -609,7 +615,8 @@ static herr_t say_object(hid_t root, const char *name, const H5O_info_t *info, v
     hid_t space = H5Dget_space(set);
     if (get_text(set, "type", type)) get_int(set, "uniform", &uniform);
     else snprintf(type, sizeof type, "%lld bytes", (long long)H5Sget_simple_extent_npoints(space));
-    if (strcmp(type, rh_point_type_name(RH_POINT_GROUP)) == 0) size = group_size(set, uniform != 0, ((text *)user)->points);
+    if (strcmp(type, rh_point_type_name(RH_POINT_GROUP)) == 0)
+        size = group_size(set, uniform != 0, ((text *)user)->points);
     say(user, "%s: %s", name, type);
     if (size >= 0) say(user, " of %" PRId64 " points", size);
     say(user, "%s\n", uniform ? ", the same for all" : "");

@@ -12,12 +12,14 @@
 typedef struct rh_checkpoint_writer rh_checkpoint_writer;
 typedef struct rh_checkpoint_reader rh_checkpoint_reader;
 
-// Everything goes to a temporary file; rh_checkpoint_commit makes it appear under `path`, rh_checkpoint_abandon drops it. Either ends the writer.
+// Everything goes to a temporary file; rh_checkpoint_commit makes it appear under `path`, rh_checkpoint_abandon drops
+// it. Either ends the writer.
 rh_code rh_checkpoint_create(const char *path, uint64_t scene_hash, rh_checkpoint_writer **out, rh_status *status);
 rh_code rh_checkpoint_put_points(rh_checkpoint_writer *w, const rh_points *points, rh_status *status);
 rh_code rh_checkpoint_put_int(rh_checkpoint_writer *w, const char *name, int64_t value, rh_status *status);
 rh_code rh_checkpoint_put_float(rh_checkpoint_writer *w, const char *name, double value, rh_status *status);
-rh_code rh_checkpoint_put_blob(rh_checkpoint_writer *w, const char *name, const void *data, size_t bytes, rh_status *status);
+rh_code rh_checkpoint_put_blob(rh_checkpoint_writer *w, const char *name, const void *data, size_t bytes,
+                               rh_status *status);
 rh_code rh_checkpoint_commit(rh_checkpoint_writer *w, rh_status *status);
 void rh_checkpoint_abandon(rh_checkpoint_writer *w);
 
@@ -27,7 +29,8 @@ rh_code rh_checkpoint_get_points(rh_checkpoint_reader *r, rh_points *points, rh_
 rh_code rh_checkpoint_get_int(rh_checkpoint_reader *r, const char *name, int64_t *value, rh_status *status);
 rh_code rh_checkpoint_get_float(rh_checkpoint_reader *r, const char *name, double *value, rh_status *status);
 // *data is allocated (rh_free) and *bytes set; RH_IO when there is no such blob.
-rh_code rh_checkpoint_get_blob(rh_checkpoint_reader *r, const char *name, void **data, size_t *bytes, rh_status *status);
+rh_code rh_checkpoint_get_blob(rh_checkpoint_reader *r, const char *name, void **data, size_t *bytes,
+                               rh_status *status);
 void rh_checkpoint_close(rh_checkpoint_reader *r);
 
 // What is in a checkpoint, for `rheo info` (caller: rh_free).

@@ -13,7 +13,9 @@
 
 #include "base/memory.h"
 
-typedef struct settings { int *error; } settings;
+typedef struct settings {
+    int *error;
+} settings;
 
 typedef struct disk_file {
     H5FD_t base;  // HDF5's part; must come first

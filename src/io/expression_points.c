@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Expressions on points. Most columns are the arrays of the file, leaf by leaf. What cannot be is an array over all points, put into the file after the pass:
-// positions (in the world there, relative to voxels in the file), groups (bits there, bytes here), strings that are written (numbers of a shared table there).
+// Expressions on points. Most columns are the arrays of the file, leaf by leaf. What cannot be is an array over all
+// points, put into the file after the pass: positions (in the world there, relative to voxels in the file), groups
+// (bits there, bytes here), strings that are written (numbers of a shared table there).
 #include <stdio.h>
 #include <string.h>
 #include "base/log.h"
@@ -23,20 +24,23 @@ typedef struct pass {
     int *attributes;
     bool *writes;
     rh_lang_column *own;
-    rh_lang_text **texts;      // of a string that is written, else NULL
+    rh_lang_text **texts;  // of a string that is written, else NULL
     // Over all points.
     rh_vec3 *positions, *before;  // `before` holds still while positions are written
     uint8_t *dead, *only;
-    rh_lang_group *groups;     // with owned members
+    rh_lang_group *groups;  // with owned members
     int group_count;
-    rh_lang_array *arrays;     // what neighbours see, with owned data
+    rh_lang_array *arrays;  // what neighbours see, with owned data
     int array_count;
     rh_lang_snapshot snapshot;
 } pass;
 
 // ---- do they fit?
 
-static const char *bound(const pass *p, int attribute) { return rh_expression_bound(p->options, p->listing->attributes[attribute].name); }
+static const char *bound(const pass *p, int attribute)
+{
+    return rh_expression_bound(p->options, p->listing->attributes[attribute].name);
+}
 
 static rh_lang_type attribute_type(void *user, const char *name)
 {
@@ -63,7 +67,8 @@ static rh_code refuse_stored(const pass *p, rh_lang_messages *messages, rh_statu
         int at = rh_vdb_points_find(p->points, bound(p, i));
         if (at < 0 || rh_vdb_points_attribute(p->points, at).type != RH_LANG_VOID) continue;
         char text[256];
-        snprintf(text, sizeof text, "the attribute \"%.60s\" is stored as %.60s, for which expressions have no type", bound(p, i), rh_vdb_points_attribute(p->points, at).stored);
+        snprintf(text, sizeof text, "the attribute \"%.60s\" is stored as %.60s, for which expressions have no type",
+                 bound(p, i), rh_vdb_points_attribute(p->points, at).stored);
         RH_TRY(rh_lang_messages_add(messages, false, use->at, text, NULL, status));
         return rh_fail(status, RH_USER, "%d:%d: %s", use->at.line, use->at.column, text);
     }
@@ -76,7 +81,12 @@ static rh_code match(pass *p, rh_lang_messages *messages, rh_status *status)
     const char **names = rh_alloc((size_t)(count + 1) * sizeof *names, "expression.names", status);
     if (!names) return RH_MEMORY;
     for (int i = 0; i < count; i++) names[i] = rh_vdb_points_attribute(p->points, i).name;
-    rh_lang_host host = {.attribute = attribute_type, .external = external_type, .user = p, .create_missing = !p->options->strict, .names = names, .name_count = count};
+    rh_lang_host host = {.attribute = attribute_type,
+                         .external = external_type,
+                         .user = p,
+                         .create_missing = !p->options->strict,
+                         .names = names,
+                         .name_count = count};
     rh_code code = rh_expression_bindings_check(p->options, p->listing, status);
     if (code == RH_OK) code = refuse_stored(p, messages, status);
     if (code == RH_OK) code = rh_lang_match(p->program, &host, messages, status);
@@ -86,13 +96,17 @@ static rh_code match(pass *p, rh_lang_messages *messages, rh_status *status)
 
 // ---- what the pass needs over all points
 
-static void *array_of(const pass *p, size_t size, rh_status *status) { return rh_alloc_zero(((size_t)p->count + 1) * size, "expression.points", status); }
+static void *array_of(const pass *p, size_t size, rh_status *status)
+{
+    return rh_alloc_zero(((size_t)p->count + 1) * size, "expression.points", status);
+}
 
 static rh_code add_missing(pass *p, rh_status *status)
 {
     for (int i = 0; i < p->listing->attribute_count; i++) {
         const rh_lang_attribute_use *use = &p->listing->attributes[i];
-        if (rh_vdb_points_find(p->points, bound(p, i)) < 0) RH_TRY(rh_vdb_points_add(p->points, bound(p, i), use->type, status));
+        if (rh_vdb_points_find(p->points, bound(p, i)) < 0)
+            RH_TRY(rh_vdb_points_add(p->points, bound(p, i), use->type, status));
     }
     return RH_OK;
 }
@@ -177,7 +191,8 @@ static rh_code choose_points(pass *p, rh_status *status)
         if (count > MOST) count = MOST;
         for (int i = 0; i < count; i++) names[i] = rh_vdb_points_group(p->points, i);
         const char *near = rh_nearest_name(name, names, count);
-        return rh_fail(status, RH_USER, "the points \"%s\" have no group \"%.80s\"%s%s%s", p->grid, name, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+        return rh_fail(status, RH_USER, "the points \"%s\" have no group \"%.80s\"%s%s%s", p->grid, name,
+                       near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
     }
     p->only = array_of(p, 1, status);
     return p->only ? rh_vdb_points_group_read(p->points, name, p->only, status) : RH_MEMORY;
@@ -187,7 +202,8 @@ static rh_code choose_points(pass *p, rh_status *status)
 
 static bool neighbours_know(rh_lang_type type)
 {
-    return type == RH_LANG_FLOAT || type == RH_LANG_DOUBLE || type == RH_LANG_INT32 || type == RH_LANG_INT64 || type == RH_LANG_VEC3F || type == RH_LANG_MAT3F;
+    return type == RH_LANG_FLOAT || type == RH_LANG_DOUBLE || type == RH_LANG_INT32 || type == RH_LANG_INT64 ||
+           type == RH_LANG_VEC3F || type == RH_LANG_MAT3F;
 }
 
 static rh_code picture_attributes(pass *p, rh_status *status)
@@ -197,7 +213,8 @@ static rh_code picture_attributes(pass *p, rh_status *status)
         if (!neighbours_know(attribute.type) || strcmp(attribute.name, "P") == 0) continue;
         void *values = array_of(p, rh_lang_type_size(attribute.type), status);
         if (!values) return RH_MEMORY;
-        p->arrays[p->array_count++] = (rh_lang_array){.name = attribute.name, .type = rh_lang_type_name(attribute.type), .data = values};
+        p->arrays[p->array_count++] = (rh_lang_array){
+            .name = attribute.name, .type = rh_lang_type_name(attribute.type), .data = values};
         RH_TRY(rh_vdb_points_copy(p->points, i, values, status));
     }
     return RH_OK;
@@ -224,7 +241,8 @@ static rh_code take_picture(pass *p, rh_status *status)
     if (!p->arrays) return RH_MEMORY;
     RH_TRY(picture_attributes(p, status));
     RH_TRY(picture_groups(p, status));
-    return rh_lang_snapshot_init(&p->snapshot, p->before ? p->before : p->positions, p->count, 0, p->arrays, p->array_count, status);
+    return rh_lang_snapshot_init(&p->snapshot, p->before ? p->before : p->positions, p->count, 0, p->arrays,
+                                 p->array_count, status);
 }
 
 // ---- running
@@ -266,7 +284,9 @@ static rh_code store_groups(pass *p, const rh_lang_result *result, rh_status *st
 static rh_code store(pass *p, const rh_lang_result *result, rh_expression_report *report, rh_status *status)
 {
     for (int i = 0; i < p->listing->attribute_count; i++)
-        if (p->texts[i]) RH_TRY(rh_vdb_points_texts_write(p->points, rh_vdb_points_find(p->points, bound(p, i)), p->texts[i], status));
+        if (p->texts[i])
+            RH_TRY(
+                rh_vdb_points_texts_write(p->points, rh_vdb_points_find(p->points, bound(p, i)), p->texts[i], status));
     RH_TRY(store_groups(p, result, status));
     for (int64_t i = 0; p->dead && i < p->count; i++) report->deleted += p->dead[i] != 0;
     if (!p->listing->moves && !p->dead) return RH_OK;
@@ -275,10 +295,20 @@ static rh_code store(pass *p, const rh_lang_result *result, rh_expression_report
 
 static rh_code run(pass *p, rh_expression_report *report, rh_status *status)
 {
-    rh_lang_scope scope = {.externals = p->options->externals, .external_count = p->options->external_count, .groups = p->groups, .group_count = p->group_count,
-                           .dead = p->dead, .snapshot = p->listing->neighbours ? &p->snapshot : NULL, .positions = p->before ? p->before : p->positions,
-                           .seed = p->options->seed, .steps = p->options->steps};
-    rh_vdb_points_job job = {.attributes = p->attributes, .writes = p->writes, .own = p->own, .count = p->listing->attribute_count, .only = p->only};
+    rh_lang_scope scope = {.externals = p->options->externals,
+                           .external_count = p->options->external_count,
+                           .groups = p->groups,
+                           .group_count = p->group_count,
+                           .dead = p->dead,
+                           .snapshot = p->listing->neighbours ? &p->snapshot : NULL,
+                           .positions = p->before ? p->before : p->positions,
+                           .seed = p->options->seed,
+                           .steps = p->options->steps};
+    rh_vdb_points_job job = {.attributes = p->attributes,
+                             .writes = p->writes,
+                             .own = p->own,
+                             .count = p->listing->attribute_count,
+                             .only = p->only};
     rh_expression_runner runner;
     RH_TRY(rh_expression_runner_init(&runner, p->program, &scope, report, status));
     rh_lang_pool_watch(&runner.pool, p->options->stop);
@@ -307,15 +337,20 @@ static void end(pass *p)
     for (int i = 0; i < p->group_count; i++) rh_free(p->groups[i].member);
     for (int i = 0; i < p->array_count; i++) rh_free((void *)p->arrays[i].data);
     rh_lang_snapshot_free(&p->snapshot);
-    void *const all[] = {p->attributes, p->writes, p->own, p->texts, p->positions, p->before, p->dead, p->only, p->groups, p->arrays};
+    void *const all[] = {p->attributes, p->writes, p->own,  p->texts,  p->positions,
+                         p->before,     p->dead,   p->only, p->groups, p->arrays};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) rh_free(all[i]);
     rh_vdb_points_close(p->points);
 }
 
-rh_code rh_expression_points(rh_vdb_data *data, int grid, const rh_lang_program *program, const rh_expression_options *options, rh_expression_report *report,
+rh_code rh_expression_points(rh_vdb_data *data, int grid, const rh_lang_program *program,
+                             const rh_expression_options *options, rh_expression_report *report,
                              rh_lang_messages *messages, rh_status *status)
 {
-    pass p = {.program = program, .listing = rh_lang_program_listing(program), .options = options, .grid = rh_vdb_data_grid(data, grid).name};
+    pass p = {.program = program,
+              .listing = rh_lang_program_listing(program),
+              .options = options,
+              .grid = rh_vdb_data_grid(data, grid).name};
     RH_TRY(rh_vdb_points_open(data, grid, &p.points, status));
     p.count = rh_vdb_points_count(p.points);
     rh_code code = RH_OK;

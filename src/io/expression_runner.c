@@ -27,7 +27,8 @@ static rh_code keep_print(rh_expression_report *report, const rh_lang_result *re
 {
     report->printed_lost += result->printed_lost;
     if (result->printed_length == 0) return RH_OK;
-    char *grown = rh_realloc(report->printed, (size_t)(report->printed_length + result->printed_length), "expression.print", status);
+    char *grown = rh_realloc(report->printed, (size_t)(report->printed_length + result->printed_length),
+                             "expression.print", status);
     if (!grown) return RH_MEMORY;
     memcpy(grown + report->printed_length, result->printed, (size_t)result->printed_length);
     report->printed = grown;
@@ -54,10 +55,12 @@ static void remember_failure(rh_expression_runner *r, int64_t block, const rh_st
     r->failure = *failure;
 }
 
-static rh_code visit(void *user, int slot, int64_t block, const int32_t origin[3], const rh_lang_elements *elements, int64_t begin, int64_t end)
+static rh_code visit(void *user, int slot, int64_t block, const int32_t origin[3], const rh_lang_elements *elements,
+                     int64_t begin, int64_t end)
 {
     rh_expression_runner *r = user;
-    // Blocks after one that failed are left out: a program that never ends would take its time for each. Those before it are run, so the first is told.
+    // Blocks after one that failed are left out: a program that never ends would take its time for each. Those before
+    // it are run, so the first is told.
     pthread_mutex_lock(&r->lock);
     bool late = block > r->failed_block;
     pthread_mutex_unlock(&r->lock);
@@ -76,8 +79,8 @@ static rh_code visit(void *user, int slot, int64_t block, const int32_t origin[3
     return code;
 }
 
-rh_code rh_expression_runner_init(rh_expression_runner *runner, const rh_lang_program *program, const rh_lang_scope *scope, rh_expression_report *report,
-                                  rh_status *status)
+rh_code rh_expression_runner_init(rh_expression_runner *runner, const rh_lang_program *program,
+                                  const rh_lang_scope *scope, rh_expression_report *report, rh_status *status)
 {
     *runner = (rh_expression_runner){.program = program, .report = report};
     RH_TRY(rh_lang_pool_init(&runner->pool, program, scope, status));

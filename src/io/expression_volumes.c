@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Expressions on volumes. A program runs once for each grid it writes, over that grid's voxels, with all other grids as columns sampled there; what it writes
-// to those is lost, they have their own turn.
+// Expressions on volumes. A program runs once for each grid it writes, over that grid's voxels, with all other grids as
+// columns sampled there; what it writes to those is lost, they have their own turn.
 #include <stdio.h>
 #include <string.h>
 #include "base/log.h"
@@ -17,7 +17,7 @@ typedef struct volumes {
     const rh_lang_listing *listing;
     const rh_expression_options *options;
     rh_expression_report *report;
-    int *grids;           // of the listed attributes
+    int *grids;  // of the listed attributes
     bool *reads, *writes;
 } volumes;
 
@@ -25,7 +25,8 @@ static int find_grid(const rh_vdb_data *data, const char *name, rh_lang_type typ
 {
     for (int i = 0; i < rh_vdb_data_count(data); i++) {
         rh_vdb_grid grid = rh_vdb_data_grid(data, i);
-        if (grid.kind == RH_VDB_VOLUME && strcmp(grid.name, name) == 0 && (type == RH_LANG_VOID || grid.type == type)) return i;
+        if (grid.kind == RH_VDB_VOLUME && strcmp(grid.name, name) == 0 && (type == RH_LANG_VOID || grid.type == type))
+            return i;
     }
     return -1;
 }
@@ -39,7 +40,8 @@ static const rh_lang_attribute_use *use_of(const rh_lang_listing *listing, const
     return NULL;
 }
 
-// Of several grids of one name the one of the program's type counts; one of another type is none, unless nothing may be made.
+// Of several grids of one name the one of the program's type counts; one of another type is none, unless nothing may be
+// made.
 static rh_lang_type grid_type(void *user, const char *name)
 {
     const volumes *v = user;
@@ -62,14 +64,17 @@ static rh_lang_type external_type(void *user, const char *name)
 
 static rh_code refuse_types(const volumes *v, rh_lang_messages *messages, rh_status *status)
 {
-    static const rh_lang_type known[] = {RH_LANG_BOOL, RH_LANG_INT32, RH_LANG_INT64, RH_LANG_FLOAT, RH_LANG_DOUBLE, RH_LANG_VEC3I, RH_LANG_VEC3F, RH_LANG_VEC3D};
+    static const rh_lang_type known[] = {RH_LANG_BOOL,   RH_LANG_INT32, RH_LANG_INT64, RH_LANG_FLOAT,
+                                         RH_LANG_DOUBLE, RH_LANG_VEC3I, RH_LANG_VEC3F, RH_LANG_VEC3D};
     for (int i = 0; i < v->listing->attribute_count; i++) {
         const rh_lang_attribute_use *use = &v->listing->attributes[i];
         bool fine = false;
         for (size_t k = 0; k < sizeof known / sizeof known[0]; k++) fine |= known[k] == use->type;
         if (fine) continue;
         char text[256];
-        snprintf(text, sizeof text, "there are no volumes of type %s, expected bool, int32, int64, float, double, vec3i, vec3f or vec3d", rh_lang_type_name(use->type));
+        snprintf(text, sizeof text,
+                 "there are no volumes of type %s, expected bool, int32, int64, float, double, vec3i, vec3f or vec3d",
+                 rh_lang_type_name(use->type));
         RH_TRY(rh_lang_messages_add(messages, false, use->at, text, NULL, status));
         return rh_fail(status, RH_USER, "%d:%d: %s", use->at.line, use->at.column, text);
     }
@@ -83,7 +88,12 @@ static rh_code match(volumes *v, rh_lang_messages *messages, rh_status *status)
     if (!list) return RH_MEMORY;
     for (int i = 0; i < count; i++)
         if (rh_vdb_data_grid(v->data, i).kind == RH_VDB_VOLUME) list[names++] = rh_vdb_data_grid(v->data, i).name;
-    rh_lang_host host = {.attribute = grid_type, .external = external_type, .user = v, .create_missing = !v->options->strict, .names = list, .name_count = names};
+    rh_lang_host host = {.attribute = grid_type,
+                         .external = external_type,
+                         .user = v,
+                         .create_missing = !v->options->strict,
+                         .names = list,
+                         .name_count = names};
     rh_code code = rh_expression_bindings_check(v->options, v->listing, status);
     if (code == RH_OK) code = refuse_types(v, messages, status);
     if (code == RH_OK) code = rh_lang_match(v->program, &host, messages, status);
@@ -99,7 +109,9 @@ static rh_code bind_grids(volumes *v, rh_status *status)
         const char *name = rh_expression_bound(v->options, use->name);
         v->grids[i] = find_grid(v->data, name, use->type);
         if (v->grids[i] >= 0) continue;
-        rh_log(RH_LOG_WARNING, "there is no volume \"%s\" of type %s: an empty one is made, which has no voxels to visit", name, rh_lang_type_name(use->type));
+        rh_log(RH_LOG_WARNING,
+               "there is no volume \"%s\" of type %s: an empty one is made, which has no voxels to visit", name,
+               rh_lang_type_name(use->type));
         RH_TRY(rh_vdb_volume_add(v->data, name, use->type, &v->grids[i], status));
     }
     return RH_OK;
@@ -126,15 +138,27 @@ static rh_code run_target(volumes *v, int target, rh_status *status)
 {
     rh_vdb_grid grid = rh_vdb_data_grid(v->data, v->grids[target]);
     if (!grid.linear && v->listing->coordinates)
-        return rh_fail(status, RH_USER, "the volume \"%s\" has a transform that is not linear, expected one where the program asks for coordinates", grid.name);
+        return rh_fail(
+            status, RH_USER,
+            "the volume \"%s\" has a transform that is not linear, expected one where the program asks for coordinates",
+            grid.name);
     if (is_read_later(v, target)) RH_TRY(rh_vdb_data_remember(v->data, v->grids[target], status));
-    rh_lang_scope scope = {.externals = v->options->externals, .external_count = v->options->external_count, .seed = v->options->seed, .steps = v->options->steps};
+    rh_lang_scope scope = {.externals = v->options->externals,
+                           .external_count = v->options->external_count,
+                           .seed = v->options->seed,
+                           .steps = v->options->steps};
     memcpy(scope.to_world, grid.to_world, sizeof scope.to_world);
     // AX-23: a tile is one element where all its voxels would become the same.
     bool differ = v->listing->coordinates || v->listing->random || depends_on_others(v, target);
     bool expand = v->options->stream == RH_STREAM_ON || (v->options->stream == RH_STREAM_AUTO && differ);
-    rh_vdb_volume_job job = {.grids = v->grids, .reads = v->reads, .writes = v->writes, .count = v->listing->attribute_count, .target = target,
-                             .states = v->options->states, .skipped = v->options->skipped, .expand = expand};
+    rh_vdb_volume_job job = {.grids = v->grids,
+                             .reads = v->reads,
+                             .writes = v->writes,
+                             .count = v->listing->attribute_count,
+                             .target = target,
+                             .states = v->options->states,
+                             .skipped = v->options->skipped,
+                             .expand = expand};
     rh_expression_runner runner;
     RH_TRY(rh_expression_runner_init(&runner, v->program, &scope, v->report, status));
     rh_lang_pool_watch(&runner.pool, v->options->stop);
@@ -155,10 +179,14 @@ static rh_code run_targets(volumes *v, rh_lang_messages *messages, rh_status *st
     return RH_OK;
 }
 
-rh_code rh_expression_volumes(rh_vdb_data *data, const rh_lang_program *program, const rh_expression_options *options, rh_expression_report *report,
-                              rh_lang_messages *messages, rh_status *status)
+rh_code rh_expression_volumes(rh_vdb_data *data, const rh_lang_program *program, const rh_expression_options *options,
+                              rh_expression_report *report, rh_lang_messages *messages, rh_status *status)
 {
-    volumes v = {.data = data, .program = program, .listing = rh_lang_program_listing(program), .options = options, .report = report};
+    volumes v = {.data = data,
+                 .program = program,
+                 .listing = rh_lang_program_listing(program),
+                 .options = options,
+                 .report = report};
     size_t count = (size_t)v.listing->attribute_count + 1;
     v.grids = rh_alloc_zero(count * sizeof *v.grids, "expression.grids", status);
     v.reads = rh_alloc_zero(count * sizeof *v.reads, "expression.grids", status);

@@ -97,7 +97,8 @@ rh_code rh_file_write(const char *path, const void *data, size_t bytes, rh_statu
     return code;
 }
 
-// Reads to the end, growing the block: the size that stat gave is only a hint (files may grow, those of /proc have none).
+// Reads to the end, growing the block: the size that stat gave is only a hint (files may grow, those of /proc have
+// none).
 static rh_code read_all(int descriptor, const char *path, size_t hint, size_t limit, char **data, size_t *bytes,
                         rh_status *status)
 {
@@ -110,7 +111,8 @@ static rh_code read_all(int descriptor, const char *path, size_t hint, size_t li
         if (got < 0) return rh_fail(status, RH_IO, "%s: cannot read: %s", path, strerror(errno));
         *bytes += (size_t)got;
         if (*bytes > limit)
-            return rh_fail(status, RH_USER, "%s: the file is larger than %zu bytes, too large for its kind", path, limit);
+            return rh_fail(status, RH_USER, "%s: the file is larger than %zu bytes, too large for its kind", path,
+                           limit);
         if (got == 0) {
             (*data)[*bytes] = 0;
             return RH_OK;
@@ -137,8 +139,8 @@ static rh_code open_to_read(const char *path, size_t limit, int *descriptor, siz
     rh_code code = RH_OK;
     if (fstat(*descriptor, &facts) != 0) code = rh_fail(status, RH_IO, "%s: cannot open: %s", path, strerror(errno));
     else if ((uintmax_t)facts.st_size > limit)
-        code = rh_fail(status, RH_USER, "%s: the file has %jd bytes, more than the %zu that make sense for its kind", path,
-                       (intmax_t)facts.st_size, limit);
+        code = rh_fail(status, RH_USER, "%s: the file has %jd bytes, more than the %zu that make sense for its kind",
+                       path, (intmax_t)facts.st_size, limit);
     if (code != RH_OK) close(*descriptor);
     else *hint = (size_t)facts.st_size;
     return code;
@@ -201,7 +203,8 @@ int64_t rh_folder_free_bytes(const char *folder)
     return bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
 }
 
-// True for "<a name of ours>.tmp-<digits>" whose process is gone. A number no process can have counts as gone. Others name their files like this, too.
+// True for "<a name of ours>.tmp-<digits>" whose process is gone. A number no process can have counts as gone. Others
+// name their files like this, too.
 static bool is_leftover(const char *name)
 {
     const char *mark = NULL;
@@ -227,7 +230,8 @@ void rh_folder_sweep(const char *folder)
     for (struct dirent *entry; (entry = readdir(stream));) {
         struct stat facts;
         if (!is_leftover(entry->d_name)) continue;
-        if (fstatat(dirfd(stream), entry->d_name, &facts, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(facts.st_mode)) continue;
+        if (fstatat(dirfd(stream), entry->d_name, &facts, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(facts.st_mode))
+            continue;
         unlinkat(dirfd(stream), entry->d_name, 0);
     }
     closedir(stream);

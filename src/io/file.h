@@ -19,8 +19,8 @@ void rh_file_discard(const char *temporary);
 
 // Whole small files.
 rh_code rh_file_write(const char *path, const void *data, size_t bytes, rh_status *status);
-// Reads a whole file into memory with a terminating zero (not counted in *bytes). Refuses what is no regular file (a pipe might
-// never end), and files over `limit` bytes. Caller: rh_free.
+// Reads a whole file into memory with a terminating zero (not counted in *bytes). Refuses what is no regular file (a
+// pipe might never end), and files over `limit` bytes. Caller: rh_free.
 rh_code rh_file_read(const char *path, size_t limit, char **data, size_t *bytes, rh_status *status);
 
 rh_code rh_folder_make(const char *path, rh_status *status);  // with parents; fine when it exists

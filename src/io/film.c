@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// ffmpeg stays a program of its own: its licence and its crashes stay out of this process. Pictures go through a socket instead of a pipe
-// because writing to a socket can be told not to raise SIGPIPE when the encoder is gone; its words go to a temporary file, which never
-// fills up and blocks it.
+// ffmpeg stays a program of its own: its licence and its crashes stay out of this process. Pictures go through a socket
+// instead of a pipe because writing to a socket can be told not to raise SIGPIPE when the encoder is gone; its words go
+// to a temporary file, which never fills up and blocks it.
 #include "io/film.h"
 
 #include <errno.h>
@@ -33,14 +33,57 @@ static rh_code spawn(rh_film *film, int width, int height, double fps, int their
     char size[32], rate[32];
     snprintf(size, sizeof size, "%dx%d", width, height);
     snprintf(rate, sizeof rate, "%.6f", fps);
-    // Threads are fixed because the stream depends on their number. 4:2:0 colour needs even sides: odd ones get a line more.
-    char *arguments[] = {"ffmpeg", "-nostdin", "-v", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", size, "-framerate", rate, "-i", "pipe:0",
-        "-vf", "scale=out_color_matrix=bt709:out_range=tv,pad=ceil(iw/2)*2:ceil(ih/2)*2", "-c:v", "libx264",
-        "-threads", "4", "-preset", "medium", "-crf", "17", "-pix_fmt", "yuv420p", "-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709", "-movflags", "+faststart",
-        "-map_metadata", "-1", "-metadata", "comment=made by rheo", "-fflags", "+bitexact", "-f", "mp4", "-y", film->temporary, NULL};
+    // Threads are fixed because the stream depends on their number. 4:2:0 colour needs even sides: odd ones get a line
+    // more.
+    char *arguments[] = {"ffmpeg",
+                         "-nostdin",
+                         "-v",
+                         "error",
+                         "-f",
+                         "rawvideo",
+                         "-pix_fmt",
+                         "rgb24",
+                         "-s",
+                         size,
+                         "-framerate",
+                         rate,
+                         "-i",
+                         "pipe:0",
+                         "-vf",
+                         "scale=out_color_matrix=bt709:out_range=tv,pad=ceil(iw/2)*2:ceil(ih/2)*2",
+                         "-c:v",
+                         "libx264",
+                         "-threads",
+                         "4",
+                         "-preset",
+                         "medium",
+                         "-crf",
+                         "17",
+                         "-pix_fmt",
+                         "yuv420p",
+                         "-colorspace",
+                         "bt709",
+                         "-color_primaries",
+                         "bt709",
+                         "-color_trc",
+                         "bt709",
+                         "-movflags",
+                         "+faststart",
+                         "-map_metadata",
+                         "-1",
+                         "-metadata",
+                         "comment=made by rheo",
+                         "-fflags",
+                         "+bitexact",
+                         "-f",
+                         "mp4",
+                         "-y",
+                         film->temporary,
+                         NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    // Control-C on the terminal is for us alone: we finish the picture first, and the encoder must still be there for it.
+    // Control-C on the terminal is for us alone: we finish the picture first, and the encoder must still be there for
+    // it.
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
     posix_spawn_file_actions_init(&actions);
@@ -53,7 +96,10 @@ static rh_code spawn(rh_film *film, int width, int height, double fps, int their
     if (error == 0) return RH_OK;
     film->encoder = 0;
     if (error == ENOENT)
-        return rh_fail(status, RH_USER, "%s: a film needs the program ffmpeg (package ffmpeg), which was not found; pictures need nothing", film->path);
+        return rh_fail(
+            status, RH_USER,
+            "%s: a film needs the program ffmpeg (package ffmpeg), which was not found; pictures need nothing",
+            film->path);
     return rh_fail(status, RH_IO, "%s: cannot start ffmpeg: %s", film->path, strerror(error));
 }
 
@@ -63,7 +109,8 @@ static rh_code start(rh_film *film, int width, int height, double fps, rh_status
     RH_TRY(rh_file_temporary(film->path, film->temporary, status));
     film->words = tmpfile();
     if (!film->words) return rh_fail(status, RH_IO, "cannot create a temporary file: %s", strerror(errno));
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return rh_fail(status, RH_IO, "cannot create a socket: %s", strerror(errno));
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return rh_fail(status, RH_IO, "cannot create a socket: %s", strerror(errno));
     film->feed = ends[0];
     rh_code code = spawn(film, width, height, fps, ends[1], status);
     close(ends[1]);
@@ -78,7 +125,8 @@ rh_code rh_film_open(const char *path, int width, int height, double fps, rh_fil
     film->feed = -1;
     film->frame_bytes = (size_t)3 * (size_t)width * (size_t)height;
     rh_code code = RH_OK;
-    if (snprintf(film->path, sizeof film->path, "%s", path) >= RH_PATH_MAX) code = rh_fail(status, RH_USER, "%.200s ...: path too long", path);
+    if (snprintf(film->path, sizeof film->path, "%s", path) >= RH_PATH_MAX)
+        code = rh_fail(status, RH_USER, "%.200s ...: path too long", path);
     if (code == RH_OK) code = start(film, width, height, fps, status);
     if (code == RH_OK) *out = film;
     else rh_film_discard(film);

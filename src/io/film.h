@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// A film from pictures: H.264 in an .mp4 that plays everywhere, encoded by the program `ffmpeg` that runs beside us and is fed through a
-// socket. The file appears whole or not at all.
+// A film from pictures: H.264 in an .mp4 that plays everywhere, encoded by the program `ffmpeg` that runs beside us and
+// is fed through a socket. The file appears whole or not at all.
 #pragma once
 #include <stdint.h>
 #include "base/status.h"

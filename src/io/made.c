@@ -30,13 +30,20 @@ static bool is_one_of(const char *word, const char *const *words)
 
 bool rh_made_frame_name(const char *name, const char *stem, int64_t *number)
 {
-    static const struct { const char *stem; const char *endings[6]; } kinds[] = {
-        {"points", {".vdb", ".ply"}}, {"surface", {".vdb", ".ply", ".obj", ".vtp"}}, {"ellipsoids", {".vdb"}}, {"picture", {".png"}}};
+    static const struct {
+        const char *stem;
+        const char *endings[6];
+    } kinds[] = {{"points", {".vdb", ".ply"}},
+                 {"surface", {".vdb", ".ply", ".obj", ".vtp"}},
+                 {"ellipsoids", {".vdb"}},
+                 {"picture", {".png"}}};
     size_t length = strlen(stem);
     if (strncmp(name, stem, length) != 0 || name[length] != '.') return false;
     const char *digits = name + length + 1, *tail = skip_digits(digits, 4, 18);
     if (!tail) return false;
-    const char *fraction = *tail == '.' && (strcmp(stem, "surface") == 0 || strcmp(stem, "ellipsoids") == 0) ? skip_digits(tail + 1, 3, 3) : NULL;
+    const char *fraction = *tail == '.' && (strcmp(stem, "surface") == 0 || strcmp(stem, "ellipsoids") == 0)
+                               ? skip_digits(tail + 1, 3, 3)
+                               : NULL;
     if (fraction) tail = fraction;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (strcmp(kinds[i].stem, stem) != 0 || !is_one_of(tail, kinds[i].endings)) continue;
@@ -63,22 +70,29 @@ bool rh_made_checkpoint_name(const char *name, int64_t *frame, bool *whole_frame
 
 bool rh_made_name(const char *name)
 {
-    static const char *const names[] = {"scene.yaml", "log.jsonl", "film.mp4", NULL}, *const stems[] = {"points", "surface", "ellipsoids", "picture"};
+    static const char *const names[] = {"scene.yaml", "log.jsonl", "film.mp4", NULL}, *const stems[] = {
+                                                                                          "points", "surface",
+                                                                                          "ellipsoids", "picture"};
     if (is_one_of(name, names) || rh_made_checkpoint_name(name, NULL, NULL, NULL)) return true;
     for (size_t i = 0; i < sizeof stems / sizeof *stems; i++)
         if (rh_made_frame_name(name, stems[i], NULL)) return true;
     return false;
 }
 
-static bool holds(const char *bytes, size_t count, const char *mark, size_t length) { return memmem(bytes, count, mark, length) != NULL; }
+static bool holds(const char *bytes, size_t count, const char *mark, size_t length)
+{
+    return memmem(bytes, count, mark, length) != NULL;
+}
 
 static bool marked(const char *head, size_t head_bytes, const char *tail, size_t tail_bytes)
 {
-    static const char text_chunk[] = "tEXtSoftware\0rheo", log[] = "{\"step\":", scene[] = "# A complete scene: every value";
+    static const char text_chunk[] = "tEXtSoftware\0rheo",
+                      log[] = "{\"step\":", scene[] = "# A complete scene: every value";
     if (head_bytes == 0) return false;
     if (head_bytes >= sizeof log - 1 && memcmp(head, log, sizeof log - 1) == 0) return true;
     if (head_bytes >= sizeof scene - 1 && memcmp(head, scene, sizeof scene - 1) == 0) return true;
-    if (holds(head, head_bytes, "rheo_version", 12) || holds(head, head_bytes, text_chunk, sizeof text_chunk - 1)) return true;
+    if (holds(head, head_bytes, "rheo_version", 12) || holds(head, head_bytes, text_chunk, sizeof text_chunk - 1))
+        return true;
     if (holds(head, head_bytes, "made by rheo", 12)) return true;
     return holds(tail, tail_bytes, "rheosum", 7) || holds(tail, tail_bytes, "rheoseal", 8);
 }
@@ -101,11 +115,14 @@ bool rh_made_by_us(const char *path)
 rh_code rh_made_may_replace(const char *path, rh_status *status)
 {
     struct stat facts = {0};
-    if (lstat(path, &facts) != 0) return RH_OK;  // nothing that we could see; what is in the way is told by whoever writes
+    if (lstat(path, &facts) != 0)
+        return RH_OK;  // nothing that we could see; what is in the way is told by whoever writes
     if (S_ISREG(facts.st_mode) && facts.st_size == 0) return RH_OK;  // nothing is in it that could be lost
     if (rh_made_by_us(path)) return RH_OK;
-    return rh_fail(status, RH_USER, "%s: found a file that was not made by rheo, which it would replace\n"
-                   "  move it away, or take another folder: --out DIR", path);
+    return rh_fail(status, RH_USER,
+                   "%s: found a file that was not made by rheo, which it would replace\n"
+                   "  move it away, or take another folder: --out DIR",
+                   path);
 }
 
 bool rh_made_same_file(const char *one, const char *other)

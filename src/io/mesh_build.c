@@ -23,7 +23,7 @@ rh_code rh_mesh_read_with(rh_mesh_parser *parser, const char *path, rh_mesh *mes
     return code;
 }
 
-// --- a mesh that grows ----------------------------------------------------------------------------------------------
+// --- a mesh that grows -----------------------------------------------------------------------------------------------
 
 // Room for one more; at least doubles, so that the copies stay linear in total.
 static rh_code make_room(void **items, int64_t count, int64_t *capacity, size_t size, rh_status *status)
@@ -68,15 +68,13 @@ rh_code rh_mesh_build_finish(rh_mesh_build *build, rh_code code, const char *nam
         code = rh_mesh_check(&build->mesh, status);
         if (code != RH_OK) rh_status_prefix(status, "%s", name);
     }
-    if (code == RH_OK)
-        *mesh = build->mesh;
-    else
-        rh_mesh_free(&build->mesh);
+    if (code == RH_OK) *mesh = build->mesh;
+    else rh_mesh_free(&build->mesh);
     *build = (rh_mesh_build){0};
     return code;
 }
 
-// --- text -----------------------------------------------------------------------------------------------------------
+// --- text ------------------------------------------------------------------------------------------------------------
 
 rh_text rh_text_open(const char *name, const char *data, size_t bytes)
 {

@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "solid/mesh.h"
 
-// --- readers from memory ------------------------------------------------------------------------------------------
+// --- readers from memory ---------------------------------------------------------------------------------------------
 // `name` is used in messages. The byte after the last must be readable and zero, as rh_file_read leaves it. On failure
 // the mesh is empty and nothing is held.
 rh_code rh_obj_parse_mesh(const char *name, const char *data, size_t bytes, rh_mesh *mesh, rh_status *status);
@@ -21,7 +21,7 @@ typedef rh_code rh_mesh_parser(const char *name, const char *data, size_t bytes,
 // Reads the file and hands it to the parser.
 rh_code rh_mesh_read_with(rh_mesh_parser *parser, const char *path, rh_mesh *mesh, rh_status *status);
 
-// --- a mesh that grows ----------------------------------------------------------------------------------------------
+// --- a mesh that grows -----------------------------------------------------------------------------------------------
 typedef struct rh_mesh_build {
     rh_mesh mesh;
     int64_t vertex_capacity, triangle_capacity;
@@ -32,18 +32,18 @@ rh_code rh_mesh_build_triangle(rh_mesh_build *build, uint32_t a, uint32_t b, uin
 // Hands the mesh over after a last look (rh_mesh_check), or frees it when `code` is a failure.
 rh_code rh_mesh_build_finish(rh_mesh_build *build, rh_code code, const char *name, rh_mesh *mesh, rh_status *status);
 
-// --- text -----------------------------------------------------------------------------------------------------------
+// --- text ------------------------------------------------------------------------------------------------------------
 typedef struct rh_text {
     const char *name;          // for messages
     const char *cursor, *end;  // *end is zero
     const char *line_start;
-    int64_t line;              // from 1
-    bool continues;            // a backslash at the end of a line joins it to the next
+    int64_t line;    // from 1
+    bool continues;  // a backslash at the end of a line joins it to the next
 } rh_text;
 
 typedef struct rh_word {
     const char *start;
-    int length;      // 0: none left on this line
+    int length;            // 0: none left on this line
     int64_t line, column;  // from 1
 } rh_word;
 
@@ -52,7 +52,7 @@ rh_text rh_text_open(const char *name, const char *data, size_t bytes);
 rh_word rh_text_word(rh_text *text);
 // Moves behind the end of this line; false when that is the end of the text.
 bool rh_text_next_line(rh_text *text);
-bool rh_word_is(rh_word word, const char *expected);          // exactly
+bool rh_word_is(rh_word word, const char *expected);           // exactly
 bool rh_word_is_any_case(rh_word word, const char *expected);  // ASCII letters in either case
 // A finite number within the range of float; never depends on the locale.
 bool rh_word_number(rh_word word, double *value);

@@ -31,12 +31,15 @@ rh_code rh_mesh_read(const char *path, rh_mesh *mesh, rh_status *status)
     *mesh = (rh_mesh){0};
     const char *ending = ending_of(path);
     rh_code (*read)(const char *, rh_mesh *, rh_status *) = reader_for(ending);
-    if (!read) return rh_fail(status, RH_USER, "%s: found the ending '%s', expected a mesh file: .obj, .ply or .stl", path, ending);
+    if (!read)
+        return rh_fail(status, RH_USER, "%s: found the ending '%s', expected a mesh file: .obj, .ply or .stl", path,
+                       ending);
     rh_code code = read(path, mesh, &why);
     if (code == RH_OK) return RH_OK;
     // Messages quote the words they found. A link that leads to a file of another kind may lead to somebody's secret.
     struct stat facts;
-    if (code == RH_USER && stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && realpath(path, real) && !reader_for(ending_of(real)))
+    if (code == RH_USER && stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && realpath(path, real) &&
+        !reader_for(ending_of(real)))
         return rh_fail(status, RH_USER, "%s: leads to a file that is no mesh", path);
     return rh_fail(status, code, "%s", why.message);
 }

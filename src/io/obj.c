@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Wavefront OBJ: vertices (v) and faces (f); everything else is passed over. Face corners may carry texture and normal
-// indices (v/vt/vn), indices may count back from the last vertex (negative) or name a vertex that comes later in the file.
+// indices (v/vt/vn), indices may count back from the last vertex (negative) or name a vertex that comes later in the
+// file.
 #include "io/mesh_file.h"
 
 #include "io/mesh_build.h"
@@ -20,8 +21,7 @@ static rh_code read_vertex(reader *r, rh_status *status)
     double at[3];
     for (int k = 0; k < 3; k++) {
         rh_word word = rh_text_word(&r->text);
-        if (!rh_word_number(word, &at[k]))
-            return rh_text_expected(&r->text, word, "a finite number (v x y z)", status);
+        if (!rh_word_number(word, &at[k])) return rh_text_expected(&r->text, word, "a finite number (v x y z)", status);
     }
     return rh_mesh_build_vertex(&r->build, rh_v3((float)at[0], (float)at[1], (float)at[2]), status);
 }
@@ -46,9 +46,10 @@ static rh_code read_corner(reader *r, rh_word word, uint32_t *corner, rh_status 
 {
     int64_t index = 0, count = r->build.mesh.vertex_count;
     if (!split_corner(word, &index) || index == 0)
-        return rh_text_expected(&r->text, word, "a vertex index from 1 (or from -1 backwards), as v, v/vt, v//vn or v/vt/vn",
-                                status);
-    if (index < -count) return rh_text_expected(&r->text, word, "an index no further back than the first vertex", status);
+        return rh_text_expected(&r->text, word,
+                                "a vertex index from 1 (or from -1 backwards), as v, v/vt, v//vn or v/vt/vn", status);
+    if (index < -count)
+        return rh_text_expected(&r->text, word, "an index no further back than the first vertex", status);
     int64_t vertex = index > 0 ? index - 1 : count + index;
     if (vertex >= UINT32_MAX) return rh_text_expected(&r->text, word, "an index below 4294967296", status);
     if (vertex + 1 > r->highest) {
@@ -84,9 +85,11 @@ static rh_code read_lines(reader *r, rh_status *status)
         if (rh_word_is(word, "f")) RH_TRY(read_face(r, status));
     } while (rh_text_next_line(&r->text));
     if (r->highest > r->build.mesh.vertex_count)
-        return rh_fail(status, RH_USER, "%s:%lld:%lld: found vertex index %lld, expected at most %lld, the number of vertices in the file",
-                       r->text.name, (long long)r->highest_word.line, (long long)r->highest_word.column,
-                       (long long)r->highest, (long long)r->build.mesh.vertex_count);
+        return rh_fail(
+            status, RH_USER,
+            "%s:%lld:%lld: found vertex index %lld, expected at most %lld, the number of vertices in the file",
+            r->text.name, (long long)r->highest_word.line, (long long)r->highest_word.column, (long long)r->highest,
+            (long long)r->build.mesh.vertex_count);
     if (r->build.mesh.triangle_count == 0)
         return rh_fail(status, RH_USER, "%s:%lld: found the end of the file, expected faces (lines 'f a b c ...')",
                        r->text.name, (long long)r->text.line);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Triangle meshes from PLY: ascii and binary of both byte orders, any elements and properties in any order. Used are x, y,
-// z of element "vertex" and the list vertex_indices (or vertex_index) of element "face"; the rest is passed over.
+// Triangle meshes from PLY: ascii and binary of both byte orders, any elements and properties in any order. Used are x,
+// y, z of element "vertex" and the list vertex_indices (or vertex_index) of element "face"; the rest is passed over.
 // Order of work: header -> roles of the properties -> elements one by one as they come -> indices against the vertices.
 // Counts of the header are compared with the size of the file before anything is read by them.
 #include <string.h>
@@ -20,14 +20,14 @@ typedef enum role { PASS_OVER, FIRST_NUMBER, LAST_NUMBER = FIRST_NUMBER + NUMBER
 typedef struct reader {
     rh_ply ply;
     rh_mesh_build build;
-    bool surface;          // normals and velocities are wanted too
-    rh_vec3 *more[2];      // those, per vertex (owned)
+    bool surface;      // normals and velocities are wanted too
+    rh_vec3 *more[2];  // those, per vertex (owned)
     int64_t more_capacity;
-    int64_t highest;    // vertex index used so far, and where; checked at the end, when all vertices are known
+    int64_t highest;  // vertex index used so far, and where; checked at the end, when all vertices are known
     char highest_place[RH_PLY_PLACE];
 } reader;
 
-// --- roles ------------------------------------------------------------------------------------------------------
+// --- roles -----------------------------------------------------------------------------------------------------------
 
 static rh_code cast_coordinate(rh_ply *r, const rh_ply_element *vertex, const char *name, role part, rh_status *status)
 {
@@ -42,31 +42,35 @@ static rh_code cast_coordinate(rh_ply *r, const rh_ply_element *vertex, const ch
 
 static bool has_vector(rh_ply *r, const rh_ply_element *vertex, const char *const names[3])
 {
-    return rh_ply_find_property(r, vertex, names[0]) && rh_ply_find_property(r, vertex, names[1]) && rh_ply_find_property(r, vertex, names[2]);
+    return rh_ply_find_property(r, vertex, names[0]) && rh_ply_find_property(r, vertex, names[1]) &&
+           rh_ply_find_property(r, vertex, names[2]);
 }
 
 static rh_code cast_roles(rh_ply *r, bool surface, rh_status *status)
 {
     const rh_ply_element *vertex = rh_ply_find_element(r, "vertex"), *face = rh_ply_find_element(r, "face");
     if (!vertex || !face)
-        return rh_fail(status, RH_USER, "%s:%lld: found no element '%s' in the header, expected 'vertex' and 'face'", r->text.name,
-                       (long long)r->text.line, vertex ? "face" : "vertex");
+        return rh_fail(status, RH_USER, "%s:%lld: found no element '%s' in the header, expected 'vertex' and 'face'",
+                       r->text.name, (long long)r->text.line, vertex ? "face" : "vertex");
     static const char *const names[VECTORS][3] = {{"x", "y", "z"}, {"nx", "ny", "nz"}, {"vx", "vy", "vz"}};
     for (int i = 0; i < (surface ? VECTORS : 1); i++)
         for (int k = 0; k < 3; k++)
-            if (i == 0 || has_vector(r, vertex, names[i])) RH_TRY(cast_coordinate(r, vertex, names[i][k], FIRST_NUMBER + 3 * i + k, status));
+            if (i == 0 || has_vector(r, vertex, names[i]))
+                RH_TRY(cast_coordinate(r, vertex, names[i][k], FIRST_NUMBER + 3 * i + k, status));
     rh_ply_property *corners = rh_ply_find_property(r, face, "vertex_indices");
     if (!corners) corners = rh_ply_find_property(r, face, "vertex_index");
     if (!corners)
-        return rh_fail(status, RH_USER, "%s:%lld:%lld: found element face without its corners, expected a list vertex_indices or vertex_index",
-                       r->text.name, (long long)face->name.line, (long long)face->name.column);
+        return rh_fail(
+            status, RH_USER,
+            "%s:%lld:%lld: found element face without its corners, expected a list vertex_indices or vertex_index",
+            r->text.name, (long long)face->name.line, (long long)face->name.column);
     if (!corners->list || corners->type >= RH_PLY_FLOAT32)
         return rh_text_expected(&r->text, corners->name, "a list of whole numbers for the corners of a face", status);
     corners->role = CORNERS;
     return RH_OK;
 }
 
-// --- records ----------------------------------------------------------------------------------------------------
+// --- records ---------------------------------------------------------------------------------------------------------
 
 static rh_code take_coordinate(rh_ply *r, const rh_ply_property *p, float *out, rh_status *status)
 {
@@ -75,7 +79,8 @@ static rh_code take_coordinate(rh_ply *r, const rh_ply_property *p, float *out, 
     RH_TRY(rh_ply_take(r, p->type, "a finite coordinate", &value, place, status));
     *out = (float)value;
     if (isfinite(*out)) return RH_OK;
-    return rh_fail(status, RH_USER, "%s%s: found the coordinate %g, expected a finite number", r->text.name, place, value);
+    return rh_fail(status, RH_USER, "%s%s: found the coordinate %g, expected a finite number", r->text.name, place,
+                   value);
 }
 
 static rh_code take_corner(reader *m, const rh_ply_property *p, uint32_t *corner, rh_status *status)
@@ -84,7 +89,8 @@ static rh_code take_corner(reader *m, const rh_ply_property *p, uint32_t *corner
     double value = 0;
     RH_TRY(rh_ply_take(&m->ply, p->type, "the index of a vertex", &value, place, status));
     if (value < 0 || value >= UINT32_MAX)
-        return rh_fail(status, RH_USER, "%s%s: found vertex index %g, expected 0 or more", m->ply.text.name, place, value);
+        return rh_fail(status, RH_USER, "%s%s: found vertex index %g, expected 0 or more", m->ply.text.name, place,
+                       value);
     *corner = (uint32_t)value;
     if (*corner >= m->highest) {
         m->highest = (int64_t)*corner + 1;
@@ -99,8 +105,8 @@ static rh_code take_face(reader *m, const rh_ply_property *p, rh_status *status)
     int64_t length = 0;
     RH_TRY(rh_ply_take_length(&m->ply, p, &length, place, status));
     if (length < 3)
-        return rh_fail(status, RH_USER, "%s%s: found a face with %lld corners, expected at least 3", m->ply.text.name, place,
-                       (long long)length);
+        return rh_fail(status, RH_USER, "%s%s: found a face with %lld corners, expected at least 3", m->ply.text.name,
+                       place, (long long)length);
     uint32_t first, previous, corner;
     RH_TRY(take_corner(m, p, &first, status));
     RH_TRY(take_corner(m, p, &previous, status));
@@ -126,7 +132,8 @@ static rh_code keep_vertex(reader *m, const float at[NUMBERS], rh_status *status
     bool full = index >= m->more_capacity;
     for (int i = 0; i < 2; i++) {
         if (full) {  // as much as the positions have
-            void *grown = rh_realloc(m->more[i], (size_t)m->build.vertex_capacity * sizeof *m->more[i], "mesh.ply", status);
+            void *grown = rh_realloc(m->more[i], (size_t)m->build.vertex_capacity * sizeof *m->more[i], "mesh.ply",
+                                     status);
             if (!grown) return RH_MEMORY;
             m->more[i] = grown;
         }
@@ -144,7 +151,8 @@ static rh_code read_records(reader *m, const rh_ply_element *e, rh_status *statu
     for (int64_t i = 0; i < e->count; i++) {
         float at[NUMBERS] = {0};
         RH_TRY(rh_ply_begin_record(&m->ply, e, status));
-        for (int k = e->first; k < e->first + e->properties; k++) RH_TRY(take_property(m, &m->ply.properties[k], at, status));
+        for (int k = e->first; k < e->first + e->properties; k++)
+            RH_TRY(take_property(m, &m->ply.properties[k], at, status));
         RH_TRY(rh_ply_end_record(&m->ply, status));
         if (vertex) RH_TRY(keep_vertex(m, at, status));
     }
@@ -157,8 +165,9 @@ static rh_code read_all(reader *m, rh_status *status)
     RH_TRY(cast_roles(&m->ply, m->surface, status));
     for (int i = 0; i < m->ply.element_count; i++) RH_TRY(read_records(m, &m->ply.elements[i], status));
     if (m->highest <= m->build.mesh.vertex_count) return RH_OK;
-    return rh_fail(status, RH_USER, "%s%s: found vertex index %lld, expected less than %lld, the number of vertices", m->ply.text.name,
-                   m->highest_place, (long long)m->highest - 1, (long long)m->build.mesh.vertex_count);
+    return rh_fail(status, RH_USER, "%s%s: found vertex index %lld, expected less than %lld, the number of vertices",
+                   m->ply.text.name, m->highest_place, (long long)m->highest - 1,
+                   (long long)m->build.mesh.vertex_count);
 }
 
 rh_code rh_ply_parse_mesh(const char *name, const char *data, size_t bytes, rh_mesh *mesh, rh_status *status)
@@ -189,7 +198,8 @@ static bool named(rh_ply *r, const char *name)
     return p && p->role != PASS_OVER;
 }
 
-rh_code rh_ply_parse_surface(const char *name, const char *data, size_t bytes, rh_ply_surface *surface, rh_status *status)
+rh_code rh_ply_parse_surface(const char *name, const char *data, size_t bytes, rh_ply_surface *surface,
+                             rh_status *status)
 {
     reader m = {.ply = rh_ply_open(name, data, bytes), .surface = true};
     rh_code code = read_all(&m, status);

@@ -9,11 +9,13 @@
 enum { MAX_ELEMENTS = 256, MAX_PROPERTIES = 65536 };  // far above any real file; keeps look-ups by name cheap
 
 const int rh_ply_type_size[RH_PLY_TYPES] = {1, 1, 2, 2, 4, 4, 4, 8};
-static const char *const type_names[RH_PLY_TYPES][2] = {{"char", "int8"}, {"uchar", "uint8"}, {"short", "int16"},
-    {"ushort", "uint16"}, {"int", "int32"}, {"uint", "uint32"}, {"float", "float32"}, {"double", "float64"}};
-static const char known_types[] = "a type: char, uchar, short, ushort, int, uint, float or double (or int8 ... float64)";
+static const char *const type_names[RH_PLY_TYPES][2] = {{"char", "int8"},     {"uchar", "uint8"},   {"short", "int16"},
+                                                        {"ushort", "uint16"}, {"int", "int32"},     {"uint", "uint32"},
+                                                        {"float", "float32"}, {"double", "float64"}};
+static const char known_types[] =
+    "a type: char, uchar, short, ushort, int, uint, float or double (or int8 ... float64)";
 
-// --- header -----------------------------------------------------------------------------------------------------
+// --- header ----------------------------------------------------------------------------------------------------------
 
 static rh_code grow(void **items, int count, int *capacity, size_t size, rh_status *status)
 {
@@ -69,7 +71,8 @@ static rh_code read_property(rh_ply *r, rh_word keyword, rh_status *status)
     if (r->property_count >= MAX_PROPERTIES)
         return rh_fail(status, RH_USER, "%s:%lld: found more than %d properties, expected fewer", r->text.name,
                        (long long)r->text.line, MAX_PROPERTIES);
-    if (r->element_count == 0) return rh_text_expected(&r->text, keyword, "'element' before the first property", status);
+    if (r->element_count == 0)
+        return rh_text_expected(&r->text, keyword, "'element' before the first property", status);
     void *items = r->properties;
     RH_TRY(grow(&items, r->property_count, &r->property_capacity, sizeof *r->properties, status));
     r->properties = items;
@@ -81,7 +84,8 @@ static rh_code read_property(rh_ply *r, rh_word keyword, rh_status *status)
         rh_text at_count = r->text;
         RH_TRY(read_type(r, &p->count_type, status));
         if (p->count_type >= RH_PLY_FLOAT32)
-            return rh_text_expected(&r->text, rh_text_word(&at_count), "a whole-number type for the length of a list", status);
+            return rh_text_expected(&r->text, rh_text_word(&at_count), "a whole-number type for the length of a list",
+                                    status);
     } else {
         r->text = before;
     }
@@ -116,14 +120,16 @@ static rh_code read_header_line(rh_ply *r, rh_word word, rh_status *status)
 rh_code rh_ply_read_header(rh_ply *r, rh_status *status)
 {
     rh_word word = rh_text_word(&r->text);
-    if (!rh_word_is(word, "ply")) return rh_text_expected(&r->text, word, "'ply', the first word of every PLY file", status);
+    if (!rh_word_is(word, "ply"))
+        return rh_text_expected(&r->text, word, "'ply', the first word of every PLY file", status);
     while (rh_text_next_line(&r->text)) {
         word = rh_text_word(&r->text);
         if (!rh_word_is(word, "end_header")) {
             RH_TRY(read_header_line(r, word, status));
             continue;
         }
-        if (r->encoding == RH_PLY_UNKNOWN) return rh_text_expected(&r->text, word, "a format line before the end of the header", status);
+        if (r->encoding == RH_PLY_UNKNOWN)
+            return rh_text_expected(&r->text, word, "a format line before the end of the header", status);
         rh_text_next_line(&r->text);
         r->at = (size_t)(r->text.cursor - r->data);
         return RH_OK;
@@ -132,7 +138,7 @@ rh_code rh_ply_read_header(rh_ply *r, rh_status *status)
     return rh_text_expected(&r->text, word, "'end_header'", status);
 }
 
-// --- looking up ---------------------------------------------------------------------------------------------------
+// --- looking up ------------------------------------------------------------------------------------------------------
 
 rh_ply_element *rh_ply_find_element(rh_ply *r, const char *name)
 {
@@ -148,11 +154,12 @@ rh_ply_property *rh_ply_find_property(rh_ply *r, const rh_ply_element *e, const 
     return NULL;
 }
 
-// --- values -----------------------------------------------------------------------------------------------------
+// --- values ----------------------------------------------------------------------------------------------------------
 
 static rh_code ended(const rh_ply *r, const char *expected, rh_status *status)
 {
-    return rh_fail(status, RH_USER, "%s: byte %zu: found the end of the file, expected %s", r->text.name, r->bytes, expected);
+    return rh_fail(status, RH_USER, "%s: byte %zu: found the end of the file, expected %s", r->text.name, r->bytes,
+                   expected);
 }
 
 static uint64_t take_bits(rh_ply *r, int size)
@@ -181,10 +188,8 @@ static double to_number(uint64_t bits, rh_ply_type type)
 
 static void describe_place(const rh_ply *r, rh_word word, size_t byte, char *out, size_t room)
 {
-    if (r->encoding == RH_PLY_ASCII)
-        snprintf(out, room, ":%lld:%lld", (long long)word.line, (long long)word.column);
-    else
-        snprintf(out, room, ": byte %zu", byte);
+    if (r->encoding == RH_PLY_ASCII) snprintf(out, room, ":%lld:%lld", (long long)word.line, (long long)word.column);
+    else snprintf(out, room, ": byte %zu", byte);
 }
 
 rh_code rh_ply_take(rh_ply *r, rh_ply_type type, const char *expected, double *value, char *place, rh_status *status)
@@ -209,7 +214,8 @@ rh_code rh_ply_take(rh_ply *r, rh_ply_type type, const char *expected, double *v
 rh_code rh_ply_pass_over(rh_ply *r, rh_ply_type type, int64_t count, rh_status *status)
 {
     if (r->encoding != RH_PLY_ASCII) {
-        if ((r->bytes - r->at) / (size_t)rh_ply_type_size[type] < (size_t)count) return ended(r, "more values of an element", status);
+        if ((r->bytes - r->at) / (size_t)rh_ply_type_size[type] < (size_t)count)
+            return ended(r, "more values of an element", status);
         r->at += (size_t)count * (size_t)rh_ply_type_size[type];
         return RH_OK;
     }
@@ -225,7 +231,8 @@ rh_code rh_ply_take_length(rh_ply *r, const rh_ply_property *p, int64_t *length,
     double value = 0;
     RH_TRY(rh_ply_take(r, p->count_type, "the length of a list", &value, place, status));
     if (value < 0)
-        return rh_fail(status, RH_USER, "%s%s: found a list of length %g, expected 0 or more", r->text.name, place, value);
+        return rh_fail(status, RH_USER, "%s%s: found a list of length %g, expected 0 or more", r->text.name, place,
+                       value);
     *length = (int64_t)value;
     return RH_OK;
 }
@@ -238,7 +245,7 @@ rh_code rh_ply_skip(rh_ply *r, const rh_ply_property *p, rh_status *status)
     return rh_ply_pass_over(r, p->type, length, status);
 }
 
-// --- records -------------------------------------------------------------------------------------------------------
+// --- records ---------------------------------------------------------------------------------------------------------
 
 // An ascii record is one line; blank lines between records are let pass.
 rh_code rh_ply_begin_record(rh_ply *r, const rh_ply_element *e, rh_status *status)
@@ -279,9 +286,11 @@ rh_code rh_ply_check_count(const rh_ply *r, const rh_ply_element *e, rh_status *
     size_t at = r->encoding == RH_PLY_ASCII ? (size_t)(r->text.cursor - r->data) : r->at;
     uint64_t room = r->bytes - at + (r->encoding == RH_PLY_ASCII);  // the last line may lack its end
     if (least == 0 || (uint64_t)e->count <= room / least) return RH_OK;
-    return rh_fail(status, RH_USER, "%s:%lld:%lld: found a count of %lld, expected at most %llu, as many as the rest of the file can hold",
-                   r->text.name, (long long)e->count_word.line, (long long)e->count_word.column, (long long)e->count,
-                   (unsigned long long)(room / least));
+    return rh_fail(
+        status, RH_USER,
+        "%s:%lld:%lld: found a count of %lld, expected at most %llu, as many as the rest of the file can hold",
+        r->text.name, (long long)e->count_word.line, (long long)e->count_word.column, (long long)e->count,
+        (unsigned long long)(room / least));
 }
 
 rh_ply rh_ply_open(const char *name, const char *data, size_t bytes)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// What the PLY readers share: the header, and numbers of records one by one with the place where they stand. Ascii and binary of both byte
-// orders, any elements and properties in any order. Order of work: open -> header -> the reader gives roles to the properties it wants ->
-// elements as they come: count checked against the size of the file, then record by record -> close.
+// What the PLY readers share: the header, and numbers of records one by one with the place where they stand. Ascii and
+// binary of both byte orders, any elements and properties in any order. Order of work: open -> header -> the reader
+// gives roles to the properties it wants -> elements as they come: count checked against the size of the file, then
+// record by record -> close.
 #pragma once
 #include "base/vec.h"
 #include "io/frame.h"
@@ -11,7 +12,15 @@
 #include "points/points.h"
 
 typedef enum rh_ply_type {
-    RH_PLY_INT8, RH_PLY_UINT8, RH_PLY_INT16, RH_PLY_UINT16, RH_PLY_INT32, RH_PLY_UINT32, RH_PLY_FLOAT32, RH_PLY_FLOAT64, RH_PLY_TYPES
+    RH_PLY_INT8,
+    RH_PLY_UINT8,
+    RH_PLY_INT16,
+    RH_PLY_UINT16,
+    RH_PLY_INT32,
+    RH_PLY_UINT32,
+    RH_PLY_FLOAT32,
+    RH_PLY_FLOAT64,
+    RH_PLY_TYPES
 } rh_ply_type;
 extern const int rh_ply_type_size[RH_PLY_TYPES];  // bytes
 
@@ -31,10 +40,10 @@ typedef struct rh_ply_element {
 typedef enum rh_ply_encoding { RH_PLY_ASCII, RH_PLY_LITTLE, RH_PLY_BIG, RH_PLY_UNKNOWN } rh_ply_encoding;
 
 typedef struct rh_ply {
-    rh_text text;       // the header; for ascii files also the data
+    rh_text text;  // the header; for ascii files also the data
     rh_ply_encoding encoding;
-    const char *data;   // whole file; the caller's
-    size_t at, bytes;   // binary data: where we are
+    const char *data;  // whole file; the caller's
+    size_t at, bytes;  // binary data: where we are
     rh_ply_element *elements;
     rh_ply_property *properties;
     int element_count, element_capacity, property_count, property_capacity;
@@ -44,7 +53,7 @@ typedef struct rh_ply {
 rh_ply rh_ply_open(const char *name, const char *data, size_t bytes);
 void rh_ply_close(rh_ply *r);
 rh_code rh_ply_read_header(rh_ply *r, rh_status *status);
-rh_ply_element *rh_ply_find_element(rh_ply *r, const char *name);                            // NULL when missing
+rh_ply_element *rh_ply_find_element(rh_ply *r, const char *name);                             // NULL when missing
 rh_ply_property *rh_ply_find_property(rh_ply *r, const rh_ply_element *e, const char *name);  // NULL when missing
 
 // Refuses a count that the rest of the file cannot hold, before anything is allocated by it.
@@ -60,7 +69,8 @@ rh_code rh_ply_pass_over(rh_ply *r, rh_ply_type type, int64_t count, rh_status *
 rh_code rh_ply_skip(rh_ply *r, const rh_ply_property *p, rh_status *status);  // a property of a record, list or not
 
 // rh_ply_read_points from memory.
-rh_code rh_ply_parse_points(const char *name, const char *data, size_t bytes, rh_points *points, rh_frame_info *info, rh_status *status);
+rh_code rh_ply_parse_points(const char *name, const char *data, size_t bytes, rh_points *points, rh_frame_info *info,
+                            rh_status *status);
 
 // A colour from 0 to 1 as three bytes.
 void rh_ply_put_colour(char to[3], rh_vec3 colour);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Points as PLY. Written binary little-endian, one record a vertex. PLY has no 64-bit integers: int64 attributes are written as
-// double (as large, so records have the size of the attributes), exact up to 2^53. A group is a uchar
-// that a header comment names a group, with its size: any other uchar is a number. Read from anything that io/ply_parts.h knows.
+// Points as PLY. Written binary little-endian, one record a vertex. PLY has no 64-bit integers: int64 attributes are
+// written as double (as large, so records have the size of the attributes), exact up to 2^53. A group is a uchar that a
+// header comment names a group, with its size: any other uchar is a number. Read from anything that io/ply_parts.h
+// knows.
 #include "io/ply.h"
 
 #include <errno.h>
@@ -25,7 +26,7 @@
 #error "the records are copied as they lie in memory: this needs a little-endian machine"
 #endif
 
-// --- writing --------------------------------------------------------------------------------------------------------
+// --- writing ---------------------------------------------------------------------------------------------------------
 
 static void declare_components(FILE *file, const char *name, int count)
 {
@@ -38,10 +39,17 @@ static void declare_components(FILE *file, const char *name, int count)
     }
 }
 
-// The attribute Cd is a colour, as in Houdini. Beside its numbers it is written as red, green and blue of a byte each, which is what other programs look for.
-static bool is_colour(const char *name, rh_point_type type) { return type == RH_POINT_VEC3F && strcmp(name, "Cd") == 0; }
+// The attribute Cd is a colour, as in Houdini. Beside its numbers it is written as red, green and blue of a byte each,
+// which is what other programs look for.
+static bool is_colour(const char *name, rh_point_type type)
+{
+    return type == RH_POINT_VEC3F && strcmp(name, "Cd") == 0;
+}
 
-static size_t record_bytes(const rh_attribute *a) { return rh_point_type_size(a->type) + (is_colour(a->name, a->type) ? 3 : 0); }
+static size_t record_bytes(const rh_attribute *a)
+{
+    return rh_point_type_size(a->type) + (is_colour(a->name, a->type) ? 3 : 0);
+}
 
 static void declare(FILE *file, const rh_attribute *attribute)
 {
@@ -65,11 +73,13 @@ static void write_header(FILE *file, const rh_points *points, const rh_frame_inf
     fprintf(file, "comment rheo_fps %.17g\ncomment rheo_cell %.17g\n", info->fps, info->cell);
     for (int i = 0; i < count; i++)
         if (order[i]->type == RH_POINT_GROUP)
-            fprintf(file, "comment rheo_group %s %" PRId64 "\n", order[i]->name, rh_points_group_size(points, order[i]));
+            fprintf(file, "comment rheo_group %s %" PRId64 "\n", order[i]->name,
+                    rh_points_group_size(points, order[i]));
     fprintf(file, "element vertex %" PRId64 "\n", points->count);
     for (int i = 0; i < count; i++) {
         declare(file, order[i]);
-        if (is_colour(order[i]->name, order[i]->type)) fprintf(file, "property uchar red\nproperty uchar green\nproperty uchar blue\n");
+        if (is_colour(order[i]->name, order[i]->type))
+            fprintf(file, "property uchar red\nproperty uchar green\nproperty uchar blue\n");
     }
     fprintf(file, "end_header\n");
 }
@@ -118,7 +128,8 @@ static int choose(const rh_points *points, const rh_attribute *position, const r
     int count = 0;
     order[count++] = position;
     for (int i = 0; i < points->attribute_count; i++)
-        if (&points->attributes[i] != position && !points->attributes[i].transient) order[count++] = &points->attributes[i];
+        if (&points->attributes[i] != position && !points->attributes[i].transient)
+            order[count++] = &points->attributes[i];
     return count;
 }
 
@@ -142,17 +153,17 @@ rh_code rh_ply_write_points(const char *path, const rh_points *points, const rh_
     return code;
 }
 
-// --- reading: what the header says -------------------------------------------------------------------------------
+// --- reading: what the header says -----------------------------------------------------------------------------------
 
 enum { COMPONENTS = 9, SLOTS = RH_POINTS_MAX_ATTRIBUTES * COMPONENTS };
 
 // Where a property goes: a number of an attribute. The role of a property is its slot's index + 1.
 typedef struct slot {
     int attribute, component;
-    char *data;      // of point 0, once the points are there
-    size_t stride;   // to the next point
+    char *data;     // of point 0, once the points are there
+    size_t stride;  // to the next point
     rh_point_type type;
-    double scale;    // what the number is multiplied with; 0 = 1
+    double scale;  // what the number is multiplied with; 0 = 1
 } slot;
 
 typedef struct reader {
@@ -179,13 +190,15 @@ static void read_fact(reader *r, rh_word name, rh_word value, rh_frame_info *inf
     double number = 0;
     bool good = fact_number(value, &number);
     if (rh_word_is(name, "rheo_version")) r->ours = true;
-    else if (rh_word_is(name, "rheo_group") && r->group_count < RH_POINTS_MAX_ATTRIBUTES) r->groups[r->group_count++] = value;
+    else if (rh_word_is(name, "rheo_group") && r->group_count < RH_POINTS_MAX_ATTRIBUTES)
+        r->groups[r->group_count++] = value;
     else if (rh_word_is(name, "rheo_up")) info->z_up = rh_word_is(value, "z");
     else if (rh_word_is(name, "rheo_frame")) rh_word_integer(value, &info->frame);
     else if (rh_word_is(name, "rheo_time") && good) info->time = number;
     else if (rh_word_is(name, "rheo_fps") && good) info->fps = number;
     else if (rh_word_is(name, "rheo_cell") && good) info->cell = number;
-    else if (rh_word_is(name, "rheo_scene_hash") && value.length > 0) info->scene_hash = strtoull(value.start, NULL, 16);
+    else if (rh_word_is(name, "rheo_scene_hash") && value.length > 0)
+        info->scene_hash = strtoull(value.start, NULL, 16);
 }
 
 // The comments of a header that was read.
@@ -207,15 +220,19 @@ static bool is_named_group(const reader *r, const rh_ply_property *p)
 {
     if (!r->ours || p->type != RH_PLY_UINT8) return false;
     for (int i = 0; i < r->group_count; i++)
-        if (r->groups[i].length == p->name.length && memcmp(r->groups[i].start, p->name.start, (size_t)p->name.length) == 0) return true;
+        if (r->groups[i].length == p->name.length &&
+            memcmp(r->groups[i].start, p->name.start, (size_t)p->name.length) == 0)
+            return true;
     return false;
 }
 
-// How many numbers make up what this property is part of, by its name: 3 (..._x, vx, nx, x), 9 (..._00) or 1; `tail` is what differs.
+// How many numbers make up what this property is part of, by its name: 3 (..._x, vx, nx, x), 9 (..._00) or 1; `tail` is
+// what differs.
 static int numbers_of(const char *name, size_t length, size_t *tail)
 {
     *tail = 1;
-    if (length > 3 && name[length - 3] == '_' && strchr("012", name[length - 2]) && strchr("012", name[length - 1])) return *tail = 2, 9;
+    if (length > 3 && name[length - 3] == '_' && strchr("012", name[length - 2]) && strchr("012", name[length - 1]))
+        return *tail = 2, 9;
     if (!strchr("xyz", name[length - 1])) return 1;
     bool alone = length == 1, letter = length == 2 && (name[0] == 'v' || name[0] == 'n');
     return alone || letter || (length > 2 && name[length - 2] == '_') ? 3 : 1;
@@ -247,7 +264,8 @@ static rh_point_type choose_type(const reader *r, int numbers, rh_ply_type type)
 }
 
 // Looks for the other numbers of a vector or matrix; all must be there and free.
-static bool find_parts(reader *r, const rh_ply_element *vertex, const char *name, size_t length, int numbers, rh_ply_property *parts[COMPONENTS])
+static bool find_parts(reader *r, const rh_ply_element *vertex, const char *name, size_t length, int numbers,
+                       rh_ply_property *parts[COMPONENTS])
 {
     char other[RH_POINT_NAME + 4];
     for (int k = 0; k < numbers; k++) {
@@ -259,7 +277,8 @@ static bool find_parts(reader *r, const rh_ply_element *vertex, const char *name
     return true;
 }
 
-// red, green and blue of a byte each, or of anything whole: Cd from 0 to 1. Where the file has Cd itself that is more exact. True when it was taken care of.
+// red, green and blue of a byte each, or of anything whole: Cd from 0 to 1. Where the file has Cd itself that is more
+// exact. True when it was taken care of.
 static bool add_colour(reader *r, const rh_ply_element *vertex, rh_code *code, rh_status *status)
 {
     static const char *const names[] = {"red", "green", "blue"};
@@ -272,7 +291,8 @@ static bool add_colour(reader *r, const rh_ply_element *vertex, rh_code *code, r
     if (rh_points_find(r->points, "Cd") || r->points->attribute_count >= RH_POINTS_MAX_ATTRIBUTES) return false;
     *code = rh_points_add(r->points, "Cd", RH_POINT_VEC3F, status);
     for (int k = 0; k < 3; k++) {
-        r->slots[r->slot_count] = (slot){.attribute = r->points->attribute_count - 1, .component = k, .scale = 1 / 255.0};
+        r->slots[r->slot_count] = (slot){
+            .attribute = r->points->attribute_count - 1, .component = k, .scale = 1 / 255.0};
         parts[k]->role = ++r->slot_count;
     }
     return true;
@@ -293,10 +313,13 @@ static rh_code add_attribute(reader *r, const rh_ply_element *vertex, rh_ply_pro
         if (!find_parts(r, vertex, name, length, numbers, parts)) parts[0] = p, numbers = 1;
         name_attribute(name, length, numbers, tail);
     }
-    fits = fits && strlen(name) < RH_POINT_NAME && r->points->attribute_count < RH_POINTS_MAX_ATTRIBUTES && !rh_points_find(r->points, name);
+    fits = fits && strlen(name) < RH_POINT_NAME && r->points->attribute_count < RH_POINTS_MAX_ATTRIBUTES &&
+           !rh_points_find(r->points, name);
     if (!fits) {
-        rh_log(RH_LOG_WARNING, "%s: property %.*s is skipped: there is one of that name, or its name is too long, or there are too many", r->ply.text.name,
-               p->name.length < 64 ? p->name.length : 64, p->name.start);
+        rh_log(
+            RH_LOG_WARNING,
+            "%s: property %.*s is skipped: there is one of that name, or its name is too long, or there are too many",
+            r->ply.text.name, p->name.length < 64 ? p->name.length : 64, p->name.start);
         return RH_OK;
     }
     RH_TRY(rh_points_add(r->points, name, group ? RH_POINT_GROUP : choose_type(r, numbers, p->type), status));
@@ -311,8 +334,10 @@ static rh_code plan(reader *r, const rh_ply_element *vertex, rh_status *status)
 {
     rh_ply_property *x = rh_ply_find_property(&r->ply, vertex, "x"), *parts[COMPONENTS];
     if (!x || !find_parts(r, vertex, "x", 1, 3, parts))
-        return rh_fail(status, RH_USER, "%s:%lld:%lld: found element vertex without properties x, y and z, expected single numbers of these names",
-                       r->ply.text.name, (long long)vertex->name.line, (long long)vertex->name.column);
+        return rh_fail(
+            status, RH_USER,
+            "%s:%lld:%lld: found element vertex without properties x, y and z, expected single numbers of these names",
+            r->ply.text.name, (long long)vertex->name.line, (long long)vertex->name.column);
     RH_TRY(add_attribute(r, vertex, x, status));  // P comes first
     for (int i = vertex->first; i < vertex->first + vertex->properties; i++) {
         rh_ply_property *p = &r->ply.properties[i];
@@ -324,7 +349,7 @@ static rh_code plan(reader *r, const rh_ply_element *vertex, rh_status *status)
     return RH_OK;
 }
 
-// --- reading: records --------------------------------------------------------------------------------------------
+// --- reading: records ------------------------------------------------------------------------------------------------
 
 static bool is_not_finite(rh_word word, double *value)
 {
@@ -382,9 +407,11 @@ static rh_code take_property(reader *r, const rh_ply_property *p, int64_t index,
     if (r->slots[p->role - 1].scale > 0) value *= r->slots[p->role - 1].scale;
     if (put_number(&r->slots[p->role - 1], index, value)) return RH_OK;
     rh_point_type type = r->slots[p->role - 1].type;
-    return rh_fail(status, RH_USER, "%s: vertex %lld: found %g for property '%.*s', expected %s", r->ply.text.name, (long long)index, value,
-                   p->name.length < 64 ? p->name.length : 64, p->name.start,
-                   type == RH_POINT_GROUP ? "0 or 1 (it is a group)" : type == RH_POINT_I32 ? "a whole number of 32 bits" : "a whole number of 64 bits");
+    return rh_fail(status, RH_USER, "%s: vertex %lld: found %g for property '%.*s', expected %s", r->ply.text.name,
+                   (long long)index, value, p->name.length < 64 ? p->name.length : 64, p->name.start,
+                   type == RH_POINT_GROUP ? "0 or 1 (it is a group)"
+                   : type == RH_POINT_I32 ? "a whole number of 32 bits"
+                                          : "a whole number of 64 bits");
 }
 
 static rh_code read_records(reader *r, const rh_ply_element *e, rh_status *status)
@@ -392,7 +419,8 @@ static rh_code read_records(reader *r, const rh_ply_element *e, rh_status *statu
     if (e->properties == 0) return RH_OK;
     for (int64_t i = 0; i < e->count; i++) {
         RH_TRY(rh_ply_begin_record(&r->ply, e, status));
-        for (int k = e->first; k < e->first + e->properties; k++) RH_TRY(take_property(r, &r->ply.properties[k], i, status));
+        for (int k = e->first; k < e->first + e->properties; k++)
+            RH_TRY(take_property(r, &r->ply.properties[k], i, status));
         RH_TRY(rh_ply_end_record(&r->ply, status));
     }
     return RH_OK;
@@ -417,8 +445,9 @@ static rh_code read_all(reader *r, rh_frame_info *info, rh_status *status)
     read_facts(r, info);
     const rh_ply_element *vertex = rh_ply_find_element(&r->ply, "vertex");
     if (!vertex)
-        return rh_fail(status, RH_USER, "%s:%lld: found no element 'vertex' in the header, expected one with x, y and z", r->ply.text.name,
-                       (long long)r->ply.text.line);
+        return rh_fail(status, RH_USER,
+                       "%s:%lld: found no element 'vertex' in the header, expected one with x, y and z",
+                       r->ply.text.name, (long long)r->ply.text.line);
     RH_TRY(plan(r, vertex, status));
     for (int i = 0; i < r->ply.element_count; i++) {
         const rh_ply_element *e = &r->ply.elements[i];
@@ -430,7 +459,8 @@ static rh_code read_all(reader *r, rh_frame_info *info, rh_status *status)
     return RH_OK;
 }
 
-rh_code rh_ply_parse_points(const char *name, const char *data, size_t bytes, rh_points *points, rh_frame_info *info, rh_status *status)
+rh_code rh_ply_parse_points(const char *name, const char *data, size_t bytes, rh_points *points, rh_frame_info *info,
+                            rh_status *status)
 {
     rh_frame_info unwanted;
     reader r = {.ply = rh_ply_open(name, data, bytes), .points = points};

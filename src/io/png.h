@@ -7,4 +7,5 @@
 #include "base/status.h"
 
 rh_code rh_png_write(const char *path, int width, int height, const uint8_t *rgb, rh_status *status);
-rh_code rh_png_write_deep(const char *path, int width, int height, const uint16_t *rgb, rh_status *status);  // 16 bits a channel
+rh_code rh_png_write_deep(const char *path, int width, int height, const uint16_t *rgb,
+                          rh_status *status);  // 16 bits a channel

@@ -75,7 +75,8 @@ static rh_code take_sums(int file, int64_t bytes, rh_seal_sums *out, bool *good,
     int bad = 0;
     if (out->items && rooms) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads) reduction(+ : bad)
-        for (int64_t chunk = 0; chunk < out->count; chunk++) bad += !sum_chunk(file, out, chunk, rooms + (size_t)rh_thread() * RH_SEAL_CHUNK);
+        for (int64_t chunk = 0; chunk < out->count; chunk++)
+            bad += !sum_chunk(file, out, chunk, rooms + (size_t)rh_thread() * RH_SEAL_CHUNK);
     }
     *good = bad == 0;
     bool memory = out->items && rooms;
@@ -91,9 +92,15 @@ void rh_seal_sums_free(rh_seal_sums *sums)
     *sums = (rh_seal_sums){0};
 }
 
-static uint64_t sum_of_sums(const rh_seal_sums *sums) { return rh_hash(sums->items, (size_t)sums->count * sizeof *sums->items, (uint64_t)sums->bytes); }
+static uint64_t sum_of_sums(const rh_seal_sums *sums)
+{
+    return rh_hash(sums->items, (size_t)sums->count * sizeof *sums->items, (uint64_t)sums->bytes);
+}
 
-static rh_code cannot(const char *path, const char *what, rh_status *status) { return rh_fail(status, RH_IO, "%s: cannot %s: %s", path, what, strerror(errno ? errno : EIO)); }
+static rh_code cannot(const char *path, const char *what, rh_status *status)
+{
+    return rh_fail(status, RH_IO, "%s: cannot %s: %s", path, what, strerror(errno ? errno : EIO));
+}
 
 rh_code rh_seal_sums_take(const char *path, rh_seal_sums *out, rh_status *status)
 {
@@ -179,7 +186,8 @@ static rh_code compare(int file, const char *path, bool *sealed, rh_status *stat
     bool old = memcmp(found.letters, old_letters, sizeof letters) == 0;
     *sealed = old || memcmp(found.letters, letters, sizeof letters) == 0;
     if (!*sealed) return RH_OK;
-    RH_TRY(old ? matches_chain(file, bytes, found.sum, &good, status) : matches_sums(file, bytes, found.sum, &good, status));
+    RH_TRY(old ? matches_chain(file, bytes, found.sum, &good, status)
+               : matches_sums(file, bytes, found.sum, &good, status));
     return good ? RH_OK : rh_fail(status, RH_USER, "%s: damaged: its bytes do not match its checksum", path);
 }
 
@@ -188,9 +196,11 @@ bool rh_seal_present(const char *path)
     seal found;
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     int64_t bytes = file >= 0 ? size_of(file) : -1;
-    bool got = bytes >= (int64_t)sizeof found && read_at(file, bytes - (int64_t)sizeof found, (char *)&found, sizeof found);
+    bool got = bytes >= (int64_t)sizeof found &&
+               read_at(file, bytes - (int64_t)sizeof found, (char *)&found, sizeof found);
     if (file >= 0) close(file);
-    return got && (memcmp(found.letters, letters, sizeof letters) == 0 || memcmp(found.letters, old_letters, sizeof letters) == 0);
+    return got && (memcmp(found.letters, letters, sizeof letters) == 0 ||
+                   memcmp(found.letters, old_letters, sizeof letters) == 0);
 }
 
 rh_code rh_seal_check(const char *path, bool *sealed, rh_status *status)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Surface meshes as PLY, OBJ and VTP. Records are put together in blocks and written whole. Numbers of an OBJ have the digits a float needs to
-// come back as the same bits, 7 to 9, made without the C library: that would cost most of the time and speaks the language of the locale.
+// Surface meshes as PLY, OBJ and VTP. Records are put together in blocks and written whole. Numbers of an OBJ have the
+// digits a float needs to come back as the same bits, 7 to 9, made without the C library: that would cost most of the
+// time and speaks the language of the locale.
 #include "io/skin_file.h"
 
 #include <errno.h>
@@ -21,7 +22,7 @@
 #error "the records are copied as they lie in memory: this needs a little-endian machine"
 #endif
 
-// --- all formats ----------------------------------------------------------------------------------------------------
+// --- all formats -----------------------------------------------------------------------------------------------------
 
 typedef struct job {
     FILE *file;
@@ -35,7 +36,8 @@ static rh_vec3 turned(rh_vec3 p, const job *j) { return j->info->z_up ? rh_v3(p.
 static void write_facts(const job *j, const char *mark)
 {
     const rh_frame_info *i = j->info;
-    fprintf(j->file, "%s rheo_version %s\n%s rheo_scene_hash %016" PRIx64 "\n", mark, RHEO_VERSION, mark, i->scene_hash);
+    fprintf(j->file, "%s rheo_version %s\n%s rheo_scene_hash %016" PRIx64 "\n", mark, RHEO_VERSION, mark,
+            i->scene_hash);
     fprintf(j->file, "%s rheo_unit m\n%s rheo_up %s\n", mark, mark, i->z_up ? "z" : "y");
     fprintf(j->file, "%s rheo_frame %" PRId64 "\n%s rheo_time %.17g\n", mark, i->frame, mark, i->time);
     fprintf(j->file, "%s rheo_fps %.17g\n%s rheo_cell %.17g\n", mark, i->fps, mark, i->cell);
@@ -55,8 +57,10 @@ static bool write_records(const job *j, int64_t count, put_record *put)
     return good;
 }
 
-// Opens, lets `write` fill the file, and makes it appear whole or not at all. `largest` is the size of the largest record.
-static rh_code write_file(const char *path, const rh_skin *skin, const rh_frame_info *info, size_t largest, bool (*write)(const job *), rh_status *status)
+// Opens, lets `write` fill the file, and makes it appear whole or not at all. `largest` is the size of the largest
+// record.
+static rh_code write_file(const char *path, const rh_skin *skin, const rh_frame_info *info, size_t largest,
+                          bool (*write)(const job *), rh_status *status)
 {
     char temporary[RH_PATH_MAX];
     RH_TRY(rh_file_temporary(path, temporary, status));
@@ -76,10 +80,13 @@ static rh_code write_file(const char *path, const rh_skin *skin, const rh_frame_
     return rh_fail(status, RH_IO, "%s: cannot write: %s", path, strerror(reason));
 }
 
-// --- PLY ------------------------------------------------------------------------------------------------------------
+// --- PLY -------------------------------------------------------------------------------------------------------------
 
 // Cd is a colour: as in files of points, its bytes come behind its numbers.
-static bool is_colour(const rh_band_channel *channel) { return channel->type == RH_POINT_VEC3F && strcmp(channel->name, "Cd") == 0; }
+static bool is_colour(const rh_band_channel *channel)
+{
+    return channel->type == RH_POINT_VEC3F && strcmp(channel->name, "Cd") == 0;
+}
 
 static void declare(FILE *file, const rh_band_channel *channel)
 {
@@ -147,7 +154,8 @@ static bool write_ply(const job *j)
     fprintf(j->file, "element vertex %" PRId64 "\n", s->vertex_count);
     for (int k = 0; k < 6; k++) fprintf(j->file, "property float %s%c\n", k < 3 ? "" : "n", "xyz"[k % 3]);
     for (int c = 0; c < s->channel_count; c++) declare(j->file, &s->channels[c]);
-    fprintf(j->file, "element face %" PRId64 "\nproperty list uchar uint vertex_indices\nend_header\n", s->triangle_count + s->quad_count);
+    fprintf(j->file, "element face %" PRId64 "\nproperty list uchar uint vertex_indices\nend_header\n",
+            s->triangle_count + s->quad_count);
     return write_records(j, s->vertex_count, put_ply_vertex) && write_records(j, s->triangle_count, put_ply_triangle) &&
            write_records(j, s->quad_count, put_ply_quad);
 }
@@ -159,7 +167,7 @@ rh_code rh_skin_write_ply(const char *path, const rh_skin *skin, const rh_frame_
     return write_file(path, skin, info, vertex > polygon ? vertex : polygon, write_ply, status);
 }
 
-// --- OBJ ------------------------------------------------------------------------------------------------------------
+// --- OBJ -------------------------------------------------------------------------------------------------------------
 
 enum { NUMBER = 24, OBJ_RECORD = 4 * NUMBER + 8 };
 
@@ -167,7 +175,8 @@ static char *put_integer(char *to, uint64_t value)
 {
     char digits[20];
     int n = 0;
-    do digits[n++] = (char)('0' + value % 10); while ((value /= 10) > 0);
+    do digits[n++] = (char)('0' + value % 10);
+    while ((value /= 10) > 0);
     while (n > 0) *to++ = digits[--n];
     return to;
 }
@@ -194,8 +203,8 @@ static char *put_scientific(char *to, double size)
     return put_integer(to, (uint64_t)abs(exponent));
 }
 
-// As few of 7 to 9 significant digits as are nearer to this float than to its neighbours; the arithmetic in double errs by far less than their
-// distance. Very small and very large numbers, rare in a scene of metres, have an exponent.
+// As few of 7 to 9 significant digits as are nearer to this float than to its neighbours; the arithmetic in double errs
+// by far less than their distance. Very small and very large numbers, rare in a scene of metres, have an exponent.
 static char *put_float(char *to, float value)
 {
     static const double ten[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13};
@@ -204,12 +213,14 @@ static char *put_float(char *to, float value)
     if (size == 0) return *to++ = '0', to;
     if (!(size >= 1e-4 && size < 1e6)) return isfinite(size) ? put_scientific(to, size) : put_bytes(to, "nan", 3);
     int exponent;
-    double mantissa = frexp(size, &exponent), near = ldexp(mantissa == 0.5 ? 0.249 : 0.499, exponent - 24);  // a little less than half way
+    double mantissa = frexp(size, &exponent),
+           near = ldexp(mantissa == 0.5 ? 0.249 : 0.499, exponent - 24);  // a little less than half way
     int before = -4;  // digits before the point, or minus the zeros behind it
     while (size >= (before < 0 ? 1 / ten[-before] : ten[before])) before++;
     for (int digits = 7;; digits++) {
         double scaled = nearbyint(size * ten[digits - before]);
-        if (digits == 9 || fabs(scaled / ten[digits - before] - size) < near) return put_fixed(to, (uint64_t)scaled, digits - before);
+        if (digits == 9 || fabs(scaled / ten[digits - before] - size) < near)
+            return put_fixed(to, (uint64_t)scaled, digits - before);
     }
 }
 
@@ -224,8 +235,14 @@ static char *put_three(char *to, const char *what, rh_vec3 v)
     return to;
 }
 
-static char *put_obj_vertex(char *to, const job *j, int64_t v) { return put_three(to, "v", turned(j->skin->position[v], j)); }
-static char *put_obj_normal(char *to, const job *j, int64_t v) { return put_three(to, "vn", turned(j->skin->normal[v], j)); }
+static char *put_obj_vertex(char *to, const job *j, int64_t v)
+{
+    return put_three(to, "v", turned(j->skin->position[v], j));
+}
+static char *put_obj_normal(char *to, const job *j, int64_t v)
+{
+    return put_three(to, "vn", turned(j->skin->normal[v], j));
+}
 
 static char *put_polygon(char *to, const uint32_t *corner, int corners)
 {
@@ -246,8 +263,10 @@ static char *put_obj_quad(char *to, const job *j, int64_t q) { return put_polygo
 static bool write_obj(const job *j)
 {
     write_facts(j, "#");
-    return write_records(j, j->skin->vertex_count, put_obj_vertex) && write_records(j, j->skin->vertex_count, put_obj_normal) &&
-           write_records(j, j->skin->triangle_count, put_obj_triangle) && write_records(j, j->skin->quad_count, put_obj_quad);
+    return write_records(j, j->skin->vertex_count, put_obj_vertex) &&
+           write_records(j, j->skin->vertex_count, put_obj_normal) &&
+           write_records(j, j->skin->triangle_count, put_obj_triangle) &&
+           write_records(j, j->skin->quad_count, put_obj_quad);
 }
 
 rh_code rh_skin_write_obj(const char *path, const rh_skin *skin, const rh_frame_info *info, rh_status *status)
@@ -255,7 +274,7 @@ rh_code rh_skin_write_obj(const char *path, const rh_skin *skin, const rh_frame_
     return write_file(path, skin, info, OBJ_RECORD, write_obj, status);
 }
 
-// --- VTP: VTK's PolyData, XML with raw arrays appended ------------------------------------------------------------
+// --- VTP: VTK's PolyData, XML with raw arrays appended ---------------------------------------------------------------
 
 // One array of the file: written by `put` over `count` records of `size` bytes.
 typedef struct vtp_array {
@@ -264,13 +283,13 @@ typedef struct vtp_array {
     int64_t count;
     size_t size;
     put_record *put;
-    int channel;      // for those of a channel
+    int channel;  // for those of a channel
 } vtp_array;
 
 enum { VTP_MOST = 2 + RH_BAND_CHANNELS, VTP_RECORD = 32 };
 
 typedef struct vtp_job {
-    job j;            // first: records are put through it
+    job j;  // first: records are put through it
     int channel;
 } vtp_job;
 
@@ -297,15 +316,22 @@ static char *put_vtp_corners(char *to, const job *j, int64_t i)
 
 static char *put_vtp_end(char *to, const job *j, int64_t i)
 {
-    int64_t triangles = j->skin->triangle_count, end = i < triangles ? 3 * (i + 1) : 3 * triangles + 4 * (i + 1 - triangles);
+    int64_t triangles = j->skin->triangle_count,
+            end = i < triangles ? 3 * (i + 1) : 3 * triangles + 4 * (i + 1 - triangles);
     return put_bytes(to, &end, sizeof end);
 }
 
-static const char *vtp_type(rh_point_type type) { return type == RH_POINT_I32 ? "Int32" : type == RH_POINT_I64 ? "Int64" : "Float32"; }
+static const char *vtp_type(rh_point_type type)
+{
+    return type == RH_POINT_I32 ? "Int32" : type == RH_POINT_I64 ? "Int64" : "Float32";
+}
 
 static int64_t declare_array(FILE *file, const vtp_array *a, int64_t offset)
 {
-    fprintf(file, "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"appended\" offset=\"%" PRId64 "\"/>\n", a->type, a->name, a->components, offset);
+    fprintf(file,
+            "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"appended\" offset=\"%" PRId64
+            "\"/>\n",
+            a->type, a->name, a->components, offset);
     return offset + (int64_t)sizeof(uint64_t) + a->count * (int64_t)a->size;
 }
 
@@ -323,19 +349,30 @@ static bool write_vtp(const job *plain)
     const rh_skin *s = plain->skin;
     FILE *file = plain->file;
     int64_t polygons = s->triangle_count + s->quad_count, offset = 0;
-    vtp_array arrays[VTP_MOST] = {{"Points", "Float32", 3, s->vertex_count, 12, put_vtp_position, 0}, {"Normals", "Float32", 3, s->vertex_count, 12, put_vtp_normal, 0}};
+    vtp_array arrays[VTP_MOST] = {{"Points", "Float32", 3, s->vertex_count, 12, put_vtp_position, 0},
+                                  {"Normals", "Float32", 3, s->vertex_count, 12, put_vtp_normal, 0}};
     for (int c = 0; c < s->channel_count; c++) {
         const rh_band_channel *channel = &s->channels[c];
-        arrays[2 + c] = (vtp_array){strcmp(channel->name, "vel") == 0 ? "v" : channel->name, vtp_type(channel->type), channel->type == RH_POINT_VEC3F ? 3 : 1,
-                                    s->vertex_count, rh_point_type_size(channel->type), put_vtp_channel, c};
+        arrays[2 + c] = (vtp_array){strcmp(channel->name, "vel") == 0 ? "v" : channel->name,
+                                    vtp_type(channel->type),
+                                    channel->type == RH_POINT_VEC3F ? 3 : 1,
+                                    s->vertex_count,
+                                    rh_point_type_size(channel->type),
+                                    put_vtp_channel,
+                                    c};
     }
     vtp_array corners = {"connectivity", "Int64", 1, 3 * s->triangle_count + 4 * s->quad_count, 8, put_vtp_corners, 0};
     vtp_array ends = {"offsets", "Int64", 1, polygons, 8, put_vtp_end, 0};
     fprintf(file, "<?xml version=\"1.0\"?>\n<!--\n");
     write_facts(plain, " ");
-    fprintf(file, "-->\n<VTKFile type=\"PolyData\" version=\"1.0\" byte_order=\"LittleEndian\" header_type=\"UInt64\">\n<PolyData>\n"
-            "<FieldData><DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" format=\"ascii\">%.17g</DataArray></FieldData>\n"
-            "<Piece NumberOfPoints=\"%" PRId64 "\" NumberOfVerts=\"0\" NumberOfLines=\"0\" NumberOfStrips=\"0\" NumberOfPolys=\"%" PRId64 "\">\n<Points>\n",
+    fprintf(file,
+            "-->\n<VTKFile type=\"PolyData\" version=\"1.0\" byte_order=\"LittleEndian\" "
+            "header_type=\"UInt64\">\n<PolyData>\n"
+            "<FieldData><DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" "
+            "format=\"ascii\">%.17g</DataArray></FieldData>\n"
+            "<Piece NumberOfPoints=\"%" PRId64
+            "\" NumberOfVerts=\"0\" NumberOfLines=\"0\" NumberOfStrips=\"0\" NumberOfPolys=\"%" PRId64
+            "\">\n<Points>\n",
             plain->info->time, s->vertex_count, polygons);
     offset = declare_array(file, &arrays[0], offset);
     fprintf(file, "</Points>\n<PointData Normals=\"Normals\">\n");

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Surface meshes as files. PLY (binary little endian): x y z nx ny nz, then each channel by its own name ("vel" as vx vy vz, other vectors as
-// name_x name_y name_z), faces as the list vertex_indices. OBJ: positions, normals and faces; it has no room for more. VTP (ParaView, VTK): all, vectors whole.
+// Surface meshes as files. PLY (binary little endian): x y z nx ny nz, then each channel by its own name ("vel" as vx
+// vy vz, other vectors as name_x name_y name_z), faces as the list vertex_indices. OBJ: positions, normals and faces;
+// it has no room for more. VTP (ParaView, VTK): all, vectors whole.
 #pragma once
 #include "base/status.h"
 #include "io/frame.h"

@@ -2,8 +2,9 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // STL, ascii and binary. The first word does not tell them apart: many binary files begin with "solid" too. The size
-// does: a binary file of n triangles has exactly 84 + 50 n bytes, n being stored at byte 80. Corners are repeated per triangle in this
-// format, so equal ones are merged. The stored normals are not used: they are often wrong, the order of corners seldom.
+// does: a binary file of n triangles has exactly 84 + 50 n bytes, n being stored at byte 80. Corners are repeated per
+// triangle in this format, so equal ones are merged. The stored normals are not used: they are often wrong, the order
+// of corners seldom.
 #include "io/mesh_file.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@
 
 enum { HEAD = 84, RECORD = 50, FIRST_CORNER = 12 };
 
-// --- binary -----------------------------------------------------------------------------------------------------
+// --- binary ----------------------------------------------------------------------------------------------------------
 
 static uint32_t read_u32(const char *p)
 {
@@ -27,14 +28,16 @@ static float read_f32(const char *p)
     return value;
 }
 
-static rh_code read_binary_corner(const char *name, const char *data, size_t at, rh_mesh_build *build, rh_status *status)
+static rh_code read_binary_corner(const char *name, const char *data, size_t at, rh_mesh_build *build,
+                                  rh_status *status)
 {
     float p[3];
     for (int k = 0; k < 3; k++) {
         size_t byte = at + 4 * (size_t)k;
         p[k] = read_f32(data + byte);
         if (!isfinite(p[k]))
-            return rh_fail(status, RH_USER, "%s: byte %zu: found the coordinate %g, expected a finite number", name, byte, p[k]);
+            return rh_fail(status, RH_USER, "%s: byte %zu: found the coordinate %g, expected a finite number", name,
+                           byte, p[k]);
     }
     return rh_mesh_build_vertex(build, rh_v3(p[0], p[1], p[2]), status);
 }
@@ -42,12 +45,16 @@ static rh_code read_binary_corner(const char *name, const char *data, size_t at,
 static rh_code read_binary(const char *name, const char *data, size_t bytes, rh_mesh_build *build, rh_status *status)
 {
     if (bytes < HEAD)
-        return rh_fail(status, RH_USER, "%s: byte %zu: found the end of the file, expected at least %d bytes of binary STL "
-                       "(an ascii file begins with 'solid')", name, bytes, HEAD);
+        return rh_fail(status, RH_USER,
+                       "%s: byte %zu: found the end of the file, expected at least %d bytes of binary STL "
+                       "(an ascii file begins with 'solid')",
+                       name, bytes, HEAD);
     uint64_t count = read_u32(data + 80), needed = HEAD + RECORD * count;
     if (needed != bytes)
-        return rh_fail(status, RH_USER, "%s: byte 80: found a count of %llu triangles, which take %llu bytes, expected a file of "
-                       "that size, but it has %zu", name, (unsigned long long)count, (unsigned long long)needed, bytes);
+        return rh_fail(status, RH_USER,
+                       "%s: byte 80: found a count of %llu triangles, which take %llu bytes, expected a file of "
+                       "that size, but it has %zu",
+                       name, (unsigned long long)count, (unsigned long long)needed, bytes);
     for (uint64_t t = 0; t < count; t++) {
         uint32_t first = (uint32_t)build->mesh.vertex_count;
         if (build->mesh.vertex_count > UINT32_MAX - 3)
@@ -60,7 +67,7 @@ static rh_code read_binary(const char *name, const char *data, size_t bytes, rh_
     return RH_OK;
 }
 
-// --- ascii ------------------------------------------------------------------------------------------------------
+// --- ascii -----------------------------------------------------------------------------------------------------------
 
 // The next word on this or a later line; empty only at the end of the file.
 static rh_word next_word(rh_text *text)
@@ -134,11 +141,10 @@ static bool is_ascii(const char *data, size_t bytes)
 
 static rh_code parse(const char *name, const char *data, size_t bytes, rh_mesh_build *build, rh_status *status)
 {
-    if (bytes == 0) return rh_fail(status, RH_USER, "%s: byte 0: found an empty file, expected ascii or binary STL", name);
-    if (is_ascii(data, bytes))
-        RH_TRY(read_ascii(name, data, bytes, build, status));
-    else
-        RH_TRY(read_binary(name, data, bytes, build, status));
+    if (bytes == 0)
+        return rh_fail(status, RH_USER, "%s: byte 0: found an empty file, expected ascii or binary STL", name);
+    if (is_ascii(data, bytes)) RH_TRY(read_ascii(name, data, bytes, build, status));
+    else RH_TRY(read_binary(name, data, bytes, build, status));
     return rh_mesh_weld(&build->mesh, status);
 }
 

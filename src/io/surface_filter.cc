@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Filters over a level set (SRF-19, SRF-20, ZBS-2), most of them OpenVDB's. All are of the Jacobi kind: a voxel's new value depends on old values
-// only, so the number of threads does not matter.
+// Filters over a level set (SRF-19, SRF-20, ZBS-2), most of them OpenVDB's. All are of the Jacobi kind: a voxel's new
+// value depends on old values only, so the number of threads does not matter.
 //
-// A filter is taken in steps, each of which moves the band by a voxel at most; channels and masks follow after every step, for a surface that
-// moved farther than the band is wide has no old voxel near it. Steps read clipped distances beyond the band: a mean that is wider than the
-// band then smooths a little less. Widening the band for it was not worth its memory.
+// A filter is taken in steps, each of which moves the band by a voxel at most; channels and masks follow after every
+// step, for a surface that moved farther than the band is wide has no old voxel near it. Steps read clipped distances
+// beyond the band: a mean that is wider than the band then smooths a little less. Widening the band for it was not
+// worth its memory.
 #include "io/surface_parts.hh"
 
 #pragma GCC visibility push(default)
@@ -17,7 +18,8 @@
 #include <algorithm>
 #include <optional>
 
-namespace {
+namespace
+{
 
 using openvdb::Coord;
 using openvdb::FloatGrid;
@@ -25,7 +27,7 @@ using openvdb::FloatTree;
 using Filter = openvdb::tools::LevelSetFilter<FloatGrid>;
 using OriginTree = openvdb::Int64Tree;
 
-// ---------------------------------------------------------------------------------------------------------- following
+// --- following -------------------------------------------------------------------------------------------------------
 
 // Voxels around one, nearest first. A step activates voxels up to two away from old ones.
 std::vector<Coord> voxels_around()
@@ -39,27 +41,31 @@ std::vector<Coord> voxels_around()
     return list;
 }
 
-// Knows for every voxel of the moving surface which voxel of the first one is nearest to it, so that channels are copied once, at the end. A
-// voxel that is new asks those around it for theirs and takes the nearest of these (of equally near ones the first asked). Taking that of the nearest
-// neighbour drifts: equally near neighbours are common, and always the same one wins.
-class Follower {
-public:
+// Knows for every voxel of the moving surface which voxel of the first one is nearest to it, so that channels are
+// copied once, at the end. A voxel that is new asks those around it for theirs and takes the nearest of these (of
+// equally near ones the first asked). Taking that of the nearest neighbour drifts: equally near neighbours are common,
+// and always the same one wins.
+class Follower
+{
+  public:
     explicit Follower(const FloatTree &surface)
     {
         origins_ = std::make_shared<OriginTree>(surface, int64_t(0), openvdb::TopologyCopy());
         openvdb::tree::LeafManager<OriginTree> leaves(*origins_);
         first_.resize(leaves.leafCount());
-        leaves.foreach([&](OriginTree::LeafNodeType &leaf, size_t l) {
+        leaves.foreach ([&](OriginTree::LeafNodeType &leaf, size_t l) {
             first_[l] = leaf.origin();
             int64_t *data = leaf.buffer().data();
-            for (auto voxel = leaf.cbeginValueOn(); voxel; ++voxel) data[voxel.pos()] = int64_t(l) * RH_LEAF + int64_t(voxel.pos());
+            for (auto voxel = leaf.cbeginValueOn(); voxel; ++voxel)
+                data[voxel.pos()] = int64_t(l) * RH_LEAF + int64_t(voxel.pos());
         });
     }
 
     void follow(const FloatTree &surface)
     {
         origins_ = rh_vdb::fill_like<OriginTree>(surface, [&] {
-            return [this, reader = rh_vdb::Reader<OriginTree>(*origins_)](const Coord &at) { return nearest(at, reader); };
+            return
+                [this, reader = rh_vdb::Reader<OriginTree>(*origins_)](const Coord &at) { return nearest(at, reader); };
         });
     }
 
@@ -67,16 +73,16 @@ public:
     template <typename Tree> typename Tree::Ptr carried(const Tree &channel, const FloatTree &surface) const
     {
         return rh_vdb::fill_like<Tree>(surface, [&] {
-            return [this, origins = rh_vdb::Reader<OriginTree>(*origins_), values = rh_vdb::Reader<Tree>(channel)](const Coord &at) {
-                return values.getValue(place(origins.getValue(at)));
-            };
+            return [this, origins = rh_vdb::Reader<OriginTree>(*origins_), values = rh_vdb::Reader<Tree>(channel)](
+                       const Coord &at) { return values.getValue(place(origins.getValue(at))); };
         });
     }
 
-private:
+  private:
     Coord place(int64_t origin) const
     {
-        return first_[size_t(origin / RH_LEAF)] + OriginTree::LeafNodeType::offsetToLocalCoord(openvdb::Index(origin % RH_LEAF));
+        return first_[size_t(origin / RH_LEAF)] +
+               OriginTree::LeafNodeType::offsetToLocalCoord(openvdb::Index(origin % RH_LEAF));
     }
 
     int64_t nearest(const Coord &at, const rh_vdb::Reader<OriginTree> &origins) const
@@ -97,12 +103,12 @@ private:
     std::vector<Coord> first_;  // leaf origins of the first surface
 };
 
-// ---------------------------------------------------------------------------------------------------------- steps
+// --- steps -----------------------------------------------------------------------------------------------------------
 
 struct Mask {
     FloatGrid::Ptr grid;  // NULL: the filter is applied everywhere
     FloatGrid::Ptr channel;
-    float none = 0;       // the value for nothing of the filter
+    float none = 0;  // the value for nothing of the filter
     float low = 0, high = 1;
     bool inverted = false;
 };
@@ -123,7 +129,9 @@ void fillet(Filter &filter, const Mask &mask)
                 if (alpha && !(*alpha)(at.getCoord(), share, rest)) continue;
                 stencil.moveTo(at);
                 const float bend = step * stencil.principalCurvatures().first;
-                if (bend < 0) to[at.pos()] = *at + share * std::max(bend, -voxel);  // nearer to the axis of a ridge it is anything
+                if (bend < 0)
+                    to[at.pos()] = *at +
+                                   share * std::max(bend, -voxel);  // nearer to the axis of a ridge it is anything
             }
         }
     });
@@ -158,7 +166,8 @@ void take_step(FloatGrid &surface, int kind, int width, float offset, const Mask
     prepare(filter, mask);
     const FloatGrid *alpha = mask.grid.get();
     switch (kind) {
-    case RH_FILTER_MEAN: case RH_FILTER_GAUSSIAN: return filter.mean(width, alpha);
+    case RH_FILTER_MEAN:
+    case RH_FILTER_GAUSSIAN: return filter.mean(width, alpha);
     case RH_FILTER_MEDIAN: return filter.median(width, alpha);
     case RH_FILTER_CURVATURE: return filter.meanCurvature(alpha);
     case RH_FILTER_LAPLACIAN: return filter.laplacian(alpha);
@@ -168,10 +177,11 @@ void take_step(FloatGrid &surface, int kind, int width, float offset, const Mask
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------- filters
+// --- filters ---------------------------------------------------------------------------------------------------------
 
-class Run {
-public:
+class Run
+{
+  public:
     explicit Run(rh_surface_grid &grid) : grid_(grid)
     {
         if (!grid.channels.empty()) follower_.emplace(grid.surface->tree());
@@ -181,7 +191,8 @@ public:
     {
         Mask mask;
         RH_TRY(find_mask(filter, mask, status));
-        const float voxel = float(grid_.surface->voxelSize().x()), distance = filter.distance > 0 ? float(filter.distance) : voxel;
+        const float voxel = float(grid_.surface->voxelSize().x()),
+                    distance = filter.distance > 0 ? float(filter.distance) : voxel;
         const int width = int(std::max<int64_t>(1, filter.width));
         for (int64_t i = 0; i < filter.iterations; i++) {
             switch (filter.kind) {
@@ -201,10 +212,11 @@ public:
     void finish()
     {
         for (auto &channel : grid_.channels)
-            channel->apply<rh_vdb::ChannelGrids>([&](auto &any) { any.setTree(follower_->carried(any.tree(), grid_.surface->tree())); });
+            channel->apply<rh_vdb::ChannelGrids>(
+                [&](auto &any) { any.setTree(follower_->carried(any.tree(), grid_.surface->tree())); });
     }
 
-private:
+  private:
     void step(int kind, int width, float distance, Mask &mask)
     {
         if (grid_.surface->empty()) return;  // eroded away
@@ -226,7 +238,8 @@ private:
         if (!filter.mask || !filter.mask[0]) return RH_OK;
         for (auto &channel : grid_.channels)
             if (channel->getName() == filter.mask)
-                if (auto values = openvdb::gridPtrCast<FloatGrid>(channel)) return make_mask(filter, values, mask), RH_OK;
+                if (auto values = openvdb::gridPtrCast<FloatGrid>(channel))
+                    return make_mask(filter, values, mask), RH_OK;
         return no_such_mask(filter.mask, status);
     }
 
@@ -239,8 +252,10 @@ private:
             if (openvdb::gridPtrCast<FloatGrid>(channel)) names.push_back(channel->getName());
         for (const std::string &name : names) list += (list.empty() ? "" : ", ") + name, texts.push_back(name.c_str());
         const char *nearest = rh_nearest_name(mask, texts.data(), int(texts.size()));
-        return rh_fail(status, RH_USER, "mask: found '%s', expected a float attribute that is carried to the surface (%s)%s%s%s", mask,
-                       list.empty() ? "there is none" : list.c_str(), nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+        return rh_fail(status, RH_USER,
+                       "mask: found '%s', expected a float attribute that is carried to the surface (%s)%s%s%s", mask,
+                       list.empty() ? "there is none" : list.c_str(), nearest ? "; did you mean '" : "",
+                       nearest ? nearest : "", nearest ? "'?" : "");
     }
 
     void make_mask(const rh_filter_params &filter, const FloatGrid::Ptr &channel, Mask &mask)
@@ -260,7 +275,7 @@ private:
     {
         mask.grid->setTree(follower_->carried(mask.channel->tree(), grid_.surface->tree()));
         openvdb::tree::LeafManager<FloatTree> leaves(mask.grid->tree());
-        leaves.foreach([&](FloatTree::LeafNodeType &leaf, size_t) {
+        leaves.foreach ([&](FloatTree::LeafNodeType &leaf, size_t) {
             for (auto voxel = leaf.beginValueOn(); voxel; ++voxel)
                 if (!std::isfinite(*voxel)) voxel.setValue(mask.none);
         });
@@ -272,7 +287,8 @@ private:
 
 }  // namespace
 
-extern "C" rh_code rh_surface_grid_filter(rh_surface_grid *grid, const rh_filter_params *filters, int count, rh_status *status)
+extern "C" rh_code rh_surface_grid_filter(rh_surface_grid *grid, const rh_filter_params *filters, int count,
+                                          rh_status *status)
 {
     if (count <= 0) return RH_OK;
     return rh_vdb::guarded("surface", RH_NUMERIC, status, [&] {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// A narrow band as OpenVDB grids: taking it over (SRF-16, SRF-17), files, volume. A leaf of ours is a leaf of OpenVDB's, so taking
-// over is a copy. Signs of inactive voxels inside leaves are the band's own; only what is in no leaf is filled by flooding, for flooding
-// inside a leaf trusts that signs change across active voxels only, and a field that is no distance (the literal kernel) may break that.
+// A narrow band as OpenVDB grids: taking it over (SRF-16, SRF-17), files, volume. A leaf of ours is a leaf of
+// OpenVDB's, so taking over is a copy. Signs of inactive voxels inside leaves are the band's own; only what is in no
+// leaf is filled by flooding, for flooding inside a leaf trusts that signs change across active voxels only, and a
+// field that is no distance (the literal kernel) may break that.
 #include "io/surface_parts.hh"
 #include "io/vdb_helper.h"
 
@@ -14,7 +15,8 @@
 
 #include <memory>
 
-namespace {
+namespace
+{
 
 using openvdb::Coord;
 using openvdb::FloatGrid;
@@ -22,7 +24,7 @@ using openvdb::FloatTree;
 using openvdb::GridBase;
 using rh_vdb::guarded;
 
-// ---------------------------------------------------------------------------------------------------------- taking over
+// --- taking over -----------------------------------------------------------------------------------------------------
 
 bool any_active(const rh_bits &bits)
 {
@@ -31,13 +33,15 @@ bool any_active(const rh_bits &bits)
     return any != 0;
 }
 
-template <typename Leaf> std::unique_ptr<Leaf> copy_leaf(const rh_band &band, int32_t l, const void *values, typename Leaf::ValueType background)
+template <typename Leaf>
+std::unique_ptr<Leaf> copy_leaf(const rh_band &band, int32_t l, const void *values, typename Leaf::ValueType background)
 {
     static_assert(Leaf::SIZE == RH_LEAF, "a leaf of ours is a leaf of OpenVDB's");
     const rh_tile at = band.at[l];
     auto leaf = std::make_unique<Leaf>(openvdb::PartialCreate(), Coord(8 * at.x, 8 * at.y, 8 * at.z), background);
     constexpr size_t bytes = RH_LEAF * sizeof(typename Leaf::ValueType);
-    std::memcpy(static_cast<void *>(leaf->buffer().data()), static_cast<const char *>(values) + size_t(l) * bytes, bytes);
+    std::memcpy(static_cast<void *>(leaf->buffer().data()), static_cast<const char *>(values) + size_t(l) * bytes,
+                bytes);
     typename Leaf::NodeMaskType mask;
     for (openvdb::Index x = 0; x < 8; x++) mask.template getWord<openvdb::Index64>(x) = band.active[l].layer[x];
     leaf->setValueMask(mask);
@@ -45,7 +49,8 @@ template <typename Leaf> std::unique_ptr<Leaf> copy_leaf(const rh_band &band, in
 }
 
 // `all`: also leaves without active voxels, whose signs tell the flooding what is inside.
-template <typename Tree> typename Tree::Ptr copy_tree(const rh_band &band, const void *values, typename Tree::ValueType background, bool all)
+template <typename Tree>
+typename Tree::Ptr copy_tree(const rh_band &band, const void *values, typename Tree::ValueType background, bool all)
 {
     using Leaf = typename Tree::LeafNodeType;
     std::vector<std::unique_ptr<Leaf>> leaves(size_t(band.count));
@@ -72,7 +77,8 @@ GridBase::Ptr copy_channel(const rh_band &band, const rh_band_channel &channel)
     case RH_POINT_I32: return copy_values<openvdb::Int32Grid>(band, channel.data);
     case RH_POINT_I64: return copy_values<openvdb::Int64Grid>(band, channel.data);
     case RH_POINT_VEC3F: return copy_values<openvdb::Vec3SGrid>(band, channel.data);
-    case RH_POINT_MAT3F: case RH_POINT_GROUP: break;  // groups come as float
+    case RH_POINT_MAT3F:
+    case RH_POINT_GROUP: break;  // groups come as float
     }
     throw std::invalid_argument(std::string("cannot be carried to a surface: ") + channel.name);
 }
@@ -95,7 +101,7 @@ void take_over(const rh_band &band, rh_surface_grid &grid)
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------- measure
+// --- measure ---------------------------------------------------------------------------------------------------------
 
 // The share of a voxel that is inside, smeared over `width` voxels to both sides of the surface; `distance` in voxels.
 double share_inside(double distance, double width)
@@ -106,9 +112,10 @@ double share_inside(double distance, double width)
     return 0.5 * (1 - x - std::sin(M_PI * x) / M_PI);
 }
 
-// Smearing over a width w adds c w^2 to the volume (Steiner's formula: the volume of a shape grown by s is a cubic in s, and the
-// smearing is symmetric), so two widths and an extrapolation give it without: exact for planes and spheres but for the lattice. The integral of
-// x . n over the surface, OpenVDB's way, has an error that grows with the distance from the origin.
+// Smearing over a width w adds c w^2 to the volume (Steiner's formula: the volume of a shape grown by s is a cubic in
+// s, and the smearing is symmetric), so two widths and an extrapolation give it without: exact for planes and spheres
+// but for the lattice. The integral of x . n over the surface, OpenVDB's way, has an error that grows with the distance
+// from the origin.
 double voxel_inside(double distance) { return (4 * share_inside(distance, 1) - share_inside(distance, 2)) / 3; }
 
 double voxels_inside(const FloatGrid &surface)
@@ -116,9 +123,10 @@ double voxels_inside(const FloatGrid &surface)
     const double voxel = surface.voxelSize().x();
     openvdb::tree::LeafManager<const FloatTree> leaves(surface.tree());
     std::vector<double> sums(leaves.leafCount());
-    leaves.foreach([&](const FloatTree::LeafNodeType &leaf, size_t l) {
+    leaves.foreach ([&](const FloatTree::LeafNodeType &leaf, size_t l) {
         double sum = 0;
-        for (openvdb::Index v = 0; v < FloatTree::LeafNodeType::SIZE; v++) sum += voxel_inside(double(leaf.getValue(v)) / voxel);
+        for (openvdb::Index v = 0; v < FloatTree::LeafNodeType::SIZE; v++)
+            sum += voxel_inside(double(leaf.getValue(v)) / voxel);
         sums[l] = sum;
     });
     auto tile = surface.tree().cbeginValueAll();
@@ -128,7 +136,7 @@ double voxels_inside(const FloatGrid &surface)
     return rh_sum(sums.data(), int64_t(sums.size()));
 }
 
-// ---------------------------------------------------------------------------------------------------------- writing
+// --- writing ---------------------------------------------------------------------------------------------------------
 
 // y up -> z up: (x, y, z) -> (x, -z, y); OpenVDB multiplies rows from the left.
 const openvdb::Mat3d turn(1, 0, 0, 0, 0, 1, 0, -1, 0);
@@ -137,7 +145,7 @@ openvdb::Vec3SGrid::Ptr turned_values(const openvdb::Vec3SGrid &grid)
 {
     auto copy = grid.deepCopy();
     openvdb::tree::LeafManager<openvdb::Vec3STree> leaves(copy->tree());
-    leaves.foreach([](openvdb::Vec3STree::LeafNodeType &leaf, size_t) {
+    leaves.foreach ([](openvdb::Vec3STree::LeafNodeType &leaf, size_t) {
         for (auto voxel = leaf.beginValueOn(); voxel; ++voxel) {
             const openvdb::Vec3s v = *voxel;
             voxel.setValue(openvdb::Vec3s(v.x(), -v.z(), v.y()));
@@ -146,8 +154,8 @@ openvdb::Vec3SGrid::Ptr turned_values(const openvdb::Vec3SGrid &grid)
     return copy;
 }
 
-// A grid as it goes into the file; shares its tree with `grid` unless values have to be turned. The index space stays as it is and the
-// transform does the turning: exact, and readers apply transforms anyway.
+// A grid as it goes into the file; shares its tree with `grid` unless values have to be turned. The index space stays
+// as it is and the transform does the turning: exact, and readers apply transforms anyway.
 GridBase::Ptr dressed(const GridBase::Ptr &grid, const rh_frame_info &info)
 {
     auto vectors = openvdb::gridPtrCast<openvdb::Vec3SGrid>(grid);
@@ -167,13 +175,14 @@ rh_code write_grids(const char *temporary, const rh_surface_grid &grid, const rh
     return rh_vdb::write_sealed(temporary, grids, info, status);
 }
 
-// ---------------------------------------------------------------------------------------------------------- reading
+// --- reading ---------------------------------------------------------------------------------------------------------
 
 std::string list_of(const std::vector<GridBase::Ptr> &grids)
 {
     std::string text;
     for (const auto &grid : grids)
-        text += (text.empty() ? "" : ", ") + grid->getName() + " (" + grid->valueType() + ", " + GridBase::gridClassToString(grid->getGridClass()) + ")";
+        text += (text.empty() ? "" : ", ") + grid->getName() + " (" + grid->valueType() + ", " +
+                GridBase::gridClassToString(grid->getGridClass()) + ")";
     return text.empty() ? "nothing" : text;
 }
 
@@ -196,7 +205,9 @@ GridBase::Ptr adopt(const FloatGrid &surface, const GridBase &any)
     any.apply<rh_vdb::ChannelGrids>([&](const auto &grid) {
         using Grid = std::decay_t<decltype(grid)>;
         using Tree = typename Grid::TreeType;
-        auto make = [&] { return [reader = rh_vdb::Reader<Tree>(grid.tree())](const Coord &at) { return reader.getValue(at); }; };
+        auto make = [&] {
+            return [reader = rh_vdb::Reader<Tree>(grid.tree())](const Coord &at) { return reader.getValue(at); };
+        };
         result = Grid::create(rh_vdb::fill_like<Tree>(surface.tree(), make));
     });
     if (!result) return result;
@@ -213,8 +224,10 @@ void adopt_channels(const char *path, const std::vector<GridBase::Ptr> &grids, r
         const bool fits = !name.empty() && name.size() < RH_POINT_NAME && out.channels.size() < RH_BAND_CHANNELS;
         auto channel = fits && grid->transform() == out.surface->transform() ? adopt(*out.surface, *grid) : nullptr;
         if (channel) out.channels.push_back(channel);
-        else rh_log(RH_LOG_WARNING, "%s: grid %s (%s) is left out: not a float, int32, int64 or vec3 on the voxels of the surface", path, name.c_str(),
-                    grid->valueType().c_str());
+        else
+            rh_log(RH_LOG_WARNING,
+                   "%s: grid %s (%s) is left out: not a float, int32, int64 or vec3 on the voxels of the surface", path,
+                   name.c_str(), grid->valueType().c_str());
     }
 }
 
@@ -224,7 +237,8 @@ std::vector<GridBase::Ptr> read_grids(openvdb::io::File &file)
     std::vector<GridBase::Ptr> grids;
     for (auto name = file.beginName(); name != file.endName(); ++name) {
         const std::string type = rh_vdb::grid_type(file, name.gridName());
-        if (type == "float" || type == "int32" || type == "int64" || type == "vec3s") grids.push_back(file.readGrid(name.gridName()));
+        if (type == "float" || type == "int32" || type == "int64" || type == "vec3s")
+            grids.push_back(file.readGrid(name.gridName()));
         else if (type != "unknown") grids.push_back(file.readGridMetadata(name.gridName()));
     }
     return grids;
@@ -243,9 +257,12 @@ rh_code read_file(const char *path, rh_surface_grid &out, rh_frame_info *info, r
     file.open(/*delayLoad=*/false);
     const auto grids = read_grids(file);
     out.surface = choose_surface(grids);
-    if (!out.surface) return rh_fail(status, RH_USER, "%s: found %s, expected a float grid of class level set", path, list_of(grids).c_str());
+    if (!out.surface)
+        return rh_fail(status, RH_USER, "%s: found %s, expected a float grid of class level set", path,
+                       list_of(grids).c_str());
     if (!out.surface->transform().isLinear() || !out.surface->hasUniformVoxels() || !(out.surface->background() > 0))
-        return rh_fail(status, RH_USER, "%s: found a level set with stretched voxels or without a band, expected cubes", path);
+        return rh_fail(status, RH_USER, "%s: found a level set with stretched voxels or without a band, expected cubes",
+                       path);
     if (info) *info = rh_vdb::get_facts(*out.surface);
     out.surface->setName("surface");
     out.surface->tree().voxelizeActiveTiles();
@@ -256,7 +273,8 @@ rh_code read_file(const char *path, rh_surface_grid &out, rh_frame_info *info, r
 }  // namespace
 
 // Makes a grid and fills it with `work`; gives nothing back unless that succeeds.
-template <typename Work> static rh_code make(const char *path, rh_code blame, rh_surface_grid **out, rh_status *status, Work work)
+template <typename Work>
+static rh_code make(const char *path, rh_code blame, rh_surface_grid **out, rh_status *status, Work work)
 {
     *out = nullptr;
     return guarded(path, blame, status, [&] {
@@ -271,7 +289,8 @@ extern "C" rh_code rh_surface_grid_create(const rh_band *band, rh_surface_grid *
 {
     *out = nullptr;
     if (!(band->voxel > 0) || !(band->background > 0))
-        return rh_fail(status, RH_USER, "surface: found voxels of %g m and a band of %g m, expected more than 0", band->voxel, double(band->background));
+        return rh_fail(status, RH_USER, "surface: found voxels of %g m and a band of %g m, expected more than 0",
+                       band->voxel, double(band->background));
     return make("surface", RH_NUMERIC, out, status, [&](rh_surface_grid &grid) {
         take_over(*band, grid);
         return RH_OK;
@@ -280,7 +299,10 @@ extern "C" rh_code rh_surface_grid_create(const rh_band *band, rh_surface_grid *
 
 extern "C" void rh_surface_grid_free(rh_surface_grid *grid) { delete grid; }
 
-extern "C" int64_t rh_surface_grid_active(const rh_surface_grid *grid) { return int64_t(grid->surface->activeVoxelCount()); }
+extern "C" int64_t rh_surface_grid_active(const rh_surface_grid *grid)
+{
+    return int64_t(grid->surface->activeVoxelCount());
+}
 
 extern "C" double rh_surface_grid_volume(const rh_surface_grid *grid)
 {
@@ -292,7 +314,8 @@ extern "C" double rh_surface_grid_volume(const rh_surface_grid *grid)
     return voxels * std::pow(grid->surface->voxelSize().x(), 3);
 }
 
-extern "C" rh_code rh_surface_grid_write(const char *path, const rh_surface_grid *grid, const rh_frame_info *info, rh_status *status)
+extern "C" rh_code rh_surface_grid_write(const char *path, const rh_surface_grid *grid, const rh_frame_info *info,
+                                         rh_status *status)
 {
     char temporary[RH_PATH_MAX];
     RH_TRY(rh_file_temporary(path, temporary, status));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The mesh of a level set: OpenVDB's mesher (dual contouring; merges cells where the surface is flat), whose polygons come in the order of leaves
-// whatever the number of threads. Added here: orientation, normals, the channels' values at the vertices.
+// The mesh of a level set: OpenVDB's mesher (dual contouring; merges cells where the surface is flat), whose polygons
+// come in the order of leaves whatever the number of threads. Added here: orientation, normals, the channels' values at
+// the vertices.
 #include "io/surface_parts.hh"
 
 #pragma GCC visibility push(default)
@@ -13,7 +14,8 @@
 #include <array>
 #include <type_traits>
 
-namespace {
+namespace
+{
 
 using openvdb::Coord;
 using openvdb::FloatGrid;
@@ -22,13 +24,13 @@ using openvdb::Vec3d;
 using openvdb::tools::VolumeToMesh;
 namespace internal = openvdb::tools::volume_to_mesh_internal;
 
-// The mesher counts vertices in 32 bits and does not look whether that is enough, so they are counted before: as many as its table
-// gives to the signs at the corners of a cell, four at most.
+// The mesher counts vertices in 32 bits and does not look whether that is enough, so they are counted before: as many
+// as its table gives to the signs at the corners of a cell, four at most.
 int64_t count_vertices(const FloatTree &tree)
 {
     openvdb::tree::LeafManager<const FloatTree> leaves(tree);
     std::vector<double> counts(leaves.leafCount());
-    leaves.foreach([&](const FloatTree::LeafNodeType &leaf, size_t l) {
+    leaves.foreach ([&](const FloatTree::LeafNodeType &leaf, size_t l) {
         rh_vdb::Reader<FloatTree> reader(tree);
         for (auto voxel = leaf.cbeginValueOn(); voxel; ++voxel)
             counts[l] += internal::sEdgeGroupTable[internal::evalCellSigns(reader, voxel.getCoord(), 0.0f)][0];
@@ -41,13 +43,18 @@ rh_code check_size(const FloatGrid &surface, int64_t most, rh_status *status)
     if (int64_t(surface.activeVoxelCount()) <= most / 4) return RH_OK;
     const int64_t vertices = count_vertices(surface.tree());
     if (vertices <= most) return RH_OK;
-    return rh_fail(status, RH_USER, "surface: its mesh would have %lld vertices, expected at most %lld: use larger voxels, or only the level set",
-                   (long long)vertices, (long long)most);
+    return rh_fail(
+        status, RH_USER,
+        "surface: its mesh would have %lld vertices, expected at most %lld: use larger voxels, or only the level set",
+        (long long)vertices, (long long)most);
 }
 
-// ---------------------------------------------------------------------------------------------------------- polygons
+// --- polygons --------------------------------------------------------------------------------------------------------
 
-template <typename T> T *take(size_t count, rh_status *status) { return static_cast<T *>(rh_alloc(count * sizeof(T), "surface.mesh", status)); }
+template <typename T> T *take(size_t count, rh_status *status)
+{
+    return static_cast<T *>(rh_alloc(count * sizeof(T), "surface.mesh", status));
+}
 
 // Where the polygons of each leaf go.
 struct Places {
@@ -68,14 +75,16 @@ template <size_t N, typename Polygon> void put_corners(const Polygon &from, bool
     for (size_t k = 0; k < N; k++) to[k] = from[int(reverse ? N - 1 - k : k)];
 }
 
-// OpenVDB's polygons are clockwise from outside, unless the transform mirrors. None has a corner twice, with adaptivity neither: such ones
-// were reduced or left out by the mesher, both without opening an edge.
+// OpenVDB's polygons are clockwise from outside, unless the transform mirrors. None has a corner twice, with adaptivity
+// neither: such ones were reduced or left out by the mesher, both without opening an edge.
 void copy_polygons(const VolumeToMesh &mesh, const Places &places, bool reverse, rh_skin &skin)
 {
     tbb::parallel_for(size_t(0), mesh.polygonPoolListSize(), [&](size_t n) {
         const openvdb::tools::PolygonPool &pool = mesh.polygonPoolList()[n];
-        for (size_t i = 0; i < pool.numTriangles(); i++) put_corners<3>(pool.triangle(i), reverse, skin.triangle[places.triangle[n] + i]);
-        for (size_t i = 0; i < pool.numQuads(); i++) put_corners<4>(pool.quad(i), reverse, skin.quad[places.quad[n] + i]);
+        for (size_t i = 0; i < pool.numTriangles(); i++)
+            put_corners<3>(pool.triangle(i), reverse, skin.triangle[places.triangle[n] + i]);
+        for (size_t i = 0; i < pool.numQuads(); i++)
+            put_corners<4>(pool.quad(i), reverse, skin.quad[places.quad[n] + i]);
     });
 }
 
@@ -97,10 +106,11 @@ rh_code copy_shape(const VolumeToMesh &mesh, bool reverse, rh_skin &skin, rh_sta
     return RH_OK;
 }
 
-// ---------------------------------------------------------------------------------------------------------- values at vertices
+// --- values at vertices ----------------------------------------------------------------------------------------------
 
 // Runs `work(vertex, its place in the grid, a reader)` for all vertices.
-template <typename Tree, typename Work> void at_vertices(const rh_skin &skin, const openvdb::math::Transform &transform, const Tree &tree, Work work)
+template <typename Tree, typename Work>
+void at_vertices(const rh_skin &skin, const openvdb::math::Transform &transform, const Tree &tree, Work work)
 {
     tbb::parallel_for(tbb::blocked_range<int64_t>(0, skin.vertex_count, RH_BLOCK), [&](const auto &range) {
         rh_vdb::Reader<Tree> reader(tree);
@@ -115,17 +125,22 @@ template <typename Tree, typename Work> void at_vertices(const rh_skin &skin, co
 void fill_normals(const FloatGrid &surface, rh_skin &skin)
 {
     const auto &transform = surface.transform();
-    at_vertices(skin, transform, surface.tree(), [&](int64_t v, const Vec3d &at, const rh_vdb::Reader<FloatTree> &reader) {
-        Vec3d slope;
-        for (int a = 0; a < 3; a++) {
-            Vec3d step(0.0);
-            step[a] = 0.5;
-            slope[a] = double(openvdb::tools::BoxSampler::sample(reader, at + step)) - double(openvdb::tools::BoxSampler::sample(reader, at - step));
-        }
-        slope = transform.baseMap()->applyIJT(slope);
-        const double length = slope.length();
-        skin.normal[v] = length > 0 && std::isfinite(length) ? rh_v3(float(slope.x() / length), float(slope.y() / length), float(slope.z() / length)) : rh_v3(0, 1, 0);
-    });
+    at_vertices(skin, transform, surface.tree(),
+                [&](int64_t v, const Vec3d &at, const rh_vdb::Reader<FloatTree> &reader) {
+                    Vec3d slope;
+                    for (int a = 0; a < 3; a++) {
+                        Vec3d step(0.0);
+                        step[a] = 0.5;
+                        slope[a] = double(openvdb::tools::BoxSampler::sample(reader, at + step)) -
+                                   double(openvdb::tools::BoxSampler::sample(reader, at - step));
+                    }
+                    slope = transform.baseMap()->applyIJT(slope);
+                    const double length = slope.length();
+                    skin.normal[v] = length > 0 && std::isfinite(length)
+                                         ? rh_v3(float(slope.x() / length), float(slope.y() / length),
+                                                 float(slope.z() / length))
+                                         : rh_v3(0, 1, 0);
+                });
 }
 
 struct Corner {
@@ -141,12 +156,14 @@ std::array<Corner, 8> corners_around(const Vec3d &at)
     const Vec3d f = at - low.asVec3d();
     for (int c = 0; c < 8; c++) {
         const int x = c >> 2, y = c >> 1 & 1, z = c & 1;
-        corners[size_t(c)] = {low.offsetBy(x, y, z), (x ? f.x() : 1 - f.x()) * (y ? f.y() : 1 - f.y()) * (z ? f.z() : 1 - f.z())};
+        corners[size_t(c)] = {low.offsetBy(x, y, z),
+                              (x ? f.x() : 1 - f.x()) * (y ? f.y() : 1 - f.y()) * (z ? f.z() : 1 - f.z())};
     }
     return corners;
 }
 
-// Numbers are interpolated between the active voxels around the vertex; labels are those of the nearest. Zero when none is active.
+// Numbers are interpolated between the active voxels around the vertex; labels are those of the nearest. Zero when none
+// is active.
 template <typename Tree> typename Tree::ValueType value_at(const Vec3d &at, const rh_vdb::Reader<Tree> &reader)
 {
     using Value = typename Tree::ValueType;
@@ -193,7 +210,9 @@ rh_code add_channel(const openvdb::GridBase &channel, rh_skin &skin, rh_status *
         out.type = type_of<Grid>();
         out.data = data;
         at_vertices(skin, grid.transform(), grid.tree(),
-                    [&](int64_t v, const Vec3d &at, const rh_vdb::Reader<Tree> &reader) { data[v] = value_at<Tree>(at, reader); });
+                    [&](int64_t v, const Vec3d &at, const rh_vdb::Reader<Tree> &reader) {
+                        data[v] = value_at<Tree>(at, reader);
+                    });
     });
     return code;
 }
@@ -213,11 +232,14 @@ rh_code make_skin(const rh_surface_grid &grid, double adaptivity, int64_t most, 
 
 }  // namespace
 
-extern "C" rh_code rh_surface_grid_mesh_within(const rh_surface_grid *grid, double adaptivity, int64_t most, rh_skin *out, rh_status *status)
+extern "C" rh_code rh_surface_grid_mesh_within(const rh_surface_grid *grid, double adaptivity, int64_t most,
+                                               rh_skin *out, rh_status *status)
 {
     *out = rh_skin{};
-    if (!(adaptivity >= 0 && adaptivity <= 1)) return rh_fail(status, RH_USER, "adaptivity: found %g, expected 0 to 1", adaptivity);
-    const rh_code code = rh_vdb::guarded("surface", RH_NUMERIC, status, [&] { return make_skin(*grid, adaptivity, most, *out, status); });
+    if (!(adaptivity >= 0 && adaptivity <= 1))
+        return rh_fail(status, RH_USER, "adaptivity: found %g, expected 0 to 1", adaptivity);
+    const rh_code code = rh_vdb::guarded("surface", RH_NUMERIC, status,
+                                         [&] { return make_skin(*grid, adaptivity, most, *out, status); });
     if (code != RH_OK) rh_skin_free(out);
     return code;
 }

@@ -8,8 +8,9 @@
 // A position is stored as a float offset from its voxel's centre, computed in double. The error is at most 2^-26 of a
 // cell, less than the rounding of a float P one cell or more away from the origin.
 //
-// Groups are OpenVDB's own: bits of hidden byte attributes, eight groups in each, found by name through the descriptor. So
-// any program that knows groups sees them. OpenVDB keeps the names of groups and of attributes apart, a set of points does not.
+// Groups are OpenVDB's own: bits of hidden byte attributes, eight groups in each, found by name through the descriptor.
+// So any program that knows groups sees them. OpenVDB keeps the names of groups and of attributes apart, a set of
+// points does not.
 #include "io/vdb_shared.hh"
 
 extern "C" {
@@ -26,7 +27,8 @@ extern "C" {
 
 #include <sstream>
 
-namespace {
+namespace
+{
 
 namespace vp = openvdb::points;
 using openvdb::Coord;
@@ -35,7 +37,7 @@ using Leaf = vp::PointDataTree::LeafNodeType;
 template <typename T> using Array = vp::TypedAttributeArray<T, vp::NullCodec>;
 using rh_vdb::guarded;
 
-// ---------------------------------------------------------------------------------------------------------- writing
+// --- writing ---------------------------------------------------------------------------------------------------------
 
 struct Entry {
     uint64_t leaf;  // 21 bits an axis
@@ -64,7 +66,9 @@ rh_code sort_by_leaf(const char *path, const Source &source, std::vector<Entry> 
         for (size_t i = range.begin(); i < range.end(); i++) {
             const openvdb::Vec3d p = source.voxel_position(i);
             if (rh_voxel_in_range(p)) entries[i] = {rh_leaf_key(rh_nearest_voxel(p)), i};
-            else for (uint64_t old = stray; i < old && !stray.compare_exchange_weak(old, i);) {}
+            else
+                for (uint64_t old = stray; i < old && !stray.compare_exchange_weak(old, i);) {
+                }
         }
     });
     if (stray != UINT64_MAX) {
@@ -134,14 +138,16 @@ void fill_any(vp::AttributeArray &array, const rh_attribute &attribute, const st
 }
 
 // Eight groups, the lowest bit first. Expanded for the same reason as in `fill`.
-void fill_groups(vp::AttributeArray &base, const rh_attribute *const *groups, size_t count, const std::vector<uint64_t> &order)
+void fill_groups(vp::AttributeArray &base, const rh_attribute *const *groups, size_t count,
+                 const std::vector<uint64_t> &order)
 {
     auto &array = vp::GroupAttributeArray::cast(base);
     array.expand(true);
     for (size_t g = 0; g < count; g++) {
         const auto *member = static_cast<const uint8_t *>(groups[g]->data);
         for (size_t i = 0; i < order.size(); i++)
-            if (member[groups[g]->uniform ? 0 : order[i]]) array.setUnsafe(Index(i), vp::GroupType(array.getUnsafe(Index(i)) | 1u << g));
+            if (member[groups[g]->uniform ? 0 : order[i]])
+                array.setUnsafe(Index(i), vp::GroupType(array.getUnsafe(Index(i)) | 1u << g));
     }
 }
 
@@ -182,7 +188,8 @@ std::vector<const rh_attribute *> attributes_to_write(const rh_points *points, b
 constexpr size_t GROUPS_A_BYTE = 8;
 
 // P, the attributes, then the bytes of the groups.
-vp::AttributeSet::Descriptor::Ptr describe_attributes(const std::vector<const rh_attribute *> &list, const std::vector<const rh_attribute *> &groups)
+vp::AttributeSet::Descriptor::Ptr describe_attributes(const std::vector<const rh_attribute *> &list,
+                                                      const std::vector<const rh_attribute *> &groups)
 {
     auto descriptor = vp::AttributeSet::Descriptor::create(Array<openvdb::Vec3f>::attributeType());
     for (const rh_attribute *attribute : list)
@@ -218,7 +225,8 @@ vp::PointDataTree::Ptr build_tree(const Source &source, const std::vector<Entry>
         for (size_t a = 0; a < list.size(); a++)
             fill_any(leaves[l]->attributeArray(a + 1), *list[a], order, source.turn);
         for (size_t g = 0; g < groups.size(); g += GROUPS_A_BYTE)
-            fill_groups(leaves[l]->attributeArray(1 + list.size() + g / GROUPS_A_BYTE), &groups[g], std::min(GROUPS_A_BYTE, groups.size() - g), order);
+            fill_groups(leaves[l]->attributeArray(1 + list.size() + g / GROUPS_A_BYTE), &groups[g],
+                        std::min(GROUPS_A_BYTE, groups.size() - g), order);
     });
     return tree;
 }
@@ -246,7 +254,7 @@ rh_code write_points(const char *path, const char *temporary, const Source &sour
     return rh_vdb::write_sealed(temporary, {grid}, info, status);
 }
 
-// ---------------------------------------------------------------------------------------------------------- reading
+// --- reading ---------------------------------------------------------------------------------------------------------
 
 enum class Kind { f32, f64, i32, i64, vec3f, vec3d, mat3f, group, unknown };
 
@@ -265,7 +273,8 @@ rh_point_type our_type(Kind kind)
     switch (kind) {
     case Kind::i32: return RH_POINT_I32;
     case Kind::i64: return RH_POINT_I64;
-    case Kind::vec3f: case Kind::vec3d: return RH_POINT_VEC3F;
+    case Kind::vec3f:
+    case Kind::vec3d: return RH_POINT_VEC3F;
     case Kind::mat3f: return RH_POINT_MAT3F;
     case Kind::group: return RH_POINT_GROUP;
     default: return RH_POINT_F32;
@@ -310,17 +319,22 @@ void copy_any(const vp::AttributeArray &array, Kind kind, Index count, void *to)
     case Kind::vec3f: return copy_values<openvdb::Vec3f>(array, count, size, to);
     case Kind::vec3d: return copy_values<openvdb::Vec3d>(array, count, size, to);
     case Kind::mat3f: return copy_values<openvdb::math::Mat3s>(array, count, size, to);
-    case Kind::group: case Kind::unknown: return;
+    case Kind::group:
+    case Kind::unknown: return;
     }
 }
 
 // A damaged file may name places that a leaf does not have; the library only asserts that it does.
-const vp::AttributeArray *array_at(const vp::AttributeSet &set, size_t place) { return place < set.size() ? set.getConst(place) : nullptr; }
+const vp::AttributeArray *array_at(const vp::AttributeSet &set, size_t place)
+{
+    return place < set.size() ? set.getConst(place) : nullptr;
+}
 
 const vp::AttributeArray &array_of(const Leaf &leaf, const Column &column)
 {
     const vp::AttributeArray *array = array_at(leaf.attributeSet(), leaf.attributeSet().find(column.name));
-    if (!array || kind_of(array->valueType()) != column.kind || array->stride() != 1 || array->size() < leaf.getLastValue())
+    if (!array || kind_of(array->valueType()) != column.kind || array->stride() != 1 ||
+        array->size() < leaf.getLastValue())
         throw std::runtime_error("a leaf has no proper attribute " + column.name);
     return *array;
 }
@@ -330,7 +344,8 @@ const vp::GroupAttributeArray &group_of(const Leaf &leaf, const openvdb::Name &n
 {
     const auto index = leaf.attributeSet().groupIndex(name);
     const vp::AttributeArray *array = array_at(leaf.attributeSet(), index.first);
-    if (!array || !vp::isGroup(*array) || array->stride() != 1 || array->size() < leaf.getLastValue() || index.second >= GROUPS_A_BYTE)
+    if (!array || !vp::isGroup(*array) || array->stride() != 1 || array->size() < leaf.getLastValue() ||
+        index.second >= GROUPS_A_BYTE)
         throw std::runtime_error("a leaf has no proper group " + name);
     bit = vp::GroupType(1u << index.second);
     return vp::GroupAttributeArray::cast(*array);
@@ -345,7 +360,8 @@ void copy_group(const Leaf &leaf, const openvdb::Name &name, Index count, uint8_
 
 // The voxel of every point: offsets must rise and stay within the attribute, or the file is damaged.
 template <typename Position>
-void copy_positions(const Leaf &leaf, const vp::AttributeArray &array, const openvdb::math::Transform &transform, rh_vec3 *to)
+void copy_positions(const Leaf &leaf, const vp::AttributeArray &array, const openvdb::math::Transform &transform,
+                    rh_vec3 *to)
 {
     vp::AttributeHandle<Position> handle(array);
     Index point = 0;
@@ -398,8 +414,9 @@ void plan_groups(const char *path, const vp::AttributeSet &set, std::vector<Colu
         const bool taken = name == "P" || std::any_of(columns.begin(), columns.end(), same);
         const bool fits = !name.empty() && name.size() < RH_POINT_NAME && columns.size() + 1 < RH_POINTS_MAX_ATTRIBUTES;
         if (fits && !taken) columns.push_back(Column{name, Kind::group, false});
-        else rh_log(RH_LOG_WARNING, "%s: point group %s is skipped: %s", path, name.c_str(),
-                    taken ? "an attribute has that name" : "its name is too long, or there are too many");
+        else
+            rh_log(RH_LOG_WARNING, "%s: point group %s is skipped: %s", path, name.c_str(),
+                   taken ? "an attribute has that name" : "its name is too long, or there are too many");
     }
 }
 
@@ -474,7 +491,8 @@ rh_code copy_points(const char *path, const vp::PointDataGrid &grid, rh_points *
         const Leaf &leaf = *leaves[l];
         const Index count = Index(starts[l + 1] - starts[l]);
         const vp::AttributeArray &positions = array_of(leaf, position);
-        if (position.kind == Kind::vec3f) copy_positions<openvdb::Vec3f>(leaf, positions, grid.transform(), P + starts[l]);
+        if (position.kind == Kind::vec3f)
+            copy_positions<openvdb::Vec3f>(leaf, positions, grid.transform(), P + starts[l]);
         else copy_positions<openvdb::Vec3d>(leaf, positions, grid.transform(), P + starts[l]);
         for (const Column &column : columns) {
             char *to = static_cast<char *>(column.data) + size_t(starts[l]) * rh_point_type_size(our_type(column.kind));
@@ -502,10 +520,11 @@ rh_code read_points(const char *path, rh_points *points, rh_frame_info *info, rh
         }
         others += (others.empty() ? "" : ", ") + name.gridName() + " (" + type + ")";
     }
-    return rh_fail(status, RH_USER, "%s: holds no points grid; found %s", path, others.empty() ? "nothing" : others.c_str());
+    return rh_fail(status, RH_USER, "%s: holds no points grid; found %s", path,
+                   others.empty() ? "nothing" : others.c_str());
 }
 
-// ------------------------------------------------------------------------------------------------------ description
+// --- description -----------------------------------------------------------------------------------------------------
 
 uint64_t group_size(const std::vector<const Leaf *> &leaves, const openvdb::Name &name)
 {
@@ -529,9 +548,11 @@ void describe_points(std::ostream &out, const vp::PointDataGrid &grid)
     const vp::AttributeSet &set = leaves[0]->attributeSet();
     for (const auto &entry : set.descriptor().map()) {
         const vp::AttributeArray *array = array_at(set, entry.second);
-        if (array && !vp::isGroup(*array)) out << ' ' << entry.first << ':' << (vp::isString(*array) ? "string" : array->valueType());
+        if (array && !vp::isGroup(*array))
+            out << ' ' << entry.first << ':' << (vp::isString(*array) ? "string" : array->valueType());
     }
-    for (const auto &entry : set.descriptor().groupMap()) out << ", group " << entry.first << " of " << group_size(leaves, entry.first) << " points";
+    for (const auto &entry : set.descriptor().groupMap())
+        out << ", group " << entry.first << " of " << group_size(leaves, entry.first) << " points";
 }
 
 // The least and the largest value of active voxels; of vectors the largest length.
@@ -564,11 +585,13 @@ std::string facts_of(const openvdb::GridBase &grid)
 void describe_kind(std::ostream &out, const openvdb::GridBase &grid)
 {
     out << grid.valueType();
-    if (grid.getGridClass() != openvdb::GRID_UNKNOWN) out << ", " << openvdb::GridBase::gridClassToString(grid.getGridClass());
+    if (grid.getGridClass() != openvdb::GRID_UNKNOWN)
+        out << ", " << openvdb::GridBase::gridClassToString(grid.getGridClass());
     if (grid.getVectorType() == openvdb::VEC_CONTRAVARIANT_RELATIVE) out << ", velocity";
     out << ", voxel " << grid.voxelSize().x() << " m, ";
     const auto *distances = dynamic_cast<const openvdb::FloatGrid *>(&grid);
-    if (distances && grid.getGridClass() == openvdb::GRID_LEVEL_SET) out << "band of " << distances->background() / grid.voxelSize().x() << " voxels, ";
+    if (distances && grid.getGridClass() == openvdb::GRID_LEVEL_SET)
+        out << "band of " << distances->background() / grid.voxelSize().x() << " voxels, ";
 }
 
 // `said` are the facts of the grid before; all grids of a frame have the same.
@@ -612,7 +635,8 @@ rh_code copy_file(const char *path, const char *to, rh_status *status)
     openvdb::GridPtrVec grids;
     for (auto name = file.beginName(); name != file.endName(); ++name) {
         if (rh_vdb::grid_type(file, name.gridName()) == "unknown")
-            return rh_fail(status, RH_USER, "%s: the grid %s is of an unknown type and could not be written again", path, name.gridName().c_str());
+            return rh_fail(status, RH_USER, "%s: the grid %s is of an unknown type and could not be written again",
+                           path, name.gridName().c_str());
         auto grid = file.readGrid(name.gridName());
         if (!grid) throw std::runtime_error("the grid " + name.gridName() + " cannot be read");
         grids.push_back(grid);
@@ -639,8 +663,8 @@ extern "C" rh_code rh_vdb_write_points(const char *path, const rh_points *points
     char temporary[RH_PATH_MAX];
     RH_TRY(rh_file_temporary(path, temporary, status));
     const Source source = {points, static_cast<const rh_vec3 *>(position->data), info->cell, info->z_up != 0};
-    const rh_code code =
-        guarded(path, RH_IO, status, [&] { return write_points(path, temporary, source, *info, status); });
+    const rh_code code = guarded(path, RH_IO, status,
+                                 [&] { return write_points(path, temporary, source, *info, status); });
     if (code == RH_OK) return rh_file_commit(temporary, path, status);
     rh_file_discard(temporary);
     return code;

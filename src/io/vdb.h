@@ -17,8 +17,9 @@ extern "C" {
 // Groups become OpenVDB's point groups of that name.
 rh_code rh_vdb_write_points(const char *path, const rh_points *points, const rh_frame_info *info, rh_status *status);
 // Reads the first points grid of a file of any origin. Known attribute types: float, double (to float), vec3f, vec3d
-// (to float), int32, int64, mat3f, and point groups; others are skipped with a warning, as is a group that has the name of an attribute. Positions in world space become "P". `points` must be
-// an empty set that was initialised with rh_points_init; `info` may be NULL.
+// (to float), int32, int64, mat3f, and point groups; others are skipped with a warning, as is a group that has the name
+// of an attribute. Positions in world space become "P". `points` must be an empty set that was initialised with
+// rh_points_init; `info` may be NULL.
 rh_code rh_vdb_read_points(const char *path, rh_points *points, rh_frame_info *info, rh_status *status);
 
 // What is in a .vdb file, one grid per line, for `rheo info` (caller frees with rh_free).

@@ -67,12 +67,16 @@ static bool skip_grids(reader *r)
 
 static rh_code check_skeleton(reader *r, const char *path, rh_status *status)
 {
-    struct { int64_t magic; uint32_t version; } start = {0};
+    struct {
+        int64_t magic;
+        uint32_t version;
+    } start = {0};
     unsigned char rest[HEADER_REST];
-    if (!get(r, &start.magic, 8) || start.magic != 0x56444220) return rh_fail(status, RH_USER, "%s: not an OpenVDB file", path);
+    if (!get(r, &start.magic, 8) || start.magic != 0x56444220)
+        return rh_fail(status, RH_USER, "%s: not an OpenVDB file", path);
     if (get(r, &start.version, 4) && start.version < OLDEST)
-        return rh_fail(status, RH_USER, "%s: format version %u of OpenVDB is older than %d, the oldest Rheo reads", path,
-                       start.version, OLDEST);
+        return rh_fail(status, RH_USER, "%s: format version %u of OpenVDB is older than %d, the oldest Rheo reads",
+                       path, start.version, OLDEST);
     if (!get(r, rest, sizeof rest)) return rh_fail(status, RH_USER, "%s: damaged: the file ends in its header", path);
     if (rest[8] == 0) return RH_OK;  // written to a stream: no offsets to check
     if (skip_metadata(r) && skip_grids(r)) return RH_OK;
@@ -104,8 +108,9 @@ static void identity_of(const rh_seal_sums *sums, char text[IDENTITY + 1])
 {
     size_t bytes = (size_t)sums->count * sizeof *sums->items;
     uint64_t high = rh_hash(sums->items, bytes, 1), low = rh_hash(sums->items, bytes, 2);
-    snprintf(text, IDENTITY + 1, "%08x-%04x-8%03x-%04x-%012" PRIx64, (unsigned)(high >> 32), (unsigned)(high >> 16 & 0xffff), (unsigned)(high & 0xfff),
-             (unsigned)(low >> 48 & 0x3fff) | 0x8000, low & 0xffffffffffff);
+    snprintf(text, IDENTITY + 1, "%08x-%04x-8%03x-%04x-%012" PRIx64, (unsigned)(high >> 32),
+             (unsigned)(high >> 16 & 0xffff), (unsigned)(high & 0xfff), (unsigned)(low >> 48 & 0x3fff) | 0x8000,
+             low & 0xffffffffffff);
 }
 
 static rh_code put_identity(const char *path, const char *text, rh_status *status)

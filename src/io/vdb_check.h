@@ -12,8 +12,8 @@ extern "C" {
 // RH_IO when the file cannot be read, RH_USER when it is no .vdb file, cut short, or does not match its seal.
 rh_code rh_vdb_check(const char *path, rh_status *status);
 
-// Seals a finished file. OpenVDB gives every file a random identity in its header: it is replaced by one made of the other bytes of the file, so that the same
-// frame gives the same bytes on any machine.
+// Seals a finished file. OpenVDB gives every file a random identity in its header: it is replaced by one made of the
+// other bytes of the file, so that the same frame gives the same bytes on any machine.
 rh_code rh_vdb_seal(const char *path, rh_status *status);
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Grids of .vdb files, and volumes as columns (spec AX-22, AX-23). The buffers of leaves are visited where they are. A tile is looked at block by block before
-// it becomes leaves: mostly it need not.
+// Grids of .vdb files, and volumes as columns (spec AX-22, AX-23). The buffers of leaves are visited where they are. A
+// tile is looked at block by block before it becomes leaves: mostly it need not.
 #include "io/vdb_data.hh"
 #include "io/vdb_helper.h"
 
@@ -23,25 +23,47 @@ using rh_vdb::own_tree;
 using rh_vdb::room;
 using rh_vdb::Scratch;
 
-namespace {
+namespace
+{
 
-using Volumes = openvdb::TypeList<openvdb::BoolGrid, openvdb::Int32Grid, openvdb::Int64Grid, openvdb::FloatGrid, openvdb::DoubleGrid, openvdb::Vec3IGrid,
-                                  openvdb::Vec3SGrid, openvdb::Vec3DGrid>;
+using Volumes = openvdb::TypeList<openvdb::BoolGrid, openvdb::Int32Grid, openvdb::Int64Grid, openvdb::FloatGrid,
+                                  openvdb::DoubleGrid, openvdb::Vec3IGrid, openvdb::Vec3SGrid, openvdb::Vec3DGrid>;
 
 template <typename T> struct Named;
-template <> struct Named<bool> { static constexpr rh_lang_type type = RH_LANG_BOOL; };
-template <> struct Named<int32_t> { static constexpr rh_lang_type type = RH_LANG_INT32; };
-template <> struct Named<int64_t> { static constexpr rh_lang_type type = RH_LANG_INT64; };
-template <> struct Named<float> { static constexpr rh_lang_type type = RH_LANG_FLOAT; };
-template <> struct Named<double> { static constexpr rh_lang_type type = RH_LANG_DOUBLE; };
-template <> struct Named<openvdb::Vec3i> { static constexpr rh_lang_type type = RH_LANG_VEC3I; };
-template <> struct Named<openvdb::Vec3f> { static constexpr rh_lang_type type = RH_LANG_VEC3F; };
-template <> struct Named<openvdb::Vec3d> { static constexpr rh_lang_type type = RH_LANG_VEC3D; };
+template <> struct Named<bool> {
+    static constexpr rh_lang_type type = RH_LANG_BOOL;
+};
+template <> struct Named<int32_t> {
+    static constexpr rh_lang_type type = RH_LANG_INT32;
+};
+template <> struct Named<int64_t> {
+    static constexpr rh_lang_type type = RH_LANG_INT64;
+};
+template <> struct Named<float> {
+    static constexpr rh_lang_type type = RH_LANG_FLOAT;
+};
+template <> struct Named<double> {
+    static constexpr rh_lang_type type = RH_LANG_DOUBLE;
+};
+template <> struct Named<openvdb::Vec3i> {
+    static constexpr rh_lang_type type = RH_LANG_VEC3I;
+};
+template <> struct Named<openvdb::Vec3f> {
+    static constexpr rh_lang_type type = RH_LANG_VEC3F;
+};
+template <> struct Named<openvdb::Vec3d> {
+    static constexpr rh_lang_type type = RH_LANG_VEC3D;
+};
 
-void add_entry(rh_vdb_data &data, const openvdb::GridBase::Ptr &grid) { data.entries.push_back({grid, nullptr, grid->getName(), grid->valueType()}); }
+void add_entry(rh_vdb_data &data, const openvdb::GridBase::Ptr &grid)
+{
+    data.entries.push_back({grid, nullptr, grid->getName(), grid->valueType()});
+}
 
-// The library decompresses what it reads on one thread. Asked to delay that, it only notes where things are in the file, and all threads can then fetch them.
-template <typename Leaf, typename Load> void load_leaves(const std::vector<const Leaf *> &leaves, const rh_vdb_watch *who, const Load &load)
+// The library decompresses what it reads on one thread. Asked to delay that, it only notes where things are in the
+// file, and all threads can then fetch them.
+template <typename Leaf, typename Load>
+void load_leaves(const std::vector<const Leaf *> &leaves, const rh_vdb_watch *who, const Load &load)
 {
     rh_vdb::Watch watch(who, "read", int64_t(leaves.size()));
     tbb::parallel_for(tbb::blocked_range<size_t>(0, leaves.size()), [&](const tbb::blocked_range<size_t> &range) {
@@ -71,7 +93,8 @@ void open_file(openvdb::io::File &file)
 {
     file.open(/*delayLoad=*/false);
     bool points = false;
-    for (auto name = file.beginName(); name != file.endName(); ++name) points = points || rh_vdb::grid_type(file, name.gridName()) == "ptdataidx32";
+    for (auto name = file.beginName(); name != file.endName(); ++name)
+        points = points || rh_vdb::grid_type(file, name.gridName()) == "ptdataidx32";
     if (!points) return;
     file.close();
     file.setCopyMaxBytes(0);  // the library would copy the file to another place first; ours are never changed in place
@@ -93,7 +116,8 @@ rh_code read_file(rh_vdb_data &data, const char *path, rh_status *status)
     for (auto name = file.beginName(); name != file.endName(); ++name) {
         rh_vdb::Watch(data.watch, "read", 1).at(0);
         if (rh_vdb::grid_type(file, name.gridName()) == "unknown")
-            return rh_fail(status, RH_USER, "%s: the grid %s is of an unknown type and could not be written again", path, name.gridName().c_str());
+            return rh_fail(status, RH_USER, "%s: the grid %s is of an unknown type and could not be written again",
+                           path, name.gridName().c_str());
         auto grid = file.readGrid(name.gridName());
         if (!grid) throw std::runtime_error("the grid " + name.gridName() + " cannot be read");
         load_grid(*grid, data.watch);
@@ -115,7 +139,7 @@ void describe_transform(const openvdb::math::Transform &transform, rh_vdb_grid &
     }
 }
 
-// ------------------------------------------------------------------------------------------------------------- volumes
+// --- volumes ---------------------------------------------------------------------------------------------------------
 
 constexpr int VOXELS = 512;
 
@@ -127,8 +151,9 @@ struct Block {
 };
 
 // A grid that is read at another grid's voxels. Each call has its own accessor.
-class Source {
-public:
+class Source
+{
+  public:
     virtual ~Source() = default;
     // Values at the block's voxels; a column of one value only where the program does not write to it.
     virtual rh_lang_column sample(const Block &block, bool writes, std::vector<char> &buffer) const = 0;
@@ -143,7 +168,8 @@ template <typename T> rh_lang_column fill(T value, bool writes, std::vector<char
 
 Coord voxel_at(const Coord &origin, int64_t n) { return origin.offsetBy(int(n >> 6 & 7), int(n >> 3 & 7), int(n & 7)); }
 
-template <typename Grid> class GridSource : public Source {
+template <typename Grid> class GridSource : public Source
+{
     using Tree = typename Grid::TreeType;
     using T = typename Tree::ValueType;
     const Grid &grid;
@@ -162,7 +188,7 @@ template <typename Grid> class GridSource : public Source {
         return {out, int64_t(sizeof(T))};
     }
 
-public:
+  public:
     GridSource(const Grid &g, const openvdb::math::Transform &t) : grid(g), target(t), same(g.transform() == t) {}
 
     rh_lang_column sample(const Block &block, bool writes, std::vector<char> &buffer) const override
@@ -179,10 +205,11 @@ public:
 };
 
 // Where a column's values are not read: zeros that may be written.
-class Nothing : public Source {
+class Nothing : public Source
+{
     size_t size;
 
-public:
+  public:
     explicit Nothing(size_t bytes) : size(bytes) {}
     rh_lang_column sample(const Block &, bool, std::vector<char> &buffer) const override
     {
@@ -205,7 +232,8 @@ std::unique_ptr<Source> make_source(const rh_vdb_data &data, const rh_vdb_volume
     return source;
 }
 
-template <typename Grid> class VolumeVisit {
+template <typename Grid> class VolumeVisit
+{
     using Tree = typename Grid::TreeType;
     using T = typename Tree::ValueType;
     using LeafNode = typename Tree::LeafNodeType;
@@ -228,8 +256,9 @@ template <typename Grid> class VolumeVisit {
     std::vector<Scratch> scratch;
     std::atomic<bool> failed{false};
 
-public:
-    VolumeVisit(const rh_vdb_data &data, Grid &g, const rh_vdb_volume_job &j, const rh_vdb_visitor &v) : grid(g), job(j), visitor(v), watch(data.watch), scratch(size_t(rh_threads()))
+  public:
+    VolumeVisit(const rh_vdb_data &data, Grid &g, const rh_vdb_volume_job &j, const rh_vdb_visitor &v)
+        : grid(g), job(j), visitor(v), watch(data.watch), scratch(size_t(rh_threads()))
     {
         for (int c = 0; c < job.count; c++) sources.push_back(c == job.target ? nullptr : make_source(data, job, c));
         for (Scratch &s : scratch) s.resize(size_t(job.count) + 1);
@@ -242,12 +271,14 @@ public:
         return visit_tiles(tiles, status);
     }
 
-private:
+  private:
     void call(int slot, int64_t block, const Block &where, T *values)
     {
         std::vector<rh_lang_column> columns(size_t(job.count) + 1);
         for (int c = 0; c < job.count; c++)
-            columns[size_t(c)] = c == job.target ? rh_lang_column{values, int64_t(sizeof(T))} : sources[size_t(c)]->sample(where, job.writes[c], scratch[size_t(slot)][size_t(c)]);
+            columns[size_t(c)] = c == job.target ? rh_lang_column{values, int64_t(sizeof(T))}
+                                                 : sources[size_t(c)]->sample(where, job.writes[c],
+                                                                              scratch[size_t(slot)][size_t(c)]);
         const int32_t origin[3] = {where.origin.x(), where.origin.y(), where.origin.z()};
         const rh_lang_elements elements = {columns.data(), where.selection};
         if (visitor.visit(visitor.user, slot, block, origin, &elements, 0, where.count) != RH_OK) failed = true;
@@ -283,7 +314,8 @@ private:
     {
         std::vector<LeafNode *> leaves;
         for (auto leaf = grid.tree().beginLeaf(); leaf; ++leaf) leaves.push_back(&*leaf);
-        return for_blocks(visitor, watch, int64_t(leaves.size()), status, [&](int slot, int64_t block) { visit_leaf(slot, block, *leaves[size_t(block)]); });
+        return for_blocks(visitor, watch, int64_t(leaves.size()), status,
+                          [&](int slot, int64_t block) { visit_leaf(slot, block, *leaves[size_t(block)]); });
     }
 
     // ---- tiles
@@ -294,8 +326,10 @@ private:
         auto value = grid.tree().cbeginValueAll();
         value.setMaxDepth(Tree::ValueAllCIter::LEAF_DEPTH - 1);
         for (; value; ++value)
-            if (!(job.skipped >> value.getLevel() & 1) && (job.states == RH_VDB_ALL || value.isValueOn() == (job.states == RH_VDB_ON)))
-                tiles.push_back({value.getBoundingBox().min(), int(value.getLevel()), value.getValue(), value.isValueOn()});
+            if (!(job.skipped >> value.getLevel() & 1) &&
+                (job.states == RH_VDB_ALL || value.isValueOn() == (job.states == RH_VDB_ON)))
+                tiles.push_back(
+                    {value.getBoundingBox().min(), int(value.getLevel()), value.getValue(), value.isValueOn()});
         return tiles;
     }
 
@@ -323,8 +357,9 @@ private:
     rh_code visit_blocks(const std::vector<Tile> &tiles, std::vector<Result> &results, rh_status *status)
     {
         results.resize(tiles.size());
-        return for_blocks(visitor, watch, int64_t(tiles.size()), status,
-                          [&](int slot, int64_t block) { results[size_t(block)] = visit_block(slot, block, tiles[size_t(block)]); });
+        return for_blocks(visitor, watch, int64_t(tiles.size()), status, [&](int slot, int64_t block) {
+            results[size_t(block)] = visit_block(slot, block, tiles[size_t(block)]);
+        });
     }
 
     static std::vector<Tile> split(const Tile &tile)
@@ -332,12 +367,13 @@ private:
         const int side = tile.level == 2 ? 16 : 32, step = tile.level == 2 ? 8 : 128;
         std::vector<Tile> parts;
         for (int n = 0; n < side * side * side; n++)
-            parts.push_back({tile.origin.offsetBy(n / (side * side) * step, n / side % side * step, n % side * step), tile.level - 1, tile.value, tile.active});
+            parts.push_back({tile.origin.offsetBy(n / (side * side) * step, n / side % side * step, n % side * step),
+                             tile.level - 1, tile.value, tile.active});
         return parts;
     }
 
-    // A large tile, its parts one level below looked at in turn. As long as all became one value nothing is put into the tree: `out` is that value and
-    // *whole stays true.
+    // A large tile, its parts one level below looked at in turn. As long as all became one value nothing is put into
+    // the tree: `out` is that value and *whole stays true.
     rh_code visit_large(const Tile &tile, T &out, bool &whole, rh_status *status)
     {
         const std::vector<Tile> parts = split(tile);
@@ -405,16 +441,18 @@ rh_code visit_volume(rh_vdb_data &data, const rh_vdb_volume_job &job, const rh_v
     rh_code code = RH_OK;
     openvdb::GridBase &base = *data.entries[size_t(job.grids[job.target])].grid;
     own_tree(base);
-    base.apply<Volumes>([&](auto &grid) { code = VolumeVisit<std::decay_t<decltype(grid)>>(data, grid, job, visitor).run(status); });
+    base.apply<Volumes>(
+        [&](auto &grid) { code = VolumeVisit<std::decay_t<decltype(grid)>>(data, grid, job, visitor).run(status); });
     return code;
 }
 
 openvdb::GridBase::Ptr make_volume(rh_lang_type type)
 {
     openvdb::GridBase::Ptr made;
-    Volumes::foreach([&](auto model) {
+    Volumes::foreach ([&](auto model) {
         using Grid = decltype(model);
-        if (Named<typename Grid::ValueType>::type == type) made = Grid::create(openvdb::zeroVal<typename Grid::ValueType>());
+        if (Named<typename Grid::ValueType>::type == type)
+            made = Grid::create(openvdb::zeroVal<typename Grid::ValueType>());
     });
     return made;
 }
@@ -422,21 +460,24 @@ openvdb::GridBase::Ptr make_volume(rh_lang_type type)
 rh_lang_type volume_type(const openvdb::GridBase &base)
 {
     rh_lang_type type = RH_LANG_VOID;
-    base.apply<Volumes>([&](const auto &grid) { type = Named<typename std::decay_t<decltype(grid)>::ValueType>::type; });
+    base.apply<Volumes>(
+        [&](const auto &grid) { type = Named<typename std::decay_t<decltype(grid)>::ValueType>::type; });
     return type;
 }
 
 }  // namespace
 
-// ------------------------------------------------------------------------------------------------------------- the border
+// --- the border ------------------------------------------------------------------------------------------------------
 
-extern "C" rh_code rh_vdb_data_read(const char *const *paths, int count, const rh_vdb_watch *watch, rh_vdb_data **out, rh_status *status)
+extern "C" rh_code rh_vdb_data_read(const char *const *paths, int count, const rh_vdb_watch *watch, rh_vdb_data **out,
+                                    rh_status *status)
 {
     std::unique_ptr<rh_vdb_data> data(new (std::nothrow) rh_vdb_data);
     *out = nullptr;
     if (!data) return rh_fail(status, RH_MEMORY, "out of memory");
     data->watch = watch;
-    for (int i = 0; i < count; i++) RH_TRY(guarded(paths[i], RH_USER, status, [&] { return read_file(*data, paths[i], status); }));
+    for (int i = 0; i < count; i++)
+        RH_TRY(guarded(paths[i], RH_USER, status, [&] { return read_file(*data, paths[i], status); }));
     *out = data.release();
     return RH_OK;
 }
@@ -451,7 +492,8 @@ extern "C" rh_code rh_vdb_data_write(const char *path, const rh_vdb_data *data, 
         openvdb::GridCPtrVec grids;
         for (const Entry &entry : data->entries) grids.push_back(entry.grid);
         const rh_vdb::Watch watch(data->watch, "write", 1);
-        return rh_vdb::write_sealed(temporary, grids, data->facts, [&](double share) { watch.at(share); }, status);
+        return rh_vdb::write_sealed(
+            temporary, grids, data->facts, [&](double share) { watch.at(share); }, status);
     });
     if (code == RH_OK) return rh_file_commit(temporary, path, status);
     rh_file_discard(temporary);
@@ -477,16 +519,21 @@ extern "C" rh_vdb_grid rh_vdb_data_grid(const rh_vdb_data *data, int grid)
     out.name = entry.name.c_str();
     out.value = entry.value.c_str();
     out.type = volume_type(*entry.grid);
-    out.kind = entry.grid->isType<openvdb::points::PointDataGrid>() ? RH_VDB_POINTS : out.type != RH_LANG_VOID ? RH_VDB_VOLUME : RH_VDB_OTHER;
+    out.kind = entry.grid->isType<openvdb::points::PointDataGrid>() ? RH_VDB_POINTS
+               : out.type != RH_LANG_VOID                           ? RH_VDB_VOLUME
+                                                                    : RH_VDB_OTHER;
     describe_transform(entry.grid->transform(), out);
     return out;
 }
 
-extern "C" rh_code rh_vdb_volume_add(rh_vdb_data *data, const char *name, rh_lang_type type, int *grid, rh_status *status)
+extern "C" rh_code rh_vdb_volume_add(rh_vdb_data *data, const char *name, rh_lang_type type, int *grid,
+                                     rh_status *status)
 {
     return guarded(name, RH_IO, status, [&] {
         auto made = make_volume(type);
-        if (!made) return rh_fail(status, RH_USER, "there are no volumes of type %s: %s cannot be made", rh_lang_type_name(type), name);
+        if (!made)
+            return rh_fail(status, RH_USER, "there are no volumes of type %s: %s cannot be made",
+                           rh_lang_type_name(type), name);
         made->setName(name);
         add_entry(*data, made);
         *grid = int(data->entries.size()) - 1;
@@ -505,7 +552,8 @@ extern "C" void rh_vdb_data_forget(rh_vdb_data *data)
     for (Entry &entry : data->entries) entry.old.reset();
 }
 
-extern "C" rh_code rh_vdb_volume_visit(rh_vdb_data *data, const rh_vdb_volume_job *job, const rh_vdb_visitor *visitor, rh_status *status)
+extern "C" rh_code rh_vdb_volume_visit(rh_vdb_data *data, const rh_vdb_volume_job *job, const rh_vdb_visitor *visitor,
+                                       rh_status *status)
 {
     const Entry &entry = data->entries[size_t(job->grids[job->target])];
     return guarded(entry.name.c_str(), RH_IO, status, [&] { return visit_volume(*data, *job, *visitor, status); });

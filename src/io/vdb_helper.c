@@ -5,8 +5,8 @@
 //   a failure:  its message
 //   points:     count, frame facts, number of attributes, each { name, type, uniform, values }
 //   a text, or the bytes of a .vdb file
-// A pipe was tried in mind and dropped: both sides would have to take turns. fork without exec was dropped, too: threads of OpenMP and TBB do not come along,
-// and what waits for them waits for ever.
+// A pipe was tried in mind and dropped: both sides would have to take turns. fork without exec was dropped, too:
+// threads of OpenMP and TBB do not come along, and what waits for them waits for ever.
 #include "io/vdb_helper.h"
 
 #include <errno.h>
@@ -52,7 +52,7 @@ typedef struct attribute_head {
     int32_t type, uniform;
 } attribute_head;
 
-// --- the caller's side ----------------------------------------------------------------------------------------------
+// --- the caller's side -----------------------------------------------------------------------------------------------
 
 static const char *helper_program(void)
 {
@@ -83,7 +83,8 @@ static rh_code spawn(const char *what, const char *path, int result, pid_t *chil
     posix_spawn_file_actions_adddup2(&actions, result, RESULT);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);  // what a dying library says is no message of ours
+    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY,
+                                     0);  // what a dying library says is no message of ours
     int error = posix_spawn(child, program, &actions, &attributes, words, environ);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
@@ -111,7 +112,9 @@ static bool wait_for(pid_t child, double seconds, bool *late)
 // /proc/self is the helper's own over there.
 static rh_code outer_name(const char *path, char out[RH_PATH_MAX], rh_status *status)
 {
-    int n = strncmp(path, "/proc/self/", 11) == 0 ? snprintf(out, RH_PATH_MAX, "/proc/%ld/%s", (long)getpid(), path + 11) : snprintf(out, RH_PATH_MAX, "%s", path);
+    int n = strncmp(path, "/proc/self/", 11) == 0
+                ? snprintf(out, RH_PATH_MAX, "/proc/%ld/%s", (long)getpid(), path + 11)
+                : snprintf(out, RH_PATH_MAX, "%s", path);
     return n > 0 && n < RH_PATH_MAX ? RH_OK : rh_fail(status, RH_USER, "%.200s...: path too long", path);
 }
 
@@ -124,16 +127,19 @@ static void *ask(const char *what, const char *path, int result, size_t *bytes, 
     struct stat facts;
     if (outer_name(path, name, status) != RH_OK || spawn(what, name, result, &child, status) != RH_OK) return NULL;
     if (!wait_for(child, patience(path), &late)) {
-        rh_fail(status, RH_USER, "%s: damaged: the process that read it %s", path, late ? "did not come to an end" : "failed");
+        rh_fail(status, RH_USER, "%s: damaged: the process that read it %s", path,
+                late ? "did not come to an end" : "failed");
         return NULL;
     }
-    void *data = fstat(result, &facts) == 0 && facts.st_size > 0 ? mmap(NULL, (size_t)facts.st_size, PROT_READ, MAP_PRIVATE, result, 0) : MAP_FAILED;
+    void *data = fstat(result, &facts) == 0 && facts.st_size > 0
+                     ? mmap(NULL, (size_t)facts.st_size, PROT_READ, MAP_PRIVATE, result, 0)
+                     : MAP_FAILED;
     if (data == MAP_FAILED) rh_fail(status, RH_IO, "%s: the process that read it gave nothing back", path);
     *bytes = data == MAP_FAILED ? 0 : (size_t)facts.st_size;
     return data == MAP_FAILED ? NULL : data;
 }
 
-// --- what comes back ------------------------------------------------------------------------------------------------
+// --- what comes back -------------------------------------------------------------------------------------------------
 
 typedef struct cursor {
     const char *at;
@@ -149,14 +155,19 @@ static bool take(cursor *c, void *to, size_t bytes)
     return true;
 }
 
-static rh_code no_sense(rh_status *status) { return rh_fail(status, RH_USER, "damaged: what came back from reading it makes no sense"); }
+static rh_code no_sense(rh_status *status)
+{
+    return rh_fail(status, RH_USER, "damaged: what came back from reading it makes no sense");
+}
 
 // Past the head. Messages of the helper are told here: it has no log.
 static rh_code take_head(cursor *c, rh_status *status)
 {
     head h;
     if (!take(c, &h, sizeof h) || memcmp(h.letters, letters, sizeof letters) != 0) return no_sense(status);
-    if (h.warnings < 0 || (size_t)h.warnings > c->left || h.bytes < 0 || (uint64_t)h.bytes != c->left - (size_t)h.warnings) return no_sense(status);
+    if (h.warnings < 0 || (size_t)h.warnings > c->left || h.bytes < 0 ||
+        (uint64_t)h.bytes != c->left - (size_t)h.warnings)
+        return no_sense(status);
     for (const char *line = c->at, *end = c->at + h.warnings; line < end;) {
         const char *stop = memchr(line, '\n', (size_t)(end - line));
         if (!stop) stop = end;
@@ -181,7 +192,9 @@ static rh_code take_attribute(cursor *c, rh_points *points, rh_status *status)
 {
     attribute_head h;
     if (!take(c, &h, sizeof h) || !memchr(h.name, 0, sizeof h.name) || !h.name[0]) return no_sense(status);
-    if (h.type < 0 || h.type >= RH_POINT_TYPES || rh_points_find(points, h.name) || points->attribute_count >= RH_POINTS_MAX_ATTRIBUTES) return no_sense(status);
+    if (h.type < 0 || h.type >= RH_POINT_TYPES || rh_points_find(points, h.name) ||
+        points->attribute_count >= RH_POINTS_MAX_ATTRIBUTES)
+        return no_sense(status);
     rh_point_type type = (rh_point_type)h.type;
     size_t size = rh_point_type_size(type), bytes = h.uniform ? size : size * (size_t)points->count;
     if (bytes > c->left || (type == RH_POINT_GROUP && !are_bits(c->at, bytes))) return no_sense(status);
@@ -225,7 +238,7 @@ char *rh_vdb_result_text(const void *data, size_t bytes, rh_status *status)
     return text;
 }
 
-// --- reading --------------------------------------------------------------------------------------------------------
+// --- reading ---------------------------------------------------------------------------------------------------------
 
 // Is it to be read outside?
 static rh_code look(const char *path, bool *outside, rh_status *status)
@@ -287,7 +300,8 @@ rh_code rh_vdb_safe_open(const char *path, rh_vdb_safe *out, rh_status *status)
     size_t bytes = 0;
     rh_status why = {0};
     out->copy = -1;
-    if (snprintf(out->path, sizeof out->path, "%s", path) >= RH_PATH_MAX) return rh_fail(status, RH_USER, "%.200s...: path too long", path);
+    if (snprintf(out->path, sizeof out->path, "%s", path) >= RH_PATH_MAX)
+        return rh_fail(status, RH_USER, "%.200s...: path too long", path);
     RH_TRY(look(path, &outside, status));
     if (!outside) return RH_OK;
     int result = memory_file(path, status), copy = result >= 0 ? memory_file(path, status) : -1;
@@ -312,7 +326,7 @@ void rh_vdb_safe_close(rh_vdb_safe *safe)
     safe->copy = -1;
 }
 
-// --- the helper's side ----------------------------------------------------------------------------------------------
+// --- the helper's side -----------------------------------------------------------------------------------------------
 
 typedef struct warnings {
     char text[8192];
@@ -334,7 +348,8 @@ static void limit(const char *path)
 {
     struct stat facts;
     rlim_t size = stat(path, &facts) == 0 ? (rlim_t)facts.st_size : 0, seconds = 60 + size / 1000000;
-    struct rlimit core = {0, 0}, time = {seconds, seconds + 5}, memory = {((rlim_t)4 << 30) + 64 * size, ((rlim_t)4 << 30) + 64 * size};
+    struct rlimit core = {0, 0}, time = {seconds, seconds + 5},
+                  memory = {((rlim_t)4 << 30) + 64 * size, ((rlim_t)4 << 30) + 64 * size};
     setrlimit(RLIMIT_CORE, &core);
     setrlimit(RLIMIT_CPU, &time);
 #ifndef __SANITIZE_ADDRESS__  // which reserves more than any limit
@@ -369,7 +384,8 @@ static bool put_points(const rh_points *points, const rh_frame_info *info, const
 {
     points_head h = {.count = points->count, .info = *info, .attributes = points->attribute_count};
     size_t bytes = sizeof h;
-    for (int i = 0; i < points->attribute_count; i++) bytes += sizeof(attribute_head) + attribute_bytes(points, &points->attributes[i]);
+    for (int i = 0; i < points->attribute_count; i++)
+        bytes += sizeof(attribute_head) + attribute_bytes(points, &points->attributes[i]);
     bool good = put_head(RH_OK, w, bytes) && put(&h, sizeof h);
     for (int i = 0; good && i < points->attribute_count; i++) {
         const rh_attribute *a = &points->attributes[i];
@@ -380,14 +396,19 @@ static bool put_points(const rh_points *points, const rh_frame_info *info, const
     return good;
 }
 
-static bool put_text(rh_code code, const char *text, const warnings *w) { return put_head(code, w, strlen(text)) && put(text, strlen(text)); }
+static bool put_text(rh_code code, const char *text, const warnings *w)
+{
+    return put_head(code, w, strlen(text)) && put(text, strlen(text));
+}
 
 static bool help_points(const char *path, warnings *w, rh_status *status)
 {
     rh_points points;
     rh_frame_info info = {0};
     rh_points_init(&points);
-    bool good = rh_vdb_read_points_here(path, &points, &info, status) == RH_OK ? put_points(&points, &info, w) : put_text(status->code, status->message, w);
+    bool good = rh_vdb_read_points_here(path, &points, &info, status) == RH_OK
+                    ? put_points(&points, &info, w)
+                    : put_text(status->code, status->message, w);
     rh_points_free(&points);
     return good;
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// .vdb files of other programs are read by a process of their own. libopenvdb trusts its input: of random damage to such files one in 150 wrote where it
-// should not. The helper is the same program, started again as "rheo __vdb WHAT FILE", with limits on memory and time; it hands back plain numbers and texts,
-// of which every length is checked here. Whatever a file does, it does it to the helper. Files of ours need none of this: their seal was checked.
+// .vdb files of other programs are read by a process of their own. libopenvdb trusts its input: of random damage to
+// such files one in 150 wrote where it should not. The helper is the same program, started again as "rheo __vdb WHAT
+// FILE", with limits on memory and time; it hands back plain numbers and texts, of which every length is checked here.
+// Whatever a file does, it does it to the helper. Files of ours need none of this: their seal was checked.
 //
-// Which program that is: `rh_helper_program`, which the command line sets to itself. A program that embeds the library has none, unless the environment names one
-// (RHEO_PROGRAM=/usr/bin/rheo); then such files are read in the caller's own process, as libopenvdb reads them.
+// Which program that is: `rh_helper_program`, which the command line sets to itself. A program that embeds the library
+// has none, unless the environment names one (RHEO_PROGRAM=/usr/bin/rheo); then such files are read in the caller's own
+// process, as libopenvdb reads them.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,7 +23,8 @@ extern "C" {
 
 extern const char *const rh_helper_program;  // weak; NULL unless the program around defines it
 
-// A file that may be opened in this process: `path` itself when it is ours (or there is no helper), else a copy that the helper has made.
+// A file that may be opened in this process: `path` itself when it is ours (or there is no helper), else a copy that
+// the helper has made.
 typedef struct rh_vdb_safe {
     char path[RH_PATH_MAX];
     int copy;  // descriptor, -1 = none

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Positions of points of .vdb files, and putting points into their places again after a pass (spec AX-21). OpenVDB has its own means for moving
-// and deleting points; they are not used because the order of points they leave is not promised, and because one pass can do both.
+// Positions of points of .vdb files, and putting points into their places again after a pass (spec AX-21). OpenVDB has
+// its own means for moving and deleting points; they are not used because the order of points they leave is not
+// promised, and because one pass can do both.
 //
-// Most points stay in their leaf, so only those that leave it are sorted. A leaf's new points are those that came from elements before its own, its own, and
-// those from elements behind: the order of elements, without having sorted all of them. (Sorting a list of all took longer than all the rest of the pass.)
+// Most points stay in their leaf, so only those that leave it are sorted. A leaf's new points are those that came from
+// elements before its own, its own, and those from elements behind: the order of elements, without having sorted all of
+// them. (Sorting a list of all took longer than all the rest of the pass.)
 #include "io/vdb_leaf.hh"
 #include "io/vdb_points.hh"
 
@@ -29,16 +31,19 @@ using rh_vdb::guarded;
 using rh_vdb::Leaf;
 using rh_vdb::leaf_count;
 
-namespace {
+namespace
+{
 
-// Calls work(map) with the transform's map by its own type where it is one of the usual, so that its arithmetic is in line instead of a virtual call a point. The
-// formulas are the library's: other programs must find the same positions, to the last bit.
+// Calls work(map) with the transform's map by its own type where it is one of the usual, so that its arithmetic is in
+// line instead of a virtual call a point. The formulas are the library's: other programs must find the same positions,
+// to the last bit.
 template <typename Work> void with_map(const openvdb::math::Transform &transform, const Work &work)
 {
     using openvdb::math::UniformScaleMap;
     using openvdb::math::UniformScaleTranslateMap;
     if (transform.mapType() == UniformScaleMap::mapType()) work(*transform.map<UniformScaleMap>());
-    else if (transform.mapType() == UniformScaleTranslateMap::mapType()) work(*transform.map<UniformScaleTranslateMap>());
+    else if (transform.mapType() == UniformScaleTranslateMap::mapType())
+        work(*transform.map<UniformScaleTranslateMap>());
     else work(*transform.baseMap());
 }
 
@@ -56,26 +61,35 @@ template <typename Map> Vec3d to_index(const Map &map, const Vec3d &at)
 
 // ---- offsets from the voxel's centre, as they are stored
 
-bool is_raw(const vp::AttributeArray &array) { return array.valueType() == "vec3s" && array.codecType() == vp::NullCodec::name() && array.stride() == 1; }
+bool is_raw(const vp::AttributeArray &array)
+{
+    return array.valueType() == "vec3s" && array.codecType() == vp::NullCodec::name() && array.stride() == 1;
+}
 
-class RawOffsets {
+class RawOffsets
+{
     const Vec3f *data;
     size_t step;
 
-public:
-    explicit RawOffsets(const vp::AttributeArray &array) : data(reinterpret_cast<const Vec3f *>(array.constDataAsByteArray())), step(array.isUniform() ? 0 : 1) {}
+  public:
+    explicit RawOffsets(const vp::AttributeArray &array)
+        : data(reinterpret_cast<const Vec3f *>(array.constDataAsByteArray())), step(array.isUniform() ? 0 : 1)
+    {
+    }
     Vec3d get(Index point) const { return Vec3d(data[point * step]); }
 };
 
-template <typename T> class CodedOffsets {
+template <typename T> class CodedOffsets
+{
     vp::AttributeHandle<T> handle;
 
-public:
+  public:
     explicit CodedOffsets(const vp::AttributeArray &array) : handle(array) {}
     Vec3d get(Index point) const { return Vec3d(handle.get(point)); }
 };
 
-template <typename Map, typename Offsets> void positions_by(const Map &map, const Leaf &leaf, const Offsets &offsets, rh_vec3 *out)
+template <typename Map, typename Offsets>
+void positions_by(const Map &map, const Leaf &leaf, const Offsets &offsets, rh_vec3 *out)
 {
     Index point = 0;
     for (Index v = 0; v < Leaf::NUM_VALUES; v++) {
@@ -100,16 +114,16 @@ template <typename Map> void leaf_positions(const Map &map, const Leaf &leaf, rh
 enum : uint16_t { VOXEL = 0x1ff, MOVED = 0x200, GONE = 0xffff };  // of a point's code: dead, or in another leaf now
 
 struct Traveller {
-    uint64_t leaf;     // where to
+    uint64_t leaf;  // where to
     int64_t element;
-    uint32_t source;   // leaf it comes from
+    uint32_t source;  // leaf it comes from
     uint16_t voxel;
 };
 
 struct Places {
-    std::vector<uint16_t> codes;       // of every point
-    std::vector<Index> stayed;         // in every leaf
-    std::vector<Traveller> travellers; // by leaf and element
+    std::vector<uint16_t> codes;        // of every point
+    std::vector<Index> stayed;          // in every leaf
+    std::vector<Traveller> travellers;  // by leaf and element
 };
 
 Vec3d as_double(const rh_vec3 &at) { return Vec3d(at.x, at.y, at.z); }
@@ -118,22 +132,27 @@ Vec3d as_double(const rh_vec3 &at) { return Vec3d(at.x, at.y, at.z); }
 {
     char text[256];
     snprintf(text, sizeof text,
-             "a point was moved to (%g, %g, %g), where it cannot be stored: files hold points up to %g voxels from the origin (delete such points in the "
+             "a point was moved to (%g, %g, %g), where it cannot be stored: files hold points up to %g voxels from the "
+             "origin (delete such points in the "
              "program: if (length(v@P) > limit) deletepoint();)",
              double(at.x), double(at.y), double(at.z), double(RH_FARTHEST_VOXEL));
     throw std::out_of_range(text);
 }
 
 // One leaf's codes; those that leave it are appended to `away`.
-template <typename Map> class Placing {
+template <typename Map> class Placing
+{
     const rh_vdb_points &p;
     const Map &map;
     const rh_vec3 *positions;
     const uint8_t *dead;
     Places &places;
 
-public:
-    Placing(const rh_vdb_points &points, const Map &m, const rh_vec3 *at, const uint8_t *marks, Places &out) : p(points), map(m), positions(at), dead(marks), places(out) {}
+  public:
+    Placing(const rh_vdb_points &points, const Map &m, const rh_vec3 *at, const uint8_t *marks, Places &out)
+        : p(points), map(m), positions(at), dead(marks), places(out)
+    {
+    }
 
     void leaf(size_t l, std::vector<rh_vec3> &before, std::vector<Traveller> &away) const
     {
@@ -152,13 +171,14 @@ public:
                 const int64_t e = first + point;
                 code = uint16_t(v);
                 if (dead && dead[e]) code = GONE;
-                else if (positions && std::memcmp(&before[point], &positions[e], sizeof(rh_vec3)) != 0) code = move(l, key, e, away);
+                else if (positions && std::memcmp(&before[point], &positions[e], sizeof(rh_vec3)) != 0)
+                    code = move(l, key, e, away);
                 stayed += code != GONE;
             }
         places.stayed[l] = stayed;
     }
 
-private:
+  private:
     uint16_t move(size_t l, uint64_t key, int64_t e, std::vector<Traveller> &away) const
     {
         const Vec3d at = to_index(map, as_double(positions[e]));
@@ -172,7 +192,8 @@ private:
     }
 };
 
-template <typename Map> Places find_places(const rh_vdb_points &p, const Map &map, const rh_vec3 *positions, const uint8_t *dead)
+template <typename Map>
+Places find_places(const rh_vdb_points &p, const Map &map, const rh_vec3 *positions, const uint8_t *dead)
 {
     Places places;
     places.codes.resize(size_t(p.starts.back()));
@@ -187,8 +208,9 @@ template <typename Map> Places find_places(const rh_vdb_points &p, const Map &ma
     for (const auto &part : away) count += part.size();
     places.travellers.reserve(count);
     for (const auto &part : away) places.travellers.insert(places.travellers.end(), part.begin(), part.end());
-    tbb::parallel_sort(places.travellers.begin(), places.travellers.end(),
-                       [](const Traveller &a, const Traveller &b) { return a.leaf != b.leaf ? a.leaf < b.leaf : a.element < b.element; });
+    tbb::parallel_sort(places.travellers.begin(), places.travellers.end(), [](const Traveller &a, const Traveller &b) {
+        return a.leaf != b.leaf ? a.leaf < b.leaf : a.element < b.element;
+    });
     return places;
 }
 
@@ -234,11 +256,11 @@ struct Origin {
 
 // Scratch of a thread.
 struct Bench {
-    std::vector<Origin> arrived, from;        // in the order of elements, of voxels
-    std::vector<size_t> sources;              // leaves
+    std::vector<Origin> arrived, from;  // in the order of elements, of voxels
+    std::vector<size_t> sources;        // leaves
     std::vector<Leaf::ValueType> ends;
-    std::vector<const char *> data;           // of one array in the sources,
-    std::vector<size_t> step;                 // and bytes from point to point there, 0 where one value is for all
+    std::vector<const char *> data;  // of one array in the sources,
+    std::vector<size_t> step;        // and bytes from point to point there, 0 where one value is for all
 };
 
 uint32_t source_number(Bench &b, size_t leaf)
@@ -253,7 +275,8 @@ void add_travellers(const rh_vdb_points &p, const Places &places, size_t begin, 
 {
     for (size_t i = begin; i < end; i++) {
         const Traveller &t = places.travellers[i];
-        b.arrived.push_back({source_number(b, t.source), Index(t.element - p.starts[t.source]), t.element, t.voxel, true});
+        b.arrived.push_back(
+            {source_number(b, t.source), Index(t.element - p.starts[t.source]), t.element, t.voxel, true});
     }
 }
 
@@ -269,7 +292,8 @@ void collect(const rh_vdb_points &p, const Places &places, const Target &target,
         add_travellers(p, places, target.begin, middle, b);
         for (int64_t e = first; e < end; e++) {
             const uint16_t code = places.codes[size_t(e)];
-            if (code != GONE) b.arrived.push_back({0, Index(e - first), e, uint16_t(code & VOXEL), (code & MOVED) != 0});
+            if (code != GONE)
+                b.arrived.push_back({0, Index(e - first), e, uint16_t(code & VOXEL), (code & MOVED) != 0});
         }
     }
     add_travellers(p, places, middle, target.end, b);
@@ -290,7 +314,8 @@ void sort_by_voxel(Bench &b)
 template <size_t fixed> void copy_values(const Bench &b, size_t size, char *out)
 {
     const size_t bytes = fixed ? fixed : size;
-    for (size_t i = 0; i < b.from.size(); i++) std::memcpy(out + i * bytes, b.data[b.from[i].source] + b.from[i].point * b.step[b.from[i].source], bytes);
+    for (size_t i = 0; i < b.from.size(); i++)
+        std::memcpy(out + i * bytes, b.data[b.from[i].source] + b.from[i].point * b.step[b.from[i].source], bytes);
 }
 
 // Arrays that were one value stay so where it is the same in all leaves that points come from.
@@ -321,7 +346,8 @@ void gather_array(const rh_vdb_points &p, size_t place, Bench &b, vp::AttributeA
     }
 }
 
-template <typename T, typename Map> void put_coded(const Map &map, const rh_vec3 *positions, const Bench &b, vp::AttributeArray &array)
+template <typename T, typename Map>
+void put_coded(const Map &map, const rh_vec3 *positions, const Bench &b, vp::AttributeArray &array)
 {
     vp::AttributeWriteHandle<T> handle(array, /*expand=*/true);
     for (size_t i = 0; i < b.from.size(); i++) {
@@ -331,7 +357,8 @@ template <typename T, typename Map> void put_coded(const Map &map, const rh_vec3
     }
 }
 
-template <typename Map> void put_offsets(const Map &map, const rh_vec3 *positions, const Bench &b, vp::AttributeArray &array)
+template <typename Map>
+void put_offsets(const Map &map, const rh_vec3 *positions, const Bench &b, vp::AttributeArray &array)
 {
     if (array.valueType() == "vec3d") return put_coded<Vec3d>(map, positions, b, array);
     if (!is_raw(array)) return put_coded<Vec3f>(map, positions, b, array);
@@ -345,13 +372,14 @@ template <typename Map> void put_offsets(const Map &map, const rh_vec3 *position
 }
 
 template <typename Map>
-void fill_leaf(const rh_vdb_points &p, const Map &map, const rh_vec3 *positions, const Places &places, const Target &target,
-               const vp::AttributeArray::ScopedRegistryLock &lock, Bench &b)
+void fill_leaf(const rh_vdb_points &p, const Map &map, const rh_vec3 *positions, const Places &places,
+               const Target &target, const vp::AttributeArray::ScopedRegistryLock &lock, Bench &b)
 {
     Leaf &leaf = *target.leaf;
     collect(p, places, target, b);
     sort_by_voxel(b);
-    leaf.replaceAttributeSet(new vp::AttributeSet(p.leaves[0]->attributeSet(), Index(b.from.size()), &lock), /*allowMismatchingDescriptors=*/true);
+    leaf.replaceAttributeSet(new vp::AttributeSet(p.leaves[0]->attributeSet(), Index(b.from.size()), &lock),
+                             /*allowMismatchingDescriptors=*/true);
     leaf.setOffsets(b.ends);
     for (size_t a = 0; a < leaf.attributeSet().size(); a++) gather_array(p, a, b, leaf.attributeArray(a));
     if (positions) put_offsets(map, positions, b, leaf.attributeArray("P"));
@@ -362,9 +390,14 @@ rh_code refuse_odd(const rh_vdb_points &p, rh_status *status)
     const vp::AttributeSet &model = p.leaves[0]->attributeSet();
     for (size_t i = 0; i < model.size(); i++)
         if (!model.getConst(i)->hasConstantStride())
-            return rh_fail(status, RH_USER, "the grid %s has an attribute with a varying number of values a point, so its points can be neither moved nor deleted", p.grid->getName().c_str());
+            return rh_fail(status, RH_USER,
+                           "the grid %s has an attribute with a varying number of values a point, so its points can be "
+                           "neither moved nor deleted",
+                           p.grid->getName().c_str());
     for (const Leaf *leaf : p.leaves)
-        if (!rh_voxel_in_range(leaf->origin().asVec3d())) return rh_fail(status, RH_USER, "the grid %s has points too far away to be moved or deleted", p.grid->getName().c_str());
+        if (!rh_voxel_in_range(leaf->origin().asVec3d()))
+            return rh_fail(status, RH_USER, "the grid %s has points too far away to be moved or deleted",
+                           p.grid->getName().c_str());
     return RH_OK;
 }
 
@@ -396,19 +429,21 @@ template <typename Map> void rebuild(rh_vdb_points &p, const Map &map, const rh_
 
 }  // namespace
 
-// ------------------------------------------------------------------------------------------------------------- the border
+// --- the border ------------------------------------------------------------------------------------------------------
 
 extern "C" rh_code rh_vdb_points_positions(const rh_vdb_points *points, rh_vec3 *out, rh_status *status)
 {
     return guarded("P", RH_IO, status, [&] {
         with_map(points->grid->transform(), [&](const auto &map) {
-            tbb::parallel_for(size_t(0), points->leaves.size(), [&](size_t l) { leaf_positions(map, *points->leaves[l], out + points->starts[l]); });
+            tbb::parallel_for(size_t(0), points->leaves.size(),
+                              [&](size_t l) { leaf_positions(map, *points->leaves[l], out + points->starts[l]); });
         });
         return RH_OK;
     });
 }
 
-extern "C" rh_code rh_vdb_points_rebuild(rh_vdb_points *points, const rh_vec3 *positions, const uint8_t *dead, rh_status *status)
+extern "C" rh_code rh_vdb_points_rebuild(rh_vdb_points *points, const rh_vec3 *positions, const uint8_t *dead,
+                                         rh_status *status)
 {
     if (points->leaves.empty()) return RH_OK;
     return guarded(points->grid->getName().c_str(), RH_NUMERIC, status, [&] {

@@ -28,32 +28,39 @@ using rh_vdb::room;
 using rh_vdb::Scratch;
 using rh_vdb::Storage;
 
-namespace {
+namespace
+{
 
 struct Stored {
     const char *name;
     rh_lang_type type;
 };
-const Stored stored_types[] = {{"bool", RH_LANG_BOOL},   {"int16", RH_LANG_INT16},   {"int32", RH_LANG_INT32},   {"int64", RH_LANG_INT64},
-                               {"float", RH_LANG_FLOAT}, {"double", RH_LANG_DOUBLE}, {"vec3i", RH_LANG_VEC3I},   {"vec3s", RH_LANG_VEC3F},
-                               {"vec3d", RH_LANG_VEC3D}, {"mat3s", RH_LANG_MAT3F},   {"mat3d", RH_LANG_MAT3D},   {"mat4s", RH_LANG_MAT4F},
+const Stored stored_types[] = {{"bool", RH_LANG_BOOL},   {"int16", RH_LANG_INT16}, {"int32", RH_LANG_INT32},
+                               {"int64", RH_LANG_INT64}, {"float", RH_LANG_FLOAT}, {"double", RH_LANG_DOUBLE},
+                               {"vec3i", RH_LANG_VEC3I}, {"vec3s", RH_LANG_VEC3F}, {"vec3d", RH_LANG_VEC3D},
+                               {"mat3s", RH_LANG_MAT3F}, {"mat3d", RH_LANG_MAT3D}, {"mat4s", RH_LANG_MAT4F},
                                {"mat4d", RH_LANG_MAT4D}};
 
 // Several numbers a point are a vector or a matrix.
 rh_lang_type type_of_many(rh_lang_type one, Index stride)
 {
-    static const std::pair<Index, rh_lang_shape> shapes[] = {{2, RH_LANG_VEC2}, {3, RH_LANG_VEC3}, {4, RH_LANG_VEC4}, {9, RH_LANG_MAT3}, {16, RH_LANG_MAT4}};
+    static const std::pair<Index, rh_lang_shape> shapes[] = {
+        {2, RH_LANG_VEC2}, {3, RH_LANG_VEC3}, {4, RH_LANG_VEC4}, {9, RH_LANG_MAT3}, {16, RH_LANG_MAT4}};
     if (stride == 1) return one;
     const rh_lang_element element = rh_lang_type_element(one);
-    if (rh_lang_type_shape(one) != RH_LANG_SCALAR || (element != RH_LANG_E_INT32 && element != RH_LANG_E_FLOAT && element != RH_LANG_E_DOUBLE)) return RH_LANG_VOID;
+    if (rh_lang_type_shape(one) != RH_LANG_SCALAR ||
+        (element != RH_LANG_E_INT32 && element != RH_LANG_E_FLOAT && element != RH_LANG_E_DOUBLE))
+        return RH_LANG_VOID;
     for (const auto &shape : shapes)
-        if (shape.first == stride && (element != RH_LANG_E_INT32 || stride <= 4)) return RH_LANG_TYPE(shape.second, element);
+        if (shape.first == stride && (element != RH_LANG_E_INT32 || stride <= 4))
+            return RH_LANG_TYPE(shape.second, element);
     return RH_LANG_VOID;
 }
 
 Attribute describe_array(const openvdb::Name &name, size_t place, const vp::AttributeArray &array)
 {
-    Attribute a{name, array.valueType() + (array.codecType() == vp::NullCodec::name() ? "" : " " + array.codecType()), place, RH_LANG_VOID, Storage::unknown};
+    Attribute a{name, array.valueType() + (array.codecType() == vp::NullCodec::name() ? "" : " " + array.codecType()),
+                place, RH_LANG_VOID, Storage::unknown};
     if (array.stride() != 1) a.stored += " x " + std::to_string(array.stride());
     if (vp::isString(array)) a.type = RH_LANG_STRING, a.storage = Storage::text;
     if (a.storage == Storage::text || !array.hasConstantStride()) return a;
@@ -63,12 +70,16 @@ Attribute describe_array(const openvdb::Name &name, size_t place, const vp::Attr
     // OpenVDB has codecs for float and vec3f only.
     const bool coded = !plain && array.stride() == 1 && (a.type == RH_LANG_FLOAT || a.type == RH_LANG_VEC3F);
     a.storage = plain ? Storage::plain : coded ? Storage::coded : Storage::unknown;
-    if (name == "P" && (a.type == RH_LANG_VEC3F || a.type == RH_LANG_VEC3D)) a.type = RH_LANG_VEC3F, a.storage = Storage::position;
+    if (name == "P" && (a.type == RH_LANG_VEC3F || a.type == RH_LANG_VEC3D))
+        a.type = RH_LANG_VEC3F, a.storage = Storage::position;
     if (a.storage == Storage::unknown) a.type = RH_LANG_VOID;
     return a;
 }
 
-const vp::AttributeSet::Descriptor &descriptor_of(const rh_vdb_points &p) { return p.leaves[0]->attributeSet().descriptor(); }
+const vp::AttributeSet::Descriptor &descriptor_of(const rh_vdb_points &p)
+{
+    return p.leaves[0]->attributeSet().descriptor();
+}
 
 // What the descriptor says, in the order of arrays.
 void list_attributes(rh_vdb_points &p)
@@ -90,16 +101,18 @@ void list_attributes(rh_vdb_points &p)
     for (const auto &entry : cache.map()) p.texts[entry.second] = entry.first;
 }
 
-// The library asserts all this, in its debug build only. Arrays of several numbers a point are stored in full: the library's own code
-// takes a uniform one for as long as it would be.
+// The library asserts all this, in its debug build only. Arrays of several numbers a point are stored in full: the
+// library's own code takes a uniform one for as long as it would be.
 void check_leaf(Leaf &leaf, const vp::AttributeSet &first)
 {
     const vp::AttributeSet &set = leaf.attributeSet();
-    if (set.descriptor() != first.descriptor() || set.size() != first.size()) throw std::runtime_error("the leaves have different attributes");
+    if (set.descriptor() != first.descriptor() || set.size() != first.size())
+        throw std::runtime_error("the leaves have different attributes");
     const Index count = leaf.getLastValue();
     for (size_t i = 0; i < set.size(); i++) {
         const vp::AttributeArray *array = set.getConst(i), *model = first.getConst(i);
-        if (!array || !model || array->size() < count || array->type() != model->type() || array->stride() != model->stride())
+        if (!array || !model || array->size() < count || array->type() != model->type() ||
+            array->stride() != model->stride())
             throw std::runtime_error("a leaf has no proper attribute " + std::to_string(i));
         if (array->stride() > 1 && array->isUniform()) leaf.attributeArray(i).expand();
     }
@@ -116,7 +129,8 @@ void check_groups(const rh_vdb_points &p)
     const vp::AttributeSet &set = p.leaves[0]->attributeSet();
     for (const openvdb::Name &name : p.groups) {
         const auto index = set.groupIndex(name);
-        if (index.first >= set.size() || !vp::isGroup(*set.getConst(index.first)) || index.second >= 8) throw std::runtime_error("there is no proper group " + name);
+        if (index.first >= set.size() || !vp::isGroup(*set.getConst(index.first)) || index.second >= 8)
+            throw std::runtime_error("there is no proper group " + name);
     }
 }
 
@@ -129,7 +143,8 @@ void open_points(rh_vdb_points &p)
         p.starts.push_back(p.starts.back() + int64_t(leaf->getLastValue()));
     }
     if (p.leaves.empty()) return;
-    tbb::parallel_for(size_t(0), p.leaves.size(), [&](size_t l) { check_leaf(*p.leaves[l], p.leaves[0]->attributeSet()); });
+    tbb::parallel_for(size_t(0), p.leaves.size(),
+                      [&](size_t l) { check_leaf(*p.leaves[l], p.leaves[0]->attributeSet()); });
     list_attributes(p);
     check_groups(p);
     for (const Attribute &a : p.attributes)
@@ -137,7 +152,10 @@ void open_points(rh_vdb_points &p)
     throw std::runtime_error("the points have no positions P");
 }
 
-const vp::AttributeArray &array_of(const rh_vdb_points &p, size_t leaf, const Attribute &a) { return *p.leaves[leaf]->attributeSet().getConst(a.place); }
+const vp::AttributeArray &array_of(const rh_vdb_points &p, size_t leaf, const Attribute &a)
+{
+    return *p.leaves[leaf]->attributeSet().getConst(a.place);
+}
 
 // ---- codecs
 
@@ -179,7 +197,8 @@ void texts_of_leaf(const rh_vdb_points &p, size_t leaf, const Attribute &a, rh_l
     vp::AttributeHandle<Index, vp::StringCodec<false>> handle(array_of(p, leaf, a));
     for (Index i = 0; i < leaf_count(p, leaf); i++) {
         const auto found = p.texts.find(handle.get(i));
-        out[i] = found == p.texts.end() ? rh_lang_text{"", 0} : rh_lang_text{found->second.c_str(), int64_t(found->second.size())};
+        out[i] = found == p.texts.end() ? rh_lang_text{"", 0}
+                                        : rh_lang_text{found->second.c_str(), int64_t(found->second.size())};
     }
 }
 
@@ -214,7 +233,8 @@ std::vector<int64_t> chosen_elements(const uint8_t *only, int64_t first, int64_t
     return list;
 }
 
-void visit_leaf(rh_vdb_points &p, const rh_vdb_points_job &job, const rh_vdb_visitor &visitor, int slot, size_t leaf, Scratch &scratch)
+void visit_leaf(rh_vdb_points &p, const rh_vdb_points_job &job, const rh_vdb_visitor &visitor, int slot, size_t leaf,
+                Scratch &scratch)
 {
     static const int32_t origin[3] = {0, 0, 0};
     int64_t begin = p.starts[leaf], end = p.starts[leaf + 1];
@@ -226,13 +246,16 @@ void visit_leaf(rh_vdb_points &p, const rh_vdb_points_job &job, const rh_vdb_vis
     if (begin == end) return;  // before anything is lent: lending for writing expands arrays
     std::vector<rh_lang_column> columns(size_t(job.count) + 1);
     for (int c = 0; c < job.count; c++)
-        columns[size_t(c)] = job.attributes[c] < 0 ? job.own[c] : lend(p, leaf, p.attributes[size_t(job.attributes[c])], job.writes[c], scratch[size_t(c)]);
+        columns[size_t(c)] = job.attributes[c] < 0 ? job.own[c]
+                                                   : lend(p, leaf, p.attributes[size_t(job.attributes[c])],
+                                                          job.writes[c], scratch[size_t(c)]);
     const rh_lang_elements elements = {columns.data(), job.only ? chosen.data() : nullptr};
     if (visitor.visit(visitor.user, slot, int64_t(leaf), origin, &elements, begin, end) != RH_OK) return;
     for (int c = 0; c < job.count; c++) {
         if (job.attributes[c] < 0 || !job.writes[c]) continue;
         const Attribute &a = p.attributes[size_t(job.attributes[c])];
-        if (a.storage == Storage::coded) encode_any(p.leaves[leaf]->attributeArray(a.place), a.type, leaf_count(p, leaf), scratch[size_t(c)].data());
+        if (a.storage == Storage::coded)
+            encode_any(p.leaves[leaf]->attributeArray(a.place), a.type, leaf_count(p, leaf), scratch[size_t(c)].data());
     }
 }
 
@@ -252,7 +275,8 @@ void add_attribute(rh_vdb_points &p, const char *name, rh_lang_type type)
             if (known.type == RH_LANG_TYPE(RH_LANG_SCALAR, rh_lang_type_element(type))) stored.first = known.name;
     }
     vp::appendAttribute(p.grid->tree(), name, stored, stride);
-    if (stride > 1) tbb::parallel_for(size_t(0), p.leaves.size(), [&](size_t l) { p.leaves[l]->attributeArray(name).expand(); });
+    if (stride > 1)
+        tbb::parallel_for(size_t(0), p.leaves.size(), [&](size_t l) { p.leaves[l]->attributeArray(name).expand(); });
     list_attributes(p);
 }
 
@@ -283,7 +307,9 @@ void write_texts(rh_vdb_points &p, const Attribute &attribute, const rh_lang_tex
             const rh_lang_text &text = texts[p.starts[l] + i];
             const std::string word(text.data ? text.data : "", size_t(text.length));
             const auto known = numbers.find(word);
-            const Index number = word.empty() ? 0 : known != numbers.end() ? known->second : numbers[word] = inserter.insert(word);
+            const Index number = word.empty()             ? 0
+                                 : known != numbers.end() ? known->second
+                                                          : numbers[word] = inserter.insert(word);
             handle.set(i, number);
         }
     }
@@ -291,7 +317,7 @@ void write_texts(rh_vdb_points &p, const Attribute &attribute, const rh_lang_tex
 
 }  // namespace
 
-// ------------------------------------------------------------------------------------------------------------- the border
+// --- the border ------------------------------------------------------------------------------------------------------
 
 extern "C" rh_code rh_vdb_points_open(rh_vdb_data *data, int grid, rh_vdb_points **out, rh_status *status)
 {
@@ -339,16 +365,21 @@ extern "C" rh_code rh_vdb_points_copy(const rh_vdb_points *points, int attribute
             char *to = static_cast<char *>(out) + size_t(points->starts[l]) * size;
             const Index count = leaf_count(*points, l);
             if (a.storage == Storage::coded) return decode_any(array, a.type, count, to);
-            for (Index i = 0; i < count; i++) std::memcpy(to + i * size, array.constDataAsByteArray() + (array.isUniform() ? 0 : i * size), size);
+            for (Index i = 0; i < count; i++)
+                std::memcpy(to + i * size, array.constDataAsByteArray() + (array.isUniform() ? 0 : i * size), size);
         });
         return RH_OK;
     });
 }
 
 extern "C" int rh_vdb_points_groups(const rh_vdb_points *points) { return int(points->groups.size()); }
-extern "C" const char *rh_vdb_points_group(const rh_vdb_points *points, int group) { return points->groups[size_t(group)].c_str(); }
+extern "C" const char *rh_vdb_points_group(const rh_vdb_points *points, int group)
+{
+    return points->groups[size_t(group)].c_str();
+}
 
-extern "C" rh_code rh_vdb_points_group_read(const rh_vdb_points *points, const char *name, uint8_t *out, rh_status *status)
+extern "C" rh_code rh_vdb_points_group_read(const rh_vdb_points *points, const char *name, uint8_t *out,
+                                            rh_status *status)
 {
     return guarded(name, RH_IO, status, [&] {
         tbb::parallel_for(size_t(0), points->leaves.size(), [&](size_t l) {
@@ -359,7 +390,8 @@ extern "C" rh_code rh_vdb_points_group_read(const rh_vdb_points *points, const c
     });
 }
 
-extern "C" rh_code rh_vdb_points_group_write(rh_vdb_points *points, const char *name, const uint8_t *member, rh_status *status)
+extern "C" rh_code rh_vdb_points_group_write(rh_vdb_points *points, const char *name, const uint8_t *member,
+                                             rh_status *status)
 {
     return guarded(name, RH_IO, status, [&] { return write_group(*points, name, member), RH_OK; });
 }
@@ -368,22 +400,27 @@ extern "C" rh_code rh_vdb_points_texts(const rh_vdb_points *points, int attribut
 {
     const Attribute &a = points->attributes[size_t(attribute)];
     return guarded(a.name.c_str(), RH_IO, status, [&] {
-        tbb::parallel_for(size_t(0), points->leaves.size(), [&](size_t l) { texts_of_leaf(*points, l, a, out + points->starts[l]); });
+        tbb::parallel_for(size_t(0), points->leaves.size(),
+                          [&](size_t l) { texts_of_leaf(*points, l, a, out + points->starts[l]); });
         return RH_OK;
     });
 }
 
-extern "C" rh_code rh_vdb_points_texts_write(rh_vdb_points *points, int attribute, const rh_lang_text *texts, rh_status *status)
+extern "C" rh_code rh_vdb_points_texts_write(rh_vdb_points *points, int attribute, const rh_lang_text *texts,
+                                             rh_status *status)
 {
     const Attribute &a = points->attributes[size_t(attribute)];
     return guarded(a.name.c_str(), RH_IO, status, [&] { return write_texts(*points, a, texts), RH_OK; });
 }
 
-extern "C" rh_code rh_vdb_points_visit(rh_vdb_points *points, const rh_vdb_points_job *job, const rh_vdb_visitor *visitor, rh_status *status)
+extern "C" rh_code rh_vdb_points_visit(rh_vdb_points *points, const rh_vdb_points_job *job,
+                                       const rh_vdb_visitor *visitor, rh_status *status)
 {
     return guarded(points->grid->getName().c_str(), RH_IO, status, [&] {
         std::vector<Scratch> scratch(size_t(rh_threads()), Scratch(size_t(job->count)));
         return rh_vdb::for_blocks(*visitor, points->watch, int64_t(points->leaves.size()), status,
-                          [&](int slot, int64_t block) { visit_leaf(*points, *job, *visitor, slot, size_t(block), scratch[size_t(slot)]); });
+                                  [&](int slot, int64_t block) {
+                                      visit_leaf(*points, *job, *visitor, slot, size_t(block), scratch[size_t(slot)]);
+                                  });
     });
 }

@@ -3,9 +3,11 @@
 //
 // Writing .vdb files. The format is the library's, byte for byte; two things are done otherwise than it does them:
 // - Its File does not look whether the stream failed: a full disk would pass for success.
-// - It compresses the arrays of points in pages of a megabyte, one after the other and each twice (for the sizes, which come first in the file, and for the data), which took
-//   longer than all else. Here pages are compressed once, on all threads. How arrays make up pages is PagedOutputStream's rule (openvdb/points/StreamCompression.cc): an array
-//   that does not fit begins a new page, one longer than a page is a page of its own.
+// - It compresses the arrays of points in pages of a megabyte, one after the other and each twice (for the sizes, which
+// come first in the file, and for the data), which took
+//   longer than all else. Here pages are compressed once, on all threads. How arrays make up pages is
+//   PagedOutputStream's rule (openvdb/points/StreamCompression.cc): an array that does not fit begins a new page, one
+//   longer than a page is a page of its own.
 #include "io/vdb_shared.hh"
 
 #pragma GCC visibility push(default)
@@ -23,18 +25,21 @@ namespace vc = openvdb::compression;
 using openvdb::Index;
 using Leaf = vp::PointDataTree::LeafNodeType;
 
-namespace {
+namespace
+{
 
-constexpr size_t KEPT_BYTES = size_t(1) << 30;  // of compressed pages in memory; what is more is compressed again when its turn comes
+constexpr size_t KEPT_BYTES =
+    size_t(1) << 30;  // of compressed pages in memory; what is more is compressed again when its turn comes
 
 // Of one attribute, leaves begin to end.
 struct Page {
     size_t begin, end, bytes;
-    int32_t packed = 0;               // bytes when compressed; 0: does not become smaller
-    std::unique_ptr<char[]> kept;     // compressed
+    int32_t packed = 0;            // bytes when compressed; 0: does not become smaller
+    std::unique_ptr<char[]> kept;  // compressed
 };
 
-class PackedPoints : public vp::PointDataGrid {
+class PackedPoints : public vp::PointDataGrid
+{
     std::vector<const Leaf *> leaves;
     mutable std::vector<std::vector<Page>> attributes;
     mutable size_t kept = 0, done = 0;
@@ -131,17 +136,20 @@ class PackedPoints : public vp::PointDataGrid {
         if (step) step(double(++done) / double(2 * attributes.size() + 1));
     }
 
-public:
-    PackedPoints(vp::PointDataGrid &grid, const rh_vdb::Step &s) : vp::PointDataGrid(grid, openvdb::ShallowCopy()), step(s)
+  public:
+    PackedPoints(vp::PointDataGrid &grid, const rh_vdb::Step &s)
+        : vp::PointDataGrid(grid, openvdb::ShallowCopy()), step(s)
     {
         for (auto leaf = grid.tree().cbeginLeaf(); leaf; ++leaf) leaves.push_back(&*leaf);
     }
 
-    // As Grid::writeBuffers does, with those passes our own that hold pages (PointDataLeafNode::writeBuffers says which).
+    // As Grid::writeBuffers does, with those passes our own that hold pages (PointDataLeafNode::writeBuffers says
+    // which).
     void writeBuffers(std::ostream &os) const override
     {
         const auto meta = openvdb::io::getStreamMetadataPtr(os);
-        if (leaves.empty() || !(openvdb::io::getDataCompression(os) & openvdb::io::COMPRESS_BLOSC)) return vp::PointDataGrid::writeBuffers(os);
+        if (leaves.empty() || !(openvdb::io::getDataCompression(os) & openvdb::io::COMPRESS_BLOSC))
+            return vp::PointDataGrid::writeBuffers(os);
         meta->setCountingPasses(true);
         meta->setPass(0);
         this->tree().writeBuffers(os, this->saveFloatAsHalf());
@@ -159,8 +167,9 @@ public:
     }
 };
 
-class Writer : public openvdb::io::Archive {
-public:
+class Writer : public openvdb::io::Archive
+{
+  public:
     void write_file(const char *path, const openvdb::GridCPtrVec &grids, const openvdb::MetaMap &facts)
     {
         std::vector<char> buffer(1 << 20);
@@ -181,14 +190,17 @@ openvdb::GridCPtrVec packed(const openvdb::GridCPtrVec &grids, const rh_vdb::Ste
     openvdb::GridCPtrVec out;
     for (const auto &grid : grids) {
         if (!grid->isType<vp::PointDataGrid>()) out.push_back(grid);
-        else out.push_back(std::make_shared<PackedPoints>(const_cast<vp::PointDataGrid &>(static_cast<const vp::PointDataGrid &>(*grid)), step));
+        else
+            out.push_back(std::make_shared<PackedPoints>(
+                const_cast<vp::PointDataGrid &>(static_cast<const vp::PointDataGrid &>(*grid)), step));
     }
     return out;
 }
 
 }  // namespace
 
-rh_code rh_vdb::write_sealed(const char *path, const openvdb::GridCPtrVec &grids, const openvdb::MetaMap &facts, const Step &step, rh_status *status)
+rh_code rh_vdb::write_sealed(const char *path, const openvdb::GridCPtrVec &grids, const openvdb::MetaMap &facts,
+                             const Step &step, rh_status *status)
 {
     Writer().write_file(path, packed(grids, step), facts);
     if (step) step(1);

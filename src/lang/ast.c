@@ -37,19 +37,22 @@ void rh_lang_node_add(rh_lang_node *parent, rh_lang_node *child)
 
 const char *rh_lang_operator_name(rh_lang_operator operation)
 {
-    static const char *const names[] = {"",   "+",  "-", "*", "/",  "%",  "&",  "|",  "^", "<<", ">>", "==",
-                                        "!=", "<",  ">", "<=", ">=", "&&", "||", "!", "~", "+",  "-"};
+    static const char *const names[] = {"",   "+", "-", "*",  "/",  "%",  "&",  "|", "^", "<<", ">>", "==",
+                                        "!=", "<", ">", "<=", ">=", "&&", "||", "!", "~", "+",  "-"};
     return names[operation];
 }
 
-static void say(rh_lang_unit *unit, bool warning, rh_lang_place at, const char *hint, const char *format, va_list arguments)
+static void say(rh_lang_unit *unit, bool warning, rh_lang_place at, const char *hint, const char *format,
+                va_list arguments)
 {
     char text[800];
     vsnprintf(text, sizeof text, format, arguments);
-    // A string of the program may hold any bytes; half a character of UTF-8 or an escape sequence is nothing for a terminal or a log.
+    // A string of the program may hold any bytes; half a character of UTF-8 or an escape sequence is nothing for a
+    // terminal or a log.
     for (char *c = text; *c; c++)
         if (*c < ' ' || *c > '~') *c = '?';
-    if (!unit->failed && rh_lang_messages_add(unit->messages, warning, at, text, hint, unit->status) != RH_OK) unit->failed = true;
+    if (!unit->failed && rh_lang_messages_add(unit->messages, warning, at, text, hint, unit->status) != RH_OK)
+        unit->failed = true;
 }
 
 void rh_lang_error(rh_lang_unit *unit, rh_lang_place at, const char *hint, const char *format, ...)
@@ -97,7 +100,9 @@ static void print_leaf(const rh_lang_node *node, FILE *out)
     case RH_LANG_LOCAL: fprintf(out, "%s", node->name); break;
     case RH_LANG_ATTRIBUTE: fprintf(out, "%s@%s", node->type ? rh_lang_type_name(node->type) : "", node->name); break;
     case RH_LANG_EXTERNAL: fprintf(out, "%s$%s", node->type ? rh_lang_type_name(node->type) : "", node->name); break;
-    case RH_LANG_INTEGER: fprintf(out, "%" PRId64 "%s", node->value.integer, node->type == RH_LANG_INT64 ? "l" : ""); break;
+    case RH_LANG_INTEGER:
+        fprintf(out, "%" PRId64 "%s", node->value.integer, node->type == RH_LANG_INT64 ? "l" : "");
+        break;
     case RH_LANG_REAL: fprintf(out, "%.17g%s", node->value.real, node->type == RH_LANG_FLOAT ? "f" : ""); break;
     case RH_LANG_LOGICAL: fprintf(out, "%s", node->value.integer ? "true" : "false"); break;
     case RH_LANG_TEXT: fprintf(out, "\"%.*s\"", (int)node->value.text.length, node->value.text.data); break;
@@ -118,7 +123,8 @@ static void print_head(const rh_lang_node *node, FILE *out)
 
 static void print_node(const rh_lang_node *node, FILE *out)
 {
-    bool list = node->count > 0 || node->kind == RH_LANG_BLOCK || node->kind == RH_LANG_DECLARE || node->kind == RH_LANG_CALL;
+    bool list = node->count > 0 || node->kind == RH_LANG_BLOCK || node->kind == RH_LANG_DECLARE ||
+                node->kind == RH_LANG_CALL;
     if (!list) {
         print_leaf(node, out);
         return;

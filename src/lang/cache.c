@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// A list under one lock: there are few programs, and compiling one takes so long that looking through the list is nothing. Compiling
-// happens under the lock too, so that two threads that want the same program compile it once.
+// A list under one lock: there are few programs, and compiling one takes so long that looking through the list is
+// nothing. Compiling happens under the lock too, so that two threads that want the same program compile it once.
 #include "lang/cache.h"
 #include <pthread.h>
 #include <string.h>
@@ -57,9 +57,9 @@ void rh_lang_cache_free(rh_lang_cache *cache)
 
 static bool same_options(const rh_lang_options *a, const rh_lang_options *b)
 {
-    return a->domain == b->domain && a->warnings_are_errors == b->warnings_are_errors && a->keep_listing == b->keep_listing &&
-           a->unoptimised == b->unoptimised && a->check_only == b->check_only && a->functions == b->functions &&
-           a->function_count == b->function_count;
+    return a->domain == b->domain && a->warnings_are_errors == b->warnings_are_errors &&
+           a->keep_listing == b->keep_listing && a->unoptimised == b->unoptimised && a->check_only == b->check_only &&
+           a->functions == b->functions && a->function_count == b->function_count;
 }
 
 // Takes the entry out of the list; NULL when there is none.
@@ -67,7 +67,8 @@ static entry *take_out(rh_lang_cache *cache, const char *source, size_t length, 
 {
     for (entry **at = &cache->newest; *at; at = &(*at)->next) {
         entry *e = *at;
-        if (e->length != length || memcmp(e->source, source, length) != 0 || !same_options(&e->options, options)) continue;
+        if (e->length != length || memcmp(e->source, source, length) != 0 || !same_options(&e->options, options))
+            continue;
         *at = e->next;
         return e;
     }
@@ -88,8 +89,8 @@ static void drop_oldest(rh_lang_cache *cache)
     }
 }
 
-static rh_code make_entry(const char *source, size_t length, const rh_lang_options *options, rh_lang_messages *messages, entry **out,
-                          rh_status *status)
+static rh_code make_entry(const char *source, size_t length, const rh_lang_options *options, rh_lang_messages *messages,
+                          entry **out, rh_status *status)
 {
     *out = NULL;
     entry *e = rh_alloc_zero(sizeof *e, "lang.cache", status);
@@ -120,8 +121,8 @@ static rh_code repeat_warnings(const entry *e, rh_lang_messages *messages, rh_st
     return RH_OK;
 }
 
-rh_code rh_lang_cache_get(rh_lang_cache *cache, const char *source, size_t length, const rh_lang_options *options, const rh_lang_program **out,
-                          rh_lang_messages *messages, rh_status *status)
+rh_code rh_lang_cache_get(rh_lang_cache *cache, const char *source, size_t length, const rh_lang_options *options,
+                          const rh_lang_program **out, rh_lang_messages *messages, rh_status *status)
 {
     *out = NULL;
     pthread_mutex_lock(&cache->lock);

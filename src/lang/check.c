@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The checker walks the tree once. A wrong expression gets the type RH_LANG_WRONG, about which nobody complains again, so one mistake gives one
-// message and the rest of the program is still looked at.
+// The checker walks the tree once. A wrong expression gets the type RH_LANG_WRONG, about which nobody complains again,
+// so one mistake gives one message and the rest of the program is still looked at.
 #include "lang/check_parts.h"
 #include <stdio.h>
 #include <string.h>
@@ -48,15 +48,19 @@ static void declare(rh_lang_checker *c, rh_lang_node *node)
 {
     rh_lang_local *before = find_local(c, node->name);
     if (before && before->depth == c->depth)
-        rh_lang_error(c->unit, node->at, NULL, "the variable \"%s\" is declared already, in line %d", node->name, before->at.line);
-    else if (before) rh_lang_warn(c->unit, node->at, NULL, "the variable \"%s\" hides the one of line %d", node->name, before->at.line);
+        rh_lang_error(c->unit, node->at, NULL, "the variable \"%s\" is declared already, in line %d", node->name,
+                      before->at.line);
+    else if (before)
+        rh_lang_warn(c->unit, node->at, NULL, "the variable \"%s\" hides the one of line %d", node->name,
+                     before->at.line);
     rh_lang_facts *f = c->facts;
     f->locals = rh_lang_grown(c, f->locals, f->local_count, sizeof *f->locals);
     c->locals = rh_lang_grown(c, c->locals, f->local_count, sizeof *c->locals);  // as many as slots is enough
     if (c->unit->failed) return;
     node->slot = f->local_count;
     f->locals[f->local_count++] = node->type;
-    c->locals[c->local_count++] = (rh_lang_local){.name = node->name, .type = node->type, .at = node->at, .slot = node->slot, .depth = c->depth};
+    c->locals[c->local_count++] = (rh_lang_local){
+        .name = node->name, .type = node->type, .at = node->at, .slot = node->slot, .depth = c->depth};
 }
 
 static rh_lang_type check_local(rh_lang_checker *c, rh_lang_node *node)
@@ -72,7 +76,8 @@ static rh_lang_type check_local(rh_lang_checker *c, rh_lang_node *node)
     char hint[128];
     const char *near = rh_lang_did_you_mean(rh_nearest_name(node->name, names, count), "", hint, sizeof hint);
     for (int i = 0; i < c->facts->attribute_count && !near; i++)
-        if (strcmp(c->facts->attributes[i].name, node->name) == 0) near = rh_lang_did_you_mean(node->name, "@", hint, sizeof hint);
+        if (strcmp(c->facts->attributes[i].name, node->name) == 0)
+            near = rh_lang_did_you_mean(node->name, "@", hint, sizeof hint);
     if (!near && rh_lang_known_function(c, node->name)) near = "it is a function: add ( )";
     rh_lang_error(c->unit, node->at, near, "the variable \"%s\" is not declared", node->name);
     return RH_LANG_WRONG;
@@ -86,13 +91,15 @@ static rh_lang_type attribute_default(const rh_lang_checker *c, const char *name
     return RH_LANG_FLOAT;
 }
 
-static rh_lang_type two_types(rh_lang_checker *c, const rh_lang_node *node, char sign, rh_lang_type before, rh_lang_type now, int line)
+static rh_lang_type two_types(rh_lang_checker *c, const rh_lang_node *node, char sign, rh_lang_type before,
+                              rh_lang_type now, int line)
 {
     char hint[128];
     // The one that was written out is the one that was meant.
-    snprintf(hint, sizeof hint, "write %s%c%s everywhere", rh_lang_type_name(node->type ? now : before), sign, node->name);
-    rh_lang_error(c->unit, node->at, hint, "%c%s is %s here and %s in line %d", sign, node->name, rh_lang_type_name(now),
-                  rh_lang_type_name(before), line);
+    snprintf(hint, sizeof hint, "write %s%c%s everywhere", rh_lang_type_name(node->type ? now : before), sign,
+             node->name);
+    rh_lang_error(c->unit, node->at, hint, "%c%s is %s here and %s in line %d", sign, node->name,
+                  rh_lang_type_name(now), rh_lang_type_name(before), line);
     return RH_LANG_WRONG;
 }
 
@@ -149,7 +156,8 @@ bool rh_lang_is_literal(const rh_lang_node *node)
 {
     if (node->kind == RH_LANG_UNARY) return rh_lang_is_literal(node->first);
     bool literal = node->kind >= RH_LANG_INTEGER || node->kind == RH_LANG_ARRAY;
-    for (const rh_lang_node *child = node->first; child && literal; child = child->next) literal = rh_lang_is_literal(child);
+    for (const rh_lang_node *child = node->first; child && literal; child = child->next)
+        literal = rh_lang_is_literal(child);
     return literal;
 }
 
@@ -160,15 +168,18 @@ static void convert_for(rh_lang_checker *c, rh_lang_node *value, rh_lang_type to
     if (from == RH_LANG_WRONG || to == RH_LANG_WRONG) return;
     if (!rh_lang_assignable(to, from)) {
         bool scalar = rh_lang_is_number(to) && rh_lang_is_container(from);
-        if (from == RH_LANG_VOID) rh_lang_error(c->unit, value->at, NULL, "this has no value, expected one of type %s", rh_lang_type_name(to));
-        else
-            rh_lang_error(c->unit, at, scalar ? "take one element with [ ]" : NULL, "cannot convert %s to %s here", rh_lang_type_name(from),
+        if (from == RH_LANG_VOID)
+            rh_lang_error(c->unit, value->at, NULL, "this has no value, expected one of type %s",
                           rh_lang_type_name(to));
+        else
+            rh_lang_error(c->unit, at, scalar ? "take one element with [ ]" : NULL, "cannot convert %s to %s here",
+                          rh_lang_type_name(from), rh_lang_type_name(to));
         return;
     }
     // Literals are read as double or int32 for want of a better way to write them: x = 0.5 deserves no warning.
     if (loses(to, from) && !(rh_lang_is_literal(value) && rh_lang_is_floating(to)))
-        rh_lang_warn(c->unit, at, NULL, "%s becomes %s here and may lose something", rh_lang_type_name(from), rh_lang_type_name(to));
+        rh_lang_warn(c->unit, at, NULL, "%s becomes %s here and may lose something", rh_lang_type_name(from),
+                     rh_lang_type_name(to));
     value->as = to;
 }
 
@@ -187,7 +198,8 @@ static void check_condition(rh_lang_checker *c, rh_lang_node *node)
     else rh_lang_check_expression(c, node);
     if (node->type == RH_LANG_WRONG) return;
     if (!rh_lang_is_number(node->type))
-        rh_lang_error(c->unit, node->at, rh_lang_is_container(node->type) ? "compare it with something, or take length( )" : NULL,
+        rh_lang_error(c->unit, node->at,
+                      rh_lang_is_container(node->type) ? "compare it with something, or take length( )" : NULL,
                       "found a condition of type %s, expected a single number", rh_lang_type_name(node->type));
     else node->as = RH_LANG_BOOL;
 }
@@ -223,7 +235,7 @@ static bool constant_index(const rh_lang_node *node, int64_t *out)
     bool operation = node->kind == RH_LANG_UNARY || node->kind == RH_LANG_BINARY;
     if (!operation || !constant_index(node->first, &a) || !constant_index(node->last, &b)) return false;
     if (a > INT32_MAX || a < -INT32_MAX || b > INT32_MAX || b < -INT32_MAX)
-        return false; // rather no answer than one that wraps otherwise
+        return false;  // rather no answer than one that wraps otherwise
     switch (node->operation) {
     case RH_LANG_PLUS: *out = a; return true;
     case RH_LANG_MINUS: *out = -a; return true;
@@ -240,12 +252,14 @@ static bool check_one_index(rh_lang_checker *c, rh_lang_node *node, rh_lang_node
     rh_lang_type type = rh_lang_check_expression(c, index);
     if (type == RH_LANG_WRONG) return false;
     if (!rh_lang_is_integer(type) || rh_lang_is_container(type)) {
-        rh_lang_error(c->unit, index->at, "convert with int( )", "found an index of type %s, expected an integer", rh_lang_type_name(type));
+        rh_lang_error(c->unit, index->at, "convert with int( )", "found an index of type %s, expected an integer",
+                      rh_lang_type_name(type));
         return false;
     }
     int64_t value;
     if (constant_index(index, &value) && (value < 0 || value >= limit)) {
-        if (node->postfix) rh_lang_error(c->unit, node->at, NULL, "a vector of %d elements has no such component", limit);
+        if (node->postfix)
+            rh_lang_error(c->unit, node->at, NULL, "a vector of %d elements has no such component", limit);
         else
             rh_lang_error(c->unit, index->at, NULL, "found the index %lld, expected 0 to %d", (long long)value,
                           limit - 1);
@@ -267,8 +281,8 @@ static rh_lang_type check_index(rh_lang_checker *c, rh_lang_node *node, bool rea
     }
     if (second && !rh_lang_is_matrix(type)) {
         rh_lang_error(c->unit, node->at, "write [index]",
-                      "found two indices, but \"%s\" is of type %s: only matrices have rows and columns", variable->name,
-                      rh_lang_type_name(type));
+                      "found two indices, but \"%s\" is of type %s: only matrices have rows and columns",
+                      variable->name, rh_lang_type_name(type));
         return RH_LANG_WRONG;
     }
     int limit = second ? rh_lang_type_side(type) : rh_lang_type_parts(type);
@@ -284,7 +298,8 @@ static rh_lang_type check_index(rh_lang_checker *c, rh_lang_node *node, bool rea
     return good ? RH_LANG_TYPE(RH_LANG_SCALAR, rh_lang_type_element(type)) : RH_LANG_WRONG;
 }
 
-static rh_lang_type refuse_operation(rh_lang_checker *c, rh_lang_place at, const rh_lang_rule *rule, const char *sign, const char *types)
+static rh_lang_type refuse_operation(rh_lang_checker *c, rh_lang_place at, const rh_lang_rule *rule, const char *sign,
+                                     const char *types)
 {
     rh_lang_error(c->unit, at, rule->hint, "no operator %s for %s: %s", sign, types, rule->why);
     return RH_LANG_WRONG;
@@ -293,7 +308,8 @@ static rh_lang_type refuse_operation(rh_lang_checker *c, rh_lang_place at, const
 static void warn_zero(rh_lang_checker *c, rh_lang_operator operation, const rh_lang_node *right)
 {
     if (operation != RH_LANG_DIV && operation != RH_LANG_MOD) return;
-    if ((right->kind == RH_LANG_INTEGER && right->value.integer == 0) || (right->kind == RH_LANG_REAL && right->value.real == 0))
+    if ((right->kind == RH_LANG_INTEGER && right->value.integer == 0) ||
+        (right->kind == RH_LANG_REAL && right->value.real == 0))
         rh_lang_warn(c->unit, right->at, NULL, "%s by zero", operation == RH_LANG_DIV ? "division" : "modulo");
 }
 
@@ -350,12 +366,14 @@ static rh_lang_type check_assign(rh_lang_checker *c, rh_lang_node *node)
     if (result == RH_LANG_WRONG) return RH_LANG_WRONG;
     operand_as(c, value, rule.right);
     if (!rh_lang_assignable(type, result)) {
-        rh_lang_error(c->unit, node->at, NULL, "%s= of %s and %s gives %s, which does not fit back", rh_lang_operator_name(node->operation),
-                      rh_lang_type_name(type), rh_lang_type_name(value->type), rh_lang_type_name(result));
+        rh_lang_error(c->unit, node->at, NULL, "%s= of %s and %s gives %s, which does not fit back",
+                      rh_lang_operator_name(node->operation), rh_lang_type_name(type), rh_lang_type_name(value->type),
+                      rh_lang_type_name(result));
         return RH_LANG_WRONG;
     }
     if (loses(type, result) && !(rh_lang_is_literal(value) && rh_lang_is_floating(type)))
-        rh_lang_warn(c->unit, node->at, NULL, "%s becomes %s here and may lose something", rh_lang_type_name(result), rh_lang_type_name(type));
+        rh_lang_warn(c->unit, node->at, NULL, "%s becomes %s here and may lose something", rh_lang_type_name(result),
+                     rh_lang_type_name(type));
     return type;
 }
 
@@ -365,8 +383,8 @@ static rh_lang_type check_crement(rh_lang_checker *c, rh_lang_node *node)
     if (type == RH_LANG_WRONG) return RH_LANG_WRONG;
     if (!rh_lang_is_number(type) || type == RH_LANG_BOOL) {
         rh_lang_error(c->unit, node->at, NULL, "%s%s is for single numbers other than bool, \"%s\" is of type %s",
-                      rh_lang_operator_name(node->operation), rh_lang_operator_name(node->operation), root_of(node)->name,
-                      rh_lang_type_name(type));
+                      rh_lang_operator_name(node->operation), rh_lang_operator_name(node->operation),
+                      root_of(node)->name, rh_lang_type_name(type));
         return RH_LANG_WRONG;
     }
     return type;
@@ -380,9 +398,11 @@ static rh_lang_type check_ternary(rh_lang_checker *c, rh_lang_node *node)
     check_condition(c, condition);
     if (!is_short) rh_lang_check_expression(c, then);
     rh_lang_check_expression(c, other);
-    if (condition->type == RH_LANG_WRONG || then->type == RH_LANG_WRONG || other->type == RH_LANG_WRONG) return RH_LANG_WRONG;
+    if (condition->type == RH_LANG_WRONG || then->type == RH_LANG_WRONG || other->type == RH_LANG_WRONG)
+        return RH_LANG_WRONG;
     if (!rh_lang_choice_rule(then->type, other->type, &type)) {
-        rh_lang_error(c->unit, node->at, NULL, "the two values of ?: have the types %s and %s, which do not go together",
+        rh_lang_error(c->unit, node->at, NULL,
+                      "the two values of ?: have the types %s and %s, which do not go together",
                       rh_lang_type_name(then->type), rh_lang_type_name(other->type));
         return RH_LANG_WRONG;
     }
@@ -398,14 +418,19 @@ static rh_lang_type check_array(rh_lang_checker *c, rh_lang_node *node)
     for (rh_lang_node *child = node->first; child; child = child->next) {
         rh_lang_type type = rh_lang_check_expression(c, child);
         if (type != RH_LANG_WRONG && !rh_lang_is_number(type))
-            rh_lang_error(c->unit, child->at, NULL, "found a value of type %s between braces, expected single numbers", rh_lang_type_name(type));
+            rh_lang_error(c->unit, child->at, NULL, "found a value of type %s between braces, expected single numbers",
+                          rh_lang_type_name(type));
         wrong |= !rh_lang_is_number(type);
         if (!wrong && rh_lang_type_element(type) > highest) highest = rh_lang_type_element(type);
     }
     if (wrong) return RH_LANG_WRONG;
-    rh_lang_shape shape = node->count == 2 ? RH_LANG_VEC2 : node->count == 3 ? RH_LANG_VEC3 : node->count == 4 ? RH_LANG_VEC4 :
-                          node->count == 9 ? RH_LANG_MAT3 : RH_LANG_MAT4;
-    for (rh_lang_node *child = node->first; child; child = child->next) child->as = RH_LANG_TYPE(RH_LANG_SCALAR, highest);
+    rh_lang_shape shape = node->count == 2   ? RH_LANG_VEC2
+                          : node->count == 3 ? RH_LANG_VEC3
+                          : node->count == 4 ? RH_LANG_VEC4
+                          : node->count == 9 ? RH_LANG_MAT3
+                                             : RH_LANG_MAT4;
+    for (rh_lang_node *child = node->first; child; child = child->next)
+        child->as = RH_LANG_TYPE(RH_LANG_SCALAR, highest);
     return RH_LANG_TYPE(shape, highest);
 }
 
@@ -414,7 +439,8 @@ static rh_lang_type check_cast(rh_lang_checker *c, rh_lang_node *node)
     rh_lang_type type = rh_lang_check_expression(c, node->first);
     if (type == RH_LANG_WRONG) return RH_LANG_WRONG;
     if (!rh_lang_is_number(type)) {
-        rh_lang_error(c->unit, node->at, rh_lang_is_container(type) ? "take one element with [ ]" : "atoi( ) and atof( ) read numbers",
+        rh_lang_error(c->unit, node->at,
+                      rh_lang_is_container(type) ? "take one element with [ ]" : "atoi( ) and atof( ) read numbers",
                       "found a value of type %s to cast, expected a single number", rh_lang_type_name(type));
         return RH_LANG_WRONG;
     }
@@ -433,12 +459,17 @@ static rh_lang_type check_kind(rh_lang_checker *c, rh_lang_node *node)
     case RH_LANG_CAST: return check_cast(c, node);
     case RH_LANG_CALL: return rh_lang_check_call(c, node);
     case RH_LANG_ARRAY: return check_array(c, node);
-    case RH_LANG_INDEX: case RH_LANG_LOCAL: case RH_LANG_ATTRIBUTE: return rh_lang_check_place(c, node, true, false);
+    case RH_LANG_INDEX:
+    case RH_LANG_LOCAL:
+    case RH_LANG_ATTRIBUTE: return rh_lang_check_place(c, node, true, false);
     case RH_LANG_EXTERNAL: return check_external(c, node);
     case RH_LANG_COMMA:
         for (rh_lang_node *child = node->first; child; child = child->next) rh_lang_check_expression(c, child);
         return node->last->type;
-    case RH_LANG_INTEGER: case RH_LANG_REAL: case RH_LANG_LOGICAL: case RH_LANG_TEXT: return node->type;
+    case RH_LANG_INTEGER:
+    case RH_LANG_REAL:
+    case RH_LANG_LOGICAL:
+    case RH_LANG_TEXT: return node->type;
     default: return RH_LANG_WRONG;
     }
 }
@@ -477,11 +508,16 @@ static bool is_counter(const rh_lang_node *node, int slot) { return node->kind =
 static int64_t trips(const rh_lang_node *loop)
 {
     const rh_lang_node *first = loop->first, *condition = first->next, *step = condition->next, *body = step->next;
-    if (first->kind != RH_LANG_DECLARES || first->count != 1 || first->first->type != RH_LANG_INT32 || first->first->count != 1) return -1;
+    if (first->kind != RH_LANG_DECLARES || first->count != 1 || first->first->type != RH_LANG_INT32 ||
+        first->first->count != 1)
+        return -1;
     const rh_lang_node *start = first->first->first;
     int slot = first->first->slot;
-    if (start->kind != RH_LANG_INTEGER || condition->kind != RH_LANG_BINARY || !is_counter(condition->first, slot)) return -1;
-    if (condition->last->kind != RH_LANG_INTEGER || (condition->operation != RH_LANG_LT && condition->operation != RH_LANG_LE)) return -1;
+    if (start->kind != RH_LANG_INTEGER || condition->kind != RH_LANG_BINARY || !is_counter(condition->first, slot))
+        return -1;
+    if (condition->last->kind != RH_LANG_INTEGER ||
+        (condition->operation != RH_LANG_LT && condition->operation != RH_LANG_LE))
+        return -1;
     int64_t by = 0;
     if (step->kind == RH_LANG_CREMENT && step->operation == RH_LANG_ADD && is_counter(step->first, slot)) by = 1;
     else if (step->kind == RH_LANG_ASSIGN && step->operation == RH_LANG_ADD && is_counter(step->first, slot) &&
@@ -552,7 +588,8 @@ static void check_statement(rh_lang_checker *c, rh_lang_node *node)
 {
     if (c->unit->failed) return;
     switch (node->kind) {
-    case RH_LANG_EMPTY: case RH_LANG_RETURN: break;
+    case RH_LANG_EMPTY:
+    case RH_LANG_RETURN: break;
     case RH_LANG_BLOCK:
         open_scope(c);
         for (rh_lang_node *child = node->first; child; child = child->next) check_statement(c, child);
@@ -574,9 +611,11 @@ static void check_statement(rh_lang_checker *c, rh_lang_node *node)
         check_do(c, node);
         note_loop(c, node);
         break;
-    case RH_LANG_BREAK: case RH_LANG_CONTINUE:
+    case RH_LANG_BREAK:
+    case RH_LANG_CONTINUE:
         if (c->loops == 0)
-            rh_lang_error(c->unit, node->at, node->kind == RH_LANG_BREAK ? "return ends the program for this element" : NULL,
+            rh_lang_error(c->unit, node->at,
+                          node->kind == RH_LANG_BREAK ? "return ends the program for this element" : NULL,
                           "found %s outside of a loop", node->kind == RH_LANG_BREAK ? "break" : "continue");
         break;
     default: rh_lang_check_expression(c, node); break;
@@ -592,8 +631,8 @@ static void check_size(rh_lang_checker *c, rh_lang_place at)
     for (int i = 0; i < f->external_count; i++) numbers += rh_lang_type_parts(f->externals[i].type);
     if (numbers > RH_LANG_MOST_NUMBERS)
         rh_lang_error(c->unit, at, "use variables again, or several programs",
-                      "all variables and attributes together hold %lld numbers, expected at most %d", (long long)numbers,
-                      RH_LANG_MOST_NUMBERS);
+                      "all variables and attributes together hold %lld numbers, expected at most %d",
+                      (long long)numbers, RH_LANG_MOST_NUMBERS);
 }
 
 bool rh_lang_check(rh_lang_unit *unit, rh_lang_node *program, const rh_lang_options *options, rh_lang_facts *facts)

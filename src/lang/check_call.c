@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The checker's half about calls: which overload (AX-11), and what is known beforehand about some functions: groups, deletion, values from outside.
+// The checker's half about calls: which overload (AX-11), and what is known beforehand about some functions: groups,
+// deletion, values from outside.
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +12,8 @@
 
 const rh_lang_function *rh_lang_row(const rh_lang_options *options, int index)
 {
-    return index < rh_lang_function_count ? &rh_lang_functions[index] : &options->functions[index - rh_lang_function_count];
+    return index < rh_lang_function_count ? &rh_lang_functions[index]
+                                          : &options->functions[index - rh_lang_function_count];
 }
 
 static int row_count(const rh_lang_checker *c) { return rh_lang_function_count + c->options->function_count; }
@@ -71,10 +73,11 @@ static void no_overload(rh_lang_checker *c, const rh_lang_node *node)
         counted |= s.count == node->count;
     }
     const char *of = found > 1 ? "one of " : "";
-    if (counted) rh_lang_error(c->unit, node->at, NULL, "no %s( ) takes (%s), expected %s%s", node->name, types, of, candidates);
+    if (counted)
+        rh_lang_error(c->unit, node->at, NULL, "no %s( ) takes (%s), expected %s%s", node->name, types, of, candidates);
     else
-        rh_lang_error(c->unit, node->at, NULL, "found %d argument%s for %s( ), expected %s%s", node->count, node->count == 1 ? "" : "s",
-                      node->name, of, candidates);
+        rh_lang_error(c->unit, node->at, NULL, "found %d argument%s for %s( ), expected %s%s", node->count,
+                      node->count == 1 ? "" : "s", node->name, of, candidates);
 }
 
 static void unknown_function(rh_lang_checker *c, const rh_lang_node *node)
@@ -86,7 +89,8 @@ static void unknown_function(rh_lang_checker *c, const rh_lang_node *node)
         if (count == 0 || strcmp(names[count - 1], name) != 0) names[count++] = name;
     }
     char hint[128];
-    rh_lang_error(c->unit, node->at, rh_lang_did_you_mean(rh_nearest_name(node->name, names, count), "", hint, sizeof hint),
+    rh_lang_error(c->unit, node->at,
+                  rh_lang_did_you_mean(rh_nearest_name(node->name, names, count), "", hint, sizeof hint),
                   "there is no function %s( )", node->name);
 }
 
@@ -100,9 +104,11 @@ static void check_group_name(rh_lang_checker *c, const rh_lang_node *argument)
 {
     rh_lang_text text = argument->value.text;
     bool good = text.length > 0 && text.length < RH_LANG_GROUP_NAME;
-    for (int64_t i = 0; i < text.length; i++) good &= isalnum((unsigned char)text.data[i]) || memchr("_:|", text.data[i], 3) != NULL;
+    for (int64_t i = 0; i < text.length; i++)
+        good &= isalnum((unsigned char)text.data[i]) || memchr("_:|", text.data[i], 3) != NULL;
     if (!good)
-        rh_lang_error(c->unit, argument->at, NULL, "found a group's name with other characters, expected 1 to %d letters, digits, _ : or |",
+        rh_lang_error(c->unit, argument->at, NULL,
+                      "found a group's name with other characters, expected 1 to %d letters, digits, _ : or |",
                       RH_LANG_GROUP_NAME - 1);
 }
 
@@ -118,8 +124,8 @@ static void note_group(rh_lang_checker *c, const rh_lang_node *node)
     if (node->name[0] == 'a') check_group_name(c, argument);
     rh_lang_text text = argument->value.text;
     int i = 0;
-    while (i < f->group_count &&
-           (strlen(f->groups[i].name) != (size_t)text.length || memcmp(f->groups[i].name, text.data, (size_t)text.length) != 0))
+    while (i < f->group_count && (strlen(f->groups[i].name) != (size_t)text.length ||
+                                  memcmp(f->groups[i].name, text.data, (size_t)text.length) != 0))
         i++;
     if (i == f->group_count) {
         char *name = rh_arena_take_zero(&c->unit->arena, (size_t)text.length + 1, c->unit->status);
@@ -137,12 +143,14 @@ static void note_group(rh_lang_checker *c, const rh_lang_node *node)
     f->groups[i].removes |= node->name[0] == 'r';
 }
 
-// external("name") is $name: a value known before the loop instead of a search for every element. Where $name has another type in the
-// program the library is asked, which gives 0.
+// external("name") is $name: a value known before the loop instead of a search for every element. Where $name has
+// another type in the program the library is asked, which gives 0.
 static bool is_plain_external(rh_lang_checker *c, rh_lang_node *node, const rh_lang_function *row)
 {
     rh_lang_node *argument = node->first;
-    rh_lang_type type = strcmp(row->name, "external") == 0 ? RH_LANG_FLOAT : strcmp(row->name, "externalv") == 0 ? RH_LANG_VEC3F : RH_LANG_VOID;
+    rh_lang_type type = strcmp(row->name, "external") == 0    ? RH_LANG_FLOAT
+                        : strcmp(row->name, "externalv") == 0 ? RH_LANG_VEC3F
+                                                              : RH_LANG_VOID;
     if (type == RH_LANG_VOID || argument->kind != RH_LANG_TEXT) return false;
     rh_lang_text text = argument->value.text;
     char *name = rh_arena_take_zero(&c->unit->arena, (size_t)text.length + 1, c->unit->status);
@@ -169,13 +177,14 @@ static void note_call(rh_lang_checker *c, rh_lang_node *node, const rh_lang_func
 
 static void use_argument(rh_lang_checker *c, rh_lang_node *argument, rh_lang_type wanted, bool written)
 {
-    if (written && argument->kind != RH_LANG_LOCAL && argument->kind != RH_LANG_ATTRIBUTE && argument->kind != RH_LANG_INDEX)
+    if (written && argument->kind != RH_LANG_LOCAL && argument->kind != RH_LANG_ATTRIBUTE &&
+        argument->kind != RH_LANG_INDEX)
         rh_lang_error(c->unit, argument->at, NULL, "this argument is written, expected a variable or an attribute");
     else if (written) rh_lang_check_place(c, argument, true, true);
     else if (argument->type != wanted) {
         if (!rh_lang_is_literal(argument))
-            rh_lang_warn(c->unit, argument->at, NULL, "the argument is converted from %s to %s", rh_lang_type_name(argument->type),
-                         rh_lang_type_name(wanted));
+            rh_lang_warn(c->unit, argument->at, NULL, "the argument is converted from %s to %s",
+                         rh_lang_type_name(argument->type), rh_lang_type_name(wanted));
         argument->as = wanted;
     }
 }
@@ -202,11 +211,13 @@ rh_lang_type rh_lang_check_call(rh_lang_checker *c, rh_lang_node *node)
     const rh_lang_function *row = rh_lang_row(c->options, node->slot);
     unsigned only = row->flags & (RH_LANG_POINTS | RH_LANG_VOLUMES);
     if (only && !(only & c->options->domain)) {
-        rh_lang_error(c->unit, node->at, NULL, "%s( ) exists for %s only", row->name, only == RH_LANG_POINTS ? "points" : "volumes");
+        rh_lang_error(c->unit, node->at, NULL, "%s( ) exists for %s only", row->name,
+                      only == RH_LANG_POINTS ? "points" : "volumes");
         return RH_LANG_WRONG;
     }
     int i = 0;
-    for (rh_lang_node *a = node->first; a; a = a->next, i++) use_argument(c, a, signature.arguments[i], signature.written[i]);
+    for (rh_lang_node *a = node->first; a; a = a->next, i++)
+        use_argument(c, a, signature.arguments[i], signature.written[i]);
     c->facts->strings |= signature.result == RH_LANG_STRING;
     note_call(c, node, row);
     return signature.result;

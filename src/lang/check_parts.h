@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Shared by the two halves of the checker: check.c (names, operators, statements) and check_call.c (functions). Nobody else includes it.
+// Shared by the two halves of the checker: check.c (names, operators, statements) and check_call.c (functions). Nobody
+// else includes it.
 #pragma once
 #include "lang/check.h"
 
@@ -19,10 +20,10 @@ typedef struct rh_lang_checker {
     rh_lang_unit *unit;
     const rh_lang_options *options;
     rh_lang_facts *facts;
-    rh_lang_local *locals;       // of the scopes that are open
+    rh_lang_local *locals;  // of the scopes that are open
     int local_count;
-    int depth, loops;    // open scopes, open loops
-    int64_t proved;      // product of the trips of the open loops that need no counting
+    int depth, loops;  // open scopes, open loops
+    int64_t proved;    // product of the trips of the open loops that need no counting
 } rh_lang_checker;
 
 // check.c
@@ -32,7 +33,8 @@ rh_lang_type rh_lang_check_place(rh_lang_checker *c, rh_lang_node *node, bool re
 bool rh_lang_is_literal(const rh_lang_node *node);
 // Slot of a value from outside, made when the name is new (then of this type); -1 when memory ran out.
 int rh_lang_external_slot(rh_lang_checker *c, const rh_lang_node *node, const char *name, rh_lang_type type);
-// One more element for an array in the unit's arena that has `count`; doubling, what it had before stays in the arena until the end.
+// One more element for an array in the unit's arena that has `count`; doubling, what it had before stays in the arena
+// until the end.
 void *rh_lang_grown(rh_lang_checker *c, void *array, int count, size_t size);
 // "did you mean near?" in `out`; NULL when `near` is.
 const char *rh_lang_did_you_mean(const char *near, const char *before, char *out, size_t size);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// LLVM's optimiser and its just-in-time linker (ORC LLJIT): the only file that knows them. One source for LLVM 14 to 19; what changed
-// between releases: attribute names (emit_call.c), opaque pointers (types are carried everywhere).
+// LLVM's optimiser and its just-in-time linker (ORC LLJIT): the only file that knows them. One source for LLVM 14 to
+// 19; what changed between releases: attribute names (emit_call.c), opaque pointers (types are carried everywhere).
 //
-// Each program has a linker of its own, so freeing one frees its code. Setting one up takes about a millisecond; the optimiser takes ten
-// times that.
+// Each program has a linker of its own, so freeing one frees its code. Setting one up takes about a millisecond; the
+// optimiser takes ten times that.
 #include "lang/code.h"
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Core.h>
@@ -51,7 +51,8 @@ static rh_code refuse(rh_status *status, LLVMErrorRef error)
 // For this very processor. Vectors as wide as it likes: the width changes no bits, as nothing is reassociated.
 static LLVMTargetMachineRef host_machine(LLVMCodeGenOptLevel level, rh_status *status)
 {
-    char *triple = LLVMGetDefaultTargetTriple(), *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures(), *message = NULL;
+    char *triple = LLVMGetDefaultTargetTriple(), *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures(),
+         *message = NULL;
     LLVMTargetRef target;
     LLVMTargetMachineRef machine = NULL;
     if (LLVMGetTargetFromTriple(triple, &target, &message) == 0)
@@ -64,8 +65,9 @@ static LLVMTargetMachineRef host_machine(LLVMCodeGenOptLevel level, rh_status *s
     return machine;
 }
 
-// How much work LLVM may do. Its time grows with the square of a function's length (300 products of 4 x 4 matrices, one page of text, took
-// eight seconds with everything on, 2000 loops a minute), so long programs get passes and a code generator of linear time.
+// How much work LLVM may do. Its time grows with the square of a function's length (300 products of 4 x 4 matrices, one
+// page of text, took eight seconds with everything on, 2000 loops a minute), so long programs get passes and a code
+// generator of linear time.
 typedef struct effort {
     const char *passes;
     LLVMCodeGenOptLevel level;
@@ -101,7 +103,8 @@ static rh_code optimise(LLVMModuleRef module, LLVMTargetMachineRef machine, cons
     LLVMDisposeTargetData(layout);
     LLVMDisposeMessage(triple);
     bool broken = LLVMVerifyModule(module, LLVMReturnStatusAction, &message);
-    if (broken) rh_fail(status, RH_IO, "the expression compiler made wrong code (please report the program): %s", message);
+    if (broken)
+        rh_fail(status, RH_IO, "the expression compiler made wrong code (please report the program): %s", message);
     LLVMDisposeMessage(message);
     if (broken) return RH_IO;
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
@@ -114,18 +117,21 @@ static rh_code optimise(LLVMModuleRef module, LLVMTargetMachineRef machine, cons
 static rh_code make_linker(LLVMTargetMachineRef machine, LLVMOrcLLJITRef *out, rh_status *status)
 {
     LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
-    LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder, LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(machine));
+    LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder,
+                                                  LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(machine));
     LLVMErrorRef error = LLVMOrcCreateLLJIT(out, builder);
     if (error) return refuse(status, error);
     LLVMOrcDefinitionGeneratorRef generator;
-    error = LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&generator, LLVMOrcLLJITGetGlobalPrefix(*out), NULL, NULL);
+    error = LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&generator, LLVMOrcLLJITGetGlobalPrefix(*out), NULL,
+                                                                 NULL);
     if (error) return refuse(status, error);
     LLVMOrcJITDylibAddGenerator(LLVMOrcLLJITGetMainJITDylib(*out), generator);
     return RH_OK;
 }
 
 // Takes the module.
-static rh_code link_module(rh_lang_code *code, LLVMOrcThreadSafeContextRef context, LLVMModuleRef module, rh_status *status)
+static rh_code link_module(rh_lang_code *code, LLVMOrcThreadSafeContextRef context, LLVMModuleRef module,
+                           rh_status *status)
 {
     LLVMOrcThreadSafeModuleRef safe = LLVMOrcCreateNewThreadSafeModule(module, context);
     LLVMErrorRef error = LLVMOrcLLJITAddLLVMIRModule(code->linker, LLVMOrcLLJITGetMainJITDylib(code->linker), safe);
@@ -149,8 +155,8 @@ static rh_code keep_text(rh_lang_code *code, LLVMModuleRef module, rh_status *st
 }
 
 // Takes the module.
-static rh_code build(effort work, const rh_lang_options *options, rh_lang_code *code, LLVMOrcThreadSafeContextRef context,
-                     LLVMModuleRef module, rh_status *status)
+static rh_code build(effort work, const rh_lang_options *options, rh_lang_code *code,
+                     LLVMOrcThreadSafeContextRef context, LLVMModuleRef module, rh_status *status)
 {
     LLVMTargetMachineRef machine = host_machine(work.level, status);
     rh_code result = machine ? optimise(module, machine, work.passes, status) : RH_IO;
@@ -162,8 +168,8 @@ static rh_code build(effort work, const rh_lang_options *options, rh_lang_code *
     return result;
 }
 
-rh_code rh_lang_code_make(rh_lang_unit *unit, const rh_lang_node *program, const rh_lang_options *options, const rh_lang_facts *facts,
-                          rh_lang_code **out)
+rh_code rh_lang_code_make(rh_lang_unit *unit, const rh_lang_node *program, const rh_lang_options *options,
+                          const rh_lang_facts *facts, rh_lang_code **out)
 {
     static pthread_once_t started = PTHREAD_ONCE_INIT;
     pthread_once(&started, start_llvm);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The tree gives edges "this is assigned from that" between attributes, variables and conditions; the answer is their transitive closure
-// over the attributes. The order of statements is not looked at, so an answer may name too many attributes, never too few. A condition
-// influences what is assigned under it; one that guards a jump (return, break, continue) influences everything. Conditions are nodes of
-// their own: the number of edges stays in proportion to the program.
+// The tree gives edges "this is assigned from that" between attributes, variables and conditions; the answer is their
+// transitive closure over the attributes. The order of statements is not looked at, so an answer may name too many
+// attributes, never too few. A condition influences what is assigned under it; one that guards a jump (return, break,
+// continue) influences everything. Conditions are nodes of their own: the number of edges stays in proportion to the
+// program.
 #include "lang/depend.h"
 #include <string.h>
 #include "lang/operators.h"
@@ -26,7 +27,8 @@ typedef struct collector {
 static int variable_of(const collector *c, const rh_lang_node *node)
 {
     if (node->kind == RH_LANG_ATTRIBUTE) return 1 + node->slot;
-    return node->kind == RH_LANG_LOCAL || node->kind == RH_LANG_DECLARE ? 1 + c->facts->attribute_count + node->slot : 0;
+    return node->kind == RH_LANG_LOCAL || node->kind == RH_LANG_DECLARE ? 1 + c->facts->attribute_count + node->slot
+                                                                        : 0;
 }
 
 static const rh_lang_node *root_of(const rh_lang_node *target)
@@ -66,7 +68,8 @@ static void assign(collector *c, const rh_lang_node *target, const rh_lang_node 
     if (!variable) return;
     if (value) add_edges(c, variable, value);
     // What is assigned in part keeps the rest, and an index decides which part.
-    if (target->kind != RH_LANG_LOCAL && target->kind != RH_LANG_ATTRIBUTE && target->kind != RH_LANG_DECLARE) add_edges(c, variable, target);
+    if (target->kind != RH_LANG_LOCAL && target->kind != RH_LANG_ATTRIBUTE && target->kind != RH_LANG_DECLARE)
+        add_edges(c, variable, target);
     if (c->condition) add_edge(c, variable, c->condition);
 }
 
@@ -105,13 +108,17 @@ static void visit(collector *c, const rh_lang_node *node)
         if (node->count) assign(c, node, node->first);
         break;
     case RH_LANG_CALL: visit_call(c, node); break;
-    case RH_LANG_RETURN: case RH_LANG_BREAK: case RH_LANG_CONTINUE:
+    case RH_LANG_RETURN:
+    case RH_LANG_BREAK:
+    case RH_LANG_CONTINUE:
         if (c->condition) add_edge(c, 0, c->condition);
         break;
     default: break;
     }
-    const rh_lang_node *condition = node->kind == RH_LANG_IF || node->kind == RH_LANG_TERNARY ? node->first :
-                                    node->kind == RH_LANG_FOR ? node->first->next : node->kind == RH_LANG_DO ? node->last : NULL;
+    const rh_lang_node *condition = node->kind == RH_LANG_IF || node->kind == RH_LANG_TERNARY ? node->first
+                                    : node->kind == RH_LANG_FOR                               ? node->first->next
+                                    : node->kind == RH_LANG_DO                                ? node->last
+                                                                                              : NULL;
     bool shortcut = node->kind == RH_LANG_BINARY && (node->operation == RH_LANG_AND || node->operation == RH_LANG_OR);
     if (shortcut) condition = node->first;
     if (condition) visit(c, condition);
@@ -157,13 +164,16 @@ static void close_over(const collector *c, uint64_t *sets, int words)
     }
 }
 
-bool rh_lang_depend(rh_lang_unit *unit, const rh_lang_node *program, const rh_lang_options *options, rh_lang_facts *facts)
+bool rh_lang_depend(rh_lang_unit *unit, const rh_lang_node *program, const rh_lang_options *options,
+                    rh_lang_facts *facts)
 {
     int words = (facts->attribute_count + 63) / 64;
-    collector c = {.unit = unit, .options = options, .facts = facts, .members = 1 + facts->attribute_count + facts->local_count};
+    collector c = {
+        .unit = unit, .options = options, .facts = facts, .members = 1 + facts->attribute_count + facts->local_count};
     visit(&c, program);
     if (unit->failed) return false;
-    uint64_t *sets = rh_arena_take_zero(&unit->arena, ((size_t)c.members * (size_t)words + 1) * sizeof *sets, unit->status);
+    uint64_t *sets = rh_arena_take_zero(&unit->arena, ((size_t)c.members * (size_t)words + 1) * sizeof *sets,
+                                        unit->status);
     if (!sets) return false;
     close_over(&c, sets, words);
     facts->depends = sets + words;  // attributes begin after "everything"

@@ -18,8 +18,8 @@ void rh_lang_messages_free(rh_lang_messages *messages)
     *messages = (rh_lang_messages){0};
 }
 
-rh_code rh_lang_messages_add(rh_lang_messages *messages, bool warning, rh_lang_place at, const char *text, const char *suggestion,
-                             rh_status *status)
+rh_code rh_lang_messages_add(rh_lang_messages *messages, bool warning, rh_lang_place at, const char *text,
+                             const char *suggestion, rh_status *status)
 {
     if (!warning) messages->errors++;
     if (messages->count >= RH_LANG_MOST_MESSAGES) return RH_OK;
@@ -41,7 +41,10 @@ rh_code rh_lang_messages_add(rh_lang_messages *messages, bool warning, rh_lang_p
     return RH_OK;
 }
 
-static bool comes_after(const rh_lang_place *a, const rh_lang_place *b) { return a->line != b->line ? a->line > b->line : a->column > b->column; }
+static bool comes_after(const rh_lang_place *a, const rh_lang_place *b)
+{
+    return a->line != b->line ? a->line > b->line : a->column > b->column;
+}
 
 void rh_lang_messages_sort(rh_lang_messages *messages)
 {
@@ -89,8 +92,8 @@ static void put(writer *w, const char *format, ...)
     put_bytes(w, line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1);
 }
 
-// The source line and below it a caret under the place. Bytes that are no printable ASCII become '?', tabs one space, so the caret
-// stands right and a terminal is safe; of a very long line only what is near the place is shown.
+// The source line and below it a caret under the place. Bytes that are no printable ASCII become '?', tabs one space,
+// so the caret stands right and a terminal is safe; of a very long line only what is near the place is shown.
 static void put_excerpt(writer *w, const char *source, size_t length, rh_lang_place at)
 {
     enum { BEFORE = 80, MOST = 160 };
@@ -111,8 +114,8 @@ static void put_excerpt(writer *w, const char *source, size_t length, rh_lang_pl
     put(w, "\n");
 }
 
-char *rh_lang_messages_print(const rh_lang_messages *messages, const char *name, const char *source, size_t length, bool warnings,
-                             rh_status *status)
+char *rh_lang_messages_print(const rh_lang_messages *messages, const char *name, const char *source, size_t length,
+                             bool warnings, rh_status *status)
 {
     writer w = {.status = status};
     put(&w, "%s", "");

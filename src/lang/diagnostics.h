@@ -29,8 +29,8 @@ enum { RH_LANG_MOST_MESSAGES = 100 };  // what comes after the hundredth is drop
 
 void rh_lang_messages_free(rh_lang_messages *messages);
 // Appends; `suggestion` may be NULL. RH_MEMORY when memory runs out.
-rh_code rh_lang_messages_add(rh_lang_messages *messages, bool warning, rh_lang_place at, const char *text, const char *suggestion,
-                             rh_status *status);
+rh_code rh_lang_messages_add(rh_lang_messages *messages, bool warning, rh_lang_place at, const char *text,
+                             const char *suggestion, rh_status *status);
 // By place; those of one place stay in order.
 void rh_lang_messages_sort(rh_lang_messages *messages);
 // All of them for a reader, each as
@@ -38,5 +38,5 @@ void rh_lang_messages_sort(rh_lang_messages *messages);
 //       float a = @x ++ 2;
 //                    ^~
 // Warnings only where asked for. Caller frees with rh_free; NULL when memory runs out.
-char *rh_lang_messages_print(const rh_lang_messages *messages, const char *name, const char *source, size_t length, bool warnings,
-                             rh_status *status);
+char *rh_lang_messages_print(const rh_lang_messages *messages, const char *name, const char *source, size_t length,
+                             bool warnings, rh_status *status);

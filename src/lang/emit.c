@@ -7,8 +7,8 @@
 //   elements(thread, externals, first, selection, count, noalias column ...)
 //     for i in 0 .. count:  attributes -> registers;  the program;  written attributes -> columns
 //
-// The inner function exists because only arguments can promise LLVM that columns do not overlap. Attributes are loaded before and
-// stored after the program without conditions, so an `if` becomes a select and the loop still vectorises.
+// The inner function exists because only arguments can promise LLVM that columns do not overlap. Attributes are loaded
+// before and stored after the program without conditions, so an `if` becomes a select and the loop still vectorises.
 #include <stdio.h>
 #include <string.h>
 #include "base/memory.h"
@@ -42,7 +42,8 @@ static void emit_statement(rh_lang_emitter *e, const rh_lang_node *node);
 
 static void emit_declare(rh_lang_emitter *e, const rh_lang_node *node)
 {
-    rh_lang_value value = node->count ? rh_lang_emit_expression(e, node->first) : rh_lang_emit_zero(e, e->facts->locals[node->slot]);
+    rh_lang_value value = node->count ? rh_lang_emit_expression(e, node->first)
+                                      : rh_lang_emit_zero(e, e->facts->locals[node->slot]);
     rh_lang_emit_put(e, &e->locals[node->slot], &value);
 }
 
@@ -77,18 +78,23 @@ static void leave_if_stopped(rh_lang_emitter *e)
 {
     if (!e->facts->calls_library && !e->facts->strings) return;
     LLVMBasicBlockRef on = rh_lang_emit_block(e, "on");
-    LLVMValueRef failed = LLVMBuildLoad2(e->builder, e->i32, rh_lang_emit_field(e, offsetof(rh_lang_context, failed), e->i32), "");
-    LLVMBuildCondBr(e->builder, LLVMBuildICmp(e->builder, LLVMIntNE, failed, LLVMConstInt(e->i32, 0, 0), ""), e->leave, on);
+    LLVMValueRef failed = LLVMBuildLoad2(e->builder, e->i32,
+                                         rh_lang_emit_field(e, offsetof(rh_lang_context, failed), e->i32), "");
+    LLVMBuildCondBr(e->builder, LLVMBuildICmp(e->builder, LLVMIntNE, failed, LLVMConstInt(e->i32, 0, 0), ""), e->leave,
+                    on);
     go(e, on);
 }
 
-// Leaves the kernel when the host wants it to end. A volatile load is a plain one on the machines we know, and the flag is set once.
+// Leaves the kernel when the host wants it to end. A volatile load is a plain one on the machines we know, and the flag
+// is set once.
 static void leave_if_asked(rh_lang_emitter *e)
 {
     LLVMBasicBlockRef asked = rh_lang_emit_block(e, "asked"), on = rh_lang_emit_block(e, "on");
-    LLVMValueRef kept = LLVMBuildLoad2(e->builder, e->bytes, rh_lang_emit_field(e, offsetof(rh_lang_context, kept), e->bytes), "");
+    LLVMValueRef kept = LLVMBuildLoad2(e->builder, e->bytes,
+                                       rh_lang_emit_field(e, offsetof(rh_lang_context, kept), e->bytes), "");
     LLVMValueRef first = LLVMBuildBitCast(e->builder, kept, LLVMPointerType(e->bytes, 0), "");
-    LLVMValueRef flag = LLVMBuildBitCast(e->builder, LLVMBuildLoad2(e->builder, e->bytes, first, ""), LLVMPointerType(e->i32, 0), "");
+    LLVMValueRef flag = LLVMBuildBitCast(e->builder, LLVMBuildLoad2(e->builder, e->bytes, first, ""),
+                                         LLVMPointerType(e->i32, 0), "");
     LLVMValueRef value = LLVMBuildLoad2(e->builder, e->i32, flag, "");
     LLVMSetVolatile(value, 1);
     LLVMBuildCondBr(e->builder, LLVMBuildICmp(e->builder, LLVMIntNE, value, LLVMConstInt(e->i32, 0, 0), ""), asked, on);
@@ -98,8 +104,8 @@ static void leave_if_asked(rh_lang_emitter *e)
     go(e, on);
 }
 
-// Looks at the host's flag every so many steps: at each one where functions of the library are called, which may take long, and else so seldom that it
-// costs next to nothing and so often that a second is never over.
+// Looks at the host's flag every so many steps: at each one where functions of the library are called, which may take
+// long, and else so seldom that it costs next to nothing and so often that a second is never over.
 static void look_up_in_loop(rh_lang_emitter *e, LLVMValueRef left)
 {
     enum { STEPS = 4096 };
@@ -121,7 +127,8 @@ static void count_step(rh_lang_emitter *e, const rh_lang_node *loop)
 {
     if (loop->bounded) return;
     LLVMBasicBlockRef spent = rh_lang_emit_block(e, "spent"), on = rh_lang_emit_block(e, "on");
-    LLVMValueRef left = LLVMBuildSub(e->builder, LLVMBuildLoad2(e->builder, e->i64, e->steps, ""), LLVMConstInt(e->i64, 1, 0), "");
+    LLVMValueRef left = LLVMBuildSub(e->builder, LLVMBuildLoad2(e->builder, e->i64, e->steps, ""),
+                                     LLVMConstInt(e->i64, 1, 0), "");
     LLVMBuildStore(e->builder, left, e->steps);
     LLVMBuildCondBr(e->builder, LLVMBuildICmp(e->builder, LLVMIntSLT, left, LLVMConstInt(e->i64, 0, 0), ""), spent, on);
     go(e, spent);
@@ -135,8 +142,9 @@ static void count_step(rh_lang_emitter *e, const rh_lang_node *loop)
 static void emit_for(rh_lang_emitter *e, const rh_lang_node *node)
 {
     const rh_lang_node *first = node->first, *condition = first->next, *step = condition->next, *body = step->next;
-    LLVMBasicBlockRef test = rh_lang_emit_block(e, "test"), again = rh_lang_emit_block(e, "body"), advance = rh_lang_emit_block(e, "step"),
-                      done = rh_lang_emit_block(e, "done"), outer_break = e->break_to, outer_continue = e->continue_to;
+    LLVMBasicBlockRef test = rh_lang_emit_block(e, "test"), again = rh_lang_emit_block(e, "body"),
+                      advance = rh_lang_emit_block(e, "step"), done = rh_lang_emit_block(e, "done"),
+                      outer_break = e->break_to, outer_continue = e->continue_to;
     emit_statement(e, first);
     jump(e, test);
     go(e, test);
@@ -157,8 +165,8 @@ static void emit_for(rh_lang_emitter *e, const rh_lang_node *node)
 
 static void emit_do(rh_lang_emitter *e, const rh_lang_node *node)
 {
-    LLVMBasicBlockRef again = rh_lang_emit_block(e, "body"), test = rh_lang_emit_block(e, "test"), done = rh_lang_emit_block(e, "done"),
-                      outer_break = e->break_to, outer_continue = e->continue_to;
+    LLVMBasicBlockRef again = rh_lang_emit_block(e, "body"), test = rh_lang_emit_block(e, "test"),
+                      done = rh_lang_emit_block(e, "done"), outer_break = e->break_to, outer_continue = e->continue_to;
     jump(e, again);
     go(e, again);
     e->break_to = done;
@@ -184,7 +192,8 @@ static void emit_statement(rh_lang_emitter *e, const rh_lang_node *node)
 {
     switch (node->kind) {
     case RH_LANG_EMPTY: break;
-    case RH_LANG_BLOCK: case RH_LANG_DECLARES:
+    case RH_LANG_BLOCK:
+    case RH_LANG_DECLARES:
         for (const rh_lang_node *child = node->first; child; child = child->next) emit_statement(e, child);
         break;
     case RH_LANG_DECLARE: emit_declare(e, node); break;
@@ -200,20 +209,26 @@ static void emit_statement(rh_lang_emitter *e, const rh_lang_node *node)
 
 // ---- columns
 
-static int column_count(const rh_lang_facts *f) { return f->attribute_count + (f->named_groups ? f->group_count : 0) + f->deletes; }
+static int column_count(const rh_lang_facts *f)
+{
+    return f->attribute_count + (f->named_groups ? f->group_count : 0) + f->deletes;
+}
 
 static LLVMTypeRef column_type(rh_lang_emitter *e, int column)
 {
     if (column >= e->facts->attribute_count) return e->i8;
     rh_lang_type type = e->facts->attributes[column].type;
-    return type == RH_LANG_STRING ? e->text : LLVMArrayType(e->stored[rh_lang_type_element(type)], (unsigned)rh_lang_type_parts(type));
+    return type == RH_LANG_STRING
+               ? e->text
+               : LLVMArrayType(e->stored[rh_lang_type_element(type)], (unsigned)rh_lang_type_parts(type));
 }
 
 static LLVMValueRef element_address(rh_lang_emitter *e, int column, LLVMValueRef i, int part)
 {
     LLVMValueRef base = LLVMGetParam(e->function, (unsigned)(ARGUMENTS + column));
     LLVMValueRef indices[] = {i, LLVMConstInt(e->i32, (unsigned)part, 0)};
-    return LLVMBuildInBoundsGEP2(e->builder, column_type(e, column), base, indices, column < e->facts->attribute_count ? 2 : 1, "");
+    return LLVMBuildInBoundsGEP2(e->builder, column_type(e, column), base, indices,
+                                 column < e->facts->attribute_count ? 2 : 1, "");
 }
 
 static void load_attribute(rh_lang_emitter *e, int a, LLVMValueRef i)
@@ -242,7 +257,8 @@ static void store_attribute(rh_lang_emitter *e, int a, LLVMValueRef i)
     rh_lang_value value = rh_lang_emit_load(e, &e->attributes[a]);
     if (type == RH_LANG_STRING) value = kept_text(e, &value);
     for (int part = 0; part < rh_lang_value_parts(type); part++) {
-        LLVMValueRef stored = type == RH_LANG_BOOL ? LLVMBuildZExt(e->builder, value.part[part], e->i8, "") : value.part[part];
+        LLVMValueRef stored = type == RH_LANG_BOOL ? LLVMBuildZExt(e->builder, value.part[part], e->i8, "")
+                                                   : value.part[part];
         LLVMBuildStore(e->builder, stored, element_address(e, a, i, part));
     }
 }
@@ -276,7 +292,8 @@ static void set_field(rh_lang_emitter *e, size_t offset, LLVMValueRef value)
 static void announce(rh_lang_emitter *e, LLVMValueRef i)
 {
     if (!e->facts->calls_library && !e->facts->strings) return;
-    LLVMBasicBlockRef listed = rh_lang_emit_block(e, "listed"), plain = rh_lang_emit_block(e, "plain"), known = rh_lang_emit_block(e, "known");
+    LLVMBasicBlockRef listed = rh_lang_emit_block(e, "listed"), plain = rh_lang_emit_block(e, "plain"),
+                      known = rh_lang_emit_block(e, "known");
     LLVMValueRef list = LLVMGetParam(e->function, 3), first = LLVMGetParam(e->function, 2);
     LLVMBuildCondBr(e->builder, LLVMBuildIsNull(e->builder, list, ""), plain, listed);
     go(e, listed);
@@ -300,7 +317,8 @@ static void load_externals(rh_lang_emitter *e)
     LLVMValueRef list = LLVMGetParam(e->function, 1);
     for (int k = 0; k < e->facts->external_count; k++) {
         LLVMValueRef index = LLVMConstInt(e->i64, (unsigned)k, 0);
-        LLVMValueRef address = LLVMBuildLoad2(e->builder, e->bytes, LLVMBuildInBoundsGEP2(e->builder, e->bytes, list, &index, 1, ""), "");
+        LLVMValueRef address = LLVMBuildLoad2(e->builder, e->bytes,
+                                              LLVMBuildInBoundsGEP2(e->builder, e->bytes, list, &index, 1, ""), "");
         e->externals[k] = rh_lang_emit_unspill(e, e->facts->externals[k].type, address);
     }
 }
@@ -339,7 +357,8 @@ static void make_slots(rh_lang_emitter *e)
     for (int i = 0; i < f->attribute_count; i++) e->attributes[i] = rh_lang_emit_new_store(e, f->attributes[i].type);
     for (int i = 0; i < f->group_count; i++) e->groups[i] = rh_lang_emit_slot(e, e->i8);
     LLVMTypeRef largest = LLVMArrayType(e->element[RH_LANG_E_DOUBLE], RH_LANG_MOST_PARTS);
-    for (int i = 0; i < RH_LANG_MOST_SPILLS; i++) e->spills[i] = LLVMBuildBitCast(e->entry, rh_lang_emit_slot(e, largest), e->bytes, "");
+    for (int i = 0; i < RH_LANG_MOST_SPILLS; i++)
+        e->spills[i] = LLVMBuildBitCast(e->entry, rh_lang_emit_slot(e, largest), e->bytes, "");
     e->dead = rh_lang_emit_slot(e, e->i8);
     e->reason = rh_lang_emit_slot(e, e->i64);
     e->steps = rh_lang_emit_slot(e, e->i64);
@@ -361,8 +380,8 @@ static void emit_leave(rh_lang_emitter *e)
 
 static void emit_elements(rh_lang_emitter *e, const rh_lang_node *program)
 {
-    LLVMBasicBlockRef entry = rh_lang_emit_block(e, "entry"), setup = rh_lang_emit_block(e, "setup"), head = rh_lang_emit_block(e, "head"),
-                      body = rh_lang_emit_block(e, "element");
+    LLVMBasicBlockRef entry = rh_lang_emit_block(e, "entry"), setup = rh_lang_emit_block(e, "setup"),
+                      head = rh_lang_emit_block(e, "head"), body = rh_lang_emit_block(e, "element");
     LLVMValueRef count = LLVMGetParam(e->function, 4);
     e->element_end = rh_lang_emit_block(e, "stored");
     e->leave = rh_lang_emit_block(e, "leave");
@@ -375,7 +394,8 @@ static void emit_elements(rh_lang_emitter *e, const rh_lang_node *program)
     load_externals(e);
     LLVMValueRef budget = NULL;
     if (e->facts->loop_count)
-        budget = LLVMBuildLoad2(e->builder, e->i64, rh_lang_emit_field(e, offsetof(rh_lang_context, steps_left), e->i64), "");
+        budget = LLVMBuildLoad2(e->builder, e->i64,
+                                rh_lang_emit_field(e, offsetof(rh_lang_context, steps_left), e->i64), "");
     jump(e, head);
     go(e, head);
     LLVMValueRef i = LLVMBuildPhi(e->builder, e->i64, "i");
@@ -386,7 +406,8 @@ static void emit_elements(rh_lang_emitter *e, const rh_lang_node *program)
     jump(e, e->element_end);
     go(e, e->element_end);
     end_element(e, i);
-    LLVMValueRef values[] = {LLVMConstInt(e->i64, 0, 0), LLVMBuildNSWAdd(e->builder, i, LLVMConstInt(e->i64, 1, 0), "")};
+    LLVMValueRef values[] = {LLVMConstInt(e->i64, 0, 0),
+                             LLVMBuildNSWAdd(e->builder, i, LLVMConstInt(e->i64, 1, 0), "")};
     LLVMBasicBlockRef from[] = {setup, LLVMGetInsertBlock(e->builder)};
     rh_lang_emit_stride(e, LLVMBuildBr(e->builder, head));
     LLVMAddIncoming(i, values, from, 2);
@@ -419,9 +440,11 @@ static LLVMValueRef declare_elements(rh_lang_emitter *e, LLVMTypeRef *types, LLV
     return function;
 }
 
-static void emit_kernel(rh_lang_emitter *e, LLVMValueRef elements, LLVMTypeRef elements_type, const LLVMTypeRef *types, LLVMValueRef *arguments)
+static void emit_kernel(rh_lang_emitter *e, LLVMValueRef elements, LLVMTypeRef elements_type, const LLVMTypeRef *types,
+                        LLVMValueRef *arguments)
 {
-    LLVMTypeRef list = LLVMPointerType(e->bytes, 0), outer[] = {e->bytes, list, list, e->i64, LLVMPointerType(e->i64, 0), e->i64};
+    LLVMTypeRef list = LLVMPointerType(e->bytes, 0),
+                outer[] = {e->bytes, list, list, e->i64, LLVMPointerType(e->i64, 0), e->i64};
     e->function = LLVMAddFunction(e->module, "kernel", LLVMFunctionType(e->i64, outer, 6, 0));
     add_attribute(e, e->function, (unsigned)LLVMAttributeFunctionIndex, "nounwind");
     go(e, rh_lang_emit_block(e, "entry"));
@@ -430,9 +453,11 @@ static void emit_kernel(rh_lang_emitter *e, LLVMValueRef elements, LLVMTypeRef e
     for (int k = 0; k < columns; k++) {
         LLVMValueRef index = LLVMConstInt(e->i64, (unsigned)k, 0);
         LLVMValueRef address = LLVMBuildInBoundsGEP2(e->builder, e->bytes, LLVMGetParam(e->function, 1), &index, 1, "");
-        arguments[ARGUMENTS + k] = LLVMBuildBitCast(e->builder, LLVMBuildLoad2(e->builder, e->bytes, address, ""), types[ARGUMENTS + k], "");
+        arguments[ARGUMENTS + k] = LLVMBuildBitCast(e->builder, LLVMBuildLoad2(e->builder, e->bytes, address, ""),
+                                                    types[ARGUMENTS + k], "");
     }
-    LLVMBuildRet(e->builder, LLVMBuildCall2(e->builder, elements_type, elements, arguments, (unsigned)(ARGUMENTS + columns), ""));
+    LLVMBuildRet(e->builder,
+                 LLVMBuildCall2(e->builder, elements_type, elements, arguments, (unsigned)(ARGUMENTS + columns), ""));
 }
 
 static void make_types(rh_lang_emitter *e)
@@ -442,8 +467,9 @@ static void make_types(rh_lang_emitter *e)
     e->i32 = LLVMInt32TypeInContext(c);
     e->i64 = LLVMInt64TypeInContext(c);
     e->bytes = LLVMPointerType(e->i8, 0);
-    LLVMTypeRef text[] = {e->bytes, e->i64}, types[8] = {NULL,   LLVMInt1TypeInContext(c),  LLVMInt16TypeInContext(c),  e->i32,
-                                                         e->i64, LLVMFloatTypeInContext(c), LLVMDoubleTypeInContext(c), NULL};
+    LLVMTypeRef text[] = {e->bytes, e->i64},
+                types[8] = {NULL,   LLVMInt1TypeInContext(c),  LLVMInt16TypeInContext(c),  e->i32,
+                            e->i64, LLVMFloatTypeInContext(c), LLVMDoubleTypeInContext(c), NULL};
     memcpy(e->element, types, sizeof types);
     memcpy(e->stored, types, sizeof types);
     e->stored[RH_LANG_E_BOOL] = e->i8;
@@ -457,8 +483,8 @@ static void *take(rh_lang_unit *unit, int count, size_t size)
     return memory;
 }
 
-bool rh_lang_emit(rh_lang_unit *unit, const rh_lang_node *program, const rh_lang_options *options, const rh_lang_facts *facts,
-                  LLVMContextRef context, LLVMModuleRef module)
+bool rh_lang_emit(rh_lang_unit *unit, const rh_lang_node *program, const rh_lang_options *options,
+                  const rh_lang_facts *facts, LLVMContextRef context, LLVMModuleRef module)
 {
     rh_lang_emitter e = {.unit = unit, .options = options, .facts = facts, .context = context, .module = module};
     int columns = column_count(facts);

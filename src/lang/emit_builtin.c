@@ -48,7 +48,8 @@ static LLVMValueRef absolute(const call *c, LLVMValueRef x)
 static LLVMValueRef sign_is_minus(const call *c, LLVMValueRef x)
 {
     LLVMTypeRef type = c->element == RH_LANG_E_FLOAT ? c->e->i32 : c->e->i64;
-    return LLVMBuildICmp(c->e->builder, LLVMIntSLT, LLVMBuildBitCast(c->e->builder, x, type, ""), LLVMConstInt(type, 0, 0), "");
+    return LLVMBuildICmp(c->e->builder, LLVMIntSLT, LLVMBuildBitCast(c->e->builder, x, type, ""),
+                         LLVMConstInt(type, 0, 0), "");
 }
 
 // ---- one number at a time; `x` holds the arguments
@@ -68,10 +69,19 @@ static LLVMValueRef do_clamp(const call *c, const LLVMValueRef *x)
 {
     return smaller(c, first_or_larger(c, x[0], x[1]), x[2]);
 }
-static LLVMValueRef do_degrees(const call *c, const LLVMValueRef *x) { return op(c, RH_LANG_MUL, x[0], number(c, 180.0 / M_PI)); }
-static LLVMValueRef do_radians(const call *c, const LLVMValueRef *x) { return op(c, RH_LANG_MUL, x[0], number(c, M_PI / 180.0)); }
+static LLVMValueRef do_degrees(const call *c, const LLVMValueRef *x)
+{
+    return op(c, RH_LANG_MUL, x[0], number(c, 180.0 / M_PI));
+}
+static LLVMValueRef do_radians(const call *c, const LLVMValueRef *x)
+{
+    return op(c, RH_LANG_MUL, x[0], number(c, M_PI / 180.0));
+}
 static LLVMValueRef do_floormod(const call *c, const LLVMValueRef *x) { return op(c, RH_LANG_MOD, x[0], x[1]); }
-static LLVMValueRef do_truncatemod(const call *c, const LLVMValueRef *x) { return rh_lang_emit_remainder(c->e, c->element, x[0], x[1]); }
+static LLVMValueRef do_truncatemod(const call *c, const LLVMValueRef *x)
+{
+    return rh_lang_emit_remainder(c->e, c->element, x[0], x[1]);
+}
 static LLVMValueRef do_signbit(const call *c, const LLVMValueRef *x) { return sign_is_minus(c, x[0]); }
 
 static LLVMValueRef do_euclideanmod(const call *c, const LLVMValueRef *x)
@@ -104,7 +114,8 @@ static LLVMValueRef do_lerp(const call *c, const LLVMValueRef *x)
     LLVMValueRef from = x[0], to = x[1], t = x[2], zero = number(c, 0), one = number(c, 1);
     LLVMValueRef up = LLVMBuildAnd(b, op(c, RH_LANG_LE, from, zero), op(c, RH_LANG_GE, to, zero), "");
     LLVMValueRef down = LLVMBuildAnd(b, op(c, RH_LANG_GE, from, zero), op(c, RH_LANG_LE, to, zero), "");
-    LLVMValueRef both = op(c, RH_LANG_ADD, op(c, RH_LANG_MUL, t, to), op(c, RH_LANG_MUL, op(c, RH_LANG_SUB, one, t), from));
+    LLVMValueRef both = op(c, RH_LANG_ADD, op(c, RH_LANG_MUL, t, to),
+                           op(c, RH_LANG_MUL, op(c, RH_LANG_SUB, one, t), from));
     LLVMValueRef line = op(c, RH_LANG_ADD, from, op(c, RH_LANG_MUL, t, op(c, RH_LANG_SUB, to, from)));
     LLVMValueRef beyond = LLVMBuildICmp(b, LLVMIntEQ, less(c, one, t), less(c, from, to), "");
     LLVMValueRef bent = choose(c, beyond, larger(c, to, line), smaller(c, to, line));
@@ -128,10 +139,24 @@ static const struct {
     const char *name;
     LLVMValueRef (*emit)(const call *c, const LLVMValueRef *x);
 } number_functions[] = {
-    {"abs", do_abs},         {"fabs", do_abs},         {"ceil", do_ceil},         {"floor", do_floor},     {"round", do_round},
-    {"sqrt", do_sqrt},       {"min", do_min},          {"max", do_max},           {"clamp", do_clamp},     {"degrees", do_degrees},
-    {"radians", do_radians}, {"floormod", do_floormod}, {"truncatemod", do_truncatemod}, {"euclideanmod", do_euclideanmod},
-    {"sign", do_sign},       {"signbit", do_signbit},  {"lerp", do_lerp},         {"fit", do_fit},
+    {"abs", do_abs},
+    {"fabs", do_abs},
+    {"ceil", do_ceil},
+    {"floor", do_floor},
+    {"round", do_round},
+    {"sqrt", do_sqrt},
+    {"min", do_min},
+    {"max", do_max},
+    {"clamp", do_clamp},
+    {"degrees", do_degrees},
+    {"radians", do_radians},
+    {"floormod", do_floormod},
+    {"truncatemod", do_truncatemod},
+    {"euclideanmod", do_euclideanmod},
+    {"sign", do_sign},
+    {"signbit", do_signbit},
+    {"lerp", do_lerp},
+    {"fit", do_fit},
 };
 
 // ---- vectors and matrices
@@ -159,8 +184,10 @@ static rh_lang_value do_length(const call *c)
 {
     call real_call = *c;
     real_call.element = rh_lang_type_element(c->result);
-    rh_lang_value v = rh_lang_emit_convert(c->e, c->arguments, rh_lang_type_with(c->arguments->type, real_call.element));
-    return (rh_lang_value){.type = c->result, .part = {intrinsic(&real_call, "llvm.sqrt", dot_product(&real_call, &v, &v))}};
+    rh_lang_value v = rh_lang_emit_convert(c->e, c->arguments,
+                                           rh_lang_type_with(c->arguments->type, real_call.element));
+    return (rh_lang_value){.type = c->result,
+                           .part = {intrinsic(&real_call, "llvm.sqrt", dot_product(&real_call, &v, &v))}};
 }
 
 static rh_lang_value do_normalize(const call *c)
@@ -189,7 +216,8 @@ static rh_lang_value do_diag(const call *c)
     rh_lang_value out = rh_lang_emit_zero(c->e, c->result);
     bool build = rh_lang_is_matrix(c->result);
     int side = rh_lang_type_side(build ? c->result : c->arguments->type);
-    for (int i = 0; i < side; i++) out.part[build ? i * (side + 1) : i] = c->arguments->part[build ? i : i * (side + 1)];
+    for (int i = 0; i < side; i++)
+        out.part[build ? i * (side + 1) : i] = c->arguments->part[build ? i : i * (side + 1)];
     return out;
 }
 
@@ -215,7 +243,10 @@ static rh_lang_value do_transpose(const call *c)
     return out;
 }
 
-static rh_lang_value do_transform(const call *c) { return rh_lang_emit_product(c->e, &c->arguments[0], &c->arguments[1]); }
+static rh_lang_value do_transform(const call *c)
+{
+    return rh_lang_emit_product(c->e, &c->arguments[0], &c->arguments[1]);
+}
 
 // ---- determinants and cofactors, in double for floats too; library/matrices.c has the same in C, for matrices that no
 // program made
@@ -376,24 +407,30 @@ static rh_lang_value do_rgbtohsv(const call *c)
                  most = first_or_larger(c, red, first_or_larger(c, green, blue));
     LLVMValueRef range = op(c, RH_LANG_SUB, most, smaller(c, red, smaller(c, green, blue)));
     LLVMValueRef from_red = op(c, RH_LANG_DIV, op(c, RH_LANG_SUB, green, blue), range);
-    LLVMValueRef from_green =
-        op(c, RH_LANG_ADD, number(c, 2), op(c, RH_LANG_DIV, op(c, RH_LANG_SUB, blue, red), range));
-    LLVMValueRef from_blue =
-        op(c, RH_LANG_ADD, number(c, 4), op(c, RH_LANG_DIV, op(c, RH_LANG_SUB, red, green), range));
+    LLVMValueRef from_green = op(c, RH_LANG_ADD, number(c, 2),
+                                 op(c, RH_LANG_DIV, op(c, RH_LANG_SUB, blue, red), range));
+    LLVMValueRef from_blue = op(c, RH_LANG_ADD, number(c, 4),
+                                op(c, RH_LANG_DIV, op(c, RH_LANG_SUB, red, green), range));
     LLVMValueRef hue = choose(c, op(c, RH_LANG_EQ, green, most), from_green, from_blue);
     hue = op(c, RH_LANG_DIV, choose(c, op(c, RH_LANG_EQ, red, most), from_red, hue), number(c, 6));
     hue = choose(c, less(c, hue, zero), op(c, RH_LANG_ADD, hue, number(c, 1)), hue);
     LLVMValueRef black = op(c, RH_LANG_EQ, most, zero),
-                 coloured =
-                     LLVMBuildAnd(c->e->builder, less(c, zero, range), LLVMBuildNot(c->e->builder, black, ""), "");
+                 coloured = LLVMBuildAnd(c->e->builder, less(c, zero, range), LLVMBuildNot(c->e->builder, black, ""),
+                                         "");
     LLVMValueRef saturation = choose(c, black, zero, op(c, RH_LANG_DIV, range, most));
     return (rh_lang_value){.type = c->result, .part = {choose(c, coloured, hue, zero), saturation, most}};
 }
 
 // ---- questions about any or all elements
 
-static LLVMValueRef is_nan(const call *c, LLVMValueRef x) { return LLVMBuildFCmp(c->e->builder, LLVMRealUNO, x, x, ""); }
-static LLVMValueRef is_inf(const call *c, LLVMValueRef x) { return op(c, RH_LANG_EQ, absolute(c, x), number(c, INFINITY)); }
+static LLVMValueRef is_nan(const call *c, LLVMValueRef x)
+{
+    return LLVMBuildFCmp(c->e->builder, LLVMRealUNO, x, x, "");
+}
+static LLVMValueRef is_inf(const call *c, LLVMValueRef x)
+{
+    return op(c, RH_LANG_EQ, absolute(c, x), number(c, INFINITY));
+}
 static LLVMValueRef is_finite(const call *c, LLVMValueRef x) { return less(c, absolute(c, x), number(c, INFINITY)); }
 
 static rh_lang_value ask(const call *c, LLVMValueRef (*question)(const call *, LLVMValueRef), bool all)
@@ -402,7 +439,9 @@ static rh_lang_value ask(const call *c, LLVMValueRef (*question)(const call *, L
     for (int i = 0; i < rh_lang_type_parts(c->arguments->type); i++) {
         LLVMValueRef answer = question(c, c->arguments->part[i]);
         if (i == 0) out.part[0] = answer;
-        else out.part[0] = all ? LLVMBuildAnd(c->e->builder, out.part[0], answer, "") : LLVMBuildOr(c->e->builder, out.part[0], answer, "");
+        else
+            out.part[0] = all ? LLVMBuildAnd(c->e->builder, out.part[0], answer, "")
+                              : LLVMBuildOr(c->e->builder, out.part[0], answer, "");
     }
     return out;
 }
@@ -415,17 +454,36 @@ static const struct {
     const char *name;
     rh_lang_value (*emit)(const call *c);
 } value_functions[] = {
-    {"dot", do_dot},             {"cross", do_cross},         {"length", do_length},       {"lengthsq", do_lengthsq}, {"normalize", do_normalize},
-    {"diag", do_diag},           {"identity3", do_identity},  {"identity4", do_identity},  {"trace", do_trace},       {"transpose", do_transpose},
-    {"transform", do_transform}, {"pretransform", do_transform}, {"isnan", do_isnan},      {"isinf", do_isinf},       {"isfinite", do_isfinite},
-    {"determinant", do_determinant}, {"cofactor", do_cofactor}, {"adjoint", do_adjoint},   {"inverse", do_inverse},
-    {"sort", do_sort},           {"argsort", do_argsort},     {"hsvtorgb", do_hsvtorgb},   {"rgbtohsv", do_rgbtohsv},
+    {"dot", do_dot},
+    {"cross", do_cross},
+    {"length", do_length},
+    {"lengthsq", do_lengthsq},
+    {"normalize", do_normalize},
+    {"diag", do_diag},
+    {"identity3", do_identity},
+    {"identity4", do_identity},
+    {"trace", do_trace},
+    {"transpose", do_transpose},
+    {"transform", do_transform},
+    {"pretransform", do_transform},
+    {"isnan", do_isnan},
+    {"isinf", do_isinf},
+    {"isfinite", do_isfinite},
+    {"determinant", do_determinant},
+    {"cofactor", do_cofactor},
+    {"adjoint", do_adjoint},
+    {"inverse", do_inverse},
+    {"sort", do_sort},
+    {"argsort", do_argsort},
+    {"hsvtorgb", do_hsvtorgb},
+    {"rgbtohsv", do_rgbtohsv},
 };
 
 // ---- powers
 
-// The exponent, when it is a literal: a whole number that products can do without being less exact than the C library's function. In float these are taken in double
-// and rounded once; a double has nothing wider, so there only the square, which is one rounding, too.
+// The exponent, when it is a literal: a whole number that products can do without being less exact than the C library's
+// function. In float these are taken in double and rounded once; a double has nothing wider, so there only the square,
+// which is one rounding, too.
 static bool whole_exponent(const call *c, int *out)
 {
     LLVMValueRef exponent = c->arguments[1].part[0];
@@ -440,12 +498,14 @@ static bool whole_exponent(const call *c, int *out)
     return true;
 }
 
-// x^n by repeated squares; a negative n is one over it. Zeros, infinities and not-a-numbers come out as they do from pow.
+// x^n by repeated squares; a negative n is one over it. Zeros, infinities and not-a-numbers come out as they do from
+// pow.
 static LLVMValueRef emit_power(const call *c, int exponent)
 {
     call wide = *c;
     wide.element = RH_LANG_E_DOUBLE;
-    LLVMValueRef square = rh_lang_emit_cast(c->e, c->arguments[0].part[0], c->element, RH_LANG_E_DOUBLE), product = NULL;
+    LLVMValueRef square = rh_lang_emit_cast(c->e, c->arguments[0].part[0], c->element, RH_LANG_E_DOUBLE),
+                 product = NULL;
     for (unsigned n = (unsigned)abs(exponent); n; n >>= 1) {
         if (n & 1) product = product ? op(&wide, RH_LANG_MUL, product, square) : square;
         if (n > 1) square = op(&wide, RH_LANG_MUL, square, square);
@@ -454,8 +514,8 @@ static LLVMValueRef emit_power(const call *c, int exponent)
     return rh_lang_emit_cast(c->e, product, RH_LANG_E_DOUBLE, c->element);
 }
 
-bool rh_lang_emit_builtin(rh_lang_emitter *e, const char *name, rh_lang_type result, const rh_lang_value *arguments, int count,
-                          rh_lang_value *out)
+bool rh_lang_emit_builtin(rh_lang_emitter *e, const char *name, rh_lang_type result, const rh_lang_value *arguments,
+                          int count, rh_lang_value *out)
 {
     call c = {.e = e, .result = result, .arguments = arguments, .count = count};
     if (count > 0) c.element = rh_lang_type_element(arguments[0].type);
@@ -475,7 +535,8 @@ bool rh_lang_emit_builtin(rh_lang_emitter *e, const char *name, rh_lang_type res
         bool as_result = strcmp(name, "fit") == 0;
         LLVMValueRef x[8];
         for (int k = 0; k < count; k++)
-            x[k] = as_result ? rh_lang_emit_cast(e, arguments[k].part[0], c.element, rh_lang_type_element(result)) : arguments[k].part[0];
+            x[k] = as_result ? rh_lang_emit_cast(e, arguments[k].part[0], c.element, rh_lang_type_element(result))
+                             : arguments[k].part[0];
         if (as_result) c.element = rh_lang_type_element(result);
         *out = (rh_lang_value){.type = result, .part = {number_functions[i].emit(&c, x)}};
         return true;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Calls: of functions emitted in place, of C functions by their address, and of those that are really columns (groups, deletion).
+// Calls: of functions emitted in place, of C functions by their address, and of those that are really columns (groups,
+// deletion).
 #include <string.h>
 #include "lang/emit.h"
 #include "lang/operators.h"
@@ -9,10 +10,13 @@
 static void add_attribute(rh_lang_emitter *e, LLVMValueRef call, const char *name)
 {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
-    if (kind) LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(e->context, kind, 0));
+    if (kind)
+        LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                 LLVMCreateEnumAttribute(e->context, kind, 0));
 }
 
-LLVMValueRef rh_lang_emit_c(rh_lang_emitter *e, void (*symbol)(void), LLVMTypeRef result, LLVMValueRef *arguments, int count, bool pure)
+LLVMValueRef rh_lang_emit_c(rh_lang_emitter *e, void (*symbol)(void), LLVMTypeRef result, LLVMValueRef *arguments,
+                            int count, bool pure)
 {
     LLVMTypeRef types[RH_LANG_MOST_ARGUMENTS + 2];
     for (int i = 0; i < count; i++) types[i] = LLVMTypeOf(arguments[i]);
@@ -29,7 +33,9 @@ LLVMValueRef rh_lang_emit_c(rh_lang_emitter *e, void (*symbol)(void), LLVMTypeRe
 
 static LLVMTypeRef memory_type(rh_lang_emitter *e, rh_lang_type type)
 {
-    return type == RH_LANG_STRING ? e->text : LLVMArrayType(e->stored[rh_lang_type_element(type)], (unsigned)rh_lang_type_parts(type));
+    return type == RH_LANG_STRING
+               ? e->text
+               : LLVMArrayType(e->stored[rh_lang_type_element(type)], (unsigned)rh_lang_type_parts(type));
 }
 
 static LLVMValueRef part_address(rh_lang_emitter *e, LLVMTypeRef type, LLVMValueRef memory, int part)
@@ -58,7 +64,8 @@ rh_lang_value rh_lang_emit_unspill(rh_lang_emitter *e, rh_lang_type type, LLVMVa
     for (int i = 0; i < rh_lang_value_parts(type); i++) {
         LLVMTypeRef part = type == RH_LANG_STRING ? (i ? e->i64 : e->bytes) : e->stored[rh_lang_type_element(type)];
         out.part[i] = LLVMBuildLoad2(e->builder, part, part_address(e, memory, typed, i), "");
-        if (type == RH_LANG_BOOL) out.part[i] = LLVMBuildICmp(e->builder, LLVMIntNE, out.part[i], LLVMConstInt(e->i8, 0, 0), "");
+        if (type == RH_LANG_BOOL)
+            out.part[i] = LLVMBuildICmp(e->builder, LLVMIntNE, out.part[i], LLVMConstInt(e->i8, 0, 0), "");
     }
     return out;
 }
@@ -90,7 +97,8 @@ static bool emit_column_function(rh_lang_emitter *e, const rh_lang_node *node, r
     else if (strcmp(node->name, "removefromgroup") == 0) put_byte(e, slot, 0);
     else if (strcmp(node->name, "ingroup") == 0) {
         out->type = RH_LANG_BOOL;
-        out->part[0] = LLVMBuildICmp(e->builder, LLVMIntNE, LLVMBuildLoad2(e->builder, e->i8, slot, ""), LLVMConstInt(e->i8, 0, 0), "");
+        out->part[0] = LLVMBuildICmp(e->builder, LLVMIntNE, LLVMBuildLoad2(e->builder, e->i8, slot, ""),
+                                     LLVMConstInt(e->i8, 0, 0), "");
     } else return false;
     return true;
 }
@@ -120,7 +128,8 @@ static rh_lang_value call_symbol(rh_lang_emitter *e, const rh_lang_function *row
 {
     LLVMValueRef arguments[RH_LANG_MOST_ARGUMENTS + 2], result_memory = NULL, memory[RH_LANG_MOST_ARGUMENTS] = {0};
     rh_lang_type result = signature->result;
-    bool by_pointer = !rh_lang_is_number(result) && result != RH_LANG_VOID, scalars = !by_pointer && result != RH_LANG_VOID;
+    bool by_pointer = !rh_lang_is_number(result) && result != RH_LANG_VOID,
+         scalars = !by_pointer && result != RH_LANG_VOID;
     int count = 0;
     if (row->flags & RH_LANG_CONTEXT) arguments[count++] = e->thread;
     if (by_pointer) {
@@ -133,7 +142,8 @@ static rh_lang_value call_symbol(rh_lang_emitter *e, const rh_lang_function *row
         if (pointer) memory[i] = rh_lang_emit_spill(e, &values[i], i);
         arguments[count++] = pointer ? memory[i] : argument_by_value(e, &values[i]);
     }
-    LLVMTypeRef type = by_pointer || result == RH_LANG_VOID ? LLVMVoidTypeInContext(e->context) : e->stored[rh_lang_type_element(result)];
+    LLVMTypeRef type = by_pointer || result == RH_LANG_VOID ? LLVMVoidTypeInContext(e->context)
+                                                            : e->stored[rh_lang_type_element(result)];
     bool pure = scalars && (row->flags & RH_LANG_PURE) && !(row->flags & RH_LANG_CONTEXT);
     LLVMValueRef call = rh_lang_emit_c(e, row->symbol, type, arguments, count, pure);
     rh_lang_value out = {.type = result, .part = {call}};

@@ -65,8 +65,8 @@ static void note_outside(rh_lang_emitter *e, LLVMValueRef inside, LLVMValueRef i
     LLVMValueRef cut = least(e, index, high), below = LLVMBuildICmp(e->builder, LLVMIntSLT, cut, low, "");
     cut = LLVMBuildAdd(e->builder, rh_lang_emit_choose(e, below, low, cut),
                        LLVMConstInt(e->i64, (unsigned long long)most + 1, 0), "");
-    LLVMValueRef key =
-        LLVMBuildShl(e->builder, e->number, LLVMConstInt(e->i64, RH_LANG_SITE_BITS + RH_LANG_INDEX_BITS, 0), "");
+    LLVMValueRef key = LLVMBuildShl(e->builder, e->number,
+                                    LLVMConstInt(e->i64, RH_LANG_SITE_BITS + RH_LANG_INDEX_BITS, 0), "");
     key = LLVMBuildOr(e->builder, key, LLVMConstInt(e->i64, (unsigned long long)site << RH_LANG_INDEX_BITS, 0), "");
     key = LLVMBuildOr(e->builder, key, cut, "");
     LLVMValueRef before = LLVMBuildLoad2(e->builder, e->i64, e->outside, "");
@@ -128,8 +128,8 @@ static rh_lang_value load_target(rh_lang_emitter *e, const rh_lang_target *targe
     }
     out.part[0] = rh_lang_emit_number(e, element, 0);
     for (int i = 0; i < rh_lang_type_parts(all.type); i++) {
-        LLVMValueRef here =
-            LLVMBuildICmp(e->builder, LLVMIntEQ, target->index, LLVMConstInt(e->i64, (unsigned)i, 0), "");
+        LLVMValueRef here = LLVMBuildICmp(e->builder, LLVMIntEQ, target->index, LLVMConstInt(e->i64, (unsigned)i, 0),
+                                          "");
         out.part[0] = rh_lang_emit_choose(e, here, all.part[i], out.part[0]);
     }
     out.part[0] = rh_lang_emit_choose(e, target->inside, out.part[0], rh_lang_emit_number(e, element, 0));
@@ -144,8 +144,8 @@ void rh_lang_emit_store(rh_lang_emitter *e, const rh_lang_target *target, const 
         LLVMBuildStore(e->builder, value->part[0], target->store->part[target->part]);
     } else {
         for (int i = 0; i < rh_lang_type_parts(target->store->type); i++) {
-            LLVMValueRef here =
-                LLVMBuildICmp(e->builder, LLVMIntEQ, target->index, LLVMConstInt(e->i64, (unsigned)i, 0), "");
+            LLVMValueRef here = LLVMBuildICmp(e->builder, LLVMIntEQ, target->index,
+                                              LLVMConstInt(e->i64, (unsigned)i, 0), "");
             here = LLVMBuildAnd(e->builder, here, target->inside, "");
             LLVMValueRef old = LLVMBuildLoad2(e->builder, rh_lang_emit_part_type(e, target->store->type, i),
                                               target->store->part[i], "");
@@ -179,8 +179,8 @@ static rh_lang_target emit_crement(rh_lang_emitter *e, const rh_lang_node *node,
     rh_lang_target target = emit_target(e, node->first);
     rh_lang_value changed = *before = load_target(e, &target);
     rh_lang_element element = rh_lang_type_element(changed.type);
-    changed.part[0] =
-        rh_lang_emit_operation(e, node->operation, element, changed.part[0], rh_lang_emit_number(e, element, 1));
+    changed.part[0] = rh_lang_emit_operation(e, node->operation, element, changed.part[0],
+                                             rh_lang_emit_number(e, element, 1));
     rh_lang_emit_store(e, &target, &changed);
     return target;
 }
@@ -310,8 +310,8 @@ static rh_lang_value emit_binary(rh_lang_emitter *e, const rh_lang_node *node)
 // Not on the stack: the emitter goes as deep as a program is nested.
 rh_lang_operand *rh_lang_emit_operands(rh_lang_emitter *e, int count)
 {
-    rh_lang_operand *operands =
-        rh_arena_take_zero(&e->unit->arena, (size_t)(count + 1) * sizeof *operands, e->unit->status);
+    rh_lang_operand *operands = rh_arena_take_zero(&e->unit->arena, (size_t)(count + 1) * sizeof *operands,
+                                                   e->unit->status);
     if (!operands) e->unit->failed = true;
     return operands;
 }

@@ -14,8 +14,14 @@
 
 enum { LANES = 8, MOST = 3 };
 #define SYMBOL(function) ((void (*)(void))(function))
-#define OF_ONE(name) {#name, RH_LANG_E_FLOAT, 1, 1, {SYMBOL(rh_lang_##name##_1)}, {SYMBOL(rh_lang_##name##_8)}}
-#define OF_TWO(name) {#name, RH_LANG_E_FLOAT, 2, 1, {SYMBOL(rh_lang_##name##_1)}, {SYMBOL(rh_lang_##name##_8)}}
+#define OF_ONE(name)                                                                                \
+    {                                                                                               \
+#name, RH_LANG_E_FLOAT, 1, 1, {SYMBOL(rh_lang_##name##_1) }, { SYMBOL(rh_lang_##name##_8) } \
+    }
+#define OF_TWO(name)                                                                                \
+    {                                                                                               \
+#name, RH_LANG_E_FLOAT, 2, 1, {SYMBOL(rh_lang_##name##_1) }, { SYMBOL(rh_lang_##name##_8) } \
+    }
 
 // Each gives `parts` numbers of so many: for noise the coordinates, 0 where they are not given.
 static const struct {
@@ -25,11 +31,29 @@ static const struct {
     void (*one[MOST])(void), (*eight[MOST])(void);
 } lane_functions[] = {
     {"simplexnoise", RH_LANG_E_DOUBLE, 3, 1, {SYMBOL(rh_lang_simplexnoise_3)}, {SYMBOL(rh_lang_simplexnoise_8)}},
-    {"curlsimplexnoise", RH_LANG_E_DOUBLE, 3, 3,
+    {"curlsimplexnoise",
+     RH_LANG_E_DOUBLE,
+     3,
+     3,
      {SYMBOL(rh_lang_curlsimplex_x), SYMBOL(rh_lang_curlsimplex_y), SYMBOL(rh_lang_curlsimplex_z)},
      {SYMBOL(rh_lang_curlsimplex_8x), SYMBOL(rh_lang_curlsimplex_8y), SYMBOL(rh_lang_curlsimplex_8z)}},
-    OF_ONE(sin), OF_ONE(cos), OF_ONE(tan), OF_ONE(atan), OF_ONE(asin), OF_ONE(acos), OF_ONE(exp), OF_ONE(exp2), OF_ONE(log),
-    OF_ONE(log2), OF_ONE(log10), OF_ONE(cbrt), OF_ONE(sinh), OF_ONE(cosh), OF_ONE(tanh), OF_TWO(atan2), OF_TWO(pow),
+    OF_ONE(sin),
+    OF_ONE(cos),
+    OF_ONE(tan),
+    OF_ONE(atan),
+    OF_ONE(asin),
+    OF_ONE(acos),
+    OF_ONE(exp),
+    OF_ONE(exp2),
+    OF_ONE(log),
+    OF_ONE(log2),
+    OF_ONE(log10),
+    OF_ONE(cbrt),
+    OF_ONE(sinh),
+    OF_ONE(cosh),
+    OF_ONE(tanh),
+    OF_TWO(atan2),
+    OF_TWO(pow),
     OF_TWO(fmod),
 };
 
@@ -53,7 +77,7 @@ static LLVMValueRef new_function(rh_lang_emitter *e, const char *name, LLVMTypeR
     add_attribute(e, function, "nounwind");
     add_attribute(e, function, "willreturn");
     add_attribute(e, function,
-                  LLVMGetEnumAttributeKindForName("memory", 6) ? "memory" : "readnone"); // none but its own
+                  LLVMGetEnumAttributeKindForName("memory", 6) ? "memory" : "readnone");  // none but its own
     return function;
 }
 
@@ -126,7 +150,7 @@ bool rh_lang_emit_lanes(rh_lang_emitter *e, const char *name, rh_lang_type resul
     bool vector = count == 1 && rh_lang_is_vector(values[0].type);
     for (int i = 0; i < lane_functions[f].arguments; i++) {
         if (!vector && i < count && rh_lang_type_element(values[i].type) != lane_functions[f].element)
-            return false; // pow(float, int)
+            return false;  // pow(float, int)
         arguments[i] = vector      ? values[0].part[i]
                        : i < count ? values[i].part[0]
                                    : rh_lang_emit_number(e, lane_functions[f].element, 0);

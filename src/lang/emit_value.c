@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Conversions and operators. What C leaves undefined has a meaning here, chosen so that nothing traps and code still vectorises:
-//   integers wrap around; x / 0 is 0 and x % 0 is x; the smallest integer divided by -1 is itself; shifts use the low bits of their count;
-//   a real number outside the range of int32 or int64 becomes the nearest integer there is, not-a-number becomes 0.
+// Conversions and operators. What C leaves undefined has a meaning here, chosen so that nothing traps and code still
+// vectorises:
+//   integers wrap around; x / 0 is 0 and x % 0 is x; the smallest integer divided by -1 is itself; shifts use the low
+//   bits of their count; a real number outside the range of int32 or int64 becomes the nearest integer there is,
+//   not-a-number becomes 0.
 // Floating point is IEEE as written: nothing is reassociated, no a * b + c is fused.
 #include <math.h>
 #include "lang/emit.h"
@@ -20,7 +22,8 @@ LLVMValueRef rh_lang_emit_integer(rh_lang_emitter *e, rh_lang_element element, i
 
 LLVMValueRef rh_lang_emit_number(rh_lang_emitter *e, rh_lang_element element, double value)
 {
-    return is_real(element) ? LLVMConstReal(e->element[element], value) : rh_lang_emit_integer(e, element, (int64_t)value);
+    return is_real(element) ? LLVMConstReal(e->element[element], value)
+                            : rh_lang_emit_integer(e, element, (int64_t)value);
 }
 
 LLVMValueRef rh_lang_emit_choose(rh_lang_emitter *e, LLVMValueRef condition, LLVMValueRef a, LLVMValueRef b)
@@ -30,10 +33,12 @@ LLVMValueRef rh_lang_emit_choose(rh_lang_emitter *e, LLVMValueRef condition, LLV
 
 // ---- conversions
 
-// LLVM's conversion is undefined outside the range; a select that does not take it makes that harmless. An int16 is an int32 cut short.
+// LLVM's conversion is undefined outside the range; a select that does not take it makes that harmless. An int16 is an
+// int32 cut short.
 static LLVMValueRef real_to_integer(rh_lang_emitter *e, LLVMValueRef value, rh_lang_element from, rh_lang_element to)
 {
-    if (to == RH_LANG_E_INT16) return LLVMBuildTrunc(e->builder, real_to_integer(e, value, from, RH_LANG_E_INT32), e->element[to], "");
+    if (to == RH_LANG_E_INT16)
+        return LLVMBuildTrunc(e->builder, real_to_integer(e, value, from, RH_LANG_E_INT32), e->element[to], "");
     int bits = to == RH_LANG_E_INT32 ? 32 : 64;
     double limit = ldexp(1.0, bits - 1);
     uint64_t lowest = (uint64_t)1 << (bits - 1);
@@ -49,7 +54,8 @@ static LLVMValueRef real_to_integer(rh_lang_emitter *e, LLVMValueRef value, rh_l
 static LLVMValueRef to_bool(rh_lang_emitter *e, LLVMValueRef value, rh_lang_element from)
 {
     LLVMValueRef zero = rh_lang_emit_number(e, from, 0);
-    return is_real(from) ? LLVMBuildFCmp(e->builder, LLVMRealONE, value, zero, "") : LLVMBuildICmp(e->builder, LLVMIntNE, value, zero, "");
+    return is_real(from) ? LLVMBuildFCmp(e->builder, LLVMRealONE, value, zero, "")
+                         : LLVMBuildICmp(e->builder, LLVMIntNE, value, zero, "");
 }
 
 LLVMValueRef rh_lang_emit_cast(rh_lang_emitter *e, LLVMValueRef value, rh_lang_element from, rh_lang_element to)
@@ -57,8 +63,10 @@ LLVMValueRef rh_lang_emit_cast(rh_lang_emitter *e, LLVMValueRef value, rh_lang_e
     if (from == to) return value;
     if (to == RH_LANG_E_BOOL) return to_bool(e, value, from);
     LLVMTypeRef type = e->element[to];
-    if (is_real(from)) return is_real(to) ? LLVMBuildFPCast(e->builder, value, type, "") : real_to_integer(e, value, from, to);
-    if (from == RH_LANG_E_BOOL) return is_real(to) ? LLVMBuildUIToFP(e->builder, value, type, "") : LLVMBuildZExt(e->builder, value, type, "");
+    if (is_real(from))
+        return is_real(to) ? LLVMBuildFPCast(e->builder, value, type, "") : real_to_integer(e, value, from, to);
+    if (from == RH_LANG_E_BOOL)
+        return is_real(to) ? LLVMBuildUIToFP(e->builder, value, type, "") : LLVMBuildZExt(e->builder, value, type, "");
     if (is_real(to)) return LLVMBuildSIToFP(e->builder, value, type, "");
     return from < to ? LLVMBuildSExt(e->builder, value, type, "") : LLVMBuildTrunc(e->builder, value, type, "");
 }
@@ -71,7 +79,8 @@ rh_lang_value rh_lang_emit_zero(rh_lang_emitter *e, rh_lang_type type)
         out.part[1] = LLVMConstInt(e->i64, 0, 0);
         return out;
     }
-    for (int i = 0; i < rh_lang_type_parts(type); i++) out.part[i] = rh_lang_emit_number(e, rh_lang_type_element(type), 0);
+    for (int i = 0; i < rh_lang_type_parts(type); i++)
+        out.part[i] = rh_lang_emit_number(e, rh_lang_type_element(type), 0);
     return out;
 }
 
@@ -86,7 +95,8 @@ rh_lang_value rh_lang_emit_convert(rh_lang_emitter *e, const rh_lang_value *valu
         return out;
     }
     LLVMValueRef one = rh_lang_emit_cast(e, value->part[0], from, element);
-    for (int i = 0; i < parts; i++) out.part[i] = side == 0 || i % (side + 1) == 0 ? one : rh_lang_emit_number(e, element, 0);
+    for (int i = 0; i < parts; i++)
+        out.part[i] = side == 0 || i % (side + 1) == 0 ? one : rh_lang_emit_number(e, element, 0);
     return out;
 }
 
@@ -130,8 +140,10 @@ static LLVMValueRef floored_modulo(rh_lang_emitter *e, rh_lang_element element, 
     LLVMValueRef signs = LLVMBuildXor(e->builder, rh_lang_emit_compare(e, RH_LANG_LT, element, rest, zero),
                                       rh_lang_emit_compare(e, RH_LANG_LT, element, b, zero), "");
     LLVMValueRef up = LLVMBuildAnd(e->builder, different, signs, "");
-    if (!is_real(element)) up = LLVMBuildAnd(e->builder, up, LLVMBuildNot(e->builder, equals(e, element, b, 0), ""), "");
-    LLVMValueRef sum = is_real(element) ? LLVMBuildFAdd(e->builder, rest, b, "") : LLVMBuildAdd(e->builder, rest, b, "");
+    if (!is_real(element))
+        up = LLVMBuildAnd(e->builder, up, LLVMBuildNot(e->builder, equals(e, element, b, 0), ""), "");
+    LLVMValueRef sum = is_real(element) ? LLVMBuildFAdd(e->builder, rest, b, "")
+                                        : LLVMBuildAdd(e->builder, rest, b, "");
     return rh_lang_emit_choose(e, up, sum, rest);
 }
 
@@ -143,7 +155,8 @@ static LLVMValueRef shift_count(rh_lang_emitter *e, rh_lang_element element, LLV
 
 // ---- operators on numbers
 
-LLVMValueRef rh_lang_emit_operation(rh_lang_emitter *e, rh_lang_operator operation, rh_lang_element element, LLVMValueRef a, LLVMValueRef b)
+LLVMValueRef rh_lang_emit_operation(rh_lang_emitter *e, rh_lang_operator operation, rh_lang_element element,
+                                    LLVMValueRef a, LLVMValueRef b)
 {
     LLVMBuilderRef builder = e->builder;
     bool real = is_real(element);
@@ -163,24 +176,29 @@ LLVMValueRef rh_lang_emit_operation(rh_lang_emitter *e, rh_lang_operator operati
 }
 
 // Comparisons of reals are ordered, != too: with not-a-number every one is false.
-LLVMValueRef rh_lang_emit_compare(rh_lang_emitter *e, rh_lang_operator operation, rh_lang_element element, LLVMValueRef a, LLVMValueRef b)
+LLVMValueRef rh_lang_emit_compare(rh_lang_emitter *e, rh_lang_operator operation, rh_lang_element element,
+                                  LLVMValueRef a, LLVMValueRef b)
 {
-    static const LLVMRealPredicate real[] = {LLVMRealOEQ, LLVMRealONE, LLVMRealOLT, LLVMRealOGT, LLVMRealOLE, LLVMRealOGE};
+    static const LLVMRealPredicate real[] = {LLVMRealOEQ, LLVMRealONE, LLVMRealOLT,
+                                             LLVMRealOGT, LLVMRealOLE, LLVMRealOGE};
     static const LLVMIntPredicate whole[] = {LLVMIntEQ, LLVMIntNE, LLVMIntSLT, LLVMIntSGT, LLVMIntSLE, LLVMIntSGE};
     int which = operation - RH_LANG_EQ;
-    return is_real(element) ? LLVMBuildFCmp(e->builder, real[which], a, b, "") : LLVMBuildICmp(e->builder, whole[which], a, b, "");
+    return is_real(element) ? LLVMBuildFCmp(e->builder, real[which], a, b, "")
+                            : LLVMBuildICmp(e->builder, whole[which], a, b, "");
 }
 
 // ---- operators on values
 
 static rh_lang_value join_texts(rh_lang_emitter *e, const rh_lang_value *left, const rh_lang_value *right)
 {
-    LLVMValueRef arguments[] = {e->thread, e->spills[2], rh_lang_emit_spill(e, left, 0), rh_lang_emit_spill(e, right, 1)};
+    LLVMValueRef arguments[] = {e->thread, e->spills[2], rh_lang_emit_spill(e, left, 0),
+                                rh_lang_emit_spill(e, right, 1)};
     rh_lang_emit_c(e, (void (*)(void))rh_lang_text_join, LLVMVoidTypeInContext(e->context), arguments, 4, false);
     return rh_lang_emit_unspill(e, RH_LANG_STRING, arguments[1]);
 }
 
-static rh_lang_value compare_all(rh_lang_emitter *e, rh_lang_operator operation, const rh_lang_value *left, const rh_lang_value *right)
+static rh_lang_value compare_all(rh_lang_emitter *e, rh_lang_operator operation, const rh_lang_value *left,
+                                 const rh_lang_value *right)
 {
     rh_lang_element element = rh_lang_type_element(left->type);
     rh_lang_value out = {.type = RH_LANG_BOOL};
@@ -200,8 +218,8 @@ static rh_lang_value compare_all(rh_lang_emitter *e, rh_lang_operator operation,
 }
 
 // Sum of products in order of the index, from the first product on.
-static LLVMValueRef sum_of_products(rh_lang_emitter *e, rh_lang_element element, const LLVMValueRef *a, int a_step, const LLVMValueRef *b,
-                                    int b_step, int count)
+static LLVMValueRef sum_of_products(rh_lang_emitter *e, rh_lang_element element, const LLVMValueRef *a, int a_step,
+                                    const LLVMValueRef *b, int b_step, int count)
 {
     LLVMValueRef sum = NULL;
     for (int k = 0; k < count; k++) {
@@ -231,7 +249,8 @@ rh_lang_value rh_lang_emit_product(rh_lang_emitter *e, const rh_lang_value *left
 }
 
 // Operands have the types of the operator's rule.
-rh_lang_value rh_lang_emit_binary(rh_lang_emitter *e, rh_lang_operator operation, const rh_lang_value *left, const rh_lang_value *right)
+rh_lang_value rh_lang_emit_binary(rh_lang_emitter *e, rh_lang_operator operation, const rh_lang_value *left,
+                                  const rh_lang_value *right)
 {
     if (left->type == RH_LANG_STRING) return join_texts(e, left, right);
     if (operation >= RH_LANG_EQ && operation <= RH_LANG_GE) return compare_all(e, operation, left, right);
@@ -239,7 +258,8 @@ rh_lang_value rh_lang_emit_binary(rh_lang_emitter *e, rh_lang_operator operation
         return rh_lang_emit_product(e, left, right);
     rh_lang_value out = {.type = left->type};
     for (int i = 0; i < rh_lang_type_parts(left->type); i++)
-        out.part[i] = rh_lang_emit_operation(e, operation, rh_lang_type_element(left->type), left->part[i], right->part[i]);
+        out.part[i] = rh_lang_emit_operation(e, operation, rh_lang_type_element(left->type), left->part[i],
+                                             right->part[i]);
     return out;
 }
 
@@ -252,7 +272,8 @@ rh_lang_value rh_lang_emit_unary(rh_lang_emitter *e, rh_lang_operator operation,
     for (int i = 0; i < rh_lang_type_parts(operand->type); i++) {
         LLVMValueRef x = operand->part[i];
         if (operation == RH_LANG_PLUS) out.part[i] = x;
-        else if (operation == RH_LANG_MINUS) out.part[i] = real ? LLVMBuildFNeg(e->builder, x, "") : LLVMBuildNeg(e->builder, x, "");
+        else if (operation == RH_LANG_MINUS)
+            out.part[i] = real ? LLVMBuildFNeg(e->builder, x, "") : LLVMBuildNeg(e->builder, x, "");
         else if (operation == RH_LANG_NOT)
             out.part[i] = rh_lang_emit_compare(e, RH_LANG_EQ, element, x, rh_lang_emit_number(e, element, 0));
         else out.part[i] = LLVMBuildNot(e->builder, x, "");

@@ -55,7 +55,8 @@ static rh_code check_host_functions(const rh_lang_options *options, rh_status *s
         rh_lang_signature signature;
         if (!row->symbol || !rh_lang_signature_read(row->signature, &signature))
             return rh_fail(status, RH_USER,
-                           "the host's function %s has the signature \"%s\", expected one such as \"float(vec3f, int32)\" and an address",
+                           "the host's function %s has the signature \"%s\", expected one such as \"float(vec3f, "
+                           "int32)\" and an address",
                            row->name, row->signature);
     }
     return RH_OK;
@@ -64,21 +65,23 @@ static rh_code check_host_functions(const rh_lang_options *options, rh_status *s
 static rh_code compile_unit(rh_lang_unit *unit, const rh_lang_options *options, rh_lang_program *program)
 {
     if (unit->length > RH_LANG_MOST_SOURCE)
-        return rh_fail(unit->status, RH_USER, "the expression has %zu bytes, expected at most %d", unit->length, RH_LANG_MOST_SOURCE);
+        return rh_fail(unit->status, RH_USER, "the expression has %zu bytes, expected at most %d", unit->length,
+                       RH_LANG_MOST_SOURCE);
     RH_TRY(check_host_functions(options, unit->status));
     rh_lang_node *tree = rh_lang_parse(unit);
     if (unit->failed) return RH_MEMORY;
     // A tree with syntax errors has holes: checking it would complain about them.
     if (unit->messages->errors == 0 && !rh_lang_check(unit, tree, options, &program->facts)) return RH_MEMORY;
     rh_lang_messages_sort(unit->messages);
-    if (unit->messages->errors || (options->warnings_are_errors && unit->messages->count)) return refuse(unit->messages, options, unit->status);
+    if (unit->messages->errors || (options->warnings_are_errors && unit->messages->count))
+        return refuse(unit->messages, options, unit->status);
     if (!rh_lang_depend(unit, tree, options, &program->facts)) return RH_MEMORY;
     program->tree = tree;
     return options->check_only ? RH_OK : rh_lang_code_make(unit, tree, options, &program->facts, &program->code);
 }
 
-rh_code rh_lang_compile(const char *source, size_t length, const rh_lang_options *options, rh_lang_program **out, rh_lang_messages *messages,
-                        rh_status *status)
+rh_code rh_lang_compile(const char *source, size_t length, const rh_lang_options *options, rh_lang_program **out,
+                        rh_lang_messages *messages, rh_status *status)
 {
     double start = rh_seconds();
     *out = NULL;
@@ -116,20 +119,27 @@ bool rh_lang_program_depends(const rh_lang_program *program, int index, int othe
     return program->facts.depends[index * words + other / 64] >> (other % 64) & 1;
 }
 
-char *rh_lang_program_tree(const rh_lang_program *program, rh_status *status) { return rh_lang_tree_print(program->tree, status); }
+char *rh_lang_program_tree(const rh_lang_program *program, rh_status *status)
+{
+    return rh_lang_tree_print(program->tree, status);
+}
 double rh_lang_program_seconds(const rh_lang_program *program) { return program->seconds; }
-const char *rh_lang_program_text(const rh_lang_program *program) { return program->code ? rh_lang_code_text(program->code) : NULL; }
+const char *rh_lang_program_text(const rh_lang_program *program)
+{
+    return program->code ? rh_lang_code_text(program->code) : NULL;
+}
 
 // ---- does the host's data fit?
 
-static rh_code match_attribute(const rh_lang_attribute_use *use, const rh_lang_host *host, rh_lang_messages *messages, rh_status *status)
+static rh_code match_attribute(const rh_lang_attribute_use *use, const rh_lang_host *host, rh_lang_messages *messages,
+                               rh_status *status)
 {
     char text[256], hint[128] = "";
     rh_lang_type type = host->attribute ? host->attribute(host->user, use->name) : RH_LANG_VOID;
     if (type == use->type || (type == RH_LANG_VOID && host->create_missing)) return RH_OK;
     if (type != RH_LANG_VOID) {
-        snprintf(text, sizeof text, "the attribute \"%s\" is of type %s, the program takes it for %s", use->name, rh_lang_type_name(type),
-                 rh_lang_type_name(use->type));
+        snprintf(text, sizeof text, "the attribute \"%s\" is of type %s, the program takes it for %s", use->name,
+                 rh_lang_type_name(type), rh_lang_type_name(use->type));
         snprintf(hint, sizeof hint, "write %s@%s", rh_lang_type_name(type), use->name);
     } else {
         const char *near = rh_nearest_name(use->name, host->names, host->name_count);
@@ -139,18 +149,20 @@ static rh_code match_attribute(const rh_lang_attribute_use *use, const rh_lang_h
     return rh_lang_messages_add(messages, false, use->at, text, hint[0] ? hint : NULL, status);
 }
 
-static rh_code match_external(const rh_lang_external_use *use, const rh_lang_host *host, rh_lang_messages *messages, rh_status *status)
+static rh_code match_external(const rh_lang_external_use *use, const rh_lang_host *host, rh_lang_messages *messages,
+                              rh_status *status)
 {
     char text[256], hint[128];
     rh_lang_type type = host->external ? host->external(host->user, use->name) : RH_LANG_VOID;
     if (type == use->type || type == RH_LANG_VOID) return RH_OK;
-    snprintf(text, sizeof text, "the value $%s is given as %s, the program takes it for %s", use->name, rh_lang_type_name(type),
-             rh_lang_type_name(use->type));
+    snprintf(text, sizeof text, "the value $%s is given as %s, the program takes it for %s", use->name,
+             rh_lang_type_name(type), rh_lang_type_name(use->type));
     snprintf(hint, sizeof hint, "write %s$%s", rh_lang_type_name(type), use->name);
     return rh_lang_messages_add(messages, false, use->at, text, hint, status);
 }
 
-rh_code rh_lang_match(const rh_lang_program *program, const rh_lang_host *host, rh_lang_messages *messages, rh_status *status)
+rh_code rh_lang_match(const rh_lang_program *program, const rh_lang_host *host, rh_lang_messages *messages,
+                      rh_status *status)
 {
     const rh_lang_listing *l = &program->listing;
     int before = messages->errors;

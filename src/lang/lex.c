@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The lexer, by hand: the language has few rules and the messages are better for it. What other languages have and this one has not
-// (hexadecimal numbers, block comments, swizzles, 1f) is recognised in order to say so.
+// The lexer, by hand: the language has few rules and the messages are better for it. What other languages have and this
+// one has not (hexadecimal numbers, block comments, swizzles, 1f) is recognised in order to say so.
 #include "lang/lex.h"
 #include <ctype.h>
 #include <math.h>
@@ -18,9 +18,10 @@ typedef struct lexer {
 } lexer;
 
 static const char *const reserved[] = {
-    "case",   "char",     "class", "const",  "def",    "default", "enum",   "extern",   "friend", "function", "inline",  "private",
-    "protected", "signed", "sizeof", "static", "struct", "switch", "template", "this", "typedef", "uniform", "union",   "unsigned",
-    "until",  "virtual",  "void",  "byte",   "flt",    "flt16",   "flt32",  "flt64",    "int8",   "half",     "int16",
+    "case",     "char",   "class",   "const",     "def",    "default",  "enum",   "extern",  "friend",
+    "function", "inline", "private", "protected", "signed", "sizeof",   "static", "struct",  "switch",
+    "template", "this",   "typedef", "uniform",   "union",  "unsigned", "until",  "virtual", "void",
+    "byte",     "flt",    "flt16",   "flt32",     "flt64",  "int8",     "half",   "int16",
 };
 
 static const struct {
@@ -28,10 +29,11 @@ static const struct {
     rh_lang_token_kind kind;
     int value;
 } keywords[] = {
-    {"if", RH_LANG_T_IF, 0},         {"else", RH_LANG_T_ELSE, 0},   {"for", RH_LANG_T_FOR, 0},
-    {"while", RH_LANG_T_WHILE, 0},   {"do", RH_LANG_T_DO, 0},       {"return", RH_LANG_T_RETURN, 0},
-    {"break", RH_LANG_T_BREAK, 0},   {"continue", RH_LANG_T_CONTINUE, 0},
-    {"true", RH_LANG_T_LOGICAL, 1},  {"false", RH_LANG_T_LOGICAL, 0},
+    {"if", RH_LANG_T_IF, 0},        {"else", RH_LANG_T_ELSE, 0},
+    {"for", RH_LANG_T_FOR, 0},      {"while", RH_LANG_T_WHILE, 0},
+    {"do", RH_LANG_T_DO, 0},        {"return", RH_LANG_T_RETURN, 0},
+    {"break", RH_LANG_T_BREAK, 0},  {"continue", RH_LANG_T_CONTINUE, 0},
+    {"true", RH_LANG_T_LOGICAL, 1}, {"false", RH_LANG_T_LOGICAL, 0},
 };
 
 static bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -52,7 +54,10 @@ static rh_lang_token *add(lexer *l, rh_lang_token_kind kind, size_t length)
     return token;
 }
 
-static bool same(const char *text, size_t length, const char *word) { return strlen(word) == length && memcmp(text, word, length) == 0; }
+static bool same(const char *text, size_t length, const char *word)
+{
+    return strlen(word) == length && memcmp(text, word, length) == 0;
+}
 
 // v@ f@ i@ s@ int16@ and v$ f$ i$ s$: one token, so no space may stand before the sign.
 static bool lex_prefix(lexer *l, size_t length)
@@ -60,7 +65,11 @@ static bool lex_prefix(lexer *l, size_t length)
     static const struct {
         const char *word;
         rh_lang_type type;
-    } prefixes[] = {{"v", RH_LANG_VEC3F}, {"f", RH_LANG_FLOAT}, {"i", RH_LANG_INT32}, {"s", RH_LANG_STRING}, {"int16", RH_LANG_INT16}};
+    } prefixes[] = {{"v", RH_LANG_VEC3F},
+                    {"f", RH_LANG_FLOAT},
+                    {"i", RH_LANG_INT32},
+                    {"s", RH_LANG_STRING},
+                    {"int16", RH_LANG_INT16}};
     char sign = peek(l, length);
     if (sign != '@' && sign != '$') return false;
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
@@ -84,7 +93,8 @@ static bool lex_type(lexer *l, size_t length)
     };
     for (size_t i = 0; i < sizeof deprecated / sizeof deprecated[0]; i++)
         if (same(l->at, length, deprecated[i][0]))
-            rh_lang_warn(l->unit, place_of(l, l->at, length), deprecated[i][1], "the type \"%s\" is deprecated", deprecated[i][0]);
+            rh_lang_warn(l->unit, place_of(l, l->at, length), deprecated[i][1], "the type \"%s\" is deprecated",
+                         deprecated[i][0]);
     add(l, RH_LANG_T_TYPE, length)->type = type;
     return true;
 }
@@ -101,7 +111,8 @@ static void lex_word(lexer *l)
         }
     for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)
         if (same(l->at, length, reserved[i])) {
-            const char *hint = strcmp(reserved[i], "int16") == 0 ? "there are int16@attributes only; write int" : "it may not be used";
+            const char *hint = strcmp(reserved[i], "int16") == 0 ? "there are int16@attributes only; write int"
+                                                                 : "it may not be used";
             rh_lang_error(l->unit, place_of(l, l->at, length), hint, "found the reserved word \"%s\"", reserved[i]);
             add(l, RH_LANG_T_WRONG, length);
             return;
@@ -120,17 +131,21 @@ static void finish_integer(lexer *l, size_t digits, size_t length)
         too_large |= value > (UINT64_MAX - digit) / 10;
         value = value * 10 + digit;
     }
-    if (too_large) rh_lang_error(l->unit, at, NULL, "found an integer of more than 64 bits, expected at most 9223372036854775807l");
+    if (too_large)
+        rh_lang_error(l->unit, at, NULL,
+                      "found an integer of more than 64 bits, expected at most 9223372036854775807l");
     else if (value > (wide ? (uint64_t)INT64_MAX : (uint64_t)INT32_MAX))
-        rh_lang_warn(l->unit, at, wide ? NULL : "an int64 literal ends in l", "the integer does not fit into %s and wraps around",
-                     wide ? "int64" : "int32");
-    if (length > digits && l->at[digits] == 's') rh_lang_warn(l->unit, at, "leave out the s", "literals of short are deprecated");
+        rh_lang_warn(l->unit, at, wide ? NULL : "an int64 literal ends in l",
+                     "the integer does not fit into %s and wraps around", wide ? "int64" : "int32");
+    if (length > digits && l->at[digits] == 's')
+        rh_lang_warn(l->unit, at, "leave out the s", "literals of short are deprecated");
     rh_lang_token *token = add(l, RH_LANG_T_INTEGER, length);
     token->type = wide ? RH_LANG_INT64 : RH_LANG_INT32;
     token->value.integer = wide ? (int64_t)value : (int64_t)(int32_t)(uint32_t)value;
 }
 
-// A float is read as a double and rounded again: the second rounding changes the result once in 2^29 literals, by half a unit.
+// A float is read as a double and rounded again: the second rounding changes the result once in 2^29 literals, by half
+// a unit.
 static void finish_real(lexer *l, size_t digits, size_t length)
 {
     rh_lang_place at = place_of(l, l->at, length);
@@ -138,16 +153,20 @@ static void finish_real(lexer *l, size_t digits, size_t length)
     double value = 0;
     char text[512];
     if (digits >= sizeof text) {
-        rh_lang_error(l->unit, at, NULL, "found a number of %zu characters, expected fewer than %zu", digits, sizeof text);
+        rh_lang_error(l->unit, at, NULL, "found a number of %zu characters, expected fewer than %zu", digits,
+                      sizeof text);
     } else {
         memcpy(text, l->at, digits);
         text[digits] = 0;
         if (rh_number_parse(text, &value) == RH_NUMBER_TOO_LARGE) value = INFINITY;
         if (single) value = (double)(float)value;
         bool zero = strpbrk(text, "123456789") == NULL || strcspn(text, "123456789") > strcspn(text, "eE");
-        if (isinf(value)) rh_lang_warn(l->unit, at, NULL, "the number is too large for a %s and becomes inf", single ? "float" : "double");
+        if (isinf(value))
+            rh_lang_warn(l->unit, at, NULL, "the number is too large for a %s and becomes inf",
+                         single ? "float" : "double");
         else if (!zero && fabs(value) < (single ? 1.1754943508222875e-38 : 2.2250738585072014e-308))
-            rh_lang_warn(l->unit, at, NULL, "the number is too small for a %s and loses digits", single ? "float" : "double");
+            rh_lang_warn(l->unit, at, NULL, "the number is too small for a %s and loses digits",
+                         single ? "float" : "double");
     }
     rh_lang_token *token = add(l, RH_LANG_T_REAL, length);
     token->type = single ? RH_LANG_FLOAT : RH_LANG_DOUBLE;
@@ -162,8 +181,10 @@ static void wrong_number(lexer *l, size_t digits, bool real)
     rh_lang_place at = place_of(l, l->at, length);
     const char *hint = NULL;
     if (!real && length == digits + 1 && l->at[digits] == 'f') hint = "a float has a point or an exponent: 1.0f, 1e3f";
-    else if (!real && digits == 1 && l->at[0] == '0' && (l->at[1] == 'x' || l->at[1] == 'X')) hint = "there are no hexadecimal numbers";
-    else if (real && length == digits + 1 && l->at[digits] == 'd') hint = "a number with a point is a double without a letter";
+    else if (!real && digits == 1 && l->at[0] == '0' && (l->at[1] == 'x' || l->at[1] == 'X'))
+        hint = "there are no hexadecimal numbers";
+    else if (real && length == digits + 1 && l->at[digits] == 'd')
+        hint = "a number with a point is a double without a letter";
     rh_lang_error(l->unit, at, hint, "found \"%.*s\", expected a number", (int)(length < 40 ? length : 40), l->at);
     add(l, RH_LANG_T_WRONG, length);
 }
@@ -203,7 +224,8 @@ static void lex_string(lexer *l)
     while (l->at + n < l->end && l->at[n] != '"' && l->at[n] != '\n')
         n += l->at[n] == '\\' && l->at + n + 1 < l->end && l->at[n + 1] != '\n' ? 2 : 1;
     if (peek(l, n) != '"') {
-        rh_lang_error(l->unit, place_of(l, l->at, n), "a string ends on its line", "found a string without its closing \"");
+        rh_lang_error(l->unit, place_of(l, l->at, n), "a string ends on its line",
+                      "found a string without its closing \"");
         add(l, RH_LANG_T_WRONG, n);
         return;
     }
@@ -218,7 +240,8 @@ static void lex_component(lexer *l)
     const char *letter = strchr(letters, peek(l, 1));
     if (length != 2 || !letter) {
         bool fourth = length == 2 && (peek(l, 1) == 'w' || peek(l, 1) == 'a');
-        rh_lang_error(l->unit, place_of(l, l->at, length), fourth ? "write [3]" : "there are no swizzles: take one component at a time",
+        rh_lang_error(l->unit, place_of(l, l->at, length),
+                      fourth ? "write [3]" : "there are no swizzles: take one component at a time",
                       "found \"%.*s\", expected .x .y .z or .r .g .b", (int)(length < 40 ? length : 40), l->at);
         letter = letters;
     }
@@ -231,22 +254,53 @@ static bool lex_assign_or_operator(lexer *l)
         const char *text;
         rh_lang_token_kind kind;
         rh_lang_operator operation;
-    } table[] = {  // longer ones first
-        {"<<=", RH_LANG_T_ASSIGN, RH_LANG_SHL},     {">>=", RH_LANG_T_ASSIGN, RH_LANG_SHR},     {"++", RH_LANG_T_CREMENT, RH_LANG_ADD},
-        {"--", RH_LANG_T_CREMENT, RH_LANG_SUB},     {"+=", RH_LANG_T_ASSIGN, RH_LANG_ADD},      {"-=", RH_LANG_T_ASSIGN, RH_LANG_SUB},
-        {"*=", RH_LANG_T_ASSIGN, RH_LANG_MUL},      {"/=", RH_LANG_T_ASSIGN, RH_LANG_DIV},      {"%=", RH_LANG_T_ASSIGN, RH_LANG_MOD},
-        {"&=", RH_LANG_T_ASSIGN, RH_LANG_BIT_AND},  {"|=", RH_LANG_T_ASSIGN, RH_LANG_BIT_OR},   {"^=", RH_LANG_T_ASSIGN, RH_LANG_BIT_XOR},
-        {"<<", RH_LANG_T_OPERATOR, RH_LANG_SHL},    {">>", RH_LANG_T_OPERATOR, RH_LANG_SHR},    {"==", RH_LANG_T_OPERATOR, RH_LANG_EQ},
-        {"!=", RH_LANG_T_OPERATOR, RH_LANG_NE},     {"<=", RH_LANG_T_OPERATOR, RH_LANG_LE},     {">=", RH_LANG_T_OPERATOR, RH_LANG_GE},
-        {"&&", RH_LANG_T_OPERATOR, RH_LANG_AND},    {"||", RH_LANG_T_OPERATOR, RH_LANG_OR},     {"+", RH_LANG_T_OPERATOR, RH_LANG_ADD},
-        {"-", RH_LANG_T_OPERATOR, RH_LANG_SUB},     {"*", RH_LANG_T_OPERATOR, RH_LANG_MUL},     {"/", RH_LANG_T_OPERATOR, RH_LANG_DIV},
-        {"%", RH_LANG_T_OPERATOR, RH_LANG_MOD},     {"&", RH_LANG_T_OPERATOR, RH_LANG_BIT_AND}, {"|", RH_LANG_T_OPERATOR, RH_LANG_BIT_OR},
-        {"^", RH_LANG_T_OPERATOR, RH_LANG_BIT_XOR}, {"<", RH_LANG_T_OPERATOR, RH_LANG_LT},      {">", RH_LANG_T_OPERATOR, RH_LANG_GT},
-        {"=", RH_LANG_T_ASSIGN, RH_LANG_NONE},      {"!", RH_LANG_T_NOT, RH_LANG_NOT},          {"~", RH_LANG_T_BIT_NOT, RH_LANG_BIT_NOT},
-        {"(", RH_LANG_T_OPEN, 0},                   {")", RH_LANG_T_CLOSE, 0},                  {"{", RH_LANG_T_OPEN_BRACE, 0},
-        {"}", RH_LANG_T_CLOSE_BRACE, 0},            {"[", RH_LANG_T_OPEN_INDEX, 0},             {"]", RH_LANG_T_CLOSE_INDEX, 0},
-        {",", RH_LANG_T_COMMA, 0},                  {";", RH_LANG_T_SEMICOLON, 0},              {"?", RH_LANG_T_QUESTION, 0},
-        {":", RH_LANG_T_COLON, 0},                  {"@", RH_LANG_T_AT, 0},                     {"$", RH_LANG_T_DOLLAR, 0},
+    } table[] = {
+        // longer ones first
+        {"<<=", RH_LANG_T_ASSIGN, RH_LANG_SHL},
+        {">>=", RH_LANG_T_ASSIGN, RH_LANG_SHR},
+        {"++", RH_LANG_T_CREMENT, RH_LANG_ADD},
+        {"--", RH_LANG_T_CREMENT, RH_LANG_SUB},
+        {"+=", RH_LANG_T_ASSIGN, RH_LANG_ADD},
+        {"-=", RH_LANG_T_ASSIGN, RH_LANG_SUB},
+        {"*=", RH_LANG_T_ASSIGN, RH_LANG_MUL},
+        {"/=", RH_LANG_T_ASSIGN, RH_LANG_DIV},
+        {"%=", RH_LANG_T_ASSIGN, RH_LANG_MOD},
+        {"&=", RH_LANG_T_ASSIGN, RH_LANG_BIT_AND},
+        {"|=", RH_LANG_T_ASSIGN, RH_LANG_BIT_OR},
+        {"^=", RH_LANG_T_ASSIGN, RH_LANG_BIT_XOR},
+        {"<<", RH_LANG_T_OPERATOR, RH_LANG_SHL},
+        {">>", RH_LANG_T_OPERATOR, RH_LANG_SHR},
+        {"==", RH_LANG_T_OPERATOR, RH_LANG_EQ},
+        {"!=", RH_LANG_T_OPERATOR, RH_LANG_NE},
+        {"<=", RH_LANG_T_OPERATOR, RH_LANG_LE},
+        {">=", RH_LANG_T_OPERATOR, RH_LANG_GE},
+        {"&&", RH_LANG_T_OPERATOR, RH_LANG_AND},
+        {"||", RH_LANG_T_OPERATOR, RH_LANG_OR},
+        {"+", RH_LANG_T_OPERATOR, RH_LANG_ADD},
+        {"-", RH_LANG_T_OPERATOR, RH_LANG_SUB},
+        {"*", RH_LANG_T_OPERATOR, RH_LANG_MUL},
+        {"/", RH_LANG_T_OPERATOR, RH_LANG_DIV},
+        {"%", RH_LANG_T_OPERATOR, RH_LANG_MOD},
+        {"&", RH_LANG_T_OPERATOR, RH_LANG_BIT_AND},
+        {"|", RH_LANG_T_OPERATOR, RH_LANG_BIT_OR},
+        {"^", RH_LANG_T_OPERATOR, RH_LANG_BIT_XOR},
+        {"<", RH_LANG_T_OPERATOR, RH_LANG_LT},
+        {">", RH_LANG_T_OPERATOR, RH_LANG_GT},
+        {"=", RH_LANG_T_ASSIGN, RH_LANG_NONE},
+        {"!", RH_LANG_T_NOT, RH_LANG_NOT},
+        {"~", RH_LANG_T_BIT_NOT, RH_LANG_BIT_NOT},
+        {"(", RH_LANG_T_OPEN, 0},
+        {")", RH_LANG_T_CLOSE, 0},
+        {"{", RH_LANG_T_OPEN_BRACE, 0},
+        {"}", RH_LANG_T_CLOSE_BRACE, 0},
+        {"[", RH_LANG_T_OPEN_INDEX, 0},
+        {"]", RH_LANG_T_CLOSE_INDEX, 0},
+        {",", RH_LANG_T_COMMA, 0},
+        {";", RH_LANG_T_SEMICOLON, 0},
+        {"?", RH_LANG_T_QUESTION, 0},
+        {":", RH_LANG_T_COLON, 0},
+        {"@", RH_LANG_T_AT, 0},
+        {"$", RH_LANG_T_DOLLAR, 0},
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         size_t length = strlen(table[i].text);
@@ -277,8 +331,9 @@ static void new_line(lexer *l)
 
 static void block_comment(lexer *l)
 {
-    rh_lang_error(l->unit, place_of(l, l->at, 2), "begin each line of a comment with //", "found a comment between /* and */");
-    for (l->at += 2; l->at < l->end && !(l->at[0] == '*' && peek(l, 1) == '/'); )
+    rh_lang_error(l->unit, place_of(l, l->at, 2), "begin each line of a comment with //",
+                  "found a comment between /* and */");
+    for (l->at += 2; l->at < l->end && !(l->at[0] == '*' && peek(l, 1) == '/');)
         if (*l->at++ == '\n') new_line(l);
     l->at = l->at + 2 <= l->end ? l->at + 2 : l->end;
 }
@@ -310,8 +365,10 @@ static void lex_one(lexer *l)
 
 const rh_lang_token *rh_lang_lex(rh_lang_unit *unit)
 {
-    // A token takes at least a byte; a real source has several bytes to one, but memory that is only reserved costs nothing.
-    lexer l = {.unit = unit, .at = unit->source, .end = unit->source + unit->length, .line_start = unit->source, .line = 1};
+    // A token takes at least a byte; a real source has several bytes to one, but memory that is only reserved costs
+    // nothing.
+    lexer l = {
+        .unit = unit, .at = unit->source, .end = unit->source + unit->length, .line_start = unit->source, .line = 1};
     l.capacity = unit->length + 1;
     l.tokens = rh_arena_take(&unit->arena, l.capacity * sizeof *l.tokens, unit->status);
     if (!l.tokens) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// A hash grid over points that hold still. Cells have keys of 3 x 21 bits; points are sorted by key with a stable radix sort, so points of a cell
-// keep their order, and what is found has the order z, y, x of cells, then the points' own.
+// A hash grid over points that hold still. Cells have keys of 3 x 21 bits; points are sorted by key with a stable radix
+// sort, so points of a cell keep their order, and what is found has the order z, y, x of cells, then the points' own.
 #include "lang/neighbours.h"
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +30,8 @@ static uint64_t key_of(int64_t x, int64_t y, int64_t z)
 // About four points to a cell of a filled box; flat and thin sets get more to a cell, which costs time only.
 static double cell_from_count(const rh_vec3 *positions, int64_t count)
 {
-    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, longest = 0, volume = 1;
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, longest = 0,
+           volume = 1;
     for (int64_t i = 0; i < count; i++) {
         if (!is_finite(positions[i])) continue;
         double p[3] = {positions[i].x, positions[i].y, positions[i].z};
@@ -42,16 +43,21 @@ static double cell_from_count(const rh_vec3 *positions, int64_t count)
     return cbrt(4 * volume / (double)count);
 }
 
-typedef struct entry { uint64_t key; int64_t index; } entry;
+typedef struct entry {
+    uint64_t key;
+    int64_t index;
+} entry;
 
-// One pass of the sort, by RADIX_BITS bits from `shift` on. Chunks have a fixed size, and each writes where the chunks before it leave off.
+// One pass of the sort, by RADIX_BITS bits from `shift` on. Chunks have a fixed size, and each writes where the chunks
+// before it leave off.
 static void radix_pass(const entry *from, entry *to, int64_t count, int shift, int64_t (*starts)[RADIX])
 {
     int64_t chunks = (count + CHUNK - 1) / CHUNK, sum = 0;
 #pragma omp parallel for schedule(dynamic, 1)
     for (int64_t c = 0; c < chunks; c++) {
         memset(starts[c], 0, sizeof starts[c]);
-        for (int64_t i = c * CHUNK; i < count && i < (c + 1) * CHUNK; i++) starts[c][from[i].key >> shift & (RADIX - 1)]++;
+        for (int64_t i = c * CHUNK; i < count && i < (c + 1) * CHUNK; i++)
+            starts[c][from[i].key >> shift & (RADIX - 1)]++;
     }
     for (int d = 0; d < RADIX; d++)
         for (int64_t c = 0; c < chunks; c++) {
@@ -60,7 +66,8 @@ static void radix_pass(const entry *from, entry *to, int64_t count, int shift, i
         }
 #pragma omp parallel for schedule(dynamic, 1)
     for (int64_t c = 0; c < chunks; c++)
-        for (int64_t i = c * CHUNK; i < count && i < (c + 1) * CHUNK; i++) to[starts[c][from[i].key >> shift & (RADIX - 1)]++] = from[i];
+        for (int64_t i = c * CHUNK; i < count && i < (c + 1) * CHUNK; i++)
+            to[starts[c][from[i].key >> shift & (RADIX - 1)]++] = from[i];
 }
 
 // Passes over bits that all keys share are left out. Returns which of the two arrays is sorted.
@@ -99,7 +106,8 @@ static rh_code take_cells(rh_lang_snapshot *s, const entry *entries, const rh_ve
     if (!s->positions || !s->index || !s->keys || !s->starts || !s->table) return RH_MEMORY;
     memset(s->table, 0xff, (size_t)size * sizeof *s->table);
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < s->count; i++) s->positions[i] = positions[entries[i].index], s->index[i] = entries[i].index;
+    for (int64_t i = 0; i < s->count; i++)
+        s->positions[i] = positions[entries[i].index], s->index[i] = entries[i].index;
     int64_t cell = -1;
     for (int64_t i = 0; i < s->count; i++) {
         if (i > 0 && entries[i].key == entries[i - 1].key) continue;
@@ -140,9 +148,13 @@ static rh_code take_points(rh_lang_snapshot *s, const rh_vec3 *positions, int64_
 
 static rh_code take_fields(rh_lang_snapshot *s, const rh_lang_array *arrays, int count, rh_status *status)
 {
-    static const struct { const char *type; size_t size; } kinds[] = {
-        [RH_LANG_FLOATS] = {"float", 4},   [RH_LANG_DOUBLES] = {"double", 8},  [RH_LANG_INTS] = {"int32", 4},    [RH_LANG_LONGS] = {"int64", 8},
-        [RH_LANG_VECTORS] = {"vec3f", 12}, [RH_LANG_MATRICES] = {"mat3f", 36}, [RH_LANG_MEMBERS] = {"group", 1},
+    static const struct {
+        const char *type;
+        size_t size;
+    } kinds[] = {
+        [RH_LANG_FLOATS] = {"float", 4},  [RH_LANG_DOUBLES] = {"double", 8}, [RH_LANG_INTS] = {"int32", 4},
+        [RH_LANG_LONGS] = {"int64", 8},   [RH_LANG_VECTORS] = {"vec3f", 12}, [RH_LANG_MATRICES] = {"mat3f", 36},
+        [RH_LANG_MEMBERS] = {"group", 1},
     };
     enum { KINDS = sizeof kinds / sizeof *kinds };
     s->fields = rh_alloc((size_t)count * sizeof *s->fields, "lang.neighbours", status);
@@ -152,10 +164,12 @@ static rh_code take_fields(rh_lang_snapshot *s, const rh_lang_array *arrays, int
         while (kind < KINDS && strcmp(kinds[kind].type, arrays[i].type) != 0) kind++;
         if (kind == KINDS)
             return rh_fail(status, RH_USER,
-                           "found \"%s\" of type %s, expected a type that neighbours can be asked for: float, double, int32, int64, vec3f, mat3f or group",
+                           "found \"%s\" of type %s, expected a type that neighbours can be asked for: float, double, "
+                           "int32, int64, vec3f, mat3f or group",
                            arrays[i].name, arrays[i].type);
         size_t step = arrays[i].uniform ? 0 : kinds[kind].size;
-        s->fields[s->field_count++] = (rh_lang_field){&arrays[i], (rh_lang_array_kind)kind, strlen(arrays[i].name), step};
+        s->fields[s->field_count++] = (rh_lang_field){&arrays[i], (rh_lang_array_kind)kind, strlen(arrays[i].name),
+                                                      step};
     }
     return RH_OK;
 }
@@ -181,22 +195,26 @@ void rh_lang_snapshot_free(rh_lang_snapshot *snapshot)
     *snapshot = (rh_lang_snapshot){0};
 }
 
-// ----------------------------------------------------------------------------------------------------------------------- questions
+// --- questions -------------------------------------------------------------------------------------------------------
 
 static rh_code grow(rh_lang_found *found, rh_status *status)
 {
     int64_t capacity = 2 * found->capacity + 64;
     int64_t *index = rh_realloc(found->index, (size_t)capacity * sizeof *index, "lang.neighbours", status);
     if (index) found->index = index;
-    rh_vec3 *offset = index ? rh_realloc(found->offset, (size_t)capacity * sizeof *offset, "lang.neighbours", status) : NULL;
+    rh_vec3 *offset = index ? rh_realloc(found->offset, (size_t)capacity * sizeof *offset, "lang.neighbours", status)
+                            : NULL;
     if (offset) found->offset = offset;
-    float *distance = offset ? rh_realloc(found->distance, (size_t)capacity * sizeof *distance, "lang.neighbours", status) : NULL;
+    float *distance = offset
+                          ? rh_realloc(found->distance, (size_t)capacity * sizeof *distance, "lang.neighbours", status)
+                          : NULL;
     if (!distance) return RH_MEMORY;
     found->distance = distance, found->capacity = capacity;
     return RH_OK;
 }
 
-static rh_code take_run(const rh_lang_snapshot *s, int64_t first, int64_t end, rh_vec3 place, float radius, rh_lang_found *found, rh_status *status)
+static rh_code take_run(const rh_lang_snapshot *s, int64_t first, int64_t end, rh_vec3 place, float radius,
+                        rh_lang_found *found, rh_status *status)
 {
     float square = radius * radius;
     for (int64_t i = first; i < end; i++) {
@@ -211,12 +229,14 @@ static rh_code take_run(const rh_lang_snapshot *s, int64_t first, int64_t end, r
     return RH_OK;
 }
 
-rh_code rh_lang_find_within(const rh_lang_snapshot *s, rh_vec3 place, float radius, rh_lang_found *found, rh_status *status)
+rh_code rh_lang_find_within(const rh_lang_snapshot *s, rh_vec3 place, float radius, rh_lang_found *found,
+                            rh_status *status)
 {
     found->count = 0;
     if (!(radius >= 0) || !is_finite(place) || s->count == 0) return RH_OK;
     int64_t low[3], high[3];
-    double p[3] = {place.x, place.y, place.z}, reach = (double)radius * (1 + 1e-6), cells = 1;  // float distances round: look a little further
+    double p[3] = {place.x, place.y, place.z}, reach = (double)radius * (1 + 1e-6),
+           cells = 1;  // float distances round: look a little further
     for (int a = 0; a < 3; a++) {
         low[a] = cell_of(p[a] - reach, s->cell), high[a] = cell_of(p[a] + reach, s->cell);
         cells *= (double)(high[a] - low[a] + 1);
@@ -258,7 +278,8 @@ static void sift_down(rh_lang_found *f, int64_t at, int64_t count)
     }
 }
 
-rh_code rh_lang_find_nearest(const rh_lang_snapshot *s, rh_vec3 place, float radius, int64_t most, rh_lang_found *found, rh_status *status)
+rh_code rh_lang_find_nearest(const rh_lang_snapshot *s, rh_vec3 place, float radius, int64_t most, rh_lang_found *found,
+                             rh_status *status)
 {
     RH_TRY(rh_lang_find_within(s, place, radius, found, status));
     int64_t kept = most < 0 ? 0 : most < found->count ? most : found->count;

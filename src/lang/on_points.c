@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The set's own arrays are the program's columns: nothing is copied, but what neighbours must see as it was before the pass and the program writes.
+// The set's own arrays are the program's columns: nothing is copied, but what neighbours must see as it was before the
+// pass and the program writes.
 #include "lang/on_points.h"
 
 #include <math.h>
@@ -13,7 +14,8 @@
 
 rh_lang_type rh_lang_from_point_type(rh_point_type type)
 {
-    static const rh_lang_type types[] = {RH_LANG_FLOAT, RH_LANG_INT32, RH_LANG_INT64, RH_LANG_VEC3F, RH_LANG_MAT3F, RH_LANG_VOID};
+    static const rh_lang_type types[] = {RH_LANG_FLOAT, RH_LANG_INT32, RH_LANG_INT64,
+                                         RH_LANG_VEC3F, RH_LANG_MAT3F, RH_LANG_VOID};
     return types[type];
 }
 
@@ -24,7 +26,7 @@ bool rh_lang_to_point_type(rh_lang_type type, rh_point_type *out)
     return false;
 }
 
-// --- values from outside ----------------------------------------------------------------------------------------
+// --- values from outside ---------------------------------------------------------------------------------------------
 
 static int64_t whole(double value, double least, double most) { return (int64_t)fmin(fmax(value, least), most); }
 
@@ -35,31 +37,44 @@ void rh_lang_store_number(rh_lang_type type, double value, void *room)
     const int32_t plain = (int32_t)whole(value, INT32_MIN, INT32_MAX);
     const int64_t large = whole(value, -9223372036854774784.0, 9223372036854774784.0);
     const float single = (float)value;
-    const void *from = type == RH_LANG_BOOL ? (const void *)&truth : type == RH_LANG_INT16 ? (const void *)&small : type == RH_LANG_INT32 ? (const void *)&plain
-                     : type == RH_LANG_INT64 ? (const void *)&large : type == RH_LANG_FLOAT ? (const void *)&single : (const void *)&value;
+    const void *from = type == RH_LANG_BOOL    ? (const void *)&truth
+                       : type == RH_LANG_INT16 ? (const void *)&small
+                       : type == RH_LANG_INT32 ? (const void *)&plain
+                       : type == RH_LANG_INT64 ? (const void *)&large
+                       : type == RH_LANG_FLOAT ? (const void *)&single
+                                               : (const void *)&value;
     memcpy(room, from, rh_lang_type_size(type));
 }
 
 void rh_lang_store_vector(rh_lang_type type, rh_dvec3 value, void *room)
 {
     rh_lang_type part = RH_LANG_TYPE(RH_LANG_SCALAR, rh_lang_type_element(type));
-    for (size_t i = 0; i < 3; i++) rh_lang_store_number(part, i == 0 ? value.x : i == 1 ? value.y : value.z, (char *)room + i * rh_lang_type_size(part));
+    for (size_t i = 0; i < 3; i++)
+        rh_lang_store_number(part,
+                             i == 0   ? value.x
+                             : i == 1 ? value.y
+                                      : value.z,
+                             (char *)room + i * rh_lang_type_size(part));
 }
 
-// --- does it fit? -----------------------------------------------------------------------------------------------
+// --- does it fit? ----------------------------------------------------------------------------------------------------
 
-static rh_code add_attribute(const rh_lang_attribute_use *use, rh_points *points, bool kept, rh_lang_messages *messages, rh_status *status)
+static rh_code add_attribute(const rh_lang_attribute_use *use, rh_points *points, bool kept, rh_lang_messages *messages,
+                             rh_status *status)
 {
     char text[256];
     rh_point_type type;
     const rh_attribute *found = rh_points_find(points, use->name);
     if (kept) {
-        snprintf(text, sizeof text, "the attribute \"%.60s\" belongs to the simulation and can be read, not written", use->name);
+        snprintf(text, sizeof text, "the attribute \"%.60s\" belongs to the simulation and can be read, not written",
+                 use->name);
         return rh_lang_messages_add(messages, false, use->at, text, NULL, status);
     }
     if (found && rh_lang_from_point_type(found->type) != use->type) return RH_OK;  // rh_lang_points_match has the words
     if (!rh_lang_to_point_type(use->type, &type)) {
-        snprintf(text, sizeof text, "the attribute \"%.60s\" is %s, but particles carry float, int32, int64, vec3f and mat3f", use->name, rh_lang_type_name(use->type));
+        snprintf(text, sizeof text,
+                 "the attribute \"%.60s\" is %s, but particles carry float, int32, int64, vec3f and mat3f", use->name,
+                 rh_lang_type_name(use->type));
         return rh_lang_messages_add(messages, false, use->at, text, NULL, status);
     }
     if (strlen(use->name) >= RH_POINT_NAME) {
@@ -70,18 +85,25 @@ static rh_code add_attribute(const rh_lang_attribute_use *use, rh_points *points
 }
 
 // Groups have no place of their own in the list.
-static rh_code add_group(const rh_lang_group_use *use, rh_points *points, bool kept, rh_lang_messages *messages, rh_status *status)
+static rh_code add_group(const rh_lang_group_use *use, rh_points *points, bool kept, rh_lang_messages *messages,
+                         rh_status *status)
 {
     char text[256] = "";
     const rh_attribute *found = rh_points_find(points, use->name);
-    if (found && found->type != RH_POINT_GROUP) snprintf(text, sizeof text, "\"%.60s\" is an attribute of the particles and cannot be a group", use->name);
-    else if (kept && (use->adds || use->removes)) snprintf(text, sizeof text, "the group \"%.60s\" belongs to the simulation and can be read, not changed", use->name);
-    else if (strlen(use->name) >= RH_POINT_NAME) snprintf(text, sizeof text, "the group's name \"%.60s\" has more than %d letters", use->name, RH_POINT_NAME - 1);
+    if (found && found->type != RH_POINT_GROUP)
+        snprintf(text, sizeof text, "\"%.60s\" is an attribute of the particles and cannot be a group", use->name);
+    else if (kept && (use->adds || use->removes))
+        snprintf(text, sizeof text, "the group \"%.60s\" belongs to the simulation and can be read, not changed",
+                 use->name);
+    else if (strlen(use->name) >= RH_POINT_NAME)
+        snprintf(text, sizeof text, "the group's name \"%.60s\" has more than %d letters", use->name,
+                 RH_POINT_NAME - 1);
     if (text[0]) return rh_lang_messages_add(messages, false, (rh_lang_place){1, 1, 1}, text, NULL, status);
     return use->adds || (found && use->removes) ? rh_points_add(points, use->name, RH_POINT_GROUP, status) : RH_OK;
 }
 
-rh_code rh_lang_points_add_written(const rh_lang_program *program, rh_points *points, bool (*is_kept)(const char *name, const void *user), const void *user,
+rh_code rh_lang_points_add_written(const rh_lang_program *program, rh_points *points,
+                                   bool (*is_kept)(const char *name, const void *user), const void *user,
                                    rh_lang_messages *messages, rh_status *status)
 {
     const rh_lang_listing *l = rh_lang_program_listing(program);
@@ -102,7 +124,8 @@ static rh_lang_type attribute_type(void *user, const char *name)
     return found ? rh_lang_from_point_type(found->type) : RH_LANG_VOID;
 }
 
-rh_code rh_lang_points_match(const rh_lang_program *program, const rh_points *points, rh_lang_messages *messages, rh_status *status)
+rh_code rh_lang_points_match(const rh_lang_program *program, const rh_points *points, rh_lang_messages *messages,
+                             rh_status *status)
 {
     const char *names[RH_POINTS_MAX_ATTRIBUTES] = {NULL};
     rh_points set = *points;
@@ -114,7 +137,7 @@ rh_code rh_lang_points_match(const rh_lang_program *program, const rh_points *po
     return code == RH_USER ? RH_OK : code == RH_OK ? RH_OK : rh_fail(status, code, "%s", local.message);
 }
 
-// --- running ----------------------------------------------------------------------------------------------------
+// --- running ---------------------------------------------------------------------------------------------------------
 
 struct rh_lang_points_runner {
     const rh_lang_program *program;
@@ -136,7 +159,8 @@ rh_code rh_lang_points_runner_create(const rh_lang_program *program, rh_lang_poi
     rh_lang_points_runner *r = *out = rh_alloc_zero(sizeof *r, "lang.points", status);
     if (!r) return RH_MEMORY;
     r->program = program;
-    r->columns = rh_alloc_zero((size_t)(rh_lang_program_listing(program)->attribute_count + 1) * sizeof *r->columns, "lang.points", status);
+    r->columns = rh_alloc_zero((size_t)(rh_lang_program_listing(program)->attribute_count + 1) * sizeof *r->columns,
+                               "lang.points", status);
     rh_code code = r->columns ? rh_lang_pool_init(&r->pool, program, &r->scope, status) : RH_MEMORY;
     if (code == RH_OK) return RH_OK;
     rh_free(r->columns);
@@ -173,14 +197,16 @@ static rh_code find_columns(rh_lang_points_runner *r, const rh_points *points, r
         const rh_attribute *a = rh_points_find(points, l->attributes[i].name);
         // Points that came out of a file need not be those that were matched.
         if (!a || rh_lang_from_point_type(a->type) != l->attributes[i].type || (a->uniform && l->attributes[i].writes))
-            return rh_fail(status, RH_IO, "the points have no attribute \"%.60s\" of type %s for each point", l->attributes[i].name, rh_lang_type_name(l->attributes[i].type));
+            return rh_fail(status, RH_IO, "the points have no attribute \"%.60s\" of type %s for each point",
+                           l->attributes[i].name, rh_lang_type_name(l->attributes[i].type));
         r->columns[i] = (rh_lang_column){a->data, a->uniform ? 0 : (int64_t)rh_point_type_size(a->type)};
     }
     r->scope.groups = r->groups;
     r->scope.group_count = 0;
     for (int i = 0; i < points->attribute_count; i++) {
         const rh_attribute *a = &points->attributes[i];
-        if (a->type == RH_POINT_GROUP && !a->uniform) r->groups[r->scope.group_count++] = (rh_lang_group){a->name, a->data};
+        if (a->type == RH_POINT_GROUP && !a->uniform)
+            r->groups[r->scope.group_count++] = (rh_lang_group){a->name, a->data};
     }
     return RH_OK;
 }
@@ -226,12 +252,14 @@ static rh_code take_snapshot(rh_lang_points_runner *r, const rh_points *points, 
         r->arrays[i] = (rh_lang_array){a->name, rh_point_type_name(a->type), data, a->uniform};
         if (strcmp(a->name, "P") == 0 && a->type == RH_POINT_VEC3F && !a->uniform) positions = data;
     }
-    if (!positions) return rh_fail(status, RH_USER, "the program asks for neighbours, but the points have no positions P");
+    if (!positions)
+        return rh_fail(status, RH_USER, "the program asks for neighbours, but the points have no positions P");
     r->scope.positions = positions;
     return rh_lang_snapshot_init(&r->snapshot, positions, points->count, 0, r->arrays, points->attribute_count, status);
 }
 
-static rh_code prepare(rh_lang_points_runner *r, const rh_lang_points_job *job, const rh_points *points, rh_status *status)
+static rh_code prepare(rh_lang_points_runner *r, const rh_lang_points_job *job, const rh_points *points,
+                       rh_status *status)
 {
     const rh_lang_listing *l = rh_lang_program_listing(r->program);
     const rh_attribute *id = rh_points_find(points, "id");
@@ -267,7 +295,8 @@ static rh_code keep_new_groups(const rh_lang_result *result, rh_points *points, 
         const rh_lang_new_group *g = &result->groups[i];
         const rh_attribute *found = rh_points_find(points, g->name);
         if (found && found->type != RH_POINT_GROUP)
-            return rh_fail(status, RH_USER, "the program adds points to the group \"%.60s\", but that is an attribute", g->name);
+            return rh_fail(status, RH_USER, "the program adds points to the group \"%.60s\", but that is an attribute",
+                           g->name);
         RH_TRY(rh_points_add(points, g->name, RH_POINT_GROUP, status));
         uint8_t *member = rh_points_data(points, g->name, RH_POINT_GROUP);
         for (int64_t k = 0; k < g->count; k++) member[g->elements[k]] = 1;
@@ -291,7 +320,8 @@ static rh_code remove_dead(const rh_lang_points_runner *r, rh_points *points, in
     return code;
 }
 
-rh_code rh_lang_points_run(rh_lang_points_runner *r, const rh_lang_points_job *job, rh_points *points, rh_lang_points_done *done, rh_status *status)
+rh_code rh_lang_points_run(rh_lang_points_runner *r, const rh_lang_points_job *job, rh_points *points,
+                           rh_lang_points_done *done, rh_status *status)
 {
     rh_lang_points_done unwanted;
     if (!done) done = &unwanted;
@@ -325,7 +355,8 @@ void rh_lang_points_show(const char *label, rh_lang_points_done *done)
     for (; at < end; lines++) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         size_t length = (size_t)((stop ? stop : end) - at);
-        if (lines < MOST_LINES) rh_log(RH_LOG_INFO, "%s: %.*s", label, (int)(length < MOST_LETTERS ? length : MOST_LETTERS), at);
+        if (lines < MOST_LINES)
+            rh_log(RH_LOG_INFO, "%s: %.*s", label, (int)(length < MOST_LETTERS ? length : MOST_LETTERS), at);
         at = stop ? stop + 1 : end;
     }
     if (lines > MOST_LINES) rh_log(RH_LOG_INFO, "%s: ... and %lld more lines", label, (long long)(lines - MOST_LINES));

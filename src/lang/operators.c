@@ -19,7 +19,8 @@ static bool same_type(rh_lang_rule *out, rh_lang_type left, rh_lang_type right)
     if (rh_lang_is_matrix(left) && rh_lang_is_number(right)) common = left;
     if (rh_lang_is_matrix(right) && rh_lang_is_number(left)) common = right;
     if (common == RH_LANG_VOID) {
-        if (rh_lang_is_matrix(left) != rh_lang_is_matrix(right)) return refuse(out, "a vector and a matrix do not go together here", NULL);
+        if (rh_lang_is_matrix(left) != rh_lang_is_matrix(right))
+            return refuse(out, "a vector and a matrix do not go together here", NULL);
         return refuse(out, "the sizes differ", "take single components with [ ]");
     }
     out->left = out->right = out->result = common;
@@ -45,8 +46,10 @@ static bool product_rule(rh_lang_rule *out, rh_lang_type left, rh_lang_type righ
 
 static bool integers_only(rh_lang_rule *out, rh_lang_type left, rh_lang_type right)
 {
-    if (rh_lang_is_container(left) || rh_lang_is_container(right)) return refuse(out, "bits are those of single integers", NULL);
-    if (!rh_lang_is_integer(left) || !rh_lang_is_integer(right)) return refuse(out, "bits are those of integers", "convert with int( )");
+    if (rh_lang_is_container(left) || rh_lang_is_container(right))
+        return refuse(out, "bits are those of single integers", NULL);
+    if (!rh_lang_is_integer(left) || !rh_lang_is_integer(right))
+        return refuse(out, "bits are those of integers", "convert with int( )");
     return same_type(out, left, right);
 }
 
@@ -61,7 +64,8 @@ static bool comparison(rh_lang_rule *out, rh_lang_type left, rh_lang_type right)
 
 static bool logic(rh_lang_rule *out, rh_lang_type left, rh_lang_type right)
 {
-    if (!rh_lang_is_number(left) || !rh_lang_is_number(right)) return refuse(out, "both sides must be single numbers", NULL);
+    if (!rh_lang_is_number(left) || !rh_lang_is_number(right))
+        return refuse(out, "both sides must be single numbers", NULL);
     out->left = out->right = out->result = RH_LANG_BOOL;
     return true;
 }
@@ -83,18 +87,29 @@ bool rh_lang_binary_rule(rh_lang_operator operation, rh_lang_type left, rh_lang_
     if (left == RH_LANG_STRING || right == RH_LANG_STRING) return text_rule(operation, out, left, right);
     bool matrix = rh_lang_is_matrix(left) || rh_lang_is_matrix(right);
     switch (operation) {
-    case RH_LANG_ADD: case RH_LANG_SUB: return same_type(out, left, right);
+    case RH_LANG_ADD:
+    case RH_LANG_SUB: return same_type(out, left, right);
     case RH_LANG_MUL: return matrix ? product_rule(out, left, right) : same_type(out, left, right);
-    case RH_LANG_DIV: case RH_LANG_MOD:
+    case RH_LANG_DIV:
+    case RH_LANG_MOD:
         if (matrix) return refuse(out, "matrices cannot be divided", "multiply by inverse( ), or by a number");
         return same_type(out, left, right);
-    case RH_LANG_BIT_AND: case RH_LANG_BIT_OR: case RH_LANG_BIT_XOR: case RH_LANG_SHL: case RH_LANG_SHR: return integers_only(out, left, right);
-    case RH_LANG_EQ: case RH_LANG_NE:
+    case RH_LANG_BIT_AND:
+    case RH_LANG_BIT_OR:
+    case RH_LANG_BIT_XOR:
+    case RH_LANG_SHL:
+    case RH_LANG_SHR: return integers_only(out, left, right);
+    case RH_LANG_EQ:
+    case RH_LANG_NE:
         if (!same_type(out, left, right)) return false;
         out->result = RH_LANG_BOOL;
         return true;
-    case RH_LANG_LT: case RH_LANG_GT: case RH_LANG_LE: case RH_LANG_GE: return comparison(out, left, right);
-    case RH_LANG_AND: case RH_LANG_OR: return logic(out, left, right);
+    case RH_LANG_LT:
+    case RH_LANG_GT:
+    case RH_LANG_LE:
+    case RH_LANG_GE: return comparison(out, left, right);
+    case RH_LANG_AND:
+    case RH_LANG_OR: return logic(out, left, right);
     default: return refuse(out, "no such operation", NULL);
     }
 }
@@ -114,7 +129,8 @@ bool rh_lang_unary_rule(rh_lang_operator operation, rh_lang_type operand, rh_lan
         out->result = rh_lang_type_with(operand, RH_LANG_E_BOOL);
         return true;
     }
-    if (operation != RH_LANG_PLUS && operand == RH_LANG_BOOL) element = RH_LANG_E_INT32;  // vectors of bools stay what they are
+    if (operation != RH_LANG_PLUS && operand == RH_LANG_BOOL)
+        element = RH_LANG_E_INT32;  // vectors of bools stay what they are
     out->left = out->result = rh_lang_type_with(operand, element);
     return true;
 }

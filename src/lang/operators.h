@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// What an operator makes of its operands' types (AX-4, AX-5), and how a function's signature is read (AX-11). Checker and emitter
-// both ask here, so they cannot disagree.
+// What an operator makes of its operands' types (AX-4, AX-5), and how a function's signature is read (AX-11). Checker
+// and emitter both ask here, so they cannot disagree.
 #pragma once
 #include "lang/ast.h"
 
 typedef struct rh_lang_rule {
     rh_lang_type left, right;  // what the operands are converted to
     rh_lang_type result;
-    bool product;              // * with a matrix: rows times columns
-    const char *why;           // where there is no rule: the reason; `hint` may be NULL
+    bool product;     // * with a matrix: rows times columns
+    const char *why;  // where there is no rule: the reason; `hint` may be NULL
     const char *hint;
 } rh_lang_rule;
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The parser: recursive descent, binary operators by precedence climbing. After an error it skips to the end of the statement and says
-// nothing more about it (the flag `lost`), so one mistake gives one message and the next statement is still looked at.
+// The parser: recursive descent, binary operators by precedence climbing. After an error it skips to the end of the
+// statement and says nothing more about it (the flag `lost`), so one mistake gives one message and the next statement
+// is still looked at.
 #include "lang/parse.h"
 #include <stdio.h>
 #include <string.h>
@@ -12,9 +13,9 @@
 typedef struct parser {
     rh_lang_unit *unit;
     const rh_lang_token *tokens, *token;  // all, and the one at hand
-    bool lost;                   // between an error and the next statement
+    bool lost;                            // between an error and the next statement
     int depth;
-    int arrays;                  // open braces of array literals
+    int arrays;  // open braces of array literals
 } parser;
 
 static rh_lang_node *parse_expression(parser *p);
@@ -40,8 +41,10 @@ static bool take(parser *p, rh_lang_token_kind kind)
 static void describe(const rh_lang_token *token, char *out, size_t size)
 {
     if (token->kind == RH_LANG_T_END) snprintf(out, size, "the end of the program");
-    else snprintf(out, size, "%s%.*s%s", token->kind == RH_LANG_T_STRING ? "" : "\"", token->at.length < 40 ? token->at.length : 40, token->start,
-                  token->kind == RH_LANG_T_STRING ? "" : "\"");
+    else
+        snprintf(out, size, "%s%.*s%s", token->kind == RH_LANG_T_STRING ? "" : "\"",
+                 token->at.length < 40 ? token->at.length : 40, token->start,
+                 token->kind == RH_LANG_T_STRING ? "" : "\"");
 }
 
 static void complain(parser *p, const char *hint, const char *expected)
@@ -94,8 +97,8 @@ static bool enter(parser *p)
 {
     if (++p->depth < RH_LANG_MOST_DEPTH) return true;
     if (!p->lost)
-        rh_lang_error(p->unit, p->token->at, "use variables for parts of it", "the program is nested deeper than %d levels",
-                      RH_LANG_MOST_DEPTH);
+        rh_lang_error(p->unit, p->token->at, "use variables for parts of it",
+                      "the program is nested deeper than %d levels", RH_LANG_MOST_DEPTH);
     p->lost = true;
     return false;
 }
@@ -104,13 +107,15 @@ static bool enter(parser *p)
 static void check_depth(parser *p, const rh_lang_node *node)
 {
     if (node->depth < RH_LANG_MOST_DEPTH || p->lost) return;
-    rh_lang_error(p->unit, node->at, "use variables for parts of it", "the expression has more than %d operations in a row", RH_LANG_MOST_DEPTH);
+    rh_lang_error(p->unit, node->at, "use variables for parts of it",
+                  "the expression has more than %d operations in a row", RH_LANG_MOST_DEPTH);
     p->lost = true;
 }
 
 static rh_lang_place join(rh_lang_place from, rh_lang_place to)
 {
-    if (from.line == to.line && to.column + to.length > from.column + from.length) from.length = to.column + to.length - from.column;
+    if (from.line == to.line && to.column + to.length > from.column + from.length)
+        from.length = to.column + to.length - from.column;
     return from;
 }
 
@@ -156,7 +161,8 @@ static rh_lang_node *with_subscript(parser *p, rh_lang_node *variable)
 {
     if (!is(p, RH_LANG_T_COMPONENT) && !is(p, RH_LANG_T_OPEN_INDEX)) return variable;
     rh_lang_node *node = parse_subscript(p, variable);
-    if (is(p, RH_LANG_T_COMPONENT) || is(p, RH_LANG_T_OPEN_INDEX)) complain(p, "a component has no components", "an operator or ;");
+    if (is(p, RH_LANG_T_COMPONENT) || is(p, RH_LANG_T_OPEN_INDEX))
+        complain(p, "a component has no components", "an operator or ;");
     return node;
 }
 
@@ -193,8 +199,10 @@ static rh_lang_node *parse_typed(parser *p)
     rh_lang_node *node = node_new(p, RH_LANG_CAST, type->at);
     node->type = type->type;
     if (!rh_lang_is_number(type->type))
-        rh_lang_error(p->unit, type->at, rh_lang_is_container(type->type) ? "write {x, y, z}, or assign: conversions are automatic" : NULL,
-                      "found a cast to %s, expected one to bool, int, int64, float or double", rh_lang_type_name(type->type));
+        rh_lang_error(p->unit, type->at,
+                      rh_lang_is_container(type->type) ? "write {x, y, z}, or assign: conversions are automatic" : NULL,
+                      "found a cast to %s, expected one to bool, int, int64, float or double",
+                      rh_lang_type_name(type->type));
     next(p);
     rh_lang_node_add(node, parse_expression(p));
     node->at = join(node->at, p->token->at);
@@ -214,7 +222,8 @@ static rh_lang_node *parse_literal(parser *p)
     rh_lang_node *node = node_new(p, kind, t->at);
     node->type = kind == RH_LANG_LOGICAL ? RH_LANG_BOOL : kind == RH_LANG_TEXT ? RH_LANG_STRING : t->type;
     if (kind == RH_LANG_REAL) node->value.real = t->value.real;
-    else if (kind == RH_LANG_TEXT) node->value.text = (rh_lang_text){t->start + 1, t->at.length >= 2 ? t->at.length - 2 : 0};
+    else if (kind == RH_LANG_TEXT)
+        node->value.text = (rh_lang_text){t->start + 1, t->at.length >= 2 ? t->at.length - 2 : 0};
     else node->value.integer = t->value.integer;
     next(p);
     return node;
@@ -241,8 +250,8 @@ static rh_lang_node *parse_array(parser *p)
     if (!want(p, RH_LANG_T_CLOSE_BRACE, "} or , after an element")) return node;
     p->arrays--;
     if (node->count != 2 && node->count != 3 && node->count != 4 && node->count != 9 && node->count != 16)
-        rh_lang_error(p->unit, node->at, NULL, "found %d element%s between braces, expected 2, 3, 4, 9 or 16", node->count,
-                      node->count == 1 ? "" : "s");
+        rh_lang_error(p->unit, node->at, NULL, "found %d element%s between braces, expected 2, 3, 4, 9 or 16",
+                      node->count, node->count == 1 ? "" : "s");
     return node;
 }
 
@@ -257,7 +266,10 @@ static rh_lang_node *parse_parenthesis(parser *p)
 static rh_lang_node *parse_primary(parser *p)
 {
     switch (p->token->kind) {
-    case RH_LANG_T_INTEGER: case RH_LANG_T_REAL: case RH_LANG_T_LOGICAL: case RH_LANG_T_STRING: return parse_literal(p);
+    case RH_LANG_T_INTEGER:
+    case RH_LANG_T_REAL:
+    case RH_LANG_T_LOGICAL:
+    case RH_LANG_T_STRING: return parse_literal(p);
     case RH_LANG_T_OPEN: return parse_parenthesis(p);
     case RH_LANG_T_OPEN_BRACE: return parse_array(p);
     case RH_LANG_T_TYPE: return parse_typed(p);
@@ -283,7 +295,10 @@ static const char *kind_in_words(const rh_lang_node *node)
 {
     switch (node->kind) {
     case RH_LANG_EXTERNAL: return "a value given from outside";
-    case RH_LANG_INTEGER: case RH_LANG_REAL: case RH_LANG_LOGICAL: case RH_LANG_TEXT: return "a literal";
+    case RH_LANG_INTEGER:
+    case RH_LANG_REAL:
+    case RH_LANG_LOGICAL:
+    case RH_LANG_TEXT: return "a literal";
     case RH_LANG_CALL: return "the result of a function";
     case RH_LANG_ARRAY: return "a list between braces";
     case RH_LANG_ASSIGN: return "an assignment";
@@ -297,13 +312,14 @@ static rh_lang_node *parse_postfix(parser *p)
     rh_lang_node *node = parse_primary(p);
     bool parenthesis = start->kind == RH_LANG_T_OPEN;
     if (!p->lost && (is(p, RH_LANG_T_COMPONENT) || is(p, RH_LANG_T_OPEN_INDEX))) {
-        rh_lang_error(p->unit, p->token->at, "store it in a variable first", "found a component of %s, expected one of a variable",
-                      kind_in_words(node));
+        rh_lang_error(p->unit, p->token->at, "store it in a variable first",
+                      "found a component of %s, expected one of a variable", kind_in_words(node));
         p->lost = true;
     }
     if (!is(p, RH_LANG_T_CREMENT) || p->lost) return node;
     if (parenthesis || !is_place(node)) {
-        rh_lang_error(p->unit, p->token->at, NULL, "found \"%.2s\" after %s, expected it after a variable", p->token->start, kind_in_words(node));
+        rh_lang_error(p->unit, p->token->at, NULL, "found \"%.2s\" after %s, expected it after a variable",
+                      p->token->start, kind_in_words(node));
         p->lost = true;
         return node;
     }
@@ -341,7 +357,9 @@ static rh_lang_operator unary_operator(const rh_lang_token *token)
 {
     if (token->kind == RH_LANG_T_NOT || token->kind == RH_LANG_T_BIT_NOT) return token->operation;
     if (token->kind != RH_LANG_T_OPERATOR) return RH_LANG_NONE;
-    return token->operation == RH_LANG_ADD ? RH_LANG_PLUS : token->operation == RH_LANG_SUB ? RH_LANG_MINUS : RH_LANG_NONE;
+    return token->operation == RH_LANG_ADD   ? RH_LANG_PLUS
+           : token->operation == RH_LANG_SUB ? RH_LANG_MINUS
+                                             : RH_LANG_NONE;
 }
 
 static rh_lang_node *crement_then_postfix(parser *p)
@@ -402,11 +420,19 @@ static int precedence(const rh_lang_token *token)
     case RH_LANG_BIT_OR: return 3;
     case RH_LANG_BIT_XOR: return 4;
     case RH_LANG_BIT_AND: return 5;
-    case RH_LANG_EQ: case RH_LANG_NE: return 6;
-    case RH_LANG_LT: case RH_LANG_GT: case RH_LANG_LE: case RH_LANG_GE: return 7;
-    case RH_LANG_SHL: case RH_LANG_SHR: return 8;
-    case RH_LANG_ADD: case RH_LANG_SUB: return 9;
-    case RH_LANG_MUL: case RH_LANG_DIV: case RH_LANG_MOD: return PRODUCTS;
+    case RH_LANG_EQ:
+    case RH_LANG_NE: return 6;
+    case RH_LANG_LT:
+    case RH_LANG_GT:
+    case RH_LANG_LE:
+    case RH_LANG_GE: return 7;
+    case RH_LANG_SHL:
+    case RH_LANG_SHR: return 8;
+    case RH_LANG_ADD:
+    case RH_LANG_SUB: return 9;
+    case RH_LANG_MUL:
+    case RH_LANG_DIV:
+    case RH_LANG_MOD: return PRODUCTS;
     default: return 0;
     }
 }
@@ -548,7 +574,9 @@ static rh_lang_node *parse_for(parser *p)
     rh_lang_node *node = node_new(p, RH_LANG_FOR, p->token->at);
     next(p);
     want(p, RH_LANG_T_OPEN, "( after for");
-    rh_lang_node_add(node, p->lost || is(p, RH_LANG_T_SEMICOLON) ? empty(p) : at_declaration(p) ? parse_declarations(p) : parse_comma(p));
+    rh_lang_node_add(node, p->lost || is(p, RH_LANG_T_SEMICOLON) ? empty(p)
+                           : at_declaration(p)                   ? parse_declarations(p)
+                                                                 : parse_comma(p));
     want(p, RH_LANG_T_SEMICOLON, "; after the first part of for");
     rh_lang_node_add(node, p->lost || is(p, RH_LANG_T_SEMICOLON) ? empty(p) : parse_condition(p));
     want(p, RH_LANG_T_SEMICOLON, "; after the condition of for");
@@ -612,7 +640,8 @@ static void recover(parser *p)
         if (done) break;
     }
     p->lost = p->unit->nodes > RH_LANG_MOST_NODES || p->unit->failed;
-    if (p->lost) while (!is(p, RH_LANG_T_END)) next(p);
+    if (p->lost)
+        while (!is(p, RH_LANG_T_END)) next(p);
 }
 
 static rh_lang_node *parse_block(parser *p)
@@ -635,14 +664,17 @@ static rh_lang_node *parse_word(parser *p, rh_lang_kind kind, const char *expect
 {
     rh_lang_node *node = node_new(p, kind, p->token->at);
     next(p);
-    if (kind == RH_LANG_RETURN && !is(p, RH_LANG_T_SEMICOLON)) complain(p, "a program returns nothing: write to attributes", expected);
+    if (kind == RH_LANG_RETURN && !is(p, RH_LANG_T_SEMICOLON))
+        complain(p, "a program returns nothing: write to attributes", expected);
     want(p, RH_LANG_T_SEMICOLON, expected);
     return node;
 }
 
 static rh_lang_node *parse_simple(parser *p)
 {
-    rh_lang_node *node = is(p, RH_LANG_T_SEMICOLON) ? empty(p) : at_declaration(p) ? parse_declarations(p) : parse_comma(p);
+    rh_lang_node *node = is(p, RH_LANG_T_SEMICOLON) ? empty(p)
+                         : at_declaration(p)        ? parse_declarations(p)
+                                                    : parse_comma(p);
     if (is(p, RH_LANG_T_NAME) && node->kind == RH_LANG_LOCAL && !p->lost) {
         static const char *const types[] = {"bool",  "int",   "int32", "int64", "float", "double", "string", "vec2f",
                                             "vec2i", "vec2d", "vec3f", "vec3i", "vec3d", "vec4f",  "vec4i",  "vec4d",
@@ -650,8 +682,8 @@ static rh_lang_node *parse_simple(parser *p)
         const char *near = rh_nearest_name(node->name, types, (int)(sizeof types / sizeof types[0]));
         char hint[64];
         if (near) snprintf(hint, sizeof hint, "did you mean %s?", near);
-        rh_lang_error(p->unit, node->at, near ? hint : NULL, "found the name \"%s\" before another name, expected a type or an operator",
-                      node->name);
+        rh_lang_error(p->unit, node->at, near ? hint : NULL,
+                      "found the name \"%s\" before another name, expected a type or an operator", node->name);
         p->lost = true;
     }
     if (node->kind == RH_LANG_LOCAL && (is(p, RH_LANG_T_AT) || is(p, RH_LANG_T_DOLLAR)))

@@ -7,7 +7,7 @@
 #include "lang/code.h"
 
 struct rh_lang_program {
-    rh_arena arena;       // names and lists of the facts, and the tree
+    rh_arena arena;  // names and lists of the facts, and the tree
     const rh_lang_node *tree;
     rh_lang_facts facts;
     rh_lang_listing listing;

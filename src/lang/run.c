@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Running: a kernel wants dense columns. Where all of a host's are dense a range is one call; else it goes in short blocks, and columns that
-// are strided, one value for all, or seen through a selection are copied into dense ones and back. A block stays in the nearest
-// cache, so that costs little, and there is one kernel instead of one for each mixture of layouts.
+// Running: a kernel wants dense columns. Where all of a host's are dense a range is one call; else it goes in short
+// blocks, and columns that are strided, one value for all, or seen through a selection are copied into dense ones and
+// back. A block stays in the nearest cache, so that costs little, and there is one kernel instead of one for each
+// mixture of layouts.
 #include <stdio.h>
 #include <string.h>
 #include "base/memory.h"
@@ -30,7 +31,8 @@ static size_t lane_bytes(const rh_lang_program *program)
     return bytes;
 }
 
-rh_code rh_lang_thread_init(rh_lang_thread *thread, const rh_lang_program *program, const rh_lang_scope *scope, rh_status *status)
+rh_code rh_lang_thread_init(rh_lang_thread *thread, const rh_lang_program *program, const rh_lang_scope *scope,
+                            rh_status *status)
 {
     *thread = (rh_lang_thread){0};
     size_t columns = (size_t)rh_lang_program_columns(program), externals = (size_t)program->listing.external_count;
@@ -38,7 +40,8 @@ rh_code rh_lang_thread_init(rh_lang_thread *thread, const rh_lang_program *progr
     thread->externals = rh_alloc_zero((externals + 1) * sizeof *thread->externals, "lang.thread", status);
     // A column's lanes begin at a multiple of LANES bytes, so they are aligned for any element.
     thread->staging = rh_alloc_zero(lane_bytes(program) * LANES, "lang.thread", status);
-    if (!thread->columns || !thread->externals || !thread->staging || rh_lang_context_init(&thread->context, scope, status) != RH_OK) {
+    if (!thread->columns || !thread->externals || !thread->staging ||
+        rh_lang_context_init(&thread->context, scope, status) != RH_OK) {
         rh_free(thread->columns);
         rh_free(thread->externals);
         rh_free(thread->staging);
@@ -70,11 +73,13 @@ static source group_source(const rh_lang_group_use *use, const rh_lang_scope *sc
 {
     for (int i = 0; i < scope->group_count; i++)
         if (strcmp(scope->groups[i].name, use->name) == 0)
-            return (source){.data = (char *)scope->groups[i].member, .stride = 1, .size = 1, .writes = use->adds || use->removes};
+            return (source){
+                .data = (char *)scope->groups[i].member, .stride = 1, .size = 1, .writes = use->adds || use->removes};
     return (source){.size = 1};
 }
 
-static source column_source(const rh_lang_program *program, const rh_lang_thread *thread, const rh_lang_elements *elements, int column)
+static source column_source(const rh_lang_program *program, const rh_lang_thread *thread,
+                            const rh_lang_elements *elements, int column)
 {
     const rh_lang_listing *l = &program->listing;
     if (column < l->attribute_count) {
@@ -102,7 +107,8 @@ static void bind_externals(const rh_lang_program *program, rh_lang_thread *threa
         thread->externals[i] = zero;
         for (int k = 0; k < scope->external_count; k++) {
             const rh_lang_external *given = &scope->externals[k];
-            if (strcmp(given->name, use->name) == 0 && given->value && rh_lang_type_named(given->type, strlen(given->type)) == use->type)
+            if (strcmp(given->name, use->name) == 0 && given->value &&
+                rh_lang_type_named(given->type, strlen(given->type)) == use->type)
                 thread->externals[i] = given->value;
         }
     }
@@ -110,12 +116,15 @@ static void bind_externals(const rh_lang_program *program, rh_lang_thread *threa
 
 // ---- copies
 
-static int64_t element_of(const rh_lang_elements *elements, int64_t i) { return elements->selection ? elements->selection[i] : i; }
+static int64_t element_of(const rh_lang_elements *elements, int64_t i)
+{
+    return elements->selection ? elements->selection[i] : i;
+}
 
 // Of a size known to the compiler, so that it becomes a load and a store.
-#define COPY_LANES(bytes, to, from)                                   \
-    case bytes:                                                       \
-        for (int64_t i = 0; i < count; i++) memcpy(to, from, bytes);  \
+#define COPY_LANES(bytes, to, from)                                  \
+    case bytes:                                                      \
+        for (int64_t i = 0; i < count; i++) memcpy(to, from, bytes); \
         break
 
 static void gather(const source *s, const rh_lang_elements *elements, int64_t begin, int64_t count, char *lanes)
@@ -131,7 +140,8 @@ static void gather(const source *s, const rh_lang_elements *elements, int64_t be
         COPY_LANES(8, lanes + 8 * i, s->data + element_of(elements, begin + i) * s->stride);
         COPY_LANES(12, lanes + 12 * i, s->data + element_of(elements, begin + i) * s->stride);
     default:
-        for (int64_t i = 0; i < count; i++) memcpy(lanes + (size_t)i * size, s->data + element_of(elements, begin + i) * s->stride, size);
+        for (int64_t i = 0; i < count; i++)
+            memcpy(lanes + (size_t)i * size, s->data + element_of(elements, begin + i) * s->stride, size);
     }
 }
 
@@ -145,7 +155,8 @@ static void scatter(const source *s, const rh_lang_elements *elements, int64_t b
         COPY_LANES(8, s->data + element_of(elements, begin + i) * s->stride, lanes + 8 * i);
         COPY_LANES(12, s->data + element_of(elements, begin + i) * s->stride, lanes + 12 * i);
     default:
-        for (int64_t i = 0; i < count; i++) memcpy(s->data + element_of(elements, begin + i) * s->stride, lanes + (size_t)i * size, size);
+        for (int64_t i = 0; i < count; i++)
+            memcpy(s->data + element_of(elements, begin + i) * s->stride, lanes + (size_t)i * size, size);
     }
 }
 
@@ -190,8 +201,8 @@ static rh_code explain(const rh_lang_program *program, rh_lang_thread *thread, c
                    at->line, at->column, (long long)(scope->steps > 0 ? scope->steps : RH_LANG_STEPS_DEFAULT));
 }
 
-static rh_code call_kernel(const rh_lang_program *program, rh_lang_thread *thread, const rh_lang_elements *elements, int64_t begin, int64_t count,
-                           rh_status *status)
+static rh_code call_kernel(const rh_lang_program *program, rh_lang_thread *thread, const rh_lang_elements *elements,
+                           int64_t begin, int64_t count, rh_status *status)
 {
     const rh_lang_scope *scope = thread->context.scope;
     thread->context.steps_left = scope->steps > 0 ? scope->steps : RH_LANG_STEPS_DEFAULT;
@@ -200,8 +211,8 @@ static rh_code call_kernel(const rh_lang_program *program, rh_lang_thread *threa
     return reason || thread->context.failed ? explain(program, thread, elements, begin, reason, status) : RH_OK;
 }
 
-static rh_code run_staged(const rh_lang_program *program, rh_lang_thread *thread, const rh_lang_elements *elements, int64_t begin, int64_t end,
-                          rh_status *status)
+static rh_code run_staged(const rh_lang_program *program, rh_lang_thread *thread, const rh_lang_elements *elements,
+                          int64_t begin, int64_t end, rh_status *status)
 {
     int columns = rh_lang_program_columns(program);
     for (bool first = true; begin < end; begin += LANES, first = false) {
@@ -211,7 +222,8 @@ static rh_code run_staged(const rh_lang_program *program, rh_lang_thread *thread
             source s = column_source(program, thread, elements, i);
             bool dense = is_dense(&s, elements);
             thread->columns[i] = dense ? s.data + begin * s.stride : lanes;
-            bool constant = s.stride == 0 && !s.writes && !first;  // the block before, which was not shorter, left its lanes full
+            bool constant = s.stride == 0 && !s.writes &&
+                            !first;  // the block before, which was not shorter, left its lanes full
             if (!dense && !constant) gather(&s, elements, begin, count, lanes);
             lanes += s.size * LANES;
         }
@@ -228,17 +240,19 @@ static rh_code run_staged(const rh_lang_program *program, rh_lang_thread *thread
 static rh_code check_scope(const rh_lang_program *program, const rh_lang_scope *scope, rh_status *status)
 {
     const rh_lang_listing *l = &program->listing;
-    if (l->deletes && !scope->dead) return rh_fail(status, RH_USER, "the program deletes points, but here they cannot be deleted");
+    if (l->deletes && !scope->dead)
+        return rh_fail(status, RH_USER, "the program deletes points, but here they cannot be deleted");
     for (int i = 0; i < l->group_count; i++) {
         source s = group_source(&l->groups[i], scope);
         if (l->groups[i].adds && !s.data)
-            return rh_fail(status, RH_USER, "the program adds points to the group \"%s\", which was not made", l->groups[i].name);
+            return rh_fail(status, RH_USER, "the program adds points to the group \"%s\", which was not made",
+                           l->groups[i].name);
     }
     return RH_OK;
 }
 
-rh_code rh_lang_run(const rh_lang_program *program, rh_lang_thread *thread, const rh_lang_elements *elements, int64_t begin, int64_t end,
-                    rh_status *status)
+rh_code rh_lang_run(const rh_lang_program *program, rh_lang_thread *thread, const rh_lang_elements *elements,
+                    int64_t begin, int64_t end, rh_status *status)
 {
     if (begin >= end) return RH_OK;
     RH_TRY(check_scope(program, thread->context.scope, status));
@@ -257,7 +271,8 @@ rh_code rh_lang_run(const rh_lang_program *program, rh_lang_thread *thread, cons
 
 // ---- all elements
 
-rh_code rh_lang_pool_init(rh_lang_pool *pool, const rh_lang_program *program, const rh_lang_scope *scope, rh_status *status)
+rh_code rh_lang_pool_init(rh_lang_pool *pool, const rh_lang_program *program, const rh_lang_scope *scope,
+                          rh_status *status)
 {
     int count = rh_threads();
     *pool = (rh_lang_pool){.threads = rh_alloc_zero((size_t)count * sizeof *pool->threads, "lang.pool", status)};
@@ -284,8 +299,8 @@ void rh_lang_pool_free(rh_lang_pool *pool)
     *pool = (rh_lang_pool){0};
 }
 
-static rh_code run_block(const rh_lang_program *program, rh_lang_thread *thread, const rh_lang_elements *elements, int64_t block, int64_t count,
-                         rh_lang_result *result, rh_status *status)
+static rh_code run_block(const rh_lang_program *program, rh_lang_thread *thread, const rh_lang_elements *elements,
+                         int64_t block, int64_t count, rh_lang_result *result, rh_status *status)
 {
     int64_t begin = block * RH_BLOCK, end = rh_block_end(block, count);
     rh_lang_context_begin(&thread->context, element_of(elements, begin));
@@ -294,8 +309,8 @@ static rh_code run_block(const rh_lang_program *program, rh_lang_thread *thread,
     return code != RH_OK ? code : ended;
 }
 
-rh_code rh_lang_pass(const rh_lang_program *program, rh_lang_pool *pool, const rh_lang_elements *elements, int64_t count, rh_lang_result *result,
-                     rh_status *status)
+rh_code rh_lang_pass(const rh_lang_program *program, rh_lang_pool *pool, const rh_lang_elements *elements,
+                     int64_t count, rh_lang_result *result, rh_status *status)
 {
     *result = (rh_lang_result){0};
     int64_t blocks = rh_blocks(count), failed_block = INT64_MAX;
@@ -305,12 +320,13 @@ rh_code rh_lang_pass(const rh_lang_program *program, rh_lang_pool *pool, const r
 #pragma omp parallel for schedule(dynamic, 4) num_threads(pool->count)
     for (int64_t block = 0; block < blocks; block++) {
         rh_status own = {0};
-        // Blocks after one that failed are left out: a program that never ends would take its time for each. Those before it are run, so which
-        // one is reported, the first, does not depend on threads.
+        // Blocks after one that failed are left out: a program that never ends would take its time for each. Those
+        // before it are run, so which one is reported, the first, does not depend on threads.
         int64_t failed;
 #pragma omp atomic read
         failed = failed_block;
-        if (block > failed || run_block(program, &pool->threads[rh_thread()], elements, block, count, &results[block], &own) == RH_OK)
+        if (block > failed ||
+            run_block(program, &pool->threads[rh_thread()], elements, block, count, &results[block], &own) == RH_OK)
             continue;
 #pragma omp critical
         if (block < failed_block) {

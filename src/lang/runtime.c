@@ -15,7 +15,7 @@
 // And the host's flag, first, where compiled code finds it; never NULL.
 typedef struct rh_lang_kept {
     const atomic_int *stop;
-    rh_lang_text *texts;  // data NULL: free
+    rh_lang_text *texts;      // data NULL: free
     int64_t count, capacity;  // capacity is a power of two
 } rh_lang_kept;
 
@@ -51,7 +51,8 @@ static void free_groups(rh_lang_new_group *groups, int count)
 
 void rh_lang_context_free(rh_lang_context *context)
 {
-    for (int64_t i = 0; context->kept && i < context->kept->capacity; i++) rh_free((char *)context->kept->texts[i].data);
+    for (int64_t i = 0; context->kept && i < context->kept->capacity; i++)
+        rh_free((char *)context->kept->texts[i].data);
     if (context->kept) rh_free(context->kept->texts);
     rh_free(context->kept);
     free_groups(context->new_groups, context->new_group_count);
@@ -79,7 +80,8 @@ rh_code rh_lang_context_end(rh_lang_context *context, rh_lang_result *result, rh
     *result = (rh_lang_result){0};
     if (context->failed) return rh_fail(status, context->status.code, "%s", context->status.message);
     result->groups = context->new_groups, result->group_count = context->new_group_count;
-    result->printed = context->printed, result->printed_length = context->printed_length, result->printed_lost = context->printed_lost;
+    result->printed = context->printed, result->printed_length = context->printed_length,
+    result->printed_lost = context->printed_lost;
     context->new_groups = NULL, context->new_group_count = context->new_group_capacity = 0;
     context->printed = NULL, context->printed_length = context->printed_capacity = context->printed_lost = 0;
     return RH_OK;
@@ -106,7 +108,7 @@ void rh_lang_out_of_steps(rh_lang_context *context)
                  (long long)context->steps);
 }
 
-// ----------------------------------------------------------------------------------------------------------------------- strings
+// --- strings ---------------------------------------------------------------------------------------------------------
 
 static int64_t room_in_block(const rh_lang_context *context)
 {
@@ -177,7 +179,8 @@ static rh_lang_text *kept_slot(const rh_lang_kept *kept, const rh_lang_text *tex
     uint64_t mask = (uint64_t)kept->capacity - 1, at = rh_lang_hash_bytes(text->data, text->length) & mask;
     for (;; at = (at + 1) & mask) {
         rh_lang_text *slot = &kept->texts[at];
-        if (!slot->data || (slot->length == text->length && memcmp(slot->data, text->data, (size_t)text->length) == 0)) return slot;
+        if (!slot->data || (slot->length == text->length && memcmp(slot->data, text->data, (size_t)text->length) == 0))
+            return slot;
     }
 }
 
@@ -218,7 +221,7 @@ void rh_lang_text_keep(rh_lang_context *context, rh_lang_text *out, const rh_lan
     *out = *slot;
 }
 
-// ----------------------------------------------------------------------------------------------------------------------- results
+// --- results ---------------------------------------------------------------------------------------------------------
 
 void rh_lang_result_free(rh_lang_result *result)
 {
@@ -238,13 +241,15 @@ static rh_code append_group(rh_lang_result *merged, rh_lang_new_group *from, rh_
     for (int i = 0; i < merged->group_count; i++) {
         rh_lang_new_group *to = &merged->groups[i];
         if (strcmp(to->name, from->name) != 0) continue;
-        int64_t *grown = rh_realloc(to->elements, (size_t)(to->count + from->count) * sizeof *grown, "lang.groups", status);
+        int64_t *grown = rh_realloc(to->elements, (size_t)(to->count + from->count) * sizeof *grown, "lang.groups",
+                                    status);
         if (!grown) return RH_MEMORY;
         if (from->count > 0) memcpy(grown + to->count, from->elements, (size_t)from->count * sizeof *grown);
         to->elements = grown, to->count += from->count, to->capacity = to->count;
         return RH_OK;
     }
-    rh_lang_new_group *grown = rh_realloc(merged->groups, (size_t)(merged->group_count + 1) * sizeof *grown, "lang.groups", status);
+    rh_lang_new_group *grown = rh_realloc(merged->groups, (size_t)(merged->group_count + 1) * sizeof *grown,
+                                          "lang.groups", status);
     if (!grown) return RH_MEMORY;
     merged->groups = grown;
     grown[merged->group_count++] = *from;
@@ -256,7 +261,8 @@ static rh_code append_print(rh_lang_result *merged, const rh_lang_result *from, 
 {
     merged->printed_lost += from->printed_lost;
     if (from->printed_length == 0) return RH_OK;
-    char *grown = rh_realloc(merged->printed, (size_t)(merged->printed_length + from->printed_length), "lang.print", status);
+    char *grown = rh_realloc(merged->printed, (size_t)(merged->printed_length + from->printed_length), "lang.print",
+                             status);
     if (!grown) return RH_MEMORY;
     memcpy(grown + merged->printed_length, from->printed, (size_t)from->printed_length);
     merged->printed = grown, merged->printed_length += from->printed_length;
@@ -268,11 +274,13 @@ rh_code rh_lang_results_merge(rh_lang_result *blocks, int64_t count, rh_lang_res
     rh_code code = RH_OK;
     *merged = (rh_lang_result){0};
     for (int64_t b = 0; b < count; b++) {
-        for (int i = 0; code == RH_OK && i < blocks[b].group_count; i++) code = append_group(merged, &blocks[b].groups[i], status);
+        for (int i = 0; code == RH_OK && i < blocks[b].group_count; i++)
+            code = append_group(merged, &blocks[b].groups[i], status);
         if (code == RH_OK) code = append_print(merged, &blocks[b], status);
         rh_lang_result_free(&blocks[b]);
     }
     if (code != RH_OK) rh_lang_result_free(merged);
-    else if (merged->group_count > 0) qsort(merged->groups, (size_t)merged->group_count, sizeof *merged->groups, by_name);
+    else if (merged->group_count > 0)
+        qsort(merged->groups, (size_t)merged->group_count, sizeof *merged->groups, by_name);
     return code;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The types of the expression language: an element and a shape. A program can name every scalar, the vectors of int32, float and
-// double, and the matrices of float and double. The other combinations (a vec3 of int64, say, from vec3i + 2l) exist only inside
-// expressions: an operation runs at the highest rank of its operands and what it gives is converted where it is stored.
+// The types of the expression language: an element and a shape. A program can name every scalar, the vectors of int32,
+// float and double, and the matrices of float and double. The other combinations (a vec3 of int64, say, from vec3i +
+// 2l) exist only inside expressions: an operation runs at the highest rank of its operands and what it gives is
+// converted where it is stored.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,7 +33,7 @@ typedef enum rh_lang_shape {
 
 enum { RH_LANG_MOST_PARTS = 16, RH_LANG_TYPES = 48 };
 
-#define RH_LANG_TYPE(shape, element) ((rh_lang_type)((shape) * 8 + (element)))
+#define RH_LANG_TYPE(shape, element) ((rh_lang_type)((shape)*8 + (element)))
 
 typedef enum rh_lang_type {
     RH_LANG_VOID = 0,
@@ -68,9 +69,10 @@ static inline rh_lang_type rh_lang_type_with(rh_lang_type type, rh_lang_element 
 const char *rh_lang_type_name(rh_lang_type type);  // "vec3f"
 // A name a program may write, aliases included; RH_LANG_VOID when it is none. `length` bytes of `name`.
 rh_lang_type rh_lang_type_named(const char *name, size_t length);
-int rh_lang_type_parts(rh_lang_type type);         // how many elements: 1, 2, 3, 4, 9, 16
-int rh_lang_type_side(rh_lang_type type);          // 3 or 4 for matrices, else 0
-size_t rh_lang_element_size(rh_lang_element element);  // bytes in an array; a bool is one byte, a string an rh_lang_text
+int rh_lang_type_parts(rh_lang_type type);  // how many elements: 1, 2, 3, 4, 9, 16
+int rh_lang_type_side(rh_lang_type type);   // 3 or 4 for matrices, else 0
+size_t rh_lang_element_size(
+    rh_lang_element element);  // bytes in an array; a bool is one byte, a string an rh_lang_text
 size_t rh_lang_type_size(rh_lang_type type);
 
 static inline bool rh_lang_is_number(rh_lang_type type)  // a scalar, bool included
@@ -79,7 +81,10 @@ static inline bool rh_lang_is_number(rh_lang_type type)  // a scalar, bool inclu
 }
 static inline bool rh_lang_is_container(rh_lang_type type) { return rh_lang_type_shape(type) != RH_LANG_SCALAR; }
 static inline bool rh_lang_is_matrix(rh_lang_type type) { return rh_lang_type_shape(type) >= RH_LANG_MAT3; }
-static inline bool rh_lang_is_vector(rh_lang_type type) { return rh_lang_is_container(type) && !rh_lang_is_matrix(type); }
+static inline bool rh_lang_is_vector(rh_lang_type type)
+{
+    return rh_lang_is_container(type) && !rh_lang_is_matrix(type);
+}
 static inline bool rh_lang_is_integer(rh_lang_type type)  // elements of bool or a whole number
 {
     rh_lang_element e = rh_lang_type_element(type);
@@ -91,11 +96,11 @@ static inline bool rh_lang_is_floating(rh_lang_type type)
     return e == RH_LANG_E_FLOAT || e == RH_LANG_E_DOUBLE;
 }
 
-// May a value of `from` be stored where a `to` is? Scalars into each other, a scalar into a vector (all elements) or a matrix (times
-// the identity), containers of equal size, strings into strings.
+// May a value of `from` be stored where a `to` is? Scalars into each other, a scalar into a vector (all elements) or a
+// matrix (times the identity), containers of equal size, strings into strings.
 bool rh_lang_assignable(rh_lang_type to, rh_lang_type from);
 // May a call convert an argument? As above without scalar into container.
 bool rh_lang_convertible(rh_lang_type to, rh_lang_type from);
-// The type two operands are brought to before a component-wise operation, RH_LANG_VOID when there is none. Two bools count as
-// int32; two int16 stay what they are.
+// The type two operands are brought to before a component-wise operation, RH_LANG_VOID when there is none. Two bools
+// count as int32; two int16 stay what they are.
 rh_lang_type rh_lang_common(rh_lang_type a, rh_lang_type b);

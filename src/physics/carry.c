@@ -51,7 +51,8 @@ static float sample(int dimension, const float *block, const rh_spot *s)
     return sum;
 }
 
-void rh_carry_to_particles(const rh_layout *layout, const float *q, const rh_vec3 *positions, float scale, float *values)
+void rh_carry_to_particles(const rh_layout *layout, const float *q, const rh_vec3 *positions, float scale,
+                           float *values)
 {
     const rh_tiles *tiles = layout->tiles;
 #pragma omp parallel for schedule(dynamic, 1)

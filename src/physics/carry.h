@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Pressure rides on the particles from step to step: it is the next solve's first guess, moves with the liquid, and a resumed run has it.
+// Pressure rides on the particles from step to step: it is the next solve's first guess, moves with the liquid, and a
+// resumed run has it.
 #pragma once
 #include "solve/layout.h"
 
 // q = scale times the mean of `values` over the particles of each unknown cell; 0 where there are none.
 void rh_carry_to_cells(const rh_layout *layout, const float *values, float scale, float *q);
 // values = scale q at the particles, linear between centres of cells; cells that are no unknowns count with 0.
-void rh_carry_to_particles(const rh_layout *layout, const float *q, const rh_vec3 *positions, float scale, float *values);
+void rh_carry_to_particles(const rh_layout *layout, const float *q, const rh_vec3 *positions, float scale,
+                           float *values);

@@ -33,7 +33,8 @@ static bool presses(const rh_tiles *tiles, const rh_cut_cells *cut, rh_faces vel
         int32_t upper = face_above(tiles, a, t, &up);
         if (upper < 0) continue;
         const float *u = velocity.axis[a];
-        float flow = u[(int64_t)t * tiles->cells + c] + u[(int64_t)upper * tiles->cells + up], wall = cut->wall[a][t][c] + cut->wall[a][upper][up];
+        float flow = u[(int64_t)t * tiles->cells + c] + u[(int64_t)upper * tiles->cells + up],
+              wall = cut->wall[a][t][c] + cut->wall[a][upper][up];
         float side = cut->open[a][upper][up] - cut->open[a][t][c];
         away += 0.5f * side * (flow - wall);
         square += side * side;
@@ -41,7 +42,8 @@ static bool presses(const rh_tiles *tiles, const rh_cut_cells *cut, rh_faces vel
     return away < -least * sqrtf(square);
 }
 
-static void support_tile(const rh_tiles *tiles, const rh_cut_cells *cut, rh_faces velocity, float least, int32_t t, float *phi)
+static void support_tile(const rh_tiles *tiles, const rh_cut_cells *cut, rh_faces velocity, float least, int32_t t,
+                         float *phi)
 {
     for (int c = 0; c < tiles->cells; c++) {
         int64_t at = (int64_t)t * tiles->cells + c;

@@ -5,7 +5,8 @@
 // change by pressure:
 //
 //      sum m d     momentum that pressure gives: differences of pressure, which cancel from tile to tile
-//      sum w d     momentum that the particles get, for any blend of PIC and FLIP: the sum of v is the sum over faces of w u
+//      sum w d     momentum that the particles get, for any blend of PIC and FLIP: the sum of v is the sum over faces
+//      of w u
 #include "physics/gains.h"
 
 #include <math.h>
@@ -88,10 +89,16 @@ static rh_gain measure_tile(const rh_gains *b, int32_t t)
         float mass[RH_CELLS], felt[RH_CELLS], *weight = b->weight.axis[a] + at;
         gain.walled[a] = (b->rough && p->cut->kind[t] != RH_TILE_FREE) || wall_acts(p, t, a);
         rh_pressure_face_masses(p, t, a, mass);
-        faces f = {.count = p->tiles->cells, .weight = weight, .mass = mass, .open = p->cut->open[a][t],
-                   .before = b->before.axis[a] + at, .after = b->after.axis[a] + at,
-                   .push = b->push.axis[0] ? b->push.axis[a] + at : NULL, .push_all = (&b->push_everywhere.x)[a],
-                   .scale = 1 / b->per_cell, .slight = SLIGHT * rh_v3_length(b->push_everywhere)};
+        faces f = {.count = p->tiles->cells,
+                   .weight = weight,
+                   .mass = mass,
+                   .open = p->cut->open[a][t],
+                   .before = b->before.axis[a] + at,
+                   .after = b->after.axis[a] + at,
+                   .push = b->push.axis[0] ? b->push.axis[a] + at : NULL,
+                   .push_all = (&b->push_everywhere.x)[a],
+                   .scale = 1 / b->per_cell,
+                   .slight = SLIGHT * rh_v3_length(b->push_everywhere)};
         feel(&f, felt);
         if (!gain.walled[a]) gain.momentum[a] = gain_of(&f, felt);
         memcpy(weight, felt, (size_t)f.count * sizeof *felt);
@@ -105,7 +112,7 @@ void rh_gains_measure(const rh_gains *b, rh_gain *gains)
     for (int32_t t = 0; t < b->pressure->tiles->count; t++) gains[t] = measure_tile(b, t);
 }
 
-// --- taking it back -------------------------------------------------------------------------------------------------
+// --- taking it back --------------------------------------------------------------------------------------------------
 // How the liquid of a tile travels: the mean velocity of its particles, as far as they agree on one (all of it when
 // they move alike, nothing when their velocities differ as much as they are large).
 static rh_dvec3 travel(const rh_tiles *tiles, int32_t t, const rh_vec3 *velocities)
@@ -124,7 +131,10 @@ static rh_dvec3 travel(const rh_tiles *tiles, int32_t t, const rh_vec3 *velociti
 }
 
 // A connected part of the liquid.
-typedef struct part { rh_gain gain; double particles; } part;
+typedef struct part {
+    rh_gain gain;
+    double particles;
+} part;
 
 static void add_up(const rh_tiles *tiles, const rh_gain *gains, const int32_t *number, part *parts)
 {

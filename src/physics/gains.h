@@ -19,12 +19,12 @@
 
 typedef struct rh_gains {
     const rh_pressure *pressure;
-    rh_faces weight;          // particles around each face (rh_particles_to_grid)
-    float per_cell;           // particles of a full cell
-    rh_faces before, after;   // m/s: before forces acted; projected, and extended beyond the liquid
-    rh_faces push;            // m/s: what forces did; axis[0] NULL where it is the same everywhere:
+    rh_faces weight;         // particles around each face (rh_particles_to_grid)
+    float per_cell;          // particles of a full cell
+    rh_faces before, after;  // m/s: before forces acted; projected, and extended beyond the liquid
+    rh_faces push;           // m/s: what forces did; axis[0] NULL where it is the same everywhere:
     rh_vec3 push_everywhere;
-    bool rough;               // some walls hold back what slides along them
+    bool rough;  // some walls hold back what slides along them
 } rh_gains;
 
 // Of a tile.

@@ -7,12 +7,10 @@
 //   surface       level set and cut edges from the particles
 //   to grid       particle velocities and numbers to faces and cells; extended; forces
 //   pressure      projection
-//   (hook)        what a method does to projected velocities: friction of sand; the stage has the name the method gives it
-//   extend        velocities beyond the liquid; walls
-//   update        PIC / FLIP / APIC update of the particles' velocities
-//   volume        displacement against clumping (same operator)
-//   advect        particles move
-//   collide       particles out of solids
+//   (hook)        what a method does to projected velocities: friction of sand; the stage has the name the method gives
+//   it extend        velocities beyond the liquid; walls update        PIC / FLIP / APIC update of the particles'
+//   velocities volume        displacement against clumping (same operator) advect        particles move collide
+//   particles out of solids
 #include "physics/incompressible.h"
 
 #include <math.h>
@@ -35,7 +33,7 @@ typedef struct step {
     const rh_incompressible_options *params;
     const rh_surroundings *around;
     float dt;
-    float kick;     // s: how long forces act in this step, see physics/step.h
+    float kick;  // s: how long forces act in this step, see physics/step.h
     rh_points *points;
     rh_vec3 *positions, *velocities;
     float (*affine)[9];
@@ -45,14 +43,15 @@ typedef struct step {
     rh_cut_cells cut;
     rh_surface surface;
     rh_faces velocity;
-    rh_faces spare;  // velocities before the step, then the shift of the volume correction
-    rh_faces weight; // particles around each face
-    rh_faces push;   // what forces did, m/s; axis[0] NULL where it is `pushed` everywhere
+    rh_faces spare;   // velocities before the step, then the shift of the volume correction
+    rh_faces weight;  // particles around each face
+    rh_faces push;    // what forces did, m/s; axis[0] NULL where it is `pushed` everywhere
     rh_vec3 pushed;
-    float **count;   // particles around each cell's centre, tiles apart: those with liquid; NULL without volume correction
+    float *
+        *count;  // particles around each cell's centre, tiles apart: those with liquid; NULL without volume correction
     uint8_t *reached[3];  // bits of faces that particles reach, a byte per row
     uint8_t *known[3];
-    uint8_t *held;   // as in the view; NULL without a hook
+    uint8_t *held;  // as in the view; NULL without a hook
     rh_pressure pressure;
     rh_gain *gains;  // what the particles won; NULL = not known
     rh_vec3 *frame;  // m/s, per tile: how its liquid travels; NULL = not known
@@ -62,16 +61,16 @@ typedef struct step {
 
 static void stage(step *s, const char *name) { rh_step_stage(s->report, &s->clock, name); }
 
-// Forces that a method itself has on faces (friction of sand) do not cancel in pairs as those of the pressure do: then nothing is known of gains
-// (gains.h), and films are the method's own affair.
+// Forces that a method itself has on faces (friction of sand) do not cancel in pairs as those of the pressure do: then
+// nothing is known of gains (gains.h), and films are the method's own affair.
 static bool is_balanced(const step *s) { return !s->params->after_pressure; }
 
 static float spacing(const step *s) { return (float)s->around->cell / (float)s->params->particles_per_axis; }
 
 static float per_cell(const step *s) { return powf((float)s->params->particles_per_axis, (float)s->around->dimension); }
 
-// Cells around particles that exist: what the transfers and the surface touch. A particle may leave them in a step (advect.h tells what
-// it meets there).
+// Cells around particles that exist: what the transfers and the surface touch. A particle may leave them in a step
+// (advect.h tells what it meets there).
 enum { MARGIN = 3 };
 
 // Cells beyond the liquid where velocities and distances are known.
@@ -98,7 +97,8 @@ static rh_code build_solids(step *s, rh_status *status)
 {
     rh_obstacles_place(s->around->obstacles, s->around->time, (double)s->dt);
     RH_TRY(rh_cut_cells_build(&s->cut, s->cache, &s->tiles, s->around->obstacles, s->arena, status));
-    return rh_walls_pour(&s->tiles, &s->cut, s->around->obstacles, s->around->inflows, s->around->inflow_count, s->arena, status);
+    return rh_walls_pour(&s->tiles, &s->cut, s->around->obstacles, s->around->inflows, s->around->inflow_count,
+                         s->arena, status);
 }
 
 static rh_code build_surface(step *s, rh_status *status)
@@ -117,7 +117,10 @@ static float face_region(const step *s, int a, int32_t t, int c)
     int32_t other = edge ? t : tiles->near[t][RH_HERE - step_near[a]];
     float here = rh_surface_region(tiles, s->surface.phi, s->cut.distance, t, c);
     if (other < 0) return here * tiles->inverse_h;
-    return 0.5f * (here + rh_surface_region(tiles, s->surface.phi, s->cut.distance, other, edge ? c - step_cell[a] : c + 7 * step_cell[a])) * tiles->inverse_h;
+    return 0.5f *
+           (here + rh_surface_region(tiles, s->surface.phi, s->cut.distance, other,
+                                     edge ? c - step_cell[a] : c + 7 * step_cell[a])) *
+           tiles->inverse_h;
 }
 
 // Faces that only a few stray particles reach keep the strays' own velocity: spray flies freely. Near the liquid the
@@ -136,8 +139,8 @@ static void keep_spray(const step *s)
             }
 }
 
-// What the projection reads (velocities before the step) and the shift need values on the faces of liquid cells; new velocities also on the next
-// ones, which particles at the surface read, and as far as the flow carries particles.
+// What the projection reads (velocities before the step) and the shift need values on the faces of liquid cells; new
+// velocities also on the next ones, which particles at the surface read, and as far as the flow carries particles.
 static const float NEXT_FACES = 2, LIQUID_FACES = 1;
 
 static rh_code extend(step *s, rh_faces field, float band, const float *bands, rh_status *status)
@@ -193,7 +196,8 @@ static rh_code to_grid(step *s, rh_status *status)
         s->reached[a] = rh_arena_take(s->arena, values / 8 + 1, status);
         if (!s->known[a] || !s->reached[a]) return RH_MEMORY;
     }
-    rh_particles_to_grid(tiles, s->positions, s->velocities, (const float(*)[9])s->affine, s->velocity, s->weight, s->count);
+    rh_particles_to_grid(tiles, s->positions, s->velocities, (const float(*)[9])s->affine, s->velocity, s->weight,
+                         s->count);
     for (int a = 0; a < tiles->dimension; a++) {
         uint8_t *known = s->known[a], *reached = s->reached[a];
         const float *w = s->weight.axis[a];
@@ -225,20 +229,24 @@ static rh_code project(step *s, rh_status *status)
     rh_cg_report solve;
     if (is_balanced(s)) rh_films_support(&s->tiles, &s->cut, s->velocity, rh_v3_length(s->pushed), s->surface.phi);
     RH_TRY(rh_pressure_prepare(&s->pressure, &s->tiles, &s->surface, &s->cut, s->arena, status));
-    RH_TRY(rh_pressure_project(&s->pressure, s->velocity, s->known, s->params->tolerance, (int)s->params->max_iterations, s->arena, &solve, status));
+    RH_TRY(rh_pressure_project(&s->pressure, s->velocity, s->known, s->params->tolerance,
+                               (int)s->params->max_iterations, s->arena, &solve, status));
     s->report->cells = s->pressure.matrix.unknowns;
     s->report->iterations = solve.iterations;
     s->report->residual = solve.residual;
     s->report->unconverged = !solve.converged;
     if (!solve.converged)
-        return rh_fail(status, RH_NUMERIC, "the pressure solve did not converge: relative residual %.2e after %d iterations (asked for %.2e); "
-                       "try a larger physics.%s.max_iterations or a smaller physics.%s.cfl", solve.residual, solve.iterations, s->params->tolerance,
-                       s->params->method, s->params->method);
+        return rh_fail(
+            status, RH_NUMERIC,
+            "the pressure solve did not converge: relative residual %.2e after %d iterations (asked for %.2e); "
+            "try a larger physics.%s.max_iterations or a smaller physics.%s.cfl",
+            solve.residual, solve.iterations, s->params->tolerance, s->params->method, s->params->method);
     if (s->params->pressure) report_pressure(s);
     return RH_OK;
 }
 
-// Values beyond the liquid, from projected faces and those of spray and inflows; then walls. No face exceeds the speed limit.
+// Values beyond the liquid, from projected faces and those of spray and inflows; then walls. No face exceeds the speed
+// limit.
 static rh_code extend_and_constrain(step *s, rh_status *status)
 {
     keep_spray(s);
@@ -271,7 +279,9 @@ static rh_code update_velocities(step *s, rh_status *status)
         bool rough = rh_walls_any_no_slip(s->around->obstacles);
         s->gains = rh_arena_take(s->arena, ((size_t)s->tiles.count + 1) * sizeof *s->gains, status);
         if (!s->gains) return RH_MEMORY;
-        rh_gains_measure(&(rh_gains){&s->pressure, s->weight, per_cell(s), s->spare, s->velocity, s->push, s->pushed, rough}, s->gains);
+        rh_gains_measure(
+            &(rh_gains){&s->pressure, s->weight, per_cell(s), s->spare, s->velocity, s->push, s->pushed, rough},
+            s->gains);
         update.velocity = s->weight;
     }
     s->report->max_speed = rh_grid_to_velocities(&s->tiles, &update, s->positions, s->velocities, s->affine);
@@ -286,9 +296,11 @@ static rh_code correct_volume(step *s, rh_status *status)
     rh_cg_report solve;
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < tiles->count; t++)
-        for (int a = 0; a < tiles->dimension; a++) memset(s->spare.axis[a] + (int64_t)t * tiles->cells, 0, (size_t)tiles->cells * sizeof(float));
-    RH_TRY(rh_volume_correction(&s->pressure, (const float *const *)s->count, s->held, per_cell(s), s->params->volume_tolerance, (int)s->params->max_iterations,
-                                s->spare, s->known, s->arena, &solve, status));
+        for (int a = 0; a < tiles->dimension; a++)
+            memset(s->spare.axis[a] + (int64_t)t * tiles->cells, 0, (size_t)tiles->cells * sizeof(float));
+    RH_TRY(rh_volume_correction(&s->pressure, (const float *const *)s->count, s->held, per_cell(s),
+                                s->params->volume_tolerance, (int)s->params->max_iterations, s->spare, s->known,
+                                s->arena, &solve, status));
     return extend(s, s->spare, LIQUID_FACES, NULL, status);
 }
 
@@ -302,20 +314,25 @@ static rh_code settle(step *s, rh_status *status)
 
 static rh_code advect(step *s, rh_status *status)
 {
-    rh_paths way = {.velocity = s->velocity, .dt = s->dt, .rule = s->params->advection == RH_ADVECT_RK2 ? RH_PATH_MIDPOINT : RH_PATH_RALSTON,
-                        .distance = s->surface.phi, .free_beyond = s->tiles.h};
+    rh_paths way = {.velocity = s->velocity,
+                    .dt = s->dt,
+                    .rule = s->params->advection == RH_ADVECT_RK2 ? RH_PATH_MIDPOINT : RH_PATH_RALSTON,
+                    .distance = s->surface.phi,
+                    .free_beyond = s->tiles.h};
     if (s->params->volume_correction) way.shift = s->spare;
     way.frame = s->frame;
     RH_TRY(rh_particles_advect(&s->tiles, &way, s->velocities, s->positions, s->arena, status));
     if (s->params->volume_correction)
-        rh_volume_scatter(&s->tiles, s->held, per_cell(s), s->around->seed, s->around->step, rh_points_data(s->points, "id", RH_POINT_I64), s->positions);
+        rh_volume_scatter(&s->tiles, s->held, per_cell(s), s->around->seed, s->around->step,
+                          rh_points_data(s->points, "id", RH_POINT_I64), s->positions);
     return RH_OK;
 }
 
 static void collide(step *s)
 {
     rh_obstacles_place(s->around->obstacles, s->around->time + (double)s->dt, 0);
-    // A tenth of the spacing: near enough not to thin the liquid at walls, far enough that rounding cannot put it inside.
+    // A tenth of the spacing: near enough not to thin the liquid at walls, far enough that rounding cannot put it
+    // inside.
     rh_collision collision = {.gap = 0.1 * (double)spacing(s), .stop = true, .friction = s->params->friction};
     rh_walls_collide(&s->tiles, &s->cut, s->around->obstacles, &collision, s->positions, s->velocities);
 }
@@ -327,8 +344,18 @@ static rh_code after_pressure(step *s, rh_status *status)
     if (!o->after_pressure) return RH_OK;
     s->held = rh_arena_take_zero(s->arena, (size_t)rh_tiles_values(&s->tiles) / 8 + 1, status);
     if (!s->held) return RH_MEMORY;
-    rh_incompressible_view view = {.around = s->around, .tiles = &s->tiles, .cut = &s->cut, .surface = &s->surface, .pressure = &s->pressure,
-                                   .velocity = s->velocity, .known = s->known, .dt = s->dt, .kick = s->kick, .held = s->held, .arena = s->arena, .points = s->points};
+    rh_incompressible_view view = {.around = s->around,
+                                   .tiles = &s->tiles,
+                                   .cut = &s->cut,
+                                   .surface = &s->surface,
+                                   .pressure = &s->pressure,
+                                   .velocity = s->velocity,
+                                   .known = s->known,
+                                   .dt = s->dt,
+                                   .kick = s->kick,
+                                   .held = s->held,
+                                   .arena = s->arena,
+                                   .points = s->points};
     rh_arena_mark mark = rh_arena_save(s->arena);
     RH_TRY(o->after_pressure(&view, o->user, status));
     rh_arena_restore(s->arena, mark);
@@ -336,15 +363,23 @@ static rh_code after_pressure(step *s, rh_status *status)
     return RH_OK;
 }
 
-rh_code rh_incompressible_step(rh_incompressible *me, const rh_surroundings *around, double dt, rh_points *points, rh_step_report *report, rh_status *status)
+rh_code rh_incompressible_step(rh_incompressible *me, const rh_surroundings *around, double dt, rh_points *points,
+                               rh_step_report *report, rh_status *status)
 {
     rh_status own = {0};
     if (!status) status = &own;  // some parts tell of failure through the status alone
     *report = (rh_step_report){0};
     if (points->count == 0) return RH_OK;
     rh_arena_reset(&me->arena);
-    step s = {.params = &me->options, .around = around, .dt = (float)dt, .kick = rh_step_kick(around, dt),
-              .points = points, .arena = &me->arena, .cache = &me->cut, .report = report, .clock = rh_seconds()};
+    step s = {.params = &me->options,
+              .around = around,
+              .dt = (float)dt,
+              .kick = rh_step_kick(around, dt),
+              .points = points,
+              .arena = &me->arena,
+              .cache = &me->cut,
+              .report = report,
+              .clock = rh_seconds()};
     RH_TRY(sort_particles(&s, status));
     stage(&s, "sort");
     RH_TRY(build_solids(&s, status));
@@ -367,11 +402,14 @@ rh_code rh_incompressible_step(rh_incompressible *me, const rh_surroundings *aro
     stage(&s, "advect");
     collide(&s);
     stage(&s, "collide");
-    return isfinite(report->max_speed) ? RH_OK : rh_fail(status, RH_NUMERIC, "a particle's velocity is not a number after this step");
+    return isfinite(report->max_speed)
+               ? RH_OK
+               : rh_fail(status, RH_NUMERIC, "a particle's velocity is not a number after this step");
 }
 
-// --- the object -----------------------------------------------------------------------------------------------------
-rh_code rh_incompressible_create(const rh_incompressible_options *options, rh_points *points, rh_incompressible *me, rh_status *status)
+// --- the object ------------------------------------------------------------------------------------------------------
+rh_code rh_incompressible_create(const rh_incompressible_options *options, rh_points *points, rh_incompressible *me,
+                                 rh_status *status)
 {
     *me = (rh_incompressible){.options = *options};
     rh_arena_init(&me->arena, "incompressible.step");
@@ -391,12 +429,14 @@ void rh_incompressible_free(rh_incompressible *me)
     rh_cut_cache_free(&me->cut);
 }
 
-int64_t rh_incompressible_predict_bytes(const rh_incompressible_options *p, int dimension, int64_t particles, int64_t tiles)
+int64_t rh_incompressible_predict_bytes(const rh_incompressible_options *p, int dimension, int64_t particles,
+                                        int64_t tiles)
 {
     int64_t cells = dimension == 3 ? 512 : 64;
     bool apic = p->transfer == RH_TRANSFER_APIC;
     int64_t per_particle = 12 + 12 + 8 + (apic ? 36 + 36 : 12) + (p->pressure ? 4 : 0);  // P, v, id, C; the spare block
-    int64_t per_cell = 4 + 4 + 4 + dimension * (2 * 4 + 2) + 24 + 10;  // first, phi, numbers; faces twice and their marks; solver and solids, where they are
+    int64_t per_cell = 4 + 4 + 4 + dimension * (2 * 4 + 2) + 24 +
+                       10;  // first, phi, numbers; faces twice and their marks; solver and solids, where they are
     int64_t grid = tiles * (cells * per_cell + 256), sort = 12 * particles;
     return particles * per_particle + (grid > sort ? grid : sort);
 }

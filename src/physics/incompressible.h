@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The step of an incompressible, inviscid material with a free surface: PIC, FLIP, their blend, and APIC, on sparse staggered tiles.
-// A mechanism, not a method: the liquid is this step alone, sand (the source's model) does something to the velocities after the projection.
-// docs/theory/liquid.md tells how it works; incompressible.c is one step in reading order.
+// The step of an incompressible, inviscid material with a free surface: PIC, FLIP, their blend, and APIC, on sparse
+// staggered tiles. A mechanism, not a method: the liquid is this step alone, sand (the source's model) does something
+// to the velocities after the projection. docs/theory/liquid.md tells how it works; incompressible.c is one step in
+// reading order.
 #pragma once
 #include "base/arena.h"
 #include "physics/physics.h"
@@ -22,30 +23,32 @@ typedef struct rh_incompressible_view {
     rh_faces velocity;            // m/s, just projected; to be changed on known faces only
     uint8_t *const *known;        // per axis: 1 on faces that got a projected velocity
     float dt, kick;               // s: length of the step; how long forces acted in it (physics/step.h)
-    uint8_t *held;                // per row of eight cells, all 0: to be set for cells that rest in themselves, which the volume correction spares (volume.h)
+    uint8_t *held;  // per row of eight cells, all 0: to be set for cells that rest in themselves, which the volume
+                    // correction spares (volume.h)
     rh_arena *arena;
-    rh_points *points;            // sorted by the tiles
+    rh_points *points;  // sorted by the tiles
 } rh_incompressible_view;
 
 typedef struct rh_incompressible_options {
     // Parameters, for a method's table to point into.
-    double density;          // kg/m^3
-    int transfer;            // rh_transfer
-    double flip;             // FLIP part of the FLIP/PIC blend, 0..1
-    int advection;           // rh_advection
-    double cfl;              // largest travel of a particle in one step, in cells
+    double density;  // kg/m^3
+    int transfer;    // rh_transfer
+    double flip;     // FLIP part of the FLIP/PIC blend, 0..1
+    int advection;   // rh_advection
+    double cfl;      // largest travel of a particle in one step, in cells
     int64_t particles_per_axis;
-    double tolerance;        // relative residual of the pressure solve
+    double tolerance;  // relative residual of the pressure solve
     int64_t max_iterations;
     bool volume_correction;
-    double volume_tolerance; // relative residual of the correction's solve
-    bool pressure;           // give particles the attribute "pressure" (Pa): what each felt
-    double pressure_time;    // s: as a mean over about so long; 0 = during the last step
+    double volume_tolerance;  // relative residual of the correction's solve
+    bool pressure;            // give particles the attribute "pressure" (Pa): what each felt
+    double pressure_time;     // s: as a mean over about so long; 0 = during the last step
     // What the method itself adds.
-    bool friction;           // walls rub particles that hit them
-    const char *method;      // its name, for messages; lives as long as the step
-    const char *stage;       // the hook's name in reports; NULL without one
-    rh_code (*after_pressure)(const rh_incompressible_view *view, void *user, rh_status *status);  // NULL = nothing to do
+    bool friction;       // walls rub particles that hit them
+    const char *method;  // its name, for messages; lives as long as the step
+    const char *stage;   // the hook's name in reports; NULL without one
+    rh_code (*after_pressure)(const rh_incompressible_view *view, void *user,
+                              rh_status *status);  // NULL = nothing to do
     void *user;
 } rh_incompressible_options;
 
@@ -56,7 +59,10 @@ typedef struct rh_incompressible {
 } rh_incompressible;
 
 // Adds the attributes the step needs to `points`. Whatever it returns, rh_incompressible_free gives back what it took.
-rh_code rh_incompressible_create(const rh_incompressible_options *options, rh_points *points, rh_incompressible *me, rh_status *status);
+rh_code rh_incompressible_create(const rh_incompressible_options *options, rh_points *points, rh_incompressible *me,
+                                 rh_status *status);
 void rh_incompressible_free(rh_incompressible *me);
-rh_code rh_incompressible_step(rh_incompressible *me, const rh_surroundings *around, double dt, rh_points *points, rh_step_report *report, rh_status *status);
-int64_t rh_incompressible_predict_bytes(const rh_incompressible_options *options, int dimension, int64_t particles, int64_t tiles);
+rh_code rh_incompressible_step(rh_incompressible *me, const rh_surroundings *around, double dt, rh_points *points,
+                               rh_step_report *report, rh_status *status);
+int64_t rh_incompressible_predict_bytes(const rh_incompressible_options *options, int dimension, int64_t particles,
+                                        int64_t tiles);

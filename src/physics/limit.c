@@ -39,8 +39,7 @@ static inline rh_f8 filled(rh_f8 fill, rh_f8 share)
     return rh_f8_max(fill, share * (EMPTIEST + EMPTIEST_AT_WALLS * (rh_f8_all(1) - share)));
 }
 
-// --- links
-// ------------------------------------------------------------------------------------------------------------
+// --- links -----------------------------------------------------------------------------------------------------------
 static inline rh_f8 link_row(int form, rh_f8 pass, rh_f8 fill)
 {
     rh_f8 one = rh_f8_all(1);
@@ -70,7 +69,8 @@ static rh_code make_links(rh_limit *l, rh_arena *arena, rh_status *status)
     rh_faces own = {{NULL, NULL, NULL}};
     if (!given) RH_TRY(rh_faces_new(&own, tiles, false, arena, status));
     for (int a = 0; a < tiles->dimension; a++) {
-        l->link[a] = given ? l->cut->pass[a] : rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *l->link[a], status);
+        l->link[a] = given ? l->cut->pass[a]
+                           : rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *l->link[a], status);
         if (!l->link[a]) return RH_MEMORY;
         if (given) continue;
 #pragma omp parallel for schedule(static)
@@ -82,14 +82,14 @@ static rh_code make_links(rh_limit *l, rh_arena *arena, rh_status *status)
                 continue;
             }
             for (int r = 0; r < tiles->cells; r += 8)
-                rh_f8_store(out + r, link_row(l->options.form, rh_f8_load(l->cut->pass[a][t] + r), rh_f8_load(l->fill.axis[a] + (int64_t)t * tiles->cells + r)));
+                rh_f8_store(out + r, link_row(l->options.form, rh_f8_load(l->cut->pass[a][t] + r),
+                                              rh_f8_load(l->fill.axis[a] + (int64_t)t * tiles->cells + r)));
         }
     }
     return RH_OK;
 }
 
-// --- unknowns and operator
-// --------------------------------------------------------------------------------------------
+// --- unknowns and operator -------------------------------------------------------------------------------------------
 static int liquid_bits(const rh_limit *l, const float *fill, int32_t t, int r)
 {
     const rh_tiles *tiles = l->tiles;
@@ -106,7 +106,8 @@ static int liquid_bits(const rh_limit *l, const float *fill, int32_t t, int r)
 static rh_f8 links_around(const rh_limit *l, const rh_rows link[3], int r)
 {
     rh_f8 sum = rh_f8_all(0);
-    for (int a = 0; a < l->tiles->dimension; a++) sum += rh_f8_load(link[a].here + 8 * r) + rh_row_above(&link[a], a, r);
+    for (int a = 0; a < l->tiles->dimension; a++)
+        sum += rh_f8_load(link[a].here + 8 * r) + rh_row_above(&link[a], a, r);
     return sum;
 }
 
@@ -150,7 +151,8 @@ static void assemble_tile(const rh_limit *l, int32_t n)
     for (int r = 0; r < tiles->cells / 8; r++) {
         int here = bits.here[r];
         for (int a = 0; a < tiles->dimension; a++)
-            rh_f8_store(block + (a + 1) * tiles->cells + 8 * r, rh_f8_masked(rh_f8_load(link[a].here + 8 * r), here & rh_bits_row_below(&bits, a, r)));
+            rh_f8_store(block + (a + 1) * tiles->cells + 8 * r,
+                        rh_f8_masked(rh_f8_load(link[a].here + 8 * r), here & rh_bits_row_below(&bits, a, r)));
         rh_f8_store(block + 8 * r, rh_f8_select(rh_i8_from_bits(here), links_around(l, link, r), rh_f8_all(1)));
     }
 }
@@ -168,15 +170,15 @@ static rh_code find_flying(rh_limit *l, rh_arena *arena, rh_status *status)
     bool *wall = rh_arena_take_zero(arena, (size_t)tiles->count + 1, status);
     if (!l->part || !l->flying || !wall) return RH_MEMORY;
     rh_tile_parts(tiles, l->part);
-    for (int32_t t = 0; t < tiles->count; t++)
-        wall[l->part[t]] = wall[l->part[t]] || l->cut->kind[t] != RH_TILE_FREE;
+    for (int32_t t = 0; t < tiles->count; t++) wall[l->part[t]] = wall[l->part[t]] || l->cut->kind[t] != RH_TILE_FREE;
     for (int32_t t = 0; t < tiles->count; t++) l->flying[t] = !wall[l->part[t]];
     rh_arena_restore(arena, mark);
     return RH_OK;
 }
 
-rh_code rh_limit_prepare(rh_limit *limit, const rh_limit_options *options, const rh_tiles *tiles, const rh_cut_cells *cut, const float *fill_cells,
-                         rh_faces fill_faces, rh_arena *arena, rh_status *status)
+rh_code rh_limit_prepare(rh_limit *limit, const rh_limit_options *options, const rh_tiles *tiles,
+                         const rh_cut_cells *cut, const float *fill_cells, rh_faces fill_faces, rh_arena *arena,
+                         rh_status *status)
 {
     *limit = (rh_limit){.tiles = tiles, .cut = cut, .options = *options, .fill = fill_faces};
     RH_TRY(find_flying(limit, arena, status));
@@ -200,8 +202,8 @@ rh_code rh_limit_prepare(rh_limit *limit, const rh_limit_options *options, const
     return RH_OK;
 }
 
-// --- right-hand side
-// -------------------------------------------------------------------------------------------------- What cells of
+// --- right-hand side -------------------------------------------------------------------------------------------------
+// What cells of
 // these rooms and fillings still take (below 0: what is too much in them).
 static inline rh_f8 left_row(const rh_limit *l, rh_f8 room, rh_f8 fill, rh_i8 touched)
 {
@@ -210,7 +212,10 @@ static inline rh_f8 left_row(const rh_limit *l, rh_f8 room, rh_f8 fill, rh_i8 to
     return rh_f8_max(free - short_by * room, zero) + rh_f8_min(free + (float)l->options.dense * room, zero);
 }
 
-static inline rh_i8 touched_row(const float *pressed, int64_t at) { return pressed ? rh_f8_load(pressed + at) > rh_f8_all(0) : rh_f8_all(0) != rh_f8_all(0); }
+static inline rh_i8 touched_row(const float *pressed, int64_t at)
+{
+    return pressed ? rh_f8_load(pressed + at) > rh_f8_all(0) : rh_f8_all(0) != rh_f8_all(0);
+}
 
 void rh_limit_room(const rh_limit *l, const float *fill_cells, const float *pressed, float *b)
 {
@@ -223,15 +228,18 @@ void rh_limit_room(const rh_limit *l, const float *fill_cells, const float *pres
             rh_f8 left = rh_f8_all(0);
             if (!l->options.two_sided) {
                 rh_f8 room = rh_f8_load(l->cut->room[t] + 8 * r);
-                left = left_row(l, room, rh_f8_load(fill_cells + (int64_t)t * tiles->cells + 8 * r), touched_row(pressed, (int64_t)n * tiles->cells + 8 * r));
+                left = left_row(l, room, rh_f8_load(fill_cells + (int64_t)t * tiles->cells + 8 * r),
+                                touched_row(pressed, (int64_t)n * tiles->cells + 8 * r));
                 if (right) left *= room;
             }
-            rh_f8_store(b + (int64_t)n * tiles->cells + 8 * r, rh_f8_masked(left, l->layout.unknown[(int64_t)t * (tiles->cells / 8) + r]));
+            rh_f8_store(b + (int64_t)n * tiles->cells + 8 * r,
+                        rh_f8_masked(left, l->layout.unknown[(int64_t)t * (tiles->cells / 8) + r]));
         }
     }
 }
 
-void rh_limit_swell(const rh_limit *l, const rh_cut_cells *before, const float *fill_cells, const float *pressed, float *b)
+void rh_limit_swell(const rh_limit *l, const rh_cut_cells *before, const float *fill_cells, const float *pressed,
+                    float *b)
 {
     const rh_tiles *tiles = l->tiles;
     const rh_limit_options *o = &l->options;
@@ -241,11 +249,15 @@ void rh_limit_swell(const rh_limit *l, const rh_cut_cells *before, const float *
         int32_t t = l->layout.listed[n];
         for (int r = 0; r < tiles->cells / 8; r++) {
             rh_f8 is = rh_f8_load(l->cut->room[t] + 8 * r), was = rh_f8_load(before->room[t] + 8 * r);
-            int changed = rh_i8_bits((is != was) & (was > rh_f8_all(SLIVER))) & l->layout.unknown[(int64_t)t * (tiles->cells / 8) + r];
+            int changed = rh_i8_bits((is != was) & (was > rh_f8_all(SLIVER))) &
+                          l->layout.unknown[(int64_t)t * (tiles->cells / 8) + r];
             if (!changed) continue;
             int64_t at = (int64_t)n * tiles->cells + 8 * r;
-            rh_f8 fill = rh_f8_load(fill_cells + (int64_t)t * tiles->cells + 8 * r), takes = fill + left_row(l, was, fill, touched_row(pressed, at));
-            rh_f8_store(b + at, rh_f8_select(rh_i8_from_bits(changed), takes * is / rh_f8_max(was, rh_f8_all(SLIVER)) - fill, rh_f8_load(b + at)));
+            rh_f8 fill = rh_f8_load(fill_cells + (int64_t)t * tiles->cells + 8 * r),
+                  takes = fill + left_row(l, was, fill, touched_row(pressed, at));
+            rh_f8_store(b + at,
+                        rh_f8_select(rh_i8_from_bits(changed), takes * is / rh_f8_max(was, rh_f8_all(SLIVER)) - fill,
+                                     rh_f8_load(b + at)));
         }
     }
 }
@@ -264,12 +276,15 @@ void rh_limit_ease(const rh_limit *l, const float *fill_cells, float share, floa
 }
 
 // What faces let flow: `above` looks at the upper faces of the row.
-typedef struct flow { rh_rows u, pass, fill, wall; } flow;
+typedef struct flow {
+    rh_rows u, pass, fill, wall;
+} flow;
 
 static flow flow_of(const rh_limit *l, rh_faces fill, rh_faces velocity, int a, int32_t t)
 {
     const rh_tiles *tiles = l->tiles;
-    return (flow){rh_rows_of(tiles, velocity.axis[a], t, ZEROS), rh_rows_apart(tiles, l->options.two_sided ? l->link[a] : l->cut->pass[a], t, ZEROS),
+    return (flow){rh_rows_of(tiles, velocity.axis[a], t, ZEROS),
+                  rh_rows_apart(tiles, l->options.two_sided ? l->link[a] : l->cut->pass[a], t, ZEROS),
                   rh_rows_of(tiles, fill.axis[a], t, ZEROS), rh_rows_apart(tiles, l->cut->wall[a], t, ZEROS)};
 }
 
@@ -316,7 +331,8 @@ void rh_limit_lean(const rh_limit *l, const float *q, const float *other, float 
         for (int r = 0; r < tiles->cells / 8; r++) {
             int64_t at = (int64_t)n * tiles->cells + 8 * r;
             rh_i8 held = rh_f8_load(rows.here + 8 * r) != zero;
-            for (int a = 0; a < tiles->dimension; a++) held |= (rh_row_below(&rows, a, r) != zero) | (rh_row_above(&rows, a, r) != zero);
+            for (int a = 0; a < tiles->dimension; a++)
+                held |= (rh_row_below(&rows, a, r) != zero) | (rh_row_above(&rows, a, r) != zero);
             rh_f8 here = rh_f8_load(b + at), there = rh_f8_load(other + at);
             rh_f8 near = rh_f8_min(rh_f8_max(here, there - trust), there + trust);
             rh_f8_store(b + at, rh_f8_select(held, near, there));
@@ -324,8 +340,7 @@ void rh_limit_lean(const rh_limit *l, const float *q, const float *other, float 
     }
 }
 
-// --- what pressure does
-// -----------------------------------------------------------------------------------------------
+// --- what pressure does ----------------------------------------------------------------------------------------------
 static inline rh_f8 give_row(const rh_limit *l, rh_f8 pass, rh_f8 fill)
 {
     rh_f8 one = rh_f8_all(1);
@@ -506,8 +521,10 @@ static rh_dvec3 push_tile(const rh_limit *l, const float *q, float scale, float 
         const float *fill = l->fill.axis[a] + (int64_t)t * tiles->cells;
         float *out = field.axis[a] + (int64_t)t * tiles->cells;
         for (int r = 0; r < tiles->cells / 8; r++) {
-            rh_f8 difference = rh_f8_load(rows.here + 8 * r) - rh_row_below(&rows, a, r), full = rh_f8_load(fill + 8 * r);
-            rh_f8 push = scale * give_row(l, rh_f8_load(pass + 8 * r), full) * difference, old = rh_f8_load(out + 8 * r);
+            rh_f8 difference = rh_f8_load(rows.here + 8 * r) - rh_row_below(&rows, a, r),
+                  full = rh_f8_load(fill + 8 * r);
+            rh_f8 push = scale * give_row(l, rh_f8_load(pass + 8 * r), full) * difference,
+                  old = rh_f8_load(out + 8 * r);
             push = rh_f8_max(rh_f8_min(push, limit), -limit);
             rh_f8 now = rh_f8_max(rh_f8_min(old - push, limit), -limit);
             rh_f8_store(out + 8 * r, now);
@@ -540,9 +557,12 @@ static rh_dvec3 weigh_tile(const rh_limit *l, int32_t t)
     return sum;
 }
 
-rh_code rh_limit_take_back(const rh_limit *l, const rh_dvec3 *given, rh_faces velocity, rh_arena *arena, rh_status *status)
+rh_code rh_limit_take_back(const rh_limit *l, const rh_dvec3 *given, rh_faces velocity, rh_arena *arena,
+                           rh_status *status)
 {
-    typedef struct part { rh_dvec3 given, mass; } part;
+    typedef struct part {
+        rh_dvec3 given, mass;
+    } part;
     const rh_tiles *tiles = l->tiles;
     rh_arena_mark mark = rh_arena_save(arena);
     part *parts = rh_arena_take_zero(arena, ((size_t)tiles->count + 1) * sizeof *parts, status);
@@ -558,14 +578,16 @@ rh_code rh_limit_take_back(const rh_limit *l, const rh_dvec3 *given, rh_faces ve
         for (int a = 0; a < tiles->dimension && l->flying[t]; a++) {
             const part *of = &parts[l->part[t]];
             double mass = (&of->mass.x)[a];
-            float back = mass > 0 ? (float)((&of->given.x)[a] / mass) : 0, *u = velocity.axis[a] + (int64_t)t * tiles->cells;
+            float back = mass > 0 ? (float)((&of->given.x)[a] / mass) : 0,
+                  *u = velocity.axis[a] + (int64_t)t * tiles->cells;
             for (int c = 0; c < tiles->cells; c++) u[c] -= back;
         }
     rh_arena_restore(arena, mark);
     return RH_OK;
 }
 
-rh_code rh_limit_refill(const rh_limit *l, const float *y, float *fill_cells, rh_faces after, rh_arena *arena, rh_status *status)
+rh_code rh_limit_refill(const rh_limit *l, const float *y, float *fill_cells, rh_faces after, rh_arena *arena,
+                        rh_status *status)
 {
     const rh_tiles *tiles = l->tiles;
     rh_arena_mark mark = rh_arena_save(arena);
@@ -579,7 +601,8 @@ rh_code rh_limit_refill(const rh_limit *l, const float *y, float *fill_cells, rh
         for (int r = 0; r < tiles->cells / 8; r++) {
             rh_f8 sum = rh_f8_all(0), here = rh_f8_load(rows.here + 8 * r);
             for (int a = 0; a < tiles->dimension; a++)
-                sum += rh_f8_load(link[a].here + 8 * r) * (rh_row_below(&rows, a, r) - here) + rh_row_above(&link[a], a, r) * (rh_row_above(&rows, a, r) - here);
+                sum += rh_f8_load(link[a].here + 8 * r) * (rh_row_below(&rows, a, r) - here) +
+                       rh_row_above(&link[a], a, r) * (rh_row_above(&rows, a, r) - here);
             rh_f8_store(out + 8 * r, sum);
             rh_f8_store(fill + 8 * r, rh_f8_load(fill + 8 * r) + sum);
         }
@@ -590,7 +613,8 @@ rh_code rh_limit_refill(const rh_limit *l, const float *y, float *fill_cells, rh
         for (int a = 0; a < tiles->dimension; a++)
             for (int r = 0; r < tiles->cells / 8; r++) {
                 int64_t at = (int64_t)t * tiles->cells + 8 * r;
-                rh_f8 old = rh_f8_load(l->fill.axis[a] + at), now = old + 0.5f * (rh_f8_load(rows.here + 8 * r) + rh_row_below(&rows, a, r));
+                rh_f8 old = rh_f8_load(l->fill.axis[a] + at),
+                      now = old + 0.5f * (rh_f8_load(rows.here + 8 * r) + rh_row_below(&rows, a, r));
                 rh_f8_store(after.axis[a] + at, rh_f8_select(old > rh_f8_all(0), rh_f8_max(now, rh_f8_all(0)), old));
             }
     }
@@ -598,8 +622,8 @@ rh_code rh_limit_refill(const rh_limit *l, const float *y, float *fill_cells, rh
     return RH_OK;
 }
 
-// --- suction
-// ---------------------------------------------------------------------------------------------------------- Bits of
+// --- suction ---------------------------------------------------------------------------------------------------------
+// Bits of
 // cells where pressure may not pull whatever the depth.
 static rh_bits shallow_tile(const rh_limit *l, const float *q, int32_t t)
 {
@@ -608,7 +632,8 @@ static rh_bits shallow_tile(const rh_limit *l, const float *q, int32_t t)
     rh_rows rows = rh_layout_rows(&l->layout, q, t);
     for (int r = 0; r < tiles->cells / 8; r++) {
         int bits = ~l->layout.unknown[(int64_t)t * (tiles->cells / 8) + r] & 255;
-        bits |= rh_i8_bits((rh_f8_load(rows.here + 8 * r) == rh_f8_all(0)) | (rh_f8_load(l->cut->room[t] + 8 * r) < rh_f8_all(1)));
+        bits |= rh_i8_bits((rh_f8_load(rows.here + 8 * r) == rh_f8_all(0)) |
+                           (rh_f8_load(l->cut->room[t] + 8 * r) < rh_f8_all(1)));
         out.layer[r >> 3] |= (uint64_t)bits << (8 * (r & 7));
     }
     return out;
@@ -640,7 +665,8 @@ rh_code rh_limit_suction(const rh_limit *l, const float *q, int depth, float *lo
     for (int32_t n = 0; n < l->matrix.count; n++)
         for (int r = 0; r < tiles->cells / 8; r++) {
             int bits = rh_bits_row(&near[l->layout.listed[n]], r & 7, r >> 3);
-            rh_f8_store(lower + (int64_t)n * tiles->cells + 8 * r, rh_f8_select(rh_i8_from_bits(bits), rh_f8_all(0), rh_f8_all(-INFINITY)));
+            rh_f8_store(lower + (int64_t)n * tiles->cells + 8 * r,
+                        rh_f8_select(rh_i8_from_bits(bits), rh_f8_all(0), rh_f8_all(-INFINITY)));
         }
     rh_arena_restore(arena, mark);
     return RH_OK;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The limit on how full cells may be, as a linear complementarity problem (SPL-4), and the usual two-sided projection (SPL-13) in the same form.
+// The limit on how full cells may be, as a linear complementarity problem (SPL-4), and the usual two-sided projection
+// (SPL-13) in the same form.
 //
-// Fillings are relative to the liquid's density: 1 is a full cell in the open. Pressure is carried as q = p dt kick / (rho h^2), a filling too.
+// Fillings are relative to the liquid's density: 1 is a full cell in the open. Pressure is carried as q = p dt kick /
+// (rho h^2), a filling too.
 //   w_c = b_c + sum over the faces f of c of link_f (q_c - q_n)      the room left at the end of the step
 //   q >= l,  w >= 0,  one of them tight in every cell
 //   u_f -= give_f (q_high - q_low) h / dt
@@ -24,34 +26,39 @@ typedef struct rh_limit_options {
     bool two_sided;
     rh_limit_form form;
     double air;    // a cell filled less than this share of its room is air
-    double loose;  // cells in contact (with pressure before) filled by so much less than their room are full too, as far as they let anything in,
+    double loose;  // cells in contact (with pressure before) filled by so much less than their room are full too, as
+                   // far as they let anything in,
     double touch;  // others by so much less,
-    double dense;  // and by so much more, as far as anything is pushed out of them: grains in contact are packed more or less densely
+    double dense;  // and by so much more, as far as anything is pushed out of them: grains in contact are packed more
+                   // or less densely
 } rh_limit_options;
 
 typedef struct rh_limit {
     const rh_tiles *tiles;
     const rh_cut_cells *cut;
     rh_limit_options options;
-    const float **link[3];   // per tile: of lower faces, 0..1 (above 1 with density in the matrix)
-    rh_faces fill;           // of faces, as the particles are: momentum is theirs
-    int32_t *part;           // per tile: the connected part of the material that it belongs to (grid/tile_parts.h)
-    bool *flying;            // per tile: no solid is near to any of that part
+    const float **link[3];  // per tile: of lower faces, 0..1 (above 1 with density in the matrix)
+    rh_faces fill;          // of faces, as the particles are: momentum is theirs
+    int32_t *part;          // per tile: the connected part of the material that it belongs to (grid/tile_parts.h)
+    bool *flying;           // per tile: no solid is near to any of that part
     rh_layout layout;
     rh_poisson matrix;
     // a byte per row of lower faces: bits of those between held cells (rh_limit_hold); NULL = not looked for
     uint8_t *held[3];
 } rh_limit;
 
-// Finds unknowns and operator for the present filling of cells and faces. Two-sided: a cell with a particle is liquid, solids are whole cells.
-rh_code rh_limit_prepare(rh_limit *limit, const rh_limit_options *options, const rh_tiles *tiles, const rh_cut_cells *cut, const float *fill_cells,
-                         rh_faces fill_faces, rh_arena *arena, rh_status *status);
+// Finds unknowns and operator for the present filling of cells and faces. Two-sided: a cell with a particle is liquid,
+// solids are whole cells.
+rh_code rh_limit_prepare(rh_limit *limit, const rh_limit_options *options, const rh_tiles *tiles,
+                         const rh_cut_cells *cut, const float *fill_cells, rh_faces fill_faces, rh_arena *arena,
+                         rh_status *status);
 
 // b = room left now: how much each cell still holds. Cells with `pressed` above 0 were in contact; NULL = none.
 void rh_limit_room(const rh_limit *limit, const float *fill_cells, const float *pressed, float *b);
 // The same where walls have moved since `before`: what counted as full then, loosely or densely packed, counts so in
 // the room it has now. Else a floor could sink by all that `loose` allows before what lies on it would follow.
-void rh_limit_swell(const rh_limit *limit, const rh_cut_cells *before, const float *fill_cells, const float *pressed, float *b);
+void rh_limit_swell(const rh_limit *limit, const rh_cut_cells *before, const float *fill_cells, const float *pressed,
+                    float *b);
 // out = fillings, of what is too much only this share.
 void rh_limit_ease(const rh_limit *limit, const float *fill_cells, float share, float *out);
 // b += what flows out in dt through faces of the given fillings.
@@ -79,14 +86,19 @@ void rh_limit_balance(const rh_limit *limit, rh_faces before, rh_faces velocity)
 rh_code rh_limit_support(const rh_limit *limit, const float *q, const float fall[3], float slow, rh_faces velocity,
                          rh_arena *arena, rh_status *status);
 
-// field -= scale give (difference of q); `most` bounds what is subtracted, and what remains. given[t] (NULL = not wanted) becomes the
-// momentum that tiles in flight got: sums of filling times change.
+// field -= scale give (difference of q); `most` bounds what is subtracted, and what remains. given[t] (NULL = not
+// wanted) becomes the momentum that tiles in flight got: sums of filling times change.
 void rh_limit_push(const rh_limit *limit, const float *q, float scale, float most, rh_faces field, rh_dvec3 *given);
 // Takes back from parts in flight what they were `given` as a whole. Pressure gives them nothing, but for faces with
 // next to no mass, whose velocity is bounded: an impact at 1.4 cells a step took a thousandth of the momentum.
-rh_code rh_limit_take_back(const rh_limit *limit, const rh_dvec3 *given, rh_faces velocity, rh_arena *arena, rh_status *status);
-// What pushing by y does to the fillings of cells, and through their means to those of faces: after = those of the particles + the change.
-rh_code rh_limit_refill(const rh_limit *limit, const float *y, float *fill_cells, rh_faces after, rh_arena *arena, rh_status *status);
+rh_code rh_limit_take_back(const rh_limit *limit, const rh_dvec3 *given, rh_faces velocity, rh_arena *arena,
+                           rh_status *status);
+// What pushing by y does to the fillings of cells, and through their means to those of faces: after = those of the
+// particles + the change.
+rh_code rh_limit_refill(const rh_limit *limit, const float *y, float *fill_cells, rh_faces after, rh_arena *arena,
+                        rh_status *status);
 
-// Lower bounds for pressure that may pull at unknowns at least `depth` cells from air, from walls and from cells where q is 0 (not full the step before).
-rh_code rh_limit_suction(const rh_limit *limit, const float *q, int depth, float *lower, rh_arena *arena, rh_status *status);
+// Lower bounds for pressure that may pull at unknowns at least `depth` cells from air, from walls and from cells where
+// q is 0 (not full the step before).
+rh_code rh_limit_suction(const rh_limit *limit, const float *q, int depth, float *lower, rh_arena *arena,
+                         rh_status *status);

@@ -5,8 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-// The speed that all but one in ten thousand particles keep below: a few drops thrown up by an impact must not make all of the liquid take
-// small steps. (They fly freely, up to 6 cells a step.) From the counts of speeds in classes of 3 %, which do not depend on order.
+// The speed that all but one in ten thousand particles keep below: a few drops thrown up by an impact must not make all
+// of the liquid take small steps. (They fly freely, up to 6 cells a step.) From the counts of speeds in classes of 3 %,
+// which do not depend on order.
 enum { MANTISSA = 5, CLASSES = 1 << (9 + MANTISSA), DROPS = 10000 };
 
 static double common_speed(const rh_points *points)
@@ -29,7 +30,8 @@ static double common_speed(const rh_points *points)
     return isfinite(square) ? sqrt((double)square) : INFINITY;
 }
 
-// The shortest waves are two cells long, of frequency sqrt(pi g / h); the symplectic step is stable for omega dt < 2; we keep to 1.25.
+// The shortest waves are two cells long, of frequency sqrt(pi g / h); the symplectic step is stable for omega dt < 2;
+// we keep to 1.25.
 double rh_pace_max_step(double cells, const rh_surroundings *around, const rh_points *points)
 {
     double h = around->cell, g = rh_d3_length(around->gravity), travel = cells * h;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// How long a time step may be: for methods whose particles travel a number of cells a step on a grid that carries surface waves.
+// How long a time step may be: for methods whose particles travel a number of cells a step on a grid that carries
+// surface waves.
 #pragma once
 #include "physics/physics.h"
 
-// Two limits: neither particles (but for a few) nor walls travel more than `cells` cells, and the shortest surface waves the grid carries stay stable. s.
+// Two limits: neither particles (but for a few) nor walls travel more than `cells` cells, and the shortest surface
+// waves the grid carries stay stable. s.
 double rh_pace_max_step(double cells, const rh_surroundings *around, const rh_points *points);

@@ -25,16 +25,17 @@ typedef struct rh_surroundings {
     double cell;    // m
     uint64_t seed;
     rh_dvec3 gravity;
-    // Acceleration (m/s^2) of all body forces at a point, gravity included: the mean over the times from < to, so that intervals without gap
-    // or overlap miss no short pulse and count none twice. NULL = gravity alone from the middle of the last step to the end of this one.
+    // Acceleration (m/s^2) of all body forces at a point, gravity included: the mean over the times from < to, so that
+    // intervals without gap or overlap miss no short pulse and count none twice. NULL = gravity alone from the middle
+    // of the last step to the end of this one.
     rh_dvec3 (*acceleration)(rh_dvec3 point, double from, double to, const void *user);
     const void *user;
-    double strongest;          // m/s^2: bound of the acceleration until the end of the frame, for the choice of a time step
+    double strongest;  // m/s^2: bound of the acceleration until the end of the frame, for the choice of a time step
     rh_obstacles *obstacles;
     const rh_inflow *inflows;  // active ones
     int inflow_count;
-    double time;               // at the start of the step
-    double previous_dt;        // s: length of the step before this one; 0 at the start of a run
+    double time;         // at the start of the step
+    double previous_dt;  // s: length of the step before this one; 0 at the start of a run
     int64_t step;
 } rh_surroundings;
 
@@ -42,34 +43,35 @@ enum { RH_MAX_STAGES = 16, RH_MAX_SOLVES = 3 };
 
 // What a solve with bounds did, by kind of solver step (solve/mprgp.h).
 typedef struct rh_solve_report {
-    const char *stage;       // that it is part of
-    int iterations;          // all kinds
+    const char *stage;  // that it is part of
+    int iterations;     // all kinds
     int cg, expansions, proportionings;
-    int preparations;        // of the preconditioner
+    int preparations;  // of the preconditioner
 } rh_solve_report;
 
 // What a step reports, for log and progress.
 typedef struct rh_step_report {
-    int64_t cells, tiles;    // material cells, all tiles
-    int iterations;          // pressure solve; of all solves where they are told apart below
-    double residual;         // relative
-    double volume; // m^3 (m^2 in 2D) that the material takes up at the start of the step: inside the level set, or as
-                   // grid/extent.h has it
-    double max_speed;        // m/s, after the step
+    int64_t cells, tiles;  // material cells, all tiles
+    int iterations;        // pressure solve; of all solves where they are told apart below
+    double residual;       // relative
+    double volume;  // m^3 (m^2 in 2D) that the material takes up at the start of the step: inside the level set, or as
+                    // grid/extent.h has it
+    double max_speed;  // m/s, after the step
     const char *stage_names[RH_MAX_STAGES];
     double stage_seconds[RH_MAX_STAGES];
     int stage_count;
     rh_solve_report solves[RH_MAX_SOLVES];  // of methods with bounds
     int solve_count;
-    bool unconverged;        // the step failed (RH_NUMERIC) because a solve did not converge, and has changed nothing of the points but their order:
-                             // the world may try again with a shorter step
+    bool unconverged;  // the step failed (RH_NUMERIC) because a solve did not converge, and has changed nothing of the
+                       // points but their order: the world may try again with a shorter step
 } rh_step_report;
 
 typedef struct rh_physics {
     const char *name;
     const rh_param_table *params;
     // Creates the method's private object (parameters are borrowed) and adds the attributes it needs to `points`.
-    rh_code (*create)(const void *params, const rh_surroundings *around, rh_points *points, void **self, rh_status *status);
+    rh_code (*create)(const void *params, const rh_surroundings *around, rh_points *points, void **self,
+                      rh_status *status);
     void (*destroy)(void *self);
     // Largest stable and accurate time step from the present state (s).
     double (*max_step)(void *self, const rh_surroundings *around, const rh_points *points);
@@ -78,15 +80,18 @@ typedef struct rh_physics {
     // Particles seeded or emitted fill 1 / per_cell(params) of a cell each.
     int (*per_cell_axis)(const void *params);  // particles per cell and axis (2 -> 8 a cell in 3D)
     double (*density)(const void *params);     // kg/m^3 of the material at rest
-    // How far particles start from the lattice, as a share of what suits a liquid: 0 for methods that weigh their particles. NULL is 1, and then they are
-    // fitted to the surfaces of bodies too.
+    // How far particles start from the lattice, as a share of what suits a liquid: 0 for methods that weigh their
+    // particles. NULL is 1, and then they are fitted to the surfaces of bodies too.
     double (*jitter)(const void *params);
     // Bytes the method needs at its peak for so many particles and grid tiles, particles included (for `rheo check`).
     int64_t (*predict_bytes)(const void *params, int dimension, int64_t particles, int64_t tiles);
     bool walls_separate;  // walls that let the material slide also let it go, whatever the scene says
 } rh_physics;
 
-static inline double rh_physics_jitter(const rh_physics *physics, const void *params) { return physics->jitter ? physics->jitter(params) : 1; }
+static inline double rh_physics_jitter(const rh_physics *physics, const void *params)
+{
+    return physics->jitter ? physics->jitter(params) : 1;
+}
 
-extern const rh_physics *const rh_physics_methods[];        // NULL-terminated
-extern const rh_param_table *const rh_physics_tables[];     // the same order, for RH_PARAM_VARIANT; NULL-terminated
+extern const rh_physics *const rh_physics_methods[];     // NULL-terminated
+extern const rh_param_table *const rh_physics_tables[];  // the same order, for RH_PARAM_VARIANT; NULL-terminated

@@ -21,9 +21,9 @@
 #include "base/parallel.h"
 
 enum { MAX_ROUNDS = 12 };
-// Cells: the surface never counts as closer than this to a liquid cell's centre, which bounds the operator. It is the distance that
-// is bounded, not each fraction: with fractions bounded alone, a cell whose centre lay in the surface kept a pressure that
-// its almost level neighbours divided by far smaller fractions, and resting water trembled.
+// Cells: the surface never counts as closer than this to a liquid cell's centre, which bounds the operator. It is the
+// distance that is bounded, not each fraction: with fractions bounded alone, a cell whose centre lay in the surface
+// kept a pressure that its almost level neighbours divided by far smaller fractions, and resting water trembled.
 static const float NEAREST = 0.01f;
 
 static const float ZEROS[RH_CELLS];
@@ -31,7 +31,7 @@ static const float ONES[RH_CELLS] = {[0 ... RH_CELLS - 1] = 1};
 
 static rh_bit_rows bits_of(const rh_pressure *p, int32_t t) { return rh_bit_rows_of(p->tiles, p->layout.unknown, t); }
 
-// --- which cells, which tiles ---------------------------------------------------------------------------------------
+// --- which cells, which tiles ----------------------------------------------------------------------------------------
 static inline int released_bits(const rh_pressure *p, int64_t row)
 {
     int bits = 0;
@@ -51,7 +51,8 @@ static void mark_tile(const rh_pressure *p, int32_t t)
         int bits = rh_i8_bits(rh_f8_load(p->surface->phi + 8 * row) < zero) & ~released_bits(p, row);
         if (bits) {
             rh_f8 free = zero;
-            for (int a = 0; a < tiles->dimension; a++) free += rh_f8_load(open[a].here + 8 * r) + rh_row_above(&open[a], a, r);
+            for (int a = 0; a < tiles->dimension; a++)
+                free += rh_f8_load(open[a].here + 8 * r) + rh_row_above(&open[a], a, r);
             bits &= rh_i8_bits(free > zero);
         }
         p->layout.unknown[row] = (uint8_t)bits;
@@ -67,7 +68,8 @@ static bool is_plain(const rh_pressure *p, int32_t t)
     rh_i8 full = rh_f8_all(1) == rh_f8_all(1);
     for (int a = 0; a < tiles->dimension; a++) {
         rh_rows open = rh_rows_apart(tiles, p->cut->open[a], t, ZEROS);
-        for (int r = 0; r < size; r++) full &= (rh_f8_load(open.here + 8 * r) == rh_f8_all(1)) & (rh_row_above(&open, a, r) == rh_f8_all(1));
+        for (int r = 0; r < size; r++)
+            full &= (rh_f8_load(open.here + 8 * r) == rh_f8_all(1)) & (rh_row_above(&open, a, r) == rh_f8_all(1));
     }
     return rh_i8_bits(full) == 255;
 }
@@ -85,9 +87,9 @@ static rh_code number_tiles(rh_pressure *p, rh_arena *arena, rh_status *status)
     return p->q ? RH_OK : RH_MEMORY;
 }
 
-// --- the operator ---------------------------------------------------------------------------------------------------
-// What the way from liquid cells to the surface towards a neighbour without pressure multiplies the link with: 1 / theta. A neighbour inside the
-// liquid has let go of a wall: its pressure is zero at its centre.
+// --- the operator ----------------------------------------------------------------------------------------------------
+// What the way from liquid cells to the surface towards a neighbour without pressure multiplies the link with: 1 /
+// theta. A neighbour inside the liquid has let go of a wall: its pressure is zero at its centre.
 static inline rh_f8 towards_air(rh_f8 inside, rh_f8 phi_other)
 {
     rh_f8 factor = (inside + phi_other) / inside;
@@ -160,8 +162,10 @@ rh_code rh_pressure_solve(rh_pressure *p, float *b, double tolerance, int max_it
     return rh_cg_solve(&p->multigrid, &p->pockets, b, p->q, tolerance, max_iterations, arena, report, status);
 }
 
-// --- right-hand side and gradient -------------------------------------------------------------------------------------
-typedef struct flow { rh_rows u[3], open[3], wall[3]; } flow;
+// --- right-hand side and gradient ------------------------------------------------------------------------------------
+typedef struct flow {
+    rh_rows u[3], open[3], wall[3];
+} flow;
 
 static flow flow_of(const rh_pressure *p, rh_faces velocity, int32_t t)
 {
@@ -200,7 +204,8 @@ static void right_hand_side(const rh_pressure *p, rh_faces velocity, float *b)
         const uint8_t *unknown = p->layout.unknown + (int64_t)t * (m->cells / 8);
         bool plain = m->block[n] == RH_PLAIN;
         for (int r = 0; r < m->cells / 8; r++)
-            rh_f8_store(b + (int64_t)n * m->cells + 8 * r, unknown[r] ? rh_f8_masked(inflow_row(&f, m->dimension, plain, r), unknown[r]) : rh_f8_all(0));
+            rh_f8_store(b + (int64_t)n * m->cells + 8 * r,
+                        unknown[r] ? rh_f8_masked(inflow_row(&f, m->dimension, plain, r), unknown[r]) : rh_f8_all(0));
     }
 }
 
@@ -213,8 +218,8 @@ static inline void store_flags(uint8_t *flags, int bits)
 }
 
 // Faces of one axis: what to subtract, where there is anything to say. `q` and `phi` are those of the tile.
-static inline void subtract_row(const rh_pressure *p, const rh_rows *q, const rh_rows *phi, const rh_bit_rows *bits, const float *open, int a, int r,
-                                float *field, uint8_t *known)
+static inline void subtract_row(const rh_pressure *p, const rh_rows *q, const rh_rows *phi, const rh_bit_rows *bits,
+                                const float *open, int a, int r, float *field, uint8_t *known)
 {
     int low = rh_bits_row_below(bits, a, r), here = bits->here[r], wet = low | here;
     int says = wet ? wet & rh_i8_bits(rh_f8_load(open) > rh_f8_all(0)) : 0;
@@ -225,7 +230,8 @@ static inline void subtract_row(const rh_pressure *p, const rh_rows *q, const rh
         rh_f8 phi_here = rh_f8_load(phi->here + 8 * r), phi_low = rh_row_below(phi, a, r);
         rh_f8 only_low = -q_low * towards_air(inside_of(phi_low, p->tiles->h), phi_here);
         rh_f8 only_here = q_here * towards_air(inside_of(phi_here, p->tiles->h), phi_low);
-        difference = rh_f8_select(rh_i8_from_bits(low & here), difference, rh_f8_select(rh_i8_from_bits(low), only_low, only_here));
+        difference = rh_f8_select(rh_i8_from_bits(low & here), difference,
+                                  rh_f8_select(rh_i8_from_bits(low), only_low, only_here));
     }
     rh_f8_store(field, rh_f8_load(field) - rh_f8_masked(difference, says));
 }
@@ -272,15 +278,16 @@ void rh_pressure_face_masses(const rh_pressure *p, int32_t t, int axis, float *m
             rh_f8 phi_here = rh_f8_load(phi.here + 8 * r), phi_low = rh_row_below(&phi, axis, r);
             rh_f8 only_low = 1 / towards_air(inside_of(phi_low, tiles->h), phi_here);
             rh_f8 only_here = 1 / towards_air(inside_of(phi_here, tiles->h), phi_low);
-            share = rh_f8_select(rh_i8_from_bits(low & here), share, rh_f8_select(rh_i8_from_bits(low), only_low, only_here));
+            share = rh_f8_select(rh_i8_from_bits(low & here), share,
+                                 rh_f8_select(rh_i8_from_bits(low), only_low, only_here));
         }
         rh_f8_store(mass + 8 * r, rh_f8_masked(share * rh_f8_load(p->cut->open[axis][t] + 8 * r), low | here));
     }
 }
 
-// --- separating walls -------------------------------------------------------------------------------------------------
-// Net inflow into released cells after the projection: what flowed in before, and what the pressure around pushes in. (Their own
-// pressure is 0, and they are liquid, so theta is 1.)
+// --- separating walls ------------------------------------------------------------------------------------------------
+// Net inflow into released cells after the projection: what flowed in before, and what the pressure around pushes in.
+// (Their own pressure is 0, and they are liquid, so theta is 1.)
 static rh_f8 released_inflow(const rh_pressure *p, const flow *f, const rh_rows *q, const rh_bit_rows *bits, int r)
 {
     int dimension = p->tiles->dimension;
@@ -315,8 +322,8 @@ static int update_tile(rh_pressure *p, rh_faces velocity, int32_t t)
     return changed;
 }
 
-static rh_code settle_walls(rh_pressure *p, rh_faces velocity, double tolerance, int max_iterations, float *b, rh_arena *arena,
-                            rh_cg_report *report, rh_status *status)
+static rh_code settle_walls(rh_pressure *p, rh_faces velocity, double tolerance, int max_iterations, float *b,
+                            rh_arena *arena, rh_cg_report *report, rh_status *status)
 {
     const rh_tiles *tiles = p->tiles;
     rh_arena_mark mark = rh_arena_save(arena);
@@ -337,8 +344,8 @@ static rh_code settle_walls(rh_pressure *p, rh_faces velocity, double tolerance,
     return assemble(p, arena, status);
 }
 
-rh_code rh_pressure_project(rh_pressure *p, rh_faces velocity, uint8_t *const known[3], double tolerance, int max_iterations,
-                            rh_arena *arena, rh_cg_report *report, rh_status *status)
+rh_code rh_pressure_project(rh_pressure *p, rh_faces velocity, uint8_t *const known[3], double tolerance,
+                            int max_iterations, rh_arena *arena, rh_cg_report *report, rh_status *status)
 {
     rh_arena_mark mark = rh_arena_save(arena);
     float *b = rh_poisson_vector(&p->matrix, arena, status);
@@ -351,13 +358,19 @@ rh_code rh_pressure_project(rh_pressure *p, rh_faces velocity, uint8_t *const kn
     return RH_OK;
 }
 
-// --- pressure for users -------------------------------------------------------------------------------------------
+// --- pressure for users ----------------------------------------------------------------------------------------------
 enum { WIDE = RH_TILE + 4, LARGE = WIDE * WIDE * WIDE };
 
-typedef struct neighbourhood { float q[LARGE], phi[LARGE], slope[3][LARGE]; bool liquid[LARGE]; } neighbourhood;
+typedef struct neighbourhood {
+    float q[LARGE], phi[LARGE], slope[3][LARGE];
+    bool liquid[LARGE];
+} neighbourhood;
 
 // One face: what the gradient is there, and whether there is anything to say about it.
-typedef struct side { float q, phi; bool liquid; } side;
+typedef struct side {
+    float q, phi;
+    bool liquid;
+} side;
 
 static float theta(float phi, float phi_other, float h)
 {
@@ -456,7 +469,8 @@ void rh_pressure_sample(const rh_pressure *p, const rh_vec3 *positions, float sc
         rh_tile at = tiles->at[t];
         for (uint32_t i = begin; i < end; i++) {
             rh_vec3 x = positions[i];
-            const float place[3] = {x.x * tiles->inverse_h - (float)(at.x * RH_TILE), x.y * tiles->inverse_h - (float)(at.y * RH_TILE),
+            const float place[3] = {x.x * tiles->inverse_h - (float)(at.x * RH_TILE),
+                                    x.y * tiles->inverse_h - (float)(at.y * RH_TILE),
                                     x.z * tiles->inverse_h - (float)(at.z * RH_TILE)};
             float now = scale * sample(tiles, &n, place);
             out[i] = weight < 1 ? out[i] + weight * (now - out[i]) : now;

@@ -15,37 +15,41 @@ typedef struct rh_pressure {
     const rh_tiles *tiles;
     const rh_surface *surface;
     const rh_cut_cells *cut;
-    rh_layout layout;    // which cells are unknowns
+    rh_layout layout;  // which cells are unknowns
     rh_poisson matrix;
     rh_multigrid multigrid;
     rh_pockets pockets;  // liquid without air
     float *q;
-    uint8_t *released;   // cells at separating walls that have let go: q = 0; NULL when no wall separates
+    uint8_t *released;  // cells at separating walls that have let go: q = 0; NULL when no wall separates
 } rh_pressure;
 
-// Prepares operator and preconditioner for the present surface and solids (with separating walls the operator is made by rh_pressure_project).
+// Prepares operator and preconditioner for the present surface and solids (with separating walls the operator is made
+// by rh_pressure_project).
 rh_code rh_pressure_prepare(rh_pressure *p, const rh_tiles *tiles, const rh_surface *surface, const rh_cut_cells *cut,
                             rh_arena *arena, rh_status *status);
 // Solves A q = b; b is destroyed. Pockets get the mean of b removed first (nothing could balance it).
 rh_code rh_pressure_solve(rh_pressure *p, float *b, double tolerance, int max_iterations, rh_arena *arena,
                           rh_cg_report *report, rh_status *status);
-// Makes `velocity` divergence-free: right-hand side, solve (with the letting-go of separating walls), gradient. known.axis[a]
-// becomes 1 on faces that got a projected velocity, 0 elsewhere.
-rh_code rh_pressure_project(rh_pressure *p, rh_faces velocity, uint8_t *const known[3], double tolerance, int max_iterations,
-                            rh_arena *arena, rh_cg_report *report, rh_status *status);
+// Makes `velocity` divergence-free: right-hand side, solve (with the letting-go of separating walls), gradient.
+// known.axis[a] becomes 1 on faces that got a projected velocity, 0 elsewhere.
+rh_code rh_pressure_project(rh_pressure *p, rh_faces velocity, uint8_t *const known[3], double tolerance,
+                            int max_iterations, rh_arena *arena, rh_cg_report *report, rh_status *status);
 // field -= grad q on open faces that touch liquid; known as above.
 void rh_pressure_subtract_gradient(const rh_pressure *p, rh_faces field, uint8_t *const known[3]);
-// The mass that the operator takes the lower faces of a tile along an axis to have, as a share of a full cell's: 1 between liquid cells, the
-// liquid part of the way towards air, 0 elsewhere, times the open part of the face.
+// The mass that the operator takes the lower faces of a tile along an axis to have, as a share of a full cell's: 1
+// between liquid cells, the liquid part of the way towards air, 0 elsewhere, times the open part of the face.
 void rh_pressure_face_masses(const rh_pressure *p, int32_t t, int axis, float *mass);
-// Pressure at particles, out[p] = scale * q(positions[p]); particles sorted by tiles. Every liquid cell speaks for its own value
-// and slope, and the cells around a particle are blended with linear weights: exact for a linear pressure right up to walls and
-// surface. 0 where no cell around the particle is liquid (spray). Valid until the next solve overwrites q.
-// `weight` below 1: that share of it, and of what `out` had before the rest.
+// Pressure at particles, out[p] = scale * q(positions[p]); particles sorted by tiles. Every liquid cell speaks for its
+// own value and slope, and the cells around a particle are blended with linear weights: exact for a linear pressure
+// right up to walls and surface. 0 where no cell around the particle is liquid (spray). Valid until the next solve
+// overwrites q. `weight` below 1: that share of it, and of what `out` had before the rest.
 void rh_pressure_sample(const rh_pressure *p, const rh_vec3 *positions, float scale, float weight, float *out);
 
 // One cell of the tiles: whether it is an unknown, and its q (0 when it is not).
-static inline bool rh_pressure_is_unknown(const rh_pressure *p, int64_t cell) { return p->layout.unknown[cell >> 3] >> (cell & 7) & 1; }
+static inline bool rh_pressure_is_unknown(const rh_pressure *p, int64_t cell)
+{
+    return p->layout.unknown[cell >> 3] >> (cell & 7) & 1;
+}
 static inline float rh_pressure_value(const rh_pressure *p, int64_t cell)
 {
     int32_t slot = p->layout.slot[cell / p->tiles->cells];

@@ -14,7 +14,8 @@ void rh_step_stage(rh_step_report *report, double *clock, const char *name)
     *clock = now;
 }
 
-rh_code rh_step_sort(const rh_surroundings *around, int margin, rh_points *points, rh_tiles *tiles, rh_arena *arena, rh_step_report *report, rh_status *status)
+rh_code rh_step_sort(const rh_surroundings *around, int margin, rh_points *points, rh_tiles *tiles, rh_arena *arena,
+                     rh_step_report *report, rh_status *status)
 {
     const rh_vec3 *unsorted = rh_points_data(points, "P", RH_POINT_VEC3F);
     RH_TRY(rh_tiles_build(tiles, around->dimension, around->cell, unsorted, points->count, margin, arena, status));
@@ -24,7 +25,8 @@ rh_code rh_step_sort(const rh_surroundings *around, int margin, rh_points *point
     return RH_OK;
 }
 
-void rh_step_add_forces(const rh_surroundings *around, double dt, float kick, const rh_tiles *tiles, rh_faces velocity, rh_faces before)
+void rh_step_add_forces(const rh_surroundings *around, double dt, float kick, const rh_tiles *tiles, rh_faces velocity,
+                        rh_faces before)
 {
     double to = around->time + 0.5 * dt, from = around->time - 0.5 * around->previous_dt;
 #pragma omp parallel for schedule(static)

@@ -36,7 +36,7 @@ typedef struct step {
     const rh_unilateral_options *options;
     const rh_surroundings *around;
     float dt;
-    float kick;     // s: how long forces act in this step, see physics/step.h
+    float kick;  // s: how long forces act in this step, see physics/step.h
     rh_points *points;
     rh_vec3 *positions, *velocities;
     rh_vec3 *start;  // positions at the start of the step; NULL without solids
@@ -47,23 +47,32 @@ typedef struct step {
     rh_faces fill, fill_after;  // filling of faces as the particles are, and after the density correction
     float *raw, *cells;         // the same of cells
     rh_limit limit;
-    float *q;       // pressure
+    float *q;  // pressure
     rh_step_report *report;
     double clock;
 } step;
 
 // Pressure (Pa) that a filling of q stands for.
-static float pascal(const step *s)
-{
-    return (float)s->options->density * s->tiles.h * s->tiles.h / (s->dt * s->kick);
-}
+static float pascal(const step *s) { return (float)s->options->density * s->tiles.h * s->tiles.h / (s->dt * s->kick); }
 
 static rh_code call(step *s, rh_unilateral_hook hook, rh_status *status)
 {
     if (!hook) return RH_OK;
-    rh_unilateral_view view = {.around = s->around, .tiles = &s->tiles, .cut = &s->cut, .limit = &s->limit, .cells = s->raw, .q = s->q, .pascal = pascal(s),
-                               .velocity = s->velocity, .before = s->before, .dt = s->dt, .kick = s->kick, .arena = s->arena,
-                               .positions = s->positions, .velocities = s->velocities, .points = s->points};
+    rh_unilateral_view view = {.around = s->around,
+                               .tiles = &s->tiles,
+                               .cut = &s->cut,
+                               .limit = &s->limit,
+                               .cells = s->raw,
+                               .q = s->q,
+                               .pascal = pascal(s),
+                               .velocity = s->velocity,
+                               .before = s->before,
+                               .dt = s->dt,
+                               .kick = s->kick,
+                               .arena = s->arena,
+                               .positions = s->positions,
+                               .velocities = s->velocities,
+                               .points = s->points};
     return hook(&view, s->options->user, status);
 }
 
@@ -74,8 +83,8 @@ static bool two_sided(const step *s) { return s->options->limit.two_sided; }
 // Cells around particles that exist: their weights reach one, velocities are spread four.
 enum { MARGIN = 4, LEAST_SWEEPS = 4 };
 
-// No face is faster than a particle may go in a step. Any lower limit took momentum from the thin faces that an impact shoots away: 5e-4 of it
-// in a collision at 3 cells.
+// No face is faster than a particle may go in a step. Any lower limit took momentum from the thin faces that an impact
+// shoots away: 5e-4 of it in a collision at 3 cells.
 enum { FARTHEST = 5 };
 static float speed_limit(const step *s) { return (float)(FARTHEST * s->around->cell) / s->dt; }
 
@@ -96,17 +105,19 @@ static rh_code build_solids(step *s, rh_cut_cells *cut, rh_cut_cache *cache, dou
     return rh_walls_pour(&s->tiles, cut, around->obstacles, around->inflows, around->inflow_count, s->arena, status);
 }
 
-// The shift takes liquid out of cells that are overfull now, pressure keeps it out of those that will be: solids at the start and at the end of the step.
+// The shift takes liquid out of cells that are overfull now, pressure keeps it out of those that will be: solids at the
+// start and at the end of the step.
 static rh_code build_all_solids(step *s, rh_status *status)
 {
     const rh_surroundings *around = s->around;
     RH_TRY(build_solids(s, &s->cut, &s->me->cut, around->time, status));
     s->cut_after = s->cut;
-    if (around->obstacles->any_moving) RH_TRY(build_solids(s, &s->cut_after, &s->me->cut_after, around->time + (double)s->dt, status));
+    if (around->obstacles->any_moving)
+        RH_TRY(build_solids(s, &s->cut_after, &s->me->cut_after, around->time + (double)s->dt, status));
     return RH_OK;
 }
 
-// --- mass and velocity on the grid --------------------------------------------------------------------------------------
+// --- mass and velocity on the grid -----------------------------------------------------------------------------------
 static void scale(float *values, int64_t count, float by)
 {
 #pragma omp parallel for schedule(static)
@@ -114,7 +125,10 @@ static void scale(float *values, int64_t count, float by)
 }
 
 // What a particle adds to the filling of a cell.
-static float share(const step *s) { return (float)(s->options->fill / pow((double)s->options->particles_per_axis, s->around->dimension)); }
+static float share(const step *s)
+{
+    return (float)(s->options->fill / pow((double)s->options->particles_per_axis, s->around->dimension));
+}
 
 static rh_code to_grid(step *s, rh_status *status)
 {
@@ -142,27 +156,35 @@ static rh_code measure_volume(step *s, rh_status *status)
     return status->code;
 }
 
-// --- the two problems ---------------------------------------------------------------------------------------------------
-static rh_code solve(step *s, float *b, const float *lower, float *x, const char *what, rh_mprgp_report *report, rh_status *status)
+// --- the two problems ------------------------------------------------------------------------------------------------
+static rh_code solve(step *s, float *b, const float *lower, float *x, const char *what, rh_mprgp_report *report,
+                     rh_status *status)
 {
     const rh_unilateral_options *p = s->options;
     rh_arena_mark mark = rh_arena_save(s->arena);
-    rh_mprgp_options options = {.tolerance = p->tolerance, .largest = 0, .max_iterations = (int)p->max_iterations,
-                                .preconditioner = (rh_precondition)p->preconditioner, .expansion = (rh_expansion)p->expansion, .estimate_norm = p->estimate_norm};
+    rh_mprgp_options options = {.tolerance = p->tolerance,
+                                .largest = 0,
+                                .max_iterations = (int)p->max_iterations,
+                                .preconditioner = (rh_precondition)p->preconditioner,
+                                .expansion = (rh_expansion)p->expansion,
+                                .estimate_norm = p->estimate_norm};
     float *w = rh_poisson_vector(&s->limit.matrix, s->arena, status);
     if (!w) return RH_MEMORY;
     RH_TRY(rh_mprgp_solve(&s->limit.matrix, b, lower, x, w, &options, s->arena, report, status));
     rh_arena_restore(s->arena, mark);
     if (report->converged) return RH_OK;
     s->report->unconverged = true;
-    return rh_fail(status, RH_NUMERIC, "the %s solve did not converge: relative residual %.2e after %d iterations (asked for %.2e); "
-                   "try a larger physics.%s.max_iterations or a smaller physics.%s.cfl", what, report->residual, report->iterations, p->tolerance, p->method, p->method);
+    return rh_fail(status, RH_NUMERIC,
+                   "the %s solve did not converge: relative residual %.2e after %d iterations (asked for %.2e); "
+                   "try a larger physics.%s.max_iterations or a smaller physics.%s.cfl",
+                   what, report->residual, report->iterations, p->tolerance, p->method, p->method);
 }
 
 static void note_solve(step *s, const char *of_stage, const rh_mprgp_report *r)
 {
     s->report->iterations += r->iterations;
-    s->report->solves[s->report->solve_count++] = (rh_solve_report){of_stage, r->iterations, r->cg, r->expansions, r->proportionings, r->preparations};
+    s->report->solves[s->report->solve_count++] = (rh_solve_report){of_stage,      r->iterations,     r->cg,
+                                                                    r->expansions, r->proportionings, r->preparations};
 }
 
 static rh_code correct_density(step *s, rh_status *status)
@@ -171,7 +193,8 @@ static rh_code correct_density(step *s, rh_status *status)
     if (!s->options->density_correction || two_sided(s)) return RH_OK;
     RH_TRY(rh_faces_new(&s->fill_after, &s->tiles, false, s->arena, status));
     rh_arena_mark mark = rh_arena_save(s->arena);
-    float *b = rh_poisson_vector(&s->limit.matrix, s->arena, status), *y = rh_poisson_vector(&s->limit.matrix, s->arena, status);
+    float *b = rh_poisson_vector(&s->limit.matrix, s->arena, status),
+          *y = rh_poisson_vector(&s->limit.matrix, s->arena, status);
     if (!b || !y) return RH_MEMORY;
     rh_limit_room(&s->limit, s->cells, NULL, b);
     rh_mprgp_report report;
@@ -193,7 +216,8 @@ static void set_poured(const step *s)
     for (int32_t t = 0; t < tiles->count; t++)
         for (int a = 0; a < tiles->dimension && s->cut.poured[t]; a++)
             for (int c = 0; c < tiles->cells; c++)
-                if (s->cut.poured[t][c] >> a & 1) s->velocity.axis[a][(int64_t)t * tiles->cells + c] = s->cut.wall[a][t][c];
+                if (s->cut.poured[t][c] >> a & 1)
+                    s->velocity.axis[a][(int64_t)t * tiles->cells + c] = s->cut.wall[a][t][c];
 }
 
 // Closed faces of the baseline move with their walls.
@@ -216,10 +240,12 @@ static void find_room(const step *s, const float *cells, float *b)
     if (s->around->obstacles->any_moving) rh_limit_swell(&s->limit, &s->cut, cells, s->q, b);
 }
 
-// The mass flux through faces overfills cells behind a moving front even in free flight (O-20): there the filling is found by moving the particles ahead. But that is
-// not linear in the velocity as the solve takes it to be, and liquid at rest trembled at its surface and walls (0.5 m/s at cells of 5 cm; several passes
-// about the pressure found changed nothing). So in cells that pressure held at the last step, and their neighbours, fluxes count as long as
-// both agree to within what gravity moves in a step. (Fluxes alone there: a block in flight that once had touched something was pulled apart at its front.)
+// The mass flux through faces overfills cells behind a moving front even in free flight (O-20): there the filling is
+// found by moving the particles ahead. But that is not linear in the velocity as the solve takes it to be, and liquid
+// at rest trembled at its surface and walls (0.5 m/s at cells of 5 cm; several passes about the pressure found changed
+// nothing). So in cells that pressure held at the last step, and their neighbours, fluxes count as long as both agree
+// to within what gravity moves in a step. (Fluxes alone there: a block in flight that once had touched something was
+// pulled apart at its front.)
 static rh_code predict_by_particles(step *s, const float *cells, float *b, rh_status *status)
 {
     rh_arena_mark mark = rh_arena_save(s->arena);
@@ -232,13 +258,14 @@ static rh_code predict_by_particles(step *s, const float *cells, float *b, rh_st
 #pragma omp parallel for schedule(static)
     for (int64_t c = 0; c < values; c++) ahead[c] = cells[c] + (unit * ahead[c] - s->raw[c]);
     find_room(s, ahead, free);
-    rh_limit_lean(&s->limit, s->q, free, (float)rh_d3_length(s->around->gravity) * s->dt * s->kick * tiles->inverse_h, b);
+    rh_limit_lean(&s->limit, s->q, free, (float)rh_d3_length(s->around->gravity) * s->dt * s->kick * tiles->inverse_h,
+                  b);
     rh_arena_restore(s->arena, mark);
     return RH_OK;
 }
 
-// Where material is wedged between moving walls more is too much after every step. If all of it had to go in the next one, however short: speeds would grow as steps get
-// shorter, and steps get shorter as speeds grow.
+// Where material is wedged between moving walls more is too much after every step. If all of it had to go in the next
+// one, however short: speeds would grow as steps get shorter, and steps get shorter as speeds grow.
 static rh_code ease(const step *s, const float **cells, rh_status *status)
 {
     double g = rh_d3_length(s->around->gravity), time = s->options->patience * sqrt(s->around->cell / g);
@@ -299,7 +326,8 @@ static rh_code find_bounds(step *s, float **lower, rh_status *status)
     if (!two_sided(s) && s->options->suction_depth == 0) return RH_OK;
     *lower = rh_poisson_vector(&s->limit.matrix, s->arena, status);
     if (!*lower) return RH_MEMORY;
-    if (!two_sided(s)) return rh_limit_suction(&s->limit, s->q, (int)s->options->suction_depth, *lower, s->arena, status);
+    if (!two_sided(s))
+        return rh_limit_suction(&s->limit, s->q, (int)s->options->suction_depth, *lower, s->arena, status);
     int64_t count = (int64_t)s->limit.matrix.count * s->tiles.cells;
     for (int64_t c = 0; c < count; c++) (*lower)[c] = -INFINITY;
     return RH_OK;
@@ -339,7 +367,8 @@ static rh_code press(step *s, rh_status *status)
     float *b = NULL, *pressure = rh_points_data(s->points, "pressure", RH_POINT_F32);
     // Solids that move: another operator for where they will be.
     if (s->around->obstacles->any_moving && !two_sided(s))
-        RH_TRY(rh_limit_prepare(&s->limit, &s->options->limit, &s->tiles, &s->cut_after, s->cells, s->fill, s->arena, status));
+        RH_TRY(rh_limit_prepare(&s->limit, &s->options->limit, &s->tiles, &s->cut_after, s->cells, s->fill, s->arena,
+                                status));
     b = rh_poisson_vector(&s->limit.matrix, s->arena, status);
     s->q = rh_poisson_vector(&s->limit.matrix, s->arena, status);
     if (!b || !s->q) return RH_MEMORY;
@@ -351,7 +380,8 @@ static rh_code press(step *s, rh_status *status)
     return RH_OK;
 }
 
-// Friction acts after pressure and may hold what should have made way, between walls that close at the worst: then pressure has the last word.
+// Friction acts after pressure and may hold what should have made way, between walls that close at the worst: then
+// pressure has the last word.
 static rh_code make_way(step *s, rh_status *status)
 {
     float crowded = (float)s->options->crowded, *b, *more;
@@ -383,7 +413,7 @@ static rh_code make_way(step *s, rh_status *status)
     return RH_OK;
 }
 
-// --- after the pressure -------------------------------------------------------------------------------------------------
+// --- after the pressure ----------------------------------------------------------------------------------------------
 // Faces with mass have a velocity of their own; with two-sided pressure only those of liquid cells have felt it. With
 // smooth shares faces in the wall do not: what there is of mass is the rim of particles beside the wall, which no
 // pressure stops there. Gravity pulled at it, walls turned it aside, and a jet of 0.4 m/s ran down a slope below water
@@ -430,7 +460,8 @@ static rh_code extend(step *s, rh_status *status)
     RH_TRY(rh_faces_spread(tiles, s->velocity, known, sweeps > LEAST_SWEEPS ? sweeps : LEAST_SWEEPS, s->arena, status));
     rh_arena_restore(s->arena, mark);
     bool slide = s->options->slide && s->around->obstacles->count > 0;
-    if (slide || rh_walls_any_no_slip(s->around->obstacles)) RH_TRY(rh_walls_constrain(tiles, &s->cut, s->around->obstacles, s->velocity, !slide, s->arena, status));
+    if (slide || rh_walls_any_no_slip(s->around->obstacles))
+        RH_TRY(rh_walls_constrain(tiles, &s->cut, s->around->obstacles, s->velocity, !slide, s->arena, status));
     float limit = speed_limit(s);
     int64_t values = rh_tiles_values(tiles);
     for (int a = 0; a < tiles->dimension; a++) {
@@ -462,20 +493,30 @@ static rh_code advect(step *s, rh_status *status)
 static void collide(step *s)
 {
     rh_obstacles_place(s->around->obstacles, s->around->time + (double)s->dt, 0);
-    rh_collision collision = {.gap = 0.1 * s->around->cell / (double)s->options->particles_per_axis, .stop = s->options->stop_at_walls,
-                              .friction = s->options->friction, .before = s->start};
+    rh_collision collision = {.gap = 0.1 * s->around->cell / (double)s->options->particles_per_axis,
+                              .stop = s->options->stop_at_walls,
+                              .friction = s->options->friction,
+                              .before = s->start};
     rh_walls_collide(&s->tiles, &s->cut, s->around->obstacles, &collision, s->positions, s->velocities);
 }
 
-rh_code rh_unilateral_step(rh_unilateral *me, const rh_surroundings *around, double dt, rh_points *points, rh_step_report *report, rh_status *status)
+rh_code rh_unilateral_step(rh_unilateral *me, const rh_surroundings *around, double dt, rh_points *points,
+                           rh_step_report *report, rh_status *status)
 {
     rh_status own = {0};
     if (!status) status = &own;  // some parts tell of failure through the status alone
     *report = (rh_step_report){0};
     if (points->count == 0) return RH_OK;
     rh_arena_reset(&me->arena);
-    step s = {.me = me, .options = &me->options, .around = around, .dt = (float)dt, .kick = rh_step_kick(around, dt),
-              .points = points, .arena = &me->arena, .report = report, .clock = rh_seconds()};
+    step s = {.me = me,
+              .options = &me->options,
+              .around = around,
+              .dt = (float)dt,
+              .kick = rh_step_kick(around, dt),
+              .points = points,
+              .arena = &me->arena,
+              .report = report,
+              .clock = rh_seconds()};
     RH_TRY(sort_particles(&s, status));
     stage(&s, "sort");
     RH_TRY(build_all_solids(&s, status));
@@ -500,11 +541,14 @@ rh_code rh_unilateral_step(rh_unilateral *me, const rh_surroundings *around, dou
     stage(&s, "advect");
     collide(&s);
     stage(&s, "collide");
-    return isfinite(report->max_speed) ? RH_OK : rh_fail(status, RH_NUMERIC, "a particle's velocity is not a number after this step");
+    return isfinite(report->max_speed)
+               ? RH_OK
+               : rh_fail(status, RH_NUMERIC, "a particle's velocity is not a number after this step");
 }
 
-// --- making one ---------------------------------------------------------------------------------------------------------
-rh_code rh_unilateral_create(const rh_unilateral_options *options, rh_points *points, rh_unilateral *me, rh_status *status)
+// --- making one ------------------------------------------------------------------------------------------------------
+rh_code rh_unilateral_create(const rh_unilateral_options *options, rh_points *points, rh_unilateral *me,
+                             rh_status *status)
 {
     *me = (rh_unilateral){.options = *options};
     rh_arena_init(&me->arena, "unilateral.step");
@@ -528,8 +572,9 @@ void rh_unilateral_free(rh_unilateral *me)
 int64_t rh_unilateral_predict_bytes(int dimension, int64_t particles, int64_t tiles)
 {
     int64_t cells = dimension == 3 ? 512 : 64;
-    int64_t per_particle = 12 + 12 + 8 + 4 + 2 + 12;          // P, v, id, pressure, groups; the spare block
-    int64_t per_cell = 4 + dimension * 4 * 4 + 2 * 4 + 24 + 40 + 5;  // first; four face fields; fillings; solids; solver; held
+    int64_t per_particle = 12 + 12 + 8 + 4 + 2 + 12;  // P, v, id, pressure, groups; the spare block
+    int64_t per_cell = 4 + dimension * 4 * 4 + 2 * 4 + 24 + 40 +
+                       5;  // first; four face fields; fillings; solids; solver; held
     int64_t grid = tiles * (cells * per_cell + 256), sort = 12 * particles;
     return particles * per_particle + (grid > sort ? grid : sort);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The step of a material whose particles carry mass: a cell may hold no more than it has room for, and pressure only pushes (unilateral
-// incompressibility). A mechanism, not a method: splash is this step and the finding of spray, sand (its own model) adds friction to it.
-// docs/theory/splash.md tells how it works; unilateral.c is one step in reading order.
+// The step of a material whose particles carry mass: a cell may hold no more than it has room for, and pressure only
+// pushes (unilateral incompressibility). A mechanism, not a method: splash is this step and the finding of spray, sand
+// (its own model) adds friction to it. docs/theory/splash.md tells how it works; unilateral.c is one step in reading
+// order.
 #pragma once
 #include "base/arena.h"
 #include "grid/advect.h"
@@ -16,49 +17,51 @@ typedef enum rh_predict_by { RH_PREDICT_BY_PARTICLES, RH_PREDICT_BY_FLUX } rh_pr
 typedef struct rh_unilateral_view {
     const rh_surroundings *around;
     const rh_tiles *tiles;
-    const rh_cut_cells *cut;   // solids at the start of the step
-    const rh_limit *limit;     // unknowns, filling of faces
-    const float *cells;        // filling of cells as the particles are
-    const float *q;            // pressure, a vector of the limit's operator
-    float pascal;              // Pa that q = 1 stands for
-    rh_faces velocity, before; // m/s: now, and before forces acted
-    float dt, kick;            // s: length of the step; how long forces acted in it (physics/step.h)
+    const rh_cut_cells *cut;    // solids at the start of the step
+    const rh_limit *limit;      // unknowns, filling of faces
+    const float *cells;         // filling of cells as the particles are
+    const float *q;             // pressure, a vector of the limit's operator
+    float pascal;               // Pa that q = 1 stands for
+    rh_faces velocity, before;  // m/s: now, and before forces acted
+    float dt, kick;             // s: length of the step; how long forces acted in it (physics/step.h)
     rh_arena *arena;
     const rh_vec3 *positions, *velocities;
-    rh_points *points;         // sorted by the tiles
+    rh_points *points;  // sorted by the tiles
 } rh_unilateral_view;
 
 typedef rh_code (*rh_unilateral_hook)(const rh_unilateral_view *view, void *user, rh_status *status);
 
 typedef struct rh_unilateral_options {
     // Parameters, for a method's table to point into.
-    double density;         // kg/m^3
+    double density;  // kg/m^3
     int64_t particles_per_axis;
-    double flip;            // FLIP part of the FLIP/PIC blend, 0..1
+    double flip;  // FLIP part of the FLIP/PIC blend, 0..1
     rh_limit_options limit;
-    int path;               // rh_path_rule of particles
-    double cfl;             // largest travel of a particle in one step, in cells
-    int prediction;         // rh_predict_by
-    int shares;             // rh_blur_form
-    bool balance;           // gravity acts on held liquid as pressure does (rh_limit_hold)
+    int path;        // rh_path_rule of particles
+    double cfl;      // largest travel of a particle in one step, in cells
+    int prediction;  // rh_predict_by
+    int shares;      // rh_blur_form
+    bool balance;    // gravity acts on held liquid as pressure does (rh_limit_hold)
     bool density_correction;
     int64_t suction_depth;  // cells from the surface from where on pressure may pull; 0 = nowhere
-    double crowded;         // what after_pressure did may overfill cells by this share of them; more is pressed out again; 0 = nothing to look for
-    double patience;        // sqrt(cell / gravity): pressure takes that long to make room for what is too much; 0 = one step
-    double fill;            // mass of a particle, relative to its share of a full cell
-    bool stop_at_walls;     // colliding particles lose their velocity into the wall
-    int preconditioner;     // rh_precondition
-    int expansion;          // rh_expansion
-    bool estimate_norm;     // of the matrix, by power iteration; else a bound
-    double tolerance;       // of the complementarity solves
+    double crowded;  // what after_pressure did may overfill cells by this share of them; more is pressed out again; 0 =
+                     // nothing to look for
+    double patience;  // sqrt(cell / gravity): pressure takes that long to make room for what is too much; 0 = one step
+    double fill;      // mass of a particle, relative to its share of a full cell
+    bool stop_at_walls;  // colliding particles lose their velocity into the wall
+    int preconditioner;  // rh_precondition
+    int expansion;       // rh_expansion
+    bool estimate_norm;  // of the matrix, by power iteration; else a bound
+    double tolerance;    // of the complementarity solves
     int64_t max_iterations;
-    bool pressure;          // write the attribute "pressure" to frames (Pa)
+    bool pressure;  // write the attribute "pressure" to frames (Pa)
     // What the method itself adds.
-    bool friction;          // walls rub particles that hit them
-    bool slide;             // faces that walls close by half move with the material beside them, along the wall
-    const char *method;     // its name, for messages; lives as long as the step
-    const char *stage;      // the name of after_pressure in reports
-    rh_unilateral_hook before_pressure, after_pressure, after_update, after_moves;  // NULL = nothing to do; after_moves before walls are looked at
+    bool friction;       // walls rub particles that hit them
+    bool slide;          // faces that walls close by half move with the material beside them, along the wall
+    const char *method;  // its name, for messages; lives as long as the step
+    const char *stage;   // the name of after_pressure in reports
+    rh_unilateral_hook before_pressure, after_pressure, after_update,
+        after_moves;  // NULL = nothing to do; after_moves before walls are looked at
     void *user;
 } rh_unilateral_options;
 
@@ -69,7 +72,9 @@ typedef struct rh_unilateral {
 } rh_unilateral;
 
 // Adds the attributes the step needs to `points`. Whatever it returns, rh_unilateral_free gives back what it took.
-rh_code rh_unilateral_create(const rh_unilateral_options *options, rh_points *points, rh_unilateral *me, rh_status *status);
+rh_code rh_unilateral_create(const rh_unilateral_options *options, rh_points *points, rh_unilateral *me,
+                             rh_status *status);
 void rh_unilateral_free(rh_unilateral *me);
-rh_code rh_unilateral_step(rh_unilateral *me, const rh_surroundings *around, double dt, rh_points *points, rh_step_report *report, rh_status *status);
+rh_code rh_unilateral_step(rh_unilateral *me, const rh_surroundings *around, double dt, rh_points *points,
+                           rh_step_report *report, rh_status *status);
 int64_t rh_unilateral_predict_bytes(int dimension, int64_t particles, int64_t tiles);

@@ -2,13 +2,14 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Implicit density projection: T. Kugelstadt, A. Longva, N. Thuerey, J. Bender, "Implicit density projection for
-// volume conserving liquids", IEEE TVCG 27(4), 2021 (online 2019). The number of particles around each cell, compared with
-// what a full cell holds, is the divergence that a displacement field must have; the displacement is a gradient and
-// comes from the same operator as pressure (zero at the free surface, no displacement through solids). It moves
-// positions only, so it adds no momentum. It does lift, and where much is to be mended nothing gave the energy for it: a puddle that was
-// lifted by twice its height in six seconds ran away. Films that do not collapse (film.h) and paths in a flow that travels with the liquid
-// (grid/advect.h) leave it a twentieth of that. (Letting the liquid's motion pay for every lift stopped waves within a period: most lifts only
-// mend what sank. Smoothing the error first changed nothing.)
+// volume conserving liquids", IEEE TVCG 27(4), 2021 (online 2019). The number of particles around each cell, compared
+// with what a full cell holds, is the divergence that a displacement field must have; the displacement is a gradient
+// and comes from the same operator as pressure (zero at the free surface, no displacement through solids). It moves
+// positions only, so it adds no momentum. It does lift, and where much is to be mended nothing gave the energy for it:
+// a puddle that was lifted by twice its height in six seconds ran away. Films that do not collapse (film.h) and paths
+// in a flow that travels with the liquid (grid/advect.h) leave it a twentieth of that. (Letting the liquid's motion pay
+// for every lift stopped waves within a period: most lifts only mend what sank. Smoothing the error first changed
+// nothing.)
 //
 // Differences: walls are accounted for by the share of the weight function that lies in free space; near the free
 // surface only crowding counts (a starved cell there is just surface); four fifths of the error are taken away in
@@ -19,12 +20,12 @@
 #include "base/random.h"
 #include "base/simd.h"
 
-// Per step: share of the error taken away, and limits of the error in cells of volume per cell. Crowds may push harder than gaps pull: with
-// the same limit clumps of twenty times their number, born in corners, lived for seconds.
+// Per step: share of the error taken away, and limits of the error in cells of volume per cell. Crowds may push harder
+// than gaps pull: with the same limit clumps of twenty times their number, born in corners, lived for seconds.
 static const float RELAX = 0.8f, RELAX_HEAP = 0.5f, LIMIT = 0.5f, CROWD = 2;
 
-// Cells that are held ask for nothing within this share of their number: with the noise of a heap of particles as a reason to move, a resting
-// heap never rests.
+// Cells that are held ask for nothing within this share of their number: with the noise of a heap of particles as a
+// reason to move, a resting heap never rests.
 static const float PATIENCE = 0.25f;
 
 // Eight cells; phi in cells.
@@ -42,22 +43,26 @@ static inline rh_f8 excess(rh_f8 count, float per_cell, rh_f8 share, rh_f8 phi, 
     return rh_f8_select(quiet, zero, wanted);
 }
 
-static void excess_tile(const rh_pressure *pressure, int32_t n, const float *const *count, const uint8_t *held, float per_cell, float *b)
+static void excess_tile(const rh_pressure *pressure, int32_t n, const float *const *count, const uint8_t *held,
+                        float per_cell, float *b)
 {
     const rh_tiles *tiles = pressure->tiles;
     int32_t t = pressure->layout.listed[n];
     int64_t from = (int64_t)t * tiles->cells, to = (int64_t)n * tiles->cells;
     const float *shares = pressure->cut->share[t];
     for (int c = 0; c < tiles->cells; c += 8) {
-        rh_i8 unknown = rh_i8_from_bits(pressure->layout.unknown[(from + c) / 8]), rests = rh_i8_from_bits(held ? held[(from + c) / 8] : 0);
+        rh_i8 unknown = rh_i8_from_bits(pressure->layout.unknown[(from + c) / 8]),
+              rests = rh_i8_from_bits(held ? held[(from + c) / 8] : 0);
         rh_f8 phi = rh_f8_load(pressure->surface->phi + from + c) * tiles->inverse_h;
-        rh_f8 found = excess(rh_f8_load(count[t] + c), per_cell, rh_f8_load(shares + c), phi, rests, held ? RELAX_HEAP : RELAX);
+        rh_f8 found = excess(rh_f8_load(count[t] + c), per_cell, rh_f8_load(shares + c), phi, rests,
+                             held ? RELAX_HEAP : RELAX);
         rh_f8_store(b + to + c, (rh_f8)((rh_i8)found & unknown));
     }
 }
 
-rh_code rh_volume_correction(rh_pressure *pressure, const float *const *count, const uint8_t *held, float per_cell, double tolerance, int max_iterations,
-                             rh_faces shift, uint8_t *const known[3], rh_arena *arena, rh_cg_report *report, rh_status *status)
+rh_code rh_volume_correction(rh_pressure *pressure, const float *const *count, const uint8_t *held, float per_cell,
+                             double tolerance, int max_iterations, rh_faces shift, uint8_t *const known[3],
+                             rh_arena *arena, rh_cg_report *report, rh_status *status)
 {
     const rh_tiles *tiles = pressure->tiles;
     const rh_poisson *m = &pressure->matrix;
@@ -78,14 +83,17 @@ rh_code rh_volume_correction(rh_pressure *pressure, const float *const *count, c
     return RH_OK;
 }
 
-void rh_volume_scatter(const rh_tiles *tiles, const uint8_t *held, float per_cell, uint64_t seed, int64_t step, const int64_t *ids, rh_vec3 *positions)
+void rh_volume_scatter(const rh_tiles *tiles, const uint8_t *held, float per_cell, uint64_t seed, int64_t step,
+                       const int64_t *ids, rh_vec3 *positions)
 {
 #pragma omp parallel for schedule(dynamic, 8)
     for (int32_t t = 0; t < tiles->count; t++)
         for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c++) {
-            if ((float)(tiles->first[c + 1] - tiles->first[c]) <= 2 * per_cell || (held && held[c >> 3] >> (c & 7) & 1)) continue;
+            if ((float)(tiles->first[c + 1] - tiles->first[c]) <= 2 * per_cell || (held && held[c >> 3] >> (c & 7) & 1))
+                continue;
             for (uint32_t p = tiles->first[c]; p < tiles->first[c + 1]; p++)
                 for (int a = 0; a < tiles->dimension; a++)
-                    (&positions[p].x)[a] += 0.5f * tiles->h * (rh_random(seed, (uint64_t)ids[p], (uint32_t)step, (uint32_t)a) - 0.5f);
+                    (&positions[p].x)[a] += 0.5f * tiles->h *
+                                            (rh_random(seed, (uint64_t)ids[p], (uint32_t)step, (uint32_t)a) - 0.5f);
         }
 }

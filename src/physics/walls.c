@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Shapes decide, stored distances only tell where they need not be asked: a question to a shape costs as much as all else that is
-// done to a face or particle here.
+// Shapes decide, stored distances only tell where they need not be asked: a question to a shape costs as much as all
+// else that is done to a face or particle here.
 #include "physics/walls.h"
 
 #include <math.h>
@@ -19,7 +19,10 @@ static rh_dvec3 tile_center(const rh_tiles *tiles, int32_t t)
 }
 
 // From the centre of a box with sides of so many cells to its corners.
-static double half_diagonal(const rh_tiles *tiles, double cells) { return 0.5 * cells * sqrt((double)tiles->dimension) * (double)tiles->h; }
+static double half_diagonal(const rh_tiles *tiles, double cells)
+{
+    return 0.5 * cells * sqrt((double)tiles->dimension) * (double)tiles->h;
+}
 
 static rh_dvec3 face_place(const rh_tiles *tiles, int32_t t, int c, int axis)
 {
@@ -28,7 +31,7 @@ static rh_dvec3 face_place(const rh_tiles *tiles, int32_t t, int c, int axis)
     return rh_d3_from(x);
 }
 
-// --- inflows ------------------------------------------------------------------------------------------------------
+// --- inflows ---------------------------------------------------------------------------------------------------------
 static double inflow_distance(const rh_inflow *inflow, rh_dvec3 x)
 {
     return rh_shape_distance(inflow->shape, rh_pose_to_local(&inflow->pose, x));
@@ -37,7 +40,9 @@ static double inflow_distance(const rh_inflow *inflow, rh_dvec3 x)
 static bool inflow_reaches(const rh_tiles *tiles, const rh_inflow *inflows, int count, int32_t t)
 {
     for (int n = 0; n < count; n++)
-        if (inflow_distance(&inflows[n], tile_center(tiles, t)) <= half_diagonal(tiles, RH_TILE) + rh_shape_slack(inflows[n].shape)) return true;
+        if (inflow_distance(&inflows[n], tile_center(tiles, t)) <=
+            half_diagonal(tiles, RH_TILE) + rh_shape_slack(inflows[n].shape))
+            return true;
     return false;
 }
 
@@ -53,8 +58,8 @@ static void pour_tile(const rh_tiles *tiles, const rh_inflow *inflow, int32_t t,
         }
 }
 
-rh_code rh_walls_pour(const rh_tiles *tiles, rh_cut_cells *cut, const rh_obstacles *obstacles, const rh_inflow *inflows, int count,
-                      rh_arena *arena, rh_status *status)
+rh_code rh_walls_pour(const rh_tiles *tiles, rh_cut_cells *cut, const rh_obstacles *obstacles, const rh_inflow *inflows,
+                      int count, rh_arena *arena, rh_status *status)
 {
     if (count == 0) return RH_OK;
     int32_t *list = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *list, status), reached = 0;
@@ -91,7 +96,7 @@ void rh_walls_set_poured(const rh_tiles *tiles, const rh_cut_cells *cut, rh_face
             }
 }
 
-// --- velocities on closed faces -----------------------------------------------------------------------------------
+// --- velocities on closed faces --------------------------------------------------------------------------------------
 
 // Component `b` of the velocity at the centre of a face of axis `a`: mean of the four surrounding faces of axis b.
 static float across(const rh_tiles *tiles, float blocks[3][SMALL], int a, int b, const int at[3])
@@ -107,14 +112,16 @@ static float across(const rh_tiles *tiles, float blocks[3][SMALL], int a, int b,
     return 0.25f * sum;
 }
 
-static float wall_component(const rh_obstacles *obstacles, int which, rh_dvec3 x, rh_dvec3 u, int axis, bool only_no_slip)
+static float wall_component(const rh_obstacles *obstacles, int which, rh_dvec3 x, rh_dvec3 u, int axis,
+                            bool only_no_slip)
 {
     const rh_obstacle *solid = &obstacles->items[which];
     rh_dvec3 wall = rh_obstacles_velocity(obstacles, which, x);
     if (solid->wall == RH_WALL_NO_SLIP && !only_no_slip) return (float)(&wall.x)[axis];
     rh_dvec3 n = rh_obstacles_normal(obstacles, which, x);
     double into = rh_d3_dot(rh_d3_sub(u, wall), n);
-    if (only_no_slip) return (float)(solid->wall == RH_WALL_NO_SLIP ? (&wall.x)[axis] + into * (&n.x)[axis] : (&u.x)[axis]);
+    if (only_no_slip)
+        return (float)(solid->wall == RH_WALL_NO_SLIP ? (&wall.x)[axis] + into * (&n.x)[axis] : (&u.x)[axis]);
     if (solid->wall == RH_WALL_SEPARATE && into > 0) return (float)(&u.x)[axis];
     return (float)((&u.x)[axis] - into * (&n.x)[axis]);
 }
@@ -136,7 +143,8 @@ static int32_t count_others(const rh_tiles *tiles, const rh_obstacles *obstacles
 }
 
 // Velocities of all faces of the tile that are not simple, in order.
-static void find_others(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_faces *faces, rh_faces velocity, bool only_no_slip, int32_t t, float *out)
+static void find_others(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_faces *faces,
+                        rh_faces velocity, bool only_no_slip, int32_t t, float *out)
 {
     float blocks[3][SMALL];
     for (int a = 0; a < tiles->dimension; a++) rh_block_load(tiles, velocity.axis[a], t, 1, 0, blocks[a]);
@@ -169,7 +177,8 @@ static void set_simple(const rh_tiles *tiles, const rh_obstacles *obstacles, con
         }
 }
 
-static void set_faces(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_faces *faces, const float *others, bool only_no_slip, int32_t t, rh_faces velocity)
+static void set_faces(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_faces *faces,
+                      const float *others, bool only_no_slip, int32_t t, rh_faces velocity)
 {
     for (int a = 0; a < tiles->dimension; a++) {
         float *u = velocity.axis[a] + (int64_t)t * tiles->cells;
@@ -179,12 +188,13 @@ static void set_faces(const rh_tiles *tiles, const rh_obstacles *obstacles, cons
             continue;
         }
         for (int k = 0; k < tiles->layers; k++)
-            for (uint64_t left = faces[a].bits[k]; left; left &= left - 1) u[__builtin_ctzll(left) + 64 * k] = *others++;
+            for (uint64_t left = faces[a].bits[k]; left; left &= left - 1)
+                u[__builtin_ctzll(left) + 64 * k] = *others++;
     }
 }
 
-rh_code rh_walls_constrain(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles, rh_faces velocity, bool only_no_slip,
-                           rh_arena *arena, rh_status *status)
+rh_code rh_walls_constrain(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles,
+                           rh_faces velocity, bool only_no_slip, rh_arena *arena, rh_status *status)
 {
     rh_arena_mark mark = rh_arena_save(arena);
     int64_t *start = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *start, status);
@@ -194,13 +204,15 @@ rh_code rh_walls_constrain(const rh_tiles *tiles, const rh_cut_cells *cut, const
         start[t + 1] = start[t] + (cut->kind[t] == RH_TILE_FREE ? 0 : count_others(tiles, obstacles, cut->faces[t]));
     float *others = rh_arena_take(arena, ((size_t)start[tiles->count] + 1) * sizeof *others, status);
     if (!others) return RH_MEMORY;
-    // Faces read their neighbours as they were, so all are found before any is set.
+        // Faces read their neighbours as they were, so all are found before any is set.
 #pragma omp parallel for schedule(dynamic, 4) if (start[tiles->count] > 0)
     for (int32_t t = 0; t < tiles->count; t++)
-        if (start[t + 1] > start[t]) find_others(tiles, obstacles, cut->faces[t], velocity, only_no_slip, t, others + start[t]);
+        if (start[t + 1] > start[t])
+            find_others(tiles, obstacles, cut->faces[t], velocity, only_no_slip, t, others + start[t]);
 #pragma omp parallel for schedule(dynamic, 32)
     for (int32_t t = 0; t < tiles->count; t++)
-        if (cut->kind[t] != RH_TILE_FREE) set_faces(tiles, obstacles, cut->faces[t], others + start[t], only_no_slip, t, velocity);
+        if (cut->kind[t] != RH_TILE_FREE)
+            set_faces(tiles, obstacles, cut->faces[t], others + start[t], only_no_slip, t, velocity);
     rh_arena_restore(arena, mark);
     return RH_OK;
 }
@@ -212,11 +224,12 @@ bool rh_walls_any_no_slip(const rh_obstacles *obstacles)
     return any;
 }
 
-// --- particles ----------------------------------------------------------------------------------------------------
+// --- particles -------------------------------------------------------------------------------------------------------
 enum { PUSHES = 10, HALVINGS = 12 };
 
 // Takes the part of the velocity into the wall away, and what friction takes with it.
-static void stop(const rh_obstacles *obstacles, int which, rh_dvec3 x, rh_dvec3 normal, bool friction, rh_vec3 *velocity)
+static void stop(const rh_obstacles *obstacles, int which, rh_dvec3 x, rh_dvec3 normal, bool friction,
+                 rh_vec3 *velocity)
 {
     rh_dvec3 v = rh_d3_from(*velocity), wall = rh_obstacles_velocity(obstacles, which, x);
     double into = rh_d3_dot(rh_d3_sub(v, wall), normal);
@@ -240,10 +253,12 @@ static void go_back(const rh_obstacles *obstacles, rh_dvec3 end, rh_dvec3 start,
     *position = rh_v3_from(start);
 }
 
-static void collide(const rh_obstacles *obstacles, const rh_collision *c, int dimension, uint32_t p, rh_vec3 *position, rh_vec3 *velocity)
+static void collide(const rh_obstacles *obstacles, const rh_collision *c, int dimension, uint32_t p, rh_vec3 *position,
+                    rh_vec3 *velocity)
 {
     rh_dvec3 first = rh_d3_from(*position);
-    // Several times, so that a particle pushed out of one wall into another (a corner) leaves both: the narrower the wedge, the more often.
+    // Several times, so that a particle pushed out of one wall into another (a corner) leaves both: the narrower the
+    // wedge, the more often.
     for (int n = 0; n < PUSHES; n++) {
         int which;
         rh_dvec3 x = rh_d3_from(*position);
@@ -255,10 +270,12 @@ static void collide(const rh_obstacles *obstacles, const rh_collision *c, int di
         *position = rh_v3_from(x);
         if (c->stop) stop(obstacles, which, x, normal, c->friction, velocity);
     }
-    if (c->before && rh_obstacles_distance(obstacles, rh_d3_from(*position), NULL) < 0) go_back(obstacles, first, rh_d3_from(c->before[p]), position);
+    if (c->before && rh_obstacles_distance(obstacles, rh_d3_from(*position), NULL) < 0)
+        go_back(obstacles, first, rh_d3_from(c->before[p]), position);
 }
 
-// By how much distances may be off between two places, beyond the way from one to the other: those of meshes by their slack at either end.
+// By how much distances may be off between two places, beyond the way from one to the other: those of meshes by their
+// slack at either end.
 static double distance_error(const rh_obstacles *obstacles)
 {
     double slack = 0;
@@ -287,19 +304,21 @@ static float rounding(const rh_tiles *tiles, int32_t t)
     return tiles->h * (1e-4f + 4e-6f * (most + 2));  // cells: eight a tile, a few roundings of 6e-8 each
 }
 
-// Stored distances in a tile and its neighbours; lengths in cells, places counted from the lower corner of the neighbours.
+// Stored distances in a tile and its neighbours; lengths in cells, places counted from the lower corner of the
+// neighbours.
 typedef struct vicinity {
     const float *pages[RH_NEAR];  // NULL = not there
     float corner[3];
-    float inverse_h, half;        // half: what a cell's centre is above its corner; 0 along z in 2D
-    float gap;                    // wanted distance, with all that stored ones may be off
+    float inverse_h, half;  // half: what a cell's centre is above its corner; 0 along z in 2D
+    float gap;              // wanted distance, with all that stored ones may be off
 } vicinity;
 
 static void look_around(const rh_tiles *tiles, const rh_cut_cells *cut, int32_t t, double gap, vicinity *v)
 {
     const rh_tile at = tiles->at[t];
     bool flat = tiles->dimension == 2;
-    for (int n = 0; n < RH_NEAR; n++) v->pages[n] = tiles->near[t][n] < 0 || (flat && n / 9 != 1) ? NULL : cut->distance[tiles->near[t][n]];
+    for (int n = 0; n < RH_NEAR; n++)
+        v->pages[n] = tiles->near[t][n] < 0 || (flat && n / 9 != 1) ? NULL : cut->distance[tiles->near[t][n]];
     v->corner[0] = (float)((at.x - 1) * RH_TILE);
     v->corner[1] = (float)((at.y - 1) * RH_TILE);
     v->corner[2] = (float)((at.z - 1) * RH_TILE);
@@ -321,8 +340,9 @@ static inline bool proves(const vicinity *v, float distance, float x, float y, f
     return room > 0 && room * room >= x * x + y * y + z * z;
 }
 
-// A distance changes by no more than the way walked: the stored one of a cell minus the way from its centre is a lower bound. Asks the
-// particle's own cell, then the next one in the direction `away` from walls, whose answer is often better close to them.
+// A distance changes by no more than the way walked: the stored one of a cell minus the way from its centre is a lower
+// bound. Asks the particle's own cell, then the next one in the direction `away` from walls, whose answer is often
+// better close to them.
 static inline bool is_safe(const vicinity *v, rh_vec3 p, const int away[3])
 {
     const float most = 3 * RH_TILE - 1;  // leaves room for the next cell
@@ -332,19 +352,24 @@ static inline bool is_safe(const vicinity *v, rh_vec3 p, const int away[3])
     int i = (int)x, j = (int)y, k = (int)z;
     x -= (float)i + 0.5f, y -= (float)j + 0.5f, z -= (float)k + v->half;  // from the centre
     if (proves(v, stored(v, i, j, k), x, y, z)) return true;
-    return proves(v, stored(v, i + away[0], j + away[1], k + away[2]), x - (float)away[0], y - (float)away[1], z - (float)away[2]);
+    return proves(v, stored(v, i + away[0], j + away[1], k + away[2]), x - (float)away[0], y - (float)away[1],
+                  z - (float)away[2]);
 }
 
-// --- a box that is free of walls ----------------------------------------------------------------------------------
-// At walls along the grid all particles but those of the last layer are in one box without walls, and one comparison tells.
-typedef struct room { int low[3], high[3]; } room;  // cells, counted as in vicinity; high is in
+// --- a box that is free of walls -------------------------------------------------------------------------------------
+// At walls along the grid all particles but those of the last layer are in one box without walls, and one comparison
+// tells.
+typedef struct room {
+    int low[3], high[3];
+} room;  // cells, counted as in vicinity; high is in
 
 // The part of a room's volume that lies in the tile itself, or of all of it when none does.
 static int worth(const room *r)
 {
     int inner = 1, whole = 1;
     for (int a = 0; a < 3; a++) {
-        int low = r->low[a] > RH_TILE ? r->low[a] : RH_TILE, high = r->high[a] < 2 * RH_TILE - 1 ? r->high[a] : 2 * RH_TILE - 1;
+        int low = r->low[a] > RH_TILE ? r->low[a] : RH_TILE,
+            high = r->high[a] < 2 * RH_TILE - 1 ? r->high[a] : 2 * RH_TILE - 1;
         inner *= high >= low ? high - low + 1 : 0;
         whole *= r->high[a] >= r->low[a] ? r->high[a] - r->low[a] + 1 : 0;
     }
@@ -369,12 +394,14 @@ static void shut_out(room *r, const int low[3], const int high[3])
 
 static room find_room(const rh_tiles *tiles, const rh_cut_cells *cut, int32_t t)
 {
-    static const int order[RH_NEAR] = {13, 4, 10, 12, 14, 16, 22, 1, 3, 5, 7, 9, 11, 15, 17, 19, 21, 23, 25, 0, 2, 6, 8, 18, 20, 24, 26};
+    static const int order[RH_NEAR] = {13, 4,  10, 12, 14, 16, 22, 1, 3, 5,  7,  9,  11, 15,
+                                       17, 19, 21, 23, 25, 0,  2,  6, 8, 18, 20, 24, 26};
     bool flat = tiles->dimension == 2;
     room r = {{0, 0, flat ? RH_TILE : 0}, {3 * RH_TILE - 1, 3 * RH_TILE - 1, flat ? RH_TILE : 3 * RH_TILE - 1}};
     for (int n = 0; n < RH_NEAR; n++) {
         int32_t other = tiles->near[t][order[n]];
-        rh_cut_box box = other < 0 ? (rh_cut_box){{0, 0, 0}, {RH_TILE - 1, RH_TILE - 1, RH_TILE - 1}} : cut->touch[other];
+        rh_cut_box box = other < 0 ? (rh_cut_box){{0, 0, 0}, {RH_TILE - 1, RH_TILE - 1, RH_TILE - 1}}
+                                   : cut->touch[other];
         if (box.high[0] < 0 || (flat && order[n] / 9 != 1)) continue;
         int low[3], high[3], corner[3] = {order[n] % 3 * RH_TILE, order[n] / 3 % 3 * RH_TILE, order[n] / 9 * RH_TILE};
         for (int a = 0; a < 3; a++) low[a] = corner[a] + box.low[a], high[a] = corner[a] + box.high[a];
@@ -398,8 +425,8 @@ static void room_sides(const rh_tiles *tiles, const rh_cut_cells *cut, int32_t t
     }
 }
 
-static void collide_tile(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles, const rh_collision *c, double error, int32_t t,
-                         rh_vec3 *positions, rh_vec3 *velocities)
+static void collide_tile(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles,
+                         const rh_collision *c, double error, int32_t t, rh_vec3 *positions, rh_vec3 *velocities)
 {
     uint32_t begin = rh_tile_first(tiles, t), end = tiles->first[(int64_t)(t + 1) * tiles->cells];
     if (begin == end) return;
@@ -410,20 +437,25 @@ static void collide_tile(const rh_tiles *tiles, const rh_cut_cells *cut, const r
     rh_f4 low, high;
     room_sides(tiles, !mover && gap <= RH_CUT_TOUCH * (double)tiles->h ? cut : NULL, t, &low, &high);
     for (uint32_t p = begin; p < end; p++) {
-        // One float early, so that the last particle's fourth lane is not beyond the array; but not before the tile's own particles: another thread may be moving those.
-        rh_f4 x = p > begin ? rh_f4_load((const float *)positions + 3 * (size_t)p - 1) : (rh_f4){0, positions[p].x, positions[p].y, positions[p].z};
+        // One float early, so that the last particle's fourth lane is not beyond the array; but not before the tile's
+        // own particles: another thread may be moving those.
+        rh_f4 x = p > begin ? rh_f4_load((const float *)positions + 3 * (size_t)p - 1)
+                            : (rh_f4){0, positions[p].x, positions[p].y, positions[p].z};
         int above = rh_i4_bits(x > low), below = rh_i4_bits(x < high);
         if ((above & below & 14) == 14) continue;
-        const int away[3] = {(below >> 1 & 1) - (above >> 1 & 1), (below >> 2 & 1) - (above >> 2 & 1), (below >> 3 & 1) - (above >> 3 & 1)};
-        if (mover || !is_safe(&v, positions[p], away)) collide(obstacles, c, tiles->dimension, p, &positions[p], &velocities[p]);
+        const int away[3] = {(below >> 1 & 1) - (above >> 1 & 1), (below >> 2 & 1) - (above >> 2 & 1),
+                             (below >> 3 & 1) - (above >> 3 & 1)};
+        if (mover || !is_safe(&v, positions[p], away))
+            collide(obstacles, c, tiles->dimension, p, &positions[p], &velocities[p]);
     }
 }
 
-void rh_walls_collide(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles, const rh_collision *collision,
-                      rh_vec3 *positions, rh_vec3 *velocities)
+void rh_walls_collide(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles,
+                      const rh_collision *collision, rh_vec3 *positions, rh_vec3 *velocities)
 {
     if (obstacles->count == 0) return;
     double error = distance_error(obstacles);
 #pragma omp parallel for schedule(dynamic, 4)
-    for (int32_t t = 0; t < tiles->count; t++) collide_tile(tiles, cut, obstacles, collision, error, t, positions, velocities);
+    for (int32_t t = 0; t < tiles->count; t++)
+        collide_tile(tiles, cut, obstacles, collision, error, t, positions, velocities);
 }

@@ -7,30 +7,31 @@
 #include "physics/physics.h"
 #include "solid/cut_cells.h"
 
-// Inside an inflow the flow is given: its faces are closed to pressure and move with it, like a wall made of liquid. Tiles
-// that an inflow reaches get their own copies for this step.
-rh_code rh_walls_pour(const rh_tiles *tiles, rh_cut_cells *cut, const rh_obstacles *obstacles, const rh_inflow *inflows, int count,
-                      rh_arena *arena, rh_status *status);
+// Inside an inflow the flow is given: its faces are closed to pressure and move with it, like a wall made of liquid.
+// Tiles that an inflow reaches get their own copies for this step.
+rh_code rh_walls_pour(const rh_tiles *tiles, rh_cut_cells *cut, const rh_obstacles *obstacles, const rh_inflow *inflows,
+                      int count, rh_arena *arena, rh_status *status);
 // Faces inside inflows get their given velocity and known = 1.
 void rh_walls_set_poured(const rh_tiles *tiles, const rh_cut_cells *cut, rh_faces velocity, uint8_t *const known[3]);
 
 bool rh_walls_any_no_slip(const rh_obstacles *obstacles);
 
-// Sets velocities on closed faces so that particles near a wall feel it: slip keeps the part along the wall, no-slip takes
-// the wall's velocity, separating walls only stop what moves into them.
-// With `only_no_slip` nothing but that: walls without slip take the part along them, and leave the rest to the method's own pressure.
-rh_code rh_walls_constrain(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles, rh_faces velocity, bool only_no_slip,
-                           rh_arena *arena, rh_status *status);
+// Sets velocities on closed faces so that particles near a wall feel it: slip keeps the part along the wall, no-slip
+// takes the wall's velocity, separating walls only stop what moves into them. With `only_no_slip` nothing but that:
+// walls without slip take the part along them, and leave the rest to the method's own pressure.
+rh_code rh_walls_constrain(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles,
+                           rh_faces velocity, bool only_no_slip, rh_arena *arena, rh_status *status);
 
 typedef struct rh_collision {
-    double gap;  // m: how far from solids particles are kept
-    bool stop;   // their velocity into the wall is taken away
+    double gap;     // m: how far from solids particles are kept
+    bool stop;      // their velocity into the wall is taken away
     bool friction;  // and of that along it the wall's coefficient times as much, down to rest (Coulomb); with `stop`
     const rh_vec3 *before;  // positions before they moved; may be NULL
 } rh_collision;
 
-// Moves particles that are inside a solid (or closer than the gap) along the normal to the gap outside (FLIP-8, SPL-9). One that is still inside after
-// several such moves (it had gone through half of something) goes back along its way to where that is free, when `before` is known. Particles are in the order of the tiles, which were made before they moved: by
-// less than a tile along each axis. Solids are placed at the end of the step, `cut` is of its start.
-void rh_walls_collide(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles, const rh_collision *collision,
-                      rh_vec3 *positions, rh_vec3 *velocities);
+// Moves particles that are inside a solid (or closer than the gap) along the normal to the gap outside (FLIP-8, SPL-9).
+// One that is still inside after several such moves (it had gone through half of something) goes back along its way to
+// where that is free, when `before` is known. Particles are in the order of the tiles, which were made before they
+// moved: by less than a tile along each axis. Solids are placed at the end of the step, `cut` is of its start.
+void rh_walls_collide(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles,
+                      const rh_collision *collision, rh_vec3 *positions, rh_vec3 *velocities);

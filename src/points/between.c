@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Interpolating positions instead of level sets is from Y. Zhu, "Animating Sand as a Fluid", 2005; the curve is the cubic Hermite spline. Ids are found by a
-// hash table with linear probing, filled in the order of the points: one access a particle for any ids, dense or not.
+// Interpolating positions instead of level sets is from Y. Zhu, "Animating Sand as a Fluid", 2005; the curve is the
+// cubic Hermite spline. Ids are found by a hash table with linear probing, filled in the order of the points: one
+// access a particle for any ids, dense or not.
 #include "points/between.h"
 
 #include <string.h>
@@ -67,8 +68,10 @@ static rh_code table_fill(table *t, const frame *f, bool *unique, rh_status *sta
     return RH_OK;
 }
 
-// match[i]: the point of `next` with the id of point i of `first`, or NONE. came[j]: whether j of `next` was matched. *unique as above.
-static rh_code find_pairs(const frame *first, const frame *next, int64_t *match, bool *came, bool *unique, rh_status *status)
+// match[i]: the point of `next` with the id of point i of `first`, or NONE. came[j]: whether j of `next` was matched.
+// *unique as above.
+static rh_code find_pairs(const frame *first, const frame *next, int64_t *match, bool *came, bool *unique,
+                          rh_status *status)
 {
     table t = {0};
     rh_code code = table_fill(&t, next, unique, status);
@@ -88,7 +91,8 @@ static void hermite(rh_dvec3 a, rh_dvec3 va, rh_dvec3 b, rh_dvec3 vb, double s, 
     double h01 = s * s * (3 - 2 * s), h10 = s * (1 - s) * (1 - s), h11 = s * s * (s - 1);
     double d01 = 6 * s * (1 - s), d10 = (1 - s) * (1 - 3 * s), d11 = s * (3 * s - 2);
     rh_dvec3 way = rh_d3_sub(b, a);
-    *p = rh_v3_from(rh_d3_add(rh_d3_add(a, rh_d3_scale(way, h01)), rh_d3_add(rh_d3_scale(va, dt * h10), rh_d3_scale(vb, dt * h11))));
+    *p = rh_v3_from(rh_d3_add(rh_d3_add(a, rh_d3_scale(way, h01)),
+                              rh_d3_add(rh_d3_scale(va, dt * h10), rh_d3_scale(vb, dt * h11))));
     *v = rh_v3_from(rh_d3_add(rh_d3_scale(way, d01 / dt), rh_d3_add(rh_d3_scale(va, d10), rh_d3_scale(vb, d11))));
 }
 
@@ -100,9 +104,11 @@ static void move_on(const frame *f, int64_t i, double seconds)
 static void move_pair(const frame *f, int64_t i, const frame *next, int64_t j, double fraction, double dt)
 {
     if (f->v && next->v)
-        hermite(rh_d3_from(f->p[i]), rh_d3_from(f->v[i]), rh_d3_from(next->p[j]), rh_d3_from(next->v[j]), fraction, dt, &f->p[i], &f->v[i]);
+        hermite(rh_d3_from(f->p[i]), rh_d3_from(f->v[i]), rh_d3_from(next->p[j]), rh_d3_from(next->v[j]), fraction, dt,
+                &f->p[i], &f->v[i]);
     else
-        f->p[i] = rh_v3_from(rh_d3_add(rh_d3_scale(rh_d3_from(f->p[i]), 1 - fraction), rh_d3_scale(rh_d3_from(next->p[j]), fraction)));
+        f->p[i] = rh_v3_from(
+            rh_d3_add(rh_d3_scale(rh_d3_from(f->p[i]), 1 - fraction), rh_d3_scale(rh_d3_from(next->p[j]), fraction)));
 }
 
 static void move_all(const frame *f, const frame *next, const int64_t *match, double fraction, double dt)
@@ -114,7 +120,7 @@ static void move_all(const frame *f, const frame *next, const int64_t *match, do
     }
 }
 
-// --- points that are only in the next frame -------------------------------------------------------------------------
+// --- points that are only in the next frame --------------------------------------------------------------------------
 
 // Attributes that hold one value for all stay so only when the newcomers have the same.
 static rh_code make_room(rh_points *points, const rh_points *next, int64_t more, rh_status *status)
@@ -134,11 +140,13 @@ static void copy_point(const rh_points *points, int64_t i, const rh_points *next
         const rh_attribute *to = &points->attributes[k], *from = rh_points_find(next, to->name);
         size_t size = rh_point_type_size(to->type);
         if (to->uniform || !from || from->type != to->type) continue;
-        memcpy((char *)to->data + (size_t)i * size, (const char *)from->data + (from->uniform ? 0 : (size_t)j * size), size);
+        memcpy((char *)to->data + (size_t)i * size, (const char *)from->data + (from->uniform ? 0 : (size_t)j * size),
+               size);
     }
 }
 
-static rh_code append_new(rh_points *points, const rh_points *next, const bool *came, double fraction, double dt, int64_t *appeared, rh_status *status)
+static rh_code append_new(rh_points *points, const rh_points *next, const bool *came, double fraction, double dt,
+                          int64_t *appeared, rh_status *status)
 {
     *appeared = 0;
     if (fraction < 0.5) return RH_OK;
@@ -168,10 +176,13 @@ static rh_code adopt_attributes(rh_points *points, const rh_points *next, rh_sta
 
 static rh_code cannot_move(const char *otherwise, rh_status *status)
 {
-    return rh_fail(status, RH_USER, "a time between frames needs the velocities of the points: expected an attribute v (vec3f), or %s", otherwise);
+    return rh_fail(status, RH_USER,
+                   "a time between frames needs the velocities of the points: expected an attribute v (vec3f), or %s",
+                   otherwise);
 }
 
-static rh_code between_pairs(rh_points *points, const rh_points *next, double fraction, double dt, rh_between_report *report, rh_status *status)
+static rh_code between_pairs(rh_points *points, const rh_points *next, double fraction, double dt,
+                             rh_between_report *report, rh_status *status)
 {
     frame first = look(points), second = look(next);
     int64_t *match = rh_alloc((size_t)first.count * sizeof *match, "points.between", status);
@@ -190,7 +201,8 @@ static rh_code between_pairs(rh_points *points, const rh_points *next, double fr
     return code;
 }
 
-rh_code rh_points_between(rh_points *points, const rh_points *next, double fraction, double dt, rh_between_report *report, rh_status *status)
+rh_code rh_points_between(rh_points *points, const rh_points *next, double fraction, double dt,
+                          rh_between_report *report, rh_status *status)
 {
     rh_between_report unwanted;
     if (!report) report = &unwanted;

@@ -2,9 +2,9 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Particle sets. Every attribute owns a block of `capacity` elements (one element when uniform). A permutation gathers
-// into one spare block: attributes of the largest size swap with it, smaller ones are copied back, so sorting every step allocates
-// nothing once the spare exists, and there is only one (one per type cost a fifth of all memory). Functions that can run out of
-// memory get all blocks first: a failure leaves the set as it was.
+// into one spare block: attributes of the largest size swap with it, smaller ones are copied back, so sorting every
+// step allocates nothing once the spare exists, and there is only one (one per type cost a fifth of all memory).
+// Functions that can run out of memory get all blocks first: a failure leaves the set as it was.
 #include "points/points.h"
 
 #include <string.h>
@@ -13,7 +13,9 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 
-typedef struct mat3f { float m[9]; } mat3f;
+typedef struct mat3f {
+    float m[9];
+} mat3f;
 
 typedef struct type_facts {
     size_t size;
@@ -86,7 +88,8 @@ static rh_code check_room(const rh_points *points, const char *name, rh_status *
 {
     if (name[0] == 0) return rh_fail(status, RH_USER, "a point attribute has an empty name");
     if (strlen(name) >= RH_POINT_NAME)
-        return rh_fail(status, RH_USER, "point attribute name '%.64s' is longer than %d letters", name, RH_POINT_NAME - 1);
+        return rh_fail(status, RH_USER, "point attribute name '%.64s' is longer than %d letters", name,
+                       RH_POINT_NAME - 1);
     if (points->attribute_count == RH_POINTS_MAX_ATTRIBUTES)
         return rh_fail(status, RH_USER, "no room for point attribute '%s': there are %d already", name,
                        RH_POINTS_MAX_ATTRIBUTES);
@@ -233,12 +236,11 @@ static rh_code ensure_spare(rh_points *points, rh_status *status)
     return RH_OK;
 }
 
-#define GATHER(element)                                                    \
-    do {                                                                   \
-        const element *source = from;                                      \
-        element *target = to;                                              \
-        _Pragma("omp parallel for schedule(static)")                       \
-        for (int64_t i = 0; i < count; i++) target[i] = source[order[i]];  \
+#define GATHER(element)                                                                                                \
+    do {                                                                                                               \
+        const element *source = from;                                                                                  \
+        element *target = to;                                                                                          \
+        _Pragma("omp parallel for schedule(static)") for (int64_t i = 0; i < count; i++) target[i] = source[order[i]]; \
     } while (0)
 
 static void gather(rh_point_type type, const void *from, void *to, const uint32_t *order, int64_t count)
@@ -310,8 +312,8 @@ bool rh_points_is_valid(const rh_points *points)
 }
 
 // A point's hash is the sum over its attributes, each seeded with name and type, then mixed; the set's hash is the
-// wrapping sum over points. Sums of integers do not depend on order, so neither the sort of the points, nor the order of
-// attributes, nor the number of threads shows. `id` ties the values of a point together.
+// wrapping sum over points. Sums of integers do not depend on order, so neither the sort of the points, nor the order
+// of attributes, nor the number of threads shows. `id` ties the values of a point together.
 uint64_t rh_points_hash(const rh_points *points)
 {
     uint64_t seeds[RH_POINTS_MAX_ATTRIBUTES];

@@ -4,7 +4,8 @@
 // A particle set: structure of arrays, attributes by name and type. The names are what lands in files and what users
 // see: P (position, m), v (velocity, m/s), id (stable for ever), radius (m) ...
 //
-// Order: whoever needs it sorted by tile and cell sorts it (grid/sort.h); nothing here depends on order. `id` tells who is who.
+// Order: whoever needs it sorted by tile and cell sorts it (grid/sort.h); nothing here depends on order. `id` tells who
+// is who.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,16 +32,16 @@ enum { RH_POINT_TYPES = 6, RH_POINTS_MAX_ATTRIBUTES = 64, RH_POINT_NAME = 32 };
 typedef struct rh_attribute {
     char name[RH_POINT_NAME];
     rh_point_type type;
-    void *data;          // capacity elements, or one element when uniform
-    bool uniform;        // one value for all points (radius usually)
-    bool transient;      // not written to frame files (still part of checkpoints)
+    void *data;      // capacity elements, or one element when uniform
+    bool uniform;    // one value for all points (radius usually)
+    bool transient;  // not written to frame files (still part of checkpoints)
 } rh_attribute;
 
 typedef struct rh_points {
     int64_t count, capacity;
     rh_attribute attributes[RH_POINTS_MAX_ATTRIBUTES];
     int attribute_count;
-    void *spare;         // the buffer a permutation writes into: capacity elements of the largest attribute's size
+    void *spare;  // the buffer a permutation writes into: capacity elements of the largest attribute's size
     size_t spare_bytes;
 } rh_points;
 
@@ -52,7 +53,8 @@ const char *rh_point_type_name(rh_point_type type);  // "float", "int32", "int64
 
 // Adds an attribute (zero for existing points); does nothing when it exists with that type, RH_USER when with another.
 rh_code rh_points_add(rh_points *points, const char *name, rh_point_type type, rh_status *status);
-rh_code rh_points_add_uniform(rh_points *points, const char *name, rh_point_type type, const void *value, rh_status *status);
+rh_code rh_points_add_uniform(rh_points *points, const char *name, rh_point_type type, const void *value,
+                              rh_status *status);
 rh_attribute *rh_points_find(const rh_points *points, const char *name);  // NULL when missing
 // Data by name; asserts existence and type (for attributes a physics method requires).
 void *rh_points_data(const rh_points *points, const char *name, rh_point_type type);
@@ -60,10 +62,12 @@ void *rh_points_data(const rh_points *points, const char *name, rh_point_type ty
 rh_code rh_points_reserve(rh_points *points, int64_t capacity, rh_status *status);
 // New points are zero in every attribute.
 rh_code rh_points_resize(rh_points *points, int64_t count, rh_status *status);
-// Point i becomes what point order[i] was, for i < count; count may be smaller than the old one (that is how points are removed).
+// Point i becomes what point order[i] was, for i < count; count may be smaller than the old one (that is how points are
+// removed).
 rh_code rh_points_permute(rh_points *points, const uint32_t *order, int64_t count, rh_status *status);
 
-// Makes `to` the same as `from`, blocks it already has being used again. `to` is empty or an earlier copy. A failure leaves it as it was, or empty.
+// Makes `to` the same as `from`, blocks it already has being used again. `to` is empty or an earlier copy. A failure
+// leaves it as it was, or empty.
 rh_code rh_points_copy(const rh_points *from, rh_points *to, rh_status *status);
 
 int64_t rh_points_group_size(const rh_points *points, const rh_attribute *group);  // how many points are in it

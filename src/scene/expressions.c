@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// A program's place: the reader notes where the first letter of a program stands in its file when the file's lines are the program's
-// lines (a block after |, or one line). Messages are then printed against a text in which the program stands where it stands in the file.
+// A program's place: the reader notes where the first letter of a program stands in its file when the file's lines are
+// the program's lines (a block after |, or one line). Messages are then printed against a text in which the program
+// stands where it stands in the file.
 #include "scene/expressions.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@ enum { MOST_FILE = 1 << 20 };  // bytes of a program file
 const char *const rh_expression_given[] = {"time", "dt", "frame", "step", "fps", "cell", NULL};
 const char *const rh_surface_expression_given[] = {"time", "frame", "fps", "cell", NULL};
 
-// --- the table --------------------------------------------------------------------------------------------------
+// --- the table -------------------------------------------------------------------------------------------------------
 
 static const char *const moments[] = {"start", "emit", "forces", "step", "frame", NULL};  // order of rh_expression_at
 
@@ -30,11 +31,13 @@ static const char *const moments[] = {"start", "emit", "forces", "step", "frame"
 static const rh_param rows[] = {
     {"name", RH_PARAM_TEXT, AT(name), "", .help = "for messages, and to find it with --set"},
     {"at", RH_PARAM_CHOICE, AT(at), "", .choices = moments, .required = true,
-     .help = "when: start (once, after the bodies are filled), emit (on new particles), forces (before a step), step (after it), frame (before a frame is written)"},
+     .help = "when: start (once, after the bodies are filled), emit (on new particles), forces (before a step), step "
+             "(after it), frame (before a frame is written)"},
     {"code", RH_PARAM_CODE, AT(code), "", .help = "the program; see docs/expressions.md"},
     {"file", RH_PARAM_PATH, AT(file), "", .help = "or the file it is in"},
     {"set", RH_PARAM_VALUES, AT(set), "", .help = "values the program reads as $name"},
-    {"budget", RH_PARAM_INT, AT(budget), "", "16777216", 1, 1e15, .help = "steps in loops that one particle may take; more end the run with a message"},
+    {"budget", RH_PARAM_INT, AT(budget), "", "16777216", 1, 1e15,
+     .help = "steps in loops that one particle may take; more end the run with a message"},
     {"start", RH_PARAM_FLOAT, AT(start), "s", "0", 0, 1e30, .help = "simulated time from which on it runs"},
     {"stop", RH_PARAM_FLOAT, AT(stop), "s", "1e30", 0, 1e30, .help = "simulated time from which on it no longer runs"},
 };
@@ -47,7 +50,8 @@ static rh_code check_expression(const void *object, const char **field, rh_statu
     *field = "file";
     if (e->code && e->file) return rh_fail(status, RH_USER, "expected either 'code' or 'file', found both");
     *field = "stop";
-    if (!(e->start < e->stop)) return rh_fail(status, RH_USER, "must come after start: start is %g s, stop is %g s", e->start, e->stop);
+    if (!(e->start < e->stop))
+        return rh_fail(status, RH_USER, "must come after start: start is %g s, stop is %g s", e->start, e->stop);
     *field = "set";
     for (int i = 0; i < e->set.count; i++)
         for (int k = 0; rh_expression_given[k]; k++)
@@ -57,10 +61,14 @@ static rh_code check_expression(const void *object, const char **field, rh_statu
 }
 
 const rh_param_table rh_expression_table = {
-    "expression", "A program in the expression language (docs/expressions.md) that runs on every particle at a moment of the run.", rows,
-    RH_PARAM_COUNT(rows), sizeof(rh_expression_params), check_expression};
+    "expression",
+    "A program in the expression language (docs/expressions.md) that runs on every particle at a moment of the run.",
+    rows,
+    RH_PARAM_COUNT(rows),
+    sizeof(rh_expression_params),
+    check_expression};
 
-// --- places -----------------------------------------------------------------------------------------------------
+// --- places ----------------------------------------------------------------------------------------------------------
 
 static const rh_scene_source *source_of(const rh_scene *scene, const char *value)
 {
@@ -79,7 +87,8 @@ static void file_of(const rh_scene_source *source, char *out, size_t size)
     }
 }
 
-void rh_scene_code_place(const rh_scene *scene, const char *code, const char *label, int line, int column, char *out, size_t size)
+void rh_scene_code_place(const rh_scene *scene, const char *code, const char *label, int line, int column, char *out,
+                         size_t size)
 {
     const rh_scene_source *source = source_of(scene, code);
     char file[320];
@@ -87,7 +96,8 @@ void rh_scene_code_place(const rh_scene *scene, const char *code, const char *la
         file_of(source, file, sizeof file);
         snprintf(out, size, "%s:%d:%d", file, source->line + line - 1, source->column + column - 1);
     } else {
-        snprintf(out, size, "%s: %s: line %d, column %d of the program", source ? source->place : scene->file, label, line, column);
+        snprintf(out, size, "%s: %s: line %d, column %d of the program", source ? source->place : scene->file, label,
+                 line, column);
     }
 }
 
@@ -125,7 +135,8 @@ static rh_code fail_with(const char *text, rh_status *status)
     return rh_fail(status, RH_USER, "%.*s\n%s", (int)room, text, more);
 }
 
-rh_code rh_scene_blame(const rh_scene *scene, const char *code, const char *label, const rh_lang_messages *messages, rh_status *status)
+rh_code rh_scene_blame(const rh_scene *scene, const char *code, const char *label, const rh_lang_messages *messages,
+                       rh_status *status)
 {
     const rh_scene_source *source = source_of(scene, code);
     char name[640];
@@ -154,7 +165,7 @@ rh_code rh_scene_blame(const rh_scene *scene, const char *code, const char *labe
     return result;
 }
 
-// --- files ------------------------------------------------------------------------------------------------------
+// --- files -----------------------------------------------------------------------------------------------------------
 
 // As people see it: from the working folder when it lies there.
 static const char *shown(const char *path)
@@ -197,7 +208,9 @@ static rh_code load_file(rh_scene *scene, rh_expression_params *e, rh_status *st
     const char *why = NULL;
     char place[4400];
     RH_TRY(read_text(e->file, &e->code, &why, status));
-    if (why) return rh_fail(status, RH_USER, "%s: cannot read the program '%.300s': %s", rh_scene_place(scene, e->file), shown(e->file), why);
+    if (why)
+        return rh_fail(status, RH_USER, "%s: cannot read the program '%.300s': %s", rh_scene_place(scene, e->file),
+                       shown(e->file), why);
     for (int i = 0; i < scene->sources.count; i++) {
         rh_scene_source *source = &scene->sources.items[i];
         if (source->value != e->file) continue;
@@ -212,7 +225,7 @@ static rh_code load_file(rh_scene *scene, rh_expression_params *e, rh_status *st
     return RH_OK;
 }
 
-// --- checking ---------------------------------------------------------------------------------------------------
+// --- checking --------------------------------------------------------------------------------------------------------
 
 // What a program may read from outside.
 typedef struct outside {
@@ -236,34 +249,40 @@ static const rh_named_value *value_of(const rh_list *set, const char *name)
 }
 
 // A $name that nobody gives would be zero for ever: a slip of the finger.
-static rh_code missing_value(const rh_lang_external_use *use, const outside *from, rh_lang_messages *messages, rh_status *status)
+static rh_code missing_value(const rh_lang_external_use *use, const outside *from, rh_lang_messages *messages,
+                             rh_status *status)
 {
     enum { MOST = 64 };
     const char *names[MOST] = {NULL};
     char text[256], hint[400];
     int count = 0;
     for (int i = 0; from->given[i]; i++) names[count++] = from->given[i];
-    for (int i = 0; i < from->set->count && count < MOST; i++) names[count++] = ((const rh_named_value *)from->set->items)[i].name;
+    for (int i = 0; i < from->set->count && count < MOST; i++)
+        names[count++] = ((const rh_named_value *)from->set->items)[i].name;
     snprintf(text, sizeof text, "nobody gives the value $%.60s", use->name);
     rh_words_suggest(use->name, names, count, hint, sizeof hint);
     return rh_lang_messages_add(messages, false, use->at, text, hint, status);
 }
 
-static rh_code check_external(const rh_lang_external_use *use, const outside *from, rh_lang_messages *messages, rh_status *status)
+static rh_code check_external(const rh_lang_external_use *use, const outside *from, rh_lang_messages *messages,
+                              rh_status *status)
 {
     char text[256];
     const rh_named_value *value = value_of(from->set, use->name);
     if (!value && !is_given(from, use->name)) return missing_value(use, from, messages, status);
-    bool fits = value && value->is_vector ? rh_lang_type_shape(use->type) == RH_LANG_VEC3 : rh_lang_is_number(use->type);
+    bool fits = value && value->is_vector ? rh_lang_type_shape(use->type) == RH_LANG_VEC3
+                                          : rh_lang_is_number(use->type);
     if (fits) return RH_OK;
-    snprintf(text, sizeof text, "$%.60s is %s, the program takes it for %s", use->name, value && value->is_vector ? "a vector" : "a number", rh_lang_type_name(use->type));
+    snprintf(text, sizeof text, "$%.60s is %s, the program takes it for %s", use->name,
+             value && value->is_vector ? "a vector" : "a number", rh_lang_type_name(use->type));
     char hint[128];
     snprintf(hint, sizeof hint, "write %s$%.60s", value && value->is_vector ? "v" : "f", use->name);
     return rh_lang_messages_add(messages, false, use->at, text, hint, status);
 }
 
 // What is set and never read is a slip too.
-static rh_code check_set(const rh_scene *scene, const outside *from, const rh_lang_listing *listing, const char *code, const char *label, rh_status *status)
+static rh_code check_set(const rh_scene *scene, const outside *from, const rh_lang_listing *listing, const char *code,
+                         const char *label, rh_status *status)
 {
     const rh_list *set = from->set;
     const rh_named_value *values = set->items;
@@ -275,17 +294,20 @@ static rh_code check_set(const rh_scene *scene, const outside *from, const rh_la
         int count = 0;
         for (int k = 0; k < listing->external_count; k++) {
             used |= strcmp(listing->externals[k].name, values[i].name) == 0;
-            if (count < MOST && !is_given(from, listing->externals[k].name)) names[count++] = listing->externals[k].name;
+            if (count < MOST && !is_given(from, listing->externals[k].name))
+                names[count++] = listing->externals[k].name;
         }
         if (used) continue;
         char hint[320] = "it reads none";
         if (count) rh_words_suggest(values[i].name, names, count, hint, sizeof hint);
-        return rh_fail(status, RH_USER, "%s: %s.set: the program does not read $%.60s; %s", rh_scene_place(scene, code), label, values[i].name, hint);
+        return rh_fail(status, RH_USER, "%s: %s.set: the program does not read $%.60s; %s", rh_scene_place(scene, code),
+                       label, values[i].name, hint);
     }
     return RH_OK;
 }
 
-static rh_code check_program(const rh_scene *scene, const char *code, const char *label, const outside *from, bool in_run, rh_status *status)
+static rh_code check_program(const rh_scene *scene, const char *code, const char *label, const outside *from,
+                             bool in_run, rh_status *status)
 {
     rh_lang_options options = {.domain = RH_LANG_POINTS, .check_only = true};
     if (in_run) options.functions = scene->functions, options.function_count = scene->function_count;
@@ -316,5 +338,7 @@ rh_code rh_expressions_load(rh_scene *scene, rh_status *status)
         RH_TRY(check_program(scene, items[i].code, label, &from, true, status));
     }
     const outside from = {rh_surface_expression_given, &nothing};
-    return scene->surface.expression ? check_program(scene, scene->surface.expression, "surface.expression", &from, false, status) : RH_OK;
+    return scene->surface.expression
+               ? check_program(scene, scene->surface.expression, "surface.expression", &from, false, status)
+               : RH_OK;
 }

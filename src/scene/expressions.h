@@ -7,8 +7,8 @@
 
 extern const rh_param_table rh_expression_table;  // "expression"
 
-// Puts the text of program files into the scene and checks all programs, that of the surface included, as far as that is possible without knowing the
-// particles' attributes: grammar, types, functions, values from outside.
+// Puts the text of program files into the scene and checks all programs, that of the surface included, as far as that
+// is possible without knowing the particles' attributes: grammar, types, functions, values from outside.
 rh_code rh_expressions_load(rh_scene *scene, rh_status *status);
 
 // The numbers every program may read as $name, in any scalar type, beside those its scene gives. NULL-terminated.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Merging is driven by the parameter tables, so it costs rows times keys whatever a file holds: keys that no table knows
-// are only carried along for the reader to complain about.
+// Merging is driven by the parameter tables, so it costs rows times keys whatever a file holds: keys that no table
+// knows are only carried along for the reader to complain about.
 #include "scene/include.h"
 
 #include <errno.h>
@@ -33,9 +33,10 @@ typedef struct loader {
     rh_status *status;
 } loader;
 
-static rh_code load_file(loader *l, const char *path, const rh_yaml_node *place, const open_file *outer, rh_yaml_node **root);
+static rh_code load_file(loader *l, const char *path, const rh_yaml_node *place, const open_file *outer,
+                         rh_yaml_node **root);
 
-// --- reading bytes ----------------------------------------------------------------------------------------------
+// --- reading bytes ---------------------------------------------------------------------------------------------------
 
 static rh_code cannot_read(loader *l, const rh_yaml_node *place, const char *path, const char *why)
 {
@@ -70,11 +71,13 @@ static rh_code read_all(int handle, char **out, size_t *bytes, const char **why,
     return RH_OK;
 }
 
-static rh_code read_file(loader *l, const char *path, const rh_yaml_node *place, open_file *self, char **text, size_t *bytes)
+static rh_code read_file(loader *l, const char *path, const rh_yaml_node *place, open_file *self, char **text,
+                         size_t *bytes)
 {
     struct stat info;
     const char *why = NULL;
-    if (place && l->sandbox && !rh_path_is_inside(path, l->sandbox)) return cannot_read(l, place, path, "it lies outside of the folder given by --sandbox");
+    if (place && l->sandbox && !rh_path_is_inside(path, l->sandbox))
+        return cannot_read(l, place, path, "it lies outside of the folder given by --sandbox");
     // An included pipe or device could block for ever; the root may be one (a generated scene).
     int handle = place ? rh_open_regular(path, &why) : open(path, O_RDONLY | O_CLOEXEC);
     if (handle < 0) return cannot_read(l, place, path, why ? why : strerror(errno));
@@ -93,11 +96,14 @@ static rh_code read_file(loader *l, const char *path, const rh_yaml_node *place,
     return code;
 }
 
-// --- merging ----------------------------------------------------------------------------------------------------
+// --- merging ---------------------------------------------------------------------------------------------------------
 
 static rh_code merge(loader *l, const rh_param_table *table, rh_yaml_node *base, const rh_yaml_node *over);
 
-static bool both(const rh_yaml_node *a, const rh_yaml_node *b, rh_yaml_kind kind) { return a->kind == kind && b->kind == kind; }
+static bool both(const rh_yaml_node *a, const rh_yaml_node *b, rh_yaml_kind kind)
+{
+    return a->kind == kind && b->kind == kind;
+}
 
 static const rh_param_table *shared_alternative(const rh_param *row, const rh_yaml_node *a, const rh_yaml_node *b)
 {
@@ -135,7 +141,7 @@ static rh_code merge(loader *l, const rh_param_table *table, rh_yaml_node *base,
     return RH_OK;
 }
 
-// --- including --------------------------------------------------------------------------------------------------
+// --- including -------------------------------------------------------------------------------------------------------
 
 // Joins the folder part of `from` (empty when it has none) and `path`, which may be absolute. In the arena.
 static char *path_beside(loader *l, const char *from, const char *path)
@@ -184,7 +190,9 @@ static rh_code resolve(loader *l, const open_file *self, rh_yaml_node *own, rh_y
     rh_yaml_node *includes = take_include(own), *base = NULL;
     char place[RH_YAML_PLACE];
     if (includes && l->alone)
-        return rh_fail(l->status, RH_USER, "%s: include: found another file, expected a complete scene as runs write it", rh_yaml_place(l->yaml, includes, place));
+        return rh_fail(l->status, RH_USER,
+                       "%s: include: found another file, expected a complete scene as runs write it",
+                       rh_yaml_place(l->yaml, includes, place));
     if (includes && includes->kind == RH_YAML_SEQUENCE) {
         for (int i = 0; i < includes->count; i++) RH_TRY(include_one(l, includes->items[i].value, self, &base));
     } else if (includes) {
@@ -207,13 +215,15 @@ static int add_file(loader *l, const char *name)
     return rh_yaml_add_file(l->yaml, name, folder, false, l->status);
 }
 
-// Whoever writes a scene may name any file for an include. One that is no scene may be somebody's secret, and messages about scenes quote what they found: so
-// such a file is refused as a whole. A scene is known by a key that hardly anything else has at the start of a line.
+// Whoever writes a scene may name any file for an include. One that is no scene may be somebody's secret, and messages
+// about scenes quote what they found: so such a file is refused as a whole. A scene is known by a key that hardly
+// anything else has at the start of a line.
 static bool looks_like_scene(const char *text, size_t bytes)
 {
-    static const char *const keys[] = {"rheo", "cell", "gravity", "physics", "bodies", "solids", "emitters", "sinks", "forces", "expressions", "checkpoint", "look",
-                                       "surface", "include"};
-    for (const char *line = text, *end = text + bytes; line && line < end; line = memchr(line, '\n', (size_t)(end - line)), line = line ? line + 1 : NULL)
+    static const char *const keys[] = {"rheo",  "cell",   "gravity",     "physics",    "bodies", "solids",  "emitters",
+                                       "sinks", "forces", "expressions", "checkpoint", "look",   "surface", "include"};
+    for (const char *line = text, *end = text + bytes; line && line < end;
+         line = memchr(line, '\n', (size_t)(end - line)), line = line ? line + 1 : NULL)
         for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
             size_t length = strlen(keys[i]);
             if ((size_t)(end - line) > length && memcmp(line, keys[i], length) == 0 && line[length] == ':') return true;
@@ -231,19 +241,23 @@ static bool all_known(const rh_param_table *table, const rh_yaml_node *root)
 static rh_code not_a_scene(loader *l, const rh_yaml_node *place, const char *path)
 {
     char text[RH_YAML_PLACE];
-    return rh_fail(l->status, RH_USER, "%s: the included file '%.300s' is not a scene: expected keys such as physics, bodies or solids",
+    return rh_fail(l->status, RH_USER,
+                   "%s: the included file '%.300s' is not a scene: expected keys such as physics, bodies or solids",
                    rh_yaml_place(l->yaml, place, text), path);
 }
 
-static rh_code load_text(loader *l, const char *name, const rh_yaml_node *place, const char *text, size_t bytes, const open_file *self, rh_yaml_node **root)
+static rh_code load_text(loader *l, const char *name, const rh_yaml_node *place, const char *text, size_t bytes,
+                         const open_file *self, rh_yaml_node **root)
 {
     int file = add_file(l, name);
     if (file < 0) return RH_MEMORY;
     rh_yaml_node *own;
     bool trusted = !place || looks_like_scene(text, bytes);
     rh_code parsed = rh_yaml_parse(l->yaml, file, text, bytes, &own, trusted ? l->status : NULL);
-    if (parsed == RH_MEMORY) return trusted ? parsed : rh_fail(l->status, RH_MEMORY, "out of memory while reading a scene");
-    if (!trusted && (parsed != RH_OK || !own || own->kind != RH_YAML_MAPPING || !all_known(l->table, own))) return not_a_scene(l, place, name);
+    if (parsed == RH_MEMORY)
+        return trusted ? parsed : rh_fail(l->status, RH_MEMORY, "out of memory while reading a scene");
+    if (!trusted && (parsed != RH_OK || !own || own->kind != RH_YAML_MAPPING || !all_known(l->table, own)))
+        return not_a_scene(l, place, name);
     if (parsed != RH_OK) return parsed;
     const rh_yaml_node start = {.file = file, .line = 1, .column = 1};
     char where[RH_YAML_PLACE], found[RH_WORDS_FOUND] = "an empty file";
@@ -254,7 +268,8 @@ static rh_code load_text(loader *l, const char *name, const rh_yaml_node *place,
     return resolve(l, self, own, root);
 }
 
-static rh_code load_file(loader *l, const char *path, const rh_yaml_node *place, const open_file *outer, rh_yaml_node **root)
+static rh_code load_file(loader *l, const char *path, const rh_yaml_node *place, const open_file *outer,
+                         rh_yaml_node **root)
 {
     open_file self = {.outer = outer};
     char *text = NULL, where[RH_YAML_PLACE];
@@ -270,15 +285,15 @@ static rh_code load_file(loader *l, const char *path, const rh_yaml_node *place,
     return code;
 }
 
-rh_code rh_include_file(rh_yaml *yaml, const rh_param_table *table, const char *path, const char *sandbox, rh_yaml_node **root,
-                        rh_status *status)
+rh_code rh_include_file(rh_yaml *yaml, const rh_param_table *table, const char *path, const char *sandbox,
+                        rh_yaml_node **root, rh_status *status)
 {
     loader l = {yaml, table, sandbox, false, status};
     return load_file(&l, path, NULL, NULL, root);
 }
 
-rh_code rh_include_text(rh_yaml *yaml, const rh_param_table *table, const char *name, const char *text, size_t bytes, const char *sandbox,
-                        bool alone, rh_yaml_node **root, rh_status *status)
+rh_code rh_include_text(rh_yaml *yaml, const rh_param_table *table, const char *name, const char *text, size_t bytes,
+                        const char *sandbox, bool alone, rh_yaml_node **root, rh_status *status)
 {
     loader l = {yaml, table, sandbox, alone, status};
     const open_file self = {0};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// How a scene wants to be seen: camera, light, materials, ground, colours of particles. Pictures only; a run does not depend on it, and every
-// value has a default that frames and lights the scene by itself.
+// How a scene wants to be seen: camera, light, materials, ground, colours of particles. Pictures only; a run does not
+// depend on it, and every value has a default that frames and lights the scene by itself.
 #pragma once
 #include <stdint.h>
 #include "base/param.h"
@@ -16,12 +16,12 @@ typedef struct rh_camera_key {
 typedef struct rh_camera_params {
     rh_dvec3 position, target;  // m; equal = the camera frames the scene by itself
     double fov;
-    double shutter;             // of the time of a frame, 0..1
-    rh_list keys;               // of rh_camera_key, times increasing; instead of position, target and fov
+    double shutter;  // of the time of a frame, 0..1
+    rh_list keys;    // of rh_camera_key, times increasing; instead of position, target and fov
 } rh_camera_params;
 
 typedef struct rh_light_params {
-    rh_dvec3 zenith, horizon;   // linear colour
+    rh_dvec3 zenith, horizon;  // linear colour
     rh_dvec3 sun_color;
     double sun;                 // brightness of white paper that faces it
     double azimuth, elevation;  // degrees; 0 is towards +z, 90 towards +x
@@ -35,25 +35,37 @@ typedef struct rh_look_material {
     double distance;   // m; 0 = from the size of the scene
     double roughness;  // 0..1
     double ior;
-    double grain;      // 0..1, of sand: how much lighter or darker than `color` single particles are
+    double grain;  // 0..1, of sand: how much lighter or darker than `color` single particles are
 } rh_look_material;
 
 typedef enum rh_look_kind {
-    RH_LOOK_WATER, RH_LOOK_HONEY, RH_LOOK_OIL, RH_LOOK_CHOCOLATE, RH_LOOK_MILK, RH_LOOK_SAND, RH_LOOK_PLASTER, RH_LOOK_PLASTIC, RH_LOOK_GLASS,
-} rh_look_kind;  // order of rh_look_tables
+    RH_LOOK_WATER,
+    RH_LOOK_HONEY,
+    RH_LOOK_OIL,
+    RH_LOOK_CHOCOLATE,
+    RH_LOOK_MILK,
+    RH_LOOK_SAND,
+    RH_LOOK_PLASTER,
+    RH_LOOK_PLASTIC,
+    RH_LOOK_GLASS,
+} rh_look_kind;                                       // order of rh_look_tables
 extern const rh_param_table *const rh_look_tables[];  // NULL-terminated; each describes rh_look_material
 extern const char *const rh_ground_names[];           // NULL-terminated: none, plain, grid, checker
 
 typedef struct rh_ground_params {
-    int style;        // index into rh_ground_names
+    int style;  // index into rh_ground_names
     rh_dvec3 color;
-    double tile;      // m; 0 = from the size of the scene
-    double offset;    // m above where it would lie by itself
+    double tile;    // m; 0 = from the size of the scene
+    double offset;  // m above where it would lie by itself
 } rh_ground_params;
 
 // The colours of values: blue (dark to light), sand (the same in browns), strata (six colours of layered rock in turn).
-typedef enum rh_palette { RH_PALETTE_BLUE, RH_PALETTE_SAND, RH_PALETTE_STRATA } rh_palette;  // order of rh_palette_names
-extern const char *const rh_palette_names[];          // NULL-terminated
+typedef enum rh_palette {
+    RH_PALETTE_BLUE,
+    RH_PALETTE_SAND,
+    RH_PALETTE_STRATA
+} rh_palette;                                 // order of rh_palette_names
+extern const char *const rh_palette_names[];  // NULL-terminated
 
 typedef struct rh_paint {
     char *attribute;   // "speed" is the length of v; may end in .x, .y or .z; "none": the colour of the material
@@ -64,7 +76,7 @@ typedef struct rh_paint {
 
 typedef struct rh_particle_look {
     rh_paint paint;
-    double size;       // drawn radius over radius
+    double size;  // drawn radius over radius
 } rh_particle_look;
 
 typedef struct rh_look {
@@ -73,7 +85,7 @@ typedef struct rh_look {
     rh_variant liquid, solid;  // kind: rh_look_kind, value: rh_look_material; none = water, plaster
     rh_ground_params ground;
     rh_particle_look particles;
-    rh_paint paint;            // of the surface; no attribute or "none" = as its material says
+    rh_paint paint;  // of the surface; no attribute or "none" = as its material says
 } rh_look;
 
 extern const rh_param_table rh_look_table;  // "look"

@@ -16,7 +16,8 @@ typedef struct topic {
     const rh_param_table *table;
     const char *key;  // name of the row through which it was met first ("bodies" for "body")
     char path[96];    // of that place in a scene: "solids[0].shape.box"
-    const char *name;  // the table's, or the path when a table of that name was met before: sand that flows, sand in pictures
+    const char
+        *name;  // the table's, or the path when a table of that name was met before: sand that flows, sand in pictures
 } topic;
 
 typedef struct topics {
@@ -29,7 +30,7 @@ typedef struct manual {
     bool markdown;
 } manual;
 
-// --- topics -----------------------------------------------------------------------------------------------------
+// --- topics ----------------------------------------------------------------------------------------------------------
 
 static bool known(const topics *t, const rh_param_table *table)
 {
@@ -71,7 +72,7 @@ static const topic *find_topic(const topics *t, const char *name)
     return NULL;
 }
 
-// --- examples ---------------------------------------------------------------------------------------------------
+// --- examples --------------------------------------------------------------------------------------------------------
 
 static void sample_value(rh_text *text, const rh_param *row);
 
@@ -131,7 +132,7 @@ static void sample_value(rh_text *text, const rh_param *row)
     }
 }
 
-// --- a topic ----------------------------------------------------------------------------------------------------
+// --- a topic ---------------------------------------------------------------------------------------------------------
 
 static const char *default_of(const rh_param *row)
 {
@@ -149,8 +150,8 @@ static void add_row(manual *m, const rh_param *row, int indent)
     bool block = row->type == RH_PARAM_TABLE || row->type == RH_PARAM_LIST;
     rh_words_range(row, range, sizeof range);
     snprintf(facts, sizeof facts, "%s%s%s%s%s%s%s%s", rh_words_expected(row, expected, sizeof expected),
-             block ? ", see " : "", block ? see(row) : "", initial ? "" : "; required", initial && initial[0] ? "; default " : "",
-             initial ? initial : "", range[0] ? "; " : "", range);
+             block ? ", see " : "", block ? see(row) : "", initial ? "" : "; required",
+             initial && initial[0] ? "; default " : "", initial ? initial : "", range[0] ? "; " : "", range);
     rh_text_add(&m->text, "  %-*s", indent - 2, row->name);
     rh_text_wrap(&m->text, facts, indent, WIDTH);
     rh_text_add(&m->text, "\n%*s", indent, "");
@@ -162,19 +163,29 @@ static void add_row(manual *m, const rh_param *row, int indent)
 
 static void add_markdown_row(manual *m, const rh_param *row)
 {
-    static const char *const types[] = {
-        [RH_PARAM_BOOL] = "true or false", [RH_PARAM_INT] = "whole number", [RH_PARAM_FLOAT] = "number", [RH_PARAM_VEC3] = "[x, y, z]",
-        [RH_PARAM_CHOICE] = "choice", [RH_PARAM_TEXT] = "text", [RH_PARAM_PATH] = "file", [RH_PARAM_CODE] = "program",
-        [RH_PARAM_TABLE] = "block", [RH_PARAM_LIST] = "list", [RH_PARAM_VALUES] = "names and values", [RH_PARAM_VARIANT] = "alternative"};
+    static const char *const types[] = {[RH_PARAM_BOOL] = "true or false",
+                                        [RH_PARAM_INT] = "whole number",
+                                        [RH_PARAM_FLOAT] = "number",
+                                        [RH_PARAM_VEC3] = "[x, y, z]",
+                                        [RH_PARAM_CHOICE] = "choice",
+                                        [RH_PARAM_TEXT] = "text",
+                                        [RH_PARAM_PATH] = "file",
+                                        [RH_PARAM_CODE] = "program",
+                                        [RH_PARAM_TABLE] = "block",
+                                        [RH_PARAM_LIST] = "list",
+                                        [RH_PARAM_VALUES] = "names and values",
+                                        [RH_PARAM_VARIANT] = "alternative"};
     char expected[320], range[96];
     const char *initial = default_of(row);
     bool block = row->type == RH_PARAM_TABLE || row->type == RH_PARAM_LIST;
     bool named = row->type == RH_PARAM_CHOICE || row->type == RH_PARAM_VARIANT;
-    rh_text_add(&m->text, "| `%s` | %s%s%s | %s | ", row->name, types[row->type], block ? " of " : "", block ? see(row) : "", row->unit);
+    rh_text_add(&m->text, "| `%s` | %s%s%s | %s | ", row->name, types[row->type], block ? " of " : "",
+                block ? see(row) : "", row->unit);
     if (!initial) rh_text_add(&m->text, "required | ");
     else if (initial[0]) rh_text_add(&m->text, "`%s` | ", initial);
     else rh_text_add(&m->text, "| ");
-    rh_text_add(&m->text, "%s | %s | `%s: ", named ? rh_words_expected(row, expected, sizeof expected) : rh_words_range(row, range, sizeof range),
+    rh_text_add(&m->text, "%s | %s | `%s: ",
+                named ? rh_words_expected(row, expected, sizeof expected) : rh_words_range(row, range, sizeof range),
                 row->help, row->name);
     sample_value(&m->text, row);
     rh_text_add(&m->text, "` |\n");
@@ -188,25 +199,33 @@ static void add_topic(manual *m, const topic *t)
         if ((int)strlen(table->rows[i].name) + 4 > indent) indent = (int)strlen(table->rows[i].name) + 4;
     rh_text_add(&m->text, m->markdown ? "## %s\n\n" : "%s\n\n", t->name);
     rh_text_wrap(&m->text, table->help, 0, WIDTH);
-    if (t->path[0]) rh_text_add(&m->text, m->markdown ? "\n\nStands at, for example, `%s`.\n\n" : "\nStands at, for example, %s.\n\n", t->path);
+    if (t->path[0])
+        rh_text_add(&m->text,
+                    m->markdown ? "\n\nStands at, for example, `%s`.\n\n" : "\nStands at, for example, %s.\n\n",
+                    t->path);
     else rh_text_add(&m->text, "\n\n");
-    if (m->markdown) rh_text_add(&m->text, "| key | value | unit | default | limits | meaning | example |\n|---|---|---|---|---|---|---|\n");
+    if (m->markdown)
+        rh_text_add(&m->text,
+                    "| key | value | unit | default | limits | meaning | example |\n|---|---|---|---|---|---|---|\n");
     for (int i = 0; i < table->count; i++) {
         if (m->markdown) add_markdown_row(m, &table->rows[i]);
         else add_row(m, &table->rows[i], indent);
     }
 }
 
-// --- overview ---------------------------------------------------------------------------------------------------
+// --- overview --------------------------------------------------------------------------------------------------------
 
 static const char *const introduction[] = {
     "A scene is a YAML file: keys and values, blocks by indentation, lists with '-'. Units are SI, y is up.",
     "The smallest scene gives 'rheo' (the version of the format, 1), 'cell', 'physics' and something in 'bodies' or "
     "'emitters'. Everything else has a default.",
-    "'include: other.yaml', or a list of names, at the root reads other files first; the file's own keys then override. "
-    "Blocks merge key by key; the lists bodies, solids, emitters, sinks and forces are joined; other lists are replaced. "
+    "'include: other.yaml', or a list of names, at the root reads other files first; the file's own keys then "
+    "override. "
+    "Blocks merge key by key; the lists bodies, solids, emitters, sinks and forces are joined; other lists are "
+    "replaced. "
     "Names of files are relative to the file that names them.",
-    "'--set path=value' changes one value: --set cell=0.01, --set physics.liquid.flip=0.9, --set solids[0].wall=no_slip, "
+    "'--set path=value' changes one value: --set cell=0.01, --set physics.liquid.flip=0.9, --set "
+    "solids[0].wall=no_slip, "
     "--set bodies.pool.velocity=[0,-1,0] (an item by its name).",
 };
 
@@ -241,7 +260,8 @@ static rh_code unknown_topic(const topics *t, const char *name, rh_status *statu
     for (int i = 0; i < t->count; i++) names[count++] = t->items[i].key;
     const char *nearest = rh_nearest_name(name, names, count);
     if (nearest) return rh_fail(status, RH_USER, "there is no topic '%.60s'; did you mean '%s'?", name, nearest);
-    return rh_fail(status, RH_USER, "there is no topic '%.60s'; %s", name, rh_words_suggest(name, names, tables, hint, sizeof hint));
+    return rh_fail(status, RH_USER, "there is no topic '%.60s'; %s", name,
+                   rh_words_suggest(name, names, tables, hint, sizeof hint));
 }
 
 char *rh_scene_manual(const char *topic_name, bool markdown, rh_status *status)
@@ -260,7 +280,8 @@ char *rh_scene_manual(const char *topic_name, bool markdown, rh_status *status)
         if (one) add_topic(&m, one);
         for (int i = 0; i < t->count; i++) {
             // Sand is a method and a material: who asks for it by that name is told of both.
-            bool namesake = one && &t->items[i] != one && strcmp(one->table->name, topic_name) == 0 && strcmp(t->items[i].table->name, topic_name) == 0;
+            bool namesake = one && &t->items[i] != one && strcmp(one->table->name, topic_name) == 0 &&
+                            strcmp(t->items[i].table->name, topic_name) == 0;
             if (!all && !namesake) continue;
             rh_text_add(&m.text, "\n");
             add_topic(&m, &t->items[i]);

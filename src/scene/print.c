@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Write-back: every row of every table, in the order of the tables, so that the text is a complete record of a run. Numbers
-// read back as the same bits and texts as the same bytes. The hash is taken over the same text without what does not
-// decide the result, so two scenes have one hash exactly when their complete texts agree on the rest.
+// Write-back: every row of every table, in the order of the tables, so that the text is a complete record of a run.
+// Numbers read back as the same bits and texts as the same bytes. The hash is taken over the same text without what
+// does not decide the result, so two scenes have one hash exactly when their complete texts agree on the rest.
 #include "scene/print.h"
 
 #include <inttypes.h>
@@ -24,7 +24,7 @@ typedef struct printer {
 
 static void print_block(printer *p, const rh_param_table *table, const void *object, int depth);
 
-// --- values -----------------------------------------------------------------------------------------------------
+// --- values ----------------------------------------------------------------------------------------------------------
 
 // Decodes one character of valid UTF-8 (all texts came through libyaml, which checks).
 static uint32_t decode(const unsigned char **at)
@@ -86,7 +86,7 @@ static void print_scalar(printer *p, const rh_param *row, const void *field)
     }
 }
 
-// --- lines ------------------------------------------------------------------------------------------------------
+// --- lines -----------------------------------------------------------------------------------------------------------
 
 static void start_line(printer *p, int depth)
 {
@@ -155,7 +155,8 @@ static void print_values(printer *p, const rh_param *row, const rh_list *list)
     end_line(p, row);
 }
 
-// Whether a block after | gives the text back: its line breaks are newlines alone, and it holds nothing that YAML wants escaped.
+// Whether a block after | gives the text back: its line breaks are newlines alone, and it holds nothing that YAML wants
+// escaped.
 static bool fits_block(const char *code)
 {
     if (!code[strspn(code, " \t\n")]) return false;
@@ -166,7 +167,8 @@ static bool fits_block(const char *code)
     return true;
 }
 
-// As a block, so that it stays readable. The indentation is said (2), for the text may begin with blanks; the sign says how many newlines end it.
+// As a block, so that it stays readable. The indentation is said (2), for the text may begin with blanks; the sign says
+// how many newlines end it.
 static void print_code(printer *p, const rh_param *row, const char *code, int depth)
 {
     size_t length = strlen(code);
@@ -200,7 +202,8 @@ static void print_variant(printer *p, const rh_param *row, const rh_variant *var
 
 static bool is_given(const rh_param *row, const void *field)
 {
-    if (row->type == RH_PARAM_TEXT || row->type == RH_PARAM_PATH || row->type == RH_PARAM_CODE) return *(char *const *)field != NULL;
+    if (row->type == RH_PARAM_TEXT || row->type == RH_PARAM_PATH || row->type == RH_PARAM_CODE)
+        return *(char *const *)field != NULL;
     return row->type != RH_PARAM_VARIANT || ((const rh_variant *)field)->value != NULL;
 }
 
@@ -256,7 +259,8 @@ static void print_block(printer *p, const rh_param_table *table, const void *obj
 char *rh_scene_print(const rh_scene *scene, rh_status *status)
 {
     printer p = {0};
-    rh_text_add(&p.text, "# A complete scene: every value, with its unit (SI) and meaning. Reading it gives the same run.\n");
+    rh_text_add(&p.text,
+                "# A complete scene: every value, with its unit (SI) and meaning. Reading it gives the same run.\n");
     print_block(&p, &rh_scene_table, scene, 0);
     return rh_text_take(&p.text, status);
 }
@@ -301,7 +305,8 @@ rh_code rh_scene_difference(const rh_scene *was, const rh_scene *is, char *out, 
             if (a[i] == '\n') same = i + 1;
         const char *old, *fresh;
         int old_length = trimmed(a + same, &old), fresh_length = trimmed(b + same, &fresh);
-        snprintf(out, size, "it was \"%.*s\", it is \"%.*s\"", old_length < 200 ? old_length : 200, old, fresh_length < 200 ? fresh_length : 200, fresh);
+        snprintf(out, size, "it was \"%.*s\", it is \"%.*s\"", old_length < 200 ? old_length : 200, old,
+                 fresh_length < 200 ? fresh_length : 200, fresh);
     }
     rh_free(a);
     rh_free(b);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Reading by table. Functions return RH_OK also after a user's mistake (it is in the list of problems then, and the field
-// keeps its default); they return a failure only when memory ran out or enough problems were found.
+// Reading by table. Functions return RH_OK also after a user's mistake (it is in the list of problems then, and the
+// field keeps its default); they return a failure only when memory ran out or enough problems were found.
 #include "scene/reader.h"
 
 #include <stdarg.h>
@@ -27,7 +27,7 @@ typedef struct reader {
 
 static rh_code read_block(reader *r, const rh_param_table *table, const rh_yaml_node *node, void *object);
 
-// --- problems and paths -----------------------------------------------------------------------------------------
+// --- problems and paths ----------------------------------------------------------------------------------------------
 
 static size_t push(reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static size_t push(reader *r, const char *format, ...)
@@ -46,7 +46,8 @@ static size_t push_name(reader *r, const char *name) { return push(r, "%s%s", r-
 static void pop(reader *r, size_t old) { r->path[r->path_length = old] = 0; }
 
 // Adds one line. Returns a failure when the list is full, which ends the reading.
-static rh_code problem(reader *r, const rh_yaml_node *node, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static rh_code problem(reader *r, const rh_yaml_node *node, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 static rh_code problem(reader *r, const rh_yaml_node *node, const char *format, ...)
 {
     char place[RH_YAML_PLACE], text[512], line[sizeof r->message];
@@ -84,8 +85,7 @@ static const char *remedy(const rh_param *row, const rh_yaml_node *node, char *o
         snprintf(out, size, " (write {} for all defaults)");
     else if (row->type == RH_PARAM_VARIANT && rh_words_variant(row->variants, node->text) >= 0)
         snprintf(out, size, " (write {%s: {...}})", node->text);
-    else if (node->quoted && row->type <= RH_PARAM_FLOAT)
-        snprintf(out, size, " (remove the quotes)");
+    else if (node->quoted && row->type <= RH_PARAM_FLOAT) snprintf(out, size, " (remove the quotes)");
     return out;
 }
 
@@ -96,7 +96,7 @@ static rh_code wrong_type(reader *r, const rh_param *row, const rh_yaml_node *no
                    rh_words_found(node, found), remedy(row, node, hint, sizeof hint));
 }
 
-// --- values -----------------------------------------------------------------------------------------------------
+// --- values ----------------------------------------------------------------------------------------------------------
 
 static bool plain_scalar(const rh_yaml_node *node) { return node->kind == RH_YAML_SCALAR && !node->quoted; }
 
@@ -121,7 +121,8 @@ static rh_code read_float(reader *r, const rh_param *row, const rh_yaml_node *no
     double value;
     if (!plain_scalar(node)) return wrong_type(r, row, node);
     rh_number_result result = rh_number_parse(node->text, &value);
-    if (result != RH_NUMBER_OK && !(result == RH_NUMBER_BAD && rh_units_parse(node->text, row->unit ? row->unit : "", &value)))
+    if (result != RH_NUMBER_OK &&
+        !(result == RH_NUMBER_BAD && rh_units_parse(node->text, row->unit ? row->unit : "", &value)))
         return bad_number(r, row, node, result);
     *out = value;
     return check_range(r, row, node, value);
@@ -203,7 +204,7 @@ static rh_code read_text(reader *r, const rh_param *row, const rh_yaml_node *nod
     return row->type != RH_PARAM_TEXT ? add_source(r, node, text, path) : RH_OK;
 }
 
-// --- blocks -----------------------------------------------------------------------------------------------------
+// --- blocks ----------------------------------------------------------------------------------------------------------
 
 // Names of list items must differ, because `--set` finds items by them.
 static rh_code check_names(reader *r, const rh_param_table *table, const rh_yaml_node *node)
@@ -237,7 +238,8 @@ static rh_code read_list(reader *r, const rh_param *row, const rh_yaml_node *nod
         void *object = (char *)list->items + (size_t)i * row->table->size;
         RH_TRY(rh_params_defaults(row->table, object, r->status));
         list->count = i + 1;
-        if (rh_params_find(row->table, "name")) RH_TRY(add_source(r, item, object, false));  // for what shows only when the run begins
+        if (rh_params_find(row->table, "name"))
+            RH_TRY(add_source(r, item, object, false));  // for what shows only when the run begins
         size_t old = push(r, "[%d]", i);
         RH_TRY(read_block(r, row->table, item, object));
         pop(r, old);
@@ -256,11 +258,13 @@ static rh_code read_named_value(reader *r, const rh_yaml_item *item, rh_named_va
     char found[RH_WORDS_FOUND];
     const rh_param number = {.type = RH_PARAM_FLOAT}, vector = {.type = RH_PARAM_VEC3};
     if (!is_identifier(item->key->text))
-        return problem(r, item->key, "expected a name of letters, digits and _, found %s", rh_words_found(item->key, found));
+        return problem(r, item->key, "expected a name of letters, digits and _, found %s",
+                       rh_words_found(item->key, found));
     size_t old = push_name(r, item->key->text);
     out->is_vector = item->value->kind == RH_YAML_SEQUENCE;
     if (item->value->kind == RH_YAML_MAPPING)
-        RH_TRY(problem(r, item->value, "expected a number or three numbers [x, y, z], found %s", rh_words_found(item->value, found)));
+        RH_TRY(problem(r, item->value, "expected a number or three numbers [x, y, z], found %s",
+                       rh_words_found(item->value, found)));
     else if (out->is_vector) RH_TRY(read_vector(r, &vector, item->value, &out->vector));
     else RH_TRY(read_float(r, &number, item->value, &out->number));
     pop(r, old);
@@ -336,7 +340,8 @@ static bool near_row(const rh_param_table *table, const char *name)
     return rh_nearest_name(name, names, count) != NULL;
 }
 
-// "it is one of splash; " when another alternative has a key of this name; or that no method has it, which nobody asks of shapes.
+// "it is one of splash; " when another alternative has a key of this name; or that no method has it, which nobody asks
+// of shapes.
 static const char *whose_key(const reader *r, const rh_param_table *table, const char *name, char *out, size_t size)
 {
     const char *owners[8], *all[8];
@@ -351,7 +356,8 @@ static const char *whose_key(const reader *r, const rh_param_table *table, const
     char names[160];
     if (!among || number < 2) return out;
     if (count > 0) snprintf(out, size, "it is one of %s; ", rh_words_join(owners, count, names, sizeof names));
-    else if (!near_row(table, name) && strncmp(r->path, "physics", 7) == 0) snprintf(out, size, "none of %s has it; ", rh_words_join(all, number, names, sizeof names));
+    else if (!near_row(table, name) && strncmp(r->path, "physics", 7) == 0)
+        snprintf(out, size, "none of %s has it; ", rh_words_join(all, number, names, sizeof names));
     return out;
 }
 
@@ -362,7 +368,8 @@ static rh_code read_items(reader *r, const rh_param_table *table, const rh_yaml_
         const rh_param *row = rh_params_find(table, key->text);
         if (!row) {
             char hint[400], found[RH_WORDS_FOUND], owner[200];
-            RH_TRY(problem(r, key, "unknown key %s; %s%s", rh_words_found(key, found), whose_key(r, table, key->text, owner, sizeof owner),
+            RH_TRY(problem(r, key, "unknown key %s; %s%s", rh_words_found(key, found),
+                           whose_key(r, table, key->text, owner, sizeof owner),
                            rh_words_suggest_row(key->text, table, hint, sizeof hint)));
             continue;
         }
@@ -373,7 +380,8 @@ static rh_code read_items(reader *r, const rh_param_table *table, const rh_yaml_
     return RH_OK;
 }
 
-static rh_code check_missing(reader *r, const rh_param_table *table, const rh_yaml_node *node, const rh_yaml_node *place)
+static rh_code check_missing(reader *r, const rh_param_table *table, const rh_yaml_node *node,
+                             const rh_yaml_node *place)
 {
     for (int i = 0; i < table->count; i++) {
         const rh_param *row = &table->rows[i];

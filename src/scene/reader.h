@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // A tree of YAML nodes and a parameter table make a struct. The reader knows nothing of scenes: every rule comes from
-// the table. It goes on after a mistake and reports up to RH_READER_PROBLEMS of them, one per line, each with its place.
+// the table. It goes on after a mistake and reports up to RH_READER_PROBLEMS of them, one per line, each with its
+// place.
 #pragma once
 #include "base/param.h"
 #include "base/status.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Loading a scene: include.c makes one tree of the files, setting.c changes it, reader.c makes the struct, print.c hashes it.
+// Loading a scene: include.c makes one tree of the files, setting.c changes it, reader.c makes the struct, print.c
+// hashes it.
 #include "scene/scene.h"
 
 #include <errno.h>
@@ -29,17 +30,20 @@ static rh_code confine(const rh_scene *scene, const rh_scene_options *options, r
 {
     const rh_expression_params *e = scene->expressions.items;
     for (int i = 0; options->alone && i < scene->expressions.count; i++)
-        if (e[i].file) return rh_fail(status, RH_USER, "%s: found a program in a file, expected a complete scene as runs write it", rh_scene_place(scene, e[i].file));
+        if (e[i].file)
+            return rh_fail(status, RH_USER, "%s: found a program in a file, expected a complete scene as runs write it",
+                           rh_scene_place(scene, e[i].file));
     for (int i = 0; scene->sandbox && i < scene->sources.count; i++) {
         const rh_scene_source *source = &scene->sources.items[i];
         if (source->is_path && !rh_path_is_inside(source->value, scene->sandbox))
-            return rh_fail(status, RH_USER, "%s: '%.300s' lies outside of the folder given by --sandbox", source->place, source->value);
+            return rh_fail(status, RH_USER, "%s: '%.300s' lies outside of the folder given by --sandbox", source->place,
+                           source->value);
     }
     return RH_OK;
 }
 
-static rh_code build(rh_yaml *yaml, rh_yaml_node *root, const char *name, const char *const *sets, int set_count, const rh_scene_options *options, const char *sandbox,
-                     rh_scene *scene, rh_status *status)
+static rh_code build(rh_yaml *yaml, rh_yaml_node *root, const char *name, const char *const *sets, int set_count,
+                     const rh_scene_options *options, const char *sandbox, rh_scene *scene, rh_status *status)
 {
     for (int i = 0; i < set_count; i++) RH_TRY(rh_setting_apply(yaml, &rh_scene_table, root, sets[i], status));
     rh_scene_sources sources = {0};
@@ -60,7 +64,8 @@ static rh_code build(rh_yaml *yaml, rh_yaml_node *root, const char *name, const 
     return code;
 }
 
-rh_code rh_scene_load_options(const char *path, const char *const *sets, int set_count, const rh_scene_options *options, rh_scene *scene, rh_status *status)
+rh_code rh_scene_load_options(const char *path, const char *const *sets, int set_count, const rh_scene_options *options,
+                              rh_scene *scene, rh_status *status)
 {
     char sandbox[PATH_MAX];
     rh_yaml yaml;
@@ -70,7 +75,8 @@ rh_code rh_scene_load_options(const char *path, const char *const *sets, int set
         return rh_fail(status, RH_USER, "--sandbox: %.300s: %s, expected a folder", options->sandbox, strerror(errno));
     const char *inside = options->sandbox ? sandbox : NULL;
     rh_yaml_init(&yaml);
-    rh_code code = options->text ? rh_include_text(&yaml, &rh_scene_table, path, options->text, options->bytes, inside, options->alone, &root, status)
+    rh_code code = options->text ? rh_include_text(&yaml, &rh_scene_table, path, options->text, options->bytes, inside,
+                                                   options->alone, &root, status)
                                  : rh_include_file(&yaml, &rh_scene_table, path, inside, &root, status);
     if (code == RH_OK) code = build(&yaml, root, path, sets, set_count, options, inside, scene, status);
     rh_yaml_free(&yaml);
@@ -82,16 +88,19 @@ rh_code rh_scene_load(const char *path, const char *const *sets, int set_count, 
     return rh_scene_load_options(path, sets, set_count, &(rh_scene_options){0}, scene, status);
 }
 
-rh_code rh_scene_load_with(const char *path, const char *const *sets, int set_count, const rh_lang_function *functions, int function_count, rh_scene *scene,
-                           rh_status *status)
+rh_code rh_scene_load_with(const char *path, const char *const *sets, int set_count, const rh_lang_function *functions,
+                           int function_count, rh_scene *scene, rh_status *status)
 {
-    return rh_scene_load_options(path, sets, set_count, &(rh_scene_options){.functions = functions, .function_count = function_count}, scene, status);
+    return rh_scene_load_options(path, sets, set_count,
+                                 &(rh_scene_options){.functions = functions, .function_count = function_count}, scene,
+                                 status);
 }
 
 rh_code rh_scene_load_text(const char *name, const char *text, size_t bytes, const char *const *sets, int set_count,
                            rh_scene *scene, rh_status *status)
 {
-    return rh_scene_load_options(name, sets, set_count, &(rh_scene_options){.text = text, .bytes = bytes}, scene, status);
+    return rh_scene_load_options(name, sets, set_count, &(rh_scene_options){.text = text, .bytes = bytes}, scene,
+                                 status);
 }
 
 void rh_scene_free(rh_scene *scene)
@@ -107,7 +116,8 @@ rh_scene_words rh_scene_item(const rh_scene *scene, const char *kind, int index,
 {
     rh_scene_words words;
     bool named = name && name[0];
-    snprintf(words.text, sizeof words.text, "%.256s: %s %d%s%.100s%s", rh_scene_place(scene, item), kind, index, named ? " ('" : "", named ? name : "", named ? "')" : "");
+    snprintf(words.text, sizeof words.text, "%.256s: %s %d%s%.100s%s", rh_scene_place(scene, item), kind, index,
+             named ? " ('" : "", named ? name : "", named ? "')" : "");
     return words;
 }
 

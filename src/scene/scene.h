@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // A scene: everything a run needs, as plain structs filled from a YAML file through the parameter tables in
-// scene_tables.c. Reading validates every value; a scene that was read is complete (defaults filled in) and can be written back.
+// scene_tables.c. Reading validates every value; a scene that was read is complete (defaults filled in) and can be
+// written back.
 //
 // Units are SI, y is up. In a two-dimensional run (dimension: 2) everything lives in the plane z = 0 and the z parts of
 // positions and vectors are ignored.
@@ -18,7 +19,10 @@
 #include "solid/shape.h"
 #include "surface/surfacing.h"
 
-typedef struct rh_frames_params { int64_t first, last; double fps; } rh_frames_params;
+typedef struct rh_frames_params {
+    int64_t first, last;
+    double fps;
+} rh_frames_params;
 
 // A body of liquid at the start: a shape filled with particles at rest or moving.
 typedef struct rh_body_params {
@@ -37,7 +41,11 @@ typedef struct rh_solid_params {
     rh_motion motion;
 } rh_solid_params;
 
-typedef struct rh_nozzle_key { double time; rh_dvec3 velocity; double rate; } rh_nozzle_key;
+typedef struct rh_nozzle_key {
+    double time;
+    rh_dvec3 velocity;
+    double rate;
+} rh_nozzle_key;
 typedef struct rh_emitter_params {
     char *name;
     rh_variant shape;
@@ -58,32 +66,51 @@ typedef struct rh_sink_params {
 } rh_sink_params;
 
 // Body forces, beside gravity; accelerations in m/s^2.
-typedef struct rh_force_key { double time; rh_dvec3 acceleration; } rh_force_key;
-typedef struct rh_uniform_force { rh_dvec3 acceleration; rh_list keys; } rh_uniform_force;  // keys: rh_force_key, added
-typedef struct rh_radial_force { rh_dvec3 center; double acceleration, radius; } rh_radial_force;  // > 0 pulls inwards
-typedef struct rh_swirl_force { rh_dvec3 center, axis; double acceleration, radius; } rh_swirl_force;
-// At the time `at`, over `duration` (s): a velocity of strength / distance^2 away from the centre (in two dimensions strength / distance), at most
-// max_speed (m/s), none beyond the radius.
-typedef struct rh_explosion_force { rh_dvec3 center; double strength, radius, max_speed, at, duration; } rh_explosion_force;
+typedef struct rh_force_key {
+    double time;
+    rh_dvec3 acceleration;
+} rh_force_key;
+typedef struct rh_uniform_force {
+    rh_dvec3 acceleration;
+    rh_list keys;
+} rh_uniform_force;  // keys: rh_force_key, added
+typedef struct rh_radial_force {
+    rh_dvec3 center;
+    double acceleration, radius;
+} rh_radial_force;  // > 0 pulls inwards
+typedef struct rh_swirl_force {
+    rh_dvec3 center, axis;
+    double acceleration, radius;
+} rh_swirl_force;
+// At the time `at`, over `duration` (s): a velocity of strength / distance^2 away from the centre (in two dimensions
+// strength / distance), at most max_speed (m/s), none beyond the radius.
+typedef struct rh_explosion_force {
+    rh_dvec3 center;
+    double strength, radius, max_speed, at, duration;
+} rh_explosion_force;
 typedef enum rh_force_kind { RH_FORCE_UNIFORM, RH_FORCE_RADIAL, RH_FORCE_SWIRL, RH_FORCE_EXPLOSION } rh_force_kind;
-typedef struct rh_force_params { char *name; rh_variant force; double start, stop; } rh_force_params;
+typedef struct rh_force_params {
+    char *name;
+    rh_variant force;
+    double start, stop;
+} rh_force_params;
 
 // A program that runs on the particles at a moment of the run (docs/expressions.md).
 typedef enum rh_expression_at { RH_AT_START, RH_AT_EMIT, RH_AT_FORCES, RH_AT_STEP, RH_AT_FRAME } rh_expression_at;
 typedef struct rh_expression_params {
     char *name;
-    int at;              // rh_expression_at
-    char *code;          // after loading always given: that of `file` is put here, so that a scene written back is complete
-    char *file;          // NULL after loading
-    rh_list set;         // rh_named_value: the program's $names
-    int64_t budget;      // loop steps of one particle
+    int at;          // rh_expression_at
+    char *code;      // after loading always given: that of `file` is put here, so that a scene written back is complete
+    char *file;      // NULL after loading
+    rh_list set;     // rh_named_value: the program's $names
+    int64_t budget;  // loop steps of one particle
     double start, stop;  // s, simulated time
 } rh_expression_params;
 
 typedef enum rh_up_axis { RH_UP_Y, RH_UP_Z } rh_up_axis;
 typedef struct rh_output_params {
-    bool vdb, ply;       // points as .vdb (default) and .ply
-    int up;              // rh_up_axis of exported files
+    bool vdb, ply;  // points as .vdb (default) and .ply
+    int up;         // rh_up_axis of exported files
 } rh_output_params;
 
 typedef struct rh_checkpoint_params {
@@ -98,13 +125,15 @@ typedef struct rh_limits_params {
     int64_t particles;  // 0 = found from bodies and emitters
 } rh_limits_params;
 
-// Where the scene names another file or holds a program, so that a mesh that turns out to be missing when the run starts, or a program that does not fit its
-// particles, can still be blamed on a line of the scene. One for every RH_PARAM_PATH and RH_PARAM_CODE value, and for every item of a list whose items have names.
+// Where the scene names another file or holds a program, so that a mesh that turns out to be missing when the run
+// starts, or a program that does not fit its particles, can still be blamed on a line of the scene. One for every
+// RH_PARAM_PATH and RH_PARAM_CODE value, and for every item of a list whose items have names.
 typedef struct rh_scene_source {
-    const char *value;  // the field's text, or the item's struct (borrowed from the scene's structs; compared by address)
-    char *place;        // "file:line:column" (owned)
-    bool is_path;       // the name of a file, not a program
-    int line, column;   // of the text's first letter, when its lines are lines of the file; else 0
+    const char
+        *value;    // the field's text, or the item's struct (borrowed from the scene's structs; compared by address)
+    char *place;   // "file:line:column" (owned)
+    bool is_path;  // the name of a file, not a program
+    int line, column;  // of the text's first letter, when its lines are lines of the file; else 0
 } rh_scene_source;
 
 typedef struct rh_scene_sources {
@@ -114,21 +143,21 @@ typedef struct rh_scene_sources {
 
 typedef struct rh_scene {
     // where it came from
-    char *file;          // path as given, for messages (owned)
-    char *sandbox;       // folder that its files must lie in, absolute and without links; NULL = anywhere (owned)
-    uint64_t hash;       // of everything that decides the result: title, output, surface, checkpoint, limits,
-                         // look and frames.last are left out, and of paths only the file's own name counts
+    char *file;     // path as given, for messages (owned)
+    char *sandbox;  // folder that its files must lie in, absolute and without links; NULL = anywhere (owned)
+    uint64_t hash;  // of everything that decides the result: title, output, surface, checkpoint, limits,
+                    // look and frames.last are left out, and of paths only the file's own name counts
     rh_scene_sources sources;
 
     // the root table's fields
-    int64_t version;     // of the scene format; 1
+    int64_t version;  // of the scene format; 1
     char *title;
-    int64_t dimension;   // 2 or 3
-    double cell;         // grid spacing, m
+    int64_t dimension;  // 2 or 3
+    double cell;        // grid spacing, m
     int64_t seed;
-    rh_dvec3 gravity;    // m/s^2
-    double max_step;           // s: no time step is longer; 0 = as long as the method allows
-    bool rest;           // particles carry the attribute rest (world/seed.h)
+    rh_dvec3 gravity;  // m/s^2
+    double max_step;   // s: no time step is longer; 0 = as long as the method allows
+    bool rest;         // particles carry the attribute rest (world/seed.h)
     rh_frames_params frames;
     rh_output_params output;
     rh_surfacing_params surface;
@@ -148,47 +177,58 @@ extern const rh_param_table rh_scene_table;
 
 // Reads `path` (with `include:`), applies `sets` ("path=value", in order), fills defaults, validates. Every failure is
 // RH_USER (or RH_IO for an unreadable file) with "file:line:column: what was found, what was expected, did you mean".
-// On failure there is nothing to free. Relative paths of meshes become absolute (from the folder of the file that names them; from
-// the working folder for `sets`).
+// On failure there is nothing to free. Relative paths of meshes become absolute (from the folder of the file that names
+// them; from the working folder for `sets`).
 rh_code rh_scene_load(const char *path, const char *const *sets, int set_count, rh_scene *scene, rh_status *status);
 // What else there may be to say.
 typedef struct rh_scene_options {
-    const char *text;      // the scene itself, when it is not to be read from `path`, which is then its name in messages and where relative paths start
+    const char *text;  // the scene itself, when it is not to be read from `path`, which is then its name in messages
+                       // and where relative paths start
     size_t bytes;
-    bool alone;            // with `text`: a complete scene, as runs write it; no file but meshes may have a part in it
-    const char *sandbox;   // every file that the scene names or includes must lie in this folder, links followed; NULL = anywhere
+    bool alone;           // with `text`: a complete scene, as runs write it; no file but meshes may have a part in it
+    const char *sandbox;  // every file that the scene names or includes must lie in this folder, links followed; NULL =
+                          // anywhere
     const rh_lang_function *functions;  // of the program around us, for expressions; they must outlive the scene
     int function_count;
 } rh_scene_options;
-rh_code rh_scene_load_options(const char *path, const char *const *sets, int set_count, const rh_scene_options *options, rh_scene *scene, rh_status *status);
+rh_code rh_scene_load_options(const char *path, const char *const *sets, int set_count, const rh_scene_options *options,
+                              rh_scene *scene, rh_status *status);
 // The same in a program that has functions of its own for expressions; they must outlive the scene.
-rh_code rh_scene_load_with(const char *path, const char *const *sets, int set_count, const rh_lang_function *functions, int function_count, rh_scene *scene,
-                           rh_status *status);
+rh_code rh_scene_load_with(const char *path, const char *const *sets, int set_count, const rh_lang_function *functions,
+                           int function_count, rh_scene *scene, rh_status *status);
 // The same from memory; `name` is what messages call it, and its folder is where relative paths start.
 rh_code rh_scene_load_text(const char *name, const char *text, size_t bytes, const char *const *sets, int set_count,
                            rh_scene *scene, rh_status *status);
 void rh_scene_free(rh_scene *scene);
 
 // The place ("file:line:column") where the scene gives the PATH value `value`, which must be the pointer found in the
-// scene's structs (for example ((rh_mesh_params *)solid->shape.value)->file); the scene's file name for any other pointer.
+// scene's structs (for example ((rh_mesh_params *)solid->shape.value)->file); the scene's file name for any other
+// pointer.
 const char *rh_scene_place(const rh_scene *scene, const char *value);
 // Place and name of an item of a list, as "scene.yaml:12:5: body 0 ('jet')" or "...: body 0" when it has no name.
-typedef struct rh_scene_words { char text[420]; } rh_scene_words;
+typedef struct rh_scene_words {
+    char text[420];
+} rh_scene_words;
 rh_scene_words rh_scene_item(const rh_scene *scene, const char *kind, int index, const void *item, const char *name);
 
-// The same as a failure of a program whose text is `code`, a pointer found in the scene: RH_USER with every error of `messages`, each with its place in the file,
-// the line and a caret. `label` ("expressions[0]") is for programs whose place is not known.
-rh_code rh_scene_blame(const rh_scene *scene, const char *code, const char *label, const rh_lang_messages *messages, rh_status *status);
+// The same as a failure of a program whose text is `code`, a pointer found in the scene: RH_USER with every error of
+// `messages`, each with its place in the file, the line and a caret. `label` ("expressions[0]") is for programs whose
+// place is not known.
+rh_code rh_scene_blame(const rh_scene *scene, const char *code, const char *label, const rh_lang_messages *messages,
+                       rh_status *status);
 // Line and column of a program (from 1) as a place in a file: "scene.yaml:12:9".
-void rh_scene_code_place(const rh_scene *scene, const char *code, const char *label, int line, int column, char *out, size_t size);
+void rh_scene_code_place(const rh_scene *scene, const char *code, const char *label, int line, int column, char *out,
+                         size_t size);
 
-// In words, where two scenes of different hash begin to differ: the first line of each that the other has not. Cut to fit.
+// In words, where two scenes of different hash begin to differ: the first line of each that the other has not. Cut to
+// fit.
 rh_code rh_scene_difference(const rh_scene *was, const rh_scene *is, char *out, size_t size, rh_status *status);
 
-// The complete scene as YAML text with a comment (unit, help) behind each value; reading it gives the same scene. Caller frees with rh_free.
+// The complete scene as YAML text with a comment (unit, help) behind each value; reading it gives the same scene.
+// Caller frees with rh_free.
 char *rh_scene_print(const rh_scene *scene, rh_status *status);
 
-// The reference manual for a topic (a table's name, the name of a key that holds one, "all" for everything, or NULL for the
-// overview), as plain text for a terminal or as Markdown.
-// NULL with a status naming the nearest topic when there is none of that name. Caller frees with rh_free.
+// The reference manual for a topic (a table's name, the name of a key that holds one, "all" for everything, or NULL for
+// the overview), as plain text for a terminal or as Markdown. NULL with a status naming the nearest topic when there is
+// none of that name. Caller frees with rh_free.
 char *rh_scene_manual(const char *topic, bool markdown, rh_status *status);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The base is written as YAML and read again: numbers come back as the same bits (tests/unit/test_scene.c), and settings work on trees.
+// The base is written as YAML and read again: numbers come back as the same bits (tests/unit/test_scene.c), and
+// settings work on trees.
 #include "scene/section.h"
 
 #include <string.h>
@@ -10,7 +11,8 @@
 #include "scene/reader.h"
 #include "scene/setting.h"
 
-static rh_code base_tree(rh_yaml *yaml, const rh_param_table *table, int file, const void *base, rh_yaml_node **root, rh_status *status)
+static rh_code base_tree(rh_yaml *yaml, const rh_param_table *table, int file, const void *base, rh_yaml_node **root,
+                         rh_status *status)
 {
     char *text = base ? rh_print_block(table, base, status) : rh_strdup("{}", "scene.section", status);
     if (!text) return status ? status->code : RH_MEMORY;
@@ -19,8 +21,8 @@ static rh_code base_tree(rh_yaml *yaml, const rh_param_table *table, int file, c
     return code;
 }
 
-static rh_code load(rh_yaml *yaml, const rh_param_table *table, const char *name, const void *base, const char *const *sets, int set_count,
-                    void *object, rh_status *status)
+static rh_code load(rh_yaml *yaml, const rh_param_table *table, const char *name, const void *base,
+                    const char *const *sets, int set_count, void *object, rh_status *status)
 {
     // As a setting its places have no line and column: nobody has seen the text they would point into.
     int file = rh_yaml_add_file(yaml, name, ".", true, status);
@@ -31,8 +33,8 @@ static rh_code load(rh_yaml *yaml, const rh_param_table *table, const char *name
     return rh_reader_read(yaml, root, table, object, NULL, status);
 }
 
-rh_code rh_section_load(const rh_param_table *table, const char *name, const void *base, const char *const *sets, int set_count, void *object,
-                        rh_status *status)
+rh_code rh_section_load(const rh_param_table *table, const char *name, const void *base, const char *const *sets,
+                        int set_count, void *object, rh_status *status)
 {
     rh_yaml yaml;
     rh_status local = {0};

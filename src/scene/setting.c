@@ -74,8 +74,8 @@ static rh_code take_index(walker *w, const char *list, int count, int *index)
     if (end == w->rest + 1 || *end != ']')
         return rh_fail(w->status, RH_USER, "%s: expected a number and ']' after '%s['", w->place, list);
     if (value < 0 || value >= count)
-        return rh_fail(w->status, RH_USER, "%s: '%s' has %d item%s, counted from 0; there is no %s[%ld]", w->place, list, count,
-                       count == 1 ? "" : "s", list, value);
+        return rh_fail(w->status, RH_USER, "%s: '%s' has %d item%s, counted from 0; there is no %s[%ld]", w->place,
+                       list, count, count == 1 ? "" : "s", list, value);
     w->rest = end + 1;
     *index = (int)value;
     return RH_OK;
@@ -96,7 +96,8 @@ static rh_code take_item_name(walker *w, const rh_param *row, const rh_yaml_node
         if (count < LISTED) names[count++] = name->text;
     }
     if (count == 0)
-        return rh_fail(w->status, RH_USER, "%s: no item of '%s' has a name; use %s[0] and so on", w->place, row->name, row->name);
+        return rh_fail(w->status, RH_USER, "%s: no item of '%s' has a name; use %s[0] and so on", w->place, row->name,
+                       row->name);
     return rh_fail(w->status, RH_USER, "%s: no item of '%s' is called '%.60s'; %s", w->place, row->name, word,
                    rh_words_suggest(word, names, count, hint, sizeof hint));
 }
@@ -149,7 +150,8 @@ static rh_code walk_values(walker *w, const rh_param *row, rh_yaml_node *mapping
     RH_TRY(expect_dot(w, row->name));
     RH_TRY(descend(w, mapping, row->name, &block));
     RH_TRY(take_word(w, word));
-    if (!at_end(w)) return rh_fail(w->status, RH_USER, "%s: expected '=' after '%s', found '%c'", w->place, word, *w->rest);
+    if (!at_end(w))
+        return rh_fail(w->status, RH_USER, "%s: expected '=' after '%s', found '%c'", w->place, word, *w->rest);
     char *kept = rh_arena_take(&w->yaml->arena, strlen(word) + 1, w->status);
     if (!kept) return RH_MEMORY;
     memcpy(kept, word, strlen(word) + 1);
@@ -175,12 +177,13 @@ static rh_code walk_block(walker *w, const rh_param_table *table, rh_yaml_node *
         RH_TRY(descend(w, mapping, row->name, &block));
         return walk_block(w, row->table, block);
     default:
-        return rh_fail(w->status, RH_USER, "%s: '%s' has no parts, it is set as a whole: expected %s=%s", w->place, row->name,
-                       row->name, rh_words_expected(row, expected, sizeof expected));
+        return rh_fail(w->status, RH_USER, "%s: '%s' has no parts, it is set as a whole: expected %s=%s", w->place,
+                       row->name, row->name, rh_words_expected(row, expected, sizeof expected));
     }
 }
 
-static rh_code parse_value(rh_yaml *yaml, const char *setting, const char *text, rh_yaml_node **value, rh_status *status)
+static rh_code parse_value(rh_yaml *yaml, const char *setting, const char *text, rh_yaml_node **value,
+                           rh_status *status)
 {
     char folder[PATH_MAX], name[RH_YAML_PLACE];
     if (!realpath(".", folder)) snprintf(folder, sizeof folder, ".");
@@ -200,10 +203,13 @@ static const char *first_number(const rh_param_table *table)
     return "name";
 }
 
-rh_code rh_setting_apply(rh_yaml *yaml, const rh_param_table *table, rh_yaml_node *root, const char *setting, rh_status *status)
+rh_code rh_setting_apply(rh_yaml *yaml, const rh_param_table *table, rh_yaml_node *root, const char *setting,
+                         rh_status *status)
 {
     const char *equals = strchr(setting, '=');
-    if (!equals) return rh_fail(status, RH_USER, "--set %.180s: expected path=value, for example %s=0.01", setting, first_number(table));
+    if (!equals)
+        return rh_fail(status, RH_USER, "--set %.180s: expected path=value, for example %s=0.01", setting,
+                       first_number(table));
     rh_status local = {0};
     walker w = {.yaml = yaml, .rest = setting, .status = &local};
     rh_code code = parse_value(yaml, setting, equals + 1, &w.value, &local);

@@ -18,12 +18,32 @@ typedef struct unit {
     int power[BASES];
 } unit;
 
-static const struct { const char *name; unit unit; } known[] = {
-    {"m", {1, 1, {1}}}, {"mm", {1, 1000, {1}}}, {"cm", {1, 100, {1}}}, {"km", {1000, 1, {1}}}, {"in", {254, 10000, {1}}}, {"ft", {3048, 10000, {1}}},
-    {"kg", {1, 1, {0, 1}}}, {"g", {1, 1000, {0, 1}}}, {"t", {1000, 1, {0, 1}}},
-    {"s", {1, 1, {0, 0, 1}}}, {"ms", {1, 1000, {0, 0, 1}}}, {"min", {60, 1, {0, 0, 1}}}, {"h", {3600, 1, {0, 0, 1}}}, {"Hz", {1, 1, {0, 0, -1}}},
-    {"N", {1, 1, {1, 1, -2}}}, {"Pa", {1, 1, {-1, 1, -2}}}, {"kPa", {1000, 1, {-1, 1, -2}}}, {"J", {1, 1, {2, 1, -2}}},
-    {"deg", {1, 1, {0, 0, 0, 1}}}, {"degrees", {1, 1, {0, 0, 0, 1}}}, {"rad", {180, 3.14159265358979323846, {0, 0, 0, 1}}}, {"1", {1, 1, {0}}},
+static const struct {
+    const char *name;
+    unit unit;
+} known[] = {
+    {"m", {1, 1, {1}}},
+    {"mm", {1, 1000, {1}}},
+    {"cm", {1, 100, {1}}},
+    {"km", {1000, 1, {1}}},
+    {"in", {254, 10000, {1}}},
+    {"ft", {3048, 10000, {1}}},
+    {"kg", {1, 1, {0, 1}}},
+    {"g", {1, 1000, {0, 1}}},
+    {"t", {1000, 1, {0, 1}}},
+    {"s", {1, 1, {0, 0, 1}}},
+    {"ms", {1, 1000, {0, 0, 1}}},
+    {"min", {60, 1, {0, 0, 1}}},
+    {"h", {3600, 1, {0, 0, 1}}},
+    {"Hz", {1, 1, {0, 0, -1}}},
+    {"N", {1, 1, {1, 1, -2}}},
+    {"Pa", {1, 1, {-1, 1, -2}}},
+    {"kPa", {1000, 1, {-1, 1, -2}}},
+    {"J", {1, 1, {2, 1, -2}}},
+    {"deg", {1, 1, {0, 0, 0, 1}}},
+    {"degrees", {1, 1, {0, 0, 0, 1}}},
+    {"rad", {180, 3.14159265358979323846, {0, 0, 0, 1}}},
+    {"1", {1, 1, {0}}},
 };
 
 static bool apply(const char *name, size_t length, int power, unit *out)
@@ -89,7 +109,9 @@ static bool shift(const char *text, int exponent, double *out)
 {
     char number[LONGEST + 16];
     size_t length = strspn(text, "+-.0123456789");
-    if (length >= LONGEST || ((text[length] == 'e' || text[length] == 'E') && strspn(text + length + 1, "+-0123456789") > 0)) return false;
+    if (length >= LONGEST ||
+        ((text[length] == 'e' || text[length] == 'E') && strspn(text + length + 1, "+-0123456789") > 0))
+        return false;
     snprintf(number, sizeof number, "%.*se%d", (int)length, text, exponent);
     return rh_number_parse(number, out) == RH_NUMBER_OK;
 }
@@ -106,7 +128,9 @@ bool rh_units_parse(const char *text, const char *unit_text, double *out)
         *out = value / divisor;
         return isfinite(*out);
     }
-    if (!read_unit(at, &given) || !read_unit(unit_text, &wanted) || memcmp(given.power, wanted.power, sizeof given.power) != 0) return false;
+    if (!read_unit(at, &given) || !read_unit(unit_text, &wanted) ||
+        memcmp(given.power, wanted.power, sizeof given.power) != 0)
+        return false;
     double over = given.over * wanted.under, under = given.under * wanted.over, tens = log10(over / under);
     int exponent = (int)lround(tens);
     if (divisor == 1 && fabs(tens - exponent) < 1e-12 && shift(text, exponent, out)) return isfinite(*out);

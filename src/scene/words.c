@@ -24,7 +24,8 @@ static void printable(const char *text, char *out, size_t room)
 char *rh_words_found(const rh_yaml_node *node, char out[RH_WORDS_FOUND])
 {
     char text[44];
-    const char *kind = node->kind == RH_YAML_SEQUENCE ? "list" : "mapping", *noun = node->kind == RH_YAML_SEQUENCE ? "item" : "key";
+    const char *kind = node->kind == RH_YAML_SEQUENCE ? "list" : "mapping",
+               *noun = node->kind == RH_YAML_SEQUENCE ? "item" : "key";
     printable(node->text, text, sizeof text);
     if (rh_yaml_is_nothing(node)) snprintf(out, RH_WORDS_FOUND, "nothing");
     else if (node->kind == RH_YAML_SCALAR && node->quoted) snprintf(out, RH_WORDS_FOUND, "the text \"%s\"", text);

@@ -62,7 +62,7 @@ int rh_yaml_add_file(rh_yaml *yaml, const char *name, const char *folder, bool s
     return yaml->file_count++;
 }
 
-// --- places and messages ----------------------------------------------------------------------------------------
+// --- places and messages ---------------------------------------------------------------------------------------------
 
 static char *place_text(const rh_yaml *yaml, int file, int line, int column, char out[RH_YAML_PLACE])
 {
@@ -71,10 +71,8 @@ static char *place_text(const rh_yaml *yaml, int file, int line, int column, cha
     size_t length = strlen(name);
     const char *cut = length > LONGEST ? "..." : "";
     if (length > LONGEST) name += length - LONGEST;
-    if (yaml->files[file].setting)
-        snprintf(out, RH_YAML_PLACE, "%s%s", cut, name);
-    else
-        snprintf(out, RH_YAML_PLACE, "%s%s:%d:%d", cut, name, line, column);
+    if (yaml->files[file].setting) snprintf(out, RH_YAML_PLACE, "%s%s", cut, name);
+    else snprintf(out, RH_YAML_PLACE, "%s%s:%d:%d", cut, name, line, column);
     return out;
 }
 
@@ -86,8 +84,8 @@ char *rh_yaml_place(const rh_yaml *yaml, const rh_yaml_node *node, char out[RH_Y
 static rh_code fail_at(composer *c, yaml_mark_t mark, const char *problem)
 {
     char place[RH_YAML_PLACE];
-    return rh_fail(c->status, RH_USER, "%s: %s", place_text(c->yaml, c->file, (int)mark.line + 1, (int)mark.column + 1, place),
-                   problem);
+    return rh_fail(c->status, RH_USER, "%s: %s",
+                   place_text(c->yaml, c->file, (int)mark.line + 1, (int)mark.column + 1, place), problem);
 }
 
 // libyaml's reader (encoding errors) gives a byte offset instead of a line.
@@ -119,14 +117,13 @@ static rh_code fail_syntax(composer *c)
     bool reader = p->error == YAML_READER_ERROR;
     yaml_mark_t mark = reader ? mark_of_offset(c, p->problem_offset) : p->problem_mark;
     char context[128] = "";
-    if (p->context)
-        snprintf(context, sizeof context, " %s (begun at line %zu)", p->context, p->context_mark.line + 1);
+    if (p->context) snprintf(context, sizeof context, " %s (begun at line %zu)", p->context, p->context_mark.line + 1);
     snprintf(text, sizeof text, "YAML: %s%s%s", p->problem ? p->problem : "unreadable", context,
              !reader && tab_at(c, mark) ? "; this is a tab: indent with spaces" : "");
     return fail_at(c, mark, text);
 }
 
-// --- nodes ------------------------------------------------------------------------------------------------------
+// --- nodes -----------------------------------------------------------------------------------------------------------
 
 static rh_code count_node(rh_yaml *yaml, const rh_yaml_node *place, rh_status *status)
 {
@@ -141,7 +138,8 @@ rh_yaml_node *rh_yaml_make(rh_yaml *yaml, rh_yaml_kind kind, const rh_yaml_node 
     if (count_node(yaml, place, status) != RH_OK) return NULL;
     rh_yaml_node *node = rh_arena_take(&yaml->arena, sizeof *node, status);
     if (node)
-        *node = (rh_yaml_node){.kind = kind, .file = place->file, .line = place->line, .column = place->column, .text = ""};
+        *node = (rh_yaml_node){
+            .kind = kind, .file = place->file, .line = place->line, .column = place->column, .text = ""};
     return node;
 }
 
@@ -173,7 +171,10 @@ bool rh_yaml_is_nothing(const rh_yaml_node *node)
     return node->text[0] == 0 || strcmp(node->text, "~") == 0 || strcmp(node->text, "null") == 0;
 }
 
-typedef struct named { const char *name; int index; } named;
+typedef struct named {
+    const char *name;
+    int index;
+} named;
 
 static int by_name(const void *a, const void *b)
 {
@@ -204,7 +205,7 @@ rh_code rh_yaml_first_duplicate(rh_yaml *yaml, const char *const *names, int cou
     return RH_OK;
 }
 
-// --- composing --------------------------------------------------------------------------------------------------
+// --- composing -------------------------------------------------------------------------------------------------------
 
 static rh_code next_event(composer *c, yaml_event_t *event)
 {
@@ -283,7 +284,8 @@ static const char *line_of(const char *text, size_t bytes, size_t line, size_t *
     return text;
 }
 
-// A block after | keeps its lines, all indented alike; a value on one line begins where it stands. Others are put together from several lines.
+// A block after | keeps its lines, all indented alike; a value on one line begins where it stands. Others are put
+// together from several lines.
 static void find_text(const composer *c, const yaml_event_t *event, rh_yaml_node *node)
 {
     yaml_scalar_style_t style = event->data.scalar.style;
@@ -347,8 +349,8 @@ static rh_code check_keys(composer *c, const rh_yaml_node *mapping)
     rh_arena_restore(&c->yaml->arena, mark);
     if (second < 0) return RH_OK;
     const rh_yaml_node *key = mapping->items[second].key;
-    return rh_fail(c->status, RH_USER, "%s: the key '%.60s' was given before, at line %d", rh_yaml_place(c->yaml, key, place),
-                   key->text, mapping->items[first].key->line);
+    return rh_fail(c->status, RH_USER, "%s: the key '%.60s' was given before, at line %d",
+                   rh_yaml_place(c->yaml, key, place), key->text, mapping->items[first].key->line);
 }
 
 static rh_code compose_items(composer *c, rh_yaml_node *node, int depth)
@@ -400,7 +402,8 @@ static rh_code expect(composer *c, yaml_event_type_t type, bool *done)
     RH_TRY(next_event(c, &event));
     rh_code code = RH_OK;
     *done = event.type == YAML_STREAM_END_EVENT;
-    if (!*done && event.type != type) code = fail_at(c, event.start_mark, "a second YAML document starts here; a scene is one");
+    if (!*done && event.type != type)
+        code = fail_at(c, event.start_mark, "a second YAML document starts here; a scene is one");
     yaml_event_delete(&event);
     return code;
 }
@@ -420,7 +423,8 @@ rh_code rh_yaml_parse(rh_yaml *yaml, int file, const char *text, size_t bytes, r
 {
     yaml_parser_t parser;
     rh_status local = {0};  // composing reads codes back from it, so it must exist
-    composer c = {.yaml = yaml, .parser = &parser, .source = text, .source_bytes = bytes, .file = file, .status = &local};
+    composer c = {
+        .yaml = yaml, .parser = &parser, .source = text, .source_bytes = bytes, .file = file, .status = &local};
     *root = NULL;
     if (!yaml_parser_initialize(&parser)) return rh_fail(status, RH_MEMORY, "out of memory while parsing YAML");
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, bytes);

@@ -14,22 +14,23 @@
 #include "base/status.h"
 
 enum {
-    RH_YAML_MAX_BYTES = 16 << 20,    // of one file
-    RH_YAML_MAX_NODES = 1000 * 1000, // of one scene, aliases expanded
+    RH_YAML_MAX_BYTES = 16 << 20,     // of one file
+    RH_YAML_MAX_NODES = 1000 * 1000,  // of one scene, aliases expanded
     RH_YAML_MAX_DEPTH = 64,
-    RH_YAML_MAX_ANCHORS = 1000,      // in one file
-    RH_YAML_MAX_FILES = 64,          // read for one scene, a file counts each time it is included
-    RH_YAML_PLACE = 256,             // room for a place in a message
+    RH_YAML_MAX_ANCHORS = 1000,  // in one file
+    RH_YAML_MAX_FILES = 64,      // read for one scene, a file counts each time it is included
+    RH_YAML_PLACE = 256,         // room for a place in a message
 };
 
 typedef enum rh_yaml_kind { RH_YAML_SCALAR, RH_YAML_SEQUENCE, RH_YAML_MAPPING } rh_yaml_kind;
 
 typedef struct rh_yaml_node {
     rh_yaml_kind kind;
-    int file, line, column;  // file: index into rh_yaml.files; line and column from 1
-    bool quoted;             // scalar in quotes or a block of text: never a number, never "nothing"
-    const char *text;        // scalar: zero-terminated, without zero bytes inside
-    int text_line, text_column;  // scalar: where its text begins, when line k of the text is line text_line + k of the file, from that column on; else 0
+    int file, line, column;      // file: index into rh_yaml.files; line and column from 1
+    bool quoted;                 // scalar in quotes or a block of text: never a number, never "nothing"
+    const char *text;            // scalar: zero-terminated, without zero bytes inside
+    int text_line, text_column;  // scalar: where its text begins, when line k of the text is line text_line + k of the
+                                 // file, from that column on; else 0
     struct rh_yaml_item *items;
     int count, capacity;
 } rh_yaml_node;

@@ -28,7 +28,7 @@ typedef struct blur {
     const rh_cut_near *near;
     rh_blur_form form;
     int32_t t;
-    int per_axis, points;          // points along a line
+    int per_axis, points;                // points along a line
     float weight[LATTICES][SIDE][LINE];  // of point n of a line for the centre or lower face of cell c - 1
 } blur;
 
@@ -174,12 +174,17 @@ static void keep_open(const blur *b, const float *wide, const float *room, int a
     }
 }
 
-void rh_blur_tile_make(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near,
-                       rh_blur_form form, int per_axis, int32_t t, rh_blur_values *out)
+void rh_blur_tile_make(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near, rh_blur_form form,
+                       int per_axis, int32_t t, rh_blur_values *out)
 {
     static _Thread_local float solid[LINE * LINE * LINE], room[SIDE * SIDE * SIDE], pass[SIDE * SIDE * SIDE];
-    blur b = {.tiles = tiles, .obstacles = obstacles, .near = near, .form = form, .t = t,
-              .per_axis = per_axis, .points = WIDE * per_axis};
+    blur b = {.tiles = tiles,
+              .obstacles = obstacles,
+              .near = near,
+              .form = form,
+              .t = t,
+              .per_axis = per_axis,
+              .points = WIDE * per_axis};
     memset(solid, 0, (tiles->dimension == 3 ? LINE : 1) * LINE * LINE * sizeof *solid);
     if (!sample(&b, solid)) {
         for (int c = 0; c < RH_CUT_CELLS; c++) out->room[c] = out->pass[0][c] = out->pass[1][c] = out->pass[2][c] = 1;

@@ -22,5 +22,5 @@ typedef struct rh_blur_values {
 } rh_blur_values;
 
 // `per_axis`: points per cell and axis, 1..4.
-void rh_blur_tile_make(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near,
-                       rh_blur_form form, int per_axis, int32_t t, rh_blur_values *out);
+void rh_blur_tile_make(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near, rh_blur_form form,
+                       int per_axis, int32_t t, rh_blur_values *out);

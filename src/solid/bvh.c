@@ -10,8 +10,8 @@
 // clouds", ACM TOG 37(4), 2018. A node farther away than `reach` times its radius is replaced by the first two terms of
 // its expansion about its centroid p (r = p - q, N = sum of area vectors, C = sum of (centroid - p) times area vector):
 //   4 pi w = N.r / |r|^3 + tr(C) / |r|^3 - 3 r.C r / |r|^5
-// Leaves nearby are summed exactly by solid angles: A. van Oosterom, J. Strackee, "The solid angle of a plane triangle",
-// IEEE Trans. Biomed. Eng. 30(2), 1983.
+// Leaves nearby are summed exactly by solid angles: A. van Oosterom, J. Strackee, "The solid angle of a plane
+// triangle", IEEE Trans. Biomed. Eng. 30(2), 1983.
 #include "solid/bvh.h"
 
 #include <string.h>
@@ -19,28 +19,27 @@
 
 enum {
     BINS = 16,
-    LEAF = 4,           // triangles in a leaf
-    DEPTH_OF_BINS = 40, // below, halves by count: bounds the depth for any input
-    STACK = 128,        // 40 + 30 halvings of at most 2^30 triangles
+    LEAF = 4,            // triangles in a leaf
+    DEPTH_OF_BINS = 40,  // below, halves by count: bounds the depth for any input
+    STACK = 128,         // 40 + 30 halvings of at most 2^30 triangles
 };
 
 static const double reach = 2;  // the paper's beta
 static const double pi = 3.14159265358979323846;
 
 typedef struct rh_bvh_far {
-    rh_dvec3 center, normal;                  // centroid by area; sum of area vectors
-    double radius2;                           // of a ball around center that holds the node
-    double area, xx, yy, zz, xy, yz, zx;      // C, made symmetric
+    rh_dvec3 center, normal;              // centroid by area; sum of area vectors
+    double radius2;                       // of a ball around center that holds the node
+    double area, xx, yy, zz, xy, yz, zx;  // C, made symmetric
 } rh_bvh_far;
 
-// --- build ------------------------------------------------------------------------------------------------------
+// --- build -----------------------------------------------------------------------------------------------------------
 
-typedef struct bounds { float low[3], high[3]; } bounds;
+typedef struct bounds {
+    float low[3], high[3];
+} bounds;
 
-static bounds empty(void)
-{
-    return (bounds){{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-}
+static bounds empty(void) { return (bounds){{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}}; }
 
 static void grow(bounds *b, const float *low, const float *high)
 {
@@ -71,10 +70,15 @@ static float axis_of(rh_vec3 v, int axis) { return axis == 0 ? v.x : axis == 1 ?
 static float centroid(const rh_bvh_triangle *t, int axis)
 {
     const float third = 1.0f / 3;
-    return axis_of(t->corner[0], axis) * third + axis_of(t->corner[1], axis) * third + axis_of(t->corner[2], axis) * third;
+    return axis_of(t->corner[0], axis) * third + axis_of(t->corner[1], axis) * third +
+           axis_of(t->corner[2], axis) * third;
 }
 
-typedef struct cut { int axis; double low, scale; int bin; } cut;  // left = bins below `bin`
+typedef struct cut {
+    int axis;
+    double low, scale;
+    int bin;
+} cut;  // left = bins below `bin`
 
 static int bin_of(const rh_bvh_triangle *t, const cut *c)
 {
@@ -198,7 +202,7 @@ static void build_node(rh_bvh *bvh, int32_t index, int32_t first, int32_t count,
     build_node(bvh, node->first + 1, first + left, count - left, depth + 1);
 }
 
-// --- what a node looks like from afar -----------------------------------------------------------------------------
+// --- what a node looks like from afar --------------------------------------------------------------------------------
 
 static void add_outer(rh_bvh_far *f, rh_dvec3 a, rh_dvec3 n)
 {
@@ -253,10 +257,8 @@ static void measure_far(rh_bvh *bvh)
         const rh_bvh_node *node = &bvh->nodes[i];
         rh_bvh_far *f = &bvh->far[i];
         *f = (rh_bvh_far){0};
-        if (node->count > 0)
-            far_of_leaf(bvh, node, f);
-        else
-            far_of_inner(bvh, node, f);
+        if (node->count > 0) far_of_leaf(bvh, node, f);
+        else far_of_inner(bvh, node, f);
         double x = fmax(node->high[0] - f->center.x, f->center.x - node->low[0]);
         double y = fmax(node->high[1] - f->center.y, f->center.y - node->low[1]);
         double z = fmax(node->high[2] - f->center.z, f->center.z - node->low[2]);
@@ -288,7 +290,7 @@ void rh_bvh_free(rh_bvh *bvh)
     *bvh = (rh_bvh){0};
 }
 
-// --- nearest point ------------------------------------------------------------------------------------------------
+// --- nearest point ---------------------------------------------------------------------------------------------------
 
 static double square(rh_dvec3 a) { return rh_d3_dot(a, a); }
 
@@ -360,7 +362,10 @@ static double cutoff(double best, double tolerance)
 
 double rh_bvh_distance2(const rh_bvh *bvh, rh_dvec3 point, double tolerance, int32_t *hint)
 {
-    struct { int32_t node; double distance2; } stack[STACK];
+    struct {
+        int32_t node;
+        double distance2;
+    } stack[STACK];
     int32_t nearest = *hint >= 0 ? *hint : 0;
     double best = to_triangle2(&bvh->triangles[nearest], point), limit = cutoff(best, tolerance);
     int depth = 0;
@@ -396,7 +401,7 @@ double rh_bvh_distance2(const rh_bvh *bvh, rh_dvec3 point, double tolerance, int
     return best;
 }
 
-// --- winding number -----------------------------------------------------------------------------------------------
+// --- winding number --------------------------------------------------------------------------------------------------
 
 static double solid_angle(const rh_bvh_triangle *t, rh_dvec3 q)
 {
@@ -431,7 +436,8 @@ double rh_bvh_winding(const rh_bvh *bvh, rh_dvec3 point)
         if (r2 > reach * reach * f->radius2) {
             sum += from_afar(f, r, r2);
         } else if (node->count > 0) {
-            for (int32_t i = node->first; i < node->first + node->count; i++) sum += solid_angle(&bvh->triangles[i], point);
+            for (int32_t i = node->first; i < node->first + node->count; i++)
+                sum += solid_angle(&bvh->triangles[i], point);
         } else {
             RH_ASSERT(depth + 2 <= STACK);
             stack[depth++] = node->first;

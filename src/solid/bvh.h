@@ -8,14 +8,17 @@
 #include "base/status.h"
 #include "base/vec.h"
 
-typedef struct rh_bvh_triangle { rh_vec3 corner[3]; } rh_bvh_triangle;
+typedef struct rh_bvh_triangle {
+    rh_vec3 corner[3];
+} rh_bvh_triangle;
 
 typedef struct rh_bvh_node {
     float low[3], high[3];
     int32_t first;  // leaf: its first triangle; else its left child, the right one follows
     int32_t count;  // triangles of a leaf; 0 otherwise
-    // The node also lies between two planes across its mean normal: bottom <= normal.x <= top. A patch of a curved surface is
-    // thin that way, while its box bulges towards whoever looks at it from an angle. |normal| <= 1, 0 when there is none.
+    // The node also lies between two planes across its mean normal: bottom <= normal.x <= top. A patch of a curved
+    // surface is thin that way, while its box bulges towards whoever looks at it from an angle. |normal| <= 1, 0 when
+    // there is none.
     float normal[3], bottom, top;
 } rh_bvh_node;
 
@@ -35,8 +38,9 @@ rh_code rh_bvh_build(rh_bvh_triangle *triangles, int64_t count, rh_bvh *bvh, rh_
 void rh_bvh_free(rh_bvh *bvh);
 
 // Square of the distance (m^2) to the nearest triangle. *hint names a triangle to try first (a good one saves most of
-// the work) and receives the nearest. Distances above 16 times `tolerance` (m) may come out too long by up to `tolerance`:
-// in the middle of a round body everything is equally near, and telling apart the last percent would cost most. 0 = exact.
+// the work) and receives the nearest. Distances above 16 times `tolerance` (m) may come out too long by up to
+// `tolerance`: in the middle of a round body everything is equally near, and telling apart the last percent would cost
+// most. 0 = exact.
 double rh_bvh_distance2(const rh_bvh *bvh, rh_dvec3 point, double tolerance, int32_t *hint);
 // Generalised winding number: 1 inside a closed outward mesh, 0 outside, in between near holes.
 double rh_bvh_winding(const rh_bvh *bvh, rh_dvec3 point);

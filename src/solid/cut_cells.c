@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// A build, in reading order: which solids have moved; which tiles are known and still right; entries of vanished tiles are given
-// back; missing tiles are made, in parallel, a few at a time so that pages can be provided beforehand; the view is
-// filled. Which page or entry a tile gets may differ from run to run, its values do not.
+// A build, in reading order: which solids have moved; which tiles are known and still right; entries of vanished tiles
+// are given back; missing tiles are made, in parallel, a few at a time so that pages can be provided beforehand; the
+// view is filled. Which page or entry a tile gets may differ from run to run, its values do not.
 #include "solid/cut_cells.h"
 
 #include <string.h>
@@ -26,13 +26,16 @@ typedef struct rh_cut_entry {
 
 static int cells_of(int dimension) { return dimension == 3 ? RH_CUT_CELLS : RH_TILE * RH_TILE; }
 
-// --- pages --------------------------------------------------------------------------------------------------------
+// --- pages -----------------------------------------------------------------------------------------------------------
 static bool is_shared(const rh_cut_cache *cache, const float *page)
 {
     return page >= cache->constants && page < cache->constants + CONSTANTS * cells_of(cache->dimension);
 }
 
-static const float *constant(const rh_cut_cache *cache, int which) { return cache->constants + which * cells_of(cache->dimension); }
+static const float *constant(const rh_cut_cache *cache, int which)
+{
+    return cache->constants + which * cells_of(cache->dimension);
+}
 
 static rh_code make_constants(rh_cut_cache *cache, rh_status *status)
 {
@@ -63,7 +66,8 @@ static rh_code provide_pages(rh_cut_cache *cache, int32_t need, rh_status *statu
         if (cache->chunk_count == cache->chunk_room) {
             int32_t room = cache->chunk_room + cache->chunk_room / 4 + 8;
             RH_TRY(grow(&cache->chunks, room, cache->chunk_room, sizeof *cache->chunks, status));
-            RH_TRY(grow(&cache->spare, (int64_t)room * CHUNK, (int64_t)cache->chunk_room * CHUNK, sizeof *cache->spare, status));
+            RH_TRY(grow(&cache->spare, (int64_t)room * CHUNK, (int64_t)cache->chunk_room * CHUNK, sizeof *cache->spare,
+                        status));
             cache->chunk_room = room;
         }
         int cells = cells_of(cache->dimension);
@@ -75,14 +79,18 @@ static rh_code provide_pages(rh_cut_cache *cache, int32_t need, rh_status *statu
     return RH_OK;
 }
 
-int64_t rh_cut_cache_pages(const rh_cut_cache *cache) { return (int64_t)cache->chunk_count * CHUNK - cache->spare_count; }
+int64_t rh_cut_cache_pages(const rh_cut_cache *cache)
+{
+    return (int64_t)cache->chunk_count * CHUNK - cache->spare_count;
+}
 
 // The shared page with just these values, or NULL.
 static const float *find_shared(const rh_cut_cache *cache, const float *values)
 {
     int cells = cells_of(cache->dimension);
     for (int n = 0; n < CONSTANTS; n++)
-        if (values[0] == *constant(cache, n) && memcmp(values, constant(cache, n), (size_t)cells * sizeof(float)) == 0) return constant(cache, n);
+        if (values[0] == *constant(cache, n) && memcmp(values, constant(cache, n), (size_t)cells * sizeof(float)) == 0)
+            return constant(cache, n);
     return NULL;
 }
 
@@ -104,7 +112,7 @@ static void release_pages(rh_cut_cache *cache, entry *e)
     }
 }
 
-// --- entries ------------------------------------------------------------------------------------------------------
+// --- entries ---------------------------------------------------------------------------------------------------------
 static uint32_t slot_hash(rh_tile t)
 {
     uint64_t x = (uint64_t)(uint32_t)t.x | (uint64_t)(uint32_t)t.y << 32;
@@ -160,7 +168,8 @@ static void forget_all(rh_cut_cache *cache)
     cache->entry_count = cache->spare_entry_count = cache->spare_count = 0;
     if (cache->slots) memset(cache->slots, 0xff, ((size_t)cache->slot_mask + 1) * sizeof(int32_t));
     for (int32_t c = 0; c < cache->chunk_count; c++)
-        for (int i = 0; i < CHUNK; i++) cache->spare[cache->spare_count++] = cache->chunks[c] + i * cells_of(cache->dimension);
+        for (int i = 0; i < CHUNK; i++)
+            cache->spare[cache->spare_count++] = cache->chunks[c] + i * cells_of(cache->dimension);
 }
 
 void rh_cut_cache_free(rh_cut_cache *cache)
@@ -189,21 +198,24 @@ bool rh_cut_cache_is_valid(const rh_cut_cache *cache)
     return pages == (int64_t)cache->chunk_count * CHUNK && used == cache->entry_count - cache->spare_entry_count;
 }
 
-// --- solids -------------------------------------------------------------------------------------------------------
+// --- solids ----------------------------------------------------------------------------------------------------------
 static bool can_move(const rh_obstacle *o) { return !rh_motion_is_still(&o->motion); }
 
 static bool same_solid(const rh_obstacle *a, const rh_obstacle *b)
 {
-    return memcmp(&a->shape, &b->shape, sizeof a->shape) == 0 && a->inside_out == b->inside_out && a->wall == b->wall && can_move(a) == can_move(b);
+    return memcmp(&a->shape, &b->shape, sizeof a->shape) == 0 && a->inside_out == b->inside_out && a->wall == b->wall &&
+           can_move(a) == can_move(b);
 }
 
 static bool same_state(const rh_obstacle *a, const rh_obstacle *b)
 {
     return memcmp(&a->pose, &b->pose, sizeof a->pose) == 0 && memcmp(&a->linear, &b->linear, sizeof a->linear) == 0 &&
-           memcmp(&a->angular, &b->angular, sizeof a->angular) == 0 && memcmp(&a->origin, &b->origin, sizeof a->origin) == 0;
+           memcmp(&a->angular, &b->angular, sizeof a->angular) == 0 &&
+           memcmp(&a->origin, &b->origin, sizeof a->origin) == 0;
 }
 
-// Compares the solids with those of the last build. Other solids, or one elsewhere that should not move: nothing known holds.
+// Compares the solids with those of the last build. Other solids, or one elsewhere that should not move: nothing known
+// holds.
 static rh_code note_solids(rh_cut_cache *cache, const rh_obstacles *obstacles, rh_status *status)
 {
     bool others = cache->solid_count != obstacles->count;
@@ -233,7 +245,7 @@ static bool near_movable(const rh_obstacles *obstacles, const rh_cut_near *near)
     return false;
 }
 
-// --- a build ------------------------------------------------------------------------------------------------------
+// --- a build ---------------------------------------------------------------------------------------------------------
 typedef struct work {
     rh_cut_cache *cache;
     const rh_tiles *tiles;
@@ -243,7 +255,8 @@ typedef struct work {
     int32_t *list;      // tiles to be made
 } work;
 
-// Only near solids that can move can anything have changed: where one was when the entry was made, and where one is now.
+// Only near solids that can move can anything have changed: where one was when the entry was made, and where one is
+// now.
 static bool is_stale(const work *w, int32_t t, const entry *e)
 {
     if (e->made >= w->cache->moved) return false;
@@ -310,7 +323,8 @@ static void keep_page(rh_cut_cache *cache, entry *e, int which, const float *val
 
 static void make_free(const rh_cut_cache *cache, entry *e)
 {
-    for (int n = 0; n < PAGES; n++) e->pages[n] = constant(cache, n == DISTANCE ? REACH : n >= WALL && n < DISTANCE ? ZERO : ONE);
+    for (int n = 0; n < PAGES; n++)
+        e->pages[n] = constant(cache, n == DISTANCE ? REACH : n >= WALL && n < DISTANCE ? ZERO : ONE);
     for (int a = 0; a < 3; a++) e->faces[a] = (rh_cut_faces){.which = -1};
     memset(e->releases, 0, sizeof e->releases);
     e->touch = (rh_cut_box){{RH_TILE, RH_TILE, RH_TILE}, {-1, -1, -1}};
@@ -365,7 +379,8 @@ static rh_code new_table(const float ***table, const rh_tiles *tiles, rh_arena *
     return *table ? RH_OK : RH_MEMORY;
 }
 
-static rh_code new_view(rh_cut_cells *cut, const rh_tiles *tiles, bool blur, bool releases, rh_arena *arena, rh_status *status)
+static rh_code new_view(rh_cut_cells *cut, const rh_tiles *tiles, bool blur, bool releases, rh_arena *arena,
+                        rh_status *status)
 {
     size_t count = (size_t)tiles->count + 1;
     *cut = (rh_cut_cells){0};
@@ -392,7 +407,8 @@ static void fill_view(const work *w, rh_cut_cells *cut)
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < w->tiles->count; t++) {
         const entry *e = &w->cache->entries[w->entry_of[t]];
-        for (int a = 0; a < w->tiles->dimension; a++) cut->open[a][t] = e->pages[OPEN + a], cut->wall[a][t] = e->pages[WALL + a];
+        for (int a = 0; a < w->tiles->dimension; a++)
+            cut->open[a][t] = e->pages[OPEN + a], cut->wall[a][t] = e->pages[WALL + a];
         cut->distance[t] = e->pages[DISTANCE];
         cut->share[t] = e->pages[SHARE];
         cut->volume[t] = e->pages[VOLUME];
@@ -405,7 +421,8 @@ static void fill_view(const work *w, rh_cut_cells *cut)
     }
 }
 
-static rh_code update(rh_cut_cells *cut, rh_cut_cache *cache, const rh_tiles *tiles, const rh_obstacles *obstacles, rh_arena *arena, rh_status *status)
+static rh_code update(rh_cut_cells *cut, rh_cut_cache *cache, const rh_tiles *tiles, const rh_obstacles *obstacles,
+                      rh_arena *arena, rh_status *status)
 {
     work w = {.cache = cache, .tiles = tiles, .obstacles = obstacles};
     size_t count = (size_t)tiles->count + 1;
@@ -426,8 +443,8 @@ static rh_code update(rh_cut_cells *cut, rh_cut_cache *cache, const rh_tiles *ti
     return RH_OK;
 }
 
-rh_code rh_cut_cells_build(rh_cut_cells *cut, rh_cut_cache *cache, const rh_tiles *tiles, const rh_obstacles *obstacles, rh_arena *arena,
-                           rh_status *status)
+rh_code rh_cut_cells_build(rh_cut_cells *cut, rh_cut_cache *cache, const rh_tiles *tiles, const rh_obstacles *obstacles,
+                           rh_arena *arena, rh_status *status)
 {
     if (cache->dimension != tiles->dimension || cache->h != tiles->h) {
         int blur = cache->blur;
@@ -445,7 +462,7 @@ rh_code rh_cut_cells_build(rh_cut_cells *cut, rh_cut_cache *cache, const rh_tile
     return code;
 }
 
-// --- own copies ---------------------------------------------------------------------------------------------------
+// --- own copies ------------------------------------------------------------------------------------------------------
 static rh_code own_page(const float **page, int cells, rh_arena *arena, float **own, rh_status *status)
 {
     size_t bytes = (size_t)cells * sizeof(float);
@@ -456,7 +473,8 @@ static rh_code own_page(const float **page, int cells, rh_arena *arena, float **
     return RH_OK;
 }
 
-rh_code rh_cut_cells_own(rh_cut_cells *cut, const rh_tiles *tiles, int32_t t, rh_arena *arena, rh_cut_own *own, rh_status *status)
+rh_code rh_cut_cells_own(rh_cut_cells *cut, const rh_tiles *tiles, int32_t t, rh_arena *arena, rh_cut_own *own,
+                         rh_status *status)
 {
     *own = (rh_cut_own){0};
     if (!cut->poured) {

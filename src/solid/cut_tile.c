@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Distances are sampled at the corners and centres of cells; shares follow by linear interpolation along edges, so a plane
-// gives exact shares.
+// Distances are sampled at the corners and centres of cells; shares follow by linear interpolation along edges, so a
+// plane gives exact shares.
 #include "solid/cut_tile.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { NODES = RH_TILE + 1, WIDE = RH_TILE + 2 };
-static const float SLIVER = 1e-3f; // smaller shares are closed: they carry nothing and condition badly
+static const float SLIVER = 1e-3f;  // smaller shares are closed: they carry nothing and condition badly
 
 // A corner on the wall itself counts as open when another corner is in free space: in the corner of a tank three of a
 // face's corners lie on walls, and all of the face is free. A face with no corner in free space is closed.
@@ -43,14 +43,15 @@ float rh_open_square(const float corner[4])
 
 static float tidy(float share) { return share < SLIVER ? 0 : share > 1 - SLIVER ? 1 : share; }
 
-// --- which solids -------------------------------------------------------------------------------------------------
+// --- which solids ----------------------------------------------------------------------------------------------------
 
-// Is a solid within reach of one of the eight (four) parts of the tile? The ball around a whole tile reaches three cells beyond
-// its sides, those around its parts half as far.
+// Is a solid within reach of one of the eight (four) parts of the tile? The ball around a whole tile reaches three
+// cells beyond its sides, those around its parts half as far.
 static bool reaches_a_part(const rh_tiles *tiles, const rh_obstacles *obstacles, int which, rh_dvec3 center)
 {
     double quarter = 0.25 * RH_TILE * (double)tiles->h;
-    double radius = quarter * sqrt((double)tiles->dimension) + RH_CUT_REACH * (double)tiles->h + rh_shape_slack(&obstacles->items[which].shape);
+    double radius = quarter * sqrt((double)tiles->dimension) + RH_CUT_REACH * (double)tiles->h +
+                    rh_shape_slack(&obstacles->items[which].shape);
     for (int n = 0; n < 1 << tiles->dimension; n++) {
         rh_dvec3 x = {center.x + (n & 1 ? quarter : -quarter), center.y + (n & 2 ? quarter : -quarter), center.z};
         if (tiles->dimension == 3) x.z += n & 4 ? quarter : -quarter;
@@ -62,7 +63,8 @@ static bool reaches_a_part(const rh_tiles *tiles, const rh_obstacles *obstacles,
 void rh_cut_tile_near(const rh_tiles *tiles, const rh_obstacles *obstacles, int32_t t, rh_cut_near *near)
 {
     // From the tile's centre every point whose distance matters is within half its diagonal plus the clamp.
-    double radius = tiles->h * (0.5 * RH_TILE * sqrt((double)tiles->dimension) + RH_CUT_REACH), w = RH_TILE * (double)tiles->h;
+    double radius = tiles->h * (0.5 * RH_TILE * sqrt((double)tiles->dimension) + RH_CUT_REACH),
+           w = RH_TILE * (double)tiles->h;
     rh_tile at = tiles->at[t];
     rh_dvec3 center = {(at.x + 0.5) * w, (at.y + 0.5) * w, tiles->dimension == 3 ? (at.z + 0.5) * w : 0};
     near->count = rh_obstacles_near(obstacles, center, radius, near->items, RH_CUT_NEAR);
@@ -85,15 +87,15 @@ double rh_cut_tile_distance(const rh_obstacles *obstacles, const rh_cut_near *ne
     return distance_near(obstacles, near, x, which);
 }
 
-// --- samples of one tile ------------------------------------------------------------------------------------------
+// --- samples of one tile ---------------------------------------------------------------------------------------------
 typedef struct sampler {
     const rh_tiles *tiles;
     const rh_obstacles *obstacles;
     const rh_cut_near *near;
     int32_t t;
-    float limit;                          // m: clamp of distances
-    float nodes[NODES * NODES * NODES];   // m, at corners
-    float centers[WIDE * WIDE * WIDE];    // m, clamped: cell centres with one cell around the tile
+    float limit;                         // m: clamp of distances
+    float nodes[NODES * NODES * NODES];  // m, at corners
+    float centers[WIDE * WIDE * WIDE];   // m, clamped: cell centres with one cell around the tile
 } sampler;
 
 static float node(const sampler *s, int i, int j, int k) { return s->nodes[i + NODES * (j + NODES * k)]; }
@@ -118,7 +120,8 @@ static void sample_nodes(sampler *s)
     for (int k = 0; k < (tiles->dimension == 3 ? NODES : 1); k++)
         for (int j = 0; j < NODES; j++)
             for (int i = 0; i < NODES; i++) {
-                rh_dvec3 x = {(at.x * RH_TILE + i) * h, (at.y * RH_TILE + j) * h, tiles->dimension == 3 ? (at.z * RH_TILE + k) * h : 0};
+                rh_dvec3 x = {(at.x * RH_TILE + i) * h, (at.y * RH_TILE + j) * h,
+                              tiles->dimension == 3 ? (at.z * RH_TILE + k) * h : 0};
                 double d = distance_near(s->obstacles, s->near, x, NULL);
                 // Rounding must not close a face that lies on a wall along the grid.
                 s->nodes[i + NODES * (j + NODES * k)] = fabs(d) < 1e-5 * h ? 0 : (float)d;
@@ -143,7 +146,7 @@ static void sample_rim(sampler *s)
             }
 }
 
-// --- shares -------------------------------------------------------------------------------------------------------
+// --- shares ----------------------------------------------------------------------------------------------------------
 
 // Open share of a square whose corner distances are all shifted a little.
 static float square_share(const float corner[4], float shift)
@@ -151,8 +154,8 @@ static float square_share(const float corner[4], float shift)
     return rh_open_square((float[4]){corner[0] + shift, corner[1] + shift, corner[2] + shift, corner[3] + shift});
 }
 
-// Shares of the lower faces and of the cell from its corner distances. The cell's share is the mean of its faces', where a
-// face on a wall belongs to the side of the cell's centre: exact for walls along the grid. It only weighs
+// Shares of the lower faces and of the cell from its corner distances. The cell's share is the mean of its faces',
+// where a face on a wall belongs to the side of the cell's centre: exact for walls along the grid. It only weighs
 // volumes and has no part in the pressure solve.
 static void cell_shares(const sampler *s, int i, int j, int k, int c, rh_cut_values *out)
 {
@@ -179,11 +182,12 @@ static void cell_shares(const sampler *s, int i, int j, int k, int c, rh_cut_val
 #undef AT
 }
 
-// Share of a cell's linear weight function that lies in free space. Cells are cut in halves along each axis; the weight of the
-// function over the four halves it reaches along an axis is 1/8, 3/8, 3/8, 1/8. The distance in the middle of such a part lies half way
-// between those at the cell's centre and at its corner, which gives the part's free volume. Exact for walls along the grid that end at
-// halves of cells, their edges and corners; off by 1/32 at most for others. (Whole cells were not enough: a floor a quarter of a cell above a face looked
-// crowded, and resting water rose by 0.16 cells.)
+// Share of a cell's linear weight function that lies in free space. Cells are cut in halves along each axis; the weight
+// of the function over the four halves it reaches along an axis is 1/8, 3/8, 3/8, 1/8. The distance in the middle of
+// such a part lies half way between those at the cell's centre and at its corner, which gives the part's free volume.
+// Exact for walls along the grid that end at halves of cells, their edges and corners; off by 1/32 at most for others.
+// (Whole cells were not enough: a floor a quarter of a cell above a face looked crowded, and resting water rose by 0.16
+// cells.)
 static float weight_share(const sampler *s, int c)
 {
     static const float weight[4] = {0.125f, 0.375f, 0.375f, 0.125f};
@@ -193,8 +197,8 @@ static float weight_share(const sampler *s, int c)
     for (int n = 0; n < (deep ? 64 : 16); n++) {
         int part[3] = {n & 3, n >> 2 & 3, n >> 4}, at[3], edge[3];
         for (int a = 0; a < 3; a++) {
-            at[a] = cell[a] + (part[a] + 1) / 2 - 1;    // the cell the part belongs to
-            edge[a] = cell[a] + part[a] / 2;            // and its corner nearest to the part
+            at[a] = cell[a] + (part[a] + 1) / 2 - 1;  // the cell the part belongs to
+            edge[a] = cell[a] + part[a] / 2;          // and its corner nearest to the part
         }
         if (!deep) at[2] = edge[2] = 0;
         float corner = rh_clamp(node(s, edge[0], edge[1], edge[2]), -s->limit, s->limit);
@@ -220,7 +224,7 @@ static void weight_shares(sampler *s, rh_cut_values *out)
     }
 }
 
-// --- walls --------------------------------------------------------------------------------------------------------
+// --- walls -----------------------------------------------------------------------------------------------------------
 
 static void wall_velocities(const sampler *s, rh_cut_values *out)
 {
@@ -270,7 +274,8 @@ void rh_cut_tile_faces(const rh_tiles *tiles, const rh_obstacles *obstacles, con
     }
 }
 
-// Distances change by no more than the way walked, here from a cell's centre to its corner; those of meshes are off by their slack at either end.
+// Distances change by no more than the way walked, here from a cell's centre to its corner; those of meshes are off by
+// their slack at either end.
 static rh_cut_box touch_box(const sampler *s, const float *distance)
 {
     const rh_tiles *tiles = s->tiles;
@@ -289,7 +294,8 @@ static rh_cut_box touch_box(const sampler *s, const float *distance)
     return box;
 }
 
-void rh_cut_tile_make(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near, int32_t t, rh_cut_values *out)
+void rh_cut_tile_make(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near, int32_t t,
+                      rh_cut_values *out)
 {
     sampler s;
     s.tiles = tiles, s.obstacles = obstacles, s.near = near, s.t = t, s.limit = RH_CUT_REACH * tiles->h;

@@ -16,7 +16,7 @@
 enum { FIRST = 2, EDGE = 4 };
 
 static const double FLAT = 1e-7, GENTLE = 0.05, KINK = 0.002, TOUCH = 1e-9;  // of the edge
-static const double SNAP = 1e-6;                               // of a share
+static const double SNAP = 1e-6;                                             // of a share
 
 double rh_measure_plane(double value, const double gradient[3], int dimension)
 {
@@ -40,7 +40,9 @@ double rh_measure_plane(double value, const double gradient[3], int dimension)
 }
 
 // Distances at corners, middles of edges and faces, and the centre: point (i, j, k) of 0..2 is at i + 3 j + 9 k.
-typedef struct samples { double at[27]; } samples;
+typedef struct samples {
+    double at[27];
+} samples;
 
 typedef struct fit {
     double value, gradient[3];  // of the plane, the cube's edge being 1

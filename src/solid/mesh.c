@@ -40,7 +40,8 @@ static bool is_finite(rh_vec3 v) { return isfinite(v.x) && isfinite(v.y) && isfi
 
 bool rh_triangle_has_area(const rh_vec3 corner[3])
 {
-    rh_dvec3 a = rh_d3_from(corner[0]), ab = rh_d3_sub(rh_d3_from(corner[1]), a), ac = rh_d3_sub(rh_d3_from(corner[2]), a);
+    rh_dvec3 a = rh_d3_from(corner[0]), ab = rh_d3_sub(rh_d3_from(corner[1]), a),
+             ac = rh_d3_sub(rh_d3_from(corner[2]), a);
     rh_dvec3 cross = rh_d3_cross(ab, ac);
     double longest2 = fmax(rh_d3_dot(ab, ab), rh_d3_dot(ac, ac));
     return rh_d3_length(cross) > 1e-12 * longest2;  // relative: a small mesh is not a flat one
@@ -57,9 +58,12 @@ static const float FAR_AWAY = 1e12f;  // m
 static rh_code check_vertex(const rh_mesh *mesh, int64_t i, rh_status *status)
 {
     rh_vec3 p = mesh->vertices[i];
-    if (!is_finite(p)) return rh_fail(status, RH_USER, "vertex %lld is not finite: [%g, %g, %g]", (long long)i, (double)p.x, (double)p.y, (double)p.z);
+    if (!is_finite(p))
+        return rh_fail(status, RH_USER, "vertex %lld is not finite: [%g, %g, %g]", (long long)i, (double)p.x,
+                       (double)p.y, (double)p.z);
     if (fabsf(p.x) <= FAR_AWAY && fabsf(p.y) <= FAR_AWAY && fabsf(p.z) <= FAR_AWAY) return RH_OK;
-    return rh_fail(status, RH_USER, "vertex %lld is at [%g, %g, %g] m, expected within %g m", (long long)i, (double)p.x, (double)p.y, (double)p.z, (double)FAR_AWAY);
+    return rh_fail(status, RH_USER, "vertex %lld is at [%g, %g, %g] m, expected within %g m", (long long)i, (double)p.x,
+                   (double)p.y, (double)p.z, (double)FAR_AWAY);
 }
 
 rh_code rh_mesh_check(const rh_mesh *mesh, rh_status *status)
@@ -69,7 +73,8 @@ rh_code rh_mesh_check(const rh_mesh *mesh, rh_status *status)
     for (int64_t t = 0; t < mesh->triangle_count; t++) {
         for (int k = 0; k < 3; k++)
             if (mesh->triangles[t][k] >= mesh->vertex_count)
-                return rh_fail(status, RH_USER, "triangle %lld uses vertex %u, expected less than the %lld vertices there are",
+                return rh_fail(status, RH_USER,
+                               "triangle %lld uses vertex %u, expected less than the %lld vertices there are",
                                (long long)t, mesh->triangles[t][k], (long long)mesh->vertex_count);
         rh_vec3 corner[3];
         rh_mesh_corners(mesh, t, corner);
@@ -80,7 +85,7 @@ rh_code rh_mesh_check(const rh_mesh *mesh, rh_status *status)
                    (long long)mesh->triangle_count);
 }
 
-// --- vertices at the same place -----------------------------------------------------------------------------------
+// --- vertices at the same place --------------------------------------------------------------------------------------
 
 typedef struct place {
     rh_vec3 at;

@@ -9,8 +9,8 @@
 #include "base/vec.h"
 
 typedef struct rh_mesh {
-    rh_vec3 *vertices;              // owned
-    uint32_t (*triangles)[3];       // owned; counter-clockwise seen from outside
+    rh_vec3 *vertices;         // owned
+    uint32_t (*triangles)[3];  // owned; counter-clockwise seen from outside
     int64_t vertex_count, triangle_count;
 } rh_mesh;
 
@@ -19,7 +19,8 @@ rh_dbox rh_mesh_bounds(const rh_mesh *mesh);
 // Applies scale, then rotation (degrees about x, y, z), then translation.
 void rh_mesh_transform(rh_mesh *mesh, double scale, rh_dvec3 rotate, rh_dvec3 translate);
 
-// Merges vertices at exactly the same place (file formats that repeat them per triangle), keeping the order of first use.
+// Merges vertices at exactly the same place (file formats that repeat them per triangle), keeping the order of first
+// use.
 rh_code rh_mesh_weld(rh_mesh *mesh, rh_status *status);
 // RH_USER (without a place) when there is nothing to work with: an index out of range, a vertex that is not finite or
 // absurdly far away, or no triangle with an area.
@@ -27,19 +28,19 @@ rh_code rh_mesh_check(const rh_mesh *mesh, rh_status *status);
 
 // What is wrong with a mesh, so that a user can be told when it matters.
 typedef struct rh_mesh_report {
-    int64_t degenerate;    // triangles without area
-    int64_t open_edges;    // edges with one triangle: holes
-    int64_t odd_edges;     // edges with more than two triangles
-    int64_t flipped_edges; // edges whose two triangles run the same way: inconsistent orientation
-    bool inside_out;       // closed and consistent, but the volume is negative
-    double volume;         // signed, by the divergence theorem (meaningful when closed)
+    int64_t degenerate;     // triangles without area
+    int64_t open_edges;     // edges with one triangle: holes
+    int64_t odd_edges;      // edges with more than two triangles
+    int64_t flipped_edges;  // edges whose two triangles run the same way: inconsistent orientation
+    bool inside_out;        // closed and consistent, but the volume is negative
+    double volume;          // signed, by the divergence theorem (meaningful when closed)
 } rh_mesh_report;
 // Vertices at the same place count as one, so a mesh cut along texture seams is closed all the same.
 rh_code rh_mesh_inspect(const rh_mesh *mesh, rh_mesh_report *report, rh_status *status);
 
-// Signed distance sampled on a regular grid around the mesh: trilinear between samples; samples within 4 spacings of the
-// surface hold the exact distance to the triangles, those beyond are at most a quarter of a spacing too long. The sign
-// comes from the generalised winding number, so holes and flipped faces do not turn space inside out (A. Jacobson,
+// Signed distance sampled on a regular grid around the mesh: trilinear between samples; samples within 4 spacings of
+// the surface hold the exact distance to the triangles, those beyond are at most a quarter of a spacing too long. The
+// sign comes from the generalised winding number, so holes and flipped faces do not turn space inside out (A. Jacobson,
 // L. Kavan, O. Sorkine-Hornung, "Robust inside-outside segmentation using generalized winding numbers", ACM TOG 32(4),
 // 2013). A hole is closed by a lid where the winding number is 1/2, and distances are taken to the lid as well.
 typedef struct rh_mesh_sdf rh_mesh_sdf;

@@ -106,7 +106,7 @@ rh_code rh_mesh_inspect(const rh_mesh *mesh, rh_mesh_report *report, rh_status *
     return RH_OK;
 }
 
-// --- orientation ------------------------------------------------------------------------------------------------
+// --- orientation -----------------------------------------------------------------------------------------------------
 // Union-find over triangles; `turned` says whether a triangle runs opposite to its parent.
 
 typedef struct forest {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The signed distance of a mesh, sampled. Every sample holds the distance to the nearest triangle (in float; exact near the
-// surface); the sign says on which side of winding number 1/2 it lies. Work is done in blocks of 8^3 samples that write only their own.
+// The signed distance of a mesh, sampled. Every sample holds the distance to the nearest triangle (in float; exact near
+// the surface); the sign says on which side of winding number 1/2 it lies. Work is done in blocks of 8^3 samples that
+// write only their own.
 //
 // Orientation is repaired first (rh_mesh_orient). For a closed mesh the winding number then changes only across the
 // surface, so along a row the sign carries over wherever the distances of two neighbours rule out a crossing, and a
@@ -28,7 +29,7 @@ struct rh_mesh_sdf {
     int64_t size[3];
     rh_dvec3 origin;  // of sample (0, 0, 0)
     double spacing;
-    rh_dbox bounds;   // of the triangles
+    rh_dbox bounds;  // of the triangles
 };
 
 typedef struct builder {
@@ -38,7 +39,7 @@ typedef struct builder {
     int64_t blocks[3];
 } builder;
 
-// --- set-up -----------------------------------------------------------------------------------------------------
+// --- set-up ----------------------------------------------------------------------------------------------------------
 
 static rh_code plan_grid(rh_mesh_sdf *sdf, double spacing, rh_status *status)
 {
@@ -53,9 +54,10 @@ static rh_code plan_grid(rh_mesh_sdf *sdf, double spacing, rh_status *status)
         fits *= fmax(1.01, cbrt(samples / (double)max_samples));
     }
     if (fits > spacing)
-        return rh_fail(status, RH_USER,
-                       "the mesh is %.4g x %.4g x %.4g m, too large to sample every %.4g m; expected a spacing of at least %.3g m",
-                       extent[0], extent[1], extent[2], spacing, 1.005 * fits);
+        return rh_fail(
+            status, RH_USER,
+            "the mesh is %.4g x %.4g x %.4g m, too large to sample every %.4g m; expected a spacing of at least %.3g m",
+            extent[0], extent[1], extent[2], spacing, 1.005 * fits);
     for (int k = 0; k < 3; k++) sdf->size[k] = (int64_t)ceil(extent[k] / spacing) + 1 + 2 * MARGIN;
     sdf->spacing = spacing;
     sdf->origin = rh_d3_sub(sdf->bounds.min, rh_d3(MARGIN * spacing, MARGIN * spacing, MARGIN * spacing));
@@ -86,13 +88,14 @@ static rh_code make_tree(const rh_mesh *mesh, rh_bvh *bvh, bool *closed, rh_stat
     for (int64_t t = 0; code == RH_OK && t < mesh->triangle_count; t++) {
         rh_vec3 c[3];
         rh_mesh_corners(mesh, t, c);
-        if (rh_triangle_has_area(c)) triangles[count++] = (rh_bvh_triangle){{c[0], c[flip[t] ? 2 : 1], c[flip[t] ? 1 : 2]}};
+        if (rh_triangle_has_area(c))
+            triangles[count++] = (rh_bvh_triangle){{c[0], c[flip[t] ? 2 : 1], c[flip[t] ? 1 : 2]}};
     }
     rh_free(flip);
     return code == RH_OK ? rh_bvh_build(triangles, count, bvh, status) : code;
 }
 
-// --- samples ----------------------------------------------------------------------------------------------------
+// --- samples ---------------------------------------------------------------------------------------------------------
 
 static rh_dvec3 sample_place(const rh_mesh_sdf *sdf, int64_t i, int64_t j, int64_t k)
 {
@@ -167,9 +170,12 @@ static void fill_block(const builder *b, int64_t index)
         for (int64_t y = k.low[1]; y < k.high[1]; y++) fill_row(b, &k, y, z, known, &hint);
 }
 
-// --- lids over holes --------------------------------------------------------------------------------------------
+// --- lids over holes -------------------------------------------------------------------------------------------------
 
-typedef struct crossing { int64_t i, j, k; int axis; } crossing;
+typedef struct crossing {
+    int64_t i, j, k;
+    int axis;
+} crossing;
 
 // Do the samples change sign towards the next one along `axis` without a triangle that could be between them?
 static bool crosses_lid(const rh_mesh_sdf *sdf, crossing c)
@@ -239,14 +245,15 @@ static rh_code close_holes(builder *b, rh_status *status)
     return RH_OK;
 }
 
-// --- creation ---------------------------------------------------------------------------------------------------
+// --- creation --------------------------------------------------------------------------------------------------------
 
 static rh_code sample_mesh(builder *b, double spacing, rh_status *status)
 {
     rh_mesh_sdf *sdf = b->sdf;
     sdf->bounds = bounds_of(&b->bvh);
     RH_TRY(plan_grid(sdf, spacing, status));
-    sdf->values = rh_alloc((size_t)(sdf->size[0] * sdf->size[1] * sdf->size[2]) * sizeof *sdf->values, "mesh.sdf", status);
+    sdf->values = rh_alloc((size_t)(sdf->size[0] * sdf->size[1] * sdf->size[2]) * sizeof *sdf->values, "mesh.sdf",
+                           status);
     if (!sdf->values) return RH_MEMORY;
     for (int k = 0; k < 3; k++) b->blocks[k] = (sdf->size[k] + BLOCK - 1) / BLOCK;
     int64_t blocks = block_count(b);
@@ -282,7 +289,7 @@ void rh_mesh_sdf_free(rh_mesh_sdf *sdf)
     rh_free(sdf);
 }
 
-// --- questions --------------------------------------------------------------------------------------------------
+// --- questions -------------------------------------------------------------------------------------------------------
 
 // Cell index and share for one coordinate in units of samples, which lies within 0 .. size - 1.
 static int64_t cell_of(double u, int64_t size, double *share)
@@ -310,8 +317,8 @@ static double interpolate(const rh_mesh_sdf *sdf, const double u[3])
     return face[0] + s[2] * (face[1] - face[0]);
 }
 
-// Outside the samples: with c the nearest point of their box, every point m of the mesh is seen from c at a right angle or
-// more away from p, so |p - m|^2 >= |p - c|^2 + |c - m|^2. A lower bound, and continuous at the box.
+// Outside the samples: with c the nearest point of their box, every point m of the mesh is seen from c at a right angle
+// or more away from p, so |p - m|^2 >= |p - c|^2 + |c - m|^2. A lower bound, and continuous at the box.
 double rh_mesh_sdf_distance(const rh_mesh_sdf *sdf, rh_dvec3 point)
 {
     rh_dvec3 offset = rh_d3_sub(point, sdf->origin);
@@ -333,7 +340,8 @@ rh_dvec3 rh_mesh_sdf_normal(const rh_mesh_sdf *sdf, rh_dvec3 point)
     double h = 0.5 * sdf->spacing, slope[3];
     for (int k = 0; k < 3; k++) {
         rh_dvec3 step = rh_d3(k == 0 ? h : 0, k == 1 ? h : 0, k == 2 ? h : 0);
-        slope[k] = rh_mesh_sdf_distance(sdf, rh_d3_add(point, step)) - rh_mesh_sdf_distance(sdf, rh_d3_sub(point, step));
+        slope[k] = rh_mesh_sdf_distance(sdf, rh_d3_add(point, step)) -
+                   rh_mesh_sdf_distance(sdf, rh_d3_sub(point, step));
     }
     rh_dvec3 gradient = rh_d3(slope[0], slope[1], slope[2]);
     double length = rh_d3_length(gradient);

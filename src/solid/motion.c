@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Keyframed rigid motion. The six numbers of a key (translation, Euler angles) are interpolated one by one; velocities are
-// the analytic derivatives of the same interpolants, so a wall moves exactly as fast as it says.
+// Keyframed rigid motion. The six numbers of a key (translation, Euler angles) are interpolated one by one; velocities
+// are the analytic derivatives of the same interpolants, so a wall moves exactly as fast as it says.
 //
 // Smooth: cubic Hermite pieces whose slope at an inner key is that of the parabola through it and its two neighbours.
 // That is the Catmull-Rom curve for uneven times (P. J. Barry, R. N. Goldman, "A recursive evaluation algorithm for a
 // class of Catmull-Rom splines", SIGGRAPH 1988). The slope at both ends is zero.
 #include "solid/shape.h"
 
-typedef struct sample { rh_dvec3 translate, rotate; } sample;  // values, or their rates per second
+typedef struct sample {
+    rh_dvec3 translate, rotate;
+} sample;  // values, or their rates per second
 
 static const double degree = 3.14159265358979323846 / 180;
 
@@ -86,21 +88,20 @@ rh_mat3 rh_rotation(rh_dvec3 degrees)
                       {-sy, cy * sx, cy * cx}}};
 }
 
-// The first turn's axis is carried along by the two later turns, the second's by the last: w = z' ez + Rz (y' ey + Ry x' ex).
+// The first turn's axis is carried along by the two later turns, the second's by the last: w = z' ez + Rz (y' ey + Ry
+// x' ex).
 static rh_dvec3 angular_velocity(rh_dvec3 degrees, rh_dvec3 rates)
 {
     double cy = cos(degrees.y * degree), sy = sin(degrees.y * degree);
     double cz = cos(degrees.z * degree), sz = sin(degrees.z * degree);
-    return rh_d3_scale(rh_d3(rates.x * cz * cy - rates.y * sz, rates.x * sz * cy + rates.y * cz, rates.z - rates.x * sy),
-                       degree);
+    return rh_d3_scale(
+        rh_d3(rates.x * cz * cy - rates.y * sz, rates.x * sz * cy + rates.y * cz, rates.z - rates.x * sy), degree);
 }
 
-static void flatten(sample *s)
-{
-    s->translate.z = s->rotate.x = s->rotate.y = 0;
-}
+static void flatten(sample *s) { s->translate.z = s->rotate.x = s->rotate.y = 0; }
 
-void rh_motion_place(const rh_motion *motion, double time, bool flat, rh_pose *pose, rh_dvec3 *linear, rh_dvec3 *angular)
+void rh_motion_place(const rh_motion *motion, double time, bool flat, rh_pose *pose, rh_dvec3 *linear,
+                     rh_dvec3 *angular)
 {
     sample value, rate;
     interpolate(motion, time, &value, &rate);
@@ -153,4 +154,7 @@ rh_dvec3 rh_pose_to_world(const rh_pose *pose, rh_dvec3 local)
     return rh_d3_add(turned, rh_d3_add(pose->pivot, pose->translation));
 }
 
-rh_dvec3 rh_pose_turn(const rh_pose *pose, rh_dvec3 local_direction) { return rh_m3_mul(pose->rotation, local_direction); }
+rh_dvec3 rh_pose_turn(const rh_pose *pose, rh_dvec3 local_direction)
+{
+    return rh_m3_mul(pose->rotation, local_direction);
+}

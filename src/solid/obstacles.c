@@ -45,7 +45,8 @@ double rh_obstacles_max_speed(const rh_obstacles *obstacles)
         rh_dbox b = rh_shape_bounds(&o->shape);
         double reach = 0;
         for (int corner = 0; corner < 8; corner++) {
-            rh_dvec3 p = {corner & 1 ? b.max.x : b.min.x, corner & 2 ? b.max.y : b.min.y, corner & 4 ? b.max.z : b.min.z};
+            rh_dvec3 p = {corner & 1 ? b.max.x : b.min.x, corner & 2 ? b.max.y : b.min.y,
+                          corner & 4 ? b.max.z : b.min.z};
             double r = rh_d3_length(rh_d3_sub(p, o->pose.pivot));
             if (r < 1e9 && r > reach) reach = r;
         }
@@ -126,10 +127,8 @@ int rh_obstacles_near(const rh_obstacles *obstacles, rh_dvec3 point, double radi
         const rh_obstacle *o = &obstacles->items[i];
         // Distances never over-estimate by more than the slack, with either sign, so this also holds for containers.
         if (distance_to(o, point) > radius + rh_shape_slack(&o->shape)) continue;
-        if (count < max)
-            out[count++] = i;
-        else if (max > 0)
-            keep_nearest(obstacles, point, out, count, i);
+        if (count < max) out[count++] = i;
+        else if (max > 0) keep_nearest(obstacles, point, out, count, i);
     }
     return count;
 }

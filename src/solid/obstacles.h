@@ -19,12 +19,12 @@ typedef struct rh_obstacle {
     rh_shape shape;
     bool inside_out;  // a container: free space is inside the shape
     rh_wall wall;
-    double friction;   // Coulomb's coefficient between wall and sand; liquids do not ask
-    rh_motion motion;  // its key list is borrowed
-    rh_pose pose;      // at the time of the last rh_obstacles_place
+    double friction;           // Coulomb's coefficient between wall and sand; liquids do not ask
+    rh_motion motion;          // its key list is borrowed
+    rh_pose pose;              // at the time of the last rh_obstacles_place
     rh_dvec3 linear, angular;  // rigid velocity at that time: v(x) = linear + angular x (x - origin)
     rh_dvec3 origin;
-    bool rests;        // placed, and nothing to place again: its motion is still
+    bool rests;  // placed, and nothing to place again: its motion is still
 } rh_obstacle;
 
 typedef struct rh_obstacles {
@@ -34,13 +34,14 @@ typedef struct rh_obstacles {
 } rh_obstacles;
 
 void rh_obstacles_free(rh_obstacles *obstacles);  // not the meshes inside the shapes: world owns those
-// Poses at `time` (of a solid without motion: once); velocities as at the middle of a step of `dt` that starts then, so that a wall moves through the step as
-// far as its velocity says (dt = 0: velocities at `time`).
+// Poses at `time` (of a solid without motion: once); velocities as at the middle of a step of `dt` that starts then, so
+// that a wall moves through the step as far as its velocity says (dt = 0: velocities at `time`).
 void rh_obstacles_place(rh_obstacles *obstacles, double time, double dt);
 // Upper bound of the speed (m/s) of any point of a moving solid, as placed; solids without end count at their pivot.
 double rh_obstacles_max_speed(const rh_obstacles *obstacles);
 
-// Signed distance (m) to the nearest solid, positive in free space; +1e30 when there is none. `which` (may be NULL) gets its index or -1.
+// Signed distance (m) to the nearest solid, positive in free space; +1e30 when there is none. `which` (may be NULL)
+// gets its index or -1.
 double rh_obstacles_distance(const rh_obstacles *obstacles, rh_dvec3 point, int *which);
 // Unit normal of solid `which` pointing into free space.
 rh_dvec3 rh_obstacles_normal(const rh_obstacles *obstacles, int which, rh_dvec3 point);

@@ -6,9 +6,9 @@
 // of the inner box is nearest to the flat part of a face).
 //
 // Flat shapes (two-dimensional runs) drop z from the point and from the shape: a sphere is a circle, a box a rectangle,
-// a plane a half-plane, a capsule a 2D capsule, a cylinder a disc (axis along z) or else a rectangle over the projection
-// of its axis. A torus and a mesh keep their distance in space, taken at z = 0: exact for a torus with its axis in the
-// plane or along z, otherwise a lower bound of the distance to the cross-section.
+// a plane a half-plane, a capsule a 2D capsule, a cylinder a disc (axis along z) or else a rectangle over the
+// projection of its axis. A torus and a mesh keep their distance in space, taken at z = 0: exact for a torus with its
+// axis in the plane or along z, otherwise a lower bound of the distance to the cross-section.
 #include "solid/shape.h"
 #include "solid/mesh.h"
 
@@ -27,10 +27,7 @@ static rh_dvec3 unit_or(rh_dvec3 a, rh_dvec3 fallback)
 }
 
 // Some unit vector at a right angle to a unit vector, in the x-y plane when that is possible.
-static rh_dvec3 perpendicular(rh_dvec3 a)
-{
-    return unit_or(rh_d3(-a.y, a.x, 0), rh_d3(1, 0, 0));
-}
+static rh_dvec3 perpendicular(rh_dvec3 a) { return unit_or(rh_d3(-a.y, a.x, 0), rh_d3(1, 0, 0)); }
 
 static rh_dvec3 drop_z(rh_dvec3 a) { return rh_d3(a.x, a.y, 0); }
 
@@ -61,8 +58,7 @@ static double box(const rh_box_params *b, bool flat, rh_dvec3 point, rh_dvec3 *n
         double n[3] = {0};
         if (length > 0)
             for (int i = 0; i < axes; i++) n[i] = copysign(outside[i] / length, p[i]);
-        else
-            n[widest] = copysign(1, p[widest]);
+        else n[widest] = copysign(1, p[widest]);
         *normal = rh_d3(n[0], n[1], n[2]);
     }
     return (length > 0 ? length : q[widest]) - b->rounding;
@@ -104,8 +100,7 @@ static double cylinder(const rh_cylinder_params *c, rh_dvec3 from, rh_dvec3 to, 
     rh_dvec3 cap_normal = rh_d3_scale(s.axis, copysign(1, middle));
     if (side > 0 && cap > 0) {
         double corner = sqrt(side * side + cap * cap);
-        if (normal)
-            *normal = rh_d3_add(rh_d3_scale(s.outward, side / corner), rh_d3_scale(cap_normal, cap / corner));
+        if (normal) *normal = rh_d3_add(rh_d3_scale(s.outward, side / corner), rh_d3_scale(cap_normal, cap / corner));
         return corner;
     }
     if (normal) *normal = side > cap ? s.outward : cap_normal;
@@ -192,7 +187,7 @@ double rh_shape_slack(const rh_shape *shape)
     return shape->kind == RH_SHAPE_MESH && shape->mesh ? rh_mesh_sdf_slack(shape->mesh) + fabs(shape->offset) : 0;
 }
 
-// --- bounds -----------------------------------------------------------------------------------------------------
+// --- bounds ----------------------------------------------------------------------------------------------------------
 
 static rh_dbox around(rh_dvec3 a, rh_dvec3 b, rh_dvec3 reach)
 {

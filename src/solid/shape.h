@@ -14,16 +14,44 @@
 #include "solid/mesh.h"
 
 // What the scene says of each kind of shape. All lengths in metres.
-typedef struct rh_sphere_params { rh_dvec3 center; double radius; } rh_sphere_params;
-typedef struct rh_box_params { rh_dvec3 min, max; double rounding; } rh_box_params;
-typedef struct rh_plane_params { rh_dvec3 point, normal; } rh_plane_params;  // solid half-space opposite to the normal
-typedef struct rh_cylinder_params { rh_dvec3 from, to; double radius; } rh_cylinder_params;
-typedef struct rh_capsule_params { rh_dvec3 from, to; double radius; } rh_capsule_params;
-typedef struct rh_torus_params { rh_dvec3 center, axis; double major, minor; } rh_torus_params;
-typedef struct rh_mesh_params { char *file; rh_dvec3 translate, rotate; double scale; rh_dvec3 stretch; } rh_mesh_params;
+typedef struct rh_sphere_params {
+    rh_dvec3 center;
+    double radius;
+} rh_sphere_params;
+typedef struct rh_box_params {
+    rh_dvec3 min, max;
+    double rounding;
+} rh_box_params;
+typedef struct rh_plane_params {
+    rh_dvec3 point, normal;
+} rh_plane_params;  // solid half-space opposite to the normal
+typedef struct rh_cylinder_params {
+    rh_dvec3 from, to;
+    double radius;
+} rh_cylinder_params;
+typedef struct rh_capsule_params {
+    rh_dvec3 from, to;
+    double radius;
+} rh_capsule_params;
+typedef struct rh_torus_params {
+    rh_dvec3 center, axis;
+    double major, minor;
+} rh_torus_params;
+typedef struct rh_mesh_params {
+    char *file;
+    rh_dvec3 translate, rotate;
+    double scale;
+    rh_dvec3 stretch;
+} rh_mesh_params;
 
 typedef enum rh_shape_kind {
-    RH_SHAPE_SPHERE, RH_SHAPE_BOX, RH_SHAPE_PLANE, RH_SHAPE_CYLINDER, RH_SHAPE_CAPSULE, RH_SHAPE_TORUS, RH_SHAPE_MESH
+    RH_SHAPE_SPHERE,
+    RH_SHAPE_BOX,
+    RH_SHAPE_PLANE,
+    RH_SHAPE_CYLINDER,
+    RH_SHAPE_CAPSULE,
+    RH_SHAPE_TORUS,
+    RH_SHAPE_MESH
 } rh_shape_kind;  // same order as rh_shape_tables
 
 extern const rh_param_table *const rh_shape_tables[];  // for RH_PARAM_VARIANT, NULL-terminated
@@ -57,11 +85,14 @@ struct rh_mesh;
 // Puts a mesh where its parameters say: stretch and scale, then rotation, then translation.
 void rh_mesh_place(struct rh_mesh *mesh, const rh_mesh_params *params);
 
-// --- motion -----------------------------------------------------------------------------------------------------
+// --- motion ----------------------------------------------------------------------------------------------------------
 // A key: where the shape is at a time. Rotation is a vector of degrees about x, then y, then z (fixed axes), about
 // `pivot` of the motion. Between keys: linear, or smooth (Catmull-Rom through the keys, flat ends); before the first
 // and after the last key the shape rests.
-typedef struct rh_motion_key { double time; rh_dvec3 translate, rotate; } rh_motion_key;
+typedef struct rh_motion_key {
+    double time;
+    rh_dvec3 translate, rotate;
+} rh_motion_key;
 
 typedef enum rh_interpolation { RH_LINEAR, RH_SMOOTH } rh_interpolation;
 
@@ -80,10 +111,11 @@ typedef struct rh_pose {
 } rh_pose;
 
 rh_pose rh_motion_pose(const rh_motion *motion, double time);
-// Pose and its exact rates in one go: velocity (m/s) of the pivot and angular velocity (rad/s), so that a point x moves with
-// linear + angular x (x - pivot - translation). `flat` keeps to the x-y plane: translation along z and turns about x and y
-// are left out.
-void rh_motion_place(const rh_motion *motion, double time, bool flat, rh_pose *pose, rh_dvec3 *linear, rh_dvec3 *angular);
+// Pose and its exact rates in one go: velocity (m/s) of the pivot and angular velocity (rad/s), so that a point x moves
+// with linear + angular x (x - pivot - translation). `flat` keeps to the x-y plane: translation along z and turns about
+// x and y are left out.
+void rh_motion_place(const rh_motion *motion, double time, bool flat, rh_pose *pose, rh_dvec3 *linear,
+                     rh_dvec3 *angular);
 // The rotation about x, then y, then z (fixed axes).
 rh_mat3 rh_rotation(rh_dvec3 degrees);
 bool rh_motion_is_still(const rh_motion *motion);  // no keys, or all equal

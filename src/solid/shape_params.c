@@ -46,7 +46,7 @@ static rh_code need_apart(rh_dvec3 from, rh_dvec3 to, const char **field, rh_sta
     return blame(field, "to");
 }
 
-// --- sphere -----------------------------------------------------------------------------------------------------
+// --- sphere ----------------------------------------------------------------------------------------------------------
 
 static rh_code check_sphere(const void *object, const char **field, rh_status *status)
 {
@@ -61,10 +61,14 @@ static const rh_param sphere_rows[] = {
     {"radius", RH_PARAM_FLOAT, AT(radius), "m", NULL, .help = "from the middle to the surface, above 0"},
 };
 #undef AT
-static const rh_param_table sphere_table = {"sphere", "A ball; a disc in a two-dimensional run.",
-    sphere_rows, RH_PARAM_COUNT(sphere_rows), sizeof(rh_sphere_params), check_sphere};
+static const rh_param_table sphere_table = {"sphere",
+                                            "A ball; a disc in a two-dimensional run.",
+                                            sphere_rows,
+                                            RH_PARAM_COUNT(sphere_rows),
+                                            sizeof(rh_sphere_params),
+                                            check_sphere};
 
-// --- box --------------------------------------------------------------------------------------------------------
+// --- box -------------------------------------------------------------------------------------------------------------
 
 static rh_code check_box(const void *object, const char **field, rh_status *status)
 {
@@ -81,21 +85,29 @@ static rh_code check_box(const void *object, const char **field, rh_status *stat
         thinnest = fmin(thinnest, high[i] - low[i]);
     }
     if (p->rounding >= 0 && p->rounding <= 0.5 * thinnest) return RH_OK;
-    rh_fail(status, RH_USER, "rounding is %g, expected 0 to %g, half of the thinnest side", p->rounding, 0.5 * thinnest);
+    rh_fail(status, RH_USER, "rounding is %g, expected 0 to %g, half of the thinnest side", p->rounding,
+            0.5 * thinnest);
     return blame(field, "rounding");
 }
 
 #define AT(field) offsetof(rh_box_params, field)
 static const rh_param box_rows[] = {
     {"min", RH_PARAM_VEC3, AT(min), "m", NULL, .help = "lowest corner"},
-    {"max", RH_PARAM_VEC3, AT(max), "m", NULL, .help = "highest corner, above min along every axis (also z in two dimensions)"},
-    {"rounding", RH_PARAM_FLOAT, AT(rounding), "m", "0", .help = "radius of edges and corners, at most half of the thinnest side"},
+    {"max", RH_PARAM_VEC3, AT(max), "m", NULL,
+     .help = "highest corner, above min along every axis (also z in two dimensions)"},
+    {"rounding", RH_PARAM_FLOAT, AT(rounding), "m", "0",
+     .help = "radius of edges and corners, at most half of the thinnest side"},
 };
 #undef AT
-static const rh_param_table box_table = {"box", "A box along the axes, with sharp or rounded edges; a rectangle in a two-dimensional run.",
-    box_rows, RH_PARAM_COUNT(box_rows), sizeof(rh_box_params), check_box};
+static const rh_param_table box_table = {
+    "box",
+    "A box along the axes, with sharp or rounded edges; a rectangle in a two-dimensional run.",
+    box_rows,
+    RH_PARAM_COUNT(box_rows),
+    sizeof(rh_box_params),
+    check_box};
 
-// --- plane ------------------------------------------------------------------------------------------------------
+// --- plane -----------------------------------------------------------------------------------------------------------
 
 static rh_code check_plane(const void *object, const char **field, rh_status *status)
 {
@@ -107,13 +119,18 @@ static rh_code check_plane(const void *object, const char **field, rh_status *st
 #define AT(field) offsetof(rh_plane_params, field)
 static const rh_param plane_rows[] = {
     {"point", RH_PARAM_VEC3, AT(point), "m", "[0, 0, 0]", .help = "any point on the plane"},
-    {"normal", RH_PARAM_VEC3, AT(normal), "", "[0, 1, 0]", .help = "points away from the filled half; any length but 0"},
+    {"normal", RH_PARAM_VEC3, AT(normal), "", "[0, 1, 0]",
+     .help = "points away from the filled half; any length but 0"},
 };
 #undef AT
-static const rh_param_table plane_table = {"plane", "Everything on one side of a plane: the side opposite to the normal.",
-    plane_rows, RH_PARAM_COUNT(plane_rows), sizeof(rh_plane_params), check_plane};
+static const rh_param_table plane_table = {"plane",
+                                           "Everything on one side of a plane: the side opposite to the normal.",
+                                           plane_rows,
+                                           RH_PARAM_COUNT(plane_rows),
+                                           sizeof(rh_plane_params),
+                                           check_plane};
 
-// --- cylinder and capsule -----------------------------------------------------------------------------------------
+// --- cylinder and capsule --------------------------------------------------------------------------------------------
 
 static rh_code check_cylinder(const void *object, const char **field, rh_status *status)
 {
@@ -129,9 +146,13 @@ static const rh_param cylinder_rows[] = {
     {"radius", RH_PARAM_FLOAT, AT(radius), "m", NULL, .help = "from the axis to the side, above 0"},
 };
 #undef AT
-static const rh_param_table cylinder_table = {"cylinder",
+static const rh_param_table cylinder_table = {
+    "cylinder",
     "A cylinder with flat ends. In a two-dimensional run: a disc when its axis is along z, otherwise a rectangle.",
-    cylinder_rows, RH_PARAM_COUNT(cylinder_rows), sizeof(rh_cylinder_params), check_cylinder};
+    cylinder_rows,
+    RH_PARAM_COUNT(cylinder_rows),
+    sizeof(rh_cylinder_params),
+    check_cylinder};
 
 static rh_code check_capsule(const void *object, const char **field, rh_status *status)
 {
@@ -147,10 +168,14 @@ static const rh_param capsule_rows[] = {
     {"radius", RH_PARAM_FLOAT, AT(radius), "m", NULL, .help = "of the balls and of the rod between them, above 0"},
 };
 #undef AT
-static const rh_param_table capsule_table = {"capsule", "A rod with round ends: all points within a radius of a line segment.",
-    capsule_rows, RH_PARAM_COUNT(capsule_rows), sizeof(rh_capsule_params), check_capsule};
+static const rh_param_table capsule_table = {"capsule",
+                                             "A rod with round ends: all points within a radius of a line segment.",
+                                             capsule_rows,
+                                             RH_PARAM_COUNT(capsule_rows),
+                                             sizeof(rh_capsule_params),
+                                             check_capsule};
 
-// --- torus ------------------------------------------------------------------------------------------------------
+// --- torus -----------------------------------------------------------------------------------------------------------
 
 static rh_code check_torus(const void *object, const char **field, rh_status *status)
 {
@@ -172,10 +197,10 @@ static const rh_param torus_rows[] = {
     {"minor", RH_PARAM_FLOAT, AT(minor), "m", NULL, .help = "radius of the tube, above 0 and below major"},
 };
 #undef AT
-static const rh_param_table torus_table = {"torus", "A ring.",
-    torus_rows, RH_PARAM_COUNT(torus_rows), sizeof(rh_torus_params), check_torus};
+static const rh_param_table torus_table = {
+    "torus", "A ring.", torus_rows, RH_PARAM_COUNT(torus_rows), sizeof(rh_torus_params), check_torus};
 
-// --- mesh -------------------------------------------------------------------------------------------------------
+// --- mesh ------------------------------------------------------------------------------------------------------------
 
 static rh_code check_mesh(const void *object, const char **field, rh_status *status)
 {
@@ -184,7 +209,8 @@ static rh_code check_mesh(const void *object, const char **field, rh_status *sta
     RH_TRY(need_point("rotate", p->rotate, field, status));
     RH_TRY(need_point("stretch", p->stretch, field, status));
     if (!(p->stretch.x > 0 && p->stretch.y > 0 && p->stretch.z > 0)) {
-        rh_fail(status, RH_USER, "stretch is [%g, %g, %g], expected numbers above 0", p->stretch.x, p->stretch.y, p->stretch.z);
+        rh_fail(status, RH_USER, "stretch is [%g, %g, %g], expected numbers above 0", p->stretch.x, p->stretch.y,
+                p->stretch.z);
         return blame(field, "stretch");
     }
     return need_positive("scale", p->scale, field, status);
@@ -194,19 +220,25 @@ static rh_code check_mesh(const void *object, const char **field, rh_status *sta
 static const rh_param mesh_rows[] = {
     {"file", RH_PARAM_PATH, AT(file), "", NULL, .required = true, .help = "triangle mesh: .obj, .ply or .stl"},
     {"translate", RH_PARAM_VEC3, AT(translate), "m", "[0, 0, 0]", .help = "moves the mesh, after scale and rotation"},
-    {"rotate", RH_PARAM_VEC3, AT(rotate), "degrees", "[0, 0, 0]", .help = "turns the mesh about x, then y, then z, after scale"},
+    {"rotate", RH_PARAM_VEC3, AT(rotate), "degrees", "[0, 0, 0]",
+     .help = "turns the mesh about x, then y, then z, after scale"},
     {"scale", RH_PARAM_FLOAT, AT(scale), "", "1", .help = "metres per unit of the file, above 0"},
-    {"stretch", RH_PARAM_VEC3, AT(stretch), "", "[1, 1, 1]", .help = "along x, y and z of the file, above 0, beside scale and before rotation"},
+    {"stretch", RH_PARAM_VEC3, AT(stretch), "", "[1, 1, 1]",
+     .help = "along x, y and z of the file, above 0, beside scale and before rotation"},
 };
 #undef AT
 static const rh_param_table mesh_table = {"mesh",
-    "A closed triangle mesh from a file. Small holes and flipped faces are tolerated: inside is where the surface winds around.",
-    mesh_rows, RH_PARAM_COUNT(mesh_rows), sizeof(rh_mesh_params), check_mesh};
+                                          "A closed triangle mesh from a file. Small holes and flipped faces are "
+                                          "tolerated: inside is where the surface winds around.",
+                                          mesh_rows,
+                                          RH_PARAM_COUNT(mesh_rows),
+                                          sizeof(rh_mesh_params),
+                                          check_mesh};
 
-const rh_param_table *const rh_shape_tables[] = {
-    &sphere_table, &box_table, &plane_table, &cylinder_table, &capsule_table, &torus_table, &mesh_table, NULL};
+const rh_param_table *const rh_shape_tables[] = {&sphere_table,  &box_table,   &plane_table, &cylinder_table,
+                                                 &capsule_table, &torus_table, &mesh_table,  NULL};
 
-// --- motion -----------------------------------------------------------------------------------------------------
+// --- motion ----------------------------------------------------------------------------------------------------------
 
 static rh_code check_key(const void *object, const char **field, rh_status *status)
 {
@@ -222,12 +254,15 @@ static rh_code check_key(const void *object, const char **field, rh_status *stat
 #define AT(field) offsetof(rh_motion_key, field)
 static const rh_param key_rows[] = {
     {"time", RH_PARAM_FLOAT, AT(time), "s", NULL, .help = "simulated time of the key, after the key before"},
-    {"translate", RH_PARAM_VEC3, AT(translate), "m", "[0, 0, 0]", .help = "how far the shape is from where it was made"},
-    {"rotate", RH_PARAM_VEC3, AT(rotate), "degrees", "[0, 0, 0]", .help = "turn about x, then y, then z through the pivot; may exceed 360"},
+    {"translate", RH_PARAM_VEC3, AT(translate), "m", "[0, 0, 0]",
+     .help = "how far the shape is from where it was made"},
+    {"rotate", RH_PARAM_VEC3, AT(rotate), "degrees", "[0, 0, 0]",
+     .help = "turn about x, then y, then z through the pivot; may exceed 360"},
 };
 #undef AT
-static const rh_param_table key_table = {"key", "Where a moving shape is at one time.",
-    key_rows, RH_PARAM_COUNT(key_rows), sizeof(rh_motion_key), check_key};
+static const rh_param_table key_table = {
+    "key",    "Where a moving shape is at one time.", key_rows, RH_PARAM_COUNT(key_rows), sizeof(rh_motion_key),
+    check_key};
 
 // Keys closer than this (s) would give speeds beyond the range of numbers.
 static const double shortest_piece = 1e-9;
@@ -250,11 +285,13 @@ static const char *const interpolations[] = {"linear", "smooth", NULL};  // orde
 
 #define AT(field) offsetof(rh_motion, field)
 static const rh_param motion_rows[] = {
-    {"keys", RH_PARAM_LIST, AT(keys), "", NULL, .table = &key_table, .help = "positions over time, in order of time; at rest before the first and after the last"},
+    {"keys", RH_PARAM_LIST, AT(keys), "", NULL, .table = &key_table,
+     .help = "positions over time, in order of time; at rest before the first and after the last"},
     {"interpolation", RH_PARAM_CHOICE, AT(interpolation), "", "linear", .choices = interpolations,
      .help = "between keys: linear (constant speed) or smooth (no jerk, at rest at both ends)"},
     {"pivot", RH_PARAM_VEC3, AT(pivot), "m", "[0, 0, 0]", .help = "point of the shape about which rotations turn"},
 };
 #undef AT
-const rh_param_table rh_motion_table = {"motion", "How a shape moves over time, by keys.",
-    motion_rows, RH_PARAM_COUNT(motion_rows), sizeof(rh_motion), check_motion};
+const rh_param_table rh_motion_table = {"motion",          "How a shape moves over time, by keys.",
+                                        motion_rows,       RH_PARAM_COUNT(motion_rows),
+                                        sizeof(rh_motion), check_motion};

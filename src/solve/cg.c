@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Standard preconditioned CG in three passes and a cycle. Every sum is taken per tile and then in fixed order (base/parallel.h).
+// Standard preconditioned CG in three passes and a cycle. Every sum is taken per tile and then in fixed order
+// (base/parallel.h).
 //
-// In a pocket the operator has constants as its null space. What rounding puts there, no iteration can take away again, and it
-// grows until the solve diverges (a turned box of 80 x 80 cells did, below a residual of 1e-5): residual and step are kept free of it.
+// In a pocket the operator has constants as its null space. What rounding puts there, no iteration can take away again,
+// and it grows until the solve diverges (a turned box of 80 x 80 cells did, below a residual of 1e-5): residual and
+// step are kept free of it.
 #include "solve/cg.h"
 
 #include <math.h>
@@ -40,14 +42,19 @@ static double precondition(solver *s, float *r, double *rho)
     return beta;
 }
 
-rh_code rh_cg_solve(const rh_multigrid *m, const rh_pockets *pockets, float *b, float *x, double tolerance, int max_iterations,
-                    rh_arena *arena, rh_cg_report *report, rh_status *status)
+rh_code rh_cg_solve(const rh_multigrid *m, const rh_pockets *pockets, float *b, float *x, double tolerance,
+                    int max_iterations, rh_arena *arena, rh_cg_report *report, rh_status *status)
 {
     const rh_poisson *a = &m->levels[0].a;
     *report = (rh_cg_report){.converged = true};
     rh_arena_mark mark = rh_arena_save(arena);
-    solver s = {m, a, pockets, rh_arena_take(arena, ((size_t)a->count + 1) * sizeof(double), status), rh_poisson_vector(a, arena, status),
-                rh_poisson_vector(a, arena, status), rh_poisson_vector(a, arena, status)};
+    solver s = {m,
+                a,
+                pockets,
+                rh_arena_take(arena, ((size_t)a->count + 1) * sizeof(double), status),
+                rh_poisson_vector(a, arena, status),
+                rh_poisson_vector(a, arena, status),
+                rh_poisson_vector(a, arena, status)};
     if (!s.sums || !s.d || !s.q || !s.spare) return RH_MEMORY;
     rh_poisson_clear(a, x);
     rh_pockets_balance(pockets, a, b);
@@ -64,7 +71,8 @@ rh_code rh_cg_solve(const rh_multigrid *m, const rh_pockets *pockets, float *b, 
         rh_poisson_advance(a, (float)(rho / curvature), rh_multigrid_first_weight(), s.d, s.q, x, b, s.sums);
         residual = sqrt(rh_sum(s.sums, a->count));
         report->iterations++;
-        if (!isfinite(residual)) return rh_fail(status, RH_NUMERIC, "the pressure solve produced values that are not finite");
+        if (!isfinite(residual))
+            return rh_fail(status, RH_NUMERIC, "the pressure solve produced values that are not finite");
     }
     report->residual = norm > 0 ? residual / norm : 0;
     report->converged = report->residual <= tolerance;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// A tile's block is number 2 + n, if it needs one: plain tiles that are free all over and around share the plain block as before, tiles without
-// any free cell the block of zeros. A row's bits and those of the rows below it, beside it and in front of it make its three masks.
+// A tile's block is number 2 + n, if it needs one: plain tiles that are free all over and around share the plain block
+// as before, tiles without any free cell the block of zeros. A row's bits and those of the rows below it, beside it and
+// in front of it make its three masks.
 #include "solve/face.h"
 
 #include <string.h>
@@ -49,7 +50,8 @@ static int take_bits(rh_face *face, int32_t n, const uint8_t *free)
     return changed;
 }
 
-static bool all_free(const rh_poisson *a, int32_t n, int axis, int layer)  // axis < 0: all of the tile; else the layer at that end
+static bool all_free(const rh_poisson *a, int32_t n, int axis,
+                     int layer)  // axis < 0: all of the tile; else the layer at that end
 {
     if (n == a->count) return false;
     const uint8_t *bits = a->unknown + (int64_t)n * (a->cells / 8);
@@ -70,7 +72,10 @@ static bool is_plain(const rh_face *face, int32_t n)
     return true;
 }
 
-static inline int bits_at(const rh_poisson *a, int32_t n, int r) { return n < a->count ? a->unknown[(int64_t)n * (a->cells / 8) + r] : 0; }
+static inline int bits_at(const rh_poisson *a, int32_t n, int r)
+{
+    return n < a->count ? a->unknown[(int64_t)n * (a->cells / 8) + r] : 0;
+}
 
 static void write_block(const rh_face *face, int32_t n)
 {

@@ -38,7 +38,9 @@ void rh_layout_place(const rh_layout *layout, int32_t n, rh_poisson *matrix)
     matrix->at[n] = layout->tiles->at[t];
     for (int a = 0; a < 3; a++)
         for (int side = 0; side < 2; side++) {
-            int32_t other = a < matrix->dimension ? layout->tiles->near[t][RH_HERE + (side ? rh_near_step[a] : -rh_near_step[a])] : -1;
+            int32_t other = a < matrix->dimension
+                                ? layout->tiles->near[t][RH_HERE + (side ? rh_near_step[a] : -rh_near_step[a])]
+                                : -1;
             matrix->near[n][2 * a + side] = other < 0 || layout->slot[other] < 0 ? matrix->count : layout->slot[other];
         }
     memcpy(matrix->unknown + (size_t)n * size, layout->unknown + (size_t)t * size, size);
@@ -52,7 +54,8 @@ bool rh_layout_is_full(const rh_layout *layout, int32_t t)
     for (int r = 0; r < size; r++) all &= bits.here[r];
     if (all != 255) return false;
     for (int r = 0; r < size; r++)
-        for (int a = 0; a < tiles->dimension; a++) all &= rh_bits_row_below(&bits, a, r) & rh_bits_row_above(&bits, a, r);
+        for (int a = 0; a < tiles->dimension; a++)
+            all &= rh_bits_row_below(&bits, a, r) & rh_bits_row_above(&bits, a, r);
     return all == 255;
 }
 

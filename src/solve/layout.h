@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Which cells of the grid are unknowns, and how the operator of poisson.h, which lists only tiles that hold some, numbers its tiles.
-// Memory is the arena's.
+// Which cells of the grid are unknowns, and how the operator of poisson.h, which lists only tiles that hold some,
+// numbers its tiles. Memory is the arena's.
 #pragma once
 #include "grid/rows.h"
 #include "solve/poisson.h"
 
 typedef struct rh_layout {
     const rh_tiles *tiles;
-    uint8_t *unknown;    // per row of eight cells of all tiles: bits of cells that are unknowns
-    int32_t *slot;       // per tile: its number in the operator, -1 when it is not listed
-    int32_t *listed;     // per tile of the operator: its number among all tiles
-    int32_t count;       // listed tiles
+    uint8_t *unknown;  // per row of eight cells of all tiles: bits of cells that are unknowns
+    int32_t *slot;     // per tile: its number in the operator, -1 when it is not listed
+    int32_t *listed;   // per tile of the operator: its number among all tiles
+    int32_t count;     // listed tiles
 } rh_layout;
 
-rh_code rh_layout_init(rh_layout *layout, const rh_tiles *tiles, rh_arena *arena, rh_status *status);  // `unknown` is not filled
+rh_code rh_layout_init(rh_layout *layout, const rh_tiles *tiles, rh_arena *arena,
+                       rh_status *status);                                        // `unknown` is not filled
 rh_code rh_layout_number(rh_layout *layout, rh_arena *arena, rh_status *status);  // after `unknown` was filled
 // Place, neighbours and unknowns of tile n of the operator.
 void rh_layout_place(const rh_layout *layout, int32_t n, rh_poisson *matrix);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// After R. Bridson, "Fluid Simulation for Computer Graphics", 2nd ed. 2015, section 5.1 (tau 0.97, sigma 0.25), there on a dense grid.
+// After R. Bridson, "Fluid Simulation for Computer Graphics", 2nd ed. 2015, section 5.1 (tau 0.97, sigma 0.25), there
+// on a dense grid.
 //
-// A cell needs its lower neighbours only, so any order that has them first gives the same numbers; there is no cut at tile borders. Tiles with the
-// same x + y + z need nothing of each other: they are a wave, done in parallel, wave after wave, and the result is that of one thread.
-// With e the squared pivot, L = E^-1 ... and t of Bridson scaled by 1 / E, both sweeps need 1 / e only:
+// A cell needs its lower neighbours only, so any order that has them first gives the same numbers; there is no cut at
+// tile borders. Tiles with the same x + y + z need nothing of each other: they are a wave, done in parallel, wave after
+// wave, and the result is that of one thread. With e the squared pivot, L = E^-1 ... and t of Bridson scaled by 1 / E,
+// both sweeps need 1 / e only:
 //   s_c = (r_c + sum over lower link s) / e_c,   z_c = s_c + (sum over upper link z) / e_c.
 #include "solve/mic.h"
 
@@ -48,7 +50,8 @@ static const float *row_of(const rh_poisson *a, int32_t n, int axis, bool upper,
 
 static rh_f8 east_links(const rh_poisson *a, int32_t n, int r)
 {
-    return rh_f8_east(rh_f8_load(rh_poisson_block(a, n) + a->cells + 8 * r), rh_poisson_block(a, a->near[n][1])[a->cells + 8 * r]);
+    return rh_f8_east(rh_f8_load(rh_poisson_block(a, n) + a->cells + 8 * r),
+                      rh_poisson_block(a, a->near[n][1])[a->cells + 8 * r]);
 }
 
 static void add_upward(const rh_mic *m, int32_t n)
@@ -63,7 +66,10 @@ static void add_upward(const rh_mic *m, int32_t n)
 }
 
 // What a lower neighbour takes from the diagonal: link^2 / e, and tau times what its fill-in would have been.
-static inline rh_f8 taken(rh_f8 link, rh_f8 inverse, rh_f8 upward) { return link * inverse * (link + TAU * (upward - link)); }
+static inline rh_f8 taken(rh_f8 link, rh_f8 inverse, rh_f8 upward)
+{
+    return link * inverse * (link + TAU * (upward - link));
+}
 
 static void factor_tile(const rh_mic *m, int32_t n)
 {
@@ -78,7 +84,8 @@ static void factor_tile(const rh_mic *m, int32_t n)
         }
         rh_f8 left = rh_f8_load(block + 8 * r), west = rh_f8_load(block + a->cells + 8 * r);
         for (int axis = 1; axis < a->dimension; axis++)
-            left -= taken(rh_f8_load(block + (axis + 1) * a->cells + 8 * r), rh_f8_load(row_of(a, n, axis, false, r, m->inverse)),
+            left -= taken(rh_f8_load(block + (axis + 1) * a->cells + 8 * r),
+                          rh_f8_load(row_of(a, n, axis, false, r, m->inverse)),
                           rh_f8_load(row_of(a, n, axis, false, r, m->upward)));
         int64_t beside = (int64_t)a->near[n][0] * a->cells + 8 * r + 7;
         float last = m->inverse[beside], last_upward = m->upward[beside];
@@ -113,7 +120,8 @@ static void forward(const rh_mic *m, int32_t n, const float *b, float *s)
             rh_f8_store(s + base + 8 * r, rh_f8_all(0));
             continue;
         }
-        rh_f8 sum = rh_f8_load(b + base + 8 * r), west = rh_f8_load(block + a->cells + 8 * r), inverse = rh_f8_load(m->inverse + base + 8 * r);
+        rh_f8 sum = rh_f8_load(b + base + 8 * r), west = rh_f8_load(block + a->cells + 8 * r),
+              inverse = rh_f8_load(m->inverse + base + 8 * r);
         for (int axis = 1; axis < a->dimension; axis++)
             sum += rh_f8_load(block + (axis + 1) * a->cells + 8 * r) * rh_f8_load(row_of(a, n, axis, false, r, s));
         float last = s[(int64_t)a->near[n][0] * a->cells + 8 * r + 7];
@@ -128,7 +136,8 @@ static void backward(const rh_mic *m, int32_t n, float *z)
     int64_t base = (int64_t)n * a->cells;
     for (int r = a->cells / 8 - 1; r >= 0; r--) {
         if (!(a->rows[n] >> r & 1)) continue;
-        rh_f8 sum = rh_f8_all(0), east = east_links(a, n, r), s = rh_f8_load(z + base + 8 * r), inverse = rh_f8_load(m->inverse + base + 8 * r);
+        rh_f8 sum = rh_f8_all(0), east = east_links(a, n, r), s = rh_f8_load(z + base + 8 * r),
+              inverse = rh_f8_load(m->inverse + base + 8 * r);
         for (int axis = 1; axis < a->dimension; axis++)
             sum += rh_f8_load(row_of(a, n, axis, true, r, NULL)) * rh_f8_load(row_of(a, n, axis, true, r, z));
         float last = z[(int64_t)a->near[n][1] * a->cells + 8 * r];

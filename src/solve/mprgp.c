@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// MPRGP (Z. Dostal, J. Schoberl, Comput. Optim. Appl. 30, 2005; Z. Dostal, "Optimal Quadratic Programming Algorithms", 2009), preconditioned in the
-// face, i.e. on the free set alone, as D. Gerszewski's dissertation (Utah 2014) does for splashing liquids.
+// MPRGP (Z. Dostal, J. Schoberl, Comput. Optim. Appl. 30, 2005; Z. Dostal, "Optimal Quadratic Programming Algorithms",
+// 2009), preconditioned in the face, i.e. on the free set alone, as D. Gerszewski's dissertation (Utah 2014) does for
+// splashing liquids.
 //
-//   g = A x + b     free gradient: g where x > l;   chopped gradient: min(g, 0) where x = l;   reduced: min((x - l) / step, free)
-//   chopped^2 <= reduced . free   proportional: a step of conjugate gradients in the face, or an expansion of the active set
-//   else                          proportioning: along the chopped gradient, which sets cells free
+//   g = A x + b     free gradient: g where x > l;   chopped gradient: min(g, 0) where x = l;   reduced: min((x - l) /
+//   step, free) chopped^2 <= reduced . free   proportional: a step of conjugate gradients in the face, or an expansion
+//   of the active set else                          proportioning: along the chopped gradient, which sets cells free
 //
-// Expansion, when the step of length t would leave the feasible set: x' = max(l, x - t p), projected as a whole (in the spirit of J. Kruzik, D. Horak,
-// M. Cermak, L. Pospisil, M. Pecha, "Active set expansion strategies in MPRGP algorithm", Adv. Eng. Softw. 149, 2020), when it ends
-// lower than the feasible part of the step; else the classical way, that part and a projected gradient step of fixed length 1.9 / |A|.
+// Expansion, when the step of length t would leave the feasible set: x' = max(l, x - t p), projected as a whole (in the
+// spirit of J. Kruzik, D. Horak, M. Cermak, L. Pospisil, M. Pecha, "Active set expansion strategies in MPRGP
+// algorithm", Adv. Eng. Softw. 149, 2020), when it ends lower than the feasible part of the step; else the classical
+// way, that part and a projected gradient step of fixed length 1.9 / |A|.
 //
-// Why it ends: every step lowers the energy x.Ax/2 + b.x. A step along p or the chopped gradient goes to the least on its line, or the feasible part
-// of the way there; a projected gradient step of length below 2 / |A| lowers it by the book; a projected CG step is taken only if it lowers it
-// by more than the feasible part, which is the first half of the classical expansion. So the argument of Dostal and Schoberl holds with any
-// of them in its place: no face can be minimised twice, and there are finitely many. Differences of energy are taken as s.(g + g')/2
-// of the step s: exact to rounding, where the difference of two energies is not.
+// Why it ends: every step lowers the energy x.Ax/2 + b.x. A step along p or the chopped gradient goes to the least on
+// its line, or the feasible part of the way there; a projected gradient step of length below 2 / |A| lowers it by the
+// book; a projected CG step is taken only if it lowers it by more than the feasible part, which is the first half of
+// the classical expansion. So the argument of Dostal and Schoberl holds with any of them in its place: no face can be
+// minimised twice, and there are finitely many. Differences of energy are taken as s.(g + g')/2 of the step s: exact to
+// rounding, where the difference of two energies is not.
 #include "solve/mprgp.h"
 
 #include <float.h>
@@ -33,7 +36,7 @@ const char *const rh_expansion_names[] = {"projected", "gradient", NULL};
 #define EACH_ROW(n) for (uint64_t rows = a->rows[n]; rows; rows &= rows - 1)
 
 static const double PROPORTION = 1, STEP = 1.9;  // Gamma squared, and the fixed step times |A|
-enum { REFRESH = 50 };                           // steps after which g is computed afresh: its recursion drifts by one rounding a step
+enum { REFRESH = 50 };  // steps after which g is computed afresh: its recursion drifts by one rounding a step
 
 enum { FREE2, CHOPPED2, REDUCED, LARGEST, BEGIN, CURVATURE, ROOM, SUMS };
 
@@ -41,24 +44,25 @@ typedef struct solver {
     const rh_poisson *a;
     const float *b, *lower;
     float *x, *g;
-    float *r, *p, *q;       // free gradient, direction, A p
-    float *z, *spare;       // preconditioned; the cycle's other vector
-    double *sums[SUMS];     // per tile
-    uint8_t *free;          // bits, as rh_poisson.unknown
+    float *r, *p, *q;    // free gradient, direction, A p
+    float *z, *spare;    // preconditioned; the cycle's other vector
+    double *sums[SUMS];  // per tile
+    uint8_t *free;       // bits, as rh_poisson.unknown
     rh_pockets pockets;
     rh_face face;
     rh_multigrid multigrid;
     rh_mic mic;
     const rh_mprgp_options *options;
     rh_precondition preconditioner;
-    bool unprepared;        // of a preconditioner taken up in the middle
+    bool unprepared;  // of a preconditioner taken up in the middle
     rh_mprgp_report *report;
     rh_arena *arena;
-    const rh_multigrid *whole;  // hierarchy of the operator itself, of which this is level `level`; NULL: none yet, level 0
+    const rh_multigrid
+        *whole;  // hierarchy of the operator itself, of which this is level `level`; NULL: none yet, level 0
     int level;
     double free2, chopped2, reduced, largest, reference;
-    double step;            // fixed, of expansions
-    int products, since;    // products with A; steps since g was computed afresh
+    double step;          // fixed, of expansions
+    int products, since;  // products with A; steps since g was computed afresh
 } solver;
 
 static inline rh_f8 at(const float *v) { return rh_f8_load(v); }
@@ -67,14 +71,15 @@ static inline rh_f8 bound_at(const solver *s, int64_t c) { return s->lower ? at(
 static inline rh_i8 bits_at(const uint8_t *bits, int64_t c) { return rh_i8_from_bits(bits[c >> 3]); }
 static double total(const solver *s, int which) { return rh_sum(s->sums[which], s->a->count); }
 
-// --- passes ---------------------------------------------------------------------------------------------------------
+// --- passes ----------------------------------------------------------------------------------------------------------
 // x = max(l, x - step p) and g += along q, then the free set and the gradients' norms. r becomes the free gradient.
 static void split_tile(const solver *s, int32_t n, float step, float along, const float *q)
 {
     const rh_poisson *a = s->a;
     double free2 = 0, chopped2 = 0, reduced = 0, largest = 0;
     rh_f8 slope = rh_f8_all((float)(1 / s->step)), zero = rh_f8_all(0);
-    EACH_ROW(n) {
+    EACH_ROW(n)
+    {
         int64_t c = (int64_t)n * a->cells + 8 * __builtin_ctzll(rows);
         rh_f8 l = bound_at(s, c), x = at(s->x + c), g = at(s->g + c);
         rh_i8 unknown = bits_at(a->unknown, c);
@@ -131,14 +136,17 @@ static double turn(solver *s, float beta, double *reach)
     for (int32_t n = 0; n < a->count; n++) {
         rh_f8 least = rh_f8_all(FLT_MAX), zero = rh_f8_all(0);
         double slope = 0;
-        EACH_ROW(n) {
+        EACH_ROW(n)
+        {
             int64_t c = (int64_t)n * a->cells + 8 * __builtin_ctzll(rows);
             rh_f8 p = at(s->z + c);
             if (beta != 0) p += beta * only(bits_at(s->free, c), at(s->p + c));
             rh_f8_store(s->p + c, p);
             slope += (double)rh_f8_sum(p * at(s->r + c));
             rh_i8 closing = p > zero;
-            least = rh_f8_select(closing, rh_f8_min(least, (at(s->x + c) - bound_at(s, c)) / rh_f8_select(closing, p, rh_f8_all(1))), least);
+            least = rh_f8_select(
+                closing, rh_f8_min(least, (at(s->x + c) - bound_at(s, c)) / rh_f8_select(closing, p, rh_f8_all(1))),
+                least);
         }
         s->sums[BEGIN][n] = slope;
         float first = FLT_MAX;
@@ -157,7 +165,8 @@ static double projected_step(solver *s, float step, float *out)
     EACH_TILE
     for (int32_t n = 0; n < a->count; n++) {
         double slope = 0;
-        EACH_ROW(n) {
+        EACH_ROW(n)
+        {
             int64_t c = (int64_t)n * a->cells + 8 * __builtin_ctzll(rows);
             rh_f8 move = only(bits_at(s->free, c), rh_f8_max(bound_at(s, c) - at(s->x + c), -step * at(s->p + c)));
             rh_f8_store(out + c, move);
@@ -168,11 +177,12 @@ static double projected_step(solver *s, float step, float *out)
     return total(s, BEGIN);
 }
 
-// --- the preconditioner ---------------------------------------------------------------------------------------------
-// Made anew whenever the free set has changed. For multigrid that is a pass over the coefficients of tiles that are not plain, and the coarse levels';
-// a step has six passes over the finest level. An old one, its answer masked to the free set and r / diagonal where cells had come
-// free since, is symmetric and positive definite too, but when 2 % of the cells might change before the next, a tank with bubbles of 16^3 to 48^3 cells
-// took 33 to 60 steps instead of 18 to 23 (both without the first guess below).
+// --- the preconditioner ----------------------------------------------------------------------------------------------
+// Made anew whenever the free set has changed. For multigrid that is a pass over the coefficients of tiles that are not
+// plain, and the coarse levels'; a step has six passes over the finest level. An old one, its answer masked to the free
+// set and r / diagonal where cells had come free since, is symmetric and positive definite too, but when 2 % of the
+// cells might change before the next, a tank with bubbles of 16^3 to 48^3 cells took 33 to 60 steps instead of 18 to 23
+// (both without the first guess below).
 static rh_code prepare(solver *s, rh_arena_mark mark, rh_status *status)
 {
     if (s->preconditioner == RH_PRECONDITION_NONE) return RH_OK;
@@ -192,7 +202,8 @@ static double finish(solver *s)
     EACH_TILE
     for (int32_t n = 0; n < a->count; n++) {
         double sum = 0;
-        EACH_ROW(n) {
+        EACH_ROW(n)
+        {
             int64_t c = (int64_t)n * a->cells + 8 * __builtin_ctzll(rows);
             rh_f8 z = only(bits_at(s->free, c), at(s->z + c));
             rh_f8_store(s->z + c, z);
@@ -226,14 +237,14 @@ static double precondition(solver *s)
     return total(s, BEGIN);
 }
 
-// --- steps ----------------------------------------------------------------------------------------------------------
+// --- steps -----------------------------------------------------------------------------------------------------------
 // p = the chopped gradient, which lives on active cells only.
 static void take_chopped(const solver *s)
 {
     const rh_poisson *a = s->a;
     EACH_TILE
-    for (int32_t n = 0; n < a->count; n++)
-        EACH_ROW(n) {
+    for (int32_t n = 0; n < a->count; n++) EACH_ROW(n)
+        {
             int64_t c = (int64_t)n * a->cells + 8 * __builtin_ctzll(rows);
             rh_i8 active = bits_at(a->unknown, c) & ~bits_at(s->free, c);
             rh_f8_store(s->p + c, only(active, rh_f8_min(at(s->g + c), rh_f8_all(0))));
@@ -281,7 +292,8 @@ static rh_code proceed(solver *s, double *curvature, rh_arena_mark mark, rh_stat
     RH_TRY(prepare(s, mark, status));
     double along = precondition(s), slope = turn(s, old > 0 ? (float)(-along / old) : 0, &reach);
     *curvature = apply(s, s->p, s->q);
-    if (!(slope > 0) || !(*curvature > 0)) {  // exhausted, down to rounding; a direction of no use is left for the gradient
+    if (!(slope > 0) ||
+        !(*curvature > 0)) {  // exhausted, down to rounding; a direction of no use is left for the gradient
         *curvature = 0;
         expand_by_gradient(s, 0);
         s->report->expansions++;
@@ -293,13 +305,14 @@ static rh_code proceed(solver *s, double *curvature, rh_arena_mark mark, rh_stat
         s->report->cg++;
         return RH_OK;
     }
-    if (s->options->expansion != RH_EXPANSION_PROJECTED || !expand_by_projection(s, step, reach, slope, *curvature)) expand_by_gradient(s, reach);
+    if (s->options->expansion != RH_EXPANSION_PROJECTED || !expand_by_projection(s, step, reach, slope, *curvature))
+        expand_by_gradient(s, reach);
     s->report->expansions++;
     *curvature = 0;
     return RH_OK;
 }
 
-// --- the whole ------------------------------------------------------------------------------------------------------
+// --- the whole -------------------------------------------------------------------------------------------------------
 static rh_code take_memory(solver *s, rh_status *status)
 {
     const rh_poisson *a = s->a;
@@ -323,10 +336,10 @@ static double largest_diagonal(const solver *s)
         const float *diagonal = rh_poisson_block(a, n);
         double most = 0;
         EACH_ROW(n)
-            for (int i = 0; i < 8; i++) {
-                int c = 8 * __builtin_ctzll(rows) + i;
-                if (a->unknown[((int64_t)n * a->cells + c) >> 3] >> i & 1) most = fmax(most, (double)diagonal[c]);
-            }
+        for (int i = 0; i < 8; i++) {
+            int c = 8 * __builtin_ctzll(rows) + i;
+            if (a->unknown[((int64_t)n * a->cells + c) >> 3] >> i & 1) most = fmax(most, (double)diagonal[c]);
+        }
         s->sums[BEGIN][n] = most;
     }
     return rh_max(s->sums[BEGIN], a->count);
@@ -338,7 +351,9 @@ static double estimate_norm(solver *s, double bound)
     const rh_poisson *a = s->a;
     double last = 0;
     for (int64_t c = 0; c < (int64_t)a->count * a->cells; c++)
-        s->p[c] = a->unknown[c >> 3] >> (c & 7) & 1 ? (float)((c * 2654435761u >> 7 & 1023) / 1023.0 + ((c ^ c >> 3 ^ c >> 6) & 1 ? 1 : -1)) : 0;
+        s->p[c] = a->unknown[c >> 3] >> (c & 7) & 1
+                      ? (float)((c * 2654435761u >> 7 & 1023) / 1023.0 + ((c ^ c >> 3 ^ c >> 6) & 1 ? 1 : -1))
+                      : 0;
     for (int i = 0; i < 200; i++) {
         rh_poisson_dot(a, s->p, s->p, s->sums[BEGIN]);
         double length = total(s, BEGIN), found = apply(s, s->p, s->q) / length;
@@ -364,13 +379,15 @@ static void lift(const solver *s, bool guess)
     for (int32_t n = 0; n < a->count; n++)
         for (int r = 0; r < a->cells / 8; r++) {
             int64_t c = (int64_t)n * a->cells + 8 * r;
-            rh_f8 l = bound_at(s, c), x = guess ? rh_f8_max(at(s->x + c), l) : rh_f8_select(l > -FLT_MAX, l, rh_f8_all(0));
+            rh_f8 l = bound_at(s, c),
+                  x = guess ? rh_f8_max(at(s->x + c), l) : rh_f8_select(l > -FLT_MAX, l, rh_f8_all(0));
             rh_f8_store((guess ? s->x : s->p) + c, only(bits_at(a->unknown, c), x));
         }
     memset(s->x + (int64_t)a->count * a->cells, 0, (size_t)a->cells * sizeof(float));
 }
 
-// The size of the problem: the norm of the gradients at the bound (at 0 where there is none), |min(b, 0)| for l = 0. That point is left in p.
+// The size of the problem: the norm of the gradients at the bound (at 0 where there is none), |min(b, 0)| for l = 0.
+// That point is left in p.
 static double reference(solver *s)
 {
     float *x = s->x;
@@ -393,11 +410,12 @@ static double rounding(const solver *s) { return (double)FLT_EPSILON * s->report
 static bool is_done(const solver *s, double slack)
 {
     double left = sqrt(s->free2 + s->chopped2);
-    return left <= s->options->tolerance * s->reference + slack || (s->options->largest > 0 && s->largest <= s->options->largest);
+    return left <= s->options->tolerance * s->reference + slack ||
+           (s->options->largest > 0 && s->largest <= s->options->largest);
 }
 
-// Multigrid gets nowhere in a few problems (a city of 650 000 cells, hardly overfull: a relative residual of 0.02 for ever, with either expansion), MIC(0)
-// does. The usual solve is done long before its patience ends.
+// Multigrid gets nowhere in a few problems (a city of 650 000 cells, hardly overfull: a relative residual of 0.02 for
+// ever, with either expansion), MIC(0) does. The usual solve is done long before its patience ends.
 enum { PATIENCE = 200 };
 
 static rh_code take_up_mic(solver *s, rh_arena_mark *mark, rh_status *status)
@@ -410,8 +428,8 @@ static rh_code take_up_mic(solver *s, rh_arena_mark *mark, rh_status *status)
     return RH_OK;
 }
 
-// Computed afresh, g is off the recursion by the rounding of x, which no further step can mend: once the recursion is there, and for a first guess (the
-// last answer of a world at rest), that much is let pass.
+// Computed afresh, g is off the recursion by the rounding of x, which no further step can mend: once the recursion is
+// there, and for a first guess (the last answer of a world at rest), that much is let pass.
 static rh_code iterate(solver *s, rh_status *status)
 {
     rh_arena_mark mark = rh_arena_save(s->arena);
@@ -422,7 +440,8 @@ static rh_code iterate(solver *s, rh_status *status)
             curvature = 0;
         }
         bool reached = is_done(s, 0) || s->report->iterations == 0;
-        if (s->since > 0 && (reached || s->since >= REFRESH)) refresh(s);  // x stays, and with it the face: the direction goes on
+        if (s->since > 0 && (reached || s->since >= REFRESH))
+            refresh(s);  // x stays, and with it the face: the direction goes on
         if (reached && is_done(s, rounding(s))) return s->report->converged = true, RH_OK;
         if (s->chopped2 <= PROPORTION * s->reduced) {
             RH_TRY(proceed(s, &curvature, mark, status));
@@ -432,27 +451,30 @@ static rh_code iterate(solver *s, rh_status *status)
         }
         s->since++;
         s->report->iterations++;
-        if (!isfinite(s->free2 + s->chopped2)) return rh_fail(status, RH_NUMERIC, "the complementarity solve produced values that are not finite");
+        if (!isfinite(s->free2 + s->chopped2))
+            return rh_fail(status, RH_NUMERIC, "the complementarity solve produced values that are not finite");
     }
     if (s->since > 0) refresh(s);
     s->report->converged = is_done(s, rounding(s));
     return RH_OK;
 }
 
-// --- the first guess ------------------------------------------------------------------------------------------------
-// Proportioning sets cells free one layer at a time: where a pressurised region has to grow by many cells, steps grow with resolution. So the
-// problem is solved on coarse levels first, roughly, each starting from the coarser one (nested iteration), where layers are thick. What comes up is a
-// staircase and is smoothed by projected Jacobi steps (of weight 2/3: a lower energy each); it is taken if its energy is below that of the
-// guess that was given. A guess within NEAR of the solution is left alone.
+// --- the first guess -------------------------------------------------------------------------------------------------
+// Proportioning sets cells free one layer at a time: where a pressurised region has to grow by many cells, steps grow
+// with resolution. So the problem is solved on coarse levels first, roughly, each starting from the coarser one (nested
+// iteration), where layers are thick. What comes up is a staircase and is smoothed by projected Jacobi steps (of weight
+// 2/3: a lower energy each); it is taken if its energy is below that of the guess that was given. A guess within NEAR
+// of the solution is left alone.
 //
 // Steps to 1e-6 from x = 0 in tanks of 16^3, 32^3, 48^3 and 64^3 cells, three quarters full (tests/unit/test_mprgp.c):
 //                               without            with             MIC(0), without
 //   fall stopped, bubbles      18 22 23 23         8  9  9  9        37  58  78 118
 //   overfull at random         13 14 14 14         6  6  7  7        29  42  65  72
 //   half of it compressed      26 46 54 64         6  9  9 11        47  93 121 193
-// At 32^3 and 64^3: no smoothing 22 12, 7 7, 12 11 (the staircase lost to x = 0 once); one 10 9, 7 7, 9 11; four 9 10, 6 7, 9 9. A tolerance of
-// 0.1 or 1e-3 on coarse levels: one more or the same. Gamma squared 0.1 or 10 instead of 1: one more or less; before there was a first guess
-// 100 took a third more. A primal-dual active set from all cells free was not tried: from inside it grows by layers, too.
+// At 32^3 and 64^3: no smoothing 22 12, 7 7, 12 11 (the staircase lost to x = 0 once); one 10 9, 7 7, 9 11; four 9 10,
+// 6 7, 9 9. A tolerance of 0.1 or 1e-3 on coarse levels: one more or the same. Gamma squared 0.1 or 10 instead of 1:
+// one more or less; before there was a first guess 100 took a third more. A primal-dual active set from all cells free
+// was not tried: from inside it grows by layers, too.
 static const double NEAR = 0.1, COARSE_TOLERANCE = 1e-2;
 enum { SMOOTHINGS = 2, COARSE_PRODUCTS = 60 };
 
@@ -466,7 +488,8 @@ static void smooth_guess(solver *s, float weight)
     EACH_TILE
     for (int32_t n = 0; n < a->count; n++) {
         const float *diagonal = rh_poisson_block(a, n);
-        EACH_ROW(n) {
+        EACH_ROW(n)
+        {
             int row = 8 * __builtin_ctzll(rows);
             int64_t c = (int64_t)n * a->cells + row;
             rh_f8 z = at(s->z + c);
@@ -484,7 +507,8 @@ static double energy_of_guess(solver *s)
     EACH_TILE
     for (int32_t n = 0; n < a->count; n++) {
         double sum = 0;
-        EACH_ROW(n) {
+        EACH_ROW(n)
+        {
             int64_t c = (int64_t)n * a->cells + 8 * __builtin_ctzll(rows);
             sum += (double)rh_f8_sum((at(s->z + c) - at(s->x + c)) * (at(s->g + c) + at(s->q + c) + at(s->b + c)));
         }
@@ -496,14 +520,23 @@ static double energy_of_guess(solver *s)
 static rh_code solve_coarser(solver *s, rh_status *status)
 {
     const rh_level *coarse = &s->whole->levels[s->level + 1];
-    rh_mprgp_options options = {.tolerance = COARSE_TOLERANCE, .max_iterations = COARSE_PRODUCTS, .expansion = s->options->expansion};
+    rh_mprgp_options options = {
+        .tolerance = COARSE_TOLERANCE, .max_iterations = COARSE_PRODUCTS, .expansion = s->options->expansion};
     rh_mprgp_report report = {0};
     float *lower = NULL;
     if (s->lower && !(lower = rh_poisson_vector(&coarse->a, s->arena, status))) return RH_MEMORY;
     if (lower) rh_multigrid_restrict_bound(s->whole, s->level, s->lower, lower);
     rh_multigrid_restrict(s->whole, s->level, s->b, coarse->b);
-    solver t = {.a = &coarse->a, .b = coarse->b, .lower = lower, .x = coarse->x, .g = coarse->y, .options = &options, .report = &report,
-                .arena = s->arena, .whole = s->whole, .level = s->level + 1};
+    solver t = {.a = &coarse->a,
+                .b = coarse->b,
+                .lower = lower,
+                .x = coarse->x,
+                .g = coarse->y,
+                .options = &options,
+                .report = &report,
+                .arena = s->arena,
+                .whole = s->whole,
+                .level = s->level + 1};
     rh_code code = solve(&t, coarse->b, status);
     if (code != RH_OK) return code;
     rh_poisson_clear(s->a, s->z);
@@ -540,7 +573,8 @@ static double find_worst(const solver *s)
     EACH_TILE
     for (int32_t n = 0; n < a->count; n++) {
         double most = 0;
-        EACH_ROW(n) {
+        EACH_ROW(n)
+        {
             int64_t c = (int64_t)n * a->cells + 8 * __builtin_ctzll(rows);
             rh_f8 gap = only(bits_at(a->unknown, c), rh_f8_abs(rh_f8_min(at(s->x + c) - bound_at(s, c), at(s->g + c))));
             for (int i = 0; i < 8; i++) most = fmax(most, (double)gap[i]);
@@ -567,7 +601,8 @@ static rh_code solve(solver *s, float *b, rh_status *status)
         return rh_fail(status, RH_NUMERIC, "the right-hand side of the complementarity solve is not finite");
     if (s->reference > 0) {
         lift(s, true);
-        if (!isfinite(length2(s, s->x))) return rh_fail(status, RH_NUMERIC, "the first guess of the complementarity solve is not finite");
+        if (!isfinite(length2(s, s->x)))
+            return rh_fail(status, RH_NUMERIC, "the first guess of the complementarity solve is not finite");
         RH_TRY(guess(s, status));
         RH_TRY(iterate(s, status));
         report->residual = sqrt(s->free2 + s->chopped2) / s->reference;
@@ -578,8 +613,8 @@ static rh_code solve(solver *s, float *b, rh_status *status)
     return RH_OK;
 }
 
-rh_code rh_mprgp_solve(const rh_poisson *a, float *b, const float *lower, float *x, float *w, const rh_mprgp_options *options,
-                       rh_arena *arena, rh_mprgp_report *report, rh_status *status)
+rh_code rh_mprgp_solve(const rh_poisson *a, float *b, const float *lower, float *x, float *w,
+                       const rh_mprgp_options *options, rh_arena *arena, rh_mprgp_report *report, rh_status *status)
 {
     *report = (rh_mprgp_report){.converged = true};
     rh_arena_mark mark = rh_arena_save(arena);

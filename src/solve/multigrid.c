@@ -1,32 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Geometric aggregation: a coarse cell is a block of 2 x 2 x 2 cells and stands for the unknowns among them, so every level has the
-// seven-point form and the tiles of the first, and respects air and solids by construction:
+// Geometric aggregation: a coarse cell is a block of 2 x 2 x 2 cells and stands for the unknowns among them, so every
+// level has the seven-point form and the tiles of the first, and respects air and solids by construction:
 //   prolongation   constant on the block (P), restriction its transpose
-//   links          those through the coarse face, summed, and halved: the coarse centres are twice as far apart. (Galerkin's P^T A P does not
+//   links          those through the coarse face, summed, and halved: the coarse centres are twice as far apart.
+//   (Galerkin's P^T A P does not
 //                  halve, and constants then correct only half of a smooth error: D. Braess, Computing 55, 1995.)
 //   surface        what ties unknowns to the pressure of air (diagonal minus links), summed, times 3/4
-// In three dimensions all is divided by two on the way, so that a face that is open all over has the link 1 on every level, and deep
-// inside the liquid tiles are plain on coarse levels as well.
+// In three dimensions all is divided by two on the way, so that a face that is open all over has the link 1 on every
+// level, and deep inside the liquid tiles are plain on coarse levels as well.
 //
-// Smoother: Chebyshev polynomials of D^-1 A over [0.4, 2], 2 being the bound of its spectrum (M. Adams, M. Brezina, J. Hu, R. Tuminaro,
-// J. Comput. Phys. 188, 2003), of degree 2 on the finest level and 4 on the others, the same before and after. The error after a cycle is
-// (I - pA)(I - P B P^T A)(I - pA) with |1 - p| < 1 on the spectrum: the cycle is symmetric and positive definite for any such B, in particular
-// a cycle. The coarsest level (a handful of cells) is smoothed with degree 4 over [0.2, 2] four times; once with degree 12 over [0.05, 2] its last
-// steps, the largest, blew up rounding until symmetry was lost to 1e-5. Every step is a pass over rows without any order among them.
+// Smoother: Chebyshev polynomials of D^-1 A over [0.4, 2], 2 being the bound of its spectrum (M. Adams, M. Brezina, J.
+// Hu, R. Tuminaro, J. Comput. Phys. 188, 2003), of degree 2 on the finest level and 4 on the others, the same before
+// and after. The error after a cycle is (I - pA)(I - P B P^T A)(I - pA) with |1 - p| < 1 on the spectrum: the cycle is
+// symmetric and positive definite for any such B, in particular a cycle. The coarsest level (a handful of cells) is
+// smoothed with degree 4 over [0.2, 2] four times; once with degree 12 over [0.05, 2] its last steps, the largest, blew
+// up rounding until symmetry was lost to 1e-5. Every step is a pass over rows without any order among them.
 //
-// Tried before the choice, on dense grids of 32^3 to 256^3 cells (pool, splash with sheet, drops and bubbles, sheet of 1 to 3 cells; each
-// with and without a ball, a turned box and a plate of 1.3 cells). Iterations to 1e-6 in the worst scene at 128^3, passes over the finest operator:
+// Tried before the choice, on dense grids of 32^3 to 256^3 cells (pool, splash with sheet, drops and bubbles, sheet of
+// 1 to 3 cells; each with and without a ball, a turned box and a plate of 1.3 cells). Iterations to 1e-6 in the worst
+// scene at 128^3, passes over the finest operator:
 //   constant P, Chebyshev 2 (coarse 3)               12   5   taken; with degree 4 on coarse levels 11 to 12 at 256^3
-//   linear P (c and its three nearest neighbours)    12   5   missing neighbours reflected; dearer transfers; helps only with one smoothing step
-//   trilinear P                                       -       no better than linear at 64^3 (19 and 19, both with the harmonic surface below)
-//   red-black Gauss-Seidel 1 + 1, linear P           15   5   and half of the lanes idle
-//   damped Jacobi 1 + 1, linear P                    19   3   more time in all
-//   red-black Gauss-Seidel twice, or once and once more in a band of two cells at the boundary (A. McAdams, E. Sifakis, J. Teran, "A parallel
-//   multigrid Poisson solver for fluids simulation on large grids", SCA 2010): 11; in a splash the band is most of the liquid
-// Surface: 1 instead of 3/4 is as good at 128^3 but one more in a splash at 256^3. Half, as the links: 22 at 64^3 with Gauss-Seidel. The harmonic sum, true
-// to the distance of a flat surface from coarse centres, 1 / (theta + 1/2): 19 there, and twice that 18 at 128^3 with Chebyshev.
+//   linear P (c and its three nearest neighbours)    12   5   missing neighbours reflected; dearer transfers; helps
+//   only with one smoothing step trilinear P                                       -       no better than linear at
+//   64^3 (19 and 19, both with the harmonic surface below) red-black Gauss-Seidel 1 + 1, linear P           15   5 and
+//   half of the lanes idle damped Jacobi 1 + 1, linear P                    19   3   more time in all red-black
+//   Gauss-Seidel twice, or once and once more in a band of two cells at the boundary (A. McAdams, E. Sifakis, J. Teran,
+//   "A parallel multigrid Poisson solver for fluids simulation on large grids", SCA 2010): 11; in a splash the band is
+//   most of the liquid
+// Surface: 1 instead of 3/4 is as good at 128^3 but one more in a splash at 256^3. Half, as the links: 22 at 64^3 with
+// Gauss-Seidel. The harmonic sum, true to the distance of a flat surface from coarse centres, 1 / (theta + 1/2): 19
+// there, and twice that 18 at 128^3 with Chebyshev.
 #include "solve/multigrid.h"
 
 #include <math.h>
@@ -35,16 +40,20 @@
 enum { COARSE_SMOOTHINGS = 4, COARSEST_ROUNDS = 4, FEW = 16 };
 static const double LOWEST = 0.4, COARSEST_LOWEST = 0.2, HIGHEST = 2;
 static const float SURFACE = 0.75f;
-// Diagonal of coarse cells that nothing ties to anything (a closed box shrunk to one cell). They stay at 0 and end there: handed on, they would hold
-// down all that shares a coarser cell with them.
+// Diagonal of coarse cells that nothing ties to anything (a closed box shrunk to one cell). They stay at 0 and end
+// there: handed on, they would hold down all that shares a coarser cell with them.
 static const float STIFF = 1e30f;
 
 #define EACH_TILE _Pragma("omp parallel for schedule(static, 2) if (a->count > RH_SHORT)")
 
-// --- coarse operators -------------------------------------------------------------------------------------------------
-static bool same_parent(rh_tile s, rh_tile t) { return s.x >> 1 == t.x >> 1 && s.y >> 1 == t.y >> 1 && s.z >> 1 == t.z >> 1; }
+// --- coarse operators ------------------------------------------------------------------------------------------------
+static bool same_parent(rh_tile s, rh_tile t)
+{
+    return s.x >> 1 == t.x >> 1 && s.y >> 1 == t.y >> 1 && s.z >> 1 == t.z >> 1;
+}
 
-// Tiles come in Morton order, so children of one parent follow each other. parent[] and first[] are filled; returns the number of parents.
+// Tiles come in Morton order, so children of one parent follow each other. parent[] and first[] are filled; returns the
+// number of parents.
 static int32_t find_parents(const rh_poisson *a, int32_t *parent, int32_t *first)
 {
     int32_t count = 0;
@@ -56,7 +65,8 @@ static int32_t find_parents(const rh_poisson *a, int32_t *parent, int32_t *first
     return count;
 }
 
-// A coarse tile's place, neighbours (those of its children's neighbours) and whether it is plain (all children are there and plain).
+// A coarse tile's place, neighbours (those of its children's neighbours) and whether it is plain (all children are
+// there and plain).
 static void place(const rh_poisson *fine, const rh_level *level, const int32_t *parent, int32_t n)
 {
     const rh_poisson *a = &level->a;
@@ -171,7 +181,7 @@ static bool close_tile(const rh_poisson *a, int32_t n)
         diagonal[c] += sum;
         if (diagonal[c] >= 1e-6f) continue;
         diagonal[c] = STIFF;
-        *unknown &= (uint8_t)~(1 << (c & 7));
+        *unknown &= (uint8_t) ~(1 << (c & 7));
     }
     return linked;
 }
@@ -184,7 +194,8 @@ static rh_code coarsen(rh_level *fine, rh_level *coarse, bool *more, rh_arena *a
     fine->parent = rh_arena_take(arena, tiles * sizeof(int32_t), status);
     coarse->first = rh_arena_take(arena, tiles * sizeof(int32_t), status);
     if (!fine->parent || !coarse->first) return RH_MEMORY;
-    RH_TRY(rh_poisson_init(&coarse->a, fine->a.dimension, find_parents(&fine->a, fine->parent, coarse->first), arena, status));
+    RH_TRY(rh_poisson_init(&coarse->a, fine->a.dimension, find_parents(&fine->a, fine->parent, coarse->first), arena,
+                           status));
     const rh_poisson *a = &coarse->a;
     EACH_TILE
     for (int32_t n = 0; n < a->count; n++) place(&fine->a, coarse, fine->parent, n);
@@ -214,7 +225,7 @@ rh_code rh_multigrid_create(rh_multigrid *m, const rh_poisson *a, rh_arena *aren
     return RH_OK;
 }
 
-// --- the cycle ----------------------------------------------------------------------------------------------------------
+// --- the cycle -------------------------------------------------------------------------------------------------------
 static float weight_of(int step, int steps, double lowest)
 {
     double middle = 0.5 * (HIGHEST + lowest), reach = 0.5 * (HIGHEST - lowest);
@@ -230,7 +241,8 @@ static void restrict_residual(const rh_level *level, const float *b, const float
     for (int32_t n = 0; n < a->count; n++) {
         float residual[RH_CELLS];
         rh_poisson_residual_tile(a, n, b, x, residual);
-        shrink(a, residual, a->dimension == 3 ? 0.5f : 1, coarse->b + (int64_t)level->parent[n] * a->cells + corner_of(a, n));
+        shrink(a, residual, a->dimension == 3 ? 0.5f : 1,
+               coarse->b + (int64_t)level->parent[n] * a->cells + corner_of(a, n));
     }
 }
 
@@ -251,7 +263,10 @@ static void prolong(const rh_level *level, const float *coarse, float *x)
     }
 }
 
-void rh_multigrid_prolong(const rh_multigrid *m, int l, const float *coarse, float *x) { prolong(&m->levels[l], coarse, x); }
+void rh_multigrid_prolong(const rh_multigrid *m, int l, const float *coarse, float *x)
+{
+    prolong(&m->levels[l], coarse, x);
+}
 
 void rh_multigrid_restrict(const rh_multigrid *m, int l, const float *b, float *coarse)
 {
@@ -259,7 +274,8 @@ void rh_multigrid_restrict(const rh_multigrid *m, int l, const float *b, float *
     const rh_poisson *a = &level->a;
     EACH_TILE
     for (int32_t n = 0; n < a->count; n++)
-        shrink(a, b + (int64_t)n * a->cells, a->dimension == 3 ? 0.5f : 1, coarse + (int64_t)level->parent[n] * a->cells + corner_of(a, n));
+        shrink(a, b + (int64_t)n * a->cells, a->dimension == 3 ? 0.5f : 1,
+               coarse + (int64_t)level->parent[n] * a->cells + corner_of(a, n));
 }
 
 void rh_multigrid_restrict_bound(const rh_multigrid *m, int l, const float *lower, float *coarse)
@@ -279,7 +295,8 @@ void rh_multigrid_restrict_bound(const rh_multigrid *m, int l, const float *lowe
 }
 
 // Steps `from` to `degree` - 1 of the polynomial; returns the vector that holds the result, x or y.
-static float *smooth(const rh_poisson *a, int from, int degree, double lowest, const float *b, float *x, float *y, double *sums)
+static float *smooth(const rh_poisson *a, int from, int degree, double lowest, const float *b, float *x, float *y,
+                     double *sums)
 {
     for (int s = from; s < degree; s++) {
         rh_poisson_smooth(a, weight_of(s, degree, lowest), b, x, y, s == degree - 1 ? sums : NULL);
@@ -294,7 +311,8 @@ static float *smooth(const rh_poisson *a, int from, int degree, double lowest, c
 static float *settle(const rh_poisson *a, int degree, double lowest, const float *b, float *x, float *y, double *sums)
 {
     float *z = smooth(a, 1, degree, lowest, b, x, y, NULL);
-    for (int n = 1; n < COARSEST_ROUNDS; n++) z = smooth(a, 0, degree, lowest, b, z, z == x ? y : x, n == COARSEST_ROUNDS - 1 ? sums : NULL);
+    for (int n = 1; n < COARSEST_ROUNDS; n++)
+        z = smooth(a, 0, degree, lowest, b, z, z == x ? y : x, n == COARSEST_ROUNDS - 1 ? sums : NULL);
     return z;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Each tile is flooded on its own, a layer of 64 cells in one word, in parallel; a tile has one piece or a few, and only the pieces are joined across
-// tile borders by union-find, in order of tiles. A piece with air that reaches no border is finished and forgotten: spray costs nothing here.
+// Each tile is flooded on its own, a layer of 64 cells in one word, in parallel; a tile has one piece or a few, and
+// only the pieces are joined across tile borders by union-find, in order of tiles. A piece with air that reaches no
+// border is finished and forgotten: spray costs nothing here.
 #include "solve/pockets.h"
 
 #include <float.h>
@@ -11,7 +12,10 @@
 #include "grid/flood.h"
 
 // Unknowns, links to the lower neighbours and cells that touch air, as bits.
-typedef struct layers { uint64_t unknown[RH_TILE], air[RH_TILE]; rh_flood_links link; } layers;
+typedef struct layers {
+    uint64_t unknown[RH_TILE], air[RH_TILE];
+    rh_flood_links link;
+} layers;
 
 typedef struct piece {
     uint64_t bits[RH_TILE];
@@ -25,7 +29,8 @@ static void load_layers(const rh_poisson *a, int32_t n, layers *l)
     *l = (layers){0};
     if (a->block[n] == RH_PLAIN) {
         memset(l->unknown, 255, (size_t)a->layers * sizeof(uint64_t));
-        for (int axis = 0; axis < a->dimension; axis++) memset(l->link.axis[axis], 255, (size_t)a->layers * sizeof(uint64_t));
+        for (int axis = 0; axis < a->dimension; axis++)
+            memset(l->link.axis[axis], 255, (size_t)a->layers * sizeof(uint64_t));
         return;
     }
     memcpy(l->unknown, a->unknown + (int64_t)n * (a->cells / 8), (size_t)a->cells / 8);
@@ -37,7 +42,8 @@ static void load_layers(const rh_poisson *a, int32_t n, layers *l)
         int k = r >> 3, shift = 8 * (r & 7);
         l->air[k] |= (uint64_t)rh_i8_bits(rh_f8_load(excess + 8 * r) > zero) << shift;
         for (int axis = 0; axis < a->dimension; axis++)
-            l->link.axis[axis][k] |= (uint64_t)rh_i8_bits(rh_f8_load(block + (axis + 1) * a->cells + 8 * r) > zero) << shift;
+            l->link.axis[axis][k] |= (uint64_t)rh_i8_bits(rh_f8_load(block + (axis + 1) * a->cells + 8 * r) > zero)
+                                     << shift;
     }
 }
 
@@ -65,7 +71,8 @@ static int32_t tile_pieces(const rh_poisson *a, int32_t n, piece *out)
             }
             if (p.air && !reaches_border(a, p.bits)) continue;
             for (int axis = 0; out && axis < a->dimension; axis++)
-                p.faces[axis] = rh_flood_border(p.bits, axis, a->layers, false) & rh_flood_border(l.link.axis[axis], axis, a->layers, false);
+                p.faces[axis] = rh_flood_border(p.bits, axis, a->layers, false) &
+                                rh_flood_border(l.link.axis[axis], axis, a->layers, false);
             if (out) out[count] = p;
             count++;
         }
@@ -147,7 +154,10 @@ rh_code rh_pockets_find(rh_pockets *pockets, const rh_poisson *a, rh_arena *aren
     return RH_OK;
 }
 
-static inline rh_i8 row_mask(const rh_pocket_piece *p, int r) { return rh_i8_from_bits((int)(p->bits[r >> 3] >> (8 * (r & 7)) & 255)); }
+static inline rh_i8 row_mask(const rh_pocket_piece *p, int r)
+{
+    return rh_i8_from_bits((int)(p->bits[r >> 3] >> (8 * (r & 7)) & 255));
+}
 
 static double piece_sum(const rh_pocket_piece *p, const rh_poisson *a, const float *v)
 {
@@ -179,7 +189,8 @@ static void take_out_means(const rh_pockets *pockets, const rh_poisson *a, float
 #pragma omp parallel for schedule(static) if (pockets->count > 8)
     for (int32_t p = 0; p < pockets->count; p++) {
         int32_t tile = pockets->pieces[p].tile;
-        if (p > 0 && pockets->pieces[p - 1].tile == tile) continue;  // pieces of one tile share rows: one thread does them all
+        if (p > 0 && pockets->pieces[p - 1].tile == tile)
+            continue;  // pieces of one tile share rows: one thread does them all
         for (int32_t q = p; q < pockets->count && pockets->pieces[q].tile == tile; q++)
             piece_lower(&pockets->pieces[q], a, (float)pockets->means[pockets->pieces[q].group], v);
     }
@@ -220,12 +231,14 @@ bool rh_pockets_sink(const rh_pockets *pockets, const rh_poisson *a, const float
     double *depth = pockets->sums;  // per piece; then per pocket in means
     for (int32_t p = 0; p < pockets->count; p++) {
         rh_f8 least = rh_f8_all(INFINITY);
-        for (int r = 0; r < a->cells / 8; r++) least = rh_f8_min(least, above_bound(&pockets->pieces[p], a, lower, x, r));
+        for (int r = 0; r < a->cells / 8; r++)
+            least = rh_f8_min(least, above_bound(&pockets->pieces[p], a, lower, x, r));
         depth[p] = INFINITY;
         for (int i = 0; i < 8; i++) depth[p] = fmin(depth[p], (double)least[i]);
     }
     for (int32_t n = 0; n < pockets->groups; n++) pockets->means[n] = pockets->means[n] > 0 ? INFINITY : 0;
-    for (int32_t p = 0; p < pockets->count; p++) pockets->means[pockets->pieces[p].group] = fmin(pockets->means[pockets->pieces[p].group], depth[p]);
+    for (int32_t p = 0; p < pockets->count; p++)
+        pockets->means[pockets->pieces[p].group] = fmin(pockets->means[pockets->pieces[p].group], depth[p]);
     bool any = false;
     for (int32_t n = 0; n < pockets->groups; n++) {
         if (!isfinite(pockets->means[n])) pockets->means[n] = 0;

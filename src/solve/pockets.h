@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Pockets: connected parts of the liquid that touch no air (a full closed box). Their pressure has no level: the operator has constants as null space
-// there, and a right-hand side with a mean cannot be balanced by anything.
+// Pockets: connected parts of the liquid that touch no air (a full closed box). Their pressure has no level: the
+// operator has constants as null space there, and a right-hand side with a mean cannot be balanced by anything.
 #pragma once
 #include "solve/poisson.h"
 
@@ -14,11 +14,11 @@ typedef struct rh_pocket_piece {
 } rh_pocket_piece;
 
 typedef struct rh_pockets {
-    int32_t count;           // pieces; 0 when all of the liquid touches air
+    int32_t count;  // pieces; 0 when all of the liquid touches air
     int32_t groups;
-    rh_pocket_piece *pieces; // by tile
-    double *sums, *means;    // per piece, per group
-    int64_t *sizes;          // per group: cells
+    rh_pocket_piece *pieces;  // by tile
+    double *sums, *means;     // per piece, per group
+    int64_t *sizes;           // per group: cells
 } rh_pockets;
 
 rh_code rh_pockets_find(rh_pockets *pockets, const rh_poisson *a, rh_arena *arena, rh_status *status);
@@ -26,9 +26,10 @@ rh_code rh_pockets_find(rh_pockets *pockets, const rh_poisson *a, rh_arena *aren
 void rh_pockets_balance(const rh_pockets *pockets, const rh_poisson *a, float *v);
 // The same, only for pockets all of whose cells are in `free` (bits as in rh_poisson.unknown).
 void rh_pockets_balance_free(const rh_pockets *pockets, const rh_poisson *a, const uint8_t *free, float *v);
-// Lowers x by a constant in every pocket that is all above its bound and whose g = A x + v has a positive mean, until a cell meets its bound: the way down that no
-// conjugate gradient can find, because A does not see constants. Returns whether any was lowered.
+// Lowers x by a constant in every pocket that is all above its bound and whose g = A x + v has a positive mean, until a
+// cell meets its bound: the way down that no conjugate gradient can find, because A does not see constants. Returns
+// whether any was lowered.
 bool rh_pockets_sink(const rh_pockets *pockets, const rh_poisson *a, const float *lower, const float *g, float *x);
-// For the complementarity problem x >= lower, A x + v >= 0 (lower NULL: 0): makes v balanced in pockets where nothing else can, those with a negative sum,
-// and those where no cell has a bound.
+// For the complementarity problem x >= lower, A x + v >= 0 (lower NULL: 0): makes v balanced in pockets where nothing
+// else can, those with a negative sum, and those where no cell has a bound.
 void rh_pockets_relieve(const rh_pockets *pockets, const rh_poisson *a, const float *lower, float *v);

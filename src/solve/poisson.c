@@ -2,15 +2,16 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Rows of eight cells at a time: the four side neighbours of a row are whole rows (of this tile or the next), the two
-// end neighbours single values. One kernel does all: what it computes, two or three dimensions and plain or not are constants where it is called,
-// so each case becomes its own straight code. Rows without unknowns are skipped.
+// end neighbours single values. One kernel does all: what it computes, two or three dimensions and plain or not are
+// constants where it is called, so each case becomes its own straight code. Rows without unknowns are skipped.
 #include "solve/poisson.h"
 
 #include <string.h>
 #include "base/parallel.h"
 
 #define ALWAYS static inline __attribute__((always_inline))
-// The same tiles go to the same thread in every pass, which keeps them in its cache; short turns even out heavy and light ones.
+// The same tiles go to the same thread in every pass, which keeps them in its cache; short turns even out heavy and
+// light ones.
 #define EACH_TILE _Pragma("omp parallel for schedule(static, 2) if (a->count > RH_SHORT)")
 
 float *rh_poisson_vector(const rh_poisson *a, rh_arena *arena, rh_status *status)
@@ -48,7 +49,8 @@ rh_code rh_poisson_take_blocks(rh_poisson *a, rh_arena *arena, rh_status *status
     size_t size = (size_t)(1 + a->dimension) * (size_t)a->cells;
     a->coefficients = rh_arena_take(arena, (size_t)a->blocks * size * sizeof(float), status);
     if (!a->coefficients) return RH_MEMORY;
-    for (size_t i = 0; i < 2 * size; i++) a->coefficients[i] = i < (size_t)a->cells ? 2.0f * (float)a->dimension : i < size ? 1 : 0;
+    for (size_t i = 0; i < 2 * size; i++)
+        a->coefficients[i] = i < (size_t)a->cells ? 2.0f * (float)a->dimension : i < size ? 1 : 0;
     return RH_OK;
 }
 
@@ -74,8 +76,10 @@ rh_code rh_poisson_count(rh_poisson *a, rh_arena *arena, rh_status *status)
     return RH_OK;
 }
 
-// --- the kernel -----------------------------------------------------------------------------------------------------
-typedef struct view { const float *here, *near[6]; } view;
+// --- the kernel ------------------------------------------------------------------------------------------------------
+typedef struct view {
+    const float *here, *near[6];
+} view;
 
 ALWAYS view view_of(const rh_poisson *a, int32_t n, const float *x)
 {
@@ -85,7 +89,9 @@ ALWAYS view view_of(const rh_poisson *a, int32_t n, const float *x)
 }
 
 // Coefficients of a tile and the lower links of its upper neighbours.
-typedef struct ties { const float *diagonal, *low[3], *high[3]; } ties;
+typedef struct ties {
+    const float *diagonal, *low[3], *high[3];
+} ties;
 
 ALWAYS ties ties_of(const rh_poisson *a, int32_t n)
 {
@@ -106,7 +112,9 @@ ALWAYS const float *north(const view *v, int j, int row) { return j < 7 ? v->her
 ALWAYS const float *below(const view *v, int k, int row) { return k > 0 ? v->here + row - 64 : v->near[4] + row + 448; }
 ALWAYS const float *above(const view *v, int k, int row) { return k < 7 ? v->here + row + 64 : v->near[5] + row - 448; }
 
-typedef struct links { rh_f8 west, east, south, north, below, above; } links;
+typedef struct links {
+    rh_f8 west, east, south, north, below, above;
+} links;
 
 ALWAYS links links_of(const ties *t, int j, int k, int row, bool deep)
 {
@@ -135,7 +143,8 @@ ALWAYS rh_f8 beside(const view *v, const ties *t, rh_f8 here, int j, int k, int 
 
 enum { APPLY, SMOOTH, RESIDUAL };
 
-ALWAYS double work(const rh_poisson *a, int32_t n, float weight, const float *b, const float *x, float *y, int what, bool deep, bool plain)
+ALWAYS double work(const rh_poisson *a, int32_t n, float weight, const float *b, const float *x, float *y, int what,
+                   bool deep, bool plain)
 {
     view v = view_of(a, n, x);
     ties t = ties_of(a, n);
@@ -168,10 +177,12 @@ ALWAYS double work(const rh_poisson *a, int32_t n, float weight, const float *b,
 }
 
 // b and y point to the tile, x to the whole vector.
-ALWAYS double tile_work(const rh_poisson *a, int32_t n, float weight, const float *b, const float *x, float *y, int what)
+ALWAYS double tile_work(const rh_poisson *a, int32_t n, float weight, const float *b, const float *x, float *y,
+                        int what)
 {
     bool plain = a->block[n] == RH_PLAIN;
-    if (a->dimension == 3) return plain ? work(a, n, weight, b, x, y, what, true, true) : work(a, n, weight, b, x, y, what, true, false);
+    if (a->dimension == 3)
+        return plain ? work(a, n, weight, b, x, y, what, true, true) : work(a, n, weight, b, x, y, what, true, false);
     return plain ? work(a, n, weight, b, x, y, what, false, true) : work(a, n, weight, b, x, y, what, false, false);
 }
 
@@ -216,7 +227,7 @@ void rh_poisson_excess_tile(const rh_poisson *a, int32_t n, float out[RH_CELLS])
     }
 }
 
-// --- passes without neighbours --------------------------------------------------------------------------------------
+// --- passes without neighbours ---------------------------------------------------------------------------------------
 void rh_poisson_start(const rh_poisson *a, float weight, const float *b, float *x)
 {
     EACH_TILE
@@ -230,7 +241,8 @@ void rh_poisson_start(const rh_poisson *a, float weight, const float *b, float *
     }
 }
 
-void rh_poisson_advance(const rh_poisson *a, float step, float weight, const float *d, float *q, float *x, float *r, double *sums)
+void rh_poisson_advance(const rh_poisson *a, float step, float weight, const float *d, float *q, float *x, float *r,
+                        double *sums)
 {
     EACH_TILE
     for (int32_t n = 0; n < a->count; n++) {

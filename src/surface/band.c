@@ -38,7 +38,8 @@ uint64_t rh_band_hash(const rh_band *band)
     h = rh_hash(band->at, count * sizeof *band->at, h);
     h = rh_hash(band->value, count * sizeof *band->value, h);
     h = rh_hash(band->active, count * sizeof *band->active, h);
-    for (int c = 0; c < band->channel_count; c++) h = rh_hash(band->channels[c].data, count * RH_LEAF * rh_point_type_size(band->channels[c].type), h);
+    for (int c = 0; c < band->channel_count; c++)
+        h = rh_hash(band->channels[c].data, count * RH_LEAF * rh_point_type_size(band->channels[c].type), h);
     return h;
 }
 

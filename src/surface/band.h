@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// A narrow band: the distance to a surface (m, negative inside) in the voxels near it and nowhere else, with the values of particle
-// attributes there. Leaves of 8 x 8 x 8 voxels laid out as OpenVDB's leaves are, so that exchange is a copy:
+// A narrow band: the distance to a surface (m, negative inside) in the voxels near it and nowhere else, with the values
+// of particle attributes there. Leaves of 8 x 8 x 8 voxels laid out as OpenVDB's leaves are, so that exchange is a
+// copy:
 //
 //      voxel (x, y, z) of leaf L           its value at            its bit
 //      8 at[L] + (x, y, z)                 64 x + 8 y + z          8 y + z of word x
 //
-// Voxel (i, j, k) lies at (i, j, k) * voxel in the world. A voxel that is not active has the value +background or -background; whatever
-// is in no leaf is outside, unless it is enclosed by leaves whose border is inside. The struct owns its arrays.
+// Voxel (i, j, k) lies at (i, j, k) * voxel in the world. A voxel that is not active has the value +background or
+// -background; whatever is in no leaf is outside, unless it is enclosed by leaves whose border is inside. The struct
+// owns its arrays.
 #pragma once
 #include <stdint.h>
 #include "grid/bits.h"
@@ -35,11 +37,11 @@ typedef struct rh_band {
     int channel_count;
 } rh_band;
 
-void rh_band_free(rh_band *band);  // also of a band that is all zero
+void rh_band_free(rh_band *band);             // also of a band that is all zero
 int64_t rh_band_active(const rh_band *band);  // voxels
 int64_t rh_band_bytes(const rh_band *band);
 uint64_t rh_band_hash(const rh_band *band);  // of everything in it, to compare bands bit by bit
 const rh_band_channel *rh_band_channel_find(const rh_band *band, const char *name);  // NULL when missing
-int32_t rh_band_find(const rh_band *band, rh_tile at);  // -1 when not there
+int32_t rh_band_find(const rh_band *band, rh_tile at);                               // -1 when not there
 // The distance at voxel (i, j, k), where a missing leaf counts as outside. For tests and small uses.
 float rh_band_at(const rh_band *band, int i, int j, int k);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Points that can be used, sorted into search cells (SRF-1), and how deep in the material each cell lies (SRF-12, the automatic choice).
+// Points that can be used, sorted into search cells (SRF-1), and how deep in the material each cell lies (SRF-12, the
+// automatic choice).
 //
-// A cell is half a search radius wide. Its depth is the number of cells (corners count as neighbours) to the nearest empty one: at depth d the
-// nearest empty cell is at least d - 1 cells away from anything in it.
+// A cell is half a search radius wide. Its depth is the number of cells (corners count as neighbours) to the nearest
+// empty one: at depth d the nearest empty cell is at least d - 1 cells away from anything in it.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,10 +13,11 @@
 #include "grid/bits.h"
 #include "surface/parts.h"
 
-static const double VOXEL_RADII = 0.8;    // default voxel, particle radii: half the spacing when a particle's ball has its volume
-static const double FARTHEST = 1 << 22;   // voxels from the origin: beyond it a float cannot tell half voxels apart
+static const double VOXEL_RADII =
+    0.8;  // default voxel, particle radii: half the spacing when a particle's ball has its volume
+static const double FARTHEST = 1 << 22;  // voxels from the origin: beyond it a float cannot tell half voxels apart
 
-// --- radii --------------------------------------------------------------------------------------------------------
+// --- radii -----------------------------------------------------------------------------------------------------------
 static void list_attributes(const rh_points *points, char *out, size_t room)
 {
     size_t used = 0;
@@ -24,8 +26,9 @@ static void list_attributes(const rh_points *points, char *out, size_t room)
         used += (size_t)snprintf(out + used, room - used, "%s%s", i ? ", " : "", points->attributes[i].name);
 }
 
-// About how far apart the points are, for advice only: of up to a thousand of them, spread over the set, the mean distance to the nearest of the points after
-// them in the file would need a search; files keep neighbours together, so the nearest of the next 64 will do.
+// About how far apart the points are, for advice only: of up to a thousand of them, spread over the set, the mean
+// distance to the nearest of the points after them in the file would need a search; files keep neighbours together, so
+// the nearest of the next 64 will do.
 static double guess_spacing(const rh_vec3 *p, int64_t count)
 {
     double sum = 0;
@@ -56,8 +59,10 @@ static rh_code find_radii(rh_surface_cloud *cloud, rh_status *status)
     char names[512];
     list_attributes(cloud->points, names, sizeof names);
     double spacing = guess_spacing(cloud->position, cloud->points->count);
-    return rh_fail(status, RH_USER, "the points have no attribute radius or pscale of type float (found %s); give one, as in --set radius=%.2g for points about %.2g m apart", names,
-                   0.62 * spacing, spacing);
+    return rh_fail(status, RH_USER,
+                   "the points have no attribute radius or pscale of type float (found %s); give one, as in --set "
+                   "radius=%.2g for points about %.2g m apart",
+                   names, 0.62 * spacing, spacing);
 }
 
 static rh_code find_group(rh_surface_cloud *cloud, rh_status *status)
@@ -66,13 +71,15 @@ static rh_code find_group(rh_surface_cloud *cloud, rh_status *status)
     cloud->group = NULL;
     if (!name || !*name || cloud->points->count == 0) return RH_OK;
     const rh_attribute *found = rh_points_find(cloud->points, name);
-    if (found && (found->type == RH_POINT_I32 || found->type == RH_POINT_GROUP) && !found->uniform) return cloud->group = found, RH_OK;
+    if (found && (found->type == RH_POINT_I32 || found->type == RH_POINT_GROUP) && !found->uniform)
+        return cloud->group = found, RH_OK;
     char names[512];
     list_attributes(cloud->points, names, sizeof names);
-    return rh_fail(status, RH_USER, "group: found no group or int32 attribute '%s' in the points, which have %s", name, names);
+    return rh_fail(status, RH_USER, "group: found no group or int32 attribute '%s' in the points, which have %s", name,
+                   names);
 }
 
-// --- points that can be used --------------------------------------------------------------------------------------
+// --- points that can be used -----------------------------------------------------------------------------------------
 static bool is_good_radius(float r) { return r > 0 && r < 1e18f; }
 
 // The mean and the largest of the good radii; sums by block, in fixed order.
@@ -101,8 +108,12 @@ static rh_code measure_radii(rh_surface_cloud *cloud, rh_arena *arena, rh_status
     return RH_OK;
 }
 
-// Absurd is what lies farther away than coordinates can tell particles apart. Voxels may be smaller than particles, though: see check_voxel.
-static double farthest_of(const rh_surface_cloud *cloud) { return FARTHEST * fmax(cloud->voxel, VOXEL_RADII * cloud->mean_radius); }
+// Absurd is what lies farther away than coordinates can tell particles apart. Voxels may be smaller than particles,
+// though: see check_voxel.
+static double farthest_of(const rh_surface_cloud *cloud)
+{
+    return FARTHEST * fmax(cloud->voxel, VOXEL_RADII * cloud->mean_radius);
+}
 
 static rh_code check_voxel(const rh_surface_cloud *cloud, rh_status *status)
 {
@@ -113,8 +124,10 @@ static rh_code check_voxel(const rh_surface_cloud *cloud, rh_status *status)
         most = fmax(most, fmax(fabsf(x.x), fmax(fabsf(x.y), fabsf(x.z))));
     }
     if (most < FARTHEST * cloud->voxel) return RH_OK;
-    return rh_fail(status, RH_USER, "voxel: found %g m, too small for points %g m from the origin and %g m in radius; expected at least %.2g m", cloud->voxel, most, cloud->mean_radius,
-                   1.01 * most / FARTHEST);
+    return rh_fail(
+        status, RH_USER,
+        "voxel: found %g m, too small for points %g m from the origin and %g m in radius; expected at least %.2g m",
+        cloud->voxel, most, cloud->mean_radius, 1.01 * most / FARTHEST);
 }
 
 enum { GOOD, BAD_POSITION, BAD_RADIUS };
@@ -156,7 +169,7 @@ static rh_code drop_bad(rh_surface_cloud *cloud, rh_arena *arena, rh_surfacing_r
     return code;
 }
 
-// --- depth --------------------------------------------------------------------------------------------------------
+// --- depth -----------------------------------------------------------------------------------------------------------
 // Layer by layer: cells next to one that is less deep.
 static rh_code find_depths(rh_surface_cloud *cloud, rh_arena *arena, rh_status *status)
 {
@@ -174,9 +187,11 @@ static rh_code find_depths(rh_surface_cloud *cloud, rh_arena *arena, rh_status *
             rh_bits deep = {{0}}, shallow = layer > 1 ? rh_bits_spread(cells, now, t, 1, ~0ull, ~0ull) : deep;
             for (int k = 0; k < RH_TILE; k++) {
                 if (layer == 1)
-                    for (int c = 0; c < 64; c++) deep.layer[k] |= (uint64_t)(first[64 * k + c] < first[64 * k + c + 1]) << c;
+                    for (int c = 0; c < 64; c++)
+                        deep.layer[k] |= (uint64_t)(first[64 * k + c] < first[64 * k + c + 1]) << c;
                 else if (layer > 1) deep.layer[k] = ~shallow.layer[k];
-                for (uint64_t bits = deep.layer[k]; bits; bits &= bits - 1) depth[64 * k + __builtin_ctzll(bits)] = (uint8_t)layer;
+                for (uint64_t bits = deep.layer[k]; bits; bits &= bits - 1)
+                    depth[64 * k + __builtin_ctzll(bits)] = (uint8_t)layer;
             }
             next[t] = deep;
         }
@@ -220,12 +235,13 @@ static void choose_voxel(rh_surface_cloud *cloud)
     if (!(cloud->voxel > 0)) cloud->voxel = 1;  // no radius to take it from: no point that can be used
 }
 
-rh_code rh_cloud_make(rh_surface_cloud *cloud, const rh_surfacing_params *params, rh_points *points, rh_arena *arena, rh_surfacing_report *report,
-                      rh_status *status)
+rh_code rh_cloud_make(rh_surface_cloud *cloud, const rh_surfacing_params *params, rh_points *points, rh_arena *arena,
+                      rh_surfacing_report *report, rh_status *status)
 {
     *cloud = (rh_surface_cloud){.params = params, .points = points};
     const rh_attribute *position = rh_points_find(points, "P");
-    if (!position || position->type != RH_POINT_VEC3F || position->uniform) return rh_fail(status, RH_USER, "the points have no positions (attribute P of type vec3f)");
+    if (!position || position->type != RH_POINT_VEC3F || position->uniform)
+        return rh_fail(status, RH_USER, "the points have no positions (attribute P of type vec3f)");
     cloud->position = position->data;
     RH_TRY(find_radii(cloud, status));
     RH_TRY(find_group(cloud, status));
@@ -236,9 +252,11 @@ rh_code rh_cloud_make(rh_surface_cloud *cloud, const rh_surfacing_params *params
     choose_voxel(cloud);
     RH_TRY(check_voxel(cloud, status));
     bool ellipsoids = params->mode == RH_SURFACING_ELLIPSOID;
-    double search = ellipsoids ? params->search_radius * cloud->mean_radius : 0, widest = ellipsoids ? params->search_radius * cloud->largest_radius : 0;
-    // Half a search radius. The halo of a tile is four cells: where particles differ cells grow with the widest search, but only to twice the size, or one giant would
-    // put all others into a few cells. Farther than the halo nobody looks.
+    double search = ellipsoids ? params->search_radius * cloud->mean_radius : 0,
+           widest = ellipsoids ? params->search_radius * cloud->largest_radius : 0;
+    // Half a search radius. The halo of a tile is four cells: where particles differ cells grow with the widest search,
+    // but only to twice the size, or one giant would put all others into a few cells. Farther than the halo nobody
+    // looks.
     double cell = ellipsoids ? fmax(search / 2, fmin(widest / 4, search)) : 2.5 * cloud->mean_radius;
     if (!(cell > 0)) cell = cloud->voxel;
     cloud->widest = fmin(widest, 3.999 * cell);

@@ -3,13 +3,15 @@
 //
 // From the fields of the leaves to a distance on both sides of the surface (SRF-16, SRF-17, SRF-20).
 //
-// Inside, the minimum over shapes is no distance: it ripples between the centres, and gaps between particles are holes. What is right is
-// the field outside. So the inside is made anew: with D(x) the distance of a voxel inside to the front {field = close}, by fast sweeping, the
-// result is close - D. That is a morphological closing - dilation by `close`, then erosion by as much: gaps and voids that a ball of radius `close`
-// cannot enter are filled, everything else stays where it was. Voxels outside keep their field: a point at least `close` away from the shapes is as
-// far from the closed set as from the shapes.
+// Inside, the minimum over shapes is no distance: it ripples between the centres, and gaps between particles are holes.
+// What is right is the field outside. So the inside is made anew: with D(x) the distance of a voxel inside to the front
+// {field = close}, by fast sweeping, the result is close - D. That is a morphological closing - dilation by `close`,
+// then erosion by as much: gaps and voids that a ball of radius `close` cannot enter are filled, everything else stays
+// where it was. Voxels outside keep their field: a point at least `close` away from the shapes is as far from the
+// closed set as from the shapes.
 //
-// Leaves far inside are not stored; the band reaches 8 voxels at most and touches only leaves next to one that is not wholly inside.
+// Leaves far inside are not stored; the band reaches 8 voxels at most and touches only leaves next to one that is not
+// wholly inside.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,16 +25,16 @@
 typedef struct finisher {
     const rh_finish *finish;
     const rh_leaves *from;
-    rh_tiles tiles;     // the leaves that are kept, axes turned round
-    int32_t *source;    // of each: its leaf in `from`
+    rh_tiles tiles;       // the leaves that are kept, axes turned round
+    int32_t *source;      // of each: its leaf in `from`
     const float **field;  // [count] voxels, as the shapes say; where they say nothing, deep inside, all are `deep`
-    float *deep;        // a leaf of the same value, inside of the front
-    float *phi;         // [count * 512] m from the front, a distance: becomes the band's values
+    float *deep;          // a leaf of the same value, inside of the front
+    float *phi;           // [count * 512] m from the front, a distance: becomes the band's values
     rh_bits *inside, *todo;
     rh_band *band;
 } finisher;
 
-// --- which leaves -------------------------------------------------------------------------------------------------
+// --- which leaves ----------------------------------------------------------------------------------------------------
 // Leaves wholly inside that are near to others: `rings` leaves far.
 static rh_code mark_kept(const rh_leaves *leaves, int rings, uint8_t *kept, rh_arena *arena, rh_status *status)
 {
@@ -70,7 +72,10 @@ static rh_code choose_leaves(finisher *f, rh_arena *arena, rh_status *status)
     int64_t count = 0;
     for (int32_t t = 0; t < from->tiles.count; t++) {
         rh_tile at = from->tiles.at[t];
-        if (kept[t]) centres[count++] = rh_v3(((float)(8 * at.x) + 4.5f) * (float)voxel, ((float)(8 * at.y) + 4.5f) * (float)voxel, ((float)(8 * at.z) + 4.5f) * (float)voxel);
+        if (kept[t])
+            centres[count++] = rh_v3(((float)(8 * at.x) + 4.5f) * (float)voxel,
+                                     ((float)(8 * at.y) + 4.5f) * (float)voxel,
+                                     ((float)(8 * at.z) + 4.5f) * (float)voxel);
     }
     RH_TRY(rh_leaf_tiles(&f->tiles, voxel, centres, count, mark, arena, status));
     f->source = rh_arena_take(arena, ((size_t)f->tiles.count + 1) * sizeof *f->source, status);
@@ -80,7 +85,7 @@ static rh_code choose_leaves(finisher *f, rh_arena *arena, rh_status *status)
     return RH_OK;
 }
 
-// --- distances ----------------------------------------------------------------------------------------------------
+// --- distances -------------------------------------------------------------------------------------------------------
 // The fields of the leaves that were kept; which voxels are inside.
 static void find_inside(finisher *f)
 {
@@ -91,7 +96,8 @@ static void find_inside(finisher *f)
         const float *field = f->from->field[f->source[t]];
         rh_bits bits = {{0}};
         f->field[t] = field ? field : f->deep;
-        for (int c = 0; c < RH_LEAF; c += RH_TILE) bits.layer[c >> 6] |= (uint64_t)rh_i8_bits(rh_f8_load(f->field[t] + c) < close) << (c & 63);
+        for (int c = 0; c < RH_LEAF; c += RH_TILE)
+            bits.layer[c >> 6] |= (uint64_t)rh_i8_bits(rh_f8_load(f->field[t] + c) < close) << (c & 63);
         f->inside[t] = bits;
     }
 }
@@ -101,13 +107,16 @@ static rh_bits next_to_front(const finisher *f, int32_t t)
 {
     rh_bits out = {{0}};
     for (int axis = 0; axis < 3; axis++) {
-        rh_bits below = rh_bits_below(&f->tiles, f->inside, t, axis), above = rh_bits_above(&f->tiles, f->inside, t, axis);
-        for (int k = 0; k < RH_TILE; k++) out.layer[k] |= (below.layer[k] ^ f->inside[t].layer[k]) | (above.layer[k] ^ f->inside[t].layer[k]);
+        rh_bits below = rh_bits_below(&f->tiles, f->inside, t, axis),
+                above = rh_bits_above(&f->tiles, f->inside, t, axis);
+        for (int k = 0; k < RH_TILE; k++)
+            out.layer[k] |= (below.layer[k] ^ f->inside[t].layer[k]) | (above.layer[k] ^ f->inside[t].layer[k]);
     }
     return out;
 }
 
-// Distance to the front from where it cuts the edges to the neighbours, voxels: along each axis the nearer cut, and of the plane through them.
+// Distance to the front from where it cuts the edges to the neighbours, voxels: along each axis the nearer cut, and of
+// the plane through them.
 static float distance_to_cuts(const float *block, int at, float close)
 {
     static const int step[3] = {1, RH_TILE + 2, (RH_TILE + 2) * (RH_TILE + 2)};
@@ -128,16 +137,19 @@ static float distance_to_cuts(const float *block, int at, float close)
 static void start_leaf(const finisher *f, int32_t t, float *out)
 {
     const rh_finish *finish = f->finish;
-    float block[(RH_TILE + 2) * (RH_TILE + 2) * (RH_TILE + 2)], voxel = (float)finish->cloud->voxel, far = (finish->close + finish->band) * voxel;
+    float block[(RH_TILE + 2) * (RH_TILE + 2) * (RH_TILE + 2)], voxel = (float)finish->cloud->voxel,
+                                                                far = (finish->close + finish->band) * voxel;
     rh_bits front = next_to_front(f, t);
     bool any = rh_bits_any(&f->tiles, &front);
     if (any) rh_block_load_apart(&f->tiles, f->field, t, 1, finish->far, block);
-    for (int k = 0; k < RH_TILE; k++) f->todo[t].layer[k] = finish->is_distance ? f->inside[t].layer[k] & ~front.layer[k] : ~front.layer[k];
+    for (int k = 0; k < RH_TILE; k++)
+        f->todo[t].layer[k] = finish->is_distance ? f->inside[t].layer[k] & ~front.layer[k] : ~front.layer[k];
     for (int c = 0; c < RH_LEAF; c++) {
         bool inside = f->inside[t].layer[c >> 6] >> (c & 63) & 1, edge = front.layer[c >> 6] >> (c & 63) & 1;
         float d = far;
         if (finish->is_distance && !inside) d = (f->field[t][c] - finish->close) * voxel;
-        else if (edge) d = voxel * distance_to_cuts(block, rh_block_index(&f->tiles, 1, c & 7, c >> 3 & 7, c >> 6), finish->close);
+        else if (edge)
+            d = voxel * distance_to_cuts(block, rh_block_index(&f->tiles, 1, c & 7, c >> 3 & 7, c >> 6), finish->close);
         out[c] = inside ? -d : d;
     }
 }
@@ -149,9 +161,10 @@ static rh_code make_distances(finisher *f, rh_arena *arena, rh_status *status)
     return rh_levelset_sweep(&f->tiles, f->phi, f->todo, f->finish->close + f->finish->band, arena, status);
 }
 
-// --- the band -----------------------------------------------------------------------------------------------------
-// From the distance to the front to that of the surface; which voxels are active. Filling can only add: nothing is farther outside than the shapes say. A
-// sweep of first order falls short in the middle of small things and would shrink droplets.
+// --- the band --------------------------------------------------------------------------------------------------------
+// From the distance to the front to that of the surface; which voxels are active. Filling can only add: nothing is
+// farther outside than the shapes say. A sweep of first order falls short in the middle of small things and would
+// shrink droplets.
 static void cut_band(finisher *f)
 {
     float voxel = (float)f->finish->cloud->voxel, close = f->finish->close * voxel, most = f->band->background;
@@ -194,22 +207,28 @@ static rh_code pack(finisher *f, rh_status *status)
         band->at[count] = rh_leaf_turned(f->tiles.at[t]);
         band->active[count] = f->inside[t];
         f->source[count] = f->source[t];
-        if (count != t) memcpy(f->phi + (int64_t)count * RH_LEAF, f->phi + (int64_t)t * RH_LEAF, RH_LEAF * sizeof(float));
+        if (count != t)
+            memcpy(f->phi + (int64_t)count * RH_LEAF, f->phi + (int64_t)t * RH_LEAF, RH_LEAF * sizeof(float));
         band->by_place[count] = count;
         count++;
     }
     band->count = count;
     // Only when it pays: a smaller block is a copy.
-    float *fit = (int64_t)count < (int64_t)f->tiles.count * 3 / 4 ? rh_realloc(f->phi, ((size_t)count * RH_LEAF + 1) * sizeof(float), "surface.band", NULL) : NULL;
+    float *fit = (int64_t)count < (int64_t)f->tiles.count * 3 / 4
+                     ? rh_realloc(f->phi, ((size_t)count * RH_LEAF + 1) * sizeof(float), "surface.band", NULL)
+                     : NULL;
     band->value = (float(*)[RH_LEAF])(fit ? fit : f->phi);
     f->phi = NULL;
     qsort_r(band->by_place, (size_t)count, sizeof *band->by_place, compare_places, band->at);
     return RH_OK;
 }
 
-// --- attributes (SRF-17) ------------------------------------------------------------------------------------------
+// --- attributes (SRF-17) ---------------------------------------------------------------------------------------------
 // A group is float on the surface, 0 or 1: so it can be the mask of a filter, and a mesh can interpolate it.
-static rh_point_type channel_type(const rh_attribute *attribute) { return attribute->type == RH_POINT_GROUP ? RH_POINT_F32 : attribute->type; }
+static rh_point_type channel_type(const rh_attribute *attribute)
+{
+    return attribute->type == RH_POINT_GROUP ? RH_POINT_F32 : attribute->type;
+}
 
 static void copy_value(const rh_attribute *attribute, uint32_t point, char *to)
 {
@@ -245,7 +264,8 @@ static rh_code add_channel(finisher *f, const char *attribute, const char *name,
     rh_band_channel *channel = &band->channels[band->channel_count];
     snprintf(channel->name, sizeof channel->name, "%s", name);
     channel->type = channel_type(found);
-    channel->data = rh_alloc((size_t)band->count * RH_LEAF * rh_point_type_size(channel->type) + 1, "surface.band", status);
+    channel->data = rh_alloc((size_t)band->count * RH_LEAF * rh_point_type_size(channel->type) + 1, "surface.band",
+                             status);
     if (!channel->data) return RH_MEMORY;
     band->channel_count++;
     fill_channel(f, found, channel);
@@ -258,7 +278,8 @@ static rh_code add_channels(finisher *f, const rh_channel_list *list, rh_status 
     return RH_OK;
 }
 
-rh_code rh_band_finish(const rh_finish *finish, rh_leaves *leaves, const rh_channel_list *channels, rh_band *band, rh_arena *arena, rh_status *status)
+rh_code rh_band_finish(const rh_finish *finish, rh_leaves *leaves, const rh_channel_list *channels, rh_band *band,
+                       rh_arena *arena, rh_status *status)
 {
     *band = (rh_band){.voxel = finish->cloud->voxel, .background = finish->band * (float)finish->cloud->voxel};
     finisher f = {.finish = finish, .from = leaves, .band = band};

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Which leaves can hold something (SRF-14), and their fields one by one (SRF-15): each leaf gathers from the search cells around it, so it is
-// written by one thread, without locks, in an order that does not depend on threads.
+// Which leaves can hold something (SRF-14), and their fields one by one (SRF-15): each leaf gathers from the search
+// cells around it, so it is written by one thread, without locks, in an order that does not depend on threads.
 //
-// Leaves are tiles whose axes are turned round (parts.h): the topology, its hash and its neighbours are those of grid/tiles.h, built around the
-// centres of the leaves as if they were particles.
+// Leaves are tiles whose axes are turned round (parts.h): the topology, its hash and its neighbours are those of
+// grid/tiles.h, built around the centres of the leaves as if they were particles.
 #include <math.h>
 #include <string.h>
 #include "base/memory.h"
@@ -15,8 +15,10 @@
 enum { PAGE = RH_LEAF * 4, FIRST_BLOCK = 64 * PAGE, LARGEST_BLOCK = 4096 * PAGE };  // bytes
 static const int64_t MOST_LEAVES = (int64_t)1 << 28;  // candidates, counted once for each search tile that reaches them
 
-// --- pages --------------------------------------------------------------------------------------------------------
-typedef struct block { struct block *next; } block;
+// --- pages -----------------------------------------------------------------------------------------------------------
+typedef struct block {
+    struct block *next;
+} block;
 
 typedef struct owner {  // of one thread
     block *blocks;
@@ -32,7 +34,8 @@ struct rh_pages {
 static void *take_page(struct rh_pages *pages)
 {
     owner *o = &pages->owners[rh_thread()];
-    if (!o->blocks || o->used + PAGE > o->size) {  // each block twice as large: few leaves take little, many come in large pages
+    if (!o->blocks ||
+        o->used + PAGE > o->size) {  // each block twice as large: few leaves take little, many come in large pages
         size_t size = o->size == 0 ? FIRST_BLOCK : o->size < LARGEST_BLOCK ? 2 * o->size : LARGEST_BLOCK;
         block *more = rh_alloc(size + 64, "surface.leaves", NULL);
         if (!more) return NULL;
@@ -58,7 +61,7 @@ void rh_leaves_free(rh_leaves *leaves)
     leaves->pages = NULL;
 }
 
-// --- candidates -----------------------------------------------------------------------------------------------------
+// --- candidates ------------------------------------------------------------------------------------------------------
 typedef struct lister {
     const rh_surface_cloud *cloud;
     float reach, inverse_voxel;  // voxels, 1/m
@@ -114,19 +117,25 @@ static int64_t list_tile(const lister *l, int32_t t, rh_vec3 *out)
     for (size_t w = 0; w < l->words; w++)
         for (uint64_t bits = marks[w]; bits; bits &= bits - 1, count++) {
             if (!out) continue;
-            int at = (int)(w * 64) + __builtin_ctzll(bits), z = at % l->side, y = at / l->side % l->side, x = at / l->side / l->side;
-            out[count] = rh_v3(((float)(8 * (origin[2] + z)) + 4.5f) * voxel, ((float)(8 * (origin[1] + y)) + 4.5f) * voxel, ((float)(8 * (origin[0] + x)) + 4.5f) * voxel);
+            int at = (int)(w * 64) + __builtin_ctzll(bits), z = at % l->side, y = at / l->side % l->side,
+                x = at / l->side / l->side;
+            out[count] = rh_v3(((float)(8 * (origin[2] + z)) + 4.5f) * voxel,
+                               ((float)(8 * (origin[1] + y)) + 4.5f) * voxel,
+                               ((float)(8 * (origin[0] + x)) + 4.5f) * voxel);
         }
     return count;
 }
 
 static rh_code too_many(const rh_surface_cloud *cloud, float reach, rh_status *status)
 {
-    return rh_fail(status, RH_USER, "the surface would need too many voxels: voxels of %g m for particles of %g m radius that reach %g m far; take larger voxels or smaller particles",
+    return rh_fail(status, RH_USER,
+                   "the surface would need too many voxels: voxels of %g m for particles of %g m radius that reach %g "
+                   "m far; take larger voxels or smaller particles",
                    cloud->voxel, cloud->mean_radius, (double)reach * cloud->voxel);
 }
 
-rh_code rh_leaves_make(rh_leaves *leaves, const rh_surface_cloud *cloud, float reach, rh_arena *arena, rh_status *status)
+rh_code rh_leaves_make(rh_leaves *leaves, const rh_surface_cloud *cloud, float reach, rh_arena *arena,
+                       rh_status *status)
 {
     *leaves = (rh_leaves){.field = NULL};
     const rh_tiles *cells = &cloud->cells;
@@ -157,24 +166,29 @@ rh_code rh_leaves_make(rh_leaves *leaves, const rh_surface_cloud *cloud, float r
     leaves->field = rh_arena_take_zero(arena, count * sizeof *leaves->field, status);
     leaves->nearest = rh_arena_take_zero(arena, count * sizeof *leaves->nearest, status);
     leaves->inside = rh_arena_take_zero(arena, count, status);
-    leaves->pages = rh_alloc_zero(sizeof *leaves->pages + (size_t)rh_threads() * sizeof(owner), "surface.leaves", status);
+    leaves->pages = rh_alloc_zero(sizeof *leaves->pages + (size_t)rh_threads() * sizeof(owner), "surface.leaves",
+                                  status);
     if (!leaves->field || !leaves->nearest || !leaves->inside || !leaves->pages) return RH_MEMORY;
     leaves->pages->threads = rh_threads();
     return RH_OK;
 }
 
-rh_code rh_leaf_tiles(rh_tiles *tiles, double voxel, const rh_vec3 *centres, int64_t count, rh_arena_mark mark, rh_arena *arena, rh_status *status)
+rh_code rh_leaf_tiles(rh_tiles *tiles, double voxel, const rh_vec3 *centres, int64_t count, rh_arena_mark mark,
+                      rh_arena *arena, rh_status *status)
 {
     RH_TRY(rh_tiles_build(tiles, 3, voxel, centres, count, 1, arena, status));
     tiles->keys = NULL;
-    rh_arena_keep(arena, mark, (rh_arena_piece[]){{(void **)&tiles->at, ((size_t)tiles->count + 1) * sizeof *tiles->at},
-                                                  {(void **)&tiles->near, ((size_t)tiles->count + 1) * sizeof *tiles->near},
-                                                  {(void **)&tiles->slots, ((size_t)tiles->slot_mask + 1) * sizeof *tiles->slots}}, 3);
+    rh_arena_keep(arena, mark,
+                  (rh_arena_piece[]){{(void **)&tiles->at, ((size_t)tiles->count + 1) * sizeof *tiles->at},
+                                     {(void **)&tiles->near, ((size_t)tiles->count + 1) * sizeof *tiles->near},
+                                     {(void **)&tiles->slots, ((size_t)tiles->slot_mask + 1) * sizeof *tiles->slots}},
+                  3);
     return RH_OK;
 }
 
-// --- one leaf -------------------------------------------------------------------------------------------------------
-// Cells [from, to] of the row (j, k): runs of points in cells that are not too deep. Cells side by side in memory make one run.
+// --- one leaf --------------------------------------------------------------------------------------------------------
+// Cells [from, to] of the row (j, k): runs of points in cells that are not too deep. Cells side by side in memory make
+// one run.
 static void gather_row(rh_leaf_work *w, int from, int to, int j, int k)
 {
     const rh_tiles *cells = &w->cloud->cells;
@@ -205,7 +219,8 @@ static void cell_range(const rh_surface_cloud *cloud, int axis, float low, float
 static void gather(rh_leaf_work *w, float reach)
 {
     int from[3], to[3];
-    for (int a = 0; a < 3; a++) cell_range(w->cloud, a, (&w->corner.x)[a] - reach, (&w->corner.x)[a] + 7 + reach, &from[a], &to[a]);
+    for (int a = 0; a < 3; a++)
+        cell_range(w->cloud, a, (&w->corner.x)[a] - reach, (&w->corner.x)[a] + 7 + reach, &from[a], &to[a]);
     w->run_count = 0;
     for (int k = from[2]; k <= to[2]; k++)
         for (int j = from[1]; j <= to[1]; j++) gather_row(w, from[0], to[0], j, k);
@@ -214,8 +229,10 @@ static void gather(rh_leaf_work *w, float reach)
 
 static int run_room(const rh_surface_cloud *cloud, float reach)
 {
-    double across = (7 + 2 * (double)reach) * cloud->voxel / cloud->cells.h + 3, most = across * across * across / 2 + across * across;
-    return (int)fmin(most, (double)cloud->points->count) + 16;  // no two runs in neighbouring cells of a row, none empty
+    double across = (7 + 2 * (double)reach) * cloud->voxel / cloud->cells.h + 3,
+           most = across * across * across / 2 + across * across;
+    return (int)fmin(most, (double)cloud->points->count) +
+           16;  // no two runs in neighbouring cells of a row, none empty
 }
 
 static int depth_at(const rh_surface_cloud *cloud, int i, int j, int k)
@@ -247,7 +264,8 @@ static bool find_known(rh_leaf_work *w)
         for (int j = from[1]; j <= to[1]; j++)
             for (int k = from[2]; k <= to[2]; k++) {
                 if (depth_at(cloud, i, j, k) < cloud->inside_depth) continue;
-                unsigned x = cell_voxels(cloud, w->corner.x, i), y = cell_voxels(cloud, w->corner.y, j), z = cell_voxels(cloud, w->corner.z, k);
+                unsigned x = cell_voxels(cloud, w->corner.x, i), y = cell_voxels(cloud, w->corner.y, j),
+                         z = cell_voxels(cloud, w->corner.z, k);
                 uint64_t layer = 0;
                 for (int n = 0; n < RH_TILE; n++) layer |= (uint64_t)(y >> n & 1 ? z : 0) << (8 * n);
                 for (int n = 0; n < RH_TILE; n++) w->known.layer[n] |= x >> n & 1 ? layer : 0;
@@ -309,7 +327,8 @@ rh_code rh_leaves_fill(rh_leaves *leaves, const rh_surface_cloud *cloud, const r
     rh_leaf_work *works = rh_alloc((size_t)threads * sizeof *works, "surface.leaves", status);
     rh_run *runs = rh_alloc((size_t)threads * (size_t)room * sizeof *runs, "surface.leaves", status);
     bool failed = !works || !runs;
-    for (int n = 0; n < threads && !failed; n++) works[n] = (rh_leaf_work){.cloud = cloud, .runs = runs + (int64_t)n * room, .run_room = room};
+    for (int n = 0; n < threads && !failed; n++)
+        works[n] = (rh_leaf_work){.cloud = cloud, .runs = runs + (int64_t)n * room, .run_room = room};
     if (!failed) {
 #pragma omp parallel for schedule(dynamic, 2) reduction(|| : failed)
         for (int32_t t = 0; t < leaves->tiles.count; t++)

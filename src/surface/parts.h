@@ -13,23 +13,23 @@
 #include "base/simd.h"
 #include "surface/surfacing.h"
 
-// --- cloud --------------------------------------------------------------------------------------------------------
+// --- cloud -----------------------------------------------------------------------------------------------------------
 typedef struct rh_surface_cloud {
     const rh_surfacing_params *params;
-    rh_points *points;          // in the order of the cells
-    const rh_vec3 *position;    // m
-    const float *radius;        // m, before radius_scale; NULL when all are `radius_all`
+    rh_points *points;        // in the order of the cells
+    const rh_vec3 *position;  // m
+    const float *radius;      // m, before radius_scale; NULL when all are `radius_all`
     float radius_all;
-    const rh_attribute *group;  // int32 or a group, not 0: gets an ellipsoid; NULL: all do
+    const rh_attribute *group;                  // int32 or a group, not 0: gets an ellipsoid; NULL: all do
     double mean_radius, largest_radius, voxel;  // m
-    double widest;              // m: how far neighbours are looked for at most
-    rh_tiles cells;             // search cells
-    int low[3], high[3];        // those that there are: cells [low, high] along each axis
-    uint8_t *depth;             // per cell: how many cells to the nearest empty one, at most `deepest`
+    double widest;                              // m: how far neighbours are looked for at most
+    rh_tiles cells;                             // search cells
+    int low[3], high[3];                        // those that there are: cells [low, high] along each axis
+    uint8_t *depth;                             // per cell: how many cells to the nearest empty one, at most `deepest`
     int deepest;
-    int sphere_depth;           // points in cells so deep get no neighbourhood
-    int inside_depth;           // cells so deep are inside without a look at their points
-    int skip_depth;             // points in cells so deep cannot matter to the band
+    int sphere_depth;  // points in cells so deep get no neighbourhood
+    int inside_depth;  // cells so deep are inside without a look at their points
+    int skip_depth;    // points in cells so deep cannot matter to the band
 } rh_surface_cloud;
 
 static inline float rh_cloud_radius(const rh_surface_cloud *c, uint32_t p)
@@ -40,56 +40,65 @@ static inline float rh_cloud_radius(const rh_surface_cloud *c, uint32_t p)
 static inline bool rh_cloud_in_group(const rh_surface_cloud *c, uint32_t p)
 {
     if (!c->group) return true;
-    return c->group->type == RH_POINT_GROUP ? ((const uint8_t *)c->group->data)[p] != 0 : ((const int32_t *)c->group->data)[p] != 0;
+    return c->group->type == RH_POINT_GROUP ? ((const uint8_t *)c->group->data)[p] != 0
+                                            : ((const int32_t *)c->group->data)[p] != 0;
 }
 
 // Removes what cannot be used, sorts, finds the depths. Everything else is in the arena.
-rh_code rh_cloud_make(rh_surface_cloud *cloud, const rh_surfacing_params *params, rh_points *points, rh_arena *arena, rh_surfacing_report *report,
-                      rh_status *status);
+rh_code rh_cloud_make(rh_surface_cloud *cloud, const rh_surfacing_params *params, rh_points *points, rh_arena *arena,
+                      rh_surfacing_report *report, rh_status *status);
 
-// --- shape --------------------------------------------------------------------------------------------------------
+// --- shape -----------------------------------------------------------------------------------------------------------
 // Lengths in voxels: there all coordinates of a leaf are small.
 typedef struct rh_ellipsoid {
     rh_vec3 centre;
     float most, least;  // semi-axes; equal for a sphere; `most` negative: cannot matter
-    float form[6];      // xx yy zz xy xz yz of the matrix A with |q / a|^2 = v . A v, v from the centre; not set for a sphere
+    float
+        form[6];  // xx yy zz xy xz yz of the matrix A with |q / a|^2 = v . A v, v from the centre; not set for a sphere
 } rh_ellipsoid;
 
 // One for every point, in the arena. `reach`: the farthest that any of them goes from the point it belongs to, voxels.
-rh_code rh_shapes_make(rh_surface_cloud *cloud, rh_ellipsoid **out, float *reach, rh_arena *arena, rh_surfacing_report *report, rh_status *status);
+rh_code rh_shapes_make(rh_surface_cloud *cloud, rh_ellipsoid **out, float *reach, rh_arena *arena,
+                       rh_surfacing_report *report, rh_status *status);
 
-// --- leaves and their fields ----------------------------------------------------------------------------------------
+// --- leaves and their fields -----------------------------------------------------------------------------------------
 // The axes of `tiles` are turned round: tile (x, y, z) is leaf (z, y, x), so that a row of a tile is a row of a leaf.
 typedef struct rh_leaves {
     rh_tiles tiles;
-    float **field;      // [count] voxels, negative inside; NULL: deep inside, or outside of everything
-    uint32_t **nearest; // [count] the point that decides a voxel, RH_NO_POINT when none; NULL where there is none
-    uint8_t *inside;    // [count] wholly inside
+    float **field;       // [count] voxels, negative inside; NULL: deep inside, or outside of everything
+    uint32_t **nearest;  // [count] the point that decides a voxel, RH_NO_POINT when none; NULL where there is none
+    uint8_t *inside;     // [count] wholly inside
     struct rh_pages *pages;
 } rh_leaves;
 
 enum { RH_NO_POINT = 0xffffffff };
 static inline rh_tile rh_leaf_turned(rh_tile at) { return (rh_tile){at.z, at.y, at.x}; }
 
-// The leaves within `reach` voxels of points that are not skipped; at most so far from its point can one change a voxel.
-rh_code rh_leaves_make(rh_leaves *leaves, const rh_surface_cloud *cloud, float reach, rh_arena *arena, rh_status *status);
+// The leaves within `reach` voxels of points that are not skipped; at most so far from its point can one change a
+// voxel.
+rh_code rh_leaves_make(rh_leaves *leaves, const rh_surface_cloud *cloud, float reach, rh_arena *arena,
+                       rh_status *status);
 void rh_leaves_free(rh_leaves *leaves);
-// Tiles with the given centres (m, axes turned round; one may come more than once). What was taken from the arena since `mark` is given back.
-rh_code rh_leaf_tiles(rh_tiles *tiles, double voxel, const rh_vec3 *centres, int64_t count, rh_arena_mark mark, rh_arena *arena, rh_status *status);
+// Tiles with the given centres (m, axes turned round; one may come more than once). What was taken from the arena since
+// `mark` is given back.
+rh_code rh_leaf_tiles(rh_tiles *tiles, double voxel, const rh_vec3 *centres, int64_t count, rh_arena_mark mark,
+                      rh_arena *arena, rh_status *status);
 
 // The part of a leaf's surroundings that holds points: runs of points next to each other in memory.
-typedef struct rh_run { uint32_t begin, end; } rh_run;
+typedef struct rh_run {
+    uint32_t begin, end;
+} rh_run;
 
 // One leaf of one thread: what a field is made in.
 typedef struct rh_leaf_work {
     const rh_surface_cloud *cloud;
-    rh_tile at;                    // of the leaf, in leaves
+    rh_tile at;  // of the leaf, in leaves
     rh_run *runs;
     int run_count, run_room;
-    rh_vec3 corner;                // voxels: of its first voxel
-    rh_bits known;                 // voxels that are inside whatever the points near them say
+    rh_vec3 corner;  // voxels: of its first voxel
+    rh_bits known;   // voxels that are inside whatever the points near them say
     bool any_known;
-    float field[RH_LEAF];          // voxels
+    float field[RH_LEAF];  // voxels
     uint32_t nearest[RH_LEAF];
 } rh_leaf_work;
 
@@ -98,20 +107,20 @@ typedef void rh_leaf_fill(rh_leaf_work *work, const void *data);
 typedef struct rh_leaves_job {
     rh_leaf_fill *fill;
     const void *data;
-    float reach;        // voxels: how far points are looked for
-    float front;        // values below count as inside
-    float band;         // values from here on as far away
+    float reach;  // voxels: how far points are looked for
+    float front;  // values below count as inside
+    float band;   // values from here on as far away
     bool keep_nearest;
 } rh_leaves_job;
 // Every leaf with `fill`; keeps what is needed.
 rh_code rh_leaves_fill(rh_leaves *leaves, const rh_surface_cloud *cloud, const rh_leaves_job *job, rh_status *status);
 
-// --- fields: rh_leaf_fill -------------------------------------------------------------------------------------------
+// --- fields: rh_leaf_fill --------------------------------------------------------------------------------------------
 typedef struct rh_stamp {
     const rh_surface_cloud *cloud;
-    const rh_ellipsoid *shapes;   // NULL: spheres of one radius around the points
-    float radius;                 // of those, voxels
-    float band;                   // voxels
+    const rh_ellipsoid *shapes;  // NULL: spheres of one radius around the points
+    float radius;                // of those, voxels
+    float band;                  // voxels
     int kernel;
 } rh_stamp;
 void rh_stamp_spheres(rh_leaf_work *work, const void *stamp);
@@ -121,25 +130,27 @@ float rh_ellipsoid_distance(const rh_ellipsoid *e, int kernel, rh_vec3 v);
 
 typedef struct rh_blend {
     const rh_surface_cloud *cloud;
-    float support;                // of the kernel, voxels, for the mean radius
+    float support;  // of the kernel, voxels, for the mean radius
     float band;
 } rh_blend;
 void rh_blend_averaged(rh_leaf_work *work, const void *blend);
 void rh_blend_solenthaler(rh_leaf_work *work, const void *blend);
 void rh_blend_density(rh_leaf_work *work, const void *blend);
 
-// --- finish -------------------------------------------------------------------------------------------------------
+// --- finish ----------------------------------------------------------------------------------------------------------
 typedef struct rh_finish {
     const rh_surface_cloud *cloud;
-    float close;          // voxels
-    float band;           // voxels: half of the result's
-    float far;            // voxels: what a field says where nothing is near; at least `band`, and more than `close`
-    bool is_distance;     // the field is a distance outside
+    float close;       // voxels
+    float band;        // voxels: half of the result's
+    float far;         // voxels: what a field says where nothing is near; at least `band`, and more than `close`
+    bool is_distance;  // the field is a distance outside
 } rh_finish;
 
 typedef struct rh_channel_list {
-    char attribute[RH_BAND_CHANNELS][RH_POINT_NAME], name[RH_BAND_CHANNELS][RH_POINT_NAME];  // of the points, of the band
+    char attribute[RH_BAND_CHANNELS][RH_POINT_NAME],
+        name[RH_BAND_CHANNELS][RH_POINT_NAME];  // of the points, of the band
     int count;
 } rh_channel_list;
 
-rh_code rh_band_finish(const rh_finish *finish, rh_leaves *leaves, const rh_channel_list *channels, rh_band *band, rh_arena *arena, rh_status *status);
+rh_code rh_band_finish(const rh_finish *finish, rh_leaves *leaves, const rh_channel_list *channels, rh_band *band,
+                       rh_arena *arena, rh_status *status);

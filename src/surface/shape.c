@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The shape of every particle from its neighbourhood: R. Jones, "Efficient simulation and surfacing ..." (EngD thesis, Bournemouth University 2018,
-// chapter 5), after J. Yu, G. Turk, "Reconstructing surfaces of particle-based fluids using anisotropic kernels" (ACM TOG 32(1), 2013).
-// SRF-2 to SRF-12. With d = x_i - x_p and w = 1 - (|d| / R)^3, |d| < R:
+// The shape of every particle from its neighbourhood: R. Jones, "Efficient simulation and surfacing ..." (EngD thesis,
+// Bournemouth University 2018, chapter 5), after J. Yu, G. Turk, "Reconstructing surfaces of particle-based fluids
+// using anisotropic kernels" (ACM TOG 32(1), 2013). SRF-2 to SRF-12. With d = x_i - x_p and w = 1 - (|d| / R)^3, |d| <
+// R:
 //
 //   mean       m = sum w d / sum w                     covariance   C = sum w d d^T / sum w - m m^T = Q diag(v) Q^T
 //   clamped    v'_i = max(v_i, k_r v_0)                stretch      s_i = k_s v'_i,  k_s = (v'_0 v'_1 v'_2)^(-1/3)
 //   semi-axes  a_i = r s_i
 //
-// Normalising with the clamped variances keeps the volume of the ball exactly (the printed formula does not, and loses flat sheets).
+// Normalising with the clamped variances keeps the volume of the ball exactly (the printed formula does not, and loses
+// flat sheets).
 //
-// The centre of the source is c = x_p + lambda m. Below a free surface m points inwards by what the missing half of the ball takes away, 0.32 R at the
-// surface itself: the liquid is drawn in by a whole particle spacing, small drops and rims of sheets by more. `recentre` keeps the smoothing and drops the
-// pull: along each axis of the ellipsoid the mean and the variance tell where the material ends, and the outermost particles get their shape's end there
-// (find_centre). Where variances are equal, at corners of regular lattices, the axes are not determined and neither is the last tenth of a spacing. Tried before and
-// worse: the direction of the mean alone instead of axes (sheets swell), subtracting the pull of a half space (sheets and slabs swell), moving centres without growing the shape (holes below the
-// surface), no smoothing (twice as bumpy).
+// The centre of the source is c = x_p + lambda m. Below a free surface m points inwards by what the missing half of the
+// ball takes away, 0.32 R at the surface itself: the liquid is drawn in by a whole particle spacing, small drops and
+// rims of sheets by more. `recentre` keeps the smoothing and drops the pull: along each axis of the ellipsoid the mean
+// and the variance tell where the material ends, and the outermost particles get their shape's end there (find_centre).
+// Where variances are equal, at corners of regular lattices, the axes are not determined and neither is the last tenth
+// of a spacing. Tried before and worse: the direction of the mean alone instead of axes (sheets swell), subtracting the
+// pull of a half space (sheets and slabs swell), moving centres without growing the shape (holes below the surface), no
+// smoothing (twice as bumpy).
 //
-// Eight neighbours at a time for the sums, in float with x_p as origin (two passes in double give the same to 1e-5 R^2, tests/unit/test_ellipsoid.c);
-// then eight particles at a time.
+// Eight neighbours at a time for the sums, in float with x_p as origin (two passes in double give the same to 1e-5 R^2,
+// tests/unit/test_ellipsoid.c); then eight particles at a time.
 #include <math.h>
 #include <string.h>
 #include "base/eigen.h"
@@ -34,12 +38,13 @@ enum { LANES = 8, SUMS = 11 };  // count, weight, three of the mean, six of the 
 static const float LEAST_VOXELS = 0.9f;
 static const float COINCIDENT = 1e-11f;  // variance (R^2) below which all neighbours are in one place
 
-// Material ends EDGE standard deviations from the mean: 1.732 for an even slab, whatever its thickness, 1.486 for a half space seen from its
-// surface, more for a ball. With this value between them flat, round and conical sets of scattered particles come back
-// within a tenth of a spacing (tests/analytic/test_surfacing.c).
+// Material ends EDGE standard deviations from the mean: 1.732 for an even slab, whatever its thickness, 1.486 for a
+// half space seen from its surface, more for a ball. With this value between them flat, round and conical sets of
+// scattered particles come back within a tenth of a spacing (tests/analytic/test_surfacing.c).
 static const float EDGE = 1.7f;
-static const float SCATTER = 0.08f;                    // search radii: means move so much by chance
-static const float AT_EDGE = 1.2f, BELOW_EDGE = 2.4f;  // particle radii: so deep a particle is the outermost, or one of those below it
+static const float SCATTER = 0.08f;  // search radii: means move so much by chance
+static const float AT_EDGE = 1.2f,
+                   BELOW_EDGE = 2.4f;  // particle radii: so deep a particle is the outermost, or one of those below it
 
 typedef struct batch {
     float sums[SUMS][LANES];
@@ -56,26 +61,33 @@ typedef struct tally {  // per tile, so that totals do not depend on threads
 typedef struct shaper {
     const rh_surface_cloud *cloud;
     rh_ellipsoid *shapes;
-    double global;        // k_s of all, 1/m^2; only with global_blend
-    bool measure_only;    // nothing but the determinants
-    float *reaches;       // per tile
-    tally *tallies;       // per tile
+    double global;      // k_s of all, 1/m^2; only with global_blend
+    bool measure_only;  // nothing but the determinants
+    float *reaches;     // per tile
+    tally *tallies;     // per tile
     rh_vicinity *vicinities;
-    struct { float *k_s, *stretch, *rotation, *centre; int32_t *neighbours, *ellipsoid; } keep;  // diagnostics, may be NULL
+    struct {
+        float *k_s, *stretch, *rotation, *centre;
+        int32_t *neighbours, *ellipsoid;
+    } keep;  // diagnostics, may be NULL
 } shaper;
 
-// --- neighbourhoods -----------------------------------------------------------------------------------------------
+// --- neighbourhoods --------------------------------------------------------------------------------------------------
 static inline float square(float x) { return x * x; }
 
 // Distance of x from the cell row [c, c + 1).
-static inline float gap(float x, int c) { return x < (float)c ? (float)c - x : x > (float)(c + 1) ? x - (float)(c + 1) : 0; }
+static inline float gap(float x, int c)
+{
+    return x < (float)c ? (float)c - x : x > (float)(c + 1) ? x - (float)(c + 1) : 0;
+}
 
 // Sums over the particles within `radius` of x; both in cells, x from the tile's corner.
 static void sum_neighbours(const rh_vicinity *v, rh_vec3 x, float radius, rh_f8 sums[SUMS])
 {
     int halo = v->halo, side = RH_TILE + 2 * halo;
     int i0 = rh_floor(x.x - radius) + halo, i1 = rh_floor(x.x + radius) + halo + 1;
-    int j0 = rh_floor(x.y - radius), j1 = rh_floor(x.y + radius), k0 = rh_floor(x.z - radius), k1 = rh_floor(x.z + radius);
+    int j0 = rh_floor(x.y - radius), j1 = rh_floor(x.y + radius), k0 = rh_floor(x.z - radius),
+        k1 = rh_floor(x.z + radius);
     if (i0 < 0) i0 = 0;
     if (i1 > side) i1 = side;
     for (int n = 0; n < SUMS; n++) sums[n] = (rh_f8){0};
@@ -105,13 +117,13 @@ static void sum_neighbours(const rh_vicinity *v, rh_vec3 x, float radius, rh_f8 
         }
 }
 
-// --- eight particles ----------------------------------------------------------------------------------------------
+// --- eight particles -------------------------------------------------------------------------------------------------
 typedef struct form {
-    rh_f8 mean[3];          // search radii, from the particle
+    rh_f8 mean[3];            // search radii, from the particle
     rh_f8 raw[3], values[3];  // variances, R^2; clamped ones
     rh_f8 axes[3][3];
-    rh_f8 k;                // k_s R^2
-    rh_f8 determinant;      // R^6
+    rh_f8 k;            // k_s R^2
+    rh_f8 determinant;  // R^6
     rh_i8 one_place;
 } form;
 
@@ -131,10 +143,12 @@ static double inverse_cube_root(double x)
 static void find_form(const shaper *s, const batch *b, form *f)
 {
     const rh_surfacing_params *params = s->cloud->params;
-    rh_f8 weight = rh_f8_load(b->sums[1]), cell = rh_f8_all(s->cloud->cells.h), scale = cell / rh_f8_load(b->search), c[6], none = {0};
+    rh_f8 weight = rh_f8_load(b->sums[1]), cell = rh_f8_all(s->cloud->cells.h), scale = cell / rh_f8_load(b->search),
+          c[6], none = {0};
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
     for (int a = 0; a < 3; a++) f->mean[a] = rh_f8_load(b->sums[2 + a]) / weight * scale;
-    for (int n = 0; n < 6; n++) c[n] = rh_f8_load(b->sums[5 + n]) / weight * scale * scale - f->mean[row[n]] * f->mean[column[n]];
+    for (int n = 0; n < 6; n++)
+        c[n] = rh_f8_load(b->sums[5 + n]) / weight * scale * scale - f->mean[row[n]] * f->mean[column[n]];
     rh_eigen3(c, f->raw, f->axes);
     for (int i = 0; i < 3; i++) f->raw[i] = rh_f8_max(f->raw[i], none);
     f->one_place = ~(f->raw[0] >= COINCIDENT);  // also what is not a number
@@ -149,10 +163,12 @@ static void find_stretch(const shaper *s, const batch *b, form *f, rh_f8 stretch
 {
     const rh_surfacing_params *params = s->cloud->params;
     rh_f8 search = rh_f8_load(b->search), squared = search * search, none = {0}, one = rh_f8_all(1);
-    float blend = (float)params->global_blend, least = (float)params->droplet_neighbours, width = (float)(params->droplet_blend * (double)params->droplet_neighbours);
+    float blend = (float)params->global_blend, least = (float)params->droplet_neighbours,
+          width = (float)(params->droplet_blend * (double)params->droplet_neighbours);
     if (blend > 0) f->k = (1 - blend) * f->k + blend * (float)s->global * squared;
     if (params->stretch > 0) f->k = (float)params->stretch * squared;
-    rh_f8 n = rh_f8_load(b->sums[0]), t = rh_f8_min(rh_f8_max((n - least) / rh_f8_all(width > 0 ? width : 1e-3f), none), one);
+    rh_f8 n = rh_f8_load(b->sums[0]),
+          t = rh_f8_min(rh_f8_max((n - least) / rh_f8_all(width > 0 ? width : 1e-3f), none), one);
     *share = t * t * (3 - 2 * t);
     for (int i = 0; i < 3; i++) {
         stretch[i] = rh_f8_select(f->one_place, one, f->k * f->values[i]);
@@ -160,15 +176,18 @@ static void find_stretch(const shaper *s, const batch *b, form *f, rh_f8 stretch
     }
 }
 
-// Where the centres go (SRF-11), search radii from the particle, and what the axes gain by it. Axis by axis: the mean is `along` it, material ends at
-// `edge` from the mean on the side of the particle. If the particle is the outermost there, its shape should end with the material.
+// Where the centres go (SRF-11), search radii from the particle, and what the axes gain by it. Axis by axis: the mean
+// is `along` it, material ends at `edge` from the mean on the side of the particle. If the particle is the outermost
+// there, its shape should end with the material.
 static void find_centre(const shaper *s, const batch *b, const form *f, rh_f8 length[3], rh_f8 centre[3])
 {
     float smoothing = (float)s->cloud->params->smoothing;
-    rh_f8 none = {0}, one = rh_f8_all(1), search = rh_f8_load(b->search), radius = rh_f8_load(b->radius) / search, scale = rh_f8_all((float)s->cloud->voxel) / search;
+    rh_f8 none = {0}, one = rh_f8_all(1), search = rh_f8_load(b->search), radius = rh_f8_load(b->radius) / search,
+          scale = rh_f8_all((float)s->cloud->voxel) / search;
     for (int a = 0; a < 3; a++) centre[a] = s->cloud->params->recentre ? none : smoothing * f->mean[a];
     for (int i = 0; i < 3 && s->cloud->params->recentre; i++) {
-        rh_f8 along = f->mean[0] * f->axes[i][0] + f->mean[1] * f->axes[i][1] + f->mean[2] * f->axes[i][2], inward = rh_f8_abs(along);
+        rh_f8 along = f->mean[0] * f->axes[i][0] + f->mean[1] * f->axes[i][1] + f->mean[2] * f->axes[i][2],
+              inward = rh_f8_abs(along);
         rh_f8 edge = EDGE * rh_f8_sqrt(f->raw[i]), depth = edge - inward;
         rh_f8 t = rh_f8_min(rh_f8_max((BELOW_EDGE * radius - depth) / ((BELOW_EDGE - AT_EDGE) * radius), none), one);
         rh_f8 outermost = inward - rh_f8_max(edge - length[i] * scale, none);
@@ -182,7 +201,8 @@ static void find_centre(const shaper *s, const batch *b, const form *f, rh_f8 le
     }
 }
 
-static void write_shape(const shaper *s, const batch *b, int l, const rh_f8 axes[3][3], const rh_f8 length[3], const rh_f8 centre[3], float *reach)
+static void write_shape(const shaper *s, const batch *b, int l, const rh_f8 axes[3][3], const rh_f8 length[3],
+                        const rh_f8 centre[3], float *reach)
 {
     const rh_surface_cloud *cloud = s->cloud;
     rh_ellipsoid *e = &s->shapes[b->point[l]];
@@ -207,7 +227,8 @@ static void write_shape(const shaper *s, const batch *b, int l, const rh_f8 axes
         for (int n = 0; n < 6; n++) e->form[n] += axes[i][row[n]][l] * axes[i][column[n]][l] / square(length[i][l]);
 }
 
-static void keep_facts(const shaper *s, const batch *b, int l, const form *f, const rh_f8 stretch[3], const rh_f8 centre[3], bool droplet)
+static void keep_facts(const shaper *s, const batch *b, int l, const form *f, const rh_f8 stretch[3],
+                       const rh_f8 centre[3], bool droplet)
 {
     uint32_t p = b->point[l];
     if (!s->keep.k_s) return;
@@ -246,7 +267,8 @@ static void finish_batch(const shaper *s, batch *b, tally *t, float *reach)
         b->search[l] = b->search[0];
     }
     form f;
-    rh_f8 stretch[3], share, length[3], centre[3], inverse = rh_f8_all((float)(1 / s->cloud->voxel)), radius = rh_f8_load(b->radius) * inverse;
+    rh_f8 stretch[3], share, length[3], centre[3], inverse = rh_f8_all((float)(1 / s->cloud->voxel)),
+                                                   radius = rh_f8_load(b->radius) * inverse;
     find_form(s, b, &f);
     find_stretch(s, b, &f, stretch, &share);
     for (int i = 0; i < 3; i++) length[i] = rh_f8_max(radius * stretch[i], rh_f8_all(LEAST_VOXELS));
@@ -261,7 +283,7 @@ static void finish_batch(const shaper *s, batch *b, tally *t, float *reach)
     b->count = 0;
 }
 
-// --- tiles --------------------------------------------------------------------------------------------------------
+// --- tiles -----------------------------------------------------------------------------------------------------------
 static void plain_sphere(const shaper *s, uint32_t p, float *reach)
 {
     rh_vec3 x = s->cloud->position[p];
@@ -275,7 +297,8 @@ static void plain_sphere(const shaper *s, uint32_t p, float *reach)
 
 static bool wants_ellipsoid(const shaper *s, int depth, uint32_t p)
 {
-    return s->cloud->params->mode == RH_SURFACING_ELLIPSOID && depth < s->cloud->sphere_depth && rh_cloud_in_group(s->cloud, p);
+    return s->cloud->params->mode == RH_SURFACING_ELLIPSOID && depth < s->cloud->sphere_depth &&
+           rh_cloud_in_group(s->cloud, p);
 }
 
 // Rows of the tile (bit j + 8 k) with cells that are not deep.
@@ -294,9 +317,11 @@ static void add_particle(const shaper *s, const rh_vicinity *v, int32_t t, uint3
     rh_tile at = cloud->cells.at[t];
     rh_vec3 corner = rh_v3((float)(at.x * RH_TILE), (float)(at.y * RH_TILE), (float)(at.z * RH_TILE));
     float radius = rh_cloud_radius(cloud, p);
-    float search = (float)fmin(params->search_radius * (params->search == RH_SEARCH_OWN ? radius : cloud->largest_radius), cloud->widest);
+    float search = (float)fmin(
+        params->search_radius * (params->search == RH_SEARCH_OWN ? radius : cloud->largest_radius), cloud->widest);
     rh_f8 sums[SUMS];
-    sum_neighbours(v, rh_v3_sub(rh_v3_scale(cloud->position[p], cloud->cells.inverse_h), corner), search * cloud->cells.inverse_h, sums);
+    sum_neighbours(v, rh_v3_sub(rh_v3_scale(cloud->position[p], cloud->cells.inverse_h), corner),
+                   search * cloud->cells.inverse_h, sums);
     int l = b->count++;
     for (int n = 0; n < SUMS; n++) b->sums[n][l] = rh_f8_sum(sums[n]);
     b->point[l] = p;
@@ -343,7 +368,8 @@ static double global_stretch(const shaper *s)
 {
     double sum = 0;  // few enough tiles for a plain sum, in their order
     int64_t count = 0;
-    for (int32_t t = 0; t < s->cloud->cells.count; t++) sum += s->tallies[t].determinants, count += s->tallies[t].ellipsoids;
+    for (int32_t t = 0; t < s->cloud->cells.count; t++)
+        sum += s->tallies[t].determinants, count += s->tallies[t].ellipsoids;
     return sum > 0 ? inverse_cube_root(sum / (double)count) : 0;
 }
 
@@ -374,8 +400,15 @@ static rh_code make_vicinities(shaper *s, int reach, rh_arena *arena, rh_status 
     if (!s->vicinities || !memory) return RH_MEMORY;
     for (int n = 0; n < threads; n++) {
         float *own = memory + (int64_t)n * 4 * room;
-        s->vicinities[n] = (rh_vicinity){.tiles = cells, .positions = s->cloud->position, .crowded = INFINITY, .reach = reach, .most = (int)s->cloud->params->max_per_cell,
-                                         .x = own, .y = own + room, .z = own + 2 * room, .share = own + 3 * room};
+        s->vicinities[n] = (rh_vicinity){.tiles = cells,
+                                         .positions = s->cloud->position,
+                                         .crowded = INFINITY,
+                                         .reach = reach,
+                                         .most = (int)s->cloud->params->max_per_cell,
+                                         .x = own,
+                                         .y = own + room,
+                                         .z = own + 2 * room,
+                                         .share = own + 3 * room};
     }
     return RH_OK;
 }
@@ -384,8 +417,11 @@ static rh_code add_diagnostics(shaper *s, rh_status *status)
 {
     rh_points *points = s->cloud->points;
     if (!s->cloud->params->diagnostics || points->count == 0) return RH_OK;
-    static const struct { const char *name; rh_point_type type; } rows[] = {
-        {"k_s", RH_POINT_F32}, {"neighbours", RH_POINT_I32}, {"stretch", RH_POINT_VEC3F}, {"rotation", RH_POINT_MAT3F}, {"centre", RH_POINT_VEC3F}, {"ellipsoid", RH_POINT_I32}};
+    static const struct {
+        const char *name;
+        rh_point_type type;
+    } rows[] = {{"k_s", RH_POINT_F32},        {"neighbours", RH_POINT_I32}, {"stretch", RH_POINT_VEC3F},
+                {"rotation", RH_POINT_MAT3F}, {"centre", RH_POINT_VEC3F},   {"ellipsoid", RH_POINT_I32}};
     void *data[6];
     for (int i = 0; i < 6; i++) {
         RH_TRY(rh_points_add(points, rows[i].name, rows[i].type, status));
@@ -400,7 +436,8 @@ static rh_code add_diagnostics(shaper *s, rh_status *status)
     return RH_OK;
 }
 
-rh_code rh_shapes_make(rh_surface_cloud *cloud, rh_ellipsoid **out, float *reach, rh_arena *arena, rh_surfacing_report *report, rh_status *status)
+rh_code rh_shapes_make(rh_surface_cloud *cloud, rh_ellipsoid **out, float *reach, rh_arena *arena,
+                       rh_surfacing_report *report, rh_status *status)
 {
     shaper s = {.cloud = cloud};
     RH_TRY(add_diagnostics(&s, status));

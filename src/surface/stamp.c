@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The distance to the nearest shape (SRF-13, SRF-15, SRF-18): the minimum over the shapes near a leaf, eight voxels of a row at a time. Lengths are in
-// voxels.
+// The distance to the nearest shape (SRF-13, SRF-15, SRF-18): the minimum over the shapes near a leaf, eight voxels of
+// a row at a time. Lengths are in voxels.
 //
-// Distance to an ellipsoid with axes a, v from its centre, q = v along its axes: k1 = |q / a|, k2 = |q / a^2|. All kernels are zero on the ellipsoid:
-//   first order   d1 = k1 (k1 - 1) / k2: falls too slowly beside the rim of a flat one (half the distance at an aspect of 4)
-//   bounded       max(d1, |v| - a_0): never less than the distance to the ball around it, which mends just that; the default
-//   literal       r (k1 - 1), r the geometric mean of the axes: as printed in the source
-//   exact         Newton on the nearest point; slow, to compare with
+// Distance to an ellipsoid with axes a, v from its centre, q = v along its axes: k1 = |q / a|, k2 = |q / a^2|. All
+// kernels are zero on the ellipsoid:
+//   first order   d1 = k1 (k1 - 1) / k2: falls too slowly beside the rim of a flat one (half the distance at an aspect
+//   of 4) bounded       max(d1, |v| - a_0): never less than the distance to the ball around it, which mends just that;
+//   the default literal       r (k1 - 1), r the geometric mean of the axes: as printed in the source exact Newton on
+//   the nearest point; slow, to compare with
 #include <math.h>
 #include "base/eigen.h"
 #include "surface/parts.h"
@@ -36,7 +37,8 @@ static inline void store_nearer(rh_leaf_work *w, int at, rh_i8 nearer, rh_f8 val
     rh_i8 id = {0};
     id += (int32_t)p;
     rh_f8_store(w->field + at, rh_f8_select(nearer, value, old));
-    rh_f8_store((float *)(w->nearest + at), rh_f8_select(nearer, (rh_f8)id, rh_f8_load((const float *)(w->nearest + at))));
+    rh_f8_store((float *)(w->nearest + at),
+                rh_f8_select(nearer, (rh_f8)id, rh_f8_load((const float *)(w->nearest + at))));
 }
 
 static void clear(rh_leaf_work *w, float value)
@@ -44,8 +46,8 @@ static void clear(rh_leaf_work *w, float value)
     for (int c = 0; c < RH_LEAF; c++) w->field[c] = value, w->nearest[c] = RH_NO_POINT;
 }
 
-// Spheres of one radius: the nearest centre decides, so squares do and no root is taken before the end. `most` of a row is the largest square it
-// holds: what is farther away need not be tried.
+// Spheres of one radius: the nearest centre decides, so squares do and no root is taken before the end. `most` of a row
+// is the largest square it holds: what is farther away need not be tried.
 void rh_stamp_spheres(rh_leaf_work *w, const void *data)
 {
     const rh_stamp *stamp = data;
@@ -73,15 +75,17 @@ void rh_stamp_spheres(rh_leaf_work *w, const void *data)
                     most[row] = largest(rh_f8_min(value, old));
                 }
         }
-    for (int c = 0; c < RH_LEAF; c += RH_TILE) rh_f8_store(w->field + c, rh_f8_sqrt(rh_f8_load(w->field + c)) - stamp->radius);
+    for (int c = 0; c < RH_LEAF; c += RH_TILE)
+        rh_f8_store(w->field + c, rh_f8_sqrt(rh_f8_load(w->field + c)) - stamp->radius);
 }
 
-// --- ellipsoids ---------------------------------------------------------------------------------------------------
+// --- ellipsoids ------------------------------------------------------------------------------------------------------
 // One row: v has the components x and y of all eight, z of each.
 static inline rh_f8 bounded(const rh_ellipsoid *e, float x, float y, rh_f8 z, rh_f8 squared, bool bound)
 {
     const float *m = e->form;
-    rh_f8 ax = m[4] * z + (m[0] * x + m[3] * y), ay = m[5] * z + (m[3] * x + m[1] * y), az = m[2] * z + (m[4] * x + m[5] * y);
+    rh_f8 ax = m[4] * z + (m[0] * x + m[3] * y), ay = m[5] * z + (m[3] * x + m[1] * y),
+          az = m[2] * z + (m[4] * x + m[5] * y);
     rh_f8 k1 = ax * x + ay * y + az * z, k2 = ax * ax + ay * ay + az * az, none = {0};
     rh_f8 d = (k1 - rh_f8_sqrt(k1)) / rh_f8_sqrt(k2);
     if (bound) d = rh_f8_max(d, rh_f8_sqrt(squared) - e->most);
@@ -92,7 +96,8 @@ static double exact_distance(const double a[3], const double v[3])
 {
     double q[3], inside = 0;
     for (int i = 0; i < 3; i++) q[i] = fabs(v[i]), inside += (q[i] / a[i]) * (q[i] / a[i]);
-    // The nearest point is a_i^2 q_i / (a_i^2 + t); f(t) = sum (a_i q_i / (a_i^2 + t))^2 - 1 falls from t = -a_2^2 on. Bisection: it cannot fail.
+    // The nearest point is a_i^2 q_i / (a_i^2 + t); f(t) = sum (a_i q_i / (a_i^2 + t))^2 - 1 falls from t = -a_2^2 on.
+    // Bisection: it cannot fail.
     double low = -a[2] * a[2], high = 0;
     for (int i = 0; i < 3; i++) high += a[i] * a[i] * q[i] * q[i];
     high = sqrt(high);
@@ -105,7 +110,8 @@ static double exact_distance(const double a[3], const double v[3])
     double t = 0.5 * (low + high), sum = 0, at[3], on = 0;
     for (int i = 0; i < 3; i++) at[i] = a[i] * a[i] + t > 1e-12 ? a[i] * a[i] * q[i] / (a[i] * a[i] + t) : 0;
     for (int i = 0; i < 3; i++) on += (at[i] / a[i]) * (at[i] / a[i]);
-    if (on < 1 && inside < 1) at[2] = a[2] * sqrt(fmax(0, 1 - (at[0] / a[0]) * (at[0] / a[0]) - (at[1] / a[1]) * (at[1] / a[1])));
+    if (on < 1 && inside < 1)
+        at[2] = a[2] * sqrt(fmax(0, 1 - (at[0] / a[0]) * (at[0] / a[0]) - (at[1] / a[1]) * (at[1] / a[1])));
     for (int i = 0; i < 3; i++) sum += (at[i] - q[i]) * (at[i] - q[i]);
     return inside < 1 ? -sqrt(sum) : sqrt(sum);
 }
@@ -125,7 +131,8 @@ static void principal(const rh_ellipsoid *e, double a[3], double axes[3][3])
 float rh_ellipsoid_distance(const rh_ellipsoid *e, int kernel, rh_vec3 v)
 {
     if (e->most == e->least) return rh_v3_length(v) - e->most;
-    if (kernel <= RH_KERNEL_FIRST_ORDER) return bounded(e, v.x, v.y, rh_f8_all(v.z), rh_f8_all(rh_v3_dot(v, v)), kernel == RH_KERNEL_BOUNDED)[0];
+    if (kernel <= RH_KERNEL_FIRST_ORDER)
+        return bounded(e, v.x, v.y, rh_f8_all(v.z), rh_f8_all(rh_v3_dot(v, v)), kernel == RH_KERNEL_BOUNDED)[0];
     double a[3], axes[3][3], q[3], k1 = 0;
     principal(e, a, axes);
     for (int i = 0; i < 3; i++) {
@@ -159,10 +166,12 @@ static void stamp_one(rh_leaf_work *w, const rh_stamp *stamp, const rh_ellipsoid
             // Farther from the centre than this is farther from the ellipsoid than what the row holds.
             float limit = most[row] + e->most;
             if (limit <= 0 || d2 + z2 >= limit * limit) continue;
-            rh_f8 squared = dz2 + d2, old = rh_f8_load(w->field + RH_TILE * row), room = rh_f8_max(old + e->most, none), value;
+            rh_f8 squared = dz2 + d2, old = rh_f8_load(w->field + RH_TILE * row), room = rh_f8_max(old + e->most, none),
+                  value;
             if (!rh_i8_bits(squared < room * room)) continue;
             if (round) value = rh_f8_sqrt(squared) - e->most;
-            else if (stamp->kernel <= RH_KERNEL_FIRST_ORDER) value = bounded(e, dx, dy, dz, squared, stamp->kernel == RH_KERNEL_BOUNDED);
+            else if (stamp->kernel <= RH_KERNEL_FIRST_ORDER)
+                value = bounded(e, dx, dy, dz, squared, stamp->kernel == RH_KERNEL_BOUNDED);
             else value = slow_row(e, stamp->kernel, dx, dy, dz);
             rh_i8 nearer = value < old;
             if (!rh_i8_bits(nearer)) continue;

@@ -25,7 +25,7 @@ static void stage_done(stages *s, const char *name)
     s->since = now;
 }
 
-// --- channels -----------------------------------------------------------------------------------------------------
+// --- channels --------------------------------------------------------------------------------------------------------
 static rh_code missing_attribute(const rh_points *points, const char *word, rh_status *status)
 {
     const char *names[RH_POINTS_MAX_ATTRIBUTES];
@@ -33,10 +33,12 @@ static rh_code missing_attribute(const rh_points *points, const char *word, rh_s
     size_t used = 0;
     for (int i = 0; i < points->attribute_count; i++) {
         names[i] = points->attributes[i].name;
-        if (used < sizeof list) used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names[i]);
+        if (used < sizeof list)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names[i]);
     }
     const char *near = rh_nearest_name(word, names, points->attribute_count);
-    return rh_fail(status, RH_USER, "attributes: the points have no '%s'%s%s%s (they have %s)", word, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "", list);
+    return rh_fail(status, RH_USER, "attributes: the points have no '%s'%s%s%s (they have %s)", word,
+                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "", list);
 }
 
 static rh_code want_channel(const rh_points *points, const char *word, rh_channel_list *list, rh_status *status)
@@ -44,7 +46,9 @@ static rh_code want_channel(const rh_points *points, const char *word, rh_channe
     const rh_attribute *found = rh_points_find(points, word);
     if (!found && points->count == 0) return RH_OK;  // files of empty frames say nothing of attributes
     if (!found) return missing_attribute(points, word, status);
-    if (found->type == RH_POINT_MAT3F) return rh_fail(status, RH_USER, "attributes: '%s' is of type %s, which a grid cannot hold", word, rh_point_type_name(found->type));
+    if (found->type == RH_POINT_MAT3F)
+        return rh_fail(status, RH_USER, "attributes: '%s' is of type %s, which a grid cannot hold", word,
+                       rh_point_type_name(found->type));
     const char *name = strcmp(word, "v") == 0 ? "vel" : word;
     for (int i = 0; i < list->count; i++)
         if (strcmp(list->name[i], name) == 0) return RH_OK;
@@ -62,7 +66,8 @@ static bool is_diagnostic(const rh_surfacing_params *params, const char *word)
     return false;
 }
 
-static rh_code want_channels(const rh_surfacing_params *params, const rh_points *points, bool shaped, rh_channel_list *list, rh_status *status)
+static rh_code want_channels(const rh_surfacing_params *params, const rh_points *points, bool shaped,
+                             rh_channel_list *list, rh_status *status)
 {
     list->count = 0;
     const rh_attribute *velocity = rh_points_find(points, "v");
@@ -70,7 +75,9 @@ static rh_code want_channels(const rh_surfacing_params *params, const rh_points 
     for (const char *at = params->attributes ? params->attributes : ""; *at;) {
         char word[RH_POINT_NAME];
         size_t length = strcspn(at, " ,\t");
-        if (length >= sizeof word) return rh_fail(status, RH_USER, "attributes: a name of %zu letters, expected less than %d", length, RH_POINT_NAME);
+        if (length >= sizeof word)
+            return rh_fail(status, RH_USER, "attributes: a name of %zu letters, expected less than %d", length,
+                           RH_POINT_NAME);
         memcpy(word, at, length);
         word[length] = 0;
         at += length + (at[length] != 0);
@@ -78,18 +85,25 @@ static rh_code want_channels(const rh_surfacing_params *params, const rh_points 
     }
     // As velocity is wanted for motion blur, this is for textures: whoever has it made it for that.
     const rh_attribute *rest = rh_points_find(points, "rest");
-    return rest && rest->type == RH_POINT_VEC3F && list->count < RH_BAND_CHANNELS ? want_channel(points, "rest", list, status) : RH_OK;
+    return rest && rest->type == RH_POINT_VEC3F && list->count < RH_BAND_CHANNELS
+               ? want_channel(points, "rest", list, status)
+               : RH_OK;
 }
 
-// --- modes --------------------------------------------------------------------------------------------------------
-static rh_code by_shapes(rh_surface_cloud *cloud, rh_leaves *leaves, rh_finish *finish, bool nearest, rh_arena *arena, stages *s, rh_status *status)
+// --- modes -----------------------------------------------------------------------------------------------------------
+static rh_code by_shapes(rh_surface_cloud *cloud, rh_leaves *leaves, rh_finish *finish, bool nearest, rh_arena *arena,
+                         stages *s, rh_status *status)
 {
     float inverse = (float)(1 / cloud->voxel), reach = 0;
     bool ellipsoids = cloud->params->mode == RH_SURFACING_ELLIPSOID;
     finish->close = ellipsoids ? (float)(cloud->params->close * cloud->mean_radius) * inverse : 0;
-    finish->far = rh_max_of(finish->band, finish->close + 1.75f);  // the front needs values on both sides, also diagonally
+    finish->far = rh_max_of(finish->band,
+                            finish->close + 1.75f);  // the front needs values on both sides, also diagonally
     finish->is_distance = true;
-    rh_stamp stamp = {.cloud = cloud, .band = finish->far, .kernel = cloud->params->kernel, .radius = rh_max_of((float)cloud->mean_radius * inverse, 0.9f)};
+    rh_stamp stamp = {.cloud = cloud,
+                      .band = finish->far,
+                      .kernel = cloud->params->kernel,
+                      .radius = rh_max_of((float)cloud->mean_radius * inverse, 0.9f)};
     bool plain = !ellipsoids && !cloud->radius && !cloud->params->diagnostics;
     if (plain) reach = stamp.radius;
     else {
@@ -100,19 +114,29 @@ static rh_code by_shapes(rh_surface_cloud *cloud, rh_leaves *leaves, rh_finish *
     }
     RH_TRY(rh_leaves_make(leaves, cloud, reach + finish->far, arena, status));
     stage_done(s, "leaves");
-    rh_leaves_job job = {plain ? rh_stamp_spheres : rh_stamp_ellipsoids, &stamp, reach + finish->far, finish->close, finish->far, nearest};
+    rh_leaves_job job = {plain ? rh_stamp_spheres : rh_stamp_ellipsoids,
+                         &stamp,
+                         reach + finish->far,
+                         finish->close,
+                         finish->far,
+                         nearest};
     RH_TRY(rh_leaves_fill(leaves, cloud, &job, status));
     stage_done(s, "stamp");
     return RH_OK;
 }
 
-static rh_code by_blending(rh_surface_cloud *cloud, rh_leaves *leaves, rh_finish *finish, bool nearest, rh_arena *arena, stages *s, rh_status *status)
+static rh_code by_blending(rh_surface_cloud *cloud, rh_leaves *leaves, rh_finish *finish, bool nearest, rh_arena *arena,
+                           stages *s, rh_status *status)
 {
-    float inverse = (float)(1 / cloud->voxel), support = (float)cloud->params->kernel_radius * (float)cloud->mean_radius * inverse;
-    float widest = (float)(cloud->params->kernel_radius * cloud->largest_radius) * inverse, reach = widest + finish->band + 1;
+    float inverse = (float)(1 / cloud->voxel),
+          support = (float)cloud->params->kernel_radius * (float)cloud->mean_radius * inverse;
+    float widest = (float)(cloud->params->kernel_radius * cloud->largest_radius) * inverse,
+          reach = widest + finish->band + 1;
     finish->far = finish->band;
     rh_blend blend = {cloud, support, finish->band};
-    rh_leaf_fill *fill = cloud->params->mode == RH_SURFACING_AVERAGED ? rh_blend_averaged : cloud->params->mode == RH_SURFACING_DENSITY ? rh_blend_density : rh_blend_solenthaler;
+    rh_leaf_fill *fill = cloud->params->mode == RH_SURFACING_AVERAGED  ? rh_blend_averaged
+                         : cloud->params->mode == RH_SURFACING_DENSITY ? rh_blend_density
+                                                                       : rh_blend_solenthaler;
     RH_TRY(rh_leaves_make(leaves, cloud, reach, arena, status));
     stage_done(s, "leaves");
     rh_leaves_job job = {fill, &blend, widest, 0, finish->far, nearest};
@@ -121,17 +145,20 @@ static rh_code by_blending(rh_surface_cloud *cloud, rh_leaves *leaves, rh_finish
     return RH_OK;
 }
 
-static rh_code build(const rh_surfacing_params *params, rh_points *points, rh_band *band, rh_leaves *leaves, rh_arena *arena, stages *s, rh_status *status)
+static rh_code build(const rh_surfacing_params *params, rh_points *points, rh_band *band, rh_leaves *leaves,
+                     rh_arena *arena, stages *s, rh_status *status)
 {
     rh_surface_cloud cloud;
     rh_channel_list channels;
-    RH_TRY(want_channels(params, points, false, &channels, status));  // before the work, so that a wrong name costs no time
+    RH_TRY(want_channels(params, points, false, &channels,
+                         status));  // before the work, so that a wrong name costs no time
     RH_TRY(rh_cloud_make(&cloud, params, points, arena, s->report, status));
     stage_done(s, "sort");
     rh_finish finish = {.cloud = &cloud, .band = (float)params->half_band};
     bool shapes = params->mode == RH_SURFACING_ELLIPSOID || params->mode == RH_SURFACING_SPHERE;
     bool nearest = channels.count > 0 || params->diagnostics;
-    RH_TRY(shapes ? by_shapes(&cloud, leaves, &finish, nearest, arena, s, status) : by_blending(&cloud, leaves, &finish, nearest, arena, s, status));
+    RH_TRY(shapes ? by_shapes(&cloud, leaves, &finish, nearest, arena, s, status)
+                  : by_blending(&cloud, leaves, &finish, nearest, arena, s, status));
     RH_TRY(want_channels(params, points, true, &channels, status));
     RH_TRY(rh_band_finish(&finish, leaves, &channels, band, arena, status));
     stage_done(s, "finish");
@@ -141,7 +168,8 @@ static rh_code build(const rh_surfacing_params *params, rh_points *points, rh_ba
     return RH_OK;
 }
 
-rh_code rh_surfacing_build(const rh_surfacing_params *params, rh_points *points, rh_band *band, rh_surfacing_report *report, rh_status *status)
+rh_code rh_surfacing_build(const rh_surfacing_params *params, rh_points *points, rh_band *band,
+                           rh_surfacing_report *report, rh_status *status)
 {
     rh_surfacing_report own;
     stages s = {report ? report : &own, rh_seconds()};

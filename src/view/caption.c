@@ -40,7 +40,8 @@ static void write_text(const rh_canvas *c, int x, int y, int size, const char *t
                 dot(c, x + u, y + v, dark, 1, 1);
                 continue;
             }
-            for (int k = 0; k < 9 && !near; k++) near = is_set(text, length, size, u + (k % 3 - 1) * size, v + (k / 3 - 1) * size);
+            for (int k = 0; k < 9 && !near; k++)
+                near = is_set(text, length, size, u + (k % 3 - 1) * size, v + (k / 3 - 1) * size);
             if (near) dot(c, x + u, y + v, rim, 2, 5);
         }
 }
@@ -69,13 +70,18 @@ void rh_caption_what(const char *attribute, char out[RH_CAPTION_WHAT])
 
 void rh_caption_legend(const rh_canvas *c, const rh_paint *paint, const char *what, double low, double high)
 {
-    int size = scale_of(c), wide = 120 * size, tall = 6 * size, x0 = c->width - wide - 14 * size, y0 = c->height - 24 * size;
+    int size = scale_of(c), wide = 120 * size, tall = 6 * size, x0 = c->width - wide - 14 * size,
+        y0 = c->height - 24 * size;
     if (x0 < 0 || y0 < 0) return;
     for (int x = -1; x <= wide; x++) {
-        rh_vec3 color = rh_palette_color((rh_palette)paint->palette, paint->bands, x < 0 ? 0 : x >= wide ? 1 : (double)x / (wide - 1));
+        rh_vec3 color = rh_palette_color((rh_palette)paint->palette, paint->bands,
+                                         x < 0       ? 0
+                                         : x >= wide ? 1
+                                                     : (double)x / (wide - 1));
         uint8_t ink[3];
         for (int k = 0; k < 3; k++) ink[k] = (uint8_t)(255 * rh_srgb((&color.x)[k]) + 0.5f);
-        for (int y = -1; y <= tall; y++) dot(c, x0 + x, y0 + y, x < 0 || y < 0 || x == wide || y == tall ? dark : ink, 1, 1);
+        for (int y = -1; y <= tall; y++)
+            dot(c, x0 + x, y0 + y, x < 0 || y < 0 || x == wide || y == tall ? dark : ink, 1, 1);
     }
     char ends[2][32];
     snprintf(ends[0], sizeof ends[0], "%.3g", low);

@@ -14,6 +14,8 @@ typedef struct rh_canvas {
 
 void rh_caption_title(const rh_canvas *canvas, const char *text);  // top left; ASCII, one line
 enum { RH_CAPTION_WHAT = 64 };
-void rh_caption_what(const char *attribute, char out[RH_CAPTION_WHAT]);  // with its unit where that is known: "speed m/s"
-// Bottom right: the colours of a paint from low to high with the values at their ends, and what they are ("speed m/s"; NULL = nothing).
+void rh_caption_what(const char *attribute,
+                     char out[RH_CAPTION_WHAT]);  // with its unit where that is known: "speed m/s"
+// Bottom right: the colours of a paint from low to high with the values at their ends, and what they are ("speed m/s";
+// NULL = nothing).
 void rh_caption_legend(const rh_canvas *canvas, const rh_paint *paint, const char *what, double low, double high);

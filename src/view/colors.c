@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Tone curve: "Khronos PBR Neutral" (Khronos Group, 2024). It leaves colours below 0.8 as they are, so that particles keep the colours of
-// the legend, and rolls highlights off to white. Film curves such as the fits of ACES turn the blues of the legend and darken the middle
-// greys.
+// Tone curve: "Khronos PBR Neutral" (Khronos Group, 2024). It leaves colours below 0.8 as they are, so that particles
+// keep the colours of the legend, and rolls highlights off to white. Film curves such as the fits of ACES turn the
+// blues of the legend and darken the middle greys.
 #include "view/colors.h"
 
 #include <math.h>
@@ -31,15 +31,18 @@ static rh_vec3 along(const rh_vec3 *stops, int count, double t)
 
 // Light and dark in turn, so that neighbours differ.
 enum { LAYERS = 6 };
-static const rh_vec3 layers[LAYERS] = {{0.74f, 0.58f, 0.36f}, {0.36f, 0.11f, 0.045f}, {0.62f, 0.37f, 0.13f}, {0.13f, 0.065f, 0.04f}, {0.80f, 0.70f, 0.55f}, {0.46f, 0.21f, 0.11f}};
-static const rh_vec3 browns[] = {{0.07f, 0.035f, 0.018f}, {0.36f, 0.20f, 0.085f}, {0.62f, 0.44f, 0.24f}, {0.88f, 0.79f, 0.63f}};
+static const rh_vec3 layers[LAYERS] = {{0.74f, 0.58f, 0.36f},  {0.36f, 0.11f, 0.045f}, {0.62f, 0.37f, 0.13f},
+                                       {0.13f, 0.065f, 0.04f}, {0.80f, 0.70f, 0.55f},  {0.46f, 0.21f, 0.11f}};
+static const rh_vec3 browns[] = {
+    {0.07f, 0.035f, 0.018f}, {0.36f, 0.20f, 0.085f}, {0.62f, 0.44f, 0.24f}, {0.88f, 0.79f, 0.63f}};
 
 rh_vec3 rh_palette_color(rh_palette palette, int64_t bands, double t)
 {
     if (!(fabs(t) < 1e12)) t = t < 0 ? 0 : 1;
     if (bands > 0) {
         double band = floor(t * (double)bands);
-        if (t >= 1 && t < 1 + 1e-6) band = (double)bands - 1;  // the end belongs to the last one, also when it was rounded to float
+        if (t >= 1 && t < 1 + 1e-6)
+            band = (double)bands - 1;  // the end belongs to the last one, also when it was rounded to float
         if (palette == RH_PALETTE_STRATA) return layers[(int)(band - LAYERS * floor(band / LAYERS))];
         t = (fmax(fmin(band, (double)bands - 1), 0) + 0.5) / (double)bands;
     }

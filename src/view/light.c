@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The gradient follows the square root of the height: brightness changes fastest near the horizon, as under a clear sky. The measured
-// skies (Preetham, Hosek-Wilkie) were left out on purpose: their yellow horizon tints every preview, and nobody judging a liquid asked
-// for it.
+// The gradient follows the square root of the height: brightness changes fastest near the horizon, as under a clear
+// sky. The measured skies (Preetham, Hosek-Wilkie) were left out on purpose: their yellow horizon tints every preview,
+// and nobody judging a liquid asked for it.
 #include "view/light.h"
 
 #include "view/optics.h"
@@ -29,7 +29,8 @@ rh_vec3 rh_light_sun(const rh_light *light, rh_vec3 direction, float *pdf)
 bool rh_light_sample_sun(const rh_light *light, const float u[2], rh_vec3 *direction, rh_vec3 *over_pdf, float *pdf)
 {
     if (rh_v3_most(light->sun) <= 0) return false;
-    float cosine = 1 - u[0] * (1 - light->sun_cosine), sine = sqrtf(rh_max_of(0, 1 - cosine * cosine)), angle = 2 * RH_PI_F * u[1];
+    float cosine = 1 - u[0] * (1 - light->sun_cosine), sine = sqrtf(rh_max_of(0, 1 - cosine * cosine)),
+          angle = 2 * RH_PI_F * u[1];
     rh_vec3 t, b;
     rh_frame_around(light->to_sun, &t, &b);
     rh_vec3 across = rh_v3_add(rh_v3_scale(t, sine * cosf(angle)), rh_v3_scale(b, sine * sinf(angle)));

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Matte: Lambert, or Oren-Nayar in the energy-conserving form of Y. Fujii, "A tiny improvement of Oren-Nayar reflectance model".
-// Glossy: a GGX coat (B. Walter et al., EGSR 2007; visible normals sampled after E. Heitz, JCGT 7(4), 2018) over a diffuse base that
-// gets what the coat lets in and out, as M. Ashikhmin and P. Shirley (2000) do with Schlick's formula, here with Fresnel's exact one:
+// Matte: Lambert, or Oren-Nayar in the energy-conserving form of Y. Fujii, "A tiny improvement of Oren-Nayar
+// reflectance model". Glossy: a GGX coat (B. Walter et al., EGSR 2007; visible normals sampled after E. Heitz, JCGT
+// 7(4), 2018) over a diffuse base that gets what the coat lets in and out, as M. Ashikhmin and P. Shirley (2000) do
+// with Schlick's formula, here with Fresnel's exact one:
 //   base = color/pi (1 - F(in)) (1 - F(out)) / (1 - mean F),
 // so that the base reflects color (1 - F(out)) in all and coat and base together never more than comes in.
 #include "view/material.h"
 
 #include "view/optics.h"
 
-static float mean_fresnel(float ior)  // over a cosine-weighted hemisphere; fit within 1 % for 1.2 to 2 (checked by a test)
+static float mean_fresnel(
+    float ior)  // over a cosine-weighted hemisphere; fit within 1 % for 1.2 to 2 (checked by a test)
 {
     return (ior - 1) / (4.08567f + 1.00071f * ior);
 }
 
-// --- matte ------------------------------------------------------------------------------------------------------
+// --- matte -----------------------------------------------------------------------------------------------------------
 
 float rh_material_even(const rh_material *m)
 {
@@ -38,7 +40,7 @@ static rh_vec3 cosine_direction(rh_vec3 n, const float u[2])
     return rh_v3_add(flat, rh_v3_scale(n, sqrtf(rh_max_of(0, 1 - u[0]))));
 }
 
-// --- coat -------------------------------------------------------------------------------------------------------
+// --- coat ------------------------------------------------------------------------------------------------------------
 
 static float coat_alpha(const rh_material *m) { return rh_max_of(m->roughness * m->roughness, 1e-3f); }
 
@@ -84,12 +86,13 @@ static rh_vec3 glossy_answer(const rh_material *m, rh_vec3 color, rh_vec3 n, rh_
     rh_vec3 h = rh_v3_unit(rh_v3_add(in, out));
     float d = ggx(alpha, rh_v3_dot(n, h)), li = smith_lambda(alpha, ci), lo = smith_lambda(alpha, co);
     float coat = rh_fresnel(rh_clamp(rh_v3_dot(h, out), 0, 1), 1 / m->ior) * d / ((1 + li + lo) * 4 * co);
-    float base = (1 - rh_fresnel(ci, 1 / m->ior)) * (1 - rh_fresnel(co, 1 / m->ior)) / (1 - mean_fresnel(m->ior)) * ci / RH_PI_F;
+    float base = (1 - rh_fresnel(ci, 1 / m->ior)) * (1 - rh_fresnel(co, 1 / m->ior)) / (1 - mean_fresnel(m->ior)) * ci /
+                 RH_PI_F;
     *pdf = share * d / ((1 + lo) * 4 * co) + (1 - share) * ci / RH_PI_F;
     return rh_v3_add(rh_v3_scale(color, base), rh_v3(coat, coat, coat));
 }
 
-// --- both -------------------------------------------------------------------------------------------------------
+// --- both ------------------------------------------------------------------------------------------------------------
 
 rh_vec3 rh_material_answer(const rh_material *m, rh_vec3 color, rh_vec3 n, rh_vec3 out, rh_vec3 in, float *pdf)
 {
@@ -101,10 +104,12 @@ rh_vec3 rh_material_answer(const rh_material *m, rh_vec3 color, rh_vec3 n, rh_ve
     return matte_answer(m, color, ci, co, rh_v3_dot(in, out));
 }
 
-bool rh_material_sample(const rh_material *m, rh_vec3 color, rh_vec3 n, rh_vec3 out, float choice, const float u[2], rh_scatter *scatter)
+bool rh_material_sample(const rh_material *m, rh_vec3 color, rh_vec3 n, rh_vec3 out, float choice, const float u[2],
+                        rh_scatter *scatter)
 {
     bool coat = m->kind == RH_MATERIAL_GLOSSY && choice < coat_share(m, color, rh_v3_dot(n, out));
-    rh_vec3 in = coat ? rh_reflect(rh_v3_scale(out, -1), visible_facet(coat_alpha(m), n, out, u)) : cosine_direction(n, u);
+    rh_vec3 in = coat ? rh_reflect(rh_v3_scale(out, -1), visible_facet(coat_alpha(m), n, out, u))
+                      : cosine_direction(n, u);
     *scatter = (rh_scatter){.direction = rh_v3_unit(in)};
     if (m->kind == RH_MATERIAL_MATTE && m->roughness <= 0) {  // answer and density cancel: no rounding, no division
         scatter->pdf = rh_max_of(rh_v3_dot(n, scatter->direction), 0) / RH_PI_F;

@@ -29,8 +29,10 @@ typedef struct rh_scatter {
     float pdf;
 } rh_scatter;
 
-// For matte and glossy materials. `n` unit, `out` unit from the surface towards the viewer with dot(n, out) > 0; `color` replaces the
-// material's. All directions on the side of n.
-rh_vec3 rh_material_answer(const rh_material *m, rh_vec3 color, rh_vec3 n, rh_vec3 out, rh_vec3 in, float *pdf);  // times cosine
+// For matte and glossy materials. `n` unit, `out` unit from the surface towards the viewer with dot(n, out) > 0;
+// `color` replaces the material's. All directions on the side of n.
+rh_vec3 rh_material_answer(const rh_material *m, rh_vec3 color, rh_vec3 n, rh_vec3 out, rh_vec3 in,
+                           float *pdf);  // times cosine
 // `choice` and `u` are uniform in [0, 1). False when the direction falls below the surface.
-bool rh_material_sample(const rh_material *m, rh_vec3 color, rh_vec3 n, rh_vec3 out, float choice, const float u[2], rh_scatter *scatter);
+bool rh_material_sample(const rh_material *m, rh_vec3 color, rh_vec3 n, rh_vec3 out, float choice, const float u[2],
+                        rh_scatter *scatter);

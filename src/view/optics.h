@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Light at a boundary: float vectors, frames around a normal, reflection, Snell's law, Fresnel's formulas for light without polarisation, and
-// absorption along a way (Beer-Lambert). M. Born, E. Wolf, "Principles of Optics", 7th ed., sections 1.5 and 4.9.
+// Light at a boundary: float vectors, frames around a normal, reflection, Snell's law, Fresnel's formulas for light
+// without polarisation, and absorption along a way (Beer-Lambert). M. Born, E. Wolf, "Principles of Optics", 7th ed.,
+// sections 1.5 and 4.9.
 #pragma once
 #include <math.h>
 #include <stdbool.h>
@@ -10,7 +11,10 @@
 
 #define RH_PI_F 3.14159265f
 
-static inline rh_vec3 rh_v3_cross(rh_vec3 a, rh_vec3 b) { return rh_v3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x); }
+static inline rh_vec3 rh_v3_cross(rh_vec3 a, rh_vec3 b)
+{
+    return rh_v3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
+}
 static inline rh_vec3 rh_v3_times(rh_vec3 a, rh_vec3 b) { return rh_v3(a.x * b.x, a.y * b.y, a.z * b.z); }
 static inline rh_vec3 rh_v3_mix(rh_vec3 a, rh_vec3 b, float t) { return rh_v3_add(a, rh_v3_scale(rh_v3_sub(b, a), t)); }
 static inline float rh_v3_most(rh_vec3 a) { return rh_max_of(a.x, rh_max_of(a.y, a.z)); }
@@ -35,8 +39,8 @@ static inline rh_vec3 rh_reflect(rh_vec3 direction, rh_vec3 normal)
     return rh_v3_sub(direction, rh_v3_scale(normal, 2 * rh_v3_dot(direction, normal)));
 }
 
-// Share of the light that is reflected. `cosine` of the angle of incidence, not negative; `ratio` is the index on the side the light comes
-// from over the index on the other. 1 beyond the critical angle.
+// Share of the light that is reflected. `cosine` of the angle of incidence, not negative; `ratio` is the index on the
+// side the light comes from over the index on the other. 1 beyond the critical angle.
 static inline float rh_fresnel(float cosine, float ratio)
 {
     float sine2 = ratio * ratio * (1 - cosine * cosine);

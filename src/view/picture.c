@@ -22,25 +22,28 @@ struct rh_picture {
     const rh_scene *scene;  // borrowed
     rh_picture_options o;
     rh_solids_view solids;
-    double extent;          // m, of what is framed
+    double extent;  // m, of what is framed
     rh_view framed;
     rh_ground ground;
     rh_light light;
-    rh_vec3 *linear;        // owned
+    rh_vec3 *linear;  // owned
 };
 
 static rh_vec3 upright(rh_vec3 p, bool z_up) { return z_up ? rh_v3(p.x, p.z, -p.y) : p; }
 static bool is_finite(rh_vec3 p) { return fabsf(p.x) < 1e15f && fabsf(p.y) < 1e15f && fabsf(p.z) < 1e15f; }
 static bool is_empty(rh_dbox b) { return !(b.min.x <= b.max.x && b.min.y <= b.max.y && b.min.z <= b.max.z); }
 
-// --- what is the same for all frames ----------------------------------------------------------------------------
+// --- what is the same for all frames ---------------------------------------------------------------------------------
 
 static rh_light light_of(const rh_light_params *p)
 {
     double up = p->elevation * 3.14159265358979 / 180, around = p->azimuth * 3.14159265358979 / 180;
-    return (rh_light){.zenith = rh_v3_from(p->zenith), .horizon = rh_v3_from(p->horizon), .sun = rh_v3_from(rh_d3_scale(p->sun_color, p->sun)),
-                      .to_sun = rh_v3_unit(rh_v3((float)(cos(up) * sin(around)), (float)sin(up), (float)(cos(up) * cos(around)))),
-                      .sun_cosine = (float)cos(p->sun_radius * 3.14159265358979 / 180)};
+    return (rh_light){
+        .zenith = rh_v3_from(p->zenith),
+        .horizon = rh_v3_from(p->horizon),
+        .sun = rh_v3_from(rh_d3_scale(p->sun_color, p->sun)),
+        .to_sun = rh_v3_unit(rh_v3((float)(cos(up) * sin(around)), (float)sin(up), (float)(cos(up) * cos(around)))),
+        .sun_cosine = (float)cos(p->sun_radius * 3.14159265358979 / 180)};
 }
 
 // Solids belong into the picture unless they dwarf the liquid, as a landscape does.
@@ -59,12 +62,15 @@ static void lay_ground(rh_picture *p, rh_dbox box)
     double height = box.min.y;
     if (isfinite(p->solids.floor)) height = p->solids.floor;
     else if (!is_empty(p->solids.container)) height = p->solids.container.min.y;
-    // The surface of a liquid that lies on the floor touches it here and there. A film of air below would mirror; the ground is lifted
-    // into the liquid.
+    // The surface of a liquid that lies on the floor touches it here and there. A film of air below would mirror; the
+    // ground is lifted into the liquid.
     if (p->o.surface) height += 0.3 * p->scene->cell;
     rh_dvec3 middle = rh_d3_scale(rh_d3_add(box.min, box.max), 0.5);
-    p->ground = (rh_ground){.style = (rh_ground_style)g->style, .height = (float)(height + g->offset), .center = rh_v3_from(middle),
-                            .reach = (float)(2.0 * p->extent), .color = rh_v3_from(g->color),
+    p->ground = (rh_ground){.style = (rh_ground_style)g->style,
+                            .height = (float)(height + g->offset),
+                            .center = rh_v3_from(middle),
+                            .reach = (float)(2.0 * p->extent),
+                            .color = rh_v3_from(g->color),
                             .tile = (float)(g->tile > 0 ? g->tile : rh_grid_step(p->extent))};
 }
 
@@ -74,7 +80,8 @@ static void prepare(rh_picture *p)
     if (is_empty(box)) box = (rh_dbox){{0, 0, 0}, {1, 1, 1}};
     double extent = rh_d3_length(rh_d3_sub(box.max, box.min));
     include_solids(&box, p->solids.bounds, extent);
-    if (!is_empty(p->solids.container)) box.min.y = fmax(box.min.y, p->solids.container.min.y);  // solids may reach below the floor
+    if (!is_empty(p->solids.container))
+        box.min.y = fmax(box.min.y, p->solids.container.min.y);  // solids may reach below the floor
     rh_dvec3 side = rh_d3_sub(box.max, box.min);
     p->extent = fmax(fmax(side.x, fmax(side.y, side.z)), 1e-6);
     lay_ground(p, box);
@@ -110,7 +117,7 @@ void rh_picture_free(rh_picture *picture)
     rh_free(picture);
 }
 
-// --- a frame ----------------------------------------------------------------------------------------------------
+// --- a frame ---------------------------------------------------------------------------------------------------------
 
 static rh_material material_of(const rh_picture *p, const rh_variant *chosen, rh_look_kind otherwise)
 {
@@ -120,12 +127,21 @@ static rh_material material_of(const rh_picture *p, const rh_variant *chosen, rh
     else rh_params_defaults(rh_look_tables[kind], &m, NULL);  // numbers only: nothing to fail, nothing to free
     rh_material out = {.color = rh_v3_from(m.color), .roughness = (float)m.roughness, .ior = (float)m.ior};
     switch (kind) {
-    case RH_LOOK_SAND: case RH_LOOK_PLASTER: out.kind = RH_MATERIAL_MATTE; return out;
-    case RH_LOOK_CHOCOLATE: case RH_LOOK_MILK: case RH_LOOK_PLASTIC: out.kind = RH_MATERIAL_GLOSSY; return out;
-    case RH_LOOK_WATER: case RH_LOOK_HONEY: case RH_LOOK_OIL: case RH_LOOK_GLASS: break;
+    case RH_LOOK_SAND:
+    case RH_LOOK_PLASTER: out.kind = RH_MATERIAL_MATTE; return out;
+    case RH_LOOK_CHOCOLATE:
+    case RH_LOOK_MILK:
+    case RH_LOOK_PLASTIC: out.kind = RH_MATERIAL_GLOSSY; return out;
+    case RH_LOOK_WATER:
+    case RH_LOOK_HONEY:
+    case RH_LOOK_OIL:
+    case RH_LOOK_GLASS: break;
     }
     // Honey lets light through for a fraction of the way that water does.
-    double distance = m.distance > 0 ? m.distance : p->extent * (kind == RH_LOOK_WATER ? 1.3 : kind == RH_LOOK_GLASS ? 1.0 : 0.35);
+    double distance = m.distance > 0 ? m.distance
+                                     : p->extent * (kind == RH_LOOK_WATER   ? 1.3
+                                                    : kind == RH_LOOK_GLASS ? 1.0
+                                                                            : 0.35);
     out.kind = RH_MATERIAL_CLEAR;
     for (int c = 0; c < 3; c++) (&out.absorption.x)[c] = (float)(-log((&m.color.x)[c]) / distance);
     return out;
@@ -137,7 +153,8 @@ static double signed_volume(const rh_mesh *mesh)
     double sum = 0;
     for (int64_t i = 0; i < mesh->triangle_count; i++) {
         const uint32_t *t = mesh->triangles[i];
-        rh_dvec3 a = rh_d3_from(mesh->vertices[t[0]]), b = rh_d3_from(mesh->vertices[t[1]]), c = rh_d3_from(mesh->vertices[t[2]]);
+        rh_dvec3 a = rh_d3_from(mesh->vertices[t[0]]), b = rh_d3_from(mesh->vertices[t[1]]),
+                 c = rh_d3_from(mesh->vertices[t[2]]);
         sum += rh_d3_dot(a, rh_d3_cross(b, c));
     }
     return sum;
@@ -156,7 +173,8 @@ static void smooth_normals(const rh_mesh *mesh, rh_vec3 *normal)
     for (int64_t i = 0; i < mesh->vertex_count; i++) normal[i] = rh_v3_unit(normal[i]);
 }
 
-// A copy of the surface that stands upright and looks outwards, with normals: other programs write meshes that have neither.
+// A copy of the surface that stands upright and looks outwards, with normals: other programs write meshes that have
+// neither.
 static rh_code tidy_surface(const rh_ply_surface *s, bool z_up, rh_ply_surface *out, rh_status *status)
 {
     size_t count = (size_t)s->mesh.vertex_count, triangles = (size_t)s->mesh.triangle_count;
@@ -185,13 +203,15 @@ static rh_code tidy_surface(const rh_ply_surface *s, bool z_up, rh_ply_surface *
 static rh_vec3 color_of(const rh_paint *paint, rh_value_range range, float value)
 {
     double span = range.high - range.low;
-    return rh_palette_color((rh_palette)paint->palette, paint->bands, span > 0 ? ((double)value - range.low) / span : 0.4);
+    return rh_palette_color((rh_palette)paint->palette, paint->bands,
+                            span > 0 ? ((double)value - range.low) / span : 0.4);
 }
 
 // The attribute Cd is a colour itself. In files with z up all vectors are turned, this one, too.
 static const rh_attribute *find_colours(const rh_points *points, const char *attribute)
 {
-    const rh_attribute *a = !rh_values_none(attribute) && strcmp(attribute, "Cd") == 0 ? rh_points_find(points, "Cd") : NULL;
+    const rh_attribute *a = !rh_values_none(attribute) && strcmp(attribute, "Cd") == 0 ? rh_points_find(points, "Cd")
+                                                                                       : NULL;
     return a && a->type == RH_POINT_VEC3F ? a : NULL;
 }
 
@@ -224,17 +244,26 @@ static rh_code add_surface(const rh_picture *p, const rh_picture_frame *f, rh_tr
     rh_vec3 *color = NULL;
     rh_code code = tidy_surface(f->surface, f->z_up, &s, status);
     if (code == RH_OK) code = paint_surface(p, f, &color, status);
-    rh_trace_mesh mesh = {.position = s.mesh.vertices, .normal = s.normal, .velocity = s.velocity, .color = color, .vertex_count = s.mesh.vertex_count,
-                          .triangle = (const uint32_t(*)[3])s.mesh.triangles, .triangle_count = s.mesh.triangle_count,
+    rh_trace_mesh mesh = {.position = s.mesh.vertices,
+                          .normal = s.normal,
+                          .velocity = s.velocity,
+                          .color = color,
+                          .vertex_count = s.mesh.vertex_count,
+                          .triangle = (const uint32_t(*)[3])s.mesh.triangles,
+                          .triangle_count = s.mesh.triangle_count,
                           .material = material_of(p, &p->scene->look.liquid, RH_LOOK_WATER)};
-    if (color && mesh.material.kind == RH_MATERIAL_CLEAR) mesh.material = material_of(p, &(rh_variant){0}, RH_LOOK_PLASTER);
+    if (color && mesh.material.kind == RH_MATERIAL_CLEAR)
+        mesh.material = material_of(p, &(rh_variant){0}, RH_LOOK_PLASTER);
     if (code == RH_OK) code = rh_trace_add_mesh(trace, &mesh, status);
     rh_ply_surface_free(&s);
     rh_free(color);
     return code;
 }
 
-typedef struct cloud { rh_vec3 *center, *velocity, *color; float *radius; } cloud;
+typedef struct cloud {
+    rh_vec3 *center, *velocity, *color;
+    float *radius;
+} cloud;
 
 // As if the points filled a quarter of the box evenly.
 static float guess_radius(const rh_picture *p, int64_t count)
@@ -254,11 +283,13 @@ static float shade_of(const rh_picture *p, const rh_attribute *id, int64_t i)
 }
 
 // `values` NULL: all have the material's colour.
-static int64_t gather(const rh_picture *p, const rh_picture_frame *f, const rh_material *material, const float *values, cloud *c)
+static int64_t gather(const rh_picture *p, const rh_picture_frame *f, const rh_material *material, const float *values,
+                      cloud *c)
 {
     const rh_points *points = f->points;
     const rh_attribute *id = rh_points_find(points, "id");
-    const rh_attribute *position = rh_points_find(points, "P"), *velocity = rh_points_find(points, "v"), *radius = rh_points_find(points, "radius");
+    const rh_attribute *position = rh_points_find(points, "P"), *velocity = rh_points_find(points, "v"),
+                       *radius = rh_points_find(points, "radius");
     float guess = guess_radius(p, points->count), size = (float)p->scene->look.particles.size;
     const rh_attribute *colours = find_colours(points, p->scene->look.particles.paint.attribute);
     bool moving = velocity && velocity->type == RH_POINT_VEC3F;
@@ -266,12 +297,15 @@ static int64_t gather(const rh_picture *p, const rh_picture_frame *f, const rh_m
     for (int64_t i = 0; i < points->count; i++) {
         rh_vec3 at = ((const rh_vec3 *)position->data)[position->uniform ? 0 : i];
         if (!is_finite(at)) continue;
-        float r = radius && radius->type == RH_POINT_F32 ? ((const float *)radius->data)[radius->uniform ? 0 : i] : guess;
+        float r = radius && radius->type == RH_POINT_F32 ? ((const float *)radius->data)[radius->uniform ? 0 : i]
+                                                         : guess;
         c->center[kept] = upright(at, f->z_up);
         c->velocity[kept] = rh_v3(0, 0, 0);
         if (moving) c->velocity[kept] = upright(((const rh_vec3 *)velocity->data)[velocity->uniform ? 0 : i], f->z_up);
         c->radius[kept] = size * (r > 0 && r < 1e15f ? r : guess);
-        rh_vec3 color = colours ? own_colour(colours, i, f->z_up) : values ? color_of(&p->scene->look.particles.paint, p->o.particles, values[i]) : material->color;
+        rh_vec3 color = colours  ? own_colour(colours, i, f->z_up)
+                        : values ? color_of(&p->scene->look.particles.paint, p->o.particles, values[i])
+                                 : material->color;
         color = rh_v3_scale(color, shade_of(p, id, i));
         c->color[kept++] = rh_v3(rh_min(color.x, 1), rh_min(color.y, 1), rh_min(color.z, 1));
     }
@@ -282,21 +316,31 @@ static rh_code add_particles(const rh_picture *p, const rh_picture_frame *f, rh_
 {
     const rh_attribute *position = rh_points_find(f->points, "P");
     size_t count = (size_t)f->points->count;
-    if (!position || position->type != RH_POINT_VEC3F) return rh_fail(status, RH_USER, "the points have no positions (attribute P of type vec3f)");
+    if (!position || position->type != RH_POINT_VEC3F)
+        return rh_fail(status, RH_USER, "the points have no positions (attribute P of type vec3f)");
     const char *attribute = p->scene->look.particles.paint.attribute;
     // Matte materials have their grain; particles of all others are chalk.
     rh_material material = material_of(p, &p->scene->look.liquid, RH_LOOK_WATER);
     if (material.kind == RH_MATERIAL_CLEAR) material = material_of(p, &(rh_variant){0}, RH_LOOK_PLASTER);
-    rh_material chalk = {.kind = RH_MATERIAL_MATTE, .roughness = p->scene->look.liquid.value && material.kind == RH_MATERIAL_MATTE ? material.roughness : 0};
+    rh_material chalk = {
+        .kind = RH_MATERIAL_MATTE,
+        .roughness = p->scene->look.liquid.value && material.kind == RH_MATERIAL_MATTE ? material.roughness : 0};
     float *values = rh_alloc_zero(count * sizeof *values, "view.values", status);
-    cloud c = {rh_alloc(count * sizeof *c.center, "view.cloud", status), rh_alloc(count * sizeof *c.velocity, "view.cloud", status),
-               rh_alloc(count * sizeof *c.color, "view.cloud", status), rh_alloc(count * sizeof *c.radius, "view.cloud", status)};
+    cloud c = {rh_alloc(count * sizeof *c.center, "view.cloud", status),
+               rh_alloc(count * sizeof *c.velocity, "view.cloud", status),
+               rh_alloc(count * sizeof *c.color, "view.cloud", status),
+               rh_alloc(count * sizeof *c.radius, "view.cloud", status)};
     rh_code code = values && c.center && c.velocity && c.color && c.radius ? RH_OK : RH_MEMORY;
     bool colored = !rh_values_none(attribute);
-    if (code == RH_OK && colored && p->o.particles.high > p->o.particles.low) code = rh_values_take(f->points, attribute, f->z_up, values, status);
+    if (code == RH_OK && colored && p->o.particles.high > p->o.particles.low)
+        code = rh_values_take(f->points, attribute, f->z_up, values, status);
     if (code == RH_OK) {
-        rh_trace_spheres spheres = {.center = c.center, .velocity = c.velocity, .radius = c.radius, .color = c.color,
-                                    .count = gather(p, f, &material, colored ? values : NULL, &c), .material = chalk};
+        rh_trace_spheres spheres = {.center = c.center,
+                                    .velocity = c.velocity,
+                                    .radius = c.radius,
+                                    .color = c.color,
+                                    .count = gather(p, f, &material, colored ? values : NULL, &c),
+                                    .material = chalk};
         code = rh_trace_add_spheres(trace, &spheres, status);
     }
     rh_free(values);
@@ -309,7 +353,8 @@ static rh_code add_particles(const rh_picture *p, const rh_picture_frame *f, rh_
 
 static rh_code build(const rh_picture *p, const rh_picture_frame *f, rh_trace *trace, rh_status *status)
 {
-    RH_TRY(rh_solids_view_add(&p->solids, f->time, material_of(p, &p->scene->look.solid, RH_LOOK_PLASTER), trace, status));
+    RH_TRY(
+        rh_solids_view_add(&p->solids, f->time, material_of(p, &p->scene->look.solid, RH_LOOK_PLASTER), trace, status));
     if (f->surface) RH_TRY(add_surface(p, f, trace, status));
     if (f->points && f->points->count > 0) RH_TRY(add_particles(p, f, trace, status));
     return RH_OK;
@@ -330,9 +375,14 @@ rh_code rh_picture_draw(rh_picture *p, const rh_picture_frame *f, uint16_t *rgb,
     const rh_camera_params *camera = &p->scene->look.camera;
     double shutter = camera->shutter / p->scene->frames.fps;
     bool given = rh_camera_given(camera);
-    rh_trace_options o = {.width = p->o.width, .height = p->o.height, .light = p->light, .ground = p->ground,
+    rh_trace_options o = {.width = p->o.width,
+                          .height = p->o.height,
+                          .light = p->light,
+                          .ground = p->ground,
                           .seed = (uint64_t)p->scene->seed * 1000003u + (uint64_t)f->number,
-                          .samples = p->o.samples ? p->o.samples : GOOD_SAMPLES, .noise = p->o.samples ? 0 : good_noise, .brightest = 12,
+                          .samples = p->o.samples ? p->o.samples : GOOD_SAMPLES,
+                          .noise = p->o.samples ? 0 : good_noise,
+                          .brightest = 12,
                           .open = given ? rh_camera_at(camera, f->time - shutter / 2) : p->framed,
                           .close = given ? rh_camera_at(camera, f->time + shutter / 2) : p->framed};
     rh_trace *trace;

@@ -1,27 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Pictures of a run's frames as the scene's `look` wants them: the liquid's surface or its particles, the solids, the ground, the light.
-// All frames of a job share one camera rule and one scale of colours, so that they play as a film.
+// Pictures of a run's frames as the scene's `look` wants them: the liquid's surface or its particles, the solids, the
+// ground, the light. All frames of a job share one camera rule and one scale of colours, so that they play as a film.
 #pragma once
 #include "io/ply.h"
 #include "points/points.h"
 #include "scene/scene.h"
 
-typedef struct rh_value_range { double low, high; } rh_value_range;
+typedef struct rh_value_range {
+    double low, high;
+} rh_value_range;
 
 typedef struct rh_picture_options {
     int width, height;  // pixels
     int samples;        // most paths for a pixel; 0 = a good number
     rh_dbox box;        // m, y up: what the camera frames when the scene does not say where it stands
-    rh_value_range particles, paint;  // values at the ends of the colours of particles and of the surface; low < high, else all have one
-    bool surface;       // surfaces will be drawn (the ground then lies inside the liquid, without a film of air between)
+    rh_value_range particles,
+        paint;     // values at the ends of the colours of particles and of the surface; low < high, else all have one
+    bool surface;  // surfaces will be drawn (the ground then lies inside the liquid, without a film of air between)
 } rh_picture_options;
 
 typedef struct rh_picture rh_picture;
 
 // The scene is borrowed. Reads the meshes of its solids.
-rh_code rh_picture_create(const rh_scene *scene, const rh_picture_options *options, rh_picture **out, rh_status *status);
+rh_code rh_picture_create(const rh_scene *scene, const rh_picture_options *options, rh_picture **out,
+                          rh_status *status);
 void rh_picture_free(rh_picture *picture);
 
 typedef struct rh_picture_frame {
@@ -29,9 +33,9 @@ typedef struct rh_picture_frame {
     double time;                    // s
     const rh_points *points;        // drawn as spheres; NULL = none
     const rh_ply_surface *surface;  // drawn as the liquid; NULL = none
-    const rh_points *vertices;      // what the vertices of the surface carry, in their order; NULL when nothing paints it
-    bool z_up;                      // their third axis points up (else the second)
-    const char *title;              // NULL = none
+    const rh_points *vertices;  // what the vertices of the surface carry, in their order; NULL when nothing paints it
+    bool z_up;                  // their third axis points up (else the second)
+    const char *title;          // NULL = none
 } rh_picture_frame;
 
 // Writes width * height * 3 values, sRGB, rows from the top.

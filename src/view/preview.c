@@ -6,9 +6,9 @@
 //   splat     tiles of the screen, at twice the resolution each way, keep the nearest sphere at every sample
 //   smooth    the depth at picture resolution, without blurring over edges; its slope gives the shape of the liquid's
 //             surface (the idea of screen-space fluids, van der Laan, Green, Sainz 2009)
-//   contact   what lies deeper than its blurred surroundings is darkened (depth unsharp masking, Luft, Colditz, Deussen 2006)
-//   shade     four samples a pixel: sphere and surface normals mixed, light, rim, ground grid and shadow; sums are linear light
-//   caption   title and legend
+//   contact   what lies deeper than its blurred surroundings is darkened (depth unsharp masking, Luft, Colditz, Deussen
+//   2006) shade     four samples a pixel: sphere and surface normals mixed, light, rim, ground grid and shadow; sums
+//   are linear light caption   title and legend
 #include "view/preview.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@
 
 enum { TILE = 64 };
 
-// ------------------------------------------------------------------------------------------------------------ project
+// --- project ---------------------------------------------------------------------------------------------------------
 
 static float radius_at(const rh_preview_cloud *cloud, int64_t i)
 {
@@ -39,10 +39,12 @@ static rh_preview_disc project(const rh_preview_camera *camera, const rh_preview
     if (camera->perspective && depth < camera->near) return d;
     double scale = camera->perspective ? camera->focal / depth : camera->focal;
     double size = (double)cloud->swell * radius_at(cloud, i) * scale;
-    double x = camera->x + scale * rh_d3_dot(offset, camera->right), y = camera->y - scale * rh_d3_dot(offset, camera->up);
+    double x = camera->x + scale * rh_d3_dot(offset, camera->right),
+           y = camera->y - scale * rh_d3_dot(offset, camera->up);
     if (!(fabs(x) < 1e6 && fabs(y) < 1e6 && size < 1e5)) return d;
     // Never smaller than a sample: it would be lost between them.
-    d = (rh_preview_disc){(float)x, (float)y, (float)depth, (float)(size > 1 ? size : 1), (float)(fmax(size, 1) / scale), 0};
+    d = (rh_preview_disc){
+        (float)x, (float)y, (float)depth, (float)(size > 1 ? size : 1), (float)(fmax(size, 1) / scale), 0};
     if (cloud->values) {
         double span = cloud->high - cloud->low;
         d.tint = span > 0 ? (float)((cloud->values[i] - cloud->low) / span) : 0.4f;
@@ -56,17 +58,19 @@ static rh_preview_disc project(const rh_preview_camera *camera, const rh_preview
     return d;
 }
 
-// -------------------------------------------------------------------------------------------------------------- splat
+// --- splat -----------------------------------------------------------------------------------------------------------
 
-typedef struct span { int x0, x1, y0, y1; } span;
+typedef struct span {
+    int x0, x1, y0, y1;
+} span;
 
 // Tiles a disc touches; empty when it is off the screen.
 static span tiles_of(const rh_preview_disc *d, int across, int down)
 {
     if (d->radius < 0) return (span){0, -1, 0, -1};
     float reach = d->radius + 1;
-    span s = {(int)floorf((d->x - reach) / TILE), (int)floorf((d->x + reach) / TILE), (int)floorf((d->y - reach) / TILE),
-              (int)floorf((d->y + reach) / TILE)};
+    span s = {(int)floorf((d->x - reach) / TILE), (int)floorf((d->x + reach) / TILE),
+              (int)floorf((d->y - reach) / TILE), (int)floorf((d->y + reach) / TILE)};
     if (s.x0 < 0) s.x0 = 0;
     if (s.y0 < 0) s.y0 = 0;
     if (s.x1 >= across) s.x1 = across - 1;
@@ -75,8 +79,8 @@ static span tiles_of(const rh_preview_disc *d, int across, int down)
 }
 
 // Lists of discs by tile, in the order of the points: whoever splats a tile meets them in the same order.
-static uint32_t *bin(const rh_preview_disc *discs, int64_t count, int across, int down, int64_t *starts, rh_arena *arena,
-                     rh_status *status)
+static uint32_t *bin(const rh_preview_disc *discs, int64_t count, int across, int down, int64_t *starts,
+                     rh_arena *arena, rh_status *status)
 {
     int tiles = across * down;
     memset(starts, 0, ((size_t)tiles + 1) * sizeof *starts);
@@ -119,7 +123,8 @@ static void splat_disc(const rh_preview_disc *d, uint32_t index, span area, int 
     }
 }
 
-static rh_code splat(rh_preview_picture *p, const rh_preview_disc *discs, int64_t count, rh_arena *arena, rh_status *status)
+static rh_code splat(rh_preview_picture *p, const rh_preview_disc *discs, int64_t count, rh_arena *arena,
+                     rh_status *status)
 {
     int width = 2 * p->width, height = 2 * p->height;
     int across = (width + TILE - 1) / TILE, down = (height + TILE - 1) / TILE, tiles = across * down;
@@ -142,7 +147,7 @@ static rh_code splat(rh_preview_picture *p, const rh_preview_disc *discs, int64_
     return RH_OK;
 }
 
-// -------------------------------------------------------------------------------------------------- smooth and contact
+// --- smooth and contact ----------------------------------------------------------------------------------------------
 
 static void shrink_depth(const rh_preview_picture *p, float *out)
 {
@@ -157,7 +162,8 @@ static void shrink_depth(const rh_preview_picture *p, float *out)
 }
 
 // One direction of a filter that averages only neighbours of nearly the same depth.
-static void smooth_pass(const rh_preview_picture *p, const float *from, float *to, int step_x, int step_y, int reach, float jump)
+static void smooth_pass(const rh_preview_picture *p, const float *from, float *to, int step_x, int step_y, int reach,
+                        float jump)
 {
 #pragma omp parallel for schedule(static)
     for (int y = 0; y < p->height; y++)
@@ -235,7 +241,7 @@ static rh_code shape(rh_preview_picture *p, float typical, float extent, rh_aren
     return RH_OK;
 }
 
-// --------------------------------------------------------------------------------------------------------------- main
+// --- main ------------------------------------------------------------------------------------------------------------
 
 static rh_code check_options(const rh_points *points, const rh_preview_options *o, rh_status *status)
 {
@@ -243,8 +249,8 @@ static rh_code check_options(const rh_points *points, const rh_preview_options *
     if (!P || P->type != RH_POINT_VEC3F || P->uniform)
         return rh_fail(status, RH_USER, "preview: the points have no positions (attribute P of type vec3f)");
     if (o->width < 16 || o->height < 16 || o->width > RH_PREVIEW_LARGEST || o->height > RH_PREVIEW_LARGEST)
-        return rh_fail(status, RH_USER, "preview: a picture of %d x %d pixels; each side must be from 16 to %d", o->width,
-                       o->height, RH_PREVIEW_LARGEST);
+        return rh_fail(status, RH_USER, "preview: a picture of %d x %d pixels; each side must be from 16 to %d",
+                       o->width, o->height, RH_PREVIEW_LARGEST);
     if (o->dimension != 2 && o->dimension != 3)
         return rh_fail(status, RH_USER, "preview: dimension %d, expected 2 or 3", o->dimension);
     if (points->count >= RH_PREVIEW_NOBODY) return rh_fail(status, RH_USER, "preview: more points than can be shown");

@@ -14,17 +14,17 @@
 enum { RH_PREVIEW_LARGEST = 8192 };  // pixels a side
 
 typedef struct rh_preview_options {
-    int width, height;   // pixels; 16 to RH_PREVIEW_LARGEST
-    int dimension;       // 3: perspective from the front right, slightly from above; 2: flat, seen along z
-    const char *title;   // top left, NULL = none; ASCII, one line
-    bool z_up;           // the points' third axis points up (else the second)
-    double color_max;    // m/s at the bright end of the colours; 0 = from the points
+    int width, height;      // pixels; 16 to RH_PREVIEW_LARGEST
+    int dimension;          // 3: perspective from the front right, slightly from above; 2: flat, seen along z
+    const char *title;      // top left, NULL = none; ASCII, one line
+    bool z_up;              // the points' third axis points up (else the second)
+    double color_max;       // m/s at the bright end of the colours; 0 = from the points
     const rh_paint *paint;  // palette, bands and what the values are; NULL = speed in blue
     const float *values;    // one for each point, coloured from low to high; NULL with a paint = all have `color`
     double low, high;
-    rh_vec3 color;          // linear
-    bool matte;             // no gloss
-    rh_dbox frame;       // m, what to show, in the points' axes; empty (min > max, or all zero) = the points' bounds
+    rh_vec3 color;  // linear
+    bool matte;     // no gloss
+    rh_dbox frame;  // m, what to show, in the points' axes; empty (min > max, or all zero) = the points' bounds
 } rh_preview_options;
 
 // Writes width * height * 3 bytes, sRGB, rows from the top. Points need "P"; "v" gives colour, "radius" gives size.

@@ -7,7 +7,8 @@
 
 static bool is_empty(rh_dbox box)
 {
-    if (box.min.x == 0 && box.min.y == 0 && box.min.z == 0 && box.max.x == 0 && box.max.y == 0 && box.max.z == 0) return true;
+    if (box.min.x == 0 && box.min.y == 0 && box.min.z == 0 && box.max.x == 0 && box.max.y == 0 && box.max.z == 0)
+        return true;
     return !(box.min.x <= box.max.x && box.min.y <= box.max.y && box.min.z <= box.max.z);
 }
 
@@ -88,7 +89,8 @@ rh_preview_cloud rh_preview_gather(const rh_points *points, const rh_preview_opt
     cloud.extent = fmax(fmax(side.x, side.y), fmax(side.z, 1e-3));
     cloud.ground = cloud.box.min.y;
     find_size(points, o->dimension, &cloud);
-    // Spheres are drawn larger than they are, so that neighbours on a lattice overlap; a single layer has more to close.
+    // Spheres are drawn larger than they are, so that neighbours on a lattice overlap; a single layer has more to
+    // close.
     cloud.swell = o->dimension == 2 ? 1.7f : 1.25f;
     return cloud;
 }

@@ -16,20 +16,20 @@ typedef struct rh_preview_cloud {
     const float *radius;   // NULL when there is none
     bool one_radius, one_v, z_up;
     int64_t count;
-    float guess;      // m, typical radius
-    float swell;      // radius drawn / radius
-    float speed_max;  // m/s at the end of the colours
+    float guess;          // m, typical radius
+    float swell;          // radius drawn / radius
+    float speed_max;      // m/s at the end of the colours
     const float *values;  // instead of speeds, or NULL
     double low, high;
-    rh_dbox box;      // what to frame, y up
-    double extent;    // m, longest side of it
-    double ground;    // m, height of the ground
+    rh_dbox box;    // what to frame, y up
+    double extent;  // m, longest side of it
+    double ground;  // m, height of the ground
 } rh_preview_cloud;
 
 typedef struct rh_preview_camera {
     rh_dvec3 eye, right, up, forward;
-    double focal, x, y;  // samples
-    double near, middle; // m, nearest drawn depth, depth of the centre of interest
+    double focal, x, y;   // samples
+    double near, middle;  // m, nearest drawn depth, depth of the centre of interest
     bool perspective;
 } rh_preview_camera;
 
@@ -40,11 +40,11 @@ typedef struct rh_preview_disc {
 } rh_preview_disc;
 
 typedef struct rh_preview_picture {
-    int width, height;         // pixels
-    float *depth;              // per sample: m, INFINITY where nothing is
-    uint32_t *owner;           // per sample: disc seen there
-    float *smooth, *contact;   // per pixel: m, depth of the surface; 0 to 1, how much lies around in front
-    float middle;              // m, depth about which means are taken
+    int width, height;        // pixels
+    float *depth;             // per sample: m, INFINITY where nothing is
+    uint32_t *owner;          // per sample: disc seen there
+    float *smooth, *contact;  // per pixel: m, depth of the surface; 0 to 1, how much lies around in front
+    float middle;             // m, depth about which means are taken
 } rh_preview_picture;
 
 #define RH_PREVIEW_NOBODY UINT32_MAX  // owner of a sample that nothing covers
@@ -52,7 +52,8 @@ typedef struct rh_preview_picture {
 rh_preview_cloud rh_preview_gather(const rh_points *points, const rh_preview_options *o);
 rh_preview_camera rh_preview_aim(const rh_preview_cloud *cloud, const rh_preview_options *o);
 rh_code rh_preview_shade(const rh_preview_picture *p, const rh_preview_disc *discs, const rh_preview_camera *camera,
-                         const rh_preview_cloud *cloud, const rh_preview_options *o, uint8_t *rgb, rh_arena *arena, rh_status *status);
+                         const rh_preview_cloud *cloud, const rh_preview_options *o, uint8_t *rgb, rh_arena *arena,
+                         rh_status *status);
 void rh_preview_caption(const rh_preview_options *o, const rh_preview_cloud *cloud, uint8_t *rgb);
 
 static inline rh_vec3 rh_preview_upright(rh_vec3 p, bool z_up) { return z_up ? rh_v3(p.x, p.z, -p.y) : p; }

@@ -11,7 +11,9 @@
 
 enum { SHADES = 256, MAP = 256 };
 
-typedef struct color { float r, g, b; } color;
+typedef struct color {
+    float r, g, b;
+} color;
 
 typedef struct stage {
     const rh_preview_picture *p;
@@ -19,13 +21,13 @@ typedef struct stage {
     const rh_preview_camera *camera;
     const rh_preview_cloud *cloud;
     color scale[SHADES];
-    const rh_paint *paint;    // NULL = blue
+    const rh_paint *paint;  // NULL = blue
     color plain;
-    float gloss;              // 1, or 0 for matte grains
-    const float *shadow;      // MAP x MAP over `area`, 0 to 1; NULL in a flat view
-    rh_dbox area;             // m, of the shadow map; only x and z count
-    double line;              // m between lines of the grid
-    rh_vec3 light, half;      // camera axes: right, up, towards the eye
+    float gloss;          // 1, or 0 for matte grains
+    const float *shadow;  // MAP x MAP over `area`, 0 to 1; NULL in a flat view
+    rh_dbox area;         // m, of the shadow map; only x and z count
+    double line;          // m between lines of the grid
+    rh_vec3 light, half;  // camera axes: right, up, towards the eye
 } stage;
 
 static color mix(color a, color b, float t)
@@ -56,7 +58,7 @@ static color disc_color(const stage *s, const rh_preview_disc *d)
 
 static uint8_t to_srgb(float x) { return (uint8_t)(255 * rh_srgb(x) + 0.5f); }
 
-// ------------------------------------------------------------------------------------------------------------- ground
+// --- ground ----------------------------------------------------------------------------------------------------------
 
 // How many points stand over each patch of ground, blurred: a soft shadow straight from above.
 static rh_code cast_shadow(stage *s, rh_arena *arena, rh_status *status)
@@ -135,7 +137,7 @@ static color background(const stage *s, float x, float y)
     return s->camera->perspective ? ground(s, x, y, sky) : flat_grid(s, x, y, sky);
 }
 
-// -------------------------------------------------------------------------------------------------------------- light
+// --- light -----------------------------------------------------------------------------------------------------------
 
 static rh_vec3 unit(rh_vec3 a)
 {
@@ -199,10 +201,17 @@ static void shade_row(const stage *s, int y, uint8_t *rgb)
 }
 
 rh_code rh_preview_shade(const rh_preview_picture *p, const rh_preview_disc *discs, const rh_preview_camera *camera,
-                         const rh_preview_cloud *cloud, const rh_preview_options *o, uint8_t *rgb, rh_arena *arena, rh_status *status)
+                         const rh_preview_cloud *cloud, const rh_preview_options *o, uint8_t *rgb, rh_arena *arena,
+                         rh_status *status)
 {
-    stage s = {.p = p, .discs = discs, .camera = camera, .cloud = cloud, .line = rh_grid_step(cloud->extent), .paint = o->paint,
-               .plain = {o->color.x, o->color.y, o->color.z}, .gloss = o->matte ? 0 : 1};
+    stage s = {.p = p,
+               .discs = discs,
+               .camera = camera,
+               .cloud = cloud,
+               .line = rh_grid_step(cloud->extent),
+               .paint = o->paint,
+               .plain = {o->color.x, o->color.y, o->color.z},
+               .gloss = o->matte ? 0 : 1};
     for (int i = 0; i < SHADES; i++) s.scale[i] = scale_color(s.paint, i / (double)(SHADES - 1));
     s.light = unit(rh_v3(-0.45f, 0.75f, 0.55f));
     s.half = unit(rh_v3_add(s.light, rh_v3(0, 0, 1)));
@@ -212,7 +221,7 @@ rh_code rh_preview_shade(const rh_preview_picture *p, const rh_preview_disc *dis
     return RH_OK;
 }
 
-// ----------------------------------------------------------------------------------------------------------- captions
+// --- captions --------------------------------------------------------------------------------------------------------
 
 void rh_preview_caption(const rh_preview_options *o, const rh_preview_cloud *cloud, uint8_t *rgb)
 {

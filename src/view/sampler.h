@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Sample points of a pixel: pairs of the first two Sobol dimensions, each pair with its own Owen scrambling and its own shuffling of the
-// order (B. Burley, "Practical hash-based Owen scrambling", JCGT 9(4), 2020, with the hash of the same paper). The value is a function of
-// (seed, pixel, sample, pair): no state, so pictures do not depend on threads. Sample counts that are powers of two are stratified best.
+// Sample points of a pixel: pairs of the first two Sobol dimensions, each pair with its own Owen scrambling and its own
+// shuffling of the order (B. Burley, "Practical hash-based Owen scrambling", JCGT 9(4), 2020, with the hash of the same
+// paper). The value is a function of (seed, pixel, sample, pair): no state, so pictures do not depend on threads.
+// Sample counts that are powers of two are stratified best.
 #pragma once
 #include <stdint.h>
 #include "base/random.h"
@@ -44,9 +45,11 @@ static inline uint32_t rh_sobol_second(uint32_t index)
 static inline void rh_sampler_pair(rh_sampler *s, float out[2])
 {
     uint32_t lane = 4 * s->pair++;
-    uint32_t order = rh_random_bits(s->seed, s->pixel, 0, lane), a = rh_mix64(order + 1ull) >> 32, b = rh_mix64(order + 2ull) >> 32;
+    uint32_t order = rh_random_bits(s->seed, s->pixel, 0, lane), a = rh_mix64(order + 1ull) >> 32,
+             b = rh_mix64(order + 2ull) >> 32;
     uint32_t index = rh_reverse_bits(rh_scramble_reversed(rh_reverse_bits(s->sample), order));
-    uint32_t x = rh_reverse_bits(rh_scramble_reversed(index, a));  // the first dimension is the index with its bits reversed
+    uint32_t x = rh_reverse_bits(
+        rh_scramble_reversed(index, a));  // the first dimension is the index with its bits reversed
     uint32_t y = rh_reverse_bits(rh_scramble_reversed(rh_reverse_bits(rh_sobol_second(index)), b));
     out[0] = (float)(x >> 8) * 0x1p-24f;
     out[1] = (float)(y >> 8) * 0x1p-24f;

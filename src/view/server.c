@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The server on libmicrohttpd: a thread a connection, so that one that reads a large frame holds up nobody. What is asked for is decided
-// here; what is on disk is read by server_run.c, what was read before is in server_cache.c, who may ask is decided by server_guard.c.
+// The server on libmicrohttpd: a thread a connection, so that one that reads a large frame holds up nobody. What is
+// asked for is decided here; what is on disk is read by server_run.c, what was read before is in server_cache.c, who
+// may ask is decided by server_guard.c.
 //
-// Order of a request: headers are there -> rate, method, Host, length, origin, token -> route -> answer from the cache or made now.
+// Order of a request: headers are there -> rate, method, Host, length, origin, token -> route -> answer from the cache
+// or made now.
 #include "view/server.h"
 
 #include <arpa/inet.h>
@@ -27,12 +29,12 @@
 
 enum {
     MOST_CONNECTIONS = 128,
-    MOST_AT_WORK = 4,           // frames read at the same time: each needs the whole frame in memory
+    MOST_AT_WORK = 4,  // frames read at the same time: each needs the whole frame in memory
     LONGEST_URL = 1024,
-    REQUEST_BYTES = 16 << 10,   // of request and headers; libmicrohttpd answers 414 or 431 beyond
-    SILENCE = 30,               // s
-    KEPT_BYTES = 256 << 20,     // of answers
-    LARGEST_LIMIT = 16000000,   // particles
+    REQUEST_BYTES = 16 << 10,  // of request and headers; libmicrohttpd answers 414 or 431 beyond
+    SILENCE = 30,              // s
+    KEPT_BYTES = 256 << 20,    // of answers
+    LARGEST_LIMIT = 16000000,  // particles
 };
 
 typedef enum route { POINTS, SURFACE, SOLIDS, SCENE, LOG, STATE } route;
@@ -56,14 +58,15 @@ typedef struct request {
 
 static char url_too_long, url_encoded, url_fine;  // their addresses mark a request
 
-// --- answers --------------------------------------------------------------------------------------------------------
+// --- answers ---------------------------------------------------------------------------------------------------------
 
 // Nothing from elsewhere, nothing inline, nobody may frame the page or use its answers.
 static void add_headers(struct MHD_Response *response, const char *type)
 {
     static const char *const headers[][2] = {
-        {"Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; worker-src 'self'; "
-                                    "img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+        {"Content-Security-Policy",
+         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; worker-src 'self'; "
+         "img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
         {"X-Content-Type-Options", "nosniff"},
         {"Referrer-Policy", "no-referrer"},
         {"Cross-Origin-Resource-Policy", "same-origin"},
@@ -72,11 +75,13 @@ static void add_headers(struct MHD_Response *response, const char *type)
         {"Cache-Control", "no-store"},
         {"Vary", "Accept-Encoding"},
     };
-    for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) MHD_add_response_header(response, headers[i][0], headers[i][1]);
+    for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++)
+        MHD_add_response_header(response, headers[i][0], headers[i][1]);
     MHD_add_response_header(response, "Content-Type", type);
 }
 
-static enum MHD_Result send_and_forget(struct MHD_Connection *connection, unsigned status, struct MHD_Response *response)
+static enum MHD_Result send_and_forget(struct MHD_Connection *connection, unsigned status,
+                                       struct MHD_Response *response)
 {
     if (!response) return MHD_NO;
     enum MHD_Result result = MHD_queue_response(connection, status, response);
@@ -103,7 +108,8 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status
 static enum MHD_Result send_page(const rh_server *server, struct MHD_Connection *connection, const rh_page_file *file)
 {
     char cookie[128];
-    struct MHD_Response *response = MHD_create_response_from_buffer(file->count, (void *)file->bytes, MHD_RESPMEM_PERSISTENT);
+    struct MHD_Response *response = MHD_create_response_from_buffer(file->count, (void *)file->bytes,
+                                                                    MHD_RESPMEM_PERSISTENT);
     if (response) add_headers(response, file->type);
     snprintf(cookie, sizeof cookie, "rheo_%d=%s; HttpOnly; SameSite=Strict; Path=/", server->port, server->token);
     if (response) MHD_add_response_header(response, "Set-Cookie", cookie);
@@ -114,8 +120,8 @@ static void give_back(void *answer) { rh_answer_give_back(answer); }
 
 static enum MHD_Result send_answer(struct MHD_Connection *connection, rh_answer *answer, const char *type, bool zipped)
 {
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer_with_free_callback_cls(answer->message.count, answer->message.bytes, give_back, answer);
+    struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback_cls(
+        answer->message.count, answer->message.bytes, give_back, answer);
     if (!response) {
         rh_answer_give_back(answer);
         return MHD_NO;
@@ -125,7 +131,7 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, rh_answer 
     return send_and_forget(connection, MHD_HTTP_OK, response);
 }
 
-// --- what is asked for ----------------------------------------------------------------------------------------------
+// --- what is asked for -----------------------------------------------------------------------------------------------
 
 // A whole number in decimal digits; *out stays as it is when it is not given.
 static bool read_number(struct MHD_Connection *connection, const char *name, int64_t low, int64_t high, int64_t *out)
@@ -153,18 +159,21 @@ static const char *read_request(struct MHD_Connection *connection, request *r)
     r->frame = -1;
     r->limit = RH_WIRE_POINTS;
     if (!read_number(connection, "frame", 0, INT64_MAX, &r->frame)) return "frame: expected a whole number";
-    if (!read_number(connection, "limit", 1, LARGEST_LIMIT, &r->limit)) return "limit: expected a whole number from 1 to 16000000";
+    if (!read_number(connection, "limit", 1, LARGEST_LIMIT, &r->limit))
+        return "limit: expected a whole number from 1 to 16000000";
     if (!read_number(connection, "offset", 0, INT64_MAX, &r->offset)) return "offset: expected a whole number";
     if (!read_number(connection, "version", 0, INT64_MAX, &version)) return "version: expected a whole number";
     if (!read_attribute(connection, r)) return "attribute: expected a name of less than 34 bytes";
-    if ((r->route == POINTS || r->route == SURFACE) && r->frame < 0) return "frame: found nothing, expected a whole number";
+    if ((r->route == POINTS || r->route == SURFACE) && r->frame < 0)
+        return "frame: found nothing, expected a whole number";
     r->version = (uint64_t)version;
     return NULL;
 }
 
 static bool find_route(const char *url, route *out)
 {
-    static const char *const routes[] = {"/api/points", "/api/surface", "/api/solids", "/api/scene", "/api/log", "/api/run"};
+    static const char *const routes[] = {"/api/points", "/api/surface", "/api/solids",
+                                         "/api/scene",  "/api/log",     "/api/run"};
     for (int i = 0; i <= STATE; i++)
         if (!strcmp(routes[i], url)) {
             *out = (route)i;
@@ -177,12 +186,13 @@ static const char *type_of(route asked)
 {
     switch (asked) {
     case STATE: return "application/json";
-    case SCENE: case LOG: return "text/plain; charset=utf-8";
+    case SCENE:
+    case LOG: return "text/plain; charset=utf-8";
     default: return "application/octet-stream";
     }
 }
 
-// --- making answers -------------------------------------------------------------------------------------------------
+// --- making answers --------------------------------------------------------------------------------------------------
 
 static rh_code make(rh_server *server, const request *r, rh_message *out, rh_status *status)
 {
@@ -216,11 +226,13 @@ static bool make_key(rh_server *server, const request *r, bool zipped, rh_answer
     return r->route == POINTS || r->route == SURFACE || r->route == SOLIDS;
 }
 
-static rh_answer *make_answer(rh_server *server, const request *r, const rh_answer_key *key, bool zipped, rh_status *status)
+static rh_answer *make_answer(rh_server *server, const request *r, const rh_answer_key *key, bool zipped,
+                              rh_status *status)
 {
     rh_message message = {0};
     bool heavy = key != NULL;
-    while (heavy && sem_wait(&server->work) && errno == EINTR) {}
+    while (heavy && sem_wait(&server->work) && errno == EINTR) {
+    }
     rh_code code = make(server, r, &message, status);
     if (code == RH_OK && zipped) code = rh_wire_gzip(&message, status);
     if (heavy) sem_post(&server->work);
@@ -243,7 +255,8 @@ static enum MHD_Result answer(rh_server *server, struct MHD_Connection *connecti
     request r = {0};
     rh_page_file file;
     if (rh_page_find(url, &file)) return send_page(server, connection, &file);
-    if (!find_route(url, &r.route)) return refuse(connection, MHD_HTTP_NOT_FOUND, "there is nothing of this name; / is the page");
+    if (!find_route(url, &r.route))
+        return refuse(connection, MHD_HTTP_NOT_FOUND, "there is nothing of this name; / is the page");
     const char *wrong = read_request(connection, &r);
     if (wrong) return refuse(connection, MHD_HTTP_BAD_REQUEST, wrong);
     rh_status status = {0};
@@ -253,10 +266,11 @@ static enum MHD_Result answer(rh_server *server, struct MHD_Connection *connecti
     rh_answer *found = kept ? rh_answers_find(&server->answers, &key) : NULL;
     if (!found) found = make_answer(server, &r, kept ? &key : NULL, zipped, &status);
     if (found) return send_answer(connection, found, type_of(r.route), zipped);
-    return refuse(connection, status.code == RH_MEMORY ? MHD_HTTP_SERVICE_UNAVAILABLE : MHD_HTTP_INTERNAL_SERVER_ERROR, status.message);
+    return refuse(connection, status.code == RH_MEMORY ? MHD_HTTP_SERVICE_UNAVAILABLE : MHD_HTTP_INTERNAL_SERVER_ERROR,
+                  status.message);
 }
 
-// --- who asks -------------------------------------------------------------------------------------------------------
+// --- who asks --------------------------------------------------------------------------------------------------------
 
 static bool names_us(const char *host, int port)
 {
@@ -269,7 +283,8 @@ static bool names_us(const char *host, int port)
     return false;
 }
 
-// A page of another site that lets the visitor's browser ask us is told off, though it could not read the answer anyway.
+// A page of another site that lets the visitor's browser ask us is told off, though it could not read the answer
+// anyway.
 static bool comes_from_elsewhere(const rh_server *server, struct MHD_Connection *connection)
 {
     const char *origin = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Origin");
@@ -289,8 +304,8 @@ static bool is_token(const rh_server *server, const char *text)
     return differs == 0;
 }
 
-// Any user of the machine can open the port; only who was told the address has the token. It comes in the address first and then in a cookie. Cookies are
-// not told apart by port, hence the port in its name.
+// Any user of the machine can open the port; only who was told the address has the token. It comes in the address first
+// and then in a cookie. Cookies are not told apart by port, hence the port in its name.
 static bool has_token(const rh_server *server, struct MHD_Connection *connection)
 {
     char name[32];
@@ -299,18 +314,23 @@ static bool has_token(const rh_server *server, struct MHD_Connection *connection
            is_token(server, MHD_lookup_connection_value(connection, MHD_COOKIE_KIND, name));
 }
 
-static enum MHD_Result decide(rh_server *server, struct MHD_Connection *connection, const char *url, const char *method, const char *mark)
+static enum MHD_Result decide(rh_server *server, struct MHD_Connection *connection, const char *url, const char *method,
+                              const char *mark)
 {
     const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
     if (!rh_guard_allows(&server->guard, rh_seconds()))
         return refuse(connection, MHD_HTTP_TOO_MANY_REQUESTS, "too many requests; wait a second");
     if (!names_us(host, server->port))
-        return refuse(connection, MHD_HTTP_MISDIRECTED_REQUEST, "the Host header does not name this server: open it as 127.0.0.1 or localhost with its port");
+        return refuse(connection, MHD_HTTP_MISDIRECTED_REQUEST,
+                      "the Host header does not name this server: open it as 127.0.0.1 or localhost with its port");
     if (strcmp(method, "GET") && strcmp(method, "HEAD"))
         return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "expected GET or HEAD");
     if (mark == &url_too_long) return refuse(connection, MHD_HTTP_URI_TOO_LONG, "the address is too long");
-    if (comes_from_elsewhere(server, connection)) return refuse(connection, MHD_HTTP_FORBIDDEN, "asked from a page of another site");
-    if (!has_token(server, connection)) return refuse(connection, MHD_HTTP_FORBIDDEN, "the token is missing: open the address that rheo view has printed");
+    if (comes_from_elsewhere(server, connection))
+        return refuse(connection, MHD_HTTP_FORBIDDEN, "asked from a page of another site");
+    if (!has_token(server, connection))
+        return refuse(connection, MHD_HTTP_FORBIDDEN,
+                      "the token is missing: open the address that rheo view has printed");
     return answer(server, connection, mark == &url_encoded ? "" : url);
 }
 
@@ -320,10 +340,11 @@ static rh_guard_slot *slot_of(struct MHD_Connection *connection)
     return info ? info->socket_context : NULL;
 }
 
-// Called when the headers are there, and again when the request is there whole. What is not a plain GET is answered the first time, which makes
-// libmicrohttpd close the connection instead of reading a body; a plain one the second time, which keeps it open for the next.
-static enum MHD_Result on_request(void *user, struct MHD_Connection *connection, const char *url, const char *method, const char *version,
-                                  const char *upload, size_t *upload_bytes, void **context)
+// Called when the headers are there, and again when the request is there whole. What is not a plain GET is answered the
+// first time, which makes libmicrohttpd close the connection instead of reading a body; a plain one the second time,
+// which keeps it open for the next.
+static enum MHD_Result on_request(void *user, struct MHD_Connection *connection, const char *url, const char *method,
+                                  const char *version, const char *upload, size_t *upload_bytes, void **context)
 {
     (void)version, (void)upload;
     rh_server *server = user;
@@ -346,7 +367,8 @@ static void *on_url(void *user, const char *url, struct MHD_Connection *connecti
     return strcspn(url, "%") < strcspn(url, "?") ? &url_encoded : NULL;
 }
 
-static void on_completed(void *user, struct MHD_Connection *connection, void **context, enum MHD_RequestTerminationCode how)
+static void on_completed(void *user, struct MHD_Connection *connection, void **context,
+                         enum MHD_RequestTerminationCode how)
 {
     (void)context, (void)how;
     rh_server *server = user;
@@ -354,7 +376,8 @@ static void on_completed(void *user, struct MHD_Connection *connection, void **c
     if (slot) rh_guard_mark(&server->guard, slot, false, rh_seconds());
 }
 
-static void on_connection(void *user, struct MHD_Connection *connection, void **context, enum MHD_ConnectionNotificationCode what)
+static void on_connection(void *user, struct MHD_Connection *connection, void **context,
+                          enum MHD_ConnectionNotificationCode what)
 {
     rh_server *server = user;
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
@@ -366,24 +389,27 @@ static void on_connection(void *user, struct MHD_Connection *connection, void **
     }
 }
 
-// --- start and stop -------------------------------------------------------------------------------------------------
+// --- start and stop --------------------------------------------------------------------------------------------------
 
 // The port is known before the first request can come: each is compared with it.
 static rh_code open_port(rh_server *server, int port, int *out, rh_status *status)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof address;
     int yes = 1, listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     // Lets a viewer take its port again right after it ended; a port somebody listens on stays taken all the same.
     bool good = listening >= 0 && setsockopt(listening, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
-                bind(listening, (struct sockaddr *)&address, sizeof address) == 0 && listen(listening, MOST_CONNECTIONS) == 0 &&
+                bind(listening, (struct sockaddr *)&address, sizeof address) == 0 &&
+                listen(listening, MOST_CONNECTIONS) == 0 &&
                 getsockname(listening, (struct sockaddr *)&address, &length) == 0;
     int reason = errno;
     *out = listening;
     server->port = ntohs(address.sin_port);
     if (good) return RH_OK;
     if (listening >= 0) close(listening);
-    if (reason == EADDRINUSE) return rh_fail(status, RH_IO, "port %d is in use by another program; without --port a free one is taken", port);
+    if (reason == EADDRINUSE)
+        return rh_fail(status, RH_IO, "port %d is in use by another program; without --port a free one is taken", port);
     return rh_fail(status, RH_IO, "cannot listen on port %d of 127.0.0.1: %s", port, strerror(reason));
 }
 
@@ -392,11 +418,12 @@ static rh_code listen_on(rh_server *server, int port, rh_status *status)
     int listening;
     RH_TRY(open_port(server, port, &listening, status));
     server->daemon = MHD_start_daemon(
-        MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL, 0, NULL, NULL, on_request, server,
-        MHD_OPTION_LISTEN_SOCKET, listening, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS,
-        MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENCE,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, on_url, NULL,
-        MHD_OPTION_NOTIFY_COMPLETED, on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_END);
+        MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL, 0, NULL, NULL, on_request,
+        server, MHD_OPTION_LISTEN_SOCKET, listening, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS,
+        MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)SILENCE, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+        MHD_OPTION_URI_LOG_CALLBACK, on_url, NULL, MHD_OPTION_NOTIFY_COMPLETED, on_completed, server,
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_END);
     if (server->daemon) return RH_OK;
     close(listening);
     return rh_fail(status, RH_IO, "the web server does not start: %s", strerror(errno));
@@ -412,7 +439,8 @@ static unsigned places_at_work(void)
 static rh_code make_token(rh_server *server, rh_status *status)
 {
     unsigned char bytes[(RH_SERVER_TOKEN - 1) / 2];
-    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes) return rh_fail(status, RH_IO, "the system gives no random numbers: %s", strerror(errno));
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+        return rh_fail(status, RH_IO, "the system gives no random numbers: %s", strerror(errno));
     for (size_t i = 0; i < sizeof bytes; i++) snprintf(server->token + 2 * i, 3, "%02x", bytes[i]);
     return RH_OK;
 }

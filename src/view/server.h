@@ -3,9 +3,10 @@
 //
 // The viewer's server: one page and the frames of one run, over HTTP on the loopback interface.
 //
-// What it promises to whoever can reach the port: a fixed set of routes, none of which takes a path; GET and HEAD only; a Host header that
-// names this machine and port (against rebinding of names), no Origin of another site, and a token that only the printed address has; bounds on the length of requests, their number at a time and their rate;
-// clients that dawdle are cut off, the longest waiting first when room is short.
+// What it promises to whoever can reach the port: a fixed set of routes, none of which takes a path; GET and HEAD only;
+// a Host header that names this machine and port (against rebinding of names), no Origin of another site, and a token
+// that only the printed address has; bounds on the length of requests, their number at a time and their rate; clients
+// that dawdle are cut off, the longest waiting first when room is short.
 //
 //   /  /viewer.js  /viewer.css  /decode.js  /licenses.txt     the page, part of the program
 //   /api/run                                                  what is there: scene, frames, log (JSON)
@@ -21,12 +22,12 @@
 
 typedef struct rh_server rh_server;
 
-// Serves the run folder `run` (copied) until stopped, from threads of its own. Port 0 takes a free one. RH_USER when the folder holds no
-// readable scene, or when the program was built without its web server; RH_IO when the port is taken.
-// `sandbox`: the folder that meshes of the scene must lie in; NULL = anywhere.
+// Serves the run folder `run` (copied) until stopped, from threads of its own. Port 0 takes a free one. RH_USER when
+// the folder holds no readable scene, or when the program was built without its web server; RH_IO when the port is
+// taken. `sandbox`: the folder that meshes of the scene must lie in; NULL = anywhere.
 rh_code rh_server_start(const char *run, int port, const char *sandbox, rh_server **out, rh_status *status);
 int rh_server_port(const rh_server *server);
-enum { RH_SERVER_TOKEN = 33 };  // letters, with the zero at the end
+enum { RH_SERVER_TOKEN = 33 };                         // letters, with the zero at the end
 const char *rh_server_token(const rh_server *server);  // what /?token=... must be
 // Cuts off clients that dawdle. Call it about once a second.
 void rh_server_tend(rh_server *server);

@@ -34,7 +34,7 @@ typedef struct rh_answers {
 } rh_answers;
 
 void rh_answers_init(rh_answers *answers, size_t most_bytes);
-void rh_answers_free(rh_answers *answers);  // every answer must have come back
+void rh_answers_free(rh_answers *answers);                                  // every answer must have come back
 rh_answer *rh_answers_find(rh_answers *answers, const rh_answer_key *key);  // NULL when there is none
 // Takes over the message (also on failure). NULL key: not kept for others.
 rh_answer *rh_answers_add(rh_answers *answers, const rh_answer_key *key, rh_message *message, rh_status *status);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// See the header. Cutting off is a shutdown of the socket: the thread that reads from it or writes to it wakes up and closes it.
+// See the header. Cutting off is a shutdown of the socket: the thread that reads from it or writes to it wakes up and
+// closes it.
 #include "view/server_guard.h"
 
 #include <string.h>

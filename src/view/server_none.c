@@ -9,7 +9,8 @@ rh_code rh_server_start(const char *run, int port, const char *sandbox, rh_serve
 {
     (void)run, (void)port, (void)sandbox;
     *out = NULL;
-    return rh_fail(status, RH_USER, "this program was built without its viewer: found no libmicrohttpd, expected the package "
+    return rh_fail(status, RH_USER,
+                   "this program was built without its viewer: found no libmicrohttpd, expected the package "
                    "libmicrohttpd-dev when it was built, and RHEO_VIEWER on");
 }
 

@@ -6,15 +6,14 @@
 
 #include <string.h>
 
-#define EMBED(name, file)                                       \
-    __asm__(".pushsection .rodata\n"                            \
-            ".balign 16\n"                                      \
-            #name ":\n"                                         \
-            ".incbin \"" RHEO_PAGE_DIR "/" file "\"\n"          \
-            #name "_end:\n"                                     \
-            ".byte 0\n"                                         \
-            ".popsection\n");                                   \
-    extern const unsigned char name[] __attribute__((visibility("hidden"))), name##_end[] __attribute__((visibility("hidden")))
+#define EMBED(name, file)                                                    \
+    __asm__(".pushsection .rodata\n"                                         \
+            ".balign 16\n" #name ":\n"                                       \
+            ".incbin \"" RHEO_PAGE_DIR "/" file "\"\n" #name "_end:\n"       \
+            ".byte 0\n"                                                      \
+            ".popsection\n");                                                \
+    extern const unsigned char name[] __attribute__((visibility("hidden"))), \
+        name##_end[] __attribute__((visibility("hidden")))
 
 EMBED(rh_page_html, "index.html");
 EMBED(rh_page_script, "viewer.js");
@@ -22,8 +21,12 @@ EMBED(rh_page_style, "viewer.css");
 EMBED(rh_page_decoder, "decode.js");
 EMBED(rh_page_licenses, "licenses.txt");
 
-// The length of a file is the distance of two labels, known to the linker only: hence the ends here and the lengths below.
-static const struct { const char *route, *type; const unsigned char *start, *end; } files[] = {
+// The length of a file is the distance of two labels, known to the linker only: hence the ends here and the lengths
+// below.
+static const struct {
+    const char *route, *type;
+    const unsigned char *start, *end;
+} files[] = {
     {"/", "text/html; charset=utf-8", rh_page_html, rh_page_html_end},
     {"/viewer.js", "text/javascript; charset=utf-8", rh_page_script, rh_page_script_end},
     {"/viewer.css", "text/css; charset=utf-8", rh_page_style, rh_page_style_end},

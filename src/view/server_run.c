@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
-// See the header. The listing is made anew for every question: a folder of ten thousand frames takes some milliseconds, and nothing can be stale.
+// See the header. The listing is made anew for every question: a folder of ten thousand frames takes some milliseconds,
+// and nothing can be stale.
 #include "view/server_run.h"
 
 #include <dirent.h>
@@ -22,19 +23,23 @@
 
 enum { MOST_DIGITS = 18, LARGEST_SCENE = 8 << 20 };
 
-typedef struct entry { int64_t frame; uint64_t points, surface; } entry;
+typedef struct entry {
+    int64_t frame;
+    uint64_t points, surface;
+} entry;
 
 typedef struct listing {
     entry *items;  // owned
     int64_t count, room;
 } listing;
 
-// --- files ----------------------------------------------------------------------------------------------------------
+// --- files -----------------------------------------------------------------------------------------------------------
 
 // Below 2^53, so that a page can hold it in a number.
 static uint64_t version_of(const struct stat *facts)
 {
-    uint64_t parts[4] = {(uint64_t)facts->st_mtim.tv_sec, (uint64_t)facts->st_mtim.tv_nsec, (uint64_t)facts->st_size, facts->st_ino};
+    uint64_t parts[4] = {(uint64_t)facts->st_mtim.tv_sec, (uint64_t)facts->st_mtim.tv_nsec, (uint64_t)facts->st_size,
+                         facts->st_ino};
     return (rh_hash(parts, sizeof parts, 0) & (((uint64_t)1 << 52) - 1)) | 1;
 }
 
@@ -72,12 +77,20 @@ uint64_t rh_served_points_version(const rh_served *s, int64_t frame)
     return version_and_close(open_points(s, frame, &ply));
 }
 
-uint64_t rh_served_surface_version(const rh_served *s, int64_t frame) { return version_and_close(open_frame(s, "surface/surface", frame, ".ply")); }
+uint64_t rh_served_surface_version(const rh_served *s, int64_t frame)
+{
+    return version_and_close(open_frame(s, "surface/surface", frame, ".ply"));
+}
 
-uint64_t rh_served_scene_version(const rh_served *s) { return version_and_close(rh_open_beneath(s->folder, "scene.yaml")); }
+uint64_t rh_served_scene_version(const rh_served *s)
+{
+    return version_and_close(rh_open_beneath(s->folder, "scene.yaml"));
+}
 
 // Readers open files by name. This name leads to the file that is open, whatever its own name leads to by now.
-typedef struct open_name { char text[40]; } open_name;
+typedef struct open_name {
+    char text[40];
+} open_name;
 
 static open_name name_of(int file)
 {
@@ -96,13 +109,14 @@ static rh_code blame_frame(rh_code code, const rh_status *why, int64_t frame, rh
 static rh_code read_scene_text(const rh_served *s, char **text, size_t *bytes, rh_status *status)
 {
     int file = rh_open_beneath(s->folder, "scene.yaml");
-    if (file < 0) return rh_fail(status, RH_USER, "%s: found no scene.yaml in it, expected the folder of a run", s->run);
+    if (file < 0)
+        return rh_fail(status, RH_USER, "%s: found no scene.yaml in it, expected the folder of a run", s->run);
     rh_code code = rh_file_read(name_of(file).text, LARGEST_SCENE, text, bytes, status);
     close(file);
     return code;
 }
 
-// --- the scene ------------------------------------------------------------------------------------------------------
+// --- the scene -------------------------------------------------------------------------------------------------------
 
 // Reads the scene again when its file is another one: a run was started anew in the folder. Call with the lock held.
 static rh_code refresh_scene(rh_served *s, rh_status *status)
@@ -114,7 +128,8 @@ static rh_code refresh_scene(rh_served *s, rh_status *status)
     if (version && version == s->scene_version && s->has_scene) return RH_OK;
     RH_TRY(read_scene_text(s, &text, &bytes, status));
     snprintf(path, sizeof path, "%.4000s/scene.yaml", s->run);
-    const rh_scene_options options = {.text = text, .bytes = bytes, .alone = true, .sandbox = s->sandbox[0] ? s->sandbox : NULL};
+    const rh_scene_options options = {
+        .text = text, .bytes = bytes, .alone = true, .sandbox = s->sandbox[0] ? s->sandbox : NULL};
     rh_code code = rh_scene_load_options(path, NULL, 0, &options, &fresh, status);
     rh_free(text);
     if (code != RH_OK) return code;
@@ -140,7 +155,8 @@ static void warn_of_links(const rh_served *s)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct stat facts;
         if (fstatat(s->folder, names[i], &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(facts.st_mode))
-            rh_log(RH_LOG_WARNING, "%s/%s is a link: the viewer follows none, and shows nothing of it", s->run, names[i]);
+            rh_log(RH_LOG_WARNING, "%s/%s is a link: the viewer follows none, and shows nothing of it", s->run,
+                   names[i]);
     }
 }
 
@@ -150,10 +166,12 @@ rh_code rh_served_open(rh_served *s, const char *run, const char *sandbox, rh_st
     s->folder = -1;
     if (strlen(run) >= sizeof s->run - 64) return rh_fail(status, RH_USER, "%.100s...: path too long", run);
     strcpy(s->run, run);
-    if (sandbox && snprintf(s->sandbox, sizeof s->sandbox, "%s", sandbox) >= (int)sizeof s->sandbox) return rh_fail(status, RH_USER, "--sandbox: path too long");
+    if (sandbox && snprintf(s->sandbox, sizeof s->sandbox, "%s", sandbox) >= (int)sizeof s->sandbox)
+        return rh_fail(status, RH_USER, "--sandbox: path too long");
     for (size_t n = strlen(run); n > 1 && s->run[n - 1] == '/'; n--) s->run[n - 1] = 0;
     struct stat facts;
-    if (stat(run, &facts)) return rh_fail(status, RH_USER, "%s: %s, expected the folder of a run", run, strerror(errno));
+    if (stat(run, &facts))
+        return rh_fail(status, RH_USER, "%s: %s, expected the folder of a run", run, strerror(errno));
     if (!S_ISDIR(facts.st_mode)) return rh_fail(status, RH_USER, "%s: found a file, expected the folder of a run", run);
     s->folder = open(run, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (s->folder < 0) return rh_fail(status, RH_USER, "%s: %s, expected the folder of a run", run, strerror(errno));
@@ -173,7 +191,7 @@ void rh_served_close(rh_served *s)
     memset(s, 0, sizeof *s);
 }
 
-// --- the state ------------------------------------------------------------------------------------------------------
+// --- the state -------------------------------------------------------------------------------------------------------
 
 static bool is_frame(const char *name, const char *stem, const char *ending, int64_t *frame)
 {
@@ -199,7 +217,8 @@ static rh_code add_entry(listing *l, int64_t frame, uint64_t points, uint64_t su
     return RH_OK;
 }
 
-static rh_code list_folder(const rh_served *s, const char *name, const char *ending, bool surface, listing *l, rh_status *status)
+static rh_code list_folder(const rh_served *s, const char *name, const char *ending, bool surface, listing *l,
+                           rh_status *status)
 {
     int handle = rh_open_folder_beneath(s->folder, name);
     DIR *folder = handle >= 0 ? fdopendir(handle) : NULL;
@@ -250,8 +269,8 @@ static rh_code write_frames(const rh_served *s, rh_message *out, rh_status *stat
     merge(&l);
     if (code == RH_OK) code = rh_message_print(out, status, ",\"frames\":[");
     for (int64_t i = 0; code == RH_OK && i < l.count; i++)
-        code = rh_message_print(out, status, "%s[%" PRId64 ",%" PRIu64 ",%" PRIu64 "]", i ? "," : "", l.items[i].frame, l.items[i].points,
-                                l.items[i].surface);
+        code = rh_message_print(out, status, "%s[%" PRId64 ",%" PRIu64 ",%" PRIu64 "]", i ? "," : "", l.items[i].frame,
+                                l.items[i].points, l.items[i].surface);
     if (code == RH_OK) code = rh_message_append(out, "]", 1, status);
     rh_free(l.items);
     return code;
@@ -267,7 +286,8 @@ static rh_code write_log_facts(const rh_served *s, rh_message *out, rh_status *s
     if (!known) return rh_message_print(out, status, ",\"log\":null");
     clock_gettime(CLOCK_REALTIME, &now);
     double age = (double)(now.tv_sec - facts.st_mtim.tv_sec) + 1e-9 * (double)(now.tv_nsec - facts.st_mtim.tv_nsec);
-    return rh_message_print(out, status, ",\"log\":{\"bytes\":%lld,\"age\":%.1f}", (long long)facts.st_size, age > 0 ? age : 0);
+    return rh_message_print(out, status, ",\"log\":{\"bytes\":%lld,\"age\":%.1f}", (long long)facts.st_size,
+                            age > 0 ? age : 0);
 }
 
 static rh_code write_scene_facts(rh_served *s, rh_message *out, rh_status *status)
@@ -278,9 +298,12 @@ static rh_code write_scene_facts(rh_served *s, rh_message *out, rh_status *statu
     RH_TRY(rh_message_text(out, slash && slash[1] ? slash + 1 : s->run, status));
     RH_TRY(rh_message_append(out, ",\"title\":", 9, status));
     RH_TRY(rh_message_text(out, scene->title ? scene->title : "", status));
-    RH_TRY(rh_message_print(out, status, ",\"dimension\":%" PRId64 ",\"cell\":%.9g,\"fps\":%.9g,\"first\":%" PRId64 ",\"last\":%" PRId64
-                            ",\"hash\":\"%016" PRIx64 "\",\"scene\":%" PRIu64 ",\"most_points\":%d", scene->dimension, scene->cell,
-                            scene->frames.fps, scene->frames.first, scene->frames.last, scene->hash, s->scene_version, RH_WIRE_POINTS));
+    RH_TRY(rh_message_print(out, status,
+                            ",\"dimension\":%" PRId64 ",\"cell\":%.9g,\"fps\":%.9g,\"first\":%" PRId64
+                            ",\"last\":%" PRId64 ",\"hash\":\"%016" PRIx64 "\",\"scene\":%" PRIu64
+                            ",\"most_points\":%d",
+                            scene->dimension, scene->cell, scene->frames.fps, scene->frames.first, scene->frames.last,
+                            scene->hash, s->scene_version, RH_WIRE_POINTS));
     if (!s->scene_problem[0]) return RH_OK;
     RH_TRY(rh_message_append(out, ",\"problem\":", 11, status));
     return rh_message_text(out, s->scene_problem, status);
@@ -300,7 +323,7 @@ rh_code rh_served_state(rh_served *s, rh_message *out, rh_status *status)
     return code;
 }
 
-// --- frames ---------------------------------------------------------------------------------------------------------
+// --- frames ----------------------------------------------------------------------------------------------------------
 
 rh_code rh_served_points(rh_served *s, int64_t frame, const rh_wire_view *view, rh_message *out, rh_status *status)
 {
@@ -313,7 +336,8 @@ rh_code rh_served_points(rh_served *s, int64_t frame, const rh_wire_view *view, 
     rh_status why = {0};
     rh_points_init(&points);
     open_name name = name_of(file);
-    rh_code code = ply ? rh_ply_read_points(name.text, &points, &info, &why) : rh_vdb_read_points(name.text, &points, &info, &why);
+    rh_code code = ply ? rh_ply_read_points(name.text, &points, &info, &why)
+                       : rh_vdb_read_points(name.text, &points, &info, &why);
     close(file);
     info.frame = frame;
     if (code == RH_OK) code = rh_wire_points(&points, &info, view, out, &why);
@@ -358,7 +382,7 @@ rh_code rh_served_scene(rh_served *s, rh_message *out, rh_status *status)
     return RH_OK;
 }
 
-// --- the log --------------------------------------------------------------------------------------------------------
+// --- the log ---------------------------------------------------------------------------------------------------------
 
 // The file's own number: a log that is cut back on a resume is written anew, one that grows stays.
 static rh_code read_part(int file, uint64_t version, int64_t offset, rh_message *out, rh_status *status)
@@ -373,8 +397,9 @@ static rh_code read_part(int file, uint64_t version, int64_t offset, rh_message 
     while (got > 0 && part[got - 1] != '\n') got--;  // the last line may still be on its way
     rh_code code = got < 0 ? rh_fail(status, RH_IO, "log.jsonl cannot be read: %s", strerror(errno)) : RH_OK;
     if (code == RH_OK)
-        code = rh_message_print(out, status, "{\"version\":%" PRIu64 ",\"offset\":%" PRId64 ",\"next\":%" PRId64 ",\"bytes\":%lld}\n", now, offset,
-                                offset + got, (long long)facts.st_size);
+        code = rh_message_print(
+            out, status, "{\"version\":%" PRIu64 ",\"offset\":%" PRId64 ",\"next\":%" PRId64 ",\"bytes\":%lld}\n", now,
+            offset, offset + got, (long long)facts.st_size);
     if (code == RH_OK) code = rh_message_append(out, part, (size_t)got, status);
     rh_free(part);
     return code;

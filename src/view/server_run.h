@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// A run folder as the server sees it: every answer that needs the disk. Numbers come in, never names. Safe to call from several threads.
+// A run folder as the server sees it: every answer that needs the disk. Numbers come in, never names. Safe to call from
+// several threads.
 #pragma once
 #include <pthread.h>
 #include <stdint.h>
@@ -12,7 +13,7 @@
 
 typedef struct rh_served {
     char run[RH_PATH_MAX], sandbox[RH_PATH_MAX];  // the second empty = none
-    int folder;            // the run folder, open: every file is opened below it, and no link is followed (base/regular.h)
+    int folder;  // the run folder, open: every file is opened below it, and no link is followed (base/regular.h)
     pthread_mutex_t lock;  // of the fields below
     rh_scene scene;        // the last one that could be read
     bool has_scene;
@@ -20,7 +21,8 @@ typedef struct rh_served {
     char scene_problem[512];
 } rh_served;
 
-// RH_USER when the folder has no scene that can be read. Meshes of the scene may lie anywhere, or in the folder `sandbox` unless it is NULL.
+// RH_USER when the folder has no scene that can be read. Meshes of the scene may lie anywhere, or in the folder
+// `sandbox` unless it is NULL.
 rh_code rh_served_open(rh_served *served, const char *run, const char *sandbox, rh_status *status);
 void rh_served_close(rh_served *served);
 
@@ -30,10 +32,12 @@ uint64_t rh_served_surface_version(const rh_served *served, int64_t frame);
 uint64_t rh_served_scene_version(const rh_served *served);
 
 rh_code rh_served_state(rh_served *served, rh_message *out, rh_status *status);
-rh_code rh_served_points(rh_served *served, int64_t frame, const rh_wire_view *view, rh_message *out, rh_status *status);
+rh_code rh_served_points(rh_served *served, int64_t frame, const rh_wire_view *view, rh_message *out,
+                         rh_status *status);
 rh_code rh_served_surface(rh_served *served, int64_t frame, rh_message *out, rh_status *status);
 rh_code rh_served_solids(rh_served *served, rh_message *out, rh_status *status);
 rh_code rh_served_scene(rh_served *served, rh_message *out, rh_status *status);
-// Whole lines from `offset` on, at most RH_SERVED_LOG bytes. A log that was replaced or cut (another version) starts at 0 again.
+// Whole lines from `offset` on, at most RH_SERVED_LOG bytes. A log that was replaced or cut (another version) starts at
+// 0 again.
 enum { RH_SERVED_LOG = 2 << 20 };
 rh_code rh_served_log(rh_served *served, uint64_t version, int64_t offset, rh_message *out, rh_status *status);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Sphere, cylinder, capsule and torus are bodies of revolution: a profile turned about an axis. A box with rounded edges is a sphere
-// pulled apart along its three planes; without rounding its six faces have their own corners, so that edges stay sharp.
+// Sphere, cylinder, capsule and torus are bodies of revolution: a profile turned about an axis. A box with rounded
+// edges is a sphere pulled apart along its three planes; without rounding its six faces have their own corners, so that
+// edges stay sharp.
 #include "view/solids.h"
 
 #include <string.h>
@@ -13,7 +14,9 @@
 enum { AROUND = 96, HALF = 48, QUARTER = 24 };
 #define PI 3.14159265358979
 
-typedef struct profile_point { double radius, height, out, up; } profile_point;  // and its normal
+typedef struct profile_point {
+    double radius, height, out, up;
+} profile_point;  // and its normal
 
 static rh_code make_room(rh_mesh *mesh, rh_vec3 **normal, int64_t vertices, int64_t triangles, rh_status *status)
 {
@@ -43,7 +46,8 @@ static void axes_around(rh_dvec3 axis, rh_dvec3 *u, rh_dvec3 *v)
 }
 
 // The profile runs from the lower to the upper end of the axis, outside to its right.
-static rh_code revolve(rh_dvec3 origin, rh_dvec3 axis, const profile_point *profile, int count, rh_mesh *mesh, rh_vec3 **normal, rh_status *status)
+static rh_code revolve(rh_dvec3 origin, rh_dvec3 axis, const profile_point *profile, int count, rh_mesh *mesh,
+                       rh_vec3 **normal, rh_status *status)
 {
     rh_dvec3 u, v;
     axes_around(axis, &u, &v);
@@ -52,8 +56,10 @@ static rh_code revolve(rh_dvec3 origin, rh_dvec3 axis, const profile_point *prof
         for (int k = 0; k < AROUND; k++) {
             double angle = 2 * PI * k / AROUND;
             rh_dvec3 across = rh_d3_add(rh_d3_scale(u, cos(angle)), rh_d3_scale(v, sin(angle)));
-            rh_dvec3 p = rh_d3_add(origin, rh_d3_add(rh_d3_scale(across, profile[i].radius), rh_d3_scale(axis, profile[i].height)));
-            add_vertex(mesh, *normal, p, rh_d3_add(rh_d3_scale(across, profile[i].out), rh_d3_scale(axis, profile[i].up)));
+            rh_dvec3 p = rh_d3_add(
+                origin, rh_d3_add(rh_d3_scale(across, profile[i].radius), rh_d3_scale(axis, profile[i].height)));
+            add_vertex(mesh, *normal, p,
+                       rh_d3_add(rh_d3_scale(across, profile[i].out), rh_d3_scale(axis, profile[i].up)));
         }
     for (uint32_t i = 0; i + 1 < (uint32_t)count; i++)
         for (uint32_t k = 0; k < AROUND; k++) {
@@ -72,7 +78,8 @@ static profile_point on_arc(double radius, double height, double angle)  // angl
 }
 
 // A sphere, or a capsule when `length` is not zero: the upper half begins that much higher.
-static rh_code capsule(rh_dvec3 from, rh_dvec3 axis, double length, double radius, rh_mesh *mesh, rh_vec3 **normal, rh_status *status)
+static rh_code capsule(rh_dvec3 from, rh_dvec3 axis, double length, double radius, rh_mesh *mesh, rh_vec3 **normal,
+                       rh_status *status)
 {
     profile_point profile[2 * QUARTER + 2];
     for (int i = 0; i <= QUARTER; i++) {
@@ -82,9 +89,11 @@ static rh_code capsule(rh_dvec3 from, rh_dvec3 axis, double length, double radiu
     return revolve(from, axis, profile, 2 * QUARTER + 2, mesh, normal, status);
 }
 
-static rh_code cylinder(rh_dvec3 from, rh_dvec3 axis, double length, double radius, rh_mesh *mesh, rh_vec3 **normal, rh_status *status)
+static rh_code cylinder(rh_dvec3 from, rh_dvec3 axis, double length, double radius, rh_mesh *mesh, rh_vec3 **normal,
+                        rh_status *status)
 {
-    const profile_point profile[] = {{0, 0, 0, -1}, {radius, 0, 0, -1}, {radius, 0, 1, 0}, {radius, length, 1, 0}, {radius, length, 0, 1}, {0, length, 0, 1}};
+    const profile_point profile[] = {{0, 0, 0, -1},          {radius, 0, 0, -1},     {radius, 0, 1, 0},
+                                     {radius, length, 1, 0}, {radius, length, 0, 1}, {0, length, 0, 1}};
     return revolve(from, axis, profile, 6, mesh, normal, status);
 }
 
@@ -118,8 +127,8 @@ static rh_code sharp_box(const rh_box_params *b, rh_mesh *mesh, rh_vec3 **normal
     return RH_OK;
 }
 
-// Rows of a sphere from the lower to the upper pole, four arcs a row; arcs and half spheres are moved apart, and the seams between them
-// become the faces.
+// Rows of a sphere from the lower to the upper pole, four arcs a row; arcs and half spheres are moved apart, and the
+// seams between them become the faces.
 static rh_code rounded_box(const rh_box_params *b, rh_mesh *mesh, rh_vec3 **normal, rh_status *status)
 {
     enum { ARC = 8, RING = 4 * (ARC + 1), ROWS = 2 * (ARC + 1) };
@@ -128,10 +137,11 @@ static rh_code rounded_box(const rh_box_params *b, rh_mesh *mesh, rh_vec3 **norm
     for (int i = 0; i < ROWS; i++)
         for (int k = 0; k < RING; k++) {
             int upper = i > ARC, quarter = k / (ARC + 1);
-            double up = PI / 2 * (upper ? i - ARC - 1 : i - ARC) / ARC, around = PI / 2 * (quarter + (double)(k % (ARC + 1)) / ARC);
+            double up = PI / 2 * (upper ? i - ARC - 1 : i - ARC) / ARC,
+                   around = PI / 2 * (quarter + (double)(k % (ARC + 1)) / ARC);
             rh_dvec3 n = rh_d3(cos(up) * cos(around), sin(up), -cos(up) * sin(around));
-            rh_dvec3 core = rh_d3(quarter == 0 || quarter == 3 ? b->max.x - r : b->min.x + r, upper ? b->max.y - r : b->min.y + r,
-                                  quarter < 2 ? b->min.z + r : b->max.z - r);
+            rh_dvec3 core = rh_d3(quarter == 0 || quarter == 3 ? b->max.x - r : b->min.x + r,
+                                  upper ? b->max.y - r : b->min.y + r, quarter < 2 ? b->min.z + r : b->max.z - r);
             add_vertex(mesh, *normal, rh_d3_add(core, rh_d3_scale(n, r)), n);
         }
     for (uint32_t i = 0; i + 1 < ROWS; i++)
@@ -179,7 +189,7 @@ rh_code rh_shape_triangles(int kind, const void *params, rh_mesh *mesh, rh_vec3 
     return code;
 }
 
-// --- a scene's solids -------------------------------------------------------------------------------------------
+// --- a scene's solids ------------------------------------------------------------------------------------------------
 
 static void grow(rh_dbox *box, rh_dvec3 p)
 {
@@ -211,7 +221,8 @@ static rh_code plane(const rh_plane_params *p, double extent, rh_mesh *mesh, rh_
     return RH_OK;
 }
 
-static rh_code take_solid(const rh_scene *scene, const rh_solid_params *solid, double extent, rh_solids_view *out, rh_status *status)
+static rh_code take_solid(const rh_scene *scene, const rh_solid_params *solid, double extent, rh_solids_view *out,
+                          rh_status *status)
 {
     rh_solid_view item = {.motion = &solid->motion};
     bool resting = rh_motion_is_still(&solid->motion);
@@ -230,7 +241,8 @@ static rh_code take_solid(const rh_scene *scene, const rh_solid_params *solid, d
     }
     rh_pose pose = rh_motion_pose(&solid->motion, 0);
     for (int64_t i = 0; code == RH_OK && solid->shape.kind != RH_SHAPE_PLANE && i < item.mesh.vertex_count; i++)
-        grow(solid->inside_out ? &out->container : &out->bounds, rh_pose_to_world(&pose, rh_d3_from(item.mesh.vertices[i])));
+        grow(solid->inside_out ? &out->container : &out->bounds,
+             rh_pose_to_world(&pose, rh_d3_from(item.mesh.vertices[i])));
     if (code == RH_OK && !solid->inside_out) {
         out->items[out->count++] = item;
         return RH_OK;
@@ -248,7 +260,8 @@ rh_code rh_solids_view_create(const rh_scene *scene, double extent, rh_solids_vi
     out->items = rh_alloc_zero((size_t)(scene->solids.count + 1) * sizeof *out->items, "view.solids", status);
     if (!out->items) return RH_MEMORY;
     rh_code code = RH_OK;
-    for (int i = 0; code == RH_OK && i < scene->solids.count; i++) code = take_solid(scene, &solids[i], extent, out, status);
+    for (int i = 0; code == RH_OK && i < scene->solids.count; i++)
+        code = take_solid(scene, &solids[i], extent, out, status);
     if (code != RH_OK) rh_solids_view_free(out);
     return code;
 }
@@ -263,8 +276,10 @@ void rh_solids_view_free(rh_solids_view *solids)
     *solids = (rh_solids_view){0};
 }
 
-// Moves a copy of the vertices to where they are at `time`; the second and third part of `room` get normals and velocities.
-static rh_code add_placed(const rh_solid_view *solid, double time, rh_material material, rh_trace *trace, rh_vec3 *room, rh_status *status)
+// Moves a copy of the vertices to where they are at `time`; the second and third part of `room` get normals and
+// velocities.
+static rh_code add_placed(const rh_solid_view *solid, double time, rh_material material, rh_trace *trace, rh_vec3 *room,
+                          rh_status *status)
 {
     rh_pose pose;
     rh_dvec3 linear, angular;
@@ -278,13 +293,18 @@ static rh_code add_placed(const rh_solid_view *solid, double time, rh_material m
         velocity[i] = rh_v3_from(rh_d3_add(linear, rh_d3_cross(angular, rh_d3_sub(p, center))));
         if (solid->normal) normal[i] = rh_v3_from(rh_pose_turn(&pose, rh_d3_from(solid->normal[i])));
     }
-    rh_trace_mesh mesh = {.position = position, .normal = solid->normal ? normal : NULL, .vertex_count = count, .material = material,
+    rh_trace_mesh mesh = {.position = position,
+                          .normal = solid->normal ? normal : NULL,
+                          .vertex_count = count,
+                          .material = material,
                           .velocity = rh_motion_is_still(solid->motion) ? NULL : velocity,
-                          .triangle = (const uint32_t(*)[3])solid->mesh.triangles, .triangle_count = solid->mesh.triangle_count};
+                          .triangle = (const uint32_t(*)[3])solid->mesh.triangles,
+                          .triangle_count = solid->mesh.triangle_count};
     return rh_trace_add_mesh(trace, &mesh, status);
 }
 
-rh_code rh_solids_view_add(const rh_solids_view *solids, double time, rh_material material, rh_trace *trace, rh_status *status)
+rh_code rh_solids_view_add(const rh_solids_view *solids, double time, rh_material material, rh_trace *trace,
+                           rh_status *status)
 {
     rh_code code = RH_OK;
     for (int i = 0; code == RH_OK && i < solids->count; i++) {

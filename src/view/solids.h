@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The solids of a scene as triangles: meshes as they are, other shapes cut fine enough to look round. Containers are not drawn.
+// The solids of a scene as triangles: meshes as they are, other shapes cut fine enough to look round. Containers are
+// not drawn.
 #pragma once
 #include "scene/scene.h"
 #include "view/trace.h"
@@ -15,16 +16,17 @@ typedef struct rh_solid_view {  // in the solid's own space
 typedef struct rh_solids_view {
     rh_solid_view *items;  // owned
     int count;
-    rh_dbox bounds;        // m, of the solids drawn, at time 0; empty when there is none
-    rh_dbox container;     // of the containers; empty when there is none
-    double floor;          // m, the highest level plane (solid below); -INFINITY when there is none
+    rh_dbox bounds;     // m, of the solids drawn, at time 0; empty when there is none
+    rh_dbox container;  // of the containers; empty when there is none
+    double floor;       // m, the highest level plane (solid below); -INFINITY when there is none
 } rh_solids_view;
 
 // A mesh that cannot be read is left out with a warning. `extent` (m) says how far planes without end are drawn.
 rh_code rh_solids_view_create(const rh_scene *scene, double extent, rh_solids_view *out, rh_status *status);
 void rh_solids_view_free(rh_solids_view *solids);
 // Places them as at `time`, with their velocities.
-rh_code rh_solids_view_add(const rh_solids_view *solids, double time, rh_material material, rh_trace *trace, rh_status *status);
+rh_code rh_solids_view_add(const rh_solids_view *solids, double time, rh_material material, rh_trace *trace,
+                           rh_status *status);
 
 // One shape (not a mesh, not a plane) as triangles with normals; caller frees both.
 rh_code rh_shape_triangles(int kind, const void *params, rh_mesh *mesh, rh_vec3 **normal, rh_status *status);

@@ -2,16 +2,21 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Path tracing (J. Kajiya, SIGGRAPH 1986) from the camera. What is special:
-//  * At the first boundaries of a clear medium the path splits into its reflected and its refracted part, each with Fresnel's share;
+//  * At the first boundaries of a clear medium the path splits into its reflected and its refracted part, each with
+//  Fresnel's share;
 //    later one of the two is chosen. Radiance changes with the square of the index across a boundary.
-//  * The sun is sampled directly and by the material, and both are weighed by the power heuristic (E. Veach, L. Guibas, SIGGRAPH 1995).
-//  * Towards the sun a clear boundary is passed straight, weakened by Fresnel and absorption. Under a level surface that gives the true
-//    light on level ground; it has shadows that are tinted, but no caustics. Ways to the sun by mirror and lens after a diffuse bounce
-//    are left out in exchange: they would be counted twice, and as noise.
-//  * What an open sky gives a diffuse surface is known beforehand (a table over the slope of the surface); paths bring only the
-//    difference to it, which is nothing where nothing stands in the way (a control variate). On level ground under a clear medium the
-//    same is done for the sky as a level boundary bends it.
-//  * A path is ended by lot at diffuse surfaces only, and only when it has become faint: white and clear things in white light stay
+//  * The sun is sampled directly and by the material, and both are weighed by the power heuristic (E. Veach, L. Guibas,
+//  SIGGRAPH 1995).
+//  * Towards the sun a clear boundary is passed straight, weakened by Fresnel and absorption. Under a level surface
+//  that gives the true
+//    light on level ground; it has shadows that are tinted, but no caustics. Ways to the sun by mirror and lens after a
+//    diffuse bounce are left out in exchange: they would be counted twice, and as noise.
+//  * What an open sky gives a diffuse surface is known beforehand (a table over the slope of the surface); paths bring
+//  only the
+//    difference to it, which is nothing where nothing stands in the way (a control variate). On level ground under a
+//    clear medium the same is done for the sky as a level boundary bends it.
+//  * A path is ended by lot at diffuse surfaces only, and only when it has become faint: white and clear things in
+//  white light stay
 //    exactly white (tests/analytic/test_render.c).
 #include "view/trace.h"
 
@@ -22,13 +27,23 @@
 #include "view/rays.h"
 #include "view/sampler.h"
 
-enum { TILE = 16, SPLITS = 2, STACK = SPLITS + 2, MOST_BOUNCES = 24, MOST_DIFFUSE = 4, MOST_CROSSINGS = 16, FIRST_SAMPLES = 2, SLOPES = 128 };
+enum {
+    TILE = 16,
+    SPLITS = 2,
+    STACK = SPLITS + 2,
+    MOST_BOUNCES = 24,
+    MOST_DIFFUSE = 4,
+    MOST_CROSSINGS = 16,
+    FIRST_SAMPLES = 2,
+    SLOPES = 128
+};
 
 typedef struct part {  // what the rays know as one geometry
     rh_material material;
     rh_vec3 *normal, *color;  // owned; per vertex, per sphere; may be NULL
     uint32_t (*triangle)[3];  // owned, NULL for spheres
-    rh_vec3 sky_inside;       // clear: mean radiance on level ground below a level boundary, without absorption; set by rh_trace_render
+    rh_vec3 sky_inside;       // clear: mean radiance on level ground below a level boundary, without absorption; set by
+                              // rh_trace_render
 } part;
 
 struct rh_trace {
@@ -101,8 +116,8 @@ rh_code rh_trace_add_mesh(rh_trace *trace, const rh_trace_mesh *mesh, rh_status 
     p->color = color;
     RH_TRY(copy_of(mesh->triangle, (size_t)mesh->triangle_count * sizeof *mesh->triangle, &triangle, status));
     p->triangle = triangle;
-    return rh_rays_add_triangles(trace->rays, mesh->position, mesh->velocity, mesh->vertex_count, mesh->triangle, mesh->triangle_count,
-                                 trace->shutter, status);
+    return rh_rays_add_triangles(trace->rays, mesh->position, mesh->velocity, mesh->vertex_count, mesh->triangle,
+                                 mesh->triangle_count, trace->shutter, status);
 }
 
 rh_code rh_trace_add_spheres(rh_trace *trace, const rh_trace_spheres *spheres, rh_status *status)
@@ -114,19 +129,21 @@ rh_code rh_trace_add_spheres(rh_trace *trace, const rh_trace_spheres *spheres, r
     p->material = spheres->material;
     RH_TRY(copy_of(spheres->color, (size_t)spheres->count * sizeof *spheres->color, &color, status));
     p->color = color;
-    return rh_rays_add_spheres(trace->rays, spheres->center, spheres->velocity, spheres->radius, spheres->count, trace->shutter, status);
+    return rh_rays_add_spheres(trace->rays, spheres->center, spheres->velocity, spheres->radius, spheres->count,
+                               trace->shutter, status);
 }
 
-// --- what a ray meets -------------------------------------------------------------------------------------------
+// --- what a ray meets ------------------------------------------------------------------------------------------------
 
 typedef struct shooting {  // all that stays the same during a picture
     const rh_trace *trace;
     const rh_trace_options *o;
     int bounces;
-    float pixel;  // width of a pixel one metre away
-    int medium;   // part that the camera is inside of, or -1
+    float pixel;                   // width of a pixel one metre away
+    int medium;                    // part that the camera is inside of, or -1
     rh_vec3 below;                 // radiance that is expected from below the horizon: of open ground
-    rh_vec3 open_sky[SLOPES + 1];  // mean radiance around as a diffuse surface weighs it, for normals from straight down to straight up
+    rh_vec3 open_sky[SLOPES + 1];  // mean radiance around as a diffuse surface weighs it, for normals from straight
+                                   // down to straight up
 } shooting;
 
 typedef struct surface {
@@ -134,15 +151,16 @@ typedef struct surface {
     rh_vec3 point, geometric, normal;  // both look against the ray, except that a clear boundary keeps `outside`
     rh_vec3 color;
     const rh_material *material;
-    float presence;                    // 1, or less where the ground fades into the sky
-    bool outside;                      // the ray comes from outside the closed mesh
-    int part;                          // -1: the ground
+    float presence;  // 1, or less where the ground fades into the sky
+    bool outside;    // the ray comes from outside the closed mesh
+    int part;        // -1: the ground
 } surface;
 
 static const rh_material ground_material = {.kind = RH_MATERIAL_MATTE};
 
-// A point on the surface moved off it to the side of the normal, so that the next ray does not meet it again: some units in the last
-// place of each coordinate (C. Waechter, N. Binder, "A fast and robust method for avoiding self-intersection", Ray Tracing Gems, 2019).
+// A point on the surface moved off it to the side of the normal, so that the next ray does not meet it again: some
+// units in the last place of each coordinate (C. Waechter, N. Binder, "A fast and robust method for avoiding
+// self-intersection", Ray Tracing Gems, 2019).
 static rh_vec3 off_surface(rh_vec3 p, rh_vec3 n)
 {
     float *at = &p.x, *to = &n.x;
@@ -174,12 +192,14 @@ static float line_share(float x, float half, float reach)
     return rh_max_of(0, high - low) / (2 * reach);
 }
 
-// The pattern as a pixel sees it that covers `spread` metres: drawn sharp it would need many samples where it is far away.
+// The pattern as a pixel sees it that covers `spread` metres: drawn sharp it would need many samples where it is far
+// away.
 static rh_vec3 ground_color(const rh_ground *g, rh_vec3 p, float spread)
 {
     float x = p.x / g->tile, z = p.z / g->tile, reach = rh_clamp(0.5f * spread / g->tile, 1e-4f, 0.5f), ink = 0;
     if (g->style == RH_GROUND_CHECKER) {
-        float a = 2 * line_share(0.5f * x - 0.25f, 0.25f, 0.5f * reach) - 1, b = 2 * line_share(0.5f * z - 0.25f, 0.25f, 0.5f * reach) - 1;
+        float a = 2 * line_share(0.5f * x - 0.25f, 0.25f, 0.5f * reach) - 1,
+              b = 2 * line_share(0.5f * z - 0.25f, 0.25f, 0.5f * reach) - 1;
         ink = 0.28f * (0.5f - 0.5f * a * b);
     } else if (g->style == RH_GROUND_GRID) {
         float a = line_share(x, 0.012f, reach), b = line_share(z, 0.012f, reach);
@@ -228,15 +248,22 @@ static bool meet(const shooting *shot, const rh_ray *ray, surface *s)
     const part *p = &shot->trace->parts[hit.geometry];
     bool outside = rh_v3_dot(ray->direction, hit.normal) < 0;
     float side = outside ? 1 : -1;
-    *s = (surface){.distance = hit.distance, .geometric = rh_v3_scale(hit.normal, side), .normal = rh_v3_scale(smooth_normal(p, &hit), side),
-                   .color = color_at(p, &hit), .material = &p->material, .presence = 1,
-                   .outside = outside, .part = (int)hit.geometry};
+    *s = (surface){.distance = hit.distance,
+                   .geometric = rh_v3_scale(hit.normal, side),
+                   .normal = rh_v3_scale(smooth_normal(p, &hit), side),
+                   .color = color_at(p, &hit),
+                   .material = &p->material,
+                   .presence = 1,
+                   .outside = outside,
+                   .part = (int)hit.geometry};
     s->point = rh_v3_add(ray->origin, rh_v3_scale(ray->direction, hit.distance));
-    if (rh_v3_dot(s->normal, ray->direction) >= 0) s->normal = s->geometric;  // a smooth normal that looks away at the rim
+    if (rh_v3_dot(s->normal, ray->direction) >= 0)
+        s->normal = s->geometric;  // a smooth normal that looks away at the rim
     return true;
 }
 
-// What comes through from outside along a straight way: 0 behind anything solid. `medium`: the part inside of which the way begins, or -1.
+// What comes through from outside along a straight way: 0 behind anything solid. `medium`: the part inside of which the
+// way begins, or -1.
 static rh_vec3 through(const shooting *shot, rh_ray ray, int medium)
 {
     rh_vec3 left = rh_v3(1, 1, 1);
@@ -244,16 +271,19 @@ static rh_vec3 through(const shooting *shot, rh_ray ray, int medium)
         surface s;
         if (!meet(shot, &ray, &s)) return left;
         if (s.material->kind != RH_MATERIAL_CLEAR) break;
-        if (medium >= 0) left = rh_v3_times(left, rh_absorb(shot->trace->parts[medium].material.absorption, s.distance));
-        // The share by the angle outside, whichever way the boundary is crossed: that is how the light of the sun meets it.
-        left = rh_v3_scale(left, 1 - rh_fresnel(rh_clamp(-rh_v3_dot(ray.direction, s.normal), 0, 1), 1 / s.material->ior));
+        if (medium >= 0)
+            left = rh_v3_times(left, rh_absorb(shot->trace->parts[medium].material.absorption, s.distance));
+        // The share by the angle outside, whichever way the boundary is crossed: that is how the light of the sun meets
+        // it.
+        left = rh_v3_scale(left,
+                           1 - rh_fresnel(rh_clamp(-rh_v3_dot(ray.direction, s.normal), 0, 1), 1 / s.material->ior));
         medium = s.outside ? s.part : -1;
         ray.origin = off_surface(s.point, rh_v3_scale(s.geometric, -1));
     }
     return rh_v3(0, 0, 0);
 }
 
-// --- paths ------------------------------------------------------------------------------------------------------
+// --- paths -----------------------------------------------------------------------------------------------------------
 
 typedef struct path {
     rh_ray ray;
@@ -264,17 +294,15 @@ typedef struct path {
     int events, diffuse, splits;
 } path;
 
-// The share of a light that was found in the first of two ways, by the squares of their densities. By the densities themselves, the few
-// diffuse directions that happen to hit the sun showed as bright dots.
-static float balance(float found, float other)
-{
-    return found * found / (found * found + other * other);
-}
+// The share of a light that was found in the first of two ways, by the squares of their densities. By the densities
+// themselves, the few diffuse directions that happen to hit the sun showed as bright dots.
+static float balance(float found, float other) { return found * found / (found * found + other * other); }
 
 static rh_vec3 far_light(const shooting *shot, const path *p)
 {
     float pdf, share = 1;
-    rh_vec3 sun = rh_light_sun(&shot->o->light, p->ray.direction, &pdf), sky = rh_light_sky(&shot->o->light, p->ray.direction);
+    rh_vec3 sun = rh_light_sun(&shot->o->light, p->ray.direction, &pdf),
+            sky = rh_light_sky(&shot->o->light, p->ray.direction);
     if (p->pdf >= 0) share = balance(p->pdf, pdf);
     else if (p->diffuse > 0) share = 0;
     return rh_v3_add(sky, rh_v3_scale(sun, share));
@@ -292,8 +320,10 @@ static rh_vec3 sun_light(const shooting *shot, const path *p, const surface *s, 
     float u[2], pdf, other;
     rh_vec3 to, light;
     rh_sampler_pair(sampler, u);
-    if (!rh_light_sample_sun(&shot->o->light, u, &to, &light, &pdf) || rh_v3_dot(to, s->geometric) <= 0) return rh_v3(0, 0, 0);
-    rh_vec3 answer = rh_material_answer(s->material, s->color, s->normal, rh_v3_scale(p->ray.direction, -1), to, &other);
+    if (!rh_light_sample_sun(&shot->o->light, u, &to, &light, &pdf) || rh_v3_dot(to, s->geometric) <= 0)
+        return rh_v3(0, 0, 0);
+    rh_vec3 answer = rh_material_answer(s->material, s->color, s->normal, rh_v3_scale(p->ray.direction, -1), to,
+                                        &other);
     if (rh_v3_most(answer) <= 0) return answer;
     rh_ray ray = {off_surface(s->point, s->geometric), to, INFINITY, p->ray.time};
     light = rh_v3_times(light, through(shot, ray, p->medium));
@@ -312,8 +342,8 @@ static rh_vec3 open_sky(const shooting *shot, rh_vec3 normal)
     return rh_v3_mix(shot->open_sky[k], shot->open_sky[k + 1], at - (float)k);
 }
 
-// The sky in a direction below a level boundary: bent, with its radiance raised by the square of the index; nothing beyond the critical
-// angle.
+// The sky in a direction below a level boundary: bent, with its radiance raised by the square of the index; nothing
+// beyond the critical angle.
 static rh_vec3 bent_sky(const rh_light *light, float ior, rh_vec3 direction)
 {
     rh_vec3 out;
@@ -321,8 +351,8 @@ static rh_vec3 bent_sky(const rh_light *light, float ior, rh_vec3 direction)
     return rh_v3_scale(rh_light_sky(light, out), ior * ior * (1 - rh_fresnel(direction.y, ior)));
 }
 
-// Notes in the path what sky is expected in the direction that it takes, and gives the mean over all directions. Any guess keeps the
-// picture right; a good one makes it smooth.
+// Notes in the path what sky is expected in the direction that it takes, and gives the mean over all directions. Any
+// guess keeps the picture right; a good one makes it smooth.
 static rh_vec3 expect_sky(const shooting *shot, path *p, const surface *s, rh_vec3 direction)
 {
     const rh_light *light = &shot->o->light;
@@ -332,19 +362,20 @@ static rh_vec3 expect_sky(const shooting *shot, path *p, const surface *s, rh_ve
     }
     if (s->normal.y < 0.9999f) return rh_v3(0, 0, 0);
     const part *medium = &shot->trace->parts[p->medium];
-    rh_vec3 left = rh_absorb(medium->material.absorption, -1.2f * p->ray.direction.y * s->distance);  // as deep as the path came down
+    rh_vec3 left = rh_absorb(medium->material.absorption,
+                             -1.2f * p->ray.direction.y * s->distance);  // as deep as the path came down
     p->counted = rh_v3_times(left, bent_sky(light, medium->material.ior, direction));
     return rh_v3_times(left, medium->sky_inside);
 }
 
-// Weights below which a path goes on by lot only: before and after a diffuse surface. Boundaries never end a path, so clear things lose
-// nothing.
+// Weights below which a path goes on by lot only: before and after a diffuse surface. Boundaries never end a path, so
+// clear things lose nothing.
 static const float weak = 0.06f, fading = 0.25f;
 
 static bool go_on_diffuse(const shooting *shot, path *p, surface *s, rh_sampler *sampler, rh_vec3 *light)
 {
-    // A gloss that lights a diffuse surface by its highlight of the sun is found by few samples, as bright dots: there it is taken as
-    // rougher than it is (the idea of A. Kaplanyan, C. Dachsbacher, "Path space regularization", 2013).
+    // A gloss that lights a diffuse surface by its highlight of the sun is found by few samples, as bright dots: there
+    // it is taken as rougher than it is (the idea of A. Kaplanyan, C. Dachsbacher, "Path space regularization", 2013).
     rh_material rougher = *s->material;
     rougher.roughness = rh_max_of(rougher.roughness, 0.7f);
     if (p->diffuse > 0 && rougher.kind == RH_MATERIAL_GLOSSY) s->material = &rougher;
@@ -358,7 +389,9 @@ static bool go_on_diffuse(const shooting *shot, path *p, surface *s, rh_sampler 
     if (worth < 1) p->weight = rh_v3_scale(p->weight, 1 / worth);
     *light = rh_v3_add(*light, rh_v3_times(p->weight, sun_light(shot, p, s, sampler)));
     if (++p->diffuse > MOST_DIFFUSE) return false;
-    if (!rh_material_sample(s->material, s->color, s->normal, rh_v3_scale(p->ray.direction, -1), choice[0], u, &scatter)) return false;
+    if (!rh_material_sample(s->material, s->color, s->normal, rh_v3_scale(p->ray.direction, -1), choice[0], u,
+                            &scatter))
+        return false;
     if (s->material->kind == RH_MATERIAL_MATTE && rh_v3_most(scatter.weight) > 0) {
         float even = rh_material_even(s->material);
         rh_vec3 expected = rh_v3_scale(expect_sky(shot, p, s, scatter.direction), even);
@@ -379,13 +412,15 @@ static bool go_on_diffuse(const shooting *shot, path *p, surface *s, rh_sampler 
     return true;
 }
 
-// The path on the other side of the boundary; false when all is reflected. Where the smooth normal sends it to the wrong side, the true
-// one decides.
+// The path on the other side of the boundary; false when all is reflected. Where the smooth normal sends it to the
+// wrong side, the true one decides.
 static bool refracted(const path *p, const surface *s, float ratio, path *out)
 {
     *out = *p;
     if (!rh_refract(p->ray.direction, s->normal, ratio, &out->ray.direction)) return false;
-    if (rh_v3_dot(out->ray.direction, s->geometric) >= 0 && !rh_refract(p->ray.direction, s->geometric, ratio, &out->ray.direction)) return false;
+    if (rh_v3_dot(out->ray.direction, s->geometric) >= 0 &&
+        !rh_refract(p->ray.direction, s->geometric, ratio, &out->ray.direction))
+        return false;
     out->ray.origin = off_surface(s->point, rh_v3_scale(s->geometric, -1));
     out->weight = rh_v3_scale(p->weight, ratio * ratio);
     out->medium = s->outside ? s->part : -1;
@@ -402,7 +437,8 @@ static path reflected(const path *p, const surface *s)
     return out;
 }
 
-// Passes a clear boundary. `beside` gets the other half of a path that splits (splits of it counted), and true comes back.
+// Passes a clear boundary. `beside` gets the other half of a path that splits (splits of it counted), and true comes
+// back.
 static bool cross_boundary(path *p, const surface *s, rh_sampler *sampler, path *beside)
 {
     float ratio = s->outside ? 1 / s->material->ior : s->material->ior;
@@ -441,7 +477,9 @@ static rh_vec3 radiance(const shooting *shot, rh_ray ray, rh_sampler *sampler)
             if (!met) break;
             p.weight = rh_v3_scale(p.weight, s.presence);
             p.counted = rh_v3(0, 0, 0);
-            if (p.medium >= 0) p.weight = rh_v3_times(p.weight, rh_absorb(shot->trace->parts[p.medium].material.absorption, s.distance));
+            if (p.medium >= 0)
+                p.weight = rh_v3_times(p.weight,
+                                       rh_absorb(shot->trace->parts[p.medium].material.absorption, s.distance));
             if (s.material->kind != RH_MATERIAL_CLEAR) alive = go_on_diffuse(shot, &p, &s, sampler, &light);
             else if (cross_boundary(&p, &s, sampler, &stack[waiting])) stack[waiting++].events++;
             if (!(rh_v3_most(p.weight) > 1e-5f)) break;
@@ -450,7 +488,8 @@ static rh_vec3 radiance(const shooting *shot, rh_ray ray, rh_sampler *sampler)
     return light;
 }
 
-// The clear part around a point: the first such boundary that a ray meets tells by its side. Solids in the way are passed.
+// The clear part around a point: the first such boundary that a ray meets tells by its side. Solids in the way are
+// passed.
 static int medium_at(const shooting *shot, rh_vec3 point)
 {
     rh_ray ray = {point, rh_v3_unit(rh_v3(0.11f, 1, 0.07f)), INFINITY, 0.5f};
@@ -463,9 +502,11 @@ static int medium_at(const shooting *shot, rh_vec3 point)
     return -1;
 }
 
-// --- picture ----------------------------------------------------------------------------------------------------
+// --- picture ---------------------------------------------------------------------------------------------------------
 
-typedef struct lens_frame { rh_dvec3 eye, right, up, forward; } lens_frame;
+typedef struct lens_frame {
+    rh_dvec3 eye, right, up, forward;
+} lens_frame;
 
 static lens_frame aim(const rh_view *view, int width, int height)
 {
@@ -494,9 +535,10 @@ static rh_ray camera_ray(const shooting *shot, const lens_frame frames[2], int x
     double px = x + 0.5 + tent(u[0]) - 0.5 * o->width, py = 0.5 * o->height - (y + 0.5 + tent(u[1]));
     rh_dvec3 direction[2];
     for (int k = 0; k < 2; k++)
-        direction[k] = rh_d3_add(frames[k].forward, rh_d3_add(rh_d3_scale(frames[k].right, px), rh_d3_scale(frames[k].up, py)));
-    return (rh_ray){rh_v3_from(between(frames[0].eye, frames[1].eye, t[0])), rh_v3_from(rh_d3_unit(between(direction[0], direction[1], t[0]))),
-                    INFINITY, t[0]};
+        direction[k] = rh_d3_add(frames[k].forward,
+                                 rh_d3_add(rh_d3_scale(frames[k].right, px), rh_d3_scale(frames[k].up, py)));
+    return (rh_ray){rh_v3_from(between(frames[0].eye, frames[1].eye, t[0])),
+                    rh_v3_from(rh_d3_unit(between(direction[0], direction[1], t[0]))), INFINITY, t[0]};
 }
 
 typedef struct tally {
@@ -509,11 +551,13 @@ static float seen(rh_vec3 c)  // brightness after a rough tone curve
     return copysignf(sqrtf(fabsf(l) / (1 + fabsf(l))), l);
 }
 
-static void add_samples(const shooting *shot, const lens_frame frames[2], int x, int y, int from, int to, tally *t, int at)
+static void add_samples(const shooting *shot, const lens_frame frames[2], int x, int y, int from, int to, tally *t,
+                        int at)
 {
     const rh_trace_options *o = shot->o;
     for (int k = from; k < to; k++) {
-        rh_sampler sampler = {.seed = o->seed, .pixel = (uint64_t)y * (uint64_t)o->width + (uint64_t)x, .sample = (uint32_t)k};
+        rh_sampler sampler = {
+            .seed = o->seed, .pixel = (uint64_t)y * (uint64_t)o->width + (uint64_t)x, .sample = (uint32_t)k};
         rh_vec3 c = radiance(shot, camera_ray(shot, frames, x, y, &sampler), &sampler);
         float most = rh_v3_most(c);
         if (!isfinite(c.x + c.y + c.z)) c = rh_v3(0, 0, 0);
@@ -522,8 +566,9 @@ static void add_samples(const shooting *shot, const lens_frame frames[2], int x,
     }
 }
 
-// Expected error of the tile's pixels, root of the mean square, from the difference between the two halves of the samples. The spread of
-// single samples would not do: it also has the detail inside a pixel, which well-spread samples average out much faster.
+// Expected error of the tile's pixels, root of the mean square, from the difference between the two halves of the
+// samples. The spread of single samples would not do: it also has the detail inside a pixel, which well-spread samples
+// average out much faster.
 static double tile_error(const tally *t, int pixels, int samples)
 {
     double sum = 0;
@@ -545,12 +590,14 @@ static void render_tile(const shooting *shot, const lens_frame frames[2], int x0
         int next = done == 0 ? FIRST_SAMPLES : 2 * done;
         if (next > o->samples || o->noise <= 0) next = o->samples;
         memcpy(t.half, t.sum, sizeof t.half);
-        for (int i = 0; i < wide * tall; i++) add_samples(shot, frames, x0 + i % wide, y0 + i / wide, done, next, &t, i);
+        for (int i = 0; i < wide * tall; i++)
+            add_samples(shot, frames, x0 + i % wide, y0 + i / wide, done, next, &t, i);
         done = next;
         if (done > FIRST_SAMPLES && tile_error(&t, wide * tall, done) < o->noise) break;
     }
     for (int i = 0; i < wide * tall; i++)
-        picture[(size_t)(y0 + i / wide) * (size_t)o->width + (size_t)(x0 + i % wide)] = rh_v3_scale(t.sum[i], 1 / (float)done);
+        picture[(size_t)(y0 + i / wide) * (size_t)o->width + (size_t)(x0 + i % wide)] = rh_v3_scale(t.sum[i],
+                                                                                                    1 / (float)done);
 }
 
 enum { RINGS = 64, STEPS = 64 };  // of the midpoint rule
@@ -566,7 +613,8 @@ static rh_vec3 mean_around(const shooting *shot, float height)
             rh_vec3 light = around(shot, rh_v3(0, height * sqrtf(1 - r2) + flat * sqrtf(r2) * cosf(angle), 0));
             for (int c = 0; c < 3; c++) sum[c] += (&light.x)[c];
         }
-    return rh_v3((float)(sum[0] / (RINGS * STEPS)), (float)(sum[1] / (RINGS * STEPS)), (float)(sum[2] / (RINGS * STEPS)));
+    return rh_v3((float)(sum[0] / (RINGS * STEPS)), (float)(sum[1] / (RINGS * STEPS)),
+                 (float)(sum[2] / (RINGS * STEPS)));
 }
 
 static rh_vec3 mean_inside(const rh_light *light, float ior)
@@ -588,7 +636,8 @@ static void expect_light(shooting *shot, part *parts, int count)
     if (ground->style != RH_GROUND_NONE) shot->below = rh_v3_times(ground->color, lit);
     for (int k = 0; k <= SLOPES; k++) shot->open_sky[k] = mean_around(shot, 2 * (float)k / SLOPES - 1);
     for (int k = 0; k < count; k++)
-        if (parts[k].material.kind == RH_MATERIAL_CLEAR) parts[k].sky_inside = mean_inside(light, parts[k].material.ior);
+        if (parts[k].material.kind == RH_MATERIAL_CLEAR)
+            parts[k].sky_inside = mean_inside(light, parts[k].material.ior);
 }
 
 rh_code rh_trace_render(rh_trace *trace, const rh_trace_options *options, rh_vec3 *picture, rh_status *status)
@@ -597,7 +646,8 @@ rh_code rh_trace_render(rh_trace *trace, const rh_trace_options *options, rh_vec
     if (!trace->committed) RH_TRY(rh_rays_commit(trace->rays, status));
     trace->committed = true;
     shooting shot = {.trace = trace, .o = options, .bounces = options->bounces > 0 ? options->bounces : MOST_BOUNCES};
-    lens_frame frames[2] = {aim(&options->open, options->width, options->height), aim(&options->close, options->width, options->height)};
+    lens_frame frames[2] = {aim(&options->open, options->width, options->height),
+                            aim(&options->close, options->width, options->height)};
     shot.pixel = (float)rh_d3_length(frames[0].right);
     shot.medium = medium_at(&shot, rh_v3_from(options->open.eye));
     expect_light(&shot, trace->parts, trace->count);

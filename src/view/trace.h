@@ -19,9 +19,9 @@ typedef struct rh_trace rh_trace;
 // Everything borrowed for the time of the call.
 typedef struct rh_trace_mesh {
     const rh_vec3 *position, *normal, *velocity;  // m, unit, m/s; normal and velocity may be NULL (flat faces, at rest)
-    const rh_vec3 *color;                         // diffuse colour of each vertex; NULL = the material's, which may then be clear
+    const rh_vec3 *color;  // diffuse colour of each vertex; NULL = the material's, which may then be clear
     int64_t vertex_count;
-    const uint32_t (*triangle)[3];                // counter-clockwise from outside; closed when the material is clear
+    const uint32_t (*triangle)[3];  // counter-clockwise from outside; closed when the material is clear
     int64_t triangle_count;
     rh_material material;
 } rh_trace_mesh;
@@ -31,17 +31,17 @@ typedef struct rh_trace_spheres {
     const float *radius;               // m
     const rh_vec3 *color;              // diffuse colour of each; NULL = the material's
     int64_t count;
-    rh_material material;              // not clear
+    rh_material material;  // not clear
 } rh_trace_spheres;
 
 typedef enum rh_ground_style { RH_GROUND_NONE, RH_GROUND_PLAIN, RH_GROUND_GRID, RH_GROUND_CHECKER } rh_ground_style;
 
 typedef struct rh_ground {
     rh_ground_style style;
-    float height;     // m
-    rh_vec3 center;   // where it is solid; it fades into the horizon
-    float reach;      // m from there to where the fading begins; gone at three times that
-    float tile;       // m between lines, or side of a square
+    float height;    // m
+    rh_vec3 center;  // where it is solid; it fades into the horizon
+    float reach;     // m from there to where the fading begins; gone at three times that
+    float tile;      // m between lines, or side of a square
     rh_vec3 color;
 } rh_ground;
 
@@ -51,14 +51,14 @@ typedef struct rh_view {   // a camera at one moment
 } rh_view;
 
 typedef struct rh_trace_options {
-    int width, height;     // pixels
-    rh_view open, close;   // where the camera is when the shutter opens and closes
+    int width, height;    // pixels
+    rh_view open, close;  // where the camera is when the shutter opens and closes
     rh_light light;
     rh_ground ground;
-    int samples;           // most paths for a pixel
-    float noise;           // stop early where the expected error of a pixel is below this (of white); 0 = never
-    int bounces;           // most events of a path; 0 = a good number
-    float brightest;       // a sample counts no more than this: highlights that only few samples find; 0 = no limit
+    int samples;      // most paths for a pixel
+    float noise;      // stop early where the expected error of a pixel is below this (of white); 0 = never
+    int bounces;      // most events of a path; 0 = a good number
+    float brightest;  // a sample counts no more than this: highlights that only few samples find; 0 = no limit
     uint64_t seed;
 } rh_trace_options;
 

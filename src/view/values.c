@@ -28,26 +28,31 @@ static rh_code no_such_attribute(const rh_points *points, const char *attribute,
         snprintf(list + at, sizeof list - at, ", %s", points->attributes[i].name);
     }
     const char *near = rh_nearest_name(attribute, names, count);
-    return rh_fail(status, RH_USER, "found attribute \"%.64s\", expected one of %s%s%s%s%s", attribute, list, vectors ? " (vectors also by part: P.x, P.y, P.z)" : "",
-                   near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    return rh_fail(status, RH_USER, "found attribute \"%.64s\", expected one of %s%s%s%s%s", attribute, list,
+                   vectors ? " (vectors also by part: P.x, P.y, P.z)" : "", near ? "; did you mean " : "",
+                   near ? near : "", near ? "?" : "");
 }
 
-// The attribute that is meant, and which part of it. One of exactly that name comes first: other programs may put dots into names.
-static rh_code look_up(const rh_points *points, const char *attribute, const rh_attribute **out, int *part, rh_status *status)
+// The attribute that is meant, and which part of it. One of exactly that name comes first: other programs may put dots
+// into names.
+static rh_code look_up(const rh_points *points, const char *attribute, const rh_attribute **out, int *part,
+                       rh_status *status)
 {
     *part = WHOLE;
     *out = rh_points_find(points, attribute);
     if (!*out && strcmp(attribute, "speed") == 0) *out = rh_points_find(points, "v");
     char name[RH_POINT_NAME];
     size_t length = strlen(attribute);
-    bool dotted = !*out && length > 2 && length - 2 < sizeof name && attribute[length - 2] == '.' && strchr("xyz", attribute[length - 1]);
+    bool dotted = !*out && length > 2 && length - 2 < sizeof name && attribute[length - 2] == '.' &&
+                  strchr("xyz", attribute[length - 1]);
     if (dotted) {
         snprintf(name, sizeof name, "%.*s", (int)length - 2, attribute);
         *out = rh_points_find(points, name);
         *part = attribute[length - 1] - 'x';
         if (!*out) return no_such_attribute(points, name, status);
         if ((*out)->type != RH_POINT_VEC3F)
-            return rh_fail(status, RH_USER, "found \"%.64s\", but %s is of type %s and has no parts", attribute, name, rh_point_type_name((*out)->type));
+            return rh_fail(status, RH_USER, "found \"%.64s\", but %s is of type %s and has no parts", attribute, name,
+                           rh_point_type_name((*out)->type));
     }
     return *out && (*out)->type != RH_POINT_MAT3F ? RH_OK : no_such_attribute(points, attribute, status);
 }
@@ -99,7 +104,8 @@ static void trimmed(const float *values, int64_t count, int stride, double share
     *high = least + (most - least) * (end + 1) / BINS;
 }
 
-rh_code rh_values_range(const rh_points *points, const char *attribute, bool z_up, double *low, double *high, rh_status *status)
+rh_code rh_values_range(const rh_points *points, const char *attribute, bool z_up, double *low, double *high,
+                        rh_status *status)
 {
     double from, to;
     float *values = rh_alloc((size_t)points->count * sizeof *values, "view.values", status);
@@ -123,7 +129,8 @@ void rh_values_bounds(const rh_vec3 *position, int64_t count, double strays, boo
     rh_dbox found;
     for (int a = 0; a < 3; a++) trimmed(&position->x + a, count, 3, strays, &(&found.min.x)[a], &(&found.max.x)[a]);
     if (!(found.min.x <= found.max.x && found.min.y <= found.max.y && found.min.z <= found.max.z)) return;
-    if (z_up) found = (rh_dbox){rh_d3(found.min.x, found.min.z, -found.max.y), rh_d3(found.max.x, found.max.z, -found.min.y)};
+    if (z_up)
+        found = (rh_dbox){rh_d3(found.min.x, found.min.z, -found.max.y), rh_d3(found.max.x, found.max.z, -found.min.y)};
     for (int a = 0; a < 3; a++) {
         (&box->min.x)[a] = fmin((&box->min.x)[a], (&found.min.x)[a]);
         (&box->max.x)[a] = fmax((&box->max.x)[a], (&found.max.x)[a]);
@@ -136,7 +143,9 @@ rh_code rh_values_pack(const rh_points *points, bool z_up, float *values, rh_sta
 {
     const rh_attribute *a = rh_points_find(points, "Cd");
     if (!a) return no_such_attribute(points, "Cd", status);
-    if (a->type != RH_POINT_VEC3F) return rh_fail(status, RH_USER, "found Cd of type %s, expected three numbers, a colour", rh_point_type_name(a->type));
+    if (a->type != RH_POINT_VEC3F)
+        return rh_fail(status, RH_USER, "found Cd of type %s, expected three numbers, a colour",
+                       rh_point_type_name(a->type));
     for (int64_t i = 0; i < points->count; i++) {
         rh_vec3 c = upright(((const rh_vec3 *)a->data)[a->uniform ? 0 : i], z_up);
         values[i] = 65536 * byte_of(c.x) + 256 * byte_of(c.y) + byte_of(c.z);  // below 2^24: exact

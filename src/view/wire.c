@@ -53,7 +53,8 @@ rh_code rh_message_print(rh_message *m, rh_status *status, const char *format, .
     return rh_message_append(m, line, (size_t)length, status);
 }
 
-// Bytes beyond ASCII pass as they are: names and titles come from UTF-8 files. What is not UTF-8 there the page shows as a replacement mark.
+// Bytes beyond ASCII pass as they are: names and titles come from UTF-8 files. What is not UTF-8 there the page shows
+// as a replacement mark.
 rh_code rh_message_text(rh_message *m, const char *text, rh_status *status)
 {
     RH_TRY(rh_message_append(m, "\"", 1, status));

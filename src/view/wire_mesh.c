@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Surfaces and solids for the page. Normals of a surface are those of its triangles weighted by area: the mesher of level sets makes
-// triangles of even size, so angles as weights would look the same.
+// Surfaces and solids for the page. Normals of a surface are those of its triangles weighted by area: the mesher of
+// level sets makes triangles of even size, so angles as weights would look the same.
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "view/wire.h"
 
-// --- surfaces -------------------------------------------------------------------------------------------------------
+// --- surfaces --------------------------------------------------------------------------------------------------------
 
 static rh_vec3 y_up(rh_vec3 p, bool z_up) { return z_up ? rh_v3(p.x, p.z, -p.y) : p; }
 
@@ -62,11 +62,12 @@ static rh_dbox turned_bounds(const rh_mesh *mesh, bool z_up)
     return z_up ? (rh_dbox){{b.min.x, b.min.z, -b.max.y}, {b.max.x, b.max.z, -b.min.y}} : b;
 }
 
-static rh_code write_surface(const rh_mesh *mesh, int64_t frame, bool z_up, const int8_t *normals, rh_message *out, rh_status *status)
+static rh_code write_surface(const rh_mesh *mesh, int64_t frame, bool z_up, const int8_t *normals, rh_message *out,
+                             rh_status *status)
 {
     rh_dbox box = turned_bounds(mesh, z_up);
-    RH_TRY(rh_message_print(out, status, "{\"frame\":%" PRId64 ",\"vertices\":%" PRId64 ",\"triangles\":%" PRId64 ",", frame,
-                            mesh->vertex_count, mesh->triangle_count));
+    RH_TRY(rh_message_print(out, status, "{\"frame\":%" PRId64 ",\"vertices\":%" PRId64 ",\"triangles\":%" PRId64 ",",
+                            frame, mesh->vertex_count, mesh->triangle_count));
     RH_TRY(rh_message_box(out, "box", box, status));
     RH_TRY(rh_message_append(out, "}", 1, status));
     RH_TRY(rh_message_describe(out, "RHM1", status));
@@ -91,7 +92,7 @@ rh_code rh_wire_surface(const rh_mesh *mesh, int64_t frame, bool z_up, rh_messag
     return code;
 }
 
-// --- solids ---------------------------------------------------------------------------------------------------------
+// --- solids ----------------------------------------------------------------------------------------------------------
 
 typedef struct actor {
     const char *role, *name;
@@ -124,7 +125,8 @@ static rh_code list_actors(stage *s, rh_status *status)
     for (int i = 0; i < scene->solids.count; i++)
         add_actor(s, solids[i].inside_out ? "container" : "solid", solids[i].name, &solids[i].shape, &solids[i].motion);
     const rh_emitter_params *emitters = scene->emitters.items;
-    for (int i = 0; i < scene->emitters.count; i++) add_actor(s, "emitter", emitters[i].name, &emitters[i].shape, &emitters[i].motion);
+    for (int i = 0; i < scene->emitters.count; i++)
+        add_actor(s, "emitter", emitters[i].name, &emitters[i].shape, &emitters[i].motion);
     const rh_sink_params *sinks = scene->sinks.items;
     for (int i = 0; i < scene->sinks.count; i++) add_actor(s, "sink", sinks[i].name, &sinks[i].shape, &sinks[i].motion);
     return RH_OK;
@@ -141,7 +143,8 @@ static rh_code tessellate(stage *s, actor *a, rh_status *status)
     rh_status reason = {0};
     rh_dvec3 center = rh_d3_scale(rh_d3_add(s->bounds.min, s->bounds.max), 0.5);
     double reach = 2 * rh_d3_length(rh_d3_sub(s->bounds.max, s->bounds.min));
-    rh_code code = rh_wire_shape(a->shape, center, reach, s->scene->dimension == 2 ? s->scene->cell : 0, &a->mesh, &reason);
+    rh_code code = rh_wire_shape(a->shape, center, reach, s->scene->dimension == 2 ? s->scene->cell : 0, &a->mesh,
+                                 &reason);
     if (code == RH_MEMORY) return rh_fail(status, code, "%s", reason.message);
     if (code != RH_OK) snprintf(a->problem, sizeof a->problem, "%.255s", reason.message);
     return RH_OK;
@@ -195,11 +198,15 @@ static rh_code write_poses(stage *s, const actor *a, int64_t *count, rh_status *
 static rh_code write_actor(stage *s, const actor *a, bool first, rh_message *out, rh_status *status)
 {
     int64_t poses;
-    RH_TRY(rh_message_append(&s->data, a->mesh.vertices, (size_t)a->mesh.vertex_count * sizeof *a->mesh.vertices, status));
-    RH_TRY(rh_message_append(&s->data, a->mesh.triangles, (size_t)a->mesh.triangle_count * sizeof *a->mesh.triangles, status));
+    RH_TRY(
+        rh_message_append(&s->data, a->mesh.vertices, (size_t)a->mesh.vertex_count * sizeof *a->mesh.vertices, status));
+    RH_TRY(rh_message_append(&s->data, a->mesh.triangles, (size_t)a->mesh.triangle_count * sizeof *a->mesh.triangles,
+                             status));
     RH_TRY(write_poses(s, a, &poses, status));
-    RH_TRY(rh_message_print(out, status, "%s{\"role\":\"%s\",\"endless\":%s,\"vertices\":%" PRId64 ",\"triangles\":%" PRId64
-                            ",\"poses\":%" PRId64 ",\"name\":", first ? "" : ",", a->role, a->shape->kind == RH_SHAPE_PLANE ? "true" : "false",
+    RH_TRY(rh_message_print(out, status,
+                            "%s{\"role\":\"%s\",\"endless\":%s,\"vertices\":%" PRId64 ",\"triangles\":%" PRId64
+                            ",\"poses\":%" PRId64 ",\"name\":",
+                            first ? "" : ",", a->role, a->shape->kind == RH_SHAPE_PLANE ? "true" : "false",
                             a->mesh.vertex_count, a->mesh.triangle_count, poses));
     RH_TRY(rh_message_text(out, a->name, status));
     if (a->problem[0]) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// A frame's particles for the page: 16 bits for each coordinate and for one value, a part of them when there are too many.
+// A frame's particles for the page: 16 bits for each coordinate and for one value, a part of them when there are too
+// many.
 //
-// Which part: a particle is kept when a hash of its id lies below a bound, so the choice is spread evenly over any order of the particles,
-// a smaller part lies inside a larger one, and who is shown in one frame is shown in the next. Every n-th particle would flicker: the
-// order changes with every sort.
+// Which part: a particle is kept when a hash of its id lies below a bound, so the choice is spread evenly over any
+// order of the particles, a smaller part lies inside a larger one, and who is shown in one frame is shown in the next.
+// Every n-th particle would flicker: the order changes with every sort.
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -16,8 +17,8 @@
 
 typedef struct picker {  // reads one number of each particle
     const rh_attribute *attribute;
-    int component;       // of a vector; -1 = its length
-    bool turn;           // the file has z up
+    int component;  // of a vector; -1 = its length
+    bool turn;      // the file has z up
 } picker;
 
 typedef struct frame {
@@ -25,13 +26,13 @@ typedef struct frame {
     const rh_vec3 *position;
     bool z_up;
     picker value;
-    uint32_t *kept;       // indices (owned)
+    uint32_t *kept;  // indices (owned)
     int64_t kept_count, finite;
     rh_dbox box;
-    double low, high;     // of the values
+    double low, high;  // of the values
     double typical[2];
-    uint16_t *row;        // scratch, one number a particle (owned)
-    uint16_t *values;     // (owned)
+    uint16_t *row;     // scratch, one number a particle (owned)
+    uint16_t *values;  // (owned)
 } frame;
 
 static rh_vec3 y_up(rh_vec3 p, bool z_up) { return z_up ? rh_v3(p.x, p.z, -p.y) : p; }
@@ -48,7 +49,8 @@ static double pick(const picker *p, int64_t i)
     case RH_POINT_I64: return (double)((const int64_t *)a->data)[at];
     case RH_POINT_VEC3F: {
         rh_vec3 v = y_up(((const rh_vec3 *)a->data)[at], p->turn);
-        return p->component < 0 ? sqrt((double)v.x * v.x + (double)v.y * v.y + (double)v.z * v.z) : (double)(&v.x)[p->component];
+        return p->component < 0 ? sqrt((double)v.x * v.x + (double)v.y * v.y + (double)v.z * v.z)
+                                : (double)(&v.x)[p->component];
     }
     case RH_POINT_MAT3F: {
         const float *m = (const float *)a->data + 9 * at;
@@ -81,8 +83,10 @@ static void find_value(frame *f, const char *name)
 static rh_code find_position(frame *f, rh_status *status)
 {
     const rh_attribute *p = rh_points_find(f->points, "P");
-    if (!p || p->type != RH_POINT_VEC3F || p->uniform) return rh_fail(status, RH_USER, "the points have no positions (P)");
-    if (f->points->count > UINT32_MAX) return rh_fail(status, RH_USER, "found %" PRId64 " points, expected less than 2^32", f->points->count);
+    if (!p || p->type != RH_POINT_VEC3F || p->uniform)
+        return rh_fail(status, RH_USER, "the points have no positions (P)");
+    if (f->points->count > UINT32_MAX)
+        return rh_fail(status, RH_USER, "found %" PRId64 " points, expected less than 2^32", f->points->count);
     f->position = p->data;
     return RH_OK;
 }
@@ -200,7 +204,8 @@ static rh_code list_attributes(const frame *f, rh_message *out, rh_status *statu
         const rh_attribute *a = &f->points->attributes[i];
         RH_TRY(rh_message_print(out, status, "%s{\"name\":", i ? "," : ""));
         RH_TRY(rh_message_text(out, a->name, status));
-        RH_TRY(rh_message_print(out, status, ",\"type\":\"%s\",\"uniform\":%s}", rh_point_type_name(a->type), a->uniform ? "true" : "false"));
+        RH_TRY(rh_message_print(out, status, ",\"type\":\"%s\",\"uniform\":%s}", rh_point_type_name(a->type),
+                                a->uniform ? "true" : "false"));
     }
     return rh_message_append(out, "]", 1, status);
 }
@@ -214,15 +219,17 @@ static rh_code write_range(rh_message *out, const char *key, double low, double 
     return rh_message_append(out, "]", 1, status);
 }
 
-static rh_code describe(const frame *f, const rh_frame_info *info, const rh_wire_view *view, rh_message *out, rh_status *status)
+static rh_code describe(const frame *f, const rh_frame_info *info, const rh_wire_view *view, rh_message *out,
+                        rh_status *status)
 {
     RH_TRY(rh_message_print(out, status, "{\"frame\":%" PRId64 ",\"time\":", info->frame));
     RH_TRY(rh_message_number(out, info->time, status));
-    RH_TRY(rh_message_print(out, status, ",\"total\":%" PRId64 ",\"finite\":%" PRId64 ",\"count\":%" PRId64 ",", f->points->count, f->finite,
-                            f->kept_count));
+    RH_TRY(rh_message_print(out, status, ",\"total\":%" PRId64 ",\"finite\":%" PRId64 ",\"count\":%" PRId64 ",",
+                            f->points->count, f->finite, f->kept_count));
     RH_TRY(rh_message_box(out, "box", f->box, status));
     RH_TRY(rh_message_append(out, ",\"attribute\":", 13, status));
-    RH_TRY(f->value.attribute ? rh_message_text(out, view->attribute, status) : rh_message_append(out, "null", 4, status));
+    RH_TRY(f->value.attribute ? rh_message_text(out, view->attribute, status)
+                              : rh_message_append(out, "null", 4, status));
     RH_TRY(write_range(out, "range", f->low, f->high, status));
     RH_TRY(write_range(out, "typical", f->typical[0], f->typical[1], status));
     RH_TRY(rh_message_append(out, ",\"radius\":", 10, status));
@@ -232,7 +239,8 @@ static rh_code describe(const frame *f, const rh_frame_info *info, const rh_wire
     return rh_message_describe(out, "RHP1", status);
 }
 
-rh_code rh_wire_points(const rh_points *points, const rh_frame_info *info, const rh_wire_view *view, rh_message *out, rh_status *status)
+rh_code rh_wire_points(const rh_points *points, const rh_frame_info *info, const rh_wire_view *view, rh_message *out,
+                       rh_status *status)
 {
     *out = (rh_message){0};
     frame f = {.points = points, .z_up = info->z_up != 0};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Shapes of a scene as triangles for the page: those of the pictures (solids.h) without their normals, planes as far as the scene reaches, and in two dimensions everything
-// pressed into a slab.
+// Shapes of a scene as triangles for the page: those of the pictures (solids.h) without their normals, planes as far as
+// the scene reaches, and in two dimensions everything pressed into a slab.
 #include <math.h>
 #include <string.h>
 #include "base/memory.h"
@@ -25,7 +25,8 @@ static void put_triangle(rh_mesh *mesh, uint32_t a, uint32_t b, uint32_t c)
     t[0] = a, t[1] = b, t[2] = c;
 }
 
-static rh_code make_plane(const rh_plane_params *p, rh_dvec3 center, double reach, bool flat, rh_mesh *mesh, rh_status *status)
+static rh_code make_plane(const rh_plane_params *p, rh_dvec3 center, double reach, bool flat, rh_mesh *mesh,
+                          rh_status *status)
 {
     rh_dvec3 normal = rh_d3_unit(flat ? rh_d3(p->normal.x, p->normal.y, 0) : p->normal);
     rh_dvec3 middle = rh_d3_sub(center, rh_d3_scale(normal, rh_d3_dot(rh_d3_sub(center, p->point), normal)));
@@ -34,7 +35,8 @@ static rh_code make_plane(const rh_plane_params *p, rh_dvec3 center, double reac
     RH_TRY(take_room(mesh, 4, 2, status));
     for (int corner = 0; corner < 4; corner++) {
         double u = corner == 1 || corner == 2 ? reach : -reach, v = corner >= 2 ? reach : -reach;
-        mesh->vertices[mesh->vertex_count++] = rh_v3_from(rh_d3_add(middle, rh_d3_add(rh_d3_scale(side, u), rh_d3_scale(other, v))));
+        mesh->vertices[mesh->vertex_count++] = rh_v3_from(
+            rh_d3_add(middle, rh_d3_add(rh_d3_scale(side, u), rh_d3_scale(other, v))));
     }
     put_triangle(mesh, 0, 1, 2);
     put_triangle(mesh, 0, 2, 3);
@@ -79,7 +81,8 @@ static void press(rh_mesh *mesh, double thickness)
     }
 }
 
-rh_code rh_wire_shape(const rh_variant *shape, rh_dvec3 center, double reach, double thickness, rh_mesh *out, rh_status *status)
+rh_code rh_wire_shape(const rh_variant *shape, rh_dvec3 center, double reach, double thickness, rh_mesh *out,
+                      rh_status *status)
 {
     memset(out, 0, sizeof *out);
     RH_TRY(make(shape, center, reach, thickness > 0, out, status));

@@ -29,7 +29,11 @@ static void forward(rh_log_level level, const char *message, void *user)
 
 rheo_code rh_api_give(rh_code code, const rh_status *status, rheo_error *error)
 {
-    rheo_code out = code == RH_OK ? RHEO_OK : code == RH_USER ? RHEO_USER : code == RH_MEMORY ? RHEO_MEMORY : code == RH_NUMERIC ? RHEO_NUMERIC : RHEO_IO;
+    rheo_code out = code == RH_OK        ? RHEO_OK
+                    : code == RH_USER    ? RHEO_USER
+                    : code == RH_MEMORY  ? RHEO_MEMORY
+                    : code == RH_NUMERIC ? RHEO_NUMERIC
+                                         : RHEO_IO;
     if (error) {
         error->code = out;
         memcpy(error->message, status->message, sizeof error->message);
@@ -58,37 +62,45 @@ void rh_api_functions_free(rh_api_functions *functions)
 
 rh_code rh_api_functions_copy(rh_api_functions *out, const rheo_function *functions, int count, rh_status *status)
 {
-    *out = (rh_api_functions){.items = rh_alloc_zero((size_t)(count + 1) * sizeof *out->items, "api.functions", status)};
+    *out = (rh_api_functions){
+        .items = rh_alloc_zero((size_t)(count + 1) * sizeof *out->items, "api.functions", status)};
     if (!out->items) return RH_MEMORY;
     for (int i = 0; i < count; i++) {
         rh_lang_function *f = &out->items[i];
-        *f = (rh_lang_function){.name = rh_strdup(functions[i].name, "api.functions", status), .signature = rh_strdup(functions[i].signature, "api.functions", status),
-                                .symbol = functions[i].function, .flags = functions[i].pure ? RH_LANG_PURE : 0, .help = "a function of the host"};
+        *f = (rh_lang_function){.name = rh_strdup(functions[i].name, "api.functions", status),
+                                .signature = rh_strdup(functions[i].signature, "api.functions", status),
+                                .symbol = functions[i].function,
+                                .flags = functions[i].pure ? RH_LANG_PURE : 0,
+                                .help = "a function of the host"};
         out->count = i + 1;
         if (!f->name || !f->signature) return RH_MEMORY;
     }
     return RH_OK;
 }
 
-static rh_code open_scene(rheo_simulation *s, const char *path, const char *const *settings, int setting_count, rh_status *status)
+static rh_code open_scene(rheo_simulation *s, const char *path, const char *const *settings, int setting_count,
+                          rh_status *status)
 {
-    RH_TRY(rh_scene_load_with(path, settings, setting_count, s->functions.items, s->functions.count, &s->scene, status));
+    RH_TRY(
+        rh_scene_load_with(path, settings, setting_count, s->functions.items, s->functions.count, &s->scene, status));
     rh_code code = rh_world_create(&s->scene, &s->world, status);
     if (code != RH_OK) rh_scene_free(&s->scene);
     return code;
 }
 
-rheo_code rheo_open(const char *scene_path, const char *const *settings, int setting_count, rheo_simulation **out, rheo_error *error)
+rheo_code rheo_open(const char *scene_path, const char *const *settings, int setting_count, rheo_simulation **out,
+                    rheo_error *error)
 {
     return rheo_open_with(scene_path, settings, setting_count, NULL, 0, out, error);
 }
 
-rheo_code rheo_open_with(const char *scene_path, const char *const *settings, int setting_count, const rheo_function *functions, int function_count, rheo_simulation **out,
-                         rheo_error *error)
+rheo_code rheo_open_with(const char *scene_path, const char *const *settings, int setting_count,
+                         const rheo_function *functions, int function_count, rheo_simulation **out, rheo_error *error)
 {
     rh_status status = {0};
     *out = NULL;
-    if (rh_cpu_lacks()) return rh_api_give(rh_fail(&status, RH_USER, "this processor lacks %s", rh_cpu_lacks()), &status, error);
+    if (rh_cpu_lacks())
+        return rh_api_give(rh_fail(&status, RH_USER, "this processor lacks %s", rh_cpu_lacks()), &status, error);
     rheo_simulation *s = rh_alloc_zero(sizeof *s, "api", &status);
     if (!s) return rh_api_give(RH_MEMORY, &status, error);
     rh_code code = rh_api_functions_copy(&s->functions, functions, function_count, &status);
@@ -148,17 +160,24 @@ float rheo_radius(const rheo_simulation *simulation)
     return *(const float *)rh_points_find(rh_world_points(simulation->world), "radius")->data;
 }
 
-rheo_code rheo_surface_frame(const char *points, const char *next, double fraction, const char *folder, const char *const *settings, int setting_count,
-                             rheo_error *error)
+rheo_code rheo_surface_frame(const char *points, const char *next, double fraction, const char *folder,
+                             const char *const *settings, int setting_count, rheo_error *error)
 {
     rh_status status = {0};
-    if (rh_cpu_lacks()) return rh_api_give(rh_fail(&status, RH_USER, "this processor lacks %s", rh_cpu_lacks()), &status, error);
+    if (rh_cpu_lacks())
+        return rh_api_give(rh_fail(&status, RH_USER, "this processor lacks %s", rh_cpu_lacks()), &status, error);
     if (!(fraction >= 0 && fraction < 1))
-        return rh_api_give(rh_fail(&status, RH_USER, "fraction: found %g, expected 0 or more and less than 1", fraction), &status, error);
+        return rh_api_give(
+            rh_fail(&status, RH_USER, "fraction: found %g, expected 0 or more and less than 1", fraction), &status,
+            error);
     rh_surfacing_params params;
     rh_code code = rh_section_load(&rh_surfacing_table, "surface", NULL, settings, setting_count, &params, &status);
     if (code != RH_OK) return rh_api_give(code, &status, error);
-    rh_surface_task task = {.points = points, .next = next, .fraction = fraction, .folder = folder, .frame = rh_surface_frame_number(points, NULL)};
+    rh_surface_task task = {.points = points,
+                            .next = next,
+                            .fraction = fraction,
+                            .folder = folder,
+                            .frame = rh_surface_frame_number(points, NULL)};
     code = rh_surface_frame(&params, &task, NULL, &status);
     rh_params_free(&rh_surfacing_table, &params);
     return rh_api_give(code, &status, error);

@@ -15,5 +15,6 @@ typedef struct rh_api_functions {
     rh_lang_function *items;
     int count;
 } rh_api_functions;
-rh_code rh_api_functions_copy(rh_api_functions *out, const rheo_function *functions, int count, rh_status *status);  // after a failure, too, to be freed
+rh_code rh_api_functions_copy(rh_api_functions *out, const rheo_function *functions, int count,
+                              rh_status *status);  // after a failure, too, to be freed
 void rh_api_functions_free(rh_api_functions *functions);

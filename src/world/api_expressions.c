@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The public interface to expressions: the caller's arrays are the program's columns, nothing is copied but what neighbours must see as it was.
+// The public interface to expressions: the caller's arrays are the program's columns, nothing is copied but what
+// neighbours must see as it was.
 #include <string.h>
 #include "base/log.h"
 #include "base/memory.h"
@@ -33,7 +34,8 @@ static rh_code explain(const rh_lang_messages *messages, const char *code, rh_st
     return RH_USER;
 }
 
-rheo_code rheo_expression_compile(const char *code, const rheo_function *functions, int function_count, rheo_expression **out, rheo_error *error)
+rheo_code rheo_expression_compile(const char *code, const rheo_function *functions, int function_count,
+                                  rheo_expression **out, rheo_error *error)
 {
     rh_status status = {0}, local = {0};
     rh_lang_messages messages = {0};
@@ -42,7 +44,8 @@ rheo_code rheo_expression_compile(const char *code, const rheo_function *functio
     if (!e) return rh_api_give(RH_MEMORY, &status, error);
     rh_code result = rh_api_functions_copy(&e->functions, functions, function_count, &status);
     if (result == RH_OK) {
-        const rh_lang_options options = {.domain = RH_LANG_POINTS, .functions = e->functions.items, .function_count = e->functions.count};
+        const rh_lang_options options = {
+            .domain = RH_LANG_POINTS, .functions = e->functions.items, .function_count = e->functions.count};
         result = rh_lang_compile(code, strlen(code), &options, &e->program, &messages, &local);
         if (messages.errors) result = explain(&messages, code, &status);
         else if (result != RH_OK) rh_fail(&status, result, "%s", local.message);
@@ -53,7 +56,7 @@ rheo_code rheo_expression_compile(const char *code, const rheo_function *functio
     return rh_api_give(result, &status, error);
 }
 
-// --- what it uses -------------------------------------------------------------------------------------------------
+// --- what it uses ----------------------------------------------------------------------------------------------------
 
 int rheo_expression_use_count(const rheo_expression *expression)
 {
@@ -69,15 +72,22 @@ rheo_use rheo_expression_use(const rheo_expression *expression, int index)
         return (rheo_use){RHEO_USE_ATTRIBUTE, a->name, rh_lang_type_name(a->type), a->reads, a->writes};
     }
     index -= l->attribute_count;
-    if (index < l->external_count) return (rheo_use){RHEO_USE_VALUE, l->externals[index].name, rh_lang_type_name(l->externals[index].type), 1, 0};
+    if (index < l->external_count)
+        return (rheo_use){RHEO_USE_VALUE, l->externals[index].name, rh_lang_type_name(l->externals[index].type), 1, 0};
     const rh_lang_group_use *g = &l->groups[index - l->external_count];
     return (rheo_use){RHEO_USE_GROUP, g->name, "group", g->reads, g->adds || g->removes};
 }
 
-int rheo_expression_deletes(const rheo_expression *expression) { return rh_lang_program_listing(expression->program)->deletes; }
-double rheo_expression_seconds(const rheo_expression *expression) { return rh_lang_program_seconds(expression->program); }
+int rheo_expression_deletes(const rheo_expression *expression)
+{
+    return rh_lang_program_listing(expression->program)->deletes;
+}
+double rheo_expression_seconds(const rheo_expression *expression)
+{
+    return rh_lang_program_seconds(expression->program);
+}
 
-// --- running ------------------------------------------------------------------------------------------------------
+// --- running ---------------------------------------------------------------------------------------------------------
 
 // One pass: everything it holds is given back by pass_free.
 typedef struct pass {
@@ -96,7 +106,8 @@ typedef struct pass {
 static const rheo_array *find_array(const rheo_pass *given, const char *name, bool group)
 {
     for (int i = 0; i < given->array_count; i++)
-        if (strcmp(given->arrays[i].name, name) == 0 && (strcmp(given->arrays[i].type, "group") == 0) == group) return &given->arrays[i];
+        if (strcmp(given->arrays[i].name, name) == 0 && (strcmp(given->arrays[i].type, "group") == 0) == group)
+            return &given->arrays[i];
     return NULL;
 }
 
@@ -104,7 +115,8 @@ static rh_lang_type type_of(const rheo_array *array) { return rh_lang_type_named
 
 static bool is_packed(const rheo_array *array)
 {
-    return array->stride == 0 || strcmp(array->type, "group") == 0 || array->stride == (int64_t)rh_lang_type_size(type_of(array));
+    return array->stride == 0 || strcmp(array->type, "group") == 0 ||
+           array->stride == (int64_t)rh_lang_type_size(type_of(array));
 }
 
 static rh_code missing(const rheo_pass *given, const rh_lang_attribute_use *use, rh_status *status)
@@ -114,8 +126,9 @@ static rh_code missing(const rheo_pass *given, const rh_lang_attribute_use *use,
     int count = 0;
     for (int i = 0; i < given->array_count && count < MOST; i++) names[count++] = given->arrays[i].name;
     const char *near = rh_nearest_name(use->name, names, count);
-    return rh_fail(status, RH_USER, "%d:%d: no array was given for %s@%s%s%s%s", use->at.line, use->at.column, rh_lang_type_name(use->type), use->name,
-                   near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
+    return rh_fail(status, RH_USER, "%d:%d: no array was given for %s@%s%s%s%s", use->at.line, use->at.column,
+                   rh_lang_type_name(use->type), use->name, near ? " (did you mean " : "", near ? near : "",
+                   near ? "?)" : "");
 }
 
 static rh_code find_columns(pass *p, rh_status *status)
@@ -125,14 +138,17 @@ static rh_code find_columns(pass *p, rh_status *status)
         const rheo_array *array = find_array(p->given, use->name, false);
         if (!array) return missing(p->given, use, status);
         if (type_of(array) != use->type)
-            return rh_fail(status, RH_USER, "%d:%d: the array of \"%s\" is %s, the program takes it for %s", use->at.line, use->at.column, use->name,
-                           array->type, rh_lang_type_name(use->type));
-        if (!array->data && p->given->count > 0) return rh_fail(status, RH_USER, "the array of \"%s\" is NULL", use->name);
-        p->columns[i] = (rh_lang_column){array->data, array->stride ? array->stride : (int64_t)rh_lang_type_size(use->type)};
+            return rh_fail(status, RH_USER, "%d:%d: the array of \"%s\" is %s, the program takes it for %s",
+                           use->at.line, use->at.column, use->name, array->type, rh_lang_type_name(use->type));
+        if (!array->data && p->given->count > 0)
+            return rh_fail(status, RH_USER, "the array of \"%s\" is NULL", use->name);
+        p->columns[i] = (rh_lang_column){array->data,
+                                         array->stride ? array->stride : (int64_t)rh_lang_type_size(use->type)};
     }
     for (int i = 0; i < p->given->array_count; i++) {
         const rheo_array *array = &p->given->arrays[i];
-        if (strcmp(array->type, "group") == 0) p->groups[p->scope.group_count++] = (rh_lang_group){array->name, array->data};
+        if (strcmp(array->type, "group") == 0)
+            p->groups[p->scope.group_count++] = (rh_lang_group){array->name, array->data};
     }
     return RH_OK;
 }
@@ -164,7 +180,8 @@ static rh_code take_snapshot(pass *p, rh_status *status)
         const void *data = array->data;
         if (!is_visible(array)) continue;
         if (is_written(p->listing, array)) {
-            size_t bytes = (size_t)given->count * (strcmp(array->type, "group") == 0 ? 1 : rh_lang_type_size(type_of(array)));
+            size_t bytes = (size_t)given->count *
+                           (strcmp(array->type, "group") == 0 ? 1 : rh_lang_type_size(type_of(array)));
             data = p->copies[i] = rh_alloc(bytes + 1, "api.expression", status);
             if (!data) return RH_MEMORY;
             memcpy(p->copies[i], array->data, bytes);
@@ -172,7 +189,10 @@ static rh_code take_snapshot(pass *p, rh_status *status)
         if (strcmp(array->name, "P") == 0 && strcmp(array->type, "vec3f") == 0) p->scope.positions = data;
         p->arrays[count++] = (rh_lang_array){array->name, array->type, data, false};
     }
-    if (!p->scope.positions) return rh_fail(status, RH_USER, "the program asks for neighbours, for which an array \"P\" of vec3f, one behind the other, must be given");
+    if (!p->scope.positions)
+        return rh_fail(
+            status, RH_USER,
+            "the program asks for neighbours, for which an array \"P\" of vec3f, one behind the other, must be given");
     RH_TRY(rh_lang_snapshot_init(&p->snapshot, p->scope.positions, given->count, 0, p->arrays, count, status));
     p->scope.snapshot = &p->snapshot;
     return RH_OK;
@@ -182,18 +202,26 @@ static rh_code prepare(pass *p, const rh_lang_program *program, rh_status *statu
 {
     const rheo_pass *given = p->given;
     size_t arrays = (size_t)given->array_count + 1;
-    p->columns = rh_alloc_zero((size_t)(p->listing->attribute_count + 1) * sizeof *p->columns, "api.expression", status);
+    p->columns = rh_alloc_zero((size_t)(p->listing->attribute_count + 1) * sizeof *p->columns, "api.expression",
+                               status);
     p->externals = rh_alloc_zero((size_t)(given->value_count + 1) * sizeof *p->externals, "api.expression", status);
     p->groups = rh_alloc_zero(arrays * sizeof *p->groups, "api.expression", status);
     p->arrays = rh_alloc_zero(arrays * sizeof *p->arrays, "api.expression", status);
     p->copies = rh_alloc_zero(arrays * sizeof *p->copies, "api.expression", status);
     if (!p->columns || !p->externals || !p->groups || !p->arrays || !p->copies) return RH_MEMORY;
-    if (p->listing->deletes && !given->deleted) return rh_fail(status, RH_USER, "the program deletes elements, but `deleted` is NULL");
+    if (p->listing->deletes && !given->deleted)
+        return rh_fail(status, RH_USER, "the program deletes elements, but `deleted` is NULL");
     if (given->deleted) memset(given->deleted, 0, (size_t)given->count);
-    for (int i = 0; i < given->value_count; i++) p->externals[i] = (rh_lang_external){given->values[i].name, given->values[i].type, given->values[i].value};
+    for (int i = 0; i < given->value_count; i++)
+        p->externals[i] = (rh_lang_external){given->values[i].name, given->values[i].type, given->values[i].value};
     const rheo_array *id = find_array(given, "id", false);
-    p->scope = (rh_lang_scope){.externals = p->externals, .external_count = given->value_count, .groups = p->groups, .dead = given->deleted,
-                               .seed = given->seed, .steps = given->budget, .ids = id && type_of(id) == RH_LANG_INT64 && is_packed(id) ? id->data : NULL};
+    p->scope = (rh_lang_scope){.externals = p->externals,
+                               .external_count = given->value_count,
+                               .groups = p->groups,
+                               .dead = given->deleted,
+                               .seed = given->seed,
+                               .steps = given->budget,
+                               .ids = id && type_of(id) == RH_LANG_INT64 && is_packed(id) ? id->data : NULL};
     RH_TRY(find_columns(p, status));
     RH_TRY(take_snapshot(p, status));
     return rh_lang_pool_init(&p->pool, program, &p->scope, status);
@@ -226,14 +254,18 @@ rheo_code rheo_expression_run(const rheo_expression *expression, const rheo_pass
     rh_status status = {0};
     rh_lang_result result = {0};
     pass p = {.given = given, .listing = rh_lang_program_listing(expression->program)};
-    if (p.listing->strings) return rh_api_give(rh_fail(&status, RH_USER, "the program writes a string, which arrays of a caller cannot hold"), &status, error);
+    if (p.listing->strings)
+        return rh_api_give(
+            rh_fail(&status, RH_USER, "the program writes a string, which arrays of a caller cannot hold"), &status,
+            error);
     rh_code code = prepare(&p, expression->program, &status);
     if (code == RH_OK && given->count > 0) {
         const rh_lang_elements elements = {.attributes = p.columns};
         code = rh_lang_pass(expression->program, &p.pool, &elements, given->count, &result, &status);
     }
     if (code == RH_OK && result.group_count)
-        code = rh_fail(&status, RH_USER, "the program makes the group \"%s\", for which no array was given", result.groups[0].name);
+        code = rh_fail(&status, RH_USER, "the program makes the group \"%s\", for which no array was given",
+                       result.groups[0].name);
     log_printed(&result);
     rh_lang_result_free(&result);
     pass_free(&p);

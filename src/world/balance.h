@@ -18,8 +18,8 @@ typedef struct rh_balance {
 } rh_balance;
 
 typedef struct rh_totals {
-    double kinetic;    // at the moment of the velocities
-    double height;     // potential energy in gravity at the places of now, from the origin
+    double kinetic;  // at the moment of the velocities
+    double height;   // potential energy in gravity at the places of now, from the origin
     rh_dvec3 momentum;
 } rh_totals;
 

@@ -12,22 +12,29 @@
 // Tells what is wrong with a mesh when it can change the result.
 static void report_mesh(const char *place, const char *file, int64_t triangles, const rh_mesh_report *report)
 {
-    // A closed mesh of so many triangles has one and a half times as many edges. A sheet, however fine, has about the square root of that open; a hole is less.
+    // A closed mesh of so many triangles has one and a half times as many edges. A sheet, however fine, has about the
+    // square root of that open; a hole is less.
     double edges = 1.5 * (double)triangles;
     bool sheet = report->open_edges > 0 && (double)report->open_edges > 0.5 * sqrt(edges);
     if (sheet)
-        rh_log(RH_LOG_WARNING, "%s: %s is an open sheet (%lld of its edges are open), which has no inside; close it, or give it a thickness of at least a cell", place,
-               file, (long long)report->open_edges);
+        rh_log(RH_LOG_WARNING,
+               "%s: %s is an open sheet (%lld of its edges are open), which has no inside; close it, or give it a "
+               "thickness of at least a cell",
+               place, file, (long long)report->open_edges);
     else if (report->open_edges)
-        rh_log(RH_LOG_WARNING, "%s: %s has holes (%lld open edges); inside and outside are told by the winding number, which bridges small holes",
+        rh_log(RH_LOG_WARNING,
+               "%s: %s has holes (%lld open edges); inside and outside are told by the winding number, which bridges "
+               "small holes",
                place, file, (long long)report->open_edges);
     if (report->flipped_edges)
-        rh_log(RH_LOG_WARNING, "%s: %s has faces that point different ways (%lld edges); the majority decides what is inside", place,
+        rh_log(RH_LOG_WARNING,
+               "%s: %s has faces that point different ways (%lld edges); the majority decides what is inside", place,
                file, (long long)report->flipped_edges);
     if (report->inside_out)
         rh_log(RH_LOG_WARNING, "%s: all faces of %s point inwards; taken as if they pointed outwards", place, file);
     if (report->degenerate)
-        rh_log(RH_LOG_INFO, "%s: %lld triangles of %s have no area and are ignored", place, (long long)report->degenerate, file);
+        rh_log(RH_LOG_INFO, "%s: %lld triangles of %s have no area and are ignored", place,
+               (long long)report->degenerate, file);
 }
 
 static rh_code load_mesh(const rh_scene *scene, const rh_mesh_params *p, rh_shape *shape, rh_status *status)
@@ -37,7 +44,8 @@ static rh_code load_mesh(const rh_scene *scene, const rh_mesh_params *p, rh_shap
     rh_mesh_report report;
     rh_code code = RH_OK;
     // Once more, for a link may lead elsewhere since the scene was read.
-    if (scene->sandbox && !rh_path_is_inside(p->file, scene->sandbox)) code = rh_fail(status, RH_USER, "%s lies outside of the folder given by --sandbox", p->file);
+    if (scene->sandbox && !rh_path_is_inside(p->file, scene->sandbox))
+        code = rh_fail(status, RH_USER, "%s lies outside of the folder given by --sandbox", p->file);
     if (code == RH_OK) code = rh_mesh_read(p->file, &mesh, status);
     if (code == RH_OK) {
         rh_mesh_place(&mesh, p);
@@ -116,7 +124,8 @@ static rh_code build_solids(const rh_scene *scene, rh_stage_set *stage, rh_statu
         all->count = i + 1;
         o->inside_out = solids[i].inside_out;
         o->wall = (rh_wall)solids[i].wall;
-        if (o->wall == RH_WALL_SLIP && rh_physics_methods[scene->physics.kind]->walls_separate) o->wall = RH_WALL_SEPARATE;
+        if (o->wall == RH_WALL_SLIP && rh_physics_methods[scene->physics.kind]->walls_separate)
+            o->wall = RH_WALL_SEPARATE;
         o->friction = solids[i].friction;
         o->motion = solids[i].motion;
         RH_TRY(make_shape(scene, &solids[i].shape, &o->shape, status));
@@ -138,7 +147,8 @@ rh_code rh_stage_build(const rh_scene *scene, rh_stage_set *stage, rh_status *st
 {
     *stage = (rh_stage_set){.scene = scene};
     stage->bodies = rh_alloc_zero((size_t)(scene->bodies.count + 1) * sizeof *stage->bodies, "world.stage", status);
-    stage->emitters = rh_alloc_zero((size_t)(scene->emitters.count + 1) * sizeof *stage->emitters, "world.stage", status);
+    stage->emitters = rh_alloc_zero((size_t)(scene->emitters.count + 1) * sizeof *stage->emitters, "world.stage",
+                                    status);
     stage->sinks = rh_alloc_zero((size_t)(scene->sinks.count + 1) * sizeof *stage->sinks, "world.stage", status);
     if (!stage->bodies || !stage->emitters || !stage->sinks) return RH_MEMORY;
     RH_TRY(build_solids(scene, stage, status));
@@ -169,7 +179,8 @@ void rh_stage_free(rh_stage_set *stage)
     if (!stage->scene) return;
     for (int i = 0; i < stage->obstacles.count; i++) rh_mesh_sdf_free(stage->obstacles.items[i].shape.mesh);
     for (int i = 0; stage->bodies && i < stage->scene->bodies.count; i++) rh_mesh_sdf_free(stage->bodies[i].mesh);
-    for (int i = 0; stage->emitters && i < stage->scene->emitters.count; i++) rh_mesh_sdf_free(stage->emitters[i].shape.mesh);
+    for (int i = 0; stage->emitters && i < stage->scene->emitters.count; i++)
+        rh_mesh_sdf_free(stage->emitters[i].shape.mesh);
     for (int i = 0; stage->sinks && i < stage->scene->sinks.count; i++) rh_mesh_sdf_free(stage->sinks[i].shape.mesh);
     rh_obstacles_free(&stage->obstacles);
     rh_free(stage->bodies);
@@ -192,7 +203,8 @@ rh_dbox rh_placed_bounds(const rh_shape *shape, const rh_pose *pose)
     if (endless(local)) return (rh_dbox){{-1e30, -1e30, -1e30}, {1e30, 1e30, 1e30}};  // turning infinity gives NaN
     rh_dbox box = {{1e30, 1e30, 1e30}, {-1e30, -1e30, -1e30}};
     for (int corner = 0; corner < 8; corner++) {
-        rh_dvec3 p = {corner & 1 ? local.max.x : local.min.x, corner & 2 ? local.max.y : local.min.y, corner & 4 ? local.max.z : local.min.z};
+        rh_dvec3 p = {corner & 1 ? local.max.x : local.min.x, corner & 2 ? local.max.y : local.min.y,
+                      corner & 4 ? local.max.z : local.min.z};
         p = rh_pose_to_world(pose, p);
         for (int a = 0; a < 3; a++) {
             (&box.min.x)[a] = fmin((&box.min.x)[a], (&p.x)[a]);

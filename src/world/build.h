@@ -12,7 +12,7 @@ typedef struct rh_placed_shape {
 } rh_placed_shape;
 
 typedef struct rh_stage_set {
-    const rh_scene *scene;      // borrowed
+    const rh_scene *scene;  // borrowed
     rh_obstacles obstacles;
     rh_shape *bodies;           // [scene->bodies.count]
     rh_placed_shape *emitters;  // [scene->emitters.count]

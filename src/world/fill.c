@@ -20,21 +20,24 @@ typedef enum site_state { SITE_OUT, SITE_IN, SITE_ADDED, SITE_DROPPED } site_sta
 typedef struct filling {
     const rh_seeder *s;
     const rh_region *region;
-    double slack;           // m, of sampled distances
-    int64_t low[3];         // first site
-    int64_t wide, high;     // sites along x, and along y in space
+    double slack;        // m, of sampled distances
+    int64_t low[3];      // first site
+    int64_t wide, high;  // sites along x, and along y in space
     int64_t slabs;
-    int64_t blocks;         // of a slab
-    double *deficit;        // [blocks]: volume beyond the sites that are in, in particles
-    int *wanted;            // [blocks]: particles to add
-    uint8_t *map[3];        // states of the slabs before, of and after the one that is placed
-    double carried;         // particles
-    double volume;          // particles
+    int64_t blocks;   // of a slab
+    double *deficit;  // [blocks]: volume beyond the sites that are in, in particles
+    int *wanted;      // [blocks]: particles to add
+    uint8_t *map[3];  // states of the slabs before, of and after the one that is placed
+    double carried;   // particles
+    double volume;    // particles
 } filling;
 
-typedef struct cut_site { int at; double share, rank; } cut_site;  // `at`: offset in the slab's map
+typedef struct cut_site {
+    int at;
+    double share, rank;
+} cut_site;  // `at`: offset in the slab's map
 
-// --- the region ---------------------------------------------------------------------------------------------------
+// --- the region ------------------------------------------------------------------------------------------------------
 static rh_dvec3 to_local(const filling *f, rh_dvec3 x)
 {
     return f->region->pose ? rh_pose_to_local(f->region->pose, x) : x;
@@ -92,7 +95,7 @@ static double find_slack(const rh_seeder *s, const rh_region *region)
     return slack;
 }
 
-// --- slabs --------------------------------------------------------------------------------------------------------
+// --- slabs -----------------------------------------------------------------------------------------------------------
 // Sites of a slab run along x, then y (in space), then outwards.
 static void site_index(const filling *f, int64_t slab, int64_t at, int64_t out[3])
 {
@@ -214,7 +217,7 @@ static void decide_slab(filling *f, int64_t slab, uint8_t *map)
     f->carried += (double)left;
 }
 
-// --- places -------------------------------------------------------------------------------------------------------
+// --- places ----------------------------------------------------------------------------------------------------------
 // The middle of what is inside of a site's cube, or failing that the innermost of some points of it. False when none
 // is.
 static bool place_in_cut(const filling *f, rh_dvec3 site, int points, rh_dvec3 *out)
@@ -367,7 +370,7 @@ static rh_code place_slab(const filling *f, int64_t slab, rh_fill_function *give
     return code;
 }
 
-// --- all of it ----------------------------------------------------------------------------------------------------
+// --- all of it -------------------------------------------------------------------------------------------------------
 static int64_t floor_to(int64_t n) { return n >= 0 ? n / EDGE * EDGE : -((-n + EDGE - 1) / EDGE * EDGE); }
 
 static rh_code take_room(filling *f, rh_status *status)

@@ -16,7 +16,7 @@ typedef struct rh_region {
     const rh_shape *shape;
     const rh_pose *pose;  // where it stands; NULL = as it is
     int earlier;          // so many bodies of the scene have taken their sites before
-    bool fitted; // particles near the shape's surface lie half a spacing deep, when the method's jitter says so
+    bool fitted;  // particles near the shape's surface lie half a spacing deep, when the method's jitter says so
 } rh_region;
 
 // Gets the places of new particles, in the order of the lattice, some at a time.

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Every force is averaged over the part of the interval in which it acts and weighted with that part, windows and keys exactly, so
-// that the steps of a run together give what the force gives, however time is cut. (Sampled at the start of each step, a window
-// shorter than a step was missed or counted for all of it.)
+// Every force is averaged over the part of the interval in which it acts and weighted with that part, windows and keys
+// exactly, so that the steps of a run together give what the force gives, however time is cut. (Sampled at the start of
+// each step, a window shorter than a step was missed or counted for all of it.)
 #include "world/forces.h"
 
 #include <math.h>
 
-typedef struct interval { double from, to; } interval;  // s
+typedef struct interval {
+    double from, to;
+} interval;  // s
 
 static double length(interval i) { return i.to > i.from ? i.to - i.from : 0; }
 
@@ -22,9 +24,12 @@ static double falloff(double distance, double radius)
     return s >= 1 ? 0 : (1 - s * s) * (1 - s * s);
 }
 
-// --- kinds: the mean acceleration while a force acts ----------------------------------------------------------------
+// --- kinds: the mean acceleration while a force acts -----------------------------------------------------------------
 
-typedef struct place { rh_dvec3 point; int dimension; } place;
+typedef struct place {
+    rh_dvec3 point;
+    int dimension;
+} place;
 
 static rh_dvec3 away_from(rh_dvec3 center, place at)
 {
@@ -50,8 +55,10 @@ static rh_dvec3 keyed_at(const rh_force_key *keys, int count, double time)
 // Linear between keys: the value in the middle of each piece, weighted with its length, is the exact mean.
 static rh_dvec3 keyed(const rh_force_key *keys, int count, interval when)
 {
-    double early = length(overlap(when, -INFINITY, keys[0].time)), late = length(overlap(when, keys[count - 1].time, INFINITY)), all = length(when);
-    rh_dvec3 mean = rh_d3_add(rh_d3_scale(keys[0].acceleration, early / all), rh_d3_scale(keys[count - 1].acceleration, late / all));
+    double early = length(overlap(when, -INFINITY, keys[0].time)),
+           late = length(overlap(when, keys[count - 1].time, INFINITY)), all = length(when);
+    rh_dvec3 mean = rh_d3_add(rh_d3_scale(keys[0].acceleration, early / all),
+                              rh_d3_scale(keys[count - 1].acceleration, late / all));
     for (int n = 1; n < count; n++) {
         interval piece = overlap(when, keys[n - 1].time, keys[n].time);
         if (length(piece) == 0) continue;
@@ -75,7 +82,8 @@ static double strongest_uniform(const rh_uniform_force *f, interval when)
     double most = fmax(rh_d3_length(rh_d3_add(f->acceleration, keyed_at(keys, count, when.from))),
                        rh_d3_length(rh_d3_add(f->acceleration, keyed_at(keys, count, when.to))));
     for (int n = 0; n < count; n++)
-        if (keys[n].time > when.from && keys[n].time < when.to) most = fmax(most, rh_d3_length(rh_d3_add(f->acceleration, keys[n].acceleration)));
+        if (keys[n].time > when.from && keys[n].time < when.to)
+            most = fmax(most, rh_d3_length(rh_d3_add(f->acceleration, keys[n].acceleration)));
     return most;
 }
 
@@ -92,8 +100,8 @@ static rh_dvec3 swirl(const rh_swirl_force *f, place at)
     return rh_d3_scale(rh_d3_unit(rh_d3_cross(axis, d)), f->acceleration * falloff(rh_d3_length(d), f->radius));
 }
 
-// The field of a point source: the same flow through every sphere (in two dimensions circle) around the centre, which incompressible liquid
-// can follow.
+// The field of a point source: the same flow through every sphere (in two dimensions circle) around the centre, which
+// incompressible liquid can follow.
 static rh_dvec3 explosion(const rh_explosion_force *f, place at)
 {
     rh_dvec3 d = away_from(f->center, at);
@@ -103,7 +111,7 @@ static rh_dvec3 explosion(const rh_explosion_force *f, place at)
     return rh_d3_scale(rh_d3_unit(d), fmin(fmax(speed, -f->max_speed), f->max_speed) / f->duration);
 }
 
-// --- all together -------------------------------------------------------------------------------------------------
+// --- all together ----------------------------------------------------------------------------------------------------
 
 // When a force acts during an interval.
 static interval active(const rh_force_params *f, interval during)
@@ -132,7 +140,8 @@ static double strongest(const rh_force_params *f, interval when)
     case RH_FORCE_UNIFORM: return strongest_uniform(value, when);
     case RH_FORCE_RADIAL: return fabs(((const rh_radial_force *)value)->acceleration);
     case RH_FORCE_SWIRL: return fabs(((const rh_swirl_force *)value)->acceleration);
-    case RH_FORCE_EXPLOSION: return ((const rh_explosion_force *)value)->max_speed / ((const rh_explosion_force *)value)->duration;
+    case RH_FORCE_EXPLOSION:
+        return ((const rh_explosion_force *)value)->max_speed / ((const rh_explosion_force *)value)->duration;
     }
     return 0;
 }

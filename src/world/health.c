@@ -22,7 +22,8 @@ rh_health_limits rh_health_limits_of(const rh_scene *scene, double expected)
 // Larger is worse: speeds, then what is too far away, then what is not finite.
 static double badness(rh_vec3 p, rh_vec3 v, double reach)
 {
-    double far = fmax(fabs((double)p.x), fmax(fabs((double)p.y), fabs((double)p.z))), sum = (double)p.x + (double)p.y + (double)p.z;
+    double far = fmax(fabs((double)p.x), fmax(fabs((double)p.y), fabs((double)p.z))),
+           sum = (double)p.x + (double)p.y + (double)p.z;
     double speed2 = (double)v.x * (double)v.x + (double)v.y * (double)v.y + (double)v.z * (double)v.z;
     if (!isfinite(sum) || !isfinite(speed2)) return INFINITY;
     return far < reach ? speed2 : TOO_FAR;
@@ -43,18 +44,23 @@ void rh_health_worst(const rh_points *points, double reach, char *out, size_t si
         worst = i;
     }
     if (points->count == 0) return;
-    const char *what = isinf(most) ? "a particle that is not finite" : most == TOO_FAR ? "a particle that is too far away" : "the fastest particle";
-    snprintf(out, size, "%s: id %lld at (%.4g, %.4g, %.4g) m with velocity (%.4g, %.4g, %.4g) m/s\n  %s", what, (long long)id[worst], (double)p[worst].x, (double)p[worst].y,
-             (double)p[worst].z, (double)v[worst].x, (double)v[worst].y, (double)v[worst].z,
+    const char *what = isinf(most)       ? "a particle that is not finite"
+                       : most == TOO_FAR ? "a particle that is too far away"
+                                         : "the fastest particle";
+    snprintf(out, size, "%s: id %lld at (%.4g, %.4g, %.4g) m with velocity (%.4g, %.4g, %.4g) m/s\n  %s", what,
+             (long long)id[worst], (double)p[worst].x, (double)p[worst].y, (double)p[worst].z, (double)v[worst].x,
+             (double)v[worst].y, (double)v[worst].z,
              most == TOO_FAR ? "a sink with inside_out: true takes away what leaves the scene"
-                             : "look for a solid, force or program that pushes too hard there; a smaller cfl helps a flow that has become unstable");
+                             : "look for a solid, force or program that pushes too hard there; a smaller cfl helps a "
+                               "flow that has become unstable");
 }
 
 static rh_code too_fast(const rh_health_limits *limits, const rh_points *points, double max_speed, rh_status *status)
 {
     char place[RH_HEALTH_WORDS];
     rh_health_worst(points, INFINITY, place, sizeof place);
-    return rh_fail(status, RH_NUMERIC, "a particle moves at %.4g m/s, faster than %s (%.4g m/s)\n  %s; limits.speed sets the limit",
+    return rh_fail(status, RH_NUMERIC,
+                   "a particle moves at %.4g m/s, faster than %s (%.4g m/s)\n  %s; limits.speed sets the limit",
                    max_speed, limits->speed_chosen ? "limits.speed" : "4096 cells a frame", limits->speed, place);
 }
 
@@ -63,7 +69,11 @@ rh_code rh_health_check(const rh_health_limits *limits, const rh_points *points,
     // Written so that a speed that is not a number fails too.
     if (!(max_speed <= limits->speed)) return too_fast(limits, points, max_speed, status);
     if (points->count <= limits->particles) return RH_OK;
-    return rh_fail(status, RH_NUMERIC, "there are %lld particles, more than %s (%lld)\n"
-                   "  look for an emitter that is too large or too fast, or moves through much space; limits.particles sets the limit", (long long)points->count,
-                   limits->particles_chosen ? "limits.particles" : "four times what bodies and emitters should give", (long long)limits->particles);
+    return rh_fail(status, RH_NUMERIC,
+                   "there are %lld particles, more than %s (%lld)\n"
+                   "  look for an emitter that is too large or too fast, or moves through much space; limits.particles "
+                   "sets the limit",
+                   (long long)points->count,
+                   limits->particles_chosen ? "limits.particles" : "four times what bodies and emitters should give",
+                   (long long)limits->particles);
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Numbers that have gone wrong: what a step left is judged by its particles alone, so that a resumed run is judged like one that was never stopped.
+// Numbers that have gone wrong: what a step left is judged by its particles alone, so that a resumed run is judged like
+// one that was never stopped.
 //
-// Speed: what runs away grows without bound, so the limit only has to be beyond everything that makes sense: a particle that crosses 4096 cells in a
-// frame would need hundreds of steps for it. Particles: only emitters make them, and how many is known beforehand within a factor, of those that move too.
+// Speed: what runs away grows without bound, so the limit only has to be beyond everything that makes sense: a particle
+// that crosses 4096 cells in a frame would need hundreds of steps for it. Particles: only emitters make them, and how
+// many is known beforehand within a factor, of those that move too.
 #pragma once
 #include <stdbool.h>
 #include "points/points.h"
@@ -25,6 +27,6 @@ rh_health_limits rh_health_limits_of(const rh_scene *scene, double expected);
 // RH_NUMERIC with what is wrong, where, and what to do about it. `max_speed` is that of the step's report.
 rh_code rh_health_check(const rh_health_limits *limits, const rh_points *points, double max_speed, rh_status *status);
 
-// The worst particle in words: one that is not finite, else one that is further than `reach` (m) from the origin, else the fastest; and what to look for.
-// Empty without particles.
+// The worst particle in words: one that is not finite, else one that is further than `reach` (m) from the origin, else
+// the fastest; and what to look for. Empty without particles.
 void rh_health_worst(const rh_points *points, double reach, char *out, size_t size);

@@ -23,7 +23,7 @@ typedef struct external {
 
 typedef struct hook {
     const rh_expression_params *params;
-    char label[96];  // "expressions[0] ('gust')"
+    char label[96];                  // "expressions[0] ('gust')"
     rh_lang_program *checked;        // without machine code
     const rh_lang_program *program;  // the cache's; NULL when only checked
     rh_lang_points_runner *runner;
@@ -43,7 +43,7 @@ struct rh_hooks {
     double seconds;
 };
 
-// --- values from outside ------------------------------------------------------------------------------------------
+// --- values from outside ---------------------------------------------------------------------------------------------
 
 static void add_external(hook *h, const char *name, rh_lang_type type)
 {
@@ -67,13 +67,15 @@ static rh_code make_externals(hook *h, rh_status *status)
     if (!h->values || !h->externals) return RH_MEMORY;
     for (int i = 0; i < l->external_count; i++) add_external(h, l->externals[i].name, l->externals[i].type);
     for (int i = 0; i < given; i++) add_external(h, rh_expression_given[i], RH_LANG_FLOAT);
-    for (int i = 0; i < h->params->set.count; i++) add_external(h, set[i].name, set[i].is_vector ? RH_LANG_VEC3F : RH_LANG_FLOAT);
+    for (int i = 0; i < h->params->set.count; i++)
+        add_external(h, set[i].name, set[i].is_vector ? RH_LANG_VEC3F : RH_LANG_FLOAT);
     return RH_OK;
 }
 
 static void set_externals(hook *h, const rh_scene *scene, const rh_moment *m)
 {
-    const double given[] = {m->time, m->dt, (double)m->frame, (double)m->step, scene->frames.fps, scene->cell};  // order of rh_expression_given
+    const double given[] = {m->time,           m->dt,      (double)m->frame, (double)m->step,
+                            scene->frames.fps, scene->cell};  // order of rh_expression_given
     const rh_named_value *set = h->params->set.items;
     for (int i = 0; i < h->external_count; i++) {
         external *e = &h->values[i];
@@ -87,7 +89,7 @@ static void set_externals(hook *h, const rh_scene *scene, const rh_moment *m)
     }
 }
 
-// --- making -------------------------------------------------------------------------------------------------------
+// --- making ----------------------------------------------------------------------------------------------------------
 
 static bool is_kept(const char *name, const void *user)
 {
@@ -102,15 +104,19 @@ static void note_kept(rh_hooks *hooks, const rh_points *points)
 {
     for (int i = 0; i < points->attribute_count; i++) {
         const char *name = points->attributes[i].name;
-        if (strcmp(name, "P") != 0 && strcmp(name, "v") != 0 && strcmp(name, "rest") != 0) memcpy(hooks->kept[hooks->kept_count++], points->attributes[i].name, RH_POINT_NAME);
+        if (strcmp(name, "P") != 0 && strcmp(name, "v") != 0 && strcmp(name, "rest") != 0)
+            memcpy(hooks->kept[hooks->kept_count++], points->attributes[i].name, RH_POINT_NAME);
     }
 }
 
 // Mistakes the compiler and the points find are the scene's.
-static rh_code blame(const rh_hooks *hooks, const hook *h, rh_code code, const rh_lang_messages *messages, const rh_status *local, rh_status *status)
+static rh_code blame(const rh_hooks *hooks, const hook *h, rh_code code, const rh_lang_messages *messages,
+                     const rh_status *local, rh_status *status)
 {
     if (messages->errors) return rh_scene_blame(hooks->scene, h->params->code, h->label, messages, status);
-    return code == RH_OK ? RH_OK : rh_fail(status, code, "%s: %s: %s", rh_scene_place(hooks->scene, h->params->code), h->label, local->message);
+    return code == RH_OK ? RH_OK
+                         : rh_fail(status, code, "%s: %s: %s", rh_scene_place(hooks->scene, h->params->code), h->label,
+                                   local->message);
 }
 
 // For `rheo check`: in a run they would come every time.
@@ -121,7 +127,8 @@ static void show_warnings(const rh_hooks *hooks, const hook *h, const rh_lang_me
         const rh_lang_message *m = &messages->items[i];
         if (!m->warning) continue;
         rh_scene_code_place(hooks->scene, h->params->code, h->label, m->at.line, m->at.column, place, sizeof place);
-        rh_log(RH_LOG_WARNING, "%s: %s%s%s%s", place, m->text, m->suggestion ? " (" : "", m->suggestion ? m->suggestion : "", m->suggestion ? ")" : "");
+        rh_log(RH_LOG_WARNING, "%s: %s%s%s%s", place, m->text, m->suggestion ? " (" : "",
+               m->suggestion ? m->suggestion : "", m->suggestion ? ")" : "");
     }
 }
 
@@ -132,7 +139,10 @@ static rh_code declare(rh_hooks *hooks, int index, rh_points *points, rh_status 
     h->params = (const rh_expression_params *)hooks->scene->expressions.items + index;
     if (h->params->name) snprintf(h->label, sizeof h->label, "expressions[%d] ('%.60s')", index, h->params->name);
     else snprintf(h->label, sizeof h->label, "expressions[%d]", index);
-    const rh_lang_options options = {.domain = RH_LANG_POINTS, .check_only = true, .functions = hooks->scene->functions, .function_count = hooks->scene->function_count};
+    const rh_lang_options options = {.domain = RH_LANG_POINTS,
+                                     .check_only = true,
+                                     .functions = hooks->scene->functions,
+                                     .function_count = hooks->scene->function_count};
     rh_lang_messages messages = {0};
     rh_status local = {0};
     rh_code code = rh_lang_compile(h->params->code, strlen(h->params->code), &options, &h->checked, &messages, &local);
@@ -151,19 +161,22 @@ static rh_code declare(rh_hooks *hooks, int index, rh_points *points, rh_status 
 
 static rh_code finish(rh_hooks *hooks, hook *h, const rh_points *points, rh_status *status)
 {
-    const rh_lang_options options = {.domain = RH_LANG_POINTS, .functions = hooks->scene->functions, .function_count = hooks->scene->function_count};
+    const rh_lang_options options = {
+        .domain = RH_LANG_POINTS, .functions = hooks->scene->functions, .function_count = hooks->scene->function_count};
     rh_lang_messages messages = {0};
     rh_status local = {0};
     rh_code code = rh_lang_points_match(h->checked, points, &messages, &local);
     if (code == RH_OK && !messages.errors && hooks->programs)
-        code = rh_lang_cache_get(hooks->programs, h->params->code, strlen(h->params->code), &options, &h->program, &messages, &local);
+        code = rh_lang_cache_get(hooks->programs, h->params->code, strlen(h->params->code), &options, &h->program,
+                                 &messages, &local);
     if (code == RH_OK && h->program) code = rh_lang_points_runner_create(h->program, &h->runner, &local);
     code = blame(hooks, h, code, &messages, &local, status);
     rh_lang_messages_free(&messages);
     return code;
 }
 
-rh_code rh_hooks_create(const rh_scene *scene, rh_points *points, rh_lang_cache *programs, rh_hooks **out, rh_status *status)
+rh_code rh_hooks_create(const rh_scene *scene, rh_points *points, rh_lang_cache *programs, rh_hooks **out,
+                        rh_status *status)
 {
     int count = scene->expressions.count;
     rh_hooks *hooks = rh_alloc_zero(sizeof *hooks, "world.hooks", status);
@@ -198,10 +211,11 @@ void rh_hooks_free(rh_hooks *hooks)
     rh_free(hooks);
 }
 
-// --- running ------------------------------------------------------------------------------------------------------
+// --- running ---------------------------------------------------------------------------------------------------------
 
 // A failure names line and column of the program first, where it knows them: make that a place in the file.
-static rh_code stop_run(const rh_hooks *hooks, const hook *h, const rh_moment *m, const rh_status *why, rh_status *status)
+static rh_code stop_run(const rh_hooks *hooks, const hook *h, const rh_moment *m, const rh_status *why,
+                        rh_status *status)
 {
     int line = 0, column = 0, used = 0;
     char place[640];
@@ -209,20 +223,28 @@ static rh_code stop_run(const rh_hooks *hooks, const hook *h, const rh_moment *m
     if (sscanf(why->message, "%d:%d: %n", &line, &column, &used) == 2 && used > 0)
         rh_scene_code_place(hooks->scene, h->params->code, h->label, line, column, place, sizeof place);
     else snprintf(place, sizeof place, "%s", rh_scene_place(hooks->scene, h->params->code));
-    return rh_fail(status, RH_NUMERIC, "%s: %s at step %lld, time %g s: %s", place, h->label, (long long)m->step, m->time, why->message + used);
+    return rh_fail(status, RH_NUMERIC, "%s: %s at step %lld, time %g s: %s", place, h->label, (long long)m->step,
+                   m->time, why->message + used);
 }
 
 static bool is_finite(rh_vec3 v) { return isfinite(v.x) && isfinite(v.y) && isfinite(v.z); }
-static bool is_within(rh_vec3 v, double most) { return (double)v.x * (double)v.x + (double)v.y * (double)v.y + (double)v.z * (double)v.z <= most * most; }
-
-static rh_code blame_program(const rh_hooks *hooks, const hook *h, const rh_moment *m, const char *what, int64_t id, rh_status *status)
+static bool is_within(rh_vec3 v, double most)
 {
-    return rh_fail(status, RH_NUMERIC, "%s: %s at step %lld, time %g s: leaves a %s, of the particle with id %lld among others", rh_scene_place(hooks->scene, h->params->code),
-                   h->label, (long long)m->step, m->time, what, (long long)id);
+    return (double)v.x * (double)v.x + (double)v.y * (double)v.y + (double)v.z * (double)v.z <= most * most;
 }
 
-// The simulation would go on with garbage, or stop later without knowing why, and a checkpoint in between would hold it. In two dimensions nothing leaves the plane.
-static rh_code check_written(const rh_hooks *hooks, const hook *h, const rh_moment *m, rh_points *points, const char *name, rh_status *status)
+static rh_code blame_program(const rh_hooks *hooks, const hook *h, const rh_moment *m, const char *what, int64_t id,
+                             rh_status *status)
+{
+    return rh_fail(
+        status, RH_NUMERIC, "%s: %s at step %lld, time %g s: leaves a %s, of the particle with id %lld among others",
+        rh_scene_place(hooks->scene, h->params->code), h->label, (long long)m->step, m->time, what, (long long)id);
+}
+
+// The simulation would go on with garbage, or stop later without knowing why, and a checkpoint in between would hold
+// it. In two dimensions nothing leaves the plane.
+static rh_code check_written(const rh_hooks *hooks, const hook *h, const rh_moment *m, rh_points *points,
+                             const char *name, rh_status *status)
 {
     rh_vec3 *values = rh_points_data(points, name, RH_POINT_VEC3F);
     int64_t count = points->count, bad = count;
@@ -238,19 +260,31 @@ static rh_code check_written(const rh_hooks *hooks, const hook *h, const rh_mome
     char what[160];
     rh_vec3 v = values[bad];
     if (!is_finite(v)) snprintf(what, sizeof what, "%s that is not finite", name);
-    else snprintf(what, sizeof what, "%s of (%.4g, %.4g, %.4g) %s, beyond %s (%.4g %s)", name, (double)v.x, (double)v.y, (double)v.z, place ? "m" : "m/s",
-                  place ? "the reach of the grid" : hooks->scene->limits.speed > 0 ? "limits.speed" : "4096 cells a frame", most, place ? "m" : "m/s");
+    else
+        snprintf(what, sizeof what, "%s of (%.4g, %.4g, %.4g) %s, beyond %s (%.4g %s)", name, (double)v.x, (double)v.y,
+                 (double)v.z, place ? "m" : "m/s",
+                 place                            ? "the reach of the grid"
+                 : hooks->scene->limits.speed > 0 ? "limits.speed"
+                                                  : "4096 cells a frame",
+                 most, place ? "m" : "m/s");
     return blame_program(hooks, h, m, what, id[bad], status);
 }
 
-static rh_code run_one(rh_hooks *hooks, int index, const rh_moment *m, rh_points *points, int64_t *deleted, rh_status *status)
+static rh_code run_one(rh_hooks *hooks, int index, const rh_moment *m, rh_points *points, int64_t *deleted,
+                       rh_status *status)
 {
     hook *h = &hooks->items[index];
     rh_status local = {0};
     rh_lang_points_done done;
     set_externals(h, hooks->scene, m);
-    uint64_t seed = rh_mix64((uint64_t)hooks->scene->seed) ^ rh_mix64((uint64_t)m->step * 64 + (uint64_t)m->at) ^ rh_mix64((uint64_t)index + 0x5bd1e995ull);
-    const rh_lang_points_job job = {.externals = h->externals, .external_count = h->external_count, .seed = seed, .steps = h->params->budget, .first = m->first, .stop = m->stop};
+    uint64_t seed = rh_mix64((uint64_t)hooks->scene->seed) ^ rh_mix64((uint64_t)m->step * 64 + (uint64_t)m->at) ^
+                    rh_mix64((uint64_t)index + 0x5bd1e995ull);
+    const rh_lang_points_job job = {.externals = h->externals,
+                                    .external_count = h->external_count,
+                                    .seed = seed,
+                                    .steps = h->params->budget,
+                                    .first = m->first,
+                                    .stop = m->stop};
     rh_code code = rh_lang_points_run(h->runner, &job, points, &done, &local);
     if (code != RH_OK) return stop_run(hooks, h, m, &local, status);
     rh_lang_points_show(h->label, &done);
@@ -265,7 +299,8 @@ rh_code rh_hooks_run(rh_hooks *hooks, const rh_moment *moment, rh_points *points
     rh_code code = RH_OK;
     for (int i = 0; i < hooks->count && code == RH_OK; i++) {
         const rh_expression_params *p = hooks->items[i].params;
-        if (p->at == (int)moment->at && moment->time >= p->start && moment->time < p->stop) code = run_one(hooks, i, moment, points, deleted, status);
+        if (p->at == (int)moment->at && moment->time >= p->start && moment->time < p->stop)
+            code = run_one(hooks, i, moment, points, deleted, status);
     }
     hooks->seconds += rh_seconds() - began;
     return code;

@@ -8,7 +8,9 @@
 #include "base/random.h"
 #include "world/seed.h"
 
-typedef struct rh_sites { int64_t low[3], high[3]; } rh_sites;  // low <= index < high
+typedef struct rh_sites {
+    int64_t low[3], high[3];
+} rh_sites;  // low <= index < high
 
 // All sites that a box (m) may touch. RH_USER when there are far too many.
 rh_code rh_lattice_sites(const rh_seeder *s, rh_dbox box, rh_sites *out, rh_status *status);

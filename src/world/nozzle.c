@@ -17,7 +17,8 @@ static const rh_nozzle_key *find_key(const rh_emitter_params *p, double time, do
     int k = 0;
     *share = 0;
     while (k + 1 < p->keys.count && keys[k + 1].time <= time) k++;
-    if (time > keys[k].time && k + 1 < p->keys.count) *share = (time - keys[k].time) / (keys[k + 1].time - keys[k].time);
+    if (time > keys[k].time && k + 1 < p->keys.count)
+        *share = (time - keys[k].time) / (keys[k + 1].time - keys[k].time);
     return &keys[k];
 }
 
@@ -66,17 +67,20 @@ double rh_nozzle_fastest(const rh_emitter_params *p, const rh_placed_shape *plac
     // Between two looks the motion may be a little faster: half as much again is on the safe side, and only costs time.
     const rh_motion_key *moves = p->motion.keys.items;
     double from = moves[0].time, to = moves[p->motion.keys.count - 1].time, most = 0;
-    for (int i = 0; i <= MOMENTS; i++) most = fmax(most, rh_d3_length(rh_nozzle_velocity(p, placed, from + (to - from) * i / MOMENTS)));
+    for (int i = 0; i <= MOMENTS; i++)
+        most = fmax(most, rh_d3_length(rh_nozzle_velocity(p, placed, from + (to - from) * i / MOMENTS)));
     return fmax(fastest, 1.5 * most);
 }
 
-void rh_nozzle_set_velocities(const rh_emitter_params *p, const rh_placed_shape *placed, double time, rh_points *points, int64_t first)
+void rh_nozzle_set_velocities(const rh_emitter_params *p, const rh_placed_shape *placed, double time, rh_points *points,
+                              int64_t first)
 {
     if (!follows(p) || first >= points->count) return;
     rh_pose pose;
     rh_dvec3 linear, angular;
     rh_motion_place(&p->motion, time, placed->shape.flat, &pose, &linear, &angular);
-    rh_dvec3 own = rh_m3_mul(pose.rotation, rh_nozzle_own_velocity(p, time)), origin = rh_d3_add(pose.pivot, pose.translation);
+    rh_dvec3 own = rh_m3_mul(pose.rotation, rh_nozzle_own_velocity(p, time)),
+             origin = rh_d3_add(pose.pivot, pose.translation);
     rh_vec3 *x = rh_points_data(points, "P", RH_POINT_VEC3F), *v = rh_points_data(points, "v", RH_POINT_VEC3F);
     for (int64_t i = first; i < points->count; i++)
         v[i] = rh_v3_from(rh_d3_add(own, rh_d3_add(linear, rh_d3_cross(angular, rh_d3_sub(rh_d3_from(x[i]), origin)))));

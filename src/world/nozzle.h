@@ -18,4 +18,5 @@ double rh_nozzle_rate(const rh_emitter_params *p, double time);
 // No less than the fastest it ever gets, m/s; 0 = it only places material.
 double rh_nozzle_fastest(const rh_emitter_params *p, const rh_placed_shape *placed);
 // Velocities of particles from `first` on that were poured at `time`: in an emitter that turns each has its own.
-void rh_nozzle_set_velocities(const rh_emitter_params *p, const rh_placed_shape *placed, double time, rh_points *points, int64_t first);
+void rh_nozzle_set_velocities(const rh_emitter_params *p, const rh_placed_shape *placed, double time, rh_points *points,
+                              int64_t first);

@@ -18,7 +18,9 @@
 static rh_code join(char out[RH_PATH_MAX], const char *folder, const char *name, rh_status *status)
 {
     int n = snprintf(out, RH_PATH_MAX, "%s/%s", folder, name);
-    return n > 0 && n < RH_PATH_MAX - 32 ? RH_OK : rh_fail(status, RH_USER, "the path of the run folder is too long: %.200s ...", folder);
+    return n > 0 && n < RH_PATH_MAX - 32
+               ? RH_OK
+               : rh_fail(status, RH_USER, "the path of the run folder is too long: %.200s ...", folder);
 }
 
 static int64_t line_step(const char *line)
@@ -31,7 +33,8 @@ static int64_t line_step(const char *line)
 static rh_code trim_log(const char *path, int64_t last_step, rh_status *status)
 {
     if (!rh_file_exists(path)) return RH_OK;
-    if (last_step == 0) return unlink(path) == 0 ? RH_OK : rh_fail(status, RH_IO, "cannot remove %s: %s", path, strerror(errno));
+    if (last_step == 0)
+        return unlink(path) == 0 ? RH_OK : rh_fail(status, RH_IO, "cannot remove %s: %s", path, strerror(errno));
     char *text;
     size_t bytes, kept = 0;
     RH_TRY(rh_file_read(path, (size_t)4 << 30, &text, &bytes, status));
@@ -51,7 +54,8 @@ static rh_code trim_log(const char *path, int64_t last_step, rh_status *status)
     return code;
 }
 
-// The first file of a folder that has a name of ours and is not ours; what a run would write over. False when there is none.
+// The first file of a folder that has a name of ours and is not ours; what a run would write over. False when there is
+// none.
 static bool foreign_frame(const char *folder, const char *part, char path[RH_PATH_MAX])
 {
     bool found = false;
@@ -71,7 +75,8 @@ rh_code rh_output_check(const char *folder, const rh_scene *scene, rh_status *st
     RH_TRY(join(path, folder, "log.jsonl", status));
     RH_TRY(rh_made_may_replace(path, status));
     if (foreign_frame(folder, "points", path)) return rh_made_may_replace(path, status);
-    if (scene->surface.while_running && foreign_frame(folder, "surface", path)) return rh_made_may_replace(path, status);
+    if (scene->surface.while_running && foreign_frame(folder, "surface", path))
+        return rh_made_may_replace(path, status);
     return RH_OK;
 }
 
@@ -82,7 +87,8 @@ static void set_folder(rh_output *output, const rh_scene *scene, const char *fol
     snprintf(output->folder, sizeof output->folder, "%s", folder);
 }
 
-rh_code rh_output_reopen(rh_output *output, const rh_scene *scene, const char *folder, int64_t last_frame, rh_status *status)
+rh_code rh_output_reopen(rh_output *output, const rh_scene *scene, const char *folder, int64_t last_frame,
+                         rh_status *status)
 {
     char path[RH_PATH_MAX];
     RH_TRY(join(path, folder, "", status));
@@ -90,8 +96,8 @@ rh_code rh_output_reopen(rh_output *output, const rh_scene *scene, const char *f
     return RH_OK;
 }
 
-rh_code rh_output_open(rh_output *output, const rh_scene *scene, const char *folder, int64_t last_frame, int64_t last_step, bool resumed,
-                       rh_status *status)
+rh_code rh_output_open(rh_output *output, const rh_scene *scene, const char *folder, int64_t last_frame,
+                       int64_t last_step, bool resumed, rh_status *status)
 {
     char path[RH_PATH_MAX];
     RH_TRY(join(path, folder, "", status));
@@ -119,7 +125,8 @@ void rh_output_close(rh_output *output)
     output->log = NULL;
 }
 
-static rh_code points_path(const rh_output *output, int64_t frame, const char *ending, char path[RH_PATH_MAX], rh_status *status)
+static rh_code points_path(const rh_output *output, int64_t frame, const char *ending, char path[RH_PATH_MAX],
+                           rh_status *status)
 {
     char name[64];
     snprintf(name, sizeof name, "points/points.%0*lld%s", output->digits, (long long)frame, ending);
@@ -133,21 +140,24 @@ static bool part_exists(const char *folder, const char *part, int64_t frame, con
     for (int digits = 4; digits <= 18; digits++) {
         char path[RH_PATH_MAX];
         int n = snprintf(path, sizeof path, "%s/%s/%s.%0*lld%s", folder, part, part, digits, (long long)frame, ending);
-        if (n > 0 && n < RH_PATH_MAX && stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size > 0) return true;
+        if (n > 0 && n < RH_PATH_MAX && stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size > 0)
+            return true;
     }
     return false;
 }
 
 bool rh_output_has_frame(const char *folder, const rh_scene *scene, int64_t frame)
 {
-    return (!scene->output.vdb || part_exists(folder, "points", frame, ".vdb")) && (!scene->output.ply || part_exists(folder, "points", frame, ".ply"));
+    return (!scene->output.vdb || part_exists(folder, "points", frame, ".vdb")) &&
+           (!scene->output.ply || part_exists(folder, "points", frame, ".ply"));
 }
 
 bool rh_output_has_surface(const char *folder, const rh_scene *scene, int64_t frame)
 {
     static const char *const endings[] = {".ply", ".obj", ".vtp"};
     const rh_surfacing_params *p = &scene->surface;
-    return (!p->vdb || part_exists(folder, "surface", frame, ".vdb")) && (!p->mesh || part_exists(folder, "surface", frame, endings[p->mesh_format]));
+    return (!p->vdb || part_exists(folder, "surface", frame, ".vdb")) &&
+           (!p->mesh || part_exists(folder, "surface", frame, endings[p->mesh_format]));
 }
 
 rh_code rh_output_frame(const rh_output *output, const rh_points *points, const rh_frame_info *info, rh_status *status)
@@ -188,7 +198,8 @@ int64_t rh_output_frame_bytes(const rh_output *output, int64_t frame)
     return bytes_of_frame(output, "points", number) + bytes_of_frame(output, "surface", number);
 }
 
-rh_code rh_output_debug(const rh_output *output, const rh_points *points, const rh_frame_info *info, char path[RH_PATH_MAX], rh_status *status)
+rh_code rh_output_debug(const rh_output *output, const rh_points *points, const rh_frame_info *info,
+                        char path[RH_PATH_MAX], rh_status *status)
 {
     char name[64];
     RH_TRY(join(path, output->folder, "debug", status));
@@ -198,14 +209,16 @@ rh_code rh_output_debug(const rh_output *output, const rh_points *points, const 
     return rh_ply_write_points(path, points, info, status);
 }
 
-rh_code rh_output_surface(const rh_output *output, int64_t frame, rh_lang_cache *programs, double *seconds, rh_status *status)
+rh_code rh_output_surface(const rh_output *output, int64_t frame, rh_lang_cache *programs, double *seconds,
+                          rh_status *status)
 {
     char points[RH_PATH_MAX], folder[RH_PATH_MAX];
     rh_surface_result result;
     *seconds = 0;
     RH_TRY(points_path(output, frame, ".vdb", points, status));
     RH_TRY(join(folder, output->folder, "surface", status));
-    rh_surface_task task = {.points = points, .folder = folder, .frame = frame, .digits = output->digits, .programs = programs};
+    rh_surface_task task = {
+        .points = points, .folder = folder, .frame = frame, .digits = output->digits, .programs = programs};
     rh_code code = rh_surface_frame(&output->scene->surface, &task, &result, status);
     *seconds = result.seconds;
     return code;
@@ -215,8 +228,10 @@ static void write_peaks(FILE *f)
 {
     rh_memory_label labels[256];
     int count = rh_memory_labels(labels, 256);
-    fprintf(f, ",\"peak\":%lld,\"resident\":%lld,\"peaks\":{", (long long)rh_memory_peak(), (long long)rh_memory_resident_peak());
-    for (int i = 0; i < count; i++) fprintf(f, "%s\"%s\":%lld", i ? "," : "", labels[i].label, (long long)labels[i].peak);
+    fprintf(f, ",\"peak\":%lld,\"resident\":%lld,\"peaks\":{", (long long)rh_memory_peak(),
+            (long long)rh_memory_resident_peak());
+    for (int i = 0; i < count; i++)
+        fprintf(f, "%s\"%s\":%lld", i ? "," : "", labels[i].label, (long long)labels[i].peak);
     fprintf(f, "}");
 }
 
@@ -229,15 +244,18 @@ static void write_balance(FILE *f, const rh_progress *p)
                 (&p->pushed.x)[a]);
 }
 
-rh_code rh_output_log(rh_output *output, const rh_progress *p, const rh_step_report *report, bool frame_done, rh_status *status)
+rh_code rh_output_log(rh_output *output, const rh_progress *p, const rh_step_report *report, bool frame_done,
+                      rh_status *status)
 {
     FILE *f = output->log;
-    fprintf(f, "{\"step\":%lld,\"frame\":%lld,\"time\":%.9g,\"dt\":%.9g,\"particles\":%lld,\"cells\":%lld,\"tiles\":%lld,"
-            "\"iterations\":%d,\"residual\":%.3e,\"volume\":%.9g,\"volume_error\":%.3e,\"max_speed\":%.6g,\"emitted\":%lld,\"removed\":%lld,"
+    fprintf(f,
+            "{\"step\":%lld,\"frame\":%lld,\"time\":%.9g,\"dt\":%.9g,\"particles\":%lld,\"cells\":%lld,\"tiles\":%lld,"
+            "\"iterations\":%d,\"residual\":%.3e,\"volume\":%.9g,\"volume_error\":%.3e,\"max_speed\":%.6g,\"emitted\":%"
+            "lld,\"removed\":%lld,"
             "\"memory\":%lld,\"seconds\":%.6f,\"stages\":{",
-            (long long)p->step, (long long)p->frame, p->time, p->dt, (long long)p->particles, (long long)p->cells, (long long)p->tiles,
-            p->iterations, p->residual, p->volume, p->volume_error, p->max_speed, (long long)p->emitted, (long long)p->removed,
-            (long long)p->memory_bytes, p->seconds);
+            (long long)p->step, (long long)p->frame, p->time, p->dt, (long long)p->particles, (long long)p->cells,
+            (long long)p->tiles, p->iterations, p->residual, p->volume, p->volume_error, p->max_speed,
+            (long long)p->emitted, (long long)p->removed, (long long)p->memory_bytes, p->seconds);
     for (int i = 0; i < report->stage_count; i++)
         fprintf(f, "%s\"%s\":%.6f", i ? "," : "", report->stage_names[i], report->stage_seconds[i]);
     fprintf(f, "}");
@@ -247,14 +265,17 @@ rh_code rh_output_log(rh_output *output, const rh_progress *p, const rh_step_rep
     if (frame_done && p->compile_seconds > 0) fprintf(f, ",\"compile_seconds\":%.6f", p->compile_seconds);
     if (frame_done && output->scene->surface.while_running) fprintf(f, ",\"surface_seconds\":%.6f", p->surface_seconds);
     fprintf(f, "}\n");
-    return fflush(f) == 0 ? RH_OK : rh_fail(status, RH_IO, "cannot write %s/log.jsonl: %s", output->folder, strerror(errno));
+    return fflush(f) == 0 ? RH_OK
+                          : rh_fail(status, RH_IO, "cannot write %s/log.jsonl: %s", output->folder, strerror(errno));
 }
 
-rh_code rh_output_checkpoint_path(const rh_output *output, int64_t frame, int64_t step, bool whole_frame, char path[RH_PATH_MAX], rh_status *status)
+rh_code rh_output_checkpoint_path(const rh_output *output, int64_t frame, int64_t step, bool whole_frame,
+                                  char path[RH_PATH_MAX], rh_status *status)
 {
     char name[96];
     // The step in the name orders checkpoints; a stop inside a frame is told apart by the letter.
-    snprintf(name, sizeof name, "checkpoint/checkpoint.%0*lld%s%09lld.h5", output->digits, (long long)frame, whole_frame ? "." : "-", (long long)step);
+    snprintf(name, sizeof name, "checkpoint/checkpoint.%0*lld%s%09lld.h5", output->digits, (long long)frame,
+             whole_frame ? "." : "-", (long long)step);
     return join(path, output->folder, name, status);
 }
 
@@ -271,7 +292,8 @@ static int newest_first(const void *a, const void *b)
 static bool next_checkpoint(DIR *dir, const char *folder, char path[RH_PATH_MAX])
 {
     for (struct dirent *e; (e = readdir(dir));) {
-        if (!rh_made_checkpoint_name(e->d_name, NULL, NULL, NULL)) continue;  // a copy somebody keeps beside them is not ours to prune
+        if (!rh_made_checkpoint_name(e->d_name, NULL, NULL, NULL))
+            continue;  // a copy somebody keeps beside them is not ours to prune
         if (snprintf(path, RH_PATH_MAX, "%s/checkpoint/%s", folder, e->d_name) < RH_PATH_MAX) return true;
     }
     return false;

@@ -14,16 +14,18 @@
 typedef struct rh_output {
     const rh_scene *scene;
     char folder[RH_PATH_MAX];
-    int digits;   // of frame numbers in names: 4, or more when the last frame needs it
+    int digits;  // of frame numbers in names: 4, or more when the last frame needs it
     FILE *log;
 } rh_output;
 
-// Makes the folders, sweeps leftovers, writes scene.yaml and opens the log; lines of steps after `last_step` (from a run
-// that went on after the checkpoint it is resumed from) are dropped. Nothing is touched when rh_output_check refuses. `resumed`: scene_record.h.
-rh_code rh_output_open(rh_output *output, const rh_scene *scene, const char *folder, int64_t last_frame, int64_t last_step, bool resumed,
-                       rh_status *status);
+// Makes the folders, sweeps leftovers, writes scene.yaml and opens the log; lines of steps after `last_step` (from a
+// run that went on after the checkpoint it is resumed from) are dropped. Nothing is touched when rh_output_check
+// refuses. `resumed`: scene_record.h.
+rh_code rh_output_open(rh_output *output, const rh_scene *scene, const char *folder, int64_t last_frame,
+                       int64_t last_step, bool resumed, rh_status *status);
 // For frames alone, in a folder that is there: no log, no scene.
-rh_code rh_output_reopen(rh_output *output, const rh_scene *scene, const char *folder, int64_t last_frame, rh_status *status);
+rh_code rh_output_reopen(rh_output *output, const rh_scene *scene, const char *folder, int64_t last_frame,
+                         rh_status *status);
 // RH_USER when the folder holds a file that Rheo did not make where a run would write one of its own. Reads only.
 rh_code rh_output_check(const char *folder, const rh_scene *scene, rh_status *status);
 // Are all files of a frame there, and not empty? Of its surface, as the scene wants them?
@@ -35,15 +37,20 @@ rh_code rh_output_frame(const rh_output *output, const rh_points *points, const 
 // Size of the files that a frame has in the run folder, points and surface.
 int64_t rh_output_frame_bytes(const rh_output *output, int64_t frame);
 // RUN/debug/points.0012.ply: of a run that has gone wrong. `path` gets its name.
-rh_code rh_output_debug(const rh_output *output, const rh_points *points, const rh_frame_info *info, char path[RH_PATH_MAX], rh_status *status);
-// The surface of a frame that was written, from its file on disk, so that `rheo surface` would give the same bytes. *seconds is its wall time. `programs` may be NULL
-// unless the scene's surface has an expression.
-rh_code rh_output_surface(const rh_output *output, int64_t frame, rh_lang_cache *programs, double *seconds, rh_status *status);
-// One line for the step just done. A line that ends a frame (`frame_done`) also holds the memory peaks of this process so far: "peaks" by
-// label, "peak" of all at one time, "resident" of the whole process, and "surface_seconds" when the run makes surfaces, "compile_seconds" when the scene has programs; and the energies of the particles.
-rh_code rh_output_log(rh_output *output, const rh_progress *progress, const rh_step_report *report, bool frame_done, rh_status *status);
+rh_code rh_output_debug(const rh_output *output, const rh_points *points, const rh_frame_info *info,
+                        char path[RH_PATH_MAX], rh_status *status);
+// The surface of a frame that was written, from its file on disk, so that `rheo surface` would give the same bytes.
+// *seconds is its wall time. `programs` may be NULL unless the scene's surface has an expression.
+rh_code rh_output_surface(const rh_output *output, int64_t frame, rh_lang_cache *programs, double *seconds,
+                          rh_status *status);
+// One line for the step just done. A line that ends a frame (`frame_done`) also holds the memory peaks of this process
+// so far: "peaks" by label, "peak" of all at one time, "resident" of the whole process, and "surface_seconds" when the
+// run makes surfaces, "compile_seconds" when the scene has programs; and the energies of the particles.
+rh_code rh_output_log(rh_output *output, const rh_progress *progress, const rh_step_report *report, bool frame_done,
+                      rh_status *status);
 // RUN/checkpoint/checkpoint.<frame>.h5, or .<frame>s<step>.h5 inside a frame
-rh_code rh_output_checkpoint_path(const rh_output *output, int64_t frame, int64_t step, bool whole_frame, char path[RH_PATH_MAX], rh_status *status);
+rh_code rh_output_checkpoint_path(const rh_output *output, int64_t frame, int64_t step, bool whole_frame,
+                                  char path[RH_PATH_MAX], rh_status *status);
 // Keeps the newest `keep` checkpoints of the folder.
 void rh_output_prune(const rh_output *output, int64_t keep);
 // Paths of a folder's checkpoints, newest first (by step in their name), at most `max`.

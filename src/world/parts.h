@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The world from inside, for the files that make it up: world.c (creation, steps), saving.c (checkpoints), run.c (frames, files),
-// predict.c, health.c.
+// The world from inside, for the files that make it up: world.c (creation, steps), saving.c (checkpoints), run.c
+// (frames, files), predict.c, health.c.
 #pragma once
 #include "lang/cache.h"
 #include "world/build.h"
@@ -26,15 +26,16 @@ struct rh_world {
     rh_lang_cache *programs;  // NULL when the scene has none
     rh_hooks *hooks;
     const atomic_int *stop_now;  // of the run in progress; NULL = none
-    bool begun;        // the first frame is done: what emitters pour at time 0 and programs say to it
+    bool begun;                  // the first frame is done: what emitters pour at time 0 and programs say to it
     double time;
-    double last_dt;    // s, of the last step; 0 before the first
-    int64_t frame;     // in progress, or the last one done when `frame_done`
+    double last_dt;  // s, of the last step; 0 before the first
+    int64_t frame;   // in progress, or the last one done when `frame_done`
     bool frame_done;
     int substeps;
     int64_t step;
     int declared;      // attributes of the world and of the method; those after them are of the scene's programs
-    rh_points kept;    // the particles before programs pushed them, in case the step must be tried again; empty without such programs
+    rh_points kept;    // the particles before programs pushed them, in case the step must be tried again; empty without
+                       // such programs
     int retries;       // of the last step
     int64_t measured;  // particles that had been put in and not taken out when the last step measured the volume
     rh_health_limits limits;
@@ -43,7 +44,10 @@ struct rh_world {
 };
 
 // Simulated time of a frame, s.
-static inline double rh_world_frame_time(const rh_scene *scene, int64_t frame) { return (double)(frame - scene->frames.first) / scene->frames.fps; }
+static inline double rh_world_frame_time(const rh_scene *scene, int64_t frame)
+{
+    return (double)(frame - scene->frames.first) / scene->frames.fps;
+}
 
 // The attributes of the world and of the method; what comes later is the user's.
 rh_code rh_world_declare(rh_world *w, rh_status *status);

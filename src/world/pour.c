@@ -9,7 +9,7 @@
 #include "world/lattice.h"
 #include "world/nozzle.h"
 
-// --- the shape, seen along the velocity ---------------------------------------------------------------------------
+// --- the shape, seen along the velocity ------------------------------------------------------------------------------
 typedef struct view {
     const rh_seeder *s;
     const rh_shape *shape;
@@ -135,7 +135,7 @@ static void view_bounds(view *v)
     }
 }
 
-// --- columns ------------------------------------------------------------------------------------------------------
+// --- columns ---------------------------------------------------------------------------------------------------------
 // The middle of what is covered of a cut column.
 static bool find_middle(const view *v, const double center[2], double out[2])
 {
@@ -161,8 +161,9 @@ static rh_code add_column(const view *v, rh_pour *pour, int *room, const int64_t
            center[3] = {((double)index[0] + 0.5) * s, v->s->dimension == 3 ? ((double)index[1] + 0.5) * s : 0, 0};
     // What is a thousandth off here is so in every layer to come.
     rh_measure m = {across_distance, v, v->s->dimension - 1, rh_shape_slack(v->shape), 0.002};
-    rh_pour_column c = {
-        .across = {center[0], center[1]}, .share = pour->rate * rh_measure_share(&m, center, s), .index = {index[0], index[1]}};
+    rh_pour_column c = {.across = {center[0], center[1]},
+                        .share = pour->rate * rh_measure_share(&m, center, s),
+                        .index = {index[0], index[1]}};
     pour->area += c.share * pow(s, v->s->dimension - 1);
     // Slivers that no point was found in: the others pour their part.
     if (c.share == 0 || (c.share < 1 && !find_middle(v, center, c.across))) return RH_OK;
@@ -243,7 +244,7 @@ double rh_pour_volume(const rh_pour *pour, double start, double time)
     return time < start ? 0 : pour->volume + pour->area * pour->speed * (time - start);
 }
 
-// --- particles ----------------------------------------------------------------------------------------------------
+// --- particles -------------------------------------------------------------------------------------------------------
 // Column c has poured its particles with numbers up to this when so many spacings have passed; before it began, those
 // that fill the shape.
 static double last_number(const rh_pour_column *c, double passed) { return floor(c->share * passed + c->phase); }

@@ -20,12 +20,12 @@
 struct rh_seeder;
 
 typedef struct rh_pour_column {
-    double across[2];  // m, along axis[1] and axis[2]: the middle of what is covered of it
-    double share;      // of a full column, 0..1
-    double back;       // m along axis[0]: where the shape begins
-    double length;     // m, of the shape along the column
+    double across[2];    // m, along axis[1] and axis[2]: the middle of what is covered of it
+    double share;        // of a full column, 0..1
+    double back;         // m along axis[0]: where the shape begins
+    double length;       // m, of the shape along the column
     double gap_at, gap;  // m: a hole in it, that far from the back and that long
-    double phase;      // 0..1, its turn
+    double phase;        // 0..1, its turn
     int64_t index[2];
 } rh_pour_column;
 
@@ -33,17 +33,17 @@ typedef struct rh_pour_turn {
     double at;
     int64_t number;
     int column;
-} rh_pour_turn; // `at`: spacings poured when it enters
+} rh_pour_turn;  // `at`: spacings poured when it enters
 
 typedef struct rh_pour {
-    rh_dvec3 axis[3];    // unit; the first along the velocity
-    double speed;        // m/s
-    double rate;         // share of it that is poured, 0..1
-    double volume;       // m^3 (m^2) of the shape
-    double area;         // m^2 (m) across the velocity
+    rh_dvec3 axis[3];         // unit; the first along the velocity
+    double speed;             // m/s
+    double rate;              // share of it that is poured, 0..1
+    double volume;            // m^3 (m^2) of the shape
+    double area;              // m^2 (m) across the velocity
     rh_pour_column *columns;  // owned
-    int count;           // 0: not an emitter of this kind
-    rh_pour_turn *turns; // owned; scratch
+    int count;                // 0: not an emitter of this kind
+    rh_pour_turn *turns;      // owned; scratch
     int64_t room;
 } rh_pour;
 

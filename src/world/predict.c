@@ -15,21 +15,24 @@ static double emitter_rate(rh_dvec3 v, const rh_shape *shape)
     // Cross-section from the bounds: an upper estimate, exact for a box along its velocity.
     rh_dbox b = rh_shape_bounds(shape);
     rh_dvec3 size = rh_d3_sub(b.max, b.min);
-    return fabs(v.x) * size.y * (shape->flat ? 1 : size.z) + fabs(v.y) * size.x * (shape->flat ? 1 : size.z) + fabs(v.z) * size.x * size.y;
+    return fabs(v.x) * size.y * (shape->flat ? 1 : size.z) + fabs(v.y) * size.x * (shape->flat ? 1 : size.z) +
+           fabs(v.z) * size.x * size.y;
 }
 
-// --- emitters that move -------------------------------------------------------------------------------------------
-// An emitter pours out every site of its lattice that comes to lie inside of it: what counts is the space its shape newly covers, seen from the lattice, which drifts
-// with the velocity of what is poured. So of points spread over the shape those count that are inside now and, carried back with the lattice, were outside a moment
-// before. (Neither bounds times the speed of their corners nor carrying points back along straight lines will do: a ball that spins covers nothing new.)
+// --- emitters that move ----------------------------------------------------------------------------------------------
+// An emitter pours out every site of its lattice that comes to lie inside of it: what counts is the space its shape
+// newly covers, seen from the lattice, which drifts with the velocity of what is poured. So of points spread over the
+// shape those count that are inside now and, carried back with the lattice, were outside a moment before. (Neither
+// bounds times the speed of their corners nor carrying points back along straight lines will do: a ball that spins
+// covers nothing new.)
 enum { MOMENTS = 64, POINTS_2D = 40, POINTS_3D = 12 };  // an axis
 
 typedef struct sweep {
     const rh_placed_shape *placed;
     bool flat;
-    rh_dvec3 drift;      // m/s, of the lattice
-    rh_dbox box;         // of the shape, in its own space
-    rh_dvec3 cell;       // between points
+    rh_dvec3 drift;  // m/s, of the lattice
+    rh_dbox box;     // of the shape, in its own space
+    rh_dvec3 cell;   // between points
     int count[3];
 } sweep;
 
@@ -37,11 +40,13 @@ static rh_dvec3 sweep_point(const sweep *w, const int at[3])
 {
     rh_dvec3 x = w->box.min;
     uint64_t number = (uint64_t)at[0] + (uint64_t)at[1] * 64 + (uint64_t)at[2] * 4096;
-    for (int a = 0; a < (w->flat ? 2 : 3); a++) (&x.x)[a] += ((double)at[a] + (double)rh_random(0, number, 0, (uint32_t)a)) * (&w->cell.x)[a];
+    for (int a = 0; a < (w->flat ? 2 : 3); a++)
+        (&x.x)[a] += ((double)at[a] + (double)rh_random(0, number, 0, (uint32_t)a)) * (&w->cell.x)[a];
     return x;
 }
 
-// So long that nothing moves further than from one point to the next (s), by the speeds at the corners in the shape's own space.
+// So long that nothing moves further than from one point to the next (s), by the speeds at the corners in the shape's
+// own space.
 static double sweep_time(const sweep *w, double now)
 {
     rh_pose pose;
@@ -49,7 +54,8 @@ static double sweep_time(const sweep *w, double now)
     double time = INFINITY;
     rh_motion_place(w->placed->motion, now, w->flat, &pose, &linear, &angular);
     for (int corner = 0; corner < 8; corner++) {
-        rh_dvec3 x = {corner & 1 ? w->box.max.x : w->box.min.x, corner & 2 ? w->box.max.y : w->box.min.y, corner & 4 ? w->box.max.z : w->box.min.z};
+        rh_dvec3 x = {corner & 1 ? w->box.max.x : w->box.min.x, corner & 2 ? w->box.max.y : w->box.min.y,
+                      corner & 4 ? w->box.max.z : w->box.min.z};
         rh_dvec3 turning = rh_d3_cross(angular, rh_pose_turn(&pose, rh_d3_sub(x, pose.pivot)));
         rh_dvec3 u = rh_m3_mul_transposed(pose.rotation, rh_d3_sub(rh_d3_add(linear, turning), w->drift));
         for (int a = 0; a < (w->flat ? 2 : 3); a++)
@@ -71,7 +77,8 @@ static double sweep_rate(const sweep *w, double now)
             for (int i = 0; i < w->count[0]; i++) {
                 rh_dvec3 x = sweep_point(w, (const int[3]){i, j, k});
                 if (rh_shape_distance(shape, x) >= 0) continue;
-                entered += rh_shape_distance(shape, rh_pose_to_local(&before, rh_d3_add(rh_pose_to_world(&pose, x), back))) >= 0;
+                entered += rh_shape_distance(
+                               shape, rh_pose_to_local(&before, rh_d3_add(rh_pose_to_world(&pose, x), back))) >= 0;
             }
     return entered * w->cell.x * w->cell.y * (w->flat ? 1 : w->cell.z) / time;
 }
@@ -106,14 +113,17 @@ static double poured_volume(const rh_emitter_params *p, const rh_placed_shape *p
     if (rh_motion_is_still(&p->motion)) return p->rate * emitter_rate(p->velocity, &placed->shape) * (to - from);
     // Before the first key and after the last one it rests, turned like there.
     double begin = fmin(fmax(keys[0].time, from), to), end = fmin(fmax(keys[p->motion.keys.count - 1].time, begin), to);
-    return p->rate * (swept_volume(placed, p->velocity, from, begin) + swept_volume(placed, p->velocity, begin, end) + swept_volume(placed, p->velocity, end, to));
+    return p->rate * (swept_volume(placed, p->velocity, from, begin) + swept_volume(placed, p->velocity, begin, end) +
+                      swept_volume(placed, p->velocity, end, to));
 }
 
-// --- sizes ----------------------------------------------------------------------------------------------------------
+// --- sizes -----------------------------------------------------------------------------------------------------------
 static void predict_tiles(const rh_seeder *seeder, const rh_scene *scene, int64_t particles, rh_prediction *out)
 {
-    // A tile holds so many particles when full; surface tiles are half empty and a margin of about one tile surrounds them.
-    double per_tile = pow(RH_TILE * scene->cell / seeder->spacing, (double)scene->dimension), full = (double)particles / per_tile;
+    // A tile holds so many particles when full; surface tiles are half empty and a margin of about one tile surrounds
+    // them.
+    double per_tile = pow(RH_TILE * scene->cell / seeder->spacing, (double)scene->dimension),
+           full = (double)particles / per_tile;
     double side = pow(full, 1.0 / (double)scene->dimension);
     out->tiles = (int64_t)ceil(pow(side + 2, (double)scene->dimension));
     out->cells = (int64_t)((double)particles * pow(seeder->spacing / scene->cell, (double)scene->dimension));
@@ -127,7 +137,8 @@ static double shape_volume(const rh_shape *shape)
     int64_t inside = 0;
     for (int i = 0; i < POINTS; i++) {
         rh_dvec3 x = b.min;
-        for (int a = 0; a < (shape->flat ? 2 : 3); a++) (&x.x)[a] += (double)rh_random(1, (uint64_t)i, 0, (uint32_t)a) * ((&b.max.x)[a] - (&b.min.x)[a]);
+        for (int a = 0; a < (shape->flat ? 2 : 3); a++)
+            (&x.x)[a] += (double)rh_random(1, (uint64_t)i, 0, (uint32_t)a) * ((&b.max.x)[a] - (&b.min.x)[a]);
         inside += rh_shape_distance(shape, x) < 0;
     }
     return (double)inside / POINTS * (b.max.x - b.min.x) * (b.max.y - b.min.y) * (shape->flat ? 1 : b.max.z - b.min.z);
@@ -165,7 +176,8 @@ static int64_t expect_bytes(const rh_scene *scene, const rh_seeder *seeder, doub
     const rh_physics *physics = rh_physics_methods[scene->physics.kind];
     int64_t most = (int64_t)fmin(particles, 1e15);
     predict_tiles(seeder, scene, most, out);
-    return physics->predict_bytes(scene->physics.value, (int)scene->dimension, most, out->tiles * 5 / 2);  // a splash spreads
+    return physics->predict_bytes(scene->physics.value, (int)scene->dimension, most,
+                                  out->tiles * 5 / 2);  // a splash spreads
 }
 
 // Of programs' attributes and of the copy that is kept when programs push, a particle.
@@ -186,24 +198,31 @@ rh_code rh_world_check_memory(const rh_world *w, rh_status *status)
     rh_prediction p = {0};
     int64_t limit = rh_memory_limit();
     double bodies;
-    // What writes a frame: OpenVDB has it all once more in grids of its own (57 bytes a particle were seen), beside blocks of fixed size.
-    double most = rh_world_most_particles(w), extra = bytes_of_programs(w) + (w->scene->output.vdb ? 60 : 0), writers = 4 << 20;
+    // What writes a frame: OpenVDB has it all once more in grids of its own (57 bytes a particle were seen), beside
+    // blocks of fixed size.
+    double most = rh_world_most_particles(w), extra = bytes_of_programs(w) + (w->scene->output.vdb ? 60 : 0),
+           writers = 4 << 20;
     // Bounds are quicker than looking at shapes, and mostly they will do.
-    if (limit == 0 || (double)expect_bytes(w->scene, &w->seeder, most, &p) + extra * most + writers <= (double)limit) return RH_OK;
+    if (limit == 0 || (double)expect_bytes(w->scene, &w->seeder, most, &p) + extra * most + writers <= (double)limit)
+        return RH_OK;
     RH_TRY(rh_seed_estimate(&w->seeder, &bodies, status));
     most = bodies + expect_flow(w->scene, &w->stage, particle_volume(&w->seeder));
     double bytes = (double)expect_bytes(w->scene, &w->seeder, most, &p) + extra * most + writers;
     if (bytes <= (double)limit) return RH_OK;
-    return rh_fail(status, RH_MEMORY, "%s: %.3g particles will need about %.0f MB of memory, and there are %.0f MB for them\n"
-                   "  a larger cell needs less: twice the cell, an eighth of the particles; --memory SIZE sets what the run may use", w->scene->file, most,
-                   bytes * 1e-6, (double)limit * 1e-6);
+    return rh_fail(status, RH_MEMORY,
+                   "%s: %.3g particles will need about %.0f MB of memory, and there are %.0f MB for them\n"
+                   "  a larger cell needs less: twice the cell, an eighth of the particles; --memory SIZE sets what "
+                   "the run may use",
+                   w->scene->file, most, bytes * 1e-6, (double)limit * 1e-6);
 }
 
 // Checks the scene's programs against the particles' attributes, and counts what they add.
 static rh_code predict_programs(const rh_scene *scene, rh_prediction *out, rh_status *status)
 {
     if (!scene->expressions.count) return RH_OK;
-    rh_world w = {.scene = scene, .physics = rh_physics_methods[scene->physics.kind], .seeder = {.dimension = (int)scene->dimension, .spacing = scene->cell}};
+    rh_world w = {.scene = scene,
+                  .physics = rh_physics_methods[scene->physics.kind],
+                  .seeder = {.dimension = (int)scene->dimension, .spacing = scene->cell}};
     rh_points_init(&w.points);
     rh_code code = rh_world_declare(&w, status);
     int before = w.points.attribute_count;
@@ -215,7 +234,10 @@ static rh_code predict_programs(const rh_scene *scene, rh_prediction *out, rh_st
     }
     if (code == RH_OK && rh_hooks_any(w.hooks, RH_AT_FORCES))  // a copy of all, to try a step again
         for (int i = 0; i < w.points.attribute_count; i++)
-            out->bytes_memory += w.points.attributes[i].uniform ? 0 : (out->particles + out->emitted) * (int64_t)rh_point_type_size(w.points.attributes[i].type);
+            out->bytes_memory += w.points.attributes[i].uniform
+                                     ? 0
+                                     : (out->particles + out->emitted) *
+                                           (int64_t)rh_point_type_size(w.points.attributes[i].type);
     rh_hooks_free(w.hooks);
     if (w.method) w.physics->destroy(w.method);
     rh_points_free(&w.points);
@@ -285,7 +307,9 @@ rh_code rh_world_predict(const rh_scene *scene, rh_prediction *out, rh_status *s
     rh_stage_set stage;
     rh_seeder seeder = {0};
     rh_code code = rh_stage_build(scene, &stage, status);
-    if (code == RH_OK) code = rh_seeder_init(&seeder, &stage, physics->per_cell_axis(scene->physics.value), rh_physics_jitter(physics, scene->physics.value), status);
+    if (code == RH_OK)
+        code = rh_seeder_init(&seeder, &stage, physics->per_cell_axis(scene->physics.value),
+                              rh_physics_jitter(physics, scene->physics.value), status);
     if (code == RH_OK) code = predict_amounts(&seeder, out, status);
     if (code == RH_OK) {
         int64_t most = out->particles + out->emitted;

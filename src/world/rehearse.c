@@ -11,7 +11,8 @@
 #include "world/parts.h"
 
 enum { POINTS = 4096, MOMENTS = 9 };
-static const double MOST = 2e7;  // particles; making more takes longer than a check should, and says nothing that fewer would not
+static const double MOST =
+    2e7;  // particles; making more takes longer than a check should, and says nothing that fewer would not
 
 // Does any point of the emitter's shape lie outside of all solids at some moment of its time? Points are spread at
 // random; one in four thousand is enough.
@@ -27,7 +28,8 @@ static bool has_way_out(const rh_world *w, int n)
         for (int i = 0; i < POINTS; i++) {
             rh_dvec3 x = box.min;
             for (int a = 0; a < (int)w->scene->dimension; a++)
-                (&x.x)[a] += (double)rh_random(0, (uint64_t)i, (uint32_t)moment, (uint32_t)a) * ((&box.max.x)[a] - (&box.min.x)[a]);
+                (&x.x)[a] += (double)rh_random(0, (uint64_t)i, (uint32_t)moment, (uint32_t)a) *
+                             ((&box.max.x)[a] - (&box.min.x)[a]);
             if (rh_shape_distance(&placed->shape, x) >= 0) continue;
             any = true;
             if (rh_obstacles_distance(&w->stage.obstacles, rh_pose_to_world(&pose, x), NULL) > 0) return true;
@@ -42,8 +44,11 @@ static void warn_of_emitters(const rh_world *w)
     double end = rh_world_frame_time(w->scene, w->scene->frames.last);
     for (int n = 0; n < w->scene->emitters.count; n++) {
         rh_scene_words name = rh_scene_item(w->scene, "emitter", n, &e[n], e[n].name);
-        if (e[n].start > end) rh_log(RH_LOG_WARNING, "%s starts at %g s, after the last frame (%g s): nothing comes out of it", name.text, e[n].start, end);
-        else if (!has_way_out(w, n)) rh_log(RH_LOG_WARNING, "%s lies inside of a solid: nothing comes out of it", name.text);
+        if (e[n].start > end)
+            rh_log(RH_LOG_WARNING, "%s starts at %g s, after the last frame (%g s): nothing comes out of it", name.text,
+                   e[n].start, end);
+        else if (!has_way_out(w, n))
+            rh_log(RH_LOG_WARNING, "%s lies inside of a solid: nothing comes out of it", name.text);
     }
 }
 
@@ -53,10 +58,12 @@ static rh_code begin(rh_world *w, rh_status *status)
     int64_t before = w->points.count;
     RH_TRY(rh_drain(&w->seeder, w->time, &w->points, status));
     if (before > 0 && w->points.count == 0)
-        rh_log(RH_LOG_WARNING, "%s: the sinks take all %" PRId64 " particles of the start at once: frames will be empty%s", w->scene->file, before,
-               w->scene->emitters.count ? " but for what emitters pour later" : "");
+        rh_log(RH_LOG_WARNING,
+               "%s: the sinks take all %" PRId64 " particles of the start at once: frames will be empty%s",
+               w->scene->file, before, w->scene->emitters.count ? " but for what emitters pour later" : "");
     else if (before == 0 && w->scene->emitters.count > 0)
-        rh_log(RH_LOG_WARNING, "%s: the first frame is empty: there are no bodies, and no emitter pours at the start", w->scene->file);
+        rh_log(RH_LOG_WARNING, "%s: the first frame is empty: there are no bodies, and no emitter pours at the start",
+               w->scene->file);
     warn_of_emitters(w);
     return RH_OK;
 }

@@ -21,14 +21,15 @@ typedef struct run {
     bool mending;                 // only frames that are missing are written, and nothing else
     int64_t first_written, last;  // frames
     int64_t last_saved;
-    double saved_at;              // s on the clock: the last checkpoint, or the start
+    double saved_at;  // s on the clock: the last checkpoint, or the start
     pace pace;
     int64_t surface_failures;
     bool space_told;
 } run;
 
-// A surface that cannot be made must not cost the simulation: the frame's points are on disk, and `rheo surface` can do it later. But where the system refuses
-// to write it the run stops as for any other file: on a full disk it would go on without, frame after frame.
+// A surface that cannot be made must not cost the simulation: the frame's points are on disk, and `rheo surface` can do
+// it later. But where the system refuses to write it the run stops as for any other file: on a full disk it would go on
+// without, frame after frame.
 static rh_code make_surface(run *r, rh_status *status)
 {
     rh_world *w = r->w;
@@ -54,12 +55,13 @@ static void watch_space(run *r)
     int64_t left = rh_folder_free_bytes(r->output.folder), frames = r->last - w->frame, state = 0;
     if (r->space_told || left < 0 || frames <= 0) return;
     int64_t frame = rh_output_frame_bytes(&r->output, w->frame);
-    for (int i = 0; i < w->points.attribute_count; i++) state += w->points.count * (int64_t)rh_point_type_size(w->points.attributes[i].type);
+    for (int i = 0; i < w->points.attribute_count; i++)
+        state += w->points.count * (int64_t)rh_point_type_size(w->points.attributes[i].type);
     double need = (double)frame * (double)frames + (double)state;
     if ((double)left >= need) return;
     r->space_told = true;
-    rh_log(RH_LOG_WARNING, "the disk of %s has %.1f MB left; the %lld frames to come will need about %.1f MB", r->output.folder, (double)left * 1e-6,
-           (long long)frames, need * 1e-6);
+    rh_log(RH_LOG_WARNING, "the disk of %s has %.1f MB left; the %lld frames to come will need about %.1f MB",
+           r->output.folder, (double)left * 1e-6, (long long)frames, need * 1e-6);
 }
 
 static bool wanted(const run *r, int64_t frame)
@@ -73,9 +75,11 @@ static bool wanted(const run *r, int64_t frame)
 static rh_code write_frame(run *r, rh_status *status)
 {
     rh_world *w = r->w;
-    if (!r->writes || !wanted(r, w->frame) || (r->mending && rh_output_has_frame(r->output.folder, w->scene, w->frame))) return RH_OK;
+    if (!r->writes || !wanted(r, w->frame) || (r->mending && rh_output_has_frame(r->output.folder, w->scene, w->frame)))
+        return RH_OK;
     double start = rh_seconds();
-    rh_frame_info info = {w->frame, w->time, w->scene->frames.fps, w->scene->cell, w->scene->hash, w->scene->output.up == RH_UP_Z};
+    rh_frame_info info = {w->frame,       w->time,        w->scene->frames.fps,
+                          w->scene->cell, w->scene->hash, w->scene->output.up == RH_UP_Z};
     RH_TRY(rh_output_frame(&r->output, &w->points, &info, status));
     RH_TRY(make_surface(r, status));
     note(&r->pace.frame, rh_seconds() - start);
@@ -122,8 +126,9 @@ static void tell(const run *r, bool frame_done)
 
 static bool stop_asked(const run *r) { return r->options->stop && atomic_load(r->options->stop); }
 
-// Would one more step, with the frame it may end and the checkpoint after it, still be in time? Steps get slower as a flow spreads, disks when others
-// write: twice what was seen. A checkpoint that was not seen yet is taken to be as slow as two frames.
+// Would one more step, with the frame it may end and the checkpoint after it, still be in time? Steps get slower as a
+// flow spreads, disks when others write: twice what was seen. A checkpoint that was not seen yet is taken to be as slow
+// as two frames.
 static bool time_is_short(const run *r)
 {
     const pace *p = &r->pace;
@@ -134,7 +139,8 @@ static bool time_is_short(const run *r)
 static rh_code stop_here(run *r, const char *why, rh_status *status)
 {
     if (r->writes && !r->mending) RH_TRY(save(r, status));
-    return rh_fail(status, RH_STOPPED, "stopped %s in frame %lld, step %lld", why, (long long)r->w->frame, (long long)r->w->step);
+    return rh_fail(status, RH_STOPPED, "stopped %s in frame %lld, step %lld", why, (long long)r->w->frame,
+                   (long long)r->w->step);
 }
 
 // Between two steps: RH_STOPPED when the run ends here.
@@ -155,8 +161,8 @@ static rh_code measure_balance(rh_world *w, rh_status *status)
     w->progress.kinetic_energy = mass * all.kinetic;
     w->progress.potential_energy = mass * all.height;
     w->progress.energy_put_in = mass * (b->energy_in - b->energy_out);
-    w->progress.energy_gained =
-        mass * rh_totals_energy(&all, w->around.gravity, 0.5 * w->last_dt) - w->progress.energy_put_in;
+    w->progress.energy_gained = mass * rh_totals_energy(&all, w->around.gravity, 0.5 * w->last_dt) -
+                                w->progress.energy_put_in;
     w->progress.momentum = rh_d3_scale(all.momentum, mass);
     w->progress.pushed = rh_d3_scale(rh_d3_sub(all.momentum, known), mass);
     return RH_OK;
@@ -186,7 +192,8 @@ static rh_code finish_frame(run *r, rh_status *status)
     RH_TRY(measure_balance(w, status));
     RH_TRY(write_frame(r, status));
     // After the files, for it tells how long the surface took.
-    if (r->writes && !r->mending && w->step > before) RH_TRY(rh_output_log(&r->output, &w->progress, &w->report, true, status));
+    if (r->writes && !r->mending && w->step > before)
+        RH_TRY(rh_output_log(&r->output, &w->progress, &w->report, true, status));
     RH_TRY(save_when_due(r, status));
     tell(r, true);
     return RH_OK;
@@ -213,36 +220,46 @@ static rh_code run_frames(run *r, rh_status *status)
     return RH_OK;
 }
 
-// The particles as they were when numbers went wrong, for people to look at: RUN/debug/points.0012.ply, which can hold what is not finite.
+// The particles as they were when numbers went wrong, for people to look at: RUN/debug/points.0012.ply, which can hold
+// what is not finite.
 static void write_debug_frame(const run *r)
 {
     const rh_world *w = r->w;
     char path[RH_PATH_MAX];
     rh_status status = {0};
-    rh_frame_info info = {w->frame, w->time, w->scene->frames.fps, w->scene->cell, w->scene->hash, w->scene->output.up == RH_UP_Z};
-    if (rh_output_debug(&r->output, &w->points, &info, path, &status) == RH_OK) rh_log(RH_LOG_INFO, "the particles at that moment are in %s", path);
+    rh_frame_info info = {w->frame,       w->time,        w->scene->frames.fps,
+                          w->scene->cell, w->scene->hash, w->scene->output.up == RH_UP_Z};
+    if (rh_output_debug(&r->output, &w->points, &info, path, &status) == RH_OK)
+        rh_log(RH_LOG_INFO, "the particles at that moment are in %s", path);
     else rh_log(RH_LOG_WARNING, "the particles at that moment could not be written: %s", status.message);
 }
 
 static void name_last_checkpoint(const char *folder)
 {
     char path[RH_PATH_MAX];
-    if (rh_output_newest(folder, path)) rh_log(RH_LOG_WARNING, "the last good checkpoint is %s; --resume goes on from there", path);
+    if (rh_output_newest(folder, path))
+        rh_log(RH_LOG_WARNING, "the last good checkpoint is %s; --resume goes on from there", path);
     else rh_log(RH_LOG_WARNING, "there is no checkpoint yet in %s; --resume starts at the first frame", folder);
 }
 
 static run prepare(rh_world *world, const rh_run_options *options)
 {
     const rh_scene *scene = world->scene;
-    return (run){.w = world, .options = options, .writes = options->folder != NULL, .first_written = options->first ? options->first : scene->frames.first,
-                 .last = options->last ? options->last : scene->frames.last, .last_saved = world->frame, .saved_at = rh_seconds()};
+    return (run){.w = world,
+                 .options = options,
+                 .writes = options->folder != NULL,
+                 .first_written = options->first ? options->first : scene->frames.first,
+                 .last = options->last ? options->last : scene->frames.last,
+                 .last_saved = world->frame,
+                 .saved_at = rh_seconds()};
 }
 
 rh_code rh_world_run(rh_world *world, const rh_run_options *options, rh_status *status)
 {
     run r = prepare(world, options);
     world->stop_now = options->stop_now;
-    if (r.writes) RH_TRY(rh_output_open(&r.output, world->scene, options->folder, r.last, world->step, options->resumed, status));
+    if (r.writes)
+        RH_TRY(rh_output_open(&r.output, world->scene, options->folder, r.last, world->step, options->resumed, status));
     rh_code code = run_frames(&r, status);
     world->stop_now = NULL;
     if (code == RH_NUMERIC && r.writes) write_debug_frame(&r);
@@ -251,9 +268,10 @@ rh_code rh_world_run(rh_world *world, const rh_run_options *options, rh_status *
     return code;
 }
 
-// --- frames that went missing ---------------------------------------------------------------------------------------
-// Such a frame is simulated again, with the same bits. A repair that is stopped keeps what it has written but saves no checkpoint, because one of an
-// earlier step than the newest would be the first to be pruned: the next one begins again before the first frame that is still missing.
+// --- frames that went missing ----------------------------------------------------------------------------------------
+// Such a frame is simulated again, with the same bits. A repair that is stopped keeps what it has written but saves no
+// checkpoint, because one of an earlier step than the newest would be the first to be pruned: the next one begins again
+// before the first frame that is still missing.
 
 typedef struct gap {
     int64_t first, last, count;  // frames
@@ -274,8 +292,8 @@ static rh_code mend_frames(run *r, int64_t until, rh_status *status)
 {
     gap g = find_gap(r, until);
     if (g.count == 0) return RH_OK;
-    rh_log(RH_LOG_INFO, "%lld frame%s missing (the first is %lld): making %s again", (long long)g.count, g.count == 1 ? " is" : "s are", (long long)g.first,
-           g.count == 1 ? "it" : "them");
+    rh_log(RH_LOG_INFO, "%lld frame%s missing (the first is %lld): making %s again", (long long)g.count,
+           g.count == 1 ? " is" : "s are", (long long)g.first, g.count == 1 ? "it" : "them");
     RH_TRY(rh_world_resume_before(r->w, r->output.folder, g.first, status));
     int64_t last = r->last;
     r->last = g.last;

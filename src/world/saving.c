@@ -22,7 +22,8 @@ static rh_code put_state(const rh_world *w, rh_checkpoint_writer *file, rh_statu
     RH_TRY(rh_checkpoint_put_int(file, "emitted", w->seeder.emitted, status));
     RH_TRY(rh_checkpoint_put_int(file, "removed", w->seeder.removed, status));
     RH_TRY(rh_checkpoint_put_blob(file, "balance", &w->seeder.balance, sizeof w->seeder.balance, status));
-    return rh_checkpoint_put_blob(file, "emitted_until", w->seeder.emitted_until, (size_t)w->scene->emitters.count * sizeof(double), status);
+    return rh_checkpoint_put_blob(file, "emitted_until", w->seeder.emitted_until,
+                                  (size_t)w->scene->emitters.count * sizeof(double), status);
 }
 
 rh_code rh_world_save(const rh_world *w, const rh_output *output, rh_status *status)
@@ -46,8 +47,8 @@ static rh_code get_balance(rh_world *w, rh_checkpoint_reader *file, rh_status *s
     void *found = NULL;
     size_t bytes = 0;
     w->seeder.lag = 0.5 * w->last_dt;
-    bool there =
-        rh_checkpoint_get_blob(file, "balance", &found, &bytes, NULL) == RH_OK && bytes == sizeof w->seeder.balance;
+    bool there = rh_checkpoint_get_blob(file, "balance", &found, &bytes, NULL) == RH_OK &&
+                 bytes == sizeof w->seeder.balance;
     if (there) memcpy(&w->seeder.balance, found, bytes);
     rh_free(found);
     if (there) return RH_OK;
@@ -88,21 +89,27 @@ static rh_code get_emitters(rh_world *w, rh_checkpoint_reader *file, const char 
     if (bytes == expected) memcpy(w->seeder.emitted_until, until, bytes);
     rh_free(until);
     if (bytes == expected) return RH_OK;
-    return rh_fail(status, RH_USER, "%s: has %zu emitters, the scene %d: their number must stay (one that has stopped may stand for none)", path, bytes / sizeof(double),
-                   w->scene->emitters.count);
+    return rh_fail(
+        status, RH_USER,
+        "%s: has %zu emitters, the scene %d: their number must stay (one that has stopped may stand for none)", path,
+        bytes / sizeof(double), w->scene->emitters.count);
 }
 
-// What the world has made ready (`wanted`: no points, only the attributes) and what the checkpoint has. Attributes of programs that are new begin with zeros.
+// What the world has made ready (`wanted`: no points, only the attributes) and what the checkpoint has. Attributes of
+// programs that are new begin with zeros.
 static rh_code match_attributes(rh_world *w, const rh_points *wanted, const char *path, rh_status *status)
 {
     for (int i = 0; i < wanted->attribute_count; i++) {
         const rh_attribute *a = &wanted->attributes[i], *b = rh_points_find(&w->points, a->name);
         if (!b && i >= w->declared) RH_TRY(rh_points_add(&w->points, a->name, a->type, status));
         else if (!b || b->type != a->type || b->uniform != a->uniform)
-            return rh_fail(status, RH_USER, "%s: %s '%s' of type %s, which this scene's physics or programs need", path, b ? "has another kind of" : "has no", a->name,
-                           rh_point_type_name(a->type));
+            return rh_fail(status, RH_USER, "%s: %s '%s' of type %s, which this scene's physics or programs need", path,
+                           b ? "has another kind of" : "has no", a->name, rh_point_type_name(a->type));
         else if (a->uniform && memcmp(a->data, b->data, rh_point_type_size(a->type)) != 0)
-            return rh_fail(status, RH_USER, "%s: its particles have another %s than this scene's: cell, dimension and particles_per_axis must stay", path, a->name);
+            return rh_fail(
+                status, RH_USER,
+                "%s: its particles have another %s than this scene's: cell, dimension and particles_per_axis must stay",
+                path, a->name);
     }
     return RH_OK;
 }
@@ -112,8 +119,10 @@ static rh_code match_time(const rh_world *w, const char *path, rh_status *status
     double end = rh_world_frame_time(w->scene, w->frame), sliver = 1e-6 / w->scene->frames.fps;
     double from = w->frame_done ? end : rh_world_frame_time(w->scene, w->frame - 1);
     if (w->time >= from - sliver && w->time <= end + sliver) return RH_OK;
-    return rh_fail(status, RH_USER, "%s: is at %g s in frame %lld, which in this scene lasts until %g s: frames.first and frames.fps must stay", path, w->time,
-                   (long long)w->frame, end);
+    return rh_fail(
+        status, RH_USER,
+        "%s: is at %g s in frame %lld, which in this scene lasts until %g s: frames.first and frames.fps must stay",
+        path, w->time, (long long)w->frame, end);
 }
 
 // RH_IO: damaged, whatever the reader calls it; an older one may do. RH_USER: not of this scene.
@@ -130,30 +139,39 @@ static rh_code load(rh_world *w, const rh_points *wanted, const char *path, bool
         if (emitters == RH_USER) return RH_USER;
         if (emitters != RH_OK) code = emitters;
         if (!same && !changed)
-            return rh_fail(status, RH_USER, "%s was made from a different scene (hash %016llx, this one has %016llx)\n  undo the change, start anew without "
-                           "--resume, or go on with the changed scene: --resume --changed", path, (unsigned long long)hash, (unsigned long long)w->scene->hash);
+            return rh_fail(status, RH_USER,
+                           "%s was made from a different scene (hash %016llx, this one has %016llx)\n  undo the "
+                           "change, start anew without "
+                           "--resume, or go on with the changed scene: --resume --changed",
+                           path, (unsigned long long)hash, (unsigned long long)w->scene->hash);
     }
     if (code != RH_OK) return code == RH_MEMORY ? code : RH_IO;
     RH_TRY(match_attributes(w, wanted, path, status));
     RH_TRY(match_time(w, path, status));
-    if (!same) rh_log(RH_LOG_WARNING, "%s was made from a different scene: what comes after it is of the changed one", path);
+    if (!same)
+        rh_log(RH_LOG_WARNING, "%s was made from a different scene: what comes after it is of the changed one", path);
     return RH_OK;
 }
 
 // The newest one that is whole.
-static rh_code load_newest(rh_world *world, const rh_points *wanted, char (*paths)[RH_PATH_MAX], int count, bool changed, rh_status *status)
+static rh_code load_newest(rh_world *world, const rh_points *wanted, char (*paths)[RH_PATH_MAX], int count,
+                           bool changed, rh_status *status)
 {
     for (int i = 0; i < count; i++) {
         rh_status one = {0};
         rh_code code = load(world, wanted, paths[i], changed, &one);
         if (code == RH_OK) {
-            rh_log(RH_LOG_INFO, "resuming from %s: frame %lld, step %lld", paths[i], (long long)world->frame, (long long)world->step);
+            rh_log(RH_LOG_INFO, "resuming from %s: frame %lld, step %lld", paths[i], (long long)world->frame,
+                   (long long)world->step);
             return RH_OK;
         }
         if (code != RH_IO) return rh_fail(status, code, "%s", one.message);
         if (i == count - 1)
-            return rh_fail(status, RH_IO, "%s\n  no checkpoint can be read: remove the folder `checkpoint` to begin at the first frame again (the same frames "
-                           "come out), or --force starts over", one.message);
+            return rh_fail(status, RH_IO,
+                           "%s\n  no checkpoint can be read: remove the folder `checkpoint` to begin at the first "
+                           "frame again (the same frames "
+                           "come out), or --force starts over",
+                           one.message);
         rh_log(RH_LOG_WARNING, "%s; trying the one before", one.message);
     }
     return RH_IO;
@@ -177,7 +195,8 @@ rh_code rh_world_resume(rh_world *world, const char *folder, bool changed, rh_st
     char(*paths)[RH_PATH_MAX] = rh_alloc(sizeof *paths * MOST_CHECKPOINTS, "world.output", status);
     if (!paths) return RH_MEMORY;
     int count = rh_output_checkpoints(folder, paths, MOST_CHECKPOINTS);
-    rh_code code = count ? load_one_of(world, paths, count, changed, status) : rh_fail(status, RH_IO, "no checkpoint in %s to resume from", folder);
+    rh_code code = count ? load_one_of(world, paths, count, changed, status)
+                         : rh_fail(status, RH_IO, "no checkpoint in %s to resume from", folder);
     rh_free(paths);
     return code;
 }

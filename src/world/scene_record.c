@@ -18,7 +18,9 @@ enum { LARGEST = 64 << 20, MOST_COPIES = 1000 };
 static rh_code record_path(const char *folder, char out[RH_PATH_MAX], rh_status *status)
 {
     int n = snprintf(out, RH_PATH_MAX, "%s/scene.yaml", folder);
-    return n > 0 && n < RH_PATH_MAX - 32 ? RH_OK : rh_fail(status, RH_USER, "the path of the run folder is too long: %.200s ...", folder);
+    return n > 0 && n < RH_PATH_MAX - 32
+               ? RH_OK
+               : rh_fail(status, RH_USER, "the path of the run folder is too long: %.200s ...", folder);
 }
 
 rh_code rh_scene_record_check(const char *folder, rh_status *status)
@@ -26,8 +28,10 @@ rh_code rh_scene_record_check(const char *folder, rh_status *status)
     char path[RH_PATH_MAX];
     RH_TRY(record_path(folder, path, status));
     if (!rh_file_exists(path) || rh_made_by_us(path)) return RH_OK;
-    return rh_fail(status, RH_USER, "%s: found a scene that is not of a run; a run in this folder would write its own over it\n"
-                   "  --out DIR takes another folder", path);
+    return rh_fail(status, RH_USER,
+                   "%s: found a scene that is not of a run; a run in this folder would write its own over it\n"
+                   "  --out DIR takes another folder",
+                   path);
 }
 
 static void sum_line(const char *text, size_t bytes, char out[64])
@@ -65,14 +69,18 @@ static rh_code set_aside(const char *folder, const char *path, const char *text,
 {
     char copy[RH_PATH_MAX];
     for (int i = 1; i <= MOST_COPIES; i++) {
-        int n = i == 1 ? snprintf(copy, sizeof copy, "%s/scene.edited.yaml", folder) : snprintf(copy, sizeof copy, "%s/scene.edited.%d.yaml", folder, i);
+        int n = i == 1 ? snprintf(copy, sizeof copy, "%s/scene.edited.yaml", folder)
+                       : snprintf(copy, sizeof copy, "%s/scene.edited.%d.yaml", folder, i);
         if (n < 0 || n >= RH_PATH_MAX - 32) break;
         if (rh_file_exists(copy)) continue;
         RH_TRY(rh_file_write(copy, text, bytes, status));
         rh_log(RH_LOG_INFO, "%s was edited since it was written: that is now in %s", path, copy);
         return RH_OK;
     }
-    return rh_fail(status, RH_IO, "%s: was edited and would be written anew, but there is no free name to keep it under (scene.edited.*.yaml)", path);
+    return rh_fail(
+        status, RH_IO,
+        "%s: was edited and would be written anew, but there is no free name to keep it under (scene.edited.*.yaml)",
+        path);
 }
 
 static rh_code says_the_same(const rh_scene *a, const rh_scene *b, bool *same, rh_status *status)
@@ -84,11 +92,13 @@ static rh_code says_the_same(const rh_scene *a, const rh_scene *b, bool *same, r
     return y ? RH_OK : RH_MEMORY;
 }
 
-static rh_code write_over_edited(const char *folder, const char *path, const char *text, size_t bytes, const rh_scene *scene, bool resumed, rh_status *status)
+static rh_code write_over_edited(const char *folder, const char *path, const char *text, size_t bytes,
+                                 const rh_scene *scene, bool resumed, rh_status *status)
 {
     rh_scene edited;
     bool same = false;
-    bool readable = rh_scene_load_options(path, NULL, 0, &(rh_scene_options){.sandbox = scene->sandbox}, &edited, NULL) == RH_OK;
+    bool readable = rh_scene_load_options(path, NULL, 0, &(rh_scene_options){.sandbox = scene->sandbox}, &edited,
+                                          NULL) == RH_OK;
     rh_scene written = *scene;  // shallow, for printing
     if (readable && resumed) written.look = edited.look;
     rh_code code = readable ? says_the_same(&edited, &written, &same, status) : RH_OK;
@@ -106,7 +116,8 @@ rh_code rh_scene_record_write(const char *folder, const rh_scene *scene, bool re
     RH_TRY(record_path(folder, path, status));
     if (!rh_file_exists(path)) return write_text(path, scene, status);
     RH_TRY(rh_file_read(path, LARGEST, &text, &bytes, status));
-    rh_code code = untouched(text, bytes) ? write_text(path, scene, status) : write_over_edited(folder, path, text, bytes, scene, resumed, status);
+    rh_code code = untouched(text, bytes) ? write_text(path, scene, status)
+                                          : write_over_edited(folder, path, text, bytes, scene, resumed, status);
     rh_free(text);
     return code;
 }

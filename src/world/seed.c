@@ -13,10 +13,15 @@
 
 static const double JITTER = 0.25;  // of the spacing, peak to peak
 
-rh_code rh_seeder_init(rh_seeder *seeder, const rh_stage_set *stage, int particles_per_axis, double jitter, rh_status *status)
+rh_code rh_seeder_init(rh_seeder *seeder, const rh_stage_set *stage, int particles_per_axis, double jitter,
+                       rh_status *status)
 {
     const rh_scene *scene = stage->scene;
-    *seeder = (rh_seeder){.stage = stage, .spacing = scene->cell / particles_per_axis, .jitter = jitter, .dimension = (int)scene->dimension, .seed = (uint64_t)scene->seed};
+    *seeder = (rh_seeder){.stage = stage,
+                          .spacing = scene->cell / particles_per_axis,
+                          .jitter = jitter,
+                          .dimension = (int)scene->dimension,
+                          .seed = (uint64_t)scene->seed};
     seeder->emitted_until = rh_alloc((size_t)(scene->emitters.count + 1) * sizeof(double), "world.seeder", status);
     if (!seeder->emitted_until) return RH_MEMORY;
     for (int i = 0; i < scene->emitters.count; i++) seeder->emitted_until[i] = -1;
@@ -35,7 +40,7 @@ void rh_seeder_free(rh_seeder *seeder)
     seeder->emitted_until = NULL;
 }
 
-// --- the lattice --------------------------------------------------------------------------------------------------
+// --- the lattice -----------------------------------------------------------------------------------------------------
 rh_code rh_lattice_sites(const rh_seeder *s, rh_dbox box, rh_sites *out, rh_status *status)
 {
     double sites = 1;
@@ -47,7 +52,8 @@ rh_code rh_lattice_sites(const rh_seeder *s, rh_dbox box, rh_sites *out, rh_stat
         out->high[a] = (int64_t)ceil((&box.max.x)[a] / s->spacing) + 1;
         sites *= fmax((double)(out->high[a] - out->low[a]), 0);
     }
-    if (sites > 4e10) return rh_fail(status, RH_USER, "%.3g particle sites to look at: far too many for this cell size", sites);
+    if (sites > 4e10)
+        return rh_fail(status, RH_USER, "%.3g particle sites to look at: far too many for this cell size", sites);
     return RH_OK;
 }
 
@@ -58,7 +64,7 @@ rh_dvec3 rh_lattice_jittered(const rh_seeder *s, rh_dvec3 x, uint64_t number)
     return x;
 }
 
-// --- bodies -------------------------------------------------------------------------------------------------------
+// --- bodies ----------------------------------------------------------------------------------------------------------
 // Does body `b` own this site? The first body that covers it does.
 static bool owns(const rh_seeder *s, int b, rh_dvec3 x)
 {
@@ -78,8 +84,9 @@ static rh_code body_bounds(const rh_seeder *s, int b, rh_dbox *bounds, rh_status
         double wall_low = (&s->stage->container.min.x)[a], wall_high = (&s->stage->container.max.x)[a];
         if (wall_low > wall_high || wall_low < -1e9 || wall_high > 1e9)
             return rh_fail(status, RH_USER, "%s %s", rh_scene_item(s->stage->scene, "body", b, body, body->name).text,
-                           fmin(fabs(*low), fabs(*high)) > 1e9 && fmax(fabs(*low), fabs(*high)) < 1e20 ? "lies more than 1e9 m away from the origin"
-                           : "has no end and there is no container (a solid with inside_out: true) around it");
+                           fmin(fabs(*low), fabs(*high)) > 1e9 && fmax(fabs(*low), fabs(*high)) < 1e20
+                               ? "lies more than 1e9 m away from the origin"
+                               : "has no end and there is no container (a solid with inside_out: true) around it");
         *low = fmax(*low, wall_low);
         *high = fmin(*high, wall_high);
     }
@@ -206,7 +213,7 @@ rh_code rh_seed_estimate(const rh_seeder *seeder, double *count, rh_status *stat
     return RH_OK;
 }
 
-// --- emitters -----------------------------------------------------------------------------------------------------
+// --- emitters --------------------------------------------------------------------------------------------------------
 static bool active(double start, double stop, double time) { return time >= start && time < stop; }
 
 // Sites are looked at when the lattice has moved by a quarter of a spacing, at instants that do not depend on the
@@ -220,7 +227,7 @@ typedef struct emission {
     double rate[INSTANTS + 1];     // share of the sites that become particles
     rh_dvec3 drift[INSTANTS + 1];  // how far the moving lattice has come; [0] is the last instant of the pass before
     int count;
-    bool first;                    // there was no instant before
+    bool first;  // there was no instant before
     rh_dvec3 drift_now;
 } emission;
 
@@ -310,7 +317,8 @@ static rh_code emit_still(rh_seeder *s, int n, double last, double time, rh_poin
     return emit_pass(s, &e, p->velocity, points, status);
 }
 
-static rh_code emit_flow(rh_seeder *s, int n, double last, double until, double time, rh_points *points, rh_status *status)
+static rh_code emit_flow(rh_seeder *s, int n, double last, double until, double time, rh_points *points,
+                         rh_status *status)
 {
     const rh_emitter_params *p = (const rh_emitter_params *)s->stage->scene->emitters.items + n;
     const rh_placed_shape *placed = &s->stage->emitters[n];
@@ -322,7 +330,8 @@ static rh_code emit_flow(rh_seeder *s, int n, double last, double until, double 
         emission e = {.shape = &placed->shape, .first = done < 0};
         e.drift_now = rh_d3_scale(p->velocity, time - p->start);
         e.count = (int)(end - done < INSTANTS ? end - done : INSTANTS);
-        for (int i = e.first ? 1 : 0; i <= e.count; i++) add_instant(&e, i, placed, p, p->start + (double)(done + i) * interval);
+        for (int i = e.first ? 1 : 0; i <= e.count; i++)
+            add_instant(&e, i, placed, p, p->start + (double)(done + i) * interval);
         RH_TRY(emit_pass(s, &e, p->velocity, points, status));
         done += e.count;
     }
@@ -342,12 +351,16 @@ typedef struct traveller {
 static rh_dvec3 travel_to(traveller *t, int64_t instant)
 {
     for (; t->at < instant; t->at++)
-        t->drift = rh_d3_add(t->drift, rh_d3_scale(rh_nozzle_velocity(t->p, t->placed, t->p->start + ((double)t->at + 0.5) * t->interval), t->interval));
+        t->drift = rh_d3_add(
+            t->drift,
+            rh_d3_scale(rh_nozzle_velocity(t->p, t->placed, t->p->start + ((double)t->at + 0.5) * t->interval),
+                        t->interval));
     return t->drift;
 }
 
 // As emit_flow, for those.
-static rh_code emit_varying(rh_seeder *s, int n, double last, double until, double time, rh_points *points, rh_status *status)
+static rh_code emit_varying(rh_seeder *s, int n, double last, double until, double time, rh_points *points,
+                            rh_status *status)
 {
     const rh_emitter_params *p = (const rh_emitter_params *)s->stage->scene->emitters.items + n;
     const rh_placed_shape *placed = &s->stage->emitters[n];
@@ -357,7 +370,8 @@ static rh_code emit_varying(rh_seeder *s, int n, double last, double until, doub
     rh_dvec3 velocity = rh_nozzle_velocity(p, placed, time);
     traveller now = t;
     int64_t whole = (int64_t)floor((time - p->start) / t.interval);
-    rh_dvec3 there = rh_d3_add(travel_to(&now, whole), rh_d3_scale(velocity, time - p->start - (double)whole * t.interval));
+    rh_dvec3 there = rh_d3_add(travel_to(&now, whole),
+                               rh_d3_scale(velocity, time - p->start - (double)whole * t.interval));
     while (done < end) {
         emission e = {.shape = &placed->shape, .first = done < 0, .drift_now = there};
         e.count = (int)(end - done < INSTANTS ? end - done : INSTANTS);
@@ -414,14 +428,15 @@ int rh_inflows(const rh_seeder *seeder, double time, rh_inflow *out, int max)
         // Without speed nothing flows: such an emitter only places liquid and lets it go.
         const rh_placed_shape *placed = &seeder->stage->emitters[n];
         rh_dvec3 velocity = rh_nozzle_velocity(&emitters[n], placed, time);
-        bool flows = rh_d3_length(rh_nozzle_own_velocity(&emitters[n], time)) > 0 && rh_nozzle_rate(&emitters[n], time) > 0;
+        bool flows = rh_d3_length(rh_nozzle_own_velocity(&emitters[n], time)) > 0 &&
+                     rh_nozzle_rate(&emitters[n], time) > 0;
         if (!active(emitters[n].start, emitters[n].stop, time) || !flows) continue;
         out[count++] = (rh_inflow){&placed->shape, rh_placed_pose(placed, time), velocity};
     }
     return count;
 }
 
-// --- sinks --------------------------------------------------------------------------------------------------------
+// --- sinks -----------------------------------------------------------------------------------------------------------
 static void note_gone(rh_seeder *s, rh_vec3 x, rh_vec3 v)
 {
     s->balance.energy_out += rh_balance_energy(gravity_of(s), s->lag, x, v);
@@ -442,7 +457,8 @@ rh_code rh_drain(rh_seeder *seeder, double time, rh_points *points, rh_status *s
         if (code == RH_OK) {
 #pragma omp parallel for schedule(static)
             for (int64_t i = 0; i < points->count; i++)
-                gone[i] = (rh_shape_distance(&placed->shape, rh_pose_to_local(&pose, rh_d3_from(p[i]))) < 0) != sinks[n].inside_out;
+                gone[i] = (rh_shape_distance(&placed->shape, rh_pose_to_local(&pose, rh_d3_from(p[i]))) < 0) !=
+                          sinks[n].inside_out;
             int64_t kept = 0;
             const rh_vec3 *v = rh_points_data(points, "v", RH_POINT_VEC3F);
             for (int64_t i = 0; i < points->count; i++) {

@@ -18,14 +18,15 @@
 #include "world/pour.h"
 
 typedef struct rh_filled {
-    double volume;   // m^3 (m^2 in two dimensions) asked for: of the shape, without solids and earlier bodies
-    int64_t count;   // of particles
+    double volume;  // m^3 (m^2 in two dimensions) asked for: of the shape, without solids and earlier bodies
+    int64_t count;  // of particles
 } rh_filled;
 
 typedef struct rh_seeder {
     const rh_stage_set *stage;
-    double spacing;     // m between particles
-    double jitter;      // share of the usual: 0 = particles start exactly on the lattice; below 1 they are not fitted to surfaces
+    double spacing;  // m between particles
+    double jitter;   // share of the usual: 0 = particles start exactly on the lattice; below 1 they are not fitted to
+                     // surfaces
     int dimension;
     uint64_t seed;
     int64_t next_id;
@@ -36,10 +37,12 @@ typedef struct rh_seeder {
     double lag;                // s that velocities are behind places: half of the last step
 } rh_seeder;
 
-rh_code rh_seeder_init(rh_seeder *seeder, const rh_stage_set *stage, int particles_per_axis, double jitter, rh_status *status);
+rh_code rh_seeder_init(rh_seeder *seeder, const rh_stage_set *stage, int particles_per_axis, double jitter,
+                       rh_status *status);
 void rh_seeder_free(rh_seeder *seeder);
 
-// Fills all bodies. Points need P, v, id and, when the scene says so, rest. RH_USER when a body has no end or no particle fits into it.
+// Fills all bodies. Points need P, v, id and, when the scene says so, rest. RH_USER when a body has no end or no
+// particle fits into it.
 rh_code rh_seed_bodies(rh_seeder *seeder, rh_points *points, rh_status *status);
 // Counts without making them: of one body, or of all.
 rh_code rh_seed_body_count(const rh_seeder *seeder, int body, rh_filled *out, rh_status *status);
@@ -48,7 +51,8 @@ rh_code rh_seed_count(const rh_seeder *seeder, int64_t *count, rh_status *status
 // one that moves, which only emitting tells.
 rh_code rh_seed_poured(const rh_seeder *seeder, int n, double time, double *volume, rh_status *status);
 
-// About as many, from a coarser lattice of at most some million sites: quick however large the bodies are, and the exact number where they are small.
+// About as many, from a coarser lattice of at most some million sites: quick however large the bodies are, and the
+// exact number where they are small.
 rh_code rh_seed_estimate(const rh_seeder *seeder, double *count, rh_status *status);
 
 // Emits what enters each active emitter between its last emission and `time`: the volume of the shape once, then

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Memory: the points are the largest thing here, and OpenVDB needs its own copy of the band for filters and mesh. So each is given back before
-// the next one grows: points once the band stands, the band once OpenVDB has it, the grids once the mesh stands.
+// Memory: the points are the largest thing here, and OpenVDB needs its own copy of the band for filters and mesh. So
+// each is given back before the next one grows: points once the band stands, the band once OpenVDB has it, the grids
+// once the mesh stands.
 #include "world/surfacing.h"
 
 #include <math.h>
@@ -32,7 +33,7 @@ typedef struct job {
     rh_skin skin;
 } job;
 
-// --- points in ------------------------------------------------------------------------------------------------------
+// --- points in -------------------------------------------------------------------------------------------------------
 
 static bool has_ending(const char *path, const char *ending)
 {
@@ -75,17 +76,20 @@ static rh_code move_in_time(job *j, rh_status *status)
     rh_points_init(&next);
     rh_code code = task->next ? rh_surface_read_points(task->next, &next, NULL, status) : RH_OK;
     if (code == RH_OK) {
-        code = rh_points_between(&j->points, task->next ? &next : NULL, task->fraction, 1 / j->info.fps, &moved, status);
+        code = rh_points_between(&j->points, task->next ? &next : NULL, task->fraction, 1 / j->info.fps, &moved,
+                                 status);
         if (code == RH_USER) rh_status_prefix(status, "%s", task->points);
     }
     if (code == RH_OK && moved.same_ids)
-        rh_log(RH_LOG_WARNING, "%s: some points share an id, so none is followed to the next frame: all go on with their velocity", task->points);
+        rh_log(RH_LOG_WARNING,
+               "%s: some points share an id, so none is followed to the next frame: all go on with their velocity",
+               task->points);
     j->info.time += task->fraction / j->info.fps;
     rh_points_free(&next);
     return code;
 }
 
-// --- the expression ---------------------------------------------------------------------------------------------------
+// --- the expression --------------------------------------------------------------------------------------------------
 
 // RH_USER with what the compiler said, as a whole.
 static rh_code blame(const char *code, const rh_lang_messages *messages, rh_status *status)
@@ -107,16 +111,20 @@ static rh_code run_program(job *j, const rh_lang_program *program, rh_lang_messa
     RH_TRY(rh_lang_points_match(program, &j->points, messages, status));
     if (messages->errors) return RH_USER;
     enum { MOST = 8 };
-    const double given[] = {j->info.time, (double)j->info.frame, j->info.fps, j->info.cell};  // order of rh_surface_expression_given
+    const double given[] = {j->info.time, (double)j->info.frame, j->info.fps,
+                            j->info.cell};  // order of rh_surface_expression_given
     double room[MOST];
     rh_lang_external externals[MOST];
     rh_lang_points_job work = {.externals = externals, .seed = (uint64_t)j->info.frame};
     const rh_lang_listing *l = rh_lang_program_listing(program);
     for (int i = 0; i < l->external_count && work.external_count < MOST; i++)
         for (int k = 0; rh_surface_expression_given[k]; k++) {
-            if (strcmp(l->externals[i].name, rh_surface_expression_given[k]) != 0 || !rh_lang_is_number(l->externals[i].type)) continue;
+            if (strcmp(l->externals[i].name, rh_surface_expression_given[k]) != 0 ||
+                !rh_lang_is_number(l->externals[i].type))
+                continue;
             rh_lang_store_number(l->externals[i].type, given[k], &room[work.external_count]);
-            externals[work.external_count] = (rh_lang_external){l->externals[i].name, rh_lang_type_name(l->externals[i].type), &room[work.external_count]};
+            externals[work.external_count] = (rh_lang_external){
+                l->externals[i].name, rh_lang_type_name(l->externals[i].type), &room[work.external_count]};
             work.external_count++;
         }
     RH_TRY(rh_lang_points_runner_create(program, &runner, status));
@@ -126,7 +134,8 @@ static rh_code run_program(job *j, const rh_lang_program *program, rh_lang_messa
     return code;
 }
 
-// Masks, colours and radii that the particles do not have yet. Here everything may be written: nothing goes on from these points.
+// Masks, colours and radii that the particles do not have yet. Here everything may be written: nothing goes on from
+// these points.
 static rh_code run_expression(job *j, rh_status *status)
 {
     const char *code = j->params->expression;
@@ -145,7 +154,9 @@ static rh_code run_expression(job *j, rh_status *status)
     if (program) rh_lang_cache_release(programs, program);
     rh_lang_cache_free(own);
     if (messages.errors) result = blame(code, &messages, status);
-    else if (result != RH_OK) rh_fail(status, result, "%s: surface.expression:%s%s", j->task->points, local.message[0] >= '0' && local.message[0] <= '9' ? "" : " ", local.message);
+    else if (result != RH_OK)
+        rh_fail(status, result, "%s: surface.expression:%s%s", j->task->points,
+                local.message[0] >= '0' && local.message[0] <= '9' ? "" : " ", local.message);
     rh_lang_messages_free(&messages);
     return result;
 }
@@ -162,7 +173,7 @@ static rh_code read(job *j, rh_status *status)
     return RH_OK;
 }
 
-// --- files out ------------------------------------------------------------------------------------------------------
+// --- files out -------------------------------------------------------------------------------------------------------
 
 // From `*first` to the returned end; NULL when the name has no digits.
 static const char *last_digits(const char *path, const char **first)
@@ -194,23 +205,27 @@ bool rh_surface_next_file(const char *path, char out[RH_PATH_MAX])
     return n < RH_PATH_MAX && rh_file_exists(out);
 }
 
-rh_code rh_surface_path(const char *folder, const char *stem, int64_t frame, int digits, double fraction, const char *ending, char out[RH_PATH_MAX],
-                        rh_status *status)
+rh_code rh_surface_path(const char *folder, const char *stem, int64_t frame, int digits, double fraction,
+                        const char *ending, char out[RH_PATH_MAX], rh_status *status)
 {
     char part[8] = "";
     if (fraction > 0) snprintf(part, sizeof part, ".%03d", (int)fmin(lround(1000 * fraction), 999));
-    int n = snprintf(out, RH_PATH_MAX, "%s/%s.%0*lld%s%s", folder, stem, digits > 4 ? digits : 4, (long long)frame, part, ending);
+    int n = snprintf(out, RH_PATH_MAX, "%s/%s.%0*lld%s%s", folder, stem, digits > 4 ? digits : 4, (long long)frame,
+                     part, ending);
     // 32: room for the name a file has while it is written.
-    return n > 0 && n < RH_PATH_MAX - 32 ? RH_OK : rh_fail(status, RH_USER, "the path of the folder is too long: %.200s ...", folder);
+    return n > 0 && n < RH_PATH_MAX - 32
+               ? RH_OK
+               : rh_fail(status, RH_USER, "the path of the folder is too long: %.200s ...", folder);
 }
 
 static rh_code result_path(const job *j, const char *stem, const char *ending, char out[RH_PATH_MAX], rh_status *status)
 {
-    return rh_surface_path(j->task->folder, stem, j->info.frame, j->task->digits, j->task->fraction, ending, out, status);
+    return rh_surface_path(j->task->folder, stem, j->info.frame, j->task->digits, j->task->fraction, ending, out,
+                           status);
 }
 
-// With z up the writer turns every vector and no matrix. The axes in `rotation` are its columns, so its rows are turned here; `stretch` has no direction, and is
-// turned back first to come out as it is.
+// With z up the writer turns every vector and no matrix. The axes in `rotation` are its columns, so its rows are turned
+// here; `stretch` has no direction, and is turned back first to come out as it is.
 static void turn_ellipsoids(const rh_points *points)
 {
     const rh_attribute *rotation = rh_points_find(points, "rotation"), *stretch = rh_points_find(points, "stretch");
@@ -237,11 +252,13 @@ static rh_code write_diagnostics(job *j, rh_status *status)
     return rh_vdb_write_points(path, &j->points, &info, status);
 }
 
-static const char *const mesh_endings[] = {".ply", ".obj", ".vtp"};  // in the order of mesh_format, as the writers below
+static const char *const mesh_endings[] = {".ply", ".obj",
+                                           ".vtp"};  // in the order of mesh_format, as the writers below
 
 static rh_code write_mesh(job *j, rh_status *status)
 {
-    static rh_code (*const write[])(const char *, const rh_skin *, const rh_frame_info *, rh_status *) = {rh_skin_write_ply, rh_skin_write_obj, rh_skin_write_vtp};
+    static rh_code (*const write[])(const char *, const rh_skin *, const rh_frame_info *,
+                                    rh_status *) = {rh_skin_write_ply, rh_skin_write_obj, rh_skin_write_vtp};
     char path[RH_PATH_MAX];
     RH_TRY(result_path(j, "surface", mesh_endings[j->params->mesh_format], path, status));
     RH_TRY(write[j->params->mesh_format](path, &j->skin, &j->info, status));
@@ -256,7 +273,10 @@ static rh_code check_target(const job *j, const char *stem, const char *ending, 
     char path[RH_PATH_MAX];
     RH_TRY(result_path(j, stem, ending, path, status));
     if (rh_made_same_file(path, j->task->points) || (j->task->next && rh_made_same_file(path, j->task->next)))
-        return rh_fail(status, RH_USER, "%s: is the file that the surface is made of, and would be replaced by it\n  --out DIR takes another folder", path);
+        return rh_fail(status, RH_USER,
+                       "%s: is the file that the surface is made of, and would be replaced by it\n  --out DIR takes "
+                       "another folder",
+                       path);
     return rh_made_may_replace(path, status);
 }
 
@@ -267,7 +287,7 @@ static rh_code check_targets(const job *j, rh_status *status)
     return j->params->diagnostics ? check_target(j, "ellipsoids", ".vdb", status) : RH_OK;
 }
 
-// --- in order -------------------------------------------------------------------------------------------------------
+// --- in order --------------------------------------------------------------------------------------------------------
 
 // Known before anything is written. An empty band has no channels and needs no filters.
 static rh_code check_masks(const job *j, rh_status *status)
@@ -278,9 +298,13 @@ static rh_code check_masks(const job *j, rh_status *status)
         if (!mask || !mask[0]) continue;
         const rh_band_channel *channel = rh_band_channel_find(&j->band, mask);
         if (!channel)
-            return rh_fail(status, RH_USER, "filters[%d].mask: found '%.60s', expected one of the attributes carried to the surface; attributes=%.60s carries it", i, mask, mask);
+            return rh_fail(status, RH_USER,
+                           "filters[%d].mask: found '%.60s', expected one of the attributes carried to the surface; "
+                           "attributes=%.60s carries it",
+                           i, mask, mask);
         if (channel->type != RH_POINT_F32)
-            return rh_fail(status, RH_USER, "filters[%d].mask: '%s' is %s, expected float", i, mask, rh_point_type_name(channel->type));
+            return rh_fail(status, RH_USER, "filters[%d].mask: '%s' is %s, expected float", i, mask,
+                           rh_point_type_name(channel->type));
     }
     return RH_OK;
 }
@@ -294,8 +318,12 @@ static rh_code build(job *j, rh_status *status)
     if (j->task->folder) RH_TRY(write_diagnostics(j, status));
     rh_points_free(&j->points);
     const rh_surfacing_report *r = &j->result->report;
-    if (r->bad_positions) rh_log(RH_LOG_WARNING, "%s: left out %lld points whose position is not finite or too far away", j->task->points, (long long)r->bad_positions);
-    if (r->bad_radii) rh_log(RH_LOG_WARNING, "%s: left out %lld points whose radius is not positive", j->task->points, (long long)r->bad_radii);
+    if (r->bad_positions)
+        rh_log(RH_LOG_WARNING, "%s: left out %lld points whose position is not finite or too far away", j->task->points,
+               (long long)r->bad_positions);
+    if (r->bad_radii)
+        rh_log(RH_LOG_WARNING, "%s: left out %lld points whose radius is not positive", j->task->points,
+               (long long)r->bad_radii);
     return RH_OK;
 }
 
@@ -340,7 +368,8 @@ static void job_free(job *j)
     rh_points_free(&j->points);
 }
 
-rh_code rh_surface_skin(const rh_surfacing_params *params, const char *points, rh_lang_cache *programs, rh_skin *skin, rh_frame_info *info, rh_status *status)
+rh_code rh_surface_skin(const rh_surfacing_params *params, const char *points, rh_lang_cache *programs, rh_skin *skin,
+                        rh_frame_info *info, rh_status *status)
 {
     const rh_surface_task task = {.points = points, .frame = -1, .programs = programs};
     rh_surface_result result = {.frame = 0};
@@ -360,7 +389,8 @@ rh_code rh_surface_skin(const rh_surfacing_params *params, const char *points, r
     return code;
 }
 
-rh_code rh_surface_frame(const rh_surfacing_params *params, const rh_surface_task *task, rh_surface_result *result, rh_status *status)
+rh_code rh_surface_frame(const rh_surfacing_params *params, const rh_surface_task *task, rh_surface_result *result,
+                         rh_status *status)
 {
     rh_surface_result unwanted;
     rh_status local = {0};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// One frame from a points file to surface files. `rheo surface`, a run with surface.while_running and the library all come through here, so
-// they write the same bytes. Nothing but the files named in the task decides the result.
+// One frame from a points file to surface files. `rheo surface`, a run with surface.while_running and the library all
+// come through here, so they write the same bytes. Nothing but the files named in the task decides the result.
 //
 //   points.0007.vdb -> FOLDER/surface.0007.vdb, .ply or .obj, ellipsoids.0007.vdb (as the parameters ask)
 //
@@ -24,36 +24,42 @@ typedef struct rh_surface_task {
     const char *folder;  // of the results; made when missing
     int64_t frame;       // number in the names; negative: the one the file carries, 1 when it has none
     int digits;          // of the number in the names, at least; 0 = 4
-    int up;                // 0 = as the points have it, 'y' or 'z' = that axis
-    rh_lang_cache *programs;  // where the compiled params->expression is kept from frame to frame; NULL: compiled for this one
+    int up;              // 0 = as the points have it, 'y' or 'z' = that axis
+    rh_lang_cache
+        *programs;  // where the compiled params->expression is kept from frame to frame; NULL: compiled for this one
 } rh_surface_task;
 
 typedef struct rh_surface_result {
     rh_surfacing_report report;
     int64_t frame;
-    int64_t particles;          // in the file (and those that appear on the way to the next)
-    int64_t voxels;             // active, after the filters
-    double volume;              // m^3 inside, after the filters
-    int64_t vertices, polygons; // 0 without a mesh
-    double seconds;             // wall time, files included
+    int64_t particles;           // in the file (and those that appear on the way to the next)
+    int64_t voxels;              // active, after the filters
+    double volume;               // m^3 inside, after the filters
+    int64_t vertices, polygons;  // 0 without a mesh
+    double seconds;              // wall time, files included
 } rh_surface_result;
 
-// Points of any origin by the ending of the name (.vdb, .ply). `points` must be empty; `info` may be NULL. Vectors have y up, also when
-// the file has z up (info->z_up stays 1, for writers). What a file does not say has a default: 24 frames a
-// second; frame and cell 0 mean unknown.
+// Points of any origin by the ending of the name (.vdb, .ply). `points` must be empty; `info` may be NULL. Vectors have
+// y up, also when the file has z up (info->z_up stays 1, for writers). What a file does not say has a default: 24
+// frames a second; frame and cell 0 mean unknown.
 rh_code rh_surface_read_points(const char *path, rh_points *points, rh_frame_info *info, rh_status *status);
 
-// RH_USER for what a user can mend: a damaged file, attributes that are not there, nothing to write; the message names the file. Files appear whole or
-// not at all. Points that cannot be used are counted in a warning. `result` may be NULL.
-rh_code rh_surface_frame(const rh_surfacing_params *params, const rh_surface_task *task, rh_surface_result *result, rh_status *status);
+// RH_USER for what a user can mend: a damaged file, attributes that are not there, nothing to write; the message names
+// the file. Files appear whole or not at all. Points that cannot be used are counted in a warning. `result` may be
+// NULL.
+rh_code rh_surface_frame(const rh_surfacing_params *params, const rh_surface_task *task, rh_surface_result *result,
+                         rh_status *status);
 
-// The mesh of a frame without writing anything, y up, for pictures. `skin` is the caller's (rh_skin_free); `info` may be NULL.
-rh_code rh_surface_skin(const rh_surfacing_params *params, const char *points, rh_lang_cache *programs, rh_skin *skin, rh_frame_info *info, rh_status *status);
+// The mesh of a frame without writing anything, y up, for pictures. `skin` is the caller's (rh_skin_free); `info` may
+// be NULL.
+rh_code rh_surface_skin(const rh_surfacing_params *params, const char *points, rh_lang_cache *programs, rh_skin *skin,
+                        rh_frame_info *info, rh_status *status);
 
-// The last group of digits of a file's name, its ending not counted: 7 for points.0007.vdb. -1 when there is none. `digits` (may be NULL) gets their number.
+// The last group of digits of a file's name, its ending not counted: 7 for points.0007.vdb. -1 when there is none.
+// `digits` (may be NULL) gets their number.
 int64_t rh_surface_frame_number(const char *path, int *digits);
 // The file of the frame after this one: the same name with the next number. False when it is not there.
 bool rh_surface_next_file(const char *path, char out[RH_PATH_MAX]);
 // FOLDER/STEM.0007[.250]ENDING
-rh_code rh_surface_path(const char *folder, const char *stem, int64_t frame, int digits, double fraction, const char *ending, char out[RH_PATH_MAX],
-                        rh_status *status);
+rh_code rh_surface_path(const char *folder, const char *stem, int64_t frame, int digits, double fraction,
+                        const char *ending, char out[RH_PATH_MAX], rh_status *status);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Time: frame `first` is the state at time 0, frame f the state at (f - first) / fps. A frame is reached by equal steps, none longer
-// than the physics allows; how many is decided anew before each step from the state alone, so a run that is stopped
-// anywhere and resumed takes the same steps.
+// Time: frame `first` is the state at time 0, frame f the state at (f - first) / fps. A frame is reached by equal
+// steps, none longer than the physics allows; how many is decided anew before each step from the state alone, so a run
+// that is stopped anywhere and resumed takes the same steps.
 #include "world/parts.h"
 
 #include <math.h>
@@ -15,9 +15,8 @@
 #include "world/forces.h"
 #include "world/nozzle.h"
 
-enum { MANY_STEPS = 256 };   // in one frame: the user is told, once
-enum { MOST_RETRIES = 4 };   // of a step, each half as long as the one before
-
+enum { MANY_STEPS = 256 };  // in one frame: the user is told, once
+enum { MOST_RETRIES = 4 };  // of a step, each half as long as the one before
 
 static rh_code set_radius(rh_world *w, rh_status *status)
 {
@@ -30,8 +29,12 @@ static rh_code set_radius(rh_world *w, rh_status *status)
 static void set_surroundings(rh_world *w)
 {
     const rh_scene *scene = w->scene;
-    w->around = (rh_surroundings){.dimension = (int)scene->dimension, .cell = scene->cell, .seed = (uint64_t)scene->seed, .gravity = scene->gravity,
-                                  .obstacles = &w->stage.obstacles, .inflows = w->inflows};
+    w->around = (rh_surroundings){.dimension = (int)scene->dimension,
+                                  .cell = scene->cell,
+                                  .seed = (uint64_t)scene->seed,
+                                  .gravity = scene->gravity,
+                                  .obstacles = &w->stage.obstacles,
+                                  .inflows = w->inflows};
     if (scene->dimension == 2) w->around.gravity.z = 0;
     w->around.user = scene;
 }
@@ -58,7 +61,8 @@ static rh_code make_hooks(rh_world *w, rh_status *status)
 rh_code rh_world_moment(rh_world *w, rh_expression_at at, double dt, int64_t first, rh_status *status)
 {
     if (!w->hooks) return RH_OK;
-    const rh_moment moment = {.at = at, .time = w->time, .dt = dt, .frame = w->frame, .step = w->step, .first = first, .stop = w->stop_now};
+    const rh_moment moment = {
+        .at = at, .time = w->time, .dt = dt, .frame = w->frame, .step = w->step, .first = first, .stop = w->stop_now};
     return rh_hooks_run(w->hooks, &moment, &w->points, &w->seeder.removed, status);
 }
 
@@ -93,7 +97,8 @@ static rh_code build(rh_world *w, rh_status *status)
     const rh_scene *scene = w->scene;
     rh_points_init(&w->points);
     RH_TRY(rh_stage_build(scene, &w->stage, status));
-    RH_TRY(rh_seeder_init(&w->seeder, &w->stage, w->physics->per_cell_axis(scene->physics.value), rh_physics_jitter(w->physics, scene->physics.value), status));
+    RH_TRY(rh_seeder_init(&w->seeder, &w->stage, w->physics->per_cell_axis(scene->physics.value),
+                          rh_physics_jitter(w->physics, scene->physics.value), status));
     set_surroundings(w);
     RH_TRY(rh_world_declare(w, status));
     w->declared = w->points.attribute_count;
@@ -139,16 +144,30 @@ double rh_world_time(const rh_world *world) { return world->time; }
 const rh_step_report *rh_world_report(const rh_world *w) { return &w->report; }
 void rh_world_progress(const rh_world *world, rh_progress *out) { *out = world->progress; }
 
-// --- one step -----------------------------------------------------------------------------------------------------
+// --- one step --------------------------------------------------------------------------------------------------------
 void rh_world_fill_progress(rh_world *w, double dt, double seconds)
 {
     const rh_step_report *r = &w->report;
     double per_particle = pow(w->seeder.spacing, w->seeder.dimension), expected = per_particle * (double)w->measured;
-    w->progress = (rh_progress){
-        .frame = w->frame, .time = w->time, .substeps = w->substeps, .step = w->step, .dt = dt, .particles = w->points.count,
-        .cells = r->cells, .tiles = r->tiles, .iterations = r->iterations, .residual = r->residual, .volume = r->volume,
-        .volume_error = expected > 0 && r->volume > 0 ? r->volume / expected - 1 : 0, .max_speed = r->max_speed,
-        .compile_seconds = w->programs ? rh_lang_cache_seconds(w->programs) : 0, .emitted = w->seeder.emitted, .removed = w->seeder.removed, .memory_bytes = rh_memory_bytes(), .seconds = seconds, .retries = w->retries};
+    w->progress = (rh_progress){.frame = w->frame,
+                                .time = w->time,
+                                .substeps = w->substeps,
+                                .step = w->step,
+                                .dt = dt,
+                                .particles = w->points.count,
+                                .cells = r->cells,
+                                .tiles = r->tiles,
+                                .iterations = r->iterations,
+                                .residual = r->residual,
+                                .volume = r->volume,
+                                .volume_error = expected > 0 && r->volume > 0 ? r->volume / expected - 1 : 0,
+                                .max_speed = r->max_speed,
+                                .compile_seconds = w->programs ? rh_lang_cache_seconds(w->programs) : 0,
+                                .emitted = w->seeder.emitted,
+                                .removed = w->seeder.removed,
+                                .memory_bytes = rh_memory_bytes(),
+                                .seconds = seconds,
+                                .retries = w->retries};
 }
 
 // The step to take when `left` seconds remain: equal parts of it, none longer than the physics allows.
@@ -159,7 +178,8 @@ static double choose_step(rh_world *w, double left)
         // Nothing to move; emitters still run, and an emitter may carry liquid a long way in a long step.
         most = left;
         for (int i = 0; i < w->scene->emitters.count; i++) {
-            double speed = rh_nozzle_fastest((const rh_emitter_params *)w->scene->emitters.items + i, &w->stage.emitters[i]);
+            double speed = rh_nozzle_fastest((const rh_emitter_params *)w->scene->emitters.items + i,
+                                             &w->stage.emitters[i]);
             if (speed > 0) most = fmin(most, w->scene->cell / speed);
         }
     }
@@ -189,11 +209,13 @@ static rh_code blame_step(const rh_world *w, const rh_status *why, rh_status *st
 {
     char place[RH_HEALTH_WORDS] = "";
     if (why->code == RH_NUMERIC) rh_health_worst(&w->points, RH_FAR_CELLS * w->scene->cell, place, sizeof place);
-    return rh_fail(status, why->code, "step %lld at time %g s: %s%s%s", (long long)w->step + 1, w->time, why->message, place[0] ? "\n  " : "", place);
+    return rh_fail(status, why->code, "step %lld at time %g s: %s%s%s", (long long)w->step + 1, w->time, why->message,
+                   place[0] ? "\n  " : "", place);
 }
 
-// The physics' part of a step, with a shorter one when a solve does not converge. That depends on the state alone, so a resumed run does the same. A step that did not
-// converge has left the particles as they were but for their order; only what programs did to them must be undone, and only then is there a copy.
+// The physics' part of a step, with a shorter one when a solve does not converge. That depends on the state alone, so a
+// resumed run does the same. A step that did not converge has left the particles as they were but for their order; only
+// what programs did to them must be undone, and only then is there a copy.
 static rh_code move(rh_world *w, double *step, rh_status *status)
 {
     bool pushed = w->hooks && rh_hooks_any(w->hooks, RH_AT_FORCES);
@@ -203,14 +225,16 @@ static rh_code move(rh_world *w, double *step, rh_status *status)
         rh_status one = {0};
         bool forces = rh_forces_act(w->scene, w->time - w->last_dt, w->time + *step);
         w->around.acceleration = forces ? rh_forces_acceleration : NULL;
-        // The step was chosen before the programs push: they need its length. A push beyond what the step allows is seen by the next one.
+        // The step was chosen before the programs push: they need its length. A push beyond what the step allows is
+        // seen by the next one.
         RH_TRY(rh_world_moment(w, RH_AT_FORCES, *step, 0, status));
         if (w->physics->step(w->method, &w->around, *step, &w->points, &w->report, &one) == RH_OK) return RH_OK;
         if (!w->report.unconverged || w->retries == MOST_RETRIES) return blame_step(w, &one, status);
         if (pushed) RH_TRY(rh_points_copy(&w->kept, &w->points, status));
         w->seeder.removed = removed;
         *step *= 0.5;
-        rh_log(RH_LOG_WARNING, "step %lld at time %g s: %s; trying a step of half the length, %.3g s", (long long)w->step + 1, w->time, one.message, *step);
+        rh_log(RH_LOG_WARNING, "step %lld at time %g s: %s; trying a step of half the length, %.3g s",
+               (long long)w->step + 1, w->time, one.message, *step);
     }
 }
 
@@ -228,19 +252,21 @@ rh_code rh_world_step(rh_world *w, double dt_limit, double *dt, rh_status *statu
     w->around.strongest = rh_forces_strongest(w->scene, w->time, w->time + dt_limit);
     double step = choose_step(w, dt_limit);
     if (!(step > 1e-9 * dt_limit) || !isfinite(step))
-        return blame_step(w, &(rh_status){RH_NUMERIC, "the velocities are so high that no time step is small enough"}, status);
+        return blame_step(w, &(rh_status){RH_NUMERIC, "the velocities are so high that no time step is small enough"},
+                          status);
     RH_TRY(move(w, &step, status));
     w->measured = w->seeder.next_id - w->seeder.removed;
     double kick = 0.5 * (w->last_dt + step);
-    w->seeder.balance.gravity =
-        rh_d3_add(w->seeder.balance.gravity, rh_d3_scale(w->around.gravity, kick * (double)w->points.count));
+    w->seeder.balance.gravity = rh_d3_add(w->seeder.balance.gravity,
+                                          rh_d3_scale(w->around.gravity, kick * (double)w->points.count));
     w->seeder.lag = 0.5 * step;
     w->time += step;
     w->last_dt = step;
     w->step++;
     if (++w->substeps == MANY_STEPS)
-        rh_log(RH_LOG_WARNING, "frame %lld has taken %d steps: something moves at %.3g m/s, %.3g cells a frame", (long long)w->frame, MANY_STEPS,
-               w->report.max_speed, w->report.max_speed / w->scene->cell / w->scene->frames.fps);
+        rh_log(RH_LOG_WARNING, "frame %lld has taken %d steps: something moves at %.3g m/s, %.3g cells a frame",
+               (long long)w->frame, MANY_STEPS, w->report.max_speed,
+               w->report.max_speed / w->scene->cell / w->scene->frames.fps);
     RH_TRY(rh_world_moment(w, RH_AT_STEP, step, 0, status));
     if (rh_health_check(&w->limits, &w->points, w->report.max_speed, status) != RH_OK) {
         rh_status_prefix(status, "step %lld at time %g s", (long long)w->step, w->time);

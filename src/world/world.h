@@ -19,87 +19,92 @@ typedef struct rh_world rh_world;
 // Facts about the step or frame just done, for progress and log.
 typedef struct rh_progress {
     int64_t frame, first_frame, last_frame;
-    double time;              // s, simulated
-    double frame_fraction;    // of the current frame done, 0..1
-    int substeps;             // taken so far in this frame
-    int64_t step;             // since the start of the run
-    double dt;                // s, last step
+    double time;            // s, simulated
+    double frame_fraction;  // of the current frame done, 0..1
+    int substeps;           // taken so far in this frame
+    int64_t step;           // since the start of the run
+    double dt;              // s, last step
     int64_t particles, cells, tiles;
-    int retries;              // how often the last step was tried again, each time half as long, because a solve did not converge
-    int iterations;           // of the pressure solve, last step
-    double residual;          // relative, last step
-    double volume; // m^3 (m^2 in 2D) that the material takes up, at the start of the last step: inside its surface
-    double volume_error;      // relative to what bodies and emitters put in and sinks and programs took out, so that
-                              // particles that are lost show
-    double max_speed;         // m/s
-    double kinetic_energy, potential_energy; // J (in 2D of a layer 1 m thick), of the particles in gravity, height from
-                                             // the origin; velocities are half a step behind positions; set at the end
-                                             // of a frame, as the four below
-    double energy_put_in;     // J: what bodies and emitters brought, less what sinks took
-    double energy_gained;     // J: kinetic and potential, at the moment of the velocities, less what was put in: what
-                          // moving walls, forces beside gravity, programs and the method gave (+) or took (-)
-    rh_dvec3 momentum;        // kg m/s (in 2D of a layer 1 m thick)
-    rh_dvec3 pushed; // kg m/s: momentum beside what gravity, bodies, emitters and sinks account for: walls, forces,
-                     // programs, the method
+    int retries;  // how often the last step was tried again, each time half as long, because a solve did not converge
+    int iterations;   // of the pressure solve, last step
+    double residual;  // relative, last step
+    double volume;    // m^3 (m^2 in 2D) that the material takes up, at the start of the last step: inside its surface
+    double volume_error;  // relative to what bodies and emitters put in and sinks and programs took out, so that
+                          // particles that are lost show
+    double max_speed;     // m/s
+    double kinetic_energy, potential_energy;  // J (in 2D of a layer 1 m thick), of the particles in gravity, height
+                                              // from the origin; velocities are half a step behind positions; set at
+                                              // the end of a frame, as the four below
+    double energy_put_in;                     // J: what bodies and emitters brought, less what sinks took
+    double energy_gained;  // J: kinetic and potential, at the moment of the velocities, less what was put in: what
+                           // moving walls, forces beside gravity, programs and the method gave (+) or took (-)
+    rh_dvec3 momentum;     // kg m/s (in 2D of a layer 1 m thick)
+    rh_dvec3 pushed;  // kg m/s: momentum beside what gravity, bodies, emitters and sinks account for: walls, forces,
+                      // programs, the method
     int64_t emitted, removed;  // particles, in total
     int64_t memory_bytes;
-    double seconds;           // wall time of this step
-    double surface_seconds;   // wall time of the frame's surface, when the run makes it; 0 but at the end of a frame
-    double compile_seconds;   // spent compiling the scene's programs so far
-    int64_t surface_failures; // frames of this run whose surface could not be made; their points are there
+    double seconds;            // wall time of this step
+    double surface_seconds;    // wall time of the frame's surface, when the run makes it; 0 but at the end of a frame
+    double compile_seconds;    // spent compiling the scene's programs so far
+    int64_t surface_failures;  // frames of this run whose surface could not be made; their points are there
 } rh_progress;
 
 typedef struct rh_run_options {
-    const char *folder;       // run folder; made when missing; the caller holds its lock (io/lock.h). NULL: nothing is written (library use, tests)
-    int64_t first, last;      // frames to do; 0, 0 = as the scene says
+    const char *folder;   // run folder; made when missing; the caller holds its lock (io/lock.h). NULL: nothing is
+                          // written (library use, tests)
+    int64_t first, last;  // frames to do; 0, 0 = as the scene says
     const int64_t (*ranges)[2];  // of these, the frames to write: first and last of each; none = all
     int range_count;
-    bool resumed;             // the folder is of this run: a look that was edited in its scene.yaml stays
-    double deadline;          // s on the clock of base/clock.h: the run stops with a checkpoint before then (RH_STOPPED), as far as the times of its steps tell; 0 = none
-    atomic_int *stop;         // set to non-zero (by a signal handler) to finish the step, checkpoint and return RH_STOPPED
-    atomic_int *stop_now;     // set when the step does not end soon after `stop`: programs in it are broken off, and nothing of the step is kept. NULL: they are not
+    bool resumed;      // the folder is of this run: a look that was edited in its scene.yaml stays
+    double deadline;   // s on the clock of base/clock.h: the run stops with a checkpoint before then (RH_STOPPED), as
+                       // far as the times of its steps tell; 0 = none
+    atomic_int *stop;  // set to non-zero (by a signal handler) to finish the step, checkpoint and return RH_STOPPED
+    atomic_int *stop_now;  // set when the step does not end soon after `stop`: programs in it are broken off, and
+                           // nothing of the step is kept. NULL: they are not
     void (*progress)(const rh_progress *progress, bool frame_done, void *user);  // may be NULL; after every step
     void *user;
 } rh_run_options;
 
 // What a body or an emitter asks for and gets. Volumes in m^3, in two dimensions m^2.
 typedef struct rh_amount {
-    const char *name;     // borrowed from the scene; NULL without one
+    const char *name;  // borrowed from the scene; NULL without one
     bool emitter;
-    int index;            // in its list
-    double asked; // volume: of a body without solids and earlier bodies; of an emitter by the last frame, solids in its
-                  // way not looked at
-    double given;         // volume of the particles
+    int index;     // in its list
+    double asked;  // volume: of a body without solids and earlier bodies; of an emitter by the last frame, solids in
+                   // its way not looked at
+    double given;  // volume of the particles
     int64_t particles;
-    double rate;          // m^3/s of an emitter that stands still
-    bool estimated;       // an emitter that moves: what it gives is to within a layer of particles
+    double rate;     // m^3/s of an emitter that stands still
+    bool estimated;  // an emitter that moves: what it gives is to within a layer of particles
 } rh_amount;
 
 // Sizes before running (`rheo check`): computed from the shapes, not guessed.
 typedef struct rh_prediction {
-    int64_t particles;         // at the start
-    int64_t emitted;           // from emitters until the last frame
-    rh_amount *amounts;        // owned: bodies, then emitters
+    int64_t particles;   // at the start
+    int64_t emitted;     // from emitters until the last frame
+    rh_amount *amounts;  // owned: bodies, then emitters
     int amount_count;
-    int64_t tiles, cells;      // at the start
-    int64_t bytes_memory;      // estimated peak
-    int64_t bytes_per_frame;   // on disk, upper estimate
+    int64_t tiles, cells;     // at the start
+    int64_t bytes_memory;     // estimated peak
+    int64_t bytes_per_frame;  // on disk, upper estimate
     int64_t frames;
 } rh_prediction;
 
 rh_code rh_world_create(const rh_scene *scene, rh_world **out, rh_status *status);  // the scene must outlive the world
 void rh_world_free(rh_world *world);
-// Finds what a run would find before its first step: fails as it would, and warns of frames that will be empty. Not done for more than 20 million `particles`.
+// Finds what a run would find before its first step: fails as it would, and warns of frames that will be empty. Not
+// done for more than 20 million `particles`.
 rh_code rh_world_rehearse(const rh_scene *scene, double particles, rh_status *status);
 rh_code rh_world_predict(const rh_scene *scene, rh_prediction *out, rh_status *status);
 void rh_prediction_free(rh_prediction *prediction);
 
-// Loads the newest good checkpoint of a run folder and tells the log which. RH_USER when the scene differs, RH_IO when there is none. `changed`: a scene that
-// differs is taken all the same, as long as the particles still fit it.
+// Loads the newest good checkpoint of a run folder and tells the log which. RH_USER when the scene differs, RH_IO when
+// there is none. `changed`: a scene that differs is taken all the same, as long as the particles still fit it.
 rh_code rh_world_resume(rh_world *world, const char *folder, bool changed, rh_status *status);
 
-// Before rh_world_resume, on a world just created: makes the frames (and surfaces) that are missing in the folder although its newest checkpoint
-// comes after them, from the newest checkpoint before them or from the start. Frames that are there are not touched, nor are log and checkpoints.
+// Before rh_world_resume, on a world just created: makes the frames (and surfaces) that are missing in the folder
+// although its newest checkpoint comes after them, from the newest checkpoint before them or from the start. Frames
+// that are there are not touched, nor are log and checkpoints.
 rh_code rh_world_mend(rh_world *world, const rh_run_options *options, rh_status *status);
 
 rh_code rh_world_run(rh_world *world, const rh_run_options *options, rh_status *status);

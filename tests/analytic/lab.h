@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// A bench for physics tests: runs a scene given as YAML text through the library as a user would, and measures. Any failure of
-// the library fails the test with its message; lab_close checks that all memory came back.
+// A bench for physics tests: runs a scene given as YAML text through the library as a user would, and measures. Any
+// failure of the library fails the test with its message; lab_close checks that all memory came back.
 #pragma once
 #include <string.h>
 #include "base/memory.h"
@@ -13,9 +13,9 @@
 typedef struct lab {
     rh_scene scene;
     rh_world *world;
-    rh_stage_set stage;   // the solids once more, to ask for distances
-    int64_t blocks;       // of memory, before
-    double penetration;   // m: deepest a particle was seen inside a solid by lab_run
+    rh_stage_set stage;  // the solids once more, to ask for distances
+    int64_t blocks;      // of memory, before
+    double penetration;  // m: deepest a particle was seen inside a solid by lab_run
 } lab;
 
 static inline void lab_check(rh_code code, const rh_status *status)
@@ -49,8 +49,14 @@ static inline void lab_close(lab *l)
 }
 
 static inline int64_t lab_count(const lab *l) { return rh_world_points(l->world)->count; }
-static inline const rh_vec3 *lab_positions(const lab *l) { return rh_points_data(rh_world_points(l->world), "P", RH_POINT_VEC3F); }
-static inline const rh_vec3 *lab_velocities(const lab *l) { return rh_points_data(rh_world_points(l->world), "v", RH_POINT_VEC3F); }
+static inline const rh_vec3 *lab_positions(const lab *l)
+{
+    return rh_points_data(rh_world_points(l->world), "P", RH_POINT_VEC3F);
+}
+static inline const rh_vec3 *lab_velocities(const lab *l)
+{
+    return rh_points_data(rh_world_points(l->world), "v", RH_POINT_VEC3F);
+}
 static inline double lab_time(const lab *l) { return rh_world_time(l->world); }
 static inline rh_progress lab_progress(const lab *l)
 {
@@ -103,6 +109,7 @@ static inline void lab_run(lab *l, double until, void (*each)(lab *l, void *user
     for (int n = 0; until - lab_time(l) > 1e-9; n++) {
         lab_check(rh_world_step(l->world, until - lab_time(l), NULL, &status), &status);
         if (each) each(l, user);
-        if (n % 10 == 0 || until - lab_time(l) <= 1e-9) l->penetration = fmax(n ? l->penetration : -1e30, lab_penetration(l));
+        if (n % 10 == 0 || until - lab_time(l) <= 1e-9)
+            l->penetration = fmax(n ? l->penetration : -1e30, lab_penetration(l));
     }
 }

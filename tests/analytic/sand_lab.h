@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// What tests of sand measure in two dimensions: the profile of a pile over a level floor at y = 0, its front and slope, and who moved.
+// What tests of sand measure in two dimensions: the profile of a pile over a level floor at y = 0, its front and slope,
+// and who moved.
 #pragma once
 #include <stdlib.h>
 #include "lab.h"
@@ -10,7 +11,11 @@ enum { SAND_COLUMNS = 2048 };
 static const double SAND_DEGREE = 0.017453292519943295;
 
 // Sand over each column of cells, from x = 0: height of the same sand at the packing it was seeded with.
-typedef struct sand_profile { double cell; int count; double height[SAND_COLUMNS]; } sand_profile;
+typedef struct sand_profile {
+    double cell;
+    int count;
+    double height[SAND_COLUMNS];
+} sand_profile;
 
 static inline void sand_measure(const lab *l, sand_profile *p)
 {
@@ -24,7 +29,8 @@ static inline void sand_measure(const lab *l, sand_profile *p)
     }
 }
 
-// Where the sand that hangs together with that over `from` ends: the first column less than half a cell high, single grains ahead do not count.
+// Where the sand that hangs together with that over `from` ends: the first column less than half a cell high, single
+// grains ahead do not count.
 static inline double sand_front(const sand_profile *p, double from)
 {
     int n = (int)(from / p->cell);
@@ -32,7 +38,8 @@ static inline double sand_front(const sand_profile *p, double from)
     return n * p->cell;
 }
 
-// Angle (degrees) of the line of least squares through the surface where it falls from 60 to 15 % of its height beside the wall at x = 0: above, strong sand stands as it stood.
+// Angle (degrees) of the line of least squares through the surface where it falls from 60 to 15 % of its height beside
+// the wall at x = 0: above, strong sand stands as it stood.
 static inline double sand_slope(const sand_profile *p)
 {
     double n = 0, x = 0, y = 0, xx = 0, xy = 0, top = 0;
@@ -59,7 +66,8 @@ static inline double sand_moved(const lab *l, const rh_vec3 *start, double way)
 {
     const int64_t *id = rh_points_data(rh_world_points(l->world), "id", RH_POINT_I64);
     int64_t far = 0;
-    for (int64_t i = 0; i < lab_count(l); i++) far += (double)rh_v3_length(rh_v3_sub(start[id[i]], lab_positions(l)[i])) > way;
+    for (int64_t i = 0; i < lab_count(l); i++)
+        far += (double)rh_v3_length(rh_v3_sub(start[id[i]], lab_positions(l)[i])) > way;
     return (double)far / (double)lab_count(l);
 }
 
@@ -67,6 +75,7 @@ static inline double sand_farthest(const lab *l, const rh_vec3 *start)
 {
     const int64_t *id = rh_points_data(rh_world_points(l->world), "id", RH_POINT_I64);
     double most = 0;
-    for (int64_t i = 0; i < lab_count(l); i++) most = fmax(most, (double)rh_v3_length(rh_v3_sub(start[id[i]], lab_positions(l)[i])));
+    for (int64_t i = 0; i < lab_count(l); i++)
+        most = fmax(most, (double)rh_v3_length(rh_v3_sub(start[id[i]], lab_positions(l)[i])));
     return most;
 }

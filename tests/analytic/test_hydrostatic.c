@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Water at rest stays at rest. Exact solution: u = 0, p = rho g (H - y). Limits are ours: speeds below 0.01 sqrt(g H) (the same
-// as for SPH, which settles from a lattice: 0.01 sqrt(g H) after 10 sqrt(H/g)), pressure within 1 % of that at the floor, volume
-// within 0.5 %. Floor and surface lie on faces, through cell centres, and between.
+// Water at rest stays at rest. Exact solution: u = 0, p = rho g (H - y). Limits are ours: speeds below 0.01 sqrt(g H)
+// (the same as for SPH, which settles from a lattice: 0.01 sqrt(g H) after 10 sqrt(H/g)), pressure within 1 % of that
+// at the floor, volume within 0.5 %. Floor and surface lie on faces, through cell centres, and between.
 #include "lab.h"
 
 typedef struct rest {
-    double unit;            // sqrt(g H), m/s
+    double unit;                // sqrt(g H), m/s
     double start, early, late;  // largest speed / unit: in the first 0.25 s, from then to half time, after
-    double half;            // s
+    double half;                // s
     double volume_low, volume_high, volume_first;
 } rest;
 
@@ -40,12 +40,13 @@ static void pressure_line(const lab *l, double height, double *slope, double *wo
     *zero = (sp - *slope * sy) / n / -*slope;  // where the line crosses p = 0
 }
 
-// Tank floor and water stand `offset` cells above a plane of cell faces, so floor and surface cut the grid there. Bodies are
-// seeded in whole layers of particles; the layers are then moved down on the floor together.
+// Tank floor and water stand `offset` cells above a plane of cell faces, so floor and surface cut the grid there.
+// Bodies are seeded in whole layers of particles; the layers are then moved down on the floor together.
 static void open_tank(lab *l, int dimension, double cell, double height, double width, double offset)
 {
     double floor_at = offset * cell, seeded = ceil(2 * offset - 1e-9) * cell / 2;
-    lab_open(l, "dimension: %d\ncell: %g\ngravity: [0, -9.81, 0]\nphysics: {liquid: {pressure: true}}\n"
+    lab_open(l,
+             "dimension: %d\ncell: %g\ngravity: [0, -9.81, 0]\nphysics: {liquid: {pressure: true}}\n"
              "bodies: [{shape: {box: {min: [0, %.9g, 0], max: [%g, %.9g, %g]}}}]\n"
              "solids: [{inside_out: true, shape: {box: {min: [0, %.9g, 0], max: [%g, %g, %g]}}}]\n",
              dimension, cell, seeded, width, seeded + height, width, floor_at, width, 2 * height, width);
@@ -62,14 +63,18 @@ static bool settle(int dimension, double cell, double height, double width, doub
     rest r = {.unit = sqrt(9.81 * height), .half = 2.5};
     open_tank(&l, dimension, cell, height, width, offset);
     lab_run(&l, 5, watch, &r);
-    double slope, worst, zero, level = offset * cell + height, volume = fmax(r.volume_high / r.volume_first - 1, 1 - r.volume_low / r.volume_first);
+    double slope, worst, zero, level = offset * cell + height,
+                               volume = fmax(r.volume_high / r.volume_first - 1, 1 - r.volume_low / r.volume_first);
     pressure_line(&l, level, &slope, &worst, &zero);
     worst *= level / height;
-    print_message("rest %dD, %.1f cells deep, floor %.2f above a face: speed / sqrt(gH): start %.5f, to half %.5f, after %.5f; pressure slope "
-                  "%+.2f %%, worst %.2f %%, surface at %+.3f cells; volume %.3f %%; penetration %.3f cells\n", dimension, height / cell, offset,
-                  r.start, r.early, r.late, 100 * (-slope - 1), 100 * worst, (zero - level) / cell, 100 * volume, l.penetration / cell);
+    print_message("rest %dD, %.1f cells deep, floor %.2f above a face: speed / sqrt(gH): start %.5f, to half %.5f, "
+                  "after %.5f; pressure slope "
+                  "%+.2f %%, worst %.2f %%, surface at %+.3f cells; volume %.3f %%; penetration %.3f cells\n",
+                  dimension, height / cell, offset, r.start, r.early, r.late, 100 * (-slope - 1), 100 * worst,
+                  (zero - level) / cell, 100 * volume, l.penetration / cell);
     lab_close(&l);
-    return r.start < 0.01 && r.early < 0.01 && r.late < 0.01 && r.late <= 1.2 * fmax(r.start, r.early) && fabs(-slope - 1) < 0.01 && worst < 0.01 && volume < 0.005;
+    return r.start < 0.01 && r.early < 0.01 && r.late < 0.01 && r.late <= 1.2 * fmax(r.start, r.early) &&
+           fabs(-slope - 1) < 0.01 && worst < 0.01 && volume < 0.005;
 }
 
 static void water_in_two_dimensions_stays_at_rest(void **state)

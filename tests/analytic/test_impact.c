@@ -7,7 +7,11 @@
 // integral over time, and, being a mean over a stated time, be much the same for any time step.
 #include "lab.h"
 
-typedef struct gauge { double time, impulse, expected, peak; int steps; double longest; } gauge;
+typedef struct gauge {
+    double time, impulse, expected, peak;
+    int steps;
+    double longest;
+} gauge;
 
 // The mean over particles in the lowest 2 cm.
 static void watch(lab *l, void *user)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The same obstacle as a primitive and as a triangle mesh gives nearly the same flow: a dam breaks over a ball. The mesh is the
-// ball's inscribed polyhedron of 48 x 24 facets (at most 0.5 % of the radius inside) and its distance is sampled on a grid; two runs drift
-// apart as any two splashes do, so bulk measures are compared, and only until shortly after the impact.
+// The same obstacle as a primitive and as a triangle mesh gives nearly the same flow: a dam breaks over a ball. The
+// mesh is the ball's inscribed polyhedron of 48 x 24 facets (at most 0.5 % of the radius inside) and its distance is
+// sampled on a grid; two runs drift apart as any two splashes do, so bulk measures are compared, and only until shortly
+// after the impact.
 #include "lab.h"
 #include "unit/scratch.h"
 
@@ -18,8 +19,8 @@ static void write_ball(const char *path)
         for (int i = 0; i < AROUND; i++) {
             double polar = M_PI * j / RINGS, turn = 2 * M_PI * i / AROUND;
             if ((j == 0 || j == RINGS) && i) continue;
-            fprintf(file, "v %.9g %.9g %.9g\n", CENTER[0] + RADIUS * sin(polar) * cos(turn), CENTER[1] + RADIUS * cos(polar),
-                    CENTER[2] - RADIUS * sin(polar) * sin(turn));
+            fprintf(file, "v %.9g %.9g %.9g\n", CENTER[0] + RADIUS * sin(polar) * cos(turn),
+                    CENTER[1] + RADIUS * cos(polar), CENTER[2] - RADIUS * sin(polar) * sin(turn));
         }
     int last = 2 + (RINGS - 1) * AROUND;
     for (int i = 0; i < AROUND; i++) {
@@ -34,14 +35,19 @@ static void write_ball(const char *path)
     assert_int_equal(fclose(file), 0);
 }
 
-typedef struct flow { rh_dvec3 center[SAMPLES]; double kinetic[SAMPLES], penetration, volume_error; } flow;
+typedef struct flow {
+    rh_dvec3 center[SAMPLES];
+    double kinetic[SAMPLES], penetration, volume_error;
+} flow;
 
 static void flow_past(const char *obstacle, flow *f)
 {
     lab l;
-    lab_open(&l, "cell: 0.0333333333\ngravity: [0, -9.81, 0]\nphysics: {liquid: {}}\n"
+    lab_open(&l,
+             "cell: 0.0333333333\ngravity: [0, -9.81, 0]\nphysics: {liquid: {}}\n"
              "bodies: [{shape: {box: {min: [0, 0, 0], max: [0.3, 0.4, 0.4]}}}]\n"
-             "solids:\n  - {inside_out: true, shape: {box: {min: [0, 0, 0], max: [1, 0.8, 0.4]}}}\n  - %s\n", obstacle);
+             "solids:\n  - {inside_out: true, shape: {box: {min: [0, 0, 0], max: [1, 0.8, 0.4]}}}\n  - %s\n",
+             obstacle);
     *f = (flow){.penetration = -1};
     for (int n = 0; n < SAMPLES; n++) {
         lab_run(&l, 0.1 * (n + 1), NULL, NULL);
@@ -61,7 +67,8 @@ static void a_mesh_flows_like_the_primitive(void **state)
     snprintf(path, sizeof path, "%s", scratch_at(&folder, "ball.obj").text);
     write_ball(path);
     snprintf(mesh, sizeof mesh, "{shape: {mesh: {file: %s}}}", path);
-    snprintf(ball, sizeof ball, "{shape: {sphere: {center: [%g, %g, %g], radius: %g}}}", CENTER[0], CENTER[1], CENTER[2], RADIUS);
+    snprintf(ball, sizeof ball, "{shape: {sphere: {center: [%g, %g, %g], radius: %g}}}", CENTER[0], CENTER[1],
+             CENTER[2], RADIUS);
     flow a, b, none;
     flow_past(ball, &a);
     flow_past(mesh, &b);
@@ -73,9 +80,11 @@ static void a_mesh_flows_like_the_primitive(void **state)
         matters = fmax(matters, rh_d3_length(rh_d3_sub(a.center[n], none.center[n])));
         energy = fmax(energy, fabs(b.kinetic[n] / a.kinetic[n] - 1));
     }
-    print_message("mesh against primitive, 0.6 s: centres of mass at most %.4f m apart (the ball itself makes %.4f m), kinetic energy %.1f %%; "
-                  "penetration %.3f and %.3f cells, volume error %+.2f and %+.2f %%\n", apart, matters, 100 * energy, a.penetration, b.penetration,
-                  100 * a.volume_error, 100 * b.volume_error);
+    print_message("mesh against primitive, 0.6 s: centres of mass at most %.4f m apart (the ball itself makes %.4f m), "
+                  "kinetic energy %.1f %%; "
+                  "penetration %.3f and %.3f cells, volume error %+.2f and %+.2f %%\n",
+                  apart, matters, 100 * energy, a.penetration, b.penetration, 100 * a.volume_error,
+                  100 * b.volume_error);
     assert_true(matters > 0.01);
     assert_true(apart < 0.05 * matters + 0.001);
     assert_true(energy < 0.05);

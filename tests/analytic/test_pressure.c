@@ -3,11 +3,11 @@
 //
 // Order of accuracy of one projection, with the library's own surface, solids and solver but without time stepping.
 //
-// Curved free surface: a ball of radius R under the central acceleration -k r^2 x has u = 0 and p = rho k (R^4 - r^4) / 4. The
-// ghost fluid method (Gibou, Fedkiw, Cheng, Kang, J. Comput. Phys. 176, 2002) is second order in p when the surface is exact.
-// Walls: a closed square turned by 30 degrees against the grid; the field u + grad f with u = curl (sin sin), tangent to the walls, and
-// f = cos cos, flat at the walls, must be split into its parts: second order in pressure and first in the largest velocity
-// error (Ng, Min, Gibou, J. Comput. Phys. 228, 2009).
+// Curved free surface: a ball of radius R under the central acceleration -k r^2 x has u = 0 and p = rho k (R^4 - r^4)
+// / 4. The ghost fluid method (Gibou, Fedkiw, Cheng, Kang, J. Comput. Phys. 176, 2002) is second order in p when the
+// surface is exact. Walls: a closed square turned by 30 degrees against the grid; the field u + grad f with u = curl
+// (sin sin), tangent to the walls, and f = cos cos, flat at the walls, must be split into its parts: second order in
+// pressure and first in the largest velocity error (Ng, Min, Gibou, J. Comput. Phys. 228, 2009).
 #include "lab.h"
 #include "base/random.h"
 #include "physics/pressure.h"
@@ -24,7 +24,9 @@ typedef struct bench {
     rh_arena arena;
 } bench;
 
-typedef struct error { double l2, most; } error;
+typedef struct error {
+    double l2, most;
+} error;
 
 // Particles with spacing h/2, jittered, where `inside` says so; sorted into tiles.
 static void bench_fill(bench *b, int dimension, double h, double reach, bool (*inside)(rh_dvec3 x))
@@ -42,7 +44,8 @@ static void bench_fill(bench *b, int dimension, double h, double reach, bool (*i
             for (int i = -n; i < n; i++) {
                 rh_dvec3 site = {(i + 0.5) * h / 2, (j + 0.5) * h / 2, dimension == 3 ? (k + 0.5) * h / 2 : 0};
                 if (!inside(site)) continue;
-                for (int a = 0; a < dimension; a++) (&site.x)[a] += 0.25 * h * ((double)rh_random(3, (uint64_t)count, 0, (uint32_t)a) - 0.5);
+                for (int a = 0; a < dimension; a++)
+                    (&site.x)[a] += 0.25 * h * ((double)rh_random(3, (uint64_t)count, 0, (uint32_t)a) - 0.5);
                 x[count++] = rh_v3_from(site);
             }
     assert_int_equal(rh_points_resize(&b->points, count, NULL), RH_OK);
@@ -50,7 +53,8 @@ static void bench_fill(bench *b, int dimension, double h, double reach, bool (*i
     assert_int_equal(rh_tiles_build(&b->tiles, dimension, h, x, count, 4, &b->arena, NULL), RH_OK);
     assert_int_equal(rh_tiles_sort(&b->tiles, &b->points, &b->arena, NULL), RH_OK);
     assert_int_equal(rh_faces_new(&b->velocity, &b->tiles, true, &b->arena, NULL), RH_OK);
-    for (int a = 0; a < dimension; a++) b->known[a] = rh_arena_take_zero(&b->arena, (size_t)rh_tiles_values(&b->tiles), NULL);
+    for (int a = 0; a < dimension; a++)
+        b->known[a] = rh_arena_take_zero(&b->arena, (size_t)rh_tiles_values(&b->tiles), NULL);
 }
 
 static void bench_drop(bench *b)
@@ -83,18 +87,22 @@ static void bench_project(bench *b, rh_dvec3 (*field)(rh_dvec3 x))
         }
     rh_cg_report report;
     assert_int_equal(rh_pressure_prepare(&b->pressure, &b->tiles, &b->surface, &b->cut, &b->arena, NULL), RH_OK);
-    assert_int_equal(rh_pressure_project(&b->pressure, b->velocity, b->known, 1e-6, 1000, &b->arena, &report, NULL), RH_OK);
+    assert_int_equal(rh_pressure_project(&b->pressure, b->velocity, b->known, 1e-6, 1000, &b->arena, &report, NULL),
+                     RH_OK);
     assert_true(report.converged);
 }
 
-// Of q h against `exact`; with `free_constant` their means are made equal first. Cells less than a quarter open are left out.
+// Of q h against `exact`; with `free_constant` their means are made equal first. Cells less than a quarter open are
+// left out.
 static error pressure_error(const bench *b, double (*exact)(rh_dvec3 x), bool free_constant)
 {
     error e = {0, 0};
     double h = (double)b->tiles.h, mean = 0, count = 0;
     for (int pass = 0; pass < 2; pass++)
         for (int64_t c = 0; c < rh_tiles_values(&b->tiles); c++) {
-            if (!rh_pressure_is_unknown(&b->pressure, c) || b->cut.volume[c / b->tiles.cells][c % b->tiles.cells] < 0.25f) continue;
+            if (!rh_pressure_is_unknown(&b->pressure, c) ||
+                b->cut.volume[c / b->tiles.cells][c % b->tiles.cells] < 0.25f)
+                continue;
             double d = (double)rh_pressure_value(&b->pressure, c) * h - exact(cell_at(b, c));
             if (pass == 0) mean += d, count++;
             else {
@@ -116,7 +124,8 @@ static error velocity_error(const bench *b, rh_dvec3 (*exact)(rh_dvec3 x))
         for (int a = 0; a < b->tiles.dimension; a++) {
             if (!b->known[a][c]) continue;
             rh_dvec3 u = exact(face_at(b, c, a));
-            double d = (double)b->velocity.axis[a][c] - (&u.x)[a], open = (double)b->cut.open[a][c / b->tiles.cells][c % b->tiles.cells];
+            double d = (double)b->velocity.axis[a][c] - (&u.x)[a],
+                   open = (double)b->cut.open[a][c / b->tiles.cells][c % b->tiles.cells];
             e.l2 += open * d * d;
             count += open;
             if (open >= 0.25) e.most = fmax(e.most, fabs(d));
@@ -129,22 +138,29 @@ static double order(double coarse, double fine) { return log2(coarse / fine); }
 
 static void print_errors(const char *what, double h, error p, error u)
 {
-    print_message("%s, h = %.5f: pressure L2 %.2e, most %.2e; velocity L2 %.2e, most %.2e\n", what, h, p.l2, p.most, u.l2, u.most);
+    print_message("%s, h = %.5f: pressure L2 %.2e, most %.2e; velocity L2 %.2e, most %.2e\n", what, h, p.l2, p.most,
+                  u.l2, u.most);
 }
 
-// --- a ball under a central force -----------------------------------------------------------------------------------
+// --- a ball under a central force ------------------------------------------------------------------------------------
 static const double R = 0.5, K = 10;
 static bool in_ball(rh_dvec3 x) { return rh_d3_length(x) < R; }
 static rh_dvec3 pull(rh_dvec3 x) { return rh_d3_scale(x, -K * rh_d3_dot(x, x)); }
 static double ball_pressure(rh_dvec3 x) { return K * (pow(R, 4) - pow(rh_d3_dot(x, x), 2)) / 4; }
-static rh_dvec3 rest(rh_dvec3 x) { (void)x; return rh_d3(0, 0, 0); }
+static rh_dvec3 rest(rh_dvec3 x)
+{
+    (void)x;
+    return rh_d3(0, 0, 0);
+}
 
 static void ball(int dimension, double h, bool exact_surface, error *p, error *u)
 {
     bench b;
     rh_obstacles none = {0};
     bench_fill(&b, dimension, h, R + h, in_ball);
-    assert_int_equal(rh_surface_build(&b.surface, &b.tiles, rh_points_data(&b.points, "P", RH_POINT_VEC3F), (float)h / 2, NULL, 4, &b.arena, NULL), RH_OK);
+    assert_int_equal(rh_surface_build(&b.surface, &b.tiles, rh_points_data(&b.points, "P", RH_POINT_VEC3F),
+                                      (float)h / 2, NULL, 4, &b.arena, NULL),
+                     RH_OK);
     for (int64_t c = 0; exact_surface && c < rh_tiles_values(&b.tiles); c++) {
         b.surface.phi[c] = (float)(rh_d3_length(cell_at(&b, c)) - R);
     }
@@ -162,8 +178,9 @@ static void a_curved_surface_is_second_order(void **state)
     for (int dimension = 2; dimension <= 3; dimension++) {
         error p[3], u[3];
         for (int n = 0; n < 3; n++) ball(dimension, (dimension == 3 ? 0.1 : 0.05) / (1 << n), true, &p[n], &u[n]);
-        print_message("  orders in %dD: pressure L2 %.2f, most %.2f; velocity L2 %.2f, most %.2f\n", dimension, order(p[0].l2, p[2].l2) / 2,
-                      order(p[0].most, p[2].most) / 2, order(u[0].l2, u[2].l2) / 2, order(u[0].most, u[2].most) / 2);
+        print_message("  orders in %dD: pressure L2 %.2f, most %.2f; velocity L2 %.2f, most %.2f\n", dimension,
+                      order(p[0].l2, p[2].l2) / 2, order(p[0].most, p[2].most) / 2, order(u[0].l2, u[2].l2) / 2,
+                      order(u[0].most, u[2].most) / 2);
         assert_true(order(p[0].l2, p[2].l2) / 2 > 1.8);
         assert_true(order(p[0].most, p[2].most) / 2 > 1.7);
         assert_true(order(u[0].l2, u[2].l2) / 2 > 1.2);
@@ -171,8 +188,8 @@ static void a_curved_surface_is_second_order(void **state)
     }
 }
 
-// The surface of particles is off by a fixed part of a cell, so pressure is first order; its error is that of the surface's place
-// times the slope of p, K R^3: less than a tenth of a cell in the mean.
+// The surface of particles is off by a fixed part of a cell, so pressure is first order; its error is that of the
+// surface's place times the slope of p, K R^3: less than a tenth of a cell in the mean.
 static void a_surface_of_particles_is_first_order(void **state)
 {
     (void)state;
@@ -185,7 +202,7 @@ static void a_surface_of_particles_is_first_order(void **state)
     }
 }
 
-// --- a closed square, turned ----------------------------------------------------------------------------------------
+// --- a closed square, turned -----------------------------------------------------------------------------------------
 static const double PI = 3.14159265358979323846;
 static rh_dvec3 turned(rh_dvec3 x, double degrees)  // about the origin
 {
@@ -193,10 +210,26 @@ static rh_dvec3 turned(rh_dvec3 x, double degrees)  // about the origin
     return rh_d3(c * x.x - s * x.y, s * x.x + c * x.y, x.z);
 }
 // The square is [-1/2, 1/2]^2 in its own space; X, Y there run from 0 to pi.
-static rh_dvec3 own(rh_dvec3 x) { x = turned(x, -30); return rh_d3(PI * (x.x + 0.5), PI * (x.y + 0.5), 0); }
-static bool in_square(rh_dvec3 x) { x = turned(x, -30); return fabs(x.x) < 0.5 && fabs(x.y) < 0.5; }
-static rh_dvec3 swirl(rh_dvec3 x) { rh_dvec3 s = own(x); return turned(rh_d3(sin(s.x) * cos(s.y), -cos(s.x) * sin(s.y), 0), 30); }
-static double potential(rh_dvec3 x) { rh_dvec3 s = own(x); return cos(s.x) * cos(s.y) / PI; }
+static rh_dvec3 own(rh_dvec3 x)
+{
+    x = turned(x, -30);
+    return rh_d3(PI * (x.x + 0.5), PI * (x.y + 0.5), 0);
+}
+static bool in_square(rh_dvec3 x)
+{
+    x = turned(x, -30);
+    return fabs(x.x) < 0.5 && fabs(x.y) < 0.5;
+}
+static rh_dvec3 swirl(rh_dvec3 x)
+{
+    rh_dvec3 s = own(x);
+    return turned(rh_d3(sin(s.x) * cos(s.y), -cos(s.x) * sin(s.y), 0), 30);
+}
+static double potential(rh_dvec3 x)
+{
+    rh_dvec3 s = own(x);
+    return cos(s.x) * cos(s.y) / PI;
+}
 static rh_dvec3 mixed(rh_dvec3 x)
 {
     rh_dvec3 s = own(x);
@@ -206,8 +239,10 @@ static rh_dvec3 mixed(rh_dvec3 x)
 static void open_square(bench *b, double h, rh_obstacles *solids, rh_obstacle *solid, rh_motion_key *key)
 {
     *key = (rh_motion_key){.rotate = rh_d3(0, 0, 30)};
-    *solid = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {rh_d3(-0.5, -0.5, -1), rh_d3(0.5, 0.5, 1), 0}, .flat = true}, .inside_out = true,
-                           .motion = {.keys = {key, 1}}};
+    *solid = (rh_obstacle){
+        .shape = {.kind = RH_SHAPE_BOX, .as.box = {rh_d3(-0.5, -0.5, -1), rh_d3(0.5, 0.5, 1), 0}, .flat = true},
+        .inside_out = true,
+        .motion = {.keys = {key, 1}}};
     *solids = (rh_obstacles){solid, 1, false, false};
     rh_obstacles_place(solids, 0, 0);
     bench_fill(b, 2, h, 0.75, in_square);
@@ -233,8 +268,8 @@ static void walls_across_the_grid_are_second_order(void **state)
         print_errors("turned square", h, p[n], u[n]);
         bench_drop(&b);
     }
-    print_message("  orders: pressure L2 %.2f, most %.2f; velocity L2 %.2f, most %.2f\n", order(p[0].l2, p[3].l2) / 3, order(p[0].most, p[3].most) / 3,
-                  order(u[0].l2, u[3].l2) / 3, order(u[0].most, u[3].most) / 3);
+    print_message("  orders: pressure L2 %.2f, most %.2f; velocity L2 %.2f, most %.2f\n", order(p[0].l2, p[3].l2) / 3,
+                  order(p[0].most, p[3].most) / 3, order(u[0].l2, u[3].l2) / 3, order(u[0].most, u[3].most) / 3);
     assert_true(order(p[0].l2, p[3].l2) / 3 > 1.8);
     assert_true(order(p[0].most, p[3].most) / 3 > 1);
     assert_true(order(u[0].l2, u[3].l2) / 3 > 1.4);
@@ -242,7 +277,11 @@ static void walls_across_the_grid_are_second_order(void **state)
 }
 
 // Gravity in the turned, half filled square: p is linear, so the scheme is exact but for rounding.
-static rh_dvec3 gravity(rh_dvec3 x) { (void)x; return rh_d3(0, -1, 0); }
+static rh_dvec3 gravity(rh_dvec3 x)
+{
+    (void)x;
+    return rh_d3(0, -1, 0);
+}
 static double depth(rh_dvec3 x) { return 0.0123 - x.y; }
 
 static void still_water_in_a_turned_square_is_exact(void **state)
@@ -265,8 +304,9 @@ static void still_water_in_a_turned_square_is_exact(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_curved_surface_is_second_order), cmocka_unit_test(a_surface_of_particles_is_first_order),
-        cmocka_unit_test(walls_across_the_grid_are_second_order), cmocka_unit_test(still_water_in_a_turned_square_is_exact)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_curved_surface_is_second_order),
+                                       cmocka_unit_test(a_surface_of_particles_is_first_order),
+                                       cmocka_unit_test(walls_across_the_grid_are_second_order),
+                                       cmocka_unit_test(still_water_in_a_turned_square_is_exact)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

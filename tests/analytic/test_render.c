@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The path tracer against what is known exactly: white things in even white light cannot be seen (the furnace test), Fresnel's and
-// Snell's formulas, the share of a slab of absorbing glass, the outline of a sphere, light of the sun on a plane, and the same bytes for
-// any number of threads.
+// The path tracer against what is known exactly: white things in even white light cannot be seen (the furnace test),
+// Fresnel's and Snell's formulas, the share of a slab of absorbing glass, the outline of a sphere, light of the sun on
+// a plane, and the same bytes for any number of threads.
 #include "support.h"
 #include "view/optics.h"
 #include "view/rays.h"
@@ -16,7 +16,12 @@ static const rh_vec3 white = {1, 1, 1};
 static rh_trace_options furnace(void)
 {
     rh_view view = {rh_d3(0, 0, 4), rh_d3(0, 0, 0), 36};
-    return (rh_trace_options){.width = W, .height = H, .open = view, .close = view, .samples = 16, .seed = 1,
+    return (rh_trace_options){.width = W,
+                              .height = H,
+                              .open = view,
+                              .close = view,
+                              .samples = 16,
+                              .seed = 1,
                               .light = {.zenith = white, .horizon = white, .to_sun = {0, 1, 0}, .sun_cosine = 0.999f}};
 }
 
@@ -40,7 +45,8 @@ static void add_globe(rh_trace *trace, float radius, rh_material material, int r
 {
     rh_status status = {0};
     int columns = 2 * rows, vertices = (rows + 1) * columns, faces = 0;
-    rh_vec3 *position = test_malloc((size_t)vertices * sizeof *position), *normal = test_malloc((size_t)vertices * sizeof *normal);
+    rh_vec3 *position = test_malloc((size_t)vertices * sizeof *position),
+            *normal = test_malloc((size_t)vertices * sizeof *normal);
     uint32_t(*triangle)[3] = test_malloc((size_t)(2 * rows * columns) * sizeof *triangle);
     for (int i = 0; i <= rows; i++)
         for (int k = 0; k < columns; k++) {
@@ -49,12 +55,19 @@ static void add_globe(rh_trace *trace, float radius, rh_material material, int r
             normal[i * columns + k] = n;
             position[i * columns + k] = rh_v3_scale(n, radius);
             if (i == rows) continue;
-            uint32_t a = (uint32_t)(i * columns + k), b = (uint32_t)(i * columns + (k + 1) % columns), down_row = (uint32_t)columns;
+            uint32_t a = (uint32_t)(i * columns + k), b = (uint32_t)(i * columns + (k + 1) % columns),
+                     down_row = (uint32_t)columns;
             if (i > 0) memcpy(triangle[faces++], (uint32_t[3]){a, a + down_row, b}, sizeof *triangle);
             if (i < rows - 1) memcpy(triangle[faces++], (uint32_t[3]){b, a + down_row, b + down_row}, sizeof *triangle);
         }
-    assert_ok(rh_trace_add_mesh(trace, &(rh_trace_mesh){.position = position, .normal = normal, .vertex_count = vertices,
-                                .triangle = (const uint32_t(*)[3])triangle, .triangle_count = faces, .material = material}, &status));
+    assert_ok(rh_trace_add_mesh(trace,
+                                &(rh_trace_mesh){.position = position,
+                                                 .normal = normal,
+                                                 .vertex_count = vertices,
+                                                 .triangle = (const uint32_t(*)[3])triangle,
+                                                 .triangle_count = faces,
+                                                 .material = material},
+                                &status));
     test_free(position);
     test_free(normal);
     test_free(triangle);
@@ -64,11 +77,15 @@ static void add_box(rh_trace *trace, rh_vec3 low, rh_vec3 high, rh_material mate
 {
     rh_status status = {0};
     rh_vec3 p[CORNERS];
-    for (int i = 0; i < CORNERS; i++) p[i] = rh_v3(i & 1 ? high.x : low.x, i & 2 ? high.y : low.y, i & 4 ? high.z : low.z);
+    for (int i = 0; i < CORNERS; i++)
+        p[i] = rh_v3(i & 1 ? high.x : low.x, i & 2 ? high.y : low.y, i & 4 ? high.z : low.z);
     static const uint32_t t[12][3] = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4},
                                       {2, 6, 3}, {3, 6, 7}, {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}};
-    assert_ok(rh_trace_add_mesh(trace, &(rh_trace_mesh){.position = p, .vertex_count = CORNERS, .triangle = t, .triangle_count = 12,
-                                .material = material}, &status));
+    assert_ok(rh_trace_add_mesh(
+        trace,
+        &(rh_trace_mesh){
+            .position = p, .vertex_count = CORNERS, .triangle = t, .triangle_count = 12, .material = material},
+        &status));
 }
 
 static void draw(rh_trace *trace, const rh_trace_options *o, rh_vec3 *picture)
@@ -124,8 +141,8 @@ static void glass_is_invisible_in_white_light(void **state)
     everything_is(picture, 1, 0.02);
 }
 
-// What comes back from matte and glossy surfaces in even light, by a sum over directions: never more than comes in, and nearly all of it
-// when white.
+// What comes back from matte and glossy surfaces in even light, by a sum over directions: never more than comes in, and
+// nearly all of it when white.
 static void surfaces_keep_energy(void **state)
 {
     (void)state;
@@ -133,7 +150,10 @@ static void surfaces_keep_energy(void **state)
     for (int kind = 0; kind < 2; kind++)
         for (int rough = 0; rough <= 5; rough++)
             for (int slant = 0; slant < 5; slant++) {
-                rh_material m = {.kind = kind ? RH_MATERIAL_GLOSSY : RH_MATERIAL_MATTE, .color = white, .roughness = (float)rough / 5, .ior = 1.5f};
+                rh_material m = {.kind = kind ? RH_MATERIAL_GLOSSY : RH_MATERIAL_MATTE,
+                                 .color = white,
+                                 .roughness = (float)rough / 5,
+                                 .ior = 1.5f};
                 float cosine = 0.15f + 0.2f * (float)slant;
                 rh_vec3 n = rh_v3(0, 1, 0), out = rh_v3(sqrtf(1 - cosine * cosine), cosine, 0);
                 double sum = 0;
@@ -150,7 +170,8 @@ static void surfaces_keep_energy(void **state)
                     sum += s.weight.x / N;
                 }
                 assert_true(sum < 1.01);
-                // Facets that shadow each other lose what a second bounce would bring back; it shows at a slant on rough coats.
+                // Facets that shadow each other lose what a second bounce would bring back; it shows at a slant on
+                // rough coats.
                 assert_true(sum > (rough <= 1 ? 0.94 : kind ? 0.60 : 0.77));
             }
 }
@@ -168,7 +189,8 @@ static void densities_sum_to_one(void **state)
             for (int k = 0; k < N; k++) {
                 double y = (i + 0.5) / N, around = 2 * 3.14159265358979 * (k + 0.5) / N, flat = sqrt(1 - y * y);
                 float pdf;
-                rh_material_answer(&m, white, n, out, rh_v3((float)(flat * cos(around)), (float)y, (float)(flat * sin(around))), &pdf);
+                rh_material_answer(&m, white, n, out,
+                                   rh_v3((float)(flat * cos(around)), (float)y, (float)(flat * sin(around))), &pdf);
                 sum += pdf * 2 * 3.14159265358979 / ((double)N * N);
             }
         // Some facets send light below the surface: those directions are drawn in vain, rougher ones more often.
@@ -176,14 +198,16 @@ static void densities_sum_to_one(void **state)
     }
 }
 
-// Born and Wolf: at normal incidence ((n-1)/(n+1))^2, nothing at Brewster's angle for light in the plane, all beyond the critical angle.
+// Born and Wolf: at normal incidence ((n-1)/(n+1))^2, nothing at Brewster's angle for light in the plane, all beyond
+// the critical angle.
 static void fresnel_and_snell(void **state)
 {
     (void)state;
     for (double n = 1.1; n < 2.5; n += 0.2) {
         assert_near(rh_fresnel(1, (float)(1 / n)), pow((n - 1) / (n + 1), 2), 1e-6);
         assert_near(rh_fresnel(1, (float)n), pow((n - 1) / (n + 1), 2), 1e-6);
-        double brewster = atan(n), across = pow(sin(brewster - asin(sin(brewster) / n)) / sin(brewster + asin(sin(brewster) / n)), 2);
+        double brewster = atan(n),
+               across = pow(sin(brewster - asin(sin(brewster) / n)) / sin(brewster + asin(sin(brewster) / n)), 2);
         assert_near(rh_fresnel((float)cos(brewster), (float)(1 / n)), across / 2, 1e-6);
         double critical = asin(1 / n);
         assert_near(rh_fresnel((float)cos(critical + 0.001), (float)n), 1, 0);
@@ -206,8 +230,8 @@ static void fresnel_and_snell(void **state)
     }
 }
 
-// Light that goes straight through a slab of thickness d with absorption a: each pass leaves t = exp(-a d), each boundary reflects R, and
-// out of both faces comes the even light: R + (1-R)^2 t / (1 - R t).
+// Light that goes straight through a slab of thickness d with absorption a: each pass leaves t = exp(-a d), each
+// boundary reflects R, and out of both faces comes the even light: R + (1-R)^2 t / (1 - R t).
 static void a_slab_absorbs_after_beer(void **state)
 {
     (void)state;
@@ -220,7 +244,8 @@ static void a_slab_absorbs_after_beer(void **state)
     rh_vec3 absorption = {0.2f, 1, 3};
     float index = 1.5f, thick = 0.7f;
     rh_trace *trace = new_trace();
-    add_box(trace, rh_v3(-50, -50, -thick), rh_v3(50, 50, 0), (rh_material){.kind = RH_MATERIAL_CLEAR, .ior = index, .absorption = absorption});
+    add_box(trace, rh_v3(-50, -50, -thick), rh_v3(50, 50, 0),
+            (rh_material){.kind = RH_MATERIAL_CLEAR, .ior = index, .absorption = absorption});
     draw(trace, &o, picture);
     double found[3] = {0};
     for (int i = 0; i < 16 * 16; i++)
@@ -231,8 +256,8 @@ static void a_slab_absorbs_after_beer(void **state)
     }
 }
 
-// From the middle of a ball of glass: each way to the boundary leaves t = exp(-a r), the boundary lets 1 - R of the sky in with n^2 of
-// its radiance and sends R back through the whole ball: n^2 (1 - R) t / (1 - R t^2).
+// From the middle of a ball of glass: each way to the boundary leaves t = exp(-a r), the boundary lets 1 - R of the sky
+// in with n^2 of its radiance and sends R back through the whole ball: n^2 (1 - R) t / (1 - R t^2).
 static void a_camera_inside(void **state)
 {
     (void)state;
@@ -243,7 +268,9 @@ static void a_camera_inside(void **state)
     o.samples = 64;
     float index = 1.5f, absorption = 0.4f;
     rh_trace *trace = new_trace();
-    add_globe(trace, 2, (rh_material){.kind = RH_MATERIAL_CLEAR, .ior = index, .absorption = {absorption, absorption, absorption}}, 64);
+    add_globe(
+        trace, 2,
+        (rh_material){.kind = RH_MATERIAL_CLEAR, .ior = index, .absorption = {absorption, absorption, absorption}}, 64);
     draw(trace, &o, picture);
     double mean = 0, r = pow((index - 1) / (index + 1), 2), t = exp(-absorption * 2);
     for (int i = 0; i < 16 * 16; i++) mean += picture[i].x / (16 * 16);
@@ -262,15 +289,16 @@ static void a_sphere_has_its_outline(void **state)
     add_sphere(trace, rh_v3(0, 0, 0), 1, (rh_material){.kind = RH_MATERIAL_MATTE, .color = {0, 0, 0}});
     draw(trace, &o, picture);
     double covered = 0, x = 0, y = 0;
-    for (int i = 0; i < W * H; i++) covered += 1 - picture[i].x, x += (1 - picture[i].x) * (i % W + 0.5), y += (1 - picture[i].x) * (i / W + 0.5);
+    for (int i = 0; i < W * H; i++)
+        covered += 1 - picture[i].x, x += (1 - picture[i].x) * (i % W + 0.5), y += (1 - picture[i].x) * (i / W + 0.5);
     double radius = tan(asin(1 / 4.0)) / tan(25 * 3.14159265358979 / 180) * H / 2;
     assert_near(covered / (3.14159265358979 * radius * radius), 1, 1e-3);
     assert_near(x / covered, W / 2.0, 0.01);
     assert_near(y / covered, H / 2.0, 0.01);
 }
 
-// A sun of irradiance E on a plane at a slant gives color E cos / pi, with and without water above it (less what the boundary reflects
-// and the water keeps).
+// A sun of irradiance E on a plane at a slant gives color E cos / pi, with and without water above it (less what the
+// boundary reflects and the water keeps).
 static void the_sun_lights_a_plane(void **state)
 {
     (void)state;
@@ -288,19 +316,22 @@ static void the_sun_lights_a_plane(void **state)
         if (wet) add_box(trace, rh_v3(-500, -1, -500), rh_v3(500, 2, 500), water);
         draw(trace, &o, picture);
         double expected = 0.5 * 2 * slant;
-        if (wet) {  // first light only: down along the straight way, up to the camera straight; radiance shrinks by the square of the index
+        if (wet) {  // first light only: down along the straight way, up to the camera straight; radiance shrinks by the
+                    // square of the index
             double in = 1 - rh_fresnel(slant, 1 / 1.333f), out = 1 - rh_fresnel(1, 1 / 1.333f);
             expected *= in * exp(-0.1 * 2 / slant) * out * exp(-0.2) / (1.333 * 1.333);
         }
         double mean = 0;
         for (int i = 0; i < W * H; i++) mean += picture[i].x / (W * H);
         if (!wet) assert_near(mean, expected, 2e-3 * expected);
-        else assert_true(mean > expected * 0.99 && mean < expected * 1.9);  // and what the surface sends back to the ground
+        else
+            assert_true(mean > expected * 0.99 &&
+                        mean < expected * 1.9);  // and what the surface sends back to the ground
     }
 }
 
-// A matte sphere without anything around it: each place has the mean of the sky over its hemisphere, here summed up over directions with
-// brute force.
+// A matte sphere without anything around it: each place has the mean of the sky over its hemisphere, here summed up
+// over directions with brute force.
 static void the_sky_lights_a_slope(void **state)
 {
     (void)state;
@@ -318,10 +349,12 @@ static void the_sky_lights_a_slope(void **state)
         double expected[3] = {0}, mean[3] = {0};
         for (int a = 0; a < N; a++)
             for (int b = 0; b < N; b++) {
-                double up = 1 - 2 * (a + 0.5) / N, around = 2 * 3.14159265358979 * (b + 0.5) / N, flat = sqrt(1 - up * up);
+                double up = 1 - 2 * (a + 0.5) / N, around = 2 * 3.14159265358979 * (b + 0.5) / N,
+                       flat = sqrt(1 - up * up);
                 double cosine = up * height + flat * cos(around) * cos(tilt);
                 rh_vec3 sky = rh_light_sky(&o.light, rh_v3(0, (float)up, 0));
-                for (int c = 0; c < 3 && cosine > 0; c++) expected[c] += 0.5 * (&sky.x)[c] * cosine * 4 / ((double)N * N);
+                for (int c = 0; c < 3 && cosine > 0; c++)
+                    expected[c] += 0.5 * (&sky.x)[c] * cosine * 4 / ((double)N * N);
             }
         for (int k = 0; k < W * H; k++)
             for (int c = 0; c < 3; c++) mean[c] += (&picture[k].x)[c] / (W * H);
@@ -329,9 +362,10 @@ static void the_sky_lights_a_slope(void **state)
     }
 }
 
-// Level water over level ground of reflectance q under an even sky, seen from straight above. Of the sky's flux 1 - r enters (r:
-// Fresnel's share, mean over a diffuse hemisphere); of what comes up from the ground, 1 - (1 - r) / n^2 is sent back down. So the ground
-// receives (1 - r) / (1 - q (1 - (1 - r) / n^2)), and the camera sees R + (1 - R) q / n^2 of that, with R at normal incidence.
+// Level water over level ground of reflectance q under an even sky, seen from straight above. Of the sky's flux 1 - r
+// enters (r: Fresnel's share, mean over a diffuse hemisphere); of what comes up from the ground, 1 - (1 - r) / n^2 is
+// sent back down. So the ground receives (1 - r) / (1 - q (1 - (1 - r) / n^2)), and the camera sees R + (1 - R) q / n^2
+// of that, with R at normal incidence.
 static void light_under_water(void **state)
 {
     (void)state;
@@ -342,7 +376,8 @@ static void light_under_water(void **state)
     o.open = o.close = (rh_view){rh_d3(0.1, 10, 0.2), rh_d3(0.1, 0, 0.2), 1};
     o.samples = 32;
     rh_trace *trace = new_trace();
-    add_box(trace, rh_v3(-5000, -1, -5000), rh_v3(5000, 2, 5000), (rh_material){.kind = RH_MATERIAL_CLEAR, .ior = index});
+    add_box(trace, rh_v3(-5000, -1, -5000), rh_v3(5000, 2, 5000),
+            (rh_material){.kind = RH_MATERIAL_CLEAR, .ior = index});
     draw(trace, &o, picture);
     double enters = 0, n2 = (double)index * index, normal = pow((index - 1) / (index + 1), 2), mean[3] = {0};
     for (int i = 0; i < 10000; i++) enters += (1 - rh_fresnel(sqrtf(((float)i + 0.5f) / 10000), 1 / index)) / 10000;
@@ -369,7 +404,11 @@ static uint32_t picture_hash(int threads, uint64_t seed)
         velocity[i] = rh_v3(support_random(i, 3), 3, 0);
         radius[i] = 0.05f;
     }
-    rh_trace_spheres spheres = {.center = center, .velocity = velocity, .radius = radius, .color = center, .count = N,
+    rh_trace_spheres spheres = {.center = center,
+                                .velocity = velocity,
+                                .radius = radius,
+                                .color = center,
+                                .count = N,
                                 .material = {.kind = RH_MATERIAL_GLOSSY, .roughness = 0.3f, .ior = 1.5f}};
     for (int i = 0; i < N; i++) center[i].x = fabsf(center[i].x), center[i].y = fabsf(center[i].y);
     assert_ok(rh_trace_add_spheres(trace, &spheres, &status));
@@ -377,7 +416,8 @@ static uint32_t picture_hash(int threads, uint64_t seed)
     rh_trace_options o = furnace();
     o.light.sun = rh_v3(3, 3, 3);
     o.light.to_sun = rh_v3_unit(rh_v3(1, 1, 1));
-    o.ground = (rh_ground){.style = RH_GROUND_CHECKER, .height = -0.7f, .reach = 4, .tile = 0.4f, .color = {0.6f, 0.6f, 0.6f}};
+    o.ground = (rh_ground){
+        .style = RH_GROUND_CHECKER, .height = -0.7f, .reach = 4, .tile = 0.4f, .color = {0.6f, 0.6f, 0.6f}};
     o.noise = 0.02f;
     o.seed = seed;
     draw(trace, &o, picture);
@@ -403,7 +443,10 @@ static void motion_blur_keeps_the_area(void **state)
     rh_status status = {0};
     rh_vec3 center = {0, 0, 0}, velocity = {10, 0, 0};
     float radius = 0.2f;
-    rh_trace_spheres spheres = {.center = &center, .velocity = &velocity, .radius = &radius, .count = 1,
+    rh_trace_spheres spheres = {.center = &center,
+                                .velocity = &velocity,
+                                .radius = &radius,
+                                .count = 1,
                                 .material = {.kind = RH_MATERIAL_MATTE, .color = {0, 0, 0}}};
     double area[2] = {0}, reach[2] = {0};
     for (int k = 0; k < 2; k++) {
@@ -414,7 +457,9 @@ static void motion_blur_keeps_the_area(void **state)
         o.samples = 128;
         rh_vec3 *picture = k ? moving : still;
         draw(trace, &o, picture);
-        for (int i = 0; i < W * H; i++) area[k] += 1 - picture[i].x, reach[k] = fmax(reach[k], picture[i].x < 0.99f ? fabs(i % W + 0.5 - W / 2.0) : 0);
+        for (int i = 0; i < W * H; i++)
+            area[k] += 1 - picture[i].x,
+                reach[k] = fmax(reach[k], picture[i].x < 0.99f ? fabs(i % W + 0.5 - W / 2.0) : 0);
     }
     double scale = H / 2.0 / tan(18 * 3.14159265358979 / 180) / 4;  // pixels a metre
     assert_near(area[1] / area[0], 1, 0.02);
@@ -470,17 +515,25 @@ static void without_embree(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(white_is_invisible_in_white_light), cmocka_unit_test(glass_is_invisible_in_white_light),
-        cmocka_unit_test(surfaces_keep_energy),              cmocka_unit_test(densities_sum_to_one),
-        cmocka_unit_test(fresnel_and_snell),                 cmocka_unit_test(a_slab_absorbs_after_beer),
-        cmocka_unit_test(a_sphere_has_its_outline),          cmocka_unit_test(the_sun_lights_a_plane),
-        cmocka_unit_test(same_bytes_for_any_threads),        cmocka_unit_test(motion_blur_keeps_the_area),
-        cmocka_unit_test(samples_are_stratified),            cmocka_unit_test(memory_that_runs_out),
-        cmocka_unit_test(the_sky_lights_a_slope),            cmocka_unit_test(light_under_water),
+        cmocka_unit_test(white_is_invisible_in_white_light),
+        cmocka_unit_test(glass_is_invisible_in_white_light),
+        cmocka_unit_test(surfaces_keep_energy),
+        cmocka_unit_test(densities_sum_to_one),
+        cmocka_unit_test(fresnel_and_snell),
+        cmocka_unit_test(a_slab_absorbs_after_beer),
+        cmocka_unit_test(a_sphere_has_its_outline),
+        cmocka_unit_test(the_sun_lights_a_plane),
+        cmocka_unit_test(same_bytes_for_any_threads),
+        cmocka_unit_test(motion_blur_keeps_the_area),
+        cmocka_unit_test(samples_are_stratified),
+        cmocka_unit_test(memory_that_runs_out),
+        cmocka_unit_test(the_sky_lights_a_slope),
+        cmocka_unit_test(light_under_water),
         cmocka_unit_test(a_camera_inside),
     };
     const struct CMUnitTest bare[] = {cmocka_unit_test(surfaces_keep_energy), cmocka_unit_test(densities_sum_to_one),
-        cmocka_unit_test(fresnel_and_snell), cmocka_unit_test(samples_are_stratified), cmocka_unit_test(without_embree)};
+                                      cmocka_unit_test(fresnel_and_snell), cmocka_unit_test(samples_are_stratified),
+                                      cmocka_unit_test(without_embree)};
     if (!rh_rays_built_in()) return cmocka_run_group_tests(bare, NULL, nothing_left);
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

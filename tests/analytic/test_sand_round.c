@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Sand's own model in three dimensions against experiments: a round column lets go on a rough floor. In units of its radius, with a = height / radius,
-//      height at the end    a up to a = 1, then 0.88 a^(1/6) above 1.7      G. Lube, H. E. Huppert, R. S. J. Sparks, M. A. Hallworth, Journal of Fluid Mechanics 508, 2004 (sand)
-//                           a up to 0.74, then 0.74                        E. Lajeunesse, A. Mangeney-Castelnau, J. P. Vilotte, Physics of Fluids 16, 2004 (glass beads)
+// Sand's own model in three dimensions against experiments: a round column lets go on a rough floor. In units of its
+// radius, with a = height / radius,
+//      height at the end    a up to a = 1, then 0.88 a^(1/6) above 1.7      G. Lube, H. E. Huppert, R. S. J. Sparks, M.
+//      A. Hallworth, Journal of Fluid Mechanics 508, 2004 (sand)
+//                           a up to 0.74, then 0.74                        E. Lajeunesse, A. Mangeney-Castelnau, J. P.
+//                           Vilotte, Physics of Fluids 16, 2004 (glass beads)
 //      run-out              1.24 a up to 1.7                                Lube
 #include "sand_lab.h"
 
 enum { RINGS = 64 };
-typedef struct heap { double height, runout, slope; } heap;
+typedef struct heap {
+    double height, runout, slope;
+} heap;
 
 // Rings of one cell: the volume of sand over each, over its area.
 static heap measure(const lab *l, double radius)
@@ -24,7 +29,8 @@ static heap measure(const lab *l, double radius)
     int front = 0;
     while (front < RINGS && level[front] > 0.5 * h) front++;
     for (int i = 0; i < front; i++)
-        if (level[i] < 0.6 * top && level[i] > 0.15 * top) n++, r += i * h, y += level[i], rr += i * h * i * h, ry += i * h * level[i];
+        if (level[i] < 0.6 * top && level[i] > 0.15 * top)
+            n++, r += i * h, y += level[i], rr += i * h * i * h, ry += i * h * level[i];
     out.slope = atan(-(n * ry - r * y) / (n * rr - r * r)) / SAND_DEGREE;
     out.runout = front * h / radius - 1;
     return out;
@@ -38,11 +44,16 @@ static void round_columns_leave_cones(void **state)
     for (int k = 0; k < 2; k++) {
         lab l;
         const double radius = 0.1, a = aspects[k];
-        lab_open(&l, "cell: 0.005\nframes: {last: 1000}\nphysics: {sand: {}}\nbodies:\n - {shape: {cylinder: {from: [0, 0, 0], to: [0, %g, 0], radius: 0.1}}}\n"
-                 "solids:\n - {friction: 0.6, shape: {plane: {point: [0, 0, 0], normal: [0, 1, 0]}}}\n", a * radius);
+        lab_open(&l,
+                 "cell: 0.005\nframes: {last: 1000}\nphysics: {sand: {}}\nbodies:\n - {shape: {cylinder: {from: [0, 0, "
+                 "0], to: [0, %g, 0], radius: 0.1}}}\n"
+                 "solids:\n - {friction: 0.6, shape: {plane: {point: [0, 0, 0], normal: [0, 1, 0]}}}\n",
+                 a * radius);
         lab_run(&l, 4 * sqrt(a * radius / 9.81), NULL, NULL);
         heap c = measure(&l, radius);
-        print_message("round column, height to radius %g: height %.3f (experiments %.2f to %.2f), run-out %.2f (%.2f), slope %.1f degrees\n", a, c.height, lowest[k], a, c.runout, furthest[k], c.slope);
+        print_message("round column, height to radius %g: height %.3f (experiments %.2f to %.2f), run-out %.2f (%.2f), "
+                      "slope %.1f degrees\n",
+                      a, c.height, lowest[k], a, c.runout, furthest[k], c.slope);
         assert_true(c.height > 0.97 * lowest[k] && c.height < 1.05 * a);
         assert_true(c.runout > 0.55 * furthest[k] && c.runout < 1.1 * furthest[k]);
         assert_true(c.slope > 20 && c.slope < 30);  // of 30 degrees

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Sand's own model: at which slopes a layer starts and stops, and how steep the pile is that a column leaves, for angles of friction from 15 to 45 degrees.
+// Sand's own model: at which slopes a layer starts and stops, and how steep the pile is that a column leaves, for
+// angles of friction from 15 to 45 degrees.
 //
-// On a long slope a layer flows on where it is steeper than its angle of friction and stops where it is not, whatever its depth; at rest it holds up to one to three degrees more
-// (A. Daerr, S. Douady, Nature 399, 1999). What a column leaves is flatter, since it arrives with speed.
+// On a long slope a layer flows on where it is steeper than its angle of friction and stops where it is not, whatever
+// its depth; at rest it holds up to one to three degrees more (A. Daerr, S. Douady, Nature 399, 1999). What a column
+// leaves is flatter, since it arrives with speed.
 #include "sand_lab.h"
 
-// A layer eight cells deep in a trough of 8 m, in gravity turned by `slope`: how far its middle 2 m have moved along the floor at each of two times, in cells. (In a trough of 2.4 m
-// the lower end wall held layers up to five degrees too steep.)
+// A layer eight cells deep in a trough of 8 m, in gravity turned by `slope`: how far its middle 2 m have moved along
+// the floor at each of two times, in cells. (In a trough of 2.4 m the lower end wall held layers up to five degrees too
+// steep.)
 static void tilt(double friction_angle, double slope, double speed, const double times[2], double out[2])
 {
     lab l;
     rh_status status = {0};
-    lab_open(&l, "cell: 0.02\ndimension: 2\nframes: {last: 10000}\ngravity: [%.17g, %.17g, 0]\nphysics: {sand: {friction_angle: %g}}\n"
+    lab_open(&l,
+             "cell: 0.02\ndimension: 2\nframes: {last: 10000}\ngravity: [%.17g, %.17g, 0]\nphysics: {sand: "
+             "{friction_angle: %g}}\n"
              "bodies:\n - {velocity: [%g, 0, 0], shape: {box: {min: [0, 0, -1], max: [8, 0.16, 1]}}}\n"
              "solids:\n - {inside_out: true, friction: 1, shape: {box: {min: [0, 0, -1], max: [8, 1, 1]}}}\n",
              9.81 * sin(slope * SAND_DEGREE), -9.81 * cos(slope * SAND_DEGREE), friction_angle, speed);
@@ -30,8 +35,9 @@ static void tilt(double friction_angle, double slope, double speed, const double
     lab_close(&l);
 }
 
-// Friction is bounded by t = tan(angle) times the mean pressure. Stress along the slope adds to that, so a layer can hold up to tan(slope) = t / sqrt(1 - t^2): 15.5, 27.8 and 44.4 degrees
-// for 15, 25 and 35. That is more than sand does above 25 degrees: the test says what the model does.
+// Friction is bounded by t = tan(angle) times the mean pressure. Stress along the slope adds to that, so a layer can
+// hold up to tan(slope) = t / sqrt(1 - t^2): 15.5, 27.8 and 44.4 degrees for 15, 25 and 35. That is more than sand does
+// above 25 degrees: the test says what the model does.
 static double steepest(double angle)
 {
     double t = tan(angle * SAND_DEGREE);
@@ -48,7 +54,8 @@ static void slopes_start_and_stop_at_the_friction_angle(void **state)
         tilt(angle, limit, 0, times, flows);
         tilt(angle, angle - 2, 0.3, times, stops);
         tilt(angle, limit, 0.3, times, runs);
-        print_message("friction angle %g: at rest %.2f cells in 1.2 s at %.1f degrees, %.2f at %.1f; pushed %.2f and %.2f cells in the last 0.4 s\n",
+        print_message("friction angle %g: at rest %.2f cells in 1.2 s at %.1f degrees, %.2f at %.1f; pushed %.2f and "
+                      "%.2f cells in the last 0.4 s\n",
                       angle, held[1], angle - 2, flows[1], limit, stops[1] - stops[0], runs[1] - runs[0]);
         assert_true(held[1] < 0.5);
         assert_true(flows[1] > 2);
@@ -64,13 +71,16 @@ static void a_column_leaves_a_steeper_pile_for_more_friction(void **state)
     for (double angle = 15; angle <= 45; angle += 5) {
         lab l;
         static sand_profile p;
-        lab_open(&l, "cell: 0.025\ndimension: 2\nframes: {last: 10000}\nphysics: {sand: {friction_angle: %g}}\n"
+        lab_open(&l,
+                 "cell: 0.025\ndimension: 2\nframes: {last: 10000}\nphysics: {sand: {friction_angle: %g}}\n"
                  "bodies:\n - {shape: {box: {min: [0, 0, -1], max: [0.5, 0.5, 1]}}}\n"
-                 "solids:\n - {inside_out: true, friction: 1, shape: {box: {min: [0, 0, -1], max: [4, 2, 1]}}}\n", angle);
+                 "solids:\n - {inside_out: true, friction: 1, shape: {box: {min: [0, 0, -1], max: [4, 2, 1]}}}\n",
+                 angle);
         lab_run(&l, 3, NULL, NULL);
         sand_measure(&l, &p);
         double found = sand_slope(&p);
-        print_message("friction angle %g: the pile's slope is %.1f degrees, its front at %.3f m\n", angle, found, sand_front(&p, 0.1));
+        print_message("friction angle %g: the pile's slope is %.1f degrees, its front at %.3f m\n", angle, found,
+                      sand_front(&p, 0.1));
         assert_true(found > last + 0.2);
         assert_true(found < angle + 1 && found > angle - (angle > 36 ? 12 : 8));
         last = found;
@@ -80,6 +90,7 @@ static void a_column_leaves_a_steeper_pile_for_more_friction(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(slopes_start_and_stop_at_the_friction_angle), cmocka_unit_test(a_column_leaves_a_steeper_pile_for_more_friction)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(slopes_start_and_stop_at_the_friction_angle),
+                                       cmocka_unit_test(a_column_leaves_a_steeper_pile_for_more_friction)};
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The scenes of scenes/splash at test size (SPL-R1 to SPL-R8): each runs, its complementarity problem is solved in every step, its mass stays; and for the two
-// that come with a two-sided twin the figures that set them apart (Gerszewski 2014, Figs. 3.1, 3.2).
+// The scenes of scenes/splash at test size (SPL-R1 to SPL-R8): each runs, its complementarity problem is solved in
+// every step, its mass stays; and for the two that come with a two-sided twin the figures that set them apart
+// (Gerszewski 2014, Figs. 3.1, 3.2).
 #include "lab.h"
 #include <stdlib.h>
 
@@ -21,7 +22,11 @@ static void open_scene(lab *l, const char *name, int particles_per_axis)
     lab_check(rh_world_create(&l->scene, &l->world, &status), &status);
 }
 
-typedef struct watch { double residual, volume_error; int steps; int64_t iterations, initial, lost; } watch;
+typedef struct watch {
+    double residual, volume_error;
+    int steps;
+    int64_t iterations, initial, lost;
+} watch;
 
 static void keep_watch(lab *l, void *user)
 {
@@ -34,20 +39,26 @@ static void keep_watch(lab *l, void *user)
     w->iterations += p.iterations;
 }
 
-// No cell is short of room by more than 1e-4 of its filling, and none that has room left has a pressure of more than that.
+// No cell is short of room by more than 1e-4 of its filling, and none that has room left has a pressure of more than
+// that.
 static void every_scene_is_solved(void **state)
 {
     (void)state;
-    static const struct { const char *name; double until; } scenes[] = {
-        {"city_flood", 3}, {"quadruple_dam", 1.3}, {"round_pool", 1.2}, {"terrain_dam", 1}, {"explosions", 1.2}, {"colliding_streams", 0.8}};
+    static const struct {
+        const char *name;
+        double until;
+    } scenes[] = {{"city_flood", 3},  {"quadruple_dam", 1.3}, {"round_pool", 1.2},
+                  {"terrain_dam", 1}, {"explosions", 1.2},    {"colliding_streams", 0.8}};
     for (int n = 0; n < (int)(sizeof scenes / sizeof scenes[0]); n++) {
         lab l;
         watch w = {0};
         open_scene(&l, scenes[n].name, 2);
         w.initial = lab_count(&l);
         lab_run(&l, scenes[n].until, keep_watch, &w);
-        print_message("%s: %lld particles, %d steps of %.1f iterations, residual %.1e, volume off by %.1e, nearest to a solid %.4f m\n", scenes[n].name,
-                      (long long)lab_count(&l), w.steps, (double)w.iterations / w.steps, w.residual, w.volume_error, -l.penetration);
+        print_message("%s: %lld particles, %d steps of %.1f iterations, residual %.1e, volume off by %.1e, nearest to "
+                      "a solid %.4f m\n",
+                      scenes[n].name, (long long)lab_count(&l), w.steps, (double)w.iterations / w.steps, w.residual,
+                      w.volume_error, -l.penetration);
         assert_true(w.residual < 1e-4);
         assert_int_equal(w.lost, 0);
         assert_true(l.penetration < 0.01 * l.scene.cell);
@@ -55,8 +66,10 @@ static void every_scene_is_solved(void **state)
     }
 }
 
-// --- R1: two fountains ------------------------------------------------------------------------------------------------
-typedef struct fountain { double spread, height; } fountain;
+// --- R1: two fountains -----------------------------------------------------------------------------------------------
+typedef struct fountain {
+    double spread, height;
+} fountain;
 
 static int by_value(const void *a, const void *b)
 {
@@ -93,17 +106,24 @@ static void fountains_spread(void **state)
 {
     (void)state;
     fountain one = fountain_of("fountains"), two = fountain_of("fountains_bilateral");
-    print_message("fountains: spread %.3f m, height %.2f m; two-sided %.3f m, %.2f m; of v^2 / 2g = 2.50 m\n", one.spread, one.height, two.spread, two.height);
+    print_message("fountains: spread %.3f m, height %.2f m; two-sided %.3f m, %.2f m; of v^2 / 2g = 2.50 m\n",
+                  one.spread, one.height, two.spread, two.height);
     assert_true(one.spread > 1.15 * two.spread);
     assert_true(one.height > two.height);
     assert_true(fabs(one.height - 2.5) < 0.25);
 }
 
-// --- R2: dam break over an obstacle -------------------------------------------------------------------------------------
-typedef struct dam { double splash, volume; } dam;
+// --- R2: dam break over an obstacle ----------------------------------------------------------------------------------
+typedef struct dam {
+    double splash, volume;
+} dam;
 
-// The most liquid (share of all) that the obstacle throws above three times its height, and the largest volume the method takes for liquid (by the start's).
-typedef struct dam_watch { watch all; double splash, cells; } dam_watch;
+// The most liquid (share of all) that the obstacle throws above three times its height, and the largest volume the
+// method takes for liquid (by the start's).
+typedef struct dam_watch {
+    watch all;
+    double splash, cells;
+} dam_watch;
 
 static void watch_dam(lab *l, void *user)
 {
@@ -134,7 +154,8 @@ static void a_dam_throws_a_splash(void **state)
 {
     (void)state;
     dam one = dam_of("dam_over_obstacle"), two = dam_of("dam_over_obstacle_bilateral");
-    print_message("dam: %.1f %% thrown up, volume at most %.4f; two-sided %.1f %%, %.3f\n", 100 * one.splash, one.volume, 100 * two.splash, two.volume);
+    print_message("dam: %.1f %% thrown up, volume at most %.4f; two-sided %.1f %%, %.3f\n", 100 * one.splash,
+                  one.volume, 100 * two.splash, two.volume);
     assert_true(one.splash > 1.3 * two.splash);
     assert_true(one.volume < 1.03);  // within what the measure of a torn surface errs by
     assert_true(two.volume > 1.03);

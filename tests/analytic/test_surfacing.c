@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Known shapes filled with jittered particles come back (ZBS, SRF C1): a plane, a tilted plane, a ball, a cone, thin slabs, a sheet of one layer, a rim, a
-// drop. Lengths in particle spacings. What is measured is the outermost surface along columns of voxels, against the true shape: `mean` is its bias, `deviation` its
-// bumpiness. Stated: bias within 0.12, bumps (root mean square) within 0.12 spacings, and at least a quarter less than by averages, blobs or spheres.
+// Known shapes filled with jittered particles come back (ZBS, SRF C1): a plane, a tilted plane, a ball, a cone, thin
+// slabs, a sheet of one layer, a rim, a drop. Lengths in particle spacings. What is measured is the outermost surface
+// along columns of voxels, against the true shape: `mean` is its bias, `deviation` its bumpiness. Stated: bias within
+// 0.12, bumps (root mean square) within 0.12 spacings, and at least a quarter less than by averages, blobs or spheres.
 #include "support.h"
 #include "io/surface_grid.h"
 #include "surface/surfacing.h"
@@ -36,7 +37,8 @@ static void fill(rh_points *points, shape *inside, uint64_t seed, int crowd)
             int i = n % (2 * SIDE) - SIDE, j = n / (2 * SIDE) % (2 * SIDE) - SIDE, k = n / (4 * SIDE * SIDE) - SIDE;
             if (c > 0 && i < 0) continue;
             uint64_t id = (uint64_t)n * 64 + (uint64_t)c;
-            double x = i + rh_random(seed, id, 0, 0), y = j + rh_random(seed, id, 0, 1), z = k + rh_random(seed, id, 0, 2);
+            double x = i + rh_random(seed, id, 0, 0), y = j + rh_random(seed, id, 0, 1),
+                   z = k + rh_random(seed, id, 0, 2);
             if (inside(x, y, z) < 0) p[count++] = rh_v3((float)x, (float)y, (float)z);
         }
     assert_ok(rh_points_resize(points, count, &status));
@@ -54,10 +56,13 @@ static void make_band(rh_points *points, int mode, double voxel, rh_band *band)
     rh_params_free(&rh_surfacing_table, &params);
 }
 
-typedef struct relief { double mean, deviation, most; int64_t columns, holes; } relief;
+typedef struct relief {
+    double mean, deviation, most;
+    int64_t columns, holes;
+} relief;
 
-// Along columns parallel to y from above, |x|, |z| <= size: where the surface is first met. A column without surface is a hole. The tip of the cone is one particle
-// or none and is left out.
+// Along columns parallel to y from above, |x|, |z| <= size: where the surface is first met. A column without surface is
+// a hole. The tip of the cone is one particle or none and is left out.
 static relief look_down(const rh_band *band, shape *truth, double size)
 {
     relief r = {0};
@@ -93,7 +98,8 @@ static relief measure(shape *truth, int mode, double voxel, double size, uint64_
     fill(&points, truth, seed, 1);
     make_band(&points, mode, voxel, &band);
     relief r = look_down(&band, truth, size);
-    print_message("%-8s %-11s voxel %.2f: mean %+.3f, deviation %.3f, most %.3f, %lld holes\n", name, modes[mode], voxel, r.mean, r.deviation, r.most, (long long)r.holes);
+    print_message("%-8s %-11s voxel %.2f: mean %+.3f, deviation %.3f, most %.3f, %lld holes\n", name, modes[mode],
+                  voxel, r.mean, r.deviation, r.most, (long long)r.holes);
     rh_band_free(&band);
     rh_points_free(&points);
     return r;
@@ -102,12 +108,16 @@ static relief measure(shape *truth, int mode, double voxel, double size, uint64_
 static void shapes_come_back(void **state)
 {
     (void)state;
-    static const struct { shape *truth; const char *name; double size; } cases[] = {
-        {plane, "plane", 10}, {tilted, "tilted", 8}, {ball, "ball", 5}, {cone, "cone", 5}, {slab, "slab", 10}};
+    static const struct {
+        shape *truth;
+        const char *name;
+        double size;
+    } cases[] = {{plane, "plane", 10}, {tilted, "tilted", 8}, {ball, "ball", 5}, {cone, "cone", 5}, {slab, "slab", 10}};
     for (int n = 0; n < 5; n++)
         for (int fine = 0; fine < 2; fine++)
             for (uint64_t seed = 1; seed <= (fine ? 1 : 3); seed++) {
-                relief r = measure(cases[n].truth, RH_SURFACING_ELLIPSOID, fine ? 0.25 : 0.5, cases[n].size, seed, cases[n].name);
+                relief r = measure(cases[n].truth, RH_SURFACING_ELLIPSOID, fine ? 0.25 : 0.5, cases[n].size, seed,
+                                   cases[n].name);
                 assert_int_equal(r.holes, 0);
                 assert_near(r.mean, 0, 0.12);
                 assert_true(r.deviation < 0.12);
@@ -118,7 +128,11 @@ static void shapes_come_back(void **state)
 static void flatter_than_others(void **state)
 {
     (void)state;
-    static const struct { shape *truth; const char *name; double size; } cases[] = {{plane, "plane", 10}, {tilted, "tilted", 8}, {ball, "ball", 5}, {cone, "cone", 5}};
+    static const struct {
+        shape *truth;
+        const char *name;
+        double size;
+    } cases[] = {{plane, "plane", 10}, {tilted, "tilted", 8}, {ball, "ball", 5}, {cone, "cone", 5}};
     for (int n = 0; n < 4; n++) {
         double ours = measure(cases[n].truth, RH_SURFACING_ELLIPSOID, 0.25, cases[n].size, 4, cases[n].name).deviation;
         for (int mode = RH_SURFACING_SPHERE; mode <= RH_SURFACING_DENSITY; mode++)
@@ -166,7 +180,8 @@ static void sheet_has_no_holes(void **state)
             fill(&points, sheet, seed, 1);
             make_band(&points, RH_SURFACING_ELLIPSOID, voxel, &band);
             relief r = look_down(&band, sheet, 11);
-            print_message("sheet, voxel %.2f: %lld columns, %lld holes, top %+.3f\n", voxel, (long long)r.columns, (long long)r.holes, r.mean);
+            print_message("sheet, voxel %.2f: %lld columns, %lld holes, top %+.3f\n", voxel, (long long)r.columns,
+                          (long long)r.holes, r.mean);
             assert_true(r.columns > 1000);
             assert_int_equal(r.holes, 0);
             assert_near(r.mean, 0, 0.2);
@@ -219,16 +234,21 @@ static void crowds_do_not_bulge(void **state)
         rh_band_free(&band);
         rh_points_free(&points);
     }
-    print_message("where particles are four times as dense the surface is %+.3f spacings higher, by density %+.3f\n", step[0], step[1]);
+    print_message("where particles are four times as dense the surface is %+.3f spacings higher, by density %+.3f\n",
+                  step[0], step[1]);
     assert_true(fabs(step[0]) < 0.25);
     assert_true(step[1] > 2 * fabs(step[0]));
 }
 
-// A particle alone is its sphere: half its radius by default, all of it in mode sphere and averaged. Anywhere against the grid.
+// A particle alone is its sphere: half its radius by default, all of it in mode sphere and averaged. Anywhere against
+// the grid.
 static void alone_is_a_sphere(void **state)
 {
     (void)state;
-    static const struct { int mode; double radius; } cases[] = {{RH_SURFACING_ELLIPSOID, 0.5}, {RH_SURFACING_SPHERE, 1}, {RH_SURFACING_AVERAGED, 1}};
+    static const struct {
+        int mode;
+        double radius;
+    } cases[] = {{RH_SURFACING_ELLIPSOID, 0.5}, {RH_SURFACING_SPHERE, 1}, {RH_SURFACING_AVERAGED, 1}};
     for (int n = 0; n < 3; n++)
         for (uint64_t place = 0; place < 5; place++) {
             rh_status status = {0};
@@ -245,7 +265,9 @@ static void alone_is_a_sphere(void **state)
             for (int32_t l = 0; l < band.count; l++)
                 for (int c = 0; c < RH_LEAF; c++) {
                     if (!(band.active[l].layer[c >> 6] >> (c & 63) & 1)) continue;
-                    double x = (8 * band.at[l].x + (c >> 6)) * 0.1 - p.x, y = (8 * band.at[l].y + (c >> 3 & 7)) * 0.1 - p.y, z = (8 * band.at[l].z + (c & 7)) * 0.1 - p.z;
+                    double x = (8 * band.at[l].x + (c >> 6)) * 0.1 - p.x,
+                           y = (8 * band.at[l].y + (c >> 3 & 7)) * 0.1 - p.y,
+                           z = (8 * band.at[l].z + (c & 7)) * 0.1 - p.z;
                     worst = fmax(worst, fabs(band.value[l][c] - (sqrt(x * x + y * y + z * z) - radius)));
                     seen++;
                 }
@@ -258,7 +280,9 @@ static void alone_is_a_sphere(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_come_back), cmocka_unit_test(flatter_than_others), cmocka_unit_test(volume_stays), cmocka_unit_test(sheet_has_no_holes), cmocka_unit_test(rims_stay),
-                                       cmocka_unit_test(crowds_do_not_bulge), cmocka_unit_test(alone_is_a_sphere)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_come_back), cmocka_unit_test(flatter_than_others),
+                                       cmocka_unit_test(volume_stays),     cmocka_unit_test(sheet_has_no_holes),
+                                       cmocka_unit_test(rims_stay),        cmocka_unit_test(crowds_do_not_bulge),
+                                       cmocka_unit_test(alone_is_a_sphere)};
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

@@ -11,7 +11,9 @@
 
 static const double G = 9.81;
 
-typedef struct course { double most, energy, momentum, fastest, drift; } course;
+typedef struct course {
+    double most, energy, momentum, fastest, drift;
+} course;
 
 static double mean_x(const lab *l)
 {
@@ -34,17 +36,23 @@ static void watch(lab *l, void *user)
 static void spread(int dimension, double cell, double depth, double speed, const char *settings, double seconds)
 {
     lab l;
-    lab_open(&l, "dimension: %d\ncell: %.12g\ngravity: [0, %g, 0]\nphysics: {liquid: {%s}}\n"
-             "bodies: [{velocity: [%g, 0, 0], shape: {box: {min: [1, 0, 0], max: [4, %g, 0.1]}}}]\nsolids: [{shape: {plane: {}}}%s]\n", dimension, cell, -G,
-             settings, speed, depth, dimension == 3 ? ", {inside_out: true, shape: {box: {min: [-50, -1, 0], max: [80, 1, 0.1]}}}" : "");
+    lab_open(&l,
+             "dimension: %d\ncell: %.12g\ngravity: [0, %g, 0]\nphysics: {liquid: {%s}}\n"
+             "bodies: [{velocity: [%g, 0, 0], shape: {box: {min: [1, 0, 0], max: [4, %g, 0.1]}}}]\nsolids: [{shape: "
+             "{plane: {}}}%s]\n",
+             dimension, cell, -G, settings, speed, depth,
+             dimension == 3 ? ", {inside_out: true, shape: {box: {min: [-50, -1, 0], max: [80, 1, 0.1]}}}" : "");
     course c = {.energy = lab_energy(&l), .momentum = speed};
     lab_run(&l, seconds, watch, &c);
     double own = 0.5 * speed * speed, before = c.energy - own, most = c.most - own, limit = 2 * sqrt(G * depth);
-    print_message("puddle %dD, %.1f cells deep, at %g m/s, {%s}, %g s: energy at most %.4f of the start (as seen from the puddle), momentum off by %.1e m/s, "
-                  "fastest %.3f of the dry-bed limit, volume %+.1f %%\n", dimension, depth / cell, speed, settings, seconds, most / before, c.drift,
-                  c.fastest / limit, 100 * lab_progress(&l).volume_error);
+    print_message("puddle %dD, %.1f cells deep, at %g m/s, {%s}, %g s: energy at most %.4f of the start (as seen from "
+                  "the puddle), momentum off by %.1e m/s, "
+                  "fastest %.3f of the dry-bed limit, volume %+.1f %%\n",
+                  dimension, depth / cell, speed, settings, seconds, most / before, c.drift, c.fastest / limit,
+                  100 * lab_progress(&l).volume_error);
     assert_true(c.drift < 1e-4 * fmax(1, speed));
-    assert_true(most < 1.1 * before);  // the truth is 1: what the volume correction lifts in films of a few cells is still paid by nobody
+    assert_true(most < 1.1 * before);  // the truth is 1: what the volume correction lifts in films of a few cells is
+                                       // still paid by nobody
     assert_true(c.fastest < 1.2 * limit);
     assert_true(fabs(lab_progress(&l).volume_error) < 0.25);
     lab_close(&l);
@@ -72,8 +80,8 @@ static void a_film_keeps_its_thickness(void **state)
     (void)state;
     lab l;
     lab_open(&l, "dimension: 2\ncell: 0.05\ngravity: [0, -9.81, 0]\nphysics: {liquid: {}}\n"
-             "bodies: [{shape: {box: {min: [0, 0, -1], max: [1, 0.025, 1]}}}]\n"
-             "solids: [{inside_out: true, shape: {box: {min: [0, 0, -1], max: [1, 1, 1]}}}]\n");
+                 "bodies: [{shape: {box: {min: [0, 0, -1], max: [1, 0.025, 1]}}}]\n"
+                 "solids: [{inside_out: true, shape: {box: {min: [0, 0, -1], max: [1, 1, 1]}}}]\n");
     double before = lab_center(&l).y;
     lab_run(&l, 4, NULL, NULL);
     print_message("a film of half a cell: centre of mass from %.4f to %.4f m in 4 s\n", before, lab_center(&l).y);
@@ -83,6 +91,7 @@ static void a_film_keeps_its_thickness(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(thin_water_wins_nothing), cmocka_unit_test(a_film_keeps_its_thickness)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(thin_water_wins_nothing),
+                                       cmocka_unit_test(a_film_keeps_its_thickness)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,20 +12,22 @@
 // smaller cells and a slower floor.
 #include "sand_lab.h"
 
-typedef struct silo { double width, height, cell, friction, speed; } silo;
+typedef struct silo {
+    double width, height, cell, friction, speed;
+} silo;
 
 static const double REST = 0.5, DENSITY = 1600, GRAVITY = 9.81;
 
 typedef struct watch {
     silo of;
-    double floor;        // m: where it is
-    double load, steps;  // sum of the floor's load (Pa) while it sinks, after a first half second; how many
-    double window[10];   // the loads of the last steps
-    double peak, burst;  // of the load over ten steps, in one step; of the weight
-    double lowest, gain; // J/kg: least energy so far, and the most above the least so far
-    double rises;        // m/s: fastest the whole column went up
-    double apart[2];     // m: by how much the column's centre came nearer to the floor, went farther from it
-    double start;        // m: height of the centre
+    double floor;         // m: where it is
+    double load, steps;   // sum of the floor's load (Pa) while it sinks, after a first half second; how many
+    double window[10];    // the loads of the last steps
+    double peak, burst;   // of the load over ten steps, in one step; of the weight
+    double lowest, gain;  // J/kg: least energy so far, and the most above the least so far
+    double rises;         // m/s: fastest the whole column went up
+    double apart[2];      // m: by how much the column's centre came nearer to the floor, went farther from it
+    double start;         // m: height of the centre
 } watch;
 
 static double weight_of(const silo *s) { return DENSITY * GRAVITY * s->height; }
@@ -43,7 +45,8 @@ static double least_sideways(double angle) { return (1 - sin(angle * SAND_DEGREE
 static double floor_load(const lab *l, const watch *w)
 {
     const rh_points *points = rh_world_points(l->world);
-    const float (*stress)[9] = rh_points_data(points, "stress", RH_POINT_MAT3F), *pressure = rh_points_data(points, "pressure", RH_POINT_F32);
+    const float(*stress)[9] = rh_points_data(points, "stress", RH_POINT_MAT3F),
+          *pressure = rh_points_data(points, "pressure", RH_POINT_F32);
     const rh_vec3 *x = lab_positions(l);
     double sum = 0, count = 0, h = w->of.cell;
     for (int64_t i = 0; i < lab_count(l); i++) {
@@ -76,26 +79,34 @@ static void look(lab *l, void *user)
 static watch sink(const silo *s, double until)
 {
     lab l;
-    lab_open(&l, "cell: %g\ndimension: 2\nframes: {last: 10000}\nphysics: {sand: {friction_angle: 30, density: %g, pressure: true}}\n"
+    lab_open(&l,
+             "cell: %g\ndimension: 2\nframes: {last: 10000}\nphysics: {sand: {friction_angle: 30, density: %g, "
+             "pressure: true}}\n"
              "bodies:\n - {shape: {box: {min: [0, 0, -1], max: [%g, %g, 1]}}}\n"
              "solids:\n - {inside_out: true, friction: %g, shape: {box: {min: [0, -0.5, -1], max: [%g, %g, 1]}}}\n"
-             " - friction: %g\n   shape: {box: {min: [-0.5, -1, -1], max: [%g, 0, 1]}}\n   motion: {keys: [{time: 0}, {time: %g}, {time: %g, translate: [0, %.17g, 0]}]}\n",
-             s->cell, DENSITY, s->width, s->height, s->friction, s->width, s->height + 0.4, s->friction, s->width + 0.5, REST, REST + 10, -10 * s->speed);
+             " - friction: %g\n   shape: {box: {min: [-0.5, -1, -1], max: [%g, 0, 1]}}\n   motion: {keys: [{time: 0}, "
+             "{time: %g}, {time: %g, translate: [0, %.17g, 0]}]}\n",
+             s->cell, DENSITY, s->width, s->height, s->friction, s->width, s->height + 0.4, s->friction, s->width + 0.5,
+             REST, REST + 10, -10 * s->speed);
     watch w = {.of = *s, .start = lab_center(&l).y, .lowest = lab_energy(&l)};
     lab_run(&l, until, look, &w);
     lab_close(&l);
     w.load /= w.steps;
-    print_message("walls %g apart, column %g, cells %g, friction %g, floor %g m/s: load %.3f of the weight (Janssen %.3f to %.3f), at most %.2f (one step %.2f); centre %.2f to %+.2f cells, rises at %.4f m/s; energy "
-                  "%.1e g cell above the least\n", s->width, s->height, s->cell, s->friction, s->speed, w.load / weight_of(s), janssen(s, 1) / weight_of(s), janssen(s, least_sideways(30)) / weight_of(s),
-                  w.peak, w.burst, w.apart[0] / s->cell, w.apart[1] / s->cell, w.rises, w.gain / (GRAVITY * s->cell));
+    print_message("walls %g apart, column %g, cells %g, friction %g, floor %g m/s: load %.3f of the weight (Janssen "
+                  "%.3f to %.3f), at most %.2f (one step %.2f); centre %.2f to %+.2f cells, rises at %.4f m/s; energy "
+                  "%.1e g cell above the least\n",
+                  s->width, s->height, s->cell, s->friction, s->speed, w.load / weight_of(s),
+                  janssen(s, 1) / weight_of(s), janssen(s, least_sideways(30)) / weight_of(s), w.peak, w.burst,
+                  w.apart[0] / s->cell, w.apart[1] / s->cell, w.rises, w.gain / (GRAVITY * s->cell));
     return w;
 }
 
 static void a_column_follows_its_sinking_floor(void **state)
 {
     (void)state;
-    const silo all[] = {{0.2, 0.8, 0.02, 0.5, 0.02}, {0.2, 0.8, 0.02, 0.3, 0.02}, {0.1, 0.4, 0.01, 0.5, 0.02}, {0.2, 0.8, 0.02, 0, 0.02}, {0.2, 0.8, 0.02, 0.5, 0.1},
-                        {0.2, 1.6, 0.01, 0.5, 0.02}, {0.2, 0.8, 0.02, 0.5, 0.005}};
+    const silo all[] = {{0.2, 0.8, 0.02, 0.5, 0.02}, {0.2, 0.8, 0.02, 0.3, 0.02}, {0.1, 0.4, 0.01, 0.5, 0.02},
+                        {0.2, 0.8, 0.02, 0, 0.02},   {0.2, 0.8, 0.02, 0.5, 0.1},  {0.2, 1.6, 0.01, 0.5, 0.02},
+                        {0.2, 0.8, 0.02, 0.5, 0.005}};
     for (int n = 0; n < (getenv("RHEO_LONG") ? 7 : 5); n++) {
         watch w = sink(&all[n], 3);
         assert_true(w.apart[0] > -0.25 * all[n].cell && w.apart[1] < 0.25 * all[n].cell);
@@ -131,6 +142,7 @@ static void the_load_of_the_floor_saturates(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_column_follows_its_sinking_floor), cmocka_unit_test(the_load_of_the_floor_saturates)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_column_follows_its_sinking_floor),
+                                       cmocka_unit_test(the_load_of_the_floor_saturates)};
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

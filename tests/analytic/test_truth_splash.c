@@ -13,7 +13,9 @@ static bool is_long(void) { return getenv("RHEO_LONG") != NULL; }
 // Speeds in sqrt(g H). Deep: more than two cells below the surface. What is left out are the surface and the water's
 // edge, which on a beach is thinner than a cell for as many cells as the slope is long: no grid knows there whether
 // cells are full.
-typedef struct rest { double deep, all, fastest, drift; } rest;
+typedef struct rest {
+    double deep, all, fastest, drift;
+} rest;
 
 static rest rest_of(const lab *l, double top, double depth)
 {
@@ -68,11 +70,12 @@ static void beach(int dimension, double slope, double cell, double top, double s
     lab l;
     char what[64];
     snprintf(what, sizeof what, "beach of 1:%g in %dD, cells of %g m", slope, dimension, cell);
-    lab_open(&l, "cell: %g\ndimension: %d\nframes: {last: 10, fps: 24}\nphysics: {splash: {}}\n"
+    lab_open(&l,
+             "cell: %g\ndimension: %d\nframes: {last: 10, fps: 24}\nphysics: {splash: {}}\n"
              "bodies:\n - {shape: {box: {min: [-0.4, 0, 0], max: [%g, %g, 0.2]}}}\n"
              "solids:\n - {inside_out: true, shape: {box: {min: [-0.4, 0, 0], max: [%g, 2, 0.2]}}}\n"
-             " - {shape: {plane: {point: [0.013, 0, 0], normal: [-1, %g, %g]}}}\n", cell, dimension,
-             0.1 + top * slope, top, 0.4 + top * slope, slope, side);
+             " - {shape: {plane: {point: [0.013, 0, 0], normal: [-1, %g, %g]}}}\n",
+             cell, dimension, 0.1 + top * slope, top, 0.4 + top * slope, slope, side);
     rest most = {0.015, 0.05, 0.12, 0.01};
     if (is_long()) most = (rest){0.025, 0.05, 0.35, 0.015};  // what the water's edge stirs up spreads, down to 1:20
     check_rest(&l, what, top, top, until, most);
@@ -96,20 +99,27 @@ static void still_water_over_a_beach_in_space(void **state)
 static void still_water_in_other_vessels(void **state)
 {
     (void)state;
-    static const struct { const char *name; double low, top; const char *solids; } vessels[] = {
+    static const struct {
+        const char *name;
+        double low, top;
+        const char *solids;
+    } vessels[] = {
         {"box turned by 25 degrees", -0.7, 0.1,
-            " - {inside_out: true, shape: {box: {min: [-0.6, -0.5, -1], max: [0.6, 1.5, 1]}}, "
-                                                "motion: {keys: [{time: 0, rotate: [0, 0, 25]}]}}\n"},
+         " - {inside_out: true, shape: {box: {min: [-0.6, -0.5, -1], max: [0.6, 1.5, 1]}}, "
+         "motion: {keys: [{time: 0, rotate: [0, 0, 25]}]}}\n"},
         {"bowl", -0.8, -0.2, " - {inside_out: true, shape: {sphere: {center: [0, 0, 0], radius: 0.8}}}\n"},
-        {"ball under water", 0, 0.5, " - {inside_out: true, shape: {box: {min: [-0.7, 0, -1], max: [0.7, 2, 1]}}}\n"
-                                     " - {shape: {sphere: {center: [0.1, 0.23, 0], radius: 0.17}}}\n"},
-        {"cone of triangles", 0, 0.5, " - {inside_out: true, shape: {box: {min: [-0.8, 0, -1], max: [0.8, 2, 1]}}}\n"
-                                      " - {shape: {mesh: {file: " RHEO_SOURCE_DIR "/scenes/meshes/cone.obj, scale: "
-                                          "0.6, translate: [0.03, 0.1, 0], rotate: [0, 0, 20]}}}\n"},
+        {"ball under water", 0, 0.5,
+         " - {inside_out: true, shape: {box: {min: [-0.7, 0, -1], max: [0.7, 2, 1]}}}\n"
+         " - {shape: {sphere: {center: [0.1, 0.23, 0], radius: 0.17}}}\n"},
+        {"cone of triangles", 0, 0.5,
+         " - {inside_out: true, shape: {box: {min: [-0.8, 0, -1], max: [0.8, 2, 1]}}}\n"
+         " - {shape: {mesh: {file: " RHEO_SOURCE_DIR "/scenes/meshes/cone.obj, scale: "
+         "0.6, translate: [0.03, 0.1, 0], rotate: [0, 0, 20]}}}\n"},
     };
     for (int n = 0; n < (int)(sizeof vessels / sizeof vessels[0]); n++) {
         lab l;
-        lab_open(&l, "cell: 0.05\ndimension: 2\nframes: {last: 10, fps: 24}\nphysics: {splash: {}}\n"
+        lab_open(&l,
+                 "cell: 0.05\ndimension: 2\nframes: {last: 10, fps: 24}\nphysics: {splash: {}}\n"
                  "bodies:\n - {shape: {box: {min: [-2, -2, -1], max: [2, %g, 1]}}}\nsolids:\n%s",
                  vessels[n].top, vessels[n].solids);
         check_rest(&l, vessels[n].name, vessels[n].top, vessels[n].top - vessels[n].low, is_long() ? 10 : 3,
@@ -126,7 +136,8 @@ static void a_plain_tank_is_quiet(void **state)
         int dimension = n < 3 ? 2 : 3;
         double top = (double[]){0.3, 0.317, 0.334, 0.2}[n];
         lab l;
-        lab_open(&l, "cell: 0.05\ndimension: %d\nframes: {last: 10, fps: 24}\nphysics: {splash: {}}\n"
+        lab_open(&l,
+                 "cell: 0.05\ndimension: %d\nframes: {last: 10, fps: 24}\nphysics: {splash: {}}\n"
                  "bodies:\n - {shape: {box: {min: [0, 0, 0], max: [0.6, %g, 0.3]}}}\n"
                  "solids:\n - {inside_out: true, shape: {box: {min: [0, 0, 0], max: [0.6, 1, 0.3]}}}\n",
                  dimension, top);
@@ -152,19 +163,20 @@ static double sheet(double slope)
     double length = slope > 0 ? hypot(1, slope) : 1;
     rh_dvec3 t = slope > 0 ? rh_d3(slope / length, 1 / length, 0) : rh_d3(1, 0, 0), n = rh_d3(-t.y, t.x, 0);
     lab l;
-    lab_open(&l, "cell: 0.05\ndimension: 2\ngravity: [%.9g, %.9g, 0]\nframes: {last: 10, fps: 24}\n"
+    lab_open(&l,
+             "cell: 0.05\ndimension: 2\ngravity: [%.9g, %.9g, 0]\nframes: {last: 10, fps: 24}\n"
              "physics: {splash: {}}\n"
              "bodies:\n - {velocity: [%.9g, %.9g, 0], shape: {capsule: {from: [%.9g, %.9g, 0], "
              "to: [%.9g, %.9g, 0], radius: 0.15}}}\n"
-             "solids:\n - {shape: {plane: {normal: [%.9g, %.9g, 0]}}}\n", -9.81 * n.x, -9.81 * n.y, 3 * t.x, 3 * t.y,
-             0.3 * t.x, 0.3 * t.y, 3.3 * t.x, 3.3 * t.y, n.x, n.y);
+             "solids:\n - {shape: {plane: {normal: [%.9g, %.9g, 0]}}}\n",
+             -9.81 * n.x, -9.81 * n.y, 3 * t.x, 3 * t.y, 0.3 * t.x, 0.3 * t.y, 3.3 * t.x, 3.3 * t.y, n.x, n.y);
     double start = lab_energy(&l), kinetic = lab_kinetic(&l);
     lab_run(&l, 1, NULL, NULL);
     double lost = (start - lab_energy(&l)) / kinetic, along = 0;
     for (int64_t i = 0; i < lab_count(&l); i++) along += rh_d3_dot(rh_d3_from(lab_velocities(&l)[i]), t);
     along /= (double)lab_count(&l);
-    print_message("sheet along 1:%g: %.2f %% of its energy lost in a second, mean velocity %.4f of the start\n",
-                  slope, 100 * lost, along / 3);
+    print_message("sheet along 1:%g: %.2f %% of its energy lost in a second, mean velocity %.4f of the start\n", slope,
+                  100 * lost, along / 3);
     assert_true(fabs(along / 3 - 1) < 0.02);
     lab_close(&l);
     return lost;
@@ -184,10 +196,10 @@ static void the_sources_form_boils(void **state)
     (void)state;
     lab l;
     lab_open(&l, "cell: 0.05\ndimension: 2\nframes: {last: 10, fps: 24}\n"
-             "physics: {splash: {shares: sampled, balance: false}}\n"
-             "bodies:\n - {shape: {box: {min: [-0.4, 0, 0], max: [2.1, 0.4, 0.2]}}}\n"
-             "solids:\n - {inside_out: true, shape: {box: {min: [-0.4, 0, 0], max: [2.4, 2, 0.2]}}}\n"
-             " - {shape: {plane: {point: [0.013, 0, 0], normal: [-1, 5, 0]}}}\n");
+                 "physics: {splash: {shares: sampled, balance: false}}\n"
+                 "bodies:\n - {shape: {box: {min: [-0.4, 0, 0], max: [2.1, 0.4, 0.2]}}}\n"
+                 "solids:\n - {inside_out: true, shape: {box: {min: [-0.4, 0, 0], max: [2.4, 2, 0.2]}}}\n"
+                 " - {shape: {plane: {point: [0.013, 0, 0], normal: [-1, 5, 0]}}}\n");
     lab_run(&l, 3, NULL, NULL);
     rest r = rest_of(&l, 0.4, 0.4);
     print_message("source's form over 1:5: deep rms %.3f sqrt(g H), fastest %.3f\n", r.deep, r.fastest);
@@ -198,12 +210,9 @@ static void the_sources_form_boils(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(still_water_over_a_beach),
-        cmocka_unit_test(still_water_over_a_beach_in_space),
-        cmocka_unit_test(still_water_in_other_vessels),
-        cmocka_unit_test(a_plain_tank_is_quiet),
-        cmocka_unit_test(a_sheet_keeps_its_energy),
-        cmocka_unit_test(the_sources_form_boils),
+        cmocka_unit_test(still_water_over_a_beach),     cmocka_unit_test(still_water_over_a_beach_in_space),
+        cmocka_unit_test(still_water_in_other_vessels), cmocka_unit_test(a_plain_tank_is_quiet),
+        cmocka_unit_test(a_sheet_keeps_its_energy),     cmocka_unit_test(the_sources_form_boils),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,9 +17,11 @@ static double speed_near_floor(const lab *l, double below)
 static void slide(const char *wall, double *near, double *all, double *deepest)
 {
     lab l;
-    lab_open(&l, "dimension: 2\ncell: 0.025\ngravity: [0, 0, 0]\nphysics: {liquid: {}}\n"
+    lab_open(&l,
+             "dimension: 2\ncell: 0.025\ngravity: [0, 0, 0]\nphysics: {liquid: {}}\n"
              "bodies: [{shape: {box: {min: [0.2, 0, -1], max: [0.7, 0.25, 1]}}, velocity: [1, 0, 0]}]\n"
-             "solids: [{wall: %s, inside_out: true, shape: {box: {min: [0, 0, -1], max: [2, 1, 1]}}}]\n", wall);
+             "solids: [{wall: %s, inside_out: true, shape: {box: {min: [0, 0, -1], max: [2, 1, 1]}}}]\n",
+             wall);
     lab_run(&l, 0.5, NULL, NULL);
     const rh_vec3 *v = lab_velocities(&l);
     *all = 0;
@@ -29,7 +31,8 @@ static void slide(const char *wall, double *near, double *all, double *deepest)
     lab_close(&l);
 }
 
-// A block of water without weight slides along the floor at 1 m/s: a slip wall takes nothing, a no-slip wall stops the water at it.
+// A block of water without weight slides along the floor at 1 m/s: a slip wall takes nothing, a no-slip wall stops the
+// water at it.
 static void slip_keeps_and_no_slip_stops(void **state)
 {
     (void)state;
@@ -44,19 +47,23 @@ static void slip_keeps_and_no_slip_stops(void **state)
     assert_true(deepest < 0.05);
     slide("no_slip", &near, &all, &deepest);
     print_message("no-slip floor: near it %.4f m/s, all %.4f m/s; penetration %.3f cells\n", near, all, deepest);
-    // Without viscosity the layer that is stopped is one cell thick; from 0 at the wall to 1 m/s there its lowest half averages 0.25.
+    // Without viscosity the layer that is stopped is one cell thick; from 0 at the wall to 1 m/s there its lowest half
+    // averages 0.25.
     assert_true(near < 0.3 && all < 0.98 && all > 0.9);
     assert_true(deepest < 0.05);
 }
 
-// Water under the lid of a box. A separating lid lets go: free fall, g t^2 / 2. A lid that may not be left holds it: the water's
-// lower surface is flat, so nothing moves but what grows from the roughness of the particles (k = 2 pi / width and shorter, unstable).
+// Water under the lid of a box. A separating lid lets go: free fall, g t^2 / 2. A lid that may not be left holds it:
+// the water's lower surface is flat, so nothing moves but what grows from the roughness of the particles (k = 2 pi /
+// width and shorter, unstable).
 static double fall(const char *wall, double time, double *deepest)
 {
     lab l;
-    lab_open(&l, "dimension: 2\ncell: 0.025\ngravity: [0, -9.81, 0]\nphysics: {liquid: {}}\n"
+    lab_open(&l,
+             "dimension: 2\ncell: 0.025\ngravity: [0, -9.81, 0]\nphysics: {liquid: {}}\n"
              "bodies: [{shape: {box: {min: [0, 0.75, -1], max: [0.5, 1, 1]}}}]\n"
-             "solids: [{wall: %s, inside_out: true, shape: {box: {min: [0, 0, -1], max: [0.5, 1, 1]}}}]\n", wall);
+             "solids: [{wall: %s, inside_out: true, shape: {box: {min: [0, 0, -1], max: [0.5, 1, 1]}}}]\n",
+             wall);
     double before = lab_center(&l).y;
     lab_run(&l, time, NULL, NULL);
     double way = before - lab_center(&l).y;
@@ -70,8 +77,9 @@ static void a_separating_lid_lets_go_and_a_slip_lid_holds(void **state)
     (void)state;
     double time = 0.2, free = 0.5 * 9.81 * time * time, deepest[2];
     double separate = fall("separate", time, &deepest[0]), slip = fall("slip", time, &deepest[1]);
-    print_message("under a lid, %.2f s: free fall %.4f m, separating lid %.4f m, slip lid %.4f m; penetration %.3f cells\n", time, free, separate, slip,
-                  fmax(deepest[0], deepest[1]));
+    print_message(
+        "under a lid, %.2f s: free fall %.4f m, separating lid %.4f m, slip lid %.4f m; penetration %.3f cells\n", time,
+        free, separate, slip, fmax(deepest[0], deepest[1]));
     assert_true(fabs(separate / free - 1) < 0.02);
     assert_true(slip < 0.1 * free);
     assert_true(fmax(deepest[0], deepest[1]) < 0.05);
@@ -83,10 +91,11 @@ static void a_piston_pushes_the_right_volume(void **state)
     (void)state;
     lab l;
     lab_open(&l, "dimension: 2\ncell: 0.025\ngravity: [0, -9.81, 0]\nphysics: {liquid: {}}\n"
-             "bodies: [{shape: {box: {min: [0, 0, -1], max: [1, 0.25, 1]}}}]\n"
-             "solids:\n  - {inside_out: true, shape: {box: {min: [-0.5, 0, -1], max: [1, 1, 1]}}}\n"
-             "  - shape: {box: {min: [-0.4, -0.1, -2], max: [0, 1.1, 2]}}\n"
-             "    motion: {interpolation: smooth, keys: [{time: 0, translate: [0, 0, 0]}, {time: 2, translate: [0.2, 0, 0]}]}\n");
+                 "bodies: [{shape: {box: {min: [0, 0, -1], max: [1, 0.25, 1]}}}]\n"
+                 "solids:\n  - {inside_out: true, shape: {box: {min: [-0.5, 0, -1], max: [1, 1, 1]}}}\n"
+                 "  - shape: {box: {min: [-0.4, -0.1, -2], max: [0, 1.1, 2]}}\n"
+                 "    motion: {interpolation: smooth, keys: [{time: 0, translate: [0, 0, 0]}, {time: 2, translate: "
+                 "[0.2, 0, 0]}]}\n");
     lab_run(&l, 2, NULL, NULL);
     double deepest = l.penetration;
     lab_run(&l, 8, NULL, NULL);  // the wave it made dies away
@@ -95,8 +104,9 @@ static void a_piston_pushes_the_right_volume(void **state)
     int64_t behind = 0;
     for (int64_t i = 0; i < lab_count(&l); i++) behind += x[i].x < 0.2f;
     double depth = 2 * lab_center(&l).y, exact = 0.25 / 0.8, volume = lab_progress(&l).volume;
-    print_message("piston: depth %.4f m, expected %.4f m (%+.2f %%); volume %.4f m^2 of 0.25; %lld particles behind it; penetration %.3f cells\n", depth, exact,
-                  100 * (depth / exact - 1), volume, (long long)behind, deepest / l.scene.cell);
+    print_message("piston: depth %.4f m, expected %.4f m (%+.2f %%); volume %.4f m^2 of 0.25; %lld particles behind "
+                  "it; penetration %.3f cells\n",
+                  depth, exact, 100 * (depth / exact - 1), volume, (long long)behind, deepest / l.scene.cell);
     assert_int_equal(behind, 0);
     assert_true(fabs(depth / exact - 1) < 0.02);
     assert_true(fabs(volume / 0.25 - 1) < 0.02);
@@ -110,13 +120,14 @@ static void nothing_enters_solids(void **state)
     (void)state;
     lab l;
     lab_open(&l, "dimension: 2\ncell: 0.02\ngravity: [0, -9.81, 0]\nphysics: {liquid: {}}\n"
-             "bodies: [{shape: {sphere: {center: [0, 0.15, 0], radius: 0.25}}}]\n"
-             "solids:\n  - {inside_out: true, shape: {box: {min: [-0.5, -0.5, -1], max: [0.5, 0.5, 1]}}, motion: {keys: [{time: 0, rotate: [0, 0, 30]}]}}\n"
-             "  - {shape: {box: {min: [-0.05, -0.4, -1], max: [0.05, -0.2, 1]}}}\n"
-             "  - {wall: no_slip, shape: {sphere: {center: [0.25, -0.25, 0], radius: 0.08}}}\n");
+                 "bodies: [{shape: {sphere: {center: [0, 0.15, 0], radius: 0.25}}}]\n"
+                 "solids:\n  - {inside_out: true, shape: {box: {min: [-0.5, -0.5, -1], max: [0.5, 0.5, 1]}}, motion: "
+                 "{keys: [{time: 0, rotate: [0, 0, 30]}]}}\n"
+                 "  - {shape: {box: {min: [-0.05, -0.4, -1], max: [0.05, -0.2, 1]}}}\n"
+                 "  - {wall: no_slip, shape: {sphere: {center: [0.25, -0.25, 0], radius: 0.08}}}\n");
     lab_run(&l, 6, NULL, NULL);
-    print_message("turned tank with a post and a ball, 6 s: penetration %.3f cells, volume error %+.2f %%\n", l.penetration / l.scene.cell,
-                  100 * lab_progress(&l).volume_error);
+    print_message("turned tank with a post and a ball, 6 s: penetration %.3f cells, volume error %+.2f %%\n",
+                  l.penetration / l.scene.cell, 100 * lab_progress(&l).volume_error);
     assert_true(l.penetration < 0.05 * l.scene.cell);
     assert_true(fabs(lab_progress(&l).volume_error) < 0.02);
     lab_close(&l);

@@ -6,6 +6,7 @@
 usage: test_tools.py SOURCE_DIR
 """
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -43,6 +44,30 @@ class Planted(unittest.TestCase):
     def assert_clean(self, tool, argument=None):
         code, text = self.check(tool, argument)
         self.assertEqual(code, 0, text)
+
+
+class Format(Planted):
+    def setUp(self):
+        super().setUp()
+        self.put(".clang-format", (SOURCE / ".clang-format").read_text())
+        self.put("src/base/one.c", "int one(void) { return 1; }\n")
+
+    def test_clean(self):
+        self.assert_clean("check-format")
+
+    def test_too_wide(self):
+        self.put("src/base/two.c", "int two;  // " + "x" * 120 + "\n")
+        self.assert_found("check-format", "two.c:1:", "120 are allowed")
+
+    def test_layout(self):
+        if not shutil.which("clang-format-14"):
+            self.skipTest("no clang-format")
+        self.put("src/base/two.c", "int two( void ) {\nreturn 2; }\n")
+        self.assert_found("check-format", "two.c:1:")
+
+    def test_no_sources(self):
+        (self.root / "src/base/one.c").unlink()
+        self.assert_found("check-format", "no sources")
 
 
 class Layers(Planted):

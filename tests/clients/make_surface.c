@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Writes surfaces through the library for the client scripts: a ball in a ring, with velocity 1 + x, 2 y - z, 3 z and three other channels.
+// Writes surfaces through the library for the client scripts: a ball in a ring, with velocity 1 + x, 2 y - z, 3 z and
+// three other channels.
 //   make_surface DIR    surface/surface.0001.vdb, .ply, .obj; surface/z_up.0001.vdb, .ply with z up; surface/empty.vdb
 // Prints the numbers of vertices, quads and active voxels.
 #include <stdio.h>
@@ -19,7 +20,8 @@ static double ball_in_ring(const void *parameters, double x, double y, double z)
     return fmin(band_of_balls(&ball, x, y, z), band_of_ring(&ring, x, y - 0.3 * x, z));
 }
 
-static rh_code write_named(const char *folder, const char *name, const rh_surface_grid *grid, const rh_skin *skin, int z_up, rh_status *status)
+static rh_code write_named(const char *folder, const char *name, const rh_surface_grid *grid, const rh_skin *skin,
+                           int z_up, rh_status *status)
 {
     char path[RH_PATH_MAX];
     rh_frame_info info = {1, 0, 24, 0.05, 0x0123456789abcdefull, z_up};
@@ -42,7 +44,8 @@ static rh_code write_surface(const char *folder, rh_status *status)
     RH_TRY(rh_surface_grid_create(&band, &grid, status));
     rh_band_free(&band);
     RH_TRY(rh_surface_grid_mesh(grid, 0, &skin, status));
-    printf("%lld %lld %lld\n", (long long)skin.vertex_count, (long long)skin.quad_count, (long long)rh_surface_grid_active(grid));
+    printf("%lld %lld %lld\n", (long long)skin.vertex_count, (long long)skin.quad_count,
+           (long long)rh_surface_grid_active(grid));
     RH_TRY(write_named(folder, "surface.0001", grid, &skin, 0, status));
     RH_TRY(write_named(folder, "z_up.0001", grid, &skin, 1, status));
     rh_skin_free(&skin);

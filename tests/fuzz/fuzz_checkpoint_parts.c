@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Whole and sealed HDF5 files whose contents are not what a checkpoint has: the input's bytes choose what is missing, of another type, another shape or another value.
-// Damaged bytes end at the seal (fuzz_checkpoint); this is what comes after it. The reader must refuse, or give sound points; nothing may stay allocated.
-// A zero chooses what is right, so the empty input is a checkpoint that must be read.
+// Whole and sealed HDF5 files whose contents are not what a checkpoint has: the input's bytes choose what is missing,
+// of another type, another shape or another value. Damaged bytes end at the seal (fuzz_checkpoint); this is what comes
+// after it. The reader must refuse, or give sound points; nothing may stay allocated. A zero chooses what is right, so
+// the empty input is a checkpoint that must be read.
 //   fuzz_checkpoint_parts tests/fuzz/corpus/checkpoint_parts
 #include <stdint.h>
 #include <stdio.h>
@@ -52,7 +53,8 @@ static void put(chooser *c, hid_t node, const char *name, hid_t type, const void
     unsigned k = choose(c, 16);
     if (k == 1) return;
     memcpy(room, value, size);
-    hid_t other = text_type(5), space = k == 3 ? H5Screate_simple(1, &two, NULL) : H5Screate(k == 4 ? H5S_NULL : H5S_SCALAR);
+    hid_t other = text_type(5),
+          space = k == 3 ? H5Screate_simple(1, &two, NULL) : H5Screate(k == 4 ? H5S_NULL : H5S_SCALAR);
     hid_t stored = k == 2 ? H5T_IEEE_F64LE : k == 5 ? H5T_STD_I32LE : k == 6 ? other : k == 7 ? H5T_STD_U8LE : type;
     hid_t attribute = H5Acreate2(node, name, stored, space, H5P_DEFAULT, H5P_DEFAULT);
     if (attribute >= 0) {
@@ -83,7 +85,8 @@ static void put_text(chooser *c, hid_t node, const char *name, const char *right
 static hid_t put_set(chooser *c, hid_t node, const char *name, hid_t right, int columns, hsize_t rows)
 {
     static const uint8_t zeros[4096];
-    hid_t types[] = {right, right, right, H5T_IEEE_F32LE, H5T_IEEE_F64LE, H5T_STD_I32LE, H5T_STD_I64BE, H5T_STD_U8LE}, type = types[choose(c, 8)];
+    hid_t types[] = {right, right, right, H5T_IEEE_F32LE, H5T_IEEE_F64LE, H5T_STD_I32LE, H5T_STD_I64BE, H5T_STD_U8LE},
+          type = types[choose(c, 8)];
     int rank = columns > 1 ? 2 : 1;
     unsigned k = choose(c, 12);
     hsize_t dims[3] = {rows, (hsize_t)columns, 1}, chunk[3];
@@ -92,7 +95,8 @@ static hid_t put_set(chooser *c, hid_t node, const char *name, hid_t right, int 
     if (k == 3) dims[1] = 2, rank = 2;
     if (k == 4) dims[0] = 0;
     for (int i = 0; i < 3; i++) chunk[i] = dims[i] > 2 ? 2 : 1;
-    hid_t space = k == 5 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, dims, NULL), plan = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t space = k == 5 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, dims, NULL),
+          plan = H5Pcreate(H5P_DATASET_CREATE);
     if (k != 5 && k != 6) H5Pset_chunk(plan, rank, chunk);
     if (k != 5 && k != 6 && k != 7) H5Pset_fletcher32(plan);
     hid_t set = H5Dcreate2(node, name, type, space, H5P_DEFAULT, plan, H5P_DEFAULT);
@@ -105,9 +109,17 @@ static hid_t put_set(chooser *c, hid_t node, const char *name, hid_t right, int 
 
 static void put_points(chooser *c, hid_t file)
 {
-    static const struct { const char *name, *type; int columns; bool whole; } parts[] = {
-        {"P", "vec3f", 3, false}, {"v", "vec3f", 3, false}, {"id", "int64", 1, true}, {"a", "float", 1, false}, {"C", "mat3f", 9, false}, {"P/inner", "float", 1, false},
-        {"a_name_that_is_longer_than_the_room_that_names_of_attributes_have_in_points", "float", 1, false}};
+    static const struct {
+        const char *name, *type;
+        int columns;
+        bool whole;
+    } parts[] = {{"P", "vec3f", 3, false},
+                 {"v", "vec3f", 3, false},
+                 {"id", "int64", 1, true},
+                 {"a", "float", 1, false},
+                 {"C", "mat3f", 9, false},
+                 {"P/inner", "float", 1, false},
+                 {"a_name_that_is_longer_than_the_room_that_names_of_attributes_have_in_points", "float", 1, false}};
     hsize_t rows = 3;
     hid_t group = H5Gcreate2(file, choose(c, 16) == 1 ? "other" : "points", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     unsigned count = 2 + choose(c, 6);
@@ -115,7 +127,8 @@ static void put_points(chooser *c, hid_t file)
     put_int(c, group, "attributes", count);
     for (unsigned i = 0; i < count; i++) {
         unsigned which = (i + choose(c, 7)) % 7;
-        hid_t set = put_set(c, group, parts[which].name, parts[which].whole ? H5T_STD_I64LE : H5T_IEEE_F32LE, parts[which].columns, choose(c, 8) == 1 ? 1 : rows);
+        hid_t set = put_set(c, group, parts[which].name, parts[which].whole ? H5T_STD_I64LE : H5T_IEEE_F32LE,
+                            parts[which].columns, choose(c, 8) == 1 ? 1 : rows);
         if (set < 0) continue;
         put_int(c, set, "order", i);
         put_text(c, set, "type", parts[choose(c, 8) == 1 ? choose(c, 7) : which].type);

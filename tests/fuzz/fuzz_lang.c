@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// libFuzzer target for the expression language. Any bytes must give a program or messages, and a program must run on a few elements (guard
-// bytes around every column stay what they are) or say why not; no block may be lost. A first byte '!' compiles for volumes.
+// libFuzzer target for the expression language. Any bytes must give a program or messages, and a program must run on a
+// few elements (guard bytes around every column stay what they are) or say why not; no block may be lost. A first byte
+// '!' compiles for volumes.
 //   fuzz_lang -dict=tests/fuzz/lang.dict tests/fuzz/corpus/lang
 #include <stdlib.h>
 #include <string.h>
@@ -52,10 +53,19 @@ static void run(const rh_lang_program *program)
     rh_lang_group groups[COLUMNS];
     float time = 0.25f, wind[3] = {1, 2, 3};
     rh_lang_external externals[] = {{"a", "float", &time}, {"wind", "vec3f", wind}};
-    for (int i = 0; i < l->attribute_count; i++) columns[i] = (rh_lang_column){make_column(l->attributes[i].type, (uint64_t)i * 997), (int64_t)rh_lang_type_size(l->attributes[i].type)};
-    for (int i = 0; i < l->group_count; i++) groups[i] = (rh_lang_group){l->groups[i].name, (uint8_t *)make_column(RH_LANG_BOOL, 5)};
+    for (int i = 0; i < l->attribute_count; i++)
+        columns[i] = (rh_lang_column){make_column(l->attributes[i].type, (uint64_t)i * 997),
+                                      (int64_t)rh_lang_type_size(l->attributes[i].type)};
+    for (int i = 0; i < l->group_count; i++)
+        groups[i] = (rh_lang_group){l->groups[i].name, (uint8_t *)make_column(RH_LANG_BOOL, 5)};
     uint8_t dead[ELEMENTS] = {0};
-    rh_lang_scope scope = {.externals = externals, .external_count = 2, .groups = groups, .group_count = l->group_count, .dead = dead, .steps = 2000, .text_room = 4096};
+    rh_lang_scope scope = {.externals = externals,
+                           .external_count = 2,
+                           .groups = groups,
+                           .group_count = l->group_count,
+                           .dead = dead,
+                           .steps = 2000,
+                           .text_room = 4096};
     rh_lang_thread thread;
     rh_lang_result result = {0};
     rh_status status = {0};
@@ -67,7 +77,8 @@ static void run(const rh_lang_program *program)
     rh_status_clear(&status);
     rh_lang_context_end(&thread.context, &result, &status);
     rh_lang_result_free(&result);
-    for (int i = 0; i < l->attribute_count; i++) check_guards(columns[i].data, rh_lang_type_size(l->attributes[i].type) * ELEMENTS);
+    for (int i = 0; i < l->attribute_count; i++)
+        check_guards(columns[i].data, rh_lang_type_size(l->attributes[i].type) * ELEMENTS);
     for (int i = 0; i < l->group_count; i++) check_guards((char *)groups[i].member, ELEMENTS);
     rh_lang_thread_free(&thread);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Grammar-aware fuzzing of the expression language: the input's bytes choose their way through the grammar, so every input is a program with
-// correct types. It must compile, and the optimised code must give the same values as the unoptimised one: where the emitted code
-// had undefined behaviour, the optimiser would sooner or later make something else of it.
+// Grammar-aware fuzzing of the expression language: the input's bytes choose their way through the grammar, so every
+// input is a program with correct types. It must compile, and the optimised code must give the same values as the
+// unoptimised one: where the emitted code had undefined behaviour, the optimiser would sooner or later make something
+// else of it.
 //   fuzz_lang_grammar tests/fuzz/corpus/lang_grammar
 #include <math.h>
 #include <stdarg.h>
@@ -19,8 +20,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum { ELEMENTS = 9, LOCALS = 24, TYPES = 21, TEXT = 1 << 15 };
 
 static const rh_lang_type types[TYPES] = {
-    RH_LANG_BOOL,  RH_LANG_INT32, RH_LANG_INT64, RH_LANG_FLOAT, RH_LANG_DOUBLE, RH_LANG_VEC2I, RH_LANG_VEC2F, RH_LANG_VEC2D, RH_LANG_VEC3I, RH_LANG_VEC3F, RH_LANG_VEC3D,
-    RH_LANG_VEC4I, RH_LANG_VEC4F, RH_LANG_VEC4D, RH_LANG_MAT3F, RH_LANG_MAT3D, RH_LANG_MAT4F, RH_LANG_MAT4D, RH_LANG_STRING, RH_LANG_FLOAT, RH_LANG_VEC3F,
+    RH_LANG_BOOL,  RH_LANG_INT32, RH_LANG_INT64, RH_LANG_FLOAT, RH_LANG_DOUBLE, RH_LANG_VEC2I, RH_LANG_VEC2F,
+    RH_LANG_VEC2D, RH_LANG_VEC3I, RH_LANG_VEC3F, RH_LANG_VEC3D, RH_LANG_VEC4I,  RH_LANG_VEC4F, RH_LANG_VEC4D,
+    RH_LANG_MAT3F, RH_LANG_MAT3D, RH_LANG_MAT4F, RH_LANG_MAT4D, RH_LANG_STRING, RH_LANG_FLOAT, RH_LANG_VEC3F,
 };
 
 typedef struct writer {
@@ -45,7 +47,8 @@ static void put(writer *w, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    if (w->length < TEXT - 256) w->length += (size_t)vsnprintf(w->text + w->length, TEXT - w->length, format, arguments);
+    if (w->length < TEXT - 256)
+        w->length += (size_t)vsnprintf(w->text + w->length, TEXT - w->length, format, arguments);
     va_end(arguments);
 }
 
@@ -53,7 +56,8 @@ static void put_expression(writer *w, rh_lang_type type);
 
 static void put_literal(writer *w, rh_lang_type type)
 {
-    static const char *const wholes[] = {"0", "1", "2", "3", "7", "100", "2147483647", "65536"}, *const reals[] = {"0.0", "1.0", "0.5", "1e-3", "3.25", "1e30", "2147483648.0", "1e300"};
+    static const char *const wholes[] = {"0", "1", "2", "3", "7", "100", "2147483647", "65536"},
+                             *const reals[] = {"0.0", "1.0", "0.5", "1e-3", "3.25", "1e30", "2147483648.0", "1e300"};
     unsigned k = choose(w, 8);
     switch (rh_lang_type_element(type)) {
     case RH_LANG_E_BOOL: put(w, k & 1 ? "true" : "false"); break;
@@ -65,7 +69,10 @@ static void put_literal(writer *w, rh_lang_type type)
     }
 }
 
-static void put_attribute(writer *w, rh_lang_type type) { put(w, "%s@%s_%u", rh_lang_type_name(type), rh_lang_type_name(type), choose(w, 3)); }
+static void put_attribute(writer *w, rh_lang_type type)
+{
+    put(w, "%s@%s_%u", rh_lang_type_name(type), rh_lang_type_name(type), choose(w, 3));
+}
 
 static bool put_local(writer *w, rh_lang_type type)
 {
@@ -92,7 +99,9 @@ static void put_call(writer *w, rh_lang_type type)
         const rh_lang_function *row = &rh_lang_functions[((int)start + i) % rh_lang_function_count];
         rh_lang_signature s;
         // Functions of the context may stop the program, random ones would make NaN of everything after a while.
-        if ((row->flags & (RH_LANG_CONTEXT | RH_LANG_VOLUMES)) || !rh_lang_signature_read(row->signature, &s) || s.result != type) continue;
+        if ((row->flags & (RH_LANG_CONTEXT | RH_LANG_VOLUMES)) || !rh_lang_signature_read(row->signature, &s) ||
+            s.result != type)
+            continue;
         put(w, "%s(", row->name);
         for (int k = 0; k < s.count; k++) {
             put(w, k ? ", " : "");
@@ -118,7 +127,8 @@ static void put_array(writer *w, rh_lang_type type)
 
 static void put_binary(writer *w, rh_lang_type type)
 {
-    static const char *const arithmetic[] = {"+", "-", "*", "/", "%"}, *const bits[] = {"&", "|", "^", "<<", ">>"}, *const tests[] = {"==", "!=", "<", ">", "<=", ">=", "&&", "||"};
+    static const char *const arithmetic[] = {"+", "-", "*", "/", "%"}, *const bits[] = {"&", "|", "^", "<<", ">>"},
+                             *const tests[] = {"==", "!=", "<", ">", "<=", ">=", "&&", "||"};
     bool whole = type == RH_LANG_INT32 || type == RH_LANG_INT64;
     rh_lang_type operand = type;
     const char *sign = arithmetic[choose(w, rh_lang_is_matrix(type) ? 3 : 5)];
@@ -157,8 +167,16 @@ static void put_index(writer *w, rh_lang_type type)
 static void put_scalar(writer *w, rh_lang_type type)
 {
     switch (choose(w, 4)) {
-    case 0: put(w, "%s(", rh_lang_type_name(type)); put_expression(w, types[choose(w, 5)]); put(w, ")"); break;
-    case 1: put(w, type == RH_LANG_BOOL ? "!(" : "-("); put_expression(w, type); put(w, ")"); break;
+    case 0:
+        put(w, "%s(", rh_lang_type_name(type));
+        put_expression(w, types[choose(w, 5)]);
+        put(w, ")");
+        break;
+    case 1:
+        put(w, type == RH_LANG_BOOL ? "!(" : "-(");
+        put_expression(w, type);
+        put(w, ")");
+        break;
     case 2: put_index(w, type); break;
     default: put_call(w, type); break;
     }
@@ -213,7 +231,10 @@ static void put_assignment(writer *w, rh_lang_type type)
 {
     static const char *const signs[] = {"=", "=", "+=", "-=", "*=", "/=", "%="};
     put_variable(w, type);
-    put(w, " %s ", rh_lang_is_matrix(type) ? signs[choose(w, 5)] : type == RH_LANG_STRING ? signs[choose(w, 3)] : signs[choose(w, 7)]);
+    put(w, " %s ",
+        rh_lang_is_matrix(type)  ? signs[choose(w, 5)]
+        : type == RH_LANG_STRING ? signs[choose(w, 3)]
+                                 : signs[choose(w, 7)]);
     put_expression(w, type);
     put(w, ";\n");
 }
@@ -227,7 +248,8 @@ static void put_statement(writer *w)
     }
     w->depth++;
     switch (choose(w, 8)) {
-    case 0: case 1:
+    case 0:
+    case 1:
         if (w->local_count < LOCALS) {
             put(w, "%s x%d = ", rh_lang_type_name(type), w->local_count);
             put_expression(w, type);
@@ -235,10 +257,27 @@ static void put_statement(writer *w)
             w->locals[w->local_count++] = type;
         }
         break;
-    case 2: put(w, "if ("); put_expression(w, RH_LANG_BOOL); put(w, ") "); put_body(w); if (choose(w, 2)) { put(w, "else "); put_body(w); } break;
-    case 3: if (w->loops < 6) put_loop(w); break;
-    case 4: put(w, choose(w, 2) ? "++" : "--"); put_attribute(w, types[1 + choose(w, 4)]); put(w, ";\n"); break;
-    case 5: if (choose(w, 4) == 0) put(w, "return;\n"); break;
+    case 2:
+        put(w, "if (");
+        put_expression(w, RH_LANG_BOOL);
+        put(w, ") ");
+        put_body(w);
+        if (choose(w, 2)) {
+            put(w, "else ");
+            put_body(w);
+        }
+        break;
+    case 3:
+        if (w->loops < 6) put_loop(w);
+        break;
+    case 4:
+        put(w, choose(w, 2) ? "++" : "--");
+        put_attribute(w, types[1 + choose(w, 4)]);
+        put(w, ";\n");
+        break;
+    case 5:
+        if (choose(w, 4) == 0) put(w, "return;\n");
+        break;
     default: put_assignment(w, type); break;
     }
     w->depth--;
@@ -297,8 +336,10 @@ static void run(outcome *o, const char *text, bool unoptimised)
 
 static bool same_number(rh_lang_element element, const char *a, const char *b)
 {
-    if (element == RH_LANG_E_FLOAT && isnan(*(const float *)(const void *)a)) return isnan(*(const float *)(const void *)b);
-    if (element == RH_LANG_E_DOUBLE && isnan(*(const double *)(const void *)a)) return isnan(*(const double *)(const void *)b);
+    if (element == RH_LANG_E_FLOAT && isnan(*(const float *)(const void *)a))
+        return isnan(*(const float *)(const void *)b);
+    if (element == RH_LANG_E_DOUBLE && isnan(*(const double *)(const void *)a))
+        return isnan(*(const double *)(const void *)b);
     if (element != RH_LANG_E_STRING) return memcmp(a, b, rh_lang_element_size(element)) == 0;
     const rh_lang_text *x = (const void *)a, *y = (const void *)b;
     return x->length == y->length && memcmp(x->data, y->data, (size_t)x->length) == 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// libFuzzer target: any bytes as a run's log.jsonl, as `rheo info` reads it. A log is never refused, only passed over where it makes no sense.
+// libFuzzer target: any bytes as a run's log.jsonl, as `rheo info` reads it. A log is never refused, only passed over
+// where it makes no sense.
 //   fuzz_log -dict=tests/fuzz/log.dict tests/fuzz/corpus/log
 #include <stdlib.h>
 #include <string.h>

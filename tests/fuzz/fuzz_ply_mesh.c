@@ -6,7 +6,8 @@
 #include "io/ply.h"
 #include "mesh_target.h"
 
-// A surface is read by the same reader, with normals and velocities; it may be empty, and need not have a triangle with an area.
+// A surface is read by the same reader, with normals and velocities; it may be empty, and need not have a triangle with
+// an area.
 static void read_surface(const uint8_t *data, size_t bytes)
 {
     char *copy = copy_input(data, bytes);

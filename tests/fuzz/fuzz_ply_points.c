@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// libFuzzer target: any bytes through the reader of PLY points. What it accepts must be a sound set of points; what it refuses must come with
-// a message; nothing may stay allocated.
+// libFuzzer target: any bytes through the reader of PLY points. What it accepts must be a sound set of points; what it
+// refuses must come with a message; nothing may stay allocated.
 //   fuzz_ply_points -dict=tests/fuzz/ply_points.dict tests/fuzz/corpus/ply_points
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// libFuzzer target for the scene reader. Any bytes must give a scene or a message, never a crash or a lost block; a scene
-// that was read must survive being written and read again with the same hash. An input that begins with "--set " gives
-// one setting in its first line.
+// libFuzzer target for the scene reader. Any bytes must give a scene or a message, never a crash or a lost block; a
+// scene that was read must survive being written and read again with the same hash. An input that begins with "--set "
+// gives one setting in its first line.
 //   fuzz_scene -dict=tests/fuzz/scene.dict tests/fuzz/corpus/scene
 #include <stdint.h>
 #include <stdlib.h>

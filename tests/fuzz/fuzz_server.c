@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// libFuzzer target: any bytes sent to the viewer's server as a request. It must answer or hang up, and be there for the next one. Where the first line is followed by
-// no Host header the right one is put in, for without it every request ends at the door; "!" as the first byte leaves the bytes as they are. The server's source is part
-// of this file, so that the bound on the rate of requests (200 a second, the rest answered without a look at them) can be taken away: it has a test of its own.
+// libFuzzer target: any bytes sent to the viewer's server as a request. It must answer or hang up, and be there for the
+// next one. Where the first line is followed by no Host header the right one is put in, for without it every request
+// ends at the door; "!" as the first byte leaves the bytes as they are. The server's source is part of this file, so
+// that the bound on the rate of requests (200 a second, the rest answered without a look at them) can be taken away: it
+// has a test of its own.
 //   fuzz_server -dict=tests/fuzz/server.dict tests/fuzz/corpus/server
 #include "view/server.c"
 
@@ -37,8 +39,9 @@ static void remove_run(void)
 // A run of three particles.
 static void make_run(void)
 {
-    static const char scene[] = "rheo: 1\ncell: 0.1\nphysics: {liquid: {}}\nbodies: [{shape: {sphere: {center: [0, 0, 0], radius: 1}}}]\n"
-                                "solids: [{inside_out: true, shape: {box: {min: [-1, -1, -1], max: [1, 1, 1]}}}]\n";
+    static const char scene[] =
+        "rheo: 1\ncell: 0.1\nphysics: {liquid: {}}\nbodies: [{shape: {sphere: {center: [0, 0, 0], radius: 1}}}]\n"
+        "solids: [{inside_out: true, shape: {box: {min: [-1, -1, -1], max: [1, 1, 1]}}}]\n";
     char path[128];
     rh_points points;
     rh_points_init(&points);
@@ -49,7 +52,8 @@ static void make_run(void)
     require(rh_file_write(path, scene, strlen(scene), NULL) == RH_OK);
     snprintf(path, sizeof path, "%s/log.jsonl", folder);
     require(rh_file_write(path, "{\"step\":1}\n", 11, NULL) == RH_OK);
-    require(rh_points_add(&points, "P", RH_POINT_VEC3F, NULL) == RH_OK && rh_points_add(&points, "v", RH_POINT_VEC3F, NULL) == RH_OK);
+    require(rh_points_add(&points, "P", RH_POINT_VEC3F, NULL) == RH_OK &&
+            rh_points_add(&points, "v", RH_POINT_VEC3F, NULL) == RH_OK);
     require(rh_points_add(&points, "id", RH_POINT_I64, NULL) == RH_OK && rh_points_resize(&points, 3, NULL) == RH_OK);
     snprintf(path, sizeof path, "%s/points/points.0001.vdb", folder);
     require(rh_vdb_write_points(path, &points, &(rh_frame_info){.frame = 1, .fps = 24, .cell = 0.1}, NULL) == RH_OK);
@@ -61,7 +65,8 @@ static void make_run(void)
 
 static int connect_to(int port)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     for (;;) {
         int line = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
         bool connected = line >= 0 && connect(line, (struct sockaddr *)&address, sizeof address) == 0;
@@ -102,7 +107,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     size_t head = end ? (size_t)(end - data) + 1 : 0;
     char host[160];  // and the token, without which there is little to try
     int port = rh_server_port(server), line = connect_to(port);
-    int length = snprintf(host, sizeof host, "Host: 127.0.0.1:%d\r\nCookie: rheo_%d=%s\r\n", port, port, rh_server_token(server));
+    int length = snprintf(host, sizeof host, "Host: 127.0.0.1:%d\r\nCookie: rheo_%d=%s\r\n", port, port,
+                          rh_server_token(server));
     if (head) {
         send_all(line, data, head);
         send_all(line, host, (size_t)length);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Any bytes as what the process that reads .vdb files of others hands back: they may come from a process that such a file has taken over.
+// Any bytes as what the process that reads .vdb files of others hands back: they may come from a process that such a
+// file has taken over.
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// What the fuzz targets of the mesh readers share. What a reader accepts must be a sound mesh that can be inspected and, when small, sampled; what it
-// refuses must come with a message; nothing may stay allocated.
+// What the fuzz targets of the mesh readers share. What a reader accepts must be a sound mesh that can be inspected
+// and, when small, sampled; what it refuses must come with a message; nothing may stay allocated.
 #pragma once
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // A fuzz target without a fuzzer: runs it over every file of its corpus and over fixed mutations of each (cut short, a
-// byte changed, a piece removed, doubled or moved), the same every time. Fails when the corpus is empty; a fault ends the program, and
-// what was being run stands in the last line printed.
+// byte changed, a piece removed, doubled or moved), the same every time. Fails when the corpus is empty; a fault ends
+// the program, and what was being run stands in the last line printed.
 //   replay_<name> CORPUS_FOLDER [MUTATIONS_PER_FILE]
 #include <dirent.h>
 #include <stdint.h>
@@ -34,14 +34,21 @@ static void mutate(const uint8_t *data, size_t size, uint64_t file, int mutation
     uint8_t *other = malloc(2 * size + 1);
     if (!other) abort();
     memcpy(other, data, size);
-    size_t at = draw(file, mutation, 1, size), length = draw(file, mutation, 2, size - at), from = draw(file, mutation, 3, size - length);
+    size_t at = draw(file, mutation, 1, size), length = draw(file, mutation, 2, size - at),
+           from = draw(file, mutation, 3, size - length);
     size_t result = size;
     switch (draw(file, mutation, 0, 6)) {
     case 0: result = at; break;
     case 1: other[at] = (uint8_t)draw(file, mutation, 4, 256); break;
     case 2: other[at] ^= (uint8_t)(1u << draw(file, mutation, 4, 8)); break;
-    case 3: memmove(other + at, other + at + length, size - at - length); result = size - length; break;
-    case 4: memmove(other + at + length, other + at, size - at); result = size + length; break;
+    case 3:
+        memmove(other + at, other + at + length, size - at - length);
+        result = size - length;
+        break;
+    case 4:
+        memmove(other + at + length, other + at, size - at);
+        result = size + length;
+        break;
     default: memmove(other + at, other + from, length); break;
     }
     run(other, result);

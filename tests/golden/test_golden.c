@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The same bits: small scenes that together use every part of a step, and surfaces of one, run with 1, 2, 3 and 8 threads, stopped and resumed.
+// The same bits: small scenes that together use every part of a step, and surfaces of one, run with 1, 2, 3 and 8
+// threads, stopped and resumed.
 //
-// hashes.txt holds the hash of all particles after the last frame, one "name hash" per line, for gcc on x86-64. (Other compilers and
-// machines may order or fuse operations differently; there only threads and resuming are checked.) A change of these
-// values must be meant: to renew the table, run this program with --renew and say in the commit why results changed. `--table` compares with it and does no more.
+// hashes.txt holds the hash of all particles after the last frame, one "name hash" per line, for gcc on x86-64. (Other
+// compilers and machines may order or fuse operations differently; there only threads and resuming are checked.) A
+// change of these values must be meant: to renew the table, run this program with --renew and say in the commit why
+// results changed. `--table` compares with it and does no more.
 #include "support.h"
 #include <ftw.h>
 #include <stdlib.h>
@@ -16,70 +18,128 @@
 #define TANK "solids:\n - {inside_out: true, shape: {box: {min: [0, 0, 0], max: [0.8, 0.8, 0.4]}}}\n"
 #define WATER "bodies:\n - {shape: {box: {min: [0, 0, 0], max: [0.3, 0.5, 0.4]}}}\n"
 
-#define FALL "rheo: 1\ncell: 0.04\nframes: {last: 8}\nphysics: {liquid: {}}\n" WATER TANK " - {shape: {sphere: {center: [0.55, 0.05, 0.2], radius: 0.12}}}\n"
+#define FALL                                                                     \
+    "rheo: 1\ncell: 0.04\nframes: {last: 8}\nphysics: {liquid: {}}\n" WATER TANK \
+    " - {shape: {sphere: {center: [0.55, 0.05, 0.2], radius: 0.12}}}\n"
 
 // `surface`: not the particles count but the band made of them, in this mode (counted from 1).
-typedef struct golden { const char *name, *text; int surface; } golden;
+typedef struct golden {
+    const char *name, *text;
+    int surface;
+} golden;
 
 static const golden scenes[] = {
-    {"dam_obstacle", "rheo: 1\ncell: 0.04\nframes: {last: 6}\nphysics: {liquid: {}}\n" WATER TANK
-                     " - {shape: {sphere: {center: [0.55, 0.05, 0.2], radius: 0.12}}}\n", 0},
-    {"dam_2d", "rheo: 1\ncell: 0.01\ndimension: 2\nframes: {last: 6}\nphysics: {liquid: {flip: 0.99, advection: rk3}}\n" WATER TANK, 0},
-    {"apic_torus", "rheo: 1\ncell: 0.04\nframes: {last: 6}\nphysics: {liquid: {transfer: apic}}\n"
-                   "bodies:\n - {velocity: [1, -1, 0.5], angular_velocity: [0, 3, 1], shape: {torus: {center: [0.4, 0.5, 0.2], axis: [1, 1, 0], major: 0.14, minor: 0.06}}}\n"
-                   " - {shape: {box: {min: [0, 0, 0], max: [0.8, 0.15, 0.4]}}}\n" TANK, 0},
-    {"moving_solid", "rheo: 1\ncell: 0.04\nframes: {last: 6}\nphysics: {liquid: {transfer: pic}}\n" WATER TANK
-                     " - {wall: no_slip, shape: {box: {min: [0.35, -0.1, 0.1], max: [0.45, 0.6, 0.3]}}, motion: {interpolation: smooth, pivot: [0.4, 0.2, 0.2], "
-                     "keys: [{time: 0}, {time: 0.2, translate: [-0.2, 0, 0], rotate: [0, 60, 20]}, {time: 0.4}]}}\n", 0},
-    {"separating", "rheo: 1\ncell: 0.04\nframes: {last: 6}\ngravity: [0, -20, 0]\nphysics: {liquid: {}}\n"
-                   "bodies:\n - {velocity: [0, 3, 0], shape: {box: {min: [0.1, 0.5, 0], max: [0.7, 0.8, 0.4]}}}\n"
-                   "solids:\n - {inside_out: true, wall: separate, shape: {box: {min: [0, 0, 0], max: [0.8, 0.8, 0.4]}}}\n", 0},
-    {"emitter_sink", "rheo: 1\ncell: 0.04\nframes: {last: 8}\nphysics: {liquid: {}}\n"
-                     "bodies:\n - {shape: {box: {min: [0, 0, 0], max: [0.8, 0.1, 0.4]}}}\n" TANK
-                     "emitters:\n - {velocity: [1.5, 0.5, 0], start: 0.02, stop: 0.25, shape: {sphere: {center: [0.15, 0.5, 0.2], radius: 0.08}}}\n"
-                     "sinks:\n - {start: 0.1, shape: {box: {min: [0.6, 0, 0], max: [0.8, 0.2, 0.4]}}}\n"
-                     "forces:\n - {force: {swirl: {center: [0.4, 0, 0.2], axis: [0, 1, 0], acceleration: 3, radius: 0.4}}}\n", 0},
-    {"splash_dam", "rheo: 1\ncell: 0.05\nframes: {last: 8}\nphysics: {splash: {}}\n" WATER TANK " - {shape: {sphere: {center: [0.55, 0.05, 0.2], radius: 0.12}}}\n", 0},
-    {"splash_variants", "rheo: 1\ncell: 0.02\ndimension: 2\nframes: {last: 8}\nphysics: {splash: {prediction: flux, cfl: 0.25, form: density, advection: euler, suction_depth: 3, "
-                        "preconditioner: mic, expansion: gradient, estimate_norm: true}}\n" WATER TANK, 0},
-    {"splash_moving", "rheo: 1\ncell: 0.05\nframes: {last: 6}\nphysics: {splash: {particles_per_axis: 2}}\n" WATER TANK
-                      " - {wall: no_slip, shape: {box: {min: [0.35, -0.1, 0.1], max: [0.45, 0.6, 0.3]}}, motion: {interpolation: smooth, pivot: [0.4, 0.2, 0.2], "
-                      "keys: [{time: 0}, {time: 0.2, translate: [-0.2, 0, 0], rotate: [0, 60, 20]}, {time: 0.4}]}}\n", 0},
-    {"splash_emitter", "rheo: 1\ncell: 0.05\nframes: {last: 8}\nphysics: {splash: {particles_per_axis: 2}}\n"
-                       "bodies:\n - {shape: {box: {min: [0, 0, 0], max: [0.8, 0.2, 0.4]}}}\n" TANK
-                       "emitters:\n - {velocity: [1.5, 0.5, 0], start: 0.02, stop: 0.25, shape: {sphere: {center: [0.15, 0.5, 0.2], radius: 0.1}}}\n"
-                       "sinks:\n - {start: 0.1, shape: {box: {min: [0.6, 0, 0], max: [0.8, 0.2, 0.4]}}}\n"
-                       "forces:\n - {force: {explosion: {center: [0.4, 0.1, 0.2], strength: 0.05, radius: 0.3, max_speed: 5, at: 0.1}}}\n", 0},
-    {"splash_bilateral", "rheo: 1\ncell: 0.05\nframes: {last: 8}\nphysics: {splash: {incompressibility: bilateral, particles_per_axis: 2}}\n" WATER TANK
-                         " - {shape: {sphere: {center: [0.55, 0.05, 0.2], radius: 0.12}}}\n", 0},
-    {"sand_column", "rheo: 1\ncell: 0.05\nframes: {last: 8}\nphysics: {sand: {model: incompressible}}\nbodies:\n - {shape: {box: {min: [0.25, 0, 0.1], max: [0.5, 0.6, 0.3]}}}\n" TANK
-                    " - {friction: 0.2, shape: {sphere: {center: [0.6, 0.05, 0.2], radius: 0.12}}}\n", 0},
-    {"sand_moving", "rheo: 1\ncell: 0.02\ndimension: 2\nframes: {last: 12}\nphysics: {sand: {model: incompressible, friction_angle: 40, flip: 0.3, cohesion: 20, pressure: true}}\n" WATER TANK
-                    " - {friction: 1, shape: {box: {min: [0.35, -0.1, 0.1], max: [0.45, 0.6, 0.3]}}, motion: {interpolation: smooth, pivot: [0.4, 0.2, 0.2], "
-                    "keys: [{time: 0}, {time: 0.25, translate: [-0.15, 0, 0], rotate: [0, 0, 20]}, {time: 0.5}]}}\n", 0},
-    {"sand_pile", "rheo: 1\ncell: 0.05\nframes: {last: 10}\nphysics: {sand: {}}\nbodies:\n - {shape: {box: {min: [0.25, 0, 0.1], max: [0.5, 0.6, 0.3]}}}\n" TANK
-                  " - {friction: 0.2, shape: {sphere: {center: [0.6, 0.05, 0.2], radius: 0.12}}}\n", 0},
-    {"sand_stirred", "rheo: 1\ncell: 0.02\ndimension: 2\nframes: {last: 12}\nphysics: {sand: {friction_angle: 40, flip: 0.3, cohesion: 20, pressure: true}}\n" WATER TANK
-                     " - {friction: 1, shape: {box: {min: [0.35, -0.1, 0.1], max: [0.45, 0.6, 0.3]}}, motion: {interpolation: smooth, pivot: [0.4, 0.2, 0.2], "
-                     "keys: [{time: 0}, {time: 0.25, translate: [-0.15, 0, 0], rotate: [0, 0, 20]}, {time: 0.5}]}}\n"
-                     "emitters:\n - {velocity: [0.5, -1, 0], start: 0.02, stop: 0.3, shape: {sphere: {center: [0.6, 0.5, 0], radius: 0.06}}}\n", 0},
+    {"dam_obstacle",
+     "rheo: 1\ncell: 0.04\nframes: {last: 6}\nphysics: {liquid: {}}\n" WATER TANK
+     " - {shape: {sphere: {center: [0.55, 0.05, 0.2], radius: 0.12}}}\n",
+     0},
+    {"dam_2d",
+     "rheo: 1\ncell: 0.01\ndimension: 2\nframes: {last: 6}\nphysics: {liquid: {flip: 0.99, advection: rk3}}\n" WATER
+         TANK,
+     0},
+    {"apic_torus",
+     "rheo: 1\ncell: 0.04\nframes: {last: 6}\nphysics: {liquid: {transfer: apic}}\n"
+     "bodies:\n - {velocity: [1, -1, 0.5], angular_velocity: [0, 3, 1], shape: {torus: {center: [0.4, 0.5, 0.2], axis: "
+     "[1, 1, 0], major: 0.14, minor: 0.06}}}\n"
+     " - {shape: {box: {min: [0, 0, 0], max: [0.8, 0.15, 0.4]}}}\n" TANK,
+     0},
+    {"moving_solid",
+     "rheo: 1\ncell: 0.04\nframes: {last: 6}\nphysics: {liquid: {transfer: pic}}\n" WATER TANK
+     " - {wall: no_slip, shape: {box: {min: [0.35, -0.1, 0.1], max: [0.45, 0.6, 0.3]}}, motion: {interpolation: "
+     "smooth, pivot: [0.4, 0.2, 0.2], "
+     "keys: [{time: 0}, {time: 0.2, translate: [-0.2, 0, 0], rotate: [0, 60, 20]}, {time: 0.4}]}}\n",
+     0},
+    {"separating",
+     "rheo: 1\ncell: 0.04\nframes: {last: 6}\ngravity: [0, -20, 0]\nphysics: {liquid: {}}\n"
+     "bodies:\n - {velocity: [0, 3, 0], shape: {box: {min: [0.1, 0.5, 0], max: [0.7, 0.8, 0.4]}}}\n"
+     "solids:\n - {inside_out: true, wall: separate, shape: {box: {min: [0, 0, 0], max: [0.8, 0.8, 0.4]}}}\n",
+     0},
+    {"emitter_sink",
+     "rheo: 1\ncell: 0.04\nframes: {last: 8}\nphysics: {liquid: {}}\n"
+     "bodies:\n - {shape: {box: {min: [0, 0, 0], max: [0.8, 0.1, 0.4]}}}\n" TANK
+     "emitters:\n - {velocity: [1.5, 0.5, 0], start: 0.02, stop: 0.25, shape: {sphere: {center: [0.15, 0.5, 0.2], "
+     "radius: 0.08}}}\n"
+     "sinks:\n - {start: 0.1, shape: {box: {min: [0.6, 0, 0], max: [0.8, 0.2, 0.4]}}}\n"
+     "forces:\n - {force: {swirl: {center: [0.4, 0, 0.2], axis: [0, 1, 0], acceleration: 3, radius: 0.4}}}\n",
+     0},
+    {"splash_dam",
+     "rheo: 1\ncell: 0.05\nframes: {last: 8}\nphysics: {splash: {}}\n" WATER TANK
+     " - {shape: {sphere: {center: [0.55, 0.05, 0.2], radius: 0.12}}}\n",
+     0},
+    {"splash_variants",
+     "rheo: 1\ncell: 0.02\ndimension: 2\nframes: {last: 8}\nphysics: {splash: {prediction: flux, cfl: 0.25, form: "
+     "density, advection: euler, suction_depth: 3, "
+     "preconditioner: mic, expansion: gradient, estimate_norm: true}}\n" WATER TANK,
+     0},
+    {"splash_moving",
+     "rheo: 1\ncell: 0.05\nframes: {last: 6}\nphysics: {splash: {particles_per_axis: 2}}\n" WATER TANK
+     " - {wall: no_slip, shape: {box: {min: [0.35, -0.1, 0.1], max: [0.45, 0.6, 0.3]}}, motion: {interpolation: "
+     "smooth, pivot: [0.4, 0.2, 0.2], "
+     "keys: [{time: 0}, {time: 0.2, translate: [-0.2, 0, 0], rotate: [0, 60, 20]}, {time: 0.4}]}}\n",
+     0},
+    {"splash_emitter",
+     "rheo: 1\ncell: 0.05\nframes: {last: 8}\nphysics: {splash: {particles_per_axis: 2}}\n"
+     "bodies:\n - {shape: {box: {min: [0, 0, 0], max: [0.8, 0.2, 0.4]}}}\n" TANK
+     "emitters:\n - {velocity: [1.5, 0.5, 0], start: 0.02, stop: 0.25, shape: {sphere: {center: [0.15, 0.5, 0.2], "
+     "radius: 0.1}}}\n"
+     "sinks:\n - {start: 0.1, shape: {box: {min: [0.6, 0, 0], max: [0.8, 0.2, 0.4]}}}\n"
+     "forces:\n - {force: {explosion: {center: [0.4, 0.1, 0.2], strength: 0.05, radius: 0.3, max_speed: 5, at: "
+     "0.1}}}\n",
+     0},
+    {"splash_bilateral",
+     "rheo: 1\ncell: 0.05\nframes: {last: 8}\nphysics: {splash: {incompressibility: bilateral, particles_per_axis: "
+     "2}}\n" WATER TANK " - {shape: {sphere: {center: [0.55, 0.05, 0.2], radius: 0.12}}}\n",
+     0},
+    {"sand_column",
+     "rheo: 1\ncell: 0.05\nframes: {last: 8}\nphysics: {sand: {model: incompressible}}\nbodies:\n - {shape: {box: "
+     "{min: [0.25, 0, 0.1], max: [0.5, 0.6, 0.3]}}}\n" TANK
+     " - {friction: 0.2, shape: {sphere: {center: [0.6, 0.05, 0.2], radius: 0.12}}}\n",
+     0},
+    {"sand_moving",
+     "rheo: 1\ncell: 0.02\ndimension: 2\nframes: {last: 12}\nphysics: {sand: {model: incompressible, friction_angle: "
+     "40, flip: 0.3, cohesion: 20, pressure: true}}\n" WATER TANK
+     " - {friction: 1, shape: {box: {min: [0.35, -0.1, 0.1], max: [0.45, 0.6, 0.3]}}, motion: {interpolation: smooth, "
+     "pivot: [0.4, 0.2, 0.2], "
+     "keys: [{time: 0}, {time: 0.25, translate: [-0.15, 0, 0], rotate: [0, 0, 20]}, {time: 0.5}]}}\n",
+     0},
+    {"sand_pile",
+     "rheo: 1\ncell: 0.05\nframes: {last: 10}\nphysics: {sand: {}}\nbodies:\n - {shape: {box: {min: [0.25, 0, 0.1], "
+     "max: [0.5, 0.6, 0.3]}}}\n" TANK " - {friction: 0.2, shape: {sphere: {center: [0.6, 0.05, 0.2], radius: 0.12}}}\n",
+     0},
+    {"sand_stirred",
+     "rheo: 1\ncell: 0.02\ndimension: 2\nframes: {last: 12}\nphysics: {sand: {friction_angle: 40, flip: 0.3, cohesion: "
+     "20, pressure: true}}\n" WATER TANK " - {friction: 1, shape: {box: {min: [0.35, -0.1, 0.1], max: [0.45, 0.6, "
+     "0.3]}}, motion: {interpolation: smooth, pivot: [0.4, 0.2, 0.2], "
+     "keys: [{time: 0}, {time: 0.25, translate: [-0.15, 0, 0], rotate: [0, 0, 20]}, {time: 0.5}]}}\n"
+     "emitters:\n - {velocity: [0.5, -1, 0], start: 0.02, stop: 0.3, shape: {sphere: {center: [0.6, 0.5, 0], radius: "
+     "0.06}}}\n",
+     0},
 #ifndef RHEO_NO_LANG
     // Every moment, all types of attributes, groups, deletion, neighbours and random numbers.
-    {"expressions", "rheo: 1\ncell: 0.04\nframes: {last: 8}\nphysics: {liquid: {}}\n"
-                    "bodies:\n - {shape: {box: {min: [0, 0, 0], max: [0.3, 0.3, 0.4]}}}\n" TANK
-                    "emitters:\n - {velocity: [1.5, 0.5, 0], start: 0.02, stop: 0.25, shape: {sphere: {center: [0.15, 0.5, 0.2], radius: 0.08}}}\n"
-                    "expressions:\n"
-                    " - {at: start, code: 'f@mass = 1 + rand(); int64@twin = int64@id * 3l; mat3f@frame = {1, 0, 0, 0, v@P.x, 0, 0, 0, 1};'}\n"
-                    " - {at: emit, code: 'f@mass = 2 + rand(); v@v *= 0.8f + 0.4f * rand(); if (rand(int64@id) < 0.1) deletepoint();'}\n"
-                    " - {at: forces, set: {strength: 6}, code: 'v@v += curlsimplexnoise(v@P * 4.0f) * ($strength * $dt);'}\n"
-                    " - {at: forces, start: 0.1, stop: 0.2, code: 'if (v@P.x > 0.5f) v@P.y += 0.01f;'}\n"
-                    " - at: step\n   code: |\n     int n = neighbours(0.06f);\n     vec3f sum = 0.0f;\n"
-                    "     for (int i = 0; i < n; ++i) sum += neighbour_vec3f(\"v\", i) * neighbour_float(\"mass\", i);\n     v@around = sum / float(n);\n     i@seen += n;\n"
-                    "     if (length(v@v) > 1.5f) addtogroup(\"fast\"); else removefromgroup(\"fast\");\n"
-                    " - {at: frame, code: 'if (ingroup(\"fast\")) f@mass += 1; if (v@P.y > 0.7f) deletepoint();'}\n", 0},
-    {"expressions_splash", "rheo: 1\ncell: 0.05\nframes: {last: 8}\nphysics: {splash: {spray: true}}\n" WATER TANK
-                           "expressions:\n - {at: step, code: 'if (ingroup(\"spray\")) f@wet += $dt; v@v *= 1 - 0.1f * rand(); f@p = f@pressure;'}\n"
-                           " - {at: forces, code: 'v@v.z += 4 * sin(20 * $time) * $dt;'}\n", 0},
+    {"expressions",
+     "rheo: 1\ncell: 0.04\nframes: {last: 8}\nphysics: {liquid: {}}\n"
+     "bodies:\n - {shape: {box: {min: [0, 0, 0], max: [0.3, 0.3, 0.4]}}}\n" TANK
+     "emitters:\n - {velocity: [1.5, 0.5, 0], start: 0.02, stop: 0.25, shape: {sphere: {center: [0.15, 0.5, 0.2], "
+     "radius: 0.08}}}\n"
+     "expressions:\n"
+     " - {at: start, code: 'f@mass = 1 + rand(); int64@twin = int64@id * 3l; mat3f@frame = {1, 0, 0, 0, v@P.x, 0, 0, "
+     "0, 1};'}\n"
+     " - {at: emit, code: 'f@mass = 2 + rand(); v@v *= 0.8f + 0.4f * rand(); if (rand(int64@id) < 0.1) "
+     "deletepoint();'}\n"
+     " - {at: forces, set: {strength: 6}, code: 'v@v += curlsimplexnoise(v@P * 4.0f) * ($strength * $dt);'}\n"
+     " - {at: forces, start: 0.1, stop: 0.2, code: 'if (v@P.x > 0.5f) v@P.y += 0.01f;'}\n"
+     " - at: step\n   code: |\n     int n = neighbours(0.06f);\n     vec3f sum = 0.0f;\n"
+     "     for (int i = 0; i < n; ++i) sum += neighbour_vec3f(\"v\", i) * neighbour_float(\"mass\", i);\n     v@around "
+     "= sum / float(n);\n     i@seen += n;\n"
+     "     if (length(v@v) > 1.5f) addtogroup(\"fast\"); else removefromgroup(\"fast\");\n"
+     " - {at: frame, code: 'if (ingroup(\"fast\")) f@mass += 1; if (v@P.y > 0.7f) deletepoint();'}\n",
+     0},
+    {"expressions_splash",
+     "rheo: 1\ncell: 0.05\nframes: {last: 8}\nphysics: {splash: {spray: true}}\n" WATER TANK
+     "expressions:\n - {at: step, code: 'if (ingroup(\"spray\")) f@wet += $dt; v@v *= 1 - 0.1f * rand(); f@p = "
+     "f@pressure;'}\n"
+     " - {at: forces, code: 'v@v.z += 4 * sin(20 * $time) * $dt;'}\n",
+     0},
 #endif
     {"surface_ellipsoid", FALL, 1 + RH_SURFACING_ELLIPSOID},
     {"surface_sphere", FALL, 1 + RH_SURFACING_SPHERE},
@@ -87,8 +147,11 @@ static const golden scenes[] = {
 };
 enum { SCENES = sizeof scenes / sizeof scenes[0] };
 
-// --- running ------------------------------------------------------------------------------------------------------
-typedef struct stopper { atomic_int stop; int64_t after; } stopper;
+// --- running ---------------------------------------------------------------------------------------------------------
+typedef struct stopper {
+    atomic_int stop;
+    int64_t after;
+} stopper;
 
 static void stop_after(const rh_progress *progress, bool frame_done, void *user)
 {
@@ -119,7 +182,8 @@ static uint64_t finish(const golden *g, rh_world *world, rh_scene *scene, int64_
     rh_world_progress(world, &progress);
     if (steps) *steps = progress.step;
     assert_true(rh_points_is_valid(rh_world_points(world)));
-    uint64_t hash = g->surface ? surface_hash(rh_world_points_mutable(world), g->surface - 1) : rh_points_hash(rh_world_points(world));
+    uint64_t hash = g->surface ? surface_hash(rh_world_points_mutable(world), g->surface - 1)
+                               : rh_points_hash(rh_world_points(world));
     rh_world_free(world);
     rh_scene_free(scene);
     assert_int_equal(rh_memory_bytes(), 0);
@@ -152,7 +216,8 @@ static uint64_t run_in_two(const golden *g, const char *folder, int64_t after)
     rh_scene scene;
     rh_status status = {0};
     stopper s = {0, after};
-    rh_run_options first = {.folder = folder, .stop = &s.stop, .progress = stop_after, .user = &s}, second = {.folder = folder};
+    rh_run_options first = {.folder = folder, .stop = &s.stop, .progress = stop_after, .user = &s},
+                   second = {.folder = folder};
     rh_world *world = start(g, &scene, 2);
     assert_int_equal(rh_world_run(world, &first, &status), RH_STOPPED);
     int64_t reached;
@@ -171,7 +236,7 @@ static int remove_one(const char *path, const struct stat *facts, int kind, stru
     return remove(path);
 }
 
-// --- the table ----------------------------------------------------------------------------------------------------
+// --- the table -------------------------------------------------------------------------------------------------------
 static bool table_applies(void)
 {
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
@@ -187,13 +252,14 @@ static bool look_up(const char *name, uint64_t *hash)
     unsigned long long value;
     bool ok = false;
     FILE *file = fopen(TABLE, "r");
-    while (file && !ok && fgets(line, sizeof line, file)) ok = sscanf(line, "%127s %llx", found, &value) == 2 && strcmp(found, name) == 0;
+    while (file && !ok && fgets(line, sizeof line, file))
+        ok = sscanf(line, "%127s %llx", found, &value) == 2 && strcmp(found, name) == 0;
     if (file) fclose(file);
     if (ok) *hash = value;
     return ok;
 }
 
-// --- the tests ----------------------------------------------------------------------------------------------------
+// --- the tests -------------------------------------------------------------------------------------------------------
 static void threads_do_not_show(void **state)
 {
     const golden *g = *state;
@@ -202,15 +268,19 @@ static void threads_do_not_show(void **state)
     uint64_t one = run_through(g, 1, &steps), stored;
     for (int n = 0; n < 3; n++) {
         uint64_t many = run_through(g, threads[n], NULL);
-        if (many != one) fail_msg("%s: %016llx with one thread, %016llx with %d", g->name, (unsigned long long)one, (unsigned long long)many, threads[n]);
+        if (many != one)
+            fail_msg("%s: %016llx with one thread, %016llx with %d", g->name, (unsigned long long)one,
+                     (unsigned long long)many, threads[n]);
     }
     if (!table_applies()) {
         print_message("%s: not gcc on x86-64, the stored hash is not compared\n", g->name);
         return;
     }
-    if (!look_up(g->name, &stored)) fail_msg("%s %016llx is not in " TABLE "; run this program with --renew", g->name, (unsigned long long)one);
+    if (!look_up(g->name, &stored))
+        fail_msg("%s %016llx is not in " TABLE "; run this program with --renew", g->name, (unsigned long long)one);
     if (stored != one)
-        fail_msg("%s: found %016llx, stored %016llx after %lld steps. If the change of results is meant, run this program with --renew",
+        fail_msg("%s: found %016llx, stored %016llx after %lld steps. If the change of results is meant, run this "
+                 "program with --renew",
                  g->name, (unsigned long long)one, (unsigned long long)stored, (long long)steps);
 }
 
@@ -225,7 +295,9 @@ static void resuming_does_not_show(void **state)
         assert_non_null(mkdtemp(folder));
         uint64_t two = run_in_two(g, folder, after);
         nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-        if (two != whole) fail_msg("%s: %016llx in one go, %016llx stopped after step %lld", g->name, (unsigned long long)whole, (unsigned long long)two, (long long)after);
+        if (two != whole)
+            fail_msg("%s: %016llx in one go, %016llx stopped after step %lld", g->name, (unsigned long long)whole,
+                     (unsigned long long)two, (long long)after);
     }
 }
 
@@ -233,7 +305,8 @@ static int renew_table(void)
 {
     FILE *file = fopen(TABLE, "w");
     if (!file) return perror(TABLE), 1;
-    for (int i = 0; i < SCENES; i++) fprintf(file, "%s %016llx\n", scenes[i].name, (unsigned long long)run_through(&scenes[i], 2, NULL));
+    for (int i = 0; i < SCENES; i++)
+        fprintf(file, "%s %016llx\n", scenes[i].name, (unsigned long long)run_through(&scenes[i], 2, NULL));
     fclose(file);
     printf("renewed %s: say in the commit why results changed\n", TABLE);
     return 0;
@@ -246,7 +319,8 @@ static void bits_are_as_stored(void **state)
     for (int i = 0; i < SCENES && table_applies(); i++) {
         uint64_t stored = 0, found = run_through(&scenes[i], 2, NULL);
         if (!look_up(scenes[i].name, &stored) || stored != found)
-            fail_msg("%s: found %016llx, stored %016llx", scenes[i].name, (unsigned long long)found, (unsigned long long)stored);
+            fail_msg("%s: found %016llx, stored %016llx", scenes[i].name, (unsigned long long)found,
+                     (unsigned long long)stored);
     }
 }
 
@@ -261,7 +335,8 @@ int main(int argc, char **argv)
     char names[2 * SCENES][64];
     for (int i = 0; i < 2 * SCENES; i++) {
         snprintf(names[i], sizeof names[i], "%s: %s", scenes[i / 2].name, i % 2 ? "resuming" : "threads");
-        tests[i] = (struct CMUnitTest){names[i], i % 2 ? resuming_does_not_show : threads_do_not_show, NULL, NULL, (void *)&scenes[i / 2]};
+        tests[i] = (struct CMUnitTest){names[i], i % 2 ? resuming_does_not_show : threads_do_not_show, NULL, NULL,
+                                       (void *)&scenes[i / 2]};
     }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

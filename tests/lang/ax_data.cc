@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Text to .vdb and back, for comparing expressions with those of another program. Made with OpenVDB itself, which knows all attribute types.
+// Text to .vdb and back, for comparing expressions with those of another program. Made with OpenVDB itself, which knows
+// all attribute types.
 //   ax_data make TEXT FILE.vdb     writes what the text says
 //   ax_data dump FILE.vdb          prints the file as such a text
 //   ax_data copy FILE.vdb FILE.vdb writes what is read, as OpenVDB does it
 //
 // The text, one line each; floating-point numbers in hexadecimal, so that nothing is rounded; strings in double quotes:
-//   points COUNT                        then one line for each attribute, values in the order of the attribute "id" (int32, ascending):
-//   NAME TYPE VALUE ...                   all components of all points; TYPE as in the language, or group (0 and 1)
-//   grid NAME TYPE SCALE BACKGROUND ... then one line for each active value:
-//   voxel X Y Z VALUE ...
-//   tile X Y Z SIZE VALUE ...             the corner, and the number of voxels along an edge
+//   points COUNT                        then one line for each attribute, values in the order of the attribute "id"
+//   (int32, ascending): NAME TYPE VALUE ...                   all components of all points; TYPE as in the language, or
+//   group (0 and 1) grid NAME TYPE SCALE BACKGROUND ... then one line for each active value: voxel X Y Z VALUE ... tile
+//   X Y Z SIZE VALUE ...             the corner, and the number of voxels along an edge
 #pragma GCC visibility push(default)
 #include <openvdb/openvdb.h>
 #include <openvdb/points/AttributeArrayString.h>
@@ -30,15 +30,27 @@
 namespace vp = openvdb::points;
 using openvdb::Coord;
 
-namespace {
+namespace
+{
 
-// ------------------------------------------------------------------------------------------------------------- one value as text
+// --- one value as text -----------------------------------------------------------------------------------------------
 
-template <typename T> struct parts { using element = T; static constexpr int count = 1; static T *of(T &v) { return &v; } };
-template <typename C, typename T, int N> struct container { using element = T; static constexpr int count = N; static T *of(C &v) { return v.asPointer(); } };
-template <typename T> struct parts<openvdb::math::Vec3<T>> : container<openvdb::math::Vec3<T>, T, 3> {};
-template <typename T> struct parts<openvdb::math::Mat3<T>> : container<openvdb::math::Mat3<T>, T, 9> {};
-template <typename T> struct parts<openvdb::math::Mat4<T>> : container<openvdb::math::Mat4<T>, T, 16> {};
+template <typename T> struct parts {
+    using element = T;
+    static constexpr int count = 1;
+    static T *of(T &v) { return &v; }
+};
+template <typename C, typename T, int N> struct container {
+    using element = T;
+    static constexpr int count = N;
+    static T *of(C &v) { return v.asPointer(); }
+};
+template <typename T> struct parts<openvdb::math::Vec3<T>> : container<openvdb::math::Vec3<T>, T, 3> {
+};
+template <typename T> struct parts<openvdb::math::Mat3<T>> : container<openvdb::math::Mat3<T>, T, 9> {
+};
+template <typename T> struct parts<openvdb::math::Mat4<T>> : container<openvdb::math::Mat4<T>, T, 16> {
+};
 
 std::string real(double value)
 {
@@ -97,11 +109,14 @@ template <typename Work> bool with_type(const std::string &type, Work work)
     return false;
 }
 
-const char *const type_names[] = {"bool", "int16", "int32", "int64", "float", "double", "vec3i", "vec3f", "vec3d", "mat3f", "mat3d", "mat4f", "mat4d"};
+const char *const type_names[] = {"bool",  "int16", "int32", "int64", "float", "double", "vec3i",
+                                  "vec3f", "vec3d", "mat3f", "mat3d", "mat4f", "mat4d"};
 
-// ------------------------------------------------------------------------------------------------------------------------ points
+// --- points ----------------------------------------------------------------------------------------------------------
 
-struct column { std::string name, type, values; };
+struct column {
+    std::string name, type, values;
+};
 
 template <typename T> std::vector<T> values_of(const column &c, int count)
 {
@@ -130,7 +145,8 @@ void set_strings(vp::PointDataTree &tree, const column &c, int count)
         if (!value.empty()) inserter.insert(value);
     for (auto leaf = tree.beginLeaf(); leaf; ++leaf) {
         vp::AttributeHandle<int32_t> id(leaf->constAttributeArray("id"));
-        vp::StringAttributeWriteHandle handle(leaf->attributeArray(c.name), leaf->attributeSet().descriptor().getMetadata());
+        vp::StringAttributeWriteHandle handle(leaf->attributeArray(c.name),
+                                              leaf->attributeSet().descriptor().getMetadata());
         for (auto i = leaf->beginIndexAll(); i; ++i) handle.set(*i, openvdb::Name(values[id.get(*i)]));
     }
 }
@@ -172,7 +188,8 @@ openvdb::GridBase::Ptr make_points(const std::vector<column> &columns, int count
     vp::appendAttribute<int32_t>(grid->tree(), "id");
     vp::populateAttribute<vp::PointDataTree, openvdb::tools::PointIndexTree, vp::PointAttributeVector<int32_t>>(
         grid->tree(), order->tree(), "id", vp::PointAttributeVector<int32_t>(ids));
-    // One value for all points of a leaf would be stored once; vdb_ax 10.0.1 ends by an assertion where it reads such an attribute.
+    // One value for all points of a leaf would be stored once; vdb_ax 10.0.1 ends by an assertion where it reads such
+    // an attribute.
     for (auto leaf = grid->tree().beginLeaf(); leaf; ++leaf) leaf->attributeArray("id").expand();
     for (const column &c : columns) {
         if (c.name == "P" || c.name == "id") continue;
@@ -192,7 +209,8 @@ void dump_positions(const vp::PointDataGrid &grid, rows &out)
         vp::AttributeHandle<int32_t> id(leaf->constAttributeArray("id"));
         vp::AttributeHandle<openvdb::Vec3f> p(leaf->constAttributeArray("P"));
         for (auto i = leaf->beginIndexOn(); i; ++i)
-            out[id.get(*i)] = show(openvdb::Vec3f(grid.transform().indexToWorld(openvdb::Vec3d(p.get(*i)) + i.getCoord().asVec3d())));
+            out[id.get(*i)] = show(
+                openvdb::Vec3f(grid.transform().indexToWorld(openvdb::Vec3d(p.get(*i)) + i.getCoord().asVec3d())));
     }
 }
 
@@ -200,7 +218,8 @@ void dump_strings(const vp::PointDataGrid &grid, const std::string &name, rows &
 {
     for (auto leaf = grid.tree().cbeginLeaf(); leaf; ++leaf) {
         vp::AttributeHandle<int32_t> id(leaf->constAttributeArray("id"));
-        vp::StringAttributeHandle handle(leaf->constAttributeArray(name), leaf->attributeSet().descriptor().getMetadata());
+        vp::StringAttributeHandle handle(leaf->constAttributeArray(name),
+                                         leaf->attributeSet().descriptor().getMetadata());
         for (auto i = leaf->beginIndexOn(); i; ++i) out[id.get(*i)] = " \"" + handle.get(*i) + "\"";
     }
 }
@@ -245,7 +264,8 @@ void dump_attribute(const vp::PointDataGrid &grid, const std::string &name, cons
         });
         if (done) return print(name, type, out);
     }
-    std::cout << "# " << name << " has the type " << stored.first << " " << stored.second << ", which is not known here\n";
+    std::cout << "# " << name << " has the type " << stored.first << " " << stored.second
+              << ", which is not known here\n";
 }
 
 void dump_points(const vp::PointDataGrid &grid)
@@ -256,7 +276,8 @@ void dump_points(const vp::PointDataGrid &grid)
     const auto &descriptor = leaf->attributeSet().descriptor();
     std::map<std::string, size_t> names(descriptor.map().begin(), descriptor.map().end());
     for (const auto &entry : names)
-        if (!vp::isGroup(*leaf->attributeSet().getConst(entry.second))) dump_attribute(grid, entry.first, descriptor.type(entry.second));
+        if (!vp::isGroup(*leaf->attributeSet().getConst(entry.second)))
+            dump_attribute(grid, entry.first, descriptor.type(entry.second));
     std::map<std::string, size_t> groups(descriptor.groupMap().begin(), descriptor.groupMap().end());
     for (const auto &entry : groups) {
         rows out;
@@ -265,9 +286,11 @@ void dump_points(const vp::PointDataGrid &grid)
     }
 }
 
-// ----------------------------------------------------------------------------------------------------------------------- volumes
+// --- volumes ---------------------------------------------------------------------------------------------------------
 
-template <typename T> struct grid_of { using type = openvdb::Grid<typename openvdb::tree::Tree4<T, 5, 4, 3>::Type>; };
+template <typename T> struct grid_of {
+    using type = openvdb::Grid<typename openvdb::tree::Tree4<T, 5, 4, 3>::Type>;
+};
 
 template <typename T> openvdb::GridBase::Ptr make_grid(std::istream &head, std::istream &in)
 {
@@ -290,10 +313,12 @@ template <typename T> bool dump_grid(const openvdb::GridBase &base, const char *
     using grid_type = typename grid_of<T>::type;
     if (!base.isType<grid_type>()) return false;
     const auto &grid = static_cast<const grid_type &>(base);
-    std::cout << "grid " << grid.getName() << " " << type << " " << real(grid.voxelSize()[0]) << show(T(grid.background())) << "\n";
+    std::cout << "grid " << grid.getName() << " " << type << " " << real(grid.voxelSize()[0])
+              << show(T(grid.background())) << "\n";
     for (auto value = grid.cbeginValueOn(); value; ++value) {
         openvdb::CoordBBox box = value.getBoundingBox();
-        std::cout << (value.isVoxelValue() ? "voxel " : "tile ") << box.min()[0] << " " << box.min()[1] << " " << box.min()[2];
+        std::cout << (value.isVoxelValue() ? "voxel " : "tile ") << box.min()[0] << " " << box.min()[1] << " "
+                  << box.min()[2];
         if (!value.isVoxelValue()) std::cout << " " << box.dim()[0];
         std::cout << show(T(value.getValue())) << "\n";
     }
@@ -302,8 +327,9 @@ template <typename T> bool dump_grid(const openvdb::GridBase &base, const char *
 
 bool dump_volume(const openvdb::GridBase &grid)
 {
-    return dump_grid<bool>(grid, "bool") || dump_grid<int32_t>(grid, "int32") || dump_grid<int64_t>(grid, "int64") || dump_grid<float>(grid, "float") ||
-           dump_grid<double>(grid, "double") || dump_grid<openvdb::Vec3i>(grid, "vec3i") || dump_grid<openvdb::Vec3f>(grid, "vec3f") ||
+    return dump_grid<bool>(grid, "bool") || dump_grid<int32_t>(grid, "int32") || dump_grid<int64_t>(grid, "int64") ||
+           dump_grid<float>(grid, "float") || dump_grid<double>(grid, "double") ||
+           dump_grid<openvdb::Vec3i>(grid, "vec3i") || dump_grid<openvdb::Vec3f>(grid, "vec3f") ||
            dump_grid<openvdb::Vec3d>(grid, "vec3d");
 }
 
@@ -320,7 +346,7 @@ openvdb::GridBase::Ptr make_volume(const std::string &type, std::istream &head, 
     throw std::runtime_error("unknown type " + type);
 }
 
-// ----------------------------------------------------------------------------------------------------------------------- program
+// --- program ---------------------------------------------------------------------------------------------------------
 
 openvdb::GridPtrVec read_text(std::istream &in)
 {
@@ -374,14 +400,16 @@ int run(int count, char **words)
         return 0;
     }
     if (count == 4 && strcmp(words[1], "copy") == 0) return copy_file(words[2], words[3]);
-    if (count != 3 || strcmp(words[1], "dump") != 0) return fprintf(stderr, "usage: ax_data make TEXT FILE.vdb | dump FILE.vdb | copy FILE.vdb FILE.vdb\n"), 2;
+    if (count != 3 || strcmp(words[1], "dump") != 0)
+        return fprintf(stderr, "usage: ax_data make TEXT FILE.vdb | dump FILE.vdb | copy FILE.vdb FILE.vdb\n"), 2;
     openvdb::io::File file(words[2]);
     file.open();
     auto grids = file.getGrids();
     std::sort(grids->begin(), grids->end(), [](const auto &a, const auto &b) { return a->getName() < b->getName(); });
     for (const auto &grid : *grids) {
         if (grid->isType<vp::PointDataGrid>()) dump_points(static_cast<const vp::PointDataGrid &>(*grid));
-        else if (!dump_volume(*grid)) std::cout << "# " << grid->getName() << " has the type " << grid->type() << ", which is not known here\n";
+        else if (!dump_volume(*grid))
+            std::cout << "# " << grid->getName() << " has the type " << grid->type() << ", which is not known here\n";
     }
     return 0;
 }

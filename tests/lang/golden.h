@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Reads tests/lang/golden: what OpenVDB AX makes of the programs of tests/lang/corpus (recorded by compare_ax.py, where the format is described).
+// Reads tests/lang/golden: what OpenVDB AX makes of the programs of tests/lang/corpus (recorded by compare_ax.py, where
+// the format is described).
 //
 //   golden_file file = golden_open("functions");            all programs of a group
 //   golden_rows inputs = golden_input("points");             the points they run over
@@ -9,8 +10,8 @@
 //   const golden_row *row = golden_find(&inputs, "f");       row->type, row->words[k], row->count
 //   golden_close(&file); golden_free(&inputs);
 //
-// Values stay text: golden_real and golden_whole convert one. All components of all points stand one after the other. A row of a volume
-// has the name "grid", "voxel" or "tile" and everything that follows in words.
+// Values stay text: golden_real and golden_whole convert one. All components of all points stand one after the other. A
+// row of a volume has the name "grid", "voxel" or "tile" and everything that follows in words.
 #pragma once
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +26,8 @@ typedef struct golden_row {
 typedef struct golden_rows {
     golden_row *rows;
     int count;
-    int points;   // of the line "points"
-    char *text;   // owned where it was read alone (golden_input)
+    int points;  // of the line "points"
+    char *text;  // owned where it was read alone (golden_input)
 } golden_rows;
 
 typedef struct golden_program {
@@ -99,7 +100,8 @@ static inline void golden_add(golden_rows *rows, char *line)
         rows->points = atoi(golden_word(&line));
         return;
     }
-    if (strcmp(row.name, "grid") != 0 && strcmp(row.name, "voxel") != 0 && strcmp(row.name, "tile") != 0) row.type = golden_word(&line);
+    if (strcmp(row.name, "grid") != 0 && strcmp(row.name, "voxel") != 0 && strcmp(row.name, "tile") != 0)
+        row.type = golden_word(&line);
     for (char *word; (word = golden_word(&line));) {
         if (row.count % 64 == 0) row.words = golden_grow(row.words, ((size_t)row.count + 64) * sizeof *row.words);
         row.words[row.count++] = word;

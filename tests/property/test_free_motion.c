@@ -3,11 +3,14 @@
 //
 // Whole steps of a free body of liquid, every transfer: translation, rotation, free fall.
 //
-// Rotation is two-dimensional on purpose: a disc that turns rigidly is a steady solution with p = rho w^2 (r^2 - R^2) / 2, zero
-// at its rim and negative inside, while a turning ball of liquid would flatten.
+// Rotation is two-dimensional on purpose: a disc that turns rigidly is a steady solution with p = rho w^2 (r^2 - R^2) /
+// 2, zero at its rim and negative inside, while a turning ball of liquid would flatten.
 #include "support.h"
 
-typedef struct motion { rh_dvec3 place, velocity; double spin, inertia, spread; } motion;
+typedef struct motion {
+    rh_dvec3 place, velocity;
+    double spin, inertia, spread;
+} motion;
 
 static motion motion_of(const rh_world *world)
 {
@@ -28,7 +31,8 @@ static motion motion_of(const rh_world *world)
     return m;
 }
 
-// The part of the angular momentum that APIC keeps in its gradients: see test_momentum.c. D = f (1 - f) h^2 is h^2 / 6 on average.
+// The part of the angular momentum that APIC keeps in its gradients: see test_momentum.c. D = f (1 - f) h^2 is h^2 / 6
+// on average.
 static double affine_spin(const rh_world *world, double h)
 {
     const rh_points *points = rh_world_points(world);
@@ -51,7 +55,8 @@ static rh_world *run(rh_scene *scene, const char *text, double seconds, double d
     rh_world *world = NULL;
     scene_make(scene, text);
     assert_ok(rh_world_create(scene, &world, &status));
-    while (rh_world_time(world) < seconds - 1e-9) assert_ok(rh_world_step(world, fmin(dt, seconds - rh_world_time(world)), NULL, &status));
+    while (rh_world_time(world) < seconds - 1e-9)
+        assert_ok(rh_world_step(world, fmin(dt, seconds - rh_world_time(world)), NULL, &status));
     return world;
 }
 
@@ -62,7 +67,8 @@ static void drop(rh_world *world, rh_scene *scene)
     assert_int_equal(rh_memory_bytes(), 0);
 }
 
-static const char *const transfers[] = {"{transfer: flip, flip: 1}", "{transfer: flip}", "{transfer: pic}", "{transfer: apic}"};
+static const char *const transfers[] = {"{transfer: flip, flip: 1}", "{transfer: flip}", "{transfer: pic}",
+                                        "{transfer: apic}"};
 
 // A constant velocity is reproduced by every transfer and needs no pressure: only rounding, and the volume correction,
 // which moves particles but never velocities. Its displacement is a gradient and does not move the centre much.
@@ -73,8 +79,10 @@ static void translation_goes_on(void **state)
         for (int dimension = 2; dimension <= 3; dimension++) {
             rh_scene scene;
             char text[512];
-            snprintf(text, sizeof text, "rheo: 1\ncell: 0.05\ndimension: %d\ngravity: [0, 0, 0]\nphysics: {liquid: %s}\n"
-                     "bodies: [{velocity: [0.7, -0.4, 0.3], shape: {sphere: {center: [0, 0, 0], radius: 0.25}}}]\n", dimension, transfers[n]);
+            snprintf(text, sizeof text,
+                     "rheo: 1\ncell: 0.05\ndimension: %d\ngravity: [0, 0, 0]\nphysics: {liquid: %s}\n"
+                     "bodies: [{velocity: [0.7, -0.4, 0.3], shape: {sphere: {center: [0, 0, 0], radius: 0.25}}}]\n",
+                     dimension, transfers[n]);
             rh_world *start = run(&scene, text, 0, 1);
             motion before = motion_of(start);
             drop(start, &scene);
@@ -95,8 +103,10 @@ static double spin_change(const char *transfer, double cell, double dt)
 {
     rh_scene scene;
     char text[512];
-    snprintf(text, sizeof text, "rheo: 1\ncell: %.9g\ndimension: 2\ngravity: [0, 0, 0]\nphysics: {liquid: %s}\n"
-             "bodies: [{angular_velocity: [0, 0, 1], shape: {sphere: {center: [0.013, 0.004, 0], radius: 0.3}}}]\n", cell, transfer);
+    snprintf(text, sizeof text,
+             "rheo: 1\ncell: %.9g\ndimension: 2\ngravity: [0, 0, 0]\nphysics: {liquid: %s}\n"
+             "bodies: [{angular_velocity: [0, 0, 1], shape: {sphere: {center: [0.013, 0.004, 0], radius: 0.3}}}]\n",
+             cell, transfer);
     rh_world *world = run(&scene, text, dt, dt);  // APIC's gradients are zero before the first step
     double before = motion_of(world).spin + affine_spin(world, cell);
     drop(world, &scene);
@@ -109,21 +119,23 @@ static double spin_change(const char *transfer, double cell, double dt)
     return spin / before - 1;
 }
 
-// Advection and projection take turns: a particle is carried on by the angle w dt with its old velocity, whose tangential
-// part there is cos(w dt); the projection takes the radial part away and gives nothing back. So every method of this
-// kind loses (w dt)^2 / 2 a step, w^2 dt t / 2 in all, first order in dt. Extrapolating two step sizes to dt = 0 takes it out.
+// Advection and projection take turns: a particle is carried on by the angle w dt with its old velocity, whose
+// tangential part there is cos(w dt); the projection takes the radial part away and gives nothing back. So every method
+// of this kind loses (w dt)^2 / 2 a step, w^2 dt t / 2 in all, first order in dt. Extrapolating two step sizes to dt =
+// 0 takes it out.
 static double without_splitting(const char *transfer, double cell)
 {
     const double dt = 1.0 / 50;
     double coarse = spin_change(transfer, cell, dt), fine = spin_change(transfer, cell, dt / 2);
-    print_message("%s, disc of %.0f cells: angular momentum changed by %+.2e, with half the step %+.2e; without splitting (%+.2e) %+.2e\n",
+    print_message("%s, disc of %.0f cells: angular momentum changed by %+.2e, with half the step %+.2e; without "
+                  "splitting (%+.2e) %+.2e\n",
                   transfer, 0.3 / cell, coarse, fine, -0.5 * dt, 2 * fine - coarse);
     return 2 * fine - coarse;
 }
 
-// The transfers of APIC lose nothing (test_momentum.c). What whole steps lose beside the splitting comes from the rim, where
-// velocities are extended as constants and grow linearly in truth: the same for APIC and pure FLIP, and it must fall faster
-// than the cells shrink (1.5th order is measured). 8e-3 at 20 cells is the measured 5e-3 with a margin.
+// The transfers of APIC lose nothing (test_momentum.c). What whole steps lose beside the splitting comes from the rim,
+// where velocities are extended as constants and grow linearly in truth: the same for APIC and pure FLIP, and it must
+// fall faster than the cells shrink (1.5th order is measured). 8e-3 at 20 cells is the measured 5e-3 with a margin.
 static void rotation_goes_on(void **state)
 {
     (void)state;
@@ -135,7 +147,8 @@ static void rotation_goes_on(void **state)
     }
 }
 
-// The PIC share filters at every step, so its loss goes with the number of steps: measured values with a margin, not laws.
+// The PIC share filters at every step, so its loss goes with the number of steps: measured values with a margin, not
+// laws.
 static void pic_damps_rotation(void **state)
 {
     (void)state;
@@ -145,8 +158,8 @@ static void pic_damps_rotation(void **state)
     assert_true(pic > -0.2 && pic < blend);
 }
 
-// Leapfrog: positions live at the ends of steps, velocities in their middles. Under a constant force positions are exact whatever the
-// step, x = v t - g t^2 / 2, and the velocity is that of half a step before the end.
+// Leapfrog: positions live at the ends of steps, velocities in their middles. Under a constant force positions are
+// exact whatever the step, x = v t - g t^2 / 2, and the velocity is that of half a step before the end.
 static void free_fall_is_a_parabola(void **state)
 {
     (void)state;
@@ -156,8 +169,10 @@ static void free_fall_is_a_parabola(void **state)
             rh_scene scene;
             char text[512];
             double dt = 0.04 / (1 << k);
-            snprintf(text, sizeof text, "rheo: 1\ncell: 0.1\ngravity: [0, -9.81, 0]\nphysics: {liquid: %s}\n"
-                     "bodies: [{velocity: [1, 2, 0], shape: {sphere: {center: [0, 0, 0], radius: 0.4}}}]\n", transfers[n]);
+            snprintf(text, sizeof text,
+                     "rheo: 1\ncell: 0.1\ngravity: [0, -9.81, 0]\nphysics: {liquid: %s}\n"
+                     "bodies: [{velocity: [1, 2, 0], shape: {sphere: {center: [0, 0, 0], radius: 0.4}}}]\n",
+                     transfers[n]);
             rh_world *world = run(&scene, text, 0, 1);
             rh_dvec3 from = motion_of(world).place;
             drop(world, &scene);
@@ -174,7 +189,7 @@ static void free_fall_is_a_parabola(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(translation_goes_on), cmocka_unit_test(rotation_goes_on), cmocka_unit_test(pic_damps_rotation),
-                                       cmocka_unit_test(free_fall_is_a_parabola)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(translation_goes_on), cmocka_unit_test(rotation_goes_on),
+                                       cmocka_unit_test(pic_damps_rotation), cmocka_unit_test(free_fall_is_a_parabola)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,19 +3,23 @@
 //
 // What transfers keep. Particles have mass 1.
 //
-// APIC (C. Jiang et al., ACM TOG 34(4), 2015, section 5) on staggered lattices with linear weights. Component a has its own
-// lattice x_i; a particle at x_p gives face i the mass w_ip and the momentum w_ip (v_a + c_a . (x_i - x_p)), c_a = row a of C.
-// The weights sum to 1 and sum_i w_ip (x_i - x_p) = 0, so
+// APIC (C. Jiang et al., ACM TOG 34(4), 2015, section 5) on staggered lattices with linear weights. Component a has its
+// own lattice x_i; a particle at x_p gives face i the mass w_ip and the momentum w_ip (v_a + c_a . (x_i - x_p)), c_a =
+// row a of C. The weights sum to 1 and sum_i w_ip (x_i - x_p) = 0, so
 //   linear   sum_i m_i u_i = sum_p v_a
 //   angular  sum_i (x_i x e_a) m_i u_i = sum_p (x_p v_a + D_a c_a) x e_a,   D_a = sum_i w_ip (x_i - x_p)(x_i - x_p)^T.
-// Per axis a linear weight has mean f and variance f (1 - f) in cells, f the place in the cell of lattice a, and axes are
-// independent: D_a = diag(f_d (1 - f_d)) h^2. So a particle's angular momentum is sum_a (x_p v_a + D_a c_a) x e_a.
+// Per axis a linear weight has mean f and variance f (1 - f) in cells, f the place in the cell of lattice a, and axes
+// are independent: D_a = diag(f_d (1 - f_d)) h^2. So a particle's angular momentum is sum_a (x_p v_a + D_a c_a) x e_a.
 // Back: v_a = sum_i w_ip u_i, c_a = sum_i grad w_ip u_i. Along axis d, sum_i w_ip (x_i - x_p)_d u_i has
-// (1-f)(-f) u_0 + f (1-f) u_1 = f (1-f) (u_1 - u_0), which is D_a,dd c_a,d: with the same masses nothing is lost that way either.
+// (1-f)(-f) u_0 + f (1-f) u_1 = f (1-f) (u_1 - u_0), which is D_a,dd c_a,d: with the same masses nothing is lost that
+// way either.
 #include "support.h"
 #include "grid/transfer.h"
 
-typedef struct momenta { rh_dvec3 linear, angular; double scale; } momenta;
+typedef struct momenta {
+    rh_dvec3 linear, angular;
+    double scale;
+} momenta;
 
 static rh_dvec3 unit_axis(int a) { return rh_d3(a == 0, a == 1, a == 2); }
 
@@ -91,7 +95,8 @@ static void apic_keeps_both_momenta(void **state)
     }
 }
 
-// PIC to the grid keeps linear momentum, and angular too (D c is absent); on the way back the spin inside cells is lost.
+// PIC to the grid keeps linear momentum, and angular too (D c is absent); on the way back the spin inside cells is
+// lost.
 static void pic_keeps_linear_momentum(void **state)
 {
     (void)state;
@@ -118,7 +123,8 @@ static void random_field(cloud *c, rh_faces *faces, uint32_t lane)
 {
     assert_int_equal(rh_faces_new(faces, &c->tiles, true, &c->arena, NULL), RH_OK);
     for (int a = 0; lane && a < c->tiles.dimension; a++)
-        for (int64_t v = 0; v < rh_tiles_values(&c->tiles); v++) faces->axis[a][v] = support_random((uint64_t)v, lane + (uint32_t)a);
+        for (int64_t v = 0; v < rh_tiles_values(&c->tiles); v++)
+            faces->axis[a][v] = support_random((uint64_t)v, lane + (uint32_t)a);
 }
 
 // No change on the grid, pure FLIP: the particles' velocities are the same bits.
@@ -139,14 +145,14 @@ static void a_null_step_of_flip_changes_no_bit(void **state)
     }
 }
 
-// --- round trip ---------------------------------------------------------------------------------------------------
+// --- round trip ------------------------------------------------------------------------------------------------------
 
-// A shear u_x = sin(k y) on the grid, to particles by PIC, and back. Expanding about a face (y = 0, f = f'' y^2 / 2): a particle
-// at a fraction t of a cell reads t f'' h^2 / 2, and the mean over particles under the weight 1 - t is
+// A shear u_x = sin(k y) on the grid, to particles by PIC, and back. Expanding about a face (y = 0, f = f'' y^2 / 2): a
+// particle at a fraction t of a cell reads t f'' h^2 / 2, and the mean over particles under the weight 1 - t is
 //   (int_0^1 (1-t) t / 2 dt / int_0^1 (1-t) dt) f'' h^2 = f'' h^2 / 6
 // for many random particles (each half of the trip gives 1/12). The note this requirement came from has 1/9; the
-// derivation and the measurement say 1/6. So the result is f + f'' h^2 / 6 = (1 - (k h)^2 / 6) f: its amplitude, the projection
-// of the result on sin(k y), is a mean over all faces in which the particles' randomness cancels.
+// derivation and the measurement say 1/6. So the result is f + f'' h^2 / 6 = (1 - (k h)^2 / 6) f: its amplitude, the
+// projection of the result on sin(k y), is a mean over all faces in which the particles' randomness cancels.
 static double amplitude_loss(int dimension, double h, int64_t count)
 {
     const double k = 3.14159265358979323846;  // two periods over the box of side 4
@@ -168,7 +174,9 @@ static double amplitude_loss(int dimension, double h, int64_t count)
     rh_particles_to_grid(&c.tiles, c.p, c.v, NULL, back, weight, NULL);
     for (int64_t v = 0; v < values; v++) {
         lattice_point(&c.tiles, v, 0, x);
-        if (fabs(x[1] * h) > 2 - 2 * h || fabs(x[0]) > 3 || (dimension == 3 && fabs(x[2]) > 3) || weight.axis[0][v] == 0) continue;
+        if (fabs(x[1] * h) > 2 - 2 * h || fabs(x[0]) > 3 || (dimension == 3 && fabs(x[2]) > 3) ||
+            weight.axis[0][v] == 0)
+            continue;
         double f = sin(k * x[1] * h);
         found += f * (double)back.axis[0][v];
         norm += f * f;
@@ -194,8 +202,10 @@ static void the_round_trip_is_second_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(apic_keeps_both_momenta), cmocka_unit_test(pic_keeps_linear_momentum),
-        cmocka_unit_test(a_null_step_of_flip_changes_no_bit), cmocka_unit_test(the_round_trip_is_second_order),
+        cmocka_unit_test(apic_keeps_both_momenta),
+        cmocka_unit_test(pic_keeps_linear_momentum),
+        cmocka_unit_test(a_null_step_of_flip_changes_no_bit),
+        cmocka_unit_test(the_round_trip_is_second_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

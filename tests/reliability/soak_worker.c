@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Runs scenes in one process again and again for so many seconds, each with its folder, stopped in the middle and resumed, its last frame surfaced. A line a
-// round: resident bytes, bytes and blocks in use, open files (soak.py judges them). The folders are made in the current one and removed.
+// Runs scenes in one process again and again for so many seconds, each with its folder, stopped in the middle and
+// resumed, its last frame surfaced. A line a round: resident bytes, bytes and blocks in use, open files (soak.py judges
+// them). The folders are made in the current one and removed.
 //   soak_worker SECONDS SCENE.yaml ...
 #include <dirent.h>
 #include <stdio.h>
@@ -48,7 +49,8 @@ static void run_once(const char *path)
     rh_world *world;
     rh_status status = {0};
     atomic_int stop = 0;
-    rh_run_options half = {.folder = "run", .stop = &stop, .progress = stop_half_way, .user = &stop}, rest = {.folder = "run"};
+    rh_run_options half = {.folder = "run", .stop = &stop, .progress = stop_half_way, .user = &stop},
+                   rest = {.folder = "run"};
     require(rh_scene_load(path, NULL, 0, &scene, &status), &status);
     require(rh_world_create(&scene, &world, &status), &status);
     rh_code code = rh_world_run(world, &half, &status);
@@ -69,7 +71,8 @@ int main(int argc, char **argv)
     double end = rh_seconds() + atof(argv[1]);
     while (rh_seconds() < end) {
         for (int i = 2; i < argc; i++) run_once(argv[i]);
-        printf("%lld %lld %lld %d\n", resident(), (long long)rh_memory_bytes(), (long long)rh_memory_blocks(), open_files());
+        printf("%lld %lld %lld %d\n", resident(), (long long)rh_memory_bytes(), (long long)rh_memory_blocks(),
+               open_files());
         fflush(stdout);
     }
     return 0;

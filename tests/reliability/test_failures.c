@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Memory that runs out at any allocation of a whole run, files and all, of every tiny scene: told as such each time, nothing left in memory, whole files only,
-// and with memory again the run goes on to the same particles.
+// Memory that runs out at any allocation of a whole run, files and all, of every tiny scene: told as such each time,
+// nothing left in memory, whole files only, and with memory again the run goes on to the same particles.
 //   test_failures [EVERY]     every so many allocations; 1 = all of them. Without: a sample
 #include <dirent.h>
 #include <stdlib.h>
@@ -15,7 +15,8 @@ static int every = 7;
 enum { FRAMES = 3 };
 
 // A run of the first frames; *hash of its particles at the end.
-static rh_code run_scene(const char *path, const char *folder, bool resume, int64_t fail_after, uint64_t *hash, rh_status *status)
+static rh_code run_scene(const char *path, const char *folder, bool resume, int64_t fail_after, uint64_t *hash,
+                         rh_status *status)
 {
     rh_scene scene;
     rh_world *world = NULL;
@@ -82,7 +83,8 @@ static void try_scene(const char *path)
         failures++;
     }
     scratch_remove_tree(s.folder);
-    print_message("%s: %d failures of about %lld allocations, each told\n", strrchr(path, '/') + 1, failures, (long long)count);
+    print_message("%s: %d failures of about %lld allocations, each told\n", strrchr(path, '/') + 1, failures,
+                  (long long)count);
     assert_true(failures * every > 100);
 }
 

@@ -13,7 +13,8 @@ extern "C" {
 #include "unit/foreign_vdb.h"
 }
 
-namespace {
+namespace
+{
 
 namespace vp = openvdb::points;
 using openvdb::Vec3s;
@@ -26,10 +27,12 @@ void write(const char *path, const openvdb::GridPtrVec &grids)
 }
 
 template <typename Value, typename Codec>
-void add(vp::PointDataTree &tree, const openvdb::tools::PointIndexTree &order, const char *name, const std::vector<Value> &values)
+void add(vp::PointDataTree &tree, const openvdb::tools::PointIndexTree &order, const char *name,
+         const std::vector<Value> &values)
 {
     vp::appendAttribute<Value, Codec>(tree, name);
-    vp::populateAttribute<vp::PointDataTree, openvdb::tools::PointIndexTree, vp::PointAttributeVector<Value>>(tree, order, name, vp::PointAttributeVector<Value>(values));
+    vp::populateAttribute<vp::PointDataTree, openvdb::tools::PointIndexTree, vp::PointAttributeVector<Value>>(
+        tree, order, name, vp::PointAttributeVector<Value>(values));
 }
 
 }  // namespace
@@ -47,7 +50,8 @@ extern "C" void foreign_points(const char *path, int count)
     const vp::PointAttributeVector<Vec3s> source(positions);
     auto transform = openvdb::math::Transform::createLinearTransform(0.1);
     auto order = openvdb::tools::createPointIndexGrid<openvdb::tools::PointIndexGrid>(source, *transform);
-    auto grid = vp::createPointDataGrid<vp::FixedPointCodec</*one byte=*/false, vp::PositionRange>, vp::PointDataGrid>(*order, source, *transform);
+    auto grid = vp::createPointDataGrid<vp::FixedPointCodec</*one byte=*/false, vp::PositionRange>, vp::PointDataGrid>(
+        *order, source, *transform);
     add<Vec3s, vp::TruncateCodec>(grid->tree(), order->tree(), "v", velocities);
     add<float, vp::TruncateCodec>(grid->tree(), order->tree(), "pscale", sizes);
     std::vector<Vec3s> directions(velocities);

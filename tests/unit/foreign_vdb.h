@@ -22,11 +22,12 @@ static inline int foreign_fast(int count)
     return fast;
 }
 
-// Points as Houdini packs them: P in 16-bit fixed point, v and pscale (float) as halves, N as packed directions; those of a size above 0.02 in a group "fast", all
-// in a group with the name of an attribute, "v".
+// Points as Houdini packs them: P in 16-bit fixed point, v and pscale (float) as halves, N as packed directions; those
+// of a size above 0.02 in a group "fast", all in a group with the name of an attribute, "v".
 void foreign_points(const char *path, int count);
-// A ball of 1 m around (0.3, 0, 0) as level set "liquid", in halves, 0.1 m voxels, four to each side; a vec3 grid "Cd" on its voxels that is (1, 2, 3) with a tile of
-// (4, 5, 6) over the voxels from 0 to 127; a fog "density" with other voxels and a bool grid "mask".
+// A ball of 1 m around (0.3, 0, 0) as level set "liquid", in halves, 0.1 m voxels, four to each side; a vec3 grid "Cd"
+// on its voxels that is (1, 2, 3) with a tile of (4, 5, 6) over the voxels from 0 to 127; a fog "density" with other
+// voxels and a bool grid "mask".
 void foreign_surface(const char *path);
 // A level set whose voxels are twice as high as wide.
 void foreign_stretched(const char *path);

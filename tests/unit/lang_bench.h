@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// For tests of the expression language: compile a program, lay out columns for what it lists, run it, look at the result.
+// For tests of the expression language: compile a program, lay out columns for what it lists, run it, look at the
+// result.
 #pragma once
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,8 @@ static inline void bench_allocate(lang_bench *b, int64_t count)
         b->columns[i] = (rh_lang_column){calloc((size_t)count + 1, size), (int64_t)size};
     }
     b->dead = calloc((size_t)count + 1, 1);
-    for (int i = 0; i < b->listing->group_count; i++) b->groups[i] = (rh_lang_group){b->listing->groups[i].name, calloc((size_t)count + 1, 1)};
+    for (int i = 0; i < b->listing->group_count; i++)
+        b->groups[i] = (rh_lang_group){b->listing->groups[i].name, calloc((size_t)count + 1, 1)};
     b->scope.groups = b->groups;
     b->scope.group_count = b->listing->group_count;
     b->scope.dead = b->dead;

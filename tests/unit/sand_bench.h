@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// A piece of sand on tiles for tests, without a step around it: any set of cells, any velocities, any pressure, no walls but faces closed on request.
+// A piece of sand on tiles for tests, without a step around it: any set of cells, any velocities, any pressure, no
+// walls but faces closed on request.
 #pragma once
 #include "support.h"
 #include "physics/sand/groups.h"
@@ -27,7 +28,8 @@ static void bench_mark_known(bench *b, bench_rule *closed, uint64_t salt)
             int cell[3];
             cell_of(tiles, v, cell);
             int64_t low = value_at(tiles, cell[0] - (a == 0), cell[1] - (a == 1), cell[2] - (a == 2));
-            bool touches = rh_pressure_is_unknown(&b->pressure, v) || (low >= 0 && rh_pressure_is_unknown(&b->pressure, low));
+            bool touches = rh_pressure_is_unknown(&b->pressure, v) ||
+                           (low >= 0 && rh_pressure_is_unknown(&b->pressure, low));
             b->known[a][v] = touches && !(closed && closed(cell, salt + (uint64_t)a));
             b->velocity.axis[a][v] = 0;
         }
@@ -42,7 +44,8 @@ static void bench_make(bench *b, int dimension, int side, bench_rule *sand, benc
     int deep = dimension == 3 ? side : 1;
     cloud_make(&b->cloud, (int64_t)side * side * deep);
     for (int64_t n = 0; n < b->cloud.points.count; n++)
-        b->cloud.p[n] = rh_v3((float)(n % side) + 0.5f, (float)(n / side % side) + 0.5f, dimension == 3 ? (float)(n / side / side) + 0.5f : 0);
+        b->cloud.p[n] = rh_v3((float)(n % side) + 0.5f, (float)(n / side % side) + 0.5f,
+                              dimension == 3 ? (float)(n / side / side) + 0.5f : 0);
     cloud_tile(&b->cloud, dimension, 1, 3);
     const rh_tiles *tiles = &b->cloud.tiles;
     rh_arena *arena = &b->cloud.arena;
@@ -55,7 +58,8 @@ static void bench_make(bench *b, int dimension, int side, bench_rule *sand, benc
     for (int64_t v = 0; v < (int64_t)values; v++) {
         int cell[3];
         cell_of(tiles, v, cell);
-        bool inside = cell[0] >= 0 && cell[0] < side && cell[1] >= 0 && cell[1] < side && cell[2] >= 0 && cell[2] < deep;
+        bool inside = cell[0] >= 0 && cell[0] < side && cell[1] >= 0 && cell[1] < side && cell[2] >= 0 &&
+                      cell[2] < deep;
         if (inside && sand(cell, salt)) b->pressure.layout.unknown[v >> 3] |= (uint8_t)(1 << (v & 7));
     }
     assert_ok(rh_layout_number(&b->pressure.layout, arena, &status));
@@ -63,8 +67,16 @@ static void bench_make(bench *b, int dimension, int side, bench_rule *sand, benc
     for (size_t v = 0; v < values; v++) b->pressure.q[v] = q;
     assert_ok(rh_faces_new(&b->velocity, tiles, true, arena, &status));
     for (int a = 0; a < dimension; a++) b->known[a] = rh_arena_take_zero(arena, values, &status);
-    b->view = (rh_incompressible_view){.around = &b->around, .tiles = tiles, .cut = &b->cut, .pressure = &b->pressure, .velocity = b->velocity,
-                                       .known = b->known, .dt = 0.01f, .kick = 0.01f, .arena = arena, .points = &b->cloud.points};
+    b->view = (rh_incompressible_view){.around = &b->around,
+                                       .tiles = tiles,
+                                       .cut = &b->cut,
+                                       .pressure = &b->pressure,
+                                       .velocity = b->velocity,
+                                       .known = b->known,
+                                       .dt = 0.01f,
+                                       .kick = 0.01f,
+                                       .arena = arena,
+                                       .points = &b->cloud.points};
     bench_mark_known(b, closed, salt);
 }
 
@@ -91,7 +103,9 @@ static void bench_set_random(bench *b, uint64_t salt)
             if (b->known[a][v]) b->velocity.axis[a][v] = support_random(salt * 1000003 + (uint64_t)v, (uint32_t)a);
 }
 
-typedef struct motion_sums { double linear[3], angular[3], energy, size; } motion_sums;
+typedef struct motion_sums {
+    double linear[3], angular[3], energy, size;
+} motion_sums;
 
 // Of all faces that move, with their masses.
 static motion_sums bench_sums(const bench *b)
@@ -101,7 +115,8 @@ static motion_sums bench_sums(const bench *b)
     for (int a = 0; a < tiles->dimension; a++)
         for (int64_t v = 0; v < rh_tiles_values(tiles); v++) {
             if (!b->known[a][v]) continue;
-            double x[3], m = (double)rh_sand_face_mass(&b->cells, &b->view, v, a), p = m * (double)b->velocity.axis[a][v];
+            double x[3], m = (double)rh_sand_face_mass(&b->cells, &b->view, v, a),
+                         p = m * (double)b->velocity.axis[a][v];
             lattice_point(tiles, v, a, x);
             s.linear[a] += p;
             s.angular[(a + 1) % 3] += x[(a + 2) % 3] * p;

@@ -9,7 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef struct scratch { char folder[64]; } scratch;
+typedef struct scratch {
+    char folder[64];
+} scratch;
 
 static inline scratch scratch_make(void)
 {
@@ -18,7 +20,9 @@ static inline scratch scratch_make(void)
     return s;
 }
 
-typedef struct scratch_path { char text[512]; } scratch_path;
+typedef struct scratch_path {
+    char text[512];
+} scratch_path;
 
 static inline scratch_path scratch_at(const scratch *s, const char *name)
 {

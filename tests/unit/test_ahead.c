@@ -3,14 +3,19 @@
 //
 // How full cells will be, against sums in double over particles that were moved one by one.
 //
-// Tolerance: places are floats of up to 20 cells plus a way of up to 3, known to 3e-6 cells; a cell sums some ten of them.
+// Tolerance: places are floats of up to 20 cells plus a way of up to 3, known to 3e-6 cells; a cell sums some ten of
+// them.
 #include "support.h"
 #include "base/hash.h"
 #include "grid/ahead.h"
 
 static const double CELL = 0.125;
 
-typedef struct flow { cloud c; rh_faces velocity; float *cells; } flow;
+typedef struct flow {
+    cloud c;
+    rh_faces velocity;
+    float *cells;
+} flow;
 
 // Velocities of order one, in cells a second.
 static void flow_make(flow *f, int dimension, int64_t count, int margin)
@@ -19,7 +24,8 @@ static void flow_make(flow *f, int dimension, int64_t count, int margin)
     cloud_random(&f->c, dimension, CELL, count, rh_v3(0.1f, 0, -0.1f), rh_v3(2, 0.7f, 0.5f), margin);
     assert_ok(rh_faces_new(&f->velocity, &f->c.tiles, false, &f->c.arena, &status));
     for (int a = 0; a < dimension; a++)
-        for (int64_t v = 0; v < rh_tiles_values(&f->c.tiles); v++) f->velocity.axis[a][v] = (float)CELL * support_random((uint64_t)v, 50 + (uint32_t)a);
+        for (int64_t v = 0; v < rh_tiles_values(&f->c.tiles); v++)
+            f->velocity.axis[a][v] = (float)CELL * support_random((uint64_t)v, 50 + (uint32_t)a);
     f->cells = rh_field_new(&f->c.tiles, &f->c.arena, &status);
     assert_non_null(f->cells);
 }
@@ -77,7 +83,8 @@ static void check_ways(int dimension, double dt, int margin, bool clamped)
 {
     flow f;
     flow_make(&f, dimension, 1501, margin);  // no multiple of eight
-    double *expected = rh_arena_take(&f.c.arena, (size_t)rh_tiles_values(&f.c.tiles) * sizeof *expected, NULL), total = 0, all = 0;
+    double *expected = rh_arena_take(&f.c.arena, (size_t)rh_tiles_values(&f.c.tiles) * sizeof *expected, NULL),
+           total = 0, all = 0;
     double longest = spread_moved(&f, dt, expected);
     assert_int_equal(longest > 3, clamped);
     for (int64_t v = 0; v < rh_tiles_values(&f.c.tiles); v++) f.cells[v] = NAN;  // every value must be written
@@ -86,8 +93,8 @@ static void check_ways(int dimension, double dt, int margin, bool clamped)
         int cell[3];
         cell_of(&f.c.tiles, v, cell);
         if (!(fabs((double)f.cells[v] - expected[v]) <= 1e-5 * fmax(1, expected[v])))
-            fail_msg("%dD, ways up to %.2f cells: cell %d %d %d has %g, not %g", dimension, longest, cell[0], cell[1], cell[2],
-                     (double)f.cells[v], expected[v]);
+            fail_msg("%dD, ways up to %.2f cells: cell %d %d %d has %g, not %g", dimension, longest, cell[0], cell[1],
+                     cell[2], (double)f.cells[v], expected[v]);
         total += (double)f.cells[v];
         all += expected[v];
     }
@@ -119,7 +126,8 @@ static void a_constant_wind_shifts_the_filling(void **state)
             const int step[3] = {n, -n, dimension == 3 ? (n + 1) / 2 : 0}, most = 3;
             float *before = rh_field_new(&f.c.tiles, &f.c.arena, NULL);
             for (int a = 0; a < dimension; a++)
-                for (int64_t v = 0; v < rh_tiles_values(&f.c.tiles); v++) f.velocity.axis[a][v] = (float)(step[a] * CELL);
+                for (int64_t v = 0; v < rh_tiles_values(&f.c.tiles); v++)
+                    f.velocity.axis[a][v] = (float)(step[a] * CELL);
             rh_particles_ahead(&f.c.tiles, &(rh_ahead){f.velocity, 0}, f.c.p, before);
             rh_particles_ahead(&f.c.tiles, &(rh_ahead){f.velocity, 1}, f.c.p, f.cells);
             for (int64_t v = 0; v < rh_tiles_values(&f.c.tiles); v++) {
@@ -157,7 +165,9 @@ static void threads_do_not_show(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equals_particles_moved_one_by_one), cmocka_unit_test(a_constant_wind_shifts_the_filling), cmocka_unit_test(threads_do_not_show),
+        cmocka_unit_test(equals_particles_moved_one_by_one),
+        cmocka_unit_test(a_constant_wind_shifts_the_filling),
+        cmocka_unit_test(threads_do_not_show),
     };
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

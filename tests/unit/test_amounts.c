@@ -11,7 +11,12 @@
 
 static const double PI = 3.14159265358979323846;
 
-typedef struct setting { rh_scene scene; rh_stage_set stage; rh_seeder seeder; rh_points points; } setting;
+typedef struct setting {
+    rh_scene scene;
+    rh_stage_set stage;
+    rh_seeder seeder;
+    rh_points points;
+} setting;
 
 // `text` is of a liquid; with three particles an axis it becomes a splash.
 static void setting_make(setting *s, int per_axis, double jitter, const char *text)
@@ -45,7 +50,7 @@ static double chance(int t, int n) { return (double)rh_random(7, (uint64_t)t, 0,
 
 static double between(int t, int n, double low, double high) { return low + (high - low) * chance(t, n); }
 
-// --- shares of cubes ----------------------------------------------------------------------------------------------
+// --- shares of cubes -------------------------------------------------------------------------------------------------
 static double tilted(const double at[3], const void *user)
 {
     const double *plane = user;
@@ -78,7 +83,7 @@ static void shares_of_planes_are_exact(void **state)
     assert_near(rh_measure_plane(-2, (const double[3]){1, 1, 1}, 3), 1, 0);
 }
 
-// --- bodies -------------------------------------------------------------------------------------------------------
+// --- bodies ----------------------------------------------------------------------------------------------------------
 // Seeds and wants the number of the volume, no particle in a solid, and none further out than half a spacing.
 static void check_bodies(const char *name, const char *text, double volume)
 {
@@ -204,7 +209,7 @@ static void solids_and_earlier_bodies_are_left_out(void **state)
                  0.313 * 0.417 * 0.2 + 0.404 * 0.406 * 0.316 - 0.2 * 0.204 * 0.183 + 0.1 * 0.406 * 0.316);
 }
 
-// --- emitters -----------------------------------------------------------------------------------------------------
+// --- emitters --------------------------------------------------------------------------------------------------------
 // At any time of any sequence of steps the number is the volume that has been poured.
 static void check_flow(const char *name, const char *text, int per_axis, double volume, double area, double speed)
 {

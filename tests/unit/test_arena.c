@@ -9,7 +9,10 @@
 #include "base/random.h"
 
 enum { TAKES = 60 };
-static size_t size_of(int i) { return i % 7 == 3 ? (size_t)rh_random_bits(1, (uint64_t)i, 0, 0) % 300000 : (size_t)i * 37; }
+static size_t size_of(int i)
+{
+    return i % 7 == 3 ? (size_t)rh_random_bits(1, (uint64_t)i, 0, 0) % 300000 : (size_t)i * 37;
+}
 
 static int64_t one_step(rh_arena *arena)
 {
@@ -188,8 +191,13 @@ static void running_out_is_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_steady_step_allocates_nothing), cmocka_unit_test(zeroed_memory_is_zero), cmocka_unit_test(marks_nest),
-        cmocka_unit_test(a_reset_keeps_what_was_in_use_at_most), cmocka_unit_test(pieces_are_kept), cmocka_unit_test(lent_memory_is_used_first), cmocka_unit_test(running_out_is_reported),
+        cmocka_unit_test(a_steady_step_allocates_nothing),
+        cmocka_unit_test(zeroed_memory_is_zero),
+        cmocka_unit_test(marks_nest),
+        cmocka_unit_test(a_reset_keeps_what_was_in_use_at_most),
+        cmocka_unit_test(pieces_are_kept),
+        cmocka_unit_test(lent_memory_is_used_first),
+        cmocka_unit_test(running_out_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,8 +75,8 @@ static void a_closed_tank_only_loses(void **state)
     assert_near(last.pushed.y, mass * 9.81 * last.time, 0.15 * mass * 9.81 * last.time);
 }
 
-// --- the volume of cells that are filled
-// -------------------------------------------------------------------------------- A pool of particles on a lattice
+// --- the volume of cells that are filled -----------------------------------------------------------------------------
+// A pool of particles on a lattice
 // with its surface anywhere between cells is found within a tenth of a cell; crammed to twice the particles it takes
 // hardly more.
 static void filled_cells_have_their_volume(void **state)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Fields and bands against brute force: distances of single shapes, the minimum over many, attributes, the same bits for any number of threads, and
-// what cannot be used.
+// Fields and bands against brute force: distances of single shapes, the minimum over many, attributes, the same bits
+// for any number of threads, and what cannot be used.
 #include "support.h"
 #include "surface/parts.h"
 
-// --- kernels ------------------------------------------------------------------------------------------------------
+// --- kernels ---------------------------------------------------------------------------------------------------------
 static rh_ellipsoid make_ellipsoid(const double a[3], const double axes[3][3])
 {
     rh_ellipsoid e = {.most = 0, .least = 1e9f};
@@ -33,7 +33,8 @@ static void kernels_share_their_zero(void **state)
         for (int scale = -1; scale <= 1; scale++) {
             rh_vec3 v = {0, 0, 0};
             for (int i = 0; i < 3; i++)
-                for (int k = 0; k < 3; k++) (&v.x)[k] += (float)((1 + 0.05 * scale) * a[i] * u[i] / sqrt(length) * TURNED[i][k]);
+                for (int k = 0; k < 3; k++)
+                    (&v.x)[k] += (float)((1 + 0.05 * scale) * a[i] * u[i] / sqrt(length) * TURNED[i][k]);
             for (int kernel = RH_KERNEL_BOUNDED; kernel <= RH_KERNEL_EXACT; kernel++) {
                 float d = rh_ellipsoid_distance(&e, kernel, v);
                 if (scale == 0) assert_near(d, 0, 1e-5);
@@ -41,10 +42,12 @@ static void kernels_share_their_zero(void **state)
             }
         }
     }
-    for (int kernel = RH_KERNEL_BOUNDED; kernel <= RH_KERNEL_EXACT; kernel++) assert_true(rh_ellipsoid_distance(&e, kernel, rh_v3(0, 0, 0)) <= -0.62f);
+    for (int kernel = RH_KERNEL_BOUNDED; kernel <= RH_KERNEL_EXACT; kernel++)
+        assert_true(rh_ellipsoid_distance(&e, kernel, rh_v3(0, 0, 0)) <= -0.62f);
 }
 
-// Largest errors outside, up to three small axes away, against the exact distance. The flattest shape that can occur: the aspect is 4.
+// Largest errors outside, up to three small axes away, against the exact distance. The flattest shape that can occur:
+// the aspect is 4.
 static void kernels_against_exact(void **state)
 {
     (void)state;
@@ -58,7 +61,8 @@ static void kernels_against_exact(void **state)
         for (int kernel = 0; kernel < 3; kernel++) {
             double d = rh_ellipsoid_distance(&e, kernel, v);
             worst[kernel] = fmax(worst[kernel], fabs(d - exact));
-            if (kernel == RH_KERNEL_BOUNDED) assert_true(d <= exact + 1e-4);  // never more than the distance: no surface is missed
+            if (kernel == RH_KERNEL_BOUNDED)
+                assert_true(d <= exact + 1e-4);  // never more than the distance: no surface is missed
         }
     }
     print_message("largest error: bounded %.3f, first order %.3f, literal %.3f\n", worst[0], worst[1], worst[2]);
@@ -77,7 +81,8 @@ static void exact_is_exact(void **state)
         double least = 1e9;
         for (int i = 0; i <= 400; i++)
             for (int k = 0; k < 400; k++) {
-                double polar = M_PI * i / 400, turn = 2 * M_PI * k / 400, u[3] = {sin(polar) * cos(turn), sin(polar) * sin(turn), cos(polar)}, sum = 0;
+                double polar = M_PI * i / 400, turn = 2 * M_PI * k / 400,
+                       u[3] = {sin(polar) * cos(turn), sin(polar) * sin(turn), cos(polar)}, sum = 0;
                 for (int c = 0; c < 3; c++) {
                     double x = 0;
                     for (int m = 0; m < 3; m++) x += a[m] * u[m] * TURNED[m][c];
@@ -89,7 +94,7 @@ static void exact_is_exact(void **state)
     }
 }
 
-// --- sets ---------------------------------------------------------------------------------------------------------
+// --- sets ------------------------------------------------------------------------------------------------------------
 typedef struct set {
     rh_points points;
     rh_surfacing_params params;
@@ -136,14 +141,17 @@ static void end(set *s)
 static void scatter(set *s, double size, bool varied)
 {
     for (int64_t i = 0; i < s->points.count; i++) {
-        positions(s)[i] = rh_v3((float)size * support_random((uint64_t)i, 0), (float)size * support_random((uint64_t)i, 1), (float)size * support_random((uint64_t)i, 2));
+        positions(s)[i] = rh_v3((float)size * support_random((uint64_t)i, 0),
+                                (float)size * support_random((uint64_t)i, 1),
+                                (float)size * support_random((uint64_t)i, 2));
         radii(s)[i] = 0.5f + (varied ? 0.3f * support_random((uint64_t)i, 3) : 0);
         ((rh_vec3 *)rh_points_data(&s->points, "v", RH_POINT_VEC3F))[i] = rh_v3((float)i, 1, 2);
         ((int32_t *)rh_points_data(&s->points, "colour", RH_POINT_I32))[i] = (int32_t)i;
     }
 }
 
-// Spheres, outside: the distance to the nearest of all, and what that one carries. One radius and several take different ways.
+// Spheres, outside: the distance to the nearest of all, and what that one carries. One radius and several take
+// different ways.
 static void spheres_by_brute_force(void **state)
 {
     (void)state;
@@ -156,7 +164,8 @@ static void spheres_by_brute_force(void **state)
         set_text(&s.params.attributes, "colour");
         build(&s);
         assert_int_equal(s.band.channel_count, 2);
-        const rh_band_channel *velocity = rh_band_channel_find(&s.band, "vel"), *colour = rh_band_channel_find(&s.band, "colour");
+        const rh_band_channel *velocity = rh_band_channel_find(&s.band, "vel"),
+                              *colour = rh_band_channel_find(&s.band, "colour");
         assert_true(velocity && colour);
         const rh_vec3 *p = positions(&s);
         const int32_t *ids = rh_points_data(&s.points, "colour", RH_POINT_I32);
@@ -167,7 +176,9 @@ static void spheres_by_brute_force(void **state)
                     double least = 1e9;
                     int64_t nearest = -1;
                     for (int64_t n = 0; n < s.points.count; n++) {
-                        double d = sqrt(pow(i * 0.2 - p[n].x, 2) + pow(j * 0.2 - p[n].y, 2) + pow(k * 0.2 - p[n].z, 2)) - radii(&s)[n];
+                        double d = sqrt(pow(i * 0.2 - p[n].x, 2) + pow(j * 0.2 - p[n].y, 2) +
+                                        pow(k * 0.2 - p[n].z, 2)) -
+                                   radii(&s)[n];
                         if (d < least) least = d, nearest = n;
                     }
                     float found = rh_band_at(&s.band, i, j, k);
@@ -182,7 +193,10 @@ static void spheres_by_brute_force(void **state)
                     assert_int_equal((int)((const rh_vec3 *)velocity->data)[leaf * RH_LEAF + at].x, carried);
                     double other = 1e9;
                     for (int64_t n = 0; n < s.points.count; n++)
-                        if (ids[n] == carried) other = sqrt(pow(i * 0.2 - p[n].x, 2) + pow(j * 0.2 - p[n].y, 2) + pow(k * 0.2 - p[n].z, 2)) - radii(&s)[n];
+                        if (ids[n] == carried)
+                            other = sqrt(pow(i * 0.2 - p[n].x, 2) + pow(j * 0.2 - p[n].y, 2) +
+                                         pow(k * 0.2 - p[n].z, 2)) -
+                                    radii(&s)[n];
                     if (carried != ids[nearest]) assert_near(other, least, 1e-4);
                 }
         assert_true(outside > 5000 && compared > 5000);
@@ -190,7 +204,8 @@ static void spheres_by_brute_force(void **state)
     }
 }
 
-// The inside is a distance, too: neighbours never differ by more than they are apart, and the band is as wide as it should be.
+// The inside is a distance, too: neighbours never differ by more than they are apart, and the band is as wide as it
+// should be.
 static void both_sides_are_distances(void **state)
 {
     (void)state;
@@ -203,7 +218,8 @@ static void both_sides_are_distances(void **state)
         int64_t deep = 0;
         for (int32_t l = 0; l < s.band.count; l++)
             for (int c = 0; c < RH_LEAF; c++) {
-                int i = 8 * s.band.at[l].x + (c >> 6), j = 8 * s.band.at[l].y + (c >> 3 & 7), k = 8 * s.band.at[l].z + (c & 7);
+                int i = 8 * s.band.at[l].x + (c >> 6), j = 8 * s.band.at[l].y + (c >> 3 & 7),
+                    k = 8 * s.band.at[l].z + (c & 7);
                 float here = s.band.value[l][c];
                 bool active = s.band.active[l].layer[c >> 6] >> (c & 63) & 1;
                 assert_int_equal(active, fabsf(here) < s.band.background);
@@ -270,8 +286,8 @@ static void blobs_keep_their_velocities(void **state)
     end(&s);
 }
 
-// One particle fifty times as large as the others: all are where they should be, and the search for neighbours of the small ones is not spoilt (this would
-// take minutes).
+// One particle fifty times as large as the others: all are where they should be, and the search for neighbours of the
+// small ones is not spoilt (this would take minutes).
 static void giants_are_welcome(void **state)
 {
     (void)state;
@@ -283,14 +299,15 @@ static void giants_are_welcome(void **state)
     build(&s);
     assert_int_equal(s.report.ellipsoids + s.report.droplets + s.report.deep, 30001);
     // Alone, it is a droplet: half its radius. Outside, above and inside of its surface on the far side.
-    int there = (int)lround(72.5 / s.band.voxel), up = (int)lround(12.5 / s.band.voxel), centre = (int)lround(60 / s.band.voxel);
+    int there = (int)lround(72.5 / s.band.voxel), up = (int)lround(12.5 / s.band.voxel),
+        centre = (int)lround(60 / s.band.voxel);
     assert_near(rh_band_at(&s.band, there, 0, 0), there * s.band.voxel - 72.5, 0.01);
     assert_near(rh_band_at(&s.band, centre, up, 0), hypot(centre * s.band.voxel - 60, up * s.band.voxel) - 12.5, 0.01);
     assert_true(rh_band_at(&s.band, (int)(20 / s.band.voxel), 0, 0) > 0);
     end(&s);
 }
 
-// --- what cannot be used --------------------------------------------------------------------------------------------
+// --- what cannot be used ---------------------------------------------------------------------------------------------
 static void bad_points_are_counted(void **state)
 {
     (void)state;
@@ -394,10 +411,17 @@ static void memory_may_run_out(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_share_their_zero), cmocka_unit_test(kernels_against_exact), cmocka_unit_test(exact_is_exact),
-        cmocka_unit_test(spheres_by_brute_force), cmocka_unit_test(both_sides_are_distances), cmocka_unit_test(same_bits_for_any_threads),
-        cmocka_unit_test(blobs_keep_their_velocities), cmocka_unit_test(giants_are_welcome), cmocka_unit_test(bad_points_are_counted), cmocka_unit_test(nothing_gives_nothing),
-        cmocka_unit_test(mistakes_are_named), cmocka_unit_test(memory_may_run_out)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_share_their_zero),
+                                       cmocka_unit_test(kernels_against_exact),
+                                       cmocka_unit_test(exact_is_exact),
+                                       cmocka_unit_test(spheres_by_brute_force),
+                                       cmocka_unit_test(both_sides_are_distances),
+                                       cmocka_unit_test(same_bits_for_any_threads),
+                                       cmocka_unit_test(blobs_keep_their_velocities),
+                                       cmocka_unit_test(giants_are_welcome),
+                                       cmocka_unit_test(bad_points_are_counted),
+                                       cmocka_unit_test(nothing_gives_nothing),
+                                       cmocka_unit_test(mistakes_are_named),
+                                       cmocka_unit_test(memory_may_run_out)};
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

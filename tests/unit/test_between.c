@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Particles between frames: a curve that is exact for motion of the third order, what happens to those that come and go, frames without ids or velocities,
-// the same bits for any number of threads.
+// Particles between frames: a curve that is exact for motion of the third order, what happens to those that come and
+// go, frames without ids or velocities, the same bits for any number of threads.
 #include "support.h"
 #include <stdlib.h>
 #include "points/between.h"
@@ -71,7 +71,8 @@ static void some_come_and_go(void **state)
         assert_ok(rh_points_add(&b, "radius", RH_POINT_F32, &status));
         assert_ok(rh_points_add(&a, "spray", RH_POINT_GROUP, &status));
         assert_ok(rh_points_add(&b, "spray", RH_POINT_GROUP, &status));
-        ((uint8_t *)rh_points_data(&a, "spray", RH_POINT_GROUP))[1] = ((uint8_t *)rh_points_data(&b, "spray", RH_POINT_GROUP))[0] = 1;
+        ((uint8_t *)rh_points_data(&a, "spray", RH_POINT_GROUP))[1] =
+            ((uint8_t *)rh_points_data(&b, "spray", RH_POINT_GROUP))[0] = 1;
         const int64_t ids_a[3] = {1, 2, 3}, ids_b[3] = {-4, 2, 1};
         for (int i = 0; i < 3; i++) {
             put(&a, i, ids_a[i], 0);
@@ -87,7 +88,8 @@ static void some_come_and_go(void **state)
         assert_true(memcmp(&P(&a)[0], &P(&a)[1], sizeof(rh_vec3)) == 0);
         assert_near(P(&a)[2].x, 1 + 2 * s * dt, 1e-6);  // in a straight line
         assert_near(V(&a)[2].x, 2, 0);
-        assert_memory_equal(rh_points_data(&a, "spray", RH_POINT_GROUP), "\0\1\0\1", (size_t)a.count);  // those of this frame, and the newcomer's
+        assert_memory_equal(rh_points_data(&a, "spray", RH_POINT_GROUP), "\0\1\0\1",
+                            (size_t)a.count);  // those of this frame, and the newcomer's
         const rh_attribute *radius = rh_points_find(&a, "radius");
         assert_true(radius->uniform == (s < 0.5));
         if (s >= 0.5) {
@@ -244,15 +246,18 @@ static double distance(const rh_points *a, const rh_points *b)
     return sqrt(sum / (double)a->count);
 }
 
-// A falling column of water, three frames: the middle one made from the others is near the true one, nearer than half way along a straight line.
+// A falling column of water, three frames: the middle one made from the others is near the true one, nearer than half
+// way along a straight line.
 static void near_the_simulation(void **state)
 {
     (void)state;
     rh_scene scene;
     rh_status status = {0};
     rh_points three[3], line;
-    rh_world *world = world_make(&scene, "rheo: 1\ncell: 0.05\nphysics: {liquid: {}}\nbodies: [{shape: {box: {min: [0, 0, 0], max: [0.4, 0.5, 0.3]}}}]\n"
-                                         "solids: [{inside_out: true, shape: {box: {min: [0, 0, 0], max: [0.8, 1, 0.3]}}}]\n");
+    rh_world *world = world_make(
+        &scene,
+        "rheo: 1\ncell: 0.05\nphysics: {liquid: {}}\nbodies: [{shape: {box: {min: [0, 0, 0], max: [0.4, 0.5, 0.3]}}}]\n"
+        "solids: [{inside_out: true, shape: {box: {min: [0, 0, 0], max: [0.8, 1, 0.3]}}}]\n");
     for (int k = 0; k < 3; k++) {
         assert_ok(rh_world_advance_to(world, 3 + k, &status));
         copy(&three[k], rh_world_points(world));
@@ -271,9 +276,13 @@ static void near_the_simulation(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_curve_is_cubic), cmocka_unit_test(some_come_and_go), cmocka_unit_test(without_ids_they_go_straight_on),
-        cmocka_unit_test(without_velocities_they_go_straight_there), cmocka_unit_test(an_empty_frame_fills), cmocka_unit_test(threads_do_not_matter),
-        cmocka_unit_test(near_the_simulation), cmocka_unit_test(memory_may_run_out)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_curve_is_cubic),
+                                       cmocka_unit_test(some_come_and_go),
+                                       cmocka_unit_test(without_ids_they_go_straight_on),
+                                       cmocka_unit_test(without_velocities_they_go_straight_there),
+                                       cmocka_unit_test(an_empty_frame_fills),
+                                       cmocka_unit_test(threads_do_not_matter),
+                                       cmocka_unit_test(near_the_simulation),
+                                       cmocka_unit_test(memory_may_run_out)};
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

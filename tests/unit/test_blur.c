@@ -1,23 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Room and pass, solids as particles see them (SPL-10): by hand at walls along the grid, against sums in double over all points of the sub-lattice at other
-// shapes, and against what particles seeded around the solids fill. What the cache keeps is what would be made afresh.
+// Room and pass, solids as particles see them (SPL-10): by hand at walls along the grid, against sums in double over
+// all points of the sub-lattice at other shapes, and against what particles seeded around the solids fill. What the
+// cache keeps is what would be made afresh.
 //
-// Tolerance: sums of up to 512 products of three floats, all positive and together at most 1. The smallest share there is, one point at the corner of a
-// weight with four points an axis, is 3e-5.
+// Tolerance: sums of up to 512 products of three floats, all positive and together at most 1. The smallest share there
+// is, one point at the corner of a weight with four points an axis, is 3e-5.
 #include "support.h"
 #include "grid/transfer.h"
 #include "solid/cut_cells.h"
 
 static const double NEAR = 2e-6;
 
-typedef struct scene { cloud c; rh_obstacle items[2]; rh_obstacles all; rh_cut_cells cut; rh_cut_cache cache; } scene;
+typedef struct scene {
+    cloud c;
+    rh_obstacle items[2];
+    rh_obstacles all;
+    rh_cut_cells cut;
+    rh_cut_cache cache;
+} scene;
 
 static float at(const scene *s, const float *const *field, int64_t v) { return value_apart(&s->c.tiles, field, v); }
 
 // Component 3 is `room`.
-static float found(const scene *s, int component, int64_t v) { return at(s, component == 3 ? s->cut.room : s->cut.pass[component], v); }
+static float found(const scene *s, int component, int64_t v)
+{
+    return at(s, component == 3 ? s->cut.room : s->cut.pass[component], v);
+}
 
 static void scene_free(scene *s)
 {
@@ -45,21 +55,26 @@ static void scene_blur(scene *s, int dimension, double h, double reach, int coun
 
 static void check(const scene *s, int component, int64_t v, double expected, const char *what)
 {
-    double value = (double)found(s, component, v), tidy = fabs(expected) < 1e-12 ? 0 : fabs(expected - 1) < 1e-12 ? 1 : expected;
+    double value = (double)found(s, component, v), tidy = fabs(expected) < 1e-12       ? 0
+                                                          : fabs(expected - 1) < 1e-12 ? 1
+                                                                                       : expected;
     bool right = tidy == 0 || tidy == 1 ? value == tidy : fabs(value - tidy) <= NEAR;
     if (right) return;
     int cell[3];
     cell_of(&s->c.tiles, v, cell);
-    fail_msg("%s, %dD, h %g, %d points an axis: %s %d of cell %d %d %d is %.9g, not %.9g", what, s->c.tiles.dimension, (double)s->c.tiles.h, s->cache.blur,
-             component == 3 ? "room" : "pass", component, cell[0], cell[1], cell[2], value, tidy);
+    fail_msg("%s, %dD, h %g, %d points an axis: %s %d of cell %d %d %d is %.9g, not %.9g", what, s->c.tiles.dimension,
+             (double)s->c.tiles.h, s->cache.blur, component == 3 ? "room" : "pass", component, cell[0], cell[1],
+             cell[2], value, tidy);
 }
 
-// --- walls along the grid, by hand ----------------------------------------------------------------------------------
-// Points at (n + 1/2) / k, solid below 0. Of the first cell's weights (centre 1/2) the solid has for k = 1: the point at -1/2: 0; k = 2: -1/4: (1/4) / 2;
-// k = 3: -1/6: (1/3) / 3; k = 4: -1/8 and -3/8: (3/8 + 1/8) / 4. The wall's cell has as much of the free side. A face on the wall has half.
+// --- walls along the grid, by hand -----------------------------------------------------------------------------------
+// Points at (n + 1/2) / k, solid below 0. Of the first cell's weights (centre 1/2) the solid has for k = 1: the point
+// at -1/2: 0; k = 2: -1/4: (1/4) / 2; k = 3: -1/6: (1/3) / 3; k = 4: -1/8 and -3/8: (3/8 + 1/8) / 4. The wall's cell
+// has as much of the free side. A face on the wall has half.
 static const double LEAK[5] = {0, 0, 1.0 / 8, 1.0 / 9, 1.0 / 8};
 
-// Free share of the weights of a cell or (whole) of its lower face, with free space from cell `low` up to `high` along the axis.
+// Free share of the weights of a cell or (whole) of its lower face, with free space from cell `low` up to `high` along
+// the axis.
 static double share_along(int k, int cell, int low, int high, bool whole)
 {
     if (whole) return cell == low || cell == high ? 0.5 : cell > low && cell < high ? 1 : 0;
@@ -123,8 +138,11 @@ static void three_points_an_axis_are_golden(void **state)
     scene_free(&s);
 }
 
-// --- other shapes, against all points -------------------------------------------------------------------------------
-typedef struct lattice { int low[3], size[3], k, dimension; uint8_t *solid; } lattice;  // points from `low` on
+// --- other shapes, against all points --------------------------------------------------------------------------------
+typedef struct lattice {
+    int low[3], size[3], k, dimension;
+    uint8_t *solid;
+} lattice;  // points from `low` on
 
 static double place(const lattice *l, int a, int n) { return (l->low[a] + n + 0.5) / l->k; }  // cells
 
@@ -202,15 +220,18 @@ static void balls_and_turned_boxes_against_sums(void **state)
             scene_blur(&ball, dimension, 0.1, 0.5, 1, k);
             check_sums(&ball, 30, "ball");
             scene_free(&ball);
-            box.items[0] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{-0.52, -0.31, -0.43}, {0.41, 0.33, 0.37}, 0}},
-                                         .inside_out = k & 1, .motion = {.keys = {turned, 1}}};
+            box.items[0] = (rh_obstacle){
+                .shape = {.kind = RH_SHAPE_BOX, .as.box = {{-0.52, -0.31, -0.43}, {0.41, 0.33, 0.37}, 0}},
+                .inside_out = k & 1,
+                .motion = {.keys = {turned, 1}}};
             scene_blur(&box, dimension, 0.1, 0.5, 1, k);
             check_sums(&box, 30, "turned box");
             scene_free(&box);
         }
 }
 
-// A plate of less than a cell takes the points in it and no others; one that lies between points takes none, and that is how particles see it.
+// A plate of less than a cell takes the points in it and no others; one that lies between points takes none, and that
+// is how particles see it.
 static void plates_thinner_than_a_cell_against_sums(void **state)
 {
     (void)state;
@@ -219,22 +240,26 @@ static void plates_thinner_than_a_cell_against_sums(void **state)
         for (int n = 0; n < 3; n++) {
             scene s = {0};
             double h = 0.1, half = 0.5 * thick[n] * h;
-            s.items[0] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{-0.55, -half, -0.55}, {0.55, half, 0.55}, 0}},
-                                       .motion = {.keys = {turned, 1}}};
-            s.items[1].shape = (rh_shape){.kind = RH_SHAPE_CAPSULE, .as.capsule = {{-0.5, 0.5, -0.3}, {0.5, 0.3, 0.4}, half}};
+            s.items[0] = (rh_obstacle){
+                .shape = {.kind = RH_SHAPE_BOX, .as.box = {{-0.55, -half, -0.55}, {0.55, half, 0.55}, 0}},
+                .motion = {.keys = {turned, 1}}};
+            s.items[1].shape = (rh_shape){.kind = RH_SHAPE_CAPSULE,
+                                          .as.capsule = {{-0.5, 0.5, -0.3}, {0.5, 0.3, 0.4}, half}};
             scene_blur(&s, dimension, h, 0.5, 2, 3);
             check_sums(&s, 20, "plate");
             scene_free(&s);
         }
     scene between = {0};
-    between.items[0].shape = (rh_shape){.kind = RH_SHAPE_BOX, .as.box = {{-1, -0.01, -1}, {1, 0.01, 1}, 0}};  // points are at +-1/6 of a cell
+    between.items[0].shape = (rh_shape){.kind = RH_SHAPE_BOX,
+                                        .as.box = {{-1, -0.01, -1}, {1, 0.01, 1}, 0}};  // points are at +-1/6 of a cell
     scene_blur(&between, 3, 0.1, 0.5, 1, 3);
-    for (int64_t v = 0; v < rh_tiles_values(&between.c.tiles); v++) assert_true(found(&between, 3, v) == 1 && found(&between, 1, v) == 1);
+    for (int64_t v = 0; v < rh_tiles_values(&between.c.tiles); v++)
+        assert_true(found(&between, 3, v) == 1 && found(&between, 1, v) == 1);
     scene_free(&between);
 }
 
-// Two tiles ask for the points at their border each for itself. Of points that lie on a wall exactly both must think the same, whatever rounding
-// says: they are free, so that liquid seeded beside them never has too little room.
+// Two tiles ask for the points at their border each for itself. Of points that lie on a wall exactly both must think
+// the same, whatever rounding says: they are free, so that liquid seeded beside them never has too little room.
 static void tiles_agree_about_points_on_walls(void **state)
 {
     (void)state;
@@ -245,7 +270,8 @@ static void tiles_agree_about_points_on_walls(void **state)
                 double h = sizes[(n + 10 * k) & 3], wall = (n + 0.5) / k;  // cells; free above
                 if (dimension == 3 && n % 5) continue;
                 scene s = {0};
-                s.items[0].shape = (rh_shape){.kind = RH_SHAPE_PLANE, .as.plane = {{wall * (double)(float)h, 0, 0}, {1, 0, 0}}};
+                s.items[0].shape = (rh_shape){.kind = RH_SHAPE_PLANE,
+                                              .as.plane = {{wall * (double)(float)h, 0, 0}, {1, 0, 0}}};
                 scene_blur(&s, dimension, h, 10 * h, 1, k);
                 for (int64_t v = 0; v < rh_tiles_values(&s.c.tiles); v++) {
                     double x[3], room = 0, pass = 0;
@@ -261,9 +287,9 @@ static void tiles_agree_about_points_on_walls(void **state)
             }
 }
 
-// --- smooth shares ----------------------------------------------------------------------------------------------------
-// Of a flow along a plane, what runs into a cell by its faces' shares and does not run out: 0 when faces and room agree. The
-// worst of cells with room around them (others have closed faces).
+// --- smooth shares ---------------------------------------------------------------------------------------------------
+// Of a flow along a plane, what runs into a cell by its faces' shares and does not run out: 0 when faces and room
+// agree. The worst of cells with room around them (others have closed faces).
 static double worst_of_flow_along(rh_blur_form form, double slope)
 {
     double length = hypot(1, slope), worst = 0;
@@ -276,7 +302,8 @@ static double worst_of_flow_along(rh_blur_form form, double slope)
         if (i < 1 || j < 1 || i > 6 || j > 6) continue;  // neighbours are in the same tile
         bool roomy = true;
         for (int k = 0; k < 9; k++) roomy = roomy && found(&s, 3, v + k % 3 - 1 + 8 * (k / 3 - 1)) > 0.06f;
-        double across = (double)(found(&s, 0, v + 1) - found(&s, 0, v)), up = (double)(found(&s, 1, v + 8) - found(&s, 1, v));
+        double across = (double)(found(&s, 0, v + 1) - found(&s, 0, v)),
+               up = (double)(found(&s, 1, v + 8) - found(&s, 1, v));
         double flow = along.x * across + along.y * up;
         if (roomy) worst = fmax(worst, fabs(flow));
     }
@@ -318,7 +345,7 @@ static void smooth_shares_along_the_grid_are_the_sampled_ones(void **state)
         }
 }
 
-// --- the liquid's own view ------------------------------------------------------------------------------------------
+// --- the liquid's own view -------------------------------------------------------------------------------------------
 // A tank with a ball in it, filled with the sub-lattice: cells and faces hold just what there is room for.
 static int64_t fill_lattice(cloud *c, const rh_obstacles *all, int dimension, double h, int k, bool write)
 {
@@ -339,7 +366,8 @@ static void check_filling(int dimension, int k)
     rh_status status = {0};
     const double h = 0.1;
     scene s = {.cache.blur = k};
-    s.items[0] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{-1, -0.4, -0.5}, {0.9, 0.5, 0.4}, 0}}, .inside_out = true};
+    s.items[0] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{-1, -0.4, -0.5}, {0.9, 0.5, 0.4}, 0}},
+                               .inside_out = true};
     s.items[1].shape = (rh_shape){.kind = RH_SHAPE_SPHERE, .as.sphere = {{0.21, -0.13, 0.04}, 0.27}};
     scene_place(&s, dimension, 2, 0);
     cloud_make(&s.c, fill_lattice(NULL, &s.all, dimension, h, k, false));
@@ -350,7 +378,8 @@ static void check_filling(int dimension, int k)
     rh_faces velocity, weight;
     assert_ok(rh_faces_new(&velocity, tiles, false, &s.c.arena, &status));
     assert_ok(rh_faces_new(&weight, tiles, false, &s.c.arena, &status));
-    float *cells = rh_field_new(tiles, &s.c.arena, &status), **table = rh_arena_take(&s.c.arena, (size_t)tiles->count * sizeof *table, &status);
+    float *cells = rh_field_new(tiles, &s.c.arena, &status),
+          **table = rh_arena_take(&s.c.arena, (size_t)tiles->count * sizeof *table, &status);
     for (int32_t t = 0; t < tiles->count; t++) table[t] = cells + (int64_t)t * tiles->cells;
     rh_particles_to_grid(tiles, s.c.p, s.c.v, NULL, velocity, weight, table);
     double unit = 1 / pow(k, dimension), worst = 0;
@@ -360,7 +389,9 @@ static void check_filling(int dimension, int k)
             double fill = unit * (double)(component == 3 ? cells : weight.axis[component])[v];
             worst = fmax(worst, fabs(fill - (double)found(&s, component, v)));
         }
-    if (worst > 2e-5) fail_msg("%dD, %d points an axis: a filling differs from its room by %g", dimension, k, worst);  // positions are floats
+    if (worst > 2e-5)
+        fail_msg("%dD, %d points an axis: a filling differs from its room by %g", dimension, k,
+                 worst);  // positions are floats
     scene_free(&s);
 }
 
@@ -371,7 +402,7 @@ static void seeded_liquid_fills_its_room(void **state)
         for (int k = 1; k <= 4; k++) check_filling(dimension, k);
 }
 
-// --- what is kept between steps -------------------------------------------------------------------------------------
+// --- what is kept between steps --------------------------------------------------------------------------------------
 static rh_motion_key travel[] = {{0, {0, 0, 0}, {0, 0, 0}}, {1, {0.9, 0.2, 0}, {0, 0, 90}}};
 
 static void check_fresh(scene *s)
@@ -395,8 +426,10 @@ static void kept_pages_equal_fresh_ones(void **state)
     (void)state;
     for (int dimension = 2; dimension <= 3; dimension++) {
         scene s = {.cache.blur = 3};
-        s.items[0] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{-1.2, -0.7, -0.6}, {1.2, 0.73, 0.6}, 0}}, .inside_out = true};
-        s.items[1] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{-0.5, -0.3, -0.2}, {-0.2, 0.3, 0.2}, 0}}, .motion = {.keys = {travel, 2}}};
+        s.items[0] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{-1.2, -0.7, -0.6}, {1.2, 0.73, 0.6}, 0}},
+                                   .inside_out = true};
+        s.items[1] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{-0.5, -0.3, -0.2}, {-0.2, 0.3, 0.2}, 0}},
+                                   .motion = {.keys = {travel, 2}}};
         int remade = 0, again = 0;
         for (int n = 0; n <= 12; n++) {
             rh_status status = {0};
@@ -419,7 +452,8 @@ static void blur_zero_stores_nothing(void **state)
     (void)state;
     for (int dimension = 2; dimension <= 3; dimension++) {
         scene with = {0}, without = {0};
-        with.items[0].shape = without.items[0].shape = (rh_shape){.kind = RH_SHAPE_SPHERE, .as.sphere = {{0.01, 0.02, 0.03}, 0.4}};
+        with.items[0].shape = without.items[0].shape = (rh_shape){.kind = RH_SHAPE_SPHERE,
+                                                                  .as.sphere = {{0.01, 0.02, 0.03}, 0.4}};
         scene_blur(&with, dimension, 0.1, 0.6, 1, 3);
         scene_blur(&without, dimension, 0.1, 0.6, 1, 0);
         assert_null(without.cut.room);
@@ -450,10 +484,14 @@ static void blur_zero_stores_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(three_points_an_axis_are_golden), cmocka_unit_test(walls_along_the_grid_by_hand),
-        cmocka_unit_test(balls_and_turned_boxes_against_sums), cmocka_unit_test(plates_thinner_than_a_cell_against_sums),
-        cmocka_unit_test(tiles_agree_about_points_on_walls), cmocka_unit_test(seeded_liquid_fills_its_room),
-        cmocka_unit_test(kept_pages_equal_fresh_ones), cmocka_unit_test(blur_zero_stores_nothing),
+        cmocka_unit_test(three_points_an_axis_are_golden),
+        cmocka_unit_test(walls_along_the_grid_by_hand),
+        cmocka_unit_test(balls_and_turned_boxes_against_sums),
+        cmocka_unit_test(plates_thinner_than_a_cell_against_sums),
+        cmocka_unit_test(tiles_agree_about_points_on_walls),
+        cmocka_unit_test(seeded_liquid_fills_its_room),
+        cmocka_unit_test(kept_pages_equal_fresh_ones),
+        cmocka_unit_test(blur_zero_stores_nothing),
         cmocka_unit_test(smooth_shares_let_flow_along_walls_pass),
         cmocka_unit_test(smooth_shares_along_the_grid_are_the_sampled_ones),
     };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Pressure on particles from step to step: means and linear interpolation against plain loops, and what must come back as it was.
+// Pressure on particles from step to step: means and linear interpolation against plain loops, and what must come back
+// as it was.
 //
 // Tolerance: places in cells are known to 20 * 2^-24 = 1e-6; values of order one, slopes too.
 #include "support.h"
@@ -9,13 +10,23 @@
 
 static const double CELL = 0.125, NEAR = 1e-5;
 
-typedef struct liquid { cloud c; rh_layout layout; float *q, *values; } liquid;
+typedef struct liquid {
+    cloud c;
+    rh_layout layout;
+    float *q, *values;
+} liquid;
 
 static bool is_unknown(const liquid *l, int64_t v) { return v >= 0 && (l->layout.unknown[v >> 3] >> (v & 7) & 1); }
 
-static uint32_t count_in(const liquid *l, int64_t v) { return v < 0 ? 0 : l->c.tiles.first[v + 1] - l->c.tiles.first[v]; }
+static uint32_t count_in(const liquid *l, int64_t v)
+{
+    return v < 0 ? 0 : l->c.tiles.first[v + 1] - l->c.tiles.first[v];
+}
 
-static float *q_at(const liquid *l, int64_t v) { return &l->q[(int64_t)l->layout.slot[v / l->c.tiles.cells] * l->c.tiles.cells + v % l->c.tiles.cells]; }
+static float *q_at(const liquid *l, int64_t v)
+{
+    return &l->q[(int64_t)l->layout.slot[v / l->c.tiles.cells] * l->c.tiles.cells + v % l->c.tiles.cells];
+}
 
 // Unknowns: cells with particles, or, when `random`, some cells with and some without.
 static void liquid_number(liquid *l, bool random)
@@ -29,7 +40,8 @@ static void liquid_number(liquid *l, bool random)
         if (wanted) l->layout.unknown[v >> 3] |= (uint8_t)(1 << (v & 7));
     }
     assert_ok(rh_layout_number(&l->layout, &l->c.arena, &status));
-    l->q = rh_arena_take_zero(&l->c.arena, ((size_t)l->layout.count + 1) * (size_t)tiles->cells * sizeof(float), &status);
+    l->q = rh_arena_take_zero(&l->c.arena, ((size_t)l->layout.count + 1) * (size_t)tiles->cells * sizeof(float),
+                              &status);
     l->values = rh_arena_take_zero(&l->c.arena, (size_t)l->c.points.count * sizeof(float), &status);
     assert_true(l->q && l->values);
 }
@@ -43,7 +55,8 @@ static void liquid_block(liquid *l, int dimension)
     for (int z = low[2]; z < high[2]; z++)
         for (int y = low[1]; y < high[1]; y++)
             for (int x = low[0]; x < high[0]; x++)
-                l->c.p[n++] = rh_v3_from(rh_d3((x + 0.5) * CELL / 3, (y + 0.5) * CELL / 3, dimension == 3 ? (z + 0.5) * CELL / 3 : 0));
+                l->c.p[n++] = rh_v3_from(
+                    rh_d3((x + 0.5) * CELL / 3, (y + 0.5) * CELL / 3, dimension == 3 ? (z + 0.5) * CELL / 3 : 0));
     cloud_tile(&l->c, dimension, CELL, 4);
     liquid_number(l, false);
 }
@@ -54,11 +67,15 @@ static bool is_inside(const liquid *l, rh_vec3 p)
     int base[3] = {0, 0, 0};
     for (int a = 0; a < l->c.tiles.dimension; a++) base[a] = (int)floor((double)(&p.x)[a] / CELL - 0.5);
     for (int n = 0; n < 1 << l->c.tiles.dimension; n++)
-        if (!count_in(l, value_at(&l->c.tiles, base[0] + (n & 1), base[1] + (n >> 1 & 1), base[2] + (n >> 2)))) return false;
+        if (!count_in(l, value_at(&l->c.tiles, base[0] + (n & 1), base[1] + (n >> 1 & 1), base[2] + (n >> 2))))
+            return false;
     return true;
 }
 
-static double linear(rh_vec3 p, double slope) { return 2 + slope * (0.3 * (double)p.x - 0.4 * (double)p.y + 0.2 * (double)p.z) / CELL; }
+static double linear(rh_vec3 p, double slope)
+{
+    return 2 + slope * (0.3 * (double)p.x - 0.4 * (double)p.y + 0.2 * (double)p.z) / CELL;
+}
 
 // To cells and back, in units in which the pressure is a thousand times as large.
 static void check_round_trip(int dimension, double slope)
@@ -80,7 +97,8 @@ static void check_round_trip(int dimension, double slope)
     for (int64_t p = 0; p < l.c.points.count; p++) {
         double expected = 1000 * linear(l.c.p[p], slope);
         if (is_inside(&l, l.c.p[p])) assert_near((double)l.values[p], expected, 1000 * NEAR);
-        else if (slope == 0) assert_true(l.values[p] > 0 && (double)l.values[p] <= expected + 1000 * NEAR);  // falls off towards the air
+        else if (slope == 0)
+            assert_true(l.values[p] > 0 && (double)l.values[p] <= expected + 1000 * NEAR);  // falls off towards the air
         inside += is_inside(&l, l.c.p[p]);
     }
     assert_true(inside > 500 && inside < l.c.points.count);
@@ -110,7 +128,8 @@ static void cells_get_the_mean(void **state)
         liquid l;
         int empty = 0;
         liquid_random(&l, dimension);
-        for (int64_t n = 0; n < (int64_t)l.layout.count * l.c.tiles.cells; n++) l.q[n] = NAN;  // all of them are written
+        for (int64_t n = 0; n < (int64_t)l.layout.count * l.c.tiles.cells; n++)
+            l.q[n] = NAN;  // all of them are written
         rh_carry_to_cells(&l.layout, l.values, 2, l.q);
         for (int64_t v = 0; v < rh_tiles_values(&l.c.tiles); v++) {
             if (l.layout.slot[v / l.c.tiles.cells] < 0) continue;
@@ -156,7 +175,9 @@ static void particles_read_linearly(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(constant_and_linear_pressure_come_back), cmocka_unit_test(cells_get_the_mean), cmocka_unit_test(particles_read_linearly),
+        cmocka_unit_test(constant_and_linear_pressure_come_back),
+        cmocka_unit_test(cells_get_the_mean),
+        cmocka_unit_test(particles_read_linearly),
     };
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

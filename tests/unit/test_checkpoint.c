@@ -159,7 +159,8 @@ static void an_old_checkpoint_loads(void **state)
     uint64_t hash;
     rh_points points;
     rh_points_init(&points);
-    assert_int_equal(rh_checkpoint_open(RHEO_SOURCE_DIR "/tests/fuzz/corpus/checkpoint/small.h5", &r, &hash, &status), RH_OK);
+    assert_int_equal(rh_checkpoint_open(RHEO_SOURCE_DIR "/tests/fuzz/corpus/checkpoint/small.h5", &r, &hash, &status),
+                     RH_OK);
     assert_int_equal(rh_checkpoint_get_points(r, &points, &status), RH_OK);
     assert_true(rh_points_is_valid(&points));
     assert_true(points.count > 0 && rh_points_find(&points, "P"));
@@ -343,7 +344,8 @@ static void mutations_are_refused(void **state)
     for (uint32_t m = 0; m < 800; m++) {
         size_t length = bytes;
         memcpy(copy, data, bytes);
-        if (m % 4 == 0) length = rh_random_bits(6, m, 0, 4) % 2 ? bytes - 1 - m % 32 : rh_random_bits(6, m, 0, 0) % bytes;
+        if (m % 4 == 0)
+            length = rh_random_bits(6, m, 0, 4) % 2 ? bytes - 1 - m % 32 : rh_random_bits(6, m, 0, 0) % bytes;
         else if (m % 4 == 1) memset(copy + rh_random_bits(6, m, 0, 1) % (bytes - 16), (int)(m % 3) * 127, 16);
         else copy[rh_random_bits(6, m, 0, 2) % bytes] ^= (char)(1 << rh_random_bits(6, m, 0, 3) % 8);
         if (m < 64) length = bytes, memcpy(copy, data, bytes), copy[m] ^= (char)(1 << m % 8);  // the superblock

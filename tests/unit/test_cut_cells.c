@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Open shares of faces and cells: exact for planes at all angles, exactly 0 or 1 at walls along the grid; and what is kept of
-// them between steps is what would be made afresh.
+// Open shares of faces and cells: exact for planes at all angles, exactly 0 or 1 at walls along the grid; and what is
+// kept of them between steps is what would be made afresh.
 #include "support.h"
 #include "solid/cut_cells.h"
 
-// --- shares of a square -------------------------------------------------------------------------------------------
+// --- shares of a square ----------------------------------------------------------------------------------------------
 
-// Area of the unit square where a x + b y + c > 0, by integrating the length of each vertical line: piecewise quadratic in
-// x, so Simpson's rule on the pieces between the kinks is exact.
+// Area of the unit square where a x + b y + c > 0, by integrating the length of each vertical line: piecewise quadratic
+// in x, so Simpson's rule on the pieces between the kinks is exact.
 static double line_length(double b, double rest)
 {
     if (fabs(b) < 1e-12) return rest > 0;
@@ -35,7 +35,8 @@ static double exact_area(double a, double b, double c)
     for (int i = 0; i + 1 < n; i++) {
         double l = cuts[i], r = cuts[i + 1], w = r - l;
         if (w <= 0) continue;
-        double f0 = line_length(b, a * (l + 1e-9 * w) + c), f1 = line_length(b, a * (l + r) / 2 + c), f2 = line_length(b, a * (r - 1e-9 * w) + c);
+        double f0 = line_length(b, a * (l + 1e-9 * w) + c), f1 = line_length(b, a * (l + r) / 2 + c),
+               f2 = line_length(b, a * (r - 1e-9 * w) + c);
         area += w * (f0 + 4 * f1 + f2) / 6;
     }
     return area;
@@ -73,13 +74,20 @@ static void edges(void **state)
 {
     (void)state;
     assert_true(rh_open_edge(1, 2) == 1 && rh_open_edge(-1, -2) == 0);
-    assert_true(rh_open_edge(0, 1) == 1 && rh_open_edge(1, 0) == 1 && rh_open_edge(0, 0) == 0 && rh_open_edge(0, -1) == 0);
+    assert_true(rh_open_edge(0, 1) == 1 && rh_open_edge(1, 0) == 1 && rh_open_edge(0, 0) == 0 &&
+                rh_open_edge(0, -1) == 0);
     assert_near((double)rh_open_edge(1, -3), 0.25, 1e-7);
     assert_near((double)rh_open_edge(-3, 1), 0.25, 1e-7);
 }
 
-// --- solids on tiles ----------------------------------------------------------------------------------------------
-typedef struct scene { cloud c; rh_obstacle items[3]; rh_obstacles all; rh_cut_cells cut; rh_cut_cache cache; } scene;
+// --- solids on tiles -------------------------------------------------------------------------------------------------
+typedef struct scene {
+    cloud c;
+    rh_obstacle items[3];
+    rh_obstacles all;
+    rh_cut_cells cut;
+    rh_cut_cache cache;
+} scene;
 
 static float at(const scene *s, const float *const *field, int64_t v) { return value_apart(&s->c.tiles, field, v); }
 
@@ -151,8 +159,8 @@ static void planes_at_all_angles(void **state)
     }
 }
 
-// A tank along the grid, at sizes that are no binary fractions: faces in the water exactly open, faces in and behind walls
-// exactly closed, also in the edges and corners, and cells full or empty.
+// A tank along the grid, at sizes that are no binary fractions: faces in the water exactly open, faces in and behind
+// walls exactly closed, also in the edges and corners, and cells full or empty.
 static void tanks_along_the_grid(void **state)
 {
     (void)state;
@@ -173,9 +181,11 @@ static void tanks_along_the_grid(void **state)
                 assert_true(at(&s, s.cut.volume, v) == (inside ? 1 : 0));
                 for (int a = 0; a < dimension; a++) {
                     bool open = cell[a] > low[a] && cell[a] < high[a];  // faces on the wall itself are closed
-                    for (int b = 0; b < dimension; b++) open = open && (a == b || (cell[b] >= low[b] && cell[b] < high[b]));
+                    for (int b = 0; b < dimension; b++)
+                        open = open && (a == b || (cell[b] >= low[b] && cell[b] < high[b]));
                     if (at(&s, s.cut.open[a], v) != (open ? 1 : 0))
-                        fail_msg("h %g: face %d of cell %d %d %d is open %g", h, a, cell[0], cell[1], cell[2], (double)at(&s, s.cut.open[a], v));
+                        fail_msg("h %g: face %d of cell %d %d %d is open %g", h, a, cell[0], cell[1], cell[2],
+                                 (double)at(&s, s.cut.open[a], v));
                 }
             }
             scene_free(&s);
@@ -183,8 +193,8 @@ static void tanks_along_the_grid(void **state)
 }
 
 // Free shares of all cells add up to the free volume: a ball of r cells takes 4/3 pi r^3 away. Second order: linear
-// interpolation of a sphere's distance is off by up to h^2 / (8 r) along an edge, on one side, so a layer of that thickness
-// over the surface bounds the error.
+// interpolation of a sphere's distance is off by up to h^2 / (8 r) along an edge, on one side, so a layer of that
+// thickness over the surface bounds the error.
 static void volumes_add_up(void **state)
 {
     (void)state;
@@ -195,7 +205,8 @@ static void volumes_add_up(void **state)
         scene_cut(&s, dimension, h, 0.5, 1);
         for (int64_t v = 0; v < rh_tiles_values(&s.c.tiles); v++) taken += 1 - (double)at(&s, s.cut.volume, v);
         taken *= pow(h, dimension);
-        double volume = dimension == 3 ? 4.0 / 3 * pi * r * r * r : pi * r * r, area = dimension == 3 ? 4 * pi * r * r : 2 * pi * r;
+        double volume = dimension == 3 ? 4.0 / 3 * pi * r * r * r : pi * r * r,
+               area = dimension == 3 ? 4 * pi * r * r : 2 * pi * r;
         print_message("ball of 8 cells, %dD: volume %.5f of %.5f\n", dimension, taken, volume);
         assert_near(taken, volume, area * (h * h / (8 * r)) * (dimension == 3 ? 2 : 1) + 1e-3 * volume);
         scene_free(&s);
@@ -207,7 +218,8 @@ static void moving_walls_tell_their_velocity(void **state)
     (void)state;
     static rh_motion_key keys[] = {{0, {0, 0, 0}, {0, 0, 0}}, {2, {1, -0.5, 0.25}, {0, 0, 90}}};
     scene s = {0};
-    s.items[0] = (rh_obstacle){.shape = {.kind = RH_SHAPE_SPHERE, .as.sphere = {{0, 0, 0}, 0.4}}, .motion = {.keys = {keys, 2}}};
+    s.items[0] = (rh_obstacle){.shape = {.kind = RH_SHAPE_SPHERE, .as.sphere = {{0, 0, 0}, 0.4}},
+                               .motion = {.keys = {keys, 2}}};
     scene_cut(&s, 3, 0.1, 1, 1);
     assert_true(s.all.any_moving);
     int told = 0;
@@ -229,7 +241,8 @@ static void only_separating_walls_release(void **state)
 {
     (void)state;
     scene s = {0};
-    s.items[0] = (rh_obstacle){.shape = {.kind = RH_SHAPE_PLANE, .as.plane = {{0, -0.5, 0}, {0, 1, 0}}}, .wall = RH_WALL_SEPARATE};
+    s.items[0] = (rh_obstacle){.shape = {.kind = RH_SHAPE_PLANE, .as.plane = {{0, -0.5, 0}, {0, 1, 0}}},
+                               .wall = RH_WALL_SEPARATE};
     s.items[1] = (rh_obstacle){.shape = {.kind = RH_SHAPE_PLANE, .as.plane = {{0, 0.5, 0}, {0, -1, 0}}}};
     scene_cut(&s, 3, 0.1, 1, 2);
     assert_non_null(s.cut.releases);
@@ -252,7 +265,7 @@ static void only_separating_walls_release(void **state)
     assert_int_equal(rh_memory_bytes(), 0);
 }
 
-// --- what is kept between steps -----------------------------------------------------------------------------------
+// --- what is kept between steps --------------------------------------------------------------------------------------
 
 static void same_values(const rh_tiles *tiles, const float *kept, const float *fresh)
 {
@@ -289,7 +302,8 @@ static void check_fresh(scene *s)
         assert_int_equal(s->cut.releases != NULL, fresh.releases != NULL);
         if (fresh.releases) assert_memory_equal(s->cut.releases[t], fresh.releases[t], (size_t)tiles->layers * 8);
     }
-    assert_int_equal(rh_cut_cache_pages(&s->cache), rh_cut_cache_pages(&cache));  // nothing is held for tiles that are gone
+    assert_int_equal(rh_cut_cache_pages(&s->cache),
+                     rh_cut_cache_pages(&cache));  // nothing is held for tiles that are gone
     assert_true(rh_cut_cache_is_valid(&s->cache));
     rh_cut_cache_free(&cache);
 }
@@ -300,9 +314,12 @@ static rh_motion_key travel[] = {{0, {0, 0, 0}, {0, 0, 0}}, {1, {1.2, 0.2, 0}, {
 static void kept_scene(scene *s, int dimension)
 {
     *s = (scene){0};
-    s->items[0] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{-2, -1, -1}, {2, 1.03, 1}, 0}}, .inside_out = true, .wall = RH_WALL_SEPARATE};
+    s->items[0] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{-2, -1, -1}, {2, 1.03, 1}, 0}},
+                                .inside_out = true,
+                                .wall = RH_WALL_SEPARATE};
     s->items[1] = (rh_obstacle){.shape = {.kind = RH_SHAPE_SPHERE, .as.sphere = {{-0.9, 0.1, 0}, 0.3}}};
-    s->items[2] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{-0.2, -0.3, -0.2}, {0.1, 0.3, 0.2}, 0}}, .wall = RH_WALL_NO_SLIP,
+    s->items[2] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{-0.2, -0.3, -0.2}, {0.1, 0.3, 0.2}, 0}},
+                                .wall = RH_WALL_NO_SLIP,
                                 .motion = {.keys = {travel, 2}}};
     for (int i = 0; i < 3; i++) s->items[i].shape.flat = dimension == 2;
     s->all = (rh_obstacles){s->items, 3, false, false};
@@ -326,7 +343,8 @@ static int32_t tiles_of_kind(const scene *s, int kind)
     return count;
 }
 
-// The liquid comes and goes, a solid moves past one that rests: always the bits of a fresh start, with no more work than near the mover.
+// The liquid comes and goes, a solid moves past one that rests: always the bits of a fresh start, with no more work
+// than near the mover.
 static void kept_equals_fresh(void **state)
 {
     (void)state;
@@ -340,7 +358,8 @@ static void kept_equals_fresh(void **state)
             kept_step(&s, dimension, rh_v3(0, 0, 0), 0.08 * n);  // the same tiles again
             int32_t near_now = tiles_of_kind(&s, RH_TILE_MOVING);
             assert_true(near_now > 0 && s.cache.made >= near_now && s.cache.made <= s.c.tiles.count);
-            // Made again: near where it is, near where it was, and a few that it comes near to, but not so near that they store anything.
+            // Made again: near where it is, near where it was, and a few that it comes near to, but not so near that
+            // they store anything.
             assert_true(s.cache.made <= near_before + near_now + s.c.tiles.count / 3 && s.cache.made < s.c.tiles.count);
         }
         kept_step(&s, dimension, rh_v3(0, 0, 0), 1.2);  // arrived: velocity and place change a last time
@@ -369,7 +388,8 @@ static void pages_are_used_again(void **state)
         if (n == 1) chunks = s.cache.chunk_count;
         if (n > 1) assert_int_equal(s.cache.chunk_count, chunks);
     }
-    assert_true((int64_t)chunks * 32 <= most + 16 * 9 + 2 * 32);  // what a batch of tiles may need beforehand, and unfinished chunks
+    assert_true((int64_t)chunks * 32 <=
+                most + 16 * 9 + 2 * 32);  // what a batch of tiles may need beforehand, and unfinished chunks
     scene_free(&s);
 }
 
@@ -378,7 +398,8 @@ static void storage_is_small(void **state)
 {
     (void)state;
     scene s = {0};
-    s.items[0] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{-1.6, -1.6, -1.6}, {1.6, 1.6, 1.6}, 0}}, .inside_out = true};
+    s.items[0] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{-1.6, -1.6, -1.6}, {1.6, 1.6, 1.6}, 0}},
+                               .inside_out = true};
     scene_cut(&s, 3, 0.05, 1.6, 1);
     int32_t near = s.c.tiles.count - tiles_of_kind(&s, RH_TILE_FREE);
     assert_true(tiles_of_kind(&s, RH_TILE_FREE) > 50 && near > 100);
@@ -445,11 +466,19 @@ static void running_out_of_memory_is_survived(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(squares_are_exact_for_lines), cmocka_unit_test(squares_do_not_care_about_the_start_or_scale), cmocka_unit_test(edges),
-        cmocka_unit_test(planes_at_all_angles), cmocka_unit_test(tanks_along_the_grid), cmocka_unit_test(volumes_add_up),
-        cmocka_unit_test(moving_walls_tell_their_velocity), cmocka_unit_test(only_separating_walls_release),
-        cmocka_unit_test(kept_equals_fresh), cmocka_unit_test(pages_are_used_again), cmocka_unit_test(storage_is_small),
-        cmocka_unit_test(own_copies_stay_alone), cmocka_unit_test(running_out_of_memory_is_survived),
+        cmocka_unit_test(squares_are_exact_for_lines),
+        cmocka_unit_test(squares_do_not_care_about_the_start_or_scale),
+        cmocka_unit_test(edges),
+        cmocka_unit_test(planes_at_all_angles),
+        cmocka_unit_test(tanks_along_the_grid),
+        cmocka_unit_test(volumes_add_up),
+        cmocka_unit_test(moving_walls_tell_their_velocity),
+        cmocka_unit_test(only_separating_walls_release),
+        cmocka_unit_test(kept_equals_fresh),
+        cmocka_unit_test(pages_are_used_again),
+        cmocka_unit_test(storage_is_small),
+        cmocka_unit_test(own_copies_stay_alone),
+        cmocka_unit_test(running_out_of_memory_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

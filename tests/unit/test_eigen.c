@@ -35,7 +35,8 @@ static void random_matrices(void **state)
     for (uint64_t n = 0; n < 2000; n++) {
         rh_f8 a[6];
         for (int i = 0; i < 6; i++)
-            for (int l = 0; l < 8; l++) a[i][l] = support_random(n * 8 + (uint64_t)l, (uint32_t)i) * (n % 3 == 0 && i > 2 ? 1e-4f : 1);
+            for (int l = 0; l < 8; l++)
+                a[i][l] = support_random(n * 8 + (uint64_t)l, (uint32_t)i) * (n % 3 == 0 && i > 2 ? 1e-4f : 1);
         for (int l = 0; l < 8; l++) check(a, l);
     }
 }
@@ -44,8 +45,14 @@ static void random_matrices(void **state)
 static void special_matrices(void **state)
 {
     (void)state;
-    static const float cases[8][6] = {{0, 0, 0, 0, 0, 0}, {2, 2, 2, 0, 0, 0}, {1, 1, 3, 0, 0, 0}, {1, 1, 0, 1, 0, 0},
-                                      {1, 1, 1, 1, 1, 1}, {1e-20f, 2e-20f, 3e-20f, 1e-21f, 0, 0}, {1e15f, 1e15f, 0, 0, 0, 1e14f}, {-1, -2, -3, 0.5f, 0, 0}};
+    static const float cases[8][6] = {{0, 0, 0, 0, 0, 0},
+                                      {2, 2, 2, 0, 0, 0},
+                                      {1, 1, 3, 0, 0, 0},
+                                      {1, 1, 0, 1, 0, 0},
+                                      {1, 1, 1, 1, 1, 1},
+                                      {1e-20f, 2e-20f, 3e-20f, 1e-21f, 0, 0},
+                                      {1e15f, 1e15f, 0, 0, 0, 1e14f},
+                                      {-1, -2, -3, 0.5f, 0, 0}};
     rh_f8 a[6];
     for (int i = 0; i < 6; i++)
         for (int l = 0; l < 8; l++) a[i][l] = cases[l][i];

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Ellipsoids against closed forms. With weights 1 - (d/R)^3 the variances of an even density are integrals over the ball, the half ball, the disc and
-// the line: inside 0.150 R^2 in all directions (9/60 by integration of r^4 (1 - r^3)), at a flat free surface (0.150, 0.150, 0.0467) R^2 with the mean 0.321 R inside,
-// in a sheet 0.1786 R^2, on a line 0.222 R^2. A lattice of R/10 comes near enough.
+// Ellipsoids against closed forms. With weights 1 - (d/R)^3 the variances of an even density are integrals over the
+// ball, the half ball, the disc and the line: inside 0.150 R^2 in all directions (9/60 by integration of r^4 (1 -
+// r^3)), at a flat free surface (0.150, 0.150, 0.0467) R^2 with the mean 0.321 R inside, in a sheet 0.1786 R^2, on a
+// line 0.222 R^2. A lattice of R/10 comes near enough.
 #include "support.h"
 #include "surface/surfacing.h"
 
@@ -62,10 +63,22 @@ static int64_t where(const set *s, int64_t id)
     return -1;
 }
 
-static rh_vec3 stretch_of(const set *s, int64_t id) { return ((rh_vec3 *)rh_points_data(&s->points, "stretch", RH_POINT_VEC3F))[where(s, id)]; }
-static double k_of(const set *s, int64_t id) { return ((float *)rh_points_data(&s->points, "k_s", RH_POINT_F32))[where(s, id)]; }
-static int neighbours_of(const set *s, int64_t id) { return ((int32_t *)rh_points_data(&s->points, "neighbours", RH_POINT_I32))[where(s, id)]; }
-static rh_vec3 centre_of(const set *s, int64_t id) { return ((rh_vec3 *)rh_points_data(&s->points, "centre", RH_POINT_VEC3F))[where(s, id)]; }
+static rh_vec3 stretch_of(const set *s, int64_t id)
+{
+    return ((rh_vec3 *)rh_points_data(&s->points, "stretch", RH_POINT_VEC3F))[where(s, id)];
+}
+static double k_of(const set *s, int64_t id)
+{
+    return ((float *)rh_points_data(&s->points, "k_s", RH_POINT_F32))[where(s, id)];
+}
+static int neighbours_of(const set *s, int64_t id)
+{
+    return ((int32_t *)rh_points_data(&s->points, "neighbours", RH_POINT_I32))[where(s, id)];
+}
+static rh_vec3 centre_of(const set *s, int64_t id)
+{
+    return ((rh_vec3 *)rh_points_data(&s->points, "centre", RH_POINT_VEC3F))[where(s, id)];
+}
 
 static void assert_stretch(rh_vec3 found, double a, double b, double c, double tolerance)
 {
@@ -129,7 +142,8 @@ static void sheet_and_line(void **state)
     }
 }
 
-// The source's formula as it is printed: an exactly flat sheet has a determinant of zero, falls back to k_s = 1, and vanishes.
+// The source's formula as it is printed: an exactly flat sheet has a determinant of zero, falls back to k_s = 1, and
+// vanishes.
 static void literal_normalisation(void **state)
 {
     (void)state;
@@ -145,10 +159,12 @@ static void literal_normalisation(void **state)
     end(&s);
 }
 
-// --- what must hold for any particles -----------------------------------------------------------------------------
+// --- what must hold for any particles --------------------------------------------------------------------------------
 static void scatter(set *s, int count, double size)
 {
-    for (int i = 0; i < count; i++) put(s, size * (double)support_random((uint64_t)i, 0), size * (double)support_random((uint64_t)i, 1), size * (double)support_random((uint64_t)i, 2));
+    for (int i = 0; i < count; i++)
+        put(s, size * (double)support_random((uint64_t)i, 0), size * (double)support_random((uint64_t)i, 1),
+            size * (double)support_random((uint64_t)i, 2));
 }
 
 static void volume_and_bounds(void **state)
@@ -170,7 +186,8 @@ static void volume_and_bounds(void **state)
         }
         seen++;
         assert_near((double)stretch[i].x * stretch[i].y * stretch[i].z, 1, 1e-4);
-        assert_true(stretch[i].x <= 2.5203f && stretch[i].z >= 0.3967f && stretch[i].x >= stretch[i].y && stretch[i].y >= stretch[i].z);
+        assert_true(stretch[i].x <= 2.5203f && stretch[i].z >= 0.3967f && stretch[i].x >= stretch[i].y &&
+                    stretch[i].y >= stretch[i].z);
     }
     assert_int_equal(seen, s.report.ellipsoids);
     assert_int_equal(s.report.ellipsoids + s.report.droplets, s.points.count);
@@ -191,7 +208,8 @@ static void against_two_passes(void **state)
     scatter(&s, 1500, 6);
     build(&s);
     const rh_vec3 *p = rh_points_data(&s.points, "P", RH_POINT_VEC3F);
-    const rh_vec3 *centre = rh_points_data(&s.points, "centre", RH_POINT_VEC3F), *stretch = rh_points_data(&s.points, "stretch", RH_POINT_VEC3F);
+    const rh_vec3 *centre = rh_points_data(&s.points, "centre", RH_POINT_VEC3F),
+                  *stretch = rh_points_data(&s.points, "stretch", RH_POINT_VEC3F);
     const float *k_s = rh_points_data(&s.points, "k_s", RH_POINT_F32);
     const int32_t *neighbours = rh_points_data(&s.points, "neighbours", RH_POINT_I32);
     double radius = 2.5;
@@ -206,7 +224,8 @@ static void against_two_passes(void **state)
                 double w = r < 1 ? 1 - r * r * r : 0;
                 if (pass == 0) weight += w, count += r < 1;
                 for (int a = 0; a < 3 && pass == 0; a++) mean[a] += w * d[a];
-                for (int n = 0; n < 9 && pass == 1; n++) c[n / 3][n % 3] += w * (d[n / 3] - mean[n / 3]) * (d[n % 3] - mean[n % 3]) / weight;
+                for (int n = 0; n < 9 && pass == 1; n++)
+                    c[n / 3][n % 3] += w * (d[n / 3] - mean[n / 3]) * (d[n % 3] - mean[n % 3]) / weight;
             }
             for (int a = 0; a < 3 && pass == 0; a++) mean[a] /= weight;
         }
@@ -214,7 +233,9 @@ static void against_two_passes(void **state)
         for (int a = 0; a < 3; a++) assert_near((&centre[i].x)[a] - (&p[i].x)[a], mean[a], 2e-5);
         if (count < 8 || stretch[i].z <= 0.0101f * stretch[i].x) continue;  // clamped: the invariants would differ
         double trace = c[0][0] + c[1][1] + c[2][2];
-        double det = c[0][0] * (c[1][1] * c[2][2] - c[1][2] * c[2][1]) - c[0][1] * (c[1][0] * c[2][2] - c[1][2] * c[2][0]) + c[0][2] * (c[1][0] * c[2][1] - c[1][1] * c[2][0]);
+        double det = c[0][0] * (c[1][1] * c[2][2] - c[1][2] * c[2][1]) -
+                     c[0][1] * (c[1][0] * c[2][2] - c[1][2] * c[2][0]) +
+                     c[0][2] * (c[1][0] * c[2][1] - c[1][1] * c[2][0]);
         double sum = (double)stretch[i].x + stretch[i].y + stretch[i].z;
         assert_near(sum / k_s[i], trace, 2e-5 * trace + 1e-6);
         assert_near(k_s[i], pow(det, -1.0 / 3), 2e-3 * k_s[i]);
@@ -230,10 +251,10 @@ static void droplets(void **state)
     s.params.search_radius = 6;  // R = 3
     s.params.droplet_neighbours = 20;
     s.params.droplet_blend = 0;
-    put(&s, 0, 0, 0);                                                        // alone
-    for (int i = 0; i < 20; i++) put(&s, 50 + 0.1 * i, 0, 0);                // twenty: just a droplet
-    for (int i = 0; i < 21; i++) put(&s, 100 + 0.1 * i, 0, 0);               // twenty-one: just none
-    for (int i = 0; i < 30; i++) put(&s, 150, 0, 0);                         // all in one place
+    put(&s, 0, 0, 0);                                           // alone
+    for (int i = 0; i < 20; i++) put(&s, 50 + 0.1 * i, 0, 0);   // twenty: just a droplet
+    for (int i = 0; i < 21; i++) put(&s, 100 + 0.1 * i, 0, 0);  // twenty-one: just none
+    for (int i = 0; i < 30; i++) put(&s, 150, 0, 0);            // all in one place
     build(&s);
     assert_int_equal(neighbours_of(&s, 0), 1);
     assert_stretch(stretch_of(&s, 0), 0.5, 0.5, 0.5, 1e-6);
@@ -318,7 +339,8 @@ static void turning(void **state)
         assert_near(b.y, a.y, 2e-3);
         assert_near(b.z, a.z, 2e-3);
         assert_near(k_of(&t, i), k_of(&s, i), 1e-3 * k_of(&s, i));
-        for (int n = 0; n < 3; n++) assert_near((&d.x)[n], m[n][0] * c.x + m[n][1] * c.y + m[n][2] * c.z + 3 * n - 5, 1e-2);
+        for (int n = 0; n < 3; n++)
+            assert_near((&d.x)[n], m[n][0] * c.x + m[n][1] * c.y + m[n][2] * c.z + 3 * n - 5, 1e-2);
     }
     end(&s);
     end(&t);
@@ -360,7 +382,9 @@ static void thinned_neighbours(void **state)
         s.params.search_radius = 8;
         s.params.max_per_cell = thin ? 16 : 0;
         put(&s, 0, 0, 0);
-        for (int i = 0; i < 20000; i++) put(&s, 5 * (double)support_random((uint64_t)i, 0), 2 * (double)support_random((uint64_t)i, 1) - 2, 5 * (double)support_random((uint64_t)i, 2));
+        for (int i = 0; i < 20000; i++)
+            put(&s, 5 * (double)support_random((uint64_t)i, 0), 2 * (double)support_random((uint64_t)i, 1) - 2,
+                5 * (double)support_random((uint64_t)i, 2));
         build(&s);
         found[thin] = stretch_of(&s, 0);
         if (thin) assert_true(neighbours_of(&s, 0) < 4000);
@@ -372,9 +396,17 @@ static void thinned_neighbours(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(inside), cmocka_unit_test(free_surface), cmocka_unit_test(sheet_and_line), cmocka_unit_test(literal_normalisation),
-        cmocka_unit_test(volume_and_bounds), cmocka_unit_test(against_two_passes), cmocka_unit_test(droplets), cmocka_unit_test(droplets_pass_smoothly),
-        cmocka_unit_test(global_normalisation), cmocka_unit_test(turning), cmocka_unit_test(chosen_points), cmocka_unit_test(thinned_neighbours)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(inside),
+                                       cmocka_unit_test(free_surface),
+                                       cmocka_unit_test(sheet_and_line),
+                                       cmocka_unit_test(literal_normalisation),
+                                       cmocka_unit_test(volume_and_bounds),
+                                       cmocka_unit_test(against_two_passes),
+                                       cmocka_unit_test(droplets),
+                                       cmocka_unit_test(droplets_pass_smoothly),
+                                       cmocka_unit_test(global_normalisation),
+                                       cmocka_unit_test(turning),
+                                       cmocka_unit_test(chosen_points),
+                                       cmocka_unit_test(thinned_neighbours)};
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

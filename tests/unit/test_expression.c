@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Expressions on .vdb files: every type there and back, codecs kept, points moved, deleted, grouped, neighbours; volumes of other types and transforms,
-// states, tiles; the same bytes for any number of threads; wrong data; memory that runs out.
+// Expressions on .vdb files: every type there and back, codecs kept, points moved, deleted, grouped, neighbours;
+// volumes of other types and transforms, states, tiles; the same bytes for any number of threads; wrong data; memory
+// that runs out.
 #include "check.h"
 #include "base/parallel.h"
 #include "io/expression.h"
@@ -40,12 +41,15 @@ static rh_lang_program *compiled(const char *code, rh_lang_flags domain)
     rh_lang_program *program;
     rh_lang_messages messages = {0};
     rh_status status = {0};
-    if (rh_lang_compile(code, strlen(code), &(rh_lang_options){.domain = domain}, &program, &messages, &status) != RH_OK) fail_msg("%s", status.message);
+    if (rh_lang_compile(code, strlen(code), &(rh_lang_options){.domain = domain}, &program, &messages, &status) !=
+        RH_OK)
+        fail_msg("%s", status.message);
     rh_lang_messages_free(&messages);
     return program;
 }
 
-static rh_code try_points(rh_vdb_data *data, const char *code, const rh_expression_options *options, rh_expression_report *report, rh_status *status)
+static rh_code try_points(rh_vdb_data *data, const char *code, const rh_expression_options *options,
+                          rh_expression_report *report, rh_status *status)
 {
     rh_lang_program *program = compiled(code, RH_LANG_POINTS);
     rh_lang_messages messages = {0};
@@ -59,11 +63,13 @@ static rh_expression_report on_points(rh_vdb_data *data, const char *code)
 {
     rh_expression_report report = {0};
     rh_status status = {0};
-    if (try_points(data, code, &(rh_expression_options){0}, &report, &status) != RH_OK) fail_msg("%s: %s", code, status.message);
+    if (try_points(data, code, &(rh_expression_options){0}, &report, &status) != RH_OK)
+        fail_msg("%s: %s", code, status.message);
     return report;
 }
 
-static rh_code try_volumes(rh_vdb_data *data, const char *code, const rh_expression_options *options, rh_expression_report *report, rh_status *status)
+static rh_code try_volumes(rh_vdb_data *data, const char *code, const rh_expression_options *options,
+                           rh_expression_report *report, rh_status *status)
 {
     rh_lang_program *program = compiled(code, RH_LANG_VOLUMES);
     rh_lang_messages messages = {0};
@@ -77,7 +83,8 @@ static rh_expression_report on_volumes(rh_vdb_data *data, const char *code, rh_v
 {
     rh_expression_report report = {0};
     rh_status status = {0};
-    if (try_volumes(data, code, &(rh_expression_options){.states = states}, &report, &status) != RH_OK) fail_msg("%s: %s", code, status.message);
+    if (try_volumes(data, code, &(rh_expression_options){.states = states}, &report, &status) != RH_OK)
+        fail_msg("%s: %s", code, status.message);
     return report;
 }
 
@@ -131,18 +138,24 @@ static void codecs_are_kept(void **state)
     assert_string_equal(rh_vdb_points_attribute(points, rh_vdb_points_find(points, "pscale")).stored, "float trnc");
     assert_string_equal(rh_vdb_points_attribute(points, rh_vdb_points_find(points, "P")).stored, "vec3s fxpt16");
     for (int i = 0; i < COUNT; i++) assert_true(twice[i] == 2 * size[i]);  // twice a half is a half
-    assert_memory_equal(same, direction, COUNT * 3 * sizeof(float));     // not encoded again
+    assert_memory_equal(same, direction, COUNT * 3 * sizeof(float));       // not encoded again
     rh_vdb_points_close(points);
     rh_vdb_data_free(data);
     free(size), free(direction), free(twice), free(same);
 }
 
-static const char make_all[] = "bool@b = true; int16@h = 7; int@i = -8; int64@l = 5000000000l; f@f = 0.5f; double@d = 0.1; vec3i@vi = {1, 2, 3}; v@vf = {1, 2, 4};"
-                               "vec3d@vd = {0.1, 0.2, 0.3}; 3@m3 = 2; mat3d@m3d = 3; 4@m4 = 4; mat4d@m4d = 5; vec2i@ai = {1, 2}; vec2f@af = {1, 2}; vec2d@ad = {3, 4};"
-                               "vec4i@qi = {1, 2, 3, 4}; vec4f@qf = {1, 2, 3, 4}; vec4d@qd = {4, 3, 2, 1}; s@s = \"a\"; if (@pscale > 0.02f) s@s = s@s + \"b\";";
-static const char check_all[] = "int@ok = bool@b && int16@h == 7 && int@i == -8 && int64@l == 5000000000l && f@f == 0.5f && double@d == 0.1 && vec3i@vi == {1, 2, 3} &&"
-                                " v@vf == {1, 2, 4} && vec3d@vd == {0.1, 0.2, 0.3} && 3@m3[4] == 2 && mat3d@m3d[8] == 3 && 4@m4[15] == 4 && mat4d@m4d[0] == 5 &&"
-                                " vec2i@ai == {1, 2} && vec2f@af[1] == 2 && vec2d@ad[0] == 3 && vec4i@qi == {1, 2, 3, 4} && vec4f@qf[3] == 4 && vec4d@qd[0] == 4 &&"
+static const char make_all[] = "bool@b = true; int16@h = 7; int@i = -8; int64@l = 5000000000l; f@f = 0.5f; double@d = "
+                               "0.1; vec3i@vi = {1, 2, 3}; v@vf = {1, 2, 4};"
+                               "vec3d@vd = {0.1, 0.2, 0.3}; 3@m3 = 2; mat3d@m3d = 3; 4@m4 = 4; mat4d@m4d = 5; vec2i@ai "
+                               "= {1, 2}; vec2f@af = {1, 2}; vec2d@ad = {3, 4};"
+                               "vec4i@qi = {1, 2, 3, 4}; vec4f@qf = {1, 2, 3, 4}; vec4d@qd = {4, 3, 2, 1}; s@s = "
+                               "\"a\"; if (@pscale > 0.02f) s@s = s@s + \"b\";";
+static const char check_all[] = "int@ok = bool@b && int16@h == 7 && int@i == -8 && int64@l == 5000000000l && f@f == "
+                                "0.5f && double@d == 0.1 && vec3i@vi == {1, 2, 3} &&"
+                                " v@vf == {1, 2, 4} && vec3d@vd == {0.1, 0.2, 0.3} && 3@m3[4] == 2 && mat3d@m3d[8] == "
+                                "3 && 4@m4[15] == 4 && mat4d@m4d[0] == 5 &&"
+                                " vec2i@ai == {1, 2} && vec2f@af[1] == 2 && vec2d@ad[0] == 3 && vec4i@qi == {1, 2, 3, "
+                                "4} && vec4f@qf[3] == 4 && vec4d@qd[0] == 4 &&"
                                 " hash(s@s) == (@pscale > 0.02f ? hash(\"ab\") : hash(\"a\"));";
 
 static void every_type_there_and_back(void **state)
@@ -154,7 +167,8 @@ static void every_type_there_and_back(void **state)
     data = through_file(*state, data);
     rh_expression_report report = {0};
     rh_status status = {0};
-    if (try_points(data, check_all, &(rh_expression_options){0}, &report, &status) != RH_OK) fail_msg("%s", status.message);
+    if (try_points(data, check_all, &(rh_expression_options){0}, &report, &status) != RH_OK)
+        fail_msg("%s", status.message);
     rh_vdb_points *points = view(data);
     int32_t *ok = values(points, "ok", RH_LANG_INT32);
     assert_in_range(rh_vdb_points_count(points), COUNT / 4, COUNT - 10);
@@ -183,7 +197,8 @@ static void moved_points_have_new_places(void **state)
             continue;
         }
         const float tolerance = 0.1f / 65535 + 1e-6f;  // what the file's 16 bits of a voxel can hold
-        assert_true(fabsf(now[i].x - old[i].x - 5) < tolerance && fabsf(now[i].y - old[i].y) < tolerance && fabsf(now[i].z - old[i].z + 7) < tolerance);
+        assert_true(fabsf(now[i].x - old[i].x - 5) < tolerance && fabsf(now[i].y - old[i].y) < tolerance &&
+                    fabsf(now[i].z - old[i].z + 7) < tolerance);
     }
     rh_vdb_points_close(points);
     rh_vdb_data_free(data);
@@ -194,13 +209,18 @@ static void groups_and_deletion(void **state)
 {
     rh_vdb_data *data = foreign(*state);
     int fast = foreign_fast(COUNT);
-    on_points(data, "if (ingroup(\"fast\")) { addtogroup(\"quick\"); removefromgroup(\"fast\"); } addtogroup(\"all_\" + \"of_them\"); if (false) addtogroup(\"never\");");
+    on_points(data, "if (ingroup(\"fast\")) { addtogroup(\"quick\"); removefromgroup(\"fast\"); } addtogroup(\"all_\" "
+                    "+ \"of_them\"); if (false) addtogroup(\"never\");");
     data = through_file(*state, data);
     rh_vdb_points *points = view(data);
-    static const struct { const char *name; bool there; } groups[] = {{"v", true}, {"fast", true}, {"quick", true}, {"all_of_them", true}, {"never", false}};
+    static const struct {
+        const char *name;
+        bool there;
+    } groups[] = {{"v", true}, {"fast", true}, {"quick", true}, {"all_of_them", true}, {"never", false}};
     for (int g = 0; g < 5; g++) {
         bool there = false;
-        for (int i = 0; i < rh_vdb_points_groups(points); i++) there |= strcmp(rh_vdb_points_group(points, i), groups[g].name) == 0;
+        for (int i = 0; i < rh_vdb_points_groups(points); i++)
+            there |= strcmp(rh_vdb_points_group(points, i), groups[g].name) == 0;
         assert_int_equal(there, groups[g].there);
     }
     uint8_t member[COUNT];
@@ -213,7 +233,8 @@ static void groups_and_deletion(void **state)
     assert_int_equal(left, 0);
     rh_vdb_points_close(points);
     rh_expression_report report = {0};
-    assert_int_equal(try_points(data, "deletepoint();", &(rh_expression_options){.group = "quick"}, &report, NULL), RH_OK);
+    assert_int_equal(try_points(data, "deletepoint();", &(rh_expression_options){.group = "quick"}, &report, NULL),
+                     RH_OK);
     assert_int_equal(report.points, fast);
     assert_int_equal(report.deleted, fast);
     points = view(data);
@@ -235,7 +256,8 @@ static void neighbours_are_those_before(void **state)
     rh_vec3 *p = values(points, "P", RH_LANG_VEC3F);
     float *size = values(points, "pscale", RH_LANG_FLOAT);
     rh_vdb_points_close(points);
-    on_points(data, "@sum = 0; int k = neighbours(0.4f); for (int i = 0; i < k; ++i) @sum += neighbour_float(\"pscale\", i); int@n = k; @pscale = 0; int@e = pointindex(); @P += 9;");
+    on_points(data, "@sum = 0; int k = neighbours(0.4f); for (int i = 0; i < k; ++i) @sum += "
+                    "neighbour_float(\"pscale\", i); int@n = k; @pscale = 0; int@e = pointindex(); @P += 9;");
     points = view(data);
     float *sum = values(points, "sum", RH_LANG_FLOAT);
     int32_t *n = values(points, "n", RH_LANG_INT32), *e = values(points, "e", RH_LANG_INT32);
@@ -267,9 +289,13 @@ typedef struct collection {
     size_t size;
 } collection;
 
-static rh_code count_blocks(void *user, int64_t count, rh_status *status) { return (void)status, ((collection *)user)->blocks = count, RH_OK; }
+static rh_code count_blocks(void *user, int64_t count, rh_status *status)
+{
+    return (void)status, ((collection *)user)->blocks = count, RH_OK;
+}
 static rh_code nothing(void *user, rh_status *status) { return (void)user, (void)status, RH_OK; }
-static rh_code collect(void *user, int slot, int64_t block, const int32_t origin[3], const rh_lang_elements *elements, int64_t begin, int64_t end)
+static rh_code collect(void *user, int slot, int64_t block, const int32_t origin[3], const rh_lang_elements *elements,
+                       int64_t begin, int64_t end)
 {
     collection *c = user;
     (void)slot, (void)block;
@@ -297,7 +323,9 @@ static collection all_values(rh_vdb_data *data, const char *name, rh_vdb_states 
     enum { MOST = 1 << 22 };
     int grid = grid_named(data, name);
     bool yes = true, no = false;
-    collection c = {.items = calloc(MOST, sizeof(voxel)), .capacity = MOST, .size = rh_lang_type_size(rh_vdb_data_grid(data, grid).type)};
+    collection c = {.items = calloc(MOST, sizeof(voxel)),
+                    .capacity = MOST,
+                    .size = rh_lang_type_size(rh_vdb_data_grid(data, grid).type)};
     rh_vdb_volume_job job = {.grids = &grid, .reads = &yes, .writes = &no, .count = 1, .states = states};
     rh_vdb_visitor visitor = {count_blocks, nothing, collect, &c};
     rh_threads_set(1);
@@ -329,7 +357,8 @@ static void tiles_stay_where_they_can(void **state)
     assert_true(c.items[0].value[0] == 7);
     free(c.items);
     // Half of the blocks of 8^3 become 1, some are mixed.
-    on_volumes(data, "v@Cd = {getcoordx() >= 60 ? 1 : 2, getcoordy(), 0}; if (getcoordx() >= 64) v@Cd.y = 0;", RH_VDB_ON);
+    on_volumes(data, "v@Cd = {getcoordx() >= 60 ? 1 : 2, getcoordy(), 0}; if (getcoordx() >= 64) v@Cd.y = 0;",
+               RH_VDB_ON);
     c = all_values(data, "Cd", RH_VDB_ON);
     assert_int_equal(c.count, 8 * 16 * 16 + 64 * 128 * 128);  // 2048 small tiles, and leaves
     for (int64_t i = 0; i < c.count; i++) {
@@ -346,7 +375,8 @@ static void tiles_and_levels_can_be_chosen(void **state)
     rh_vdb_data *data = foreign_volumes(*state);
     rh_expression_report report = {0};
     rh_status status = {0};
-    const rh_expression_options always = {.stream = RH_STREAM_ON}, never = {.stream = RH_STREAM_OFF}, leaves = {.skipped = 2 | 4 | 8}, tiles = {.skipped = 1};
+    const rh_expression_options always = {.stream = RH_STREAM_ON}, never = {.stream = RH_STREAM_OFF},
+                                leaves = {.skipped = 2 | 4 | 8}, tiles = {.skipped = 1};
     assert_int_equal(try_volumes(data, "v@Cd *= 2;", &always, &report, &status), RH_OK);
     assert_int_equal(report.voxels, 128 * 128 * 128);
     report = (rh_expression_report){0};
@@ -368,10 +398,12 @@ static void tiles_and_levels_can_be_chosen(void **state)
     rh_vdb_data_free(data);
 }
 
-static rh_code bind_points(rh_vdb_data *data, const char *code, const rh_expression_binding *bindings, int count, rh_status *status)
+static rh_code bind_points(rh_vdb_data *data, const char *code, const rh_expression_binding *bindings, int count,
+                           rh_status *status)
 {
     rh_expression_report report = {0};
-    return try_points(data, code, &(rh_expression_options){.bindings = bindings, .binding_count = count}, &report, status);
+    return try_points(data, code, &(rh_expression_options){.bindings = bindings, .binding_count = count}, &report,
+                      status);
 }
 
 static void names_can_be_bound(void **state)
@@ -379,7 +411,8 @@ static void names_can_be_bound(void **state)
     rh_vdb_data *data = foreign(*state);
     rh_status status = {0};
     on_points(data, "f@a = 1; f@b = 2;");
-    const rh_expression_binding swap[] = {{"a", "b"}, {"b", "a"}}, fresh[] = {{"a", "made"}}, same[] = {{"a", "b"}}, twice[] = {{"a", "x"}, {"c", "x"}}, place[] = {{"a", "P"}},
+    const rh_expression_binding swap[] = {{"a", "b"}, {"b", "a"}}, fresh[] = {{"a", "made"}}, same[] = {{"a", "b"}},
+                                twice[] = {{"a", "x"}, {"c", "x"}}, place[] = {{"a", "P"}},
                                 two[] = {{"a", "x"}, {"a", "y"}};
     assert_int_equal(bind_points(data, "f@a += 10; f@b += 20;", swap, 2, &status), RH_OK);
     assert_int_equal(bind_points(data, "f@a = 5;", fresh, 1, &status), RH_OK);
@@ -393,7 +426,8 @@ static void names_can_be_bound(void **state)
     assert_int_equal(bind_points(data, "f@a = 1;", place, 1, &status), RH_USER);
     assert_non_null(strstr(status.message, "P cannot be bound"));
     rh_vdb_points *points = view(data);
-    float *a = values(points, "a", RH_LANG_FLOAT), *b = values(points, "b", RH_LANG_FLOAT), *made = values(points, "made", RH_LANG_FLOAT);
+    float *a = values(points, "a", RH_LANG_FLOAT), *b = values(points, "b", RH_LANG_FLOAT),
+          *made = values(points, "made", RH_LANG_FLOAT);
     for (int i = 0; i < COUNT; i++) assert_true(a[i] == 21 && b[i] == 12 && made[i] == 5);
     free(a), free(b), free(made);
     rh_vdb_points_close(points);
@@ -401,7 +435,9 @@ static void names_can_be_bound(void **state)
     data = foreign_volumes(*state);
     const rh_expression_binding colour[] = {{"colour", "Cd"}};
     rh_expression_report report = {0};
-    assert_int_equal(try_volumes(data, "v@colour = 3;", &(rh_expression_options){.bindings = colour, .binding_count = 1}, &report, &status), RH_OK);
+    assert_int_equal(try_volumes(data, "v@colour = 3;",
+                                 &(rh_expression_options){.bindings = colour, .binding_count = 1}, &report, &status),
+                     RH_OK);
     collection c = all_values(data, "Cd", RH_VDB_ON);
     assert_true(c.count == 1 && c.items[0].value[0] == 3);
     free(c.items);
@@ -457,7 +493,8 @@ static void work_can_be_stopped(void **state)
 static void states_choose_voxels(void **state)
 {
     rh_vdb_data *data = foreign_volumes(*state);
-    collection on = all_values(data, "liquid", RH_VDB_ON), off = all_values(data, "liquid", RH_VDB_OFF), all = all_values(data, "liquid", RH_VDB_ALL);
+    collection on = all_values(data, "liquid", RH_VDB_ON), off = all_values(data, "liquid", RH_VDB_OFF),
+               all = all_values(data, "liquid", RH_VDB_ALL);
     assert_int_equal(on.count + off.count, all.count);
     on_volumes(data, "@liquid = 3;", RH_VDB_OFF);
     collection kept = all_values(data, "liquid", RH_VDB_ON), changed = all_values(data, "liquid", RH_VDB_OFF);
@@ -502,7 +539,8 @@ static void threads_do_not_matter(void **state)
     for (int i = 0; i < 2; i++) {
         rh_threads_set(i == 0 ? 1 : 3);
         rh_vdb_data *points = foreign(*state), *volumes = foreign_volumes(*state);
-        on_points(points, "addtogroup(\"g\" + (rand() < 0.5 ? \"a\" : \"b\")); s@s = rand() < 0.3 ? \"x\" : \"y\"; v@P += 3 * rand(); if (rand() < 0.2) deletepoint();");
+        on_points(points, "addtogroup(\"g\" + (rand() < 0.5 ? \"a\" : \"b\")); s@s = rand() < 0.3 ? \"x\" : \"y\"; v@P "
+                          "+= 3 * rand(); if (rand() < 0.2) deletepoint();");
         on_volumes(volumes, "v@Cd = getvoxelpws() * rand(); @liquid = @liquid + v@Cd.x;", RH_VDB_ON);
         scratch_path path = scratch_at(*state, "threads.vdb");
         assert_int_equal(rh_vdb_data_write(path.text, points, NULL), RH_OK);
@@ -529,7 +567,10 @@ static void threads_do_not_matter(void **state)
 
 static void wrong_data(void **state)
 {
-    static const struct { const char *code, *message; rh_expression_options options; } cases[] = {
+    static const struct {
+        const char *code, *message;
+        rh_expression_options options;
+    } cases[] = {
         {"int@pscale = 3;", "is of type float, the program takes it for int32", {0}},
         {"@r = @pscal;", "did you mean @pscale?", {.strict = true}},
         {"@r = 1;", "no group \"quick\"", {.group = "quick"}},
@@ -542,14 +583,17 @@ static void wrong_data(void **state)
         rh_expression_report report = {0};
         rh_status status = {0};
         assert_int_not_equal(try_points(data, cases[i].code, &cases[i].options, &report, &status), RH_OK);
-        if (!strstr(status.message, cases[i].message)) fail_msg("%s: found \"%s\", expected \"%s\"", cases[i].code, status.message, cases[i].message);
+        if (!strstr(status.message, cases[i].message))
+            fail_msg("%s: found \"%s\", expected \"%s\"", cases[i].code, status.message, cases[i].message);
         rh_vdb_data_free(data);
     }
 }
 
 static void memory_runs_out(void **state)
 {
-    rh_lang_program *program = compiled("addtogroup(\"g\"); s@s = \"x\" + s@s; @P.x += 1; int k = neighbours(0.1f); if (k > 9) deletepoint(); print(k);", RH_LANG_POINTS);
+    rh_lang_program *program = compiled("addtogroup(\"g\"); s@s = \"x\" + s@s; @P.x += 1; int k = neighbours(0.1f); if "
+                                        "(k > 9) deletepoint(); print(k);",
+                                        RH_LANG_POINTS);
     bool ended = false;
     for (int64_t n = 0; n < 400 && !ended; n++) {
         rh_vdb_data *data = foreign(*state);
@@ -572,11 +616,20 @@ static void memory_runs_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(codecs_are_kept), cmocka_unit_test(every_type_there_and_back), cmocka_unit_test(moved_points_have_new_places),
-        cmocka_unit_test(groups_and_deletion), cmocka_unit_test(neighbours_are_those_before), cmocka_unit_test(tiles_stay_where_they_can),
-        cmocka_unit_test(tiles_and_levels_can_be_chosen), cmocka_unit_test(names_can_be_bound), cmocka_unit_test(work_can_be_stopped),
-        cmocka_unit_test(states_choose_voxels), cmocka_unit_test(other_volumes_are_those_before), cmocka_unit_test(threads_do_not_matter),
-        cmocka_unit_test(wrong_data), cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(codecs_are_kept),
+        cmocka_unit_test(every_type_there_and_back),
+        cmocka_unit_test(moved_points_have_new_places),
+        cmocka_unit_test(groups_and_deletion),
+        cmocka_unit_test(neighbours_are_those_before),
+        cmocka_unit_test(tiles_stay_where_they_can),
+        cmocka_unit_test(tiles_and_levels_can_be_chosen),
+        cmocka_unit_test(names_can_be_bound),
+        cmocka_unit_test(work_can_be_stopped),
+        cmocka_unit_test(states_choose_voxels),
+        cmocka_unit_test(other_volumes_are_those_before),
+        cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(wrong_data),
+        cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-
 #include "base/memory.h"
 #include "io/file.h"
 #include "unit/scratch.h"
@@ -151,8 +150,15 @@ static void sweep_takes_only_what_the_dead_left(void **state)
     char of_dead[64], of_us[64];
     snprintf(of_dead, sizeof of_dead, "points.0001.vdb.tmp-%d", (int)dead);
     snprintf(of_us, sizeof of_us, "points.0002.vdb.tmp-%d", (int)getpid());
-    const char *keep[] = {of_us, "a.tmp-", "a.tmp-12x", "a.tmp", "tmp-7", ".tmp-999999999999", "points.0001.vdb",
-                          "mine.txt.tmp-99999999999999999999999", "points.keep.vdb.tmp-99999999999999999999999"};
+    const char *keep[] = {of_us,
+                          "a.tmp-",
+                          "a.tmp-12x",
+                          "a.tmp",
+                          "tmp-7",
+                          ".tmp-999999999999",
+                          "points.0001.vdb",
+                          "mine.txt.tmp-99999999999999999999999",
+                          "points.keep.vdb.tmp-99999999999999999999999"};
     put(&s, of_dead);
     put(&s, "scene.yaml.tmp-99999999999999999999999");
     for (size_t i = 0; i < sizeof keep / sizeof *keep; i++) put(&s, keep[i]);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Films: every picture becomes a frame, colours survive, odd sizes work, and an encoder that is missing or fails leaves a message and no
-// file.
+// Films: every picture becomes a frame, colours survive, odd sizes work, and an encoder that is missing or fails leaves
+// a message and no file.
 #include "support.h"
 #include <stdlib.h>
 #include "io/film.h"
@@ -20,7 +20,8 @@ static bool has(const char *program)
 static void ask(const char *path, const char *what, char *answer, int room)
 {
     char line[700];
-    snprintf(line, sizeof line, "ffprobe -v error -count_frames -select_streams v -show_entries stream=%s -of csv=p=0 %s", what, path);
+    snprintf(line, sizeof line,
+             "ffprobe -v error -count_frames -select_streams v -show_entries stream=%s -of csv=p=0 %s", what, path);
     FILE *pipe = popen(line, "r");
     assert_non_null(pipe);
     assert_non_null(fgets(answer, room, pipe));
@@ -35,7 +36,8 @@ static void make(const char *path, int width, int height, int frames)
     uint8_t *rgb = test_malloc((size_t)(3 * width * height));
     assert_ok(rh_film_open(path, width, height, 25, &film, &status));
     for (int i = 0; i < frames; i++) {
-        for (int k = 0; k < width * height; k++) rgb[3 * k] = 200, rgb[3 * k + 1] = (uint8_t)(10 * i), rgb[3 * k + 2] = 40;
+        for (int k = 0; k < width * height; k++)
+            rgb[3 * k] = 200, rgb[3 * k + 1] = (uint8_t)(10 * i), rgb[3 * k + 2] = 40;
         assert_ok(rh_film_add(film, rgb, &status));
     }
     assert_ok(rh_film_finish(film, &status));

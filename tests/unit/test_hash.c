@@ -57,6 +57,7 @@ static void order_counts_when_chained(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_bit_counts), cmocka_unit_test(length_counts),
-                                       cmocka_unit_test(alignment_does_not_count), cmocka_unit_test(order_counts_when_chained)};
+                                       cmocka_unit_test(alignment_does_not_count),
+                                       cmocka_unit_test(order_counts_when_chained)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,29 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Numbers that go wrong: told with step and place; a solve that does not converge is tried again with a shorter step, from the same state and with the same result
-// whether the run was resumed or not. Solves that fail on demand come from a method in front of the real one.
+// Numbers that go wrong: told with step and place; a solve that does not converge is tried again with a shorter step,
+// from the same state and with the same result whether the run was resumed or not. Solves that fail on demand come from
+// a method in front of the real one.
 #include <math.h>
 #include <unistd.h>
 #include "scratch.h"
 #include "support.h"
 #include "world/parts.h"
 
-#define DAM "rheo: 1\ndimension: 2\ncell: 0.05\nframes: {last: 6}\nphysics: {liquid: {}}\n" \
-            "bodies: [{shape: {box: {min: [0, 0, -1], max: [0.4, 0.5, 1]}}}]\n" \
-            "solids: [{inside_out: true, shape: {box: {min: [0, 0, -1], max: [0.8, 1, 1]}}}]\n"
+#define DAM                                                                         \
+    "rheo: 1\ndimension: 2\ncell: 0.05\nframes: {last: 6}\nphysics: {liquid: {}}\n" \
+    "bodies: [{shape: {box: {min: [0, 0, -1], max: [0.4, 0.5, 1]}}}]\n"             \
+    "solids: [{inside_out: true, shape: {box: {min: [0, 0, -1], max: [0.8, 1, 1]}}}]\n"
 
 // --- a method that fails ---------------------------------------------------------------------------------------------
 static const rh_physics *real;
-static double longest;      // s: steps beyond do not converge
-static int64_t at_step;     // of this one; negative: all
+static double longest;   // s: steps beyond do not converge
+static int64_t at_step;  // of this one; negative: all
 static int failures;
 static uint64_t hash_seen;  // of the particles at the last attempt
 
-static rh_code failing_step(void *self, const rh_surroundings *around, double dt, rh_points *points, rh_step_report *report, rh_status *status)
+static rh_code failing_step(void *self, const rh_surroundings *around, double dt, rh_points *points,
+                            rh_step_report *report, rh_status *status)
 {
     hash_seen = rh_points_hash(points);
-    if (dt <= longest || (at_step >= 0 && around->step != at_step)) return real->step(self, around, dt, points, report, status);
+    if (dt <= longest || (at_step >= 0 && around->step != at_step))
+        return real->step(self, around, dt, points, report, status);
     failures++;
     *report = (rh_step_report){.unconverged = true};
     return rh_fail(status, RH_NUMERIC, "the solve of the test did not converge");
@@ -79,13 +83,15 @@ static void giving_up_is_told(void **state)
 }
 
 #if !defined(RHEO_NO_LANG)
-// Programs that push run again for the shorter step, on particles as they were before. One that deletes does not delete twice as many.
+// Programs that push run again for the shorter step, on particles as they were before. One that deletes does not delete
+// twice as many.
 static void pushes_are_undone(void **state)
 {
     (void)state;
     rh_scene scene;
     rh_status status = {0};
-    static const char text[] = DAM "expressions: [{at: forces, code: 'v@v += {3, 0, 0} * $dt; if (int64@id == 7) deletepoint();'}]\n";
+    static const char text[] = DAM
+        "expressions: [{at: forces, code: 'v@v += {3, 0, 0} * $dt; if (int64@id == 7) deletepoint();'}]\n";
     uint64_t hash[2];
     for (int retried = 0; retried < 2; retried++) {
         rh_world *world = make_failing(&scene, text);
@@ -121,7 +127,8 @@ static void a_resumed_run_retries_the_same(void **state)
         rh_run_options options = {.folder = s.folder};
         longest = 0.006, at_step = 2;
         if (resumed) {
-            rh_run_options first = {.folder = s.folder, .stop = &stop, .progress = stop_after_first_step, .user = &stop};
+            rh_run_options first = {
+                .folder = s.folder, .stop = &stop, .progress = stop_after_first_step, .user = &stop};
             assert_int_equal(rh_world_run(world, &first, &status), RH_STOPPED);
             rh_status_clear(&status);
             world_drop(world, &scene);
@@ -140,7 +147,8 @@ static void a_resumed_run_retries_the_same(void **state)
     assert_int_equal(steps[0], steps[1]);
 }
 
-// What the contract asks of every method: a solve that does not converge leaves the particles as they were, but for their order.
+// What the contract asks of every method: a solve that does not converge leaves the particles as they were, but for
+// their order.
 static void methods_leave_particles_alone(void **state)
 {
     (void)state;
@@ -148,9 +156,12 @@ static void methods_leave_particles_alone(void **state)
         rh_scene scene;
         rh_status status = {0};
         char text[1024];
-        snprintf(text, sizeof text, "rheo: 1\ndimension: 2\ncell: 0.02\nframes: {last: 6}\nphysics: {%s: {max_iterations: 1, tolerance: 1e-6}}\n"
+        snprintf(text, sizeof text,
+                 "rheo: 1\ndimension: 2\ncell: 0.02\nframes: {last: 6}\nphysics: {%s: {max_iterations: 1, tolerance: "
+                 "1e-6}}\n"
                  "bodies: [{shape: {box: {min: [0, 0, -1], max: [0.4, 0.5, 1]}}}]\n"
-                 "solids: [{inside_out: true, shape: {box: {min: [0, 0, -1], max: [0.4, 1, 1]}}}]\n", rh_physics_methods[i]->name);
+                 "solids: [{inside_out: true, shape: {box: {min: [0, 0, -1], max: [0.4, 1, 1]}}}]\n",
+                 rh_physics_methods[i]->name);
         rh_world *world = make_failing(&scene, text);
         longest = 1, at_step = -1;
         rh_code code = RH_OK;
@@ -163,7 +174,7 @@ static void methods_leave_particles_alone(void **state)
     }
 }
 
-// --- limits ------------------------------------------------------------------------------------------------------------
+// --- limits ----------------------------------------------------------------------------------------------------------
 static void a_runaway_is_told_with_its_place(void **state)
 {
     (void)state;
@@ -217,8 +228,9 @@ static void too_many_particles_are_told(void **state)
     (void)state;
     rh_scene scene;
     rh_status status = {0};
-    rh_world *world = world_make(&scene, DAM "limits: {particles: 400}\n"
-        "emitters: [{velocity: [1, 0, 0], shape: {box: {min: [0.1, 0.7, -1], max: [0.3, 0.9, 1]}}}]\n");
+    rh_world *world = world_make(
+        &scene, DAM "limits: {particles: 400}\n"
+                    "emitters: [{velocity: [1, 0, 0], shape: {box: {min: [0.1, 0.7, -1], max: [0.3, 0.9, 1]}}}]\n");
     rh_code code = RH_OK;
     for (int n = 0; n < 100 && code == RH_OK; n++) code = rh_world_step(world, 0.01, NULL, &status);
     assert_int_equal(code, RH_NUMERIC);
@@ -226,45 +238,57 @@ static void too_many_particles_are_told(void **state)
     world_drop(world, &scene);
 }
 
-// Emitters that move: what they really pour is what was expected, whether they drift with what they pour, sweep through space, turn or spin.
+// Emitters that move: what they really pour is what was expected, whether they drift with what they pour, sweep through
+// space, turn or spin.
 static void what_moving_emitters_pour_is_expected(void **state)
 {
     (void)state;
-    static const struct { const char *what, *emitter; } cases[] = {
+    static const struct {
+        const char *what, *emitter;
+    } cases[] = {
         {"still", "velocity: [0, -2, 0], shape: {box: {min: [-0.2, 1, -0.2], max: [0.2, 1.4, 0.2]}}"},
-        {"sweeps without pouring", "shape: {sphere: {center: [0, 1, 0], radius: 0.2}}, motion: {keys: [{time: 0}, {time: 0.5, translate: [3, 1, 0]}]}"},
+        {"sweeps without pouring", "shape: {sphere: {center: [0, 1, 0], radius: 0.2}}, motion: {keys: [{time: 0}, "
+                                   "{time: 0.5, translate: [3, 1, 0]}]}"},
         {"with the lattice, then against it",
-         "velocity: [2, 0, 0], shape: {sphere: {center: [0, 1, 0], radius: 0.2}}, motion: {keys: [{time: 0}, {time: 0.3, translate: [0.6, 0, 0]}, {time: 0.6}]}"},
-        {"turns about a far pivot",
-         "shape: {box: {min: [0.8, 1, -0.1], max: [1, 1.2, 0.1]}}, motion: {pivot: [0, 1, 0], keys: [{time: 0}, {time: 0.5, rotate: [0, 300, 0]}]}"},
+         "velocity: [2, 0, 0], shape: {sphere: {center: [0, 1, 0], radius: 0.2}}, motion: {keys: [{time: 0}, {time: "
+         "0.3, translate: [0.6, 0, 0]}, {time: 0.6}]}"},
+        {"turns about a far pivot", "shape: {box: {min: [0.8, 1, -0.1], max: [1, 1.2, 0.1]}}, motion: {pivot: [0, 1, "
+                                    "0], keys: [{time: 0}, {time: 0.5, rotate: [0, 300, 0]}]}"},
         {"a box that turns while it pours",
-         "velocity: [0, -1.5, 0], shape: {box: {min: [-0.3, 1, -0.05], max: [0.3, 1.2, 0.05]}}, motion: {pivot: [0, 1.1, 0], interpolation: smooth, keys: [{time: 0}, {time: 0.6, rotate: [0, 0, 90]}]}"},
-        {"a ball that spins", "shape: {sphere: {center: [0, 1, 0], radius: 0.2}}, motion: {pivot: [0, 1, 0], keys: [{time: 0}, {time: 0.5, rotate: [0, 3600, 0]}]}"},
+         "velocity: [0, -1.5, 0], shape: {box: {min: [-0.3, 1, -0.05], max: [0.3, 1.2, 0.05]}}, motion: {pivot: [0, "
+         "1.1, 0], interpolation: smooth, keys: [{time: 0}, {time: 0.6, rotate: [0, 0, 90]}]}"},
+        {"a ball that spins", "shape: {sphere: {center: [0, 1, 0], radius: 0.2}}, motion: {pivot: [0, 1, 0], keys: "
+                              "[{time: 0}, {time: 0.5, rotate: [0, 3600, 0]}]}"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         rh_scene scene;
         rh_status status = {0};
         char text[1024];
-        snprintf(text, sizeof text, "rheo: 1\ncell: 0.04\nframes: {last: 16}\nphysics: {liquid: {}}\nemitters: [{%s}]\n", cases[i].emitter);
+        snprintf(text, sizeof text,
+                 "rheo: 1\ncell: 0.04\nframes: {last: 16}\nphysics: {liquid: {}}\nemitters: [{%s}]\n",
+                 cases[i].emitter);
         rh_world *world = world_make(&scene, text);
         // Emitters alone, at steps shorter than anything they move.
         for (double t = 0; t <= 15 / 24.0; t += 0.0025) assert_ok(rh_emit(&world->seeder, t, &world->points, &status));
         double poured = (double)world->seeder.emitted, expected = rh_world_most_particles(world);
         print_message("%s: %g of at most %g\n", cases[i].what, poured, expected);
         assert_true(poured >= 0.3 * expected && poured <= 1.1 * expected);
-        assert_true(world->limits.particles >= (int64_t)poured && world->limits.particles < (int64_t)(100000 + 14 * poured));
+        assert_true(world->limits.particles >= (int64_t)poured &&
+                    world->limits.particles < (int64_t)(100000 + 14 * poured));
         world_drop(world, &scene);
     }
 }
 
-// --- memory --------------------------------------------------------------------------------------------------------------
+// --- memory ----------------------------------------------------------------------------------------------------------
 static void a_scene_that_cannot_fit_is_refused(void **state)
 {
     (void)state;
     rh_scene scene;
     rh_world *world;
     rh_status status = {0};
-    scene_make(&scene, "rheo: 1\ncell: 0.001\nphysics: {liquid: {}}\nbodies: [{shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}]\n");
+    scene_make(
+        &scene,
+        "rheo: 1\ncell: 0.001\nphysics: {liquid: {}}\nbodies: [{shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}]\n");
     int64_t before = rh_memory_peak();
     rh_memory_set_limit((int64_t)8 << 30);
     assert_int_equal(rh_world_create(&scene, &world, &status), RH_MEMORY);
@@ -275,8 +299,10 @@ static void a_scene_that_cannot_fit_is_refused(void **state)
     assert_true(rh_memory_peak() < before + (64 << 20));  // before they were made
     rh_scene_free(&scene);
     // A body most of which lies in solids is judged by what is left of it.
-    scene_make(&scene, "rheo: 1\ncell: 0.1\nphysics: {liquid: {}}\nbodies: [{shape: {sphere: {center: [0, 0, 0], radius: 10}}}]\n"
-                       "solids: [{inside_out: true, shape: {sphere: {center: [0, 0, 0], radius: 1}}}]\n");
+    scene_make(
+        &scene,
+        "rheo: 1\ncell: 0.1\nphysics: {liquid: {}}\nbodies: [{shape: {sphere: {center: [0, 0, 0], radius: 10}}}]\n"
+        "solids: [{inside_out: true, shape: {sphere: {center: [0, 0, 0], radius: 1}}}]\n");
     rh_memory_set_limit(32 << 20);
     rh_status_clear(&status);
     assert_ok(rh_world_create(&scene, &world, &status));
@@ -302,13 +328,19 @@ static void memory_beyond_the_limit_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_shorter_step_is_tried), cmocka_unit_test(giving_up_is_told),
+        cmocka_unit_test(a_shorter_step_is_tried),
+        cmocka_unit_test(giving_up_is_told),
 #if !defined(RHEO_NO_LANG)
         cmocka_unit_test(pushes_are_undone),
 #endif
-        cmocka_unit_test(a_resumed_run_retries_the_same), cmocka_unit_test(methods_leave_particles_alone),
-        cmocka_unit_test(a_runaway_is_told_with_its_place), cmocka_unit_test(what_is_not_finite_is_worst), cmocka_unit_test(too_many_particles_are_told),
+        cmocka_unit_test(a_resumed_run_retries_the_same),
+        cmocka_unit_test(methods_leave_particles_alone),
+        cmocka_unit_test(a_runaway_is_told_with_its_place),
+        cmocka_unit_test(what_is_not_finite_is_worst),
+        cmocka_unit_test(too_many_particles_are_told),
         cmocka_unit_test(what_moving_emitters_pour_is_expected),
-        cmocka_unit_test(a_scene_that_cannot_fit_is_refused), cmocka_unit_test(memory_beyond_the_limit_is_refused)};
+        cmocka_unit_test(a_scene_that_cannot_fit_is_refused),
+        cmocka_unit_test(memory_beyond_the_limit_is_refused)
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

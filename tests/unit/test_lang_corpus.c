@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The programs of tests/lang/corpus through our compiler, against what OpenVDB AX made of them (tests/lang/golden). What it accepted
-// must compile and give the same values: integers, strings and groups exactly, reals within rounding. What it refused we must refuse.
-// Differences on purpose stand, with their reasons, in tests/lang/differences.txt.
+// The programs of tests/lang/corpus through our compiler, against what OpenVDB AX made of them (tests/lang/golden).
+// What it accepted must compile and give the same values: integers, strings and groups exactly, reals within rounding.
+// What it refused we must refuse. Differences on purpose stand, with their reasons, in tests/lang/differences.txt.
 #include <dirent.h>
 #include "lang_bench.h"
 #include "lang/golden.h"
@@ -39,7 +39,9 @@ static void fill(lang_bench *b)
     for (int i = 0; i < b->listing->attribute_count; i++) {
         const golden_row *row = golden_find(&inputs, b->listing->attributes[i].name);
         rh_lang_type type = b->listing->attributes[i].type;
-        for (int k = 0; row && k < row->count; k++) put_word(type, (char *)b->columns[i].data + (size_t)k * rh_lang_element_size(rh_lang_type_element(type)), row->words[k]);
+        for (int k = 0; row && k < row->count; k++)
+            put_word(type, (char *)b->columns[i].data + (size_t)k * rh_lang_element_size(rh_lang_type_element(type)),
+                     row->words[k]);
     }
     for (int i = 0; i < b->scope.group_count; i++) {
         const golden_row *row = golden_find(&inputs, b->groups[i].name);
@@ -100,7 +102,8 @@ static char *column_of(lang_bench *b, const golden_row *row, rh_lang_type *type)
     if (strcmp(row->type, "group") != 0) {
         *type = type_of(row->type);
         for (int i = 0; i < b->listing->attribute_count; i++)
-            if (strcmp(b->listing->attributes[i].name, row->name) == 0) return b->listing->attributes[i].type == *type ? b->columns[i].data : NULL;
+            if (strcmp(b->listing->attributes[i].name, row->name) == 0)
+                return b->listing->attributes[i].type == *type ? b->columns[i].data : NULL;
         return NULL;
     }
     *type = RH_LANG_BOOL;
@@ -121,8 +124,11 @@ static bool row_agrees(lang_bench *b, const golden_row *row, char *why, size_t s
     int parts = rh_lang_type_parts(type), word = 0;
     for (int64_t i = 0; i < b->count; i++)
         for (int k = 0; k < parts && !(b->listing->deletes && b->dead[i]); k++, word++) {
-            if (word < row->count && same_word(type, data + ((size_t)i * (size_t)parts + (size_t)k) * width, row->words[word])) continue;
-            snprintf(why, size, "%s, point %d, component %d is not %s", row->name, (int)i, k, word < row->count ? row->words[word] : "there");
+            if (word < row->count &&
+                same_word(type, data + ((size_t)i * (size_t)parts + (size_t)k) * width, row->words[word]))
+                continue;
+            snprintf(why, size, "%s, point %d, component %d is not %s", row->name, (int)i, k,
+                     word < row->count ? row->words[word] : "there");
             return false;
         }
     snprintf(why, size, "%s: %d values, expected %d", row->name, word, row->count);
@@ -140,7 +146,8 @@ static bool program_agrees(const golden_program *p, char *why, size_t size)
 {
     lang_bench b;
     rh_lang_host host = {.attribute = input_type, .create_missing = true};
-    bool compiled = bench_compile(&b, p->code, RH_LANG_POINTS, false) && rh_lang_match(b.program, &host, &b.messages, &b.status) == RH_OK;
+    bool compiled = bench_compile(&b, p->code, RH_LANG_POINTS, false) &&
+                    rh_lang_match(b.program, &host, &b.messages, &b.status) == RH_OK;
     bool wanted = strcmp(p->verdict, "accepted") == 0, agrees = compiled == wanted;
     snprintf(why, size, "%s", compiled ? "should be refused" : b.status.message);
     if (compiled) {

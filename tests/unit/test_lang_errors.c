@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// What the compiler says about wrong programs: tests/lang/errors/*.ax, each with the messages a user sees in the .txt beside it. After
-// a change `test_lang_errors --record` writes the .txt anew; read the difference before it is committed.
+// What the compiler says about wrong programs: tests/lang/errors/*.ax, each with the messages a user sees in the .txt
+// beside it. After a change `test_lang_errors --record` writes the .txt anew; read the difference before it is
+// committed.
 #include <stdio.h>
 #include "lang_bench.h"
 
@@ -108,8 +109,9 @@ static void messages_have_an_end(void **state)
 static void memory_may_run_out_anywhere(void **state)
 {
     (void)state;
-    static const char *const codes[] = {"float a = 1; for (int i = 0; i < 3; ++i) { a += v@P[i]; } f@x = a * $b; if (ingroup(\"g\")) deletepoint();",
-                                        "@a = b; v@c = {1, 2};", "s@a = \"x\" + s@b; prescale(mat4f@m, v@v);"};
+    static const char *const codes[] = {
+        "float a = 1; for (int i = 0; i < 3; ++i) { a += v@P[i]; } f@x = a * $b; if (ingroup(\"g\")) deletepoint();",
+        "@a = b; v@c = {1, 2};", "s@a = \"x\" + s@b; prescale(mat4f@m, v@v);"};
     for (int c = 0; c < 3; c++)
         for (int n = 0; n < 200; n++) {
             lang_bench b;

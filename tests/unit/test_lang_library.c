@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The run-time library of the expression language against values of other origin: published outputs of the generators, hashes of the GNU
-// C++ library, identities of linear algebra, and properties of noise.
+// The run-time library of the expression language against values of other origin: published outputs of the generators,
+// hashes of the GNU C++ library, identities of linear algebra, and properties of noise.
 #include <stdlib.h>
 #include <string.h>
 #include "support.h"
@@ -12,12 +12,13 @@ static rh_lang_text text(const char *data) { return (rh_lang_text){data, (int64_
 
 static double uniform(uint64_t id, uint32_t lane) { return 2 * (double)rh_random(7, id, 0, lane) - 1; }
 
-// ------------------------------------------------------------------------------------------------------------------- the table
+// --- the table -------------------------------------------------------------------------------------------------------
 
 static bool is_type(const char *word, size_t length)
 {
-    static const char *const types[] = {"void", "bool", "int32", "int64", "float", "double", "string", "vec2i", "vec2f", "vec2d", "vec3i", "vec3f",
-                                        "vec3d", "vec4i", "vec4f", "vec4d", "mat3f", "mat3d", "mat4f", "mat4d"};
+    static const char *const types[] = {"void",  "bool",  "int32", "int64", "float", "double", "string",
+                                        "vec2i", "vec2f", "vec2d", "vec3i", "vec3f", "vec3d",  "vec4i",
+                                        "vec4f", "vec4d", "mat3f", "mat3d", "mat4f", "mat4d"};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (strlen(types[i]) == length && memcmp(types[i], word, length) == 0) return true;
     return false;
@@ -52,16 +53,19 @@ static void rows_are_well_formed(void **state)
         for (int k = 0; k < i; k++) {
             const rh_lang_function *g = &rh_lang_functions[k];
             if (strcmp(f->name, g->name) != 0) continue;
-            if (strcmp(strchr(f->signature, '('), strchr(g->signature, '(')) == 0) fail_msg("%s%s is there twice", f->name, strchr(f->signature, '('));
-            if (strcmp(rh_lang_functions[i - 1].name, f->name) != 0) fail_msg("the rows of %s do not stand together", f->name);
+            if (strcmp(strchr(f->signature, '('), strchr(g->signature, '(')) == 0)
+                fail_msg("%s%s is there twice", f->name, strchr(f->signature, '('));
+            if (strcmp(rh_lang_functions[i - 1].name, f->name) != 0)
+                fail_msg("the rows of %s do not stand together", f->name);
         }
     }
 }
 
-// ----------------------------------------------------------------------------------------------------------------------- numbers
+// --- numbers ---------------------------------------------------------------------------------------------------------
 
 // Of one and of eight, the nearest float but for few, compared with the C library's function of doubles.
-static void check_real(float (*one)(float), void (*eight)(float *restrict, const float *restrict), double (*exact)(double), double scale)
+static void check_real(float (*one)(float), void (*eight)(float *restrict, const float *restrict),
+                       double (*exact)(double), double scale)
 {
     static const float special[8] = {0, -0.0f, INFINITY, -INFINITY, NAN, 1, -1, 1e-40f};
     int off = 0;
@@ -85,15 +89,20 @@ static void functions_of_floats(void **state)
 {
     (void)state;
 #define REAL(name, scale) check_real(rh_lang_##name##_1, rh_lang_##name##_8, name, scale)
-    REAL(sin, 1e3), REAL(cos, 1e3), REAL(tan, 1e3), REAL(atan, 1e3), REAL(asin, 1), REAL(acos, 1), REAL(exp, 80), REAL(exp2, 100);
+    REAL(sin, 1e3), REAL(cos, 1e3), REAL(tan, 1e3), REAL(atan, 1e3), REAL(asin, 1), REAL(acos, 1), REAL(exp, 80),
+        REAL(exp2, 100);
     REAL(log, 1e6), REAL(log2, 1e6), REAL(log10, 1e6), REAL(cbrt, 1e6), REAL(sinh, 80), REAL(cosh, 80), REAL(tanh, 20);
     for (uint64_t k = 0; k < 2000; k++) {
         float x[8], y[8], angle[8], power[8], rest[8];
-        for (uint32_t i = 0; i < 8; i++) x[i] = (float)(uniform(k, i) * (k % 2 ? 1e4 : 3)), y[i] = (float)(uniform(k, 8 + i) * 4);
-        if (k == 0) x[0] = 0, x[1] = -0.0f, y[2] = 0, x[3] = INFINITY, y[4] = NAN, y[5] = -INFINITY, x[6] = 1e38f, y[6] = 1e-38f;
+        for (uint32_t i = 0; i < 8; i++)
+            x[i] = (float)(uniform(k, i) * (k % 2 ? 1e4 : 3)), y[i] = (float)(uniform(k, 8 + i) * 4);
+        if (k == 0)
+            x[0] = 0, x[1] = -0.0f, y[2] = 0, x[3] = INFINITY, y[4] = NAN, y[5] = -INFINITY, x[6] = 1e38f,
+            y[6] = 1e-38f;
         rh_lang_atan2_8(angle, x, y), rh_lang_pow_8(power, x, y), rh_lang_fmod_8(rest, x, y);
         for (int i = 0; i < 8; i++) {
-            float alone[] = {rh_lang_atan2_1(x[i], y[i]), rh_lang_pow_1(x[i], y[i]), rh_lang_fmod_1(x[i], y[i])}, eight[] = {angle[i], power[i], rest[i]};
+            float alone[] = {rh_lang_atan2_1(x[i], y[i]), rh_lang_pow_1(x[i], y[i]), rh_lang_fmod_1(x[i], y[i])},
+                  eight[] = {angle[i], power[i], rest[i]};
             double exact[] = {atan2(x[i], y[i]), pow(x[i], y[i]), fmodf(x[i], y[i])};
             for (int f = 0; f < 3; f++) {
                 assert_true(memcmp(&alone[f], &eight[f], sizeof alone[f]) == 0 || (isnan(alone[f]) && isnan(eight[f])));
@@ -105,7 +114,7 @@ static void functions_of_floats(void **state)
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- matrices
+// --- matrices --------------------------------------------------------------------------------------------------------
 
 static void random_matrix(double *m, int count, uint64_t id)
 {
@@ -220,7 +229,8 @@ static void eigenvalues(void **state)
             }
         for (int i = 0; i < 3; i++)
             for (int k = 0; k < 3; k++)
-                assert_near(v[3 * i] * v[3 * k] + v[3 * i + 1] * v[3 * k + 1] + v[3 * i + 2] * v[3 * k + 2], i == k, 1e-14);
+                assert_near(v[3 * i] * v[3 * k] + v[3 * i + 1] * v[3 * k + 1] + v[3 * i + 2] * v[3 * k + 2], i == k,
+                            1e-14);
     }
     float values[3], v[9];
     assert_true(rh_lang_eigen_f((float[]){2, 1, 0, 1, 2, 0, 0, 0, 7}, values, v));  // 7, 3, 1
@@ -228,7 +238,7 @@ static void eigenvalues(void **state)
     assert_false(rh_lang_eigen_f((float[9]){INFINITY}, values, v));
 }
 
-// ------------------------------------------------------------------------------------------------------------------------ random
+// --- random ----------------------------------------------------------------------------------------------------------
 
 // The C++ standard (26.6.6, [rand.predef]) gives the 10000th number after the default seed 5489 for both generators.
 static void twisters_give_published_numbers(void **state)
@@ -253,7 +263,10 @@ static void twisters_give_published_numbers(void **state)
 static void hashes_are_those_of_the_original(void **state)
 {
     (void)state;
-    static const struct { const char *text; uint64_t hash; } known[] = {
+    static const struct {
+        const char *text;
+        uint64_t hash;
+    } known[] = {
         {"", 6142509188972423790ull},
         {"a", 4993892634952068459ull},
         {"rheo", 6322057846375030635ull},
@@ -302,7 +315,7 @@ static void random_numbers_follow_their_seed(void **state)
     test_free(context);
 }
 
-// ------------------------------------------------------------------------------------------------------------------------- noise
+// --- noise -----------------------------------------------------------------------------------------------------------
 
 typedef double noise_function(double, double, double);
 
@@ -342,8 +355,9 @@ static void noise_is_smooth_and_bounded(void **state)
     assert_near(rh_lang_simplexnoise_3(-INFINITY, 0, 0), 0.5, 0);
 }
 
-// The author's recipe for the seed 0: a linear congruential generator shuffles 0 .. 255. The table itself is not visible; the lattice points are: the
-// noise near one is the height of its plane, and 24 directions distinguish neighbouring points.
+// The author's recipe for the seed 0: a linear congruential generator shuffles 0 .. 255. The table itself is not
+// visible; the lattice points are: the noise near one is the height of its plane, and 24 directions distinguish
+// neighbouring points.
 static void simplex_planes(double *slope, int x, int y, int z)
 {
     uint8_t source[256], shuffled[256];
@@ -357,7 +371,8 @@ static void simplex_planes(double *slope, int x, int y, int z)
         shuffled[i] = source[r], source[r] = source[i];
     }
     int d = shuffled[(shuffled[(shuffled[x & 255] + y) & 255] + z) & 255] % 24;
-    static const int signs[8][3] = {{-1, 1, 1}, {1, 1, 1}, {-1, -1, 1}, {1, -1, 1}, {-1, 1, -1}, {1, 1, -1}, {-1, -1, -1}, {1, -1, -1}};
+    static const int signs[8][3] = {{-1, 1, 1},  {1, 1, 1},  {-1, -1, 1},  {1, -1, 1},
+                                    {-1, 1, -1}, {1, 1, -1}, {-1, -1, -1}, {1, -1, -1}};
     for (int a = 0; a < 3; a++) slope[a] = signs[d / 3][a] * (a == d % 3 ? 11 : 4);
 }
 
@@ -369,12 +384,14 @@ static void noise_of_eight_places(void **state)
         double x[8], y[8], z[8], found[8], curl[3][8];
         double scale = k % 3 == 0 ? 1 : k % 3 == 1 ? 100 : 1e6;
         for (uint32_t i = 0; i < 8; i++) {
-            x[i] = scale * uniform(k, i), y[i] = scale * uniform(k, 8 + i), z[i] = k % 11 == 0 ? x[i] : scale * uniform(k, 16 + i);
+            x[i] = scale * uniform(k, i), y[i] = scale * uniform(k, 8 + i),
+            z[i] = k % 11 == 0 ? x[i] : scale * uniform(k, 16 + i);
             if (k % 7 == 0) x[i] = floor(x[i]), y[i] = floor(2 * y[i]) / 2;
         }
         if (k == 0) x[0] = NAN, y[1] = INFINITY, z[2] = 1e300, x[3] = -0x1p50;
         rh_lang_simplexnoise_8(found, x, y, z);
-        rh_lang_curlsimplex_8x(curl[0], x, y, z), rh_lang_curlsimplex_8y(curl[1], x, y, z), rh_lang_curlsimplex_8z(curl[2], x, y, z);
+        rh_lang_curlsimplex_8x(curl[0], x, y, z), rh_lang_curlsimplex_8y(curl[1], x, y, z),
+            rh_lang_curlsimplex_8z(curl[2], x, y, z);
         for (int i = 0; i < 8; i++) {
             double alone = rh_lang_simplexnoise_3(x[i], y[i], z[i]), whole[3];
             assert_memory_equal(&alone, &found[i], sizeof alone);
@@ -389,12 +406,14 @@ static void simplex_noise_is_the_sum_over_its_lattice(void **state)
 {
     (void)state;
     for (uint64_t id = 0; id < 4000; id++) {
-        double x = 20 * uniform(id, 0), y = 20 * uniform(id, 1), z = 20 * uniform(id, 2), stretch = (x + y + z) / -6, sum = 0;
+        double x = 20 * uniform(id, 0), y = 20 * uniform(id, 1), z = 20 * uniform(id, 2), stretch = (x + y + z) / -6,
+               sum = 0;
         int xb = (int)floor(x + stretch), yb = (int)floor(y + stretch), zb = (int)floor(z + stretch);
         for (int i = xb - 3; i <= xb + 4; i++)
             for (int j = yb - 3; j <= yb + 4; j++)
                 for (int k = zb - 3; k <= zb + 4; k++) {
-                    double squish = (i + j + k) / 3.0, dx = x - i - squish, dy = y - j - squish, dz = z - k - squish, slope[3];
+                    double squish = (i + j + k) / 3.0, dx = x - i - squish, dy = y - j - squish, dz = z - k - squish,
+                           slope[3];
                     double weight = 2 - dx * dx - dy * dy - dz * dz;
                     if (weight <= 0) continue;
                     simplex_planes(slope, i, j, k);
@@ -424,18 +443,20 @@ static void curls_have_no_divergence(void **state)
     }
 }
 
-// ----------------------------------------------------------------------------------------------------------------------- strings
+// --- strings ---------------------------------------------------------------------------------------------------------
 
 static void texts_become_numbers(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"12", "-7", " +42abc", "", "abc", "-", "2147483647", "-2147483648", "1.5", "-1e3", ".25x", "1e", "\t\n9", "0x10"};
+    static const char *const texts[] = {"12",          "-7",  " +42abc", "",     "abc", "-",     "2147483647",
+                                        "-2147483648", "1.5", "-1e3",    ".25x", "1e",  "\t\n9", "0x10"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         rh_lang_text t = text(texts[i]);
         assert_int_equal(rh_lang_atoi(&t), atoi(texts[i]));
         assert_true(rh_lang_atof(&t) == atof(texts[i]));
     }
-    rh_lang_text large = text("99999999999999999999"), small = text("-99999999999999999999"), part = {"123456", 3}, half = {"1.55", 3};
+    rh_lang_text large = text("99999999999999999999"), small = text("-99999999999999999999"), part = {"123456", 3},
+                 half = {"1.55", 3};
     assert_int_equal(rh_lang_atoi(&large), INT32_MAX);
     assert_int_equal(rh_lang_atoi(&small), INT32_MIN);
     assert_int_equal(rh_lang_atoi(&part), 123);  // texts do not end with a zero

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The run-time library against what OpenVDB AX itself computed from the same inputs (tests/lang/golden/functions*.txt): random numbers, hashes
-// and whole numbers to the bit, the rest within rounding.
+// The run-time library against what OpenVDB AX itself computed from the same inputs (tests/lang/golden/functions*.txt):
+// random numbers, hashes and whole numbers to the bit, the rest within rounding.
 #include "support.h"
 #include "lang/golden.h"
 #include "lang/library/library.h"
@@ -68,7 +68,8 @@ static void check(const char *program, const char *name, int point, const double
     reals(output(program, name), point, width, expected);
     for (int i = 0; i < width; i++)
         if (!(fabs(found[i] - expected[i]) <= tolerance * fmax(1, fabs(expected[i]))))
-            fail_msg("%s, %s, point %d, component %d: found %.17g, expected %.17g", program, name, point, i, found[i], expected[i]);
+            fail_msg("%s, %s, point %d, component %d: found %.17g, expected %.17g", program, name, point, i, found[i],
+                     expected[i]);
 }
 
 static void check_one(const char *program, const char *name, int point, double found, double tolerance)
@@ -91,7 +92,7 @@ static rh_lang_text name_of(int point)
 
 static rh_lang_text text(const char *data) { return (rh_lang_text){data, (int64_t)strlen(data)}; }
 
-// --------------------------------------------------------------------------------------------------------------------- the table
+// --- the table -------------------------------------------------------------------------------------------------------
 
 static bool same_signature(const char *ours, const char *theirs)  // theirs does not say which arguments are written
 {
@@ -103,7 +104,8 @@ static bool same_signature(const char *ours, const char *theirs)  // theirs does
 static int row_of(const char *name, const char *signature)
 {
     for (int i = 0; i < rh_lang_function_count; i++)
-        if (strcmp(rh_lang_functions[i].name, name) == 0 && same_signature(rh_lang_functions[i].signature, signature)) return i;
+        if (strcmp(rh_lang_functions[i].name, name) == 0 && same_signature(rh_lang_functions[i].signature, signature))
+            return i;
     return -1;
 }
 
@@ -132,7 +134,7 @@ static void all_overloads_are_there(void **state)
     assert_true(count > 200);
 }
 
-// ------------------------------------------------------------------------------------------------------------------------ random
+// --- random ----------------------------------------------------------------------------------------------------------
 
 static void random_numbers(void **state)
 {
@@ -169,9 +171,10 @@ static void random_numbers(void **state)
     test_free(context);
 }
 
-// ------------------------------------------------------------------------------------------------------------------------- noise
+// --- noise -----------------------------------------------------------------------------------------------------------
 
-// The original holds the places of its differences in float; done so, ours gives its numbers. That is all the difference there is.
+// The original holds the places of its differences in float; done so, ours gives its numbers. That is all the
+// difference there is.
 static double slope_in_float(const double p[3], int potential, int axis)
 {
     static const float apart[3][3] = {{0, 0, 0}, {256, -256, 256}, {-512, 512, -512}};
@@ -211,7 +214,7 @@ static void noise(void **state)
     }
 }
 
-// --------------------------------------------------------------------------------------------------------- texts, colours, vectors
+// --- texts, colours, vectors -----------------------------------------------------------------------------------------
 
 static void texts(void **state)
 {
@@ -235,7 +238,7 @@ static void powers(void **state)
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- matrices
+// --- matrices --------------------------------------------------------------------------------------------------------
 
 static void matrices(void **state)
 {
@@ -243,7 +246,8 @@ static void matrices(void **state)
     for (int p = 0; p < inputs.points; p++) {
         double m[9], md[9], q[16], qd[16], vd[3], out[9], u[9], s[9];
         float mf[9], qf[16], outf[9];
-        reals(input("m"), p, 9, m), reals(input("md"), p, 9, md), reals(input("q"), p, 16, q), reals(input("qd"), p, 16, qd);
+        reals(input("m"), p, 9, m), reals(input("md"), p, 9, md), reals(input("q"), p, 16, q),
+            reals(input("qd"), p, 16, qd);
         reals(input("vd"), p, 3, vd);
         narrow(mf, m, 9), narrow(qf, q, 16);
         check_floats("determinant", "r", p, (float[]){rh_lang_determinant_3f(mf)}, 1);
@@ -265,8 +269,12 @@ static void matrices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_overloads_are_there), cmocka_unit_test(random_numbers), cmocka_unit_test(noise),   cmocka_unit_test(texts),
-        cmocka_unit_test(powers),        cmocka_unit_test(matrices),
+        cmocka_unit_test(all_overloads_are_there),
+        cmocka_unit_test(random_numbers),
+        cmocka_unit_test(noise),
+        cmocka_unit_test(texts),
+        cmocka_unit_test(powers),
+        cmocka_unit_test(matrices),
     };
     return cmocka_run_group_tests(tests, open_files, close_files);
 }

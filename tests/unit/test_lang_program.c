@@ -13,9 +13,11 @@ static void check_dependencies(const char *code, const char *expected)
     if (!bench_compile(&b, code, RH_LANG_POINTS, false)) fail_msg("%s: %s", code, b.status.message);
     for (int i = 0; i < b.listing->attribute_count; i++) {
         if (!b.listing->attributes[i].writes) continue;
-        snprintf(found + strlen(found), sizeof found - strlen(found), "%s%s:", found[0] ? " " : "", b.listing->attributes[i].name);
+        snprintf(found + strlen(found), sizeof found - strlen(found), "%s%s:", found[0] ? " " : "",
+                 b.listing->attributes[i].name);
         for (int k = 0; k < b.listing->attribute_count; k++)
-            if (rh_lang_program_depends(b.program, i, k)) snprintf(found + strlen(found), sizeof found - strlen(found), "%s", b.listing->attributes[k].name);
+            if (rh_lang_program_depends(b.program, i, k))
+                snprintf(found + strlen(found), sizeof found - strlen(found), "%s", b.listing->attributes[k].name);
     }
     if (strcmp(found, expected) != 0) fail_msg("%s: found %s, expected %s", code, found, expected);
     bench_free(&b);
@@ -87,7 +89,8 @@ static void reference_is_up_to_date(void **state)
     assert_true(fread(page, 1, (1 << 20) - 1, file) > strlen(list));
     fclose(file);
     assert_non_null(strstr(page, list));
-    for (int i = 0; i < rh_lang_function_count; i++) assert_true(strstr(plain, rh_lang_functions[i].name) && strstr(plain, rh_lang_functions[i].help));
+    for (int i = 0; i < rh_lang_function_count; i++)
+        assert_true(strstr(plain, rh_lang_functions[i].name) && strstr(plain, rh_lang_functions[i].help));
     free(page);
     rh_free(list);
     rh_free(plain);
@@ -95,6 +98,7 @@ static void reference_is_up_to_date(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(dependencies), cmocka_unit_test(cache), cmocka_unit_test(reference_is_up_to_date)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(dependencies), cmocka_unit_test(cache),
+                                       cmocka_unit_test(reference_is_up_to_date)};
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Programs from text to results: layouts of columns, threads, limits, strings, groups, values from outside, functions of the host.
+// Programs from text to results: layouts of columns, threads, limits, strings, groups, values from outside, functions
+// of the host.
 #include "lang_bench.h"
 #include "base/parallel.h"
 
@@ -11,25 +12,28 @@ static void must_compile(lang_bench *b, const char *code)
 }
 
 // The loop vectoriser calls the block it makes so. (Vectors inside one element would not count.)
-static bool is_vectorised(const lang_bench *b) { return strstr(rh_lang_program_text(b->program), "vector.body") != NULL; }
+static bool is_vectorised(const lang_bench *b)
+{
+    return strstr(rh_lang_program_text(b->program), "vector.body") != NULL;
+}
 
 // Gravity, drag and a move (the first program of Jones 2018, table 6.1) against the same in C, to the bit.
-static const char simulation[] =
-    "float dt = 1.0f / 96.0f;\n"
-    "vec3f gravity = {0.0f, -9.81f, 0.0f}, wind = {2.0f, 0.0f, 0.0f};\n"
-    "vec3f dV = wind - v@v;\n"
-    "float speed = length(dV), re = speed * f@rad / 1.225f;\n"
-    "float c = re > 1000.0f ? 24.0f / re : 0.424f;\n"
-    "vec3f drag = 0.5f * 1.2f * c * speed * dV * 4.0f * 3.14f * f@rad * f@rad;\n"
-    "v@v += (gravity - drag / ((4.0f / 3.0f) * 3.14f * f@rad * f@rad * f@rad)) * dt;\n"
-    "v@P += v@v * dt;\n"
-    "if (v@P.y < 0.0f) { v@P.y = 0.0f; v@v.y *= -0.5f; i@bounces++; }\n";
+static const char simulation[] = "float dt = 1.0f / 96.0f;\n"
+                                 "vec3f gravity = {0.0f, -9.81f, 0.0f}, wind = {2.0f, 0.0f, 0.0f};\n"
+                                 "vec3f dV = wind - v@v;\n"
+                                 "float speed = length(dV), re = speed * f@rad / 1.225f;\n"
+                                 "float c = re > 1000.0f ? 24.0f / re : 0.424f;\n"
+                                 "vec3f drag = 0.5f * 1.2f * c * speed * dV * 4.0f * 3.14f * f@rad * f@rad;\n"
+                                 "v@v += (gravity - drag / ((4.0f / 3.0f) * 3.14f * f@rad * f@rad * f@rad)) * dt;\n"
+                                 "v@P += v@v * dt;\n"
+                                 "if (v@P.y < 0.0f) { v@P.y = 0.0f; v@v.y *= -0.5f; i@bounces++; }\n";
 
 static void simulate(float *v, float *p, float rad, int32_t *bounces)
 {
     float dt = 1.0f / 96.0f, gravity[3] = {0, -9.81f, 0}, wind[3] = {2, 0, 0}, dv[3];
     for (int k = 0; k < 3; k++) dv[k] = wind[k] - v[k];
-    float speed = sqrtf(dv[0] * dv[0] + dv[1] * dv[1] + dv[2] * dv[2]), re = speed * rad / 1.225f, c = re > 1000.0f ? 24.0f / re : 0.424f;
+    float speed = sqrtf(dv[0] * dv[0] + dv[1] * dv[1] + dv[2] * dv[2]), re = speed * rad / 1.225f,
+          c = re > 1000.0f ? 24.0f / re : 0.424f;
     for (int k = 0; k < 3; k++) {
         float drag = 0.5f * 1.2f * c * speed * dv[k] * 4.0f * 3.14f * rad * rad;
         v[k] += (gravity[k] - drag / ((4.0f / 3.0f) * 3.14f * rad * rad * rad)) * dt;
@@ -80,12 +84,30 @@ static void simple_programs_vectorise(void **state)
 {
     (void)state;
     static const char *const codes[] = {
-        "f@a = f@b * 2.0f + 1.0f;", "if (f@a > 0.0f) f@b = f@a; else f@b = -f@a;", "v@v = normalize(v@v);", "f@a = clamp(f@a, 0.0f, 1.0f);",
-        "for (int i = 0; i < 3; ++i) v@v[i] = f@a + i;", "f@a = f@b > 0.0f && f@c < 1.0f ? sqrt(f@b) : floor(f@c);", "i@a = int(f@b);", "v@v = v@v * mat3f@m;",
-        "if (v@P.x > 1.0f) deletepoint();", "if (f@a > 1.0f) addtogroup(\"hot\"); f@b = ingroup(\"old\") ? 1.0f : f@a;", "f@a = fit(f@b, 0.0f, 1.0f, 2.0f, 3.0f);",
-        "f@a = f@b * $scale;", "f@a = f@b * external(\"scale\");", "int k = i@i; f@a = v@v[k];", "f@a = round(f@a) + abs(f@b);", "f@a = pow(f@b, 3.0f) + pow(f@c, -2.0f);",
-        "f@a = simplexnoise(v@P);", "v@v = curlsimplexnoise(v@P * 2.0f);", "f@a = sin(f@b) + pow(f@c, f@b) * atan2(f@a, f@b);", "f@a = f@b % f@c;",
-        "v@v = sort(v@v);", "v@v = rgbtohsv(hsvtorgb(v@v));", "mat3f@m = inverse(mat3f@m);", "f@a = f@b > 0.0f ? simplexnoise(v@P) : 0.0;",
+        "f@a = f@b * 2.0f + 1.0f;",
+        "if (f@a > 0.0f) f@b = f@a; else f@b = -f@a;",
+        "v@v = normalize(v@v);",
+        "f@a = clamp(f@a, 0.0f, 1.0f);",
+        "for (int i = 0; i < 3; ++i) v@v[i] = f@a + i;",
+        "f@a = f@b > 0.0f && f@c < 1.0f ? sqrt(f@b) : floor(f@c);",
+        "i@a = int(f@b);",
+        "v@v = v@v * mat3f@m;",
+        "if (v@P.x > 1.0f) deletepoint();",
+        "if (f@a > 1.0f) addtogroup(\"hot\"); f@b = ingroup(\"old\") ? 1.0f : f@a;",
+        "f@a = fit(f@b, 0.0f, 1.0f, 2.0f, 3.0f);",
+        "f@a = f@b * $scale;",
+        "f@a = f@b * external(\"scale\");",
+        "int k = i@i; f@a = v@v[k];",
+        "f@a = round(f@a) + abs(f@b);",
+        "f@a = pow(f@b, 3.0f) + pow(f@c, -2.0f);",
+        "f@a = simplexnoise(v@P);",
+        "v@v = curlsimplexnoise(v@P * 2.0f);",
+        "f@a = sin(f@b) + pow(f@c, f@b) * atan2(f@a, f@b);",
+        "f@a = f@b % f@c;",
+        "v@v = sort(v@v);",
+        "v@v = rgbtohsv(hsvtorgb(v@v));",
+        "mat3f@m = inverse(mat3f@m);",
+        "f@a = f@b > 0.0f ? simplexnoise(v@P) : 0.0;",
     };
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
         lang_bench b;
@@ -116,7 +138,9 @@ static void layouts(void **state)
     rh_lang_messages messages = {0};
     rh_status status = {0};
     const char code[] = "f@y = f@x * f@gain; i@n += 1;";
-    assert_int_equal(rh_lang_compile(code, strlen(code), &(rh_lang_options){.domain = RH_LANG_POINTS}, &program, &messages, &status), RH_OK);
+    assert_int_equal(
+        rh_lang_compile(code, strlen(code), &(rh_lang_options){.domain = RH_LANG_POINTS}, &program, &messages, &status),
+        RH_OK);
     const rh_lang_listing *l = rh_lang_program_listing(program);
     rh_lang_column columns[4];
     for (int i = 0; i < l->attribute_count; i++) {
@@ -134,7 +158,8 @@ static void layouts(void **state)
     assert_int_equal(rh_lang_pool_init(&pool, program, &scope, &status), RH_OK);
     rh_lang_elements elements = {.attributes = columns, .selection = selection};
     assert_int_equal(rh_lang_pass(program, &pool, &elements, N / 3, &result, &status), RH_OK);
-    for (int i = 0; i < N; i++) assert_true(rows[i].y == (i % 3 == 1 ? 3.0f * (float)i : 0) && rows[i].n == (i % 3 == 1) && rows[i].pad == 5);
+    for (int i = 0; i < N; i++)
+        assert_true(rows[i].y == (i % 3 == 1 ? 3.0f * (float)i : 0) && rows[i].n == (i % 3 == 1) && rows[i].pad == 5);
     rh_lang_result_free(&result);
     elements.selection = NULL;
     assert_int_equal(rh_lang_pass(program, &pool, &elements, N, &result, &status), RH_OK);
@@ -146,13 +171,16 @@ static void layouts(void **state)
     free(rows);
 }
 
-// Random numbers, strings, groups made on the way, loops: the same bits for any number of threads and any cut into ranges.
+// Random numbers, strings, groups made on the way, loops: the same bits for any number of threads and any cut into
+// ranges.
 static void any_number_of_threads(void **state)
 {
     (void)state;
     enum { N = 20000 };
-    static const char code[] = "float s = 0; for (int i = 0; i < i@id % 7; ++i) s += sin(s + i); f@a = s + rand(i@id) + rand();"
-                               "if (rand() > 0.7) addtogroup(\"g\" + s@kind); s@kind += \"x\"; if (f@a > 2) deletepoint(); if (i@id % 5000 == 0) print(i@id);";
+    static const char code[] =
+        "float s = 0; for (int i = 0; i < i@id % 7; ++i) s += sin(s + i); f@a = s + rand(i@id) + rand();"
+        "if (rand() > 0.7) addtogroup(\"g\" + s@kind); s@kind += \"x\"; if (f@a > 2) deletepoint(); if (i@id % 5000 == "
+        "0) print(i@id);";
     float *first = NULL;
     uint8_t *first_dead = NULL;
     rh_lang_result first_result = {0};
@@ -165,7 +193,8 @@ static void any_number_of_threads(void **state)
         rh_lang_text *kind = bench_column(&b, "kind");
         for (int i = 0; i < N; i++) id[i] = i, kind[i] = (rh_lang_text){i % 3 ? "ab" : "c", i % 3 ? 2 : 1};
         assert_int_equal(bench_run(&b), RH_OK);
-        for (int i = 0; i < N; i++) assert_true(kind[i].length == (i % 3 ? 3 : 2) && kind[i].data[kind[i].length - 1] == 'x');
+        for (int i = 0; i < N; i++)
+            assert_true(kind[i].length == (i % 3 ? 3 : 2) && kind[i].data[kind[i].length - 1] == 'x');
         float *a = bench_column(&b, "a");
         if (!first) {
             first = malloc(N * sizeof *first);
@@ -182,7 +211,8 @@ static void any_number_of_threads(void **state)
             assert_int_equal(b.result.group_count, 2);
             for (int g = 0; g < 2; g++) {
                 assert_int_equal(b.result.groups[g].count, first_result.groups[g].count);
-                assert_memory_equal(b.result.groups[g].elements, first_result.groups[g].elements, (size_t)first_result.groups[g].count * sizeof(int64_t));
+                assert_memory_equal(b.result.groups[g].elements, first_result.groups[g].elements,
+                                    (size_t)first_result.groups[g].count * sizeof(int64_t));
             }
         }
         bench_free(&b);
@@ -203,14 +233,16 @@ static void refuses(const char *code, const char *expected)
             for (int k = 0; k < 5000; k++) ((int32_t *)b.columns[i].data)[k] = k;
     b.scope.steps = 1000;
     assert_int_equal(bench_run(&b), RH_USER);
-    if (!strstr(b.status.message, expected)) fail_msg("%s: found \"%s\", expected \"%s\"", code, b.status.message, expected);
+    if (!strstr(b.status.message, expected))
+        fail_msg("%s: found \"%s\", expected \"%s\"", code, b.status.message, expected);
     bench_free(&b);
 }
 
 static void limits(void **state)
 {
     (void)state;
-    refuses("while (true) {}", "1:1: an element took more than 1000 steps and was in this loop (if the program is right, allow more: --budget");
+    refuses("while (true) {}", "1:1: an element took more than 1000 steps and was in this loop (if the program is "
+                               "right, allow more: --budget");
     refuses("f@a = 1;\n  for (;;) { f@a += 1; }", "2:3: an element took more than 1000 steps");
     refuses("do {} while (1)", "took more than 1000 steps");
     refuses("for (int i = 0; i < 10; ++i) { i = 0; }", "took more than 1000 steps");
@@ -218,12 +250,14 @@ static void limits(void **state)
     refuses("for (int i = 0; i < 100; ++i) for (int j = 0; j < 100; ++j) f@a += 1;", "took more than 1000 steps");
     refuses("if (i@id == 4321) while (true) {}", "took more than 1000 steps");
     refuses("string s = \"xxxxxxxxxxxxxxxx\"; for (int i = 0; i < 100; ++i) s += s;", "");
-    refuses("int k = 3; f@a = v@v[k];", "1:18: the index 3 is outside of the vector, expected 0 to 2 (element 0, the first)");
+    refuses("int k = 3; f@a = v@v[k];",
+            "1:18: the index 3 is outside of the vector, expected 0 to 2 (element 0, the first)");
     refuses("int k = -1; v@v[k] = 1;", "1:13: the index -1 is outside of the vector");
     refuses("int k = 9; f@a = mat3f@m[k];", "1:18: the index 9 is outside of the matrix, expected 0 to 8");
     refuses("int k = 3; f@a = mat3f@m[0, k];", "the index 3 is outside of the matrix, expected 0 to 2");
     refuses("int64 k = 4294967296l; v@v[k] = 1;", "the index 8388607 is outside");
-    refuses("f@a = v@v[i@id == 4999 ? 3 : 0];", "the index 3 is outside of the vector, expected 0 to 2 (element 4999, the first)");
+    refuses("f@a = v@v[i@id == 4999 ? 3 : 0];",
+            "the index 3 is outside of the vector, expected 0 to 2 (element 4999, the first)");
 }
 
 // The first of several failures is the one that is told, on any number of threads.
@@ -233,7 +267,8 @@ static void first_failure(void **state)
     for (int threads = 1; threads <= 4; threads++) {
         rh_threads_set(threads);
         lang_bench b;
-        must_compile(&b, "int k = 3;\nif (i@id == 30000) f@a = v@v[k];\nif (i@id == 70000) while (true) {}\nif (i@id > 90000) while (true) {}");
+        must_compile(&b, "int k = 3;\nif (i@id == 30000) f@a = v@v[k];\nif (i@id == 70000) while (true) {}\nif (i@id > "
+                         "90000) while (true) {}");
         bench_allocate(&b, 200000);
         for (int i = 0; i < 200000; i++) ((int32_t *)bench_column(&b, "id"))[i] = i;
         b.scope.steps = 100;
@@ -282,14 +317,20 @@ static void externals_change_without_compiling(void **state)
 {
     (void)state;
     lang_bench b;
-    must_compile(&b, "f@a = $time * 2; v@b = v$wind; i@c = i$n; s@d = s$name; double@e = double$time2; f@missing = $nothing;"
-                     "f@g = external(\"time\"); v@h = externalv(\"wind\"); f@i = external(\"wind\"); f@j = external(\"ti\" + s@k);");
+    must_compile(
+        &b,
+        "f@a = $time * 2; v@b = v$wind; i@c = i$n; s@d = s$name; double@e = double$time2; f@missing = $nothing;"
+        "f@g = external(\"time\"); v@h = externalv(\"wind\"); f@i = external(\"wind\"); f@j = external(\"ti\" + s@k);");
     bench_allocate(&b, 3);
     for (int i = 0; i < 3; i++) ((rh_lang_text *)bench_column(&b, "k"))[i] = (rh_lang_text){"me", 2};
     float time = 1.5f, wind[3] = {1, 2, 3};
     int32_t n = 7;
     rh_lang_text name = {"abc", 3};
-    rh_lang_external externals[] = {{"time", "float", &time}, {"wind", "vec3f", wind}, {"n", "int32", &n}, {"name", "string", &name}, {"time2", "float", &time}};
+    rh_lang_external externals[] = {{"time", "float", &time},
+                                    {"wind", "vec3f", wind},
+                                    {"n", "int32", &n},
+                                    {"name", "string", &name},
+                                    {"time2", "float", &time}};
     b.scope.externals = externals;
     b.scope.external_count = 5;
     for (int pass = 0; pass < 2; pass++, time = 4) {
@@ -298,7 +339,8 @@ static void externals_change_without_compiling(void **state)
         assert_true(((float *)bench_column(&b, "a"))[2] == 2 * time && ((float *)bench_column(&b, "b"))[8] == 3);
         assert_true(((int32_t *)bench_column(&b, "c"))[1] == 7 && ((double *)bench_column(&b, "e"))[1] == 0);
         assert_memory_equal(((rh_lang_text *)bench_column(&b, "d"))[2].data, "abc", 3);
-        assert_true(((float *)bench_column(&b, "g"))[1] == time && ((float *)bench_column(&b, "h"))[5] == 3 && ((float *)bench_column(&b, "i"))[1] == 0);
+        assert_true(((float *)bench_column(&b, "g"))[1] == time && ((float *)bench_column(&b, "h"))[5] == 3 &&
+                    ((float *)bench_column(&b, "i"))[1] == 0);
         assert_true(((float *)bench_column(&b, "j"))[1] == time);
     }
     bench_free(&b);
@@ -330,7 +372,8 @@ static void matching(void **state)
 {
     (void)state;
     static const char *const names[] = {"mass", "v"};
-    rh_lang_host host = {.attribute = host_type, .external = host_type, .create_missing = true, .names = names, .name_count = 2};
+    rh_lang_host host = {
+        .attribute = host_type, .external = host_type, .create_missing = true, .names = names, .name_count = 2};
     lang_bench b;
     must_compile(&b, "v@v += 1; double@mass = 2; f@fresh = 3;");
     assert_int_equal(rh_lang_match(b.program, &host, &b.messages, &b.status), RH_OK);
@@ -351,19 +394,22 @@ static void listing(void **state)
 {
     (void)state;
     lang_bench b;
-    must_compile(&b, "f@a = f@b; f@c += 1; v@d.x = 2; i@e++; if (ingroup(\"g\")) addtogroup(\"h\"); removefromgroup(\"g\"); f@f = $t + neighbours(1.0f); deletepoint();");
+    must_compile(&b, "f@a = f@b; f@c += 1; v@d.x = 2; i@e++; if (ingroup(\"g\")) addtogroup(\"h\"); "
+                     "removefromgroup(\"g\"); f@f = $t + neighbours(1.0f); deletepoint();");
     const rh_lang_listing *l = b.listing;
     static const struct {
         const char *name;
         bool reads, writes;
-    } expected[] = {{"b", true, false}, {"a", false, true}, {"c", true, true}, {"d", true, true}, {"e", true, true}, {"f", false, true}};
+    } expected[] = {{"b", true, false}, {"a", false, true}, {"c", true, true},
+                    {"d", true, true},  {"e", true, true},  {"f", false, true}};
     assert_int_equal(l->attribute_count, 6);
     for (int i = 0; i < 6; i++) {
         assert_string_equal(l->attributes[i].name, expected[i].name);
         assert_true(l->attributes[i].reads == expected[i].reads && l->attributes[i].writes == expected[i].writes);
     }
     assert_int_equal(l->group_count, 2);
-    assert_true(l->groups[0].reads && !l->groups[0].adds && l->groups[0].removes && l->groups[1].adds && !l->groups[1].reads);
+    assert_true(l->groups[0].reads && !l->groups[0].adds && l->groups[0].removes && l->groups[1].adds &&
+                !l->groups[1].reads);
     assert_true(l->deletes && !l->moves && l->neighbours && l->external_count == 1);
     bench_free(&b);
 }
@@ -377,7 +423,8 @@ static void host_double_it(rh_lang_context *context, float *out, const float *v)
 static void functions_of_the_host(void **state)
 {
     (void)state;
-    static const rh_lang_function own[] = {{"double_it", "vec3f(vec3f)", (void (*)(void))host_double_it, RH_LANG_CONTEXT, "twice the vector"}};
+    static const rh_lang_function own[] = {
+        {"double_it", "vec3f(vec3f)", (void (*)(void))host_double_it, RH_LANG_CONTEXT, "twice the vector"}};
     rh_lang_options options = {.domain = RH_LANG_POINTS, .functions = own, .function_count = 1};
     const char code[] = "v@v = double_it({1.0f, 2.0f, 3.0f});";
     lang_bench b = {0};
@@ -392,7 +439,8 @@ static void functions_of_the_host(void **state)
 static void wrong_functions_of_the_host(void **state)
 {
     (void)state;
-    static const rh_lang_function wrong[] = {{"f", "vec3f(colour)", (void (*)(void))host_double_it, 0, ""}, {"g", "float()", NULL, 0, ""}};
+    static const rh_lang_function wrong[] = {{"f", "vec3f(colour)", (void (*)(void))host_double_it, 0, ""},
+                                             {"g", "float()", NULL, 0, ""}};
     for (int i = 0; i < 2; i++) {
         rh_lang_options options = {.domain = RH_LANG_POINTS, .functions = &wrong[i], .function_count = 1};
         lang_bench b = {0};
@@ -424,9 +472,11 @@ static void small_powers(void **state)
 {
     (void)state;
     enum { COUNT = 4000 };
-    static const float odd[] = {0, -0.0f, 1, -1, INFINITY, -INFINITY, NAN, 1e-45f, -1e-45f, 3e38f, -3e38f, 1e-38f, 2e19f, 1e-13f};
+    static const float odd[] = {0,      -0.0f,   1,     -1,     INFINITY, -INFINITY, NAN,
+                                1e-45f, -1e-45f, 3e38f, -3e38f, 1e-38f,   2e19f,     1e-13f};
     lang_bench b;
-    must_compile(&b, "f@p2 = pow(f@x, 2.0f); f@p3 = pow(f@x, 3.0f); f@p7 = pow(f@x, 7.0f); f@m1 = pow(f@x, -1.0f); f@m4 = pow(f@x, -4.0f); f@root = pow(f@x, 0.5f);"
+    must_compile(&b, "f@p2 = pow(f@x, 2.0f); f@p3 = pow(f@x, 3.0f); f@p7 = pow(f@x, 7.0f); f@m1 = pow(f@x, -1.0f); "
+                     "f@m4 = pow(f@x, -4.0f); f@root = pow(f@x, 0.5f);"
                      "double@d2 = pow(double@y, 2.0); double@d3 = pow(double@y, 3); double@n = pow(double@y, 0.0);");
     bench_allocate(&b, COUNT);
     float *x = bench_column(&b, "x");
@@ -436,18 +486,29 @@ static void small_powers(void **state)
         y[i] = (double)x[i] * 1.1;
     }
     assert_int_equal(bench_run(&b), RH_OK);
-    const struct { const char *name; float exponent; } floats[] = {{"p2", 2}, {"p3", 3}, {"p7", 7}, {"m1", -1}, {"m4", -4}, {"root", 0.5f}};
+    const struct {
+        const char *name;
+        float exponent;
+    } floats[] = {{"p2", 2}, {"p3", 3}, {"p7", 7}, {"m1", -1}, {"m4", -4}, {"root", 0.5f}};
     for (int k = 0; k < 6; k++)
         for (int i = 0; i < COUNT; i++) {
             float found = ((float *)bench_column(&b, floats[k].name))[i], expected = powf(x[i], floats[k].exponent);
-            bool same = isnan(expected) ? isnan(found) : found == expected || fabsf(found - expected) <= 1.2e-7f * fabsf(expected) + 1.5e-45f;
-            if (!same || (!isnan(found) && signbit(found) != signbit(expected))) fail_msg("pow(%a, %g): found %a, expected %a", (double)x[i], (double)floats[k].exponent, (double)found, (double)expected);
+            bool same = isnan(expected)
+                            ? isnan(found)
+                            : found == expected || fabsf(found - expected) <= 1.2e-7f * fabsf(expected) + 1.5e-45f;
+            if (!same || (!isnan(found) && signbit(found) != signbit(expected)))
+                fail_msg("pow(%a, %g): found %a, expected %a", (double)x[i], (double)floats[k].exponent, (double)found,
+                         (double)expected);
         }
-    const struct { const char *name; double exponent; } doubles[] = {{"d2", 2}, {"d3", 3}, {"n", 0}};
+    const struct {
+        const char *name;
+        double exponent;
+    } doubles[] = {{"d2", 2}, {"d3", 3}, {"n", 0}};
     for (int k = 0; k < 3; k++)
         for (int i = 0; i < COUNT; i++) {
             double found = ((double *)bench_column(&b, doubles[k].name))[i], expected = pow(y[i], doubles[k].exponent);
-            assert_true(isnan(expected) ? isnan(found) : found == expected || fabs(found - expected) <= 2.3e-16 * fabs(expected));
+            assert_true(isnan(expected) ? isnan(found)
+                                        : found == expected || fabs(found - expected) <= 2.3e-16 * fabs(expected));
         }
     bench_free(&b);
 }
@@ -480,7 +541,9 @@ static void long_programs(void **state)
         const char *piece, *column;
         int count;
         double expected;
-    } cases[] = {{"i@a += 3; i@a ^= 5;", "a", 3000, 0}, {"4@m *= 4@n; i@a += 1;", "a", 150, 150}, {"4@m *= 4@n; i@a += 1;", "a", 400, 400},
+    } cases[] = {{"i@a += 3; i@a ^= 5;", "a", 3000, 0},
+                 {"4@m *= 4@n; i@a += 1;", "a", 150, 150},
+                 {"4@m *= 4@n; i@a += 1;", "a", 400, 400},
                  {"for (int i = 0; i < 5; ++i) i@a += i;", "a", 300, 3000}};
     int32_t reference = 0;
     for (int i = 0; i < 3000; i++) reference = (reference + 3) ^ 5;
@@ -492,7 +555,9 @@ static void long_programs(void **state)
         must_compile(&b, code);
         bench_allocate(&b, 40);
         assert_int_equal(bench_run(&b), RH_OK);
-        for (int i = 0; i < 40; i++) assert_int_equal(((int32_t *)bench_column(&b, cases[c].column))[i], c == 0 ? reference : (int32_t)cases[c].expected);
+        for (int i = 0; i < 40; i++)
+            assert_int_equal(((int32_t *)bench_column(&b, cases[c].column))[i],
+                             c == 0 ? reference : (int32_t)cases[c].expected);
         bench_free(&b);
         free(code);
     }
@@ -522,8 +587,9 @@ static void too_many_variables(void **state)
 static void every_function_compiles(void **state)
 {
     (void)state;
-    static const char *const values[] = {[RH_LANG_BOOL] = "true", [RH_LANG_INT32] = "2", [RH_LANG_INT64] = "3l", [RH_LANG_FLOAT] = "0.5f", [RH_LANG_DOUBLE] = "0.25",
-                                         [RH_LANG_STRING] = "\"a\""};
+    static const char *const values[] = {
+        [RH_LANG_BOOL] = "true",  [RH_LANG_INT32] = "2",     [RH_LANG_INT64] = "3l",
+        [RH_LANG_FLOAT] = "0.5f", [RH_LANG_DOUBLE] = "0.25", [RH_LANG_STRING] = "\"a\""};
     for (int i = 0; i < rh_lang_function_count; i++) {
         const rh_lang_function *row = &rh_lang_functions[i];
         char code[1024] = "", call[256] = "", types[128];
@@ -533,14 +599,19 @@ static void every_function_compiles(void **state)
         for (char *type = strtok(types, ", "); type; type = strtok(NULL, ", "), k++) {
             if (*type == '&') type++;
             rh_lang_type t = rh_lang_type_named(type, strlen(type));
-            snprintf(code + strlen(code), sizeof code - strlen(code), "%s x%d = %s; ", type, k, rh_lang_is_container(t) ? "1" : values[t]);
+            snprintf(code + strlen(code), sizeof code - strlen(code), "%s x%d = %s; ", type, k,
+                     rh_lang_is_container(t) ? "1" : values[t]);
             snprintf(call + strlen(call), sizeof call - strlen(call), "%sx%d", k ? ", " : "", k);
         }
         size_t used = strlen(code);
-        if (strncmp(row->signature, "void(", 5) == 0) snprintf(code + used, sizeof code - used, "%s(%s);", row->name, call);
-        else snprintf(code + used, sizeof code - used, "%.*s@r = %s(%s);", (int)(open - 1 - row->signature), row->signature, row->name, call);
+        if (strncmp(row->signature, "void(", 5) == 0)
+            snprintf(code + used, sizeof code - used, "%s(%s);", row->name, call);
+        else
+            snprintf(code + used, sizeof code - used, "%.*s@r = %s(%s);", (int)(open - 1 - row->signature),
+                     row->signature, row->name, call);
         lang_bench b;
-        if (!bench_compile(&b, code, row->flags & RH_LANG_VOLUMES ? RH_LANG_VOLUMES : RH_LANG_POINTS, false)) fail_msg("%s: %s", code, b.status.message);
+        if (!bench_compile(&b, code, row->flags & RH_LANG_VOLUMES ? RH_LANG_VOLUMES : RH_LANG_POINTS, false))
+            fail_msg("%s: %s", code, b.status.message);
         bench_free(&b);
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// What a running kernel knows: strings, groups, deletion, externals, printing, voxels, neighbours; that blocks of any split give the same, and that
-// memory that runs out stops a program without leaving anything behind.
+// What a running kernel knows: strings, groups, deletion, externals, printing, voxels, neighbours; that blocks of any
+// split give the same, and that memory that runs out stops a program without leaving anything behind.
 #include <string.h>
 #include "support.h"
 #include "base/parallel.h"
@@ -28,7 +28,7 @@ static void end(rh_lang_context *context)
     test_free(context);
 }
 
-// ----------------------------------------------------------------------------------------------------------------------- strings
+// --- strings ---------------------------------------------------------------------------------------------------------
 
 static void strings_are_joined_and_kept(void **state)
 {
@@ -67,10 +67,12 @@ static void long_strings(void **state)
             rh_lang_text_join(context, &long_one, &long_one, &part);
             if (i == 9999) half = long_one;
         }
-        assert_true(!context->failed && long_one.length == 200000 && half.length == 100000 && context->text_used < 1000000);
+        assert_true(!context->failed && long_one.length == 200000 && half.length == 100000 &&
+                    context->text_used < 1000000);
         for (int64_t i = 0; i < long_one.length; i++) assert_true(long_one.data[i] == '0' + i % 10);
         rh_lang_text_join(context, &other, &half, &part);  // not the last any more: a copy
-        assert_true(other.length == 100010 && memcmp(other.data, half.data, 100000) == 0 && long_one.data[100000] == '0' && other.data != half.data);
+        assert_true(other.length == 100010 && memcmp(other.data, half.data, 100000) == 0 &&
+                    long_one.data[100000] == '0' && other.data != half.data);
     }
     end(context);
 }
@@ -95,7 +97,7 @@ static void many_kept_strings_stay_apart(void **state)
     end(context);
 }
 
-// ------------------------------------------------------------------------------------------------------------ groups and deletion
+// --- groups and deletion ---------------------------------------------------------------------------------------------
 
 // Every third element joins "new", every sixth leaves it again; "old" exists.
 static void visit(rh_lang_context *context, int64_t element)
@@ -191,7 +193,7 @@ static void groups_without_end_are_refused(void **state)
     end(context);
 }
 
-// ------------------------------------------------------------------------------------------------------------- externals and print
+// --- externals and print ---------------------------------------------------------------------------------------------
 
 static void externals_are_read_where_they_stand(void **state)
 {
@@ -227,13 +229,15 @@ static void values_are_printed_as_they_read_back(void **state)
     rh_lang_print_s(context, &word);
     rh_lang_print_3f(context, (float[]){1, 2.5f, -3});
     rh_lang_print_m3d(context, (double[]){1, 2, 3, 4, 5, 6, 7, 8, 9});
-    const char *expected = "0.1\n0.1\n0.3333333333333333\n-7\na text\n[1, 2.5, -3]\n[[1, 2, 3], [4, 5, 6], [7, 8, 9]]\n";
+    const char *expected =
+        "0.1\n0.1\n0.3333333333333333\n-7\na text\n[1, 2.5, -3]\n[[1, 2, 3], [4, 5, 6], [7, 8, 9]]\n";
     assert_ok(rh_lang_context_end(context, &result, &status));
     assert_int_equal(result.printed_length, strlen(expected));
     assert_memory_equal(result.printed, expected, strlen(expected));
     rh_lang_result_free(&result);
     for (int i = 0; i < 300000; i++) rh_lang_print_s(context, &word);
-    assert_true(context->printed_length <= RH_LANG_PRINT_ROOM && context->printed_length + context->printed_lost == 7 * 300000);
+    assert_true(context->printed_length <= RH_LANG_PRINT_ROOM &&
+                context->printed_length + context->printed_lost == 7 * 300000);
     end(context);
 }
 
@@ -248,7 +252,8 @@ static void voxels_know_where_they_are(void **state)
     context->element = 3 << 6 | 5 << 3 | 7;
     rh_lang_getcoord(context, c);
     assert_true(c[0] == -5 && c[1] == 5 && c[2] == 23);
-    assert_true(rh_lang_getcoordx(context) == -5 && rh_lang_getcoordy(context) == 5 && rh_lang_getcoordz(context) == 23);
+    assert_true(rh_lang_getcoordx(context) == -5 && rh_lang_getcoordy(context) == 5 &&
+                rh_lang_getcoordz(context) == 23);
     rh_lang_getvoxelpws(context, p);
     assert_true(p[0] == -1.5 && p[1] == 4.5 && p[2] == 14.5);
     const int32_t listed[2][3] = {{0, 0, 0}, {9, -9, 1}};
@@ -259,15 +264,16 @@ static void voxels_know_where_they_are(void **state)
     end(context);
 }
 
-// -------------------------------------------------------------------------------------------------------------------- neighbours
+// --- neighbours ------------------------------------------------------------------------------------------------------
 
 enum { POINTS = 600 };
 
 static void random_points(rh_vec3 *p, float flat)
 {
-    for (uint64_t i = 0; i < POINTS; i++) p[i] = rh_v3(support_random(i, 0), support_random(i, 1) * flat, support_random(i, 2));
-    p[10] = p[11];                    // two at one place
-    p[12] = rh_v3(NAN, 0, 0);         // nowhere
+    for (uint64_t i = 0; i < POINTS; i++)
+        p[i] = rh_v3(support_random(i, 0), support_random(i, 1) * flat, support_random(i, 2));
+    p[10] = p[11];                     // two at one place
+    p[12] = rh_v3(NAN, 0, 0);          // nowhere
     p[13] = rh_v3(3e7f, -3e7f, 1e9f);  // far out
 }
 
@@ -289,7 +295,8 @@ static void neighbours_are_those_of_a_search_through_all(void **state)
                 for (int64_t n = 0; n < found.count; n++) {
                     assert_false(is_found[found.index[n]]);
                     is_found[found.index[n]] = true;
-                    assert_true(found.offset[n].x == p[found.index[n]].x - p[i].x && found.distance[n] == rh_v3_length(found.offset[n]));
+                    assert_true(found.offset[n].x == p[found.index[n]].x - p[i].x &&
+                                found.distance[n] == rh_v3_length(found.offset[n]));
                 }
                 for (int64_t j = 0; j < POINTS; j++) {
                     rh_vec3 d = rh_v3_sub(p[j], p[i]);
@@ -326,7 +333,9 @@ static void the_order_does_not_depend_on_threads(void **state)
     enum { MANY = 100000 };
     rh_status status = {0};
     rh_vec3 *p = test_malloc(MANY * sizeof *p);
-    for (uint64_t i = 0; i < MANY; i++) p[i] = i % 1000 == 7 ? rh_v3(0, NAN, 0) : rh_v3(9 * support_random(i, 0), 5 * support_random(i, 1), support_random(i, 2));
+    for (uint64_t i = 0; i < MANY; i++)
+        p[i] = i % 1000 == 7 ? rh_v3(0, NAN, 0)
+                             : rh_v3(9 * support_random(i, 0), 5 * support_random(i, 1), support_random(i, 2));
     rh_lang_snapshot one, three;
     rh_threads_set(1);
     assert_ok(rh_lang_snapshot_init(&one, p, MANY, 0.2, NULL, 0, &status));
@@ -359,9 +368,11 @@ static void nearest_come_in_order(void **state)
         assert_ok(rh_lang_find_nearest(&snapshot, p[i], 0.5f, 9, &found, &status));
         assert_int_equal(found.count, all.count < 9 ? all.count : 9);
         for (int64_t n = 1; n < found.count; n++)
-            assert_true(found.distance[n - 1] < found.distance[n] || (found.distance[n - 1] == found.distance[n] && found.index[n - 1] < found.index[n]));
+            assert_true(found.distance[n - 1] < found.distance[n] ||
+                        (found.distance[n - 1] == found.distance[n] && found.index[n - 1] < found.index[n]));
         int64_t nearer = 0;
-        for (int64_t n = 0; n < all.count; n++) nearer += found.count > 0 && all.distance[n] < found.distance[found.count - 1];
+        for (int64_t n = 0; n < all.count; n++)
+            nearer += found.count > 0 && all.distance[n] < found.distance[found.count - 1];
         assert_true(nearer <= found.count - (found.count > 0));
     }
     assert_ok(rh_lang_find_nearest(&snapshot, p[10], 0.5f, 2, &found, &status));
@@ -381,15 +392,21 @@ static void a_density_takes_three_lines(void **state)
     static int64_t id[COUNT];
     uint8_t wet[COUNT] = {0};
     rh_vec3 v = rh_v3(1, 2, 3);
-    for (int i = 0; i < COUNT; i++) p[i] = rh_v3((float)(i % SIDE), (float)(i / SIDE % SIDE), (float)(i / SIDE / SIDE)), mass[i] = 2, id[i] = 1000 + i;
+    for (int i = 0; i < COUNT; i++)
+        p[i] = rh_v3((float)(i % SIDE), (float)(i / SIDE % SIDE), (float)(i / SIDE / SIDE)), mass[i] = 2,
+        id[i] = 1000 + i;
     wet[5] = 1;
-    rh_lang_array arrays[] = {{"mass", "float", mass, false}, {"id", "int64", id, false}, {"v", "vec3f", &v, true}, {"wet", "group", wet, false}};
+    rh_lang_array arrays[] = {{"mass", "float", mass, false},
+                              {"id", "int64", id, false},
+                              {"v", "vec3f", &v, true},
+                              {"wet", "group", wet, false}};
     rh_lang_snapshot snapshot;
     rh_status status = {0};
     assert_ok(rh_lang_snapshot_init(&snapshot, p, COUNT, 1.5, arrays, 4, &status));
     rh_lang_scope scope = {.snapshot = &snapshot, .positions = p};
     rh_lang_context *context = begin(&scope);
-    rh_lang_text mass_name = text("mass"), id_name = text("id"), v_name = text("v"), wet_name = text("wet"), none = text("mas");
+    rh_lang_text mass_name = text("mass"), id_name = text("id"), v_name = text("v"), wet_name = text("wet"),
+                 none = text("mas");
     for (int z = 1; z < SIDE - 1; z++) {
         context->element = (z * SIDE + 3) * SIDE + 3;
         int32_t n = rh_lang_neighbours(context, 1.5f);
@@ -432,7 +449,7 @@ static void a_density_takes_three_lines(void **state)
     rh_lang_snapshot_free(&snapshot);
 }
 
-// ------------------------------------------------------------------------------------------------------------- memory that runs out
+// --- memory that runs out --------------------------------------------------------------------------------------------
 
 static rh_code use_everything(void)
 {
@@ -484,7 +501,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strings_are_joined_and_kept),
-        cmocka_unit_test(long_strings), cmocka_unit_test(many_kept_strings_stay_apart),
+        cmocka_unit_test(long_strings),
+        cmocka_unit_test(many_kept_strings_stay_apart),
         cmocka_unit_test(any_split_into_blocks_gives_the_same),
         cmocka_unit_test(groups_without_end_are_refused),
         cmocka_unit_test(externals_are_read_where_they_stand),

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Programs on voxels against OpenVDB AX (tests/lang/golden/volumes.txt), over a small host that has the rules of volumes: a program runs once
-// for each grid it writes, over that grid's active values; other grids are sampled at the nearest voxel of the same place in the
-// world, as they were before the program ran; a grid of that name and type that does not exist is zero everywhere. What the run does to the
-// other grids is dropped. A tile is one element, as no program of the corpus makes it uneven.
+// Programs on voxels against OpenVDB AX (tests/lang/golden/volumes.txt), over a small host that has the rules of
+// volumes: a program runs once for each grid it writes, over that grid's active values; other grids are sampled at the
+// nearest voxel of the same place in the world, as they were before the program ran; a grid of that name and type that
+// does not exist is zero everywhere. What the run does to the other grids is dropped. A tile is one element, as no
+// program of the corpus makes it uneven.
 #include "lang_bench.h"
 #include "lang/golden.h"
 
@@ -83,7 +84,8 @@ static const void *sample(const grid *g, const double world[3])
     for (int k = 0; k < 3; k++) at[k] = (int32_t)floor(world[k] / g->scale + 0.5);
     for (int i = 0; i < g->count; i++) {
         bool inside = true;
-        for (int k = 0; k < 3; k++) inside &= at[k] >= g->cells[i].at[k] && at[k] < g->cells[i].at[k] + g->cells[i].size;
+        for (int k = 0; k < 3; k++)
+            inside &= at[k] >= g->cells[i].at[k] && at[k] < g->cells[i].at[k] + g->cells[i].size;
         if (inside) return g->cells[i].value;
     }
     return g->background;
@@ -103,14 +105,17 @@ static void run_grid(lang_bench *b, int written, grids *before, grids *after)
         for (int a = 0; a < b->listing->attribute_count; a++) {
             const grid *other = find_grid(before, b->listing->attributes[a].name, b->listing->attributes[a].type);
             size_t size = rh_lang_type_size(b->listing->attributes[a].type);
-            if (other) memcpy((char *)b->columns[a].data + (size_t)i * size, other == g ? g->cells[i].value : sample(other, world), size);
+            if (other)
+                memcpy((char *)b->columns[a].data + (size_t)i * size,
+                       other == g ? g->cells[i].value : sample(other, world), size);
         }
     }
     b->scope.coords = (const int32_t(*)[3])coords;
     for (int k = 0; k < 3; k++) b->scope.to_world[k][k] = g->scale;
     if (bench_run(b) != RH_OK) fail_msg("%s", b->status.message);
     size_t size = rh_lang_type_size(use->type);
-    for (int i = 0; i < g->count; i++) memcpy(result->cells[i].value, (char *)b->columns[written].data + (size_t)i * size, size);
+    for (int i = 0; i < g->count; i++)
+        memcpy(result->cells[i].value, (char *)b->columns[written].data + (size_t)i * size, size);
 }
 
 static bool same_value(rh_lang_type type, const void *a, const void *b)
@@ -120,7 +125,8 @@ static bool same_value(rh_lang_type type, const void *a, const void *b)
         if (rh_lang_type_element(type) == RH_LANG_E_FLOAT) x = ((const float *)a)[i], y = ((const float *)b)[i];
         else if (rh_lang_type_element(type) == RH_LANG_E_DOUBLE) x = ((const double *)a)[i], y = ((const double *)b)[i];
         else return memcmp(a, b, rh_lang_type_size(type)) == 0;
-        if (x != y && !(isnan(x) && isnan(y)) && !(fabs(x - y) <= tolerance * fmax(1, fmax(fabs(x), fabs(y))))) return false;
+        if (x != y && !(isnan(x) && isnan(y)) && !(fabs(x - y) <= tolerance * fmax(1, fmax(fabs(x), fabs(y)))))
+            return false;
     }
     return true;
 }
@@ -147,7 +153,8 @@ static const char *disagreement(grids *before, grids *after, const golden_progra
         if (!same_grid(&after->items[i], wanted ? wanted : &before->items[i])) return after->items[i].name;
     }
     for (int i = 0; i < expected.count; i++)
-        if (expected.items[i].count > 0 && !find_grid(after, expected.items[i].name, expected.items[i].type)) return expected.items[i].name;
+        if (expected.items[i].count > 0 && !find_grid(after, expected.items[i].name, expected.items[i].type))
+            return expected.items[i].name;
     return NULL;
 }
 

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Rows of eight cells with their neighbours (grid/rows.h) and the numbering of unknowns (solve/layout.h), against looking every cell up by its place.
+// Rows of eight cells with their neighbours (grid/rows.h) and the numbering of unknowns (solve/layout.h), against
+// looking every cell up by its place.
 #include "support.h"
 #include "solve/layout.h"
 
-typedef struct grid { cloud c; float *field; const float **apart; uint8_t *bits; } grid;
+typedef struct grid {
+    cloud c;
+    float *field;
+    const float **apart;
+    uint8_t *bits;
+} grid;
 
 // Odd tiles have no bits at all, every fifth tile has all.
 static void grid_make(grid *g, int dimension)
@@ -19,7 +25,8 @@ static void grid_make(grid *g, int dimension)
     for (int64_t v = 0; v < rh_tiles_values(tiles); v++) {
         int64_t t = v / tiles->cells;
         g->field[v] = support_random((uint64_t)v, 0);
-        if (t % 5 == 0 || (t % 2 == 0 && support_random((uint64_t)v, 1) > 0)) g->bits[v >> 3] |= (uint8_t)(1 << (v & 7));
+        if (t % 5 == 0 || (t % 2 == 0 && support_random((uint64_t)v, 1) > 0))
+            g->bits[v >> 3] |= (uint8_t)(1 << (v & 7));
     }
 }
 
@@ -33,7 +40,8 @@ static int64_t beside(const rh_tiles *tiles, int64_t v, int axis, int step)
 
 static bool has_bit(const uint8_t *bits, int64_t v) { return v >= 0 && (bits[v >> 3] >> (v & 7) & 1); }
 
-// Checks one row of values against the field one step along an axis; `missing` (a tile of values) where there is no tile.
+// Checks one row of values against the field one step along an axis; `missing` (a tile of values) where there is no
+// tile.
 static void check_row(const grid *g, rh_f8 row, int32_t t, int r, int axis, int step, const float *missing)
 {
     const rh_tiles *tiles = &g->c.tiles;
@@ -44,8 +52,9 @@ static void check_row(const grid *g, rh_f8 row, int32_t t, int r, int axis, int 
         // In a tile that is not there the cell has the place it would have.
         const int side[3] = {1, 8, 64};
         float expected = other >= 0 ? g->field[other] : missing[8 * r + i - 7 * step * side[axis]];
-        if (found[i] != expected) fail_msg("%dD: row %d of tile %d, lane %d, axis %d, step %d: %g, not %g", tiles->dimension, r, t, i,
-                                           axis, step, (double)found[i], (double)expected);
+        if (found[i] != expected)
+            fail_msg("%dD: row %d of tile %d, lane %d, axis %d, step %d: %g, not %g", tiles->dimension, r, t, i, axis,
+                     step, (double)found[i], (double)expected);
     }
 }
 
@@ -58,7 +67,8 @@ static void rows_equal_plain_indexing(void **state)
         grid g;
         grid_make(&g, dimension);
         for (int32_t t = 0; t < g.c.tiles.count; t++) {
-            rh_rows together = rh_rows_of(&g.c.tiles, g.field, t, missing), apart = rh_rows_apart(&g.c.tiles, g.apart, t, missing);
+            rh_rows together = rh_rows_of(&g.c.tiles, g.field, t, missing),
+                    apart = rh_rows_apart(&g.c.tiles, g.apart, t, missing);
             rh_bit_rows bits = rh_bit_rows_of(&g.c.tiles, g.bits, t);
             for (int r = 0; r < g.c.tiles.cells / 8; r++)
                 for (int a = 0; a < dimension; a++) {
@@ -121,7 +131,8 @@ static void tiles_with_unknowns_are_listed(void **state)
                 assert_int_equal(m.near[n][s], other < 0 || layout.slot[other] < 0 ? count : layout.slot[other]);
             }
             for (int c = 0; c < tiles->cells; c++)
-                assert_int_equal(has_bit(m.unknown, (int64_t)n * tiles->cells + c), has_bit(g.bits, (int64_t)layout.listed[n] * tiles->cells + c));
+                assert_int_equal(has_bit(m.unknown, (int64_t)n * tiles->cells + c),
+                                 has_bit(g.bits, (int64_t)layout.listed[n] * tiles->cells + c));
         }
         cloud_free(&g.c);
     }
@@ -136,7 +147,8 @@ static void vectors_read_as_rows(void **state)
         grid_make(&g, dimension);
         layout_make(&layout, &g);
         const rh_tiles *tiles = &g.c.tiles;
-        float *vector = rh_arena_take(&g.c.arena, ((size_t)layout.count + 1) * (size_t)tiles->cells * sizeof *vector, NULL);
+        float *vector = rh_arena_take(&g.c.arena, ((size_t)layout.count + 1) * (size_t)tiles->cells * sizeof *vector,
+                                      NULL);
         const float zeros[RH_CELLS] = {0};
         for (int64_t v = 0; v < rh_tiles_values(tiles); v++) {  // the field the vector stands for
             int32_t slot = layout.slot[v / tiles->cells];
@@ -147,7 +159,8 @@ static void vectors_read_as_rows(void **state)
             rh_rows rows = rh_layout_rows(&layout, vector, t);
             for (int r = 0; r < tiles->cells / 8; r++)
                 for (int a = 0; a < dimension; a++) {
-                    assert_memory_equal(rows.here + 8 * r, g.field + (int64_t)t * tiles->cells + 8 * r, 8 * sizeof(float));
+                    assert_memory_equal(rows.here + 8 * r, g.field + (int64_t)t * tiles->cells + 8 * r,
+                                        8 * sizeof(float));
                     check_row(&g, rh_row_below(&rows, a, r), t, r, a, -1, zeros);
                     check_row(&g, rh_row_above(&rows, a, r), t, r, a, 1, zeros);
                 }
@@ -156,7 +169,8 @@ static void vectors_read_as_rows(void **state)
     }
 }
 
-// A tile is full with all its cells and all beside it; every single one that is missing tells, those across edges and corners do not.
+// A tile is full with all its cells and all beside it; every single one that is missing tells, those across edges and
+// corners do not.
 static void full_tiles_miss_no_cell(void **state)
 {
     (void)state;
@@ -171,7 +185,8 @@ static void full_tiles_miss_no_cell(void **state)
         for (int32_t t = 0; t < tiles->count; t++) {
             bool surrounded = true;
             for (int a = 0; a < dimension; a++)
-                surrounded = surrounded && tiles->near[t][RH_HERE - rh_near_step[a]] >= 0 && tiles->near[t][RH_HERE + rh_near_step[a]] >= 0;
+                surrounded = surrounded && tiles->near[t][RH_HERE - rh_near_step[a]] >= 0 &&
+                             tiles->near[t][RH_HERE + rh_near_step[a]] >= 0;
             assert_int_equal(rh_layout_is_full(&layout, t), surrounded);
             if (surrounded) inner = t;
         }
@@ -194,7 +209,9 @@ static void full_tiles_miss_no_cell(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_equal_plain_indexing), cmocka_unit_test(tiles_with_unknowns_are_listed), cmocka_unit_test(vectors_read_as_rows),
+        cmocka_unit_test(rows_equal_plain_indexing),
+        cmocka_unit_test(tiles_with_unknowns_are_listed),
+        cmocka_unit_test(vectors_read_as_rows),
         cmocka_unit_test(full_tiles_miss_no_cell),
     };
     return cmocka_run_group_tests(tests, NULL, nothing_left);

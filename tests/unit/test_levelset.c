@@ -8,7 +8,10 @@
 
 enum { BAND = 5 };
 
-typedef struct exact { rh_dvec3 center, normal; double radius; } exact;  // sphere when radius > 0, else a plane
+typedef struct exact {
+    rh_dvec3 center, normal;
+    double radius;
+} exact;  // sphere when radius > 0, else a plane
 
 static double distance_to(const exact *e, int dimension, rh_dvec3 x)
 {
@@ -83,7 +86,9 @@ static double *reference(const rh_tiles *tiles, const float *phi, const rh_bits 
     return d;
 }
 
-typedef struct sweep_result { double against_reference, against_exact; } sweep_result;  // worst, in cells
+typedef struct sweep_result {
+    double against_reference, against_exact;
+} sweep_result;  // worst, in cells
 
 // Exact distances within a cell of the surface, the rest by sweeping.
 static sweep_result sweep(int dimension, double h, int cells, const exact *e)
@@ -120,7 +125,8 @@ static void planes_are_swept(void **state)
     double worst = 0;
     for (int n = 0; n < 12; n++)
         for (int dimension = 2; dimension <= 3; dimension++) {
-            rh_dvec3 normal = rh_d3(support_random((uint64_t)n, 0), support_random((uint64_t)n, 1), dimension == 3 ? support_random((uint64_t)n, 2) : 0);
+            rh_dvec3 normal = rh_d3(support_random((uint64_t)n, 0), support_random((uint64_t)n, 1),
+                                    dimension == 3 ? support_random((uint64_t)n, 2) : 0);
             if (n < dimension) normal = rh_d3(n == 0, n == 1, n == 2);
             exact e = {.center = {0.013, 0.004, -0.007}, .normal = rh_d3_unit(normal)};
             sweep_result r = sweep(dimension, 0.1, dimension == 3 ? 24 : 48, &e);
@@ -140,8 +146,9 @@ static void spheres_are_swept(void **state)
     for (int dimension = 2; dimension <= 3; dimension++) {
         exact e = {.center = {0.03, -0.02, dimension == 3 ? 0.01 : 0}, .radius = 0.6};
         sweep_result coarse = sweep(dimension, 0.1, 32, &e), fine = sweep(dimension, 0.05, 48, &e);
-        print_message("sphere, %dD: worst error %.3f cells at r = 6 cells, %.3f at r = 12; tiles against whole grid %.2g, %.2g\n", dimension,
-                      coarse.against_exact, fine.against_exact, coarse.against_reference, fine.against_reference);
+        print_message(
+            "sphere, %dD: worst error %.3f cells at r = 6 cells, %.3f at r = 12; tiles against whole grid %.2g, %.2g\n",
+            dimension, coarse.against_exact, fine.against_exact, coarse.against_reference, fine.against_reference);
         assert_true(coarse.against_reference < 1e-4 && fine.against_reference < 1e-4);
         assert_true(fine.against_exact < 0.67 * coarse.against_exact);
     }
@@ -160,11 +167,11 @@ static void threads_do_not_show(void **state)
     rh_threads_set(0);
 }
 
-// --- extension ----------------------------------------------------------------------------------------------------
+// --- extension -------------------------------------------------------------------------------------------------------
 
-// A field that is constant along the normal of a plane, u = t . x + 1 with t . n = 0, is extended exactly: the weights are
-// the n_a, and sum n_a t_a = 0. Values change by 0.1 a cell; a hundredth of that is granted, because tiles may wait for each other longer
-// than there are rounds.
+// A field that is constant along the normal of a plane, u = t . x + 1 with t . n = 0, is extended exactly: the weights
+// are the n_a, and sum n_a t_a = 0. Values change by 0.1 a cell; a hundredth of that is granted, because tiles may wait
+// for each other longer than there are rounds.
 static double worst_extension;
 
 static void check_extension(int dimension, rh_dvec3 normal, rh_dvec3 along)
@@ -212,17 +219,19 @@ static void extension_is_exact_on_planes(void **state)
     (void)state;
     for (int dimension = 2; dimension <= 3; dimension++)
         for (uint64_t n = 0; n < 12; n++) {
-            rh_dvec3 normal = rh_d3(support_random(n, 0), support_random(n, 1), dimension == 3 ? support_random(n, 2) : 0);
+            rh_dvec3 normal = rh_d3(support_random(n, 0), support_random(n, 1),
+                                    dimension == 3 ? support_random(n, 2) : 0);
             if (n < (uint64_t)dimension) normal = rh_d3(n == 0, n == 1, n == 2);
             normal = rh_d3_unit(normal);
-            rh_dvec3 along = rh_d3(support_random(n, 3), support_random(n, 4), dimension == 3 ? support_random(n, 5) : 0);
+            rh_dvec3 along = rh_d3(support_random(n, 3), support_random(n, 4),
+                                   dimension == 3 ? support_random(n, 5) : 0);
             along = rh_d3_sub(along, rh_d3_scale(normal, rh_d3_dot(along, normal)));
             check_extension(dimension, normal, along);
         }
     print_message("extension on planes: wrong by %.2g at most\n", worst_extension);
 }
 
-// --- volume -------------------------------------------------------------------------------------------------------
+// --- volume ----------------------------------------------------------------------------------------------------------
 
 // Exact for a plane along the grid at any place in a cell; a share of free space counts.
 static void volume_of_a_slab(void **state)
@@ -245,7 +254,8 @@ static void volume_of_a_slab(void **state)
             }
             double exact_volume = 2 * (0.5 + 0.01 * n) * (width / 2) * pow(0.1, dimension - 1);
             assert_near(rh_surface_volume(&c.tiles, phi, NULL, &c.arena, NULL), exact_volume, 1e-5 * exact_volume);
-            assert_near(rh_surface_volume(&c.tiles, phi, apart, &c.arena, NULL), 0.25 * exact_volume, 1e-5 * exact_volume);
+            assert_near(rh_surface_volume(&c.tiles, phi, apart, &c.arena, NULL), 0.25 * exact_volume,
+                        1e-5 * exact_volume);
         }
         cloud_free(&c);
     }
@@ -254,8 +264,9 @@ static void volume_of_a_slab(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(planes_are_swept), cmocka_unit_test(spheres_are_swept), cmocka_unit_test(threads_do_not_show),
-        cmocka_unit_test(extension_is_exact_on_planes), cmocka_unit_test(volume_of_a_slab),
+        cmocka_unit_test(planes_are_swept),    cmocka_unit_test(spheres_are_swept),
+        cmocka_unit_test(threads_do_not_show), cmocka_unit_test(extension_is_exact_on_planes),
+        cmocka_unit_test(volume_of_a_slab),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

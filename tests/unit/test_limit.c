@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The limit on fillings (SPL-4, SPL-6, SPL-13) against plain loops in double over single cells and faces, on random fillings, rooms and shares,
-// in all its forms: unknowns, operator, right-hand side, what pressure does to velocities and fillings, and bounds of suction. The table of forms in limit.c is written down
-// here a second time.
+// The limit on fillings (SPL-4, SPL-6, SPL-13) against plain loops in double over single cells and faces, on random
+// fillings, rooms and shares, in all its forms: unknowns, operator, right-hand side, what pressure does to velocities
+// and fillings, and bounds of suction. The table of forms in limit.c is written down here a second time.
 //
 // Tolerance: sums of a dozen floats of order one, or ten with density in the matrix.
 #include "support.h"
@@ -76,14 +76,16 @@ static void fill_solids(liquid *l, bool open)
     memset(l->cut.kind, open ? RH_TILE_FREE : RH_TILE_CUT, (size_t)l->c.tiles.count);
     l->cut.room = table_of(l, l->room);
     l->cut.distance = table_of(l, l->distance);
-    for (int a = 0; a < l->dimension; a++) l->cut.pass[a] = table_of(l, l->pass[a]), l->cut.wall[a] = table_of(l, l->wall[a]);
+    for (int a = 0; a < l->dimension; a++)
+        l->cut.pass[a] = table_of(l, l->pass[a]), l->cut.wall[a] = table_of(l, l->wall[a]);
 }
 
 static void liquid_make(liquid *l, int dimension, int form, bool open)
 {
     rh_status status = {0};
     *l = (liquid){.form = form, .dimension = dimension};
-    l->options = (rh_limit_options){.form = form == TWO_SIDED ? 0 : (rh_limit_form)form, .air = 0.02, .two_sided = form == TWO_SIDED};
+    l->options = (rh_limit_options){
+        .form = form == TWO_SIDED ? 0 : (rh_limit_form)form, .air = 0.02, .two_sided = form == TWO_SIDED};
     cloud_random(&l->c, dimension, H, 20000, rh_v3(0.4f, 0.4f, 0.4f), rh_v3(1.3f, 1.3f, 1.3f), 4);
     fill_solids(l, open);
     l->fill = new_field(l);
@@ -102,7 +104,7 @@ static void liquid_make(liquid *l, int dimension, int form, bool open)
     assert_true(l->b && l->q);
 }
 
-// --- the same by plain indexing -------------------------------------------------------------------------------------
+// --- the same by plain indexing --------------------------------------------------------------------------------------
 static int64_t beside(const liquid *l, int64_t v, int axis, int step)
 {
     int cell[3];
@@ -111,7 +113,10 @@ static int64_t beside(const liquid *l, int64_t v, int axis, int step)
     return value_at(&l->c.tiles, cell[0], cell[1], cell[2]);
 }
 
-static bool is_unknown(const liquid *l, int64_t v) { return v >= 0 && (l->limit.layout.unknown[v >> 3] >> (v & 7) & 1); }
+static bool is_unknown(const liquid *l, int64_t v)
+{
+    return v >= 0 && (l->limit.layout.unknown[v >> 3] >> (v & 7) & 1);
+}
 
 static int64_t slot_of(const liquid *l, int64_t v)
 {
@@ -152,14 +157,16 @@ static double give_of(const liquid *l, int a, int64_t v)
     double share = share_of(l, a, v), fill = (double)l->faces.axis[a][v];
     if (l->form == TWO_SIDED) return share;
     if (share == 0 || fill <= NOTHING) return 0;
-    return l->form == RH_LIMIT_SHARES ? share / fmax(fill, share * (EMPTIEST + AT_WALLS * (1 - share))) : 1 / fmax(fill, EMPTIEST);
+    return l->form == RH_LIMIT_SHARES ? share / fmax(fill, share * (EMPTIEST + AT_WALLS * (1 - share)))
+                                      : 1 / fmax(fill, EMPTIEST);
 }
 
 static double flow_of(const liquid *l, int a, int64_t v)
 {
     if (v < 0) return 0;
     double share = share_of(l, a, v), fill = (double)l->faces.axis[a][v], u = (double)l->velocity.axis[a][v];
-    const double flows[FORMS] = {fill * u, share * fill * u, share * u, share * u, share * u + (1 - share) * (double)l->wall[a][v]};
+    const double flows[FORMS] = {fill * u, share * fill * u, share * u, share * u,
+                                 share * u + (1 - share) * (double)l->wall[a][v]};
     return flows[l->form];
 }
 
@@ -183,7 +190,8 @@ static double pressed(const liquid *l, const float *x, int64_t v)
     double sum = 0, here = vector_at(l, x, v);
     for (int a = 0; a < l->dimension; a++) {
         int64_t below = beside(l, v, a, -1), above = beside(l, v, a, 1);
-        sum += link_of(l, a, v) * (here - vector_at(l, x, below)) + link_of(l, a, above) * (here - vector_at(l, x, above));
+        sum += link_of(l, a, v) * (here - vector_at(l, x, below)) +
+               link_of(l, a, above) * (here - vector_at(l, x, above));
     }
     return sum;
 }
@@ -193,10 +201,11 @@ static void near_at(const liquid *l, int64_t v, double found, double expected, c
     if (fabs(found - expected) <= NEAR * (1 + fabs(expected))) return;
     int cell[3];
     cell_of(&l->c.tiles, v, cell);
-    fail_msg("%s, %dD: %s at %d %d %d is %.9g, not %.9g", names[l->form], l->dimension, what, cell[0], cell[1], cell[2], found, expected);
+    fail_msg("%s, %dD: %s at %d %d %d is %.9g, not %.9g", names[l->form], l->dimension, what, cell[0], cell[1], cell[2],
+             found, expected);
 }
 
-// --- tests ----------------------------------------------------------------------------------------------------------
+// --- tests -----------------------------------------------------------------------------------------------------------
 typedef void checker(liquid *l);
 
 static void in_all_forms(checker *check, bool open)
@@ -221,7 +230,8 @@ static void check_unknowns(liquid *l)
                                         : fill >= 0.02 * (double)l->room[v] - 1e-9 && fill >= NOTHING;
         wanted += wet && links > 0;
         if (is_unknown(l, v) != (wet && links > 0))
-            fail_msg("%s, %dD: value %d should%s be an unknown", names[l->form], l->dimension, (int)v, wet ? "" : " not");
+            fail_msg("%s, %dD: value %d should%s be an unknown", names[l->form], l->dimension, (int)v,
+                     wet ? "" : " not");
     }
     for (int64_t v = 0; v < values; v++) count += is_unknown(l, v);
     assert_int_equal(l->limit.matrix.unknowns, count);
@@ -248,7 +258,8 @@ static void check_plain_tiles(liquid *l)
 {
     int plain = 0;
     for (int32_t n = 0; n < l->limit.matrix.count; n++) plain += l->limit.matrix.block[n] == RH_PLAIN;
-    if (l->form == RH_LIMIT_SHARES || l->form == RH_LIMIT_SHARES_RIGHT) assert_true(plain > 0);  // the shared block has its turn
+    if (l->form == RH_LIMIT_SHARES || l->form == RH_LIMIT_SHARES_RIGHT)
+        assert_true(plain > 0);  // the shared block has its turn
     check_operator(l);
 }
 
@@ -263,10 +274,12 @@ static void check_right_side(liquid *l)
 {
     rh_limit_room(&l->limit, l->fill, NULL, l->b);
     for (int64_t v = 0; v < rh_tiles_values(&l->c.tiles); v++)
-        if (slot_of(l, v) >= 0) near_at(l, v, (double)l->b[slot_of(l, v)], is_unknown(l, v) ? room_of(l, v) : 0, "room left");
+        if (slot_of(l, v) >= 0)
+            near_at(l, v, (double)l->b[slot_of(l, v)], is_unknown(l, v) ? room_of(l, v) : 0, "room left");
     rh_limit_outflow(&l->limit, l->faces, l->velocity, (float)DT, l->b);
     for (int64_t v = 0; v < rh_tiles_values(&l->c.tiles); v++)
-        if (slot_of(l, v) >= 0) near_at(l, v, (double)l->b[slot_of(l, v)], is_unknown(l, v) ? room_of(l, v) + outflow_of(l, v) : 0, "b");
+        if (slot_of(l, v) >= 0)
+            near_at(l, v, (double)l->b[slot_of(l, v)], is_unknown(l, v) ? room_of(l, v) + outflow_of(l, v) : 0, "b");
 }
 
 static void right_side_is_room_and_outflow(void **state)
@@ -283,7 +296,9 @@ static void check_room_after(liquid *l)
     rh_limit_outflow(&l->limit, l->faces, l->velocity, (float)DT, l->b);
     rh_limit_push(&l->limit, l->q, (float)(H / DT), 1e9f, l->velocity, NULL);
     for (int64_t v = 0; v < rh_tiles_values(&l->c.tiles); v++)
-        if (is_unknown(l, v)) near_at(l, v, room_of(l, v) + outflow_of(l, v), (double)l->b[slot_of(l, v)] + pressed(l, l->q, v), "room after the step");
+        if (is_unknown(l, v))
+            near_at(l, v, room_of(l, v) + outflow_of(l, v), (double)l->b[slot_of(l, v)] + pressed(l, l->q, v),
+                    "room after the step");
 }
 
 static void pressure_leaves_the_room_the_operator_says(void **state)
@@ -291,7 +306,8 @@ static void pressure_leaves_the_room_the_operator_says(void **state)
     (void)state;
     for (int dimension = 2; dimension <= 3; dimension++)
         for (int form = 0; form < FORMS; form++) {
-            // Shares on the right-hand side are left out of what pressure does: just that is wrong with those forms unless all is open.
+            // Shares on the right-hand side are left out of what pressure does: just that is wrong with those forms
+            // unless all is open.
             bool right = form == RH_LIMIT_SHARES_RIGHT || form == RH_LIMIT_DENSITY_RIGHT;
             for (int open = right; open < 2; open++) {
                 liquid l;
@@ -302,7 +318,8 @@ static void pressure_leaves_the_room_the_operator_says(void **state)
         }
 }
 
-// Faces with hardly any liquid are not shot away, faces with none are left alone, and nothing is pushed by more than it may be.
+// Faces with hardly any liquid are not shot away, faces with none are left alone, and nothing is pushed by more than it
+// may be.
 static void check_push(liquid *l)
 {
     const double scale = 3, most = 1.5;
@@ -315,7 +332,8 @@ static void check_push(liquid *l)
     random_q(l);
     rh_faces before;
     assert_int_equal(rh_faces_new(&before, &l->c.tiles, false, &l->c.arena, NULL), RH_OK);
-    for (int a = 0; a < l->dimension; a++) memcpy(before.axis[a], l->velocity.axis[a], (size_t)rh_tiles_values(&l->c.tiles) * sizeof(float));
+    for (int a = 0; a < l->dimension; a++)
+        memcpy(before.axis[a], l->velocity.axis[a], (size_t)rh_tiles_values(&l->c.tiles) * sizeof(float));
     rh_limit_push(&l->limit, l->q, (float)scale, (float)most, l->velocity, NULL);
     for (int64_t v = 0; v < rh_tiles_values(&l->c.tiles); v++)
         for (int a = 0; a < l->dimension; a++) {
@@ -429,7 +447,8 @@ static void refilling_keeps_the_liquid(void **state)
 static void find_depths(const liquid *l, int *depth)
 {
     int64_t values = rh_tiles_values(&l->c.tiles);
-    for (int64_t v = 0; v < values; v++) depth[v] = !is_unknown(l, v) || vector_at(l, l->q, v) == 0 || l->room[v] < 1 ? 0 : -1;
+    for (int64_t v = 0; v < values; v++)
+        depth[v] = !is_unknown(l, v) || vector_at(l, l->q, v) == 0 || l->room[v] < 1 ? 0 : -1;
     for (int d = 0;; d++) {
         bool any = false;
         for (int64_t v = 0; v < values; v++) {
@@ -466,7 +485,8 @@ static void suction_begins_at_its_depth(void **state)
                 if (slot_of(&l, v) < 0) continue;
                 float expected = depth[v] >= least ? -INFINITY : 0;
                 if (lower[slot_of(&l, v)] != expected)
-                    fail_msg("%dD: a cell at depth %d has the bound %g when suction begins at %d", dimension, depth[v], (double)lower[slot_of(&l, v)], least);
+                    fail_msg("%dD: a cell at depth %d has the bound %g when suction begins at %d", dimension, depth[v],
+                             (double)lower[slot_of(&l, v)], least);
             }
         }
         cloud_free(&l.c);
@@ -479,15 +499,19 @@ static void check_lean(liquid *l)
     const float trust = 0.2f;
     int held = 0, loose = 0, cut = 0;
     for (int64_t v = 0; v < rh_tiles_values(&l->c.tiles); v++)
-        if (is_unknown(l, v)) l->q[slot_of(l, v)] = lot(v, 50) < (l->dimension == 2 ? 0.7f : 0.85f) ? 0 : lot(v, 51) - 0.5f;
-    float *other = rh_poisson_vector(&l->limit.matrix, &l->c.arena, NULL), *b = rh_poisson_vector(&l->limit.matrix, &l->c.arena, NULL);
-    for (int64_t v = 0; v < (int64_t)l->limit.matrix.count * l->c.tiles.cells; v++) b[v] = l->b[v] = lot(v, 52), other[v] = lot(v, 53);
+        if (is_unknown(l, v))
+            l->q[slot_of(l, v)] = lot(v, 50) < (l->dimension == 2 ? 0.7f : 0.85f) ? 0 : lot(v, 51) - 0.5f;
+    float *other = rh_poisson_vector(&l->limit.matrix, &l->c.arena, NULL),
+          *b = rh_poisson_vector(&l->limit.matrix, &l->c.arena, NULL);
+    for (int64_t v = 0; v < (int64_t)l->limit.matrix.count * l->c.tiles.cells; v++)
+        b[v] = l->b[v] = lot(v, 52), other[v] = lot(v, 53);
     rh_limit_lean(&l->limit, l->q, other, trust, b);
     for (int64_t v = 0; v < rh_tiles_values(&l->c.tiles); v++) {
         int64_t at = slot_of(l, v);
         if (!is_unknown(l, v)) continue;
         bool pressure = l->q[at] != 0;
-        for (int n = 0; n < 2 * l->dimension; n++) pressure = pressure || vector_at(l, l->q, beside(l, v, n / 2, n & 1 ? 1 : -1)) != 0;
+        for (int n = 0; n < 2 * l->dimension; n++)
+            pressure = pressure || vector_at(l, l->q, beside(l, v, n / 2, n & 1 ? 1 : -1)) != 0;
         float near = fminf(fmaxf(l->b[at], other[at] - trust), other[at] + trust);
         held += pressure, loose += !pressure, cut += pressure && near != l->b[at];
         assert_true(b[at] == (pressure ? near : other[at]));
@@ -504,9 +528,16 @@ static void predictions_lean_where_nothing_presses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unknowns_are_liquid_cells), cmocka_unit_test(operator_is_the_sum_over_links), cmocka_unit_test(right_side_is_room_and_outflow),
-        cmocka_unit_test(pressure_leaves_the_room_the_operator_says), cmocka_unit_test(pushes_are_bounded), cmocka_unit_test(bounds_keep_the_momentum_of_a_flight), cmocka_unit_test(momentum_is_kept_in_the_open),
-        cmocka_unit_test(refilling_keeps_the_liquid), cmocka_unit_test(suction_begins_at_its_depth), cmocka_unit_test(predictions_lean_where_nothing_presses),
+        cmocka_unit_test(unknowns_are_liquid_cells),
+        cmocka_unit_test(operator_is_the_sum_over_links),
+        cmocka_unit_test(right_side_is_room_and_outflow),
+        cmocka_unit_test(pressure_leaves_the_room_the_operator_says),
+        cmocka_unit_test(pushes_are_bounded),
+        cmocka_unit_test(bounds_keep_the_momentum_of_a_flight),
+        cmocka_unit_test(momentum_is_kept_in_the_open),
+        cmocka_unit_test(refilling_keeps_the_liquid),
+        cmocka_unit_test(suction_begins_at_its_depth),
+        cmocka_unit_test(predictions_lean_where_nothing_presses),
     };
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

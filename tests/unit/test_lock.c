@@ -127,8 +127,9 @@ static void what_cannot_be_locked_is_told(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(taken_and_given_back), cmocka_unit_test(a_second_run_is_refused),
-                                       cmocka_unit_test(a_dead_run_blocks_nobody), cmocka_unit_test(a_removed_file_is_left_alone),
-                                       cmocka_unit_test(what_cannot_be_locked_is_told)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(taken_and_given_back), cmocka_unit_test(a_second_run_is_refused),
+        cmocka_unit_test(a_dead_run_blocks_nobody), cmocka_unit_test(a_removed_file_is_left_alone),
+        cmocka_unit_test(what_cannot_be_locked_is_told)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

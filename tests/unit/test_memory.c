@@ -22,7 +22,8 @@ static void counts_follow_blocks(void **state)
 {
     (void)state;
     rh_status status = {0};
-    void *a = rh_alloc(1000, "test.one", &status), *b = rh_alloc_zero(500, "test.two", &status), *e = rh_alloc(0, "test.one", &status);
+    void *a = rh_alloc(1000, "test.one", &status), *b = rh_alloc_zero(500, "test.two", &status),
+         *e = rh_alloc(0, "test.one", &status);
     assert_true(a && b && e && a != e);
     assert_int_equal(rh_memory_bytes(), 1500);
     assert_int_equal(rh_memory_blocks(), 3);
@@ -98,7 +99,8 @@ static void freed_blocks_leave_the_process(void **state)
 {
     (void)state;
     enum { COUNT = 8, BYTES = 20 << 20 };
-    for (size_t bytes = BYTES; bytes > BYTES / 4; bytes /= 2) {  // it may take only what is smaller than a block freed before
+    for (size_t bytes = BYTES; bytes > BYTES / 4;
+         bytes /= 2) {  // it may take only what is smaller than a block freed before
         char *blocks[COUNT];
         for (int i = 0; i < COUNT; i++) {
             blocks[i] = rh_alloc(bytes, "test.freed", NULL);
@@ -199,9 +201,14 @@ static void threads_count_together(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_follow_blocks), cmocka_unit_test(blocks_are_aligned_and_whole), cmocka_unit_test(large_blocks),
-        cmocka_unit_test(freed_blocks_leave_the_process), cmocka_unit_test(realloc_keeps_what_fits),
-        cmocka_unit_test(failure_comes_when_asked), cmocka_unit_test(absurd_sizes_fail), cmocka_unit_test(many_labels),
+        cmocka_unit_test(counts_follow_blocks),
+        cmocka_unit_test(blocks_are_aligned_and_whole),
+        cmocka_unit_test(large_blocks),
+        cmocka_unit_test(freed_blocks_leave_the_process),
+        cmocka_unit_test(realloc_keeps_what_fits),
+        cmocka_unit_test(failure_comes_when_asked),
+        cmocka_unit_test(absurd_sizes_fail),
+        cmocka_unit_test(many_labels),
         cmocka_unit_test(threads_count_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Meshes made here (spheres, tori, boxes) against what is known of them: volume, edges, distance and side, also when faces
-// are missing or turned over; the tree against brute force; failing memory; any number of threads.
+// Meshes made here (spheres, tori, boxes) against what is known of them: volume, edges, distance and side, also when
+// faces are missing or turned over; the tree against brute force; failing memory; any number of threads.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,8 @@ static const double pi = 3.14159265358979323846;
 // cmocka compares in float.
 static void assert_near(double found, double expected, double tolerance)
 {
-    if (!(fabs(found - expected) <= tolerance)) fail_msg("found %.17g, expected %.17g within %g", found, expected, tolerance);
+    if (!(fabs(found - expected) <= tolerance))
+        fail_msg("found %.17g, expected %.17g within %g", found, expected, tolerance);
 }
 
 static rh_dvec3 random_point(uint64_t id, double reach)
@@ -45,7 +46,8 @@ static rh_mesh make_torus(int rings, int sides, double major, double minor)
             double u = 2 * pi * i / rings, v = 2 * pi * k / sides, r = major + minor * cos(v);
             m.vertices[i * sides + k] = rh_v3((float)(r * cos(u)), (float)(minor * sin(v)), (float)(-r * sin(u)));
             uint32_t a = (uint32_t)(i * sides + k), b = (uint32_t)(i * sides + (k + 1) % sides);
-            uint32_t c = (uint32_t)((i + 1) % rings * sides + (k + 1) % sides), d = (uint32_t)((i + 1) % rings * sides + k);
+            uint32_t c = (uint32_t)((i + 1) % rings * sides + (k + 1) % sides),
+                     d = (uint32_t)((i + 1) % rings * sides + k);
             uint32_t two[2][3] = {{a, d, c}, {a, c, b}};
             memcpy(m.triangles[2 * (i * sides + k)], two, sizeof two);
         }
@@ -115,7 +117,7 @@ static rh_mesh_sdf *sample(const rh_mesh *mesh, double spacing)
     return sdf;
 }
 
-// --- meshes -----------------------------------------------------------------------------------------------------
+// --- meshes ----------------------------------------------------------------------------------------------------------
 
 static void volume_and_edges_of_sound_meshes(void **state)
 {
@@ -222,7 +224,7 @@ static void useless_meshes_are_refused(void **state)
     rh_mesh_free(&m);
 }
 
-// --- tree -------------------------------------------------------------------------------------------------------
+// --- tree ------------------------------------------------------------------------------------------------------------
 
 static rh_bvh tree_of(const rh_mesh *m)
 {
@@ -305,7 +307,7 @@ static void winding_number_counts_turns(void **state)
     rh_mesh_free(&m);
 }
 
-// --- distance fields --------------------------------------------------------------------------------------------
+// --- distance fields -------------------------------------------------------------------------------------------------
 
 static void distance_field_of_a_torus(void **state)
 {
@@ -432,7 +434,8 @@ static void a_cavity_is_outside(void **state)
 {
     (void)state;
     rh_mesh outer = make_sphere(16, 0.5), inner = make_sphere(16, 0.25);
-    rh_mesh both = {.vertex_count = outer.vertex_count + inner.vertex_count, .triangle_count = outer.triangle_count + inner.triangle_count};
+    rh_mesh both = {.vertex_count = outer.vertex_count + inner.vertex_count,
+                    .triangle_count = outer.triangle_count + inner.triangle_count};
     both.vertices = rh_alloc((size_t)both.vertex_count * sizeof *both.vertices, "test", NULL);
     both.triangles = rh_alloc((size_t)both.triangle_count * sizeof *both.triangles, "test", NULL);
     memcpy(both.vertices, outer.vertices, (size_t)outer.vertex_count * sizeof *both.vertices);

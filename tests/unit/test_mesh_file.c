@@ -21,7 +21,10 @@
 static const double pi = 3.14159265358979323846;
 
 // Bytes under construction.
-typedef struct bytes { char data[16384]; size_t count; } bytes;
+typedef struct bytes {
+    char data[16384];
+    size_t count;
+} bytes;
 
 static void put(bytes *b, const void *data, size_t count)
 {
@@ -61,16 +64,18 @@ static void check_tetrahedron(rh_mesh_parser *parser, const bytes *b)
     rh_mesh_free(&mesh);
 }
 
-// --- OBJ --------------------------------------------------------------------------------------------------------
+// --- OBJ -------------------------------------------------------------------------------------------------------------
 
 static void obj_in_all_its_spellings(void **state)
 {
     (void)state;
     static const char *const files[] = {
         "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n",
-        "# c\r\nv 0 0 0\r\nv 1 0 0\r\nv 0 1 0\r\nv 0 0 1\r\nf 1 3 2\r\nf 1 2 4\r\nf 1 4 3\r\nf 2 3 4",  // no end of line
-        ("mtllib a.mtl\no x\nv 0 0 0 1\nv 1.0 0 0 0.5 0.5 0.5\nv 0 +1 0\nv 0 0 10e-1\nvt 0 0\nvn 0 0 1\ns off\nusemtl m\n"
-        "f 1/1 3/1 2/1\nf 1/1/1 2/1/1 4/1/1\nf 1//1 4//1 3//1\nf 2/ 3 4 # last\n"),
+        "# c\r\nv 0 0 0\r\nv 1 0 0\r\nv 0 1 0\r\nv 0 0 1\r\nf 1 3 2\r\nf 1 2 4\r\nf 1 4 3\r\nf 2 3 4",  // no end of
+                                                                                                        // line
+        ("mtllib a.mtl\no x\nv 0 0 0 1\nv 1.0 0 0 0.5 0.5 0.5\nv 0 +1 0\nv 0 0 10e-1\nvt 0 0\nvn 0 0 1\ns off\nusemtl "
+         "m\n"
+         "f 1/1 3/1 2/1\nf 1/1/1 2/1/1 4/1/1\nf 1//1 4//1 3//1\nf 2/ 3 4 # last\n"),
         "v 0 0 0\nv 1 0 0\nv 0 1 0\nf -3 -1 -2\nv 0 0 1\nf -4 -3 -1\nf 1 -1 \\\n3\nf 2 \\\r\n 3 \\\n 4\n",
         "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n\tv\t0 0  0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n",  // faces first
         "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nl 1 2\np 1\ncurv 0 1\nfoo bar\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n",
@@ -113,7 +118,8 @@ static void numbers_agree_with_the_library(void **state)
         assert_true(rh_word_number((rh_word){.start = word, .length = (int)strlen(word)}, &found));
         assert_true((float)found == strtof(word, NULL));
     }
-    static const char *const bad[] = {"", "-", "+", ".", "e5", "1e", "1e+", "1..2", "1.2.3", "0x10", "1f", "nan", "inf", "1e39", "--1", "1,5", "1 "};
+    static const char *const bad[] = {"",     "-",  "+",   ".",   "e5",   "1e",  "1e+", "1..2", "1.2.3",
+                                      "0x10", "1f", "nan", "inf", "1e39", "--1", "1,5", "1 "};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         double ignored;
         assert_false(rh_word_number((rh_word){.start = bad[i], .length = (int)strlen(bad[i])}, &ignored));
@@ -124,7 +130,7 @@ static void numbers_agree_with_the_library(void **state)
     assert_true(rh_word_number((rh_word){.start = "0e99999", .length = 7}, &tiny) && tiny == 0);
 }
 
-// --- STL --------------------------------------------------------------------------------------------------------
+// --- STL -------------------------------------------------------------------------------------------------------------
 
 static void stl_binary_even_when_it_says_solid(void **state)
 {
@@ -165,13 +171,14 @@ static void stl_ascii(void **state)
     check_tetrahedron(rh_stl_parse_mesh, &b);
 }
 
-// --- PLY --------------------------------------------------------------------------------------------------------
+// --- PLY -------------------------------------------------------------------------------------------------------------
 
 static void ply_ascii(void **state)
 {
     (void)state;
     bytes b = {0};
-    text(&b, "ply\r\nformat ascii 1.0\r\ncomment any words at all\r\nobj_info x\r\nelement vertex 4\r\nproperty uchar red\r\n"
+    text(&b, "ply\r\nformat ascii 1.0\r\ncomment any words at all\r\nobj_info x\r\nelement vertex 4\r\nproperty uchar "
+             "red\r\n"
              "property float z\r\nproperty double y\r\nproperty list uchar float32 quality\r\nproperty float32 x\r\n"
              "element nothing 77\r\nelement face 2\r\nproperty list uint8 int32 vertex_index\r\nproperty int flag\r\n"
              "element edge 2\r\nproperty int a\r\nend_header\r\n");
@@ -183,7 +190,8 @@ static void ply_ascii(void **state)
     assert_int_equal(mesh.vertex_count, 4);
     assert_int_equal(mesh.triangle_count, 2);
     for (int i = 0; i < 4; i++)
-        assert_true(mesh.vertices[i].x == corner[i][0] && mesh.vertices[i].y == corner[i][1] && mesh.vertices[i].z == corner[i][2]);
+        assert_true(mesh.vertices[i].x == corner[i][0] && mesh.vertices[i].y == corner[i][1] &&
+                    mesh.vertices[i].z == corner[i][2]);
     rh_mesh_free(&mesh);
 }
 
@@ -194,9 +202,12 @@ static void ply_binary_in_any_layout(void **state)
     for (int big = 0; big < 2; big++) {
         bytes b = {0};
         text(&b, big ? "ply\nformat binary_big_endian 1.0\n" : "ply\nformat binary_little_endian 1.0\n");
-        text(&b, "element junk 2\nproperty list ushort double values\nproperty char c\nelement face 4\nproperty double area\n"
-                 "property list uint ushort vertex_indices\nelement more 1\nproperty int i\nelement vertex 4\nproperty short s\n"
-                 "property double x\nproperty float y\nproperty double z\nelement tail 1\nproperty float f\nend_header\n");
+        text(&b,
+             "element junk 2\nproperty list ushort double values\nproperty char c\nelement face 4\nproperty double "
+             "area\n"
+             "property list uint ushort vertex_indices\nelement more 1\nproperty int i\nelement vertex 4\nproperty "
+             "short s\n"
+             "property double x\nproperty float y\nproperty double z\nelement tail 1\nproperty float f\nend_header\n");
         for (int i = 0; i < 2; i++) {
             put_u16(&b, (uint16_t)i, big);
             for (int k = 0; k < i; k++) put_f64(&b, 1e300, big);
@@ -219,14 +230,15 @@ static void ply_binary_in_any_layout(void **state)
     }
 }
 
-// --- files ------------------------------------------------------------------------------------------------------
+// --- files -----------------------------------------------------------------------------------------------------------
 
 static void the_torus_knot_is_sound(void **state)
 {
     (void)state;
     rh_mesh mesh;
     rh_status status = {0};
-    if (rh_mesh_read(RHEO_SOURCE_DIR "/scenes/meshes/torus_knot.obj", &mesh, &status) != RH_OK) fail_msg("%s", status.message);
+    if (rh_mesh_read(RHEO_SOURCE_DIR "/scenes/meshes/torus_knot.obj", &mesh, &status) != RH_OK)
+        fail_msg("%s", status.message);
     rh_mesh_report r;
     assert_int_equal(rh_mesh_inspect(&mesh, &r, NULL), RH_OK);
     assert_true(r.open_edges == 0 && r.odd_edges == 0 && r.flipped_edges == 0 && r.degenerate == 0 && !r.inside_out);
@@ -246,8 +258,10 @@ static void ending_chooses_the_reader(void **state)
     assert_non_null(mkdtemp(folder));
     static const char *const files[][2] = {
         {"a.OBJ", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"},
-        {"b.Stl", "solid\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid\n"},
-        {"c.x.ply", "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\nelement face 1\n"
+        {"b.Stl", "solid\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 "
+                  "0\nendloop\nendfacet\nendsolid\n"},
+        {"c.x.ply", "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float "
+                    "z\nelement face 1\n"
                     "property list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n"}};
     for (int i = 0; i < 3; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, files[i][0]);
@@ -306,9 +320,10 @@ static void broken_files_are_explained(void **state)
 static void every_truncation_is_survived(void **state)
 {
     (void)state;
-    static const char *const names[] = {"obj/cube.obj", "stl/triangle.stl", "stl/triangle_binary.stl", "ply_mesh/ascii.ply", "ply_mesh/little.ply", "ply_mesh/big.ply"};
-    rh_mesh_parser *const parsers[] = {rh_obj_parse_mesh, rh_stl_parse_mesh, rh_stl_parse_mesh, rh_ply_parse_mesh,
-                                       rh_ply_parse_mesh, rh_ply_parse_mesh};
+    static const char *const names[] = {"obj/cube.obj",       "stl/triangle.stl",    "stl/triangle_binary.stl",
+                                        "ply_mesh/ascii.ply", "ply_mesh/little.ply", "ply_mesh/big.ply"};
+    rh_mesh_parser *const parsers[] = {rh_obj_parse_mesh, rh_stl_parse_mesh, rh_stl_parse_mesh,
+                                       rh_ply_parse_mesh, rh_ply_parse_mesh, rh_ply_parse_mesh};
     for (int i = 0; i < 6; i++) {
         char path[8192], whole[4096];
         snprintf(path, sizeof path, "%s/tests/fuzz/corpus/%s", RHEO_SOURCE_DIR, names[i]);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The complementarity solver against projected Gauss-Seidel in double, on random sparse tiles and on tanks of splashing liquid; its parts (the operator in
-// the face, MIC(0)) against dense arithmetic. Iterations may hardly grow with resolution when multigrid preconditions.
+// The complementarity solver against projected Gauss-Seidel in double, on random sparse tiles and on tanks of splashing
+// liquid; its parts (the operator in the face, MIC(0)) against dense arithmetic. Iterations may hardly grow with
+// resolution when multigrid preconditions.
 //
 // usage: test_mprgp [CELLS...]   with numbers: prints the counts of all preconditioners at these resolutions instead
 #include "support.h"
@@ -12,22 +13,25 @@
 #include "solve/mic.h"
 #include "solve/mprgp.h"
 
-// --- problems -----------------------------------------------------------------------------------------------------------
+// --- problems --------------------------------------------------------------------------------------------------------
 typedef enum scene_kind { RANDOM, SEALED, CHAIN, HOLES, OVERFULL, IMPACT } scene_kind;
 static const char *const kind_names[] = {"random", "sealed", "chain", "holes", "overfull", "impact"};
 
 typedef struct problem {
     cloud c;
     rh_poisson a;
-    int dimension, cells;      // of a side
+    int dimension, cells;  // of a side
     scene_kind kind;
     int64_t values;
-    int64_t (*beside)[6];      // -1: not listed
+    int64_t (*beside)[6];  // -1: not listed
     float *b, *lower, *x, *w;
 } problem;
 
 static bool is_unknown(const problem *p, int64_t v) { return v >= 0 && (p->a.unknown[v >> 3] >> (v & 7) & 1); }
-static float *diagonal_of(const problem *p, int64_t v) { return rh_poisson_block(&p->a, (int32_t)(v / p->a.cells)) + v % p->a.cells; }
+static float *diagonal_of(const problem *p, int64_t v)
+{
+    return rh_poisson_block(&p->a, (int32_t)(v / p->a.cells)) + v % p->a.cells;
+}
 static float *link_of(const problem *p, int axis, int64_t v) { return diagonal_of(p, v) + (axis + 1) * p->a.cells; }
 static double lot(int n, uint32_t lane) { return (double)rh_random(5, (uint64_t)n, 0, lane); }
 
@@ -66,7 +70,8 @@ static bool is_plain(const problem *p, int32_t n)
     for (int c = 0; c < p->a.cells; c++) {
         int64_t v = (int64_t)n * p->a.cells + c;
         bool plain = is_unknown(p, v) && *diagonal_of(p, v) == 2.0f * (float)p->dimension;
-        for (int s = 0; s < 2 * p->dimension; s++) plain = plain && is_unknown(p, p->beside[v][s]) && (s & 1 || *link_of(p, s / 2, v) == 1);
+        for (int s = 0; s < 2 * p->dimension; s++)
+            plain = plain && is_unknown(p, p->beside[v][s]) && (s & 1 || *link_of(p, s / 2, v) == 1);
         if (!plain) return false;
     }
     return true;
@@ -80,7 +85,8 @@ static void list_tiles(problem *p)
         p->a.at[n] = tiles->at[n];
         p->a.block[n] = -1;
         for (int s = 0; s < 6; s++) {
-            int32_t other = s / 2 < tiles->dimension ? tiles->near[n][RH_HERE + (s & 1 ? step[s / 2] : -step[s / 2])] : -1;
+            int32_t other = s / 2 < tiles->dimension ? tiles->near[n][RH_HERE + (s & 1 ? step[s / 2] : -step[s / 2])]
+                                                     : -1;
             p->a.near[n][s] = other < 0 ? p->a.count : other;
         }
     }
@@ -118,7 +124,7 @@ static void fill_coefficients(problem *p)
         }
     for (int64_t v = 0; v < p->values; v++)  // an unknown that nothing ties to anything is none
         if (is_unknown(p, v) && *diagonal_of(p, v) == 0) {
-            p->a.unknown[v >> 3] &= (uint8_t)~(1 << (v & 7));
+            p->a.unknown[v >> 3] &= (uint8_t) ~(1 << (v & 7));
             *diagonal_of(p, v) = 1;
         }
 }
@@ -133,13 +139,15 @@ static void share_plain_blocks(problem *p)
     p->a.block = block;
     assert_ok(rh_poisson_take_blocks(&p->a, &p->c.arena, &status));
     for (int32_t n = 0; n < p->a.count; n++)
-        memcpy(rh_poisson_block(&p->a, n), rh_poisson_block(&first, n), (size_t)(1 + p->dimension) * (size_t)p->a.cells * sizeof(float));
+        memcpy(rh_poisson_block(&p->a, n), rh_poisson_block(&first, n),
+               (size_t)(1 + p->dimension) * (size_t)p->a.cells * sizeof(float));
 }
 
 // The room left in a cell at the end of a step: negative where too much liquid arrives. Lengths in sides of the tank.
 static double room(const problem *p, int64_t v, const int at[3])
 {
-    double x[3] = {(at[0] + 0.5) / p->cells, (at[1] + 0.5) / p->cells, p->dimension == 3 ? (at[2] + 0.5) / p->cells : 0.4};
+    double x[3] = {(at[0] + 0.5) / p->cells, (at[1] + 0.5) / p->cells,
+                   p->dimension == 3 ? (at[2] + 0.5) / p->cells : 0.4};
     double noise = (double)support_random((uint64_t)(at[0] + 1000 * (at[1] + 1000 * at[2])), 60), top = 0.75;
     if (p->kind == OVERFULL) return noise - 0.2;
     if (p->kind == IMPACT) return (at[1] == 0 ? -0.3 : x[0] < 0.5 ? -0.05 : 0.04) + 0.02 * noise;
@@ -170,7 +178,8 @@ static void place_tiles(problem *p)
     int side = (p->cells + 7) / 8, deep = p->dimension == 3 ? side : 1;
     cloud_make(&p->c, side * side * deep);
     for (int n = 0; n < side * side * deep; n++)
-        p->c.p[n] = rh_v3((float)(n % side * 8 + 4), (float)(n / side % side * 8 + 4), p->dimension == 3 ? (float)(n / side / side * 8 + 4) : 0);
+        p->c.p[n] = rh_v3((float)(n % side * 8 + 4), (float)(n / side % side * 8 + 4),
+                          p->dimension == 3 ? (float)(n / side / side * 8 + 4) : 0);
     cloud_tile(&p->c, p->dimension, 1, 1);
 }
 
@@ -200,7 +209,10 @@ static double others(const problem *p, const double *x, int64_t v)
     return sum;
 }
 
-static double product(const problem *p, const double *x, int64_t v) { return (double)*diagonal_of(p, v) * x[v] - others(p, x, v); }
+static double product(const problem *p, const double *x, int64_t v)
+{
+    return (double)*diagonal_of(p, v) * x[v] - others(p, x, v);
+}
 
 // Projected Gauss-Seidel with over-relaxation, until nothing moves. Owned by the arena.
 static double *reference(problem *p, const float *lower)
@@ -257,7 +269,7 @@ static const float *bounds(problem *p, int which)
     return which == 0 ? NULL : p->lower;
 }
 
-// --- tests --------------------------------------------------------------------------------------------------------------
+// --- tests -----------------------------------------------------------------------------------------------------------
 static void agrees_with_gauss_seidel(void **state)
 {
     (void)state;
@@ -277,18 +289,21 @@ static void agrees_with_gauss_seidel(void **state)
                     options.preconditioner = (rh_precondition)(option % 3);
                     options.expansion = (rh_expansion)(option / 3 % 2);
                     options.estimate_norm = option / 6;
-                    for (int64_t v = 0; v < p.values; v++) p.x[v] = support_random((uint64_t)v, 63);  // any first guess will do
+                    for (int64_t v = 0; v < p.values; v++)
+                        p.x[v] = support_random((uint64_t)v, 63);  // any first guess will do
                     rh_mprgp_report report = solve(&p, lower, options);
                     double most = 1, tolerance;
                     for (int64_t v = 0; v < p.values; v++) most = fmax(most, fabs(expected[v]));
                     tolerance = 1e-5 + 30 * 1.2e-7 * most;  // what a rounding or two of x make in w
                     if (!(report.converged && report.worst < tolerance))
-                        print_error("%dD %s bounds %d option %d: %d steps, residual %g, worst %g of %g\n", dimension, kind_names[kinds[k]], which, option,
-                                    report.iterations, report.residual, report.worst, tolerance);
+                        print_error("%dD %s bounds %d option %d: %d steps, residual %g, worst %g of %g\n", dimension,
+                                    kind_names[kinds[k]], which, option, report.iterations, report.residual,
+                                    report.worst, tolerance);
                     assert_true(report.converged && report.worst < tolerance);
                     assert_complementary(&p, lower, tolerance);
                     for (int64_t v = 0; v < p.values; v++)
-                        if (is_unknown(&p, v) && pockets.count == 0) assert_near((double)p.x[v], expected[v], 1e-5 * most);
+                        if (is_unknown(&p, v) && pockets.count == 0)
+                            assert_near((double)p.x[v], expected[v], 1e-5 * most);
                 }
                 cloud_free(&p.c);
             }
@@ -334,7 +349,8 @@ static void overfull_sealed_box(void **state)
         }
 }
 
-// A sealed box that is all but full, from a guess that is above its bounds everywhere: the level of x, which A does not see, has to come down.
+// A sealed box that is all but full, from a guess that is above its bounds everywhere: the level of x, which A does not
+// see, has to come down.
 static void sealed_box_with_a_little_room(void **state)
 {
     (void)state;
@@ -369,7 +385,8 @@ static void without_bounds_it_is_cg(void **state)
         assert_ok(rh_multigrid_create(&m, &p.a, &p.c.arena, &status));
         assert_ok(rh_cg_solve(&m, &none, minus, x, 1e-6, 100, &p.c.arena, &cg, &status));
         rh_mprgp_report report = solve(&p, bounds(&p, 1), usual);
-        assert_true(report.converged && report.expansions == 0 && report.proportionings == 0 && report.cg <= cg.iterations + 1);
+        assert_true(report.converged && report.expansions == 0 && report.proportionings == 0 &&
+                    report.cg <= cg.iterations + 1);
         for (int64_t v = 0; v < p.values; v++) assert_near((double)p.x[v], (double)x[v], 1e-4);
         cloud_free(&p.c);
     }
@@ -417,7 +434,8 @@ static void face_equals_masked_operator(void **state)
                 int64_t count = 0;
                 for (int64_t v = 0; v < p.values; v++) {
                     rh_tile at = p.a.at[v / p.a.cells];
-                    bool mixed = at.x % 4 == turn % 4, here = mixed ? rh_random(9, (uint64_t)v, (uint64_t)turn, 0) < 0.6f : turn != 3;
+                    bool mixed = at.x % 4 == turn % 4,
+                         here = mixed ? rh_random(9, (uint64_t)v, (uint64_t)turn, 0) < 0.6f : turn != 3;
                     here = here && is_unknown(&p, v);
                     free[v >> 3] = (uint8_t)((free[v >> 3] & ~(1 << (v & 7))) | here << (v & 7));
                     masked[v] = here ? (double)support_random((uint64_t)v, 3) : 0;
@@ -470,12 +488,14 @@ static void mic_is_symmetric_positive_and_exact_for_a_chain(void **state)
             assert_near(dot(&p, x, my), dot(&p, y, mx), 1e-6 * sqrt(xx * yy));
             float *back = rh_poisson_vector(&p.a, arena, &status);
             rh_poisson_apply(&p.a, mx, back, NULL);
-            for (int64_t v = 0; v < p.values && kinds[k] == CHAIN; v++) assert_near((double)back[v], (double)x[v], 1e-4);
+            for (int64_t v = 0; v < p.values && kinds[k] == CHAIN; v++)
+                assert_near((double)back[v], (double)x[v], 1e-4);
             cloud_free(&p.c);
         }
 }
 
-// Why it ends: no step of any kind goes up. A solve cut short after n products is the beginning of one cut short after n + 1.
+// Why it ends: no step of any kind goes up. A solve cut short after n products is the beginning of one cut short after
+// n + 1.
 static void energy_never_rises(void **state)
 {
     (void)state;
@@ -560,7 +580,8 @@ static void memory_may_run_out_anywhere(void **state)
     cloud_free(&p.c);
 }
 
-static rh_mprgp_report cold(scene_kind kind, int dimension, int cells, rh_precondition preconditioner, rh_expansion expansion)
+static rh_mprgp_report cold(scene_kind kind, int dimension, int cells, rh_precondition preconditioner,
+                            rh_expansion expansion)
 {
     problem p;
     problem_make(&p, kind, dimension, cells);
@@ -568,9 +589,11 @@ static rh_mprgp_report cold(scene_kind kind, int dimension, int cells, rh_precon
     options.preconditioner = preconditioner;
     options.expansion = expansion;
     rh_mprgp_report report = solve(&p, NULL, options);
-    print_message("%-8s %dD %3d %-9s %-9s: %4d steps: cg %4d expansions %3d proportionings %3d, prepared %3d, residual %.1e worst %.1e%s\n",
-                  kind_names[kind], dimension, cells, rh_precondition_names[preconditioner], rh_expansion_names[expansion], report.iterations, report.cg,
-                  report.expansions, report.proportionings, report.preparations, report.residual, report.worst, report.converged ? "" : " NOT CONVERGED");
+    print_message("%-8s %dD %3d %-9s %-9s: %4d steps: cg %4d expansions %3d proportionings %3d, prepared %3d, residual "
+                  "%.1e worst %.1e%s\n",
+                  kind_names[kind], dimension, cells, rh_precondition_names[preconditioner],
+                  rh_expansion_names[expansion], report.iterations, report.cg, report.expansions, report.proportionings,
+                  report.preparations, report.residual, report.worst, report.converged ? "" : " NOT CONVERGED");
     cloud_free(&p.c);
     return report;
 }
@@ -584,11 +607,13 @@ static void counts_hardly_grow(void **state)
         for (int n = 0; n < 4; n++)
             for (int m = RH_PRECONDITION_MULTIGRID; m <= RH_PRECONDITION_MIC; m++) {
                 if (m == RH_PRECONDITION_MIC && n != 0 && n != 2) continue;  // the rest by hand: see the usage
-                rh_mprgp_report report = cold((scene_kind)kind, 3, sizes[n], (rh_precondition)m, RH_EXPANSION_PROJECTED);
+                rh_mprgp_report report = cold((scene_kind)kind, 3, sizes[n], (rh_precondition)m,
+                                              RH_EXPANSION_PROJECTED);
                 assert_true(report.converged);
                 if (n == 0) first[m] = report.iterations;
                 if (m == RH_PRECONDITION_MULTIGRID && n == 1) second = report.iterations;
-                if (m == RH_PRECONDITION_MULTIGRID) assert_true(report.iterations <= 13 && (n < 2 || report.iterations <= 1.6 * second));
+                if (m == RH_PRECONDITION_MULTIGRID)
+                    assert_true(report.iterations <= 13 && (n < 2 || report.iterations <= 1.6 * second));
                 if (m == RH_PRECONDITION_MIC && n == 2) assert_true(report.iterations > 1.6 * first[m]);
             }
     }
@@ -599,17 +624,27 @@ static void print_counts(int argc, char **argv)
     for (int m = RH_PRECONDITION_MULTIGRID; m <= RH_PRECONDITION_NONE; m++)
         for (int e = RH_EXPANSION_PROJECTED; e <= RH_EXPANSION_GRADIENT; e++)
             for (int kind = HOLES; kind <= IMPACT; kind++)
-                for (int n = 1; n < argc; n++) cold((scene_kind)kind, 3, atoi(argv[n]), (rh_precondition)m, (rh_expansion)e);
+                for (int n = 1; n < argc; n++)
+                    cold((scene_kind)kind, 3, atoi(argv[n]), (rh_precondition)m, (rh_expansion)e);
 }
 
 int main(int argc, char **argv)
 {
     if (argc > 1) return print_counts(argc, argv), 0;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(face_equals_masked_operator), cmocka_unit_test(mic_is_symmetric_positive_and_exact_for_a_chain),
-        cmocka_unit_test(agrees_with_gauss_seidel), cmocka_unit_test(room_everywhere_is_answered_at_once), cmocka_unit_test(overfull_sealed_box), cmocka_unit_test(sealed_box_with_a_little_room),
-        cmocka_unit_test(without_bounds_it_is_cg), cmocka_unit_test(threads_do_not_show), cmocka_unit_test(energy_never_rises),
-        cmocka_unit_test(warm_starts_are_used), cmocka_unit_test(what_is_not_finite_is_said), cmocka_unit_test(memory_may_run_out_anywhere), cmocka_unit_test(counts_hardly_grow),
+        cmocka_unit_test(face_equals_masked_operator),
+        cmocka_unit_test(mic_is_symmetric_positive_and_exact_for_a_chain),
+        cmocka_unit_test(agrees_with_gauss_seidel),
+        cmocka_unit_test(room_everywhere_is_answered_at_once),
+        cmocka_unit_test(overfull_sealed_box),
+        cmocka_unit_test(sealed_box_with_a_little_room),
+        cmocka_unit_test(without_bounds_it_is_cg),
+        cmocka_unit_test(threads_do_not_show),
+        cmocka_unit_test(energy_never_rises),
+        cmocka_unit_test(warm_starts_are_used),
+        cmocka_unit_test(what_is_not_finite_is_said),
+        cmocka_unit_test(memory_may_run_out_anywhere),
+        cmocka_unit_test(counts_hardly_grow),
     };
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The solver on the operator it is for: free surfaces from exact level sets, cut cells, separating walls, pockets without air. Iteration counts to a
-// residual of 1e-6 are bounded and may hardly grow with resolution; the preconditioner is symmetric and positive definite.
+// The solver on the operator it is for: free surfaces from exact level sets, cut cells, separating walls, pockets
+// without air. Iteration counts to a residual of 1e-6 are bounded and may hardly grow with resolution; the
+// preconditioner is symmetric and positive definite.
 //
-// usage: test_multigrid [CELLS...]   with numbers: prints the counts at these resolutions instead (256 and 384 take minutes and gigabytes)
+// usage: test_multigrid [CELLS...]   with numbers: prints the counts at these resolutions instead (256 and 384 take
+// minutes and gigabytes)
 #include "support.h"
 #include <stdlib.h>
 #include "physics/pressure.h"
 
-// --- scenes in the unit cube, at any resolution -----------------------------------------------------------------------
+// --- scenes in the unit cube, at any resolution ----------------------------------------------------------------------
 typedef enum scene_kind { POOL, SPLASH, SHEET, FULL } scene_kind;
 typedef enum solid_kind { TANK, OBSTACLES, SEPARATING } solid_kind;
-static const char *const scene_names[] = {"pool", "splash", "sheet", "full"}, *const solid_names[] = {"tank", "obstacles", "separating"};
+static const char *const scene_names[] = {"pool", "splash", "sheet", "full"}, *const solid_names[] = {
+                                                                                  "tank", "obstacles", "separating"};
 
 static double ball(const double x[3], double cx, double cy, double cz, double r)
 {
@@ -26,15 +29,18 @@ static double splash(const double x[3], double h)
     double d = x[1] - 0.25 - 0.08 * sin(7 * x[0] + 1) * cos(5 * x[2]) - 0.03 * sin(23 * x[0] + 3 * x[2]);
     d = fmin(d, fmax(x[0] - 0.06 - 0.03 * sin(9 * x[2]), x[1] - 0.8 - 0.1 * sin(11 * x[2])));
     d = fmin(d, fmax(fabs(x[1] - 0.5 - 0.3 * x[0] + 0.05 * sin(13 * x[2])) - 1.2 * h, x[0] - 0.6));
-    for (int n = 0; n < 12; n++) d = fmin(d, ball(x, lot(n, 0), 0.3 + 0.6 * lot(n, 1), lot(n, 2), 0.6 * h + 0.02 * lot(n, 3)));
-    for (int n = 0; n < 12; n++) d = fmax(d, -ball(x, lot(n, 4), 0.35 * lot(n, 5), lot(n, 6), 0.6 * h + 0.02 * lot(n, 7)));
+    for (int n = 0; n < 12; n++)
+        d = fmin(d, ball(x, lot(n, 0), 0.3 + 0.6 * lot(n, 1), lot(n, 2), 0.6 * h + 0.02 * lot(n, 3)));
+    for (int n = 0; n < 12; n++)
+        d = fmax(d, -ball(x, lot(n, 4), 0.35 * lot(n, 5), lot(n, 6), 0.6 * h + 0.02 * lot(n, 7)));
     return d;
 }
 
 // A tilted sheet, 1 to 3 cells thick, and drops of 0.4 to 2.4 cells.
 static double sheet(const double x[3], double h)
 {
-    double d = fabs(x[1] - 0.3 - 0.37 * x[0] - 0.21 * x[2]) / sqrt(1 + 0.37 * 0.37 + 0.21 * 0.21) - h * (1 + 0.5 * sin(6 * x[0] + 4 * x[2]));
+    double d = fabs(x[1] - 0.3 - 0.37 * x[0] - 0.21 * x[2]) / sqrt(1 + 0.37 * 0.37 + 0.21 * 0.21) -
+               h * (1 + 0.5 * sin(6 * x[0] + 4 * x[2]));
     for (int n = 0; n < 20; n++) d = fmin(d, ball(x, lot(n, 0), lot(n, 1), lot(n, 2), h * (0.4 + 2 * lot(n, 3))));
     return d;
 }
@@ -73,7 +79,8 @@ static void lab_tiles(lab *l, scene_kind kind, int dimension, int cells)
     for (int pass = 0; pass < 2; pass++) {
         int64_t count = 0;
         for (int n = 0; n < side * side * deep; n++) {
-            double x[3] = {(n % side - 0.5) * 8 * h, (n / side % side - 0.5) * 8 * h, dimension == 3 ? (n / side / side - 0.5) * 8 * h : 0.31};
+            double x[3] = {(n % side - 0.5) * 8 * h, (n / side % side - 0.5) * 8 * h,
+                           dimension == 3 ? (n / side / side - 0.5) * 8 * h : 0.31};
             if (level(kind, x, h) > 9 * h) continue;
             if (pass) l->c.p[count] = rh_v3((float)x[0], (float)x[1], dimension == 3 ? (float)x[2] : 0);
             count++;
@@ -89,10 +96,15 @@ static void lab_solids(lab *l, solid_kind kind)
     rh_wall wall = separating ? RH_WALL_SEPARATE : RH_WALL_SLIP;
     l->turn = (rh_motion_key){.translate = rh_d3(0.27, 0.22, 0.3), .rotate = rh_d3(0, 25, 35)};
     if (flat) l->turn.rotate = rh_d3(0, 0, 35);
-    l->items[0] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{0, 0, 0}, {1, 1, 1}, 0}, .flat = flat}, .inside_out = true, .wall = wall};
-    l->items[1] = (rh_obstacle){.shape = {.kind = RH_SHAPE_SPHERE, .as.sphere = {{0.6, 0.3, 0.5}, 0.15}, .flat = flat}, .wall = wall};
-    l->items[2] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{-0.1, -0.06, -0.2}, {0.1, 0.06, 0.2}, 0}, .flat = flat}, .wall = wall,
-                                .motion = {.keys = {&l->turn, 1}}};
+    l->items[0] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{0, 0, 0}, {1, 1, 1}, 0}, .flat = flat},
+                                .inside_out = true,
+                                .wall = wall};
+    l->items[1] = (rh_obstacle){.shape = {.kind = RH_SHAPE_SPHERE, .as.sphere = {{0.6, 0.3, 0.5}, 0.15}, .flat = flat},
+                                .wall = wall};
+    l->items[2] = (rh_obstacle){
+        .shape = {.kind = RH_SHAPE_BOX, .as.box = {{-0.1, -0.06, -0.2}, {0.1, 0.06, 0.2}, 0}, .flat = flat},
+        .wall = wall,
+        .motion = {.keys = {&l->turn, 1}}};
     l->solids = (rh_obstacles){l->items, kind == TANK ? 1 : 3, false, false};
     rh_obstacles_place(&l->solids, 0, 0);
 }
@@ -115,7 +127,9 @@ static void lab_make(lab *l, scene_kind kind, solid_kind solids, int dimension, 
         l->surface.phi[v] = (float)fmin(fmax(level(kind, x, h), -5 * h), 5 * h);
         for (int a = 0; a < dimension; a++) {
             lab_place(l, v, a, x);
-            double u = a == 1 ? -1 + 0.5 * sin(3 * x[0]) : a == 0 ? 0.7 * sin(5 * x[1] + 2 * x[2]) + 0.5 * x[0] : 0.4 * cos(4 * x[0]);
+            double u = a == 1   ? -1 + 0.5 * sin(3 * x[0])
+                       : a == 0 ? 0.7 * sin(5 * x[1] + 2 * x[2]) + 0.5 * x[0]
+                                : 0.4 * cos(4 * x[0]);
             l->velocity.axis[a][v] = (float)u + 0.05f * support_random((uint64_t)v, (uint32_t)a);
         }
     }
@@ -128,12 +142,16 @@ static void lab_free(lab *l)
     cloud_free(&l->c);
 }
 
-static float open_at(const lab *l, int axis, int64_t v) { return l->cut.open[axis][v / l->c.tiles.cells][v % l->c.tiles.cells]; }
+static float open_at(const lab *l, int axis, int64_t v)
+{
+    return l->cut.open[axis][v / l->c.tiles.cells][v % l->c.tiles.cells];
+}
 
 static int lab_project(lab *l, double tolerance)
 {
     rh_status status = {0};
-    assert_ok(rh_pressure_project(&l->pressure, l->velocity, l->known, tolerance, 100, &l->c.arena, &l->report, &status));
+    assert_ok(
+        rh_pressure_project(&l->pressure, l->velocity, l->known, tolerance, 100, &l->c.arena, &l->report, &status));
     assert_true(l->report.converged);
     return l->report.iterations;
 }
@@ -148,7 +166,7 @@ static int count_iterations(scene_kind kind, solid_kind solids, int dimension, i
     return iterations;
 }
 
-// --- tests --------------------------------------------------------------------------------------------------------------
+// --- tests -----------------------------------------------------------------------------------------------------------
 static void counts_are_small_and_flat(void **state)
 {
     (void)state;
@@ -159,9 +177,11 @@ static void counts_are_small_and_flat(void **state)
                 int first = 0;
                 print_message("%dD %s, %s:", dimension, scene_names[kind], solid_names[solids]);
                 for (int n = 0; sizes[dimension - 2][n]; n++) {
-                    if (n == 2 && solids != OBSTACLES) break;  // the rest by hand: the solves are short, making the scenes is not
+                    if (n == 2 && solids != OBSTACLES)
+                        break;  // the rest by hand: the solves are short, making the scenes is not
                     int64_t unknowns;
-                    int found = count_iterations((scene_kind)kind, (solid_kind)solids, dimension, sizes[dimension - 2][n], &unknowns);
+                    int found = count_iterations((scene_kind)kind, (solid_kind)solids, dimension,
+                                                 sizes[dimension - 2][n], &unknowns);
                     if (n == 0) first = found;
                     print_message("  %d (%d, %lld unknowns)", found, sizes[dimension - 2][n], (long long)unknowns);
                     assert_true(found <= 15 && found <= first + 3);
@@ -234,19 +254,21 @@ static void tight_tolerances_are_reached(void **state)
                 cell_of(tiles, v, at);
                 at[a]++;
                 int64_t above = value_at(tiles, at[0], at[1], at[2]);
-                sum += (double)(open_at(&l, a, above) * l.velocity.axis[a][above]) - (double)(open_at(&l, a, v) * l.velocity.axis[a][v]);
+                sum += (double)(open_at(&l, a, above) * l.velocity.axis[a][above]) -
+                       (double)(open_at(&l, a, v) * l.velocity.axis[a][v]);
             }
             worst = fmax(worst, fabs(sum));
         }
-        print_message("residual %.0e: %d iterations, largest divergence left %.1e\n", tolerances[n], l.report.iterations, worst);
+        print_message("residual %.0e: %d iterations, largest divergence left %.1e\n", tolerances[n],
+                      l.report.iterations, worst);
         assert_true(worst < last);
         last = n == 0 ? worst / 10 : 1e-4;
         lab_free(&l);
     }
 }
 
-// A full tank cut into many closed rooms by plates without thickness: every room is a pocket, in one tile or across several. As bad as it gets: coarse cells
-// reach across the plates, which costs iterations, but the solve stands.
+// A full tank cut into many closed rooms by plates without thickness: every room is a pocket, in one tile or across
+// several. As bad as it gets: coarse cells reach across the plates, which costs iterations, but the solve stands.
 static void many_pockets_at_once(void **state)
 {
     (void)state;
@@ -269,7 +291,8 @@ static void many_pockets_at_once(void **state)
         assert_ok(rh_pressure_prepare(&l.pressure, tiles, &l.surface, &l.cut, &l.c.arena, &status));
         assert_int_equal(l.pressure.pockets.groups, dimension == 3 ? 30 : 10);
         int found = lab_project(&l, 1e-6);
-        print_message("%dD: %d pockets in %d pieces, %d iterations\n", dimension, l.pressure.pockets.groups, l.pressure.pockets.count, found);
+        print_message("%dD: %d pockets in %d pieces, %d iterations\n", dimension, l.pressure.pockets.groups,
+                      l.pressure.pockets.count, found);
         assert_true(found <= 50);
         for (int64_t v = 0; v < rh_tiles_values(tiles); v++) assert_true(isfinite(l.velocity.axis[0][v]));
         lab_free(&l);
@@ -306,9 +329,11 @@ static void memory_is_bounded(void **state)
         rh_status status = {0};
         assert_ok(rh_pressure_prepare(&l.pressure, &l.c.tiles, &l.surface, &l.cut, &l.c.arena, &status));
         double cells = (double)l.pressure.matrix.count * l.pressure.matrix.cells;
-        double floats = (double)(l.c.arena.used_total - before) / 4 / cells;  // operator, hierarchy, q; b and three vectors more while solving
-        print_message("%s: %d of %d tiles listed, %d with coefficients; %.2f + 4 floats per listed cell\n", scene_names[kind], l.pressure.matrix.count,
-                      l.c.tiles.count, l.pressure.matrix.blocks - 2, floats);
+        double floats = (double)(l.c.arena.used_total - before) / 4 /
+                        cells;  // operator, hierarchy, q; b and three vectors more while solving
+        print_message("%s: %d of %d tiles listed, %d with coefficients; %.2f + 4 floats per listed cell\n",
+                      scene_names[kind], l.pressure.matrix.count, l.c.tiles.count, l.pressure.matrix.blocks - 2,
+                      floats);
         assert_true(floats + 4 < 12.5);
         lab_free(&l);
     }
@@ -321,7 +346,8 @@ static void print_counts(int argc, char **argv)
             for (int n = 1; n < argc; n++) {
                 int64_t unknowns;
                 int found = count_iterations((scene_kind)kind, (solid_kind)solids, 3, atoi(argv[n]), &unknowns);
-                printf("%s, %s, %s cells: %d iterations, %lld unknowns\n", scene_names[kind], solid_names[solids], argv[n], found, (long long)unknowns);
+                printf("%s, %s, %s cells: %d iterations, %lld unknowns\n", scene_names[kind], solid_names[solids],
+                       argv[n], found, (long long)unknowns);
                 fflush(stdout);
             }
 }
@@ -330,8 +356,9 @@ int main(int argc, char **argv)
 {
     if (argc > 1) return print_counts(argc, argv), 0;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_are_small_and_flat), cmocka_unit_test(the_cycle_is_symmetric_and_positive), cmocka_unit_test(tight_tolerances_are_reached),
-        cmocka_unit_test(many_pockets_at_once), cmocka_unit_test(threads_do_not_show), cmocka_unit_test(memory_is_bounded),
+        cmocka_unit_test(counts_are_small_and_flat),    cmocka_unit_test(the_cycle_is_symmetric_and_positive),
+        cmocka_unit_test(tight_tolerances_are_reached), cmocka_unit_test(many_pockets_at_once),
+        cmocka_unit_test(threads_do_not_show),          cmocka_unit_test(memory_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

@@ -16,7 +16,8 @@
 // cmocka compares in float.
 static void assert_near(double found, double expected, double tolerance)
 {
-    if (!(fabs(found - expected) <= tolerance)) fail_msg("found %.17g, expected %.17g within %g", found, expected, tolerance);
+    if (!(fabs(found - expected) <= tolerance))
+        fail_msg("found %.17g, expected %.17g within %g", found, expected, tolerance);
 }
 
 static rh_motion_key spin[] = {{0, {0, 0, 0}, {0, 0, 0}}, {2, {1, 0, 0}, {20, 40, 90}}};
@@ -26,8 +27,10 @@ static rh_obstacles example(void)
     rh_obstacles all = {.count = 4};
     all.items = rh_alloc_zero(4 * sizeof *all.items, "test", NULL);
     assert_non_null(all.items);
-    all.items[0] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{-2, -1, -2}, {2, 1, 2}, 0}}, .inside_out = true};
-    all.items[1] = (rh_obstacle){.shape = {.kind = RH_SHAPE_PLANE, .as.plane = {{0, -0.5, 0}, {0, 1, 0}}}, .wall = RH_WALL_SEPARATE};
+    all.items[0] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{-2, -1, -2}, {2, 1, 2}, 0}},
+                                 .inside_out = true};
+    all.items[1] = (rh_obstacle){.shape = {.kind = RH_SHAPE_PLANE, .as.plane = {{0, -0.5, 0}, {0, 1, 0}}},
+                                 .wall = RH_WALL_SEPARATE};
     all.items[2] = (rh_obstacle){.shape = {.kind = RH_SHAPE_SPHERE, .as.sphere = {{-1, 0, 0}, 0.3}}};
     all.items[3] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{-0.2, -0.2, -0.2}, {0.2, 0.2, 0.2}, 0}},
                                  .motion = {.keys = {spin, 2}}};
@@ -140,7 +143,8 @@ static void near_lists_miss_nothing(void **state)
             rh_dvec3 step = rh_d3_scale(random_point(1000 + 50 * id + k, 1), radius / sqrt(3));
             rh_dvec3 p = rh_d3_add(middle, step);
             int which, listed;
-            double d = rh_obstacles_distance(&all, p, &which), near = rh_obstacles_distance_of(&all, list, count, p, &listed);
+            double d = rh_obstacles_distance(&all, p, &which),
+                   near = rh_obstacles_distance_of(&all, list, count, p, &listed);
             if (d > 0 && count == 0) continue;  // free, as the empty list says
             if (d <= 0) {
                 assert_true(near == d);

@@ -9,7 +9,8 @@ static double values[COUNT];
 
 static void fill(void)
 {
-    for (int i = 0; i < COUNT; i++) values[i] = (double)support_random((uint64_t)i, 0) * pow(10, 8 * (double)support_random((uint64_t)i, 1));
+    for (int i = 0; i < COUNT; i++)
+        values[i] = (double)support_random((uint64_t)i, 0) * pow(10, 8 * (double)support_random((uint64_t)i, 1));
 }
 
 // Pairwise summation: |error| <= (8 + log2 n) eps sum |x| (N. J. Higham, "Accuracy and Stability of Numerical
@@ -91,8 +92,9 @@ static void the_largest_is_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_are_accurate), cmocka_unit_test(every_element_counts_once), cmocka_unit_test(threads_do_not_show),
-        cmocka_unit_test(blocks_cover_everything_once), cmocka_unit_test(the_largest_is_found),
+        cmocka_unit_test(sums_are_accurate),    cmocka_unit_test(every_element_counts_once),
+        cmocka_unit_test(threads_do_not_show),  cmocka_unit_test(blocks_cover_everything_once),
+        cmocka_unit_test(the_largest_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,12 +16,16 @@
 
 static const char *const colours[] = {"red", "green", "blue", NULL};
 
-typedef struct inner { char *word; double size; } inner;
+typedef struct inner {
+    char *word;
+    double size;
+} inner;
 static const rh_param inner_rows[] = {
     {"word", RH_PARAM_TEXT, offsetof(inner, word), "", "hello", .help = "a word"},
     {"size", RH_PARAM_FLOAT, offsetof(inner, size), "m", "2.5", 0, 10, .help = "a size"},
 };
-static const rh_param_table inner_table = {"inner", "Inner.", inner_rows, RH_PARAM_COUNT(inner_rows), sizeof(inner), NULL};
+static const rh_param_table inner_table = {"inner",       "Inner.", inner_rows, RH_PARAM_COUNT(inner_rows),
+                                           sizeof(inner), NULL};
 static const rh_param_table *const variants[] = {&inner_table, NULL};
 
 typedef struct outer {
@@ -50,7 +54,8 @@ static const rh_param outer_rows[] = {
     {"list", RH_PARAM_LIST, AT(list), "", .table = &inner_table, .help = ""},
     {"variant", RH_PARAM_VARIANT, AT(variant), "", .variants = variants, .help = ""},
 };
-static const rh_param_table outer_table = {"outer", "Outer.", outer_rows, RH_PARAM_COUNT(outer_rows), sizeof(outer), NULL};
+static const rh_param_table outer_table = {"outer",       "Outer.", outer_rows, RH_PARAM_COUNT(outer_rows),
+                                           sizeof(outer), NULL};
 
 static void test_defaults(void **state)
 {
@@ -101,13 +106,18 @@ static void test_free_is_recursive(void **state)
 static void test_wrong_defaults(void **state)
 {
     (void)state;
-    static const struct { rh_param_type type; const char *text; } wrong[] = {
-        {RH_PARAM_BOOL, "yes"},      {RH_PARAM_INT, "1.5"},        {RH_PARAM_INT, ""},           {RH_PARAM_FLOAT, "nan"},
-        {RH_PARAM_FLOAT, "1 m"},     {RH_PARAM_VEC3, "[1, 2]"},    {RH_PARAM_VEC3, "[1, 2, 3"},  {RH_PARAM_VEC3, "[1, 2, 3]]"},
-        {RH_PARAM_VEC3, "1, 2, 3]"}, {RH_PARAM_VEC3, "[1, 2, x]"}, {RH_PARAM_CHOICE, "purple"},
+    static const struct {
+        rh_param_type type;
+        const char *text;
+    } wrong[] = {
+        {RH_PARAM_BOOL, "yes"},       {RH_PARAM_INT, "1.5"},         {RH_PARAM_INT, ""},
+        {RH_PARAM_FLOAT, "nan"},      {RH_PARAM_FLOAT, "1 m"},       {RH_PARAM_VEC3, "[1, 2]"},
+        {RH_PARAM_VEC3, "[1, 2, 3"},  {RH_PARAM_VEC3, "[1, 2, 3]]"}, {RH_PARAM_VEC3, "1, 2, 3]"},
+        {RH_PARAM_VEC3, "[1, 2, x]"}, {RH_PARAM_CHOICE, "purple"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        const rh_param rows[] = {outer_rows[5], {"bad", wrong[i].type, AT(up), "", wrong[i].text, .choices = colours, .help = ""}};
+        const rh_param rows[] = {outer_rows[5],
+                                 {"bad", wrong[i].type, AT(up), "", wrong[i].text, .choices = colours, .help = ""}};
         const rh_param_table table = {"broken", "", rows, 2, sizeof(outer), NULL};
         outer o;
         rh_status status = {0};
@@ -146,12 +156,24 @@ static void test_nearest_name(void **state)
 {
     (void)state;
     static const char *const names[] = {"flip", "density", "tolerance", "wall", "no_slip", "up"};
-    static const struct { const char *word, *nearest; } cases[] = {
-        {"flop", "flip"},       {"filp", "flip"},   {"FLIP", "flip"},      {"dens1ty", "density"},
+    static const struct {
+        const char *word, *nearest;
+    } cases[] = {
+        {"flop", "flip"},
+        {"filp", "flip"},
+        {"FLIP", "flip"},
+        {"dens1ty", "density"},
         {"tolernace", "tolerance"},  // a transposition
-        {"wal", "wall"},        {"walls", "wall"},  {"no-slip", "no_slip"}, {"xyz", NULL},
-        {"", NULL},             {"ab", NULL},       {"densities", "density"}, {"dnst", NULL},
-        {"flxx", NULL},         {"up", "up"},
+        {"wal", "wall"},
+        {"walls", "wall"},
+        {"no-slip", "no_slip"},
+        {"xyz", NULL},
+        {"", NULL},
+        {"ab", NULL},
+        {"densities", "density"},
+        {"dnst", NULL},
+        {"flxx", NULL},
+        {"up", "up"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *found = rh_nearest_name(cases[i].word, names, 6);
@@ -170,14 +192,37 @@ static void test_nearest_name(void **state)
 static void test_number_grammar(void **state)
 {
     (void)state;
-    static const struct { const char *text; rh_number_result result; double value; } cases[] = {
-        {"0", RH_NUMBER_OK, 0},          {"-1.5", RH_NUMBER_OK, -1.5},    {"+2", RH_NUMBER_OK, 2},       {".5", RH_NUMBER_OK, 0.5},
-        {"5.", RH_NUMBER_OK, 5},         {"1e3", RH_NUMBER_OK, 1000},     {"1E-3", RH_NUMBER_OK, 1e-3},  {"1e-999", RH_NUMBER_OK, 0},
-        {"", RH_NUMBER_BAD, 0},          {".", RH_NUMBER_BAD, 0},         {"-", RH_NUMBER_BAD, 0},       {"e3", RH_NUMBER_BAD, 0},
-        {"1e", RH_NUMBER_BAD, 0},        {"1e+", RH_NUMBER_BAD, 0},       {" 1", RH_NUMBER_BAD, 0},      {"1 ", RH_NUMBER_BAD, 0},
-        {"0x10", RH_NUMBER_BAD, 0},      {"1,5", RH_NUMBER_BAD, 0},       {"--1", RH_NUMBER_BAD, 0},     {"1.2.3", RH_NUMBER_BAD, 0},
-        {"1e999", RH_NUMBER_TOO_LARGE, 0}, {"-1e999", RH_NUMBER_TOO_LARGE, 0}, {"nan", RH_NUMBER_NOT_FINITE, 0},
-        {".NaN", RH_NUMBER_NOT_FINITE, 0}, {"-.inf", RH_NUMBER_NOT_FINITE, 0}, {"Infinity", RH_NUMBER_NOT_FINITE, 0},
+    static const struct {
+        const char *text;
+        rh_number_result result;
+        double value;
+    } cases[] = {
+        {"0", RH_NUMBER_OK, 0},
+        {"-1.5", RH_NUMBER_OK, -1.5},
+        {"+2", RH_NUMBER_OK, 2},
+        {".5", RH_NUMBER_OK, 0.5},
+        {"5.", RH_NUMBER_OK, 5},
+        {"1e3", RH_NUMBER_OK, 1000},
+        {"1E-3", RH_NUMBER_OK, 1e-3},
+        {"1e-999", RH_NUMBER_OK, 0},
+        {"", RH_NUMBER_BAD, 0},
+        {".", RH_NUMBER_BAD, 0},
+        {"-", RH_NUMBER_BAD, 0},
+        {"e3", RH_NUMBER_BAD, 0},
+        {"1e", RH_NUMBER_BAD, 0},
+        {"1e+", RH_NUMBER_BAD, 0},
+        {" 1", RH_NUMBER_BAD, 0},
+        {"1 ", RH_NUMBER_BAD, 0},
+        {"0x10", RH_NUMBER_BAD, 0},
+        {"1,5", RH_NUMBER_BAD, 0},
+        {"--1", RH_NUMBER_BAD, 0},
+        {"1.2.3", RH_NUMBER_BAD, 0},
+        {"1e999", RH_NUMBER_TOO_LARGE, 0},
+        {"-1e999", RH_NUMBER_TOO_LARGE, 0},
+        {"nan", RH_NUMBER_NOT_FINITE, 0},
+        {".NaN", RH_NUMBER_NOT_FINITE, 0},
+        {"-.inf", RH_NUMBER_NOT_FINITE, 0},
+        {"Infinity", RH_NUMBER_NOT_FINITE, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double value = -123;
@@ -231,9 +276,9 @@ static void test_number_print(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),      cmocka_unit_test(test_free_is_recursive),
+        cmocka_unit_test(test_defaults),       cmocka_unit_test(test_free_is_recursive),
         cmocka_unit_test(test_wrong_defaults), cmocka_unit_test(test_defaults_without_memory),
-        cmocka_unit_test(test_find),          cmocka_unit_test(test_nearest_name),
+        cmocka_unit_test(test_find),           cmocka_unit_test(test_nearest_name),
         cmocka_unit_test(test_number_grammar), cmocka_unit_test(test_integers),
         cmocka_unit_test(test_number_print),
     };

@@ -9,12 +9,12 @@
 #include "io/ply_parts.h"
 #include "unit/scratch.h"
 
-static const char expected[] =
-    "comment rheo_unit m\ncomment rheo_up z\ncomment rheo_frame 3\ncomment rheo_time 0.125\n"
-    "comment rheo_fps 24\ncomment rheo_cell 0.5\nelement vertex 5000\n"
-    "property float x\nproperty float y\nproperty float z\nproperty double id\n"
-    "property float vx\nproperty float vy\nproperty float vz\n"
-    "property float w_x\nproperty float w_y\nproperty float w_z\nproperty int kind\nproperty float radius\nend_header\n";
+static const char expected[] = "comment rheo_unit m\ncomment rheo_up z\ncomment rheo_frame 3\ncomment rheo_time 0.125\n"
+                               "comment rheo_fps 24\ncomment rheo_cell 0.5\nelement vertex 5000\n"
+                               "property float x\nproperty float y\nproperty float z\nproperty double id\n"
+                               "property float vx\nproperty float vy\nproperty float vz\n"
+                               "property float w_x\nproperty float w_y\nproperty float w_z\nproperty int "
+                               "kind\nproperty float radius\nend_header\n";
 
 static rh_points make(void)
 {
@@ -59,8 +59,13 @@ static void records_are_exact(void **state)
     const char *record = rest + sizeof expected - 1;
     assert_int_equal(bytes - (size_t)(record - data), 5000 * 52);
     for (int i = 0; i < 5000; i++, record += 52) {
-        struct __attribute__((packed)) { float P[3]; double id; float v[3], w[3]; int32_t kind; float radius; } want = {
-            {(float)i, -2, 1}, (double)(((int64_t)1 << 40) + i), {3, -4, (float)-i}, {7, -9, 8}, -i, 0.25f};
+        struct __attribute__((packed)) {
+            float P[3];
+            double id;
+            float v[3], w[3];
+            int32_t kind;
+            float radius;
+        } want = {{(float)i, -2, 1}, (double)(((int64_t)1 << 40) + i), {3, -4, (float)-i}, {7, -9, 8}, -i, 0.25f};
         assert_memory_equal(record, &want, sizeof want);
     }
     rh_free(data);
@@ -74,7 +79,7 @@ static void records_are_exact(void **state)
     scratch_remove(&s);
 }
 
-// --- reading --------------------------------------------------------------------------------------------------------
+// --- reading ---------------------------------------------------------------------------------------------------------
 
 static void our_points_come_back(void **state)
 {
@@ -104,7 +109,8 @@ static void our_points_come_back(void **state)
         const rh_attribute *a = rh_points_find(&written, names[n]), *b = rh_points_find(&read, names[n]);
         assert_true(a && b && a->type == b->type);
         size_t size = rh_point_type_size(a->type);
-        for (size_t i = 0; i < 5000; i++) assert_memory_equal((char *)a->data + (a->uniform ? 0 : i * size), (char *)b->data + i * size, size);
+        for (size_t i = 0; i < 5000; i++)
+            assert_memory_equal((char *)a->data + (a->uniform ? 0 : i * size), (char *)b->data + i * size, size);
     }
     rh_points_free(&written);
     rh_points_free(&read);
@@ -147,10 +153,14 @@ static rh_points parse(const char *text, size_t bytes)
 static void foreign_text_is_read(void **state)
 {
     (void)state;
-    static const char text[] = "ply\nformat ascii 1.0\ncomment made by hand\nelement camera 1\nproperty float view\nelement vertex 3\n"
-        "property uchar red\nproperty double z\nproperty float x\nproperty double y\nproperty list uchar int seen_by\nproperty float velocity_x\n"
-        "property float velocity_y\nproperty float velocity_z\nproperty float nx\nproperty float ny\nproperty float nz\nproperty uint count\n"
-        "property double pscale\nproperty float half_x\nproperty float x_axis\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n"
+    static const char text[] =
+        "ply\nformat ascii 1.0\ncomment made by hand\nelement camera 1\nproperty float view\nelement vertex 3\n"
+        "property uchar red\nproperty double z\nproperty float x\nproperty double y\nproperty list uchar int "
+        "seen_by\nproperty float velocity_x\n"
+        "property float velocity_y\nproperty float velocity_z\nproperty float nx\nproperty float ny\nproperty float "
+        "nz\nproperty uint count\n"
+        "property double pscale\nproperty float half_x\nproperty float x_axis\nelement face 1\nproperty list uchar int "
+        "vertex_indices\nend_header\n"
         "42\n"
         "255 3 1 2 2 7 8 10 11 12 0 1 0 4000000000 0.25 5 6\n\n"
         "0 -nan 1e3 INF 0 10 11 12 0 1 0 1 -inf 5 6\n"
@@ -158,21 +168,24 @@ static void foreign_text_is_read(void **state)
     rh_points p = parse(text, sizeof text - 1);
     assert_int_equal(p.count, 3);
     assert_int_equal(p.attribute_count, 8);
-    const rh_vec3 *P = rh_points_data(&p, "P", RH_POINT_VEC3F), *v = rh_points_data(&p, "v", RH_POINT_VEC3F), *N = rh_points_data(&p, "N", RH_POINT_VEC3F);
+    const rh_vec3 *P = rh_points_data(&p, "P", RH_POINT_VEC3F), *v = rh_points_data(&p, "v", RH_POINT_VEC3F),
+                  *N = rh_points_data(&p, "N", RH_POINT_VEC3F);
     assert_true(P[0].x == 1 && P[0].y == 2 && P[0].z == 3 && P[1].x == 1000 && P[1].y == INFINITY && isnan(P[1].z));
     assert_true(v[2].x == 10 && v[2].y == 11 && v[2].z == 12 && N[1].y == 1);
     assert_int_equal(((int32_t *)rh_points_data(&p, "red", RH_POINT_I32))[0], 255);
     assert_true(((int64_t *)rh_points_data(&p, "count", RH_POINT_I64))[0] == 4000000000);
     const float *pscale = rh_points_data(&p, "pscale", RH_POINT_F32);  // a double of another program is a number
     assert_true(pscale[0] == 0.25f && pscale[1] == -INFINITY && pscale[2] == 1e-3f);
-    assert_true(((float *)rh_points_data(&p, "half_x", RH_POINT_F32))[2] == 5 && ((float *)rh_points_data(&p, "x_axis", RH_POINT_F32))[2] == 6);
+    assert_true(((float *)rh_points_data(&p, "half_x", RH_POINT_F32))[2] == 5 &&
+                ((float *)rh_points_data(&p, "x_axis", RH_POINT_F32))[2] == 6);
     rh_points_free(&p);
 }
 
 static void big_endian_is_read(void **state)
 {
     (void)state;
-    static const char text[] = "ply\nformat binary_big_endian 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\n"
+    static const char text[] =
+        "ply\nformat binary_big_endian 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\n"
         "property short kind\nend_header\n\x3f\x80\0\0\xc0\0\0\0\x7f\xc0\0\0\xff\xfe";
     rh_points p = parse(text, sizeof text - 1);
     const rh_vec3 *P = rh_points_data(&p, "P", RH_POINT_VEC3F);
@@ -184,10 +197,13 @@ static void big_endian_is_read(void **state)
 static void awkward_headers_are_survived(void **state)
 {
     (void)state;
-    char text[16384] = "ply\nformat ascii 1.0\nelement vertex 0\nproperty float x\nproperty float y\nproperty float z\nproperty float x\n"
-                       "property float a_name_that_is_longer_than_any_attribute_may_be\nproperty float v\nproperty float v_x\nproperty float v_y\nproperty float v_z\n";
+    char text[16384] = "ply\nformat ascii 1.0\nelement vertex 0\nproperty float x\nproperty float y\nproperty float "
+                       "z\nproperty float x\n"
+                       "property float a_name_that_is_longer_than_any_attribute_may_be\nproperty float v\nproperty "
+                       "float v_x\nproperty float v_y\nproperty float v_z\n";
     size_t length = strlen(text);
-    for (int i = 0; i < 80; i++) length += (size_t)snprintf(text + length, sizeof text - length, "property int extra%d\n", i);
+    for (int i = 0; i < 80; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "property int extra%d\n", i);
     length += (size_t)snprintf(text + length, sizeof text - length, "end_header\n");
     rh_points p = parse(text, length);  // with warnings
     assert_true(p.count == 0 && p.attribute_count == RH_POINTS_MAX_ATTRIBUTES);
@@ -199,9 +215,12 @@ static void awkward_headers_are_survived(void **state)
 static void only_our_comment_makes_a_group(void **state)
 {
     (void)state;
-    static const char *const head = "ply\nformat ascii 1.0\n", *const tail = "element vertex 2\nproperty float x\nproperty float y\nproperty float z\n"
-                                                                           "property uchar red\nproperty uchar wet\nend_header\n0 0 0 200 1\n0 0 0 7 0\n";
-    static const char *const comments[] = {"", "comment rheo_version 1\n", "comment rheo_group wet 1\n", "comment rheo_group wet 1\ncomment rheo_version 1\n"};
+    static const char *const head = "ply\nformat ascii 1.0\n",
+                             *const tail =
+                                 "element vertex 2\nproperty float x\nproperty float y\nproperty float z\n"
+                                 "property uchar red\nproperty uchar wet\nend_header\n0 0 0 200 1\n0 0 0 7 0\n";
+    static const char *const comments[] = {"", "comment rheo_version 1\n", "comment rheo_group wet 1\n",
+                                           "comment rheo_group wet 1\ncomment rheo_version 1\n"};
     for (int k = 0; k < 4; k++) {
         char text[512];
         snprintf(text, sizeof text, "%s%s%s", head, comments[k], tail);
@@ -230,14 +249,24 @@ static void mistakes_are_named(void **state)
     (void)state;
     refuse("", "test.ply:1:1: found end of file, expected 'ply'");
     refuse("ply\nformat ascii 1.0\nelement face 0\nend_header\n", "found no element 'vertex'");
-    refuse("ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nend_header\n", "test.ply:3:9: found element vertex without properties x, y and z");
-    refuse("ply\nformat ascii 1.0\nelement vertex 1\n" XYZ "end_header\n1 2 three\n", "test.ply:8:5: found 'three', expected a number");
-    refuse("ply\nformat ascii 1.0\nelement vertex 2\n" XYZ "end_header\n1 2 3.000000\n", "test.ply:9:1: found end of file, expected 2 records of element vertex");
-    refuse("ply\nformat ascii 1.0\nelement vertex 1000\n" XYZ "end_header\n1 2 3\n", "found a count of 1000, expected at most");
-    refuse("ply\nformat binary_little_endian 1.0\nelement vertex 2\n" XYZ "end_header\n0123456789012345678901", "found a count of 2, expected at most 1");
-    refuse("ply\nformat binary_little_endian 1.0\nelement vertex 1\n" XYZ "property list uchar int l\nend_header\n012345678901\x02" "0123", "byte ");
-    refuse("ply\nformat ascii 1.0\nelement vertex 1\n" XYZ "property int k\nend_header\n1 2 3 3000000000\n", "found 3e+09 for property 'k', expected a whole number of 32 bits");
-    refuse("ply\nformat ascii 1.0\ncomment rheo_version 1\ncomment rheo_group k 1\nelement vertex 1\n" XYZ "property uchar k\nend_header\n1 2 3 2\n",
+    refuse("ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nend_header\n",
+           "test.ply:3:9: found element vertex without properties x, y and z");
+    refuse("ply\nformat ascii 1.0\nelement vertex 1\n" XYZ "end_header\n1 2 three\n",
+           "test.ply:8:5: found 'three', expected a number");
+    refuse("ply\nformat ascii 1.0\nelement vertex 2\n" XYZ "end_header\n1 2 3.000000\n",
+           "test.ply:9:1: found end of file, expected 2 records of element vertex");
+    refuse("ply\nformat ascii 1.0\nelement vertex 1000\n" XYZ "end_header\n1 2 3\n",
+           "found a count of 1000, expected at most");
+    refuse("ply\nformat binary_little_endian 1.0\nelement vertex 2\n" XYZ "end_header\n0123456789012345678901",
+           "found a count of 2, expected at most 1");
+    refuse("ply\nformat binary_little_endian 1.0\nelement vertex 1\n" XYZ
+           "property list uchar int l\nend_header\n012345678901\x02"
+           "0123",
+           "byte ");
+    refuse("ply\nformat ascii 1.0\nelement vertex 1\n" XYZ "property int k\nend_header\n1 2 3 3000000000\n",
+           "found 3e+09 for property 'k', expected a whole number of 32 bits");
+    refuse("ply\nformat ascii 1.0\ncomment rheo_version 1\ncomment rheo_group k 1\nelement vertex 1\n" XYZ
+           "property uchar k\nend_header\n1 2 3 2\n",
            "vertex 0: found 2 for property 'k', expected 0 or 1");
     rh_points points;
     rh_points_init(&points);
@@ -247,7 +276,8 @@ static void mistakes_are_named(void **state)
 static void reading_survives_failing_memory(void **state)
 {
     (void)state;
-    static const char text[] = "ply\nformat ascii 1.0\nelement vertex 2\n" XYZ "property int k\nend_header\n1 2 3 4\n5 6 7 8\n";
+    static const char text[] = "ply\nformat ascii 1.0\nelement vertex 2\n" XYZ
+                               "property int k\nend_header\n1 2 3 4\n5 6 7 8\n";
     rh_code code = RH_MEMORY;
     int tries = 0;
     for (; code != RH_OK; tries++) {

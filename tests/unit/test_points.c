@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/random.h"
@@ -237,10 +236,12 @@ static void groups_alone(void **state)
     assert_true(rh_points_is_valid(&points));
     const uint8_t *a = rh_points_data(&points, "a", RH_POINT_GROUP), *b = rh_points_data(&points, "b", RH_POINT_GROUP);
     for (uint32_t i = 0; i < N - 5; i++) assert_true(a[i] == ((N - 1 - i) % 5 == 0) && b[i] == ((N - 1 - i) % 7 == 0));
-    assert_int_equal(rh_points_group_size(&points, rh_points_find(&points, "a")), 247);  // of 0, 5, ... 1235 all but the first
-    assert_int_equal(rh_points_add(&points, "all", RH_POINT_GROUP, NULL), RH_OK);          // widens
+    assert_int_equal(rh_points_group_size(&points, rh_points_find(&points, "a")),
+                     247);  // of 0, 5, ... 1235 all but the first
+    assert_int_equal(rh_points_add(&points, "all", RH_POINT_GROUP, NULL), RH_OK);  // widens
     assert_int_equal(rh_points_resize(&points, N, NULL), RH_OK);
-    assert_int_equal(rh_points_group_size(&points, rh_points_find(&points, "all")), N - 5);  // newcomers are in no group
+    assert_int_equal(rh_points_group_size(&points, rh_points_find(&points, "all")),
+                     N - 5);  // newcomers are in no group
     assert_int_equal(rh_points_group_size(&points, rh_points_find(&points, "a")), 247);
     rh_points_free(&points);
 }
@@ -257,7 +258,8 @@ static void empty_set(void **state)
     rh_points_free(&points);
 }
 
-// A copy has the same bits in the same order; an earlier copy's blocks are used again, also for fewer points; what changes afterwards changes one of them only.
+// A copy has the same bits in the same order; an earlier copy's blocks are used again, also for fewer points; what
+// changes afterwards changes one of them only.
 static void a_copy_is_the_same(void **state)
 {
     (void)state;
@@ -289,11 +291,16 @@ static void a_copy_is_the_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(new_points_are_zero_even_in_dirty_memory), cmocka_unit_test(growth_is_geometric_and_keeps_values),
-        cmocka_unit_test(adding_again_keeps_or_refuses),            cmocka_unit_test(a_uniform_attribute_widens_with_its_value),
-        cmocka_unit_test(permute_does_what_it_says),                cmocka_unit_test(hash_sees_every_bit_and_no_order),
-        cmocka_unit_test(running_out_of_memory_changes_nothing),    cmocka_unit_test(empty_set),
-        cmocka_unit_test(groups_alone),                             cmocka_unit_test(a_copy_is_the_same),
+        cmocka_unit_test(new_points_are_zero_even_in_dirty_memory),
+        cmocka_unit_test(growth_is_geometric_and_keeps_values),
+        cmocka_unit_test(adding_again_keeps_or_refuses),
+        cmocka_unit_test(a_uniform_attribute_widens_with_its_value),
+        cmocka_unit_test(permute_does_what_it_says),
+        cmocka_unit_test(hash_sees_every_bit_and_no_order),
+        cmocka_unit_test(running_out_of_memory_changes_nothing),
+        cmocka_unit_test(empty_set),
+        cmocka_unit_test(groups_alone),
+        cmocka_unit_test(a_copy_is_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

@@ -6,15 +6,22 @@
 #include "support.h"
 #include "physics/pressure.h"
 
-// --- the operator -------------------------------------------------------------------------------------------------
-typedef struct problem { cloud c; rh_poisson a; rh_multigrid m; rh_pockets pockets; float *x, *y; } problem;
+// --- the operator ----------------------------------------------------------------------------------------------------
+typedef struct problem {
+    cloud c;
+    rh_poisson a;
+    rh_multigrid m;
+    rh_pockets pockets;
+    float *x, *y;
+} problem;
 
 static int64_t problem_value(const problem *p, const int at[3])
 {
     for (int32_t n = 0; n < p->a.count; n++) {
         rh_tile t = p->a.at[n];
         if (t.x == at[0] >> 3 && t.y == at[1] >> 3 && t.z == at[2] >> 3)
-            return (int64_t)n * p->a.cells + (at[0] & 7) + 8 * (at[1] & 7) + (p->a.dimension == 3 ? 64 * (at[2] & 7) : 0);
+            return (int64_t)n * p->a.cells + (at[0] & 7) + 8 * (at[1] & 7) +
+                   (p->a.dimension == 3 ? 64 * (at[2] & 7) : 0);
     }
     return -1;
 }
@@ -27,7 +34,10 @@ static void problem_cell(const problem *p, int64_t v, int at[3])
 }
 
 static bool is_unknown(const problem *p, int64_t v) { return p->a.unknown[v >> 3] >> (v & 7) & 1; }
-static float *diagonal_of(const problem *p, int64_t v) { return rh_poisson_block(&p->a, (int32_t)(v / p->a.cells)) + v % p->a.cells; }
+static float *diagonal_of(const problem *p, int64_t v)
+{
+    return rh_poisson_block(&p->a, (int32_t)(v / p->a.cells)) + v % p->a.cells;
+}
 static float *link_of(const problem *p, int axis, int64_t v) { return diagonal_of(p, v) + (axis + 1) * p->a.cells; }
 static int64_t values_of(const problem *p) { return (int64_t)p->a.count * p->a.cells; }
 
@@ -39,7 +49,8 @@ static void list_tiles(problem *p)
         p->a.at[n] = tiles->at[n];
         p->a.block[n] = -1;
         for (int s = 0; s < 6; s++) {
-            int32_t other = s / 2 < tiles->dimension ? tiles->near[n][RH_HERE + (s & 1 ? step[s / 2] : -step[s / 2])] : -1;
+            int32_t other = s / 2 < tiles->dimension ? tiles->near[n][RH_HERE + (s & 1 ? step[s / 2] : -step[s / 2])]
+                                                     : -1;
             p->a.near[n][s] = other < 0 ? p->a.count : other;
         }
     }
@@ -116,7 +127,8 @@ static void operator_matches_brute_force(void **state)
         problem p;
         problem_make(&p, dimension, 0.5f);
         int64_t values = values_of(&p), unknowns = 0;
-        float *ax = rh_poisson_vector(&p.a, &p.c.arena, NULL), *ay = rh_poisson_vector(&p.a, &p.c.arena, NULL), *z = rh_poisson_vector(&p.a, &p.c.arena, NULL);
+        float *ax = rh_poisson_vector(&p.a, &p.c.arena, NULL), *ay = rh_poisson_vector(&p.a, &p.c.arena, NULL),
+              *z = rh_poisson_vector(&p.a, &p.c.arena, NULL);
         double *sums = rh_arena_take_zero(&p.c.arena, (size_t)(p.a.count + 1) * sizeof(double), NULL);
         rh_poisson_apply(&p.a, p.x, ax, sums);
         rh_poisson_apply(&p.a, p.y, ay, NULL);
@@ -129,7 +141,8 @@ static void operator_matches_brute_force(void **state)
             if (is_unknown(&p, v)) {
                 double exact = brute_force(&p, p.x, v);
                 assert_near((double)ax[v], exact, 1e-5);
-                assert_near((double)z[v], (double)p.x[v] + 0.7 * ((double)p.y[v] - exact) / (double)*diagonal_of(&p, v), 1e-5);
+                assert_near((double)z[v], (double)p.x[v] + 0.7 * ((double)p.y[v] - exact) / (double)*diagonal_of(&p, v),
+                            1e-5);
             } else assert_true(ax[v] == 0 && z[v] == 0);
         }
         assert_int_equal(unknowns, p.a.unknowns);
@@ -166,10 +179,12 @@ static void preconditioner_is_symmetric(void **state)
     }
 }
 
-static void solve(problem *p, double tolerance, int most, float *b, float *found, rh_cg_report *report, rh_code expected)
+static void solve(problem *p, double tolerance, int most, float *b, float *found, rh_cg_report *report,
+                  rh_code expected)
 {
     rh_status status = {0};
-    assert_int_equal(rh_cg_solve(&p->m, &p->pockets, b, found, tolerance, most, &p->c.arena, report, &status), expected);
+    assert_int_equal(rh_cg_solve(&p->m, &p->pockets, b, found, tolerance, most, &p->c.arena, report, &status),
+                     expected);
 }
 
 static void made_up_problems_are_solved(void **state)
@@ -241,7 +256,7 @@ static void threads_do_not_show(void **state)
     assert_int_equal(rh_memory_bytes(), 0);
 }
 
-// --- the projection -----------------------------------------------------------------------------------------------
+// --- the projection --------------------------------------------------------------------------------------------------
 enum { WIDE = 10, HIGH = 12 };  // cells of the tank
 
 typedef struct tank {
@@ -265,11 +280,15 @@ static void tank_make(tank *t, int dimension, double level, bool divided)
     t->cache = (rh_cut_cache){0};
     cloud_make(&t->c, (int64_t)WIDE * HIGH * (dimension == 3 ? WIDE : 1));
     for (int64_t i = 0; i < t->c.points.count; i++)
-        t->c.p[i] = rh_v3((float)(i % WIDE) + 0.5f, (float)(i / WIDE % HIGH) + 0.5f, dimension == 3 ? (float)(i / WIDE / HIGH) + 0.5f : 0);
+        t->c.p[i] = rh_v3((float)(i % WIDE) + 0.5f, (float)(i / WIDE % HIGH) + 0.5f,
+                          dimension == 3 ? (float)(i / WIDE / HIGH) + 0.5f : 0);
     cloud_tile(&t->c, dimension, 1, 3);
     bool flat = dimension == 2;
-    t->items[0] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{0, 0, 0}, {WIDE, HIGH, WIDE}, 0}, .flat = flat}, .inside_out = true};
-    t->items[1] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{4, -1, -1}, {6, HIGH + 1, WIDE + 1}, 0}, .flat = flat}};
+    t->items[0] = (rh_obstacle){
+        .shape = {.kind = RH_SHAPE_BOX, .as.box = {{0, 0, 0}, {WIDE, HIGH, WIDE}, 0}, .flat = flat},
+        .inside_out = true};
+    t->items[1] = (rh_obstacle){
+        .shape = {.kind = RH_SHAPE_BOX, .as.box = {{4, -1, -1}, {6, HIGH + 1, WIDE + 1}, 0}, .flat = flat}};
     t->walls = (rh_obstacles){t->items, divided ? 2 : 1, false, false};
     rh_obstacles_place(&t->walls, 0, 0);
     assert_ok(rh_cut_cells_build(&t->cut, &t->cache, &t->c.tiles, &t->walls, &t->c.arena, &status));
@@ -316,8 +335,8 @@ static double divergence(const tank *t, int64_t v)
 
 static bool in_tank(const tank *t, int64_t v) { return value_apart(&t->c.tiles, t->cut.distance, v) > 0; }
 
-// Water at rest under gravity: the step's g dt is taken back exactly and the pressure grows linearly from the surface, at
-// any place of the surface in its cell (that is what the ghost-fluid condition is for).
+// Water at rest under gravity: the step's g dt is taken back exactly and the pressure grows linearly from the surface,
+// at any place of the surface in its cell (that is what the ghost-fluid condition is for).
 static void still_water_stays_still(void **state)
 {
     (void)state;
@@ -334,7 +353,8 @@ static void still_water_stays_still(void **state)
                 double x[3];
                 lattice_point(&t.c.tiles, v, 3, x);
                 if (!in_tank(&t, v)) continue;
-                if (x[1] < levels[n] - 1e-9) assert_near((double)rh_pressure_value(&t.pressure, v), 0.5 * (levels[n] - x[1]), 2e-5);
+                if (x[1] < levels[n] - 1e-9)
+                    assert_near((double)rh_pressure_value(&t.pressure, v), 0.5 * (levels[n] - x[1]), 2e-5);
                 for (int a = 0; a < dimension; a++) {
                     if (!t.known[a][v]) continue;
                     assert_near((double)t.velocity.axis[a][v], 0, 2e-5);
@@ -352,7 +372,8 @@ static void check_sealed(int dimension, bool divided)
     tank_make(&t, dimension, HIGH + 20, divided);
     assert_int_equal(t.pressure.pockets.groups, divided ? 2 : 1);
     for (int a = 0; a < dimension; a++)
-        for (int64_t v = 0; v < rh_tiles_values(&t.c.tiles); v++) t.velocity.axis[a][v] = support_random((uint64_t)v, 60 + (uint32_t)a);
+        for (int64_t v = 0; v < rh_tiles_values(&t.c.tiles); v++)
+            t.velocity.axis[a][v] = support_random((uint64_t)v, 60 + (uint32_t)a);
     tank_project(&t);
     double worst = 0;
     int cells = 0;
@@ -401,9 +422,10 @@ static void impossible_boxes_do_not_blow_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operator_matches_brute_force), cmocka_unit_test(preconditioner_is_symmetric), cmocka_unit_test(made_up_problems_are_solved),
-        cmocka_unit_test(the_report_is_honest), cmocka_unit_test(threads_do_not_show), cmocka_unit_test(still_water_stays_still),
-        cmocka_unit_test(sealed_boxes_are_solved), cmocka_unit_test(impossible_boxes_do_not_blow_up),
+        cmocka_unit_test(operator_matches_brute_force), cmocka_unit_test(preconditioner_is_symmetric),
+        cmocka_unit_test(made_up_problems_are_solved),  cmocka_unit_test(the_report_is_honest),
+        cmocka_unit_test(threads_do_not_show),          cmocka_unit_test(still_water_stays_still),
+        cmocka_unit_test(sealed_boxes_are_solved),      cmocka_unit_test(impossible_boxes_do_not_blow_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -187,7 +187,8 @@ static void odd_input_does_no_harm(void **state)
     rh_points_free(&none);
 }
 
-// Two points side by side in two bands, one far above the range: strata go round, so that the seventh band looks like the first.
+// Two points side by side in two bands, one far above the range: strata go round, so that the seventh band looks like
+// the first.
 static void values_paint(void **state)
 {
     (void)state;
@@ -246,9 +247,12 @@ static void a_png_reads_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_sphere_is_where_it_should_be), cmocka_unit_test(near_hides_far_and_speed_is_bright),
-        cmocka_unit_test(threads_and_order_do_not_show),    cmocka_unit_test(odd_input_does_no_harm),
-        cmocka_unit_test(values_paint),                     cmocka_unit_test(a_png_reads_back),
+        cmocka_unit_test(one_sphere_is_where_it_should_be),
+        cmocka_unit_test(near_hides_far_and_speed_is_bright),
+        cmocka_unit_test(threads_and_order_do_not_show),
+        cmocka_unit_test(odd_input_does_no_harm),
+        cmocka_unit_test(values_paint),
+        cmocka_unit_test(a_png_reads_back),
     };
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Random numbers from a counter: uniform along each of their four arguments, and neighbours know nothing of each other.
-// Bounds are 5 standard deviations of the statistic under independence (chance of a false alarm below 1e-6); the numbers
-// are fixed, so a test that passes once passes always.
+// Bounds are 5 standard deviations of the statistic under independence (chance of a false alarm below 1e-6); the
+// numbers are fixed, so a test that passes once passes always.
 #include "support.h"
 
 enum { COUNT = 1 << 18, BINS = 256 };
@@ -96,8 +96,9 @@ static void order_does_not_matter(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_are_uniform), cmocka_unit_test(neighbours_are_independent), cmocka_unit_test(streams_are_independent),
-        cmocka_unit_test(floats_stay_below_one), cmocka_unit_test(order_does_not_matter),
+        cmocka_unit_test(numbers_are_uniform),     cmocka_unit_test(neighbours_are_independent),
+        cmocka_unit_test(streams_are_independent), cmocka_unit_test(floats_stay_below_one),
+        cmocka_unit_test(order_does_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,8 @@ static void make(const scratch *s)
 
 static void clear(const scratch *s)
 {
-    static const char *const files[] = {"in/a", "in/deep/b", "out/c", "in/pipe", "in/link", "in/folder", "in/inner"}, *const folders[] = {"in/deep", "in", "out"};
+    static const char *const files[] = {"in/a", "in/deep/b", "out/c", "in/pipe", "in/link", "in/folder", "in/inner"},
+                             *const folders[] = {"in/deep", "in", "out"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) unlink(scratch_at(s, files[i]).text);
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) rmdir(scratch_at(s, folders[i]).text);
     scratch_remove(s);
@@ -65,10 +66,13 @@ static void beneath_a_folder(void **state)
     scratch s = scratch_make();
     make(&s);
     int folder = open(scratch_at(&s, "in").text, O_RDONLY | O_DIRECTORY);
-    static const char *const fine[] = {"a", "deep/b"}, *const not[] = {"link", "inner", "pipe", "folder/c", "../out/c", "deep/../../out/c", "..", "deep", "/etc/passwd",
-                                                                       "nothing", "", "deep//b", "folder"};
+    static const char *const fine[] = {"a", "deep/b"}, *const not [] = {"link",     "inner",    "pipe",
+                                                                        "folder/c", "../out/c", "deep/../../out/c",
+                                                                        "..",       "deep",     "/etc/passwd",
+                                                                        "nothing",  "",         "deep//b",
+                                                                        "folder"};
     for (size_t i = 0; i < sizeof fine / sizeof *fine; i++) assert_true(opens(rh_open_beneath(folder, fine[i])));
-    for (size_t i = 0; i < sizeof not / sizeof *not; i++) assert_false(opens(rh_open_beneath(folder, not[i])));
+    for (size_t i = 0; i < sizeof not / sizeof *not ; i++) assert_false(opens(rh_open_beneath(folder, not [i])));
     assert_true(opens(rh_open_folder_beneath(folder, "deep")));
     assert_false(opens(rh_open_folder_beneath(folder, "folder")));
     assert_false(opens(rh_open_folder_beneath(folder, "..")));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The friction of sand's own model on its own: a block of sand on tiles without a step around it, free of walls and gravity, under any pressure and velocity.
+// The friction of sand's own model on its own: a block of sand on tiles without a step around it, free of walls and
+// gravity, under any pressure and velocity.
 #include "support.h"
 #include "grid/transfer.h"
 #include "physics/sand/friction.h"
@@ -45,7 +46,8 @@ static void fill_grid(block *b, rh_status *status)
     const rh_tiles *tiles = &b->cloud.tiles;
     rh_arena *arena = &b->cloud.arena;
     int64_t values = rh_tiles_values(tiles);
-    float share = tiles->dimension == 2 ? 0.25f : 0.125f, **table = rh_arena_take(arena, (size_t)tiles->count * sizeof *table, status);
+    float share = tiles->dimension == 2 ? 0.25f : 0.125f,
+          **table = rh_arena_take(arena, (size_t)tiles->count * sizeof *table, status);
     b->filling = rh_field_new(tiles, arena, status), b->q = rh_field_new(tiles, arena, status);
     for (int32_t t = 0; t < tiles->count; t++) table[t] = b->filling + (int64_t)t * tiles->cells;
     rh_particles_to_grid(tiles, b->cloud.p, b->cloud.v, NULL, b->velocity, b->limit.fill, table);
@@ -67,7 +69,8 @@ static void block_make(block *b, int dimension, float q)
     assert_ok(rh_points_add(&b->cloud.points, "stress", RH_POINT_MAT3F, &status));
     cloud_refresh(&b->cloud);
     for (int64_t n = 0; n < b->cloud.points.count; n++)
-        b->cloud.p[n] = rh_v3(0.25f + 0.5f * (float)(n % fine), 0.25f + 0.5f * (float)(n / fine % fine), dimension == 3 ? 0.25f + 0.5f * (float)(n / fine / fine) : 0);
+        b->cloud.p[n] = rh_v3(0.25f + 0.5f * (float)(n % fine), 0.25f + 0.5f * (float)(n / fine % fine),
+                              dimension == 3 ? 0.25f + 0.5f * (float)(n / fine / fine) : 0);
     cloud_tile(&b->cloud, dimension, 1, 3);
     const rh_tiles *tiles = &b->cloud.tiles;
     rh_arena *arena = &b->cloud.arena;
@@ -85,9 +88,21 @@ static void block_make(block *b, int dimension, float q)
             b->q[(int64_t)n * tiles->cells + c] = inside(cell, dimension) ? q : 0;
         }
     b->around = (rh_surroundings){.dimension = dimension, .cell = 1, .obstacles = &b->none};
-    b->view = (rh_unilateral_view){.around = &b->around, .tiles = tiles, .cut = &b->cut, .limit = &b->limit, .cells = b->filling, .q = b->q, .pascal = 100,
-                                   .velocity = b->velocity, .before = b->velocity, .dt = 0.01f, .kick = 0.01f, .arena = arena, .positions = b->cloud.p,
-                                   .velocities = b->cloud.v, .points = &b->cloud.points};
+    b->view = (rh_unilateral_view){.around = &b->around,
+                                   .tiles = tiles,
+                                   .cut = &b->cut,
+                                   .limit = &b->limit,
+                                   .cells = b->filling,
+                                   .q = b->q,
+                                   .pascal = 100,
+                                   .velocity = b->velocity,
+                                   .before = b->velocity,
+                                   .dt = 0.01f,
+                                   .kick = 0.01f,
+                                   .arena = arena,
+                                   .positions = b->cloud.p,
+                                   .velocities = b->cloud.v,
+                                   .points = &b->cloud.points};
     b->stress = rh_points_data(&b->cloud.points, "stress", RH_POINT_MAT3F);
     for (int a = 0; a < dimension; a++) memset(b->velocity.axis[a], 0, (size_t)rh_tiles_values(tiles) * sizeof(float));
     memset(b->stress, 0, (size_t)b->cloud.points.count * sizeof *b->stress);
@@ -100,7 +115,10 @@ static void block_free(block *b)
 }
 
 // All others are 0: no extra cohesion, no start, no smoothing.
-static rh_friction_options strength(double coefficient, int iterations) { return (rh_friction_options){coefficient, 0, 0, 0, 0, iterations}; }
+static rh_friction_options strength(double coefficient, int iterations)
+{
+    return (rh_friction_options){coefficient, 0, 0, 0, 0, iterations};
+}
 
 static void rub(block *b, double coefficient, int iterations)
 {
@@ -118,7 +136,9 @@ static double mass(const block *b, int a, int64_t v)
     return fill < 1e-4f ? 0 : fmax((double)fill, 0.1);
 }
 
-typedef struct sums { double energy, linear[3], angular[3]; } sums;
+typedef struct sums {
+    double energy, linear[3], angular[3];
+} sums;
 
 static sums sums_of(const block *b)
 {
@@ -140,7 +160,9 @@ static void set_random(block *b, uint64_t salt, float size)
 {
     for (int a = 0; a < b->view.tiles->dimension; a++)
         for (int64_t v = 0; v < rh_tiles_values(b->view.tiles); v++)
-            b->velocity.axis[a][v] = b->limit.fill.axis[a][v] > 0 ? size * support_random(salt * 1000003 + (uint64_t)v, (uint32_t)a) : 0;
+            b->velocity.axis[a][v] = b->limit.fill.axis[a][v] > 0
+                                         ? size * support_random(salt * 1000003 + (uint64_t)v, (uint32_t)a)
+                                         : 0;
 }
 
 // u_x = rate (y - middle), as seen from the middle.
@@ -171,7 +193,7 @@ static double strain_at(const block *b, rh_faces field, int p, int64_t v)
     return 0.5 * (face(b, field, i, c) - face(b, field, i, down_j) + face(b, field, j, c) - face(b, field, j, down_i));
 }
 
-// --- the tests ----------------------------------------------------------------------------------------------------------
+// --- the tests -------------------------------------------------------------------------------------------------------
 // What a stress does to the faces, against any flow, is minus what the stress does along that flow's strain rate.
 static void push_is_strain_transposed(void **state)
 {
@@ -185,7 +207,8 @@ static void push_is_strain_transposed(void **state)
         block_make(&b, dimension, 1);
         const rh_tiles *tiles = b.view.tiles;
         for (int64_t i = 0; i < b.cloud.points.count; i++)
-            for (int p = 0; p < RH_STRESS_PARTS; p++) b.stress[i][p] = rh_stress_has(dimension, p) ? 100 * support_random((uint64_t)i, (uint32_t)p) : 0;
+            for (int p = 0; p < RH_STRESS_PARTS; p++)
+                b.stress[i][p] = rh_stress_has(dimension, p) ? 100 * support_random((uint64_t)i, (uint32_t)p) : 0;
         assert_ok(rh_faces_new(&other, tiles, true, &b.cloud.arena, &status));
         set_random(&b, 3, 1);
         size_t bytes = (size_t)rh_tiles_values(tiles) * sizeof(float);
@@ -221,7 +244,8 @@ static void friction_takes_energy_and_keeps_momenta(void **state)
             sums before = sums_of(&b), after;
             rub(&b, coefficients[n], 200);
             after = sums_of(&b);
-            print_message("%dD, coefficient %g: energy %.4g -> %.4g\n", dimension, coefficients[n], before.energy, after.energy);
+            print_message("%dD, coefficient %g: energy %.4g -> %.4g\n", dimension, coefficients[n], before.energy,
+                          after.energy);
             assert_true(after.energy < before.energy);
             for (int a = 0; a < 3; a++) {
                 assert_near(after.linear[a], before.linear[a], 1e-3);
@@ -231,8 +255,8 @@ static void friction_takes_energy_and_keeps_momenta(void **state)
         }
 }
 
-// Friction that may do anything leaves no strain rate but that of volume, which is pressure's. Nothing else: the energy left is at least that of the rotation which has the
-// shear's angular momentum.
+// Friction that may do anything leaves no strain rate but that of volume, which is pressure's. Nothing else: the energy
+// left is at least that of the rotation which has the shear's angular momentum.
 static void strong_friction_leaves_no_shear(void **state)
 {
     (void)state;
@@ -247,11 +271,13 @@ static void strong_friction_leaves_no_shear(void **state)
         int c[3];
         cell_of(b.view.tiles, v, c);
         if (c[0] < 1 || c[0] > SIDE - 1 || c[1] < 1 || c[1] > SIDE - 1) continue;
-        if (c[0] < SIDE - 1 && c[1] < SIDE - 1) worst = fmax(worst, fabs(0.5 * (strain_at(&b, b.velocity, 0, v) - strain_at(&b, b.velocity, 1, v))));
+        if (c[0] < SIDE - 1 && c[1] < SIDE - 1)
+            worst = fmax(worst, fabs(0.5 * (strain_at(&b, b.velocity, 0, v) - strain_at(&b, b.velocity, 1, v))));
         worst = fmax(worst, fabs(strain_at(&b, b.velocity, 3, v)));
     }
     double turning = 0.5 * before.energy;  // shear is half strain, half rotation
-    print_message("sheared block: energy %.4g -> %.4g (rotation alone %.4g), strain rate left %.2g of 0.5\n", before.energy, after.energy, turning, worst);
+    print_message("sheared block: energy %.4g -> %.4g (rotation alone %.4g), strain rate left %.2g of 0.5\n",
+                  before.energy, after.energy, turning, worst);
     assert_true(worst < 0.005);
     assert_true(after.energy < 0.7 * before.energy && after.energy > 0.999 * turning);
     assert_near(after.angular[2], before.angular[2], 1e-4 * fabs(before.angular[2]));
@@ -293,19 +319,24 @@ static void no_friction_changes_nothing(void **state)
         for (int a = 0; a < dimension; a++) memcpy(before.axis[a], b.velocity.axis[a], bytes);
         rub(&b, 0, 60);
         for (int a = 0; a < dimension; a++)  // but for the change of unit and back
-            for (int64_t v = 0; v < rh_tiles_values(b.view.tiles); v++) assert_near((double)b.velocity.axis[a][v], (double)before.axis[a][v], 1.2e-7 * fabs((double)before.axis[a][v]));
+            for (int64_t v = 0; v < rh_tiles_values(b.view.tiles); v++)
+                assert_near((double)b.velocity.axis[a][v], (double)before.axis[a][v],
+                            1.2e-7 * fabs((double)before.axis[a][v]));
         for (int64_t i = 0; i < b.cloud.points.count; i++)
             for (int p = 0; p < RH_STRESS_PARTS; p++) assert_true(b.stress[i][p] == 0);
         block_free(&b);
     }
 }
 
-// Matsuoka and Nakai's condition I1 I2 <= k I3 on the stresses that press, k so that plane shear bears S p; 1 on the bound.
+// Matsuoka and Nakai's condition I1 I2 <= k I3 on the stresses that press, k so that plane shear bears S p; 1 on the
+// bound.
 static double strained(const float s[RH_STRESS_PARTS], double rough, double pressure)
 {
-    double a = pressure - (double)s[0], b = pressure - (double)s[1], c = pressure - (double)s[2], xy = (double)s[3], xz = (double)s[4], yz = (double)s[5];
+    double a = pressure - (double)s[0], b = pressure - (double)s[1], c = pressure - (double)s[2], xy = (double)s[3],
+           xz = (double)s[4], yz = (double)s[5];
     double first = a + b + c, second = a * b + b * c + c * a - xy * xy - yz * yz - xz * xz;
-    double third = a * b * c - 2 * xy * yz * xz - a * yz * yz - b * xz * xz - c * xy * xy, k = (9 - 3 * rough * rough) / (1 - rough * rough);
+    double third = a * b * c - 2 * xy * yz * xz - a * yz * yz - b * xz * xz - c * xy * xy,
+           k = (9 - 3 * rough * rough) / (1 - rough * rough);
     return (first * second / third - 9) / (k - 9);
 }
 
@@ -343,7 +374,9 @@ static void squeezing_bears_more_than_stretching(void **state)
             for (int64_t v = 0; v < rh_tiles_values(b.view.tiles); v++) {
                 double x[3];
                 lattice_point(b.view.tiles, v, a, x);
-                if (b.limit.fill.axis[a][v] > 0) b.velocity.axis[a][v] = (stretched ? 10 : -10) * (a == 1 ? 1.0f : -0.5f) * (float)(x[a] - 0.5 * SIDE);
+                if (b.limit.fill.axis[a][v] > 0)
+                    b.velocity.axis[a][v] = (stretched ? 10 : -10) * (a == 1 ? 1.0f : -0.5f) *
+                                            (float)(x[a] - 0.5 * SIDE);
             }
         rub(&b, 0.5, 300);
         double worst = 0;
@@ -358,7 +391,8 @@ static void squeezing_bears_more_than_stretching(void **state)
         }
         assert_true(count > 20);
         borne[stretched] /= (double)count;
-        print_message("%s: %.3f Pa across a pressure of 2, off the bound by %.2g\n", stretched ? "stretched" : "squeezed", borne[stretched], worst);
+        print_message("%s: %.3f Pa across a pressure of 2, off the bound by %.2g\n",
+                      stretched ? "stretched" : "squeezed", borne[stretched], worst);
         assert_true(worst < 0.02);
         block_free(&b);
     }
@@ -391,15 +425,18 @@ static void a_uniform_stress_comes_back(void **state)
         assert_ok(rh_stress_to_particles(&grid, &grid, rest, 0.5f, &b.view, &status));
         for (int64_t i = 0; i < b.cloud.points.count; i++) {
             const rh_vec3 *x = &b.cloud.p[i];
-            bool deep = x->x > 1 && x->x < SIDE - 1 && x->y > 1 && x->y < SIDE - 1 && (dimension == 2 || (x->z > 1 && x->z < SIDE - 1));
+            bool deep = x->x > 1 && x->x < SIDE - 1 && x->y > 1 && x->y < SIDE - 1 &&
+                        (dimension == 2 || (x->z > 1 && x->z < SIDE - 1));
             for (int p = 0; p < RH_STRESS_PARTS; p++)
-                if (rh_stress_has(dimension, p) && (p < 3 || deep)) assert_near((double)b.stress[i][p], (double)uniform[p], 1e-4);
+                if (rh_stress_has(dimension, p) && (p < 3 || deep))
+                    assert_near((double)b.stress[i][p], (double)uniform[p], 1e-4);
         }
         block_free(&b);
     }
 }
 
-// Grains in a shear of rate 1 wander by 2 mixing rate spacing^2 dt along each axis and step; without pressure nothing does, and threads do not matter.
+// Grains in a shear of rate 1 wander by 2 mixing rate spacing^2 dt along each axis and step; without pressure nothing
+// does, and threads do not matter.
 static void grains_wander_as_they_shear(void **state)
 {
     (void)state;
@@ -437,9 +474,14 @@ static void grains_wander_as_they_shear(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(push_is_strain_transposed), cmocka_unit_test(friction_takes_energy_and_keeps_momenta),
-                                       cmocka_unit_test(strong_friction_leaves_no_shear), cmocka_unit_test(weak_friction_does_not_reverse),
-                                       cmocka_unit_test(no_friction_changes_nothing), cmocka_unit_test(stress_is_within_its_bound),
-                                       cmocka_unit_test(squeezing_bears_more_than_stretching), cmocka_unit_test(a_uniform_stress_comes_back), cmocka_unit_test(grains_wander_as_they_shear)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(push_is_strain_transposed),
+                                       cmocka_unit_test(friction_takes_energy_and_keeps_momenta),
+                                       cmocka_unit_test(strong_friction_leaves_no_shear),
+                                       cmocka_unit_test(weak_friction_does_not_reverse),
+                                       cmocka_unit_test(no_friction_changes_nothing),
+                                       cmocka_unit_test(stress_is_within_its_bound),
+                                       cmocka_unit_test(squeezing_bears_more_than_stretching),
+                                       cmocka_unit_test(a_uniform_stress_comes_back),
+                                       cmocka_unit_test(grains_wander_as_they_shear)};
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Groups of cells that hold: found as a plain flood fill finds them, projected onto rigid motions with momentum and angular momentum kept.
+// Groups of cells that hold: found as a plain flood fill finds them, projected onto rigid motions with momentum and
+// angular momentum kept.
 #include "sand_bench.h"
 
 static bool all(const int cell[3], uint64_t salt) { return (void)cell, (void)salt, true; }
-static bool most(const int cell[3], uint64_t salt) { return rh_random(salt, (uint64_t)(cell[0] + 64 * (cell[1] + 64 * cell[2])), 0, 1) < 0.85f; }
-static bool few(const int cell[3], uint64_t salt) { return rh_random(salt, (uint64_t)(cell[0] + 3 + 64 * (cell[1] + 3 + 64 * (cell[2] + 3))), 0, 2) < 0.08f; }
+static bool most(const int cell[3], uint64_t salt)
+{
+    return rh_random(salt, (uint64_t)(cell[0] + 64 * (cell[1] + 64 * cell[2])), 0, 1) < 0.85f;
+}
+static bool few(const int cell[3], uint64_t salt)
+{
+    return rh_random(salt, (uint64_t)(cell[0] + 3 + 64 * (cell[1] + 3 + 64 * (cell[2] + 3))), 0, 2) < 0.08f;
+}
 
 // Cells that hold, by a rule instead of the yield test.
 static void take_holding(bench *b, bench_rule *rule, uint64_t salt)
@@ -16,11 +23,14 @@ static void take_holding(bench *b, bench_rule *rule, uint64_t salt)
     for (int64_t v = 0; v < rh_tiles_values(b->view.tiles); v++) {
         int cell[3];
         cell_of(b->view.tiles, v, cell);
-        if (!rule(cell, salt)) b->cells.holds[v >> 3] &= (uint8_t)~(1 << (v & 7));
+        if (!rule(cell, salt)) b->cells.holds[v >> 3] &= (uint8_t) ~(1 << (v & 7));
     }
 }
 
-static bool half(const int cell[3], uint64_t salt) { return rh_random(salt, (uint64_t)(cell[0] + 64 * (cell[1] + 64 * cell[2])), 0, 3) < 0.55f; }
+static bool half(const int cell[3], uint64_t salt)
+{
+    return rh_random(salt, (uint64_t)(cell[0] + 64 * (cell[1] + 64 * cell[2])), 0, 3) < 0.55f;
+}
 
 // Everything joined with a cell that has no label yet.
 static void label_from(const bench *b, int64_t from, int32_t label, int32_t *labels)
@@ -62,7 +72,8 @@ static void check_labels(bench *b, const rh_sand_groups *groups)
         }
     assert_int_equal(count, groups->groups);
     for (int64_t v = 0; v < values; v++)
-        assert_int_equal(rh_sand_group_of(groups, (int32_t)(v / tiles->cells), (int)(v % tiles->cells)), labels[v] < 0 ? -1 : of[labels[v]]);
+        assert_int_equal(rh_sand_group_of(groups, (int32_t)(v / tiles->cells), (int)(v % tiles->cells)),
+                         labels[v] < 0 ? -1 : of[labels[v]]);
     rh_free(labels);
     rh_free(of);
 }
@@ -151,7 +162,8 @@ static void rigid_motions_stay(void **state)
     check_unchanged(3, turning, 5e-7);
 }
 
-// Cells (2, 2) and (3, 3) touch at an edge only; (6, 2) and (7, 2) have a closed face between them, across a border of tiles (7, 2) and (8, 2) have none.
+// Cells (2, 2) and (3, 3) touch at an edge only; (6, 2) and (7, 2) have a closed face between them, across a border of
+// tiles (7, 2) and (8, 2) have none.
 static bool touching(const int c[3], uint64_t salt)
 {
     (void)salt;
@@ -177,8 +189,12 @@ static void neighbours_are_told_apart(void **state)
     bench_free(&b);
 }
 
-// One cell has no rotation, a line of them none about itself: the mean of what their faces can do is kept, and nothing else moves.
-static bool one_cell(const int c[3], uint64_t salt) { return (void)salt, c[0] == 4 && c[1] == 4 && (c[2] == 4 || c[2] == 0); }
+// One cell has no rotation, a line of them none about itself: the mean of what their faces can do is kept, and nothing
+// else moves.
+static bool one_cell(const int c[3], uint64_t salt)
+{
+    return (void)salt, c[0] == 4 && c[1] == 4 && (c[2] == 4 || c[2] == 0);
+}
 static bool a_line(const int c[3], uint64_t salt) { return (void)salt, c[0] == 4 && c[2] == 4; }
 
 static void small_groups(void **state)
@@ -200,8 +216,9 @@ static void small_groups(void **state)
         assert_same_momenta(before, after, 3e-8);
         assert_true(isfinite(after.energy) && after.energy < before.energy);
         const rh_rigid *body = &groups.bodies[0];
-        assert_true(body->motion[4] == 0 || n == 0);               // about y, along the line
-        if (n == 0) for (int i = 3; i < 6; i++) assert_true(body->motion[i] == 0);
+        assert_true(body->motion[4] == 0 || n == 0);  // about y, along the line
+        if (n == 0)
+            for (int i = 3; i < 6; i++) assert_true(body->motion[i] == 0);
         else assert_true(body->motion[3] != 0 && body->motion[5] != 0);
         bench_free(&b);
     }
@@ -233,7 +250,8 @@ static void threads_do_not_show(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(momentum_is_kept), cmocka_unit_test(rigid_motions_stay), cmocka_unit_test(neighbours_are_told_apart),
-                                       cmocka_unit_test(small_groups), cmocka_unit_test(threads_do_not_show)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(momentum_is_kept), cmocka_unit_test(rigid_motions_stay),
+                                       cmocka_unit_test(neighbours_are_told_apart), cmocka_unit_test(small_groups),
+                                       cmocka_unit_test(threads_do_not_show)};
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

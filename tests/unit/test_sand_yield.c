@@ -1,17 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Strain rates, the yield test, and the friction of sand that yields: exact for linear flows, against the motion, and never more than what stops it.
+// Strain rates, the yield test, and the friction of sand that yields: exact for linear flows, against the motion, and
+// never more than what stops it.
 #include "sand_bench.h"
 
 static bool all(const int cell[3], uint64_t salt) { return (void)cell, (void)salt, true; }
-static bool most(const int cell[3], uint64_t salt) { return rh_random(salt, (uint64_t)(cell[0] + 64 * (cell[1] + 64 * cell[2])), 0, 1) < 0.85f; }
+static bool most(const int cell[3], uint64_t salt)
+{
+    return rh_random(salt, (uint64_t)(cell[0] + 64 * (cell[1] + 64 * cell[2])), 0, 1) < 0.85f;
+}
 
 static const double SLOPE[3][3] = {{0.5, -0.7, 0.2}, {0.3, -0.9, 0.6}, {-0.4, 0.1, 0.4}};  // no trace
-static double linear(int a, const double x[3]) { return 0.4 * a + SLOPE[a][0] * x[0] + SLOPE[a][1] * x[1] + SLOPE[a][2] * x[2]; }
+static double linear(int a, const double x[3])
+{
+    return 0.4 * a + SLOPE[a][0] * x[0] + SLOPE[a][1] * x[1] + SLOPE[a][2] * x[2];
+}
 static const double PLANE[2][2] = {{0.5, -0.7}, {0.3, -0.5}};
 static double linear_flat(int a, const double x[3]) { return 0.4 * a + PLANE[a][0] * x[0] + PLANE[a][1] * x[1]; }
-static double turning(int a, const double x[3]) { return 0.2 * a + (a == 0 ? 0.3 * x[2] - 0.5 * x[1] : a == 1 ? 0.5 * x[0] - 0.2 * x[2] : 0.2 * x[1] - 0.3 * x[0]); }
+static double turning(int a, const double x[3])
+{
+    return 0.2 * a + (a == 0 ? 0.3 * x[2] - 0.5 * x[1] : a == 1 ? 0.5 * x[0] - 0.2 * x[2] : 0.2 * x[1] - 0.3 * x[0]);
+}
 static double turning_flat(int a, const double x[3]) { return 0.2 * a + (a == 0 ? -0.5 * x[1] : 0.5 * x[0]); }
 
 // Strain of all cells of sand, the largest difference from `expected`.
@@ -48,7 +58,10 @@ static void strain_is_exact_for_linear_flows(void **state)
 }
 
 // Also at a ragged surface and beside closed faces, where differences are one-sided.
-static bool some(const int cell[3], uint64_t salt) { return rh_random(salt, (uint64_t)(cell[0] + 3 + 64 * (cell[1] + 3 + 64 * (cell[2] + 3))), 0, 2) < 0.1f; }
+static bool some(const int cell[3], uint64_t salt)
+{
+    return rh_random(salt, (uint64_t)(cell[0] + 3 + 64 * (cell[1] + 3 + 64 * (cell[2] + 3))), 0, 2) < 0.1f;
+}
 
 static void rotations_have_no_strain(void **state)
 {
@@ -76,7 +89,8 @@ static void check_holds(double by, float q, rh_sand_strength strength, bool expe
     bench_set(&b, shear);
     assert_ok(rh_sand_yield(&b.cells, &b.view, strength, &status));
     assert_int_equal(b.cells.yielding, expected ? 0 : 256);
-    for (int x = 0; x < 16; x++) assert_int_equal(rh_sand_cell_holds(&b.cells, value_at(b.view.tiles, x, 15 - x, 0)), expected);
+    for (int x = 0; x < 16; x++)
+        assert_int_equal(rh_sand_cell_holds(&b.cells, value_at(b.view.tiles, x, 15 - x, 0)), expected);
     bench_free(&b);
 }
 
@@ -96,12 +110,14 @@ static double upper_half(const bench *b)
     for (int64_t v = 0; v < rh_tiles_values(b->view.tiles); v++) {
         int cell[3];
         cell_of(b->view.tiles, v, cell);
-        if (b->known[0][v] && cell[1] >= 8) sum += (double)rh_sand_face_mass(&b->cells, &b->view, v, 0) * (double)b->velocity.axis[0][v];
+        if (b->known[0][v] && cell[1] >= 8)
+            sum += (double)rh_sand_face_mass(&b->cells, &b->view, v, 0) * (double)b->velocity.axis[0][v];
     }
     return sum;
 }
 
-// Through a plane across the shear friction passes sqrt(3) sin(phi) p / sqrt(2) for every cell, from the fast side to the slow one: in the unit of q exactly that much.
+// Through a plane across the shear friction passes sqrt(3) sin(phi) p / sqrt(2) for every cell, from the fast side to
+// the slow one: in the unit of q exactly that much.
 static void friction_has_the_source_s_size_and_dissipates(void **state)
 {
     (void)state;
@@ -137,7 +153,8 @@ static void friction_stops_and_does_not_reverse(void **state)
         motion_sums now = bench_sums(&b);
         assert_true(now.energy < energy);
         energy = now.energy;
-        float low = b.velocity.axis[0][value_at(b.view.tiles, 8, 2, 0)], high = b.velocity.axis[0][value_at(b.view.tiles, 8, 13, 0)];
+        float low = b.velocity.axis[0][value_at(b.view.tiles, 8, 2, 0)],
+              high = b.velocity.axis[0][value_at(b.view.tiles, 8, 13, 0)];
         assert_true(low < 0 && high > 0);
     }
     bench_free(&b);
@@ -168,9 +185,11 @@ static void friction_never_amplifies(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(strain_is_exact_for_linear_flows), cmocka_unit_test(rotations_have_no_strain), cmocka_unit_test(the_yield_surface_is_where_it_should_be),
-        cmocka_unit_test(friction_has_the_source_s_size_and_dissipates), cmocka_unit_test(friction_stops_and_does_not_reverse),
-        cmocka_unit_test(friction_never_amplifies)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(strain_is_exact_for_linear_flows),
+                                       cmocka_unit_test(rotations_have_no_strain),
+                                       cmocka_unit_test(the_yield_surface_is_where_it_should_be),
+                                       cmocka_unit_test(friction_has_the_source_s_size_and_dissipates),
+                                       cmocka_unit_test(friction_stops_and_does_not_reverse),
+                                       cmocka_unit_test(friction_never_amplifies)};
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

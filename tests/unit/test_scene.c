@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // The scene reader: every broken scene of tests/bad/scenes gives its message, every good one survives being written and
-// read back bit by bit (examples, and random scenes made from the tables), includes, settings, hash, manual, and no memory
-// is lost wherever an allocation fails.
+// read back bit by bit (examples, and random scenes made from the tables), includes, settings, hash, manual, and no
+// memory is lost wherever an allocation fails.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,7 +50,7 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-// --- equality by table ------------------------------------------------------------------------------------------
+// --- equality by table -----------------------------------------------------------------------------------------------
 
 static bool same_text(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
 
@@ -81,7 +81,9 @@ static bool same_value(const rh_param *row, const void *a, const void *b)
         if (p->count != q->count) return false;
         for (int i = 0; i < p->count; i++) {
             const rh_named_value *m = (const rh_named_value *)p->items + i, *n = (const rh_named_value *)q->items + i;
-            if (!same_text(m->name, n->name) || m->is_vector != n->is_vector || m->number != n->number || memcmp(&m->vector, &n->vector, sizeof m->vector) != 0) return false;
+            if (!same_text(m->name, n->name) || m->is_vector != n->is_vector || m->number != n->number ||
+                memcmp(&m->vector, &n->vector, sizeof m->vector) != 0)
+                return false;
         }
         return true;
     case RH_PARAM_VARIANT:
@@ -121,7 +123,7 @@ static void check_round_trip(const rh_scene *scene)
     rh_scene_free(&back);
 }
 
-// --- broken scenes ----------------------------------------------------------------------------------------------
+// --- broken scenes ---------------------------------------------------------------------------------------------------
 
 static void check_bad(const char *file, const char *expected)
 {
@@ -135,7 +137,8 @@ static void check_bad(const char *file, const char *expected)
         assert_string_equal(rh_scene_place(&scene, "somewhere else"), file);
         rh_scene_free(&scene);
     } else {
-        if (!strstr(status.message, expected)) print_error("%s:\n  expected %s\n  found    %s\n", file, expected, status.message);
+        if (!strstr(status.message, expected))
+            print_error("%s:\n  expected %s\n  found    %s\n", file, expected, status.message);
         assert_non_null(strstr(status.message, expected));
         assert_int_equal(code, RH_USER);
     }
@@ -233,7 +236,7 @@ static void test_eight_problems(void **state)
     assert_non_null(strstr(status.message, "m:4:1: unknown key 'd'"));
 }
 
-// --- good scenes ------------------------------------------------------------------------------------------------
+// --- good scenes -----------------------------------------------------------------------------------------------------
 
 static void test_defaults(void **state)
 {
@@ -289,7 +292,8 @@ static void test_examples(void **state)
     assert_true(check_folder(RHEO_SOURCE_DIR "/scenes") >= 9);
     assert_true(check_folder(RHEO_SOURCE_DIR "/scenes/expressions") >= 5);
     // Every full-size scene of the splash method has its small twin.
-    int full = check_folder(RHEO_SOURCE_DIR "/scenes/splash"), twins = check_folder(RHEO_SOURCE_DIR "/scenes/splash/small");
+    int full = check_folder(RHEO_SOURCE_DIR "/scenes/splash"),
+        twins = check_folder(RHEO_SOURCE_DIR "/scenes/splash/small");
     assert_true(full >= 10);
     assert_int_equal(full, twins);
     full = check_folder(RHEO_SOURCE_DIR "/scenes/sand"), twins = check_folder(RHEO_SOURCE_DIR "/scenes/sand/small");
@@ -298,9 +302,11 @@ static void test_examples(void **state)
     assert_int_equal(rh_memory_bytes(), 0);
 }
 
-// --- random scenes from the tables --------------------------------------------------------------------------------
+// --- random scenes from the tables -----------------------------------------------------------------------------------
 
-typedef struct dice { uint64_t seed, next; } dice;
+typedef struct dice {
+    uint64_t seed, next;
+} dice;
 
 static uint32_t roll(dice *d, uint32_t sides) { return rh_random_bits(d->seed, d->next++, 0, 0) % sides; }
 
@@ -319,8 +325,30 @@ static double random_number(dice *d, const rh_param *row)
 
 static char *random_text(dice *d)
 {
-    static const char *const parts[] = {"a", "Z", " ", "\"", "\\", "'", ": ", "#", "\n", "\t", "\r", "-", "\x7f", "{", "\x01", "\xc3\xa9",
-                                        "\xc2\x85", "\xe2\x80\xa8", "\xef\xbb\xbf", "\xf0\x9f\x92\xa7", "%", "~", "\xc2\xa0", "\xef\xbf\xbf"};
+    static const char *const parts[] = {"a",
+                                        "Z",
+                                        " ",
+                                        "\"",
+                                        "\\",
+                                        "'",
+                                        ": ",
+                                        "#",
+                                        "\n",
+                                        "\t",
+                                        "\r",
+                                        "-",
+                                        "\x7f",
+                                        "{",
+                                        "\x01",
+                                        "\xc3\xa9",
+                                        "\xc2\x85",
+                                        "\xe2\x80\xa8",
+                                        "\xef\xbb\xbf",
+                                        "\xf0\x9f\x92\xa7",
+                                        "%",
+                                        "~",
+                                        "\xc2\xa0",
+                                        "\xef\xbf\xbf"};
     char text[256] = "";
     int count = (int)roll(d, 12);
     for (int i = 0; i < count; i++) strcat(text, parts[roll(d, sizeof parts / sizeof *parts)]);
@@ -335,10 +363,12 @@ static char *random_path(dice *d)
     return rh_strdup(path, "test", NULL);
 }
 
-// Programs laid out in every way that YAML could spoil: blanks before and behind, empty lines, none to many newlines at the end, carriage returns.
+// Programs laid out in every way that YAML could spoil: blanks before and behind, empty lines, none to many newlines at
+// the end, carriage returns.
 static char *random_code(dice *d)
 {
-    static const char *const lines[] = {"f@a = 1;", "   v@v *= 0.5f;  ", "\tf@b = 2;", "// \"quoted\": {a: 'b'} # \\ \xc3\xa4", "", "", "f@d = 4;\r"};
+    static const char *const lines[] = {
+        "f@a = 1;", "   v@v *= 0.5f;  ", "\tf@b = 2;", "// \"quoted\": {a: 'b'} # \\ \xc3\xa4", "", "", "f@d = 4;\r"};
     char text[1024] = "";
     int count = 1 + (int)roll(d, 6);
     for (int i = 0; i < count; i++) {
@@ -355,7 +385,9 @@ static void random_block(dice *d, const rh_param_table *table, void *object);
 static void random_values(dice *d, rh_list *list)
 {
     list->count = (int)roll(d, 4);
-    rh_named_value *values = list->items = list->count ? rh_alloc_zero((size_t)list->count * sizeof *values, "test", NULL) : NULL;
+    rh_named_value *values = list->items = list->count
+                                               ? rh_alloc_zero((size_t)list->count * sizeof *values, "test", NULL)
+                                               : NULL;
     for (int i = 0; i < list->count; i++) {
         char name[] = {'n', (char)('0' + i), 0};
         values[i] = (rh_named_value){.name = rh_strdup(name, "test", NULL), .is_vector = roll(d, 2)};
@@ -376,7 +408,8 @@ static void fit_expressions(dice *d, rh_scene *scene)
         for (int k = 0; k < items[i].set.count; k++) {
             size_t room = strlen(items[i].code) + 64;
             char *longer = rh_alloc(room, "params.text", NULL);
-            snprintf(longer, room, "%s\n%s@r%d = %s$%s;", items[i].code, values[k].is_vector ? "v" : "f", k, values[k].is_vector ? "v" : "f", values[k].name);
+            snprintf(longer, room, "%s\n%s@r%d = %s$%s;", items[i].code, values[k].is_vector ? "v" : "f", k,
+                     values[k].is_vector ? "v" : "f", values[k].name);
             rh_free(items[i].code);
             items[i].code = longer;
         }
@@ -392,7 +425,9 @@ static void random_value(dice *d, const rh_param *row, void *field)
     case RH_PARAM_BOOL: *(bool *)field = roll(d, 2); break;
     case RH_PARAM_INT: *(int64_t *)field = (int64_t)random_number(d, row); break;
     case RH_PARAM_FLOAT: *(double *)field = random_number(d, row); break;
-    case RH_PARAM_VEC3: *(rh_dvec3 *)field = rh_d3(random_number(d, row), random_number(d, row), random_number(d, row)); break;
+    case RH_PARAM_VEC3:
+        *(rh_dvec3 *)field = rh_d3(random_number(d, row), random_number(d, row), random_number(d, row));
+        break;
     case RH_PARAM_CHOICE:
         while (row->choices[count]) count++;
         *(int *)field = (int)roll(d, (uint32_t)count);
@@ -414,7 +449,8 @@ static void random_value(dice *d, const rh_param *row, void *field)
     case RH_PARAM_LIST:
         list->count = (int)roll(d, 4);
         list->items = list->count ? rh_alloc_zero((size_t)list->count * row->table->size, "test", NULL) : NULL;
-        for (int i = 0; i < list->count; i++) random_block(d, row->table, (char *)list->items + (size_t)i * row->table->size);
+        for (int i = 0; i < list->count; i++)
+            random_block(d, row->table, (char *)list->items + (size_t)i * row->table->size);
         break;
     case RH_PARAM_VARIANT:
         while (row->variants[count]) count++;
@@ -483,7 +519,7 @@ static void test_random_scenes(void **state)
     }
 }
 
-// --- settings ---------------------------------------------------------------------------------------------------
+// --- settings --------------------------------------------------------------------------------------------------------
 
 static void test_settings(void **state)
 {
@@ -539,7 +575,8 @@ static void test_wrong_settings(void **state)
         {"physics.liquid.flop=1", "--set physics.liquid.flop=1: unknown name 'flop'; did you mean 'flip'?"},
         {"physics.liqiud.flip=1", "'physics' has no alternative 'liqiud'; did you mean 'liquid'?"},
         {"physics.liquid", "--set physics.liquid: expected path=value"},
-        {"physics=liquid", "--set physics=liquid: physics: expected a mapping with one of the keys liquid, splash or sand"},
+        {"physics=liquid",
+         "--set physics=liquid: physics: expected a mapping with one of the keys liquid, splash or sand"},
         {"frames=3", "frames: expected a mapping, found '3'"},
         {"frames..last=3", "expected a name at '.last=3'"},
         {"frames[0]=3", "expected '.' or '=' after 'frames', found '['"},
@@ -567,7 +604,7 @@ static void test_wrong_settings(void **state)
     }
 }
 
-// --- includes ---------------------------------------------------------------------------------------------------
+// --- includes --------------------------------------------------------------------------------------------------------
 
 static void write_file(const char *folder, const char *name, const char *text)
 {
@@ -591,18 +628,19 @@ static void check_included(const rh_scene *scene, const char *folder)
     char real[4096], mesh[4200];
     const rh_body_params *bodies = scene->bodies.items;
     const rh_liquid_params *liquid = scene->physics.value;
-    assert_true(scene->cell == 0.5);                                      // own key wins
-    assert_true(scene->frames.first == 3 && scene->frames.last == 9);     // blocks merge
-    assert_true(liquid->flow.flip == 0.25 && liquid->flow.cfl == 1);                // so does the same alternative
-    assert_int_equal(scene->bodies.count, 3);                             // root lists are joined, in order
+    assert_true(scene->cell == 0.5);                                   // own key wins
+    assert_true(scene->frames.first == 3 && scene->frames.last == 9);  // blocks merge
+    assert_true(liquid->flow.flip == 0.25 && liquid->flow.cfl == 1);   // so does the same alternative
+    assert_int_equal(scene->bodies.count, 3);                          // root lists are joined, in order
     assert_string_equal(bodies[0].name, "base");
     assert_string_equal(bodies[1].name, "extra");
     assert_string_equal(bodies[2].name, "own");
-    assert_int_equal(scene->seed, 11);                                    // the later include wins
+    assert_int_equal(scene->seed, 11);  // the later include wins
     assert_non_null(realpath(folder, real));
-    snprintf(mesh, sizeof mesh, "%s/parts/knot.obj", real);               // relative to the file that says so
+    snprintf(mesh, sizeof mesh, "%s/parts/knot.obj", real);  // relative to the file that says so
     assert_string_equal(((rh_mesh_params *)bodies[1].shape.value)->file, mesh);
-    assert_true(ends_with(rh_scene_place(scene, ((rh_mesh_params *)bodies[1].shape.value)->file), "parts/extra.yaml:4:26"));
+    assert_true(
+        ends_with(rh_scene_place(scene, ((rh_mesh_params *)bodies[1].shape.value)->file), "parts/extra.yaml:4:26"));
 }
 
 static void test_includes(void **state)
@@ -612,11 +650,13 @@ static void test_includes(void **state)
     assert_non_null(mkdtemp(folder));
     snprintf(parts, sizeof parts, "%s/parts", folder);
     assert_int_equal(mkdir(parts, 0700), 0);
-    write_file(folder, "base.yaml", "rheo: 1\ncell: 1\nseed: 10\nframes: {first: 2, last: 9}\nphysics: {liquid: {flip: 0.5, cfl: 1}}\n"
-                                    "bodies: [{name: base, shape: {sphere: {radius: 1}}}]\n");
+    write_file(folder, "base.yaml",
+               "rheo: 1\ncell: 1\nseed: 10\nframes: {first: 2, last: 9}\nphysics: {liquid: {flip: 0.5, cfl: 1}}\n"
+               "bodies: [{name: base, shape: {sphere: {radius: 1}}}]\n");
     write_file(parts, "extra.yaml", "seed: 11\nbodies:\n  - name: extra\n    shape: {mesh: {file: knot.obj}}\n");
-    write_file(folder, "main.yaml", "include: [base.yaml, parts/extra.yaml]\ncell: 0.5\nframes: {first: 3}\n"
-                                    "physics: {liquid: {flip: 0.25}}\nbodies: [{name: own, shape: {box: {min: [0,0,0], max: [1,1,1]}}}]\n");
+    write_file(folder, "main.yaml",
+               "include: [base.yaml, parts/extra.yaml]\ncell: 0.5\nframes: {first: 3}\n"
+               "physics: {liquid: {flip: 0.25}}\nbodies: [{name: own, shape: {box: {min: [0,0,0], max: [1,1,1]}}}]\n");
     snprintf(path, sizeof path, "%s/main.yaml", folder);
     rh_scene scene;
     rh_status status = {0};
@@ -634,7 +674,7 @@ static void test_includes(void **state)
     assert_int_equal(rh_memory_bytes(), 0);
 }
 
-// --- hash -------------------------------------------------------------------------------------------------------
+// --- hash ------------------------------------------------------------------------------------------------------------
 
 static uint64_t hash_with(const char *set)
 {
@@ -651,12 +691,30 @@ static uint64_t hash_with(const char *set)
 static void test_hash(void **state)
 {
     (void)state;
-    static const char *const same[] = {"title=other", "look.light.sun=2", "output.ply=true", "output.up=z", "surface.voxel=0.01", "surface={mesh: true, filters: [{kind: median}]}", "checkpoint.keep=7", "frames.last=100",
-                                       "cell=1e-1", "cell=0.1000000000000000055511", "seed=+1", "gravity=[0, -9.810, 0.0]"};
-    static const char *const other[] = {"cell=0.10000000000000002", "cell=0.11", "seed=2", "gravity=[0, -9.81, 1]", "frames.fps=25",
-                                        "frames.first=2", "physics.liquid.flip=0.96", "bodies[0].velocity=[0, 0, 1e-9]",
-                                        "bodies[1].shape.box={min: [0,0,0], max: [1,1,1]}", "solids=[{shape: {plane: {}}}]",
-                                        "dimension=2", "bodies[1].shape.sphere.radius=0.50000000000000011"};
+    static const char *const same[] = {"title=other",
+                                       "look.light.sun=2",
+                                       "output.ply=true",
+                                       "output.up=z",
+                                       "surface.voxel=0.01",
+                                       "surface={mesh: true, filters: [{kind: median}]}",
+                                       "checkpoint.keep=7",
+                                       "frames.last=100",
+                                       "cell=1e-1",
+                                       "cell=0.1000000000000000055511",
+                                       "seed=+1",
+                                       "gravity=[0, -9.810, 0.0]"};
+    static const char *const other[] = {"cell=0.10000000000000002",
+                                        "cell=0.11",
+                                        "seed=2",
+                                        "gravity=[0, -9.81, 1]",
+                                        "frames.fps=25",
+                                        "frames.first=2",
+                                        "physics.liquid.flip=0.96",
+                                        "bodies[0].velocity=[0, 0, 1e-9]",
+                                        "bodies[1].shape.box={min: [0,0,0], max: [1,1,1]}",
+                                        "solids=[{shape: {plane: {}}}]",
+                                        "dimension=2",
+                                        "bodies[1].shape.sphere.radius=0.50000000000000011"};
     uint64_t base = hash_with(NULL);
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) assert_true(hash_with(same[i]) == base);
     for (size_t i = 0; i < sizeof other / sizeof *other; i++) assert_true(hash_with(other[i]) != base);
@@ -665,11 +723,12 @@ static void test_hash(void **state)
     assert_true(here != hash_with("bodies[1].shape.mesh={file: /here/b.obj}"));
 }
 
-// --- memory -----------------------------------------------------------------------------------------------------
+// --- memory ----------------------------------------------------------------------------------------------------------
 
-static const char *const rich = "rheo: 1\ntitle: x\ncell: 0.1\nphysics: {liquid: {}}\nbodies:\n  - &b {name: a, shape: {mesh: {file: m.obj}}}\n"
-                                "solids:\n  - {name: p, shape: {plane: {}}, motion: {keys: [{time: 0}, {time: 1}]}}\n"
-                                "forces:\n  - {force: {uniform: {keys: [{time: 0, acceleration: [0, 0, 0]}]}}}\n";
+static const char *const rich =
+    "rheo: 1\ntitle: x\ncell: 0.1\nphysics: {liquid: {}}\nbodies:\n  - &b {name: a, shape: {mesh: {file: m.obj}}}\n"
+    "solids:\n  - {name: p, shape: {plane: {}}, motion: {keys: [{time: 0}, {time: 1}]}}\n"
+    "forces:\n  - {force: {uniform: {keys: [{time: 0, acceleration: [0, 0, 0]}]}}}\n";
 
 static void test_memory_failures(void **state)
 {
@@ -700,7 +759,7 @@ static void test_memory_failures(void **state)
     assert_true(failures > 20);
 }
 
-// --- manual -----------------------------------------------------------------------------------------------------
+// --- manual ----------------------------------------------------------------------------------------------------------
 
 // The example behind each row must read as that row, alone.
 static void check_examples(const rh_param_table *table, const char *text)
@@ -763,15 +822,18 @@ static void check_table(const rh_param_table *table, const char *path)
         const rh_param *row = &table->rows[i];
         char cell[96];
         double value = row->type == RH_PARAM_FLOAT ? *(double *)((char *)object + row->offset)
-                                                   : row->type == RH_PARAM_INT ? (double)*(int64_t *)((char *)object + row->offset) : 0;
-        if (row->initial && (row->type == RH_PARAM_FLOAT || row->type == RH_PARAM_INT) && (row->min != 0 || row->max != 0))
+                       : row->type == RH_PARAM_INT ? (double)*(int64_t *)((char *)object + row->offset)
+                                                   : 0;
+        if (row->initial && (row->type == RH_PARAM_FLOAT || row->type == RH_PARAM_INT) &&
+            (row->min != 0 || row->max != 0))
             assert_true(value >= row->min && value <= row->max);
         snprintf(cell, sizeof cell, "| `%s` |", row->name);
         assert_non_null(strstr(marked, cell));
         assert_true(row->help && row->help[0] && row->help[strlen(row->help) - 1] != '.');
         assert_ptr_equal(rh_params_find(table, row->name), row);  // no name twice
         char below[160], deeper[256];
-        snprintf(below, sizeof below, "%s%s%s%s", table == &rh_scene_table ? "" : path, table == &rh_scene_table ? "" : ".", row->name, row->type == RH_PARAM_LIST ? "[0]" : "");
+        snprintf(below, sizeof below, "%s%s%s%s", table == &rh_scene_table ? "" : path,
+                 table == &rh_scene_table ? "" : ".", row->name, row->type == RH_PARAM_LIST ? "[0]" : "");
         if (row->table) check_table(row->table, below);
         for (int k = 0; row->variants && row->variants[k]; k++) {
             snprintf(deeper, sizeof deeper, "%s.%s", below, row->variants[k]->name);
@@ -810,10 +872,12 @@ static void test_manual(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_broken_scenes), cmocka_unit_test(test_unreadable_root), cmocka_unit_test(test_large_inputs),
-        cmocka_unit_test(test_eight_problems), cmocka_unit_test(test_defaults),       cmocka_unit_test(test_examples),
-        cmocka_unit_test(test_random_scenes), cmocka_unit_test(test_settings),        cmocka_unit_test(test_wrong_settings),
-        cmocka_unit_test(test_includes),      cmocka_unit_test(test_hash),            cmocka_unit_test(test_memory_failures),
+        cmocka_unit_test(test_broken_scenes),  cmocka_unit_test(test_unreadable_root),
+        cmocka_unit_test(test_large_inputs),   cmocka_unit_test(test_eight_problems),
+        cmocka_unit_test(test_defaults),       cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_random_scenes),  cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_wrong_settings), cmocka_unit_test(test_includes),
+        cmocka_unit_test(test_hash),           cmocka_unit_test(test_memory_failures),
         cmocka_unit_test(test_manual),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Seals: any flipped byte and any cut is noticed, at the borders of chunks too; the same for any number of threads; files of earlier versions are still checked.
+// Seals: any flipped byte and any cut is noticed, at the borders of chunks too; the same for any number of threads;
+// files of earlier versions are still checked.
 #include "check.h"
 #include "base/hash.h"
 #include "base/parallel.h"
@@ -53,7 +54,8 @@ static char *sealed_file(const char *path, size_t bytes, size_t *length)
 
 static void damage_is_noticed(void **state)
 {
-    static const size_t places[] = {0, 31, 32, RH_SEAL_CHUNK - 1, RH_SEAL_CHUNK, 2 * RH_SEAL_CHUNK + 77, BYTES - 1, BYTES + 9};
+    static const size_t places[] = {0,         31,       32, RH_SEAL_CHUNK - 1, RH_SEAL_CHUNK, 2 * RH_SEAL_CHUNK + 77,
+                                    BYTES - 1, BYTES + 9};
     scratch_path path = scratch_at(*state, "sealed");
     size_t length;
     bool sealed;
@@ -110,7 +112,8 @@ static void earlier_files(void **state)
     char *data = realloc(contents(BYTES), BYTES + SEAL);
     uint64_t sum = 0;
     bool sealed;
-    for (size_t at = 0; at < BYTES; at += RH_SEAL_CHUNK) sum = rh_hash(data + at, BYTES - at < RH_SEAL_CHUNK ? BYTES - at : RH_SEAL_CHUNK, sum);
+    for (size_t at = 0; at < BYTES; at += RH_SEAL_CHUNK)
+        sum = rh_hash(data + at, BYTES - at < RH_SEAL_CHUNK ? BYTES - at : RH_SEAL_CHUNK, sum);
     memcpy(data + BYTES, "rheoseal", 8);
     memcpy(data + BYTES + 8, &sum, 8);
     put(path.text, data, BYTES + SEAL);
@@ -140,6 +143,7 @@ static void what_cannot_be(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(damage_is_noticed), cmocka_unit_test(threads_and_sizes), cmocka_unit_test(earlier_files), cmocka_unit_test(what_cannot_be)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(damage_is_noticed), cmocka_unit_test(threads_and_sizes),
+                                       cmocka_unit_test(earlier_files), cmocka_unit_test(what_cannot_be)};
     return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
 }

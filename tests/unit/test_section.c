@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// One block of parameters changed by settings: what is not set stays as it was to the bit, mistakes are told as in a scene, no memory is lost.
+// One block of parameters changed by settings: what is not set stays as it was to the bit, mistakes are told as in a
+// scene, no memory is lost.
 #include "check.h"
 #include <string.h>
 #include "scene/section.h"
@@ -9,7 +10,8 @@
 
 static const rh_param_table *const table = &rh_surfacing_table;
 
-static rh_code load(const rh_surfacing_params *base, const char *const *sets, int count, rh_surfacing_params *out, rh_status *status)
+static rh_code load(const rh_surfacing_params *base, const char *const *sets, int count, rh_surfacing_params *out,
+                    rh_status *status)
 {
     *status = (rh_status){0};
     return rh_section_load(table, "run/x/scene.yaml: surface", base, sets, count, out, status);
@@ -30,7 +32,8 @@ static void defaults_without_a_base(void **state)
 static void settings_change_the_base(void **state)
 {
     (void)state;
-    const char *const first[] = {"voxel=0.1", "smoothing=0.30000000000000004", "attributes='a \"b\" #c'", "filters=[{kind: median, width: 3}, {kind: erode, mask: heat}]"};
+    const char *const first[] = {"voxel=0.1", "smoothing=0.30000000000000004", "attributes='a \"b\" #c'",
+                                 "filters=[{kind: median, width: 3}, {kind: erode, mask: heat}]"};
     const char *const second[] = {"mode=sphere", "mesh=true", "filters[1].distance=0.25", "mode=density"};
     rh_surfacing_params a, b;
     rh_status status;
@@ -68,7 +71,8 @@ static void mistakes_are_told(void **state)
     assert_int_equal(load(NULL, NULL, 0, &base, &status), RH_OK);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(load(&base, &cases[i][0], 1, &p, &status), RH_USER);
-        if (!strstr(status.message, cases[i][1])) fail_msg("'%s' gave '%s', expected '%s'", cases[i][0], status.message, cases[i][1]);
+        if (!strstr(status.message, cases[i][1]))
+            fail_msg("'%s' gave '%s', expected '%s'", cases[i][0], status.message, cases[i][1]);
     }
     rh_params_free(table, &base);
 }
@@ -97,7 +101,8 @@ static void memory_may_run_out(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(defaults_without_a_base), cmocka_unit_test(settings_change_the_base), cmocka_unit_test(mistakes_are_told),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(defaults_without_a_base),
+                                       cmocka_unit_test(settings_change_the_base), cmocka_unit_test(mistakes_are_told),
                                        cmocka_unit_test(memory_may_run_out)};
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

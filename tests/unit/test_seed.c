@@ -9,7 +9,12 @@
 
 static const double PI = 3.14159265358979323846;
 
-typedef struct setting { rh_scene scene; rh_stage_set stage; rh_seeder seeder; rh_points points; } setting;
+typedef struct setting {
+    rh_scene scene;
+    rh_stage_set stage;
+    rh_seeder seeder;
+    rh_points points;
+} setting;
 
 static void setting_make(setting *s, const char *text)
 {
@@ -48,8 +53,8 @@ static const rh_vec3 *positions(const setting *s) { return rh_points_data(&s->po
 
 #define HEAD "rheo: 1\nphysics: {liquid: {}}\n"
 
-// The number of lattice points in a body differs from its volume by a random walk over the sites at its surface: 3 standard
-// deviations with one half per site.
+// The number of lattice points in a body differs from its volume by a random walk over the sites at its surface: 3
+// standard deviations with one half per site.
 static double lattice_error(double area, double spacing, int dimension)
 {
     return 3 * 0.5 * sqrt(area / pow(spacing, dimension - 1)) * pow(spacing, dimension);
@@ -58,12 +63,20 @@ static double lattice_error(double area, double spacing, int dimension)
 static void numbers_are_volumes(void **state)
 {
     (void)state;
-    const struct { const char *text; double volume, area; int dimension; } bodies[] = {
-        {HEAD "cell: 0.05\nbodies: [{shape: {sphere: {center: [0.013, 0.021, -0.034], radius: 0.5}}}]\n", 4.0 / 3 * PI * 0.125, PI, 3},
-        {HEAD "cell: 0.05\ndimension: 2\nbodies: [{shape: {sphere: {center: [0.013, 0.021, 0], radius: 0.5}}}]\n", PI * 0.25, PI, 2},
-        {HEAD "cell: 0.05\nbodies: [{shape: {torus: {center: [0.01, 0, 0], axis: [1, 2, 3], major: 0.5, minor: 0.2}}}]\n", 2 * PI * PI * 0.5 * 0.04, 4 * PI * PI * 0.1, 3},
-        {HEAD "cell: 0.05\nbodies: [{shape: {capsule: {from: [0, 0, 0], to: [0.3, 0.4, 0.5], radius: 0.3}}}]\n", PI * 0.09 * sqrt(0.5) + 4.0 / 3 * PI * 0.027,
-         2 * PI * 0.3 * sqrt(0.5) + 4 * PI * 0.09, 3},
+    const struct {
+        const char *text;
+        double volume, area;
+        int dimension;
+    } bodies[] = {
+        {HEAD "cell: 0.05\nbodies: [{shape: {sphere: {center: [0.013, 0.021, -0.034], radius: 0.5}}}]\n",
+         4.0 / 3 * PI * 0.125, PI, 3},
+        {HEAD "cell: 0.05\ndimension: 2\nbodies: [{shape: {sphere: {center: [0.013, 0.021, 0], radius: 0.5}}}]\n",
+         PI * 0.25, PI, 2},
+        {HEAD
+         "cell: 0.05\nbodies: [{shape: {torus: {center: [0.01, 0, 0], axis: [1, 2, 3], major: 0.5, minor: 0.2}}}]\n",
+         2 * PI * PI * 0.5 * 0.04, 4 * PI * PI * 0.1, 3},
+        {HEAD "cell: 0.05\nbodies: [{shape: {capsule: {from: [0, 0, 0], to: [0.3, 0.4, 0.5], radius: 0.3}}}]\n",
+         PI * 0.09 * sqrt(0.5) + 4.0 / 3 * PI * 0.027, 2 * PI * 0.3 * sqrt(0.5) + 4 * PI * 0.09, 3},
     };
     for (int n = 0; n < 4; n++) {
         setting s;
@@ -82,14 +95,16 @@ static void boxes_on_the_lattice_are_exact(void **state)
     setting_make(&s, HEAD "cell: 0.1\nbodies: [{shape: {box: {min: [-0.3, 0.1, 0], max: [0.5, 0.4, 0.7]}}}]\n");
     assert_int_equal(seed(&s), 16 * 6 * 14);
     setting_free(&s);
-    setting_make(&s, HEAD "cell: 0.1\ndimension: 2\nbodies: [{shape: {box: {min: [-0.3, 0.1, -1], max: [0.5, 0.4, 1]}}}]\n");
+    setting_make(&s, HEAD
+                 "cell: 0.1\ndimension: 2\nbodies: [{shape: {box: {min: [-0.3, 0.1, -1], max: [0.5, 0.4, 1]}}}]\n");
     assert_int_equal(seed(&s), 16 * 6);
     for (int64_t i = 0; i < s.points.count; i++) assert_true(positions(&s)[i].z == 0);
     setting_free(&s);
 }
 
-// A mesh whose volume is known by the divergence theorem; its distance is sampled at half a cell, so its surface may lie off by a
-// small part of that (a tenth of the sample spacing over the whole surface is granted; the tube's area is 2 V / r).
+// A mesh whose volume is known by the divergence theorem; its distance is sampled at half a cell, so its surface may
+// lie off by a small part of that (a tenth of the sample spacing over the whole surface is granted; the tube's area is
+// 2 V / r).
 static void meshes_are_filled(void **state)
 {
     (void)state;
@@ -117,7 +132,8 @@ static double smallest_gap(const rh_vec3 *p, int64_t count)
 {
     double least = 1e9;
     for (int64_t i = 0; i < count; i++)
-        for (int64_t k = 0; k < i; k++) least = fmin(least, rh_d3_length(rh_d3_sub(rh_d3_from(p[i]), rh_d3_from(p[k]))));
+        for (int64_t k = 0; k < i; k++)
+            least = fmin(least, rh_d3_length(rh_d3_sub(rh_d3_from(p[i]), rh_d3_from(p[k]))));
     return least;
 }
 
@@ -130,7 +146,8 @@ static void touching_bodies_fill_space(void **state)
     setting_make(&two, HEAD "cell: 0.1\nbodies:\n - {shape: {box: {min: [0, 0, 0], max: [0.437, 0.5, 0.5]}}}\n"
                             " - {shape: {box: {min: [0.437, 0, 0], max: [1, 0.5, 0.5]}}}\n");
     assert_int_equal(seed(&one), seed(&two));
-    // The layers at the common face stand half a spacing off it, the next ones may come a quarter nearer by their jitter.
+    // The layers at the common face stand half a spacing off it, the next ones may come a quarter nearer by their
+    // jitter.
     assert_true(smallest_gap(positions(&two), two.points.count) > 0.2 * two.seeder.spacing);
     int cells[10][5][5] = {0};
     for (int64_t i = 0; i < two.points.count; i++) {
@@ -154,8 +171,8 @@ static void overlapping_bodies_are_filled_once(void **state)
     setting_free(&s);
 }
 
-// The outermost layer lies half a spacing inside, nothing is nearer to the surface, and the layer is complete: one particle
-// per spacing^2, up to the sites that a sphere's surface cuts at odd angles.
+// The outermost layer lies half a spacing inside, nothing is nearer to the surface, and the layer is complete: one
+// particle per spacing^2, up to the sites that a sphere's surface cuts at odd angles.
 static void the_surface_layer_is_smooth(void **state)
 {
     (void)state;
@@ -169,7 +186,8 @@ static void the_surface_layer_is_smooth(void **state)
         assert_true(depth > 0.499);
         layer += depth < 0.501;
     }
-    double shell = 4.0 / 3 * PI * (pow(0.5, 3) - pow(0.5 - spacing, 3)) / pow(spacing, 3);  // sites less than a spacing deep
+    double shell = 4.0 / 3 * PI * (pow(0.5, 3) - pow(0.5 - spacing, 3)) /
+                   pow(spacing, 3);  // sites less than a spacing deep
     assert_near((double)layer, shell, 3 * sqrt(shell));
     setting_free(&s);
 }
@@ -182,7 +200,8 @@ static void solids_are_left_free(void **state)
                           " - {inside_out: true, shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}\n"
                           " - {shape: {box: {min: [0, 0, 0], max: [0.5, 1, 1]}}}\n");
     assert_int_equal(seed(&s), 10 * 10 * 20);
-    for (int64_t i = 0; i < s.points.count; i++) assert_true(rh_obstacles_distance(&s.stage.obstacles, rh_d3_from(positions(&s)[i]), NULL) > 0);
+    for (int64_t i = 0; i < s.points.count; i++)
+        assert_true(rh_obstacles_distance(&s.stage.obstacles, rh_d3_from(positions(&s)[i]), NULL) > 0);
     setting_free(&s);
 }
 
@@ -209,7 +228,8 @@ static void spinning_bodies_turn_about_their_centre(void **state)
 {
     (void)state;
     setting s;
-    setting_make(&s, HEAD "cell: 0.1\nbodies: [{shape: {box: {min: [1, 0, 0], max: [2, 1, 1]}}, velocity: [1, 2, 3], angular_velocity: [0, 0, 2]}]\n");
+    setting_make(&s, HEAD "cell: 0.1\nbodies: [{shape: {box: {min: [1, 0, 0], max: [2, 1, 1]}}, velocity: [1, 2, 3], "
+                          "angular_velocity: [0, 0, 2]}]\n");
     seed(&s);
     const rh_vec3 *v = rh_points_data(&s.points, "v", RH_POINT_VEC3F);
     for (int64_t i = 0; i < s.points.count; i++) {
@@ -221,8 +241,10 @@ static void spinning_bodies_turn_about_their_centre(void **state)
     setting_free(&s);
 }
 
-// --- emitters -----------------------------------------------------------------------------------------------------
-typedef struct spot { int64_t x, y, z; } spot;
+// --- emitters --------------------------------------------------------------------------------------------------------
+typedef struct spot {
+    int64_t x, y, z;
+} spot;
 
 static int by_place(const void *a, const void *b)
 {
@@ -232,7 +254,8 @@ static int by_place(const void *a, const void *b)
     return p->z < q->z ? -1 : p->z > q->z;
 }
 
-// Emits over one second in `steps` steps; gives the sites on the moving lattice (rounded to a thousandth of a spacing), sorted.
+// Emits over one second in `steps` steps; gives the sites on the moving lattice (rounded to a thousandth of a spacing),
+// sorted.
 static spot *emit(setting *s, int steps, rh_dvec3 velocity, int64_t *count)
 {
     rh_status status = {0};
@@ -245,7 +268,8 @@ static spot *emit(setting *s, int steps, rh_dvec3 velocity, int64_t *count)
         for (; *count < s->points.count; (*count)++) {
             rh_dvec3 x = rh_d3_sub(rh_d3_from(positions(s)[*count]), rh_d3_scale(velocity, time));
             double unit = 1e-3 * s->seeder.spacing;
-            spots[*count] = (spot){(int64_t)floor(x.x / unit + 0.25), (int64_t)floor(x.y / unit + 0.25), (int64_t)floor(x.z / unit + 0.25)};
+            spots[*count] = (spot){(int64_t)floor(x.x / unit + 0.25), (int64_t)floor(x.y / unit + 0.25),
+                                   (int64_t)floor(x.z / unit + 0.25)};
         }
     }
     qsort(spots, (size_t)*count, sizeof *spots, by_place);
@@ -260,7 +284,8 @@ static bool same_spots(const spot *a, const spot *b, int64_t count)
     for (int64_t i = 0, k = 0; i < count; i++) {
         bool found = false;
         while (k < count && b[k].x < a[i].x - 3) k++;
-        for (int64_t m = k; m < count && b[m].x <= a[i].x + 3 && !found; m++) found = llabs(b[m].y - a[i].y) <= 3 && llabs(b[m].z - a[i].z) <= 3;
+        for (int64_t m = k; m < count && b[m].x <= a[i].x + 3 && !found; m++)
+            found = llabs(b[m].y - a[i].y) <= 3 && llabs(b[m].z - a[i].z) <= 3;
         far += !found;
     }
     return far == 0;
@@ -294,13 +319,22 @@ static void check_emitter(const char *name, const char *text, rh_dvec3 velocity,
 static void emitters_pour_what_they_say(void **state)
 {
     (void)state;
-    check_emitter("box", HEAD "cell: 0.05\nemitters: [{velocity: [0, 3, 0], shape: {box: {min: [-0.2, 0, -0.3], max: [0.2, 0.2, 0.3]}}}]\n",
-                  rh_d3(0, 3, 0), 0.4 * 0.2 * 0.6, 0.24);
-    check_emitter("disc", HEAD "cell: 0.05\nemitters: [{velocity: [3, 0, 0], shape: {cylinder: {from: [0, 0.007, 0.011], to: [0.03, 0.007, 0.011], radius: 0.3}}}]\n",
+    check_emitter(
+        "box",
+        HEAD
+        "cell: 0.05\nemitters: [{velocity: [0, 3, 0], shape: {box: {min: [-0.2, 0, -0.3], max: [0.2, 0.2, 0.3]}}}]\n",
+        rh_d3(0, 3, 0), 0.4 * 0.2 * 0.6, 0.24);
+    check_emitter("disc",
+                  HEAD "cell: 0.05\nemitters: [{velocity: [3, 0, 0], shape: {cylinder: {from: [0, 0.007, 0.011], to: "
+                       "[0.03, 0.007, 0.011], radius: 0.3}}}]\n",
                   rh_d3(3, 0, 0), PI * 0.09 * 0.03, PI * 0.09);
-    check_emitter("ball", HEAD "cell: 0.05\nemitters: [{velocity: [1, 2, 2], shape: {sphere: {center: [0, 0, 0], radius: 0.3}}}]\n",
+    check_emitter("ball",
+                  HEAD
+                  "cell: 0.05\nemitters: [{velocity: [1, 2, 2], shape: {sphere: {center: [0, 0, 0], radius: 0.3}}}]\n",
                   rh_d3(1, 2, 2), 4.0 / 3 * PI * 0.027, PI * 0.09);
-    check_emitter("flat box", HEAD "cell: 0.02\ndimension: 2\nemitters: [{velocity: [1, 0, 0], shape: {box: {min: [-0.2, 0, -1], max: [0.2, 0.2, 1]}}}]\n",
+    check_emitter("flat box",
+                  HEAD "cell: 0.02\ndimension: 2\nemitters: [{velocity: [1, 0, 0], shape: {box: {min: [-0.2, 0, -1], "
+                       "max: [0.2, 0.2, 1]}}}]\n",
                   rh_d3(1, 0, 0), 0.4 * 0.2, 0.2);
 }
 
@@ -309,7 +343,8 @@ static void emitters_keep_their_hours(void **state)
     (void)state;
     setting s;
     rh_status status = {0};
-    setting_make(&s, HEAD "cell: 0.05\nemitters: [{velocity: [0, 1, 0], start: 0.5, stop: 0.75, shape: {box: {min: [0, 0, 0], max: [0.2, 0.2, 0.2]}}}]\n");
+    setting_make(&s, HEAD "cell: 0.05\nemitters: [{velocity: [0, 1, 0], start: 0.5, stop: 0.75, shape: {box: {min: [0, "
+                          "0, 0], max: [0.2, 0.2, 0.2]}}}]\n");
     rh_inflow inflow[4];
     for (int n = 0; n <= 100; n++) {
         double time = n / 100.0;
@@ -324,13 +359,16 @@ static void emitters_keep_their_hours(void **state)
     setting_free(&s);
 }
 
-// --- sinks --------------------------------------------------------------------------------------------------------
+// --- sinks -----------------------------------------------------------------------------------------------------------
 static void check_sink(const char *sink, bool inside_out, double time, bool open)
 {
     setting s;
     rh_status status = {0};
     char text[512];
-    snprintf(text, sizeof text, HEAD "cell: 0.05\nbodies: [{shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}]\nsinks: [{%s, shape: {sphere: {center: [0.4, 0.5, 0.6], radius: 0.3}}}]\n", sink);
+    snprintf(text, sizeof text,
+             HEAD "cell: 0.05\nbodies: [{shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}]\nsinks: [{%s, shape: "
+                  "{sphere: {center: [0.4, 0.5, 0.6], radius: 0.3}}}]\n",
+             sink);
     setting_make(&s, text);
     int64_t count = seed(&s), kept = 0;
     rh_vec3 *before = rh_alloc((size_t)count * sizeof *before, "test", NULL);
@@ -369,7 +407,8 @@ static void groups_outlive_coming_and_going(void **state)
     rh_status status = {0};
     setting_make(&s, HEAD "cell: 0.05\nbodies: [{shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}]\n"
                           "emitters: [{velocity: [0, 1, 0], shape: {box: {min: [0, 2, 0], max: [0.2, 2.2, 0.2]}}}]\n"
-                          "sinks: [{shape: {sphere: {center: [0.4, 0.5, 0.6], radius: 0.3}}}, {start: 0.2, shape: {sphere: {center: [0, 2.2, 0], radius: 0.1}}}]\n");
+                          "sinks: [{shape: {sphere: {center: [0.4, 0.5, 0.6], radius: 0.3}}}, {start: 0.2, shape: "
+                          "{sphere: {center: [0, 2.2, 0], radius: 0.1}}}]\n");
     int64_t seeded = seed(&s), spray = 0;
     assert_ok(rh_points_add(&s.points, "spray", RH_POINT_GROUP, &status));
     for (int64_t i = 0; i < seeded; i += 3) ((uint8_t *)rh_points_data(&s.points, "spray", RH_POINT_GROUP))[i] = 1;
@@ -379,7 +418,8 @@ static void groups_outlive_coming_and_going(void **state)
     }
     const int64_t *id = rh_points_data(&s.points, "id", RH_POINT_I64);
     const uint8_t *member = rh_points_data(&s.points, "spray", RH_POINT_GROUP);
-    for (int64_t i = 0; i < s.points.count; spray += member[i], i++) assert_int_equal(member[i], id[i] < seeded && id[i] % 3 == 0);
+    for (int64_t i = 0; i < s.points.count; spray += member[i], i++)
+        assert_int_equal(member[i], id[i] < seeded && id[i] % 3 == 0);
     assert_true(s.seeder.emitted > 100 && s.seeder.removed > 100 && spray > 100);
     setting_free(&s);
 }
@@ -389,8 +429,10 @@ static void draining_everything_works(void **state)
     (void)state;
     setting s;
     rh_status status = {0};
-    setting_make(&s, HEAD "cell: 0.1\nbodies: [{shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}]\nsinks:\n"
-                          " - {shape: {sphere: {center: [0, 0, 0], radius: 9}}}\n - {shape: {sphere: {center: [0, 0, 0], radius: 8}}}\n");
+    setting_make(
+        &s, HEAD
+        "cell: 0.1\nbodies: [{shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}]\nsinks:\n"
+        " - {shape: {sphere: {center: [0, 0, 0], radius: 9}}}\n - {shape: {sphere: {center: [0, 0, 0], radius: 8}}}\n");
     int64_t count = seed(&s);
     assert_ok(rh_drain(&s.seeder, 0, &s.points, &status));
     assert_int_equal(s.points.count, 0);
@@ -405,7 +447,8 @@ static void bodies_rest_where_they_are(void **state)
     setting s;
     setting_make(&s, HEAD "cell: 0.1\nrest: true\nbodies: [{shape: {sphere: {center: [0, 1, 0], radius: 0.3}}}]\n");
     assert_true(seed(&s) > 100);
-    assert_memory_equal(rh_points_data(&s.points, "rest", RH_POINT_VEC3F), positions(&s), (size_t)s.points.count * sizeof(rh_vec3));
+    assert_memory_equal(rh_points_data(&s.points, "rest", RH_POINT_VEC3F), positions(&s),
+                        (size_t)s.points.count * sizeof(rh_vec3));
     setting_free(&s);
 }
 
@@ -417,13 +460,15 @@ static int compare_rest(const void *a, const void *b)
     return (p->z > q->z) - (p->z < q->z);
 }
 
-// What an emitter has poured at 1 s, in so many steps: P - velocity (time - start) when it came, and the same set of bits whatever the steps. Sorted.
+// What an emitter has poured at 1 s, in so many steps: P - velocity (time - start) when it came, and the same set of
+// bits whatever the steps. Sorted.
 static rh_vec3 *poured_rest(int steps, int64_t *count)
 {
     rh_status status = {0};
     setting s;
     const double start = 0.25, speed = 2;
-    setting_make(&s, HEAD "cell: 0.1\nrest: true\nemitters: [{start: 0.25, velocity: [0, -2, 0], shape: {box: {min: [0, 3, 0], max: [0.4, 3.1, 0.4]}}}]\n");
+    setting_make(&s, HEAD "cell: 0.1\nrest: true\nemitters: [{start: 0.25, velocity: [0, -2, 0], shape: {box: {min: "
+                          "[0, 3, 0], max: [0.4, 3.1, 0.4]}}}]\n");
     for (int n = 0; n <= steps; n++) {
         double time = (double)n / steps;
         int64_t before = s.points.count;
@@ -450,7 +495,8 @@ static void what_is_poured_is_one_rod(void **state)
     rh_vec3 *a = poured_rest(60, &count), *b = poured_rest(37, &other);
     assert_int_equal(count, other);
     assert_memory_equal(a, b, (size_t)count * sizeof *a);
-    // 0.1 m of the shape and 1.5 m of flow, without a gap: the layers of the lattice follow each other at half a cell, give or take the jitter.
+    // 0.1 m of the shape and 1.5 m of flow, without a gap: the layers of the lattice follow each other at half a cell,
+    // give or take the jitter.
     assert_near(a[count - 1].y - a[0].y, 1.6, 0.06);
     for (int64_t i = 1; i < count; i++) assert_true(a[i].y - a[i - 1].y < 0.05f);
     rh_free(a);
@@ -461,12 +507,22 @@ static void what_is_poured_is_one_rod(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_are_volumes), cmocka_unit_test(boxes_on_the_lattice_are_exact), cmocka_unit_test(meshes_are_filled),
-        cmocka_unit_test(touching_bodies_fill_space), cmocka_unit_test(overlapping_bodies_are_filled_once), cmocka_unit_test(the_surface_layer_is_smooth),
-        cmocka_unit_test(solids_are_left_free), cmocka_unit_test(impossible_bodies_are_refused), cmocka_unit_test(spinning_bodies_turn_about_their_centre),
-        cmocka_unit_test(emitters_pour_what_they_say), cmocka_unit_test(emitters_keep_their_hours), cmocka_unit_test(sinks_take_what_is_inside),
-        cmocka_unit_test(draining_everything_works), cmocka_unit_test(groups_outlive_coming_and_going),
-        cmocka_unit_test(bodies_rest_where_they_are), cmocka_unit_test(what_is_poured_is_one_rod),
+        cmocka_unit_test(numbers_are_volumes),
+        cmocka_unit_test(boxes_on_the_lattice_are_exact),
+        cmocka_unit_test(meshes_are_filled),
+        cmocka_unit_test(touching_bodies_fill_space),
+        cmocka_unit_test(overlapping_bodies_are_filled_once),
+        cmocka_unit_test(the_surface_layer_is_smooth),
+        cmocka_unit_test(solids_are_left_free),
+        cmocka_unit_test(impossible_bodies_are_refused),
+        cmocka_unit_test(spinning_bodies_turn_about_their_centre),
+        cmocka_unit_test(emitters_pour_what_they_say),
+        cmocka_unit_test(emitters_keep_their_hours),
+        cmocka_unit_test(sinks_take_what_is_inside),
+        cmocka_unit_test(draining_everything_works),
+        cmocka_unit_test(groups_outlive_coming_and_going),
+        cmocka_unit_test(bodies_rest_where_they_are),
+        cmocka_unit_test(what_is_poured_is_one_rod),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The parts of the viewer's server that need no network: answers that are kept, clients that are cut off, the rate, and what is said of a
-// run folder. The server as a whole is attacked by tests/viewer/test_server.py.
+// The parts of the viewer's server that need no network: answers that are kept, clients that are cut off, the rate, and
+// what is said of a run folder. The server as a whole is attacked by tests/viewer/test_server.py.
 #include "support.h"
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -78,8 +78,6 @@ static void a_held_answer_stays(void **state)
     rh_answers_free(&answers);
 }
 
-
-
 static bool is_cut(int other_end)
 {
     char byte;
@@ -120,15 +118,17 @@ static void the_rate_is_bounded(void **state)
     for (int i = 0; i < 10000; i++) allowed += rh_guard_allows(&guard, 50);
     assert_int_equal(allowed, (int)guard.burst);
     allowed = 0;
-    for (int i = 0; i < 10000; i++) allowed += rh_guard_allows(&guard, 51 + 1e-4 * i);  // a second at ten thousand a second
-    assert_in_range(allowed, (int)(2 * guard.rate) - 2, (int)(2 * guard.rate) + 2);      // one second's worth was saved up
+    for (int i = 0; i < 10000; i++)
+        allowed += rh_guard_allows(&guard, 51 + 1e-4 * i);  // a second at ten thousand a second
+    assert_in_range(allowed, (int)(2 * guard.rate) - 2, (int)(2 * guard.rate) + 2);  // one second's worth was saved up
     rh_guard_free(&guard);
 }
 
-// --- run folders ----------------------------------------------------------------------------------------------------
+// --- run folders -----------------------------------------------------------------------------------------------------
 
-static const char scene_text[] = "rheo: 1\ntitle: 'A \"quoted\" title'\ncell: 0.1\nframes: {last: 9}\nphysics: {liquid: {}}\n"
-                                 "bodies: [{name: water, shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}]\n";
+static const char scene_text[] =
+    "rheo: 1\ntitle: 'A \"quoted\" title'\ncell: 0.1\nframes: {last: 9}\nphysics: {liquid: {}}\n"
+    "bodies: [{name: water, shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}]\n";
 
 static void write_file(const char *folder, const char *name, const char *text)
 {
@@ -175,8 +175,9 @@ static void the_state_of_a_folder(void **state)
     assert_int_equal(rh_served_open(&served, folder, NULL, &status), RH_USER);
     assert_non_null(strstr(status.message, "scene.yaml"));
     write_file(folder, "scene.yaml", scene_text);
-    static const char *const names[] = {"points/points.0001.vdb", "points/points.0002.vdb", "points/points.12345.vdb", "points/points.0003.vdb.tmp-7",
-                                        "points/points.3.vdb", "points/other.0004.vdb", "points/points.0005.ply", "surface/surface.0002.ply"};
+    static const char *const names[] = {
+        "points/points.0001.vdb", "points/points.0002.vdb", "points/points.12345.vdb", "points/points.0003.vdb.tmp-7",
+        "points/points.3.vdb",    "points/other.0004.vdb",  "points/points.0005.ply",  "surface/surface.0002.ply"};
     for (int i = 0; i < 8; i++) write_file(folder, names[i], "x");
     rh_status_clear(&status);
     assert_ok(rh_served_open(&served, folder, NULL, &status));
@@ -185,8 +186,9 @@ static void the_state_of_a_folder(void **state)
     assert_non_null(strstr(text, "\"title\":\"A \\\"quoted\\\" title\""));
     assert_non_null(strstr(text, "\"log\":null"));
     unsigned long long versions[6];
-    assert_int_equal(sscanf(frames, "\"frames\":[[1,%llu,%llu],[2,%llu,%llu],[12345,%llu,%llu]]}", &versions[0], &versions[1], &versions[2],
-                            &versions[3], &versions[4], &versions[5]), 6);
+    assert_int_equal(sscanf(frames, "\"frames\":[[1,%llu,%llu],[2,%llu,%llu],[12345,%llu,%llu]]}", &versions[0],
+                            &versions[1], &versions[2], &versions[3], &versions[4], &versions[5]),
+                     6);
     assert_true(versions[0] && !versions[1] && versions[2] && versions[3] && versions[4] && !versions[5]);
     assert_int_equal(versions[2], rh_served_points_version(&served, 2));
     assert_int_equal(versions[4], rh_served_points_version(&served, 12345));
@@ -229,7 +231,9 @@ static void the_log_in_parts(void **state)
     write_file(folder, "log.jsonl", "{\"step\":1}\n{\"step\":2}\n{\"st");
     assert_ok(rh_served_log(&served, 0, 99, &m, &status));
     const char *text = text_of(&m);
-    assert_int_equal(sscanf(text, "{\"version\":%llu,\"offset\":%lld,\"next\":%lld,\"bytes\":%lld}", &version, &offset, &next, &bytes), 4);
+    assert_int_equal(sscanf(text, "{\"version\":%llu,\"offset\":%lld,\"next\":%lld,\"bytes\":%lld}", &version, &offset,
+                            &next, &bytes),
+                     4);
     assert_int_equal(offset, 0);
     assert_int_equal(next, 22);  // the torn line waits
     assert_string_equal(strchr(text, '\n') + 1, "{\"step\":1}\n{\"step\":2}\n");

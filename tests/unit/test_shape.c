@@ -16,7 +16,8 @@
 // cmocka compares in float.
 static void assert_near(double found, double expected, double tolerance)
 {
-    if (!(fabs(found - expected) <= tolerance)) fail_msg("found %.17g, expected %.17g within %g", found, expected, tolerance);
+    if (!(fabs(found - expected) <= tolerance))
+        fail_msg("found %.17g, expected %.17g within %g", found, expected, tolerance);
 }
 
 static const double pi = 3.14159265358979323846;
@@ -31,10 +32,7 @@ static rh_dvec3 random_point(uint64_t id, double reach)
     return rh_d3(uniform(id, 0, -reach, reach), uniform(id, 1, -reach, reach), uniform(id, 2, -reach, reach));
 }
 
-static rh_shape make_sphere(void)
-{
-    return (rh_shape){.kind = RH_SHAPE_SPHERE, .as.sphere = {{0.2, -0.1, 0.3}, 0.7}};
-}
+static rh_shape make_sphere(void) { return (rh_shape){.kind = RH_SHAPE_SPHERE, .as.sphere = {{0.2, -0.1, 0.3}, 0.7}}; }
 static rh_shape make_box(double rounding)
 {
     return (rh_shape){.kind = RH_SHAPE_BOX, .as.box = {{-0.5, -0.3, -0.2}, {0.6, 0.4, 0.9}, rounding}};
@@ -68,7 +66,7 @@ static rh_dvec3 on_circle(rh_dvec3 u, rh_dvec3 v, double radius, double angle)
     return rh_d3_add(rh_d3_scale(u, radius * cos(angle)), rh_d3_scale(v, radius * sin(angle)));
 }
 
-// --- surfaces by their own parametrisation, independent of the distance code ----------------------------------------
+// --- surfaces by their own parametrisation, independent of the distance code -----------------------------------------
 
 static rh_dvec3 on_sphere(const rh_shape *s, double a, double b, int part)
 {
@@ -102,7 +100,8 @@ static rh_dvec3 on_capsule(const rh_shape *s, double a, double b, int part)
     rh_dvec3 span = rh_d3_sub(s->as.capsule.to, s->as.capsule.from), axis = rh_d3_unit(span), u, v;
     frame(axis, &u, &v);
     double r = s->as.capsule.radius;
-    if (part == 0) return rh_d3_add(rh_d3_add(s->as.capsule.from, rh_d3_scale(span, a)), on_circle(u, v, r, 2 * pi * b));
+    if (part == 0)
+        return rh_d3_add(rh_d3_add(s->as.capsule.from, rh_d3_scale(span, a)), on_circle(u, v, r, 2 * pi * b));
     double lift = part == 1 ? -a : a;  // half balls
     rh_dvec3 end = part == 1 ? s->as.capsule.from : s->as.capsule.to;
     return rh_d3_add(rh_d3_add(end, rh_d3_scale(axis, r * lift)), on_circle(u, v, r * sqrt(1 - a * a), 2 * pi * b));
@@ -211,7 +210,8 @@ static rh_dvec3 gradient(const rh_shape *s, rh_dvec3 p)
     rh_dvec3 x = rh_d3(h, 0, 0), y = rh_d3(0, h, 0), z = rh_d3(0, 0, h);
     return rh_d3_scale(rh_d3(rh_shape_distance(s, rh_d3_add(p, x)) - rh_shape_distance(s, rh_d3_sub(p, x)),
                              rh_shape_distance(s, rh_d3_add(p, y)) - rh_shape_distance(s, rh_d3_sub(p, y)),
-                             rh_shape_distance(s, rh_d3_add(p, z)) - rh_shape_distance(s, rh_d3_sub(p, z))), 0.5 / h);
+                             rh_shape_distance(s, rh_d3_add(p, z)) - rh_shape_distance(s, rh_d3_sub(p, z))),
+                       0.5 / h);
 }
 
 static int all_shapes(rh_shape out[7])
@@ -248,8 +248,9 @@ static void normals_exist_everywhere(void **state)
     (void)state;
     rh_shape shapes[7];
     int count = all_shapes(shapes);
-    rh_dvec3 places[] = {{0.2, -0.1, 0.3}, {0.05, 0.05, 0.35}, {-0.3, -0.4, 0.1}, {0.4, 0.5, -0.2}, {0.05, 0.05, -0.05},
-                         {0.1, 0, -0.1}, {0, 0, 0}, {1e20, -1e20, 1e20}, {1e-300, 0, 0}};
+    rh_dvec3 places[] = {{0.2, -0.1, 0.3}, {0.05, 0.05, 0.35},  {-0.3, -0.4, 0.1},
+                         {0.4, 0.5, -0.2}, {0.05, 0.05, -0.05}, {0.1, 0, -0.1},
+                         {0, 0, 0},        {1e20, -1e20, 1e20}, {1e-300, 0, 0}};
     for (int i = 0; i < 2 * count; i++) {
         rh_shape shape = shapes[i % count];
         shape.flat = i >= count;
@@ -260,7 +261,7 @@ static void normals_exist_everywhere(void **state)
     }
 }
 
-// --- flat shapes --------------------------------------------------------------------------------------------------
+// --- flat shapes -----------------------------------------------------------------------------------------------------
 
 static double flat_at(rh_shape shape, double x, double y)
 {
@@ -296,19 +297,27 @@ static void flat_shapes_are_sections(void **state)
 static void bounds_hold_the_shape_tightly(void **state)
 {
     (void)state;
-    struct { rh_shape shape; surface *on; int parts; } cases[] = {
-        {make_sphere(), on_sphere, 1}, {make_box(0.1), on_box, 6}, {make_cylinder(), on_cylinder, 3},
-        {make_capsule(), on_capsule, 3}, {make_torus(), on_torus, 1}};
+    struct {
+        rh_shape shape;
+        surface *on;
+        int parts;
+    } cases[] = {{make_sphere(), on_sphere, 1},
+                 {make_box(0.1), on_box, 6},
+                 {make_cylinder(), on_cylinder, 3},
+                 {make_capsule(), on_capsule, 3},
+                 {make_torus(), on_torus, 1}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         rh_dbox box = rh_shape_bounds(&cases[c].shape), seen = {{9, 9, 9}, {-9, -9, -9}};
         for (uint64_t id = 0; id < 60000; id++) {
-            rh_dvec3 p = cases[c].on(&cases[c].shape, uniform(id, 0, 0, 1), uniform(id, 1, 0, 1), (int)(id % (uint64_t)cases[c].parts));
+            rh_dvec3 p = cases[c].on(&cases[c].shape, uniform(id, 0, 0, 1), uniform(id, 1, 0, 1),
+                                     (int)(id % (uint64_t)cases[c].parts));
             seen.min = rh_d3(fmin(seen.min.x, p.x), fmin(seen.min.y, p.y), fmin(seen.min.z, p.z));
             seen.max = rh_d3(fmax(seen.max.x, p.x), fmax(seen.max.y, p.y), fmax(seen.max.z, p.z));
         }
         assert_true(box.min.x <= seen.min.x + 1e-9 && box.min.y <= seen.min.y + 1e-9 && box.min.z <= seen.min.z + 1e-9);
         assert_true(box.max.x >= seen.max.x - 1e-9 && box.max.y >= seen.max.y - 1e-9 && box.max.z >= seen.max.z - 1e-9);
-        assert_true(rh_d3_length(rh_d3_sub(box.min, seen.min)) < 0.02 && rh_d3_length(rh_d3_sub(box.max, seen.max)) < 0.02);
+        assert_true(rh_d3_length(rh_d3_sub(box.min, seen.min)) < 0.02 &&
+                    rh_d3_length(rh_d3_sub(box.max, seen.max)) < 0.02);
     }
     rh_shape plane = make_plane(), flat = make_sphere();
     assert_true(isinf(rh_shape_bounds(&plane).max.y) && isinf(rh_shape_bounds(&plane).min.x));
@@ -316,7 +325,7 @@ static void bounds_hold_the_shape_tightly(void **state)
     assert_true(rh_shape_bounds(&flat).min.z == 0 && rh_shape_bounds(&flat).max.z == 0);
 }
 
-// --- parameter checks -----------------------------------------------------------------------------------------------
+// --- parameter checks ------------------------------------------------------------------------------------------------
 
 static void refused(rh_shape_kind kind, const void *object, const char *field, const char *part)
 {
@@ -388,7 +397,7 @@ static void tables_are_complete(void **state)
     rh_params_free(&rh_motion_table, &motion);
 }
 
-// --- motion -----------------------------------------------------------------------------------------------------
+// --- motion ----------------------------------------------------------------------------------------------------------
 
 static rh_motion_key example_keys[] = {
     {0.5, {0, 0, 0}, {0, 0, 0}},
@@ -424,9 +433,11 @@ static void velocity_is_the_derivative_of_the_pose(void **state)
     for (int how = RH_LINEAR; how <= RH_SMOOTH; how++) {
         rh_motion motion = example((rh_interpolation)how);
         for (double t = 0.41; t < 3; t += 0.0137) {
-            rh_pose before = rh_motion_pose(&motion, t - h), now = rh_motion_pose(&motion, t), after = rh_motion_pose(&motion, t + h);
+            rh_pose before = rh_motion_pose(&motion, t - h), now = rh_motion_pose(&motion, t),
+                    after = rh_motion_pose(&motion, t + h);
             rh_dvec3 local = rh_d3(0.7, -0.2, 0.5), point = rh_pose_to_world(&now, local);
-            rh_dvec3 measured = rh_d3_scale(rh_d3_sub(rh_pose_to_world(&after, local), rh_pose_to_world(&before, local)), 0.5 / h);
+            rh_dvec3 measured = rh_d3_scale(
+                rh_d3_sub(rh_pose_to_world(&after, local), rh_pose_to_world(&before, local)), 0.5 / h);
             assert_true(rh_d3_length(rh_d3_sub(measured, rh_motion_velocity(&motion, t, point))) < 2e-5);
         }
     }
@@ -437,7 +448,8 @@ static void motion_rests_outside_its_keys(void **state)
     (void)state;
     for (int how = RH_LINEAR; how <= RH_SMOOTH; how++) {
         rh_motion motion = example((rh_interpolation)how);
-        rh_dvec3 point = rh_d3(3, 2, 1), before = rh_motion_velocity(&motion, 0.49, point), after = rh_motion_velocity(&motion, 2.9, point);
+        rh_dvec3 point = rh_d3(3, 2, 1), before = rh_motion_velocity(&motion, 0.49, point),
+                 after = rh_motion_velocity(&motion, 2.9, point);
         assert_true(rh_d3_length(before) == 0 && rh_d3_length(after) == 0);
         assert_true(rh_motion_pose(&motion, -7).translation.x == 0);
         assert_true(rh_motion_pose(&motion, 99).translation.x == -0.5);
@@ -453,10 +465,12 @@ static void smooth_motion_is_smooth(void **state)
     rh_dvec3 point = rh_d3(1, 1, 1);
     for (int i = 0; i < 4; i++) {
         double t = example_keys[i].time;
-        rh_dvec3 jump = rh_d3_sub(rh_motion_velocity(&motion, t - 1e-9, point), rh_motion_velocity(&motion, t + 1e-9, point));
+        rh_dvec3 jump = rh_d3_sub(rh_motion_velocity(&motion, t - 1e-9, point),
+                                  rh_motion_velocity(&motion, t + 1e-9, point));
         assert_true(rh_d3_length(jump) < 1e-5);
     }
-    rh_motion_key even[] = {{0, {0, 0, 0}, {0, 0, 0}}, {1, {1, 0, 0}, {0, 0, 0}}, {3, {3, 0, 0}, {0, 0, 0}}, {4, {4, 0, 0}, {0, 0, 0}}};
+    rh_motion_key even[] = {
+        {0, {0, 0, 0}, {0, 0, 0}}, {1, {1, 0, 0}, {0, 0, 0}}, {3, {3, 0, 0}, {0, 0, 0}}, {4, {4, 0, 0}, {0, 0, 0}}};
     motion = (rh_motion){.keys = {even, 4}, .interpolation = RH_SMOOTH};
     assert_near(rh_motion_velocity(&motion, 1.7, point).x, 1, 1e-12);
 }

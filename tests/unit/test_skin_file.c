@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Surface meshes as PLY, OBJ and VTP: every byte of a small one, every bit of random numbers, and what our own readers make of them.
+// Surface meshes as PLY, OBJ and VTP: every byte of a small one, every bit of random numbers, and what our own readers
+// make of them.
 #include "support.h"
 #include <float.h>
 #include <signal.h>
@@ -63,10 +64,12 @@ static void ply_is_exact(void **state)
 {
     (void)state;
     static const char header[] = "comment rheo_fps 24\ncomment rheo_cell 0.5\nelement vertex 5\n"
-        "property float x\nproperty float y\nproperty float z\nproperty float nx\nproperty float ny\nproperty float nz\n"
-        "property float vx\nproperty float vy\nproperty float vz\nproperty float heat\nproperty int side\nproperty double tag\n"
-        "property float uvw_x\nproperty float uvw_y\nproperty float uvw_z\n"
-        "element face 5\nproperty list uchar uint vertex_indices\nend_header\n";
+                                 "property float x\nproperty float y\nproperty float z\nproperty float nx\nproperty "
+                                 "float ny\nproperty float nz\n"
+                                 "property float vx\nproperty float vy\nproperty float vz\nproperty float "
+                                 "heat\nproperty int side\nproperty double tag\n"
+                                 "property float uvw_x\nproperty float uvw_y\nproperty float uvw_z\n"
+                                 "element face 5\nproperty list uchar uint vertex_indices\nend_header\n";
     scratch s = scratch_make();
     scratch_path path = scratch_at(&s, "surface.0003.ply");
     rh_skin skin = pyramid();
@@ -79,16 +82,25 @@ static void ply_is_exact(void **state)
         assert_ok(rh_skin_write_ply(path.text, &skin, &info, &status));
         assert_ok(rh_file_read(path.text, 1 << 20, &data, &bytes, &status));
         assert_memory_equal(data, "ply\nformat binary_little_endian 1.0\ncomment rheo_version ", 57);
-        assert_non_null(strstr(data, z_up ? "comment rheo_up z\ncomment rheo_frame 3\n" : "comment rheo_up y\ncomment rheo_frame 3\n"));
+        assert_non_null(strstr(data, z_up ? "comment rheo_up z\ncomment rheo_frame 3\n"
+                                          : "comment rheo_up y\ncomment rheo_frame 3\n"));
         const char *at = strstr(data, "comment rheo_fps");
         assert_memory_equal(at, header, sizeof header - 1);
         at += sizeof header - 1;
         assert_int_equal(bytes - (size_t)(at - data), 5 * 64 + 4 * 13 + 17);
         for (int v = 0; v < 5; v++, at += 64) {
             rh_vec3 p = skin.position[v];
-            struct __attribute__((packed)) { rh_vec3 p, n, v; float heat; int32_t side; double tag; rh_vec3 u; } want = {
-                p, {0, 0, -1}, {1, 2, (float)v}, 0.5f * (float)v, -v, (double)(((int64_t)1 << 40) + v), {7, 8, 9}};
-            if (z_up) want.p = rh_v3(p.x, -p.z, p.y), want.n = rh_v3(0, 1, 0), want.v = rh_v3(1, -(float)v, 2), want.u = rh_v3(7, -9, 8);
+            struct __attribute__((packed)) {
+                rh_vec3 p, n, v;
+                float heat;
+                int32_t side;
+                double tag;
+                rh_vec3 u;
+            } want = {p,        {0, 0, -1}, {1, 2, (float)v}, 0.5f * (float)v, -v, (double)(((int64_t)1 << 40) + v),
+                      {7, 8, 9}};
+            if (z_up)
+                want.p = rh_v3(p.x, -p.z, p.y), want.n = rh_v3(0, 1, 0), want.v = rh_v3(1, -(float)v, 2),
+                want.u = rh_v3(7, -9, 8);
             assert_memory_equal(at, &want, sizeof want);
         }
         for (int t = 0; t < 4; t++, at += 13) assert_true(at[0] == 3 && memcmp(at + 1, skin.triangle[t], 12) == 0);
@@ -178,7 +190,8 @@ static void failures_leave_nothing(void **state)
     large.position = block(100000 * sizeof *large.position);
     large.normal = block(100000 * sizeof *large.normal);
     for (int f = 0; f < 2; f++) {
-        rh_code (*write)(const char *, const rh_skin *, const rh_frame_info *, rh_status *) = f ? rh_skin_write_obj : rh_skin_write_ply;
+        rh_code (*write)(const char *, const rh_skin *, const rh_frame_info *, rh_status *) = f ? rh_skin_write_obj
+                                                                                                : rh_skin_write_ply;
         rh_status status = {0};
         assert_int_equal(write(nowhere.text, &skin, &facts, &status), RH_IO);
         assert_non_null(strstr(status.message, "No such file"));
@@ -229,7 +242,8 @@ static void vtp_arrays_are_where_they_should(void **state)
     uint64_t size;
     assert_ok(rh_skin_write_vtp(path.text, &skin, &facts, &status));
     assert_ok(rh_file_read(path.text, 1 << 20, &data, &bytes, &status));
-    assert_non_null(strstr(data, "NumberOfPoints=\"5\" NumberOfVerts=\"0\" NumberOfLines=\"0\" NumberOfStrips=\"0\" NumberOfPolys=\"5\""));
+    assert_non_null(strstr(
+        data, "NumberOfPoints=\"5\" NumberOfVerts=\"0\" NumberOfLines=\"0\" NumberOfStrips=\"0\" NumberOfPolys=\"5\""));
     assert_memory_equal(vtp_array(data, bytes, "Points", &size), skin.position, 60);
     assert_int_equal(size, 60);
     assert_memory_equal(vtp_array(data, bytes, "Normals", &size), skin.normal, 60);
@@ -249,10 +263,8 @@ static void vtp_arrays_are_where_they_should(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ply_is_exact),
-        cmocka_unit_test(our_readers_agree),
-        cmocka_unit_test(obj_numbers_come_back),
-        cmocka_unit_test(vtp_arrays_are_where_they_should),
+        cmocka_unit_test(ply_is_exact),           cmocka_unit_test(our_readers_agree),
+        cmocka_unit_test(obj_numbers_come_back),  cmocka_unit_test(vtp_arrays_are_where_they_should),
         cmocka_unit_test(failures_leave_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, nothing_left);

@@ -5,7 +5,9 @@
 #include "support.h"
 #include <stdlib.h>
 
-typedef struct item { int64_t key, id; } item;
+typedef struct item {
+    int64_t key, id;
+} item;
 
 static int by_key_then_id(const void *a, const void *b)
 {
@@ -27,7 +29,8 @@ static void check_against_qsort(int dimension, int64_t count, float reach, float
     item *items = rh_alloc((size_t)(count + 1) * sizeof *items, "test", NULL);
     for (int64_t i = 0; i < count; i++) {  // position of particle i before the sort, made again
         rh_vec3 p = {0, 0, 0}, center = {offset, -offset, offset};
-        for (int a = 0; a < dimension; a++) (&p.x)[a] = (&center.x)[a] + reach * support_random((uint64_t)i, (uint32_t)a);
+        for (int a = 0; a < dimension; a++)
+            (&p.x)[a] = (&center.x)[a] + reach * support_random((uint64_t)i, (uint32_t)a);
         items[i] = (item){value_of(&c.tiles, p), i};
     }
     qsort(items, (size_t)count, sizeof *items, by_key_then_id);
@@ -40,7 +43,8 @@ static void check_against_qsort(int dimension, int64_t count, float reach, float
     int64_t next = 0, values = rh_tiles_values(&c.tiles);
     for (int64_t v = 0; v <= values; v++) {
         while (next < count && items[next].key < v) next++;
-        if (c.tiles.first[v] != next) fail_msg("cell %lld starts at %u, expected %lld", (long long)v, c.tiles.first[v], (long long)next);
+        if (c.tiles.first[v] != next)
+            fail_msg("cell %lld starts at %u, expected %lld", (long long)v, c.tiles.first[v], (long long)next);
     }
     rh_free(items);
     cloud_free(&c);
@@ -57,7 +61,7 @@ static void sorted_as_by_qsort(void **state)
         check_against_qsort(2, 40000, 2, 0.3f, 2);
         check_against_qsort(3, 60000, 1, -0.2f, 2);
         check_against_qsort(3, 20000, 0.1f, 500, 8);  // far away, crowded
-        check_against_qsort(3, 5000, 100, 0, 1);      // spread over more than 2^22 cells: three passes of the radix sort
+        check_against_qsort(3, 5000, 100, 0, 1);  // spread over more than 2^22 cells: three passes of the radix sort
     }
     rh_threads_set(0);
 }
@@ -77,6 +81,7 @@ static void sorting_again_changes_nothing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sorted_as_by_qsort), cmocka_unit_test(sorting_again_changes_nothing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sorted_as_by_qsort),
+                                       cmocka_unit_test(sorting_again_changes_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

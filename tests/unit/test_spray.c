@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Which particles are spray and which are foam: by hand on lone particles and blocks, and by plain loops on random ones.
+// Which particles are spray and which are foam: by hand on lone particles and blocks, and by plain loops on random
+// ones.
 #include "support.h"
 #include "grid/transfer.h"
 #include "physics/splash/spray.h"
@@ -9,7 +10,12 @@
 static const double CELL = 0.125;
 enum { NEITHER, SPRAY, FOAM };
 
-typedef struct liquid { cloud c; float *fill; rh_faces velocity; uint8_t *is_spray, *is_foam; } liquid;
+typedef struct liquid {
+    cloud c;
+    float *fill;
+    rh_faces velocity;
+    uint8_t *is_spray, *is_foam;
+} liquid;
 
 static void liquid_take(liquid *l)
 {
@@ -21,7 +27,8 @@ static void liquid_take(liquid *l)
     assert_ok(rh_faces_new(&l->velocity, &l->c.tiles, true, &l->c.arena, &status));
 }
 
-// Lattice cells of three particles an axis (or every `stride`-th of them along x) in a block of cells, velocities (3, 0, 0); one particle alone far away.
+// Lattice cells of three particles an axis (or every `stride`-th of them along x) in a block of cells, velocities (3,
+// 0, 0); one particle alone far away.
 static void liquid_block(liquid *l, int dimension, int stride)
 {
     int64_t n = 0, count = 0;
@@ -31,7 +38,9 @@ static void liquid_block(liquid *l, int dimension, int stride)
             for (int y = 0; y < 18; y++)
                 for (int x = 0; x < 18; x += stride) {
                     if (pass == 0) count++;
-                    else l->c.p[n++] = rh_v3_from(rh_d3((x + 0.5) * CELL / 3, (y + 0.5) * CELL / 3, dimension == 3 ? (z + 0.5) * CELL / 3 : 0));
+                    else
+                        l->c.p[n++] = rh_v3_from(rh_d3((x + 0.5) * CELL / 3, (y + 0.5) * CELL / 3,
+                                                       dimension == 3 ? (z + 0.5) * CELL / 3 : 0));
                 }
     }
     l->c.p[n] = rh_v3_from(rh_d3(40.3 * CELL, 2.2 * CELL, dimension == 3 ? 1.7 * CELL : 0));
@@ -83,8 +92,10 @@ static void expect(const liquid *l, int alone, int deep, const char *what)
 {
     int seen = 0;
     for (int64_t p = 0; p < l->c.points.count; p++) {
-        if (is_alone(l, p) && kind(l, p) != alone) fail_msg("%s, %dD: the lone particle is %d, not %d", what, l->c.tiles.dimension, kind(l, p), alone);
-        if (is_deep(l, p) && kind(l, p) != deep) fail_msg("%s, %dD: particle %d inside is %d, not %d", what, l->c.tiles.dimension, (int)p, kind(l, p), deep);
+        if (is_alone(l, p) && kind(l, p) != alone)
+            fail_msg("%s, %dD: the lone particle is %d, not %d", what, l->c.tiles.dimension, kind(l, p), alone);
+        if (is_deep(l, p) && kind(l, p) != deep)
+            fail_msg("%s, %dD: particle %d inside is %d, not %d", what, l->c.tiles.dimension, (int)p, kind(l, p), deep);
         seen += is_deep(l, p);
     }
     assert_true(seen > 10);
@@ -113,7 +124,8 @@ static void lone_fast_parting_particles_are_spray(void **state)
     }
 }
 
-// Every second, every third particle along x is left: fillings of about a half and a third, foam; every sixth: a sixth, spray.
+// Every second, every third particle along x is left: fillings of about a half and a third, foam; every sixth: a sixth,
+// spray.
 static void thinned_blocks_are_foam_then_spray(void **state)
 {
     (void)state;
@@ -128,7 +140,8 @@ static void thinned_blocks_are_foam_then_spray(void **state)
         }
 }
 
-// By plain loops: the divergence of the particle's cell, the filling linearly between centres, none where there are no tiles.
+// By plain loops: the divergence of the particle's cell, the filling linearly between centres, none where there are no
+// tiles.
 static int plain_kind(const liquid *l, int64_t p, float speed, double *margin)
 {
     const rh_tiles *tiles = &l->c.tiles;
@@ -140,7 +153,8 @@ static int plain_kind(const liquid *l, int64_t p, float speed, double *margin)
         int next[3] = {cell[0], cell[1], cell[2]};
         next[a]++;
         int64_t above = value_at(tiles, next[0], next[1], next[2]);
-        out += (double)l->velocity.axis[a][above] - (double)l->velocity.axis[a][value_at(tiles, cell[0], cell[1], cell[2])];
+        out += (double)l->velocity.axis[a][above] -
+               (double)l->velocity.axis[a][value_at(tiles, cell[0], cell[1], cell[2])];
     }
     for (int n = 0; n < 1 << tiles->dimension; n++) {
         int at[3] = {0, 0, 0};
@@ -187,7 +201,9 @@ static void equals_plain_loops(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lone_fast_parting_particles_are_spray), cmocka_unit_test(thinned_blocks_are_foam_then_spray), cmocka_unit_test(equals_plain_loops),
+        cmocka_unit_test(lone_fast_parting_particles_are_spray),
+        cmocka_unit_test(thinned_blocks_are_foam_then_spray),
+        cmocka_unit_test(equals_plain_loops),
     };
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Spreading face values (SPL-7) against the same on a plain dense grid in double: on random sparse tiles, from random faces, for several numbers of sweeps.
+// Spreading face values (SPL-7) against the same on a plain dense grid in double: on random sparse tiles, from random
+// faces, for several numbers of sweeps.
 //
 // Tolerance: means of up to six floats of order one, at most five times over.
 #include "support.h"
@@ -9,7 +10,11 @@
 #include "base/hash.h"
 #include "grid/spread.h"
 
-typedef struct field { cloud c; rh_faces values; rh_bits *known[3]; } field;
+typedef struct field {
+    cloud c;
+    rh_faces values;
+    rh_bits *known[3];
+} field;
 
 static bool is_known(const field *f, int axis, int64_t v)
 {
@@ -79,9 +84,11 @@ static void check_spread(int dimension, float share, int sweeps)
             int cell[3];
             cell_of(tiles, v, cell);
             double found = (double)f.values.axis[a][v];
-            if (is_known(&f, a, v) != known[a][v] || (known[a][v] ? !(fabs(found - value[a][v]) < 5e-6) : !isnan(found)))
-                fail_msg("%dD, %g known, %d sweeps, component %d at %d %d %d: %g (known %d), not %g (known %d)", dimension, (double)share, sweeps, a, cell[0],
-                         cell[1], cell[2], found, is_known(&f, a, v), value[a][v], known[a][v]);
+            if (is_known(&f, a, v) != known[a][v] ||
+                (known[a][v] ? !(fabs(found - value[a][v]) < 5e-6) : !isnan(found)))
+                fail_msg("%dD, %g known, %d sweeps, component %d at %d %d %d: %g (known %d), not %g (known %d)",
+                         dimension, (double)share, sweeps, a, cell[0], cell[1], cell[2], found, is_known(&f, a, v),
+                         value[a][v], known[a][v]);
             reached += known[a][v];
         }
     assert_true(reached > (int64_t)(share * (float)count));
@@ -172,7 +179,9 @@ static void memory_that_runs_out_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equals_plain_loops), cmocka_unit_test(one_face_spreads_over_borders), cmocka_unit_test(threads_do_not_show),
+        cmocka_unit_test(equals_plain_loops),
+        cmocka_unit_test(one_face_spreads_over_borders),
+        cmocka_unit_test(threads_do_not_show),
         cmocka_unit_test(memory_that_runs_out_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, nothing_left);

@@ -43,13 +43,17 @@ static void prefix_goes_before(void **state)
 
 enum { ROOM = sizeof((rh_status *)0)->message };
 
-// For every length around the limit: what fits is there to the last letter, what does not is cut, nothing is written beyond.
+// For every length around the limit: what fits is there to the last letter, what does not is cut, nothing is written
+// beyond.
 static void long_texts_are_cut(void **state)
 {
     (void)state;
     char text[ROOM + 8], prefix[ROOM + 8];
     for (int length = ROOM - 8; length < ROOM + 4; length++) {
-        struct { rh_status status; char guard[16]; } s = {0};
+        struct {
+            rh_status status;
+            char guard[16];
+        } s = {0};
         memset(text, 'm', (size_t)length);
         text[length] = 0;
         rh_fail(&s.status, RH_USER, "%s", text);
@@ -85,8 +89,9 @@ static void try_returns_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(first_failure_wins), cmocka_unit_test(no_status_gives_the_code), cmocka_unit_test(prefix_goes_before),
-        cmocka_unit_test(long_texts_are_cut), cmocka_unit_test(try_returns_at_once),
+        cmocka_unit_test(first_failure_wins),  cmocka_unit_test(no_status_gives_the_code),
+        cmocka_unit_test(prefix_goes_before),  cmocka_unit_test(long_texts_are_cut),
+        cmocka_unit_test(try_returns_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// One frame from a points file to surface files, inside and through the public interface: names, times, failures that leave nothing behind.
+// One frame from a points file to surface files, inside and through the public interface: names, times, failures that
+// leave nothing behind.
 #include "support.h"
 #include <rheo/rheo.h>
 #include "io/file.h"
@@ -26,7 +27,8 @@ static void write_frame(const char *path, int64_t frame, float shift)
     rh_vec3 *p = rh_points_data(&points, "P", RH_POINT_VEC3F), *v = rh_points_data(&points, "v", RH_POINT_VEC3F);
     int64_t *id = rh_points_data(&points, "id", RH_POINT_I64);
     for (int i = 0; i < SIDE * SIDE * SIDE; i++) {
-        p[i] = rh_v3(0.1f * (float)(i % SIDE) + shift, 0.1f * (float)(i / SIDE % SIDE), 0.1f * (float)(i / SIDE / SIDE));
+        p[i] = rh_v3(0.1f * (float)(i % SIDE) + shift, 0.1f * (float)(i / SIDE % SIDE),
+                     0.1f * (float)(i / SIDE / SIDE));
         v[i] = rh_v3(2.4f, 0, 0);
         id[i] = 1000 - i;
     }
@@ -44,9 +46,19 @@ static bool exists(const scratch *s, const char *name)
 static void numbers_in_names(void **state)
 {
     (void)state;
-    static const struct { const char *name; int64_t number; int digits; } cases[] = {
-        {"points.0007.vdb", 7, 4},   {"a/b9/drop_v2.12.ply", 12, 2}, {"x/2.vdb", 2, 1},         {"a9/plain.ply", -1, 0},
-        {"v3_final.vdb", 3, 1},      {"points.0000.vdb", 0, 4},      {"1234567890123456789.vdb", -1, 19}, {".vdb", -1, 0},
+    static const struct {
+        const char *name;
+        int64_t number;
+        int digits;
+    } cases[] = {
+        {"points.0007.vdb", 7, 4},
+        {"a/b9/drop_v2.12.ply", 12, 2},
+        {"x/2.vdb", 2, 1},
+        {"a9/plain.ply", -1, 0},
+        {"v3_final.vdb", 3, 1},
+        {"points.0000.vdb", 0, 4},
+        {"1234567890123456789.vdb", -1, 19},
+        {".vdb", -1, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int digits;
@@ -148,8 +160,8 @@ static double shape(const float axes[9], rh_vec3 stretch, int a, int b)
     return sum;
 }
 
-// A frame exported with z up gives the ellipsoids of the one with y up, turned. Without recentring: at the block's corners its axes are arbitrary, and the end of
-// the material is looked for along them.
+// A frame exported with z up gives the ellipsoids of the one with y up, turned. Without recentring: at the block's
+// corners its axes are arbitrary, and the end of the material is looked for along them.
 static void z_up_turns_the_ellipsoids(void **state)
 {
     (void)state;
@@ -160,7 +172,8 @@ static void z_up_turns_the_ellipsoids(void **state)
     rh_surfacing_params params;
     write_frame(y.text, 1, 0);
     read_points(&s, "p.0001.vdb", &points);
-    assert_ok(rh_vdb_write_points(z.text, &points, &(rh_frame_info){.frame = 2, .fps = 24, .cell = 0.2, .z_up = 1}, &status));
+    assert_ok(
+        rh_vdb_write_points(z.text, &points, &(rh_frame_info){.frame = 2, .fps = 24, .cell = 0.2, .z_up = 1}, &status));
     assert_ok(rh_params_defaults(&rh_surfacing_table, &params, &status));
     params.diagnostics = true;
     params.recentre = false;
@@ -171,9 +184,12 @@ static void z_up_turns_the_ellipsoids(void **state)
     read_points(&s, "ellipsoids.0001.vdb", &a);
     read_points(&s, "ellipsoids.0002.vdb", &b);
     const int64_t *ids = rh_points_data(&a, "id", RH_POINT_I64), *other = rh_points_data(&b, "id", RH_POINT_I64);
-    const rh_vec3 *ca = rh_points_data(&a, "centre", RH_POINT_VEC3F), *cb = rh_points_data(&b, "centre", RH_POINT_VEC3F);
-    const rh_vec3 *sa = rh_points_data(&a, "stretch", RH_POINT_VEC3F), *sb = rh_points_data(&b, "stretch", RH_POINT_VEC3F);
-    const float(*ra)[9] = rh_points_data(&a, "rotation", RH_POINT_MAT3F), (*rb)[9] = rh_points_data(&b, "rotation", RH_POINT_MAT3F);
+    const rh_vec3 *ca = rh_points_data(&a, "centre", RH_POINT_VEC3F),
+                  *cb = rh_points_data(&b, "centre", RH_POINT_VEC3F);
+    const rh_vec3 *sa = rh_points_data(&a, "stretch", RH_POINT_VEC3F),
+                  *sb = rh_points_data(&b, "stretch", RH_POINT_VEC3F);
+    const float(*ra)[9] = rh_points_data(&a, "rotation", RH_POINT_MAT3F),
+          (*rb)[9] = rh_points_data(&b, "rotation", RH_POINT_MAT3F);
     assert_true(a.count == b.count && a.count == SIDE * SIDE * SIDE);
     for (int64_t i = 0; i < a.count; i++) {
         int64_t j = 0;
@@ -182,7 +198,8 @@ static void z_up_turns_the_ellipsoids(void **state)
         static const double sign[3] = {1, -1, 1};
         for (int m = 0; m < 3; m++) {
             assert_near((&cb[j].x)[m], sign[m] * (double)(&ca[i].x)[from[m]], 1e-5);
-            for (int n = 0; n < 3; n++) assert_near(shape(rb[j], sb[j], m, n), sign[m] * sign[n] * shape(ra[i], sa[i], from[m], from[n]), 1e-3);
+            for (int n = 0; n < 3; n++)
+                assert_near(shape(rb[j], sb[j], m, n), sign[m] * sign[n] * shape(ra[i], sa[i], from[m], from[n]), 1e-3);
         }
     }
     rh_points_free(&points);
@@ -224,8 +241,8 @@ static void memory_may_run_out(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_in_names), cmocka_unit_test(through_the_public_header), cmocka_unit_test(results_are_told),
-                                       cmocka_unit_test(z_up_turns_the_ellipsoids),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_in_names), cmocka_unit_test(through_the_public_header),
+                                       cmocka_unit_test(results_are_told), cmocka_unit_test(z_up_turns_the_ellipsoids),
                                        cmocka_unit_test(memory_may_run_out)};
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Narrow bands through OpenVDB: volume, filters against what is known of spheres, meshes (closed, outward, channels exact), files, threads.
+// Narrow bands through OpenVDB: volume, filters against what is known of spheres, meshes (closed, outward, channels
+// exact), files, threads.
 #include "support.h"
 #include "bands.h"
 #include <signal.h>
@@ -53,7 +54,7 @@ static rh_skin mesh_of(const rh_surface_grid *grid, double adaptivity)
     return skin;
 }
 
-// --- what a mesh must be -------------------------------------------------------------------------------------------
+// --- what a mesh must be ---------------------------------------------------------------------------------------------
 
 static rh_dvec3 vertex(const rh_skin *skin, uint32_t v) { return rh_d3_from(skin->position[v]); }
 
@@ -66,13 +67,18 @@ static double cone(const rh_skin *s, uint32_t a, uint32_t b, uint32_t c)
 static double enclosed(const rh_skin *s)
 {
     double sum = 0;
-    for (int64_t t = 0; t < s->triangle_count; t++) sum += cone(s, s->triangle[t][0], s->triangle[t][1], s->triangle[t][2]);
+    for (int64_t t = 0; t < s->triangle_count; t++)
+        sum += cone(s, s->triangle[t][0], s->triangle[t][1], s->triangle[t][2]);
     for (int64_t q = 0; q < s->quad_count; q++)
-        sum += cone(s, s->quad[q][0], s->quad[q][1], s->quad[q][2]) + cone(s, s->quad[q][0], s->quad[q][2], s->quad[q][3]);
+        sum += cone(s, s->quad[q][0], s->quad[q][1], s->quad[q][2]) +
+               cone(s, s->quad[q][0], s->quad[q][2], s->quad[q][3]);
     return sum;
 }
 
-typedef struct edge { uint32_t low, high; int direction; } edge;
+typedef struct edge {
+    uint32_t low, high;
+    int direction;
+} edge;
 
 static int edge_order(const void *a, const void *b)
 {
@@ -139,7 +145,7 @@ static uint64_t skin_hash(const rh_skin *s)
     return h;
 }
 
-// --- tests ---------------------------------------------------------------------------------------------------------
+// --- tests -----------------------------------------------------------------------------------------------------------
 
 static void volume_is_that_of_the_shape(void **state)
 {
@@ -184,11 +190,22 @@ static void an_empty_band_is_an_empty_grid(void **state)
 static void meshes_are_closed_and_face_outward(void **state)
 {
     (void)state;
-    static const band_balls touching = {4, {{-0.3, 0, 0, 0.3}, {0.3, 0, 0, 0.3}, {0, 0.45, 0.01, 0.2}, {0, -0.3, 0, 0.11}}};
-    static const band_balls tiny = {5, {{0, 0, 0, 0.03}, {0.5, 0.01, 0.02, 0.04}, {-0.5, 0.025, 0.025, 0.051}, {0, 0.51, 0, 0.026}, {0.025, -0.5, 0.025, 0.044}}};
-    static const struct { band_shape *shape; const void *parameters; double volume, tolerance; } cases[] = {
-        {band_of_balls, &one_ball, 4 * M_PI / 3 * 0.125, 0.02}, {band_of_ring, &ring, 2 * M_PI * M_PI * 0.6 * 0.0625, 0.03},
-        {band_of_balls, &touching, 0.2, 1}, {band_of_balls, &tiny, 1e-4, 1e9}};
+    static const band_balls touching = {
+        4, {{-0.3, 0, 0, 0.3}, {0.3, 0, 0, 0.3}, {0, 0.45, 0.01, 0.2}, {0, -0.3, 0, 0.11}}};
+    static const band_balls tiny = {5,
+                                    {{0, 0, 0, 0.03},
+                                     {0.5, 0.01, 0.02, 0.04},
+                                     {-0.5, 0.025, 0.025, 0.051},
+                                     {0, 0.51, 0, 0.026},
+                                     {0.025, -0.5, 0.025, 0.044}}};
+    static const struct {
+        band_shape *shape;
+        const void *parameters;
+        double volume, tolerance;
+    } cases[] = {{band_of_balls, &one_ball, 4 * M_PI / 3 * 0.125, 0.02},
+                 {band_of_ring, &ring, 2 * M_PI * M_PI * 0.6 * 0.0625, 0.03},
+                 {band_of_balls, &touching, 0.2, 1},
+                 {band_of_balls, &tiny, 1e-4, 1e9}};
     static const double adaptivity[] = {0, 0.05, 0.5, 1};
     for (int c = 0; c < 4; c++)
         for (int a = 0; a < 4; a++) {
@@ -275,7 +292,7 @@ static void too_many_vertices_are_refused(void **state)
     rh_surface_grid_free(grid);
 }
 
-// --- filters -------------------------------------------------------------------------------------------------------
+// --- filters ---------------------------------------------------------------------------------------------------------
 
 static void filter_with(rh_surface_grid *grid, rh_filter_params filter)
 {
@@ -300,13 +317,20 @@ static void spheres_shrink_by_their_curvature(void **state)
 {
     (void)state;
     double step = 0.05 * 0.05 / 3 / 0.5;  // dx^2 / 3 times 1 / R, for both
-    double curved = 0.5 - radius_after(band_of_balls, &one_ball, (rh_filter_params){.kind = RH_FILTER_CURVATURE, .iterations = 10});
-    double diffused = 0.5 - radius_after(band_of_balls, &one_ball, (rh_filter_params){.kind = RH_FILTER_LAPLACIAN, .iterations = 10});
-    double kept = 0.5 - radius_after(band_of_balls, &one_ball, (rh_filter_params){.kind = RH_FILTER_RENORMALISE, .iterations = 10});
-    double median = 0.5 - radius_after(band_of_balls, &one_ball, (rh_filter_params){.kind = RH_FILTER_MEDIAN, .iterations = 3});
-    double mean = 0.5 - radius_after(band_of_balls, &one_ball, (rh_filter_params){.kind = RH_FILTER_MEAN, .iterations = 3});
-    double four = 0.5 - radius_after(band_of_balls, &one_ball, (rh_filter_params){.kind = RH_FILTER_MEAN, .iterations = 4});
-    double gauss = 0.5 - radius_after(band_of_balls, &one_ball, (rh_filter_params){.kind = RH_FILTER_GAUSSIAN, .iterations = 1});
+    double curved = 0.5 - radius_after(band_of_balls, &one_ball,
+                                       (rh_filter_params){.kind = RH_FILTER_CURVATURE, .iterations = 10});
+    double diffused = 0.5 - radius_after(band_of_balls, &one_ball,
+                                         (rh_filter_params){.kind = RH_FILTER_LAPLACIAN, .iterations = 10});
+    double kept = 0.5 - radius_after(band_of_balls, &one_ball,
+                                     (rh_filter_params){.kind = RH_FILTER_RENORMALISE, .iterations = 10});
+    double median = 0.5 - radius_after(band_of_balls, &one_ball,
+                                       (rh_filter_params){.kind = RH_FILTER_MEDIAN, .iterations = 3});
+    double mean = 0.5 -
+                  radius_after(band_of_balls, &one_ball, (rh_filter_params){.kind = RH_FILTER_MEAN, .iterations = 3});
+    double four = 0.5 -
+                  radius_after(band_of_balls, &one_ball, (rh_filter_params){.kind = RH_FILTER_MEAN, .iterations = 4});
+    double gauss = 0.5 - radius_after(band_of_balls, &one_ball,
+                                      (rh_filter_params){.kind = RH_FILTER_GAUSSIAN, .iterations = 1});
     assert_near(curved / (10 * step), 1, 0.06);
     assert_near(diffused / (10 * step), 1, 0.06);
     assert_near(kept, 0, 2e-4);
@@ -319,16 +343,23 @@ static void spheres_shrink_by_their_curvature(void **state)
 static void offsets_move_by_the_distance(void **state)
 {
     (void)state;
-    assert_near(radius_after(band_of_balls, &one_ball, (rh_filter_params){.kind = RH_FILTER_DILATE, .distance = 0.3}), 0.8, 0.005);
-    assert_near(radius_after(band_of_balls, &one_ball, (rh_filter_params){.kind = RH_FILTER_DILATE, .distance = 0.02}), 0.52, 0.001);
+    assert_near(radius_after(band_of_balls, &one_ball, (rh_filter_params){.kind = RH_FILTER_DILATE, .distance = 0.3}),
+                0.8, 0.005);
+    assert_near(radius_after(band_of_balls, &one_ball, (rh_filter_params){.kind = RH_FILTER_DILATE, .distance = 0.02}),
+                0.52, 0.001);
     assert_near(radius_after(band_of_balls, &one_ball, (rh_filter_params){.kind = RH_FILTER_DILATE}), 0.55, 0.002);
-    assert_near(radius_after(band_of_balls, &one_ball, (rh_filter_params){.kind = RH_FILTER_ERODE, .distance = 0.3}), 0.2, 0.005);
-    assert_near(radius_after(band_of_balls, &one_ball, (rh_filter_params){.kind = RH_FILTER_ERODE, .distance = 0.7}), 0, 1e-9);
+    assert_near(radius_after(band_of_balls, &one_ball, (rh_filter_params){.kind = RH_FILTER_ERODE, .distance = 0.3}),
+                0.2, 0.005);
+    assert_near(radius_after(band_of_balls, &one_ball, (rh_filter_params){.kind = RH_FILTER_ERODE, .distance = 0.7}), 0,
+                1e-9);
     static const band_balls large_and_small = {2, {{-0.3, 0, 0, 0.4}, {0.6, 0, 0, 0.12}}};
-    assert_near(radius_after(band_of_balls, &large_and_small, (rh_filter_params){.kind = RH_FILTER_OPEN, .distance = 0.2}), 0.4, 0.005);
+    assert_near(
+        radius_after(band_of_balls, &large_and_small, (rh_filter_params){.kind = RH_FILTER_OPEN, .distance = 0.2}), 0.4,
+        0.005);
     static const band_balls apart = {2, {{-0.4, 0, 0, 0.36}, {0.4, 0, 0, 0.36}}};
     double before = 0.36 * cbrt(2);
-    assert_near(radius_after(band_of_balls, &apart, (rh_filter_params){.kind = RH_FILTER_OPEN, .distance = 0.1}), before, 0.005);
+    assert_near(radius_after(band_of_balls, &apart, (rh_filter_params){.kind = RH_FILTER_OPEN, .distance = 0.1}),
+                before, 0.005);
     double bridged = radius_after(band_of_balls, &apart, (rh_filter_params){.kind = RH_FILTER_CLOSE, .distance = 0.2});
     assert_true(bridged > before + 0.003 && bridged < before + 0.03);
 }
@@ -344,7 +375,8 @@ static void hollows_are_filled(void **state)
         double before = radius_after(band_of_balls, &crossing, (rh_filter_params){.kind = RH_FILTER_RENORMALISE});
         assert_true(radius_after(band_of_balls, &crossing, filter) > before + 0.002);
     }
-    // Nothing is taken away: seen from inside the old surface no vertex of the new one lies more than the mesh's own error deep.
+    // Nothing is taken away: seen from inside the old surface no vertex of the new one lies more than the mesh's own
+    // error deep.
     rh_surface_grid *grid = grid_of(band_of_balls, &crossing, 0.05, false);
     filter_with(grid, (rh_filter_params){.kind = RH_FILTER_FILL, .iterations = 3, .width = 2});
     rh_skin skin = mesh_of(grid, 0);
@@ -354,12 +386,16 @@ static void hollows_are_filled(void **state)
     rh_surface_grid_free(grid);
 }
 
-static double doubled(const void *parameters, double x, double y, double z) { return 2 * band_of_balls(parameters, x, y, z); }
+static double doubled(const void *parameters, double x, double y, double z)
+{
+    return 2 * band_of_balls(parameters, x, y, z);
+}
 
 static void renormalising_makes_distances(void **state)
 {
     (void)state;
-    rh_surface_grid *good = grid_of(band_of_balls, &one_ball, 0.05, true), *steep = grid_of(doubled, &one_ball, 0.05, true);
+    rh_surface_grid *good = grid_of(band_of_balls, &one_ball, 0.05, true),
+                    *steep = grid_of(doubled, &one_ball, 0.05, true);
     assert_true(rh_surface_grid_active(steep) < 0.6 * (double)rh_surface_grid_active(good));
     filter_with(steep, (rh_filter_params){.kind = RH_FILTER_RENORMALISE, .iterations = 8});
     assert_near((double)rh_surface_grid_active(steep) / (double)rh_surface_grid_active(good), 1, 0.03);
@@ -373,14 +409,19 @@ static void masks_say_where(void **state)
 {
     (void)state;
     for (int turned = 0; turned < 2; turned++) {
-        rh_filter_params filter = {.kind = RH_FILTER_DILATE, .distance = 0.2, .mask = (char[]){"heat"}, .mask_min = turned ? 0.5 : -0.5, .mask_max = turned ? -0.5 : 0.5};
+        rh_filter_params filter = {.kind = RH_FILTER_DILATE,
+                                   .distance = 0.2,
+                                   .mask = (char[]){"heat"},
+                                   .mask_min = turned ? 0.5 : -0.5,
+                                   .mask_max = turned ? -0.5 : 0.5};
         rh_surface_grid *grid = grid_of(band_of_balls, &one_ball, 0.05, true);
         filter_with(grid, filter);
         rh_skin skin = mesh_of(grid, 0);
         int64_t moved = 0, kept = 0;
         for (int64_t v = 0; v < skin.vertex_count; v++) {
             rh_vec3 p = skin.position[v];
-            float heat = ((const float *)channel_of(&skin, "heat"))[v], r = rh_v3_length(rh_v3(p.x - 0.013f, p.y + 0.021f, p.z - 0.007f));
+            float heat = ((const float *)channel_of(&skin, "heat"))[v],
+                  r = rh_v3_length(rh_v3(p.x - 0.013f, p.y + 0.021f, p.z - 0.007f));
             if (turned) heat = -heat;
             if (heat > 0.7f) assert_near(r, 0.7, 0.01), moved++;
             if (heat < -0.7f) assert_near(r, 0.5, 0.01), kept++;
@@ -397,7 +438,8 @@ static void masks_that_are_none_are_refused(void **state)
     static const char *const wrong[] = {"hat", "side", "vel"};
     for (int i = 0; i < 3; i++) {
         rh_status status = {0};
-        rh_filter_params filter = {.kind = RH_FILTER_MEAN, .iterations = 1, .width = 1, .mask = (char *)(uintptr_t)wrong[i], .mask_max = 1};
+        rh_filter_params filter = {
+            .kind = RH_FILTER_MEAN, .iterations = 1, .width = 1, .mask = (char *)(uintptr_t)wrong[i], .mask_max = 1};
         rh_surface_grid *grid = grid_of(band_of_balls, &one_ball, 0.1, true);
         assert_int_equal(rh_surface_grid_filter(grid, &filter, 1, &status), RH_USER);
         assert_non_null(strstr(status.message, wrong[i]));
@@ -422,7 +464,8 @@ static void channels_follow_the_surface(void **state)
         assert_int_equal(((const int32_t *)channel_of(&skin, "side"))[v], band_half(p.x));
         assert_true(((const int64_t *)channel_of(&skin, "tag"))[v] == ((int64_t)1 << 40) + band_half(p.x));
         // The nearest voxels that the old band had, at its outer border (radius 0.32), in the same direction.
-        double side = p.x < 0 ? -0.7 : 0.7, r = rh_v3_length(rh_v3(p.x - (float)side, p.y, p.z)), x = side + (p.x - side) * 0.3 / r;
+        double side = p.x < 0 ? -0.7 : 0.7, r = rh_v3_length(rh_v3(p.x - (float)side, p.y, p.z)),
+               x = side + (p.x - side) * 0.3 / r;
         assert_near(((const rh_vec3 *)channel_of(&skin, "vel"))[v].x, 1 + x, 0.08);  // two voxels
     }
     rh_skin_free(&skin);
@@ -435,10 +478,16 @@ static void threads_do_not_matter(void **state)
     scratch s = scratch_make();
     scratch_path path = scratch_at(&s, "a.vdb");
     rh_filter_params filters[] = {
-        {.kind = RH_FILTER_MEAN, .iterations = 2, .width = 2, .mask = (char[]){"heat"}, .mask_max = 1}, {.kind = RH_FILTER_GAUSSIAN, .iterations = 1, .width = 1},
-        {.kind = RH_FILTER_MEDIAN, .iterations = 1, .width = 1}, {.kind = RH_FILTER_CURVATURE, .iterations = 2}, {.kind = RH_FILTER_LAPLACIAN, .iterations = 2},
-        {.kind = RH_FILTER_FILLET, .iterations = 2, .mask = (char[]){"heat"}, .mask_min = 1, .mask_max = 0}, {.kind = RH_FILTER_FILL, .iterations = 2, .width = 2},
-        {.kind = RH_FILTER_CLOSE, .iterations = 1, .distance = 0.1}, {.kind = RH_FILTER_OPEN, .iterations = 1}, {.kind = RH_FILTER_RENORMALISE, .iterations = 2}};
+        {.kind = RH_FILTER_MEAN, .iterations = 2, .width = 2, .mask = (char[]){"heat"}, .mask_max = 1},
+        {.kind = RH_FILTER_GAUSSIAN, .iterations = 1, .width = 1},
+        {.kind = RH_FILTER_MEDIAN, .iterations = 1, .width = 1},
+        {.kind = RH_FILTER_CURVATURE, .iterations = 2},
+        {.kind = RH_FILTER_LAPLACIAN, .iterations = 2},
+        {.kind = RH_FILTER_FILLET, .iterations = 2, .mask = (char[]){"heat"}, .mask_min = 1, .mask_max = 0},
+        {.kind = RH_FILTER_FILL, .iterations = 2, .width = 2},
+        {.kind = RH_FILTER_CLOSE, .iterations = 1, .distance = 0.1},
+        {.kind = RH_FILTER_OPEN, .iterations = 1},
+        {.kind = RH_FILTER_RENORMALISE, .iterations = 2}};
     uint64_t fine[4], coarse[4], file[4];
     for (int threads = 1; threads <= 3; threads++) {
         rh_status status = {0};
@@ -463,7 +512,7 @@ static void threads_do_not_matter(void **state)
     scratch_remove(&s);
 }
 
-// --- files ---------------------------------------------------------------------------------------------------------
+// --- files -----------------------------------------------------------------------------------------------------------
 
 static void files_come_back(void **state)
 {
@@ -490,7 +539,8 @@ static void files_come_back(void **state)
             assert_near(rh_v3_length(rh_v3_sub(p, b.position[v])), 0, 1e-6);
             assert_near(rh_v3_length(rh_v3_sub(n, b.normal[v])), 0, 1e-5);
             assert_near(rh_v3_length(rh_v3_sub(w, ((const rh_vec3 *)channel_of(&b, "vel"))[v])), 0, 1e-5);
-            assert_int_equal(((const int32_t *)channel_of(&a, "side"))[v], ((const int32_t *)channel_of(&b, "side"))[v]);
+            assert_int_equal(((const int32_t *)channel_of(&a, "side"))[v],
+                             ((const int32_t *)channel_of(&b, "side"))[v]);
         }
         assert_true(enclosed(&b) > 0);
         filter_with(read, (rh_filter_params){.kind = RH_FILTER_MEAN});  // turned grids are filtered like others

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The sparse grid's topology: what the margin must cover, what it need not, neighbours, blocks, particles that are lost.
+// The sparse grid's topology: what the margin must cover, what it need not, neighbours, blocks, particles that are
+// lost.
 #include "support.h"
 
 static int cell(const rh_tiles *tiles, float x) { return (int)floorf(x * tiles->inverse_h); }
@@ -13,7 +14,8 @@ static void check_cover(const cloud *c, int margin)
     const rh_tiles *tiles = &c->tiles;
     for (int64_t i = 0; i < c->points.count; i++)
         for (int n = 0; n < 27; n++) {
-            int x = cell(tiles, c->p[i].x) + margin * (n % 3 - 1), y = cell(tiles, c->p[i].y) + margin * (n / 3 % 3 - 1);
+            int x = cell(tiles, c->p[i].x) + margin * (n % 3 - 1),
+                y = cell(tiles, c->p[i].y) + margin * (n / 3 % 3 - 1);
             int z = tiles->dimension == 3 ? cell(tiles, c->p[i].z) + margin * (n / 9 - 1) : 0;
             assert_true(value_at(tiles, x, y, z) >= 0);
         }
@@ -171,7 +173,7 @@ static void running_out_of_memory_is_clean(void **state)
     fail();
 }
 
-// --- blocks -------------------------------------------------------------------------------------------------------
+// --- blocks ----------------------------------------------------------------------------------------------------------
 static void check_block(const rh_tiles *tiles, const float *field, const uint8_t *bytes, int32_t t, int halo)
 {
     static float block[RH_BLOCK_MAX];
@@ -223,9 +225,15 @@ static void faces_have_as_many_axes_as_the_world(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(margins_are_covered), cmocka_unit_test(one_particle_takes_what_it_needs), cmocka_unit_test(far_and_negative_places_work),
-        cmocka_unit_test(empty_sets_work), cmocka_unit_test(lost_particles_are_named), cmocka_unit_test(order_is_unique),
-        cmocka_unit_test(running_out_of_memory_is_clean), cmocka_unit_test(blocks_match_brute_force), cmocka_unit_test(faces_have_as_many_axes_as_the_world),
+        cmocka_unit_test(margins_are_covered),
+        cmocka_unit_test(one_particle_takes_what_it_needs),
+        cmocka_unit_test(far_and_negative_places_work),
+        cmocka_unit_test(empty_sets_work),
+        cmocka_unit_test(lost_particles_are_named),
+        cmocka_unit_test(order_is_unique),
+        cmocka_unit_test(running_out_of_memory_is_clean),
+        cmocka_unit_test(blocks_match_brute_force),
+        cmocka_unit_test(faces_have_as_many_axes_as_the_world),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

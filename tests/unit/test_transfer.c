@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Transfers against sums in double over all pairs of particle and face, and particle paths against the exact result of the
-// Runge-Kutta formulas in a linear velocity field (which linear interpolation reproduces).
+// Transfers against sums in double over all pairs of particle and face, and particle paths against the exact result of
+// the Runge-Kutta formulas in a linear velocity field (which linear interpolation reproduces).
 //
-// Tolerances: positions are floats of up to 20 cells, so a particle's place in its cell is known to 20 * 2^-24 = 1e-6 cells;
-// values are of order one. 1e-5 leaves room for the sums.
+// Tolerances: positions are floats of up to 20 cells, so a particle's place in its cell is known to 20 * 2^-24 = 1e-6
+// cells; values are of order one. 1e-5 leaves room for the sums.
 #include "support.h"
 #include "base/hash.h"
 #include "grid/advect.h"
@@ -103,11 +103,13 @@ static uint64_t transfer_hash(int dimension, int threads, bool affine)
     assert_int_equal(rh_faces_new(&weight, &c.tiles, false, &c.arena, NULL), RH_OK);
     assert_int_equal(rh_faces_new(&before, &c.tiles, true, &c.arena, NULL), RH_OK);
     float *cells = rh_field_new(&c.tiles, &c.arena, NULL);
-    rh_particles_to_grid(&c.tiles, c.p, c.v, affine ? (const float(*)[9])c.c : NULL, velocity, weight, tiles_of(&c, cells));
+    rh_particles_to_grid(&c.tiles, c.p, c.v, affine ? (const float(*)[9])c.c : NULL, velocity, weight,
+                         tiles_of(&c, cells));
     uint64_t hash = 0;
     for (int a = 0; a < dimension; a++) hash = rh_hash(weight.axis[a], bytes, rh_hash(velocity.axis[a], bytes, hash));
     hash = rh_hash(cells, bytes, hash);
-    rh_velocity_update g = {.velocity = velocity, .before = before, .update = affine ? RH_UPDATE_APIC : RH_UPDATE_FLIP, .flip = 0.9f};
+    rh_velocity_update g = {
+        .velocity = velocity, .before = before, .update = affine ? RH_UPDATE_APIC : RH_UPDATE_FLIP, .flip = 0.9f};
     rh_grid_to_velocities(&c.tiles, &g, c.p, c.v, c.c);
     rh_paths way = {.velocity = velocity, .dt = 0.1f, .rule = RH_PATH_RALSTON};
     assert_int_equal(rh_particles_advect(&c.tiles, &way, c.v, c.p, &c.arena, NULL), RH_OK);
@@ -128,13 +130,14 @@ static void threads_do_not_show(void **state)
     rh_threads_set(0);
 }
 
-// --- grid to particles --------------------------------------------------------------------------------------------
+// --- grid to particles -----------------------------------------------------------------------------------------------
 static void random_faces(const cloud *c, rh_faces *faces, uint32_t lane)
 {
     rh_arena *arena = (rh_arena *)&c->arena;
     assert_int_equal(rh_faces_new(faces, &c->tiles, false, arena, NULL), RH_OK);
     for (int a = 0; a < c->tiles.dimension; a++)
-        for (int64_t v = 0; v < rh_tiles_values(&c->tiles); v++) faces->axis[a][v] = support_random((uint64_t)v, lane + (uint32_t)a);
+        for (int64_t v = 0; v < rh_tiles_values(&c->tiles); v++)
+            faces->axis[a][v] = support_random((uint64_t)v, lane + (uint32_t)a);
 }
 
 // Interpolated value and gradient (per metre) of component `axis` at a particle.
@@ -149,21 +152,26 @@ static double interpolate(const rh_tiles *tiles, const float *field, int axis, r
     }
     for (int n = 0; n < (tiles->dimension == 3 ? 8 : 4); n++) {
         int corner[3] = {n & 1, n >> 1 & 1, n >> 2};
-        double f = (double)field[value_at(tiles, base[0] + corner[0], base[1] + corner[1], base[2] + corner[2])], w[3] = {1, 1, 1};
+        double f = (double)field[value_at(tiles, base[0] + corner[0], base[1] + corner[1], base[2] + corner[2])],
+               w[3] = {1, 1, 1};
         for (int a = 0; a < tiles->dimension; a++) w[a] = corner[a] ? at[a] - base[a] : 1 - (at[a] - base[a]);
         value += f * w[0] * w[1] * w[2];
-        for (int a = 0; a < tiles->dimension; a++) gradient[a] += f * (corner[a] ? 1 : -1) / CELL * w[(a + 1) % 3] * w[(a + 2) % 3];
+        for (int a = 0; a < tiles->dimension; a++)
+            gradient[a] += f * (corner[a] ? 1 : -1) / CELL * w[(a + 1) % 3] * w[(a + 2) % 3];
     }
     return value;
 }
 
-static void check_particle(const cloud *before, const rh_velocity_update *g, int64_t p, const rh_vec3 *v, const float (*affine)[9])
+static void check_particle(const cloud *before, const rh_velocity_update *g, int64_t p, const rh_vec3 *v,
+                           const float (*affine)[9])
 {
     for (int a = 0; a < before->tiles.dimension; a++) {
-        double gradient[3] = {0, 0, 0}, unused[3], here = interpolate(&before->tiles, g->velocity.axis[a], a, before->p[p], gradient);
+        double gradient[3] = {0, 0, 0}, unused[3],
+               here = interpolate(&before->tiles, g->velocity.axis[a], a, before->p[p], gradient);
         double expected = here;
         if (g->update == RH_UPDATE_FLIP) {
-            double full = (double)(&before->v[p].x)[a] + here - interpolate(&before->tiles, g->before.axis[a], a, before->p[p], unused);
+            double full = (double)(&before->v[p].x)[a] + here -
+                          interpolate(&before->tiles, g->before.axis[a], a, before->p[p], unused);
             expected = (double)g->flip * full + (1 - (double)g->flip) * here;
         }
         assert_near((double)(&v[p].x)[a], expected, 1e-5);
@@ -190,7 +198,8 @@ static void particles_get_the_interpolated_value(void **state)
         }
 }
 
-// u = A x + b: a Runge-Kutta step of order r gives x + sum_{k=1..r} dt^k / k! A^(k-1) (A x + b) for r = 2 (midpoint), 3 (Ralston).
+// u = A x + b: a Runge-Kutta step of order r gives x + sum_{k=1..r} dt^k / k! A^(k-1) (A x + b) for r = 2 (midpoint), 3
+// (Ralston).
 static const double A[3][3] = {{0.3, -1, 0.2}, {0.9, -0.1, 0.4}, {-0.3, 0.2, -0.2}}, B[3] = {0.2, -0.1, 0.15};
 
 static void linear_field(int dimension, const double x[3], double out[3])
@@ -225,13 +234,15 @@ static double fastest_around(const cloud *c, rh_faces velocity, uint32_t p)
     double most = 0;
     while (rh_tile_first(&c->tiles, t + 1) <= p) t++;
     for (int v = 0; v < c->tiles.cells; v++)
-        for (int a = 0; a < c->tiles.dimension; a++) most = fmax(most, (double)fabsf(velocity.axis[a][(int64_t)t * c->tiles.cells + v]));
+        for (int a = 0; a < c->tiles.dimension; a++)
+            most = fmax(most, (double)fabsf(velocity.axis[a][(int64_t)t * c->tiles.cells + v]));
     return most;
 }
 
 static void check_paths(int dimension, rh_path_rule rule, double travel)
 {
-    static const int orders[] = {[RH_PATH_EULER] = 1, [RH_PATH_MIDPOINT] = 2, [RH_PATH_HEUN] = 2, [RH_PATH_RALSTON] = 3};
+    static const int orders[] = {
+        [RH_PATH_EULER] = 1, [RH_PATH_MIDPOINT] = 2, [RH_PATH_HEUN] = 2, [RH_PATH_RALSTON] = 3};
     cloud c;
     int margin = (int)travel + 3;
     cloud_random(&c, dimension, CELL, 2000, rh_v3(0, 0, 0), rh_v3(1, 1, 1), margin);
@@ -281,7 +292,10 @@ static void spray_flies_straight(void **state)
         cloud c, old;
         cloud_random(&c, dimension, CELL, 2000, rh_v3(0, 0, 0), rh_v3(1, 1, 1), 3);
         cloud_random(&old, dimension, CELL, 2000, rh_v3(0, 0, 0), rh_v3(1, 1, 1), 3);
-        rh_paths g = {.dt = 0.05f, .rule = RH_PATH_MIDPOINT, .distance = rh_field_new(&c.tiles, &c.arena, NULL), .free_beyond = 0.5f};
+        rh_paths g = {.dt = 0.05f,
+                      .rule = RH_PATH_MIDPOINT,
+                      .distance = rh_field_new(&c.tiles, &c.arena, NULL),
+                      .free_beyond = 0.5f};
         random_faces(&c, &g.velocity, 20);
         for (int64_t v = 0; v < rh_tiles_values(&c.tiles); v++) ((float *)g.distance)[v] = v & 1 ? 0.6f : 0.4f;
         assert_int_equal(rh_particles_advect(&c.tiles, &g, c.v, c.p, &c.arena, NULL), RH_OK);
@@ -290,7 +304,8 @@ static void spray_flies_straight(void **state)
             for (uint32_t p = c.tiles.first[v]; p < c.tiles.first[v + 1]; p++) {
                 double off = 0;
                 for (int a = 0; a < dimension; a++)
-                    off = fmax(off, fabs((double)(&c.p[p].x)[a] - (double)(&old.p[p].x)[a] - 0.05 * (double)(&c.v[p].x)[a]));
+                    off = fmax(off,
+                               fabs((double)(&c.p[p].x)[a] - (double)(&old.p[p].x)[a] - 0.05 * (double)(&c.v[p].x)[a]));
                 if (v & 1) assert_true(off < 1e-6);
                 else straight += off < 1e-6;
             }
@@ -320,8 +335,13 @@ static void the_flow_goes_on_beyond_the_tiles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(faces_get_the_weighted_mean), cmocka_unit_test(cells_get_the_weights), cmocka_unit_test(threads_do_not_show),
-        cmocka_unit_test(particles_get_the_interpolated_value), cmocka_unit_test(paths_follow_the_formulas), cmocka_unit_test(spray_flies_straight), cmocka_unit_test(the_flow_goes_on_beyond_the_tiles),
+        cmocka_unit_test(faces_get_the_weighted_mean),
+        cmocka_unit_test(cells_get_the_weights),
+        cmocka_unit_test(threads_do_not_show),
+        cmocka_unit_test(particles_get_the_interpolated_value),
+        cmocka_unit_test(paths_follow_the_formulas),
+        cmocka_unit_test(spray_flies_straight),
+        cmocka_unit_test(the_flow_goes_on_beyond_the_tiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/random.h"
@@ -121,9 +120,21 @@ static void round_trip(int64_t count, int z_up)
     scratch_remove(&s);
 }
 
-static void values_come_back(void **state) { (void)state; round_trip(20000, 0); }
-static void z_up_turns_vectors(void **state) { (void)state; round_trip(3000, 1); }
-static void one_point(void **state) { (void)state; round_trip(1, 0); }
+static void values_come_back(void **state)
+{
+    (void)state;
+    round_trip(20000, 0);
+}
+static void z_up_turns_vectors(void **state)
+{
+    (void)state;
+    round_trip(3000, 1);
+}
+static void one_point(void **state)
+{
+    (void)state;
+    round_trip(1, 0);
+}
 
 static void no_point(void **state)
 {
@@ -146,7 +157,10 @@ static void no_point(void **state)
     scratch_remove(&s);
 }
 
-static bool in_group(int g, int64_t key) { return g == 3 ? false : g == 4 ? true : rh_random_bits(11, (uint64_t)key, (uint32_t)g, 0) % (uint32_t)(g + 2) == 0; }
+static bool in_group(int g, int64_t key)
+{
+    return g == 3 ? false : g == 4 ? true : rh_random_bits(11, (uint64_t)key, (uint32_t)g, 0) % (uint32_t)(g + 2) == 0;
+}
 
 // Enough for four bytes of bits; one is empty, one has all, one is uniform, one is not for files.
 static rh_points make_groups(int64_t count, int groups)
@@ -370,7 +384,8 @@ static void packed_points_are_read(void **state)
     foreign_points(path.text, COUNT);
     assert_int_equal(rh_vdb_read_points(path.text, &read, NULL, &status), RH_OK);
     assert_int_equal(read.count, COUNT);
-    const rh_vec3 *P = rh_points_data(&read, "P", RH_POINT_VEC3F), *v = rh_points_data(&read, "v", RH_POINT_VEC3F), *N = rh_points_data(&read, "N", RH_POINT_VEC3F);
+    const rh_vec3 *P = rh_points_data(&read, "P", RH_POINT_VEC3F), *v = rh_points_data(&read, "v", RH_POINT_VEC3F),
+                  *N = rh_points_data(&read, "N", RH_POINT_VEC3F);
     const float *pscale = rh_points_data(&read, "pscale", RH_POINT_F32);
     for (int i = 0; i < COUNT; i++) {
         float place[3], speed[3];
@@ -394,7 +409,8 @@ static void packed_points_are_read(void **state)
     scratch_remove(&s);
 }
 
-// In the file a name is followed by its place among the arrays of a leaf (of a group: its bit). A place that is not there must not end the process.
+// In the file a name is followed by its place among the arrays of a leaf (of a group: its bit). A place that is not
+// there must not end the process.
 static void places_that_no_leaf_has(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// What the process that reads .vdb files of others hands back: taken when it is whole, refused when any length in it lies.
+// What the process that reads .vdb files of others hands back: taken when it is whole, refused when any length in it
+// lies.
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -11,7 +12,8 @@
 #include "base/memory.h"
 #include "io/vdb_helper.h"
 
-// As src/io/vdb_helper.c writes it: letters, code, bytes of warnings, bytes; count, facts, attributes; name, type, uniform, values.
+// As src/io/vdb_helper.c writes it: letters, code, bytes of warnings, bytes; count, facts, attributes; name, type,
+// uniform, values.
 typedef struct result {
     char letters[8];
     int32_t code, warnings;
@@ -29,8 +31,17 @@ typedef struct result {
 
 static result good(void)
 {
-    result r = {.letters = {'r', 'h', 'e', 'o', 'h', 'l', 'p', '1'}, .bytes = sizeof r - 24, .count = 2, .info = {.frame = 7}, .attributes = 2, .name = "P",
-                .type = RH_POINT_VEC3F, .values = {{1, 2, 3}, {4, 5, 6}}, .group = "wet", .group_type = RH_POINT_GROUP, .members = {0, 1}};
+    result r = {.letters = {'r', 'h', 'e', 'o', 'h', 'l', 'p', '1'},
+                .bytes = sizeof r - 24,
+                .count = 2,
+                .info = {.frame = 7},
+                .attributes = 2,
+                .name = "P",
+                .type = RH_POINT_VEC3F,
+                .values = {{1, 2, 3}, {4, 5, 6}},
+                .group = "wet",
+                .group_type = RH_POINT_GROUP,
+                .members = {0, 1}};
     return r;
 }
 
@@ -68,10 +79,10 @@ static void a_cut_one_is_not(void **state)
     for (size_t bytes = 0; bytes < sizeof r; bytes++) assert_int_equal(take(&r, bytes), RH_USER);
 }
 
-#define REFUSED(change) \
-    do { \
-        result r = good(); \
-        change; \
+#define REFUSED(change)                                \
+    do {                                               \
+        result r = good();                             \
+        change;                                        \
         assert_int_equal(take(&r, sizeof r), RH_USER); \
     } while (0)
 
@@ -102,7 +113,12 @@ static void lengths_that_lie_are_not(void **state)
 static void a_failure_is_told(void **state)
 {
     (void)state;
-    struct { char letters[8]; int32_t code, warnings; int64_t bytes; char text[9]; } r = {{'r', 'h', 'e', 'o', 'h', 'l', 'p', '1'}, RH_USER, 0, 9, "no points"};
+    struct {
+        char letters[8];
+        int32_t code, warnings;
+        int64_t bytes;
+        char text[9];
+    } r = {{'r', 'h', 'e', 'o', 'h', 'l', 'p', '1'}, RH_USER, 0, 9, "no points"};
     rh_status status = {0};
     assert_null(rh_vdb_result_text(&r, 24 + 9, &status));
     assert_int_equal(status.code, RH_USER);

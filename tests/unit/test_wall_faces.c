@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Walls on the grid and for particles against plain loops that ask every shape about every face and particle: the same bits.
+// Walls on the grid and for particles against plain loops that ask every shape about every face and particle: the same
+// bits.
 #include "support.h"
 #include "physics/walls.h"
 
-typedef struct basin { cloud c; rh_obstacle items[4]; rh_obstacles all; rh_cut_cells cut; rh_cut_cache cache; rh_mesh_sdf *mesh; } basin;
+typedef struct basin {
+    cloud c;
+    rh_obstacle items[4];
+    rh_obstacles all;
+    rh_cut_cells cut;
+    rh_cut_cache cache;
+    rh_mesh_sdf *mesh;
+} basin;
 
 static rh_motion_key travel[] = {{0, {0, 0, 0}, {0, 0, 0}}, {1, {0.8, 0.3, 0}, {0, 0, 50}}};
 
@@ -24,10 +32,14 @@ static void basin_make(basin *b, int dimension, rh_wall wall, int solids)
 {
     rh_status status = {0};
     *b = (basin){.mesh = octahedron()};
-    b->items[0] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{-1.2, -0.8, -0.83}, {1.2, 0.8, 0.8}, 0}}, .inside_out = true, .wall = wall};
-    b->items[1] = (rh_obstacle){.shape = {.kind = RH_SHAPE_SPHERE, .as.sphere = {{-0.6, 0.1, 0}, 0.3}}, .wall = RH_WALL_NO_SLIP};
+    b->items[0] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{-1.2, -0.8, -0.83}, {1.2, 0.8, 0.8}, 0}},
+                                .inside_out = true,
+                                .wall = wall};
+    b->items[1] = (rh_obstacle){.shape = {.kind = RH_SHAPE_SPHERE, .as.sphere = {{-0.6, 0.1, 0}, 0.3}},
+                                .wall = RH_WALL_NO_SLIP};
     b->items[2] = (rh_obstacle){.shape = {.kind = RH_SHAPE_MESH, .mesh = b->mesh}, .wall = RH_WALL_SEPARATE};
-    b->items[3] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{0.2, -0.9, -0.4}, {0.5, 0.2, 0.4}, 0.05}}, .motion = {.keys = {travel, 2}}};
+    b->items[3] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{0.2, -0.9, -0.4}, {0.5, 0.2, 0.4}, 0.05}},
+                                .motion = {.keys = {travel, 2}}};
     for (int i = 0; i < 4; i++) b->items[i].shape.flat = dimension == 2;
     b->all = (rh_obstacles){b->items, solids, false, false};
     cloud_random(&b->c, dimension, 0.08, dimension == 3 ? 60000 : 6000, rh_v3(0, 0, 0), rh_v3(1.2f, 0.8f, 0.8f), 5);
@@ -50,7 +62,7 @@ static rh_dvec3 face_at(const rh_tiles *tiles, int64_t v, int a)
     return rh_d3_from(x);
 }
 
-// --- velocities on faces ------------------------------------------------------------------------------------------
+// --- velocities on faces ---------------------------------------------------------------------------------------------
 
 // Component b at a face of axis a, faces that are not there count 0.
 static double mean_at(const rh_tiles *tiles, rh_faces u, int64_t v, int a, int b)
@@ -94,7 +106,8 @@ static void check_faces(basin *b)
     assert_ok(rh_faces_new(&after, tiles, false, &b->c.arena, &status));
     int64_t values = rh_tiles_values(tiles);
     for (int a = 0; a < tiles->dimension; a++)
-        for (int64_t v = 0; v < values; v++) before.axis[a][v] = after.axis[a][v] = support_random((uint64_t)v, 40 + (uint32_t)a);
+        for (int64_t v = 0; v < values; v++)
+            before.axis[a][v] = after.axis[a][v] = support_random((uint64_t)v, 40 + (uint32_t)a);
     assert_ok(rh_walls_constrain(tiles, &b->cut, &b->all, after, false, &b->c.arena, &status));
     int set = 0;
     for (int a = 0; a < tiles->dimension; a++)
@@ -102,7 +115,8 @@ static void check_faces(basin *b)
             float value = expected(b, before, v, a);
             if (after.axis[a][v] != value) {
                 rh_dvec3 x = face_at(tiles, v, a);
-                fail_msg("face %d at %g %g %g: found %.9g, expected %.9g", a, x.x, x.y, x.z, (double)after.axis[a][v], (double)value);
+                fail_msg("face %d at %g %g %g: found %.9g, expected %.9g", a, x.x, x.y, x.z, (double)after.axis[a][v],
+                         (double)value);
             }
             set += value != before.axis[a][v];
         }
@@ -131,9 +145,11 @@ static void inflows_equal_the_plain_loop(void **state)
         rh_status status = {0};
         basin_make(&b, dimension, RH_WALL_SLIP, 4);
         rh_shape jet = {.kind = RH_SHAPE_SPHERE, .as.sphere = {{-1.15, 0.3, 0.1}, 0.22}, .flat = dimension == 2};
-        rh_shape pipe = {.kind = RH_SHAPE_CAPSULE, .as.capsule = {{-0.2, 0.5, 0.1}, {0.5, 0.6, 0.1}, 0.13}, .flat = dimension == 2};
+        rh_shape pipe = {
+            .kind = RH_SHAPE_CAPSULE, .as.capsule = {{-0.2, 0.5, 0.1}, {0.5, 0.6, 0.1}, 0.13}, .flat = dimension == 2};
         rh_motion still = {0};
-        const rh_inflow inflows[2] = {{&jet, rh_motion_pose(&still, 0), {1, 2, 3}}, {&pipe, rh_motion_pose(&still, 0), {-4, 5, 6}}};
+        const rh_inflow inflows[2] = {{&jet, rh_motion_pose(&still, 0), {1, 2, 3}},
+                                      {&pipe, rh_motion_pose(&still, 0), {-4, 5, 6}}};
         rh_cut_cells plain = b.cut;
         const rh_tiles *tiles = &b.c.tiles;
         rh_cut_cache other = {0};  // the view without inflows
@@ -142,7 +158,8 @@ static void inflows_equal_the_plain_loop(void **state)
         rh_faces u;
         uint8_t *known[3];
         assert_ok(rh_faces_new(&u, tiles, true, &b.c.arena, &status));
-        for (int a = 0; a < dimension; a++) known[a] = rh_arena_take_zero(&b.c.arena, (size_t)rh_tiles_values(tiles), &status);
+        for (int a = 0; a < dimension; a++)
+            known[a] = rh_arena_take_zero(&b.c.arena, (size_t)rh_tiles_values(tiles), &status);
         rh_walls_set_poured(tiles, &b.cut, u, known);
         int poured = 0;
         for (int a = 0; a < dimension; a++)
@@ -150,8 +167,10 @@ static void inflows_equal_the_plain_loop(void **state)
                 float open = value_apart(tiles, plain.open[a], v), wall = value_apart(tiles, plain.wall[a], v);
                 bool in = false;
                 for (int n = 0; n < 2; n++)
-                    if (rh_shape_distance(inflows[n].shape, face_at(tiles, v, a)) <= 0) open = 0, wall = (float)(&inflows[n].velocity.x)[a], in = true;
-                assert_true(value_apart(tiles, b.cut.open[a], v) == open && value_apart(tiles, b.cut.wall[a], v) == wall);
+                    if (rh_shape_distance(inflows[n].shape, face_at(tiles, v, a)) <= 0)
+                        open = 0, wall = (float)(&inflows[n].velocity.x)[a], in = true;
+                assert_true(value_apart(tiles, b.cut.open[a], v) == open &&
+                            value_apart(tiles, b.cut.wall[a], v) == wall);
                 assert_true(known[a][v] == in && u.axis[a][v] == (in ? wall : 0));
                 poured += in;
             }
@@ -162,8 +181,9 @@ static void inflows_equal_the_plain_loop(void **state)
     }
 }
 
-// --- particles ----------------------------------------------------------------------------------------------------
-static void plain_collide(const rh_obstacles *obstacles, double gap, int dimension, rh_vec3 *position, rh_vec3 *velocity)
+// --- particles -------------------------------------------------------------------------------------------------------
+static void plain_collide(const rh_obstacles *obstacles, double gap, int dimension, rh_vec3 *position,
+                          rh_vec3 *velocity)
 {
     for (int n = 0; n < 10; n++) {
         int which;
@@ -187,9 +207,11 @@ static void check_particles(int dimension, int solids, double step, double gap_c
     basin_make(&b, dimension, RH_WALL_SLIP, solids);
     const rh_tiles *tiles = &b.c.tiles;
     int64_t count = b.c.points.count;
-    rh_vec3 *x = rh_arena_take(&b.c.arena, (size_t)count * sizeof *x, NULL), *v = rh_arena_take(&b.c.arena, (size_t)count * sizeof *v, NULL);
+    rh_vec3 *x = rh_arena_take(&b.c.arena, (size_t)count * sizeof *x, NULL),
+            *v = rh_arena_take(&b.c.arena, (size_t)count * sizeof *v, NULL);
     for (int64_t i = 0; i < count; i++) {
-        for (int a = 0; a < dimension; a++) (&b.c.p[i].x)[a] += (float)step * tiles->h * support_random((uint64_t)i, 70 + (uint32_t)a);
+        for (int a = 0; a < dimension; a++)
+            (&b.c.p[i].x)[a] += (float)step * tiles->h * support_random((uint64_t)i, 70 + (uint32_t)a);
         x[i] = b.c.p[i];
         v[i] = b.c.v[i];
     }
@@ -202,8 +224,9 @@ static void check_particles(int dimension, int solids, double step, double gap_c
         plain_collide(&b.all, gap, dimension, &x[i], &v[i]);
         pushed += memcmp(&was, &x[i], sizeof was) != 0;
         if (memcmp(&x[i], &b.c.p[i], sizeof was) != 0 || memcmp(&v[i], &b.c.v[i], sizeof was) != 0)
-            fail_msg("particle %lld from %g %g %g: found %g %g %g, expected %g %g %g", (long long)i, (double)was.x, (double)was.y, (double)was.z,
-                     (double)b.c.p[i].x, (double)b.c.p[i].y, (double)b.c.p[i].z, (double)x[i].x, (double)x[i].y, (double)x[i].z);
+            fail_msg("particle %lld from %g %g %g: found %g %g %g, expected %g %g %g", (long long)i, (double)was.x,
+                     (double)was.y, (double)was.z, (double)b.c.p[i].x, (double)b.c.p[i].y, (double)b.c.p[i].z,
+                     (double)x[i].x, (double)x[i].y, (double)x[i].z);
     }
     assert_true(pushed > count / 200 && pushed < count / 2);
     basin_free(&b);
@@ -224,7 +247,8 @@ static void particles_equal_the_plain_loop(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(faces_equal_the_plain_loop), cmocka_unit_test(inflows_equal_the_plain_loop),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(faces_equal_the_plain_loop),
+                                       cmocka_unit_test(inflows_equal_the_plain_loop),
                                        cmocka_unit_test(particles_equal_the_plain_loop)};
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

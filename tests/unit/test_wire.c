@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// What goes to the viewer's page: a decoder of its own (written from the description in view/wire.h) gets back what went in, within the bound
-// that 16 bits allow; the choice of particles depends on their ids alone; shapes are closed and have the volume they should.
+// What goes to the viewer's page: a decoder of its own (written from the description in view/wire.h) gets back what
+// went in, within the bound that 16 bits allow; the choice of particles depends on their ids alone; shapes are closed
+// and have the volume they should.
 #include "support.h"
 #include <stdlib.h>
 #include <zlib.h>
@@ -10,7 +11,7 @@
 
 #define PI 3.14159265358979323846
 
-// --- a decoder ------------------------------------------------------------------------------------------------------
+// --- a decoder -------------------------------------------------------------------------------------------------------
 
 static const char *description(const rh_message *m, const char *kind, const uint8_t **data)
 {
@@ -64,7 +65,7 @@ static const uint8_t *unpack(const uint8_t *from, int64_t count, int width, uint
     return from + count * width;
 }
 
-// --- particles ------------------------------------------------------------------------------------------------------
+// --- particles -------------------------------------------------------------------------------------------------------
 
 enum { COUNT = 5000 };
 
@@ -169,13 +170,15 @@ static void components_and_unknown_names(void **state)
     assert_ok(rh_wire_points(&points, &info, &(rh_wire_view){"v.z", COUNT}, &m, &status));
     decode(&m, &d);
     for (int64_t i = 0; i < COUNT; i++)
-        assert_near(d.range[0] + d.rows[3][i] / 65534.0 * (d.range[1] - d.range[0]), v[i].z, 0.51 * (d.range[1] - d.range[0]) / 65534 + 1e-6);
+        assert_near(d.range[0] + d.rows[3][i] / 65534.0 * (d.range[1] - d.range[0]), v[i].z,
+                    0.51 * (d.range[1] - d.range[0]) / 65534 + 1e-6);
     // A hundredth on either side is left out of what is typical: v.z is uniform in [-5, 5].
     assert_near(d.typical[0], -4.9, 0.05);
     assert_near(d.typical[1], 4.9, 0.05);
     free_decoded(&d);
     rh_message_free(&m);
-    static const char *const unknown[] = {"w", "v.w", "id.x", "", "P..x", "a name that is much too long for any attribute of ours"};
+    static const char *const unknown[] = {"w", "v.w",  "id.x",
+                                          "",  "P..x", "a name that is much too long for any attribute of ours"};
     for (int i = 0; i < 6; i++) {
         const uint8_t *data;
         assert_ok(rh_wire_points(&points, &info, &(rh_wire_view){unknown[i], COUNT}, &m, &status));
@@ -200,7 +203,8 @@ static void groups_are_0_and_1(void **state)
         for (int64_t i = 0; i < COUNT; i++) spray[i] = part && i % part == 0;
         assert_ok(rh_wire_points(&points, &(rh_frame_info){.frame = 1}, &(rh_wire_view){"spray", COUNT}, &m, &status));
         const uint8_t *data;
-        assert_non_null(strstr(description(&m, "RHP1", &data), "{\"name\":\"spray\",\"type\":\"group\",\"uniform\":false}"));
+        assert_non_null(
+            strstr(description(&m, "RHP1", &data), "{\"name\":\"spray\",\"type\":\"group\",\"uniform\":false}"));
         decode(&m, &d);
         assert_true(d.range[0] == 0 && d.range[1] == 1 && d.typical[0] == 0 && d.typical[1] == 1);
         for (int64_t i = 0; i < COUNT; i++) assert_int_equal(d.rows[3][i], spray[i] ? 65534 : 0);
@@ -290,7 +294,7 @@ static void the_choice_depends_on_ids_alone(void **state)
     rh_points_free(&points);
 }
 
-// --- parts ----------------------------------------------------------------------------------------------------------
+// --- parts -----------------------------------------------------------------------------------------------------------
 
 static void planes_come_back(void **state)
 {
@@ -342,7 +346,7 @@ static void gzip_comes_back(void **state)
     rh_message_free(&m);
 }
 
-// --- shapes and solids ----------------------------------------------------------------------------------------------
+// --- shapes and solids -----------------------------------------------------------------------------------------------
 
 static void check_shape(rh_shape_kind kind, void *params, double volume, double part)
 {
@@ -368,7 +372,8 @@ static void shapes_have_their_volume(void **state)
                 a * b * c + 2 * r * (a * b + b * c + c * a) + PI * r * r * (a + b + c) + 4 * PI / 3 * r * r * r, 0.01);
     check_shape(RH_SHAPE_CYLINDER, &(rh_cylinder_params){{0, 0, 0}, {0, 0, 2}, 0.5}, PI * 0.25 * 2, 0.01);
     check_shape(RH_SHAPE_CYLINDER, &(rh_cylinder_params){{0, 1, 0}, {1, -1, 2}, 0.5}, PI * 0.25 * 3, 0.01);
-    check_shape(RH_SHAPE_CAPSULE, &(rh_capsule_params){{0, 0, 0}, {0, 2, 0}, 0.5}, PI * 0.25 * 2 + 4 * PI / 3 * 0.125, 0.01);
+    check_shape(RH_SHAPE_CAPSULE, &(rh_capsule_params){{0, 0, 0}, {0, 2, 0}, 0.5}, PI * 0.25 * 2 + 4 * PI / 3 * 0.125,
+                0.01);
     check_shape(RH_SHAPE_TORUS, &(rh_torus_params){{0, 0, 0}, {1, 1, 0}, 1, 0.25}, 2 * PI * PI * 0.0625, 0.01);
 }
 
@@ -429,7 +434,8 @@ static void surfaces_come_back(void **state)
         for (int a = 0; a < 3; a++) {
             double at = box[a] + rows[a * vertices + i] / 65535.0 * (box[a + 3] - box[a]);
             assert_near(at, (&turned.x)[a], 1e-5);
-            assert_near(normals[a * vertices + i] / 127.0, ((&turned.x)[a] - center[a]) / 0.5, 0.03);  // triangles at the poles are lopsided
+            assert_near(normals[a * vertices + i] / 127.0, ((&turned.x)[a] - center[a]) / 0.5,
+                        0.03);  // triangles at the poles are lopsided
         }
     }
     free(rows);
@@ -440,15 +446,15 @@ static void surfaces_come_back(void **state)
     rh_mesh_free(&mesh);
 }
 
-static const char scene_text[] =
-    "rheo: 1\ncell: 0.1\nframes: {last: 11, fps: 10}\nphysics: {liquid: {}}\n"
-    "bodies: [{name: water, shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}]\n"
-    "solids:\n"
-    "  - {name: tank, inside_out: true, shape: {box: {min: [0, 0, 0], max: [4, 2, 1]}}}\n"
-    "  - {name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 1, 0]}}}\n"
-    "  - name: arm\n    shape: {box: {min: [1, 0, 0], max: [2, 1, 1]}}\n"
-    "    motion: {pivot: [1, 0, 0], interpolation: linear, keys: [{time: 0}, {time: 1, translate: [1, 0, 0], rotate: [0, 0, 90]}]}\n"
-    "  - {name: lost, shape: {mesh: {file: no_such_file.obj}}}\n";
+static const char scene_text[] = "rheo: 1\ncell: 0.1\nframes: {last: 11, fps: 10}\nphysics: {liquid: {}}\n"
+                                 "bodies: [{name: water, shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}]\n"
+                                 "solids:\n"
+                                 "  - {name: tank, inside_out: true, shape: {box: {min: [0, 0, 0], max: [4, 2, 1]}}}\n"
+                                 "  - {name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 1, 0]}}}\n"
+                                 "  - name: arm\n    shape: {box: {min: [1, 0, 0], max: [2, 1, 1]}}\n"
+                                 "    motion: {pivot: [1, 0, 0], interpolation: linear, keys: [{time: 0}, {time: 1, "
+                                 "translate: [1, 0, 0], rotate: [0, 0, 90]}]}\n"
+                                 "  - {name: lost, shape: {mesh: {file: no_such_file.obj}}}\n";
 
 static void solids_have_their_poses(void **state)
 {
@@ -464,7 +470,8 @@ static void solids_have_their_poses(void **state)
     numbers_of(text, "bounds", bounds, 6);
     assert_near(bounds[3], 4, 1e-6);
     assert_near(bounds[4], 2, 1e-6);
-    const char *arm = strstr(strstr(text, "\"poses\":11"), "\"name\":\"arm\""), *lost = strstr(text, "\"name\":\"lost\"");
+    const char *arm = strstr(strstr(text, "\"poses\":11"), "\"name\":\"arm\""),
+               *lost = strstr(text, "\"name\":\"lost\"");
     assert_non_null(arm);
     assert_non_null(lost);
     assert_non_null(strstr(lost, "no_such_file.obj"));
@@ -497,7 +504,8 @@ static void memory_runs_out(void **state)
             rh_message m;
             rh_status told = {0};
             rh_memory_fail_after(n);
-            code = kind ? rh_wire_solids(&scene, &m, &told) : rh_wire_points(&points, &(rh_frame_info){0}, &(rh_wire_view){"v", 50}, &m, &told);
+            code = kind ? rh_wire_solids(&scene, &m, &told)
+                        : rh_wire_points(&points, &(rh_frame_info){0}, &(rh_wire_view){"v", 50}, &m, &told);
             if (code == RH_OK) code = rh_wire_gzip(&m, &told);
             rh_memory_fail_after(-1);
             assert_true(code == RH_OK || code == RH_MEMORY);
@@ -517,7 +525,8 @@ int main(void)
         cmocka_unit_test(gzip_comes_back),
         cmocka_unit_test(positions_and_values_come_back),
         cmocka_unit_test(components_and_unknown_names),
-        cmocka_unit_test(groups_are_0_and_1), cmocka_unit_test(what_is_not_finite),
+        cmocka_unit_test(groups_are_0_and_1),
+        cmocka_unit_test(what_is_not_finite),
         cmocka_unit_test(the_choice_depends_on_ids_alone),
         cmocka_unit_test(shapes_have_their_volume),
         cmocka_unit_test(shapes_fill_their_bounds),

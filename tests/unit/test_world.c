@@ -4,11 +4,15 @@
 // The run: times and frames, failures told and cleaned up, no allocation in a steady step.
 #include "support.h"
 
-#define DAM "rheo: 1\ncell: 0.05\nframes: {last: 4}\nphysics: {liquid: {}}\n" \
-            "bodies: [{shape: {box: {min: [0, 0, 0], max: [0.4, 0.5, 0.3]}}}]\n" \
-            "solids: [{inside_out: true, shape: {box: {min: [0, 0, 0], max: [0.8, 1, 0.3]}}}]\n"
+#define DAM                                                              \
+    "rheo: 1\ncell: 0.05\nframes: {last: 4}\nphysics: {liquid: {}}\n"    \
+    "bodies: [{shape: {box: {min: [0, 0, 0], max: [0.4, 0.5, 0.3]}}}]\n" \
+    "solids: [{inside_out: true, shape: {box: {min: [0, 0, 0], max: [0.8, 1, 0.3]}}}]\n"
 
-typedef struct tale { int frames, steps; double time, dt_sum; } tale;
+typedef struct tale {
+    int frames, steps;
+    double time, dt_sum;
+} tale;
 
 static void listen(const rh_progress *p, bool frame_done, void *user)
 {
@@ -72,9 +76,10 @@ static void steady_steps_allocate_nothing(void **state)
     (void)state;
     rh_scene scene;
     rh_status status = {0};
-    rh_world *world = world_make(&scene, "rheo: 1\ncell: 0.05\nphysics: {liquid: {}}\n"
-                                         "bodies: [{shape: {box: {min: [0, 0, 0], max: [0.8, 0.4, 0.3]}}}]\n"
-                                         "solids: [{inside_out: true, shape: {box: {min: [0, 0, 0], max: [0.8, 1, 0.3]}}}]\n");
+    rh_world *world = world_make(&scene,
+                                 "rheo: 1\ncell: 0.05\nphysics: {liquid: {}}\n"
+                                 "bodies: [{shape: {box: {min: [0, 0, 0], max: [0.8, 0.4, 0.3]}}}]\n"
+                                 "solids: [{inside_out: true, shape: {box: {min: [0, 0, 0], max: [0.8, 1, 0.3]}}}]\n");
     for (int n = 0; n < 6; n++) assert_ok(rh_world_step(world, 0.005, NULL, &status));
     rh_memory_fail_after(0);
     rh_code code = RH_OK;
@@ -85,7 +90,8 @@ static void steady_steps_allocate_nothing(void **state)
     world_drop(world, &scene);
 }
 
-// Memory that runs out at any point of creation or of two steps is told, and nothing stays behind; with and without a status.
+// Memory that runs out at any point of creation or of two steps is told, and nothing stays behind; with and without a
+// status.
 static void running_out_of_memory_is_told(void **state)
 {
     (void)state;
@@ -144,9 +150,11 @@ static void nothing_to_move_is_fine(void **state)
     rh_scene scene;
     rh_status status = {0};
     rh_run_options options = {0};
-    rh_world *world = world_make(&scene, "rheo: 1\ncell: 0.05\nframes: {last: 6}\nphysics: {liquid: {}}\n"
-                                         "emitters: [{start: 0.1, stop: 0.12, velocity: [1, 0, 0], shape: {sphere: {center: [0, 0, 0], radius: 0.1}}}]\n"
-                                         "sinks: [{start: 0.15, shape: {sphere: {center: [0, 0, 0], radius: 9}}}]\n");
+    rh_world *world = world_make(
+        &scene,
+        "rheo: 1\ncell: 0.05\nframes: {last: 6}\nphysics: {liquid: {}}\n"
+        "emitters: [{start: 0.1, stop: 0.12, velocity: [1, 0, 0], shape: {sphere: {center: [0, 0, 0], radius: 0.1}}}]\n"
+        "sinks: [{start: 0.15, shape: {sphere: {center: [0, 0, 0], radius: 9}}}]\n");
     assert_ok(rh_world_run(world, &options, &status));
     rh_progress p;
     rh_world_progress(world, &p);
@@ -159,8 +167,9 @@ static void nothing_to_move_is_fine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frames_come_in_time), cmocka_unit_test(sizes_are_predicted), cmocka_unit_test(steady_steps_allocate_nothing),
-        cmocka_unit_test(running_out_of_memory_is_told), cmocka_unit_test(ruined_numbers_stop_the_run), cmocka_unit_test(nothing_to_move_is_fine),
+        cmocka_unit_test(frames_come_in_time),           cmocka_unit_test(sizes_are_predicted),
+        cmocka_unit_test(steady_steps_allocate_nothing), cmocka_unit_test(running_out_of_memory_is_told),
+        cmocka_unit_test(ruined_numbers_stop_the_run),   cmocka_unit_test(nothing_to_move_is_fine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,22 +2,24 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Built-in functions that know which element is at hand: externals, groups, deletion, coordinates of voxels.
-// Groups that exist are bytes of their elements and written at once. A group that does not is made by the block: elements come in order, so
-// whether the element at hand is a member is a look at the last entry of a list.
+// Groups that exist are bytes of their elements and written at once. A group that does not is made by the block:
+// elements come in order, so whether the element at hand is a member is a look at the last entry of a list.
 #include <string.h>
 #include "base/memory.h"
 #include "lang/library/library.h"
 
 static bool same(const rh_lang_text *text, const char *name)
 {
-    return strlen(name) == (size_t)text->length && (text->length == 0 || memcmp(text->data, name, (size_t)text->length) == 0);
+    return strlen(name) == (size_t)text->length &&
+           (text->length == 0 || memcmp(text->data, name, (size_t)text->length) == 0);
 }
 
 static const void *find_external(const rh_lang_context *context, const rh_lang_text *name, const char *type)
 {
     const rh_lang_scope *scope = context->scope;
     for (int i = 0; i < scope->external_count; i++)
-        if (same(name, scope->externals[i].name) && strcmp(scope->externals[i].type, type) == 0) return scope->externals[i].value;
+        if (same(name, scope->externals[i].name) && strcmp(scope->externals[i].type, type) == 0)
+            return scope->externals[i].value;
     return NULL;
 }
 
@@ -33,7 +35,7 @@ void rh_lang_external_v(rh_lang_context *context, float *out, const rh_lang_text
     for (int i = 0; i < 3; i++) out[i] = value ? value[i] : 0;
 }
 
-// ------------------------------------------------------------------------------------------------------------------------- groups
+// --- groups ----------------------------------------------------------------------------------------------------------
 
 static uint8_t *find_member(const rh_lang_context *context, const rh_lang_text *name)
 {
@@ -50,7 +52,10 @@ static rh_lang_new_group *find_new(rh_lang_context *context, const rh_lang_text 
     return NULL;
 }
 
-static bool is_last(const rh_lang_new_group *group, int64_t element) { return group->count > 0 && group->elements[group->count - 1] == element; }
+static bool is_last(const rh_lang_new_group *group, int64_t element)
+{
+    return group->count > 0 && group->elements[group->count - 1] == element;
+}
 
 // What .vdb files accept as a name.
 static bool is_group_name(const rh_lang_text *name)
@@ -58,7 +63,9 @@ static bool is_group_name(const rh_lang_text *name)
     if (name->length < 1 || name->length >= RH_LANG_GROUP_NAME) return false;
     for (int64_t i = 0; i < name->length; i++) {
         char c = name->data[i];
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == ':' || c == '|')) return false;
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == ':' ||
+              c == '|'))
+            return false;
     }
     return true;
 }
@@ -66,17 +73,20 @@ static bool is_group_name(const rh_lang_text *name)
 static rh_lang_new_group *make_group(rh_lang_context *context, const rh_lang_text *name)
 {
     if (!is_group_name(name)) {
-        rh_lang_stop(context, RH_USER, "addtogroup: found the name \"%.*s\", expected 1 to %d letters, digits, _ : or |",
+        rh_lang_stop(context, RH_USER,
+                     "addtogroup: found the name \"%.*s\", expected 1 to %d letters, digits, _ : or |",
                      (int)(name->length < 64 ? name->length : 64), name->data, RH_LANG_GROUP_NAME - 1);
         return NULL;
     }
     if (context->new_group_count == RH_LANG_GROUP_MAX) {
-        rh_lang_stop(context, RH_USER, "addtogroup: found more than %d new groups; is a name made from a number?", RH_LANG_GROUP_MAX);
+        rh_lang_stop(context, RH_USER, "addtogroup: found more than %d new groups; is a name made from a number?",
+                     RH_LANG_GROUP_MAX);
         return NULL;
     }
     if (context->new_group_count == context->new_group_capacity) {
         int capacity = 2 * context->new_group_capacity + 4;
-        rh_lang_new_group *grown = rh_realloc(context->new_groups, (size_t)capacity * sizeof *grown, "lang.groups", NULL);
+        rh_lang_new_group *grown = rh_realloc(context->new_groups, (size_t)capacity * sizeof *grown, "lang.groups",
+                                              NULL);
         if (!grown) return rh_lang_stop(context, RH_MEMORY, "out of memory for groups"), NULL;
         context->new_groups = grown, context->new_group_capacity = capacity;
     }
@@ -135,7 +145,7 @@ void rh_lang_deletepoint(rh_lang_context *context)
 
 int64_t rh_lang_pointindex(rh_lang_context *context) { return context->element; }
 
-// ------------------------------------------------------------------------------------------------------------------------- voxels
+// --- voxels ----------------------------------------------------------------------------------------------------------
 
 void rh_lang_coordinate(const rh_lang_context *context, int32_t out[3])
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Built-in functions on matrices (rows one after the other). All arithmetic is in double, also for float matrices: they are small, and
-// products of three or four floats lose half of their digits otherwise.
-// Polar factors: N. Higham, "Computing the polar decomposition - with applications", SIAM J. Sci. Stat. Comput. 7 (1986), Newton's
-// iteration X <- (s X + X^-T / s) / 2 with the scaling s = sqrt(|X^-1|_F / |X|_F). Eigenvalues: cyclic Jacobi rotations, G. Golub,
-// C. Van Loan, "Matrix Computations", 8.5.
+// Built-in functions on matrices (rows one after the other). All arithmetic is in double, also for float matrices: they
+// are small, and products of three or four floats lose half of their digits otherwise. Polar factors: N. Higham,
+// "Computing the polar decomposition - with applications", SIAM J. Sci. Stat. Comput. 7 (1986), Newton's iteration X <-
+// (s X + X^-T / s) / 2 with the scaling s = sqrt(|X^-1|_F / |X|_F). Eigenvalues: cyclic Jacobi rotations, G. Golub, C.
+// Van Loan, "Matrix Computations", 8.5.
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static double norm(const double *m, int count)
     return sqrt(sum);
 }
 
-// --------------------------------------------------------------------------------------------------- determinants and cofactors
+// --- determinants and cofactors --------------------------------------------------------------------------------------
 
 void rh_lang_cofactor_d(double *out, const double *m)
 {
@@ -89,7 +89,7 @@ void rh_lang_inverse_d(double *out, const double *m)
     memcpy(out, invert(inverse, m) ? inverse : m, sizeof inverse);
 }
 
-// ------------------------------------------------------------------------------------------------------------------------ scales
+// --- scales ----------------------------------------------------------------------------------------------------------
 
 void rh_lang_prescale_d(double *m, const double *scale)
 {
@@ -103,7 +103,7 @@ void rh_lang_postscale_d(double *m, const double *scale)
         for (int c = 0; c < 3; c++) m[4 * r + c] *= scale[c];
 }
 
-// ------------------------------------------------------------------------------------------------------------------ polar factors
+// --- polar factors ---------------------------------------------------------------------------------------------------
 
 enum { POLAR_STEPS = 64 };  // converges quadratically: ten are enough for a condition of 1e12
 
@@ -137,7 +137,7 @@ bool rh_lang_polardecompose_d(const double *m, double *unitary, double *symmetri
     return true;
 }
 
-// -------------------------------------------------------------------------------------------------------------------- eigenvalues
+// --- eigenvalues -----------------------------------------------------------------------------------------------------
 
 enum { JACOBI_SWEEPS = 16 };
 
@@ -179,7 +179,7 @@ bool rh_lang_eigen_d(const double *m, double *values, double *vectors)
     return true;
 }
 
-// --------------------------------------------------------------------------------------------------------------------- for floats
+// --- for floats ------------------------------------------------------------------------------------------------------
 
 float rh_lang_determinant_3f(const float *m)
 {
@@ -195,13 +195,13 @@ float rh_lang_determinant_4f(const float *m)
     return (float)rh_lang_determinant_4d(wide);
 }
 
-#define IN_FLOAT(name)                             \
-    void name##_f(float *out, const float *m)      \
-    {                                              \
-        double wide[9];                            \
-        widen(wide, m, 9);                         \
-        name##_d(wide, wide);                      \
-        narrow(out, wide, 9);                      \
+#define IN_FLOAT(name)                        \
+    void name##_f(float *out, const float *m) \
+    {                                         \
+        double wide[9];                       \
+        widen(wide, m, 9);                    \
+        name##_d(wide, wide);                 \
+        narrow(out, wide, 9);                 \
     }
 IN_FLOAT(rh_lang_cofactor)
 IN_FLOAT(rh_lang_adjoint)

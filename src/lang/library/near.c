@@ -5,14 +5,16 @@
 //   int n = neighbours(h);
 //   @density = 0;
 //   for (int i = 0; i < n; ++i) @density += neighbour_float("mass", i) * pow(1 - pow(neighbour_distance(i) / h, 2), 3);
-// neighbours and nearest ask; the answer stays until the next question or the next element, and the other functions read it by number.
+// neighbours and nearest ask; the answer stays until the next question or the next element, and the other functions
+// read it by number.
 #include <string.h>
 #include "lang/library/library.h"
 
 static bool have_snapshot(rh_lang_context *context)
 {
     if (context->scope->snapshot) return true;
-    rh_lang_stop(context, RH_USER, "neighbours are not known here: the host of this program gave no snapshot of the points");
+    rh_lang_stop(context, RH_USER,
+                 "neighbours are not known here: the host of this program gave no snapshot of the points");
     return false;
 }
 
@@ -43,7 +45,9 @@ int32_t rh_lang_neighbours_at(rh_lang_context *context, const float *place, floa
 
 int32_t rh_lang_nearest(rh_lang_context *context, int32_t most, float radius)
 {
-    return have_snapshot(context) ? ask(context, context->scope->positions[context->element], most < 0 ? 0 : most, radius) : 0;
+    return have_snapshot(context)
+               ? ask(context, context->scope->positions[context->element], most < 0 ? 0 : most, radius)
+               : 0;
 }
 
 int32_t rh_lang_nearest_at(rh_lang_context *context, const float *place, int32_t most, float radius)
@@ -57,13 +61,21 @@ static bool is_neighbour(rh_lang_context *context, int32_t i)
     int64_t count = context->found_element == context->element ? context->found.count : 0;
     if (i >= 0 && i < count) return true;
     if (!context->failed)
-        rh_lang_stop(context, RH_USER, "found neighbour number %d, expected a number from 0 to below %lld: as many as neighbours() or nearest() found", i,
-                     (long long)count);
+        rh_lang_stop(context, RH_USER,
+                     "found neighbour number %d, expected a number from 0 to below %lld: as many as neighbours() or "
+                     "nearest() found",
+                     i, (long long)count);
     return false;
 }
 
-int64_t rh_lang_neighbour_index(rh_lang_context *context, int32_t i) { return is_neighbour(context, i) ? context->found.index[i] : 0; }
-float rh_lang_neighbour_distance(rh_lang_context *context, int32_t i) { return is_neighbour(context, i) ? context->found.distance[i] : 0; }
+int64_t rh_lang_neighbour_index(rh_lang_context *context, int32_t i)
+{
+    return is_neighbour(context, i) ? context->found.index[i] : 0;
+}
+float rh_lang_neighbour_distance(rh_lang_context *context, int32_t i)
+{
+    return is_neighbour(context, i) ? context->found.distance[i] : 0;
+}
 
 void rh_lang_neighbour_offset(rh_lang_context *context, float *out, int32_t i)
 {
@@ -77,7 +89,7 @@ void rh_lang_neighbour_position(rh_lang_context *context, float *out, int32_t i)
     out[0] = p.x, out[1] = p.y, out[2] = p.z;
 }
 
-// -------------------------------------------------------------------------------------------------------------------- attributes
+// --- attributes ------------------------------------------------------------------------------------------------------
 
 static const rh_lang_field *find_field(rh_lang_context *context, const rh_lang_text *name, bool group)
 {
@@ -85,7 +97,9 @@ static const rh_lang_field *find_field(rh_lang_context *context, const rh_lang_t
     for (int k = 0, at = context->last_field; k < snapshot->field_count; k++, at++) {
         if (at >= snapshot->field_count) at = 0;
         const rh_lang_field *field = &snapshot->fields[at];
-        if (field->name_length != (size_t)name->length || memcmp(field->array->name, name->data, field->name_length) != 0) continue;
+        if (field->name_length != (size_t)name->length ||
+            memcmp(field->array->name, name->data, field->name_length) != 0)
+            continue;
         if ((field->kind == RH_LANG_MEMBERS) != group) continue;
         context->last_field = at;
         return field;
@@ -96,10 +110,11 @@ static const rh_lang_field *find_field(rh_lang_context *context, const rh_lang_t
 static void no_such(rh_lang_context *context, const rh_lang_text *name, const char *wanted, const rh_lang_field *found)
 {
     if (found)
-        rh_lang_stop(context, RH_USER, "neighbour_%s: found \"%s\" of type %s, expected %s", wanted, found->array->name, found->array->type, wanted);
+        rh_lang_stop(context, RH_USER, "neighbour_%s: found \"%s\" of type %s, expected %s", wanted, found->array->name,
+                     found->array->type, wanted);
     else
-        rh_lang_stop(context, RH_USER, "neighbour_%s: found \"%.*s\", which no point has", wanted, (int)(name->length < 64 ? name->length : 64),
-                     name->data);
+        rh_lang_stop(context, RH_USER, "neighbour_%s: found \"%.*s\", which no point has", wanted,
+                     (int)(name->length < 64 ? name->length : 64), name->data);
 }
 
 static const void *value_of(const rh_lang_context *context, const rh_lang_field *field, int32_t i)
@@ -121,8 +136,14 @@ static double number_of(rh_lang_context *context, const char *wanted, const rh_l
     return 0;
 }
 
-float rh_lang_neighbour_float(rh_lang_context *context, const rh_lang_text *name, int32_t i) { return (float)number_of(context, "float", name, i); }
-double rh_lang_neighbour_double(rh_lang_context *context, const rh_lang_text *name, int32_t i) { return number_of(context, "double", name, i); }
+float rh_lang_neighbour_float(rh_lang_context *context, const rh_lang_text *name, int32_t i)
+{
+    return (float)number_of(context, "float", name, i);
+}
+double rh_lang_neighbour_double(rh_lang_context *context, const rh_lang_text *name, int32_t i)
+{
+    return number_of(context, "double", name, i);
+}
 
 // Whole numbers come from whole numbers only: a float may be out of their range.
 static int64_t whole_of(rh_lang_context *context, const char *wanted, const rh_lang_text *name, int32_t i)
@@ -135,11 +156,17 @@ static int64_t whole_of(rh_lang_context *context, const char *wanted, const rh_l
     return 0;
 }
 
-int32_t rh_lang_neighbour_int(rh_lang_context *context, const rh_lang_text *name, int32_t i) { return (int32_t)whole_of(context, "int", name, i); }
-int64_t rh_lang_neighbour_int64(rh_lang_context *context, const rh_lang_text *name, int32_t i) { return whole_of(context, "int64", name, i); }
+int32_t rh_lang_neighbour_int(rh_lang_context *context, const rh_lang_text *name, int32_t i)
+{
+    return (int32_t)whole_of(context, "int", name, i);
+}
+int64_t rh_lang_neighbour_int64(rh_lang_context *context, const rh_lang_text *name, int32_t i)
+{
+    return whole_of(context, "int64", name, i);
+}
 
-static void floats_of(rh_lang_context *context, float *out, int count, rh_lang_array_kind kind, const char *wanted, const rh_lang_text *name,
-                      int32_t i)
+static void floats_of(rh_lang_context *context, float *out, int count, rh_lang_array_kind kind, const char *wanted,
+                      const rh_lang_text *name, int32_t i)
 {
     memset(out, 0, (size_t)count * sizeof *out);
     if (!is_neighbour(context, i)) return;

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// rand and rand32: the generators MT19937-64 (T. Nishimura, "Tables of 64-bit Mersenne twisters", ACM TOMACS 10, 2000) and MT19937
-// (M. Matsumoto, T. Nishimura, ACM TOMACS 8, 1998; seeding of 2002), because programs written for OpenVDB AX expect their numbers. A point that is
-// seeded for one number would pay for 312 (624) words of seeding and as many of twisting; here words are made when they are needed,
-// and the first number costs 157 (398) words and one twist.
+// rand and rand32: the generators MT19937-64 (T. Nishimura, "Tables of 64-bit Mersenne twisters", ACM TOMACS 10, 2000)
+// and MT19937 (M. Matsumoto, T. Nishimura, ACM TOMACS 8, 1998; seeding of 2002), because programs written for OpenVDB
+// AX expect their numbers. A point that is seeded for one number would pay for 312 (624) words of seeding and as many
+// of twisting; here words are made when they are needed, and the first number costs 157 (398) words and one twist.
 //
-// A seed that is a floating-point number is hashed first, by MurmurHash64A (A. Appleby, public domain) of its bits with the seed 0xc70f6907,
-// which is what the GNU C++ library does and so the original on Linux; -0.0 counts as 0.0, whose hash is 0.
+// A seed that is a floating-point number is hashed first, by MurmurHash64A (A. Appleby, public domain) of its bits with
+// the seed 0xc70f6907, which is what the GNU C++ library does and so the original on Linux; -0.0 counts as 0.0, whose
+// hash is 0.
 //
-// Without a seed an element would go on with the numbers of whoever its thread visited before. Here it starts a sequence of its own,
-// made from the pass' seed and the element's number, or its id where the host has one: the same for any number of threads.
+// Without a seed an element would go on with the numbers of whoever its thread visited before. Here it starts a
+// sequence of its own, made from the pass' seed and the element's number, or its id where the host has one: the same
+// for any number of threads.
 #include <string.h>
 #include "base/random.h"
 #include "lang/library/library.h"
@@ -65,7 +67,7 @@ uint32_t rh_lang_twister32_draw(rh_lang_twister32 *twister)
     return x ^ (x >> 18);
 }
 
-// -------------------------------------------------------------------------------------------------------------------------- seeds
+// --- seeds -----------------------------------------------------------------------------------------------------------
 
 static uint64_t load(const unsigned char *p, int64_t bytes)
 {
@@ -99,7 +101,7 @@ static uint64_t own_seed(const rh_lang_context *context)
     return rh_mix64(seed ^ (uint64_t)(ids ? ids[context->element] : context->element));
 }
 
-// ---------------------------------------------------------------------------------------------------------------------- functions
+// --- functions -------------------------------------------------------------------------------------------------------
 
 double rh_lang_rand(rh_lang_context *context)
 {
@@ -119,7 +121,10 @@ double rh_lang_rand_l(rh_lang_context *context, int64_t seed)
     return rh_lang_rand(context);
 }
 
-double rh_lang_rand_d(rh_lang_context *context, double seed) { return rh_lang_rand_l(context, (int64_t)hash_real(seed)); }
+double rh_lang_rand_d(rh_lang_context *context, double seed)
+{
+    return rh_lang_rand_l(context, (int64_t)hash_real(seed));
+}
 
 double rh_lang_rand32(rh_lang_context *context)
 {

@@ -16,26 +16,39 @@
 
 static const double ROUNDS = 0x1.8p52;  // added and taken away again: the nearest whole number
 
-static inline int64_t bits_of(double x) { int64_t b; memcpy(&b, &x, sizeof b); return b; }
-static inline double from_bits(int64_t b) { double x; memcpy(&x, &b, sizeof x); return x; }
+static inline int64_t bits_of(double x)
+{
+    int64_t b;
+    memcpy(&b, &x, sizeof b);
+    return b;
+}
+static inline double from_bits(int64_t b)
+{
+    double x;
+    memcpy(&x, &b, sizeof x);
+    return x;
+}
 
 // ---- angles: quarter turns and what is left of at most pi / 4 (W. J. Cody, W. Waite, "Software manual for the
 // elementary functions", 1980)
 
-typedef struct turn { double rest; int64_t quarter; } turn;
+typedef struct turn {
+    double rest;
+    int64_t quarter;
+} turn;
 
 static inline turn turn_of(double x)
 {
     double sum = x * 0x1.45f306dc9c883p-1 + ROUNDS, n = sum - ROUNDS;  // 2 / pi
-    double rest = x - n * 0x1.921fb544p+0; // pi / 2 in two parts, the first short enough for exact products
+    double rest = x - n * 0x1.921fb544p+0;  // pi / 2 in two parts, the first short enough for exact products
     return (turn){rest - n * 0x1.0b4611a626331p-34, bits_of(sum)};
 }
 
 static inline double sine(double r)
 {
     double s = r * r;
-    return r * (1 + s * (-1.0 / 6 + s * (1.0 / 120 +
-                                         s * (-1.0 / 5040 + s * (1.0 / 362880 - s * (1.0 / 39916800)))))); // -0.0 stays
+    return r * (1 + s * (-1.0 / 6 + s * (1.0 / 120 + s * (-1.0 / 5040 +
+                                                          s * (1.0 / 362880 - s * (1.0 / 39916800))))));  // -0.0 stays
 }
 
 static inline double cosine(double r)
@@ -123,8 +136,8 @@ static inline double cbrt_core(double x) { return copysign(exp2_core(log2_core(f
 static inline double sinh_core(double x)
 {
     double s = x * x, e = exp_core(x);
-    double small =
-        x + x * s * (1.0 / 6 + s * (1.0 / 120 + s * (1.0 / 5040 + s * (1.0 / 362880 + s * (1.0 / 39916800)))));
+    double small = x +
+                   x * s * (1.0 / 6 + s * (1.0 / 120 + s * (1.0 / 5040 + s * (1.0 / 362880 + s * (1.0 / 39916800)))));
     return s < 0.25 ? small : 0.5 * (e - 1 / e);
 }
 static inline double cosh_core(double x)
@@ -167,33 +180,33 @@ static inline int fine_fmod(float x, float y)
 
 // ---- the functions
 
-#define OF_ONE(name, fine)                                                                                             \
-    float rh_lang_##name##_1(float x) { return fine(x) ? (float)name##_core((double)x) : name##f(x); }                 \
-    void rh_lang_##name##_8(float *restrict out, const float *restrict x)                                              \
-    {                                                                                                                  \
-        int others = 0;                                                                                                \
-        for (int i = 0; i < 8; i++) {                                                                                  \
-            out[i] = (float)name##_core((double)x[i]);                                                                 \
-            others |= !fine(x[i]);                                                                                     \
-        }                                                                                                              \
-        for (int i = 0; i < 8 && others; i++)                                                                          \
-            if (!fine(x[i])) out[i] = name##f(x[i]);                                                                   \
+#define OF_ONE(name, fine)                                                                             \
+    float rh_lang_##name##_1(float x) { return fine(x) ? (float)name##_core((double)x) : name##f(x); } \
+    void rh_lang_##name##_8(float *restrict out, const float *restrict x)                              \
+    {                                                                                                  \
+        int others = 0;                                                                                \
+        for (int i = 0; i < 8; i++) {                                                                  \
+            out[i] = (float)name##_core((double)x[i]);                                                 \
+            others |= !fine(x[i]);                                                                     \
+        }                                                                                              \
+        for (int i = 0; i < 8 && others; i++)                                                          \
+            if (!fine(x[i])) out[i] = name##f(x[i]);                                                   \
     }
 
-#define OF_TWO(name, fine)                                                                                             \
-    float rh_lang_##name##_1(float x, float y)                                                                         \
-    {                                                                                                                  \
-        return fine(x, y) ? (float)name##_core((double)x, (double)y) : name##f(x, y);                                  \
-    }                                                                                                                  \
-    void rh_lang_##name##_8(float *restrict out, const float *restrict x, const float *restrict y)                     \
-    {                                                                                                                  \
-        int others = 0;                                                                                                \
-        for (int i = 0; i < 8; i++) {                                                                                  \
-            out[i] = (float)name##_core((double)x[i], (double)y[i]);                                                   \
-            others |= !fine(x[i], y[i]);                                                                               \
-        }                                                                                                              \
-        for (int i = 0; i < 8 && others; i++)                                                                          \
-            if (!fine(x[i], y[i])) out[i] = name##f(x[i], y[i]);                                                       \
+#define OF_TWO(name, fine)                                                                         \
+    float rh_lang_##name##_1(float x, float y)                                                     \
+    {                                                                                              \
+        return fine(x, y) ? (float)name##_core((double)x, (double)y) : name##f(x, y);              \
+    }                                                                                              \
+    void rh_lang_##name##_8(float *restrict out, const float *restrict x, const float *restrict y) \
+    {                                                                                              \
+        int others = 0;                                                                            \
+        for (int i = 0; i < 8; i++) {                                                              \
+            out[i] = (float)name##_core((double)x[i], (double)y[i]);                               \
+            others |= !fine(x[i], y[i]);                                                           \
+        }                                                                                          \
+        for (int i = 0; i < 8 && others; i++)                                                      \
+            if (!fine(x[i], y[i])) out[i] = name##f(x[i], y[i]);                                   \
     }
 
 OF_ONE(sin, fine_angle)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Built-in functions on strings, and print, which collects what the host will write. Numbers read and look the same in every locale.
+// Built-in functions on strings, and print, which collects what the host will write. Numbers read and look the same in
+// every locale.
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -46,7 +47,7 @@ double rh_lang_atof(const rh_lang_text *text)
     return value;
 }
 
-// -------------------------------------------------------------------------------------------------------------------------- print
+// --- print -----------------------------------------------------------------------------------------------------------
 
 static bool print_room(rh_lang_context *context, int64_t bytes)
 {
@@ -123,10 +124,16 @@ void rh_lang_print_l(rh_lang_context *context, int64_t value)
     int length = snprintf(number, sizeof number, "%lld", (long long)value);
     print_line(context, number, length);
 }
-void rh_lang_print_s(rh_lang_context *context, const rh_lang_text *text) { print_line(context, text->data, text->length); }
+void rh_lang_print_s(rh_lang_context *context, const rh_lang_text *text)
+{
+    print_line(context, text->data, text->length);
+}
 
-#define PRINTS(suffix, type, kind, rows, columns) \
-    void rh_lang_print_##suffix(rh_lang_context *context, const type *v) { print_values(context, kind, v, rows, columns); }
+#define PRINTS(suffix, type, kind, rows, columns)                        \
+    void rh_lang_print_##suffix(rh_lang_context *context, const type *v) \
+    {                                                                    \
+        print_values(context, kind, v, rows, columns);                   \
+    }
 PRINTS(2i, int32_t, 'i', 1, 2)
 PRINTS(2f, float, 'f', 1, 2)
 PRINTS(2d, double, 'd', 1, 2)

@@ -7,7 +7,8 @@
 #include "base/memory.h"
 #include "physics/pace.h"
 
-static rh_code liquid_create(const void *params, const rh_surroundings *around, rh_points *points, void **self, rh_status *status)
+static rh_code liquid_create(const void *params, const rh_surroundings *around, rh_points *points, void **self,
+                             rh_status *status)
 {
     (void)around;
     rh_incompressible *me = rh_alloc_zero(sizeof *me, "liquid", status);
@@ -30,12 +31,16 @@ static double liquid_max_step(void *self, const rh_surroundings *around, const r
     return rh_pace_max_step(((rh_incompressible *)self)->options.cfl, around, points);
 }
 
-static rh_code liquid_step(void *self, const rh_surroundings *around, double dt, rh_points *points, rh_step_report *report, rh_status *status)
+static rh_code liquid_step(void *self, const rh_surroundings *around, double dt, rh_points *points,
+                           rh_step_report *report, rh_status *status)
 {
     return rh_incompressible_step(self, around, dt, points, report, status);
 }
 
-static int liquid_per_cell_axis(const void *params) { return (int)((const rh_liquid_params *)params)->flow.particles_per_axis; }
+static int liquid_per_cell_axis(const void *params)
+{
+    return (int)((const rh_liquid_params *)params)->flow.particles_per_axis;
+}
 
 static double liquid_density(const void *params) { return ((const rh_liquid_params *)params)->flow.density; }
 
@@ -44,5 +49,6 @@ static int64_t liquid_predict_bytes(const void *params, int dimension, int64_t p
     return rh_incompressible_predict_bytes(&((const rh_liquid_params *)params)->flow, dimension, particles, tiles);
 }
 
-const rh_physics rh_liquid = {"liquid", &rh_liquid_table, liquid_create, liquid_destroy, liquid_max_step, liquid_step,
-                              liquid_per_cell_axis, liquid_density, NULL, liquid_predict_bytes, false};
+const rh_physics rh_liquid = {"liquid",    &rh_liquid_table,     liquid_create,  liquid_destroy, liquid_max_step,
+                              liquid_step, liquid_per_cell_axis, liquid_density, NULL,           liquid_predict_bytes,
+                              false};

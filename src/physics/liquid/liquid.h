@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Incompressible, inviscid liquid with a free surface: the step of physics/incompressible.h as it is. docs/theory/liquid.md tells the method.
+// Incompressible, inviscid liquid with a free surface: the step of physics/incompressible.h as it is.
+// docs/theory/liquid.md tells the method.
 #pragma once
 #include "physics/incompressible.h"
 

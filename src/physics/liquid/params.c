@@ -9,18 +9,29 @@ static const char *const advections[] = {"rk2", "rk3", NULL};
 
 #define AT(field) offsetof(rh_liquid_params, flow.field)
 static const rh_param rows[] = {
-    {"density", RH_PARAM_FLOAT, AT(density), "kg/m^3", "1000", 1e-3, 1e5, .help = "mass per volume; decides pressure, not motion, of a single liquid"},
-    {"surface_tension", RH_PARAM_FLOAT, offsetof(rh_liquid_params, surface_tension), "N/m", "0", 0, 0, .help = "not available yet: must be 0"},
+    {"density", RH_PARAM_FLOAT, AT(density), "kg/m^3", "1000", 1e-3, 1e5,
+     .help = "mass per volume; decides pressure, not motion, of a single liquid"},
+    {"surface_tension", RH_PARAM_FLOAT, offsetof(rh_liquid_params, surface_tension), "N/m", "0", 0, 0,
+     .help = "not available yet: must be 0"},
     {"transfer", RH_PARAM_CHOICE, AT(transfer), "", "flip", .choices = transfers,
-     .help = "how velocity moves between particles and grid: flip (lively), pic (damped), apic (smooth, keeps rotation)"},
-    {"flip", RH_PARAM_FLOAT, AT(flip), "", "0.97", 0, 1, .help = "share of FLIP in the FLIP/PIC blend of transfer: flip; 1 is pure FLIP"},
-    {"advection", RH_PARAM_CHOICE, AT(advection), "", "rk2", .choices = advections, .help = "Runge-Kutta order of particle paths"},
-    {"cfl", RH_PARAM_FLOAT, AT(cfl), "cells", "2", 0.1, 5, .help = "farthest travel in one time step of all but the fastest ten-thousandth of the particles"},
-    {"particles_per_axis", RH_PARAM_INT, AT(particles_per_axis), "", "2", 1, 4, .help = "particles per cell and axis: 2 gives 8 a cell in 3D, 4 in 2D"},
-    {"tolerance", RH_PARAM_FLOAT, AT(tolerance), "", "1e-6", 1e-10, 0.1, .help = "relative residual at which the pressure solve stops"},
-    {"max_iterations", RH_PARAM_INT, AT(max_iterations), "", "1000", 1, 100000, .help = "of the pressure solve; reaching it stops the run"},
-    {"volume_correction", RH_PARAM_BOOL, AT(volume_correction), "", "true", .help = "moves particles apart where they clump, so that volume does not drift"},
-    {"volume_tolerance", RH_PARAM_FLOAT, AT(volume_tolerance), "", "1e-3", 1e-10, 0.5, .help = "relative residual of the volume correction's solve"},
+     .help =
+         "how velocity moves between particles and grid: flip (lively), pic (damped), apic (smooth, keeps rotation)"},
+    {"flip", RH_PARAM_FLOAT, AT(flip), "", "0.97", 0, 1,
+     .help = "share of FLIP in the FLIP/PIC blend of transfer: flip; 1 is pure FLIP"},
+    {"advection", RH_PARAM_CHOICE, AT(advection), "", "rk2", .choices = advections,
+     .help = "Runge-Kutta order of particle paths"},
+    {"cfl", RH_PARAM_FLOAT, AT(cfl), "cells", "2", 0.1, 5,
+     .help = "farthest travel in one time step of all but the fastest ten-thousandth of the particles"},
+    {"particles_per_axis", RH_PARAM_INT, AT(particles_per_axis), "", "2", 1, 4,
+     .help = "particles per cell and axis: 2 gives 8 a cell in 3D, 4 in 2D"},
+    {"tolerance", RH_PARAM_FLOAT, AT(tolerance), "", "1e-6", 1e-10, 0.1,
+     .help = "relative residual at which the pressure solve stops"},
+    {"max_iterations", RH_PARAM_INT, AT(max_iterations), "", "1000", 1, 100000,
+     .help = "of the pressure solve; reaching it stops the run"},
+    {"volume_correction", RH_PARAM_BOOL, AT(volume_correction), "", "true",
+     .help = "moves particles apart where they clump, so that volume does not drift"},
+    {"volume_tolerance", RH_PARAM_FLOAT, AT(volume_tolerance), "", "1e-3", 1e-10, 0.5,
+     .help = "relative residual of the volume correction's solve"},
     {"pressure", RH_PARAM_BOOL, AT(pressure), "", "false",
      .help = "gives particles the attribute pressure (Pa, against air): what each felt"},
     {"pressure_time", RH_PARAM_FLOAT, AT(pressure_time), "s", "0.01", 0, 1e3,
@@ -33,12 +44,15 @@ static rh_code check(const void *object, const char **field, rh_status *status)
     const rh_liquid_params *p = object;
     if (p->surface_tension != 0) {
         *field = "surface_tension";
-        return rh_fail(status, RH_USER, "surface tension is not available yet: must be 0, found %g", p->surface_tension);
+        return rh_fail(status, RH_USER, "surface tension is not available yet: must be 0, found %g",
+                       p->surface_tension);
     }
     return RH_OK;
 }
 
-const rh_param_table rh_liquid_table = {
-    "liquid",
-    "Water-like liquid: incompressible, without viscosity, with a free surface.",
-    rows, RH_PARAM_COUNT(rows), sizeof(rh_liquid_params), check};
+const rh_param_table rh_liquid_table = {"liquid",
+                                        "Water-like liquid: incompressible, without viscosity, with a free surface.",
+                                        rows,
+                                        RH_PARAM_COUNT(rows),
+                                        sizeof(rh_liquid_params),
+                                        check};

@@ -3,10 +3,12 @@
 //
 // Cells that yield are braked one by one: u_T *= max(0, 1 - mu |u . n| / |u_T|), as the source has it.
 //
-// In a group this would not be friction of the group: a layer of one cell can be taken no more than its own momentum, and what the rest of the group
-// shares with it after that is gone only in part: a block n cells high would lose one n-th of its motion a step, and creep down any slope at n g sin(slope) dt. So a group feels its contacts as a
-// rigid body does: impulses one after the other, each stopping its own place as far as Coulomb's law allows (projected Gauss-Seidel, as in
-// E. Catto, "Iterative dynamics with temporal coherence", 2005), beginning with the pushes that pressure has found.
+// In a group this would not be friction of the group: a layer of one cell can be taken no more than its own momentum,
+// and what the rest of the group shares with it after that is gone only in part: a block n cells high would lose one
+// n-th of its motion a step, and creep down any slope at n g sin(slope) dt. So a group feels its contacts as a rigid
+// body does: impulses one after the other, each stopping its own place as far as Coulomb's law allows (projected
+// Gauss-Seidel, as in E. Catto, "Iterative dynamics with temporal coherence", 2005), beginning with the pushes that
+// pressure has found.
 #include "physics/sand/contacts.h"
 
 #include <math.h>
@@ -21,11 +23,12 @@ static rh_dvec3 wall_area(const rh_incompressible_view *view, int32_t t, int c)
 {
     rh_dvec3 n = {0, 0, 0};
     for (int a = 0; a < view->tiles->dimension; a++)
-        (&n.x)[a] = (double)open_of(view, a, rh_sand_cell_above(view->tiles, (int64_t)t * view->tiles->cells + c, a)) - (double)view->cut->open[a][t][c];
+        (&n.x)[a] = (double)open_of(view, a, rh_sand_cell_above(view->tiles, (int64_t)t * view->tiles->cells + c, a)) -
+                    (double)view->cut->open[a][t][c];
     return n;
 }
 
-// --- finding ------------------------------------------------------------------------------------------------------------
+// --- finding ---------------------------------------------------------------------------------------------------------
 static bool is_pressed(const rh_sand_cells *cells, const rh_incompressible_view *view, int32_t t, int c)
 {
     int64_t at = (int64_t)t * view->tiles->cells + c;
@@ -33,8 +36,8 @@ static bool is_pressed(const rh_sand_cells *cells, const rh_incompressible_view 
     return !(view->cut->poured && view->cut->poured[t] && view->cut->poured[t][c]);
 }
 
-// What pressure does to half of the cell's mass along axes where the wall closes one of its faces: the other face carries that half (yield.h), and the wall
-// bears it. Without it a block of n cells was short of 1 / 2n of its weight.
+// What pressure does to half of the cell's mass along axes where the wall closes one of its faces: the other face
+// carries that half (yield.h), and the wall bears it. Without it a block of n cells was short of 1 / 2n of its weight.
 static double closed_share(const rh_sand_cells *cells, const rh_incompressible_view *view, int64_t at, rh_dvec3 normal)
 {
     const rh_tiles *tiles = view->tiles;
@@ -44,20 +47,26 @@ static double closed_share(const rh_sand_cells *cells, const rh_incompressible_v
         bool on_low = view->known[a][at], on_high = high >= 0 && view->known[a][high];
         int64_t beyond = on_high ? high : low;
         if (on_low == on_high || beyond < 0) continue;
-        sum += 0.5 * (double)cells->mass[at] * fabs((&normal.x)[a]) * fmax(0, q - (double)rh_pressure_value(view->pressure, beyond));
+        sum += 0.5 * (double)cells->mass[at] * fabs((&normal.x)[a]) *
+               fmax(0, q - (double)rh_pressure_value(view->pressure, beyond));
     }
     return sum;
 }
 
-static bool make_contact(const rh_sand_cells *cells, const rh_incompressible_view *view, int32_t t, int c, rh_sand_contact *out)
+static bool make_contact(const rh_sand_cells *cells, const rh_incompressible_view *view, int32_t t, int c,
+                         rh_sand_contact *out)
 {
     const rh_obstacles *obstacles = view->around->obstacles;
     rh_dvec3 area = wall_area(view, t, c), x = rh_d3_from(rh_cell_center(view->tiles, t, c & 7, c >> 3 & 7, c >> 6));
     double size = rh_d3_length(area);
     int64_t at = (int64_t)t * view->tiles->cells + c;
     int which;
-    if (size < 1e-6 || rh_obstacles_distance(obstacles, x, &which) > 2 * (double)view->tiles->h || which < 0) return false;
-    *out = (rh_sand_contact){.tile = t, .cell = c, .normal = rh_d3_scale(area, 1 / size), .wall = rh_obstacles_velocity(obstacles, which, x),
+    if (size < 1e-6 || rh_obstacles_distance(obstacles, x, &which) > 2 * (double)view->tiles->h || which < 0)
+        return false;
+    *out = (rh_sand_contact){.tile = t,
+                             .cell = c,
+                             .normal = rh_d3_scale(area, 1 / size),
+                             .wall = rh_obstacles_velocity(obstacles, which, x),
                              .friction = obstacles->items[which].friction,
                              .push = size * (double)rh_pressure_value(view->pressure, at)};
     out->push += closed_share(cells, view, at, out->normal);
@@ -65,7 +74,8 @@ static bool make_contact(const rh_sand_cells *cells, const rh_incompressible_vie
 }
 
 // Contacts of one tile; `out` NULL only counts how many there can be.
-static int64_t tile_contacts(const rh_sand_cells *cells, const rh_incompressible_view *view, int32_t t, rh_sand_contact *out)
+static int64_t tile_contacts(const rh_sand_cells *cells, const rh_incompressible_view *view, int32_t t,
+                             rh_sand_contact *out)
 {
     int64_t count = 0;
     if (view->cut->kind[t] == RH_TILE_FREE) return 0;
@@ -78,7 +88,8 @@ static int64_t tile_contacts(const rh_sand_cells *cells, const rh_incompressible
     return count;
 }
 
-rh_code rh_sand_contacts_find(rh_sand_contacts *contacts, const rh_sand_cells *cells, const rh_incompressible_view *view, rh_status *status)
+rh_code rh_sand_contacts_find(rh_sand_contacts *contacts, const rh_sand_cells *cells,
+                              const rh_incompressible_view *view, rh_status *status)
 {
     const rh_layout *layout = &view->pressure->layout;
     *contacts = (rh_sand_contacts){0};
@@ -99,8 +110,11 @@ rh_code rh_sand_contacts_find(rh_sand_contacts *contacts, const rh_sand_cells *c
     return RH_OK;
 }
 
-// --- cells that yield ---------------------------------------------------------------------------------------------------
-typedef struct faces { int64_t at[2]; int count; } faces;
+// --- cells that yield ------------------------------------------------------------------------------------------------
+typedef struct faces {
+    int64_t at[2];
+    int count;
+} faces;
 
 static faces known_faces(const rh_incompressible_view *view, int32_t t, int c, int axis)
 {
@@ -136,14 +150,16 @@ static void apply_drag(const rh_sand_contact *contact, const rh_sand_cells *cell
     for (int a = 0; a < tiles->dimension; a++) {
         faces f = known_faces(view, contact->tile, contact->cell, a);
         for (int i = 0; i < f.count; i++) {
-            view->velocity.axis[a][f.at[i]] += (float)((&contact->drag.x)[a] / f.count) / rh_sand_face_mass(cells, view, f.at[i], a);
+            view->velocity.axis[a][f.at[i]] += (float)((&contact->drag.x)[a] / f.count) /
+                                               rh_sand_face_mass(cells, view, f.at[i], a);
         }
     }
 }
 
 void rh_sand_contacts_slide(rh_sand_contacts *contacts, const rh_sand_cells *cells, const rh_incompressible_view *view)
 {
-    // All drags from velocities as they are, then applied: neighbours share faces, and half of each is the mean of both.
+    // All drags from velocities as they are, then applied: neighbours share faces, and half of each is the mean of
+    // both.
 #pragma omp parallel for schedule(static)
     for (int64_t n = 0; n < contacts->count; n++) {
         rh_sand_contact *c = &contacts->items[n];
@@ -154,10 +170,11 @@ void rh_sand_contacts_slide(rh_sand_contacts *contacts, const rh_sand_cells *cel
         if (speed > 0) c->drag = rh_d3_scale(along, -most / speed);
     }
     for (int64_t n = 0; n < contacts->count; n++)
-        if (!rh_sand_cell_holds(cells, (int64_t)contacts->items[n].tile * view->tiles->cells + contacts->items[n].cell)) apply_drag(&contacts->items[n], cells, view);
+        if (!rh_sand_cell_holds(cells, (int64_t)contacts->items[n].tile * view->tiles->cells + contacts->items[n].cell))
+            apply_drag(&contacts->items[n], cells, view);
 }
 
-// --- groups -------------------------------------------------------------------------------------------------------------
+// --- groups ----------------------------------------------------------------------------------------------------------
 enum { SWEEPS = 50 };
 
 // One contact stops its place of the body as far as it may; returns the change of velocity there.
@@ -185,8 +202,10 @@ static double resolve(rh_rigid *body, rh_dvec3 place, rh_sand_contact *c)
     return fmax(change, rh_d3_length(more) * give);
 }
 
-// Contacts of one group, listed; until nothing changes any more by what matters against the velocity that forces bring in a step.
-static void hold_group(const rh_sand_groups *groups, const rh_tiles *tiles, int32_t group, const int64_t *list, int64_t count, rh_sand_contact *items, double scale)
+// Contacts of one group, listed; until nothing changes any more by what matters against the velocity that forces bring
+// in a step.
+static void hold_group(const rh_sand_groups *groups, const rh_tiles *tiles, int32_t group, const int64_t *list,
+                       int64_t count, rh_sand_contact *items, double scale)
 {
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
         double change = 0;
@@ -199,7 +218,8 @@ static void hold_group(const rh_sand_groups *groups, const rh_tiles *tiles, int3
     }
 }
 
-rh_code rh_sand_contacts_hold(rh_sand_contacts *contacts, rh_sand_groups *groups, const rh_incompressible_view *view, rh_status *status)
+rh_code rh_sand_contacts_hold(rh_sand_contacts *contacts, rh_sand_groups *groups, const rh_incompressible_view *view,
+                              rh_status *status)
 {
     int64_t *first = rh_arena_take_zero(view->arena, ((size_t)groups->groups + 2) * sizeof *first, status);
     int64_t *list = rh_arena_take(view->arena, ((size_t)contacts->count + 1) * sizeof *list, status);

@@ -3,27 +3,33 @@
 //
 // Coulomb friction of sand at walls (SND-6).
 //
-// Where a wall borders a cell, pressure has taken the velocity q (physics/pressure.h) from it for every face of a cell that the wall is large: that is the
-// source's |u . n|, what is projected out of the normal velocity, with the load of all sand above in it. The wall may take mu times as much along itself. Memory is
-// the arena's.
+// Where a wall borders a cell, pressure has taken the velocity q (physics/pressure.h) from it for every face of a cell
+// that the wall is large: that is the source's |u . n|, what is projected out of the normal velocity, with the load of
+// all sand above in it. The wall may take mu times as much along itself. Memory is the arena's.
 #pragma once
 #include "physics/sand/groups.h"
 
 // Impulses are in cells of sand times m/s.
 typedef struct rh_sand_contact {
     int32_t tile, cell;
-    rh_dvec3 normal;    // out of the wall
-    rh_dvec3 wall;      // m/s: its velocity
-    double friction;    // Coulomb's coefficient
-    double push;        // impulse of the wall along the normal
-    rh_dvec3 drag;      // and along the wall
+    rh_dvec3 normal;  // out of the wall
+    rh_dvec3 wall;    // m/s: its velocity
+    double friction;  // Coulomb's coefficient
+    double push;      // impulse of the wall along the normal
+    rh_dvec3 drag;    // and along the wall
 } rh_sand_contact;
 
-typedef struct rh_sand_contacts { rh_sand_contact *items; int64_t count; } rh_sand_contacts;  // in order of tiles and cells
+typedef struct rh_sand_contacts {
+    rh_sand_contact *items;
+    int64_t count;
+} rh_sand_contacts;  // in order of tiles and cells
 
 // Cells of sand that are pressed against solids.
-rh_code rh_sand_contacts_find(rh_sand_contacts *contacts, const rh_sand_cells *cells, const rh_incompressible_view *view, rh_status *status);
+rh_code rh_sand_contacts_find(rh_sand_contacts *contacts, const rh_sand_cells *cells,
+                              const rh_incompressible_view *view, rh_status *status);
 // Friction on cells that yield: it stops them at most.
 void rh_sand_contacts_slide(rh_sand_contacts *contacts, const rh_sand_cells *cells, const rh_incompressible_view *view);
-// Friction on groups, and what of the walls' pushes changes by it: a block that a wall brakes at its foot leans forward on the wall.
-rh_code rh_sand_contacts_hold(rh_sand_contacts *contacts, rh_sand_groups *groups, const rh_incompressible_view *view, rh_status *status);
+// Friction on groups, and what of the walls' pushes changes by it: a block that a wall brakes at its foot leans forward
+// on the wall.
+rh_code rh_sand_contacts_hold(rh_sand_contacts *contacts, rh_sand_groups *groups, const rh_incompressible_view *view,
+                              rh_status *status);

@@ -2,18 +2,22 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Given the pressure, the stress s of largest dissipation solves
-//      minimise  1/2 sum over faces of fill u^2,   u = u* + div s / fill,   |s| <= sqrt(2) m (tan(angle) q + c) in every cell
-// (Narain, Golas and Lin 2010 solve it with a box around every component). m is 1 for shear in a plane; in space it is what Matsuoka and Nakai (1974) found for the form
-// of the stress: more where sand is squeezed along one axis, less where it is stretched (with 1 for all forms round columns gave way as a whole and round heaps were flat).
-// Stress that is too large is shortened, whatever its form: sand flows along its stress. It is solved by projected gradients with
-// momentum (Beck and Teboulle 2009), which starts over whenever it points uphill (O'Donoghue and Candes 2015). Centres and edges are projected on
-// their own, each with the norm of what is around it. With the tangent a layer on a slope gives way at the friction angle; Mohr and Coulomb's sine
-// is right for sand that is squeezed, but let slopes of 30 degrees go at 27 and tall columns run a fifth too far.
+//      minimise  1/2 sum over faces of fill u^2,   u = u* + div s / fill,   |s| <= sqrt(2) m (tan(angle) q + c) in
+//      every cell
+// (Narain, Golas and Lin 2010 solve it with a box around every component). m is 1 for shear in a plane; in space it is
+// what Matsuoka and Nakai (1974) found for the form of the stress: more where sand is squeezed along one axis, less
+// where it is stretched (with 1 for all forms round columns gave way as a whole and round heaps were flat). Stress that
+// is too large is shortened, whatever its form: sand flows along its stress. It is solved by projected gradients with
+// momentum (Beck and Teboulle 2009), which starts over whenever it points uphill (O'Donoghue and Candes 2015). Centres
+// and edges are projected on their own, each with the norm of what is around it. With the tangent a layer on a slope
+// gives way at the friction angle; Mohr and Coulomb's sine is right for sand that is squeezed, but let slopes of 30
+// degrees go at 27 and tall columns run a fifth too far.
 //
-// What is at rest stays there: cells inside the bound whose faces are slower than a part of what forces add in a step are stopped, and cells that were at
-// rest stay so on slopes a little too steep (piles start to slide at an angle one to three degrees above the one they stop at: Daerr and Douady 1999). Pressure and
-// friction take turns, so what holds sand up may be short by what one of them changed: sinking by three times as much does not wake it.
-// Without the first, a pile crept by the errors of the solves; without the second it went on and stopped for ever.
+// What is at rest stays there: cells inside the bound whose faces are slower than a part of what forces add in a step
+// are stopped, and cells that were at rest stay so on slopes a little too steep (piles start to slide at an angle one
+// to three degrees above the one they stop at: Daerr and Douady 1999). Pressure and friction take turns, so what holds
+// sand up may be short by what one of them changed: sinking by three times as much does not wake it. Without the first,
+// a pile crept by the errors of the solves; without the second it went on and stopped for ever.
 #include "physics/sand/friction.h"
 
 #include <limits.h>
@@ -23,37 +27,39 @@
 #include "grid/rows.h"
 
 static const float ZEROS[RH_CELLS];
-static const float WALL = -1;               // bound of cells inside walls
+static const float WALL = -1;                              // bound of cells inside walls
 static const float SOLID_ROOM = 0.45f, NEAR_WALL = 0.99f;  // rooms up to which cells are inside a wall, are beside one
 static const float STOPPED = 0.1f, CALM = 0.5f, SUPPORTED = 1.5f;  // speeds, of what gravity adds in a step
-static const float SAG = 3;                  // cells at rest may sink by so much more than they may slide
-static const float THIN = 0.3f;             // filling of cells that do not count as sand that lies on something
-static const float INSIDE = 0.99f;          // of the bound: held
-static const double WEDGED = 4;            // pressures that count, of what weight and speed explain
-static const float ENOUGH = 0.0005f;         // change of stress in an iteration, of a cell's weight: the solve stops
+static const float SAG = 3;           // cells at rest may sink by so much more than they may slide
+static const float THIN = 0.3f;       // filling of cells that do not count as sand that lies on something
+static const float INSIDE = 0.99f;    // of the bound: held
+static const double WEDGED = 4;       // pressures that count, of what weight and speed explain
+static const float ENOUGH = 0.0005f;  // change of stress in an iteration, of a cell's weight: the solve stops
 
 typedef struct solve {
     const rh_unilateral_view *view;
     const rh_tiles *tiles;
     rh_friction *f;
-    float step;        // m/s to cells per step
-    float weight;      // what gravity adds in a step, cells per step
+    float step;    // m/s to cells per step
+    float weight;  // what gravity adds in a step, cells per step
     rh_faces start, u;
     rh_stress now, ahead, trial, rate;  // rate: the gradient's steps, 1 / (largest eigenvalue); for centres part 0
-    float *bound;      // of cells: |s| / sqrt 2; WALL inside walls
-    float *core;       // the same for the normal parts: 0 without pressure, where they would pull; at slanting walls they pull along these, no more than these bear
-    float *slide;      // beside walls: what these bear
-    float *edge[RH_STRESS_PARTS];  // of shears
-    float *size;       // |trial|^2 / 2 at centres that bear something, 0 elsewhere
-    float *mean[RH_STRESS_PARTS];  // 1/4, and 0 for edges on walls: Coulomb's law asks for nothing but what goes along the wall
-    uint8_t *bears, *busy, *moved; // per row: any cell bears something, any edge too, any face is moved
+    float *bound;                       // of cells: |s| / sqrt 2; WALL inside walls
+    float *core;   // the same for the normal parts: 0 without pressure, where they would pull; at slanting walls they
+                   // pull along these, no more than these bear
+    float *slide;  // beside walls: what these bear
+    float *edge[RH_STRESS_PARTS];   // of shears
+    float *size;                    // |trial|^2 / 2 at centres that bear something, 0 elsewhere
+    float *mean[RH_STRESS_PARTS];   // 1/4, and 0 for edges on walls: Coulomb's law asks for nothing but what goes along
+                                    // the wall
+    uint8_t *bears, *busy, *moved;  // per row: any cell bears something, any edge too, any face is moved
     rh_stress_rows rows;
-    double *sums[2];   // per listed tile
+    double *sums[2];  // per listed tile
 } solve;
 
 static bool is_shear(int p) { return rh_stress_axes[p][0] != rh_stress_axes[p][1]; }
 
-// --- the tiles ----------------------------------------------------------------------------------------------------------
+// --- the tiles -------------------------------------------------------------------------------------------------------
 // Stress is in cells that pressure knows, and on edges around them.
 static rh_code list_tiles(rh_friction *f, const rh_unilateral_view *view, rh_status *status)
 {
@@ -63,14 +69,17 @@ static rh_code list_tiles(rh_friction *f, const rh_unilateral_view *view, rh_sta
     f->count = 0;
     for (int32_t t = 0; t < tiles->count; t++) {
         bool any = false;
-        for (int n = 0; n < RH_NEAR && !any; n++) any = tiles->near[t][n] >= 0 && view->limit->layout.slot[tiles->near[t][n]] >= 0;
+        for (int n = 0; n < RH_NEAR && !any; n++)
+            any = tiles->near[t][n] >= 0 && view->limit->layout.slot[tiles->near[t][n]] >= 0;
         if (any) f->list[f->count++] = t;
     }
     return RH_OK;
 }
 
 // The fastest wall, and what forces have added most: m/s.
-typedef struct drive { double wall, kick; } drive;
+typedef struct drive {
+    double wall, kick;
+} drive;
 
 static drive drive_of_tile(const rh_unilateral_view *view, int32_t t)
 {
@@ -80,9 +89,14 @@ static drive drive_of_tile(const rh_unilateral_view *view, int32_t t)
     for (int a = 0; a < tiles->dimension; a++)
         for (int c = 0; c < tiles->cells; c += 8) {
             int64_t at = (int64_t)t * tiles->cells + c;
-            rh_i8 closed = rh_f8_load(view->cut->pass[a][t] + c) <= rh_f8_all(RH_SAND_CLOSED), filled = rh_f8_load(view->limit->fill.axis[a] + at) > rh_f8_all(THIN);
+            rh_i8 closed = rh_f8_load(view->cut->pass[a][t] + c) <= rh_f8_all(RH_SAND_CLOSED),
+                  filled = rh_f8_load(view->limit->fill.axis[a] + at) > rh_f8_all(THIN);
             wall = rh_f8_max(rh_f8_select(closed, rh_f8_abs(rh_f8_load(view->cut->wall[a][t] + c)), zero), wall);
-            kick = rh_f8_max(rh_f8_select(filled, rh_f8_abs(rh_f8_load(view->velocity.axis[a] + at) - rh_f8_load(view->before.axis[a] + at)), zero), kick);
+            kick = rh_f8_max(
+                rh_f8_select(filled,
+                             rh_f8_abs(rh_f8_load(view->velocity.axis[a] + at) - rh_f8_load(view->before.axis[a] + at)),
+                             zero),
+                kick);
         }
     for (int i = 0; i < 8; i++) out.wall = fmax(out.wall, (double)wall[i]), out.kick = fmax(out.kick, (double)kick[i]);
     return out;
@@ -105,9 +119,10 @@ static double extent(const rh_friction *f, const rh_tiles *tiles, rh_dvec3 g)
     return high;
 }
 
-// Sand wedged between walls that go on moving can be held by friction whatever the pressure, and then pressure and friction raise each other without end: it shot out at 1700 m/s. No more
-// pressure counts for friction than several times what all sand there is weighs and what the speed of walls is worth: then it gives way, as walls or grains would. (The speed of sand
-// counted too at first: what had begun to shoot out then drove itself.)
+// Sand wedged between walls that go on moving can be held by friction whatever the pressure, and then pressure and
+// friction raise each other without end: it shot out at 1700 m/s. No more pressure counts for friction than several
+// times what all sand there is weighs and what the speed of walls is worth: then it gives way, as walls or grains
+// would. (The speed of sand counted too at first: what had begun to shoot out then drove itself.)
 static float most_pressure(const rh_friction *f, const rh_unilateral_view *view)
 {
     double wall = 0, kick = 0, step = (double)(view->dt * view->tiles->inverse_h);
@@ -120,25 +135,28 @@ static float most_pressure(const rh_friction *f, const rh_unilateral_view *view)
     return kick > 0 ? (float)(WEDGED * (kick * extent(f, view->tiles, view->around->gravity) + wall * wall)) : INFINITY;
 }
 
-rh_code rh_friction_begin(rh_friction *f, const rh_friction_options *options, const rh_unilateral_view *view, rh_status *status)
+rh_code rh_friction_begin(rh_friction *f, const rh_friction_options *options, const rh_unilateral_view *view,
+                          rh_status *status)
 {
     *f = (rh_friction){.options = *options};
     RH_TRY(list_tiles(f, view, status));
     f->most = most_pressure(f, view);
     RH_TRY(rh_stress_from_particles(&f->carried, view, status));
     RH_TRY(rh_sand_faces_make(&f->faces, view, status));
-    rh_stress_push(&f->carried, f->faces.give, view->velocity, view->tiles->h / view->dt, view->tiles, &(rh_stress_rows){f->list, f->count, NULL}, view->velocity);
+    rh_stress_push(&f->carried, f->faces.give, view->velocity, view->tiles->h / view->dt, view->tiles,
+                   &(rh_stress_rows){f->list, f->count, NULL}, view->velocity);
     return RH_OK;
 }
 
-// --- bounds -------------------------------------------------------------------------------------------------------------
+// --- bounds ----------------------------------------------------------------------------------------------------------
 // Are all faces of the cells of a row slower than that, by axis? Nearly empty ones do not count.
 static rh_i8 are_slow(const rh_rows u[3], const rh_rows fill[3], int dimension, int r, const float slow[3])
 {
     rh_i8 all = rh_f8_all(0) == rh_f8_all(0);
     rh_f8 thin = rh_f8_all(THIN);
     for (int a = 0; a < dimension; a++) {
-        all &= (rh_f8_abs(rh_f8_load(u[a].here + 8 * r)) < rh_f8_all(slow[a])) | (rh_f8_load(fill[a].here + 8 * r) < thin);
+        all &= (rh_f8_abs(rh_f8_load(u[a].here + 8 * r)) < rh_f8_all(slow[a])) |
+               (rh_f8_load(fill[a].here + 8 * r) < thin);
         all &= (rh_f8_abs(rh_row_above(&u[a], a, r)) < rh_f8_all(slow[a])) | (rh_row_above(&fill[a], a, r) < thin);
     }
     return all;
@@ -150,11 +168,13 @@ static void wall_friction(const solve *s, int32_t t, float *out)
     const rh_obstacles *obstacles = s->view->around->obstacles;
     const rh_tiles *tiles = s->tiles;
     bool same = true;
-    for (int i = 1; i < obstacles->count; i++) same = same && obstacles->items[i].friction == obstacles->items[0].friction;
+    for (int i = 1; i < obstacles->count; i++)
+        same = same && obstacles->items[i].friction == obstacles->items[0].friction;
     for (int c = 0; c < tiles->cells; c++) {
         out[c] = obstacles->count ? (float)obstacles->items[0].friction : 0;
         if (same || s->view->cut->room[t][c] >= NEAR_WALL) continue;
-        rh_dvec3 at = {((double)(8 * tiles->at[t].x + (c & 7)) + 0.5) * (double)tiles->h, ((double)(8 * tiles->at[t].y + (c >> 3 & 7)) + 0.5) * (double)tiles->h,
+        rh_dvec3 at = {((double)(8 * tiles->at[t].x + (c & 7)) + 0.5) * (double)tiles->h,
+                       ((double)(8 * tiles->at[t].y + (c >> 3 & 7)) + 0.5) * (double)tiles->h,
                        tiles->dimension == 3 ? ((double)(8 * tiles->at[t].z + (c >> 6)) + 0.5) * (double)tiles->h : 0};
         int which;
         rh_obstacles_distance(obstacles, at, &which);
@@ -162,7 +182,8 @@ static void wall_friction(const solve *s, int32_t t, float *out)
     }
 }
 
-// Sand below the centres of cells that lie on a wall: the wall bears it too, the pressure at the centre does not know of it.
+// Sand below the centres of cells that lie on a wall: the wall bears it too, the pressure at the centre does not know
+// of it.
 static rh_f8 below_centre(const solve *s, const rh_rows *room, const float *fill, int r)
 {
     rh_dvec3 g = s->view->around->gravity;
@@ -170,7 +191,8 @@ static rh_f8 below_centre(const solve *s, const rh_rows *room, const float *fill
     rh_f8 sum = rh_f8_all(0);
     for (int a = 0; a < s->tiles->dimension && all > 0; a++) {
         rh_f8 next = along[a] < 0 ? rh_row_below(room, a, r) : rh_row_above(room, a, r);
-        sum += rh_f8_select(next < rh_f8_all(SOLID_ROOM), rh_f8_all(0.5f * s->weight * (float)(fabs(along[a]) / all)), rh_f8_all(0));
+        sum += rh_f8_select(next < rh_f8_all(SOLID_ROOM), rh_f8_all(0.5f * s->weight * (float)(fabs(along[a]) / all)),
+                            rh_f8_all(0));
     }
     return sum * rh_f8_min(rh_f8_load(fill + 8 * r), rh_f8_all(1));
 }
@@ -183,14 +205,16 @@ static int pulls(const solve *s, int axis)
     return fabs(along) <= 0.5 * rh_d3_length(g) ? 0 : along < 0 ? -1 : 1;
 }
 
-// Sand that does not fill its cell has no pressure of its own, but its weight, where it lies on a wall or on cells that have: in the mean half of it.
+// Sand that does not fill its cell has no pressure of its own, but its weight, where it lies on a wall or on cells that
+// have: in the mean half of it.
 static rh_f8 weight_row(const solve *s, const rh_rows *q, const rh_rows *room, const float *fill, int r)
 {
     rh_i8 lies = rh_f8_all(0) != rh_f8_all(0);
     for (int a = 0; a < s->tiles->dimension; a++) {
         int side = pulls(s, a);
         if (side == 0) continue;
-        rh_f8 below = side < 0 ? rh_row_below(q, a, r) : rh_row_above(q, a, r), free = side < 0 ? rh_row_below(room, a, r) : rh_row_above(room, a, r);
+        rh_f8 below = side < 0 ? rh_row_below(q, a, r) : rh_row_above(q, a, r),
+              free = side < 0 ? rh_row_below(room, a, r) : rh_row_above(room, a, r);
         lies |= (below > rh_f8_all(0)) | (free < rh_f8_all(SOLID_ROOM));
     }
     rh_f8 here = rh_f8_load(fill + 8 * r);
@@ -198,7 +222,9 @@ static rh_f8 weight_row(const solve *s, const rh_rows *q, const rh_rows *room, c
 }
 
 // What edges around a centre have there: the mean, and the mean of squares.
-typedef struct edges { rh_f8 mean, square; } edges;
+typedef struct edges {
+    rh_f8 mean, square;
+} edges;
 
 static edges edges_at_centre(const rh_rows_around *f, int r, const int *axes)
 {
@@ -212,9 +238,12 @@ static edges edges_at_centre(const rh_rows_around *f, int r, const int *axes)
     return sum;
 }
 
-// A wall's normal, along which room grows, as a square of its parts; and what the carried stress adds to the pressure on it: minus its part along the normal. Coulomb's law
-// with the pressure alone was a tenth too weak under a block: sand that is free to spread presses down more than sideways.
-typedef struct wall_row { rh_f8 slant, press; } wall_row;  // slant: 0 for walls along the axes, 1 at 45 degrees
+// A wall's normal, along which room grows, as a square of its parts; and what the carried stress adds to the pressure
+// on it: minus its part along the normal. Coulomb's law with the pressure alone was a tenth too weak under a block:
+// sand that is free to spread presses down more than sideways.
+typedef struct wall_row {
+    rh_f8 slant, press;
+} wall_row;  // slant: 0 for walls along the axes, 1 at 45 degrees
 
 static wall_row wall_at(const solve *s, const rh_rows *room, int32_t t, int r)
 {
@@ -241,20 +270,28 @@ static void bound_tile(const solve *s, int32_t t)
     const rh_tiles *tiles = s->tiles;
     const rh_friction_options *o = &s->f->options;
     const float *fill = s->view->cells + (int64_t)t * tiles->cells;
-    float wall[RH_CELLS], inside = (float)o->rough, extra = (float)o->cohesion_cells * s->weight, cohesion = (float)o->cohesion / s->view->pascal;
+    float wall[RH_CELLS], inside = (float)o->rough, extra = (float)o->cohesion_cells * s->weight,
+                          cohesion = (float)o->cohesion / s->view->pascal;
     wall_friction(s, t, wall);
-    rh_rows q = rh_layout_rows(&s->view->limit->layout, s->view->q, t), free = rh_rows_apart(tiles, s->view->cut->room, t, ZEROS);
+    rh_rows q = rh_layout_rows(&s->view->limit->layout, s->view->q, t),
+            free = rh_rows_apart(tiles, s->view->cut->room, t, ZEROS);
     for (int r = 0; r < tiles->cells / 8; r++) {
-        rh_f8 room = rh_f8_load(free.here + 8 * r), press = rh_f8_min(rh_f8_load(q.here + 8 * r), rh_f8_all(s->f->most)), p = rh_f8_max(press, weight_row(s, &q, &free, fill, r));
+        rh_f8 room = rh_f8_load(free.here + 8 * r),
+              press = rh_f8_min(rh_f8_load(q.here + 8 * r), rh_f8_all(s->f->most)),
+              p = rh_f8_max(press, weight_row(s, &q, &free, fill, r));
         p = rh_f8_select(press > rh_f8_all(0), p + below_centre(s, &free, fill, r), p);
         wall_row by = wall_at(s, &free, t, r);
-        rh_f8 most = inside * (p + extra) + cohesion, slips = rh_f8_min(rh_f8_load(wall + 8 * r), rh_f8_all(inside)) * rh_f8_max(p + by.press, rh_f8_all(0));
-        rh_i8 glued = rh_f8_load(fill + 8 * r) > rh_f8_all(cohesion > 0 ? 0.5f : INFINITY), lies = (p > rh_f8_all(0)) | glued;
+        rh_f8 most = inside * (p + extra) + cohesion,
+              slips = rh_f8_min(rh_f8_load(wall + 8 * r), rh_f8_all(inside)) * rh_f8_max(p + by.press, rh_f8_all(0));
+        rh_i8 glued = rh_f8_load(fill + 8 * r) > rh_f8_all(cohesion > 0 ? 0.5f : INFINITY),
+              lies = (p > rh_f8_all(0)) | glued;
         most = rh_f8_select(lies, most, rh_f8_all(0)), slips = rh_f8_select(lies, slips, rh_f8_all(0));
         rh_i8 solid = room < rh_f8_all(SOLID_ROOM);
         rh_f8_store(s->bound + (int64_t)t * tiles->cells + 8 * r, rh_f8_select(solid, rh_f8_all(WALL), most));
-        rh_f8 along = rh_f8_select(room < rh_f8_all(NEAR_WALL), rh_f8_min(most, slips / rh_f8_max(by.slant, rh_f8_all(1e-6f))), most);
-        rh_f8_store(s->core + (int64_t)t * tiles->cells + 8 * r, rh_f8_select(~solid & ((press > rh_f8_all(0)) | glued), along, rh_f8_all(0)));
+        rh_f8 along = rh_f8_select(room < rh_f8_all(NEAR_WALL),
+                                   rh_f8_min(most, slips / rh_f8_max(by.slant, rh_f8_all(1e-6f))), most);
+        rh_f8_store(s->core + (int64_t)t * tiles->cells + 8 * r,
+                    rh_f8_select(~solid & ((press > rh_f8_all(0)) | glued), along, rh_f8_all(0)));
         rh_f8_store(s->slide + (int64_t)t * tiles->cells + 8 * r, rh_f8_select(solid, rh_f8_all(0), slips));
     }
 }
@@ -264,16 +301,18 @@ static rh_f8 around_edge(const rh_rows_around *field, int r, const int *axes)
 {
     int d[2][3] = {{0}};
     d[0][axes[0]] = d[1][axes[1]] = -1;
-    return rh_row_at(field, r, 0, 0, 0) + rh_row_at(field, r, d[0][0], d[0][1], d[0][2]) + rh_row_at(field, r, d[1][0], d[1][1], d[1][2]) +
+    return rh_row_at(field, r, 0, 0, 0) + rh_row_at(field, r, d[0][0], d[0][1], d[0][2]) +
+           rh_row_at(field, r, d[1][0], d[1][1], d[1][2]) +
            rh_row_at(field, r, d[0][0] + d[1][0], d[0][1] + d[1][1], d[0][2] + d[1][2]);
 }
 
-// Edges bear what the cells around them bear in the mean, those inside walls apart: with them the friction of walls was half of what it should be. On a wall they bear
-// what the wall does; cohesion does not glue to it.
+// Edges bear what the cells around them bear in the mean, those inside walls apart: with them the friction of walls was
+// half of what it should be. On a wall they bear what the wall does; cohesion does not glue to it.
 static void bound_edges(const solve *s, int32_t t)
 {
     const rh_tiles *tiles = s->tiles;
-    rh_rows_around bound = rh_rows_around_of(tiles, s->bound, t, ZEROS), slide = rh_rows_around_of(tiles, s->slide, t, ZEROS);
+    rh_rows_around bound = rh_rows_around_of(tiles, s->bound, t, ZEROS),
+                   slide = rh_rows_around_of(tiles, s->slide, t, ZEROS);
     for (int r = 0; r < tiles->cells / 8; r++) {
         int64_t at = (int64_t)t * tiles->cells + 8 * r;
         rh_f8 largest = rh_f8_load(s->bound + at);
@@ -308,7 +347,8 @@ static void begin_tile(const solve *s, int32_t t)
     for (int r = 0; r < tiles->cells / 8; r++) {
         int64_t at = (int64_t)t * tiles->cells + 8 * r;
         int any = busy.here[r] | busy.low[0][r] | busy.high[0][r];
-        for (int a = 1; a < tiles->dimension; a++) any |= rh_bits_row_below(&busy, a, r) | rh_bits_row_above(&busy, a, r);
+        for (int a = 1; a < tiles->dimension; a++)
+            any |= rh_bits_row_below(&busy, a, r) | rh_bits_row_above(&busy, a, r);
         s->moved[at >> 3] = any != 0;
         for (int p = 0; p < RH_STRESS_PARTS && s->busy[at >> 3]; p++) {
             if (!s->now.part[p]) continue;
@@ -319,7 +359,7 @@ static void begin_tile(const solve *s, int32_t t)
     }
 }
 
-// --- steps of the gradient ----------------------------------------------------------------------------------------------
+// --- steps of the gradient -------------------------------------------------------------------------------------------
 // The largest eigenvalue of strain after push is 4 in the plane, 8 in space, over faces of filling 1.
 static void rate_tile(const solve *s, int32_t t)
 {
@@ -338,7 +378,8 @@ static void rate_tile(const solve *s, int32_t t)
                 largest = rh_f8_max(rh_f8_max(rh_f8_load(give[a].here + 8 * r), rh_row_below(&give[a], b, r)),
                                     rh_f8_max(rh_f8_load(give[b].here + 8 * r), rh_row_below(&give[b], a, r)));
             rh_f8 rate = most / rh_f8_max(largest, rh_f8_all(0.1f));
-            rh_f8_store(s->rate.part[p] + (int64_t)t * tiles->cells + 8 * r, rh_f8_select(largest > rh_f8_all(0), rate, rh_f8_all(0)));
+            rh_f8_store(s->rate.part[p] + (int64_t)t * tiles->cells + 8 * r,
+                        rh_f8_select(largest > rh_f8_all(0), rate, rh_f8_all(0)));
         }
     }
 }
@@ -355,7 +396,8 @@ static void climb_tile(const solve *s, int32_t t)
         if (!s->busy[base / 8 + r]) continue;
         rh_f8 e[3], mean = rh_f8_all(0), rate = rh_f8_load(s->rate.part[0] + base + 8 * r);
         rh_i8 bears = rh_f8_load(s->core + base + 8 * r) > rh_f8_all(0);
-        for (int a = 0; a < dimension; a++) e[a] = rh_row_above(&u[a], a, r) - rh_f8_load(u[a].here + 8 * r), mean += e[a];
+        for (int a = 0; a < dimension; a++)
+            e[a] = rh_row_above(&u[a], a, r) - rh_f8_load(u[a].here + 8 * r), mean += e[a];
         mean *= 1.0f / (float)dimension;
         for (int a = 0; a < dimension; a++) {
             rh_f8 trial = rh_f8_load(s->ahead.part[a] + base + 8 * r) + rate * (e[a] - mean);
@@ -364,20 +406,26 @@ static void climb_tile(const solve *s, int32_t t)
         for (int p = 3; p < RH_STRESS_PARTS; p++) {
             if (!s->trial.part[p]) continue;
             int a = rh_stress_axes[p][0], b = rh_stress_axes[p][1];
-            rh_f8 shear = 0.5f * (rh_f8_load(u[a].here + 8 * r) - rh_row_below(&u[a], b, r) + rh_f8_load(u[b].here + 8 * r) - rh_row_below(&u[b], a, r));
-            rh_f8_store(s->trial.part[p] + base + 8 * r, rh_f8_load(s->ahead.part[p] + base + 8 * r) + rh_f8_load(s->rate.part[p] + base + 8 * r) * shear);
+            rh_f8 shear = 0.5f * (rh_f8_load(u[a].here + 8 * r) - rh_row_below(&u[a], b, r) +
+                                  rh_f8_load(u[b].here + 8 * r) - rh_row_below(&u[b], a, r));
+            rh_f8_store(s->trial.part[p] + base + 8 * r, rh_f8_load(s->ahead.part[p] + base + 8 * r) +
+                                                             rh_f8_load(s->rate.part[p] + base + 8 * r) * shear);
         }
     }
 }
 
-// How much less than in plane shear a stress of this form may be (Matsuoka and Nakai 1974, as a function of the invariants): y of y^3 - y = J3 (3 - S^2) S / 2 J2^(3/2),
-// squared. Newton's steps from the tangent at plane shear come down on it.
+// How much less than in plane shear a stress of this form may be (Matsuoka and Nakai 1974, as a function of the
+// invariants): y of y^3 - y = J3 (3 - S^2) S / 2 J2^(3/2), squared. Newton's steps from the tangent at plane shear come
+// down on it.
 static rh_f8 form_of(const rh_f8 normal[3], const rh_f8 across[3], float rough)
 {
-    rh_f8 second = rh_f8_all(1e-30f), third = normal[0] * normal[1] * normal[2] + 2.0f * across[0] * across[1] * across[2];
-    for (int a = 0; a < 3; a++) second += 0.5f * normal[a] * normal[a] + across[a] * across[a], third -= normal[a] * across[a] * across[a];
+    rh_f8 second = rh_f8_all(1e-30f),
+          third = normal[0] * normal[1] * normal[2] + 2.0f * across[0] * across[1] * across[2];
+    for (int a = 0; a < 3; a++)
+        second += 0.5f * normal[a] * normal[a] + across[a] * across[a], third -= normal[a] * across[a] * across[a];
     rh_f8 root = rh_f8_sqrt(second), most = rh_f8_all(0.3849f);
-    rh_f8 d = rh_f8_max(-most, rh_f8_min(most, 0.5f * rough * (3 - rough * rough) * third / (second * root))), y = 1.0f + 0.5f * d;
+    rh_f8 d = rh_f8_max(-most, rh_f8_min(most, 0.5f * rough * (3 - rough * rough) * third / (second * root))),
+          y = 1.0f + 0.5f * d;
     for (int k = 0; k < 3; k++) y -= (y * y * y - y - d) / (3.0f * y * y - 1.0f + 1e-6f);
     return y * y;
 }
@@ -403,16 +451,20 @@ static void size_tile(const solve *s, const rh_stress *stress, int32_t t)
             sum += at.square;
         }
         if (tiles->dimension == 3) sum *= form_of(normal, across, fminf((float)s->f->options.rough, 1));
-        rh_f8_store(s->size + base + 8 * r, rh_f8_select(rh_f8_load(s->bound + base + 8 * r) > rh_f8_all(0), sum, rh_f8_all(0)));
+        rh_f8_store(s->size + base + 8 * r,
+                    rh_f8_select(rh_f8_load(s->bound + base + 8 * r) > rh_f8_all(0), sum, rh_f8_all(0)));
     }
 }
 
 // What one part of the tile changes by: largest, and how far downhill.
-typedef struct progress { rh_f8 largest, downhill; } progress;
+typedef struct progress {
+    rh_f8 largest, downhill;
+} progress;
 
 static void accept(const solve *s, int p, int64_t at, rh_f8 scale, float momentum, float twice, progress *sum)
 {
-    rh_f8 next = scale * rh_f8_load(s->trial.part[p] + at), old = rh_f8_load(s->now.part[p] + at), ahead = rh_f8_load(s->ahead.part[p] + at);
+    rh_f8 next = scale * rh_f8_load(s->trial.part[p] + at), old = rh_f8_load(s->now.part[p] + at),
+          ahead = rh_f8_load(s->ahead.part[p] + at);
     rh_f8 change = next - old;
     sum->largest = rh_f8_max(sum->largest, rh_f8_abs(change));
     sum->downhill += twice * (ahead - next) * change;
@@ -441,7 +493,8 @@ static void project_tile(const solve *s, int32_t n, float momentum)
         for (int p = 0; p < tiles->dimension; p++) accept(s, p, at, scale, momentum, 1, &sum);
         for (int p = 3; p < RH_STRESS_PARTS; p++) {
             if (!s->edge[p]) continue;
-            rh_f8 own = rh_f8_load(s->trial.part[p] + at), around = rh_f8_load(s->mean[p] + at) * around_edge(&size, r, rh_stress_axes[p]);
+            rh_f8 own = rh_f8_load(s->trial.part[p] + at),
+                  around = rh_f8_load(s->mean[p] + at) * around_edge(&size, r, rh_stress_axes[p]);
             accept(s, p, at, into_bound(rh_f8_load(s->edge[p] + at), rh_f8_max(own * own, around)), momentum, 2, &sum);
         }
     }
@@ -474,34 +527,42 @@ static void iterate(solve *s)
     rh_stress_push(&s->now, f->faces.give, s->start, 1, s->tiles, &s->rows, s->u);
 }
 
-// --- rest ---------------------------------------------------------------------------------------------------------------
+// --- rest ------------------------------------------------------------------------------------------------------------
 // A bit for every cell, a byte for every row.
 typedef struct rest_bits {
-    uint8_t *rest, *moves;   // cells that bear something: those that stop, the others
-    uint8_t *calm;           // of the others those that are slow
-    uint8_t *lies;           // cells that lie on a wall or on cells that stop
+    uint8_t *rest, *moves;  // cells that bear something: those that stop, the others
+    uint8_t *calm;          // of the others those that are slow
+    uint8_t *lies;          // cells that lie on a wall or on cells that stop
 } rest_bits;
 
-// Bits of cells that stop: those inside their bound, and those on it whose speed is what a slope a little too steep gives in one step from rest. The upper faces of
-// those without pressure have just begun to fall.
+// Bits of cells that stop: those inside their bound, and those on it whose speed is what a slope a little too steep
+// gives in one step from rest. The upper faces of those without pressure have just begun to fall.
 static void rest_tile(const solve *s, int32_t t, const rest_bits *out)
 {
     const rh_tiles *tiles = s->tiles;
-    float begin = (float)sin(s->f->options.start * 0.017453292519943295) * s->weight, slow[3], falling[3], starts[3], starts_falling[3], was[3], calm[3];
+    float begin = (float)sin(s->f->options.start * 0.017453292519943295) * s->weight, slow[3], falling[3], starts[3],
+          starts_falling[3], was[3], calm[3];
     for (int a = 0; a < 3; a++) {
-        calm[a] = CALM * s->weight, slow[a] = STOPPED * s->weight, starts[a] = pulls(s, a) ? SAG * begin : begin, was[a] = begin / s->step;
-        falling[a] = pulls(s, a) ? SUPPORTED * s->weight : slow[a], starts_falling[a] = pulls(s, a) ? SUPPORTED * s->weight : begin;
+        calm[a] = CALM * s->weight, slow[a] = STOPPED * s->weight, starts[a] = pulls(s, a) ? SAG * begin : begin,
+        was[a] = begin / s->step;
+        falling[a] = pulls(s, a) ? SUPPORTED * s->weight : slow[a],
+        starts_falling[a] = pulls(s, a) ? SUPPORTED * s->weight : begin;
     }
     rh_rows u[3], before[3], fill[3], q = rh_layout_rows(&s->view->limit->layout, s->view->q, t);
-    for (int a = 0; a < tiles->dimension; a++) u[a] = rh_rows_of(tiles, s->u.axis[a], t, ZEROS), before[a] = rh_rows_of(tiles, s->view->before.axis[a], t, ZEROS);
+    for (int a = 0; a < tiles->dimension; a++)
+        u[a] = rh_rows_of(tiles, s->u.axis[a], t, ZEROS),
+        before[a] = rh_rows_of(tiles, s->view->before.axis[a], t, ZEROS);
     for (int a = 0; a < tiles->dimension; a++) fill[a] = rh_rows_of(tiles, s->view->limit->fill.axis[a], t, ZEROS);
     for (int r = 0; r < tiles->cells / 8; r++) {
         int64_t at = (int64_t)t * tiles->cells + 8 * r;
         int d = tiles->dimension;
         rh_f8 bound = rh_f8_load(s->bound + at);
-        rh_i8 pressed = rh_f8_load(q.here + 8 * r) > rh_f8_all(0), inside = rh_f8_load(s->size + at) < INSIDE * INSIDE * bound * bound;
-        rh_i8 holds = inside & ((are_slow(u, fill, d, r, slow) & pressed) | (are_slow(u, fill, d, r, falling) & ~pressed));
-        holds |= are_slow(before, fill, d, r, was) & ((are_slow(u, fill, d, r, starts) & pressed) | (are_slow(u, fill, d, r, starts_falling) & ~pressed));
+        rh_i8 pressed = rh_f8_load(q.here + 8 * r) > rh_f8_all(0),
+              inside = rh_f8_load(s->size + at) < INSIDE * INSIDE * bound * bound;
+        rh_i8 holds = inside &
+                      ((are_slow(u, fill, d, r, slow) & pressed) | (are_slow(u, fill, d, r, falling) & ~pressed));
+        holds |= are_slow(before, fill, d, r, was) &
+                 ((are_slow(u, fill, d, r, starts) & pressed) | (are_slow(u, fill, d, r, starts_falling) & ~pressed));
         int bears = rh_i8_bits(bound > rh_f8_all(0));
         out->rest[at >> 3] = (uint8_t)(rh_i8_bits(holds) & bears);
         out->moves[at >> 3] = (uint8_t)(~rh_i8_bits(holds) & bears);
@@ -509,7 +570,8 @@ static void rest_tile(const solve *s, int32_t t, const rest_bits *out)
     }
 }
 
-// One or two slow cells alone among cells that rest have nowhere to flow to: without this, in three dimensions, specks of cells crept for ever and kept the pile awake.
+// One or two slow cells alone among cells that rest have nowhere to flow to: without this, in three dimensions, specks
+// of cells crept for ever and kept the pile awake.
 static void settle_tile(const solve *s, int32_t t, const rest_bits *bits)
 {
     rh_bit_rows moves = rh_bit_rows_of(s->tiles, bits->moves, t);
@@ -533,7 +595,9 @@ static void lying_tile(const solve *s, int32_t t, const rest_bits *out)
         for (int a = 0; a < s->tiles->dimension; a++) {
             int side = pulls(s, a);
             if (side) all |= side < 0 ? rh_bits_row_below(&bits, a, r) : rh_bits_row_above(&bits, a, r);
-            if (side) all |= rh_i8_bits((side < 0 ? rh_row_below(&bound, a, r) : rh_row_above(&bound, a, r)) == rh_f8_all(WALL));
+            if (side)
+                all |= rh_i8_bits((side < 0 ? rh_row_below(&bound, a, r) : rh_row_above(&bound, a, r)) ==
+                                  rh_f8_all(WALL));
         }
         out->lies[(int64_t)t * (s->tiles->cells / 8) + r] = (uint8_t)all;
     }
@@ -541,8 +605,9 @@ static void lying_tile(const solve *s, int32_t t, const rest_bits *out)
 
 static int slower_bits(const float *u, float than) { return rh_i8_bits(rh_f8_abs(rh_f8_load(u)) < rh_f8_all(than)); }
 
-// A face stops between cells that rest, or between one and a wall or air. Single grains on cells that rest stop if they have no more than begun to fall; above their
-// centres only when they are about to stop by themselves (which they did ever more slowly, and in the end moved the pile below them).
+// A face stops between cells that rest, or between one and a wall or air. Single grains on cells that rest stop if they
+// have no more than begun to fall; above their centres only when they are about to stop by themselves (which they did
+// ever more slowly, and in the end moved the pile below them).
 static void stop_tile(const solve *s, int32_t t, const rest_bits *of)
 {
     const rh_tiles *tiles = s->tiles;
@@ -552,11 +617,14 @@ static void stop_tile(const solve *s, int32_t t, const rest_bits *of)
         int64_t at = (int64_t)t * tiles->cells + 8 * r;
         int here = bits.here[r], empty = rh_i8_bits(rh_f8_load(bound.here + 8 * r) <= rh_f8_all(0));
         for (int a = 0; a < tiles->dimension; a++) {
-            int other = rh_bits_row_below(&bits, a, r), other_empty = rh_i8_bits(rh_row_below(&bound, a, r) <= rh_f8_all(0));
+            int other = rh_bits_row_below(&bits, a, r),
+                other_empty = rh_i8_bits(rh_row_below(&bound, a, r) <= rh_f8_all(0));
             float *u = s->u.axis[a] + at;
-            int landed = lies.here[r] | (rh_bits_row_below(&lies, a, r) & slower_bits(s->view->before.axis[a] + at, STOPPED * s->weight / s->step));
+            int landed = lies.here[r] | (rh_bits_row_below(&lies, a, r) &
+                                         slower_bits(s->view->before.axis[a] + at, STOPPED * s->weight / s->step));
             int grains = empty & other_empty & landed & slower_bits(u, SUPPORTED * s->weight);
-            rh_f8_store(u, rh_f8_select(rh_i8_from_bits((here & (other | other_empty)) | (other & empty) | grains), rh_f8_all(0), rh_f8_load(u)));
+            rh_f8_store(u, rh_f8_select(rh_i8_from_bits((here & (other | other_empty)) | (other & empty) | grains),
+                                        rh_f8_all(0), rh_f8_load(u)));
         }
     }
 }
@@ -586,7 +654,7 @@ static rh_code stop(const solve *s, uint8_t **resting, rh_status *status)
     return RH_OK;
 }
 
-// --- all of it ----------------------------------------------------------------------------------------------------------
+// --- all of it -------------------------------------------------------------------------------------------------------
 static rh_code take_fields(solve *s, rh_status *status)
 {
     rh_arena *arena = s->view->arena;
@@ -622,7 +690,8 @@ static void begin(solve *s)
 {
     const rh_friction *f = s->f;
     // What the carried stress did before the pressure is taken back: it is where the search begins, no more.
-    rh_stress_push(&f->carried, f->faces.give, s->start, -1, s->tiles, &(rh_stress_rows){f->list, f->count, NULL}, s->start);
+    rh_stress_push(&f->carried, f->faces.give, s->start, -1, s->tiles, &(rh_stress_rows){f->list, f->count, NULL},
+                   s->start);
 #pragma omp parallel
     {
 #pragma omp for schedule(static, 2)
@@ -653,7 +722,11 @@ static void give_velocities(const solve *s)
 rh_code rh_friction_solve(rh_friction *f, const rh_unilateral_view *view, rh_status *status)
 {
     float step = view->dt * view->tiles->inverse_h;
-    solve s = {.view = view, .tiles = view->tiles, .f = f, .step = step, .weight = (float)rh_d3_length(view->around->gravity) * view->kick * step};
+    solve s = {.view = view,
+               .tiles = view->tiles,
+               .f = f,
+               .step = step,
+               .weight = (float)rh_d3_length(view->around->gravity) * view->kick * step};
     RH_TRY(rh_sand_faces_make(&f->faces, view, status));
     s.start = f->faces.start;
     RH_TRY(take_fields(&s, status));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Each tile is flooded on its own, in parallel; the pieces found are joined across borders of tiles by union-find in order of tiles. Sums are per piece, and
-// added in the order of pieces: the same for any number of threads.
+// Each tile is flooded on its own, in parallel; the pieces found are joined across borders of tiles by union-find in
+// order of tiles. Sums are per piece, and added in the order of pieces: the same for any number of threads.
 #include "physics/sand/groups.h"
 
 #include <string.h>
@@ -10,8 +10,9 @@
 
 static const int NEAR_STEP[3] = {1, 3, 9};
 
-// --- connected cells ----------------------------------------------------------------------------------------------------
-static void load_tile(const rh_sand_cells *cells, const rh_incompressible_view *view, int32_t t, uint64_t bits[RH_TILE], rh_flood_links *links)
+// --- connected cells -------------------------------------------------------------------------------------------------
+static void load_tile(const rh_sand_cells *cells, const rh_incompressible_view *view, int32_t t, uint64_t bits[RH_TILE],
+                      rh_flood_links *links)
 {
     const rh_tiles *tiles = view->tiles;
     int64_t base = (int64_t)t * tiles->cells;
@@ -19,7 +20,8 @@ static void load_tile(const rh_sand_cells *cells, const rh_incompressible_view *
     memset(links, 0, sizeof *links);
     memcpy(bits, cells->holds + base / 8, (size_t)tiles->cells / 8);
     for (int a = 0; a < tiles->dimension; a++)
-        for (int c = 0; c < tiles->cells; c++) links->axis[a][c >> 6] |= (uint64_t)(view->known[a][base + c] != 0) << (c & 63);
+        for (int c = 0; c < tiles->cells; c++)
+            links->axis[a][c >> 6] |= (uint64_t)(view->known[a][base + c] != 0) << (c & 63);
     for (int a = 0; a < tiles->dimension; a++)
         for (int k = 0; k < tiles->layers; k++) {
             uint64_t from = bits[k], lower = a == 0 ? from << 1 : a == 1 ? from << 8 : k > 0 ? bits[k - 1] : 0;
@@ -29,7 +31,8 @@ static void load_tile(const rh_sand_cells *cells, const rh_incompressible_view *
 }
 
 // Pieces of one tile; `out` NULL only counts. Their groups are not known yet.
-static int32_t tile_pieces(const rh_sand_cells *cells, const rh_incompressible_view *view, int32_t t, rh_sand_piece *out)
+static int32_t tile_pieces(const rh_sand_cells *cells, const rh_incompressible_view *view, int32_t t,
+                           rh_sand_piece *out)
 {
     uint64_t left[RH_TILE];
     rh_flood_links links;
@@ -83,14 +86,16 @@ static void join_all(rh_sand_groups *groups, const rh_incompressible_view *view,
         }
 }
 
-static rh_code find_pieces(rh_sand_groups *groups, const rh_sand_cells *cells, const rh_incompressible_view *view, rh_status *status)
+static rh_code find_pieces(rh_sand_groups *groups, const rh_sand_cells *cells, const rh_incompressible_view *view,
+                           rh_status *status)
 {
     const rh_tiles *tiles = view->tiles;
     int32_t total = 0;
     groups->first = rh_arena_take(view->arena, ((size_t)tiles->count + 1) * sizeof *groups->first, status);
     if (!groups->first) return RH_MEMORY;
 #pragma omp parallel for schedule(dynamic, 16)
-    for (int32_t t = 0; t < tiles->count; t++) groups->first[t] = view->pressure->layout.slot[t] < 0 ? 0 : tile_pieces(cells, view, t, NULL);
+    for (int32_t t = 0; t < tiles->count; t++)
+        groups->first[t] = view->pressure->layout.slot[t] < 0 ? 0 : tile_pieces(cells, view, t, NULL);
     for (int32_t t = 0; t < tiles->count; t++) {
         int32_t here = groups->first[t];
         groups->first[t] = total;
@@ -121,7 +126,7 @@ static rh_code number_groups(rh_sand_groups *groups, const rh_incompressible_vie
     return RH_OK;
 }
 
-// --- faces of a group ---------------------------------------------------------------------------------------------------
+// --- faces of a group ------------------------------------------------------------------------------------------------
 rh_dvec3 rh_sand_group_place(const rh_sand_groups *groups, const rh_tiles *tiles, int32_t group, int32_t t, int c)
 {
     rh_tile from = groups->origin[group], at = tiles->at[t];
@@ -133,7 +138,7 @@ typedef struct visit {
     const rh_sand_groups *groups;
     const rh_sand_cells *cells;
     const rh_incompressible_view *view;
-    rh_rigid *sums;           // of the piece; NULL = velocities are set
+    rh_rigid *sums;  // of the piece; NULL = velocities are set
     const rh_rigid *body;
     int32_t group;
 } visit;
@@ -141,7 +146,8 @@ typedef struct visit {
 static void visit_face(const visit *v, int axis, int64_t face, rh_dvec3 place)
 {
     float *u = v->view->velocity.axis[axis] + face;
-    if (v->sums) rh_rigid_add(v->sums, axis, place, (double)rh_sand_face_mass(v->cells, v->view, face, axis), (double)*u);
+    if (v->sums)
+        rh_rigid_add(v->sums, axis, place, (double)rh_sand_face_mass(v->cells, v->view, face, axis), (double)*u);
     else {
         rh_dvec3 moves = rh_rigid_velocity(v->body, place);
         *u = (float)(&moves.x)[axis];
@@ -169,7 +175,8 @@ static void visit_piece(const visit *v, const rh_sand_piece *p)
         for (uint64_t left = p->bits[k]; left; left &= left - 1) visit_cell(v, p->tile, __builtin_ctzll(left) + 64 * k);
 }
 
-rh_code rh_sand_groups_find(rh_sand_groups *groups, const rh_sand_cells *cells, const rh_incompressible_view *view, rh_status *status)
+rh_code rh_sand_groups_find(rh_sand_groups *groups, const rh_sand_cells *cells, const rh_incompressible_view *view,
+                            rh_status *status)
 {
     *groups = (rh_sand_groups){0};
     RH_TRY(find_pieces(groups, cells, view, status));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Connected groups of cells that hold, each of which moves as a rigid body (SND-4). Cells are connected through faces that are not closed by a wall. So two groups
-// never have a face in common, and every face of a cell that holds belongs to one group: its freedom is the faces of its cells (rigid.h tells their masses).
+// Connected groups of cells that hold, each of which moves as a rigid body (SND-4). Cells are connected through faces
+// that are not closed by a wall. So two groups never have a face in common, and every face of a cell that holds belongs
+// to one group: its freedom is the faces of its cells (rigid.h tells their masses).
 //
 // Memory is the arena's.
 #pragma once
@@ -17,16 +18,17 @@ typedef struct rh_sand_piece {
 } rh_sand_piece;
 
 typedef struct rh_sand_groups {
-    rh_sand_piece *pieces;   // by tile, in the order of the pressure's tiles
-    int32_t *first;          // per tile of the grid: its first piece; one more at the end
-    int32_t count;           // pieces
+    rh_sand_piece *pieces;  // by tile, in the order of the pressure's tiles
+    int32_t *first;         // per tile of the grid: its first piece; one more at the end
+    int32_t count;          // pieces
     int32_t groups;
-    rh_tile *origin;         // per group: the tile whose corner the body's places count from
-    rh_rigid *bodies;        // per group
+    rh_tile *origin;   // per group: the tile whose corner the body's places count from
+    rh_rigid *bodies;  // per group
 } rh_sand_groups;
 
 // Finds the groups and their motions.
-rh_code rh_sand_groups_find(rh_sand_groups *groups, const rh_sand_cells *cells, const rh_incompressible_view *view, rh_status *status);
+rh_code rh_sand_groups_find(rh_sand_groups *groups, const rh_sand_cells *cells, const rh_incompressible_view *view,
+                            rh_status *status);
 // Gives the faces of all groups the velocities of their bodies.
 void rh_sand_groups_move(const rh_sand_groups *groups, const rh_sand_cells *cells, const rh_incompressible_view *view);
 // The group of a cell, -1 for none.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The thesis writes the sum of masses where the inertia tensor belongs (2.7); here it is the Gram matrix of the six motions, which holds masses, centre and
-// inertia tensor. Masses are multiples of a half and places of a half but for cells cut by walls, so its sums are exact.
+// The thesis writes the sum of masses where the inertia tensor belongs (2.7); here it is the Gram matrix of the six
+// motions, which holds masses, centre and inertia tensor. Masses are multiples of a half and places of a half but for
+// cells cut by walls, so its sums are exact.
 #include "physics/sand/rigid.h"
 
 #include <math.h>
@@ -15,7 +16,7 @@ static inline void motions_along(int axis, rh_dvec3 place, double out[6])
     int b = (axis + 1) % 3, c = (axis + 2) % 3;
     memset(out, 0, 6 * sizeof *out);
     out[axis] = 1;
-    out[3 + b] = r[c];   // (omega x r)_a = omega_b r_c - omega_c r_b
+    out[3 + b] = r[c];  // (omega x r)_a = omega_b r_c - omega_c r_b
     out[3 + c] = -r[b];
 }
 
@@ -38,8 +39,9 @@ void rh_rigid_merge(rh_rigid *body, const rh_rigid *part)
     }
 }
 
-// Gauss-Jordan in place; motions whose pivot vanishes stay out: cells that share faces can only miss rotations about axes of the grid, and those have a
-// pivot of exactly 0 but for rounding, while two cells already have one of a quarter of their mass.
+// Gauss-Jordan in place; motions whose pivot vanishes stay out: cells that share faces can only miss rotations about
+// axes of the grid, and those have a pivot of exactly 0 but for rounding, while two cells already have one of a quarter
+// of their mass.
 static void invert(double a[6][6])
 {
     bool in[6];

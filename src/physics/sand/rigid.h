@@ -3,18 +3,20 @@
 //
 // Velocities on faces, projected onto rigid motions.
 //
-// A face carries one component of velocity and its share of the mass of the sand on both sides (of whatever group, or none; yield.h), so that
-// the sum of m u over faces is all momentum and the sum of x cross m u all angular momentum. A rigid motion (v, omega) has on a face of axis a the velocity
-// (v + omega x r)_a. The projection is the nearest rigid motion in the norm of the masses; that it leaves both sums as they were
-// is the same statement. Places are in cells from the body's own origin, velocities of rotation per cell; all in double.
+// A face carries one component of velocity and its share of the mass of the sand on both sides (of whatever group, or
+// none; yield.h), so that the sum of m u over faces is all momentum and the sum of x cross m u all angular momentum. A
+// rigid motion (v, omega) has on a face of axis a the velocity (v + omega x r)_a. The projection is the nearest rigid
+// motion in the norm of the masses; that it leaves both sums as they were is the same statement. Places are in cells
+// from the body's own origin, velocities of rotation per cell; all in double.
 #pragma once
 #include <stdbool.h>
 #include "base/vec.h"
 
 typedef struct rh_rigid {
-    double gram[6][6];     // of the motions: x y z, then rotations about them; upper half while being summed
+    double gram[6][6];  // of the motions: x y z, then rotations about them; upper half while being summed
     double momentum[6];
-    double inverse[6][6];  // of what can be inverted: a line of cells does not turn about itself, a single one not at all
+    double inverse[6]
+                  [6];  // of what can be inverted: a line of cells does not turn about itself, a single one not at all
     double motion[6];
 } rh_rigid;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Sand (docs/theory/sand.md has the equations). Its own model is the unilateral step, with friction that knows the pressure found (friction.h). After its
-// source it is the incompressible step, and after its projection
+// Sand (docs/theory/sand.md has the equations). Its own model is the unilateral step, with friction that knows the
+// pressure found (friction.h). After its source it is the incompressible step, and after its projection
 //   yield       which cells hold, which yield
 //   slide       friction of cells that yield, between them and at walls
 //   hold        groups of cells that hold become rigid bodies; friction of walls on them
@@ -18,15 +18,16 @@
 
 typedef struct sand {
     rh_sand_params params;
-    rh_incompressible flow;        // of the one model
-    rh_unilateral only_pushed;     // of the other
-    rh_friction friction;          // of the step in progress
+    rh_incompressible flow;     // of the one model
+    rh_unilateral only_pushed;  // of the other
+    rh_friction friction;       // of the step in progress
 } sand;
 
 static double sine_of(const rh_sand_params *p) { return sin(p->friction_angle * 0.017453292519943295); }
 
-// In the unit of q. The cohesion against creep is a share of what gravity does in the step: what drifts in a resting pile is errors of a share of a cell
-// in the surface's place and in the walls', each of which is worth that share of a cell's weight, whatever cells and grains are.
+// In the unit of q. The cohesion against creep is a share of what gravity does in the step: what drifts in a resting
+// pile is errors of a share of a cell in the surface's place and in the walls', each of which is worth that share of a
+// cell's weight, whatever cells and grains are.
 static rh_sand_strength strength_of(const rh_sand_params *p, const rh_incompressible_view *view)
 {
     double cell = p->flow.density * (double)view->tiles->h / (double)view->kick;  // Pa per m/s
@@ -46,19 +47,24 @@ static rh_code rub(const rh_incompressible_view *view, void *user, rh_status *st
     RH_TRY(rh_sand_groups_find(&groups, &cells, view, status));
     RH_TRY(rh_sand_contacts_hold(&contacts, &groups, view, status));
     rh_sand_groups_move(&groups, &cells, view);
-    // Where grains do not slide past each other nothing makes room: with the correction in cells that hold, resting piles crept: 7 % of one moved by half a cell in 10 s.
+    // Where grains do not slide past each other nothing makes room: with the correction in cells that hold, resting
+    // piles crept: 7 % of one moved by half a cell in 10 s.
     memcpy(view->held, cells.holds, (size_t)rh_tiles_values(view->tiles) / 8);
     return RH_OK;
 }
 
 static const double LONGEST = 0.25;  // time step, sqrt(cell / gravity)
 
-// --- the other model ----------------------------------------------------------------------------------------------------
+// --- the other model -------------------------------------------------------------------------------------------------
 static rh_code let_carried_act(const rh_unilateral_view *view, void *user, rh_status *status)
 {
     sand *me = user;
     const rh_sand_params *p = &me->params;
-    rh_friction_options options = {.rough = fmin(tan(p->friction_angle * 0.017453292519943295), 1), .cohesion = p->cohesion, .cohesion_cells = p->cohesion_cells, .start = p->start, .fade = p->fade,
+    rh_friction_options options = {.rough = fmin(tan(p->friction_angle * 0.017453292519943295), 1),
+                                   .cohesion = p->cohesion,
+                                   .cohesion_cells = p->cohesion_cells,
+                                   .start = p->start,
+                                   .fade = p->fade,
                                    .iterations = (int)p->friction_iterations};
     return rh_friction_begin(&me->friction, &options, view, status);
 }
@@ -79,12 +85,35 @@ static rh_code mix(const rh_unilateral_view *view, void *user, rh_status *status
 static rh_unilateral_options pushed_options(sand *me)
 {
     const rh_incompressible_options *p = &me->params.flow;
-    return (rh_unilateral_options){.density = p->density, .particles_per_axis = p->particles_per_axis, .flip = p->flip,
-        .limit = {.form = RH_LIMIT_SHARES, .air = 0.02, .loose = me->params.loose, .touch = me->params.touch, .dense = me->params.dense}, .path = RH_PATH_HEUN, .cfl = p->cfl,
-        .prediction = RH_PREDICT_BY_PARTICLES, .density_correction = p->volume_correction, .crowded = 0.05, .patience = LONGEST, .fill = 1, .stop_at_walls = true,
-        .preconditioner = RH_PRECONDITION_MULTIGRID, .expansion = RH_EXPANSION_PROJECTED, .tolerance = p->tolerance, .max_iterations = p->max_iterations,
-        .pressure = p->pressure, .friction = true, .slide = true, .method = "sand", .stage = "friction", .before_pressure = let_carried_act,
-        .after_pressure = rub_pressed, .after_moves = mix, .user = me};
+    return (rh_unilateral_options){.density = p->density,
+                                   .particles_per_axis = p->particles_per_axis,
+                                   .flip = p->flip,
+                                   .limit = {.form = RH_LIMIT_SHARES,
+                                             .air = 0.02,
+                                             .loose = me->params.loose,
+                                             .touch = me->params.touch,
+                                             .dense = me->params.dense},
+                                   .path = RH_PATH_HEUN,
+                                   .cfl = p->cfl,
+                                   .prediction = RH_PREDICT_BY_PARTICLES,
+                                   .density_correction = p->volume_correction,
+                                   .crowded = 0.05,
+                                   .patience = LONGEST,
+                                   .fill = 1,
+                                   .stop_at_walls = true,
+                                   .preconditioner = RH_PRECONDITION_MULTIGRID,
+                                   .expansion = RH_EXPANSION_PROJECTED,
+                                   .tolerance = p->tolerance,
+                                   .max_iterations = p->max_iterations,
+                                   .pressure = p->pressure,
+                                   .friction = true,
+                                   .slide = true,
+                                   .method = "sand",
+                                   .stage = "friction",
+                                   .before_pressure = let_carried_act,
+                                   .after_pressure = rub_pressed,
+                                   .after_moves = mix,
+                                   .user = me};
 }
 
 static rh_code create_pushed(sand *me, rh_points *points, rh_status *status)
@@ -96,7 +125,7 @@ static rh_code create_pushed(sand *me, rh_points *points, rh_status *status)
     return RH_OK;
 }
 
-// --- the method's table -------------------------------------------------------------------------------------------------
+// --- the method's table ----------------------------------------------------------------------------------------------
 static rh_code create_source(sand *me, rh_points *points, rh_status *status)
 {
     rh_incompressible_options options = me->params.flow;
@@ -110,7 +139,8 @@ static rh_code create_source(sand *me, rh_points *points, rh_status *status)
 
 static bool is_source(const sand *me) { return me->params.model == RH_SAND_INCOMPRESSIBLE; }
 
-static rh_code sand_create(const void *params, const rh_surroundings *around, rh_points *points, void **self, rh_status *status)
+static rh_code sand_create(const void *params, const rh_surroundings *around, rh_points *points, void **self,
+                           rh_status *status)
 {
     (void)around;
     sand *me = rh_alloc_zero(sizeof *me, "sand", status);
@@ -129,38 +159,49 @@ static void sand_destroy(void *self)
     rh_free(me);
 }
 
-// Friction follows the pressure of the step, and what creeps does so by a share of what gravity brings in a step: with the liquid's longest step, 0.7 sqrt(h / g),
-// a pile of the source's model five cells high in three dimensions sank three times as fast and lost 9 % of its volume in 3 s, with this one 2 %.
+// Friction follows the pressure of the step, and what creeps does so by a share of what gravity brings in a step: with
+// the liquid's longest step, 0.7 sqrt(h / g), a pile of the source's model five cells high in three dimensions sank
+// three times as fast and lost 9 % of its volume in 3 s, with this one 2 %.
 static double sand_max_step(void *self, const rh_surroundings *around, const rh_points *points)
 {
     double g = rh_d3_length(around->gravity), longest = g > 0 ? LONGEST * sqrt(around->cell / g) : 1e9;
     return fmin(longest, rh_pace_max_step(((sand *)self)->params.flow.cfl, around, points));
 }
 
-static rh_code sand_step(void *self, const rh_surroundings *around, double dt, rh_points *points, rh_step_report *report, rh_status *status)
+static rh_code sand_step(void *self, const rh_surroundings *around, double dt, rh_points *points,
+                         rh_step_report *report, rh_status *status)
 {
     sand *me = self;
     return is_source(me) ? rh_incompressible_step(&me->flow, around, dt, points, report, status)
                          : rh_unilateral_step(&me->only_pushed, around, dt, points, report, status);
 }
 
-static int sand_per_cell_axis(const void *params) { return (int)((const rh_sand_params *)params)->flow.particles_per_axis; }
+static int sand_per_cell_axis(const void *params)
+{
+    return (int)((const rh_sand_params *)params)->flow.particles_per_axis;
+}
 
 static double sand_density(const void *params) { return ((const rh_sand_params *)params)->flow.density; }
 
-// The unilateral model weighs its particles: more would be sand packed here and there more densely, which pushes itself apart in free fall. On the lattice itself the
-// surface of flowing sand shows the rows.
-static double sand_jitter(const void *params) { return ((const rh_sand_params *)params)->model == RH_SAND_UNILATERAL ? 0.4 : 1; }
+// The unilateral model weighs its particles: more would be sand packed here and there more densely, which pushes itself
+// apart in free fall. On the lattice itself the surface of flowing sand shows the rows.
+static double sand_jitter(const void *params)
+{
+    return ((const rh_sand_params *)params)->model == RH_SAND_UNILATERAL ? 0.4 : 1;
+}
 
 static int64_t sand_predict_bytes(const void *params, int dimension, int64_t particles, int64_t tiles)
 {
     const rh_sand_params *p = params;
     int64_t cells = dimension == 3 ? 512 : 64, parts = dimension == 3 ? 6 : 3;
     if (p->model == RH_SAND_INCOMPRESSIBLE)
-        return rh_incompressible_predict_bytes(&p->flow, dimension, particles, tiles) + tiles * cells * (2 * 4 + dimension * 4);  // masses and strengths; velocities once more
-    int64_t per_cell = 4 * (5 * parts + parts / 3 * dimension + 5 * dimension + 4);  // stresses, bounds of edges, faces, what a cell bears
+        return rh_incompressible_predict_bytes(&p->flow, dimension, particles, tiles) +
+               tiles * cells * (2 * 4 + dimension * 4);  // masses and strengths; velocities once more
+    int64_t per_cell = 4 * (5 * parts + parts / 3 * dimension + 5 * dimension +
+                            4);  // stresses, bounds of edges, faces, what a cell bears
     return rh_unilateral_predict_bytes(dimension, particles, tiles) + 36 * particles + tiles * cells * per_cell;
 }
 
-const rh_physics rh_sand = {"sand", &rh_sand_table, sand_create, sand_destroy, sand_max_step, sand_step,
-                            sand_per_cell_axis, sand_density, sand_jitter, sand_predict_bytes, true};
+const rh_physics rh_sand = {"sand",    &rh_sand_table,     sand_create,  sand_destroy, sand_max_step,
+                            sand_step, sand_per_cell_axis, sand_density, sand_jitter,  sand_predict_bytes,
+                            true};

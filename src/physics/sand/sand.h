@@ -9,15 +9,15 @@ typedef enum rh_sand_model { RH_SAND_UNILATERAL, RH_SAND_INCOMPRESSIBLE } rh_san
 
 typedef struct rh_sand_params {
     rh_incompressible_options flow;
-    int model;               // rh_sand_model
-    double friction_angle;   // degrees
-    double cohesion;         // Pa
-    double cohesion_cells;   // more cohesion: the weight of so many cells of sand on their ground
+    int model;              // rh_sand_model
+    double friction_angle;  // degrees
+    double cohesion;        // Pa
+    double cohesion_cells;  // more cohesion: the weight of so many cells of sand on their ground
     // Of the unilateral model.
-    double start;            // degrees: sand at rest starts to flow where it is steeper by so much than where flowing sand stops
-    double loose, touch, dense;     // shares of a full cell: packings between 1 - loose and 1 + dense are in contact
-    double fade;             // share of the carried stress that is smoothed in a step
-    double mixing;           // wandering of grains that slide past each other, spacings^2 per unit of shear
+    double start;  // degrees: sand at rest starts to flow where it is steeper by so much than where flowing sand stops
+    double loose, touch, dense;  // shares of a full cell: packings between 1 - loose and 1 + dense are in contact
+    double fade;                 // share of the carried stress that is smoothed in a step
+    double mixing;               // wandering of grains that slide past each other, spacings^2 per unit of shear
     int64_t friction_iterations;
 } rh_sand_params;
 

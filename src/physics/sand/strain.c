@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Central differences on the staggered grid, from faces that have a projected velocity and no others: those beyond the surface and in walls hold what
-// was there before the projection.
+// Central differences on the staggered grid, from faces that have a projected velocity and no others: those beyond the
+// surface and in walls hold what was there before the projection.
 //
-// Along its own axis a component is differentiated between the two faces of the cell. Where a wall closes one of them the velocity there is not known
-// (sand may slide along an inclined wall), but the flow has no divergence: then that part is minus the sum of the others. Across, it is the
-// mean of the faces in the next cell minus that in the one before, or one of them against the cell itself. All of it is exact for linear fields, so for
-// rotations.
+// Along its own axis a component is differentiated between the two faces of the cell. Where a wall closes one of them
+// the velocity there is not known (sand may slide along an inclined wall), but the flow has no divergence: then that
+// part is minus the sum of the others. Across, it is the mean of the faces in the next cell minus that in the one
+// before, or one of them against the cell itself. All of it is exact for linear fields, so for rotations.
 #include "physics/sand/strain.h"
 
 #include <math.h>
@@ -29,7 +29,8 @@ void rh_strain_load_velocity(const rh_tiles *tiles, rh_faces velocity, int32_t t
 {
     block->dimension = tiles->dimension;
     for (int a = 0, step = 1; a < 3; a++, step *= RH_STRAIN_SIDE) block->step[a] = step;
-    for (int a = 0; a < tiles->dimension; a++) rh_block_load(tiles, velocity.axis[a], t, RH_STRAIN_HALO, 0, block->u[a]);
+    for (int a = 0; a < tiles->dimension; a++)
+        rh_block_load(tiles, velocity.axis[a], t, RH_STRAIN_HALO, 0, block->u[a]);
 }
 
 void rh_strain_load(const rh_incompressible_view *view, rh_faces velocity, int32_t t, rh_strain_block *block)
@@ -57,7 +58,10 @@ static inline void push_mean(const rh_strain_block *b, int a, int at, float by, 
 }
 
 // The change of component a across the cell along b is plus * next + here * own + minus * last.
-typedef struct across { bool there; float plus, own, minus; } across;
+typedef struct across {
+    bool there;
+    float plus, own, minus;
+} across;
 
 static inline across across_of(const rh_strain_block *b, int a, int along, int at)
 {
@@ -105,12 +109,14 @@ rh_strain rh_strain_of(const rh_strain_block *b, int at)
     for (int n = 0; n < (b->dimension == 3 ? 3 : 1); n++) {
         int a = PAIR[n][0], c = PAIR[n][1];
         across first = across_of(b, a, c, at), second = across_of(b, c, a, at);
-        if (first.there && second.there) s.at[3 + n] = 0.5f * (value_across(b, a, c, at, first) + value_across(b, c, a, at, second));
+        if (first.there && second.there)
+            s.at[3 + n] = 0.5f * (value_across(b, a, c, at, first) + value_across(b, c, a, at, second));
     }
     return s;
 }
 
-static inline void push_across(const rh_strain_block *b, int a, int along, int at, across w, float by, float push[3][RH_STRAIN_VALUES])
+static inline void push_across(const rh_strain_block *b, int a, int along, int at, across w, float by,
+                               float push[3][RH_STRAIN_VALUES])
 {
     if (w.plus != 0) push_mean(b, a, at + b->step[along], w.plus * by, push);
     if (w.own != 0) push_mean(b, a, at, w.own * by, push);

@@ -8,7 +8,7 @@
 
 static const float ZEROS[RH_CELLS];
 static const float LIGHTEST = 0.1f;  // filling: a face counts as no lighter, or friction would move nothing else
-static const float QUIET = 0.01f;     // of a cell's weight: less changes nothing where sand rests
+static const float QUIET = 0.01f;    // of a cell's weight: less changes nothing where sand rests
 static const float NOTHING = 1e-4f;  // filling: less is no sand
 
 rh_code rh_stress_new(rh_stress *stress, const rh_tiles *tiles, bool clear, rh_arena *arena, rh_status *status)
@@ -37,8 +37,10 @@ rh_code rh_sand_faces_make(rh_sand_faces *faces, const rh_unilateral_view *view,
                 rh_f8 fill = rh_f8_load(view->limit->fill.axis[a] + at);
                 rh_i8 closed = rh_f8_load(view->cut->pass[a][t] + c) <= rh_f8_all(RH_SAND_CLOSED);
                 rh_f8 give = rh_f8_all(1) / rh_f8_max(fill, rh_f8_all(LIGHTEST));
-                rh_f8_store(faces->give.axis[a] + at, rh_f8_select(closed | (fill < rh_f8_all(NOTHING)), rh_f8_all(0), give));
-                rh_f8 u = rh_f8_select(closed, rh_f8_load(view->cut->wall[a][t] + c), rh_f8_load(view->velocity.axis[a] + at));
+                rh_f8_store(faces->give.axis[a] + at,
+                            rh_f8_select(closed | (fill < rh_f8_all(NOTHING)), rh_f8_all(0), give));
+                rh_f8 u = rh_f8_select(closed, rh_f8_load(view->cut->wall[a][t] + c),
+                                       rh_f8_load(view->velocity.axis[a] + at));
                 rh_f8_store(faces->start.axis[a] + at, scale * u);
             }
     return RH_OK;
@@ -46,7 +48,8 @@ rh_code rh_sand_faces_make(rh_sand_faces *faces, const rh_unilateral_view *view,
 
 static int shear_of(int a, int b) { return a + b + 2; }  // part of two different axes
 
-static void push_tile(const rh_stress *stress, rh_faces give, rh_faces from, float scale, const rh_tiles *tiles, int32_t t, const uint8_t *moved, rh_faces out)
+static void push_tile(const rh_stress *stress, rh_faces give, rh_faces from, float scale, const rh_tiles *tiles,
+                      int32_t t, const uint8_t *moved, rh_faces out)
 {
     for (int a = 0; a < tiles->dimension; a++) {
         rh_rows normal = rh_rows_of(tiles, stress->part[a], t, ZEROS), shear[3];
@@ -58,22 +61,25 @@ static void push_tile(const rh_stress *stress, rh_faces give, rh_faces from, flo
             rh_f8 force = rh_f8_load(normal.here + 8 * r) - rh_row_below(&normal, a, r);
             for (int b = 0; b < tiles->dimension; b++)
                 if (b != a) force += rh_row_above(&shear[b], b, r) - rh_f8_load(shear[b].here + 8 * r);
-            rh_f8_store(out.axis[a] + at, rh_f8_load(from.axis[a] + at) + scale * rh_f8_load(give.axis[a] + at) * force);
+            rh_f8_store(out.axis[a] + at,
+                        rh_f8_load(from.axis[a] + at) + scale * rh_f8_load(give.axis[a] + at) * force);
         }
     }
 }
 
-void rh_stress_push(const rh_stress *stress, rh_faces give, rh_faces from, float scale, const rh_tiles *tiles, const rh_stress_rows *rows, rh_faces out)
+void rh_stress_push(const rh_stress *stress, rh_faces give, rh_faces from, float scale, const rh_tiles *tiles,
+                    const rh_stress_rows *rows, rh_faces out)
 {
 #pragma omp parallel for schedule(static, 2)
-    for (int32_t n = 0; n < rows->count; n++) push_tile(stress, give, from, scale, tiles, rows->list[n], rows->moved, out);
+    for (int32_t n = 0; n < rows->count; n++)
+        push_tile(stress, give, from, scale, tiles, rows->list[n], rows->moved, out);
 }
 
-// --- on particles -------------------------------------------------------------------------------------------------------
+// --- on particles ----------------------------------------------------------------------------------------------------
 static rh_code means_of_cells(rh_stress *mean, const rh_unilateral_view *view, rh_status *status)
 {
     const rh_tiles *tiles = view->tiles;
-    float (*carried)[9] = rh_points_data(view->points, "stress", RH_POINT_MAT3F);
+    float(*carried)[9] = rh_points_data(view->points, "stress", RH_POINT_MAT3F);
     RH_TRY(rh_stress_new(mean, tiles, true, view->arena, status));
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t n = 0; n < tiles->occupied_count; n++)
@@ -111,8 +117,10 @@ rh_code rh_stress_from_particles(rh_stress *stress, const rh_unilateral_view *vi
             int d[2][3] = {{0}};
             d[0][axes[0]] = d[1][axes[1]] = -1;
             for (int r = 0; r < tiles->cells / 8; r++)
-                rh_f8_store(out + 8 * r, 0.25f * (rh_row_at(&f, r, 0, 0, 0) + rh_row_at(&f, r, d[0][0], d[0][1], d[0][2]) + rh_row_at(&f, r, d[1][0], d[1][1], d[1][2]) +
-                                                  rh_row_at(&f, r, d[0][0] + d[1][0], d[0][1] + d[1][1], d[0][2] + d[1][2])));
+                rh_f8_store(out + 8 * r,
+                            0.25f * (rh_row_at(&f, r, 0, 0, 0) + rh_row_at(&f, r, d[0][0], d[0][1], d[0][2]) +
+                                     rh_row_at(&f, r, d[1][0], d[1][1], d[1][2]) +
+                                     rh_row_at(&f, r, d[0][0] + d[1][0], d[0][1] + d[1][1], d[0][2] + d[1][2])));
         }
     rh_arena_restore(view->arena, mark);
     return RH_OK;
@@ -123,7 +131,8 @@ static rh_f8 centred(const rh_rows_around *f, int r, const int *axes)
 {
     int d[2][3] = {{0}};
     d[0][axes[0]] = d[1][axes[1]] = 1;
-    return 0.25f * (rh_row_at(f, r, 0, 0, 0) + rh_row_at(f, r, d[0][0], d[0][1], d[0][2]) + rh_row_at(f, r, d[1][0], d[1][1], d[1][2]) +
+    return 0.25f * (rh_row_at(f, r, 0, 0, 0) + rh_row_at(f, r, d[0][0], d[0][1], d[0][2]) +
+                    rh_row_at(f, r, d[1][0], d[1][1], d[1][2]) +
                     rh_row_at(f, r, d[0][0] + d[1][0], d[0][1] + d[1][1], d[0][2] + d[1][2]));
 }
 
@@ -142,25 +151,31 @@ static rh_f8 smoothed(const rh_rows_around *f, const rh_rows_around *has, int r,
     return sum / rh_f8_max(weights, rh_f8_all(1));
 }
 
-typedef struct change { float now[RH_CELLS], target[RH_CELLS]; } change;  // of one part on a tile: what particles add, and what they are drawn to
+typedef struct change {
+    float now[RH_CELLS], target[RH_CELLS];
+} change;  // of one part on a tile: what particles add, and what they are drawn to
 
-static void change_tile(const rh_stress *stress, const rh_stress *before, const float *has, const rh_tiles *tiles, int32_t t, int p, change *out)
+static void change_tile(const rh_stress *stress, const rh_stress *before, const float *has, const rh_tiles *tiles,
+                        int32_t t, int p, change *out)
 {
     const int *axes = rh_stress_axes[p];
-    rh_rows_around f = rh_rows_around_of(tiles, stress->part[p], t, ZEROS), old = rh_rows_around_of(tiles, before->part[p], t, ZEROS);
+    rh_rows_around f = rh_rows_around_of(tiles, stress->part[p], t, ZEROS),
+                   old = rh_rows_around_of(tiles, before->part[p], t, ZEROS);
     rh_rows_around there = rh_rows_around_of(tiles, has, t, ZEROS);
     for (int r = 0; r < tiles->cells / 8; r++) {
         bool normal = axes[0] == axes[1];
-        rh_f8 now = normal ? rh_f8_load(f.at[RH_HERE] + 8 * r) : centred(&f, r, axes), was = normal ? rh_f8_load(old.at[RH_HERE] + 8 * r) : centred(&old, r, axes);
+        rh_f8 now = normal ? rh_f8_load(f.at[RH_HERE] + 8 * r) : centred(&f, r, axes),
+              was = normal ? rh_f8_load(old.at[RH_HERE] + 8 * r) : centred(&old, r, axes);
         rh_f8_store(out->now + 8 * r, now - was);
         rh_f8_store(out->target + 8 * r, normal ? smoothed(&f, &there, r, tiles->dimension == 3) : now);
     }
 }
 
-static void carry_tile(const rh_stress *stress, const rh_stress *before, const float *has, const uint8_t *rest, float fade, const rh_unilateral_view *view, int32_t t)
+static void carry_tile(const rh_stress *stress, const rh_stress *before, const float *has, const uint8_t *rest,
+                       float fade, const rh_unilateral_view *view, int32_t t)
 {
     const rh_tiles *tiles = view->tiles;
-    float (*carried)[9] = rh_points_data(view->points, "stress", RH_POINT_MAT3F);
+    float(*carried)[9] = rh_points_data(view->points, "stress", RH_POINT_MAT3F);
     float quiet = QUIET * (float)rh_d3_length(view->around->gravity) * view->kick * view->dt * tiles->inverse_h;
     for (int p = 0; p < RH_STRESS_PARTS; p++) {
         if (!stress->part[p]) continue;
@@ -179,7 +194,8 @@ static void carry_tile(const rh_stress *stress, const rh_stress *before, const f
     }
 }
 
-rh_code rh_stress_to_particles(const rh_stress *stress, const rh_stress *before, const uint8_t *rest, float fade, const rh_unilateral_view *view, rh_status *status)
+rh_code rh_stress_to_particles(const rh_stress *stress, const rh_stress *before, const uint8_t *rest, float fade,
+                               const rh_unilateral_view *view, rh_status *status)
 {
     const rh_tiles *tiles = view->tiles;
     rh_arena_mark mark = rh_arena_save(view->arena);
@@ -189,7 +205,8 @@ rh_code rh_stress_to_particles(const rh_stress *stress, const rh_stress *before,
 #pragma omp parallel for schedule(static)
     for (int64_t c = 0; c < values; c++) has[c] = tiles->first[c + 1] > tiles->first[c];
 #pragma omp parallel for schedule(dynamic, 2)
-    for (int32_t n = 0; n < tiles->occupied_count; n++) carry_tile(stress, before, has, rest, fade, view, tiles->occupied[n]);
+    for (int32_t n = 0; n < tiles->occupied_count; n++)
+        carry_tile(stress, before, has, rest, fade, view, tiles->occupied[n]);
     rh_arena_restore(view->arena, mark);
     return RH_OK;
 }

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The friction of sand as a stress without trace on the staggered grid: its normal parts at centres of cells, its shear parts at the lower edges of
-// cells (2D: corners), so that the force on a face and the strain rate of the flow are differences of neighbours, and each is the other's transpose.
+// The friction of sand as a stress without trace on the staggered grid: its normal parts at centres of cells, its shear
+// parts at the lower edges of cells (2D: corners), so that the force on a face and the strain rate of the flow are
+// differences of neighbours, and each is the other's transpose.
 //
-// Stresses are in the unit of the limit's q (physics/limit.h), tension positive; velocities in cells per step. Memory is the arena's. From step to step a
-// stress rides on the particles (attribute "stress", Pa: xx yy zz xy xz yz): a pile at rest finds the stress that holds it in many steps.
+// Stresses are in the unit of the limit's q (physics/limit.h), tension positive; velocities in cells per step. Memory
+// is the arena's. From step to step a stress rides on the particles (attribute "stress", Pa: xx yy zz xy xz yz): a pile
+// at rest finds the stress that holds it in many steps.
 #pragma once
 #include "physics/unilateral.h"
 
 enum { RH_STRESS_PARTS = 6 };
 static const int rh_stress_axes[RH_STRESS_PARTS][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
 
-typedef struct rh_stress { float *part[RH_STRESS_PARTS]; } rh_stress;  // what has a z is NULL in two dimensions
+typedef struct rh_stress {
+    float *part[RH_STRESS_PARTS];
+} rh_stress;  // what has a z is NULL in two dimensions
 
 static inline bool rh_stress_has(int dimension, int part) { return rh_stress_axes[part][1] < dimension; }
 
@@ -20,8 +24,8 @@ rh_code rh_stress_new(rh_stress *stress, const rh_tiles *tiles, bool clear, rh_a
 
 // What faces are made of, for friction. Faces that walls close by half are the wall's: nothing moves them.
 typedef struct rh_sand_faces {
-    rh_faces give;     // 1 / filling; 0 for the wall's
-    rh_faces start;    // cells per step, without friction
+    rh_faces give;   // 1 / filling; 0 for the wall's
+    rh_faces start;  // cells per step, without friction
 } rh_sand_faces;
 rh_code rh_sand_faces_make(rh_sand_faces *faces, const rh_unilateral_view *view, rh_status *status);
 static const float RH_SAND_CLOSED = 0.5f;  // open share of faces up to which they are the wall's
@@ -30,16 +34,20 @@ static const float RH_SAND_CLOSED = 0.5f;  // open share of faces up to which th
 typedef struct rh_stress_rows {
     const int32_t *list;  // tiles
     int32_t count;
-    const uint8_t *moved; // per row: nonzero where stress moves faces; NULL = everywhere on the listed tiles
+    const uint8_t *moved;  // per row: nonzero where stress moves faces; NULL = everywhere on the listed tiles
 } rh_stress_rows;
 
 // out = from + scale * give * (divergence of the stress), on the given rows; `from` may be `out`.
-void rh_stress_push(const rh_stress *stress, rh_faces give, rh_faces from, float scale, const rh_tiles *tiles, const rh_stress_rows *rows, rh_faces out);
+void rh_stress_push(const rh_stress *stress, rh_faces give, rh_faces from, float scale, const rh_tiles *tiles,
+                    const rh_stress_rows *rows, rh_faces out);
 
 // The mean over the particles of each cell, and of the cells around each edge.
 rh_code rh_stress_from_particles(rh_stress *stress, const rh_unilateral_view *view, rh_status *status);
-// Particles feel what changed in their cell since rh_stress_from_particles gave `before`. A share `fade` of what they carry is drawn to the mean of the
-// cells around: a stress that changes its sign from row to row, and the pressure with it, pushes nothing and would never be found wrong otherwise (it
-// had grown until every second row of a pile at rest gave way). Not so in cells that `rest` (bits, a byte per row): there it would wake what it should let lie,
-// and small changes are not taken over either: what is left of the search for the stress wandered for half a minute, and then a slope gave way.
-rh_code rh_stress_to_particles(const rh_stress *stress, const rh_stress *before, const uint8_t *rest, float fade, const rh_unilateral_view *view, rh_status *status);
+// Particles feel what changed in their cell since rh_stress_from_particles gave `before`. A share `fade` of what they
+// carry is drawn to the mean of the cells around: a stress that changes its sign from row to row, and the pressure with
+// it, pushes nothing and would never be found wrong otherwise (it had grown until every second row of a pile at rest
+// gave way). Not so in cells that `rest` (bits, a byte per row): there it would wake what it should let lie, and small
+// changes are not taken over either: what is left of the search for the stress wandered for half a minute, and then a
+// slope gave way.
+rh_code rh_stress_to_particles(const rh_stress *stress, const rh_stress *before, const uint8_t *rest, float fade,
+                               const rh_unilateral_view *view, rh_status *status);

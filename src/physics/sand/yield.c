@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Y. Zhu, R. Bridson, "Animating sand as a fluid", ACM TOG 24(3), 2005, and Zhu's thesis of the same name, 2.2 to 2.5 (docs/theory/sand.md).
+// Y. Zhu, R. Bridson, "Animating sand as a fluid", ACM TOG 24(3), 2005, and Zhu's thesis of the same name, 2.2 to 2.5
+// (docs/theory/sand.md).
 //
-// A cell holds while the stress that would stop its sliding within the step, rho h^2 D / dt, is inside the yield surface; one that yields feels the
-// source's friction, sin(phi) p D / (sqrt(1/3) |D|). The source writes both with a minus (compression counts positive) and adds the divergence all the
-// same, which would drive the flow; here the push is against the strain rate.
+// A cell holds while the stress that would stop its sliding within the step, rho h^2 D / dt, is inside the yield
+// surface; one that yields feels the source's friction, sin(phi) p D / (sqrt(1/3) |D|). The source writes both with a
+// minus (compression counts positive) and adds the divergence all the same, which would drive the flow; here the push
+// is against the strain rate.
 //
-// The friction of one step, taken at once, would turn motion around where it is more than what stops it, and even rho h^2 D / dt is up to 4 times too
-// much for the shortest waves along their own axis (12 beside a wall, strain.c): two faces of a cell feel one stress, and each face two cells. So it is
-// taken in PORTIONS, each no more than 1 / PORTIONS of what would stop the flow as it is then: all of the friction where the sand is
-// fast, just enough where it comes to rest, and never an amplification.
+// The friction of one step, taken at once, would turn motion around where it is more than what stops it, and even rho
+// h^2 D / dt is up to 4 times too much for the shortest waves along their own axis (12 beside a wall, strain.c): two
+// faces of a cell feel one stress, and each face two cells. So it is taken in PORTIONS, each no more than 1 / PORTIONS
+// of what would stop the flow as it is then: all of the friction where the sand is fast, just enough where it comes to
+// rest, and never an amplification.
 #include "physics/sand/yield.h"
 
 #include <math.h>
@@ -31,7 +34,10 @@ static void load_mass(const rh_incompressible_view *view, int32_t t, float *mass
 }
 
 // sqrt(3) |rigid stress| / sqrt(2) < sin(phi) p + c.
-static bool holds(float size, float q, rh_sand_strength strength) { return 1.2247449f * size < strength.sine * q + strength.cohesion; }
+static bool holds(float size, float q, rh_sand_strength strength)
+{
+    return 1.2247449f * size < strength.sine * q + strength.cohesion;
+}
 
 static int yield_tile(rh_sand_cells *cells, const rh_incompressible_view *view, rh_sand_strength strength, int32_t t)
 {
@@ -43,14 +49,16 @@ static int yield_tile(rh_sand_cells *cells, const rh_incompressible_view *view, 
         int64_t at = (int64_t)t * tiles->cells + c;
         if (!rh_pressure_is_unknown(view->pressure, at)) continue;
         float q = rh_pressure_value(view->pressure, at);
-        float size = rh_strain_size(rh_strain_of(&block, rh_block_index(tiles, RH_STRAIN_HALO, c & 7, c >> 3 & 7, c >> 6)));
+        float size = rh_strain_size(
+            rh_strain_of(&block, rh_block_index(tiles, RH_STRAIN_HALO, c & 7, c >> 3 & 7, c >> 6)));
         if (holds(size, q, strength)) cells->holds[at >> 3] |= (uint8_t)(1 << (at & 7));
         else cells->slides[at] = 1.7320508f * strength.sine * rh_max_of(q, 0), yielding++;
     }
     return yielding;
 }
 
-rh_code rh_sand_yield(rh_sand_cells *cells, const rh_incompressible_view *view, rh_sand_strength strength, rh_status *status)
+rh_code rh_sand_yield(rh_sand_cells *cells, const rh_incompressible_view *view, rh_sand_strength strength,
+                      rh_status *status)
 {
     const rh_tiles *tiles = view->tiles;
     size_t values = (size_t)rh_tiles_values(tiles);
@@ -79,7 +87,7 @@ float rh_sand_face_mass(const rh_sand_cells *cells, const rh_incompressible_view
     return low < 0 ? above : above + cells->mass[low] * (known[low] ? 0.5f : 1);
 }
 
-// --- friction of cells that yield ---------------------------------------------------------------------------------------
+// --- friction of cells that yield ------------------------------------------------------------------------------------
 // One portion of the friction of a cell, along its strain rate.
 static rh_strain portion(rh_strain strain, float mass, float most)
 {
@@ -90,7 +98,10 @@ static rh_strain portion(rh_strain strain, float mass, float most)
 }
 
 // A cell that yields as a tile in whose reach it is sees it.
-typedef struct sliding_cell { float mass, most; int32_t at; } sliding_cell;
+typedef struct sliding_cell {
+    float mass, most;
+    int32_t at;
+} sliding_cell;
 
 // What does not change from portion to portion.
 typedef struct sliding_tile {
@@ -99,7 +110,11 @@ typedef struct sliding_tile {
     uint8_t known[RH_STRAIN_VALUES];
 } sliding_tile;
 
-typedef struct sliding { sliding_tile *tiles; sliding_cell *cells; int32_t count; } sliding;
+typedef struct sliding {
+    sliding_tile *tiles;
+    sliding_cell *cells;
+    int32_t count;
+} sliding;
 
 // Cells that yield in the tile and one around it; `out` NULL only counts.
 static int64_t cells_of(const rh_sand_cells *cells, const rh_tiles *tiles, int32_t t, sliding_cell *out)
@@ -120,7 +135,8 @@ static int64_t cells_of(const rh_sand_cells *cells, const rh_tiles *tiles, int32
     return count;
 }
 
-static rh_code find_sliding(const rh_sand_cells *cells, const rh_incompressible_view *view, sliding *s, rh_status *status)
+static rh_code find_sliding(const rh_sand_cells *cells, const rh_incompressible_view *view, sliding *s,
+                            rh_status *status)
 {
     const rh_tiles *tiles = view->tiles;
     int64_t *counts = rh_arena_take(view->arena, ((size_t)tiles->count + 1) * sizeof *counts, status), total = 0;
@@ -128,7 +144,8 @@ static rh_code find_sliding(const rh_sand_cells *cells, const rh_incompressible_
 #pragma omp parallel for schedule(dynamic, 16)
     for (int32_t t = 0; t < tiles->count; t++) {
         bool near = false;
-        for (int n = 0; n < RH_NEAR && !near; n++) near = tiles->near[t][n] >= 0 && view->pressure->layout.slot[tiles->near[t][n]] >= 0;
+        for (int n = 0; n < RH_NEAR && !near; n++)
+            near = tiles->near[t][n] >= 0 && view->pressure->layout.slot[tiles->near[t][n]] >= 0;
         counts[t] = near ? cells_of(cells, tiles, t, NULL) : 0;
     }
     s->count = 0;
@@ -138,7 +155,8 @@ static rh_code find_sliding(const rh_sand_cells *cells, const rh_incompressible_
     if (!s->tiles || !s->cells) return RH_MEMORY;
     s->count = 0, total = 0;
     for (int32_t t = 0; t < tiles->count; total += counts[t], t++)
-        if (counts[t]) s->tiles[s->count].tile = t, s->tiles[s->count].first = total, s->tiles[s->count++].end = total + counts[t];
+        if (counts[t])
+            s->tiles[s->count].tile = t, s->tiles[s->count].first = total, s->tiles[s->count++].end = total + counts[t];
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t n = 0; n < s->count; n++) {
         cells_of(cells, tiles, s->tiles[n].tile, s->cells + s->tiles[n].first);
@@ -147,8 +165,10 @@ static rh_code find_sliding(const rh_sand_cells *cells, const rh_incompressible_
     return RH_OK;
 }
 
-// New velocities of one tile: every tile works out the stress in the cells around it once more, so none writes into another.
-static void slide_tile(const rh_sand_cells *cells, const rh_incompressible_view *view, const sliding *s, int32_t n, rh_faces from, rh_faces to)
+// New velocities of one tile: every tile works out the stress in the cells around it once more, so none writes into
+// another.
+static void slide_tile(const rh_sand_cells *cells, const rh_incompressible_view *view, const sliding *s, int32_t n,
+                       rh_faces from, rh_faces to)
 {
     const rh_tiles *tiles = view->tiles;
     const sliding_tile *own = &s->tiles[n];
@@ -165,7 +185,8 @@ static void slide_tile(const rh_sand_cells *cells, const rh_incompressible_view 
     }
     for (int a = 0; a < tiles->dimension; a++)
         for (int c = 0; c < tiles->cells; c++) {
-            float by = push[a][rh_block_index(tiles, RH_STRAIN_HALO, c & 7, c >> 3 & 7, c >> 6)], old = from.axis[a][base + c];
+            float by = push[a][rh_block_index(tiles, RH_STRAIN_HALO, c & 7, c >> 3 & 7, c >> 6)],
+                  old = from.axis[a][base + c];
             to.axis[a][base + c] = by == 0 ? old : old + by / rh_sand_face_mass(cells, view, base + c, a);
         }
 }
@@ -182,7 +203,8 @@ rh_code rh_sand_slide(const rh_sand_cells *cells, const rh_incompressible_view *
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < tiles->count; t++)
         for (int a = 0; a < tiles->dimension; a++)
-            memcpy(spare.axis[a] + (int64_t)t * tiles->cells, here.axis[a] + (int64_t)t * tiles->cells, (size_t)tiles->cells * sizeof(float));
+            memcpy(spare.axis[a] + (int64_t)t * tiles->cells, here.axis[a] + (int64_t)t * tiles->cells,
+                   (size_t)tiles->cells * sizeof(float));
     for (int n = 0; n < PORTIONS; n++) {  // an even number: the last one writes into the view's own
         rh_faces from = n % 2 ? spare : here, to = n % 2 ? here : spare;
 #pragma omp parallel for schedule(dynamic, 4)

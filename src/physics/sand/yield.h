@@ -19,12 +19,13 @@ typedef struct rh_sand_cells {
     int64_t yielding;
 } rh_sand_cells;
 
-rh_code rh_sand_yield(rh_sand_cells *cells, const rh_incompressible_view *view, rh_sand_strength strength, rh_status *status);
+rh_code rh_sand_yield(rh_sand_cells *cells, const rh_incompressible_view *view, rh_sand_strength strength,
+                      rh_status *status);
 // Changes the view's velocities by the friction of cells that yield.
 rh_code rh_sand_slide(const rh_sand_cells *cells, const rh_incompressible_view *view, rh_status *status);
 
-// Mass of a known face, in cells: what is on either side gives half of its mass, or all of it when its other face is closed by a wall: so along every axis
-// all mass is on faces that move.
+// Mass of a known face, in cells: what is on either side gives half of its mass, or all of it when its other face is
+// closed by a wall: so along every axis all mass is on faces that move.
 float rh_sand_face_mass(const rh_sand_cells *cells, const rh_incompressible_view *view, int64_t face, int axis);
 
 static inline int64_t rh_sand_cell_above(const rh_tiles *tiles, int64_t cell, int axis)  // -1 where there is no tile
@@ -44,4 +45,7 @@ static inline int64_t rh_sand_cell_below(const rh_tiles *tiles, int64_t cell, in
     return other < 0 ? -1 : (int64_t)other * tiles->cells + c + (7 << (3 * axis));
 }
 
-static inline bool rh_sand_cell_holds(const rh_sand_cells *cells, int64_t cell) { return cells->holds[cell >> 3] >> (cell & 7) & 1; }
+static inline bool rh_sand_cell_holds(const rh_sand_cells *cells, int64_t cell)
+{
+    return cells->holds[cell >> 3] >> (cell & 7) & 1;
+}

@@ -18,15 +18,16 @@ static rh_code find_spray(const rh_unilateral_view *view, void *user, rh_status 
 {
     (void)status;
     rh_spray spray = {view->cells, view->velocity, (float)((const rh_splash_params *)user)->spray_speed};
-    rh_spray_find(view->tiles, &spray, view->positions, view->velocities, rh_points_data(view->points, "spray", RH_POINT_GROUP),
+    rh_spray_find(view->tiles, &spray, view->positions, view->velocities,
+                  rh_points_data(view->points, "spray", RH_POINT_GROUP),
                   rh_points_data(view->points, "foam", RH_POINT_GROUP));
     return RH_OK;
 }
 
 // Cells under pressure that are this much less than full count as full: they would else be filled by falling water and
 // be emptied again by the density correction, for ever. With 0, 0.1, 0.15 still water over a beach of 1:20 moved at
-// 0.07, 0.04, 0.017 sqrt(g H) after 10 s. When all cells under pressure count as full a sliding sheet swells and gains a
-// third of its energy in a second; with 0.15 the water around a ball rose by 0.05 cells in 8 s, with 0.1 by 0.02.
+// 0.07, 0.04, 0.017 sqrt(g H) after 10 s. When all cells under pressure count as full a sliding sheet swells and gains
+// a third of its energy in a second; with 0.15 the water around a ball rose by 0.05 cells in 8 s, with 0.1 by 0.02.
 static const double LOOSE = 0.15;
 // Longest time step at rest, in sqrt(cell / gravity). With 0.7, which two-sided water bears, surfaces that end inside a
 // cell shake themselves up to a third of sqrt(g h).
@@ -47,7 +48,8 @@ static rh_unilateral_options options_of(splash *me)
     return options;
 }
 
-static rh_code splash_create(const void *params, const rh_surroundings *around, rh_points *points, void **self, rh_status *status)
+static rh_code splash_create(const void *params, const rh_surroundings *around, rh_points *points, void **self,
+                             rh_status *status)
 {
     (void)around;
     splash *me = rh_alloc_zero(sizeof *me, "splash", status);
@@ -77,12 +79,16 @@ static double splash_max_step(void *self, const rh_surroundings *around, const r
     return balanced ? fmin(step, LONGEST * sqrt(around->cell / g)) : step;
 }
 
-static rh_code splash_step(void *self, const rh_surroundings *around, double dt, rh_points *points, rh_step_report *report, rh_status *status)
+static rh_code splash_step(void *self, const rh_surroundings *around, double dt, rh_points *points,
+                           rh_step_report *report, rh_status *status)
 {
     return rh_unilateral_step(&((splash *)self)->flow, around, dt, points, report, status);
 }
 
-static int splash_per_cell_axis(const void *params) { return (int)((const rh_splash_params *)params)->flow.particles_per_axis; }
+static int splash_per_cell_axis(const void *params)
+{
+    return (int)((const rh_splash_params *)params)->flow.particles_per_axis;
+}
 
 static double splash_density(const void *params) { return ((const rh_splash_params *)params)->flow.density; }
 
@@ -98,5 +104,6 @@ static int64_t splash_predict_bytes(const void *params, int dimension, int64_t p
     return rh_unilateral_predict_bytes(dimension, particles, tiles);
 }
 
-const rh_physics rh_splash = {"splash", &rh_splash_table, splash_create, splash_destroy, splash_max_step, splash_step,
-                              splash_per_cell_axis, splash_density, splash_jitter, splash_predict_bytes, false};
+const rh_physics rh_splash = {"splash",    &rh_splash_table,     splash_create,  splash_destroy, splash_max_step,
+                              splash_step, splash_per_cell_axis, splash_density, splash_jitter,  splash_predict_bytes,
+                              false};

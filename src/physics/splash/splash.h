@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Violent, large-scale liquid: the step of physics/unilateral.h, in which pressure only pushes, and spray found in it. docs/theory/splash.md tells the
-// method. The two-sided (bilateral) baseline it is compared with is here too.
+// Violent, large-scale liquid: the step of physics/unilateral.h, in which pressure only pushes, and spray found in it.
+// docs/theory/splash.md tells the method. The two-sided (bilateral) baseline it is compared with is here too.
 #pragma once
 #include "physics/unilateral.h"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Few neighbours make spray and some make foam in M. Ihmsen, N. Akinci, G. Akinci, M. Teschner, "Unified spray, foam and air bubbles for particle-based
-// fluids", Vis. Comput. 28, 2012; here the filling around a particle counts them. Parting: the divergence of the grid's velocity in the particle's cell.
+// Few neighbours make spray and some make foam in M. Ihmsen, N. Akinci, G. Akinci, M. Teschner, "Unified spray, foam
+// and air bubbles for particle-based fluids", Vis. Comput. 28, 2012; here the filling around a particle counts them.
+// Parting: the divergence of the grid's velocity in the particle's cell.
 #include "physics/splash/spray.h"
 
 #include <string.h>
@@ -41,7 +42,8 @@ static float fill_at(int dimension, const float *block, const rh_spot *s)
     return sum;
 }
 
-void rh_spray_find(const rh_tiles *tiles, const rh_spray *spray, const rh_vec3 *positions, const rh_vec3 *velocities, uint8_t *is_spray, uint8_t *is_foam)
+void rh_spray_find(const rh_tiles *tiles, const rh_spray *spray, const rh_vec3 *positions, const rh_vec3 *velocities,
+                   uint8_t *is_spray, uint8_t *is_foam)
 {
     float slow = spray->speed * spray->speed;
 #pragma omp parallel for schedule(dynamic, 1)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Spray and foam candidates, as the groups "spray" and "foam": particles that are fast, in thin surroundings, and part from each other.
+// Spray and foam candidates, as the groups "spray" and "foam": particles that are fast, in thin surroundings, and part
+// from each other.
 #pragma once
 #include "grid/tiles.h"
 
@@ -16,4 +17,5 @@ typedef struct rh_spray {
 #define RH_FOAM_FILL 0.75f
 
 // Sets both groups (1 or 0) for every particle. Positions as sorted by the tiles.
-void rh_spray_find(const rh_tiles *tiles, const rh_spray *spray, const rh_vec3 *positions, const rh_vec3 *velocities, uint8_t *is_spray, uint8_t *is_foam);
+void rh_spray_find(const rh_tiles *tiles, const rh_spray *spray, const rh_vec3 *positions, const rh_vec3 *velocities,
+                   uint8_t *is_spray, uint8_t *is_foam);

@@ -17,8 +17,7 @@
 #include <openvdb/tools/ParticlesToLevelSet.h>
 #pragma GCC visibility pop
 
-namespace
-{
+namespace {
 
 constexpr double half_width = 3, least_radius = 0.1;  // voxels
 

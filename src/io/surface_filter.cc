@@ -18,8 +18,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace
-{
+namespace {
 
 using openvdb::Coord;
 using openvdb::FloatGrid;
@@ -45,8 +44,7 @@ std::vector<Coord> voxels_around()
 // copied once, at the end. A voxel that is new asks those around it for theirs and takes the nearest of these (of
 // equally near ones the first asked). Taking that of the nearest neighbour drifts: equally near neighbours are common,
 // and always the same one wins.
-class Follower
-{
+class Follower {
   public:
     explicit Follower(const FloatTree &surface)
     {
@@ -179,8 +177,7 @@ void take_step(FloatGrid &surface, int kind, int width, float offset, const Mask
 
 // --- filters ---------------------------------------------------------------------------------------------------------
 
-class Run
-{
+class Run {
   public:
     explicit Run(rh_surface_grid &grid) : grid_(grid)
     {

@@ -15,8 +15,7 @@
 
 #include <memory>
 
-namespace
-{
+namespace {
 
 using openvdb::Coord;
 using openvdb::FloatGrid;

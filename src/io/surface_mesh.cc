@@ -14,8 +14,7 @@
 #include <array>
 #include <type_traits>
 
-namespace
-{
+namespace {
 
 using openvdb::Coord;
 using openvdb::FloatGrid;

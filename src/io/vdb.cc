@@ -27,8 +27,7 @@ extern "C" {
 
 #include <sstream>
 
-namespace
-{
+namespace {
 
 namespace vp = openvdb::points;
 using openvdb::Coord;

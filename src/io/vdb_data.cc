@@ -23,8 +23,7 @@ using rh_vdb::own_tree;
 using rh_vdb::room;
 using rh_vdb::Scratch;
 
-namespace
-{
+namespace {
 
 using Volumes = openvdb::TypeList<openvdb::BoolGrid, openvdb::Int32Grid, openvdb::Int64Grid, openvdb::FloatGrid,
                                   openvdb::DoubleGrid, openvdb::Vec3IGrid, openvdb::Vec3SGrid, openvdb::Vec3DGrid>;
@@ -151,8 +150,7 @@ struct Block {
 };
 
 // A grid that is read at another grid's voxels. Each call has its own accessor.
-class Source
-{
+class Source {
   public:
     virtual ~Source() = default;
     // Values at the block's voxels; a column of one value only where the program does not write to it.
@@ -168,8 +166,7 @@ template <typename T> rh_lang_column fill(T value, bool writes, std::vector<char
 
 Coord voxel_at(const Coord &origin, int64_t n) { return origin.offsetBy(int(n >> 6 & 7), int(n >> 3 & 7), int(n & 7)); }
 
-template <typename Grid> class GridSource : public Source
-{
+template <typename Grid> class GridSource : public Source {
     using Tree = typename Grid::TreeType;
     using T = typename Tree::ValueType;
     const Grid &grid;
@@ -205,8 +202,7 @@ template <typename Grid> class GridSource : public Source
 };
 
 // Where a column's values are not read: zeros that may be written.
-class Nothing : public Source
-{
+class Nothing : public Source {
     size_t size;
 
   public:
@@ -232,8 +228,7 @@ std::unique_ptr<Source> make_source(const rh_vdb_data &data, const rh_vdb_volume
     return source;
 }
 
-template <typename Grid> class VolumeVisit
-{
+template <typename Grid> class VolumeVisit {
     using Tree = typename Grid::TreeType;
     using T = typename Tree::ValueType;
     using LeafNode = typename Tree::LeafNodeType;

@@ -31,8 +31,7 @@ using rh_vdb::guarded;
 using rh_vdb::Leaf;
 using rh_vdb::leaf_count;
 
-namespace
-{
+namespace {
 
 // Calls work(map) with the transform's map by its own type where it is one of the usual, so that its arithmetic is in
 // line instead of a virtual call a point. The formulas are the library's: other programs must find the same positions,
@@ -66,8 +65,7 @@ bool is_raw(const vp::AttributeArray &array)
     return array.valueType() == "vec3s" && array.codecType() == vp::NullCodec::name() && array.stride() == 1;
 }
 
-class RawOffsets
-{
+class RawOffsets {
     const Vec3f *data;
     size_t step;
 
@@ -79,8 +77,7 @@ class RawOffsets
     Vec3d get(Index point) const { return Vec3d(data[point * step]); }
 };
 
-template <typename T> class CodedOffsets
-{
+template <typename T> class CodedOffsets {
     vp::AttributeHandle<T> handle;
 
   public:
@@ -140,8 +137,7 @@ Vec3d as_double(const rh_vec3 &at) { return Vec3d(at.x, at.y, at.z); }
 }
 
 // One leaf's codes; those that leave it are appended to `away`.
-template <typename Map> class Placing
-{
+template <typename Map> class Placing {
     const rh_vdb_points &p;
     const Map &map;
     const rh_vec3 *positions;

@@ -28,8 +28,7 @@ using rh_vdb::room;
 using rh_vdb::Scratch;
 using rh_vdb::Storage;
 
-namespace
-{
+namespace {
 
 struct Stored {
     const char *name;

@@ -25,8 +25,7 @@ namespace vc = openvdb::compression;
 using openvdb::Index;
 using Leaf = vp::PointDataTree::LeafNodeType;
 
-namespace
-{
+namespace {
 
 constexpr size_t KEPT_BYTES =
     size_t(1) << 30;  // of compressed pages in memory; what is more is compressed again when its turn comes
@@ -38,8 +37,7 @@ struct Page {
     std::unique_ptr<char[]> kept;  // compressed
 };
 
-class PackedPoints : public vp::PointDataGrid
-{
+class PackedPoints : public vp::PointDataGrid {
     std::vector<const Leaf *> leaves;
     mutable std::vector<std::vector<Page>> attributes;
     mutable size_t kept = 0, done = 0;
@@ -167,8 +165,7 @@ class PackedPoints : public vp::PointDataGrid
     }
 };
 
-class Writer : public openvdb::io::Archive
-{
+class Writer : public openvdb::io::Archive {
   public:
     void write_file(const char *path, const openvdb::GridCPtrVec &grids, const openvdb::MetaMap &facts)
     {

@@ -30,8 +30,7 @@
 namespace vp = openvdb::points;
 using openvdb::Coord;
 
-namespace
-{
+namespace {
 
 // --- one value as text -----------------------------------------------------------------------------------------------
 

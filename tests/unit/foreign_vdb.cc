@@ -13,8 +13,7 @@ extern "C" {
 #include "unit/foreign_vdb.h"
 }
 
-namespace
-{
+namespace {
 
 namespace vp = openvdb::points;
 using openvdb::Vec3s;

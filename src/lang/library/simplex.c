@@ -177,31 +177,26 @@ static d4 whole(d4 x, l4 *bits)
 }
 
 // The two extra points, by what the three functions above ask; four answers, one bit each, and which of the functions.
-#define NEAR_CORNER(P) /* is the third axis nearer than the first, than the second; is 000 among the nearest two; is \
-                          the second the nearest */                                                                  \
-    P(1, 1, 0, 1, 1, -1)                                                                                             \
-    P(0, 1, 1, -1, 1, 1)                                                                                             \
-    P(1, 0, 1, 1, -1, 1)                                                                                             \
-    P(0, 0, 1, -1, -1, 1)                                                                                            \
-    P(1, -1, 0, 1, 0, -1) P(-1, 0, 1, 0, -1, 1) P(1, -1, 0, 1, 0, -1) P(-1, 0, 1, 0, -1, 1) P(1, 1, 0, 1, 1, -1)     \
-        P(0, 1, 1, -1, 1, 1) P(1, 0, 1, 1, -1, 1) P(0, 0, 1, -1, -1, 1) P(-1, 1, 0, 0, 1, -1) P(-1, 1, 0, 0, 1, -1)  \
-            P(-1, 0, 1, 0, -1, 1) P(-1, 0, 1, 0, -1, 1)
-#define BETWEEN(                                                                                                   \
-    P) /* is the third sum nearest to one in place of the first, of the second; is the one beyond, is the other */ \
-    P(0, 0, 0, -1, 1, 1)                                                                                           \
-    P(0, 0, 0, 1, 1, -1)                                                                                           \
-    P(0, 0, 0, 1, -1, 1)                                                                                           \
-    P(0, 0, 0, 1, -1, -1)                                                                                          \
-    P(1, 1, -1, 0, 2, 0) P(-1, 1, 1, 0, 2, 0) P(1, 1, -1, 2, 0, 0) P(-1, 1, 1, 2, 0, 0) P(1, -1, 1, 0, 0, 2)       \
-        P(1, -1, 1, 2, 0, 0) P(-1, 1, 1, 0, 0, 2) P(-1, 1, 1, 2, 0, 0) P(1, 1, 1, 2, 0, 0) P(1, 1, 1, 0, 0, 2)     \
-            P(1, 1, 1, 0, 2, 0) P(1, 1, 1, 0, 2, 2)
-#define NEAR_OPPOSITE(P) /* as near 000, mirrored */                                                        \
-    P(0, 0, 1, 0, 0, 2)                                                                                     \
-    P(1, 0, 0, 2, 0, 0)                                                                                     \
-    P(0, 1, 0, 0, 2, 0)                                                                                     \
-    P(1, 1, 0, 2, 2, 0) P(0, 2, 1, 0, 1, 2) P(2, 1, 0, 1, 2, 0) P(0, 2, 1, 0, 1, 2) P(2, 1, 0, 1, 2, 0)     \
-        P(0, 0, 1, 0, 0, 2) P(1, 0, 0, 2, 0, 0) P(0, 1, 0, 0, 2, 0) P(1, 1, 0, 2, 2, 0) P(2, 0, 1, 1, 0, 2) \
-            P(2, 0, 1, 1, 0, 2) P(2, 1, 0, 1, 2, 0) P(2, 1, 0, 1, 2, 0)
+// clang-format off
+#define NEAR_CORNER(P) /* is the third axis nearer than the first, than the second; is 000 among the nearest two; is   \
+                          the second the nearest */                                                                    \
+    P(1, 1, 0, 1, 1, -1)                                                                                               \
+    P(0, 1, 1, -1, 1, 1) P(1, 0, 1, 1, -1, 1) P(0, 0, 1, -1, -1, 1) P(1, -1, 0, 1, 0, -1) P(-1, 0, 1, 0, -1, 1)        \
+        P(1, -1, 0, 1, 0, -1) P(-1, 0, 1, 0, -1, 1) P(1, 1, 0, 1, 1, -1) P(0, 1, 1, -1, 1, 1) P(1, 0, 1, 1, -1, 1)     \
+            P(0, 0, 1, -1, -1, 1) P(-1, 1, 0, 0, 1, -1) P(-1, 1, 0, 0, 1, -1) P(-1, 0, 1, 0, -1, 1)                    \
+                P(-1, 0, 1, 0, -1, 1)
+#define BETWEEN(                                                                                                       \
+    P) /* is the third sum nearest to one in place of the first, of the second; is the one beyond, is the other */     \
+    P(0, 0, 0, -1, 1, 1)                                                                                               \
+    P(0, 0, 0, 1, 1, -1) P(0, 0, 0, 1, -1, 1) P(0, 0, 0, 1, -1, -1) P(1, 1, -1, 0, 2, 0) P(-1, 1, 1, 0, 2, 0)          \
+        P(1, 1, -1, 2, 0, 0) P(-1, 1, 1, 2, 0, 0) P(1, -1, 1, 0, 0, 2) P(1, -1, 1, 2, 0, 0) P(-1, 1, 1, 0, 0, 2)       \
+            P(-1, 1, 1, 2, 0, 0) P(1, 1, 1, 2, 0, 0) P(1, 1, 1, 0, 0, 2) P(1, 1, 1, 0, 2, 0) P(1, 1, 1, 0, 2, 2)
+#define NEAR_OPPOSITE(P) /* as near 000, mirrored */ \
+    P(0, 0, 1, 0, 0, 2) P(1, 0, 0, 2, 0, 0) P(0, 1, 0, 0, 2, 0) P(1, 1, 0, 2, 2, 0) \
+    P(0, 2, 1, 0, 1, 2) P(2, 1, 0, 1, 2, 0) P(0, 2, 1, 0, 1, 2) P(2, 1, 0, 1, 2, 0) \
+    P(0, 0, 1, 0, 0, 2) P(1, 0, 0, 2, 0, 0) P(0, 1, 0, 0, 2, 0) P(1, 1, 0, 2, 2, 0) \
+    P(2, 0, 1, 1, 0, 2) P(2, 0, 1, 1, 0, 2) P(2, 1, 0, 1, 2, 0) P(2, 1, 0, 1, 2, 0)
+// clang-format on
 #define POINTS(a, b, c, d, e, f) {{a, b, c}, {d, e, f}},
 #define WAY(a, b, c)                                                                             \
     {                                                                                            \

@@ -46,20 +46,30 @@ double rh_lang_rand32_i(rh_lang_context *context, int32_t seed);
 // reals.c: of floats, one and eight at once, which get the same bits as alone.
 #define RH_LANG_OF_ONE(name)           \
     float rh_lang_##name##_1(float x); \
-    void rh_lang_##name##_8(float *restrict out, const float *restrict x);
+    void rh_lang_##name##_8(float *restrict out, const float *restrict x)
 #define RH_LANG_OF_TWO(name)                    \
     float rh_lang_##name##_1(float x, float y); \
-    void rh_lang_##name##_8(float *restrict out, const float *restrict x, const float *restrict y);
-// clang-format off
-RH_LANG_OF_ONE(sin) RH_LANG_OF_ONE(cos) RH_LANG_OF_ONE(tan) RH_LANG_OF_ONE(atan) RH_LANG_OF_ONE(asin)
-RH_LANG_OF_ONE(acos)
-RH_LANG_OF_ONE(exp) RH_LANG_OF_ONE(exp2) RH_LANG_OF_ONE(log) RH_LANG_OF_ONE(log2) RH_LANG_OF_ONE(log10)
-RH_LANG_OF_ONE(cbrt)
-RH_LANG_OF_ONE(sinh) RH_LANG_OF_ONE(cosh) RH_LANG_OF_ONE(tanh) RH_LANG_OF_TWO(atan2) RH_LANG_OF_TWO(pow)
-RH_LANG_OF_TWO(fmod)
-    // clang-format on
-    // simplex.c. The forms with 8 take eight places at once, which get the same bits as alone.
-    void rh_lang_simplexnoise_8(double *out, const double *x, const double *y, const double *z);
+    void rh_lang_##name##_8(float *restrict out, const float *restrict x, const float *restrict y)
+RH_LANG_OF_ONE(sin);
+RH_LANG_OF_ONE(cos);
+RH_LANG_OF_ONE(tan);
+RH_LANG_OF_ONE(atan);
+RH_LANG_OF_ONE(asin);
+RH_LANG_OF_ONE(acos);
+RH_LANG_OF_ONE(exp);
+RH_LANG_OF_ONE(exp2);
+RH_LANG_OF_ONE(log);
+RH_LANG_OF_ONE(log2);
+RH_LANG_OF_ONE(log10);
+RH_LANG_OF_ONE(cbrt);
+RH_LANG_OF_ONE(sinh);
+RH_LANG_OF_ONE(cosh);
+RH_LANG_OF_ONE(tanh);
+RH_LANG_OF_TWO(atan2);
+RH_LANG_OF_TWO(pow);
+RH_LANG_OF_TWO(fmod);
+// simplex.c. The forms with 8 take eight places at once, which get the same bits as alone.
+void rh_lang_simplexnoise_8(double *out, const double *x, const double *y, const double *z);
 double rh_lang_curlsimplex_x(double x, double y, double z);  // components
 double rh_lang_curlsimplex_y(double x, double y, double z);
 double rh_lang_curlsimplex_z(double x, double y, double z);

@@ -14,6 +14,11 @@
 // Differences: walls are accounted for by the share of the weight function that lies in free space; near the free
 // surface only crowding counts (a starved cell there is just surface); four fifths of the error are taken away in
 // each step (half of it in heaps that may rest).
+//
+// Known limit: waves lower than a cell grow or fade by up to 1 % in a period, as the surface that particles stand for
+// and the one that their number stands for differ by some hundredths of a cell, depending on where in a cell it lies.
+// (Comparing cells near the surface with what a flat surface at their depth leaves them, so that gaps count too, halved
+// what films win, but such waves then faded or grew by a tenth in a period, and water at rest trembled more.)
 #include "physics/volume.h"
 
 #include <math.h>

@@ -73,6 +73,15 @@ RHEO_API rheo_code rheo_advance_frame(rheo_simulation *simulation, rheo_error *e
 // One time step of at most `limit` seconds; *taken (may be NULL) gets its length.
 RHEO_API rheo_code rheo_advance_step(rheo_simulation *simulation, double limit, double *taken, rheo_error *error);
 
+// The whole state between two steps, kept in memory: to go back to, as often as wanted, in the same simulation or in
+// another one of the same scene and settings (RHEO_USER else). What comes after is the same to the bit. A snapshot
+// taken into an earlier one (*into not NULL) uses its memory again; it is the caller's to free and outlives the
+// simulation.
+typedef struct rheo_snapshot rheo_snapshot;
+RHEO_API rheo_code rheo_snapshot_take(const rheo_simulation *simulation, rheo_snapshot **into, rheo_error *error);
+RHEO_API rheo_code rheo_snapshot_restore(rheo_simulation *simulation, const rheo_snapshot *snapshot, rheo_error *error);
+RHEO_API void rheo_snapshot_free(rheo_snapshot *snapshot);  // NULL is fine
+
 RHEO_API double rheo_time(const rheo_simulation *simulation);  // s, simulated
 RHEO_API int64_t
 rheo_frame(const rheo_simulation *simulation);  // last frame reached; the scene's first frame is the start

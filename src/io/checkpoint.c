@@ -11,6 +11,7 @@
 // points/<attribute> with attributes order, type, uniform, transient; state/<blob> as bytes.
 #include "io/checkpoint.h"
 
+#include <assert.h>
 #include <errno.h>
 #define H5_USE_110_API  // newer releases keep the 1.10 interface under this name
 #include <hdf5.h>
@@ -644,4 +645,68 @@ char *rh_checkpoint_describe(const char *path, rh_status *status)
     }
     rh_checkpoint_close(r);
     return words;
+}
+
+// --- as a store ------------------------------------------------------------------------------------------------------
+static rh_code store_put_int(void *self, const char *name, int64_t value, rh_status *status)
+{
+    return rh_checkpoint_put_int(self, name, value, status);
+}
+
+static rh_code store_put_float(void *self, const char *name, double value, rh_status *status)
+{
+    return rh_checkpoint_put_float(self, name, value, status);
+}
+
+static rh_code store_put_bytes(void *self, const char *name, const void *data, size_t bytes, rh_status *status)
+{
+    return rh_checkpoint_put_blob(self, name, data, bytes, status);
+}
+
+static rh_code store_put_points(void *self, const char *name, const rh_points *points, rh_status *status)
+{
+    assert(strcmp(name, "points") == 0);
+    (void)name;
+    return rh_checkpoint_put_points(self, points, status);
+}
+
+static rh_code store_get_int(void *self, const char *name, int64_t *value, rh_status *status)
+{
+    return rh_checkpoint_get_int(self, name, value, status);
+}
+
+static rh_code store_get_float(void *self, const char *name, double *value, rh_status *status)
+{
+    return rh_checkpoint_get_float(self, name, value, status);
+}
+
+static rh_code store_get_bytes(void *self, const char *name, void **data, size_t *bytes, rh_status *status)
+{
+    return rh_checkpoint_get_blob(self, name, data, bytes, status);
+}
+
+static rh_code store_get_points(void *self, const char *name, rh_points *points, rh_status *status)
+{
+    assert(strcmp(name, "points") == 0);
+    (void)name;
+    rh_points_free(points);
+    return rh_checkpoint_get_points(self, points, status);
+}
+
+rh_store rh_checkpoint_writer_store(rh_checkpoint_writer *w)
+{
+    static const rh_store_backend backend = {.put_int = store_put_int,
+                                             .put_float = store_put_float,
+                                             .put_bytes = store_put_bytes,
+                                             .put_points = store_put_points};
+    return (rh_store){.backend = &backend, .self = w};
+}
+
+rh_store rh_checkpoint_reader_store(rh_checkpoint_reader *r)
+{
+    static const rh_store_backend backend = {.get_int = store_get_int,
+                                             .get_float = store_get_float,
+                                             .get_bytes = store_get_bytes,
+                                             .get_points = store_get_points};
+    return (rh_store){.backend = &backend, .self = r};
 }

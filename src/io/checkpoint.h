@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include "base/status.h"
 #include "points/points.h"
+#include "points/store.h"
 
 typedef struct rh_checkpoint_writer rh_checkpoint_writer;
 typedef struct rh_checkpoint_reader rh_checkpoint_reader;
@@ -32,6 +33,10 @@ rh_code rh_checkpoint_get_float(rh_checkpoint_reader *r, const char *name, doubl
 rh_code rh_checkpoint_get_blob(rh_checkpoint_reader *r, const char *name, void **data, size_t *bytes,
                                rh_status *status);
 void rh_checkpoint_close(rh_checkpoint_reader *r);
+
+// The same as a store (points/store.h). Particle sets have one name there: "points".
+rh_store rh_checkpoint_writer_store(rh_checkpoint_writer *w);
+rh_store rh_checkpoint_reader_store(rh_checkpoint_reader *r);
 
 // What is in a checkpoint, for `rheo info` (caller: rh_free).
 char *rh_checkpoint_describe(const char *path, rh_status *status);

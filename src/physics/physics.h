@@ -3,13 +3,14 @@
 //
 // A physics method is a small table of functions. A new method is a new folder under physics/ and one line in
 // registry.c. The world gives each step its surroundings (rh_surroundings) and the particles; the method keeps its own
-// scratch between steps but no state that the particles do not carry, unless it saves and loads it.
+// scratch between steps. State that the particles do not carry it saves and loads (`save`, `load`).
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/param.h"
 #include "base/status.h"
 #include "points/points.h"
+#include "points/store.h"
 #include "solid/obstacles.h"
 
 // A region that pours liquid in at a fixed velocity: inside it the method must not change the flow.
@@ -85,6 +86,10 @@ typedef struct rh_physics {
     double (*jitter)(const void *params);
     // Bytes the method needs at its peak for so many particles and grid tiles, particles included (for `rheo check`).
     int64_t (*predict_bytes)(const void *params, int dimension, int64_t particles, int64_t tiles);
+    // State that the particles do not carry, for checkpoints, snapshots and steps that are tried again; NULL = none.
+    // `load` may find less than `save` puts, in checkpoints of earlier versions.
+    rh_code (*save)(const void *self, const rh_store *to, rh_status *status);
+    rh_code (*load)(void *self, const rh_store *from, rh_status *status);
     bool walls_separate;  // walls that let the material slide also let it go, whatever the scene says
 } rh_physics;
 

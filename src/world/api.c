@@ -138,6 +138,48 @@ rheo_code rheo_advance_frame(rheo_simulation *simulation, rheo_error *error)
     return rh_api_give(code, &status, error);
 }
 
+struct rheo_snapshot {
+    rh_memory_store *state;
+    int64_t frame;
+};
+
+void rheo_snapshot_free(rheo_snapshot *snapshot)
+{
+    if (!snapshot) return;
+    rh_memory_store_free(snapshot->state);
+    rh_free(snapshot);
+}
+
+static rheo_snapshot *new_snapshot(rh_status *status)
+{
+    rheo_snapshot *s = rh_alloc_zero(sizeof *s, "api.snapshot", status);
+    if (s && !(s->state = rh_memory_store_create(status))) {
+        rh_free(s);
+        return NULL;
+    }
+    return s;
+}
+
+rheo_code rheo_snapshot_take(const rheo_simulation *simulation, rheo_snapshot **into, rheo_error *error)
+{
+    rh_status status = {0};
+    rheo_snapshot *s = *into ? *into : new_snapshot(&status);
+    if (!s) return rh_api_give(RH_MEMORY, &status, error);
+    rh_code code = rh_world_snapshot(simulation->world, s->state, &status);
+    s->frame = simulation->frame;
+    if (code == RH_OK) *into = s;
+    else if (s != *into) rheo_snapshot_free(s);
+    return rh_api_give(code, &status, error);
+}
+
+rheo_code rheo_snapshot_restore(rheo_simulation *simulation, const rheo_snapshot *snapshot, rheo_error *error)
+{
+    rh_status status = {0};
+    rh_code code = rh_world_restore(simulation->world, snapshot->state, &status);
+    if (code == RH_OK) simulation->frame = snapshot->frame;
+    return rh_api_give(code, &status, error);
+}
+
 double rheo_time(const rheo_simulation *simulation) { return rh_world_time(simulation->world); }
 int64_t rheo_frame(const rheo_simulation *simulation) { return simulation->frame; }
 int64_t rheo_point_count(const rheo_simulation *simulation) { return rh_world_points(simulation->world)->count; }

@@ -5,6 +5,7 @@
 // (frames, files), predict.c, health.c.
 #pragma once
 #include "lang/cache.h"
+#include "points/store.h"
 #include "world/build.h"
 #include "world/health.h"
 #include "world/hooks.h"
@@ -33,11 +34,11 @@ struct rh_world {
     bool frame_done;
     int substeps;
     int64_t step;
-    int declared;      // attributes of the world and of the method; those after them are of the scene's programs
-    rh_points kept;    // the particles before programs pushed them, in case the step must be tried again; empty without
-                       // such programs
-    int retries;       // of the last step
-    int64_t measured;  // particles that had been put in and not taken out when the last step measured the volume
+    int declared;           // attributes of the world and of the method; those after them are of the scene's programs
+    rh_memory_store *kept;  // the state before programs pushed the particles, in case the step must be tried again;
+                            // NULL without such programs
+    int retries;            // of the last step
+    int64_t measured;       // particles that had been put in and not taken out when the last step measured the volume
     rh_health_limits limits;
     rh_progress progress;
     rh_step_report report;
@@ -60,6 +61,10 @@ rh_code rh_world_step_towards(rh_world *w, double end, rh_status *status);
 void rh_world_fill_progress(rh_world *w, double dt, double seconds);
 // What programs took since they were asked last: a stage of its own, the last one. Returns it (s).
 double rh_world_add_stage(rh_world *w);
+
+// All that decides what comes after, into a store and back, but for emitters (get): their number may differ in a file.
+rh_code rh_world_put_state(const rh_world *w, const rh_store *to, rh_status *status);
+rh_code rh_world_get_state(rh_world *w, const rh_store *from, rh_status *status);
 
 // Writes a checkpoint of the state between two steps and removes the oldest ones.
 rh_code rh_world_save(const rh_world *w, const rh_output *output, rh_status *status);

@@ -8,22 +8,24 @@
 #include "io/checkpoint.h"
 #include "world/parts.h"
 
-static rh_code put_state(const rh_world *w, rh_checkpoint_writer *file, rh_status *status)
+rh_code rh_world_put_state(const rh_world *w, const rh_store *to, rh_status *status)
 {
-    RH_TRY(rh_checkpoint_put_points(file, &w->points, status));
-    RH_TRY(rh_checkpoint_put_int(file, "frame", w->frame, status));
-    RH_TRY(rh_checkpoint_put_int(file, "frame_done", w->frame_done, status));
-    RH_TRY(rh_checkpoint_put_int(file, "begun", w->begun, status));
-    RH_TRY(rh_checkpoint_put_int(file, "substeps", w->substeps, status));
-    RH_TRY(rh_checkpoint_put_int(file, "step", w->step, status));
-    RH_TRY(rh_checkpoint_put_float(file, "time", w->time, status));
-    RH_TRY(rh_checkpoint_put_float(file, "last_dt", w->last_dt, status));
-    RH_TRY(rh_checkpoint_put_int(file, "next_id", w->seeder.next_id, status));
-    RH_TRY(rh_checkpoint_put_int(file, "emitted", w->seeder.emitted, status));
-    RH_TRY(rh_checkpoint_put_int(file, "removed", w->seeder.removed, status));
-    RH_TRY(rh_checkpoint_put_blob(file, "balance", &w->seeder.balance, sizeof w->seeder.balance, status));
-    return rh_checkpoint_put_blob(file, "emitted_until", w->seeder.emitted_until,
-                                  (size_t)w->scene->emitters.count * sizeof(double), status);
+    RH_TRY(rh_store_put_points(to, "points", &w->points, status));
+    RH_TRY(rh_store_put_int(to, "frame", w->frame, status));
+    RH_TRY(rh_store_put_int(to, "frame_done", w->frame_done, status));
+    RH_TRY(rh_store_put_int(to, "begun", w->begun, status));
+    RH_TRY(rh_store_put_int(to, "substeps", w->substeps, status));
+    RH_TRY(rh_store_put_int(to, "step", w->step, status));
+    RH_TRY(rh_store_put_float(to, "time", w->time, status));
+    RH_TRY(rh_store_put_float(to, "last_dt", w->last_dt, status));
+    RH_TRY(rh_store_put_int(to, "next_id", w->seeder.next_id, status));
+    RH_TRY(rh_store_put_int(to, "emitted", w->seeder.emitted, status));
+    RH_TRY(rh_store_put_int(to, "removed", w->seeder.removed, status));
+    RH_TRY(rh_store_put_bytes(to, "balance", &w->seeder.balance, sizeof w->seeder.balance, status));
+    RH_TRY(rh_store_put_bytes(to, "emitted_until", w->seeder.emitted_until,
+                              (size_t)w->scene->emitters.count * sizeof(double), status));
+    rh_store own = rh_store_within(to, w->physics->name);
+    return w->physics->save ? w->physics->save(w->method, &own, status) : RH_OK;
 }
 
 rh_code rh_world_save(const rh_world *w, const rh_output *output, rh_status *status)
@@ -32,7 +34,8 @@ rh_code rh_world_save(const rh_world *w, const rh_output *output, rh_status *sta
     RH_TRY(rh_output_checkpoint_path(output, w->frame, w->step, w->frame_done, path, status));
     rh_checkpoint_writer *file;
     RH_TRY(rh_checkpoint_create(path, w->scene->hash, &file, status));
-    if (put_state(w, file, status) != RH_OK) {
+    rh_store store = rh_checkpoint_writer_store(file);
+    if (rh_world_put_state(w, &store, status) != RH_OK) {
         rh_checkpoint_abandon(file);
         return status ? status->code : RH_IO;
     }
@@ -42,15 +45,11 @@ rh_code rh_world_save(const rh_world *w, const rh_output *output, rh_status *sta
 }
 
 // Checkpoints of earlier versions have no balance: theirs begins with what is there.
-static rh_code get_balance(rh_world *w, rh_checkpoint_reader *file, rh_status *status)
+static rh_code get_balance(rh_world *w, const rh_store *from, rh_status *status)
 {
-    void *found = NULL;
-    size_t bytes = 0;
     w->seeder.lag = 0.5 * w->last_dt;
-    bool there = rh_checkpoint_get_blob(file, "balance", &found, &bytes, NULL) == RH_OK &&
-                 bytes == sizeof w->seeder.balance;
-    if (there) memcpy(&w->seeder.balance, found, bytes);
-    rh_free(found);
+    rh_balance *balance = &w->seeder.balance;
+    bool there = rh_store_get_exactly(from, "balance", balance, sizeof *balance, NULL) == RH_OK;
     if (there) return RH_OK;
     rh_totals all;
     RH_TRY(rh_balance_totals(&w->points, w->around.gravity, &all, status));
@@ -59,33 +58,34 @@ static rh_code get_balance(rh_world *w, rh_checkpoint_reader *file, rh_status *s
     return RH_OK;
 }
 
-static rh_code get_state(rh_world *w, rh_checkpoint_reader *file, rh_status *status)
+rh_code rh_world_get_state(rh_world *w, const rh_store *from, rh_status *status)
 {
     int64_t done, substeps, begun;
-    RH_TRY(rh_checkpoint_get_int(file, "frame", &w->frame, status));
-    RH_TRY(rh_checkpoint_get_int(file, "frame_done", &done, status));
-    RH_TRY(rh_checkpoint_get_int(file, "substeps", &substeps, status));
-    RH_TRY(rh_checkpoint_get_int(file, "step", &w->step, status));
-    RH_TRY(rh_checkpoint_get_float(file, "time", &w->time, status));
-    RH_TRY(rh_checkpoint_get_float(file, "last_dt", &w->last_dt, status));
-    RH_TRY(rh_checkpoint_get_int(file, "next_id", &w->seeder.next_id, status));
-    RH_TRY(rh_checkpoint_get_int(file, "emitted", &w->seeder.emitted, status));
-    RH_TRY(rh_checkpoint_get_int(file, "removed", &w->seeder.removed, status));
+    RH_TRY(rh_store_get_int(from, "frame", &w->frame, status));
+    RH_TRY(rh_store_get_int(from, "frame_done", &done, status));
+    RH_TRY(rh_store_get_int(from, "substeps", &substeps, status));
+    RH_TRY(rh_store_get_int(from, "step", &w->step, status));
+    RH_TRY(rh_store_get_float(from, "time", &w->time, status));
+    RH_TRY(rh_store_get_float(from, "last_dt", &w->last_dt, status));
+    RH_TRY(rh_store_get_int(from, "next_id", &w->seeder.next_id, status));
+    RH_TRY(rh_store_get_int(from, "emitted", &w->seeder.emitted, status));
+    RH_TRY(rh_store_get_int(from, "removed", &w->seeder.removed, status));
     w->frame_done = done;
     // Checkpoints of earlier versions do not say.
-    w->begun = rh_checkpoint_get_int(file, "begun", &begun, NULL) == RH_OK ? begun != 0 : w->step > 0;
+    w->begun = rh_store_get_int(from, "begun", &begun, NULL) == RH_OK ? begun != 0 : w->step > 0;
     w->substeps = (int)substeps;
-    rh_points_free(&w->points);
-    RH_TRY(rh_checkpoint_get_points(file, &w->points, status));
-    return get_balance(w, file, status);
+    RH_TRY(rh_store_get_points(from, "points", &w->points, status));
+    RH_TRY(get_balance(w, from, status));
+    rh_store own = rh_store_within(from, w->physics->name);
+    return w->physics->load ? w->physics->load(w->method, &own, status) : RH_OK;
 }
 
 // RH_USER when the scene has another number of emitters.
-static rh_code get_emitters(rh_world *w, rh_checkpoint_reader *file, const char *path, rh_status *status)
+static rh_code get_emitters(rh_world *w, const rh_store *from, const char *path, rh_status *status)
 {
     void *until;
     size_t bytes, expected = (size_t)w->scene->emitters.count * sizeof(double);
-    if (rh_checkpoint_get_blob(file, "emitted_until", &until, &bytes, status) != RH_OK) return RH_IO;
+    if (rh_store_get_bytes(from, "emitted_until", &until, &bytes, status) != RH_OK) return RH_IO;
     if (bytes == expected) memcpy(w->seeder.emitted_until, until, bytes);
     rh_free(until);
     if (bytes == expected) return RH_OK;
@@ -114,6 +114,28 @@ static rh_code match_attributes(rh_world *w, const rh_points *wanted, const char
     return RH_OK;
 }
 
+// --- in memory -------------------------------------------------------------------------------------------------------
+rh_code rh_world_snapshot(const rh_world *w, rh_memory_store *into, rh_status *status)
+{
+    rh_store store = rh_memory_store_open(into);
+    RH_TRY(rh_store_put_int(&store, "scene_hash", (int64_t)w->scene->hash, status));
+    return rh_world_put_state(w, &store, status);
+}
+
+rh_code rh_world_restore(rh_world *w, rh_memory_store *from, rh_status *status)
+{
+    rh_store store = rh_memory_store_open(from);
+    int64_t hash;
+    RH_TRY(rh_store_get_int(&store, "scene_hash", &hash, status));
+    if ((uint64_t)hash != w->scene->hash)
+        return rh_fail(status, RH_USER, "the snapshot was taken of another scene (hash %016llx, this one has %016llx)",
+                       (unsigned long long)hash, (unsigned long long)w->scene->hash);
+    RH_TRY(rh_store_get_exactly(&store, "emitted_until", w->seeder.emitted_until,
+                                (size_t)w->scene->emitters.count * sizeof(double), status));
+    return rh_world_get_state(w, &store, status);
+}
+
+// --- from files ------------------------------------------------------------------------------------------------------
 static rh_code match_time(const rh_world *w, const char *path, rh_status *status)
 {
     double end = rh_world_frame_time(w->scene, w->frame), sliver = 1e-6 / w->scene->frames.fps;
@@ -133,8 +155,9 @@ static rh_code load(rh_world *w, const rh_points *wanted, const char *path, bool
     rh_code code = rh_checkpoint_open(path, &file, &hash, status);
     bool same = code == RH_OK && hash == w->scene->hash;
     if (code == RH_OK) {
-        if (same || changed) code = get_state(w, file, status);
-        rh_code emitters = code == RH_OK && (same || changed) ? get_emitters(w, file, path, status) : RH_OK;
+        rh_store store = rh_checkpoint_reader_store(file);
+        if (same || changed) code = rh_world_get_state(w, &store, status);
+        rh_code emitters = code == RH_OK && (same || changed) ? get_emitters(w, &store, path, status) : RH_OK;
         rh_checkpoint_close(file);
         if (emitters == RH_USER) return RH_USER;
         if (emitters != RH_OK) code = emitters;

@@ -132,7 +132,7 @@ void rh_world_free(rh_world *world)
     rh_hooks_free(world->hooks);
     rh_lang_cache_free(world->programs);
     rh_points_free(&world->points);
-    rh_points_free(&world->kept);
+    rh_memory_store_free(world->kept);
     rh_seeder_free(&world->seeder);
     rh_stage_free(&world->stage);
     rh_free(world);
@@ -215,12 +215,13 @@ static rh_code blame_step(const rh_world *w, const rh_status *why, rh_status *st
 
 // The physics' part of a step, with a shorter one when a solve does not converge. That depends on the state alone, so a
 // resumed run does the same. A step that did not converge has left the particles as they were but for their order; only
-// what programs did to them must be undone, and only then is there a copy.
+// what programs did to them, or the step to the method's own state, must be undone, and only then is there a copy.
 static rh_code move(rh_world *w, double *step, rh_status *status)
 {
     bool pushed = w->hooks && rh_hooks_any(w->hooks, RH_AT_FORCES);
-    int64_t removed = w->seeder.removed;
-    if (pushed) RH_TRY(rh_points_copy(&w->points, &w->kept, status));
+    bool copied = pushed || w->physics->save;
+    if (copied && !w->kept && !(w->kept = rh_memory_store_create(status))) return RH_MEMORY;
+    if (copied) RH_TRY(rh_world_snapshot(w, w->kept, status));
     for (w->retries = 0;; w->retries++) {
         rh_status one = {0};
         bool forces = rh_forces_act(w->scene, w->time - w->last_dt, w->time + *step);
@@ -230,8 +231,7 @@ static rh_code move(rh_world *w, double *step, rh_status *status)
         RH_TRY(rh_world_moment(w, RH_AT_FORCES, *step, 0, status));
         if (w->physics->step(w->method, &w->around, *step, &w->points, &w->report, &one) == RH_OK) return RH_OK;
         if (!w->report.unconverged || w->retries == MOST_RETRIES) return blame_step(w, &one, status);
-        if (pushed) RH_TRY(rh_points_copy(&w->kept, &w->points, status));
-        w->seeder.removed = removed;
+        if (copied) RH_TRY(rh_world_restore(w, w->kept, status));
         *step *= 0.5;
         rh_log(RH_LOG_WARNING, "step %lld at time %g s: %s; trying a step of half the length, %.3g s",
                (long long)w->step + 1, w->time, one.message, *step);

@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "physics/physics.h"
 #include "points/points.h"
+#include "points/store.h"
 #include "scene/scene.h"
 
 typedef struct rh_world rh_world;
@@ -108,6 +109,11 @@ rh_code rh_world_resume(rh_world *world, const char *folder, bool changed, rh_st
 rh_code rh_world_mend(rh_world *world, const rh_run_options *options, rh_status *status);
 
 rh_code rh_world_run(rh_world *world, const rh_run_options *options, rh_status *status);
+// The whole state between two steps, copied into memory and back: for steps that are tried again, loops that try many
+// things from one state, and embedding. Taken again into the same store, it allocates nothing. RH_USER: a snapshot of
+// another scene.
+rh_code rh_world_snapshot(const rh_world *world, rh_memory_store *into, rh_status *status);
+rh_code rh_world_restore(rh_world *world, rh_memory_store *from, rh_status *status);
 // One time step of at most `dt_limit` seconds; returns the step taken in *dt. For tests and embedding.
 rh_code rh_world_step(rh_world *world, double dt_limit, double *dt, rh_status *status);
 

@@ -49,6 +49,12 @@ static int64_t liquid_predict_bytes(const void *params, int dimension, int64_t p
     return rh_incompressible_predict_bytes(&((const rh_liquid_params *)params)->flow, dimension, particles, tiles);
 }
 
-const rh_physics rh_liquid = {"liquid",    &rh_liquid_table,     liquid_create,  liquid_destroy, liquid_max_step,
-                              liquid_step, liquid_per_cell_axis, liquid_density, NULL,           liquid_predict_bytes,
-                              false};
+const rh_physics rh_liquid = {.name = "liquid",
+                              .params = &rh_liquid_table,
+                              .create = liquid_create,
+                              .destroy = liquid_destroy,
+                              .max_step = liquid_max_step,
+                              .step = liquid_step,
+                              .per_cell_axis = liquid_per_cell_axis,
+                              .density = liquid_density,
+                              .predict_bytes = liquid_predict_bytes};

@@ -202,6 +202,14 @@ static int64_t sand_predict_bytes(const void *params, int dimension, int64_t par
     return rh_unilateral_predict_bytes(dimension, particles, tiles) + 36 * particles + tiles * cells * per_cell;
 }
 
-const rh_physics rh_sand = {"sand",    &rh_sand_table,     sand_create,  sand_destroy, sand_max_step,
-                            sand_step, sand_per_cell_axis, sand_density, sand_jitter,  sand_predict_bytes,
-                            true};
+const rh_physics rh_sand = {.name = "sand",
+                            .params = &rh_sand_table,
+                            .create = sand_create,
+                            .destroy = sand_destroy,
+                            .max_step = sand_max_step,
+                            .step = sand_step,
+                            .per_cell_axis = sand_per_cell_axis,
+                            .density = sand_density,
+                            .jitter = sand_jitter,
+                            .predict_bytes = sand_predict_bytes,
+                            .walls_separate = true};

@@ -104,6 +104,13 @@ static int64_t splash_predict_bytes(const void *params, int dimension, int64_t p
     return rh_unilateral_predict_bytes(dimension, particles, tiles);
 }
 
-const rh_physics rh_splash = {"splash",    &rh_splash_table,     splash_create,  splash_destroy, splash_max_step,
-                              splash_step, splash_per_cell_axis, splash_density, splash_jitter,  splash_predict_bytes,
-                              false};
+const rh_physics rh_splash = {.name = "splash",
+                              .params = &rh_splash_table,
+                              .create = splash_create,
+                              .destroy = splash_destroy,
+                              .max_step = splash_max_step,
+                              .step = splash_step,
+                              .per_cell_axis = splash_per_cell_axis,
+                              .density = splash_density,
+                              .jitter = splash_jitter,
+                              .predict_bytes = splash_predict_bytes};

@@ -3,9 +3,9 @@
 //
 // The liquid's surface from its particles.
 //
-// Field (ZBS-1; Y. Zhu, R. Bridson, "Animating sand as a fluid", ACM TOG 24(3), 2005): f(x) = |x - xbar| - r with
-// xbar the average of the particles within R of x under k(s) = (1 - s^2)^3. It does not depend on the local density,
-// so clumps and gaps leave it smooth.
+// Field (Y. Zhu, R. Bridson, "Animating sand as a fluid", ACM TOG 24(3), 2005; Zhu 2005, eqs. 4.2 to 4.5): f(x) = |x -
+// xbar| - r with xbar the average of the particles within R of x under k(s) = (1 - s^2)^3. It does not depend on the
+// local density, so clumps and gaps leave it smooth.
 //
 // r = 0.29 R puts the flat surface of a jittered particle set in its place, within 0.05 cells and without bias over all
 // positions against the grid (tests/analytic/test_surface.c), in two and in three dimensions. Two neighbours of that

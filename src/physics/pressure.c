@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// FLIP-5, FLIP-6. Free surface: ghost fluid, p = 0 at the place where the surface cuts the edge between a liquid and an
-// air cell (F. Gibou, R. Fedkiw, L. Cheng, M. Kang, J. Comput. Phys. 176, 2002; D. Enright et al. 2003). Solids: each
-// face counts with its open share, the rest of it moves with the wall (Ng, Min, Gibou 2009).
+// The projection of the liquid. Free surface: ghost fluid, p = 0 at the place where the surface cuts the edge between a
+// liquid and an air cell (F. Gibou, R. Fedkiw, L. Cheng, M. Kang, J. Comput. Phys. 176, 2002; D. Enright et al. 2003).
+// Solids: each face counts with its open share, the rest of it moves with the wall (Ng, Min, Gibou 2009).
 //
 //   sum_faces open (q_c - q_n) / theta = - sum_faces n (open u + (1 - open) u_wall)
 //

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// One step of a material that only pushes, in reading order (docs/theory/splash.md has the equations; SPL-2):
+// One step of a material that only pushes, in reading order (docs/theory/splash.md has the equations; Gerszewski
+// 2014, section 3.2, with the density correction placed after to_grid):
 //   sort          tiles around the particles, particles by tile and cell
 //   solids        room for liquid around cells and faces
 //   to_grid       particle mass and velocity to faces, mass to cells
@@ -240,12 +241,12 @@ static void find_room(const step *s, const float *cells, float *b)
     if (s->around->obstacles->any_moving) rh_limit_swell(&s->limit, &s->cut, cells, s->q, b);
 }
 
-// The mass flux through faces overfills cells behind a moving front even in free flight (O-20): there the filling is
-// found by moving the particles ahead. But that is not linear in the velocity as the solve takes it to be, and liquid
-// at rest trembled at its surface and walls (0.5 m/s at cells of 5 cm; several passes about the pressure found changed
-// nothing). So in cells that pressure held at the last step, and their neighbours, fluxes count as long as both agree
-// to within what gravity moves in a step. (Fluxes alone there: a block in flight that once had touched something was
-// pulled apart at its front.)
+// The mass flux through faces (Gerszewski 2014, eq. 3.7) overfills cells behind a moving front even in free flight:
+// there the filling is found by moving the particles ahead. But that is not linear in the velocity as the solve takes
+// it to be, and liquid at rest trembled at its surface and walls (0.5 m/s at cells of 5 cm; several passes about the
+// pressure found changed nothing). So in cells that pressure held at the last step, and their neighbours, fluxes count
+// as long as both agree to within what gravity moves in a step. (Fluxes alone there: a block in flight that once had
+// touched something was pulled apart at its front.)
 static rh_code predict_by_particles(step *s, const float *cells, float *b, rh_status *status)
 {
     rh_arena_mark mark = rh_arena_save(s->arena);

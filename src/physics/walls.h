@@ -29,9 +29,10 @@ typedef struct rh_collision {
     const rh_vec3 *before;  // positions before they moved; may be NULL
 } rh_collision;
 
-// Moves particles that are inside a solid (or closer than the gap) along the normal to the gap outside (FLIP-8, SPL-9).
-// One that is still inside after several such moves (it had gone through half of something) goes back along its way to
-// where that is free, when `before` is known. Particles are in the order of the tiles, which were made before they
-// moved: by less than a tile along each axis. Solids are placed at the end of the step, `cut` is of its start.
+// Moves particles that are inside a solid (or closer than the gap) along the normal to the gap outside (Zhu 2005,
+// section 3.2; Gerszewski 2014, section 3.2.4). One that is still inside after several such moves (it had gone through
+// half of something) goes back along its way to where that is free, when `before` is known. Particles are in the order
+// of the tiles, which were made before they moved: by less than a tile along each axis. Solids are placed at the end of
+// the step, `cut` is of its start.
 void rh_walls_collide(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles,
                       const rh_collision *collision, rh_vec3 *positions, rh_vec3 *velocities);

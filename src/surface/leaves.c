@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Which leaves can hold something (SRF-14), and their fields one by one (SRF-15): each leaf gathers from the search
+// Which leaves can hold something, and their fields one by one: each leaf gathers from the search
 // cells around it, so it is written by one thread, without locks, in an order that does not depend on threads.
 //
 // Leaves are tiles whose axes are turned round (parts.h): the topology, its hash and its neighbours are those of

@@ -3,7 +3,7 @@
 //
 // A physics method is a small table of functions. A new method is a new folder under physics/ and one line in
 // registry.c. The world gives each step its surroundings (rh_surroundings) and the particles; the method keeps its own
-// scratch between steps but no state that the particles do not carry, unless it saves and loads it.
+// scratch between steps but no state that the particles do not carry: a checkpoint asks it for none.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

@@ -162,6 +162,23 @@ class Prefix(Planted):
         self.assert_found("check-prefix", argument=self.root / "missing.a")
 
 
+class Slowest(Planted):
+    def test_order(self):
+        cases = "".join(f'<testcase name="unit/t{n}" time="{n % 7}.5"/>' for n in range(13))
+        path = self.put("t.xml", f'<?xml version="1.0"?>\n<testsuite name="x" tests="13">{cases}</testsuite>\n')
+        code, text = self.check("slowest-tests", path)
+        self.assertEqual(code, 0, text)
+        lines = text.splitlines()
+        self.assertEqual(len(lines), 11)
+        self.assertIn("13 tests", lines[0])
+        times = [float(line.split()[0]) for line in lines[1:]]
+        self.assertEqual(times, sorted(times, reverse=True))
+        self.assertIn("unit/t6", lines[1])
+
+    def test_no_file(self):
+        self.assert_found("slowest-tests", "missing.xml", argument=self.root / "missing.xml")
+
+
 class Tree(Planted):
     def setUp(self):
         super().setUp()

@@ -256,6 +256,7 @@ static bool put_attribute(hid_t node, const rh_attribute *attribute, int order, 
 
 rh_code rh_checkpoint_put_points(rh_checkpoint_writer *w, const rh_points *points, rh_status *status)
 {
+    RH_ASSERT(rh_points_is_valid(points));
     quiet old = hush();
     bool good = put_int(w->points, "count", points->count) && put_int(w->points, "attributes", points->attribute_count);
     rh_code code = outcome(w, good, "the points", "", status);

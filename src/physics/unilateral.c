@@ -183,6 +183,7 @@ static rh_code solve(step *s, float *b, const float *lower, float *x, const char
 
 static void note_solve(step *s, const char *of_stage, const rh_mprgp_report *r)
 {
+    RH_ASSERT(s->report->solve_count < RH_MAX_SOLVES);
     s->report->iterations += r->iterations;
     s->report->solves[s->report->solve_count++] = (rh_solve_report){of_stage,      r->iterations,     r->cg,
                                                                     r->expansions, r->proportionings, r->preparations};
@@ -206,19 +207,6 @@ static rh_code correct_density(step *s, rh_status *status)
     RH_TRY(rh_limit_refill(&s->limit, y, s->cells, s->fill_after, s->arena, status));
     rh_arena_restore(s->arena, mark);
     return RH_OK;
-}
-
-// Inside inflows the flow is given.
-static void set_poured(const step *s)
-{
-    const rh_tiles *tiles = &s->tiles;
-    if (!s->cut.poured) return;
-#pragma omp parallel for schedule(static)
-    for (int32_t t = 0; t < tiles->count; t++)
-        for (int a = 0; a < tiles->dimension && s->cut.poured[t]; a++)
-            for (int c = 0; c < tiles->cells; c++)
-                if (s->cut.poured[t][c] >> a & 1)
-                    s->velocity.axis[a][(int64_t)t * tiles->cells + c] = s->cut.wall[a][t][c];
 }
 
 // Closed faces of the baseline move with their walls.
@@ -311,7 +299,7 @@ static rh_code predict(step *s, float *b, rh_status *status)
     if (s->options->balance && !is_balanced(s)) s->limit.options.loose = 0;
     rh_step_add_forces(s->around, (double)s->dt, s->kick, &s->tiles, s->velocity, s->before);
     RH_TRY(call(s, s->options->before_pressure, status));
-    set_poured(s);
+    rh_walls_set_poured(&s->tiles, &s->cut, s->velocity, NULL);
     if (two_sided(s)) set_closed_faces(s);
     find_room(s, cells, b);
     RH_TRY(flow_out(s, b, status));
@@ -463,13 +451,7 @@ static rh_code extend(step *s, rh_status *status)
     bool slide = s->options->slide && s->around->obstacles->count > 0;
     if (slide || rh_walls_any_no_slip(s->around->obstacles))
         RH_TRY(rh_walls_constrain(tiles, &s->cut, s->around->obstacles, s->velocity, !slide, s->arena, status));
-    float limit = speed_limit(s);
-    int64_t values = rh_tiles_values(tiles);
-    for (int a = 0; a < tiles->dimension; a++) {
-        float *u = s->velocity.axis[a];
-#pragma omp parallel for schedule(static)
-        for (int64_t c = 0; c < values; c++) u[c] = rh_clamp(u[c], -limit, limit);
-    }
+    rh_step_limit_speed(tiles, s->velocity, speed_limit(s));
     return RH_OK;
 }
 

@@ -11,7 +11,7 @@
 // Tiles that an inflow reaches get their own copies for this step.
 rh_code rh_walls_pour(const rh_tiles *tiles, rh_cut_cells *cut, const rh_obstacles *obstacles, const rh_inflow *inflows,
                       int count, rh_arena *arena, rh_status *status);
-// Faces inside inflows get their given velocity and known = 1.
+// Faces inside inflows get their given velocity and known = 1 (`known` may be NULL).
 void rh_walls_set_poured(const rh_tiles *tiles, const rh_cut_cells *cut, rh_faces velocity, uint8_t *const known[3]);
 
 bool rh_walls_any_no_slip(const rh_obstacles *obstacles);

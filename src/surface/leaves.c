@@ -137,6 +137,7 @@ static rh_code too_many(const rh_surface_cloud *cloud, float reach, rh_status *s
 rh_code rh_leaves_make(rh_leaves *leaves, const rh_surface_cloud *cloud, float reach, rh_arena *arena,
                        rh_status *status)
 {
+    RH_ASSERT(reach > 0);
     *leaves = (rh_leaves){.field = NULL};
     const rh_tiles *cells = &cloud->cells;
     rh_arena_mark mark = rh_arena_save(arena);

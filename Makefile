@@ -1,34 +1,65 @@
-# The front door. `make` builds, `make test` proves, `make demo` shows.
+# The front door. `make` builds, `make test` proves, `make demo` shows, `make install` installs.
 # Everything behind it is CMake; presets are listed by `cmake --list-presets`.
 
 BUILD ?= build
+# Without assertions and tests: what is installed and measured.
+LEAN = build/install
+PREFIX ?= /usr/local
 
-.PHONY: all deps test demo bench bench-long bench-peers asan tsan fuzz kills soak memcheck clean
+.PHONY: all deps configured everything test test-long demo install lean bench bench-long bench-peers asan tsan fuzz kills soak memcheck clean
 
-all: deps
-	@cmake --preset release -B $(BUILD) >/dev/null
-	@cmake --build $(BUILD)
+# What a user needs: the program, the library, the examples of its use.
+all: configured
+	@cmake --build $(BUILD) --target rheo rheo_shared embed expressions
 
 deps:
 	@tools/install-deps
 
-test: all
-	@tools/install-deps --browser
-	@ctest --test-dir $(BUILD) --output-on-failure --timeout 900
+configured: deps
+	@cmake --preset release -B $(BUILD) >/dev/null
 
-demo: all
+everything: configured
+	@cmake --build $(BUILD)
+
+test: everything
+	@tools/install-deps --browser
+	@status=0; ctest --test-dir $(BUILD) --output-on-failure --timeout 900 --output-junit $(abspath $(BUILD))/tests.xml || status=$$?; \
+	  tools/slowest-tests $(BUILD)/tests.xml; exit $$status
+
+# Tests that know RHEO_LONG, at length, and PROGRAMS random programs of expressions through OpenVDB AX and through us, on points and on volumes; after `make test`.
+PROGRAMS ?= 5000
+SEED ?= 7
+LONG_TESTS = $(notdir $(basename $(shell grep -l RHEO_LONG tests/*/test_*.c)))
+long_fuzz = python3 tests/lang/fuzz_ax.py --data $(BUILD)/tests/ax_data --rheo $(BUILD)/rheo --count $(PROGRAMS) --bundle 20 --seed $(SEED)
+test-long: configured
+	@cmake --build $(BUILD) --target rheo ax_data $(LONG_TESTS)
+	@status=0; RHEO_LONG=1 ctest --test-dir $(BUILD) --output-on-failure --timeout 36000 --output-junit $(abspath $(BUILD))/tests-long.xml -R "/($$(echo $(LONG_TESTS) | tr ' ' '|'))$$" || status=$$?; \
+	  tools/slowest-tests $(BUILD)/tests-long.xml; exit $$status
+	@for kind in "" --volumes; do $(long_fuzz) $$kind || { status=$$?; [ $$status -eq 77 ] || exit $$status; }; done
+
+demo: configured
+	@cmake --build $(BUILD) --target rheo
 	@tools/demo $(BUILD)
 
-# Tables on the terminal, $(BUILD)/bench.csv and bench_surface.csv; docs/performance.md explains them. BENCH passes options: make bench BENCH="--only dam --memory".
-bench: all
-	@$(BUILD)/bench $(BENCH)
+install: deps
+	@cmake --preset install >/dev/null
+	@cmake --build $(LEAN) --target rheo rheo_shared
+	@cmake --install $(LEAN) --prefix $(PREFIX)
 
-bench-long: all
-	@$(BUILD)/bench --long --memory $(BENCH)
+# Tables on the terminal, $(LEAN)/bench.csv and bench_surface.csv; docs/performance.md explains them. BENCH passes options: make bench BENCH="--only dam --memory".
+lean: deps
+	@cmake --preset install >/dev/null
+	@cmake --build $(LEAN) --target rheo bench
+
+bench: lean
+	@$(LEAN)/bench $(BENCH)
+
+bench-long: lean
+	@$(LEAN)/bench --long --memory $(BENCH)
 
 # The same dam break in Blender's Mantaflow and here. PEERS passes options: make bench-peers PEERS="--resolution 128 --frames 13".
-bench-peers: all
-	@tools/bench-peers --rheo $(BUILD)/rheo $(PEERS)
+bench-peers: lean
+	@tools/bench-peers --rheo $(LEAN)/rheo $(PEERS)
 
 # Address and undefined-behaviour sanitizers over the whole suite but valgrind, which is another of its kind, and the check of names, which would find those of clang's OpenMP. SANITIZED passes options to ctest: make asan SANITIZED="-L unit".
 # Containers of C++ are handed to libraries that are not instrumented and know nothing of the room marked behind their ends.
@@ -61,14 +92,14 @@ fuzz: deps
 # At length what `make test` does briefly: KILLS random kill -9, each run resumed and compared byte by byte; SOAK_SECONDS of runs in one process;
 # small runs under valgrind.
 KILLS ?= 1000
-kills: all
+kills: everything
 	@cd $(BUILD) && python3 $(CURDIR)/tests/reliability/kills.py ./rheo $(CURDIR) --kills $(KILLS)
 
 SOAK_SECONDS ?= 3600
-soak: all
+soak: everything
 	@cd $(BUILD) && python3 $(CURDIR)/tests/reliability/soak.py tests/soak_worker $(CURDIR) ./rheo --seconds $(SOAK_SECONDS)
 
-memcheck: all
+memcheck: everything
 	@cd $(BUILD) && python3 $(CURDIR)/tests/reliability/memcheck.py ./rheo $(CURDIR) --all
 
 clean:

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "app.h"
 #include "base/memory.h"
+#include "base/regular.h"
 #include "io/made.h"
 
 rh_code app_path(char out[RH_PATH_MAX], const char *folder, const char *name, rh_status *status)
@@ -25,12 +26,6 @@ bool app_is_folder(const char *path)
 {
     struct stat facts;
     return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
-}
-
-static bool ends_with(const char *name, const char *ending)
-{
-    size_t length = strlen(name), tail = strlen(ending);
-    return length >= tail && !strcmp(name + length - tail, ending);
 }
 
 // "<stem>.<digits><ending>", or with any ending also "<stem>.<digits>.<three digits>.<ending>"; the number goes to
@@ -147,7 +142,7 @@ int app_count_files(const char *folder, const char *ending, int64_t *bytes)
     if (!directory) return 0;
     int count = 0;
     for (struct dirent *entry; (entry = readdir(directory));) {
-        if (!ends_with(entry->d_name, ending)) continue;
+        if (!rh_path_has_ending(entry->d_name, ending)) continue;
         count++;
         *bytes += file_bytes(folder, entry->d_name);
     }

@@ -9,16 +9,11 @@
 #include <string.h>
 #include "app.h"
 #include "base/memory.h"
+#include "base/regular.h"
 #include "format.h"
 #include "io/checkpoint.h"
 #include "io/mesh_file.h"
 #include "io/vdb.h"
-
-static bool has_ending(const char *path, const char *ending)
-{
-    size_t length = strlen(path), tail = strlen(ending);
-    return length > tail && !strcmp(path + length - tail, ending);
-}
 
 static rh_code read_checkpoint_points(const char *path, rh_points *points, rh_status *status)
 {
@@ -36,8 +31,8 @@ static rh_code print_hash(const char *path, rh_status *status)
     rh_points points;
     rh_points_init(&points);
     rh_code code;
-    if (has_ending(path, ".vdb")) code = rh_vdb_read_points(path, &points, NULL, status);
-    else if (has_ending(path, ".h5")) code = read_checkpoint_points(path, &points, status);
+    if (rh_path_has_ending(path, ".vdb")) code = rh_vdb_read_points(path, &points, NULL, status);
+    else if (rh_path_has_ending(path, ".h5")) code = read_checkpoint_points(path, &points, status);
     else code = rh_fail(status, RH_USER, "%s: --hash takes a points file (.vdb) or a checkpoint (.h5)", path);
     if (code == RH_OK) printf("%016" PRIx64 "\n", rh_points_hash(&points));
     rh_points_free(&points);
@@ -84,10 +79,10 @@ static rh_code print_info(const char *path, rh_status *status)
 {
     if (app_is_folder(path)) return app_info_run(path, status);
     if (!rh_file_exists(path)) return rh_fail(status, RH_IO, "%s: no such file or folder", path);
-    if (has_ending(path, ".vdb")) return print_text(rh_vdb_describe(path, status), status);
-    if (has_ending(path, ".h5")) return print_text(rh_checkpoint_describe(path, status), status);
-    if (has_ending(path, ".ply")) return app_info_ply(path, status);
-    if (has_ending(path, ".obj") || has_ending(path, ".stl")) return print_mesh(path, status);
+    if (rh_path_has_ending(path, ".vdb")) return print_text(rh_vdb_describe(path, status), status);
+    if (rh_path_has_ending(path, ".h5")) return print_text(rh_checkpoint_describe(path, status), status);
+    if (rh_path_has_ending(path, ".ply")) return app_info_ply(path, status);
+    if (rh_path_has_ending(path, ".obj") || rh_path_has_ending(path, ".stl")) return print_mesh(path, status);
     return rh_fail(status, RH_USER,
                    "%s: found a file of unknown kind, expected .vdb, .h5, .ply, .obj, .stl or a run folder", path);
 }

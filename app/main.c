@@ -116,7 +116,8 @@ static int print_version(void)
     H5get_libversion(&major, &minor, &release);
     yaml_get_version(&yaml_major, &yaml_minor, &yaml_patch);
     dl_iterate_phdr(find_openvdb, openvdb);
-    printf("rheo %s (%s build, %s)\n", RHEO_VERSION, RHEO_BUILD_TYPE, COMPILER);
+    printf("rheo %s (%s build%s, %s)\n", RHEO_VERSION, RHEO_BUILD_TYPE, rh_assert_is_on() ? " with assertions" : "",
+           COMPILER);
     printf("  OpenVDB %s\n  HDF5    %u.%u.%u\n", openvdb, major, minor, release);
     printf("  libyaml %d.%d.%d\n  libpng  %s\n", yaml_major, yaml_minor, yaml_patch, png_get_libpng_ver(NULL));
     printf("  OpenMP  %d, %d threads\n", _OPENMP, omp_get_max_threads());

@@ -306,7 +306,7 @@ static void print_line(const job *j, const rh_surface_result *r, double fraction
     fprintf(stderr, "  %s\n", app_format_duration(r->seconds, &wall));
 }
 
-// All that was measured (SRF-21), one line of JSON on standard output.
+// All that was measured, one line of JSON on standard output.
 static void print_json(const job *j, const rh_surface_result *r, double fraction)
 {
     const rh_surfacing_report *m = &r->report;

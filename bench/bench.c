@@ -362,6 +362,7 @@ int main(int argc, char **argv)
     RH_ASSERT(bench_entry_count <= MOST_ENTRIES && bench_surface_entry_count <= MOST_ENTRIES &&
               bench_expression_entry_count <= MOST_ENTRIES);
     start_again_waiting_politely(argv);
+    if (rh_assert_is_on()) fprintf(stderr, "bench: built with assertions; `make bench` measures without\n");
     rh_code code = read_options(&o, argc, argv, &status);
     if (code == RH_OK && o.help) print_help();
     else if (code == RH_OK && o.list) print_list();

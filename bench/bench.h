@@ -26,9 +26,9 @@ typedef struct bench_entry {
     const char *name;
     const char *group;  // entries that are compared with each other; also a name for --only
     const char *scene;  // bench/scenes/<scene>.yaml; with a slash in it: <scene>.yaml from the top of the source tree
-    const char *settings[BENCH_SETTINGS];    // as --set of the program
-    int resolution;                          // cells per metre, for the study of iterations; 0 = not in it
-    int published;                           // n: compare with the published figures of SPL-Rn; 0 = there are none
+    const char *settings[BENCH_SETTINGS];  // as --set of the program
+    int resolution;                        // cells per metre, for the study of iterations; 0 = not in it
+    int published;  // n: row of the published figures (Gerszewski 2014, tables 3.1, 3.2) to compare with; 0 = none
     const char *preconditioner, *expansion;  // of the study of the splash method's solver, else NULL
     int skip, frames;                        // so many frames run first without being measured, then so many are
     int most_steps;                          // of the measured part; 0 = all

@@ -57,6 +57,7 @@ void rh_arena_reset(rh_arena *arena)
 
 void *rh_arena_take(rh_arena *arena, size_t bytes, rh_status *status)
 {
+    RH_ASSERT(arena->lent_used <= arena->lent_bytes);
     if (bytes > SIZE_MAX - 128) return (void)rh_fail(status, RH_MEMORY, "arena request too large"), NULL;
     bytes = (bytes + 63) & ~(size_t)63;
     if (arena->lent_bytes > 0 && bytes <= arena->lent_bytes - arena->lent_used) {
@@ -92,11 +93,15 @@ rh_arena_mark rh_arena_save(const rh_arena *arena)
 
 void rh_arena_restore(rh_arena *arena, rh_arena_mark mark)
 {
+    // Marks nest: what an older mark gave back cannot be given back to a newer one, nor to a mark of another arena.
+    RH_ASSERT(mark.used_total <= arena->used_total && mark.lent_used <= arena->lent_used);
     while (arena->blocks != mark.block) {
+        RH_ASSERT(arena->blocks);
         block *next = arena->blocks->next;
         rh_free(arena->blocks);
         arena->blocks = next;
     }
+    RH_ASSERT(!mark.block || mark.used <= mark.block->used);
     if (mark.block) mark.block->used = mark.used;
     arena->used_total = mark.used_total;
     arena->lent_used = mark.lent_used;
@@ -108,12 +113,14 @@ void rh_arena_keep(rh_arena *arena, rh_arena_mark mark, const rh_arena_piece *pi
     rh_arena_restore(arena, mark);
     for (int i = 0; i < count; i++) {  // in this order no piece lands on one that has yet to move
         void *place = rh_arena_take(arena, pieces[i].bytes, NULL);
+        RH_ASSERT(place && (char *)place <= (char *)*pieces[i].pointer);
         *pieces[i].pointer = memmove(place, *pieces[i].pointer, pieces[i].bytes);
     }
 }
 
 void rh_arena_lend(rh_arena *arena, void *memory, size_t bytes)
 {
+    RH_ASSERT(arena->lent_bytes == 0);  // one lender at a time, until the next reset
     size_t skip = -(uintptr_t)memory & 63;
     arena->lent = (char *)memory + skip;
     arena->lent_bytes = bytes > skip ? (bytes - skip) & ~(size_t)63 : 0;

@@ -122,6 +122,7 @@ static size_t with_header(size_t bytes) { return (bytes + HEADER + 63) & ~(size_
 
 void *rh_alloc(size_t bytes, const char *label, rh_status *status)
 {
+    RH_ASSERT(label && label[0]);
     if (bytes > SIZE_MAX / 2 || failure_is_due() || is_over_limit(bytes)) goto failed;
     char *raw = take(with_header(bytes));
     if (!raw) goto failed;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include "base/assert.h"
 
 static const char *skip_digits(const char *p)
 {
@@ -51,6 +52,7 @@ static bool is_not_finite(const char *text)
 
 rh_number_result rh_number_parse(const char *text, double *out)
 {
+    RH_ASSERT(text && out);
     if (!is_decimal(text)) return is_not_finite(text) ? RH_NUMBER_NOT_FINITE : RH_NUMBER_BAD;
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     double value = strtod_l(text, NULL, plain);
@@ -62,6 +64,7 @@ rh_number_result rh_number_parse(const char *text, double *out)
 
 rh_number_result rh_integer_parse(const char *text, int64_t *out)
 {
+    RH_ASSERT(text && out);
     const char *digits = skip_sign(text), *end = skip_digits(digits);
     if (end == digits || *end) {
         double value;

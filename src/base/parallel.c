@@ -3,9 +3,11 @@
 #include "base/parallel.h"
 
 #include <omp.h>
+#include "base/assert.h"
 
 double rh_sum(const double *values, int64_t count)
 {
+    RH_ASSERT(count >= 0 && (values || count == 0));
     if (count <= 8) {
         double sum = 0;
         for (int64_t i = 0; i < count; i++) sum += values[i];
@@ -17,6 +19,7 @@ double rh_sum(const double *values, int64_t count)
 
 double rh_max(const double *values, int64_t count)
 {
+    RH_ASSERT(count >= 0 && (values || count == 0));
     double most = 0;
     for (int64_t i = 0; i < count; i++)
         if (values[i] > most || i == 0) most = values[i];

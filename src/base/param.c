@@ -123,6 +123,7 @@ void rh_params_free(const rh_param_table *table, void *object)
 
 const rh_param *rh_params_find(const rh_param_table *table, const char *name)
 {
+    RH_ASSERT(table && name);
     for (int i = 0; i < table->count; i++)
         if (strcmp(table->rows[i].name, name) == 0) return &table->rows[i];
     return NULL;

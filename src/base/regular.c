@@ -81,3 +81,9 @@ bool rh_path_is_inside(const char *path, const char *folder)
     if (length == 1 && folder[0] == '/') return found != NULL;
     return found && strncmp(found, folder, length) == 0 && found[length] == '/';
 }
+
+bool rh_path_has_ending(const char *path, const char *ending)
+{
+    size_t length = strlen(path), tail = strlen(ending);
+    return length > tail && strcmp(path + length - tail, ending) == 0;
+}

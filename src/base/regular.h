@@ -17,3 +17,5 @@ int rh_open_folder_beneath(int folder, const char *name);
 // Is what `path` leads to, all links followed, inside of `folder`, which has no links in it? What is not there is
 // judged by its name.
 bool rh_path_is_inside(const char *path, const char *folder);
+// Does a name end in `ending` (".vdb"), with something before it?
+bool rh_path_has_ending(const char *path, const char *ending);

@@ -8,6 +8,7 @@
 
 rh_code rh_fail(rh_status *status, rh_code code, const char *format, ...)
 {
+    RH_ASSERT(code != RH_OK);
     if (!status) return code;
     if (status->code != RH_OK) return status->code;
     status->code = code;

@@ -13,7 +13,7 @@
 //
 // `status` may be NULL when the caller only wants the code.
 #pragma once
-#include <assert.h>
+#include "base/assert.h"
 
 typedef enum rh_code {
     RH_OK = 0,
@@ -43,6 +43,3 @@ void rh_status_clear(rh_status *status);
         rh_code rh_try_code_ = (call);                  \
         if (rh_try_code_ != RH_OK) return rh_try_code_; \
     } while (0)
-
-// Broken invariants only, never a user's mistake.
-#define RH_ASSERT(condition) assert(condition)

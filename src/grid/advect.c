@@ -71,6 +71,7 @@ static range *find_ranges(const rh_tiles *tiles, rh_faces velocity, rh_arena *ar
 rh_code rh_faces_travel(const rh_tiles *tiles, rh_faces velocity, float dt, float *travel, rh_arena *arena,
                         rh_status *status)
 {
+    RH_ASSERT(rh_faces_fit(tiles, velocity) && dt >= 0);
     rh_arena_mark mark = rh_arena_save(arena);
     const range *ranges = find_ranges(tiles, velocity, arena, status);
     if (!ranges) return RH_MEMORY;
@@ -210,6 +211,7 @@ static void walk_tile(walk *w, int32_t t, float own, float travel, const rh_vec3
 rh_code rh_particles_advect(const rh_tiles *tiles, const rh_paths *paths, const rh_vec3 *velocities, rh_vec3 *positions,
                             rh_arena *arena, rh_status *status)
 {
+    RH_ASSERT(rh_tiles_are_sorted(tiles) && rh_faces_fit(tiles, paths->velocity) && paths->dt >= 0);
     rh_arena_mark mark = rh_arena_save(arena);
     const range *ranges = find_ranges(tiles, paths->velocity, arena, status);
     if (!ranges) return RH_MEMORY;

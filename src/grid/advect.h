@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The particles' way through the grid's velocity (FLIP-8, SPL-9): Runge-Kutta in sub-steps of about a cell.
+// The particles' way through the grid's velocity (Zhu 2005, section 3.2; Gerszewski 2014, section 3.2.4): Runge-Kutta
+// in sub-steps of about a cell.
 #pragma once
 #include "grid/tiles.h"
 

@@ -109,6 +109,7 @@ static void scatter_tile(const job *j, int32_t t)
 
 void rh_particles_ahead(const rh_tiles *tiles, const rh_ahead *ahead, const rh_vec3 *positions, float *cells)
 {
+    RH_ASSERT(rh_tiles_are_sorted(tiles));
     job j = {tiles, ahead, positions, cells};
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < tiles->count; t++)

@@ -297,6 +297,7 @@ rh_code rh_faces_extend(const rh_tiles *tiles, const float *phi, const float *co
                         const float *bands, rh_faces values, uint8_t *const known[3], rh_arena *arena,
                         rh_status *status)
 {
+    RH_ASSERT(rh_faces_fit(tiles, values) && phi && band > 0);
     // Values that come late through a fourth and fifth tile are few and far from the liquid.
     enum { ROUNDS = 4 };
     static const int side[7] = {RH_HERE, RH_HERE - 1, RH_HERE + 1, RH_HERE - 3, RH_HERE + 3, RH_HERE - 9, RH_HERE + 9};

@@ -48,6 +48,7 @@ static double tile_volume(const rh_tiles *tiles, const float *filled, const floa
 double rh_extent_volume(const rh_tiles *tiles, const float *filled, const float *const *room, rh_arena *arena,
                         rh_status *status)
 {
+    RH_ASSERT(filled && room);
     rh_arena_mark mark = rh_arena_save(arena);
     double *sums = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *sums, status);
     if (!sums) return 0;

@@ -86,6 +86,7 @@ static float update_tile(const job *j, int32_t t)
 double rh_grid_to_velocities(const rh_tiles *tiles, const rh_velocity_update *update, const rh_vec3 *positions,
                              rh_vec3 *velocities, float (*affine)[9])
 {
+    RH_ASSERT(rh_tiles_are_sorted(tiles) && rh_faces_fit(tiles, update->velocity));
     job j = {tiles, update, positions, velocities, affine};
     float most = 0;
 #pragma omp parallel for schedule(dynamic, 1) reduction(max : most)

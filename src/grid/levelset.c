@@ -3,9 +3,9 @@
 //
 // The liquid's surface from its particles.
 //
-// Field (ZBS-1; Y. Zhu, R. Bridson, "Animating sand as a fluid", ACM TOG 24(3), 2005): f(x) = |x - xbar| - r with
-// xbar the average of the particles within R of x under k(s) = (1 - s^2)^3. It does not depend on the local density,
-// so clumps and gaps leave it smooth.
+// Field (Y. Zhu, R. Bridson, "Animating sand as a fluid", ACM TOG 24(3), 2005; Zhu 2005, eqs. 4.2 to 4.5): f(x) = |x -
+// xbar| - r with xbar the average of the particles within R of x under k(s) = (1 - s^2)^3. It does not depend on the
+// local density, so clumps and gaps leave it smooth.
 //
 // r = 0.29 R puts the flat surface of a jittered particle set in its place, within 0.05 cells and without bias over all
 // positions against the grid (tests/analytic/test_surface.c), in two and in three dimensions. Two neighbours of that
@@ -495,6 +495,7 @@ static rh_code take_scratch(builder *b, const rh_vec3 *positions, float full, rh
 rh_code rh_surface_build(rh_surface *surface, const rh_tiles *tiles, const rh_vec3 *positions, float spacing,
                          const float *const *solid, float band, rh_arena *arena, rh_status *status)
 {
+    RH_ASSERT(rh_tiles_are_sorted(tiles) && spacing > 0 && band > 0);
     *surface = (rh_surface){.band = band};
     surface->phi = rh_field_new(tiles, arena, status);
     if (!surface->phi) return RH_MEMORY;
@@ -523,6 +524,7 @@ rh_code rh_surface_build(rh_surface *surface, const rh_tiles *tiles, const rh_ve
 double rh_surface_volume(const rh_tiles *tiles, const float *phi, const float *const *open, rh_arena *arena,
                          rh_status *status)
 {
+    RH_ASSERT(phi);
     rh_arena_mark mark = rh_arena_save(arena);
     double *sums = rh_arena_take(arena, (size_t)tiles->count * sizeof *sums, status);
     if (!sums) return 0;

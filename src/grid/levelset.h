@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Level sets on tiles: the liquid's surface from its particles, distances by fast sweeping, and the extension of
-// velocities away from the liquid (FLIP-4, FLIP-5).
+// velocities away from the liquid (Zhu 2005, section 3.2, "Solving on the grid").
 #pragma once
 #include "grid/bits.h"
 #include "grid/tiles.h"

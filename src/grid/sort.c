@@ -7,6 +7,7 @@
 // the number of threads nor the blocks can change it. Particles that have hardly moved are read and written almost in
 // sequence; that, not fewer sorts, is what keeps the sort cheap. (A radix sort of (key, index) pairs took three passes
 // over twice the memory.)
+#include <math.h>
 #include <string.h>
 #include "base/parallel.h"
 #include "grid/tile_keys.h"
@@ -70,6 +71,25 @@ static void list_occupied(rh_tiles *tiles)
             tiles->occupied[next[rh_tile_color(tiles->at[t])]++] = t;
 }
 
+// For an assertion: every particle is in the range of its cell.
+__attribute__((unused)) static bool particles_are_in_their_cells(const rh_tiles *tiles, const rh_vec3 *positions)
+{
+    int64_t wrong = 0;
+#pragma omp parallel for schedule(static) reduction(+ : wrong)
+    for (int32_t t = 0; t < tiles->count; t++) {
+        rh_tile at = tiles->at[t];
+        const uint32_t *first = tiles->first + (int64_t)t * tiles->cells;
+        for (int c = 0; c < tiles->cells; c++)
+            for (uint32_t p = first[c]; p < first[c + 1]; p++) {
+                rh_vec3 x = rh_v3_scale(positions[p], tiles->inverse_h);
+                wrong += floorf(x.x) != (float)(RH_TILE * at.x + (c & 7)) ||
+                         floorf(x.y) != (float)(RH_TILE * at.y + (c >> 3 & 7)) ||
+                         (tiles->dimension == 3 && floorf(x.z) != (float)(RH_TILE * at.z + (c >> 6)));
+            }
+    }
+    return wrong == 0;
+}
+
 rh_code rh_tiles_sort(rh_tiles *tiles, rh_points *points, rh_arena *arena, rh_status *status)
 {
     rh_tile_keys *keys = tiles->keys;
@@ -90,7 +110,9 @@ rh_code rh_tiles_sort(rh_tiles *tiles, rh_points *points, rh_arena *arena, rh_st
         to_cells(tiles, keys, order, starts[t], starts[t + 1], tiles->first + (int64_t)t * tiles->cells, sorted);
     tiles->first[values - 1] = (uint32_t)count;
     list_occupied(tiles);
+    RH_ASSERT(rh_tiles_is_valid(tiles));
     RH_TRY(rh_points_permute(points, sorted, points->count, status));
+    RH_ASSERT(particles_are_in_their_cells(tiles, rh_points_data(points, "P", RH_POINT_VEC3F)));
     rh_arena_restore(arena, mark);
     rh_arena_mark begin = keys->mark;
     tiles->keys = NULL;

@@ -53,6 +53,7 @@ static void sweep_tile(const rh_tiles *tiles, float *field, const rh_bits *known
 rh_code rh_faces_spread(const rh_tiles *tiles, rh_faces field, rh_bits *const known[3], int sweeps, rh_arena *arena,
                         rh_status *status)
 {
+    RH_ASSERT(rh_faces_fit(tiles, field) && sweeps >= 0);
     rh_arena_mark mark = rh_arena_save(arena);
     rh_bits *next = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *next, status);
     if (!next) return RH_MEMORY;

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Face values beyond where they are known, without a distance: in each sweep a face takes the mean of its known
-// neighbours of the same component (SPL-7). For material without a tracked surface; liquid with a level set uses
-// grid/levelset.h's extension.
+// neighbours of the same component (Gerszewski 2014, section 3.2.2). For material without a tracked surface; liquid
+// with a level set uses grid/levelset.h's extension.
 #pragma once
 #include "grid/bits.h"
 

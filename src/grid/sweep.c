@@ -97,6 +97,7 @@ static uint32_t sweep_tile(const void *data, int32_t t, uint32_t due)
 rh_code rh_levelset_sweep(const rh_tiles *tiles, float *phi, const rh_bits *todo, float band, rh_arena *arena,
                           rh_status *status)
 {
+    RH_ASSERT(phi && band > 0);
     // A wave crosses a border for each axis at most once in eight cells, and each may have to wait for the next round.
     int rounds = 12 + (band > RH_TILE ? (int)(1.5f * (band - RH_TILE)) : 0);
     rh_arena_mark mark = rh_arena_save(arena);

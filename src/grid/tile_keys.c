@@ -96,6 +96,7 @@ static int64_t fill_blocks(rh_tile_keys *keys, const rh_tiles *tiles, const rh_v
 rh_code rh_tile_keys_make(rh_tile_keys **out, const rh_tiles *tiles, const rh_vec3 *positions, int64_t count,
                           rh_arena *arena, rh_status *status)
 {
+    RH_ASSERT(count >= 0 && (positions || count == 0));
     if (count >= UINT32_MAX) return rh_fail(status, RH_NUMERIC, "more than 4 billion particles in one process");
     rh_arena_mark mark = rh_arena_save(arena);
     rh_tile_keys *keys = rh_arena_take(arena, sizeof *keys, status);

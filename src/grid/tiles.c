@@ -148,6 +148,8 @@ static void link_neighbours(rh_tiles *tiles)
 rh_code rh_tiles_build(rh_tiles *tiles, int dimension, double h, const rh_vec3 *positions, int64_t count, int margin,
                        rh_arena *arena, rh_status *status)
 {
+    RH_ASSERT(dimension == 2 || dimension == 3);
+    RH_ASSERT(h > 0 && count >= 0);
     RH_ASSERT(margin >= 1 && margin <= RH_TILE);
     *tiles = (rh_tiles){
         .dimension = dimension, .layers = dimension == 3 ? RH_TILE : 1, .h = (float)h, .inverse_h = (float)(1 / h)};
@@ -177,6 +179,7 @@ rh_code rh_tiles_build(rh_tiles *tiles, int dimension, double h, const rh_vec3 *
 
 int32_t rh_tiles_find(const rh_tiles *tiles, rh_tile at)
 {
+    RH_ASSERT(tiles->slots && (tiles->slot_mask & (tiles->slot_mask + 1)) == 0);
     for (uint32_t s = slot_hash(at) & tiles->slot_mask; tiles->slots[s] >= 0; s = (s + 1) & tiles->slot_mask) {
         rh_tile seen = tiles->at[tiles->slots[s]];
         if (seen.x == at.x && seen.y == at.y && seen.z == at.z) return tiles->slots[s];
@@ -186,22 +189,24 @@ int32_t rh_tiles_find(const rh_tiles *tiles, rh_tile at)
 
 bool rh_tiles_is_valid(const rh_tiles *tiles)
 {
+    int64_t wrong = 0;
+#pragma omp parallel for schedule(static) reduction(+ : wrong)
     for (int32_t t = 0; t < tiles->count; t++) {
-        if (t && key_of(tiles->at[t - 1]) >= key_of(tiles->at[t])) return false;
+        wrong += t && key_of(tiles->at[t - 1]) >= key_of(tiles->at[t]);
         for (int n = 0; n < RH_NEAR; n++) {
             int32_t other = tiles->near[t][n];
-            if (other < -1 || other >= tiles->count) return false;
-            if (other >= 0 && tiles->near[other][RH_NEAR - 1 - n] != t) return false;
+            if (other < -1 || other >= tiles->count) wrong++;
+            else if (other >= 0) wrong += tiles->near[other][RH_NEAR - 1 - n] != t;
         }
+        const uint32_t *first = tiles->first ? tiles->first + (int64_t)t * tiles->cells : NULL;
+        for (int c = 0; first && c < tiles->cells; c++) wrong += first[c] > first[c + 1];
     }
-    if (tiles->first)
-        for (int64_t c = 0; c < rh_tiles_values(tiles); c++)
-            if (tiles->first[c] > tiles->first[c + 1]) return false;
-    return true;
+    return wrong == 0;
 }
 
 float *rh_field_new(const rh_tiles *tiles, rh_arena *arena, rh_status *status)
 {
+    RH_ASSERT(tiles->count >= 0 && tiles->cells == RH_TILE * RH_TILE * tiles->layers);
     return rh_arena_take(arena, (size_t)rh_tiles_values(tiles) * sizeof(float), status);
 }
 
@@ -261,16 +266,19 @@ static inline __attribute__((always_inline)) void load(const rh_tiles *tiles, co
 
 void rh_block_load(const rh_tiles *tiles, const float *field, int32_t t, int halo, float missing, float *block)
 {
+    RH_ASSERT(t >= 0 && t < tiles->count && halo >= 0 && halo <= RH_HALO_MAX);
     load(tiles, (const char *)field, NULL, sizeof(float), t, halo, &missing, (char *)block);
 }
 
 void rh_block_load_apart(const rh_tiles *tiles, const float *const *apart, int32_t t, int halo, float missing,
                          float *block)
 {
+    RH_ASSERT(t >= 0 && t < tiles->count && halo >= 0 && halo <= RH_HALO_MAX);
     load(tiles, NULL, apart, sizeof(float), t, halo, &missing, (char *)block);
 }
 
 void rh_block_load_u8(const rh_tiles *tiles, const uint8_t *field, int32_t t, int halo, uint8_t missing, uint8_t *block)
 {
+    RH_ASSERT(t >= 0 && t < tiles->count && halo >= 0 && halo <= RH_HALO_MAX);
     load(tiles, (const char *)field, NULL, 1, t, halo, &missing, (char *)block);
 }

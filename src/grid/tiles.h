@@ -77,6 +77,19 @@ static inline rh_vec3 rh_cell_center(const rh_tiles *tiles, int32_t t, int i, in
     return rh_v3(((float)(at.x * RH_TILE + i) + 0.5f) * tiles->h, ((float)(at.y * RH_TILE + j) + 0.5f) * tiles->h, z);
 }
 
+// For assertions. Sorted: rh_tiles_sort has been, and what it needed has gone. A face field has an array an axis,
+// aligned for rows of eight.
+static inline bool rh_tiles_are_sorted(const rh_tiles *tiles)
+{
+    return tiles->first && tiles->occupied && !tiles->keys;
+}
+static inline bool rh_faces_fit(const rh_tiles *tiles, rh_faces faces)
+{
+    for (int a = 0; a < tiles->dimension; a++)
+        if (!faces.axis[a] || (uintptr_t)faces.axis[a] % 32 != 0) return false;
+    return true;
+}
+
 float *rh_field_new(const rh_tiles *tiles, rh_arena *arena, rh_status *status);  // not cleared
 rh_code rh_faces_new(rh_faces *faces, const rh_tiles *tiles, bool clear, rh_arena *arena, rh_status *status);
 

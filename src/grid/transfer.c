@@ -141,6 +141,7 @@ static void clear_tile(const scatter_job *job, int32_t t)
 void rh_particles_to_grid(const rh_tiles *tiles, const rh_vec3 *positions, const rh_vec3 *velocities,
                           const float (*affine)[9], rh_faces velocity, rh_faces weight, float *const *cells)
 {
+    RH_ASSERT(rh_tiles_are_sorted(tiles) && rh_faces_fit(tiles, velocity) && rh_faces_fit(tiles, weight));
     scatter_job job = {tiles, positions, velocities, affine, velocity, weight, cells};
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < tiles->count; t++) clear_tile(&job, t);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Velocity between particles and faces (FLIP-2, FLIP-7). Linear weights (trilinear in 3D, bilinear in 2D); each
+// Velocity between particles and faces (Zhu 2005, section 3.2). Linear weights (trilinear in 3D, bilinear in 2D); each
 // component has its own staggered lattice. Particles are sorted by tile; nothing happens in tiles without particles.
 // Moving them is in advect.h.
 #pragma once

@@ -13,6 +13,7 @@ static const float NOWHERE = 1e9f;
 
 int64_t rh_vicinity_room(const rh_tiles *tiles)
 {
+    RH_ASSERT(rh_tiles_are_sorted(tiles));
     int64_t most = 0;
     int layer = RH_TILE * RH_TILE, halo = tiles->dimension == 3 ? RH_VICINITY_HALO : 0;
 #pragma omp parallel for schedule(static) reduction(max : most)

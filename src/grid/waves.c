@@ -20,6 +20,7 @@ static void wake(const rh_tiles *tiles, int32_t t, uint32_t changed, uint32_t *d
 rh_code rh_waves_run(const rh_tiles *tiles, const uint8_t *open, uint32_t *due, int max_rounds, rh_wave_work *work,
                      const void *data, rh_arena *arena, rh_status *status)
 {
+    RH_ASSERT(max_rounds > 0);
     rh_arena_mark mark = rh_arena_save(arena);
     int32_t *list = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *list, status);
     int32_t *now = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *now, status);

@@ -11,7 +11,7 @@
 // points/<attribute> with attributes order, type, uniform, transient; state/<blob> as bytes.
 #include "io/checkpoint.h"
 
-#include <assert.h>
+#include "base/assert.h"
 #include <errno.h>
 #define H5_USE_110_API  // newer releases keep the 1.10 interface under this name
 #include <hdf5.h>
@@ -257,6 +257,7 @@ static bool put_attribute(hid_t node, const rh_attribute *attribute, int order, 
 
 rh_code rh_checkpoint_put_points(rh_checkpoint_writer *w, const rh_points *points, rh_status *status)
 {
+    RH_ASSERT(rh_points_is_valid(points));
     quiet old = hush();
     bool good = put_int(w->points, "count", points->count) && put_int(w->points, "attributes", points->attribute_count);
     rh_code code = outcome(w, good, "the points", "", status);
@@ -665,7 +666,7 @@ static rh_code store_put_bytes(void *self, const char *name, const void *data, s
 
 static rh_code store_put_points(void *self, const char *name, const rh_points *points, rh_status *status)
 {
-    assert(strcmp(name, "points") == 0);
+    RH_ASSERT(strcmp(name, "points") == 0);
     (void)name;
     return rh_checkpoint_put_points(self, points, status);
 }
@@ -687,7 +688,7 @@ static rh_code store_get_bytes(void *self, const char *name, void **data, size_t
 
 static rh_code store_get_points(void *self, const char *name, rh_points *points, rh_status *status)
 {
-    assert(strcmp(name, "points") == 0);
+    RH_ASSERT(strcmp(name, "points") == 0);
     (void)name;
     rh_points_free(points);
     return rh_checkpoint_get_points(self, points, status);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Expressions on the grids of .vdb files (spec AX-20 to AX-23): a compiled program (lang/lang.h) meets data
+// Expressions on the grids of .vdb files: a compiled program (lang/lang.h) meets data
 // (io/vdb_data.h).
 //
 // Points: missing attributes are made, P is in the world, new groups and strings are put in after the pass, then points
@@ -30,7 +30,7 @@ typedef struct rh_expression_options {
     rh_vdb_states states;         // voxels to visit
     unsigned skipped;             // levels of volumes that are left out, as in rh_vdb_volume_job
     rh_expression_stream stream;  // whether active tiles are visited voxel by voxel; automatic: where their voxels
-                                  // could become different (AX-23)
+                                  // could become different
     int64_t steps;                // loop steps an element may take; 0: the default
     uint64_t seed;                // of rand() without a seed
     const atomic_int *stop;       // loops end (RH_STOPPED) when it is not zero; NULL: nobody asks

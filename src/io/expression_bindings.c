@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Names of a program and names of data (spec AX-25).
+// Names of a program and names of data.
 #include <string.h>
 #include "io/expression.h"
 

@@ -148,7 +148,7 @@ static rh_code run_target(volumes *v, int target, rh_status *status)
                            .seed = v->options->seed,
                            .steps = v->options->steps};
     memcpy(scope.to_world, grid.to_world, sizeof scope.to_world);
-    // AX-23: a tile is one element where all its voxels would become the same.
+    // A tile is one element where all its voxels would become the same.
     bool differ = v->listing->coordinates || v->listing->random || depends_on_others(v, target);
     bool expand = v->options->stream == RH_STREAM_ON || (v->options->stream == RH_STREAM_AUTO && differ);
     rh_vdb_volume_job job = {.grids = v->grids,

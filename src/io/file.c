@@ -57,6 +57,7 @@ static rh_code flush_path(const char *path, int flags, rh_status *status)
 
 rh_code rh_file_commit(const char *temporary, const char *path, rh_status *status)
 {
+    RH_ASSERT(strcmp(temporary, path) != 0);
     rh_code code = flush_path(temporary, 0, status);
     if (code == RH_OK && rename(temporary, path) != 0)
         code = rh_fail(status, RH_IO, "%s: cannot put the finished file in place: %s", path, strerror(errno));

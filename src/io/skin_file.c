@@ -18,6 +18,8 @@
 #include "io/file.h"
 #include "io/ply_parts.h"
 
+const char *const rh_skin_endings[] = {".ply", ".obj", ".vtp"};
+
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "the records are copied as they lie in memory: this needs a little-endian machine"
 #endif

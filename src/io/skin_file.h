@@ -9,6 +9,7 @@
 #include "io/frame.h"
 #include "io/surface_grid.h"
 
+extern const char *const rh_skin_endings[];  // ".ply", ".obj", ".vtp": in the order of mesh_format
 rh_code rh_skin_write_ply(const char *path, const rh_skin *skin, const rh_frame_info *info, rh_status *status);
 rh_code rh_skin_write_obj(const char *path, const rh_skin *skin, const rh_frame_info *info, rh_status *status);
 rh_code rh_skin_write_vtp(const char *path, const rh_skin *skin, const rh_frame_info *info, rh_status *status);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Filters over a level set (SRF-19, SRF-20, ZBS-2), most of them OpenVDB's. All are of the Jacobi kind: a voxel's new
-// value depends on old values only, so the number of threads does not matter.
+// Filters over a level set (docs/sources.md has their sources), most of them OpenVDB's. All are of the Jacobi kind: a
+// voxel's new value depends on old values only, so the number of threads does not matter.
 //
 // A filter is taken in steps, each of which moves the band by a voxel at most; channels and masks follow after every
 // step, for a surface that moved farther than the band is wide has no old voxel near it. Steps read clipped distances
@@ -111,7 +111,8 @@ struct Mask {
     bool inverted = false;
 };
 
-// One iteration of what OpenVDB 10 lacks: concave edges with a radius, phi += min(0, dx^2 / 3 kappa_min) (SRF-19).
+// One iteration of what OpenVDB 10 lacks: concave edges with a radius, phi += min(0, dx^2 / 3 kappa_min), as in later
+// versions.
 void fillet(Filter &filter, const Mask &mask)
 {
     const float voxel = filter.voxelSize(), step = voxel * voxel / 3;
@@ -144,7 +145,8 @@ void prepare(Filter &filter, const Mask &mask)
     filter.invertMask(mask.inverted);
 }
 
-// Smoothing that may only add (ZBS-2): the union with the smoothed surface, which for distances is min(phi, smoothed).
+// Smoothing that may only add (Zhu 2005, chapter 4): the union with the smoothed surface, which for distances is
+// min(phi, smoothed).
 void fill(FloatGrid &surface, int width, const Mask &mask)
 {
     auto smooth = surface.deepCopy();

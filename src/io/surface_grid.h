@@ -17,10 +17,10 @@ typedef struct rh_surface_grid rh_surface_grid;  // a level set named "surface" 
 rh_code rh_surface_grid_create(const rh_band *band, rh_surface_grid **out, rh_status *status);
 void rh_surface_grid_free(rh_surface_grid *grid);
 
-// Applies the filters in order (SRF-19, SRF-20, ZBS-2) and brings the channels to the topology of the result: voxels
-// that were not there take the value of their nearest neighbour. Smoothing filters know a mask (0 where a channel's
-// value is no number). RH_USER when a mask is no float channel: what came before that filter in the list has been
-// applied.
+// Applies the filters in order (K. Museth, ACM TOG 32(3), 2013, and Zhu 2005, chapter 4) and brings the channels to the
+// topology of the result: voxels that were not there take the value of their nearest neighbour. Smoothing filters know
+// a mask (0 where a channel's value is no number). RH_USER when a mask is no float channel: what came before that
+// filter in the list has been applied.
 rh_code rh_surface_grid_filter(rh_surface_grid *grid, const rh_filter_params *filters, int count, rh_status *status);
 
 // One file with the level set and the channels (blosc, sealed); vector channels are marked as velocities for those who

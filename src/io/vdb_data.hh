@@ -38,7 +38,7 @@ inline void own_tree(openvdb::GridBase &grid)
 
 // Numbers for threads: a visitor's scratch belongs to a slot.
 class Slots {
-public:
+  public:
     explicit Slots(int count)
     {
         for (int i = count; i-- > 0;) free.push_back(i);
@@ -57,14 +57,14 @@ public:
         free.push_back(slot);
     }
 
-private:
+  private:
     std::mutex mutex;
     std::vector<int> free;
 };
 
 // Tells whoever watches how far the work is, from any thread, and ends it where that is wanted.
 class Watch {
-public:
+  public:
     Watch(const rh_vdb_watch *who, const char *what, int64_t parts) : watch(who), stage(what), count(parts) {}
     void step() { at(double(++done) / double(count)); }
     void at(double share) const
@@ -72,7 +72,7 @@ public:
         if (watch && !watch->go_on(watch->user, stage, share)) throw Stopped();
     }
 
-private:
+  private:
     const rh_vdb_watch *watch;
     const char *stage;
     int64_t count;
@@ -80,7 +80,8 @@ private:
 };
 
 // Calls work(slot, block) for all blocks, between the visitor's prepare and finish.
-template <typename Work> rh_code for_blocks(const rh_vdb_visitor &visitor, const rh_vdb_watch *who, int64_t count, rh_status *status, Work work)
+template <typename Work>
+rh_code for_blocks(const rh_vdb_visitor &visitor, const rh_vdb_watch *who, int64_t count, rh_status *status, Work work)
 {
     RH_TRY(visitor.prepare(visitor.user, count, status));
     Watch watch(who, "execute", count);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Which leaf and voxel of a points grid a place belongs to: what writing and re-bucketing points have in common. Internal to io/.
+// Which leaf and voxel of a points grid a place belongs to: what writing and re-bucketing points have in common.
+// Internal to io/.
 #pragma once
 #include "io/vdb_shared.hh"
 
@@ -26,5 +27,6 @@ inline openvdb::Coord rh_leaf_origin(uint64_t key)
 
 inline bool rh_voxel_in_range(const openvdb::Vec3d &p)
 {
-    return std::fabs(p.x()) < RH_FARTHEST_VOXEL && std::fabs(p.y()) < RH_FARTHEST_VOXEL && std::fabs(p.z()) < RH_FARTHEST_VOXEL;
+    return std::fabs(p.x()) < RH_FARTHEST_VOXEL && std::fabs(p.y()) < RH_FARTHEST_VOXEL &&
+           std::fabs(p.z()) < RH_FARTHEST_VOXEL;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Positions of points of .vdb files, and putting points into their places again after a pass (spec AX-21). OpenVDB has
+// Positions of points of .vdb files, and putting points into their places again after a pass. OpenVDB has
 // its own means for moving and deleting points; they are not used because the order of points they leave is not
 // promised, and because one pass can do both.
 //

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Points of .vdb files as columns (spec AX-20). Arrays without a codec are visited where they are.
+// Points of .vdb files as columns. Arrays without a codec are visited where they are.
 #include "io/vdb_points.hh"
 
 #pragma GCC visibility push(default)

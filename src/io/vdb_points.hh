@@ -36,13 +36,19 @@ struct rh_vdb_points {
     std::vector<rh_vdb::Attribute> attributes;
     std::vector<openvdb::Name> groups;
     std::unordered_map<openvdb::Index, std::string> texts;  // of all attributes of strings, by what is stored
-    const rh_vdb_watch *watch;    // of the data; NULL: nobody watches
+    const rh_vdb_watch *watch;                              // of the data; NULL: nobody watches
 };
 
 namespace rh_vdb {
 
 inline openvdb::Index end_of(const Leaf &leaf, openvdb::Index voxel) { return leaf.buffer()[voxel]; }
-inline openvdb::Index leaf_count(const rh_vdb_points &p, size_t leaf) { return openvdb::Index(p.starts[leaf + 1] - p.starts[leaf]); }
-inline char *bytes_of(openvdb::points::AttributeArray &array) { return const_cast<char *>(array.constDataAsByteArray()); }
+inline openvdb::Index leaf_count(const rh_vdb_points &p, size_t leaf)
+{
+    return openvdb::Index(p.starts[leaf + 1] - p.starts[leaf]);
+}
+inline char *bytes_of(openvdb::points::AttributeArray &array)
+{
+    return const_cast<char *>(array.constDataAsByteArray());
+}
 
 }  // namespace rh_vdb

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// What the C++ files around libopenvdb share: the guard that lets no exception out, the writer of files, and the facts of a frame as metadata.
+// What the C++ files around libopenvdb share: the guard that lets no exception out, the writer of files, and the facts
+// of a frame as metadata.
 #pragma once
 #include <cmath>
 #include <cstddef>
@@ -20,7 +21,8 @@ extern "C" {
 }
 
 // The house hides symbols by default. OpenVDB's templates keep their type names in static members that its library and
-// our files must share; hidden, there are two of each and initialize() crashes. So all of its headers are included like this.
+// our files must share; hidden, there are two of each and initialize() crashes. So all of its headers are included like
+// this.
 #pragma GCC visibility push(default)
 #include <openvdb/openvdb.h>
 #include <openvdb/io/File.h>
@@ -38,16 +40,17 @@ namespace rh_vdb {
 
 struct Stopped {};  // thrown where somebody who watches wants no more
 
-// What an exception of the library says. One that has no room for a thread's stack says it in the system's words, whatever the file is like.
+// What an exception of the library says. One that has no room for a thread's stack says it in the system's words,
+// whatever the file is like.
 inline rh_code failed(const char *path, rh_code blame, const char *words, rh_status *status)
 {
-    if (std::strstr(words, std::strerror(EAGAIN))) return rh_fail(status, RH_MEMORY, "%s: there is no memory for another thread: %s", path, words);
+    if (std::strstr(words, std::strerror(EAGAIN)))
+        return rh_fail(status, RH_MEMORY, "%s: there is no memory for another thread: %s", path, words);
     return rh_fail(status, blame, "%s: %s%s", path, blame == RH_USER ? "damaged: " : "", words);
 }
 
 // Runs `work` with our number of threads; no exception gets out.
-template <typename Work>
-rh_code guarded(const char *path, rh_code blame, rh_status *status, Work work)
+template <typename Work> rh_code guarded(const char *path, rh_code blame, rh_status *status, Work work)
 {
     try {
         openvdb::initialize();
@@ -118,9 +121,11 @@ inline std::string grid_type(openvdb::io::File &file, const openvdb::Name &name)
 using Step = std::function<void(double share)>;
 
 // The same grids always give the same bytes (vdb_write.cc).
-rh_code write_sealed(const char *path, const openvdb::GridCPtrVec &grids, const openvdb::MetaMap &facts, const Step &step, rh_status *status);
+rh_code write_sealed(const char *path, const openvdb::GridCPtrVec &grids, const openvdb::MetaMap &facts,
+                     const Step &step, rh_status *status);
 
-inline rh_code write_sealed(const char *path, const openvdb::GridCPtrVec &grids, const rh_frame_info &info, rh_status *status)
+inline rh_code write_sealed(const char *path, const openvdb::GridCPtrVec &grids, const rh_frame_info &info,
+                            rh_status *status)
 {
     openvdb::MetaMap facts;
     put_facts(facts, info);

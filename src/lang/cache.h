@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Programs compiled before (AX-19). The key is the source and the options; types of attributes are part of the source,
+// Programs compiled before. The key is the source and the options; types of attributes are part of the source,
 // values from outside and data are not baked in, and a process has one LLVM and one processor. So a program serves any
 // number of inputs, frames and passes.
 #pragma once

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The checker's half about calls: which overload (AX-11), and what is known beforehand about some functions: groups,
+// The checker's half about calls: which overload, and what is known beforehand about some functions: groups,
 // deletion, values from outside.
 #include <ctype.h>
 #include <stdio.h>

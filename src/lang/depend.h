@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Which attributes influence which (AX-16): through expressions, variables, and the conditions under which something is
+// Which attributes influence which: through expressions, variables, and the conditions under which something is
 // assigned.
 #pragma once
 #include "lang/check.h"

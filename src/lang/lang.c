@@ -115,6 +115,7 @@ void rh_lang_program_free(rh_lang_program *program)
 const rh_lang_listing *rh_lang_program_listing(const rh_lang_program *program) { return &program->listing; }
 bool rh_lang_program_depends(const rh_lang_program *program, int index, int other)
 {
+    RH_ASSERT(index >= 0 && other >= 0);
     int words = (program->facts.attribute_count + 63) / 64;
     return program->facts.depends[index * words + other / 64] >> (other % 64) & 1;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Source text to tokens (AX-1): longest match, white space and // comments dropped.
+// Source text to tokens (those of OpenVDB AX; see docs/sources.md): longest match, white space and // comments dropped.
 #pragma once
 #include "lang/ast.h"
 

@@ -177,6 +177,7 @@ static rh_code take_fields(rh_lang_snapshot *s, const rh_lang_array *arrays, int
 rh_code rh_lang_snapshot_init(rh_lang_snapshot *snapshot, const rh_vec3 *positions, int64_t count, double cell,
                               const rh_lang_array *arrays, int array_count, rh_status *status)
 {
+    RH_ASSERT(count >= 0 && array_count >= 0);
     *snapshot = (rh_lang_snapshot){.cell = cell > 0 && isfinite(cell) ? cell : cell_from_count(positions, count)};
     rh_code code = take_fields(snapshot, arrays, array_count, status);
     if (code == RH_OK) code = take_points(snapshot, positions, count, status);
@@ -281,6 +282,7 @@ static void sift_down(rh_lang_found *f, int64_t at, int64_t count)
 rh_code rh_lang_find_nearest(const rh_lang_snapshot *s, rh_vec3 place, float radius, int64_t most, rh_lang_found *found,
                              rh_status *status)
 {
+    RH_ASSERT(most >= 0);
     RH_TRY(rh_lang_find_within(s, place, radius, found, status));
     int64_t kept = most < 0 ? 0 : most < found->count ? most : found->count;
     for (int64_t i = kept / 2 - 1; i >= 0; i--) sift_down(found, i, kept);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// What an operator makes of its operands' types (AX-4, AX-5), and how a function's signature is read (AX-11). Checker
-// and emitter both ask here, so they cannot disagree.
+// What an operator makes of its operands' types, and how a function's signature is read (as OpenVDB AX; see
+// docs/sources.md). Checker and emitter both ask here, so they cannot disagree.
 #pragma once
 #include "lang/ast.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Tokens to a tree (AX-2).
+// Tokens to a tree (the grammar of OpenVDB AX; see docs/sources.md).
 #pragma once
 #include "lang/ast.h"
 

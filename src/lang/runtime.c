@@ -134,6 +134,7 @@ static bool next_block(rh_lang_context *context, int64_t bytes)
 
 char *rh_lang_text_room(rh_lang_context *context, int64_t bytes)
 {
+    RH_ASSERT(bytes >= 0);
     if (context->text_used == 0) context->text_block = 0, context->text_begin = 0;  // a new element
     if (bytes > context->text_room - context->text_used ||
         (bytes > room_in_block(context) && !next_block(context, bytes))) {

@@ -6,6 +6,7 @@
 
 void rh_carry_to_cells(const rh_layout *layout, const float *values, float scale, float *q)
 {
+    RH_ASSERT(rh_tiles_are_sorted(layout->tiles));
     const rh_tiles *tiles = layout->tiles;
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t n = 0; n < layout->count; n++) {
@@ -54,6 +55,7 @@ static float sample(int dimension, const float *block, const rh_spot *s)
 void rh_carry_to_particles(const rh_layout *layout, const float *q, const rh_vec3 *positions, float scale,
                            float *values)
 {
+    RH_ASSERT(rh_tiles_are_sorted(layout->tiles));
     const rh_tiles *tiles = layout->tiles;
 #pragma omp parallel for schedule(dynamic, 1)
     for (int32_t n = 0; n < tiles->occupied_count; n++) {

@@ -54,6 +54,7 @@ static void support_tile(const rh_tiles *tiles, const rh_cut_cells *cut, rh_face
 
 void rh_films_support(const rh_tiles *tiles, const rh_cut_cells *cut, rh_faces velocity, float push, float *phi)
 {
+    RH_ASSERT(rh_faces_fit(tiles, velocity) && phi);
 #pragma omp parallel for schedule(dynamic, 8)
     for (int32_t t = 0; t < tiles->count; t++)
         if (cut->kind[t] != RH_TILE_FREE && rh_tile_first(tiles, t) < rh_tile_first(tiles, t + 1))

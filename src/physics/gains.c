@@ -166,6 +166,7 @@ static void settle_tile(const rh_tiles *tiles, const rh_gain *gain, const part *
 rh_code rh_gains_take_back(const rh_tiles *tiles, const rh_gain *gains, rh_vec3 *velocities, rh_vec3 *frame,
                            rh_arena *arena, rh_status *status)
 {
+    RH_ASSERT(rh_tiles_are_sorted(tiles));
     rh_arena_mark mark = rh_arena_save(arena);
     int32_t *number = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *number, status);
     part *parts = rh_arena_take_zero(arena, ((size_t)tiles->count + 1) * sizeof *parts, status);

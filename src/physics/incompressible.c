@@ -260,13 +260,7 @@ static rh_code extend_and_constrain(step *s, rh_status *status)
     rh_arena_restore(s->arena, mark);
     if (s->around->obstacles->count > 0)
         RH_TRY(rh_walls_constrain(&s->tiles, &s->cut, s->around->obstacles, s->velocity, false, s->arena, status));
-    float limit = speed_limit(s);
-    int64_t values = rh_tiles_values(&s->tiles);
-    for (int a = 0; a < s->tiles.dimension; a++) {
-        float *u = s->velocity.axis[a];
-#pragma omp parallel for schedule(static)
-        for (int64_t c = 0; c < values; c++) u[c] = rh_clamp(u[c], -limit, limit);
-    }
+    rh_step_limit_speed(&s->tiles, s->velocity, speed_limit(s));
     return RH_OK;
 }
 

@@ -303,6 +303,7 @@ static inline rh_f8 flow_row(const rh_limit *l, const flow *f, int a, int r, boo
 
 void rh_limit_outflow(const rh_limit *l, rh_faces fill_faces, rh_faces velocity, float dt, float *b)
 {
+    RH_ASSERT(rh_faces_fit(l->tiles, fill_faces) && rh_faces_fit(l->tiles, velocity) && dt >= 0);
     const rh_tiles *tiles = l->tiles;
     float scale = dt * tiles->inverse_h;
 #pragma omp parallel for schedule(static, 4)
@@ -323,6 +324,7 @@ void rh_limit_outflow(const rh_limit *l, rh_faces fill_faces, rh_faces velocity,
 
 void rh_limit_lean(const rh_limit *l, const float *q, const float *other, float trust, float *b)
 {
+    RH_ASSERT(q != b && other != b && trust >= 0);
     const rh_tiles *tiles = l->tiles;
     rh_f8 zero = rh_f8_all(0);
 #pragma omp parallel for schedule(static, 4)
@@ -413,6 +415,7 @@ void rh_limit_fill_held(const rh_limit *l, rh_faces fill)
 
 void rh_limit_balance(const rh_limit *l, rh_faces before, rh_faces velocity)
 {
+    RH_ASSERT(rh_faces_fit(l->tiles, before) && rh_faces_fit(l->tiles, velocity));
     const rh_tiles *tiles = l->tiles;
 #pragma omp parallel for schedule(static, 4)
     for (int32_t t = 0; t < tiles->count; t++)
@@ -536,6 +539,7 @@ static rh_dvec3 push_tile(const rh_limit *l, const float *q, float scale, float 
 
 void rh_limit_push(const rh_limit *l, const float *q, float scale, float most, rh_faces field, rh_dvec3 *given)
 {
+    RH_ASSERT(rh_faces_fit(l->tiles, field));
 #pragma omp parallel for schedule(dynamic, 8)
     for (int32_t t = 0; t < l->tiles->count; t++) {
         rh_dvec3 sum = {0, 0, 0};
@@ -589,6 +593,7 @@ rh_code rh_limit_take_back(const rh_limit *l, const rh_dvec3 *given, rh_faces ve
 rh_code rh_limit_refill(const rh_limit *l, const float *y, float *fill_cells, rh_faces after, rh_arena *arena,
                         rh_status *status)
 {
+    RH_ASSERT(rh_faces_fit(l->tiles, after));
     const rh_tiles *tiles = l->tiles;
     rh_arena_mark mark = rh_arena_save(arena);
     float *change = rh_field_new(tiles, arena, status);
@@ -641,6 +646,7 @@ static rh_bits shallow_tile(const rh_limit *l, const float *q, int32_t t)
 
 rh_code rh_limit_suction(const rh_limit *l, const float *q, int depth, float *lower, rh_arena *arena, rh_status *status)
 {
+    RH_ASSERT(depth >= 0 && lower);
     const rh_tiles *tiles = l->tiles;
     rh_arena_mark mark = rh_arena_save(arena);
     rh_bits *near = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *near, status);

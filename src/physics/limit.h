@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The limit on how full cells may be, as a linear complementarity problem (SPL-4), and the usual two-sided projection
-// (SPL-13) in the same form.
+// The limit on how full cells may be, as a linear complementarity problem (Gerszewski 2014, eqs. 3.3 to 3.9; see
+// docs/sources.md), and the usual two-sided projection in the same form.
 //
 // Fillings are relative to the liquid's density: 1 is a full cell in the open. Pressure is carried as q = p dt kick /
 // (rho h^2), a filling too.

@@ -34,6 +34,7 @@ static double common_speed(const rh_points *points)
 // we keep to 1.25.
 double rh_pace_max_step(double cells, const rh_surroundings *around, const rh_points *points)
 {
+    RH_ASSERT(cells > 0 && around->cell > 0);
     double h = around->cell, g = rh_d3_length(around->gravity), travel = cells * h;
     rh_obstacles_place(around->obstacles, around->time, 0);
     double speed = fmax(common_speed(points), rh_obstacles_max_speed(around->obstacles));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// FLIP-5, FLIP-6. Free surface: ghost fluid, p = 0 at the place where the surface cuts the edge between a liquid and an
-// air cell (F. Gibou, R. Fedkiw, L. Cheng, M. Kang, J. Comput. Phys. 176, 2002; D. Enright et al. 2003). Solids: each
-// face counts with its open share, the rest of it moves with the wall (Ng, Min, Gibou 2009).
+// The projection of the liquid. Free surface: ghost fluid, p = 0 at the place where the surface cuts the edge between a
+// liquid and an air cell (F. Gibou, R. Fedkiw, L. Cheng, M. Kang, J. Comput. Phys. 176, 2002; D. Enright et al. 2003).
+// Solids: each face counts with its open share, the rest of it moves with the wall (Ng, Min, Gibou 2009).
 //
 //   sum_faces open (q_c - q_n) / theta = - sum_faces n (open u + (1 - open) u_wall)
 //
@@ -159,6 +159,7 @@ rh_code rh_pressure_prepare(rh_pressure *p, const rh_tiles *tiles, const rh_surf
 rh_code rh_pressure_solve(rh_pressure *p, float *b, double tolerance, int max_iterations, rh_arena *arena,
                           rh_cg_report *report, rh_status *status)
 {
+    RH_ASSERT(b && tolerance > 0);
     return rh_cg_solve(&p->multigrid, &p->pockets, b, p->q, tolerance, max_iterations, arena, report, status);
 }
 
@@ -268,6 +269,7 @@ void rh_pressure_subtract_gradient(const rh_pressure *p, rh_faces field, uint8_t
 
 void rh_pressure_face_masses(const rh_pressure *p, int32_t t, int axis, float *mass)
 {
+    RH_ASSERT(t >= 0 && t < p->tiles->count && axis >= 0 && axis < p->tiles->dimension);
     const rh_tiles *tiles = p->tiles;
     rh_rows phi = rh_rows_of(tiles, p->surface->phi, t, ONES);
     rh_bit_rows bits = bits_of(p, t);
@@ -459,6 +461,7 @@ static float sample(const rh_tiles *tiles, const neighbourhood *n, const float p
 
 void rh_pressure_sample(const rh_pressure *p, const rh_vec3 *positions, float scale, float weight, float *out)
 {
+    RH_ASSERT(rh_tiles_are_sorted(p->tiles));
     const rh_tiles *tiles = p->tiles;
 #pragma omp parallel for schedule(dynamic, 8)
     for (int32_t t = 0; t < tiles->count; t++) {

@@ -27,3 +27,5 @@ rh_code rh_step_sort(const rh_surroundings *around, int margin, rh_points *point
 // before = velocity, velocity += what forces do in the step.
 void rh_step_add_forces(const rh_surroundings *around, double dt, float kick, const rh_tiles *tiles, rh_faces velocity,
                         rh_faces before);
+// Each component of a face velocity lies within +-limit (m/s) afterwards.
+void rh_step_limit_speed(const rh_tiles *tiles, rh_faces velocity, float limit);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// One step of a material that only pushes, in reading order (docs/theory/splash.md has the equations; SPL-2):
+// One step of a material that only pushes, in reading order (docs/theory/splash.md has the equations; Gerszewski
+// 2014, section 3.2, with the density correction placed after to_grid):
 //   sort          tiles around the particles, particles by tile and cell
 //   solids        room for liquid around cells and faces
 //   to_grid       particle mass and velocity to faces, mass to cells
@@ -182,6 +183,7 @@ static rh_code solve(step *s, float *b, const float *lower, float *x, const char
 
 static void note_solve(step *s, const char *of_stage, const rh_mprgp_report *r)
 {
+    RH_ASSERT(s->report->solve_count < RH_MAX_SOLVES);
     s->report->iterations += r->iterations;
     s->report->solves[s->report->solve_count++] = (rh_solve_report){of_stage,      r->iterations,     r->cg,
                                                                     r->expansions, r->proportionings, r->preparations};
@@ -207,19 +209,6 @@ static rh_code correct_density(step *s, rh_status *status)
     return RH_OK;
 }
 
-// Inside inflows the flow is given.
-static void set_poured(const step *s)
-{
-    const rh_tiles *tiles = &s->tiles;
-    if (!s->cut.poured) return;
-#pragma omp parallel for schedule(static)
-    for (int32_t t = 0; t < tiles->count; t++)
-        for (int a = 0; a < tiles->dimension && s->cut.poured[t]; a++)
-            for (int c = 0; c < tiles->cells; c++)
-                if (s->cut.poured[t][c] >> a & 1)
-                    s->velocity.axis[a][(int64_t)t * tiles->cells + c] = s->cut.wall[a][t][c];
-}
-
 // Closed faces of the baseline move with their walls.
 static void set_closed_faces(const step *s)
 {
@@ -240,12 +229,12 @@ static void find_room(const step *s, const float *cells, float *b)
     if (s->around->obstacles->any_moving) rh_limit_swell(&s->limit, &s->cut, cells, s->q, b);
 }
 
-// The mass flux through faces overfills cells behind a moving front even in free flight (O-20): there the filling is
-// found by moving the particles ahead. But that is not linear in the velocity as the solve takes it to be, and liquid
-// at rest trembled at its surface and walls (0.5 m/s at cells of 5 cm; several passes about the pressure found changed
-// nothing). So in cells that pressure held at the last step, and their neighbours, fluxes count as long as both agree
-// to within what gravity moves in a step. (Fluxes alone there: a block in flight that once had touched something was
-// pulled apart at its front.)
+// The mass flux through faces (Gerszewski 2014, eq. 3.7) overfills cells behind a moving front even in free flight:
+// there the filling is found by moving the particles ahead. But that is not linear in the velocity as the solve takes
+// it to be, and liquid at rest trembled at its surface and walls (0.5 m/s at cells of 5 cm; several passes about the
+// pressure found changed nothing). So in cells that pressure held at the last step, and their neighbours, fluxes count
+// as long as both agree to within what gravity moves in a step. (Fluxes alone there: a block in flight that once had
+// touched something was pulled apart at its front.)
 static rh_code predict_by_particles(step *s, const float *cells, float *b, rh_status *status)
 {
     rh_arena_mark mark = rh_arena_save(s->arena);
@@ -310,7 +299,7 @@ static rh_code predict(step *s, float *b, rh_status *status)
     if (s->options->balance && !is_balanced(s)) s->limit.options.loose = 0;
     rh_step_add_forces(s->around, (double)s->dt, s->kick, &s->tiles, s->velocity, s->before);
     RH_TRY(call(s, s->options->before_pressure, status));
-    set_poured(s);
+    rh_walls_set_poured(&s->tiles, &s->cut, s->velocity, NULL);
     if (two_sided(s)) set_closed_faces(s);
     find_room(s, cells, b);
     RH_TRY(flow_out(s, b, status));
@@ -462,13 +451,7 @@ static rh_code extend(step *s, rh_status *status)
     bool slide = s->options->slide && s->around->obstacles->count > 0;
     if (slide || rh_walls_any_no_slip(s->around->obstacles))
         RH_TRY(rh_walls_constrain(tiles, &s->cut, s->around->obstacles, s->velocity, !slide, s->arena, status));
-    float limit = speed_limit(s);
-    int64_t values = rh_tiles_values(tiles);
-    for (int a = 0; a < tiles->dimension; a++) {
-        float *u = s->velocity.axis[a];
-#pragma omp parallel for schedule(static)
-        for (int64_t c = 0; c < values; c++) u[c] = rh_clamp(u[c], -limit, limit);
-    }
+    rh_step_limit_speed(tiles, s->velocity, speed_limit(s));
     return RH_OK;
 }
 

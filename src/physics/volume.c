@@ -69,6 +69,7 @@ rh_code rh_volume_correction(rh_pressure *pressure, const float *const *count, c
                              double tolerance, int max_iterations, rh_faces shift, uint8_t *const known[3],
                              rh_arena *arena, rh_cg_report *report, rh_status *status)
 {
+    RH_ASSERT(rh_faces_fit(pressure->tiles, shift) && per_cell > 0);
     const rh_tiles *tiles = pressure->tiles;
     const rh_poisson *m = &pressure->matrix;
     rh_arena_mark mark = rh_arena_save(arena);
@@ -91,6 +92,7 @@ rh_code rh_volume_correction(rh_pressure *pressure, const float *const *count, c
 void rh_volume_scatter(const rh_tiles *tiles, const uint8_t *held, float per_cell, uint64_t seed, int64_t step,
                        const int64_t *ids, rh_vec3 *positions)
 {
+    RH_ASSERT(rh_tiles_are_sorted(tiles) && per_cell > 0);
 #pragma omp parallel for schedule(dynamic, 8)
     for (int32_t t = 0; t < tiles->count; t++)
         for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c++) {

@@ -61,6 +61,7 @@ static void pour_tile(const rh_tiles *tiles, const rh_inflow *inflow, int32_t t,
 rh_code rh_walls_pour(const rh_tiles *tiles, rh_cut_cells *cut, const rh_obstacles *obstacles, const rh_inflow *inflows,
                       int count, rh_arena *arena, rh_status *status)
 {
+    RH_ASSERT(count >= 0 && (inflows || count == 0));
     if (count == 0) return RH_OK;
     int32_t *list = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *list, status), reached = 0;
     if (!list) return RH_MEMORY;
@@ -92,7 +93,7 @@ void rh_walls_set_poured(const rh_tiles *tiles, const rh_cut_cells *cut, rh_face
             for (int c = 0; c < tiles->cells; c++) {
                 if (!(cut->poured[t][c] >> a & 1)) continue;
                 velocity.axis[a][(int64_t)t * tiles->cells + c] = cut->wall[a][t][c];
-                known[a][(int64_t)t * tiles->cells + c] = 1;
+                if (known) known[a][(int64_t)t * tiles->cells + c] = 1;
             }
 }
 
@@ -196,6 +197,7 @@ static void set_faces(const rh_tiles *tiles, const rh_obstacles *obstacles, cons
 rh_code rh_walls_constrain(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles,
                            rh_faces velocity, bool only_no_slip, rh_arena *arena, rh_status *status)
 {
+    RH_ASSERT(rh_faces_fit(tiles, velocity));
     rh_arena_mark mark = rh_arena_save(arena);
     int64_t *start = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *start, status);
     if (!start) return RH_MEMORY;
@@ -453,6 +455,7 @@ static void collide_tile(const rh_tiles *tiles, const rh_cut_cells *cut, const r
 void rh_walls_collide(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles,
                       const rh_collision *collision, rh_vec3 *positions, rh_vec3 *velocities)
 {
+    RH_ASSERT(rh_tiles_are_sorted(tiles) && collision->gap >= 0);
     if (obstacles->count == 0) return;
     double error = distance_error(obstacles);
 #pragma omp parallel for schedule(dynamic, 4)

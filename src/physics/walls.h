@@ -11,7 +11,7 @@
 // Tiles that an inflow reaches get their own copies for this step.
 rh_code rh_walls_pour(const rh_tiles *tiles, rh_cut_cells *cut, const rh_obstacles *obstacles, const rh_inflow *inflows,
                       int count, rh_arena *arena, rh_status *status);
-// Faces inside inflows get their given velocity and known = 1.
+// Faces inside inflows get their given velocity and known = 1 (`known` may be NULL).
 void rh_walls_set_poured(const rh_tiles *tiles, const rh_cut_cells *cut, rh_faces velocity, uint8_t *const known[3]);
 
 bool rh_walls_any_no_slip(const rh_obstacles *obstacles);
@@ -29,9 +29,10 @@ typedef struct rh_collision {
     const rh_vec3 *before;  // positions before they moved; may be NULL
 } rh_collision;
 
-// Moves particles that are inside a solid (or closer than the gap) along the normal to the gap outside (FLIP-8, SPL-9).
-// One that is still inside after several such moves (it had gone through half of something) goes back along its way to
-// where that is free, when `before` is known. Particles are in the order of the tiles, which were made before they
-// moved: by less than a tile along each axis. Solids are placed at the end of the step, `cut` is of its start.
+// Moves particles that are inside a solid (or closer than the gap) along the normal to the gap outside (Zhu 2005,
+// section 3.2; Gerszewski 2014, section 3.2.4). One that is still inside after several such moves (it had gone through
+// half of something) goes back along its way to where that is free, when `before` is known. Particles are in the order
+// of the tiles, which were made before they moved: by less than a tile along each axis. Solids are placed at the end of
+// the step, `cut` is of its start.
 void rh_walls_collide(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles,
                       const rh_collision *collision, rh_vec3 *positions, rh_vec3 *velocities);

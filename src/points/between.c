@@ -204,6 +204,7 @@ static rh_code between_pairs(rh_points *points, const rh_points *next, double fr
 rh_code rh_points_between(rh_points *points, const rh_points *next, double fraction, double dt,
                           rh_between_report *report, rh_status *status)
 {
+    RH_ASSERT(fraction >= 0 && fraction <= 1 && points != next);
     rh_between_report unwanted;
     if (!report) report = &unwanted;
     *report = (rh_between_report){0};

@@ -130,6 +130,7 @@ rh_code rh_points_add(rh_points *points, const char *name, rh_point_type type, r
 rh_code rh_points_add_uniform(rh_points *points, const char *name, rh_point_type type, const void *value,
                               rh_status *status)
 {
+    RH_ASSERT(value);
     const rh_attribute *found = rh_points_find(points, name);
     if (found) return check_type(found, type, status);
     RH_TRY(check_room(points, name, status));
@@ -141,6 +142,7 @@ rh_code rh_points_add_uniform(rh_points *points, const char *name, rh_point_type
 
 rh_code rh_points_reserve(rh_points *points, int64_t capacity, rh_status *status)
 {
+    RH_ASSERT(points->count <= points->capacity);
     if (capacity <= points->capacity) return RH_OK;
     void *fresh[RH_POINTS_MAX_ATTRIBUTES] = {0};
     int n = points->attribute_count;
@@ -204,6 +206,7 @@ static rh_code declare_same(const rh_points *from, rh_points *to, rh_status *sta
 
 rh_code rh_points_copy(const rh_points *from, rh_points *to, rh_status *status)
 {
+    RH_ASSERT(from != to && rh_points_is_valid(from));
     if (!same_attributes(from, to) && declare_same(from, to, status) != RH_OK) {
         rh_points_free(to);
         return RH_MEMORY;
@@ -265,6 +268,7 @@ static void copy_back(char *to, const char *from, size_t bytes)
 rh_code rh_points_permute(rh_points *points, const uint32_t *order, int64_t count, rh_status *status)
 {
     RH_ASSERT(count >= 0 && count <= points->count);
+    RH_ASSERT(!points->spare_lent);
     RH_TRY(ensure_spare(points, status));
     for (int i = 0; i < points->attribute_count; i++) {
         rh_attribute *attribute = &points->attributes[i];
@@ -316,6 +320,7 @@ bool rh_points_is_valid(const rh_points *points)
 // of attributes, nor the number of threads shows. `id` ties the values of a point together.
 uint64_t rh_points_hash(const rh_points *points)
 {
+    RH_ASSERT(rh_points_is_valid(points));
     uint64_t seeds[RH_POINTS_MAX_ATTRIBUTES];
     uint64_t total = rh_mix64((uint64_t)points->count);
     for (int a = 0; a < points->attribute_count; a++) {

@@ -43,6 +43,7 @@ typedef struct rh_points {
     int attribute_count;
     void *spare;  // the buffer a permutation writes into: capacity elements of the largest attribute's size
     size_t spare_bytes;
+    bool spare_lent;  // the spare holds a step's grid until the step ends: no permutation meanwhile; for assertions
 } rh_points;
 
 void rh_points_init(rh_points *points);

@@ -5,7 +5,7 @@
 // start: a run's state has some tens of names.
 #include "points/store.h"
 
-#include <assert.h>
+#include "base/assert.h"
 #include <string.h>
 #include "base/memory.h"
 
@@ -18,7 +18,7 @@ static full_name join(const char *prefix, const char *name, const char *end)
 {
     full_name out;
     size_t a = strlen(prefix), b = strlen(name), c = strlen(end);
-    assert(b > 0 && a + b + c < RH_STORE_NAME);
+    RH_ASSERT(b > 0 && a + b + c < RH_STORE_NAME);
     memcpy(out.text, prefix, a);
     memcpy(out.text + a, name, b);
     memcpy(out.text + a + b, end, c + 1);

@@ -177,6 +177,7 @@ static void keep_open(const blur *b, const float *wide, const float *room, int a
 void rh_blur_tile_make(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near, rh_blur_form form,
                        int per_axis, int32_t t, rh_blur_values *out)
 {
+    RH_ASSERT(t >= 0 && t < tiles->count && per_axis > 0);
     static _Thread_local float solid[LINE * LINE * LINE], room[SIDE * SIDE * SIDE], pass[SIDE * SIDE * SIDE];
     blur b = {.tiles = tiles,
               .obstacles = obstacles,

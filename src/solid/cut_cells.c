@@ -476,6 +476,7 @@ static rh_code own_page(const float **page, int cells, rh_arena *arena, float **
 rh_code rh_cut_cells_own(rh_cut_cells *cut, const rh_tiles *tiles, int32_t t, rh_arena *arena, rh_cut_own *own,
                          rh_status *status)
 {
+    RH_ASSERT(t >= 0 && t < tiles->count);
     *own = (rh_cut_own){0};
     if (!cut->poured) {
         cut->poured = rh_arena_take_zero(arena, ((size_t)tiles->count + 1) * sizeof *cut->poured, status);

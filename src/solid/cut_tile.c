@@ -62,6 +62,7 @@ static bool reaches_a_part(const rh_tiles *tiles, const rh_obstacles *obstacles,
 
 void rh_cut_tile_near(const rh_tiles *tiles, const rh_obstacles *obstacles, int32_t t, rh_cut_near *near)
 {
+    RH_ASSERT(t >= 0 && t < tiles->count);
     // From the tile's centre every point whose distance matters is within half its diagonal plus the clamp.
     double radius = tiles->h * (0.5 * RH_TILE * sqrt((double)tiles->dimension) + RH_CUT_REACH),
            w = RH_TILE * (double)tiles->h;
@@ -259,6 +260,7 @@ static void add_face(rh_cut_faces *f, int axis, int c, int which, rh_dvec3 n)
 void rh_cut_tile_faces(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near, int32_t t,
                        const float *const open[3], const float *distance, rh_cut_faces faces[3])
 {
+    RH_ASSERT(t >= 0 && t < tiles->count);
     float h = tiles->h;
     for (int a = 0; a < tiles->dimension; a++) {
         faces[a] = (rh_cut_faces){.which = -1};
@@ -297,6 +299,7 @@ static rh_cut_box touch_box(const sampler *s, const float *distance)
 void rh_cut_tile_make(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near, int32_t t,
                       rh_cut_values *out)
 {
+    RH_ASSERT(t >= 0 && t < tiles->count);
     sampler s;
     s.tiles = tiles, s.obstacles = obstacles, s.near = near, s.t = t, s.limit = RH_CUT_REACH * tiles->h;
     sample_nodes(&s);

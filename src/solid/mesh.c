@@ -49,6 +49,7 @@ bool rh_triangle_has_area(const rh_vec3 corner[3])
 
 void rh_mesh_corners(const rh_mesh *mesh, int64_t triangle, rh_vec3 corner[3])
 {
+    RH_ASSERT(triangle >= 0 && triangle < mesh->triangle_count);
     for (int k = 0; k < 3; k++) corner[k] = mesh->vertices[mesh->triangles[triangle][k]];
 }
 

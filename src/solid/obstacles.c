@@ -20,6 +20,7 @@ void rh_obstacles_free(rh_obstacles *obstacles)
 
 void rh_obstacles_place(rh_obstacles *obstacles, double time, double dt)
 {
+    RH_ASSERT(obstacles->count >= 0 && dt >= 0);
     obstacles->any_separating = obstacles->any_moving = false;
     for (int i = 0; i < obstacles->count; i++) {
         rh_obstacle *o = &obstacles->items[i];
@@ -92,6 +93,7 @@ double rh_obstacles_distance_of(const rh_obstacles *obstacles, const int *list, 
 
 rh_dvec3 rh_obstacles_normal(const rh_obstacles *obstacles, int which, rh_dvec3 point)
 {
+    RH_ASSERT(which >= 0 && which < obstacles->count);
     const rh_obstacle *o = &obstacles->items[which];
     rh_dvec3 normal = rh_pose_turn(&o->pose, rh_shape_normal(&o->shape, rh_pose_to_local(&o->pose, point)));
     return o->inside_out ? rh_d3_scale(normal, -1) : normal;
@@ -99,6 +101,7 @@ rh_dvec3 rh_obstacles_normal(const rh_obstacles *obstacles, int which, rh_dvec3 
 
 rh_dvec3 rh_obstacles_velocity(const rh_obstacles *obstacles, int which, rh_dvec3 point)
 {
+    RH_ASSERT(which >= 0 && which < obstacles->count);
     const rh_obstacle *o = &obstacles->items[which];
     return rh_d3_add(o->linear, rh_d3_cross(o->angular, rh_d3_sub(point, o->origin)));
 }
@@ -122,6 +125,7 @@ static void keep_nearest(const rh_obstacles *obstacles, rh_dvec3 point, int *lis
 
 int rh_obstacles_near(const rh_obstacles *obstacles, rh_dvec3 point, double radius, int *out, int max)
 {
+    RH_ASSERT(max >= 0);
     int count = 0;
     for (int i = 0; i < obstacles->count; i++) {
         const rh_obstacle *o = &obstacles->items[i];

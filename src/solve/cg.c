@@ -45,6 +45,7 @@ static double precondition(solver *s, float *r, double *rho)
 rh_code rh_cg_solve(const rh_multigrid *m, const rh_pockets *pockets, float *b, float *x, double tolerance,
                     int max_iterations, rh_arena *arena, rh_cg_report *report, rh_status *status)
 {
+    RH_ASSERT(b != x && tolerance > 0 && max_iterations >= 0);
     const rh_poisson *a = &m->levels[0].a;
     *report = (rh_cg_report){.converged = true};
     rh_arena_mark mark = rh_arena_save(arena);

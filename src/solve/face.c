@@ -104,6 +104,7 @@ static bool is_near_change(const rh_face *face, int32_t n)
 
 void rh_face_set(rh_face *face, const uint8_t *free)
 {
+    RH_ASSERT(free);
     rh_poisson *a = &face->a;
     double *changes = face->sums + a->count + 1;
     EACH_TILE

@@ -21,6 +21,7 @@ static bool has_unknowns(const rh_layout *layout, int32_t t)
 
 rh_code rh_layout_number(rh_layout *layout, rh_arena *arena, rh_status *status)
 {
+    RH_ASSERT(layout->slot && layout->unknown);
     int32_t tiles = layout->tiles->count;
     layout->count = 0;
     for (int32_t t = 0; t < tiles; t++) layout->slot[t] = has_unknowns(layout, t) ? layout->count++ : -1;
@@ -28,11 +29,13 @@ rh_code rh_layout_number(rh_layout *layout, rh_arena *arena, rh_status *status)
     if (!layout->listed) return RH_MEMORY;
     for (int32_t t = 0; t < tiles; t++)
         if (layout->slot[t] >= 0) layout->listed[layout->slot[t]] = t;
+    for (int32_t n = 0; n + 1 < layout->count; n++) RH_ASSERT(layout->listed[n] < layout->listed[n + 1]);
     return RH_OK;
 }
 
 void rh_layout_place(const rh_layout *layout, int32_t n, rh_poisson *matrix)
 {
+    RH_ASSERT(n >= 0 && n < layout->count && matrix->count == layout->count && matrix->cells == layout->tiles->cells);
     int32_t t = layout->listed[n];
     size_t size = (size_t)matrix->cells / 8;
     matrix->at[n] = layout->tiles->at[t];
@@ -48,6 +51,7 @@ void rh_layout_place(const rh_layout *layout, int32_t n, rh_poisson *matrix)
 
 bool rh_layout_is_full(const rh_layout *layout, int32_t t)
 {
+    RH_ASSERT(t >= 0 && t < layout->tiles->count);
     const rh_tiles *tiles = layout->tiles;
     int size = tiles->cells / 8, all = 255;
     rh_bit_rows bits = rh_bit_rows_of(tiles, layout->unknown, t);
@@ -67,6 +71,7 @@ static const float *tile_of(const rh_layout *layout, const float *vector, int32_
 
 rh_rows rh_layout_rows(const rh_layout *layout, const float *vector, int32_t t)
 {
+    RH_ASSERT(t >= 0 && t < layout->tiles->count);
     const rh_tiles *tiles = layout->tiles;
     rh_rows f = {.here = tile_of(layout, vector, t)};
     for (int a = 0; a < tiles->dimension; a++) {

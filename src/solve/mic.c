@@ -19,6 +19,7 @@ static int32_t wave_of(rh_tile t) { return t.x + t.y + t.z; }
 
 rh_code rh_mic_init(rh_mic *m, const rh_poisson *a, rh_arena *arena, rh_status *status)
 {
+    RH_ASSERT(a->at && a->near && a->coefficients);
     *m = (rh_mic){.a = a};
     int32_t low = 0, high = 0;
     for (int32_t n = 0; n < a->count; n++) {
@@ -35,6 +36,7 @@ rh_code rh_mic_init(rh_mic *m, const rh_poisson *a, rh_arena *arena, rh_status *
     for (int32_t n = 0; n < a->count; n++) m->wave[wave_of(a->at[n]) - low + 2]++;
     for (int32_t w = 1; w <= m->waves; w++) m->wave[w + 1] += m->wave[w];
     for (int32_t n = 0; n < a->count; n++) m->order[m->wave[wave_of(a->at[n]) - low + 1]++] = n;
+    RH_ASSERT(m->wave[0] == 0 && m->wave[m->waves] == a->count);
     return RH_OK;
 }
 
@@ -148,6 +150,7 @@ static void backward(const rh_mic *m, int32_t n, float *z)
 
 void rh_mic_apply(const rh_mic *m, const float *r, float *z)
 {
+    RH_ASSERT(r != z);
     for (int32_t w = 0; w < m->waves; w++) {
         int32_t begin = m->wave[w], end = m->wave[w + 1];
 #pragma omp parallel for schedule(dynamic, 4) if (end - begin > RH_SHORT)

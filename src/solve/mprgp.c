@@ -616,6 +616,7 @@ static rh_code solve(solver *s, float *b, rh_status *status)
 rh_code rh_mprgp_solve(const rh_poisson *a, float *b, const float *lower, float *x, float *w,
                        const rh_mprgp_options *options, rh_arena *arena, rh_mprgp_report *report, rh_status *status)
 {
+    RH_ASSERT(b != x && x != w && b != w && options->max_iterations >= 0);
     *report = (rh_mprgp_report){.converged = true};
     rh_arena_mark mark = rh_arena_save(arena);
     solver s = {.a = a, .b = b, .lower = lower, .x = x, .g = w, .options = options, .report = report, .arena = arena};

@@ -265,11 +265,13 @@ static void prolong(const rh_level *level, const float *coarse, float *x)
 
 void rh_multigrid_prolong(const rh_multigrid *m, int l, const float *coarse, float *x)
 {
+    RH_ASSERT(l >= 0 && l + 1 < m->count && coarse != x);
     prolong(&m->levels[l], coarse, x);
 }
 
 void rh_multigrid_restrict(const rh_multigrid *m, int l, const float *b, float *coarse)
 {
+    RH_ASSERT(l >= 0 && l + 1 < m->count && coarse != b);
     const rh_level *level = &m->levels[l];
     const rh_poisson *a = &level->a;
     EACH_TILE
@@ -280,6 +282,7 @@ void rh_multigrid_restrict(const rh_multigrid *m, int l, const float *b, float *
 
 void rh_multigrid_restrict_bound(const rh_multigrid *m, int l, const float *lower, float *coarse)
 {
+    RH_ASSERT(l >= 0 && l + 1 < m->count && coarse != lower);
     const rh_level *level = &m->levels[l];
     const rh_poisson *a = &level->a;
     int deep = a->dimension == 3;
@@ -333,5 +336,6 @@ static float *cycle(const rh_multigrid *m, int l, const float *b, float *x, floa
 
 float *rh_multigrid_cycle(const rh_multigrid *m, const float *b, float *x, float *scratch, double *sums)
 {
+    RH_ASSERT(b != x && x != scratch && b != scratch);
     return cycle(m, 0, b, x, scratch, sums);
 }

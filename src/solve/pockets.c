@@ -9,6 +9,7 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
+#include "base/union_find.h"
 #include "grid/flood.h"
 
 // Unknowns, links to the lower neighbours and cells that touch air, as bits.
@@ -20,7 +21,7 @@ typedef struct layers {
 typedef struct piece {
     uint64_t bits[RH_TILE];
     uint64_t faces[3];  // links out of its lower faces: bit j + 8 k (x), i + 8 k (y), i + 8 j (z)
-    int32_t tile, parent;
+    int32_t tile;
     bool air;
 } piece;
 
@@ -62,7 +63,7 @@ static int32_t tile_pieces(const rh_poisson *a, int32_t n, piece *out)
     int32_t count = 0;
     for (int first = 0; first < a->layers; first++)
         while (l.unknown[first]) {
-            piece p = {.tile = n, .parent = -1};
+            piece p = {.tile = n};
             p.bits[first] = l.unknown[first] & (~l.unknown[first] + 1);
             rh_flood(&l.link, a->layers, p.bits);
             for (int k = 0; k < a->layers; k++) {
@@ -79,38 +80,31 @@ static int32_t tile_pieces(const rh_poisson *a, int32_t n, piece *out)
     return count;
 }
 
-static int32_t root_of(piece *pieces, int32_t p)
+static void join(piece *pieces, int32_t *parent, int32_t p, int32_t q)
 {
-    while (pieces[p].parent != p) p = pieces[p].parent = pieces[pieces[p].parent].parent;
-    return p;
+    bool air = pieces[rh_union_root(parent, p)].air || pieces[rh_union_root(parent, q)].air;
+    pieces[rh_union_join(parent, p, q)].air = air;
 }
 
-static void join(piece *pieces, int32_t p, int32_t q)
+static void join_all(const rh_poisson *a, const int32_t *start, piece *pieces, int32_t *parent)
 {
-    p = root_of(pieces, p);
-    q = root_of(pieces, q);
-    int32_t low = p < q ? p : q, high = p < q ? q : p;
-    pieces[high].parent = low;
-    pieces[low].air = pieces[low].air || pieces[high].air;
-}
-
-static void join_all(const rh_poisson *a, const int32_t *start, piece *pieces)
-{
-    for (int32_t p = 0; p < start[a->count]; p++) pieces[p].parent = p;
+    for (int32_t p = 0; p < start[a->count]; p++) parent[p] = p;
     for (int32_t p = 0; p < start[a->count]; p++)
         for (int axis = 0; axis < a->dimension; axis++) {
             int32_t other = a->near[pieces[p].tile][2 * axis];
             if (other == a->count || !pieces[p].faces[axis]) continue;
             for (int32_t q = start[other]; q < start[other + 1]; q++)
-                if (pieces[p].faces[axis] & rh_flood_border(pieces[q].bits, axis, a->layers, true)) join(pieces, p, q);
+                if (pieces[p].faces[axis] & rh_flood_border(pieces[q].bits, axis, a->layers, true))
+                    join(pieces, parent, p, q);
         }
 }
 
 // Keeps the pieces without air and numbers their groups in order of the first piece.
-static rh_code keep_sealed(rh_pockets *pockets, piece *pieces, int32_t total, rh_arena *arena, rh_status *status)
+static rh_code keep_sealed(rh_pockets *pockets, const piece *pieces, int32_t *parent, int32_t total, rh_arena *arena,
+                           rh_status *status)
 {
     int32_t count = 0;
-    for (int32_t p = 0; p < total; p++) count += !pieces[root_of(pieces, p)].air;
+    for (int32_t p = 0; p < total; p++) count += !pieces[rh_union_root(parent, p)].air;
     if (count == 0) return RH_OK;
     int32_t *number = rh_arena_take(arena, (size_t)total * sizeof *number, status);
     pockets->pieces = rh_arena_take(arena, (size_t)count * sizeof *pockets->pieces, status);
@@ -119,7 +113,7 @@ static rh_code keep_sealed(rh_pockets *pockets, piece *pieces, int32_t total, rh
     pockets->sizes = rh_arena_take_zero(arena, (size_t)count * sizeof(int64_t), status);
     if (!number || !pockets->pieces || !pockets->sums || !pockets->means || !pockets->sizes) return RH_MEMORY;
     for (int32_t p = 0; p < total; p++) {
-        int32_t root = root_of(pieces, p);
+        int32_t root = rh_union_root(parent, p);
         if (pieces[root].air) continue;
         if (root == p) number[p] = pockets->groups++;
         rh_pocket_piece *kept = &pockets->pieces[pockets->count++];
@@ -145,11 +139,15 @@ rh_code rh_pockets_find(rh_pockets *pockets, const rh_poisson *a, rh_arena *aren
     }
     start[a->count] = total;
     piece *pieces = rh_arena_take(arena, ((size_t)total + 1) * sizeof *pieces, status);
-    if (!pieces) return RH_MEMORY;
+    int32_t *parent = rh_arena_take(arena, ((size_t)total + 1) * sizeof *parent, status);
+    if (!pieces || !parent) return RH_MEMORY;
 #pragma omp parallel for schedule(dynamic, 16)
-    for (int32_t n = 0; n < a->count; n++) tile_pieces(a, n, pieces + start[n]);
-    join_all(a, start, pieces);
-    RH_TRY(keep_sealed(pockets, pieces, total, arena, status));
+    for (int32_t n = 0; n < a->count; n++) {
+        int32_t found = tile_pieces(a, n, pieces + start[n]);
+        RH_ASSERT(found == start[n + 1] - start[n]);  // as many as were counted
+    }
+    join_all(a, start, pieces, parent);
+    RH_TRY(keep_sealed(pockets, pieces, parent, total, arena, status));
     if (pockets->count == 0) rh_arena_restore(arena, mark);
     return RH_OK;
 }

@@ -16,6 +16,7 @@
 
 float *rh_poisson_vector(const rh_poisson *a, rh_arena *arena, rh_status *status)
 {
+    RH_ASSERT(a->count >= 0 && a->cells > 0);
     float *v = rh_arena_take(arena, rh_poisson_values(a) * sizeof(float), status);
     if (v) rh_poisson_clear(a, v);
     return v;
@@ -29,6 +30,7 @@ void rh_poisson_clear(const rh_poisson *a, float *x)
 
 rh_code rh_poisson_init(rh_poisson *a, int dimension, int32_t count, rh_arena *arena, rh_status *status)
 {
+    RH_ASSERT((dimension == 2 || dimension == 3) && count >= 0);
     *a = (rh_poisson){.dimension = dimension, .layers = dimension == 3 ? RH_TILE : 1, .count = count};
     a->cells = RH_TILE * RH_TILE * a->layers;
     size_t tiles = (size_t)count + 1;
@@ -42,6 +44,7 @@ rh_code rh_poisson_init(rh_poisson *a, int dimension, int32_t count, rh_arena *a
 
 rh_code rh_poisson_take_blocks(rh_poisson *a, rh_arena *arena, rh_status *status)
 {
+    RH_ASSERT(a->block);
     a->blocks = 2;
     for (int32_t n = 0; n < a->count; n++)
         if (a->block[n] != RH_PLAIN) a->block[n] = a->blocks++;
@@ -49,6 +52,7 @@ rh_code rh_poisson_take_blocks(rh_poisson *a, rh_arena *arena, rh_status *status
     size_t size = (size_t)(1 + a->dimension) * (size_t)a->cells;
     a->coefficients = rh_arena_take(arena, (size_t)a->blocks * size * sizeof(float), status);
     if (!a->coefficients) return RH_MEMORY;
+    RH_ASSERT(a->blocks <= a->count + 2);
     for (size_t i = 0; i < 2 * size; i++)
         a->coefficients[i] = i < (size_t)a->cells ? 2.0f * (float)a->dimension : i < size ? 1 : 0;
     return RH_OK;
@@ -64,6 +68,7 @@ rh_code rh_poisson_count(rh_poisson *a, rh_arena *arena, rh_status *status)
     for (int32_t n = 0; n < a->count; n++) {
         int unknowns = 0;
         a->rows[n] = 0;
+        for (int s = 0; s < 2 * a->dimension; s++) RH_ASSERT(a->near[n][s] >= 0 && a->near[n][s] <= a->count);
         for (int r = 0; r < rows; r++) {
             unsigned bits = a->unknown[(int64_t)n * rows + r];
             unknowns += __builtin_popcount(bits);
@@ -188,6 +193,7 @@ ALWAYS double tile_work(const rh_poisson *a, int32_t n, float weight, const floa
 
 void rh_poisson_apply(const rh_poisson *a, const float *x, float *y, double *sums)
 {
+    RH_ASSERT(x != y);
     EACH_TILE
     for (int32_t n = 0; n < a->count; n++) {
         double sum = tile_work(a, n, 0, NULL, x, y + (int64_t)n * a->cells, APPLY);
@@ -197,6 +203,7 @@ void rh_poisson_apply(const rh_poisson *a, const float *x, float *y, double *sum
 
 void rh_poisson_smooth(const rh_poisson *a, float weight, const float *b, const float *x, float *y, double *sums)
 {
+    RH_ASSERT(x != y && b != y);
     EACH_TILE
     for (int32_t n = 0; n < a->count; n++) {
         int64_t base = (int64_t)n * a->cells;
@@ -207,6 +214,7 @@ void rh_poisson_smooth(const rh_poisson *a, float weight, const float *b, const 
 
 void rh_poisson_residual_tile(const rh_poisson *a, int32_t n, const float *b, const float *x, float out[RH_CELLS])
 {
+    RH_ASSERT(n >= 0 && n < a->count);
     for (int r = 0; r < a->cells / 8; r++)
         if (!(a->rows[n] >> r & 1)) rh_f8_store(out + 8 * r, rh_f8_all(0));
     tile_work(a, n, 0, b + (int64_t)n * a->cells, x, out, RESIDUAL);
@@ -214,6 +222,7 @@ void rh_poisson_residual_tile(const rh_poisson *a, int32_t n, const float *b, co
 
 void rh_poisson_excess_tile(const rh_poisson *a, int32_t n, float out[RH_CELLS])
 {
+    RH_ASSERT(n >= 0 && n < a->count);
     bool deep = a->dimension == 3;
     ties t = ties_of(a, n);
     for (int r = 0; r < a->cells / 8; r++) {
@@ -244,6 +253,7 @@ void rh_poisson_start(const rh_poisson *a, float weight, const float *b, float *
 void rh_poisson_advance(const rh_poisson *a, float step, float weight, const float *d, float *q, float *x, float *r,
                         double *sums)
 {
+    RH_ASSERT(d != q && x != r);
     EACH_TILE
     for (int32_t n = 0; n < a->count; n++) {
         const float *diagonal = rh_poisson_block(a, n);
@@ -268,6 +278,7 @@ void rh_poisson_advance(const rh_poisson *a, float step, float weight, const flo
 
 void rh_poisson_turn(const rh_poisson *a, float beta, const float *z, float *d)
 {
+    RH_ASSERT(z != d);
     EACH_TILE
     for (int32_t n = 0; n < a->count; n++) {
         int64_t base = (int64_t)n * a->cells;

@@ -45,6 +45,7 @@ uint64_t rh_band_hash(const rh_band *band)
 
 const rh_band_channel *rh_band_channel_find(const rh_band *band, const char *name)
 {
+    RH_ASSERT(band->channel_count >= 0 && band->channel_count <= RH_BAND_CHANNELS);
     for (int c = 0; c < band->channel_count; c++)
         if (strcmp(band->channels[c].name, name) == 0) return &band->channels[c];
     return NULL;

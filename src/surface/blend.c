@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Fields from weighted means of the particles around a voxel, to compare with (SRF-18, ZBS-1). With k(s) = (1 - s^2)^3,
+// Fields from weighted means of the particles around a voxel, to compare with. With k(s) = (1 - s^2)^3,
 // s = |x - x_i| / R:
 //   averaged      |x - xbar| - rbar, xbar = sum k x_i / sum k (Y. Zhu, R. Bridson, "Animating sand as a fluid", ACM TOG
 //   24(3), 2005) solenthaler   |x - xbar| - rbar f, f falls from 1 to 0 as the largest eigenvalue of d xbar / dx goes

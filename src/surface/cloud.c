@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Points that can be used, sorted into search cells (SRF-1), and how deep in the material each cell lies (SRF-12, the
-// automatic choice).
+// Points that can be used, sorted into search cells, and how deep in the material each cell lies (the automatic
+// form of the subset of Jones 2018, section 5.5: what is deep needs no shape).
 //
 // A cell is half a search radius wide. Its depth is the number of cells (corners count as neighbours) to the nearest
 // empty one: at depth d the nearest empty cell is at least d - 1 cells away from anything in it.

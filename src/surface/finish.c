@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// From the fields of the leaves to a distance on both sides of the surface (SRF-16, SRF-17, SRF-20).
+// From the fields of the leaves to a distance on both sides of the surface.
 //
 // Inside, the minimum over shapes is no distance: it ripples between the centres, and gaps between particles are holes.
 // What is right is the field outside. So the inside is made anew: with D(x) the distance of a voxel inside to the front
@@ -223,7 +223,7 @@ static rh_code pack(finisher *f, rh_status *status)
     return RH_OK;
 }
 
-// --- attributes (SRF-17) ---------------------------------------------------------------------------------------------
+// --- attributes ------------------------------------------------------------------------------------------------------
 // A group is float on the surface, 0 or 1: so it can be the mask of a filter, and a mesh can interpolate it.
 static rh_point_type channel_type(const rh_attribute *attribute)
 {

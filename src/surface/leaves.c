@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Which leaves can hold something (SRF-14), and their fields one by one (SRF-15): each leaf gathers from the search
+// Which leaves can hold something, and their fields one by one: each leaf gathers from the search
 // cells around it, so it is written by one thread, without locks, in an order that does not depend on threads.
 //
 // Leaves are tiles whose axes are turned round (parts.h): the topology, its hash and its neighbours are those of
@@ -137,6 +137,7 @@ static rh_code too_many(const rh_surface_cloud *cloud, float reach, rh_status *s
 rh_code rh_leaves_make(rh_leaves *leaves, const rh_surface_cloud *cloud, float reach, rh_arena *arena,
                        rh_status *status)
 {
+    RH_ASSERT(reach > 0);
     *leaves = (rh_leaves){.field = NULL};
     const rh_tiles *cells = &cloud->cells;
     rh_arena_mark mark = rh_arena_save(arena);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The shape of every particle from its neighbourhood: R. Jones, "Efficient simulation and surfacing ..." (EngD thesis,
-// Bournemouth University 2018, chapter 5), after J. Yu, G. Turk, "Reconstructing surfaces of particle-based fluids
-// using anisotropic kernels" (ACM TOG 32(1), 2013). SRF-2 to SRF-12. With d = x_i - x_p and w = 1 - (|d| / R)^3, |d| <
-// R:
+// The shape of every particle from its neighbourhood: R. Jones, "Droplets, Splashes and Sprays" (EngD thesis,
+// Bournemouth University 2018, eqs. 5.3 to 5.9), after J. Yu, G. Turk, "Reconstructing surfaces of particle-based
+// fluids using anisotropic kernels" (ACM TOG 32(1), 2013). With d = x_i - x_p and w = 1 - (|d| / R)^3, |d| < R:
 //
 //   mean       m = sum w d / sum w                     covariance   C = sum w d d^T / sum w - m m^T = Q diag(v) Q^T
 //   clamped    v'_i = max(v_i, k_r v_0)                stretch      s_i = k_s v'_i,  k_s = (v'_0 v'_1 v'_2)^(-1/3)
@@ -158,7 +157,7 @@ static void find_form(const shaper *s, const batch *b, form *f)
     for (int l = 0; l < LANES; l++) f->k[l] = (float)inverse_cube_root(f->determinant[l]);
 }
 
-// Normalisation (SRF-8, SRF-9) and the passage to droplets (SRF-7): the stretches.
+// Normalisation (Jones 2018, eq. 5.7) and the passage to droplets (eq. 5.8): the stretches.
 static void find_stretch(const shaper *s, const batch *b, form *f, rh_f8 stretch[3], rh_f8 *share)
 {
     const rh_surfacing_params *params = s->cloud->params;
@@ -176,9 +175,9 @@ static void find_stretch(const shaper *s, const batch *b, form *f, rh_f8 stretch
     }
 }
 
-// Where the centres go (SRF-11), search radii from the particle, and what the axes gain by it. Axis by axis: the mean
-// is `along` it, material ends at `edge` from the mean on the side of the particle. If the particle is the outermost
-// there, its shape should end with the material.
+// Where the centres go (smoothing them: Yu and Turk 2013), search radii from the particle, and what the axes gain by
+// it. Axis by axis: the mean is `along` it, material ends at `edge` from the mean on the side of the particle. If the
+// particle is the outermost there, its shape should end with the material.
 static void find_centre(const shaper *s, const batch *b, const form *f, rh_f8 length[3], rh_f8 centre[3])
 {
     float smoothing = (float)s->cloud->params->smoothing;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The distance to the nearest shape (SRF-13, SRF-15, SRF-18): the minimum over the shapes near a leaf, eight voxels of
-// a row at a time. Lengths are in voxels.
+// The distance to the nearest shape (Jones 2018, eqs. 5.1 and 5.2; see docs/sources.md): the minimum over the shapes
+// near a leaf, eight voxels of a row at a time. Lengths are in voxels.
 //
 // Distance to an ellipsoid with axes a, v from its centre, q = v along its axes: k1 = |q / a|, k2 = |q / a^2|. All
 // kernels are zero on the ellipsoid:

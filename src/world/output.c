@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "io/made.h"
 #include "io/ply.h"
+#include "io/skin_file.h"
 #include "io/vdb.h"
 #include "world/scene_record.h"
 #include "world/surfacing.h"
@@ -154,10 +155,9 @@ bool rh_output_has_frame(const char *folder, const rh_scene *scene, int64_t fram
 
 bool rh_output_has_surface(const char *folder, const rh_scene *scene, int64_t frame)
 {
-    static const char *const endings[] = {".ply", ".obj", ".vtp"};
     const rh_surfacing_params *p = &scene->surface;
     return (!p->vdb || part_exists(folder, "surface", frame, ".vdb")) &&
-           (!p->mesh || part_exists(folder, "surface", frame, endings[p->mesh_format]));
+           (!p->mesh || part_exists(folder, "surface", frame, rh_skin_endings[p->mesh_format]));
 }
 
 rh_code rh_output_frame(const rh_output *output, const rh_points *points, const rh_frame_info *info, rh_status *status)
@@ -307,6 +307,7 @@ static DIR *open_checkpoints(const char *folder)
 
 int rh_output_checkpoints(const char *folder, char (*paths)[RH_PATH_MAX], int max)
 {
+    RH_ASSERT(max >= 0);
     DIR *dir = open_checkpoints(folder);
     if (!dir) return 0;
     int count = 0;

@@ -30,6 +30,7 @@ rh_code rh_world_put_state(const rh_world *w, const rh_store *to, rh_status *sta
 
 rh_code rh_world_save(const rh_world *w, const rh_output *output, rh_status *status)
 {
+    RH_ASSERT(rh_points_is_valid(&w->points));
     char path[RH_PATH_MAX];
     RH_TRY(rh_output_checkpoint_path(output, w->frame, w->step, w->frame_done, path, status));
     rh_checkpoint_writer *file;

@@ -16,6 +16,7 @@ static const double JITTER = 0.25;  // of the spacing, peak to peak
 rh_code rh_seeder_init(rh_seeder *seeder, const rh_stage_set *stage, int particles_per_axis, double jitter,
                        rh_status *status)
 {
+    RH_ASSERT(particles_per_axis > 0 && jitter >= 0);
     const rh_scene *scene = stage->scene;
     *seeder = (rh_seeder){.stage = stage,
                           .spacing = scene->cell / particles_per_axis,
@@ -113,6 +114,7 @@ static rh_dvec3 gravity_of(const rh_seeder *s)
 rh_code rh_seed_append(rh_seeder *s, rh_points *points, const rh_dvec3 *x, const rh_dvec3 *rest, int64_t n, int body,
                        rh_dvec3 velocity, rh_status *status)
 {
+    RH_ASSERT(n >= 0 && body >= -1);
     int64_t first = points->count;
     RH_TRY(rh_points_resize(points, first + n, status));
     rh_vec3 *p = rh_points_data(points, "P", RH_POINT_VEC3F), *v = rh_points_data(points, "v", RH_POINT_VEC3F);
@@ -387,6 +389,7 @@ static rh_code emit_varying(rh_seeder *s, int n, double last, double until, doub
 
 rh_code rh_emit(rh_seeder *seeder, double time, rh_points *points, rh_status *status)
 {
+    RH_ASSERT(seeder->removed <= seeder->next_id);
     const rh_emitter_params *emitters = seeder->stage->scene->emitters.items;
     for (int n = 0; n < seeder->stage->scene->emitters.count; n++) {
         const rh_emitter_params *p = &emitters[n];
@@ -422,6 +425,7 @@ rh_code rh_seed_poured(const rh_seeder *seeder, int n, double time, double *volu
 
 int rh_inflows(const rh_seeder *seeder, double time, rh_inflow *out, int max)
 {
+    RH_ASSERT(max >= 0);
     const rh_emitter_params *emitters = seeder->stage->scene->emitters.items;
     int count = 0;
     for (int n = 0; n < seeder->stage->scene->emitters.count && count < max; n++) {
@@ -445,6 +449,7 @@ static void note_gone(rh_seeder *s, rh_vec3 x, rh_vec3 v)
 
 rh_code rh_drain(rh_seeder *seeder, double time, rh_points *points, rh_status *status)
 {
+    RH_ASSERT(seeder->removed >= 0 && seeder->removed <= seeder->next_id);
     const rh_sink_params *sinks = seeder->stage->scene->sinks.items;
     const rh_vec3 *p = points->count ? rh_points_data(points, "P", RH_POINT_VEC3F) : NULL;
     for (int n = 0; n < seeder->stage->scene->sinks.count && points->count; n++) {

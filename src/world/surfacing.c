@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/regular.h"
 #include "io/made.h"
 #include "io/ply.h"
 #include "io/skin_file.h"
@@ -35,12 +36,6 @@ typedef struct job {
 
 // --- points in -------------------------------------------------------------------------------------------------------
 
-static bool has_ending(const char *path, const char *ending)
-{
-    size_t length = strlen(path), tail = strlen(ending);
-    return length > tail && strcmp(path + length - tail, ending) == 0;
-}
-
 // A file written with z up: inside the program y is up, and writers turn what they write when the frame's facts say z.
 static void turn_back(rh_points *points)
 {
@@ -58,8 +53,8 @@ rh_code rh_surface_read_points(const char *path, rh_points *points, rh_frame_inf
     if (!info) info = &unwanted;
     *info = (rh_frame_info){0};
     if (!rh_file_exists(path)) return rh_fail(status, RH_IO, "%s: no such file", path);
-    if (has_ending(path, ".vdb")) RH_TRY(rh_vdb_read_points(path, points, info, status));
-    else if (has_ending(path, ".ply")) RH_TRY(rh_ply_read_points(path, points, info, status));
+    if (rh_path_has_ending(path, ".vdb")) RH_TRY(rh_vdb_read_points(path, points, info, status));
+    else if (rh_path_has_ending(path, ".ply")) RH_TRY(rh_ply_read_points(path, points, info, status));
     else return rh_fail(status, RH_USER, "%s: found a file of unknown kind, expected points as .vdb or .ply", path);
     if (info->z_up) turn_back(points);
     if (!(info->fps > 0) || !isfinite(info->fps)) info->fps = 24;
@@ -252,15 +247,12 @@ static rh_code write_diagnostics(job *j, rh_status *status)
     return rh_vdb_write_points(path, &j->points, &info, status);
 }
 
-static const char *const mesh_endings[] = {".ply", ".obj",
-                                           ".vtp"};  // in the order of mesh_format, as the writers below
-
 static rh_code write_mesh(job *j, rh_status *status)
 {
     static rh_code (*const write[])(const char *, const rh_skin *, const rh_frame_info *,
                                     rh_status *) = {rh_skin_write_ply, rh_skin_write_obj, rh_skin_write_vtp};
     char path[RH_PATH_MAX];
-    RH_TRY(result_path(j, "surface", mesh_endings[j->params->mesh_format], path, status));
+    RH_TRY(result_path(j, "surface", rh_skin_endings[j->params->mesh_format], path, status));
     RH_TRY(write[j->params->mesh_format](path, &j->skin, &j->info, status));
     j->result->vertices = j->skin.vertex_count;
     j->result->polygons = j->skin.triangle_count + j->skin.quad_count;
@@ -283,7 +275,7 @@ static rh_code check_target(const job *j, const char *stem, const char *ending, 
 static rh_code check_targets(const job *j, rh_status *status)
 {
     if (j->params->vdb) RH_TRY(check_target(j, "surface", ".vdb", status));
-    if (j->params->mesh) RH_TRY(check_target(j, "surface", mesh_endings[j->params->mesh_format], status));
+    if (j->params->mesh) RH_TRY(check_target(j, "surface", rh_skin_endings[j->params->mesh_format], status));
     return j->params->diagnostics ? check_target(j, "ellipsoids", ".vdb", status) : RH_OK;
 }
 

@@ -229,7 +229,9 @@ static rh_code move(rh_world *w, double *step, rh_status *status)
         // The step was chosen before the programs push: they need its length. A push beyond what the step allows is
         // seen by the next one.
         RH_TRY(rh_world_moment(w, RH_AT_FORCES, *step, 0, status));
-        if (w->physics->step(w->method, &w->around, *step, &w->points, &w->report, &one) == RH_OK) return RH_OK;
+        rh_code moved = w->physics->step(w->method, &w->around, *step, &w->points, &w->report, &one);
+        w->points.spare_lent = false;
+        if (moved == RH_OK) return RH_OK;
         if (!w->report.unconverged || w->retries == MOST_RETRIES) return blame_step(w, &one, status);
         if (copied) RH_TRY(rh_world_restore(w, w->kept, status));
         *step *= 0.5;
@@ -240,6 +242,7 @@ static rh_code move(rh_world *w, double *step, rh_status *status)
 
 rh_code rh_world_step(rh_world *w, double dt_limit, double *dt, rh_status *status)
 {
+    RH_ASSERT(dt_limit > 0 && rh_points_is_valid(&w->points));
     double start = rh_seconds();
     if (w->hooks) rh_hooks_take_seconds(w->hooks);  // of moments before this step
     RH_TRY(rh_world_begin(w, status));

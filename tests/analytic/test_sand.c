@@ -254,9 +254,10 @@ static void a_block_slides_by_coulomb_s_law(void **state)
     }
 }
 
-// A blade presses sand against a wall, both rough, at up to 0.9 m/s: more than friction lets out. It must give way, not
-// shoot out (1700 m/s once).
-static void wedged_sand_gives_way(void **state)
+// A blade presses sand against a wall, both rough, at up to 0.9 m/s: more than friction lets out. It must not run
+// away (1700 m/s once). Single grains still leave at 12 m/s where the volume that is pushed out asks for 3: a known
+// limit (docs/limits.md), which the bound only keeps from growing.
+static void wedged_sand_does_not_run_away(void **state)
 {
     (void)state;
     lab l;
@@ -280,7 +281,7 @@ int main(void)
                                        cmocka_unit_test(no_tension),
                                        cmocka_unit_test(a_layer_slides_by_coulomb_s_law),
                                        cmocka_unit_test(a_block_slides_by_coulomb_s_law),
-                                       cmocka_unit_test(wedged_sand_gives_way),
+                                       cmocka_unit_test(wedged_sand_does_not_run_away),
                                        cmocka_unit_test(a_pile_stays_in_space),
                                        cmocka_unit_test(a_pile_stays_for_a_minute),
                                        cmocka_unit_test(water_levels_out)};

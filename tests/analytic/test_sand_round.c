@@ -37,7 +37,9 @@ static heap measure(const lab *l, double radius)
 }
 
 // The front thinner than half a cell does not count; with that radius of 20 cells it is a fifth of the way and more.
-static void round_columns_leave_cones(void **state)
+// Run- outs are 0.56 and 0.65 of the experiment's: a known limit (docs/limits.md), and the bound keeps it from getting
+// worse.
+static void round_columns_leave_cones_and_stop_early(void **state)
 {
     (void)state;
     const double aspects[] = {0.5, 1}, lowest[] = {0.5, 0.74}, furthest[] = {0.62, 1.24};
@@ -63,6 +65,6 @@ static void round_columns_leave_cones(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(round_columns_leave_cones)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(round_columns_leave_cones_and_stop_early)};
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

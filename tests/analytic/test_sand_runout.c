@@ -64,8 +64,8 @@ static void runout_follows_the_aspect_ratio(void **state)
     }
     double low = log(found[2] / found[0]) / log(4), tall = log(found[4] / found[3]) / log(2);
     print_message("exponents: %.2f up to 2 (1 in experiments), %.2f above 4 (0.67)\n", low, tall);
-    assert_true(fabs(low - 1) < 0.35);
-    assert_true(fabs(tall - 0.67) < 0.25);
+    assert_true(fabs(low - 1) < 0.3);
+    assert_true(fabs(tall - 0.67) < 0.2);
 }
 
 int main(void)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Sand's own model: at which slopes a layer starts and stops, and how steep the pile is that a column leaves, for
-// angles of friction from 15 to 45 degrees.
+// Sand's own model: below which slopes a layer holds and above which it flows, and how steep the pile is that a column
+// leaves, for angles of friction from 15 to 45 degrees.
 //
 // On a long slope a layer flows on where it is steeper than its angle of friction and stops where it is not, whatever
 // its depth; at rest it holds up to one to three degrees more (A. Daerr, S. Douady, Nature 399, 1999). What a column
@@ -37,14 +37,14 @@ static void tilt(double friction_angle, double slope, double speed, const double
 
 // Friction is bounded by t = tan(angle) times the mean pressure. Stress along the slope adds to that, so a layer can
 // hold up to tan(slope) = t / sqrt(1 - t^2): 15.5, 27.8 and 44.4 degrees for 15, 25 and 35. That is more than sand does
-// above 25 degrees: the test says what the model does.
+// above 25 degrees (docs/limits.md): the test says what the model does, and nothing of the slopes between.
 static double steepest(double angle)
 {
     double t = tan(angle * SAND_DEGREE);
     return atan(t / sqrt(1 - t * t)) / SAND_DEGREE;
 }
 
-static void slopes_start_and_stop_at_the_friction_angle(void **state)
+static void slopes_hold_below_the_angle_and_flow_above_the_model_s_limit(void **state)
 {
     (void)state;
     const double times[] = {0.8, 1.2};
@@ -90,7 +90,7 @@ static void a_column_leaves_a_steeper_pile_for_more_friction(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(slopes_start_and_stop_at_the_friction_angle),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(slopes_hold_below_the_angle_and_flow_above_the_model_s_limit),
                                        cmocka_unit_test(a_column_leaves_a_steeper_pile_for_more_friction)};
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

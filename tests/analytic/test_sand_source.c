@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The source's model of sand against mechanics: free flight, piles that stay (SND-8), Coulomb's law for a block on a
-// slope.
+// The source's model of sand (Zhu 2005, chapter 2) against mechanics: free flight, piles that stay, Coulomb's law for a
+// block on a slope.
 #include "lab.h"
 
 #define FLAT "cell: 0.04\ndimension: 2\nframes: {last: 1000}\n"
@@ -63,7 +63,7 @@ static pile settle(const char *physics, double friction, double seconds, double 
 // Of a triangle of the column's area with this centre of mass.
 static double slope(pile p) { return atan(9 * p.height * p.height / 0.32) * 57.29577951308232; }
 
-// The last slips are over after 10 s; from then on nothing moves. (SND-8)
+// The last slips are over after 10 s; from then on nothing moves.
 static void a_pile_stays_where_water_does_not(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The splash method against what must be so (SPL, acceptance tests t1 to t6): liquid parts freely, falls from a ceiling
+// The splash method against what must be so: liquid parts freely, falls from a ceiling
 // as a stone does, keeps its mass and momentum, rests without popping; and its two-sided twin does not.
 #include "lab.h"
 
@@ -47,7 +47,7 @@ static double largest_pressure(const lab *l, double within)
     return most;
 }
 
-// t1: a block whose halves fly apart. Nothing holds it together: no pressure at all, each half keeps its velocity.
+// A block whose halves fly apart. Nothing holds it together: no pressure at all, each half keeps its velocity.
 static void halves_part_freely(void **state)
 {
     (void)state;
@@ -87,7 +87,7 @@ static void two_sided_halves_hold_together(void **state)
     lab_close(&l);
 }
 
-// t1: a block in free flight feels no pressure, whatever the step.
+// A block in free flight feels no pressure, whatever the step.
 static void a_flying_block_is_left_alone(void **state)
 {
     (void)state;
@@ -113,7 +113,7 @@ static void a_flying_block_is_left_alone(void **state)
     }
 }
 
-// t2: liquid at a ceiling falls at g, within 1 %; in the two-sided twin it hangs.
+// Liquid at a ceiling falls at g, within 1 %; in the two-sided twin it hangs.
 static double fall_from_ceiling(const char *options)
 {
     lab l;
@@ -221,7 +221,7 @@ static void colliding_blocks_keep_their_momentum(void **state)
     }
 }
 
-// t5: water in a closed tank for 2 s. No particle is ever faster than sqrt(g h), the surface stays where it is.
+// Water in a closed tank for 2 s. No particle is ever faster than sqrt(g h), the surface stays where it is.
 static double rest(int dimension, double top, const char *options, double *moved)
 {
     lab l;
@@ -262,7 +262,7 @@ static void liquid_rests_without_popping(void **state)
     }
 }
 
-// t6: what the density correction is for. Euler steps carry turning water outwards, cells overfill, and without the
+// What the density correction is for. Euler steps carry turning water outwards, cells overfill, and without the
 // correction pressure turns that into speed: the more the longer the step.
 static double spin(double cfl, bool corrected)
 {

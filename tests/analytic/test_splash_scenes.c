@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The scenes of scenes/splash at test size (SPL-R1 to SPL-R8): each runs, its complementarity problem is solved in
-// every step, its mass stays; and for the two that come with a two-sided twin the figures that set them apart
-// (Gerszewski 2014, Figs. 3.1, 3.2).
+// The scenes of scenes/splash at test size (Gerszewski 2014, section 3.4): each runs, its complementarity problem is
+// solved in every step, no particle is lost, the volume stays; and for the two that come with a two-sided twin the
+// figures that set them apart (Gerszewski 2014, Figs. 3.1, 3.2).
 #include "lab.h"
 #include <stdlib.h>
 
@@ -40,15 +40,16 @@ static void keep_watch(lab *l, void *user)
 }
 
 // No cell is short of room by more than 1e-4 of its filling, and none that has room left has a pressure of more than
-// that.
+// that. `volume`: how far the room that liquid takes up may be from what was put in; the measure errs by 0.1 cells
+// times the surface (docs/theory/balance.md), which is much of two thin streams.
 static void every_scene_is_solved(void **state)
 {
     (void)state;
     static const struct {
         const char *name;
-        double until;
-    } scenes[] = {{"city_flood", 3},  {"quadruple_dam", 1.3}, {"round_pool", 1.2},
-                  {"terrain_dam", 1}, {"explosions", 1.2},    {"colliding_streams", 0.8}};
+        double until, volume;
+    } scenes[] = {{"city_flood", 3, 0.03},  {"quadruple_dam", 1.3, 0.03}, {"round_pool", 1.2, 0.03},
+                  {"terrain_dam", 1, 0.03}, {"explosions", 1.2, 0.03},    {"colliding_streams", 0.8, 0.1}};
     for (int n = 0; n < (int)(sizeof scenes / sizeof scenes[0]); n++) {
         lab l;
         watch w = {0};
@@ -61,12 +62,13 @@ static void every_scene_is_solved(void **state)
                       w.volume_error, -l.penetration);
         assert_true(w.residual < 1e-4);
         assert_int_equal(w.lost, 0);
+        assert_true(w.volume_error < scenes[n].volume);
         assert_true(l.penetration < 0.01 * l.scene.cell);
         lab_close(&l);
     }
 }
 
-// --- R1: two fountains -----------------------------------------------------------------------------------------------
+// --- two fountains ---------------------------------------------------------------------------------------------------
 typedef struct fountain {
     double spread, height;
 } fountain;
@@ -113,7 +115,7 @@ static void fountains_spread(void **state)
     assert_true(fabs(one.height - 2.5) < 0.25);
 }
 
-// --- R2: dam break over an obstacle ----------------------------------------------------------------------------------
+// --- dam break over an obstacle ----------------------------------------------------------------------------------
 typedef struct dam {
     double splash, volume;
 } dam;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Known shapes filled with jittered particles come back (ZBS, SRF C1): a plane, a tilted plane, a ball, a cone, thin
-// slabs, a sheet of one layer, a rim, a drop. Lengths in particle spacings. What is measured is the outermost surface
-// along columns of voxels, against the true shape: `mean` is its bias, `deviation` its bumpiness. Stated: bias within
-// 0.12, bumps (root mean square) within 0.12 spacings, and at least a quarter less than by averages, blobs or spheres.
+// Known shapes filled with jittered particles come back (docs/sources.md: Zhu 2005, chapter 4; Jones 2018, chapter 5):
+// a plane, a tilted plane, a ball, a cone, thin slabs, a sheet of one layer, a rim, a drop. Lengths in particle
+// spacings. What is measured is the outermost surface along columns of voxels, against the true shape: `mean` is its
+// bias, `deviation` its bumpiness. Stated: bias within 0.12, bumps (root mean square) within 0.12 spacings, and at
+// least a quarter less than by averages, blobs or spheres.
 #include "support.h"
 #include "io/surface_grid.h"
 #include "surface/surfacing.h"

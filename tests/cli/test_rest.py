@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Rheo authors
-"""`rest: true`: the coordinate that particles carry from where they began, in frames, checkpoints and on surfaces (ZBS-5).
+"""`rest: true`: the coordinate that particles carry from where they began, in frames, checkpoints and on surfaces.
 
 usage: test_rest.py RHEO SOURCE_DIR [unittest options]
 """

@@ -162,6 +162,23 @@ class Prefix(Planted):
         self.assert_found("check-prefix", argument=self.root / "missing.a")
 
 
+class Slowest(Planted):
+    def test_order(self):
+        cases = "".join(f'<testcase name="unit/t{n}" time="{n % 7}.5"/>' for n in range(13))
+        path = self.put("t.xml", f'<?xml version="1.0"?>\n<testsuite name="x" tests="13">{cases}</testsuite>\n')
+        code, text = self.check("slowest-tests", path)
+        self.assertEqual(code, 0, text)
+        lines = text.splitlines()
+        self.assertEqual(len(lines), 11)
+        self.assertIn("13 tests", lines[0])
+        times = [float(line.split()[0]) for line in lines[1:]]
+        self.assertEqual(times, sorted(times, reverse=True))
+        self.assertIn("unit/t6", lines[1])
+
+    def test_no_file(self):
+        self.assert_found("slowest-tests", "missing.xml", argument=self.root / "missing.xml")
+
+
 class Tree(Planted):
     def setUp(self):
         super().setUp()
@@ -197,6 +214,28 @@ class Tree(Planted):
     def test_excused_function(self):
         body = "{\n" + "    x();\n" * 200 + "}\n"
         self.put("src/base/f.c", SPDX + "\n// Long because it is one table.\nstatic void f(void)\n" + body)
+        self.assert_clean("check-tree")
+
+    def test_code_of_a_specification(self):
+        for code in ("SPL" + "-4", "O" + "-20", "FLIP" + "-3", "AX" + "-17"):
+            with self.subTest(code=code):
+                self.put("src/base/coded.h", SPDX + f"// The limit ({code}) on fillings.\n")
+                self.assert_found("check-tree", "src/base/coded.h:3:", code)
+
+    def test_code_in_a_page_and_a_test(self):
+        self.put("docs/page.md", "first\nas SND" + "-6 has it\n")
+        self.put("tests/unit/t.c", SPDX + "// t" + "3: mass stays\n")
+        self.assert_found("check-tree", "docs/page.md:2:", "tests/unit/t.c:3:")
+
+    def test_real_names_are_no_codes(self):
+        self.put("src/base/names.h", SPDX + "// UTF-8, FNV-1a, CRC-32, AVX-2, RK-2, ISO-8601; x-1, N-1-k, 1e-3, -O2, EPS-2D\n")
+        self.assert_clean("check-tree")
+
+    def test_folder_that_the_readme_does_not_name(self):
+        self.put("README.md", "| `src/base` | status |\n")
+        self.put("src/lang/a.c", SPDX)
+        self.assert_found("check-tree", "README.md:1:", "src/lang")
+        self.put("README.md", "| `src/base` | status |\n| `src/lang` | expressions |\n")
         self.assert_clean("check-tree")
 
     def test_short_function_passes(self):

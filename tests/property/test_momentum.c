@@ -150,9 +150,9 @@ static void a_null_step_of_flip_changes_no_bit(void **state)
 // A shear u_x = sin(k y) on the grid, to particles by PIC, and back. Expanding about a face (y = 0, f = f'' y^2 / 2): a
 // particle at a fraction t of a cell reads t f'' h^2 / 2, and the mean over particles under the weight 1 - t is
 //   (int_0^1 (1-t) t / 2 dt / int_0^1 (1-t) dt) f'' h^2 = f'' h^2 / 6
-// for many random particles (each half of the trip gives 1/12). The note this requirement came from has 1/9; the
-// derivation and the measurement say 1/6. So the result is f + f'' h^2 / 6 = (1 - (k h)^2 / 6) f: its amplitude, the
-// projection of the result on sin(k y), is a mean over all faces in which the particles' randomness cancels.
+// for many random particles (each half of the trip gives 1/12). Zhu 2005 (docs/sources.md) has 1/9 in eq. 3.8;
+// the derivation and the measurement say 1/6. So the result is f + f'' h^2 / 6 = (1 - (k h)^2 / 6) f: its amplitude,
+// the projection of the result on sin(k y), is a mean over all faces in which the particles' randomness cancels.
 static double amplitude_loss(int dimension, double h, int64_t count)
 {
     const double k = 3.14159265358979323846;  // two periods over the box of side 4

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Room and pass, solids as particles see them (SPL-10): by hand at walls along the grid, against sums in double over
-// all points of the sub-lattice at other shapes, and against what particles seeded around the solids fill. What the
-// cache keeps is what would be made afresh.
+// Room and pass, solids as particles see them (Gerszewski 2014, eq. 3.13): by hand at walls along the grid, against
+// sums in double over all points of the sub-lattice at other shapes, and against what particles seeded around the
+// solids fill. What the cache keeps is what would be made afresh.
 //
 // Tolerance: sums of up to 512 products of three floats, all positive and together at most 1. The smallest share there
 // is, one point at the corner of a weight with four points an axis, is 3e-5.

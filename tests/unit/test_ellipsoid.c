@@ -195,7 +195,8 @@ static void volume_and_bounds(void **state)
     end(&s);
 }
 
-// Mean and covariance once more, in double and two passes (SRF-3, SRF-4), and the eigenvalues through their invariants.
+// Mean and covariance once more, in double and two passes (Jones 2018, eqs. 5.3 and 5.4), and the eigenvalues through
+// their invariants.
 static void against_two_passes(void **state)
 {
     (void)state;

@@ -369,7 +369,7 @@ static void tiles_stay_where_they_can(void **state)
     rh_vdb_data_free(data);
 }
 
-// AX-23: streaming can be forced and forbidden, and levels left out.
+// Streaming can be forced and forbidden, and levels left out.
 static void tiles_and_levels_can_be_chosen(void **state)
 {
     rh_vdb_data *data = foreign_volumes(*state);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The limit on fillings (SPL-4, SPL-6, SPL-13) against plain loops in double over single cells and faces, on random
-// fillings, rooms and shares, in all its forms: unknowns, operator, right-hand side, what pressure does to velocities
-// and fillings, and bounds of suction. The table of forms in limit.c is written down here a second time.
+// The limit on fillings (Gerszewski 2014, eqs. 3.3 to 3.9) against plain loops in double over single cells and faces,
+// on random fillings, rooms and shares, in all its forms: unknowns, operator, right-hand side, what pressure does to
+// velocities and fillings, and bounds of suction. The table of forms in limit.c is written down here a second time.
 //
 // Tolerance: sums of a dozen floats of order one, or ten with density in the matrix.
 #include "support.h"

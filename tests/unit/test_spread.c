@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Spreading face values (SPL-7) against the same on a plain dense grid in double: on random sparse tiles, from random
-// faces, for several numbers of sweeps.
+// Spreading face values (Gerszewski 2014, section 3.2.2) against the same on a plain dense grid in double: on random
+// sparse tiles, from random faces, for several numbers of sweeps.
 //
 // Tolerance: means of up to six floats of order one, at most five times over.
 #include "support.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Coulomb friction of sand at walls (SND-6).
+// Coulomb friction of sand at walls (Zhu 2005, eq. 2.8; see docs/sources.md).
 //
 // Where a wall borders a cell, pressure has taken the velocity q (physics/pressure.h) from it for every face of a cell
 // that the wall is large: that is the source's |u . n|, what is projected out of the normal velocity, with the load of

@@ -6,6 +6,7 @@
 #include "physics/sand/groups.h"
 
 #include <string.h>
+#include "base/union_find.h"
 #include "grid/flood.h"
 
 static const int NEAR_STEP[3] = {1, 3, 9};
@@ -50,12 +51,6 @@ static int32_t tile_pieces(const rh_sand_cells *cells, const rh_incompressible_v
     return count;
 }
 
-static int32_t root_of(int32_t *parent, int32_t p)
-{
-    while (parent[p] != p) p = parent[p] = parent[parent[p]];
-    return p;
-}
-
 // Cells of a piece at the tile's lower border whose face there is open.
 static uint64_t lower_border(const rh_incompressible_view *view, const rh_sand_piece *p, int axis)
 {
@@ -79,9 +74,8 @@ static void join_all(rh_sand_groups *groups, const rh_incompressible_view *view,
             int32_t other = tiles->near[groups->pieces[p].tile][RH_HERE - NEAR_STEP[a]];
             uint64_t border = other < 0 ? 0 : lower_border(view, &groups->pieces[p], a);
             for (int32_t q = border ? groups->first[other] : 0; border && q < groups->first[other + 1]; q++) {
-                if (!(border & rh_flood_border(groups->pieces[q].bits, a, tiles->layers, true))) continue;
-                int32_t one = root_of(parent, p), two = root_of(parent, q);
-                parent[one > two ? one : two] = one > two ? two : one;
+                if (border & rh_flood_border(groups->pieces[q].bits, a, tiles->layers, true))
+                    rh_union_join(parent, p, q);
             }
         }
 }
@@ -106,7 +100,10 @@ static rh_code find_pieces(rh_sand_groups *groups, const rh_sand_cells *cells, c
     if (!groups->pieces) return RH_MEMORY;
 #pragma omp parallel for schedule(dynamic, 16)
     for (int32_t t = 0; t < tiles->count; t++)
-        if (groups->first[t + 1] > groups->first[t]) tile_pieces(cells, view, t, groups->pieces + groups->first[t]);
+        if (groups->first[t + 1] > groups->first[t]) {
+            int32_t found = tile_pieces(cells, view, t, groups->pieces + groups->first[t]);
+            RH_ASSERT(found == groups->first[t + 1] - groups->first[t]);  // as many as were counted
+        }
     return RH_OK;
 }
 
@@ -119,7 +116,7 @@ static rh_code number_groups(rh_sand_groups *groups, const rh_incompressible_vie
     if (!parent || !groups->origin) return RH_MEMORY;
     join_all(groups, view, parent);
     for (int32_t p = 0; p < groups->count; p++) {
-        int32_t root = root_of(parent, p);
+        int32_t root = rh_union_root(parent, p);
         if (root == p) groups->origin[groups->groups] = view->tiles->at[groups->pieces[p].tile];
         groups->pieces[p].group = root == p ? groups->groups++ : groups->pieces[root].group;
     }
@@ -129,6 +126,7 @@ static rh_code number_groups(rh_sand_groups *groups, const rh_incompressible_vie
 // --- faces of a group ------------------------------------------------------------------------------------------------
 rh_dvec3 rh_sand_group_place(const rh_sand_groups *groups, const rh_tiles *tiles, int32_t group, int32_t t, int c)
 {
+    RH_ASSERT(group >= 0 && group < groups->groups && t >= 0 && t < tiles->count);
     rh_tile from = groups->origin[group], at = tiles->at[t];
     return rh_d3(RH_TILE * (at.x - from.x) + (c & 7) + 0.5, RH_TILE * (at.y - from.y) + (c >> 3 & 7) + 0.5,
                  tiles->dimension == 3 ? RH_TILE * (at.z - from.z) + (c >> 6) + 0.5 : 0);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Connected groups of cells that hold, each of which moves as a rigid body (SND-4). Cells are connected through faces
-// that are not closed by a wall. So two groups never have a face in common, and every face of a cell that holds belongs
-// to one group: its freedom is the faces of its cells (rigid.h tells their masses).
+// Connected groups of cells that hold, each of which moves as a rigid body (Zhu 2005, section 2.3.4, eqs. 2.6 and 2.7).
+// Cells are connected through faces that are not closed by a wall. So two groups never have a face in common, and every
+// face of a cell that holds belongs to one group: its freedom is the faces of its cells (rigid.h tells their masses).
 //
 // Memory is the arena's.
 #pragma once

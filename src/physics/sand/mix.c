@@ -67,6 +67,7 @@ static void mix_tile(const rh_unilateral_view *view, int32_t t, float mixing, fl
 
 void rh_sand_mix(const rh_unilateral_view *view, double mixing, double spacing)
 {
+    RH_ASSERT(rh_tiles_are_sorted(view->tiles) && spacing > 0);
     if (mixing == 0) return;
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t n = 0; n < view->tiles->occupied_count; n++)

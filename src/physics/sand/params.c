@@ -12,8 +12,9 @@ static const rh_param rows[] = {
      .help = "unilateral: pressure only pushes, friction is solved for with it; incompressible: after Zhu and Bridson, "
              "a liquid's pressure with friction after it"},
     {"friction_angle", RH_PARAM_FLOAT, AT(friction_angle), "degrees", "30", 0, 80,
-     .help = "model unilateral: the slope at which sand gives way, above 45 the same as 45; model incompressible: of "
-             "internal friction, piles are flatter"},
+     .help = "model unilateral: layers on slopes below it hold; above 25 they hold more than it says, 44 for 35, and "
+             "from 45 on "
+             "at any slope; model incompressible: of internal friction, piles are flatter"},
     {"cohesion", RH_PARAM_FLOAT, AT(cohesion), "Pa", "0", 0, 1e6,
      .help = "shear stress that sand bears without pressure: damp sand"},
     {"cohesion_cells", RH_PARAM_FLOAT, AT(cohesion_cells), "cells", "0.15", 0, 10,

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "base/assert.h"
 
 // The six motions' velocities at a place, along an axis.
 static inline void motions_along(int axis, rh_dvec3 place, double out[6])
@@ -22,6 +23,7 @@ static inline void motions_along(int axis, rh_dvec3 place, double out[6])
 
 void rh_rigid_add(rh_rigid *body, int axis, rh_dvec3 place, double mass, double velocity)
 {
+    RH_ASSERT(axis >= 0 && axis < 3 && mass >= 0);
     double f[6];
     motions_along(axis, place, f);
     for (int i = 0; i < 6; i++) {

@@ -27,6 +27,7 @@ void rh_strain_load_known(const rh_incompressible_view *view, int32_t t, uint8_t
 
 void rh_strain_load_velocity(const rh_tiles *tiles, rh_faces velocity, int32_t t, rh_strain_block *block)
 {
+    RH_ASSERT(t >= 0 && t < tiles->count);
     block->dimension = tiles->dimension;
     for (int a = 0, step = 1; a < 3; a++, step *= RH_STRAIN_SIDE) block->step[a] = step;
     for (int a = 0; a < tiles->dimension; a++)

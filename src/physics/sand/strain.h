@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The strain rate of sand at cell centres, and what a stress there does to the faces around it: SND-1 and the
-// divergence of SND-5.
+// The strain rate D of sand at cell centres, and what a stress there does to the faces around it (Zhu 2005, section
+// 2.3.3, steps with D and with the divergence of eq. 2.4; see docs/sources.md).
 //
 // Both are one table of weights: the strain rate is a sum of face velocities, and a stress pushes the same faces with
 // the same weights (the transposed sum). So whatever the stress, momentum and angular momentum are kept, because the

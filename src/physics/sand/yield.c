@@ -80,6 +80,7 @@ rh_code rh_sand_yield(rh_sand_cells *cells, const rh_incompressible_view *view, 
 
 float rh_sand_face_mass(const rh_sand_cells *cells, const rh_incompressible_view *view, int64_t face, int axis)
 {
+    RH_ASSERT(axis >= 0 && axis < view->tiles->dimension && face >= 0 && face < rh_tiles_values(view->tiles));
     const rh_tiles *tiles = view->tiles;
     const uint8_t *known = view->known[axis];
     int64_t low = rh_sand_cell_below(tiles, face, axis), high = rh_sand_cell_above(tiles, face, axis);

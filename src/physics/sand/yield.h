@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Which cells of sand hold and which yield (SND-2, SND-3), and the friction of those that yield (SND-5).
+// Which cells of sand hold and which yield (Zhu 2005, eqs. 2.5 and 2.9), and the friction of those that yield
+// (eq. 2.4).
 //
 // Stresses are in the unit of q (physics/pressure.h), m/s: stress * kick / (density h). Memory is the arena's.
 #pragma once

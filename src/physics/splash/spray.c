@@ -45,6 +45,7 @@ static float fill_at(int dimension, const float *block, const rh_spot *s)
 void rh_spray_find(const rh_tiles *tiles, const rh_spray *spray, const rh_vec3 *positions, const rh_vec3 *velocities,
                    uint8_t *is_spray, uint8_t *is_foam)
 {
+    RH_ASSERT(rh_tiles_are_sorted(tiles));
     float slow = spray->speed * spray->speed;
 #pragma omp parallel for schedule(dynamic, 1)
     for (int32_t n = 0; n < tiles->occupied_count; n++) {

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+#include "base/assert.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void rh_assert_failed(const char *condition, const char *file, int line, const char *function)
+{
+    fprintf(stderr, "rheo: %s:%d: %s: broken invariant: %s\n", file, line, function, condition);
+    abort();
+}
+
+bool rh_assert_is_on(void)
+{
+#ifdef RHEO_ASSERT
+    return true;
+#else
+    return false;
+#endif
+}

@@ -19,7 +19,7 @@ test: all
 demo: all
 	@tools/demo $(BUILD)
 
-# Tables on the terminal, $(BUILD)/bench.csv and bench_surface.csv; docs/performance.md explains them. BENCH passes options: make bench BENCH="--only dam --memory".
+# Tables on the terminal, $(BUILD)/bench.csv, bench_surface.csv and others; docs/performance.md explains them. BENCH passes options: make bench BENCH="--only dam --memory".
 bench: all
 	@$(BUILD)/bench $(BENCH)
 

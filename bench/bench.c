@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// bench: runs entries of the three tables (entries.c, surface_entries.c, expression_entries.c), prints tables, writes
-// CSV. docs/performance.md says what every column means.
+// bench: runs entries of the four tables (entries.c, surface_entries.c, expression_entries.c, neighbours.c), prints
+// tables, writes CSV. docs/performance.md says what every column means.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +14,7 @@
 #include "io/file.h"
 #include "bench.h"
 #include "expression.h"
+#include "neighbours.h"
 #include "surface.h"
 
 enum { MOST_ONLY = 32, MOST_ENTRIES = 64 };
@@ -23,7 +24,7 @@ typedef struct options {
     int only_count, threads, repeats;  // 0 = as the table says
     bool list, help, longer, memory;
     char csv[RH_PATH_MAX], surface_csv[RH_PATH_MAX + 16], splash_csv[RH_PATH_MAX + 16], sand_csv[RH_PATH_MAX + 16],
-        expression_csv[RH_PATH_MAX + 16];
+        expression_csv[RH_PATH_MAX + 16], neighbours_csv[RH_PATH_MAX + 16];
 } options;
 
 // What an entry of any table is called.
@@ -43,6 +44,11 @@ static title expression_title_of(const bench_expression_entry *e)
     return (title){e->name, e->group, "expressions", e->when};
 }
 
+static title neighbours_title_of(const bench_neighbours_entry *e)
+{
+    return (title){e->name, e->group, "neighbours", e->when};
+}
+
 static int all_titles(title *out)
 {
     int count = 0;
@@ -50,25 +56,30 @@ static int all_titles(title *out)
     for (int i = 0; i < bench_surface_entry_count; i++) out[count++] = surface_title_of(&bench_surface_entries[i]);
     for (int i = 0; i < bench_expression_entry_count; i++)
         out[count++] = expression_title_of(&bench_expression_entries[i]);
+    for (int i = 0; i < bench_neighbours_entry_count; i++)
+        out[count++] = neighbours_title_of(&bench_neighbours_entries[i]);
     return count;
 }
 
 static void print_help(void)
 {
     printf("usage: bench [OPTION ...]\n\n"
-           "Runs the benchmarks of the liquid solver, of the splash method, of sand, of surfacing and of expressions, "
+           "Runs the benchmarks of the liquid solver, of the splash method, of sand, of surfacing, of expressions and "
+           "of the search for neighbours, "
            "each in a process of its own, prints tables and\n"
            "writes CSV.\n\n"
            "  --list          names of all entries and what they are\n"
-           "  --only NAME     this entry, or all of this group; splash, sand, surface, expressions: all of that kind "
+           "  --only NAME     this entry, or all of this group; splash, sand, surface, expressions, neighbours: all of "
+           "that kind "
            "(may be repeated)\n"
            "  --long          the long entries, too\n"
            "  --repeats N     runs of each entry; the least time counts (without it as the table says)\n"
            "  --threads N     threads of entries that do not fix them (without it all cores)\n"
            "  --memory        also print peaks of memory by label\n"
-           "  --csv FILE.csv  where to write the CSV (bench.csv beside the program); what splashes, sand, surfacing "
-           "and expressions have more goes to\n"
-           "                  FILE_splash.csv, FILE_sand.csv, FILE_surface.csv and FILE_expressions.csv\n"
+           "  --csv FILE.csv  where to write the CSV (bench.csv beside the program); what splashes, sand, surfacing, "
+           "expressions and neighbours have more goes to\n"
+           "                  FILE_splash.csv, FILE_sand.csv, FILE_surface.csv, FILE_expressions.csv and "
+           "FILE_neighbours.csv\n"
            "  --help          this text\n\n"
            "docs/performance.md says what every column means.\n");
 }
@@ -91,6 +102,8 @@ static void print_list(void)
     bench_surface_list(stdout);
     printf("\n");
     bench_expression_list(stdout);
+    printf("\n");
+    bench_neighbours_list(stdout);
 }
 
 // --- options ---------------------------------------------------------------------------------------------------------
@@ -112,8 +125,8 @@ static bool is_named(const title *t, const char *name)
 
 static rh_code read_only(options *o, const char *name, rh_status *status)
 {
-    title titles[3 * MOST_ENTRIES];
-    const char *known[9 * MOST_ENTRIES];
+    title titles[4 * MOST_ENTRIES];
+    const char *known[12 * MOST_ENTRIES];
     int count = 0;
     for (int i = 0, all = all_titles(titles); i < all; i++) {
         if (is_named(&titles[i], name)) {
@@ -335,12 +348,54 @@ static rh_code run_expressions(const options *o, bool *good, rh_status *status)
     return RH_OK;
 }
 
+// --- neighbours ------------------------------------------------------------------------------------------------------
+static rh_code run_neighbours_entries(const options *o, bench_neighbours_row *rows, int *count, rh_status *status)
+{
+    for (int i = 0; i < bench_neighbours_entry_count; i++) {
+        const bench_neighbours_entry *e = &bench_neighbours_entries[i];
+        title called = neighbours_title_of(e);
+        if (!is_chosen(o, &called)) continue;
+        bench_neighbours_row *row = &rows[*count];
+        *row = (bench_neighbours_row){.entry = e};
+        int threads = threads_of(o, e->threads);
+        for (int k = 0; k < *count; k++)
+            if (rows[k].result.threads == threads) row->bandwidth = rows[k].bandwidth;
+        if (!(row->bandwidth.copy > 0) && !bench_bandwidth_measure(threads, &row->bandwidth))
+            fprintf(stderr, "bench: the bandwidth could not be measured\n");
+        double start = rh_seconds();
+        bench_neighbours_measure(e, threads, o->repeats ? o->repeats : e->repeats, &row->result);
+        ++*count;
+        fprintf(stderr, "%-20s %d runs, %.1f s\n", e->name, row->result.repeats, rh_seconds() - start);
+        RH_TRY(bench_neighbours_write_csv(o->neighbours_csv, rows, *count, status));
+    }
+    return RH_OK;
+}
+
+static rh_code run_neighbours(const options *o, bool *good, rh_status *status)
+{
+    int count = 0;
+    bench_neighbours_row rows[MOST_ENTRIES] = {{.entry = NULL}};
+    RH_TRY(run_neighbours_entries(o, rows, &count, status));
+    for (int i = 0; i < count; i++) {
+        *good = *good && bench_neighbours_fine(&rows[i]);
+        for (int k = 0; k < i; k++)  // the same points with other threads
+            if (strcmp(rows[i].entry->group, "neighbours-threads") == 0 &&
+                strcmp(rows[k].entry->group, "neighbours-threads") == 0)
+                *good = *good && rows[i].result.hash == rows[k].result.hash;
+    }
+    if (count == 0) return RH_OK;
+    bench_neighbours_print(stdout, rows, count);
+    printf("\nCSV: %s\n", o->neighbours_csv);
+    return RH_OK;
+}
+
 static rh_code run(const options *o, rh_status *status)
 {
     bool good = true;
     RH_TRY(run_liquid(o, &good, status));
     RH_TRY(run_surface(o, &good, status));
     RH_TRY(run_expressions(o, &good, status));
+    RH_TRY(run_neighbours(o, &good, status));
     return good ? RH_OK
                 : rh_fail(status, RH_NUMERIC,
                           "an entry failed, or a result depends on the number of threads; see above");
@@ -360,7 +415,7 @@ int main(int argc, char **argv)
     options o = {.only_count = 0};
     rh_status status = {0};
     RH_ASSERT(bench_entry_count <= MOST_ENTRIES && bench_surface_entry_count <= MOST_ENTRIES &&
-              bench_expression_entry_count <= MOST_ENTRIES);
+              bench_expression_entry_count <= MOST_ENTRIES && bench_neighbours_entry_count <= MOST_ENTRIES);
     start_again_waiting_politely(argv);
     if (rh_assert_is_on()) fprintf(stderr, "bench: built with assertions; `make bench` measures without\n");
     rh_code code = read_options(&o, argc, argv, &status);
@@ -372,6 +427,7 @@ int main(int argc, char **argv)
         name_csv(&o, "sand", o.sand_csv, sizeof o.sand_csv);
         name_csv(&o, "surface", o.surface_csv, sizeof o.surface_csv);
         name_csv(&o, "expressions", o.expression_csv, sizeof o.expression_csv);
+        name_csv(&o, "neighbours", o.neighbours_csv, sizeof o.neighbours_csv);
         code = run(&o, &status);
     }
     if (code != RH_OK) fprintf(stderr, "bench: error: %s\n", status.message);

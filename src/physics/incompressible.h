@@ -39,6 +39,7 @@ typedef struct rh_incompressible_options {
     int64_t particles_per_axis;
     double tolerance;  // relative residual of the pressure solve
     int64_t max_iterations;
+    int preconditioner;  // rh_precondition, of both solves
     bool volume_correction;
     double volume_tolerance;  // relative residual of the correction's solve
     bool pressure;            // give particles the attribute "pressure" (Pa): what each felt

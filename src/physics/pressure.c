@@ -143,13 +143,14 @@ static rh_code assemble(rh_pressure *p, rh_arena *arena, rh_status *status)
     for (int32_t n = 0; n < m->count; n++)
         if (m->block[n] != RH_PLAIN) assemble_tile(p, n);
     RH_TRY(rh_pockets_find(&p->pockets, m, arena, status));
-    return rh_multigrid_create(&p->multigrid, m, arena, status);
+    RH_TRY(rh_preconditioner_init(&p->preconditioner, p->which, m, arena, status));
+    return p->preconditioner.method->prepare(&p->preconditioner, arena, status);
 }
 
 rh_code rh_pressure_prepare(rh_pressure *p, const rh_tiles *tiles, const rh_surface *surface, const rh_cut_cells *cut,
-                            rh_arena *arena, rh_status *status)
+                            rh_precondition preconditioner, rh_arena *arena, rh_status *status)
 {
-    *p = (rh_pressure){.tiles = tiles, .surface = surface, .cut = cut};
+    *p = (rh_pressure){.tiles = tiles, .surface = surface, .cut = cut, .which = preconditioner};
     RH_TRY(number_tiles(p, arena, status));
     if (!cut->releases) return assemble(p, arena, status);
     p->released = rh_arena_take_zero(arena, (size_t)rh_tiles_values(tiles), status);
@@ -160,7 +161,7 @@ rh_code rh_pressure_solve(rh_pressure *p, float *b, double tolerance, int max_it
                           rh_cg_report *report, rh_status *status)
 {
     RH_ASSERT(b && tolerance > 0);
-    return rh_cg_solve(&p->multigrid, &p->pockets, b, p->q, tolerance, max_iterations, arena, report, status);
+    return rh_cg_solve_by(&p->preconditioner, &p->pockets, b, p->q, tolerance, max_iterations, arena, report, status);
 }
 
 // --- right-hand side and gradient ------------------------------------------------------------------------------------

@@ -17,7 +17,8 @@ typedef struct rh_pressure {
     const rh_cut_cells *cut;
     rh_layout layout;  // which cells are unknowns
     rh_poisson matrix;
-    rh_multigrid multigrid;
+    rh_precondition which;
+    rh_preconditioner preconditioner;
     rh_pockets pockets;  // liquid without air
     float *q;
     uint8_t *released;  // cells at separating walls that have let go: q = 0; NULL when no wall separates
@@ -26,7 +27,7 @@ typedef struct rh_pressure {
 // Prepares operator and preconditioner for the present surface and solids (with separating walls the operator is made
 // by rh_pressure_project).
 rh_code rh_pressure_prepare(rh_pressure *p, const rh_tiles *tiles, const rh_surface *surface, const rh_cut_cells *cut,
-                            rh_arena *arena, rh_status *status);
+                            rh_precondition preconditioner, rh_arena *arena, rh_status *status);
 // Solves A q = b; b is destroyed. Pockets get the mean of b removed first (nothing could balance it).
 rh_code rh_pressure_solve(rh_pressure *p, float *b, double tolerance, int max_iterations, rh_arena *arena,
                           rh_cg_report *report, rh_status *status);

@@ -10,7 +10,9 @@
 #include "solve/cg.h"
 
 #include <math.h>
+#include <string.h>
 #include "base/parallel.h"
+#include "solve/krylov.h"
 
 typedef struct solver {
     const rh_multigrid *m;
@@ -77,6 +79,51 @@ rh_code rh_cg_solve(const rh_multigrid *m, const rh_pockets *pockets, float *b, 
     }
     report->residual = norm > 0 ? residual / norm : 0;
     report->converged = report->residual <= tolerance;
+    rh_arena_restore(arena, mark);
+    return RH_OK;
+}
+
+// --- other preconditioners -------------------------------------------------------------------------------------------
+typedef struct general {
+    const rh_preconditioner *m;
+    const rh_pockets *pockets;
+    float *spare;
+} general;
+
+static void apply(void *user, const float *x, float *y)
+{
+    const general *g = user;
+    rh_poisson_apply(g->m->a, x, y, NULL);
+}
+
+static void apply_preconditioner(void *user, const float *r, float *z)
+{
+    const general *g = user;
+    const float *found = g->m->method->apply(g->m, r, z, g->spare);
+    if (found != z) memcpy(z, found, rh_poisson_values(g->m->a) * sizeof *z);
+}
+
+static void balance(void *user, float *v)
+{
+    const general *g = user;
+    rh_pockets_balance(g->pockets, g->m->a, v);
+}
+
+rh_code rh_cg_solve_by(const rh_preconditioner *m, const rh_pockets *pockets, float *b, float *x, double tolerance,
+                       int max_iterations, rh_arena *arena, rh_cg_report *report, rh_status *status)
+{
+    if (m->method->which == RH_PRECONDITION_MULTIGRID)
+        return rh_cg_solve(&m->multigrid, pockets, b, x, tolerance, max_iterations, arena, report, status);
+    rh_arena_mark mark = rh_arena_save(arena);
+    general g = {m, pockets, rh_poisson_vector(m->a, arena, status)};
+    if (!g.spare) return RH_MEMORY;
+    int64_t size = (int64_t)rh_poisson_values(m->a);
+    const rh_krylov system = {
+        .a = {size, apply, &g}, .m = {size, apply_preconditioner, &g}, .project = balance, .user = &g};
+    rh_krylov_report found;
+    rh_poisson_clear(m->a, x);
+    RH_TRY(rh_krylov_cg(&system, b, x, tolerance, max_iterations, arena, &found, status));
+    *report = (rh_cg_report){found.iterations, found.residual, found.converged};
     rh_arena_restore(arena, mark);
     return RH_OK;
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Conjugate gradients, preconditioned by a multigrid cycle. Vectors are float, sums double, in fixed order.
+// Conjugate gradients for the operator of poisson.h. With multigrid the passes over the vectors are fused with each
+// other and with the cycle; with other preconditioners it is the general solver (solve/krylov.h). Vectors are float,
+// sums double, in fixed order.
 #pragma once
-#include "solve/multigrid.h"
 #include "solve/pockets.h"
+#include "solve/precondition.h"
 
 typedef struct rh_cg_report {
     int iterations;
@@ -17,3 +19,6 @@ typedef struct rh_cg_report {
 // when the numbers are not finite; not converging is told in the report.
 rh_code rh_cg_solve(const rh_multigrid *m, const rh_pockets *pockets, float *b, float *x, double tolerance,
                     int max_iterations, rh_arena *arena, rh_cg_report *report, rh_status *status);
+// The same with any preconditioner, which must be prepared; with multigrid this is rh_cg_solve.
+rh_code rh_cg_solve_by(const rh_preconditioner *m, const rh_pockets *pockets, float *b, float *x, double tolerance,
+                       int max_iterations, rh_arena *arena, rh_cg_report *report, rh_status *status);

@@ -27,9 +27,7 @@
 #include <string.h>
 #include "base/parallel.h"
 #include "solve/face.h"
-#include "solve/mic.h"
 
-const char *const rh_precondition_names[] = {"multigrid", "mic", "none", NULL};
 const char *const rh_expansion_names[] = {"projected", "gradient", NULL};
 
 #define EACH_TILE _Pragma("omp parallel for schedule(static, 2) if (a->count > RH_SHORT)")
@@ -50,10 +48,8 @@ typedef struct solver {
     uint8_t *free;       // bits, as rh_poisson.unknown
     rh_pockets pockets;
     rh_face face;
-    rh_multigrid multigrid;
-    rh_mic mic;
+    rh_preconditioner preconditioner;
     const rh_mprgp_options *options;
-    rh_precondition preconditioner;
     bool unprepared;  // of a preconditioner taken up in the middle
     rh_mprgp_report *report;
     rh_arena *arena;
@@ -185,14 +181,13 @@ static double projected_step(solver *s, float step, float *out)
 // (both without the first guess below).
 static rh_code prepare(solver *s, rh_arena_mark mark, rh_status *status)
 {
-    if (s->preconditioner == RH_PRECONDITION_NONE) return RH_OK;
+    if (s->preconditioner.method->is_identity) return RH_OK;
     rh_face_set(&s->face, s->free);
     if (s->face.changed == 0 && s->report->preparations > 0 && !s->unprepared) return RH_OK;
     s->unprepared = false;
     s->report->preparations++;
-    if (s->preconditioner == RH_PRECONDITION_MIC) return rh_mic_factor(&s->mic), RH_OK;
     rh_arena_restore(s->arena, mark);
-    return rh_multigrid_create(&s->multigrid, &s->face.a, s->arena, status);
+    return s->preconditioner.method->prepare(&s->preconditioner, s->arena, status);
 }
 
 // A cycle leaves rows without free cells as they were: z = 0 there. Returns z . q.
@@ -218,17 +213,10 @@ static double finish(solver *s)
 static double precondition(solver *s)
 {
     rh_pockets_balance_free(&s->pockets, s->a, s->free, s->r);
-    if (s->preconditioner == RH_PRECONDITION_NONE) {
-        memcpy(s->z, s->r, rh_poisson_values(s->a) * sizeof(float));
-    } else if (s->preconditioner == RH_PRECONDITION_MIC) {
-        rh_mic_apply(&s->mic, s->r, s->z);
-    } else {
-        rh_poisson_start(&s->face.a, rh_multigrid_first_weight(), s->r, s->z);
-        float *z = rh_multigrid_cycle(&s->multigrid, s->r, s->z, s->spare, NULL);
-        if (z != s->z) {
-            s->spare = s->z;
-            s->z = z;
-        }
+    float *z = s->preconditioner.method->apply(&s->preconditioner, s->r, s->z, s->spare);
+    if (z != s->z) {
+        s->spare = s->z;
+        s->z = z;
     }
     double along = finish(s);
     if (s->pockets.count == 0) return along;
@@ -323,9 +311,11 @@ static rh_code take_memory(solver *s, rh_status *status)
         if (!(s->sums[i] = rh_arena_take(s->arena, ((size_t)a->count + 1) * sizeof(double), status))) return RH_MEMORY;
     s->free = rh_arena_take_zero(s->arena, ((size_t)a->count + 1) * (size_t)a->cells / 8, status);
     if (!s->free) return RH_MEMORY;
-    if (s->preconditioner == RH_PRECONDITION_NONE) return RH_OK;
-    RH_TRY(rh_face_init(&s->face, a, s->arena, status));
-    return s->preconditioner == RH_PRECONDITION_MIC ? rh_mic_init(&s->mic, &s->face.a, s->arena, status) : RH_OK;
+    // The identity needs no face; it is given the operator for its size.
+    bool none = rh_precondition_methods[s->options->preconditioner].is_identity;
+    if (!none) RH_TRY(rh_face_init(&s->face, a, s->arena, status));
+    return rh_preconditioner_init(&s->preconditioner, s->options->preconditioner, none ? a : &s->face.a, s->arena,
+                                  status);
 }
 
 static double largest_diagonal(const solver *s)
@@ -414,16 +404,15 @@ static bool is_done(const solver *s, double slack)
            (s->options->largest > 0 && s->largest <= s->options->largest);
 }
 
-// Multigrid gets nowhere in a few problems (a city of 650 000 cells, hardly overfull: a relative residual of 0.02 for
-// ever, with either expansion), MIC(0) does. The usual solve is done long before its patience ends.
+// The usual solve is done long before its patience ends; then another preconditioner is taken up, where the table knows
+// a better one (solve/precondition.c).
 enum { PATIENCE = 200 };
 
-static rh_code take_up_mic(solver *s, rh_arena_mark *mark, rh_status *status)
+static rh_code take_up_another(solver *s, rh_arena_mark *mark, rh_status *status)
 {
     rh_arena_restore(s->arena, *mark);
-    RH_TRY(rh_mic_init(&s->mic, &s->face.a, s->arena, status));
+    RH_TRY(rh_preconditioner_init(&s->preconditioner, s->preconditioner.method->instead, &s->face.a, s->arena, status));
     *mark = rh_arena_save(s->arena);
-    s->preconditioner = RH_PRECONDITION_MIC;
     s->unprepared = true;
     return RH_OK;
 }
@@ -435,8 +424,9 @@ static rh_code iterate(solver *s, rh_status *status)
     rh_arena_mark mark = rh_arena_save(s->arena);
     double curvature = 0;
     while (s->products < s->options->max_iterations) {
-        if (s->preconditioner == RH_PRECONDITION_MULTIGRID && s->level == 0 && s->products > PATIENCE) {
-            RH_TRY(take_up_mic(s, &mark, status));
+        const rh_precondition_method *method = s->preconditioner.method;
+        if (method->instead != method->which && s->level == 0 && s->products > PATIENCE) {
+            RH_TRY(take_up_another(s, &mark, status));
             curvature = 0;
         }
         bool reached = is_done(s, 0) || s->report->iterations == 0;
@@ -549,7 +539,7 @@ static rh_code guess(solver *s, rh_status *status)
     rh_multigrid own;
     rh_arena_mark mark = rh_arena_save(s->arena);
     refresh(s);
-    if (s->preconditioner != RH_PRECONDITION_MULTIGRID || is_done(s, NEAR * s->reference)) return RH_OK;
+    if (!s->preconditioner.method->has_levels || is_done(s, NEAR * s->reference)) return RH_OK;
     if (!s->whole) {
         RH_TRY(rh_multigrid_create(&own, s->a, s->arena, status));
         s->whole = &own;
@@ -587,7 +577,6 @@ static double find_worst(const solver *s)
 static rh_code solve(solver *s, float *b, rh_status *status)
 {
     rh_mprgp_report *report = s->report;
-    s->preconditioner = s->options->preconditioner;
     RH_TRY(take_memory(s, status));
     RH_TRY(rh_pockets_find(&s->pockets, s->a, s->arena, status));
     rh_pockets_relieve(&s->pockets, s->a, s->lower, b);

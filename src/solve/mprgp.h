@@ -6,14 +6,11 @@
 //   x >= l,   w = A x + b >= 0,   (x - l) . w = 0
 //
 // which is the least of x.Ax/2 + b.x over x >= l, by MPRGP (modified proportioning with reduced gradient projections),
-// preconditioned on the free set (the unknowns above their bound) by MIC(0) or a multigrid cycle. Vectors are those of
+// preconditioned on the free set (the unknowns above their bound). Vectors are those of
 // the operator, sums double in fixed order.
 #pragma once
-#include "solve/multigrid.h"
 #include "solve/pockets.h"
-
-typedef enum rh_precondition { RH_PRECONDITION_MULTIGRID, RH_PRECONDITION_MIC, RH_PRECONDITION_NONE } rh_precondition;
-extern const char *const rh_precondition_names[];  // "multigrid", "mic", "none", NULL
+#include "solve/precondition.h"
 
 // What to do when a conjugate gradient step would leave the feasible set.
 typedef enum rh_expansion {

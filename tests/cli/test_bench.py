@@ -27,6 +27,8 @@ EXPRESSION_COLUMNS = ["entry", "group", "program", "where", "threads", "repeats"
                       *(f"{side}_{field}" for side in ("ours", "peer") for field in ("seconds", "compile_seconds", "read_seconds", "execute_seconds",
                                                                                     "write_seconds", "cpu_seconds", "resident_bytes")),
                       "peer_ratio", "execute_ratio", "error"]
+NEIGHBOURS_COLUMNS = """entry group dimension by_particle threads repeats points pairs build_ns_per_point build_bound_ns_per_point lists_ns_per_point
+lists_ns_per_pair lists_bound_ns_per_point tests test_ns resident_bytes hash error""".split()
 SPLASH_COLUMNS = """entry group scene resolution preconditioner expansion threads steps simulated_seconds particles cells solves_ms_per_step ms_per_step
 solves_mic_ratio mic_ratio peak_bytes resident_bytes published_id published_particles error""".split()
 SAND_COLUMNS = """entry scene model threads steps simulated_seconds particles s_per_frame published_particles published_s_per_frame ratio error""".split()
@@ -65,14 +67,14 @@ class Program(unittest.TestCase):
     def entries(self):
         """Words of the lines of all tables."""
         tables = self.bench("--list")[0].split("\n\n")
-        self.assertEqual(len(tables), 3)
+        self.assertEqual(len(tables), 4)
         return [[line.split() for line in table.splitlines()[1:]] for table in tables]
 
 
 class Bench(Program):
     def test_list(self):
-        liquid, surface, expressions = self.entries()
-        names = [words[0] for words in liquid + surface + expressions]
+        liquid, surface, expressions, neighbours = self.entries()
+        names = [words[0] for words in liquid + surface + expressions + neighbours]
         self.assertEqual(len(names), len(set(names)))
         for name in ("dam-64", "dam-128", "growth-32M", "one-thread", "two-threads", "tiny"):
             self.assertIn(name, names)
@@ -161,7 +163,7 @@ class Surface(Program):
         return [word for name in names for word in ("--only", name)]
 
     def test_list(self):
-        _, surface, _ = self.entries()
+        _, surface, _, _ = self.entries()
         groups = {words[1] for words in surface}
         self.assertEqual(groups, {"surface-splash", "surface-velocity", "surface-sea", "surface-threads", "surface-tiny"})
         methods = {words[4] for words in surface if words[1] == "surface-splash"}
@@ -234,9 +236,31 @@ class Surface(Program):
         self.assertIn("memory", rows["sea-sphere-20M"]["error"])
 
 
+class Neighbours(Program):
+    def test_list(self):
+        neighbours = self.entries()[3]
+        self.assertEqual({int(words[2]) for words in neighbours if words[1] == "neighbours"}, {10 ** 5, 10 ** 6, 10 ** 7})
+
+    def test_tiny(self):
+        found = []
+        for threads in (1, 3):
+            out, _ = self.bench("--only", "neighbours-tiny", "--csv", self.csv, "--threads", threads)
+            self.assertEqual([path.name for path in self.csv.parent.iterdir()], ["out_neighbours.csv"])
+            _, (row,) = self.rows(self.csv.with_name("out_neighbours.csv"), NEIGHBOURS_COLUMNS)
+            self.assertEqual((row["points"], row["repeats"], row["threads"], row["error"]), ("2000", "2", str(threads), ""))
+            # A ball of two spacings holds 33.5 points and the point itself; fewer near the box's sides.
+            self.assertTrue(20 < int(row["pairs"]) / 2000 < 34.5, row)
+            self.assertGreater(8 * int(row["tests"]), 2 * int(row["pairs"]))
+            for name in NEIGHBOURS_COLUMNS[8:16]:
+                self.assertGreater(float(row[name]), 0, name)
+            self.assertRegex(out, r"(?m)^tiny-near .* 2000 ")
+            found.append(row["hash"])
+        self.assertEqual(found[0], found[1])
+
+
 class Expressions(Program):
     def test_list(self):
-        _, _, expressions = self.entries()
+        _, _, expressions, _ = self.entries()
         always = {(words[2], words[3]): int(words[4]) for words in expressions if words[1] in ("expressions-memory", "expressions-files")}
         self.assertEqual(set(always), {("step", "memory"), ("products", "memory"), ("decimation", "memory"), ("step", "files"), ("decimation", "files")})
         self.assertEqual(set(always.values()), {10000000})
@@ -278,7 +302,7 @@ class Splash(Program):
 
     def test_list(self):
         """All published scenes at their own size, three of them always; the study has all its variants."""
-        liquid, _, _ = self.entries()
+        liquid, _, _, _ = self.entries()
         frames = {words[0][:2]: words for words in liquid if words[1] == "splash-frames"}
         self.assertEqual(sorted(frames), [f"r{n}" for n in range(1, 8)])
         self.assertEqual(sorted(name for name, words in frames.items() if words[-1] != "long"), ["r1", "r2", "r7"])

@@ -286,11 +286,11 @@ static void neighbours_are_those_of_a_search_through_all(void **state)
         random_points(p, set == 0 ? 1 : 0);
         for (int k = 0; k < 4; k++) {
             rh_lang_snapshot snapshot;
-            rh_lang_found found = {0};
+            rh_found found = {0};
             assert_ok(rh_lang_snapshot_init(&snapshot, p, POINTS, (double[]){0, 0.05, 0.3, 10}[k], NULL, 0, &status));
             for (int64_t i = 0; i < POINTS; i += 7) {
                 float radius = (float[]){0, 0.1f, 0.3f, 5}[i % 4];
-                assert_ok(rh_lang_find_within(&snapshot, p[i], radius, &found, &status));
+                assert_ok(rh_neighbours_within(&snapshot.near, p[i], radius, &found, &status));
                 bool is_found[POINTS] = {false};
                 for (int64_t n = 0; n < found.count; n++) {
                     assert_false(is_found[found.index[n]]);
@@ -303,55 +303,27 @@ static void neighbours_are_those_of_a_search_through_all(void **state)
                     assert_int_equal(is_found[j], rh_v3_dot(d, d) <= radius * radius);
                 }
             }
-            rh_lang_found_free(&found);
+            rh_found_free(&found);
             rh_lang_snapshot_free(&snapshot);
         }
     }
-    rh_lang_found none = {0};
+    rh_found none = {0};
     rh_lang_snapshot empty;
     assert_ok(rh_lang_snapshot_init(&empty, p, 0, 0, NULL, 0, &status));
-    assert_ok(rh_lang_find_nearest(&empty, p[0], INFINITY, 5, &none, &status));
+    assert_ok(rh_neighbours_nearest(&empty.near, p[0], INFINITY, 5, &none, &status));
     assert_int_equal(none.count, 0);
     rh_lang_snapshot_free(&empty);
     assert_ok(rh_lang_snapshot_init(&empty, p, 1, 0, NULL, 0, &status));  // one point: no extent to take a cell from
-    assert_ok(rh_lang_find_within(&empty, rh_v3(3, 4, 5), INFINITY, &none, &status));
+    assert_ok(rh_neighbours_within(&empty.near, rh_v3(3, 4, 5), INFINITY, &none, &status));
     assert_int_equal(none.count, 1);
-    assert_ok(rh_lang_find_within(&empty, rh_v3(NAN, 4, 5), INFINITY, &none, &status));
+    assert_ok(rh_neighbours_within(&empty.near, rh_v3(NAN, 4, 5), INFINITY, &none, &status));
     assert_int_equal(none.count, 0);
     rh_lang_snapshot_free(&empty);
-    rh_lang_found_free(&none);
+    rh_found_free(&none);
     const rh_lang_array strange = {"name", "string", NULL, false};
     rh_lang_snapshot snapshot;
     assert_int_equal(rh_lang_snapshot_init(&snapshot, p, POINTS, 1, &strange, 1, &status), RH_USER);
     assert_non_null(strstr(status.message, "string"));
-}
-
-// Many points, several chunks of the sort: the order is that of cells, then of numbers, for any number of threads.
-static void the_order_does_not_depend_on_threads(void **state)
-{
-    (void)state;
-    enum { MANY = 100000 };
-    rh_status status = {0};
-    rh_vec3 *p = test_malloc(MANY * sizeof *p);
-    for (uint64_t i = 0; i < MANY; i++)
-        p[i] = i % 1000 == 7 ? rh_v3(0, NAN, 0)
-                             : rh_v3(9 * support_random(i, 0), 5 * support_random(i, 1), support_random(i, 2));
-    rh_lang_snapshot one, three;
-    rh_threads_set(1);
-    assert_ok(rh_lang_snapshot_init(&one, p, MANY, 0.2, NULL, 0, &status));
-    rh_threads_set(3);
-    assert_ok(rh_lang_snapshot_init(&three, p, MANY, 0.2, NULL, 0, &status));
-    rh_threads_set(0);
-    assert_int_equal(one.count, MANY - MANY / 1000);
-    assert_true(one.count == three.count && one.cells == three.cells);
-    assert_memory_equal(one.index, three.index, (size_t)one.count * sizeof *one.index);
-    assert_memory_equal(one.starts, three.starts, (size_t)(one.cells + 1) * sizeof *one.starts);
-    for (int64_t c = 1; c < one.cells; c++) assert_true(one.keys[c - 1] < one.keys[c]);
-    for (int64_t c = 0; c < one.cells; c++)
-        for (int64_t i = one.starts[c] + 1; i < one.starts[c + 1]; i++) assert_true(one.index[i - 1] < one.index[i]);
-    rh_lang_snapshot_free(&one);
-    rh_lang_snapshot_free(&three);
-    test_free(p);
 }
 
 static void nearest_come_in_order(void **state)
@@ -360,12 +332,12 @@ static void nearest_come_in_order(void **state)
     static rh_vec3 p[POINTS];
     random_points(p, 1);
     rh_lang_snapshot snapshot;
-    rh_lang_found found = {0}, all = {0};
+    rh_found found = {0}, all = {0};
     rh_status status = {0};
     assert_ok(rh_lang_snapshot_init(&snapshot, p, POINTS, 0.2, NULL, 0, &status));
     for (int64_t i = 0; i < POINTS; i += 5) {
-        assert_ok(rh_lang_find_within(&snapshot, p[i], 0.5f, &all, &status));
-        assert_ok(rh_lang_find_nearest(&snapshot, p[i], 0.5f, 9, &found, &status));
+        assert_ok(rh_neighbours_within(&snapshot.near, p[i], 0.5f, &all, &status));
+        assert_ok(rh_neighbours_nearest(&snapshot.near, p[i], 0.5f, 9, &found, &status));
         assert_int_equal(found.count, all.count < 9 ? all.count : 9);
         for (int64_t n = 1; n < found.count; n++)
             assert_true(found.distance[n - 1] < found.distance[n] ||
@@ -375,10 +347,10 @@ static void nearest_come_in_order(void **state)
             nearer += found.count > 0 && all.distance[n] < found.distance[found.count - 1];
         assert_true(nearer <= found.count - (found.count > 0));
     }
-    assert_ok(rh_lang_find_nearest(&snapshot, p[10], 0.5f, 2, &found, &status));
+    assert_ok(rh_neighbours_nearest(&snapshot.near, p[10], 0.5f, 2, &found, &status));
     assert_true(found.index[0] == 10 && found.index[1] == 11 && found.distance[1] == 0);
-    rh_lang_found_free(&found);
-    rh_lang_found_free(&all);
+    rh_found_free(&found);
+    rh_found_free(&all);
     rh_lang_snapshot_free(&snapshot);
 }
 
@@ -509,7 +481,6 @@ int main(void)
         cmocka_unit_test(values_are_printed_as_they_read_back),
         cmocka_unit_test(voxels_know_where_they_are),
         cmocka_unit_test(neighbours_are_those_of_a_search_through_all),
-        cmocka_unit_test(the_order_does_not_depend_on_threads),
         cmocka_unit_test(nearest_come_in_order),
         cmocka_unit_test(a_density_takes_three_lines),
         cmocka_unit_test(memory_that_runs_out_leaves_nothing),

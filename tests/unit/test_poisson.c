@@ -274,7 +274,7 @@ typedef struct tank {
 
 // A tank along the grid, cells of 1 m, with water below `level` (m; anything above HIGH fills it), and a wall between
 // two halves when asked.
-static void tank_make(tank *t, int dimension, double level, bool divided)
+static void tank_make_with(tank *t, int dimension, double level, bool divided, rh_precondition preconditioner)
 {
     rh_status status = {0};
     t->cache = (rh_cut_cache){0};
@@ -301,7 +301,13 @@ static void tank_make(tank *t, int dimension, double level, bool divided)
     }
     assert_ok(rh_faces_new(&t->velocity, &t->c.tiles, true, &t->c.arena, &status));
     for (int a = 0; a < dimension; a++) t->known[a] = rh_arena_take_zero(&t->c.arena, (size_t)values, &status);
-    assert_ok(rh_pressure_prepare(&t->pressure, &t->c.tiles, &t->surface, &t->cut, &t->c.arena, &status));
+    assert_ok(
+        rh_pressure_prepare(&t->pressure, &t->c.tiles, &t->surface, &t->cut, preconditioner, &t->c.arena, &status));
+}
+
+static void tank_make(tank *t, int dimension, double level, bool divided)
+{
+    tank_make_with(t, dimension, level, divided, RH_PRECONDITION_MULTIGRID);
 }
 
 static void tank_free(tank *t)
@@ -419,6 +425,38 @@ static void impossible_boxes_do_not_blow_up(void **state)
     tank_free(&t);
 }
 
+// Open and sealed water, thrown about: whatever preconditions the solve, the velocities are the same.
+static void preconditioners_agree(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 4; kind++) {
+        int dimension = 2 + kind % 2;
+        tank t[3];
+        for (int m = 0; m < 3; m++) {
+            tank_make_with(&t[m], dimension, kind < 2 ? 6.3 : HIGH + 20, kind >= 2, (rh_precondition)m);
+            for (int a = 0; a < dimension; a++)
+                for (int64_t v = 0; v < rh_tiles_values(&t[m].c.tiles); v++)
+                    t[m].velocity.axis[a][v] = support_random((uint64_t)v, (uint32_t)a);
+            assert_int_equal(t[m].pressure.preconditioner.method->which, m);
+            tank_project(&t[m]);
+            assert_true(t[m].report.iterations > 1);
+            assert_int_equal(t[m].pressure.preconditioner.method->bytes(&t[m].pressure.preconditioner) > 0,
+                             m != RH_PRECONDITION_NONE);
+        }
+        double worst = 0;
+        for (int m = 1; m < 3; m++)
+            for (int a = 0; a < dimension; a++)
+                for (int64_t v = 0; v < rh_tiles_values(&t[0].c.tiles); v++) {
+                    assert_int_equal(t[0].known[a][v], t[m].known[a][v]);
+                    worst = fmax(worst, fabs((double)t[0].velocity.axis[a][v] - (double)t[m].velocity.axis[a][v]));
+                }
+        print_message("%dD: %d, %d, %d iterations, velocities within %.1e\n", dimension, t[0].report.iterations,
+                      t[1].report.iterations, t[2].report.iterations, worst);
+        assert_true(worst < 2e-5 && t[0].report.iterations < t[2].report.iterations);
+        for (int m = 0; m < 3; m++) tank_free(&t[m]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -426,6 +464,7 @@ int main(void)
         cmocka_unit_test(made_up_problems_are_solved),  cmocka_unit_test(the_report_is_honest),
         cmocka_unit_test(threads_do_not_show),          cmocka_unit_test(still_water_stays_still),
         cmocka_unit_test(sealed_boxes_are_solved),      cmocka_unit_test(impossible_boxes_do_not_blow_up),
+        cmocka_unit_test(preconditioners_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,10 +20,10 @@ static bool have_snapshot(rh_lang_context *context)
 
 static int32_t ask(rh_lang_context *context, rh_vec3 place, int64_t most, float radius)
 {
-    const rh_lang_snapshot *snapshot = context->scope->snapshot;
+    const rh_neighbours *near = &context->scope->snapshot->near;
     rh_status status = {0};
-    rh_code code = most < 0 ? rh_lang_find_within(snapshot, place, radius, &context->found, &status)
-                            : rh_lang_find_nearest(snapshot, place, radius, most, &context->found, &status);
+    rh_code code = most < 0 ? rh_neighbours_within(near, place, radius, &context->found, &status)
+                            : rh_neighbours_nearest(near, place, radius, most, &context->found, &status);
     if (code != RH_OK) {
         rh_lang_stop(context, code, "%s", status.message);
         context->found.count = 0;

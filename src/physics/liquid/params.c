@@ -28,6 +28,9 @@ static const rh_param rows[] = {
      .help = "relative residual at which the pressure solve stops"},
     {"max_iterations", RH_PARAM_INT, AT(max_iterations), "", "1000", 1, 100000,
      .help = "of the pressure solve; reaching it stops the run"},
+    {"preconditioner", RH_PARAM_CHOICE, AT(preconditioner), "", "multigrid", .choices = rh_precondition_names,
+     .help = "of the pressure solve and the volume correction's: multigrid (as many iterations at any resolution), mic "
+             "or none, for comparison"},
     {"volume_correction", RH_PARAM_BOOL, AT(volume_correction), "", "true",
      .help = "moves particles apart where they clump, so that volume does not drift"},
     {"volume_tolerance", RH_PARAM_FLOAT, AT(volume_tolerance), "", "1e-3", 1e-10, 0.5,

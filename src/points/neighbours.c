@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Cells, sorted; see the header. A key is the cell's place along z, y and x, counted from the lowest that occurs and
+// packed into as few bits as the set needs: a block of ten million points takes two passes of a radix sort. The sort is
+// stable, so points of a cell keep their order.
+//
+// Rows of cells instead of single ones are what is looked up: a question about a radius of one cell then takes 9
+// look-ups instead of 27, in a table some hundred times smaller, and eight points at a time can be tested across the
+// borders of cells.
+#include "points/neighbours.h"
+#include <math.h>
+#include <string.h>
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/random.h"
+#include "points/near_parts.h"
+
+enum { CELL_HALF = 1 << 20, RADIX_BITS = 11, RADIX = 1 << RADIX_BITS, CHUNK = 1 << 15, LANES = 8 };
+static const int64_t MOST_POINTS = UINT32_MAX - 2 * LANES;
+#define NOTHING UINT32_MAX  // an empty place of the table
+static const char LABEL[] = "points.neighbours";
+
+static bool is_finite(rh_vec3 p) { return isfinite(p.x) && isfinite(p.y) && isfinite(p.z); }
+
+// Cells far out share the outermost: it may be large, never wrong, because distances decide. So a stray point does not
+// spoil the search for the others.
+static int64_t cell_of(double x, double cell)
+{
+    double c = floor(x / cell);
+    return (int64_t)(c < -CELL_HALF ? -CELL_HALF : c > CELL_HALF - 1 ? CELL_HALF - 1 : c);
+}
+
+// --- memory ----------------------------------------------------------------------------------------------------------
+// Room for `wanted` elements in all of the arrays; what they held is lost. A little more, for sets that grow.
+typedef struct piece {
+    void **array;
+    size_t size;
+} piece;
+
+static rh_code make_room(int64_t *room, int64_t wanted, const piece *pieces, int count, rh_status *status)
+{
+    if (wanted <= *room) return RH_OK;
+    int64_t more = wanted + wanted / 16;
+    *room = 0;
+    for (int i = 0; i < count; i++) {
+        rh_free(*pieces[i].array);
+        *pieces[i].array = NULL;
+    }
+    for (int i = 0; i < count; i++)
+        if (!(*pieces[i].array = rh_alloc((size_t)more * pieces[i].size, LABEL, status))) return RH_MEMORY;
+    *room = more;
+    return RH_OK;
+}
+
+void rh_neighbours_free(rh_neighbours *n)
+{
+    void *const all[] = {n->x,         n->y,          n->z,        n->radius,    n->index,
+                         n->cell_keys, n->cell_first, n->row_keys, n->row_first, n->table};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) rh_free(all[i]);
+    *n = (rh_neighbours){0};
+}
+
+// --- the size of cells, and what there is ----------------------------------------------------------------------------
+typedef struct extent {
+    double low[3], high[3];  // m, of all that is good
+    float largest;           // m, of the radii
+    int64_t good, first_bad;
+} extent;
+
+static bool is_good(const rh_neighbours_input *in, int64_t i)
+{
+    rh_vec3 p = in->positions[i];
+    if (in->dimension == 2) p.z = 0;
+    return is_finite(p) && (!in->radii || (in->radii[i] >= 0 && isfinite(in->radii[i])));
+}
+
+static extent find_extent(const rh_neighbours_input *in)
+{
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    float largest = 0;
+    int64_t good = 0, first_bad = in->count;
+#pragma omp parallel for schedule(static) reduction(min : low[:3], first_bad) reduction(max : high[:3], largest) \
+    reduction(+ : good)
+    for (int64_t i = 0; i < in->count; i++) {
+        if (!is_good(in, i)) {
+            first_bad = i < first_bad ? i : first_bad;
+            continue;
+        }
+        const double p[3] = {in->positions[i].x, in->positions[i].y, in->dimension == 2 ? 0 : in->positions[i].z};
+        for (int a = 0; a < 3; a++) {
+            low[a] = p[a] < low[a] ? p[a] : low[a];
+            high[a] = p[a] > high[a] ? p[a] : high[a];
+        }
+        if (in->radii && in->radii[i] > largest) largest = in->radii[i];
+        good++;
+    }
+    return (extent){{low[0], low[1], low[2]}, {high[0], high[1], high[2]}, largest, good, first_bad};
+}
+
+// About four points to a cell of a filled box; flat and thin sets get more to a cell, which costs time only.
+static double cell_from_count(const extent *e, int dimension, int64_t count)
+{
+    double longest = 0, volume = 1;
+    for (int a = 0; a < dimension; a++) longest = fmax(longest, e->high[a] - e->low[a]);
+    if (!(longest > 0)) return 1;
+    for (int a = 0; a < dimension; a++) volume *= fmax(e->high[a] - e->low[a], 0.01 * longest);
+    return dimension == 2 ? sqrt(4 * volume / (double)count) : cbrt(4 * volume / (double)count);
+}
+
+static double choose_cell(const rh_neighbours_input *in, const extent *e)
+{
+    if (in->cell > 0 && isfinite(in->cell)) return in->cell;
+    return e->largest > 0 ? rh_neighbours_cell((double)e->largest) : cell_from_count(e, in->dimension, in->count);
+}
+
+static int bits_for(int64_t most) { return most > 0 ? 64 - __builtin_clzll((uint64_t)most) : 0; }
+
+static rh_code check(const rh_neighbours_input *in, const extent *e, rh_status *status)
+{
+    if (in->count > MOST_POINTS)
+        return rh_fail(status, RH_USER, "neighbours: found %lld points, expected at most %lld", (long long)in->count,
+                       (long long)MOST_POINTS);
+    if (in->leave_out || e->good == in->count) return RH_OK;
+    rh_vec3 p = in->positions[e->first_bad];
+    if (!is_finite(p))
+        return rh_fail(status, RH_NUMERIC, "neighbours: the position of point %lld is not finite (%g, %g, %g)",
+                       (long long)e->first_bad, (double)p.x, (double)p.y, (double)p.z);
+    return rh_fail(status, RH_NUMERIC, "neighbours: found the radius %g of point %lld, expected a length",
+                   (double)in->radii[e->first_bad], (long long)e->first_bad);
+}
+
+// --- the sort --------------------------------------------------------------------------------------------------------
+typedef struct sorter {
+    uint64_t *keys, *other_keys;
+    uint32_t *index, *other_index;
+    int64_t count;
+    int64_t (*starts)[RADIX];  // per chunk
+} sorter;
+
+static rh_code take_sorter(sorter *s, int64_t count, rh_arena *arena, rh_status *status)
+{
+    size_t points = (size_t)count + 1, chunks = (size_t)(count / CHUNK) + 1;
+    *s = (sorter){.keys = rh_arena_take(arena, points * sizeof *s->keys, status),
+                  .other_keys = rh_arena_take(arena, points * sizeof *s->keys, status),
+                  .index = rh_arena_take(arena, points * sizeof *s->index, status),
+                  .other_index = rh_arena_take(arena, points * sizeof *s->index, status),
+                  .starts = rh_arena_take(arena, chunks * sizeof *s->starts, status),
+                  .count = count};
+    return s->keys && s->other_keys && s->index && s->other_index && s->starts ? RH_OK : RH_MEMORY;
+}
+
+// What is left out gets a key behind all others.
+static void make_keys(const rh_neighbours *n, const rh_neighbours_input *in, const sorter *s)
+{
+    uint64_t last = 1ull << (bits_for(n->high[2] - n->low[2]) + n->bits[1] + n->bits[0]);
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < s->count; i++) {
+        rh_vec3 p = in->positions[i];
+        s->index[i] = (uint32_t)i;
+        s->keys[i] = last;
+        if (!is_good(in, i)) continue;
+        uint64_t x = (uint64_t)(cell_of(p.x, n->cell) - n->low[0]), y = (uint64_t)(cell_of(p.y, n->cell) - n->low[1]);
+        uint64_t z = in->dimension == 2 ? 0 : (uint64_t)(cell_of(p.z, n->cell) - n->low[2]);
+        s->keys[i] = (z << n->bits[1] | y) << n->bits[0] | x;
+    }
+}
+
+// One pass, by RADIX_BITS bits from `shift` on. Chunks have a fixed size, and each writes where the chunks before it
+// leave off.
+static void radix_pass(sorter *s, int shift)
+{
+    int64_t chunks = (s->count + CHUNK - 1) / CHUNK, sum = 0;
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int64_t c = 0; c < chunks; c++) {
+        memset(s->starts[c], 0, sizeof s->starts[c]);
+        for (int64_t i = c * CHUNK; i < s->count && i < (c + 1) * CHUNK; i++)
+            s->starts[c][s->keys[i] >> shift & (RADIX - 1)]++;
+    }
+    for (int d = 0; d < RADIX; d++)
+        for (int64_t c = 0; c < chunks; c++) {
+            int64_t here = s->starts[c][d];
+            s->starts[c][d] = sum, sum += here;
+        }
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int64_t c = 0; c < chunks; c++)
+        for (int64_t i = c * CHUNK; i < s->count && i < (c + 1) * CHUNK; i++) {
+            int64_t to = s->starts[c][s->keys[i] >> shift & (RADIX - 1)]++;
+            s->other_keys[to] = s->keys[i], s->other_index[to] = s->index[i];
+        }
+    uint64_t *keys = s->keys;
+    uint32_t *index = s->index;
+    s->keys = s->other_keys, s->index = s->other_index;
+    s->other_keys = keys, s->other_index = index;
+}
+
+static void sort(sorter *s)
+{
+    uint64_t differ = 0, sorted = 1;
+#pragma omp parallel for schedule(static) reduction(| : differ) reduction(& : sorted)
+    for (int64_t i = 1; i < s->count; i++) {
+        differ |= s->keys[i] ^ s->keys[0];
+        sorted &= s->keys[i - 1] <= s->keys[i];
+    }
+    if (sorted) return;  // particles that stay sorted from step to step hardly move
+    for (int shift = 0; shift < 64; shift += RADIX_BITS)
+        if (differ >> shift & (RADIX - 1)) radix_pass(s, shift);
+}
+
+// --- cells and rows --------------------------------------------------------------------------------------------------
+// Where keys[i] >> shift changes: the new value and i go to `keys_out` and `first`, and `count` to the end of `first`.
+// With keys_out NULL they are only counted. `sums`: one for each block.
+static int64_t list_runs(const uint64_t *keys, int64_t count, int shift, int64_t *sums, uint64_t *keys_out,
+                         uint32_t *first)
+{
+    int64_t blocks = rh_blocks(count), total = 0;
+#pragma omp parallel for schedule(static)
+    for (int64_t b = 0; b < blocks; b++) {
+        int64_t at = keys_out ? sums[b] : 0;
+        for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, count); i++) {
+            if (i > 0 && keys[i] >> shift == keys[i - 1] >> shift) continue;
+            if (keys_out) keys_out[at] = keys[i] >> shift, first[at] = (uint32_t)i;
+            at++;
+        }
+        if (!keys_out) sums[b] = at;
+    }
+    if (keys_out) return 0;
+    for (int64_t b = 0; b < blocks; b++) {
+        int64_t here = sums[b];
+        sums[b] = total, total += here;
+    }
+    return total;
+}
+
+static rh_code take_cells(rh_neighbours *n, const uint64_t *keys, int64_t *sums, rh_status *status)
+{
+    n->cells = list_runs(keys, n->count, 0, sums, NULL, NULL);
+    const piece cells[] = {{(void **)&n->cell_keys, sizeof *n->cell_keys},
+                           {(void **)&n->cell_first, sizeof *n->cell_first}};
+    RH_TRY(make_room(&n->room.cells, n->cells + 1, cells, 2, status));
+    list_runs(keys, n->count, 0, sums, n->cell_keys, n->cell_first);
+    n->cell_first[n->cells] = (uint32_t)n->count;
+    n->rows = list_runs(n->cell_keys, n->cells, n->bits[0], sums, NULL, NULL);
+    const piece rows[] = {{(void **)&n->row_keys, sizeof *n->row_keys}, {(void **)&n->row_first, sizeof *n->row_first}};
+    RH_TRY(make_room(&n->room.rows, n->rows + 1, rows, 2, status));
+    list_runs(n->cell_keys, n->cells, n->bits[0], sums, n->row_keys, n->row_first);
+    n->row_first[n->rows] = (uint32_t)n->cells;
+    return RH_OK;
+}
+
+static rh_code fill_table(rh_neighbours *n, rh_status *status)
+{
+    int64_t size = 16;
+    while (size < 2 * n->rows) size *= 2;
+    const piece table[] = {{(void **)&n->table, sizeof *n->table}};
+    RH_TRY(make_room(&n->room.table, size, table, 1, status));
+    n->table_mask = (uint32_t)(size - 1);
+    memset(n->table, 0xff, (size_t)size * sizeof *n->table);
+    for (int64_t r = 0; r < n->rows; r++) {
+        uint64_t at = rh_mix64(n->row_keys[r]) & n->table_mask;
+        while (n->table[at] != NOTHING) at = (at + 1) & n->table_mask;
+        n->table[at] = (uint32_t)r;
+    }
+    return RH_OK;
+}
+
+static rh_code take_points(rh_neighbours *n, const rh_neighbours_input *in, const uint32_t *index, rh_status *status)
+{
+    if (in->radii && !n->radius) n->room.points = 0;  // the first time with radii
+    const piece points[] = {{(void **)&n->x, sizeof *n->x},
+                            {(void **)&n->y, sizeof *n->y},
+                            {(void **)&n->z, sizeof *n->z},
+                            {(void **)&n->index, sizeof *n->index},
+                            {(void **)&n->radius, sizeof *n->radius}};
+    RH_TRY(make_room(&n->room.points, n->count + LANES, points, in->radii || n->radius ? 5 : 4, status));
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < n->count; i++) {
+        rh_vec3 p = in->positions[index[i]];
+        n->index[i] = index[i];
+        n->x[i] = p.x, n->y[i] = p.y, n->z[i] = n->dimension == 2 ? 0 : p.z;
+        if (in->radii) n->radius[i] = in->radii[index[i]];
+    }
+    for (int64_t i = n->count; i < n->count + LANES; i++) {
+        n->x[i] = n->y[i] = n->z[i] = 0;
+        if (n->radius) n->radius[i] = 0;
+    }
+    return RH_OK;
+}
+
+static rh_code build(rh_neighbours *n, const rh_neighbours_input *in, const extent *e, rh_arena *arena,
+                     rh_status *status)
+{
+    sorter s;
+    int64_t *sums = rh_arena_take(arena, (size_t)(rh_blocks(in->count) + 1) * sizeof *sums, status);
+    if (!sums) return RH_MEMORY;
+    RH_TRY(take_sorter(&s, in->count, arena, status));
+    for (int a = 0; a < 3; a++) {
+        n->low[a] = e->good ? cell_of(e->low[a], n->cell) : 0;
+        n->high[a] = e->good ? cell_of(e->high[a], n->cell) : -1;
+    }
+    for (int a = 0; a < 2; a++) n->bits[a] = bits_for(n->high[a] - n->low[a]);
+    make_keys(n, in, &s);
+    sort(&s);
+    RH_TRY(take_points(n, in, s.index, status));
+    RH_TRY(take_cells(n, s.keys, sums, status));
+    return fill_table(n, status);
+}
+
+rh_code rh_neighbours_build(rh_neighbours *n, const rh_neighbours_input *input, rh_arena *arena, rh_status *status)
+{
+    n->count = n->cells = n->rows = 0;
+    n->dimension = input->dimension;
+    extent e = find_extent(input);
+    RH_TRY(check(input, &e, status));
+    n->cell = choose_cell(input, &e);
+    n->largest = e.largest;
+    n->has_radii = input->radii != NULL;
+    n->count = e.good;
+    rh_arena_mark mark = rh_arena_save(arena);
+    rh_code code = build(n, input, &e, arena, status);
+    rh_arena_restore(arena, mark);
+    if (code != RH_OK) n->count = n->cells = n->rows = 0;
+    return code;
+}
+
+// --- questions -------------------------------------------------------------------------------------------------------
+int64_t rh_neighbours_row(const rh_neighbours *n, uint64_t key)
+{
+    uint64_t at = rh_mix64(key) & n->table_mask;
+    while (n->table[at] != NOTHING && n->row_keys[n->table[at]] != key) at = (at + 1) & n->table_mask;
+    return n->table[at] == NOTHING ? -1 : (int64_t)n->table[at];
+}
+
+// In a row without gaps it is where it would be if all cells were there: the first guess, and never too low.
+int64_t rh_neighbours_cell_from(const rh_neighbours *n, int64_t row, int64_t x)
+{
+    int64_t begin = n->row_first[row], end = n->row_first[row + 1];
+    uint64_t wanted = n->row_keys[row] << n->bits[0], first = n->cell_keys[begin];
+    if (x <= 0 || wanted + (uint64_t)x <= first) return begin;
+    wanted += (uint64_t)x;
+    uint64_t ahead = wanted - first;
+    if (ahead < (uint64_t)(end - begin)) {
+        end = begin + (int64_t)ahead;
+        if (n->cell_keys[end] == wanted) return end;
+    }
+    while (begin < end) {
+        int64_t middle = begin + (end - begin) / 2;
+        if (n->cell_keys[middle] < wanted) begin = middle + 1;
+        else end = middle;
+    }
+    return begin;
+}
+
+static rh_code grow(rh_found *found, rh_status *status)
+{
+    int64_t capacity = 2 * found->capacity + 64;
+    uint32_t *index = rh_realloc(found->index, (size_t)capacity * sizeof *index, LABEL, status);
+    if (index) found->index = index;
+    rh_vec3 *offset = index ? rh_realloc(found->offset, (size_t)capacity * sizeof *offset, LABEL, status) : NULL;
+    if (offset) found->offset = offset;
+    float *distance = offset ? rh_realloc(found->distance, (size_t)capacity * sizeof *distance, LABEL, status) : NULL;
+    if (!distance) return RH_MEMORY;
+    found->distance = distance, found->capacity = capacity;
+    return RH_OK;
+}
+
+static rh_code take_run(const rh_neighbours *n, rh_near_run run, rh_vec3 place, float radius, rh_found *found,
+                        rh_status *status)
+{
+    rh_f8 square = rh_f8_all(radius * radius), way[3];
+    for (int64_t p = run.begin; p < run.end; p += LANES) {
+        rh_f8 far = rh_near_eight(n, p, place, way);
+        int bits = rh_near_bits(far <= square, p, run.end);
+        if (!bits) continue;
+        if (found->count + LANES > found->capacity) RH_TRY(grow(found, status));
+        rh_f8 distance = rh_f8_sqrt(far);
+        for (; bits; bits &= bits - 1, found->count++) {
+            int i = __builtin_ctz((unsigned)bits);
+            found->index[found->count] = n->index[p + i];
+            found->offset[found->count] = rh_v3(way[0][i], way[1][i], way[2][i]);
+            found->distance[found->count] = distance[i];
+        }
+    }
+    return RH_OK;
+}
+
+typedef struct box {
+    int64_t low[3], high[3];  // cells, counted from the set's lowest
+} box;
+
+// False when it holds nothing.
+static bool box_around(const rh_neighbours *n, rh_vec3 place, float radius, box *b)
+{
+    const double p[3] = {place.x, place.y, place.z}, reach = (double)radius * (1 + 1e-6);  // float distances round
+    for (int a = 0; a < 3; a++) {
+        int64_t low = cell_of(p[a] - reach, n->cell), high = cell_of(p[a] + reach, n->cell);
+        b->low[a] = (low > n->low[a] ? low : n->low[a]) - n->low[a];
+        b->high[a] = (high < n->high[a] ? high : n->high[a]) - n->low[a];
+        if (b->low[a] > b->high[a]) return false;
+    }
+    return true;
+}
+
+static rh_near_run run_of(const rh_neighbours *n, int64_t row, const box *b)
+{
+    int64_t begin = rh_neighbours_cell_from(n, row, b->low[0]), end = rh_neighbours_cell_from(n, row, b->high[0] + 1);
+    return (rh_near_run){n->cell_first[begin], n->cell_first[end]};
+}
+
+rh_code rh_neighbours_within(const rh_neighbours *n, rh_vec3 place, float radius, rh_found *found, rh_status *status)
+{
+    box b;
+    found->count = 0;
+    if (n->dimension == 2) place.z = 0;
+    if (!(radius >= 0) || !is_finite(place) || n->count == 0 || !box_around(n, place, radius, &b)) return RH_OK;
+    double rows = (double)(b.high[1] - b.low[1] + 1) * (double)(b.high[2] - b.low[2] + 1);
+    if (rows > (double)n->rows) {  // fewer than one would ask for: look at each
+        for (int64_t r = 0; r < n->rows; r++) {
+            int64_t z = (int64_t)(n->row_keys[r] >> n->bits[1]),
+                    y = (int64_t)(n->row_keys[r] & ((1ull << n->bits[1]) - 1));
+            if (z < b.low[2] || z > b.high[2] || y < b.low[1] || y > b.high[1]) continue;
+            RH_TRY(take_run(n, run_of(n, r, &b), place, radius, found, status));
+        }
+        return RH_OK;
+    }
+    for (int64_t z = b.low[2]; z <= b.high[2]; z++)
+        for (int64_t y = b.low[1]; y <= b.high[1]; y++) {
+            int64_t row = rh_neighbours_row(n, (uint64_t)z << n->bits[1] | (uint64_t)y);
+            if (row >= 0) RH_TRY(take_run(n, run_of(n, row, &b), place, radius, found, status));
+        }
+    return RH_OK;
+}
+
+// --- the nearest -----------------------------------------------------------------------------------------------------
+static bool before(const rh_found *f, int64_t a, int64_t b)
+{
+    return f->distance[a] < f->distance[b] || (f->distance[a] == f->distance[b] && f->index[a] < f->index[b]);
+}
+
+static void exchange(rh_found *f, int64_t a, int64_t b)
+{
+    uint32_t index = f->index[a];
+    rh_vec3 offset = f->offset[a];
+    float distance = f->distance[a];
+    f->index[a] = f->index[b], f->offset[a] = f->offset[b], f->distance[a] = f->distance[b];
+    f->index[b] = index, f->offset[b] = offset, f->distance[b] = distance;
+}
+
+// The farthest on top.
+static void sift_down(rh_found *f, int64_t at, int64_t count)
+{
+    for (;;) {
+        int64_t child = 2 * at + 1;
+        if (child >= count) return;
+        if (child + 1 < count && before(f, child, child + 1)) child++;
+        if (!before(f, at, child)) return;
+        exchange(f, at, child);
+        at = child;
+    }
+}
+
+rh_code rh_neighbours_nearest(const rh_neighbours *n, rh_vec3 place, float radius, int64_t most, rh_found *found,
+                              rh_status *status)
+{
+    RH_TRY(rh_neighbours_within(n, place, radius, found, status));
+    int64_t kept = most < 0 ? 0 : most < found->count ? most : found->count;
+    for (int64_t i = kept / 2 - 1; i >= 0; i--) sift_down(found, i, kept);
+    for (int64_t i = kept; kept > 0 && i < found->count; i++)
+        if (before(found, i, 0)) exchange(found, i, 0), sift_down(found, 0, kept);
+    for (int64_t end = kept - 1; end > 0; end--) exchange(found, 0, end), sift_down(found, 0, end);
+    found->count = kept;
+    return RH_OK;
+}
+
+void rh_found_free(rh_found *found)
+{
+    rh_free(found->index);
+    rh_free(found->offset);
+    rh_free(found->distance);
+    *found = (rh_found){0};
+}

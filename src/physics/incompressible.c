@@ -229,7 +229,7 @@ static rh_code project(step *s, rh_status *status)
 {
     rh_cg_report solve;
     if (is_balanced(s)) rh_films_support(&s->tiles, &s->cut, s->velocity, rh_v3_length(s->pushed), s->surface.phi);
-    RH_TRY(rh_pressure_prepare(&s->pressure, &s->tiles, &s->surface, &s->cut, s->arena, status));
+    RH_TRY(rh_pressure_prepare(&s->pressure, &s->tiles, &s->surface, &s->cut, is_balanced(s), s->arena, status));
     RH_TRY(rh_pressure_project(&s->pressure, s->velocity, s->known, s->params->tolerance,
                                (int)s->params->max_iterations, s->arena, &solve, status));
     s->report->cells = s->pressure.matrix.unknowns;

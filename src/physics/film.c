@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-// Cells: how far below the surface the centre of a film's cell counts as lying. With a tenth of it results are the
-// same.
+// Cells: how far below the surface the centre of a film's cell counts as lying, or the wall where the centre is inside
+// it. With a tenth of it results are the same.
 static const float DEPTH = 0.01f;
 // Films lie on walls that bear at least this part of their weight: with any part of it, the uppermost cells of still
 // water at the side of a tank were films from time to time, and it trembled.
@@ -48,7 +48,8 @@ static void support_tile(const rh_tiles *tiles, const rh_cut_cells *cut, rh_face
     for (int c = 0; c < tiles->cells; c++) {
         int64_t at = (int64_t)t * tiles->cells + c;
         bool film = tiles->first[at + 1] > tiles->first[at] && phi[at] >= 0 && cut->distance[t][c] < tiles->h;
-        if (film && presses(tiles, cut, velocity, least, t, c)) phi[at] = -DEPTH * tiles->h;
+        if (film && presses(tiles, cut, velocity, least, t, c))
+            phi[at] = fminf(cut->distance[t][c], 0) - DEPTH * tiles->h;
     }
 }
 

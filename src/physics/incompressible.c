@@ -21,6 +21,7 @@
 #include "base/simd.h"
 #include "grid/advect.h"
 #include "grid/transfer.h"
+#include "physics/drag.h"
 #include "physics/gains.h"
 #include "physics/film.h"
 #include "physics/pace.h"
@@ -228,7 +229,7 @@ static rh_code project(step *s, rh_status *status)
 {
     rh_cg_report solve;
     if (is_balanced(s)) rh_films_support(&s->tiles, &s->cut, s->velocity, rh_v3_length(s->pushed), s->surface.phi);
-    RH_TRY(rh_pressure_prepare(&s->pressure, &s->tiles, &s->surface, &s->cut,
+    RH_TRY(rh_pressure_prepare(&s->pressure, &s->tiles, &s->surface, &s->cut, is_balanced(s),
                                (rh_precondition)s->params->preconditioner, s->arena, status));
     RH_TRY(rh_pressure_project(&s->pressure, s->velocity, s->known, s->params->tolerance,
                                (int)s->params->max_iterations, s->arena, &solve, status));
@@ -305,6 +306,16 @@ static rh_code settle(step *s, rh_status *status)
     if (!is_balanced(s)) return RH_OK;
     s->frame = rh_arena_take_zero(s->arena, ((size_t)s->tiles.count + 1) * sizeof *s->frame, status);
     return s->frame ? rh_gains_take_back(&s->tiles, s->gains, s->velocities, s->frame, s->arena, status) : RH_MEMORY;
+}
+
+// Last, and to the particles: the pressure of the next step finds it in their velocities, as it finds all else; and a
+// step that fails before has changed nothing.
+static rh_code rub(step *s, rh_status *status)
+{
+    const rh_obstacles *obstacles = s->around->obstacles;
+    if (!s->params->drag || !rh_drag_any(obstacles)) return RH_OK;
+    return rh_drag_apply(&s->tiles, &s->cut, obstacles, per_cell(s), s->kick, s->positions, s->velocities, s->arena,
+                         status);
 }
 
 static rh_code advect(step *s, rh_status *status)
@@ -390,6 +401,7 @@ rh_code rh_incompressible_step(rh_incompressible *me, const rh_surroundings *aro
     stage(&s, "extend");
     RH_TRY(update_velocities(&s, status));
     RH_TRY(settle(&s, status));
+    RH_TRY(rub(&s, status));
     stage(&s, "update");
     RH_TRY(correct_volume(&s, status));
     stage(&s, "volume");

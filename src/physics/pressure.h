@@ -15,7 +15,8 @@ typedef struct rh_pressure {
     const rh_tiles *tiles;
     const rh_surface *surface;
     const rh_cut_cells *cut;
-    rh_layout layout;  // which cells are unknowns
+    rh_layout layout;     // which cells are unknowns
+    const float **thick;  // m, tiles apart: thickness of liquid that lies on a wall as a sheet; large elsewhere
     rh_poisson matrix;
     rh_precondition which;
     rh_preconditioner preconditioner;
@@ -25,9 +26,9 @@ typedef struct rh_pressure {
 } rh_pressure;
 
 // Prepares operator and preconditioner for the present surface and solids (with separating walls the operator is made
-// by rh_pressure_project).
+// by rh_pressure_project). With `shores` liquid that ends thin on a wall does not push ahead (pressure.c).
 rh_code rh_pressure_prepare(rh_pressure *p, const rh_tiles *tiles, const rh_surface *surface, const rh_cut_cells *cut,
-                            rh_precondition preconditioner, rh_arena *arena, rh_status *status);
+                            bool shores, rh_precondition preconditioner, rh_arena *arena, rh_status *status);
 // Solves A q = b; b is destroyed. Pockets get the mean of b removed first (nothing could balance it).
 rh_code rh_pressure_solve(rh_pressure *p, float *b, double tolerance, int max_iterations, rh_arena *arena,
                           rh_cg_report *report, rh_status *status);

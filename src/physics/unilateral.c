@@ -27,6 +27,7 @@
 #include "grid/spread.h"
 #include "grid/transfer.h"
 #include "physics/carry.h"
+#include "physics/drag.h"
 #include "physics/pace.h"
 #include "physics/step.h"
 #include "physics/walls.h"
@@ -461,6 +462,17 @@ static void update_velocities(step *s)
     s->report->max_speed = rh_grid_to_velocities(&s->tiles, &update, s->positions, s->velocities, NULL);
 }
 
+// As in incompressible.c.
+static rh_code rub(step *s, rh_status *status)
+{
+    rh_obstacles *obstacles = s->around->obstacles;
+    if (!s->options->drag || !rh_drag_any(obstacles)) return RH_OK;
+    if (obstacles->any_moving) rh_obstacles_place(obstacles, s->around->time, (double)s->dt);
+    float per_cell = powf((float)s->options->particles_per_axis, (float)s->tiles.dimension);
+    return rh_drag_apply(&s->tiles, &s->cut, obstacles, per_cell, s->kick, s->positions, s->velocities, s->arena,
+                         status);
+}
+
 static rh_code advect(step *s, rh_status *status)
 {
     if (s->around->obstacles->count > 0) {
@@ -517,6 +529,7 @@ rh_code rh_unilateral_step(rh_unilateral *me, const rh_surroundings *around, dou
     RH_TRY(extend(&s, status));
     stage(&s, "extend");
     update_velocities(&s);
+    RH_TRY(rub(&s, status));
     RH_TRY(call(&s, me->options.after_update, status));
     stage(&s, "update");
     RH_TRY(advect(&s, status));

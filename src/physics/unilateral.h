@@ -57,6 +57,7 @@ typedef struct rh_unilateral_options {
     bool pressure;  // write the attribute "pressure" to frames (Pa)
     // What the method itself adds.
     bool friction;       // walls rub particles that hit them
+    bool drag;           // rough walls hold back what flows along them (drag.h)
     bool slide;          // faces that walls close by half move with the material beside them, along the wall
     const char *method;  // its name, for messages; lives as long as the step
     const char *stage;   // the name of after_pressure in reports

@@ -35,9 +35,10 @@ typedef struct rh_body_params {
 typedef struct rh_solid_params {
     char *name;
     rh_variant shape;
-    bool inside_out;  // a container: the material is outside the shape
-    int wall;         // rh_wall
-    double friction;  // Coulomb's coefficient, for sand
+    bool inside_out;            // a container: the material is outside the shape
+    int wall;                   // rh_wall
+    double friction;            // Coulomb's coefficient, for sand
+    double roughness, manning;  // m, s/m^(1/3): for liquids; 0 = none, at most one is given
     rh_motion motion;
 } rh_solid_params;
 

@@ -210,15 +210,35 @@ static const rh_param solid_rows[] = {
      .help = "slip (slides along), no_slip (sticks), separate (slides along and may leave)"},
     {"friction", RH_PARAM_FLOAT, AT(friction), "", "0.5", 0, 10,
      .help = "Coulomb's coefficient of the wall; sand only"},
+    {"roughness", RH_PARAM_FLOAT, AT(roughness), "m", "0", 0, 10,
+     .help = "height of the grains of sand (Nikuradse) that would hold back a flow along the wall as much; 0 is "
+             "smooth; liquid and splash only"},
+    {"manning", RH_PARAM_FLOAT, AT(manning), "s/m^(1/3)", "0", 0, 1,
+     .help = "instead of roughness: Manning's n (glass 0.01, concrete 0.013, gravel 0.025, brush 0.1)"},
     MOTION_ROW,
 };
 #undef AT
+
+static rh_code check_solid(const void *object, const char **field, rh_status *status)
+{
+    const rh_solid_params *solid = object;
+    bool manning = solid->manning > 0;
+    if (!manning && !(solid->roughness > 0)) return RH_OK;
+    *field = manning ? "manning" : "roughness";
+    if (manning && solid->roughness > 0)
+        return rh_fail(status, RH_USER, "the solid has roughness, too (%g m): expected one of the two",
+                       solid->roughness);
+    if (solid->wall == RH_WALL_NO_SLIP)
+        return rh_fail(status, RH_USER, "liquid sticks to a wall that is no_slip: expected wall: slip or separate");
+    return RH_OK;
+}
+
 static const rh_param_table solid_table = {"solid",
                                            "An obstacle or a container, at rest or moving.",
                                            solid_rows,
                                            RH_PARAM_COUNT(solid_rows),
                                            sizeof(rh_solid_params),
-                                           NULL};
+                                           check_solid};
 
 #define AT(field) offsetof(rh_nozzle_key, field)
 static const rh_param pour_key_rows[] = {

@@ -20,6 +20,8 @@ typedef struct rh_obstacle {
     bool inside_out;  // a container: free space is inside the shape
     rh_wall wall;
     double friction;           // Coulomb's coefficient between wall and sand; liquids do not ask
+    double roughness;          // m: height of grains of sand that roughen it so much, for liquids; 0 = smooth
+    double manning;            // s/m^(1/3): Manning's n, instead of it; 0 = none
     rh_motion motion;          // its key list is borrowed
     rh_pose pose;              // at the time of the last rh_obstacles_place
     rh_dvec3 linear, angular;  // rigid velocity at that time: v(x) = linear + angular x (x - origin)

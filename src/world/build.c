@@ -127,6 +127,8 @@ static rh_code build_solids(const rh_scene *scene, rh_stage_set *stage, rh_statu
         if (o->wall == RH_WALL_SLIP && rh_physics_methods[scene->physics.kind]->walls_separate)
             o->wall = RH_WALL_SEPARATE;
         o->friction = solids[i].friction;
+        o->roughness = solids[i].roughness;
+        o->manning = solids[i].manning;
         o->motion = solids[i].motion;
         RH_TRY(make_shape(scene, &solids[i].shape, &o->shape, status));
         all->any_separating |= o->wall == RH_WALL_SEPARATE;

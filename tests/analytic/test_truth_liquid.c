@@ -4,8 +4,8 @@
 // Thin water on a frictionless floor. Nothing acts on it sideways: its momentum stays. Its energy only falls, and its
 // front is never faster than 2 sqrt(g h) relative to where it came from (A. Ritter, "Die Fortpflanzung der
 // Wasserwellen", VDI-Zeitschrift 36, 1892: the dry-bed limit). Films thinner than a cell keep their thickness: the
-// centre of mass of a column of depth d is at d / 2, which is what a collapsed film is not. With RHEO_LONG=1 in the
-// environment more cells and longer.
+// centre of mass of a column of depth d is at d / 2, which is what a collapsed film is not. Still water stays still
+// where it runs out on a beach. With RHEO_LONG=1 in the environment more cells and longer.
 #include <stdlib.h>
 #include "lab.h"
 
@@ -89,9 +89,65 @@ static void a_film_keeps_its_thickness(void **state)
     lab_close(&l);
 }
 
+typedef struct shore {
+    double slope, fastest, lowest, highest;
+} shore;
+
+// Levels, as heights above the bed's foot, of the particle farthest up the beach.
+static void watch_shore(lab *l, void *user)
+{
+    shore *s = user;
+    const rh_vec3 *x = lab_positions(l);
+    double farthest = -1e30;
+    for (int64_t i = 0; i < lab_count(l); i++) farthest = fmax(farthest, (double)x[i].x);
+    s->fastest = fmax(s->fastest, lab_max_speed(l));
+    s->lowest = fmin(s->lowest, farthest / s->slope);
+    s->highest = fmax(s->highest, farthest / s->slope);
+}
+
+// Water at rest over a beach of 1 : slope. What still moves are the particles that the wedge began with: it ends where
+// it is thinner than they can tell.
+static void rest_on_beach(int dimension, double slope, double cell, double depth, double seconds)
+{
+    lab l;
+    lab_open(&l,
+             "dimension: %d\ncell: %.12g\ngravity: [0, %g, 0]\nphysics: {liquid: {}}\n"
+             "bodies: [{shape: {box: {min: [-0.3, 0, 0], max: [%g, %g, 0.1]}}}]\n"
+             "solids: [{inside_out: true, shape: {box: {min: [-0.3, 0, 0], max: [%g, 3, 0.1]}}}, {shape: {plane: "
+             "{normal: [-1, %g, 0]}}}]\n",
+             dimension, cell, -G, slope * depth, depth, slope * depth + 3, slope);
+    shore s = {.slope = slope, .lowest = 1e30, .highest = -1e30};
+    double limit = sqrt(G * depth);
+    lab_run(&l, seconds, watch_shore, &s);
+    print_message("beach of 1:%g, %dD, depth %g in cells of %g m, %g s: fastest %.3f sqrt(g depth), the shore between "
+                  "%+.2f and %+.2f cells of the water's level\n",
+                  slope, dimension, depth, cell, seconds, s.fastest / limit, (s.lowest - depth) / cell,
+                  (s.highest - depth) / cell);
+    assert_true(s.fastest < 0.08 * limit);
+    assert_true(s.highest < depth + 0.05 * cell);
+    assert_true(s.highest - s.lowest < 0.5 * cell);  // one particle, the outermost of all times
+    lab_close(&l);
+}
+
+static void still_water_rests_on_beaches(void **state)
+{
+    (void)state;
+    rest_on_beach(2, 5, 0.025, 0.4, 4);
+    rest_on_beach(2, 10, 0.025, 0.41, 4);
+    rest_on_beach(2, 20, 0.025, 0.4, 4);
+    rest_on_beach(3, 10, 0.025, 0.3, 1);
+    if (!getenv("RHEO_LONG")) return;
+    for (double slope = 5; slope < 50; slope *= 2) {
+        rest_on_beach(2, slope, 0.025, 0.4, 10);
+        rest_on_beach(2, slope, 0.025, 0.41, 10);
+        rest_on_beach(2, slope, 0.05, 1, 10);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(thin_water_wins_nothing),
-                                       cmocka_unit_test(a_film_keeps_its_thickness)};
+                                       cmocka_unit_test(a_film_keeps_its_thickness),
+                                       cmocka_unit_test(still_water_rests_on_beaches)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,6 +90,18 @@ static const golden scenes[] = {
      "rheo: 1\ncell: 0.05\nframes: {last: 8}\nphysics: {splash: {incompressibility: bilateral, particles_per_axis: "
      "2}}\n" WATER TANK " - {shape: {sphere: {center: [0.55, 0.05, 0.2], radius: 0.12}}}\n",
      0},
+    {"rough_walls",
+     "rheo: 1\ncell: 0.04\nframes: {last: 6}\nphysics: {liquid: {}}\n" WATER
+     "solids:\n - {inside_out: true, roughness: 0.01, shape: {box: {min: [0, 0, 0], max: [0.8, 0.8, 0.4]}}}\n"
+     " - {manning: 0.05, shape: {sphere: {center: [0.55, 0.05, 0.2], radius: 0.12}}, motion: {keys: [{time: 0}, {time: "
+     "0.3, translate: [-0.1, 0, 0]}]}}\n",
+     0},
+    {"splash_rough",
+     "rheo: 1\ncell: 0.05\nframes: {last: 6}\nphysics: {splash: {}}\n" WATER
+     "solids:\n - {inside_out: true, manning: 0.05, shape: {box: {min: [0, 0, 0], max: [0.8, 0.8, 0.4]}}}\n"
+     " - {roughness: 0.02, shape: {sphere: {center: [0.55, 0.05, 0.2], radius: 0.12}}, motion: {keys: [{time: 0}, "
+     "{time: 0.3, translate: [-0.1, 0, 0]}]}}\n",
+     0},
     {"sand_column",
      "rheo: 1\ncell: 0.05\nframes: {last: 8}\nphysics: {sand: {model: incompressible}}\nbodies:\n - {shape: {box: "
      "{min: [0.25, 0, 0.1], max: [0.5, 0.6, 0.3]}}}\n" TANK

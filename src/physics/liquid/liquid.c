@@ -16,6 +16,7 @@ static rh_code liquid_create(const void *params, const rh_surroundings *around, 
     *self = me;
     rh_incompressible_options options = ((const rh_liquid_params *)params)->flow;
     options.method = "liquid";
+    options.drag = true;
     return rh_incompressible_create(&options, points, me, status);
 }
 

@@ -39,6 +39,7 @@ static rh_unilateral_options options_of(splash *me)
     const rh_splash_params *p = &me->params;
     rh_unilateral_options options = p->flow;
     options.method = "splash";
+    options.drag = true;
     options.path = (int)rules[p->advection];
     options.limit.two_sided = p->incompressibility == 1;
     options.limit.form = (rh_limit_form)p->form;

@@ -22,6 +22,11 @@ static rh_code put_state(const rh_world *w, rh_checkpoint_writer *file, rh_statu
     RH_TRY(rh_checkpoint_put_int(file, "emitted", w->seeder.emitted, status));
     RH_TRY(rh_checkpoint_put_int(file, "removed", w->seeder.removed, status));
     RH_TRY(rh_checkpoint_put_blob(file, "balance", &w->seeder.balance, sizeof w->seeder.balance, status));
+    if (w->probes) {
+        size_t bytes;
+        const double *state = rh_probes_state(w->probes, &bytes);
+        RH_TRY(rh_checkpoint_put_blob(file, "probes", state, bytes, status));
+    }
     return rh_checkpoint_put_blob(file, "emitted_until", w->seeder.emitted_until,
                                   (size_t)w->scene->emitters.count * sizeof(double), status);
 }
@@ -59,6 +64,17 @@ static rh_code get_balance(rh_world *w, rh_checkpoint_reader *file, rh_status *s
     return RH_OK;
 }
 
+// A scene may have other probes than when the checkpoint was made: those begin to measure now.
+static void get_probes(rh_world *w, rh_checkpoint_reader *file)
+{
+    void *found = NULL;
+    size_t bytes = 0;
+    if (!w->probes) return;
+    if (rh_checkpoint_get_blob(file, "probes", &found, &bytes, NULL) != RH_OK) bytes = 0;
+    rh_probes_set_state(w->probes, found, bytes, w->time);
+    rh_free(found);
+}
+
 static rh_code get_state(rh_world *w, rh_checkpoint_reader *file, rh_status *status)
 {
     int64_t done, substeps, begun;
@@ -75,6 +91,7 @@ static rh_code get_state(rh_world *w, rh_checkpoint_reader *file, rh_status *sta
     // Checkpoints of earlier versions do not say.
     w->begun = rh_checkpoint_get_int(file, "begun", &begun, NULL) == RH_OK ? begun != 0 : w->step > 0;
     w->substeps = (int)substeps;
+    get_probes(w, file);
     rh_points_free(&w->points);
     RH_TRY(rh_checkpoint_get_points(file, &w->points, status));
     return get_balance(w, file, status);

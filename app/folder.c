@@ -207,6 +207,8 @@ rh_code app_clear_run(const char *run, rh_status *status)
     RH_TRY(clear_folder(run, "debug", "points", status));
     RH_TRY(app_path(path, run, "picture/film.mp4", status));
     if (rh_made_by_us(path)) RH_TRY(remove_file(path, status));
+    RH_TRY(app_path(path, run, "probes.csv", status));
+    if (rh_made_by_us(path)) RH_TRY(remove_file(path, status));
     RH_TRY(app_path(path, run, "log.jsonl", status));
     return rh_made_by_us(path) ? remove_file(path, status) : RH_OK;
 }

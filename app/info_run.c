@@ -264,5 +264,6 @@ rh_code app_info_run(const char *run, rh_status *status)
     printf("%s\n", run);
     int64_t last = print_scene(run);
     RH_TRY(print_files(run, last, status));
-    return print_log(run, status);
+    RH_TRY(print_log(run, status));
+    return app_info_probes(run, status);
 }

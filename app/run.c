@@ -248,8 +248,8 @@ const app_command app_run = {
     false,
     "simulate a scene into a run folder",
     "Simulates a scene. The run folder gets scene.yaml (complete, with defaults), log.jsonl (one\n"
-    "line per step), points/ (one file per frame) and checkpoint/. Control-C stops after the\n"
-    "running step and leaves a checkpoint; a second one leaves at once.",
+    "line per step), points/ (one file per frame), checkpoint/, and probes.csv when the scene has\n"
+    "probes. Control-C stops after the running step and leaves a checkpoint; a second one leaves at once.",
     options,
     APP_OPTION_COUNT(options),
     run};

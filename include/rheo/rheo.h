@@ -95,6 +95,13 @@ RHEO_API const float *rheo_points_float(const rheo_simulation *simulation, const
 RHEO_API const int64_t *rheo_points_id(const rheo_simulation *simulation);
 RHEO_API float rheo_radius(const rheo_simulation *simulation);  // m, of every particle
 
+// What the scene's `probes:` measure (docs/probes.md), as columns with a title ("P1.pressure [Pa]") and a latest value.
+// None when the scene has no probes. Texts live as long as the simulation, values until it advances.
+RHEO_API int rheo_probe_count(const rheo_simulation *simulation);                     // columns
+RHEO_API const char *rheo_probe_title(const rheo_simulation *simulation, int index);  // 0 <= index < count
+RHEO_API double rheo_probe_value(const rheo_simulation *simulation, int index);       // of the latest row
+RHEO_API double rheo_probe_time(const rheo_simulation *simulation);  // s: of the latest row; 0 before the first
+
 // The surface of one frame of particles, from file to files, as `rheo surface` makes it. `points` is a .vdb or .ply
 // file of any origin. Results go to `folder` (made when missing) and are called surface.0007.vdb and so on, by the last
 // group of digits in the name of `points`, or the frame the file says it is. `settings` are "name=value" strings as for

@@ -221,6 +221,14 @@ rh_code rh_faces_new(rh_faces *faces, const rh_tiles *tiles, bool clear, rh_aren
     return RH_OK;
 }
 
+rh_code rh_faces_copy(rh_faces *out, rh_faces faces, const rh_tiles *tiles, rh_arena *arena, rh_status *status)
+{
+    RH_TRY(rh_faces_new(out, tiles, false, arena, status));
+    for (int a = 0; a < tiles->dimension; a++)
+        memcpy(out->axis[a], faces.axis[a], (size_t)rh_tiles_values(tiles) * sizeof(float));
+    return RH_OK;
+}
+
 // --- blocks ----------------------------------------------------------------------------------------------------------
 // The part of one axis that a neighbour in direction d (-1, 0, 1) gives: cells [from, from + count) of its tile, placed
 // at `to`.

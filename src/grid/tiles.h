@@ -61,6 +61,16 @@ rh_code rh_tiles_sort(rh_tiles *tiles, rh_points *points, rh_arena *arena, rh_st
 static inline int rh_tile_color(rh_tile at) { return (at.x & 1) | (at.y & 1) << 1 | (at.z & 1) << 2; }
 
 int32_t rh_tiles_find(const rh_tiles *tiles, rh_tile at);  // -1 when not there
+// The tile that a place lies in; -1 when it is not there.
+static inline int32_t rh_tiles_at(const rh_tiles *tiles, rh_vec3 place)
+{
+    float size = RH_TILE * tiles->h;
+    bool far = !(fabsf(place.x) < 1e8f * size && fabsf(place.y) < 1e8f * size && fabsf(place.z) < 1e8f * size);
+    if (far) return -1;
+    return rh_tiles_find(tiles,
+                         (rh_tile){rh_floor(place.x * tiles->inverse_h) >> 3, rh_floor(place.y * tiles->inverse_h) >> 3,
+                                   tiles->dimension == 3 ? rh_floor(place.z * tiles->inverse_h) >> 3 : 0});
+}
 bool rh_tiles_is_valid(const rh_tiles *tiles);
 
 static inline int64_t rh_tiles_values(const rh_tiles *tiles) { return (int64_t)tiles->count * tiles->cells; }
@@ -92,6 +102,7 @@ static inline bool rh_faces_fit(const rh_tiles *tiles, rh_faces faces)
 
 float *rh_field_new(const rh_tiles *tiles, rh_arena *arena, rh_status *status);  // not cleared
 rh_code rh_faces_new(rh_faces *faces, const rh_tiles *tiles, bool clear, rh_arena *arena, rh_status *status);
+rh_code rh_faces_copy(rh_faces *out, rh_faces faces, const rh_tiles *tiles, rh_arena *arena, rh_status *status);
 
 // --- blocks: a tile and its surroundings, copied together ------------------------------------------------------------
 // A block is a dense box of (8 + 2 halo)^3 values (one layer in 2D) around a tile; halo up to 8. Cells whose tile does

@@ -2,9 +2,10 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // The marks: OpenVDB files have metadata "rheo_..." right behind their header, PLY, OBJ and VTP files comments of
-// those names, pictures a text chunk, films a comment, the log begins with a step, a scene that was written back with
-// its first line, and checkpoints end in a seal. A list of files beside them was considered: it would have to be kept
-// true by several machines that make surfaces and pictures of one run at a time.
+// those names, pictures a text chunk, films a comment, the log begins with a step, probes with the title of their first
+// column, a scene that was written back with its first line, and checkpoints end in a seal. A list of files beside them
+// was considered: it would have to be kept true by several machines that make surfaces and pictures of one run at a
+// time.
 #include "io/made.h"
 
 #include <stdlib.h>
@@ -70,9 +71,11 @@ bool rh_made_checkpoint_name(const char *name, int64_t *frame, bool *whole_frame
 
 bool rh_made_name(const char *name)
 {
-    static const char *const names[] = {"scene.yaml", "log.jsonl", "film.mp4", NULL}, *const stems[] = {
-                                                                                          "points", "surface",
-                                                                                          "ellipsoids", "picture"};
+    static const char *const names[] = {"scene.yaml", "log.jsonl", "probes.csv", "film.mp4", NULL}, *const stems[] = {
+                                                                                                        "points",
+                                                                                                        "surface",
+                                                                                                        "ellipsoids",
+                                                                                                        "picture"};
     if (is_one_of(name, names) || rh_made_checkpoint_name(name, NULL, NULL, NULL)) return true;
     for (size_t i = 0; i < sizeof stems / sizeof *stems; i++)
         if (rh_made_frame_name(name, stems[i], NULL)) return true;
@@ -86,10 +89,11 @@ static bool holds(const char *bytes, size_t count, const char *mark, size_t leng
 
 static bool marked(const char *head, size_t head_bytes, const char *tail, size_t tail_bytes)
 {
-    static const char text_chunk[] = "tEXtSoftware\0rheo",
-                      log[] = "{\"step\":", scene[] = "# A complete scene: every value";
+    static const char text_chunk[] = "tEXtSoftware\0rheo", log[] = "{\"step\":", probes[] = "time [s],",
+                      scene[] = "# A complete scene: every value";
     if (head_bytes == 0) return false;
     if (head_bytes >= sizeof log - 1 && memcmp(head, log, sizeof log - 1) == 0) return true;
+    if (head_bytes >= sizeof probes - 1 && memcmp(head, probes, sizeof probes - 1) == 0) return true;
     if (head_bytes >= sizeof scene - 1 && memcmp(head, scene, sizeof scene - 1) == 0) return true;
     if (holds(head, head_bytes, "rheo_version", 12) || holds(head, head_bytes, text_chunk, sizeof text_chunk - 1))
         return true;

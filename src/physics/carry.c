@@ -69,3 +69,14 @@ void rh_carry_to_particles(const rh_layout *layout, const float *q, const rh_vec
         }
     }
 }
+
+float rh_carry_at(const rh_layout *layout, const float *q, rh_vec3 place)
+{
+    const rh_tiles *tiles = layout->tiles;
+    int32_t t = rh_tiles_at(tiles, place);
+    if (t < 0) return 0;
+    float block[SMALL];
+    load(layout, q, t, block);
+    rh_spot s = rh_spot_of(rh_local_position(tiles, tiles->at[t], place));
+    return sample(tiles->dimension, block, &s);
+}

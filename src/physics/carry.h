@@ -11,3 +11,5 @@ void rh_carry_to_cells(const rh_layout *layout, const float *values, float scale
 // values = scale q at the particles, linear between centres of cells; cells that are no unknowns count with 0.
 void rh_carry_to_particles(const rh_layout *layout, const float *q, const rh_vec3 *positions, float scale,
                            float *values);
+// The same at one place: q; 0 where there are no tiles.
+float rh_carry_at(const rh_layout *layout, const float *q, rh_vec3 place);

@@ -24,6 +24,7 @@
 #include "physics/drag.h"
 #include "physics/gains.h"
 #include "physics/film.h"
+#include "physics/observer.h"
 #include "physics/pace.h"
 #include "physics/step.h"
 #include "physics/volume.h"
@@ -62,13 +63,44 @@ typedef struct step {
 
 static void stage(step *s, const char *name) { rh_step_stage(s->report, &s->clock, name); }
 
-// Forces that a method itself has on faces (friction of sand) do not cancel in pairs as those of the pressure do: then
-// nothing is known of gains (gains.h), and films are the method's own affair.
-static bool is_balanced(const step *s) { return !s->params->after_pressure; }
-
 static float spacing(const step *s) { return (float)s->around->cell / (float)s->params->particles_per_axis; }
 
 static float per_cell(const step *s) { return powf((float)s->params->particles_per_axis, (float)s->around->dimension); }
+
+static float pressure_at(const rh_step_view *view, rh_vec3 place) { return rh_pressure_at(view->solver, place); }
+
+// Shows the step to whoever measures it.
+static rh_code show(step *s, rh_sight what, rh_faces before, rh_status *status)
+{
+    if (!s->around->observer) return RH_OK;
+    rh_step_view view = {.what = what,
+                         .around = s->around,
+                         .dt = s->dt,
+                         .kick = s->kick,
+                         .density = s->params->density,
+                         .tiles = &s->tiles,
+                         .points = s->points,
+                         .arena = s->arena,
+                         .cut = &s->cut,
+                         .open = {s->cut.open[0], s->cut.open[1], s->cut.open[2]},
+                         .layout = &s->pressure.layout,
+                         .q = s->pressure.q,
+                         .speed = 1,
+                         .q_at = pressure_at,
+                         .sharp = true,
+                         .solver = &s->pressure,
+                         .velocity = s->velocity,
+                         .before = before,
+                         .fill = s->weight,
+                         .full = per_cell(s)};
+    return rh_observe(&view, status);
+}
+
+static const rh_faces NONE;  // no faces
+
+// Forces that a method itself has on faces (friction of sand) do not cancel in pairs as those of the pressure do: then
+// nothing is known of gains (gains.h), and films are the method's own affair.
+static bool is_balanced(const step *s) { return !s->params->after_pressure; }
 
 // Cells around particles that exist: what the transfers and the surface touch. A particle may leave them in a step
 // (advect.h tells what it meets there).
@@ -251,6 +283,8 @@ static rh_code project(step *s, rh_status *status)
 // limit.
 static rh_code extend_and_constrain(step *s, rh_status *status)
 {
+    rh_faces before = NONE;
+    if (s->around->observer) RH_TRY(rh_faces_copy(&before, s->velocity, &s->tiles, s->arena, status));
     keep_spray(s);
     rh_walls_set_poured(&s->tiles, &s->cut, s->velocity, s->known);
     rh_arena_mark mark = rh_arena_save(s->arena);
@@ -262,6 +296,7 @@ static rh_code extend_and_constrain(step *s, rh_status *status)
     rh_arena_restore(s->arena, mark);
     if (s->around->obstacles->count > 0)
         RH_TRY(rh_walls_constrain(&s->tiles, &s->cut, s->around->obstacles, s->velocity, false, s->arena, status));
+    RH_TRY(show(s, RH_SIGHT_FLOWS, before, status));
     rh_step_limit_speed(&s->tiles, s->velocity, speed_limit(s));
     return RH_OK;
 }
@@ -387,6 +422,7 @@ rh_code rh_incompressible_step(rh_incompressible *me, const rh_surroundings *aro
               .report = report,
               .clock = rh_seconds()};
     RH_TRY(sort_particles(&s, status));
+    RH_TRY(show(&s, RH_SIGHT_SORTED, NONE, status));
     stage(&s, "sort");
     RH_TRY(build_solids(&s, status));
     stage(&s, "solids");
@@ -395,6 +431,7 @@ rh_code rh_incompressible_step(rh_incompressible *me, const rh_surroundings *aro
     RH_TRY(to_grid(&s, status));
     stage(&s, "to_grid");
     RH_TRY(project(&s, status));
+    RH_TRY(show(&s, RH_SIGHT_PRESSED, NONE, status));
     stage(&s, "pressure");
     RH_TRY(after_pressure(&s, status));
     RH_TRY(extend_and_constrain(&s, status));
@@ -406,6 +443,7 @@ rh_code rh_incompressible_step(rh_incompressible *me, const rh_surroundings *aro
     RH_TRY(correct_volume(&s, status));
     stage(&s, "volume");
     RH_TRY(advect(&s, status));
+    RH_TRY(show(&s, RH_SIGHT_MOVED, NONE, status));
     stage(&s, "advect");
     collide(&s);
     stage(&s, "collide");

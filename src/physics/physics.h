@@ -38,6 +38,7 @@ typedef struct rh_surroundings {
     double time;         // at the start of the step
     double previous_dt;  // s: length of the step before this one; 0 at the start of a run
     int64_t step;
+    const struct rh_observer *observer;  // who measures the step (physics/observer.h); NULL = nobody
 } rh_surroundings;
 
 enum { RH_MAX_STAGES = 16, RH_MAX_SOLVES = 3 };

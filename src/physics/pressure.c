@@ -576,6 +576,15 @@ static float sample(const rh_tiles *tiles, const neighbourhood *n, const float p
     return weights > 1e-6f ? sum / weights : 0;
 }
 
+static float sample_at(const rh_tiles *tiles, int32_t t, const neighbourhood *n, rh_vec3 x)
+{
+    rh_tile at = tiles->at[t];
+    const float place[3] = {x.x * tiles->inverse_h - (float)(at.x * RH_TILE),
+                            x.y * tiles->inverse_h - (float)(at.y * RH_TILE),
+                            x.z * tiles->inverse_h - (float)(at.z * RH_TILE)};
+    return sample(tiles, n, place);
+}
+
 void rh_pressure_sample(const rh_pressure *p, const rh_vec3 *positions, float scale, float weight, float *out)
 {
     RH_ASSERT(rh_tiles_are_sorted(p->tiles));
@@ -586,14 +595,18 @@ void rh_pressure_sample(const rh_pressure *p, const rh_vec3 *positions, float sc
         if (begin == end) continue;
         neighbourhood n;
         load_neighbourhood(p, t, &n);
-        rh_tile at = tiles->at[t];
         for (uint32_t i = begin; i < end; i++) {
-            rh_vec3 x = positions[i];
-            const float place[3] = {x.x * tiles->inverse_h - (float)(at.x * RH_TILE),
-                                    x.y * tiles->inverse_h - (float)(at.y * RH_TILE),
-                                    x.z * tiles->inverse_h - (float)(at.z * RH_TILE)};
-            float now = scale * sample(tiles, &n, place);
+            float now = scale * sample_at(tiles, t, &n, positions[i]);
             out[i] = weight < 1 ? out[i] + weight * (now - out[i]) : now;
         }
     }
+}
+
+float rh_pressure_at(const rh_pressure *p, rh_vec3 place)
+{
+    int32_t t = rh_tiles_at(p->tiles, place);
+    if (t < 0) return 0;
+    neighbourhood n;
+    load_neighbourhood(p, t, &n);
+    return sample_at(p->tiles, t, &n, place);
 }

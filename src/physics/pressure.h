@@ -46,6 +46,8 @@ void rh_pressure_face_masses(const rh_pressure *p, int32_t t, int axis, float *m
 // right up to walls and surface. 0 where no cell around the particle is liquid (spray). Valid until the next solve
 // overwrites q. `weight` below 1: that share of it, and of what `out` had before the rest.
 void rh_pressure_sample(const rh_pressure *p, const rh_vec3 *positions, float scale, float weight, float *out);
+// The same at one place: q, wherever it is; 0 where there are no tiles.
+float rh_pressure_at(const rh_pressure *p, rh_vec3 place);
 
 // One cell of the tiles: whether it is an unknown, and its q (0 when it is not).
 static inline bool rh_pressure_is_unknown(const rh_pressure *p, int64_t cell)

@@ -28,6 +28,7 @@
 #include "grid/transfer.h"
 #include "physics/carry.h"
 #include "physics/drag.h"
+#include "physics/observer.h"
 #include "physics/pace.h"
 #include "physics/step.h"
 #include "physics/walls.h"
@@ -66,6 +67,7 @@ static rh_code call(step *s, rh_unilateral_hook hook, rh_status *status)
                                .limit = &s->limit,
                                .cells = s->raw,
                                .q = s->q,
+                               .density = s->options->density,
                                .pascal = pascal(s),
                                .velocity = s->velocity,
                                .before = s->before,
@@ -77,6 +79,43 @@ static rh_code call(step *s, rh_unilateral_hook hook, rh_status *status)
                                .points = s->points};
     return hook(&view, s->options->user, status);
 }
+
+static float pressure_at(const rh_step_view *view, rh_vec3 place) { return rh_carry_at(view->layout, view->q, place); }
+
+// What a particle adds to the filling of a cell.
+static float share(const step *s)
+{
+    return (float)(s->options->fill / pow((double)s->options->particles_per_axis, s->around->dimension));
+}
+
+// Shows the step to whoever measures it.
+static rh_code show(step *s, rh_sight what, const float *q, rh_faces before, rh_status *status)
+{
+    if (!s->around->observer) return RH_OK;
+    const rh_limit *l = &s->limit;
+    rh_step_view view = {.what = what,
+                         .around = s->around,
+                         .dt = s->dt,
+                         .kick = s->kick,
+                         .density = s->options->density,
+                         .tiles = &s->tiles,
+                         .points = s->points,
+                         .arena = s->arena,
+                         .cut = l->cut,
+                         .layout = &l->layout,
+                         .q = q,
+                         .speed = s->tiles.h / s->dt,
+                         .q_at = pressure_at,
+                         .velocity = s->velocity,
+                         .before = before,
+                         .fill = s->fill,
+                         .full = 1};
+    for (int a = 0; a < s->tiles.dimension && l->cut; a++)
+        view.open[a] = s->options->limit.two_sided ? l->link[a] : l->cut->pass[a];
+    return rh_observe(&view, status);
+}
+
+static const rh_faces NONE;  // no faces
 
 static void stage(step *s, const char *name) { rh_step_stage(s->report, &s->clock, name); }
 
@@ -124,12 +163,6 @@ static void scale(float *values, int64_t count, float by)
 {
 #pragma omp parallel for schedule(static)
     for (int64_t c = 0; c < count; c++) values[c] *= by;
-}
-
-// What a particle adds to the filling of a cell.
-static float share(const step *s)
-{
-    return (float)(s->options->fill / pow((double)s->options->particles_per_axis, s->around->dimension));
 }
 
 static rh_code to_grid(step *s, rh_status *status)
@@ -367,7 +400,7 @@ static rh_code press(step *s, rh_status *status)
     stage(s, "predict");
     RH_TRY(project(s, b, status));
     rh_carry_to_particles(&s->limit.layout, s->q, s->positions, pascal(s), pressure);
-    return RH_OK;
+    return show(s, RH_SIGHT_PRESSED, s->q, NONE, status);
 }
 
 // Friction acts after pressure and may hold what should have made way, between walls that close at the worst: then
@@ -398,6 +431,7 @@ static rh_code make_way(step *s, rh_status *status)
         RH_TRY(solve(s, b, NULL, more, "second pressure", &report, status));
         note_solve(s, s->options->stage, &report);
         RH_TRY(push(s, more, status));
+        RH_TRY(show(s, RH_SIGHT_PRESSED, more, NONE, status));
     }
     rh_arena_restore(s->arena, mark);
     return RH_OK;
@@ -438,6 +472,8 @@ static rh_bits known_tile(const step *s, int a, int32_t t)
 static rh_code extend(step *s, rh_status *status)
 {
     const rh_tiles *tiles = &s->tiles;
+    rh_faces before = NONE;
+    if (s->around->observer) RH_TRY(rh_faces_copy(&before, s->velocity, tiles, s->arena, status));
     rh_arena_mark mark = rh_arena_save(s->arena);
     rh_bits *known[3] = {NULL, NULL, NULL};
     for (int a = 0; a < tiles->dimension; a++) {
@@ -452,6 +488,7 @@ static rh_code extend(step *s, rh_status *status)
     bool slide = s->options->slide && s->around->obstacles->count > 0;
     if (slide || rh_walls_any_no_slip(s->around->obstacles))
         RH_TRY(rh_walls_constrain(tiles, &s->cut, s->around->obstacles, s->velocity, !slide, s->arena, status));
+    RH_TRY(show(s, RH_SIGHT_FLOWS, NULL, before, status));
     rh_step_limit_speed(tiles, s->velocity, speed_limit(s));
     return RH_OK;
 }
@@ -513,6 +550,7 @@ rh_code rh_unilateral_step(rh_unilateral *me, const rh_surroundings *around, dou
               .report = report,
               .clock = rh_seconds()};
     RH_TRY(sort_particles(&s, status));
+    RH_TRY(show(&s, RH_SIGHT_SORTED, NULL, NONE, status));
     stage(&s, "sort");
     RH_TRY(build_all_solids(&s, status));
     stage(&s, "solids");
@@ -534,6 +572,7 @@ rh_code rh_unilateral_step(rh_unilateral *me, const rh_surroundings *around, dou
     stage(&s, "update");
     RH_TRY(advect(&s, status));
     RH_TRY(call(&s, me->options.after_moves, status));
+    RH_TRY(show(&s, RH_SIGHT_MOVED, NULL, NONE, status));
     stage(&s, "advect");
     collide(&s);
     stage(&s, "collide");

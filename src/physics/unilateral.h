@@ -21,6 +21,7 @@ typedef struct rh_unilateral_view {
     const rh_limit *limit;      // unknowns, filling of faces
     const float *cells;         // filling of cells as the particles are
     const float *q;             // pressure, a vector of the limit's operator
+    double density;             // kg/m^3
     float pascal;               // Pa that q = 1 stands for
     rh_faces velocity, before;  // m/s: now, and before forces acted
     float dt, kick;             // s: length of the step; how long forces acted in it (physics/step.h)

@@ -214,7 +214,7 @@ static bool is_left_out(const printer *p, const rh_param_table *table, const rh_
     if (!p->hashing) return false;
     if (table == frames->table) return strcmp(row->name, "last") == 0;
     if (table != &rh_scene_table) return false;
-    static const char *const names[] = {"title", "output", "surface", "checkpoint", "limits", "look"};
+    static const char *const names[] = {"title", "probes", "output", "surface", "checkpoint", "limits", "look"};
     for (int i = 0; i < RH_PARAM_COUNT(names); i++)
         if (strcmp(row->name, names[i]) == 0) return true;
     return false;

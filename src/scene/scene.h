@@ -15,6 +15,7 @@
 #include "lang/functions.h"
 #include "physics/physics.h"
 #include "scene/look.h"
+#include "scene/probes.h"
 #include "solid/obstacles.h"
 #include "solid/shape.h"
 #include "surface/surfacing.h"
@@ -110,8 +111,9 @@ typedef struct rh_expression_params {
 
 typedef enum rh_up_axis { RH_UP_Y, RH_UP_Z } rh_up_axis;
 typedef struct rh_output_params {
-    bool vdb, ply;  // points as .vdb (default) and .ply
-    int up;         // rh_up_axis of exported files
+    bool vdb, ply;      // points as .vdb (default) and .ply
+    int up;             // rh_up_axis of exported files
+    double probe_rate;  // 1/s: rows of probes.csv; 0 = one every step
 } rh_output_params;
 
 typedef struct rh_checkpoint_params {
@@ -146,8 +148,8 @@ typedef struct rh_scene {
     // where it came from
     char *file;     // path as given, for messages (owned)
     char *sandbox;  // folder that its files must lie in, absolute and without links; NULL = anywhere (owned)
-    uint64_t hash;  // of everything that decides the result: title, output, surface, checkpoint, limits,
-                    // look and frames.last are left out, and of paths only the file's own name counts
+    uint64_t hash;  // of everything that decides the result: title, probes, output, surface, checkpoint,
+                    // limits, look and frames.last are left out, and of paths only the file's own name counts
     rh_scene_sources sources;
 
     // the root table's fields
@@ -165,7 +167,7 @@ typedef struct rh_scene {
     rh_checkpoint_params checkpoint;
     rh_limits_params limits;
     rh_look look;
-    rh_list bodies, solids, emitters, sinks, forces, expressions;
+    rh_list bodies, solids, emitters, sinks, forces, expressions, probes;
     rh_variant physics;  // kind = index into rh_physics_methods; value = that method's parameter struct
 
     // of the program around us, for the section `expressions`: functions beside the built-in ones. Not owned

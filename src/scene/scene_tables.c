@@ -342,10 +342,12 @@ static const rh_param output_rows[] = {
     {"vdb", RH_PARAM_BOOL, AT(vdb), "", "true", .help = "points of every frame as OpenVDB"},
     {"ply", RH_PARAM_BOOL, AT(ply), "", "false", .help = "points of every frame as PLY"},
     {"up", RH_PARAM_CHOICE, AT(up), "", "y", .choices = up_names, .help = "axis that points up in exported files"},
+    {"probe_rate", RH_PARAM_FLOAT, AT(probe_rate), "1/s", "0", 0, 1e9,
+     .help = "rows a second of probes.csv, at even times; 0: a row after every step"},
 };
 #undef AT
 static const rh_param_table output_table = {"output",
-                                            "What a run writes for each frame. Does not change the result.",
+                                            "What a run writes. Does not change the result.",
                                             output_rows,
                                             RH_PARAM_COUNT(output_rows),
                                             sizeof(rh_output_params),
@@ -408,6 +410,8 @@ static const rh_param scene_rows[] = {
     {"forces", RH_PARAM_LIST, AT(forces), "", .table = &force_table, .help = "body forces beside gravity"},
     {"expressions", RH_PARAM_LIST, AT(expressions), "", .table = &rh_expression_table,
      .help = "programs that run on the particles"},
+    {"probes", RH_PARAM_LIST, AT(probes), "", .table = &rh_probe_table,
+     .help = "what is measured, and written to probes.csv; does not change the result"},
     {"output", RH_PARAM_TABLE, AT(output), "", .table = &output_table, .help = "what is written"},
     {"surface", RH_PARAM_TABLE, AT(surface), "", .table = &rh_surfacing_table,
      .help = "how the surface is made from the particles"},

@@ -37,7 +37,7 @@ enum {
     LARGEST_LIMIT = 16000000,  // particles
 };
 
-typedef enum route { POINTS, SURFACE, SOLIDS, SCENE, LOG, STATE } route;
+typedef enum route { POINTS, SURFACE, SOLIDS, SCENE, LOG, PROBES, STATE } route;
 
 struct rh_server {
     struct MHD_Daemon *daemon;
@@ -172,8 +172,8 @@ static const char *read_request(struct MHD_Connection *connection, request *r)
 
 static bool find_route(const char *url, route *out)
 {
-    static const char *const routes[] = {"/api/points", "/api/surface", "/api/solids",
-                                         "/api/scene",  "/api/log",     "/api/run"};
+    static const char *const routes[] = {"/api/points", "/api/surface", "/api/solids", "/api/scene",
+                                         "/api/log",    "/api/probes",  "/api/run"};
     for (int i = 0; i <= STATE; i++)
         if (!strcmp(routes[i], url)) {
             *out = (route)i;
@@ -187,7 +187,8 @@ static const char *type_of(route asked)
     switch (asked) {
     case STATE: return "application/json";
     case SCENE:
-    case LOG: return "text/plain; charset=utf-8";
+    case LOG:
+    case PROBES: return "text/plain; charset=utf-8";
     default: return "application/octet-stream";
     }
 }
@@ -204,6 +205,7 @@ static rh_code make(rh_server *server, const request *r, rh_message *out, rh_sta
     case SOLIDS: return rh_served_solids(served, out, status);
     case SCENE: return rh_served_scene(served, out, status);
     case LOG: return rh_served_log(served, r->version, r->offset, out, status);
+    case PROBES: return rh_served_probes(served, r->version, r->offset, out, status);
     case STATE: return rh_served_state(served, out, status);
     }
     return RH_OK;

@@ -151,7 +151,7 @@ static void follow_scene(rh_served *s)
 // A link is not followed: whoever put it there would decide what is served.
 static void warn_of_links(const rh_served *s)
 {
-    static const char *const names[] = {"points", "surface", "log.jsonl"};
+    static const char *const names[] = {"points", "surface", "log.jsonl", "probes.csv"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct stat facts;
         if (fstatat(s->folder, names[i], &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(facts.st_mode))
@@ -382,20 +382,21 @@ rh_code rh_served_scene(rh_served *s, rh_message *out, rh_status *status)
     return RH_OK;
 }
 
-// --- the log ---------------------------------------------------------------------------------------------------------
+// --- the log, and probes ---------------------------------------------------------------------------------------------
 
 // The file's own number: a log that is cut back on a resume is written anew, one that grows stays.
-static rh_code read_part(int file, uint64_t version, int64_t offset, rh_message *out, rh_status *status)
+static rh_code read_part(int file, const char *name, uint64_t version, int64_t offset, rh_message *out,
+                         rh_status *status)
 {
     struct stat facts;
-    if (fstat(file, &facts) || !S_ISREG(facts.st_mode)) return rh_fail(status, RH_IO, "log.jsonl cannot be read");
+    if (fstat(file, &facts) || !S_ISREG(facts.st_mode)) return rh_fail(status, RH_IO, "%s cannot be read", name);
     uint64_t now = ((uint64_t)facts.st_ino & (((uint64_t)1 << 52) - 1)) | (uint64_t)1 << 52;
     if (version != now || offset < 0 || offset > facts.st_size) offset = 0;
     char *part = rh_alloc(RH_SERVED_LOG, "view.log", status);
     if (!part) return RH_MEMORY;
     ssize_t got = pread(file, part, RH_SERVED_LOG, offset);
     while (got > 0 && part[got - 1] != '\n') got--;  // the last line may still be on its way
-    rh_code code = got < 0 ? rh_fail(status, RH_IO, "log.jsonl cannot be read: %s", strerror(errno)) : RH_OK;
+    rh_code code = got < 0 ? rh_fail(status, RH_IO, "%s cannot be read: %s", name, strerror(errno)) : RH_OK;
     if (code == RH_OK)
         code = rh_message_print(
             out, status, "{\"version\":%" PRIu64 ",\"offset\":%" PRId64 ",\"next\":%" PRId64 ",\"bytes\":%lld}\n", now,
@@ -405,13 +406,24 @@ static rh_code read_part(int file, uint64_t version, int64_t offset, rh_message 
     return code;
 }
 
-rh_code rh_served_log(rh_served *s, uint64_t version, int64_t offset, rh_message *out, rh_status *status)
+static rh_code serve_lines(rh_served *s, const char *name, uint64_t version, int64_t offset, rh_message *out,
+                           rh_status *status)
 {
     *out = (rh_message){0};
-    int file = rh_open_beneath(s->folder, "log.jsonl");
+    int file = rh_open_beneath(s->folder, name);
     if (file < 0) return rh_message_print(out, status, "{\"version\":0,\"offset\":0,\"next\":0,\"bytes\":0}\n");
-    rh_code code = read_part(file, version, offset, out, status);
+    rh_code code = read_part(file, name, version, offset, out, status);
     close(file);
     if (code != RH_OK) rh_message_free(out);
     return code;
+}
+
+rh_code rh_served_log(rh_served *s, uint64_t version, int64_t offset, rh_message *out, rh_status *status)
+{
+    return serve_lines(s, "log.jsonl", version, offset, out, status);
+}
+
+rh_code rh_served_probes(rh_served *s, uint64_t version, int64_t offset, rh_message *out, rh_status *status)
+{
+    return serve_lines(s, "probes.csv", version, offset, out, status);
 }

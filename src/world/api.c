@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "scene/section.h"
+#include "world/probes.h"
 #include "world/surfacing.h"
 #include "world/world.h"
 
@@ -200,6 +201,28 @@ const int64_t *rheo_points_id(const rheo_simulation *simulation)
 float rheo_radius(const rheo_simulation *simulation)
 {
     return *(const float *)rh_points_find(rh_world_points(simulation->world), "radius")->data;
+}
+
+int rheo_probe_count(const rheo_simulation *simulation)
+{
+    const rh_probes *probes = rh_world_probes(simulation->world);
+    return probes ? rh_probes_columns(probes) : 0;
+}
+
+const char *rheo_probe_title(const rheo_simulation *simulation, int index)
+{
+    return rh_probes_title(rh_world_probes(simulation->world), index);
+}
+
+double rheo_probe_value(const rheo_simulation *simulation, int index)
+{
+    return rh_probes_latest(rh_world_probes(simulation->world))[index];
+}
+
+double rheo_probe_time(const rheo_simulation *simulation)
+{
+    const rh_probes *probes = rh_world_probes(simulation->world);
+    return probes ? rh_probes_latest_time(probes) : 0;
 }
 
 rheo_code rheo_surface_frame(const char *points, const char *next, double fraction, const char *folder,

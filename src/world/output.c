@@ -13,6 +13,7 @@
 #include "io/ply.h"
 #include "io/skin_file.h"
 #include "io/vdb.h"
+#include "world/probe_file.h"
 #include "world/scene_record.h"
 #include "world/surfacing.h"
 
@@ -75,6 +76,7 @@ rh_code rh_output_check(const char *folder, const rh_scene *scene, rh_status *st
     RH_TRY(rh_scene_record_check(folder, status));
     RH_TRY(join(path, folder, "log.jsonl", status));
     RH_TRY(rh_made_may_replace(path, status));
+    if (scene->probes.count) RH_TRY(rh_probe_file_check(folder, status));
     if (foreign_frame(folder, "points", path)) return rh_made_may_replace(path, status);
     if (scene->surface.while_running && foreign_frame(folder, "surface", path))
         return rh_made_may_replace(path, status);
@@ -120,10 +122,27 @@ rh_code rh_output_open(rh_output *output, const rh_scene *scene, const char *fol
     return output->log ? RH_OK : rh_fail(status, RH_IO, "cannot write %s: %s", path, strerror(errno));
 }
 
+rh_code rh_output_open_probes(rh_output *output, const rh_probes *probes, double time, bool begun, rh_status *status)
+{
+    return rh_probe_file_open(output->folder, probes, time, begun, &output->probes, status);
+}
+
+rh_code rh_output_probes(rh_output *output, const rh_probes *probes, rh_status *status)
+{
+    return output->probes ? rh_probe_file_write(output->probes, probes, status) : RH_OK;
+}
+
+rh_code rh_output_flush(rh_output *output, rh_status *status)
+{
+    if (!output->probes || fflush(output->probes) == 0) return RH_OK;
+    return rh_fail(status, RH_IO, "cannot write %s/probes.csv: %s", output->folder, strerror(errno));
+}
+
 void rh_output_close(rh_output *output)
 {
     if (output->log) fclose(output->log);
-    output->log = NULL;
+    if (output->probes) fclose(output->probes);
+    output->log = output->probes = NULL;
 }
 
 static rh_code points_path(const rh_output *output, int64_t frame, const char *ending, char path[RH_PATH_MAX],

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The run folder: scene.yaml (complete), log.jsonl (one line per step), points/points.####.vdb|ply, checkpoint/, and
-// surface/ when the scene asks for surfaces while running.
+// The run folder: scene.yaml (complete), log.jsonl (one line per step), probes.csv, points/points.####.vdb|ply,
+// checkpoint/, and surface/ when the scene asks for surfaces while running.
 #pragma once
 #include <stdio.h>
 #include "io/file.h"
 #include "io/frame.h"
 #include "lang/cache.h"
 #include "physics/physics.h"
+#include "world/probes.h"
 #include "world/world.h"
 
 typedef struct rh_output {
@@ -16,6 +17,7 @@ typedef struct rh_output {
     char folder[RH_PATH_MAX];
     int digits;  // of frame numbers in names: 4, or more when the last frame needs it
     FILE *log;
+    FILE *probes;  // NULL without probes
 } rh_output;
 
 // Makes the folders, sweeps leftovers, writes scene.yaml and opens the log; lines of steps after `last_step` (from a
@@ -32,6 +34,12 @@ rh_code rh_output_check(const char *folder, const rh_scene *scene, rh_status *st
 bool rh_output_has_frame(const char *folder, const rh_scene *scene, int64_t frame);
 bool rh_output_has_surface(const char *folder, const rh_scene *scene, int64_t frame);
 void rh_output_close(rh_output *output);
+
+// The file of the probes, after rh_output_open: probe_file.h.
+rh_code rh_output_open_probes(rh_output *output, const rh_probes *probes, double time, bool begun, rh_status *status);
+rh_code rh_output_probes(rh_output *output, const rh_probes *probes, rh_status *status);
+// Rows are on their way to the disk.
+rh_code rh_output_flush(rh_output *output, rh_status *status);
 
 rh_code rh_output_frame(const rh_output *output, const rh_points *points, const rh_frame_info *info, rh_status *status);
 // Size of the files that a frame has in the run folder, points and surface.

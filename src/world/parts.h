@@ -10,6 +10,7 @@
 #include "world/health.h"
 #include "world/hooks.h"
 #include "world/output.h"
+#include "world/probes.h"
 #include "world/seed.h"
 #include "world/world.h"
 
@@ -26,6 +27,7 @@ struct rh_world {
     rh_surroundings around;
     rh_lang_cache *programs;  // NULL when the scene has none
     rh_hooks *hooks;
+    rh_probes *probes;           // NULL when the scene has none
     const atomic_int *stop_now;  // of the run in progress; NULL = none
     bool begun;                  // the first frame is done: what emitters pour at time 0 and programs say to it
     double time;

@@ -65,6 +65,7 @@ static rh_code begin(rh_world *w, rh_status *status)
         rh_log(RH_LOG_WARNING, "%s: the first frame is empty: there are no bodies, and no emitter pours at the start",
                w->scene->file);
     warn_of_emitters(w);
+    if (w->probes) rh_probes_warn(w->probes, w->stage.container);
     return RH_OK;
 }
 

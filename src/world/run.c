@@ -90,6 +90,7 @@ static rh_code write_frame(run *r, rh_status *status)
 static rh_code save(run *r, rh_status *status)
 {
     double start = rh_seconds();
+    RH_TRY(rh_output_flush(&r->output, status));  // a checkpoint counts on the rows before it
     RH_TRY(rh_world_save(r->w, &r->output, status));
     r->last_saved = r->w->frame;
     r->saved_at = rh_seconds();
@@ -178,6 +179,7 @@ static rh_code finish_frame(run *r, rh_status *status)
         double start = rh_seconds();
         RH_TRY(rh_world_step_towards(w, end, status));
         note(&r->pace.step, rh_seconds() - start);
+        if (w->probes && r->writes && !r->mending) RH_TRY(rh_output_probes(&r->output, w->probes, status));
         if (w->time >= end) break;
         if (r->writes && !r->mending) RH_TRY(rh_output_log(&r->output, &w->progress, &w->report, false, status));
         tell(r, false);
@@ -191,6 +193,7 @@ static rh_code finish_frame(run *r, rh_status *status)
     w->frame_done = true;
     RH_TRY(measure_balance(w, status));
     RH_TRY(write_frame(r, status));
+    if (!r->mending) RH_TRY(rh_output_flush(&r->output, status));
     // After the files, for it tells how long the surface took.
     if (r->writes && !r->mending && w->step > before)
         RH_TRY(rh_output_log(&r->output, &w->progress, &w->report, true, status));
@@ -260,7 +263,10 @@ rh_code rh_world_run(rh_world *world, const rh_run_options *options, rh_status *
     world->stop_now = options->stop_now;
     if (r.writes)
         RH_TRY(rh_output_open(&r.output, world->scene, options->folder, r.last, world->step, options->resumed, status));
-    rh_code code = run_frames(&r, status);
+    rh_code code = RH_OK;
+    if (r.writes && world->probes)
+        code = rh_output_open_probes(&r.output, world->probes, world->time, world->step > 0, status);
+    if (code == RH_OK) code = run_frames(&r, status);
     world->stop_now = NULL;
     if (code == RH_NUMERIC && r.writes) write_debug_frame(&r);
     if (r.writes) rh_output_close(&r.output);

@@ -24,6 +24,11 @@ rh_code rh_world_put_state(const rh_world *w, const rh_store *to, rh_status *sta
     RH_TRY(rh_store_put_bytes(to, "balance", &w->seeder.balance, sizeof w->seeder.balance, status));
     RH_TRY(rh_store_put_bytes(to, "emitted_until", w->seeder.emitted_until,
                               (size_t)w->scene->emitters.count * sizeof(double), status));
+    if (w->probes) {
+        size_t bytes;
+        const double *state = rh_probes_state(w->probes, &bytes);
+        RH_TRY(rh_store_put_bytes(to, "probes", state, bytes, status));
+    }
     rh_store own = rh_store_within(to, w->physics->name);
     return w->physics->save ? w->physics->save(w->method, &own, status) : RH_OK;
 }
@@ -59,6 +64,17 @@ static rh_code get_balance(rh_world *w, const rh_store *from, rh_status *status)
     return RH_OK;
 }
 
+// A scene may have other probes than when the checkpoint was made: those begin to measure now.
+static void get_probes(rh_world *w, const rh_store *from)
+{
+    void *found = NULL;
+    size_t bytes = 0;
+    if (!w->probes) return;
+    if (rh_store_get_bytes(from, "probes", &found, &bytes, NULL) != RH_OK) bytes = 0;
+    rh_probes_set_state(w->probes, found, bytes, w->time);
+    rh_free(found);
+}
+
 rh_code rh_world_get_state(rh_world *w, const rh_store *from, rh_status *status)
 {
     int64_t done, substeps, begun;
@@ -75,6 +91,7 @@ rh_code rh_world_get_state(rh_world *w, const rh_store *from, rh_status *status)
     // Checkpoints of earlier versions do not say.
     w->begun = rh_store_get_int(from, "begun", &begun, NULL) == RH_OK ? begun != 0 : w->step > 0;
     w->substeps = (int)substeps;
+    get_probes(w, from);
     RH_TRY(rh_store_get_points(from, "points", &w->points, status));
     RH_TRY(get_balance(w, from, status));
     rh_store own = rh_store_within(from, w->physics->name);

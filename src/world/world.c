@@ -58,6 +58,16 @@ static rh_code make_hooks(rh_world *w, rh_status *status)
     return w->scene->expressions.count ? rh_hooks_create(w->scene, &w->points, w->programs, &w->hooks, status) : RH_OK;
 }
 
+static rh_code make_probes(rh_world *w, rh_status *status)
+{
+    const rh_scene *scene = w->scene;
+    if (!scene->probes.count) return RH_OK;
+    RH_TRY(rh_probes_create(scene, &w->stage.obstacles, w->seeder.spacing, w->physics->density(scene->physics.value),
+                            &w->probes, status));
+    w->around.observer = rh_probes_observer(w->probes);
+    return RH_OK;
+}
+
 rh_code rh_world_moment(rh_world *w, rh_expression_at at, double dt, int64_t first, rh_status *status)
 {
     if (!w->hooks) return RH_OK;
@@ -103,6 +113,7 @@ static rh_code build(rh_world *w, rh_status *status)
     RH_TRY(rh_world_declare(w, status));
     w->declared = w->points.attribute_count;
     RH_TRY(make_hooks(w, status));
+    RH_TRY(make_probes(w, status));
     w->limits = rh_health_limits_of(scene, rh_world_most_particles(w));
     RH_TRY(rh_world_check_memory(w, status));
     RH_TRY(rh_seed_bodies(&w->seeder, &w->points, status));
@@ -130,6 +141,7 @@ void rh_world_free(rh_world *world)
     if (!world) return;
     if (world->method) world->physics->destroy(world->method);
     rh_hooks_free(world->hooks);
+    rh_probes_free(world->probes);
     rh_lang_cache_free(world->programs);
     rh_points_free(&world->points);
     rh_memory_store_free(world->kept);
@@ -141,6 +153,7 @@ void rh_world_free(rh_world *world)
 const rh_points *rh_world_points(const rh_world *world) { return &world->points; }
 rh_points *rh_world_points_mutable(rh_world *world) { return &world->points; }
 double rh_world_time(const rh_world *world) { return world->time; }
+const rh_probes *rh_world_probes(const rh_world *world) { return world->probes; }
 const rh_step_report *rh_world_report(const rh_world *w) { return &w->report; }
 void rh_world_progress(const rh_world *world, rh_progress *out) { *out = world->progress; }
 
@@ -229,9 +242,10 @@ static rh_code move(rh_world *w, double *step, rh_status *status)
         // The step was chosen before the programs push: they need its length. A push beyond what the step allows is
         // seen by the next one.
         RH_TRY(rh_world_moment(w, RH_AT_FORCES, *step, 0, status));
+        if (w->probes) rh_probes_begin(w->probes);
         rh_code moved = w->physics->step(w->method, &w->around, *step, &w->points, &w->report, &one);
         w->points.spare_lent = false;
-        if (moved == RH_OK) return RH_OK;
+        if (moved == RH_OK) return w->probes ? rh_probes_stepped(w->probes, &w->points, status) : RH_OK;
         if (!w->report.unconverged || w->retries == MOST_RETRIES) return blame_step(w, &one, status);
         if (copied) RH_TRY(rh_world_restore(w, w->kept, status));
         *step *= 0.5;
@@ -245,6 +259,7 @@ rh_code rh_world_step(rh_world *w, double dt_limit, double *dt, rh_status *statu
     RH_ASSERT(dt_limit > 0 && rh_points_is_valid(&w->points));
     double start = rh_seconds();
     if (w->hooks) rh_hooks_take_seconds(w->hooks);  // of moments before this step
+    if (w->probes) rh_probes_forget_rows(w->probes);
     RH_TRY(rh_world_begin(w, status));
     RH_TRY(emit(w, status));
     RH_TRY(rh_drain(&w->seeder, w->time, &w->points, status));
@@ -275,6 +290,7 @@ rh_code rh_world_step(rh_world *w, double dt_limit, double *dt, rh_status *statu
         rh_status_prefix(status, "step %lld at time %g s", (long long)w->step, w->time);
         return RH_NUMERIC;
     }
+    if (w->probes) RH_TRY(rh_probes_measure(w->probes, &w->points, w->around.time, w->time, status));
     rh_world_add_stage(w);
     if (dt) *dt = step;
     rh_world_fill_progress(w, step, rh_seconds() - start);

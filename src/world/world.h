@@ -124,4 +124,5 @@ const rh_points *rh_world_points(const rh_world *world);
 rh_points *rh_world_points_mutable(rh_world *world);  // for tests and embedding, between steps
 double rh_world_time(const rh_world *world);
 void rh_world_progress(const rh_world *world, rh_progress *out);
-const rh_step_report *rh_world_report(const rh_world *world);  // the last step in detail: time by stage
+const struct rh_probes *rh_world_probes(const rh_world *world);  // world/probes.h; NULL when the scene has none
+const rh_step_report *rh_world_report(const rh_world *world);    // the last step in detail: time by stage

@@ -410,6 +410,89 @@ class GoingOn:
         self.assertEqual(sorted(set(steps)), list(range(min(steps), max(steps) + 1)))
 
 
+PROBES = """
+probes:
+  - {name: P, where: {point: {position: [0.9, 0.05, 0]}}}
+  - {name: H, where: {line: {from: [0.7, 0, 0], to: [0.7, 1, 0]}}}
+  - {name: Q, where: {rectangle: {corner: [0.5, -1, 0], side_a: [0, 3, 0]}}}
+  - {name: right, where: {box: {min: [0.5, 0, -1], max: [1, 1, 1]}}}
+  - {name: walls, where: {solid: {name: tank}}}
+"""
+
+
+class Probes(Case):
+    """probes.csv: the same bytes for any number of threads, and however often the run was stopped or killed."""
+
+    def setUp(self):
+        super().setUp()
+        self.scene = self.folder / "probed.yaml"
+        self.scene.write_text(scene("tiny2d.yaml").read_text() + PROBES)
+
+    def run_probed(self, out, *more):
+        self.rheo("run", self.scene, "--out", out, "--quiet", *more)
+        return (self.folder / out / "probes.csv").read_bytes()
+
+    def kill_and_resume(self, *more):
+        began = time.monotonic()
+        expected = self.run_probed("whole", *more)
+        seconds = time.monotonic() - began
+        for share in (0.3, 0.5, 0.7):
+            process = self.start("run", self.scene, "--out", "a", "--quiet", "--resume", *more)
+            time.sleep(share * seconds)
+            process.kill()
+            self.finish(process)
+        self.assertEqual(self.run_probed("a", "--resume", *more), expected)
+        return expected.decode().splitlines()
+
+    def test_every_step(self):
+        rows = self.kill_and_resume()
+        steps = (self.folder / "whole/log.jsonl").read_text().splitlines()
+        self.assertEqual(len(rows), len(steps) + 1)
+        self.assertTrue(rows[0].startswith("time [s],P.pressure [Pa],P.velocity.x [m/s],"), rows[0])
+        last = dict(zip(rows[0].split(","), map(float, rows[-1].split(","))))
+        self.assertAlmostEqual(last["time [s]"], 23 / 24, places=6)
+        passed = sum(float(row.split(",")[rows[0].split(",").index("Q.flow [m^2/s]")]) * (float(row.split(",")[0]) - before)
+                     for row, before in zip(rows[1:], [0] + [float(row.split(",")[0]) for row in rows[1:]]))
+        self.assertAlmostEqual(passed, last["right.volume [m^2]"], places=6)
+        info, _ = self.rheo("info", "whole")
+        self.assertRegex(info, r"walls\.force\.y \[N/m\] +-\d")
+        self.assertIn(f"{len(steps)} rows from", info)
+
+    def test_even_times_and_threads(self):
+        rows = self.kill_and_resume("--set", "output.probe_rate=100")
+        self.assertEqual([row.split(",")[0] for row in rows[1:]], [f"{n / 100:.9g}" for n in range(1, 96)])
+        one = self.run_probed("one", "--set", "output.probe_rate=100", "--threads", 1)
+        self.assertEqual(self.run_probed("three", "--set", "output.probe_rate=100", "--threads", 3), one)
+        self.assertEqual(one.decode().splitlines(), rows)
+
+    def test_probes_change_nothing(self):
+        self.run_probed("with", "--frames", "1-6")
+        self.rheo("run", scene("tiny2d.yaml"), "--out", "without", "--quiet", "--frames", "1-6")
+        for name in ("with", "without"):
+            setattr(self, name, self.rheo("info", "--hash", f"{name}/points/points.0006.vdb")[0])
+        self.assertEqual(getattr(self, "with"), self.without)
+
+    def test_other_columns_are_not_lost(self):
+        before = self.run_probed("a", "--frames", "1-6")
+        self.scene.write_text(self.scene.read_text().replace("name: H", "name: gauge"))
+        _, err = self.rheo("run", self.scene, "--out", "a", "--resume", code=2)
+        self.assertIn("other columns", err)
+        self.assertEqual((self.folder / "a/probes.csv").read_bytes(), before)
+
+    def test_files_of_others_stay(self):
+        (self.folder / "a").mkdir()
+        (self.folder / "a/probes.csv").write_text("my,own,numbers\n")
+        _, err = self.rheo("run", self.scene, "--out", "a", code=2)
+        self.assertIn("probes.csv: found a file that was not made by rheo", err)
+        self.assertEqual((self.folder / "a/probes.csv").read_text(), "my,own,numbers\n")
+
+    def test_check_warns(self):
+        text = self.scene.read_text().replace("from: [0.7, 0, 0], to: [0.7, 1, 0]", "from: [2, 0, 0], to: [2, 1, 0]")
+        self.scene.write_text(text)
+        _, err = self.rheo("check", self.scene, "--quiet")
+        self.assertRegex(err, r"probed\.yaml:\d+:\d+: probe 1 \('H'\) lies outside of the scene's containers")
+
+
 class SplashGoesOn(GoingOn, Case):
     scene_name = "tiny_splash.yaml"
 

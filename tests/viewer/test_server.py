@@ -32,6 +32,7 @@ frames: {last: 3, fps: 10}
 physics: {liquid: {}}
 bodies: [{name: water, shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}]
 solids: [{name: tank, inside_out: true, shape: {box: {min: [0, 0, 0], max: [2, 2, 1]}}}]
+probes: [{name: P, where: {point: {position: [0.5, 0.1, 0.5]}}}]
 """
 
 # A square of two triangles as `rheo surface` writes them: one quad.
@@ -194,6 +195,14 @@ class Serves(Case):
         self.assertEqual(lines, (self.run_folder / "log.jsonl").read_text().splitlines())
         head = json.loads(head)
         more = self.server.get(f"/api/log?version={head['version']}&offset={head['next']}")[1].decode().splitlines()
+        self.assertEqual(len(more), 1)
+
+    def test_probes(self):
+        head, *lines = self.server.get("/api/probes")[1].decode().splitlines()
+        self.assertEqual(lines, (self.run_folder / "probes.csv").read_text().splitlines())
+        self.assertTrue(lines[0].startswith("time [s],P.pressure [Pa],"))
+        head = json.loads(head)
+        more = self.server.get(f"/api/probes?version={head['version']}&offset={head['next']}")[1].decode().splitlines()
         self.assertEqual(len(more), 1)
 
     def test_head(self):

@@ -26,7 +26,7 @@ const saved = (() => { try { return JSON.parse(localStorage.getItem(SETTINGS)) ?
 const state = {
   run: null, frames: new Map(), numbers: [], frame: null, attribute: saved.attribute ?? "v", attributes: [], map: saved.map ?? "water",
   limit: 1000000, range: "run", low: 0, high: 1, seen: new Map(), playing: false, loop: true, speed: 1, follow: true, direction: 1,
-  log: { version: 0, offset: 0 }, due: 0, shownAt: [], ended: false, theme: saved.theme ?? "auto",
+  log: { version: 0, offset: 0 }, probes: { version: 0, offset: 0 }, due: 0, shownAt: [], ended: false, theme: saved.theme ?? "auto",
 };
 
 function remember() {
@@ -46,6 +46,7 @@ async function poll() {
   try {
     await update(await ask("/api/run"));
     await readLog();
+    await readProbes();
     $("trouble").hidden = !state.run.problem;
     if (state.run.problem) $("trouble").textContent = state.run.problem;
   } catch (error) {
@@ -117,6 +118,30 @@ async function readLog() {
     if (steps.length) plots.add(steps);
     more = head.next < head.bytes && head.next > head.offset;
   }
+}
+
+// The first line of probes.csv has the titles, every other one a row.
+async function readProbes() {
+  for (let more = true; more;) {
+    const text = await ask(`/api/probes?version=${state.probes.version}&offset=${state.probes.offset}`, "text");
+    const lines = text.split("\n"), head = JSON.parse(lines[0]), fresh = head.offset === 0 && head.next > 0;
+    state.probes = { version: head.version, offset: head.next };
+    if (fresh) {
+      plots.setTitles(lines[1].split(","));
+      listProbes();
+    }
+    const rows = lines.slice(fresh ? 2 : 1).filter((line) => line).map((line) => line.split(",").map(Number));
+    if (rows.length) plots.addRows(rows);
+    more = head.next < head.bytes && head.next > head.offset;
+  }
+}
+
+function listProbes() {
+  const names = plots.probeNames(), select = $("probe");
+  select.replaceChildren(...names.map((name) => new Option(name, name)));
+  $("probe-row").hidden = names.length === 0;
+  if (!names.includes(plots.probe)) plots.setProbe(names[0] ?? "");
+  select.value = plots.probe;
 }
 
 function isRunning() {
@@ -496,6 +521,7 @@ function connect() {
   click("theme", () => setTheme(cycle(["auto", "light", "dark"], state.theme)));
   click("copy", () => navigator.clipboard?.writeText(scenePane.text));
   timeline.isKept = (frame) => keysOf(frame).length > 0 && keysOf(frame).every((key) => store.has(key));
+  $("probe").addEventListener("change", (event) => plots.setProbe(event.target.value));
   timeline.onseek = plots.onseek = (frame) => { setPlaying(false); go(frame); };
   $("frame").addEventListener("change", () => { setPlaying(false); if (Number.isFinite(Number($("frame").value))) go(Number($("frame").value)); $("frame").blur(); $("frame").value = state.frame; });
   $("speed").addEventListener("change", () => setSpeed(0));

@@ -28,6 +28,9 @@ export class Plots {
     this.holder = holder;
     this.steps = [];
     this.plots = [];
+    this.titles = [];
+    this.measured = [];
+    this.probe = "";
     this.frame = 1;
     this.onseek = () => {};
     new ResizeObserver(() => this.draw()).observe(holder);
@@ -46,10 +49,25 @@ export class Plots {
     this.#prepare();
   }
 
+  // --- probes: rows of numbers under titles like "P1.pressure [Pa]", the time first. Those of one probe are shown.
+  setTitles(titles) { this.titles = titles; this.measured = []; this.#prepare(); }
+  addRows(rows) { for (const row of rows) this.measured.push(row); this.#prepare(); }
+  setProbe(name) { this.probe = name; this.#prepare(); }
+  probeNames() { return [...new Set(this.titles.slice(1).map((title) => title.split(".")[0]))]; }
+
+  #probePlots() {
+    const plots = [];
+    this.titles.forEach((title, column) => {
+      const [, name, what, unit] = /^([^.]*)\.(.*) \[(.*)\]$/.exec(title) ?? [];
+      if (column > 0 && name === this.probe) plots.push({ id: title, title: `${name}: ${what.replaceAll("_", " ")}`, column, show: si(unit), zero: true });
+    });
+    return plots;
+  }
+
   #prepare() {
-    const known = PLOTS.filter((plot) => this.steps.some((step) => Number.isFinite(plot.read(step))));
+    const known = [...this.#probePlots(), ...PLOTS.filter((plot) => this.steps.some((step) => Number.isFinite(plot.read(step))))];
     if (known.map((plot) => plot.id).join() !== this.plots.map((plot) => plot.id).join()) this.#build(known);
-    for (const plot of this.plots) plot.rows = plot.perFrame ? this.#perFrame(plot) : this.#perStep(plot);
+    for (const plot of this.plots) plot.rows = plot.column ? this.measured.map((row) => [row[0] * this.fps + this.first, row[plot.column]]) : plot.perFrame ? this.#perFrame(plot) : this.#perStep(plot);
     this.draw();
   }
 

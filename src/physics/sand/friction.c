@@ -25,6 +25,7 @@
 #include <string.h>
 #include "base/parallel.h"
 #include "grid/rows.h"
+#include "physics/observer.h"
 
 static const float ZEROS[RH_CELLS];
 static const float WALL = -1;                              // bound of cells inside walls
@@ -719,6 +720,38 @@ static void give_velocities(const solve *s)
             }
 }
 
+// What friction does to the faces that are the walls' own, for whoever measures the step.
+static rh_code show_walls(const solve *s, rh_status *status)
+{
+    const rh_unilateral_view *view = s->view;
+    const rh_tiles *tiles = s->tiles;
+    if (!view->around->observer) return RH_OK;
+    rh_arena_mark mark = rh_arena_save(view->arena);
+    rh_faces walls, rub;
+    RH_TRY(rh_faces_new(&walls, tiles, false, view->arena, status));
+    RH_TRY(rh_faces_new(&rub, tiles, true, view->arena, status));
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < tiles->count; t++)
+        for (int a = 0; a < tiles->dimension; a++)
+            for (int c = 0; c < tiles->cells; c++)
+                walls.axis[a][(int64_t)t * tiles->cells + c] = view->cut->pass[a][t][c] <= RH_SAND_CLOSED ? 1.0f : 0.0f;
+    rh_stress_push(&s->now, walls, rub, 1, tiles, &(rh_stress_rows){s->f->list, s->f->count, NULL}, rub);
+    rh_step_view seen = {.what = RH_SIGHT_RUBBED,
+                         .around = view->around,
+                         .dt = view->dt,
+                         .kick = view->kick,
+                         .density = view->density,
+                         .tiles = tiles,
+                         .points = view->points,
+                         .arena = view->arena,
+                         .cut = view->cut,
+                         .speed = tiles->h / view->dt,
+                         .rub = rub};
+    RH_TRY(rh_observe(&seen, status));
+    rh_arena_restore(view->arena, mark);
+    return RH_OK;
+}
+
 rh_code rh_friction_solve(rh_friction *f, const rh_unilateral_view *view, rh_status *status)
 {
     float step = view->dt * view->tiles->inverse_h;
@@ -735,5 +768,6 @@ rh_code rh_friction_solve(rh_friction *f, const rh_unilateral_view *view, rh_sta
     uint8_t *rest;
     RH_TRY(stop(&s, &rest, status));
     give_velocities(&s);
+    RH_TRY(show_walls(&s, status));
     return rh_stress_to_particles(&s.now, &f->carried, rest, (float)f->options.fade, view, status);
 }

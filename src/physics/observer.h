@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Who measures a step while it is done: pressure, walls and flow are on the grid, which lives no longer than the step.
+// A method shows its grid at the moments below, in this order; an observer reads and changes nothing, and without one
+// a step costs and does the same as ever.
+#pragma once
+#include "base/arena.h"
+#include "physics/physics.h"
+#include "solid/cut_cells.h"
+#include "solve/layout.h"
+
+typedef enum rh_sight {
+    RH_SIGHT_SORTED,   // particles have the order that they keep until the end of the step, and have not moved yet
+    RH_SIGHT_PRESSED,  // q was found. A step may solve more than once: what the solves did adds up
+    RH_SIGHT_RUBBED,   // friction inside of the material was found: `rub`
+    RH_SIGHT_FLOWS,    // velocities that particles will feel; `before` what pressure left, before walls set theirs
+    RH_SIGHT_MOVED,    // particles have moved, and have not met walls yet
+} rh_sight;
+
+// Pressure acts as the operator of the method has it. A face between a lower cell l and a higher cell h gets the
+// impulse (kg m/s)
+//      density cell^dimension speed (q_l - q_h)
+// of which its open share moves the material and the rest the solid: so what walls get and what the material gets is
+// zero in all, exactly.
+typedef struct rh_step_view {
+    rh_sight what;
+    const rh_surroundings *around;
+    float dt, kick;  // s: length of the step; how long forces acted in it (physics/step.h)
+    double density;  // kg/m^3
+    const rh_tiles *tiles;
+    const rh_points *points;  // sorted by the tiles
+    rh_arena *arena;          // scratch, given back when the observer returns
+    // PRESSED; RUBBED and FLOWS without q
+    const rh_cut_cells *cut;  // the solids that pressure met, which are placed there
+    const float **open[3];    // per tile: shares of faces that pressure moves
+    const rh_layout *layout;  // cells that have a pressure
+    const float *q;           // a vector of the layout
+    float speed;              // m/s that a difference of 1 in q is worth
+    float (*q_at)(const struct rh_step_view *view, rh_vec3 point);  // as particles feel it
+    bool sharp;          // shares are of the walls as they are: closed faces have no part in the pressure
+    const void *solver;  // for q_at
+    // RUBBED
+    rh_faces rub;  // what friction does to faces that are the walls' own, in q
+    // FLOWS
+    rh_faces velocity, before;  // m/s
+    rh_faces fill;              // particles on faces; `full` of them are a cell
+    float full;
+} rh_step_view;
+
+typedef struct rh_observer {
+    rh_code (*see)(void *user, const rh_step_view *view, rh_status *status);
+    void *user;
+} rh_observer;
+
+// Nothing without an observer.
+static inline rh_code rh_observe(const rh_step_view *view, rh_status *status)
+{
+    const rh_observer *observer = view->around->observer;
+    if (!observer) return RH_OK;
+    rh_arena_mark mark = rh_arena_save(view->arena);
+    rh_code code = observer->see(observer->user, view, status);
+    rh_arena_restore(view->arena, mark);
+    return code;
+}

@@ -29,6 +29,11 @@ typedef struct rh_collision {
     const rh_vec3 *before;  // positions before they moved; may be NULL
 } rh_collision;
 
+// Takes the part of a velocity at x into the solid away, and what friction takes with it. The normal points to the side
+// of free space that x is on.
+void rh_walls_stop(const rh_obstacles *obstacles, int which, rh_dvec3 x, rh_dvec3 normal, bool friction,
+                   rh_vec3 *velocity);
+
 // Moves particles that are inside a solid (or closer than the gap) along the normal to the gap outside (FLIP-8, SPL-9).
 // One that is still inside after several such moves (it had gone through half of something) goes back along its way to
 // where that is free, when `before` is known. Particles are in the order of the tiles, which were made before they

@@ -48,15 +48,14 @@ static inline rh_f8 link_row(int form, rh_f8 pass, rh_f8 fill)
     return form == RH_LIMIT_DENSITY_RIGHT ? one / filled(fill, one) : pass;
 }
 
-// Solids are whole cells: a face is open between two cells whose centres are free, unless a thin wall parts them.
+// Solids are whole cells: a face is open between two cells whose centres are free.
 static void voxel_links(const rh_limit *l, int a, int32_t t, float *out)
 {
     const rh_tiles *tiles = l->tiles;
     rh_rows distance = rh_rows_apart(tiles, l->cut->distance, t, ZEROS);
     rh_f8 zero = rh_f8_all(0), one = rh_f8_all(1);
     for (int r = 0; r < tiles->cells / 8; r++) {
-        rh_i8 open = (rh_f8_load(distance.here + 8 * r) > zero) & (rh_row_below(&distance, a, r) > zero) &
-                     (rh_f8_load(l->cut->open[a][t] + 8 * r) > zero);
+        rh_i8 open = (rh_f8_load(distance.here + 8 * r) > zero) & (rh_row_below(&distance, a, r) > zero);
         rh_f8_store(out + 8 * r, rh_f8_select(open, one, zero));
     }
     for (int c = 0; c < tiles->cells && l->cut->poured && l->cut->poured[t]; c++)

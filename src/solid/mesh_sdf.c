@@ -381,6 +381,17 @@ static double interpolate(const rh_mesh_sdf *sdf, const double u[3])
     return face[0] + s[2] * (face[1] - face[0]);
 }
 
+// On the side of the nearest sample when no triangle is as near as that; else the winding number tells, which costs ten
+// times as much.
+static bool is_within(const rh_mesh_sdf *sdf, rh_dvec3 point, double distance)
+{
+    rh_dvec3 u = rh_d3_scale(rh_d3_sub(point, sdf->origin), 1 / sdf->spacing);
+    int64_t i = (int64_t)floor(u.x + 0.5), j = (int64_t)floor(u.y + 0.5), k = (int64_t)floor(u.z + 0.5);
+    double away = rh_d3_length(rh_d3_sub(u, rh_d3((double)i, (double)j, (double)k))) * sdf->spacing;
+    if (away < 0.999 * distance) return sdf->values[index_of(sdf, i, j, k)] < 0;
+    return winds_around(&sdf->exact, point);
+}
+
 // Samples do not resolve walls thinner than their spacing, and may be too long by their slack: near the surface the
 // triangles are asked, and farther off the slack is taken off.
 static double exact_distance(const rh_mesh_sdf *sdf, rh_dvec3 point, double sampled)
@@ -390,7 +401,7 @@ static double exact_distance(const rh_mesh_sdf *sdf, rh_dvec3 point, double samp
     int32_t hint = -1;
     double distance = sqrt(rh_bvh_distance2(&sdf->exact, point, 0, &hint));
     if (sdf->half > 0) return distance - sdf->half;
-    return winds_around(&sdf->exact, point) ? -distance : distance;
+    return is_within(sdf, point, distance) ? -distance : distance;
 }
 
 // Outside the samples: with c the nearest point of their box, every point m of the mesh is seen from c at a right angle

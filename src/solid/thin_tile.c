@@ -178,7 +178,7 @@ static int points_per_axis(const rh_obstacles *obstacles, const rh_thin_list *li
 {
     bool rests = true;
     for (int i = 0; i < list->count; i++) rests = rests && obstacles->items[list->items[i]].rests;
-    return deep ? (rests ? 4 : 2) : rests ? MOST : MOST / 2;
+    return deep ? (rests ? 3 : 2) : rests ? MOST : MOST / 2;
 }
 
 static void add_all(sides *s, const sampling *how, sums *out)

@@ -462,7 +462,7 @@ static rh_code extend(step *s, rh_status *status)
     RH_TRY(rh_faces_spread(tiles, s->velocity, known, sweeps > LEAST_SWEEPS ? sweeps : LEAST_SWEEPS, s->arena, status));
     rh_arena_restore(s->arena, mark);
     bool slide = s->options->slide && s->around->obstacles->count > 0;
-    if (slide || rh_walls_any_no_slip(s->around->obstacles))
+    if (slide || s->around->obstacles->any_thin || rh_walls_any_no_slip(s->around->obstacles))
         RH_TRY(rh_walls_constrain(tiles, &s->cut, s->around->obstacles, s->velocity, !slide, s->arena, status));
     float limit = speed_limit(s);
     int64_t values = rh_tiles_values(tiles);

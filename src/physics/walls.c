@@ -117,6 +117,9 @@ static float wall_component(const rh_obstacles *obstacles, int which, rh_dvec3 x
 {
     const rh_obstacle *solid = &obstacles->items[which];
     rh_dvec3 wall = rh_obstacles_velocity(obstacles, which, x);
+    // No pressure acts on a face that a thin wall closes: left to what flows beside it, water in a cup never came to
+    // rest.
+    if (solid->thin) only_no_slip = false;
     if (solid->wall == RH_WALL_NO_SLIP && !only_no_slip) return (float)(&wall.x)[axis];
     rh_dvec3 n = rh_obstacles_normal(obstacles, which, x);
     double into = rh_d3_dot(rh_d3_sub(u, wall), n);

@@ -18,7 +18,8 @@ bool rh_walls_any_no_slip(const rh_obstacles *obstacles);
 
 // Sets velocities on closed faces so that particles near a wall feel it: slip keeps the part along the wall, no-slip
 // takes the wall's velocity, separating walls only stop what moves into them. With `only_no_slip` nothing but that:
-// walls without slip take the part along them, and leave the rest to the method's own pressure.
+// walls without slip take the part along them, and leave the rest to the method's own pressure; thin walls act all the
+// same.
 rh_code rh_walls_constrain(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles,
                            rh_faces velocity, bool only_no_slip, rh_arena *arena, rh_status *status);
 

@@ -381,6 +381,12 @@ static double interpolate(const rh_mesh_sdf *sdf, const double u[3])
     return face[0] + s[2] * (face[1] - face[0]);
 }
 
+static double to_triangles(const rh_mesh_sdf *sdf, rh_dvec3 point)
+{
+    int32_t hint = -1;
+    return sqrt(rh_bvh_distance2(&sdf->exact, point, 0, &hint));
+}
+
 // On the side of the nearest sample when no triangle is as near as that; else the winding number tells, which costs ten
 // times as much.
 static bool is_within(const rh_mesh_sdf *sdf, rh_dvec3 point, double distance)
@@ -398,8 +404,7 @@ static double exact_distance(const rh_mesh_sdf *sdf, rh_dvec3 point, double samp
 {
     double slack = rh_mesh_sdf_slack(sdf);
     if (fabs(sampled) > 2 * slack) return sampled - copysign(slack, sampled);
-    int32_t hint = -1;
-    double distance = sqrt(rh_bvh_distance2(&sdf->exact, point, 0, &hint));
+    double distance = to_triangles(sdf, point);
     if (sdf->half > 0) return distance - sdf->half;
     return is_within(sdf, point, distance) ? -distance : distance;
 }
@@ -421,14 +426,26 @@ double rh_mesh_sdf_distance(const rh_mesh_sdf *sdf, rh_dvec3 point)
     return sqrt(distance * distance + beyond2 * sdf->spacing * sdf->spacing);
 }
 
+// 1 outside of a thin mesh (or beside a sheet), -1 inside; 0 where the surface is nearer than `least`, or so far that
+// samples answer.
+static double beside(const rh_mesh_sdf *sdf, rh_dvec3 point, double least)
+{
+    double distance = rh_mesh_sdf_distance(sdf, point), real = fabs(distance + sdf->half);
+    if (real <= least || fabs(distance) > rh_mesh_sdf_slack(sdf)) return 0;
+    return sdf->half > 0 || distance > 0 ? 1 : -1;
+}
+
 // Differences over a whole spacing: smoother across cells than the slope of one trilinear patch.
 rh_dvec3 rh_mesh_sdf_normal(const rh_mesh_sdf *sdf, rh_dvec3 point)
 {
-    double h = (sdf->exact.nodes ? 0.01 : 0.5) * sdf->spacing, slope[3];
+    double h = (sdf->exact.nodes ? 0.01 : 0.5) * sdf->spacing, slope[3], sign = 0;
+    // Where the triangles are asked and all six places are on one side, that needs telling but once.
+    if (sdf->exact.nodes) sign = beside(sdf, point, h);
     for (int k = 0; k < 3; k++) {
         rh_dvec3 step = rh_d3(k == 0 ? h : 0, k == 1 ? h : 0, k == 2 ? h : 0);
-        slope[k] = rh_mesh_sdf_distance(sdf, rh_d3_add(point, step)) -
-                   rh_mesh_sdf_distance(sdf, rh_d3_sub(point, step));
+        rh_dvec3 up = rh_d3_add(point, step), down = rh_d3_sub(point, step);
+        if (sign != 0) slope[k] = sign * (to_triangles(sdf, up) - to_triangles(sdf, down));
+        else slope[k] = rh_mesh_sdf_distance(sdf, up) - rh_mesh_sdf_distance(sdf, down);
     }
     rh_dvec3 gradient = rh_d3(slope[0], slope[1], slope[2]);
     double length = rh_d3_length(gradient);

@@ -8,8 +8,10 @@
 
 typedef struct method {
     const char *name, *physics;
+    double tremble;  // m/s: how much is left in a cup at rest; splash's is a fault, as docs/theory/liquid.md says
 } method;
-static const method methods[] = {{"liquid", "liquid: {}"}, {"splash", "splash: {}"}, {"sand", "sand: {}"}};
+static const method methods[] = {
+    {"liquid", "liquid: {}", 0.005}, {"splash", "splash: {}", 0.1}, {"sand", "sand: {}", 0.02}};
 enum { METHODS = 3 };
 
 static double highest(const lab *l)
@@ -52,6 +54,7 @@ static void hold_in_cup(const method *m, double shift)
     assert_int_equal(lab_count(&l), all);
     assert_true(l.penetration < 0);
     assert_true(fabs(lab_center(&l).y - shift - before) < 0.03 * before);
+    assert_true(rms_speed(&l) < m->tremble);
     lab_close(&l);
 }
 
@@ -66,7 +69,7 @@ static void a_cup_holds(void **state)
 }
 
 // --- a plate across the grid -----------------------------------------------------------------------------------------
-// A box without air is parted by a plate of half a cell that stands at 25 degrees to the grid; left of it is water.
+// A box is parted by a plate of half a cell that stands at 25 degrees to the grid; left of it is water.
 static void hold_behind_plate(const method *m)
 {
     lab l;
@@ -108,8 +111,8 @@ static void an_oblique_plate_holds(void **state)
 }
 
 // --- a piston --------------------------------------------------------------------------------------------------------
-// A plate of 0.3 cells sweeps a channel at a cell or more a step (cells of 1 cm, 2 m/s, 24 steps a second at least) and
-// pushes the water before it: all of it stays before it.
+// A plate of 0.3 cells sweeps a channel at 160 cells a second and pushes the water before it: all of it stays before
+// it.
 static void sweep(const method *m)
 {
     lab l;
@@ -190,7 +193,7 @@ static void hold_in_mesh_cup(const method *m, const char *path)
              m->physics, path);
     int64_t all = lab_count(&l), outside = 0;
     double before = lab_center(&l).y;
-    lab_run(&l, 0.5, NULL, NULL);
+    lab_run(&l, 0.3, NULL, NULL);
     for (int64_t i = 0; i < lab_count(&l); i++) {
         rh_vec3 x = lab_positions(&l)[i];
         outside += (double)(x.x * x.x + x.z * x.z) > 0.0255 * 0.0255 || (double)x.y < 0;
@@ -220,7 +223,7 @@ static void hold_on_sheet(const method *m, const char *path)
              "bodies: [{shape: {cylinder: {from: [0, 0.05, 0], to: [0, 0.1, 0], radius: 0.06}}}]\n"
              "solids: [{shape: {mesh: {file: %s, thickness: 0.001}}}]\n",
              m->physics, path);
-    lab_run(&l, 0.6, NULL, NULL);
+    lab_run(&l, 0.4, NULL, NULL);
     int64_t below = 0;
     for (int64_t i = 0; i < lab_count(&l); i++) {
         rh_vec3 x = lab_positions(&l)[i];

@@ -78,7 +78,7 @@ class Messages(Case):
         err = self.rheo("check", "--quiet", "s.yaml")[1]
         self.assertNotIn("open sheet", err)
         self.assertIn("has walls about 0.002 m thick", err)
-        (self.folder / "s.yaml").write_text(text.replace("mesh: {file: sheet.obj}", "mesh: {file: sheet.obj, thickness: 0.002}}, inside_out: true, motion: {"))
+        (self.folder / "s.yaml").write_text(f"rheo: 1\ncell: 0.1\nphysics: {{liquid: {{}}}}\n{BODY}solids: [{{inside_out: true, shape: {{mesh: {{file: sheet.obj, thickness: 0.002}}}}}}]\n")
         err = self.rheo("check", "--quiet", "s.yaml", code=2)[1]
         self.assertIn("is a sheet, which has no inside, and inside_out", err)
 

@@ -201,7 +201,8 @@ static void hold_in_mesh_cup(const method *m, const char *path)
     print_message("cup as a mesh, %s: %lld of %lld outside, centre %.4f -> %.4f m, rms speed %.4f m/s\n", m->name,
                   (long long)outside, (long long)all, before, lab_center(&l).y, rms_speed(&l));
     assert_int_equal(outside, 0);
-    assert_true(fabs(lab_center(&l).y - before) < 0.1 * before);
+    // It was seeded 1 mm off the walls: (24/25)^2 of the height, more for the cup's corners, when it fills all of it.
+    assert_true(fabs(lab_center(&l).y - 0.93 * before) < 0.1 * before);
     lab_close(&l);
 }
 
@@ -225,14 +226,16 @@ static void hold_on_sheet(const method *m, const char *path)
              m->physics, path);
     lab_run(&l, 0.4, NULL, NULL);
     int64_t below = 0;
+    double lowest = 0;
     for (int64_t i = 0; i < lab_count(&l); i++) {
         rh_vec3 x = lab_positions(&l)[i];
-        // The triangles run below the parabola between their corners.
+        // Where the slope ends the triangles cut its corner, by 6 mm at most.
         double ground = 0.05 * fmin(1, (double)(x.x * x.x + x.z * x.z) / 0.0225);
-        below += (double)x.y < ground - 0.004 && fabsf(x.x) < 0.2f && fabsf(x.z) < 0.2f;
+        if (fabsf(x.x) < 0.2f && fabsf(x.z) < 0.2f) lowest = fmin(lowest, (double)x.y - ground);
+        below += (double)x.y < ground - 0.008 && fabsf(x.x) < 0.2f && fabsf(x.z) < 0.2f;
     }
-    print_message("open sheet of 0.1 cells, %s: %lld of %lld below it, centre %.4f m\n", m->name, (long long)below,
-                  (long long)lab_count(&l), lab_center(&l).y);
+    print_message("open sheet of 0.1 cells, %s: %lld of %lld below it, centre %.4f m, lowest %.4f m\n", m->name,
+                  (long long)below, (long long)lab_count(&l), lab_center(&l).y, lowest);
     assert_int_equal(below, 0);
     assert_true(lab_center(&l).y > 0);
     lab_close(&l);

@@ -26,6 +26,7 @@
 #include "physics/film.h"
 #include "physics/observer.h"
 #include "physics/pace.h"
+#include "physics/sides.h"
 #include "physics/step.h"
 #include "physics/volume.h"
 #include "physics/walls.h"
@@ -38,6 +39,7 @@ typedef struct step {
     float kick;  // s: how long forces act in this step, see physics/step.h
     rh_points *points;
     rh_vec3 *positions, *velocities;
+    rh_vec3 *start;  // positions at the start of the step; NULL without thin solids
     float (*affine)[9];
     rh_arena *arena;
     rh_cut_cache *cache;
@@ -119,6 +121,7 @@ static float speed_limit(const step *s)
 static rh_code sort_particles(step *s, rh_status *status)
 {
     rh_points *points = s->points;
+    RH_TRY(rh_sides_leave(s->around, (double)s->dt, points, status));
     RH_TRY(rh_step_sort(s->around, MARGIN, points, &s->tiles, s->arena, s->report, status));
     s->positions = rh_points_data(points, "P", RH_POINT_VEC3F);
     s->velocities = rh_points_data(points, "v", RH_POINT_VEC3F);
@@ -355,6 +358,12 @@ static rh_code rub(step *s, rh_status *status)
 
 static rh_code advect(step *s, rh_status *status)
 {
+    if (s->around->obstacles->any_thin) {
+        size_t bytes = (size_t)s->points->count * sizeof *s->start;
+        s->start = rh_arena_take(s->arena, bytes, status);
+        if (!s->start) return RH_MEMORY;
+        memcpy(s->start, s->positions, bytes);
+    }
     rh_paths way = {.velocity = s->velocity,
                     .dt = s->dt,
                     .rule = s->params->advection == RH_ADVECT_RK2 ? RH_PATH_MIDPOINT : RH_PATH_RALSTON,
@@ -366,6 +375,7 @@ static rh_code advect(step *s, rh_status *status)
     if (s->params->volume_correction)
         rh_volume_scatter(&s->tiles, s->held, per_cell(s), s->around->seed, s->around->step,
                           rh_points_data(s->points, "id", RH_POINT_I64), s->positions);
+    rh_sides_return(s->around, s->points, s->start, s->positions);
     return RH_OK;
 }
 
@@ -375,7 +385,10 @@ static void collide(step *s)
     // A tenth of the spacing: near enough not to thin the liquid at walls, far enough that rounding cannot put it
     // inside.
     rh_collision collision = {.gap = 0.1 * (double)spacing(s), .stop = true, .friction = s->params->friction};
+    rh_obstacles_remember(s->around->obstacles, s->around->time);
+    rh_sides_hold(s->around, &collision, s->points->count, s->start, s->positions, s->velocities);
     rh_walls_collide(&s->tiles, &s->cut, s->around->obstacles, &collision, s->positions, s->velocities);
+    rh_sides_hold(s->around, &collision, s->points->count, s->start, s->positions, s->velocities);
 }
 
 // The method's own part of the step.

@@ -30,6 +30,7 @@
 #include "physics/drag.h"
 #include "physics/observer.h"
 #include "physics/pace.h"
+#include "physics/sides.h"
 #include "physics/step.h"
 #include "physics/walls.h"
 
@@ -132,6 +133,7 @@ static float speed_limit(const step *s) { return (float)(FARTHEST * s->around->c
 static rh_code sort_particles(step *s, rh_status *status)
 {
     rh_points *points = s->points;
+    RH_TRY(rh_sides_leave(s->around, (double)s->dt, points, status));
     RH_TRY(rh_step_sort(s->around, MARGIN, points, &s->tiles, s->arena, s->report, status));
     s->positions = rh_points_data(points, "P", RH_POINT_VEC3F);
     s->velocities = rh_points_data(points, "v", RH_POINT_VEC3F);
@@ -486,7 +488,7 @@ static rh_code extend(step *s, rh_status *status)
     RH_TRY(rh_faces_spread(tiles, s->velocity, known, sweeps > LEAST_SWEEPS ? sweeps : LEAST_SWEEPS, s->arena, status));
     rh_arena_restore(s->arena, mark);
     bool slide = s->options->slide && s->around->obstacles->count > 0;
-    if (slide || rh_walls_any_no_slip(s->around->obstacles))
+    if (slide || s->around->obstacles->any_thin || rh_walls_any_no_slip(s->around->obstacles))
         RH_TRY(rh_walls_constrain(tiles, &s->cut, s->around->obstacles, s->velocity, !slide, s->arena, status));
     RH_TRY(show(s, RH_SIGHT_FLOWS, NULL, before, status));
     rh_step_limit_speed(tiles, s->velocity, speed_limit(s));
@@ -519,7 +521,9 @@ static rh_code advect(step *s, rh_status *status)
         memcpy(s->start, s->positions, bytes);
     }
     rh_paths way = {.velocity = s->velocity, .shift = s->shift, .dt = s->dt, .rule = (rh_path_rule)s->options->path};
-    return rh_particles_advect(&s->tiles, &way, s->velocities, s->positions, s->arena, status);
+    RH_TRY(rh_particles_advect(&s->tiles, &way, s->velocities, s->positions, s->arena, status));
+    rh_sides_return(s->around, s->points, s->start, s->positions);
+    return RH_OK;
 }
 
 static void collide(step *s)
@@ -529,7 +533,10 @@ static void collide(step *s)
                               .stop = s->options->stop_at_walls,
                               .friction = s->options->friction,
                               .before = s->start};
+    rh_obstacles_remember(s->around->obstacles, s->around->time);
+    rh_sides_hold(s->around, &collision, s->points->count, s->start, s->positions, s->velocities);
     rh_walls_collide(&s->tiles, &s->cut, s->around->obstacles, &collision, s->positions, s->velocities);
+    rh_sides_hold(s->around, &collision, s->points->count, s->start, s->positions, s->velocities);
 }
 
 rh_code rh_unilateral_step(rh_unilateral *me, const rh_surroundings *around, double dt, rh_points *points,

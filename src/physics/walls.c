@@ -118,12 +118,16 @@ static float wall_component(const rh_obstacles *obstacles, int which, rh_dvec3 x
 {
     const rh_obstacle *solid = &obstacles->items[which];
     rh_dvec3 wall = rh_obstacles_velocity(obstacles, which, x);
+    // No pressure acts on a face that a thin wall closes: left to what flows beside it, water in a cup never came to
+    // rest.
+    if (solid->thin) only_no_slip = false;
     if (solid->wall == RH_WALL_NO_SLIP && !only_no_slip) return (float)(&wall.x)[axis];
     rh_dvec3 n = rh_obstacles_normal(obstacles, which, x);
     double into = rh_d3_dot(rh_d3_sub(u, wall), n);
     if (only_no_slip)
         return (float)(solid->wall == RH_WALL_NO_SLIP ? (&wall.x)[axis] + into * (&n.x)[axis] : (&u.x)[axis]);
-    if (solid->wall == RH_WALL_SEPARATE && into > 0) return (float)(&u.x)[axis];
+    // A thin wall has another side, from where leaving is going through.
+    if (solid->wall == RH_WALL_SEPARATE && into > 0 && !solid->thin) return (float)(&u.x)[axis];
     return (float)((&u.x)[axis] - into * (&n.x)[axis]);
 }
 
@@ -229,9 +233,8 @@ bool rh_walls_any_no_slip(const rh_obstacles *obstacles)
 // --- particles -------------------------------------------------------------------------------------------------------
 enum { PUSHES = 10, HALVINGS = 12 };
 
-// Takes the part of the velocity into the wall away, and what friction takes with it.
-static void stop(const rh_obstacles *obstacles, int which, rh_dvec3 x, rh_dvec3 normal, bool friction,
-                 rh_vec3 *velocity)
+void rh_walls_stop(const rh_obstacles *obstacles, int which, rh_dvec3 x, rh_dvec3 normal, bool friction,
+                   rh_vec3 *velocity)
 {
     rh_dvec3 v = rh_d3_from(*velocity), wall = rh_obstacles_velocity(obstacles, which, x);
     double into = rh_d3_dot(rh_d3_sub(v, wall), normal);
@@ -270,7 +273,7 @@ static void collide(const rh_obstacles *obstacles, const rh_collision *c, int di
         if (dimension == 2) normal.z = 0;
         x = rh_d3_add(x, rh_d3_scale(normal, c->gap - distance));
         *position = rh_v3_from(x);
-        if (c->stop) stop(obstacles, which, x, normal, c->friction, velocity);
+        if (c->stop) rh_walls_stop(obstacles, which, x, normal, c->friction, velocity);
     }
     if (c->before && rh_obstacles_distance(obstacles, rh_d3_from(*position), NULL) < 0)
         go_back(obstacles, first, rh_d3_from(c->before[p]), position);

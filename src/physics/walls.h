@@ -18,7 +18,8 @@ bool rh_walls_any_no_slip(const rh_obstacles *obstacles);
 
 // Sets velocities on closed faces so that particles near a wall feel it: slip keeps the part along the wall, no-slip
 // takes the wall's velocity, separating walls only stop what moves into them. With `only_no_slip` nothing but that:
-// walls without slip take the part along them, and leave the rest to the method's own pressure.
+// walls without slip take the part along them, and leave the rest to the method's own pressure; thin walls act all the
+// same.
 rh_code rh_walls_constrain(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles,
                            rh_faces velocity, bool only_no_slip, rh_arena *arena, rh_status *status);
 
@@ -28,6 +29,11 @@ typedef struct rh_collision {
     bool friction;  // and of that along it the wall's coefficient times as much, down to rest (Coulomb); with `stop`
     const rh_vec3 *before;  // positions before they moved; may be NULL
 } rh_collision;
+
+// Takes the part of a velocity at x into the solid away, and what friction takes with it. The normal points to the side
+// of free space that x is on.
+void rh_walls_stop(const rh_obstacles *obstacles, int which, rh_dvec3 x, rh_dvec3 normal, bool friction,
+                   rh_vec3 *velocity);
 
 // Moves particles that are inside a solid (or closer than the gap) along the normal to the gap outside (Zhu 2005,
 // section 3.2; Gerszewski 2014, section 3.2.4). One that is still inside after several such moves (it had gone through

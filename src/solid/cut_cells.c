@@ -9,6 +9,7 @@
 #include <string.h>
 #include "base/memory.h"
 #include "base/random.h"
+#include "solid/thin_tile.h"
 
 enum { ZERO, ONE, REACH, DEPTH, CONSTANTS };  // shared pages
 enum { OPEN = 0, WALL = 3, DISTANCE = 6, SHARE = 7, VOLUME = 8, ROOM = 9, PASS = 10, PAGES = 13 };
@@ -204,7 +205,7 @@ static bool can_move(const rh_obstacle *o) { return !rh_motion_is_still(&o->moti
 static bool same_solid(const rh_obstacle *a, const rh_obstacle *b)
 {
     return memcmp(&a->shape, &b->shape, sizeof a->shape) == 0 && a->inside_out == b->inside_out && a->wall == b->wall &&
-           can_move(a) == can_move(b);
+           a->thin == b->thin && can_move(a) == can_move(b);
 }
 
 static bool same_state(const rh_obstacle *a, const rh_obstacle *b)
@@ -354,6 +355,9 @@ static void make_tile(const work *w, int32_t t)
     if (cache->blur) {
         rh_blur_values blurred;
         rh_blur_tile_make(w->tiles, w->obstacles, &near, cache->form, cache->blur, t, &blurred);
+        rh_thin_list thin;
+        rh_thin_tile_near(w->tiles, w->obstacles, &near, t, &thin);
+        if (thin.count > 0) rh_thin_tile_blur(w->tiles, w->obstacles, &near, &thin, cache->form, t, &blurred);
         keep_page(cache, e, ROOM, blurred.room);
         for (int a = 0; a < w->tiles->dimension; a++) keep_page(cache, e, PASS + a, blurred.pass[a]);
     }

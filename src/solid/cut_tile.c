@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "solid/thin_tile.h"
 
 enum { NODES = RH_TILE + 1, WIDE = RH_TILE + 2 };
 static const float SLIVER = 1e-3f;  // smaller shares are closed: they carry nothing and condition badly
@@ -243,9 +244,10 @@ static void wall_velocities(const sampler *s, rh_cut_values *out)
     }
 }
 
-static void add_face(rh_cut_faces *f, int axis, int c, int which, rh_dvec3 n)
+// Thin walls have liquid on both sides, which one normal for all does not tell.
+static void add_face(rh_cut_faces *f, int axis, int c, int which, bool thin, rh_dvec3 n)
 {
-    bool aligned = fabs((&n.x)[axis]) == 1 && (&n.x)[(axis + 1) % 3] == 0 && (&n.x)[(axis + 2) % 3] == 0;
+    bool aligned = !thin && fabs((&n.x)[axis]) == 1 && (&n.x)[(axis + 1) % 3] == 0 && (&n.x)[(axis + 2) % 3] == 0;
     if (f->count == 0) {
         f->which = which;
         f->normal = n;
@@ -257,11 +259,28 @@ static void add_face(rh_cut_faces *f, int axis, int c, int which, rh_dvec3 n)
     f->count++;
 }
 
+// A closed face that far from a solid was closed by an inflow, or lies between two cells that a thin wall parts.
+static bool closed_by_thin(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_thin_list *thin, rh_dvec3 x,
+                           int axis, int *which)
+{
+    if (thin->count == 0) return false;
+    double h = tiles->h;
+    rh_dvec3 low = x, high = x;
+    (&low.x)[axis] -= 0.5 * h;
+    (&high.x)[axis] += 0.5 * h;
+    rh_thin_place below = rh_thin_center(obstacles, thin, h, low), above = rh_thin_center(obstacles, thin, h, high);
+    if (!rh_thin_between(obstacles, thin, h, &below, &above)) return false;
+    rh_obstacles_distance_of(obstacles, thin->items, thin->count, x, which);
+    return true;
+}
+
 void rh_cut_tile_faces(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near, int32_t t,
                        const float *const open[3], const float *distance, rh_cut_faces faces[3])
 {
     RH_ASSERT(t >= 0 && t < tiles->count);
     float h = tiles->h;
+    rh_thin_list thin;
+    rh_thin_tile_near(tiles, obstacles, near, t, &thin);
     for (int a = 0; a < tiles->dimension; a++) {
         faces[a] = (rh_cut_faces){.which = -1};
         for (int c = 0; c < tiles->cells; c++) {
@@ -269,9 +288,11 @@ void rh_cut_tile_faces(const rh_tiles *tiles, const rh_obstacles *obstacles, con
             rh_dvec3 x = face_place(tiles, t, c, a);
             int which;
             double d = distance_near(obstacles, near, x, &which);
-            if (which < 0 || d > 0.25 * (double)h) continue;  // closed by an inflow, not by a solid
+            if (which < 0) continue;
+            if (d > 0.25 * (double)h && !closed_by_thin(tiles, obstacles, &thin, x, a, &which)) continue;
             rh_dvec3 n = rh_obstacles_normal(obstacles, which, x);
-            if (obstacles->items[which].wall == RH_WALL_NO_SLIP || (&n.x)[a] != 0) add_face(&faces[a], a, c, which, n);
+            if (obstacles->items[which].wall == RH_WALL_NO_SLIP || (&n.x)[a] != 0)
+                add_face(&faces[a], a, c, which, obstacles->items[which].thin, n);
         }
     }
 }
@@ -316,6 +337,12 @@ void rh_cut_tile_make(const rh_tiles *tiles, const rh_obstacles *obstacles, cons
             }
     out->touch = touch_box(&s, out->distance);
     weight_shares(&s, out);
+    rh_thin_list thin;
+    rh_thin_tile_near(tiles, obstacles, near, t, &thin);
+    if (thin.count > 0) {
+        rh_thin_tile_close(tiles, obstacles, &thin, t, out->open);
+        rh_thin_tile_shares(tiles, obstacles, near, &thin, t, out);
+    }
     wall_velocities(&s, out);
     const float *open[3] = {out->open[0], out->open[1], out->open[2]};
     rh_cut_tile_faces(tiles, obstacles, near, t, open, out->distance, out->faces);

@@ -49,6 +49,14 @@ typedef struct rh_mesh_sdf rh_mesh_sdf;
 // distance is bounded from below through the box. Fails with RH_USER when the sampled grid would exceed
 // 512 million samples, naming the spacing that fits.
 rh_code rh_mesh_sdf_create(const rh_mesh *mesh, double spacing, rh_mesh_sdf **out, rh_status *status);
+// Of a mesh with walls thinner than cells: keeps the triangles and asks them near the surface, so that distances there
+// are exact. With a thickness above 0 (m) the mesh is a sheet, open or not: solid is what lies within half of it from
+// the triangles.
+rh_code rh_mesh_sdf_create_thin(const rh_mesh *mesh, double spacing, double thickness, rh_mesh_sdf **out,
+                                rh_status *status);
+// How thick (m) the thinnest walls of a closed mesh are, to a sixteenth of `most`, which is the answer when they are
+// thicker: seen straight in from the triangles, and exceeded by all but a twentieth of their area.
+rh_code rh_mesh_thickness(const rh_mesh *mesh, double most, double *thickness, rh_status *status);
 void rh_mesh_sdf_free(rh_mesh_sdf *sdf);
 double rh_mesh_sdf_distance(const rh_mesh_sdf *sdf, rh_dvec3 point);
 rh_dvec3 rh_mesh_sdf_normal(const rh_mesh_sdf *sdf, rh_dvec3 point);

@@ -30,6 +30,8 @@ struct rh_mesh_sdf {
     rh_dvec3 origin;  // of sample (0, 0, 0)
     double spacing;
     rh_dbox bounds;  // of the triangles
+    rh_bvh exact;    // of a thin mesh: its triangles, asked near the surface
+    double half;     // m: half the thickness of a sheet; 0 for what has an inside
 };
 
 typedef struct builder {
@@ -124,7 +126,9 @@ static block block_at(const builder *b, int64_t index)
 
 static int64_t block_count(const builder *b) { return b->blocks[0] * b->blocks[1] * b->blocks[2]; }
 
-static bool is_inside(const builder *b, rh_dvec3 point) { return fabs(rh_bvh_winding(&b->bvh, point)) >= 0.5; }
+static bool winds_around(const rh_bvh *bvh, rh_dvec3 point) { return fabs(rh_bvh_winding(bvh, point)) >= 0.5; }
+
+static bool is_inside(const builder *b, rh_dvec3 point) { return winds_around(&b->bvh, point); }
 
 typedef enum side { OUTSIDE, INSIDE, MIXED } side;
 
@@ -153,7 +157,7 @@ static void fill_row(const builder *b, const block *k, int64_t y, int64_t z, sid
     double before = 0;
     for (int64_t x = k->low[0]; x < k->high[0]; x++) {
         rh_dvec3 p = sample_place(sdf, x, y, z);
-        double distance = sqrt(rh_bvh_distance2(&b->bvh, p, tolerance * sdf->spacing, hint));
+        double distance = sqrt(rh_bvh_distance2(&b->bvh, p, tolerance * sdf->spacing, hint)) - sdf->half;
         bool carries = b->closed && x > k->low[0] && before + distance > 1.001 * sdf->spacing;
         if (known == MIXED && !carries) inside = is_inside(b, p);
         sdf->values[index_of(sdf, x, y, z)] = (float)(inside ? -distance : distance);
@@ -164,7 +168,7 @@ static void fill_row(const builder *b, const block *k, int64_t y, int64_t z, sid
 static void fill_block(const builder *b, int64_t index)
 {
     block k = block_at(b, index);
-    side known = side_of_block(b, &k);
+    side known = b->sdf->half > 0 ? OUTSIDE : side_of_block(b, &k);
     int32_t hint = -1;
     for (int64_t z = k.low[2]; z < k.high[2]; z++)
         for (int64_t y = k.low[1]; y < k.high[1]; y++) fill_row(b, &k, y, z, known, &hint);
@@ -250,7 +254,9 @@ static rh_code close_holes(builder *b, rh_status *status)
 static rh_code sample_mesh(builder *b, double spacing, rh_status *status)
 {
     rh_mesh_sdf *sdf = b->sdf;
+    rh_dvec3 half = rh_d3(sdf->half, sdf->half, sdf->half);
     sdf->bounds = bounds_of(&b->bvh);
+    sdf->bounds = (rh_dbox){rh_d3_sub(sdf->bounds.min, half), rh_d3_add(sdf->bounds.max, half)};
     RH_TRY(plan_grid(sdf, spacing, status));
     sdf->values = rh_alloc((size_t)(sdf->size[0] * sdf->size[1] * sdf->size[2]) * sizeof *sdf->values, "mesh.sdf",
                            status);
@@ -259,10 +265,11 @@ static rh_code sample_mesh(builder *b, double spacing, rh_status *status)
     int64_t blocks = block_count(b);
 #pragma omp parallel for schedule(dynamic, 1)
     for (int64_t i = 0; i < blocks; i++) fill_block(b, i);
-    return b->closed ? RH_OK : close_holes(b, status);
+    return b->closed || sdf->half > 0 ? RH_OK : close_holes(b, status);
 }
 
-rh_code rh_mesh_sdf_create(const rh_mesh *mesh, double spacing, rh_mesh_sdf **out, rh_status *status)
+static rh_code create(const rh_mesh *mesh, double spacing, double thickness, bool thin, rh_mesh_sdf **out,
+                      rh_status *status)
 {
     RH_ASSERT(spacing > 0);
     *out = NULL;
@@ -271,9 +278,11 @@ rh_code rh_mesh_sdf_create(const rh_mesh *mesh, double spacing, rh_mesh_sdf **ou
     RH_TRY(rh_mesh_check(mesh, status));
     builder b = {.sdf = rh_alloc_zero(sizeof *b.sdf, "mesh.sdf", status)};
     if (!b.sdf) return RH_MEMORY;
+    b.sdf->half = 0.5 * thickness;
     rh_code code = make_tree(mesh, &b.bvh, &b.closed, status);
     if (code == RH_OK) code = sample_mesh(&b, spacing, status);
-    rh_bvh_free(&b.bvh);
+    if (code == RH_OK && thin) b.sdf->exact = b.bvh;
+    else rh_bvh_free(&b.bvh);
     rh_bvh_free(&b.lids);
     if (code != RH_OK) {
         rh_mesh_sdf_free(b.sdf);
@@ -283,11 +292,66 @@ rh_code rh_mesh_sdf_create(const rh_mesh *mesh, double spacing, rh_mesh_sdf **ou
     return RH_OK;
 }
 
+rh_code rh_mesh_sdf_create(const rh_mesh *mesh, double spacing, rh_mesh_sdf **out, rh_status *status)
+{
+    return create(mesh, spacing, 0, false, out, status);
+}
+
+rh_code rh_mesh_sdf_create_thin(const rh_mesh *mesh, double spacing, double thickness, rh_mesh_sdf **out,
+                                rh_status *status)
+{
+    return create(mesh, spacing, thickness, true, out, status);
+}
+
 void rh_mesh_sdf_free(rh_mesh_sdf *sdf)
 {
     if (!sdf) return;
+    rh_bvh_free(&sdf->exact);
     rh_free(sdf->values);
     rh_free(sdf);
+}
+
+// --- thickness -------------------------------------------------------------------------------------------------------
+enum { SLICES = 16, MOST_LOOKS = 4096 };
+
+// In slices of the depth: how far a way straight in from a triangle's middle stays in the solid. Which side is in is
+// asked, too: all triangles may point inwards.
+static int slices_of(const rh_bvh *bvh, rh_dvec3 middle, rh_dvec3 normal, double slice)
+{
+    for (int way = -1; way <= 1; way += 2) {
+        int n = 0;
+        while (n < SLICES && winds_around(bvh, rh_d3_add(middle, rh_d3_scale(normal, way * (n + 0.5) * slice)))) n++;
+        if (n > 0) return n;
+    }
+    return 0;
+}
+
+rh_code rh_mesh_thickness(const rh_mesh *mesh, double most, double *thickness, rh_status *status)
+{
+    rh_bvh bvh = {0};
+    bool closed;
+    *thickness = most;
+    RH_TRY(rh_mesh_check(mesh, status));
+    RH_TRY(make_tree(mesh, &bvh, &closed, status));
+    double area[SLICES + 1] = {0}, all = 0, below = 0;
+    int32_t stride = bvh.triangle_count / MOST_LOOKS + 1;
+    for (int32_t t = 0; t < bvh.triangle_count; t += stride) {
+        const rh_vec3 *c = bvh.triangles[t].corner;
+        rh_dvec3 a = rh_d3_from(c[0]), b = rh_d3_from(c[1]), d = rh_d3_from(c[2]);
+        rh_dvec3 cross = rh_d3_cross(rh_d3_sub(b, a), rh_d3_sub(d, a));
+        rh_dvec3 middle = rh_d3_scale(rh_d3_add(a, rh_d3_add(b, d)), 1.0 / 3);
+        area[slices_of(&bvh, middle, rh_d3_unit(cross), most / SLICES)] += rh_d3_length(cross);
+        all += rh_d3_length(cross);
+    }
+    // Edges run out to nothing on every body: a little of the area does not count.
+    for (int n = 0; n < SLICES; n++) {
+        below += area[n];
+        if (below <= 0.05 * all) continue;
+        *thickness = (n > 0 ? n : 0.5) * most / SLICES;
+        break;
+    }
+    rh_bvh_free(&bvh);
+    return RH_OK;
 }
 
 // --- questions -------------------------------------------------------------------------------------------------------
@@ -318,6 +382,34 @@ static double interpolate(const rh_mesh_sdf *sdf, const double u[3])
     return face[0] + s[2] * (face[1] - face[0]);
 }
 
+static double to_triangles(const rh_mesh_sdf *sdf, rh_dvec3 point)
+{
+    int32_t hint = -1;
+    return sqrt(rh_bvh_distance2(&sdf->exact, point, 0, &hint));
+}
+
+// On the side of the nearest sample when no triangle is as near as that; else the winding number tells, which costs ten
+// times as much.
+static bool is_within(const rh_mesh_sdf *sdf, rh_dvec3 point, double distance)
+{
+    rh_dvec3 u = rh_d3_scale(rh_d3_sub(point, sdf->origin), 1 / sdf->spacing);
+    int64_t i = (int64_t)floor(u.x + 0.5), j = (int64_t)floor(u.y + 0.5), k = (int64_t)floor(u.z + 0.5);
+    double away = rh_d3_length(rh_d3_sub(u, rh_d3((double)i, (double)j, (double)k))) * sdf->spacing;
+    if (away < 0.999 * distance) return sdf->values[index_of(sdf, i, j, k)] < 0;
+    return winds_around(&sdf->exact, point);
+}
+
+// Samples do not resolve walls thinner than their spacing, and may be too long by their slack: near the surface the
+// triangles are asked, and farther off the slack is taken off.
+static double exact_distance(const rh_mesh_sdf *sdf, rh_dvec3 point, double sampled)
+{
+    double slack = rh_mesh_sdf_slack(sdf);
+    if (fabs(sampled) > 2 * slack) return sampled - copysign(slack, sampled);
+    double distance = to_triangles(sdf, point);
+    if (sdf->half > 0) return distance - sdf->half;
+    return is_within(sdf, point, distance) ? -distance : distance;
+}
+
 // Outside the samples: with c the nearest point of their box, every point m of the mesh is seen from c at a right angle
 // or more away from p, so |p - m|^2 >= |p - c|^2 + |c - m|^2. A lower bound, and continuous at the box.
 double rh_mesh_sdf_distance(const rh_mesh_sdf *sdf, rh_dvec3 point)
@@ -331,18 +423,30 @@ double rh_mesh_sdf_distance(const rh_mesh_sdf *sdf, rh_dvec3 point)
         u[k] = clamped;
     }
     double distance = interpolate(sdf, u);
-    if (beyond2 == 0) return distance;
+    if (beyond2 == 0) return sdf->exact.nodes ? exact_distance(sdf, point, distance) : distance;
     return sqrt(distance * distance + beyond2 * sdf->spacing * sdf->spacing);
+}
+
+// 1 outside of a thin mesh (or beside a sheet), -1 inside; 0 where the surface is nearer than `least`, or so far that
+// samples answer.
+static double beside(const rh_mesh_sdf *sdf, rh_dvec3 point, double least)
+{
+    double distance = rh_mesh_sdf_distance(sdf, point), real = fabs(distance + sdf->half);
+    if (real <= least || fabs(distance) > rh_mesh_sdf_slack(sdf)) return 0;
+    return sdf->half > 0 || distance > 0 ? 1 : -1;
 }
 
 // Differences over a whole spacing: smoother across cells than the slope of one trilinear patch.
 rh_dvec3 rh_mesh_sdf_normal(const rh_mesh_sdf *sdf, rh_dvec3 point)
 {
-    double h = 0.5 * sdf->spacing, slope[3];
+    double h = (sdf->exact.nodes ? 0.01 : 0.5) * sdf->spacing, slope[3], sign = 0;
+    // Where the triangles are asked and all six places are on one side, that needs telling but once.
+    if (sdf->exact.nodes) sign = beside(sdf, point, h);
     for (int k = 0; k < 3; k++) {
         rh_dvec3 step = rh_d3(k == 0 ? h : 0, k == 1 ? h : 0, k == 2 ? h : 0);
-        slope[k] = rh_mesh_sdf_distance(sdf, rh_d3_add(point, step)) -
-                   rh_mesh_sdf_distance(sdf, rh_d3_sub(point, step));
+        rh_dvec3 up = rh_d3_add(point, step), down = rh_d3_sub(point, step);
+        if (sign != 0) slope[k] = sign * (to_triangles(sdf, up) - to_triangles(sdf, down));
+        else slope[k] = rh_mesh_sdf_distance(sdf, up) - rh_mesh_sdf_distance(sdf, down);
     }
     rh_dvec3 gradient = rh_d3(slope[0], slope[1], slope[2]);
     double length = rh_d3_length(gradient);

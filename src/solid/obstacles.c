@@ -21,18 +21,28 @@ void rh_obstacles_free(rh_obstacles *obstacles)
 void rh_obstacles_place(rh_obstacles *obstacles, double time, double dt)
 {
     RH_ASSERT(obstacles->count >= 0 && dt >= 0);
-    obstacles->any_separating = obstacles->any_moving = false;
+    obstacles->any_separating = obstacles->any_moving = obstacles->any_thin = false;
     for (int i = 0; i < obstacles->count; i++) {
         rh_obstacle *o = &obstacles->items[i];
         bool still = rh_motion_is_still(&o->motion);
         if (o->wall == RH_WALL_SEPARATE) obstacles->any_separating = true;
         if (!still) obstacles->any_moving = true;
+        if (o->thin) obstacles->any_thin = true;
         if (still && o->rests) continue;
         rh_pose middle;
         rh_motion_place(&o->motion, time, o->shape.flat, &o->pose, &o->linear, &o->angular);
         rh_motion_place(&o->motion, time + 0.5 * dt, o->shape.flat, &middle, &o->linear, &o->angular);
         o->origin = rh_d3_add(middle.pivot, middle.translation);
         o->rests = still;
+    }
+}
+
+void rh_obstacles_remember(rh_obstacles *obstacles, double time)
+{
+    rh_dvec3 linear, angular;
+    for (int i = 0; i < obstacles->count; i++) {
+        rh_obstacle *o = &obstacles->items[i];
+        if (o->thin) rh_motion_place(&o->motion, time, o->shape.flat, &o->before, &linear, &angular);
     }
 }
 

@@ -26,19 +26,24 @@ typedef struct rh_obstacle {
     rh_pose pose;              // at the time of the last rh_obstacles_place
     rh_dvec3 linear, angular;  // rigid velocity at that time: v(x) = linear + angular x (x - origin)
     rh_dvec3 origin;
-    bool rests;  // placed, and nothing to place again: its motion is still
+    bool rests;        // placed, and nothing to place again: its motion is still
+    bool thin;         // has walls thinner than cells: thin.h
+    double thickness;  // m: of its thinnest walls, when thin
+    rh_pose before;    // when thin: at the time of the last rh_obstacles_remember
 } rh_obstacle;
 
 typedef struct rh_obstacles {
     rh_obstacle *items;  // owned
     int count;
-    bool any_separating, any_moving;  // set by rh_obstacles_place
+    bool any_separating, any_moving, any_thin;  // set by rh_obstacles_place
 } rh_obstacles;
 
 void rh_obstacles_free(rh_obstacles *obstacles);  // not the meshes inside the shapes: world owns those
 // Poses at `time` (of a solid without motion: once); velocities as at the middle of a step of `dt` that starts then, so
 // that a wall moves through the step as far as its velocity says (dt = 0: velocities at `time`).
 void rh_obstacles_place(rh_obstacles *obstacles, double time, double dt);
+// Notes where thin solids are at `time`: with where they are placed next, how they moved between.
+void rh_obstacles_remember(rh_obstacles *obstacles, double time);
 // Upper bound of the speed (m/s) of any point of a moving solid, as placed; solids without end count at their pivot.
 double rh_obstacles_max_speed(const rh_obstacles *obstacles);
 

@@ -213,6 +213,10 @@ static rh_code check_mesh(const void *object, const char **field, rh_status *sta
                 p->stretch.z);
         return blame(field, "stretch");
     }
+    if (!(p->thickness >= 0 && isfinite(p->thickness))) {
+        rh_fail(status, RH_USER, "thickness is %g, expected 0 or a number above it", p->thickness);
+        return blame(field, "thickness");
+    }
     return need_positive("scale", p->scale, field, status);
 }
 
@@ -225,11 +229,14 @@ static const rh_param mesh_rows[] = {
     {"scale", RH_PARAM_FLOAT, AT(scale), "", "1", .help = "metres per unit of the file, above 0"},
     {"stretch", RH_PARAM_VEC3, AT(stretch), "", "[1, 1, 1]",
      .help = "along x, y and z of the file, above 0, beside scale and before rotation"},
+    {"thickness", RH_PARAM_FLOAT, AT(thickness), "m", "0",
+     .help = "above 0: the mesh is a sheet so thick, half to either side, and need not be closed; 0: what it encloses"},
 };
 #undef AT
 static const rh_param_table mesh_table = {"mesh",
                                           "A closed triangle mesh from a file. Small holes and flipped faces are "
-                                          "tolerated: inside is where the surface winds around.",
+                                          "tolerated: inside is where the surface winds around. With a thickness: a "
+                                          "sheet, closed or open.",
                                           mesh_rows,
                                           RH_PARAM_COUNT(mesh_rows),
                                           sizeof(rh_mesh_params),

@@ -8,6 +8,7 @@
 #include "base/regular.h"
 #include "io/mesh_file.h"
 #include "solid/measure.h"
+#include "solid/thin.h"
 
 // Tells what is wrong with a mesh when it can change the result.
 static void report_mesh(const char *place, const char *file, int64_t triangles, const rh_mesh_report *report)
@@ -18,8 +19,8 @@ static void report_mesh(const char *place, const char *file, int64_t triangles, 
     bool sheet = report->open_edges > 0 && (double)report->open_edges > 0.5 * sqrt(edges);
     if (sheet)
         rh_log(RH_LOG_WARNING,
-               "%s: %s is an open sheet (%lld of its edges are open), which has no inside; close it, or give it a "
-               "thickness of at least a cell",
+               "%s: %s is an open sheet (%lld of its edges are open), which has no inside; close it, or make it a wall "
+               "with the key thickness, as in thickness: 0.002",
                place, file, (long long)report->open_edges);
     else if (report->open_edges)
         rh_log(RH_LOG_WARNING,
@@ -37,7 +38,20 @@ static void report_mesh(const char *place, const char *file, int64_t triangles, 
                (long long)report->degenerate, file);
 }
 
-static rh_code load_mesh(const rh_scene *scene, const rh_mesh_params *p, rh_shape *shape, rh_status *status)
+// Solids with walls thinner than cells keep their triangles; so do sheets, whatever they are for.
+static rh_code sample_mesh(const rh_scene *scene, const rh_mesh_params *p, const rh_mesh *mesh, bool solid,
+                           rh_shape *shape, rh_status *status)
+{
+    double spacing = 0.5 * scene->cell, most = 2 * scene->cell;
+    shape->thickness = p->thickness > 0 ? p->thickness : most;
+    if (solid && p->thickness == 0) RH_TRY(rh_mesh_thickness(mesh, most, &shape->thickness, status));
+    if (p->thickness == 0 && shape->thickness >= most) shape->thickness = 0;
+    bool thin = shape->thickness > 0 && rh_thin_is(shape->thickness, scene->cell, (int)scene->dimension);
+    return thin || p->thickness > 0 ? rh_mesh_sdf_create_thin(mesh, spacing, p->thickness, &shape->mesh, status)
+                                    : rh_mesh_sdf_create(mesh, spacing, &shape->mesh, status);
+}
+
+static rh_code load_mesh(const rh_scene *scene, const rh_mesh_params *p, bool solid, rh_shape *shape, rh_status *status)
 {
     const char *place = rh_scene_place(scene, p->file);
     rh_mesh mesh = {0};
@@ -51,10 +65,11 @@ static rh_code load_mesh(const rh_scene *scene, const rh_mesh_params *p, rh_shap
         rh_mesh_place(&mesh, p);
         code = rh_mesh_inspect(&mesh, &report, status);
     }
+    if (code == RH_OK && p->thickness == 0) report_mesh(place, p->file, mesh.triangle_count, &report);
+    if (code == RH_OK) code = sample_mesh(scene, p, &mesh, solid, shape, status);
     if (code == RH_OK) {
-        report_mesh(place, p->file, mesh.triangle_count, &report);
-        code = rh_mesh_sdf_create(&mesh, 0.5 * scene->cell, &shape->mesh, status);
-        if (!report.open_edges && !report.odd_edges && !report.flipped_edges) shape->volume = fabs(report.volume);
+        if (p->thickness == 0 && !report.open_edges && !report.odd_edges && !report.flipped_edges)
+            shape->volume = fabs(report.volume);
     }
     rh_mesh_free(&mesh);
     if (code == RH_OK) return RH_OK;
@@ -65,7 +80,8 @@ static rh_code load_mesh(const rh_scene *scene, const rh_mesh_params *p, rh_shap
     return code;
 }
 
-static rh_code make_shape(const rh_scene *scene, const rh_variant *variant, rh_shape *shape, rh_status *status)
+static rh_code make_shape(const rh_scene *scene, const rh_variant *variant, bool solid, rh_shape *shape,
+                          rh_status *status)
 {
     *shape = (rh_shape){.kind = (rh_shape_kind)variant->kind, .flat = scene->dimension == 2};
     switch (shape->kind) {
@@ -75,7 +91,7 @@ static rh_code make_shape(const rh_scene *scene, const rh_variant *variant, rh_s
     case RH_SHAPE_CYLINDER: shape->as.cylinder = *(const rh_cylinder_params *)variant->value; break;
     case RH_SHAPE_CAPSULE: shape->as.capsule = *(const rh_capsule_params *)variant->value; break;
     case RH_SHAPE_TORUS: shape->as.torus = *(const rh_torus_params *)variant->value; break;
-    case RH_SHAPE_MESH: return load_mesh(scene, variant->value, shape, status);
+    case RH_SHAPE_MESH: return load_mesh(scene, variant->value, solid, shape, status);
     }
     return RH_OK;
 }
@@ -112,6 +128,11 @@ static void hold_volume(const rh_scene *scene, rh_shape *shape)
 
 static bool endless(rh_dbox b) { return !(b.min.x > -1e9 && b.min.y > -1e9 && b.max.x < 1e9 && b.max.y < 1e9); }
 
+static bool is_sheet(const rh_variant *shape)
+{
+    return shape->kind == RH_SHAPE_MESH && ((const rh_mesh_params *)shape->value)->thickness > 0;
+}
+
 static rh_code build_solids(const rh_scene *scene, rh_stage_set *stage, rh_status *status)
 {
     const rh_solid_params *solids = scene->solids.items;
@@ -130,7 +151,13 @@ static rh_code build_solids(const rh_scene *scene, rh_stage_set *stage, rh_statu
         o->roughness = solids[i].roughness;
         o->manning = solids[i].manning;
         o->motion = solids[i].motion;
-        RH_TRY(make_shape(scene, &solids[i].shape, &o->shape, status));
+        RH_TRY(make_shape(scene, &solids[i].shape, !o->inside_out, &o->shape, status));
+        if (o->inside_out && is_sheet(&solids[i].shape))
+            return rh_fail(status, RH_USER,
+                           "%s is a sheet, which has no inside, and inside_out; expected a mesh without thickness",
+                           rh_scene_item(scene, "solid", i, &solids[i], solids[i].name).text);
+        o->thickness = o->inside_out ? 1e30 : rh_thin_thickness(&o->shape);
+        o->thin = rh_thin_is(o->thickness, scene->cell, (int)scene->dimension);
         all->any_separating |= o->wall == RH_WALL_SEPARATE;
         all->any_moving |= !rh_motion_is_still(&o->motion);
         if (!o->inside_out) continue;
@@ -156,13 +183,13 @@ rh_code rh_stage_build(const rh_scene *scene, rh_stage_set *stage, rh_status *st
     RH_TRY(build_solids(scene, stage, status));
     const rh_body_params *bodies = scene->bodies.items;
     for (int i = 0; i < scene->bodies.count; i++) {
-        RH_TRY(make_shape(scene, &bodies[i].shape, &stage->bodies[i], status));
+        RH_TRY(make_shape(scene, &bodies[i].shape, false, &stage->bodies[i], status));
         hold_volume(scene, &stage->bodies[i]);
     }
     const rh_emitter_params *emitters = scene->emitters.items;
     for (int i = 0; i < scene->emitters.count; i++) {
         stage->emitters[i].motion = &emitters[i].motion;
-        RH_TRY(make_shape(scene, &emitters[i].shape, &stage->emitters[i].shape, status));
+        RH_TRY(make_shape(scene, &emitters[i].shape, false, &stage->emitters[i].shape, status));
         hold_volume(scene, &stage->emitters[i].shape);
         if (endless(rh_shape_bounds(&stage->emitters[i].shape)))
             return rh_fail(status, RH_USER, "%s has a shape without end; use a box, a cylinder or another closed shape",
@@ -171,7 +198,7 @@ rh_code rh_stage_build(const rh_scene *scene, rh_stage_set *stage, rh_status *st
     const rh_sink_params *sinks = scene->sinks.items;
     for (int i = 0; i < scene->sinks.count; i++) {
         stage->sinks[i].motion = &sinks[i].motion;
-        RH_TRY(make_shape(scene, &sinks[i].shape, &stage->sinks[i].shape, status));
+        RH_TRY(make_shape(scene, &sinks[i].shape, false, &stage->sinks[i].shape, status));
     }
     return RH_OK;
 }

@@ -52,6 +52,22 @@ static void warn_of_emitters(const rh_world *w)
     }
 }
 
+// Walls that the grid does not resolve hold everything back; what they do to the flow beside them is less well known.
+static void tell_of_thin_walls(const rh_world *w)
+{
+    const rh_solid_params *p = w->scene->solids.items;
+    double cell = w->scene->cell, root = sqrt((double)w->scene->dimension);
+    for (int n = 0; n < w->stage.obstacles.count; n++) {
+        const rh_obstacle *o = &w->stage.obstacles.items[n];
+        if (!o->thin) continue;
+        rh_log(RH_LOG_WARNING,
+               "%s has walls about %.2g m thick in cells of %.3g m: nothing goes through, but the flow along them is "
+               "right to a cell only; for walls as smooth as others: at least %.2g m thick, or cells of at most %.2g m",
+               rh_scene_item(w->scene, "solid", n, &p[n], p[n].name).text, o->thickness, cell, root * cell,
+               o->thickness / root);
+    }
+}
+
 static rh_code begin(rh_world *w, rh_status *status)
 {
     RH_TRY(rh_world_begin(w, status));
@@ -66,6 +82,7 @@ static rh_code begin(rh_world *w, rh_status *status)
                w->scene->file);
     warn_of_emitters(w);
     if (w->probes) rh_probes_warn(w->probes, w->stage.container);
+    tell_of_thin_walls(w);
     return RH_OK;
 }
 

@@ -245,7 +245,7 @@ static void open_square(bench *b, double h, rh_obstacles *solids, rh_obstacle *s
         .shape = {.kind = RH_SHAPE_BOX, .as.box = {rh_d3(-0.5, -0.5, -1), rh_d3(0.5, 0.5, 1), 0}, .flat = true},
         .inside_out = true,
         .motion = {.keys = {key, 1}}};
-    *solids = (rh_obstacles){solid, 1, false, false};
+    *solids = (rh_obstacles){.items = solid, .count = 1};
     rh_obstacles_place(solids, 0, 0);
     bench_fill(b, 2, h, 0.75, in_square);
     assert_int_equal(rh_cut_cells_build(&b->cut, &b->cache, &b->tiles, solids, &b->arena, NULL), RH_OK);

@@ -73,6 +73,14 @@ class Messages(Case):
         err = self.rheo("check", "--quiet", "s.yaml")[1]
         self.assertEqual(err.count("is an open sheet"), 1, err)
         self.assertNotIn("holes", err)
+        self.assertIn("key thickness", err)
+        (self.folder / "s.yaml").write_text(text.replace("file: sheet.obj", "file: sheet.obj, thickness: 0.002"))
+        err = self.rheo("check", "--quiet", "s.yaml")[1]
+        self.assertNotIn("open sheet", err)
+        self.assertIn("has walls about 0.002 m thick", err)
+        (self.folder / "s.yaml").write_text(f"rheo: 1\ncell: 0.1\nphysics: {{liquid: {{}}}}\n{BODY}solids: [{{inside_out: true, shape: {{mesh: {{file: sheet.obj, thickness: 0.002}}}}}}]\n")
+        err = self.rheo("check", "--quiet", "s.yaml", code=2)[1]
+        self.assertIn("is a sheet, which has no inside, and inside_out", err)
 
     def test_key_of_another_method(self):
         for method, key, words in (("liquid", "friction_angle", None), ("sand", "surface_tension", None), ("liquid", "viscosity", "none of liquid, splash or sand has it")):

@@ -38,7 +38,7 @@ static void scene_free(scene *s)
 
 static void scene_place(scene *s, int dimension, int count, double time)
 {
-    s->all = (rh_obstacles){s->items, count, false, false};
+    s->all = (rh_obstacles){.items = s->items, .count = count};
     for (int i = 0; i < count; i++) s->items[i].shape.flat = dimension == 2;
     rh_obstacles_place(&s->all, time, 0.01);
 }

@@ -103,7 +103,7 @@ static void scene_cut(scene *s, int dimension, double h, double reach, int count
     rh_status status = {0};
     float r = (float)reach;
     cloud_random(&s->c, dimension, h, 300, rh_v3(0, 0, 0), rh_v3(r, r, r), 3);
-    s->all = (rh_obstacles){s->items, count, false, false};
+    s->all = (rh_obstacles){.items = s->items, .count = count};
     for (int i = 0; i < count; i++) s->items[i].shape.flat = dimension == 2;
     rh_obstacles_place(&s->all, 0, 0);
     assert_ok(rh_cut_cells_build(&s->cut, &s->cache, &s->c.tiles, &s->all, &s->c.arena, &status));
@@ -322,7 +322,7 @@ static void kept_scene(scene *s, int dimension)
                                 .wall = RH_WALL_NO_SLIP,
                                 .motion = {.keys = {travel, 2}}};
     for (int i = 0; i < 3; i++) s->items[i].shape.flat = dimension == 2;
-    s->all = (rh_obstacles){s->items, 3, false, false};
+    s->all = (rh_obstacles){.items = s->items, .count = 3};
 }
 
 static void kept_step(scene *s, int dimension, rh_vec3 center, double time)

@@ -105,7 +105,7 @@ static void lab_solids(lab *l, solid_kind kind)
         .shape = {.kind = RH_SHAPE_BOX, .as.box = {{-0.1, -0.06, -0.2}, {0.1, 0.06, 0.2}, 0}, .flat = flat},
         .wall = wall,
         .motion = {.keys = {&l->turn, 1}}};
-    l->solids = (rh_obstacles){l->items, kind == TANK ? 1 : 3, false, false};
+    l->solids = (rh_obstacles){.items = l->items, .count = kind == TANK ? 1 : 3};
     rh_obstacles_place(&l->solids, 0, 0);
 }
 

@@ -289,7 +289,7 @@ static void tank_make_with(tank *t, int dimension, double level, bool divided, r
         .inside_out = true};
     t->items[1] = (rh_obstacle){
         .shape = {.kind = RH_SHAPE_BOX, .as.box = {{4, -1, -1}, {6, HIGH + 1, WIDE + 1}, 0}, .flat = flat}};
-    t->walls = (rh_obstacles){t->items, divided ? 2 : 1, false, false};
+    t->walls = (rh_obstacles){.items = t->items, .count = divided ? 2 : 1};
     rh_obstacles_place(&t->walls, 0, 0);
     assert_ok(rh_cut_cells_build(&t->cut, &t->cache, &t->c.tiles, &t->walls, &t->c.arena, &status));
     int64_t values = rh_tiles_values(&t->c.tiles);

@@ -360,12 +360,13 @@ static void wrong_parameters_are_named(void **state)
     refused(RH_SHAPE_CAPSULE, &(rh_capsule_params){{1, 2, 3}, {1, 2, 3}, 1}, "to", "two different points");
     refused(RH_SHAPE_TORUS, &(rh_torus_params){{0, 0, 0}, {0, 1, 0}, 1, 1}, "minor", "less than major");
     refused(RH_SHAPE_TORUS, &(rh_torus_params){{0, 0, 0}, {0, 0, 0}, 1, 0.1}, "axis", "direction");
-    refused(RH_SHAPE_MESH, &(rh_mesh_params){NULL, {0, 0, 0}, {0, 0, 0}, 0, {1, 1, 1}}, "scale", "above 0");
+    refused(RH_SHAPE_MESH, &(rh_mesh_params){NULL, {0, 0, 0}, {0, 0, 0}, 0, {1, 1, 1}, 0}, "scale", "above 0");
     accepted(RH_SHAPE_SPHERE, &(rh_sphere_params){{0, 0, 0}, 1});
     accepted(RH_SHAPE_BOX, &(rh_box_params){{0, 0, 0}, {1, 1, 1}, 0.5});
     accepted(RH_SHAPE_TORUS, &(rh_torus_params){{0, 0, 0}, {0, 2, 0}, 1, 0.5});
-    accepted(RH_SHAPE_MESH, &(rh_mesh_params){NULL, {0, 0, 0}, {0, 0, 0}, 0.01, {1, 1, 1}});
-    refused(RH_SHAPE_MESH, &(rh_mesh_params){NULL, {0, 0, 0}, {0, 0, 0}, 1, {1, -1, 1}}, "stretch", "above 0");
+    accepted(RH_SHAPE_MESH, &(rh_mesh_params){NULL, {0, 0, 0}, {0, 0, 0}, 0.01, {1, 1, 1}, 0});
+    refused(RH_SHAPE_MESH, &(rh_mesh_params){NULL, {0, 0, 0}, {0, 0, 0}, 1, {1, -1, 1}, 0}, "stretch", "above 0");
+    refused(RH_SHAPE_MESH, &(rh_mesh_params){NULL, {0, 0, 0}, {0, 0, 0}, 1, {1, 1, 1}, -1}, "thickness", "above");
     rh_motion_key keys[] = {{0, {0, 0, 0}, {0, 0, 0}}, {1, {0, 0, 0}, {0, 0, 0}}, {1, {1, 0, 0}, {0, 0, 0}}};
     rh_motion motion = {.keys = {keys, 3}};
     rh_status status = {0};

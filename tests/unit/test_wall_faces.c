@@ -41,7 +41,7 @@ static void basin_make(basin *b, int dimension, rh_wall wall, int solids)
     b->items[3] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{0.2, -0.9, -0.4}, {0.5, 0.2, 0.4}, 0.05}},
                                 .motion = {.keys = {travel, 2}}};
     for (int i = 0; i < 4; i++) b->items[i].shape.flat = dimension == 2;
-    b->all = (rh_obstacles){b->items, solids, false, false};
+    b->all = (rh_obstacles){.items = b->items, .count = solids};
     cloud_random(&b->c, dimension, 0.08, dimension == 3 ? 60000 : 6000, rh_v3(0, 0, 0), rh_v3(1.2f, 0.8f, 0.8f), 5);
     rh_obstacles_place(&b->all, 0.3, 0.05);
     assert_ok(rh_cut_cells_build(&b->cut, &b->cache, &b->c.tiles, &b->all, &b->c.arena, &status));

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+#include "physics/sides.h"
+
+#include "solid/thin.h"
+
+static const char REAL[] = "P_real";
+enum { ROUNDS = 4 };
+
+// --- how the grid sees particles -------------------------------------------------------------------------------------
+rh_code rh_sides_leave(const rh_surroundings *around, double dt, rh_points *points, rh_status *status)
+{
+    rh_obstacles_place(around->obstacles, around->time, dt);
+    if (!around->obstacles->any_thin) return RH_OK;
+    if (!rh_points_find(points, REAL)) {
+        RH_TRY(rh_points_add(points, REAL, RH_POINT_VEC3F, status));
+        rh_points_find(points, REAL)->transient = true;
+    }
+    rh_vec3 *positions = rh_points_data(points, "P", RH_POINT_VEC3F),
+            *real = rh_points_data(points, REAL, RH_POINT_VEC3F);
+    double reach = rh_thin_reach(around->dimension, around->cell);
+#pragma omp parallel for schedule(dynamic, 1024)
+    for (int64_t p = 0; p < points->count; p++) {
+        real[p] = positions[p];
+        rh_thin_list near;
+        rh_dvec3 x = rh_d3_from(positions[p]), seen;
+        rh_thin_near(around->obstacles, x, reach, &near);
+        if (near.count > 0 && rh_thin_view(around->obstacles, &near, around->dimension, around->cell, x, &seen))
+            positions[p] = rh_v3_from(seen);
+    }
+    return RH_OK;
+}
+
+void rh_sides_return(const rh_surroundings *around, const rh_points *points, rh_vec3 *start, rh_vec3 *positions)
+{
+    if (!around->obstacles->any_thin) return;
+    const rh_vec3 *real = rh_points_data((rh_points *)(uintptr_t)points, REAL, RH_POINT_VEC3F);
+#pragma omp parallel for schedule(static)
+    for (int64_t p = 0; p < points->count; p++) {
+        rh_vec3 seen = start[p];
+        start[p] = real[p];
+        if (seen.x == real[p].x && seen.y == real[p].y && seen.z == real[p].z) continue;
+        positions[p] = rh_v3_add(real[p], rh_v3_sub(positions[p], seen));
+    }
+}
+
+// --- no way through --------------------------------------------------------------------------------------------------
+// One particle and one solid, in the solid's own space: a wall that moves meets what rests.
+static bool hold_at(const rh_obstacle *o, double gap, rh_dvec3 start, rh_dvec3 *x, rh_dvec3 *normal)
+{
+    rh_thin_way way = {.from = rh_pose_to_local(&o->before, start), .to = rh_pose_to_local(&o->pose, *x), .gap = gap};
+    if (!rh_thin_walk(&o->shape, &way)) return false;
+    double z = x->z;
+    *x = rh_pose_to_world(&o->pose, way.to);
+    if (o->shape.flat) x->z = z;
+    *normal = rh_pose_turn(&o->pose, way.normal);
+    return true;
+}
+
+static void hold(const rh_obstacles *obstacles, const rh_collision *c, rh_dvec3 start, rh_vec3 *position,
+                 rh_vec3 *velocity)
+{
+    rh_dvec3 x = rh_d3_from(*position), normal = {0, 0, 0};
+    bool any = false;
+    int last = -1;
+    for (int n = 0; n < ROUNDS; n++) {
+        last = -1;
+        for (int i = 0; i < obstacles->count; i++) {
+            if (!obstacles->items[i].thin || !hold_at(&obstacles->items[i], c->gap, start, &x, &normal)) continue;
+            rh_walls_stop(obstacles, i, x, normal, c->friction, velocity);
+            last = i;
+            any = true;
+        }
+        if (last < 0) break;
+    }
+    // Between walls that leave it no way it stays where it was, and goes with the one that met it last.
+    if (last >= 0) {
+        const rh_obstacle *o = &obstacles->items[last];
+        rh_dvec3 stays = rh_pose_to_world(&o->pose, rh_pose_to_local(&o->before, start));
+        x = rh_d3(stays.x, stays.y, o->shape.flat ? x.z : stays.z);
+    }
+    if (any) *position = rh_v3_from(x);
+}
+
+void rh_sides_hold(const rh_surroundings *around, const rh_collision *collision, int64_t count, const rh_vec3 *start,
+                   rh_vec3 *positions, rh_vec3 *velocities)
+{
+    if (!around->obstacles->any_thin) return;
+#pragma omp parallel for schedule(dynamic, 1024)
+    for (int64_t p = 0; p < count; p++)
+        hold(around->obstacles, collision, rh_d3_from(start[p]), &positions[p], &velocities[p]);
+}

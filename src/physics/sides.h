@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Particles beside walls thinner than cells (solid/thin.h). Through the step the grid sees them where all they give to
+// it and take from it is on their own side; then they go from where they really are as far as the grid moved what it
+// saw, and no way leads through a thin wall. In scenes without thin solids nothing is done and nothing stored.
+//
+//      rh_sides_leave      before the particles are sorted: to where the grid sees them
+//      rh_sides_return     when they have moved: back to where they really are
+//      rh_sides_hold       last, around the usual collision: on their own side
+#pragma once
+#include "physics/physics.h"
+#include "physics/walls.h"
+
+// Real positions are kept in an attribute of the points, which is added when it is first needed.
+rh_code rh_sides_leave(const rh_surroundings *around, double dt, rh_points *points, rh_status *status);
+// `start`: where the particles were seen when they set out; becomes where they really were.
+void rh_sides_return(const rh_surroundings *around, const rh_points *points, rh_vec3 *start, rh_vec3 *positions);
+// `start`: as rh_sides_return left it. Solids are placed at the end of the step, and rh_obstacles_remember has noted
+// where thin ones were at its start.
+void rh_sides_hold(const rh_surroundings *around, const rh_collision *collision, int64_t count, const rh_vec3 *start,
+                   rh_vec3 *positions, rh_vec3 *velocities);

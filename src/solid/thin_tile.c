@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+#include "solid/thin_tile.h"
+
+#include <math.h>
+#include <string.h>
+
+// Points of cells -2 .. 8 are looked at, which have weights in cells -1 .. 7 and their lower faces; the centres around
+// them are those of cells -3 .. 9.
+enum { BEFORE = 3, CENTERS = RH_TILE + 2 * BEFORE - 1, SIDE = RH_TILE + 1, MOST = 8 };
+// Faces and cells with less count as closed, as in blur.c.
+static const float LEAST_ROOM = 0.05f, LEAST_PASS = 0.1f;
+
+typedef struct sides {
+    const rh_tiles *tiles;
+    const rh_obstacles *obstacles;
+    const rh_thin_list *list;
+    int64_t corner[3];  // first cell of the tile
+    int deep;
+    double h;
+    rh_thin_place centers[CENTERS * CENTERS * CENTERS];
+} sides;
+
+void rh_thin_tile_near(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near, int32_t t,
+                       rh_thin_list *list)
+{
+    list->count = 0;
+    if (!obstacles->any_thin) return;
+    double w = RH_TILE * (double)tiles->h, radius = tiles->h * (0.5 * RH_TILE + 3) * sqrt((double)tiles->dimension);
+    rh_tile at = tiles->at[t];
+    rh_dvec3 center = {(at.x + 0.5) * w, (at.y + 0.5) * w, tiles->dimension == 3 ? (at.z + 0.5) * w : 0};
+    if (near->count > 0) rh_thin_near(obstacles, center, radius, list);
+}
+
+static int center_index(const sides *s, int i, int j, int k)
+{
+    return i + BEFORE + CENTERS * (j + BEFORE + CENTERS * (s->deep ? k + BEFORE : 0));
+}
+
+static rh_dvec3 center_of(const sides *s, int i, int j, int k)
+{
+    return rh_d3(((double)(s->corner[0] + i) + 0.5) * s->h, ((double)(s->corner[1] + j) + 0.5) * s->h,
+                 s->deep ? ((double)(s->corner[2] + k) + 0.5) * s->h : 0);
+}
+
+// Cells low .. high around the tile.
+static void find_centers(sides *s, const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_thin_list *list,
+                         int32_t t, int low, int high)
+{
+    rh_tile at = tiles->at[t];
+    s->tiles = tiles, s->obstacles = obstacles, s->list = list, s->h = tiles->h, s->deep = tiles->dimension == 3;
+    s->corner[0] = (int64_t)at.x * RH_TILE, s->corner[1] = (int64_t)at.y * RH_TILE;
+    s->corner[2] = (int64_t)at.z * RH_TILE;
+    for (int k = s->deep ? low : 0; k <= (s->deep ? high : 0); k++)
+        for (int j = low; j <= high; j++)
+            for (int i = low; i <= high; i++)
+                s->centers[center_index(s, i, j, k)] = rh_thin_center(obstacles, list, s->h, center_of(s, i, j, k));
+}
+
+static void close_faces(const sides *s, float open[3][RH_CUT_CELLS])
+{
+    for (int c = 0; c < s->tiles->cells; c++)
+        for (int a = 0; a < s->tiles->dimension; a++) {
+            int i = c & 7, j = c >> 3 & 7, k = c >> 6;
+            const rh_thin_place *here = &s->centers[center_index(s, i, j, k)],
+                                *below = &s->centers[center_index(s, i - (a == 0), j - (a == 1), k - (a == 2))];
+            if (open[a][c] > 0 && rh_thin_between(s->obstacles, s->list, s->h, here, below)) open[a][c] = 0;
+        }
+}
+
+void rh_thin_tile_close(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_thin_list *list, int32_t t,
+                        float open[3][RH_CUT_CELLS])
+{
+    static _Thread_local sides s;
+    find_centers(&s, tiles, obstacles, list, t, -1, RH_TILE - 1);
+    close_faces(&s, open);
+}
+
+// --- room on its own side --------------------------------------------------------------------------------------------
+// Sums over points, of cells -1 .. 7.
+typedef struct sums {
+    float weight[SIDE * SIDE * SIDE];   // linear, around centres
+    float volume[SIDE * SIDE * SIDE];   // points in the cell
+    float pass[3][SIDE * SIDE * SIDE];  // around lower faces
+} sums;
+
+static int sum_index(const sides *s, const int cell[3])
+{
+    for (int a = 0; a < s->tiles->dimension; a++)
+        if (cell[a] < -1 || cell[a] >= RH_TILE) return -1;
+    return cell[0] + 1 + SIDE * (cell[1] + 1 + (s->deep ? SIDE * (cell[2] + 1) : 0));
+}
+
+// Adds a point at x (cells from the tile's corner) around centres, or around the faces of `axis` when that is not -1;
+// those along their own axis all or nothing when it is `smooth` (blur.c says why).
+static void add_point(const sides *s, const double x[3], int axis, bool smooth, float amount, float *out)
+{
+    int low[3] = {0};
+    float upper[3] = {0};
+    for (int a = 0; a < s->tiles->dimension; a++) {
+        double u = x[a] - (a == axis ? 0 : 0.5);
+        low[a] = (int)floor(u);
+        upper[a] = (float)(u - low[a]);
+        if (a == axis && smooth) upper[a] = upper[a] > 0.5f ? 1 : upper[a] < 0.5f ? 0 : 0.5f;
+    }
+    for (int n = 0; n < 1 << s->tiles->dimension; n++) {
+        int cell[3] = {low[0] + (n & 1), low[1] + (n >> 1 & 1), low[2] + (n >> 2)}, at = sum_index(s, cell);
+        float w = amount;
+        for (int a = 0; a < s->tiles->dimension; a++) w *= n >> a & 1 ? upper[a] : 1 - upper[a];
+        if (at >= 0) out[at] += w;
+    }
+}
+
+// Where the grid sees the point.
+static rh_dvec3 view(const sides *s, rh_dvec3 x)
+{
+    rh_thin_place place = {x, rh_obstacles_distance_of(s->obstacles, s->list->items, s->list->count, x, NULL)},
+                  around[8];
+    rh_dvec3 seen = x;
+    if (place.distance > rh_thin_reach(s->tiles->dimension, s->h)) return x;
+    int low[3] = {0};
+    for (int a = 0; a < s->tiles->dimension; a++) low[a] = (int)(rh_thin_below((&x.x)[a], s->h) - s->corner[a]);
+    for (int n = 0; n < 1 << s->tiles->dimension; n++)
+        around[n] = s->centers[center_index(s, low[0] + (n & 1), low[1] + (n >> 1 & 1), low[2] + (n >> 2))];
+    rh_thin_view_of(s->obstacles, s->list, s->tiles->dimension, s->h, &place, around, &seen);
+    return seen;
+}
+
+typedef struct sampling {
+    const rh_cut_near *near;
+    int per_axis;
+    bool blur, smooth;
+} sampling;
+
+static void add_seen(const sides *s, const sampling *how, rh_dvec3 x, float amount, sums *out)
+{
+    rh_dvec3 seen = view(s, x);
+    double at[3] = {0}, own[3] = {0};
+    int cell[3] = {0};
+    for (int a = 0; a < s->tiles->dimension; a++) {
+        at[a] = (&seen.x)[a] / s->h - (double)s->corner[a];
+        own[a] = (&x.x)[a] / s->h - (double)s->corner[a];
+        cell[a] = (int)floor(at[a]);
+    }
+    add_point(s, at, -1, false, amount, out->weight);
+    int index = sum_index(s, cell);
+    if (index >= 0) out->volume[index] += amount;
+    for (int a = 0; a < s->tiles->dimension && how->blur; a++) {
+        double moved = at[a];
+        at[a] = own[a];  // along its own axis a face is as wide as it is
+        add_point(s, at, a, how->smooth, amount, out->pass[a]);
+        at[a] = moved;
+    }
+}
+
+static void add_cell(const sides *s, const sampling *how, int i, int j, int k, sums *out)
+{
+    int n = how->per_axis;
+    float amount = 1 / (float)(s->deep ? n * n * n : n * n);
+    rh_dvec3 low = rh_d3((double)(s->corner[0] + i), (double)(s->corner[1] + j), (double)(s->corner[2] + k));
+    for (int p = 0; p < n * n * (s->deep ? n : 1); p++) {
+        rh_dvec3 x = rh_d3_scale(rh_d3(low.x + (p % n + 0.5) / n, low.y + (p / n % n + 0.5) / n,
+                                       s->deep ? low.z + (p / n / n + 0.5) / n : 0),
+                                 s->h);
+        if (rh_cut_tile_distance(s->obstacles, how->near, x, NULL) > -1e-5 * s->h) add_seen(s, how, x, amount, out);
+    }
+}
+
+// Is all that the cell gets a weight from so far from thin walls that it is seen where it is?
+static bool is_far(const sides *s, int c)
+{
+    double reach = rh_thin_reach(s->tiles->dimension, s->h);
+    return s->centers[center_index(s, c & 7, c >> 3 & 7, c >> 6)].distance > 2.5 * reach;
+}
+
+// Points per cell and axis: more where they are looked at only once.
+static int points_per_axis(const rh_obstacles *obstacles, const rh_thin_list *list, bool deep)
+{
+    bool rests = true;
+    for (int i = 0; i < list->count; i++) rests = rests && obstacles->items[list->items[i]].rests;
+    return deep ? (rests ? 3 : 2) : rests ? MOST : MOST / 2;
+}
+
+static void add_all(sides *s, const sampling *how, sums *out)
+{
+    memset(out, 0, sizeof *out);
+    for (int k = s->deep ? -2 : 0; k <= (s->deep ? RH_TILE : 0); k++)
+        for (int j = -2; j <= RH_TILE; j++)
+            for (int i = -2; i <= RH_TILE; i++) add_cell(s, how, i, j, k, out);
+}
+
+static float tidy(float sum) { return sum < 1e-4f ? 0 : fabsf(sum - 1) < 1e-4f ? 1 : sum; }
+
+static int own_index(const sides *s, int c, int axis)
+{
+    int cell[3] = {(c & 7) - (axis == 0), (c >> 3 & 7) - (axis == 1), (c >> 6) - (axis == 2)};
+    return sum_index(s, cell);
+}
+
+void rh_thin_tile_shares(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near,
+                         const rh_thin_list *list, int32_t t, rh_cut_values *out)
+{
+    static _Thread_local sides s;
+    static _Thread_local sums all;
+    find_centers(&s, tiles, obstacles, list, t, -BEFORE, RH_TILE + 1);
+    add_all(&s, &(sampling){near, points_per_axis(obstacles, list, s.deep), false, false}, &all);
+    for (int c = 0; c < tiles->cells; c++) {
+        if (is_far(&s, c)) continue;
+        out->share[c] = tidy(all.weight[own_index(&s, c, -1)]);
+        out->volume[c] = tidy(all.volume[own_index(&s, c, -1)]);
+    }
+}
+
+void rh_thin_tile_blur(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near,
+                       const rh_thin_list *list, rh_blur_form form, int32_t t, rh_blur_values *out)
+{
+    static _Thread_local sides s;
+    static _Thread_local sums all;
+    find_centers(&s, tiles, obstacles, list, t, -BEFORE, RH_TILE + 1);
+    bool smooth = form == RH_BLUR_SMOOTH;
+    add_all(&s, &(sampling){near, points_per_axis(obstacles, list, s.deep), true, smooth}, &all);
+    for (int c = 0; c < tiles->cells; c++) {
+        if (is_far(&s, c)) continue;
+        float room = tidy(all.weight[own_index(&s, c, -1)]);
+        out->room[c] = room;
+        for (int a = 0; a < tiles->dimension; a++) {
+            float pass = fminf(tidy(all.pass[a][own_index(&s, c, -1)]), 1), below = all.weight[own_index(&s, c, a)];
+            out->pass[a][c] = smooth && (pass < LEAST_PASS || fminf(room, below) < LEAST_ROOM) ? 0 : pass;
+        }
+    }
+    close_faces(&s, out->pass);
+}

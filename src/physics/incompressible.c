@@ -27,6 +27,7 @@
 #include "physics/observer.h"
 #include "physics/pace.h"
 #include "physics/sides.h"
+#include "physics/sealed.h"
 #include "physics/step.h"
 #include "physics/volume.h"
 #include "physics/walls.h"
@@ -135,6 +136,17 @@ static rh_code build_solids(step *s, rh_status *status)
     RH_TRY(rh_cut_cells_build(&s->cut, s->cache, &s->tiles, s->around->obstacles, s->arena, status));
     return rh_walls_pour(&s->tiles, &s->cut, s->around->obstacles, s->around->inflows, s->around->inflow_count,
                          s->arena, status);
+}
+
+// Rooms without an exit may hold so much too much of their volume.
+static const double TOO_MUCH = 0.05;
+
+static rh_code look_for_squeeze(step *s, rh_status *status)
+{
+    rh_sealed sealed;
+    rh_sealed_options options = {.per_cell = (double)per_cell(s), .tolerance = TOO_MUCH};
+    RH_TRY(rh_sealed_find(&sealed, &options, s->around, &s->tiles, &s->cut, s->arena, status));
+    return rh_sealed_judge(&sealed, s->report, status);
 }
 
 static rh_code build_surface(step *s, rh_status *status)
@@ -438,6 +450,7 @@ rh_code rh_incompressible_step(rh_incompressible *me, const rh_surroundings *aro
     RH_TRY(show(&s, RH_SIGHT_SORTED, NONE, status));
     stage(&s, "sort");
     RH_TRY(build_solids(&s, status));
+    RH_TRY(look_for_squeeze(&s, status));
     stage(&s, "solids");
     RH_TRY(build_surface(&s, status));
     stage(&s, "surface");

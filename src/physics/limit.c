@@ -116,13 +116,13 @@ static void link_rows(const rh_limit *l, int32_t t, rh_rows link[3])
     for (int a = 0; a < l->tiles->dimension; a++) link[a] = rh_rows_apart(l->tiles, l->link[a], t, ZEROS);
 }
 
-static void mark_tile(const rh_limit *l, const float *fill, int32_t t)
+static void mark_tile(const rh_limit *l, const float *fill, const uint8_t *also, int32_t t)
 {
     int size = l->tiles->cells / 8;
     rh_rows link[3];
     link_rows(l, t, link);
     for (int r = 0; r < size; r++) {
-        int bits = liquid_bits(l, fill, t, r);
+        int bits = liquid_bits(l, fill, t, r) | (also && !l->options.two_sided ? also[(int64_t)t * size + r] : 0);
         if (bits) bits &= rh_i8_bits(links_around(l, link, r) > rh_f8_all(0));
         l->layout.unknown[(int64_t)t * size + r] = (uint8_t)bits;
     }
@@ -177,15 +177,15 @@ static rh_code find_flying(rh_limit *l, rh_arena *arena, rh_status *status)
 }
 
 rh_code rh_limit_prepare(rh_limit *limit, const rh_limit_options *options, const rh_tiles *tiles,
-                         const rh_cut_cells *cut, const float *fill_cells, rh_faces fill_faces, rh_arena *arena,
-                         rh_status *status)
+                         const rh_cut_cells *cut, const float *fill_cells, rh_faces fill_faces, const uint8_t *also,
+                         rh_arena *arena, rh_status *status)
 {
     *limit = (rh_limit){.tiles = tiles, .cut = cut, .options = *options, .fill = fill_faces};
     RH_TRY(find_flying(limit, arena, status));
     RH_TRY(make_links(limit, arena, status));
     RH_TRY(rh_layout_init(&limit->layout, tiles, arena, status));
 #pragma omp parallel for schedule(dynamic, 16)
-    for (int32_t t = 0; t < tiles->count; t++) mark_tile(limit, fill_cells, t);
+    for (int32_t t = 0; t < tiles->count; t++) mark_tile(limit, fill_cells, also, t);
     RH_TRY(rh_layout_number(&limit->layout, arena, status));
     rh_poisson *m = &limit->matrix;
     RH_TRY(rh_poisson_init(m, tiles->dimension, limit->layout.count, arena, status));

@@ -48,10 +48,10 @@ typedef struct rh_limit {
 } rh_limit;
 
 // Finds unknowns and operator for the present filling of cells and faces. Two-sided: a cell with a particle is liquid,
-// solids are whole cells.
+// solids are whole cells. `also` (bits of cells, a byte per row; NULL = none) are unknowns even without material.
 rh_code rh_limit_prepare(rh_limit *limit, const rh_limit_options *options, const rh_tiles *tiles,
-                         const rh_cut_cells *cut, const float *fill_cells, rh_faces fill_faces, rh_arena *arena,
-                         rh_status *status);
+                         const rh_cut_cells *cut, const float *fill_cells, rh_faces fill_faces, const uint8_t *also,
+                         rh_arena *arena, rh_status *status);
 
 // b = room left now: how much each cell still holds. Cells with `pressed` above 0 were in contact; NULL = none.
 void rh_limit_room(const rh_limit *limit, const float *fill_cells, const float *pressed, float *b);

@@ -51,6 +51,17 @@ typedef struct rh_solve_report {
     int preparations;  // of the preconditioner
 } rh_solve_report;
 
+enum { RH_SQUEEZE_SOLIDS = 4 };
+
+// Walls press material into less room than it takes (physics/sealed.h).
+typedef struct rh_squeeze {
+    bool found;
+    double content, room;           // m^3 (m^2 in 2D): what the particles stand for, and what walls leave
+    rh_dvec3 place;                 // m: where most is too much
+    int solids[RH_SQUEEZE_SOLIDS];  // some of its walls, as numbers of obstacles: those that can move first
+    int solid_count;
+} rh_squeeze;
+
 // What a step reports, for log and progress.
 typedef struct rh_step_report {
     int64_t cells, tiles;  // material cells, all tiles
@@ -66,6 +77,7 @@ typedef struct rh_step_report {
     int solve_count;
     bool unconverged;  // the step failed (RH_NUMERIC) because a solve did not converge, and has changed nothing of the
                        // points but their order: the world may try again with a shorter step
+    rh_squeeze squeeze;  // the step failed (RH_NUMERIC) because of it, and has changed nothing but that order either
 } rh_step_report;
 
 typedef struct rh_physics {

@@ -31,6 +31,7 @@
 #include "physics/observer.h"
 #include "physics/pace.h"
 #include "physics/sides.h"
+#include "physics/sealed.h"
 #include "physics/step.h"
 #include "physics/walls.h"
 
@@ -50,6 +51,7 @@ typedef struct step {
     rh_faces velocity, before, shift;
     rh_faces fill, fill_after;  // filling of faces as the particles are, and after the density correction
     float *raw, *cells;         // the same of cells
+    rh_sealed sealed;
     rh_limit limit;
     float *q;  // pressure
     rh_step_report *report;
@@ -167,6 +169,27 @@ static void scale(float *values, int64_t count, float by)
     for (int64_t c = 0; c < count; c++) values[c] *= by;
 }
 
+// Rooms without an exit may hold so much too much of their volume, or a little more than densely packed grains do.
+static const double TOO_MUCH = 0.05, MORE_THAN_DENSE = 0.01;
+
+static rh_code find_sealed(step *s, rh_status *status)
+{
+    rh_sealed_options options = {.blurred = true,
+                                 .per_cell = 1 / (double)share(s),
+                                 .tolerance = fmax(TOO_MUCH, s->options->limit.dense + MORE_THAN_DENSE)};
+    RH_TRY(rh_sealed_find(&s->sealed, &options, s->around, &s->tiles, &s->cut, s->arena, status));
+    return rh_sealed_judge(&s->sealed, s->report, status);
+}
+
+// In rooms that are nearly full and have no exit empty cells are unknowns too, with the room they have. Elsewhere they
+// are air, and air takes any amount: all that was too much in a sealed box of sand ran into the one cell that happened
+// to be empty, nine cells' worth at once, and the next step threw it out again, at thousands of metres a second.
+static rh_code prepare(step *s, const rh_cut_cells *cut, rh_status *status)
+{
+    return rh_limit_prepare(&s->limit, &s->options->limit, &s->tiles, cut, s->cells, s->fill, s->sealed.tight, s->arena,
+                            status);
+}
+
 static rh_code to_grid(step *s, rh_status *status)
 {
     const rh_tiles *tiles = &s->tiles;
@@ -183,7 +206,8 @@ static rh_code to_grid(step *s, rh_status *status)
     for (int a = 0; a < tiles->dimension; a++) scale(s->fill.axis[a], rh_tiles_values(tiles), share(s));
     scale(s->cells, rh_tiles_values(tiles), share(s));
     memcpy(s->raw, s->cells, (size_t)rh_tiles_values(tiles) * sizeof(float));
-    return rh_limit_prepare(&s->limit, &s->options->limit, tiles, &s->cut, s->cells, s->fill, s->arena, status);
+    RH_TRY(find_sealed(s, status));
+    return prepare(s, &s->cut, status);
 }
 
 // What the material takes up. (All mass over density said nothing but that no particle was lost.)
@@ -391,9 +415,7 @@ static rh_code press(step *s, rh_status *status)
 {
     float *b = NULL, *pressure = rh_points_data(s->points, "pressure", RH_POINT_F32);
     // Solids that move: another operator for where they will be.
-    if (s->around->obstacles->any_moving && !two_sided(s))
-        RH_TRY(rh_limit_prepare(&s->limit, &s->options->limit, &s->tiles, &s->cut_after, s->cells, s->fill, s->arena,
-                                status));
+    if (s->around->obstacles->any_moving && !two_sided(s)) RH_TRY(prepare(s, &s->cut_after, status));
     b = rh_poisson_vector(&s->limit.matrix, s->arena, status);
     s->q = rh_poisson_vector(&s->limit.matrix, s->arena, status);
     if (!b || !s->q) return RH_MEMORY;

@@ -77,3 +77,35 @@ rh_code rh_health_check(const rh_health_limits *limits, const rh_points *points,
                    limits->particles_chosen ? "limits.particles" : "four times what bodies and emitters should give",
                    (long long)limits->particles);
 }
+
+// "'tank', 'piston' (moves)": names, or the solids' numbers where they have none.
+static void name_solids(const rh_scene *scene, const rh_squeeze *q, char *out, size_t size)
+{
+    const rh_solid_params *solids = scene->solids.items;
+    size_t used = 0;
+    out[0] = 0;
+    for (int i = 0; i < q->solid_count && used < size; i++) {
+        const rh_solid_params *solid = &solids[q->solids[i]];
+        const char *moves = rh_motion_is_still(&solid->motion) ? "" : " (moves)", *comma = i ? ", " : "";
+        bool named = solid->name && solid->name[0];
+        int more = named ? snprintf(out + used, size - used, "%s'%.60s'%s", comma, solid->name, moves)
+                         : snprintf(out + used, size - used, "%ssolid %d%s", comma, q->solids[i], moves);
+        used += more > 0 ? (size_t)more : 0;
+    }
+}
+
+rh_code rh_health_squeezed(const rh_scene *scene, const rh_squeeze *q, rh_status *status)
+{
+    char names[RH_HEALTH_WORDS];
+    const char *unit = scene->dimension == 2 ? "m^2" : "m^3";
+    name_solids(scene, q, names, sizeof names);
+    return rh_fail(
+        status, RH_NUMERIC,
+        "walls without an exit press %.4g %s of material into %.4g %s, %.4g %s (%.2g %%) too little, around "
+        "(%.4g, %.4g, %.4g) m\n"
+        "  its walls: %s\n"
+        "  leave an exit at least a cell wide, let the motion end earlier, or put in less; then start again, "
+        "or go on from a checkpoint before it with --resume --changed",
+        q->content, unit, q->room, unit, q->content - q->room, unit, 100 * (1 - q->room / q->content), q->place.x,
+        q->place.y, q->place.z, names);
+}

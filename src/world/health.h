@@ -9,6 +9,7 @@
 // many is known beforehand within a factor, of those that move too.
 #pragma once
 #include <stdbool.h>
+#include "physics/physics.h"
 #include "points/points.h"
 #include "scene/scene.h"
 
@@ -26,6 +27,9 @@ rh_health_limits rh_health_limits_of(const rh_scene *scene, double expected);
 
 // RH_NUMERIC with what is wrong, where, and what to do about it. `max_speed` is that of the step's report.
 rh_code rh_health_check(const rh_health_limits *limits, const rh_points *points, double max_speed, rh_status *status);
+
+// RH_NUMERIC for a step that found `squeeze`: where, how much too little room, between which solids, what to do.
+rh_code rh_health_squeezed(const rh_scene *scene, const rh_squeeze *squeeze, rh_status *status);
 
 // The worst particle in words: one that is not finite, else one that is further than `reach` (m) from the origin, else
 // the fastest; and what to look for. Empty without particles.

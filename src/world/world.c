@@ -221,6 +221,11 @@ double rh_world_add_stage(rh_world *w)
 static rh_code blame_step(const rh_world *w, const rh_status *why, rh_status *status)
 {
     char place[RH_HEALTH_WORDS] = "";
+    if (w->report.squeeze.found) {
+        rh_health_squeezed(w->scene, &w->report.squeeze, status);
+        rh_status_prefix(status, "step %lld at time %g s", (long long)w->step + 1, w->time);
+        return RH_NUMERIC;
+    }
     if (why->code == RH_NUMERIC) rh_health_worst(&w->points, RH_FAR_CELLS * w->scene->cell, place, sizeof place);
     return rh_fail(status, why->code, "step %lld at time %g s: %s%s%s", (long long)w->step + 1, w->time, why->message,
                    place[0] ? "\n  " : "", place);

@@ -347,6 +347,42 @@ class Run(Case):
         self.assertIn("a/points", err)
 
 
+class Squeezed(Case):
+    """Walls that close on water without an exit end the run; with mended keys it goes on."""
+    SCENE = """rheo: 1
+dimension: 2
+cell: 0.02
+frames: {last: 12}
+checkpoint: {frames: 1}
+physics: {liquid: {}}
+bodies: [{shape: {box: {min: [0, 0, -1], max: [0.3, 0.3, 1]}}}]
+solids:
+  - {name: cylinder, inside_out: true, shape: {box: {min: [0, 0, -1], max: [0.3, 0.5, 1]}}}
+  - name: piston
+    shape: {box: {min: [-0.2, 0.3, -1.5], max: [0.5, 0.7, 1.5]}}
+    motion: {keys: [{time: 0}, {time: 0.1}, {time: 1, translate: [0, -0.2, 0]}]}
+"""
+
+    def test_ends_and_goes_on(self):
+        path = self.folder / "squeezed.yaml"
+        path.write_text(self.SCENE)
+        _, err = self.rheo("run", path, "--out", "out", "--quiet", code=1)
+        self.assertRegex(err, r"error: step \d+ at time 0\.\d+ s: walls without an exit press 0\.09 m\^2 of material into 0\.08\d* m\^2, "
+                              r"0\.00\d+ m\^2 \(\S+ %\) too little, around \(0\.\d+, 0\.\d+, 0\) m\n"
+                              r"  its walls: 'piston' \(moves\), 'cylinder'\n  leave an exit ")
+        self.assertIn("the last good checkpoint is", err)
+        frames = self.frames("out")
+        self.assertEqual(frames, list(range(1, len(frames) + 1)))
+        self.assertLess(len(frames), 12)
+        self.assert_no_leftovers("out")
+        before = self.hashes("out")
+        path.write_text(self.SCENE.replace("-0.2, 0]}]", "-0.02, 0]}]"))
+        self.rheo("run", path, "--out", "out", "--quiet", "--resume", "--changed")
+        self.assertEqual(self.frames("out"), list(range(1, 13)))
+        after = self.hashes("out")
+        self.assertEqual({frame: after[frame] for frame in before}, before)
+
+
 class GoingOn:
     """What must hold for every method: however a run was stopped, going on gives the bits of the run that was not."""
     scene_name = None

@@ -98,7 +98,8 @@ static void liquid_make(liquid *l, int dimension, int form, bool open)
             l->velocity.axis[a][v] = 10 * (lot(v, 14 + (uint32_t)a) - 0.5f);
         }
     }
-    assert_ok(rh_limit_prepare(&l->limit, &l->options, &l->c.tiles, &l->cut, l->fill, l->faces, &l->c.arena, &status));
+    assert_ok(
+        rh_limit_prepare(&l->limit, &l->options, &l->c.tiles, &l->cut, l->fill, l->faces, NULL, &l->c.arena, &status));
     l->b = rh_poisson_vector(&l->limit.matrix, &l->c.arena, &status);
     l->q = rh_poisson_vector(&l->limit.matrix, &l->c.arena, &status);
     assert_true(l->b && l->q);
@@ -418,7 +419,8 @@ static void check_refill(liquid *l)
     memcpy(before, l->fill, (size_t)values * sizeof(float));
     // Links of density forms are those of the fillings they were made from.
     rh_status status = {0};
-    assert_ok(rh_limit_prepare(&l->limit, &l->options, &l->c.tiles, &l->cut, l->fill, l->faces, &l->c.arena, &status));
+    assert_ok(
+        rh_limit_prepare(&l->limit, &l->options, &l->c.tiles, &l->cut, l->fill, l->faces, NULL, &l->c.arena, &status));
     assert_ok(rh_limit_refill(&l->limit, l->q, l->fill, after, &l->c.arena, &status));
     for (int64_t v = 0; v < values; v++) {
         double change = -pressed(l, l->q, v);

@@ -271,7 +271,6 @@ static rh_code sample_mesh(builder *b, double spacing, rh_status *status)
 static rh_code create(const rh_mesh *mesh, double spacing, double thickness, bool thin, rh_mesh_sdf **out,
                       rh_status *status)
 {
-    RH_ASSERT(spacing > 0);
     *out = NULL;
     if (!(spacing > 0) || !isfinite(spacing))
         return rh_fail(status, RH_USER, "sample spacing is %g m, expected a finite number above 0", spacing);

@@ -129,6 +129,13 @@ const rh_param *rh_params_find(const rh_param_table *table, const char *name)
     return NULL;
 }
 
+const rh_param *rh_params_find_former(const rh_param_table *table, const char *name)
+{
+    for (int i = 0; i < table->count; i++)
+        if (table->rows[i].formerly && strcmp(table->rows[i].formerly, name) == 0) return &table->rows[i];
+    return NULL;
+}
+
 enum { LONGEST_NAME = 64 };  // longer words are not slips of the finger, and cost time
 
 static int least(int a, int b) { return a < b ? a : b; }

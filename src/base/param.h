@@ -63,7 +63,9 @@ typedef struct rh_param {
     const struct rh_param_table *const
         *variants;  // NULL-terminated; VARIANT: each alternative's table->name is its key
     bool required;
-    const char *help;  // one line, ends without a full stop
+    const char *formerly;  // a name that the row once had: still read, with a warning; NULL = none. Scenes are hashed
+                           // with it, so that a new name alone does not keep a run from being resumed
+    const char *help;      // one line, ends without a full stop
 } rh_param;
 
 typedef struct rh_param_table {
@@ -84,8 +86,9 @@ typedef struct rh_param_table {
 rh_code rh_params_defaults(const rh_param_table *table, void *object, rh_status *status);
 // Gives back everything the struct owns (texts, lists, variants), recursively. The struct itself is the caller's.
 void rh_params_free(const rh_param_table *table, void *object);
-// Row by name, or NULL.
+// Row by name, or NULL; by the name it had before.
 const rh_param *rh_params_find(const rh_param_table *table, const char *name);
+const rh_param *rh_params_find_former(const rh_param_table *table, const char *name);
 // The candidate with the smallest edit distance to `word`, or NULL when none is near (more than a third of the letters
 // differ). Transposed neighbours count as one edit.
 const char *rh_nearest_name(const char *word, const char *const *candidates, int count);

@@ -4,8 +4,8 @@
 // A particle set: structure of arrays, attributes by name and type. The names are what lands in files and what users
 // see: P (position, m), v (velocity, m/s), id (stable for ever), radius (m) ...
 //
-// Order: whoever needs it sorted by tile and cell sorts it (grid/sort.h); nothing here depends on order. `id` tells who
-// is who.
+// Order: whoever needs it sorted by tile and cell sorts it (rh_tiles_sort); nothing here depends on order. `id` tells
+// who is who.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

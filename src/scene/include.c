@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "base/memory.h"
 #include "base/regular.h"
+#include "scene/renamed.h"
 #include "scene/words.h"
 
 // The files that are being read now, innermost first: one of them again is a cycle.
@@ -234,7 +235,8 @@ static bool looks_like_scene(const char *text, size_t bytes)
 static bool all_known(const rh_param_table *table, const rh_yaml_node *root)
 {
     for (int i = 0; i < root->count; i++)
-        if (!rh_params_find(table, root->items[i].key->text)) return false;
+        if (!rh_params_find(table, root->items[i].key->text) && !rh_params_find_former(table, root->items[i].key->text))
+            return false;
     return true;
 }
 
@@ -265,6 +267,7 @@ static rh_code load_text(loader *l, const char *name, const rh_yaml_node *place,
     if (!own || own->kind != RH_YAML_MAPPING)
         return rh_fail(l->status, RH_USER, "%s: expected a scene (keys and values, beginning with 'rheo: 1'), found %s",
                        rh_yaml_place(l->yaml, own ? own : &start, where), found);
+    RH_TRY(rh_renamed_apply(l->yaml, l->table, own, l->status));
     return resolve(l, self, own, root);
 }
 

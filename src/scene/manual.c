@@ -156,6 +156,7 @@ static void add_row(manual *m, const rh_param *row, int indent)
     rh_text_wrap(&m->text, facts, indent, WIDTH);
     rh_text_add(&m->text, "\n%*s", indent, "");
     rh_text_wrap(&m->text, row->help, indent, WIDTH);
+    if (row->formerly) rh_text_add(&m->text, "\n%*sformerly '%s'", indent, "", row->formerly);
     rh_text_add(&m->text, "\n%*sexample: %s: ", indent, "", row->name);
     sample_value(&m->text, row);
     rh_text_add(&m->text, "\n");
@@ -184,9 +185,10 @@ static void add_markdown_row(manual *m, const rh_param *row)
     if (!initial) rh_text_add(&m->text, "required | ");
     else if (initial[0]) rh_text_add(&m->text, "`%s` | ", initial);
     else rh_text_add(&m->text, "| ");
-    rh_text_add(&m->text, "%s | %s | `%s: ",
+    rh_text_add(&m->text, "%s | %s%s%s%s | `%s: ",
                 named ? rh_words_expected(row, expected, sizeof expected) : rh_words_range(row, range, sizeof range),
-                row->help, row->name);
+                row->help, row->formerly ? "; formerly `" : "", row->formerly ? row->formerly : "",
+                row->formerly ? "`" : "", row->name);
     sample_value(&m->text, row);
     rh_text_add(&m->text, "` |\n");
 }

@@ -19,6 +19,7 @@ enum { COMMENT_COLUMN = 44, INDENT = 2 };
 typedef struct printer {
     rh_text text;
     bool hashing;
+    bool former_names;
     bool first_of_item;  // the next line opens a list item: "- " instead of two blanks
 } printer;
 
@@ -88,6 +89,11 @@ static void print_scalar(printer *p, const rh_param *row, const void *field)
 
 // --- lines -----------------------------------------------------------------------------------------------------------
 
+static const char *name_of(const printer *p, const rh_param *row)
+{
+    return p->former_names && row->formerly ? row->formerly : row->name;
+}
+
 static void start_line(printer *p, int depth)
 {
     rh_text_fill(&p->text, ' ', INDENT * depth - (p->first_of_item ? 2 : 0));
@@ -120,7 +126,7 @@ static void print_flat_item(printer *p, const rh_param_table *table, const char 
     start_line(p, depth);
     for (int i = 0; i < table->count; i++) {
         const rh_param *row = &table->rows[i];
-        rh_text_add(&p->text, "%s%s: ", i ? ", " : "{", row->name);
+        rh_text_add(&p->text, "%s%s: ", i ? ", " : "{", name_of(p, row));
         print_scalar(p, row, object + row->offset);
     }
     rh_text_add(&p->text, "}\n");
@@ -223,7 +229,7 @@ static bool is_left_out(const printer *p, const rh_param_table *table, const rh_
 static void print_row(printer *p, const rh_param *row, const void *field, int depth)
 {
     start_line(p, depth);
-    rh_text_add(&p->text, "%s", row->name);
+    rh_text_add(&p->text, "%s", name_of(p, row));
     switch (row->type) {
     case RH_PARAM_TABLE:
         rh_text_add(&p->text, ":");
@@ -272,10 +278,9 @@ char *rh_print_block(const rh_param_table *table, const void *object, rh_status 
     return rh_text_take(&p.text, status);
 }
 
-// What decides the result, as text.
-static char *print_decisive(const rh_scene *scene, rh_status *status)
+char *rh_print_decisive(const rh_scene *scene, bool former_names, rh_status *status)
 {
-    printer p = {.hashing = true};
+    printer p = {.hashing = true, .former_names = former_names};
     print_block(&p, &rh_scene_table, scene, 0);
     return rh_text_take(&p.text, status);
 }
@@ -283,7 +288,7 @@ static char *print_decisive(const rh_scene *scene, rh_status *status)
 rh_code rh_print_hash(const rh_scene *scene, uint64_t *hash, rh_status *status)
 {
     rh_status local = {0};
-    char *text = print_decisive(scene, &local);
+    char *text = rh_print_decisive(scene, true, &local);
     if (!text) return rh_fail(status, local.code, "%s", local.message);
     *hash = rh_hash(text, strlen(text), 0);
     rh_free(text);
@@ -298,7 +303,7 @@ static int trimmed(const char *line, const char **start)
 
 rh_code rh_scene_difference(const rh_scene *was, const rh_scene *is, char *out, size_t size, rh_status *status)
 {
-    char *a = print_decisive(was, status), *b = a ? print_decisive(is, status) : NULL;
+    char *a = rh_print_decisive(was, false, status), *b = a ? rh_print_decisive(is, false, status) : NULL;
     if (b) {
         size_t same = 0;
         for (size_t i = 0; a[i] && a[i] == b[i]; i++)

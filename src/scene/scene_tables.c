@@ -397,7 +397,7 @@ static const rh_param scene_rows[] = {
     {"gravity", RH_PARAM_VEC3, AT(gravity), "m/s^2", "[0, -9.81, 0]", .help = "y is up"},
     {"max_step", RH_PARAM_FLOAT, AT(max_step), "s", "0", 0, NO_LIMIT,
      .help = "no time step is longer; 0: as long as the method allows"},
-    {"rest", RH_PARAM_BOOL, AT(rest), "", "false",
+    {"rest_position", RH_PARAM_BOOL, AT(rest), "", "false", .formerly = "rest",
      .help = "every particle carries the attribute rest (m): where it began, for textures and layers; see "
              "docs/scene_files.md"},
     {"frames", RH_PARAM_TABLE, AT(frames), "", .table = &frames_table, .help = "which frames to simulate"},

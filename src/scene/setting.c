@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/log.h"
+#include "scene/renamed.h"
 #include "scene/words.h"
 
 enum { LONGEST_WORD = 128 };
@@ -163,7 +165,11 @@ static rh_code walk_block(walker *w, const rh_param_table *table, rh_yaml_node *
     char word[LONGEST_WORD], hint[400], expected[320];
     rh_yaml_node *block;
     RH_TRY(take_word(w, word));
-    const rh_param *row = rh_params_find(table, word);
+    const rh_param *row = rh_params_find(table, word), *former = row ? NULL : rh_params_find_former(table, word);
+    if (former) {
+        rh_log(RH_LOG_WARNING, "%s: '%s' is now called '%s'", w->place, word, former->name);
+        row = former;
+    }
     if (!row)
         return rh_fail(w->status, RH_USER, "%s: unknown name '%.60s'; %s", w->place, word,
                        rh_words_suggest_row(word, table, hint, sizeof hint));
@@ -216,6 +222,7 @@ rh_code rh_setting_apply(rh_yaml *yaml, const rh_param_table *table, rh_yaml_nod
     if (code == RH_OK) {
         rh_yaml_place(yaml, w.value, w.place);
         code = walk_block(&w, table, root);
+        if (code == RH_OK) code = rh_renamed_apply(yaml, table, root, &local);  // what is set may be a whole block
     }
     return code == RH_OK ? RH_OK : rh_fail(status, local.code, "%s", local.message);
 }

@@ -57,8 +57,8 @@ typedef struct rh_surfacing_params {
     double radius_scale;
     int64_t half_band;  // voxels
     char *attributes;   // names to carry to the surface besides velocity, separated by blanks; NULL = none
-    char *expression;   // a program that runs on the points first (docs/expressions.md); NULL = none. For whoever has
-                        // the language: not for this room
+    char *expression;   // a program that runs on the points first (docs/expressions.md); NULL = none. Not used
+                        // here: world/surfacing.c runs it
     char *
         group;  // point group or integer attribute: only points in it, or where it is not 0, get ellipsoids; NULL = all
     bool skip_deep;  // points far inside are not looked at

@@ -56,7 +56,7 @@ rh_code rh_output_surface(const rh_output *output, int64_t frame, rh_lang_cache 
 // run makes surfaces, "compile_seconds" when the scene has programs; and the energies of the particles.
 rh_code rh_output_log(rh_output *output, const rh_progress *progress, const rh_step_report *report, bool frame_done,
                       rh_status *status);
-// RUN/checkpoint/checkpoint.<frame>.h5, or .<frame>s<step>.h5 inside a frame
+// RUN/checkpoint/checkpoint.<frame>.<step>.h5, or checkpoint.<frame>-<step>.h5 inside a frame; nine digits of the step.
 rh_code rh_output_checkpoint_path(const rh_output *output, int64_t frame, int64_t step, bool whole_frame,
                                   char path[RH_PATH_MAX], rh_status *status);
 // Keeps the newest `keep` checkpoints of the folder.

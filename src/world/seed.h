@@ -7,10 +7,10 @@
 // without gap or overlap, and every particle stands for the same volume: the number put in is the volume put in, to the
 // nearest particle (fill.h, pour.h).
 //
-// With `rest: true` in the scene a particle also gets the attribute `rest` (m), which nothing changes afterwards: a
-// coordinate for textures that moves with the material. Of a body it is the place of the particle. What an emitter
-// pours is one long rod that comes down its velocity; there it is the place in the rod when the emitter starts, P -
-// velocity (time - start). So layers poured at different times differ and the texture has no seam.
+// With `rest_position: true` in the scene a particle also gets the attribute `rest` (m), which nothing changes
+// afterwards: a coordinate for textures that moves with the material. Of a body it is the place of the particle. What
+// an emitter pours is one long rod that comes down its velocity; there it is the place in the rod when the emitter
+// starts, P - velocity (time - start). So layers poured at different times differ and the texture has no seam.
 #pragma once
 #include "points/points.h"
 #include "world/balance.h"

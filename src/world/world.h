@@ -30,8 +30,8 @@ typedef struct rh_progress {
     int iterations;   // of the pressure solve, last step
     double residual;  // relative, last step
     double volume;    // m^3 (m^2 in 2D) that the material takes up, at the start of the last step: inside its surface
-    double volume_error;  // relative to what bodies and emitters put in and sinks and programs took out, so that
-                          // particles that are lost show
+    double volume_error;  // that volume over what bodies and emitters put in less what sinks and programs took out,
+                          // minus 1: below 0 when the material shrinks or the method loses particles
     double max_speed;     // m/s
     double kinetic_energy, potential_energy;  // J (in 2D of a layer 1 m thick), of the particles in gravity, height
                                               // from the origin; velocities are half a step behind positions; set at

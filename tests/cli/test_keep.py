@@ -215,7 +215,7 @@ class Farm(Case):
         return {p.name: p.read_bytes() for p in (self.folder / out).glob("*.png")}
 
     def test_same_bytes(self):
-        self.rheo("run", scene("tiny3d.yaml"), "--out", "a", "--quiet", "--set", "rest=true", "--set", "frames.last=5", "--set", "solids=[]")
+        self.rheo("run", scene("tiny3d.yaml"), "--out", "a", "--quiet", "--set", "rest_position=true", "--set", "frames.last=5", "--set", "solids=[]")
         for number, more in enumerate(([], ["--quick"], ["--what", "points"], ["--what", "surface", "--attribute", "rest.y"])):
             with self.subTest(more=more):
                 together = self.pictures(f"all{number}", *more)

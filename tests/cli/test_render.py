@@ -156,7 +156,7 @@ class Render(Case):
     def test_layers(self):
         """Bands of a part of a vector, on particles with and without paths and on a surface, from a file and made on the spot."""
         rest = pathlib.Path(harness.SOURCE) / "tests/cli/tiny3d.yaml"
-        self.rheo("run", rest, "--out", "a", "--frames", "1-3", "--force", "--quiet", "--set", "rest=true")
+        self.rheo("run", rest, "--out", "a", "--frames", "1-3", "--force", "--quiet", "--set", "rest_position=true")
         layers = ["--attribute", "rest.y", "--bands", "6", "--palette", "strata", "--range", "0,0.5"]
         warm = lambda colours: {c for c in colours if c[0] > c[2] + 1}
         for how in (["--quick"], []) + ((["--what", "surface"],) if self.traced else ()):
@@ -191,7 +191,7 @@ class Render(Case):
         pictures = []
         for up in "yz":
             self.rheo("run", pathlib.Path(harness.SOURCE) / "tests/cli/tiny3d.yaml", "--out", "a", "--frames", "1-1", "--force", "--quiet",
-                      "--set", "rest=true", "--set", f"output.up={up}")
+                      "--set", "rest_position=true", "--set", f"output.up={up}")
             self.draw("--quick", "--attribute", "rest.y", "--bands", "5", "--palette", "strata")
             pictures.append(channels(self.folder / "p/picture.0001.png"))
         # The files have their points in another order, and of spheres that are equally near the first is seen. rest.z would differ everywhere.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Rheo authors
-"""`rest: true`: the coordinate that particles carry from where they began, in frames, checkpoints and on surfaces.
+"""`rest_position: true`: the coordinate that particles carry from where they began, in frames, checkpoints and on surfaces.
 
 usage: test_rest.py RHEO SOURCE_DIR [unittest options]
 """
@@ -15,7 +15,7 @@ import harness  # noqa: E402
 from harness import Case, scene  # noqa: E402
 
 SIZES = {"float": "f", "double": "d", "int": "i", "uint": "I", "uchar": "B"}
-REST = ("--set", "rest=true")
+REST = ("--set", "rest_position=true")
 
 
 def vertices(path):

@@ -848,7 +848,9 @@ static void check_table(const rh_param_table *table, const char *path)
         snprintf(cell, sizeof cell, "| `%s` |", row->name);
         assert_non_null(strstr(marked, cell));
         assert_true(row->help && row->help[0] && row->help[strlen(row->help) - 1] != '.');
-        assert_ptr_equal(rh_params_find(table, row->name), row);  // no name twice
+        assert_ptr_equal(rh_params_find(table, row->name), row);               // no name twice
+        assert_true(!row->formerly || !rh_params_find(table, row->formerly));  // nor one that a row had before
+        assert_true(!row->formerly || rh_params_find_former(table, row->formerly) == row);
         char below[160], deeper[256];
         snprintf(below, sizeof below, "%s%s%s%s", table == &rh_scene_table ? "" : path,
                  table == &rh_scene_table ? "" : ".", row->name, row->type == RH_PARAM_LIST ? "[0]" : "");

@@ -445,7 +445,8 @@ static void bodies_rest_where_they_are(void **state)
 {
     (void)state;
     setting s;
-    setting_make(&s, HEAD "cell: 0.1\nrest: true\nbodies: [{shape: {sphere: {center: [0, 1, 0], radius: 0.3}}}]\n");
+    setting_make(&s, HEAD
+                 "cell: 0.1\nrest_position: true\nbodies: [{shape: {sphere: {center: [0, 1, 0], radius: 0.3}}}]\n");
     assert_true(seed(&s) > 100);
     assert_memory_equal(rh_points_data(&s.points, "rest", RH_POINT_VEC3F), positions(&s),
                         (size_t)s.points.count * sizeof(rh_vec3));

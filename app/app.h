@@ -62,5 +62,5 @@ void app_frames_free(app_frames *frames);
 int app_count_files(const char *folder, const char *ending, int64_t *bytes);
 int64_t app_disk_use(const char *path);  // bytes of all files below, links not followed
 // Removes what an earlier run left in its folder: frames, surfaces, pictures, checkpoints, log. Files that Rheo did not
-// make (io/made.h) are not touched, whatever their names.
+// make (io/provenance.h) are not touched, whatever their names.
 rh_code app_clear_run(const char *run, rh_status *status);

@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "format.h"
-#include "io/made.h"
+#include "io/provenance.h"
 #include "io/expression.h"
 #include "lang/lang.h"
 
@@ -269,7 +269,7 @@ static rh_code do_each(job *j, rh_status *status)
     RH_TRY(rh_folder_make(folder, status));
     for (int i = 0; i < j->input_count; i++) {
         RH_TRY(app_path(path, folder, last_part(j->inputs[i]), status));
-        if (rh_made_same_file(path, j->inputs[i]))
+        if (rh_provenance_same_file(path, j->inputs[i]))
             return rh_fail(status, RH_USER,
                            "--out: %s is the folder of %s, which would be replaced; take another folder, or name one "
                            "file to change in place",

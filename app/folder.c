@@ -12,7 +12,7 @@
 #include "app.h"
 #include "base/memory.h"
 #include "base/regular.h"
-#include "io/made.h"
+#include "io/provenance.h"
 
 rh_code app_path(char out[RH_PATH_MAX], const char *folder, const char *name, rh_status *status)
 {
@@ -184,11 +184,11 @@ static rh_code clear_folder(const char *run, const char *folder, const char *ste
     if (!directory) return RH_OK;
     rh_code code = RH_OK;
     for (struct dirent *entry; code == RH_OK && (entry = readdir(directory));) {
-        bool named = stem ? rh_made_frame_name(entry->d_name, stem, NULL)
-                          : rh_made_checkpoint_name(entry->d_name, NULL, NULL, NULL);
+        bool named = stem ? rh_provenance_frame_name(entry->d_name, stem, NULL)
+                          : rh_provenance_checkpoint_name(entry->d_name, NULL, NULL, NULL);
         if (!named) continue;
         code = app_path(path, inside, entry->d_name, status);
-        if (code == RH_OK && (!stem || rh_made_by_us(path))) code = remove_file(path, status);
+        if (code == RH_OK && (!stem || rh_provenance_is_ours(path))) code = remove_file(path, status);
     }
     closedir(directory);
     return code;
@@ -206,9 +206,9 @@ rh_code app_clear_run(const char *run, rh_status *status)
     RH_TRY(clear_folder(run, "picture", "picture", status));
     RH_TRY(clear_folder(run, "debug", "points", status));
     RH_TRY(app_path(path, run, "picture/film.mp4", status));
-    if (rh_made_by_us(path)) RH_TRY(remove_file(path, status));
+    if (rh_provenance_is_ours(path)) RH_TRY(remove_file(path, status));
     RH_TRY(app_path(path, run, "probes.csv", status));
-    if (rh_made_by_us(path)) RH_TRY(remove_file(path, status));
+    if (rh_provenance_is_ours(path)) RH_TRY(remove_file(path, status));
     RH_TRY(app_path(path, run, "log.jsonl", status));
-    return rh_made_by_us(path) ? remove_file(path, status) : RH_OK;
+    return rh_provenance_is_ours(path) ? remove_file(path, status) : RH_OK;
 }

@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "io/film.h"
-#include "io/made.h"
+#include "io/provenance.h"
 #include "io/ply.h"
 #include "io/png.h"
 #include "io/vdb.h"
@@ -528,7 +528,7 @@ static rh_code open_film(job *j, rh_status *status)
     char path[RH_PATH_MAX];
     if (!j->arguments->film) return RH_OK;
     RH_TRY(app_path(path, j->pictures, "film.mp4", status));
-    RH_TRY(rh_made_may_replace(path, status));
+    RH_TRY(rh_provenance_may_replace(path, status));
     return rh_film_open(path, j->width, j->height, j->scene.frames.fps, &j->film, status);
 }
 
@@ -577,7 +577,7 @@ static rh_code render_frame(job *j, int64_t number, rh_status *status)
     char path[RH_PATH_MAX], title[320];
     frame_data data;
     RH_TRY(app_frame_path(path, j->pictures, "picture", number, ".png", status));
-    RH_TRY(rh_made_may_replace(path, status));
+    RH_TRY(rh_provenance_may_replace(path, status));
     RH_TRY(read_frame(j, number, false, &data, status));
     snprintf(title, sizeof title, "%.200s  frame %" PRId64 "  %.3f s", j->scene.title ? j->scene.title : "", number,
              data.time);

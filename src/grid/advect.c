@@ -39,11 +39,11 @@ static range range_of(const rh_tiles *tiles, rh_faces velocity, int32_t t)
     return r;
 }
 
-static float fastest(const rh_tiles *tiles, const range *r, rh_vec3 frame)
+static float fastest(const rh_tiles *tiles, const range *r, rh_vec3 frame_velocity)
 {
     float most = 0;
     for (int a = 0; a < tiles->dimension; a++) {
-        float u = (&frame.x)[a];
+        float u = (&frame_velocity.x)[a];
         most = rh_max_of(most, rh_max_of(r->high[a] - u, u - r->low[a]));
     }
     return most;
@@ -51,11 +51,11 @@ static float fastest(const rh_tiles *tiles, const range *r, rh_vec3 frame)
 
 // The largest speed of a face of a tile and its neighbours, seen from the frame, bounds every interpolated velocity on
 // the way: it sets the block. The tile's own sets the number of sub-steps.
-static float travel_of(const rh_tiles *tiles, const range *ranges, rh_vec3 frame, int32_t t, float dt)
+static float travel_of(const rh_tiles *tiles, const range *ranges, rh_vec3 frame_velocity, int32_t t, float dt)
 {
     float most = 0;
     for (int n = 0; n < RH_NEAR; n++)
-        if (tiles->near[t][n] >= 0) most = rh_max_of(most, fastest(tiles, &ranges[tiles->near[t][n]], frame));
+        if (tiles->near[t][n] >= 0) most = rh_max_of(most, fastest(tiles, &ranges[tiles->near[t][n]], frame_velocity));
     return most * dt * tiles->inverse_h;
 }
 
@@ -68,8 +68,8 @@ static range *find_ranges(const rh_tiles *tiles, rh_faces velocity, rh_arena *ar
     return ranges;
 }
 
-rh_code rh_faces_travel(const rh_tiles *tiles, rh_faces velocity, float dt, float *travel, rh_arena *arena,
-                        rh_status *status)
+rh_code rh_faces_farthest(const rh_tiles *tiles, rh_faces velocity, float dt, float *travel, rh_arena *arena,
+                          rh_status *status)
 {
     RH_ASSERT(rh_faces_fit(tiles, velocity) && dt >= 0);
     rh_arena_mark mark = rh_arena_save(arena);
@@ -110,7 +110,7 @@ typedef struct walk {
     const rh_tiles *tiles;
     const rh_paths *paths;
     rh_face_block block, shift;
-    rh_vec3 frame;
+    rh_vec3 frame_velocity;
     int steps;
 } walk;
 
@@ -126,7 +126,7 @@ RH_INLINE void walk_eight(const walk *w, int dimension, rh_path_rule rule, bool 
     rh_eight start = rh_local_eight(dimension, tiles, at, p), local = start;
     for (int n = 0; n < w->steps; n++) local = advance(dimension, &w->block, rule, s, local);
     for (int a = 0; a < dimension; a++)
-        p.axis[a] += (local.axis[a] - start.axis[a]) * tiles->h + (&w->frame.x)[a] * w->paths->dt;
+        p.axis[a] += (local.axis[a] - start.axis[a]) * tiles->h + (&w->frame_velocity.x)[a] * w->paths->dt;
     if (shifted) {
         rh_eight more = rh_sample_faces(dimension, &w->shift, start);
         for (int a = 0; a < dimension; a++) p.axis[a] += more.axis[a];
@@ -180,10 +180,10 @@ static void load_velocity(walk *w, int32_t t, int halo, const rh_vec3 *velocitie
     for (int n = 0; n < RH_NEAR; n++) rim |= w->tiles->near[t][n] < 0;
     rh_vec3 beyond = rim ? mean_velocity(w->tiles, t, velocities) : rh_v3(0, 0, 0);
     rh_face_block_load(w->tiles, w->paths->velocity, t, halo, beyond, memory, &w->block);
-    if (!w->paths->frame) return;
+    if (!w->paths->frame_velocity) return;
     int count = rh_block_values(w->tiles, halo);
     for (int a = 0; a < w->tiles->dimension; a++)
-        for (int i = 0; i < count; i++) memory[(int64_t)a * count + i] -= (&w->frame.x)[a];
+        for (int i = 0; i < count; i++) memory[(int64_t)a * count + i] -= (&w->frame_velocity.x)[a];
 }
 
 static void walk_tile(walk *w, int32_t t, float own, float travel, const rh_vec3 *velocities, rh_vec3 *positions)
@@ -218,9 +218,12 @@ rh_code rh_particles_advect(const rh_tiles *tiles, const rh_paths *paths, const 
 #pragma omp parallel for schedule(dynamic, 1)
     for (int32_t n = 0; n < tiles->occupied_count; n++) {
         int32_t t = tiles->occupied[n];
-        walk w = {.tiles = tiles, .paths = paths, .frame = paths->frame ? paths->frame[t] : rh_v3(0, 0, 0)};
-        float own = fastest(tiles, &ranges[t], w.frame) * paths->dt * tiles->inverse_h;
-        walk_tile(&w, t, own, rh_min(travel_of(tiles, ranges, w.frame, t, paths->dt), FARTHEST), velocities, positions);
+        walk w = {.tiles = tiles,
+                  .paths = paths,
+                  .frame_velocity = paths->frame_velocity ? paths->frame_velocity[t] : rh_v3(0, 0, 0)};
+        float own = fastest(tiles, &ranges[t], w.frame_velocity) * paths->dt * tiles->inverse_h;
+        walk_tile(&w, t, own, rh_min(travel_of(tiles, ranges, w.frame_velocity, t, paths->dt), FARTHEST), velocities,
+                  positions);
     }
     rh_arena_restore(arena, mark);
     return RH_OK;

@@ -14,10 +14,10 @@ typedef enum rh_path_rule {
 } rh_path_rule;  // orders 1, 2, 2, 3
 
 typedef struct rh_paths {
-    rh_faces velocity;     // m/s; extended as far as particles may go
-    rh_faces shift;        // m, read where a particle starts and added to its way; axis[0] NULL = none
-    const rh_vec3 *frame;  // m/s, per tile: the flow around the tile travels along with this; NULL = it stands still
-    float dt;              // s
+    rh_faces velocity;              // m/s; extended as far as particles may go
+    rh_faces shift;                 // m, read where a particle starts and added to its way; axis[0] NULL = none
+    const rh_vec3 *frame_velocity;  // m/s, per tile: paths are found in a frame that moves so; NULL = at rest
+    float dt;                       // s
     rh_path_rule rule;
     const float *distance;  // m, cell centres, from the liquid; may be NULL
     float free_beyond;      // m: particles in cells farther off than this fly on with their own velocity, as spray does
@@ -30,5 +30,5 @@ rh_code rh_particles_advect(const rh_tiles *tiles, const rh_paths *paths, const 
 
 // How far (cells) the flow carries a particle of each tile in dt at most: by the fastest face of the tile and its
 // neighbours.
-rh_code rh_faces_travel(const rh_tiles *tiles, rh_faces velocity, float dt, float *travel, rh_arena *arena,
-                        rh_status *status);
+rh_code rh_faces_farthest(const rh_tiles *tiles, rh_faces velocity, float dt, float *travel, rh_arena *arena,
+                          rh_status *status);

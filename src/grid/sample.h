@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Eight particles at a time read face values, linearly between lattice points (lattice.h), from a dense copy of a
+// Eight particles at a time read face values, linearly between lattice points (staggered.h), from a dense copy of a
 // tile's surroundings. Internal to grid/.
 #pragma once
 #include <math.h>
 #include "base/simd.h"
-#include "grid/lattice.h"
+#include "grid/staggered.h"
 
 #define RH_INLINE static inline __attribute__((always_inline))
 
@@ -69,7 +69,8 @@ RH_INLINE rh_f8 rh_between(rh_f8 low, rh_f8 high, rh_f8 way) { return low + way 
 // One component; `slope` (may be NULL) gets its gradient per cell.
 RH_INLINE rh_f8 rh_sample(int dimension, const rh_face_block *block, int component, const rh_spots *s, rh_f8 *slope)
 {
-    int kx = rh_lattice(component, 0), ky = rh_lattice(component, 1), kz = rh_lattice(component, 2), side = block->side;
+    int kx = rh_staggered_half(component, 0), ky = rh_staggered_half(component, 1),
+        kz = rh_staggered_half(component, 2), side = block->side;
     rh_f8 x = s->way[kx][0], y = s->way[ky][1];
     rh_i8 at = s->cell[kx][0] + side * (dimension == 3 ? s->cell[ky][1] + side * s->cell[kz][2] : s->cell[ky][1]);
     const float *f = block->axis[component];

@@ -16,7 +16,7 @@
 #include "grid/transfer.h"
 
 #include <string.h>
-#include "grid/lattice.h"
+#include "grid/staggered.h"
 
 // Blocks with an overhang of one cell: cells -1 .. 8.
 enum { SIDE = RH_TILE + 2, SMALL = SIDE * SIDE * SIDE };
@@ -35,7 +35,8 @@ typedef float pair_block[2 * SMALL];  // value, weight
 static inline __attribute__((always_inline)) void scatter(int dimension, int component, const rh_spot *s, float value,
                                                           const float *slope, float *block)
 {
-    int kx = rh_lattice(component, 0), ky = rh_lattice(component, 1), kz = rh_lattice(component, 2);
+    int kx = rh_staggered_half(component, 0), ky = rh_staggered_half(component, 1),
+        kz = rh_staggered_half(component, 2);
     float fx = s->way[kx][0], fy = s->way[ky][1], fz = dimension == 3 ? s->way[kz][2] : 0;
     int start = (s->cell[kx][0] + 1) +
                 SIDE * ((s->cell[ky][1] + 1) + (dimension == 3 ? SIDE * (s->cell[kz][2] + 1) : 0));

@@ -20,7 +20,7 @@
 
 #include "base/memory.h"
 #include "base/regular.h"
-#include "io/made.h"
+#include "io/provenance.h"
 
 #define MARK ".tmp-"
 
@@ -213,7 +213,7 @@ static bool is_leftover(const char *name)
     char of[256];
     if (!mark || (size_t)(mark - name) >= sizeof of) return false;
     snprintf(of, sizeof of, "%.*s", (int)(mark - name), name);
-    if (!rh_made_name(of)) return false;
+    if (!rh_provenance_name(of)) return false;
     const char *digits = mark + strlen(MARK);
     if (!*digits) return false;
     for (const char *c = digits; *c; c++)

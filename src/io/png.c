@@ -56,7 +56,8 @@ static rh_code encode(png_structp png, png_infop info, const picture *p)
     png_set_IHDR(png, info, (png_uint_32)p->width, (png_uint_32)p->height, p->depth, PNG_COLOR_TYPE_RGB,
                  PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
-    // By this a picture is known to be ours (io/made.h). Without a version: the same picture shall be the same bytes.
+    // By this a picture is known to be ours (io/provenance.h). Without a version: the same picture shall be the same
+    // bytes.
     png_text software = {.compression = PNG_TEXT_COMPRESSION_NONE, .key = (char *)"Software", .text = (char *)"rheo"};
     png_set_text(png, info, &software, 1);
     png_write_info(png, info);

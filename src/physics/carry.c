@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Rheo authors
 #include "physics/carry.h"
 
-#include "grid/lattice.h"
+#include "grid/staggered.h"
 
 void rh_carry_to_cells(const rh_layout *layout, const float *values, float scale, float *q)
 {

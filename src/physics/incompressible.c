@@ -22,10 +22,10 @@
 #include "grid/advect.h"
 #include "grid/transfer.h"
 #include "physics/drag.h"
-#include "physics/gains.h"
-#include "physics/film.h"
+#include "physics/momentum_error.h"
+#include "physics/thin_film.h"
 #include "physics/observer.h"
-#include "physics/pace.h"
+#include "physics/time_step.h"
 #include "physics/sides.h"
 #include "physics/sealed.h"
 #include "physics/step.h"
@@ -48,18 +48,18 @@ typedef struct step {
     rh_cut_cells cut;
     rh_surface surface;
     rh_faces velocity;
-    rh_faces spare;   // velocities before the step, then the shift of the volume correction
-    rh_faces weight;  // particles around each face
-    rh_faces push;    // what forces did, m/s; axis[0] NULL where it is `pushed` everywhere
-    rh_vec3 pushed;
+    rh_faces spare;         // velocities before the step, then the shift of the volume correction
+    rh_faces weight;        // particles around each face
+    rh_faces force_change;  // what forces did, m/s; axis[0] NULL where it is `force_change_everywhere` everywhere
+    rh_vec3 force_change_everywhere;
     float *
         *count;  // particles around each cell's centre, tiles apart: those with liquid; NULL without volume correction
     uint8_t *reached[3];  // bits of faces that particles reach, a byte per row
     uint8_t *known[3];
-    uint8_t *held;  // as in the view; NULL without a hook
+    uint8_t *rigid;  // as in the view; NULL without a hook
     rh_pressure pressure;
-    rh_gain *gains;  // what the particles won; NULL = not known
-    rh_vec3 *frame;  // m/s, per tile: how its liquid travels; NULL = not known
+    rh_momentum_error *momentum_errors;  // what the particles won; NULL = not known
+    rh_vec3 *frame_velocity;             // m/s, per tile: how its liquid travels; NULL = not known
     rh_step_report *report;
     double clock;
 } step;
@@ -102,7 +102,7 @@ static rh_code show(step *s, rh_sight what, rh_faces before, rh_status *status)
 static const rh_faces NONE;  // no faces
 
 // Forces that a method itself has on faces (friction of sand) do not cancel in pairs as those of the pressure do: then
-// nothing is known of gains (gains.h), and films are the method's own affair.
+// nothing is known of errors of momentum (momentum_error.h), and films are the method's own affair.
 static bool is_balanced(const step *s) { return !s->params->after_pressure; }
 
 // Cells around particles that exist: what the transfers and the surface touch. A particle may leave them in a step
@@ -134,8 +134,8 @@ static rh_code build_solids(step *s, rh_status *status)
 {
     rh_obstacles_place(s->around->obstacles, s->around->time, (double)s->dt);
     RH_TRY(rh_cut_cells_build(&s->cut, s->cache, &s->tiles, s->around->obstacles, s->arena, status));
-    return rh_walls_pour(&s->tiles, &s->cut, s->around->obstacles, s->around->inflows, s->around->inflow_count,
-                         s->arena, status);
+    return rh_walls_add_inflows(&s->tiles, &s->cut, s->around->obstacles, s->around->inflows, s->around->inflow_count,
+                                s->arena, status);
 }
 
 // Rooms without an exit may hold so much too much of their volume.
@@ -215,15 +215,15 @@ static rh_code take_counts(step *s, rh_status *status)
     return RH_OK;
 }
 
-static rh_code push(step *s, rh_status *status)
+static rh_code measure_force_change(step *s, rh_status *status)
 {
     const rh_tiles *tiles = &s->tiles;
     rh_step_add_forces(s->around, (double)s->dt, s->kick, tiles, s->velocity, s->spare);
-    s->pushed = rh_v3_from(rh_d3_scale(s->around->gravity, (double)s->kick));
+    s->force_change_everywhere = rh_v3_from(rh_d3_scale(s->around->gravity, (double)s->kick));
     if (!s->around->acceleration) return RH_OK;
-    RH_TRY(rh_faces_new(&s->push, tiles, false, s->arena, status));
+    RH_TRY(rh_faces_new(&s->force_change, tiles, false, s->arena, status));
     for (int a = 0; a < tiles->dimension; a++) {
-        float *out = s->push.axis[a];
+        float *out = s->force_change.axis[a];
         const float *now = s->velocity.axis[a], *before = s->spare.axis[a];
 #pragma omp parallel for schedule(static)
         for (int64_t c = 0; c < rh_tiles_values(tiles); c++) out[c] = now[c] - before[c];
@@ -256,7 +256,7 @@ static rh_code to_grid(step *s, rh_status *status)
         }
     }
     RH_TRY(extend(s, s->velocity, LIQUID_FACES, NULL, status));
-    return push(s, status);
+    return measure_force_change(s, status);
 }
 
 // What particles report. A step gives an impulse, and impulse over the time of the step is no pressure where the flow
@@ -275,7 +275,9 @@ static void report_pressure(const step *s)
 static rh_code project(step *s, rh_status *status)
 {
     rh_cg_report solve;
-    if (is_balanced(s)) rh_films_support(&s->tiles, &s->cut, s->velocity, rh_v3_length(s->pushed), s->surface.phi);
+    if (is_balanced(s))
+        rh_thin_films_support(&s->tiles, &s->cut, s->velocity, rh_v3_length(s->force_change_everywhere),
+                              s->surface.phi);
     RH_TRY(rh_pressure_prepare(&s->pressure, &s->tiles, &s->surface, &s->cut, is_balanced(s),
                                (rh_precondition)s->params->preconditioner, s->arena, status));
     RH_TRY(rh_pressure_project(&s->pressure, s->velocity, s->known, s->params->tolerance,
@@ -301,11 +303,11 @@ static rh_code extend_and_constrain(step *s, rh_status *status)
     rh_faces before = NONE;
     if (s->around->observer) RH_TRY(rh_faces_copy(&before, s->velocity, &s->tiles, s->arena, status));
     keep_spray(s);
-    rh_walls_set_poured(&s->tiles, &s->cut, s->velocity, s->known);
+    rh_walls_set_inflow_velocities(&s->tiles, &s->cut, s->velocity, s->known);
     rh_arena_mark mark = rh_arena_save(s->arena);
     float *bands = rh_arena_take(s->arena, ((size_t)s->tiles.count + 1) * sizeof *bands, status);
     if (!bands) return RH_MEMORY;
-    RH_TRY(rh_faces_travel(&s->tiles, s->velocity, s->dt, bands, s->arena, status));
+    RH_TRY(rh_faces_farthest(&s->tiles, s->velocity, s->dt, bands, s->arena, status));
     for (int32_t t = 0; t < s->tiles.count; t++) bands[t] = rh_clamp(bands[t] + 1, NEXT_FACES, BAND);
     RH_TRY(extend(s, s->velocity, BAND, bands, status));
     rh_arena_restore(s->arena, mark);
@@ -322,12 +324,13 @@ static rh_code update_velocities(step *s, rh_status *status)
     static const rh_update updates[] = {RH_UPDATE_FLIP, RH_UPDATE_PIC, RH_UPDATE_APIC};
     rh_velocity_update update = {s->velocity, s->spare, updates[s->params->transfer], (float)s->params->flip};
     if (is_balanced(s)) {
-        bool rough = rh_walls_any_no_slip(s->around->obstacles);
-        s->gains = rh_arena_take(s->arena, ((size_t)s->tiles.count + 1) * sizeof *s->gains, status);
-        if (!s->gains) return RH_MEMORY;
-        rh_gains_measure(
-            &(rh_gains){&s->pressure, s->weight, per_cell(s), s->spare, s->velocity, s->push, s->pushed, rough},
-            s->gains);
+        bool no_slip_walls = rh_walls_any_no_slip(s->around->obstacles);
+        s->momentum_errors = rh_arena_take(s->arena, ((size_t)s->tiles.count + 1) * sizeof *s->momentum_errors, status);
+        if (!s->momentum_errors) return RH_MEMORY;
+        rh_momentum_error_measure(&(rh_momentum_error_input){&s->pressure, s->weight, per_cell(s), s->spare,
+                                                             s->velocity, s->force_change, s->force_change_everywhere,
+                                                             no_slip_walls},
+                                  s->momentum_errors);
         update.velocity = s->weight;
     }
     s->report->max_speed = rh_grid_to_velocities(&s->tiles, &update, s->positions, s->velocities, s->affine);
@@ -344,7 +347,7 @@ static rh_code correct_volume(step *s, rh_status *status)
     for (int32_t t = 0; t < tiles->count; t++)
         for (int a = 0; a < tiles->dimension; a++)
             memset(s->spare.axis[a] + (int64_t)t * tiles->cells, 0, (size_t)tiles->cells * sizeof(float));
-    RH_TRY(rh_volume_correction(&s->pressure, (const float *const *)s->count, s->held, per_cell(s),
+    RH_TRY(rh_volume_correction(&s->pressure, (const float *const *)s->count, s->rigid, per_cell(s),
                                 s->params->volume_tolerance, (int)s->params->max_iterations, s->spare, s->known,
                                 s->arena, &solve, status));
     return extend(s, s->spare, LIQUID_FACES, NULL, status);
@@ -354,8 +357,10 @@ static rh_code correct_volume(step *s, rh_status *status)
 static rh_code settle(step *s, rh_status *status)
 {
     if (!is_balanced(s)) return RH_OK;
-    s->frame = rh_arena_take_zero(s->arena, ((size_t)s->tiles.count + 1) * sizeof *s->frame, status);
-    return s->frame ? rh_gains_take_back(&s->tiles, s->gains, s->velocities, s->frame, s->arena, status) : RH_MEMORY;
+    s->frame_velocity = rh_arena_take_zero(s->arena, ((size_t)s->tiles.count + 1) * sizeof *s->frame_velocity, status);
+    return s->frame_velocity ? rh_momentum_error_correct(&s->tiles, s->momentum_errors, s->velocities,
+                                                         s->frame_velocity, s->arena, status)
+                             : RH_MEMORY;
 }
 
 // Last, and to the particles: the pressure of the next step finds it in their velocities, as it finds all else; and a
@@ -382,10 +387,10 @@ static rh_code advect(step *s, rh_status *status)
                     .distance = s->surface.phi,
                     .free_beyond = s->tiles.h};
     if (s->params->volume_correction) way.shift = s->spare;
-    way.frame = s->frame;
+    way.frame_velocity = s->frame_velocity;
     RH_TRY(rh_particles_advect(&s->tiles, &way, s->velocities, s->positions, s->arena, status));
     if (s->params->volume_correction)
-        rh_volume_scatter(&s->tiles, s->held, per_cell(s), s->around->seed, s->around->step,
+        rh_volume_scatter(&s->tiles, s->rigid, per_cell(s), s->around->seed, s->around->step,
                           rh_points_data(s->points, "id", RH_POINT_I64), s->positions);
     rh_sides_return(s->around, s->points, s->start, s->positions);
     return RH_OK;
@@ -408,8 +413,8 @@ static rh_code after_pressure(step *s, rh_status *status)
 {
     const rh_incompressible_options *o = s->params;
     if (!o->after_pressure) return RH_OK;
-    s->held = rh_arena_take_zero(s->arena, (size_t)rh_tiles_values(&s->tiles) / 8 + 1, status);
-    if (!s->held) return RH_MEMORY;
+    s->rigid = rh_arena_take_zero(s->arena, (size_t)rh_tiles_values(&s->tiles) / 8 + 1, status);
+    if (!s->rigid) return RH_MEMORY;
     rh_incompressible_view view = {.around = s->around,
                                    .tiles = &s->tiles,
                                    .cut = &s->cut,
@@ -419,7 +424,7 @@ static rh_code after_pressure(step *s, rh_status *status)
                                    .known = s->known,
                                    .dt = s->dt,
                                    .kick = s->kick,
-                                   .held = s->held,
+                                   .rigid = s->rigid,
                                    .arena = s->arena,
                                    .points = s->points};
     rh_arena_mark mark = rh_arena_save(s->arena);

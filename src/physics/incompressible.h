@@ -23,8 +23,8 @@ typedef struct rh_incompressible_view {
     rh_faces velocity;            // m/s, just projected; to be changed on known faces only
     uint8_t *const *known;        // per axis: 1 on faces that got a projected velocity
     float dt, kick;               // s: length of the step; how long forces acted in it (physics/step.h)
-    uint8_t *held;  // per row of eight cells, all 0: to be set for cells that rest in themselves, which the volume
-                    // correction spares (volume.h)
+    uint8_t *rigid;  // per row of eight cells, all 0: to be set for cells that rest in themselves, which the volume
+                     // correction spares (volume.h)
     rh_arena *arena;
     rh_points *points;  // sorted by the tiles
 } rh_incompressible_view;

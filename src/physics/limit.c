@@ -5,7 +5,7 @@
 // after R. Narain, A. Golas, M. C. Lin, "Free-flowing granular materials with two-way solid coupling", ACM TOG 29(6),
 // 2010.
 //
-//   form             link       give      flow        room
+//   form             link       1/mass    flow        room
 //   shares           v          v / f     f u         room - fill
 //   shares_right     1          1 / f     v f u       room (room - fill)
 //   density          v / f      1 / f     v u         room - fill
@@ -19,7 +19,7 @@
 
 #include "grid/bits.h"
 #include "grid/rows.h"
-#include "grid/tile_parts.h"
+#include "grid/tile_components.h"
 
 // A face never counts as emptier than this share of what it lets through: what is left of liquid there must not be shot
 // away. More so at walls, which take the momentum: faces open by a hundredth and filled by a ten-thousandth shot drops
@@ -28,7 +28,7 @@ static const float EMPTIEST = 0.02f, EMPTIEST_AT_WALLS = 0.3f;
 // Overfilled by so little, a cell is only full: rounding must not make pressure in free flight.
 static const float SLACK = 1e-4f;
 static const float NOTHING = 1e-5f;  // filling: less is no liquid
-static const float HELD = 0.8f;      // of its room: emptier cells are not held; 0.5 to 0.95 are alike
+static const float CONFINED = 0.8f;  // of its room: emptier cells are not confined; 0.5 to 0.95 are alike
 static const float SLIVER = 0.05f;   // room: what grows from less is new
 static const float ZEROS[RH_CELLS];
 
@@ -58,8 +58,8 @@ static void voxel_links(const rh_limit *l, int a, int32_t t, float *out)
         rh_i8 open = (rh_f8_load(distance.here + 8 * r) > zero) & (rh_row_below(&distance, a, r) > zero);
         rh_f8_store(out + 8 * r, rh_f8_select(open, one, zero));
     }
-    for (int c = 0; c < tiles->cells && l->cut->poured && l->cut->poured[t]; c++)
-        if (l->cut->poured[t][c] >> a & 1) out[c] = 0;
+    for (int c = 0; c < tiles->cells && l->cut->inflow && l->cut->inflow[t]; c++)
+        if (l->cut->inflow[t][c] >> a & 1) out[c] = 0;
 }
 
 static rh_code make_links(rh_limit *l, rh_arena *arena, rh_status *status)
@@ -161,17 +161,18 @@ static void assemble_tile(const rh_limit *l, int32_t n)
 // Tiles of connected material that no solid is near to: nothing can hold it, and pressure leaves its momentum as it
 // is. (A ball in flight whose cells were seeded a little too full had pressure inside, and gravity that acts on it as
 // on full cells made it fall by a hundredth too slowly.)
-static rh_code find_flying(rh_limit *l, rh_arena *arena, rh_status *status)
+static rh_code find_in_flight(rh_limit *l, rh_arena *arena, rh_status *status)
 {
     const rh_tiles *tiles = l->tiles;
-    l->part = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *l->part, status);
-    l->flying = rh_arena_take(arena, (size_t)tiles->count + 1, status);
+    l->component = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *l->component, status);
+    l->in_flight = rh_arena_take(arena, (size_t)tiles->count + 1, status);
     rh_arena_mark mark = rh_arena_save(arena);
     bool *wall = rh_arena_take_zero(arena, (size_t)tiles->count + 1, status);
-    if (!l->part || !l->flying || !wall) return RH_MEMORY;
-    rh_tile_parts(tiles, l->part);
-    for (int32_t t = 0; t < tiles->count; t++) wall[l->part[t]] = wall[l->part[t]] || l->cut->kind[t] != RH_TILE_FREE;
-    for (int32_t t = 0; t < tiles->count; t++) l->flying[t] = !wall[l->part[t]];
+    if (!l->component || !l->in_flight || !wall) return RH_MEMORY;
+    rh_tile_components(tiles, l->component);
+    for (int32_t t = 0; t < tiles->count; t++)
+        wall[l->component[t]] = wall[l->component[t]] || l->cut->kind[t] != RH_TILE_FREE;
+    for (int32_t t = 0; t < tiles->count; t++) l->in_flight[t] = !wall[l->component[t]];
     rh_arena_restore(arena, mark);
     return RH_OK;
 }
@@ -181,7 +182,7 @@ rh_code rh_limit_prepare(rh_limit *limit, const rh_limit_options *options, const
                          rh_arena *arena, rh_status *status)
 {
     *limit = (rh_limit){.tiles = tiles, .cut = cut, .options = *options, .fill = fill_faces};
-    RH_TRY(find_flying(limit, arena, status));
+    RH_TRY(find_in_flight(limit, arena, status));
     RH_TRY(make_links(limit, arena, status));
     RH_TRY(rh_layout_init(&limit->layout, tiles, arena, status));
 #pragma omp parallel for schedule(dynamic, 16)
@@ -208,8 +209,9 @@ rh_code rh_limit_prepare(rh_limit *limit, const rh_limit_options *options, const
 static inline rh_f8 left_row(const rh_limit *l, rh_f8 room, rh_f8 fill, rh_i8 touched)
 {
     rh_f8 zero = rh_f8_all(0), free = (1 + SLACK) * room - fill;
-    rh_f8 short_by = rh_f8_select(touched, rh_f8_all((float)l->options.loose), rh_f8_all((float)l->options.touch));
-    return rh_f8_max(free - short_by * room, zero) + rh_f8_min(free + (float)l->options.dense * room, zero);
+    rh_f8 short_by = rh_f8_select(touched, rh_f8_all((float)l->options.contact_loss_gap),
+                                  rh_f8_all((float)l->options.contact_gain_gap));
+    return rh_f8_max(free - short_by * room, zero) + rh_f8_min(free + (float)l->options.allowed_overfill * room, zero);
 }
 
 static inline rh_i8 touched_row(const float *pressed, int64_t at)
@@ -217,7 +219,7 @@ static inline rh_i8 touched_row(const float *pressed, int64_t at)
     return pressed ? rh_f8_load(pressed + at) > rh_f8_all(0) : rh_f8_all(0) != rh_f8_all(0);
 }
 
-void rh_limit_room(const rh_limit *l, const float *fill_cells, const float *pressed, float *b)
+void rh_limit_room_left(const rh_limit *l, const float *fill_cells, const float *pressed, float *b)
 {
     const rh_tiles *tiles = l->tiles;
     bool right = is_right(l->options.form);
@@ -238,12 +240,14 @@ void rh_limit_room(const rh_limit *l, const float *fill_cells, const float *pres
     }
 }
 
-void rh_limit_swell(const rh_limit *l, const rh_cut_cells *before, const float *fill_cells, const float *pressed,
-                    float *b)
+void rh_limit_room_left_moved(const rh_limit *l, const rh_cut_cells *before, const float *fill_cells,
+                              const float *pressed, float *b)
 {
     const rh_tiles *tiles = l->tiles;
     const rh_limit_options *o = &l->options;
-    if (o->two_sided || is_right(o->form) || (o->loose == 0 && o->touch == 0 && o->dense == 0)) return;
+    if (o->two_sided || is_right(o->form) ||
+        (o->contact_loss_gap == 0 && o->contact_gain_gap == 0 && o->allowed_overfill == 0))
+        return;
 #pragma omp parallel for schedule(static, 4)
     for (int32_t n = 0; n < l->matrix.count; n++) {
         int32_t t = l->layout.listed[n];
@@ -262,10 +266,10 @@ void rh_limit_swell(const rh_limit *l, const rh_cut_cells *before, const float *
     }
 }
 
-void rh_limit_ease(const rh_limit *l, const float *fill_cells, float share, float *out)
+void rh_limit_relax_overfill(const rh_limit *l, const float *fill_cells, float share, float *out)
 {
     const rh_tiles *tiles = l->tiles;
-    float most = 1 + SLACK + (float)l->options.dense;
+    float most = 1 + SLACK + (float)l->options.allowed_overfill;
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < tiles->count; t++)
         for (int c = 0; c < tiles->cells; c += 8) {
@@ -322,7 +326,7 @@ void rh_limit_outflow(const rh_limit *l, rh_faces fill_faces, rh_faces velocity,
     }
 }
 
-void rh_limit_lean(const rh_limit *l, const float *q, const float *other, float trust, float *b)
+void rh_limit_blend(const rh_limit *l, const float *q, const float *other, float trust, float *b)
 {
     RH_ASSERT(q != b && other != b && trust >= 0);
     const rh_tiles *tiles = l->tiles;
@@ -332,43 +336,43 @@ void rh_limit_lean(const rh_limit *l, const float *q, const float *other, float 
         rh_rows rows = rh_layout_rows(&l->layout, q, l->layout.listed[n]);
         for (int r = 0; r < tiles->cells / 8; r++) {
             int64_t at = (int64_t)n * tiles->cells + 8 * r;
-            rh_i8 held = rh_f8_load(rows.here + 8 * r) != zero;
+            rh_i8 confined = rh_f8_load(rows.here + 8 * r) != zero;
             for (int a = 0; a < tiles->dimension; a++)
-                held |= (rh_row_below(&rows, a, r) != zero) | (rh_row_above(&rows, a, r) != zero);
+                confined |= (rh_row_below(&rows, a, r) != zero) | (rh_row_above(&rows, a, r) != zero);
             rh_f8 here = rh_f8_load(b + at), there = rh_f8_load(other + at);
             rh_f8 near = rh_f8_min(rh_f8_max(here, there - trust), there + trust);
-            rh_f8_store(b + at, rh_f8_select(held, near, there));
+            rh_f8_store(b + at, rh_f8_select(confined, near, there));
         }
     }
 }
 
 // --- what pressure does ----------------------------------------------------------------------------------------------
-static inline rh_f8 give_row(const rh_limit *l, rh_f8 pass, rh_f8 fill)
+static inline rh_f8 inverse_mass_row(const rh_limit *l, rh_f8 pass, rh_f8 fill)
 {
     rh_f8 one = rh_f8_all(1);
     if (l->options.two_sided) return pass;
-    rh_f8 give = l->options.form == RH_LIMIT_SHARES ? pass / filled(fill, pass) : one / filled(fill, one);
-    return rh_f8_select((fill > rh_f8_all(NOTHING)) & (pass > rh_f8_all(0)), give, rh_f8_all(0));
+    rh_f8 inverse_mass = l->options.form == RH_LIMIT_SHARES ? pass / filled(fill, pass) : one / filled(fill, one);
+    return rh_f8_select((fill > rh_f8_all(NOTHING)) & (pass > rh_f8_all(0)), inverse_mass, rh_f8_all(0));
 }
 
-// --- held liquid -----------------------------------------------------------------------------------------------------
+// --- confined liquid -------------------------------------------------------------------------------------------------
 // Of a row of cells: 0 = loose, 1 = full, 2 = full and pressed. Cells at walls are often without a particle to carry
 // pressure to them: they ask their neighbours.
 static rh_f8 state_row(const rh_limit *l, const rh_rows *q, rh_f8 fill, rh_f8 room, int r)
 {
     rh_f8 zero = rh_f8_all(0), one = rh_f8_all(1);
-    rh_i8 full = (fill >= HELD * room) & (fill > rh_f8_all(NOTHING)), pressed = rh_f8_load(q->here + 8 * r) > zero;
+    rh_i8 full = (fill >= CONFINED * room) & (fill > rh_f8_all(NOTHING)), pressed = rh_f8_load(q->here + 8 * r) > zero;
     for (int a = 0; a < l->tiles->dimension; a++)
         pressed |= ((rh_row_below(q, a, r) > zero) | (rh_row_above(q, a, r) > zero)) & (room < one);
     return rh_f8_select(full, rh_f8_select(pressed, one + one, one), zero);
 }
 
-rh_code rh_limit_hold(rh_limit *l, const float *q, const float *fill_cells, rh_arena *arena, rh_status *status)
+rh_code rh_limit_find_confined(rh_limit *l, const float *q, const float *fill_cells, rh_arena *arena, rh_status *status)
 {
     const rh_tiles *tiles = l->tiles;
     for (int a = 0; a < tiles->dimension; a++) {
-        l->held[a] = rh_arena_take(arena, (size_t)rh_tiles_values(tiles) / 8 + 8, status);
-        if (!l->held[a]) return RH_MEMORY;
+        l->confined[a] = rh_arena_take(arena, (size_t)rh_tiles_values(tiles) / 8 + 8, status);
+        if (!l->confined[a]) return RH_MEMORY;
     }
     rh_arena_mark mark = rh_arena_save(arena);
     float *state = rh_field_new(tiles, arena, status);
@@ -379,7 +383,7 @@ rh_code rh_limit_hold(rh_limit *l, const float *q, const float *fill_cells, rh_a
         for (int c = 0; c < tiles->cells; c += 8) {
             int64_t at = (int64_t)t * tiles->cells + c;
             rh_f8 fill = rh_f8_load(fill_cells + at), room = rh_f8_load(l->cut->room[t] + c);
-            rh_f8_store(state + at, l->flying[t] ? rh_f8_all(0) : state_row(l, &rows, fill, room, c / 8));
+            rh_f8_store(state + at, l->in_flight[t] ? rh_f8_all(0) : state_row(l, &rows, fill, room, c / 8));
         }
     }
 #pragma omp parallel for schedule(static, 4)
@@ -390,15 +394,15 @@ rh_code rh_limit_hold(rh_limit *l, const float *q, const float *fill_cells, rh_a
                 rh_f8 here = rh_f8_load(rows.here + 8 * r), below = rh_row_below(&rows, a, r);
                 // beside walls that move nothing rests
                 rh_i8 still = rh_f8_load(l->cut->wall[a][t] + 8 * r) == rh_f8_all(0);
-                rh_i8 held = (rh_f8_min(here, below) >= rh_f8_all(1)) & (here + below >= rh_f8_all(3)) & still;
-                l->held[a][(int64_t)t * (tiles->cells / 8) + r] = (uint8_t)rh_i8_bits(held);
+                rh_i8 confined = (rh_f8_min(here, below) >= rh_f8_all(1)) & (here + below >= rh_f8_all(3)) & still;
+                l->confined[a][(int64_t)t * (tiles->cells / 8) + r] = (uint8_t)rh_i8_bits(confined);
             }
     }
     rh_arena_restore(arena, mark);
     return RH_OK;
 }
 
-void rh_limit_fill_held(const rh_limit *l, rh_faces fill)
+void rh_limit_fill_confined(const rh_limit *l, rh_faces fill)
 {
     const rh_tiles *tiles = l->tiles;
 #pragma omp parallel for schedule(static, 4)
@@ -406,14 +410,14 @@ void rh_limit_fill_held(const rh_limit *l, rh_faces fill)
         for (int a = 0; a < tiles->dimension; a++)
             for (int c = 0; c < tiles->cells; c += 8) {
                 int64_t at = (int64_t)t * tiles->cells + c;
-                int bits = l->held[a][at / 8];
+                int bits = l->confined[a][at / 8];
                 if (!bits) continue;
                 rh_f8 pass = rh_f8_load(l->cut->pass[a][t] + c), own = rh_f8_load(fill.axis[a] + at);
                 rh_f8_store(fill.axis[a] + at, rh_f8_select(rh_i8_from_bits(bits), pass, own));
             }
 }
 
-void rh_limit_balance(const rh_limit *l, rh_faces before, rh_faces velocity)
+void rh_limit_scale_forces(const rh_limit *l, rh_faces before, rh_faces velocity)
 {
     RH_ASSERT(rh_faces_fit(l->tiles, before) && rh_faces_fit(l->tiles, velocity));
     const rh_tiles *tiles = l->tiles;
@@ -422,11 +426,13 @@ void rh_limit_balance(const rh_limit *l, rh_faces before, rh_faces velocity)
         for (int a = 0; a < tiles->dimension; a++)
             for (int c = 0; c < tiles->cells; c += 8) {
                 int64_t at = (int64_t)t * tiles->cells + c;
-                int bits = l->held[a][at / 8];
+                int bits = l->confined[a][at / 8];
                 if (!bits) continue;
                 rh_f8 old = rh_f8_load(before.axis[a] + at), u = rh_f8_load(velocity.axis[a] + at);
-                rh_f8 give = give_row(l, rh_f8_load(l->cut->pass[a][t] + c), rh_f8_load(l->fill.axis[a] + at));
-                rh_f8_store(velocity.axis[a] + at, rh_f8_select(rh_i8_from_bits(bits), old + give * (u - old), u));
+                rh_f8 inverse_mass = inverse_mass_row(l, rh_f8_load(l->cut->pass[a][t] + c),
+                                                      rh_f8_load(l->fill.axis[a] + at));
+                rh_f8_store(velocity.axis[a] + at,
+                            rh_f8_select(rh_i8_from_bits(bits), old + inverse_mass * (u - old), u));
             }
 }
 
@@ -456,7 +462,7 @@ static void mark_lying(const rh_limit *l, const float *q, rh_faces velocity, int
         for (int r = 0; r < tiles->cells / 8; r++) {
             rh_f8 under = down_is_low ? rh_row_below(&rows, a, r) : rh_row_above(&rows, a, r);
             rh_i8 lies = (rh_f8_load(rows.here + 8 * r) == zero) & (under > zero);
-            if (l->flying[t]) lies = zero > zero;
+            if (l->in_flight[t]) lies = zero > zero;
             if (rh_i8_bits(lies)) lies &= slow_row(l, u, a, down_is_low, slow, r);
             rh_f8_store(lying + (int64_t)t * tiles->cells + 8 * r, rh_f8_select(lies, one, zero));
         }
@@ -479,8 +485,8 @@ static void support_axis(const rh_limit *l, const float *q, const float *lying, 
             rh_i8 top = free & ((fall < 0 ? rh_row_below(&lies, a, r) : rh_f8_load(lies.here + 8 * r)) > zero);
             if (!rh_i8_bits(top)) continue;
             rh_f8 lag = fall < 0 ? rh_row_below(&u, a, r) - here : here - rh_row_above(&u, a, r);
-            rh_f8 back = rh_f8_max(rh_f8_min(lag, most), zero), held = fall < 0 ? here + back : here - back;
-            rh_f8_store(velocity + (int64_t)t * tiles->cells + 8 * r, rh_f8_select(top, held, here));
+            rh_f8 back = rh_f8_max(rh_f8_min(lag, most), zero), confined = fall < 0 ? here + back : here - back;
+            rh_f8_store(velocity + (int64_t)t * tiles->cells + 8 * r, rh_f8_select(top, confined, here));
         }
     }
 }
@@ -513,7 +519,8 @@ static bool touches(const rh_limit *l, int32_t t)
 }
 
 // Of a tile. `given`: sums of filling times what is added to the field.
-static rh_dvec3 push_tile(const rh_limit *l, const float *q, float scale, float most, int32_t t, rh_faces field)
+static rh_dvec3 subtract_gradient_tile(const rh_limit *l, const float *q, float scale, float most, int32_t t,
+                                       rh_faces field)
 {
     const rh_tiles *tiles = l->tiles;
     rh_rows rows = rh_layout_rows(&l->layout, q, t);
@@ -526,24 +533,25 @@ static rh_dvec3 push_tile(const rh_limit *l, const float *q, float scale, float 
         for (int r = 0; r < tiles->cells / 8; r++) {
             rh_f8 difference = rh_f8_load(rows.here + 8 * r) - rh_row_below(&rows, a, r),
                   full = rh_f8_load(fill + 8 * r);
-            rh_f8 push = scale * give_row(l, rh_f8_load(pass + 8 * r), full) * difference,
+            rh_f8 gradient = scale * inverse_mass_row(l, rh_f8_load(pass + 8 * r), full) * difference,
                   old = rh_f8_load(out + 8 * r);
-            push = rh_f8_max(rh_f8_min(push, limit), -limit);
-            rh_f8 now = rh_f8_max(rh_f8_min(old - push, limit), -limit);
+            gradient = rh_f8_max(rh_f8_min(gradient, limit), -limit);
+            rh_f8 now = rh_f8_max(rh_f8_min(old - gradient, limit), -limit);
             rh_f8_store(out + 8 * r, now);
-            if (l->flying[t]) (&given.x)[a] += (double)rh_f8_sum(full * (now - old));
+            if (l->in_flight[t]) (&given.x)[a] += (double)rh_f8_sum(full * (now - old));
         }
     }
     return given;
 }
 
-void rh_limit_push(const rh_limit *l, const float *q, float scale, float most, rh_faces field, rh_dvec3 *given)
+void rh_limit_subtract_gradient(const rh_limit *l, const float *q, float scale, float most, rh_faces field,
+                                rh_dvec3 *given)
 {
     RH_ASSERT(rh_faces_fit(l->tiles, field));
 #pragma omp parallel for schedule(dynamic, 8)
     for (int32_t t = 0; t < l->tiles->count; t++) {
         rh_dvec3 sum = {0, 0, 0};
-        if (touches(l, t)) sum = push_tile(l, q, scale, most, t, field);
+        if (touches(l, t)) sum = subtract_gradient_tile(l, q, scale, most, t, field);
         if (given) given[t] = sum;
     }
 }
@@ -561,26 +569,26 @@ static rh_dvec3 weigh_tile(const rh_limit *l, int32_t t)
     return sum;
 }
 
-rh_code rh_limit_take_back(const rh_limit *l, const rh_dvec3 *given, rh_faces velocity, rh_arena *arena,
-                           rh_status *status)
+rh_code rh_limit_restore_momentum(const rh_limit *l, const rh_dvec3 *given, rh_faces velocity, rh_arena *arena,
+                                  rh_status *status)
 {
-    typedef struct part {
+    typedef struct component {
         rh_dvec3 given, mass;
-    } part;
+    } component;
     const rh_tiles *tiles = l->tiles;
     rh_arena_mark mark = rh_arena_save(arena);
-    part *parts = rh_arena_take_zero(arena, ((size_t)tiles->count + 1) * sizeof *parts, status);
-    if (!parts) return RH_MEMORY;
+    component *components = rh_arena_take_zero(arena, ((size_t)tiles->count + 1) * sizeof *components, status);
+    if (!components) return RH_MEMORY;
     for (int32_t t = 0; t < tiles->count; t++) {
-        if (!l->flying[t]) continue;
-        part *of = &parts[l->part[t]];
+        if (!l->in_flight[t]) continue;
+        component *of = &components[l->component[t]];
         of->given = rh_d3_add(of->given, given[t]);
         of->mass = rh_d3_add(of->mass, weigh_tile(l, t));
     }
 #pragma omp parallel for schedule(static, 4)
     for (int32_t t = 0; t < tiles->count; t++)
-        for (int a = 0; a < tiles->dimension && l->flying[t]; a++) {
-            const part *of = &parts[l->part[t]];
+        for (int a = 0; a < tiles->dimension && l->in_flight[t]; a++) {
+            const component *of = &components[l->component[t]];
             double mass = (&of->mass.x)[a];
             float back = mass > 0 ? (float)((&of->given.x)[a] / mass) : 0,
                   *u = velocity.axis[a] + (int64_t)t * tiles->cells;
@@ -590,8 +598,8 @@ rh_code rh_limit_take_back(const rh_limit *l, const rh_dvec3 *given, rh_faces ve
     return RH_OK;
 }
 
-rh_code rh_limit_refill(const rh_limit *l, const float *y, float *fill_cells, rh_faces after, rh_arena *arena,
-                        rh_status *status)
+rh_code rh_limit_fill_after_shift(const rh_limit *l, const float *y, float *fill_cells, rh_faces after, rh_arena *arena,
+                                  rh_status *status)
 {
     RH_ASSERT(rh_faces_fit(l->tiles, after));
     const rh_tiles *tiles = l->tiles;

@@ -45,7 +45,7 @@ enum { RH_MAX_STAGES = 16, RH_MAX_SOLVES = 3 };
 
 // What a solve with bounds did, by kind of solver step (solve/mprgp.h).
 typedef struct rh_solve_report {
-    const char *stage;  // that it is part of
+    const char *stage;  // the stage that the solve belongs to
     int iterations;     // all kinds
     int cg, expansions, proportionings;
     int preparations;  // of the preconditioner

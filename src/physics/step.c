@@ -37,16 +37,16 @@ void rh_step_add_forces(const rh_surroundings *around, double dt, float kick, co
     for (int32_t t = 0; t < tiles->count; t++)
         for (int a = 0; a < tiles->dimension; a++) {
             float *u = velocity.axis[a] + (int64_t)t * tiles->cells, *kept = before.axis[a] + (int64_t)t * tiles->cells;
-            float push = kick * (float)(&around->gravity.x)[a];
+            float force_change = kick * (float)(&around->gravity.x)[a];
             for (int c = 0; c < tiles->cells; c++) {
                 if (around->acceleration) {
                     rh_vec3 x = rh_cell_center(tiles, t, c & 7, c >> 3 & 7, c >> 6);
                     (&x.x)[a] -= 0.5f * tiles->h;
                     rh_dvec3 g = around->acceleration(rh_d3_from(x), from, to, around->user);
-                    push = kick * (float)(&g.x)[a];
+                    force_change = kick * (float)(&g.x)[a];
                 }
                 kept[c] = u[c];
-                u[c] += push;
+                u[c] += force_change;
             }
         }
 }

@@ -29,7 +29,7 @@
 #include "physics/carry.h"
 #include "physics/drag.h"
 #include "physics/observer.h"
-#include "physics/pace.h"
+#include "physics/time_step.h"
 #include "physics/sides.h"
 #include "physics/sealed.h"
 #include "physics/step.h"
@@ -59,7 +59,10 @@ typedef struct step {
 } step;
 
 // Pressure (Pa) that a filling of q stands for.
-static float pascal(const step *s) { return (float)s->options->density * s->tiles.h * s->tiles.h / (s->dt * s->kick); }
+static float pressure_unit(const step *s)
+{
+    return (float)s->options->density * s->tiles.h * s->tiles.h / (s->dt * s->kick);
+}
 
 static rh_code call(step *s, rh_unilateral_hook hook, rh_status *status)
 {
@@ -71,7 +74,7 @@ static rh_code call(step *s, rh_unilateral_hook hook, rh_status *status)
                                .cells = s->raw,
                                .q = s->q,
                                .density = s->options->density,
-                               .pascal = pascal(s),
+                               .pressure_unit = pressure_unit(s),
                                .velocity = s->velocity,
                                .before = s->before,
                                .dt = s->dt,
@@ -88,7 +91,7 @@ static float pressure_at(const rh_step_view *view, rh_vec3 place) { return rh_ca
 // What a particle adds to the filling of a cell.
 static float share(const step *s)
 {
-    return (float)(s->options->fill / pow((double)s->options->particles_per_axis, s->around->dimension));
+    return (float)(s->options->particle_mass / pow((double)s->options->particles_per_axis, s->around->dimension));
 }
 
 // Shows the step to whoever measures it.
@@ -147,7 +150,8 @@ static rh_code build_solids(step *s, rh_cut_cells *cut, rh_cut_cache *cache, dou
     const rh_surroundings *around = s->around;
     rh_obstacles_place(around->obstacles, time, time == around->time ? (double)s->dt : 0);
     RH_TRY(rh_cut_cells_build(cut, cache, &s->tiles, around->obstacles, s->arena, status));
-    return rh_walls_pour(&s->tiles, cut, around->obstacles, around->inflows, around->inflow_count, s->arena, status);
+    return rh_walls_add_inflows(&s->tiles, cut, around->obstacles, around->inflows, around->inflow_count, s->arena,
+                                status);
 }
 
 // The shift takes liquid out of cells that are overfull now, pressure keeps it out of those that will be: solids at the
@@ -176,7 +180,7 @@ static rh_code find_sealed(step *s, rh_status *status)
 {
     rh_sealed_options options = {.blurred = true,
                                  .per_cell = 1 / (double)share(s),
-                                 .tolerance = fmax(TOO_MUCH, s->options->limit.dense + MORE_THAN_DENSE)};
+                                 .tolerance = fmax(TOO_MUCH, s->options->limit.allowed_overfill + MORE_THAN_DENSE)};
     RH_TRY(rh_sealed_find(&s->sealed, &options, s->around, &s->tiles, &s->cut, s->arena, status));
     return rh_sealed_judge(&s->sealed, s->report, status);
 }
@@ -258,13 +262,13 @@ static rh_code correct_density(step *s, rh_status *status)
     float *b = rh_poisson_vector(&s->limit.matrix, s->arena, status),
           *y = rh_poisson_vector(&s->limit.matrix, s->arena, status);
     if (!b || !y) return RH_MEMORY;
-    rh_limit_room(&s->limit, s->cells, NULL, b);
+    rh_limit_room_left(&s->limit, s->cells, NULL, b);
     rh_mprgp_report report;
     RH_TRY(solve(s, b, NULL, y, "density correction", &report, status));
     note_solve(s, "density", &report);
     // Particles are pushed as far as their mass asks for, but never by more than half a cell.
-    rh_limit_push(&s->limit, y, s->tiles.h, 0.5f * s->tiles.h, s->shift, NULL);
-    RH_TRY(rh_limit_refill(&s->limit, y, s->cells, s->fill_after, s->arena, status));
+    rh_limit_subtract_gradient(&s->limit, y, s->tiles.h, 0.5f * s->tiles.h, s->shift, NULL);
+    RH_TRY(rh_limit_fill_after_shift(&s->limit, y, s->cells, s->fill_after, s->arena, status));
     rh_arena_restore(s->arena, mark);
     return RH_OK;
 }
@@ -285,8 +289,8 @@ static void set_closed_faces(const step *s)
 // Room that cells will have left at the end of the step, as they are.
 static void find_room(const step *s, const float *cells, float *b)
 {
-    rh_limit_room(&s->limit, cells, s->q, b);
-    if (s->around->obstacles->any_moving) rh_limit_swell(&s->limit, &s->cut, cells, s->q, b);
+    rh_limit_room_left(&s->limit, cells, s->q, b);
+    if (s->around->obstacles->any_moving) rh_limit_room_left_moved(&s->limit, &s->cut, cells, s->q, b);
 }
 
 // The mass flux through faces (Gerszewski 2014, eq. 3.7) overfills cells behind a moving front even in free flight:
@@ -307,22 +311,23 @@ static rh_code predict_by_particles(step *s, const float *cells, float *b, rh_st
 #pragma omp parallel for schedule(static)
     for (int64_t c = 0; c < values; c++) ahead[c] = cells[c] + (unit * ahead[c] - s->raw[c]);
     find_room(s, ahead, free);
-    rh_limit_lean(&s->limit, s->q, free, (float)rh_d3_length(s->around->gravity) * s->dt * s->kick * tiles->inverse_h,
-                  b);
+    rh_limit_blend(&s->limit, s->q, free, (float)rh_d3_length(s->around->gravity) * s->dt * s->kick * tiles->inverse_h,
+                   b);
     rh_arena_restore(s->arena, mark);
     return RH_OK;
 }
 
 // Where material is wedged between moving walls more is too much after every step. If all of it had to go in the next
 // one, however short: speeds would grow as steps get shorter, and steps get shorter as speeds grow.
-static rh_code ease(const step *s, const float **cells, rh_status *status)
+static rh_code relax_overfill(const step *s, const float **cells, rh_status *status)
 {
-    double g = rh_d3_length(s->around->gravity), time = s->options->patience * sqrt(s->around->cell / g);
+    double g = rh_d3_length(s->around->gravity),
+           time = s->options->overfill_relaxation_time * sqrt(s->around->cell / g);
     *cells = s->cells;
     if (g == 0 || (double)s->dt >= time) return RH_OK;
     float *eased = rh_field_new(&s->tiles, s->arena, status);
     if (!eased) return RH_MEMORY;
-    rh_limit_ease(&s->limit, s->cells, (float)((double)s->dt / time), eased);
+    rh_limit_relax_overfill(&s->limit, s->cells, (float)((double)s->dt / time), eased);
     *cells = eased;
     return RH_OK;
 }
@@ -331,11 +336,11 @@ static rh_code ease(const step *s, const float **cells, rh_status *status)
 // collision.
 static bool is_balanced(const step *s)
 {
-    bool wanted = s->options->balance && !two_sided(s) && s->options->limit.form == RH_LIMIT_SHARES;
+    bool wanted = s->options->well_balanced && !two_sided(s) && s->options->limit.form == RH_LIMIT_SHARES;
     return wanted && rh_d3_length(s->around->gravity) > 0;
 }
 
-// What flows out of cells: of held liquid as much as faces are open for.
+// What flows out of cells: of confined liquid as much as faces are open for.
 static rh_code flow_out(step *s, float *b, rh_status *status)
 {
     if (is_balanced(s)) {
@@ -344,8 +349,8 @@ static rh_code flow_out(step *s, float *b, rh_status *status)
             size_t bytes = (size_t)rh_tiles_values(&s->tiles) * sizeof(float);
             for (int a = 0; a < s->tiles.dimension; a++) memcpy(s->fill_after.axis[a], s->fill.axis[a], bytes);
         }
-        RH_TRY(rh_limit_hold(&s->limit, s->q, s->cells, s->arena, status));
-        rh_limit_fill_held(&s->limit, s->fill_after);
+        RH_TRY(rh_limit_find_confined(&s->limit, s->q, s->cells, s->arena, status));
+        rh_limit_fill_confined(&s->limit, s->fill_after);
     }
     rh_limit_outflow(&s->limit, s->fill_after, s->velocity, s->dt, b);
     return RH_OK;
@@ -355,17 +360,17 @@ static rh_code flow_out(step *s, float *b, rh_status *status)
 static rh_code predict(step *s, float *b, rh_status *status)
 {
     const float *cells;
-    RH_TRY(ease(s, &cells, status));
-    if (s->options->balance && !is_balanced(s)) s->limit.options.loose = 0;
+    RH_TRY(relax_overfill(s, &cells, status));
+    if (s->options->well_balanced && !is_balanced(s)) s->limit.options.contact_loss_gap = 0;
     rh_step_add_forces(s->around, (double)s->dt, s->kick, &s->tiles, s->velocity, s->before);
     RH_TRY(call(s, s->options->before_pressure, status));
-    rh_walls_set_poured(&s->tiles, &s->cut, s->velocity, NULL);
+    rh_walls_set_inflow_velocities(&s->tiles, &s->cut, s->velocity, NULL);
     if (two_sided(s)) set_closed_faces(s);
     find_room(s, cells, b);
     RH_TRY(flow_out(s, b, status));
     bool flux = s->options->prediction == RH_PREDICT_BY_FLUX || two_sided(s);
     if (!flux) RH_TRY(predict_by_particles(s, cells, b, status));
-    if (is_balanced(s)) rh_limit_balance(&s->limit, s->before, s->velocity);
+    if (is_balanced(s)) rh_limit_scale_forces(&s->limit, s->before, s->velocity);
     return RH_OK;
 }
 
@@ -382,13 +387,13 @@ static rh_code find_bounds(step *s, float **lower, rh_status *status)
     return RH_OK;
 }
 
-static rh_code push(step *s, const float *q, rh_status *status)
+static rh_code apply_pressure(step *s, const float *q, rh_status *status)
 {
     rh_arena_mark mark = rh_arena_save(s->arena);
     rh_dvec3 *given = rh_arena_take(s->arena, ((size_t)s->tiles.count + 1) * sizeof *given, status);
     if (!given) return RH_MEMORY;
-    rh_limit_push(&s->limit, q, s->tiles.h / s->dt, speed_limit(s), s->velocity, given);
-    RH_TRY(rh_limit_take_back(&s->limit, given, s->velocity, s->arena, status));
+    rh_limit_subtract_gradient(&s->limit, q, s->tiles.h / s->dt, speed_limit(s), s->velocity, given);
+    RH_TRY(rh_limit_restore_momentum(&s->limit, given, s->velocity, s->arena, status));
     rh_arena_restore(s->arena, mark);
     return RH_OK;
 }
@@ -402,7 +407,7 @@ static rh_code project(step *s, float *b, rh_status *status)
     s->report->cells = s->limit.matrix.unknowns;
     note_solve(s, "pressure", &report);
     s->report->residual = report.worst;
-    RH_TRY(push(s, s->q, status));
+    RH_TRY(apply_pressure(s, s->q, status));
     if (!is_balanced(s)) return RH_OK;
     rh_dvec3 g = s->around->gravity;
     const float fall[3] = {(float)g.x * s->kick, (float)g.y * s->kick, (float)g.z * s->kick};
@@ -419,11 +424,11 @@ static rh_code press(step *s, rh_status *status)
     b = rh_poisson_vector(&s->limit.matrix, s->arena, status);
     s->q = rh_poisson_vector(&s->limit.matrix, s->arena, status);
     if (!b || !s->q) return RH_MEMORY;
-    rh_carry_to_cells(&s->limit.layout, pressure, 1 / pascal(s), s->q);
+    rh_carry_to_cells(&s->limit.layout, pressure, 1 / pressure_unit(s), s->q);
     RH_TRY(predict(s, b, status));
     stage(s, "predict");
     RH_TRY(project(s, b, status));
-    rh_carry_to_particles(&s->limit.layout, s->q, s->positions, pascal(s), pressure);
+    rh_carry_to_particles(&s->limit.layout, s->q, s->positions, pressure_unit(s), pressure);
     return show(s, RH_SIGHT_PRESSED, s->q, NONE, status);
 }
 
@@ -440,7 +445,7 @@ static rh_code make_way(step *s, rh_status *status)
     rh_arena_mark mark = rh_arena_save(s->arena);
     b = rh_poisson_vector(&s->limit.matrix, s->arena, status);
     if (!b) return RH_MEMORY;
-    RH_TRY(ease(s, &cells, status));
+    RH_TRY(relax_overfill(s, &cells, status));
     find_room(s, cells, b);
     rh_limit_outflow(&s->limit, s->fill_after, s->velocity, s->dt, b);
 #pragma omp parallel for schedule(static) reduction(|| : any)
@@ -454,7 +459,7 @@ static rh_code make_way(step *s, rh_status *status)
         memset(more, 0, (size_t)count * sizeof *more);
         RH_TRY(solve(s, b, NULL, more, "second pressure", &report, status));
         note_solve(s, s->options->stage, &report);
-        RH_TRY(push(s, more, status));
+        RH_TRY(apply_pressure(s, more, status));
         RH_TRY(show(s, RH_SIGHT_PRESSED, more, NONE, status));
     }
     rh_arena_restore(s->arena, mark);
@@ -474,8 +479,8 @@ static int open_bits(const step *s, int a, int32_t t, int r)
     int bits = rh_i8_bits(rh_f8_load(s->cut.pass[a][t] + 8 * r) > rh_f8_all(s->options->slide ? 0.5f : MOSTLY_WALL));
     // walls that push are felt where they are
     if (!s->options->slide) bits |= rh_i8_bits(rh_f8_load(s->cut.wall[a][t] + 8 * r) != rh_f8_all(0));
-    const uint8_t *poured = s->cut.poured && !s->options->slide ? s->cut.poured[t] : NULL;
-    for (int i = 0; i < 8 && poured; i++) bits |= (poured[8 * r + i] >> a & 1) << i;
+    const uint8_t *inflow = s->cut.inflow && !s->options->slide ? s->cut.inflow[t] : NULL;
+    for (int i = 0; i < 8 && inflow; i++) bits |= (inflow[8 * r + i] >> a & 1) << i;
     return bits;
 }
 

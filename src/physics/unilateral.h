@@ -22,7 +22,7 @@ typedef struct rh_unilateral_view {
     const float *cells;         // filling of cells as the particles are
     const float *q;             // pressure, a vector of the limit's operator
     double density;             // kg/m^3
-    float pascal;               // Pa that q = 1 stands for
+    float pressure_unit;        // Pa that q = 1 stands for
     rh_faces velocity, before;  // m/s: now, and before forces acted
     float dt, kick;             // s: length of the step; how long forces acted in it (physics/step.h)
     rh_arena *arena;
@@ -38,22 +38,23 @@ typedef struct rh_unilateral_options {
     int64_t particles_per_axis;
     double flip;  // FLIP part of the FLIP/PIC blend, 0..1
     rh_limit_options limit;
-    int path;        // rh_path_rule of particles
-    double cfl;      // largest travel of a particle in one step, in cells
-    int prediction;  // rh_predict_by
-    int shares;      // rh_blur_form
-    bool balance;    // gravity acts on held liquid as pressure does (rh_limit_hold)
+    int path;            // rh_path_rule of particles
+    double cfl;          // largest travel of a particle in one step, in cells
+    int prediction;      // rh_predict_by
+    int shares;          // rh_blur_form
+    bool well_balanced;  // gravity acts on confined liquid as pressure does (rh_limit_find_confined)
     bool density_correction;
     int64_t suction_depth;  // cells from the surface from where on pressure may pull; 0 = nowhere
     double crowded;  // what after_pressure did may overfill cells by this share of them; more is pressed out again; 0 =
                      // nothing to look for
-    double patience;  // sqrt(cell / gravity): pressure takes that long to make room for what is too much; 0 = one step
-    double fill;      // mass of a particle, relative to its share of a full cell
-    bool stop_at_walls;  // colliding particles lose their velocity into the wall
-    int preconditioner;  // rh_precondition
-    int expansion;       // rh_expansion
-    bool estimate_norm;  // of the matrix, by power iteration; else a bound
-    double tolerance;    // of the complementarity solves
+    double overfill_relaxation_time;  // sqrt(cell / gravity): pressure takes that long to make room for what is too
+                                      // much; 0 = one step
+    double particle_mass;             // mass of a particle, relative to its share of a full cell
+    bool stop_at_walls;               // colliding particles lose their velocity into the wall
+    int preconditioner;               // rh_precondition
+    int expansion;                    // rh_expansion
+    bool estimate_norm;               // of the matrix, by power iteration; else a bound
+    double tolerance;                 // of the complementarity solves
     int64_t max_iterations;
     bool pressure;  // write the attribute "pressure" to frames (Pa)
     // What the method itself adds.

@@ -6,10 +6,10 @@
 // with what a full cell holds, is the divergence that a displacement field must have; the displacement is a gradient
 // and comes from the same operator as pressure (zero at the free surface, no displacement through solids). It moves
 // positions only, so it adds no momentum. It does lift, and where much is to be mended nothing gave the energy for it:
-// a puddle that was lifted by twice its height in six seconds ran away. Films that do not collapse (film.h) and paths
-// in a flow that travels with the liquid (grid/advect.h) leave it a twentieth of that. (Letting the liquid's motion pay
-// for every lift stopped waves within a period: most lifts only mend what sank. Smoothing the error first changed
-// nothing.)
+// a puddle that was lifted by twice its height in six seconds ran away. Films that do not collapse (thin_film.h) and
+// paths in a flow that travels with the liquid (grid/advect.h) leave it a twentieth of that. (Letting the liquid's
+// motion pay for every lift stopped waves within a period: most lifts only mend what sank. Smoothing the error first
+// changed nothing.)
 //
 // Differences: walls are accounted for by the share of the weight function that lies in free space; near the free
 // surface only crowding counts (a starved cell there is just surface); four fifths of the error are taken away in
@@ -34,7 +34,7 @@ static const float RELAX = 0.8f, RELAX_HEAP = 0.5f, LIMIT = 0.5f, CROWD = 2;
 static const float PATIENCE = 0.25f;
 
 // Eight cells; phi in cells.
-static inline rh_f8 excess(rh_f8 count, float per_cell, rh_f8 share, rh_f8 phi, rh_i8 held, float relax)
+static inline rh_f8 excess(rh_f8 count, float per_cell, rh_f8 share, rh_f8 phi, rh_i8 rigid, float relax)
 {
     // A cell mostly in a wall tells little about too few particles, but it may hide many.
     rh_f8 zero = rh_f8_all(0), quarter = rh_f8_all(0.25f);
@@ -42,13 +42,13 @@ static inline rh_f8 excess(rh_f8 count, float per_cell, rh_f8 share, rh_f8 phi, 
     share = rh_f8_max(share, quarter);
     rh_f8 s = count / (per_cell * share) - 1;
     rh_f8 patient = rh_f8_max(s - PATIENCE, zero) + rh_f8_min(s + PATIENCE, zero);
-    s = rh_f8_select(held, patient, s);
+    s = rh_f8_select(rigid, patient, s);
     rh_i8 quiet = (walled | (phi > rh_f8_all(-1))) & (s < zero);
     rh_f8 wanted = relax * share * rh_f8_min(rh_f8_max(s, rh_f8_all(-LIMIT)), rh_f8_all(CROWD));
     return rh_f8_select(quiet, zero, wanted);
 }
 
-static void excess_tile(const rh_pressure *pressure, int32_t n, const float *const *count, const uint8_t *held,
+static void excess_tile(const rh_pressure *pressure, int32_t n, const float *const *count, const uint8_t *rigid,
                         float per_cell, float *b)
 {
     const rh_tiles *tiles = pressure->tiles;
@@ -57,15 +57,15 @@ static void excess_tile(const rh_pressure *pressure, int32_t n, const float *con
     const float *shares = pressure->cut->share[t];
     for (int c = 0; c < tiles->cells; c += 8) {
         rh_i8 unknown = rh_i8_from_bits(pressure->layout.unknown[(from + c) / 8]),
-              rests = rh_i8_from_bits(held ? held[(from + c) / 8] : 0);
+              rests = rh_i8_from_bits(rigid ? rigid[(from + c) / 8] : 0);
         rh_f8 phi = rh_f8_load(pressure->surface->phi + from + c) * tiles->inverse_h;
         rh_f8 found = excess(rh_f8_load(count[t] + c), per_cell, rh_f8_load(shares + c), phi, rests,
-                             held ? RELAX_HEAP : RELAX);
+                             rigid ? RELAX_HEAP : RELAX);
         rh_f8_store(b + to + c, (rh_f8)((rh_i8)found & unknown));
     }
 }
 
-rh_code rh_volume_correction(rh_pressure *pressure, const float *const *count, const uint8_t *held, float per_cell,
+rh_code rh_volume_correction(rh_pressure *pressure, const float *const *count, const uint8_t *rigid, float per_cell,
                              double tolerance, int max_iterations, rh_faces shift, uint8_t *const known[3],
                              rh_arena *arena, rh_cg_report *report, rh_status *status)
 {
@@ -76,7 +76,7 @@ rh_code rh_volume_correction(rh_pressure *pressure, const float *const *count, c
     float *b = rh_poisson_vector(m, arena, status);
     if (!b) return RH_MEMORY;
 #pragma omp parallel for schedule(dynamic, 4)
-    for (int32_t n = 0; n < m->count; n++) excess_tile(pressure, n, count, held, per_cell, b);
+    for (int32_t n = 0; n < m->count; n++) excess_tile(pressure, n, count, rigid, per_cell, b);
     RH_TRY(rh_pressure_solve(pressure, b, tolerance, max_iterations, arena, report, status));
     rh_arena_restore(arena, mark);
 
@@ -89,14 +89,15 @@ rh_code rh_volume_correction(rh_pressure *pressure, const float *const *count, c
     return RH_OK;
 }
 
-void rh_volume_scatter(const rh_tiles *tiles, const uint8_t *held, float per_cell, uint64_t seed, int64_t step,
+void rh_volume_scatter(const rh_tiles *tiles, const uint8_t *rigid, float per_cell, uint64_t seed, int64_t step,
                        const int64_t *ids, rh_vec3 *positions)
 {
     RH_ASSERT(rh_tiles_are_sorted(tiles) && per_cell > 0);
 #pragma omp parallel for schedule(dynamic, 8)
     for (int32_t t = 0; t < tiles->count; t++)
         for (int64_t c = (int64_t)t * tiles->cells; c < (int64_t)(t + 1) * tiles->cells; c++) {
-            if ((float)(tiles->first[c + 1] - tiles->first[c]) <= 2 * per_cell || (held && held[c >> 3] >> (c & 7) & 1))
+            if ((float)(tiles->first[c + 1] - tiles->first[c]) <= 2 * per_cell ||
+                (rigid && rigid[c >> 3] >> (c & 7) & 1))
                 continue;
             for (uint32_t p = tiles->first[c]; p < tiles->first[c + 1]; p++)
                 for (int a = 0; a < tiles->dimension; a++)

@@ -54,12 +54,12 @@ static void pour_tile(const rh_tiles *tiles, const rh_inflow *inflow, int32_t t,
             own->open[a][c] = 0;
             if (own->pass[a]) own->pass[a][c] = 0;
             own->wall[a][c] = (float)(&inflow->velocity.x)[a];
-            own->poured[c] |= (uint8_t)(1 << a);
+            own->inflow[c] |= (uint8_t)(1 << a);
         }
 }
 
-rh_code rh_walls_pour(const rh_tiles *tiles, rh_cut_cells *cut, const rh_obstacles *obstacles, const rh_inflow *inflows,
-                      int count, rh_arena *arena, rh_status *status)
+rh_code rh_walls_add_inflows(const rh_tiles *tiles, rh_cut_cells *cut, const rh_obstacles *obstacles,
+                             const rh_inflow *inflows, int count, rh_arena *arena, rh_status *status)
 {
     RH_ASSERT(count >= 0 && (inflows || count == 0));
     if (count == 0) return RH_OK;
@@ -84,14 +84,15 @@ rh_code rh_walls_pour(const rh_tiles *tiles, rh_cut_cells *cut, const rh_obstacl
     return RH_OK;
 }
 
-void rh_walls_set_poured(const rh_tiles *tiles, const rh_cut_cells *cut, rh_faces velocity, uint8_t *const known[3])
+void rh_walls_set_inflow_velocities(const rh_tiles *tiles, const rh_cut_cells *cut, rh_faces velocity,
+                                    uint8_t *const known[3])
 {
-    if (!cut->poured) return;
+    if (!cut->inflow) return;
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < tiles->count; t++)
-        for (int a = 0; a < tiles->dimension && cut->poured[t]; a++)
+        for (int a = 0; a < tiles->dimension && cut->inflow[t]; a++)
             for (int c = 0; c < tiles->cells; c++) {
-                if (!(cut->poured[t][c] >> a & 1)) continue;
+                if (!(cut->inflow[t][c] >> a & 1)) continue;
                 velocity.axis[a][(int64_t)t * tiles->cells + c] = cut->wall[a][t][c];
                 if (known) known[a][(int64_t)t * tiles->cells + c] = 1;
             }

@@ -9,10 +9,11 @@
 
 // Inside an inflow the flow is given: its faces are closed to pressure and move with it, like a wall made of liquid.
 // Tiles that an inflow reaches get their own copies for this step.
-rh_code rh_walls_pour(const rh_tiles *tiles, rh_cut_cells *cut, const rh_obstacles *obstacles, const rh_inflow *inflows,
-                      int count, rh_arena *arena, rh_status *status);
+rh_code rh_walls_add_inflows(const rh_tiles *tiles, rh_cut_cells *cut, const rh_obstacles *obstacles,
+                             const rh_inflow *inflows, int count, rh_arena *arena, rh_status *status);
 // Faces inside inflows get their given velocity and known = 1 (`known` may be NULL).
-void rh_walls_set_poured(const rh_tiles *tiles, const rh_cut_cells *cut, rh_faces velocity, uint8_t *const known[3]);
+void rh_walls_set_inflow_velocities(const rh_tiles *tiles, const rh_cut_cells *cut, rh_faces velocity,
+                                    uint8_t *const known[3]);
 
 bool rh_walls_any_no_slip(const rh_obstacles *obstacles);
 

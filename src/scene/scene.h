@@ -43,18 +43,18 @@ typedef struct rh_solid_params {
     rh_motion motion;
 } rh_solid_params;
 
-typedef struct rh_nozzle_key {
+typedef struct rh_emitter_key {
     double time;
     rh_dvec3 velocity;
     double rate;
-} rh_nozzle_key;
+} rh_emitter_key;
 typedef struct rh_emitter_params {
     char *name;
     rh_variant shape;
     rh_dvec3 velocity;   // m/s
     double rate;         // share of the full flow, 0..1
     bool follow;         // the velocity turns and travels with the motion
-    rh_list keys;        // of rh_nozzle_key, times increasing; instead of velocity and rate
+    rh_list keys;        // of rh_emitter_key, times increasing; instead of velocity and rate
     double start, stop;  // s, simulated time
     rh_motion motion;
 } rh_emitter_params;
@@ -158,9 +158,9 @@ typedef struct rh_scene {
     int64_t dimension;  // 2 or 3
     double cell;        // grid spacing, m
     int64_t seed;
-    rh_dvec3 gravity;  // m/s^2
-    double max_step;   // s: no time step is longer; 0 = as long as the method allows
-    bool rest;         // particles carry the attribute rest (world/seed.h)
+    rh_dvec3 gravity;    // m/s^2
+    double max_step;     // s: no time step is longer; 0 = as long as the method allows
+    bool rest_position;  // particles carry the attribute rest (world/seed.h)
     rh_frames_params frames;
     rh_output_params output;
     rh_surfacing_params surface;

@@ -240,7 +240,7 @@ static const rh_param_table solid_table = {"solid",
                                            sizeof(rh_solid_params),
                                            check_solid};
 
-#define AT(field) offsetof(rh_nozzle_key, field)
+#define AT(field) offsetof(rh_emitter_key, field)
 static const rh_param pour_key_rows[] = {
     {"time", RH_PARAM_FLOAT, AT(time), "s", NULL, .help = "simulated time of the key, after the key before"},
     {"velocity", RH_PARAM_VEC3, AT(velocity), "m/s", "[0, 0, 0]", .help = "of the material then"},
@@ -251,7 +251,7 @@ static const rh_param_table pour_key_table = {"pour_key",
                                               "What an emitter pours at one time.",
                                               pour_key_rows,
                                               RH_PARAM_COUNT(pour_key_rows),
-                                              sizeof(rh_nozzle_key),
+                                              sizeof(rh_emitter_key),
                                               NULL};
 
 #define AT(field) offsetof(rh_emitter_params, field)
@@ -274,7 +274,7 @@ static const rh_param emitter_rows[] = {
 static rh_code check_emitter(const void *object, const char **field, rh_status *status)
 {
     const rh_emitter_params *emitter = object;
-    const rh_nozzle_key *keys = emitter->keys.items;
+    const rh_emitter_key *keys = emitter->keys.items;
     for (int i = 1; i < emitter->keys.count; i++) {
         if (keys[i].time > keys[i - 1].time) continue;
         *field = "keys";
@@ -397,7 +397,7 @@ static const rh_param scene_rows[] = {
     {"gravity", RH_PARAM_VEC3, AT(gravity), "m/s^2", "[0, -9.81, 0]", .help = "y is up"},
     {"max_step", RH_PARAM_FLOAT, AT(max_step), "s", "0", 0, NO_LIMIT,
      .help = "no time step is longer; 0: as long as the method allows"},
-    {"rest_position", RH_PARAM_BOOL, AT(rest), "", "false", .formerly = "rest",
+    {"rest_position", RH_PARAM_BOOL, AT(rest_position), "", "false", .formerly = "rest",
      .help = "every particle carries the attribute rest (m): where it began, for textures and layers; see "
              "docs/scene_files.md"},
     {"frames", RH_PARAM_TABLE, AT(frames), "", .table = &frames_table, .help = "which frames to simulate"},

@@ -482,20 +482,20 @@ rh_code rh_cut_cells_own(rh_cut_cells *cut, const rh_tiles *tiles, int32_t t, rh
 {
     RH_ASSERT(t >= 0 && t < tiles->count);
     *own = (rh_cut_own){0};
-    if (!cut->poured) {
-        cut->poured = rh_arena_take_zero(arena, ((size_t)tiles->count + 1) * sizeof *cut->poured, status);
-        if (!cut->poured) return RH_MEMORY;
+    if (!cut->inflow) {
+        cut->inflow = rh_arena_take_zero(arena, ((size_t)tiles->count + 1) * sizeof *cut->inflow, status);
+        if (!cut->inflow) return RH_MEMORY;
     }
     for (int a = 0; a < tiles->dimension; a++) {
         RH_TRY(own_page(&cut->open[a][t], tiles->cells, arena, &own->open[a], status));
         RH_TRY(own_page(&cut->wall[a][t], tiles->cells, arena, &own->wall[a], status));
         if (cut->room) RH_TRY(own_page(&cut->pass[a][t], tiles->cells, arena, &own->pass[a], status));
     }
-    own->poured = rh_arena_take_zero(arena, (size_t)tiles->cells, status);
+    own->inflow = rh_arena_take_zero(arena, (size_t)tiles->cells, status);
     own->faces = rh_arena_take(arena, 3 * sizeof *own->faces, status);
-    if (!own->poured || !own->faces) return RH_MEMORY;
+    if (!own->inflow || !own->faces) return RH_MEMORY;
     memcpy(own->faces, cut->faces[t], 3 * sizeof *own->faces);
     cut->faces[t] = own->faces;
-    cut->poured[t] = own->poured;
+    cut->inflow[t] = own->inflow;
     return RH_OK;
 }

@@ -51,7 +51,7 @@ typedef struct rh_cut_cells {
     const rh_cut_faces **faces;  // [3] per tile: faces whose velocity a wall gives
     const uint64_t **releases;   // [8] per tile, by layer: bits of cells at separating walls; NULL when there are none
     const uint8_t *
-        *poured;  // per cell: bit a for a face of axis a in an inflow; NULL in tiles without, and when there are none
+        *inflow;  // per cell: bit a for a face of axis a in an inflow; NULL in tiles without, and when there are none
     rh_cut_box *touch;  // per tile: holds every cell with a point within RH_CUT_TOUCH cells of a solid
     uint8_t *kind;      // per tile
 } rh_cut_cells;
@@ -69,7 +69,7 @@ bool rh_cut_cache_is_valid(const rh_cut_cache *cache);  // every page and entry 
 typedef struct rh_cut_own {
     float *open[3], *wall[3];
     float *pass[3];  // NULL when not wanted
-    uint8_t *poured;
+    uint8_t *inflow;
     rh_cut_faces *faces;
 } rh_cut_own;
 rh_code rh_cut_cells_own(rh_cut_cells *cut, const rh_tiles *tiles, int32_t t, rh_arena *arena, rh_cut_own *own,

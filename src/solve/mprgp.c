@@ -26,7 +26,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/parallel.h"
-#include "solve/face.h"
+#include "solve/free_operator.h"
 
 const char *const rh_expansion_names[] = {"projected", "gradient", NULL};
 
@@ -47,7 +47,7 @@ typedef struct solver {
     double *sums[SUMS];  // per tile
     uint8_t *free;       // bits, as rh_poisson.unknown
     rh_pockets pockets;
-    rh_face face;
+    rh_free_operator on_free;
     rh_preconditioner preconditioner;
     const rh_mprgp_options *options;
     bool unprepared;  // of a preconditioner taken up in the middle
@@ -182,8 +182,8 @@ static double projected_step(solver *s, float step, float *out)
 static rh_code prepare(solver *s, rh_arena_mark mark, rh_status *status)
 {
     if (s->preconditioner.method->is_identity) return RH_OK;
-    rh_face_set(&s->face, s->free);
-    if (s->face.changed == 0 && s->report->preparations > 0 && !s->unprepared) return RH_OK;
+    rh_free_operator_set(&s->on_free, s->free);
+    if (s->on_free.changed == 0 && s->report->preparations > 0 && !s->unprepared) return RH_OK;
     s->unprepared = false;
     s->report->preparations++;
     rh_arena_restore(s->arena, mark);
@@ -271,7 +271,7 @@ static bool expand_by_projection(solver *s, double step, double reach, double sl
 static rh_code proceed(solver *s, double *curvature, rh_arena_mark mark, rh_status *status)
 {
     double reach, old = *curvature;
-    if (rh_pockets_sink(&s->pockets, s->a, s->lower, s->g, s->x)) {
+    if (rh_pockets_lower(&s->pockets, s->a, s->lower, s->g, s->x)) {
         refresh(s);
         s->report->expansions++;
         *curvature = 0;
@@ -313,8 +313,8 @@ static rh_code take_memory(solver *s, rh_status *status)
     if (!s->free) return RH_MEMORY;
     // The identity needs no face; it is given the operator for its size.
     bool none = rh_precondition_methods[s->options->preconditioner].is_identity;
-    if (!none) RH_TRY(rh_face_init(&s->face, a, s->arena, status));
-    return rh_preconditioner_init(&s->preconditioner, s->options->preconditioner, none ? a : &s->face.a, s->arena,
+    if (!none) RH_TRY(rh_free_operator_init(&s->on_free, a, s->arena, status));
+    return rh_preconditioner_init(&s->preconditioner, s->options->preconditioner, none ? a : &s->on_free.a, s->arena,
                                   status);
 }
 
@@ -411,7 +411,8 @@ enum { PATIENCE = 200 };
 static rh_code take_up_another(solver *s, rh_arena_mark *mark, rh_status *status)
 {
     rh_arena_restore(s->arena, *mark);
-    RH_TRY(rh_preconditioner_init(&s->preconditioner, s->preconditioner.method->instead, &s->face.a, s->arena, status));
+    RH_TRY(
+        rh_preconditioner_init(&s->preconditioner, s->preconditioner.method->instead, &s->on_free.a, s->arena, status));
     *mark = rh_arena_save(s->arena);
     s->unprepared = true;
     return RH_OK;

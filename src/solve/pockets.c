@@ -222,7 +222,7 @@ static rh_f8 above_bound(const rh_pocket_piece *p, const rh_poisson *a, const fl
     return rh_f8_select(row_mask(p, r), rh_f8_load(x + c) - l, rh_f8_all(INFINITY));
 }
 
-bool rh_pockets_sink(const rh_pockets *pockets, const rh_poisson *a, const float *lower, const float *g, float *x)
+bool rh_pockets_lower(const rh_pockets *pockets, const rh_poisson *a, const float *lower, const float *g, float *x)
 {
     if (pockets->count == 0) return false;
     find_means(pockets, a, g);

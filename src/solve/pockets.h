@@ -29,7 +29,7 @@ void rh_pockets_balance_free(const rh_pockets *pockets, const rh_poisson *a, con
 // Lowers x by a constant in every pocket that is all above its bound and whose g = A x + v has a positive mean, until a
 // cell meets its bound: the way down that no conjugate gradient can find, because A does not see constants. Returns
 // whether any was lowered.
-bool rh_pockets_sink(const rh_pockets *pockets, const rh_poisson *a, const float *lower, const float *g, float *x);
+bool rh_pockets_lower(const rh_pockets *pockets, const rh_poisson *a, const float *lower, const float *g, float *x);
 // For the complementarity problem x >= lower, A x + v >= 0 (lower NULL: 0): makes v balanced in pockets where nothing
 // else can, those with a negative sum, and those where no cell has a bound.
 void rh_pockets_relieve(const rh_pockets *pockets, const rh_poisson *a, const float *lower, float *v);

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // The lattice that all new particles come from: one site per particle, a spacing apart, the same for all bodies of a
-// scene. A part of seed.c, fill.c and pour.c.
+// scene. A part of seed.c, seed_region.c and emitter_flow.c.
 #pragma once
 #include <math.h>
 #include "base/random.h"
@@ -38,7 +38,7 @@ static inline double rh_lattice_rank(int64_t i, int64_t j, int64_t k)
 
 static inline bool rh_lattice_in_solid(const rh_seeder *s, rh_dvec3 x)
 {
-    return rh_obstacles_distance(&s->stage->obstacles, x, NULL) <= 0;
+    return rh_obstacles_distance(&s->geometry->obstacles, x, NULL) <= 0;
 }
 
 // New particles; `rest` has what the attribute of that name becomes, when the scene wants it. Of a body (>= 0) the

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/memory.h"
-#include "io/made.h"
+#include "io/provenance.h"
 #include "io/ply.h"
 #include "io/skin_file.h"
 #include "io/vdb.h"
@@ -64,8 +64,8 @@ static bool foreign_frame(const char *folder, const char *part, char path[RH_PAT
     char inside[RH_PATH_MAX];
     DIR *dir = join(inside, folder, part, NULL) == RH_OK ? opendir(inside) : NULL;
     for (struct dirent *e; dir && !found && (e = readdir(dir));)
-        found = rh_made_frame_name(e->d_name, part, NULL) && join(path, inside, e->d_name, NULL) == RH_OK &&
-                rh_made_may_replace(path, NULL) != RH_OK;
+        found = rh_provenance_frame_name(e->d_name, part, NULL) && join(path, inside, e->d_name, NULL) == RH_OK &&
+                rh_provenance_may_replace(path, NULL) != RH_OK;
     if (dir) closedir(dir);
     return found;
 }
@@ -75,11 +75,11 @@ rh_code rh_output_check(const char *folder, const rh_scene *scene, rh_status *st
     char path[RH_PATH_MAX];
     RH_TRY(rh_scene_record_check(folder, status));
     RH_TRY(join(path, folder, "log.jsonl", status));
-    RH_TRY(rh_made_may_replace(path, status));
+    RH_TRY(rh_provenance_may_replace(path, status));
     if (scene->probes.count) RH_TRY(rh_probe_file_check(folder, status));
-    if (foreign_frame(folder, "points", path)) return rh_made_may_replace(path, status);
+    if (foreign_frame(folder, "points", path)) return rh_provenance_may_replace(path, status);
     if (scene->surface.while_running && foreign_frame(folder, "surface", path))
-        return rh_made_may_replace(path, status);
+        return rh_provenance_may_replace(path, status);
     return RH_OK;
 }
 
@@ -311,7 +311,7 @@ static int newest_first(const void *a, const void *b)
 static bool next_checkpoint(DIR *dir, const char *folder, char path[RH_PATH_MAX])
 {
     for (struct dirent *e; (e = readdir(dir));) {
-        if (!rh_made_checkpoint_name(e->d_name, NULL, NULL, NULL))
+        if (!rh_provenance_checkpoint_name(e->d_name, NULL, NULL, NULL))
             continue;  // a copy somebody keeps beside them is not ours to prune
         if (snprintf(path, RH_PATH_MAX, "%s/checkpoint/%s", folder, e->d_name) < RH_PATH_MAX) return true;
     }
@@ -354,7 +354,8 @@ bool rh_output_newest_frame(const char *folder, int64_t *frame)
 {
     char path[RH_PATH_MAX];
     bool whole = true;
-    if (!rh_output_newest(folder, path) || !rh_made_checkpoint_name(name_of(path), frame, &whole, NULL)) return false;
+    if (!rh_output_newest(folder, path) || !rh_provenance_checkpoint_name(name_of(path), frame, &whole, NULL))
+        return false;
     if (!whole) --*frame;
     return true;
 }
@@ -363,7 +364,7 @@ bool rh_output_is_before(const char *path, int64_t frame)
 {
     int64_t at = 0;
     bool whole = true;
-    return rh_made_checkpoint_name(name_of(path), &at, &whole, NULL) && (whole ? at < frame : at <= frame);
+    return rh_provenance_checkpoint_name(name_of(path), &at, &whole, NULL) && (whole ? at < frame : at <= frame);
 }
 
 void rh_output_prune(const rh_output *output, int64_t keep)

@@ -6,7 +6,7 @@
 #pragma once
 #include "lang/cache.h"
 #include "points/store.h"
-#include "world/build.h"
+#include "world/geometry.h"
 #include "world/health.h"
 #include "world/hooks.h"
 #include "world/output.h"
@@ -20,7 +20,7 @@ struct rh_world {
     const rh_scene *scene;
     const rh_physics *physics;
     void *method;  // the physics' own object
-    rh_stage_set stage;
+    rh_geometry geometry;
     rh_seeder seeder;
     rh_points points;
     rh_inflow inflows[RH_MAX_INFLOWS];

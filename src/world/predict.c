@@ -7,7 +7,7 @@
 #include "base/random.h"
 #include "grid/tiles.h"
 #include "world/parts.h"
-#include "world/nozzle.h"
+#include "world/emitter.h"
 
 // Of one that stays where it is, m^3/s.
 static double emitter_rate(rh_dvec3 v, const rh_shape *shape)
@@ -103,10 +103,10 @@ static double poured_volume(const rh_emitter_params *p, const rh_placed_shape *p
     if (!(to > from)) return 0;
     // What follows its motion pours in its own space as one that rests.
     double sum = 0, part = (to - from) / MOMENTS;
-    if (rh_nozzle_varies(p)) {
+    if (rh_emitter_varies(p)) {
         for (int n = 0; n < MOMENTS; n++) {
             double now = from + (n + 0.5) * part;
-            sum += part * rh_nozzle_rate(p, now) * emitter_rate(rh_nozzle_own_velocity(p, now), &placed->shape);
+            sum += part * rh_emitter_rate(p, now) * emitter_rate(rh_emitter_own_velocity(p, now), &placed->shape);
         }
         return sum;
     }
@@ -145,12 +145,12 @@ static double shape_volume(const rh_shape *shape)
 }
 
 // Poured until the last frame, beside the shape itself, which an emitter fills once.
-static double expect_flow(const rh_scene *scene, const rh_stage_set *stage, double particle)
+static double expect_flow(const rh_scene *scene, const rh_geometry *geometry, double particle)
 {
     double end = rh_world_frame_time(scene, scene->frames.last), sum = 0;
     const rh_emitter_params *e = scene->emitters.items;
     for (int i = 0; i < scene->emitters.count; i++)
-        sum += poured_volume(&e[i], &stage->emitters[i], e[i].start, fmin(e[i].stop, end)) / particle;
+        sum += poured_volume(&e[i], &geometry->emitters[i], e[i].start, fmin(e[i].stop, end)) / particle;
     return sum;
 }
 
@@ -165,9 +165,9 @@ static double particle_volume(const rh_seeder *seeder) { return pow(seeder->spac
 
 double rh_world_most_particles(const rh_world *w)
 {
-    double particle = particle_volume(&w->seeder), sum = expect_flow(w->scene, &w->stage, particle);
-    for (int i = 0; i < w->scene->bodies.count; i++) sum += expect_fill(&w->stage.bodies[i], particle);
-    for (int i = 0; i < w->scene->emitters.count; i++) sum += expect_fill(&w->stage.emitters[i].shape, particle);
+    double particle = particle_volume(&w->seeder), sum = expect_flow(w->scene, &w->geometry, particle);
+    for (int i = 0; i < w->scene->bodies.count; i++) sum += expect_fill(&w->geometry.bodies[i], particle);
+    for (int i = 0; i < w->scene->emitters.count; i++) sum += expect_fill(&w->geometry.emitters[i].shape, particle);
     return sum;
 }
 
@@ -206,7 +206,7 @@ rh_code rh_world_check_memory(const rh_world *w, rh_status *status)
     if (limit == 0 || (double)expect_bytes(w->scene, &w->seeder, most, &p) + extra * most + writers <= (double)limit)
         return RH_OK;
     RH_TRY(rh_seed_estimate(&w->seeder, &bodies, status));
-    most = bodies + expect_flow(w->scene, &w->stage, particle_volume(&w->seeder));
+    most = bodies + expect_flow(w->scene, &w->geometry, particle_volume(&w->seeder));
     double bytes = (double)expect_bytes(w->scene, &w->seeder, most, &p) + extra * most + writers;
     if (bytes <= (double)limit) return RH_OK;
     return rh_fail(status, RH_MEMORY,
@@ -246,8 +246,8 @@ static rh_code predict_programs(const rh_scene *scene, rh_prediction *out, rh_st
 
 static rh_code predict_body(const rh_seeder *seeder, int n, rh_amount *out, rh_status *status)
 {
-    const rh_body_params *body = (const rh_body_params *)seeder->stage->scene->bodies.items + n;
-    rh_filled filled;
+    const rh_body_params *body = (const rh_body_params *)seeder->geometry->scene->bodies.items + n;
+    rh_seeded filled;
     RH_TRY(rh_seed_body_count(seeder, n, &filled, status));
     *out = (rh_amount){.name = body->name,
                        .index = n,
@@ -259,17 +259,19 @@ static rh_code predict_body(const rh_seeder *seeder, int n, rh_amount *out, rh_s
 
 static rh_code predict_emitter(const rh_seeder *seeder, int n, rh_amount *out, rh_status *status)
 {
-    const rh_scene *scene = seeder->stage->scene;
+    const rh_scene *scene = seeder->geometry->scene;
     const rh_emitter_params *p = (const rh_emitter_params *)scene->emitters.items + n;
     double end = rh_world_frame_time(scene, scene->frames.last), particle = particle_volume(seeder);
-    *out = (rh_amount){
-        .name = p->name, .emitter = true, .index = n, .rate = seeder->pours[n].area * seeder->pours[n].speed};
-    RH_TRY(rh_seed_poured(seeder, n, end, &out->asked, status));
+    *out = (rh_amount){.name = p->name,
+                       .emitter = true,
+                       .index = n,
+                       .rate = seeder->emitter_flows[n].area * seeder->emitter_flows[n].speed};
+    RH_TRY(rh_seed_emitted_volume(seeder, n, end, &out->asked, status));
     out->estimated = out->asked < 0;
     if (out->estimated) {
-        const rh_placed_shape *placed = &seeder->stage->emitters[n];
+        const rh_placed_shape *placed = &seeder->geometry->emitters[n];
         out->asked = poured_volume(p, placed, p->start, fmin(p->stop, end));
-        if (p->start <= end) out->asked += rh_nozzle_rate(p, p->start) * shape_volume(&placed->shape);
+        if (p->start <= end) out->asked += rh_emitter_rate(p, p->start) * shape_volume(&placed->shape);
     }
     out->particles = (int64_t)floor(out->asked / particle + 0.5);
     out->given = (double)out->particles * particle;
@@ -278,7 +280,7 @@ static rh_code predict_emitter(const rh_seeder *seeder, int n, rh_amount *out, r
 
 static rh_code predict_amounts(const rh_seeder *seeder, rh_prediction *out, rh_status *status)
 {
-    const rh_scene *scene = seeder->stage->scene;
+    const rh_scene *scene = seeder->geometry->scene;
     out->amounts = rh_alloc_zero((size_t)(scene->bodies.count + scene->emitters.count + 1) * sizeof *out->amounts,
                                  "world.predict", status);
     if (!out->amounts) return RH_MEMORY;
@@ -304,21 +306,21 @@ rh_code rh_world_predict(const rh_scene *scene, rh_prediction *out, rh_status *s
 {
     *out = (rh_prediction){.frames = scene->frames.last - scene->frames.first + 1};
     const rh_physics *physics = rh_physics_methods[scene->physics.kind];
-    rh_stage_set stage;
+    rh_geometry geometry;
     rh_seeder seeder = {0};
-    rh_code code = rh_stage_build(scene, &stage, status);
+    rh_code code = rh_geometry_build(scene, &geometry, status);
     if (code == RH_OK)
-        code = rh_seeder_init(&seeder, &stage, physics->per_cell_axis(scene->physics.value),
+        code = rh_seeder_init(&seeder, &geometry, physics->per_cell_axis(scene->physics.value),
                               rh_physics_jitter(physics, scene->physics.value), status);
     if (code == RH_OK) code = predict_amounts(&seeder, out, status);
     if (code == RH_OK) {
         int64_t most = out->particles + out->emitted;
-        int64_t rest = scene->rest ? (int64_t)sizeof(rh_vec3) : 0;
+        int64_t rest = scene->rest_position ? (int64_t)sizeof(rh_vec3) : 0;
         out->bytes_memory = expect_bytes(scene, &seeder, (double)most, out) + most * rest;
         out->bytes_per_frame = most * (36 + rest) * (scene->output.vdb + scene->output.ply);
     }
     rh_seeder_free(&seeder);
-    rh_stage_free(&stage);
+    rh_geometry_free(&geometry);
     if (code == RH_OK) code = predict_programs(scene, out, status);
     if (code != RH_OK) rh_prediction_free(out);
     return code;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "base/memory.h"
 #include "io/file.h"
-#include "io/made.h"
+#include "io/provenance.h"
 
 static rh_code path_of(const char *folder, char path[RH_PATH_MAX], rh_status *status)
 {
@@ -19,7 +19,7 @@ rh_code rh_probe_file_check(const char *folder, rh_status *status)
 {
     char path[RH_PATH_MAX];
     RH_TRY(path_of(folder, path, status));
-    return rh_made_may_replace(path, status);
+    return rh_provenance_may_replace(path, status);
 }
 
 static void write_titles(FILE *file, const rh_probes *probes)

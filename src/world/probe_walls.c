@@ -93,7 +93,7 @@ static rh_dvec3 face_place(const rh_tiles *tiles, int32_t t, int c, int axis)
 
 static bool is_poured(const rh_cut_cells *cut, int32_t t, int c, int axis)
 {
-    return cut->poured && cut->poured[t] && (cut->poured[t][c] >> axis & 1);
+    return cut->inflow && cut->inflow[t] && (cut->inflow[t][c] >> axis & 1);
 }
 
 // Adds a row of faces, `unit` (kg m/s) times what is given for each.

@@ -19,7 +19,7 @@ static const double MOST =
 static bool has_way_out(const rh_world *w, int n)
 {
     const rh_emitter_params *p = (const rh_emitter_params *)w->scene->emitters.items + n;
-    const rh_placed_shape *placed = &w->stage.emitters[n];
+    const rh_placed_shape *placed = &w->geometry.emitters[n];
     rh_dbox box = rh_shape_bounds(&placed->shape);
     double from = p->start, to = fmin(p->stop, rh_world_frame_time(w->scene, w->scene->frames.last));
     bool any = false;
@@ -32,7 +32,7 @@ static bool has_way_out(const rh_world *w, int n)
                              ((&box.max.x)[a] - (&box.min.x)[a]);
             if (rh_shape_distance(&placed->shape, x) >= 0) continue;
             any = true;
-            if (rh_obstacles_distance(&w->stage.obstacles, rh_pose_to_world(&pose, x), NULL) > 0) return true;
+            if (rh_obstacles_distance(&w->geometry.obstacles, rh_pose_to_world(&pose, x), NULL) > 0) return true;
         }
     }
     return !any;  // thinner than the points tell
@@ -57,8 +57,8 @@ static void tell_of_thin_walls(const rh_world *w)
 {
     const rh_solid_params *p = w->scene->solids.items;
     double cell = w->scene->cell, root = sqrt((double)w->scene->dimension);
-    for (int n = 0; n < w->stage.obstacles.count; n++) {
-        const rh_obstacle *o = &w->stage.obstacles.items[n];
+    for (int n = 0; n < w->geometry.obstacles.count; n++) {
+        const rh_obstacle *o = &w->geometry.obstacles.items[n];
         if (!o->thin) continue;
         rh_log(RH_LOG_WARNING,
                "%s has walls about %.2g m thick in cells of %.3g m: nothing goes through, but the flow along them is "
@@ -81,7 +81,7 @@ static rh_code begin(rh_world *w, rh_status *status)
         rh_log(RH_LOG_WARNING, "%s: the first frame is empty: there are no bodies, and no emitter pours at the start",
                w->scene->file);
     warn_of_emitters(w);
-    if (w->probes) rh_probes_warn(w->probes, w->stage.container);
+    if (w->probes) rh_probes_warn(w->probes, w->geometry.container);
     tell_of_thin_walls(w);
     return RH_OK;
 }

@@ -9,9 +9,9 @@
 #include "world/parts.h"
 
 // Wall times (s), for the choice when to stop: the latest, or what is left of a longer one before it.
-typedef struct pace {
+typedef struct wall_times {
     double step, frame, save;
-} pace;
+} wall_times;
 
 typedef struct run {
     rh_world *w;
@@ -22,7 +22,7 @@ typedef struct run {
     int64_t first_written, last;  // frames
     int64_t last_saved;
     double saved_at;  // s on the clock: the last checkpoint, or the start
-    pace pace;
+    wall_times wall_times;
     int64_t surface_failures;
     bool space_told;
 } run;
@@ -82,7 +82,7 @@ static rh_code write_frame(run *r, rh_status *status)
                           w->scene->cell, w->scene->hash, w->scene->output.up == RH_UP_Z};
     RH_TRY(rh_output_frame(&r->output, &w->points, &info, status));
     RH_TRY(make_surface(r, status));
-    note(&r->pace.frame, rh_seconds() - start);
+    note(&r->wall_times.frame, rh_seconds() - start);
     watch_space(r);
     return RH_OK;
 }
@@ -94,7 +94,7 @@ static rh_code save(run *r, rh_status *status)
     RH_TRY(rh_world_save(r->w, &r->output, status));
     r->last_saved = r->w->frame;
     r->saved_at = rh_seconds();
-    note(&r->pace.save, r->saved_at - start);
+    note(&r->wall_times.save, r->saved_at - start);
     return RH_OK;
 }
 
@@ -132,7 +132,7 @@ static bool stop_asked(const run *r) { return r->options->stop && atomic_load(r-
 // as two frames.
 static bool time_is_short(const run *r)
 {
-    const pace *p = &r->pace;
+    const wall_times *p = &r->wall_times;
     double need = 2 * (p->step + p->frame + (p->save > 0 ? p->save : 2 * p->frame));
     return r->options->deadline > 0 && rh_seconds() + need > r->options->deadline;
 }
@@ -178,7 +178,7 @@ static rh_code finish_frame(run *r, rh_status *status)
     while (w->time < end) {
         double start = rh_seconds();
         RH_TRY(rh_world_step_towards(w, end, status));
-        note(&r->pace.step, rh_seconds() - start);
+        note(&r->wall_times.step, rh_seconds() - start);
         if (w->probes && r->writes && !r->mending) RH_TRY(rh_output_probes(&r->output, w->probes, status));
         if (w->time >= end) break;
         if (r->writes && !r->mending) RH_TRY(rh_output_log(&r->output, &w->progress, &w->report, false, status));

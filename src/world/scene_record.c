@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "io/made.h"
+#include "io/provenance.h"
 
 enum { LARGEST = 64 << 20, MOST_COPIES = 1000 };
 #define SUM "# rheo_checksum "
@@ -27,7 +27,7 @@ rh_code rh_scene_record_check(const char *folder, rh_status *status)
 {
     char path[RH_PATH_MAX];
     RH_TRY(record_path(folder, path, status));
-    if (!rh_file_exists(path) || rh_made_by_us(path)) return RH_OK;
+    if (!rh_file_exists(path) || rh_provenance_is_ours(path)) return RH_OK;
     return rh_fail(status, RH_USER,
                    "%s: found a scene that is not of a run; a run in this folder would write its own over it\n"
                    "  --out DIR takes another folder",

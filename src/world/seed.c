@@ -7,18 +7,18 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/random.h"
-#include "world/fill.h"
+#include "world/seed_region.h"
 #include "world/lattice.h"
-#include "world/nozzle.h"
+#include "world/emitter.h"
 
 static const double JITTER = 0.25;  // of the spacing, peak to peak
 
-rh_code rh_seeder_init(rh_seeder *seeder, const rh_stage_set *stage, int particles_per_axis, double jitter,
+rh_code rh_seeder_init(rh_seeder *seeder, const rh_geometry *geometry, int particles_per_axis, double jitter,
                        rh_status *status)
 {
     RH_ASSERT(particles_per_axis > 0 && jitter >= 0);
-    const rh_scene *scene = stage->scene;
-    *seeder = (rh_seeder){.stage = stage,
+    const rh_scene *scene = geometry->scene;
+    *seeder = (rh_seeder){.geometry = geometry,
                           .spacing = scene->cell / particles_per_axis,
                           .jitter = jitter,
                           .dimension = (int)scene->dimension,
@@ -26,18 +26,21 @@ rh_code rh_seeder_init(rh_seeder *seeder, const rh_stage_set *stage, int particl
     seeder->emitted_until = rh_alloc((size_t)(scene->emitters.count + 1) * sizeof(double), "world.seeder", status);
     if (!seeder->emitted_until) return RH_MEMORY;
     for (int i = 0; i < scene->emitters.count; i++) seeder->emitted_until[i] = -1;
-    seeder->pours = rh_alloc_zero((size_t)(scene->emitters.count + 1) * sizeof *seeder->pours, "world.pour", status);
-    if (!seeder->pours) return RH_MEMORY;
-    for (int i = 0; i < scene->emitters.count; i++) RH_TRY(rh_pour_create(seeder, i, &seeder->pours[i], status));
+    seeder->emitter_flows = rh_alloc_zero((size_t)(scene->emitters.count + 1) * sizeof *seeder->emitter_flows,
+                                          "world.emitter_flow", status);
+    if (!seeder->emitter_flows) return RH_MEMORY;
+    for (int i = 0; i < scene->emitters.count; i++)
+        RH_TRY(rh_emitter_flow_create(seeder, i, &seeder->emitter_flows[i], status));
     return RH_OK;
 }
 
 void rh_seeder_free(rh_seeder *seeder)
 {
-    for (int i = 0; seeder->pours && i < seeder->stage->scene->emitters.count; i++) rh_pour_free(&seeder->pours[i]);
-    rh_free(seeder->pours);
+    for (int i = 0; seeder->emitter_flows && i < seeder->geometry->scene->emitters.count; i++)
+        rh_emitter_flow_free(&seeder->emitter_flows[i]);
+    rh_free(seeder->emitter_flows);
     rh_free(seeder->emitted_until);
-    seeder->pours = NULL;
+    seeder->emitter_flows = NULL;
     seeder->emitted_until = NULL;
 }
 
@@ -69,22 +72,23 @@ rh_dvec3 rh_lattice_jittered(const rh_seeder *s, rh_dvec3 x, uint64_t number)
 // Does body `b` own this site? The first body that covers it does.
 static bool owns(const rh_seeder *s, int b, rh_dvec3 x)
 {
-    if (rh_shape_distance(&s->stage->bodies[b], x) >= 0) return false;
+    if (rh_shape_distance(&s->geometry->bodies[b], x) >= 0) return false;
     for (int e = 0; e < b; e++)
-        if (rh_shape_distance(&s->stage->bodies[e], x) < 0) return false;
+        if (rh_shape_distance(&s->geometry->bodies[e], x) < 0) return false;
     return !rh_lattice_in_solid(s, x);
 }
 
 static rh_code body_bounds(const rh_seeder *s, int b, rh_dbox *bounds, rh_status *status)
 {
-    const rh_body_params *body = (const rh_body_params *)s->stage->scene->bodies.items + b;
-    *bounds = rh_shape_bounds(&s->stage->bodies[b]);
+    const rh_body_params *body = (const rh_body_params *)s->geometry->scene->bodies.items + b;
+    *bounds = rh_shape_bounds(&s->geometry->bodies[b]);
     for (int a = 0; a < s->dimension; a++) {
         double *low = &(&bounds->min.x)[a], *high = &(&bounds->max.x)[a];
         if (*low > -1e9 && *high < 1e9) continue;
-        double wall_low = (&s->stage->container.min.x)[a], wall_high = (&s->stage->container.max.x)[a];
+        double wall_low = (&s->geometry->container.min.x)[a], wall_high = (&s->geometry->container.max.x)[a];
         if (wall_low > wall_high || wall_low < -1e9 || wall_high > 1e9)
-            return rh_fail(status, RH_USER, "%s %s", rh_scene_item(s->stage->scene, "body", b, body, body->name).text,
+            return rh_fail(status, RH_USER, "%s %s",
+                           rh_scene_item(s->geometry->scene, "body", b, body, body->name).text,
                            fmin(fabs(*low), fabs(*high)) > 1e9 && fmax(fabs(*low), fabs(*high)) < 1e20
                                ? "lies more than 1e9 m away from the origin"
                                : "has no end and there is no container (a solid with inside_out: true) around it");
@@ -96,8 +100,8 @@ static rh_code body_bounds(const rh_seeder *s, int b, rh_dbox *bounds, rh_status
 
 static rh_dvec3 body_velocity(const rh_seeder *s, int b, rh_dvec3 x)
 {
-    const rh_body_params *body = (const rh_body_params *)s->stage->scene->bodies.items + b;
-    rh_dbox bounds = rh_shape_bounds(&s->stage->bodies[b]);
+    const rh_body_params *body = (const rh_body_params *)s->geometry->scene->bodies.items + b;
+    rh_dbox bounds = rh_shape_bounds(&s->geometry->bodies[b]);
     rh_dvec3 center = rh_d3_scale(rh_d3_add(bounds.min, bounds.max), 0.5), w = body->angular_velocity, v;
     if (rh_d3_dot(w, w) == 0) v = body->velocity;
     else v = rh_d3_add(body->velocity, rh_d3_cross(w, rh_d3_sub(x, center)));
@@ -107,7 +111,7 @@ static rh_dvec3 body_velocity(const rh_seeder *s, int b, rh_dvec3 x)
 
 static rh_dvec3 gravity_of(const rh_seeder *s)
 {
-    rh_dvec3 g = s->stage->scene->gravity;
+    rh_dvec3 g = s->geometry->scene->gravity;
     return s->dimension == 2 ? rh_d3(g.x, g.y, 0) : g;
 }
 
@@ -118,7 +122,7 @@ rh_code rh_seed_append(rh_seeder *s, rh_points *points, const rh_dvec3 *x, const
     int64_t first = points->count;
     RH_TRY(rh_points_resize(points, first + n, status));
     rh_vec3 *p = rh_points_data(points, "P", RH_POINT_VEC3F), *v = rh_points_data(points, "v", RH_POINT_VEC3F);
-    rh_vec3 *from = s->stage->scene->rest ? rh_points_data(points, "rest", RH_POINT_VEC3F) : NULL;
+    rh_vec3 *from = s->geometry->scene->rest_position ? rh_points_data(points, "rest", RH_POINT_VEC3F) : NULL;
     int64_t *id = rh_points_data(points, "id", RH_POINT_I64);
     for (int64_t i = 0; i < n; i++) {
         p[first + i] = rh_v3_from(x[i]);
@@ -145,34 +149,34 @@ static rh_code receive(const rh_dvec3 *places, int64_t count, void *user, rh_sta
     return rh_seed_append(r->s, r->points, places, places, count, r->body, rh_d3(0, 0, 0), status);
 }
 
-static rh_code fill_body(const rh_seeder *s, int b, receiver *to, rh_filled *out, rh_status *status)
+static rh_code fill_body(const rh_seeder *s, int b, receiver *to, rh_seeded *out, rh_status *status)
 {
     rh_dbox bounds;
-    rh_region region = {.shape = &s->stage->bodies[b], .earlier = b, .fitted = true};
+    rh_region region = {.shape = &s->geometry->bodies[b], .earlier = b, .fitted = true};
     RH_TRY(body_bounds(s, b, &bounds, status));
-    return rh_fill(s, &region, &bounds, to ? receive : NULL, to, out, status);
+    return rh_seed_region(s, &region, &bounds, to ? receive : NULL, to, out, status);
 }
 
 static rh_code seed_body(rh_seeder *s, int b, rh_points *points, rh_status *status)
 {
-    const rh_body_params *body = (const rh_body_params *)s->stage->scene->bodies.items + b;
+    const rh_body_params *body = (const rh_body_params *)s->geometry->scene->bodies.items + b;
     receiver to = {s, points, b};
-    rh_filled filled;
+    rh_seeded filled;
     RH_TRY(fill_body(s, b, &to, &filled, status));
     if (filled.count > 0) return RH_OK;
     return rh_fail(status, RH_USER,
                    "%s: no particle fits into it: it is smaller than a cell, outside of its container, or covered by a "
                    "solid or by an earlier body",
-                   rh_scene_item(s->stage->scene, "body", b, body, body->name).text);
+                   rh_scene_item(s->geometry->scene, "body", b, body, body->name).text);
 }
 
 rh_code rh_seed_bodies(rh_seeder *seeder, rh_points *points, rh_status *status)
 {
-    for (int b = 0; b < seeder->stage->scene->bodies.count; b++) RH_TRY(seed_body(seeder, b, points, status));
+    for (int b = 0; b < seeder->geometry->scene->bodies.count; b++) RH_TRY(seed_body(seeder, b, points, status));
     return RH_OK;
 }
 
-rh_code rh_seed_body_count(const rh_seeder *seeder, int body, rh_filled *out, rh_status *status)
+rh_code rh_seed_body_count(const rh_seeder *seeder, int body, rh_seeded *out, rh_status *status)
 {
     return fill_body(seeder, body, NULL, out, status);
 }
@@ -180,8 +184,8 @@ rh_code rh_seed_body_count(const rh_seeder *seeder, int body, rh_filled *out, rh
 rh_code rh_seed_count(const rh_seeder *seeder, int64_t *count, rh_status *status)
 {
     *count = 0;
-    for (int b = 0; b < seeder->stage->scene->bodies.count; b++) {
-        rh_filled filled;
+    for (int b = 0; b < seeder->geometry->scene->bodies.count; b++) {
+        rh_seeded filled;
         RH_TRY(fill_body(seeder, b, NULL, &filled, status));
         *count += filled.count;
     }
@@ -205,7 +209,7 @@ static double estimate_body(const rh_seeder *s, int b, const rh_sites *box)
 rh_code rh_seed_estimate(const rh_seeder *seeder, double *count, rh_status *status)
 {
     *count = 0;
-    for (int b = 0; b < seeder->stage->scene->bodies.count; b++) {
+    for (int b = 0; b < seeder->geometry->scene->bodies.count; b++) {
         rh_sites box;
         rh_dbox bounds;
         RH_TRY(body_bounds(seeder, b, &bounds, status));
@@ -250,7 +254,7 @@ static bool enters(const rh_seeder *s, const emission *e, rh_dvec3 site, uint64_
 static void add_instant(emission *e, int n, const rh_placed_shape *placed, const rh_emitter_params *p, double time)
 {
     e->pose[n] = rh_placed_pose(placed, time);
-    e->rate[n] = rh_nozzle_rate(p, time);
+    e->rate[n] = rh_emitter_rate(p, time);
     e->drift[n] = rh_d3_scale(p->velocity, time - p->start);
 }
 
@@ -291,28 +295,28 @@ static rh_code emit_pass(rh_seeder *s, const emission *e, rh_dvec3 velocity, rh_
     return rh_seed_append(s, points, batch, rest, count, -1, velocity, status);
 }
 
-static rh_code fill_emitter(const rh_seeder *s, int n, double time, receiver *to, rh_filled *out, rh_status *status)
+static rh_code fill_emitter(const rh_seeder *s, int n, double time, receiver *to, rh_seeded *out, rh_status *status)
 {
-    const rh_placed_shape *placed = &s->stage->emitters[n];
+    const rh_placed_shape *placed = &s->geometry->emitters[n];
     rh_pose pose = rh_placed_pose(placed, time);
     rh_dbox bounds = rh_placed_bounds(&placed->shape, &pose);
     rh_region region = {.shape = &placed->shape, .pose = &pose};
-    return rh_fill(s, &region, &bounds, to ? receive : NULL, to, out, status);
+    return rh_seed_region(s, &region, &bounds, to ? receive : NULL, to, out, status);
 }
 
 // An emitter that neither moves nor has a velocity fills its shape once.
 static rh_code emit_once(rh_seeder *s, int n, double last, double time, rh_points *points, rh_status *status)
 {
     receiver to = {s, points, -1};
-    rh_filled filled;
+    rh_seeded filled;
     return last < 0 ? fill_emitter(s, n, time, &to, &filled, status) : RH_OK;
 }
 
 // One without speed only places liquid: what its shape newly covers.
 static rh_code emit_still(rh_seeder *s, int n, double last, double time, rh_points *points, rh_status *status)
 {
-    const rh_emitter_params *p = (const rh_emitter_params *)s->stage->scene->emitters.items + n;
-    const rh_placed_shape *placed = &s->stage->emitters[n];
+    const rh_emitter_params *p = (const rh_emitter_params *)s->geometry->scene->emitters.items + n;
+    const rh_placed_shape *placed = &s->geometry->emitters[n];
     emission e = {.shape = &placed->shape, .count = 1, .first = last < 0};
     add_instant(&e, 0, placed, p, last < 0 ? time : last);
     add_instant(&e, 1, placed, p, time);
@@ -322,8 +326,8 @@ static rh_code emit_still(rh_seeder *s, int n, double last, double time, rh_poin
 static rh_code emit_flow(rh_seeder *s, int n, double last, double until, double time, rh_points *points,
                          rh_status *status)
 {
-    const rh_emitter_params *p = (const rh_emitter_params *)s->stage->scene->emitters.items + n;
-    const rh_placed_shape *placed = &s->stage->emitters[n];
+    const rh_emitter_params *p = (const rh_emitter_params *)s->geometry->scene->emitters.items + n;
+    const rh_placed_shape *placed = &s->geometry->emitters[n];
     double interval = 0.25 * s->spacing / rh_d3_length(p->velocity);
     // Instants are p->start + k interval, from 0; those up to `last` are done.
     int64_t done = last < 0 ? -1 : (int64_t)floor((last - p->start) / interval + 1e-6);
@@ -355,7 +359,7 @@ static rh_dvec3 travel_to(traveller *t, int64_t instant)
     for (; t->at < instant; t->at++)
         t->drift = rh_d3_add(
             t->drift,
-            rh_d3_scale(rh_nozzle_velocity(t->p, t->placed, t->p->start + ((double)t->at + 0.5) * t->interval),
+            rh_d3_scale(rh_emitter_velocity(t->p, t->placed, t->p->start + ((double)t->at + 0.5) * t->interval),
                         t->interval));
     return t->drift;
 }
@@ -364,12 +368,12 @@ static rh_dvec3 travel_to(traveller *t, int64_t instant)
 static rh_code emit_varying(rh_seeder *s, int n, double last, double until, double time, rh_points *points,
                             rh_status *status)
 {
-    const rh_emitter_params *p = (const rh_emitter_params *)s->stage->scene->emitters.items + n;
-    const rh_placed_shape *placed = &s->stage->emitters[n];
-    traveller t = {p, placed, .interval = 0.25 * s->spacing / rh_nozzle_fastest(p, placed)};
+    const rh_emitter_params *p = (const rh_emitter_params *)s->geometry->scene->emitters.items + n;
+    const rh_placed_shape *placed = &s->geometry->emitters[n];
+    traveller t = {p, placed, .interval = 0.25 * s->spacing / rh_emitter_fastest(p, placed)};
     int64_t done = last < 0 ? -1 : (int64_t)floor((last - p->start) / t.interval + 1e-6);
     int64_t end = (int64_t)floor((until - p->start) / t.interval + 1e-6);
-    rh_dvec3 velocity = rh_nozzle_velocity(p, placed, time);
+    rh_dvec3 velocity = rh_emitter_velocity(p, placed, time);
     traveller now = t;
     int64_t whole = (int64_t)floor((time - p->start) / t.interval);
     rh_dvec3 there = rh_d3_add(travel_to(&now, whole),
@@ -390,33 +394,33 @@ static rh_code emit_varying(rh_seeder *s, int n, double last, double until, doub
 rh_code rh_emit(rh_seeder *seeder, double time, rh_points *points, rh_status *status)
 {
     RH_ASSERT(seeder->removed <= seeder->next_id);
-    const rh_emitter_params *emitters = seeder->stage->scene->emitters.items;
-    for (int n = 0; n < seeder->stage->scene->emitters.count; n++) {
+    const rh_emitter_params *emitters = seeder->geometry->scene->emitters.items;
+    for (int n = 0; n < seeder->geometry->scene->emitters.count; n++) {
         const rh_emitter_params *p = &emitters[n];
         double last = seeder->emitted_until[n], until = fmin(time, p->stop);  // the last step may end after the stop
         if (time < p->start || last >= until) continue;
-        bool still = rh_nozzle_fastest(p, &seeder->stage->emitters[n]) == 0;
+        bool still = rh_emitter_fastest(p, &seeder->geometry->emitters[n]) == 0;
         int64_t before = points->count;
         if (still && !active(p->start, p->stop, time)) continue;
         bool moves = !rh_motion_is_still(&p->motion);
         if (still && (moves || p->rate < 1)) RH_TRY(emit_still(seeder, n, last, time, points, status));
         else if (still) RH_TRY(emit_once(seeder, n, last, time, points, status));
-        else if (rh_nozzle_varies(p)) RH_TRY(emit_varying(seeder, n, last, until, time, points, status));
+        else if (rh_emitter_varies(p)) RH_TRY(emit_varying(seeder, n, last, until, time, points, status));
         else if (moves) RH_TRY(emit_flow(seeder, n, last, until, time, points, status));
-        else RH_TRY(rh_pour_emit(seeder, n, last, until, time, points, status));
-        if (!still) rh_nozzle_set_velocities(p, &seeder->stage->emitters[n], time, points, before);
+        else RH_TRY(rh_emitter_flow_emit(seeder, n, last, until, time, points, status));
+        if (!still) rh_emitter_set_velocities(p, &seeder->geometry->emitters[n], time, points, before);
         seeder->emitted_until[n] = until;
     }
     return RH_OK;
 }
 
-rh_code rh_seed_poured(const rh_seeder *seeder, int n, double time, double *volume, rh_status *status)
+rh_code rh_seed_emitted_volume(const rh_seeder *seeder, int n, double time, double *volume, rh_status *status)
 {
-    const rh_emitter_params *p = (const rh_emitter_params *)seeder->stage->scene->emitters.items + n;
-    rh_filled filled;
+    const rh_emitter_params *p = (const rh_emitter_params *)seeder->geometry->scene->emitters.items + n;
+    rh_seeded filled;
     *volume = -1;
-    if (!rh_motion_is_still(&p->motion) || rh_nozzle_varies(p)) return RH_OK;
-    *volume = rh_pour_volume(&seeder->pours[n], p->start, fmin(time, p->stop));
+    if (!rh_motion_is_still(&p->motion) || rh_emitter_varies(p)) return RH_OK;
+    *volume = rh_emitter_flow_volume(&seeder->emitter_flows[n], p->start, fmin(time, p->stop));
     if (rh_d3_length(p->velocity) > 0 || time < p->start) return RH_OK;
     RH_TRY(fill_emitter(seeder, n, p->start, NULL, &filled, status));
     *volume = p->rate * filled.volume;
@@ -426,14 +430,14 @@ rh_code rh_seed_poured(const rh_seeder *seeder, int n, double time, double *volu
 int rh_inflows(const rh_seeder *seeder, double time, rh_inflow *out, int max)
 {
     RH_ASSERT(max >= 0);
-    const rh_emitter_params *emitters = seeder->stage->scene->emitters.items;
+    const rh_emitter_params *emitters = seeder->geometry->scene->emitters.items;
     int count = 0;
-    for (int n = 0; n < seeder->stage->scene->emitters.count && count < max; n++) {
+    for (int n = 0; n < seeder->geometry->scene->emitters.count && count < max; n++) {
         // Without speed nothing flows: such an emitter only places liquid and lets it go.
-        const rh_placed_shape *placed = &seeder->stage->emitters[n];
-        rh_dvec3 velocity = rh_nozzle_velocity(&emitters[n], placed, time);
-        bool flows = rh_d3_length(rh_nozzle_own_velocity(&emitters[n], time)) > 0 &&
-                     rh_nozzle_rate(&emitters[n], time) > 0;
+        const rh_placed_shape *placed = &seeder->geometry->emitters[n];
+        rh_dvec3 velocity = rh_emitter_velocity(&emitters[n], placed, time);
+        bool flows = rh_d3_length(rh_emitter_own_velocity(&emitters[n], time)) > 0 &&
+                     rh_emitter_rate(&emitters[n], time) > 0;
         if (!active(emitters[n].start, emitters[n].stop, time) || !flows) continue;
         out[count++] = (rh_inflow){&placed->shape, rh_placed_pose(placed, time), velocity};
     }
@@ -450,11 +454,11 @@ static void note_gone(rh_seeder *s, rh_vec3 x, rh_vec3 v)
 rh_code rh_drain(rh_seeder *seeder, double time, rh_points *points, rh_status *status)
 {
     RH_ASSERT(seeder->removed >= 0 && seeder->removed <= seeder->next_id);
-    const rh_sink_params *sinks = seeder->stage->scene->sinks.items;
+    const rh_sink_params *sinks = seeder->geometry->scene->sinks.items;
     const rh_vec3 *p = points->count ? rh_points_data(points, "P", RH_POINT_VEC3F) : NULL;
-    for (int n = 0; n < seeder->stage->scene->sinks.count && points->count; n++) {
+    for (int n = 0; n < seeder->geometry->scene->sinks.count && points->count; n++) {
         if (!active(sinks[n].start, sinks[n].stop, time)) continue;
-        const rh_placed_shape *placed = &seeder->stage->sinks[n];
+        const rh_placed_shape *placed = &seeder->geometry->sinks[n];
         rh_pose pose = rh_placed_pose(placed, time);
         uint8_t *gone = rh_alloc((size_t)points->count, "world.drain", status);
         uint32_t *order = rh_alloc((size_t)points->count * sizeof *order, "world.drain", status);

@@ -5,7 +5,7 @@
 //
 // All new particles sit on one lattice with the particle spacing, jittered, so that bodies that touch fill space
 // without gap or overlap, and every particle stands for the same volume: the number put in is the volume put in, to the
-// nearest particle (fill.h, pour.h).
+// nearest particle (seed_region.h, emitter_flow.h).
 //
 // With `rest_position: true` in the scene a particle also gets the attribute `rest` (m), which nothing changes
 // afterwards: a coordinate for textures that moves with the material. Of a body it is the place of the particle. What
@@ -14,30 +14,30 @@
 #pragma once
 #include "points/points.h"
 #include "world/balance.h"
-#include "world/build.h"
-#include "world/pour.h"
+#include "world/geometry.h"
+#include "world/emitter_flow.h"
 
-typedef struct rh_filled {
+typedef struct rh_seeded {
     double volume;  // m^3 (m^2 in two dimensions) asked for: of the shape, without solids and earlier bodies
     int64_t count;  // of particles
-} rh_filled;
+} rh_seeded;
 
 typedef struct rh_seeder {
-    const rh_stage_set *stage;
+    const rh_geometry *geometry;
     double spacing;  // m between particles
     double jitter;   // share of the usual: 0 = particles start exactly on the lattice; below 1 they are not fitted to
                      // surfaces
     int dimension;
     uint64_t seed;
     int64_t next_id;
-    int64_t emitted, removed;  // by emitters and sinks so far
-    double *emitted_until;     // per emitter: the time of its last emission; negative before the first (owned)
-    rh_pour *pours;            // per emitter (owned)
-    rh_balance balance;        // what particles brought and took with them
-    double lag;                // s that velocities are behind places: half of the last step
+    int64_t emitted, removed;        // by emitters and sinks so far
+    double *emitted_until;           // per emitter: the time of its last emission; negative before the first (owned)
+    rh_emitter_flow *emitter_flows;  // per emitter (owned)
+    rh_balance balance;              // what particles brought and took with them
+    double lag;                      // s that velocities are behind places: half of the last step
 } rh_seeder;
 
-rh_code rh_seeder_init(rh_seeder *seeder, const rh_stage_set *stage, int particles_per_axis, double jitter,
+rh_code rh_seeder_init(rh_seeder *seeder, const rh_geometry *geometry, int particles_per_axis, double jitter,
                        rh_status *status);
 void rh_seeder_free(rh_seeder *seeder);
 
@@ -45,21 +45,21 @@ void rh_seeder_free(rh_seeder *seeder);
 // particle fits into it.
 rh_code rh_seed_bodies(rh_seeder *seeder, rh_points *points, rh_status *status);
 // Counts without making them: of one body, or of all.
-rh_code rh_seed_body_count(const rh_seeder *seeder, int body, rh_filled *out, rh_status *status);
+rh_code rh_seed_body_count(const rh_seeder *seeder, int body, rh_seeded *out, rh_status *status);
 rh_code rh_seed_count(const rh_seeder *seeder, int64_t *count, rh_status *status);
 // What emitter n will have poured by a time (m^3, m^2 in two dimensions), solids in its way not looked at; negative of
 // one that moves, which only emitting tells.
-rh_code rh_seed_poured(const rh_seeder *seeder, int n, double time, double *volume, rh_status *status);
+rh_code rh_seed_emitted_volume(const rh_seeder *seeder, int n, double time, double *volume, rh_status *status);
 
 // About as many, from a coarser lattice of at most some million sites: quick however large the bodies are, and the
 // exact number where they are small.
 rh_code rh_seed_estimate(const rh_seeder *seeder, double *count, rh_status *status);
 
 // Emits what enters each active emitter between its last emission and `time`: the volume of the shape once, then
-// cross-section times speed times time, exact to one particle whatever the step size (pour.h). What has entered and
-// left again meanwhile appears where it has got to. An emitter that moves is another matter: its liquid is a lattice
-// that goes with the emission velocity, and a site becomes a particle when it first lies inside the shape; so it pours
-// to within a layer of sites what its shape newly covers.
+// cross-section times speed times time, exact to one particle whatever the step size (emitter_flow.h). What has entered
+// and left again meanwhile appears where it has got to. An emitter that moves is another matter: its liquid is a
+// lattice that goes with the emission velocity, and a site becomes a particle when it first lies inside the shape; so
+// it pours to within a layer of sites what its shape newly covers.
 rh_code rh_emit(rh_seeder *seeder, double time, rh_points *points, rh_status *status);
 // Removes particles inside active sinks.
 rh_code rh_drain(rh_seeder *seeder, double time, rh_points *points, rh_status *status);

@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/regular.h"
-#include "io/made.h"
+#include "io/provenance.h"
 #include "io/ply.h"
 #include "io/skin_file.h"
 #include "io/surface_grid.h"
@@ -264,12 +264,13 @@ static rh_code check_target(const job *j, const char *stem, const char *ending, 
 {
     char path[RH_PATH_MAX];
     RH_TRY(result_path(j, stem, ending, path, status));
-    if (rh_made_same_file(path, j->task->points) || (j->task->next && rh_made_same_file(path, j->task->next)))
+    if (rh_provenance_same_file(path, j->task->points) ||
+        (j->task->next && rh_provenance_same_file(path, j->task->next)))
         return rh_fail(status, RH_USER,
                        "%s: is the file that the surface is made of, and would be replaced by it\n  --out DIR takes "
                        "another folder",
                        path);
-    return rh_made_may_replace(path, status);
+    return rh_provenance_may_replace(path, status);
 }
 
 static rh_code check_targets(const job *j, rh_status *status)

@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "grid/tile_keys.h"
 #include "world/forces.h"
-#include "world/nozzle.h"
+#include "world/emitter.h"
 
 enum { MANY_STEPS = 256 };  // in one frame: the user is told, once
 enum { MOST_RETRIES = 4 };  // of a step, each half as long as the one before
@@ -33,7 +33,7 @@ static void set_surroundings(rh_world *w)
                                   .cell = scene->cell,
                                   .seed = (uint64_t)scene->seed,
                                   .gravity = scene->gravity,
-                                  .obstacles = &w->stage.obstacles,
+                                  .obstacles = &w->geometry.obstacles,
                                   .inflows = w->inflows};
     if (scene->dimension == 2) w->around.gravity.z = 0;
     w->around.user = scene;
@@ -47,7 +47,7 @@ rh_code rh_world_declare(rh_world *w, rh_status *status)
     RH_TRY(rh_points_add(&w->points, "id", RH_POINT_I64, status));
     RH_TRY(set_radius(w, status));
     RH_TRY(w->physics->create(w->scene->physics.value, &w->around, &w->points, &w->method, status));
-    return w->scene->rest ? rh_points_add(&w->points, "rest", RH_POINT_VEC3F, status) : RH_OK;
+    return w->scene->rest_position ? rh_points_add(&w->points, "rest", RH_POINT_VEC3F, status) : RH_OK;
 }
 
 static rh_code make_hooks(rh_world *w, rh_status *status)
@@ -62,7 +62,7 @@ static rh_code make_probes(rh_world *w, rh_status *status)
 {
     const rh_scene *scene = w->scene;
     if (!scene->probes.count) return RH_OK;
-    RH_TRY(rh_probes_create(scene, &w->stage.obstacles, w->seeder.spacing, w->physics->density(scene->physics.value),
+    RH_TRY(rh_probes_create(scene, &w->geometry.obstacles, w->seeder.spacing, w->physics->density(scene->physics.value),
                             &w->probes, status));
     w->around.observer = rh_probes_observer(w->probes);
     return RH_OK;
@@ -106,8 +106,8 @@ static rh_code build(rh_world *w, rh_status *status)
 {
     const rh_scene *scene = w->scene;
     rh_points_init(&w->points);
-    RH_TRY(rh_stage_build(scene, &w->stage, status));
-    RH_TRY(rh_seeder_init(&w->seeder, &w->stage, w->physics->per_cell_axis(scene->physics.value),
+    RH_TRY(rh_geometry_build(scene, &w->geometry, status));
+    RH_TRY(rh_seeder_init(&w->seeder, &w->geometry, w->physics->per_cell_axis(scene->physics.value),
                           rh_physics_jitter(w->physics, scene->physics.value), status));
     set_surroundings(w);
     RH_TRY(rh_world_declare(w, status));
@@ -146,7 +146,7 @@ void rh_world_free(rh_world *world)
     rh_points_free(&world->points);
     rh_memory_store_free(world->kept);
     rh_seeder_free(&world->seeder);
-    rh_stage_free(&world->stage);
+    rh_geometry_free(&world->geometry);
     rh_free(world);
 }
 
@@ -191,8 +191,8 @@ static double choose_step(rh_world *w, double left)
         // Nothing to move; emitters still run, and an emitter may carry liquid a long way in a long step.
         most = left;
         for (int i = 0; i < w->scene->emitters.count; i++) {
-            double speed = rh_nozzle_fastest((const rh_emitter_params *)w->scene->emitters.items + i,
-                                             &w->stage.emitters[i]);
+            double speed = rh_emitter_fastest((const rh_emitter_params *)w->scene->emitters.items + i,
+                                              &w->geometry.emitters[i]);
             if (speed > 0) most = fmin(most, w->scene->cell / speed);
         }
     }

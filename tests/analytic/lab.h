@@ -7,15 +7,15 @@
 #include <string.h>
 #include "base/memory.h"
 #include "check.h"
-#include "world/build.h"
+#include "world/geometry.h"
 #include "world/world.h"
 
 typedef struct lab {
     rh_scene scene;
     rh_world *world;
-    rh_stage_set stage;  // the solids once more, to ask for distances
-    int64_t blocks;      // of memory, before
-    double penetration;  // m: deepest a particle was seen inside a solid by lab_run
+    rh_geometry geometry;  // the solids once more, to ask for distances
+    int64_t blocks;        // of memory, before
+    double penetration;    // m: deepest a particle was seen inside a solid by lab_run
 } lab;
 
 static inline void lab_check(rh_code code, const rh_status *status)
@@ -36,14 +36,14 @@ __attribute__((format(printf, 2, 3))) static inline void lab_open(lab *l, const 
     rh_status status = {0};
     *l = (lab){.blocks = rh_memory_blocks()};
     lab_check(rh_scene_load_text("lab.yaml", text, (size_t)(head + body), NULL, 0, &l->scene, &status), &status);
-    lab_check(rh_stage_build(&l->scene, &l->stage, &status), &status);
+    lab_check(rh_geometry_build(&l->scene, &l->geometry, &status), &status);
     lab_check(rh_world_create(&l->scene, &l->world, &status), &status);
 }
 
 static inline void lab_close(lab *l)
 {
     rh_world_free(l->world);
-    rh_stage_free(&l->stage);
+    rh_geometry_free(&l->geometry);
     rh_scene_free(&l->scene);
     assert_int_equal(rh_memory_blocks(), l->blocks);
 }
@@ -96,9 +96,9 @@ static inline double lab_penetration(lab *l)
 {
     const rh_vec3 *x = lab_positions(l);
     double deepest = -1e30;
-    rh_obstacles_place(&l->stage.obstacles, lab_time(l), 0);
+    rh_obstacles_place(&l->geometry.obstacles, lab_time(l), 0);
     for (int64_t i = 0; i < lab_count(l); i++)
-        deepest = fmax(deepest, -rh_obstacles_distance(&l->stage.obstacles, rh_d3_from(x[i]), NULL));
+        deepest = fmax(deepest, -rh_obstacles_distance(&l->geometry.obstacles, rh_d3_from(x[i]), NULL));
     return deepest;
 }
 

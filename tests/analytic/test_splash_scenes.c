@@ -18,7 +18,7 @@ static void open_scene(lab *l, const char *name, int particles_per_axis)
     snprintf(path, sizeof path, FOLDER "%s.yaml", name);
     *l = (lab){.blocks = rh_memory_blocks()};
     lab_check(rh_scene_load(path, sets, 1, &l->scene, &status), &status);
-    lab_check(rh_stage_build(&l->scene, &l->stage, &status), &status);
+    lab_check(rh_geometry_build(&l->scene, &l->geometry, &status), &status);
     lab_check(rh_world_create(&l->scene, &l->world, &status), &status);
 }
 
@@ -115,7 +115,7 @@ static void fountains_spread(void **state)
     assert_true(fabs(one.height - 2.5) < 0.25);
 }
 
-// --- dam break over an obstacle ----------------------------------------------------------------------------------
+// --- dam break over an obstacle --------------------------------------------------------------------------------------
 typedef struct dam {
     double splash, volume;
 } dam;

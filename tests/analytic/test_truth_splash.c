@@ -196,7 +196,7 @@ static void the_sources_form_boils(void **state)
     (void)state;
     lab l;
     lab_open(&l, "cell: 0.05\ndimension: 2\nframes: {last: 10, fps: 24}\n"
-                 "physics: {splash: {shares: sampled, balance: false}}\n"
+                 "physics: {splash: {shares: sampled, well_balanced: false}}\n"
                  "bodies:\n - {shape: {box: {min: [-0.4, 0, 0], max: [2.1, 0.4, 0.2]}}}\n"
                  "solids:\n - {inside_out: true, shape: {box: {min: [-0.4, 0, 0], max: [2.4, 2, 0.2]}}}\n"
                  " - {shape: {plane: {point: [0.013, 0, 0], normal: [-1, 5, 0]}}}\n");

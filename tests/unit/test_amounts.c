@@ -13,7 +13,7 @@ static const double PI = 3.14159265358979323846;
 
 typedef struct setting {
     rh_scene scene;
-    rh_stage_set stage;
+    rh_geometry geometry;
     rh_seeder seeder;
     rh_points points;
 } setting;
@@ -26,8 +26,8 @@ static void setting_make(setting *s, int per_axis, double jitter, const char *te
     snprintf(own, sizeof own, "%s", text);
     if (per_axis == 3) memcpy(strstr(own, "liquid"), "splash", 6);
     scene_make(&s->scene, own);
-    assert_ok(rh_stage_build(&s->scene, &s->stage, &status));
-    assert_ok(rh_seeder_init(&s->seeder, &s->stage, per_axis, jitter, &status));
+    assert_ok(rh_geometry_build(&s->scene, &s->geometry, &status));
+    assert_ok(rh_seeder_init(&s->seeder, &s->geometry, per_axis, jitter, &status));
     rh_points_init(&s->points);
     assert_ok(rh_points_add(&s->points, "P", RH_POINT_VEC3F, &status));
     assert_ok(rh_points_add(&s->points, "v", RH_POINT_VEC3F, &status));
@@ -38,7 +38,7 @@ static void setting_free(setting *s)
 {
     rh_points_free(&s->points);
     rh_seeder_free(&s->seeder);
-    rh_stage_free(&s->stage);
+    rh_geometry_free(&s->geometry);
     rh_scene_free(&s->scene);
     assert_int_equal(rh_memory_bytes(), 0);
 }
@@ -103,10 +103,10 @@ static void check_bodies(const char *name, const char *text, double volume)
             rh_dvec3 x = rh_d3_from(p[i]);
             double nearest = INFINITY;
             for (int b = 0; b < s.scene.bodies.count; b++)
-                nearest = fmin(nearest, rh_shape_distance(&s.stage.bodies[b], x));
+                nearest = fmin(nearest, rh_shape_distance(&s.geometry.bodies[b], x));
             if (nearest > 0.51 * s.seeder.spacing)
                 fail_msg("%s: a particle %g spacings outside\n%s", name, nearest / s.seeder.spacing, text);
-            double room = rh_obstacles_distance(&s.stage.obstacles, x, NULL);
+            double room = rh_obstacles_distance(&s.geometry.obstacles, x, NULL);
             if (room < -0.2 * s.seeder.spacing)
                 fail_msg("%s: a particle %g spacings in a solid\n%s", name, -room / s.seeder.spacing, text);
         }

@@ -430,12 +430,12 @@ static void own_copies_stay_alone(void **state)
         for (int a = 0; a < 3; a++)
             for (int c = 0; c < 512; c++) own.open[a][c] = 0.5f, own.wall[a][c] = 7;
         own.faces[0].count = -1;
-        assert_true(s.cut.open[2][t][100] == 0.5f && s.cut.wall[0][t][511] == 7 && s.cut.poured[t][5] == 0);
-        if (t + 1 < s.c.tiles.count) assert_true(s.cut.wall[0][t + 1][511] != 7 && s.cut.poured[t + 1] == NULL);
+        assert_true(s.cut.open[2][t][100] == 0.5f && s.cut.wall[0][t][511] == 7 && s.cut.inflow[t][5] == 0);
+        if (t + 1 < s.c.tiles.count) assert_true(s.cut.wall[0][t + 1][511] != 7 && s.cut.inflow[t + 1] == NULL);
     }
     kept_step(&s, 3, rh_v3(0, 0, 0), 2.1);
     assert_int_equal(s.cache.made, 0);
-    assert_null(s.cut.poured);
+    assert_null(s.cut.inflow);
     scene_free(&s);
 }
 

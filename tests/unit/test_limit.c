@@ -153,7 +153,7 @@ static double link_of(const liquid *l, int a, int64_t v)
     return links[l->form];
 }
 
-static double give_of(const liquid *l, int a, int64_t v)
+static double inverse_mass_of(const liquid *l, int a, int64_t v)
 {
     double share = share_of(l, a, v), fill = (double)l->faces.axis[a][v];
     if (l->form == TWO_SIDED) return share;
@@ -273,7 +273,7 @@ static void operator_is_the_sum_over_links(void **state)
 
 static void check_right_side(liquid *l)
 {
-    rh_limit_room(&l->limit, l->fill, NULL, l->b);
+    rh_limit_room_left(&l->limit, l->fill, NULL, l->b);
     for (int64_t v = 0; v < rh_tiles_values(&l->c.tiles); v++)
         if (slot_of(l, v) >= 0)
             near_at(l, v, (double)l->b[slot_of(l, v)], is_unknown(l, v) ? room_of(l, v) : 0, "room left");
@@ -293,9 +293,9 @@ static void right_side_is_room_and_outflow(void **state)
 static void check_room_after(liquid *l)
 {
     random_q(l);
-    rh_limit_room(&l->limit, l->fill, NULL, l->b);
+    rh_limit_room_left(&l->limit, l->fill, NULL, l->b);
     rh_limit_outflow(&l->limit, l->faces, l->velocity, (float)DT, l->b);
-    rh_limit_push(&l->limit, l->q, (float)(H / DT), 1e9f, l->velocity, NULL);
+    rh_limit_subtract_gradient(&l->limit, l->q, (float)(H / DT), 1e9f, l->velocity, NULL);
     for (int64_t v = 0; v < rh_tiles_values(&l->c.tiles); v++)
         if (is_unknown(l, v))
             near_at(l, v, room_of(l, v) + outflow_of(l, v), (double)l->b[slot_of(l, v)] + pressed(l, l->q, v),
@@ -335,10 +335,11 @@ static void check_push(liquid *l)
     assert_int_equal(rh_faces_new(&before, &l->c.tiles, false, &l->c.arena, NULL), RH_OK);
     for (int a = 0; a < l->dimension; a++)
         memcpy(before.axis[a], l->velocity.axis[a], (size_t)rh_tiles_values(&l->c.tiles) * sizeof(float));
-    rh_limit_push(&l->limit, l->q, (float)scale, (float)most, l->velocity, NULL);
+    rh_limit_subtract_gradient(&l->limit, l->q, (float)scale, (float)most, l->velocity, NULL);
     for (int64_t v = 0; v < rh_tiles_values(&l->c.tiles); v++)
         for (int a = 0; a < l->dimension; a++) {
-            double push = scale * give_of(l, a, v) * (vector_at(l, l->q, v) - vector_at(l, l->q, beside(l, v, a, -1)));
+            double push = scale * inverse_mass_of(l, a, v) *
+                          (vector_at(l, l->q, v) - vector_at(l, l->q, beside(l, v, a, -1)));
             bounded += fabs(push) > most;
             double expected = fmin(fmax((double)before.axis[a][v] - fmin(fmax(push, -most), most), -most), most);
             near_at(l, v, (double)l->velocity.axis[a][v], expected, "a pushed velocity");
@@ -361,7 +362,7 @@ static void check_flight(liquid *l)
     assert_int_equal(rh_faces_new(&push, &l->c.tiles, true, &l->c.arena, NULL), RH_OK);
     rh_dvec3 *given = rh_arena_take(&l->c.arena, (size_t)l->c.tiles.count * sizeof *given, NULL);
     assert_non_null(given);
-    rh_limit_push(&l->limit, l->q, 1, 0.3f, push, given);
+    rh_limit_subtract_gradient(&l->limit, l->q, 1, 0.3f, push, given);
     for (int turn = 0; turn < 2; turn++) {
         for (int a = 0; a < l->dimension; a++) {
             double sum = 0, size = 0;
@@ -372,7 +373,7 @@ static void check_flight(liquid *l)
             if (turn == 0) assert_true(fabs(sum) > 1e-5 * size);
             else assert_near(sum, 0, 1e-7 * size);
         }
-        assert_int_equal(rh_limit_take_back(&l->limit, given, push, &l->c.arena, NULL), RH_OK);
+        assert_int_equal(rh_limit_restore_momentum(&l->limit, given, push, &l->c.arena, NULL), RH_OK);
     }
 }
 
@@ -389,7 +390,7 @@ static void check_momentum(liquid *l)
     random_q(l);
     rh_faces push;
     assert_int_equal(rh_faces_new(&push, &l->c.tiles, true, &l->c.arena, NULL), RH_OK);
-    rh_limit_push(&l->limit, l->q, 1, 1e9f, push, NULL);
+    rh_limit_subtract_gradient(&l->limit, l->q, 1, 1e9f, push, NULL);
     for (int a = 0; a < l->dimension; a++) {
         double sum = 0, size = 0;
         for (int64_t v = 0; v < rh_tiles_values(&l->c.tiles); v++) {
@@ -421,7 +422,7 @@ static void check_refill(liquid *l)
     rh_status status = {0};
     assert_ok(
         rh_limit_prepare(&l->limit, &l->options, &l->c.tiles, &l->cut, l->fill, l->faces, NULL, &l->c.arena, &status));
-    assert_ok(rh_limit_refill(&l->limit, l->q, l->fill, after, &l->c.arena, &status));
+    assert_ok(rh_limit_fill_after_shift(&l->limit, l->q, l->fill, after, &l->c.arena, &status));
     for (int64_t v = 0; v < values; v++) {
         double change = -pressed(l, l->q, v);
         near_at(l, v, (double)l->fill[v], (double)before[v] + change, "a filling");
@@ -507,7 +508,7 @@ static void check_lean(liquid *l)
           *b = rh_poisson_vector(&l->limit.matrix, &l->c.arena, NULL);
     for (int64_t v = 0; v < (int64_t)l->limit.matrix.count * l->c.tiles.cells; v++)
         b[v] = l->b[v] = lot(v, 52), other[v] = lot(v, 53);
-    rh_limit_lean(&l->limit, l->q, other, trust, b);
+    rh_limit_blend(&l->limit, l->q, other, trust, b);
     for (int64_t v = 0; v < rh_tiles_values(&l->c.tiles); v++) {
         int64_t at = slot_of(l, v);
         if (!is_unknown(l, v)) continue;

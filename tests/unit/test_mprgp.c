@@ -9,7 +9,7 @@
 #include "support.h"
 #include <stdlib.h>
 #include "solve/cg.h"
-#include "solve/face.h"
+#include "solve/free_operator.h"
 #include "solve/mic.h"
 #include "solve/mprgp.h"
 
@@ -423,8 +423,8 @@ static void face_equals_masked_operator(void **state)
             problem p;
             rh_status status = {0};
             problem_make(&p, k ? HOLES : RANDOM, dimension, 48);
-            rh_face face;
-            assert_ok(rh_face_init(&face, &p.a, &p.c.arena, &status));
+            rh_free_operator on_free;
+            assert_ok(rh_free_operator_init(&on_free, &p.a, &p.c.arena, &status));
             uint8_t *free = rh_arena_take_zero(&p.c.arena, (size_t)p.values / 8 + 1, &status);
             float *y = rh_poisson_vector(&p.a, &p.c.arena, &status);
             double *masked = rh_arena_take(&p.c.arena, (size_t)p.values * sizeof *masked, &status);
@@ -442,10 +442,10 @@ static void face_equals_masked_operator(void **state)
                     p.x[v] = (float)masked[v];
                     count += here;
                 }
-                rh_face_set(&face, free);
-                assert_int_equal(face.a.unknowns, count);
-                rh_poisson_apply(&face.a, p.x, y, NULL);
-                for (int32_t n = 0; n < face.a.count; n++) plain += face.a.block[n] == RH_PLAIN;
+                rh_free_operator_set(&on_free, free);
+                assert_int_equal(on_free.a.unknowns, count);
+                rh_poisson_apply(&on_free.a, p.x, y, NULL);
+                for (int32_t n = 0; n < on_free.a.count; n++) plain += on_free.a.block[n] == RH_PLAIN;
                 for (int64_t v = 0; v < p.values; v++)
                     if (free[v >> 3] >> (v & 7) & 1) assert_near((double)y[v], product(&p, masked, v), 1e-5);
             }

@@ -94,7 +94,7 @@ static void block_make(block *b, int dimension, float q)
                                    .limit = &b->limit,
                                    .cells = b->filling,
                                    .q = b->q,
-                                   .pascal = 100,
+                                   .pressure_unit = 100,
                                    .velocity = b->velocity,
                                    .before = b->velocity,
                                    .dt = 0.01f,

@@ -23,7 +23,7 @@ static void take_holding(bench *b, bench_rule *rule, uint64_t salt)
     for (int64_t v = 0; v < rh_tiles_values(b->view.tiles); v++) {
         int cell[3];
         cell_of(b->view.tiles, v, cell);
-        if (!rule(cell, salt)) b->cells.holds[v >> 3] &= (uint8_t) ~(1 << (v & 7));
+        if (!rule(cell, salt)) b->cells.rigid[v >> 3] &= (uint8_t) ~(1 << (v & 7));
     }
 }
 

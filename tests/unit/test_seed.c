@@ -11,7 +11,7 @@ static const double PI = 3.14159265358979323846;
 
 typedef struct setting {
     rh_scene scene;
-    rh_stage_set stage;
+    rh_geometry geometry;
     rh_seeder seeder;
     rh_points points;
 } setting;
@@ -20,20 +20,20 @@ static void setting_make(setting *s, const char *text)
 {
     rh_status status = {0};
     scene_make(&s->scene, text);
-    assert_ok(rh_stage_build(&s->scene, &s->stage, &status));
-    assert_ok(rh_seeder_init(&s->seeder, &s->stage, 2, 1, &status));
+    assert_ok(rh_geometry_build(&s->scene, &s->geometry, &status));
+    assert_ok(rh_seeder_init(&s->seeder, &s->geometry, 2, 1, &status));
     rh_points_init(&s->points);
     assert_ok(rh_points_add(&s->points, "P", RH_POINT_VEC3F, &status));
     assert_ok(rh_points_add(&s->points, "v", RH_POINT_VEC3F, &status));
     assert_ok(rh_points_add(&s->points, "id", RH_POINT_I64, &status));
-    if (s->scene.rest) assert_ok(rh_points_add(&s->points, "rest", RH_POINT_VEC3F, &status));
+    if (s->scene.rest_position) assert_ok(rh_points_add(&s->points, "rest", RH_POINT_VEC3F, &status));
 }
 
 static void setting_free(setting *s)
 {
     rh_points_free(&s->points);
     rh_seeder_free(&s->seeder);
-    rh_stage_free(&s->stage);
+    rh_geometry_free(&s->geometry);
     rh_scene_free(&s->scene);
 }
 
@@ -201,7 +201,7 @@ static void solids_are_left_free(void **state)
                           " - {shape: {box: {min: [0, 0, 0], max: [0.5, 1, 1]}}}\n");
     assert_int_equal(seed(&s), 10 * 10 * 20);
     for (int64_t i = 0; i < s.points.count; i++)
-        assert_true(rh_obstacles_distance(&s.stage.obstacles, rh_d3_from(positions(&s)[i]), NULL) > 0);
+        assert_true(rh_obstacles_distance(&s.geometry.obstacles, rh_d3_from(positions(&s)[i]), NULL) > 0);
     setting_free(&s);
 }
 

@@ -154,14 +154,14 @@ static void inflows_equal_the_plain_loop(void **state)
         const rh_tiles *tiles = &b.c.tiles;
         rh_cut_cache other = {0};  // the view without inflows
         assert_ok(rh_cut_cells_build(&plain, &other, tiles, &b.all, &b.c.arena, &status));
-        assert_ok(rh_walls_pour(tiles, &b.cut, &b.all, inflows, 2, &b.c.arena, &status));
+        assert_ok(rh_walls_add_inflows(tiles, &b.cut, &b.all, inflows, 2, &b.c.arena, &status));
         rh_faces u;
         uint8_t *known[3];
         assert_ok(rh_faces_new(&u, tiles, true, &b.c.arena, &status));
         for (int a = 0; a < dimension; a++)
             known[a] = rh_arena_take_zero(&b.c.arena, (size_t)rh_tiles_values(tiles), &status);
-        rh_walls_set_poured(tiles, &b.cut, u, known);
-        int poured = 0;
+        rh_walls_set_inflow_velocities(tiles, &b.cut, u, known);
+        int inflow = 0;
         for (int a = 0; a < dimension; a++)
             for (int64_t v = 0; v < rh_tiles_values(tiles); v++) {
                 float open = value_apart(tiles, plain.open[a], v), wall = value_apart(tiles, plain.wall[a], v);
@@ -172,9 +172,9 @@ static void inflows_equal_the_plain_loop(void **state)
                 assert_true(value_apart(tiles, b.cut.open[a], v) == open &&
                             value_apart(tiles, b.cut.wall[a], v) == wall);
                 assert_true(known[a][v] == in && u.axis[a][v] == (in ? wall : 0));
-                poured += in;
+                inflow += in;
             }
-        assert_true(poured > 20);
+        assert_true(inflow > 20);
         check_faces(&b);
         rh_cut_cache_free(&other);
         basin_free(&b);

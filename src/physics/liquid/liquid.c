@@ -5,7 +5,7 @@
 #include "physics/liquid/liquid.h"
 
 #include "base/memory.h"
-#include "physics/pace.h"
+#include "physics/time_step.h"
 
 static rh_code liquid_create(const void *params, const rh_surroundings *around, rh_points *points, void **self,
                              rh_status *status)
@@ -29,7 +29,7 @@ static void liquid_destroy(void *self)
 
 static double liquid_max_step(void *self, const rh_surroundings *around, const rh_points *points)
 {
-    return rh_pace_max_step(((rh_incompressible *)self)->options.cfl, around, points);
+    return rh_time_step_limit(((rh_incompressible *)self)->options.cfl, around, points);
 }
 
 static rh_code liquid_step(void *self, const rh_surroundings *around, double dt, rh_points *points,

@@ -33,7 +33,7 @@ static bool is_pressed(const rh_sand_cells *cells, const rh_incompressible_view 
 {
     int64_t at = (int64_t)t * view->tiles->cells + c;
     if (cells->mass[at] == 0 || rh_pressure_value(view->pressure, at) <= 0) return false;
-    return !(view->cut->poured && view->cut->poured[t] && view->cut->poured[t][c]);
+    return !(view->cut->inflow && view->cut->inflow[t] && view->cut->inflow[t][c]);
 }
 
 // What pressure does to half of the cell's mass along axes where the wall closes one of its faces: the other face
@@ -68,8 +68,8 @@ static bool make_contact(const rh_sand_cells *cells, const rh_incompressible_vie
                              .normal = rh_d3_scale(area, 1 / size),
                              .wall = rh_obstacles_velocity(obstacles, which, x),
                              .friction = obstacles->items[which].friction,
-                             .push = size * (double)rh_pressure_value(view->pressure, at)};
-    out->push += closed_share(cells, view, at, out->normal);
+                             .normal_impulse = size * (double)rh_pressure_value(view->pressure, at)};
+    out->normal_impulse += closed_share(cells, view, at, out->normal);
     return true;
 }
 
@@ -144,13 +144,14 @@ static rh_dvec3 cell_velocity(const rh_incompressible_view *view, const rh_sand_
     return u;
 }
 
-static void apply_drag(const rh_sand_contact *contact, const rh_sand_cells *cells, const rh_incompressible_view *view)
+static void apply_tangential_impulse(const rh_sand_contact *contact, const rh_sand_cells *cells,
+                                     const rh_incompressible_view *view)
 {
     const rh_tiles *tiles = view->tiles;
     for (int a = 0; a < tiles->dimension; a++) {
         faces f = known_faces(view, contact->tile, contact->cell, a);
         for (int i = 0; i < f.count; i++) {
-            view->velocity.axis[a][f.at[i]] += (float)((&contact->drag.x)[a] / f.count) /
+            view->velocity.axis[a][f.at[i]] += (float)((&contact->tangential_impulse.x)[a] / f.count) /
                                                rh_sand_face_mass(cells, view, f.at[i], a);
         }
     }
@@ -166,12 +167,13 @@ void rh_sand_contacts_slide(rh_sand_contacts *contacts, const rh_sand_cells *cel
         int64_t at = (int64_t)c->tile * view->tiles->cells + c->cell;
         if (rh_sand_cell_holds(cells, at)) continue;
         rh_dvec3 along = slip(c, cell_velocity(view, c));
-        double speed = rh_d3_length(along), most = fmin(c->friction * c->push, (double)cells->mass[at] * speed);
-        if (speed > 0) c->drag = rh_d3_scale(along, -most / speed);
+        double speed = rh_d3_length(along),
+               most = fmin(c->friction * c->normal_impulse, (double)cells->mass[at] * speed);
+        if (speed > 0) c->tangential_impulse = rh_d3_scale(along, -most / speed);
     }
     for (int64_t n = 0; n < contacts->count; n++)
         if (!rh_sand_cell_holds(cells, (int64_t)contacts->items[n].tile * view->tiles->cells + contacts->items[n].cell))
-            apply_drag(&contacts->items[n], cells, view);
+            apply_tangential_impulse(&contacts->items[n], cells, view);
 }
 
 // --- groups ----------------------------------------------------------------------------------------------------------
@@ -180,26 +182,27 @@ enum { SWEEPS = 50 };
 // One contact stops its place of the body as far as it may; returns the change of velocity there.
 static double resolve(rh_rigid *body, rh_dvec3 place, rh_sand_contact *c)
 {
-    double give = rh_rigid_yields(body, place, c->normal), change = 0;
-    if (give > 0) {
+    double inverse_mass = rh_rigid_inverse_mass(body, place, c->normal), change = 0;
+    if (inverse_mass > 0) {
         double away = rh_d3_dot(rh_d3_sub(rh_rigid_velocity(body, place), c->wall), c->normal);
-        double push = fmax(0, c->push - away / give), more = push - c->push;
-        rh_rigid_push(body, place, rh_d3_scale(c->normal, more));
-        c->push = push;
-        change = fabs(more) * give;
+        double normal_impulse = fmax(0, c->normal_impulse - away / inverse_mass),
+               more = normal_impulse - c->normal_impulse;
+        rh_rigid_apply_impulse(body, place, rh_d3_scale(c->normal, more));
+        c->normal_impulse = normal_impulse;
+        change = fabs(more) * inverse_mass;
     }
     rh_dvec3 along = slip(c, rh_rigid_velocity(body, place));
     double speed = rh_d3_length(along);
     if (speed == 0) return change;
-    give = rh_rigid_yields(body, place, rh_d3_scale(along, 1 / speed));
-    if (give <= 0) return change;
-    rh_dvec3 drag = rh_d3_sub(c->drag, rh_d3_scale(along, 1 / give));
-    double size = rh_d3_length(drag), most = c->friction * c->push;
-    if (size > most) drag = rh_d3_scale(drag, most / size);
-    rh_dvec3 more = rh_d3_sub(drag, c->drag);
-    rh_rigid_push(body, place, more);
-    c->drag = drag;
-    return fmax(change, rh_d3_length(more) * give);
+    inverse_mass = rh_rigid_inverse_mass(body, place, rh_d3_scale(along, 1 / speed));
+    if (inverse_mass <= 0) return change;
+    rh_dvec3 tangential_impulse = rh_d3_sub(c->tangential_impulse, rh_d3_scale(along, 1 / inverse_mass));
+    double size = rh_d3_length(tangential_impulse), most = c->friction * c->normal_impulse;
+    if (size > most) tangential_impulse = rh_d3_scale(tangential_impulse, most / size);
+    rh_dvec3 more = rh_d3_sub(tangential_impulse, c->tangential_impulse);
+    rh_rigid_apply_impulse(body, place, more);
+    c->tangential_impulse = tangential_impulse;
+    return fmax(change, rh_d3_length(more) * inverse_mass);
 }
 
 // Contacts of one group, listed; until nothing changes any more by what matters against the velocity that forces bring

@@ -12,11 +12,11 @@
 // Impulses are in cells of sand times m/s.
 typedef struct rh_sand_contact {
     int32_t tile, cell;
-    rh_dvec3 normal;  // out of the wall
-    rh_dvec3 wall;    // m/s: its velocity
-    double friction;  // Coulomb's coefficient
-    double push;      // impulse of the wall along the normal
-    rh_dvec3 drag;    // and along the wall
+    rh_dvec3 normal;              // out of the wall
+    rh_dvec3 wall;                // m/s: its velocity
+    double friction;              // Coulomb's coefficient
+    double normal_impulse;        // impulse of the wall along the normal
+    rh_dvec3 tangential_impulse;  // and along the wall
 } rh_sand_contact;
 
 typedef struct rh_sand_contacts {

@@ -144,8 +144,8 @@ rh_code rh_friction_begin(rh_friction *f, const rh_friction_options *options, co
     f->most = most_pressure(f, view);
     RH_TRY(rh_stress_from_particles(&f->carried, view, status));
     RH_TRY(rh_sand_faces_make(&f->faces, view, status));
-    rh_stress_push(&f->carried, f->faces.give, view->velocity, view->tiles->h / view->dt, view->tiles,
-                   &(rh_stress_rows){f->list, f->count, NULL}, view->velocity);
+    rh_stress_add_divergence(&f->carried, f->faces.inverse_mass, view->velocity, view->tiles->h / view->dt, view->tiles,
+                             &(rh_stress_rows){f->list, f->count, NULL}, view->velocity);
     return RH_OK;
 }
 
@@ -271,8 +271,8 @@ static void bound_tile(const solve *s, int32_t t)
     const rh_tiles *tiles = s->tiles;
     const rh_friction_options *o = &s->f->options;
     const float *fill = s->view->cells + (int64_t)t * tiles->cells;
-    float wall[RH_CELLS], inside = (float)o->rough, extra = (float)o->cohesion_cells * s->weight,
-                          cohesion = (float)o->cohesion / s->view->pascal;
+    float wall[RH_CELLS], inside = (float)o->friction_coefficient, extra = (float)o->cohesion_cells * s->weight,
+                          cohesion = (float)o->cohesion / s->view->pressure_unit;
     wall_friction(s, t, wall);
     rh_rows q = rh_layout_rows(&s->view->limit->layout, s->view->q, t),
             free = rh_rows_apart(tiles, s->view->cut->room, t, ZEROS);
@@ -366,18 +366,21 @@ static void rate_tile(const solve *s, int32_t t)
 {
     const rh_tiles *tiles = s->tiles;
     float most = tiles->dimension == 2 ? 0.22f : 0.11f;
-    rh_rows give[3];
-    for (int a = 0; a < tiles->dimension; a++) give[a] = rh_rows_of(tiles, s->f->faces.give.axis[a], t, ZEROS);
+    rh_rows inverse_mass[3];
+    for (int a = 0; a < tiles->dimension; a++)
+        inverse_mass[a] = rh_rows_of(tiles, s->f->faces.inverse_mass.axis[a], t, ZEROS);
     for (int p = 0; p < RH_STRESS_PARTS; p++) {
         if (!s->rate.part[p] || p == 1 || p == 2) continue;
         int a = rh_stress_axes[p][0], b = rh_stress_axes[p][1];
         for (int r = 0; r < tiles->cells / 8; r++) {
             rh_f8 largest = rh_f8_all(0);
             for (int x = 0; x < tiles->dimension && !is_shear(p); x++)
-                largest = rh_f8_max(largest, rh_f8_max(rh_f8_load(give[x].here + 8 * r), rh_row_above(&give[x], x, r)));
+                largest = rh_f8_max(
+                    largest, rh_f8_max(rh_f8_load(inverse_mass[x].here + 8 * r), rh_row_above(&inverse_mass[x], x, r)));
             if (is_shear(p))
-                largest = rh_f8_max(rh_f8_max(rh_f8_load(give[a].here + 8 * r), rh_row_below(&give[a], b, r)),
-                                    rh_f8_max(rh_f8_load(give[b].here + 8 * r), rh_row_below(&give[b], a, r)));
+                largest = rh_f8_max(
+                    rh_f8_max(rh_f8_load(inverse_mass[a].here + 8 * r), rh_row_below(&inverse_mass[a], b, r)),
+                    rh_f8_max(rh_f8_load(inverse_mass[b].here + 8 * r), rh_row_below(&inverse_mass[b], a, r)));
             rh_f8 rate = most / rh_f8_max(largest, rh_f8_all(0.1f));
             rh_f8_store(s->rate.part[p] + (int64_t)t * tiles->cells + 8 * r,
                         rh_f8_select(largest > rh_f8_all(0), rate, rh_f8_all(0)));
@@ -418,14 +421,16 @@ static void climb_tile(const solve *s, int32_t t)
 // How much less than in plane shear a stress of this form may be (Matsuoka and Nakai 1974, as a function of the
 // invariants): y of y^3 - y = J3 (3 - S^2) S / 2 J2^(3/2), squared. Newton's steps from the tangent at plane shear come
 // down on it.
-static rh_f8 form_of(const rh_f8 normal[3], const rh_f8 across[3], float rough)
+static rh_f8 form_of(const rh_f8 normal[3], const rh_f8 across[3], float friction_coefficient)
 {
     rh_f8 second = rh_f8_all(1e-30f),
           third = normal[0] * normal[1] * normal[2] + 2.0f * across[0] * across[1] * across[2];
     for (int a = 0; a < 3; a++)
         second += 0.5f * normal[a] * normal[a] + across[a] * across[a], third -= normal[a] * across[a] * across[a];
     rh_f8 root = rh_f8_sqrt(second), most = rh_f8_all(0.3849f);
-    rh_f8 d = rh_f8_max(-most, rh_f8_min(most, 0.5f * rough * (3 - rough * rough) * third / (second * root))),
+    rh_f8 d = rh_f8_max(-most, rh_f8_min(most, 0.5f * friction_coefficient *
+                                                   (3 - friction_coefficient * friction_coefficient) * third /
+                                                   (second * root))),
           y = 1.0f + 0.5f * d;
     for (int k = 0; k < 3; k++) y -= (y * y * y - y - d) / (3.0f * y * y - 1.0f + 1e-6f);
     return y * y;
@@ -451,7 +456,7 @@ static void size_tile(const solve *s, const rh_stress *stress, int32_t t)
             across[3 - rh_stress_axes[p][0] - rh_stress_axes[p][1]] = at.mean;
             sum += at.square;
         }
-        if (tiles->dimension == 3) sum *= form_of(normal, across, fminf((float)s->f->options.rough, 1));
+        if (tiles->dimension == 3) sum *= form_of(normal, across, fminf((float)s->f->options.friction_coefficient, 1));
         rh_f8_store(s->size + base + 8 * r,
                     rh_f8_select(rh_f8_load(s->bound + base + 8 * r) > rh_f8_all(0), sum, rh_f8_all(0)));
     }
@@ -512,7 +517,7 @@ static void iterate(solve *s)
     for (s->f->iterations = 0; s->f->iterations < f->options.iterations; s->f->iterations++) {
         double next = 0.5 * (1 + sqrt(1 + 4 * pace * pace));
         float momentum = (float)((pace - 1) / next);
-        rh_stress_push(&s->ahead, f->faces.give, s->start, 1, s->tiles, &s->rows, s->u);
+        rh_stress_add_divergence(&s->ahead, f->faces.inverse_mass, s->start, 1, s->tiles, &s->rows, s->u);
 #pragma omp parallel
         {
 #pragma omp for schedule(static, 2)
@@ -525,7 +530,7 @@ static void iterate(solve *s)
         pace = rh_sum(s->sums[1], f->count) > 0 ? 1 : next;
         if (rh_max(s->sums[0], f->count) <= (double)(ENOUGH * s->weight)) break;
     }
-    rh_stress_push(&s->now, f->faces.give, s->start, 1, s->tiles, &s->rows, s->u);
+    rh_stress_add_divergence(&s->now, f->faces.inverse_mass, s->start, 1, s->tiles, &s->rows, s->u);
 }
 
 // --- rest ------------------------------------------------------------------------------------------------------------
@@ -541,8 +546,8 @@ typedef struct rest_bits {
 static void rest_tile(const solve *s, int32_t t, const rest_bits *out)
 {
     const rh_tiles *tiles = s->tiles;
-    float begin = (float)sin(s->f->options.start * 0.017453292519943295) * s->weight, slow[3], falling[3], starts[3],
-          starts_falling[3], was[3], calm[3];
+    float begin = (float)sin(s->f->options.static_excess_angle * 0.017453292519943295) * s->weight, slow[3], falling[3],
+          starts[3], starts_falling[3], was[3], calm[3];
     for (int a = 0; a < 3; a++) {
         calm[a] = CALM * s->weight, slow[a] = STOPPED * s->weight, starts[a] = pulls(s, a) ? SAG * begin : begin,
         was[a] = begin / s->step;
@@ -691,8 +696,8 @@ static void begin(solve *s)
 {
     const rh_friction *f = s->f;
     // What the carried stress did before the pressure is taken back: it is where the search begins, no more.
-    rh_stress_push(&f->carried, f->faces.give, s->start, -1, s->tiles, &(rh_stress_rows){f->list, f->count, NULL},
-                   s->start);
+    rh_stress_add_divergence(&f->carried, f->faces.inverse_mass, s->start, -1, s->tiles,
+                             &(rh_stress_rows){f->list, f->count, NULL}, s->start);
 #pragma omp parallel
     {
 #pragma omp for schedule(static, 2)
@@ -714,7 +719,7 @@ static void give_velocities(const solve *s)
         for (int a = 0; a < tiles->dimension; a++)
             for (int c = 0; c < tiles->cells; c += 8) {
                 int64_t at = (int64_t)f->list[n] * tiles->cells + c;
-                rh_i8 moves = rh_f8_load(f->faces.give.axis[a] + at) > rh_f8_all(0);
+                rh_i8 moves = rh_f8_load(f->faces.inverse_mass.axis[a] + at) > rh_f8_all(0);
                 float *u = s->view->velocity.axis[a] + at;
                 rh_f8_store(u, rh_f8_select(moves, rh_f8_load(s->u.axis[a] + at) / s->step, rh_f8_load(u)));
             }
@@ -735,7 +740,7 @@ static rh_code show_walls(const solve *s, rh_status *status)
         for (int a = 0; a < tiles->dimension; a++)
             for (int c = 0; c < tiles->cells; c++)
                 walls.axis[a][(int64_t)t * tiles->cells + c] = view->cut->pass[a][t][c] <= RH_SAND_CLOSED ? 1.0f : 0.0f;
-    rh_stress_push(&s->now, walls, rub, 1, tiles, &(rh_stress_rows){s->f->list, s->f->count, NULL}, rub);
+    rh_stress_add_divergence(&s->now, walls, rub, 1, tiles, &(rh_stress_rows){s->f->list, s->f->count, NULL}, rub);
     rh_step_view seen = {.what = RH_SIGHT_RUBBED,
                          .around = view->around,
                          .dt = view->dt,
@@ -769,5 +774,5 @@ rh_code rh_friction_solve(rh_friction *f, const rh_unilateral_view *view, rh_sta
     RH_TRY(stop(&s, &rest, status));
     give_velocities(&s);
     RH_TRY(show_walls(&s, status));
-    return rh_stress_to_particles(&s.now, &f->carried, rest, (float)f->options.fade, view, status);
+    return rh_stress_to_particles(&s.now, &f->carried, rest, (float)f->options.stress_smoothing, view, status);
 }

@@ -8,13 +8,13 @@
 #include "physics/sand/stress.h"
 
 typedef struct rh_friction_options {
-    double rough;     // tangent of the friction angle: sand that shears along a plane bears so much of the pressure; at
-                      // most 1, or it would pull
-    double cohesion;  // Pa
-    double cohesion_cells;  // more cohesion against creep: friction under the weight of so many cells
-    double start;           // degrees by which slopes are steeper when sand at rest starts to flow
-    double fade;            // share of the carried stress that is smoothed in a step
-    int iterations;         // at most
+    double friction_coefficient;  // tangent of the friction angle: sand that shears along a plane bears so much of the
+                                  // pressure; at most 1, or it would pull
+    double cohesion;              // Pa
+    double cohesion_cells;        // more cohesion against creep: friction under the weight of so many cells
+    double static_excess_angle;   // degrees by which slopes are steeper when sand at rest starts to flow
+    double stress_smoothing;      // share of the carried stress that is smoothed in a step
+    int iterations;               // at most
 } rh_friction_options;
 
 // Of a step in progress.

@@ -19,7 +19,7 @@ static void load_tile(const rh_sand_cells *cells, const rh_incompressible_view *
     int64_t base = (int64_t)t * tiles->cells;
     memset(bits, 0, RH_TILE * sizeof *bits);
     memset(links, 0, sizeof *links);
-    memcpy(bits, cells->holds + base / 8, (size_t)tiles->cells / 8);
+    memcpy(bits, cells->rigid + base / 8, (size_t)tiles->cells / 8);
     for (int a = 0; a < tiles->dimension; a++)
         for (int c = 0; c < tiles->cells; c++)
             links->axis[a][c >> 6] |= (uint64_t)(view->known[a][base + c] != 0) << (c & 63);

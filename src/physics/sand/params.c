@@ -20,16 +20,16 @@ static const rh_param rows[] = {
     {"cohesion_cells", RH_PARAM_FLOAT, AT(cohesion_cells), "cells", "0.15", 0, 10,
      .help = "more strength, against creep of resting piles: friction as under so many more cells of sand (model "
              "incompressible: their weight as cohesion); vanishes with the cell size"},
-    {"start", RH_PARAM_FLOAT, AT(start), "degrees", "4", 0, 20,
+    {"static_excess_angle", RH_PARAM_FLOAT, AT(static_excess_angle), "degrees", "4", 0, 20, .formerly = "start",
      .help =
          "model unilateral: sand at rest starts to flow where it is steeper by so much than where flowing sand stops"},
-    {"loose", RH_PARAM_FLOAT, AT(loose), "", "0.2", 0, 0.5,
+    {"contact_loss_gap", RH_PARAM_FLOAT, AT(contact_loss_gap), "", "0.2", 0, 0.5, .formerly = "loose",
      .help = "model unilateral: cells with grains in contact stay so while they are short of full by up to this share"},
-    {"touch", RH_PARAM_FLOAT, AT(touch), "", "0.05", 0, 0.5,
+    {"contact_gain_gap", RH_PARAM_FLOAT, AT(contact_gain_gap), "", "0.05", 0, 0.5, .formerly = "touch",
      .help = "model unilateral: cells short of full by up to this share come into contact"},
-    {"dense", RH_PARAM_FLOAT, AT(dense), "", "0.05", 0, 0.5,
+    {"allowed_overfill", RH_PARAM_FLOAT, AT(allowed_overfill), "", "0.05", 0, 0.5, .formerly = "dense",
      .help = "model unilateral: cells overfull by up to this share are left so"},
-    {"fade", RH_PARAM_FLOAT, AT(fade), "", "0.05", 0, 1,
+    {"stress_smoothing", RH_PARAM_FLOAT, AT(stress_smoothing), "", "0.05", 0, 1, .formerly = "fade",
      .help = "model unilateral: share of the carried stress that is smoothed in a step"},
     {"mixing", RH_PARAM_FLOAT, AT(mixing), "", "0.1", 0, 1,
      .help = "model unilateral: how far grains wander that slide past each other: D = mixing * rate of shear * "

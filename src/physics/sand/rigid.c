@@ -101,7 +101,7 @@ static void general(rh_dvec3 place, rh_dvec3 impulse, double out[6])
     memcpy(out, all, sizeof all);
 }
 
-void rh_rigid_push(rh_rigid *body, rh_dvec3 place, rh_dvec3 impulse)
+void rh_rigid_apply_impulse(rh_rigid *body, rh_dvec3 place, rh_dvec3 impulse)
 {
     double force[6], change[6];
     general(place, impulse, force);
@@ -109,7 +109,7 @@ void rh_rigid_push(rh_rigid *body, rh_dvec3 place, rh_dvec3 impulse)
     for (int i = 0; i < 6; i++) body->motion[i] += change[i];
 }
 
-double rh_rigid_yields(const rh_rigid *body, rh_dvec3 place, rh_dvec3 way)
+double rh_rigid_inverse_mass(const rh_rigid *body, rh_dvec3 place, rh_dvec3 way)
 {
     double force[6], sum = 0;
     general(place, way, force);

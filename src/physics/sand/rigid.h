@@ -26,6 +26,6 @@ void rh_rigid_merge(rh_rigid *body, const rh_rigid *part);  // sums only
 void rh_rigid_solve(rh_rigid *body);
 rh_dvec3 rh_rigid_velocity(const rh_rigid *body, rh_dvec3 place);
 // An impulse at a place changes the motion.
-void rh_rigid_push(rh_rigid *body, rh_dvec3 place, rh_dvec3 impulse);
+void rh_rigid_apply_impulse(rh_rigid *body, rh_dvec3 place, rh_dvec3 impulse);
 // By how much the place moves along the unit vector `way` per impulse along it.
-double rh_rigid_yields(const rh_rigid *body, rh_dvec3 place, rh_dvec3 way);
+double rh_rigid_inverse_mass(const rh_rigid *body, rh_dvec3 place, rh_dvec3 way);

@@ -11,16 +11,16 @@
 #include <math.h>
 #include <string.h>
 #include "base/memory.h"
-#include "physics/pace.h"
+#include "physics/time_step.h"
 #include "physics/sand/contacts.h"
 #include "physics/sand/friction.h"
 #include "physics/sand/mix.h"
 
 typedef struct sand {
     rh_sand_params params;
-    rh_incompressible flow;     // of the one model
-    rh_unilateral only_pushed;  // of the other
-    rh_friction friction;       // of the step in progress
+    rh_incompressible incompressible;  // either this step
+    rh_unilateral unilateral;          // or this one, as the model says
+    rh_friction friction;              // of the step in progress
 } sand;
 
 static double sine_of(const rh_sand_params *p) { return sin(p->friction_angle * 0.017453292519943295); }
@@ -35,7 +35,7 @@ static rh_sand_strength strength_of(const rh_sand_params *p, const rh_incompress
     return (rh_sand_strength){(float)sine_of(p), (float)(p->cohesion / cell + p->cohesion_cells * weight)};
 }
 
-static rh_code rub(const rh_incompressible_view *view, void *user, rh_status *status)
+static rh_code apply_friction(const rh_incompressible_view *view, void *user, rh_status *status)
 {
     rh_sand_cells cells;
     rh_sand_contacts contacts;
@@ -49,27 +49,27 @@ static rh_code rub(const rh_incompressible_view *view, void *user, rh_status *st
     rh_sand_groups_move(&groups, &cells, view);
     // Where grains do not slide past each other nothing makes room: with the correction in cells that hold, resting
     // piles crept: 7 % of one moved by half a cell in 10 s.
-    memcpy(view->held, cells.holds, (size_t)rh_tiles_values(view->tiles) / 8);
+    memcpy(view->rigid, cells.rigid, (size_t)rh_tiles_values(view->tiles) / 8);
     return RH_OK;
 }
 
 static const double LONGEST = 0.25;  // time step, sqrt(cell / gravity)
 
 // --- the other model -------------------------------------------------------------------------------------------------
-static rh_code let_carried_act(const rh_unilateral_view *view, void *user, rh_status *status)
+static rh_code apply_carried_stress(const rh_unilateral_view *view, void *user, rh_status *status)
 {
     sand *me = user;
     const rh_sand_params *p = &me->params;
-    rh_friction_options options = {.rough = fmin(tan(p->friction_angle * 0.017453292519943295), 1),
+    rh_friction_options options = {.friction_coefficient = fmin(tan(p->friction_angle * 0.017453292519943295), 1),
                                    .cohesion = p->cohesion,
                                    .cohesion_cells = p->cohesion_cells,
-                                   .start = p->start,
-                                   .fade = p->fade,
+                                   .static_excess_angle = p->static_excess_angle,
+                                   .stress_smoothing = p->stress_smoothing,
                                    .iterations = (int)p->friction_iterations};
     return rh_friction_begin(&me->friction, &options, view, status);
 }
 
-static rh_code rub_pressed(const rh_unilateral_view *view, void *user, rh_status *status)
+static rh_code solve_friction(const rh_unilateral_view *view, void *user, rh_status *status)
 {
     return rh_friction_solve(&((sand *)user)->friction, view, status);
 }
@@ -82,7 +82,7 @@ static rh_code mix(const rh_unilateral_view *view, void *user, rh_status *status
     return RH_OK;
 }
 
-static rh_unilateral_options pushed_options(sand *me)
+static rh_unilateral_options unilateral_options(sand *me)
 {
     const rh_incompressible_options *p = &me->params.flow;
     return (rh_unilateral_options){.density = p->density,
@@ -90,16 +90,16 @@ static rh_unilateral_options pushed_options(sand *me)
                                    .flip = p->flip,
                                    .limit = {.form = RH_LIMIT_SHARES,
                                              .air = 0.02,
-                                             .loose = me->params.loose,
-                                             .touch = me->params.touch,
-                                             .dense = me->params.dense},
+                                             .contact_loss_gap = me->params.contact_loss_gap,
+                                             .contact_gain_gap = me->params.contact_gain_gap,
+                                             .allowed_overfill = me->params.allowed_overfill},
                                    .path = RH_PATH_HEUN,
                                    .cfl = p->cfl,
                                    .prediction = RH_PREDICT_BY_PARTICLES,
                                    .density_correction = p->volume_correction,
                                    .crowded = 0.05,
-                                   .patience = LONGEST,
-                                   .fill = 1,
+                                   .overfill_relaxation_time = LONGEST,
+                                   .particle_mass = 1,
                                    .stop_at_walls = true,
                                    .preconditioner = RH_PRECONDITION_MULTIGRID,
                                    .expansion = RH_EXPANSION_PROJECTED,
@@ -110,34 +110,34 @@ static rh_unilateral_options pushed_options(sand *me)
                                    .slide = true,
                                    .method = "sand",
                                    .stage = "friction",
-                                   .before_pressure = let_carried_act,
-                                   .after_pressure = rub_pressed,
+                                   .before_pressure = apply_carried_stress,
+                                   .after_pressure = solve_friction,
                                    .after_moves = mix,
                                    .user = me};
 }
 
-static rh_code create_pushed(sand *me, rh_points *points, rh_status *status)
+static rh_code create_unilateral(sand *me, rh_points *points, rh_status *status)
 {
-    rh_unilateral_options options = pushed_options(me);
-    RH_TRY(rh_unilateral_create(&options, points, &me->only_pushed, status));
+    rh_unilateral_options options = unilateral_options(me);
+    RH_TRY(rh_unilateral_create(&options, points, &me->unilateral, status));
     RH_TRY(rh_points_add(points, "stress", RH_POINT_MAT3F, status));
     rh_points_find(points, "stress")->transient = true;
     return RH_OK;
 }
 
 // --- the method's table ----------------------------------------------------------------------------------------------
-static rh_code create_source(sand *me, rh_points *points, rh_status *status)
+static rh_code create_incompressible(sand *me, rh_points *points, rh_status *status)
 {
     rh_incompressible_options options = me->params.flow;
     options.method = "sand";
     options.stage = "friction";
-    options.after_pressure = rub;
+    options.after_pressure = apply_friction;
     options.friction = true;  // of strays too, which no cell of sand holds
     options.user = &me->params;
-    return rh_incompressible_create(&options, points, &me->flow, status);
+    return rh_incompressible_create(&options, points, &me->incompressible, status);
 }
 
-static bool is_source(const sand *me) { return me->params.model == RH_SAND_INCOMPRESSIBLE; }
+static bool is_incompressible(const sand *me) { return me->params.model == RH_SAND_INCOMPRESSIBLE; }
 
 static rh_code sand_create(const void *params, const rh_surroundings *around, rh_points *points, void **self,
                            rh_status *status)
@@ -147,15 +147,15 @@ static rh_code sand_create(const void *params, const rh_surroundings *around, rh
     if (!me) return RH_MEMORY;
     *self = me;
     me->params = *(const rh_sand_params *)params;
-    return is_source(me) ? create_source(me, points, status) : create_pushed(me, points, status);
+    return is_incompressible(me) ? create_incompressible(me, points, status) : create_unilateral(me, points, status);
 }
 
 static void sand_destroy(void *self)
 {
     sand *me = self;
     if (!me) return;
-    if (is_source(me)) rh_incompressible_free(&me->flow);
-    else rh_unilateral_free(&me->only_pushed);
+    if (is_incompressible(me)) rh_incompressible_free(&me->incompressible);
+    else rh_unilateral_free(&me->unilateral);
     rh_free(me);
 }
 
@@ -165,15 +165,15 @@ static void sand_destroy(void *self)
 static double sand_max_step(void *self, const rh_surroundings *around, const rh_points *points)
 {
     double g = rh_d3_length(around->gravity), longest = g > 0 ? LONGEST * sqrt(around->cell / g) : 1e9;
-    return fmin(longest, rh_pace_max_step(((sand *)self)->params.flow.cfl, around, points));
+    return fmin(longest, rh_time_step_limit(((sand *)self)->params.flow.cfl, around, points));
 }
 
 static rh_code sand_step(void *self, const rh_surroundings *around, double dt, rh_points *points,
                          rh_step_report *report, rh_status *status)
 {
     sand *me = self;
-    return is_source(me) ? rh_incompressible_step(&me->flow, around, dt, points, report, status)
-                         : rh_unilateral_step(&me->only_pushed, around, dt, points, report, status);
+    return is_incompressible(me) ? rh_incompressible_step(&me->incompressible, around, dt, points, report, status)
+                                 : rh_unilateral_step(&me->unilateral, around, dt, points, report, status);
 }
 
 static int sand_per_cell_axis(const void *params)

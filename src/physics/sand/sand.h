@@ -14,10 +14,12 @@ typedef struct rh_sand_params {
     double cohesion;        // Pa
     double cohesion_cells;  // more cohesion: the weight of so many cells of sand on their ground
     // Of the unilateral model.
-    double start;  // degrees: sand at rest starts to flow where it is steeper by so much than where flowing sand stops
-    double loose, touch, dense;  // shares of a full cell: packings between 1 - loose and 1 + dense are in contact
-    double fade;                 // share of the carried stress that is smoothed in a step
-    double mixing;               // wandering of grains that slide past each other, spacings^2 per unit of shear
+    double static_excess_angle;  // degrees: sand at rest starts to flow where it is steeper by so much than where
+                                 // flowing sand stops
+    // Shares of a full cell: packings between 1 - contact_loss_gap and 1 + allowed_overfill are in contact.
+    double contact_loss_gap, contact_gain_gap, allowed_overfill;
+    double stress_smoothing;  // share of the carried stress that is smoothed in a step
+    double mixing;            // wandering of grains that slide past each other, spacings^2 per unit of shear
     int64_t friction_iterations;
 } rh_sand_params;
 

@@ -50,12 +50,12 @@ static inline int mean_of(const rh_strain_block *b, int a, int at, float *mean)
     return low + high;
 }
 
-static inline void push_mean(const rh_strain_block *b, int a, int at, float by, float push[3][RH_STRAIN_VALUES])
+static inline void push_mean(const rh_strain_block *b, int a, int at, float by, float force[3][RH_STRAIN_VALUES])
 {
     int low = is_known(b, a, at), high = is_known(b, a, at + b->step[a]);
     float part = low + high == 2 ? 0.5f * by : by;
-    if (low) push[a][at] += part;
-    if (high) push[a][at + b->step[a]] += part;
+    if (low) force[a][at] += part;
+    if (high) force[a][at + b->step[a]] += part;
 }
 
 // The change of component a across the cell along b is plus * next + here * own + minus * last.
@@ -117,29 +117,29 @@ rh_strain rh_strain_of(const rh_strain_block *b, int at)
 }
 
 static inline void push_across(const rh_strain_block *b, int a, int along, int at, across w, float by,
-                               float push[3][RH_STRAIN_VALUES])
+                               float force[3][RH_STRAIN_VALUES])
 {
-    if (w.plus != 0) push_mean(b, a, at + b->step[along], w.plus * by, push);
-    if (w.own != 0) push_mean(b, a, at, w.own * by, push);
-    if (w.minus != 0) push_mean(b, a, at - b->step[along], w.minus * by, push);
+    if (w.plus != 0) push_mean(b, a, at + b->step[along], w.plus * by, force);
+    if (w.own != 0) push_mean(b, a, at, w.own * by, force);
+    if (w.minus != 0) push_mean(b, a, at - b->step[along], w.minus * by, force);
 }
 
-void rh_strain_push(const rh_strain_block *b, int at, rh_strain stress, float push[3][RH_STRAIN_VALUES])
+void rh_strain_add_divergence(const rh_strain_block *b, int at, rh_strain stress, float force[3][RH_STRAIN_VALUES])
 {
     bool both[3];
     int missing = missing_axis(b, at, both);
     for (int a = 0; a < b->dimension; a++) {
         if (!both[a]) continue;
         float by = stress.at[a] - (missing >= 0 ? stress.at[missing] : 0);
-        push[a][at] += by;
-        push[a][at + b->step[a]] -= by;
+        force[a][at] += by;
+        force[a][at + b->step[a]] -= by;
     }
     for (int n = 0; n < (b->dimension == 3 ? 3 : 1); n++) {
         int a = PAIR[n][0], c = PAIR[n][1];
         across first = across_of(b, a, c, at), second = across_of(b, c, a, at);
         if (!first.there || !second.there) continue;
-        push_across(b, a, c, at, first, -stress.at[3 + n], push);
-        push_across(b, c, a, at, second, -stress.at[3 + n], push);
+        push_across(b, a, c, at, first, -stress.at[3 + n], force);
+        push_across(b, c, a, at, second, -stress.at[3 + n], force);
     }
 }
 

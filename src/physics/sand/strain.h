@@ -38,6 +38,6 @@ void rh_strain_load_velocity(const rh_tiles *tiles, rh_faces velocity, int32_t t
 // than one cell outside the tile.
 rh_strain rh_strain_of(const rh_strain_block *block, int at);
 // Adds -stress : d(strain) / d(u) to the faces around the cell; stress without trace.
-void rh_strain_push(const rh_strain_block *block, int at, rh_strain stress, float push[3][RH_STRAIN_VALUES]);
+void rh_strain_add_divergence(const rh_strain_block *block, int at, rh_strain stress, float force[3][RH_STRAIN_VALUES]);
 // The Frobenius norm.
 float rh_strain_size(rh_strain s);

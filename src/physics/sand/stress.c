@@ -26,7 +26,7 @@ rh_code rh_stress_new(rh_stress *stress, const rh_tiles *tiles, bool clear, rh_a
 rh_code rh_sand_faces_make(rh_sand_faces *faces, const rh_unilateral_view *view, rh_status *status)
 {
     const rh_tiles *tiles = view->tiles;
-    RH_TRY(rh_faces_new(&faces->give, tiles, false, view->arena, status));
+    RH_TRY(rh_faces_new(&faces->inverse_mass, tiles, false, view->arena, status));
     RH_TRY(rh_faces_new(&faces->start, tiles, false, view->arena, status));
     float scale = view->dt * tiles->inverse_h;
 #pragma omp parallel for schedule(static)
@@ -36,9 +36,9 @@ rh_code rh_sand_faces_make(rh_sand_faces *faces, const rh_unilateral_view *view,
                 int64_t at = (int64_t)t * tiles->cells + c;
                 rh_f8 fill = rh_f8_load(view->limit->fill.axis[a] + at);
                 rh_i8 closed = rh_f8_load(view->cut->pass[a][t] + c) <= rh_f8_all(RH_SAND_CLOSED);
-                rh_f8 give = rh_f8_all(1) / rh_f8_max(fill, rh_f8_all(LIGHTEST));
-                rh_f8_store(faces->give.axis[a] + at,
-                            rh_f8_select(closed | (fill < rh_f8_all(NOTHING)), rh_f8_all(0), give));
+                rh_f8 inverse_mass = rh_f8_all(1) / rh_f8_max(fill, rh_f8_all(LIGHTEST));
+                rh_f8_store(faces->inverse_mass.axis[a] + at,
+                            rh_f8_select(closed | (fill < rh_f8_all(NOTHING)), rh_f8_all(0), inverse_mass));
                 rh_f8 u = rh_f8_select(closed, rh_f8_load(view->cut->wall[a][t] + c),
                                        rh_f8_load(view->velocity.axis[a] + at));
                 rh_f8_store(faces->start.axis[a] + at, scale * u);
@@ -48,8 +48,8 @@ rh_code rh_sand_faces_make(rh_sand_faces *faces, const rh_unilateral_view *view,
 
 static int shear_of(int a, int b) { return a + b + 2; }  // part of two different axes
 
-static void push_tile(const rh_stress *stress, rh_faces give, rh_faces from, float scale, const rh_tiles *tiles,
-                      int32_t t, const uint8_t *moved, rh_faces out)
+static void add_divergence_tile(const rh_stress *stress, rh_faces inverse_mass, rh_faces from, float scale,
+                                const rh_tiles *tiles, int32_t t, const uint8_t *moved, rh_faces out)
 {
     for (int a = 0; a < tiles->dimension; a++) {
         rh_rows normal = rh_rows_of(tiles, stress->part[a], t, ZEROS), shear[3];
@@ -62,17 +62,17 @@ static void push_tile(const rh_stress *stress, rh_faces give, rh_faces from, flo
             for (int b = 0; b < tiles->dimension; b++)
                 if (b != a) force += rh_row_above(&shear[b], b, r) - rh_f8_load(shear[b].here + 8 * r);
             rh_f8_store(out.axis[a] + at,
-                        rh_f8_load(from.axis[a] + at) + scale * rh_f8_load(give.axis[a] + at) * force);
+                        rh_f8_load(from.axis[a] + at) + scale * rh_f8_load(inverse_mass.axis[a] + at) * force);
         }
     }
 }
 
-void rh_stress_push(const rh_stress *stress, rh_faces give, rh_faces from, float scale, const rh_tiles *tiles,
-                    const rh_stress_rows *rows, rh_faces out)
+void rh_stress_add_divergence(const rh_stress *stress, rh_faces inverse_mass, rh_faces from, float scale,
+                              const rh_tiles *tiles, const rh_stress_rows *rows, rh_faces out)
 {
 #pragma omp parallel for schedule(static, 2)
     for (int32_t n = 0; n < rows->count; n++)
-        push_tile(stress, give, from, scale, tiles, rows->list[n], rows->moved, out);
+        add_divergence_tile(stress, inverse_mass, from, scale, tiles, rows->list[n], rows->moved, out);
 }
 
 // --- on particles ----------------------------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ static rh_code means_of_cells(rh_stress *mean, const rh_unilateral_view *view, r
             int64_t cell = (int64_t)tiles->occupied[n] * tiles->cells + c;
             uint32_t begin = tiles->first[cell], end = tiles->first[cell + 1];
             if (begin == end) continue;
-            float sum[RH_STRESS_PARTS] = {0}, scale = 1 / (view->pascal * (float)(end - begin));
+            float sum[RH_STRESS_PARTS] = {0}, scale = 1 / (view->pressure_unit * (float)(end - begin));
             for (uint32_t p = begin; p < end; p++)
                 for (int i = 0; i < RH_STRESS_PARTS; i++) sum[i] += carried[p][i];
             for (int i = 0; i < RH_STRESS_PARTS; i++)
@@ -172,7 +172,7 @@ static void change_tile(const rh_stress *stress, const rh_stress *before, const 
 }
 
 static void carry_tile(const rh_stress *stress, const rh_stress *before, const float *has, const uint8_t *rest,
-                       float fade, const rh_unilateral_view *view, int32_t t)
+                       float stress_smoothing, const rh_unilateral_view *view, int32_t t)
 {
     const rh_tiles *tiles = view->tiles;
     float(*carried)[9] = rh_points_data(view->points, "stress", RH_POINT_MAT3F);
@@ -185,7 +185,8 @@ static void carry_tile(const rh_stress *stress, const rh_stress *before, const f
             int64_t cell = (int64_t)t * tiles->cells + c;
             bool rests = rest[cell >> 3] >> (cell & 7) & 1;
             if (rests && fabsf(by.now[c]) < quiet) continue;
-            float now = view->pascal * by.now[c], target = view->pascal * by.target[c], share = rests ? 0 : fade;
+            float now = view->pressure_unit * by.now[c], target = view->pressure_unit * by.target[c],
+                  share = rests ? 0 : stress_smoothing;
             for (uint32_t i = tiles->first[cell]; i < tiles->first[cell + 1]; i++) {
                 float sum = carried[i][p] + now;
                 carried[i][p] = sum + share * (target - sum);
@@ -194,8 +195,8 @@ static void carry_tile(const rh_stress *stress, const rh_stress *before, const f
     }
 }
 
-rh_code rh_stress_to_particles(const rh_stress *stress, const rh_stress *before, const uint8_t *rest, float fade,
-                               const rh_unilateral_view *view, rh_status *status)
+rh_code rh_stress_to_particles(const rh_stress *stress, const rh_stress *before, const uint8_t *rest,
+                               float stress_smoothing, const rh_unilateral_view *view, rh_status *status)
 {
     const rh_tiles *tiles = view->tiles;
     rh_arena_mark mark = rh_arena_save(view->arena);
@@ -206,7 +207,7 @@ rh_code rh_stress_to_particles(const rh_stress *stress, const rh_stress *before,
     for (int64_t c = 0; c < values; c++) has[c] = tiles->first[c + 1] > tiles->first[c];
 #pragma omp parallel for schedule(dynamic, 2)
     for (int32_t n = 0; n < tiles->occupied_count; n++)
-        carry_tile(stress, before, has, rest, fade, view, tiles->occupied[n]);
+        carry_tile(stress, before, has, rest, stress_smoothing, view, tiles->occupied[n]);
     rh_arena_restore(view->arena, mark);
     return RH_OK;
 }

@@ -24,8 +24,8 @@ rh_code rh_stress_new(rh_stress *stress, const rh_tiles *tiles, bool clear, rh_a
 
 // What faces are made of, for friction. Faces that walls close by half are the wall's: nothing moves them.
 typedef struct rh_sand_faces {
-    rh_faces give;   // 1 / filling; 0 for the wall's
-    rh_faces start;  // cells per step, without friction
+    rh_faces inverse_mass;  // 1 / filling; 0 for the wall's
+    rh_faces start;         // cells per step, without friction
 } rh_sand_faces;
 rh_code rh_sand_faces_make(rh_sand_faces *faces, const rh_unilateral_view *view, rh_status *status);
 static const float RH_SAND_CLOSED = 0.5f;  // open share of faces up to which they are the wall's
@@ -37,17 +37,17 @@ typedef struct rh_stress_rows {
     const uint8_t *moved;  // per row: nonzero where stress moves faces; NULL = everywhere on the listed tiles
 } rh_stress_rows;
 
-// out = from + scale * give * (divergence of the stress), on the given rows; `from` may be `out`.
-void rh_stress_push(const rh_stress *stress, rh_faces give, rh_faces from, float scale, const rh_tiles *tiles,
-                    const rh_stress_rows *rows, rh_faces out);
+// out = from + scale * inverse_mass * (divergence of the stress), on the given rows; `from` may be `out`.
+void rh_stress_add_divergence(const rh_stress *stress, rh_faces inverse_mass, rh_faces from, float scale,
+                              const rh_tiles *tiles, const rh_stress_rows *rows, rh_faces out);
 
 // The mean over the particles of each cell, and of the cells around each edge.
 rh_code rh_stress_from_particles(rh_stress *stress, const rh_unilateral_view *view, rh_status *status);
-// Particles feel what changed in their cell since rh_stress_from_particles gave `before`. A share `fade` of what they
-// carry is drawn to the mean of the cells around: a stress that changes its sign from row to row, and the pressure with
-// it, pushes nothing and would never be found wrong otherwise (it had grown until every second row of a pile at rest
-// gave way). Not so in cells that `rest` (bits, a byte per row): there it would wake what it should let lie, and small
-// changes are not taken over either: what is left of the search for the stress wandered for half a minute, and then a
-// slope gave way.
-rh_code rh_stress_to_particles(const rh_stress *stress, const rh_stress *before, const uint8_t *rest, float fade,
-                               const rh_unilateral_view *view, rh_status *status);
+// Particles feel what changed in their cell since rh_stress_from_particles gave `before`. A share `stress_smoothing` of
+// what they carry is drawn to the mean of the cells around: a stress that changes its sign from row to row, and the
+// pressure with it, pushes nothing and would never be found wrong otherwise (it had grown until every second row of a
+// pile at rest gave way). Not so in cells that `rest` (bits, a byte per row): there it would wake what it should let
+// lie, and small changes are not taken over either: what is left of the search for the stress wandered for half a
+// minute, and then a slope gave way.
+rh_code rh_stress_to_particles(const rh_stress *stress, const rh_stress *before, const uint8_t *rest,
+                               float stress_smoothing, const rh_unilateral_view *view, rh_status *status);

@@ -34,7 +34,7 @@ static void load_mass(const rh_incompressible_view *view, int32_t t, float *mass
 }
 
 // sqrt(3) |rigid stress| / sqrt(2) < sin(phi) p + c.
-static bool holds(float size, float q, rh_sand_strength strength)
+static bool is_rigid(float size, float q, rh_sand_strength strength)
 {
     return 1.2247449f * size < strength.sine * q + strength.cohesion;
 }
@@ -51,7 +51,7 @@ static int yield_tile(rh_sand_cells *cells, const rh_incompressible_view *view, 
         float q = rh_pressure_value(view->pressure, at);
         float size = rh_strain_size(
             rh_strain_of(&block, rh_block_index(tiles, RH_STRAIN_HALO, c & 7, c >> 3 & 7, c >> 6)));
-        if (holds(size, q, strength)) cells->holds[at >> 3] |= (uint8_t)(1 << (at & 7));
+        if (is_rigid(size, q, strength)) cells->rigid[at >> 3] |= (uint8_t)(1 << (at & 7));
         else cells->slides[at] = 1.7320508f * strength.sine * rh_max_of(q, 0), yielding++;
     }
     return yielding;
@@ -64,8 +64,8 @@ rh_code rh_sand_yield(rh_sand_cells *cells, const rh_incompressible_view *view, 
     size_t values = (size_t)rh_tiles_values(tiles);
     *cells = (rh_sand_cells){.mass = rh_arena_take_zero(view->arena, values * sizeof(float), status),
                              .slides = rh_arena_take_zero(view->arena, values * sizeof(float), status),
-                             .holds = rh_arena_take_zero(view->arena, values / 8 + 1, status)};
-    if (!cells->mass || !cells->slides || !cells->holds) return RH_MEMORY;
+                             .rigid = rh_arena_take_zero(view->arena, values / 8 + 1, status)};
+    if (!cells->mass || !cells->slides || !cells->rigid) return RH_MEMORY;
     const rh_layout *layout = &view->pressure->layout;
     int64_t yielding = 0;
 #pragma omp parallel for schedule(dynamic, 4) reduction(+ : yielding)
@@ -176,17 +176,17 @@ static void slide_tile(const rh_sand_cells *cells, const rh_incompressible_view 
     int64_t base = (int64_t)own->tile * tiles->cells;
     size_t values = (size_t)rh_block_values(tiles, RH_STRAIN_HALO);
     rh_strain_block block;
-    float push[3][RH_STRAIN_VALUES];
+    float force[3][RH_STRAIN_VALUES];
     memcpy(block.known, own->known, values);
     rh_strain_load_velocity(tiles, from, own->tile, &block);
-    for (int a = 0; a < tiles->dimension; a++) memset(push[a], 0, values * sizeof(float));
+    for (int a = 0; a < tiles->dimension; a++) memset(force[a], 0, values * sizeof(float));
     for (int64_t i = own->first; i < own->end; i++) {
         const sliding_cell *c = &s->cells[i];
-        rh_strain_push(&block, c->at, portion(rh_strain_of(&block, c->at), c->mass, c->most), push);
+        rh_strain_add_divergence(&block, c->at, portion(rh_strain_of(&block, c->at), c->mass, c->most), force);
     }
     for (int a = 0; a < tiles->dimension; a++)
         for (int c = 0; c < tiles->cells; c++) {
-            float by = push[a][rh_block_index(tiles, RH_STRAIN_HALO, c & 7, c >> 3 & 7, c >> 6)],
+            float by = force[a][rh_block_index(tiles, RH_STRAIN_HALO, c & 7, c >> 3 & 7, c >> 6)],
                   old = from.axis[a][base + c];
             to.axis[a][base + c] = by == 0 ? old : old + by / rh_sand_face_mass(cells, view, base + c, a);
         }

@@ -16,7 +16,7 @@ typedef struct rh_sand_strength {
 typedef struct rh_sand_cells {
     float *mass;     // per cell: free share of a cell of sand, in cells; 0 where there is none
     float *slides;   // per cell that yields: the largest friction (Frobenius norm), m/s; 0 for all others
-    uint8_t *holds;  // per row of eight cells: bits of cells that hold
+    uint8_t *rigid;  // per row of eight cells: bits of cells that hold
     int64_t yielding;
 } rh_sand_cells;
 
@@ -48,5 +48,5 @@ static inline int64_t rh_sand_cell_below(const rh_tiles *tiles, int64_t cell, in
 
 static inline bool rh_sand_cell_holds(const rh_sand_cells *cells, int64_t cell)
 {
-    return cells->holds[cell >> 3] >> (cell & 7) & 1;
+    return cells->rigid[cell >> 3] >> (cell & 7) & 1;
 }

@@ -37,14 +37,14 @@ static const rh_param rows[] = {
     {"shares", RH_PARAM_CHOICE, AT(flow.shares), "", "smooth", .choices = shares,
      .help = "room for liquid at walls: smooth, or sampled as in the source: oblique walls are then staircases, "
              "along which sliding water loses its energy"},
-    {"balance", RH_PARAM_BOOL, AT(flow.balance), "", "true",
+    {"well_balanced", RH_PARAM_BOOL, AT(flow.well_balanced), "", "true", .formerly = "balance",
      .help = "gravity and pressure act alike on liquid at rest, however its particles lie; without it water at rest "
              "boils, on slopes most"},
     {"density_correction", RH_PARAM_BOOL, AT(flow.density_correction), "", "true",
      .help = "moves particles out of overfull cells before the solve, so that crowding does not turn into speed"},
     {"suction_depth", RH_PARAM_INT, AT(flow.suction_depth), "cells", "0", 0, 1000,
      .help = "pressure may also pull this far below surface, walls and cells not full; 0: nowhere"},
-    {"fill", RH_PARAM_FLOAT, AT(flow.fill), "", "1", 0.5, 1.5,
+    {"particle_mass", RH_PARAM_FLOAT, AT(flow.particle_mass), "", "1", 0.5, 1.5, .formerly = "fill",
      .help = "mass of a particle relative to its share of a full cell; 1.00 to 1.02 makes resting liquid look full"},
     {"air", RH_PARAM_FLOAT, AT(flow.limit.air), "", "0.02", 1e-6, 0.5,
      .help = "cells filled less than this share of their room count as air"},

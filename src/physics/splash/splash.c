@@ -6,12 +6,12 @@
 
 #include <math.h>
 #include "base/memory.h"
-#include "physics/pace.h"
+#include "physics/time_step.h"
 #include "physics/splash/spray.h"
 
 typedef struct splash {
     rh_splash_params params;
-    rh_unilateral flow;
+    rh_unilateral unilateral;
 } splash;
 
 static rh_code find_spray(const rh_unilateral_view *view, void *user, rh_status *status)
@@ -28,7 +28,7 @@ static rh_code find_spray(const rh_unilateral_view *view, void *user, rh_status 
 // be emptied again by the density correction, for ever. With 0, 0.1, 0.15 still water over a beach of 1:20 moved at
 // 0.07, 0.04, 0.017 sqrt(g H) after 10 s. When all cells under pressure count as full a sliding sheet swells and gains
 // a third of its energy in a second; with 0.15 the water around a ball rose by 0.05 cells in 8 s, with 0.1 by 0.02.
-static const double LOOSE = 0.15;
+static const double CONTACT_LOSS_GAP = 0.15;
 // Longest time step at rest, in sqrt(cell / gravity). With 0.7, which two-sided water bears, surfaces that end inside a
 // cell shake themselves up to a third of sqrt(g h).
 static const double LONGEST = 0.5;
@@ -43,7 +43,7 @@ static rh_unilateral_options options_of(splash *me)
     options.path = (int)rules[p->advection];
     options.limit.two_sided = p->incompressibility == 1;
     options.limit.form = (rh_limit_form)p->form;
-    options.limit.loose = p->flow.balance ? LOOSE : 0;
+    options.limit.contact_loss_gap = p->flow.well_balanced ? CONTACT_LOSS_GAP : 0;
     options.after_update = p->spray ? find_spray : NULL;
     options.user = &me->params;
     return options;
@@ -58,7 +58,7 @@ static rh_code splash_create(const void *params, const rh_surroundings *around, 
     *self = me;
     me->params = *(const rh_splash_params *)params;
     rh_unilateral_options options = options_of(me);
-    RH_TRY(rh_unilateral_create(&options, points, &me->flow, status));
+    RH_TRY(rh_unilateral_create(&options, points, &me->unilateral, status));
     if (!me->params.spray) return RH_OK;
     RH_TRY(rh_points_add(points, "spray", RH_POINT_GROUP, status));
     return rh_points_add(points, "foam", RH_POINT_GROUP, status);
@@ -68,22 +68,22 @@ static void splash_destroy(void *self)
 {
     splash *me = self;
     if (!me) return;
-    rh_unilateral_free(&me->flow);
+    rh_unilateral_free(&me->unilateral);
     rh_free(me);
 }
 
 static double splash_max_step(void *self, const rh_surroundings *around, const rh_points *points)
 {
     const rh_splash_params *p = &((splash *)self)->params;
-    double g = rh_d3_length(around->gravity), step = rh_pace_max_step(p->flow.cfl, around, points);
-    bool balanced = p->flow.balance && p->incompressibility == 0 && g > 0;
+    double g = rh_d3_length(around->gravity), step = rh_time_step_limit(p->flow.cfl, around, points);
+    bool balanced = p->flow.well_balanced && p->incompressibility == 0 && g > 0;
     return balanced ? fmin(step, LONGEST * sqrt(around->cell / g)) : step;
 }
 
 static rh_code splash_step(void *self, const rh_surroundings *around, double dt, rh_points *points,
                            rh_step_report *report, rh_status *status)
 {
-    return rh_unilateral_step(&((splash *)self)->flow, around, dt, points, report, status);
+    return rh_unilateral_step(&((splash *)self)->unilateral, around, dt, points, report, status);
 }
 
 static int splash_per_cell_axis(const void *params)

@@ -7,7 +7,7 @@
 #include "physics/splash/spray.h"
 
 #include <string.h>
-#include "grid/lattice.h"
+#include "grid/staggered.h"
 #include "grid/rows.h"
 
 enum { SIDE = RH_TILE + 2, SMALL = SIDE * SIDE * SIDE };

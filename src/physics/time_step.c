@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
-#include "physics/pace.h"
+#include "physics/time_step.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static double common_speed(const rh_points *points)
 
 // The shortest waves are two cells long, of frequency sqrt(pi g / h); the symplectic step is stable for omega dt < 2;
 // we keep to 1.25.
-double rh_pace_max_step(double cells, const rh_surroundings *around, const rh_points *points)
+double rh_time_step_limit(double cells, const rh_surroundings *around, const rh_points *points)
 {
     RH_ASSERT(cells > 0 && around->cell > 0);
     double h = around->cell, g = rh_d3_length(around->gravity), travel = cells * h;

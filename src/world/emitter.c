@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
-#include "world/nozzle.h"
+#include "world/emitter.h"
 
 #include <math.h>
 
@@ -8,12 +8,12 @@ enum { MOMENTS = 512 };  // at which the motion's speed is looked at
 
 static bool follows(const rh_emitter_params *p) { return p->follow && !rh_motion_is_still(&p->motion); }
 
-bool rh_nozzle_varies(const rh_emitter_params *p) { return p->keys.count > 0 || follows(p); }
+bool rh_emitter_varies(const rh_emitter_params *p) { return p->keys.count > 0 || follows(p); }
 
 // Where `time` is between keys: the key before it and how far it is to the next.
-static const rh_nozzle_key *find_key(const rh_emitter_params *p, double time, double *share)
+static const rh_emitter_key *find_key(const rh_emitter_params *p, double time, double *share)
 {
-    const rh_nozzle_key *keys = p->keys.items;
+    const rh_emitter_key *keys = p->keys.items;
     int k = 0;
     *share = 0;
     while (k + 1 < p->keys.count && keys[k + 1].time <= time) k++;
@@ -22,20 +22,20 @@ static const rh_nozzle_key *find_key(const rh_emitter_params *p, double time, do
     return &keys[k];
 }
 
-rh_dvec3 rh_nozzle_own_velocity(const rh_emitter_params *p, double time)
+rh_dvec3 rh_emitter_own_velocity(const rh_emitter_params *p, double time)
 {
     double share;
     if (p->keys.count == 0) return p->velocity;
-    const rh_nozzle_key *key = find_key(p, time, &share);
+    const rh_emitter_key *key = find_key(p, time, &share);
     if (share == 0) return key->velocity;
     return rh_d3_add(rh_d3_scale(key[0].velocity, 1 - share), rh_d3_scale(key[1].velocity, share));
 }
 
-double rh_nozzle_rate(const rh_emitter_params *p, double time)
+double rh_emitter_rate(const rh_emitter_params *p, double time)
 {
     double share;
     if (p->keys.count == 0) return p->rate;
-    const rh_nozzle_key *key = find_key(p, time, &share);
+    const rh_emitter_key *key = find_key(p, time, &share);
     return share == 0 ? key->rate : key[0].rate * (1 - share) + key[1].rate * share;
 }
 
@@ -47,9 +47,9 @@ static rh_dvec3 middle_of(const rh_placed_shape *placed)
     return middle;
 }
 
-rh_dvec3 rh_nozzle_velocity(const rh_emitter_params *p, const rh_placed_shape *placed, double time)
+rh_dvec3 rh_emitter_velocity(const rh_emitter_params *p, const rh_placed_shape *placed, double time)
 {
-    rh_dvec3 own = rh_nozzle_own_velocity(p, time);
+    rh_dvec3 own = rh_emitter_own_velocity(p, time);
     if (!follows(p)) return own;
     rh_pose pose;
     rh_dvec3 linear, angular;
@@ -58,9 +58,9 @@ rh_dvec3 rh_nozzle_velocity(const rh_emitter_params *p, const rh_placed_shape *p
     return rh_d3_add(rh_m3_mul(pose.rotation, own), rh_d3_add(linear, rh_d3_cross(angular, arm)));
 }
 
-double rh_nozzle_fastest(const rh_emitter_params *p, const rh_placed_shape *placed)
+double rh_emitter_fastest(const rh_emitter_params *p, const rh_placed_shape *placed)
 {
-    const rh_nozzle_key *keys = p->keys.items;
+    const rh_emitter_key *keys = p->keys.items;
     double fastest = p->keys.count ? 0 : rh_d3_length(p->velocity);
     for (int k = 0; k < p->keys.count; k++) fastest = fmax(fastest, rh_d3_length(keys[k].velocity));
     if (fastest == 0 || !follows(p)) return fastest;
@@ -68,18 +68,18 @@ double rh_nozzle_fastest(const rh_emitter_params *p, const rh_placed_shape *plac
     const rh_motion_key *moves = p->motion.keys.items;
     double from = moves[0].time, to = moves[p->motion.keys.count - 1].time, most = 0;
     for (int i = 0; i <= MOMENTS; i++)
-        most = fmax(most, rh_d3_length(rh_nozzle_velocity(p, placed, from + (to - from) * i / MOMENTS)));
+        most = fmax(most, rh_d3_length(rh_emitter_velocity(p, placed, from + (to - from) * i / MOMENTS)));
     return fmax(fastest, 1.5 * most);
 }
 
-void rh_nozzle_set_velocities(const rh_emitter_params *p, const rh_placed_shape *placed, double time, rh_points *points,
-                              int64_t first)
+void rh_emitter_set_velocities(const rh_emitter_params *p, const rh_placed_shape *placed, double time,
+                               rh_points *points, int64_t first)
 {
     if (!follows(p) || first >= points->count) return;
     rh_pose pose;
     rh_dvec3 linear, angular;
     rh_motion_place(&p->motion, time, placed->shape.flat, &pose, &linear, &angular);
-    rh_dvec3 own = rh_m3_mul(pose.rotation, rh_nozzle_own_velocity(p, time)),
+    rh_dvec3 own = rh_m3_mul(pose.rotation, rh_emitter_own_velocity(p, time)),
              origin = rh_d3_add(pose.pivot, pose.translation);
     rh_vec3 *x = rh_points_data(points, "P", RH_POINT_VEC3F), *v = rh_points_data(points, "v", RH_POINT_VEC3F);
     for (int64_t i = first; i < points->count; i++)

@@ -11,15 +11,15 @@
 
 // "<stem>.<digits>.<ending>" with an ending that is written under this stem ("points", "surface", "ellipsoids",
 // "picture"); surfaces and ellipsoids also with a fraction of time ("surface.0001.250.vdb"). `number` may be NULL.
-bool rh_made_frame_name(const char *name, const char *stem, int64_t *number);
+bool rh_provenance_frame_name(const char *name, const char *stem, int64_t *number);
 // "checkpoint.<frame>.<step>.h5", or with '-' before the step inside of a frame. The pointers may be NULL.
-bool rh_made_checkpoint_name(const char *name, int64_t *frame, bool *whole_frame, int64_t *step);
+bool rh_provenance_checkpoint_name(const char *name, int64_t *frame, bool *whole_frame, int64_t *step);
 // Any name of a file in a run folder.
-bool rh_made_name(const char *name);
+bool rh_provenance_name(const char *name);
 
 // Was this file written by Rheo? By its contents: the first and last bytes. False for what is no regular file.
-bool rh_made_by_us(const char *path);
+bool rh_provenance_is_ours(const char *path);
 // RH_USER when something is there that is not ours.
-rh_code rh_made_may_replace(const char *path, rh_status *status);
+rh_code rh_provenance_may_replace(const char *path, rh_status *status);
 // The same file under two names? False when one of them is missing.
-bool rh_made_same_file(const char *one, const char *other);
+bool rh_provenance_same_file(const char *one, const char *other);

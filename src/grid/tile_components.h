@@ -7,4 +7,4 @@
 #include "grid/tiles.h"
 
 // number[t] (tiles->count of them) becomes the lowest tile of the connected part that t belongs to.
-void rh_tile_parts(const rh_tiles *tiles, int32_t *number);
+void rh_tile_components(const rh_tiles *tiles, int32_t *number);

@@ -20,8 +20,8 @@ typedef struct rh_region {
 } rh_region;
 
 // Gets the places of new particles, in the order of the lattice, some at a time.
-typedef rh_code rh_fill_function(const rh_dvec3 *places, int64_t count, void *user, rh_status *status);
+typedef rh_code rh_seed_region_function(const rh_dvec3 *places, int64_t count, void *user, rh_status *status);
 
-// `bounds` (m) hold all of the region. `give` NULL: counts only.
-rh_code rh_fill(const rh_seeder *seeder, const rh_region *region, const rh_dbox *bounds, rh_fill_function *give,
-                void *user, rh_filled *out, rh_status *status);
+// `bounds` (m) hold all of the region. `visit` NULL: counts only.
+rh_code rh_seed_region(const rh_seeder *seeder, const rh_region *region, const rh_dbox *bounds,
+                       rh_seed_region_function *visit, void *user, rh_seeded *out, rh_status *status);

@@ -3,7 +3,7 @@
 //
 // Sites are worked through in slabs of blocks of four sites an axis. What happens to a site near a slab's border
 // depends on its neighbours, so slabs are decided one ahead of the one that is placed.
-#include "world/fill.h"
+#include "world/seed_region.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -58,9 +58,9 @@ static rh_dvec3 shape_normal(const filling *f, rh_dvec3 x)
 
 static double region_distance(const filling *f, rh_dvec3 x)
 {
-    const rh_stage_set *stage = f->s->stage;
-    double d = fmax(shape_distance(f, x), -rh_obstacles_distance(&stage->obstacles, x, NULL));
-    for (int e = 0; e < f->region->earlier; e++) d = fmax(d, -rh_shape_distance(&stage->bodies[e], x));
+    const rh_geometry *geometry = f->s->geometry;
+    double d = fmax(shape_distance(f, x), -rh_obstacles_distance(&geometry->obstacles, x, NULL));
+    for (int e = 0; e < f->region->earlier; e++) d = fmax(d, -rh_shape_distance(&geometry->bodies[e], x));
     return d;
 }
 
@@ -69,8 +69,8 @@ static bool owns(const filling *f, rh_dvec3 x)
 {
     if (shape_distance(f, x) >= 0) return false;
     for (int e = 0; e < f->region->earlier; e++)
-        if (rh_shape_distance(&f->s->stage->bodies[e], x) < 0) return false;
-    return rh_obstacles_distance(&f->s->stage->obstacles, x, NULL) > 0;
+        if (rh_shape_distance(&f->s->geometry->bodies[e], x) < 0) return false;
+    return rh_obstacles_distance(&f->s->geometry->obstacles, x, NULL) > 0;
 }
 
 static double measured_distance(const double at[3], const void *user)
@@ -89,9 +89,9 @@ static double share_of(const filling *f, rh_dvec3 x)
 static double find_slack(const rh_seeder *s, const rh_region *region)
 {
     double slack = rh_shape_slack(region->shape);
-    for (int i = 0; i < s->stage->obstacles.count; i++)
-        slack = fmax(slack, rh_shape_slack(&s->stage->obstacles.items[i].shape));
-    for (int e = 0; e < region->earlier; e++) slack = fmax(slack, rh_shape_slack(&s->stage->bodies[e]));
+    for (int i = 0; i < s->geometry->obstacles.count; i++)
+        slack = fmax(slack, rh_shape_slack(&s->geometry->obstacles.items[i].shape));
+    for (int e = 0; e < region->earlier; e++) slack = fmax(slack, rh_shape_slack(&s->geometry->bodies[e]));
     return slack;
 }
 
@@ -341,7 +341,7 @@ static int64_t place_row(const filling *f, int64_t slab, int64_t row, rh_dvec3 *
     return count;
 }
 
-static rh_code place_slab(const filling *f, int64_t slab, rh_fill_function *give, void *user, int64_t *count,
+static rh_code place_slab(const filling *f, int64_t slab, rh_seed_region_function *visit, void *user, int64_t *count,
                           rh_status *status)
 {
     int64_t rows = f->high * EDGE, total = 0;
@@ -356,13 +356,13 @@ static rh_code place_slab(const filling *f, int64_t slab, rh_fill_function *give
     }
     *count += total;
     rh_code code = RH_OK;
-    if (give && total > 0) {
+    if (visit && total > 0) {
         rh_dvec3 *places = rh_alloc((size_t)total * sizeof *places, "world.seed", status);
         if (!places) code = RH_MEMORY;
         else {
 #pragma omp parallel for schedule(dynamic, 1)
             for (int64_t r = 0; r < rows; r++) place_row(f, slab, r, places + first[r]);
-            code = give(places, total, user, status);
+            code = visit(places, total, user, status);
         }
         rh_free(places);
     }
@@ -383,7 +383,7 @@ static rh_code take_room(filling *f, rh_status *status)
     return f->deficit && f->wanted ? RH_OK : RH_MEMORY;
 }
 
-static rh_code fill_slabs(filling *f, rh_fill_function *give, void *user, int64_t *count, rh_status *status)
+static rh_code fill_slabs(filling *f, rh_seed_region_function *visit, void *user, int64_t *count, rh_status *status)
 {
     decide_slab(f, 0, f->map[2]);
     for (int64_t slab = 0; slab < f->slabs; slab++) {
@@ -392,16 +392,16 @@ static rh_code fill_slabs(filling *f, rh_fill_function *give, void *user, int64_
         f->map[1] = f->map[2];
         f->map[2] = oldest;
         decide_slab(f, slab + 1, f->map[2]);
-        RH_TRY(place_slab(f, slab, give, user, count, status));
+        RH_TRY(place_slab(f, slab, visit, user, count, status));
     }
     return RH_OK;
 }
 
-rh_code rh_fill(const rh_seeder *seeder, const rh_region *region, const rh_dbox *bounds, rh_fill_function *give,
-                void *user, rh_filled *out, rh_status *status)
+rh_code rh_seed_region(const rh_seeder *seeder, const rh_region *region, const rh_dbox *bounds,
+                       rh_seed_region_function *visit, void *user, rh_seeded *out, rh_status *status)
 {
     rh_sites box;
-    *out = (rh_filled){0};
+    *out = (rh_seeded){0};
     RH_TRY(rh_lattice_sites(seeder, *bounds, &box, status));
     filling f = {.s = seeder, .region = region, .slack = find_slack(seeder, region), .high = 1};
     int last = seeder->dimension - 1;
@@ -416,7 +416,7 @@ rh_code rh_fill(const rh_seeder *seeder, const rh_region *region, const rh_dbox 
     f.slabs = size[last] / EDGE;
     f.blocks = f.wide / EDGE * (last == 2 ? f.high / EDGE : 1);
     rh_code code = take_room(&f, status);
-    if (code == RH_OK) code = fill_slabs(&f, give, user, &out->count, status);
+    if (code == RH_OK) code = fill_slabs(&f, visit, user, &out->count, status);
     out->volume = f.volume * pow(seeder->spacing, seeder->dimension);
     for (int i = 0; i < 3; i++) rh_free(f.map[i]);
     rh_free(f.wanted);

@@ -11,18 +11,18 @@ typedef struct rh_placed_shape {
     const rh_motion *motion;  // borrowed from the scene
 } rh_placed_shape;
 
-typedef struct rh_stage_set {
+typedef struct rh_geometry {
     const rh_scene *scene;  // borrowed
     rh_obstacles obstacles;
     rh_shape *bodies;           // [scene->bodies.count]
     rh_placed_shape *emitters;  // [scene->emitters.count]
     rh_placed_shape *sinks;     // [scene->sinks.count]
     rh_dbox container;          // bounds of all inside-out solids; empty when there is none
-} rh_stage_set;
+} rh_geometry;
 
 // Loads meshes (sampled at half a cell) and places everything at time 0. Failures name the scene's line.
-rh_code rh_stage_build(const rh_scene *scene, rh_stage_set *stage, rh_status *status);
-void rh_stage_free(rh_stage_set *stage);
+rh_code rh_geometry_build(const rh_scene *scene, rh_geometry *geometry, rh_status *status);
+void rh_geometry_free(rh_geometry *geometry);
 
 // Where a moving shape is at a time; in two dimensions motion out of the plane is left out.
 rh_pose rh_placed_pose(const rh_placed_shape *placed, double time);

@@ -19,7 +19,7 @@
 
 struct rh_seeder;
 
-typedef struct rh_pour_column {
+typedef struct rh_emitter_column {
     double across[2];    // m, along axis[1] and axis[2]: the middle of what is covered of it
     double share;        // of a full column, 0..1
     double back;         // m along axis[0]: where the shape begins
@@ -27,32 +27,32 @@ typedef struct rh_pour_column {
     double gap_at, gap;  // m: a hole in it, that far from the back and that long
     double phase;        // 0..1, its turn
     int64_t index[2];
-} rh_pour_column;
+} rh_emitter_column;
 
-typedef struct rh_pour_turn {
+typedef struct rh_emitter_turn {
     double at;
     int64_t number;
     int column;
-} rh_pour_turn;  // `at`: spacings poured when it enters
+} rh_emitter_turn;  // `at`: spacings poured when it enters
 
-typedef struct rh_pour {
-    rh_dvec3 axis[3];         // unit; the first along the velocity
-    double speed;             // m/s
-    double rate;              // share of it that is poured, 0..1
-    double volume;            // m^3 (m^2) of the shape
-    double area;              // m^2 (m) across the velocity
-    rh_pour_column *columns;  // owned
-    int count;                // 0: not an emitter of this kind
-    rh_pour_turn *turns;      // owned; scratch
+typedef struct rh_emitter_flow {
+    rh_dvec3 axis[3];            // unit; the first along the velocity
+    double speed;                // m/s
+    double rate;                 // share of it that is poured, 0..1
+    double volume;               // m^3 (m^2) of the shape
+    double area;                 // m^2 (m) across the velocity
+    rh_emitter_column *columns;  // owned
+    int count;                   // 0: not an emitter of this kind
+    rh_emitter_turn *turns;      // owned; scratch
     int64_t room;
-} rh_pour;
+} rh_emitter_flow;
 
 // Of emitter n; leaves *pour empty when that one moves or has no velocity.
-rh_code rh_pour_create(const struct rh_seeder *seeder, int n, rh_pour *pour, rh_status *status);
-void rh_pour_free(rh_pour *pour);
+rh_code rh_emitter_flow_create(const struct rh_seeder *seeder, int n, rh_emitter_flow *flow, rh_status *status);
+void rh_emitter_flow_free(rh_emitter_flow *flow);
 
 // Volume poured by a time, m^3 (m^2), as the shape and the velocity say.
-double rh_pour_volume(const rh_pour *pour, double start, double time);
+double rh_emitter_flow_volume(const rh_emitter_flow *flow, double start, double time);
 // What came between `last` (negative: from the beginning) and `until`, where it has got to at `time`.
-rh_code rh_pour_emit(struct rh_seeder *seeder, int n, double last, double until, double time, rh_points *points,
-                     rh_status *status);
+rh_code rh_emitter_flow_emit(struct rh_seeder *seeder, int n, double last, double until, double time, rh_points *points,
+                             rh_status *status);

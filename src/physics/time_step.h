@@ -8,4 +8,4 @@
 
 // Two limits: neither particles (but for a few) nor walls travel more than `cells` cells, and the shortest surface
 // waves the grid carries stay stable. s.
-double rh_pace_max_step(double cells, const rh_surroundings *around, const rh_points *points);
+double rh_time_step_limit(double cells, const rh_surroundings *around, const rh_points *points);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
-#include "world/build.h"
+#include "world/geometry.h"
 
 #include <math.h>
 #include "base/log.h"
@@ -133,13 +133,13 @@ static bool is_sheet(const rh_variant *shape)
     return shape->kind == RH_SHAPE_MESH && ((const rh_mesh_params *)shape->value)->thickness > 0;
 }
 
-static rh_code build_solids(const rh_scene *scene, rh_stage_set *stage, rh_status *status)
+static rh_code build_solids(const rh_scene *scene, rh_geometry *geometry, rh_status *status)
 {
     const rh_solid_params *solids = scene->solids.items;
-    rh_obstacles *all = &stage->obstacles;
+    rh_obstacles *all = &geometry->obstacles;
     all->items = rh_alloc_zero((size_t)(scene->solids.count + 1) * sizeof *all->items, "world.obstacles", status);
     if (!all->items) return RH_MEMORY;
-    stage->container = (rh_dbox){{1e30, 1e30, 1e30}, {-1e30, -1e30, -1e30}};
+    geometry->container = (rh_dbox){{1e30, 1e30, 1e30}, {-1e30, -1e30, -1e30}};
     for (int i = 0; i < scene->solids.count; i++) {
         rh_obstacle *o = &all->items[i];
         all->count = i + 1;
@@ -164,58 +164,62 @@ static rh_code build_solids(const rh_scene *scene, rh_stage_set *stage, rh_statu
         rh_pose pose = rh_placed_pose(&(rh_placed_shape){o->shape, &o->motion}, 0);
         rh_dbox b = rh_placed_bounds(&o->shape, &pose);
         for (int a = 0; a < 3; a++) {
-            (&stage->container.min.x)[a] = fmin((&stage->container.min.x)[a], (&b.min.x)[a]);
-            (&stage->container.max.x)[a] = fmax((&stage->container.max.x)[a], (&b.max.x)[a]);
+            (&geometry->container.min.x)[a] = fmin((&geometry->container.min.x)[a], (&b.min.x)[a]);
+            (&geometry->container.max.x)[a] = fmax((&geometry->container.max.x)[a], (&b.max.x)[a]);
         }
     }
     rh_obstacles_place(all, 0, 0);
     return RH_OK;
 }
 
-rh_code rh_stage_build(const rh_scene *scene, rh_stage_set *stage, rh_status *status)
+rh_code rh_geometry_build(const rh_scene *scene, rh_geometry *geometry, rh_status *status)
 {
-    *stage = (rh_stage_set){.scene = scene};
-    stage->bodies = rh_alloc_zero((size_t)(scene->bodies.count + 1) * sizeof *stage->bodies, "world.stage", status);
-    stage->emitters = rh_alloc_zero((size_t)(scene->emitters.count + 1) * sizeof *stage->emitters, "world.stage",
+    *geometry = (rh_geometry){.scene = scene};
+    geometry->bodies = rh_alloc_zero((size_t)(scene->bodies.count + 1) * sizeof *geometry->bodies, "world.geometry",
+                                     status);
+    geometry->emitters = rh_alloc_zero((size_t)(scene->emitters.count + 1) * sizeof *geometry->emitters,
+                                       "world.geometry", status);
+    geometry->sinks = rh_alloc_zero((size_t)(scene->sinks.count + 1) * sizeof *geometry->sinks, "world.geometry",
                                     status);
-    stage->sinks = rh_alloc_zero((size_t)(scene->sinks.count + 1) * sizeof *stage->sinks, "world.stage", status);
-    if (!stage->bodies || !stage->emitters || !stage->sinks) return RH_MEMORY;
-    RH_TRY(build_solids(scene, stage, status));
+    if (!geometry->bodies || !geometry->emitters || !geometry->sinks) return RH_MEMORY;
+    RH_TRY(build_solids(scene, geometry, status));
     const rh_body_params *bodies = scene->bodies.items;
     for (int i = 0; i < scene->bodies.count; i++) {
-        RH_TRY(make_shape(scene, &bodies[i].shape, false, &stage->bodies[i], status));
-        hold_volume(scene, &stage->bodies[i]);
+        RH_TRY(make_shape(scene, &bodies[i].shape, false, &geometry->bodies[i], status));
+        hold_volume(scene, &geometry->bodies[i]);
     }
     const rh_emitter_params *emitters = scene->emitters.items;
     for (int i = 0; i < scene->emitters.count; i++) {
-        stage->emitters[i].motion = &emitters[i].motion;
-        RH_TRY(make_shape(scene, &emitters[i].shape, false, &stage->emitters[i].shape, status));
-        hold_volume(scene, &stage->emitters[i].shape);
-        if (endless(rh_shape_bounds(&stage->emitters[i].shape)))
+        geometry->emitters[i].motion = &emitters[i].motion;
+        RH_TRY(make_shape(scene, &emitters[i].shape, false, &geometry->emitters[i].shape, status));
+        hold_volume(scene, &geometry->emitters[i].shape);
+        if (endless(rh_shape_bounds(&geometry->emitters[i].shape)))
             return rh_fail(status, RH_USER, "%s has a shape without end; use a box, a cylinder or another closed shape",
                            rh_scene_item(scene, "emitter", i, &emitters[i], emitters[i].name).text);
     }
     const rh_sink_params *sinks = scene->sinks.items;
     for (int i = 0; i < scene->sinks.count; i++) {
-        stage->sinks[i].motion = &sinks[i].motion;
-        RH_TRY(make_shape(scene, &sinks[i].shape, false, &stage->sinks[i].shape, status));
+        geometry->sinks[i].motion = &sinks[i].motion;
+        RH_TRY(make_shape(scene, &sinks[i].shape, false, &geometry->sinks[i].shape, status));
     }
     return RH_OK;
 }
 
-void rh_stage_free(rh_stage_set *stage)
+void rh_geometry_free(rh_geometry *geometry)
 {
-    if (!stage->scene) return;
-    for (int i = 0; i < stage->obstacles.count; i++) rh_mesh_sdf_free(stage->obstacles.items[i].shape.mesh);
-    for (int i = 0; stage->bodies && i < stage->scene->bodies.count; i++) rh_mesh_sdf_free(stage->bodies[i].mesh);
-    for (int i = 0; stage->emitters && i < stage->scene->emitters.count; i++)
-        rh_mesh_sdf_free(stage->emitters[i].shape.mesh);
-    for (int i = 0; stage->sinks && i < stage->scene->sinks.count; i++) rh_mesh_sdf_free(stage->sinks[i].shape.mesh);
-    rh_obstacles_free(&stage->obstacles);
-    rh_free(stage->bodies);
-    rh_free(stage->emitters);
-    rh_free(stage->sinks);
-    *stage = (rh_stage_set){0};
+    if (!geometry->scene) return;
+    for (int i = 0; i < geometry->obstacles.count; i++) rh_mesh_sdf_free(geometry->obstacles.items[i].shape.mesh);
+    for (int i = 0; geometry->bodies && i < geometry->scene->bodies.count; i++)
+        rh_mesh_sdf_free(geometry->bodies[i].mesh);
+    for (int i = 0; geometry->emitters && i < geometry->scene->emitters.count; i++)
+        rh_mesh_sdf_free(geometry->emitters[i].shape.mesh);
+    for (int i = 0; geometry->sinks && i < geometry->scene->sinks.count; i++)
+        rh_mesh_sdf_free(geometry->sinks[i].shape.mesh);
+    rh_obstacles_free(&geometry->obstacles);
+    rh_free(geometry->bodies);
+    rh_free(geometry->emitters);
+    rh_free(geometry->sinks);
+    *geometry = (rh_geometry){0};
 }
 
 rh_pose rh_placed_pose(const rh_placed_shape *placed, double time)

@@ -14,7 +14,7 @@
 
 typedef struct setting {
     rh_scene scene;
-    rh_stage_set stage;
+    rh_geometry geometry;
     rh_seeder seeder;
     rh_points points;
 } setting;
@@ -24,8 +24,8 @@ static void pour(setting *s, const char *text, int steps)
 {
     rh_status status = {0};
     scene_make(&s->scene, text);
-    assert_ok(rh_stage_build(&s->scene, &s->stage, &status));
-    assert_ok(rh_seeder_init(&s->seeder, &s->stage, 2, 1, &status));
+    assert_ok(rh_geometry_build(&s->scene, &s->geometry, &status));
+    assert_ok(rh_seeder_init(&s->seeder, &s->geometry, 2, 1, &status));
     rh_points_init(&s->points);
     assert_ok(rh_points_add(&s->points, "P", RH_POINT_VEC3F, &status));
     assert_ok(rh_points_add(&s->points, "v", RH_POINT_VEC3F, &status));
@@ -38,7 +38,7 @@ static void clear(setting *s)
 {
     rh_points_free(&s->points);
     rh_seeder_free(&s->seeder);
-    rh_stage_free(&s->stage);
+    rh_geometry_free(&s->geometry);
     rh_scene_free(&s->scene);
     assert_int_equal(rh_memory_bytes(), 0);
 }
@@ -126,7 +126,8 @@ static void steps_do_not_matter(void **state)
     qsort(a, (size_t)one.points.count, sizeof *a, by_place);
     qsort(b, (size_t)one.points.count, sizeof *b, by_place);
     assert_memory_equal(a, b, (size_t)one.points.count * sizeof *a);
-    rh_points_free(&one.points), rh_seeder_free(&one.seeder), rh_stage_free(&one.stage), rh_scene_free(&one.scene);
+    rh_points_free(&one.points), rh_seeder_free(&one.seeder), rh_geometry_free(&one.geometry),
+        rh_scene_free(&one.scene);
     clear(&other);
 }
 

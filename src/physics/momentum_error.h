@@ -17,27 +17,27 @@
 #pragma once
 #include "physics/pressure.h"
 
-typedef struct rh_gains {
+typedef struct rh_momentum_error_input {
     const rh_pressure *pressure;
     rh_faces weight;         // particles around each face (rh_particles_to_grid)
     float per_cell;          // particles of a full cell
     rh_faces before, after;  // m/s: before forces acted; projected, and extended beyond the liquid
-    rh_faces push;           // m/s: what forces did; axis[0] NULL where it is the same everywhere:
-    rh_vec3 push_everywhere;
-    bool rough;  // some walls hold back what slides along them
-} rh_gains;
+    rh_faces force_change;   // m/s: what forces did; axis[0] NULL where it is the same everywhere:
+    rh_vec3 force_change_everywhere;
+    bool no_slip_walls;  // some walls hold back what slides along them
+} rh_momentum_error_input;
 
 // Of a tile.
-typedef struct rh_gain {
+typedef struct rh_momentum_error {
     double momentum[3];  // m/s, per mass of a particle: what its particles get too much
     bool walled[3];      // a wall acts along the axis: nothing is known of it
-} rh_gain;
+} rh_momentum_error;
 
 // Replaces `weight` by the velocities that particles are to feel, and tells what they win by it.
-void rh_gains_measure(const rh_gains *of, rh_gain *gains);
+void rh_momentum_error_measure(const rh_momentum_error_input *of, rh_momentum_error *errors);
 
-// Takes back what the particles have won, after they have felt it. frame[t] of tiles with particles becomes the
-// velocity (m/s) that they have in common, 0 along axes along which a wall acts. Particles are in the order of the
+// Takes back what the particles have won, after they have felt it. frame_velocity[t] of tiles with particles becomes
+// the velocity (m/s) that they have in common, 0 along axes along which a wall acts. Particles are in the order of the
 // tiles.
-rh_code rh_gains_take_back(const rh_tiles *tiles, const rh_gain *gains, rh_vec3 *velocities, rh_vec3 *frame,
-                           rh_arena *arena, rh_status *status);
+rh_code rh_momentum_error_correct(const rh_tiles *tiles, const rh_momentum_error *errors, rh_vec3 *velocities,
+                                  rh_vec3 *frame_velocity, rh_arena *arena, rh_status *status);

@@ -10,15 +10,15 @@
 #pragma once
 #include "solve/poisson.h"
 
-typedef struct rh_face {
+typedef struct rh_free_operator {
     rh_poisson a;  // .unknown: the free cells
     const rh_poisson *all;
-    uint8_t *touched;  // [count]: cells of the tile changed in the last rh_face_set
+    uint8_t *touched;  // [count]: cells of the tile changed in the last rh_free_operator_set
     double *sums;      // [count]
-    int64_t changed;   // cells that the last rh_face_set added or took away
-} rh_face;
+    int64_t changed;   // cells that the last rh_free_operator_set added or took away
+} rh_free_operator;
 
 // The whole operator must live as long; no cell is free at first.
-rh_code rh_face_init(rh_face *face, const rh_poisson *all, rh_arena *arena, rh_status *status);
+rh_code rh_free_operator_init(rh_free_operator *on_free, const rh_poisson *all, rh_arena *arena, rh_status *status);
 // `free`: one bit per cell as in rh_poisson.unknown, unknowns of the whole operator only.
-void rh_face_set(rh_face *face, const uint8_t *free);
+void rh_free_operator_set(rh_free_operator *on_free, const uint8_t *free);

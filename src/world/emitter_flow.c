@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
-#include "world/pour.h"
+#include "world/emitter_flow.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include "base/memory.h"
 #include "solid/measure.h"
 #include "world/lattice.h"
-#include "world/nozzle.h"
+#include "world/emitter.h"
 
 // --- the shape, seen along the velocity ------------------------------------------------------------------------------
 typedef struct view {
@@ -79,7 +79,7 @@ static double crossing(const view *v, const double across[2], double outside, do
 
 // Where a column enters the shape, how much of it is inside, and the first hole (of a torus; more than one are rare
 // and count as full).
-static void measure_line(const view *v, rh_pour_column *c)
+static void measure_line(const view *v, rh_emitter_column *c)
 {
     double step = 0.25 * v->s->spacing, left = -INFINITY;
     bool inside = false;
@@ -155,67 +155,68 @@ static bool find_middle(const view *v, const double center[2], double out[2])
     return line_least(v, out, &where) < 0;
 }
 
-static rh_code add_column(const view *v, rh_pour *pour, int *room, const int64_t index[2], rh_status *status)
+static rh_code add_column(const view *v, rh_emitter_flow *flow, int *room, const int64_t index[2], rh_status *status)
 {
     double s = v->s->spacing,
            center[3] = {((double)index[0] + 0.5) * s, v->s->dimension == 3 ? ((double)index[1] + 0.5) * s : 0, 0};
     // What is a thousandth off here is so in every layer to come.
     rh_measure m = {across_distance, v, v->s->dimension - 1, rh_shape_slack(v->shape), 0.002};
-    rh_pour_column c = {.across = {center[0], center[1]},
-                        .share = pour->rate * rh_measure_share(&m, center, s),
-                        .index = {index[0], index[1]}};
-    pour->area += c.share * pow(s, v->s->dimension - 1);
+    rh_emitter_column c = {.across = {center[0], center[1]},
+                           .share = flow->rate * rh_measure_share(&m, center, s),
+                           .index = {index[0], index[1]}};
+    flow->area += c.share * pow(s, v->s->dimension - 1);
     // Slivers that no point was found in: the others pour their part.
     if (c.share == 0 || (c.share < 1 && !find_middle(v, center, c.across))) return RH_OK;
     measure_line(v, &c);
-    if (pour->count == *room) {
+    if (flow->count == *room) {
         int more = *room ? 2 * *room : 64;
-        rh_pour_column *grown = rh_realloc(pour->columns, (size_t)more * sizeof *grown, "world.pour", status);
+        rh_emitter_column *grown = rh_realloc(flow->columns, (size_t)more * sizeof *grown, "world.emitter_flow",
+                                              status);
         if (!grown) return RH_MEMORY;
-        pour->columns = grown;
+        flow->columns = grown;
         *room = more;
     }
-    pour->columns[pour->count++] = c;
+    flow->columns[flow->count++] = c;
     return RH_OK;
 }
 
 static int by_phase(const void *a, const void *b)
 {
-    const rh_pour_column *p = a, *q = b;
+    const rh_emitter_column *p = a, *q = b;
     if (p->phase != q->phase) return p->phase < q->phase ? -1 : 1;
     return p->index[0] != q->index[0] ? (p->index[0] < q->index[0] ? -1 : 1) : p->index[1] < q->index[1] ? -1 : 1;
 }
 
 // Turns are evenly spread by share, in an order in which neighbours are far apart.
-static void share_turns(const rh_seeder *s, rh_pour *pour)
+static void share_turns(const rh_seeder *s, rh_emitter_flow *flow)
 {
     double all = 0, sum = 0;
-    for (int i = 0; i < pour->count; i++) {
-        pour->columns[i].phase = rh_lattice_rank(pour->columns[i].index[0], pour->columns[i].index[1], 0);
-        all += pour->columns[i].share;
+    for (int i = 0; i < flow->count; i++) {
+        flow->columns[i].phase = rh_lattice_rank(flow->columns[i].index[0], flow->columns[i].index[1], 0);
+        all += flow->columns[i].share;
     }
-    qsort(pour->columns, (size_t)pour->count, sizeof *pour->columns, by_phase);
-    double scale = pour->area / pow(s->spacing, s->dimension - 1) / all;
-    for (int i = 0; i < pour->count; i++) {
-        rh_pour_column *c = &pour->columns[i];
+    qsort(flow->columns, (size_t)flow->count, sizeof *flow->columns, by_phase);
+    double scale = flow->area / pow(s->spacing, s->dimension - 1) / all;
+    for (int i = 0; i < flow->count; i++) {
+        rh_emitter_column *c = &flow->columns[i];
         c->phase = (sum + 0.5 * c->share) / all;
         sum += c->share;
         c->share *= scale;
     }
 }
 
-rh_code rh_pour_create(const rh_seeder *seeder, int n, rh_pour *pour, rh_status *status)
+rh_code rh_emitter_flow_create(const rh_seeder *seeder, int n, rh_emitter_flow *flow, rh_status *status)
 {
-    const rh_emitter_params *p = (const rh_emitter_params *)seeder->stage->scene->emitters.items + n;
-    const rh_placed_shape *placed = &seeder->stage->emitters[n];
-    *pour = (rh_pour){.speed = rh_d3_length(p->velocity), .rate = p->rate};
+    const rh_emitter_params *p = (const rh_emitter_params *)seeder->geometry->scene->emitters.items + n;
+    const rh_placed_shape *placed = &seeder->geometry->emitters[n];
+    *flow = (rh_emitter_flow){.speed = rh_d3_length(p->velocity), .rate = p->rate};
     rh_dvec3 velocity = seeder->dimension == 2 ? rh_d3(p->velocity.x, p->velocity.y, 0) : p->velocity;
-    if (rh_d3_length(velocity) == 0 || !rh_motion_is_still(placed->motion) || rh_nozzle_varies(p)) return RH_OK;
-    pour->speed = rh_d3_length(velocity);
+    if (rh_d3_length(velocity) == 0 || !rh_motion_is_still(placed->motion) || rh_emitter_varies(p)) return RH_OK;
+    flow->speed = rh_d3_length(velocity);
     view v = {.s = seeder, .shape = &placed->shape, .pose = rh_placed_pose(placed, p->start)};
     choose_axes(seeder->dimension, velocity, v.axis);
     view_bounds(&v);
-    for (int a = 0; a < 3; a++) pour->axis[a] = v.axis[a];
+    for (int a = 0; a < 3; a++) flow->axis[a] = v.axis[a];
     double s = seeder->spacing;
     int64_t low[2] = {0, 0}, high[2] = {1, 1};
     int room = 0;
@@ -225,51 +226,51 @@ rh_code rh_pour_create(const rh_seeder *seeder, int n, rh_pour *pour, rh_status 
     }
     for (int64_t j = low[1]; j < high[1]; j++)
         for (int64_t i = low[0]; i < high[0]; i++)
-            RH_TRY(add_column(&v, pour, &room, (const int64_t[2]){i, j}, status));
+            RH_TRY(add_column(&v, flow, &room, (const int64_t[2]){i, j}, status));
     rh_measure space = {space_distance, &v, seeder->dimension, rh_shape_slack(&placed->shape), 0};
-    pour->volume = p->rate * rh_measure_box(&space, v.low, v.high, s);
-    if (pour->count > 0) share_turns(seeder, pour);
+    flow->volume = p->rate * rh_measure_box(&space, v.low, v.high, s);
+    if (flow->count > 0) share_turns(seeder, flow);
     return RH_OK;
 }
 
-void rh_pour_free(rh_pour *pour)
+void rh_emitter_flow_free(rh_emitter_flow *flow)
 {
-    rh_free(pour->columns);
-    rh_free(pour->turns);
-    *pour = (rh_pour){0};
+    rh_free(flow->columns);
+    rh_free(flow->turns);
+    *flow = (rh_emitter_flow){0};
 }
 
-double rh_pour_volume(const rh_pour *pour, double start, double time)
+double rh_emitter_flow_volume(const rh_emitter_flow *flow, double start, double time)
 {
-    return time < start ? 0 : pour->volume + pour->area * pour->speed * (time - start);
+    return time < start ? 0 : flow->volume + flow->area * flow->speed * (time - start);
 }
 
 // --- particles -------------------------------------------------------------------------------------------------------
 // Column c has poured its particles with numbers up to this when so many spacings have passed; before it began, those
 // that fill the shape.
-static double last_number(const rh_pour_column *c, double passed) { return floor(c->share * passed + c->phase); }
+static double last_number(const rh_emitter_column *c, double passed) { return floor(c->share * passed + c->phase); }
 
-static double before_first(const rh_pour_column *c, double spacing) { return last_number(c, -c->length / spacing); }
+static double before_first(const rh_emitter_column *c, double spacing) { return last_number(c, -c->length / spacing); }
 
-static double count_at(const rh_pour *pour, double spacing, double passed)
+static double count_at(const rh_emitter_flow *flow, double spacing, double passed)
 {
     double sum = 0;
-    for (int i = 0; i < pour->count; i++)
-        sum += fmax(last_number(&pour->columns[i], passed) - before_first(&pour->columns[i], spacing), 0);
+    for (int i = 0; i < flow->count; i++)
+        sum += fmax(last_number(&flow->columns[i], passed) - before_first(&flow->columns[i], spacing), 0);
     return sum;
 }
 
 // So many spacings have passed when `count` particles have had their turn.
-static double passed_at(const rh_pour *pour, double spacing, double count)
+static double passed_at(const rh_emitter_flow *flow, double spacing, double count)
 {
     double low = 0, high = 1;
-    for (int i = 0; i < pour->count; i++) low = fmin(low, -pour->columns[i].length / spacing);
+    for (int i = 0; i < flow->count; i++) low = fmin(low, -flow->columns[i].length / spacing);
     low -= 1;
-    while (count_at(pour, spacing, high) <= count) high = 2 * high + 1;
+    while (count_at(flow, spacing, high) <= count) high = 2 * high + 1;
     for (int n = 0; n < 100 && high > low; n++) {
         double middle = 0.5 * (low + high);
         if (middle <= low || middle >= high) break;
-        if (count_at(pour, spacing, middle) <= count) low = middle;
+        if (count_at(flow, spacing, middle) <= count) low = middle;
         else high = middle;
     }
     return low;
@@ -277,61 +278,64 @@ static double passed_at(const rh_pour *pour, double spacing, double count)
 
 static int by_turn(const void *a, const void *b)
 {
-    const rh_pour_turn *p = a, *q = b;
+    const rh_emitter_turn *p = a, *q = b;
     if (p->at != q->at) return p->at < q->at ? -1 : 1;
     return p->column < q->column ? -1 : p->column > q->column;
 }
 
 // All turns between two passages, in order.
-static rh_code list_turns(rh_pour *pour, double spacing, double from, double to, int64_t *count, rh_status *status)
+static rh_code list_turns(rh_emitter_flow *flow, double spacing, double from, double to, int64_t *count,
+                          rh_status *status)
 {
-    double all = count_at(pour, spacing, to) - count_at(pour, spacing, from);
+    double all = count_at(flow, spacing, to) - count_at(flow, spacing, from);
     *count = 0;
-    if (all > (double)pour->room) {
-        rh_pour_turn *grown = rh_realloc(pour->turns, (size_t)(1.5 * all + 64) * sizeof *grown, "world.pour", status);
+    if (all > (double)flow->room) {
+        rh_emitter_turn *grown = rh_realloc(flow->turns, (size_t)(1.5 * all + 64) * sizeof *grown, "world.emitter_flow",
+                                            status);
         if (!grown) return RH_MEMORY;
-        pour->turns = grown;
-        pour->room = (int64_t)(1.5 * all + 64);
+        flow->turns = grown;
+        flow->room = (int64_t)(1.5 * all + 64);
     }
-    for (int i = 0; i < pour->count; i++) {
-        const rh_pour_column *c = &pour->columns[i];
+    for (int i = 0; i < flow->count; i++) {
+        const rh_emitter_column *c = &flow->columns[i];
         double done = fmax(last_number(c, from), before_first(c, spacing)), last = last_number(c, to);
         for (double n = done + 1; n <= last; n++)
-            pour->turns[(*count)++] = (rh_pour_turn){(n - c->phase) / c->share, (int64_t)n, i};
+            flow->turns[(*count)++] = (rh_emitter_turn){(n - c->phase) / c->share, (int64_t)n, i};
     }
-    qsort(pour->turns, (size_t)*count, sizeof *pour->turns, by_turn);
+    qsort(flow->turns, (size_t)*count, sizeof *flow->turns, by_turn);
     return RH_OK;
 }
 
-static rh_dvec3 in_space(const rh_pour *pour, const rh_pour_column *c, double along)
+static rh_dvec3 in_space(const rh_emitter_flow *flow, const rh_emitter_column *c, double along)
 {
-    rh_dvec3 x = rh_d3_add(rh_d3_scale(pour->axis[0], along), rh_d3_scale(pour->axis[1], c->across[0]));
-    return rh_d3_add(x, rh_d3_scale(pour->axis[2], c->across[1]));
+    rh_dvec3 x = rh_d3_add(rh_d3_scale(flow->axis[0], along), rh_d3_scale(flow->axis[1], c->across[0]));
+    return rh_d3_add(x, rh_d3_scale(flow->axis[2], c->across[1]));
 }
 
-rh_code rh_pour_emit(rh_seeder *s, int n, double last, double until, double time, rh_points *points, rh_status *status)
+rh_code rh_emitter_flow_emit(rh_seeder *s, int n, double last, double until, double time, rh_points *points,
+                             rh_status *status)
 {
-    const rh_emitter_params *p = (const rh_emitter_params *)s->stage->scene->emitters.items + n;
-    rh_pour *pour = &s->pours[n];
-    double particle = pow(s->spacing, s->dimension), layer = pour->area * s->spacing / particle;
-    double before = last < 0 ? 0 : floor(rh_pour_volume(pour, p->start, last) / particle + 0.5);
-    double now = floor(rh_pour_volume(pour, p->start, until) / particle + 0.5);
-    if (now <= before || pour->count == 0) return RH_OK;
+    const rh_emitter_params *p = (const rh_emitter_params *)s->geometry->scene->emitters.items + n;
+    rh_emitter_flow *flow = &s->emitter_flows[n];
+    double particle = pow(s->spacing, s->dimension), layer = flow->area * s->spacing / particle;
+    double before = last < 0 ? 0 : floor(rh_emitter_flow_volume(flow, p->start, last) / particle + 0.5);
+    double now = floor(rh_emitter_flow_volume(flow, p->start, until) / particle + 0.5);
+    if (now <= before || flow->count == 0) return RH_OK;
     int64_t count, batched = 0;
-    RH_TRY(list_turns(pour, s->spacing, before > 0 ? passed_at(pour, s->spacing, before) : -INFINITY,
-                      passed_at(pour, s->spacing, now), &count, status));
+    RH_TRY(list_turns(flow, s->spacing, before > 0 ? passed_at(flow, s->spacing, before) : -INFINITY,
+                      passed_at(flow, s->spacing, now), &count, status));
     rh_dvec3 drift = rh_d3_scale(p->velocity, time - p->start), batch[256], rest[256];
     for (int64_t i = 0; i < count; i++) {
-        const rh_pour_turn *turn = &pour->turns[i];
-        const rh_pour_column *c = &pour->columns[turn->column];
+        const rh_emitter_turn *turn = &flow->turns[i];
+        const rh_emitter_column *c = &flow->columns[turn->column];
         // Rounding may give a particle its turn a little before its place has entered the shape: then it begins where
         // the shape does.
-        double volume_due = ((double)i + before + 0.5 - pour->volume / particle) / layer;
+        double volume_due = ((double)i + before + 0.5 - flow->volume / particle) / layer;
         double along = -fmin(turn->at, fmax(volume_due, 0)) * s->spacing;
         along += c->back + (along > c->gap_at ? c->gap : 0);
-        rh_dvec3 site = in_space(pour, c, along);
+        rh_dvec3 site = in_space(flow, c, along);
         // Half a spacing on: shapes that begin at a wall pour all the same.
-        if (rh_lattice_in_solid(s, rh_d3_add(rh_d3_add(site, drift), rh_d3_scale(pour->axis[0], 0.5 * s->spacing))))
+        if (rh_lattice_in_solid(s, rh_d3_add(rh_d3_add(site, drift), rh_d3_scale(flow->axis[0], 0.5 * s->spacing))))
             continue;
         rest[batched] = rh_lattice_jittered(s, site, rh_lattice_number(c->index[0], c->index[1], turn->number));
         batch[batched] = rh_d3_add(rest[batched], drift);

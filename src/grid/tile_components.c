@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
-#include "grid/tile_parts.h"
+#include "grid/tile_components.h"
 #include "base/union_find.h"
 
-void rh_tile_parts(const rh_tiles *tiles, int32_t *number)
+void rh_tile_components(const rh_tiles *tiles, int32_t *number)
 {
     for (int32_t t = 0; t < tiles->count; t++) number[t] = t;
     for (int32_t t = 0; t < tiles->count; t++)

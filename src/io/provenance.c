@@ -6,7 +6,7 @@
 // column, a scene that was written back with its first line, and checkpoints end in a seal. A list of files beside them
 // was considered: it would have to be kept true by several machines that make surfaces and pictures of one run at a
 // time.
-#include "io/made.h"
+#include "io/provenance.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static bool is_one_of(const char *word, const char *const *words)
     return false;
 }
 
-bool rh_made_frame_name(const char *name, const char *stem, int64_t *number)
+bool rh_provenance_frame_name(const char *name, const char *stem, int64_t *number)
 {
     static const struct {
         const char *stem;
@@ -54,7 +54,7 @@ bool rh_made_frame_name(const char *name, const char *stem, int64_t *number)
     return false;
 }
 
-bool rh_made_checkpoint_name(const char *name, int64_t *frame, bool *whole_frame, int64_t *step)
+bool rh_provenance_checkpoint_name(const char *name, int64_t *frame, bool *whole_frame, int64_t *step)
 {
     static const char stem[] = "checkpoint.";
     size_t length = sizeof stem - 1;
@@ -69,16 +69,16 @@ bool rh_made_checkpoint_name(const char *name, int64_t *frame, bool *whole_frame
     return true;
 }
 
-bool rh_made_name(const char *name)
+bool rh_provenance_name(const char *name)
 {
     static const char *const names[] = {"scene.yaml", "log.jsonl", "probes.csv", "film.mp4", NULL}, *const stems[] = {
                                                                                                         "points",
                                                                                                         "surface",
                                                                                                         "ellipsoids",
                                                                                                         "picture"};
-    if (is_one_of(name, names) || rh_made_checkpoint_name(name, NULL, NULL, NULL)) return true;
+    if (is_one_of(name, names) || rh_provenance_checkpoint_name(name, NULL, NULL, NULL)) return true;
     for (size_t i = 0; i < sizeof stems / sizeof *stems; i++)
-        if (rh_made_frame_name(name, stems[i], NULL)) return true;
+        if (rh_provenance_frame_name(name, stems[i], NULL)) return true;
     return false;
 }
 
@@ -101,7 +101,7 @@ static bool marked(const char *head, size_t head_bytes, const char *tail, size_t
     return holds(tail, tail_bytes, "rheosum", 7) || holds(tail, tail_bytes, "rheoseal", 8);
 }
 
-bool rh_made_by_us(const char *path)
+bool rh_provenance_is_ours(const char *path)
 {
     char head[LOOK], tail[64];
     struct stat facts;
@@ -116,20 +116,20 @@ bool rh_made_by_us(const char *path)
     return first >= 0 && last >= 0 && marked(head, (size_t)first, tail, (size_t)last);
 }
 
-rh_code rh_made_may_replace(const char *path, rh_status *status)
+rh_code rh_provenance_may_replace(const char *path, rh_status *status)
 {
     struct stat facts = {0};
     if (lstat(path, &facts) != 0)
         return RH_OK;  // nothing that we could see; what is in the way is told by whoever writes
     if (S_ISREG(facts.st_mode) && facts.st_size == 0) return RH_OK;  // nothing is in it that could be lost
-    if (rh_made_by_us(path)) return RH_OK;
+    if (rh_provenance_is_ours(path)) return RH_OK;
     return rh_fail(status, RH_USER,
                    "%s: found a file that was not made by rheo, which it would replace\n"
                    "  move it away, or take another folder: --out DIR",
                    path);
 }
 
-bool rh_made_same_file(const char *one, const char *other)
+bool rh_provenance_same_file(const char *one, const char *other)
 {
     struct stat a, b;
     return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;

@@ -38,4 +38,4 @@ static inline rh_spot rh_spot_of(rh_f4 local)
 }
 
 // Which of the two a component (3 = cell centres) uses along an axis.
-static inline int rh_lattice(int component, int axis) { return component == axis ? RH_WHOLE : RH_HALF; }
+static inline int rh_staggered_half(int component, int axis) { return component == axis ? RH_WHOLE : RH_HALF; }

@@ -10,6 +10,7 @@
 // into the same sheet. Cells at walls that hold particles which press onto the wall count as liquid, with the surface
 // just above their centre, or above the wall where that is higher: the pressure there is next to nothing, but the flow
 // through the cell keeps its volume. Drops under a ceiling fall, and water beside a wall is no film. `phi` (m,
-// rh_surface) becomes slightly negative in those cells; `velocity` (m/s) has felt forces, not pressure; `push` (m/s) is
-// what gravity did to it.
-void rh_films_support(const rh_tiles *tiles, const rh_cut_cells *cut, rh_faces velocity, float push, float *phi);
+// rh_surface) becomes slightly negative in those cells; `velocity` (m/s) has felt forces, not pressure; `force_change`
+// (m/s) is what gravity did to it.
+void rh_thin_films_support(const rh_tiles *tiles, const rh_cut_cells *cut, rh_faces velocity, float force_change,
+                           float *phi);

@@ -3,7 +3,7 @@
 //
 // A puddle 8 cells deep that spread over a frictionless floor without this had lost nine tenths of its volume after
 // four seconds: every column that was once thinner than half a cell had collapsed, whatever flowed into it later.
-#include "physics/film.h"
+#include "physics/thin_film.h"
 
 #include <math.h>
 
@@ -53,11 +53,12 @@ static void support_tile(const rh_tiles *tiles, const rh_cut_cells *cut, rh_face
     }
 }
 
-void rh_films_support(const rh_tiles *tiles, const rh_cut_cells *cut, rh_faces velocity, float push, float *phi)
+void rh_thin_films_support(const rh_tiles *tiles, const rh_cut_cells *cut, rh_faces velocity, float force_change,
+                           float *phi)
 {
     RH_ASSERT(rh_faces_fit(tiles, velocity) && phi);
 #pragma omp parallel for schedule(dynamic, 8)
     for (int32_t t = 0; t < tiles->count; t++)
         if (cut->kind[t] != RH_TILE_FREE && rh_tile_first(tiles, t) < rh_tile_first(tiles, t + 1))
-            support_tile(tiles, cut, velocity, STEEPEST * push, t, phi);
+            support_tile(tiles, cut, velocity, STEEPEST * force_change, t, phi);
 }

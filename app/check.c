@@ -66,8 +66,8 @@ static rh_code check_scene(const app_arguments *arguments, const rh_scene *scene
 {
     rh_prediction prediction;
     RH_TRY(rh_world_predict(scene, &prediction, status));
-    RH_TRY(rh_world_rehearse(scene, (double)(prediction.particles + prediction.emitted), status));
-    char *text = rh_scene_print(scene, status);
+    rh_code code = rh_world_rehearse(scene, (double)(prediction.particles + prediction.emitted), status);
+    char *text = code == RH_OK ? rh_scene_print(scene, status) : NULL;
     if (text) {
         if (!arguments->quiet) fputs(text, stdout);
         fprintf(stderr, "%s: fine\n", arguments->operand);

@@ -365,7 +365,7 @@ static rh_code settle(step *s, rh_status *status)
 
 // Last, and to the particles: the pressure of the next step finds it in their velocities, as it finds all else; and a
 // step that fails before has changed nothing.
-static rh_code rub(step *s, rh_status *status)
+static rh_code slow_at_rough_walls(step *s, rh_status *status)
 {
     const rh_obstacles *obstacles = s->around->obstacles;
     if (!s->params->drag || !rh_drag_any(obstacles)) return RH_OK;
@@ -469,7 +469,7 @@ rh_code rh_incompressible_step(rh_incompressible *me, const rh_surroundings *aro
     stage(&s, "extend");
     RH_TRY(update_velocities(&s, status));
     RH_TRY(settle(&s, status));
-    RH_TRY(rub(&s, status));
+    RH_TRY(slow_at_rough_walls(&s, status));
     stage(&s, "update");
     RH_TRY(correct_volume(&s, status));
     stage(&s, "volume");

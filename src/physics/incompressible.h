@@ -45,7 +45,7 @@ typedef struct rh_incompressible_options {
     bool pressure;            // give particles the attribute "pressure" (Pa): what each felt
     double pressure_time;     // s: as a mean over about so long; 0 = during the last step
     // What the method itself adds.
-    bool friction;       // walls rub particles that hit them
+    bool friction;       // friction of walls acts on particles that hit them
     bool drag;           // rough walls hold back what flows along them (drag.h)
     const char *method;  // its name, for messages; lives as long as the step
     const char *stage;   // the hook's name in reports; NULL without one

@@ -11,11 +11,11 @@
 #include "solve/layout.h"
 
 typedef enum rh_sight {
-    RH_SIGHT_SORTED,   // particles have the order that they keep until the end of the step, and have not moved yet
-    RH_SIGHT_PRESSED,  // q was found. A step may solve more than once: what the solves did adds up
-    RH_SIGHT_RUBBED,   // friction inside of the material was found: `rub`
-    RH_SIGHT_FLOWS,    // velocities that particles will feel; `before` what pressure left, before walls set theirs
-    RH_SIGHT_MOVED,    // particles have moved, and have not met walls yet
+    RH_SIGHT_SORTED,    // particles have the order that they keep until the end of the step, and have not moved yet
+    RH_SIGHT_PRESSED,   // q was found. A step may solve more than once: what the solves did adds up
+    RH_SIGHT_FRICTION,  // friction inside of the material was found: `friction`
+    RH_SIGHT_FLOWS,     // velocities that particles will feel; `before` what pressure left, before walls set theirs
+    RH_SIGHT_MOVED,     // particles have moved, and have not met walls yet
 } rh_sight;
 
 // Pressure acts as the operator of the method has it. A face between a lower cell l and a higher cell h gets the
@@ -31,7 +31,7 @@ typedef struct rh_step_view {
     const rh_tiles *tiles;
     const rh_points *points;  // sorted by the tiles
     rh_arena *arena;          // scratch, given back when the observer returns
-    // PRESSED; RUBBED and FLOWS without q
+    // PRESSED; FRICTION and FLOWS without q
     const rh_cut_cells *cut;  // the solids that pressure met, which are placed there
     const float **open[3];    // per tile: shares of faces that pressure moves
     const rh_layout *layout;  // cells that have a pressure
@@ -40,8 +40,8 @@ typedef struct rh_step_view {
     float (*q_at)(const struct rh_step_view *view, rh_vec3 point);  // as particles feel it
     bool sharp;          // shares are of the walls as they are: closed faces have no part in the pressure
     const void *solver;  // for q_at
-    // RUBBED
-    rh_faces rub;  // what friction does to faces that are the walls' own, in q
+    // FRICTION
+    rh_faces friction;  // what friction does to faces that are the walls' own, in q
     // FLOWS
     rh_faces velocity, before;  // m/s
     rh_faces fill;              // particles on faces; `full` of them are a cell

@@ -529,7 +529,7 @@ static void update_velocities(step *s)
 }
 
 // As in incompressible.c.
-static rh_code rub(step *s, rh_status *status)
+static rh_code slow_at_rough_walls(step *s, rh_status *status)
 {
     rh_obstacles *obstacles = s->around->obstacles;
     if (!s->options->drag || !rh_drag_any(obstacles)) return RH_OK;
@@ -601,7 +601,7 @@ rh_code rh_unilateral_step(rh_unilateral *me, const rh_surroundings *around, dou
     RH_TRY(extend(&s, status));
     stage(&s, "extend");
     update_velocities(&s);
-    RH_TRY(rub(&s, status));
+    RH_TRY(slow_at_rough_walls(&s, status));
     RH_TRY(call(&s, me->options.after_update, status));
     stage(&s, "update");
     RH_TRY(advect(&s, status));

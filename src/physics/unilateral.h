@@ -58,7 +58,7 @@ typedef struct rh_unilateral_options {
     int64_t max_iterations;
     bool pressure;  // write the attribute "pressure" to frames (Pa)
     // What the method itself adds.
-    bool friction;       // walls rub particles that hit them
+    bool friction;       // friction of walls acts on particles that hit them
     bool drag;           // rough walls hold back what flows along them (drag.h)
     bool slide;          // faces that walls close by half move with the material beside them, along the wall
     const char *method;  // its name, for messages; lives as long as the step

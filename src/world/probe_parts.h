@@ -49,7 +49,7 @@ struct rh_probes {
 void rh_probe_point_pressed(rh_probes *probes, const rh_step_view *view);
 void rh_probe_point_flows(rh_probes *probes, const rh_step_view *view);
 rh_code rh_probe_walls_pressed(rh_probes *probes, const rh_step_view *view, rh_status *status);
-rh_code rh_probe_walls_rubbed(rh_probes *probes, const rh_step_view *view, rh_status *status);
+rh_code rh_probe_walls_friction(rh_probes *probes, const rh_step_view *view, rh_status *status);
 rh_code rh_probe_walls_held(rh_probes *probes, const rh_step_view *view, rh_status *status);
 rh_code rh_probe_walls_hit(rh_probes *probes, const rh_points *points, rh_status *status);
 void rh_probe_rectangles(rh_probes *probes, const rh_points *points);

@@ -169,11 +169,11 @@ static void rub_tile(const rh_probes *p, const rh_step_view *view, int32_t t, do
     double unit = cell_mass(view) * (double)view->speed;
     for (int a = 0; a < view->tiles->dimension; a++)
         for (int r = 0; r < view->tiles->cells / 8; r++)
-            add_row(p, view, t, a, r, rh_f8_load(view->rub.axis[a] + (int64_t)t * view->tiles->cells + 8 * r), unit,
-                    sums);
+            add_row(p, view, t, a, r, rh_f8_load(view->friction.axis[a] + (int64_t)t * view->tiles->cells + 8 * r),
+                    unit, sums);
 }
 
-rh_code rh_probe_walls_rubbed(rh_probes *p, const rh_step_view *view, rh_status *status)
+rh_code rh_probe_walls_friction(rh_probes *p, const rh_step_view *view, rh_status *status)
 {
     return all_faces(p, view, rub_tile, status);
 }

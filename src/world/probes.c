@@ -207,7 +207,7 @@ static rh_code see(void *user, const rh_step_view *view, rh_status *status)
     case RH_SIGHT_PRESSED:
         if (points) rh_probe_point_pressed(p, view);
         return walls ? rh_probe_walls_pressed(p, view, status) : RH_OK;
-    case RH_SIGHT_RUBBED: return walls ? rh_probe_walls_rubbed(p, view, status) : RH_OK;
+    case RH_SIGHT_FRICTION: return walls ? rh_probe_walls_friction(p, view, status) : RH_OK;
     case RH_SIGHT_FLOWS:
         if (points) rh_probe_point_flows(p, view);
         return walls ? rh_probe_walls_held(p, view, status) : RH_OK;

@@ -732,16 +732,17 @@ static rh_code show_walls(const solve *s, rh_status *status)
     const rh_tiles *tiles = s->tiles;
     if (!view->around->observer) return RH_OK;
     rh_arena_mark mark = rh_arena_save(view->arena);
-    rh_faces walls, rub;
+    rh_faces walls, friction;
     RH_TRY(rh_faces_new(&walls, tiles, false, view->arena, status));
-    RH_TRY(rh_faces_new(&rub, tiles, true, view->arena, status));
+    RH_TRY(rh_faces_new(&friction, tiles, true, view->arena, status));
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < tiles->count; t++)
         for (int a = 0; a < tiles->dimension; a++)
             for (int c = 0; c < tiles->cells; c++)
                 walls.axis[a][(int64_t)t * tiles->cells + c] = view->cut->pass[a][t][c] <= RH_SAND_CLOSED ? 1.0f : 0.0f;
-    rh_stress_add_divergence(&s->now, walls, rub, 1, tiles, &(rh_stress_rows){s->f->list, s->f->count, NULL}, rub);
-    rh_step_view seen = {.what = RH_SIGHT_RUBBED,
+    rh_stress_add_divergence(&s->now, walls, friction, 1, tiles, &(rh_stress_rows){s->f->list, s->f->count, NULL},
+                             friction);
+    rh_step_view seen = {.what = RH_SIGHT_FRICTION,
                          .around = view->around,
                          .dt = view->dt,
                          .kick = view->kick,
@@ -751,7 +752,7 @@ static rh_code show_walls(const solve *s, rh_status *status)
                          .arena = view->arena,
                          .cut = view->cut,
                          .speed = tiles->h / view->dt,
-                         .rub = rub};
+                         .friction = friction};
     RH_TRY(rh_observe(&seen, status));
     rh_arena_restore(view->arena, mark);
     return RH_OK;

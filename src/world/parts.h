@@ -24,6 +24,7 @@ struct rh_world {
     rh_seeder seeder;
     rh_points points;
     rh_inflow inflows[RH_MAX_INFLOWS];
+    rh_obstacles solids_start, solids_end;  // of the step in progress; between steps: geometry.obstacles
     rh_surroundings around;
     rh_lang_cache *programs;  // NULL when the scene has none
     rh_hooks *hooks;

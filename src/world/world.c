@@ -33,7 +33,8 @@ static void set_surroundings(rh_world *w)
                                   .cell = scene->cell,
                                   .seed = (uint64_t)scene->seed,
                                   .gravity = scene->gravity,
-                                  .obstacles = &w->geometry.obstacles,
+                                  .obstacles = &w->solids_start,
+                                  .obstacles_after = &w->solids_end,
                                   .inflows = w->inflows};
     if (scene->dimension == 2) w->around.gravity.z = 0;
     w->around.user = scene;
@@ -109,6 +110,8 @@ static rh_code build(rh_world *w, rh_status *status)
     RH_TRY(rh_geometry_build(scene, &w->geometry, status));
     RH_TRY(rh_seeder_init(&w->seeder, &w->geometry, w->physics->per_cell_axis(scene->physics.value),
                           rh_physics_jitter(w->physics, scene->physics.value), status));
+    RH_TRY(rh_obstacles_create(&w->geometry.obstacles, &w->solids_start, status));
+    RH_TRY(rh_obstacles_create(&w->geometry.obstacles, &w->solids_end, status));
     set_surroundings(w);
     RH_TRY(rh_world_declare(w, status));
     w->declared = w->points.attribute_count;
@@ -146,6 +149,8 @@ void rh_world_free(rh_world *world)
     rh_points_free(&world->points);
     rh_memory_store_free(world->kept);
     rh_seeder_free(&world->seeder);
+    rh_obstacles_free(&world->solids_start);
+    rh_obstacles_free(&world->solids_end);
     rh_geometry_free(&world->geometry);
     rh_free(world);
 }
@@ -201,6 +206,19 @@ static double choose_step(rh_world *w, double left)
     return parts > 1 ? left / parts : left;
 }
 
+static void set_solids(rh_world *w, double time)
+{
+    rh_obstacles_at(&w->geometry.obstacles, time, 0, &w->geometry.obstacles);
+}
+
+// Solids at both ends of a step. (The methods reckon with lengths of steps in float.)
+static void place_solids(rh_world *w, double step)
+{
+    double dt = (double)(float)step;
+    rh_obstacles_at(&w->geometry.obstacles, w->time, dt, &w->solids_start);
+    rh_obstacles_at(&w->geometry.obstacles, w->time + dt, 0, &w->solids_end);
+}
+
 // What programs took since they were asked last: a stage of its own, the last one. Returns it (s).
 double rh_world_add_stage(rh_world *w)
 {
@@ -248,8 +266,10 @@ static rh_code move(rh_world *w, double *step, rh_status *status)
         // seen by the next one.
         RH_TRY(rh_world_moment(w, RH_AT_FORCES, *step, 0, status));
         if (w->probes) rh_probes_begin(w->probes);
+        place_solids(w, *step);
         rh_code moved = w->physics->step(w->method, &w->around, *step, &w->points, &w->report, &one);
         w->points.spare_lent = false;
+        if (moved == RH_OK) set_solids(w, w->time + (double)(float)*step);
         if (moved == RH_OK) return w->probes ? rh_probes_stepped(w->probes, &w->points, status) : RH_OK;
         if (!w->report.unconverged || w->retries == MOST_RETRIES) return blame_step(w, &one, status);
         if (copied) RH_TRY(rh_world_restore(w, w->kept, status));
@@ -265,6 +285,7 @@ rh_code rh_world_step(rh_world *w, double dt_limit, double *dt, rh_status *statu
     double start = rh_seconds();
     if (w->hooks) rh_hooks_take_seconds(w->hooks);  // of moments before this step
     if (w->probes) rh_probes_forget_rows(w->probes);
+    set_solids(w, w->time);
     RH_TRY(rh_world_begin(w, status));
     RH_TRY(emit(w, status));
     RH_TRY(rh_drain(&w->seeder, w->time, &w->points, status));
@@ -273,6 +294,7 @@ rh_code rh_world_step(rh_world *w, double dt_limit, double *dt, rh_status *statu
     w->around.previous_dt = w->last_dt;
     w->around.inflow_count = rh_inflows(&w->seeder, w->time, w->inflows, RH_MAX_INFLOWS);
     w->around.strongest = rh_forces_strongest(w->scene, w->time, w->time + dt_limit);
+    place_solids(w, 0);
     double step = choose_step(w, dt_limit);
     if (!(step > 1e-9 * dt_limit) || !isfinite(step))
         return blame_step(w, &(rh_status){RH_NUMERIC, "the velocities are so high that no time step is small enough"},

@@ -10,6 +10,7 @@
 #include "base/param.h"
 #include "base/status.h"
 #include "points/points.h"
+#include "points/sets.h"
 #include "points/store.h"
 #include "solid/obstacles.h"
 
@@ -39,6 +40,8 @@ typedef struct rh_surroundings {
     double time;         // at the start of the step
     double previous_dt;  // s: length of the step before this one; 0 at the start of a run
     int64_t step;
+    rh_sets *sets;  // of the material: the particles are the main one, a method's `create` may add others. NULL where
+                    // there is no world around (tests)
     const struct rh_observer *observer;  // who measures the step (physics/observer.h); NULL = nobody
 } rh_surroundings;
 

@@ -31,6 +31,7 @@ typedef struct rh_body_params {
     rh_variant shape;
     rh_dvec3 velocity;          // m/s
     rh_dvec3 angular_velocity;  // rad/s about the centre of the shape's bounds
+    int material_index;         // found when the scene was read
 } rh_body_params;
 
 typedef struct rh_solid_params {
@@ -57,6 +58,7 @@ typedef struct rh_emitter_params {
     rh_list keys;        // of rh_emitter_key, times increasing; instead of velocity and rate
     double start, stop;  // s, simulated time
     rh_motion motion;
+    int material_index;  // found when the scene was read
 } rh_emitter_params;
 
 typedef struct rh_sink_params {
@@ -65,6 +67,7 @@ typedef struct rh_sink_params {
     bool inside_out;  // removes what leaves the shape instead of what enters
     double start, stop;
     rh_motion motion;
+    int material_index;  // found when the scene was read; -1 = all
 } rh_sink_params;
 
 // Body forces, beside gravity; accelerations in m/s^2.
@@ -108,6 +111,12 @@ typedef struct rh_expression_params {
     int64_t budget;  // loop steps of one particle
     double start, stop;  // s, simulated time
 } rh_expression_params;
+
+// A material: one method and what belongs to it.
+typedef struct rh_material_params {
+    char *name;
+    rh_variant physics;  // kind = index into rh_physics_methods; value = that method's parameter struct
+} rh_material_params;
 
 typedef enum rh_up_axis { RH_UP_Y, RH_UP_Z } rh_up_axis;
 typedef struct rh_output_params {
@@ -170,6 +179,8 @@ typedef struct rh_scene {
     rh_list bodies, solids, emitters, sinks, forces, expressions, probes;
     rh_variant physics;  // kind = index into rh_physics_methods; value = that method's parameter struct
 
+    rh_material_params sole;  // the short form as a material; borrows from the fields above
+
     // of the program around us, for the section `expressions`: functions beside the built-in ones. Not owned
     const rh_lang_function *functions;
     int function_count;
@@ -203,6 +214,10 @@ rh_code rh_scene_load_with(const char *path, const char *const *sets, int set_co
 rh_code rh_scene_load_text(const char *name, const char *text, size_t bytes, const char *const *sets, int set_count,
                            rh_scene *scene, rh_status *status);
 void rh_scene_free(rh_scene *scene);
+
+// The materials of a scene, whether it lists them or has the short form.
+int rh_scene_material_count(const rh_scene *scene);
+const rh_material_params *rh_scene_material(const rh_scene *scene, int index);
 
 // The place ("file:line:column") where the scene gives the PATH value `value`, which must be the pointer found in the
 // scene's structs (for example ((rh_mesh_params *)solid->shape.value)->file); the scene's file name for any other

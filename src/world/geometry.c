@@ -3,6 +3,7 @@
 #include "world/geometry.h"
 
 #include <math.h>
+#include <string.h>
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/regular.h"
@@ -105,11 +106,12 @@ static double mesh_distance(const double at[3], const void *user)
 // filled is therefore moved outwards until its volume is the mesh's own (secant; three looks are enough for so small a
 // move), as measured on the particles' lattice: between samples the distance has kinks, and cubes of other sizes find
 // 0.04 % more or less.
-static void hold_volume(const rh_scene *scene, rh_shape *shape)
+static void hold_volume(const rh_scene *scene, int material, rh_shape *shape)
 {
+    const rh_variant *physics = &rh_scene_material(scene, material)->physics;
     if (shape->kind != RH_SHAPE_MESH || shape->flat || shape->volume == 0) return;
-    double h = scene->cell / rh_physics_methods[scene->physics.kind]->per_cell_axis(scene->physics.value), at = 0,
-           next = 0.05 * h, found = 0, before;
+    double h = scene->cell / rh_physics_methods[physics->kind]->per_cell_axis(physics->value), at = 0, next = 0.05 * h,
+           found = 0, before;
     rh_dbox b = rh_shape_bounds(shape);
     const double low[3] = {floor(b.min.x / h - 1) * h, floor(b.min.y / h - 1) * h, floor(b.min.z / h - 1) * h},
                  high[3] = {b.max.x + h, b.max.y + h, b.max.z + h};
@@ -145,8 +147,6 @@ static rh_code build_solids(const rh_scene *scene, rh_geometry *geometry, rh_sta
         all->count = i + 1;
         o->inside_out = solids[i].inside_out;
         o->wall = (rh_wall)solids[i].wall;
-        if (o->wall == RH_WALL_SLIP && rh_physics_methods[scene->physics.kind]->walls_separate)
-            o->wall = RH_WALL_SEPARATE;
         o->friction = solids[i].friction;
         o->roughness = solids[i].roughness;
         o->manning = solids[i].manning;
@@ -184,13 +184,13 @@ rh_code rh_geometry_build(const rh_scene *scene, rh_geometry *geometry, rh_statu
     const rh_body_params *bodies = scene->bodies.items;
     for (int i = 0; i < scene->bodies.count; i++) {
         RH_TRY(make_shape(scene, &bodies[i].shape, false, &geometry->bodies[i], status));
-        hold_volume(scene, &geometry->bodies[i]);
+        hold_volume(scene, bodies[i].material_index, &geometry->bodies[i]);
     }
     const rh_emitter_params *emitters = scene->emitters.items;
     for (int i = 0; i < scene->emitters.count; i++) {
         geometry->emitters[i].motion = &emitters[i].motion;
         RH_TRY(make_shape(scene, &emitters[i].shape, false, &geometry->emitters[i].shape, status));
-        hold_volume(scene, &geometry->emitters[i].shape);
+        hold_volume(scene, emitters[i].material_index, &geometry->emitters[i].shape);
         if (endless(rh_shape_bounds(&geometry->emitters[i].shape)))
             return rh_fail(status, RH_USER, "%s has a shape without end; use a box, a cylinder or another closed shape",
                            rh_scene_item(scene, "emitter", i, &emitters[i], emitters[i].name).text);
@@ -203,9 +203,32 @@ rh_code rh_geometry_build(const rh_scene *scene, rh_geometry *geometry, rh_statu
     return RH_OK;
 }
 
+rh_code rh_geometry_share(const rh_geometry *from, bool separates, rh_geometry *out, rh_status *status)
+{
+    *out = *from;
+    out->shared = true;
+    rh_obstacles *all = &out->obstacles;
+    all->items = rh_alloc((size_t)(all->count + 1) * sizeof *all->items, "world.obstacles", status);
+    if (!all->items) {
+        *out = (rh_geometry){0};
+        return RH_MEMORY;
+    }
+    if (all->count) memcpy(all->items, from->obstacles.items, (size_t)all->count * sizeof *all->items);
+    for (int i = 0; separates && i < all->count; i++) {
+        if (all->items[i].wall == RH_WALL_SLIP) all->items[i].wall = RH_WALL_SEPARATE;
+        all->any_separating |= all->items[i].wall == RH_WALL_SEPARATE;
+    }
+    return RH_OK;
+}
+
 void rh_geometry_free(rh_geometry *geometry)
 {
     if (!geometry->scene) return;
+    if (geometry->shared) {
+        rh_obstacles_free(&geometry->obstacles);
+        *geometry = (rh_geometry){0};
+        return;
+    }
     for (int i = 0; i < geometry->obstacles.count; i++) rh_mesh_sdf_free(geometry->obstacles.items[i].shape.mesh);
     for (int i = 0; geometry->bodies && i < geometry->scene->bodies.count; i++)
         rh_mesh_sdf_free(geometry->bodies[i].mesh);

@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "physics/physics.h"
 #include "points/points.h"
+#include "points/sets.h"
 #include "points/store.h"
 #include "scene/scene.h"
 
@@ -120,8 +121,13 @@ rh_code rh_world_step(rh_world *world, double dt_limit, double *dt, rh_status *s
 // All steps up to frame `frame`, without writing anything. Programs hooked to frames run as in a run.
 rh_code rh_world_advance_to(rh_world *world, int64_t frame, rh_status *status);
 
-const rh_points *rh_world_points(const rh_world *world);
-rh_points *rh_world_points_mutable(rh_world *world);  // for tests and embedding, between steps
+const rh_points *rh_world_points(const rh_world *world);  // of the first material
+rh_points *rh_world_points_mutable(rh_world *world);      // for tests and embedding, between steps
+// Materials in the order of the scene, with their particle sets, main first.
+int rh_world_material_count(const rh_world *world);
+const char *rh_world_material_name(const rh_world *world, int material);
+const rh_sets *rh_world_material_sets(const rh_world *world, int material);
+void rh_world_material_progress(const rh_world *world, int material, rh_progress *out);
 double rh_world_time(const rh_world *world);
 void rh_world_progress(const rh_world *world, rh_progress *out);
 const struct rh_probes *rh_world_probes(const rh_world *world);  // world/probes.h; NULL when the scene has none

@@ -31,6 +31,7 @@ static void set_surroundings(rh_material *m)
     m->around = (rh_surroundings){.dimension = (int)scene->dimension,
                                   .cell = scene->cell,
                                   .seed = (uint64_t)scene->seed,
+                                  .first_id = m->seeder.first_id,
                                   .gravity = scene->gravity,
                                   .obstacles = &m->geometry.obstacles,
                                   .sets = &m->sets,
@@ -51,11 +52,22 @@ static rh_code declare(rh_material *m, rh_status *status)
     return m->scene->rest_position ? rh_points_add(m->points, "rest", RH_POINT_VEC3F, status) : RH_OK;
 }
 
+static bool has_programs(const rh_material *m)
+{
+    const rh_expression_params *e = m->scene->expressions.items;
+    for (int i = 0; i < m->scene->expressions.count; i++)
+        if (e[i].material_index == m->index) return true;
+    return false;
+}
+
 static rh_code make_probes(rh_material *m, rh_status *status)
 {
     const rh_scene *scene = m->scene;
-    if (!scene->probes.count) return RH_OK;
-    RH_TRY(rh_probes_create(scene, &m->geometry.obstacles, m->seeder.spacing, m->physics->density(m->params),
+    const rh_probe_params *probes = scene->probes.items;
+    bool any = false;
+    for (int i = 0; i < scene->probes.count; i++) any |= probes[i].material_index == m->index;
+    if (!any) return RH_OK;
+    RH_TRY(rh_probes_create(scene, m->index, &m->geometry.obstacles, m->seeder.spacing, m->physics->density(m->params),
                             &m->probes, status));
     m->around.observer = rh_probes_observer(m->probes);
     return RH_OK;
@@ -66,7 +78,7 @@ rh_code rh_material_hooks(rh_material *m, const rh_material_moment *now, rh_expr
 {
     if (!m->hooks) return RH_OK;
     const rh_moment moment = {
-        .at = at, .time = m->time, .dt = dt, .frame = now->frame, .step = m->step, .first = first, .stop = now->stop};
+        .at = at, .time = m->time, .dt = dt, .frame = now->frame, .step = m->step, .first = first, .first_id = m->seeder.first_id, .stop = now->stop};
     return rh_hooks_run(m->hooks, &moment, m->points, &m->seeder.removed, status);
 }
 
@@ -103,7 +115,7 @@ rh_code rh_material_init(rh_material *m, const rh_scene *scene, int index, const
                           rh_physics_jitter(m->physics, m->params), status));
     RH_TRY(declare(m, status));
     m->declared = m->points->attribute_count;
-    if (scene->expressions.count) RH_TRY(rh_hooks_create(scene, m->points, programs, &m->hooks, status));
+    if (has_programs(m)) RH_TRY(rh_hooks_create(scene, index, m->points, programs, &m->hooks, status));
     RH_TRY(make_probes(m, status));
     m->limits = rh_health_limits_of(scene, rh_material_most_particles(m));
     return RH_OK;
@@ -147,12 +159,25 @@ void rh_material_fill_progress(rh_material *m, double dt, double seconds)
                                 .emitted = m->seeder.emitted,
                                 .removed = m->seeder.removed,
                                 .memory_bytes = rh_memory_bytes(),
+                                .received = m->seeder.received,
+                                .given = m->seeder.given,
+                                .material = m->name,
                                 .seconds = seconds,
                                 .retries = m->retries};
 }
 
+static void look_around(rh_material *m, double limit)
+{
+    m->around.time = m->time;
+    m->around.step = m->step;
+    m->around.previous_dt = m->last_dt;
+    m->around.inflow_count = rh_inflows(&m->seeder, m->time, m->inflows, RH_MAX_INFLOWS);
+    m->around.strongest = rh_forces_strongest(m->scene, m->time, m->time + limit);
+}
+
 double rh_material_longest_step(rh_material *m, double limit)
 {
+    look_around(m, limit);
     double most = m->physics->max_step(m->method, &m->around, m->points);
     if (m->points->count == 0) {
         // Nothing to move; emitters still run, and an emitter may carry liquid a long way in a long step.
@@ -240,17 +265,12 @@ rh_code rh_material_step(rh_material *m, const rh_material_moment *now, double l
     if (m->probes) rh_probes_forget_rows(m->probes);
     RH_TRY(rh_material_emit(m, now, status));
     RH_TRY(rh_drain(&m->seeder, m->time, m->points, status));
-    m->around.time = m->time;
-    m->around.step = m->step;
-    m->around.previous_dt = m->last_dt;
-    m->around.inflow_count = rh_inflows(&m->seeder, m->time, m->inflows, RH_MAX_INFLOWS);
-    m->around.strongest = rh_forces_strongest(m->scene, m->time, m->time + limit);
     double step = choose_step(m, limit);
     if (!(step > 1e-9 * limit) || !isfinite(step))
         return blame_step(m, &(rh_status){RH_NUMERIC, "the velocities are so high that no time step is small enough"},
                           status);
     RH_TRY(move(m, now, &step, status));
-    m->measured = m->seeder.next_id - m->seeder.removed;
+    m->measured = m->seeder.next_id + m->seeder.received - m->seeder.removed - m->seeder.given;
     double kick = 0.5 * (m->last_dt + step);
     m->seeder.balance.gravity = rh_d3_add(m->seeder.balance.gravity,
                                           rh_d3_scale(m->around.gravity, kick * (double)m->points->count));

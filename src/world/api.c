@@ -5,6 +5,7 @@
 #include "world/api.h"
 
 #include <string.h>
+#include "base/context.h"
 #include "base/cpu.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -14,18 +15,26 @@
 #include "world/surfacing.h"
 #include "world/world.h"
 
+typedef struct log_receiver {
+    rheo_log_function *function;
+    void *user;
+} log_receiver;
+
 struct rheo_simulation {
+    rh_context *context;
+    log_receiver log;
     rh_api_functions functions;  // of the caller's, for the scene's expressions
     rh_scene scene;
     rh_world *world;
     int64_t frame;
 };
 
-static rheo_log_function *g_log;
+static log_receiver g_log;  // of the process' context
 
 static void forward(rh_log_level level, const char *message, void *user)
 {
-    if (level != RH_LOG_DEBUG && g_log) g_log(message, user);
+    const log_receiver *to = user;
+    if (level != RH_LOG_DEBUG) to->function(message, to->user);
 }
 
 rheo_code rh_api_give(rh_code code, const rh_status *status, rheo_error *error)
@@ -43,12 +52,20 @@ rheo_code rh_api_give(rh_code code, const rh_status *status, rheo_error *error)
 }
 
 const char *rheo_version(void) { return RHEO_VERSION; }
-void rheo_set_threads(int count) { rh_threads_set(count); }
+
+void rheo_set_threads(int count)
+{
+    rh_context_scope before = rh_context_enter(NULL);
+    rh_threads_set(count);
+    rh_context_leave(before);
+}
 
 void rheo_set_log(rheo_log_function *function, void *user)
 {
-    g_log = function;
-    rh_log_set_sink(function ? forward : NULL, user);
+    rh_context_scope before = rh_context_enter(NULL);
+    g_log = (log_receiver){function, user};
+    rh_log_set_sink(function ? forward : NULL, &g_log);
+    rh_context_leave(before);
 }
 
 void rh_api_functions_free(rh_api_functions *functions)
@@ -92,23 +109,60 @@ static rh_code open_scene(rheo_simulation *s, const char *path, const char *cons
 rheo_code rheo_open(const char *scene_path, const char *const *settings, int setting_count, rheo_simulation **out,
                     rheo_error *error)
 {
-    return rheo_open_with(scene_path, settings, setting_count, NULL, 0, out, error);
+    return rheo_open_as(scene_path, settings, setting_count, &(rheo_options){0}, out, error);
 }
 
 rheo_code rheo_open_with(const char *scene_path, const char *const *settings, int setting_count,
                          const rheo_function *functions, int function_count, rheo_simulation **out, rheo_error *error)
 {
+    const rheo_options options = {.functions = functions, .function_count = function_count};
+    return rheo_open_as(scene_path, settings, setting_count, &options, out, error);
+}
+
+static void free_simulation(rheo_simulation *s)
+{
+    rh_context *context = s->context;
+    rh_world_free(s->world);
+    if (s->world) rh_scene_free(&s->scene);
+    rh_api_functions_free(&s->functions);
+    rh_free(s);
+    rh_context_release(context);
+}
+
+// A simulation without a scene yet, in a context of its own that has what the caller wishes.
+static rheo_simulation *new_simulation(const rheo_options *options, rh_status *status)
+{
+    rh_context *context = rh_context_create(status);
+    if (!context) return NULL;
+    rh_context_scope before = rh_context_enter(context);
+    rheo_simulation *s = rh_alloc_zero(sizeof *s, "api", status);
+    if (s) {
+        s->context = context;
+        s->log = (log_receiver){options->log, options->log_user};
+        if (options->threads > 0) rh_threads_set(options->threads);
+        if (options->memory_limit > 0) rh_memory_set_limit(options->memory_limit);
+        if (options->log) rh_log_set_sink(forward, &s->log);
+    }
+    rh_context_leave(before);
+    if (!s) rh_context_release(context);
+    return s;
+}
+
+rheo_code rheo_open_as(const char *scene_path, const char *const *settings, int setting_count,
+                       const rheo_options *options, rheo_simulation **out, rheo_error *error)
+{
     rh_status status = {0};
     *out = NULL;
     if (rh_cpu_lacks())
         return rh_api_give(rh_fail(&status, RH_USER, "this processor lacks %s", rh_cpu_lacks()), &status, error);
-    rheo_simulation *s = rh_alloc_zero(sizeof *s, "api", &status);
+    rheo_simulation *s = new_simulation(options, &status);
     if (!s) return rh_api_give(RH_MEMORY, &status, error);
-    rh_code code = rh_api_functions_copy(&s->functions, functions, function_count, &status);
+    rh_context_scope before = rh_context_enter(s->context);
+    rh_code code = rh_api_functions_copy(&s->functions, options->functions, options->function_count, &status);
     if (code == RH_OK) code = open_scene(s, scene_path, settings, setting_count, &status);
+    rh_context_leave(before);
     if (code != RH_OK) {
-        rh_api_functions_free(&s->functions);
-        rh_free(s);
+        free_simulation(s);
         return rh_api_give(code, &status, error);
     }
     s->frame = s->scene.frames.first;
@@ -118,23 +172,38 @@ rheo_code rheo_open_with(const char *scene_path, const char *const *settings, in
 
 void rheo_close(rheo_simulation *simulation)
 {
-    if (!simulation) return;
-    rh_world_free(simulation->world);
-    rh_scene_free(&simulation->scene);
-    rh_api_functions_free(&simulation->functions);
-    rh_free(simulation);
+    if (simulation) free_simulation(simulation);
+}
+
+void rheo_simulation_set_threads(rheo_simulation *simulation, int count)
+{
+    rh_context_set_threads(simulation->context, count);
+}
+
+int64_t rheo_simulation_memory(const rheo_simulation *simulation, int64_t *peak)
+{
+    rh_context_scope before = rh_context_enter(simulation->context);
+    int64_t bytes = rh_memory_bytes();
+    if (peak) *peak = rh_memory_peak();
+    rh_context_leave(before);
+    return bytes;
 }
 
 rheo_code rheo_advance_step(rheo_simulation *simulation, double limit, double *taken, rheo_error *error)
 {
     rh_status status = {0};
-    return rh_api_give(rh_world_step(simulation->world, limit, taken, &status), &status, error);
+    rh_context_scope before = rh_context_enter(simulation->context);
+    rh_code code = rh_world_step(simulation->world, limit, taken, &status);
+    rh_context_leave(before);
+    return rh_api_give(code, &status, error);
 }
 
 rheo_code rheo_advance_frame(rheo_simulation *simulation, rheo_error *error)
 {
     rh_status status = {0};
+    rh_context_scope before = rh_context_enter(simulation->context);
     rh_code code = rh_world_advance_to(simulation->world, simulation->frame + 1, &status);
+    rh_context_leave(before);
     if (code == RH_OK) simulation->frame++;
     return rh_api_give(code, &status, error);
 }
@@ -164,19 +233,22 @@ static rheo_snapshot *new_snapshot(rh_status *status)
 rheo_code rheo_snapshot_take(const rheo_simulation *simulation, rheo_snapshot **into, rheo_error *error)
 {
     rh_status status = {0};
+    rh_context_scope before = rh_context_enter(simulation->context);
     rheo_snapshot *s = *into ? *into : new_snapshot(&status);
-    if (!s) return rh_api_give(RH_MEMORY, &status, error);
-    rh_code code = rh_world_snapshot(simulation->world, s->state, &status);
-    s->frame = simulation->frame;
+    rh_code code = s ? rh_world_snapshot(simulation->world, s->state, &status) : RH_MEMORY;
+    rh_context_leave(before);
+    if (s) s->frame = simulation->frame;
+    if (code != RH_OK && s != *into) rheo_snapshot_free(s);
     if (code == RH_OK) *into = s;
-    else if (s != *into) rheo_snapshot_free(s);
     return rh_api_give(code, &status, error);
 }
 
 rheo_code rheo_snapshot_restore(rheo_simulation *simulation, const rheo_snapshot *snapshot, rheo_error *error)
 {
     rh_status status = {0};
+    rh_context_scope before = rh_context_enter(simulation->context);
     rh_code code = rh_world_restore(simulation->world, snapshot->state, &status);
+    rh_context_leave(before);
     if (code == RH_OK) simulation->frame = snapshot->frame;
     return rh_api_give(code, &status, error);
 }
@@ -225,27 +297,32 @@ double rheo_probe_time(const rheo_simulation *simulation)
     return probes ? rh_probes_latest_time(probes) : 0;
 }
 
-rheo_code rheo_surface_frame(const char *points, const char *next, double fraction, const char *folder,
-                             const char *const *settings, int setting_count, rheo_error *error)
+static rh_code make_surface(const char *points, const char *next, double fraction, const char *folder,
+                            const char *const *settings, int setting_count, rh_status *status)
 {
-    rh_status status = {0};
-    if (rh_cpu_lacks())
-        return rh_api_give(rh_fail(&status, RH_USER, "this processor lacks %s", rh_cpu_lacks()), &status, error);
-    if (!(fraction >= 0 && fraction < 1))
-        return rh_api_give(
-            rh_fail(&status, RH_USER, "fraction: found %g, expected 0 or more and less than 1", fraction), &status,
-            error);
     rh_surfacing_params params;
-    rh_code code = rh_section_load(&rh_surfacing_table, "surface", NULL, settings, setting_count, &params, &status);
-    if (code != RH_OK) return rh_api_give(code, &status, error);
+    if (rh_cpu_lacks()) return rh_fail(status, RH_USER, "this processor lacks %s", rh_cpu_lacks());
+    if (!(fraction >= 0 && fraction < 1))
+        return rh_fail(status, RH_USER, "fraction: found %g, expected 0 or more and less than 1", fraction);
+    RH_TRY(rh_section_load(&rh_surfacing_table, "surface", NULL, settings, setting_count, &params, status));
     rh_surface_task task = {.points = points,
                             .next = next,
                             .fraction = fraction,
                             .folder = folder,
                             .frame = rh_surface_frame_number(points, NULL)};
-    code = rh_surface_frame(&params, &task, NULL, &status);
+    rh_code code = rh_surface_frame(&params, &task, NULL, status);
     rh_params_free(&rh_surfacing_table, &params);
+    return code;
+}
+
+rheo_code rheo_surface_frame(const char *points, const char *next, double fraction, const char *folder,
+                             const char *const *settings, int setting_count, rheo_error *error)
+{
+    rh_status status = {0};
+    rh_context_scope before = rh_context_enter(NULL);
+    rh_code code = make_surface(points, next, fraction, folder, settings, setting_count, &status);
+    rh_context_leave(before);
     return rh_api_give(code, &status, error);
 }
 
-int64_t rheo_memory_bytes(void) { return rh_memory_bytes(); }
+int64_t rheo_memory_bytes(void) { return rh_memory_of_process(); }

@@ -116,6 +116,23 @@ RHEO_API const float *rheo_points_float(const rheo_simulation *simulation, const
 RHEO_API const int64_t *rheo_points_id(const rheo_simulation *simulation);
 RHEO_API float rheo_radius(const rheo_simulation *simulation);  // m, of every particle
 
+// Fields of methods that have some (docs/theory/dye.md), on tiles of 8 x 8 x 8 cells (8 x 8 in two dimensions) that are
+// only where there is something. Pointers as for particles. A value is at the centre of its cell, (i + 1/2) cells from
+// the world's origin, or with `at_faces` component c at the lower face of axis c.
+typedef struct rheo_field {
+    const char *name;
+    int components;    // 1 or 3
+    int at_faces;      // not zero: see above
+    float background;  // wherever there is no tile
+    double cell;       // m
+    int64_t tile_count;
+    int cells;                  // of a tile: 512 or 64
+    const int32_t (*tiles)[3];  // place of each tile, in tiles: its first cell is 8 times that, in cells
+    const float *values[3];     // [tile_count * cells] of each component: cell x + 8 y + 64 z of tile t at t * cells
+} rheo_field;
+RHEO_API int rheo_field_count(const rheo_simulation *simulation);
+RHEO_API rheo_field rheo_field_at(const rheo_simulation *simulation, int index);  // 0 <= index < count
+
 // What the scene's `probes:` measure (docs/probes.md), as columns with a title ("P1.pressure [Pa]") and a latest value.
 // None when the scene has no probes. Texts live as long as the simulation, values until it advances.
 RHEO_API int rheo_probe_count(const rheo_simulation *simulation);                     // columns

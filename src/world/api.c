@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "grid/fields.h"
 #include "scene/section.h"
 #include "world/probes.h"
 #include "world/surfacing.h"
@@ -273,6 +274,23 @@ const int64_t *rheo_points_id(const rheo_simulation *simulation)
 float rheo_radius(const rheo_simulation *simulation)
 {
     return *(const float *)rh_points_find(rh_world_points(simulation->world), "radius")->data;
+}
+
+int rheo_field_count(const rheo_simulation *simulation) { return rh_world_fields(simulation->world)->field_count; }
+
+rheo_field rheo_field_at(const rheo_simulation *simulation, int index)
+{
+    const rh_fields *fields = rh_world_fields(simulation->world);
+    const rh_field *field = &fields->items[index];
+    return (rheo_field){.name = field->name,
+                        .components = rh_field_components(field->kind),
+                        .at_faces = field->kind == RH_FIELD_FACES,
+                        .background = field->background,
+                        .cell = fields->h,
+                        .tile_count = fields->count,
+                        .cells = fields->cells,
+                        .tiles = (const int32_t(*)[3])fields->at,
+                        .values = {field->axis[0], field->axis[1], field->axis[2]}};
 }
 
 int rheo_probe_count(const rheo_simulation *simulation)

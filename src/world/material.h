@@ -8,9 +8,11 @@
 //
 // A part of world.c, saving.c, run.c and predict.c, as parts.h is.
 #pragma once
+#include "grid/fields.h"
 #include "lang/cache.h"
 #include "points/sets.h"
 #include "points/store.h"
+#include "world/base_frames.h"
 #include "world/geometry.h"
 #include "world/health.h"
 #include "world/hooks.h"
@@ -30,7 +32,9 @@ typedef struct rh_material {
     rh_geometry geometry;  // shares all but the walls, which are as the method sees them
     rh_seeder seeder;
     rh_sets sets;
-    rh_points *points;  // the main one of the sets
+    rh_points *points;        // the main one of the sets
+    rh_fields fields;         // of the method, which live between steps
+    const rh_shape **bodies;  // its own of the geometry's
     rh_inflow inflows[RH_MAX_INFLOWS];
     rh_surroundings around;
     rh_hooks *hooks;        // NULL without programs
@@ -52,6 +56,9 @@ typedef struct rh_material {
 // What all materials of a run know of it in one call.
 typedef struct rh_material_moment {
     int64_t frame;
+    rh_base_frames *const *bases;         // runs that this one stands on
+    const rh_base_run *const *base_runs;  // the same as methods see them
+    int base_count;
     const atomic_int *stop;  // programs are broken off when it is not zero; NULL: nobody asks
 } rh_material_moment;
 

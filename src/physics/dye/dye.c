@@ -206,11 +206,11 @@ static rh_code fill_flow(dye *me, const rh_surroundings *around, const rh_tiles 
 {
     const char *name = me->params->carried_by;
     const rh_base_run *base = name ? rh_base_find(around->bases, around->base_count, name) : NULL;
-    rh_code failed = RH_OK;
+    bool failed = false;
     rh_found *found = rh_arena_take_zero(&me->arena, (size_t)rh_threads() * sizeof *found, status);
     if (!found || rh_faces_new(flow, tiles, false, &me->arena, status) != RH_OK) return RH_MEMORY;
     if (!flow->axis[2] && !(flow->axis[2] = rh_field_new(tiles, &me->arena, status))) return RH_MEMORY;
-#pragma omp parallel for schedule(dynamic, 2)
+#pragma omp parallel for schedule(dynamic, 2) reduction(|| : failed)
     for (int32_t t = 0; t < tiles->count; t++)
         for (int c = 0; c < tiles->cells; c++) {
             rh_dvec3 x = center_of(tiles, t, c);
@@ -218,15 +218,14 @@ static rh_code fill_flow(dye *me, const rh_surroundings *around, const rh_tiles 
             rh_vec3 v;
             if (!name) v = rh_v3_from(flow_at(me->params, x));
             else {
-                rh_code code = base ? rh_base_ask(base, rh_v3_from(x), &found[rh_thread()], &answer, NULL) : RH_USER;
-#pragma omp critical(dye_flow)
-                if (code != RH_OK) failed = code;
+                failed = failed || !base ||
+                         rh_base_ask(base, rh_v3_from(x), &found[rh_thread()], &answer, NULL) != RH_OK;
                 v = answer.velocity;
             }
             for (int a = 0; a < 3; a++) flow->axis[a][(int64_t)t * tiles->cells + c] = (&v.x)[a];
         }
     for (int n = 0; n < rh_threads(); n++) rh_found_free(&found[n]);
-    return failed == RH_OK ? RH_OK : rh_fail(status, failed, "the flow of '%s' could not be asked", name);
+    return failed ? rh_fail(status, RH_MEMORY, "no memory to ask for the flow of '%s'", name) : RH_OK;
 }
 
 typedef struct blocks {

@@ -34,7 +34,8 @@ typedef struct rh_surroundings {
     rh_dvec3 (*acceleration)(rh_dvec3 point, double from, double to, const void *user);
     const void *user;
     double strongest;  // m/s^2: bound of the acceleration until the end of the frame, for the choice of a time step
-    rh_obstacles *obstacles;
+    // Solids at the start of the step, with the velocities of its middle (max_step: of its start), and at its end.
+    const rh_obstacles *obstacles, *obstacles_after;
     const rh_inflow *inflows;  // active ones
     int inflow_count;
     double time;         // at the start of the step

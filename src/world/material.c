@@ -32,7 +32,8 @@ static void set_surroundings(rh_material *m)
                                   .cell = scene->cell,
                                   .seed = (uint64_t)scene->seed,
                                   .gravity = scene->gravity,
-                                  .obstacles = &m->geometry.obstacles,
+                                  .obstacles = &m->solids_start,
+                                  .obstacles_after = &m->solids_end,
                                   .sets = &m->sets,
                                   .fields = &m->fields,
                                   .bodies = m->bodies,
@@ -104,6 +105,8 @@ rh_code rh_material_init(rh_material *m, const rh_scene *scene, int index, const
     rh_sets_init(&m->sets);
     m->points = &m->sets.items[0].points;
     RH_TRY(rh_geometry_share(geometry, m->physics->walls_separate, &m->geometry, status));
+    RH_TRY(rh_obstacles_create(&m->geometry.obstacles, &m->solids_start, status));
+    RH_TRY(rh_obstacles_create(&m->geometry.obstacles, &m->solids_end, status));
     RH_TRY(rh_seeder_init(&m->seeder, &m->geometry, index, m->physics->per_cell_axis(m->params),
                           rh_physics_jitter(m->physics, m->params), status));
     rh_fields_init(&m->fields, (int)scene->dimension, scene->cell);
@@ -134,6 +137,8 @@ void rh_material_free(rh_material *m)
     rh_free(m->bodies);
     rh_memory_store_free(m->kept);
     if (m->seeder.geometry) rh_seeder_free(&m->seeder);
+    rh_obstacles_free(&m->solids_start);
+    rh_obstacles_free(&m->solids_end);
     rh_geometry_free(&m->geometry);
 }
 
@@ -219,6 +224,19 @@ static rh_code move_bases(const rh_material_moment *now, double time, rh_status 
     return RH_OK;
 }
 
+static void set_solids(rh_material *m, double time)
+{
+    rh_obstacles_at(&m->geometry.obstacles, time, 0, &m->geometry.obstacles);
+}
+
+// Solids at both ends of a step. (The methods reckon with lengths of steps in float.)
+static void place_solids(rh_material *m, double step)
+{
+    double dt = (double)(float)step;
+    rh_obstacles_at(&m->geometry.obstacles, m->time, dt, &m->solids_start);
+    rh_obstacles_at(&m->geometry.obstacles, m->time + dt, 0, &m->solids_end);
+}
+
 // The physics' part of a step, with a shorter one when a solve does not converge. That depends on the state alone, so a
 // resumed run does the same. A step that did not converge has left the particles as they were but for their order; only
 // what programs did to them, or the step to the method's own state, must be undone, and only then is there a copy.
@@ -238,8 +256,10 @@ static rh_code move(rh_material *m, const rh_material_moment *now, double *step,
         RH_TRY(rh_material_hooks(m, now, RH_AT_FORCES, *step, 0, status));
         RH_TRY(move_bases(now, m->time + 0.5 * *step, status));
         if (m->probes) rh_probes_begin(m->probes);
+        place_solids(m, *step);
         rh_code moved = m->physics->step(m->method, &m->around, *step, m->points, &m->report, &one);
         m->points->spare_lent = false;
+        if (moved == RH_OK) set_solids(m, m->time + (double)(float)*step);
         if (moved == RH_OK) return m->probes ? rh_probes_stepped(m->probes, m->points, status) : RH_OK;
         if (!m->report.unconverged || m->retries == MOST_RETRIES) return blame_step(m, &one, status);
         if (copied) RH_TRY(rh_material_get_state(m, &kept, status));
@@ -255,6 +275,7 @@ rh_code rh_material_step(rh_material *m, const rh_material_moment *now, double l
     double start = rh_seconds();
     if (m->hooks) rh_hooks_take_seconds(m->hooks);  // of moments before this step
     if (m->probes) rh_probes_forget_rows(m->probes);
+    set_solids(m, m->time);
     RH_TRY(rh_material_emit(m, now, status));
     RH_TRY(rh_drain(&m->seeder, m->time, m->points, status));
     m->around.time = m->time;
@@ -265,6 +286,7 @@ rh_code rh_material_step(rh_material *m, const rh_material_moment *now, double l
     m->around.bases = now->base_runs;
     m->around.base_count = now->base_count;
     RH_TRY(move_bases(now, m->time, status));
+    place_solids(m, 0);
     double step = choose_step(m, limit);
     if (!(step > 1e-9 * limit) || !isfinite(step))
         return blame_step(m, &(rh_status){RH_NUMERIC, "the velocities are so high that no time step is small enough"},

@@ -36,6 +36,7 @@ typedef struct rh_material {
     rh_fields fields;         // of the method, which live between steps
     const rh_shape **bodies;  // its own of the geometry's
     rh_inflow inflows[RH_MAX_INFLOWS];
+    rh_obstacles solids_start, solids_end;  // of the step in progress; between steps: geometry.obstacles
     rh_surroundings around;
     rh_hooks *hooks;        // NULL without programs
     rh_probes *probes;      // NULL without probes

@@ -119,6 +119,8 @@ rh_code rh_output_open(rh_output *output, const rh_scene *scene, const char *fol
         RH_TRY(rh_folder_make(path, status));
         rh_folder_sweep(path);
     }
+    RH_TRY(join(path, folder, "fields", status));
+    if (rh_file_exists(path)) rh_folder_sweep(path);  // made with the first field, if there is one
     RH_TRY(rh_scene_record_write(folder, scene, resumed, status));
     RH_TRY(join(path, folder, "log.jsonl", status));
     RH_TRY(trim_log(path, last_step, status));

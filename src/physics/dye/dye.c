@@ -17,6 +17,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/clock.h"
+#include "base/context.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "grid/fields.h"
@@ -206,6 +207,7 @@ static rh_code fill_flow(dye *me, const rh_surroundings *around, const rh_tiles 
 {
     const char *name = me->params->carried_by;
     const rh_base_run *base = name ? rh_base_find(around->bases, around->base_count, name) : NULL;
+    rh_context *context = rh_context_current();
     bool failed = false;
     rh_found *found = rh_arena_take_zero(&me->arena, (size_t)rh_threads() * sizeof *found, status);
     if (!found || rh_faces_new(flow, tiles, false, &me->arena, status) != RH_OK) return RH_MEMORY;
@@ -218,8 +220,10 @@ static rh_code fill_flow(dye *me, const rh_surroundings *around, const rh_tiles 
             rh_vec3 v;
             if (!name) v = rh_v3_from(flow_at(me->params, x));
             else {
+                rh_context_scope before = rh_context_enter(context);  // answers may need memory
                 failed = failed || !base ||
                          rh_base_ask(base, rh_v3_from(x), &found[rh_thread()], &answer, NULL) != RH_OK;
+                rh_context_leave(before);
                 v = answer.velocity;
             }
             for (int a = 0; a < 3; a++) flow->axis[a][(int64_t)t * tiles->cells + c] = (&v.x)[a];

@@ -35,6 +35,7 @@ bool rh_provenance_frame_name(const char *name, const char *stem, int64_t *numbe
         const char *stem;
         const char *endings[6];
     } kinds[] = {{"points", {".vdb", ".ply"}},
+                 {"fields", {".vdb"}},
                  {"surface", {".vdb", ".ply", ".obj", ".vtp"}},
                  {"ellipsoids", {".vdb"}},
                  {"picture", {".png"}}};

@@ -85,6 +85,7 @@ static rh_code show(step *s, rh_sight what, rh_faces before, rh_status *status)
                          .points = s->points,
                          .arena = s->arena,
                          .cut = &s->cut,
+                         .obstacles = s->around->obstacles,
                          .open = {s->cut.open[0], s->cut.open[1], s->cut.open[2]},
                          .layout = &s->pressure.layout,
                          .q = s->pressure.q,
@@ -122,7 +123,7 @@ static float speed_limit(const step *s)
 static rh_code sort_particles(step *s, rh_status *status)
 {
     rh_points *points = s->points;
-    RH_TRY(rh_sides_leave(s->around, (double)s->dt, points, status));
+    RH_TRY(rh_sides_leave(s->around, points, status));
     RH_TRY(rh_step_sort(s->around, MARGIN, points, &s->tiles, s->arena, s->report, status));
     s->positions = rh_points_data(points, "P", RH_POINT_VEC3F);
     s->velocities = rh_points_data(points, "v", RH_POINT_VEC3F);
@@ -132,7 +133,6 @@ static rh_code sort_particles(step *s, rh_status *status)
 
 static rh_code build_solids(step *s, rh_status *status)
 {
-    rh_obstacles_place(s->around->obstacles, s->around->time, (double)s->dt);
     RH_TRY(rh_cut_cells_build(&s->cut, s->cache, &s->tiles, s->around->obstacles, s->arena, status));
     return rh_walls_add_inflows(&s->tiles, &s->cut, s->around->obstacles, s->around->inflows, s->around->inflow_count,
                                 s->arena, status);
@@ -398,13 +398,11 @@ static rh_code advect(step *s, rh_status *status)
 
 static void collide(step *s)
 {
-    rh_obstacles_place(s->around->obstacles, s->around->time + (double)s->dt, 0);
     // A tenth of the spacing: near enough not to thin the liquid at walls, far enough that rounding cannot put it
     // inside.
     rh_collision collision = {.gap = 0.1 * (double)spacing(s), .stop = true, .friction = s->params->friction};
-    rh_obstacles_remember(s->around->obstacles, s->around->time);
     rh_sides_hold(s->around, &collision, s->points->count, s->start, s->positions, s->velocities);
-    rh_walls_collide(&s->tiles, &s->cut, s->around->obstacles, &collision, s->positions, s->velocities);
+    rh_walls_collide(&s->tiles, &s->cut, s->around->obstacles_after, &collision, s->positions, s->velocities);
     rh_sides_hold(s->around, &collision, s->points->count, s->start, s->positions, s->velocities);
 }
 

@@ -34,7 +34,8 @@ typedef struct rh_surroundings {
     rh_dvec3 (*acceleration)(rh_dvec3 point, double from, double to, const void *user);
     const void *user;
     double strongest;  // m/s^2: bound of the acceleration until the end of the frame, for the choice of a time step
-    rh_obstacles *obstacles;
+    // Solids at the start of the step, with the velocities of its middle (max_step: of its start), and at its end.
+    const rh_obstacles *obstacles, *obstacles_after;
     const rh_inflow *inflows;  // active ones
     int inflow_count;
     double time;         // at the start of the step
@@ -90,7 +91,7 @@ typedef struct rh_physics {
     // Creates the method's private object (parameters are borrowed) and adds the attributes it needs to `points`.
     rh_code (*create)(const void *params, const rh_surroundings *around, rh_points *points, void **self,
                       rh_status *status);
-    void (*destroy)(void *self);
+    void (*destroy)(void *self);  // NULL: nothing to give back
     // Largest stable and accurate time step from the present state (s).
     double (*max_step)(void *self, const rh_surroundings *around, const rh_points *points);
     rh_code (*step)(void *self, const rh_surroundings *around, double dt, rh_points *points, rh_step_report *report,

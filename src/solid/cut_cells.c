@@ -200,7 +200,7 @@ bool rh_cut_cache_is_valid(const rh_cut_cache *cache)
 }
 
 // --- solids ----------------------------------------------------------------------------------------------------------
-static bool can_move(const rh_obstacle *o) { return !rh_motion_is_still(&o->motion); }
+static bool can_move(const rh_obstacle *o) { return !o->rests; }
 
 static bool same_solid(const rh_obstacle *a, const rh_obstacle *b)
 {

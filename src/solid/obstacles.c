@@ -18,31 +18,33 @@ void rh_obstacles_free(rh_obstacles *obstacles)
     *obstacles = (rh_obstacles){0};
 }
 
-void rh_obstacles_place(rh_obstacles *obstacles, double time, double dt)
+rh_code rh_obstacles_create(const rh_obstacles *solids, rh_obstacles *out, rh_status *status)
 {
-    RH_ASSERT(obstacles->count >= 0 && dt >= 0);
-    obstacles->any_separating = obstacles->any_moving = obstacles->any_thin = false;
-    for (int i = 0; i < obstacles->count; i++) {
-        rh_obstacle *o = &obstacles->items[i];
-        bool still = rh_motion_is_still(&o->motion);
-        if (o->wall == RH_WALL_SEPARATE) obstacles->any_separating = true;
-        if (!still) obstacles->any_moving = true;
-        if (o->thin) obstacles->any_thin = true;
-        if (still && o->rests) continue;
-        rh_pose middle;
-        rh_motion_place(&o->motion, time, o->shape.flat, &o->pose, &o->linear, &o->angular);
-        rh_motion_place(&o->motion, time + 0.5 * dt, o->shape.flat, &middle, &o->linear, &o->angular);
-        o->origin = rh_d3_add(middle.pivot, middle.translation);
-        o->rests = still;
-    }
+    *out = (rh_obstacles){.count = solids->count};
+    out->items = rh_alloc_zero((size_t)(solids->count + 1) * sizeof *out->items, "solids", status);
+    return out->items ? RH_OK : RH_MEMORY;
 }
 
-void rh_obstacles_remember(rh_obstacles *obstacles, double time)
+static void place(rh_obstacle *o, double time, double dt)
 {
-    rh_dvec3 linear, angular;
-    for (int i = 0; i < obstacles->count; i++) {
-        rh_obstacle *o = &obstacles->items[i];
-        if (o->thin) rh_motion_place(&o->motion, time, o->shape.flat, &o->before, &linear, &angular);
+    rh_pose middle;
+    rh_motion_place(&o->motion, time, o->shape.flat, &o->pose, &o->linear, &o->angular);
+    rh_motion_place(&o->motion, time + 0.5 * dt, o->shape.flat, &middle, &o->linear, &o->angular);
+    o->origin = rh_d3_add(middle.pivot, middle.translation);
+    o->rests = rh_motion_is_still(&o->motion);
+}
+
+void rh_obstacles_at(const rh_obstacles *solids, double time, double dt, rh_obstacles *out)
+{
+    RH_ASSERT(solids->count >= 0 && dt >= 0 && (out == solids || out->count == solids->count));
+    out->any_separating = out->any_moving = out->any_thin = false;
+    for (int i = 0; i < solids->count; i++) {
+        rh_obstacle *o = &out->items[i];
+        if (out != solids) *o = solids->items[i];
+        place(o, time, dt);
+        out->any_separating = out->any_separating || o->wall == RH_WALL_SEPARATE;
+        out->any_moving = out->any_moving || !o->rests;
+        out->any_thin = out->any_thin || o->thin;
     }
 }
 
@@ -51,7 +53,7 @@ double rh_obstacles_max_speed(const rh_obstacles *obstacles)
     double most = 0;
     for (int i = 0; i < obstacles->count; i++) {
         const rh_obstacle *o = &obstacles->items[i];
-        if (rh_motion_is_still(&o->motion)) continue;
+        if (o->rests) continue;
         // No point is farther from the pivot than the farthest corner of the bounds.
         rh_dbox b = rh_shape_bounds(&o->shape);
         double reach = 0;

@@ -158,8 +158,6 @@ static rh_code build_solids(const rh_scene *scene, rh_geometry *geometry, rh_sta
                            rh_scene_item(scene, "solid", i, &solids[i], solids[i].name).text);
         o->thickness = o->inside_out ? 1e30 : rh_thin_thickness(&o->shape);
         o->thin = rh_thin_is(o->thickness, scene->cell, (int)scene->dimension);
-        all->any_separating |= o->wall == RH_WALL_SEPARATE;
-        all->any_moving |= !rh_motion_is_still(&o->motion);
         if (!o->inside_out) continue;
         rh_pose pose = rh_placed_pose(&(rh_placed_shape){o->shape, &o->motion}, 0);
         rh_dbox b = rh_placed_bounds(&o->shape, &pose);
@@ -168,7 +166,7 @@ static rh_code build_solids(const rh_scene *scene, rh_geometry *geometry, rh_sta
             (&geometry->container.max.x)[a] = fmax((&geometry->container.max.x)[a], (&b.max.x)[a]);
         }
     }
-    rh_obstacles_place(all, 0, 0);
+    rh_obstacles_at(all, 0, 0, all);
     return RH_OK;
 }
 

@@ -12,8 +12,8 @@ typedef struct rh_placed_shape {
 } rh_placed_shape;
 
 typedef struct rh_geometry {
-    const rh_scene *scene;  // borrowed
-    rh_obstacles obstacles;
+    const rh_scene *scene;      // borrowed
+    rh_obstacles obstacles;     // at the time of the run, between steps
     rh_shape *bodies;           // [scene->bodies.count]
     rh_placed_shape *emitters;  // [scene->emitters.count]
     rh_placed_shape *sinks;     // [scene->sinks.count]

@@ -33,7 +33,8 @@ static void set_surroundings(rh_material *m)
                                   .seed = (uint64_t)scene->seed,
                                   .first_id = m->seeder.first_id,
                                   .gravity = scene->gravity,
-                                  .obstacles = &m->geometry.obstacles,
+                                  .obstacles = &m->solids_start,
+                                  .obstacles_after = &m->solids_end,
                                   .sets = &m->sets,
                                   .inflows = m->inflows};
     if (scene->dimension == 2) m->around.gravity.z = 0;
@@ -77,8 +78,14 @@ rh_code rh_material_hooks(rh_material *m, const rh_material_moment *now, rh_expr
                           rh_status *status)
 {
     if (!m->hooks) return RH_OK;
-    const rh_moment moment = {
-        .at = at, .time = m->time, .dt = dt, .frame = now->frame, .step = m->step, .first = first, .first_id = m->seeder.first_id, .stop = now->stop};
+    const rh_moment moment = {.at = at,
+                              .time = m->time,
+                              .dt = dt,
+                              .frame = now->frame,
+                              .step = m->step,
+                              .first = first,
+                              .first_id = m->seeder.first_id,
+                              .stop = now->stop};
     return rh_hooks_run(m->hooks, &moment, m->points, &m->seeder.removed, status);
 }
 
@@ -111,6 +118,8 @@ rh_code rh_material_init(rh_material *m, const rh_scene *scene, int index, const
     rh_sets_init(&m->sets);
     m->points = &m->sets.items[0].points;
     RH_TRY(rh_geometry_share(geometry, m->physics->walls_separate, &m->geometry, status));
+    RH_TRY(rh_obstacles_create(&m->geometry.obstacles, &m->solids_start, status));
+    RH_TRY(rh_obstacles_create(&m->geometry.obstacles, &m->solids_end, status));
     RH_TRY(rh_seeder_init(&m->seeder, &m->geometry, index, m->physics->per_cell_axis(m->params),
                           rh_physics_jitter(m->physics, m->params), status));
     RH_TRY(declare(m, status));
@@ -130,12 +139,14 @@ rh_code rh_material_seed(rh_material *m, const rh_material_moment *now, rh_statu
 
 void rh_material_free(rh_material *m)
 {
-    if (m->method) m->physics->destroy(m->method);
+    if (m->method && m->physics->destroy) m->physics->destroy(m->method);
     rh_hooks_free(m->hooks);
     rh_probes_free(m->probes);
     rh_sets_free(&m->sets);
     rh_memory_store_free(m->kept);
     if (m->seeder.geometry) rh_seeder_free(&m->seeder);
+    rh_obstacles_free(&m->solids_start);
+    rh_obstacles_free(&m->solids_end);
     rh_geometry_free(&m->geometry);
 }
 
@@ -166,6 +177,19 @@ void rh_material_fill_progress(rh_material *m, double dt, double seconds)
                                 .retries = m->retries};
 }
 
+static void set_solids(rh_material *m, double time)
+{
+    rh_obstacles_at(&m->geometry.obstacles, time, 0, &m->geometry.obstacles);
+}
+
+// Solids at both ends of a step. (The methods reckon with lengths of steps in float.)
+static void place_solids(rh_material *m, double step)
+{
+    double dt = (double)(float)step;
+    rh_obstacles_at(&m->geometry.obstacles, m->time, dt, &m->solids_start);
+    rh_obstacles_at(&m->geometry.obstacles, m->time + dt, 0, &m->solids_end);
+}
+
 static void look_around(rh_material *m, double limit)
 {
     m->around.time = m->time;
@@ -173,6 +197,7 @@ static void look_around(rh_material *m, double limit)
     m->around.previous_dt = m->last_dt;
     m->around.inflow_count = rh_inflows(&m->seeder, m->time, m->inflows, RH_MAX_INFLOWS);
     m->around.strongest = rh_forces_strongest(m->scene, m->time, m->time + limit);
+    place_solids(m, 0);
 }
 
 double rh_material_longest_step(rh_material *m, double limit)
@@ -246,8 +271,10 @@ static rh_code move(rh_material *m, const rh_material_moment *now, double *step,
         // seen by the next one.
         RH_TRY(rh_material_hooks(m, now, RH_AT_FORCES, *step, 0, status));
         if (m->probes) rh_probes_begin(m->probes);
+        place_solids(m, *step);
         rh_code moved = m->physics->step(m->method, &m->around, *step, m->points, &m->report, &one);
         m->points->spare_lent = false;
+        if (moved == RH_OK) set_solids(m, m->time + (double)(float)*step);
         if (moved == RH_OK) return m->probes ? rh_probes_stepped(m->probes, m->points, status) : RH_OK;
         if (!m->report.unconverged || m->retries == MOST_RETRIES) return blame_step(m, &one, status);
         if (copied) RH_TRY(rh_material_get_state(m, &kept, status));
@@ -263,6 +290,7 @@ rh_code rh_material_step(rh_material *m, const rh_material_moment *now, double l
     double start = rh_seconds();
     if (m->hooks) rh_hooks_take_seconds(m->hooks);  // of moments before this step
     if (m->probes) rh_probes_forget_rows(m->probes);
+    set_solids(m, m->time);
     RH_TRY(rh_material_emit(m, now, status));
     RH_TRY(rh_drain(&m->seeder, m->time, m->points, status));
     double step = choose_step(m, limit);

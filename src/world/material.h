@@ -32,6 +32,7 @@ typedef struct rh_material {
     rh_sets sets;
     rh_points *points;  // the main one of the sets
     rh_inflow inflows[RH_MAX_INFLOWS];
+    rh_obstacles solids_start, solids_end;  // of the step in progress; between steps: geometry.obstacles
     rh_surroundings around;
     rh_hooks *hooks;        // NULL without programs
     rh_probes *probes;      // NULL without probes

@@ -209,6 +209,7 @@ static rh_code keep(const rh_points *points, const char *name, rh_vec3 **to, int
 static rh_code see(void *user, const rh_step_view *view, rh_status *status)
 {
     rh_probes *p = user;
+    p->met = view->obstacles;
     bool walls = p->wants[RH_PROBE_SOLID], points = p->wants[RH_PROBE_POINT];
     switch (view->what) {
     case RH_SIGHT_SORTED:
@@ -230,6 +231,7 @@ static rh_code see(void *user, const rh_step_view *view, rh_status *status)
 
 rh_code rh_probes_stepped(rh_probes *p, const rh_points *points, rh_status *status)
 {
+    p->met = p->obstacles;
     if (p->start_count == points->count) rh_probe_rectangles(p, points);
     return p->speed_count == points->count && points->count > 0 ? rh_probe_walls_hit(p, points, status) : RH_OK;
 }

@@ -19,6 +19,11 @@
 #define TANK "solids:\n - {inside_out: true, shape: {box: {min: [0, 0, 0], max: [0.8, 0.8, 0.4]}}}\n"
 #define WATER "bodies:\n - {shape: {box: {min: [0, 0, 0], max: [0.3, 0.5, 0.4]}}}\n"
 
+// A wall of a third of a cell that swings through the water: solid/thin.h.
+#define THIN                                                                                                    \
+    " - {shape: {box: {min: [0.31, -0.1, 0], max: [0.323, 0.6, 0.4]}}, motion: {interpolation: smooth, pivot: " \
+    "[0.3, 0, 0.2], keys: [{time: 0}, {time: 0.2, translate: [0.1, 0, 0], rotate: [0, 0, -20]}, {time: 0.4}]}}\n"
+
 #define FALL                                                                     \
     "rheo: 1\ncell: 0.04\nframes: {last: 8}\nphysics: {liquid: {}}\n" WATER TANK \
     " - {shape: {sphere: {center: [0.55, 0.05, 0.2], radius: 0.12}}}\n"
@@ -127,6 +132,9 @@ static const golden scenes[] = {
      "emitters:\n - {velocity: [0.5, -1, 0], start: 0.02, stop: 0.3, shape: {sphere: {center: [0.6, 0.5, 0], radius: "
      "0.06}}}\n",
      0},
+    {"thin_moving", "rheo: 1\ncell: 0.04\nframes: {last: 5}\nphysics: {liquid: {}}\n" WATER TANK THIN, 0},
+    {"splash_thin", "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nphysics: {splash: {}}\n" WATER TANK THIN, 0},
+    {"sand_thin", "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nphysics: {sand: {}}\n" WATER TANK THIN, 0},
     {"ballistic",
      "rheo: 1\ncell: 0.05\nframes: {last: 8}\nphysics: {ballistic: {drag: 1, drag_speed: 0.1, wind: [3, 0, 1], "
      "restitution: 0.5}}\n" WATER TANK

@@ -528,8 +528,9 @@ static void fit_materials(rh_scene *scene)
         rename_text(&materials[i].name, name);
     }
     const char *last = scene->materials.count ? name : NULL;
-#define NAME_ALL(list, type) \
-    for (int i = 0; i < scene->list.count; i++) rename_text(&((type *)scene->list.items)[i].material, i % 2 ? last : NULL)
+#define NAME_ALL(list, type)                    \
+    for (int i = 0; i < scene->list.count; i++) \
+    rename_text(&((type *)scene->list.items)[i].material, i % 2 ? last : NULL)
     NAME_ALL(bodies, rh_body_params);
     NAME_ALL(emitters, rh_emitter_params);
     NAME_ALL(sinks, rh_sink_params);

@@ -210,18 +210,6 @@ static rh_code read_material_frame(const job *j, int material, int64_t number, b
     return read_parts(j, probe, data, status);
 }
 
-// Quick pictures have one cloud: all that the materials have in common.
-static rh_code join_points(rh_points *to, rh_points *from, rh_status *status)
-{
-    int64_t moved;
-    uint8_t *all = rh_alloc((size_t)from->count + 1, "app.points", status);
-    if (!all) return RH_MEMORY;
-    memset(all, 1, (size_t)from->count);
-    rh_code code = rh_exchange_points(from, to, all, &moved, status);
-    rh_free(all);
-    return code;
-}
-
 // All materials of the run, or the one that was asked for.
 static rh_code read_frame(const job *j, int64_t number, bool probe, frame_data *data, rh_status *status)
 {
@@ -232,8 +220,9 @@ static rh_code read_frame(const job *j, int64_t number, bool probe, frame_data *
         if (i > first) at = at->next = rh_alloc_zero(sizeof *at, "app.frames", status);
         code = at ? read_material_frame(j, i, number, probe, at, status) : RH_MEMORY;
     }
+    // Quick pictures have one cloud: what the materials have in common.
     for (frame_data *more = data->next; more && j->quick && code == RH_OK; more = more->next)
-        code = join_points(&data->points, &more->points, status);
+        code = rh_exchange_join(&more->points, &data->points, status);
     if (code != RH_OK) frame_free(data);
     return code;
 }

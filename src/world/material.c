@@ -177,32 +177,32 @@ void rh_material_fill_progress(rh_material *m, double dt, double seconds)
                                 .retries = m->retries};
 }
 
-static void set_solids(rh_material *m, double time)
+static rh_code set_solids(rh_material *m, double time, rh_status *status)
 {
-    rh_obstacles_at(&m->geometry.obstacles, time, 0, &m->geometry.obstacles);
+    return rh_obstacles_at(&m->geometry.obstacles, time, 0, &m->geometry.obstacles, status);
 }
 
 // Solids at both ends of a step. (The methods reckon with lengths of steps in float.)
-static void place_solids(rh_material *m, double step)
+static rh_code place_solids(rh_material *m, double step, rh_status *status)
 {
     double dt = (double)(float)step;
-    rh_obstacles_at(&m->geometry.obstacles, m->time, dt, &m->solids_start);
-    rh_obstacles_at(&m->geometry.obstacles, m->time + dt, 0, &m->solids_end);
+    RH_TRY(rh_obstacles_at(&m->geometry.obstacles, m->time, dt, &m->solids_start, status));
+    return rh_obstacles_at(&m->geometry.obstacles, m->time + dt, 0, &m->solids_end, status);
 }
 
-static void look_around(rh_material *m, double limit)
+static rh_code look_around(rh_material *m, double limit, rh_status *status)
 {
     m->around.time = m->time;
     m->around.step = m->step;
     m->around.previous_dt = m->last_dt;
     m->around.inflow_count = rh_inflows(&m->seeder, m->time, m->inflows, RH_MAX_INFLOWS);
     m->around.strongest = rh_forces_strongest(m->scene, m->time, m->time + limit);
-    place_solids(m, 0);
+    return place_solids(m, 0, status);
 }
 
-double rh_material_longest_step(rh_material *m, double limit)
+rh_code rh_material_longest_step(rh_material *m, double limit, double *out, rh_status *status)
 {
-    look_around(m, limit);
+    RH_TRY(look_around(m, limit, status));
     double most = m->physics->max_step(m->method, &m->around, m->points);
     if (m->points->count == 0) {
         // Nothing to move; emitters still run, and an emitter may carry liquid a long way in a long step.
@@ -214,14 +214,18 @@ double rh_material_longest_step(rh_material *m, double limit)
             if (speed > 0) most = fmin(most, m->scene->cell / speed);
         }
     }
-    return m->scene->max_step > 0 ? fmin(most, m->scene->max_step) : most;
+    *out = m->scene->max_step > 0 ? fmin(most, m->scene->max_step) : most;
+    return RH_OK;
 }
 
 // The step to take when `left` seconds remain: equal parts of it, none longer than the physics allows.
-static double choose_step(rh_material *m, double left)
+static rh_code choose_step(rh_material *m, double left, double *step, rh_status *status)
 {
-    double parts = ceil(left / rh_material_longest_step(m, left) - 1e-9);
-    return parts > 1 ? left / parts : left;
+    double most;
+    RH_TRY(rh_material_longest_step(m, left, &most, status));
+    double parts = ceil(left / most - 1e-9);
+    *step = parts > 1 ? left / parts : left;
+    return RH_OK;
 }
 
 double rh_material_add_stage(rh_material *m)
@@ -271,10 +275,10 @@ static rh_code move(rh_material *m, const rh_material_moment *now, double *step,
         // seen by the next one.
         RH_TRY(rh_material_hooks(m, now, RH_AT_FORCES, *step, 0, status));
         if (m->probes) rh_probes_begin(m->probes);
-        place_solids(m, *step);
+        RH_TRY(place_solids(m, *step, status));
         rh_code moved = m->physics->step(m->method, &m->around, *step, m->points, &m->report, &one);
         m->points->spare_lent = false;
-        if (moved == RH_OK) set_solids(m, m->time + (double)(float)*step);
+        if (moved == RH_OK) RH_TRY(set_solids(m, m->time + (double)(float)*step, status));
         if (moved == RH_OK) return m->probes ? rh_probes_stepped(m->probes, m->points, status) : RH_OK;
         if (!m->report.unconverged || m->retries == MOST_RETRIES) return blame_step(m, &one, status);
         if (copied) RH_TRY(rh_material_get_state(m, &kept, status));
@@ -290,10 +294,11 @@ rh_code rh_material_step(rh_material *m, const rh_material_moment *now, double l
     double start = rh_seconds();
     if (m->hooks) rh_hooks_take_seconds(m->hooks);  // of moments before this step
     if (m->probes) rh_probes_forget_rows(m->probes);
-    set_solids(m, m->time);
+    RH_TRY(set_solids(m, m->time, status));
     RH_TRY(rh_material_emit(m, now, status));
     RH_TRY(rh_drain(&m->seeder, m->time, m->points, status));
-    double step = choose_step(m, limit);
+    double step;
+    RH_TRY(choose_step(m, limit, &step, status));
     if (!(step > 1e-9 * limit) || !isfinite(step))
         return blame_step(m, &(rh_status){RH_NUMERIC, "the velocities are so high that no time step is small enough"},
                           status);

@@ -164,17 +164,20 @@ static rh_code step_one(rh_world *w, double until, double *dt, rh_status *status
 }
 
 // Where all meet next, on the way to `end`.
-static double choose_meeting(rh_world *w, double end)
+static rh_code choose_meeting(rh_world *w, double end, double *meeting, rh_status *status)
 {
     double left = end - w->time, most = left;
     bool any = false;
     for (int i = 0; i < w->material_count; i++) {
         if (!rh_scene_material(w->scene, i)->steps_together) continue;
         any = true;
-        most = fmin(most, rh_material_longest_step(&w->materials[i], left));
+        double step;
+        RH_TRY(rh_material_longest_step(&w->materials[i], left, &step, status));
+        most = fmin(most, step);
     }
     double parts = any && most > 0 ? ceil(left / most - 1e-9) : 1;
-    return parts > 1 ? w->time + left / parts : end;
+    *meeting = parts > 1 ? w->time + left / parts : end;
+    return RH_OK;
 }
 
 static void note_time(rh_world *w)
@@ -207,7 +210,7 @@ rh_code rh_world_step_towards(rh_world *w, double end, rh_status *status)
     double step;
     RH_TRY(rh_world_begin(w, status));
     if (w->material_count == 1) w->meeting = end;
-    else if (w->time >= w->meeting) w->meeting = choose_meeting(w, end);
+    else if (w->time >= w->meeting) RH_TRY(choose_meeting(w, end, &w->meeting, status));
     RH_TRY(step_one(w, w->meeting, &step, status));
     rh_material *m = &w->materials[w->stepped];
     if (w->meeting - m->time < 1e-9 / w->scene->frames.fps) m->time = w->meeting;

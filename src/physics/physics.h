@@ -99,7 +99,7 @@ typedef struct rh_physics {
     // Creates the method's private object (parameters are borrowed) and adds the attributes it needs to `points`.
     rh_code (*create)(const void *params, const rh_surroundings *around, rh_points *points, void **self,
                       rh_status *status);
-    void (*destroy)(void *self);
+    void (*destroy)(void *self);  // NULL: nothing to give back
     // Largest stable and accurate time step from the present state (s).
     double (*max_step)(void *self, const rh_surroundings *around, const rh_points *points);
     rh_code (*step)(void *self, const rh_surroundings *around, double dt, rh_points *points, rh_step_report *report,

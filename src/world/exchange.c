@@ -42,6 +42,23 @@ rh_code rh_exchange_points(rh_points *from, rh_points *to, const uint8_t *moves,
     return code;
 }
 
+rh_code rh_exchange_join(rh_points *from, rh_points *to, rh_status *status)
+{
+    int64_t moved;
+    if (to->count == 0) {  // a set without points may come from a file without attributes
+        rh_points kept = *to;
+        *to = *from;
+        *from = kept;
+        return RH_OK;
+    }
+    uint8_t *all = rh_alloc((size_t)from->count + 1, "world.exchange", status);
+    if (!all) return RH_MEMORY;
+    memset(all, 1, (size_t)from->count);
+    rh_code code = rh_exchange_points(from, to, all, &moved, status);
+    rh_free(all);
+    return code;
+}
+
 static double particle_mass(const rh_material *m)
 {
     return m->physics->density(m->params) * pow(m->seeder.spacing, m->seeder.dimension);

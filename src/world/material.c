@@ -147,7 +147,7 @@ rh_code rh_material_seed(rh_material *m, const rh_material_moment *now, rh_statu
 
 void rh_material_free(rh_material *m)
 {
-    if (m->method) m->physics->destroy(m->method);
+    if (m->method && m->physics->destroy) m->physics->destroy(m->method);
     rh_hooks_free(m->hooks);
     rh_probes_free(m->probes);
     rh_sets_free(&m->sets);

@@ -415,7 +415,7 @@ static rh_code advect(step *s, rh_status *status)
     RH_TRY(rh_particles_advect(&s->tiles, &way, s->velocities, s->positions, s->arena, status));
     if (s->params->volume_correction)
         rh_volume_scatter(&s->tiles, s->rigid, per_cell(s), s->around->seed, s->around->step,
-                          rh_points_data(s->points, "id", RH_POINT_I64), s->positions);
+                          rh_points_data(s->points, "id", RH_POINT_I64), s->around->first_id, s->positions);
     rh_sides_return(s->around, s->points, s->start, s->positions);
     return RH_OK;
 }

@@ -26,6 +26,7 @@ typedef struct rh_surroundings {
     int dimension;  // 2 or 3
     double cell;    // m
     uint64_t seed;
+    int64_t first_id;  // of the material: random numbers of a particle are a function of its id less this
     rh_dvec3 gravity;
     // Acceleration (m/s^2) of all body forces at a point, gravity included: the mean over the times from < to, so that
     // intervals without gap or overlap miss no short pulse and count none twice. NULL = gravity alone from the middle

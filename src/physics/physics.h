@@ -54,7 +54,7 @@ typedef struct rh_surroundings {
     const struct rh_observer *observer;      // who measures the step (physics/observer.h); NULL = nobody
 } rh_surroundings;
 
-enum { RH_MAX_STAGES = 16, RH_MAX_SOLVES = 3 };
+enum { RH_MAX_STAGES = 24, RH_MAX_SOLVES = 3 };
 
 // What a solve with bounds did, by kind of solver step (solve/mprgp.h).
 typedef struct rh_solve_report {

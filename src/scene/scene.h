@@ -165,6 +165,13 @@ typedef struct rh_scene_source {
     int line, column;  // of the text's first letter, when its lines are lines of the file; else 0
 } rh_scene_source;
 
+// A run that this one stands on: its frames are this one's surroundings (world/base_frames.h).
+typedef struct rh_from_params {
+    char *name;  // for methods that ask for it
+    char *run;   // its folder
+} rh_from_params;
+extern const rh_param_table rh_from_table;
+
 typedef struct rh_scene_sources {
     rh_scene_source *items;  // owned
     int count, capacity;
@@ -194,6 +201,7 @@ typedef struct rh_scene {
     rh_limits_params limits;
     rh_look look;
     rh_list bodies, solids, emitters, sinks, forces, expressions, probes;
+    rh_list from;        // of rh_from_params: runs that this one stands on
     rh_variant physics;  // of the one material of a scene without `materials`
     rh_list materials, exchanges;
     rh_material_params sole;  // the short form as a material; borrows from the fields above

@@ -2,9 +2,11 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // The run folder: scene.yaml (complete), log.jsonl (one line per step), probes.csv, points/points.####.vdb|ply,
-// checkpoint/, and surface/ when the scene asks for surfaces while running.
+// fields/fields.####.vdb of methods that have fields, checkpoint/, and surface/ when the scene asks for surfaces
+// while running.
 #pragma once
 #include <stdio.h>
+#include "grid/fields.h"
 #include "io/file.h"
 #include "io/frame.h"
 #include "io/vdb_sets.h"
@@ -48,6 +50,12 @@ rh_code rh_output_flush(rh_output *output, rh_status *status);
 // own.
 rh_code rh_output_frame(const rh_output *output, const rh_frame_set *sets, int count, const rh_frame_info *info,
                         rh_status *status);
+// Beside the points, where there are any. Their folder is made with the first; from then on a frame without its fields
+// counts as missing.
+rh_code rh_output_fields(const rh_output *output, const rh_fields *fields, const rh_frame_info *info,
+                         rh_status *status);
+// RUN/from.txt: the text of the first base, or of another after it.
+rh_code rh_output_bases(const rh_output *output, const char *text, bool first, rh_status *status);
 // Size of the files that a frame has in the run folder, points and surface.
 int64_t rh_output_frame_bytes(const rh_output *output, int64_t frame);
 // RUN/debug/points.0012.ply: of a run that has gone wrong. `path` gets its name.

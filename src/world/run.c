@@ -106,6 +106,20 @@ static bool wanted(const run *r, int64_t frame)
     return inside && frame >= r->first_written;
 }
 
+// RUN/from.txt: which frames of other runs this one stood on so far.
+static rh_code tell_bases(const run *r, rh_status *status)
+{
+    const rh_world *w = r->w;
+    rh_code code = RH_OK;
+    for (int i = 0; i < w->base_count && code == RH_OK; i++) {
+        char *text = rh_base_frames_describe(w->bases[i], status);
+        if (!text) return RH_MEMORY;
+        code = rh_output_bases(&r->output, text, i == 0, status);
+        rh_free(text);
+    }
+    return code;
+}
+
 static rh_code write_frame(run *r, rh_status *status)
 {
     rh_world *w = r->w;
@@ -117,6 +131,8 @@ static rh_code write_frame(run *r, rh_status *status)
     frame_sets sets;
     list_sets(w, &sets);
     RH_TRY(rh_output_frame(&r->output, sets.items, sets.count, &info, status));
+    RH_TRY(rh_output_fields(&r->output, rh_world_fields(w), &info, status));
+    RH_TRY(tell_bases(r, status));
     RH_TRY(make_surface(r, status));
     note(&r->wall_times.frame, rh_seconds() - start);
     watch_space(r);

@@ -460,7 +460,8 @@ int rh_inflows(const rh_seeder *seeder, double time, rh_inflow *out, int max)
         bool flows = rh_d3_length(rh_emitter_own_velocity(&emitters[n], time)) > 0 &&
                      rh_emitter_rate(&emitters[n], time) > 0;
         if (!rh_seeder_pours(seeder, n) || !active(emitters[n].start, emitters[n].stop, time) || !flows) continue;
-        out[count++] = (rh_inflow){&placed->shape, rh_placed_pose(placed, time), velocity};
+        rh_pose pose = rh_placed_pose(placed, time);
+        out[count++] = (rh_inflow){&placed->shape, pose, velocity, rh_placed_bounds(&placed->shape, &pose)};
     }
     return count;
 }

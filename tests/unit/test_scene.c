@@ -433,6 +433,17 @@ static void fit_probes(rh_scene *scene)
     scene->probes = (rh_list){NULL, 0};
 }
 
+static void fit_from(rh_scene *scene)
+{
+    rh_from_params *items = scene->from.items;
+    for (int i = 0; i < scene->from.count; i++) {
+        char name[] = {'b', '_', (char)('0' + i), 0};
+        rh_free(items[i].name);
+        items[i].name = rh_strdup(name, "test", NULL);
+        if (!items[i].run) items[i].run = rh_strdup("/some/run", "test", NULL);
+    }
+}
+
 static void random_value(dice *d, const rh_param *row, void *field)
 {
     rh_list *list = field;
@@ -559,6 +570,7 @@ static void test_random_scenes(void **state)
         drop_names(&scene);
         fit_expressions(&d, &scene);
         fit_probes(&scene);
+        fit_from(&scene);
         fit_materials(&scene);
         char *text = rh_scene_print(&scene, &status);  // the hash comes with loading, so the first loading gives it
         assert_non_null(text);
@@ -631,7 +643,8 @@ static void test_wrong_settings(void **state)
         {"physics.liqiud.flip=1", "'physics' has no alternative 'liqiud'; did you mean 'liquid'?"},
         {"physics.liquid", "--set physics.liquid: expected path=value"},
         {"physics=liquid",
-         "--set physics=liquid: physics: expected a mapping with one of the keys liquid, splash, sand or ballistic"},
+         "--set physics=liquid: physics: expected a mapping with one of the keys liquid, splash, sand, ballistic or "
+         "dye"},
         {"frames=3", "frames: expected a mapping, found '3'"},
         {"frames..last=3", "expected a name at '.last=3'"},
         {"frames[0]=3", "expected '.' or '=' after 'frames', found '['"},

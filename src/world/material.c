@@ -224,17 +224,17 @@ static rh_code move_bases(const rh_material_moment *now, double time, rh_status 
     return RH_OK;
 }
 
-static void set_solids(rh_material *m, double time)
+static rh_code set_solids(rh_material *m, double time, rh_status *status)
 {
-    rh_obstacles_at(&m->geometry.obstacles, time, 0, &m->geometry.obstacles);
+    return rh_obstacles_at(&m->geometry.obstacles, time, 0, &m->geometry.obstacles, status);
 }
 
 // Solids at both ends of a step. (The methods reckon with lengths of steps in float.)
-static void place_solids(rh_material *m, double step)
+static rh_code place_solids(rh_material *m, double step, rh_status *status)
 {
     double dt = (double)(float)step;
-    rh_obstacles_at(&m->geometry.obstacles, m->time, dt, &m->solids_start);
-    rh_obstacles_at(&m->geometry.obstacles, m->time + dt, 0, &m->solids_end);
+    RH_TRY(rh_obstacles_at(&m->geometry.obstacles, m->time, dt, &m->solids_start, status));
+    return rh_obstacles_at(&m->geometry.obstacles, m->time + dt, 0, &m->solids_end, status);
 }
 
 // The physics' part of a step, with a shorter one when a solve does not converge. That depends on the state alone, so a
@@ -256,10 +256,10 @@ static rh_code move(rh_material *m, const rh_material_moment *now, double *step,
         RH_TRY(rh_material_hooks(m, now, RH_AT_FORCES, *step, 0, status));
         RH_TRY(move_bases(now, m->time + 0.5 * *step, status));
         if (m->probes) rh_probes_begin(m->probes);
-        place_solids(m, *step);
+        RH_TRY(place_solids(m, *step, status));
         rh_code moved = m->physics->step(m->method, &m->around, *step, m->points, &m->report, &one);
         m->points->spare_lent = false;
-        if (moved == RH_OK) set_solids(m, m->time + (double)(float)*step);
+        if (moved == RH_OK) RH_TRY(set_solids(m, m->time + (double)(float)*step, status));
         if (moved == RH_OK) return m->probes ? rh_probes_stepped(m->probes, m->points, status) : RH_OK;
         if (!m->report.unconverged || m->retries == MOST_RETRIES) return blame_step(m, &one, status);
         if (copied) RH_TRY(rh_material_get_state(m, &kept, status));
@@ -275,7 +275,7 @@ rh_code rh_material_step(rh_material *m, const rh_material_moment *now, double l
     double start = rh_seconds();
     if (m->hooks) rh_hooks_take_seconds(m->hooks);  // of moments before this step
     if (m->probes) rh_probes_forget_rows(m->probes);
-    set_solids(m, m->time);
+    RH_TRY(set_solids(m, m->time, status));
     RH_TRY(rh_material_emit(m, now, status));
     RH_TRY(rh_drain(&m->seeder, m->time, m->points, status));
     m->around.time = m->time;
@@ -286,7 +286,7 @@ rh_code rh_material_step(rh_material *m, const rh_material_moment *now, double l
     m->around.bases = now->base_runs;
     m->around.base_count = now->base_count;
     RH_TRY(move_bases(now, m->time, status));
-    place_solids(m, 0);
+    RH_TRY(place_solids(m, 0, status));
     double step = choose_step(m, limit);
     if (!(step > 1e-9 * limit) || !isfinite(step))
         return blame_step(m, &(rh_status){RH_NUMERIC, "the velocities are so high that no time step is small enough"},

@@ -19,6 +19,8 @@
 #define TANK "solids:\n - {inside_out: true, shape: {box: {min: [0, 0, 0], max: [0.8, 0.8, 0.4]}}}\n"
 #define WATER "bodies:\n - {shape: {box: {min: [0, 0, 0], max: [0.3, 0.5, 0.4]}}}\n"
 
+#define FISH RHEO_SOURCE_DIR "/scenes/meshes/fish/fish.####.ply"
+
 // A wall of a third of a cell that swings through the water: solid/thin.h.
 #define THIN                                                                                                    \
     " - {shape: {box: {min: [0.31, -0.1, 0], max: [0.323, 0.6, 0.4]}}, motion: {interpolation: smooth, pivot: " \
@@ -131,6 +133,16 @@ static const golden scenes[] = {
      "keys: [{time: 0}, {time: 0.25, translate: [-0.15, 0, 0], rotate: [0, 0, 20]}, {time: 0.5}]}}\n"
      "emitters:\n - {velocity: [0.5, -1, 0], start: 0.02, stop: 0.3, shape: {sphere: {center: [0.6, 0.5, 0], radius: "
      "0.06}}}\n",
+     0},
+    {"mesh_sequence",
+     "rheo: 1\ncell: 0.04\nframes: {last: 6}\nphysics: {liquid: {}}\n" WATER TANK
+     " - {shape: {mesh_sequence: {files: " FISH ", fps: 30, after: loop, translate: [0.4, 0.2, 0.2]}}, motion: {keys: "
+     "[{time: 0}, {time: 0.4, translate: [-0.1, 0, 0], rotate: [0, 30, 0]}]}}\n",
+     0},
+    {"splash_mesh_sequence",
+     "rheo: 1\ncell: 0.05\nframes: {last: 6}\nphysics: {splash: {particles_per_axis: 2}}\n" WATER TANK
+     " - {wall: no_slip, shape: {mesh_sequence: {files: " FISH ", fps: 20, start: 0.05, scale: 1.5, translate: [0.4, "
+     "0.2, 0.2]}}}\n",
      0},
     {"thin_moving", "rheo: 1\ncell: 0.04\nframes: {last: 5}\nphysics: {liquid: {}}\n" WATER TANK THIN, 0},
     {"splash_thin", "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nphysics: {splash: {}}\n" WATER TANK THIN, 0},

@@ -27,6 +27,7 @@ typedef struct rh_surroundings {
     int dimension;  // 2 or 3
     double cell;    // m
     uint64_t seed;
+    int64_t first_id;  // of the material: random numbers of a particle are a function of its id less this
     rh_dvec3 gravity;
     // Acceleration (m/s^2) of all body forces at a point, gravity included: the mean over the times from < to, so that
     // intervals without gap or overlap miss no short pulse and count none twice. NULL = gravity alone from the middle
@@ -53,7 +54,7 @@ typedef struct rh_surroundings {
     const struct rh_observer *observer;      // who measures the step (physics/observer.h); NULL = nobody
 } rh_surroundings;
 
-enum { RH_MAX_STAGES = 16, RH_MAX_SOLVES = 3 };
+enum { RH_MAX_STAGES = 24, RH_MAX_SOLVES = 3 };
 
 // What a solve with bounds did, by kind of solver step (solve/mprgp.h).
 typedef struct rh_solve_report {
@@ -98,7 +99,7 @@ typedef struct rh_physics {
     // Creates the method's private object (parameters are borrowed) and adds the attributes it needs to `points`.
     rh_code (*create)(const void *params, const rh_surroundings *around, rh_points *points, void **self,
                       rh_status *status);
-    void (*destroy)(void *self);
+    void (*destroy)(void *self);  // NULL: nothing to give back
     // Largest stable and accurate time step from the present state (s).
     double (*max_step)(void *self, const rh_surroundings *around, const rh_points *points);
     rh_code (*step)(void *self, const rh_surroundings *around, double dt, rh_points *points, rh_step_report *report,

@@ -31,6 +31,7 @@ static void set_surroundings(rh_material *m)
     m->around = (rh_surroundings){.dimension = (int)scene->dimension,
                                   .cell = scene->cell,
                                   .seed = (uint64_t)scene->seed,
+                                  .first_id = m->seeder.first_id,
                                   .gravity = scene->gravity,
                                   .obstacles = &m->solids_start,
                                   .obstacles_after = &m->solids_end,
@@ -56,11 +57,22 @@ static rh_code declare(rh_material *m, rh_status *status)
     return m->scene->rest_position ? rh_points_add(m->points, "rest", RH_POINT_VEC3F, status) : RH_OK;
 }
 
+static bool has_programs(const rh_material *m)
+{
+    const rh_expression_params *e = m->scene->expressions.items;
+    for (int i = 0; i < m->scene->expressions.count; i++)
+        if (e[i].material_index == m->index) return true;
+    return false;
+}
+
 static rh_code make_probes(rh_material *m, rh_status *status)
 {
     const rh_scene *scene = m->scene;
-    if (!scene->probes.count) return RH_OK;
-    RH_TRY(rh_probes_create(scene, &m->geometry.obstacles, m->seeder.spacing, m->physics->density(m->params),
+    const rh_probe_params *probes = scene->probes.items;
+    bool any = false;
+    for (int i = 0; i < scene->probes.count; i++) any |= probes[i].material_index == m->index;
+    if (!any) return RH_OK;
+    RH_TRY(rh_probes_create(scene, m->index, &m->geometry.obstacles, m->seeder.spacing, m->physics->density(m->params),
                             &m->probes, status));
     m->around.observer = rh_probes_observer(m->probes);
     return RH_OK;
@@ -70,8 +82,14 @@ rh_code rh_material_hooks(rh_material *m, const rh_material_moment *now, rh_expr
                           rh_status *status)
 {
     if (!m->hooks) return RH_OK;
-    const rh_moment moment = {
-        .at = at, .time = m->time, .dt = dt, .frame = now->frame, .step = m->step, .first = first, .stop = now->stop};
+    const rh_moment moment = {.at = at,
+                              .time = m->time,
+                              .dt = dt,
+                              .frame = now->frame,
+                              .step = m->step,
+                              .first = first,
+                              .first_id = m->seeder.first_id,
+                              .stop = now->stop};
     return rh_hooks_run(m->hooks, &moment, m->points, &m->seeder.removed, status);
 }
 
@@ -114,7 +132,7 @@ rh_code rh_material_init(rh_material *m, const rh_scene *scene, int index, const
     if (!m->bodies) return RH_MEMORY;
     RH_TRY(declare(m, status));
     m->declared = m->points->attribute_count;
-    if (scene->expressions.count) RH_TRY(rh_hooks_create(scene, m->points, programs, &m->hooks, status));
+    if (has_programs(m)) RH_TRY(rh_hooks_create(scene, index, m->points, programs, &m->hooks, status));
     RH_TRY(make_probes(m, status));
     m->limits = rh_health_limits_of(scene, rh_material_most_particles(m));
     return RH_OK;
@@ -129,7 +147,7 @@ rh_code rh_material_seed(rh_material *m, const rh_material_moment *now, rh_statu
 
 void rh_material_free(rh_material *m)
 {
-    if (m->method) m->physics->destroy(m->method);
+    if (m->method && m->physics->destroy) m->physics->destroy(m->method);
     rh_hooks_free(m->hooks);
     rh_probes_free(m->probes);
     rh_sets_free(&m->sets);
@@ -162,12 +180,49 @@ void rh_material_fill_progress(rh_material *m, double dt, double seconds)
                                 .emitted = m->seeder.emitted,
                                 .removed = m->seeder.removed,
                                 .memory_bytes = rh_memory_bytes(),
+                                .received = m->seeder.received,
+                                .given = m->seeder.given,
+                                .material = m->name,
                                 .seconds = seconds,
                                 .retries = m->retries};
 }
 
-double rh_material_longest_step(rh_material *m, double limit)
+static rh_code set_solids(rh_material *m, double time, rh_status *status)
 {
+    return rh_obstacles_at(&m->geometry.obstacles, time, 0, &m->geometry.obstacles, status);
+}
+
+// Solids at both ends of a step. (The methods reckon with lengths of steps in float.)
+static rh_code place_solids(rh_material *m, double step, rh_status *status)
+{
+    double dt = (double)(float)step;
+    RH_TRY(rh_obstacles_at(&m->geometry.obstacles, m->time, dt, &m->solids_start, status));
+    return rh_obstacles_at(&m->geometry.obstacles, m->time + dt, 0, &m->solids_end, status);
+}
+
+static rh_code move_bases(const rh_material_moment *now, double time, rh_status *status)
+{
+    for (int i = 0; i < now->base_count; i++) RH_TRY(rh_base_frames_move(now->bases[i], time, status));
+    return RH_OK;
+}
+
+static rh_code look_around(rh_material *m, const rh_material_moment *now, double limit, rh_status *status)
+{
+    m->around.time = m->time;
+    m->around.step = m->step;
+    m->around.previous_dt = m->last_dt;
+    m->around.inflow_count = rh_inflows(&m->seeder, m->time, m->inflows, RH_MAX_INFLOWS);
+    m->around.strongest = rh_forces_strongest(m->scene, m->time, m->time + limit);
+    m->around.bases = now->base_runs;
+    m->around.base_count = now->base_count;
+    RH_TRY(move_bases(now, m->time, status));
+    return place_solids(m, 0, status);
+}
+
+rh_code rh_material_longest_step(rh_material *m, const rh_material_moment *now, double limit, double *out,
+                                 rh_status *status)
+{
+    RH_TRY(look_around(m, now, limit, status));
     double most = m->physics->max_step(m->method, &m->around, m->points);
     if (m->points->count == 0 && !m->physics->without_particles) {
         // Nothing to move; emitters still run, and an emitter may carry liquid a long way in a long step.
@@ -179,14 +234,18 @@ double rh_material_longest_step(rh_material *m, double limit)
             if (speed > 0) most = fmin(most, m->scene->cell / speed);
         }
     }
-    return m->scene->max_step > 0 ? fmin(most, m->scene->max_step) : most;
+    *out = m->scene->max_step > 0 ? fmin(most, m->scene->max_step) : most;
+    return RH_OK;
 }
 
 // The step to take when `left` seconds remain: equal parts of it, none longer than the physics allows.
-static double choose_step(rh_material *m, double left)
+static rh_code choose_step(rh_material *m, const rh_material_moment *now, double left, double *step, rh_status *status)
 {
-    double parts = ceil(left / rh_material_longest_step(m, left) - 1e-9);
-    return parts > 1 ? left / parts : left;
+    double most;
+    RH_TRY(rh_material_longest_step(m, now, left, &most, status));
+    double parts = ceil(left / most - 1e-9);
+    *step = parts > 1 ? left / parts : left;
+    return RH_OK;
 }
 
 double rh_material_add_stage(rh_material *m)
@@ -216,25 +275,6 @@ static rh_code blame_step(const rh_material *m, const rh_status *why, rh_status 
     if (why->code == RH_NUMERIC) rh_health_worst(m->points, RH_FAR_CELLS * m->scene->cell, place, sizeof place);
     return rh_fail(status, why->code, "step %lld at time %g s: %s%s%s", (long long)m->step + 1, m->time, why->message,
                    place[0] ? "\n  " : "", place);
-}
-
-static rh_code move_bases(const rh_material_moment *now, double time, rh_status *status)
-{
-    for (int i = 0; i < now->base_count; i++) RH_TRY(rh_base_frames_move(now->bases[i], time, status));
-    return RH_OK;
-}
-
-static rh_code set_solids(rh_material *m, double time, rh_status *status)
-{
-    return rh_obstacles_at(&m->geometry.obstacles, time, 0, &m->geometry.obstacles, status);
-}
-
-// Solids at both ends of a step. (The methods reckon with lengths of steps in float.)
-static rh_code place_solids(rh_material *m, double step, rh_status *status)
-{
-    double dt = (double)(float)step;
-    RH_TRY(rh_obstacles_at(&m->geometry.obstacles, m->time, dt, &m->solids_start, status));
-    return rh_obstacles_at(&m->geometry.obstacles, m->time + dt, 0, &m->solids_end, status);
 }
 
 // The physics' part of a step, with a shorter one when a solve does not converge. That depends on the state alone, so a
@@ -278,21 +318,13 @@ rh_code rh_material_step(rh_material *m, const rh_material_moment *now, double l
     RH_TRY(set_solids(m, m->time, status));
     RH_TRY(rh_material_emit(m, now, status));
     RH_TRY(rh_drain(&m->seeder, m->time, m->points, status));
-    m->around.time = m->time;
-    m->around.step = m->step;
-    m->around.previous_dt = m->last_dt;
-    m->around.inflow_count = rh_inflows(&m->seeder, m->time, m->inflows, RH_MAX_INFLOWS);
-    m->around.strongest = rh_forces_strongest(m->scene, m->time, m->time + limit);
-    m->around.bases = now->base_runs;
-    m->around.base_count = now->base_count;
-    RH_TRY(move_bases(now, m->time, status));
-    RH_TRY(place_solids(m, 0, status));
-    double step = choose_step(m, limit);
+    double step;
+    RH_TRY(choose_step(m, now, limit, &step, status));
     if (!(step > 1e-9 * limit) || !isfinite(step))
         return blame_step(m, &(rh_status){RH_NUMERIC, "the velocities are so high that no time step is small enough"},
                           status);
     RH_TRY(move(m, now, &step, status));
-    m->measured = m->seeder.next_id - m->seeder.removed;
+    m->measured = m->seeder.next_id + m->seeder.received - m->seeder.removed - m->seeder.given;
     double kick = 0.5 * (m->last_dt + step);
     m->seeder.balance.gravity = rh_d3_add(m->seeder.balance.gravity,
                                           rh_d3_scale(m->around.gravity, kick * (double)m->points->count));

@@ -79,7 +79,8 @@ rh_code rh_material_hooks(rh_material *m, const rh_material_moment *now, rh_expr
 // One step of at most `limit` s; *dt gets its length.
 rh_code rh_material_step(rh_material *m, const rh_material_moment *now, double limit, double *dt, rh_status *status);
 // The longest step that its method allows now, s; without particles as far as emitters go.
-double rh_material_longest_step(rh_material *m, double limit);
+rh_code rh_material_longest_step(rh_material *m, const rh_material_moment *now, double limit, double *step,
+                                 rh_status *status);
 
 void rh_material_fill_progress(rh_material *m, double dt, double seconds);
 // What programs took since they were asked last: a stage of its own, the last one. Returns it (s).

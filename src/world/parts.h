@@ -20,6 +20,7 @@ struct rh_world {
     const atomic_int *stop_now;  // of the run in progress; NULL = none
     bool begun;                  // the first frame is done: what emitters pour at time 0 and programs say to it
     double time;                 // s: that all materials have reached
+    double meeting;              // s: to which each material goes on its own; reached when `time` is there
     int64_t step;                // steps of all materials
     int64_t frame;               // in progress, or the last one done when `frame_done`
     bool frame_done;

@@ -22,6 +22,10 @@ rh_code rh_material_put_state(const rh_material *m, const rh_store *to, rh_statu
     RH_TRY(rh_store_put_int(to, "next_id", m->seeder.next_id, status));
     RH_TRY(rh_store_put_int(to, "emitted", m->seeder.emitted, status));
     RH_TRY(rh_store_put_int(to, "removed", m->seeder.removed, status));
+    if (rh_scene_material_count(m->scene) > 1) {  // one alone gives and receives nothing
+        RH_TRY(rh_store_put_int(to, "received", m->seeder.received, status));
+        RH_TRY(rh_store_put_int(to, "given", m->seeder.given, status));
+    }
     RH_TRY(rh_store_put_bytes(to, "balance", &m->seeder.balance, sizeof m->seeder.balance, status));
     RH_TRY(rh_store_put_bytes(to, "emitted_until", m->seeder.emitted_until,
                               (size_t)m->scene->emitters.count * sizeof(double), status));
@@ -50,6 +54,7 @@ rh_code rh_world_put_state(const rh_world *w, const rh_store *to, rh_status *sta
     RH_TRY(rh_store_put_int(to, "begun", w->begun, status));
     if (w->material_count > 1) RH_TRY(rh_store_put_int(to, "step", w->step, status));
     if (w->material_count > 1) RH_TRY(rh_store_put_float(to, "time", w->time, status));
+    if (w->material_count > 1) RH_TRY(rh_store_put_float(to, "meeting", w->meeting, status));
     for (int i = 0; i < w->material_count; i++) {
         rh_store part = part_of(w, i, to);
         RH_TRY(rh_material_put_state(&w->materials[i], &part, status));
@@ -109,6 +114,10 @@ rh_code rh_material_get_state(rh_material *m, const rh_store *from, rh_status *s
     RH_TRY(rh_store_get_int(from, "emitted", &m->seeder.emitted, status));
     RH_TRY(rh_store_get_int(from, "removed", &m->seeder.removed, status));
     m->substeps = (int)substeps;
+    if (rh_scene_material_count(m->scene) > 1) {
+        RH_TRY(rh_store_get_int(from, "received", &m->seeder.received, status));
+        RH_TRY(rh_store_get_int(from, "given", &m->seeder.given, status));
+    }
     get_probes(m, from);
     for (int i = 0; i < m->sets.count; i++)
         RH_TRY(rh_store_get_points(from, set_name(&m->sets.items[i]), &m->sets.items[i].points, status));
@@ -125,6 +134,7 @@ rh_code rh_world_get_state(rh_world *w, const rh_store *from, rh_status *status)
     RH_TRY(rh_store_get_int(from, "frame_done", &done, status));
     RH_TRY(rh_store_get_int(from, "step", &w->step, status));
     RH_TRY(rh_store_get_float(from, "time", &w->time, status));
+    if (w->material_count > 1) RH_TRY(rh_store_get_float(from, "meeting", &w->meeting, status));
     w->frame_done = done;
     // Checkpoints of earlier versions do not say.
     w->begun = rh_store_get_int(from, "begun", &begun, NULL) == RH_OK ? begun != 0 : w->step > 0;

@@ -259,6 +259,49 @@ static rh_code print_surfaces(const char *run, rh_status *status)
     return RH_OK;
 }
 
+static rh_code print_fields(const char *run, rh_status *status)
+{
+    char path[RH_PATH_MAX], line[128];
+    app_frames frames;
+    app_text bytes;
+    RH_TRY(app_path(path, run, "fields", status));
+    if (!rh_file_exists(path)) return RH_OK;
+    RH_TRY(app_frames_list(path, "fields", NULL, &frames, status));
+    if (frames.count) {
+        snprintf(line, sizeof line, "%lld to %lld, %s", (long long)frames.numbers[0],
+                 (long long)frames.numbers[frames.count - 1], app_format_bytes(frames.bytes, &bytes));
+        row("fields", line);
+    }
+    app_frames_free(&frames);
+    return RH_OK;
+}
+
+// What RUN/from.txt says: which frames of other runs this one stood on. Only the runs themselves and how many.
+static rh_code print_bases(const char *run, rh_status *status)
+{
+    char path[RH_PATH_MAX], *text, line[512];
+    size_t bytes;
+    RH_TRY(app_path(path, run, "from.txt", status));
+    if (!rh_file_exists(path)) return RH_OK;
+    RH_TRY(rh_file_read(path, (size_t)64 << 20, &text, &bytes, status));
+    for (char *at = text, *end; at < text + bytes; at = end + 1) {
+        end = memchr(at, '\n', (size_t)(text + bytes - at));
+        if (!end) break;
+        *end = 0;
+        if (strncmp(at, "from ", 5) != 0) continue;
+        int frames = 0;
+        for (char *next = end + 1; next < text + bytes && *next == ' ';) {
+            frames++;
+            next = memchr(next, '\n', (size_t)(text + bytes - next));
+            if (!next++) break;
+        }
+        snprintf(line, sizeof line, "%.400s %d", at + 5, frames);
+        row("from", line);
+    }
+    rh_free(text);
+    return RH_OK;
+}
+
 static rh_code print_files(const char *run, int64_t last, rh_status *status)
 {
     char path[RH_PATH_MAX], line[128];
@@ -277,7 +320,9 @@ static rh_code print_files(const char *run, int64_t last, rh_status *status)
         }
     }
     app_frames_free(&frames);
+    RH_TRY(print_fields(run, status));
     RH_TRY(print_surfaces(run, status));
+    RH_TRY(print_bases(run, status));
     int64_t bytes;
     RH_TRY(app_path(path, run, "checkpoint", status));
     int count = app_count_files(path, ".h5", &bytes);

@@ -47,6 +47,7 @@ bool rh_provenance_frame_name(const char *name, const char *stem, int64_t *numbe
         const char *stem;
         const char *endings[6];
     } kinds[] = {{"points", {".vdb", ".ply"}},
+                 {"fields", {".vdb"}},
                  {"surface", {".vdb", ".ply", ".obj", ".vtp"}},
                  {"ellipsoids", {".vdb"}},
                  {"picture", {".png"}}};
@@ -83,11 +84,8 @@ bool rh_provenance_checkpoint_name(const char *name, int64_t *frame, bool *whole
 
 bool rh_provenance_name(const char *name)
 {
-    static const char *const names[] = {"scene.yaml", "log.jsonl", "probes.csv", "film.mp4", NULL}, *const stems[] = {
-                                                                                                        "points",
-                                                                                                        "surface",
-                                                                                                        "ellipsoids",
-                                                                                                        "picture"};
+    static const char *const names[] = {"scene.yaml", "log.jsonl", "probes.csv", "from.txt", "film.mp4", NULL},
+                             *const stems[] = {"points", "fields", "surface", "ellipsoids", "picture"};
     if (is_one_of(name, names) || rh_provenance_checkpoint_name(name, NULL, NULL, NULL)) return true;
     for (size_t i = 0; i < sizeof stems / sizeof *stems; i++)
         if (rh_provenance_frame_name(name, stems[i], NULL)) return true;

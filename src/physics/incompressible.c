@@ -24,6 +24,7 @@
 #include "grid/advect.h"
 #include "grid/transfer.h"
 #include "physics/drag.h"
+#include "physics/lines.h"
 #include "physics/momentum_error.h"
 #include "physics/thin_film.h"
 #include "physics/observer.h"
@@ -397,6 +398,22 @@ static rh_code slow_at_rough_walls(step *s, rh_status *status)
                          status);
 }
 
+// What no displacement field can part: particles on one point, and lines of them that the flow has stretched.
+static void part_particles(step *s)
+{
+    const int64_t *ids = rh_points_data(s->points, "id", RH_POINT_I64);
+    rh_volume_scatter(&s->tiles, s->rigid, per_cell(s), s->around->seed, s->around->step, ids, s->around->first_id,
+                      s->positions);
+    rh_lines_input lines = {.velocity = s->velocity,
+                            .dt = s->dt,
+                            .particles_per_axis = (int)s->params->particles_per_axis,
+                            .seed = s->around->seed,
+                            .step = s->around->step,
+                            .ids = ids,
+                            .first_id = s->around->first_id};
+    if (is_balanced(s)) rh_lines_break(&s->tiles, &lines, s->positions);
+}
+
 static rh_code advect(step *s, rh_status *status)
 {
     if (s->around->obstacles->any_thin) {
@@ -413,9 +430,7 @@ static rh_code advect(step *s, rh_status *status)
     if (s->params->volume_correction) way.shift = s->spare;
     way.frame_velocity = s->frame_velocity;
     RH_TRY(rh_particles_advect(&s->tiles, &way, s->velocities, s->positions, s->arena, status));
-    if (s->params->volume_correction)
-        rh_volume_scatter(&s->tiles, s->rigid, per_cell(s), s->around->seed, s->around->step,
-                          rh_points_data(s->points, "id", RH_POINT_I64), s->around->first_id, s->positions);
+    if (s->params->volume_correction) part_particles(s);
     rh_sides_return(s->around, s->points, s->start, s->positions);
     return RH_OK;
 }

@@ -121,10 +121,10 @@ typedef struct rh_expression_params {
 typedef enum rh_material_steps { RH_STEPS_AUTO, RH_STEPS_OWN, RH_STEPS_SHARED } rh_material_steps;
 typedef struct rh_material_params {
     char *name;
-    rh_variant physics;  // kind = index into rh_physics_methods; value = that method's parameter struct
-    int steps;           // rh_material_steps
-    rh_variant look;     // kind: rh_look_kind, value: rh_look_material; none = look.liquid
-    bool steps_together; // found when the scene was read: its steps end where those of others do
+    rh_variant physics;   // kind = index into rh_physics_methods; value = that method's parameter struct
+    int steps;            // rh_material_steps
+    rh_variant look;      // kind: rh_look_kind, value: rh_look_material; none = look.liquid
+    bool steps_together;  // found when the scene was read: its steps end where those of others do
 } rh_material_params;
 
 // Particles that change from one material to another: those in a group, at the times when both have come to the end of
@@ -165,6 +165,13 @@ typedef struct rh_scene_source {
     int line, column;  // of the text's first letter, when its lines are lines of the file; else 0
 } rh_scene_source;
 
+// A run that this one stands on: its frames are this one's surroundings (world/base_frames.h).
+typedef struct rh_from_params {
+    char *name;  // for methods that ask for it
+    char *run;   // its folder
+} rh_from_params;
+extern const rh_param_table rh_from_table;
+
 typedef struct rh_scene_sources {
     rh_scene_source *items;  // owned
     int count, capacity;
@@ -194,6 +201,7 @@ typedef struct rh_scene {
     rh_limits_params limits;
     rh_look look;
     rh_list bodies, solids, emitters, sinks, forces, expressions, probes;
+    rh_list from;        // of rh_from_params: runs that this one stands on
     rh_variant physics;  // of the one material of a scene without `materials`
     rh_list materials, exchanges;
     rh_material_params sole;  // the short form as a material; borrows from the fields above

@@ -3,6 +3,7 @@
 //
 // The tables of a scene file, from the leaves to the root. Shapes and motion bring their own (solid/shape.h), and so
 // does each physics method.
+#include <string.h>
 #include "scene/expressions.h"
 #include "scene/scene.h"
 #include "scene/words.h"
@@ -153,8 +154,8 @@ static rh_code check_times(double start, double stop, const char **field, rh_sta
         "stop", RH_PARAM_FLOAT, AT(stop), "s", "1e9", 0, NO_LIMIT, .help = "simulated time at which it ends" \
     }
 
-#define MATERIAL_ROW(what)                                                                                          \
-    {                                                                                                               \
+#define MATERIAL_ROW(what)                                                                                       \
+    {                                                                                                            \
         "material", RH_PARAM_TEXT, AT(material), "", .help = what ": a name in materials; without one the first" \
     }
 
@@ -395,6 +396,25 @@ static const rh_param_table limits_table = {
     sizeof(rh_limits_params),
     NULL};
 
+#define AT(field) offsetof(rh_from_params, field)
+static const rh_param from_rows[] = {
+    {"name", RH_PARAM_TEXT, AT(name), "", .required = true, .help = "letters, digits and '_': what methods call it"},
+    {"run", RH_PARAM_PATH, AT(run), "", .required = true, .help = "the folder of the run; it is only read"},
+};
+#undef AT
+
+static rh_code check_from(const void *object, const char **field, rh_status *status)
+{
+    const char *name = ((const rh_from_params *)object)->name;
+    size_t good = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
+    if (good > 0 && !name[good] && good <= 32) return RH_OK;
+    *field = "name";
+    return rh_fail(status, RH_USER, "found '%.60s', expected 1 to 32 letters, digits and '_'", name);
+}
+
+const rh_param_table rh_from_table = {
+    "from", "A run that this one stands on.", from_rows, RH_PARAM_COUNT(from_rows), sizeof(rh_from_params), check_from};
+
 #define AT(field) offsetof(rh_scene, field)
 static const rh_param scene_rows[] = {
     {"rheo", RH_PARAM_INT, AT(version), "", NULL, 1, 1, .required = true, .help = "version of the scene format"},
@@ -425,6 +445,8 @@ static const rh_param scene_rows[] = {
      .help = "programs that run on the particles"},
     {"probes", RH_PARAM_LIST, AT(probes), "", .table = &rh_probe_table,
      .help = "what is measured, and written to probes.csv; does not change the result"},
+    {"from", RH_PARAM_LIST, AT(from), "", .table = &rh_from_table,
+     .help = "runs that this one stands on: their frames are its surroundings; see docs/layers.md"},
     {"output", RH_PARAM_TABLE, AT(output), "", .table = &output_table, .help = "what is written"},
     {"surface", RH_PARAM_TABLE, AT(surface), "", .table = &rh_surfacing_table,
      .help = "how the surface is made from the particles"},
@@ -446,8 +468,7 @@ static rh_code missing_physics(rh_status *status)
 static rh_code check_scene(const void *object, const char **field, rh_status *status)
 {
     const rh_scene *scene = object;
-    if (!scene->physics.value && !scene->materials.count)
-        return missing_physics(status);
+    if (!scene->physics.value && !scene->materials.count) return missing_physics(status);
     if (scene->physics.value && scene->materials.count) {
         *field = "materials";
         return rh_fail(status, RH_USER, "the scene has 'physics' too: expected one of the two");

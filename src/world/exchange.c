@@ -42,6 +42,23 @@ rh_code rh_exchange_points(rh_points *from, rh_points *to, const uint8_t *moves,
     return code;
 }
 
+rh_code rh_exchange_join(rh_points *from, rh_points *to, rh_status *status)
+{
+    int64_t moved;
+    if (to->count == 0) {  // a set without points may come from a file without attributes
+        rh_points kept = *to;
+        *to = *from;
+        *from = kept;
+        return RH_OK;
+    }
+    uint8_t *all = rh_alloc((size_t)from->count + 1, "world.exchange", status);
+    if (!all) return RH_MEMORY;
+    memset(all, 1, (size_t)from->count);
+    rh_code code = rh_exchange_points(from, to, all, &moved, status);
+    rh_free(all);
+    return code;
+}
+
 static double particle_mass(const rh_material *m)
 {
     return m->physics->density(m->params) * pow(m->seeder.spacing, m->seeder.dimension);
@@ -76,10 +93,11 @@ rh_code rh_exchange_check(const rh_world *w, rh_status *status)
         double a = particle_mass(from), b = particle_mass(to);
         RH_TRY(check_group(w, i, from, all[i].group, status));
         if (fabs(a - b) <= 1e-9 * a) continue;
-        return rh_fail(status, RH_USER,
-                       "%s: a particle of '%s' weighs %.6g kg, one of '%s' %.6g kg: expected the same, or mass would not "
-                       "be kept\n  give both the same density and particles_per_axis",
-                       name_of(w, i).text, from->name, a, to->name, b);
+        return rh_fail(
+            status, RH_USER,
+            "%s: a particle of '%s' weighs %.6g kg, one of '%s' %.6g kg: expected the same, or mass would not "
+            "be kept\n  give both the same density and particles_per_axis",
+            name_of(w, i).text, from->name, a, to->name, b);
     }
     return RH_OK;
 }

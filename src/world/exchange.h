@@ -16,6 +16,9 @@ struct rh_world;
 // After a failure both sets are as they were.
 rh_code rh_exchange_points(rh_points *from, rh_points *to, const uint8_t *moves, int64_t *moved, rh_status *status);
 
+// All of them, for pictures of several materials at once.
+rh_code rh_exchange_join(rh_points *from, rh_points *to, rh_status *status);
+
 // RH_USER when an exchange of the scene has a group that nobody makes, or materials of different particle mass.
 rh_code rh_exchange_check(const struct rh_world *w, rh_status *status);
 // All exchanges of the scene, in its order, with counts and balances of both materials.

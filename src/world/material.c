@@ -36,9 +36,13 @@ static void set_surroundings(rh_material *m)
                                   .obstacles = &m->solids_start,
                                   .obstacles_after = &m->solids_end,
                                   .sets = &m->sets,
+                                  .fields = &m->fields,
+                                  .bodies = m->bodies,
                                   .inflows = m->inflows};
     if (scene->dimension == 2) m->around.gravity.z = 0;
     m->around.user = scene;
+    for (int i = 0; i < scene->bodies.count; i++)
+        if (rh_seeder_fills(&m->seeder, i)) m->bodies[m->around.body_count++] = &m->geometry.bodies[i];
 }
 
 // The attributes of the world and of the method; what comes later is the user's.
@@ -78,14 +82,21 @@ rh_code rh_material_hooks(rh_material *m, const rh_material_moment *now, rh_expr
                           rh_status *status)
 {
     if (!m->hooks) return RH_OK;
-    const rh_moment moment = {
-        .at = at, .time = m->time, .dt = dt, .frame = now->frame, .step = m->step, .first = first, .first_id = m->seeder.first_id, .stop = now->stop};
+    const rh_moment moment = {.at = at,
+                              .time = m->time,
+                              .dt = dt,
+                              .frame = now->frame,
+                              .step = m->step,
+                              .first = first,
+                              .first_id = m->seeder.first_id,
+                              .stop = now->stop};
     return rh_hooks_run(m->hooks, &moment, m->points, &m->seeder.removed, status);
 }
 
 rh_code rh_material_emit(rh_material *m, const rh_material_moment *now, rh_status *status)
 {
     int64_t before = m->points->count;
+    if (m->physics->without_particles) return RH_OK;
     RH_TRY(rh_emit(&m->seeder, m->time, m->points, status));
     return m->points->count > before ? rh_material_hooks(m, now, RH_AT_EMIT, m->last_dt, before, status) : RH_OK;
 }
@@ -116,6 +127,9 @@ rh_code rh_material_init(rh_material *m, const rh_scene *scene, int index, const
     RH_TRY(rh_obstacles_create(&m->geometry.obstacles, &m->solids_end, status));
     RH_TRY(rh_seeder_init(&m->seeder, &m->geometry, index, m->physics->per_cell_axis(m->params),
                           rh_physics_jitter(m->physics, m->params), status));
+    rh_fields_init(&m->fields, (int)scene->dimension, scene->cell);
+    m->bodies = rh_alloc_zero((size_t)(scene->bodies.count + 1) * sizeof *m->bodies, "world.bodies", status);
+    if (!m->bodies) return RH_MEMORY;
     RH_TRY(declare(m, status));
     m->declared = m->points->attribute_count;
     if (has_programs(m)) RH_TRY(rh_hooks_create(scene, index, m->points, programs, &m->hooks, status));
@@ -126,17 +140,19 @@ rh_code rh_material_init(rh_material *m, const rh_scene *scene, int index, const
 
 rh_code rh_material_seed(rh_material *m, const rh_material_moment *now, rh_status *status)
 {
-    RH_TRY(rh_seed_bodies(&m->seeder, m->points, status));
+    if (!m->physics->without_particles) RH_TRY(rh_seed_bodies(&m->seeder, m->points, status));
     RH_TRY(rh_material_hooks(m, now, RH_AT_START, 0, 0, status));
     return start_balance(m, status);
 }
 
 void rh_material_free(rh_material *m)
 {
-    if (m->method) m->physics->destroy(m->method);
+    if (m->method && m->physics->destroy) m->physics->destroy(m->method);
     rh_hooks_free(m->hooks);
     rh_probes_free(m->probes);
     rh_sets_free(&m->sets);
+    rh_fields_free(&m->fields);
+    rh_free(m->bodies);
     rh_memory_store_free(m->kept);
     if (m->seeder.geometry) rh_seeder_free(&m->seeder);
     rh_obstacles_free(&m->solids_start);
@@ -184,21 +200,31 @@ static rh_code place_solids(rh_material *m, double step, rh_status *status)
     return rh_obstacles_at(&m->geometry.obstacles, m->time + dt, 0, &m->solids_end, status);
 }
 
-static rh_code look_around(rh_material *m, double limit, rh_status *status)
+static rh_code move_bases(const rh_material_moment *now, double time, rh_status *status)
+{
+    for (int i = 0; i < now->base_count; i++) RH_TRY(rh_base_frames_move(now->bases[i], time, status));
+    return RH_OK;
+}
+
+static rh_code look_around(rh_material *m, const rh_material_moment *now, double limit, rh_status *status)
 {
     m->around.time = m->time;
     m->around.step = m->step;
     m->around.previous_dt = m->last_dt;
     m->around.inflow_count = rh_inflows(&m->seeder, m->time, m->inflows, RH_MAX_INFLOWS);
     m->around.strongest = rh_forces_strongest(m->scene, m->time, m->time + limit);
+    m->around.bases = now->base_runs;
+    m->around.base_count = now->base_count;
+    RH_TRY(move_bases(now, m->time, status));
     return place_solids(m, 0, status);
 }
 
-rh_code rh_material_longest_step(rh_material *m, double limit, double *out, rh_status *status)
+rh_code rh_material_longest_step(rh_material *m, const rh_material_moment *now, double limit, double *out,
+                                 rh_status *status)
 {
-    RH_TRY(look_around(m, limit, status));
+    RH_TRY(look_around(m, now, limit, status));
     double most = m->physics->max_step(m->method, &m->around, m->points);
-    if (m->points->count == 0) {
+    if (m->points->count == 0 && !m->physics->without_particles) {
         // Nothing to move; emitters still run, and an emitter may carry liquid a long way in a long step.
         most = limit;
         for (int i = 0; i < m->scene->emitters.count; i++) {
@@ -213,10 +239,10 @@ rh_code rh_material_longest_step(rh_material *m, double limit, double *out, rh_s
 }
 
 // The step to take when `left` seconds remain: equal parts of it, none longer than the physics allows.
-static rh_code choose_step(rh_material *m, double left, double *step, rh_status *status)
+static rh_code choose_step(rh_material *m, const rh_material_moment *now, double left, double *step, rh_status *status)
 {
     double most;
-    RH_TRY(rh_material_longest_step(m, left, &most, status));
+    RH_TRY(rh_material_longest_step(m, now, left, &most, status));
     double parts = ceil(left / most - 1e-9);
     *step = parts > 1 ? left / parts : left;
     return RH_OK;
@@ -257,7 +283,7 @@ static rh_code blame_step(const rh_material *m, const rh_status *why, rh_status 
 static rh_code move(rh_material *m, const rh_material_moment *now, double *step, rh_status *status)
 {
     bool pushed = m->hooks && rh_hooks_any(m->hooks, RH_AT_FORCES);
-    bool copied = pushed || m->physics->save;
+    bool copied = pushed || m->physics->save || m->fields.field_count;
     if (copied && !m->kept && !(m->kept = rh_memory_store_create(status))) return RH_MEMORY;
     rh_store kept = copied ? rh_memory_store_open(m->kept) : (rh_store){0};
     if (copied) RH_TRY(rh_material_put_state(m, &kept, status));
@@ -268,6 +294,7 @@ static rh_code move(rh_material *m, const rh_material_moment *now, double *step,
         // The step was chosen before the programs push: they need its length. A push beyond what the step allows is
         // seen by the next one.
         RH_TRY(rh_material_hooks(m, now, RH_AT_FORCES, *step, 0, status));
+        RH_TRY(move_bases(now, m->time + 0.5 * *step, status));
         if (m->probes) rh_probes_begin(m->probes);
         RH_TRY(place_solids(m, *step, status));
         rh_code moved = m->physics->step(m->method, &m->around, *step, m->points, &m->report, &one);
@@ -292,7 +319,7 @@ rh_code rh_material_step(rh_material *m, const rh_material_moment *now, double l
     RH_TRY(rh_material_emit(m, now, status));
     RH_TRY(rh_drain(&m->seeder, m->time, m->points, status));
     double step;
-    RH_TRY(choose_step(m, limit, &step, status));
+    RH_TRY(choose_step(m, now, limit, &step, status));
     if (!(step > 1e-9 * limit) || !isfinite(step))
         return blame_step(m, &(rh_status){RH_NUMERIC, "the velocities are so high that no time step is small enough"},
                           status);

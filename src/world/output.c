@@ -12,6 +12,8 @@
 #include "io/provenance.h"
 #include "io/ply.h"
 #include "io/skin_file.h"
+#include "io/vdb.h"
+#include "io/vdb_fields.h"
 #include "world/probe_file.h"
 #include "world/scene_record.h"
 #include "world/surfacing.h"
@@ -78,6 +80,9 @@ rh_code rh_output_check(const char *folder, const rh_scene *scene, rh_status *st
     for (int i = 0; scene->probes.count && i < rh_scene_material_count(scene); i++)
         RH_TRY(rh_probe_file_check(folder, i ? rh_scene_material(scene, i)->name : NULL, status));
     if (foreign_frame(folder, "points", path)) return rh_provenance_may_replace(path, status);
+    RH_TRY(join(path, folder, "from.txt", status));
+    if (scene->from.count) RH_TRY(rh_provenance_may_replace(path, status));
+    if (foreign_frame(folder, "fields", path)) return rh_provenance_may_replace(path, status);
     if (scene->surface.while_running && foreign_frame(folder, "surface", path))
         return rh_provenance_may_replace(path, status);
     return RH_OK;
@@ -115,6 +120,8 @@ rh_code rh_output_open(rh_output *output, const rh_scene *scene, const char *fol
         RH_TRY(rh_folder_make(path, status));
         rh_folder_sweep(path);
     }
+    RH_TRY(join(path, folder, "fields", status));
+    if (rh_file_exists(path)) rh_folder_sweep(path);  // made with the first field, if there is one
     RH_TRY(rh_scene_record_write(folder, scene, resumed, status));
     RH_TRY(join(path, folder, "log.jsonl", status));
     RH_TRY(trim_log(path, last_step, status));
@@ -185,6 +192,9 @@ static bool part_exists(const char *folder, const char *part, const char *set, i
 bool rh_output_has_frame(const char *folder, const rh_scene *scene, int64_t frame)
 {
     int count = rh_scene_material_count(scene);
+    char path[RH_PATH_MAX];
+    bool fields = join(path, folder, "fields", NULL) == RH_OK && rh_file_exists(path);
+    if (fields && !part_exists(folder, "fields", NULL, frame, ".vdb")) return false;
     if (scene->output.vdb && !part_exists(folder, "points", NULL, frame, ".vdb")) return false;
     for (int i = 0; scene->output.ply && i < count; i++)
         if (!part_exists(folder, "points", count > 1 ? rh_scene_material(scene, i)->name : NULL, frame, ".ply"))
@@ -219,6 +229,28 @@ rh_code rh_output_frame(const rh_output *output, const rh_frame_set *sets, int c
     return RH_OK;
 }
 
+rh_code rh_output_fields(const rh_output *output, const rh_fields *fields, const rh_frame_info *info, rh_status *status)
+{
+    char path[RH_PATH_MAX], name[64];
+    if (!fields->field_count) return RH_OK;
+    RH_TRY(join(path, output->folder, "fields", status));
+    RH_TRY(rh_folder_make(path, status));
+    snprintf(name, sizeof name, "fields/fields.%0*lld.vdb", output->digits, (long long)info->frame);
+    RH_TRY(join(path, output->folder, name, status));
+    return rh_vdb_write_fields(path, fields, info, status);
+}
+
+rh_code rh_output_bases(const rh_output *output, const char *text, bool first, rh_status *status)
+{
+    char path[RH_PATH_MAX];
+    RH_TRY(join(path, output->folder, "from.txt", status));
+    if (first) return rh_file_write(path, text, strlen(text), status);
+    FILE *file = fopen(path, "ae");
+    bool good = file && fputs(text, file) >= 0;
+    if (file && fclose(file) != 0) good = false;
+    return good ? RH_OK : rh_fail(status, RH_IO, "cannot write %s: %s", path, strerror(errno));
+}
+
 // Of files in a folder of the run whose names have this frame's number between dots, as ".0012.".
 static int64_t bytes_of_frame(const rh_output *output, const char *part, const char *number)
 {
@@ -240,7 +272,8 @@ int64_t rh_output_frame_bytes(const rh_output *output, int64_t frame)
 {
     char number[32];
     snprintf(number, sizeof number, ".%0*lld.", output->digits, (long long)frame);
-    return bytes_of_frame(output, "points", number) + bytes_of_frame(output, "surface", number);
+    return bytes_of_frame(output, "points", number) + bytes_of_frame(output, "fields", number) +
+           bytes_of_frame(output, "surface", number);
 }
 
 rh_code rh_output_debug(const rh_output *output, const rh_points *points, const rh_frame_info *info,
@@ -261,9 +294,12 @@ rh_code rh_output_surface(const rh_output *output, int64_t frame, const char *ma
     rh_surface_result result = {0};
     RH_TRY(points_path(output, NULL, frame, ".vdb", points, status));
     RH_TRY(join(folder, output->folder, "surface", status));
-    rh_surface_task task = {
-        .points = points, .set = material, .folder = folder, .frame = frame, .digits = output->digits,
-        .programs = programs};
+    rh_surface_task task = {.points = points,
+                            .set = material,
+                            .folder = folder,
+                            .frame = frame,
+                            .digits = output->digits,
+                            .programs = programs};
     rh_code code = rh_surface_frame(&output->scene->surface, &task, &result, status);
     *seconds += result.seconds;
     return code;

@@ -12,6 +12,9 @@ struct rh_world {
     rh_geometry geometry;
     rh_material *materials;  // owned
     int material_count;
+    rh_base_frames **bases;         // runs that this one stands on; owned
+    const rh_base_run **base_runs;  // owned
+    int base_count;
     int stepped;                 // the material that took the last step
     rh_lang_cache *programs;     // NULL when the scene has none
     const atomic_int *stop_now;  // of the run in progress; NULL = none

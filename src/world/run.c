@@ -106,6 +106,20 @@ static bool wanted(const run *r, int64_t frame)
     return inside && frame >= r->first_written;
 }
 
+// RUN/from.txt: which frames of other runs this one stood on so far.
+static rh_code tell_bases(const run *r, rh_status *status)
+{
+    const rh_world *w = r->w;
+    rh_code code = RH_OK;
+    for (int i = 0; i < w->base_count && code == RH_OK; i++) {
+        char *text = rh_base_frames_describe(w->bases[i], status);
+        if (!text) return RH_MEMORY;
+        code = rh_output_bases(&r->output, text, i == 0, status);
+        rh_free(text);
+    }
+    return code;
+}
+
 static rh_code write_frame(run *r, rh_status *status)
 {
     rh_world *w = r->w;
@@ -117,6 +131,8 @@ static rh_code write_frame(run *r, rh_status *status)
     frame_sets sets;
     list_sets(w, &sets);
     RH_TRY(rh_output_frame(&r->output, sets.items, sets.count, &info, status));
+    RH_TRY(rh_output_fields(&r->output, rh_world_fields(w), &info, status));
+    RH_TRY(tell_bases(r, status));
     RH_TRY(make_surface(r, status));
     note(&r->wall_times.frame, rh_seconds() - start);
     watch_space(r);
@@ -214,8 +230,7 @@ static rh_code finish_frame(run *r, rh_status *status)
         note(&r->wall_times.step, rh_seconds() - start);
         if (r->writes && !r->mending) RH_TRY(write_probes(r, status));
         if (w->time >= end) break;
-        if (r->writes && !r->mending)
-            RH_TRY(write_log(r, false, status));
+        if (r->writes && !r->mending) RH_TRY(write_log(r, false, status));
         tell(r, false);
         RH_TRY(stop_when_asked(r, status));
         RH_TRY(save_when_due(r, status));
@@ -226,8 +241,7 @@ static rh_code finish_frame(run *r, rh_status *status)
     RH_TRY(write_frame(r, status));
     if (!r->mending) RH_TRY(rh_output_flush(&r->output, status));
     // After the files, for it tells how long the surface took.
-    if (r->writes && !r->mending && w->step > before)
-        RH_TRY(write_log(r, true, status));
+    if (r->writes && !r->mending && w->step > before) RH_TRY(write_log(r, true, status));
     RH_TRY(save_when_due(r, status));
     tell(r, true);
     return RH_OK;

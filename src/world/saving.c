@@ -34,6 +34,7 @@ rh_code rh_material_put_state(const rh_material *m, const rh_store *to, rh_statu
         const double *state = rh_probes_state(m->probes, &bytes);
         RH_TRY(rh_store_put_bytes(to, "probes", state, bytes, status));
     }
+    if (m->fields.field_count) RH_TRY(rh_fields_put(&m->fields, to, status));
     rh_store own = rh_store_within(to, m->physics->name);
     return m->physics->save ? m->physics->save(m->method, &own, status) : RH_OK;
 }
@@ -46,6 +47,8 @@ static rh_store part_of(const rh_world *w, int material, const rh_store *store)
 
 rh_code rh_world_put_state(const rh_world *w, const rh_store *to, rh_status *status)
 {
+    rh_store bases = rh_store_within(to, "from");
+    for (int i = 0; i < w->base_count; i++) RH_TRY(rh_base_frames_put(w->bases[i], &bases, status));
     RH_TRY(rh_store_put_int(to, "frame", w->frame, status));
     RH_TRY(rh_store_put_int(to, "frame_done", w->frame_done, status));
     RH_TRY(rh_store_put_int(to, "begun", w->begun, status));
@@ -119,6 +122,7 @@ rh_code rh_material_get_state(rh_material *m, const rh_store *from, rh_status *s
     for (int i = 0; i < m->sets.count; i++)
         RH_TRY(rh_store_get_points(from, set_name(&m->sets.items[i]), &m->sets.items[i].points, status));
     RH_TRY(get_balance(m, from, status));
+    if (m->fields.field_count) RH_TRY(rh_fields_get(&m->fields, from, status));
     rh_store own = rh_store_within(from, m->physics->name);
     return m->physics->load ? m->physics->load(m->method, &own, status) : RH_OK;
 }
@@ -228,6 +232,14 @@ static rh_code match_time(const rh_world *w, const char *path, rh_status *status
         path, w->time, (long long)w->frame, end);
 }
 
+// RH_USER when the runs that this one stands on have changed.
+static rh_code get_bases(rh_world *w, const rh_store *from, bool changed, rh_status *status)
+{
+    rh_store part = rh_store_within(from, "from");
+    for (int i = 0; i < w->base_count; i++) RH_TRY(rh_base_frames_get(w->bases[i], &part, changed, status));
+    return RH_OK;
+}
+
 // RH_IO: damaged, whatever the reader calls it; an older one may do. RH_USER: not of this scene.
 static rh_code load(rh_world *w, const rh_points *wanted, const char *path, bool changed, rh_status *status)
 {
@@ -237,9 +249,12 @@ static rh_code load(rh_world *w, const rh_points *wanted, const char *path, bool
     bool same = code == RH_OK && hash == w->scene->hash;
     if (code == RH_OK) {
         rh_store store = rh_checkpoint_reader_store(file);
-        if (same || changed) code = rh_world_get_state(w, &store, status);
-        rh_code emitters = code == RH_OK && (same || changed) ? get_emitters(w, &store, path, status) : RH_OK;
+        rh_code bases = same || changed ? get_bases(w, &store, changed, status) : RH_OK;
+        if (bases == RH_OK && (same || changed)) code = rh_world_get_state(w, &store, status);
+        rh_code emitters = code == RH_OK && bases == RH_OK && (same || changed) ? get_emitters(w, &store, path, status)
+                                                                                : RH_OK;
         rh_checkpoint_close(file);
+        if (bases != RH_OK) return bases;  // an older checkpoint would not help
         if (emitters == RH_USER) return RH_USER;
         if (emitters != RH_OK) code = emitters;
         if (!same && !changed)

@@ -11,7 +11,7 @@
 #include "world/lattice.h"
 #include "world/emitter.h"
 
-enum { RH_ID_BITS = 40 };            // a material has ids for so many particles: 1e12
+enum { RH_ID_BITS = 40 };           // a material has ids for so many particles: 1e12
 static const double JITTER = 0.25;  // of the spacing, peak to peak
 
 rh_code rh_seeder_init(rh_seeder *seeder, const rh_geometry *geometry, int material, int particles_per_axis,
@@ -460,7 +460,8 @@ int rh_inflows(const rh_seeder *seeder, double time, rh_inflow *out, int max)
         bool flows = rh_d3_length(rh_emitter_own_velocity(&emitters[n], time)) > 0 &&
                      rh_emitter_rate(&emitters[n], time) > 0;
         if (!rh_seeder_pours(seeder, n) || !active(emitters[n].start, emitters[n].stop, time) || !flows) continue;
-        out[count++] = (rh_inflow){&placed->shape, rh_placed_pose(placed, time), velocity};
+        rh_pose pose = rh_placed_pose(placed, time);
+        out[count++] = (rh_inflow){&placed->shape, pose, velocity, rh_placed_bounds(&placed->shape, &pose)};
     }
     return count;
 }

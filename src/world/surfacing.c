@@ -369,10 +369,10 @@ static void job_free(job *j)
     rh_points_free(&j->points);
 }
 
-rh_code rh_surface_skin(const rh_surfacing_params *params, const char *points, rh_lang_cache *programs, rh_skin *skin,
-                        rh_frame_info *info, rh_status *status)
+rh_code rh_surface_skin(const rh_surfacing_params *params, const char *points, const char *set, rh_lang_cache *programs,
+                        rh_skin *skin, rh_frame_info *info, rh_status *status)
 {
-    const rh_surface_task task = {.points = points, .frame = -1, .programs = programs};
+    const rh_surface_task task = {.points = points, .set = set, .frame = -1, .programs = programs};
     rh_surface_result result = {.frame = 0};
     job j = {.params = params, .task = &task, .result = &result};
     rh_points_init(&j.points);

@@ -56,8 +56,9 @@ rh_code rh_surface_frame(const rh_surfacing_params *params, const rh_surface_tas
 
 // The mesh of a frame without writing anything, y up, for pictures. `skin` is the caller's (rh_skin_free); `info` may
 // be NULL.
-rh_code rh_surface_skin(const rh_surfacing_params *params, const char *points, rh_lang_cache *programs, rh_skin *skin,
-                        rh_frame_info *info, rh_status *status);
+// `set`: as in rh_surface_task.
+rh_code rh_surface_skin(const rh_surfacing_params *params, const char *points, const char *set, rh_lang_cache *programs,
+                        rh_skin *skin, rh_frame_info *info, rh_status *status);
 
 // The last group of digits of a file's name, its ending not counted: 7 for points.0007.vdb. -1 when there is none.
 // `digits` (may be NULL) gets their number.

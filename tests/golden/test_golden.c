@@ -13,6 +13,7 @@
 #include <ftw.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "grid/fields.h"
 #include "surface/surfacing.h"
 
 #define TABLE RHEO_SOURCE_DIR "/tests/golden/hashes.txt"
@@ -193,6 +194,16 @@ static const golden scenes[] = {
      " - {at: forces, code: 'v@v.z += 4 * sin(20 * $time) * $dt;'}\n",
      0},
 #endif
+    {"dye",
+     "rheo: 1\ncell: 0.05\nframes: {last: 8}\nphysics: {dye: {diffusivity: 0.003, velocity: [0.6, 0, 0.1], "
+     "angular_velocity: [0, 2, 1], center: [0.2, 0, 0]}}\n"
+     "bodies:\n - {shape: {sphere: {center: [0.3, 0.1, 0], radius: 0.2}}}\n"
+     "emitters:\n - {velocity: [0, 1, 0], start: 0.1, shape: {box: {min: [-0.4, 0, 0], max: [-0.2, 0.2, 0.2]}}}\n",
+     0},
+    {"dye_2d",
+     "rheo: 1\ncell: 0.02\ndimension: 2\nframes: {last: 8}\nphysics: {dye: {diffusivity: 0.001, angular_velocity: [0, "
+     "0, 5]}}\nbodies:\n - {shape: {box: {min: [0.1, -0.1, -1], max: [0.6, 0.1, 1]}}}\n",
+     0},
     {"surface_ellipsoid", FALL, 1 + RH_SURFACING_ELLIPSOID},
     {"surface_sphere", FALL, 1 + RH_SURFACING_SPHERE},
     {"surface_solenthaler", FALL, 1 + RH_SURFACING_SOLENTHALER},
@@ -238,6 +249,8 @@ static uint64_t finish(const golden *g, rh_world *world, rh_scene *scene, int64_
                                : rh_points_hash(rh_world_points(world));
     for (int i = 1; i < rh_world_material_count(world); i++)
         hash = rh_mix64(hash) ^ rh_points_hash(&rh_world_material_sets(world, i)->items[0].points);
+    const rh_fields *fields = rh_world_fields(world);
+    if (fields->field_count) hash = rh_fields_hash(fields);
     rh_world_free(world);
     rh_scene_free(scene);
     assert_int_equal(rh_memory_bytes(), 0);

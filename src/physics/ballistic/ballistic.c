@@ -41,8 +41,6 @@ static rh_code create(const void *params, const rh_surroundings *around, rh_poin
     return RH_OK;
 }
 
-static void destroy(void *self) { (void)self; }
-
 static double fastest(const rh_points *points)
 {
     const rh_vec3 *v = rh_points_data(points, "v", RH_POINT_VEC3F);
@@ -77,9 +75,10 @@ static decay decay_of(double k, double time)
     return (decay){exp(-x), way, (time - way) / k};
 }
 
-static rh_dvec3 after(rh_dvec3 v, rh_dvec3 push, const decay *d)
+// a v + b w
+static rh_dvec3 mix(double a, rh_dvec3 v, double b, rh_dvec3 w)
 {
-    return rh_d3_add(rh_d3_scale(v, d->rest), rh_d3_scale(push, d->way));
+    return rh_d3_add(rh_d3_scale(v, a), rh_d3_scale(w, b));
 }
 
 static void fly(const rh_ballistic_params *p, const rh_surroundings *around, double dt, rh_vec3 *x, rh_vec3 *v)
@@ -91,10 +90,9 @@ static void fly(const rh_ballistic_params *p, const rh_surroundings *around, dou
     double k = p->drag + p->drag_speed * rh_d3_length(rh_d3_sub(start, p->wind));
     rh_dvec3 push = rh_d3_add(a, rh_d3_scale(p->wind, k));
     decay lag = decay_of(k, before), half = decay_of(k, 0.5 * dt), whole = decay_of(k, dt);
-    rh_dvec3 now = after(start, push, &lag);  // at the start of the step, where the particle is
-    at = rh_d3_add(at, rh_d3_add(rh_d3_scale(now, whole.way), rh_d3_scale(push, whole.way2)));
-    *x = rh_v3_from(at);
-    *v = rh_v3_from(after(now, push, &half));
+    rh_dvec3 now = mix(lag.rest, start, lag.way, push);  // at the start of the step, where the particle is
+    *x = rh_v3_from(rh_d3_add(at, mix(whole.way, now, whole.way2, push)));
+    *v = rh_v3_from(mix(half.rest, now, half.way, push));
 }
 
 // Out of the nearest solid; what moves into a wall stays on it, sticks to it or bounces back. False: it is in none.
@@ -128,7 +126,8 @@ static rh_code step(void *self, const rh_surroundings *around, double dt, rh_poi
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < points->count; i++) {
         fly(p, around, dt, &x[i], &v[i]);
-        for (int n = 0; n < 3 && collide(p, around, &x[i], &v[i]); n++) {}  // out of one solid may be into another
+        for (int n = 0; n < 3 && collide(p, around, &x[i], &v[i]); n++) {
+        }  // out of one solid may be into another
     }
     report->max_speed = fastest(points);
     rh_step_stage(report, &clock, "fly");
@@ -147,7 +146,6 @@ static int64_t predict_bytes(const void *params, int dimension, int64_t particle
 const rh_physics rh_ballistic = {.name = "ballistic",
                                  .params = &rh_ballistic_table,
                                  .create = create,
-                                 .destroy = destroy,
                                  .max_step = max_step,
                                  .step = step,
                                  .per_cell_axis = per_cell_axis,

@@ -6,7 +6,7 @@ BUILD ?= build
 LEAN = build/install
 PREFIX ?= /usr/local
 
-.PHONY: all deps configured everything test test-long demo install lean bench bench-long bench-peers asan tsan fuzz kills soak memcheck clean
+.PHONY: all deps configured everything test test-compilers test-long demo install lean bench bench-long bench-peers asan tsan fuzz kills soak memcheck clean
 
 # What a user needs: the program, the library, the examples of its use.
 all: configured
@@ -25,6 +25,16 @@ test: everything
 	@tools/install-deps --browser
 	@status=0; ctest --test-dir $(BUILD) --output-on-failure --timeout 900 --output-junit $(abspath $(BUILD))/tests.xml || status=$$?; \
 	  tools/slowest-tests $(BUILD)/tests.xml; exit $$status
+
+# The unit tests with the other compiler, and with the address and undefined-behaviour sanitizers: short enough for every change. `make asan` and
+# `make tsan` are the whole suite.
+sanitized_environment = ASAN_OPTIONS=detect_container_overflow=0:$$ASAN_OPTIONS LSAN_OPTIONS=suppressions=$(CURDIR)/tests/reliability/lsan.supp:print_suppressions=0
+test-compilers: deps
+	@set -e; for preset in clang asan; do \
+	  echo "test-compilers: $$preset"; \
+	  cmake --preset $$preset >/dev/null; cmake --build build/$$preset --target unit_tests; \
+	  $(sanitized_environment) ctest --test-dir build/$$preset -L unit --output-on-failure --timeout 1800 -j 2; \
+	done
 
 # Tests that know RHEO_LONG, at length, and PROGRAMS random programs of expressions through OpenVDB AX and through us, on points and on volumes; after `make test`.
 PROGRAMS ?= 5000
@@ -66,7 +76,7 @@ bench-peers: lean
 asan: deps
 	@cmake --preset asan >/dev/null
 	@cmake --build --preset asan
-	@ASAN_OPTIONS=detect_container_overflow=0:$$ASAN_OPTIONS LSAN_OPTIONS=suppressions=$(CURDIR)/tests/reliability/lsan.supp:print_suppressions=0 ctest --test-dir build/asan --output-on-failure --timeout 3600 -E "reliability/memcheck|tools/check_prefix" $(SANITIZED)
+	@$(sanitized_environment) ctest --test-dir build/asan --output-on-failure --timeout 3600 -E "reliability/memcheck|tools/check_prefix" $(SANITIZED)
 
 # Thread sanitizer (clang: gcc's OpenMP runtime raises false alarms; archer tells the sanitizer what clang's does) over what runs in threads inside our own code.
 # Libraries that are not instrumented keep their secrets: the first two words leave out what happens inside of them.

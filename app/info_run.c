@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "app.h"
+#include "base/memory.h"
 #include "format.h"
 #include "info.h"
 #include "log_reader.h"
@@ -188,6 +189,36 @@ static rh_code print_log(const char *run, rh_status *status)
     return RH_OK;
 }
 
+// The number behind the last "NAME.what": of the log; negative when there is none.
+static double last_of(const char *log, const char *name, const char *what)
+{
+    char key[96];
+    double value = -1;
+    snprintf(key, sizeof key, "\"%.40s.%s\":", name, what);
+    for (const char *at = log; (at = strstr(at, key)); at += strlen(key)) value = strtod(at + strlen(key), NULL);
+    return value;
+}
+
+static void print_materials(const char *run, const rh_scene *scene)
+{
+    char path[RH_PATH_MAX], line[200], *log = NULL;
+    size_t bytes;
+    bool read = app_path(path, run, "log.jsonl", NULL) == RH_OK && rh_file_exists(path) &&
+                rh_file_read(path, (size_t)4 << 30, &log, &bytes, NULL) == RH_OK;
+    for (int i = 0; i < rh_scene_material_count(scene); i++) {
+        const rh_material_params *m = rh_scene_material(scene, i);
+        app_text count;
+        double particles = read ? last_of(log, m->name, "particles") : -1;
+        int used = snprintf(line, sizeof line, "%s, %s", m->name, rh_physics_tables[m->physics.kind]->name);
+        if (particles >= 0)
+            snprintf(line + used, sizeof line - (size_t)used, ": %s particles, %.0f steps, volume error %.3g",
+                     app_format_count((int64_t)particles, &count), last_of(log, m->name, "steps"),
+                     last_of(log, m->name, "volume_error"));
+        row(i ? "" : "materials", line);
+    }
+    rh_free(log);
+}
+
 // A scene that this version cannot read any more must not hide the rest of the folder.
 static int64_t print_scene(const char *run)
 {
@@ -203,6 +234,7 @@ static int64_t print_scene(const char *run)
     snprintf(line, sizeof line, "%lldD, cell %g m, %g frames a second", (long long)scene.dimension, scene.cell,
              scene.frames.fps);
     row("scene", line);
+    if (scene.materials.count) print_materials(run, &scene);
     int64_t last = scene.frames.last;
     rh_scene_free(&scene);
     return last;

@@ -69,7 +69,8 @@ static rh_code read_count(const app_option *option, const char *text, int64_t *o
 {
     const char *end;
     if (read_whole(text, &end, out) && !*end && *out >= 1 && *out <= INT32_MAX) return RH_OK;
-    return rh_fail(status, RH_USER, "--%s: found \"%.80s\", expected a whole number from 1", option->name, text);
+    return rh_fail(status, RH_USER, "--%s: found \"%.80s\", expected a whole number from 1 to %d", option->name, text,
+                   INT32_MAX);
 }
 
 // A or A-B; *end is behind it.

@@ -1,13 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Rheo authors
-"""Shows a run in Blender: its surfaces (rheo surface RUN --mesh, or surface.while_running and surface.mesh in the scene) or, without them, its particles
-(output.ply in the scene) as an object that changes with the frame. Velocities come along as the attribute "velocity" (for motion blur), colours as "Cd".
+"""Shows a run in Blender as an object that changes with the frame.
 
-    blender --python tools/blender_import.py -- RUN
+    blender --python tools/blender_import.py -- RUN [surface | points | volume]
 
-or open it in Blender's text editor, set RUN below and run it. Blender has z up and the files mostly have y up: vertices are turned on the way, unless the
+surface   meshes (rheo surface RUN --mesh, or surface.while_running and surface.mesh in the scene)
+points    particles as vertices, for geometry nodes (output.ply in the scene)
+volume    level sets (rheo surface RUN) as a volume, and a mesh that Blender makes of it, which wants no files of meshes
+
+Without the last word: the first of these that is there. Velocities of meshes and points come along as the attribute "velocity" (for motion blur),
+colours as "Cd". Materials and modifiers stay with the object from frame to frame. Meshes and points are read anew at every change of the frame: a
+.blend file that is opened again needs the script again. Volumes stay without it.
+
+It can also be opened in Blender's text editor: set RUN below and run it. Blender has z up and the files mostly have y up: things are turned, unless the
 file says that z is up. Nothing of Blender is needed to import this file: `read` works in any Python.
 """
+import math
 import os
 import re
 import struct
@@ -73,20 +81,28 @@ def colours(columns):
     return found and [(*c, 1) for c in found]
 
 
-def find_frames(run):
+KINDS = {"surface": ("surface", "ply"), "points": ("points", "ply"), "volume": ("surface", "vdb")}
+MISSING = "rheo surface {run} --mesh makes surfaces, output.ply: true in the scene makes points, rheo surface {run} makes volumes"
+
+
+def find_frames(run, wanted=None):
     """Which kind, and the file of each frame."""
-    for folder, stem in (("surface", "surface"), ("points", "points")):
-        path = os.path.join(run, folder)
+    if wanted and wanted not in KINDS:
+        raise SystemExit(f"unknown kind '{wanted}': expected {', '.join(KINDS)}")
+    for kind in [wanted] if wanted else KINDS:
+        stem, ending = KINDS[kind]
+        path = os.path.join(run, stem)
         names = sorted(os.listdir(path)) if os.path.isdir(path) else []
-        found = {int(m.group(1)): os.path.join(path, n) for n in names if (m := re.fullmatch(stem + r"\.(\d{4,})\.ply", n))}
+        found = {int(m.group(1)): os.path.join(path, n) for n in names if (m := re.fullmatch(rf"{stem}\.(\d{{4,}})\.{ending}", n))}
         if found:
-            return stem, found
-    raise SystemExit(f"{run}: found neither surface/surface.####.ply (rheo surface {run} --mesh) nor points/points.####.ply (output.ply: true in the scene)")
+            return kind, found
+    raise SystemExit(f"{run}: found no frames of {wanted or 'any kind'}: " + MISSING.format(run=run))
 
 
-def make_mesh(bpy, name, path):
+def fill_mesh(mesh, path):
+    """Replaces what is in the mesh; its materials stay."""
     columns, faces, z_up = read(path)
-    mesh = bpy.data.meshes.new(name)
+    mesh.clear_geometry()
     mesh.from_pydata(vectors(columns, ("x", "y", "z"), z_up), [], faces)
     velocity = vectors(columns, ("vx", "vy", "vz"), z_up) or vectors(columns, ("v_x", "v_y", "v_z"), z_up)
     if velocity:
@@ -97,31 +113,65 @@ def make_mesh(bpy, name, path):
         attribute = mesh.attributes.new("Cd", "FLOAT_COLOR", "POINT")
         attribute.data.foreach_set("color", [value for one in found for value in one])
     if faces:
-        mesh.shade_smooth() if hasattr(mesh, "shade_smooth") else mesh.polygons.foreach_set("use_smooth", [True] * len(mesh.polygons))
+        mesh.polygons.foreach_set("use_smooth", [True] * len(mesh.polygons))
     mesh.update()
-    return mesh
 
 
-def show(run):
-    import bpy
-    kind, files = find_frames(run)
-    name = os.path.basename(os.path.abspath(run)) + " " + kind
-    thing = bpy.data.objects.new(name, make_mesh(bpy, name, files[min(files)]))
+def put_object(bpy, name, data):
+    thing = bpy.data.objects.new(name, data)
     bpy.context.scene.collection.objects.link(thing)
-    bpy.context.scene.frame_start, bpy.context.scene.frame_end = min(files), max(files)
+    return thing
+
+
+def show_meshes(bpy, name, files):
+    thing = put_object(bpy, name, bpy.data.meshes.new(name))
+    fill_mesh(thing.data, files[min(files)])
+    known = thing.name
 
     def follow(scene, *_):
-        path = files.get(scene.frame_current)
-        if path and thing.name in bpy.data.objects:
-            old, thing.data = thing.data, make_mesh(bpy, name, path)
-            bpy.data.meshes.remove(old)
+        path, now = files.get(scene.frame_current), bpy.data.objects.get(known)
+        if path and now:
+            fill_mesh(now.data, path)
 
     bpy.app.handlers.frame_change_pre.append(follow)
     return thing
+
+
+def is_z_up(volume):
+    """Of a level set only the transform is turned: a cell's second axis then points up, not back."""
+    return volume.grids.load() and len(volume.grids) > 0 and abs(volume.grids[0].matrix_object[2][1]) > abs(volume.grids[0].matrix_object[1][1])
+
+
+def show_volume(bpy, name, files):
+    """A volume object that follows the frames, and a mesh made of it by a modifier, which is what is looked at."""
+    first = min(files)
+    volume = bpy.data.volumes.new(name)
+    volume.filepath = os.path.abspath(files[first])
+    z_up = is_z_up(volume)
+    volume.is_sequence, volume.sequence_mode = True, "CLIP"
+    volume.frame_start, volume.frame_duration, volume.frame_offset = first, max(files) - first + 1, first - 1
+    source = put_object(bpy, name, volume)
+    source.hide_render = True
+    source.display_type = "BOUNDS"
+    thing = put_object(bpy, name + " mesh", bpy.data.meshes.new(name))
+    modifier = thing.modifiers.new("surface", "VOLUME_TO_MESH")
+    modifier.object, modifier.grid_name, modifier.threshold = source, "surface", 0
+    thing.parent = source
+    if not z_up:
+        source.rotation_euler[0] = math.pi / 2
+    return thing
+
+
+def show(run, wanted=None):
+    import bpy
+    kind, files = find_frames(run, wanted)
+    name = os.path.basename(os.path.abspath(run)) + " " + kind
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = min(files), max(files)
+    return (show_volume if kind == "volume" else show_meshes)(bpy, name, files)
 
 
 if __name__ == "__main__":
     arguments = sys.argv[sys.argv.index("--") + 1:] if "--" in sys.argv else []
     if not arguments and not RUN:
         raise SystemExit(__doc__)
-    show(arguments[0] if arguments else RUN)
+    show(*arguments[:2]) if arguments else show(RUN)

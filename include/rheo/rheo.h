@@ -95,6 +95,17 @@ RHEO_API const float *rheo_points_float(const rheo_simulation *simulation, const
 RHEO_API const int64_t *rheo_points_id(const rheo_simulation *simulation);
 RHEO_API float rheo_radius(const rheo_simulation *simulation);  // m, of every particle
 
+// The particle sets of a run, for scenes with several materials: the first is the main one of the scene's first material,
+// which is what the calls above speak of. A material's main set has its name ("water"), others that its method keeps
+// have one behind it ("water.foam").
+RHEO_API int rheo_set_count(const rheo_simulation *simulation);
+RHEO_API const char *rheo_set_name(const rheo_simulation *simulation, int set);  // lives as long as the simulation
+RHEO_API int rheo_set_find(const rheo_simulation *simulation, const char *name);  // -1: none of that name
+RHEO_API int64_t rheo_set_point_count(const rheo_simulation *simulation, int set);
+RHEO_API const float *rheo_set_float(const rheo_simulation *simulation, int set, const char *name, int components);
+RHEO_API const int64_t *rheo_set_id(const rheo_simulation *simulation, int set);  // unique over all sets
+RHEO_API float rheo_set_radius(const rheo_simulation *simulation, int set);
+
 // What the scene's `probes:` measure (docs/probes.md), as columns with a title ("P1.pressure [Pa]") and a latest value.
 // None when the scene has no probes. Texts live as long as the simulation, values until it advances.
 RHEO_API int rheo_probe_count(const rheo_simulation *simulation);                     // columns
@@ -111,6 +122,11 @@ RHEO_API double rheo_probe_time(const rheo_simulation *simulation);  // s: of th
 // Needs no simulation, and any number of processes may each do their own frames.
 RHEO_API rheo_code rheo_surface_frame(const char *points, const char *next, double fraction, const char *folder,
                                       const char *const *settings, int setting_count, rheo_error *error);
+// The same of one of several materials in a .vdb file: the points grid called `material`; its results are called
+// surface.MATERIAL.0007.vdb and so on.
+RHEO_API rheo_code rheo_surface_material(const char *points, const char *material, const char *next, double fraction,
+                                         const char *folder, const char *const *settings, int setting_count,
+                                         rheo_error *error);
 
 // ---- expressions: small programs over arrays of the caller's own (docs/expressions.md has the language), or over
 // anything laid out in arrays

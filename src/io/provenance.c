@@ -8,6 +8,7 @@
 // time.
 #include "io/provenance.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -29,6 +30,17 @@ static bool is_one_of(const char *word, const char *const *words)
     return false;
 }
 
+// Behind a material's name and a set's, "water.foam.", where there are any.
+static const char *skip_names(const char *at)
+{
+    for (int n = 0; n < 2 && (isalpha((unsigned char)*at) || *at == '_'); n++) {
+        const char *end = at + strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+        if (*end != '.') break;
+        at = end + 1;
+    }
+    return at;
+}
+
 bool rh_provenance_frame_name(const char *name, const char *stem, int64_t *number)
 {
     static const struct {
@@ -40,7 +52,7 @@ bool rh_provenance_frame_name(const char *name, const char *stem, int64_t *numbe
                  {"picture", {".png"}}};
     size_t length = strlen(stem);
     if (strncmp(name, stem, length) != 0 || name[length] != '.') return false;
-    const char *digits = name + length + 1, *tail = skip_digits(digits, 4, 18);
+    const char *digits = skip_names(name + length + 1), *tail = skip_digits(digits, 4, 18);
     if (!tail) return false;
     const char *fraction = *tail == '.' && (strcmp(stem, "surface") == 0 || strcmp(stem, "ellipsoids") == 0)
                                ? skip_digits(tail + 1, 3, 3)

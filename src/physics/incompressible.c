@@ -86,6 +86,7 @@ static rh_code show(step *s, rh_sight what, rh_faces before, rh_status *status)
                          .points = s->points,
                          .arena = s->arena,
                          .cut = &s->cut,
+                         .obstacles = s->around->obstacles,
                          .open = {s->cut.open[0], s->cut.open[1], s->cut.open[2]},
                          .layout = &s->pressure.layout,
                          .q = s->pressure.q,
@@ -123,7 +124,7 @@ static float speed_limit(const step *s)
 static rh_code sort_particles(step *s, rh_status *status)
 {
     rh_points *points = s->points;
-    RH_TRY(rh_sides_leave(s->around, (double)s->dt, points, status));
+    RH_TRY(rh_sides_leave(s->around, points, status));
     RH_TRY(rh_step_sort(s->around, MARGIN, points, &s->tiles, s->arena, s->report, status));
     s->positions = rh_points_data(points, "P", RH_POINT_VEC3F);
     s->velocities = rh_points_data(points, "v", RH_POINT_VEC3F);
@@ -133,7 +134,6 @@ static rh_code sort_particles(step *s, rh_status *status)
 
 static rh_code build_solids(step *s, rh_status *status)
 {
-    rh_obstacles_place(s->around->obstacles, s->around->time, (double)s->dt);
     RH_TRY(rh_cut_cells_build(&s->cut, s->cache, &s->tiles, s->around->obstacles, s->arena, status));
     return rh_walls_add_inflows(&s->tiles, &s->cut, s->around->obstacles, s->around->inflows, s->around->inflow_count,
                                 s->arena, status);
@@ -378,13 +378,15 @@ static rh_code slow_at_rough_walls(step *s, rh_status *status)
 static void part_particles(step *s)
 {
     const int64_t *ids = rh_points_data(s->points, "id", RH_POINT_I64);
-    rh_volume_scatter(&s->tiles, s->rigid, per_cell(s), s->around->seed, s->around->step, ids, s->positions);
+    rh_volume_scatter(&s->tiles, s->rigid, per_cell(s), s->around->seed, s->around->step, ids, s->around->first_id,
+                      s->positions);
     rh_lines_input lines = {.velocity = s->velocity,
                             .dt = s->dt,
                             .particles_per_axis = (int)s->params->particles_per_axis,
                             .seed = s->around->seed,
                             .step = s->around->step,
-                            .ids = ids};
+                            .ids = ids,
+                            .first_id = s->around->first_id};
     if (is_balanced(s)) rh_lines_break(&s->tiles, &lines, s->positions);
 }
 
@@ -411,13 +413,11 @@ static rh_code advect(step *s, rh_status *status)
 
 static void collide(step *s)
 {
-    rh_obstacles_place(s->around->obstacles, s->around->time + (double)s->dt, 0);
     // A tenth of the spacing: near enough not to thin the liquid at walls, far enough that rounding cannot put it
     // inside.
     rh_collision collision = {.gap = 0.1 * (double)spacing(s), .stop = true, .friction = s->params->friction};
-    rh_obstacles_remember(s->around->obstacles, s->around->time);
     rh_sides_hold(s->around, &collision, s->points->count, s->start, s->positions, s->velocities);
-    rh_walls_collide(&s->tiles, &s->cut, s->around->obstacles, &collision, s->positions, s->velocities);
+    rh_walls_collide(&s->tiles, &s->cut, s->around->obstacles_after, &collision, s->positions, s->velocities);
     rh_sides_hold(s->around, &collision, s->points->count, s->start, s->positions, s->velocities);
 }
 

@@ -67,7 +67,8 @@ static rh_vec3 wander(const rh_lines_input *of, int dimension, const matrix c, f
 {
     float random[3] = {0, 0, 0}, out[3] = {0, 0, 0};
     for (int a = 0; a < dimension; a++)
-        random[a] = way * (2 * rh_random(of->seed, (uint64_t)of->ids[p], (uint32_t)of->step, (uint32_t)a) - 1);
+        random[a] =
+            way * (2 * rh_random(of->seed, (uint64_t)(of->ids[p] - of->first_id), (uint32_t)of->step, (uint32_t)a) - 1);
     for (int a = 0; a < dimension; a++) {
         float along = 0;
         for (int b = 0; b < dimension; b++) along += c[a][b] * random[b];

@@ -12,9 +12,10 @@ typedef struct rh_lines_input {
     rh_faces velocity;  // m/s: what carried the particles
     float dt;           // s
     int particles_per_axis;
-    uint64_t seed;  // random numbers are those of seed, id and step
+    uint64_t seed;  // random numbers are those of seed, id less first_id, and step
     int64_t step;
     const int64_t *ids;
+    int64_t first_id;  // of the material
 } rh_lines_input;
 
 // After particles have moved, still in the order of the tiles: those of cells whose particles lie in one line, or in

@@ -32,11 +32,12 @@ typedef struct rh_step_view {
     const rh_points *points;  // sorted by the tiles
     rh_arena *arena;          // scratch, given back when the observer returns
     // PRESSED; FRICTION and FLOWS without q
-    const rh_cut_cells *cut;  // the solids that pressure met, which are placed there
-    const float **open[3];    // per tile: shares of faces that pressure moves
-    const rh_layout *layout;  // cells that have a pressure
-    const float *q;           // a vector of the layout
-    float speed;              // m/s that a difference of 1 in q is worth
+    const rh_cut_cells *cut;                                        // the solids that pressure met
+    const rh_obstacles *obstacles;                                  // the same
+    const float **open[3];                                          // per tile: shares of faces that pressure moves
+    const rh_layout *layout;                                        // cells that have a pressure
+    const float *q;                                                 // a vector of the layout
+    float speed;                                                    // m/s that a difference of 1 in q is worth
     float (*q_at)(const struct rh_step_view *view, rh_vec3 point);  // as particles feel it
     bool sharp;          // shares are of the walls as they are: closed faces have no part in the pressure
     const void *solver;  // for q_at

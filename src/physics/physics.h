@@ -10,6 +10,7 @@
 #include "base/param.h"
 #include "base/status.h"
 #include "points/points.h"
+#include "points/sets.h"
 #include "points/store.h"
 #include "solid/obstacles.h"
 
@@ -25,6 +26,7 @@ typedef struct rh_surroundings {
     int dimension;  // 2 or 3
     double cell;    // m
     uint64_t seed;
+    int64_t first_id;  // of the material: random numbers of a particle are a function of its id less this
     rh_dvec3 gravity;
     // Acceleration (m/s^2) of all body forces at a point, gravity included: the mean over the times from < to, so that
     // intervals without gap or overlap miss no short pulse and count none twice. NULL = gravity alone from the middle
@@ -32,12 +34,15 @@ typedef struct rh_surroundings {
     rh_dvec3 (*acceleration)(rh_dvec3 point, double from, double to, const void *user);
     const void *user;
     double strongest;  // m/s^2: bound of the acceleration until the end of the frame, for the choice of a time step
-    rh_obstacles *obstacles;
+    // Solids at the start of the step, with the velocities of its middle (max_step: of its start), and at its end.
+    const rh_obstacles *obstacles, *obstacles_after;
     const rh_inflow *inflows;  // active ones
     int inflow_count;
     double time;         // at the start of the step
     double previous_dt;  // s: length of the step before this one; 0 at the start of a run
     int64_t step;
+    rh_sets *sets;  // of the material: the particles are the main one, a method's `create` may add others. NULL where
+                    // there is no world around (tests)
     const struct rh_observer *observer;  // who measures the step (physics/observer.h); NULL = nobody
 } rh_surroundings;
 

@@ -8,9 +8,8 @@ static const char REAL[] = "P_real";
 enum { ROUNDS = 4 };
 
 // --- how the grid sees particles -------------------------------------------------------------------------------------
-rh_code rh_sides_leave(const rh_surroundings *around, double dt, rh_points *points, rh_status *status)
+rh_code rh_sides_leave(const rh_surroundings *around, rh_points *points, rh_status *status)
 {
-    rh_obstacles_place(around->obstacles, around->time, dt);
     if (!around->obstacles->any_thin) return RH_OK;
     if (!rh_points_find(points, REAL)) {
         RH_TRY(rh_points_add(points, REAL, RH_POINT_VEC3F, status));
@@ -46,9 +45,12 @@ void rh_sides_return(const rh_surroundings *around, const rh_points *points, rh_
 
 // --- no way through --------------------------------------------------------------------------------------------------
 // One particle and one solid, in the solid's own space: a wall that moves meets what rests.
-static bool hold_at(const rh_obstacle *o, double gap, rh_dvec3 start, rh_dvec3 *x, rh_dvec3 *normal)
+static bool hold_at(const rh_obstacle *before, const rh_obstacle *o, double gap, rh_dvec3 start, rh_dvec3 *x,
+                    rh_dvec3 *normal)
 {
-    rh_thin_way way = {.from = rh_pose_to_local(&o->before, start), .to = rh_pose_to_local(&o->pose, *x), .gap = gap};
+    rh_dvec3 from = rh_pose_to_local(&before->pose, start);
+    if (o->sequence) from = rh_d3_add(from, rh_d3_scale(rh_obstacle_deforms(before, from), before->span));
+    rh_thin_way way = {.from = from, .to = rh_pose_to_local(&o->pose, *x), .gap = gap};
     if (!rh_thin_walk(&o->shape, &way)) return false;
     double z = x->z;
     *x = rh_pose_to_world(&o->pose, way.to);
@@ -57,16 +59,19 @@ static bool hold_at(const rh_obstacle *o, double gap, rh_dvec3 start, rh_dvec3 *
     return true;
 }
 
-static void hold(const rh_obstacles *obstacles, const rh_collision *c, rh_dvec3 start, rh_vec3 *position,
+static void hold(const rh_surroundings *around, const rh_collision *c, rh_dvec3 start, rh_vec3 *position,
                  rh_vec3 *velocity)
 {
+    const rh_obstacles *obstacles = around->obstacles_after;
+    const rh_obstacle *before = around->obstacles->items;
     rh_dvec3 x = rh_d3_from(*position), normal = {0, 0, 0};
     bool any = false;
     int last = -1;
     for (int n = 0; n < ROUNDS; n++) {
         last = -1;
         for (int i = 0; i < obstacles->count; i++) {
-            if (!obstacles->items[i].thin || !hold_at(&obstacles->items[i], c->gap, start, &x, &normal)) continue;
+            if (!obstacles->items[i].thin || !hold_at(&before[i], &obstacles->items[i], c->gap, start, &x, &normal))
+                continue;
             rh_walls_stop(obstacles, i, x, normal, c->friction, velocity);
             last = i;
             any = true;
@@ -76,7 +81,7 @@ static void hold(const rh_obstacles *obstacles, const rh_collision *c, rh_dvec3 
     // Between walls that leave it no way it stays where it was, and goes with the one that met it last.
     if (last >= 0) {
         const rh_obstacle *o = &obstacles->items[last];
-        rh_dvec3 stays = rh_pose_to_world(&o->pose, rh_pose_to_local(&o->before, start));
+        rh_dvec3 stays = rh_pose_to_world(&o->pose, rh_pose_to_local(&before[last].pose, start));
         x = rh_d3(stays.x, stays.y, o->shape.flat ? x.z : stays.z);
     }
     if (any) *position = rh_v3_from(x);
@@ -87,6 +92,5 @@ void rh_sides_hold(const rh_surroundings *around, const rh_collision *collision,
 {
     if (!around->obstacles->any_thin) return;
 #pragma omp parallel for schedule(dynamic, 1024)
-    for (int64_t p = 0; p < count; p++)
-        hold(around->obstacles, collision, rh_d3_from(start[p]), &positions[p], &velocities[p]);
+    for (int64_t p = 0; p < count; p++) hold(around, collision, rh_d3_from(start[p]), &positions[p], &velocities[p]);
 }

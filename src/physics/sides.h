@@ -13,10 +13,9 @@
 #include "physics/walls.h"
 
 // Real positions are kept in an attribute of the points, which is added when it is first needed.
-rh_code rh_sides_leave(const rh_surroundings *around, double dt, rh_points *points, rh_status *status);
+rh_code rh_sides_leave(const rh_surroundings *around, rh_points *points, rh_status *status);
 // `start`: where the particles were seen when they set out; becomes where they really were.
 void rh_sides_return(const rh_surroundings *around, const rh_points *points, rh_vec3 *start, rh_vec3 *positions);
-// `start`: as rh_sides_return left it. Solids are placed at the end of the step, and rh_obstacles_remember has noted
-// where thin ones were at its start.
+// `start`: as rh_sides_return left it.
 void rh_sides_hold(const rh_surroundings *around, const rh_collision *collision, int64_t count, const rh_vec3 *start,
                    rh_vec3 *positions, rh_vec3 *velocities);

@@ -36,7 +36,6 @@ double rh_time_step_limit(double cells, const rh_surroundings *around, const rh_
 {
     RH_ASSERT(cells > 0 && around->cell > 0);
     double h = around->cell, g = rh_d3_length(around->gravity), travel = cells * h;
-    rh_obstacles_place(around->obstacles, around->time, 0);
     double speed = fmax(common_speed(points), rh_obstacles_max_speed(around->obstacles));
     double limit = 1e9;
     if (g > 0) limit = fmin(limit, 0.7 * sqrt(h / g));

@@ -108,6 +108,7 @@ static rh_code show(step *s, rh_sight what, const float *q, rh_faces before, rh_
                          .points = s->points,
                          .arena = s->arena,
                          .cut = l->cut,
+                         .obstacles = s->around->obstacles_after,
                          .layout = &l->layout,
                          .q = q,
                          .speed = s->tiles.h / s->dt,
@@ -138,20 +139,19 @@ static float speed_limit(const step *s) { return (float)(FARTHEST * s->around->c
 static rh_code sort_particles(step *s, rh_status *status)
 {
     rh_points *points = s->points;
-    RH_TRY(rh_sides_leave(s->around, (double)s->dt, points, status));
+    RH_TRY(rh_sides_leave(s->around, points, status));
     RH_TRY(rh_step_sort(s->around, MARGIN, points, &s->tiles, s->arena, s->report, status));
     s->positions = rh_points_data(points, "P", RH_POINT_VEC3F);
     s->velocities = rh_points_data(points, "v", RH_POINT_VEC3F);
     return RH_OK;
 }
 
-static rh_code build_solids(step *s, rh_cut_cells *cut, rh_cut_cache *cache, double time, rh_status *status)
+static rh_code build_solids(step *s, rh_cut_cells *cut, rh_cut_cache *cache, const rh_obstacles *obstacles,
+                            rh_status *status)
 {
     const rh_surroundings *around = s->around;
-    rh_obstacles_place(around->obstacles, time, time == around->time ? (double)s->dt : 0);
-    RH_TRY(rh_cut_cells_build(cut, cache, &s->tiles, around->obstacles, s->arena, status));
-    return rh_walls_add_inflows(&s->tiles, cut, around->obstacles, around->inflows, around->inflow_count, s->arena,
-                                status);
+    RH_TRY(rh_cut_cells_build(cut, cache, &s->tiles, obstacles, s->arena, status));
+    return rh_walls_add_inflows(&s->tiles, cut, obstacles, around->inflows, around->inflow_count, s->arena, status);
 }
 
 // The shift takes liquid out of cells that are overfull now, pressure keeps it out of those that will be: solids at the
@@ -159,10 +159,10 @@ static rh_code build_solids(step *s, rh_cut_cells *cut, rh_cut_cache *cache, dou
 static rh_code build_all_solids(step *s, rh_status *status)
 {
     const rh_surroundings *around = s->around;
-    RH_TRY(build_solids(s, &s->cut, &s->me->cut, around->time, status));
+    RH_TRY(build_solids(s, &s->cut, &s->me->cut, around->obstacles, status));
     s->cut_after = s->cut;
     if (around->obstacles->any_moving)
-        RH_TRY(build_solids(s, &s->cut_after, &s->me->cut_after, around->time + (double)s->dt, status));
+        RH_TRY(build_solids(s, &s->cut_after, &s->me->cut_after, around->obstacles_after, status));
     return RH_OK;
 }
 
@@ -516,7 +516,7 @@ static rh_code extend(step *s, rh_status *status)
     rh_arena_restore(s->arena, mark);
     bool slide = s->options->slide && s->around->obstacles->count > 0;
     if (slide || s->around->obstacles->any_thin || rh_walls_any_no_slip(s->around->obstacles))
-        RH_TRY(rh_walls_constrain(tiles, &s->cut, s->around->obstacles, s->velocity, !slide, s->arena, status));
+        RH_TRY(rh_walls_constrain(tiles, &s->cut, s->around->obstacles_after, s->velocity, !slide, s->arena, status));
     RH_TRY(show(s, RH_SIGHT_FLOWS, NULL, before, status));
     rh_step_limit_speed(tiles, s->velocity, speed_limit(s));
     return RH_OK;
@@ -531,9 +531,8 @@ static void update_velocities(step *s)
 // As in incompressible.c.
 static rh_code slow_at_rough_walls(step *s, rh_status *status)
 {
-    rh_obstacles *obstacles = s->around->obstacles;
+    const rh_obstacles *obstacles = s->around->obstacles;
     if (!s->options->drag || !rh_drag_any(obstacles)) return RH_OK;
-    if (obstacles->any_moving) rh_obstacles_place(obstacles, s->around->time, (double)s->dt);
     float per_cell = powf((float)s->options->particles_per_axis, (float)s->tiles.dimension);
     return rh_drag_apply(&s->tiles, &s->cut, obstacles, per_cell, s->kick, s->positions, s->velocities, s->arena,
                          status);
@@ -555,14 +554,12 @@ static rh_code advect(step *s, rh_status *status)
 
 static void collide(step *s)
 {
-    rh_obstacles_place(s->around->obstacles, s->around->time + (double)s->dt, 0);
     rh_collision collision = {.gap = 0.1 * s->around->cell / (double)s->options->particles_per_axis,
                               .stop = s->options->stop_at_walls,
                               .friction = s->options->friction,
                               .before = s->start};
-    rh_obstacles_remember(s->around->obstacles, s->around->time);
     rh_sides_hold(s->around, &collision, s->points->count, s->start, s->positions, s->velocities);
-    rh_walls_collide(&s->tiles, &s->cut, s->around->obstacles, &collision, s->positions, s->velocities);
+    rh_walls_collide(&s->tiles, &s->cut, s->around->obstacles_after, &collision, s->positions, s->velocities);
     rh_sides_hold(s->around, &collision, s->points->count, s->start, s->positions, s->velocities);
 }
 

@@ -96,7 +96,7 @@ rh_code rh_volume_correction(rh_pressure *pressure, const float *const *count, c
 }
 
 void rh_volume_scatter(const rh_tiles *tiles, const uint8_t *rigid, float per_cell, uint64_t seed, int64_t step,
-                       const int64_t *ids, rh_vec3 *positions)
+                       const int64_t *ids, int64_t first_id, rh_vec3 *positions)
 {
     RH_ASSERT(rh_tiles_are_sorted(tiles) && per_cell > 0);
 #pragma omp parallel for schedule(dynamic, 8)
@@ -108,6 +108,6 @@ void rh_volume_scatter(const rh_tiles *tiles, const uint8_t *rigid, float per_ce
             for (uint32_t p = tiles->first[c]; p < tiles->first[c + 1]; p++)
                 for (int a = 0; a < tiles->dimension; a++)
                     (&positions[p].x)[a] += 0.5f * tiles->h *
-                                            (rh_random(seed, (uint64_t)ids[p], (uint32_t)step, (uint32_t)a) - 0.5f);
+                                            (rh_random(seed, (uint64_t)(ids[p] - first_id), (uint32_t)step, (uint32_t)a) - 0.5f);
         }
 }

@@ -295,7 +295,7 @@ static bool is_mover_near(const rh_tiles *tiles, const rh_obstacles *obstacles, 
     if (!obstacles->any_moving) return false;
     for (int i = 0; i < obstacles->count; i++) {
         const rh_obstacle *o = &obstacles->items[i];
-        if (rh_motion_is_still(&o->motion)) continue;
+        if (o->rests) continue;
         double reach = half_diagonal(tiles, 3 * RH_TILE) + gap + 2 * rh_shape_slack(&o->shape);
         if (rh_obstacles_distance_of(obstacles, &i, 1, tile_center(tiles, t), NULL) <= reach) return true;
     }

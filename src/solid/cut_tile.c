@@ -339,10 +339,7 @@ void rh_cut_tile_make(const rh_tiles *tiles, const rh_obstacles *obstacles, cons
     weight_shares(&s, out);
     rh_thin_list thin;
     rh_thin_tile_near(tiles, obstacles, near, t, &thin);
-    if (thin.count > 0) {
-        rh_thin_tile_close(tiles, obstacles, &thin, t, out->open);
-        rh_thin_tile_shares(tiles, obstacles, near, &thin, t, out);
-    }
+    if (thin.count > 0) rh_thin_tile_cut(tiles, obstacles, near, &thin, t, out);
     wall_velocities(&s, out);
     const float *open[3] = {out->open[0], out->open[1], out->open[2]};
     rh_cut_tile_faces(tiles, obstacles, near, t, open, out->distance, out->faces);

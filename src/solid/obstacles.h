@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// All solids of a run as one: distance, normal, velocity and kind of wall at a point and a time. Distance is positive
-// in free space. Placed once per step (rh_obstacles_place), then read by all threads.
+// All solids of a run as one: distance, normal, velocity and kind of wall at a point. Distance is positive in free
+// space. Where solids are at a time is asked (rh_obstacles_at), never set: the answer is a copy of its own, which all
+// threads may read.
 #pragma once
 #include <stdbool.h>
 #include "base/status.h"
+#include "solid/mesh_sequence.h"
 #include "solid/shape.h"
 
 typedef enum rh_wall {
@@ -19,32 +21,39 @@ typedef struct rh_obstacle {
     rh_shape shape;
     bool inside_out;  // a container: free space is inside the shape
     rh_wall wall;
-    double friction;           // Coulomb's coefficient between wall and sand; liquids do not ask
-    double roughness;          // m: height of grains of sand that roughen it so much, for liquids; 0 = smooth
-    double manning;            // s/m^(1/3): Manning's n, instead of it; 0 = none
-    rh_motion motion;          // its key list is borrowed
-    rh_pose pose;              // at the time of the last rh_obstacles_place
-    rh_dvec3 linear, angular;  // rigid velocity at that time: v(x) = linear + angular x (x - origin)
-    rh_dvec3 origin;
-    bool rests;        // placed, and nothing to place again: its motion is still
+    double friction;   // Coulomb's coefficient between wall and sand; liquids do not ask
+    double roughness;  // m: height of grains of sand that roughen it so much, for liquids; 0 = smooth
+    double manning;    // s/m^(1/3): Manning's n, instead of it; 0 = none
     bool thin;         // has walls thinner than cells: thin.h
     double thickness;  // m: of its thinnest walls, when thin
-    rh_pose before;    // when thin: at the time of the last rh_obstacles_remember
+    rh_motion motion;  // its key list is borrowed
+    // As of the time asked for.
+    rh_pose pose;
+    rh_dvec3 linear, angular;  // rigid velocity: v(x) = linear + angular x (x - origin); m/s, rad/s
+    rh_dvec3 origin;
+    bool rests;  // never moves
+    // Of a solid that follows a sequence of meshes; then the shape is the mesh of that time.
+    rh_mesh_sequence *sequence;  // borrowed; NULL = rigid
+    rh_mesh_snapshot *snapshot;  // held
+    rh_vec3 *velocities;         // owned: m/s of its vertices, in its own space
+    double span;                 // s: what comes of these in so long is where they are at its end
+    int64_t ticks[2];            // at both ends of it
 } rh_obstacle;
 
 typedef struct rh_obstacles {
     rh_obstacle *items;  // owned
     int count;
-    bool any_separating, any_moving, any_thin;  // set by rh_obstacles_place
+    bool any_separating, any_moving, any_thin;  // set by rh_obstacles_at
 } rh_obstacles;
 
-void rh_obstacles_free(rh_obstacles *obstacles);  // not the meshes inside the shapes: world owns those
-// Poses at `time` (of a solid without motion: once); velocities as at the middle of a step of `dt` that starts then, so
-// that a wall moves through the step as far as its velocity says (dt = 0: velocities at `time`).
-void rh_obstacles_place(rh_obstacles *obstacles, double time, double dt);
-// Notes where thin solids are at `time`: with where they are placed next, how they moved between.
-void rh_obstacles_remember(rh_obstacles *obstacles, double time);
-// Upper bound of the speed (m/s) of any point of a moving solid, as placed; solids without end count at their pivot.
+// Room for what rh_obstacles_at answers about `solids`.
+rh_code rh_obstacles_create(const rh_obstacles *solids, rh_obstacles *out, rh_status *status);
+void rh_obstacles_free(rh_obstacles *obstacles);  // not meshes and sequences: world owns those
+// The solids at `time`: poses then; velocities as at the middle of a step of `dt` that starts then, so that a wall
+// moves through the step as far as its velocity says (dt = 0: velocities at `time`). `out` has room for as many, or is
+// `solids` itself. Only where solids follow sequences of meshes can it fail.
+rh_code rh_obstacles_at(const rh_obstacles *solids, double time, double dt, rh_obstacles *out, rh_status *status);
+// Upper bound of the speed (m/s) of any point of a moving solid; solids without end count at their pivot.
 double rh_obstacles_max_speed(const rh_obstacles *obstacles);
 
 // Signed distance (m) to the nearest solid, positive in free space; +1e30 when there is none. `which` (may be NULL)
@@ -52,7 +61,10 @@ double rh_obstacles_max_speed(const rh_obstacles *obstacles);
 double rh_obstacles_distance(const rh_obstacles *obstacles, rh_dvec3 point, int *which);
 // Unit normal of solid `which` pointing into free space.
 rh_dvec3 rh_obstacles_normal(const rh_obstacles *obstacles, int which, rh_dvec3 point);
+// Velocity (m/s) of the wall of solid `which` next to a point.
 rh_dvec3 rh_obstacles_velocity(const rh_obstacles *obstacles, int which, rh_dvec3 point);
+// What changes its form moves so fast (m/s) next to a point; both in the solid's own space. 0 for what is rigid.
+rh_dvec3 rh_obstacle_deforms(const rh_obstacle *obstacle, rh_dvec3 local);
 // Only the solids that come within `radius` of `point` (for a tile): indices into `out` (max of them, the nearest when
 // there are more), returns how many are listed.
 // A tile with none is free; a tile deep inside one solid is listed with it.

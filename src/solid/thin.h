@@ -3,8 +3,8 @@
 //
 // Walls thinner than cells. How far a wall is tells too little there: the corners and centres of the cells on both
 // sides of it are all in free space. What counts is on which side a place lies, and that is asked of the way between
-// two places: does it go through the wall? Ways are walked in steps of the distance, which never is too long (J. C.
-// Hart, "Sphere tracing", The Visual Computer 12, 1996), so a wall without any thickness is found, too.
+// two places: does it go through the wall? What a distance proves to be free need not be looked at (J. C. Hart, "Sphere
+// tracing", The Visual Computer 12, 1996), so a wall without any thickness is found, too.
 //
 // Every cell belongs to one side, that of its centre; one whose centre is in the wall to none, and is solid. (Given to
 // the nearer side, with the sliver of it that is free there, such cells were wide open and hardly filled, and water

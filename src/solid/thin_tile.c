@@ -10,6 +10,8 @@
 enum { BEFORE = 3, CENTERS = RH_TILE + 2 * BEFORE - 1, SIDE = RH_TILE + 1, MOST = 8 };
 // Faces and cells with less count as closed, as in blur.c.
 static const float LEAST_ROOM = 0.05f, LEAST_PASS = 0.1f;
+// Reaches (rh_thin_reach): cells so near to a thin wall get a weight from points that are seen elsewhere.
+static const double CHANGED = 2.1;
 
 typedef struct sides {
     const rh_tiles *tiles;
@@ -26,7 +28,8 @@ void rh_thin_tile_near(const rh_tiles *tiles, const rh_obstacles *obstacles, con
 {
     list->count = 0;
     if (!obstacles->any_thin) return;
-    double w = RH_TILE * (double)tiles->h, radius = tiles->h * (0.5 * RH_TILE + 3) * sqrt((double)tiles->dimension);
+    double w = RH_TILE * (double)tiles->h,
+           radius = (0.5 * RH_TILE + CHANGED) * rh_thin_reach(tiles->dimension, tiles->h);
     rh_tile at = tiles->at[t];
     rh_dvec3 center = {(at.x + 0.5) * w, (at.y + 0.5) * w, tiles->dimension == 3 ? (at.z + 0.5) * w : 0};
     if (near->count > 0) rh_thin_near(obstacles, center, radius, list);
@@ -43,18 +46,37 @@ static rh_dvec3 center_of(const sides *s, int i, int j, int k)
                  s->deep ? ((double)(s->corner[2] + k) + 0.5) * s->h : 0);
 }
 
-// Cells low .. high around the tile.
+// Cells within this (m) of a thin wall are changed by it.
+static double changed_within(const sides *s) { return CHANGED * rh_thin_reach(s->tiles->dimension, s->h); }
+
+// Points of cells beyond this (m) add nothing to cells that are changed, nor to those below them.
+static double wanted_within(const sides *s)
+{
+    return changed_within(s) + rh_thin_reach(s->tiles->dimension, s->h) + 1.1 * s->h;
+}
+
+// The centres around the tile. Along a row that is far from walls not every cell is asked: distances change by no
+// more than the way walked, and of what is far the lower bound is enough.
 static void find_centers(sides *s, const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_thin_list *list,
-                         int32_t t, int low, int high)
+                         int32_t t)
 {
     rh_tile at = tiles->at[t];
     s->tiles = tiles, s->obstacles = obstacles, s->list = list, s->h = tiles->h, s->deep = tiles->dimension == 3;
     s->corner[0] = (int64_t)at.x * RH_TILE, s->corner[1] = (int64_t)at.y * RH_TILE;
     s->corner[2] = (int64_t)at.z * RH_TILE;
+    int low = -BEFORE, high = RH_TILE + 1;
     for (int k = s->deep ? low : 0; k <= (s->deep ? high : 0); k++)
         for (int j = low; j <= high; j++)
-            for (int i = low; i <= high; i++)
-                s->centers[center_index(s, i, j, k)] = rh_thin_center(obstacles, list, s->h, center_of(s, i, j, k));
+            for (int i = low; i <= high;) {
+                rh_thin_place *here = &s->centers[center_index(s, i, j, k)];
+                *here = rh_thin_center(obstacles, list, s->h, center_of(s, i, j, k));
+                double spare = (here->distance - wanted_within(s)) / s->h;
+                for (int n = 1; n < spare && i + n <= high; n++) {
+                    here[n].at = rh_d3_add(here->at, rh_d3(n * s->h, 0, 0));
+                    here[n].distance = here->distance - n * s->h;
+                }
+                i += spare > 1 ? (int)ceil(fmin(spare, CENTERS)) : 1;
+            }
 }
 
 static void close_faces(const sides *s, float open[3][RH_CUT_CELLS])
@@ -66,14 +88,6 @@ static void close_faces(const sides *s, float open[3][RH_CUT_CELLS])
                                 *below = &s->centers[center_index(s, i - (a == 0), j - (a == 1), k - (a == 2))];
             if (open[a][c] > 0 && rh_thin_between(s->obstacles, s->list, s->h, here, below)) open[a][c] = 0;
         }
-}
-
-void rh_thin_tile_close(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_thin_list *list, int32_t t,
-                        float open[3][RH_CUT_CELLS])
-{
-    static _Thread_local sides s;
-    find_centers(&s, tiles, obstacles, list, t, -1, RH_TILE - 1);
-    close_faces(&s, open);
 }
 
 // --- room on its own side --------------------------------------------------------------------------------------------
@@ -111,30 +125,76 @@ static void add_point(const sides *s, const double x[3], int axis, bool smooth, 
     }
 }
 
-// Where the grid sees the point.
-static rh_dvec3 view(const sides *s, rh_dvec3 x)
+// Where the grid sees the point; false when it is in a thin wall.
+static bool view(const sides *s, rh_dvec3 x, rh_dvec3 *seen)
 {
     rh_thin_place place = {x, rh_obstacles_distance_of(s->obstacles, s->list->items, s->list->count, x, NULL)},
                   around[8];
-    rh_dvec3 seen = x;
-    if (place.distance > rh_thin_reach(s->tiles->dimension, s->h)) return x;
+    *seen = x;
+    if (place.distance <= -1e-5 * s->h) return false;
+    if (place.distance > rh_thin_reach(s->tiles->dimension, s->h)) return true;
     int low[3] = {0};
     for (int a = 0; a < s->tiles->dimension; a++) low[a] = (int)(rh_thin_below((&x.x)[a], s->h) - s->corner[a]);
     for (int n = 0; n < 1 << s->tiles->dimension; n++)
         around[n] = s->centers[center_index(s, low[0] + (n & 1), low[1] + (n >> 1 & 1), low[2] + (n >> 2))];
-    rh_thin_view_of(s->obstacles, s->list, s->tiles->dimension, s->h, &place, around, &seen);
-    return seen;
+    rh_thin_view_of(s->obstacles, s->list, s->tiles->dimension, s->h, &place, around, seen);
+    return true;
 }
 
+// How cells are filled with points, and what is known of a cell as a whole. Near thin walls every point is looked at;
+// farther off, which is most of a tile, a cell that no solid reaches adds what all its points would have.
 typedef struct sampling {
-    const rh_cut_near *near;
+    rh_cut_near others;  // the solids that are not thin
+    bool all;            // too many of them for a list: all are asked
     int per_axis;
     bool blur, smooth;
+    double slack;       // m: by how much distances of the others may be too long
+    float centered[3];  // what a line of points through a cell gives to the centres of cells -1, 0 and 1 of it
+    float faced[3];     // to their lower faces
 } sampling;
 
-static void add_seen(const sides *s, const sampling *how, rh_dvec3 x, float amount, sums *out)
+static void line_weights(sampling *how)
 {
-    rh_dvec3 seen = view(s, x);
+    float part = 1 / (float)how->per_axis;
+    for (int n = 0; n < how->per_axis; n++) {
+        float u = ((float)n + 0.5f) * part, upper = how->smooth ? (u > 0.5f ? 1 : u < 0.5f ? 0 : 0.5f) : u;
+        how->centered[0] += part * fmaxf(0.5f - u, 0);
+        how->centered[1] += part * (1 - fabsf(u - 0.5f));
+        how->centered[2] += part * fmaxf(u - 0.5f, 0);
+        how->faced[1] += part * (1 - upper);
+        how->faced[2] += part * upper;
+    }
+}
+
+// Points per cell and axis: more where they are looked at only once.
+static int points_per_axis(const rh_obstacles *obstacles, const rh_thin_list *list, bool deep)
+{
+    bool rests = true;
+    for (int i = 0; i < list->count; i++) rests = rests && obstacles->items[list->items[i]].rests;
+    return deep ? (rests ? 3 : 2) : rests ? MOST : MOST / 2;
+}
+
+static sampling sampling_of(const sides *s, const rh_cut_near *near, bool blur, bool smooth)
+{
+    sampling how = {.all = near->count == RH_CUT_NEAR, .blur = blur, .smooth = smooth};
+    how.per_axis = points_per_axis(s->obstacles, s->list, s->deep);
+    for (int i = 0; i < near->count; i++) {
+        const rh_obstacle *o = &s->obstacles->items[near->items[i]];
+        how.slack = fmax(how.slack, rh_shape_slack(&o->shape));
+        if (!o->thin) how.others.items[how.others.count++] = near->items[i];
+    }
+    line_weights(&how);
+    return how;
+}
+
+static double distance_of_others(const sides *s, const sampling *how, rh_dvec3 x)
+{
+    if (how->all) return rh_obstacles_distance(s->obstacles, x, NULL);
+    return rh_obstacles_distance_of(s->obstacles, how->others.items, how->others.count, x, NULL);
+}
+
+static void add_seen(const sides *s, const sampling *how, rh_dvec3 x, rh_dvec3 seen, float amount, sums *out)
+{
     double at[3] = {0}, own[3] = {0};
     int cell[3] = {0};
     for (int a = 0; a < s->tiles->dimension; a++) {
@@ -153,32 +213,60 @@ static void add_seen(const sides *s, const sampling *how, rh_dvec3 x, float amou
     }
 }
 
-static void add_cell(const sides *s, const sampling *how, int i, int j, int k, sums *out)
+// All points of a cell, each seen where it is.
+static void add_whole(const sides *s, const sampling *how, const int cell[3], sums *out)
+{
+    int own = sum_index(s, cell);
+    if (own >= 0) out->volume[own] += 1;
+    for (int z = s->deep ? -1 : 0; z <= (s->deep ? 1 : 0); z++)
+        for (int y = -1; y <= 1; y++)
+            for (int x = -1; x <= 1; x++) {
+                int at = sum_index(s, (int[3]){cell[0] + x, cell[1] + y, cell[2] + z});
+                if (at < 0) continue;
+                const float *c = how->centered, *f = how->faced;
+                float deep = s->deep ? c[z + 1] : 1;
+                out->weight[at] += c[x + 1] * c[y + 1] * deep;
+                if (!how->blur) continue;
+                out->pass[0][at] += f[x + 1] * c[y + 1] * deep;
+                out->pass[1][at] += c[x + 1] * f[y + 1] * deep;
+                if (s->deep) out->pass[2][at] += c[x + 1] * c[y + 1] * f[z + 1];
+            }
+}
+
+// `near_thin`, `near_others`: can a point of the cell be seen elsewhere, or lie in one of the other solids?
+static void add_points(const sides *s, const sampling *how, const int cell[3], bool near_thin, bool near_others,
+                       sums *out)
 {
     int n = how->per_axis;
     float amount = 1 / (float)(s->deep ? n * n * n : n * n);
-    rh_dvec3 low = rh_d3((double)(s->corner[0] + i), (double)(s->corner[1] + j), (double)(s->corner[2] + k));
+    rh_dvec3 low = rh_d3((double)(s->corner[0] + cell[0]), (double)(s->corner[1] + cell[1]),
+                         (double)(s->corner[2] + cell[2]));
     for (int p = 0; p < n * n * (s->deep ? n : 1); p++) {
         rh_dvec3 x = rh_d3_scale(rh_d3(low.x + (p % n + 0.5) / n, low.y + (p / n % n + 0.5) / n,
                                        s->deep ? low.z + (p / n / n + 0.5) / n : 0),
-                                 s->h);
-        if (rh_cut_tile_distance(s->obstacles, how->near, x, NULL) > -1e-5 * s->h) add_seen(s, how, x, amount, out);
+                                 s->h),
+                 seen = x;
+        if (near_others && distance_of_others(s, how, x) <= -1e-5 * s->h) continue;
+        if (near_thin && !view(s, x, &seen)) continue;
+        add_seen(s, how, x, seen, amount, out);
     }
 }
 
-// Is all that the cell gets a weight from so far from thin walls that it is seen where it is?
 static bool is_far(const sides *s, int c)
 {
-    double reach = rh_thin_reach(s->tiles->dimension, s->h);
-    return s->centers[center_index(s, c & 7, c >> 3 & 7, c >> 6)].distance > 2.5 * reach;
+    return s->centers[center_index(s, c & 7, c >> 3 & 7, c >> 6)].distance > changed_within(s);
 }
 
-// Points per cell and axis: more where they are looked at only once.
-static int points_per_axis(const rh_obstacles *obstacles, const rh_thin_list *list, bool deep)
+static void add_cell(const sides *s, const sampling *how, const int cell[3], sums *out)
 {
-    bool rests = true;
-    for (int i = 0; i < list->count; i++) rests = rests && obstacles->items[list->items[i]].rests;
-    return deep ? (rests ? 3 : 2) : rests ? MOST : MOST / 2;
+    double reach = rh_thin_reach(s->tiles->dimension, s->h), half = 0.5 * reach + 0.01 * s->h;
+    double thin = s->centers[center_index(s, cell[0], cell[1], cell[2])].distance;
+    if (thin > wanted_within(s)) return;
+    double others = distance_of_others(s, how, center_of(s, cell[0], cell[1], cell[2]));
+    if (others < -half - how->slack) return;
+    bool near_thin = thin <= reach + half, near_others = others <= half + how->slack;
+    if (near_thin || near_others) add_points(s, how, cell, near_thin, near_others, out);
+    else add_whole(s, how, cell, out);
 }
 
 static void add_all(sides *s, const sampling *how, sums *out)
@@ -186,7 +274,7 @@ static void add_all(sides *s, const sampling *how, sums *out)
     memset(out, 0, sizeof *out);
     for (int k = s->deep ? -2 : 0; k <= (s->deep ? RH_TILE : 0); k++)
         for (int j = -2; j <= RH_TILE; j++)
-            for (int i = -2; i <= RH_TILE; i++) add_cell(s, how, i, j, k, out);
+            for (int i = -2; i <= RH_TILE; i++) add_cell(s, how, (int[3]){i, j, k}, out);
 }
 
 static float tidy(float sum) { return sum < 1e-4f ? 0 : fabsf(sum - 1) < 1e-4f ? 1 : sum; }
@@ -197,13 +285,15 @@ static int own_index(const sides *s, int c, int axis)
     return sum_index(s, cell);
 }
 
-void rh_thin_tile_shares(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near,
-                         const rh_thin_list *list, int32_t t, rh_cut_values *out)
+void rh_thin_tile_cut(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near,
+                      const rh_thin_list *list, int32_t t, rh_cut_values *out)
 {
     static _Thread_local sides s;
     static _Thread_local sums all;
-    find_centers(&s, tiles, obstacles, list, t, -BEFORE, RH_TILE + 1);
-    add_all(&s, &(sampling){near, points_per_axis(obstacles, list, s.deep), false, false}, &all);
+    find_centers(&s, tiles, obstacles, list, t);
+    close_faces(&s, out->open);
+    sampling how = sampling_of(&s, near, false, false);
+    add_all(&s, &how, &all);
     for (int c = 0; c < tiles->cells; c++) {
         if (is_far(&s, c)) continue;
         out->share[c] = tidy(all.weight[own_index(&s, c, -1)]);
@@ -216,9 +306,10 @@ void rh_thin_tile_blur(const rh_tiles *tiles, const rh_obstacles *obstacles, con
 {
     static _Thread_local sides s;
     static _Thread_local sums all;
-    find_centers(&s, tiles, obstacles, list, t, -BEFORE, RH_TILE + 1);
+    find_centers(&s, tiles, obstacles, list, t);
     bool smooth = form == RH_BLUR_SMOOTH;
-    add_all(&s, &(sampling){near, points_per_axis(obstacles, list, s.deep), true, smooth}, &all);
+    sampling how = sampling_of(&s, near, true, smooth);
+    add_all(&s, &how, &all);
     for (int c = 0; c < tiles->cells; c++) {
         if (is_far(&s, c)) continue;
         float room = tidy(all.weight[own_index(&s, c, -1)]);

@@ -13,13 +13,10 @@
 void rh_thin_tile_near(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near, int32_t t,
                        rh_thin_list *list);
 // Closes the faces between cells on different sides. Those that lie across an oblique wall go up and down it in steps:
-// sides are right to a cell, not to second order.
-void rh_thin_tile_close(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_thin_list *list, int32_t t,
-                        float open[3][RH_CUT_CELLS]);
-// `share` and `volume` of cells near thin walls, from points seen as particles are: with what lies on their side in the
-// neighbouring cells, 0 .. 1.5 and more in corners.
-void rh_thin_tile_shares(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near,
-                         const rh_thin_list *list, int32_t t, rh_cut_values *out);
+// sides are right to a cell, not to second order. `share` and `volume` of cells near thin walls are found from points
+// seen as particles are: with what lies on their side in the neighbouring cells, 0 .. 1.5 and more in corners.
+void rh_thin_tile_cut(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near,
+                      const rh_thin_list *list, int32_t t, rh_cut_values *out);
 // The same for `room` and `pass`.
 void rh_thin_tile_blur(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near,
                        const rh_thin_list *list, rh_blur_form form, int32_t t, rh_blur_values *out);

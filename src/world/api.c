@@ -4,6 +4,7 @@
 // The public interface: a thin layer over world.h that keeps internal types out of the public header.
 #include "world/api.h"
 
+#include <stdio.h>
 #include <string.h>
 #include "base/cpu.h"
 #include "base/log.h"
@@ -14,7 +15,14 @@
 #include "world/surfacing.h"
 #include "world/world.h"
 
+typedef struct api_set {
+    char name[RH_MATERIAL_NAME + RH_POINT_NAME + 2];
+    const rh_points *points;  // the world's; stays where it is
+} api_set;
+
 struct rheo_simulation {
+    api_set *sets;  // owned
+    int set_count;
     rh_api_functions functions;  // of the caller's, for the scene's expressions
     rh_scene scene;
     rh_world *world;
@@ -79,12 +87,31 @@ rh_code rh_api_functions_copy(rh_api_functions *out, const rheo_function *functi
     return RH_OK;
 }
 
+static rh_code list_sets(rheo_simulation *s, rh_status *status)
+{
+    int count = 0;
+    for (int m = 0; m < rh_world_material_count(s->world); m++) count += rh_world_material_sets(s->world, m)->count;
+    s->sets = rh_alloc_zero((size_t)count * sizeof *s->sets, "api", status);
+    if (!s->sets) return RH_MEMORY;
+    for (int m = 0; m < rh_world_material_count(s->world); m++) {
+        const rh_sets *sets = rh_world_material_sets(s->world, m);
+        for (int k = 0; k < sets->count; k++) {
+            api_set *to = &s->sets[s->set_count++];
+            const char *own = sets->items[k].name;
+            to->points = &sets->items[k].points;
+            snprintf(to->name, sizeof to->name, "%s%s%s", rh_world_material_name(s->world, m), own[0] ? "." : "", own);
+        }
+    }
+    return RH_OK;
+}
+
 static rh_code open_scene(rheo_simulation *s, const char *path, const char *const *settings, int setting_count,
                           rh_status *status)
 {
     RH_TRY(
         rh_scene_load_with(path, settings, setting_count, s->functions.items, s->functions.count, &s->scene, status));
     rh_code code = rh_world_create(&s->scene, &s->world, status);
+    if (code == RH_OK && (code = list_sets(s, status)) != RH_OK) rh_world_free(s->world);
     if (code != RH_OK) rh_scene_free(&s->scene);
     return code;
 }
@@ -120,6 +147,7 @@ void rheo_close(rheo_simulation *simulation)
 {
     if (!simulation) return;
     rh_world_free(simulation->world);
+    rh_free(simulation->sets);
     rh_scene_free(&simulation->scene);
     rh_api_functions_free(&simulation->functions);
     rh_free(simulation);
@@ -185,23 +213,49 @@ double rheo_time(const rheo_simulation *simulation) { return rh_world_time(simul
 int64_t rheo_frame(const rheo_simulation *simulation) { return simulation->frame; }
 int64_t rheo_point_count(const rheo_simulation *simulation) { return rh_world_points(simulation->world)->count; }
 
-const float *rheo_points_float(const rheo_simulation *simulation, const char *name, int components)
+// --- particle sets ---------------------------------------------------------------------------------------------------
+int rheo_set_count(const rheo_simulation *simulation) { return simulation->set_count; }
+const char *rheo_set_name(const rheo_simulation *simulation, int set) { return simulation->sets[set].name; }
+
+int rheo_set_find(const rheo_simulation *simulation, const char *name)
 {
-    const rh_attribute *a = rh_points_find(rh_world_points(simulation->world), name);
+    for (int i = 0; i < simulation->set_count; i++)
+        if (strcmp(simulation->sets[i].name, name) == 0) return i;
+    return -1;
+}
+
+int64_t rheo_set_point_count(const rheo_simulation *simulation, int set)
+{
+    return simulation->sets[set].points->count;
+}
+
+const float *rheo_set_float(const rheo_simulation *simulation, int set, const char *name, int components)
+{
+    const rh_attribute *a = rh_points_find(simulation->sets[set].points, name);
     if (!a || a->uniform) return NULL;
     int have = a->type == RH_POINT_F32 ? 1 : a->type == RH_POINT_VEC3F ? 3 : a->type == RH_POINT_MAT3F ? 9 : 0;
     return have == components ? a->data : NULL;
 }
 
-const int64_t *rheo_points_id(const rheo_simulation *simulation)
+const int64_t *rheo_set_id(const rheo_simulation *simulation, int set)
 {
-    return rh_points_data(rh_world_points(simulation->world), "id", RH_POINT_I64);
+    const rh_attribute *a = rh_points_find(simulation->sets[set].points, "id");
+    return a && a->type == RH_POINT_I64 && !a->uniform ? a->data : NULL;
 }
 
-float rheo_radius(const rheo_simulation *simulation)
+float rheo_set_radius(const rheo_simulation *simulation, int set)
 {
-    return *(const float *)rh_points_find(rh_world_points(simulation->world), "radius")->data;
+    const rh_attribute *a = rh_points_find(simulation->sets[set].points, "radius");
+    return a && a->type == RH_POINT_F32 && a->uniform ? *(const float *)a->data : 0;
 }
+
+const float *rheo_points_float(const rheo_simulation *simulation, const char *name, int components)
+{
+    return rheo_set_float(simulation, 0, name, components);
+}
+
+const int64_t *rheo_points_id(const rheo_simulation *simulation) { return rheo_set_id(simulation, 0); }
+float rheo_radius(const rheo_simulation *simulation) { return rheo_set_radius(simulation, 0); }
 
 int rheo_probe_count(const rheo_simulation *simulation)
 {
@@ -228,6 +282,12 @@ double rheo_probe_time(const rheo_simulation *simulation)
 rheo_code rheo_surface_frame(const char *points, const char *next, double fraction, const char *folder,
                              const char *const *settings, int setting_count, rheo_error *error)
 {
+    return rheo_surface_material(points, NULL, next, fraction, folder, settings, setting_count, error);
+}
+
+rheo_code rheo_surface_material(const char *points, const char *material, const char *next, double fraction,
+                                const char *folder, const char *const *settings, int setting_count, rheo_error *error)
+{
     rh_status status = {0};
     if (rh_cpu_lacks())
         return rh_api_give(rh_fail(&status, RH_USER, "this processor lacks %s", rh_cpu_lacks()), &status, error);
@@ -239,6 +299,7 @@ rheo_code rheo_surface_frame(const char *points, const char *next, double fracti
     rh_code code = rh_section_load(&rh_surfacing_table, "surface", NULL, settings, setting_count, &params, &status);
     if (code != RH_OK) return rh_api_give(code, &status, error);
     rh_surface_task task = {.points = points,
+                            .set = material,
                             .next = next,
                             .fraction = fraction,
                             .folder = folder,

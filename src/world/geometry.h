@@ -12,17 +12,25 @@ typedef struct rh_placed_shape {
 } rh_placed_shape;
 
 typedef struct rh_geometry {
-    const rh_scene *scene;  // borrowed
-    rh_obstacles obstacles;
+    const rh_scene *scene;      // borrowed
+    rh_obstacles obstacles;     // at the time of the run, between steps
     rh_shape *bodies;           // [scene->bodies.count]
     rh_placed_shape *emitters;  // [scene->emitters.count]
     rh_placed_shape *sinks;     // [scene->sinks.count]
+    bool shared;                // bodies, emitters, sinks and meshes are another's
     rh_dbox container;          // bounds of all inside-out solids; empty when there is none
 } rh_geometry;
 
 // Loads meshes (sampled at half a cell) and places everything at time 0. Failures name the scene's line.
 rh_code rh_geometry_build(const rh_scene *scene, rh_geometry *geometry, rh_status *status);
+// The same for one material: all is shared with `from`, which must outlive it, but for the obstacles, which are placed
+// apart from it. `separates`: walls that let a material slide let it go, too (rh_physics.walls_separate).
+rh_code rh_geometry_share(const rh_geometry *from, bool separates, rh_geometry *out, rh_status *status);
 void rh_geometry_free(rh_geometry *geometry);
+
+// A sequence of meshes, with all its files there; `thin`: it has walls thinner than cells.
+rh_code rh_geometry_open_sequence(const rh_scene *scene, const rh_mesh_sequence_params *params, bool thin,
+                                  rh_mesh_sequence **out, rh_status *status);
 
 // Where a moving shape is at a time; in two dimensions motion out of the plane is left out.
 rh_pose rh_placed_pose(const rh_placed_shape *placed, double time);

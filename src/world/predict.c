@@ -145,12 +145,14 @@ static double shape_volume(const rh_shape *shape)
 }
 
 // Poured until the last frame, beside the shape itself, which an emitter fills once.
-static double expect_flow(const rh_scene *scene, const rh_geometry *geometry, double particle)
+static double expect_flow(const rh_seeder *seeder, double particle)
 {
+    const rh_scene *scene = seeder->geometry->scene;
     double end = rh_world_frame_time(scene, scene->frames.last), sum = 0;
     const rh_emitter_params *e = scene->emitters.items;
     for (int i = 0; i < scene->emitters.count; i++)
-        sum += poured_volume(&e[i], &geometry->emitters[i], e[i].start, fmin(e[i].stop, end)) / particle;
+        if (rh_seeder_pours(seeder, i))
+            sum += poured_volume(&e[i], &seeder->geometry->emitters[i], e[i].start, fmin(e[i].stop, end)) / particle;
     return sum;
 }
 
@@ -163,51 +165,66 @@ static double expect_fill(const rh_shape *shape, double particle)
 
 static double particle_volume(const rh_seeder *seeder) { return pow(seeder->spacing, (double)seeder->dimension); }
 
-double rh_world_most_particles(const rh_world *w)
+double rh_material_most_particles(const rh_material *m)
 {
-    double particle = particle_volume(&w->seeder), sum = expect_flow(w->scene, &w->geometry, particle);
-    for (int i = 0; i < w->scene->bodies.count; i++) sum += expect_fill(&w->geometry.bodies[i], particle);
-    for (int i = 0; i < w->scene->emitters.count; i++) sum += expect_fill(&w->geometry.emitters[i].shape, particle);
+    double particle = particle_volume(&m->seeder), sum = expect_flow(&m->seeder, particle);
+    for (int i = 0; i < m->scene->bodies.count; i++)
+        if (rh_seeder_fills(&m->seeder, i)) sum += expect_fill(&m->geometry.bodies[i], particle);
+    for (int i = 0; i < m->scene->emitters.count; i++)
+        if (rh_seeder_pours(&m->seeder, i)) sum += expect_fill(&m->geometry.emitters[i].shape, particle);
     return sum;
 }
 
-static int64_t expect_bytes(const rh_scene *scene, const rh_seeder *seeder, double particles, rh_prediction *out)
+static int64_t expect_bytes(const rh_seeder *seeder, double particles, rh_prediction *out)
 {
-    const rh_physics *physics = rh_physics_methods[scene->physics.kind];
+    const rh_scene *scene = seeder->geometry->scene;
+    const rh_variant *physics = &rh_scene_material(scene, seeder->material)->physics;
     int64_t most = (int64_t)fmin(particles, 1e15);
     predict_tiles(seeder, scene, most, out);
-    return physics->predict_bytes(scene->physics.value, (int)scene->dimension, most,
-                                  out->tiles * 5 / 2);  // a splash spreads
+    return rh_physics_methods[physics->kind]->predict_bytes(physics->value, (int)scene->dimension, most,
+                                                            out->tiles * 5 / 2);  // a splash spreads
 }
 
 // Of programs' attributes and of the copy that is kept when programs push, a particle.
-static double bytes_of_programs(const rh_world *w)
+static double bytes_of_programs(const rh_material *m)
 {
     double extra = 0, all = 0;
-    for (int i = 0; i < w->points.attribute_count; i++) {
-        const rh_attribute *a = &w->points.attributes[i];
+    for (int i = 0; i < m->points->attribute_count; i++) {
+        const rh_attribute *a = &m->points->attributes[i];
         double size = a->uniform ? 0 : (double)rh_point_type_size(a->type);
         all += size;
-        if (i >= w->declared) extra += size;
+        if (i >= m->declared) extra += size;
     }
-    return extra + (w->hooks && rh_hooks_any(w->hooks, RH_AT_FORCES) ? all : 0);
+    return extra + (m->hooks && rh_hooks_any(m->hooks, RH_AT_FORCES) ? all : 0);
+}
+
+// What writes a frame counts too: OpenVDB has it all once more in grids of its own (57 bytes a particle were seen),
+// beside blocks of fixed size.
+static double expect_all_bytes(const rh_material *m, double particles)
+{
+    rh_prediction p = {0};
+    double extra = bytes_of_programs(m) + (m->scene->output.vdb ? 60 : 0);
+    return (double)expect_bytes(&m->seeder, particles, &p) + extra * particles;
 }
 
 rh_code rh_world_check_memory(const rh_world *w, rh_status *status)
 {
-    rh_prediction p = {0};
     int64_t limit = rh_memory_limit();
-    double bodies;
-    // What writes a frame: OpenVDB has it all once more in grids of its own (57 bytes a particle were seen), beside
-    // blocks of fixed size.
-    double most = rh_world_most_particles(w), extra = bytes_of_programs(w) + (w->scene->output.vdb ? 60 : 0),
-           writers = 4 << 20;
+    if (limit == 0) return RH_OK;
+    double writers = 4 << 20, most = 0, bytes = writers;
     // Bounds are quicker than looking at shapes, and mostly they will do.
-    if (limit == 0 || (double)expect_bytes(w->scene, &w->seeder, most, &p) + extra * most + writers <= (double)limit)
-        return RH_OK;
-    RH_TRY(rh_seed_estimate(&w->seeder, &bodies, status));
-    most = bodies + expect_flow(w->scene, &w->geometry, particle_volume(&w->seeder));
-    double bytes = (double)expect_bytes(w->scene, &w->seeder, most, &p) + extra * most + writers;
+    for (int i = 0; i < w->material_count; i++)
+        bytes += expect_all_bytes(&w->materials[i], rh_material_most_particles(&w->materials[i]));
+    if (bytes <= (double)limit) return RH_OK;
+    bytes = writers;
+    for (int i = 0; i < w->material_count; i++) {
+        const rh_seeder *seeder = &w->materials[i].seeder;
+        double particles;
+        RH_TRY(rh_seed_estimate(seeder, &particles, status));
+        particles += expect_flow(seeder, particle_volume(seeder));
+        bytes += expect_all_bytes(&w->materials[i], particles);
+        most += particles;
+    }
     if (bytes <= (double)limit) return RH_OK;
     return rh_fail(status, RH_MEMORY,
                    "%s: %.3g particles will need about %.0f MB of memory, and there are %.0f MB for them\n"
@@ -217,30 +234,26 @@ rh_code rh_world_check_memory(const rh_world *w, rh_status *status)
 }
 
 // Checks the scene's programs against the particles' attributes, and counts what they add.
-static rh_code predict_programs(const rh_scene *scene, rh_prediction *out, rh_status *status)
+static rh_code predict_programs(const rh_seeder *seeder, rh_prediction *out, rh_status *status)
 {
+    const rh_scene *scene = seeder->geometry->scene;
+    int64_t particles = out->particles + out->emitted;
     if (!scene->expressions.count) return RH_OK;
-    rh_world w = {.scene = scene,
-                  .physics = rh_physics_methods[scene->physics.kind],
-                  .seeder = {.dimension = (int)scene->dimension, .spacing = scene->cell}};
-    rh_points_init(&w.points);
-    rh_code code = rh_world_declare(&w, status);
-    int before = w.points.attribute_count;
-    if (code == RH_OK) code = rh_hooks_create(scene, &w.points, NULL, &w.hooks, status);
-    for (int i = before; i < w.points.attribute_count && code == RH_OK; i++) {
-        int64_t bytes = (out->particles + out->emitted) * (int64_t)rh_point_type_size(w.points.attributes[i].type);
+    rh_material *m = rh_alloc_zero(sizeof *m, "world.predict", status);
+    if (!m) return RH_MEMORY;
+    rh_code code = rh_material_init(m, scene, seeder->material, seeder->geometry, NULL, status);
+    for (int i = m->declared; code == RH_OK && i < m->points->attribute_count; i++) {
+        int64_t bytes = particles * (int64_t)rh_point_type_size(m->points->attributes[i].type);
         out->bytes_memory += bytes;
         out->bytes_per_frame += bytes * (scene->output.vdb + scene->output.ply);
     }
-    if (code == RH_OK && rh_hooks_any(w.hooks, RH_AT_FORCES))  // a copy of all, to try a step again
-        for (int i = 0; i < w.points.attribute_count; i++)
-            out->bytes_memory += w.points.attributes[i].uniform
-                                     ? 0
-                                     : (out->particles + out->emitted) *
-                                           (int64_t)rh_point_type_size(w.points.attributes[i].type);
-    rh_hooks_free(w.hooks);
-    if (w.method) w.physics->destroy(w.method);
-    rh_points_free(&w.points);
+    if (code == RH_OK && m->hooks && rh_hooks_any(m->hooks, RH_AT_FORCES))  // a copy of all, to try a step again
+        for (int i = 0; i < m->points->attribute_count; i++) {
+            const rh_attribute *a = &m->points->attributes[i];
+            out->bytes_memory += a->uniform ? 0 : particles * (int64_t)rh_point_type_size(a->type);
+        }
+    rh_material_free(m);
+    rh_free(m);
     return code;
 }
 
@@ -281,14 +294,13 @@ static rh_code predict_emitter(const rh_seeder *seeder, int n, rh_amount *out, r
 static rh_code predict_amounts(const rh_seeder *seeder, rh_prediction *out, rh_status *status)
 {
     const rh_scene *scene = seeder->geometry->scene;
-    out->amounts = rh_alloc_zero((size_t)(scene->bodies.count + scene->emitters.count + 1) * sizeof *out->amounts,
-                                 "world.predict", status);
-    if (!out->amounts) return RH_MEMORY;
     for (int n = 0; n < scene->bodies.count; n++) {
+        if (!rh_seeder_fills(seeder, n)) continue;
         RH_TRY(predict_body(seeder, n, &out->amounts[out->amount_count], status));
         out->particles += out->amounts[out->amount_count++].particles;
     }
     for (int n = 0; n < scene->emitters.count; n++) {
+        if (!rh_seeder_pours(seeder, n)) continue;
         RH_TRY(predict_emitter(seeder, n, &out->amounts[out->amount_count], status));
         out->emitted += out->amounts[out->amount_count++].particles;
     }
@@ -302,26 +314,46 @@ void rh_prediction_free(rh_prediction *prediction)
     prediction->amount_count = 0;
 }
 
+// One material's part, added.
+static rh_code predict_material(const rh_geometry *geometry, int index, rh_prediction *all, rh_status *status)
+{
+    const rh_scene *scene = geometry->scene;
+    const rh_variant *variant = &rh_scene_material(scene, index)->physics;
+    const rh_physics *physics = rh_physics_methods[variant->kind];
+    rh_prediction one = {.amounts = all->amounts + all->amount_count};
+    rh_seeder seeder = {0};
+    rh_code code = rh_seeder_init(&seeder, geometry, index, physics->per_cell_axis(variant->value),
+                                  rh_physics_jitter(physics, variant->value), status);
+    if (code == RH_OK) code = predict_amounts(&seeder, &one, status);
+    if (code == RH_OK) {
+        int64_t most = one.particles + one.emitted;
+        int64_t rest = scene->rest_position ? (int64_t)sizeof(rh_vec3) : 0;
+        one.bytes_memory = expect_bytes(&seeder, (double)most, &one) + most * rest;
+        one.bytes_per_frame = most * (36 + rest) * (scene->output.vdb + scene->output.ply);
+        code = predict_programs(&seeder, &one, status);
+    }
+    rh_seeder_free(&seeder);
+    all->amount_count += one.amount_count;
+    all->particles += one.particles;
+    all->emitted += one.emitted;
+    all->tiles += one.tiles;
+    all->cells += one.cells;
+    all->bytes_memory += one.bytes_memory;
+    all->bytes_per_frame += one.bytes_per_frame;
+    return code;
+}
+
 rh_code rh_world_predict(const rh_scene *scene, rh_prediction *out, rh_status *status)
 {
     *out = (rh_prediction){.frames = scene->frames.last - scene->frames.first + 1};
-    const rh_physics *physics = rh_physics_methods[scene->physics.kind];
+    out->amounts = rh_alloc_zero((size_t)(scene->bodies.count + scene->emitters.count + 1) * sizeof *out->amounts,
+                                 "world.predict", status);
+    if (!out->amounts) return RH_MEMORY;
     rh_geometry geometry;
-    rh_seeder seeder = {0};
     rh_code code = rh_geometry_build(scene, &geometry, status);
-    if (code == RH_OK)
-        code = rh_seeder_init(&seeder, &geometry, physics->per_cell_axis(scene->physics.value),
-                              rh_physics_jitter(physics, scene->physics.value), status);
-    if (code == RH_OK) code = predict_amounts(&seeder, out, status);
-    if (code == RH_OK) {
-        int64_t most = out->particles + out->emitted;
-        int64_t rest = scene->rest_position ? (int64_t)sizeof(rh_vec3) : 0;
-        out->bytes_memory = expect_bytes(scene, &seeder, (double)most, out) + most * rest;
-        out->bytes_per_frame = most * (36 + rest) * (scene->output.vdb + scene->output.ply);
-    }
-    rh_seeder_free(&seeder);
+    for (int i = 0; i < rh_scene_material_count(scene) && code == RH_OK; i++)
+        code = predict_material(&geometry, i, out, status);
     rh_geometry_free(&geometry);
-    if (code == RH_OK) code = predict_programs(scene, out, status);
     if (code != RH_OK) rh_prediction_free(out);
     return code;
 }

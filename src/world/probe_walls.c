@@ -40,7 +40,7 @@ static bool is_wanted(const rh_probe *probe, int which, rh_dvec3 place, int dime
 static rh_dvec3 centre_of(const rh_probes *p, const rh_probe *probe)
 {
     if (probe->solid < 0) return rh_d3(0, 0, 0);
-    const rh_obstacle *solid = &p->obstacles->items[probe->solid];
+    const rh_obstacle *solid = &p->met->items[probe->solid];
     rh_dbox box = rh_shape_bounds(&solid->shape);
     rh_dvec3 middle = rh_d3_scale(rh_d3_add(box.min, box.max), 0.5);
     if (!(fabs(box.min.x) < 1e20 && fabs(box.min.y) < 1e20 && fabs(box.max.x) < 1e20 && fabs(box.max.y) < 1e20))
@@ -52,7 +52,7 @@ static rh_dvec3 centre_of(const rh_probes *p, const rh_probe *probe)
 static void add_impulse(const rh_probes *p, rh_dvec3 place, rh_dvec3 impulse, double *sums)
 {
     int which = -1;
-    rh_obstacles_distance(p->obstacles, place, &which);
+    rh_obstacles_distance(p->met, place, &which);
     if (which < 0) return;
     for (int n = 0; n < p->count; n++) {
         if (!is_wanted(&p->items[n], which, place, p->dimension)) continue;
@@ -181,8 +181,8 @@ rh_code rh_probe_walls_friction(rh_probes *p, const rh_step_view *view, rh_statu
 static bool is_rough(const rh_probes *p, rh_dvec3 place)
 {
     int which;
-    rh_obstacles_distance(p->obstacles, place, &which);
-    return which >= 0 && p->obstacles->items[which].wall == RH_WALL_NO_SLIP;
+    rh_obstacles_distance(p->met, place, &which);
+    return which >= 0 && p->met->items[which].wall == RH_WALL_NO_SLIP;
 }
 
 // Closed faces had no part in the pressure; the wall has given them its velocity, which the particles around them feel

@@ -71,9 +71,14 @@ static void tell_of_thin_walls(const rh_world *w)
 static rh_code begin(rh_world *w, rh_status *status)
 {
     RH_TRY(rh_world_begin(w, status));
-    int64_t before = w->points.count;
-    RH_TRY(rh_drain(&w->seeder, w->time, &w->points, status));
-    if (before > 0 && w->points.count == 0)
+    int64_t before = 0, left = 0;
+    for (int i = 0; i < w->material_count; i++) {
+        rh_material *m = &w->materials[i];
+        before += m->points->count;
+        RH_TRY(rh_drain(&m->seeder, m->time, m->points, status));
+        left += m->points->count;
+    }
+    if (before > 0 && left == 0)
         rh_log(RH_LOG_WARNING,
                "%s: the sinks take all %" PRId64 " particles of the start at once: frames will be empty%s",
                w->scene->file, before, w->scene->emitters.count ? " but for what emitters pour later" : "");
@@ -81,7 +86,8 @@ static rh_code begin(rh_world *w, rh_status *status)
         rh_log(RH_LOG_WARNING, "%s: the first frame is empty: there are no bodies, and no emitter pours at the start",
                w->scene->file);
     warn_of_emitters(w);
-    if (w->probes) rh_probes_warn(w->probes, w->geometry.container);
+    for (int i = 0; i < w->material_count; i++)
+        if (w->materials[i].probes) rh_probes_warn(w->materials[i].probes, w->geometry.container);
     tell_of_thin_walls(w);
     return RH_OK;
 }

@@ -3,6 +3,7 @@
 //
 // The run: frame after frame, each written with its surface, log and checkpoints, until the last frame or a stop.
 #include <math.h>
+#include <stdio.h>
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -35,7 +36,11 @@ static rh_code make_surface(run *r, rh_status *status)
     rh_world *w = r->w;
     rh_status one = {0};
     if (!w->scene->surface.while_running) return RH_OK;
-    rh_code code = rh_output_surface(&r->output, w->frame, w->programs, &w->progress.surface_seconds, &one);
+    rh_code code = RH_OK;
+    w->progress.surface_seconds = 0;
+    for (int i = 0; i < w->material_count && code == RH_OK; i++)
+        code = rh_output_surface(&r->output, w->frame, w->material_count > 1 ? w->materials[i].name : NULL, w->programs,
+                                 &w->progress.surface_seconds, &one);
     if (code == RH_OK) return RH_OK;
     if (code == RH_IO) return rh_fail(status, code, "%s", one.message);
     r->surface_failures++;
@@ -44,6 +49,14 @@ static rh_code make_surface(run *r, rh_status *status)
 }
 
 static void note(double *worst, double seconds) { *worst = fmax(seconds, 0.8 * *worst); }
+
+static int64_t bytes_of(const rh_points *points)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < points->attribute_count; i++)
+        sum += points->count * (int64_t)rh_point_type_size(points->attributes[i].type);
+    return sum;
+}
 
 // The user is told once, while something can still be done: when what is left on the disk will not do for the frames to
 // come, judging by the files of the last one, or for another checkpoint beside those that are kept. (Judging by what
@@ -55,13 +68,34 @@ static void watch_space(run *r)
     int64_t left = rh_folder_free_bytes(r->output.folder), frames = r->last - w->frame, state = 0;
     if (r->space_told || left < 0 || frames <= 0) return;
     int64_t frame = rh_output_frame_bytes(&r->output, w->frame);
-    for (int i = 0; i < w->points.attribute_count; i++)
-        state += w->points.count * (int64_t)rh_point_type_size(w->points.attributes[i].type);
+    for (int i = 0; i < w->material_count; i++)
+        for (int k = 0; k < w->materials[i].sets.count; k++) state += bytes_of(&w->materials[i].sets.items[k].points);
     double need = (double)frame * (double)frames + (double)state;
     if ((double)left >= need) return;
     r->space_told = true;
     rh_log(RH_LOG_WARNING, "the disk of %s has %.1f MB left; the %lld frames to come will need about %.1f MB",
            r->output.folder, (double)left * 1e-6, (long long)frames, need * 1e-6);
+}
+
+// The particle sets of all materials, with the names of their grids.
+enum { MOST_SETS = RH_MAX_MATERIALS * RH_MAX_SETS, SET_NAME = RH_MATERIAL_NAME + RH_POINT_NAME + 2 };
+typedef struct frame_sets {
+    rh_frame_set items[MOST_SETS];
+    char names[MOST_SETS][SET_NAME];
+    int count;
+} frame_sets;
+
+static void list_sets(const rh_world *w, frame_sets *out)
+{
+    out->count = 0;
+    for (int i = 0; i < w->material_count; i++)
+        for (int k = 0; k < w->materials[i].sets.count; k++) {
+            const rh_set *set = &w->materials[i].sets.items[k];
+            char *name = out->names[out->count];
+            snprintf(name, SET_NAME, "%s%s%s", w->materials[i].name, set->name[0] ? "." : "", set->name);
+            out->items[out->count++] = (rh_frame_set){name, &set->points};
+        }
+    if (out->count == 1) out->items[0].name = "points";
 }
 
 static bool wanted(const run *r, int64_t frame)
@@ -80,7 +114,9 @@ static rh_code write_frame(run *r, rh_status *status)
     double start = rh_seconds();
     rh_frame_info info = {w->frame,       w->time,        w->scene->frames.fps,
                           w->scene->cell, w->scene->hash, w->scene->output.up == RH_UP_Z};
-    RH_TRY(rh_output_frame(&r->output, &w->points, &info, status));
+    frame_sets sets;
+    list_sets(w, &sets);
+    RH_TRY(rh_output_frame(&r->output, sets.items, sets.count, &info, status));
     RH_TRY(make_surface(r, status));
     note(&r->wall_times.frame, rh_seconds() - start);
     watch_space(r);
@@ -151,22 +187,19 @@ static rh_code stop_when_asked(run *r, rh_status *status)
     return time_is_short(r) ? stop_here(r, "because the time is up", status) : RH_OK;
 }
 
-// The balance at the end of a frame.
-static rh_code measure_balance(rh_world *w, rh_status *status)
+static rh_code write_log(run *r, bool frame_done, rh_status *status)
 {
-    rh_totals all;
-    const rh_balance *b = &w->seeder.balance;
-    RH_TRY(rh_balance_totals(&w->points, w->around.gravity, &all, status));
-    double mass = w->physics->density(w->scene->physics.value) * pow(w->seeder.spacing, w->seeder.dimension);
-    rh_dvec3 known = rh_d3_add(rh_d3_sub(b->momentum_in, b->momentum_out), b->gravity);
-    w->progress.kinetic_energy = mass * all.kinetic;
-    w->progress.potential_energy = mass * all.height;
-    w->progress.energy_put_in = mass * (b->energy_in - b->energy_out);
-    w->progress.energy_gained = mass * rh_totals_energy(&all, w->around.gravity, 0.5 * w->last_dt) -
-                                w->progress.energy_put_in;
-    w->progress.momentum = rh_d3_scale(all.momentum, mass);
-    w->progress.pushed = rh_d3_scale(rh_d3_sub(all.momentum, known), mass);
-    return RH_OK;
+    const rh_world *w = r->w;
+    rh_progress materials[RH_MAX_MATERIALS];
+    for (int i = 0; i < w->material_count; i++) materials[i] = w->materials[i].progress;
+    return rh_output_log(&r->output, &w->progress, rh_world_report(w), materials, w->material_count, frame_done,
+                         status);
+}
+
+static rh_code write_probes(run *r, rh_status *status)
+{
+    const rh_material *m = &r->w->materials[r->w->stepped];
+    return m->probes ? rh_output_probes(&r->output, m->index, m->probes, status) : RH_OK;
 }
 
 // All steps of the frame in progress.
@@ -179,24 +212,22 @@ static rh_code finish_frame(run *r, rh_status *status)
         double start = rh_seconds();
         RH_TRY(rh_world_step_towards(w, end, status));
         note(&r->wall_times.step, rh_seconds() - start);
-        if (w->probes && r->writes && !r->mending) RH_TRY(rh_output_probes(&r->output, w->probes, status));
+        if (r->writes && !r->mending) RH_TRY(write_probes(r, status));
         if (w->time >= end) break;
-        if (r->writes && !r->mending) RH_TRY(rh_output_log(&r->output, &w->progress, &w->report, false, status));
+        if (r->writes && !r->mending)
+            RH_TRY(write_log(r, false, status));
         tell(r, false);
         RH_TRY(stop_when_asked(r, status));
         RH_TRY(save_when_due(r, status));
     }
-    RH_TRY(rh_world_moment(w, RH_AT_FRAME, w->last_dt, 0, status));
-    w->progress.seconds += rh_world_add_stage(w);
-    w->progress.particles = w->points.count;
-    w->progress.removed = w->seeder.removed;
+    RH_TRY(rh_world_moment(w, RH_AT_FRAME, status));
     w->frame_done = true;
-    RH_TRY(measure_balance(w, status));
+    RH_TRY(rh_world_finish_frame(w, status));
     RH_TRY(write_frame(r, status));
     if (!r->mending) RH_TRY(rh_output_flush(&r->output, status));
     // After the files, for it tells how long the surface took.
     if (r->writes && !r->mending && w->step > before)
-        RH_TRY(rh_output_log(&r->output, &w->progress, &w->report, true, status));
+        RH_TRY(write_log(r, true, status));
     RH_TRY(save_when_due(r, status));
     tell(r, true);
     return RH_OK;
@@ -207,17 +238,14 @@ static rh_code run_frames(run *r, rh_status *status)
     rh_world *w = r->w;
     if (w->step == 0 && w->frame_done) {
         RH_TRY(rh_world_begin(w, status));
-        rh_world_fill_progress(w, 0, 0);
+        for (int i = 0; i < w->material_count; i++) rh_material_fill_progress(&w->materials[i], 0, 0);
+        rh_world_fill_progress(w);
         RH_TRY(write_frame(r, status));
         tell(r, true);
     }
     while (!(w->frame_done && w->frame >= r->last)) {
         RH_TRY(stop_when_asked(r, status));
-        if (w->frame_done) {
-            w->frame++;
-            w->frame_done = false;
-            w->substeps = 0;
-        }
+        if (w->frame_done) rh_world_start_frame(w, w->frame + 1);
         RH_TRY(finish_frame(r, status));
     }
     return RH_OK;
@@ -232,7 +260,7 @@ static void write_debug_frame(const run *r)
     rh_status status = {0};
     rh_frame_info info = {w->frame,       w->time,        w->scene->frames.fps,
                           w->scene->cell, w->scene->hash, w->scene->output.up == RH_UP_Z};
-    if (rh_output_debug(&r->output, &w->points, &info, path, &status) == RH_OK)
+    if (rh_output_debug(&r->output, w->materials[w->stepped].points, &info, path, &status) == RH_OK)
         rh_log(RH_LOG_INFO, "the particles at that moment are in %s", path);
     else rh_log(RH_LOG_WARNING, "the particles at that moment could not be written: %s", status.message);
 }
@@ -264,8 +292,10 @@ rh_code rh_world_run(rh_world *world, const rh_run_options *options, rh_status *
     if (r.writes)
         RH_TRY(rh_output_open(&r.output, world->scene, options->folder, r.last, world->step, options->resumed, status));
     rh_code code = RH_OK;
-    if (r.writes && world->probes)
-        code = rh_output_open_probes(&r.output, world->probes, world->time, world->step > 0, status);
+    for (int i = 0; r.writes && code == RH_OK && i < world->material_count; i++) {
+        const rh_material *m = &world->materials[i];
+        if (m->probes) code = rh_output_open_probes(&r.output, i, m->probes, m->time, m->step > 0, status);
+    }
     if (code == RH_OK) code = run_frames(&r, status);
     world->stop_now = NULL;
     if (code == RH_NUMERIC && r.writes) write_debug_frame(&r);

@@ -8,34 +8,59 @@
 #include "io/checkpoint.h"
 #include "world/parts.h"
 
+// Names of sets: "points" is the main one.
+static const char *set_name(const rh_set *set) { return set->name[0] ? set->name : "points"; }
+
+rh_code rh_material_put_state(const rh_material *m, const rh_store *to, rh_status *status)
+{
+    for (int i = 0; i < m->sets.count; i++)
+        RH_TRY(rh_store_put_points(to, set_name(&m->sets.items[i]), &m->sets.items[i].points, status));
+    RH_TRY(rh_store_put_int(to, "substeps", m->substeps, status));
+    RH_TRY(rh_store_put_int(to, "step", m->step, status));
+    RH_TRY(rh_store_put_float(to, "time", m->time, status));
+    RH_TRY(rh_store_put_float(to, "last_dt", m->last_dt, status));
+    RH_TRY(rh_store_put_int(to, "next_id", m->seeder.next_id, status));
+    RH_TRY(rh_store_put_int(to, "emitted", m->seeder.emitted, status));
+    RH_TRY(rh_store_put_int(to, "removed", m->seeder.removed, status));
+    if (rh_scene_material_count(m->scene) > 1) {  // one alone gives and receives nothing
+        RH_TRY(rh_store_put_int(to, "received", m->seeder.received, status));
+        RH_TRY(rh_store_put_int(to, "given", m->seeder.given, status));
+    }
+    RH_TRY(rh_store_put_bytes(to, "balance", &m->seeder.balance, sizeof m->seeder.balance, status));
+    RH_TRY(rh_store_put_bytes(to, "emitted_until", m->seeder.emitted_until,
+                              (size_t)m->scene->emitters.count * sizeof(double), status));
+    if (m->probes) {
+        size_t bytes;
+        const double *state = rh_probes_state(m->probes, &bytes);
+        RH_TRY(rh_store_put_bytes(to, "probes", state, bytes, status));
+    }
+    rh_store own = rh_store_within(to, m->physics->name);
+    return m->physics->save ? m->physics->save(m->method, &own, status) : RH_OK;
+}
+
+// The state of a run with one material has no part of its own: so it was before there were several.
+static rh_store part_of(const rh_world *w, int material, const rh_store *store)
+{
+    return w->material_count > 1 ? rh_store_within(store, w->materials[material].name) : *store;
+}
+
 rh_code rh_world_put_state(const rh_world *w, const rh_store *to, rh_status *status)
 {
-    RH_TRY(rh_store_put_points(to, "points", &w->points, status));
     RH_TRY(rh_store_put_int(to, "frame", w->frame, status));
     RH_TRY(rh_store_put_int(to, "frame_done", w->frame_done, status));
     RH_TRY(rh_store_put_int(to, "begun", w->begun, status));
-    RH_TRY(rh_store_put_int(to, "substeps", w->substeps, status));
-    RH_TRY(rh_store_put_int(to, "step", w->step, status));
-    RH_TRY(rh_store_put_float(to, "time", w->time, status));
-    RH_TRY(rh_store_put_float(to, "last_dt", w->last_dt, status));
-    RH_TRY(rh_store_put_int(to, "next_id", w->seeder.next_id, status));
-    RH_TRY(rh_store_put_int(to, "emitted", w->seeder.emitted, status));
-    RH_TRY(rh_store_put_int(to, "removed", w->seeder.removed, status));
-    RH_TRY(rh_store_put_bytes(to, "balance", &w->seeder.balance, sizeof w->seeder.balance, status));
-    RH_TRY(rh_store_put_bytes(to, "emitted_until", w->seeder.emitted_until,
-                              (size_t)w->scene->emitters.count * sizeof(double), status));
-    if (w->probes) {
-        size_t bytes;
-        const double *state = rh_probes_state(w->probes, &bytes);
-        RH_TRY(rh_store_put_bytes(to, "probes", state, bytes, status));
+    if (w->material_count > 1) RH_TRY(rh_store_put_int(to, "step", w->step, status));
+    if (w->material_count > 1) RH_TRY(rh_store_put_float(to, "time", w->time, status));
+    if (w->material_count > 1) RH_TRY(rh_store_put_float(to, "meeting", w->meeting, status));
+    for (int i = 0; i < w->material_count; i++) {
+        rh_store part = part_of(w, i, to);
+        RH_TRY(rh_material_put_state(&w->materials[i], &part, status));
     }
-    rh_store own = rh_store_within(to, w->physics->name);
-    return w->physics->save ? w->physics->save(w->method, &own, status) : RH_OK;
+    return RH_OK;
 }
 
 rh_code rh_world_save(const rh_world *w, const rh_output *output, rh_status *status)
 {
-    RH_ASSERT(rh_points_is_valid(&w->points));
     char path[RH_PATH_MAX];
     RH_TRY(rh_output_checkpoint_path(output, w->frame, w->step, w->frame_done, path, status));
     rh_checkpoint_writer *file;
@@ -51,75 +76,102 @@ rh_code rh_world_save(const rh_world *w, const rh_output *output, rh_status *sta
 }
 
 // Checkpoints of earlier versions have no balance: theirs begins with what is there.
-static rh_code get_balance(rh_world *w, const rh_store *from, rh_status *status)
+static rh_code get_balance(rh_material *m, const rh_store *from, rh_status *status)
 {
-    w->seeder.lag = 0.5 * w->last_dt;
-    rh_balance *balance = &w->seeder.balance;
+    m->seeder.lag = 0.5 * m->last_dt;
+    rh_balance *balance = &m->seeder.balance;
     bool there = rh_store_get_exactly(from, "balance", balance, sizeof *balance, NULL) == RH_OK;
     if (there) return RH_OK;
     rh_totals all;
-    RH_TRY(rh_balance_totals(&w->points, w->around.gravity, &all, status));
-    w->seeder.balance = (rh_balance){.energy_in = rh_totals_energy(&all, w->around.gravity, w->seeder.lag),
+    RH_TRY(rh_balance_totals(m->points, m->around.gravity, &all, status));
+    m->seeder.balance = (rh_balance){.energy_in = rh_totals_energy(&all, m->around.gravity, m->seeder.lag),
                                      .momentum_in = all.momentum};
     return RH_OK;
 }
 
 // A scene may have other probes than when the checkpoint was made: those begin to measure now.
-static void get_probes(rh_world *w, const rh_store *from)
+static void get_probes(rh_material *m, const rh_store *from)
 {
     void *found = NULL;
     size_t bytes = 0;
-    if (!w->probes) return;
+    if (!m->probes) return;
     if (rh_store_get_bytes(from, "probes", &found, &bytes, NULL) != RH_OK) bytes = 0;
-    rh_probes_set_state(w->probes, found, bytes, w->time);
+    rh_probes_set_state(m->probes, found, bytes, m->time);
     rh_free(found);
+}
+
+rh_code rh_material_get_state(rh_material *m, const rh_store *from, rh_status *status)
+{
+    int64_t substeps;
+    RH_TRY(rh_store_get_int(from, "substeps", &substeps, status));
+    RH_TRY(rh_store_get_int(from, "step", &m->step, status));
+    RH_TRY(rh_store_get_float(from, "time", &m->time, status));
+    RH_TRY(rh_store_get_float(from, "last_dt", &m->last_dt, status));
+    RH_TRY(rh_store_get_int(from, "next_id", &m->seeder.next_id, status));
+    RH_TRY(rh_store_get_int(from, "emitted", &m->seeder.emitted, status));
+    RH_TRY(rh_store_get_int(from, "removed", &m->seeder.removed, status));
+    m->substeps = (int)substeps;
+    if (rh_scene_material_count(m->scene) > 1) {
+        RH_TRY(rh_store_get_int(from, "received", &m->seeder.received, status));
+        RH_TRY(rh_store_get_int(from, "given", &m->seeder.given, status));
+    }
+    get_probes(m, from);
+    for (int i = 0; i < m->sets.count; i++)
+        RH_TRY(rh_store_get_points(from, set_name(&m->sets.items[i]), &m->sets.items[i].points, status));
+    RH_TRY(get_balance(m, from, status));
+    rh_store own = rh_store_within(from, m->physics->name);
+    return m->physics->load ? m->physics->load(m->method, &own, status) : RH_OK;
 }
 
 rh_code rh_world_get_state(rh_world *w, const rh_store *from, rh_status *status)
 {
-    int64_t done, substeps, begun;
+    int64_t done, begun;
     RH_TRY(rh_store_get_int(from, "frame", &w->frame, status));
     RH_TRY(rh_store_get_int(from, "frame_done", &done, status));
-    RH_TRY(rh_store_get_int(from, "substeps", &substeps, status));
     RH_TRY(rh_store_get_int(from, "step", &w->step, status));
     RH_TRY(rh_store_get_float(from, "time", &w->time, status));
-    RH_TRY(rh_store_get_float(from, "last_dt", &w->last_dt, status));
-    RH_TRY(rh_store_get_int(from, "next_id", &w->seeder.next_id, status));
-    RH_TRY(rh_store_get_int(from, "emitted", &w->seeder.emitted, status));
-    RH_TRY(rh_store_get_int(from, "removed", &w->seeder.removed, status));
+    if (w->material_count > 1) RH_TRY(rh_store_get_float(from, "meeting", &w->meeting, status));
     w->frame_done = done;
     // Checkpoints of earlier versions do not say.
     w->begun = rh_store_get_int(from, "begun", &begun, NULL) == RH_OK ? begun != 0 : w->step > 0;
-    w->substeps = (int)substeps;
-    get_probes(w, from);
-    RH_TRY(rh_store_get_points(from, "points", &w->points, status));
-    RH_TRY(get_balance(w, from, status));
-    rh_store own = rh_store_within(from, w->physics->name);
-    return w->physics->load ? w->physics->load(w->method, &own, status) : RH_OK;
+    for (int i = 0; i < w->material_count; i++) {
+        rh_store part = part_of(w, i, from);
+        RH_TRY(rh_material_get_state(&w->materials[i], &part, status));
+    }
+    return RH_OK;
 }
 
 // RH_USER when the scene has another number of emitters.
-static rh_code get_emitters(rh_world *w, const rh_store *from, const char *path, rh_status *status)
+static rh_code get_emitters_of(rh_material *m, const rh_store *from, const char *path, rh_status *status)
 {
     void *until;
-    size_t bytes, expected = (size_t)w->scene->emitters.count * sizeof(double);
+    size_t bytes, expected = (size_t)m->scene->emitters.count * sizeof(double);
     if (rh_store_get_bytes(from, "emitted_until", &until, &bytes, status) != RH_OK) return RH_IO;
-    if (bytes == expected) memcpy(w->seeder.emitted_until, until, bytes);
+    if (bytes == expected) memcpy(m->seeder.emitted_until, until, bytes);
     rh_free(until);
     if (bytes == expected) return RH_OK;
     return rh_fail(
         status, RH_USER,
         "%s: has %zu emitters, the scene %d: their number must stay (one that has stopped may stand for none)", path,
-        bytes / sizeof(double), w->scene->emitters.count);
+        bytes / sizeof(double), m->scene->emitters.count);
+}
+
+static rh_code get_emitters(rh_world *w, const rh_store *from, const char *path, rh_status *status)
+{
+    for (int i = 0; i < w->material_count; i++) {
+        rh_store part = part_of(w, i, from);
+        RH_TRY(get_emitters_of(&w->materials[i], &part, path, status));
+    }
+    return RH_OK;
 }
 
 // What the world has made ready (`wanted`: no points, only the attributes) and what the checkpoint has. Attributes of
 // programs that are new begin with zeros.
-static rh_code match_attributes(rh_world *w, const rh_points *wanted, const char *path, rh_status *status)
+static rh_code match_set(rh_points *points, const rh_points *wanted, int declared, const char *path, rh_status *status)
 {
     for (int i = 0; i < wanted->attribute_count; i++) {
-        const rh_attribute *a = &wanted->attributes[i], *b = rh_points_find(&w->points, a->name);
-        if (!b && i >= w->declared) RH_TRY(rh_points_add(&w->points, a->name, a->type, status));
+        const rh_attribute *a = &wanted->attributes[i], *b = rh_points_find(points, a->name);
+        if (!b && i >= declared) RH_TRY(rh_points_add(points, a->name, a->type, status));
         else if (!b || b->type != a->type || b->uniform != a->uniform)
             return rh_fail(status, RH_USER, "%s: %s '%s' of type %s, which this scene's physics or programs need", path,
                            b ? "has another kind of" : "has no", a->name, rh_point_type_name(a->type));
@@ -128,6 +180,18 @@ static rh_code match_attributes(rh_world *w, const rh_points *wanted, const char
                 status, RH_USER,
                 "%s: its particles have another %s than this scene's: cell, dimension and particles_per_axis must stay",
                 path, a->name);
+    }
+    return RH_OK;
+}
+
+// The sets of all materials, one after the other.
+static rh_code match_attributes(rh_world *w, const rh_points *wanted, const char *path, rh_status *status)
+{
+    for (int i = 0; i < w->material_count; i++) {
+        rh_material *m = &w->materials[i];
+        for (int k = 0; k < m->sets.count; k++, wanted++)
+            RH_TRY(match_set(&m->sets.items[k].points, wanted, k == 0 ? m->declared : wanted->attribute_count, path,
+                             status));
     }
     return RH_OK;
 }
@@ -148,8 +212,7 @@ rh_code rh_world_restore(rh_world *w, rh_memory_store *from, rh_status *status)
     if ((uint64_t)hash != w->scene->hash)
         return rh_fail(status, RH_USER, "the snapshot was taken of another scene (hash %016llx, this one has %016llx)",
                        (unsigned long long)hash, (unsigned long long)w->scene->hash);
-    RH_TRY(rh_store_get_exactly(&store, "emitted_until", w->seeder.emitted_until,
-                                (size_t)w->scene->emitters.count * sizeof(double), status));
+    RH_TRY(get_emitters(w, &store, "the snapshot", status));
     return rh_world_get_state(w, &store, status);
 }
 
@@ -220,12 +283,20 @@ static rh_code load_newest(rh_world *world, const rh_points *wanted, char (*path
 
 static rh_code load_one_of(rh_world *world, char (*paths)[RH_PATH_MAX], int count, bool changed, rh_status *status)
 {
-    rh_points wanted;
-    rh_points_init(&wanted);
-    rh_code code = rh_points_resize(&world->points, 0, status);
-    if (code == RH_OK) code = rh_points_copy(&world->points, &wanted, status);
-    if (code == RH_OK) code = load_newest(world, &wanted, paths, count, changed, status);
-    rh_points_free(&wanted);
+    int sets = 0, made = 0;
+    for (int i = 0; i < world->material_count; i++) sets += world->materials[i].sets.count;
+    rh_points *wanted = rh_alloc_zero((size_t)sets * sizeof *wanted, "world", status);
+    if (!wanted) return RH_MEMORY;
+    rh_code code = RH_OK;
+    for (int i = 0; i < world->material_count; i++)
+        for (int k = 0; k < world->materials[i].sets.count && code == RH_OK; k++) {
+            rh_points *points = &world->materials[i].sets.items[k].points;
+            code = rh_points_resize(points, 0, status);
+            if (code == RH_OK) code = rh_points_copy(points, &wanted[made++], status);
+        }
+    if (code == RH_OK) code = load_newest(world, wanted, paths, count, changed, status);
+    for (int i = 0; i < sets; i++) rh_points_free(&wanted[i]);
+    rh_free(wanted);
     return code;
 }
 

@@ -11,14 +11,17 @@
 #include "world/lattice.h"
 #include "world/emitter.h"
 
+enum { RH_ID_BITS = 40 };            // a material has ids for so many particles: 1e12
 static const double JITTER = 0.25;  // of the spacing, peak to peak
 
-rh_code rh_seeder_init(rh_seeder *seeder, const rh_geometry *geometry, int particles_per_axis, double jitter,
-                       rh_status *status)
+rh_code rh_seeder_init(rh_seeder *seeder, const rh_geometry *geometry, int material, int particles_per_axis,
+                       double jitter, rh_status *status)
 {
     RH_ASSERT(particles_per_axis > 0 && jitter >= 0);
     const rh_scene *scene = geometry->scene;
     *seeder = (rh_seeder){.geometry = geometry,
+                          .material = material,
+                          .first_id = (int64_t)material << RH_ID_BITS,
                           .spacing = scene->cell / particles_per_axis,
                           .jitter = jitter,
                           .dimension = (int)scene->dimension,
@@ -30,7 +33,7 @@ rh_code rh_seeder_init(rh_seeder *seeder, const rh_geometry *geometry, int parti
                                           "world.emitter_flow", status);
     if (!seeder->emitter_flows) return RH_MEMORY;
     for (int i = 0; i < scene->emitters.count; i++)
-        RH_TRY(rh_emitter_flow_create(seeder, i, &seeder->emitter_flows[i], status));
+        if (rh_seeder_pours(seeder, i)) RH_TRY(rh_emitter_flow_create(seeder, i, &seeder->emitter_flows[i], status));
     return RH_OK;
 }
 
@@ -42,6 +45,21 @@ void rh_seeder_free(rh_seeder *seeder)
     rh_free(seeder->emitted_until);
     seeder->emitter_flows = NULL;
     seeder->emitted_until = NULL;
+}
+
+bool rh_seeder_pours(const rh_seeder *s, int n)
+{
+    return ((const rh_emitter_params *)s->geometry->scene->emitters.items)[n].material_index == s->material;
+}
+
+bool rh_seeder_fills(const rh_seeder *s, int b)
+{
+    return ((const rh_body_params *)s->geometry->scene->bodies.items)[b].material_index == s->material;
+}
+
+static bool takes(const rh_seeder *s, const rh_sink_params *sink)
+{
+    return sink->material_index < 0 || sink->material_index == s->material;
 }
 
 // --- the lattice -----------------------------------------------------------------------------------------------------
@@ -128,7 +146,7 @@ rh_code rh_seed_append(rh_seeder *s, rh_points *points, const rh_dvec3 *x, const
         p[first + i] = rh_v3_from(x[i]);
         v[first + i] = rh_v3_from(body >= 0 ? body_velocity(s, body, x[i]) : velocity);
         if (from) from[first + i] = rh_v3_from(rest[i]);
-        id[first + i] = s->next_id++;
+        id[first + i] = s->first_id + s->next_id++;
         s->balance.energy_in += rh_balance_energy(gravity_of(s), s->lag, p[first + i], v[first + i]);
         s->balance.momentum_in = rh_d3_add(s->balance.momentum_in, rh_d3_from(v[first + i]));
     }
@@ -172,7 +190,8 @@ static rh_code seed_body(rh_seeder *s, int b, rh_points *points, rh_status *stat
 
 rh_code rh_seed_bodies(rh_seeder *seeder, rh_points *points, rh_status *status)
 {
-    for (int b = 0; b < seeder->geometry->scene->bodies.count; b++) RH_TRY(seed_body(seeder, b, points, status));
+    for (int b = 0; b < seeder->geometry->scene->bodies.count; b++)
+        if (rh_seeder_fills(seeder, b)) RH_TRY(seed_body(seeder, b, points, status));
     return RH_OK;
 }
 
@@ -186,6 +205,7 @@ rh_code rh_seed_count(const rh_seeder *seeder, int64_t *count, rh_status *status
     *count = 0;
     for (int b = 0; b < seeder->geometry->scene->bodies.count; b++) {
         rh_seeded filled;
+        if (!rh_seeder_fills(seeder, b)) continue;
         RH_TRY(fill_body(seeder, b, NULL, &filled, status));
         *count += filled.count;
     }
@@ -212,6 +232,7 @@ rh_code rh_seed_estimate(const rh_seeder *seeder, double *count, rh_status *stat
     for (int b = 0; b < seeder->geometry->scene->bodies.count; b++) {
         rh_sites box;
         rh_dbox bounds;
+        if (!rh_seeder_fills(seeder, b)) continue;
         RH_TRY(body_bounds(seeder, b, &bounds, status));
         RH_TRY(rh_lattice_sites(seeder, bounds, &box, status));
         *count += estimate_body(seeder, b, &box);
@@ -393,12 +414,12 @@ static rh_code emit_varying(rh_seeder *s, int n, double last, double until, doub
 
 rh_code rh_emit(rh_seeder *seeder, double time, rh_points *points, rh_status *status)
 {
-    RH_ASSERT(seeder->removed <= seeder->next_id);
+    RH_ASSERT(seeder->removed <= seeder->next_id + seeder->received);
     const rh_emitter_params *emitters = seeder->geometry->scene->emitters.items;
     for (int n = 0; n < seeder->geometry->scene->emitters.count; n++) {
         const rh_emitter_params *p = &emitters[n];
         double last = seeder->emitted_until[n], until = fmin(time, p->stop);  // the last step may end after the stop
-        if (time < p->start || last >= until) continue;
+        if (!rh_seeder_pours(seeder, n) || time < p->start || last >= until) continue;
         bool still = rh_emitter_fastest(p, &seeder->geometry->emitters[n]) == 0;
         int64_t before = points->count;
         if (still && !active(p->start, p->stop, time)) continue;
@@ -438,7 +459,7 @@ int rh_inflows(const rh_seeder *seeder, double time, rh_inflow *out, int max)
         rh_dvec3 velocity = rh_emitter_velocity(&emitters[n], placed, time);
         bool flows = rh_d3_length(rh_emitter_own_velocity(&emitters[n], time)) > 0 &&
                      rh_emitter_rate(&emitters[n], time) > 0;
-        if (!active(emitters[n].start, emitters[n].stop, time) || !flows) continue;
+        if (!rh_seeder_pours(seeder, n) || !active(emitters[n].start, emitters[n].stop, time) || !flows) continue;
         out[count++] = (rh_inflow){&placed->shape, rh_placed_pose(placed, time), velocity};
     }
     return count;
@@ -453,11 +474,11 @@ static void note_gone(rh_seeder *s, rh_vec3 x, rh_vec3 v)
 
 rh_code rh_drain(rh_seeder *seeder, double time, rh_points *points, rh_status *status)
 {
-    RH_ASSERT(seeder->removed >= 0 && seeder->removed <= seeder->next_id);
+    RH_ASSERT(seeder->removed >= 0 && seeder->removed <= seeder->next_id + seeder->received);
     const rh_sink_params *sinks = seeder->geometry->scene->sinks.items;
     const rh_vec3 *p = points->count ? rh_points_data(points, "P", RH_POINT_VEC3F) : NULL;
     for (int n = 0; n < seeder->geometry->scene->sinks.count && points->count; n++) {
-        if (!active(sinks[n].start, sinks[n].stop, time)) continue;
+        if (!takes(seeder, &sinks[n]) || !active(sinks[n].start, sinks[n].stop, time)) continue;
         const rh_placed_shape *placed = &seeder->geometry->sinks[n];
         rh_pose pose = rh_placed_pose(placed, time);
         uint8_t *gone = rh_alloc((size_t)points->count, "world.drain", status);

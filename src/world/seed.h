@@ -24,12 +24,15 @@ typedef struct rh_seeded {
 
 typedef struct rh_seeder {
     const rh_geometry *geometry;
+    int material;    // whose bodies, emitters and sinks count: its number in the scene
     double spacing;  // m between particles
     double jitter;   // share of the usual: 0 = particles start exactly on the lattice; below 1 they are not fitted to
                      // surfaces
     int dimension;
     uint64_t seed;
+    int64_t first_id;                // ids are this and next_id: unique over all materials of a run
     int64_t next_id;
+    int64_t received, given;         // particles that came from other materials, and went to them
     int64_t emitted, removed;        // by emitters and sinks so far
     double *emitted_until;           // per emitter: the time of its last emission; negative before the first (owned)
     rh_emitter_flow *emitter_flows;  // per emitter (owned)
@@ -37,9 +40,12 @@ typedef struct rh_seeder {
     double lag;                      // s that velocities are behind places: half of the last step
 } rh_seeder;
 
-rh_code rh_seeder_init(rh_seeder *seeder, const rh_geometry *geometry, int particles_per_axis, double jitter,
-                       rh_status *status);
+rh_code rh_seeder_init(rh_seeder *seeder, const rh_geometry *geometry, int material, int particles_per_axis,
+                       double jitter, rh_status *status);
 void rh_seeder_free(rh_seeder *seeder);
+// Is emitter n of its material?
+bool rh_seeder_pours(const rh_seeder *seeder, int n);
+bool rh_seeder_fills(const rh_seeder *seeder, int n);  // the same of body n
 
 // Fills all bodies. Points need P, v, id and, when the scene says so, rest. RH_USER when a body has no end or no
 // particle fits into it.

@@ -4,83 +4,36 @@
 // Time: frame `first` is the state at time 0, frame f the state at (f - first) / fps. A frame is reached by equal
 // steps, none longer than the physics allows; how many is decided anew before each step from the state alone, so a run
 // that is stopped anywhere and resumed takes the same steps.
+//
+// Several materials: the one that is furthest behind takes a step of its own, and so on until all have come to the time
+// where they meet: the end of the frame, or of equal parts of it that are as long as the strictest of those materials
+// allows that step together (scene/materials.c). There particles change from one material to another.
 #include "world/parts.h"
 
 #include <math.h>
 #include <string.h>
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/memory.h"
-#include "grid/tile_keys.h"
-#include "world/forces.h"
-#include "world/emitter.h"
+#include "world/exchange.h"
 
-enum { MANY_STEPS = 256 };  // in one frame: the user is told, once
-enum { MOST_RETRIES = 4 };  // of a step, each half as long as the one before
-
-static rh_code set_radius(rh_world *w, rh_status *status)
-{
-    // Radius of the ball (disc) with the volume a particle stands for.
-    double s = w->seeder.spacing, pi = 3.14159265358979323846;
-    float radius = (float)(w->seeder.dimension == 3 ? s * cbrt(3 / (4 * pi)) : s / sqrt(pi));
-    return rh_points_add_uniform(&w->points, "radius", RH_POINT_F32, &radius, status);
-}
-
-static void set_surroundings(rh_world *w)
-{
-    const rh_scene *scene = w->scene;
-    w->around = (rh_surroundings){.dimension = (int)scene->dimension,
-                                  .cell = scene->cell,
-                                  .seed = (uint64_t)scene->seed,
-                                  .gravity = scene->gravity,
-                                  .obstacles = &w->geometry.obstacles,
-                                  .inflows = w->inflows};
-    if (scene->dimension == 2) w->around.gravity.z = 0;
-    w->around.user = scene;
-}
-
-// The attributes of the world and of the method; what comes later is the user's.
-rh_code rh_world_declare(rh_world *w, rh_status *status)
-{
-    RH_TRY(rh_points_add(&w->points, "P", RH_POINT_VEC3F, status));
-    RH_TRY(rh_points_add(&w->points, "v", RH_POINT_VEC3F, status));
-    RH_TRY(rh_points_add(&w->points, "id", RH_POINT_I64, status));
-    RH_TRY(set_radius(w, status));
-    RH_TRY(w->physics->create(w->scene->physics.value, &w->around, &w->points, &w->method, status));
-    return w->scene->rest_position ? rh_points_add(&w->points, "rest", RH_POINT_VEC3F, status) : RH_OK;
-}
-
-static rh_code make_hooks(rh_world *w, rh_status *status)
+static rh_code make_programs(rh_world *w, rh_status *status)
 {
     enum { KEPT = 64 };
     if (!w->scene->expressions.count && !w->scene->surface.expression) return RH_OK;
-    RH_TRY(rh_lang_cache_create(KEPT, &w->programs, status));
-    return w->scene->expressions.count ? rh_hooks_create(w->scene, &w->points, w->programs, &w->hooks, status) : RH_OK;
+    return rh_lang_cache_create(KEPT, &w->programs, status);
 }
 
-static rh_code make_probes(rh_world *w, rh_status *status)
+rh_material_moment rh_world_now(const rh_world *w)
 {
-    const rh_scene *scene = w->scene;
-    if (!scene->probes.count) return RH_OK;
-    RH_TRY(rh_probes_create(scene, &w->geometry.obstacles, w->seeder.spacing, w->physics->density(scene->physics.value),
-                            &w->probes, status));
-    w->around.observer = rh_probes_observer(w->probes);
+    return (rh_material_moment){.frame = w->frame, .stop = w->stop_now};
+}
+
+rh_code rh_world_moment(rh_world *w, rh_expression_at at, rh_status *status)
+{
+    const rh_material_moment now = rh_world_now(w);
+    for (int i = 0; i < w->material_count; i++)
+        RH_TRY(rh_material_hooks(&w->materials[i], &now, at, w->materials[i].last_dt, 0, status));
     return RH_OK;
-}
-
-rh_code rh_world_moment(rh_world *w, rh_expression_at at, double dt, int64_t first, rh_status *status)
-{
-    if (!w->hooks) return RH_OK;
-    const rh_moment moment = {
-        .at = at, .time = w->time, .dt = dt, .frame = w->frame, .step = w->step, .first = first, .stop = w->stop_now};
-    return rh_hooks_run(w->hooks, &moment, &w->points, &w->seeder.removed, status);
-}
-
-static rh_code emit(rh_world *w, rh_status *status)
-{
-    int64_t before = w->points.count;
-    RH_TRY(rh_emit(&w->seeder, w->time, &w->points, status));
-    return w->points.count > before ? rh_world_moment(w, RH_AT_EMIT, w->last_dt, before, status) : RH_OK;
 }
 
 // Emitters that start at once belong to the first frame.
@@ -88,39 +41,41 @@ rh_code rh_world_begin(rh_world *w, rh_status *status)
 {
     if (w->begun) return RH_OK;
     w->begun = true;
-    RH_TRY(emit(w, status));
-    return rh_world_moment(w, RH_AT_FRAME, 0, 0, status);
+    const rh_material_moment now = rh_world_now(w);
+    for (int i = 0; i < w->material_count; i++) RH_TRY(rh_material_emit(&w->materials[i], &now, status));
+    return rh_world_moment(w, RH_AT_FRAME, status);
 }
 
-// What programs at the start made of the bodies is what there was at the start.
-static rh_code start_balance(rh_world *w, rh_status *status)
+// A material that others become may have all particles there are.
+static void set_limits(rh_world *w)
 {
-    rh_totals all;
-    if (!w->hooks) return RH_OK;
-    RH_TRY(rh_balance_totals(&w->points, w->around.gravity, &all, status));
-    w->seeder.balance = (rh_balance){.energy_in = all.kinetic + all.height, .momentum_in = all.momentum};
-    return RH_OK;
+    const rh_exchange_params *e = w->scene->exchanges.items;
+    double all = 0;
+    for (int i = 0; i < w->material_count; i++) all += rh_material_most_particles(&w->materials[i]);
+    for (int i = 0; i < w->scene->exchanges.count; i++)
+        w->materials[e[i].to_index].limits = rh_health_limits_of(w->scene, all);
 }
 
 static rh_code build(rh_world *w, rh_status *status)
 {
     const rh_scene *scene = w->scene;
-    rh_points_init(&w->points);
+    int count = rh_scene_material_count(scene);
     RH_TRY(rh_geometry_build(scene, &w->geometry, status));
-    RH_TRY(rh_seeder_init(&w->seeder, &w->geometry, w->physics->per_cell_axis(scene->physics.value),
-                          rh_physics_jitter(w->physics, scene->physics.value), status));
-    set_surroundings(w);
-    RH_TRY(rh_world_declare(w, status));
-    w->declared = w->points.attribute_count;
-    RH_TRY(make_hooks(w, status));
-    RH_TRY(make_probes(w, status));
-    w->limits = rh_health_limits_of(scene, rh_world_most_particles(w));
+    RH_TRY(make_programs(w, status));
+    w->materials = rh_alloc_zero((size_t)count * sizeof *w->materials, "world", status);
+    if (!w->materials) return RH_MEMORY;
+    for (int i = 0; i < count; i++) {
+        w->material_count = i + 1;
+        RH_TRY(rh_material_init(&w->materials[i], scene, i, &w->geometry, w->programs, status));
+    }
+    RH_TRY(rh_exchange_check(w, status));
+    set_limits(w);
     RH_TRY(rh_world_check_memory(w, status));
-    RH_TRY(rh_seed_bodies(&w->seeder, &w->points, status));
     w->frame = scene->frames.first;
     w->frame_done = true;
-    RH_TRY(rh_world_moment(w, RH_AT_START, 0, 0, status));
-    return start_balance(w, status);
+    const rh_material_moment now = rh_world_now(w);
+    for (int i = 0; i < count; i++) RH_TRY(rh_material_seed(&w->materials[i], &now, status));
+    return RH_OK;
 }
 
 rh_code rh_world_create(const rh_scene *scene, rh_world **out, rh_status *status)
@@ -129,7 +84,6 @@ rh_code rh_world_create(const rh_scene *scene, rh_world **out, rh_status *status
     rh_world *w = rh_alloc_zero(sizeof *w, "world", status);
     if (!w) return RH_MEMORY;
     w->scene = scene;
-    w->physics = rh_physics_methods[scene->physics.kind];
     rh_code code = build(w, status);
     if (code == RH_OK) *out = w;
     else rh_world_free(w);
@@ -139,192 +93,192 @@ rh_code rh_world_create(const rh_scene *scene, rh_world **out, rh_status *status
 void rh_world_free(rh_world *world)
 {
     if (!world) return;
-    if (world->method) world->physics->destroy(world->method);
-    rh_hooks_free(world->hooks);
-    rh_probes_free(world->probes);
+    for (int i = 0; i < world->material_count; i++) rh_material_free(&world->materials[i]);
+    rh_free(world->materials);
     rh_lang_cache_free(world->programs);
-    rh_points_free(&world->points);
-    rh_memory_store_free(world->kept);
-    rh_seeder_free(&world->seeder);
     rh_geometry_free(&world->geometry);
     rh_free(world);
 }
 
-const rh_points *rh_world_points(const rh_world *world) { return &world->points; }
-rh_points *rh_world_points_mutable(rh_world *world) { return &world->points; }
+const rh_points *rh_world_points(const rh_world *world) { return world->materials[0].points; }
+rh_points *rh_world_points_mutable(rh_world *world) { return world->materials[0].points; }
 double rh_world_time(const rh_world *world) { return world->time; }
-const rh_probes *rh_world_probes(const rh_world *world) { return world->probes; }
-const rh_step_report *rh_world_report(const rh_world *w) { return &w->report; }
+const rh_probes *rh_world_probes(const rh_world *world) { return world->materials[0].probes; }
+const rh_step_report *rh_world_report(const rh_world *w) { return &w->materials[w->stepped].report; }
 void rh_world_progress(const rh_world *world, rh_progress *out) { *out = world->progress; }
+int rh_world_material_count(const rh_world *world) { return world->material_count; }
+const char *rh_world_material_name(const rh_world *world, int material) { return world->materials[material].name; }
+const rh_sets *rh_world_material_sets(const rh_world *world, int material) { return &world->materials[material].sets; }
+
+void rh_world_material_progress(const rh_world *world, int material, rh_progress *out)
+{
+    *out = world->materials[material].progress;
+}
 
 // --- one step --------------------------------------------------------------------------------------------------------
-void rh_world_fill_progress(rh_world *w, double dt, double seconds)
+// What all materials have together.
+static void add_up(rh_world *w)
 {
-    const rh_step_report *r = &w->report;
-    double per_particle = pow(w->seeder.spacing, w->seeder.dimension), expected = per_particle * (double)w->measured;
-    w->progress = (rh_progress){.frame = w->frame,
-                                .time = w->time,
-                                .substeps = w->substeps,
-                                .step = w->step,
-                                .dt = dt,
-                                .particles = w->points.count,
-                                .cells = r->cells,
-                                .tiles = r->tiles,
-                                .iterations = r->iterations,
-                                .residual = r->residual,
-                                .volume = r->volume,
-                                .volume_error = expected > 0 && r->volume > 0 ? r->volume / expected - 1 : 0,
-                                .max_speed = r->max_speed,
-                                .compile_seconds = w->programs ? rh_lang_cache_seconds(w->programs) : 0,
-                                .emitted = w->seeder.emitted,
-                                .removed = w->seeder.removed,
-                                .memory_bytes = rh_memory_bytes(),
-                                .seconds = seconds,
-                                .retries = w->retries};
+    rh_progress *all = &w->progress;
+    double expected = 0;
+    all->particles = all->cells = all->tiles = all->emitted = all->removed = 0;
+    all->volume = all->max_speed = 0;
+    all->substeps = 0;
+    for (int i = 0; i < w->material_count; i++) {
+        const rh_material *m = &w->materials[i];
+        all->particles += m->points->count;
+        all->cells += m->report.cells;
+        all->tiles += m->report.tiles;
+        all->emitted += m->seeder.emitted;
+        all->removed += m->seeder.removed;
+        all->volume += m->report.volume;
+        all->max_speed = fmax(all->max_speed, m->report.max_speed);
+        all->substeps += m->substeps;
+        if (m->report.volume > 0) expected += pow(m->seeder.spacing, m->seeder.dimension) * (double)m->measured;
+    }
+    all->volume_error = expected > 0 ? all->volume / expected - 1 : 0;
 }
 
-// The step to take when `left` seconds remain: equal parts of it, none longer than the physics allows.
-static double choose_step(rh_world *w, double left)
+void rh_world_fill_progress(rh_world *w)
 {
-    double most = w->physics->max_step(w->method, &w->around, &w->points);
-    if (w->points.count == 0) {
-        // Nothing to move; emitters still run, and an emitter may carry liquid a long way in a long step.
-        most = left;
-        for (int i = 0; i < w->scene->emitters.count; i++) {
-            double speed = rh_emitter_fastest((const rh_emitter_params *)w->scene->emitters.items + i,
-                                              &w->geometry.emitters[i]);
-            if (speed > 0) most = fmin(most, w->scene->cell / speed);
-        }
-    }
-    if (w->scene->max_step > 0) most = fmin(most, w->scene->max_step);
-    double parts = ceil(left / most - 1e-9);
-    return parts > 1 ? left / parts : left;
+    w->progress = w->materials[w->stepped].progress;
+    w->progress.frame = w->frame;
+    w->progress.time = w->time;
+    w->progress.step = w->step;
+    w->progress.compile_seconds = w->programs ? rh_lang_cache_seconds(w->programs) : 0;
+    if (w->material_count > 1) add_up(w);
+    else w->progress.material = NULL;
 }
 
-// What programs took since they were asked last: a stage of its own, the last one. Returns it (s).
-double rh_world_add_stage(rh_world *w)
+// One step of the material that is furthest behind.
+static rh_code step_one(rh_world *w, double until, double *dt, rh_status *status)
 {
-    static const char name[] = "expressions";
-    rh_step_report *r = &w->report;
-    if (!w->hooks) return 0;
-    double seconds = rh_hooks_take_seconds(w->hooks);
-    bool there = r->stage_count > 0 && r->stage_names[r->stage_count - 1] == name;
-    if (!there && r->stage_count == RH_MAX_STAGES) return seconds;
-    if (!there) {
-        r->stage_names[r->stage_count] = name;
-        r->stage_seconds[r->stage_count++] = 0;
-    }
-    r->stage_seconds[r->stage_count - 1] += seconds;
-    return seconds;
+    const rh_material_moment now = rh_world_now(w);
+    w->stepped = 0;
+    for (int i = 1; i < w->material_count; i++)
+        if (w->materials[i].time < w->materials[w->stepped].time) w->stepped = i;
+    rh_material *m = &w->materials[w->stepped];
+    RH_TRY(rh_material_step(m, &now, until - m->time, dt, status));
+    w->step++;
+    return RH_OK;
 }
 
-static rh_code blame_step(const rh_world *w, const rh_status *why, rh_status *status)
+// Where all meet next, on the way to `end`.
+static rh_code choose_meeting(rh_world *w, double end, double *meeting, rh_status *status)
 {
-    char place[RH_HEALTH_WORDS] = "";
-    if (w->report.squeeze.found) {
-        rh_health_squeezed(w->scene, &w->report.squeeze, status);
-        rh_status_prefix(status, "step %lld at time %g s", (long long)w->step + 1, w->time);
-        return RH_NUMERIC;
+    double left = end - w->time, most = left;
+    bool any = false;
+    for (int i = 0; i < w->material_count; i++) {
+        if (!rh_scene_material(w->scene, i)->steps_together) continue;
+        any = true;
+        double step;
+        RH_TRY(rh_material_longest_step(&w->materials[i], left, &step, status));
+        most = fmin(most, step);
     }
-    if (why->code == RH_NUMERIC) rh_health_worst(&w->points, RH_FAR_CELLS * w->scene->cell, place, sizeof place);
-    return rh_fail(status, why->code, "step %lld at time %g s: %s%s%s", (long long)w->step + 1, w->time, why->message,
-                   place[0] ? "\n  " : "", place);
+    double parts = any && most > 0 ? ceil(left / most - 1e-9) : 1;
+    *meeting = parts > 1 ? w->time + left / parts : end;
+    return RH_OK;
 }
 
-// The physics' part of a step, with a shorter one when a solve does not converge. That depends on the state alone, so a
-// resumed run does the same. A step that did not converge has left the particles as they were but for their order; only
-// what programs did to them, or the step to the method's own state, must be undone, and only then is there a copy.
-static rh_code move(rh_world *w, double *step, rh_status *status)
+static void note_time(rh_world *w)
 {
-    bool pushed = w->hooks && rh_hooks_any(w->hooks, RH_AT_FORCES);
-    bool copied = pushed || w->physics->save;
-    if (copied && !w->kept && !(w->kept = rh_memory_store_create(status))) return RH_MEMORY;
-    if (copied) RH_TRY(rh_world_snapshot(w, w->kept, status));
-    for (w->retries = 0;; w->retries++) {
-        rh_status one = {0};
-        bool forces = rh_forces_act(w->scene, w->time - w->last_dt, w->time + *step);
-        w->around.acceleration = forces ? rh_forces_acceleration : NULL;
-        // The step was chosen before the programs push: they need its length. A push beyond what the step allows is
-        // seen by the next one.
-        RH_TRY(rh_world_moment(w, RH_AT_FORCES, *step, 0, status));
-        if (w->probes) rh_probes_begin(w->probes);
-        rh_code moved = w->physics->step(w->method, &w->around, *step, &w->points, &w->report, &one);
-        w->points.spare_lent = false;
-        if (moved == RH_OK) return w->probes ? rh_probes_stepped(w->probes, &w->points, status) : RH_OK;
-        if (!w->report.unconverged || w->retries == MOST_RETRIES) return blame_step(w, &one, status);
-        if (copied) RH_TRY(rh_world_restore(w, w->kept, status));
-        *step *= 0.5;
-        rh_log(RH_LOG_WARNING, "step %lld at time %g s: %s; trying a step of half the length, %.3g s",
-               (long long)w->step + 1, w->time, one.message, *step);
-    }
+    w->time = w->materials[0].time;
+    for (int i = 1; i < w->material_count; i++) w->time = fmin(w->time, w->materials[i].time);
 }
 
 rh_code rh_world_step(rh_world *w, double dt_limit, double *dt, rh_status *status)
 {
-    RH_ASSERT(dt_limit > 0 && rh_points_is_valid(&w->points));
-    double start = rh_seconds();
-    if (w->hooks) rh_hooks_take_seconds(w->hooks);  // of moments before this step
-    if (w->probes) rh_probes_forget_rows(w->probes);
-    RH_TRY(rh_world_begin(w, status));
-    RH_TRY(emit(w, status));
-    RH_TRY(rh_drain(&w->seeder, w->time, &w->points, status));
-    w->around.time = w->time;
-    w->around.step = w->step;
-    w->around.previous_dt = w->last_dt;
-    w->around.inflow_count = rh_inflows(&w->seeder, w->time, w->inflows, RH_MAX_INFLOWS);
-    w->around.strongest = rh_forces_strongest(w->scene, w->time, w->time + dt_limit);
-    double step = choose_step(w, dt_limit);
-    if (!(step > 1e-9 * dt_limit) || !isfinite(step))
-        return blame_step(w, &(rh_status){RH_NUMERIC, "the velocities are so high that no time step is small enough"},
-                          status);
-    RH_TRY(move(w, &step, status));
-    w->measured = w->seeder.next_id - w->seeder.removed;
-    double kick = 0.5 * (w->last_dt + step);
-    w->seeder.balance.gravity = rh_d3_add(w->seeder.balance.gravity,
-                                          rh_d3_scale(w->around.gravity, kick * (double)w->points.count));
-    w->seeder.lag = 0.5 * step;
-    w->time += step;
-    w->last_dt = step;
-    w->step++;
-    if (++w->substeps == MANY_STEPS)
-        rh_log(RH_LOG_WARNING, "frame %lld has taken %d steps: something moves at %.3g m/s, %.3g cells a frame",
-               (long long)w->frame, MANY_STEPS, w->report.max_speed,
-               w->report.max_speed / w->scene->cell / w->scene->frames.fps);
-    RH_TRY(rh_world_moment(w, RH_AT_STEP, step, 0, status));
-    if (rh_health_check(&w->limits, &w->points, w->report.max_speed, status) != RH_OK) {
-        rh_status_prefix(status, "step %lld at time %g s", (long long)w->step, w->time);
-        return RH_NUMERIC;
+    double before = w->time, step;
+    RH_ASSERT(dt_limit > 0);
+    if (w->material_count > 1) {
+        double end = before + dt_limit;
+        do RH_TRY(rh_world_step_towards(w, end, status));
+        while (w->time < w->meeting);
+        if (dt) *dt = w->time - before;
+        return RH_OK;
     }
-    if (w->probes) RH_TRY(rh_probes_measure(w->probes, &w->points, w->around.time, w->time, status));
-    rh_world_add_stage(w);
+    RH_TRY(rh_world_begin(w, status));
+    RH_TRY(step_one(w, w->time + dt_limit, &step, status));
+    note_time(w);
     if (dt) *dt = step;
-    rh_world_fill_progress(w, step, rh_seconds() - start);
+    rh_world_fill_progress(w);
     return RH_OK;
 }
 
-// As rh_world_step towards the end of a frame; a sliver left by rounding counts as arrived.
 rh_code rh_world_step_towards(rh_world *w, double end, rh_status *status)
 {
-    RH_TRY(rh_world_step(w, end - w->time, NULL, status));
-    if (end - w->time < 1e-9 / w->scene->frames.fps) w->time = end;
-    w->progress.time = w->time;
+    double step;
+    RH_TRY(rh_world_begin(w, status));
+    if (w->material_count == 1) w->meeting = end;
+    else if (w->time >= w->meeting) RH_TRY(choose_meeting(w, end, &w->meeting, status));
+    RH_TRY(step_one(w, w->meeting, &step, status));
+    rh_material *m = &w->materials[w->stepped];
+    if (w->meeting - m->time < 1e-9 / w->scene->frames.fps) m->time = w->meeting;
+    note_time(w);
+    if (w->time >= w->meeting) RH_TRY(rh_exchange_run(w, status));
+    rh_world_fill_progress(w);
     return RH_OK;
+}
+
+static void add_balance(rh_progress *all, const rh_progress *one)
+{
+    all->kinetic_energy += one->kinetic_energy;
+    all->potential_energy += one->potential_energy;
+    all->energy_put_in += one->energy_put_in;
+    all->energy_gained += one->energy_gained;
+    all->momentum = rh_d3_add(all->momentum, one->momentum);
+    all->pushed = rh_d3_add(all->pushed, one->pushed);
+}
+
+rh_code rh_world_finish_frame(rh_world *w, rh_status *status)
+{
+    rh_progress *all = &w->progress;
+    all->particles = all->removed = 0;
+    for (int i = 0; i < w->material_count; i++) {
+        rh_material *m = &w->materials[i];
+        double seconds = rh_material_add_stage(m);
+        m->progress.seconds += seconds;
+        all->seconds += seconds;
+        m->progress.particles = m->points->count;
+        m->progress.removed = m->seeder.removed;
+        m->progress.received = m->seeder.received;
+        m->progress.given = m->seeder.given;
+        all->particles += m->points->count;
+        all->removed += m->seeder.removed;
+        RH_TRY(rh_material_balance(m, status));
+        if (i == 0) {
+            all->kinetic_energy = all->potential_energy = all->energy_put_in = all->energy_gained = 0;
+            all->momentum = all->pushed = rh_d3(0, 0, 0);
+        }
+        add_balance(all, &m->progress);
+    }
+    return RH_OK;
+}
+
+void rh_world_start_frame(rh_world *w, int64_t frame)
+{
+    w->frame = frame;
+    w->frame_done = false;
+    for (int i = 0; i < w->material_count; i++) w->materials[i].substeps = 0;
+}
+
+static bool any_at_frames(const rh_world *w)
+{
+    for (int i = 0; i < w->material_count; i++)
+        if (w->materials[i].hooks && rh_hooks_any(w->materials[i].hooks, RH_AT_FRAME)) return true;
+    return false;
 }
 
 rh_code rh_world_advance_to(rh_world *world, int64_t frame, rh_status *status)
 {
     RH_TRY(rh_world_begin(world, status));
     // Without programs at frames nothing happens in between, and steps need not end there.
-    bool every = world->hooks && rh_hooks_any(world->hooks, RH_AT_FRAME);
+    bool every = any_at_frames(world);
     while (!world->frame_done || world->frame < frame) {
-        if (world->frame_done) {
-            world->frame = every ? world->frame + 1 : frame;
-            world->frame_done = false;
-            world->substeps = 0;
-        }
+        if (world->frame_done) rh_world_start_frame(world, every ? world->frame + 1 : frame);
         double end = rh_world_frame_time(world->scene, world->frame);
         while (world->time < end) RH_TRY(rh_world_step_towards(world, end, status));
-        RH_TRY(rh_world_moment(world, RH_AT_FRAME, world->last_dt, 0, status));
+        RH_TRY(rh_world_moment(world, RH_AT_FRAME, status));
         world->frame_done = true;
     }
     return RH_OK;

@@ -27,7 +27,7 @@ static void setting_make(setting *s, int per_axis, double jitter, const char *te
     if (per_axis == 3) memcpy(strstr(own, "liquid"), "splash", 6);
     scene_make(&s->scene, own);
     assert_ok(rh_geometry_build(&s->scene, &s->geometry, &status));
-    assert_ok(rh_seeder_init(&s->seeder, &s->geometry, per_axis, jitter, &status));
+    assert_ok(rh_seeder_init(&s->seeder, &s->geometry, 0, per_axis, jitter, &status));
     rh_points_init(&s->points);
     assert_ok(rh_points_add(&s->points, "P", RH_POINT_VEC3F, &status));
     assert_ok(rh_points_add(&s->points, "v", RH_POINT_VEC3F, &status));

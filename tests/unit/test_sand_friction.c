@@ -87,7 +87,8 @@ static void block_make(block *b, int dimension, float q)
             cell_of(tiles, (int64_t)b->limit.layout.listed[n] * tiles->cells + c, cell);
             b->q[(int64_t)n * tiles->cells + c] = inside(cell, dimension) ? q : 0;
         }
-    b->around = (rh_surroundings){.dimension = dimension, .cell = 1, .obstacles = &b->none};
+    b->around = (rh_surroundings){
+        .dimension = dimension, .cell = 1, .obstacles = &b->none, .obstacles_after = &b->none};
     b->view = (rh_unilateral_view){.around = &b->around,
                                    .tiles = tiles,
                                    .cut = &b->cut,

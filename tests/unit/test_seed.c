@@ -21,7 +21,7 @@ static void setting_make(setting *s, const char *text)
     rh_status status = {0};
     scene_make(&s->scene, text);
     assert_ok(rh_geometry_build(&s->scene, &s->geometry, &status));
-    assert_ok(rh_seeder_init(&s->seeder, &s->geometry, 2, 1, &status));
+    assert_ok(rh_seeder_init(&s->seeder, &s->geometry, 0, 2, 1, &status));
     rh_points_init(&s->points);
     assert_ok(rh_points_add(&s->points, "P", RH_POINT_VEC3F, &status));
     assert_ok(rh_points_add(&s->points, "v", RH_POINT_VEC3F, &status));

@@ -166,7 +166,7 @@ static rh_i8 are_slow(const rh_rows u[3], const rh_rows fill[3], int dimension, 
 // Coulomb's coefficients of the walls near the cells of a tile.
 static void wall_friction(const solve *s, int32_t t, float *out)
 {
-    const rh_obstacles *obstacles = s->view->around->obstacles;
+    const rh_obstacles *obstacles = s->view->around->obstacles_after;
     const rh_tiles *tiles = s->tiles;
     bool same = true;
     for (int i = 1; i < obstacles->count; i++)
@@ -751,6 +751,7 @@ static rh_code show_walls(const solve *s, rh_status *status)
                          .points = view->points,
                          .arena = view->arena,
                          .cut = view->cut,
+                         .obstacles = view->around->obstacles_after,
                          .speed = tiles->h / view->dt,
                          .friction = friction};
     RH_TRY(rh_observe(&seen, status));

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// A step of one material in order: emit, drain, inflows, length of the step, programs' forces, the method, the balance,
+// programs, health, probes. How long the step is, is decided from the material's own state alone.
+#include "world/material.h"
+
+#include <math.h>
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "grid/tile_keys.h"
+#include "world/emitter.h"
+#include "world/forces.h"
+
+enum { MANY_STEPS = 256 };  // in one frame: the user is told, once
+enum { MOST_RETRIES = 4 };  // of a step, each half as long as the one before
+
+// --- making ----------------------------------------------------------------------------------------------------------
+static rh_code set_radius(rh_material *m, rh_status *status)
+{
+    // Radius of the ball (disc) with the volume a particle stands for.
+    double s = m->seeder.spacing, pi = 3.14159265358979323846;
+    float radius = (float)(m->seeder.dimension == 3 ? s * cbrt(3 / (4 * pi)) : s / sqrt(pi));
+    return rh_points_add_uniform(m->points, "radius", RH_POINT_F32, &radius, status);
+}
+
+static void set_surroundings(rh_material *m)
+{
+    const rh_scene *scene = m->scene;
+    m->around = (rh_surroundings){.dimension = (int)scene->dimension,
+                                  .cell = scene->cell,
+                                  .seed = (uint64_t)scene->seed,
+                                  .first_id = m->seeder.first_id,
+                                  .gravity = scene->gravity,
+                                  .obstacles = &m->solids_start,
+                                  .obstacles_after = &m->solids_end,
+                                  .sets = &m->sets,
+                                  .inflows = m->inflows};
+    if (scene->dimension == 2) m->around.gravity.z = 0;
+    m->around.user = scene;
+}
+
+// The attributes of the world and of the method; what comes later is the user's.
+static rh_code declare(rh_material *m, rh_status *status)
+{
+    set_surroundings(m);
+    RH_TRY(rh_points_add(m->points, "P", RH_POINT_VEC3F, status));
+    RH_TRY(rh_points_add(m->points, "v", RH_POINT_VEC3F, status));
+    RH_TRY(rh_points_add(m->points, "id", RH_POINT_I64, status));
+    RH_TRY(set_radius(m, status));
+    RH_TRY(m->physics->create(m->params, &m->around, m->points, &m->method, status));
+    return m->scene->rest_position ? rh_points_add(m->points, "rest", RH_POINT_VEC3F, status) : RH_OK;
+}
+
+static bool has_programs(const rh_material *m)
+{
+    const rh_expression_params *e = m->scene->expressions.items;
+    for (int i = 0; i < m->scene->expressions.count; i++)
+        if (e[i].material_index == m->index) return true;
+    return false;
+}
+
+static rh_code make_probes(rh_material *m, rh_status *status)
+{
+    const rh_scene *scene = m->scene;
+    const rh_probe_params *probes = scene->probes.items;
+    bool any = false;
+    for (int i = 0; i < scene->probes.count; i++) any |= probes[i].material_index == m->index;
+    if (!any) return RH_OK;
+    RH_TRY(rh_probes_create(scene, m->index, &m->geometry.obstacles, m->seeder.spacing, m->physics->density(m->params),
+                            &m->probes, status));
+    m->around.observer = rh_probes_observer(m->probes);
+    return RH_OK;
+}
+
+rh_code rh_material_hooks(rh_material *m, const rh_material_moment *now, rh_expression_at at, double dt, int64_t first,
+                          rh_status *status)
+{
+    if (!m->hooks) return RH_OK;
+    const rh_moment moment = {
+        .at = at, .time = m->time, .dt = dt, .frame = now->frame, .step = m->step, .first = first, .first_id = m->seeder.first_id, .stop = now->stop};
+    return rh_hooks_run(m->hooks, &moment, m->points, &m->seeder.removed, status);
+}
+
+rh_code rh_material_emit(rh_material *m, const rh_material_moment *now, rh_status *status)
+{
+    int64_t before = m->points->count;
+    RH_TRY(rh_emit(&m->seeder, m->time, m->points, status));
+    return m->points->count > before ? rh_material_hooks(m, now, RH_AT_EMIT, m->last_dt, before, status) : RH_OK;
+}
+
+// What programs at the start made of the bodies is what there was at the start.
+static rh_code start_balance(rh_material *m, rh_status *status)
+{
+    rh_totals all;
+    if (!m->hooks) return RH_OK;
+    RH_TRY(rh_balance_totals(m->points, m->around.gravity, &all, status));
+    m->seeder.balance = (rh_balance){.energy_in = all.kinetic + all.height, .momentum_in = all.momentum};
+    return RH_OK;
+}
+
+rh_code rh_material_init(rh_material *m, const rh_scene *scene, int index, const rh_geometry *geometry,
+                         rh_lang_cache *programs, rh_status *status)
+{
+    const rh_material_params *params = rh_scene_material(scene, index);
+    *m = (rh_material){.scene = scene,
+                       .index = index,
+                       .name = params->name,
+                       .physics = rh_physics_methods[params->physics.kind],
+                       .params = params->physics.value};
+    rh_sets_init(&m->sets);
+    m->points = &m->sets.items[0].points;
+    RH_TRY(rh_geometry_share(geometry, m->physics->walls_separate, &m->geometry, status));
+    RH_TRY(rh_obstacles_create(&m->geometry.obstacles, &m->solids_start, status));
+    RH_TRY(rh_obstacles_create(&m->geometry.obstacles, &m->solids_end, status));
+    RH_TRY(rh_seeder_init(&m->seeder, &m->geometry, index, m->physics->per_cell_axis(m->params),
+                          rh_physics_jitter(m->physics, m->params), status));
+    RH_TRY(declare(m, status));
+    m->declared = m->points->attribute_count;
+    if (has_programs(m)) RH_TRY(rh_hooks_create(scene, index, m->points, programs, &m->hooks, status));
+    RH_TRY(make_probes(m, status));
+    m->limits = rh_health_limits_of(scene, rh_material_most_particles(m));
+    return RH_OK;
+}
+
+rh_code rh_material_seed(rh_material *m, const rh_material_moment *now, rh_status *status)
+{
+    RH_TRY(rh_seed_bodies(&m->seeder, m->points, status));
+    RH_TRY(rh_material_hooks(m, now, RH_AT_START, 0, 0, status));
+    return start_balance(m, status);
+}
+
+void rh_material_free(rh_material *m)
+{
+    if (m->method) m->physics->destroy(m->method);
+    rh_hooks_free(m->hooks);
+    rh_probes_free(m->probes);
+    rh_sets_free(&m->sets);
+    rh_memory_store_free(m->kept);
+    if (m->seeder.geometry) rh_seeder_free(&m->seeder);
+    rh_obstacles_free(&m->solids_start);
+    rh_obstacles_free(&m->solids_end);
+    rh_geometry_free(&m->geometry);
+}
+
+// --- one step --------------------------------------------------------------------------------------------------------
+void rh_material_fill_progress(rh_material *m, double dt, double seconds)
+{
+    const rh_step_report *r = &m->report;
+    double per_particle = pow(m->seeder.spacing, m->seeder.dimension), expected = per_particle * (double)m->measured;
+    m->progress = (rh_progress){.time = m->time,
+                                .substeps = m->substeps,
+                                .step = m->step,
+                                .dt = dt,
+                                .particles = m->points->count,
+                                .cells = r->cells,
+                                .tiles = r->tiles,
+                                .iterations = r->iterations,
+                                .residual = r->residual,
+                                .volume = r->volume,
+                                .volume_error = expected > 0 && r->volume > 0 ? r->volume / expected - 1 : 0,
+                                .max_speed = r->max_speed,
+                                .emitted = m->seeder.emitted,
+                                .removed = m->seeder.removed,
+                                .memory_bytes = rh_memory_bytes(),
+                                .received = m->seeder.received,
+                                .given = m->seeder.given,
+                                .material = m->name,
+                                .seconds = seconds,
+                                .retries = m->retries};
+}
+
+static rh_code set_solids(rh_material *m, double time, rh_status *status)
+{
+    return rh_obstacles_at(&m->geometry.obstacles, time, 0, &m->geometry.obstacles, status);
+}
+
+// Solids at both ends of a step. (The methods reckon with lengths of steps in float.)
+static rh_code place_solids(rh_material *m, double step, rh_status *status)
+{
+    double dt = (double)(float)step;
+    RH_TRY(rh_obstacles_at(&m->geometry.obstacles, m->time, dt, &m->solids_start, status));
+    return rh_obstacles_at(&m->geometry.obstacles, m->time + dt, 0, &m->solids_end, status);
+}
+
+static rh_code look_around(rh_material *m, double limit, rh_status *status)
+{
+    m->around.time = m->time;
+    m->around.step = m->step;
+    m->around.previous_dt = m->last_dt;
+    m->around.inflow_count = rh_inflows(&m->seeder, m->time, m->inflows, RH_MAX_INFLOWS);
+    m->around.strongest = rh_forces_strongest(m->scene, m->time, m->time + limit);
+    return place_solids(m, 0, status);
+}
+
+rh_code rh_material_longest_step(rh_material *m, double limit, double *out, rh_status *status)
+{
+    RH_TRY(look_around(m, limit, status));
+    double most = m->physics->max_step(m->method, &m->around, m->points);
+    if (m->points->count == 0) {
+        // Nothing to move; emitters still run, and an emitter may carry liquid a long way in a long step.
+        most = limit;
+        for (int i = 0; i < m->scene->emitters.count; i++) {
+            if (!rh_seeder_pours(&m->seeder, i)) continue;
+            double speed = rh_emitter_fastest((const rh_emitter_params *)m->scene->emitters.items + i,
+                                              &m->geometry.emitters[i]);
+            if (speed > 0) most = fmin(most, m->scene->cell / speed);
+        }
+    }
+    *out = m->scene->max_step > 0 ? fmin(most, m->scene->max_step) : most;
+    return RH_OK;
+}
+
+// The step to take when `left` seconds remain: equal parts of it, none longer than the physics allows.
+static rh_code choose_step(rh_material *m, double left, double *step, rh_status *status)
+{
+    double most;
+    RH_TRY(rh_material_longest_step(m, left, &most, status));
+    double parts = ceil(left / most - 1e-9);
+    *step = parts > 1 ? left / parts : left;
+    return RH_OK;
+}
+
+double rh_material_add_stage(rh_material *m)
+{
+    static const char name[] = "expressions";
+    rh_step_report *r = &m->report;
+    if (!m->hooks) return 0;
+    double seconds = rh_hooks_take_seconds(m->hooks);
+    bool there = r->stage_count > 0 && r->stage_names[r->stage_count - 1] == name;
+    if (!there && r->stage_count == RH_MAX_STAGES) return seconds;
+    if (!there) {
+        r->stage_names[r->stage_count] = name;
+        r->stage_seconds[r->stage_count++] = 0;
+    }
+    r->stage_seconds[r->stage_count - 1] += seconds;
+    return seconds;
+}
+
+static rh_code blame_step(const rh_material *m, const rh_status *why, rh_status *status)
+{
+    char place[RH_HEALTH_WORDS] = "";
+    if (m->report.squeeze.found) {
+        rh_health_squeezed(m->scene, &m->report.squeeze, status);
+        rh_status_prefix(status, "step %lld at time %g s", (long long)m->step + 1, m->time);
+        return RH_NUMERIC;
+    }
+    if (why->code == RH_NUMERIC) rh_health_worst(m->points, RH_FAR_CELLS * m->scene->cell, place, sizeof place);
+    return rh_fail(status, why->code, "step %lld at time %g s: %s%s%s", (long long)m->step + 1, m->time, why->message,
+                   place[0] ? "\n  " : "", place);
+}
+
+// The physics' part of a step, with a shorter one when a solve does not converge. That depends on the state alone, so a
+// resumed run does the same. A step that did not converge has left the particles as they were but for their order; only
+// what programs did to them, or the step to the method's own state, must be undone, and only then is there a copy.
+static rh_code move(rh_material *m, const rh_material_moment *now, double *step, rh_status *status)
+{
+    bool pushed = m->hooks && rh_hooks_any(m->hooks, RH_AT_FORCES);
+    bool copied = pushed || m->physics->save;
+    if (copied && !m->kept && !(m->kept = rh_memory_store_create(status))) return RH_MEMORY;
+    rh_store kept = copied ? rh_memory_store_open(m->kept) : (rh_store){0};
+    if (copied) RH_TRY(rh_material_put_state(m, &kept, status));
+    for (m->retries = 0;; m->retries++) {
+        rh_status one = {0};
+        bool forces = rh_forces_act(m->scene, m->time - m->last_dt, m->time + *step);
+        m->around.acceleration = forces ? rh_forces_acceleration : NULL;
+        // The step was chosen before the programs push: they need its length. A push beyond what the step allows is
+        // seen by the next one.
+        RH_TRY(rh_material_hooks(m, now, RH_AT_FORCES, *step, 0, status));
+        if (m->probes) rh_probes_begin(m->probes);
+        RH_TRY(place_solids(m, *step, status));
+        rh_code moved = m->physics->step(m->method, &m->around, *step, m->points, &m->report, &one);
+        m->points->spare_lent = false;
+        if (moved == RH_OK) RH_TRY(set_solids(m, m->time + (double)(float)*step, status));
+        if (moved == RH_OK) return m->probes ? rh_probes_stepped(m->probes, m->points, status) : RH_OK;
+        if (!m->report.unconverged || m->retries == MOST_RETRIES) return blame_step(m, &one, status);
+        if (copied) RH_TRY(rh_material_get_state(m, &kept, status));
+        *step *= 0.5;
+        rh_log(RH_LOG_WARNING, "step %lld at time %g s: %s; trying a step of half the length, %.3g s",
+               (long long)m->step + 1, m->time, one.message, *step);
+    }
+}
+
+rh_code rh_material_step(rh_material *m, const rh_material_moment *now, double limit, double *dt, rh_status *status)
+{
+    RH_ASSERT(limit > 0 && rh_points_is_valid(m->points));
+    double start = rh_seconds();
+    if (m->hooks) rh_hooks_take_seconds(m->hooks);  // of moments before this step
+    if (m->probes) rh_probes_forget_rows(m->probes);
+    RH_TRY(set_solids(m, m->time, status));
+    RH_TRY(rh_material_emit(m, now, status));
+    RH_TRY(rh_drain(&m->seeder, m->time, m->points, status));
+    double step;
+    RH_TRY(choose_step(m, limit, &step, status));
+    if (!(step > 1e-9 * limit) || !isfinite(step))
+        return blame_step(m, &(rh_status){RH_NUMERIC, "the velocities are so high that no time step is small enough"},
+                          status);
+    RH_TRY(move(m, now, &step, status));
+    m->measured = m->seeder.next_id + m->seeder.received - m->seeder.removed - m->seeder.given;
+    double kick = 0.5 * (m->last_dt + step);
+    m->seeder.balance.gravity = rh_d3_add(m->seeder.balance.gravity,
+                                          rh_d3_scale(m->around.gravity, kick * (double)m->points->count));
+    m->seeder.lag = 0.5 * step;
+    m->time += step;
+    m->last_dt = step;
+    m->step++;
+    if (++m->substeps == MANY_STEPS)
+        rh_log(RH_LOG_WARNING, "frame %lld has taken %d steps: something moves at %.3g m/s, %.3g cells a frame",
+               (long long)now->frame, MANY_STEPS, m->report.max_speed,
+               m->report.max_speed / m->scene->cell / m->scene->frames.fps);
+    RH_TRY(rh_material_hooks(m, now, RH_AT_STEP, step, 0, status));
+    if (rh_health_check(&m->limits, m->points, m->report.max_speed, status) != RH_OK) {
+        rh_status_prefix(status, "step %lld at time %g s", (long long)m->step, m->time);
+        return RH_NUMERIC;
+    }
+    if (m->probes) RH_TRY(rh_probes_measure(m->probes, m->points, m->around.time, m->time, status));
+    rh_material_add_stage(m);
+    *dt = step;
+    rh_material_fill_progress(m, step, rh_seconds() - start);
+    return RH_OK;
+}
+
+rh_code rh_material_balance(rh_material *m, rh_status *status)
+{
+    rh_totals all;
+    const rh_balance *b = &m->seeder.balance;
+    RH_TRY(rh_balance_totals(m->points, m->around.gravity, &all, status));
+    double mass = m->physics->density(m->params) * pow(m->seeder.spacing, m->seeder.dimension);
+    rh_dvec3 known = rh_d3_add(rh_d3_sub(b->momentum_in, b->momentum_out), b->gravity);
+    m->progress.kinetic_energy = mass * all.kinetic;
+    m->progress.potential_energy = mass * all.height;
+    m->progress.energy_put_in = mass * (b->energy_in - b->energy_out);
+    m->progress.energy_gained = mass * rh_totals_energy(&all, m->around.gravity, 0.5 * m->last_dt) -
+                                m->progress.energy_put_in;
+    m->progress.momentum = rh_d3_scale(all.momentum, mass);
+    m->progress.pushed = rh_d3_scale(rh_d3_sub(all.momentum, known), mass);
+    return RH_OK;
+}

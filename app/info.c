@@ -13,26 +13,28 @@
 #include "format.h"
 #include "io/checkpoint.h"
 #include "io/mesh_file.h"
-#include "io/vdb.h"
+#include "io/vdb_sets.h"
 
-static rh_code read_checkpoint_points(const char *path, rh_points *points, rh_status *status)
+static rh_code read_checkpoint_points(const char *path, const char *material, rh_points *points, rh_status *status)
 {
     rh_checkpoint_reader *reader;
     uint64_t scene_hash;
     RH_TRY(rh_checkpoint_open(path, &reader, &scene_hash, status));
-    rh_code code = rh_checkpoint_get_points(reader, points, status);
+    char name[96];
+    snprintf(name, sizeof name, "%.60s.points", material ? material : "");
+    rh_code code = rh_checkpoint_get_set(reader, material ? name : "points", points, status);
     rh_checkpoint_close(reader);
     return code;
 }
 
 // One number for all bits of all particles, independent of their order: equal numbers, equal frames.
-static rh_code print_hash(const char *path, rh_status *status)
+static rh_code print_hash(const char *path, const char *material, rh_status *status)
 {
     rh_points points;
     rh_points_init(&points);
     rh_code code;
-    if (rh_path_has_ending(path, ".vdb")) code = rh_vdb_read_points(path, &points, NULL, status);
-    else if (rh_path_has_ending(path, ".h5")) code = read_checkpoint_points(path, &points, status);
+    if (rh_path_has_ending(path, ".vdb")) code = rh_vdb_read_set(path, material, &points, NULL, status);
+    else if (rh_path_has_ending(path, ".h5")) code = read_checkpoint_points(path, material, &points, status);
     else code = rh_fail(status, RH_USER, "%s: --hash takes a points file (.vdb) or a checkpoint (.h5)", path);
     if (code == RH_OK) printf("%016" PRIx64 "\n", rh_points_hash(&points));
     rh_points_free(&points);
@@ -90,13 +92,16 @@ static rh_code print_info(const char *path, rh_status *status)
 static int info(const app_arguments *arguments)
 {
     rh_status status = {0};
-    rh_code code = arguments->hash ? print_hash(arguments->operand, &status) : print_info(arguments->operand, &status);
+    rh_code code = arguments->hash ? print_hash(arguments->operand, arguments->material, &status)
+                                   : print_info(arguments->operand, &status);
     int written = app_finish_output();
     return code == RH_OK ? written : app_report(&status);
 }
 
 static const app_option options[] = {
     {"hash", APP_FLAG, offsetof(app_arguments, hash), NULL, "print only a hash of all particles of a .vdb or .h5 file"},
+    {"material", APP_TEXT, offsetof(app_arguments, material), "NAME",
+     "with --hash: of this material of a run with several; without it the first of a .vdb"},
 };
 
 const app_command app_info = {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "app.h"
+#include "base/memory.h"
 #include "format.h"
 #include "info.h"
 #include "log_reader.h"
@@ -188,6 +189,36 @@ static rh_code print_log(const char *run, rh_status *status)
     return RH_OK;
 }
 
+// The number behind the last "NAME.what": of the log; negative when there is none.
+static double last_of(const char *log, const char *name, const char *what)
+{
+    char key[96];
+    double value = -1;
+    snprintf(key, sizeof key, "\"%.40s.%s\":", name, what);
+    for (const char *at = log; (at = strstr(at, key)); at += strlen(key)) value = strtod(at + strlen(key), NULL);
+    return value;
+}
+
+static void print_materials(const char *run, const rh_scene *scene)
+{
+    char path[RH_PATH_MAX], line[200], *log = NULL;
+    size_t bytes;
+    bool read = app_path(path, run, "log.jsonl", NULL) == RH_OK && rh_file_exists(path) &&
+                rh_file_read(path, (size_t)4 << 30, &log, &bytes, NULL) == RH_OK;
+    for (int i = 0; i < rh_scene_material_count(scene); i++) {
+        const rh_material_params *m = rh_scene_material(scene, i);
+        app_text count;
+        double particles = read ? last_of(log, m->name, "particles") : -1;
+        int used = snprintf(line, sizeof line, "%s, %s", m->name, rh_physics_tables[m->physics.kind]->name);
+        if (particles >= 0)
+            snprintf(line + used, sizeof line - (size_t)used, ": %s particles, %.0f steps, volume error %.3g",
+                     app_format_count((int64_t)particles, &count), last_of(log, m->name, "steps"),
+                     last_of(log, m->name, "volume_error"));
+        row(i ? "" : "materials", line);
+    }
+    rh_free(log);
+}
+
 // A scene that this version cannot read any more must not hide the rest of the folder.
 static int64_t print_scene(const char *run)
 {
@@ -203,6 +234,7 @@ static int64_t print_scene(const char *run)
     snprintf(line, sizeof line, "%lldD, cell %g m, %g frames a second", (long long)scene.dimension, scene.cell,
              scene.frames.fps);
     row("scene", line);
+    if (scene.materials.count) print_materials(run, &scene);
     int64_t last = scene.frames.last;
     rh_scene_free(&scene);
     return last;
@@ -227,6 +259,49 @@ static rh_code print_surfaces(const char *run, rh_status *status)
     return RH_OK;
 }
 
+static rh_code print_fields(const char *run, rh_status *status)
+{
+    char path[RH_PATH_MAX], line[128];
+    app_frames frames;
+    app_text bytes;
+    RH_TRY(app_path(path, run, "fields", status));
+    if (!rh_file_exists(path)) return RH_OK;
+    RH_TRY(app_frames_list(path, "fields", NULL, &frames, status));
+    if (frames.count) {
+        snprintf(line, sizeof line, "%lld to %lld, %s", (long long)frames.numbers[0],
+                 (long long)frames.numbers[frames.count - 1], app_format_bytes(frames.bytes, &bytes));
+        row("fields", line);
+    }
+    app_frames_free(&frames);
+    return RH_OK;
+}
+
+// What RUN/from.txt says: which frames of other runs this one stood on. Only the runs themselves and how many.
+static rh_code print_bases(const char *run, rh_status *status)
+{
+    char path[RH_PATH_MAX], *text, line[512];
+    size_t bytes;
+    RH_TRY(app_path(path, run, "from.txt", status));
+    if (!rh_file_exists(path)) return RH_OK;
+    RH_TRY(rh_file_read(path, (size_t)64 << 20, &text, &bytes, status));
+    for (char *at = text, *end; at < text + bytes; at = end + 1) {
+        end = memchr(at, '\n', (size_t)(text + bytes - at));
+        if (!end) break;
+        *end = 0;
+        if (strncmp(at, "from ", 5) != 0) continue;
+        int frames = 0;
+        for (char *next = end + 1; next < text + bytes && *next == ' ';) {
+            frames++;
+            next = memchr(next, '\n', (size_t)(text + bytes - next));
+            if (!next++) break;
+        }
+        snprintf(line, sizeof line, "%.400s %d", at + 5, frames);
+        row("from", line);
+    }
+    rh_free(text);
+    return RH_OK;
+}
+
 static rh_code print_files(const char *run, int64_t last, rh_status *status)
 {
     char path[RH_PATH_MAX], line[128];
@@ -245,7 +320,9 @@ static rh_code print_files(const char *run, int64_t last, rh_status *status)
         }
     }
     app_frames_free(&frames);
+    RH_TRY(print_fields(run, status));
     RH_TRY(print_surfaces(run, status));
+    RH_TRY(print_bases(run, status));
     int64_t bytes;
     RH_TRY(app_path(path, run, "checkpoint", status));
     int count = app_count_files(path, ".h5", &bytes);

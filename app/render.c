@@ -15,13 +15,14 @@
 #include "io/provenance.h"
 #include "io/ply.h"
 #include "io/png.h"
-#include "io/vdb.h"
+#include "io/vdb_sets.h"
 #include "scene/scene.h"
 #include "view/colors.h"
 #include "view/picture.h"
 #include "view/preview.h"
 #include "view/rays.h"
 #include "view/values.h"
+#include "world/exchange.h"
 #include "world/surfacing.h"
 
 typedef enum what { AS_THERE, SURFACE, POINTS, BOTH } what;
@@ -40,6 +41,7 @@ typedef struct job {
     rh_value_range particles, paint;  // of the colours
     float *values;                    // of a quick picture's particles
     bool quick;                       // no paths are traced
+    int only;                         // the material to draw; -1 = all
     rh_preview_options preview;
     rh_picture *picture;
     rh_film *film;
@@ -49,6 +51,9 @@ typedef struct job {
 
 // What is known of a frame.
 typedef struct frame_data {
+    const char *set;          // of several materials: which; NULL = the only one
+    const rh_variant *look;   // of the material; NULL = the scene's
+    struct frame_data *next;  // of the next material (owned); NULL = none
     int64_t number;
     rh_points points;
     rh_ply_surface surface;
@@ -65,6 +70,8 @@ static void frame_free(frame_data *data)
     rh_points_free(&data->points);
     rh_points_free(&data->vertices);
     rh_ply_surface_free(&data->surface);
+    if (data->next) frame_free(data->next);
+    rh_free(data->next);
     *data = (frame_data){0};
 }
 
@@ -130,7 +137,7 @@ static rh_code take_skin(rh_skin *skin, bool z_up, rh_ply_surface *out, rh_statu
 static rh_code make_surface(const job *j, const char *points, frame_data *data, rh_status *status)
 {
     rh_skin skin;
-    RH_TRY(rh_surface_skin(&j->scene.surface, points, j->programs, &skin, NULL, status));
+    RH_TRY(rh_surface_skin(&j->scene.surface, points, data->set, j->programs, &skin, NULL, status));
     rh_code code = paints(j) ? take_channels(&skin, &data->vertices, status) : RH_OK;
     if (code == RH_OK && data->z_up) turn_vectors(&data->vertices);
     if (code == RH_OK) code = take_skin(&skin, data->z_up, &data->surface, status);
@@ -148,7 +155,9 @@ static rh_code obtain_surface(const job *j, bool probe, frame_data *data, rh_sta
     RH_TRY(app_frame_path(path, j->points, "points", data->number, ".vdb", status));
     data->will_have_surface = rh_file_exists(path);
     if (probe && data->will_have_surface) return RH_OK;
-    RH_TRY(app_frame_path(path, j->surfaces, "surface", data->number, ".ply", status));
+    char stem[80];
+    snprintf(stem, sizeof stem, "surface%s%.60s", data->set ? "." : "", data->set ? data->set : "");
+    RH_TRY(app_frame_path(path, j->surfaces, stem, data->number, ".ply", status));
     if (rh_file_exists(path)) {
         RH_TRY(rh_ply_read_surface(path, &data->surface, status));
         data->has_surface = true;
@@ -168,7 +177,7 @@ static rh_code obtain_points(const job *j, frame_data *data, rh_status *status)
     char path[RH_PATH_MAX];
     rh_frame_info facts = {0};
     RH_TRY(app_frame_path(path, j->points, "points", data->number, ".vdb", status));
-    RH_TRY(rh_vdb_read_points(path, &data->points, &facts, status));
+    RH_TRY(rh_vdb_read_set(path, data->set, &data->points, &facts, status));
     data->has_points = true;
     data->time = facts.time;
     data->z_up = facts.z_up != 0;
@@ -186,13 +195,34 @@ static rh_code read_parts(const job *j, bool probe, frame_data *data, rh_status 
     return wanted ? obtain_points(j, data, status) : RH_OK;
 }
 
-static rh_code read_frame(const job *j, int64_t number, bool probe, frame_data *data, rh_status *status)
+static rh_code read_material_frame(const job *j, int material, int64_t number, bool probe, frame_data *data,
+                                   rh_status *status)
 {
     double since = (double)(number - j->scene.frames.first);
     *data = (frame_data){.number = number, .z_up = j->scene.output.up == RH_UP_Z, .time = since / j->scene.frames.fps};
+    if (j->scene.materials.count) {
+        const rh_material_params *params = rh_scene_material(&j->scene, material);
+        data->set = rh_scene_material_count(&j->scene) > 1 ? params->name : NULL;
+        data->look = &params->look;
+    }
     rh_points_init(&data->points);
     rh_points_init(&data->vertices);
-    rh_code code = read_parts(j, probe, data, status);
+    return read_parts(j, probe, data, status);
+}
+
+// All materials of the run, or the one that was asked for.
+static rh_code read_frame(const job *j, int64_t number, bool probe, frame_data *data, rh_status *status)
+{
+    int first = j->only >= 0 ? j->only : 0, end = j->only >= 0 ? first + 1 : rh_scene_material_count(&j->scene);
+    frame_data *at = data;
+    rh_code code = RH_OK;
+    for (int i = first; i < end && code == RH_OK; i++) {
+        if (i > first) at = at->next = rh_alloc_zero(sizeof *at, "app.frames", status);
+        code = at ? read_material_frame(j, i, number, probe, at, status) : RH_MEMORY;
+    }
+    // Quick pictures have one cloud: what the materials have in common.
+    for (frame_data *more = data->next; more && j->quick && code == RH_OK; more = more->next)
+        code = rh_exchange_join(&more->points, &data->points, status);
     if (code != RH_OK) frame_free(data);
     return code;
 }
@@ -201,6 +231,7 @@ static rh_code read_frame(const job *j, int64_t number, bool probe, frame_data *
 
 static void grow_box(job *j, const frame_data *data)
 {
+    if (data->next) grow_box(j, data->next);
     const rh_attribute *position = data->has_points ? rh_points_find(&data->points, "P") : NULL;
     if (position && position->type == RH_POINT_VEC3F)
         rh_values_bounds(position->data, position->uniform ? 1 : data->points.count, 0.0005, data->z_up, &j->box);
@@ -248,7 +279,7 @@ static rh_code look_ahead(job *j, rh_picture_options *o, rh_status *status)
         frame_data data;
         RH_TRY(read_frame(j, j->all.numbers[probes[i]], true, &data, status));
         o->surface |= data.has_surface || data.will_have_surface;
-        code = widen(j, &data, status);
+        for (const frame_data *one = &data; one && code == RH_OK; one = one->next) code = widen(j, one, status);
         if (data.has_points) j->preview.z_up = data.z_up;
         frame_free(&data);
     }
@@ -442,7 +473,10 @@ static rh_code apply_arguments(job *j, rh_status *status)
     if (a->what) RH_TRY(read_what(a->what, &j->what, status));
     else if (a->attribute) j->what = POINTS;
     if (a->camera) RH_TRY(read_camera(a->camera, &look->camera, status));
-    if (a->material) RH_TRY(read_material(a->material, &look->liquid, status));
+    // A material of the run, or a look for its surface.
+    if (!a->material || !j->scene.materials.count || rh_scene_find_material(&j->scene, a->material, &j->only, NULL))
+        j->only = -1;
+    if (a->material && j->only < 0) RH_TRY(read_material(a->material, &look->liquid, status));
     if (a->depth && a->depth != 8 && a->depth != 16)
         return rh_fail(status, RH_USER, "--depth: found %" PRId64 ", expected 8 or 16", a->depth);
     if (a->samples > 1 << 20)
@@ -557,14 +591,20 @@ static rh_code draw(job *j, const frame_data *data, const char *title, rh_status
         for (size_t i = 0; i < 3 * pixels; i++) j->deep[i] = (uint16_t)(257 * j->bytes[i]);
         return code;
     }
-    rh_picture_frame frame = {.number = data->number,
-                              .time = data->time,
-                              .points = data->has_points ? &data->points : NULL,
-                              .surface = data->has_surface ? &data->surface : NULL,
-                              .vertices = data->has_surface && paints(j) ? &data->vertices : NULL,
-                              .z_up = data->z_up,
-                              .title = data->has_points ? title : NULL};
-    RH_TRY(rh_picture_draw(j->picture, &frame, j->deep, status));
+    rh_picture_frame frames[RH_MAX_MATERIALS];
+    int count = 0;
+    for (const frame_data *one = data; one; one = one->next, count++) {
+        frames[count] = (rh_picture_frame){.number = one->number,
+                                           .time = one->time,
+                                           .points = one->has_points ? &one->points : NULL,
+                                           .surface = one->has_surface ? &one->surface : NULL,
+                                           .vertices = one->has_surface && paints(j) ? &one->vertices : NULL,
+                                           .z_up = one->z_up,
+                                           .liquid = one->look,
+                                           .title = one->has_points ? title : NULL};
+        if (count > 0) frames[count - 1].next = &frames[count];
+    }
+    RH_TRY(rh_picture_draw(j->picture, frames, j->deep, status));
     rh_to_8_bits(j->deep, pixels, j->bytes);
     return RH_OK;
 }
@@ -645,7 +685,8 @@ static const app_option options[] = {
     {"size", APP_SIZE, AT(size), "WxH", "pixels; without it 1280x720"},
     {"what", APP_TEXT, AT(what), "WHAT", "surface, points or both; without it the surface"},
     {"camera", APP_TEXT, AT(camera), "NUMBERS", "x,y,z,tx,ty,tz[,fov]: position, target (m), angle of view (degrees)"},
-    {"material", APP_TEXT, AT(material), "NAME", "of the surface: water, honey, oil, chocolate, milk, sand, ..."},
+    {"material", APP_TEXT, AT(material), "NAME",
+     "draws this material of a run with several alone; else what the surface looks like: water, honey, sand, ..."},
     {"attribute", APP_TEXT, AT(attribute), "NAME",
      "that colours particles, or with --what surface the surface: id, rest.y, speed, ..., Cd (a colour itself), none"},
     {"range", APP_TEXT, AT(range), "LOW,HIGH", "values at the ends of the colours; without it from the particles"},

@@ -100,13 +100,15 @@ static void print_summary(const app_arguments *arguments, const app_progress *pr
     rh_progress last;
     rh_world_progress(world, &last);
     double seconds = rh_seconds() - progress->started;
-    int64_t frames = progress->frames_done;
+    int64_t frames = progress->frames_done, particles = 0;
+    for (int i = 0; i < rh_world_material_count(world); i++)
+        particles += rh_world_material_sets(world, i)->items[0].points.count;
     if (frames == 0 && code == RH_OK) fputs("done: nothing was left to do, all frames are there\n", stderr);
     else
         fprintf(stderr, "%s: %lld frames in %s (%s a frame), %s particles\n", code == RH_STOPPED ? "stopped" : "done",
                 (long long)frames, app_format_duration(seconds, &wall),
                 app_format_duration(frames ? seconds / (double)frames : -1, &each),
-                app_format_count(rh_world_points(world)->count, &count));
+                app_format_count(particles, &count));
     fprintf(stderr, "  frames      %s/points\n", folder);
     if (surfaces) fprintf(stderr, "  surfaces    %s/surface\n", folder);
     fprintf(stderr, "  statistics  rheo info %s\n", folder);

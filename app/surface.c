@@ -29,7 +29,9 @@ typedef struct job {
     const app_arguments *arguments;
     rh_surfacing_params params;
     rh_lang_cache *programs;
-    item *items;  // owned, in the order of work
+    char sets[RH_MAX_MATERIALS][64];  // materials to make surfaces of
+    int set_count;                    // 0: the only one, or the first of a file
+    item *items;                      // owned, in the order of work
     int count;
     int64_t subframes;
     atomic_int *stop;
@@ -124,6 +126,20 @@ static rh_code find_run_frames(job *j, rh_status *status)
     return code;
 }
 
+static void add_set(job *j, const char *name) { snprintf(j->sets[j->set_count++], sizeof j->sets[0], "%.60s", name); }
+
+// All materials of a run with several, or the one that was named.
+static rh_code choose_materials(job *j, const rh_scene *scene, rh_status *status)
+{
+    int chosen, count = rh_scene_material_count(scene);
+    const char *name = j->arguments->material;
+    if (name && rh_scene_find_material(scene, name, &chosen, status) != RH_OK)
+        return rh_status_prefix(status, "--material"), RH_USER;
+    for (int i = 0; count > 1 && i < count; i++)
+        if (!name || i == chosen) add_set(j, rh_scene_material(scene, i)->name);
+    return RH_OK;
+}
+
 static rh_code prepare_run(job *j, rh_status *status)
 {
     char path[RH_PATH_MAX], name[RH_PATH_MAX + 16];
@@ -132,6 +148,7 @@ static rh_code prepare_run(job *j, rh_status *status)
     RH_TRY(app_scene_load(j->arguments, path, false, &scene, status));
     snprintf(name, sizeof name, "%s: surface", path);
     rh_code code = read_parameters(j, name, &scene.surface, status);
+    if (code == RH_OK) code = choose_materials(j, &scene, status);
     rh_scene_free(&scene);
     return code == RH_OK ? find_run_frames(j, status) : code;
 }
@@ -256,6 +273,7 @@ static rh_code prepare_files(job *j, rh_status *status)
     char folder[RH_PATH_MAX];
     for (int i = 0; i < a->operands.count; i++) RH_TRY(check_file(&a->operands, i, status));
     RH_TRY(read_parameters(j, "surface", NULL, status));
+    if (a->material) add_set(j, a->material);
     RH_TRY(make_room(j, a->operands.count, status));
     for (int i = 0; i < a->operands.count; i++) {
         const char *path = a->operands.items[i];
@@ -326,8 +344,8 @@ static void print_json(const job *j, const rh_surface_result *r, double fraction
     fflush(stdout);
 }
 
-// One frame, whole and at the times in between when there is a next one.
-static rh_code do_item(job *j, const item *one, rh_status *status)
+// One frame of one material, whole and at the times in between when there is a next one.
+static rh_code do_set(job *j, const item *one, const char *set, rh_status *status)
 {
     char next[RH_PATH_MAX];
     int64_t parts = j->subframes > 1 && rh_surface_next_file(one->path, next) ? j->subframes : 1;
@@ -335,6 +353,7 @@ static rh_code do_item(job *j, const item *one, rh_status *status)
         if (atomic_load(j->stop)) return rh_fail(status, RH_STOPPED, "stopped on request");
         rh_surface_result result;
         rh_surface_task task = {.points = one->path,
+                                .set = set,
                                 .next = parts > 1 ? next : NULL,
                                 .fraction = (double)i / (double)parts,
                                 .folder = one->folder,
@@ -347,6 +366,13 @@ static rh_code do_item(job *j, const item *one, rh_status *status)
         print_json(j, &result, task.fraction);
         j->done++;
     }
+    return RH_OK;
+}
+
+static rh_code do_item(job *j, const item *one, rh_status *status)
+{
+    if (j->set_count == 0) return do_set(j, one, NULL, status);
+    for (int i = 0; i < j->set_count; i++) RH_TRY(do_set(j, one, j->sets[i], status));
     return RH_OK;
 }
 
@@ -405,6 +431,8 @@ static const app_option options[] = {
     {"expression", APP_TEXT, AT(expression), "CODE",
      "a program that runs on the particles first; docs/expressions.md has the language"},
     {"frames", APP_RANGE, AT(frames), "LIST", "frames to do, such as 5, 1-48 or 1,10,20-30; without it all"},
+    {"material", APP_TEXT, AT(material), "NAME",
+     "of this material of the run, or points grid of a file; without it all of a run, the first of a file"},
     {"subframes", APP_COUNT, AT(subframes), "N",
      "N surfaces a frame, at 0, 1/N, 2/N ... of the way to the next, for motion blur"},
     {"up", APP_TEXT, AT(up), "AXIS", "y or z: what points up in the results; without it as in the points"},

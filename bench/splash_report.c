@@ -14,15 +14,15 @@ static const double FRAME = 1.0 / 30;  // s, of the published figures
 // The published stages, and ours that do their work. What has no counterpart there is told apart, and is part of the
 // total.
 typedef enum part { SOLVE, EXTRAPOLATE, ADVECT, RASTERISE, SOLIDS, REST, TOTAL, PARTS } part;
-enum { MOST_OURS = 4 };
+enum { MOST_OURS = 5 };
 static const struct {
     const char *name;
     const char *ours[MOST_OURS + 1];
 } parts[PARTS] = {
     [SOLVE] = {"solve", {"density", "pressure"}},
     [EXTRAPOLATE] = {"extrapolate", {"extend"}},
-    [ADVECT] = {"advect", {"update", "advect", "collide", "sort"}},
-    [RASTERISE] = {"rasterise", {"to_grid", "predict"}},
+    [ADVECT] = {"advect", {"update", "spray", "advect", "collide", "sort"}},
+    [RASTERISE] = {"rasterise", {"to_grid", "forces", "predict"}},
     [SOLIDS] = {"solids", {"solids"}},
     [REST] = {"rest", {NULL}},
     [TOTAL] = {"total", {NULL}},

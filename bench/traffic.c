@@ -43,9 +43,12 @@ static const struct {
     // Fillings of cells in and out, of faces in, those after it out, the shift out; right-hand side and solution; the
     // solve.
     {"density", .value = 2 * VALUE + 2 * FACES + FACES, .cell = 2 * VALUE, .cell_iteration = iteration},
-    // Velocities in and out, the copy that FLIP subtracts out; positions, fillings of cells (before and after) and of
-    // faces in; right-hand side out.
-    {"predict", .particle = POSITION, .value = 3 * FACES + 2 * VALUE + FACES, .cell = VALUE},
+    // Velocities in and out, the copy that FLIP subtracts out.
+    {"forces", .value = 3 * FACES},
+    // Sand: the stress that particles carry in; stresses of cells out, velocities in and out.
+    {"carried_stress", .particle = POSITION + 36, .value = 6 * VALUE + 2 * FACES},
+    // Positions, velocities, fillings of cells (before and after) and of faces in; right-hand side out.
+    {"predict", .particle = POSITION, .value = 2 * FACES + 2 * VALUE, .cell = VALUE},
     // Velocities in, right-hand side out; the solve; velocities in and out with the pressure.
     {"pressure", .cell = FACES + VALUE + VALUE + 2 * FACES, .cell_iteration = iteration},
     // Sand: masses and strengths out and in, marks of known faces in; of cells, pressure in, velocities in, and in and
@@ -54,6 +57,8 @@ static const struct {
     // whose iterations a step does not report and
     // which moves the stress of particles too, it is a lower bound.
     {"friction", .value = 4 * VALUE + 3, .cell = VALUE + FACES + 8 * 2 * FACES + 2 * FACES},
+    // Fillings and velocities in, right-hand side out; the solve, where one is needed, is not counted.
+    {"make_way", .value = 2 * FACES + VALUE, .cell = VALUE},
     // Velocities in and out.
     {"extend", .value = 2 * FACES},
     // Numbers in, displacement out; at least one iteration of its solve, whose true count a step does not report.
@@ -62,6 +67,10 @@ static const struct {
     {"update", .particle = POSITION + 2 * VELOCITY, .value = 2 * FACES},
     // Positions in and out; velocity and displacement in.
     {"advect", .particle = 2 * POSITION, .value = 2 * FACES},
+    // Splash: fillings and velocities in, two bytes a particle out.
+    {"spray", .particle = POSITION + VELOCITY + 2, .value = FACES + VALUE},
+    // Sand: positions in and out, velocities of the grid in.
+    {"mix", .particle = 2 * POSITION, .value = FACES},
     // Particles in; those that hit something are few.
     {"collide", .particle = POSITION + VELOCITY},
 };

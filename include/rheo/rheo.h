@@ -16,8 +16,9 @@
 //
 // Units are SI, y is up. The same scene gives the same bits for any number of threads.
 //
-// Threads: calls on one simulation must not overlap; different simulations may run in different threads, though each
-// uses all the threads that rheo_set_threads allows. The library never prints and never exits.
+// Threads: calls on one simulation must not overlap; different simulations may run in different threads of the caller's
+// at once, each with its own number of threads, log and limit of memory, and give the bits that each gives alone. The
+// library never prints and never exits, and leaves the caller's own OpenMP settings as they are.
 #pragma once
 #include <stdint.h>
 
@@ -49,10 +50,13 @@ typedef struct rheo_simulation rheo_simulation;  // opaque; owned by the caller 
 // Version as "major.minor.patch"; static text.
 RHEO_API const char *rheo_version(void);
 
-// Threads for all simulations; 0 (the default) = all cores. Does not change any result.
+// Threads for the whole process: for surfaces, expressions, and all simulations that have no number of their own, also
+// those already open, from their next call on. 0 = all cores; without a call, what OMP_NUM_THREADS says, else all
+// cores. Does not change any result. May be called from any thread at any time.
 RHEO_API void rheo_set_threads(int count);
 
-// Receives warnings and notes; NULL drops them (the default). Set it before opening simulations.
+// Receives warnings and notes of everything that has no log of its own; NULL drops them (the default). Set it before
+// opening simulations, while no other call is under way.
 typedef void rheo_log_function(const char *message, void *user);
 RHEO_API void rheo_set_log(rheo_log_function *function, void *user);
 
@@ -66,7 +70,24 @@ struct rheo_function;
 RHEO_API rheo_code rheo_open_with(const char *scene_path, const char *const *settings, int setting_count,
                                   const struct rheo_function *functions, int function_count, rheo_simulation **out,
                                   rheo_error *error);
+// The same with what belongs to this simulation alone. Zeros everywhere: as rheo_open.
+typedef struct rheo_options {
+    int threads;  // 0: as rheo_set_threads says
+    rheo_log_function
+        *log;  // NULL: to the log of rheo_set_log. Called by the thread that is in a call on the simulation
+    void *log_user;
+    int64_t memory_limit;  // bytes that the simulation may hold at a time: more is RHEO_MEMORY; 0: no limit
+    const struct rheo_function *functions;  // see rheo_open_with
+    int function_count;
+} rheo_options;
+RHEO_API rheo_code rheo_open_as(const char *scene_path, const char *const *settings, int setting_count,
+                                const rheo_options *options, rheo_simulation **out, rheo_error *error);
 RHEO_API void rheo_close(rheo_simulation *simulation);  // NULL is fine
+
+// Between two calls on the simulation; 0: as rheo_set_threads says.
+RHEO_API void rheo_simulation_set_threads(rheo_simulation *simulation, int count);
+// Bytes that the simulation holds, and the most that it held so far.
+RHEO_API int64_t rheo_simulation_memory(const rheo_simulation *simulation, int64_t *peak);  // `peak` may be NULL
 
 // Advances to the next frame (several time steps). After a failure the simulation can only be read and closed.
 RHEO_API rheo_code rheo_advance_frame(rheo_simulation *simulation, rheo_error *error);
@@ -95,6 +116,34 @@ RHEO_API const float *rheo_points_float(const rheo_simulation *simulation, const
 RHEO_API const int64_t *rheo_points_id(const rheo_simulation *simulation);
 RHEO_API float rheo_radius(const rheo_simulation *simulation);  // m, of every particle
 
+// The particle sets of a run, for scenes with several materials: the first is the main one of the scene's first
+// material, which is what the calls above speak of. A material's main set has its name ("water"), others that its
+// method keeps have one behind it ("water.foam").
+RHEO_API int rheo_set_count(const rheo_simulation *simulation);
+RHEO_API const char *rheo_set_name(const rheo_simulation *simulation, int set);   // lives as long as the simulation
+RHEO_API int rheo_set_find(const rheo_simulation *simulation, const char *name);  // -1: none of that name
+RHEO_API int64_t rheo_set_point_count(const rheo_simulation *simulation, int set);
+RHEO_API const float *rheo_set_float(const rheo_simulation *simulation, int set, const char *name, int components);
+RHEO_API const int64_t *rheo_set_id(const rheo_simulation *simulation, int set);  // unique over all sets
+RHEO_API float rheo_set_radius(const rheo_simulation *simulation, int set);
+
+// Fields of methods that have some (docs/theory/dye.md), on tiles of 8 x 8 x 8 cells (8 x 8 in two dimensions) that are
+// only where there is something. Pointers as for particles. A value is at the centre of its cell, (i + 1/2) cells from
+// the world's origin, or with `at_faces` component c at the lower face of axis c.
+typedef struct rheo_field {
+    const char *name;
+    int components;    // 1 or 3
+    int at_faces;      // not zero: see above
+    float background;  // wherever there is no tile
+    double cell;       // m
+    int64_t tile_count;
+    int cells;                  // of a tile: 512 or 64
+    const int32_t (*tiles)[3];  // place of each tile, in tiles: its first cell is 8 times that, in cells
+    const float *values[3];     // [tile_count * cells] of each component: cell x + 8 y + 64 z of tile t at t * cells
+} rheo_field;
+RHEO_API int rheo_field_count(const rheo_simulation *simulation);
+RHEO_API rheo_field rheo_field_at(const rheo_simulation *simulation, int index);  // 0 <= index < count
+
 // What the scene's `probes:` measure (docs/probes.md), as columns with a title ("P1.pressure [Pa]") and a latest value.
 // None when the scene has no probes. Texts live as long as the simulation, values until it advances.
 RHEO_API int rheo_probe_count(const rheo_simulation *simulation);                     // columns
@@ -111,6 +160,11 @@ RHEO_API double rheo_probe_time(const rheo_simulation *simulation);  // s: of th
 // Needs no simulation, and any number of processes may each do their own frames.
 RHEO_API rheo_code rheo_surface_frame(const char *points, const char *next, double fraction, const char *folder,
                                       const char *const *settings, int setting_count, rheo_error *error);
+// The same of one of several materials in a .vdb file: the points grid called `material`; its results are called
+// surface.MATERIAL.0007.vdb and so on.
+RHEO_API rheo_code rheo_surface_material(const char *points, const char *material, const char *next, double fraction,
+                                         const char *folder, const char *const *settings, int setting_count,
+                                         rheo_error *error);
 
 // ---- expressions: small programs over arrays of the caller's own (docs/expressions.md has the language), or over
 // anything laid out in arrays
@@ -190,9 +244,9 @@ typedef struct rheo_pass {
     int64_t budget;          // steps in loops of one element; 0: 16777216
     uint64_t seed;           // of rand()
 } rheo_pass;
-// Runs the program on all elements, with the threads rheo_set_threads allows. RHEO_USER when arrays are missing or of
-// another type (nothing is written), or when an element takes too many steps or an index is outside its vector (written
-// in part). What programs print() goes to the log.
+// Runs the program on all elements, with the threads that rheo_set_threads allows. RHEO_USER when arrays are missing or
+// of another type (nothing is written), or when an element takes too many steps or an index is outside its vector
+// (written in part). What programs print() goes to the log.
 RHEO_API rheo_code rheo_expression_run(const rheo_expression *expression, const rheo_pass *pass, rheo_error *error);
 
 // Bytes held by the library in all; 0 after the last rheo_close.

@@ -4,23 +4,24 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-
-static rh_log_sink *g_sink;
-static void *g_user;
+#include "base/context_parts.h"
 
 void rh_log_set_sink(rh_log_sink *sink, void *user)
 {
-    g_sink = sink;
-    g_user = user;
+    rh_context *context = rh_context_current();
+    context->sink = sink;
+    context->sink_user = user;
 }
 
 void rh_log(rh_log_level level, const char *format, ...)
 {
-    if (!g_sink) return;
+    const rh_context *context = rh_context_current();
+    if (!context->sink) context = &rh_process_context;
+    if (!context->sink) return;
     char message[1024];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    g_sink(level, message, g_user);
+    context->sink(level, message, context->sink_user);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Each block is preceded by a 64-byte header holding its size and label slot. Counters are integer atomics: their
-// final values do not depend on the order of threads, so they do not break determinism.
+// Each block is preceded by a 64-byte header holding its size, its label and its context. Counters are integer atomics:
+// their final values do not depend on the order of threads, so they do not break determinism. A block counts in its own
+// context and in that of the process, which so has the sum of all.
 //
 // Large blocks come from the system and go back to it: the C library's heap keeps freed blocks of up to 32 MB, and a
 // process with a million particles had half as much again as it had in use (172 MB resident for 116 MB, now 119). They
@@ -18,33 +19,28 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include "base/context_parts.h"
 
-enum { HEADER = 64, MAX_LABELS = 256 };
+enum { HEADER = 64, MAX_LABELS = RH_MEMORY_LABELS };
 
 typedef struct header {
     size_t bytes;
+    rh_context *context;
     int slot;
     uint32_t magic;
 } header;
 #define MAGIC 0x52484541u
 
-typedef struct slot {
-    _Atomic(const char *) label;
-    atomic_llong bytes, peak, blocks;
-} slot;
-
-static slot g_slots[MAX_LABELS];
-static atomic_llong g_bytes, g_peak, g_blocks;
+static _Atomic(const char *) g_labels[MAX_LABELS];  // in the order in which they were first met
 static atomic_llong g_fail_after = -1;
-static atomic_llong g_limit;  // 0 = none
 
 static int slot_of(const char *label)
 {
     for (int i = 0; i < MAX_LABELS - 1; i++) {
-        const char *seen = atomic_load(&g_slots[i].label);
+        const char *seen = atomic_load(&g_labels[i]);
         if (!seen) {
             const char *expected = NULL;
-            if (atomic_compare_exchange_strong(&g_slots[i].label, &expected, label)) return i;
+            if (atomic_compare_exchange_strong(&g_labels[i], &expected, label)) return i;
             seen = expected;
         }
         if (seen == label || strcmp(seen, label) == 0) return i;
@@ -59,13 +55,19 @@ static void raise_to(atomic_llong *peak, long long value)
     }
 }
 
-static void count(int index, long long bytes, long long blocks)
+static void count_one(rh_memory_count *c, long long bytes, long long blocks)
 {
-    slot *s = &g_slots[index];
-    raise_to(&s->peak, atomic_fetch_add(&s->bytes, bytes) + bytes);
-    atomic_fetch_add(&s->blocks, blocks);
-    raise_to(&g_peak, atomic_fetch_add(&g_bytes, bytes) + bytes);
-    atomic_fetch_add(&g_blocks, blocks);
+    raise_to(&c->peak, atomic_fetch_add(&c->bytes, bytes) + bytes);
+    atomic_fetch_add(&c->blocks, blocks);
+}
+
+static void count(rh_context *context, int slot, long long bytes, long long blocks)
+{
+    count_one(&rh_process_context.labels[slot], bytes, blocks);
+    count_one(&rh_process_context.total, bytes, blocks);
+    if (context == &rh_process_context) return;
+    count_one(&context->labels[slot], bytes, blocks);
+    count_one(&context->total, bytes, blocks);
 }
 
 static bool failure_is_due(void)
@@ -75,10 +77,15 @@ static bool failure_is_due(void)
     return atomic_fetch_sub(&g_fail_after, 1) <= 0 ? (atomic_store(&g_fail_after, 0), true) : false;
 }
 
+static bool exceeds(rh_context *context, size_t bytes)
+{
+    long long limit = atomic_load(&context->limit);
+    return limit > 0 && (long long)bytes > limit - atomic_load(&context->total.bytes);
+}
+
 static bool is_over_limit(size_t bytes)
 {
-    long long limit = atomic_load(&g_limit);
-    return limit > 0 && (long long)bytes > limit - atomic_load(&g_bytes);
+    return exceeds(&rh_process_context, bytes) || exceeds(rh_context_current(), bytes);
 }
 
 // Under the address sanitizer all blocks stay in the heap: it guards their ends there.
@@ -129,8 +136,10 @@ void *rh_alloc(size_t bytes, const char *label, rh_status *status)
     header *h = (header *)raw;
     h->bytes = bytes;
     h->slot = slot_of(label);
+    h->context = rh_context_current();
     h->magic = MAGIC;
-    count(h->slot, (long long)bytes, 1);
+    if (h->context != &rh_process_context) atomic_fetch_add(&h->context->references, 1);
+    count(h->context, h->slot, (long long)bytes, 1);
     return raw + HEADER;
 failed:
     rh_fail(status, RH_MEMORY, "out of memory: %zu bytes for '%s' (%lld bytes are in use%s)", bytes, label,
@@ -164,8 +173,10 @@ void rh_free(void *block)
     header *h = (header *)((char *)block - HEADER);
     RH_ASSERT(h->magic == MAGIC);
     h->magic = 0;
-    count(h->slot, -(long long)h->bytes, -1);
+    rh_context *context = h->context;
+    count(context, h->slot, -(long long)h->bytes, -1);
     give_back(h, with_header(h->bytes));
+    rh_context_drop(context);
 }
 
 char *rh_strdup(const char *text, const char *label, rh_status *status)
@@ -176,9 +187,10 @@ char *rh_strdup(const char *text, const char *label, rh_status *status)
     return copy;
 }
 
-int64_t rh_memory_bytes(void) { return atomic_load(&g_bytes); }
-int64_t rh_memory_blocks(void) { return atomic_load(&g_blocks); }
-int64_t rh_memory_peak(void) { return atomic_load(&g_peak); }
+int64_t rh_memory_bytes(void) { return atomic_load(&rh_context_current()->total.bytes); }
+int64_t rh_memory_blocks(void) { return atomic_load(&rh_context_current()->total.blocks); }
+int64_t rh_memory_peak(void) { return atomic_load(&rh_context_current()->total.peak); }
+int64_t rh_memory_of_process(void) { return atomic_load(&rh_process_context.total.bytes); }
 
 int64_t rh_memory_resident_peak(void)
 {
@@ -186,8 +198,13 @@ int64_t rh_memory_resident_peak(void)
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (int64_t)usage.ru_maxrss * 1024 : 0;  // Linux counts in kilobytes
 }
 
-void rh_memory_set_limit(int64_t bytes) { atomic_store(&g_limit, bytes); }
-int64_t rh_memory_limit(void) { return atomic_load(&g_limit); }
+void rh_memory_set_limit(int64_t bytes) { atomic_store(&rh_context_current()->limit, bytes); }
+
+int64_t rh_memory_limit(void)
+{
+    int64_t own = atomic_load(&rh_context_current()->limit), all = atomic_load(&rh_process_context.limit);
+    return own == 0 || (all > 0 && all < own) ? all : own;
+}
 
 // A file with one number in it, such as those of cgroups; "max" or no such file: `otherwise`.
 static int64_t number_in(const char *path, int64_t otherwise)
@@ -239,12 +256,13 @@ static int by_peak(const void *a, const void *b)
 int rh_memory_labels(rh_memory_label *out, int max)
 {
     rh_memory_label all[MAX_LABELS];
+    rh_memory_count *counts = rh_context_current()->labels;
     int n = 0;
     for (int i = 0; i < MAX_LABELS; i++) {
-        const char *label = atomic_load(&g_slots[i].label);
-        if (!label) continue;
-        all[n++] = (rh_memory_label){label, atomic_load(&g_slots[i].bytes), atomic_load(&g_slots[i].peak),
-                                     atomic_load(&g_slots[i].blocks)};
+        const char *label = atomic_load(&g_labels[i]);
+        long long peak = atomic_load(&counts[i].peak);
+        if (!label || (counts != rh_process_context.labels && peak == 0)) continue;  // others met it, this one did not
+        all[n++] = (rh_memory_label){label, atomic_load(&counts[i].bytes), peak, atomic_load(&counts[i].blocks)};
     }
     qsort(all, (size_t)n, sizeof *all, by_peak);
     if (n > max) n = max;

@@ -4,6 +4,7 @@
 
 #include <omp.h>
 #include "base/assert.h"
+#include "base/context_parts.h"
 
 double rh_sum(const double *values, int64_t count)
 {
@@ -26,6 +27,12 @@ double rh_max(const double *values, int64_t count)
     return most;
 }
 
-void rh_threads_set(int count) { omp_set_num_threads(count > 0 ? count : omp_get_num_procs()); }
+void rh_threads_set(int count)
+{
+    if (count <= 0) count = omp_get_num_procs();
+    atomic_store(&rh_context_current()->threads, count);
+    omp_set_num_threads(count);
+}
+
 int rh_threads(void) { return omp_get_max_threads(); }
 int rh_thread(void) { return omp_get_thread_num(); }

@@ -23,6 +23,6 @@ static inline int64_t rh_block_end(int64_t block, int64_t count)
 double rh_sum(const double *values, int64_t count);
 double rh_max(const double *values, int64_t count);  // 0 for none
 
-void rh_threads_set(int count);  // 0 = all cores
+void rh_threads_set(int count);  // of the current context (context.h); 0 = all cores
 int rh_threads(void);
 int rh_thread(void);  // 0 .. rh_threads() - 1 inside a parallel loop: picks scratch memory, never a result

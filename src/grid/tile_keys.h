@@ -40,6 +40,9 @@ typedef struct rh_tile_keys {
 rh_code rh_tile_keys_make(rh_tile_keys **out, const rh_tiles *tiles, const rh_vec3 *positions, int64_t count,
                           rh_arena *arena, rh_status *status);
 
+// The Morton key of a tile: tiles are in its order.
+uint64_t rh_tile_key(rh_tile at);
+
 static inline void rh_tile_box_join(rh_tile_box *a, const rh_tile_box *b)
 {
     for (int i = 0; i < 3; i++) {

@@ -25,7 +25,7 @@ static uint64_t spread(uint64_t v)
     return (v | v << 2) & 0x1249249249249249ull;
 }
 
-static uint64_t key_of(rh_tile t)
+uint64_t rh_tile_key(rh_tile t)
 {
     return spread((uint64_t)(t.x + BIAS)) | spread((uint64_t)(t.y + BIAS)) << 1 | spread((uint64_t)(t.z + BIAS)) << 2;
 }
@@ -55,7 +55,7 @@ static uint32_t slot_of_key(uint64_t key) { return (uint32_t)(rh_mix64(key) >> 2
 // Index of the tile, added when new.
 static int64_t put(tile_set *set, rh_tile at)
 {
-    uint64_t key = key_of(at);
+    uint64_t key = rh_tile_key(at);
     uint32_t s = slot_of_key(key) & set->mask;
     for (; set->slots[s] >= 0; s = (s + 1) & set->mask)
         if (set->list[set->slots[s]].key == key) return set->slots[s];
@@ -121,7 +121,7 @@ static rh_code collect(rh_tile_keys *keys, int dimension, int margin, rh_arena *
     return RH_OK;
 }
 
-static uint32_t slot_hash(rh_tile t) { return slot_of_key(key_of(t)); }
+static uint32_t slot_hash(rh_tile t) { return slot_of_key(rh_tile_key(t)); }
 
 static void fill_slots(rh_tiles *tiles)
 {
@@ -145,31 +145,62 @@ static void link_neighbours(rh_tiles *tiles)
     }
 }
 
+static rh_tiles empty_tiles(int dimension, double h)
+{
+    rh_tiles tiles = {
+        .dimension = dimension, .layers = dimension == 3 ? RH_TILE : 1, .h = (float)h, .inverse_h = (float)(1 / h)};
+    tiles.cells = RH_TILE * RH_TILE * tiles.layers;
+    return tiles;
+}
+
+// The tiles of a set that is in order.
+static rh_code number_tiles(rh_tiles *tiles, const tile_set *found, rh_arena *arena, rh_status *status)
+{
+    if (found->count > INT32_MAX / tiles->cells)
+        return rh_fail(status, RH_NUMERIC, "the material is spread over %lld tiles: more than the grid can number",
+                       (long long)found->count);
+    tiles->count = (int32_t)found->count;
+    tiles->slot_mask = slot_capacity(found->count) - 1;
+    tiles->at = rh_arena_take(arena, (size_t)(found->count + 1) * sizeof(rh_tile), status);
+    tiles->near = rh_arena_take(arena, (size_t)(found->count + 1) * sizeof *tiles->near, status);
+    tiles->slots = rh_arena_take(arena, ((size_t)tiles->slot_mask + 1) * sizeof(int32_t), status);
+    if (!tiles->at || !tiles->near || !tiles->slots) return RH_MEMORY;
+    for (int32_t t = 0; t < tiles->count; t++) tiles->at[t] = found->list[t].at;
+    fill_slots(tiles);
+    link_neighbours(tiles);
+    return RH_OK;
+}
+
+rh_code rh_tiles_from_keys(rh_tiles *tiles, int dimension, double h, const rh_tile *keys, int64_t count,
+                           rh_arena *arena, rh_status *status)
+{
+    RH_ASSERT(dimension == 2 || dimension == 3);
+    RH_ASSERT(h > 0 && count >= 0);
+    tile_set found = {0};
+    *tiles = empty_tiles(dimension, h);
+    RH_TRY(new_set(&found, count, arena, status));
+    for (int64_t i = 0; i < count; i++) {
+        const int32_t at[3] = {keys[i].x, keys[i].y, keys[i].z};
+        for (int a = 0; a < 3; a++)
+            if (at[a] <= -BIAS || at[a] >= BIAS || (a == 2 && dimension == 2 && at[a] != 0))
+                return rh_fail(status, RH_NUMERIC, "no grid has a tile at (%d, %d, %d)", at[0], at[1], at[2]);
+        put(&found, keys[i]);
+    }
+    qsort(found.list, (size_t)found.count, sizeof *found.list, by_key);
+    return number_tiles(tiles, &found, arena, status);
+}
+
 rh_code rh_tiles_build(rh_tiles *tiles, int dimension, double h, const rh_vec3 *positions, int64_t count, int margin,
                        rh_arena *arena, rh_status *status)
 {
     RH_ASSERT(dimension == 2 || dimension == 3);
     RH_ASSERT(h > 0 && count >= 0);
     RH_ASSERT(margin >= 1 && margin <= RH_TILE);
-    *tiles = (rh_tiles){
-        .dimension = dimension, .layers = dimension == 3 ? RH_TILE : 1, .h = (float)h, .inverse_h = (float)(1 / h)};
-    tiles->cells = RH_TILE * RH_TILE * tiles->layers;
+    *tiles = empty_tiles(dimension, h);
     tile_set found = {0}, occupied = {0};
     RH_TRY(rh_tile_keys_make(&tiles->keys, tiles, positions, count, arena, status));
     RH_TRY(collect(tiles->keys, dimension, margin, arena, &occupied, &found, status));
-    if (found.count > INT32_MAX / tiles->cells)
-        return rh_fail(status, RH_NUMERIC, "the material is spread over %lld tiles: more than the grid can number",
-                       (long long)found.count);
-
-    tiles->count = (int32_t)found.count;
-    tiles->slot_mask = slot_capacity(found.count) - 1;
-    tiles->at = rh_arena_take(arena, (size_t)(found.count + 1) * sizeof(rh_tile), status);
-    tiles->near = rh_arena_take(arena, (size_t)(found.count + 1) * sizeof *tiles->near, status);
-    tiles->slots = rh_arena_take(arena, ((size_t)tiles->slot_mask + 1) * sizeof(int32_t), status);
-    if (!tiles->at || !tiles->near || !tiles->slots) return RH_MEMORY;
-    for (int32_t t = 0; t < tiles->count; t++) tiles->at[t] = found.list[t].at;
-    fill_slots(tiles);
-    link_neighbours(tiles);
+    RH_TRY(number_tiles(tiles, &found, arena, status));
     tiles->keys->tile = rh_arena_take(arena, ((size_t)occupied.count + 1) * sizeof(int32_t), status);
     if (!tiles->keys->tile) return RH_MEMORY;
     for (int64_t n = 0; n < occupied.count; n++) tiles->keys->tile[n] = rh_tiles_find(tiles, occupied.list[n].at);
@@ -192,7 +223,7 @@ bool rh_tiles_is_valid(const rh_tiles *tiles)
     int64_t wrong = 0;
 #pragma omp parallel for schedule(static) reduction(+ : wrong)
     for (int32_t t = 0; t < tiles->count; t++) {
-        wrong += t && key_of(tiles->at[t - 1]) >= key_of(tiles->at[t]);
+        wrong += t && rh_tile_key(tiles->at[t - 1]) >= rh_tile_key(tiles->at[t]);
         for (int n = 0; n < RH_NEAR; n++) {
             int32_t other = tiles->near[t][n];
             if (other < -1 || other >= tiles->count) wrong++;

@@ -52,6 +52,10 @@ typedef struct rh_faces {
 // learnt of them waits in the arena for rh_tiles_sort.
 rh_code rh_tiles_build(rh_tiles *tiles, int dimension, double h, const rh_vec3 *positions, int64_t count, int margin,
                        rh_arena *arena, rh_status *status);
+// The tiles at these places, in any order, each once however often it is named: for fields without particles. Places
+// that no grid can have (in two dimensions: z other than 0) fail with RH_NUMERIC. Nothing can be sorted into them.
+rh_code rh_tiles_from_keys(rh_tiles *tiles, int dimension, double h, const rh_tile *keys, int64_t count,
+                           rh_arena *arena, rh_status *status);
 // Sorts the particles by tile and cell (stable) and fills `first`. The points' "P" must be what the tiles were built
 // around. Follows rh_tiles_build once; gives back the arena what only the sort needed, unless something else was taken
 // in between.

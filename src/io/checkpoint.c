@@ -30,7 +30,7 @@
 enum { FORMAT = 1, CHUNK_BYTES = 4 << 20, TEXT = 64, WHY = 600 };
 
 struct rh_checkpoint_writer {
-    hid_t driver, file, points, state;
+    hid_t driver, file, state;
     int error;  // errno of the first write that failed
     char path[RH_PATH_MAX], temporary[RH_PATH_MAX];
 };
@@ -154,9 +154,7 @@ static bool open_nodes(rh_checkpoint_writer *w, uint64_t scene_hash)
     restore_errors(errors);
     if (w->file < 0) return false;
     w->state = H5Gcreate2(w->file, "state", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    w->points = H5Gcreate2(w->file, "points", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    return w->state >= 0 && w->points >= 0 && put_int(w->file, "format", FORMAT) &&
-           put_text(w->file, "rheo_version", RHEO_VERSION) &&
+    return w->state >= 0 && put_int(w->file, "format", FORMAT) && put_text(w->file, "rheo_version", RHEO_VERSION) &&
            put_value(w->file, "scene_hash", H5T_STD_U64LE, H5T_NATIVE_UINT64, &scene_hash);
 }
 
@@ -164,11 +162,10 @@ static bool open_nodes(rh_checkpoint_writer *w, uint64_t scene_hash)
 static bool close_nodes(rh_checkpoint_writer *w)
 {
     bool good = true;
-    if (w->points >= 0 && H5Gclose(w->points) < 0) good = false;
     if (w->state >= 0 && H5Gclose(w->state) < 0) good = false;
     if (w->file >= 0 && H5Fclose(w->file) < 0) good = false;
     if (w->driver >= 0) H5FDunregister(w->driver);
-    w->driver = w->points = w->state = w->file = -1;
+    w->driver = w->state = w->file = -1;
     return good;
 }
 
@@ -177,7 +174,7 @@ rh_code rh_checkpoint_create(const char *path, uint64_t scene_hash, rh_checkpoin
     *out = NULL;
     rh_checkpoint_writer *w = rh_alloc_zero(sizeof *w, "io.checkpoint", status);
     if (!w) return RH_MEMORY;
-    w->driver = w->file = w->points = w->state = -1;
+    w->driver = w->file = w->state = -1;
     rh_code code = rh_file_temporary(path, w->temporary, status);
     if (code == RH_OK) {
         quiet old = hush();
@@ -257,11 +254,10 @@ static bool put_attribute(hid_t node, const rh_attribute *attribute, int order, 
     return good;
 }
 
-rh_code rh_checkpoint_put_points(rh_checkpoint_writer *w, const rh_points *points, rh_status *status)
+static rh_code put_set(rh_checkpoint_writer *w, hid_t group, const rh_points *points, rh_status *status)
 {
-    RH_ASSERT(rh_points_is_valid(points));
-    quiet old = hush();
-    bool good = put_int(w->points, "count", points->count) && put_int(w->points, "attributes", points->attribute_count);
+    bool good = group >= 0 && put_int(group, "count", points->count) &&
+                put_int(group, "attributes", points->attribute_count);
     rh_code code = outcome(w, good, "the points", "", status);
     for (int i = 0; i < points->attribute_count && code == RH_OK; i++) {
         const rh_attribute *attribute = &points->attributes[i];
@@ -269,9 +265,24 @@ rh_code rh_checkpoint_put_points(rh_checkpoint_writer *w, const rh_points *point
             code = rh_fail(status, RH_USER, "%s: point attribute '%s': a name with '/' cannot be saved", w->path,
                            attribute->name);
         else
-            code = outcome(w, put_attribute(w->points, attribute, i, points->count), "point attribute", attribute->name,
+            code = outcome(w, put_attribute(group, attribute, i, points->count), "point attribute", attribute->name,
                            status);
     }
+    return code;
+}
+
+rh_code rh_checkpoint_put_points(rh_checkpoint_writer *w, const rh_points *points, rh_status *status)
+{
+    return rh_checkpoint_put_set(w, "points", points, status);
+}
+
+rh_code rh_checkpoint_put_set(rh_checkpoint_writer *w, const char *name, const rh_points *points, rh_status *status)
+{
+    RH_ASSERT(rh_points_is_valid(points));
+    quiet old = hush();
+    hid_t group = H5Gcreate2(w->file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    rh_code code = put_set(w, group, points, status);
+    if (group >= 0) H5Gclose(group);
     unhush(old);
     return code;
 }
@@ -450,11 +461,11 @@ static herr_t note_column(hid_t group, const char *name, const H5L_info_t *info,
     return 0;
 }
 
-static rh_code list_columns(rh_checkpoint_reader *r, listing *list, int64_t *count, rh_status *status)
+static rh_code list_columns(rh_checkpoint_reader *r, const char *name, listing *list, int64_t *count, rh_status *status)
 {
     int64_t attributes;
-    list->group = H5Gopen2(r->file, "points", H5P_DEFAULT);
-    if (list->group < 0) return fail_damaged(r, "points", status);
+    list->group = H5Gopen2(r->file, name, H5P_DEFAULT);
+    if (list->group < 0) return fail_damaged(r, name, status);
     bool good = get_int(list->group, "count", count) && get_int(list->group, "attributes", &attributes) &&
                 *count >= 0 && attributes >= 0 && attributes <= RH_POINTS_MAX_ATTRIBUTES;
     if (good) {
@@ -462,7 +473,7 @@ static rh_code list_columns(rh_checkpoint_reader *r, listing *list, int64_t *cou
         good = H5Literate(list->group, H5_INDEX_NAME, H5_ITER_INC, NULL, note_column, list) >= 0;
     }
     for (int i = 0; good && i < list->count; i++) good = list->columns[i].name[0] != 0;
-    return good ? RH_OK : fail_damaged(r, "points", status);
+    return good ? RH_OK : fail_damaged(r, name, status);
 }
 
 static bool is_group(const uint8_t *member, int64_t count)
@@ -504,10 +515,15 @@ static rh_code read_columns(rh_checkpoint_reader *r, const listing *list, int64_
 
 rh_code rh_checkpoint_get_points(rh_checkpoint_reader *r, rh_points *points, rh_status *status)
 {
+    return rh_checkpoint_get_set(r, "points", points, status);
+}
+
+rh_code rh_checkpoint_get_set(rh_checkpoint_reader *r, const char *name, rh_points *points, rh_status *status)
+{
     listing list = {.group = -1};
     int64_t count = 0;
     quiet old = hush();
-    rh_code code = list_columns(r, &list, &count, status);
+    rh_code code = list_columns(r, name, &list, &count, status);
     if (code == RH_OK) code = read_columns(r, &list, count, points, status);
     if (list.group >= 0) H5Gclose(list.group);
     unhush(old);
@@ -610,8 +626,21 @@ static int64_t group_size(hid_t set, bool uniform, int64_t points)
     return good ? size * (uniform ? points : 1) : -1;
 }
 
+// How many points a set has; what follows it in the visit are its attributes.
+static void say_count(hid_t root, const char *name, text *t)
+{
+    hid_t group = H5Gopen2(root, name, H5P_DEFAULT);
+    int64_t count;
+    if (group >= 0 && get_int(group, "count", &count)) {
+        t->points = count;
+        if (strcmp(name, "points") != 0) say(t, "%s: %" PRId64 " points\n", name, count);
+    }
+    if (group >= 0) H5Gclose(group);
+}
+
 static herr_t say_object(hid_t root, const char *name, const H5O_info_t *info, void *user)
 {
+    if (info->type == H5O_TYPE_GROUP) say_count(root, name, user);
     if (info->type != H5O_TYPE_DATASET) return 0;
     hid_t set = H5Dopen2(root, name, H5P_DEFAULT);
     if (set < 0) return 0;
@@ -669,9 +698,7 @@ static rh_code store_put_bytes(void *self, const char *name, const void *data, s
 
 static rh_code store_put_points(void *self, const char *name, const rh_points *points, rh_status *status)
 {
-    RH_ASSERT(strcmp(name, "points") == 0);
-    (void)name;
-    return rh_checkpoint_put_points(self, points, status);
+    return rh_checkpoint_put_set(self, name, points, status);
 }
 
 static rh_code store_get_int(void *self, const char *name, int64_t *value, rh_status *status)
@@ -691,10 +718,8 @@ static rh_code store_get_bytes(void *self, const char *name, void **data, size_t
 
 static rh_code store_get_points(void *self, const char *name, rh_points *points, rh_status *status)
 {
-    RH_ASSERT(strcmp(name, "points") == 0);
-    (void)name;
     rh_points_free(points);
-    return rh_checkpoint_get_points(self, points, status);
+    return rh_checkpoint_get_set(self, name, points, status);
 }
 
 rh_store rh_checkpoint_writer_store(rh_checkpoint_writer *w)

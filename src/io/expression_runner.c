@@ -67,10 +67,12 @@ static rh_code visit(void *user, int slot, int64_t block, const int32_t origin[3
     if (late) return RH_USER;
     rh_lang_thread *thread = &r->pool.threads[slot];
     rh_status own = {0};
+    rh_context_scope before = rh_context_enter(r->context);
     rh_lang_context_begin(&thread->context, elements->selection ? elements->selection[begin] : begin);
     memcpy(thread->context.origin, origin, sizeof thread->context.origin);
     rh_code code = rh_lang_run(r->program, thread, elements, begin, end, &own);
     rh_code ended = rh_lang_context_end(&thread->context, &r->blocks[block], &own);
+    rh_context_leave(before);
     if (code == RH_OK) code = ended;
     pthread_mutex_lock(&r->lock);
     r->elements += end - begin;
@@ -82,7 +84,7 @@ static rh_code visit(void *user, int slot, int64_t block, const int32_t origin[3
 rh_code rh_expression_runner_init(rh_expression_runner *runner, const rh_lang_program *program,
                                   const rh_lang_scope *scope, rh_expression_report *report, rh_status *status)
 {
-    *runner = (rh_expression_runner){.program = program, .report = report};
+    *runner = (rh_expression_runner){.program = program, .report = report, .context = rh_context_current()};
     RH_TRY(rh_lang_pool_init(&runner->pool, program, scope, status));
     pthread_mutex_init(&runner->lock, NULL);
     return RH_OK;

@@ -5,11 +5,13 @@
 // block is told, whatever the number of threads.
 #pragma once
 #include <pthread.h>
+#include "base/context.h"
 #include "io/expression.h"
 
 typedef struct rh_expression_runner {
     const rh_lang_program *program;
     rh_lang_pool pool;
+    rh_context *context;     // of whoever made the runner: visits come from threads of OpenVDB's
     rh_lang_result *blocks;  // of the visit at hand
     int64_t block_count;
     rh_lang_result result;  // of the last visit

@@ -8,6 +8,7 @@
 // time.
 #include "io/provenance.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -29,18 +30,30 @@ static bool is_one_of(const char *word, const char *const *words)
     return false;
 }
 
+// Behind a material's name and a set's, "water.foam.", where there are any.
+static const char *skip_names(const char *at)
+{
+    for (int n = 0; n < 2 && (isalpha((unsigned char)*at) || *at == '_'); n++) {
+        const char *end = at + strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+        if (*end != '.') break;
+        at = end + 1;
+    }
+    return at;
+}
+
 bool rh_provenance_frame_name(const char *name, const char *stem, int64_t *number)
 {
     static const struct {
         const char *stem;
         const char *endings[6];
     } kinds[] = {{"points", {".vdb", ".ply"}},
+                 {"fields", {".vdb"}},
                  {"surface", {".vdb", ".ply", ".obj", ".vtp"}},
                  {"ellipsoids", {".vdb"}},
                  {"picture", {".png"}}};
     size_t length = strlen(stem);
     if (strncmp(name, stem, length) != 0 || name[length] != '.') return false;
-    const char *digits = name + length + 1, *tail = skip_digits(digits, 4, 18);
+    const char *digits = skip_names(name + length + 1), *tail = skip_digits(digits, 4, 18);
     if (!tail) return false;
     const char *fraction = *tail == '.' && (strcmp(stem, "surface") == 0 || strcmp(stem, "ellipsoids") == 0)
                                ? skip_digits(tail + 1, 3, 3)
@@ -71,11 +84,8 @@ bool rh_provenance_checkpoint_name(const char *name, int64_t *frame, bool *whole
 
 bool rh_provenance_name(const char *name)
 {
-    static const char *const names[] = {"scene.yaml", "log.jsonl", "probes.csv", "film.mp4", NULL}, *const stems[] = {
-                                                                                                        "points",
-                                                                                                        "surface",
-                                                                                                        "ellipsoids",
-                                                                                                        "picture"};
+    static const char *const names[] = {"scene.yaml", "log.jsonl", "probes.csv", "from.txt", "film.mp4", NULL},
+                             *const stems[] = {"points", "fields", "surface", "ellipsoids", "picture"};
     if (is_one_of(name, names) || rh_provenance_checkpoint_name(name, NULL, NULL, NULL)) return true;
     for (size_t i = 0; i < sizeof stems / sizeof *stems; i++)
         if (rh_provenance_frame_name(name, stems[i], NULL)) return true;

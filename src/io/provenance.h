@@ -9,8 +9,9 @@
 #include <stdint.h>
 #include "base/status.h"
 
-// "<stem>.<digits>.<ending>" with an ending that is written under this stem ("points", "surface", "ellipsoids",
-// "picture"); surfaces and ellipsoids also with a fraction of time ("surface.0001.250.vdb"). `number` may be NULL.
+// "<stem>.<digits>.<ending>" with an ending that is written under this stem ("points", "fields", "surface",
+// "ellipsoids", "picture"); surfaces and ellipsoids also with a fraction of time ("surface.0001.250.vdb"). `number` may
+// be NULL.
 bool rh_provenance_frame_name(const char *name, const char *stem, int64_t *number);
 // "checkpoint.<frame>.<step>.h5", or with '-' before the step inside of a frame. The pointers may be NULL.
 bool rh_provenance_checkpoint_name(const char *name, int64_t *frame, bool *whole_frame, int64_t *step);

@@ -14,7 +14,7 @@
 #include "io/vdb_shared.hh"
 
 extern "C" {
-#include "io/vdb.h"
+#include "io/vdb_sets.h"
 #include "io/vdb_here.h"
 #include "io/vdb_leaf.hh"
 }
@@ -239,18 +239,29 @@ std::string uniform_names(const rh_points *points)
     return names;
 }
 
-rh_code write_points(const char *path, const char *temporary, const Source &source, const rh_frame_info &info,
-                     rh_status *status)
+// OpenVDB lists grids by name: in which order they were given is told where there are several.
+const char *const order_key = "rheo_order";
+
+rh_code write_points(const char *path, const char *temporary, const rh_frame_set *sets, int count,
+                     const rh_frame_info &info, rh_status *status)
 {
-    std::vector<Entry> entries(size_t(source.points->count));
-    RH_TRY(sort_by_leaf(path, source, entries, status));
-    auto grid = vp::PointDataGrid::create(build_tree(source, entries));
-    grid->setName("points");
-    grid->setCreator("rheo");
-    grid->setTransform(openvdb::math::Transform::createLinearTransform(info.cell));
-    rh_vdb::put_facts(*grid, info);
-    grid->insertMeta("rheo_uniform", openvdb::StringMetadata(uniform_names(source.points)));
-    return rh_vdb::write_sealed(temporary, {grid}, info, status);
+    openvdb::GridCPtrVec grids;
+    for (int i = 0; i < count; i++) {
+        const rh_points *points = sets[i].points;
+        const Source source = {points, static_cast<const rh_vec3 *>(rh_points_find(points, "P")->data), info.cell,
+                               info.z_up != 0};
+        std::vector<Entry> entries(size_t(points->count));
+        RH_TRY(sort_by_leaf(path, source, entries, status));
+        auto grid = vp::PointDataGrid::create(build_tree(source, entries));
+        grid->setName(sets[i].name);
+        grid->setCreator("rheo");
+        grid->setTransform(openvdb::math::Transform::createLinearTransform(info.cell));
+        rh_vdb::put_facts(*grid, info);
+        grid->insertMeta("rheo_uniform", openvdb::StringMetadata(uniform_names(points)));
+        if (count > 1) grid->insertMeta(order_key, openvdb::Int32Metadata(i));
+        grids.push_back(grid);
+    }
+    return rh_vdb::write_sealed(temporary, grids, info, status);
 }
 
 // --- reading ---------------------------------------------------------------------------------------------------------
@@ -503,22 +514,50 @@ rh_code copy_points(const char *path, const vp::PointDataGrid &grid, rh_points *
     return RH_OK;
 }
 
-rh_code read_points(const char *path, rh_points *points, rh_frame_info *info, rh_status *status)
+int order_of(openvdb::io::File &file, const std::string &name)
+{
+    const auto facts = file.readGridMetadata(name);
+    const auto order = facts ? facts->getMetadata<openvdb::Int32Metadata>(order_key) : nullptr;
+    return order ? order->value() : 0;
+}
+
+// The points grid of that name, or the first. `others` gets what else there is.
+std::string find_points(openvdb::io::File &file, const char *wanted, std::string &others)
+{
+    std::string found;
+    int first = INT_MAX, count = 0;
+    for (auto name = file.beginName(); name != file.endName(); ++name) {
+        const std::string type = rh_vdb::grid_type(file, name.gridName());
+        const bool points = type == openvdb::typeNameAsString<vp::PointDataGrid::ValueType>();
+        others += (others.empty() ? "" : ", ") + name.gridName();
+        if (!points) others += " (" + type + ")";
+        if (!points || (wanted && name.gridName() != wanted)) continue;
+        const int order = count++ ? order_of(file, name.gridName()) : -1;
+        if (count == 2) first = order_of(file, found);
+        if (count == 1 || order < first) {
+            found = name.gridName();
+            first = count == 1 ? first : order;
+        }
+    }
+    return found;
+}
+
+rh_code read_points(const char *path, const char *wanted, rh_points *points, rh_frame_info *info, rh_status *status)
 {
     RH_TRY(rh_vdb_check(path, status));
     openvdb::io::File file(path);
     file.open(/*delayLoad=*/false);
     std::string others;
-    for (auto name = file.beginName(); name != file.endName(); ++name) {
-        const std::string type = rh_vdb::grid_type(file, name.gridName());
-        if (type == openvdb::typeNameAsString<vp::PointDataGrid::ValueType>()) {
-            auto grid = openvdb::gridPtrCast<vp::PointDataGrid>(file.readGrid(name.gridName()));
-            if (!grid) throw std::runtime_error("its points grid cannot be read");
-            if (info) *info = rh_vdb::get_facts(*grid);
-            return copy_points(path, *grid, points, status);
-        }
-        others += (others.empty() ? "" : ", ") + name.gridName() + " (" + type + ")";
+    const std::string name = find_points(file, wanted, others);
+    if (!name.empty()) {
+        auto grid = openvdb::gridPtrCast<vp::PointDataGrid>(file.readGrid(name));
+        if (!grid) throw std::runtime_error("its points grid cannot be read");
+        if (info) *info = rh_vdb::get_facts(*grid);
+        return copy_points(path, *grid, points, status);
     }
+    if (wanted)
+        return rh_fail(status, RH_USER, "%s: holds no points called '%s'; found %s", path, wanted,
+                       others.empty() ? "nothing" : others.c_str());
     return rh_fail(status, RH_USER, "%s: holds no points grid; found %s", path,
                    others.empty() ? "nothing" : others.c_str());
 }
@@ -654,24 +693,33 @@ extern "C" rh_code rh_vdb_copy_here(const char *path, const char *to, rh_status 
 extern "C" rh_code rh_vdb_write_points(const char *path, const rh_points *points, const rh_frame_info *info,
                                        rh_status *status)
 {
-    const rh_attribute *position = rh_points_find(points, "P");
-    if (!position || position->type != RH_POINT_VEC3F || position->uniform)
-        return rh_fail(status, RH_USER, "%s: the points have no positions (attribute P of type vec3f)", path);
+    const rh_frame_set set = {"points", points};
+    return rh_vdb_write_sets(path, &set, 1, info, status);
+}
+
+extern "C" rh_code rh_vdb_write_sets(const char *path, const rh_frame_set *sets, int count, const rh_frame_info *info,
+                                     rh_status *status)
+{
+    for (int i = 0; i < count; i++) {
+        const rh_attribute *position = rh_points_find(sets[i].points, "P");
+        if (!position || position->type != RH_POINT_VEC3F || position->uniform)
+            return rh_fail(status, RH_USER, "%s: the points have no positions (attribute P of type vec3f)", path);
+    }
     if (!(info->cell > 0) || !std::isfinite(info->cell))
         return rh_fail(status, RH_USER, "%s: the cell size must be positive, found %g", path, info->cell);
     char temporary[RH_PATH_MAX];
     RH_TRY(rh_file_temporary(path, temporary, status));
-    const Source source = {points, static_cast<const rh_vec3 *>(position->data), info->cell, info->z_up != 0};
     const rh_code code = guarded(path, RH_IO, status,
-                                 [&] { return write_points(path, temporary, source, *info, status); });
+                                 [&] { return write_points(path, temporary, sets, count, *info, status); });
     if (code == RH_OK) return rh_file_commit(temporary, path, status);
     rh_file_discard(temporary);
     return code;
 }
 
-extern "C" rh_code rh_vdb_read_points_here(const char *path, rh_points *points, rh_frame_info *info, rh_status *status)
+extern "C" rh_code rh_vdb_read_points_here(const char *path, const char *name, rh_points *points, rh_frame_info *info,
+                                           rh_status *status)
 {
-    const rh_code code = guarded(path, RH_USER, status, [&] { return read_points(path, points, info, status); });
+    const rh_code code = guarded(path, RH_USER, status, [&] { return read_points(path, name, points, info, status); });
     if (code != RH_OK) rh_points_free(points);
     return code;
 }

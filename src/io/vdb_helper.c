@@ -25,7 +25,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "io/seal.h"
-#include "io/vdb.h"
+#include "io/vdb_sets.h"
 #include "io/vdb_check.h"
 #include "io/vdb_here.h"
 
@@ -263,14 +263,21 @@ static rh_code blame(const char *path, const rh_status *why, rh_status *status)
 
 rh_code rh_vdb_read_points(const char *path, rh_points *points, rh_frame_info *info, rh_status *status)
 {
+    return rh_vdb_read_set(path, NULL, points, info, status);
+}
+
+rh_code rh_vdb_read_set(const char *path, const char *name, rh_points *points, rh_frame_info *info, rh_status *status)
+{
     bool outside;
+    char what[160];
     size_t bytes = 0;
     rh_status why = {0};
     RH_TRY(look(path, &outside, status));
-    if (!outside) return rh_vdb_read_points_here(path, points, info, status);
+    if (!outside) return rh_vdb_read_points_here(path, name, points, info, status);
     int result = memory_file(path, status);
     if (result < 0) return RH_IO;
-    void *data = ask("points", path, result, &bytes, &why);
+    snprintf(what, sizeof what, name ? "points %.120s" : "points", name ? name : "");
+    void *data = ask(what, path, result, &bytes, &why);
     rh_code code = data ? rh_vdb_result_points(data, bytes, points, info, &why) : why.code;
     if (data) munmap(data, bytes);
     close(result);
@@ -401,12 +408,12 @@ static bool put_text(rh_code code, const char *text, const warnings *w)
     return put_head(code, w, strlen(text)) && put(text, strlen(text));
 }
 
-static bool help_points(const char *path, warnings *w, rh_status *status)
+static bool help_points(const char *path, const char *name, warnings *w, rh_status *status)
 {
     rh_points points;
     rh_frame_info info = {0};
     rh_points_init(&points);
-    bool good = rh_vdb_read_points_here(path, &points, &info, status) == RH_OK
+    bool good = rh_vdb_read_points_here(path, name, &points, &info, status) == RH_OK
                     ? put_points(&points, &info, w)
                     : put_text(status->code, status->message, w);
     rh_points_free(&points);
@@ -440,7 +447,8 @@ int rh_vdb_helper(int count, char **words)
     rh_log_set_sink(note, &kept);
     limit(words[1]);
     bool good = false;
-    if (strcmp(words[0], "points") == 0) good = help_points(words[1], &kept, &status);
+    if (strncmp(words[0], "points", 6) == 0)
+        good = help_points(words[1], words[0][6] == ' ' ? words[0] + 7 : NULL, &kept, &status);
     else if (strcmp(words[0], "describe") == 0) good = help_describe(words[1], &kept, &status);
     else if (strncmp(words[0], "copy ", 5) == 0) good = help_copy(words[0], words[1], &kept, &status);
     return good ? 0 : 1;

@@ -13,7 +13,8 @@
 extern "C" {
 #endif
 
-rh_code rh_vdb_read_points_here(const char *path, rh_points *points, rh_frame_info *info, rh_status *status);
+rh_code rh_vdb_read_points_here(const char *path, const char *name, rh_points *points, rh_frame_info *info,
+                                rh_status *status);
 char *rh_vdb_describe_here(const char *path, rh_status *status);
 // Reads all grids and writes them again to `to`, a name that is overwritten. RH_USER when a grid is of a type this
 // library does not know.

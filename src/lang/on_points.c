@@ -269,6 +269,7 @@ static rh_code prepare(rh_lang_points_runner *r, const rh_lang_points_job *job, 
     r->scope.seed = job->seed;
     r->scope.steps = job->steps;
     r->scope.ids = id && id->type == RH_POINT_I64 && !id->uniform ? id->data : NULL;
+    r->scope.first_id = job->first_id;
     r->scope.dead = NULL;
     if (l->deletes) {
         void *dead = r->dead;

@@ -39,6 +39,7 @@ typedef struct rh_lang_points_job {
     int64_t steps;           // that one particle may take in loops; 0: the default
     const atomic_int *stop;  // loops end (RH_STOPPED) when it is not zero; NULL: nobody asks
     int64_t first;           // runs on particles from this one on
+    int64_t first_id;        // taken off ids before rand() uses them
 } rh_lang_points_job;
 
 typedef struct rh_lang_points_done {

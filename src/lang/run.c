@@ -7,6 +7,7 @@
 // mixture of layouts.
 #include <stdio.h>
 #include <string.h>
+#include "base/context.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "lang/program.h"
@@ -300,12 +301,14 @@ void rh_lang_pool_free(rh_lang_pool *pool)
 }
 
 static rh_code run_block(const rh_lang_program *program, rh_lang_thread *thread, const rh_lang_elements *elements,
-                         int64_t block, int64_t count, rh_lang_result *result, rh_status *status)
+                         int64_t block, int64_t count, rh_context *context, rh_lang_result *result, rh_status *status)
 {
     int64_t begin = block * RH_BLOCK, end = rh_block_end(block, count);
+    rh_context_scope before = rh_context_enter(context);
     rh_lang_context_begin(&thread->context, element_of(elements, begin));
     rh_code code = rh_lang_run(program, thread, elements, begin, end, status);
     rh_code ended = rh_lang_context_end(&thread->context, result, status);
+    rh_context_leave(before);
     return code != RH_OK ? code : ended;
 }
 
@@ -317,6 +320,7 @@ rh_code rh_lang_pass(const rh_lang_program *program, rh_lang_pool *pool, const r
     rh_lang_result *results = rh_alloc_zero((size_t)blocks * sizeof *results, "lang.results", status);
     if (!results) return RH_MEMORY;
     rh_status failure = {0};
+    rh_context *context = rh_context_current();
 #pragma omp parallel for schedule(dynamic, 4) num_threads(pool->count)
     for (int64_t block = 0; block < blocks; block++) {
         rh_status own = {0};
@@ -325,8 +329,8 @@ rh_code rh_lang_pass(const rh_lang_program *program, rh_lang_pool *pool, const r
         int64_t failed;
 #pragma omp atomic read
         failed = failed_block;
-        if (block > failed ||
-            run_block(program, &pool->threads[rh_thread()], elements, block, count, &results[block], &own) == RH_OK)
+        if (block > failed || run_block(program, &pool->threads[rh_thread()], elements, block, count, context,
+                                        &results[block], &own) == RH_OK)
             continue;
 #pragma omp critical
         if (block < failed_block) {

@@ -7,10 +7,12 @@
 //   surface       level set and cut edges from the particles
 //   to grid       particle velocities and numbers to faces and cells; extended; forces
 //   pressure      projection
-//   (hook)        what a method does to projected velocities: friction of sand; the stage has the name the method gives
-//   it extend        velocities beyond the liquid; walls update        PIC / FLIP / APIC update of the particles'
-//   velocities volume        displacement against clumping (same operator) advect        particles move collide
-//   particles out of solids
+//   extend        velocities beyond the liquid; walls
+//   update        PIC / FLIP / APIC update of the particles' velocities
+//   volume        displacement against clumping (same operator)
+//   advect        particles move
+//   collide       particles out of solids
+// and after any of them the stages that a method adds (stages.h): friction of sand after pressure.
 #include "physics/incompressible.h"
 
 #include <math.h>
@@ -22,6 +24,7 @@
 #include "grid/advect.h"
 #include "grid/transfer.h"
 #include "physics/drag.h"
+#include "physics/lines.h"
 #include "physics/momentum_error.h"
 #include "physics/thin_film.h"
 #include "physics/observer.h"
@@ -35,6 +38,7 @@
 // Everything of the step in progress; lives in the arena.
 typedef struct step {
     const rh_incompressible_options *params;
+    const rh_step_method *method;
     const rh_surroundings *around;
     float dt;
     float kick;  // s: how long forces act in this step, see physics/step.h
@@ -56,7 +60,7 @@ typedef struct step {
         *count;  // particles around each cell's centre, tiles apart: those with liquid; NULL without volume correction
     uint8_t *reached[3];  // bits of faces that particles reach, a byte per row
     uint8_t *known[3];
-    uint8_t *rigid;  // as in the view; NULL without a hook
+    uint8_t *rigid;  // as in the view; NULL without added stages
     rh_pressure pressure;
     rh_momentum_error *momentum_errors;  // what the particles won; NULL = not known
     rh_vec3 *frame_velocity;             // m/s, per tile: how its liquid travels; NULL = not known
@@ -64,7 +68,26 @@ typedef struct step {
     double clock;
 } step;
 
-static void stage(step *s, const char *name) { rh_step_stage(s->report, &s->clock, name); }
+static const char *const STAGES[] = {"sort",   "solids", "surface", "to_grid", "pressure", "extend",
+                                     "update", "volume", "advect",  "collide", NULL};
+
+// A stage has ended; what the method has after it is done.
+static rh_code stage(step *s, const char *name, rh_status *status)
+{
+    rh_incompressible_view view = {.around = s->around,
+                                   .tiles = &s->tiles,
+                                   .cut = &s->cut,
+                                   .surface = &s->surface,
+                                   .pressure = &s->pressure,
+                                   .velocity = s->velocity,
+                                   .known = s->known,
+                                   .dt = s->dt,
+                                   .kick = s->kick,
+                                   .rigid = s->rigid,
+                                   .arena = s->arena,
+                                   .points = s->points};
+    return rh_stages_end(s->method, name, &view, s->report, &s->clock, status);
+}
 
 static float spacing(const step *s) { return (float)s->around->cell / (float)s->params->particles_per_axis; }
 
@@ -102,9 +125,7 @@ static rh_code show(step *s, rh_sight what, rh_faces before, rh_status *status)
 
 static const rh_faces NONE;  // no faces
 
-// Forces that a method itself has on faces (friction of sand) do not cancel in pairs as those of the pressure do: then
-// nothing is known of errors of momentum (momentum_error.h), and films are the method's own affair.
-static bool is_balanced(const step *s) { return !s->params->after_pressure; }
+static bool is_balanced(const step *s) { return !s->method->unbalanced; }
 
 // Cells around particles that exist: what the transfers and the surface touch. A particle may leave them in a step
 // (advect.h tells what it meets there).
@@ -278,6 +299,10 @@ static rh_code project(step *s, rh_status *status)
     if (is_balanced(s))
         rh_thin_films_support(&s->tiles, &s->cut, s->velocity, rh_v3_length(s->force_change_everywhere),
                               s->surface.phi);
+    if (s->method->stage_count) {
+        s->rigid = rh_arena_take_zero(s->arena, (size_t)rh_tiles_values(&s->tiles) / 8 + 1, status);
+        if (!s->rigid) return RH_MEMORY;
+    }
     RH_TRY(rh_pressure_prepare(&s->pressure, &s->tiles, &s->surface, &s->cut, is_balanced(s),
                                (rh_precondition)s->params->preconditioner, s->arena, status));
     RH_TRY(rh_pressure_project(&s->pressure, s->velocity, s->known, s->params->tolerance,
@@ -291,7 +316,7 @@ static rh_code project(step *s, rh_status *status)
             status, RH_NUMERIC,
             "the pressure solve did not converge: relative residual %.2e after %d iterations (asked for %.2e); "
             "try a larger physics.%s.max_iterations or a smaller physics.%s.cfl",
-            solve.residual, solve.iterations, s->params->tolerance, s->params->method, s->params->method);
+            solve.residual, solve.iterations, s->params->tolerance, s->method->name, s->method->name);
     if (s->params->pressure) report_pressure(s);
     return RH_OK;
 }
@@ -368,9 +393,25 @@ static rh_code settle(step *s, rh_status *status)
 static rh_code slow_at_rough_walls(step *s, rh_status *status)
 {
     const rh_obstacles *obstacles = s->around->obstacles;
-    if (!s->params->drag || !rh_drag_any(obstacles)) return RH_OK;
+    if (!s->method->drag || !rh_drag_any(obstacles)) return RH_OK;
     return rh_drag_apply(&s->tiles, &s->cut, obstacles, per_cell(s), s->kick, s->positions, s->velocities, s->arena,
                          status);
+}
+
+// What no displacement field can part: particles on one point, and lines of them that the flow has stretched.
+static void part_particles(step *s)
+{
+    const int64_t *ids = rh_points_data(s->points, "id", RH_POINT_I64);
+    rh_volume_scatter(&s->tiles, s->rigid, per_cell(s), s->around->seed, s->around->step, ids, s->around->first_id,
+                      s->positions);
+    rh_lines_input lines = {.velocity = s->velocity,
+                            .dt = s->dt,
+                            .particles_per_axis = (int)s->params->particles_per_axis,
+                            .seed = s->around->seed,
+                            .step = s->around->step,
+                            .ids = ids,
+                            .first_id = s->around->first_id};
+    if (is_balanced(s)) rh_lines_break(&s->tiles, &lines, s->positions);
 }
 
 static rh_code advect(step *s, rh_status *status)
@@ -389,9 +430,7 @@ static rh_code advect(step *s, rh_status *status)
     if (s->params->volume_correction) way.shift = s->spare;
     way.frame_velocity = s->frame_velocity;
     RH_TRY(rh_particles_advect(&s->tiles, &way, s->velocities, s->positions, s->arena, status));
-    if (s->params->volume_correction)
-        rh_volume_scatter(&s->tiles, s->rigid, per_cell(s), s->around->seed, s->around->step,
-                          rh_points_data(s->points, "id", RH_POINT_I64), s->positions);
+    if (s->params->volume_correction) part_particles(s);
     rh_sides_return(s->around, s->points, s->start, s->positions);
     return RH_OK;
 }
@@ -400,36 +439,10 @@ static void collide(step *s)
 {
     // A tenth of the spacing: near enough not to thin the liquid at walls, far enough that rounding cannot put it
     // inside.
-    rh_collision collision = {.gap = 0.1 * (double)spacing(s), .stop = true, .friction = s->params->friction};
+    rh_collision collision = {.gap = 0.1 * (double)spacing(s), .stop = true, .friction = s->method->friction};
     rh_sides_hold(s->around, &collision, s->points->count, s->start, s->positions, s->velocities);
     rh_walls_collide(&s->tiles, &s->cut, s->around->obstacles_after, &collision, s->positions, s->velocities);
     rh_sides_hold(s->around, &collision, s->points->count, s->start, s->positions, s->velocities);
-}
-
-// The method's own part of the step.
-static rh_code after_pressure(step *s, rh_status *status)
-{
-    const rh_incompressible_options *o = s->params;
-    if (!o->after_pressure) return RH_OK;
-    s->rigid = rh_arena_take_zero(s->arena, (size_t)rh_tiles_values(&s->tiles) / 8 + 1, status);
-    if (!s->rigid) return RH_MEMORY;
-    rh_incompressible_view view = {.around = s->around,
-                                   .tiles = &s->tiles,
-                                   .cut = &s->cut,
-                                   .surface = &s->surface,
-                                   .pressure = &s->pressure,
-                                   .velocity = s->velocity,
-                                   .known = s->known,
-                                   .dt = s->dt,
-                                   .kick = s->kick,
-                                   .rigid = s->rigid,
-                                   .arena = s->arena,
-                                   .points = s->points};
-    rh_arena_mark mark = rh_arena_save(s->arena);
-    RH_TRY(o->after_pressure(&view, o->user, status));
-    rh_arena_restore(s->arena, mark);
-    stage(s, o->stage);
-    return RH_OK;
 }
 
 rh_code rh_incompressible_step(rh_incompressible *me, const rh_surroundings *around, double dt, rh_points *points,
@@ -441,6 +454,7 @@ rh_code rh_incompressible_step(rh_incompressible *me, const rh_surroundings *aro
     if (points->count == 0) return RH_OK;
     rh_arena_reset(&me->arena);
     step s = {.params = &me->options,
+              .method = &me->method,
               .around = around,
               .dt = (float)dt,
               .kick = rh_step_kick(around, dt),
@@ -451,41 +465,41 @@ rh_code rh_incompressible_step(rh_incompressible *me, const rh_surroundings *aro
               .clock = rh_seconds()};
     RH_TRY(sort_particles(&s, status));
     RH_TRY(show(&s, RH_SIGHT_SORTED, NONE, status));
-    stage(&s, "sort");
+    RH_TRY(stage(&s, "sort", status));
     RH_TRY(build_solids(&s, status));
     RH_TRY(look_for_squeeze(&s, status));
-    stage(&s, "solids");
+    RH_TRY(stage(&s, "solids", status));
     RH_TRY(build_surface(&s, status));
-    stage(&s, "surface");
+    RH_TRY(stage(&s, "surface", status));
     RH_TRY(to_grid(&s, status));
-    stage(&s, "to_grid");
+    RH_TRY(stage(&s, "to_grid", status));
     RH_TRY(project(&s, status));
     RH_TRY(show(&s, RH_SIGHT_PRESSED, NONE, status));
-    stage(&s, "pressure");
-    RH_TRY(after_pressure(&s, status));
+    RH_TRY(stage(&s, "pressure", status));
     RH_TRY(extend_and_constrain(&s, status));
-    stage(&s, "extend");
+    RH_TRY(stage(&s, "extend", status));
     RH_TRY(update_velocities(&s, status));
     RH_TRY(settle(&s, status));
     RH_TRY(slow_at_rough_walls(&s, status));
-    stage(&s, "update");
+    RH_TRY(stage(&s, "update", status));
     RH_TRY(correct_volume(&s, status));
-    stage(&s, "volume");
+    RH_TRY(stage(&s, "volume", status));
     RH_TRY(advect(&s, status));
     RH_TRY(show(&s, RH_SIGHT_MOVED, NONE, status));
-    stage(&s, "advect");
+    RH_TRY(stage(&s, "advect", status));
     collide(&s);
-    stage(&s, "collide");
+    RH_TRY(stage(&s, "collide", status));
     return isfinite(report->max_speed)
                ? RH_OK
                : rh_fail(status, RH_NUMERIC, "a particle's velocity is not a number after this step");
 }
 
 // --- the object ------------------------------------------------------------------------------------------------------
-rh_code rh_incompressible_create(const rh_incompressible_options *options, rh_points *points, rh_incompressible *me,
-                                 rh_status *status)
+rh_code rh_incompressible_create(const rh_incompressible_options *options, const rh_step_method *method,
+                                 rh_points *points, rh_incompressible *me, rh_status *status)
 {
-    *me = (rh_incompressible){.options = *options};
+    RH_ASSERT(rh_stages_fit(method, STAGES));
+    *me = (rh_incompressible){.options = *options, .method = *method};
     rh_arena_init(&me->arena, "incompressible.step");
     RH_TRY(rh_points_add(points, "P", RH_POINT_VEC3F, status));
     RH_TRY(rh_points_add(points, "v", RH_POINT_VEC3F, status));

@@ -9,18 +9,19 @@
 #include "base/arena.h"
 #include "physics/physics.h"
 #include "physics/pressure.h"
+#include "physics/stages.h"
 
 typedef enum rh_transfer { RH_TRANSFER_FLIP, RH_TRANSFER_PIC, RH_TRANSFER_APIC } rh_transfer;
 typedef enum rh_advection { RH_ADVECT_RK2, RH_ADVECT_RK3 } rh_advection;
 
-// What a method sees of the step in progress. Scratch taken from the arena is given back when the hook returns.
+// What a stage that a method adds (stages.h) sees of the step in progress: all that the stages before have made.
 typedef struct rh_incompressible_view {
     const rh_surroundings *around;
     const rh_tiles *tiles;
     const rh_cut_cells *cut;
     const rh_surface *surface;
     const rh_pressure *pressure;  // unknowns and q
-    rh_faces velocity;            // m/s, just projected; to be changed on known faces only
+    rh_faces velocity;            // m/s; after pressure to be changed on known faces only
     uint8_t *const *known;        // per axis: 1 on faces that got a projected velocity
     float dt, kick;               // s: length of the step; how long forces acted in it (physics/step.h)
     uint8_t *rigid;  // per row of eight cells, all 0: to be set for cells that rest in themselves, which the volume
@@ -29,8 +30,8 @@ typedef struct rh_incompressible_view {
     rh_points *points;  // sorted by the tiles
 } rh_incompressible_view;
 
+// Parameters, for a method's table to point into.
 typedef struct rh_incompressible_options {
-    // Parameters, for a method's table to point into.
     double density;  // kg/m^3
     int transfer;    // rh_transfer
     double flip;     // FLIP part of the FLIP/PIC blend, 0..1
@@ -44,25 +45,18 @@ typedef struct rh_incompressible_options {
     double volume_tolerance;  // relative residual of the correction's solve
     bool pressure;            // give particles the attribute "pressure" (Pa): what each felt
     double pressure_time;     // s: as a mean over about so long; 0 = during the last step
-    // What the method itself adds.
-    bool friction;       // friction of walls acts on particles that hit them
-    bool drag;           // rough walls hold back what flows along them (drag.h)
-    const char *method;  // its name, for messages; lives as long as the step
-    const char *stage;   // the hook's name in reports; NULL without one
-    rh_code (*after_pressure)(const rh_incompressible_view *view, void *user,
-                              rh_status *status);  // NULL = nothing to do
-    void *user;
 } rh_incompressible_options;
 
 typedef struct rh_incompressible {
     rh_incompressible_options options;
+    rh_step_method method;
     rh_arena arena;
     rh_cut_cache cut;  // saves work only: what it holds follows from the solids
 } rh_incompressible;
 
 // Adds the attributes the step needs to `points`. Whatever it returns, rh_incompressible_free gives back what it took.
-rh_code rh_incompressible_create(const rh_incompressible_options *options, rh_points *points, rh_incompressible *me,
-                                 rh_status *status);
+rh_code rh_incompressible_create(const rh_incompressible_options *options, const rh_step_method *method,
+                                 rh_points *points, rh_incompressible *me, rh_status *status);
 void rh_incompressible_free(rh_incompressible *me);
 rh_code rh_incompressible_step(rh_incompressible *me, const rh_surroundings *around, double dt, rh_points *points,
                                rh_step_report *report, rh_status *status);

@@ -19,6 +19,7 @@ typedef struct rh_inflow {
     const rh_shape *shape;
     rh_pose pose;
     rh_dvec3 velocity;  // m/s
+    rh_dbox bounds;     // m: around the region
 } rh_inflow;
 
 // What surrounds the material during one step.
@@ -26,6 +27,7 @@ typedef struct rh_surroundings {
     int dimension;  // 2 or 3
     double cell;    // m
     uint64_t seed;
+    int64_t first_id;  // of the material: random numbers of a particle are a function of its id less this
     rh_dvec3 gravity;
     // Acceleration (m/s^2) of all body forces at a point, gravity included: the mean over the times from < to, so that
     // intervals without gap or overlap miss no short pulse and count none twice. NULL = gravity alone from the middle
@@ -42,10 +44,17 @@ typedef struct rh_surroundings {
     int64_t step;
     rh_sets *sets;  // of the material: the particles are the main one, a method's `create` may add others. NULL where
                     // there is no world around (tests)
-    const struct rh_observer *observer;  // who measures the step (physics/observer.h); NULL = nobody
+    struct rh_fields *fields;  // of the material, which live between steps (grid/fields.h): a method's `create` adds
+                               // its own. NULL where there is no world around (tests)
+    const rh_shape *const *bodies;  // of the material, in the world: where it is at the start. Methods with particles
+                                    // need not look
+    int body_count;
+    const struct rh_base_run *const *bases;  // runs that this one stands on (physics/base_run.h), at the middle of the
+    int base_count;                          // step; at its start for max_step
+    const struct rh_observer *observer;      // who measures the step (physics/observer.h); NULL = nobody
 } rh_surroundings;
 
-enum { RH_MAX_STAGES = 16, RH_MAX_SOLVES = 3 };
+enum { RH_MAX_STAGES = 24, RH_MAX_SOLVES = 3 };
 
 // What a solve with bounds did, by kind of solver step (solve/mprgp.h).
 typedef struct rh_solve_report {
@@ -90,7 +99,7 @@ typedef struct rh_physics {
     // Creates the method's private object (parameters are borrowed) and adds the attributes it needs to `points`.
     rh_code (*create)(const void *params, const rh_surroundings *around, rh_points *points, void **self,
                       rh_status *status);
-    void (*destroy)(void *self);
+    void (*destroy)(void *self);  // NULL: nothing to give back
     // Largest stable and accurate time step from the present state (s).
     double (*max_step)(void *self, const rh_surroundings *around, const rh_points *points);
     rh_code (*step)(void *self, const rh_surroundings *around, double dt, rh_points *points, rh_step_report *report,
@@ -107,7 +116,10 @@ typedef struct rh_physics {
     // `load` may find less than `save` puts, in checkpoints of earlier versions.
     rh_code (*save)(const void *self, const rh_store *to, rh_status *status);
     rh_code (*load)(void *self, const rh_store *from, rh_status *status);
-    bool walls_separate;  // walls that let the material slide also let it go, whatever the scene says
+    // The run in `from:` that the parameters ask for; NULL: none. The function may be NULL.
+    const char *(*base)(const void *params);
+    bool without_particles;  // bodies and emitters make none: the method lives on fields alone
+    bool walls_separate;     // walls that let the material slide also let it go, whatever the scene says
 } rh_physics;
 
 static inline double rh_physics_jitter(const rh_physics *physics, const void *params)

@@ -2,10 +2,13 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // The methods this build knows. Adding one is a folder beside this file and one line in each list.
+#include "physics/ballistic/ballistic.h"
+#include "physics/dye/dye.h"
 #include "physics/liquid/liquid.h"
 #include "physics/physics.h"
 #include "physics/sand/sand.h"
 #include "physics/splash/splash.h"
 
-const rh_physics *const rh_physics_methods[] = {&rh_liquid, &rh_splash, &rh_sand, NULL};
-const rh_param_table *const rh_physics_tables[] = {&rh_liquid_table, &rh_splash_table, &rh_sand_table, NULL};
+const rh_physics *const rh_physics_methods[] = {&rh_liquid, &rh_splash, &rh_sand, &rh_ballistic, &rh_dye, NULL};
+const rh_param_table *const rh_physics_tables[] = {&rh_liquid_table,    &rh_splash_table, &rh_sand_table,
+                                                   &rh_ballistic_table, &rh_dye_table,    NULL};

@@ -48,8 +48,9 @@ void rh_sides_return(const rh_surroundings *around, const rh_points *points, rh_
 static bool hold_at(const rh_obstacle *before, const rh_obstacle *o, double gap, rh_dvec3 start, rh_dvec3 *x,
                     rh_dvec3 *normal)
 {
-    rh_thin_way way = {
-        .from = rh_pose_to_local(&before->pose, start), .to = rh_pose_to_local(&o->pose, *x), .gap = gap};
+    rh_dvec3 from = rh_pose_to_local(&before->pose, start);
+    if (o->sequence) from = rh_d3_add(from, rh_d3_scale(rh_obstacle_deforms(before, from), before->span));
+    rh_thin_way way = {.from = from, .to = rh_pose_to_local(&o->pose, *x), .gap = gap};
     if (!rh_thin_walk(&o->shape, &way)) return false;
     double z = x->z;
     *x = rh_pose_to_world(&o->pose, way.to);

@@ -7,12 +7,15 @@
 //   solids        room for liquid around cells and faces
 //   to_grid       particle mass and velocity to faces, mass to cells
 //   density       displacement out of overfull cells (a first complementarity problem)
-//   predict       forces; how full cells will be
+//   forces        what they do to velocities
+//   predict       how full cells will be
 //   pressure      pressure that keeps cells from overfilling (a second one), new velocities
+//   make_way      pressure once more, where what was added after it holds what should have made way
 //   extend        velocities beyond the liquid
 //   update        PIC / FLIP update of the particles' velocities
 //   advect        particles are shifted and move
 //   collide       particles out of solids
+// and after any of them the stages that a method adds (stages.h).
 #include "physics/unilateral.h"
 
 #include <math.h>
@@ -39,6 +42,7 @@
 typedef struct step {
     rh_unilateral *me;
     const rh_unilateral_options *options;
+    const rh_step_method *method;
     const rh_surroundings *around;
     float dt;
     float kick;  // s: how long forces act in this step, see physics/step.h
@@ -64,9 +68,12 @@ static float pressure_unit(const step *s)
     return (float)s->options->density * s->tiles.h * s->tiles.h / (s->dt * s->kick);
 }
 
-static rh_code call(step *s, rh_unilateral_hook hook, rh_status *status)
+static const char *const STAGES[] = {"sort",     "solids", "to_grid", "density", "forces",  "predict", "pressure",
+                                     "make_way", "extend", "update",  "advect",  "collide", NULL};
+
+// A stage has ended; what the method has after it is done.
+static rh_code stage(step *s, const char *name, rh_status *status)
 {
-    if (!hook) return RH_OK;
     rh_unilateral_view view = {.around = s->around,
                                .tiles = &s->tiles,
                                .cut = &s->cut,
@@ -83,7 +90,7 @@ static rh_code call(step *s, rh_unilateral_hook hook, rh_status *status)
                                .positions = s->positions,
                                .velocities = s->velocities,
                                .points = s->points};
-    return hook(&view, s->options->user, status);
+    return rh_stages_end(s->method, name, &view, s->report, &s->clock, status);
 }
 
 static float pressure_at(const rh_step_view *view, rh_vec3 place) { return rh_carry_at(view->layout, view->q, place); }
@@ -123,8 +130,6 @@ static rh_code show(step *s, rh_sight what, const float *q, rh_faces before, rh_
 }
 
 static const rh_faces NONE;  // no faces
-
-static void stage(step *s, const char *name) { rh_step_stage(s->report, &s->clock, name); }
 
 static bool two_sided(const step *s) { return s->options->limit.two_sided; }
 
@@ -242,7 +247,7 @@ static rh_code solve(step *s, float *b, const float *lower, float *x, const char
     return rh_fail(status, RH_NUMERIC,
                    "the %s solve did not converge: relative residual %.2e after %d iterations (asked for %.2e); "
                    "try a larger physics.%s.max_iterations or a smaller physics.%s.cfl",
-                   what, report->residual, report->iterations, p->tolerance, p->method, p->method);
+                   what, report->residual, report->iterations, p->tolerance, s->method->name, s->method->name);
 }
 
 static void note_solve(step *s, const char *of_stage, const rh_mprgp_report *r)
@@ -363,7 +368,7 @@ static rh_code predict(step *s, float *b, rh_status *status)
     RH_TRY(relax_overfill(s, &cells, status));
     if (s->options->well_balanced && !is_balanced(s)) s->limit.options.contact_loss_gap = 0;
     rh_step_add_forces(s->around, (double)s->dt, s->kick, &s->tiles, s->velocity, s->before);
-    RH_TRY(call(s, s->options->before_pressure, status));
+    RH_TRY(stage(s, "forces", status));
     rh_walls_set_inflow_velocities(&s->tiles, &s->cut, s->velocity, NULL);
     if (two_sided(s)) set_closed_faces(s);
     find_room(s, cells, b);
@@ -426,7 +431,7 @@ static rh_code press(step *s, rh_status *status)
     if (!b || !s->q) return RH_MEMORY;
     rh_carry_to_cells(&s->limit.layout, pressure, 1 / pressure_unit(s), s->q);
     RH_TRY(predict(s, b, status));
-    stage(s, "predict");
+    RH_TRY(stage(s, "predict", status));
     RH_TRY(project(s, b, status));
     rh_carry_to_particles(&s->limit.layout, s->q, s->positions, pressure_unit(s), pressure);
     return show(s, RH_SIGHT_PRESSED, s->q, NONE, status);
@@ -458,7 +463,7 @@ static rh_code make_way(step *s, rh_status *status)
         if (!more) return RH_MEMORY;
         memset(more, 0, (size_t)count * sizeof *more);
         RH_TRY(solve(s, b, NULL, more, "second pressure", &report, status));
-        note_solve(s, s->options->stage, &report);
+        note_solve(s, "make_way", &report);
         RH_TRY(apply_pressure(s, more, status));
         RH_TRY(show(s, RH_SIGHT_PRESSED, more, NONE, status));
     }
@@ -475,11 +480,11 @@ static const float MOSTLY_WALL = 0.4f;  // a face that lies on a wall along the 
 
 static int open_bits(const step *s, int a, int32_t t, int r)
 {
-    if (!s->options->slide && s->options->shares == RH_BLUR_SAMPLED) return 255;
-    int bits = rh_i8_bits(rh_f8_load(s->cut.pass[a][t] + 8 * r) > rh_f8_all(s->options->slide ? 0.5f : MOSTLY_WALL));
+    if (!s->method->slide && s->options->shares == RH_BLUR_SAMPLED) return 255;
+    int bits = rh_i8_bits(rh_f8_load(s->cut.pass[a][t] + 8 * r) > rh_f8_all(s->method->slide ? 0.5f : MOSTLY_WALL));
     // walls that push are felt where they are
-    if (!s->options->slide) bits |= rh_i8_bits(rh_f8_load(s->cut.wall[a][t] + 8 * r) != rh_f8_all(0));
-    const uint8_t *inflow = s->cut.inflow && !s->options->slide ? s->cut.inflow[t] : NULL;
+    if (!s->method->slide) bits |= rh_i8_bits(rh_f8_load(s->cut.wall[a][t] + 8 * r) != rh_f8_all(0));
+    const uint8_t *inflow = s->cut.inflow && !s->method->slide ? s->cut.inflow[t] : NULL;
     for (int i = 0; i < 8 && inflow; i++) bits |= (inflow[8 * r + i] >> a & 1) << i;
     return bits;
 }
@@ -514,7 +519,7 @@ static rh_code extend(step *s, rh_status *status)
     int sweeps = (int)ceil(s->options->cfl) + 2;
     RH_TRY(rh_faces_spread(tiles, s->velocity, known, sweeps > LEAST_SWEEPS ? sweeps : LEAST_SWEEPS, s->arena, status));
     rh_arena_restore(s->arena, mark);
-    bool slide = s->options->slide && s->around->obstacles->count > 0;
+    bool slide = s->method->slide && s->around->obstacles->count > 0;
     if (slide || s->around->obstacles->any_thin || rh_walls_any_no_slip(s->around->obstacles))
         RH_TRY(rh_walls_constrain(tiles, &s->cut, s->around->obstacles_after, s->velocity, !slide, s->arena, status));
     RH_TRY(show(s, RH_SIGHT_FLOWS, NULL, before, status));
@@ -532,7 +537,7 @@ static void update_velocities(step *s)
 static rh_code slow_at_rough_walls(step *s, rh_status *status)
 {
     const rh_obstacles *obstacles = s->around->obstacles;
-    if (!s->options->drag || !rh_drag_any(obstacles)) return RH_OK;
+    if (!s->method->drag || !rh_drag_any(obstacles)) return RH_OK;
     float per_cell = powf((float)s->options->particles_per_axis, (float)s->tiles.dimension);
     return rh_drag_apply(&s->tiles, &s->cut, obstacles, per_cell, s->kick, s->positions, s->velocities, s->arena,
                          status);
@@ -556,7 +561,7 @@ static void collide(step *s)
 {
     rh_collision collision = {.gap = 0.1 * s->around->cell / (double)s->options->particles_per_axis,
                               .stop = s->options->stop_at_walls,
-                              .friction = s->options->friction,
+                              .friction = s->method->friction,
                               .before = s->start};
     rh_sides_hold(s->around, &collision, s->points->count, s->start, s->positions, s->velocities);
     rh_walls_collide(&s->tiles, &s->cut, s->around->obstacles_after, &collision, s->positions, s->velocities);
@@ -572,6 +577,7 @@ rh_code rh_unilateral_step(rh_unilateral *me, const rh_surroundings *around, dou
     if (points->count == 0) return RH_OK;
     rh_arena_reset(&me->arena);
     step s = {.me = me,
+              .method = &me->method,
               .options = &me->options,
               .around = around,
               .dt = (float)dt,
@@ -582,41 +588,39 @@ rh_code rh_unilateral_step(rh_unilateral *me, const rh_surroundings *around, dou
               .clock = rh_seconds()};
     RH_TRY(sort_particles(&s, status));
     RH_TRY(show(&s, RH_SIGHT_SORTED, NULL, NONE, status));
-    stage(&s, "sort");
+    RH_TRY(stage(&s, "sort", status));
     RH_TRY(build_all_solids(&s, status));
-    stage(&s, "solids");
+    RH_TRY(stage(&s, "solids", status));
     RH_TRY(to_grid(&s, status));
     RH_TRY(measure_volume(&s, status));
-    stage(&s, "to_grid");
+    RH_TRY(stage(&s, "to_grid", status));
     RH_TRY(correct_density(&s, status));
-    stage(&s, "density");
+    RH_TRY(stage(&s, "density", status));
     RH_TRY(press(&s, status));
-    stage(&s, "pressure");
-    RH_TRY(call(&s, me->options.after_pressure, status));
+    RH_TRY(stage(&s, "pressure", status));
     RH_TRY(make_way(&s, status));
-    if (me->options.after_pressure) stage(&s, me->options.stage);
+    if (me->options.crowded > 0) RH_TRY(stage(&s, "make_way", status));
     RH_TRY(extend(&s, status));
-    stage(&s, "extend");
+    RH_TRY(stage(&s, "extend", status));
     update_velocities(&s);
     RH_TRY(slow_at_rough_walls(&s, status));
-    RH_TRY(call(&s, me->options.after_update, status));
-    stage(&s, "update");
+    RH_TRY(stage(&s, "update", status));
     RH_TRY(advect(&s, status));
-    RH_TRY(call(&s, me->options.after_moves, status));
+    RH_TRY(stage(&s, "advect", status));
     RH_TRY(show(&s, RH_SIGHT_MOVED, NULL, NONE, status));
-    stage(&s, "advect");
     collide(&s);
-    stage(&s, "collide");
+    RH_TRY(stage(&s, "collide", status));
     return isfinite(report->max_speed)
                ? RH_OK
                : rh_fail(status, RH_NUMERIC, "a particle's velocity is not a number after this step");
 }
 
 // --- making one ------------------------------------------------------------------------------------------------------
-rh_code rh_unilateral_create(const rh_unilateral_options *options, rh_points *points, rh_unilateral *me,
-                             rh_status *status)
+rh_code rh_unilateral_create(const rh_unilateral_options *options, const rh_step_method *method, rh_points *points,
+                             rh_unilateral *me, rh_status *status)
 {
-    *me = (rh_unilateral){.options = *options};
+    RH_ASSERT(rh_stages_fit(method, STAGES));
+    *me = (rh_unilateral){.options = *options, .method = *method};
     rh_arena_init(&me->arena, "unilateral.step");
     me->cut.blur = me->cut_after.blur = (int)options->particles_per_axis;
     me->cut.form = me->cut_after.form = (rh_blur_form)options->shares;

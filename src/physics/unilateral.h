@@ -10,10 +10,11 @@
 #include "grid/advect.h"
 #include "physics/limit.h"
 #include "physics/physics.h"
+#include "physics/stages.h"
 
 typedef enum rh_predict_by { RH_PREDICT_BY_PARTICLES, RH_PREDICT_BY_FLUX } rh_predict_by;
 
-// What a method sees of the step in progress. Scratch taken from the arena lasts until the end of the step.
+// What a stage that a method adds (stages.h) sees of the step in progress: all that the stages before have made.
 typedef struct rh_unilateral_view {
     const rh_surroundings *around;
     const rh_tiles *tiles;
@@ -30,10 +31,8 @@ typedef struct rh_unilateral_view {
     rh_points *points;  // sorted by the tiles
 } rh_unilateral_view;
 
-typedef rh_code (*rh_unilateral_hook)(const rh_unilateral_view *view, void *user, rh_status *status);
-
+// Parameters, for a method's table to point into.
 typedef struct rh_unilateral_options {
-    // Parameters, for a method's table to point into.
     double density;  // kg/m^3
     int64_t particles_per_axis;
     double flip;  // FLIP part of the FLIP/PIC blend, 0..1
@@ -45,8 +44,8 @@ typedef struct rh_unilateral_options {
     bool well_balanced;  // gravity acts on confined liquid as pressure does (rh_limit_find_confined)
     bool density_correction;
     int64_t suction_depth;  // cells from the surface from where on pressure may pull; 0 = nowhere
-    double crowded;  // what after_pressure did may overfill cells by this share of them; more is pressed out again; 0 =
-                     // nothing to look for
+    double crowded;  // what was added after pressure may overfill cells by this share of them; more is pressed out
+                     // again; 0 = nothing to look for
     double overfill_relaxation_time;  // sqrt(cell / gravity): pressure takes that long to make room for what is too
                                       // much; 0 = one step
     double particle_mass;             // mass of a particle, relative to its share of a full cell
@@ -57,26 +56,18 @@ typedef struct rh_unilateral_options {
     double tolerance;                 // of the complementarity solves
     int64_t max_iterations;
     bool pressure;  // write the attribute "pressure" to frames (Pa)
-    // What the method itself adds.
-    bool friction;       // friction of walls acts on particles that hit them
-    bool drag;           // rough walls hold back what flows along them (drag.h)
-    bool slide;          // faces that walls close by half move with the material beside them, along the wall
-    const char *method;  // its name, for messages; lives as long as the step
-    const char *stage;   // the name of after_pressure in reports
-    rh_unilateral_hook before_pressure, after_pressure, after_update,
-        after_moves;  // NULL = nothing to do; after_moves before walls are looked at
-    void *user;
 } rh_unilateral_options;
 
 typedef struct rh_unilateral {
     rh_unilateral_options options;
+    rh_step_method method;
     rh_arena arena;
     rh_cut_cache cut, cut_after;  // save work only: what they hold follows from the solids
 } rh_unilateral;
 
 // Adds the attributes the step needs to `points`. Whatever it returns, rh_unilateral_free gives back what it took.
-rh_code rh_unilateral_create(const rh_unilateral_options *options, rh_points *points, rh_unilateral *me,
-                             rh_status *status);
+rh_code rh_unilateral_create(const rh_unilateral_options *options, const rh_step_method *method, rh_points *points,
+                             rh_unilateral *me, rh_status *status);
 void rh_unilateral_free(rh_unilateral *me);
 rh_code rh_unilateral_step(rh_unilateral *me, const rh_surroundings *around, double dt, rh_points *points,
                            rh_step_report *report, rh_status *status);

@@ -5,20 +5,22 @@
 // volume conserving liquids", IEEE TVCG 27(4), 2021 (online 2019). The number of particles around each cell, compared
 // with what a full cell holds, is the divergence that a displacement field must have; the displacement is a gradient
 // and comes from the same operator as pressure (zero at the free surface, no displacement through solids). It moves
-// positions only, so it adds no momentum. It does lift, and where much is to be mended nothing gave the energy for it:
-// a puddle that was lifted by twice its height in six seconds ran away. Films that do not collapse (thin_film.h) and
-// paths in a flow that travels with the liquid (grid/advect.h) leave it a twentieth of that. (Letting the liquid's
-// motion pay for every lift stopped waves within a period: most lifts only mend what sank. Smoothing the error first
-// changed nothing.)
+// positions only, so it adds no momentum. It does lift, and what is lifted more than it had sunk is energy that nothing
+// gave. Three things made it lift for nothing, and each has its own cure:
+//   - films that collapsed, and liquid that was carried through a flow taken to stand still (thin_film.h,
+//     grid/advect.h): a puddle was lifted by twice its height in six seconds;
+//   - lines of particles that a stretching flow drew apart, which no displacement field can part (lines.h): it was
+//     lifted by half its height in four seconds still, a tenth of that since;
+//   - noise at the surface, where crowding counts and gaps do not: every other fluctuation lifted. Waves lower than a
+//     cell won up to 10 % in their first period, and still water rose. So crowding near the surface counts only beyond
+//     5 %: no wave grows since. (With 3 % they did by 1 %; with 15 % films lost four tenths of their volume.)
+// (Letting the liquid's motion pay for every lift stopped waves within a period: most lifts only mend what sank.
+// Smoothing the error first changed nothing. Comparing cells near the surface with what a flat surface at their depth
+// leaves them, so that gaps count too, let waves fade or grow by a tenth in a period, and water at rest trembled more.)
 //
 // Differences: walls are accounted for by the share of the weight function that lies in free space; near the free
 // surface only crowding counts (a starved cell there is just surface); four fifths of the error are taken away in
 // each step (half of it in heaps that may rest).
-//
-// Known limit: waves lower than a cell grow or fade by up to 1 % in a period, as the surface that particles stand for
-// and the one that their number stands for differ by some hundredths of a cell, depending on where in a cell it lies.
-// (Comparing cells near the surface with what a flat surface at their depth leaves them, so that gaps count too, halved
-// what films win, but such waves then faded or grew by a tenth in a period, and water at rest trembled more.)
 #include "physics/volume.h"
 
 #include <math.h>
@@ -33,8 +35,11 @@ static const float RELAX = 0.8f, RELAX_HEAP = 0.5f, LIMIT = 0.5f, CROWD = 2;
 // reason to move, a resting heap never rests.
 static const float PATIENCE = 0.25f;
 
+// Share of its number by which a cell near the surface may be crowded; heaps have their own patience.
+static const float NOISE = 0.05f;
+
 // Eight cells; phi in cells.
-static inline rh_f8 excess(rh_f8 count, float per_cell, rh_f8 share, rh_f8 phi, rh_i8 rigid, float relax)
+static inline rh_f8 excess(rh_f8 count, float per_cell, rh_f8 share, rh_f8 phi, rh_i8 rigid, bool heap)
 {
     // A cell mostly in a wall tells little about too few particles, but it may hide many.
     rh_f8 zero = rh_f8_all(0), quarter = rh_f8_all(0.25f);
@@ -43,8 +48,10 @@ static inline rh_f8 excess(rh_f8 count, float per_cell, rh_f8 share, rh_f8 phi, 
     rh_f8 s = count / (per_cell * share) - 1;
     rh_f8 patient = rh_f8_max(s - PATIENCE, zero) + rh_f8_min(s + PATIENCE, zero);
     s = rh_f8_select(rigid, patient, s);
-    rh_i8 quiet = (walled | (phi > rh_f8_all(-1))) & (s < zero);
-    rh_f8 wanted = relax * share * rh_f8_min(rh_f8_max(s, rh_f8_all(-LIMIT)), rh_f8_all(CROWD));
+    rh_i8 near_surface = phi > rh_f8_all(-1);
+    if (!heap) s = rh_f8_select(near_surface & (s > zero), rh_f8_max(s - NOISE, zero), s);
+    rh_i8 quiet = (walled | near_surface) & (s < zero);
+    rh_f8 wanted = (heap ? RELAX_HEAP : RELAX) * share * rh_f8_min(rh_f8_max(s, rh_f8_all(-LIMIT)), rh_f8_all(CROWD));
     return rh_f8_select(quiet, zero, wanted);
 }
 
@@ -59,8 +66,7 @@ static void excess_tile(const rh_pressure *pressure, int32_t n, const float *con
         rh_i8 unknown = rh_i8_from_bits(pressure->layout.unknown[(from + c) / 8]),
               rests = rh_i8_from_bits(rigid ? rigid[(from + c) / 8] : 0);
         rh_f8 phi = rh_f8_load(pressure->surface->phi + from + c) * tiles->inverse_h;
-        rh_f8 found = excess(rh_f8_load(count[t] + c), per_cell, rh_f8_load(shares + c), phi, rests,
-                             rigid ? RELAX_HEAP : RELAX);
+        rh_f8 found = excess(rh_f8_load(count[t] + c), per_cell, rh_f8_load(shares + c), phi, rests, rigid != NULL);
         rh_f8_store(b + to + c, (rh_f8)((rh_i8)found & unknown));
     }
 }
@@ -90,7 +96,7 @@ rh_code rh_volume_correction(rh_pressure *pressure, const float *const *count, c
 }
 
 void rh_volume_scatter(const rh_tiles *tiles, const uint8_t *rigid, float per_cell, uint64_t seed, int64_t step,
-                       const int64_t *ids, rh_vec3 *positions)
+                       const int64_t *ids, int64_t first_id, rh_vec3 *positions)
 {
     RH_ASSERT(rh_tiles_are_sorted(tiles) && per_cell > 0);
 #pragma omp parallel for schedule(dynamic, 8)
@@ -101,7 +107,8 @@ void rh_volume_scatter(const rh_tiles *tiles, const uint8_t *rigid, float per_ce
                 continue;
             for (uint32_t p = tiles->first[c]; p < tiles->first[c + 1]; p++)
                 for (int a = 0; a < tiles->dimension; a++)
-                    (&positions[p].x)[a] += 0.5f * tiles->h *
-                                            (rh_random(seed, (uint64_t)ids[p], (uint32_t)step, (uint32_t)a) - 0.5f);
+                    (&positions[p].x)[a] +=
+                        0.5f * tiles->h *
+                        (rh_random(seed, (uint64_t)(ids[p] - first_id), (uint32_t)step, (uint32_t)a) - 0.5f);
         }
 }

@@ -30,6 +30,8 @@ static const char *const moments[] = {"start", "emit", "forces", "step", "frame"
 #define AT(field) offsetof(rh_expression_params, field)
 static const rh_param rows[] = {
     {"name", RH_PARAM_TEXT, AT(name), "", .help = "for messages, and to find it with --set"},
+    {"material", RH_PARAM_TEXT, AT(material), "",
+     .help = "whose particles it runs on: a name in materials; without one the first"},
     {"at", RH_PARAM_CHOICE, AT(at), "", .choices = moments, .required = true,
      .help = "when: start (once, after the bodies are filled), emit (on new particles), forces (before a step), step "
              "(after it), frame (before a frame is written)"},

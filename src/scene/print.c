@@ -208,6 +208,9 @@ static void print_variant(printer *p, const rh_param *row, const rh_variant *var
 
 static bool is_given(const rh_param *row, const void *field)
 {
+    // Lists that came later than others are left out when empty: scenes without them keep their hash.
+    bool later = row->table == &rh_material_table || row->table == &rh_exchange_table || row->table == &rh_from_table;
+    if (row->type == RH_PARAM_LIST && later) return ((const rh_list *)field)->count > 0;
     if (row->type == RH_PARAM_TEXT || row->type == RH_PARAM_PATH || row->type == RH_PARAM_CODE)
         return *(char *const *)field != NULL;
     return row->type != RH_PARAM_VARIANT || ((const rh_variant *)field)->value != NULL;
@@ -219,6 +222,7 @@ static bool is_left_out(const printer *p, const rh_param_table *table, const rh_
     const rh_param *frames = rh_params_find(&rh_scene_table, "frames");
     if (!p->hashing) return false;
     if (table == frames->table) return strcmp(row->name, "last") == 0;
+    if (table == &rh_material_table) return strcmp(row->name, "look") == 0;
     if (table != &rh_scene_table) return false;
     static const char *const names[] = {"title", "probes", "output", "surface", "checkpoint", "limits", "look"};
     for (int i = 0; i < RH_PARAM_COUNT(names); i++)

@@ -134,6 +134,8 @@ static const rh_param_table *const places[] = {&point_table, &line_table,  &rect
 static const rh_param probe_rows[] = {
     {"name", RH_PARAM_TEXT, AT(name), "", .required = true,
      .help = "of its columns in probes.csv: letters, digits, '_' and '-'"},
+    {"material", RH_PARAM_TEXT, AT(material), "",
+     .help = "whose pressures, velocities, amounts and forces: a name in materials; without one the first"},
     {"where", RH_PARAM_VARIANT, AT(where), "", .variants = places, .required = true,
      .help = "what is measured follows from where"},
 };

@@ -44,7 +44,9 @@ typedef enum rh_probe_kind {
 
 typedef struct rh_probe_params {
     char *name;
-    rh_variant where;  // kind: rh_probe_kind
+    char *material;      // name of the material that it measures; NULL = the first
+    rh_variant where;    // kind: rh_probe_kind
+    int material_index;  // found when the scene was read
 } rh_probe_params;
 
 extern const rh_param_table rh_probe_table;  // "probe"

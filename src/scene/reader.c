@@ -227,8 +227,33 @@ static rh_code check_names(reader *r, const rh_param_table *table, const rh_yaml
     return problem(r, name, "the name %s is taken by item %d of the list", rh_words_found(name, found), first);
 }
 
+// Items that are a name and a file may be written as a mapping: `{water: ../dam_break}` is `[{name: water, run:
+// ../dam_break}]`.
+static bool has_short_form(const rh_param_table *table)
+{
+    return table->count == 2 && table->rows[0].type == RH_PARAM_TEXT && table->rows[1].type == RH_PARAM_PATH;
+}
+
+static rh_code spread_pairs(reader *r, const rh_param_table *table, const rh_yaml_node *node, const rh_yaml_node **out)
+{
+    rh_yaml_node *list = rh_yaml_make(r->yaml, RH_YAML_SEQUENCE, node, r->status);
+    for (int i = 0; list && i < node->count; i++) {
+        rh_yaml_node *item = rh_yaml_make(r->yaml, RH_YAML_MAPPING, node->items[i].key, r->status);
+        for (int k = 0; k < 2; k++) {
+            rh_yaml_node *key = rh_yaml_make(r->yaml, RH_YAML_SCALAR, node->items[i].key, r->status);
+            if (!item || !key) return RH_MEMORY;
+            key->text = table->rows[k].name;
+            RH_TRY(rh_yaml_append(r->yaml, item, key, k ? node->items[i].value : node->items[i].key, r->status));
+        }
+        RH_TRY(rh_yaml_append(r->yaml, list, NULL, item, r->status));
+    }
+    *out = list;
+    return list ? RH_OK : RH_MEMORY;
+}
+
 static rh_code read_list(reader *r, const rh_param *row, const rh_yaml_node *node, rh_list *list)
 {
+    if (node->kind == RH_YAML_MAPPING && has_short_form(row->table)) RH_TRY(spread_pairs(r, row->table, node, &node));
     if (node->kind != RH_YAML_SEQUENCE) return wrong_type(r, row, node);
     if (node->count == 0) return RH_OK;
     list->items = rh_alloc_zero((size_t)node->count * row->table->size, "params.list", r->status);

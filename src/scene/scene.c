@@ -60,8 +60,7 @@ static rh_code build(rh_yaml *yaml, rh_yaml_node *root, const char *name, const 
     if (code == RH_OK) code = confine(scene, options, status);
     if (code == RH_OK) code = rh_expressions_load(scene, status);
     if (code == RH_OK) code = rh_probes_check(scene, status);
-    scene->sole = (rh_material_params){.name = (char *)(uintptr_t)rh_physics_tables[scene->physics.kind]->name,
-                                       .physics = scene->physics};
+    if (code == RH_OK) code = rh_scene_resolve_materials(scene, status);
     if (code == RH_OK) code = rh_print_hash(scene, &scene->hash, status);
     if (code != RH_OK) rh_scene_free(scene);
     return code;
@@ -113,14 +112,6 @@ void rh_scene_free(rh_scene *scene)
     rh_free(scene->file);
     rh_free(scene->sandbox);
     *scene = (rh_scene){0};
-}
-
-int rh_scene_material_count(const rh_scene *scene) { return scene->physics.value ? 1 : 0; }
-
-const rh_material_params *rh_scene_material(const rh_scene *scene, int index)
-{
-    (void)index;
-    return &scene->sole;
 }
 
 rh_scene_words rh_scene_item(const rh_scene *scene, const char *kind, int index, const void *item, const char *name)

@@ -28,6 +28,7 @@ typedef struct rh_frames_params {
 // A body of liquid at the start: a shape filled with particles at rest or moving.
 typedef struct rh_body_params {
     char *name;
+    char *material;  // name of the material it is of; NULL = the first
     rh_variant shape;
     rh_dvec3 velocity;          // m/s
     rh_dvec3 angular_velocity;  // rad/s about the centre of the shape's bounds
@@ -51,6 +52,7 @@ typedef struct rh_emitter_key {
 } rh_emitter_key;
 typedef struct rh_emitter_params {
     char *name;
+    char *material;  // name of the material it pours; NULL = the first
     rh_variant shape;
     rh_dvec3 velocity;   // m/s
     double rate;         // share of the full flow, 0..1
@@ -63,6 +65,7 @@ typedef struct rh_emitter_params {
 
 typedef struct rh_sink_params {
     char *name;
+    char *material;  // name of the material it removes; NULL = all
     rh_variant shape;
     bool inside_out;  // removes what leaves the shape instead of what enters
     double start, stop;
@@ -104,19 +107,33 @@ typedef struct rh_force_params {
 typedef enum rh_expression_at { RH_AT_START, RH_AT_EMIT, RH_AT_FORCES, RH_AT_STEP, RH_AT_FRAME } rh_expression_at;
 typedef struct rh_expression_params {
     char *name;
+    char *material;  // name of the material whose particles it runs on; NULL = the first
     int at;          // rh_expression_at
     char *code;      // after loading always given: that of `file` is put here, so that a scene written back is complete
     char *file;      // NULL after loading
     rh_list set;     // rh_named_value: the program's $names
     int64_t budget;  // loop steps of one particle
     double start, stop;  // s, simulated time
+    int material_index;  // found when the scene was read
 } rh_expression_params;
 
 // A material: one method and what belongs to it.
+typedef enum rh_material_steps { RH_STEPS_AUTO, RH_STEPS_OWN, RH_STEPS_SHARED } rh_material_steps;
 typedef struct rh_material_params {
     char *name;
-    rh_variant physics;  // kind = index into rh_physics_methods; value = that method's parameter struct
+    rh_variant physics;   // kind = index into rh_physics_methods; value = that method's parameter struct
+    int steps;            // rh_material_steps
+    rh_variant look;      // kind: rh_look_kind, value: rh_look_material; none = look.liquid
+    bool steps_together;  // found when the scene was read: its steps end where those of others do
 } rh_material_params;
+
+// Particles that change from one material to another: those in a group, at the times when both have come to the end of
+// a step.
+typedef struct rh_exchange_params {
+    char *name;
+    char *from, *to, *group;
+    int from_index, to_index;  // found when the scene was read
+} rh_exchange_params;
 
 typedef enum rh_up_axis { RH_UP_Y, RH_UP_Z } rh_up_axis;
 typedef struct rh_output_params {
@@ -148,6 +165,13 @@ typedef struct rh_scene_source {
     int line, column;  // of the text's first letter, when its lines are lines of the file; else 0
 } rh_scene_source;
 
+// A run that this one stands on: its frames are this one's surroundings (world/base_frames.h).
+typedef struct rh_from_params {
+    char *name;  // for methods that ask for it
+    char *run;   // its folder
+} rh_from_params;
+extern const rh_param_table rh_from_table;
+
 typedef struct rh_scene_sources {
     rh_scene_source *items;  // owned
     int count, capacity;
@@ -177,14 +201,17 @@ typedef struct rh_scene {
     rh_limits_params limits;
     rh_look look;
     rh_list bodies, solids, emitters, sinks, forces, expressions, probes;
-    rh_variant physics;  // kind = index into rh_physics_methods; value = that method's parameter struct
-
+    rh_list from;        // of rh_from_params: runs that this one stands on
+    rh_variant physics;  // of the one material of a scene without `materials`
+    rh_list materials, exchanges;
     rh_material_params sole;  // the short form as a material; borrows from the fields above
 
     // of the program around us, for the section `expressions`: functions beside the built-in ones. Not owned
     const rh_lang_function *functions;
     int function_count;
 } rh_scene;
+
+enum { RH_MAX_MATERIALS = 16, RH_MATERIAL_NAME = 31 };  // letters of a name
 
 // The root table. The registered methods' tables (rh_physics_tables) are the alternatives of its `physics` variant.
 extern const rh_param_table rh_scene_table;
@@ -218,6 +245,11 @@ void rh_scene_free(rh_scene *scene);
 // The materials of a scene, whether it lists them or has the short form.
 int rh_scene_material_count(const rh_scene *scene);
 const rh_material_params *rh_scene_material(const rh_scene *scene, int index);
+// The number of the material of that name; RH_USER with the nearest name when there is none. NULL: the first.
+rh_code rh_scene_find_material(const rh_scene *scene, const char *name, int *index, rh_status *status);
+// Finds the materials that bodies and others name (scene/materials.c).
+rh_code rh_scene_resolve_materials(rh_scene *scene, rh_status *status);
+extern const rh_param_table rh_material_table, rh_exchange_table;
 
 // The place ("file:line:column") where the scene gives the PATH value `value`, which must be the pointer found in the
 // scene's structs (for example ((rh_mesh_params *)solid->shape.value)->file); the scene's file name for any other

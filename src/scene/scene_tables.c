@@ -3,8 +3,10 @@
 //
 // The tables of a scene file, from the leaves to the root. Shapes and motion bring their own (solid/shape.h), and so
 // does each physics method.
+#include <string.h>
 #include "scene/expressions.h"
 #include "scene/scene.h"
+#include "scene/words.h"
 
 #define NO_LIMIT 1e30
 
@@ -152,6 +154,11 @@ static rh_code check_times(double start, double stop, const char **field, rh_sta
         "stop", RH_PARAM_FLOAT, AT(stop), "s", "1e9", 0, NO_LIMIT, .help = "simulated time at which it ends" \
     }
 
+#define MATERIAL_ROW(what)                                                                                       \
+    {                                                                                                            \
+        "material", RH_PARAM_TEXT, AT(material), "", .help = what ": a name in materials; without one the first" \
+    }
+
 #define AT(field) offsetof(rh_force_params, field)
 static const rh_param force_rows[] = {
     NAME_ROW,
@@ -187,6 +194,7 @@ static const rh_param_table force_table = {"force",
 #define AT(field) offsetof(rh_body_params, field)
 static const rh_param body_rows[] = {
     NAME_ROW,
+    MATERIAL_ROW("what it is made of"),
     SHAPE_ROW("filled with material at the start"),
     {"velocity", RH_PARAM_VEC3, AT(velocity), "m/s", "[0, 0, 0]", .help = "at the start"},
     {"angular_velocity", RH_PARAM_VEC3, AT(angular_velocity), "rad/s", "[0, 0, 0]",
@@ -257,6 +265,7 @@ static const rh_param_table pour_key_table = {"pour_key",
 #define AT(field) offsetof(rh_emitter_params, field)
 static const rh_param emitter_rows[] = {
     NAME_ROW,
+    MATERIAL_ROW("what it pours"),
     SHAPE_ROW("kept full of new material"),
     {"velocity", RH_PARAM_VEC3, AT(velocity), "m/s", "[0, 0, 0]", .help = "of the material that it pours"},
     {"rate", RH_PARAM_FLOAT, AT(rate), "", "1", 0, 1,
@@ -294,6 +303,7 @@ static const rh_param_table emitter_table = {"emitter",
 #define AT(field) offsetof(rh_sink_params, field)
 static const rh_param sink_rows[] = {
     NAME_ROW,
+    {"material", RH_PARAM_TEXT, AT(material), "", .help = "what it removes: a name in materials; without one all"},
     SHAPE_ROW("material that enters it is removed"),
     {"inside_out", RH_PARAM_BOOL, AT(inside_out), "", "false", .help = "removes what leaves the shape instead"},
     START_ROW,
@@ -386,6 +396,25 @@ static const rh_param_table limits_table = {
     sizeof(rh_limits_params),
     NULL};
 
+#define AT(field) offsetof(rh_from_params, field)
+static const rh_param from_rows[] = {
+    {"name", RH_PARAM_TEXT, AT(name), "", .required = true, .help = "letters, digits and '_': what methods call it"},
+    {"run", RH_PARAM_PATH, AT(run), "", .required = true, .help = "the folder of the run; it is only read"},
+};
+#undef AT
+
+static rh_code check_from(const void *object, const char **field, rh_status *status)
+{
+    const char *name = ((const rh_from_params *)object)->name;
+    size_t good = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
+    if (good > 0 && !name[good] && good <= 32) return RH_OK;
+    *field = "name";
+    return rh_fail(status, RH_USER, "found '%.60s', expected 1 to 32 letters, digits and '_'", name);
+}
+
+const rh_param_table rh_from_table = {
+    "from", "A run that this one stands on.", from_rows, RH_PARAM_COUNT(from_rows), sizeof(rh_from_params), check_from};
+
 #define AT(field) offsetof(rh_scene, field)
 static const rh_param scene_rows[] = {
     {"rheo", RH_PARAM_INT, AT(version), "", NULL, 1, 1, .required = true, .help = "version of the scene format"},
@@ -401,8 +430,12 @@ static const rh_param scene_rows[] = {
      .help = "every particle carries the attribute rest (m): where it began, for textures and layers; see "
              "docs/scene_files.md"},
     {"frames", RH_PARAM_TABLE, AT(frames), "", .table = &frames_table, .help = "which frames to simulate"},
-    {"physics", RH_PARAM_VARIANT, AT(physics), "", .variants = rh_physics_tables, .required = true,
-     .help = "what the material is"},
+    {"physics", RH_PARAM_VARIANT, AT(physics), "", .variants = rh_physics_tables,
+     .help = "what the material is, of a scene with one; materials has several"},
+    {"materials", RH_PARAM_LIST, AT(materials), "", .table = &rh_material_table,
+     .help = "instead of physics: what there is, each with its own physics; bodies, emitters and others name theirs"},
+    {"exchanges", RH_PARAM_LIST, AT(exchanges), "", .table = &rh_exchange_table,
+     .help = "particles that change from one material to another"},
     {"bodies", RH_PARAM_LIST, AT(bodies), "", .table = &body_table, .help = "material that is there at the start"},
     {"solids", RH_PARAM_LIST, AT(solids), "", .table = &solid_table, .help = "obstacles and containers"},
     {"emitters", RH_PARAM_LIST, AT(emitters), "", .table = &emitter_table, .help = "regions that pour material"},
@@ -412,6 +445,8 @@ static const rh_param scene_rows[] = {
      .help = "programs that run on the particles"},
     {"probes", RH_PARAM_LIST, AT(probes), "", .table = &rh_probe_table,
      .help = "what is measured, and written to probes.csv; does not change the result"},
+    {"from", RH_PARAM_LIST, AT(from), "", .table = &rh_from_table,
+     .help = "runs that this one stands on: their frames are its surroundings; see docs/layers.md"},
     {"output", RH_PARAM_TABLE, AT(output), "", .table = &output_table, .help = "what is written"},
     {"surface", RH_PARAM_TABLE, AT(surface), "", .table = &rh_surfacing_table,
      .help = "how the surface is made from the particles"},
@@ -422,9 +457,22 @@ static const rh_param scene_rows[] = {
 };
 #undef AT
 
+static rh_code missing_physics(rh_status *status)
+{
+    char expected[320];
+    const rh_param *row = rh_params_find(&rh_scene_table, "physics");
+    return rh_fail(status, RH_USER, "'physics' is missing: expected %s (%s)",
+                   rh_words_expected(row, expected, sizeof expected), row->help);
+}
+
 static rh_code check_scene(const void *object, const char **field, rh_status *status)
 {
     const rh_scene *scene = object;
+    if (!scene->physics.value && !scene->materials.count) return missing_physics(status);
+    if (scene->physics.value && scene->materials.count) {
+        *field = "materials";
+        return rh_fail(status, RH_USER, "the scene has 'physics' too: expected one of the two");
+    }
     // Both lists may be missing: then the whole scene is to blame, no field.
     if (!scene->bodies.count && !scene->emitters.count)
         return rh_fail(status, RH_USER, "nothing to simulate: give at least one item in 'bodies' or 'emitters'");

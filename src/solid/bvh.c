@@ -326,6 +326,35 @@ static double to_triangle2(const rh_bvh_triangle *t, rh_dvec3 p)
 }
 
 // Written out: fmax must treat NaN by the book and becomes a call.
+// The case of to_triangle2 that the point is in tells which corners have a part in it.
+void rh_bvh_weights(const rh_bvh_triangle *t, rh_dvec3 p, double weight[3])
+{
+    rh_dvec3 a = rh_d3_from(t->corner[0]), b = rh_d3_from(t->corner[1]), c = rh_d3_from(t->corner[2]);
+    rh_dvec3 ab = rh_d3_sub(b, a), ac = rh_d3_sub(c, a), n = rh_d3_cross(ab, ac);
+    double area = square(n), v = 0, w = 0;
+    if (area > 0) {
+        v = rh_d3_dot(n, rh_d3_cross(rh_d3_sub(p, a), ac)) / area;
+        w = rh_d3_dot(n, rh_d3_cross(ab, rh_d3_sub(p, a))) / area;
+    }
+    weight[0] = 1 - v - w, weight[1] = v, weight[2] = w;
+    if (area > 0 && v >= 0 && w >= 0 && v + w <= 1) return;
+    // Outside: the nearest of the three edges.
+    const rh_dvec3 corner[3] = {a, b, c};
+    double nearest = INFINITY;
+    for (int k = 0; k < 3; k++) {
+        int next = (k + 1) % 3;
+        rh_dvec3 edge = rh_d3_sub(corner[next], corner[k]);
+        double length2 = square(edge), s = length2 > 0 ? rh_d3_dot(edge, rh_d3_sub(p, corner[k])) / length2 : 0;
+        s = s < 0 ? 0 : s > 1 ? 1 : s;
+        double d = square(rh_d3_sub(p, rh_d3_add(corner[k], rh_d3_scale(edge, s))));
+        if (d >= nearest) continue;
+        nearest = d;
+        weight[0] = weight[1] = weight[2] = 0;
+        weight[k] = 1 - s;
+        weight[next] = s;
+    }
+}
+
 static double beyond(float low, float high, double p)
 {
     double below = low - p, above = p - high, most = below > above ? below : above;

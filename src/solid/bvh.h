@@ -10,6 +10,7 @@
 
 typedef struct rh_bvh_triangle {
     rh_vec3 corner[3];
+    int32_t id;  // whatever its maker wants to know it by
 } rh_bvh_triangle;
 
 typedef struct rh_bvh_node {
@@ -42,5 +43,7 @@ void rh_bvh_free(rh_bvh *bvh);
 // `tolerance`: in the middle of a round body everything is equally near, and telling apart the last percent would cost
 // most. 0 = exact.
 double rh_bvh_distance2(const rh_bvh *bvh, rh_dvec3 point, double tolerance, int32_t *hint);
+// Shares of the corners of a triangle in its point nearest to `point`; their sum is 1.
+void rh_bvh_weights(const rh_bvh_triangle *triangle, rh_dvec3 point, double weight[3]);
 // Generalised winding number: 1 inside a closed outward mesh, 0 outside, in between near holes.
 double rh_bvh_winding(const rh_bvh *bvh, rh_dvec3 point);

@@ -204,15 +204,17 @@ static bool can_move(const rh_obstacle *o) { return !o->rests; }
 
 static bool same_solid(const rh_obstacle *a, const rh_obstacle *b)
 {
-    return memcmp(&a->shape, &b->shape, sizeof a->shape) == 0 && a->inside_out == b->inside_out && a->wall == b->wall &&
-           a->thin == b->thin && can_move(a) == can_move(b);
+    rh_shape one = a->shape, other = b->shape;
+    if (a->sequence) one.mesh = other.mesh = NULL;  // another one at every time: same_state
+    return memcmp(&one, &other, sizeof one) == 0 && a->sequence == b->sequence && a->inside_out == b->inside_out &&
+           a->wall == b->wall && a->thin == b->thin && can_move(a) == can_move(b);
 }
 
 static bool same_state(const rh_obstacle *a, const rh_obstacle *b)
 {
     return memcmp(&a->pose, &b->pose, sizeof a->pose) == 0 && memcmp(&a->linear, &b->linear, sizeof a->linear) == 0 &&
            memcmp(&a->angular, &b->angular, sizeof a->angular) == 0 &&
-           memcmp(&a->origin, &b->origin, sizeof a->origin) == 0;
+           memcmp(&a->origin, &b->origin, sizeof a->origin) == 0 && memcmp(a->ticks, b->ticks, sizeof a->ticks) == 0;
 }
 
 // Compares the solids with those of the last build. Other solids, or one elsewhere that should not move: nothing known

@@ -54,6 +54,12 @@ rh_code rh_mesh_sdf_create(const rh_mesh *mesh, double spacing, rh_mesh_sdf **ou
 // the triangles.
 rh_code rh_mesh_sdf_create_thin(const rh_mesh *mesh, double spacing, double thickness, rh_mesh_sdf **out,
                                 rh_status *status);
+// Of a mesh whose surface moves: also keeps the triangles when it is not thin, for rh_mesh_sdf_nearest.
+rh_code rh_mesh_sdf_create_moving(const rh_mesh *mesh, double spacing, double thickness, bool thin, rh_mesh_sdf **out,
+                                  rh_status *status);
+// The triangle nearest to a point, and the shares of its corners in the point on it that is nearest; of a mesh that
+// keeps its triangles.
+int64_t rh_mesh_sdf_nearest(const rh_mesh_sdf *sdf, rh_dvec3 point, double weight[3]);
 // How thick (m) the thinnest walls of a closed mesh are, to a sixteenth of `most`, which is the answer when they are
 // thicker: seen straight in from the triangles, and exceeded by all but a twentieth of their area.
 rh_code rh_mesh_thickness(const rh_mesh *mesh, double most, double *thickness, rh_status *status);

@@ -30,7 +30,8 @@ struct rh_mesh_sdf {
     rh_dvec3 origin;  // of sample (0, 0, 0)
     double spacing;
     rh_dbox bounds;  // of the triangles
-    rh_bvh exact;    // of a thin mesh: its triangles, asked near the surface
+    rh_bvh tree;     // of a thin mesh, or one that moves: its triangles
+    bool exact;      // of a thin mesh: they are asked near the surface
     double half;     // m: half the thickness of a sheet; 0 for what has an inside
 };
 
@@ -72,6 +73,14 @@ static rh_dbox bounds_of(const rh_bvh *bvh)
     return (rh_dbox){{root->low[0], root->low[1], root->low[2]}, {root->high[0], root->high[1], root->high[2]}};
 }
 
+static void turn_over(rh_bvh_triangle *t)
+{
+    rh_vec3 second = t->corner[1];
+    t->corner[1] = t->corner[2];
+    t->corner[2] = second;
+    t->id = ~t->id;
+}
+
 // The triangles that have an area, turned so that neighbours agree.
 static rh_code make_tree(const rh_mesh *mesh, rh_bvh *bvh, bool *closed, rh_status *status)
 {
@@ -90,8 +99,10 @@ static rh_code make_tree(const rh_mesh *mesh, rh_bvh *bvh, bool *closed, rh_stat
     for (int64_t t = 0; code == RH_OK && t < mesh->triangle_count; t++) {
         rh_vec3 c[3];
         rh_mesh_corners(mesh, t, c);
-        if (rh_triangle_has_area(c))
-            triangles[count++] = (rh_bvh_triangle){{c[0], c[flip[t] ? 2 : 1], c[flip[t] ? 1 : 2]}};
+        if (!rh_triangle_has_area(c)) continue;
+        triangles[count] = (rh_bvh_triangle){{c[0], c[1], c[2]}, (int32_t)t};
+        if (flip[t]) turn_over(&triangles[count]);
+        count++;
     }
     rh_free(flip);
     return code == RH_OK ? rh_bvh_build(triangles, count, bvh, status) : code;
@@ -214,7 +225,7 @@ static int64_t visit_lids(const builder *b, rh_bvh_triangle *points)
                     if (!crosses_lid(sdf, c)) continue;
                     if (points) {
                         rh_vec3 at = lid_point(b, c);
-                        points[count] = (rh_bvh_triangle){{at, at, at}};
+                        points[count] = (rh_bvh_triangle){{at, at, at}, 0};
                     }
                     count++;
                 }
@@ -268,7 +279,7 @@ static rh_code sample_mesh(builder *b, double spacing, rh_status *status)
     return b->closed || sdf->half > 0 ? RH_OK : close_holes(b, status);
 }
 
-static rh_code create(const rh_mesh *mesh, double spacing, double thickness, bool thin, rh_mesh_sdf **out,
+static rh_code create(const rh_mesh *mesh, double spacing, double thickness, bool thin, bool moves, rh_mesh_sdf **out,
                       rh_status *status)
 {
     *out = NULL;
@@ -280,7 +291,8 @@ static rh_code create(const rh_mesh *mesh, double spacing, double thickness, boo
     b.sdf->half = 0.5 * thickness;
     rh_code code = make_tree(mesh, &b.bvh, &b.closed, status);
     if (code == RH_OK) code = sample_mesh(&b, spacing, status);
-    if (code == RH_OK && thin) b.sdf->exact = b.bvh;
+    b.sdf->exact = thin;
+    if (code == RH_OK && (thin || moves)) b.sdf->tree = b.bvh;
     else rh_bvh_free(&b.bvh);
     rh_bvh_free(&b.lids);
     if (code != RH_OK) {
@@ -293,19 +305,25 @@ static rh_code create(const rh_mesh *mesh, double spacing, double thickness, boo
 
 rh_code rh_mesh_sdf_create(const rh_mesh *mesh, double spacing, rh_mesh_sdf **out, rh_status *status)
 {
-    return create(mesh, spacing, 0, false, out, status);
+    return create(mesh, spacing, 0, false, false, out, status);
 }
 
 rh_code rh_mesh_sdf_create_thin(const rh_mesh *mesh, double spacing, double thickness, rh_mesh_sdf **out,
                                 rh_status *status)
 {
-    return create(mesh, spacing, thickness, true, out, status);
+    return create(mesh, spacing, thickness, true, false, out, status);
+}
+
+rh_code rh_mesh_sdf_create_moving(const rh_mesh *mesh, double spacing, double thickness, bool thin, rh_mesh_sdf **out,
+                                  rh_status *status)
+{
+    return create(mesh, spacing, thickness, thin || thickness > 0, true, out, status);
 }
 
 void rh_mesh_sdf_free(rh_mesh_sdf *sdf)
 {
     if (!sdf) return;
-    rh_bvh_free(&sdf->exact);
+    rh_bvh_free(&sdf->tree);
     rh_free(sdf->values);
     rh_free(sdf);
 }
@@ -384,7 +402,7 @@ static double interpolate(const rh_mesh_sdf *sdf, const double u[3])
 static double to_triangles(const rh_mesh_sdf *sdf, rh_dvec3 point)
 {
     int32_t hint = -1;
-    return sqrt(rh_bvh_distance2(&sdf->exact, point, 0, &hint));
+    return sqrt(rh_bvh_distance2(&sdf->tree, point, 0, &hint));
 }
 
 // On the side of the nearest sample when no triangle is as near as that; else the winding number tells, which costs ten
@@ -395,7 +413,7 @@ static bool is_within(const rh_mesh_sdf *sdf, rh_dvec3 point, double distance)
     int64_t i = (int64_t)floor(u.x + 0.5), j = (int64_t)floor(u.y + 0.5), k = (int64_t)floor(u.z + 0.5);
     double away = rh_d3_length(rh_d3_sub(u, rh_d3((double)i, (double)j, (double)k))) * sdf->spacing;
     if (away < 0.999 * distance) return sdf->values[index_of(sdf, i, j, k)] < 0;
-    return winds_around(&sdf->exact, point);
+    return winds_around(&sdf->tree, point);
 }
 
 // Samples do not resolve walls thinner than their spacing, and may be too long by their slack: near the surface the
@@ -422,7 +440,7 @@ double rh_mesh_sdf_distance(const rh_mesh_sdf *sdf, rh_dvec3 point)
         u[k] = clamped;
     }
     double distance = interpolate(sdf, u);
-    if (beyond2 == 0) return sdf->exact.nodes ? exact_distance(sdf, point, distance) : distance;
+    if (beyond2 == 0) return sdf->exact ? exact_distance(sdf, point, distance) : distance;
     return sqrt(distance * distance + beyond2 * sdf->spacing * sdf->spacing);
 }
 
@@ -438,9 +456,9 @@ static double beside(const rh_mesh_sdf *sdf, rh_dvec3 point, double least)
 // Differences over a whole spacing: smoother across cells than the slope of one trilinear patch.
 rh_dvec3 rh_mesh_sdf_normal(const rh_mesh_sdf *sdf, rh_dvec3 point)
 {
-    double h = (sdf->exact.nodes ? 0.01 : 0.5) * sdf->spacing, slope[3], sign = 0;
+    double h = (sdf->exact ? 0.01 : 0.5) * sdf->spacing, slope[3], sign = 0;
     // Where the triangles are asked and all six places are on one side, that needs telling but once.
-    if (sdf->exact.nodes) sign = beside(sdf, point, h);
+    if (sdf->exact) sign = beside(sdf, point, h);
     for (int k = 0; k < 3; k++) {
         rh_dvec3 step = rh_d3(k == 0 ? h : 0, k == 1 ? h : 0, k == 2 ? h : 0);
         rh_dvec3 up = rh_d3_add(point, step), down = rh_d3_sub(point, step);
@@ -450,6 +468,20 @@ rh_dvec3 rh_mesh_sdf_normal(const rh_mesh_sdf *sdf, rh_dvec3 point)
     rh_dvec3 gradient = rh_d3(slope[0], slope[1], slope[2]);
     double length = rh_d3_length(gradient);
     return length > 0 && isfinite(length) ? rh_d3_scale(gradient, 1 / length) : rh_d3(0, 1, 0);
+}
+
+int64_t rh_mesh_sdf_nearest(const rh_mesh_sdf *sdf, rh_dvec3 point, double weight[3])
+{
+    RH_ASSERT(sdf->tree.nodes);
+    int32_t found = -1;
+    rh_bvh_distance2(&sdf->tree, point, 0, &found);
+    const rh_bvh_triangle *t = &sdf->tree.triangles[found];
+    rh_bvh_weights(t, point, weight);
+    if (t->id >= 0) return t->id;
+    double second = weight[1];  // it was turned over
+    weight[1] = weight[2];
+    weight[2] = second;
+    return ~t->id;
 }
 
 rh_dbox rh_mesh_sdf_bounds(const rh_mesh_sdf *sdf) { return sdf->bounds; }

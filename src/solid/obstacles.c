@@ -5,6 +5,7 @@
 // (inside_out) changes the sign. A scene has few solids, so plain loops; tiles shorten them with rh_obstacles_near.
 #include "solid/obstacles.h"
 
+#include <math.h>
 #include <stddef.h>
 #include "base/memory.h"
 
@@ -12,17 +13,23 @@ const char *const rh_wall_names[] = {"slip", "no_slip", "separate", NULL};
 
 static const double nothing = 1e30;
 
-void rh_obstacles_free(rh_obstacles *obstacles)
-{
-    rh_free(obstacles->items);
-    *obstacles = (rh_obstacles){0};
-}
-
 rh_code rh_obstacles_create(const rh_obstacles *solids, rh_obstacles *out, rh_status *status)
 {
-    *out = (rh_obstacles){.count = solids->count};
+    *out = (rh_obstacles){0};
     out->items = rh_alloc_zero((size_t)(solids->count + 1) * sizeof *out->items, "solids", status);
-    return out->items ? RH_OK : RH_MEMORY;
+    if (!out->items) return RH_MEMORY;
+    out->count = solids->count;
+    return RH_OK;
+}
+
+void rh_obstacles_free(rh_obstacles *obstacles)
+{
+    for (int i = 0; i < obstacles->count; i++) {
+        rh_mesh_sequence_release(obstacles->items[i].snapshot);
+        rh_free(obstacles->items[i].velocities);
+    }
+    rh_free(obstacles->items);
+    *obstacles = (rh_obstacles){0};
 }
 
 static void place(rh_obstacle *o, double time, double dt)
@@ -31,21 +38,52 @@ static void place(rh_obstacle *o, double time, double dt)
     rh_motion_place(&o->motion, time, o->shape.flat, &o->pose, &o->linear, &o->angular);
     rh_motion_place(&o->motion, time + 0.5 * dt, o->shape.flat, &middle, &o->linear, &o->angular);
     o->origin = rh_d3_add(middle.pivot, middle.translation);
-    o->rests = rh_motion_is_still(&o->motion);
+    o->rests = rh_motion_is_still(&o->motion) && (!o->sequence || rh_mesh_sequence_is_still(o->sequence));
 }
 
-void rh_obstacles_at(const rh_obstacles *solids, double time, double dt, rh_obstacles *out)
+// The mesh of that time. Room for velocities is taken when it is first asked for.
+static rh_code deform(rh_obstacle *o, double time, double dt, rh_status *status)
+{
+    rh_mesh_snapshot *now;
+    if (!o->velocities) {
+        size_t bytes = (size_t)rh_mesh_sequence_vertices(o->sequence) * sizeof *o->velocities;
+        o->velocities = rh_alloc(bytes, "solids", status);
+        if (!o->velocities) return RH_MEMORY;
+    }
+    RH_TRY(rh_mesh_sequence_hold(o->sequence, time, &now, status));
+    rh_mesh_sequence_release(o->snapshot);
+    o->snapshot = now;
+    o->shape.mesh = o->snapshot->sdf;
+    o->span = dt;
+    o->ticks[0] = rh_mesh_sequence_tick(o->sequence, time);
+    o->ticks[1] = rh_mesh_sequence_tick(o->sequence, time + dt);
+    return rh_mesh_sequence_velocities(o->sequence, time, dt, o->velocities, status);
+}
+
+rh_code rh_obstacles_at(const rh_obstacles *solids, double time, double dt, rh_obstacles *out, rh_status *status)
 {
     RH_ASSERT(solids->count >= 0 && dt >= 0 && (out == solids || out->count == solids->count));
     out->any_separating = out->any_moving = out->any_thin = false;
     for (int i = 0; i < solids->count; i++) {
-        rh_obstacle *o = &out->items[i];
-        if (out != solids) *o = solids->items[i];
+        rh_obstacle *o = &out->items[i], own = *o;
+        *o = solids->items[i];
+        o->snapshot = own.snapshot;
+        o->velocities = own.velocities;
         place(o, time, dt);
+        if (o->sequence) RH_TRY(deform(o, time, dt, status));
         out->any_separating = out->any_separating || o->wall == RH_WALL_SEPARATE;
         out->any_moving = out->any_moving || !o->rests;
         out->any_thin = out->any_thin || o->thin;
     }
+    return RH_OK;
+}
+
+static double fastest_vertex(const rh_obstacle *o)
+{
+    double most = 0;
+    int64_t count = o->sequence ? rh_mesh_sequence_vertices(o->sequence) : 0;
+    for (int64_t i = 0; i < count; i++) most = fmax(most, (double)rh_v3_dot(o->velocities[i], o->velocities[i]));
+    return sqrt(most);
 }
 
 double rh_obstacles_max_speed(const rh_obstacles *obstacles)
@@ -63,7 +101,7 @@ double rh_obstacles_max_speed(const rh_obstacles *obstacles)
             double r = rh_d3_length(rh_d3_sub(p, o->pose.pivot));
             if (r < 1e9 && r > reach) reach = r;
         }
-        double speed = rh_d3_length(o->linear) + rh_d3_length(o->angular) * reach;
+        double speed = rh_d3_length(o->linear) + rh_d3_length(o->angular) * reach + fastest_vertex(o);
         if (speed > most) most = speed;
     }
     return most;
@@ -111,11 +149,21 @@ rh_dvec3 rh_obstacles_normal(const rh_obstacles *obstacles, int which, rh_dvec3 
     return o->inside_out ? rh_d3_scale(normal, -1) : normal;
 }
 
+rh_dvec3 rh_obstacle_deforms(const rh_obstacle *o, rh_dvec3 local)
+{
+    if (!o->sequence) return rh_d3(0, 0, 0);
+    rh_dvec3 v = rh_mesh_sequence_velocity(o->sequence, o->snapshot, o->velocities, local);
+    if (o->shape.flat) v.z = 0;
+    return v;
+}
+
 rh_dvec3 rh_obstacles_velocity(const rh_obstacles *obstacles, int which, rh_dvec3 point)
 {
     RH_ASSERT(which >= 0 && which < obstacles->count);
     const rh_obstacle *o = &obstacles->items[which];
-    return rh_d3_add(o->linear, rh_d3_cross(o->angular, rh_d3_sub(point, o->origin)));
+    rh_dvec3 rigid = rh_d3_add(o->linear, rh_d3_cross(o->angular, rh_d3_sub(point, o->origin)));
+    if (!o->sequence) return rigid;
+    return rh_d3_add(rigid, rh_pose_turn(&o->pose, rh_obstacle_deforms(o, rh_pose_to_local(&o->pose, point))));
 }
 
 // The list is full: gives up the farthest of the listed and the newcomer. Keeps the order of indices, so ties in

@@ -7,6 +7,7 @@
 #pragma once
 #include <stdbool.h>
 #include "base/status.h"
+#include "solid/mesh_sequence.h"
 #include "solid/shape.h"
 
 typedef enum rh_wall {
@@ -31,6 +32,12 @@ typedef struct rh_obstacle {
     rh_dvec3 linear, angular;  // rigid velocity: v(x) = linear + angular x (x - origin); m/s, rad/s
     rh_dvec3 origin;
     bool rests;  // never moves
+    // Of a solid that follows a sequence of meshes; then the shape is the mesh of that time.
+    rh_mesh_sequence *sequence;  // borrowed; NULL = rigid
+    rh_mesh_snapshot *snapshot;  // held
+    rh_vec3 *velocities;         // owned: m/s of its vertices, in its own space
+    double span;                 // s: what comes of these in so long is where they are at its end
+    int64_t ticks[2];            // at both ends of it
 } rh_obstacle;
 
 typedef struct rh_obstacles {
@@ -41,11 +48,11 @@ typedef struct rh_obstacles {
 
 // Room for what rh_obstacles_at answers about `solids`.
 rh_code rh_obstacles_create(const rh_obstacles *solids, rh_obstacles *out, rh_status *status);
-void rh_obstacles_free(rh_obstacles *obstacles);  // not the meshes inside the shapes: world owns those
+void rh_obstacles_free(rh_obstacles *obstacles);  // not meshes and sequences: world owns those
 // The solids at `time`: poses then; velocities as at the middle of a step of `dt` that starts then, so that a wall
 // moves through the step as far as its velocity says (dt = 0: velocities at `time`). `out` has room for as many, or is
-// `solids` itself.
-void rh_obstacles_at(const rh_obstacles *solids, double time, double dt, rh_obstacles *out);
+// `solids` itself. Only where solids follow sequences of meshes can it fail.
+rh_code rh_obstacles_at(const rh_obstacles *solids, double time, double dt, rh_obstacles *out, rh_status *status);
 // Upper bound of the speed (m/s) of any point of a moving solid; solids without end count at their pivot.
 double rh_obstacles_max_speed(const rh_obstacles *obstacles);
 
@@ -54,7 +61,10 @@ double rh_obstacles_max_speed(const rh_obstacles *obstacles);
 double rh_obstacles_distance(const rh_obstacles *obstacles, rh_dvec3 point, int *which);
 // Unit normal of solid `which` pointing into free space.
 rh_dvec3 rh_obstacles_normal(const rh_obstacles *obstacles, int which, rh_dvec3 point);
+// Velocity (m/s) of the wall of solid `which` next to a point.
 rh_dvec3 rh_obstacles_velocity(const rh_obstacles *obstacles, int which, rh_dvec3 point);
+// What changes its form moves so fast (m/s) next to a point; both in the solid's own space. 0 for what is rigid.
+rh_dvec3 rh_obstacle_deforms(const rh_obstacle *obstacle, rh_dvec3 local);
 // Only the solids that come within `radius` of `point` (for a tile): indices into `out` (max of them, the nearest when
 // there are more), returns how many are listed.
 // A tile with none is free; a tile deep inside one solid is listed with it.

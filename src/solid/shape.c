@@ -145,6 +145,7 @@ static double solid_distance(const rh_shape *s, rh_dvec3 p, rh_dvec3 *normal)
     case RH_SHAPE_CAPSULE: return capsule(&s->as.capsule, s->as.capsule.from, s->as.capsule.to, p, normal);
     case RH_SHAPE_TORUS: return torus(&s->as.torus, s->as.torus.center, p, normal);
     case RH_SHAPE_MESH: return mesh(s->mesh, p, normal) - s->offset;
+    case RH_SHAPE_MESH_SEQUENCE: break;
     }
     return FAR;
 }
@@ -162,6 +163,7 @@ static double flat_distance(const rh_shape *s, rh_dvec3 p, rh_dvec3 *normal)
         return capsule(&s->as.capsule, drop_z(s->as.capsule.from), drop_z(s->as.capsule.to), p, normal);
     case RH_SHAPE_TORUS: return torus(&s->as.torus, drop_z(s->as.torus.center), p, normal);
     case RH_SHAPE_MESH: return mesh(s->mesh, p, normal) - s->offset;
+    case RH_SHAPE_MESH_SEQUENCE: break;
     }
     return FAR;
 }
@@ -228,6 +230,7 @@ static rh_dbox bounds_in_space(const rh_shape *s)
     case RH_SHAPE_CYLINDER: return cylinder_bounds(&s->as.cylinder, s->flat);
     case RH_SHAPE_CAPSULE: return around(s->as.capsule.from, s->as.capsule.to, equal_reach(s->as.capsule.radius));
     case RH_SHAPE_TORUS: return torus_bounds(&s->as.torus);
+    case RH_SHAPE_MESH_SEQUENCE: break;
     case RH_SHAPE_MESH: return s->mesh ? rh_mesh_sdf_bounds(s->mesh) : (rh_dbox){equal_reach(1), equal_reach(-1)};
     }
     return (rh_dbox){equal_reach(-INFINITY), equal_reach(INFINITY)};

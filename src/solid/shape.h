@@ -45,6 +45,16 @@ typedef struct rh_mesh_params {
     double thickness;  // of a sheet; 0: what the mesh encloses
 } rh_mesh_params;
 
+typedef enum rh_sequence_end { RH_SEQUENCE_HOLD, RH_SEQUENCE_LOOP } rh_sequence_end;
+typedef struct rh_mesh_sequence_params {
+    char *files;           // with # where the number goes
+    int64_t first, last;   // numbers of the first and the last file; last 0 = as many as there are
+    double fps;            // files a second
+    double start;          // s: time of the first file
+    int before, after;     // rh_sequence_end
+    rh_mesh_params place;  // of each file; without the file's name
+} rh_mesh_sequence_params;
+
 typedef enum rh_shape_kind {
     RH_SHAPE_SPHERE,
     RH_SHAPE_BOX,
@@ -52,8 +62,9 @@ typedef enum rh_shape_kind {
     RH_SHAPE_CYLINDER,
     RH_SHAPE_CAPSULE,
     RH_SHAPE_TORUS,
-    RH_SHAPE_MESH
-} rh_shape_kind;  // same order as rh_shape_tables
+    RH_SHAPE_MESH,
+    RH_SHAPE_MESH_SEQUENCE  // in scenes only, and of solids: at one time it is a mesh (solid/mesh_sequence.h)
+} rh_shape_kind;            // same order as rh_shape_tables
 
 extern const rh_param_table *const rh_shape_tables[];  // for RH_PARAM_VARIANT, NULL-terminated
 

@@ -5,6 +5,7 @@
 #include "solid/shape.h"
 
 #include <stddef.h>
+#include <string.h>
 
 static rh_code blame(const char **field, const char *name)
 {
@@ -242,8 +243,63 @@ static const rh_param_table mesh_table = {"mesh",
                                           sizeof(rh_mesh_params),
                                           check_mesh};
 
-const rh_param_table *const rh_shape_tables[] = {&sphere_table,  &box_table,   &plane_table, &cylinder_table,
-                                                 &capsule_table, &torus_table, &mesh_table,  NULL};
+// --- a sequence of meshes --------------------------------------------------------------------------------------------
+
+static rh_code check_sequence(const void *object, const char **field, rh_status *status)
+{
+    const rh_mesh_sequence_params *p = object;
+    if (p->files && !strchr(p->files, '#')) {
+        rh_fail(status, RH_USER, "files is '%s', expected a name with # where the number goes, as dancer.####.obj",
+                p->files);
+        return blame(field, "files");
+    }
+    if (p->last != 0 && p->last < p->first) {
+        rh_fail(status, RH_USER, "last is %lld, expected the number of a file from first (%lld) on", (long long)p->last,
+                (long long)p->first);
+        return blame(field, "last");
+    }
+    RH_TRY(need_positive("fps", p->fps, field, status));
+    return check_mesh(&p->place, field, status);
+}
+
+static const char *const sequence_ends[] = {"hold", "loop", NULL};
+#define AT(field) offsetof(rh_mesh_sequence_params, field)
+static const rh_param sequence_rows[] = {
+    {"files", RH_PARAM_PATH, AT(files), "", NULL, .required = true,
+     .help = "triangle meshes, .obj or .ply, with # where the number goes: dancer.####.obj finds dancer.0001.obj and "
+             "so on"},
+    {"first", RH_PARAM_INT, AT(first), "", "1", 0, 1e9, .help = "number of the first file"},
+    {"last", RH_PARAM_INT, AT(last), "", "0", 0, 1e9,
+     .help = "number of the last file; 0: as many as there are, without a gap"},
+    {"fps", RH_PARAM_FLOAT, AT(fps), "1/s", "24", .help = "files a second, above 0; vertices move straight in between"},
+    {"start", RH_PARAM_FLOAT, AT(start), "s", "0", -1e6, 1e6, .help = "simulated time of the first file"},
+    {"before", RH_PARAM_CHOICE, AT(before), "", "hold", .choices = sequence_ends,
+     .help = "before the first file: it holds still, or the sequence loops"},
+    {"after", RH_PARAM_CHOICE, AT(after), "", "hold", .choices = sequence_ends,
+     .help = "after the last file: it holds still, or the sequence loops, from the last file on to the first"},
+    {"translate", RH_PARAM_VEC3, AT(place.translate), "m", "[0, 0, 0]",
+     .help = "moves the meshes, after scale and rotation"},
+    {"rotate", RH_PARAM_VEC3, AT(place.rotate), "degrees", "[0, 0, 0]",
+     .help = "turns the meshes about x, then y, then z, after scale"},
+    {"scale", RH_PARAM_FLOAT, AT(place.scale), "", "1", .help = "metres per unit of the files, above 0"},
+    {"stretch", RH_PARAM_VEC3, AT(place.stretch), "", "[1, 1, 1]",
+     .help = "along x, y and z of the files, above 0, beside scale and before rotation"},
+    {"thickness", RH_PARAM_FLOAT, AT(place.thickness), "m", "0",
+     .help = "above 0: the meshes are sheets so thick, and need not be closed; 0: what they enclose"},
+};
+#undef AT
+static const rh_param_table sequence_table = {"mesh_sequence",
+                                              "Of solids: triangle meshes that follow each other in time, one file a "
+                                              "frame, all with the same triangles: an animated character. Walls move "
+                                              "as fast as the vertices do.",
+                                              sequence_rows,
+                                              RH_PARAM_COUNT(sequence_rows),
+                                              sizeof(rh_mesh_sequence_params),
+                                              check_sequence};
+
+const rh_param_table *const rh_shape_tables[] = {&sphere_table,   &box_table,      &plane_table,
+                                                 &cylinder_table, &capsule_table,  &torus_table,
+                                                 &mesh_table,     &sequence_table, NULL};
 
 // --- motion ----------------------------------------------------------------------------------------------------------
 

@@ -25,6 +25,7 @@ double rh_thin_thickness(const rh_shape *s)
     case RH_SHAPE_CAPSULE: return 2 * s->as.capsule.radius;
     case RH_SHAPE_TORUS: return 2 * s->as.torus.minor;
     case RH_SHAPE_MESH: return s->thickness > 0 ? s->thickness : 1e30;
+    case RH_SHAPE_MESH_SEQUENCE:
     case RH_SHAPE_PLANE: break;
     }
     return 1e30;

@@ -8,6 +8,7 @@
 // grid/tiles.h, built around the centres of the leaves as if they were particles.
 #include <math.h>
 #include <string.h>
+#include "base/context.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "surface/parts.h"
@@ -28,6 +29,7 @@ typedef struct owner {  // of one thread
 
 struct rh_pages {
     int threads;
+    rh_context *context;  // of whoever made the leaves, for the threads that take pages
     owner owners[];
 };
 
@@ -37,7 +39,9 @@ static void *take_page(struct rh_pages *pages)
     if (!o->blocks ||
         o->used + PAGE > o->size) {  // each block twice as large: few leaves take little, many come in large pages
         size_t size = o->size == 0 ? FIRST_BLOCK : o->size < LARGEST_BLOCK ? 2 * o->size : LARGEST_BLOCK;
+        rh_context_scope before = rh_context_enter(pages->context);
         block *more = rh_alloc(size + 64, "surface.leaves", NULL);
+        rh_context_leave(before);
         if (!more) return NULL;
         o->size = size;
         more->next = o->blocks;
@@ -171,6 +175,7 @@ rh_code rh_leaves_make(rh_leaves *leaves, const rh_surface_cloud *cloud, float r
                                   status);
     if (!leaves->field || !leaves->nearest || !leaves->inside || !leaves->pages) return RH_MEMORY;
     leaves->pages->threads = rh_threads();
+    leaves->pages->context = rh_context_current();
     return RH_OK;
 }
 

@@ -238,6 +238,11 @@ static rh_code paint_surface(const rh_picture *p, const rh_picture_frame *f, rh_
     return code;
 }
 
+static const rh_variant *look_of(const rh_picture *p, const rh_picture_frame *f)
+{
+    return f->liquid && f->liquid->value ? f->liquid : &p->scene->look.liquid;
+}
+
 static rh_code add_surface(const rh_picture *p, const rh_picture_frame *f, rh_trace *trace, rh_status *status)
 {
     rh_ply_surface s = {0};
@@ -251,7 +256,7 @@ static rh_code add_surface(const rh_picture *p, const rh_picture_frame *f, rh_tr
                           .vertex_count = s.mesh.vertex_count,
                           .triangle = (const uint32_t(*)[3])s.mesh.triangles,
                           .triangle_count = s.mesh.triangle_count,
-                          .material = material_of(p, &p->scene->look.liquid, RH_LOOK_WATER)};
+                          .material = material_of(p, look_of(p, f), RH_LOOK_WATER)};
     if (color && mesh.material.kind == RH_MATERIAL_CLEAR)
         mesh.material = material_of(p, &(rh_variant){0}, RH_LOOK_PLASTER);
     if (code == RH_OK) code = rh_trace_add_mesh(trace, &mesh, status);
@@ -273,9 +278,8 @@ static float guess_radius(const rh_picture *p, int64_t count)
 }
 
 // Grains are lighter and darker, each the same in all frames.
-static float shade_of(const rh_picture *p, const rh_attribute *id, int64_t i)
+static float shade_of(const rh_variant *liquid, const rh_attribute *id, int64_t i)
 {
-    const rh_variant *liquid = &p->scene->look.liquid;
     if (!liquid->value || liquid->kind != RH_LOOK_SAND) return 1;
     int64_t who = id && id->type == RH_POINT_I64 && !id->uniform ? ((const int64_t *)id->data)[i] : i;
     float grain = (float)((const rh_look_material *)liquid->value)->grain;
@@ -306,7 +310,7 @@ static int64_t gather(const rh_picture *p, const rh_picture_frame *f, const rh_m
         rh_vec3 color = colours  ? own_colour(colours, i, f->z_up)
                         : values ? color_of(&p->scene->look.particles.paint, p->o.particles, values[i])
                                  : material->color;
-        color = rh_v3_scale(color, shade_of(p, id, i));
+        color = rh_v3_scale(color, shade_of(look_of(p, f), id, i));
         c->color[kept++] = rh_v3(rh_min(color.x, 1), rh_min(color.y, 1), rh_min(color.z, 1));
     }
     return kept;
@@ -320,11 +324,11 @@ static rh_code add_particles(const rh_picture *p, const rh_picture_frame *f, rh_
         return rh_fail(status, RH_USER, "the points have no positions (attribute P of type vec3f)");
     const char *attribute = p->scene->look.particles.paint.attribute;
     // Matte materials have their grain; particles of all others are chalk.
-    rh_material material = material_of(p, &p->scene->look.liquid, RH_LOOK_WATER);
+    const rh_variant *look = look_of(p, f);
+    rh_material material = material_of(p, look, RH_LOOK_WATER);
     if (material.kind == RH_MATERIAL_CLEAR) material = material_of(p, &(rh_variant){0}, RH_LOOK_PLASTER);
-    rh_material chalk = {
-        .kind = RH_MATERIAL_MATTE,
-        .roughness = p->scene->look.liquid.value && material.kind == RH_MATERIAL_MATTE ? material.roughness : 0};
+    rh_material chalk = {.kind = RH_MATERIAL_MATTE,
+                         .roughness = look->value && material.kind == RH_MATERIAL_MATTE ? material.roughness : 0};
     float *values = rh_alloc_zero(count * sizeof *values, "view.values", status);
     cloud c = {rh_alloc(count * sizeof *c.center, "view.cloud", status),
                rh_alloc(count * sizeof *c.velocity, "view.cloud", status),
@@ -355,8 +359,10 @@ static rh_code build(const rh_picture *p, const rh_picture_frame *f, rh_trace *t
 {
     RH_TRY(
         rh_solids_view_add(&p->solids, f->time, material_of(p, &p->scene->look.solid, RH_LOOK_PLASTER), trace, status));
-    if (f->surface) RH_TRY(add_surface(p, f, trace, status));
-    if (f->points && f->points->count > 0) RH_TRY(add_particles(p, f, trace, status));
+    for (; f; f = f->next) {
+        if (f->surface) RH_TRY(add_surface(p, f, trace, status));
+        if (f->points && f->points->count > 0) RH_TRY(add_particles(p, f, trace, status));
+    }
     return RH_OK;
 }
 

@@ -36,6 +36,9 @@ typedef struct rh_picture_frame {
     const rh_points *vertices;  // what the vertices of the surface carry, in their order; NULL when nothing paints it
     bool z_up;                  // their third axis points up (else the second)
     const char *title;          // NULL = none
+    const rh_variant *liquid;   // what it looks like (as rh_look.liquid); NULL or without a value: as the scene says
+    const struct rh_picture_frame *next;  // of another material in the same picture: its points, surface, vertices and
+                                          // look count; NULL = none
 } rh_picture_frame;
 
 // Writes width * height * 3 values, sRGB, rows from the top.

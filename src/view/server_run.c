@@ -19,7 +19,8 @@
 #include "base/memory.h"
 #include "base/regular.h"
 #include "io/ply.h"
-#include "io/vdb.h"
+#include "io/vdb_sets.h"
+#include "world/exchange.h"
 
 enum { MOST_DIGITS = 18, LARGEST_SCENE = 8 << 20 };
 
@@ -325,6 +326,40 @@ rh_code rh_served_state(rh_served *s, rh_message *out, rh_status *status)
 
 // --- frames ----------------------------------------------------------------------------------------------------------
 
+// Names of the materials, of a run with several.
+typedef struct material_names {
+    char text[RH_MAX_MATERIALS][RH_MATERIAL_NAME + 1];
+    int count;
+} material_names;
+
+static void list_materials(rh_served *s, material_names *out)
+{
+    out->count = 0;
+    pthread_mutex_lock(&s->lock);
+    int count = s->has_scene ? s->scene.materials.count : 0;
+    for (int i = 0; count > 1 && i < count; i++)
+        snprintf(out->text[out->count++], sizeof out->text[0], "%s", rh_scene_material(&s->scene, i)->name);
+    pthread_mutex_unlock(&s->lock);
+}
+
+// The particles of all materials of a frame as one set.
+static rh_code read_materials(rh_served *s, const char *path, rh_points *points, rh_frame_info *info, rh_status *status)
+{
+    material_names names;
+    list_materials(s, &names);
+    if (names.count == 0) return rh_vdb_read_points(path, points, info, status);
+    RH_TRY(rh_vdb_read_set(path, names.text[0], points, info, status));
+    for (int i = 1; i < names.count; i++) {
+        rh_points more;
+        rh_points_init(&more);
+        rh_code code = rh_vdb_read_set(path, names.text[i], &more, NULL, status);
+        if (code == RH_OK) code = rh_exchange_join(&more, points, status);
+        rh_points_free(&more);
+        RH_TRY(code);
+    }
+    return RH_OK;
+}
+
 rh_code rh_served_points(rh_served *s, int64_t frame, const rh_wire_view *view, rh_message *out, rh_status *status)
 {
     bool ply;
@@ -337,7 +372,7 @@ rh_code rh_served_points(rh_served *s, int64_t frame, const rh_wire_view *view, 
     rh_points_init(&points);
     open_name name = name_of(file);
     rh_code code = ply ? rh_ply_read_points(name.text, &points, &info, &why)
-                       : rh_vdb_read_points(name.text, &points, &info, &why);
+                       : read_materials(s, name.text, &points, &info, &why);
     close(file);
     info.frame = frame;
     if (code == RH_OK) code = rh_wire_points(&points, &info, view, out, &why);

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "io/mesh_file.h"
+#include "world/geometry.h"
 
 enum { AROUND = 96, HALF = 48, QUARTER = 24 };
 #define PI 3.14159265358979
@@ -208,6 +209,23 @@ static rh_code read_mesh(const rh_scene *scene, const rh_mesh_params *p, rh_mesh
     return RH_OK;
 }
 
+// The first mesh of a sequence, for its triangles and bounds; nothing when it cannot be read.
+static rh_code open_sequence(const rh_scene *scene, const rh_mesh_sequence_params *p, rh_solid_view *item,
+                             rh_status *status)
+{
+    char file[4096];
+    rh_status why = {0};
+    rh_code code = rh_geometry_open_sequence(scene, p, false, &item->sequence, &why);
+    if (code == RH_OK && rh_mesh_sequence_file(p->files, p->first, file, sizeof file)) {
+        rh_mesh_params first = p->place;
+        first.file = file;
+        return read_mesh(scene, &first, &item->mesh, status);
+    }
+    if (code == RH_MEMORY) return rh_fail(status, code, "%s", why.message);
+    rh_log(RH_LOG_WARNING, "%s: not drawn", why.message);
+    return RH_OK;
+}
+
 static rh_code plane(const rh_plane_params *p, double extent, rh_mesh *mesh, rh_vec3 **normal, rh_status *status)
 {
     rh_dvec3 n = rh_d3_unit(p->normal), u, v;
@@ -234,6 +252,8 @@ static rh_code take_solid(const rh_scene *scene, const rh_solid_params *solid, d
             return RH_OK;
         }
         if (!solid->inside_out) code = plane(p, 2 * extent, &item.mesh, &item.normal, status);
+    } else if (solid->shape.kind == RH_SHAPE_MESH_SEQUENCE) {
+        code = open_sequence(scene, solid->shape.value, &item, status);
     } else if (solid->shape.kind == RH_SHAPE_MESH) {
         code = read_mesh(scene, solid->shape.value, &item.mesh, status);
     } else {
@@ -248,6 +268,7 @@ static rh_code take_solid(const rh_scene *scene, const rh_solid_params *solid, d
         return RH_OK;
     }
     rh_mesh_free(&item.mesh);
+    rh_mesh_sequence_free(item.sequence);
     rh_free(item.normal);
     return code;
 }
@@ -270,6 +291,7 @@ void rh_solids_view_free(rh_solids_view *solids)
 {
     for (int i = 0; i < solids->count; i++) {
         rh_mesh_free(&solids->items[i].mesh);
+        rh_mesh_sequence_free(solids->items[i].sequence);
         rh_free(solids->items[i].normal);
     }
     rh_free(solids->items);
@@ -287,17 +309,24 @@ static rh_code add_placed(const rh_solid_view *solid, double time, rh_material m
     int64_t count = solid->mesh.vertex_count;
     rh_vec3 *position = room, *normal = room + count, *velocity = room + 2 * count;
     rh_dvec3 center = rh_d3_add(pose.pivot, pose.translation);
+    bool moves = solid->sequence || !rh_motion_is_still(solid->motion);
+    if (solid->sequence) {
+        RH_TRY(rh_mesh_sequence_place(solid->sequence, time, solid->mesh.vertices, status));
+        RH_TRY(rh_mesh_sequence_velocities(solid->sequence, time, 0, normal, status));  // there are no normals
+    }
     for (int64_t i = 0; i < count; i++) {
         rh_dvec3 p = rh_pose_to_world(&pose, rh_d3_from(solid->mesh.vertices[i]));
         position[i] = rh_v3_from(p);
         velocity[i] = rh_v3_from(rh_d3_add(linear, rh_d3_cross(angular, rh_d3_sub(p, center))));
+        if (solid->sequence)
+            velocity[i] = rh_v3_add(velocity[i], rh_v3_from(rh_pose_turn(&pose, rh_d3_from(normal[i]))));
         if (solid->normal) normal[i] = rh_v3_from(rh_pose_turn(&pose, rh_d3_from(solid->normal[i])));
     }
     rh_trace_mesh mesh = {.position = position,
                           .normal = solid->normal ? normal : NULL,
                           .vertex_count = count,
                           .material = material,
-                          .velocity = rh_motion_is_still(solid->motion) ? NULL : velocity,
+                          .velocity = moves ? velocity : NULL,
                           .triangle = (const uint32_t(*)[3])solid->mesh.triangles,
                           .triangle_count = solid->mesh.triangle_count};
     return rh_trace_add_mesh(trace, &mesh, status);

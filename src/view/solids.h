@@ -5,12 +5,14 @@
 // not drawn.
 #pragma once
 #include "scene/scene.h"
+#include "solid/mesh_sequence.h"
 #include "view/trace.h"
 
-typedef struct rh_solid_view {  // in the solid's own space
-    const rh_motion *motion;    // borrowed from the scene
-    rh_mesh mesh;               // owned, like the normals
-    rh_vec3 *normal;            // per vertex; NULL = flat faces
+typedef struct rh_solid_view {   // in the solid's own space
+    const rh_motion *motion;     // borrowed from the scene
+    rh_mesh mesh;                // owned, like the normals
+    rh_vec3 *normal;             // per vertex; NULL = flat faces
+    rh_mesh_sequence *sequence;  // owned; the mesh is its first one. NULL = the same at all times
 } rh_solid_view;
 
 typedef struct rh_solids_view {

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/memory.h"
 #include "io/mesh_file.h"
+#include "solid/mesh_sequence.h"
 #include "view/solids.h"
 #include "view/wire.h"
 
@@ -50,6 +51,17 @@ static rh_code make_mesh(const rh_mesh_params *p, rh_mesh *mesh, rh_status *stat
     return RH_OK;
 }
 
+// The page shows a sequence of meshes as it is at its start.
+static rh_code make_first(const rh_mesh_sequence_params *p, rh_mesh *mesh, rh_status *status)
+{
+    char file[4096];
+    rh_mesh_params first = p->place;
+    if (!rh_mesh_sequence_file(p->files, p->first, file, sizeof file))
+        return rh_fail(status, RH_USER, "%s: expected a name with #", p->files);
+    first.file = file;
+    return make_mesh(&first, mesh, status);
+}
+
 static rh_code make_body(int kind, const void *params, rh_mesh *mesh, rh_status *status)
 {
     rh_vec3 *normal;
@@ -61,6 +73,7 @@ static rh_code make_body(int kind, const void *params, rh_mesh *mesh, rh_status 
 static rh_code make(const rh_variant *shape, rh_dvec3 center, double reach, bool flat, rh_mesh *out, rh_status *status)
 {
     if (shape->kind == RH_SHAPE_PLANE) return make_plane(shape->value, center, reach, flat, out, status);
+    if (shape->kind == RH_SHAPE_MESH_SEQUENCE) return make_first(shape->value, out, status);
     if (shape->kind == RH_SHAPE_MESH) return make_mesh(shape->value, out, status);
     if (shape->kind != RH_SHAPE_BOX || !flat) return make_body(shape->kind, shape->value, out, status);
     rh_box_params thick = *(const rh_box_params *)shape->value;  // a flat box may have no depth of its own

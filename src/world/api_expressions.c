@@ -4,6 +4,7 @@
 // The public interface to expressions: the caller's arrays are the program's columns, nothing is copied but what
 // neighbours must see as it was.
 #include <string.h>
+#include "base/context.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/param.h"
@@ -249,25 +250,31 @@ static void log_printed(const rh_lang_result *result)
     }
 }
 
-rheo_code rheo_expression_run(const rheo_expression *expression, const rheo_pass *given, rheo_error *error)
+static rh_code run(const rheo_expression *expression, const rheo_pass *given, rh_status *status)
 {
-    rh_status status = {0};
     rh_lang_result result = {0};
     pass p = {.given = given, .listing = rh_lang_program_listing(expression->program)};
     if (p.listing->strings)
-        return rh_api_give(
-            rh_fail(&status, RH_USER, "the program writes a string, which arrays of a caller cannot hold"), &status,
-            error);
-    rh_code code = prepare(&p, expression->program, &status);
+        return rh_fail(status, RH_USER, "the program writes a string, which arrays of a caller cannot hold");
+    rh_code code = prepare(&p, expression->program, status);
     if (code == RH_OK && given->count > 0) {
         const rh_lang_elements elements = {.attributes = p.columns};
-        code = rh_lang_pass(expression->program, &p.pool, &elements, given->count, &result, &status);
+        code = rh_lang_pass(expression->program, &p.pool, &elements, given->count, &result, status);
     }
     if (code == RH_OK && result.group_count)
-        code = rh_fail(&status, RH_USER, "the program makes the group \"%s\", for which no array was given",
+        code = rh_fail(status, RH_USER, "the program makes the group \"%s\", for which no array was given",
                        result.groups[0].name);
     log_printed(&result);
     rh_lang_result_free(&result);
     pass_free(&p);
+    return code;
+}
+
+rheo_code rheo_expression_run(const rheo_expression *expression, const rheo_pass *given, rheo_error *error)
+{
+    rh_status status = {0};
+    rh_context_scope before = rh_context_enter(NULL);
+    rh_code code = run(expression, given, &status);
+    rh_context_leave(before);
     return rh_api_give(code, &status, error);
 }

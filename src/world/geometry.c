@@ -2,8 +2,9 @@
 // SPDX-FileCopyrightText: The Rheo authors
 #include "world/geometry.h"
 
+#include <limits.h>
 #include <math.h>
-#include <string.h>
+#include <unistd.h>
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/regular.h"
@@ -52,20 +53,33 @@ static rh_code sample_mesh(const rh_scene *scene, const rh_mesh_params *p, const
                                     : rh_mesh_sdf_create(mesh, spacing, &shape->mesh, status);
 }
 
-static rh_code load_mesh(const rh_scene *scene, const rh_mesh_params *p, bool solid, rh_shape *shape, rh_status *status)
+// Once more, for a link may lead elsewhere since the scene was read.
+static rh_code read_mesh(const rh_scene *scene, const char *file, const rh_mesh_params *p, rh_mesh *mesh,
+                         rh_status *status)
 {
-    const char *place = rh_scene_place(scene, p->file);
+    if (scene->sandbox && !rh_path_is_inside(file, scene->sandbox))
+        return rh_fail(status, RH_USER, "%s lies outside of the folder given by --sandbox", file);
+    RH_TRY(rh_mesh_read(file, mesh, status));
+    rh_mesh_place(mesh, p);
+    return RH_OK;
+}
+
+// A mesh that cannot be read is a mistake in the scene, whatever the system calls it.
+static rh_code blame_mesh(const char *place, rh_code code, rh_status *status)
+{
+    if (code == RH_IO) code = RH_USER;
+    if (status) status->code = code;
+    rh_status_prefix(status, "%s", place);
+    return code;
+}
+
+static rh_code load_mesh(const rh_scene *scene, const char *place, const rh_mesh_params *p, bool solid, rh_shape *shape,
+                         rh_status *status)
+{
     rh_mesh mesh = {0};
     rh_mesh_report report;
-    rh_code code = RH_OK;
-    // Once more, for a link may lead elsewhere since the scene was read.
-    if (scene->sandbox && !rh_path_is_inside(p->file, scene->sandbox))
-        code = rh_fail(status, RH_USER, "%s lies outside of the folder given by --sandbox", p->file);
-    if (code == RH_OK) code = rh_mesh_read(p->file, &mesh, status);
-    if (code == RH_OK) {
-        rh_mesh_place(&mesh, p);
-        code = rh_mesh_inspect(&mesh, &report, status);
-    }
+    rh_code code = read_mesh(scene, p->file, p, &mesh, status);
+    if (code == RH_OK) code = rh_mesh_inspect(&mesh, &report, status);
     if (code == RH_OK && p->thickness == 0) report_mesh(place, p->file, mesh.triangle_count, &report);
     if (code == RH_OK) code = sample_mesh(scene, p, &mesh, solid, shape, status);
     if (code == RH_OK) {
@@ -73,12 +87,7 @@ static rh_code load_mesh(const rh_scene *scene, const rh_mesh_params *p, bool so
             shape->volume = fabs(report.volume);
     }
     rh_mesh_free(&mesh);
-    if (code == RH_OK) return RH_OK;
-    // A mesh that cannot be read is a mistake in the scene, whatever the system calls it.
-    if (code == RH_IO) code = RH_USER;
-    if (status) status->code = code;
-    rh_status_prefix(status, "%s", place);
-    return code;
+    return code == RH_OK ? RH_OK : blame_mesh(place, code, status);
 }
 
 static rh_code make_shape(const rh_scene *scene, const rh_variant *variant, bool solid, rh_shape *shape,
@@ -92,7 +101,12 @@ static rh_code make_shape(const rh_scene *scene, const rh_variant *variant, bool
     case RH_SHAPE_CYLINDER: shape->as.cylinder = *(const rh_cylinder_params *)variant->value; break;
     case RH_SHAPE_CAPSULE: shape->as.capsule = *(const rh_capsule_params *)variant->value; break;
     case RH_SHAPE_TORUS: shape->as.torus = *(const rh_torus_params *)variant->value; break;
-    case RH_SHAPE_MESH: return load_mesh(scene, variant->value, solid, shape, status);
+    case RH_SHAPE_MESH:
+        return load_mesh(scene, rh_scene_place(scene, ((const rh_mesh_params *)variant->value)->file), variant->value,
+                         solid, shape, status);
+    case RH_SHAPE_MESH_SEQUENCE:
+        return rh_fail(status, RH_USER, "%s: a mesh_sequence is for solids alone; expected another shape",
+                       rh_scene_place(scene, ((const rh_mesh_sequence_params *)variant->value)->files));
     }
     return RH_OK;
 }
@@ -128,10 +142,78 @@ static void hold_volume(const rh_scene *scene, int material, rh_shape *shape)
     if (!(fabs(shape->offset) < 0.5 * h)) shape->offset = 0;
 }
 
+// --- sequences of meshes ---------------------------------------------------------------------------------------------
+static rh_code read_of_sequence(const char *file, const rh_mesh_sequence_params *p, const void *user, rh_mesh *mesh,
+                                rh_status *status)
+{
+    const rh_scene *scene = user;
+    rh_code code = rh_path_has_ending(file, ".stl")
+                       ? rh_fail(status, RH_USER, "found %s, expected .obj or .ply, which number their vertices", file)
+                       : read_mesh(scene, file, &p->place, mesh, status);
+    return code == RH_OK ? RH_OK : blame_mesh(rh_scene_place(scene, p->files), code, status);
+}
+
+static bool is_there(const rh_mesh_sequence_params *p, int64_t number, char *file, size_t room)
+{
+    return rh_mesh_sequence_file(p->files, number, file, room) && access(file, R_OK) == 0;
+}
+
+// How many files there are, all of them there: a run must not end in the middle for one that is missing.
+static rh_code count_files(const rh_scene *scene, const rh_mesh_sequence_params *p, int64_t *count, rh_status *status)
+{
+    enum { GAP = 100 };
+    char file[PATH_MAX], later[PATH_MAX];
+    int64_t number = p->first;
+    *count = 0;
+    if (scene->sandbox && rh_mesh_sequence_file(p->files, number, file, sizeof file) &&
+        !rh_path_is_inside(file, scene->sandbox))
+        return rh_fail(status, RH_USER, "%s: %s lies outside of the folder given by --sandbox",
+                       rh_scene_place(scene, p->files), file);
+    while ((p->last == 0 || number <= p->last) && is_there(p, number, file, sizeof file)) number++;
+    bool missing = number == p->first || (p->last != 0 && number <= p->last);
+    for (int64_t n = number + 1; p->last == 0 && !missing && n < number + GAP; n++)
+        missing = is_there(p, n, later, sizeof later);
+    if (missing)
+        return rh_fail(status, RH_USER, "%s: the sequence has no file %s", rh_scene_place(scene, p->files), file);
+    *count = number - p->first;
+    return RH_OK;
+}
+
+rh_code rh_geometry_open_sequence(const rh_scene *scene, const rh_mesh_sequence_params *params, bool thin,
+                                  rh_mesh_sequence **out, rh_status *status)
+{
+    rh_mesh_sequence_options options = {
+        .params = params, .spacing = 0.5 * scene->cell, .thin = thin, .read = read_of_sequence, .user = scene};
+    *out = NULL;
+    RH_TRY(count_files(scene, params, &options.count, status));
+    return rh_mesh_sequence_create(&options, out, status);
+}
+
+// The form of walls is judged by the first mesh.
+static rh_code load_sequence(const rh_scene *scene, const rh_mesh_sequence_params *p, bool solid, rh_obstacle *o,
+                             rh_status *status)
+{
+    char file[PATH_MAX];
+    rh_mesh_params first = p->place;
+    int64_t count;
+    RH_TRY(count_files(scene, p, &count, status));
+    rh_mesh_sequence_file(p->files, p->first, file, sizeof file);
+    first.file = file;
+    o->shape = (rh_shape){.kind = RH_SHAPE_MESH, .flat = scene->dimension == 2};
+    RH_TRY(load_mesh(scene, rh_scene_place(scene, p->files), &first, solid, &o->shape, status));
+    rh_mesh_sdf_free(o->shape.mesh);
+    o->shape.mesh = NULL;
+    o->shape.volume = 0;  // changes
+    bool thin = o->shape.thickness > 0 && rh_thin_is(o->shape.thickness, scene->cell, (int)scene->dimension);
+    return rh_geometry_open_sequence(scene, p, thin, &o->sequence, status);
+}
+
 static bool endless(rh_dbox b) { return !(b.min.x > -1e9 && b.min.y > -1e9 && b.max.x < 1e9 && b.max.y < 1e9); }
 
 static bool is_sheet(const rh_variant *shape)
 {
+    const rh_mesh_sequence_params *sequence = shape->value;
+    if (shape->kind == RH_SHAPE_MESH_SEQUENCE) return sequence->place.thickness > 0;
     return shape->kind == RH_SHAPE_MESH && ((const rh_mesh_params *)shape->value)->thickness > 0;
 }
 
@@ -151,7 +233,9 @@ static rh_code build_solids(const rh_scene *scene, rh_geometry *geometry, rh_sta
         o->roughness = solids[i].roughness;
         o->manning = solids[i].manning;
         o->motion = solids[i].motion;
-        RH_TRY(make_shape(scene, &solids[i].shape, !o->inside_out, &o->shape, status));
+        if (solids[i].shape.kind == RH_SHAPE_MESH_SEQUENCE)
+            RH_TRY(load_sequence(scene, solids[i].shape.value, !o->inside_out, o, status));
+        else RH_TRY(make_shape(scene, &solids[i].shape, !o->inside_out, &o->shape, status));
         if (o->inside_out && is_sheet(&solids[i].shape))
             return rh_fail(status, RH_USER,
                            "%s is a sheet, which has no inside, and inside_out; expected a mesh without thickness",
@@ -166,8 +250,7 @@ static rh_code build_solids(const rh_scene *scene, rh_geometry *geometry, rh_sta
             (&geometry->container.max.x)[a] = fmax((&geometry->container.max.x)[a], (&b.max.x)[a]);
         }
     }
-    rh_obstacles_at(all, 0, 0, all);
-    return RH_OK;
+    return rh_obstacles_at(all, 0, 0, all, status);
 }
 
 rh_code rh_geometry_build(const rh_scene *scene, rh_geometry *geometry, rh_status *status)
@@ -208,17 +291,31 @@ rh_code rh_geometry_share(const rh_geometry *from, bool separates, rh_geometry *
     *out = *from;
     out->shared = true;
     rh_obstacles *all = &out->obstacles;
-    all->items = rh_alloc((size_t)(all->count + 1) * sizeof *all->items, "world.obstacles", status);
-    if (!all->items) {
+    rh_code code = rh_obstacles_create(&from->obstacles, all, status);
+    if (code == RH_OK) code = rh_obstacles_at(&from->obstacles, 0, 0, all, status);
+    if (code != RH_OK) {
+        rh_obstacles_free(all);
         *out = (rh_geometry){0};
-        return RH_MEMORY;
+        return code;
     }
-    if (all->count) memcpy(all->items, from->obstacles.items, (size_t)all->count * sizeof *all->items);
     for (int i = 0; separates && i < all->count; i++) {
         if (all->items[i].wall == RH_WALL_SLIP) all->items[i].wall = RH_WALL_SEPARATE;
         all->any_separating |= all->items[i].wall == RH_WALL_SEPARATE;
     }
     return RH_OK;
+}
+
+// Whoever shares the geometry has let go of its snapshots before.
+static void free_solids(rh_obstacles *all)
+{
+    for (int i = 0; i < all->count; i++) {
+        rh_obstacle *o = &all->items[i];
+        if (!o->sequence) rh_mesh_sdf_free(o->shape.mesh);
+        rh_mesh_sequence_release(o->snapshot);
+        o->snapshot = NULL;
+        rh_mesh_sequence_free(o->sequence);
+    }
+    rh_obstacles_free(all);
 }
 
 void rh_geometry_free(rh_geometry *geometry)
@@ -229,14 +326,13 @@ void rh_geometry_free(rh_geometry *geometry)
         *geometry = (rh_geometry){0};
         return;
     }
-    for (int i = 0; i < geometry->obstacles.count; i++) rh_mesh_sdf_free(geometry->obstacles.items[i].shape.mesh);
     for (int i = 0; geometry->bodies && i < geometry->scene->bodies.count; i++)
         rh_mesh_sdf_free(geometry->bodies[i].mesh);
     for (int i = 0; geometry->emitters && i < geometry->scene->emitters.count; i++)
         rh_mesh_sdf_free(geometry->emitters[i].shape.mesh);
     for (int i = 0; geometry->sinks && i < geometry->scene->sinks.count; i++)
         rh_mesh_sdf_free(geometry->sinks[i].shape.mesh);
-    rh_obstacles_free(&geometry->obstacles);
+    free_solids(&geometry->obstacles);
     rh_free(geometry->bodies);
     rh_free(geometry->emitters);
     rh_free(geometry->sinks);

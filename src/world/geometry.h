@@ -28,6 +28,10 @@ rh_code rh_geometry_build(const rh_scene *scene, rh_geometry *geometry, rh_statu
 rh_code rh_geometry_share(const rh_geometry *from, bool separates, rh_geometry *out, rh_status *status);
 void rh_geometry_free(rh_geometry *geometry);
 
+// A sequence of meshes, with all its files there; `thin`: it has walls thinner than cells.
+rh_code rh_geometry_open_sequence(const rh_scene *scene, const rh_mesh_sequence_params *params, bool thin,
+                                  rh_mesh_sequence **out, rh_status *status);
+
 // Where a moving shape is at a time; in two dimensions motion out of the plane is left out.
 rh_pose rh_placed_pose(const rh_placed_shape *placed, double time);
 // Box around the shape at a time, in the world.

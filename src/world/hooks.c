@@ -133,9 +133,8 @@ static void show_warnings(const rh_hooks *hooks, const hook *h, const rh_lang_me
 }
 
 // First without machine code: what a program makes may be read by one before it in the list.
-static rh_code declare(rh_hooks *hooks, int index, rh_points *points, rh_status *status)
+static rh_code declare(rh_hooks *hooks, hook *h, int index, rh_points *points, rh_status *status)
 {
-    hook *h = &hooks->items[index];
     h->params = (const rh_expression_params *)hooks->scene->expressions.items + index;
     if (h->params->name) snprintf(h->label, sizeof h->label, "expressions[%d] ('%.60s')", index, h->params->name);
     else snprintf(h->label, sizeof h->label, "expressions[%d]", index);
@@ -175,7 +174,7 @@ static rh_code finish(rh_hooks *hooks, hook *h, const rh_points *points, rh_stat
     return code;
 }
 
-rh_code rh_hooks_create(const rh_scene *scene, rh_points *points, rh_lang_cache *programs, rh_hooks **out,
+rh_code rh_hooks_create(const rh_scene *scene, int material, rh_points *points, rh_lang_cache *programs, rh_hooks **out,
                         rh_status *status)
 {
     int count = scene->expressions.count;
@@ -186,11 +185,11 @@ rh_code rh_hooks_create(const rh_scene *scene, rh_points *points, rh_lang_cache 
     hooks->items = rh_alloc_zero((size_t)(count + 1) * sizeof *hooks->items, "world.hooks", status);
     rh_code code = hooks->items ? RH_OK : RH_MEMORY;
     note_kept(hooks, points);
-    for (int i = 0; i < count && code == RH_OK; i++) {
-        hooks->count = i + 1;
-        code = declare(hooks, i, points, status);
-    }
-    for (int i = 0; i < count && code == RH_OK; i++) code = finish(hooks, &hooks->items[i], points, status);
+    const rh_expression_params *params = scene->expressions.items;
+    for (int i = 0; i < count && code == RH_OK; i++)
+        if (params[i].material_index == material)
+            code = declare(hooks, &hooks->items[hooks->count++], i, points, status);
+    for (int i = 0; i < hooks->count && code == RH_OK; i++) code = finish(hooks, &hooks->items[i], points, status);
     if (code == RH_OK) *out = hooks;
     else rh_hooks_free(hooks);
     return code;
@@ -284,6 +283,7 @@ static rh_code run_one(rh_hooks *hooks, int index, const rh_moment *m, rh_points
                                     .seed = seed,
                                     .steps = h->params->budget,
                                     .first = m->first,
+                                    .first_id = m->first_id,
                                     .stop = m->stop};
     rh_code code = rh_lang_points_run(h->runner, &job, points, &done, &local);
     if (code != RH_OK) return stop_run(hooks, h, m, &local, status);

@@ -31,13 +31,18 @@ static void set_surroundings(rh_material *m)
     m->around = (rh_surroundings){.dimension = (int)scene->dimension,
                                   .cell = scene->cell,
                                   .seed = (uint64_t)scene->seed,
+                                  .first_id = m->seeder.first_id,
                                   .gravity = scene->gravity,
                                   .obstacles = &m->solids_start,
                                   .obstacles_after = &m->solids_end,
                                   .sets = &m->sets,
+                                  .fields = &m->fields,
+                                  .bodies = m->bodies,
                                   .inflows = m->inflows};
     if (scene->dimension == 2) m->around.gravity.z = 0;
     m->around.user = scene;
+    for (int i = 0; i < scene->bodies.count; i++)
+        if (rh_seeder_fills(&m->seeder, i)) m->bodies[m->around.body_count++] = &m->geometry.bodies[i];
 }
 
 // The attributes of the world and of the method; what comes later is the user's.
@@ -52,11 +57,22 @@ static rh_code declare(rh_material *m, rh_status *status)
     return m->scene->rest_position ? rh_points_add(m->points, "rest", RH_POINT_VEC3F, status) : RH_OK;
 }
 
+static bool has_programs(const rh_material *m)
+{
+    const rh_expression_params *e = m->scene->expressions.items;
+    for (int i = 0; i < m->scene->expressions.count; i++)
+        if (e[i].material_index == m->index) return true;
+    return false;
+}
+
 static rh_code make_probes(rh_material *m, rh_status *status)
 {
     const rh_scene *scene = m->scene;
-    if (!scene->probes.count) return RH_OK;
-    RH_TRY(rh_probes_create(scene, &m->geometry.obstacles, m->seeder.spacing, m->physics->density(m->params),
+    const rh_probe_params *probes = scene->probes.items;
+    bool any = false;
+    for (int i = 0; i < scene->probes.count; i++) any |= probes[i].material_index == m->index;
+    if (!any) return RH_OK;
+    RH_TRY(rh_probes_create(scene, m->index, &m->geometry.obstacles, m->seeder.spacing, m->physics->density(m->params),
                             &m->probes, status));
     m->around.observer = rh_probes_observer(m->probes);
     return RH_OK;
@@ -66,14 +82,21 @@ rh_code rh_material_hooks(rh_material *m, const rh_material_moment *now, rh_expr
                           rh_status *status)
 {
     if (!m->hooks) return RH_OK;
-    const rh_moment moment = {
-        .at = at, .time = m->time, .dt = dt, .frame = now->frame, .step = m->step, .first = first, .stop = now->stop};
+    const rh_moment moment = {.at = at,
+                              .time = m->time,
+                              .dt = dt,
+                              .frame = now->frame,
+                              .step = m->step,
+                              .first = first,
+                              .first_id = m->seeder.first_id,
+                              .stop = now->stop};
     return rh_hooks_run(m->hooks, &moment, m->points, &m->seeder.removed, status);
 }
 
 rh_code rh_material_emit(rh_material *m, const rh_material_moment *now, rh_status *status)
 {
     int64_t before = m->points->count;
+    if (m->physics->without_particles) return RH_OK;
     RH_TRY(rh_emit(&m->seeder, m->time, m->points, status));
     return m->points->count > before ? rh_material_hooks(m, now, RH_AT_EMIT, m->last_dt, before, status) : RH_OK;
 }
@@ -104,9 +127,12 @@ rh_code rh_material_init(rh_material *m, const rh_scene *scene, int index, const
     RH_TRY(rh_obstacles_create(&m->geometry.obstacles, &m->solids_end, status));
     RH_TRY(rh_seeder_init(&m->seeder, &m->geometry, index, m->physics->per_cell_axis(m->params),
                           rh_physics_jitter(m->physics, m->params), status));
+    rh_fields_init(&m->fields, (int)scene->dimension, scene->cell);
+    m->bodies = rh_alloc_zero((size_t)(scene->bodies.count + 1) * sizeof *m->bodies, "world.bodies", status);
+    if (!m->bodies) return RH_MEMORY;
     RH_TRY(declare(m, status));
     m->declared = m->points->attribute_count;
-    if (scene->expressions.count) RH_TRY(rh_hooks_create(scene, m->points, programs, &m->hooks, status));
+    if (has_programs(m)) RH_TRY(rh_hooks_create(scene, index, m->points, programs, &m->hooks, status));
     RH_TRY(make_probes(m, status));
     m->limits = rh_health_limits_of(scene, rh_material_most_particles(m));
     return RH_OK;
@@ -114,17 +140,19 @@ rh_code rh_material_init(rh_material *m, const rh_scene *scene, int index, const
 
 rh_code rh_material_seed(rh_material *m, const rh_material_moment *now, rh_status *status)
 {
-    RH_TRY(rh_seed_bodies(&m->seeder, m->points, status));
+    if (!m->physics->without_particles) RH_TRY(rh_seed_bodies(&m->seeder, m->points, status));
     RH_TRY(rh_material_hooks(m, now, RH_AT_START, 0, 0, status));
     return start_balance(m, status);
 }
 
 void rh_material_free(rh_material *m)
 {
-    if (m->method) m->physics->destroy(m->method);
+    if (m->method && m->physics->destroy) m->physics->destroy(m->method);
     rh_hooks_free(m->hooks);
     rh_probes_free(m->probes);
     rh_sets_free(&m->sets);
+    rh_fields_free(&m->fields);
+    rh_free(m->bodies);
     rh_memory_store_free(m->kept);
     if (m->seeder.geometry) rh_seeder_free(&m->seeder);
     rh_obstacles_free(&m->solids_start);
@@ -152,14 +180,51 @@ void rh_material_fill_progress(rh_material *m, double dt, double seconds)
                                 .emitted = m->seeder.emitted,
                                 .removed = m->seeder.removed,
                                 .memory_bytes = rh_memory_bytes(),
+                                .received = m->seeder.received,
+                                .given = m->seeder.given,
+                                .material = m->name,
                                 .seconds = seconds,
                                 .retries = m->retries};
 }
 
-double rh_material_longest_step(rh_material *m, double limit)
+static rh_code set_solids(rh_material *m, double time, rh_status *status)
 {
+    return rh_obstacles_at(&m->geometry.obstacles, time, 0, &m->geometry.obstacles, status);
+}
+
+// Solids at both ends of a step. (The methods reckon with lengths of steps in float.)
+static rh_code place_solids(rh_material *m, double step, rh_status *status)
+{
+    double dt = (double)(float)step;
+    RH_TRY(rh_obstacles_at(&m->geometry.obstacles, m->time, dt, &m->solids_start, status));
+    return rh_obstacles_at(&m->geometry.obstacles, m->time + dt, 0, &m->solids_end, status);
+}
+
+static rh_code move_bases(const rh_material_moment *now, double time, rh_status *status)
+{
+    for (int i = 0; i < now->base_count; i++) RH_TRY(rh_base_frames_move(now->bases[i], time, status));
+    return RH_OK;
+}
+
+static rh_code look_around(rh_material *m, const rh_material_moment *now, double limit, rh_status *status)
+{
+    m->around.time = m->time;
+    m->around.step = m->step;
+    m->around.previous_dt = m->last_dt;
+    m->around.inflow_count = rh_inflows(&m->seeder, m->time, m->inflows, RH_MAX_INFLOWS);
+    m->around.strongest = rh_forces_strongest(m->scene, m->time, m->time + limit);
+    m->around.bases = now->base_runs;
+    m->around.base_count = now->base_count;
+    RH_TRY(move_bases(now, m->time, status));
+    return place_solids(m, 0, status);
+}
+
+rh_code rh_material_longest_step(rh_material *m, const rh_material_moment *now, double limit, double *out,
+                                 rh_status *status)
+{
+    RH_TRY(look_around(m, now, limit, status));
     double most = m->physics->max_step(m->method, &m->around, m->points);
-    if (m->points->count == 0) {
+    if (m->points->count == 0 && !m->physics->without_particles) {
         // Nothing to move; emitters still run, and an emitter may carry liquid a long way in a long step.
         most = limit;
         for (int i = 0; i < m->scene->emitters.count; i++) {
@@ -169,14 +234,18 @@ double rh_material_longest_step(rh_material *m, double limit)
             if (speed > 0) most = fmin(most, m->scene->cell / speed);
         }
     }
-    return m->scene->max_step > 0 ? fmin(most, m->scene->max_step) : most;
+    *out = m->scene->max_step > 0 ? fmin(most, m->scene->max_step) : most;
+    return RH_OK;
 }
 
 // The step to take when `left` seconds remain: equal parts of it, none longer than the physics allows.
-static double choose_step(rh_material *m, double left)
+static rh_code choose_step(rh_material *m, const rh_material_moment *now, double left, double *step, rh_status *status)
 {
-    double parts = ceil(left / rh_material_longest_step(m, left) - 1e-9);
-    return parts > 1 ? left / parts : left;
+    double most;
+    RH_TRY(rh_material_longest_step(m, now, left, &most, status));
+    double parts = ceil(left / most - 1e-9);
+    *step = parts > 1 ? left / parts : left;
+    return RH_OK;
 }
 
 double rh_material_add_stage(rh_material *m)
@@ -208,26 +277,13 @@ static rh_code blame_step(const rh_material *m, const rh_status *why, rh_status 
                    place[0] ? "\n  " : "", place);
 }
 
-static void set_solids(rh_material *m, double time)
-{
-    rh_obstacles_at(&m->geometry.obstacles, time, 0, &m->geometry.obstacles);
-}
-
-// Solids at both ends of a step. (The methods reckon with lengths of steps in float.)
-static void place_solids(rh_material *m, double step)
-{
-    double dt = (double)(float)step;
-    rh_obstacles_at(&m->geometry.obstacles, m->time, dt, &m->solids_start);
-    rh_obstacles_at(&m->geometry.obstacles, m->time + dt, 0, &m->solids_end);
-}
-
 // The physics' part of a step, with a shorter one when a solve does not converge. That depends on the state alone, so a
 // resumed run does the same. A step that did not converge has left the particles as they were but for their order; only
 // what programs did to them, or the step to the method's own state, must be undone, and only then is there a copy.
 static rh_code move(rh_material *m, const rh_material_moment *now, double *step, rh_status *status)
 {
     bool pushed = m->hooks && rh_hooks_any(m->hooks, RH_AT_FORCES);
-    bool copied = pushed || m->physics->save;
+    bool copied = pushed || m->physics->save || m->fields.field_count;
     if (copied && !m->kept && !(m->kept = rh_memory_store_create(status))) return RH_MEMORY;
     rh_store kept = copied ? rh_memory_store_open(m->kept) : (rh_store){0};
     if (copied) RH_TRY(rh_material_put_state(m, &kept, status));
@@ -238,11 +294,12 @@ static rh_code move(rh_material *m, const rh_material_moment *now, double *step,
         // The step was chosen before the programs push: they need its length. A push beyond what the step allows is
         // seen by the next one.
         RH_TRY(rh_material_hooks(m, now, RH_AT_FORCES, *step, 0, status));
+        RH_TRY(move_bases(now, m->time + 0.5 * *step, status));
         if (m->probes) rh_probes_begin(m->probes);
-        place_solids(m, *step);
+        RH_TRY(place_solids(m, *step, status));
         rh_code moved = m->physics->step(m->method, &m->around, *step, m->points, &m->report, &one);
         m->points->spare_lent = false;
-        if (moved == RH_OK) set_solids(m, m->time + (double)(float)*step);
+        if (moved == RH_OK) RH_TRY(set_solids(m, m->time + (double)(float)*step, status));
         if (moved == RH_OK) return m->probes ? rh_probes_stepped(m->probes, m->points, status) : RH_OK;
         if (!m->report.unconverged || m->retries == MOST_RETRIES) return blame_step(m, &one, status);
         if (copied) RH_TRY(rh_material_get_state(m, &kept, status));
@@ -258,21 +315,16 @@ rh_code rh_material_step(rh_material *m, const rh_material_moment *now, double l
     double start = rh_seconds();
     if (m->hooks) rh_hooks_take_seconds(m->hooks);  // of moments before this step
     if (m->probes) rh_probes_forget_rows(m->probes);
-    set_solids(m, m->time);
+    RH_TRY(set_solids(m, m->time, status));
     RH_TRY(rh_material_emit(m, now, status));
     RH_TRY(rh_drain(&m->seeder, m->time, m->points, status));
-    m->around.time = m->time;
-    m->around.step = m->step;
-    m->around.previous_dt = m->last_dt;
-    m->around.inflow_count = rh_inflows(&m->seeder, m->time, m->inflows, RH_MAX_INFLOWS);
-    m->around.strongest = rh_forces_strongest(m->scene, m->time, m->time + limit);
-    place_solids(m, 0);
-    double step = choose_step(m, limit);
+    double step;
+    RH_TRY(choose_step(m, now, limit, &step, status));
     if (!(step > 1e-9 * limit) || !isfinite(step))
         return blame_step(m, &(rh_status){RH_NUMERIC, "the velocities are so high that no time step is small enough"},
                           status);
     RH_TRY(move(m, now, &step, status));
-    m->measured = m->seeder.next_id - m->seeder.removed;
+    m->measured = m->seeder.next_id + m->seeder.received - m->seeder.removed - m->seeder.given;
     double kick = 0.5 * (m->last_dt + step);
     m->seeder.balance.gravity = rh_d3_add(m->seeder.balance.gravity,
                                           rh_d3_scale(m->around.gravity, kick * (double)m->points->count));

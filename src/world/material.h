@@ -8,9 +8,11 @@
 //
 // A part of world.c, saving.c, run.c and predict.c, as parts.h is.
 #pragma once
+#include "grid/fields.h"
 #include "lang/cache.h"
 #include "points/sets.h"
 #include "points/store.h"
+#include "world/base_frames.h"
 #include "world/geometry.h"
 #include "world/health.h"
 #include "world/hooks.h"
@@ -30,7 +32,9 @@ typedef struct rh_material {
     rh_geometry geometry;  // shares all but the walls, which are as the method sees them
     rh_seeder seeder;
     rh_sets sets;
-    rh_points *points;  // the main one of the sets
+    rh_points *points;        // the main one of the sets
+    rh_fields fields;         // of the method, which live between steps
+    const rh_shape **bodies;  // its own of the geometry's
     rh_inflow inflows[RH_MAX_INFLOWS];
     rh_obstacles solids_start, solids_end;  // of the step in progress; between steps: geometry.obstacles
     rh_surroundings around;
@@ -53,6 +57,9 @@ typedef struct rh_material {
 // What all materials of a run know of it in one call.
 typedef struct rh_material_moment {
     int64_t frame;
+    rh_base_frames *const *bases;         // runs that this one stands on
+    const rh_base_run *const *base_runs;  // the same as methods see them
+    int base_count;
     const atomic_int *stop;  // programs are broken off when it is not zero; NULL: nobody asks
 } rh_material_moment;
 
@@ -72,7 +79,8 @@ rh_code rh_material_hooks(rh_material *m, const rh_material_moment *now, rh_expr
 // One step of at most `limit` s; *dt gets its length.
 rh_code rh_material_step(rh_material *m, const rh_material_moment *now, double limit, double *dt, rh_status *status);
 // The longest step that its method allows now, s; without particles as far as emitters go.
-double rh_material_longest_step(rh_material *m, double limit);
+rh_code rh_material_longest_step(rh_material *m, const rh_material_moment *now, double limit, double *step,
+                                 rh_status *status);
 
 void rh_material_fill_progress(rh_material *m, double dt, double seconds);
 // What programs took since they were asked last: a stage of its own, the last one. Returns it (s).

@@ -13,6 +13,7 @@
 #include "io/ply.h"
 #include "io/skin_file.h"
 #include "io/vdb.h"
+#include "io/vdb_fields.h"
 #include "world/probe_file.h"
 #include "world/scene_record.h"
 #include "world/surfacing.h"
@@ -76,8 +77,12 @@ rh_code rh_output_check(const char *folder, const rh_scene *scene, rh_status *st
     RH_TRY(rh_scene_record_check(folder, status));
     RH_TRY(join(path, folder, "log.jsonl", status));
     RH_TRY(rh_provenance_may_replace(path, status));
-    if (scene->probes.count) RH_TRY(rh_probe_file_check(folder, status));
+    for (int i = 0; scene->probes.count && i < rh_scene_material_count(scene); i++)
+        RH_TRY(rh_probe_file_check(folder, i ? rh_scene_material(scene, i)->name : NULL, status));
     if (foreign_frame(folder, "points", path)) return rh_provenance_may_replace(path, status);
+    RH_TRY(join(path, folder, "from.txt", status));
+    if (scene->from.count) RH_TRY(rh_provenance_may_replace(path, status));
+    if (foreign_frame(folder, "fields", path)) return rh_provenance_may_replace(path, status);
     if (scene->surface.while_running && foreign_frame(folder, "surface", path))
         return rh_provenance_may_replace(path, status);
     return RH_OK;
@@ -115,6 +120,8 @@ rh_code rh_output_open(rh_output *output, const rh_scene *scene, const char *fol
         RH_TRY(rh_folder_make(path, status));
         rh_folder_sweep(path);
     }
+    RH_TRY(join(path, folder, "fields", status));
+    if (rh_file_exists(path)) rh_folder_sweep(path);  // made with the first field, if there is one
     RH_TRY(rh_scene_record_write(folder, scene, resumed, status));
     RH_TRY(join(path, folder, "log.jsonl", status));
     RH_TRY(trim_log(path, last_step, status));
@@ -122,44 +129,60 @@ rh_code rh_output_open(rh_output *output, const rh_scene *scene, const char *fol
     return output->log ? RH_OK : rh_fail(status, RH_IO, "cannot write %s: %s", path, strerror(errno));
 }
 
-rh_code rh_output_open_probes(rh_output *output, const rh_probes *probes, double time, bool begun, rh_status *status)
+// The first has no name: that is the file of a run with one material.
+static const char *probes_name(const rh_output *output, int material)
 {
-    return rh_probe_file_open(output->folder, probes, time, begun, &output->probes, status);
+    return material ? rh_scene_material(output->scene, material)->name : NULL;
 }
 
-rh_code rh_output_probes(rh_output *output, const rh_probes *probes, rh_status *status)
+rh_code rh_output_open_probes(rh_output *output, int material, const rh_probes *probes, double time, bool begun,
+                              rh_status *status)
 {
-    return output->probes ? rh_probe_file_write(output->probes, probes, status) : RH_OK;
+    return rh_probe_file_open(output->folder, probes_name(output, material), probes, time, begun,
+                              &output->probes[material], status);
+}
+
+rh_code rh_output_probes(rh_output *output, int material, const rh_probes *probes, rh_status *status)
+{
+    return output->probes[material] ? rh_probe_file_write(output->probes[material], probes, status) : RH_OK;
 }
 
 rh_code rh_output_flush(rh_output *output, rh_status *status)
 {
-    if (!output->probes || fflush(output->probes) == 0) return RH_OK;
-    return rh_fail(status, RH_IO, "cannot write %s/probes.csv: %s", output->folder, strerror(errno));
+    for (int i = 0; i < RH_MAX_MATERIALS; i++)
+        if (output->probes[i] && fflush(output->probes[i]) != 0)
+            return rh_fail(status, RH_IO, "cannot write %s/probes.csv: %s", output->folder, strerror(errno));
+    return RH_OK;
 }
 
 void rh_output_close(rh_output *output)
 {
     if (output->log) fclose(output->log);
-    if (output->probes) fclose(output->probes);
-    output->log = output->probes = NULL;
+    for (int i = 0; i < RH_MAX_MATERIALS; i++) {
+        if (output->probes[i]) fclose(output->probes[i]);
+        output->probes[i] = NULL;
+    }
+    output->log = NULL;
 }
 
-static rh_code points_path(const rh_output *output, int64_t frame, const char *ending, char path[RH_PATH_MAX],
-                           rh_status *status)
+// `set`: of a set of several in files of their own; NULL = of all, or of the only one.
+static rh_code points_path(const rh_output *output, const char *set, int64_t frame, const char *ending,
+                           char path[RH_PATH_MAX], rh_status *status)
 {
-    char name[64];
-    snprintf(name, sizeof name, "points/points.%0*lld%s", output->digits, (long long)frame, ending);
+    char name[160];
+    snprintf(name, sizeof name, "points/points.%s%s%0*lld%s", set ? set : "", set ? "." : "", output->digits,
+             (long long)frame, ending);
     return join(path, output->folder, name, status);
 }
 
 // The number of digits differs between runs.
-static bool part_exists(const char *folder, const char *part, int64_t frame, const char *ending)
+static bool part_exists(const char *folder, const char *part, const char *set, int64_t frame, const char *ending)
 {
     struct stat facts;
     for (int digits = 4; digits <= 18; digits++) {
         char path[RH_PATH_MAX];
-        int n = snprintf(path, sizeof path, "%s/%s/%s.%0*lld%s", folder, part, part, digits, (long long)frame, ending);
+        int n = snprintf(path, sizeof path, "%s/%s/%s%s%s.%0*lld%s", folder, part, part, set ? "." : "", set ? set : "",
+                         digits, (long long)frame, ending);
         if (n > 0 && n < RH_PATH_MAX && stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_size > 0)
             return true;
     }
@@ -168,29 +191,64 @@ static bool part_exists(const char *folder, const char *part, int64_t frame, con
 
 bool rh_output_has_frame(const char *folder, const rh_scene *scene, int64_t frame)
 {
-    return (!scene->output.vdb || part_exists(folder, "points", frame, ".vdb")) &&
-           (!scene->output.ply || part_exists(folder, "points", frame, ".ply"));
+    int count = rh_scene_material_count(scene);
+    char path[RH_PATH_MAX];
+    bool fields = join(path, folder, "fields", NULL) == RH_OK && rh_file_exists(path);
+    if (fields && !part_exists(folder, "fields", NULL, frame, ".vdb")) return false;
+    if (scene->output.vdb && !part_exists(folder, "points", NULL, frame, ".vdb")) return false;
+    for (int i = 0; scene->output.ply && i < count; i++)
+        if (!part_exists(folder, "points", count > 1 ? rh_scene_material(scene, i)->name : NULL, frame, ".ply"))
+            return false;
+    return true;
 }
 
 bool rh_output_has_surface(const char *folder, const rh_scene *scene, int64_t frame)
 {
     const rh_surfacing_params *p = &scene->surface;
-    return (!p->vdb || part_exists(folder, "surface", frame, ".vdb")) &&
-           (!p->mesh || part_exists(folder, "surface", frame, rh_skin_endings[p->mesh_format]));
+    int count = rh_scene_material_count(scene);
+    for (int i = 0; i < count; i++) {
+        const char *name = count > 1 ? rh_scene_material(scene, i)->name : NULL;
+        if (p->vdb && !part_exists(folder, "surface", name, frame, ".vdb")) return false;
+        if (p->mesh && !part_exists(folder, "surface", name, frame, rh_skin_endings[p->mesh_format])) return false;
+    }
+    return true;
 }
 
-rh_code rh_output_frame(const rh_output *output, const rh_points *points, const rh_frame_info *info, rh_status *status)
+rh_code rh_output_frame(const rh_output *output, const rh_frame_set *sets, int count, const rh_frame_info *info,
+                        rh_status *status)
 {
     char path[RH_PATH_MAX];
     if (output->scene->output.vdb) {
-        RH_TRY(points_path(output, info->frame, ".vdb", path, status));
-        RH_TRY(rh_vdb_write_points(path, points, info, status));
+        RH_TRY(points_path(output, NULL, info->frame, ".vdb", path, status));
+        RH_TRY(rh_vdb_write_sets(path, sets, count, info, status));
     }
-    if (output->scene->output.ply) {
-        RH_TRY(points_path(output, info->frame, ".ply", path, status));
-        RH_TRY(rh_ply_write_points(path, points, info, status));
+    for (int i = 0; output->scene->output.ply && i < count; i++) {
+        RH_TRY(points_path(output, count > 1 ? sets[i].name : NULL, info->frame, ".ply", path, status));
+        RH_TRY(rh_ply_write_points(path, sets[i].points, info, status));
     }
     return RH_OK;
+}
+
+rh_code rh_output_fields(const rh_output *output, const rh_fields *fields, const rh_frame_info *info, rh_status *status)
+{
+    char path[RH_PATH_MAX], name[64];
+    if (!fields->field_count) return RH_OK;
+    RH_TRY(join(path, output->folder, "fields", status));
+    RH_TRY(rh_folder_make(path, status));
+    snprintf(name, sizeof name, "fields/fields.%0*lld.vdb", output->digits, (long long)info->frame);
+    RH_TRY(join(path, output->folder, name, status));
+    return rh_vdb_write_fields(path, fields, info, status);
+}
+
+rh_code rh_output_bases(const rh_output *output, const char *text, bool first, rh_status *status)
+{
+    char path[RH_PATH_MAX];
+    RH_TRY(join(path, output->folder, "from.txt", status));
+    if (first) return rh_file_write(path, text, strlen(text), status);
+    FILE *file = fopen(path, "ae");
+    bool good = file && fputs(text, file) >= 0;
+    if (file && fclose(file) != 0) good = false;
+    return good ? RH_OK : rh_fail(status, RH_IO, "cannot write %s: %s", path, strerror(errno));
 }
 
 // Of files in a folder of the run whose names have this frame's number between dots, as ".0012.".
@@ -214,7 +272,8 @@ int64_t rh_output_frame_bytes(const rh_output *output, int64_t frame)
 {
     char number[32];
     snprintf(number, sizeof number, ".%0*lld.", output->digits, (long long)frame);
-    return bytes_of_frame(output, "points", number) + bytes_of_frame(output, "surface", number);
+    return bytes_of_frame(output, "points", number) + bytes_of_frame(output, "fields", number) +
+           bytes_of_frame(output, "surface", number);
 }
 
 rh_code rh_output_debug(const rh_output *output, const rh_points *points, const rh_frame_info *info,
@@ -228,18 +287,21 @@ rh_code rh_output_debug(const rh_output *output, const rh_points *points, const 
     return rh_ply_write_points(path, points, info, status);
 }
 
-rh_code rh_output_surface(const rh_output *output, int64_t frame, rh_lang_cache *programs, double *seconds,
-                          rh_status *status)
+rh_code rh_output_surface(const rh_output *output, int64_t frame, const char *material, rh_lang_cache *programs,
+                          double *seconds, rh_status *status)
 {
     char points[RH_PATH_MAX], folder[RH_PATH_MAX];
-    rh_surface_result result;
-    *seconds = 0;
-    RH_TRY(points_path(output, frame, ".vdb", points, status));
+    rh_surface_result result = {0};
+    RH_TRY(points_path(output, NULL, frame, ".vdb", points, status));
     RH_TRY(join(folder, output->folder, "surface", status));
-    rh_surface_task task = {
-        .points = points, .folder = folder, .frame = frame, .digits = output->digits, .programs = programs};
+    rh_surface_task task = {.points = points,
+                            .set = material,
+                            .folder = folder,
+                            .frame = frame,
+                            .digits = output->digits,
+                            .programs = programs};
     rh_code code = rh_surface_frame(&output->scene->surface, &task, &result, status);
-    *seconds = result.seconds;
+    *seconds += result.seconds;
     return code;
 }
 
@@ -263,8 +325,31 @@ static void write_balance(FILE *f, const rh_progress *p)
                 (&p->pushed.x)[a]);
 }
 
-rh_code rh_output_log(rh_output *output, const rh_progress *p, const rh_step_report *report, bool frame_done,
-                      rh_status *status)
+// Flat, as the rest of the line: "water.particles".
+static void write_material(FILE *f, const rh_progress *p)
+{
+    const struct {
+        const char *name;
+        double value;
+    } values[] = {{"steps", (double)p->step},
+                  {"particles", (double)p->particles},
+                  {"volume", p->volume},
+                  {"volume_error", p->volume_error},
+                  {"max_speed", p->max_speed},
+                  {"emitted", (double)p->emitted},
+                  {"removed", (double)p->removed},
+                  {"received", (double)p->received},
+                  {"given", (double)p->given},
+                  {"kinetic_energy", p->kinetic_energy},
+                  {"potential_energy", p->potential_energy},
+                  {"energy_put_in", p->energy_put_in},
+                  {"energy_gained", p->energy_gained}};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        fprintf(f, ",\"%s.%s\":%.9g", p->material, values[i].name, values[i].value);
+}
+
+rh_code rh_output_log(rh_output *output, const rh_progress *p, const rh_step_report *report,
+                      const rh_progress *materials, int count, bool frame_done, rh_status *status)
 {
     FILE *f = output->log;
     fprintf(f,
@@ -279,7 +364,9 @@ rh_code rh_output_log(rh_output *output, const rh_progress *p, const rh_step_rep
         fprintf(f, "%s\"%s\":%.6f", i ? "," : "", report->stage_names[i], report->stage_seconds[i]);
     fprintf(f, "}");
     if (p->retries) fprintf(f, ",\"retries\":%d", p->retries);
+    if (p->material) fprintf(f, ",\"material\":\"%s\"", p->material);
     if (frame_done) write_balance(f, p);
+    for (int i = 0; frame_done && p->material && i < count; i++) write_material(f, &materials[i]);
     if (frame_done) write_peaks(f);
     if (frame_done && p->compile_seconds > 0) fprintf(f, ",\"compile_seconds\":%.6f", p->compile_seconds);
     if (frame_done && output->scene->surface.while_running) fprintf(f, ",\"surface_seconds\":%.6f", p->surface_seconds);

@@ -2,11 +2,14 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // The run folder: scene.yaml (complete), log.jsonl (one line per step), probes.csv, points/points.####.vdb|ply,
-// checkpoint/, and surface/ when the scene asks for surfaces while running.
+// fields/fields.####.vdb of methods that have fields, checkpoint/, and surface/ when the scene asks for surfaces
+// while running.
 #pragma once
 #include <stdio.h>
+#include "grid/fields.h"
 #include "io/file.h"
 #include "io/frame.h"
+#include "io/vdb_sets.h"
 #include "lang/cache.h"
 #include "physics/physics.h"
 #include "world/probes.h"
@@ -17,7 +20,7 @@ typedef struct rh_output {
     char folder[RH_PATH_MAX];
     int digits;  // of frame numbers in names: 4, or more when the last frame needs it
     FILE *log;
-    FILE *probes;  // NULL without probes
+    FILE *probes[RH_MAX_MATERIALS];  // of each material; NULL without probes
 } rh_output;
 
 // Makes the folders, sweeps leftovers, writes scene.yaml and opens the log; lines of steps after `last_step` (from a
@@ -36,26 +39,40 @@ bool rh_output_has_surface(const char *folder, const rh_scene *scene, int64_t fr
 void rh_output_close(rh_output *output);
 
 // The file of the probes, after rh_output_open: probe_file.h.
-rh_code rh_output_open_probes(rh_output *output, const rh_probes *probes, double time, bool begun, rh_status *status);
-rh_code rh_output_probes(rh_output *output, const rh_probes *probes, rh_status *status);
+// probes.csv, or probes.NAME.csv for the probes of another material than the first.
+rh_code rh_output_open_probes(rh_output *output, int material, const rh_probes *probes, double time, bool begun,
+                              rh_status *status);
+rh_code rh_output_probes(rh_output *output, int material, const rh_probes *probes, rh_status *status);
 // Rows are on their way to the disk.
 rh_code rh_output_flush(rh_output *output, rh_status *status);
 
-rh_code rh_output_frame(const rh_output *output, const rh_points *points, const rh_frame_info *info, rh_status *status);
+// All particle sets of a frame: in one .vdb, a grid each; a .ply for each, which with several has the set's name in its
+// own.
+rh_code rh_output_frame(const rh_output *output, const rh_frame_set *sets, int count, const rh_frame_info *info,
+                        rh_status *status);
+// Beside the points, where there are any. Their folder is made with the first; from then on a frame without its fields
+// counts as missing.
+rh_code rh_output_fields(const rh_output *output, const rh_fields *fields, const rh_frame_info *info,
+                         rh_status *status);
+// RUN/from.txt: the text of the first base, or of another after it.
+rh_code rh_output_bases(const rh_output *output, const char *text, bool first, rh_status *status);
 // Size of the files that a frame has in the run folder, points and surface.
 int64_t rh_output_frame_bytes(const rh_output *output, int64_t frame);
 // RUN/debug/points.0012.ply: of a run that has gone wrong. `path` gets its name.
 rh_code rh_output_debug(const rh_output *output, const rh_points *points, const rh_frame_info *info,
                         char path[RH_PATH_MAX], rh_status *status);
 // The surface of a frame that was written, from its file on disk, so that `rheo surface` would give the same bytes.
-// *seconds is its wall time. `programs` may be NULL unless the scene's surface has an expression.
-rh_code rh_output_surface(const rh_output *output, int64_t frame, rh_lang_cache *programs, double *seconds,
-                          rh_status *status);
+// `material` NULL: of the run's only one. Its wall time is added to *seconds. `programs` may be NULL unless the scene's
+// surface has an expression.
+rh_code rh_output_surface(const rh_output *output, int64_t frame, const char *material, rh_lang_cache *programs,
+                          double *seconds, rh_status *status);
 // One line for the step just done. A line that ends a frame (`frame_done`) also holds the memory peaks of this process
 // so far: "peaks" by label, "peak" of all at one time, "resident" of the whole process, and "surface_seconds" when the
-// run makes surfaces, "compile_seconds" when the scene has programs; and the energies of the particles.
-rh_code rh_output_log(rh_output *output, const rh_progress *progress, const rh_step_report *report, bool frame_done,
-                      rh_status *status);
+// run makes surfaces, "compile_seconds" when the scene has programs; and the energies of the particles. With several
+// materials a line says whose step it was; numbers of particles, cells and energies are of all, and at the end of a
+// frame "water.particles" and others have them one by one (`materials`, `count` of them).
+rh_code rh_output_log(rh_output *output, const rh_progress *progress, const rh_step_report *report,
+                      const rh_progress *materials, int count, bool frame_done, rh_status *status);
 // RUN/checkpoint/checkpoint.<frame>.<step>.h5, or checkpoint.<frame>-<step>.h5 inside a frame; nine digits of the step.
 rh_code rh_output_checkpoint_path(const rh_output *output, int64_t frame, int64_t step, bool whole_frame,
                                   char path[RH_PATH_MAX], rh_status *status);

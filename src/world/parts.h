@@ -12,11 +12,15 @@ struct rh_world {
     rh_geometry geometry;
     rh_material *materials;  // owned
     int material_count;
+    rh_base_frames **bases;         // runs that this one stands on; owned
+    const rh_base_run **base_runs;  // owned
+    int base_count;
     int stepped;                 // the material that took the last step
     rh_lang_cache *programs;     // NULL when the scene has none
     const atomic_int *stop_now;  // of the run in progress; NULL = none
     bool begun;                  // the first frame is done: what emitters pour at time 0 and programs say to it
     double time;                 // s: that all materials have reached
+    double meeting;              // s: to which each material goes on its own; reached when `time` is there
     int64_t step;                // steps of all materials
     int64_t frame;               // in progress, or the last one done when `frame_done`
     bool frame_done;

@@ -167,6 +167,7 @@ static double particle_volume(const rh_seeder *seeder) { return pow(seeder->spac
 
 double rh_material_most_particles(const rh_material *m)
 {
+    if (m->physics->without_particles) return 0;
     double particle = particle_volume(&m->seeder), sum = expect_flow(&m->seeder, particle);
     for (int i = 0; i < m->scene->bodies.count; i++)
         if (rh_seeder_fills(&m->seeder, i)) sum += expect_fill(&m->geometry.bodies[i], particle);
@@ -307,6 +308,23 @@ static rh_code predict_amounts(const rh_seeder *seeder, rh_prediction *out, rh_s
     return RH_OK;
 }
 
+// Of a method without particles: the tiles of bodies and emitters, and those around them.
+static void predict_fields(const rh_seeder *seeder, const rh_variant *variant, rh_prediction *out)
+{
+    const rh_scene *scene = seeder->geometry->scene;
+    double volume = 0, tile = pow(RH_TILE * scene->cell, (double)scene->dimension);
+    for (int n = 0; n < scene->bodies.count; n++)
+        if (rh_seeder_fills(seeder, n)) volume += expect_fill(&seeder->geometry->bodies[n], 1);
+    for (int n = 0; n < scene->emitters.count; n++)
+        if (rh_seeder_pours(seeder, n)) volume += expect_fill(&seeder->geometry->emitters[n].shape, 1);
+    double side = pow(volume / tile, 1.0 / (double)scene->dimension);
+    out->tiles = (int64_t)fmin(ceil(pow(side + 2, (double)scene->dimension)), 1e12);
+    out->cells = out->tiles * (scene->dimension == 3 ? 512 : 64);
+    out->bytes_memory = rh_physics_methods[variant->kind]->predict_bytes(variant->value, (int)scene->dimension, 0,
+                                                                         out->tiles);
+    out->bytes_per_frame = out->cells * (int64_t)sizeof(float);
+}
+
 void rh_prediction_free(rh_prediction *prediction)
 {
     rh_free(prediction->amounts);
@@ -324,8 +342,9 @@ static rh_code predict_material(const rh_geometry *geometry, int index, rh_predi
     rh_seeder seeder = {0};
     rh_code code = rh_seeder_init(&seeder, geometry, index, physics->per_cell_axis(variant->value),
                                   rh_physics_jitter(physics, variant->value), status);
-    if (code == RH_OK) code = predict_amounts(&seeder, &one, status);
-    if (code == RH_OK) {
+    if (code == RH_OK && physics->without_particles) predict_fields(&seeder, variant, &one);
+    else if (code == RH_OK) code = predict_amounts(&seeder, &one, status);
+    if (code == RH_OK && !physics->without_particles) {
         int64_t most = one.particles + one.emitted;
         int64_t rest = scene->rest_position ? (int64_t)sizeof(rh_vec3) : 0;
         one.bytes_memory = expect_bytes(&seeder, (double)most, &one) + most * rest;

@@ -9,16 +9,16 @@
 #include "io/file.h"
 #include "io/provenance.h"
 
-static rh_code path_of(const char *folder, char path[RH_PATH_MAX], rh_status *status)
+static rh_code path_of(const char *folder, const char *material, char path[RH_PATH_MAX], rh_status *status)
 {
-    int n = snprintf(path, RH_PATH_MAX, "%s/probes.csv", folder);
+    int n = snprintf(path, RH_PATH_MAX, "%s/probes%s%s.csv", folder, material ? "." : "", material ? material : "");
     return n > 0 && n < RH_PATH_MAX ? RH_OK : rh_fail(status, RH_USER, "the path of the run folder is too long");
 }
 
-rh_code rh_probe_file_check(const char *folder, rh_status *status)
+rh_code rh_probe_file_check(const char *folder, const char *material, rh_status *status)
 {
     char path[RH_PATH_MAX];
-    RH_TRY(path_of(folder, path, status));
+    RH_TRY(path_of(folder, material, path, status));
     return rh_provenance_may_replace(path, status);
 }
 
@@ -73,12 +73,12 @@ static rh_code trim(const char *path, const rh_probes *probes, double time, rh_s
     return code;
 }
 
-rh_code rh_probe_file_open(const char *folder, const rh_probes *probes, double time, bool begun, FILE **out,
-                           rh_status *status)
+rh_code rh_probe_file_open(const char *folder, const char *material, const rh_probes *probes, double time, bool begun,
+                           FILE **out, rh_status *status)
 {
     char path[RH_PATH_MAX];
     *out = NULL;
-    RH_TRY(path_of(folder, path, status));
+    RH_TRY(path_of(folder, material, path, status));
     if (begun && rh_file_exists(path)) RH_TRY(trim(path, probes, time, status));
     *out = fopen(path, begun ? "a" : "w");
     if (!*out) return rh_fail(status, RH_IO, "cannot write %s: %s", path, strerror(errno));

@@ -22,6 +22,7 @@ struct rh_probes {
     const rh_scene *scene;
     const rh_obstacles *obstacles;  // between steps
     const rh_obstacles *met;        // as what presses on them now meets them
+    int material;                   // number of the one whose probes they are
     int dimension;
     double spacing, density, particle;  // m; kg/m^3; m^3 (m^2) that a particle stands for
     rh_probe *items;

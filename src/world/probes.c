@@ -116,8 +116,10 @@ static rh_code take(rh_probes *p, rh_status *status)
     const rh_scene *scene = p->scene;
     p->items = rh_alloc_zero((size_t)p->count * sizeof *p->items, "probes", status);
     if (!p->items) return RH_MEMORY;
-    for (int i = 0; i < p->count; i++) {
-        p->items[i].params = (const rh_probe_params *)scene->probes.items + i;
+    const rh_probe_params *all = scene->probes.items;
+    for (int i = 0, n = 0; i < p->count; i++, n++) {
+        while (all[n].material_index != p->material) n++;
+        p->items[i].params = &all[n];
         p->items[i].solid = solid_of(scene, p->items[i].params);
         p->wants[p->items[i].params->where.kind] = true;
     }
@@ -136,8 +138,16 @@ static rh_code take(rh_probes *p, rh_status *status)
     return rh_points_add(&p->near, "P", RH_POINT_VEC3F, status);
 }
 
-rh_code rh_probes_create(const rh_scene *scene, const rh_obstacles *obstacles, double spacing, double density,
-                         rh_probes **out, rh_status *status)
+static int count_of(const rh_scene *scene, int material)
+{
+    const rh_probe_params *all = scene->probes.items;
+    int count = 0;
+    for (int i = 0; i < scene->probes.count; i++) count += all[i].material_index == material;
+    return count;
+}
+
+rh_code rh_probes_create(const rh_scene *scene, int material, const rh_obstacles *obstacles, double spacing,
+                         double density, rh_probes **out, rh_status *status)
 {
     *out = NULL;
     rh_probes *p = rh_alloc_zero(sizeof *p, "probes", status);
@@ -148,7 +158,8 @@ rh_code rh_probes_create(const rh_scene *scene, const rh_obstacles *obstacles, d
     p->spacing = spacing;
     p->density = density;
     p->particle = pow(spacing, p->dimension);
-    p->count = scene->probes.count;
+    p->count = count_of(scene, material);
+    p->material = material;
     p->observer = (rh_observer){see, p};
     rh_arena_init(&p->arena, "probes");
     rh_points_init(&p->near);

@@ -82,7 +82,7 @@ static rh_code begin(rh_world *w, rh_status *status)
         rh_log(RH_LOG_WARNING,
                "%s: the sinks take all %" PRId64 " particles of the start at once: frames will be empty%s",
                w->scene->file, before, w->scene->emitters.count ? " but for what emitters pour later" : "");
-    else if (before == 0 && w->scene->emitters.count > 0)
+    else if (before == 0 && !w->materials[0].physics->without_particles && w->scene->emitters.count > 0)
         rh_log(RH_LOG_WARNING, "%s: the first frame is empty: there are no bodies, and no emitter pours at the start",
                w->scene->file);
     warn_of_emitters(w);

@@ -3,6 +3,7 @@
 //
 // The run: frame after frame, each written with its surface, log and checkpoints, until the last frame or a stop.
 #include <math.h>
+#include <stdio.h>
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -35,7 +36,11 @@ static rh_code make_surface(run *r, rh_status *status)
     rh_world *w = r->w;
     rh_status one = {0};
     if (!w->scene->surface.while_running) return RH_OK;
-    rh_code code = rh_output_surface(&r->output, w->frame, w->programs, &w->progress.surface_seconds, &one);
+    rh_code code = RH_OK;
+    w->progress.surface_seconds = 0;
+    for (int i = 0; i < w->material_count && code == RH_OK; i++)
+        code = rh_output_surface(&r->output, w->frame, w->material_count > 1 ? w->materials[i].name : NULL, w->programs,
+                                 &w->progress.surface_seconds, &one);
     if (code == RH_OK) return RH_OK;
     if (code == RH_IO) return rh_fail(status, code, "%s", one.message);
     r->surface_failures++;
@@ -72,12 +77,47 @@ static void watch_space(run *r)
            r->output.folder, (double)left * 1e-6, (long long)frames, need * 1e-6);
 }
 
+// The particle sets of all materials, with the names of their grids.
+enum { MOST_SETS = RH_MAX_MATERIALS * RH_MAX_SETS, SET_NAME = RH_MATERIAL_NAME + RH_POINT_NAME + 2 };
+typedef struct frame_sets {
+    rh_frame_set items[MOST_SETS];
+    char names[MOST_SETS][SET_NAME];
+    int count;
+} frame_sets;
+
+static void list_sets(const rh_world *w, frame_sets *out)
+{
+    out->count = 0;
+    for (int i = 0; i < w->material_count; i++)
+        for (int k = 0; k < w->materials[i].sets.count; k++) {
+            const rh_set *set = &w->materials[i].sets.items[k];
+            char *name = out->names[out->count];
+            snprintf(name, SET_NAME, "%s%s%s", w->materials[i].name, set->name[0] ? "." : "", set->name);
+            out->items[out->count++] = (rh_frame_set){name, &set->points};
+        }
+    if (out->count == 1) out->items[0].name = "points";
+}
+
 static bool wanted(const run *r, int64_t frame)
 {
     const rh_run_options *o = r->options;
     bool inside = o->range_count == 0;
     for (int i = 0; i < o->range_count; i++) inside |= frame >= o->ranges[i][0] && frame <= o->ranges[i][1];
     return inside && frame >= r->first_written;
+}
+
+// RUN/from.txt: which frames of other runs this one stood on so far.
+static rh_code tell_bases(const run *r, rh_status *status)
+{
+    const rh_world *w = r->w;
+    rh_code code = RH_OK;
+    for (int i = 0; i < w->base_count && code == RH_OK; i++) {
+        char *text = rh_base_frames_describe(w->bases[i], status);
+        if (!text) return RH_MEMORY;
+        code = rh_output_bases(&r->output, text, i == 0, status);
+        rh_free(text);
+    }
+    return code;
 }
 
 static rh_code write_frame(run *r, rh_status *status)
@@ -88,7 +128,11 @@ static rh_code write_frame(run *r, rh_status *status)
     double start = rh_seconds();
     rh_frame_info info = {w->frame,       w->time,        w->scene->frames.fps,
                           w->scene->cell, w->scene->hash, w->scene->output.up == RH_UP_Z};
-    RH_TRY(rh_output_frame(&r->output, w->materials[0].points, &info, status));
+    frame_sets sets;
+    list_sets(w, &sets);
+    RH_TRY(rh_output_frame(&r->output, sets.items, sets.count, &info, status));
+    RH_TRY(rh_output_fields(&r->output, rh_world_fields(w), &info, status));
+    RH_TRY(tell_bases(r, status));
     RH_TRY(make_surface(r, status));
     note(&r->wall_times.frame, rh_seconds() - start);
     watch_space(r);
@@ -159,10 +203,19 @@ static rh_code stop_when_asked(run *r, rh_status *status)
     return time_is_short(r) ? stop_here(r, "because the time is up", status) : RH_OK;
 }
 
+static rh_code write_log(run *r, bool frame_done, rh_status *status)
+{
+    const rh_world *w = r->w;
+    rh_progress materials[RH_MAX_MATERIALS];
+    for (int i = 0; i < w->material_count; i++) materials[i] = w->materials[i].progress;
+    return rh_output_log(&r->output, &w->progress, rh_world_report(w), materials, w->material_count, frame_done,
+                         status);
+}
+
 static rh_code write_probes(run *r, rh_status *status)
 {
-    const rh_material *m = &r->w->materials[0];
-    return m->probes && r->w->stepped == 0 ? rh_output_probes(&r->output, m->probes, status) : RH_OK;
+    const rh_material *m = &r->w->materials[r->w->stepped];
+    return m->probes ? rh_output_probes(&r->output, m->index, m->probes, status) : RH_OK;
 }
 
 // All steps of the frame in progress.
@@ -177,8 +230,7 @@ static rh_code finish_frame(run *r, rh_status *status)
         note(&r->wall_times.step, rh_seconds() - start);
         if (r->writes && !r->mending) RH_TRY(write_probes(r, status));
         if (w->time >= end) break;
-        if (r->writes && !r->mending)
-            RH_TRY(rh_output_log(&r->output, &w->progress, rh_world_report(w), false, status));
+        if (r->writes && !r->mending) RH_TRY(write_log(r, false, status));
         tell(r, false);
         RH_TRY(stop_when_asked(r, status));
         RH_TRY(save_when_due(r, status));
@@ -189,8 +241,7 @@ static rh_code finish_frame(run *r, rh_status *status)
     RH_TRY(write_frame(r, status));
     if (!r->mending) RH_TRY(rh_output_flush(&r->output, status));
     // After the files, for it tells how long the surface took.
-    if (r->writes && !r->mending && w->step > before)
-        RH_TRY(rh_output_log(&r->output, &w->progress, rh_world_report(w), true, status));
+    if (r->writes && !r->mending && w->step > before) RH_TRY(write_log(r, true, status));
     RH_TRY(save_when_due(r, status));
     tell(r, true);
     return RH_OK;
@@ -255,8 +306,10 @@ rh_code rh_world_run(rh_world *world, const rh_run_options *options, rh_status *
     if (r.writes)
         RH_TRY(rh_output_open(&r.output, world->scene, options->folder, r.last, world->step, options->resumed, status));
     rh_code code = RH_OK;
-    if (r.writes && world->materials[0].probes)
-        code = rh_output_open_probes(&r.output, world->materials[0].probes, world->time, world->step > 0, status);
+    for (int i = 0; r.writes && code == RH_OK && i < world->material_count; i++) {
+        const rh_material *m = &world->materials[i];
+        if (m->probes) code = rh_output_open_probes(&r.output, i, m->probes, m->time, m->step > 0, status);
+    }
     if (code == RH_OK) code = run_frames(&r, status);
     world->stop_now = NULL;
     if (code == RH_NUMERIC && r.writes) write_debug_frame(&r);

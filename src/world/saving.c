@@ -22,6 +22,10 @@ rh_code rh_material_put_state(const rh_material *m, const rh_store *to, rh_statu
     RH_TRY(rh_store_put_int(to, "next_id", m->seeder.next_id, status));
     RH_TRY(rh_store_put_int(to, "emitted", m->seeder.emitted, status));
     RH_TRY(rh_store_put_int(to, "removed", m->seeder.removed, status));
+    if (rh_scene_material_count(m->scene) > 1) {  // one alone gives and receives nothing
+        RH_TRY(rh_store_put_int(to, "received", m->seeder.received, status));
+        RH_TRY(rh_store_put_int(to, "given", m->seeder.given, status));
+    }
     RH_TRY(rh_store_put_bytes(to, "balance", &m->seeder.balance, sizeof m->seeder.balance, status));
     RH_TRY(rh_store_put_bytes(to, "emitted_until", m->seeder.emitted_until,
                               (size_t)m->scene->emitters.count * sizeof(double), status));
@@ -30,6 +34,7 @@ rh_code rh_material_put_state(const rh_material *m, const rh_store *to, rh_statu
         const double *state = rh_probes_state(m->probes, &bytes);
         RH_TRY(rh_store_put_bytes(to, "probes", state, bytes, status));
     }
+    if (m->fields.field_count) RH_TRY(rh_fields_put(&m->fields, to, status));
     rh_store own = rh_store_within(to, m->physics->name);
     return m->physics->save ? m->physics->save(m->method, &own, status) : RH_OK;
 }
@@ -42,11 +47,14 @@ static rh_store part_of(const rh_world *w, int material, const rh_store *store)
 
 rh_code rh_world_put_state(const rh_world *w, const rh_store *to, rh_status *status)
 {
+    rh_store bases = rh_store_within(to, "from");
+    for (int i = 0; i < w->base_count; i++) RH_TRY(rh_base_frames_put(w->bases[i], &bases, status));
     RH_TRY(rh_store_put_int(to, "frame", w->frame, status));
     RH_TRY(rh_store_put_int(to, "frame_done", w->frame_done, status));
     RH_TRY(rh_store_put_int(to, "begun", w->begun, status));
     if (w->material_count > 1) RH_TRY(rh_store_put_int(to, "step", w->step, status));
     if (w->material_count > 1) RH_TRY(rh_store_put_float(to, "time", w->time, status));
+    if (w->material_count > 1) RH_TRY(rh_store_put_float(to, "meeting", w->meeting, status));
     for (int i = 0; i < w->material_count; i++) {
         rh_store part = part_of(w, i, to);
         RH_TRY(rh_material_put_state(&w->materials[i], &part, status));
@@ -106,10 +114,15 @@ rh_code rh_material_get_state(rh_material *m, const rh_store *from, rh_status *s
     RH_TRY(rh_store_get_int(from, "emitted", &m->seeder.emitted, status));
     RH_TRY(rh_store_get_int(from, "removed", &m->seeder.removed, status));
     m->substeps = (int)substeps;
+    if (rh_scene_material_count(m->scene) > 1) {
+        RH_TRY(rh_store_get_int(from, "received", &m->seeder.received, status));
+        RH_TRY(rh_store_get_int(from, "given", &m->seeder.given, status));
+    }
     get_probes(m, from);
     for (int i = 0; i < m->sets.count; i++)
         RH_TRY(rh_store_get_points(from, set_name(&m->sets.items[i]), &m->sets.items[i].points, status));
     RH_TRY(get_balance(m, from, status));
+    if (m->fields.field_count) RH_TRY(rh_fields_get(&m->fields, from, status));
     rh_store own = rh_store_within(from, m->physics->name);
     return m->physics->load ? m->physics->load(m->method, &own, status) : RH_OK;
 }
@@ -121,6 +134,7 @@ rh_code rh_world_get_state(rh_world *w, const rh_store *from, rh_status *status)
     RH_TRY(rh_store_get_int(from, "frame_done", &done, status));
     RH_TRY(rh_store_get_int(from, "step", &w->step, status));
     RH_TRY(rh_store_get_float(from, "time", &w->time, status));
+    if (w->material_count > 1) RH_TRY(rh_store_get_float(from, "meeting", &w->meeting, status));
     w->frame_done = done;
     // Checkpoints of earlier versions do not say.
     w->begun = rh_store_get_int(from, "begun", &begun, NULL) == RH_OK ? begun != 0 : w->step > 0;
@@ -218,6 +232,14 @@ static rh_code match_time(const rh_world *w, const char *path, rh_status *status
         path, w->time, (long long)w->frame, end);
 }
 
+// RH_USER when the runs that this one stands on have changed.
+static rh_code get_bases(rh_world *w, const rh_store *from, bool changed, rh_status *status)
+{
+    rh_store part = rh_store_within(from, "from");
+    for (int i = 0; i < w->base_count; i++) RH_TRY(rh_base_frames_get(w->bases[i], &part, changed, status));
+    return RH_OK;
+}
+
 // RH_IO: damaged, whatever the reader calls it; an older one may do. RH_USER: not of this scene.
 static rh_code load(rh_world *w, const rh_points *wanted, const char *path, bool changed, rh_status *status)
 {
@@ -227,9 +249,12 @@ static rh_code load(rh_world *w, const rh_points *wanted, const char *path, bool
     bool same = code == RH_OK && hash == w->scene->hash;
     if (code == RH_OK) {
         rh_store store = rh_checkpoint_reader_store(file);
-        if (same || changed) code = rh_world_get_state(w, &store, status);
-        rh_code emitters = code == RH_OK && (same || changed) ? get_emitters(w, &store, path, status) : RH_OK;
+        rh_code bases = same || changed ? get_bases(w, &store, changed, status) : RH_OK;
+        if (bases == RH_OK && (same || changed)) code = rh_world_get_state(w, &store, status);
+        rh_code emitters = code == RH_OK && bases == RH_OK && (same || changed) ? get_emitters(w, &store, path, status)
+                                                                                : RH_OK;
         rh_checkpoint_close(file);
+        if (bases != RH_OK) return bases;  // an older checkpoint would not help
         if (emitters == RH_USER) return RH_USER;
         if (emitters != RH_OK) code = emitters;
         if (!same && !changed)

@@ -11,6 +11,7 @@
 #include "world/lattice.h"
 #include "world/emitter.h"
 
+enum { RH_ID_BITS = 40 };           // a material has ids for so many particles: 1e12
 static const double JITTER = 0.25;  // of the spacing, peak to peak
 
 rh_code rh_seeder_init(rh_seeder *seeder, const rh_geometry *geometry, int material, int particles_per_axis,
@@ -20,6 +21,7 @@ rh_code rh_seeder_init(rh_seeder *seeder, const rh_geometry *geometry, int mater
     const rh_scene *scene = geometry->scene;
     *seeder = (rh_seeder){.geometry = geometry,
                           .material = material,
+                          .first_id = (int64_t)material << RH_ID_BITS,
                           .spacing = scene->cell / particles_per_axis,
                           .jitter = jitter,
                           .dimension = (int)scene->dimension,
@@ -144,7 +146,7 @@ rh_code rh_seed_append(rh_seeder *s, rh_points *points, const rh_dvec3 *x, const
         p[first + i] = rh_v3_from(x[i]);
         v[first + i] = rh_v3_from(body >= 0 ? body_velocity(s, body, x[i]) : velocity);
         if (from) from[first + i] = rh_v3_from(rest[i]);
-        id[first + i] = s->next_id++;
+        id[first + i] = s->first_id + s->next_id++;
         s->balance.energy_in += rh_balance_energy(gravity_of(s), s->lag, p[first + i], v[first + i]);
         s->balance.momentum_in = rh_d3_add(s->balance.momentum_in, rh_d3_from(v[first + i]));
     }
@@ -412,7 +414,7 @@ static rh_code emit_varying(rh_seeder *s, int n, double last, double until, doub
 
 rh_code rh_emit(rh_seeder *seeder, double time, rh_points *points, rh_status *status)
 {
-    RH_ASSERT(seeder->removed <= seeder->next_id);
+    RH_ASSERT(seeder->removed <= seeder->next_id + seeder->received);
     const rh_emitter_params *emitters = seeder->geometry->scene->emitters.items;
     for (int n = 0; n < seeder->geometry->scene->emitters.count; n++) {
         const rh_emitter_params *p = &emitters[n];
@@ -458,7 +460,8 @@ int rh_inflows(const rh_seeder *seeder, double time, rh_inflow *out, int max)
         bool flows = rh_d3_length(rh_emitter_own_velocity(&emitters[n], time)) > 0 &&
                      rh_emitter_rate(&emitters[n], time) > 0;
         if (!rh_seeder_pours(seeder, n) || !active(emitters[n].start, emitters[n].stop, time) || !flows) continue;
-        out[count++] = (rh_inflow){&placed->shape, rh_placed_pose(placed, time), velocity};
+        rh_pose pose = rh_placed_pose(placed, time);
+        out[count++] = (rh_inflow){&placed->shape, pose, velocity, rh_placed_bounds(&placed->shape, &pose)};
     }
     return count;
 }
@@ -472,7 +475,7 @@ static void note_gone(rh_seeder *s, rh_vec3 x, rh_vec3 v)
 
 rh_code rh_drain(rh_seeder *seeder, double time, rh_points *points, rh_status *status)
 {
-    RH_ASSERT(seeder->removed >= 0 && seeder->removed <= seeder->next_id);
+    RH_ASSERT(seeder->removed >= 0 && seeder->removed <= seeder->next_id + seeder->received);
     const rh_sink_params *sinks = seeder->geometry->scene->sinks.items;
     const rh_vec3 *p = points->count ? rh_points_data(points, "P", RH_POINT_VEC3F) : NULL;
     for (int n = 0; n < seeder->geometry->scene->sinks.count && points->count; n++) {

@@ -18,7 +18,7 @@
 #include "io/ply.h"
 #include "io/skin_file.h"
 #include "io/surface_grid.h"
-#include "io/vdb.h"
+#include "io/vdb_sets.h"
 #include "lang/on_points.h"
 #include "points/between.h"
 #include "scene/expressions.h"
@@ -49,11 +49,17 @@ static void turn_back(rh_points *points)
 
 rh_code rh_surface_read_points(const char *path, rh_points *points, rh_frame_info *info, rh_status *status)
 {
+    return rh_surface_read_set(path, NULL, points, info, status);
+}
+
+rh_code rh_surface_read_set(const char *path, const char *name, rh_points *points, rh_frame_info *info,
+                            rh_status *status)
+{
     rh_frame_info unwanted;
     if (!info) info = &unwanted;
     *info = (rh_frame_info){0};
     if (!rh_file_exists(path)) return rh_fail(status, RH_IO, "%s: no such file", path);
-    if (rh_path_has_ending(path, ".vdb")) RH_TRY(rh_vdb_read_points(path, points, info, status));
+    if (rh_path_has_ending(path, ".vdb")) RH_TRY(rh_vdb_read_set(path, name, points, info, status));
     else if (rh_path_has_ending(path, ".ply")) RH_TRY(rh_ply_read_points(path, points, info, status));
     else return rh_fail(status, RH_USER, "%s: found a file of unknown kind, expected points as .vdb or .ply", path);
     if (info->z_up) turn_back(points);
@@ -69,7 +75,7 @@ static rh_code move_in_time(job *j, rh_status *status)
     rh_points next;
     rh_between_report moved;
     rh_points_init(&next);
-    rh_code code = task->next ? rh_surface_read_points(task->next, &next, NULL, status) : RH_OK;
+    rh_code code = task->next ? rh_surface_read_set(task->next, task->set, &next, NULL, status) : RH_OK;
     if (code == RH_OK) {
         code = rh_points_between(&j->points, task->next ? &next : NULL, task->fraction, 1 / j->info.fps, &moved,
                                  status);
@@ -158,7 +164,7 @@ static rh_code run_expression(job *j, rh_status *status)
 
 static rh_code read(job *j, rh_status *status)
 {
-    RH_TRY(rh_surface_read_points(j->task->points, &j->points, &j->info, status));
+    RH_TRY(rh_surface_read_set(j->task->points, j->task->set, &j->points, &j->info, status));
     if (j->task->frame >= 0) j->info.frame = j->task->frame;
     else if (j->info.frame < 1) j->info.frame = 1;
     RH_TRY(move_in_time(j, status));
@@ -215,7 +221,9 @@ rh_code rh_surface_path(const char *folder, const char *stem, int64_t frame, int
 
 static rh_code result_path(const job *j, const char *stem, const char *ending, char out[RH_PATH_MAX], rh_status *status)
 {
-    return rh_surface_path(j->task->folder, stem, j->info.frame, j->task->digits, j->task->fraction, ending, out,
+    char name[160];
+    snprintf(name, sizeof name, "%s%s%.100s", stem, j->task->set ? "." : "", j->task->set ? j->task->set : "");
+    return rh_surface_path(j->task->folder, name, j->info.frame, j->task->digits, j->task->fraction, ending, out,
                            status);
 }
 
@@ -361,10 +369,10 @@ static void job_free(job *j)
     rh_points_free(&j->points);
 }
 
-rh_code rh_surface_skin(const rh_surfacing_params *params, const char *points, rh_lang_cache *programs, rh_skin *skin,
-                        rh_frame_info *info, rh_status *status)
+rh_code rh_surface_skin(const rh_surfacing_params *params, const char *points, const char *set, rh_lang_cache *programs,
+                        rh_skin *skin, rh_frame_info *info, rh_status *status)
 {
-    const rh_surface_task task = {.points = points, .frame = -1, .programs = programs};
+    const rh_surface_task task = {.points = points, .set = set, .frame = -1, .programs = programs};
     rh_surface_result result = {.frame = 0};
     job j = {.params = params, .task = &task, .result = &result};
     rh_points_init(&j.points);

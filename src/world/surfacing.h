@@ -19,6 +19,7 @@
 
 typedef struct rh_surface_task {
     const char *points;  // the frame's points, .vdb or .ply
+    const char *set;     // of several: the one called so, and names become surface.SET.0007.vdb; NULL: the first
     const char *next;    // those of the next frame, for times in between; NULL: particles go on with their velocity
     double fraction;     // 0 <= fraction < 1 of the way to the next frame
     const char *folder;  // of the results; made when missing
@@ -43,6 +44,9 @@ typedef struct rh_surface_result {
 // y up, also when the file has z up (info->z_up stays 1, for writers). What a file does not say has a default: 24
 // frames a second; frame and cell 0 mean unknown.
 rh_code rh_surface_read_points(const char *path, rh_points *points, rh_frame_info *info, rh_status *status);
+// The same of the set called `name` in a .vdb; NULL: the first.
+rh_code rh_surface_read_set(const char *path, const char *name, rh_points *points, rh_frame_info *info,
+                            rh_status *status);
 
 // RH_USER for what a user can mend: a damaged file, attributes that are not there, nothing to write; the message names
 // the file. Files appear whole or not at all. Points that cannot be used are counted in a warning. `result` may be
@@ -52,8 +56,9 @@ rh_code rh_surface_frame(const rh_surfacing_params *params, const rh_surface_tas
 
 // The mesh of a frame without writing anything, y up, for pictures. `skin` is the caller's (rh_skin_free); `info` may
 // be NULL.
-rh_code rh_surface_skin(const rh_surfacing_params *params, const char *points, rh_lang_cache *programs, rh_skin *skin,
-                        rh_frame_info *info, rh_status *status);
+// `set`: as in rh_surface_task.
+rh_code rh_surface_skin(const rh_surfacing_params *params, const char *points, const char *set, rh_lang_cache *programs,
+                        rh_skin *skin, rh_frame_info *info, rh_status *status);
 
 // The last group of digits of a file's name, its ending not counted: 7 for points.0007.vdb. -1 when there is none.
 // `digits` (may be NULL) gets their number.

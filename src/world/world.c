@@ -6,13 +6,15 @@
 // that is stopped anywhere and resumed takes the same steps.
 //
 // Several materials: the one that is furthest behind takes a step of its own, and so on until all have come to the time
-// where they meet, which is the end of the frame.
+// where they meet: the end of the frame, or of equal parts of it that are as long as the strictest of those materials
+// allows that step together (scene/materials.c). There particles change from one material to another.
 #include "world/parts.h"
 
 #include <math.h>
 #include <string.h>
 #include "base/clock.h"
 #include "base/memory.h"
+#include "world/exchange.h"
 
 static rh_code make_programs(rh_world *w, rh_status *status)
 {
@@ -23,7 +25,11 @@ static rh_code make_programs(rh_world *w, rh_status *status)
 
 rh_material_moment rh_world_now(const rh_world *w)
 {
-    return (rh_material_moment){.frame = w->frame, .stop = w->stop_now};
+    return (rh_material_moment){.frame = w->frame,
+                                .bases = w->bases,
+                                .base_runs = w->base_runs,
+                                .base_count = w->base_count,
+                                .stop = w->stop_now};
 }
 
 rh_code rh_world_moment(rh_world *w, rh_expression_at at, rh_status *status)
@@ -44,18 +50,61 @@ rh_code rh_world_begin(rh_world *w, rh_status *status)
     return rh_world_moment(w, RH_AT_FRAME, status);
 }
 
+// A material that others become may have all particles there are.
+static void set_limits(rh_world *w)
+{
+    const rh_exchange_params *e = w->scene->exchanges.items;
+    double all = 0;
+    for (int i = 0; i < w->material_count; i++) all += rh_material_most_particles(&w->materials[i]);
+    for (int i = 0; i < w->scene->exchanges.count; i++)
+        w->materials[e[i].to_index].limits = rh_health_limits_of(w->scene, all);
+}
+
+// The runs that this one stands on, as far as it goes itself.
+static rh_code open_bases(rh_world *w, rh_status *status)
+{
+    const rh_scene *scene = w->scene;
+    const rh_from_params *from = scene->from.items;
+    size_t room = (size_t)scene->from.count + 1;
+    w->bases = rh_alloc_zero(room * sizeof *w->bases, "world.base", status);
+    w->base_runs = rh_alloc_zero(room * sizeof *w->base_runs, "world.base", status);
+    if (!w->bases || !w->base_runs) return RH_MEMORY;
+    for (int i = 0; i < scene->from.count; i++) {
+        RH_TRY(rh_base_frames_open(&from[i], rh_scene_place(scene, from[i].run), (int)scene->dimension,
+                                   rh_world_frame_time(scene, scene->frames.last), &w->bases[i], status));
+        w->base_runs[w->base_count++] = rh_base_frames_run(w->bases[i]);
+    }
+    return RH_OK;
+}
+
+static rh_code check_base(const rh_world *w, const rh_material *m, rh_status *status)
+{
+    enum { MOST = 32 };
+    const char *names[MOST] = {NULL}, *wanted = m->physics->base ? m->physics->base(m->params) : NULL;
+    int count = w->base_count < MOST ? w->base_count : MOST;
+    if (!wanted || rh_base_find(w->base_runs, w->base_count, wanted)) return RH_OK;
+    for (int i = 0; i < count; i++) names[i] = w->base_runs[i]->name;
+    const char *near = rh_nearest_name(wanted, names, count);
+    return rh_fail(status, RH_USER, "%s: %s asks for the run '%s', which is not in 'from'%s%s%s", w->scene->file,
+                   m->physics->name, wanted, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+}
+
 static rh_code build(rh_world *w, rh_status *status)
 {
     const rh_scene *scene = w->scene;
     int count = rh_scene_material_count(scene);
     RH_TRY(rh_geometry_build(scene, &w->geometry, status));
     RH_TRY(make_programs(w, status));
+    RH_TRY(open_bases(w, status));
     w->materials = rh_alloc_zero((size_t)count * sizeof *w->materials, "world", status);
     if (!w->materials) return RH_MEMORY;
     for (int i = 0; i < count; i++) {
         w->material_count = i + 1;
         RH_TRY(rh_material_init(&w->materials[i], scene, i, &w->geometry, w->programs, status));
+        RH_TRY(check_base(w, &w->materials[i], status));
     }
+    RH_TRY(rh_exchange_check(w, status));
+    set_limits(w);
     RH_TRY(rh_world_check_memory(w, status));
     w->frame = scene->frames.first;
     w->frame_done = true;
@@ -82,6 +131,9 @@ void rh_world_free(rh_world *world)
     for (int i = 0; i < world->material_count; i++) rh_material_free(&world->materials[i]);
     rh_free(world->materials);
     rh_lang_cache_free(world->programs);
+    for (int i = 0; i < world->base_count; i++) rh_base_frames_free(world->bases[i]);
+    rh_free(world->bases);
+    rh_free(world->base_runs);
     rh_geometry_free(&world->geometry);
     rh_free(world);
 }
@@ -89,6 +141,13 @@ void rh_world_free(rh_world *world)
 const rh_points *rh_world_points(const rh_world *world) { return world->materials[0].points; }
 rh_points *rh_world_points_mutable(rh_world *world) { return world->materials[0].points; }
 double rh_world_time(const rh_world *world) { return world->time; }
+const rh_fields *rh_world_fields(const rh_world *world)
+{
+    for (int i = 0; i < world->material_count; i++)
+        if (world->materials[i].fields.field_count) return &world->materials[i].fields;
+    return &world->materials[0].fields;
+}
+
 const rh_probes *rh_world_probes(const rh_world *world) { return world->materials[0].probes; }
 const rh_step_report *rh_world_report(const rh_world *w) { return &w->materials[w->stepped].report; }
 void rh_world_progress(const rh_world *world, rh_progress *out) { *out = world->progress; }
@@ -133,6 +192,7 @@ void rh_world_fill_progress(rh_world *w)
     w->progress.step = w->step;
     w->progress.compile_seconds = w->programs ? rh_lang_cache_seconds(w->programs) : 0;
     if (w->material_count > 1) add_up(w);
+    else w->progress.material = NULL;
 }
 
 // One step of the material that is furthest behind.
@@ -148,6 +208,24 @@ static rh_code step_one(rh_world *w, double until, double *dt, rh_status *status
     return RH_OK;
 }
 
+// Where all meet next, on the way to `end`.
+static rh_code choose_meeting(rh_world *w, double end, double *meeting, rh_status *status)
+{
+    double left = end - w->time, most = left;
+    bool any = false;
+    const rh_material_moment now = rh_world_now(w);
+    for (int i = 0; i < w->material_count; i++) {
+        if (!rh_scene_material(w->scene, i)->steps_together) continue;
+        any = true;
+        double step;
+        RH_TRY(rh_material_longest_step(&w->materials[i], &now, left, &step, status));
+        most = fmin(most, step);
+    }
+    double parts = any && most > 0 ? ceil(left / most - 1e-9) : 1;
+    *meeting = parts > 1 ? w->time + left / parts : end;
+    return RH_OK;
+}
+
 static void note_time(rh_world *w)
 {
     w->time = w->materials[0].time;
@@ -156,8 +234,15 @@ static void note_time(rh_world *w)
 
 rh_code rh_world_step(rh_world *w, double dt_limit, double *dt, rh_status *status)
 {
-    double step;
+    double before = w->time, step;
     RH_ASSERT(dt_limit > 0);
+    if (w->material_count > 1) {
+        double end = before + dt_limit;
+        do RH_TRY(rh_world_step_towards(w, end, status));
+        while (w->time < w->meeting);
+        if (dt) *dt = w->time - before;
+        return RH_OK;
+    }
     RH_TRY(rh_world_begin(w, status));
     RH_TRY(step_one(w, w->time + dt_limit, &step, status));
     note_time(w);
@@ -166,15 +251,17 @@ rh_code rh_world_step(rh_world *w, double dt_limit, double *dt, rh_status *statu
     return RH_OK;
 }
 
-// As rh_world_step towards the end of a frame; a sliver left by rounding counts as arrived.
 rh_code rh_world_step_towards(rh_world *w, double end, rh_status *status)
 {
     double step;
     RH_TRY(rh_world_begin(w, status));
-    RH_TRY(step_one(w, end, &step, status));
+    if (w->material_count == 1) w->meeting = end;
+    else if (w->time >= w->meeting) RH_TRY(choose_meeting(w, end, &w->meeting, status));
+    RH_TRY(step_one(w, w->meeting, &step, status));
     rh_material *m = &w->materials[w->stepped];
-    if (end - m->time < 1e-9 / w->scene->frames.fps) m->time = end;
+    if (w->meeting - m->time < 1e-9 / w->scene->frames.fps) m->time = w->meeting;
     note_time(w);
+    if (w->time >= w->meeting) RH_TRY(rh_exchange_run(w, status));
     rh_world_fill_progress(w);
     return RH_OK;
 }
@@ -200,6 +287,8 @@ rh_code rh_world_finish_frame(rh_world *w, rh_status *status)
         all->seconds += seconds;
         m->progress.particles = m->points->count;
         m->progress.removed = m->seeder.removed;
+        m->progress.received = m->seeder.received;
+        m->progress.given = m->seeder.given;
         all->particles += m->points->count;
         all->removed += m->seeder.removed;
         RH_TRY(rh_material_balance(m, status));

@@ -20,10 +20,11 @@ typedef struct rh_world rh_world;
 
 // Facts about the step or frame just done, for progress and log.
 typedef struct rh_progress {
+    const char *material;  // whose step it was; NULL where there is one alone
     int64_t frame, first_frame, last_frame;
     double time;            // s, simulated
     double frame_fraction;  // of the current frame done, 0..1
-    int substeps;           // taken so far in this frame
+    int substeps;           // taken so far in this frame, of all materials
     int64_t step;           // since the start of the run
     double dt;              // s, last step
     int64_t particles, cells, tiles;
@@ -44,6 +45,7 @@ typedef struct rh_progress {
     rh_dvec3 pushed;  // kg m/s: momentum beside what gravity, bodies, emitters and sinks account for: walls, forces,
                       // programs, the method
     int64_t emitted, removed;  // particles, in total
+    int64_t received, given;   // particles that came from other materials, and went to them; of one material
     int64_t memory_bytes;
     double seconds;            // wall time of this step
     double surface_seconds;    // wall time of the frame's surface, when the run makes it; 0 but at the end of a frame
@@ -130,5 +132,6 @@ const rh_sets *rh_world_material_sets(const rh_world *world, int material);
 void rh_world_material_progress(const rh_world *world, int material, rh_progress *out);
 double rh_world_time(const rh_world *world);
 void rh_world_progress(const rh_world *world, rh_progress *out);
+const struct rh_fields *rh_world_fields(const rh_world *world);  // of the first material that has any; grid/fields.h
 const struct rh_probes *rh_world_probes(const rh_world *world);  // world/probes.h; NULL when the scene has none
 const rh_step_report *rh_world_report(const rh_world *world);    // the last step in detail: time by stage

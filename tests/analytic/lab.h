@@ -96,7 +96,7 @@ static inline double lab_penetration(lab *l)
 {
     const rh_vec3 *x = lab_positions(l);
     double deepest = -1e30;
-    rh_obstacles_at(&l->geometry.obstacles, lab_time(l), 0, &l->geometry.obstacles);
+    rh_obstacles_at(&l->geometry.obstacles, lab_time(l), 0, &l->geometry.obstacles, NULL);
     for (int64_t i = 0; i < lab_count(l); i++)
         deepest = fmax(deepest, -rh_obstacles_distance(&l->geometry.obstacles, rh_d3_from(x[i]), NULL));
     return deepest;

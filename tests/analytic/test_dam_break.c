@@ -7,7 +7,10 @@
 //
 // The experiment's diaphragm takes time to get away, ours does not exist: simulated T is shifted by +0.175 as others
 // do; then volume-of-fluid codes are within 3.0 % (mean) and 8.1 % (most), without the shift within 9.8 % and 18 %.
-// Limits: front mean 5 %, worst 10 % for 1 <= T <= 3.3; height mean 5 %.
+// Limits: front mean 5 %, worst 10 % for 1 <= T <= 3.3; height mean 5.5 %. (It was 5 %, with 4.8 to 5.0 measured, while
+// the column lost volume: where it had been stretched to twice its width, strips held particles for 49 cells of height
+// and ended at 36. Now they hold 37 and end at 37, so the level is higher by a cell, 5.1 to 5.2 % off; without the
+// shift 1.7 to 1.8 %, before 2.5.)
 #include "lab.h"
 
 static const double A = 0.05715, G = 9.81, SHIFT = 0.175;
@@ -125,7 +128,7 @@ static void collapse(int dimension, double cells, const char *settings)
     lab_close(&l);
     assert_true(mean <= 0.05);
     assert_true(worst <= 0.10);
-    assert_true(height <= 0.05);
+    assert_true(height <= 0.055);
 }
 
 static void a_column_collapses_as_measured(void **state)

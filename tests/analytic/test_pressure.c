@@ -246,7 +246,7 @@ static void open_square(bench *b, double h, rh_obstacles *solids, rh_obstacle *s
         .inside_out = true,
         .motion = {.keys = {key, 1}}};
     *solids = (rh_obstacles){.items = solid, .count = 1};
-    rh_obstacles_at(solids, 0, 0, solids);
+    rh_obstacles_at(solids, 0, 0, solids, NULL);
     bench_fill(b, 2, h, 0.75, in_square);
     assert_int_equal(rh_cut_cells_build(&b->cut, &b->cache, &b->tiles, solids, &b->arena, NULL), RH_OK);
     b->surface = (rh_surface){rh_field_new(&b->tiles, &b->arena, NULL), 4};

@@ -51,10 +51,9 @@ static void spread(int dimension, double cell, double depth, double speed, const
                   dimension, depth / cell, speed, settings, seconds, most / before, c.drift, c.fastest / limit,
                   100 * lab_progress(&l).volume_error);
     assert_true(c.drift < 1e-4 * fmax(1, speed));
-    assert_true(most < 1.1 * before);  // the truth is 1: what the volume correction lifts in films of a few cells is
-                                       // still paid by nobody
+    assert_true(most < 1.001 * before);  // the truth is 1; odd depths are lifted by 0.05 % as they settle
     assert_true(c.fastest < 1.2 * limit);
-    assert_true(fabs(lab_progress(&l).volume_error) < 0.25);
+    assert_true(fabs(lab_progress(&l).volume_error) < 0.15);
     lab_close(&l);
 }
 
@@ -67,10 +66,12 @@ static void thin_water_wins_nothing(void **state)
     spread(2, 1 / 80.0, 0.1, 0, "", 3);
     spread(2, 1 / 30.0, 0.2, 1, "", 3);
     spread(3, 1 / 30.0, 0.1, 0, "", 2);
+    spread(2, 1 / 30.0, 0.12, 0, "particles_per_axis: 3", 3);
+    spread(2, 1 / 30.0, 0.1, 0, "cfl: 0.5", 6);
     if (!at_length) return;
     spread(2, 1 / 160.0, 0.1, 0, "", 6);
     spread(2, 1 / 80.0, 0.1, 3, "", 6);
-    spread(2, 1 / 30.0, 0.1, 0, "cfl: 0.5", 6);
+    spread(2, 1 / 30.0, 0.1, 0, "transfer: apic", 4);
     spread(3, 1 / 60.0, 0.1, 1, "", 4);
 }
 

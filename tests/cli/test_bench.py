@@ -33,8 +33,8 @@ SPLASH_COLUMNS = """entry group scene resolution preconditioner expansion thread
 solves_mic_ratio mic_ratio peak_bytes resident_bytes published_id published_particles error""".split()
 SAND_COLUMNS = """entry scene model threads steps simulated_seconds particles s_per_frame published_particles published_s_per_frame ratio error""".split()
 # Which of our stages do the work of a published one.
-SPLASH_PARTS = {"solve": ("density", "pressure"), "extrapolate": ("extend",), "advect": ("update", "advect", "collide", "sort"),
-                "rasterise": ("to_grid", "predict"), "solids": ("solids",)}
+SPLASH_PARTS = {"solve": ("density", "pressure"), "extrapolate": ("extend",), "advect": ("update", "spray", "advect", "collide", "sort"),
+                "rasterise": ("to_grid", "forces", "predict"), "solids": ("solids",)}
 # Table 3.2 of the method's source: particles; seconds a frame: all, solve, extrapolate, advect, rasterise.
 PUBLISHED = {"r1-start": ("R1", 104988, 7.8, 5.1, 0.8, 0.7, 0.7), "r2-start": ("R2", 1539000, 21.7, 5.2, 0.5, 9, 6.8)}
 

@@ -610,7 +610,7 @@ class Splash(Case):
             self.assertLess(count, particles)
         self.assertNotIn("pressure", found)
         out, _ = self.rheo("info", "a")
-        stages = ["sort", "solids", "to_grid", "density", "predict", "pressure", "extend", "update", "advect", "collide"]
+        stages = ["sort", "solids", "to_grid", "density", "forces", "predict", "pressure", "extend", "update", "spray", "advect", "collide"]
         self.assertEqual(re.findall(rf"(?m)^  ({'|'.join(stages)}) +[\d.]+ s ", out), stages)
         self.assertRegex(out, r"unilateral.step +[0-9.]+ MB")
         steps = [json.loads(line) for line in (self.folder / "a/log.jsonl").read_text().splitlines()]

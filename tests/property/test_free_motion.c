@@ -135,15 +135,15 @@ static double without_splitting(const char *transfer, double cell)
 
 // The transfers of APIC lose nothing (test_momentum.c). What whole steps lose beside the splitting comes from the rim,
 // where velocities are extended as constants and grow linearly in truth: the same for APIC and pure FLIP, and it must
-// fall faster than the cells shrink (1.5th order is measured). 8e-3 at 20 cells is the measured 5e-3 with a margin.
+// fall faster than the cells shrink, where there is more of it than noise: pure FLIP loses 2e-4 at either size.
 static void rotation_goes_on(void **state)
 {
     (void)state;
     const char *const gentle[] = {transfers[0], transfers[3]};
     for (int n = 0; n < 2; n++) {
         double coarse = without_splitting(gentle[n], 0.03), fine = without_splitting(gentle[n], 0.015);
-        assert_near(fine, 0, 8e-3);
-        assert_true(fabs(fine) < 0.5 * fabs(coarse));
+        assert_near(fine, 0, 2e-3);
+        assert_true(fabs(fine) < fmax(0.5 * fabs(coarse), 5e-4));
     }
 }
 

@@ -81,7 +81,7 @@ def run(rheo, scene, folder, *more, code=0, **options):
 def digest(folder):
     """Every file that a run hands to people, by its bytes: frames and surfaces. Checkpoints and the log hold times of the clock."""
     out = {}
-    for kind in ("points", "surface"):
+    for kind in ("points", "fields", "surface"):
         for path in sorted((pathlib.Path(folder) / kind).glob("*")):
             out[f"{kind}/{path.name}"] = hashlib.sha256(path.read_bytes()).hexdigest()
     return out

@@ -40,7 +40,7 @@ static void scene_place(scene *s, int dimension, int count, double time)
 {
     s->all = (rh_obstacles){.items = s->items, .count = count};
     for (int i = 0; i < count; i++) s->items[i].shape.flat = dimension == 2;
-    rh_obstacles_at(&s->all, time, 0.01, &s->all);
+    rh_obstacles_at(&s->all, time, 0.01, &s->all, NULL);
 }
 
 static void scene_blur(scene *s, int dimension, double h, double reach, int count, int per_axis)

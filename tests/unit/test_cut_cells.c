@@ -105,7 +105,7 @@ static void scene_cut(scene *s, int dimension, double h, double reach, int count
     cloud_random(&s->c, dimension, h, 300, rh_v3(0, 0, 0), rh_v3(r, r, r), 3);
     s->all = (rh_obstacles){.items = s->items, .count = count};
     for (int i = 0; i < count; i++) s->items[i].shape.flat = dimension == 2;
-    rh_obstacles_at(&s->all, 0, 0, &s->all);
+    rh_obstacles_at(&s->all, 0, 0, &s->all, NULL);
     assert_ok(rh_cut_cells_build(&s->cut, &s->cache, &s->c.tiles, &s->all, &s->c.arena, &status));
 }
 
@@ -331,7 +331,7 @@ static void kept_step(scene *s, int dimension, rh_vec3 center, double time)
     cloud_free(&s->c);
     s->c = (cloud){0};
     cloud_random(&s->c, dimension, 0.06, 400, center, rh_v3(0.9f, 0.5f, 0.5f), 4);
-    rh_obstacles_at(&s->all, time, 0.01, &s->all);
+    rh_obstacles_at(&s->all, time, 0.01, &s->all, NULL);
     assert_ok(rh_cut_cells_build(&s->cut, &s->cache, &s->c.tiles, &s->all, &s->c.arena, &status));
     check_fresh(s);
 }
@@ -447,7 +447,7 @@ static void running_out_of_memory_is_survived(void **state)
     rh_status status = {0};
     kept_scene(&s, 2);
     cloud_random(&s.c, 2, 0.06, 400, rh_v3(0, 0, 0), rh_v3(1.6f, 0.9f, 0), 4);
-    rh_obstacles_at(&s.all, 0.3, 0.01, &s.all);
+    rh_obstacles_at(&s.all, 0.3, 0.01, &s.all, NULL);
     int failures = 0;
     for (int n = 0; n < 200; n++) {
         rh_memory_fail_after(n % 40);

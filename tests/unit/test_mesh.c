@@ -279,7 +279,7 @@ static void odd_inputs_make_trees(void **state)
         rh_bvh_triangle *t = rh_alloc((size_t)count * sizeof *t, "test", NULL);
         for (int64_t i = 0; i < count; i++) {
             float x = kind == 1 ? powf(1.05f, (float)(i - count / 2)) : 1;
-            t[i] = (rh_bvh_triangle){{rh_v3(x, 0, 0), rh_v3(x, 1, 0), rh_v3(x, 0, 1)}};
+            t[i] = (rh_bvh_triangle){{rh_v3(x, 0, 0), rh_v3(x, 1, 0), rh_v3(x, 0, 1)}, 0};
         }
         rh_bvh bvh;
         assert_int_equal(rh_bvh_build(t, count, &bvh, NULL), RH_OK);

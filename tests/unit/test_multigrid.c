@@ -106,7 +106,7 @@ static void lab_solids(lab *l, solid_kind kind)
         .wall = wall,
         .motion = {.keys = {&l->turn, 1}}};
     l->solids = (rh_obstacles){.items = l->items, .count = kind == TANK ? 1 : 3};
-    rh_obstacles_at(&l->solids, 0, 0, &l->solids);
+    rh_obstacles_at(&l->solids, 0, 0, &l->solids, NULL);
 }
 
 static void lab_make(lab *l, scene_kind kind, solid_kind solids, int dimension, int cells)

@@ -34,7 +34,7 @@ static rh_obstacles example(void)
     all.items[2] = (rh_obstacle){.shape = {.kind = RH_SHAPE_SPHERE, .as.sphere = {{-1, 0, 0}, 0.3}}};
     all.items[3] = (rh_obstacle){.shape = {.kind = RH_SHAPE_BOX, .as.box = {{-0.2, -0.2, -0.2}, {0.2, 0.2, 0.2}, 0}},
                                  .motion = {.keys = {spin, 2}}};
-    rh_obstacles_at(&all, 1, 0, &all);
+    rh_obstacles_at(&all, 1, 0, &all, NULL);
     return all;
 }
 
@@ -71,7 +71,7 @@ static void placing_sets_flags_and_rates(void **state)
     assert_true(all.items[3].linear.x == 0.5 && all.items[3].origin.x == 0.5);
     all.items[1].wall = RH_WALL_SLIP;
     all.items[3].motion.keys.count = 1;
-    rh_obstacles_at(&all, 1, 0, &all);
+    rh_obstacles_at(&all, 1, 0, &all, NULL);
     assert_false(all.any_moving || all.any_separating);
     rh_obstacles_free(&all);
     assert_string_equal(rh_wall_names[RH_WALL_SEPARATE], "separate");
@@ -90,12 +90,12 @@ static void asking_moves_nothing(void **state)
     memcpy(kept, all.items, bytes);
     assert_int_equal(rh_obstacles_create(&all, &first, &status), RH_OK);
     assert_int_equal(rh_obstacles_create(&all, &again, &status), RH_OK);
-    rh_obstacles_at(&all, 1.5, 0, &first);
-    rh_obstacles_at(&all, 0.2, 0.1, &again);
+    rh_obstacles_at(&all, 1.5, 0, &first, NULL);
+    rh_obstacles_at(&all, 0.2, 0.1, &again, NULL);
     assert_memory_equal(kept, all.items, bytes);
     assert_true(first.items[2].rests && !first.items[3].rests && first.any_moving);
     assert_true(first.items[3].pose.translation.x != again.items[3].pose.translation.x);
-    rh_obstacles_at(&first, 1.5, 0, &again);
+    rh_obstacles_at(&first, 1.5, 0, &again, NULL);
     assert_memory_equal(first.items, again.items, bytes);
     rh_obstacles_free(&first);
     rh_obstacles_free(&again);
@@ -177,7 +177,7 @@ static void near_lists_allow_for_sampled_meshes(void **state)
     for (int inside_out = 0; inside_out < 2; inside_out++) {
         solid.inside_out = inside_out;
         rh_obstacles all = {.items = &solid, .count = 1};
-        rh_obstacles_at(&all, 0, 0, &all);
+        rh_obstacles_at(&all, 0, 0, &all, NULL);
         int list, empty = 0;
         for (uint64_t id = 0; id < 4000; id++) {
             rh_dvec3 p = random_point(id, 1.3);
@@ -214,7 +214,7 @@ static void flat_solids_ignore_the_third_axis(void **state)
     (void)state;
     rh_obstacles all = example();
     for (int i = 0; i < all.count; i++) all.items[i].shape.flat = true;
-    rh_obstacles_at(&all, 1.5, 0, &all);
+    rh_obstacles_at(&all, 1.5, 0, &all, NULL);
     for (uint64_t id = 0; id < 200; id++) {
         rh_dvec3 p = random_point(id, 2), q = rh_d3(p.x, p.y, 0);
         int which, other;

@@ -290,7 +290,7 @@ static void tank_make_with(tank *t, int dimension, double level, bool divided, r
     t->items[1] = (rh_obstacle){
         .shape = {.kind = RH_SHAPE_BOX, .as.box = {{4, -1, -1}, {6, HIGH + 1, WIDE + 1}, 0}, .flat = flat}};
     t->walls = (rh_obstacles){.items = t->items, .count = divided ? 2 : 1};
-    rh_obstacles_at(&t->walls, 0, 0, &t->walls);
+    rh_obstacles_at(&t->walls, 0, 0, &t->walls, NULL);
     assert_ok(rh_cut_cells_build(&t->cut, &t->cache, &t->c.tiles, &t->walls, &t->c.arena, &status));
     int64_t values = rh_tiles_values(&t->c.tiles);
     t->surface = (rh_surface){rh_field_new(&t->c.tiles, &t->c.arena, &status), 5};

@@ -382,12 +382,13 @@ static void wrong_parameters_are_named(void **state)
 static void tables_are_complete(void **state)
 {
     (void)state;
-    static const char *const names[] = {"sphere", "box", "plane", "cylinder", "capsule", "torus", "mesh"};
-    for (int i = 0; i < 7; i++) {
+    static const char *const names[] = {"sphere",  "box",   "plane", "cylinder",
+                                        "capsule", "torus", "mesh",  "mesh_sequence"};
+    for (int i = 0; i < 8; i++) {
         assert_string_equal(rh_shape_tables[i]->name, names[i]);
         for (int k = 0; k < rh_shape_tables[i]->count; k++) assert_non_null(rh_shape_tables[i]->rows[k].help);
     }
-    assert_null(rh_shape_tables[7]);
+    assert_null(rh_shape_tables[8]);
     rh_mesh_params mesh;
     assert_int_equal(rh_params_defaults(rh_shape_tables[RH_SHAPE_MESH], &mesh, NULL), RH_OK);
     assert_true(mesh.scale == 1 && mesh.rotate.y == 0 && mesh.file == NULL);

@@ -20,7 +20,7 @@ static rh_obstacles plates(rh_obstacle items[SHEETS], double x, double y, bool f
                                  .thin = true};
     }
     rh_obstacles all = {.items = items, .count = SHEETS};
-    rh_obstacles_at(&all, 0, 0, &all);
+    rh_obstacles_at(&all, 0, 0, &all, NULL);
     return all;
 }
 

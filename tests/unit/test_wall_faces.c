@@ -43,7 +43,7 @@ static void basin_make(basin *b, int dimension, rh_wall wall, int solids)
     for (int i = 0; i < 4; i++) b->items[i].shape.flat = dimension == 2;
     b->all = (rh_obstacles){.items = b->items, .count = solids};
     cloud_random(&b->c, dimension, 0.08, dimension == 3 ? 60000 : 6000, rh_v3(0, 0, 0), rh_v3(1.2f, 0.8f, 0.8f), 5);
-    rh_obstacles_at(&b->all, 0.3, 0.05, &b->all);
+    rh_obstacles_at(&b->all, 0.3, 0.05, &b->all, NULL);
     assert_ok(rh_cut_cells_build(&b->cut, &b->cache, &b->c.tiles, &b->all, &b->c.arena, &status));
 }
 
@@ -215,7 +215,7 @@ static void check_particles(int dimension, int solids, double step, double gap_c
         x[i] = b.c.p[i];
         v[i] = b.c.v[i];
     }
-    rh_obstacles_at(&b.all, 0.35, 0, &b.all);
+    rh_obstacles_at(&b.all, 0.35, 0, &b.all, NULL);
     double gap = gap_cells * (double)tiles->h;
     rh_walls_collide(tiles, &b.cut, &b.all, &(rh_collision){.gap = gap, .stop = true}, b.c.p, b.c.v);
     int64_t pushed = 0;

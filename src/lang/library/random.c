@@ -98,7 +98,7 @@ static uint64_t own_seed(const rh_lang_context *context)
     uint64_t seed = rh_mix64(context->scope->seed);
     for (int a = 0; a < 3; a++) seed = rh_mix64(seed ^ (uint32_t)context->origin[a]);
     const int64_t *ids = context->scope->ids;
-    return rh_mix64(seed ^ (uint64_t)(ids ? ids[context->element] : context->element));
+    return rh_mix64(seed ^ (uint64_t)(ids ? ids[context->element] - context->scope->first_id : context->element));
 }
 
 // --- functions -------------------------------------------------------------------------------------------------------

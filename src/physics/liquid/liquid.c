@@ -14,10 +14,8 @@ static rh_code liquid_create(const void *params, const rh_surroundings *around, 
     rh_incompressible *me = rh_alloc_zero(sizeof *me, "liquid", status);
     if (!me) return RH_MEMORY;
     *self = me;
-    rh_incompressible_options options = ((const rh_liquid_params *)params)->flow;
-    options.method = "liquid";
-    options.drag = true;
-    return rh_incompressible_create(&options, points, me, status);
+    const rh_step_method method = {.name = "liquid", .drag = true};
+    return rh_incompressible_create(&((const rh_liquid_params *)params)->flow, &method, points, me, status);
 }
 
 static void liquid_destroy(void *self)

@@ -35,8 +35,10 @@ static rh_sand_strength strength_of(const rh_sand_params *p, const rh_incompress
     return (rh_sand_strength){(float)sine_of(p), (float)(p->cohesion / cell + p->cohesion_cells * weight)};
 }
 
-static rh_code apply_friction(const rh_incompressible_view *view, void *user, rh_status *status)
+static rh_code apply_friction(const void *step, void *user, rh_status *status)
 {
+    const rh_incompressible_view *view = step;
+    rh_arena_mark mark = rh_arena_save(view->arena);
     rh_sand_cells cells;
     rh_sand_contacts contacts;
     rh_sand_groups groups;
@@ -50,13 +52,14 @@ static rh_code apply_friction(const rh_incompressible_view *view, void *user, rh
     // Where grains do not slide past each other nothing makes room: with the correction in cells that hold, resting
     // piles crept: 7 % of one moved by half a cell in 10 s.
     memcpy(view->rigid, cells.rigid, (size_t)rh_tiles_values(view->tiles) / 8);
+    rh_arena_restore(view->arena, mark);
     return RH_OK;
 }
 
 static const double LONGEST = 0.25;  // time step, sqrt(cell / gravity)
 
 // --- the other model -------------------------------------------------------------------------------------------------
-static rh_code apply_carried_stress(const rh_unilateral_view *view, void *user, rh_status *status)
+static rh_code apply_carried_stress(const void *view, void *user, rh_status *status)
 {
     sand *me = user;
     const rh_sand_params *p = &me->params;
@@ -69,13 +72,14 @@ static rh_code apply_carried_stress(const rh_unilateral_view *view, void *user, 
     return rh_friction_begin(&me->friction, &options, view, status);
 }
 
-static rh_code solve_friction(const rh_unilateral_view *view, void *user, rh_status *status)
+static rh_code solve_friction(const void *view, void *user, rh_status *status)
 {
     return rh_friction_solve(&((sand *)user)->friction, view, status);
 }
 
-static rh_code mix(const rh_unilateral_view *view, void *user, rh_status *status)
+static rh_code mix(const void *step, void *user, rh_status *status)
 {
+    const rh_unilateral_view *view = step;
     (void)status;
     const rh_sand_params *p = &((sand *)user)->params;
     rh_sand_mix(view, p->mixing, (double)view->tiles->h / (double)p->flow.particles_per_axis);
@@ -105,21 +109,22 @@ static rh_unilateral_options unilateral_options(sand *me)
                                    .expansion = RH_EXPANSION_PROJECTED,
                                    .tolerance = p->tolerance,
                                    .max_iterations = p->max_iterations,
-                                   .pressure = p->pressure,
-                                   .friction = true,
-                                   .slide = true,
-                                   .method = "sand",
-                                   .stage = "friction",
-                                   .before_pressure = apply_carried_stress,
-                                   .after_pressure = solve_friction,
-                                   .after_moves = mix,
-                                   .user = me};
+                                   .pressure = p->pressure};
 }
 
 static rh_code create_unilateral(sand *me, rh_points *points, rh_status *status)
 {
+    static const rh_added_stage stages[] = {{.after = "forces", .name = "carried_stress", .run = apply_carried_stress},
+                                            {.after = "pressure", .name = "friction", .run = solve_friction},
+                                            {.after = "advect", .name = "mix", .run = mix}};
+    const rh_step_method method = {.name = "sand",
+                                   .stages = stages,
+                                   .stage_count = sizeof stages / sizeof *stages,
+                                   .user = me,
+                                   .friction = true,
+                                   .slide = true};
     rh_unilateral_options options = unilateral_options(me);
-    RH_TRY(rh_unilateral_create(&options, points, &me->unilateral, status));
+    RH_TRY(rh_unilateral_create(&options, &method, points, &me->unilateral, status));
     RH_TRY(rh_points_add(points, "stress", RH_POINT_MAT3F, status));
     rh_points_find(points, "stress")->transient = true;
     return RH_OK;
@@ -128,13 +133,14 @@ static rh_code create_unilateral(sand *me, rh_points *points, rh_status *status)
 // --- the method's table ----------------------------------------------------------------------------------------------
 static rh_code create_incompressible(sand *me, rh_points *points, rh_status *status)
 {
-    rh_incompressible_options options = me->params.flow;
-    options.method = "sand";
-    options.stage = "friction";
-    options.after_pressure = apply_friction;
-    options.friction = true;  // of strays too, which no cell of sand holds
-    options.user = &me->params;
-    return rh_incompressible_create(&options, points, &me->incompressible, status);
+    static const rh_added_stage stages[] = {{.after = "pressure", .name = "friction", .run = apply_friction}};
+    const rh_step_method method = {.name = "sand",
+                                   .stages = stages,
+                                   .stage_count = 1,
+                                   .user = &me->params,
+                                   .friction = true,  // of strays too, which no cell of sand holds
+                                   .unbalanced = true};
+    return rh_incompressible_create(&me->params.flow, &method, points, &me->incompressible, status);
 }
 
 static bool is_incompressible(const sand *me) { return me->params.model == RH_SAND_INCOMPRESSIBLE; }

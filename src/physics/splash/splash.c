@@ -14,8 +14,9 @@ typedef struct splash {
     rh_unilateral unilateral;
 } splash;
 
-static rh_code find_spray(const rh_unilateral_view *view, void *user, rh_status *status)
+static rh_code find_spray(const void *step, void *user, rh_status *status)
 {
+    const rh_unilateral_view *view = step;
     (void)status;
     rh_spray spray = {view->cells, view->velocity, (float)((const rh_splash_params *)user)->spray_speed};
     rh_spray_find(view->tiles, &spray, view->positions, view->velocities,
@@ -33,19 +34,17 @@ static const double CONTACT_LOSS_GAP = 0.15;
 // cell shake themselves up to a third of sqrt(g h).
 static const double LONGEST = 0.5;
 
+static const rh_added_stage stages[] = {{.after = "update", .name = "spray", .run = find_spray}};
+
 static rh_unilateral_options options_of(splash *me)
 {
     static const rh_path_rule rules[] = {RH_PATH_HEUN, RH_PATH_EULER};
     const rh_splash_params *p = &me->params;
     rh_unilateral_options options = p->flow;
-    options.method = "splash";
-    options.drag = true;
     options.path = (int)rules[p->advection];
     options.limit.two_sided = p->incompressibility == 1;
     options.limit.form = (rh_limit_form)p->form;
     options.limit.contact_loss_gap = p->flow.well_balanced ? CONTACT_LOSS_GAP : 0;
-    options.after_update = p->spray ? find_spray : NULL;
-    options.user = &me->params;
     return options;
 }
 
@@ -58,7 +57,9 @@ static rh_code splash_create(const void *params, const rh_surroundings *around, 
     *self = me;
     me->params = *(const rh_splash_params *)params;
     rh_unilateral_options options = options_of(me);
-    RH_TRY(rh_unilateral_create(&options, points, &me->unilateral, status));
+    rh_step_method method = {
+        .name = "splash", .stages = stages, .stage_count = me->params.spray ? 1 : 0, .user = &me->params, .drag = true};
+    RH_TRY(rh_unilateral_create(&options, &method, points, &me->unilateral, status));
     if (!me->params.spray) return RH_OK;
     RH_TRY(rh_points_add(points, "spray", RH_POINT_GROUP, status));
     return rh_points_add(points, "foam", RH_POINT_GROUP, status);

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// The materials of a scene: their tables, and who names which. A scene with `physics` alone has one material, called by
+// the method's name.
+#include <string.h>
+#include "scene/look.h"
+#include "scene/scene.h"
+#include "scene/words.h"
+
+static const char *const steps_names[] = {"auto", "own", "shared", NULL};  // order of rh_material_steps
+
+#define AT(field) offsetof(rh_material_params, field)
+static const rh_param material_rows[] = {
+    {"name", RH_PARAM_TEXT, AT(name), "", .required = true,
+     .help = "what bodies and others call it, and files: letters, digits and '_'"},
+    {"physics", RH_PARAM_VARIANT, AT(physics), "", .variants = rh_physics_tables, .required = true,
+     .help = "what the material is"},
+    {"steps", RH_PARAM_CHOICE, AT(steps), "", "auto", .choices = steps_names,
+     .help =
+         "own: takes time steps of its own between frames; shared: meets the other shared ones after each step, the "
+         "strictest says how long it is; auto: shared where particles are exchanged, else own"},
+    {"look", RH_PARAM_VARIANT, AT(look), "", .variants = rh_look_tables,
+     .help = "what its surface looks like; without it look.liquid of the scene"},
+};
+#undef AT
+
+static rh_code check_name(const char *name, const char **field, rh_status *status)
+{
+    size_t length = strlen(name ? name : ""),
+           good = strspn(name ? name : "", "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    if (good > 0 && good == length && length <= RH_MATERIAL_NAME && !(name[0] >= '0' && name[0] <= '9')) return RH_OK;
+    *field = "name";
+    return rh_fail(status, RH_USER,
+                   "expected 1 to %d letters, digits or '_', no digit first: the name is part of files' names",
+                   RH_MATERIAL_NAME);
+}
+
+static rh_code check_material(const void *object, const char **field, rh_status *status)
+{
+    return check_name(((const rh_material_params *)object)->name, field, status);
+}
+
+const rh_param_table rh_material_table = {"material",
+                                          "Something that flows: a method with its parameters, and a name.",
+                                          material_rows,
+                                          RH_PARAM_COUNT(material_rows),
+                                          sizeof(rh_material_params),
+                                          check_material};
+
+#define AT(field) offsetof(rh_exchange_params, field)
+static const rh_param exchange_rows[] = {
+    {"name", RH_PARAM_TEXT, AT(name), "", .help = "for messages, and to find it with --set"},
+    {"from", RH_PARAM_TEXT, AT(from), "", .required = true, .help = "the material that particles leave"},
+    {"to", RH_PARAM_TEXT, AT(to), "", .required = true, .help = "the material that they become"},
+    {"group", RH_PARAM_TEXT, AT(group), "", .required = true,
+     .help = "particles of this group go, and leave it; a program (addtogroup) or the method puts them in"},
+};
+#undef AT
+
+const rh_param_table rh_exchange_table = {
+    "exchange",
+    "Particles of a group change from one material to another where both end a step: place, velocity, id and "
+    "attributes that both have are kept.",
+    exchange_rows,
+    RH_PARAM_COUNT(exchange_rows),
+    sizeof(rh_exchange_params),
+    NULL};
+
+// --- names -----------------------------------------------------------------------------------------------------------
+int rh_scene_material_count(const rh_scene *scene) { return scene->materials.count ? scene->materials.count : 1; }
+
+const rh_material_params *rh_scene_material(const rh_scene *scene, int index)
+{
+    return scene->materials.count ? (const rh_material_params *)scene->materials.items + index : &scene->sole;
+}
+
+rh_code rh_scene_find_material(const rh_scene *scene, const char *name, int *index, rh_status *status)
+{
+    const char *names[RH_MAX_MATERIALS];
+    char hint[320];
+    int count = rh_scene_material_count(scene);
+    *index = 0;
+    if (!name) return RH_OK;
+    for (int i = 0; i < count; i++) {
+        names[i] = rh_scene_material(scene, i)->name;
+        if (strcmp(names[i], name) == 0) return *index = i, RH_OK;
+    }
+    return rh_fail(status, RH_USER, "unknown material '%.60s'; %s", name,
+                   rh_words_suggest(name, names, count, hint, sizeof hint));
+}
+
+// The material an item of a list names.
+static rh_code find(const rh_scene *scene, const char *kind, int number, const void *item, const char *item_name,
+                    const char *material, int *index, rh_status *status)
+{
+    rh_status local = {0};
+    if (rh_scene_find_material(scene, material, index, &local) == RH_OK) return RH_OK;
+    return rh_fail(status, RH_USER, "%s: %s", rh_scene_item(scene, kind, number, item, item_name).text, local.message);
+}
+
+#define FIND_ALL(list, type, kind)                                                                     \
+    for (int i = 0; i < scene->list.count; i++) {                                                      \
+        type *item = (type *)scene->list.items + i;                                                    \
+        RH_TRY(find(scene, kind, i, item, item->name, item->material, &item->material_index, status)); \
+    }
+
+static rh_code find_exchanges(rh_scene *scene, rh_status *status)
+{
+    rh_exchange_params *all = scene->exchanges.items;
+    for (int i = 0; i < scene->exchanges.count; i++) {
+        RH_TRY(find(scene, "exchange", i, &all[i], all[i].name, all[i].from, &all[i].from_index, status));
+        RH_TRY(find(scene, "exchange", i, &all[i], all[i].name, all[i].to, &all[i].to_index, status));
+        if (all[i].from_index != all[i].to_index) continue;
+        return rh_fail(status, RH_USER, "%s: from and to are both '%s', expected two materials",
+                       rh_scene_item(scene, "exchange", i, &all[i], all[i].name).text, all[i].to);
+    }
+    return RH_OK;
+}
+
+static bool is_exchanged(const rh_scene *scene, int material)
+{
+    const rh_exchange_params *all = scene->exchanges.items;
+    for (int i = 0; i < scene->exchanges.count; i++)
+        if (all[i].from_index == material || all[i].to_index == material) return true;
+    return false;
+}
+
+rh_code rh_scene_resolve_materials(rh_scene *scene, rh_status *status)
+{
+    if (!scene->materials.count)  // nobody writes through it
+        scene->sole = (rh_material_params){.name = (char *)(uintptr_t)rh_physics_tables[scene->physics.kind]->name,
+                                           .physics = scene->physics};
+    if (scene->materials.count > RH_MAX_MATERIALS)
+        return rh_fail(status, RH_USER, "%s: %d materials, expected at most %d", scene->file, scene->materials.count,
+                       RH_MAX_MATERIALS);
+    FIND_ALL(bodies, rh_body_params, "body")
+    FIND_ALL(emitters, rh_emitter_params, "emitter")
+    FIND_ALL(sinks, rh_sink_params, "sink")
+    FIND_ALL(expressions, rh_expression_params, "expression")
+    FIND_ALL(probes, rh_probe_params, "probe")
+    rh_sink_params *sinks = scene->sinks.items;
+    for (int i = 0; i < scene->sinks.count; i++)
+        if (!sinks[i].material) sinks[i].material_index = -1;
+    RH_TRY(find_exchanges(scene, status));
+    rh_material_params *all = scene->materials.items;
+    for (int i = 0; i < scene->materials.count; i++)
+        all[i].steps_together = all[i].steps == RH_STEPS_SHARED ||
+                                (all[i].steps == RH_STEPS_AUTO && is_exchanged(scene, i));
+    return RH_OK;
+}

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: The Rheo authors
+"""Runs that stand on other runs, and fields in frames, from outside: bytes do not depend on threads, stops and kills; the base is never
+written; what is wrong is said with the file. OpenVDB's own tools open the fields where they are installed.
+
+usage: test_layers.py RHEO SOURCE
+"""
+import hashlib
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+BASE = """rheo: 1
+cell: 0.05
+dimension: 2
+frames: {last: 8}
+physics: {liquid: {}}
+bodies: [{shape: {box: {min: [0, 0, -1], max: [0.4, 0.5, 1]}}}]
+solids: [{inside_out: true, shape: {box: {min: [0, 0, -1], max: [1, 1, 1]}}}]
+"""
+LAYER = """rheo: 1
+cell: 0.025
+dimension: 2
+frames: {last: 8}
+checkpoint: {frames: 2, minutes: 0.0005}
+from: {water: base}
+physics: {dye: {carried_by: water, diffusivity: 0.0002}}
+bodies: [{shape: {box: {min: [0.1, 0.1, -1], max: [0.3, 0.4, 1]}}}]
+"""
+ENVIRONMENT = {**os.environ, "OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "4000"}
+
+
+def rheo(*words, code=0):
+    done = subprocess.run([RHEO, *map(str, words)], capture_output=True, text=True, timeout=300, env=ENVIRONMENT)
+    assert done.returncode == code, f"rheo {words}: exit {done.returncode}, expected {code}\n{done.stdout}\n{done.stderr}"
+    return done.stdout + done.stderr
+
+
+def digest(folder, parts=("points", "fields")):
+    return {str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest()
+            for part in parts for p in sorted((folder / part).glob("*"))}
+
+
+def everything(folder):
+    return {str(p): (p.stat().st_mtime_ns, hashlib.sha256(p.read_bytes()).hexdigest()) for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def kill_once(scene, folder, seconds):
+    process = subprocess.Popen([RHEO, "run", str(scene), "--out", str(folder), "--resume", "--quiet"], env=ENVIRONMENT)
+    time.sleep(seconds)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+
+
+def bytes_are_the_same(work, scene):
+    before = everything(work / "base")
+    rheo("run", scene, "--out", work / "one", "--threads", 1, "--quiet")
+    whole = digest(work / "one")
+    assert len(whole) == 16 and any("fields.0008.vdb" in name for name in whole), whole
+    rheo("run", scene, "--out", work / "three", "--threads", 3, "--quiet")
+    assert digest(work / "three") == whole, "three threads give other bytes"
+    rheo("run", scene, "--out", work / "stopped", "--frames", "1-4", "--quiet")
+    rheo("run", scene, "--out", work / "stopped", "--resume", "--quiet")
+    assert digest(work / "stopped") == whole, "a run that was stopped gives other bytes"
+    for seconds in (0.1, 0.25, 0.4):
+        kill_once(scene, work / "killed", seconds)
+    rheo("run", scene, "--out", work / "killed", "--resume", "--quiet")
+    assert digest(work / "killed") == whole, "a run that was killed gives other bytes"
+    (work / "one" / "fields" / "fields.0003.vdb").unlink()  # a frame without its field is missing, and is made again
+    rheo("run", scene, "--out", work / "one", "--resume", "--quiet")
+    assert digest(work / "one") == whole, "a field that went missing was not made again"
+    assert everything(work / "base") == before, "the base was written to"
+    text = rheo("info", work / "one")
+    assert "fields       1 to 8" in text and "from         water: " in text, text
+    assert "dye: float" in rheo("info", work / "one" / "fields" / "fields.0008.vdb")
+
+
+def the_flow_carries(work):
+    """The ink's centre has moved with the water: down and to the right."""
+    text = {n: rheo("info", work / "one" / "fields" / f"fields.000{n}.vdb") for n in (1, 8)}
+    right = {n: int(t.split("..[")[1].split(",")[0]) for n, t in text.items()}
+    assert right[8] > right[1] + 4, text
+
+
+def mistakes_are_said(work, scene):
+    text = rheo("check", scene, "--set", "physics.dye.carried_by=wather", code=2)
+    assert "did you mean 'water'" in text, text
+    text = rheo("check", scene, "--set", "frames.last=20", code=2)
+    assert "'water' ends at" in text and "layer.yaml:" in text, text
+    text = rheo("check", scene, "--set", "from=[{name: water, run: nowhere}]", code=2)
+    assert "nowhere" in text and "expected the folder of a run" in text, text
+    text = rheo("check", scene, "--sandbox", work / "inner", code=2)
+    assert "sandbox" in text, text
+    # A frame of the base that is missing: its file is named, and nothing of the layer is lost.
+    frame = work / "base" / "points" / "points.0006.vdb"
+    moved = frame.rename(work / "aside.vdb")
+    text = rheo("run", scene, "--out", work / "gap", "--quiet", code=2)
+    assert str(frame.name) in text and "missing" in text, text
+    shutil.move(moved, frame)
+    rheo("run", scene, "--out", work / "gap", "--resume", "--quiet")
+    assert digest(work / "gap") == digest(work / "one")
+    # A base that was made again with other water.
+    rheo("run", scene, "--out", work / "changed", "--frames", "1-4", "--quiet")
+    rheo("run", work / "base.yaml", "--out", work / "base", "--set", "gravity=[0, -20, 0]", "--force", "--quiet")
+    text = rheo("run", scene, "--out", work / "changed", "--resume", "--quiet", code=2)
+    assert "the base was made again" in text and "points.0001.vdb" not in text.split("--changed")[1], text
+    rheo("run", scene, "--out", work / "changed", "--resume", "--changed", "--quiet")
+
+
+def others_open_it(work):
+    tool = shutil.which("vdb_tool"), shutil.which("vdb_print")
+    frame = work / "one" / "fields" / "fields.0008.vdb"
+    if not all(tool):
+        print("skipped: OpenVDB's tools are not installed")
+        return
+    text = subprocess.run([tool[1], "-l", str(frame)], capture_output=True, text=True, timeout=60, check=True).stdout
+    assert "dye" in text and "fog volume" in text and "rheo_kind" in text, text
+    done = subprocess.run([tool[0], "-read", str(frame), "-print"], capture_output=True, text=True, timeout=60, check=True)
+    assert "dye" in done.stdout + done.stderr, done
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="rheo-layers") as name:
+        work = pathlib.Path(name)
+        (work / "inner").mkdir()
+        (work / "base.yaml").write_text(BASE)
+        scene = work / "layer.yaml"
+        scene.write_text(LAYER)
+        rheo("run", work / "base.yaml", "--out", work / "base", "--quiet")
+        bytes_are_the_same(work, scene)
+        the_flow_carries(work)
+        others_open_it(work)
+        mistakes_are_said(work, scene)
+    print("layers and fields are as they should be")
+
+
+RHEO = str(pathlib.Path(sys.argv[1]).resolve())
+main()

@@ -126,10 +126,7 @@ static rh_code find_run_frames(job *j, rh_status *status)
     return code;
 }
 
-static void add_set(job *j, const char *name)
-{
-    snprintf(j->sets[j->set_count++], sizeof j->sets[0], "%.60s", name);
-}
+static void add_set(job *j, const char *name) { snprintf(j->sets[j->set_count++], sizeof j->sets[0], "%.60s", name); }
 
 // All materials of a run with several, or the one that was named.
 static rh_code choose_materials(job *j, const rh_scene *scene, rh_status *status)

@@ -95,11 +95,11 @@ RHEO_API const float *rheo_points_float(const rheo_simulation *simulation, const
 RHEO_API const int64_t *rheo_points_id(const rheo_simulation *simulation);
 RHEO_API float rheo_radius(const rheo_simulation *simulation);  // m, of every particle
 
-// The particle sets of a run, for scenes with several materials: the first is the main one of the scene's first material,
-// which is what the calls above speak of. A material's main set has its name ("water"), others that its method keeps
-// have one behind it ("water.foam").
+// The particle sets of a run, for scenes with several materials: the first is the main one of the scene's first
+// material, which is what the calls above speak of. A material's main set has its name ("water"), others that its
+// method keeps have one behind it ("water.foam").
 RHEO_API int rheo_set_count(const rheo_simulation *simulation);
-RHEO_API const char *rheo_set_name(const rheo_simulation *simulation, int set);  // lives as long as the simulation
+RHEO_API const char *rheo_set_name(const rheo_simulation *simulation, int set);   // lives as long as the simulation
 RHEO_API int rheo_set_find(const rheo_simulation *simulation, const char *name);  // -1: none of that name
 RHEO_API int64_t rheo_set_point_count(const rheo_simulation *simulation, int set);
 RHEO_API const float *rheo_set_float(const rheo_simulation *simulation, int set, const char *name, int components);

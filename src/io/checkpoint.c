@@ -152,8 +152,7 @@ static bool open_nodes(rh_checkpoint_writer *w, uint64_t scene_hash)
     restore_errors(errors);
     if (w->file < 0) return false;
     w->state = H5Gcreate2(w->file, "state", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    return w->state >= 0 && put_int(w->file, "format", FORMAT) &&
-           put_text(w->file, "rheo_version", RHEO_VERSION) &&
+    return w->state >= 0 && put_int(w->file, "format", FORMAT) && put_text(w->file, "rheo_version", RHEO_VERSION) &&
            put_value(w->file, "scene_hash", H5T_STD_U64LE, H5T_NATIVE_UINT64, &scene_hash);
 }
 
@@ -459,8 +458,7 @@ static herr_t note_column(hid_t group, const char *name, const H5L_info_t *info,
     return 0;
 }
 
-static rh_code list_columns(rh_checkpoint_reader *r, const char *name, listing *list, int64_t *count,
-                            rh_status *status)
+static rh_code list_columns(rh_checkpoint_reader *r, const char *name, listing *list, int64_t *count, rh_status *status)
 {
     int64_t attributes;
     list->group = H5Gopen2(r->file, name, H5P_DEFAULT);

@@ -3,7 +3,8 @@
 //
 // The whole state of a run in one HDF5 file, to the bit, each dataset checksummed (Fletcher-32) so that damage is
 // noticed. Layout: root attributes (format version, rheo version, scene hash, frame, time, step ...), group "points"
-// with one dataset per attribute (and such a group for every other particle set, "sand.points"), group "state" with named blobs that the world and the physics put there.
+// with one dataset per attribute (and such a group for every other particle set, "sand.points"), group "state" with
+// named blobs that the world and the physics put there.
 #pragma once
 #include <stdint.h>
 #include "base/status.h"

@@ -447,7 +447,8 @@ int rh_vdb_helper(int count, char **words)
     rh_log_set_sink(note, &kept);
     limit(words[1]);
     bool good = false;
-    if (strncmp(words[0], "points", 6) == 0) good = help_points(words[1], words[0][6] == ' ' ? words[0] + 7 : NULL, &kept, &status);
+    if (strncmp(words[0], "points", 6) == 0)
+        good = help_points(words[1], words[0][6] == ' ' ? words[0] + 7 : NULL, &kept, &status);
     else if (strcmp(words[0], "describe") == 0) good = help_describe(words[1], &kept, &status);
     else if (strncmp(words[0], "copy ", 5) == 0) good = help_copy(words[0], words[1], &kept, &status);
     return good ? 0 : 1;

@@ -60,7 +60,7 @@ typedef struct rh_lang_scope {
     const rh_lang_snapshot *snapshot;  // what neighbour functions see; NULL: they stop the program with a message
     const rh_vec3 *positions;          // of the elements at the start of the pass (m); for neighbours(radius)
     uint64_t seed;                     // of rand() where the element gave none
-    int64_t first_id;    // taken off them
+    int64_t first_id;                  // taken off them
     const int64_t *ids;  // of the elements, for rand(): who is drawn for, wherever it stands. NULL: their numbers
     int64_t steps;       // loop steps an element may take; 0: RH_LANG_STEPS_DEFAULT
     int64_t text_room;   // bytes; 0: RH_LANG_TEXT_ROOM

@@ -101,7 +101,8 @@ void rh_volume_scatter(const rh_tiles *tiles, const uint8_t *rigid, float per_ce
                 continue;
             for (uint32_t p = tiles->first[c]; p < tiles->first[c + 1]; p++)
                 for (int a = 0; a < tiles->dimension; a++)
-                    (&positions[p].x)[a] += 0.5f * tiles->h *
-                                            (rh_random(seed, (uint64_t)(ids[p] - first_id), (uint32_t)step, (uint32_t)a) - 0.5f);
+                    (&positions[p].x)[a] +=
+                        0.5f * tiles->h *
+                        (rh_random(seed, (uint64_t)(ids[p] - first_id), (uint32_t)step, (uint32_t)a) - 0.5f);
         }
 }

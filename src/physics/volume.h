@@ -14,7 +14,7 @@ rh_code rh_volume_correction(rh_pressure *pressure, const float *const *count, c
                              rh_arena *arena, rh_cg_report *report, rh_status *status);
 
 // Particles of cells with more than twice their number take a random step of up to a quarter of a cell (drawn from
-// seed, id less first_id, and step): a displacement field moves particles on one point alike and can never part them. Particles are
-// still in the order of the tiles.
+// seed, id less first_id, and step): a displacement field moves particles on one point alike and can never part them.
+// Particles are still in the order of the tiles.
 void rh_volume_scatter(const rh_tiles *tiles, const uint8_t *rigid, float per_cell, uint64_t seed, int64_t step,
                        const int64_t *ids, int64_t first_id, rh_vec3 *positions);

@@ -17,8 +17,9 @@ static const rh_param material_rows[] = {
     {"physics", RH_PARAM_VARIANT, AT(physics), "", .variants = rh_physics_tables, .required = true,
      .help = "what the material is"},
     {"steps", RH_PARAM_CHOICE, AT(steps), "", "auto", .choices = steps_names,
-     .help = "own: takes time steps of its own between frames; shared: meets the other shared ones after each step, the "
-             "strictest says how long it is; auto: shared where particles are exchanged, else own"},
+     .help =
+         "own: takes time steps of its own between frames; shared: meets the other shared ones after each step, the "
+         "strictest says how long it is; auto: shared where particles are exchanged, else own"},
     {"look", RH_PARAM_VARIANT, AT(look), "", .variants = rh_look_tables,
      .help = "what its surface looks like; without it look.liquid of the scene"},
 };
@@ -30,7 +31,8 @@ static rh_code check_name(const char *name, const char **field, rh_status *statu
            good = strspn(name ? name : "", "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
     if (good > 0 && good == length && length <= RH_MATERIAL_NAME && !(name[0] >= '0' && name[0] <= '9')) return RH_OK;
     *field = "name";
-    return rh_fail(status, RH_USER, "expected 1 to %d letters, digits or '_', no digit first: the name is part of files' names",
+    return rh_fail(status, RH_USER,
+                   "expected 1 to %d letters, digits or '_', no digit first: the name is part of files' names",
                    RH_MATERIAL_NAME);
 }
 
@@ -97,10 +99,10 @@ static rh_code find(const rh_scene *scene, const char *kind, int number, const v
     return rh_fail(status, RH_USER, "%s: %s", rh_scene_item(scene, kind, number, item, item_name).text, local.message);
 }
 
-#define FIND_ALL(list, type, kind)                                                                                 \
-    for (int i = 0; i < scene->list.count; i++) {                                                                  \
-        type *item = (type *)scene->list.items + i;                                                                \
-        RH_TRY(find(scene, kind, i, item, item->name, item->material, &item->material_index, status));             \
+#define FIND_ALL(list, type, kind)                                                                     \
+    for (int i = 0; i < scene->list.count; i++) {                                                      \
+        type *item = (type *)scene->list.items + i;                                                    \
+        RH_TRY(find(scene, kind, i, item, item->name, item->material, &item->material_index, status)); \
     }
 
 static rh_code find_exchanges(rh_scene *scene, rh_status *status)

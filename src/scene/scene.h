@@ -121,10 +121,10 @@ typedef struct rh_expression_params {
 typedef enum rh_material_steps { RH_STEPS_AUTO, RH_STEPS_OWN, RH_STEPS_SHARED } rh_material_steps;
 typedef struct rh_material_params {
     char *name;
-    rh_variant physics;  // kind = index into rh_physics_methods; value = that method's parameter struct
-    int steps;           // rh_material_steps
-    rh_variant look;     // kind: rh_look_kind, value: rh_look_material; none = look.liquid
-    bool steps_together; // found when the scene was read: its steps end where those of others do
+    rh_variant physics;   // kind = index into rh_physics_methods; value = that method's parameter struct
+    int steps;            // rh_material_steps
+    rh_variant look;      // kind: rh_look_kind, value: rh_look_material; none = look.liquid
+    bool steps_together;  // found when the scene was read: its steps end where those of others do
 } rh_material_params;
 
 // Particles that change from one material to another: those in a group, at the times when both have come to the end of

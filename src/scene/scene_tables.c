@@ -153,8 +153,8 @@ static rh_code check_times(double start, double stop, const char **field, rh_sta
         "stop", RH_PARAM_FLOAT, AT(stop), "s", "1e9", 0, NO_LIMIT, .help = "simulated time at which it ends" \
     }
 
-#define MATERIAL_ROW(what)                                                                                          \
-    {                                                                                                               \
+#define MATERIAL_ROW(what)                                                                                       \
+    {                                                                                                            \
         "material", RH_PARAM_TEXT, AT(material), "", .help = what ": a name in materials; without one the first" \
     }
 
@@ -446,8 +446,7 @@ static rh_code missing_physics(rh_status *status)
 static rh_code check_scene(const void *object, const char **field, rh_status *status)
 {
     const rh_scene *scene = object;
-    if (!scene->physics.value && !scene->materials.count)
-        return missing_physics(status);
+    if (!scene->physics.value && !scene->materials.count) return missing_physics(status);
     if (scene->physics.value && scene->materials.count) {
         *field = "materials";
         return rh_fail(status, RH_USER, "the scene has 'physics' too: expected one of the two");

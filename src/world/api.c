@@ -224,10 +224,7 @@ int rheo_set_find(const rheo_simulation *simulation, const char *name)
     return -1;
 }
 
-int64_t rheo_set_point_count(const rheo_simulation *simulation, int set)
-{
-    return simulation->sets[set].points->count;
-}
+int64_t rheo_set_point_count(const rheo_simulation *simulation, int set) { return simulation->sets[set].points->count; }
 
 const float *rheo_set_float(const rheo_simulation *simulation, int set, const char *name, int components)
 {

@@ -76,10 +76,11 @@ rh_code rh_exchange_check(const rh_world *w, rh_status *status)
         double a = particle_mass(from), b = particle_mass(to);
         RH_TRY(check_group(w, i, from, all[i].group, status));
         if (fabs(a - b) <= 1e-9 * a) continue;
-        return rh_fail(status, RH_USER,
-                       "%s: a particle of '%s' weighs %.6g kg, one of '%s' %.6g kg: expected the same, or mass would not "
-                       "be kept\n  give both the same density and particles_per_axis",
-                       name_of(w, i).text, from->name, a, to->name, b);
+        return rh_fail(
+            status, RH_USER,
+            "%s: a particle of '%s' weighs %.6g kg, one of '%s' %.6g kg: expected the same, or mass would not "
+            "be kept\n  give both the same density and particles_per_axis",
+            name_of(w, i).text, from->name, a, to->name, b);
     }
     return RH_OK;
 }

@@ -78,8 +78,14 @@ rh_code rh_material_hooks(rh_material *m, const rh_material_moment *now, rh_expr
                           rh_status *status)
 {
     if (!m->hooks) return RH_OK;
-    const rh_moment moment = {
-        .at = at, .time = m->time, .dt = dt, .frame = now->frame, .step = m->step, .first = first, .first_id = m->seeder.first_id, .stop = now->stop};
+    const rh_moment moment = {.at = at,
+                              .time = m->time,
+                              .dt = dt,
+                              .frame = now->frame,
+                              .step = m->step,
+                              .first = first,
+                              .first_id = m->seeder.first_id,
+                              .stop = now->stop};
     return rh_hooks_run(m->hooks, &moment, m->points, &m->seeder.removed, status);
 }
 

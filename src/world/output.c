@@ -261,9 +261,12 @@ rh_code rh_output_surface(const rh_output *output, int64_t frame, const char *ma
     rh_surface_result result = {0};
     RH_TRY(points_path(output, NULL, frame, ".vdb", points, status));
     RH_TRY(join(folder, output->folder, "surface", status));
-    rh_surface_task task = {
-        .points = points, .set = material, .folder = folder, .frame = frame, .digits = output->digits,
-        .programs = programs};
+    rh_surface_task task = {.points = points,
+                            .set = material,
+                            .folder = folder,
+                            .frame = frame,
+                            .digits = output->digits,
+                            .programs = programs};
     rh_code code = rh_surface_frame(&output->scene->surface, &task, &result, status);
     *seconds += result.seconds;
     return code;

@@ -54,14 +54,15 @@ int64_t rh_output_frame_bytes(const rh_output *output, int64_t frame);
 rh_code rh_output_debug(const rh_output *output, const rh_points *points, const rh_frame_info *info,
                         char path[RH_PATH_MAX], rh_status *status);
 // The surface of a frame that was written, from its file on disk, so that `rheo surface` would give the same bytes.
-// `material` NULL: of the run's only one. Its wall time is added to *seconds. `programs` may be NULL unless the scene's surface has an expression.
+// `material` NULL: of the run's only one. Its wall time is added to *seconds. `programs` may be NULL unless the scene's
+// surface has an expression.
 rh_code rh_output_surface(const rh_output *output, int64_t frame, const char *material, rh_lang_cache *programs,
                           double *seconds, rh_status *status);
 // One line for the step just done. A line that ends a frame (`frame_done`) also holds the memory peaks of this process
 // so far: "peaks" by label, "peak" of all at one time, "resident" of the whole process, and "surface_seconds" when the
 // run makes surfaces, "compile_seconds" when the scene has programs; and the energies of the particles. With several
-// materials a line says whose step it was; numbers of particles, cells and energies are of all, and at the end of a frame
-// "water.particles" and others have them one by one (`materials`, `count` of them).
+// materials a line says whose step it was; numbers of particles, cells and energies are of all, and at the end of a
+// frame "water.particles" and others have them one by one (`materials`, `count` of them).
 rh_code rh_output_log(rh_output *output, const rh_progress *progress, const rh_step_report *report,
                       const rh_progress *materials, int count, bool frame_done, rh_status *status);
 // RUN/checkpoint/checkpoint.<frame>.<step>.h5, or checkpoint.<frame>-<step>.h5 inside a frame; nine digits of the step.

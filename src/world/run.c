@@ -214,8 +214,7 @@ static rh_code finish_frame(run *r, rh_status *status)
         note(&r->wall_times.step, rh_seconds() - start);
         if (r->writes && !r->mending) RH_TRY(write_probes(r, status));
         if (w->time >= end) break;
-        if (r->writes && !r->mending)
-            RH_TRY(write_log(r, false, status));
+        if (r->writes && !r->mending) RH_TRY(write_log(r, false, status));
         tell(r, false);
         RH_TRY(stop_when_asked(r, status));
         RH_TRY(save_when_due(r, status));
@@ -226,8 +225,7 @@ static rh_code finish_frame(run *r, rh_status *status)
     RH_TRY(write_frame(r, status));
     if (!r->mending) RH_TRY(rh_output_flush(&r->output, status));
     // After the files, for it tells how long the surface took.
-    if (r->writes && !r->mending && w->step > before)
-        RH_TRY(write_log(r, true, status));
+    if (r->writes && !r->mending && w->step > before) RH_TRY(write_log(r, true, status));
     RH_TRY(save_when_due(r, status));
     tell(r, true);
     return RH_OK;

@@ -11,7 +11,7 @@
 #include "world/lattice.h"
 #include "world/emitter.h"
 
-enum { RH_ID_BITS = 40 };            // a material has ids for so many particles: 1e12
+enum { RH_ID_BITS = 40 };           // a material has ids for so many particles: 1e12
 static const double JITTER = 0.25;  // of the spacing, peak to peak
 
 rh_code rh_seeder_init(rh_seeder *seeder, const rh_geometry *geometry, int material, int particles_per_axis,

@@ -23,7 +23,8 @@ static void linear_drag_is_exact(void **state)
     const double k = 3, wind[2] = {-1, 0.5}, g[2] = {0, -9.81}, v0[2] = {2, 5}, steps[] = {0.3, 0.011};
     for (int n = 0; n < 2; n++) {
         lab l;
-        lab_open(&l, "dimension: 2\ncell: 0.05\nmax_step: %g\nphysics: {ballistic: {drag: 3, wind: [-1, 0.5, 0]}}\n" BODY,
+        lab_open(&l,
+                 "dimension: 2\ncell: 0.05\nmax_step: %g\nphysics: {ballistic: {drag: 3, wind: [-1, 0.5, 0]}}\n" BODY,
                  steps[n]);
         rh_dvec3 start = mean(lab_positions(&l), lab_count(&l));
         double last = 0;
@@ -101,9 +102,8 @@ static void walls_hold_and_throw_back(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(linear_drag_is_exact),
-                                       cmocka_unit_test(without_drag_it_is_a_parabola),
-                                       cmocka_unit_test(quadratic_drag_ends_at_its_terminal_speed),
-                                       cmocka_unit_test(walls_hold_and_throw_back)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(linear_drag_is_exact), cmocka_unit_test(without_drag_it_is_a_parabola),
+        cmocka_unit_test(quadratic_drag_ends_at_its_terminal_speed), cmocka_unit_test(walls_hold_and_throw_back)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

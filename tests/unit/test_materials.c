@@ -12,11 +12,11 @@
 
 #define HEAD "rheo: 1\ndimension: 2\ncell: 0.05\nframes: {last: 5}\n"
 // Three tanks side by side; each with a wall that moves, or an emitter and a sink.
-#define TANKS                                                                                                 \
-    "solids:\n - {inside_out: true, shape: {box: {min: [0, 0, -1], max: [3, 1, 1]}}}\n"                       \
-    " - {shape: {box: {min: [0.95, 0, -1], max: [1.05, 1, 1]}}}\n"                                            \
-    " - {shape: {box: {min: [1.95, 0, -1], max: [2.05, 1, 1]}}}\n"                                            \
-    " - {shape: {box: {min: [0.7, 0, -1], max: [0.8, 0.5, 1]}}, motion: {keys: [{time: 0}, {time: 0.3, "      \
+#define TANKS                                                                                            \
+    "solids:\n - {inside_out: true, shape: {box: {min: [0, 0, -1], max: [3, 1, 1]}}}\n"                  \
+    " - {shape: {box: {min: [0.95, 0, -1], max: [1.05, 1, 1]}}}\n"                                       \
+    " - {shape: {box: {min: [1.95, 0, -1], max: [2.05, 1, 1]}}}\n"                                       \
+    " - {shape: {box: {min: [0.7, 0, -1], max: [0.8, 0.5, 1]}}, motion: {keys: [{time: 0}, {time: 0.3, " \
     "translate: [-0.2, 0, 0]}]}}\n"
 #define WATER_BODY "{name: dam, %sshape: {box: {min: [0, 0, -1], max: [0.4, 0.6, 1]}}}"
 #define SAND_BODY "{name: pile, %sshape: {box: {min: [1.1, 0, -1], max: [1.5, 0.5, 1]}}}"
@@ -31,8 +31,7 @@ enum { MATERIALS = 3 };
 static void tour_text(char *out, size_t size, int only)
 {
     char bodies[MATERIALS][300], hose[300], stir[300], of[MATERIALS][40];
-    for (int i = 0; i < MATERIALS; i++)
-        snprintf(of[i], sizeof of[i], only < 0 ? "material: %s, " : "", names[i]);
+    for (int i = 0; i < MATERIALS; i++) snprintf(of[i], sizeof of[i], only < 0 ? "material: %s, " : "", names[i]);
     snprintf(bodies[0], sizeof bodies[0], WATER_BODY, of[0]);
     snprintf(bodies[1], sizeof bodies[1], SAND_BODY, of[1]);
     snprintf(bodies[2], sizeof bodies[2], SPLASH_BODY, of[2]);
@@ -45,14 +44,16 @@ static void tour_text(char *out, size_t size, int only)
 #ifndef RHEO_NO_LANG
                       "expressions: [%s]\n"
 #endif
-                 , physics[0], physics[1], physics[2], bodies[0], bodies[1], bodies[2], hose, stir);
+                 ,
+                 physics[0], physics[1], physics[2], bodies[0], bodies[1], bodies[2], hose, stir);
     else
         snprintf(out, size,
                  HEAD "physics: %s\nbodies: [%s]\n%s%s%s" TANKS
 #ifndef RHEO_NO_LANG
                       "%s%s%s"
 #endif
-                 , physics[only], bodies[only], only == 2 ? "emitters: [" : "", only == 2 ? hose : "",
+                 ,
+                 physics[only], bodies[only], only == 2 ? "emitters: [" : "", only == 2 ? hose : "",
                  only == 2 ? "]\n" : "", only == 1 ? "expressions: [" : "", only == 1 ? stir : "",
                  only == 1 ? "]\n" : "");
 }
@@ -189,10 +190,10 @@ static void what_moves_is_neither_lost_nor_changed(void **state)
 }
 
 #ifndef RHEO_NO_LANG
-#define SPRAY                                                                                                      \
+#define SPRAY                                                                                                       \
     HEAD "materials:\n - {name: water, physics: {liquid: {}}}\n - {name: spray, physics: {ballistic: {drag: 0}}}\n" \
-         "bodies: [{velocity: [0, 3, 0], shape: {box: {min: [0.2, 0.2, -1], max: [0.6, 0.6, 1]}}}]\n"              \
-         "expressions:\n - {at: step, code: 'if (v@P.y > 0.62) addtogroup(\"leaving\");'}\n"                       \
+         "bodies: [{velocity: [0, 3, 0], shape: {box: {min: [0.2, 0.2, -1], max: [0.6, 0.6, 1]}}}]\n"               \
+         "expressions:\n - {at: step, code: 'if (v@P.y > 0.62) addtogroup(\"leaving\");'}\n"                        \
          " - {material: spray, at: step, code: 'if (v@v.y < 2.5) addtogroup(\"back\");'}\n"
 
 static void a_run_keeps_mass_momentum_and_ids(void **state)
@@ -244,10 +245,11 @@ static void mistakes_are_told(void **state)
     (void)state;
     expect_refused(SPRAY "exchanges: [{from: watr, to: spray, group: leaving}]\n", "did you mean 'water'");
     expect_refused(SPRAY "exchanges: [{from: water, to: spray, group: leving}]\n", "nobody makes the group 'leving'");
-    expect_refused(HEAD "materials:\n - {name: a, physics: {liquid: {}}}\n - {name: b, physics: {liquid: {density: 5}}}\n"
-                        "bodies: [{shape: {sphere: {radius: 1}}}]\n"
-                        "expressions: [{at: step, code: 'addtogroup(\"g\");'}]\n"
-                        "exchanges: [{from: a, to: b, group: g}]\n",
+    expect_refused(HEAD
+                   "materials:\n - {name: a, physics: {liquid: {}}}\n - {name: b, physics: {liquid: {density: 5}}}\n"
+                   "bodies: [{shape: {sphere: {radius: 1}}}]\n"
+                   "expressions: [{at: step, code: 'addtogroup(\"g\");'}]\n"
+                   "exchanges: [{from: a, to: b, group: g}]\n",
                    "weighs");
     expect_refused(HEAD "materials:\n - {name: a, physics: {liquid: {}}}\n - {name: a, physics: {liquid: {}}}\n"
                         "bodies: [{shape: {sphere: {radius: 1}}}]\n",
@@ -284,12 +286,10 @@ static void shared_steps_are_the_strictest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_gives_the_bits_it_gives_alone),
-        cmocka_unit_test(what_moves_is_neither_lost_nor_changed),
+        cmocka_unit_test(each_gives_the_bits_it_gives_alone), cmocka_unit_test(what_moves_is_neither_lost_nor_changed),
         cmocka_unit_test(shared_steps_are_the_strictest),
 #ifndef RHEO_NO_LANG
-        cmocka_unit_test(a_run_keeps_mass_momentum_and_ids),
-        cmocka_unit_test(mistakes_are_told),
+        cmocka_unit_test(a_run_keeps_mass_momentum_and_ids),  cmocka_unit_test(mistakes_are_told),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,7 +128,8 @@ static rh_code step(void *self, const rh_surroundings *around, double dt, rh_poi
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < points->count; i++) {
         fly(p, around, dt, &x[i], &v[i]);
-        for (int n = 0; n < 3 && collide(p, around, &x[i], &v[i]); n++) {}  // out of one solid may be into another
+        for (int n = 0; n < 3 && collide(p, around, &x[i], &v[i]); n++) {
+        }  // out of one solid may be into another
     }
     report->max_speed = fastest(points);
     rh_step_stage(report, &clock, "fly");

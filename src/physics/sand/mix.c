@@ -60,8 +60,9 @@ static void mix_tile(const rh_unilateral_view *view, int32_t t, float mixing, fl
         float way = spacing * fminf(sqrtf(6 * mixing * rate[c] * view->dt), FARTHEST);  // the variance of -1..1 is 1/3
         for (uint32_t p = tiles->first[cell]; p < tiles->first[cell + 1]; p++)
             for (int a = 0; a < tiles->dimension; a++)
-                (&positions[p].x)[a] +=
-                    way * (2 * rh_random(0, (uint64_t)(id[p] - view->around->first_id), (uint32_t)view->around->step, (uint32_t)a) - 1);
+                (&positions[p].x)[a] += way * (2 * rh_random(0, (uint64_t)(id[p] - view->around->first_id),
+                                                             (uint32_t)view->around->step, (uint32_t)a) -
+                                               1);
     }
 }
 

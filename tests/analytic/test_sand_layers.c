@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Thin layers of sand on walls across the grid against Coulomb's law, a = g (sin - friction cos). Without friction they
-// must go nearly as fast as it says. The friction of such walls is too much under thin layers (docs/theory/sand.md has
-// the figures); how much too much it may be is bounded here.
+// Thin layers of sand on walls across the grid against Coulomb's law, a = g (sin - friction cos), for walls at several
+// angles and places on the grid. Without friction they must go nearly as fast as it says; with it, layers of two cells
+// and more have the law's friction within a tenth, one of a single cell within a quarter (docs/theory/sand.md).
 #include "sand_lab.h"
 
 static const double CELL = 0.02, LENGTH = 1, SECONDS = 0.5;
@@ -58,29 +58,37 @@ static void expect(layer a, double least, double most)
     assert_true(found > least && found < most);
 }
 
+// At 45 degrees a layer of a single cell may stick where the wall goes through corners of cells: begin with two.
+static int alone(double degrees) { return degrees == 45 ? 1 : 0; }
+
+static const double PLACES[2] = {0.007, 0.013};
+
+// The flatter the wall the less drives the layer, and the more the errors of pressure on its steps count.
 static void layers_slide_without_friction(void **state)
 {
     (void)state;
-    for (double degrees = 20; degrees < 50; degrees += degrees < 30 ? 10 : 15) {
-        expect((layer){degrees, 0, 2, 0.007}, 0.87, 1.02);
-        expect((layer){degrees, 0, 4, 0.007}, 0.93, 1.02);
-    }
+    static const struct {
+        double degrees, least[4];
+    } walls[] = {{10, {0.65, 0.75, 0.78, 0.85}}, {20, {0.8, 0.85, 0.87, 0.9}},  {30, {0.92, 0.92, 0.93, 0.93}},
+                 {38, {0.94, 0.94, 0.94, 0.94}}, {45, {0.9, 0.94, 0.94, 0.94}}, {60, {0.92, 0.94, 0.94, 0.94}}};
+    for (int n = 0; n < (int)(sizeof walls / sizeof walls[0]); n++)
+        for (int k = alone(walls[n].degrees); k < 4; k++)
+            expect((layer){walls[n].degrees, 0, 1 << k, PLACES[n % 2]}, walls[n].least[k], 1.06);
 }
 
-static void walls_between_rub(void **state)
+static void walls_across_the_grid_rub_by_coulomb_s_law(void **state)
 {
     (void)state;
-    for (double degrees = 20; degrees < 31; degrees += 10) {
-        expect((layer){degrees, 0.3, 8, 0.007}, 0.9, 1.2);
-        expect((layer){degrees, 0.3, 4, 0.007}, 0.9, 1.35);
-        expect((layer){degrees, 0.3, 2, 0.007}, 0.9, 1.55);
-        expect((layer){degrees, 0.3, 1, 0.007}, 0.9, 1.85);
-    }
+    static const double degrees[5] = {20, 30, 38, 45, 60}, least[4] = {0.85, 0.86, 0.9, 0.93},
+                        most[4] = {1.25, 1.12, 1.08, 1.07};
+    for (int n = 0; n < 10; n++)
+        for (int k = alone(degrees[n / 2]); k < 4; k++)
+            expect((layer){degrees[n / 2], 0.3, 1 << k, PLACES[n % 2]}, least[k], most[k]);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(layers_slide_without_friction),
-                                       cmocka_unit_test(walls_between_rub)};
+                                       cmocka_unit_test(walls_across_the_grid_rub_by_coulomb_s_law)};
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

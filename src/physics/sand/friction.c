@@ -49,6 +49,7 @@ typedef struct solve {
     float *core;   // the same for the normal parts: 0 without pressure, where they would pull; at slanting walls they
                    // pull along these, no more than these bear
     float *slide;  // beside walls: what these bear
+    float *press, *coefficient;     // what presses on walls across the grid, and their coefficients of friction
     float *edge[RH_STRESS_PARTS];   // of shears
     float *size;                    // |trial|^2 / 2 at centres that bear something, 0 elsewhere
     float *mean[RH_STRESS_PARTS];   // 1/4, and 0 for edges on walls: Coulomb's law asks for nothing but what goes along
@@ -136,6 +137,61 @@ static float most_pressure(const rh_friction *f, const rh_unilateral_view *view)
     return kick > 0 ? (float)(WEDGED * (kick * extent(f, view->tiles, view->around->gravity) + wall * wall)) : INFINITY;
 }
 
+static void inverse_mass_rows(const rh_friction *f, const rh_tiles *tiles, int32_t t, rh_rows out[3])
+{
+    for (int a = 0; a < tiles->dimension; a++) out[a] = rh_rows_of(tiles, f->faces.inverse_mass.axis[a], t, ZEROS);
+}
+
+// The cells around an edge: the sum of a field over them.
+static rh_f8 around_edge(const rh_rows_around *field, int r, const int *axes)
+{
+    int d[2][3] = {{0}};
+    d[0][axes[0]] = d[1][axes[1]] = -1;
+    return rh_row_at(field, r, 0, 0, 0) + rh_row_at(field, r, d[0][0], d[0][1], d[0][2]) +
+           rh_row_at(field, r, d[1][0], d[1][1], d[1][2]) +
+           rh_row_at(field, r, d[0][0] + d[1][0], d[0][1] + d[1][1], d[0][2] + d[1][2]);
+}
+
+// Edges of a row beside walls across the grid, and those of them that bear nothing: they have a face of the wall, whose
+// friction is another matter (wall_friction.h), or one without sand. What these would bear would be friction with the
+// air, and hold a layer of one cell back by a quarter of its friction.
+typedef struct wall_edges {
+    rh_i8 all, idle;
+} wall_edges;
+
+static wall_edges wall_edges_of(const rh_rows_around *cut, const rh_rows inverse_mass[3], int r, const int *axes)
+{
+    int a = axes[0], b = axes[1];
+    rh_f8 zero = rh_f8_all(0);
+    rh_i8 full = (rh_f8_load(inverse_mass[a].here + 8 * r) > zero) & (rh_row_below(&inverse_mass[a], b, r) > zero) &
+                 (rh_f8_load(inverse_mass[b].here + 8 * r) > zero) & (rh_row_below(&inverse_mass[b], a, r) > zero),
+          all = around_edge(cut, r, axes) > zero;
+    return (wall_edges){all, all & ~full};
+}
+
+// Cells of a row whose sand may bear normal stress: at walls across the grid those do not that leave what lies on the
+// wall to their neighbours, and those with a face without sand.
+static rh_i8 bears_normal(const rh_friction *f, int64_t at)
+{
+    return (rh_f8_load(f->walls.gives + at) == rh_f8_all(0)) & ~rh_i8_from_bits(f->walls.bare[at / 8]);
+}
+
+// What particles carry reaches cells and edges at walls that bear nothing.
+static void clear_tile(const rh_friction *f, const rh_tiles *tiles, int32_t t)
+{
+    rh_rows inverse_mass[3];
+    inverse_mass_rows(f, tiles, t, inverse_mass);
+    rh_rows_around cut = rh_rows_around_of(tiles, f->walls.mark, t, ZEROS);
+    for (int p = 0; p < RH_STRESS_PARTS; p++)
+        for (int r = 0; r < tiles->cells / 8 && f->carried.part[p]; r++) {
+            int64_t at = (int64_t)t * tiles->cells + 8 * r;
+            rh_i8 idle = is_shear(p) ? wall_edges_of(&cut, inverse_mass, r, rh_stress_axes[p]).idle
+                                     : ~bears_normal(f, at);
+            float *s = f->carried.part[p] + at;
+            rh_f8_store(s, rh_f8_select(idle, rh_f8_all(0), rh_f8_load(s)));
+        }
+}
+
 rh_code rh_friction_begin(rh_friction *f, const rh_friction_options *options, const rh_unilateral_view *view,
                           rh_status *status)
 {
@@ -144,8 +200,13 @@ rh_code rh_friction_begin(rh_friction *f, const rh_friction_options *options, co
     f->most = most_pressure(f, view);
     RH_TRY(rh_stress_from_particles(&f->carried, view, status));
     RH_TRY(rh_sand_faces_make(&f->faces, view, status));
+    RH_TRY(rh_wall_friction_begin(&f->walls, f->list, f->count, view, f->faces.inverse_mass, status));
+#pragma omp parallel for schedule(static, 2)
+    for (int32_t n = 0; n < f->walls.count; n++) clear_tile(f, view->tiles, f->list[n]);
     rh_stress_add_divergence(&f->carried, f->faces.inverse_mass, view->velocity, view->tiles->h / view->dt, view->tiles,
                              &(rh_stress_rows){f->list, f->count, NULL}, view->velocity);
+    rh_wall_friction_push(&f->walls, f->walls.carried, &f->carried, f->faces.inverse_mass, view->tiles->h / view->dt,
+                          view->tiles, view->velocity);
     return RH_OK;
 }
 
@@ -280,6 +341,9 @@ static void bound_tile(const solve *s, int32_t t)
         rh_f8 room = rh_f8_load(free.here + 8 * r),
               press = rh_f8_min(rh_f8_load(q.here + 8 * r), rh_f8_all(s->f->most)),
               p = rh_f8_max(press, weight_row(s, &q, &free, fill, r));
+        int64_t at = (int64_t)t * tiles->cells + 8 * r;
+        rh_f8_store(s->press + at, p);
+        rh_f8_store(s->coefficient + at, rh_f8_min(rh_f8_load(wall + 8 * r), rh_f8_all(inside)));
         p = rh_f8_select(press > rh_f8_all(0), p + below_centre(s, &free, fill, r), p);
         wall_row by = wall_at(s, &free, t, r);
         rh_f8 most = inside * (p + extra) + cohesion,
@@ -287,24 +351,15 @@ static void bound_tile(const solve *s, int32_t t)
         rh_i8 glued = rh_f8_load(fill + 8 * r) > rh_f8_all(cohesion > 0 ? 0.5f : INFINITY),
               lies = (p > rh_f8_all(0)) | glued;
         most = rh_f8_select(lies, most, rh_f8_all(0)), slips = rh_f8_select(lies, slips, rh_f8_all(0));
-        rh_i8 solid = room < rh_f8_all(SOLID_ROOM);
-        rh_f8_store(s->bound + (int64_t)t * tiles->cells + 8 * r, rh_f8_select(solid, rh_f8_all(WALL), most));
-        rh_f8 along = rh_f8_select(room < rh_f8_all(NEAR_WALL),
+        rh_i8 solid = (room < rh_f8_all(SOLID_ROOM)) | (rh_f8_load(s->f->walls.gives + at) > rh_f8_all(0));
+        rh_f8_store(s->bound + at, rh_f8_select(solid, rh_f8_all(WALL), most));
+        rh_i8 across = rh_i8_from_bits(s->f->walls.cut[at / 8]);
+        rh_f8 along = rh_f8_select((room < rh_f8_all(NEAR_WALL)) & ~across,
                                    rh_f8_min(most, slips / rh_f8_max(by.slant, rh_f8_all(1e-6f))), most);
-        rh_f8_store(s->core + (int64_t)t * tiles->cells + 8 * r,
-                    rh_f8_select(~solid & ((press > rh_f8_all(0)) | glued), along, rh_f8_all(0)));
-        rh_f8_store(s->slide + (int64_t)t * tiles->cells + 8 * r, rh_f8_select(solid, rh_f8_all(0), slips));
+        rh_f8_store(s->core + at, rh_f8_select(~solid & bears_normal(s->f, at) & ((press > rh_f8_all(0)) | glued),
+                                               along, rh_f8_all(0)));
+        rh_f8_store(s->slide + at, rh_f8_select(solid, rh_f8_all(0), slips));
     }
-}
-
-// The cells around an edge: the sum of a field over them.
-static rh_f8 around_edge(const rh_rows_around *field, int r, const int *axes)
-{
-    int d[2][3] = {{0}};
-    d[0][axes[0]] = d[1][axes[1]] = -1;
-    return rh_row_at(field, r, 0, 0, 0) + rh_row_at(field, r, d[0][0], d[0][1], d[0][2]) +
-           rh_row_at(field, r, d[1][0], d[1][1], d[1][2]) +
-           rh_row_at(field, r, d[0][0] + d[1][0], d[0][1] + d[1][1], d[0][2] + d[1][2]);
 }
 
 // Edges bear what the cells around them bear in the mean, those inside walls apart: with them the friction of walls was
@@ -313,7 +368,10 @@ static void bound_edges(const solve *s, int32_t t)
 {
     const rh_tiles *tiles = s->tiles;
     rh_rows_around bound = rh_rows_around_of(tiles, s->bound, t, ZEROS),
-                   slide = rh_rows_around_of(tiles, s->slide, t, ZEROS);
+                   slide = rh_rows_around_of(tiles, s->slide, t, ZEROS),
+                   cut = rh_rows_around_of(tiles, s->f->walls.mark, t, ZEROS);
+    rh_rows inverse_mass[3];
+    inverse_mass_rows(s->f, tiles, t, inverse_mass);
     for (int r = 0; r < tiles->cells / 8; r++) {
         int64_t at = (int64_t)t * tiles->cells + 8 * r;
         rh_f8 largest = rh_f8_load(s->bound + at);
@@ -330,13 +388,14 @@ static void bound_edges(const solve *s, int32_t t)
                 count += rh_f8_select(there >= rh_f8_all(0), rh_f8_all(1), rh_f8_all(0));
             }
             rh_f8 mean = rh_f8_all(1) / rh_f8_max(count, rh_f8_all(1));
-            rh_i8 on_wall = count < rh_f8_all(4);
-            sum = rh_f8_select(on_wall, slips, sum);
+            wall_edges across = wall_edges_of(&cut, inverse_mass, r, axes);
+            rh_i8 on_wall = (count < rh_f8_all(4)) & ~across.all;
+            sum = rh_f8_select(on_wall, slips, rh_f8_select(across.idle, rh_f8_all(0), sum));
             rh_f8_store(s->mean[p] + at, rh_f8_select(on_wall, rh_f8_all(0), mean));
             rh_f8_store(s->edge[p] + at, sum * mean);
             largest = rh_f8_max(largest, sum);
         }
-        s->busy[at >> 3] = rh_i8_bits(largest > rh_f8_all(0)) != 0;
+        s->busy[at >> 3] = rh_i8_bits(largest > rh_f8_all(0)) != 0 || s->f->walls.cut[at >> 3];
     }
 }
 
@@ -367,8 +426,7 @@ static void rate_tile(const solve *s, int32_t t)
     const rh_tiles *tiles = s->tiles;
     float most = tiles->dimension == 2 ? 0.22f : 0.11f;
     rh_rows inverse_mass[3];
-    for (int a = 0; a < tiles->dimension; a++)
-        inverse_mass[a] = rh_rows_of(tiles, s->f->faces.inverse_mass.axis[a], t, ZEROS);
+    inverse_mass_rows(s->f, tiles, t, inverse_mass);
     for (int p = 0; p < RH_STRESS_PARTS; p++) {
         if (!s->rate.part[p] || p == 1 || p == 2) continue;
         int a = rh_stress_axes[p][0], b = rh_stress_axes[p][1];
@@ -394,14 +452,17 @@ static void climb_tile(const solve *s, int32_t t)
     const rh_tiles *tiles = s->tiles;
     int dimension = tiles->dimension;
     int64_t base = (int64_t)t * tiles->cells;
-    rh_rows u[3];
+    rh_rows u[3], inverse_mass[3];
     for (int a = 0; a < dimension; a++) u[a] = rh_rows_of(tiles, s->u.axis[a], t, ZEROS);
+    inverse_mass_rows(s->f, tiles, t, inverse_mass);
     for (int r = 0; r < tiles->cells / 8; r++) {
         if (!s->busy[base / 8 + r]) continue;
         rh_f8 e[3], mean = rh_f8_all(0), rate = rh_f8_load(s->rate.part[0] + base + 8 * r);
         rh_i8 bears = rh_f8_load(s->core + base + 8 * r) > rh_f8_all(0);
-        for (int a = 0; a < dimension; a++)
-            e[a] = rh_row_above(&u[a], a, r) - rh_f8_load(u[a].here + 8 * r), mean += e[a];
+        for (int a = 0; a < dimension; a++) e[a] = rh_row_above(&u[a], a, r) - rh_f8_load(u[a].here + 8 * r);
+        if (s->f->walls.cut[base / 8 + r])
+            rh_wall_friction_strain(&s->f->walls, u, inverse_mass, base + 8 * r, r, dimension, e);
+        for (int a = 0; a < dimension; a++) mean += e[a];
         mean *= 1.0f / (float)dimension;
         for (int a = 0; a < dimension; a++) {
             rh_f8 trial = rh_f8_load(s->ahead.part[a] + base + 8 * r) + rate * (e[a] - mean);
@@ -491,9 +552,15 @@ static void project_tile(const solve *s, int32_t n, float momentum)
     int32_t t = s->f->list[n];
     int64_t base = (int64_t)t * tiles->cells;
     progress sum = {rh_f8_all(0), rh_f8_all(0)};
+    rh_rows u[3], inverse_mass[3];
+    for (int a = 0; a < tiles->dimension; a++) u[a] = rh_rows_of(tiles, s->u.axis[a], t, ZEROS);
+    inverse_mass_rows(s->f, tiles, t, inverse_mass);
     rh_rows_around size = rh_rows_around_of(tiles, s->size, t, ZEROS);
     for (int r = 0; r < tiles->cells / 8; r++) {
         int64_t at = base + 8 * r;
+        if (s->f->walls.cut[at >> 3])
+            rh_wall_friction_climb(&s->f->walls, u, inverse_mass, at, r, tiles->dimension, momentum, &sum.largest,
+                                   &sum.downhill);
         if (!s->busy[at >> 3]) continue;
         rh_f8 scale = into_bound(rh_f8_load(s->core + at), rh_f8_load(s->size + at));
         for (int p = 0; p < tiles->dimension; p++) accept(s, p, at, scale, momentum, 1, &sum);
@@ -510,6 +577,14 @@ static void project_tile(const solve *s, int32_t n, float momentum)
     s->sums[1][n] = (double)rh_f8_sum(sum.downhill);
 }
 
+// u = start + what stress and tractions do
+static void push(const solve *s, const rh_stress *stress, const rh_faces traction[2])
+{
+    rh_faces inverse_mass = s->f->faces.inverse_mass;
+    rh_stress_add_divergence(stress, inverse_mass, s->start, 1, s->tiles, &s->rows, s->u);
+    rh_wall_friction_push(&s->f->walls, traction, stress, inverse_mass, 1, s->tiles, s->u);
+}
+
 static void iterate(solve *s)
 {
     const rh_friction *f = s->f;
@@ -517,7 +592,7 @@ static void iterate(solve *s)
     for (s->f->iterations = 0; s->f->iterations < f->options.iterations; s->f->iterations++) {
         double next = 0.5 * (1 + sqrt(1 + 4 * pace * pace));
         float momentum = (float)((pace - 1) / next);
-        rh_stress_add_divergence(&s->ahead, f->faces.inverse_mass, s->start, 1, s->tiles, &s->rows, s->u);
+        push(s, &s->ahead, f->walls.ahead);
 #pragma omp parallel
         {
 #pragma omp for schedule(static, 2)
@@ -530,7 +605,7 @@ static void iterate(solve *s)
         pace = rh_sum(s->sums[1], f->count) > 0 ? 1 : next;
         if (rh_max(s->sums[0], f->count) <= (double)(ENOUGH * s->weight)) break;
     }
-    rh_stress_add_divergence(&s->now, f->faces.inverse_mass, s->start, 1, s->tiles, &s->rows, s->u);
+    push(s, &s->now, f->walls.now);
 }
 
 // --- rest ------------------------------------------------------------------------------------------------------------
@@ -672,6 +747,8 @@ static rh_code take_fields(solve *s, rh_status *status)
     s->bound = rh_field_new(s->tiles, arena, status);
     s->core = rh_field_new(s->tiles, arena, status);
     s->slide = rh_field_new(s->tiles, arena, status);
+    s->press = rh_field_new(s->tiles, arena, status);
+    s->coefficient = rh_field_new(s->tiles, arena, status);
     s->size = rh_field_new(s->tiles, arena, status);
     for (int i = 0; i < 2; i++) s->sums[i] = rh_arena_take(arena, ((size_t)s->f->count + 1) * sizeof(double), status);
     size_t rows = (size_t)rh_tiles_values(s->tiles) / 8 + 1;
@@ -679,7 +756,8 @@ static rh_code take_fields(solve *s, rh_status *status)
     if (!s->bears) return RH_MEMORY;
     memset(s->bears, 0, 3 * rows);
     s->busy = s->bears + rows, s->moved = s->busy + rows;
-    if (!s->bound || !s->core || !s->slide || !s->size || !s->sums[0] || !s->sums[1]) return RH_MEMORY;
+    if (!s->bound || !s->core || !s->slide || !s->press || !s->coefficient || !s->size || !s->sums[0] || !s->sums[1])
+        return RH_MEMORY;
     memset(s->bound, 0, (size_t)rh_tiles_values(s->tiles) * sizeof(float));
     memset(s->core, 0, (size_t)rh_tiles_values(s->tiles) * sizeof(float));
     memset(s->slide, 0, (size_t)rh_tiles_values(s->tiles) * sizeof(float));
@@ -692,12 +770,13 @@ static rh_code take_fields(solve *s, rh_status *status)
     return RH_OK;
 }
 
-static void begin(solve *s)
+static rh_code begin(solve *s, rh_status *status)
 {
-    const rh_friction *f = s->f;
+    rh_friction *f = s->f;
     // What the carried stress did before the pressure is taken back: it is where the search begins, no more.
     rh_stress_add_divergence(&f->carried, f->faces.inverse_mass, s->start, -1, s->tiles,
                              &(rh_stress_rows){f->list, f->count, NULL}, s->start);
+    rh_wall_friction_push(&f->walls, f->walls.carried, &f->carried, f->faces.inverse_mass, -1, s->tiles, s->start);
 #pragma omp parallel
     {
 #pragma omp for schedule(static, 2)
@@ -708,6 +787,7 @@ static void begin(solve *s)
         for (int32_t n = 0; n < f->count; n++) begin_tile(s, f->list[n]);
     }
     s->rows = (rh_stress_rows){f->list, f->count, s->moved};
+    return rh_wall_friction_bound(&f->walls, s->view, s->coefficient, s->press, f->most, &f->carried, status);
 }
 
 static void give_velocities(const solve *s)
@@ -742,6 +822,7 @@ static rh_code show_walls(const solve *s, rh_status *status)
                 walls.axis[a][(int64_t)t * tiles->cells + c] = view->cut->pass[a][t][c] <= RH_SAND_CLOSED ? 1.0f : 0.0f;
     rh_stress_add_divergence(&s->now, walls, friction, 1, tiles, &(rh_stress_rows){s->f->list, s->f->count, NULL},
                              friction);
+    rh_wall_friction_on_walls(&s->f->walls, &s->now, tiles, friction);
     rh_step_view seen = {.what = RH_SIGHT_FRICTION,
                          .around = view->around,
                          .dt = view->dt,
@@ -770,11 +851,12 @@ rh_code rh_friction_solve(rh_friction *f, const rh_unilateral_view *view, rh_sta
     RH_TRY(rh_sand_faces_make(&f->faces, view, status));
     s.start = f->faces.start;
     RH_TRY(take_fields(&s, status));
-    begin(&s);
+    RH_TRY(begin(&s, status));
     iterate(&s);
     uint8_t *rest;
     RH_TRY(stop(&s, &rest, status));
     give_velocities(&s);
     RH_TRY(show_walls(&s, status));
+    rh_wall_friction_to_particles(&f->walls, rest, RH_STRESS_QUIET * s.weight, view);
     return rh_stress_to_particles(&s.now, &f->carried, rest, (float)f->options.stress_smoothing, view, status);
 }

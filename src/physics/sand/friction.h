@@ -5,7 +5,7 @@
 // every cell no larger than its pressure allows (Matsuoka and Nakai; in the plane Drucker and Prager).
 // docs/theory/sand.md tells the method.
 #pragma once
-#include "physics/sand/stress.h"
+#include "physics/sand/wall_friction.h"
 
 typedef struct rh_friction_options {
     double friction_coefficient;  // tangent of the friction angle: sand that shears along a plane bears so much of the
@@ -21,7 +21,8 @@ typedef struct rh_friction_options {
 typedef struct rh_friction {
     rh_friction_options options;
     rh_sand_faces faces;
-    rh_stress carried;     // what the particles brought
+    rh_stress carried;  // what the particles brought
+    rh_wall_friction walls;
     int32_t *list, count;  // tiles that have stress
     float most;            // pressure that counts for friction
     int iterations;        // done

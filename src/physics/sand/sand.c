@@ -204,7 +204,8 @@ static int64_t sand_predict_bytes(const void *params, int dimension, int64_t par
         return rh_incompressible_predict_bytes(&p->flow, dimension, particles, tiles) +
                tiles * cells * (2 * 4 + dimension * 4);  // masses and strengths; velocities once more
     int64_t per_cell = 4 * (5 * parts + parts / 3 * dimension + 5 * dimension +
-                            4);  // stresses, bounds of edges, faces, what a cell bears
+                            4);            // stresses, bounds of edges, faces, what a cell bears
+    per_cell += 4 * (13 * dimension + 7);  // friction of walls across the grid
     return rh_unilateral_predict_bytes(dimension, particles, tiles) + 36 * particles + tiles * cells * per_cell;
 }
 

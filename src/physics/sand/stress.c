@@ -8,7 +8,6 @@
 
 static const float ZEROS[RH_CELLS];
 static const float LIGHTEST = 0.1f;  // filling: a face counts as no lighter, or friction would move nothing else
-static const float QUIET = 0.01f;    // of a cell's weight: less changes nothing where sand rests
 static const float NOTHING = 1e-4f;  // filling: less is no sand
 
 rh_code rh_stress_new(rh_stress *stress, const rh_tiles *tiles, bool clear, rh_arena *arena, rh_status *status)
@@ -176,7 +175,8 @@ static void carry_tile(const rh_stress *stress, const rh_stress *before, const f
 {
     const rh_tiles *tiles = view->tiles;
     float(*carried)[9] = rh_points_data(view->points, "stress", RH_POINT_MAT3F);
-    float quiet = QUIET * (float)rh_d3_length(view->around->gravity) * view->kick * view->dt * tiles->inverse_h;
+    float quiet = RH_STRESS_QUIET * (float)rh_d3_length(view->around->gravity) * view->kick * view->dt *
+                  tiles->inverse_h;
     for (int p = 0; p < RH_STRESS_PARTS; p++) {
         if (!stress->part[p]) continue;
         change by;

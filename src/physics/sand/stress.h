@@ -28,7 +28,8 @@ typedef struct rh_sand_faces {
     rh_faces start;         // cells per step, without friction
 } rh_sand_faces;
 rh_code rh_sand_faces_make(rh_sand_faces *faces, const rh_unilateral_view *view, rh_status *status);
-static const float RH_SAND_CLOSED = 0.5f;  // open share of faces up to which they are the wall's
+static const float RH_STRESS_QUIET = 0.01f;  // of a cell's weight: less changes nothing where sand rests
+static const float RH_SAND_CLOSED = 0.5f;    // open share of faces up to which they are the wall's
 
 // Tiles and rows of eight cells that have to do with stress.
 typedef struct rh_stress_rows {

@@ -47,6 +47,8 @@ typedef struct app_frames {
 
 // folder/name with a length check.
 rh_code app_path(char out[RH_PATH_MAX], const char *folder, const char *name, rh_status *status);
+// The path of a run's scene.yaml, which must be there and be a file; `instead`: what else the command takes, or "".
+rh_code app_run_scene(char out[RH_PATH_MAX], const char *run, const char *instead, rh_status *status);
 bool app_is_folder(const char *path);
 // Files "<stem>.<digits><ending>" of a folder; a missing folder has none. ending NULL = any, also with a fraction of
 // time before it

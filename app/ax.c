@@ -222,6 +222,8 @@ static rh_code do_files(job *j, const char *const *inputs, int count, const char
 {
     rh_vdb_data *data = NULL;
     rh_expression_report report = {0};
+    // One file may be changed in place; nothing else that is not ours is replaced.
+    if (out && !(count == 1 && rh_provenance_same_file(out, inputs[0]))) RH_TRY(rh_provenance_may_replace(out, status));
     double start = rh_seconds();
     ax_watch_begin(&j->watch, j->stop, inputs[0], j->arguments->quiet);
     rh_code code = rh_vdb_data_read(inputs, count, &j->watch.watch, &data, status);

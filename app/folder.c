@@ -22,6 +22,18 @@ rh_code app_path(char out[RH_PATH_MAX], const char *folder, const char *name, rh
                    RH_PATH_MAX);
 }
 
+rh_code app_run_scene(char out[RH_PATH_MAX], const char *run, const char *instead, rh_status *status)
+{
+    const char *why;
+    RH_TRY(app_path(out, run, "scene.yaml", status));
+    if (!rh_file_exists(out))
+        return rh_fail(status, RH_USER, "%s: found no scene.yaml in it, expected the folder of a run%s", run, instead);
+    int file = rh_open_regular(out, &why);  // a pipe in a folder of somebody else's would have us wait for ever
+    if (file < 0) return rh_fail(status, RH_IO, "%s: cannot open: %s", out, why);
+    close(file);
+    return RH_OK;
+}
+
 bool app_is_folder(const char *path)
 {
     struct stat facts;

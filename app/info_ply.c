@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+#include "base/regular.h"
 #include "format.h"
 #include "info.h"
 
@@ -66,8 +68,11 @@ static rh_code print_header(FILE *file, const char *path, rh_status *status)
 
 rh_code app_info_ply(const char *path, rh_status *status)
 {
-    FILE *file = fopen(path, "rb");
-    if (!file) return rh_fail(status, RH_IO, "%s: cannot open: %s", path, strerror(errno));
+    const char *why;
+    int descriptor = rh_open_regular(path, &why);
+    if (descriptor < 0) return rh_fail(status, RH_IO, "%s: cannot open: %s", path, why);
+    FILE *file = fdopen(descriptor, "rb");
+    if (!file) return close(descriptor), rh_fail(status, RH_IO, "%s: cannot open: %s", path, strerror(errno));
     rh_code code = print_header(file, path, status);
     fclose(file);
     return code;

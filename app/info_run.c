@@ -335,9 +335,7 @@ static rh_code print_files(const char *run, int64_t last, rh_status *status)
 rh_code app_info_run(const char *run, rh_status *status)
 {
     char path[RH_PATH_MAX];
-    RH_TRY(app_path(path, run, "scene.yaml", status));
-    if (!rh_file_exists(path))
-        return rh_fail(status, RH_USER, "%s: found no scene.yaml in it, expected the folder of a run", run);
+    RH_TRY(app_run_scene(path, run, "", status));
     printf("%s\n", run);
     int64_t last = print_scene(run);
     RH_TRY(print_files(run, last, status));

@@ -533,10 +533,7 @@ static rh_code choose_frames(job *j, const app_range *range, rh_status *status)
 static rh_code read_scene(job *j, rh_status *status)
 {
     char path[RH_PATH_MAX];
-    RH_TRY(app_path(path, j->arguments->operand, "scene.yaml", status));
-    if (!rh_file_exists(path))
-        return rh_fail(status, RH_USER, "%s: found no scene.yaml in it, expected the folder of a run",
-                       j->arguments->operand);
+    RH_TRY(app_run_scene(path, j->arguments->operand, "", status));
     return app_scene_load(j->arguments, path, false, &j->scene, status);
 }
 

@@ -144,11 +144,7 @@ static rh_code prepare_run(job *j, rh_status *status)
 {
     char path[RH_PATH_MAX], name[RH_PATH_MAX + 16];
     rh_scene scene;
-    RH_TRY(app_path(path, j->arguments->operand, "scene.yaml", status));
-    if (!rh_file_exists(path))
-        return rh_fail(status, RH_USER,
-                       "%s: found no scene.yaml in it, expected the folder of a run, or files of points (.vdb, .ply)",
-                       j->arguments->operand);
+    RH_TRY(app_run_scene(path, j->arguments->operand, ", or files of points (.vdb, .ply)", status));
     RH_TRY(app_scene_load(j->arguments, path, false, &scene, status));
     snprintf(name, sizeof name, "%s: surface", path);
     rh_code code = read_parameters(j, name, &scene.surface, status);

@@ -19,8 +19,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
+#include "base/regular.h"
 #include "io/checkpoint_driver.h"
 #include "io/file.h"
 #include "io/seal.h"
@@ -343,11 +345,12 @@ void rh_checkpoint_abandon(rh_checkpoint_writer *w)
 static rh_code check_outside(const char *path, rh_status *status)
 {
     char start[8] = {0};
-    FILE *file = fopen(path, "rbe");
-    if (!file) return rh_fail(status, RH_IO, "%s: cannot open: %s", path, strerror(errno));
-    size_t got = fread(start, 1, sizeof start, file);
-    fclose(file);
-    if (got < sizeof start || memcmp(start, "\211HDF\r\n\032\n", sizeof start) != 0)
+    const char *why;
+    int file = rh_open_regular(path, &why);
+    if (file < 0) return rh_fail(status, RH_IO, "%s: cannot open: %s", path, why);
+    ssize_t got = read(file, start, sizeof start);
+    close(file);
+    if (got < (ssize_t)sizeof start || memcmp(start, "\211HDF\r\n\032\n", sizeof start) != 0)
         return rh_fail(status, RH_USER, "%s: not a Rheo checkpoint (not an HDF5 file)", path);
     bool sealed;
     RH_TRY(rh_seal_check(path, &sealed, status));

@@ -13,8 +13,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/hash.h"
+#include "base/regular.h"
 #include "io/seal.h"
 
 enum { OLDEST = 222, IDENTITY_AT = 8 + 4 + 4 + 4 + 1, IDENTITY = 36, HEADER_REST = 4 + 4 + 1 + IDENTITY };
@@ -83,20 +85,25 @@ static rh_code check_skeleton(reader *r, const char *path, rh_status *status)
     return rh_fail(status, RH_USER, "%s: damaged: cut short or overwritten near byte %" PRId64, path, r->at);
 }
 
-static bool open_reader(reader *r, const char *path)
+static bool open_reader(reader *r, const char *path, const char **why)
 {
-    *r = (reader){.file = fopen(path, "rbe")};
-    if (!r->file) return false;
-    if (fseeko(r->file, 0, SEEK_END) == 0) r->size = ftello(r->file);
-    if (r->size >= 0 && seek(r, 0)) return true;
-    fclose(r->file);
+    *r = (reader){0};
+    int descriptor = rh_open_regular(path, why);
+    if (descriptor < 0) return false;
+    r->file = fdopen(descriptor, "rb");
+    if (!r->file) close(descriptor);
+    else if (fseeko(r->file, 0, SEEK_END) == 0) r->size = ftello(r->file);
+    if (r->file && r->size >= 0 && seek(r, 0)) return true;
+    *why = strerror(errno);
+    if (r->file) fclose(r->file);
     return false;
 }
 
 rh_code rh_vdb_check(const char *path, rh_status *status)
 {
     reader r;
-    if (!open_reader(&r, path)) return rh_fail(status, RH_IO, "%s: cannot open: %s", path, strerror(errno));
+    const char *why;
+    if (!open_reader(&r, path, &why)) return rh_fail(status, RH_IO, "%s: cannot open: %s", path, why);
     rh_code code = check_skeleton(&r, path, status);
     fclose(r.file);
     bool sealed;  // other programs' files are not

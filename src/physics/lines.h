@@ -15,7 +15,7 @@ typedef struct rh_lines_input {
     uint64_t seed;  // random numbers are those of seed, id less first_id, and step
     int64_t step;
     const int64_t *ids;
-    int64_t first_id;
+    int64_t first_id;  // of the material
 } rh_lines_input;
 
 // After particles have moved, still in the order of the tiles: those of cells whose particles lie in one line, or in

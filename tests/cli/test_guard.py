@@ -145,6 +145,28 @@ class Foreign(Case):
                     self.assertRegex(done.stderr.decode(errors="replace"), r"^rheo: ")
 
 
+class Pipes(Case):
+    """Pipes where files are expected are refused, not waited for; and ax replaces nothing that is not ours."""
+
+    def test_as_arguments(self):
+        for name in ("pipe.vdb", "pipe.ply"):
+            os.mkfifo(self.folder / name)
+            err = self.rheo("info", name, code=1)[1]
+            self.assertIn("is a pipe or a device", err)
+
+    def test_scene_of_a_run(self):
+        (self.folder / "a").mkdir()
+        os.mkfifo(self.folder / "a" / "scene.yaml")
+        for command in ("info", "render", "surface"):
+            self.assertIn("is a pipe or a device", self.rheo(command, "a", code=1)[1])
+
+    def test_ax_keeps_what_is_not_ours(self):
+        self.rheo("run", scene("tiny2d.yaml"), "--out", "b", "--frames", "1-1", "--quiet")
+        (self.folder / "mine.txt").write_text("mine\n")
+        self.assertIn("not made by rheo", self.rheo("ax", "f@x = 1;", "b/points/points.0001.vdb", "-o", "mine.txt", code=2)[1])
+        self.assertEqual((self.folder / "mine.txt").read_text(), "mine\n")
+
+
 class Stopping(Case):
     """A program that goes on for minutes ends within a second of Control-C (here: with patience for a loaded machine, far below what it would take)."""
     ENDLESS = "float s = 0; for (int i = 0; i < 2000000000; i++) { s += 1.0f / float(i + 1) + @k; } @k = s;"

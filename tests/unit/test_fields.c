@@ -3,6 +3,7 @@
 //
 // Fields that live between steps: tiles come and go and values stay where they are, to the bit; stores and .vdb files
 // give back what they got.
+#include <math.h>
 #include <rheo/rheo.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -227,10 +228,56 @@ static void files_give_back_what_they_got(void **state)
     assert_int_equal(rh_memory_bytes(), 0);
 }
 
+// --- through the public interface ------------------------------------------------------------------------------------
+static double sum_of(const rheo_simulation *sim)
+{
+    rheo_field field = rheo_field_at(sim, 0);
+    double sum = 0;
+    for (int64_t t = 0; t < field.tile_count; t++)  // by place, not by number
+        for (int c = 0; c < field.cells; c++)
+            sum += (double)field.values[0][t * field.cells + c] *
+                   (2 + sin((double)(field.tiles[t][0] + 3 * field.tiles[t][1] + 7 * field.tiles[t][2] + 11 * c)));
+    return sum;
+}
+
+static void callers_read_fields(void **state)
+{
+    (void)state;
+    rheo_simulation *sim;
+    rheo_error error;
+    rheo_snapshot *snapshot = NULL;
+    const char *cell = "cell=0.05";
+    if (rheo_open(RHEO_SOURCE_DIR "/scenes/dye/stirred.yaml", &cell, 1, &sim, &error) != RHEO_OK)
+        fail_msg("%s", error.message);
+    assert_int_equal(rheo_point_count(sim), 0);
+    assert_int_equal(rheo_field_count(sim), 1);
+    rheo_field field = rheo_field_at(sim, 0);
+    assert_string_equal(field.name, "dye");
+    assert_true(field.components == 1 && field.cell == 0.05 && field.cells == 512 && field.background == 0);
+    double inside = 0;
+    for (int64_t i = 0; i < field.tile_count * field.cells; i++) inside += (double)field.values[0][i];
+    double volume = inside * 0.05 * 0.05 * 0.05, drop = 4.0 / 3 * M_PI * 0.1 * 0.1 * 0.1, bar = 0.3 * 0.1 * 0.1;
+    assert_true(fabs(volume - drop - bar) < 0.3 * (drop + bar));  // four cells across
+    assert_int_equal(rheo_advance_frame(sim, &error), RHEO_OK);
+    assert_int_equal(rheo_snapshot_take(sim, &snapshot, &error), RHEO_OK);
+    double then = sum_of(sim);
+    assert_int_equal(rheo_advance_frame(sim, &error), RHEO_OK);
+    double later = sum_of(sim);
+    assert_true(later != then);
+    assert_int_equal(rheo_snapshot_restore(sim, snapshot, &error), RHEO_OK);
+    assert_true(sum_of(sim) == then);
+    assert_int_equal(rheo_advance_frame(sim, &error), RHEO_OK);
+    assert_true(sum_of(sim) == later);
+    rheo_snapshot_free(snapshot);
+    rheo_close(sim);
+    assert_int_equal(rheo_memory_bytes(), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles_are_made_from_keys), cmocka_unit_test(values_stay_where_they_are),
-        cmocka_unit_test(stores_give_back_what_they_got), cmocka_unit_test(files_give_back_what_they_got)};
+        cmocka_unit_test(stores_give_back_what_they_got), cmocka_unit_test(files_give_back_what_they_got),
+        cmocka_unit_test(callers_read_fields)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

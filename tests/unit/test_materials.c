@@ -4,7 +4,8 @@
 // Several materials in one run: each gives the bits it gives alone, also when the run is stopped and resumed; particles
 // that change their material keep mass, momentum and id exactly; names that are wrong are told.
 #include <math.h>
-#include "base/hash.h"
+#include <rheo/rheo.h>
+#include "io/vdb_sets.h"
 #include "scratch.h"
 #include "support.h"
 #include "world/exchange.h"
@@ -75,6 +76,53 @@ static void stop_after(const rh_progress *p, bool frame_done, void *user)
     if (p->step == 11) atomic_store((atomic_int *)user, 1);
 }
 
+// Without a name readers get the first material, though OpenVDB lists grids by name.
+static void frames_have_a_grid_each(const rh_world *world, const char *folder)
+{
+    static const char *const asked[] = {NULL, "water", "dune", "spill"};
+    const int of[] = {0, 0, 1, 2};
+    char path[RH_PATH_MAX];
+    rh_status status = {0};
+    snprintf(path, sizeof path, "%s/points/points.0005.vdb", folder);
+    for (int i = 0; i < 4; i++) {
+        rh_points read;
+        rh_points_init(&read);
+        assert_ok(rh_vdb_read_set(path, asked[i], &read, NULL, &status));
+        assert_int_equal(read.count, world->materials[of[i]].points->count);
+        rh_points_free(&read);
+    }
+    rh_points none;
+    rh_points_init(&none);
+    assert_int_equal(rh_vdb_read_set(path, "dunes", &none, NULL, &status), RH_USER);
+    assert_non_null(strstr(status.message, "found dune, spill, water"));
+}
+
+static void the_library_names_sets(void **state)
+{
+    (void)state;
+    char text[4096];
+    scratch s = scratch_make();
+    scratch_path path = scratch_at(&s, "tour.yaml");
+    tour_text(text, sizeof text, -1);
+    assert_int_equal(rh_file_write(path.text, text, strlen(text), NULL), RH_OK);
+    rheo_simulation *sim = NULL;
+    rheo_error error;
+    assert_int_equal(rheo_open(path.text, NULL, 0, &sim, &error), RHEO_OK);
+    assert_int_equal(rheo_advance_frame(sim, &error), RHEO_OK);
+    assert_int_equal(rheo_set_count(sim), MATERIALS);
+    for (int i = 0; i < MATERIALS; i++) {
+        assert_string_equal(rheo_set_name(sim, i), names[i]);
+        assert_int_equal(rheo_set_find(sim, names[i]), i);
+        assert_true(rheo_set_point_count(sim, i) > 0 && rheo_set_float(sim, i, "P", 3) && rheo_set_radius(sim, i) > 0);
+        assert_true(rheo_set_id(sim, i)[0] >> 40 == i);
+    }
+    assert_int_equal(rheo_set_find(sim, "mud"), -1);
+    assert_true(rheo_points_float(sim, "P", 3) == rheo_set_float(sim, 0, "P", 3));
+    rheo_close(sim);
+    scratch_remove(&s);
+    assert_int_equal(rh_memory_bytes(), 0);
+}
+
 static void each_gives_the_bits_it_gives_alone(void **state)
 {
     (void)state;
@@ -107,6 +155,7 @@ static void each_gives_the_bits_it_gives_alone(void **state)
             assert_int_equal(world->step, 11);
         }
         assert_ok(rh_world_run(world, &(rh_run_options){.folder = resumed ? s.folder : NULL}, &status));
+        if (resumed) frames_have_a_grid_each(world, s.folder);
         for (int i = 0; i < MATERIALS; i++) {
             together[resumed][i] = hash_of(world, i);
             assert_int_equal(world->materials[i].step, steps[i]);
@@ -117,7 +166,7 @@ static void each_gives_the_bits_it_gives_alone(void **state)
         assert_true(together[0][i] == alone[i]);
         assert_true(together[1][i] == alone[i]);
     }
-    scratch_remove(&s);
+    scratch_remove_tree(s.folder);
 }
 
 // --- exchange --------------------------------------------------------------------------------------------------------
@@ -286,10 +335,13 @@ static void shared_steps_are_the_strictest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_gives_the_bits_it_gives_alone), cmocka_unit_test(what_moves_is_neither_lost_nor_changed),
+        cmocka_unit_test(each_gives_the_bits_it_gives_alone),
+        cmocka_unit_test(what_moves_is_neither_lost_nor_changed),
+        cmocka_unit_test(the_library_names_sets),
         cmocka_unit_test(shared_steps_are_the_strictest),
 #ifndef RHEO_NO_LANG
-        cmocka_unit_test(a_run_keeps_mass_momentum_and_ids),  cmocka_unit_test(mistakes_are_told),
+        cmocka_unit_test(a_run_keeps_mass_momentum_and_ids),
+        cmocka_unit_test(mistakes_are_told),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,7 +24,6 @@ static const rh_param rows[] = {
     {"restitution", RH_PARAM_FLOAT, AT(restitution), "", "0", 0, 1,
      .help = "share of the speed across a wall that is left after an impact: 0 stays on it, 1 bounces back"},
 };
-#undef AT
 const rh_param_table rh_ballistic_table = {"ballistic",
                                            "Free particles with drag and wind: drops, dust, embers; the base of spray.",
                                            rows,
@@ -32,13 +31,11 @@ const rh_param_table rh_ballistic_table = {"ballistic",
                                            sizeof(rh_ballistic_params),
                                            NULL};
 
-// It keeps nothing of its own: its parameters will do.
 static rh_code create(const void *params, const rh_surroundings *around, rh_points *points, void **self,
                       rh_status *status)
 {
     (void)around, (void)points, (void)status;
-    *self = (void *)(uintptr_t)params;
-    return RH_OK;
+    return *self = (void *)(uintptr_t)params, RH_OK;  // nothing of its own: its parameters will do
 }
 
 static double fastest(const rh_points *points)
@@ -61,12 +58,11 @@ static double max_step(void *self, const rh_surroundings *around, const rh_point
     return 2 * h / (speed + sqrt(speed * speed + 4 * a * h));
 }
 
-// What is left of a velocity after `time`, and the ways of a unit of velocity and of acceleration: e^-kt, its integral
-// and the integral of that; for small kt by their series, where the differences would cancel.
+// e^-kt, its integral (the way of a unit of velocity) and the integral of that (of a unit of acceleration); for small
+// kt by their series, where the differences would cancel.
 typedef struct decay {
     double rest, way, way2;
 } decay;
-
 static decay decay_of(double k, double time)
 {
     double x = k * time;
@@ -100,9 +96,9 @@ static bool collide(const rh_ballistic_params *p, const rh_surroundings *around,
 {
     const rh_obstacles *solids = around->obstacles_after;
     int which;
-    double gap = 0.05 * around->cell / (double)p->particles_per_axis;
     rh_dvec3 at = rh_d3_from(*x);
-    double distance = rh_obstacles_distance(solids, at, &which);
+    double gap = 0.05 * around->cell / (double)p->particles_per_axis,
+           distance = rh_obstacles_distance(solids, at, &which);
     if (which < 0 || distance >= gap) return false;
     rh_dvec3 normal = rh_obstacles_normal(solids, which, at), wall = rh_obstacles_velocity(solids, which, at),
              u = rh_d3_sub(rh_d3_from(*v), wall);
@@ -118,10 +114,10 @@ static bool collide(const rh_ballistic_params *p, const rh_surroundings *around,
 static rh_code step(void *self, const rh_surroundings *around, double dt, rh_points *points, rh_step_report *report,
                     rh_status *status)
 {
+    (void)status;  // nothing can fail
     const rh_ballistic_params *p = self;
     rh_vec3 *x = rh_points_data(points, "P", RH_POINT_VEC3F), *v = rh_points_data(points, "v", RH_POINT_VEC3F);
     double clock = rh_seconds();
-    (void)status;
     *report = (rh_step_report){0};
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < points->count; i++) {
@@ -134,7 +130,7 @@ static rh_code step(void *self, const rh_surroundings *around, double dt, rh_poi
     return RH_OK;
 }
 
-static int per_cell_axis(const void *params) { return (int)((const rh_ballistic_params *)params)->particles_per_axis; }
+static int per_axis(const void *params) { return (int)((const rh_ballistic_params *)params)->particles_per_axis; }
 static double density(const void *params) { return ((const rh_ballistic_params *)params)->density; }
 
 static int64_t predict_bytes(const void *params, int dimension, int64_t particles, int64_t tiles)
@@ -148,6 +144,6 @@ const rh_physics rh_ballistic = {.name = "ballistic",
                                  .create = create,
                                  .max_step = max_step,
                                  .step = step,
-                                 .per_cell_axis = per_cell_axis,
+                                 .per_cell_axis = per_axis,
                                  .density = density,
                                  .predict_bytes = predict_bytes};

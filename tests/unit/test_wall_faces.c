@@ -148,8 +148,8 @@ static void inflows_equal_the_plain_loop(void **state)
         rh_shape pipe = {
             .kind = RH_SHAPE_CAPSULE, .as.capsule = {{-0.2, 0.5, 0.1}, {0.5, 0.6, 0.1}, 0.13}, .flat = dimension == 2};
         rh_motion still = {0};
-        const rh_inflow inflows[2] = {{&jet, rh_motion_pose(&still, 0), {1, 2, 3}},
-                                      {&pipe, rh_motion_pose(&still, 0), {-4, 5, 6}}};
+        const rh_inflow inflows[2] = {{&jet, rh_motion_pose(&still, 0), {1, 2, 3}, rh_shape_bounds(&jet)},
+                                      {&pipe, rh_motion_pose(&still, 0), {-4, 5, 6}, rh_shape_bounds(&pipe)}};
         rh_cut_cells plain = b.cut;
         const rh_tiles *tiles = &b.c.tiles;
         rh_cut_cache other = {0};  // the view without inflows

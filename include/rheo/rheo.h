@@ -42,7 +42,7 @@ typedef enum rheo_code {
 
 typedef struct rheo_error {
     rheo_code code;
-    char message[1024];  // one or more lines, no trailing newline; empty on RHEO_OK
+    char message[2048];  // one or more lines, no trailing newline; empty on RHEO_OK
 } rheo_error;
 
 typedef struct rheo_simulation rheo_simulation;  // opaque; owned by the caller of rheo_open

@@ -18,7 +18,7 @@ void rh_log(rh_log_level level, const char *format, ...)
     const rh_context *context = rh_context_current();
     if (!context->sink) context = &rh_process_context;
     if (!context->sink) return;
-    char message[1024];
+    char message[2048];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);

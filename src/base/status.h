@@ -26,7 +26,7 @@ typedef enum rh_code {
 
 typedef struct rh_status {
     rh_code code;
-    char message[1024];  // one or more lines without a trailing newline; empty while code is RH_OK
+    char message[2048];  // one or more lines without a trailing newline; empty while code is RH_OK
 } rh_status;
 
 // Sets code and message (printf style) and returns the code. The first failure wins: a status that already carries

@@ -119,6 +119,28 @@ static rh_f8 beneath_row(const rh_unilateral_view *view, const rh_wall_friction 
     return sum * rh_f8_max(into, zero) * (view->kick * view->dt * view->tiles->inverse_h);
 }
 
+// Where walls meet differences of distances lie between both: a cell on a floor beside a wall would seem to lie on a
+// slope, and columns in silos stick and slip. Of the cells in `bits` near a wall those remain whose nearest wall itself
+// lies across the grid; they get its normal.
+static int ask_walls(const rh_wall_friction *w, const rh_unilateral_view *view, int32_t t, int r, int bits,
+                     const float *distance)
+{
+    const rh_tiles *tiles = view->tiles;
+    const rh_obstacles *walls = view->around->obstacles;
+    for (int i = 0; i < 8; i++) {
+        if (!(bits >> i & 1) || fabsf(distance[i]) > 2 * tiles->h) continue;
+        int which;
+        rh_dvec3 x = rh_d3_from(rh_cell_center(tiles, t, i, r & 7, r >> 3));
+        rh_obstacles_distance(walls, x, &which);
+        if (which < 0) continue;
+        rh_vec3 n = rh_v3_from(rh_obstacles_normal(walls, which, x));
+        if (rh_max_of(rh_max_of(fabsf(n.x), fabsf(n.y)), fabsf(n.z)) > ALONG_GRID) bits &= ~(1 << i);
+        for (int a = 0; a < tiles->dimension; a++)
+            w->normal[a][(int64_t)t * tiles->cells + 8 * r + i] = (&n.x)[a];
+    }
+    return bits;
+}
+
 static void geometry_tile(const rh_wall_friction *w, const rh_unilateral_view *view, rh_faces inverse_mass, int32_t t)
 {
     const rh_tiles *tiles = view->tiles;
@@ -159,6 +181,7 @@ static void geometry_tile(const rh_wall_friction *w, const rh_unilateral_view *v
                         rh_f8_select(straight, slope[a] / rh_f8_max(length, rh_f8_all(1e-30f)), zero));
         rh_i8 across = straight;
         for (int a = 0; a < tiles->dimension; a++) across &= rh_f8_abs(slope[a]) <= rh_f8_all(ALONG_GRID) * length;
+        across = rh_i8_from_bits((uint8_t)ask_walls(w, view, t, r, rh_i8_bits(across), distance.here + 8 * r));
         cut &= across;
         w->cut[at / 8] = (uint8_t)rh_i8_bits(cut & moves);
         w->bare[at / 8] = (uint8_t)rh_i8_bits(cut & bare);

@@ -11,7 +11,7 @@ static const char *const METHODS[] = {"liquid", "splash", "sand"};
 
 typedef struct outcome {
     bool ended;
-    char message[1024];
+    char message[2048];
     double time, fastest, volume_error;
 } outcome;
 

@@ -174,7 +174,7 @@ static int check_group(const char *group, int *programs, int *listed)
     golden_file file = golden_open(group);
     int wrong = 0;
     for (int i = 0; i < file.count; i++) {
-        char why[1200];
+        char why[2400];
         const golden_program *p = &file.programs[i];
         if (strcmp(p->verdict, "crashed") == 0) continue;
         bool agrees = program_agrees(p, why, sizeof why), intended = is_intended(group, p->name);

@@ -135,8 +135,7 @@ static int ask_walls(const rh_wall_friction *w, const rh_unilateral_view *view, 
         if (which < 0) continue;
         rh_vec3 n = rh_v3_from(rh_obstacles_normal(walls, which, x));
         if (rh_max_of(rh_max_of(fabsf(n.x), fabsf(n.y)), fabsf(n.z)) > ALONG_GRID) bits &= ~(1 << i);
-        for (int a = 0; a < tiles->dimension; a++)
-            w->normal[a][(int64_t)t * tiles->cells + 8 * r + i] = (&n.x)[a];
+        for (int a = 0; a < tiles->dimension; a++) w->normal[a][(int64_t)t * tiles->cells + 8 * r + i] = (&n.x)[a];
     }
     return bits;
 }

@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/param.h"
 #include "io/vdb_helper.h"
+#include "uncaught.h"
 
 #ifdef __clang__
 #define COMPILER "clang " __clang_version__
@@ -189,6 +190,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "rheo: this processor lacks %s\n", rh_cpu_lacks());
         return APP_WRONG;
     }
+    app_tell_uncaught();
     rh_log_set_sink(app_log_plain, NULL);
     if (argc < 2) {
         print_overview(stderr);

@@ -402,17 +402,23 @@ rh_code rh_limit_find_confined(rh_limit *l, const float *q, const float *fill_ce
     return RH_OK;
 }
 
+// Nothing flows through closed faces either: what weight particles have there is the rim of those beside the wall.
+// Where a face in the wall was confined in one step and not in the next, as cells with next to no room are full or not
+// by chance, the cell above lost what gravity pulled through the closed face, and all the water over it fell after: a
+// trembling of 0.04 to 0.1 sqrt(g H) at the bed of slopes, and a jet along it.
 void rh_limit_fill_confined(const rh_limit *l, rh_faces fill)
 {
     const rh_tiles *tiles = l->tiles;
+    rh_f8 zero = rh_f8_all(0);
 #pragma omp parallel for schedule(static, 4)
     for (int32_t t = 0; t < tiles->count; t++)
         for (int a = 0; a < tiles->dimension; a++)
             for (int c = 0; c < tiles->cells; c += 8) {
                 int64_t at = (int64_t)t * tiles->cells + c;
-                int bits = l->confined[a][at / 8];
+                rh_f8 pass = rh_f8_load(l->cut->pass[a][t] + c), wall = rh_f8_load(l->cut->wall[a][t] + c);
+                int bits = l->confined[a][at / 8] | rh_i8_bits((pass == zero) & (wall == zero));
                 if (!bits) continue;
-                rh_f8 pass = rh_f8_load(l->cut->pass[a][t] + c), own = rh_f8_load(fill.axis[a] + at);
+                rh_f8 own = rh_f8_load(fill.axis[a] + at);
                 rh_f8_store(fill.axis[a] + at, rh_f8_select(rh_i8_from_bits(bits), pass, own));
             }
 }

@@ -71,7 +71,8 @@ void rh_limit_blend(const rh_limit *limit, const float *q, const float *other, f
 // Finds the faces inside liquid that is confined: both cells are nearly full, and pressure (`q` of the last step) was
 // in one of them, or at walls beside it. Sets limit->held. What gravity does there is then taken as if faces were as
 // full as they are open:
-//   rh_limit_fill_confined    fillings of confined faces become their open shares: what flows through them
+//   rh_limit_fill_confined    fillings of confined faces become their open shares: what flows through them; those of
+//                             closed faces, too, where the wall stands still
 //   rh_limit_scale_forces     velocity = before + what forces did to it, by the faces' inverse mass, as pressure does
 // The fillings of faces fluctuate by a tenth as particles happen to lie. With those, gravity is no longer a gradient
 // that pressure can cancel: denser spots sink, and water at rest boils. With open shares a pressure linear in depth

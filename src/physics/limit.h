@@ -78,12 +78,12 @@ void rh_limit_blend(const rh_limit *limit, const float *q, const float *other, f
 // cancels gravity at every face, whatever the fillings, and pressure still keeps momentum.
 rh_code rh_limit_find_confined(rh_limit *limit, const float *q, const float *fill_cells, rh_arena *arena,
                                rh_status *status);
-// What flows through faces (`fill` in, out): by open shares where confined, where liquid leaves the fuller of two
-// cells, and elsewhere as far as the velocity was there `before` forces acted. For pressure gives a face momentum by
-// its open share, so the flow that it does work on is by that share. With fillings it did more work on a free surface
-// that gives way than the cell behind it lost volume for: a collapsing column gained 1 % of its energy, and water over
-// a beach crept. (With open shares for all, the rim of a resting surface, which falls into the cells below, counts as
-// full cells that do, and pressure lifts the pool by a third of a cell.)
+// What flows through faces (`fill` in, out): by open shares where confined or closed, where liquid leaves the fuller of
+// two cells, and elsewhere as far as the velocity was there `before` forces acted. For pressure gives a face momentum
+// by its open share, so the flow that it does work on is by that share. With fillings it did more work on a free
+// surface that gives way than the cell behind it lost volume for: a collapsing column gained 1 % of its energy, and
+// water over a beach crept. (With open shares for all, the rim of a resting surface, which falls into the cells below,
+// counts as full cells that do, and pressure lifts the pool by a third of a cell.)
 void rh_limit_flow_shares(const rh_limit *limit, const float *fill_cells, rh_faces before, rh_faces velocity,
                           rh_faces fill);
 void rh_limit_scale_forces(const rh_limit *limit, rh_faces before, rh_faces velocity);

@@ -114,12 +114,12 @@ static const golden scenes[] = {
      "{time: 0.3, translate: [-0.1, 0, 0]}]}}\n",
      0},
     {"sand_column",
-     "rheo: 1\ncell: 0.05\nframes: {last: 8}\nphysics: {sand: {model: incompressible}}\nbodies:\n - {shape: {box: "
+     "rheo: 1\ncell: 0.05\nframes: {last: 8}\nphysics: {sand_incompressible: {}}\nbodies:\n - {shape: {box: "
      "{min: [0.25, 0, 0.1], max: [0.5, 0.6, 0.3]}}}\n" TANK
      " - {friction: 0.2, shape: {sphere: {center: [0.6, 0.05, 0.2], radius: 0.12}}}\n",
      0},
     {"sand_moving",
-     "rheo: 1\ncell: 0.02\ndimension: 2\nframes: {last: 12}\nphysics: {sand: {model: incompressible, friction_angle: "
+     "rheo: 1\ncell: 0.02\ndimension: 2\nframes: {last: 12}\nphysics: {sand_incompressible: {friction_angle: "
      "40, flip: 0.3, cohesion: 20, pressure: true}}\n" WATER TANK
      " - {friction: 1, shape: {box: {min: [0.35, -0.1, 0.1], max: [0.45, 0.6, 0.3]}}, motion: {interpolation: smooth, "
      "pivot: [0.4, 0.2, 0.2], "

@@ -405,7 +405,10 @@ rh_code rh_material_step(rh_material *m, const rh_material_moment *now, double l
                (long long)now->frame, MANY_STEPS, m->report.max_speed,
                m->report.max_speed / m->scene->cell / m->scene->frames.fps);
     RH_TRY(rh_material_hooks(m, now, RH_AT_STEP, step, 0, status));
-    if (rh_health_check(&m->limits, m->points, m->report.max_speed, status) != RH_OK) {
+    rh_code healthy = rh_health_check(&m->limits, m->points, m->report.max_speed, status);
+    for (int i = 1; i < m->sets.count && healthy == RH_OK; i++)
+        healthy = rh_health_check_set(&m->limits, &m->sets.items[i], status);
+    if (healthy != RH_OK) {
         rh_status_prefix(status, "step %lld at time %g s", (long long)m->step, m->time);
         return RH_NUMERIC;
     }

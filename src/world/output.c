@@ -230,15 +230,16 @@ rh_code rh_output_frame(const rh_output *output, const rh_frame_set *sets, int c
     return RH_OK;
 }
 
-rh_code rh_output_fields(const rh_output *output, const rh_fields *fields, const rh_frame_info *info, rh_status *status)
+rh_code rh_output_fields(const rh_output *output, const rh_owned_fields *fields, int count, const rh_frame_info *info,
+                         rh_status *status)
 {
     char path[RH_PATH_MAX], name[64];
-    if (!fields->field_count) return RH_OK;
+    if (!count) return RH_OK;
     RH_TRY(join(path, output->folder, "fields", status));
     RH_TRY(rh_folder_make(path, status));
     snprintf(name, sizeof name, "fields/fields.%0*lld.vdb", output->digits, (long long)info->frame);
     RH_TRY(join(path, output->folder, name, status));
-    return rh_vdb_write_fields(path, fields, info, status);
+    return rh_vdb_write_fields(path, fields, count, info, status);
 }
 
 rh_code rh_output_bases(const rh_output *output, const char *text, bool first, rh_status *status)

@@ -148,6 +148,16 @@ const rh_fields *rh_world_fields(const rh_world *world)
     return &world->materials[0].fields;
 }
 
+int rh_world_owned_fields(const rh_world *world, rh_owned_fields *out)
+{
+    int count = 0;
+    for (int i = 0; i < world->material_count; i++)
+        if (world->materials[i].fields.field_count)
+            out[count++] = (rh_owned_fields){world->materials[i].name, &world->materials[i].fields};
+    if (count == 1) out[0].owner = NULL;
+    return count;
+}
+
 const rh_probes *rh_world_probes(const rh_world *world) { return world->materials[0].probes; }
 const rh_step_report *rh_world_report(const rh_world *w) { return &w->materials[w->stepped].report; }
 void rh_world_progress(const rh_world *world, rh_progress *out) { *out = world->progress; }

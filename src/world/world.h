@@ -138,6 +138,9 @@ const rh_sets *rh_world_material_sets(const rh_world *world, int material);
 void rh_world_material_progress(const rh_world *world, int material, rh_progress *out);
 double rh_world_time(const rh_world *world);
 void rh_world_progress(const rh_world *world, rh_progress *out);
+// Of all materials that have some, for files; returns how many they are. With one the fields have no owner.
+struct rh_owned_fields;
+int rh_world_owned_fields(const rh_world *world, struct rh_owned_fields *out);  // room for RH_MAX_MATERIALS
 const struct rh_fields *rh_world_fields(const rh_world *world);  // of the first material that has any; grid/fields.h
 const struct rh_probes *rh_world_probes(const rh_world *world);  // world/probes.h; NULL when the scene has none
 const rh_step_report *rh_world_report(const rh_world *world);    // the last step in detail: time by stage

@@ -447,7 +447,8 @@ static rh_code make_token(rh_server *server, rh_status *status)
     return RH_OK;
 }
 
-rh_code rh_server_start(const char *run, int port, const char *sandbox, rh_server **out, rh_status *status)
+rh_code rh_server_start(const char *run, const char *material, int port, const char *sandbox, rh_server **out,
+                        rh_status *status)
 {
     *out = NULL;
     rh_server *server = rh_alloc_zero(sizeof *server, "view.server", status);
@@ -456,7 +457,7 @@ rh_code rh_server_start(const char *run, int port, const char *sandbox, rh_serve
     rh_guard_init(&server->guard);
     sem_init(&server->work, 0, places_at_work());
     rh_code code = make_token(server, status);
-    if (code == RH_OK) code = rh_served_open(&server->served, run, sandbox, status);
+    if (code == RH_OK) code = rh_served_open(&server->served, run, material, sandbox, status);
     if (code == RH_OK) code = listen_on(server, port, status);
     if (code == RH_OK) *out = server;
     else rh_server_stop(server);

@@ -24,8 +24,10 @@ typedef struct rh_server rh_server;
 
 // Serves the run folder `run` (copied) until stopped, from threads of its own. Port 0 takes a free one. RH_USER when
 // the folder holds no readable scene, or when the program was built without its web server; RH_IO when the port is
-// taken. `sandbox`: the folder that meshes of the scene must lie in; NULL = anywhere.
-rh_code rh_server_start(const char *run, int port, const char *sandbox, rh_server **out, rh_status *status);
+// taken. `material`: the one to show of a run with several; NULL = all. `sandbox`: the folder that meshes of the scene
+// must lie in; NULL = anywhere.
+rh_code rh_server_start(const char *run, const char *material, int port, const char *sandbox, rh_server **out,
+                        rh_status *status);
 int rh_server_port(const rh_server *server);
 enum { RH_SERVER_TOKEN = 33 };                         // letters, with the zero at the end
 const char *rh_server_token(const rh_server *server);  // what /?token=... must be

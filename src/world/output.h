@@ -64,7 +64,7 @@ rh_code rh_output_debug(const rh_output *output, const rh_points *points, const 
 // The surface of a frame that was written, from its file on disk, so that `rheo surface` would give the same bytes.
 // `material` NULL: of the run's only one. Its wall time is added to *seconds. `programs` may be NULL unless the scene's
 // surface has an expression.
-rh_code rh_output_surface(const rh_output *output, int64_t frame, const char *material, rh_lang_cache *programs,
+rh_code rh_output_surface(const rh_output *output, int64_t frame, int material, rh_lang_cache *programs,
                           double *seconds, rh_status *status);
 // One line for the step just done. A line that ends a frame (`frame_done`) also holds the memory peaks of this process
 // so far: "peaks" by label, "peak" of all at one time, "resident" of the whole process, and "surface_seconds" when the

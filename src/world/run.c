@@ -35,12 +35,11 @@ static rh_code make_surface(run *r, rh_status *status)
 {
     rh_world *w = r->w;
     rh_status one = {0};
-    if (!w->scene->surface.while_running) return RH_OK;
     rh_code code = RH_OK;
     w->progress.surface_seconds = 0;
     for (int i = 0; i < w->material_count && code == RH_OK; i++)
-        code = rh_output_surface(&r->output, w->frame, w->material_count > 1 ? w->materials[i].name : NULL, w->programs,
-                                 &w->progress.surface_seconds, &one);
+        if (rh_scene_surface(w->scene, i)->while_running)
+            code = rh_output_surface(&r->output, w->frame, i, w->programs, &w->progress.surface_seconds, &one);
     if (code == RH_OK) return RH_OK;
     if (code == RH_IO) return rh_fail(status, code, "%s", one.message);
     r->surface_failures++;
@@ -355,7 +354,7 @@ static rh_code mend_frames(run *r, int64_t until, rh_status *status)
 static rh_code mend_surfaces(run *r, int64_t until, rh_status *status)
 {
     rh_world *w = r->w;
-    if (!w->scene->surface.while_running) return RH_OK;
+    if (!rh_scene_surfaces_while_running(w->scene)) return RH_OK;
     for (int64_t frame = r->first_written; frame <= until && frame <= r->last; frame++) {
         if (!wanted(r, frame) || rh_output_has_surface(r->output.folder, w->scene, frame)) continue;
         w->frame = frame;

@@ -19,7 +19,7 @@
 static rh_code make_programs(rh_world *w, rh_status *status)
 {
     enum { KEPT = 64 };
-    if (!w->scene->expressions.count && !w->scene->surface.expression) return RH_OK;
+    if (!w->scene->expressions.count && !rh_scene_surface_programs(w->scene)) return RH_OK;
     return rh_lang_cache_create(KEPT, &w->programs, status);
 }
 

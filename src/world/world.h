@@ -74,6 +74,7 @@ typedef struct rh_amount {
     const char *name;  // borrowed from the scene; NULL without one
     bool emitter;
     int index;     // in its list
+    int material;  // number in the scene
     double asked;  // volume: of a body without solids and earlier bodies; of an emitter by the last frame, solids in
                    // its way not looked at
     double given;  // volume of the particles
@@ -100,6 +101,8 @@ void rh_world_free(rh_world *world);
 // done for more than 20 million `particles`.
 rh_code rh_world_rehearse(const rh_scene *scene, double particles, rh_status *status);
 rh_code rh_world_predict(const rh_scene *scene, rh_prediction *out, rh_status *status);
+// The same of one material alone.
+rh_code rh_world_predict_material(const rh_scene *scene, int material, rh_prediction *out, rh_status *status);
 void rh_prediction_free(rh_prediction *prediction);
 
 // Loads the newest good checkpoint of a run folder and tells the log which. RH_USER when the scene differs, RH_IO when

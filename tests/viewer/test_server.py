@@ -551,6 +551,38 @@ class Program(Case):
         self.assertEqual((code, err), (0, ""))
 
 
+class Materials(unittest.TestCase):
+    """Surfaces of a run with several materials are shown together, or of one alone."""
+
+    def test_surfaces(self):
+        with tempfile.TemporaryDirectory(prefix="viewer-", dir=".", ignore_cleanup_errors=True) as holder:
+            folder = pathlib.Path(holder).resolve()
+            scene = SCENE.replace("physics: {liquid: {}}", "materials: [{name: water, physics: {liquid: {}}}, {name: drops, physics: {ballistic: {}}}]")
+            scene = scene.replace("}]\nsolids", "}, {material: drops, shape: {box: {min: [1.2, 1, 0], max: [1.6, 1.4, 1]}}}]\nsolids").replace("probes:", "#")
+            (folder / "scene.yaml").write_text(scene)
+            subprocess.run([RHEO, "run", folder / "scene.yaml", "--out", folder / "run", "--quiet"], check=True, timeout=PATIENCE)
+            (folder / "run/surface").mkdir()
+            (folder / "run/surface/surface.water.0002.ply").write_bytes(PLY)
+            (folder / "run/surface/surface.drops.0002.ply").write_bytes(PLY)
+            (folder / "run/surface/surface.drops.0003.ply").write_bytes(PLY)
+            counts = {}
+            for only in (None, "water", "drops"):
+                server = Server(folder / "run", "--quiet", *(("--material", only) if only else ()))
+                try:
+                    frames = {frame: surface for frame, _, surface in json.loads(server.get("/api/run")[1])["frames"]}
+                    self.assertEqual([frame for frame in frames if frames[frame]], [2] if only == "water" else [2, 3])
+                    facts, _ = unpack(server.get("/api/surface?frame=2")[1], b"RHM1")
+                    self.assertEqual((facts["vertices"], facts["triangles"]), (4, 2) if only else (8, 4))
+                    self.assertEqual(server.get("/api/surface?frame=3")[0].status, 404 if only == "water" else 200)
+                    counts[only] = unpack(server.get("/api/points?frame=2")[1], b"RHP1")[0]["total"]
+                finally:
+                    self.assertEqual(server.stop(), (0, ""))
+            self.assertEqual(counts[None], counts["water"] + counts["drops"])
+            done = subprocess.run([RHEO, "view", folder / "run", "--material", "watr"], capture_output=True, text=True, timeout=PATIENCE)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("--material: unknown material 'watr'; did you mean 'water'?", done.stderr)
+
+
 if __name__ == "__main__":
     if len(sys.argv) < 3:
         sys.exit(__doc__)

@@ -5,7 +5,6 @@
 // up the transform does the turning, as for surfaces, and vectors are turned; such a grid is not called staggered, for
 // its faces are no longer the lower ones of the file's axes.
 #include "io/surface_parts.hh"
-#include "io/vdb_helper.h"
 
 extern "C" {
 #include "base/arena.h"
@@ -208,8 +207,9 @@ struct Scratch {
 
 rh_code read_fields(const char *path, const char *owner, rh_fields &fields, rh_frame_info *info, rh_status *status)
 {
-    RH_TRY(rh_vdb_check(path, status));
-    openvdb::io::File file(path);
+    rh_vdb::SafeFile safe;
+    RH_TRY(rh_vdb_safe_open(path, &safe.file, status));
+    openvdb::io::File file(safe.file.path);
     file.open(/*delayLoad=*/false);
     const auto found = choose(find_fields(file), owner);
     if (found.empty())

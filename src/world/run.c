@@ -238,7 +238,7 @@ static rh_code finish_frame(run *r, rh_status *status)
     }
     RH_TRY(rh_world_moment(w, RH_AT_FRAME, status));
     w->frame_done = true;
-    RH_TRY(rh_world_finish_frame(w, status));
+    rh_world_finish_frame(w);
     RH_TRY(write_frame(r, status));
     if (!r->mending) RH_TRY(rh_output_flush(&r->output, status));
     // After the files, for it tells how long the surface took.

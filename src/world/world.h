@@ -39,8 +39,11 @@ typedef struct rh_progress {
                                               // from the origin; velocities are half a step behind positions; set at
                                               // the end of a frame, as the four below
     double energy_put_in;                     // J: what bodies and emitters brought, less what sinks took
-    double energy_gained;  // J: kinetic and potential, at the moment of the velocities, less what was put in: what
-                           // moving walls, forces beside gravity, programs and the method gave (+) or took (-)
+    double work_solids, work_inflows, work_forces,
+        work_programs;     // J: done on the material by solids that move, by
+                           // emitters that hold it at their velocity, by `forces`, by programs
+    double energy_gained;  // J: kinetic and potential, at the moment of the velocities, less what was put in and less
+                           // those four works: what the method gave (+) or took (-)
     rh_dvec3 momentum;     // kg m/s (in 2D of a layer 1 m thick)
     rh_dvec3 pushed;  // kg m/s: momentum beside what gravity, bodies, emitters and sinks account for: walls, forces,
                       // programs, the method

@@ -226,10 +226,10 @@ static void steps_between_files_allocate_nothing(void **state)
     rh_status status = {0};
     assert_int_equal(rh_obstacles_create(&solids, &start, &status), RH_OK);
     assert_int_equal(rh_obstacles_create(&solids, &end, &status), RH_OK);
-    const double dt = 0.1 / 64;  // a 64th of the way from one file to the next
-    for (int n = 0; n < 60; n++) {
+    const double dt = 0.1 / 24;  // a 24th of the way from one file to the next
+    for (int n = 0; n < 20; n++) {
         double time = params.start + 0.1 + n * dt;
-        if (n == 30) rh_memory_fail_after(0);
+        if (n == 10) rh_memory_fail_after(0);
         rh_code code = rh_obstacles_at(&solids, time, dt, &start, &status);
         if (code == RH_OK) code = rh_obstacles_at(&solids, time + dt, 0, &end, &status);
         if (code != RH_OK) {

@@ -13,6 +13,7 @@
 //   /api/points?frame=N[&attribute=A][&limit=N]               particles (view/wire.h)
 //   /api/surface?frame=N                                      the surface's mesh (view/wire.h)
 //   /api/solids                                               solids, emitters, sinks (view/wire.h)
+//   /api/vertices?frame=N                                     where those of solids that change their form are
 //   /api/log?version=V&offset=N                               a line of JSON about the part, then lines of log.jsonl
 //   /api/scene                                                scene.yaml
 //

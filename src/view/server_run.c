@@ -495,6 +495,14 @@ rh_code rh_served_solids(rh_served *s, rh_message *out, rh_status *status)
     return code;
 }
 
+rh_code rh_served_vertices(rh_served *s, int64_t frame, rh_message *out, rh_status *status)
+{
+    pthread_mutex_lock(&s->lock);
+    rh_code code = rh_wire_vertices(&s->scene, frame, out, status);
+    pthread_mutex_unlock(&s->lock);
+    return code;
+}
+
 rh_code rh_served_scene(rh_served *s, rh_message *out, rh_status *status)
 {
     char *text;

@@ -39,6 +39,7 @@ rh_code rh_served_points(rh_served *served, int64_t frame, const rh_wire_view *v
 // Of several materials all in one mesh.
 rh_code rh_served_surface(rh_served *served, int64_t frame, rh_message *out, rh_status *status);
 rh_code rh_served_solids(rh_served *served, rh_message *out, rh_status *status);
+rh_code rh_served_vertices(rh_served *served, int64_t frame, rh_message *out, rh_status *status);
 rh_code rh_served_scene(rh_served *served, rh_message *out, rh_status *status);
 // Whole lines from `offset` on, at most RH_SERVED_LOG bytes. A log that was replaced or cut (another version) starts at
 // 0 again.

@@ -230,15 +230,16 @@ rh_code rh_output_frame(const rh_output *output, const rh_frame_set *sets, int c
     return RH_OK;
 }
 
-rh_code rh_output_fields(const rh_output *output, const rh_fields *fields, const rh_frame_info *info, rh_status *status)
+rh_code rh_output_fields(const rh_output *output, const rh_owned_fields *fields, int count, const rh_frame_info *info,
+                         rh_status *status)
 {
     char path[RH_PATH_MAX], name[64];
-    if (!fields->field_count) return RH_OK;
+    if (!count) return RH_OK;
     RH_TRY(join(path, output->folder, "fields", status));
     RH_TRY(rh_folder_make(path, status));
     snprintf(name, sizeof name, "fields/fields.%0*lld.vdb", output->digits, (long long)info->frame);
     RH_TRY(join(path, output->folder, name, status));
-    return rh_vdb_write_fields(path, fields, info, status);
+    return rh_vdb_write_fields(path, fields, count, info, status);
 }
 
 rh_code rh_output_bases(const rh_output *output, const char *text, bool first, rh_status *status)
@@ -322,6 +323,8 @@ static void write_balance(FILE *f, const rh_progress *p)
 {
     fprintf(f, ",\"kinetic_energy\":%.9g,\"potential_energy\":%.9g,\"energy_put_in\":%.9g,\"energy_gained\":%.9g",
             p->kinetic_energy, p->potential_energy, p->energy_put_in, p->energy_gained);
+    fprintf(f, ",\"work_solids\":%.9g,\"work_inflows\":%.9g,\"work_forces\":%.9g,\"work_programs\":%.9g",
+            p->work_solids, p->work_inflows, p->work_forces, p->work_programs);
     for (int a = 0; a < 3; a++)
         fprintf(f, ",\"momentum_%c\":%.9g,\"pushed_%c\":%.9g", 'x' + a, (&p->momentum.x)[a], 'x' + a,
                 (&p->pushed.x)[a]);
@@ -345,6 +348,10 @@ static void write_material(FILE *f, const rh_progress *p)
                   {"kinetic_energy", p->kinetic_energy},
                   {"potential_energy", p->potential_energy},
                   {"energy_put_in", p->energy_put_in},
+                  {"work_solids", p->work_solids},
+                  {"work_inflows", p->work_inflows},
+                  {"work_forces", p->work_forces},
+                  {"work_programs", p->work_programs},
                   {"energy_gained", p->energy_gained}};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         fprintf(f, ",\"%s.%s\":%.9g", p->material, values[i].name, values[i].value);

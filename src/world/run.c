@@ -130,7 +130,9 @@ static rh_code write_frame(run *r, rh_status *status)
     frame_sets sets;
     list_sets(w, &sets);
     RH_TRY(rh_output_frame(&r->output, sets.items, sets.count, &info, status));
-    RH_TRY(rh_output_fields(&r->output, rh_world_fields(w), &info, status));
+    rh_owned_fields fields[RH_MAX_MATERIALS];
+    int field_sets = rh_world_owned_fields(w, fields);
+    RH_TRY(rh_output_fields(&r->output, fields, field_sets, &info, status));
     RH_TRY(tell_bases(r, status));
     RH_TRY(make_surface(r, status));
     note(&r->wall_times.frame, rh_seconds() - start);
@@ -236,7 +238,7 @@ static rh_code finish_frame(run *r, rh_status *status)
     }
     RH_TRY(rh_world_moment(w, RH_AT_FRAME, status));
     w->frame_done = true;
-    RH_TRY(rh_world_finish_frame(w, status));
+    rh_world_finish_frame(w);
     RH_TRY(write_frame(r, status));
     if (!r->mending) RH_TRY(rh_output_flush(&r->output, status));
     // After the files, for it tells how long the surface took.

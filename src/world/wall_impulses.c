@@ -19,14 +19,17 @@
 #include "base/simd.h"
 #include "grid/rows.h"
 
-enum { PARTS = 6 };                                                 // force, moment
+enum { PARTS = 6 };  // force, moment
+enum { WORK_SOLIDS, WORK_INFLOWS, WORKS };
 static const float FAR[RH_CELLS] = {[0 ... RH_CELLS - 1] = 1e30f};  // no tile, no solid
 
 // --- sums ------------------------------------------------------------------------------------------------------------
-// Of one tile or block: PARTS for each region.
+static int64_t sums_of_one(const rh_wall_impulses *w) { return (int64_t)w->count * PARTS + WORKS; }
+
+// Of one tile or block: both works, then PARTS for each region.
 static double *take_sums(const rh_wall_impulses *w, int64_t blocks, rh_arena *arena, rh_status *status)
 {
-    return rh_arena_take_zero(arena, (size_t)(blocks * w->count + 1) * PARTS * sizeof(double), status);
+    return rh_arena_take_zero(arena, (size_t)((blocks + 1) * sums_of_one(w)) * sizeof(double), status);
 }
 
 static bool is_in(const rh_wall_region *region, int which, rh_dvec3 place, int dimension)
@@ -47,18 +50,23 @@ static void add_impulse(const rh_wall_impulses *w, rh_dvec3 place, rh_dvec3 impu
     for (int n = 0; n < w->count; n++) {
         if (!is_in(&w->regions[n], which, place, w->dimension)) continue;
         for (int a = 0; a < 3; a++) {
-            sums[n * PARTS + a] += (&impulse.x)[a];
-            sums[n * PARTS + 3 + a] += (&turn.x)[a];
+            sums[WORKS + n * PARTS + a] += (&impulse.x)[a];
+            sums[WORKS + n * PARTS + 3 + a] += (&turn.x)[a];
         }
     }
 }
 
 static void add_sums(rh_wall_impulses *w, const double *sums, int64_t blocks)
 {
+    int64_t stride = sums_of_one(w);
+    for (int64_t b = 0; b < blocks; b++) {
+        w->work_solids += sums[b * stride + WORK_SOLIDS];
+        w->work_inflows += sums[b * stride + WORK_INFLOWS];
+    }
     for (int n = 0; n < w->count; n++) {
         double all[PARTS] = {0};
         for (int64_t b = 0; b < blocks; b++)
-            for (int k = 0; k < PARTS; k++) all[k] += sums[(b * w->count + n) * PARTS + k];
+            for (int k = 0; k < PARTS; k++) all[k] += sums[b * stride + WORKS + n * PARTS + k];
         for (int a = 0; a < 3; a++) {
             (&w->received[n].linear.x)[a] += all[a];
             (&w->received[n].angular.x)[a] += all[3 + a];
@@ -79,15 +87,25 @@ static bool is_poured(const rh_cut_cells *cut, int32_t t, int c, int axis)
     return cut->inflow && cut->inflow[t] && (cut->inflow[t][c] >> axis & 1);
 }
 
-// Adds a row of faces, `unit` (kg m/s) times what is given for each.
+// Without regions only what moves counts.
+static bool row_counts(const rh_wall_impulses *w, const rh_step_view *view, int32_t t, int axis, int r)
+{
+    return w->count > 0 || rh_i8_bits(rh_f8_load(view->cut->wall[axis][t] + 8 * r) != rh_f8_all(0)) != 0;
+}
+
+// Adds a row of faces, `unit` (kg m/s) times what is given for each. The work is the impulse times the velocity of the
+// wall: all that pressure does beyond it inside the material it loses, as a projection only ever loses energy.
 static void add_row(const rh_wall_impulses *w, const rh_step_view *view, int32_t t, int axis, int r, rh_f8 given,
                     double unit, double *sums)
 {
     for (int i = 0; i < 8; i++) {
         int c = 8 * r + i;
-        if (given[i] == 0 || is_poured(view->cut, t, c, axis)) continue;
+        if (given[i] == 0) continue;
         rh_dvec3 impulse = {0, 0, 0};
         (&impulse.x)[axis] = unit * (double)given[i];
+        bool poured = is_poured(view->cut, t, c, axis);
+        sums[poured ? WORK_INFLOWS : WORK_SOLIDS] -= unit * (double)(given[i] * view->cut->wall[axis][t][c]);
+        if (poured || w->count == 0) continue;
         add_impulse(w, face_place(view->tiles, t, c, axis), impulse, sums);
     }
 }
@@ -107,7 +125,7 @@ static rh_code all_faces(rh_wall_impulses *w, const rh_step_view *view, face_loo
     if (!sums) return RH_MEMORY;
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t t = 0; t < tiles->count; t++)
-        if (view->cut->kind[t] != RH_TILE_FREE) loop(w, view, t, sums + (int64_t)t * w->count * PARTS);
+        if (view->cut->kind[t] != RH_TILE_FREE) loop(w, view, t, sums + t * sums_of_one(w));
     add_sums(w, sums, tiles->count);
     w->time = (double)view->kick;
     return RH_OK;
@@ -135,6 +153,7 @@ static void press_tile(const rh_wall_impulses *w, const rh_step_view *view, int3
     double unit = cell_mass(view) * (double)view->speed;
     for (int a = 0; a < view->tiles->dimension; a++)
         for (int r = 0; r < view->tiles->cells / 8; r++) {
+            if (!row_counts(w, view, t, a, r)) continue;
             rh_f8 taken = rh_f8_load(view->open[a][t] + 8 * r);
             if (view->sharp) taken = taken_row(view, &wet, &distance, t, a, r, taken);
             rh_f8 given = (rh_f8_all(1) - taken) * (rh_row_below(&q, a, r) - rh_f8_load(q.here + 8 * r));
@@ -147,8 +166,9 @@ static void rub_tile(const rh_wall_impulses *w, const rh_step_view *view, int32_
     double unit = cell_mass(view) * (double)view->speed;
     for (int a = 0; a < view->tiles->dimension; a++)
         for (int r = 0; r < view->tiles->cells / 8; r++)
-            add_row(w, view, t, a, r, rh_f8_load(view->friction.axis[a] + (int64_t)t * view->tiles->cells + 8 * r),
-                    unit, sums);
+            if (row_counts(w, view, t, a, r))
+                add_row(w, view, t, a, r, rh_f8_load(view->friction.axis[a] + (int64_t)t * view->tiles->cells + 8 * r),
+                        unit, sums);
 }
 
 static bool is_rough(const rh_wall_impulses *w, rh_dvec3 place)
@@ -168,6 +188,7 @@ static void hold_tile(const rh_wall_impulses *w, const rh_step_view *view, int32
     double unit = cell_mass(view) / (double)view->full;
     for (int a = 0; a < view->tiles->dimension; a++)
         for (int r = 0; r < view->tiles->cells / 8; r++) {
+            if (!row_counts(w, view, t, a, r)) continue;
             int64_t at = (int64_t)t * view->tiles->cells + 8 * r;
             int closed = rh_i8_bits(rh_f8_load(view->cut->open[a][t] + 8 * r) <= rh_f8_all(0));
             rh_f8 lost = rh_f8_load(view->before.axis[a] + at) - rh_f8_load(view->velocity.axis[a] + at);
@@ -180,6 +201,13 @@ static void hold_tile(const rh_wall_impulses *w, const rh_step_view *view, int32
 }
 
 // --- particles -------------------------------------------------------------------------------------------------------
+static rh_dvec3 velocity_at(const rh_wall_impulses *w, rh_dvec3 place)
+{
+    int which = -1;
+    rh_obstacles_distance(w->met, place, &which);
+    return which < 0 ? rh_d3(0, 0, 0) : rh_obstacles_velocity(w->met, which, place);
+}
+
 static rh_code hit(rh_wall_impulses *w, const rh_points *points, rh_status *status)
 {
     const rh_vec3 *x = rh_points_data(points, "P", RH_POINT_VEC3F), *v = rh_points_data(points, "v", RH_POINT_VEC3F);
@@ -191,8 +219,10 @@ static rh_code hit(rh_wall_impulses *w, const rh_points *points, rh_status *stat
     for (int64_t b = 0; b < blocks; b++)
         for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, points->count); i++) {
             if (memcmp(&v[i], &w->speed[i], sizeof v[i]) == 0) continue;
-            rh_dvec3 lost = rh_d3_sub(rh_d3_from(w->speed[i]), rh_d3_from(v[i]));
-            add_impulse(w, rh_d3_from(x[i]), rh_d3_scale(lost, w->particle_mass), sums + b * w->count * PARTS);
+            rh_dvec3 lost = rh_d3_sub(rh_d3_from(w->speed[i]), rh_d3_from(v[i])), place = rh_d3_from(x[i]);
+            double *own = sums + b * sums_of_one(w);
+            if (w->met->any_moving) own[WORK_SOLIDS] -= w->particle_mass * rh_d3_dot(lost, velocity_at(w, place));
+            if (w->count) add_impulse(w, place, rh_d3_scale(lost, w->particle_mass), own);
         }
     add_sums(w, sums, blocks);
     return RH_OK;
@@ -240,7 +270,7 @@ void rh_wall_impulses_free(rh_wall_impulses *w)
 void rh_wall_impulses_begin(rh_wall_impulses *w)
 {
     memset(w->received, 0, (size_t)w->count * sizeof *w->received);
-    w->time = 0;
+    w->time = w->work_solids = w->work_inflows = 0;
     w->speed_count = 0;
 }
 

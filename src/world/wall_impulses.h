@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// What solids receive from a material in a step: one measurement, for probes and for whatever is moved by it. Nothing
-// is measured of solids that nobody asks for.
+// What solids receive from a material in a step: one measurement, for probes and for whatever is moved by it, and the
+// work of those that move, and of inflows, for the balance of energy. Of solids that nobody asks for, and that stand
+// still, nothing is measured.
 //
 //   init -> each step: begin, see (as the step's observer does), stepped -> received -> free
 #pragma once
@@ -24,7 +25,9 @@ typedef struct rh_wall_impulses {
     int dimension;
     double particle_mass;  // kg (kg/m in two dimensions)
     rh_impulse *received;  // owned: what each region received in the step
-    double time;           // s over which it came: how long forces acted in the step; 0 = nothing was pressed
+    double work_solids;   // J (J/m): done on the material in the step by solids that move: impulse times their velocity
+    double work_inflows;  // J (J/m): by inflows, which hold faces at their velocity
+    double time;          // s over which it came: how long forces acted in the step; 0 = nothing was pressed
     // of the step in progress
     const rh_obstacles *met;  // as what presses on them now meets them
     rh_vec3 *speed;           // of the particles before they met walls

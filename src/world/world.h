@@ -39,8 +39,11 @@ typedef struct rh_progress {
                                               // from the origin; velocities are half a step behind positions; set at
                                               // the end of a frame, as the four below
     double energy_put_in;                     // J: what bodies and emitters brought, less what sinks took
-    double energy_gained;  // J: kinetic and potential, at the moment of the velocities, less what was put in: what
-                           // moving walls, forces beside gravity, programs and the method gave (+) or took (-)
+    double work_solids, work_inflows, work_forces,
+        work_programs;     // J: done on the material by solids that move, by
+                           // emitters that hold it at their velocity, by `forces`, by programs
+    double energy_gained;  // J: kinetic and potential, at the moment of the velocities, less what was put in and less
+                           // those four works: what the method gave (+) or took (-)
     rh_dvec3 momentum;     // kg m/s (in 2D of a layer 1 m thick)
     rh_dvec3 pushed;  // kg m/s: momentum beside what gravity, bodies, emitters and sinks account for: walls, forces,
                       // programs, the method
@@ -135,6 +138,9 @@ const rh_sets *rh_world_material_sets(const rh_world *world, int material);
 void rh_world_material_progress(const rh_world *world, int material, rh_progress *out);
 double rh_world_time(const rh_world *world);
 void rh_world_progress(const rh_world *world, rh_progress *out);
+// Of all materials that have some, for files; returns how many they are. With one the fields have no owner.
+struct rh_owned_fields;
+int rh_world_owned_fields(const rh_world *world, struct rh_owned_fields *out);  // room for RH_MAX_MATERIALS
 const struct rh_fields *rh_world_fields(const rh_world *world);  // of the first material that has any; grid/fields.h
 const struct rh_probes *rh_world_probes(const rh_world *world);  // world/probes.h; NULL when the scene has none
 const rh_step_report *rh_world_report(const rh_world *world);    // the last step in detail: time by stage

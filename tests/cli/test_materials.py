@@ -98,6 +98,75 @@ class Materials(harness.Case):
         self.assertIn("did you mean honey?", err)
 
 
+TWO_DYES = """rheo: 1
+cell: 0.05
+dimension: 2
+frames: {last: 3}
+materials:
+  - {name: red, physics: {dye: {velocity: [1, 0, 0]}}}
+  - {name: blue, physics: {dye: {angular_velocity: [0, 0, 3]}}}
+bodies:
+  - {material: red, shape: {box: {min: [0, 0, -1], max: [0.3, 0.3, 1]}}}
+  - {material: blue, shape: {box: {min: [0.5, 0, -1], max: [0.7, 0.3, 1]}}}
+"""
+BASE = """rheo: 1
+cell: 0.05
+dimension: 2
+frames: {last: 3}
+materials:
+  - {name: still, physics: {ballistic: {}}}
+  - {name: river, physics: {ballistic: {drag: 0}}}
+gravity: [0, 0, 0]
+bodies:
+  - {material: still, shape: {box: {min: [0, 0, -1], max: [1, 1, 1]}}}
+  - {material: river, velocity: [2, 0, 0], shape: {box: {min: [0, 2, -1], max: [1, 3, 1]}}}
+"""
+LAYER = """rheo: 1
+cell: 0.05
+dimension: 2
+frames: {last: 3}
+from: {%s: base}
+physics: {dye: {carried_by: %s}}
+bodies: [{shape: {box: {min: [0.3, %g, -1], max: [0.5, %g, 1]}}}]
+"""
+
+
+class Fields(harness.Case):
+    """Fields of all materials are in a frame; a layer stands on the material of its base that it names."""
+
+    def fields(self, run, *more):
+        return self.rheo("info", f"{run}/fields/fields.0003.vdb", *more)[0]
+
+    def test_all_materials_write_theirs(self):
+        (self.folder / "two.yaml").write_text(TWO_DYES)
+        self.rheo("run", "two.yaml", "--out", "two", "--quiet")
+        text = self.fields("two")
+        for name in ("red.dye", "blue.dye"):
+            self.assertIn(name, text)
+        # Each is what it is alone, and stopped and resumed.
+        self.rheo("run", "two.yaml", "--out", "again", "--quiet", "--frames", "1-2")
+        self.rheo("run", "two.yaml", "--out", "again", "--quiet", "--resume")
+        same = [(self.folder / run / "fields/fields.0003.vdb").read_bytes() for run in ("two", "again")]
+        self.assertEqual(*same)
+        (self.folder / "one.yaml").write_text(TWO_DYES.replace("  - {name: blue, physics: {dye: {angular_velocity: [0, 0, 3]}}}\n", "").replace(
+            "  - {material: blue, shape: {box: {min: [0.5, 0, -1], max: [0.7, 0.3, 1]}}}\n", ""))
+        self.rheo("run", "one.yaml", "--out", "one", "--quiet")
+        self.assertNotIn("red.dye", self.fields("one"))
+        self.assertIn("dye", self.fields("one"))
+
+    def test_a_layer_names_a_material_of_its_base(self):
+        (self.folder / "base.yaml").write_text(BASE)
+        self.rheo("run", "base.yaml", "--out", "base", "--quiet")
+        moved = {}
+        for name, low in (("still", 0.4), ("river", 2.4), ("other", 0.4)):
+            (self.folder / f"{name}.yaml").write_text(LAYER % (name, name, low, low + 0.2))
+            self.rheo("run", f"{name}.yaml", "--out", name, "--quiet")
+            sums = self.rheo("ax", "if (f@dye > 0.5f) print(getcoordx()); f@dye = f@dye;", f"{name}/fields/fields.0003.vdb", "--dry", "--volumes", "--quiet")[0].split()
+            moved[name] = sum(map(int, sums)) / len(sums)
+        self.assertAlmostEqual(moved["river"] - moved["still"], 2 * 2 / 24 / 0.05, delta=0.5)
+        self.assertEqual(moved["other"], moved["still"])  # no material of that name: the first
+
+
 if __name__ == "__main__":
     if len(sys.argv) < 3:
         sys.exit(__doc__)

@@ -439,8 +439,6 @@ static void add_step(const rh_progress *p, bool frame_done, void *user)
         for (int a = 0; a < (columns < 6 ? 2 : 3); a++) (&b->walls.x)[a] += kick * force[a];
     }
     if (!frame_done || p->step == 0) return;
-    print_message("  %d gained %g dt %g bore %g worst %g\n", (int)p->frame, p->energy_gained, p->dt,
-                  rh_d3_length(b->walls), rh_d3_length(rh_d3_add(p->pushed, b->walls)));
     b->most = fmax(b->most, p->energy_gained);
     b->bore = fmax(b->bore, rh_d3_length(b->walls));
     b->worst = fmax(b->worst, rh_d3_length(rh_d3_add(p->pushed, b->walls)));

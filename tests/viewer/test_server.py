@@ -583,6 +583,33 @@ class Materials(unittest.TestCase):
             self.assertIn("--material: unknown material 'watr'; did you mean 'water'?", done.stderr)
 
 
+class Sequences(unittest.TestCase):
+    """Solids that change their form are sent anew for each frame."""
+
+    def test_vertices(self):
+        with tempfile.TemporaryDirectory(prefix="viewer-", dir=".", ignore_cleanup_errors=True) as holder:
+            folder = pathlib.Path(holder).resolve()
+            for n in (1, 2, 3):  # a tetrahedron whose tip rises by a tenth of a metre a frame
+                (folder / f"tip.000{n}.obj").write_text(f"v 0 0 0\nv 1 0 0\nv 0 0 1\nv 0 {0.5 + 0.1 * n} 0\nf 1 2 3\nf 1 4 2\nf 1 3 4\nf 2 4 3\n")
+            scene = SCENE.replace("solids: [", "solids: [{name: tip, shape: {mesh_sequence: {files: tip.####.obj, fps: 10}}}, ")
+            (folder / "scene.yaml").write_text(scene)
+            subprocess.run([RHEO, "run", folder / "scene.yaml", "--out", folder / "run", "--quiet"], check=True, timeout=PATIENCE)
+            server = Server(folder / "run", "--quiet")
+            try:
+                facts, _ = unpack(server.get("/api/solids")[1], b"RHS1")
+                self.assertEqual([solid["deforms"] for solid in facts["solids"]], [True, False])
+                for frame in (1, 2, 3, 9):
+                    facts, data = unpack(server.get(f"/api/vertices?frame={frame}")[1], b"RHV1")
+                    self.assertEqual(facts["solids"], [{"index": 0, "vertices": 4}])
+                    self.assertAlmostEqual(struct.unpack("<12f", data)[10], 0.5 + 0.1 * min(frame, 3), places=5)
+                self.assertEqual(server.get("/api/vertices")[0].status, 400)
+                (folder / "tip.0002.obj").unlink()
+                facts, data = unpack(server.get("/api/vertices?frame=4")[1], b"RHV1")
+                self.assertEqual((facts["solids"], data), ([], b""))
+            finally:
+                self.assertEqual(server.stop(), (0, ""))
+
+
 if __name__ == "__main__":
     if len(sys.argv) < 3:
         sys.exit(__doc__)

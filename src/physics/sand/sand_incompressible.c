@@ -54,7 +54,7 @@ static rh_code apply_friction(const void *step, void *user, rh_status *status)
 static rh_code create_incompressible(sand_incompressible *me, rh_points *points, rh_status *status)
 {
     static const rh_added_stage stages[] = {{.after = "pressure", .name = "friction", .run = apply_friction}};
-    const rh_step_method method = {.name = "sand",
+    const rh_step_method method = {.name = "sand_incompressible",
                                    .stages = stages,
                                    .stage_count = 1,
                                    .user = &me->params,

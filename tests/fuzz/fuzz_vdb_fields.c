@@ -52,13 +52,13 @@ static field_file_grid choose_grid(chooser *c, int number)
 {
     static char names[MOST_GRIDS][16];
     static const char *const odd_names[] = {
-        "dye", "", "a b", "../../x", "density_that_has_a_name_longer_than_a_name_may", "P"};
+        "dye", "", "a b", "../../x", "density_that_has_a_name_longer_than_a_name_may", "P", "sea.dye", "sea.", ".dye"};
     static const char *const kinds[] = {"float", "vec3", "faces", NULL, "", "float "};
     static const double cells[] = {0.1, 0, -1, NAN, INFINITY, 1e-300, 1e300};
     static const int64_t dimensions[] = {3, 2, 0, 1, 4, -1, INT64_MAX};
     snprintf(names[number], sizeof names[number], "field%d", number);
     unsigned name = choose(c, 16);
-    field_file_grid g = {.type = (int)choose(c, 3), .name = name && name <= 6 ? odd_names[name - 1] : names[number]};
+    field_file_grid g = {.type = (int)choose(c, 3), .name = name && name <= 9 ? odd_names[name - 1] : names[number]};
     g.kind = kinds[choose(c, 6)];
     g.dimension = dimensions[choose(c, 7)];
     g.cell = cells[choose(c, 7)];
@@ -100,7 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     field_file_write(path, grids, count);
     rh_fields fields;
     rh_frame_info info;
-    rh_code code = rh_vdb_read_fields(path, &fields, &info, NULL);
+    rh_code code = rh_vdb_read_fields(path, choose(&c, 4) == 1 ? "sea" : NULL, &fields, &info, NULL);
     require(code == RH_OK || bytes > 0);
     if (code == RH_OK) look_at(&fields);
     rh_fields_free(&fields);

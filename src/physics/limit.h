@@ -69,8 +69,8 @@ void rh_limit_outflow(const rh_limit *limit, rh_faces fill_faces, rh_faces veloc
 void rh_limit_blend(const rh_limit *limit, const float *q, const float *other, float trust, float *b);
 
 // Finds the faces inside liquid that is confined: both cells are nearly full, and pressure (`q` of the last step) was
-// in one of them, or at walls beside it. Sets limit->held. What gravity does there is then taken as if faces were as
-// full as they are open:
+// in one of them, or at walls beside it. Sets limit->confined. What gravity does there is then taken as if faces were
+// as full as they are open:
 //   rh_limit_fill_confined    fillings of confined faces become their open shares: what flows through them; those of
 //                             closed faces, too, where the wall stands still
 //   rh_limit_scale_forces     velocity = before + what forces did to it, by the faces' inverse mass, as pressure does
@@ -88,6 +88,9 @@ void rh_limit_scale_forces(const rh_limit *limit, rh_faces before, rh_faces velo
 // again, and surfaces once disturbed never came to rest: a dam in a tank still moved at 0.09 sqrt(g h) after 40 s.
 rh_code rh_limit_support(const rh_limit *limit, const float *q, const float fall[3], float slow, rh_faces velocity,
                          rh_arena *arena, rh_status *status);
+
+// Bits of cells, a byte per row: with some material, not in flight; nearly full, and with pressure.
+void rh_limit_find_full(const rh_limit *limit, const float *q, const float *fill_cells, uint8_t *wet, uint8_t *full);
 
 // field -= scale inverse_mass (difference of q); `most` bounds what is subtracted, and what remains. given[t] (NULL =
 // not wanted) becomes the momentum that tiles in flight got: sums of filling times change.

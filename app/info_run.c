@@ -67,6 +67,10 @@ static void print_balance(const app_log *log)
     } rows[] = {{"kinetic J", offsetof(app_log_step, kinetic_energy)},
                 {"potential J", offsetof(app_log_step, potential_energy)},
                 {"put in J", offsetof(app_log_step, energy_put_in)},
+                {"solids J", offsetof(app_log_step, work_solids)},
+                {"inflows J", offsetof(app_log_step, work_inflows)},
+                {"forces J", offsetof(app_log_step, work_forces)},
+                {"programs J", offsetof(app_log_step, work_programs)},
                 {"gained J", offsetof(app_log_step, energy_gained)},
                 {"momentum x", offsetof(app_log_step, momentum_x)},
                 {"momentum y", offsetof(app_log_step, momentum_y)},
@@ -83,7 +87,8 @@ static void print_balance(const app_log *log)
         }
         if (s.count == 0) return;
         if (k == 0) printf("\n  %-12s %12s %12s %12s %12s\n", "frame ends", "least", "mean", "most", "last");
-        if (k < 4 || s.min != 0 || s.max != 0) print_statistic(rows[k].name, &s);
+        bool always = k < 3 || strncmp(rows[k].name, "gained", 6) == 0;
+        if (always || s.min != 0 || s.max != 0) print_statistic(rows[k].name, &s);
     }
 }
 

@@ -8,11 +8,11 @@
 //   longer than all else. Here pages are compressed once, on all threads. How arrays make up pages is
 //   PagedOutputStream's rule (openvdb/points/StreamCompression.cc): an array that does not fit begins a new page, one
 //   longer than a page is a page of its own.
+#include "io/vdb_points_grid.hh"
 #include "io/vdb_shared.hh"
 
 #pragma GCC visibility push(default)
 #include <openvdb/io/Archive.h>
-#include <openvdb/points/PointDataGrid.h>
 #include <openvdb/points/StreamCompression.h>
 #pragma GCC visibility pop
 

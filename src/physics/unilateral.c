@@ -346,7 +346,7 @@ static bool is_balanced(const step *s)
     return wanted && rh_d3_length(s->around->gravity) > 0;
 }
 
-// What flows out of cells: of confined liquid as much as faces are open for.
+// What flows out of cells: of confined liquid, and out of free surfaces, as much as faces are open for.
 static rh_code flow_out(step *s, float *b, rh_status *status)
 {
     if (is_balanced(s)) {
@@ -356,7 +356,7 @@ static rh_code flow_out(step *s, float *b, rh_status *status)
             for (int a = 0; a < s->tiles.dimension; a++) memcpy(s->fill_after.axis[a], s->fill.axis[a], bytes);
         }
         RH_TRY(rh_limit_find_confined(&s->limit, s->q, s->cells, s->arena, status));
-        rh_limit_fill_confined(&s->limit, s->fill_after);
+        rh_limit_flow_shares(&s->limit, s->cells, s->before, s->velocity, s->fill_after);
     }
     rh_limit_outflow(&s->limit, s->fill_after, s->velocity, s->dt, b);
     return RH_OK;

@@ -28,7 +28,7 @@ static const float STEEPEST = 0.25f;
 // Tiles that the level is known beyond full cells: on a slope of 1:40 the last 40 cells are thin.
 enum { SWEEPS = 8 };
 
-static const float ONES[RH_CELLS] = {[0 ... RH_CELLS - 1] = 1};
+static const float ZEROS[RH_CELLS], ONES[RH_CELLS] = {[0 ... RH_CELLS - 1] = 1};
 
 typedef struct level {
     float height;  // m
@@ -97,6 +97,17 @@ static int thin_bits(const rh_water_edge *e, const rh_rows *room, const rh_bit_r
     return ~above & rh_i8_bits(under < rh_f8_all(FLOOR));
 }
 
+// Of a row: cells all of whose faces are slow. (Along one axis a sheet that slides along a flat slope is.)
+static int slow_bits(const rh_water_edge *e, int32_t t, int r)
+{
+    rh_f8 most = rh_f8_all(0);
+    for (int a = 0; a < e->tiles->dimension; a++) {
+        rh_rows u = rh_rows_of(e->tiles, e->before.axis[a], t, ZEROS);
+        most = rh_f8_max(most, rh_f8_max(rh_f8_abs(rh_f8_load(u.here + 8 * r)), rh_f8_abs(rh_row_above(&u, a, r))));
+    }
+    return rh_i8_bits(most < rh_f8_all(e->slow));
+}
+
 static void mark_held(const rh_water_edge *e, level at, int32_t t, uint8_t *held)
 {
     const rh_tiles *tiles = e->tiles;
@@ -110,9 +121,11 @@ static void mark_held(const rh_water_edge *e, level at, int32_t t, uint8_t *held
         if (!wet) continue;
         for (int a = 0; a < tiles->dimension; a++)
             if (fabsf((&e->gravity.x)[a]) >= least) thin |= thin_bits(e, &room, &full, a, r);
-        if (!(thin & wet)) continue;
+        thin &= wet;
+        if (thin) thin &= slow_bits(e, t, r);
+        if (!thin) continue;
         rh_f8 off = heights_of(e, t, r) - at.height;
-        held[r] = (uint8_t)(thin & wet &
+        held[r] = (uint8_t)(thin &
                             rh_i8_bits((off <= rh_f8_all(ABOVE * tiles->h)) & (off >= rh_f8_all(-BELOW * tiles->h))));
     }
 }

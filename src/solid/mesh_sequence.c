@@ -96,6 +96,16 @@ static rh_code get_frame(rh_mesh_sequence *s, int64_t index, const rh_vec3 **ver
     return RH_OK;
 }
 
+rh_code rh_mesh_sequence_check(rh_mesh_sequence *s, rh_status *status)
+{
+    for (int64_t i = 1; i < s->options.count; i++) {
+        rh_mesh mesh = {0};
+        RH_TRY(read_file(s, i, &mesh, status));
+        rh_mesh_free(&mesh);
+    }
+    return RH_OK;
+}
+
 // --- time ------------------------------------------------------------------------------------------------------------
 int64_t rh_mesh_sequence_tick(const rh_mesh_sequence *s, double time)
 {

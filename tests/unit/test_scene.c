@@ -70,6 +70,10 @@ static bool same_value(const rh_param *row, const void *a, const void *b)
     case RH_PARAM_CODE:
     case RH_PARAM_PATH: return same_text(*(char *const *)a, *(char *const *)b);
     case RH_PARAM_TABLE: return same_block(row->table, a, b);
+    case RH_PARAM_OPTIONAL: {
+        const void *one = *(void *const *)a, *other = *(void *const *)b;
+        return one && other ? same_block(row->table, one, other) : one == other;
+    }
     case RH_PARAM_LIST:
         if (p->count != q->count) return false;
         for (int i = 0; i < p->count; i++) {
@@ -474,6 +478,10 @@ static void random_value(dice *d, const rh_param *row, void *field)
         rh_params_free(row->table, field);
         random_block(d, row->table, field);
         break;
+    case RH_PARAM_OPTIONAL:
+        *(void **)field = rh_alloc_zero(row->table->size, "test", NULL);
+        random_block(d, row->table, *(void **)field);
+        break;
     case RH_PARAM_LIST:
         list->count = (int)roll(d, 4);
         list->items = list->count ? rh_alloc_zero((size_t)list->count * row->table->size, "test", NULL) : NULL;
@@ -537,6 +545,9 @@ static void fit_materials(rh_scene *scene)
     for (int i = 0; i < scene->materials.count; i++) {
         snprintf(name, sizeof name, "m%d", i);
         rename_text(&materials[i].name, name);
+        // What a material does not say of its surface is the scene's.
+        rh_surfacing_params *own = materials[i].surface;
+        if (own && !own->expression) rename_text(&own->expression, scene->surface.expression);
     }
     const char *last = scene->materials.count ? name : NULL;
 #define NAME_ALL(list, type)                    \
@@ -643,8 +654,8 @@ static void test_wrong_settings(void **state)
         {"physics.liqiud.flip=1", "'physics' has no alternative 'liqiud'; did you mean 'liquid'?"},
         {"physics.liquid", "--set physics.liquid: expected path=value"},
         {"physics=liquid",
-         "--set physics=liquid: physics: expected a mapping with one of the keys liquid, splash, sand, ballistic or "
-         "dye"},
+         "--set physics=liquid: physics: expected a mapping with one of the keys liquid, splash, sand, "
+         "sand_incompressible, ballistic or dye"},
         {"frames=3", "frames: expected a mapping, found '3'"},
         {"frames..last=3", "expected a name at '.last=3'"},
         {"frames[0]=3", "expected '.' or '=' after 'frames', found '['"},
@@ -904,7 +915,7 @@ static void check_table(const rh_param_table *table, const char *path)
         char below[160], deeper[256];
         snprintf(below, sizeof below, "%s%s%s%s", table == &rh_scene_table ? "" : path,
                  table == &rh_scene_table ? "" : ".", row->name, row->type == RH_PARAM_LIST ? "[0]" : "");
-        if (row->table) check_table(row->table, below);
+        if (row->table && row->type != RH_PARAM_OPTIONAL) check_table(row->table, below);
         for (int k = 0; row->variants && row->variants[k]; k++) {
             snprintf(deeper, sizeof deeper, "%s.%s", below, row->variants[k]->name);
             check_table(row->variants[k], deeper);

@@ -519,6 +519,22 @@ rh_code rh_limit_support(const rh_limit *l, const float *q, const float fall[3],
     return RH_OK;
 }
 
+void rh_limit_find_full(const rh_limit *l, const float *q, const float *fill_cells, uint8_t *wet, uint8_t *full)
+{
+    const rh_tiles *tiles = l->tiles;
+#pragma omp parallel for schedule(static, 4)
+    for (int32_t t = 0; t < tiles->count; t++) {
+        rh_rows rows = rh_layout_rows(&l->layout, q, t);
+        for (int r = 0; r < tiles->cells / 8; r++) {
+            int64_t row = (int64_t)t * (tiles->cells / 8) + r;
+            rh_f8 fill = rh_f8_load(fill_cells + 8 * row), room = rh_f8_load(l->cut->room[t] + 8 * r);
+            wet[row] = (uint8_t)(l->in_flight[t] ? 0 : rh_i8_bits(fill > rh_f8_all(NOTHING)));
+            full[row] = (uint8_t)(wet[row] & rh_i8_bits((fill >= CONFINED * room) &
+                                                        (rh_f8_load(rows.here + 8 * r) > rh_f8_all(0))));
+        }
+    }
+}
+
 // Is any of a vector in the tile or beside it?
 static bool touches(const rh_limit *l, int32_t t)
 {

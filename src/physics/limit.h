@@ -95,6 +95,9 @@ void rh_limit_scale_forces(const rh_limit *limit, rh_faces before, rh_faces velo
 rh_code rh_limit_support(const rh_limit *limit, const float *q, const float fall[3], float slow, rh_faces velocity,
                          rh_arena *arena, rh_status *status);
 
+// Bits of cells, a byte per row: with some material, not in flight; nearly full, and with pressure.
+void rh_limit_find_full(const rh_limit *limit, const float *q, const float *fill_cells, uint8_t *wet, uint8_t *full);
+
 // field -= scale inverse_mass (difference of q); `most` bounds what is subtracted, and what remains. given[t] (NULL =
 // not wanted) becomes the momentum that tiles in flight got: sums of filling times change.
 void rh_limit_subtract_gradient(const rh_limit *limit, const float *q, float scale, float most, rh_faces field,

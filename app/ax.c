@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// rheo ax: expressions on the points and volumes of .vdb files. A program is compiled once for points and
-// once for volumes, when a file has them, however many files there are.
+// rheo ax: expressions on the points and volumes of .vdb files. A program is compiled once for points and once for
+// volumes, when a file has them, however many files there are.
 #include <stdio.h>
 #include <string.h>
 #include "app.h"

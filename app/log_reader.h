@@ -2,9 +2,9 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Reads RUN/log.jsonl: one JSON object per step, flat but for "stages": {"name": seconds} and, at the end of a frame,
-// "peaks": {"label": bytes}. Reads what our own writer
-// writes and survives anything else: a line that is not such an object is counted and passed over, a last line without
-// its newline (the run is alive, or was killed) is ignored. Unknown names are skipped.
+// "peaks": {"label": bytes}. Reads what our own writer writes and survives anything else: a line that is not such an
+// object is counted and passed over, a last line without its newline (the run is alive, or was killed) is ignored.
+// Unknown names are skipped.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

@@ -115,10 +115,21 @@ const bench_entry bench_entries[] = {
     SAND("rabbit-source", "sand", "scenes/sand/figure_sand_rough", sand_incompressible, .skip = 15, .frames = 2,
          .repeats = 1, .when = BENCH_LONG),
 
+    // Two materials in one run; a field without particles (counted by its cells); a solid whose mesh changes with every
+    // step; and the same dam alone on one thread and twice at the same time, in two contexts of one thread each.
+    {"two-materials", "materials", "scenes/two_materials", .skip = 8, .frames = 2, .repeats = 2},
+    {"dye", "fields", "scenes/dye/stirred", CELL(0.01), .skip = 4, .frames = 4, .repeats = 2},
+    {"fish", "sequences", "scenes/fish", .skip = 4, .frames = 2, .repeats = 2},
+    {"one-world", "contexts", "dam_cube", CELL(0.02), .skip = 3, .frames = 2, .repeats = 3, .threads = 1},
+    {"two-worlds", "contexts", "dam_cube", CELL(0.02), .skip = 3, .frames = 2, .repeats = 3, .threads = 1, .worlds = 2},
+
     // Over in a blink: for the test of this program. The published scenes at their start, where times mean nothing: one
     // with all its
     // particles, one with hardly any, which must get no ratio.
     {"tiny", "tiny", "dam_cube", CELL(0.1), .frames = 2, .repeats = 2, .when = BENCH_NAMED},
+    {"tiny-worlds", "rooms-tiny", "dam_cube", CELL(0.1), .frames = 2, .repeats = 2, .threads = 1, .worlds = 2,
+     .when = BENCH_NAMED},
+    {"tiny-dye", "rooms-tiny", "scenes/dye/stirred", CELL(0.05), .frames = 2, .repeats = 2, .when = BENCH_NAMED},
     {"r1-start", "splash-start", "scenes/splash/fountains", .published = 1, .frames = 2, .repeats = 2,
      .when = BENCH_NAMED},
     {"r2-start", "splash-start", "scenes/splash/dam_over_obstacle", .published = 2, .frames = 1, .most_steps = 1,

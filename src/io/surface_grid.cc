@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// A narrow band as OpenVDB grids: taking it over, files, volume. A leaf of ours is a leaf of
-// OpenVDB's, so taking over is a copy. Signs of inactive voxels inside leaves are the band's own; only what is in no
+// A narrow band as OpenVDB grids: taking it over, files, volume. A leaf of ours is a leaf of OpenVDB's, so
+// taking over is a copy. Signs of inactive voxels inside leaves are the band's own; only what is in no
 // leaf is filled by flooding, for flooding inside a leaf trusts that signs change across active voxels only, and a
 // field that is no distance (the literal kernel) may break that.
 #include "io/surface_parts.hh"

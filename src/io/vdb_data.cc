@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Grids of .vdb files, and volumes as columns. The buffers of leaves are visited where they are. A
-// tile is looked at block by block before it becomes leaves: mostly it need not.
+// Grids of .vdb files, and volumes as columns. The buffers of leaves are visited where they are. A tile
+// is looked at block by block before it becomes leaves: mostly it need not.
 #include "io/vdb_data.hh"
 #include "io/vdb_points_grid.hh"
 

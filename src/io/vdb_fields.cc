@@ -229,8 +229,9 @@ rh_code read_fields(const char *path, const char *owner, rh_fields &fields, rh_f
         list_tiles(*one.grid, keys);
     }
     rh_tiles tiles;
-    RH_TRY(rh_tiles_from_keys(&tiles, int(dimension), facts.cell, keys.data(), int64_t(keys.size()), &scratch.arena,
-                              status));
+    const rh_code code = rh_tiles_from_keys(&tiles, int(dimension), facts.cell, keys.data(), int64_t(keys.size()),
+                                            &scratch.arena, status);
+    if (code != RH_OK) return rh_status_prefix(status, "%s: damaged", path), code;
     RH_TRY(rh_fields_carry(&fields, &tiles, status));
     for (size_t i = 0; i < found.size(); i++) fill(*found[i].grid, fields, fields.items[i], facts.z_up != 0);
     if (info) *info = facts;

@@ -204,8 +204,8 @@ rh_code rh_limit_prepare(rh_limit *limit, const rh_limit_options *options, const
 }
 
 // --- right-hand side -------------------------------------------------------------------------------------------------
-// What cells of
-// these rooms and fillings still take (below 0: what is too much in them).
+
+// What cells of these rooms and fillings still take (below 0: what is too much in them).
 static inline rh_f8 left_row(const rh_limit *l, rh_f8 room, rh_f8 fill, rh_i8 touched)
 {
     rh_f8 zero = rh_f8_all(0), free = (1 + SLACK) * room - fill;
@@ -665,8 +665,8 @@ rh_code rh_limit_fill_after_shift(const rh_limit *l, const float *y, float *fill
 }
 
 // --- suction ---------------------------------------------------------------------------------------------------------
-// Bits of
-// cells where pressure may not pull whatever the depth.
+
+// Bits of cells where pressure may not pull whatever the depth.
 static rh_bits shallow_tile(const rh_limit *l, const float *q, int32_t t)
 {
     const rh_tiles *tiles = l->tiles;

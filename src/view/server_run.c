@@ -556,5 +556,11 @@ rh_code rh_served_log(rh_served *s, uint64_t version, int64_t offset, rh_message
 
 rh_code rh_served_probes(rh_served *s, uint64_t version, int64_t offset, rh_message *out, rh_status *status)
 {
-    return serve_lines(s, "probes.csv", version, offset, out, status);
+    char name[RH_MATERIAL_NAME + 16] = "probes.csv";
+    pthread_mutex_lock(&s->lock);
+    // Those of the first material have no name in their file's.
+    if (s->only[0] && strcmp(s->only, rh_scene_material(&s->scene, 0)->name) != 0)
+        snprintf(name, sizeof name, "probes.%s.csv", s->only);
+    pthread_mutex_unlock(&s->lock);
+    return serve_lines(s, name, version, offset, out, status);
 }

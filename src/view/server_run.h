@@ -45,5 +45,5 @@ rh_code rh_served_scene(rh_served *served, rh_message *out, rh_status *status);
 // 0 again.
 enum { RH_SERVED_LOG = 2 << 20 };
 rh_code rh_served_log(rh_served *served, uint64_t version, int64_t offset, rh_message *out, rh_status *status);
-// The same of probes.csv.
+// The same of probes.csv, or of the file of the material that is shown alone.
 rh_code rh_served_probes(rh_served *served, uint64_t version, int64_t offset, rh_message *out, rh_status *status);

@@ -13,11 +13,10 @@
 // finds them.
 //
 //   "RHP1" particles  count x (x, y, z, value): four rows of uint16 in planes, one row after the other
-//   "RHM1" surface    vertices x (x, y, z): three rows of uint16 in planes; normals as three rows of int8 (127 = 1), as
-//   they are;
-//                     3 x triangles indices: one row of uint32 in planes
-//   "RHS1" solids     for each: vertices x 3 float32, triangles x 3 uint32, poses x 12 float32 (rows of a 3 x 4
-//   matrix), as they are
+//   "RHM1" surface    vertices x (x, y, z): three rows of uint16 in planes; normals as three rows of int8
+//                     (127 = 1), as they are; 3 x triangles indices: one row of uint32 in planes
+//   "RHS1" solids     for each: vertices x 3 float32, triangles x 3 uint32, poses x 12 float32 (rows of a
+//                     3 x 4 matrix), as they are
 //   "RHV1" vertices   of each solid that changes its form: vertices x 3 float32, as they are
 //
 // A coordinate q stands for box.min + q / 65535 * (box.max - box.min), so it is off by at most half of 1/65535 of the

@@ -38,6 +38,7 @@ class Check(Case):
         self.both("bodies:\n - name: speck\n   shape: {box: {min: [0.3, 0.3, -1], max: [0.304, 0.304, 1]}}\n" + TANK, r"s\.yaml:7:4: body 0 \('speck'\): no particle fits")
         self.both("bodies:\n - shape: {box: {min: [2, 2, -1], max: [3, 3, 1]}}\n" + TANK, r"s\.yaml:7:4: body 0: no particle fits")
         self.both("bodies:\n - shape: {sphere: {center: [3e10, 0, 0], radius: 1}}\n", r"s\.yaml:7:4: body 0 lies more than 1e9 m away")
+        self.both("bodies:\n - shape: {sphere: {center: [3e8, 0, 0], radius: 1}}\n", r"s\.yaml:7:4: body 0 reaches 3e\+08 m away from the origin: with cells of \S+ m at most")
         self.both("bodies:\n - shape: {plane: {normal: [0, 1, 0]}}\n", r"s\.yaml:7:4: body 0 has no end")
         self.both("emitters:\n - {name: jet, shape: {plane: {normal: [0, 1, 0]}}}\n", r"s\.yaml:7:4: emitter 0 \('jet'\) has a shape without end")
 

@@ -112,7 +112,7 @@ class Bench(Program):
 
     def test_every_stage_is_in_the_model(self):
         """A stage that gets a new name must get its line in bench/traffic.c."""
-        for entry in ("tiny", "tiny-mg-2", "tiny-sand", "tiny-sand-source"):
+        for entry in ("tiny", "tiny-mg-2", "tiny-sand", "tiny-sand-source", "tiny-dye"):
             self.bench("--only", entry, "--csv", self.csv, "--repeats", 1)
             header, (row,) = self.rows()
             unknown = [name for name in header if name.endswith(STAGE_COLUMNS[1]) and name not in COLUMNS and float(row[name]) == 0]
@@ -125,6 +125,13 @@ class Bench(Program):
             found.append(self.rows()[1][0])
         self.assertEqual([row["threads"] for row in found], ["1", "2", "3"])
         self.assertEqual(len({row["hash"] for row in found}), 1)
+
+    def test_two_worlds(self):
+        """At the same time in one process, each in its context: the particles of one alone, and the work of both."""
+        self.bench("--only", "tiny", "--only", "tiny-worlds", "--csv", self.csv, "--repeats", 1)
+        one, two = self.rows()[1]
+        self.assertEqual((one["hash"], one["particles"]), (two["hash"], two["particles"]))
+        self.assertEqual(2 * int(one["steps"]), int(two["steps"]))
 
     def test_failed_entry(self):
         """A run that cannot get its memory is a row that says so, and exit code 1."""

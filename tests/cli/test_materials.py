@@ -84,6 +84,25 @@ class Materials(harness.Case):
         _, err = self.rheo("check", "scene.yaml", "--material", "dume", code=2)
         self.assertIn("--material: unknown material 'dume'; did you mean 'dune'?", err)
 
+    def test_info_of_one(self):
+        (self.folder / "scene.yaml").write_text(SCENE + "probes:\n  - {name: W, where: {point: {position: [0.2, 0.1, 0.2]}}}\n"
+                                                "  - {name: D, material: dune, where: {box: {min: [0, 0, 0], max: [2, 1, 1]}}}\n")
+        self.rheo("run", "scene.yaml", "--out", "run", "--quiet")
+        out, _ = self.rheo("info", "run")
+        for words in ("W.pressure", "D.mass", "dune: 1 to 2"):
+            self.assertIn(words, out)
+        out, _ = self.rheo("info", "run", "--material", "dune")
+        self.assertIn("D.mass", out)
+        self.assertIn("material     dune, sand", out)
+        self.assertNotIn("W.pressure", out)
+        self.assertNotIn("water", out)
+        _, err = self.rheo("info", "run", "--material", "dume", code=2)
+        self.assertIn("did you mean 'dune'?", err)
+        # A fresh start leaves nothing of the old one.
+        self.rheo("run", "scene.yaml", "--out", "run", "--quiet", "--force", "--set", "probes=[]", "--set", "materials.dune.surface.while_running=false")
+        self.assertEqual(sorted(path.name for path in (self.folder / "run").glob("probes*")), [])
+        self.assertEqual(self.surfaces(), [])
+
     def test_pictures_of_one(self):
         self.make_run()
         draw = ("render", "run", "--frames", "2", "--quick", "--size", "64x48")

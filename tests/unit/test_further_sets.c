@@ -144,7 +144,7 @@ static void sets_are_saved_and_written(void **state)
     rh_memory_store_free(kept);
     rh_world_free(world);
     rh_scene_free(&scene);
-    scratch_remove(&s);
+    scratch_remove_tree(s.folder);
     assert_int_equal(rh_memory_bytes(), 0);
 }
 

@@ -32,7 +32,10 @@ enum { MATERIALS = 3 };
 static void tour_text(char *out, size_t size, int only)
 {
     char bodies[MATERIALS][300], hose[300], stir[300], of[MATERIALS][40];
-    for (int i = 0; i < MATERIALS; i++) snprintf(of[i], sizeof of[i], only < 0 ? "material: %s, " : "", names[i]);
+    for (int i = 0; i < MATERIALS; i++) {
+        if (only < 0) snprintf(of[i], sizeof of[i], "material: %s, ", names[i]);
+        else of[i][0] = 0;
+    }
     snprintf(bodies[0], sizeof bodies[0], WATER_BODY, of[0]);
     snprintf(bodies[1], sizeof bodies[1], SAND_BODY, of[1]);
     snprintf(bodies[2], sizeof bodies[2], SPLASH_BODY, of[2]);

@@ -404,33 +404,11 @@ static rh_code apply_pressure(step *s, const float *q, rh_status *status)
     return RH_OK;
 }
 
-// The edge of water at rest stands still (water_edge.h), and what moves there comes to rest in some steps: it would
-// else coast for seconds. With forces of the scene's own nothing is known to rest.
-static rh_code hold_edge(step *s, float slow, rh_status *status)
+// m/s: slower water may rest. With sqrt(g h) a sloshing tank lost half of its energy more in six periods, and still
+// water was no stiller.
+static float slow_speed(const step *s)
 {
-    const rh_surroundings *around = s->around;
-    double g = rh_d3_length(around->gravity);
-    if (around->acceleration || around->obstacles->count == 0) return RH_OK;
-    rh_arena_mark mark = rh_arena_save(s->arena);
-    size_t bytes = (size_t)rh_tiles_values(&s->tiles) / 8 + 8;
-    uint8_t *wet = rh_arena_take(s->arena, bytes, status), *full = rh_arena_take(s->arena, bytes, status);
-    if (!wet || !full) return RH_MEMORY;
-    rh_limit_find_full(&s->limit, s->q, s->cells, wet, full);
-    rh_water_edge edge = {.tiles = &s->tiles,
-                          .cut = &s->cut,
-                          .room = (const float *const *)s->cut.room,
-                          .layout = &s->limit.layout,
-                          .q = s->q,
-                          .head = s->tiles.h * s->tiles.h / ((float)g * s->dt * s->kick),
-                          .wet = wet,
-                          .full = full,
-                          .gravity = rh_v3_from(around->gravity),
-                          .before = s->before,
-                          .slow = slow,
-                          .keep = 1 / (1 + 0.5f * s->kick * (float)sqrt(g / s->around->cell))};
-    RH_TRY(rh_water_edge_hold(&edge, s->velocity, s->arena, status));
-    rh_arena_restore(s->arena, mark);
-    return RH_OK;
+    return 0.3f * (float)sqrt(rh_d3_length(s->around->gravity) * s->around->cell);
 }
 
 static rh_code project(step *s, float *b, rh_status *status)
@@ -446,10 +424,7 @@ static rh_code project(step *s, float *b, rh_status *status)
     if (!is_balanced(s)) return RH_OK;
     rh_dvec3 g = s->around->gravity;
     const float fall[3] = {(float)g.x * s->kick, (float)g.y * s->kick, (float)g.z * s->kick};
-    // With 1 a sloshing tank lost half of its energy more in six periods, and still water was no stiller.
-    float slow = 0.3f * (float)sqrt(rh_d3_length(g) * s->around->cell);
-    RH_TRY(rh_limit_support(&s->limit, s->q, fall, slow, s->velocity, s->arena, status));
-    return hold_edge(s, slow, status);
+    return rh_limit_support(&s->limit, s->q, fall, slow_speed(s), s->velocity, s->arena, status);
 }
 
 static rh_code press(step *s, rh_status *status)
@@ -534,11 +509,41 @@ static rh_bits known_tile(const step *s, int a, int32_t t)
     return out;
 }
 
+// The edge of water at rest stands still (water_edge.h), and what moves there comes to rest in some steps: it would
+// else coast for seconds. With forces of the scene's own nothing is known to rest.
+static rh_code hold_edge(step *s, rh_status *status)
+{
+    const rh_surroundings *around = s->around;
+    double g = rh_d3_length(around->gravity);
+    if (!is_balanced(s) || around->acceleration || around->obstacles->count == 0) return RH_OK;
+    rh_arena_mark mark = rh_arena_save(s->arena);
+    size_t bytes = (size_t)rh_tiles_values(&s->tiles) / 8 + 8;
+    uint8_t *wet = rh_arena_take(s->arena, bytes, status), *full = rh_arena_take(s->arena, bytes, status);
+    if (!wet || !full) return RH_MEMORY;
+    rh_limit_find_full(&s->limit, s->q, s->cells, wet, full);
+    rh_water_edge edge = {.tiles = &s->tiles,
+                          .cut = &s->cut,
+                          .room = (const float *const *)s->cut.room,
+                          .layout = &s->limit.layout,
+                          .q = s->q,
+                          .head = s->tiles.h * s->tiles.h / ((float)g * s->dt * s->kick),
+                          .wet = wet,
+                          .full = full,
+                          .gravity = rh_v3_from(around->gravity),
+                          .before = s->before,
+                          .slow = slow_speed(s),
+                          .keep = 1 / (1 + 0.5f * s->kick * (float)sqrt(g / s->around->cell))};
+    RH_TRY(rh_water_edge_hold(&edge, s->velocity, s->arena, status));
+    rh_arena_restore(s->arena, mark);
+    return RH_OK;
+}
+
 static rh_code extend(step *s, rh_status *status)
 {
     const rh_tiles *tiles = &s->tiles;
     rh_faces before = NONE;
     if (s->around->observer) RH_TRY(rh_faces_copy(&before, s->velocity, tiles, s->arena, status));
+    RH_TRY(hold_edge(s, status));
     rh_arena_mark mark = rh_arena_save(s->arena);
     rh_bits *known[3] = {NULL, NULL, NULL};
     for (int a = 0; a < tiles->dimension; a++) {

@@ -51,8 +51,7 @@ rh_code app_path(char out[RH_PATH_MAX], const char *folder, const char *name, rh
 rh_code app_run_scene(char out[RH_PATH_MAX], const char *run, const char *instead, rh_status *status);
 bool app_is_folder(const char *path);
 // Files "<stem>.<digits><ending>" of a folder; a missing folder has none. ending NULL = any, also with a fraction of
-// time before it
-// ("surface.0001.250.vdb").
+// time before it ("surface.0001.250.vdb").
 rh_code app_frames_list(const char *folder, const char *stem, const char *ending, app_frames *out, rh_status *status);
 // Path of such a file. The number of digits differs between runs and is found by looking; four when no such file is
 // there.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// rheo ax: expressions on the points and volumes of .vdb files. A program is compiled once for points and
-// once for volumes, when a file has them, however many files there are.
+// rheo ax: expressions on the points and volumes of .vdb files. A program is compiled once for points and once for
+// volumes, when a file has them, however many files there are.
 #include <stdio.h>
 #include <string.h>
 #include "app.h"
@@ -16,6 +16,7 @@
 #include "io/provenance.h"
 #include "io/expression.h"
 #include "lang/lang.h"
+#include "scene/words.h"
 
 enum { LONGEST_SOURCE = 16 << 20 };
 
@@ -181,17 +182,41 @@ static rh_code run_volumes(job *j, rh_vdb_data *data, rh_expression_report *repo
     return tell(j, code, &messages, status);
 }
 
+// Whether a grid is of the material that was asked for.
+static bool is_asked(const job *j, const rh_vdb_grid *grid)
+{
+    const char *material = j->arguments->material;
+    return !material || (grid->kind == RH_VDB_POINTS && strcmp(grid->name, material) == 0);
+}
+
+static rh_code refuse_material(const job *j, const char *path, const rh_vdb_data *data, rh_status *status)
+{
+    enum { MOST = 32 };
+    const char *names[MOST];
+    char hint[320];
+    int count = 0;
+    for (int i = 0; i < rh_vdb_data_count(data) && count < MOST; i++) {
+        rh_vdb_grid grid = rh_vdb_data_grid(data, i);
+        if (grid.kind == RH_VDB_POINTS) names[count++] = grid.name;
+    }
+    if (count == 0) return rh_fail(status, RH_USER, "--material: %s holds no points", path);
+    return rh_fail(status, RH_USER, "--material: %s has no points grid '%.60s'; %s", path, j->arguments->material,
+                   rh_words_suggest(j->arguments->material, names, count, hint, sizeof hint));
+}
+
 static rh_code apply(job *j, const char *path, rh_vdb_data *data, rh_expression_report *report, rh_status *status)
 {
     bool volumes = false, points = false;
     int count = rh_vdb_data_count(data);  // a program may add grids
     for (int i = 0; i < count; i++) {
-        rh_vdb_kind found = rh_vdb_data_grid(data, i).kind;
-        volumes |= found == RH_VDB_VOLUME;
-        if (found != RH_VDB_POINTS || !j->points.wanted) continue;
+        rh_vdb_grid grid = rh_vdb_data_grid(data, i);
+        if (!is_asked(j, &grid)) continue;
+        volumes |= grid.kind == RH_VDB_VOLUME;
+        if (grid.kind != RH_VDB_POINTS || !j->points.wanted) continue;
         points = true;
         RH_TRY(run_points(j, data, i, report, status));
     }
+    if (j->arguments->material && !points) return refuse_material(j, path, data, status);
     if (j->options.host.group && !points) return rh_fail(status, RH_USER, "--group: %s holds no points", path);
     if (volumes && j->volumes.wanted) return run_volumes(j, data, report, status);
     if (!points)
@@ -316,6 +341,8 @@ static rh_code find_source(job *j, rh_status *status)
 static rh_code check_inputs(const job *j, rh_status *status)
 {
     const app_arguments *a = j->arguments;
+    if (a->material && !j->points.wanted)
+        return rh_fail(status, RH_USER, "--material: found --volumes too, expected points: volumes are of no material");
     bool looks_like_file = !a->file && strlen(j->source) > 4 && strcmp(j->source + strlen(j->source) - 4, ".vdb") == 0;
     if (looks_like_file)
         return rh_fail(status, RH_USER, "found \"%.200s\", expected a program before the files, or --file FILE",
@@ -422,6 +449,8 @@ static const app_option options[] = {
      "the program's @NAME is the attribute or volume DATA of the file (may be repeated)"},
     {"points", APP_FLAG, AT(points), NULL, "run on points only"},
     {"volumes", APP_FLAG, AT(volumes), NULL, "run on volumes only"},
+    {"material", APP_TEXT, AT(material), "NAME",
+     "run only on the points of this material: the points grid of that name"},
     {"group", APP_TEXT, AT(group), "NAME", "run only on the points of a group"},
     {"create-missing", APP_TEXT, AT(create_missing), "on|off",
      "make attributes and volumes that are not there (on), or refuse (off)"},

@@ -7,11 +7,12 @@
 #include "app.h"
 #include "base/memory.h"
 #include "format.h"
+#include "scene/print.h"
 #include "scene/scene.h"
 #include "world/world.h"
 
 // What was asked for and what particles of one size make of it.
-static void print_amount(const rh_amount *a, const char *unit)
+static void print_amount(const rh_scene *scene, const rh_amount *a, const char *unit)
 {
     app_text count;
     char what[64];
@@ -24,10 +25,11 @@ static void print_amount(const rh_amount *a, const char *unit)
         fprintf(stderr, "%.6g %s%s, %s particles of %.6g %s", a->asked, unit,
                 a->emitter ? " by the last frame" : " asked for", app_format_count(a->particles, &count), a->given,
                 unit);
+    if (scene->materials.count > 1) fprintf(stderr, " of %s", rh_scene_material(scene, a->material)->name);
     fputc('\n', stderr);
 }
 
-static void print_prediction(const rh_prediction *p, bool flat)
+static void print_prediction(const rh_scene *scene, const rh_prediction *p)
 {
     app_text text, each;
     int64_t all;
@@ -35,7 +37,8 @@ static void print_prediction(const rh_prediction *p, bool flat)
     fprintf(stderr, "  %-22s %s\n", "frames", app_format_count(p->frames, &text));
     fprintf(stderr, "  %-22s %s\n", "particles at the start", app_format_count(p->particles, &text));
     if (p->emitted) fprintf(stderr, "  %-22s %s\n", "particles emitted", app_format_count(p->emitted, &text));
-    for (int i = 0; i < p->amount_count; i++) print_amount(&p->amounts[i], flat ? "m^2" : "m^3");
+    for (int i = 0; i < p->amount_count; i++)
+        print_amount(scene, &p->amounts[i], scene->dimension == 2 ? "m^2" : "m^3");
     fprintf(stderr, "  %-22s %s\n", "grid cells", app_format_count(p->cells, &text));
     fprintf(stderr, "  %-22s %s\n", "grid tiles", app_format_count(p->tiles, &text));
     fprintf(stderr, "  %-22s %s\n", "memory", app_format_bytes(p->bytes_memory, &text));
@@ -64,14 +67,26 @@ static void log_once(rh_log_level level, const char *message, void *user)
 
 static rh_code check_scene(const app_arguments *arguments, const rh_scene *scene, rh_status *status)
 {
+    const char *name = arguments->material;
+    int material;
     rh_prediction prediction;
+    if (name && rh_scene_find_material(scene, name, &material, status) != RH_OK)
+        return rh_status_prefix(status, "--material");
+    // Of all, whoever was asked for: one part of a scene cannot be right alone.
     RH_TRY(rh_world_predict(scene, &prediction, status));
     rh_code code = rh_world_rehearse(scene, (double)(prediction.particles + prediction.emitted), status);
-    char *text = code == RH_OK ? rh_scene_print(scene, status) : NULL;
+    if (code == RH_OK && name) {
+        rh_prediction_free(&prediction);
+        code = rh_world_predict_material(scene, material, &prediction, status);
+    }
+    char *text = NULL;
+    if (code == RH_OK)
+        text = name ? rh_print_block(&rh_material_table, rh_scene_material(scene, material), status)
+                    : rh_scene_print(scene, status);
     if (text) {
         if (!arguments->quiet) fputs(text, stdout);
         fprintf(stderr, "%s: fine\n", arguments->operand);
-        print_prediction(&prediction, scene->dimension == 2);
+        print_prediction(scene, &prediction);
     }
     rh_free(text);
     rh_prediction_free(&prediction);
@@ -94,6 +109,8 @@ static int check(const app_arguments *arguments)
 }
 
 static const app_option options[] = {
+    {"material", APP_TEXT, offsetof(app_arguments, material), "NAME",
+     "print and predict this material of the scene alone; all of it is checked"},
     {"set", APP_TEXTS, offsetof(app_arguments, sets), "PATH=VALUE", "change a value of the scene (may be repeated)"},
     APP_SANDBOX,
     {"quiet", APP_FLAG, offsetof(app_arguments, quiet), NULL, "do not print the scene"},

@@ -206,6 +206,21 @@ static rh_code clear_folder(const char *run, const char *folder, const char *ste
     return code;
 }
 
+// probes.csv, and those of other materials: probes.NAME.csv.
+static rh_code clear_probes(const char *run, rh_status *status)
+{
+    char path[RH_PATH_MAX];
+    DIR *directory = opendir(run);
+    rh_code code = RH_OK;
+    for (struct dirent *entry; directory && code == RH_OK && (entry = readdir(directory));) {
+        if (strncmp(entry->d_name, "probes.", 7) != 0 || !rh_path_has_ending(entry->d_name, ".csv")) continue;
+        code = app_path(path, run, entry->d_name, status);
+        if (code == RH_OK && rh_provenance_is_ours(path)) code = remove_file(path, status);
+    }
+    if (directory) closedir(directory);
+    return code;
+}
+
 // Checkpoints go first: were we stopped in between, frames without a checkpoint only cost time, a checkpoint without
 // its frames would leave a gap.
 rh_code app_clear_run(const char *run, rh_status *status)
@@ -213,14 +228,14 @@ rh_code app_clear_run(const char *run, rh_status *status)
     char path[RH_PATH_MAX];
     RH_TRY(clear_folder(run, "checkpoint", NULL, status));
     RH_TRY(clear_folder(run, "points", "points", status));
+    RH_TRY(clear_folder(run, "fields", "fields", status));
     RH_TRY(clear_folder(run, "surface", "surface", status));
     RH_TRY(clear_folder(run, "surface", "ellipsoids", status));
     RH_TRY(clear_folder(run, "picture", "picture", status));
     RH_TRY(clear_folder(run, "debug", "points", status));
     RH_TRY(app_path(path, run, "picture/film.mp4", status));
     if (rh_provenance_is_ours(path)) RH_TRY(remove_file(path, status));
-    RH_TRY(app_path(path, run, "probes.csv", status));
-    if (rh_provenance_is_ours(path)) RH_TRY(remove_file(path, status));
+    RH_TRY(clear_probes(run, status));
     RH_TRY(app_path(path, run, "log.jsonl", status));
     return rh_provenance_is_ours(path) ? remove_file(path, status) : RH_OK;
 }

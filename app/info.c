@@ -77,9 +77,9 @@ static rh_code print_mesh(const char *path, rh_status *status)
     return code;
 }
 
-static rh_code print_info(const char *path, rh_status *status)
+static rh_code print_info(const char *path, const char *material, rh_status *status)
 {
-    if (app_is_folder(path)) return app_info_run(path, status);
+    if (app_is_folder(path)) return app_info_run(path, material, status);
     if (!rh_file_exists(path)) return rh_fail(status, RH_IO, "%s: no such file or folder", path);
     if (rh_path_has_ending(path, ".vdb")) return print_text(rh_vdb_describe(path, status), status);
     if (rh_path_has_ending(path, ".h5")) return print_text(rh_checkpoint_describe(path, status), status);
@@ -93,7 +93,7 @@ static int info(const app_arguments *arguments)
 {
     rh_status status = {0};
     rh_code code = arguments->hash ? print_hash(arguments->operand, arguments->material, &status)
-                                   : print_info(arguments->operand, &status);
+                                   : print_info(arguments->operand, arguments->material, &status);
     int written = app_finish_output();
     return code == RH_OK ? written : app_report(&status);
 }
@@ -101,7 +101,7 @@ static int info(const app_arguments *arguments)
 static const app_option options[] = {
     {"hash", APP_FLAG, offsetof(app_arguments, hash), NULL, "print only a hash of all particles of a .vdb or .h5 file"},
     {"material", APP_TEXT, offsetof(app_arguments, material), "NAME",
-     "with --hash: of this material of a run with several; without it the first of a .vdb"},
+     "what concerns this material of a run; with --hash of a file: of it alone, without it the first of a .vdb"},
 };
 
 const app_command app_info = {

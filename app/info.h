@@ -5,7 +5,7 @@
 #pragma once
 #include "base/status.h"
 
-rh_code app_info_run(const char *run, rh_status *status);
+rh_code app_info_run(const char *run, const char *material, rh_status *status);  // of one material, or NULL
 rh_code app_info_ply(const char *path, rh_status *status);
 // What the probes of a run have measured; nothing when it has none.
-rh_code app_info_probes(const char *run, rh_status *status);
+rh_code app_info_probes(const char *run, const char *material, rh_status *status);

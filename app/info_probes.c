@@ -74,11 +74,12 @@ static void read_rows(char *text, size_t bytes, range *ranges, char **cells)
     if (count > 1) print_ranges(ranges, count);
 }
 
-rh_code app_info_probes(const char *run, rh_status *status)
+rh_code app_info_probes(const char *run, const char *material, rh_status *status)
 {
-    char path[RH_PATH_MAX], *text;
+    char path[RH_PATH_MAX], name[80], *text;
     size_t bytes;
-    RH_TRY(app_path(path, run, "probes.csv", status));
+    snprintf(name, sizeof name, "probes%s%.60s.csv", material ? "." : "", material ? material : "");
+    RH_TRY(app_path(path, run, name, status));
     if (!rh_file_exists(path)) return RH_OK;
     RH_TRY(rh_file_read(path, (size_t)4 << 30, &text, &bytes, status));
     range *ranges = rh_alloc_zero(MOST_COLUMNS * sizeof *ranges, "info.probes", status);

@@ -67,6 +67,10 @@ static void print_balance(const app_log *log)
     } rows[] = {{"kinetic J", offsetof(app_log_step, kinetic_energy)},
                 {"potential J", offsetof(app_log_step, potential_energy)},
                 {"put in J", offsetof(app_log_step, energy_put_in)},
+                {"solids J", offsetof(app_log_step, work_solids)},
+                {"inflows J", offsetof(app_log_step, work_inflows)},
+                {"forces J", offsetof(app_log_step, work_forces)},
+                {"programs J", offsetof(app_log_step, work_programs)},
                 {"gained J", offsetof(app_log_step, energy_gained)},
                 {"momentum x", offsetof(app_log_step, momentum_x)},
                 {"momentum y", offsetof(app_log_step, momentum_y)},
@@ -83,7 +87,8 @@ static void print_balance(const app_log *log)
         }
         if (s.count == 0) return;
         if (k == 0) printf("\n  %-12s %12s %12s %12s %12s\n", "frame ends", "least", "mean", "most", "last");
-        if (k < 4 || s.min != 0 || s.max != 0) print_statistic(rows[k].name, &s);
+        bool always = k < 3 || strncmp(rows[k].name, "gained", 6) == 0;
+        if (always || s.min != 0 || s.max != 0) print_statistic(rows[k].name, &s);
     }
 }
 
@@ -199,7 +204,8 @@ static double last_of(const char *log, const char *name, const char *what)
     return value;
 }
 
-static void print_materials(const char *run, const rh_scene *scene)
+// `only`: of one; -1 = of all.
+static void print_materials(const char *run, const rh_scene *scene, int only)
 {
     char path[RH_PATH_MAX], line[200], *log = NULL;
     size_t bytes;
@@ -207,6 +213,7 @@ static void print_materials(const char *run, const rh_scene *scene)
                 rh_file_read(path, (size_t)4 << 30, &log, &bytes, NULL) == RH_OK;
     for (int i = 0; i < rh_scene_material_count(scene); i++) {
         const rh_material_params *m = rh_scene_material(scene, i);
+        if (only >= 0 && i != only) continue;
         app_text count;
         double particles = read ? last_of(log, m->name, "particles") : -1;
         int used = snprintf(line, sizeof line, "%s, %s", m->name, rh_physics_tables[m->physics.kind]->name);
@@ -214,42 +221,33 @@ static void print_materials(const char *run, const rh_scene *scene)
             snprintf(line + used, sizeof line - (size_t)used, ": %s particles, %.0f steps, volume error %.3g",
                      app_format_count((int64_t)particles, &count), last_of(log, m->name, "steps"),
                      last_of(log, m->name, "volume_error"));
-        row(i ? "" : "materials", line);
+        row(only >= 0 ? "material" : i ? "" : "materials", line);
     }
     rh_free(log);
 }
 
-// A scene that this version cannot read any more must not hide the rest of the folder.
-static int64_t print_scene(const char *run)
+static void print_scene(const char *run, const rh_scene *scene)
 {
-    char path[RH_PATH_MAX];
-    rh_status status = {0};
-    rh_scene scene;
-    if (app_path(path, run, "scene.yaml", &status) != RH_OK || rh_scene_load(path, NULL, 0, &scene, &status) != RH_OK) {
-        rh_log(RH_LOG_WARNING, "the run's scene is not readable: %s", status.message);
-        return 0;
-    }
     char line[128];
-    row("title", scene.title ? scene.title : "(none)");
-    snprintf(line, sizeof line, "%lldD, cell %g m, %g frames a second", (long long)scene.dimension, scene.cell,
-             scene.frames.fps);
+    row("title", scene->title ? scene->title : "(none)");
+    snprintf(line, sizeof line, "%lldD, cell %g m, %g frames a second", (long long)scene->dimension, scene->cell,
+             scene->frames.fps);
     row("scene", line);
-    if (scene.materials.count) print_materials(run, &scene);
-    int64_t last = scene.frames.last;
-    rh_scene_free(&scene);
-    return last;
+    if (scene->materials.count) print_materials(run, scene, -1);
 }
 
-static rh_code print_surfaces(const char *run, rh_status *status)
+// `material`: of a run with several, and its files have the name; else NULL.
+static rh_code print_surfaces_of(const char *run, const char *material, rh_status *status)
 {
-    char path[RH_PATH_MAX], line[128];
+    char path[RH_PATH_MAX], line[160], stem[80];
     app_frames frames;
     app_text bytes;
+    snprintf(stem, sizeof stem, "surface%s%.60s", material ? "." : "", material ? material : "");
     RH_TRY(app_path(path, run, "surface", status));
-    RH_TRY(app_frames_list(path, "surface", NULL, &frames, status));
+    RH_TRY(app_frames_list(path, stem, NULL, &frames, status));
     if (frames.count) {
-        snprintf(line, sizeof line, "%lld to %lld", (long long)frames.numbers[0],
-                 (long long)frames.numbers[frames.count - 1]);
+        snprintf(line, sizeof line, "%s%s%lld to %lld", material ? material : "", material ? ": " : "",
+                 (long long)frames.numbers[0], (long long)frames.numbers[frames.count - 1]);
         row("surfaces", line);
         snprintf(line, sizeof line, "%d frame%s in %d file%s, %s", frames.count, frames.count == 1 ? "" : "s",
                  frames.files, frames.files == 1 ? "" : "s", app_format_bytes(frames.bytes, &bytes));
@@ -302,8 +300,18 @@ static rh_code print_bases(const char *run, rh_status *status)
     return RH_OK;
 }
 
-static rh_code print_files(const char *run, int64_t last, rh_status *status)
+static rh_code print_surfaces(const char *run, const rh_scene *scene, rh_status *status)
 {
+    RH_TRY(print_surfaces_of(run, NULL, status));
+    for (int i = 0; scene && scene->materials.count > 1 && i < scene->materials.count; i++)
+        RH_TRY(print_surfaces_of(run, rh_scene_material(scene, i)->name, status));
+    return RH_OK;
+}
+
+// `scene`: NULL when it cannot be read.
+static rh_code print_files(const char *run, const rh_scene *scene, rh_status *status)
+{
+    int64_t last = scene ? scene->frames.last : 0;
     char path[RH_PATH_MAX], line[128];
     app_frames frames;
     app_text text;
@@ -321,7 +329,7 @@ static rh_code print_files(const char *run, int64_t last, rh_status *status)
     }
     app_frames_free(&frames);
     RH_TRY(print_fields(run, status));
-    RH_TRY(print_surfaces(run, status));
+    RH_TRY(print_surfaces(run, scene, status));
     RH_TRY(print_bases(run, status));
     int64_t bytes;
     RH_TRY(app_path(path, run, "checkpoint", status));
@@ -332,13 +340,46 @@ static rh_code print_files(const char *run, int64_t last, rh_status *status)
     return RH_OK;
 }
 
-rh_code app_info_run(const char *run, rh_status *status)
+static rh_code print_probes(const char *run, const rh_scene *scene, int only, rh_status *status)
+{
+    // Those of the first material have no name in their file's.
+    for (int i = 0; i < (scene ? rh_scene_material_count(scene) : 1); i++)
+        if (only < 0 || i == only) RH_TRY(app_info_probes(run, i ? rh_scene_material(scene, i)->name : NULL, status));
+    return RH_OK;
+}
+
+// What concerns one material of a run.
+static rh_code print_one(const char *run, const rh_scene *scene, const char *name, rh_status *status)
+{
+    int index;
+    if (!scene) return rh_fail(status, RH_USER, "--material: the run's scene is not readable");
+    if (rh_scene_find_material(scene, name, &index, status) != RH_OK) return rh_status_prefix(status, "--material");
+    printf("%s\n", run);
+    print_materials(run, scene, index);
+    RH_TRY(print_surfaces_of(run, scene->materials.count > 1 ? name : NULL, status));
+    return print_probes(run, scene, index, status);
+}
+
+static rh_code print_all(const char *run, const rh_scene *scene, rh_status *status)
+{
+    printf("%s\n", run);
+    if (scene) print_scene(run, scene);
+    RH_TRY(print_files(run, scene, status));
+    RH_TRY(print_log(run, status));
+    return print_probes(run, scene, -1, status);
+}
+
+// A scene that this version cannot read any more must not hide the rest of the folder.
+rh_code app_info_run(const char *run, const char *material, rh_status *status)
 {
     char path[RH_PATH_MAX];
+    rh_status why = {0};
+    rh_scene scene;
     RH_TRY(app_run_scene(path, run, "", status));
-    printf("%s\n", run);
-    int64_t last = print_scene(run);
-    RH_TRY(print_files(run, last, status));
-    RH_TRY(print_log(run, status));
-    return app_info_probes(run, status);
+    bool known = rh_scene_load(path, NULL, 0, &scene, &why) == RH_OK;
+    if (!known) rh_log(RH_LOG_WARNING, "the run's scene is not readable: %s", why.message);
+    rh_code code = material ? print_one(run, known ? &scene : NULL, material, status)
+                            : print_all(run, known ? &scene : NULL, status);
+    if (known) rh_scene_free(&scene);
+    return code;
 }

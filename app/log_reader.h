@@ -2,9 +2,9 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Reads RUN/log.jsonl: one JSON object per step, flat but for "stages": {"name": seconds} and, at the end of a frame,
-// "peaks": {"label": bytes}. Reads what our own writer
-// writes and survives anything else: a line that is not such an object is counted and passed over, a last line without
-// its newline (the run is alive, or was killed) is ignored. Unknown names are skipped.
+// "peaks": {"label": bytes}. Reads what our own writer writes and survives anything else: a line that is not such an
+// object is counted and passed over, a last line without its newline (the run is alive, or was killed) is ignored.
+// Unknown names are skipped.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +16,7 @@ typedef struct app_log_step {
     double step, frame, time, dt, particles, cells, tiles, iterations, residual;
     double volume, volume_error, max_speed, memory, seconds;
     double kinetic_energy, potential_energy, energy_put_in, energy_gained;    // J; 0 but at the end of a frame
+    double work_solids, work_inflows, work_forces, work_programs;             // J; the same
     double momentum_x, momentum_y, momentum_z, pushed_x, pushed_y, pushed_z;  // kg m/s; the same
     double peak, resident;           // bytes; 0 but at the end of a frame, as the energies and momenta above
     double surface_seconds;          // the same; of a run that makes surfaces

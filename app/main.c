@@ -23,8 +23,6 @@
 #define COMPILER "gcc " __VERSION__
 #endif
 
-const char *const rh_helper_program = "/proc/self/exe";  // reads .vdb files of other programs (io/vdb_helper.h)
-
 const app_command *const app_commands[] = {&app_run,  &app_check, &app_info, &app_surface, &app_render,
                                            &app_view, &app_ax,    &app_doc,  NULL};
 
@@ -198,6 +196,7 @@ int main(int argc, char **argv)
     }
     const char *word = argv[1];
     if (!strcmp(word, "__vdb")) return rh_vdb_helper(argc - 2, argv + 2);
+    rh_vdb_helper_use("/proc/self/exe");
     if (!strcmp(word, "--version") || !strcmp(word, "version")) return print_version();
     if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help")) return help(argc > 2 ? argv[2] : NULL);
     const app_command *command = find_command(word);

@@ -34,8 +34,9 @@ typedef struct app_arguments {
     int64_t subframes;  // 0 = not given
     int64_t port;       // 0 = a free one
     app_range frames;
-    app_size size;                                                       // 0 x 0 = not given
-    const char *camera, *what, *attribute, *range, *palette, *material;  // of render
+    app_size size;                                                   // 0 x 0 = not given
+    const char *camera, *what, *attribute, *range, *palette, *look;  // of render
+    const char *material;                                            // of all that look at runs and files
     int64_t samples, depth, bands;
     bool film, quick;
     const char *file, *group, *create_missing, *iterate, *levels, *tiles;  // of ax

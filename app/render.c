@@ -35,7 +35,7 @@ typedef struct job {
     app_frames frames;  // those asked for
     what what;
     rh_scene scene;
-    rh_lang_cache *programs;  // of the scene's section `surface`; NULL when it has none
+    rh_lang_cache *programs;  // of the scene's sections `surface`; NULL when they have none
     int width, height;
     rh_dbox box;                      // y up
     rh_value_range particles, paint;  // of the colours
@@ -51,8 +51,9 @@ typedef struct job {
 
 // What is known of a frame.
 typedef struct frame_data {
-    const char *set;          // of several materials: which; NULL = the only one
-    const rh_variant *look;   // of the material; NULL = the scene's
+    const char *set;         // of several materials: which; NULL = the only one
+    const rh_variant *look;  // of the material; NULL = the scene's
+    int material;
     struct frame_data *next;  // of the next material (owned); NULL = none
     int64_t number;
     rh_points points;
@@ -137,7 +138,8 @@ static rh_code take_skin(rh_skin *skin, bool z_up, rh_ply_surface *out, rh_statu
 static rh_code make_surface(const job *j, const char *points, frame_data *data, rh_status *status)
 {
     rh_skin skin;
-    RH_TRY(rh_surface_skin(&j->scene.surface, points, data->set, j->programs, &skin, NULL, status));
+    RH_TRY(rh_surface_skin(rh_scene_surface(&j->scene, data->material), points, data->set, j->programs, &skin, NULL,
+                           status));
     rh_code code = paints(j) ? take_channels(&skin, &data->vertices, status) : RH_OK;
     if (code == RH_OK && data->z_up) turn_vectors(&data->vertices);
     if (code == RH_OK) code = take_skin(&skin, data->z_up, &data->surface, status);
@@ -199,7 +201,10 @@ static rh_code read_material_frame(const job *j, int material, int64_t number, b
                                    rh_status *status)
 {
     double since = (double)(number - j->scene.frames.first);
-    *data = (frame_data){.number = number, .z_up = j->scene.output.up == RH_UP_Z, .time = since / j->scene.frames.fps};
+    *data = (frame_data){.number = number,
+                         .material = material,
+                         .z_up = j->scene.output.up == RH_UP_Z,
+                         .time = since / j->scene.frames.fps};
     if (j->scene.materials.count) {
         const rh_material_params *params = rh_scene_material(&j->scene, material);
         data->set = rh_scene_material_count(&j->scene) > 1 ? params->name : NULL;
@@ -302,7 +307,7 @@ static void prepare_quick(job *j)
     rh_look_kind kind = look->liquid.value ? (rh_look_kind)look->liquid.kind : RH_LOOK_WATER;
     rh_preview_options *o = &j->preview;
     o->matte = kind == RH_LOOK_SAND || kind == RH_LOOK_PLASTER;
-    o->color = rh_v3_from(look->liquid.value ? ((const rh_look_material *)look->liquid.value)->color
+    o->color = rh_v3_from(look->liquid.value ? ((const rh_appearance_params *)look->liquid.value)->color
                                              : rh_d3(0.5, 0.47, 0.43));
     o->color_max = j->particles.high;
     o->low = j->particles.low, o->high = j->particles.high;
@@ -373,15 +378,15 @@ static rh_code read_choice(const char *option, const char *text, const char *con
                    near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
-static rh_code read_material(const char *text, rh_variant *liquid, rh_status *status)
+static rh_code read_look(const char *option, const char *text, rh_variant *liquid, rh_status *status)
 {
     const char *names[32];
     int count = 0, kind = 0;
     for (; rh_look_tables[count]; count++) names[count] = rh_look_tables[count]->name;
     names[count] = NULL;
-    RH_TRY(read_choice("material", text, names, &kind, status));
+    RH_TRY(read_choice(option, text, names, &kind, status));
     if (liquid->value && liquid->kind == kind) return RH_OK;  // the scene says more about it than its name
-    void *value = rh_alloc_zero(rh_look_tables[kind]->size, "app.material", status);
+    void *value = rh_alloc_zero(rh_look_tables[kind]->size, "app.look", status);
     if (!value) return RH_MEMORY;
     if (liquid->value) rh_params_free(rh_look_tables[liquid->kind], liquid->value);
     rh_free(liquid->value);
@@ -432,10 +437,9 @@ static rh_code set_paint(const app_arguments *a, bool attribute, rh_paint *paint
 }
 
 // A surface made on the spot carries what paints it.
-static rh_code carry(rh_scene *scene, rh_status *status)
+static rh_code carry(const char *attribute, rh_surfacing_params *surface, rh_status *status)
 {
-    const char *attribute = scene->look.paint.attribute,
-               *had = scene->surface.attributes ? scene->surface.attributes : "";
+    const char *had = surface->attributes ? surface->attributes : "";
     if (rh_values_none(attribute) || strcmp(attribute, "speed") == 0) return RH_OK;
     size_t length = strlen(attribute), room = strlen(had) + length + 2;
     if (length > 2 && attribute[length - 2] == '.' && strchr("xyz", attribute[length - 1])) length -= 2;
@@ -443,8 +447,18 @@ static rh_code carry(rh_scene *scene, rh_status *status)
     char *list = rh_alloc(room, "app.attribute", status);
     if (!list) return RH_MEMORY;
     snprintf(list, room, "%s%s%.*s", had, had[0] ? " " : "", (int)length, attribute);
-    rh_free(scene->surface.attributes);
-    scene->surface.attributes = list;
+    rh_free(surface->attributes);
+    surface->attributes = list;
+    return RH_OK;
+}
+
+static rh_code carry_paint(rh_scene *scene, rh_status *status)
+{
+    const char *attribute = scene->look.paint.attribute;
+    const rh_material_params *materials = scene->materials.items;
+    RH_TRY(carry(attribute, &scene->surface, status));
+    for (int i = 0; i < scene->materials.count; i++)
+        if (materials[i].surface) RH_TRY(carry(attribute, materials[i].surface, status));
     return RH_OK;
 }
 
@@ -463,7 +477,21 @@ static rh_code apply_paint(job *j, rh_status *status)
             a->bands     ? "bands"
             : a->palette ? "palette"
                          : "range");
-    return carry(&j->scene, status);
+    return carry_paint(&j->scene, status);
+}
+
+// A material of the run; or, as the option was used before there was --look, what the surface looks like.
+static rh_code choose_material(job *j, rh_status *status)
+{
+    const char *name = j->arguments->material;
+    rh_status local = {0};
+    j->only = -1;
+    if (!name) return RH_OK;
+    if (!j->scene.materials.count) return read_look("material", name, &j->scene.look.liquid, status);
+    if (rh_scene_find_material(&j->scene, name, &j->only, &local) == RH_OK) return RH_OK;
+    j->only = -1;
+    if (read_look("material", name, &j->scene.look.liquid, NULL) == RH_OK) return RH_OK;
+    return rh_fail(status, RH_USER, "--material: %s", local.message);
 }
 
 static rh_code apply_arguments(job *j, rh_status *status)
@@ -473,10 +501,8 @@ static rh_code apply_arguments(job *j, rh_status *status)
     if (a->what) RH_TRY(read_what(a->what, &j->what, status));
     else if (a->attribute) j->what = POINTS;
     if (a->camera) RH_TRY(read_camera(a->camera, &look->camera, status));
-    // A material of the run, or a look for its surface.
-    if (!a->material || !j->scene.materials.count || rh_scene_find_material(&j->scene, a->material, &j->only, NULL))
-        j->only = -1;
-    if (a->material && j->only < 0) RH_TRY(read_material(a->material, &look->liquid, status));
+    RH_TRY(choose_material(j, status));
+    if (a->look) RH_TRY(read_look("look", a->look, &look->liquid, status));
     if (a->depth && a->depth != 8 && a->depth != 16)
         return rh_fail(status, RH_USER, "--depth: found %" PRId64 ", expected 8 or 16", a->depth);
     if (a->samples > 1 << 20)
@@ -650,7 +676,8 @@ static rh_code finish_film(job *j, rh_status *status)
 static rh_code work(job *j, rh_status *status)
 {
     RH_TRY(prepare(j, status));
-    if (j->scene.surface.expression) RH_TRY(rh_lang_cache_create(1, &j->programs, status));
+    if (rh_scene_surface_programs(&j->scene))
+        RH_TRY(rh_lang_cache_create(rh_scene_material_count(&j->scene), &j->programs, status));
     atomic_int *stop = app_stop_on_signals("this picture");
     RH_TRY(open_film(j, status));
     for (int i = 0; i < j->frames.count; i++) {
@@ -685,8 +712,8 @@ static const app_option options[] = {
     {"size", APP_SIZE, AT(size), "WxH", "pixels; without it 1280x720"},
     {"what", APP_TEXT, AT(what), "WHAT", "surface, points or both; without it the surface"},
     {"camera", APP_TEXT, AT(camera), "NUMBERS", "x,y,z,tx,ty,tz[,fov]: position, target (m), angle of view (degrees)"},
-    {"material", APP_TEXT, AT(material), "NAME",
-     "draws this material of a run with several alone; else what the surface looks like: water, honey, sand, ..."},
+    {"material", APP_TEXT, AT(material), "NAME", "draws this material of a run with several alone"},
+    {"look", APP_TEXT, AT(look), "NAME", "what the surface looks like: water, honey, sand, ..."},
     {"attribute", APP_TEXT, AT(attribute), "NAME",
      "that colours particles, or with --what surface the surface: id, rest.y, speed, ..., Cd (a colour itself), none"},
     {"range", APP_TEXT, AT(range), "LOW,HIGH", "values at the ends of the colours; without it from the particles"},

@@ -156,7 +156,7 @@ static rh_code simulate(const app_arguments *arguments, const rh_scene *scene, r
     rh_log_set_sink(app_log_plain, NULL);
     if (code == RH_STOPPED && !arguments->quiet) rh_log(RH_LOG_INFO, "%s", status->message);
     if ((code == RH_OK || code == RH_STOPPED) && !arguments->quiet)
-        print_summary(arguments, &progress, world, folder, scene->surface.while_running, code);
+        print_summary(arguments, &progress, world, folder, rh_scene_surfaces_while_running(scene), code);
     return code == RH_OK ? check_surfaces(world, folder, status) : code;
 }
 

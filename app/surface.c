@@ -25,13 +25,18 @@ typedef struct item {
     int digits;
 } item;
 
+// A material to make surfaces of.
+typedef struct material_job {
+    char set[64];  // its name in files; empty: the only one, or the first of a file
+    rh_surfacing_params params;
+} material_job;
+
 typedef struct job {
     const app_arguments *arguments;
-    rh_surfacing_params params;
     rh_lang_cache *programs;
-    char sets[RH_MAX_MATERIALS][64];  // materials to make surfaces of
-    int set_count;                    // 0: the only one, or the first of a file
-    item *items;                      // owned, in the order of work
+    material_job parts[RH_MAX_MATERIALS];
+    int part_count;
+    item *items;  // owned, in the order of work
     int count;
     int64_t subframes;
     atomic_int *stop;
@@ -55,7 +60,8 @@ static rh_code check_mode(const char *mode, rh_status *status)
 
 // --mode and --mesh are short for settings and come before those the user spelt out. A program is no YAML and goes its
 // own way.
-static rh_code read_parameters(job *j, const char *name, const rh_surfacing_params *base, rh_status *status)
+static rh_code read_parameters(const job *j, const char *name, const rh_surfacing_params *base,
+                               rh_surfacing_params *params, rh_status *status)
 {
     const app_arguments *a = j->arguments;
     char mode[96];
@@ -69,14 +75,22 @@ static rh_code read_parameters(job *j, const char *name, const rh_surfacing_para
     }
     if (a->mesh) sets[count++] = "mesh=true";
     for (int i = 0; i < a->sets.count; i++) sets[count++] = a->sets.items[i];
-    if (code == RH_OK) code = rh_section_load(&rh_surfacing_table, name, base, sets, count, &j->params, status);
+    if (code == RH_OK) code = rh_section_load(&rh_surfacing_table, name, base, sets, count, params, status);
     rh_free(sets);
     if (code == RH_OK && a->expression) {
-        rh_free(j->params.expression);
-        j->params.expression = rh_strdup(a->expression, "params.text", status);
-        if (!j->params.expression) code = RH_MEMORY;
+        rh_free(params->expression);
+        params->expression = rh_strdup(a->expression, "params.text", status);
+        if (!params->expression) code = RH_MEMORY;
     }
     return code;
+}
+
+// `set` and `base` may be NULL; `name` is what messages call the base.
+static rh_code add_part(job *j, const char *set, const char *name, const rh_surfacing_params *base, rh_status *status)
+{
+    material_job *one = &j->parts[j->part_count++];
+    snprintf(one->set, sizeof one->set, "%.60s", set ? set : "");
+    return read_parameters(j, name, base, &one->params, status);
 }
 
 // --- what to do ------------------------------------------------------------------------------------------------------
@@ -126,29 +140,31 @@ static rh_code find_run_frames(job *j, rh_status *status)
     return code;
 }
 
-static void add_set(job *j, const char *name) { snprintf(j->sets[j->set_count++], sizeof j->sets[0], "%.60s", name); }
-
-// All materials of a run with several, or the one that was named.
-static rh_code choose_materials(job *j, const rh_scene *scene, rh_status *status)
+// All materials of a run with several, or the one that was named, each as its section `surface` says.
+static rh_code choose_materials(job *j, const rh_scene *scene, const char *path, rh_status *status)
 {
+    char words[RH_PATH_MAX + 80];
     int chosen, count = rh_scene_material_count(scene);
     const char *name = j->arguments->material;
     if (name && rh_scene_find_material(scene, name, &chosen, status) != RH_OK)
         return rh_status_prefix(status, "--material"), RH_USER;
-    for (int i = 0; count > 1 && i < count; i++)
-        if (!name || i == chosen) add_set(j, rh_scene_material(scene, i)->name);
+    for (int i = 0; i < count; i++) {
+        const rh_material_params *m = rh_scene_material(scene, i);
+        if (name && i != chosen) continue;
+        if (m->surface) snprintf(words, sizeof words, "%s: materials.%s.surface", path, m->name);
+        else snprintf(words, sizeof words, "%s: surface", path);
+        RH_TRY(add_part(j, count > 1 ? m->name : NULL, words, rh_scene_surface(scene, i), status));
+    }
     return RH_OK;
 }
 
 static rh_code prepare_run(job *j, rh_status *status)
 {
-    char path[RH_PATH_MAX], name[RH_PATH_MAX + 16];
+    char path[RH_PATH_MAX];
     rh_scene scene;
     RH_TRY(app_run_scene(path, j->arguments->operand, ", or files of points (.vdb, .ply)", status));
     RH_TRY(app_scene_load(j->arguments, path, false, &scene, status));
-    snprintf(name, sizeof name, "%s: surface", path);
-    rh_code code = read_parameters(j, name, &scene.surface, status);
-    if (code == RH_OK) code = choose_materials(j, &scene, status);
+    rh_code code = choose_materials(j, &scene, path, status);
     rh_scene_free(&scene);
     return code == RH_OK ? find_run_frames(j, status) : code;
 }
@@ -272,8 +288,7 @@ static rh_code prepare_files(job *j, rh_status *status)
     const app_arguments *a = j->arguments;
     char folder[RH_PATH_MAX];
     for (int i = 0; i < a->operands.count; i++) RH_TRY(check_file(&a->operands, i, status));
-    RH_TRY(read_parameters(j, "surface", NULL, status));
-    if (a->material) add_set(j, a->material);
+    RH_TRY(add_part(j, a->material, "surface", NULL, status));
     RH_TRY(make_room(j, a->operands.count, status));
     for (int i = 0; i < a->operands.count; i++) {
         const char *path = a->operands.items[i];
@@ -307,27 +322,29 @@ static rh_code prepare(job *j, rh_status *status)
 
 // --- doing it --------------------------------------------------------------------------------------------------------
 
-static void print_line(const job *j, const rh_surface_result *r, double fraction)
+static void print_line(const job *j, const material_job *p, const rh_surface_result *r, double fraction)
 {
     app_text particles, droplets, voxels, polygons, wall;
-    char part[8] = "";
+    char between[8] = "";
     if (j->arguments->quiet) return;
-    if (fraction > 0) snprintf(part, sizeof part, ".%03d", (int)(1000 * fraction + 0.5));
-    fprintf(stderr, "frame %lld%s  particles %s  droplets %s  voxels %s", (long long)r->frame, part,
-            app_format_count(r->particles, &particles), app_format_count(r->report.droplets, &droplets),
-            app_format_count(r->voxels, &voxels));
-    if (j->params.mesh) fprintf(stderr, "  polygons %s", app_format_count(r->polygons, &polygons));
+    if (fraction > 0) snprintf(between, sizeof between, ".%03d", (int)(1000 * fraction + 0.5));
+    fprintf(stderr, "frame %lld%s%s%s  particles %s  droplets %s  voxels %s", (long long)r->frame, between,
+            p->set[0] ? "  " : "", p->set, app_format_count(r->particles, &particles),
+            app_format_count(r->report.droplets, &droplets), app_format_count(r->voxels, &voxels));
+    if (p->params.mesh) fprintf(stderr, "  polygons %s", app_format_count(r->polygons, &polygons));
     fprintf(stderr, "  %s\n", app_format_duration(r->seconds, &wall));
 }
 
 // All that was measured, one line of JSON on standard output.
-static void print_json(const job *j, const rh_surface_result *r, double fraction)
+static void print_json(const job *j, const material_job *p, const rh_surface_result *r, double fraction)
 {
     const rh_surfacing_report *m = &r->report;
     if (!j->arguments->json) return;
-    printf("{\"frame\":%lld,\"fraction\":%g,\"particles\":%lld,\"used\":%lld,\"bad_positions\":%lld,\"bad_radii\":%lld,"
+    printf("{\"frame\":%lld,", (long long)r->frame);
+    if (p->set[0]) printf("\"material\":\"%s\",", p->set);
+    printf("\"fraction\":%g,\"particles\":%lld,\"used\":%lld,\"bad_positions\":%lld,\"bad_radii\":%lld,"
            "\"radius\":%.9g,\"voxel\":%.9g,",
-           (long long)r->frame, fraction, (long long)r->particles, (long long)m->points, (long long)m->bad_positions,
+           fraction, (long long)r->particles, (long long)m->points, (long long)m->bad_positions,
            (long long)m->bad_radii, m->radius, m->voxel);
     printf("\"deep\":%lld,\"droplets\":%lld,\"ellipsoids\":%lld,\"k_s\":{\"least\":%.6g,\"mean\":%.6g,\"most\":%.6g,"
            "\"global\":%.6g},\"neighbours\":[",
@@ -345,7 +362,7 @@ static void print_json(const job *j, const rh_surface_result *r, double fraction
 }
 
 // One frame of one material, whole and at the times in between when there is a next one.
-static rh_code do_set(job *j, const item *one, const char *set, rh_status *status)
+static rh_code do_part(job *j, const item *one, const material_job *p, rh_status *status)
 {
     char next[RH_PATH_MAX];
     int64_t parts = j->subframes > 1 && rh_surface_next_file(one->path, next) ? j->subframes : 1;
@@ -353,7 +370,7 @@ static rh_code do_set(job *j, const item *one, const char *set, rh_status *statu
         if (atomic_load(j->stop)) return rh_fail(status, RH_STOPPED, "stopped on request");
         rh_surface_result result;
         rh_surface_task task = {.points = one->path,
-                                .set = set,
+                                .set = p->set[0] ? p->set : NULL,
                                 .next = parts > 1 ? next : NULL,
                                 .fraction = (double)i / (double)parts,
                                 .folder = one->folder,
@@ -361,9 +378,9 @@ static rh_code do_set(job *j, const item *one, const char *set, rh_status *statu
                                 .digits = one->digits,
                                 .programs = j->programs,
                                 .up = j->arguments->up ? j->arguments->up[0] : 0};
-        RH_TRY(rh_surface_frame(&j->params, &task, &result, status));
-        print_line(j, &result, task.fraction);
-        print_json(j, &result, task.fraction);
+        RH_TRY(rh_surface_frame(&p->params, &task, &result, status));
+        print_line(j, p, &result, task.fraction);
+        print_json(j, p, &result, task.fraction);
         j->done++;
     }
     return RH_OK;
@@ -371,8 +388,7 @@ static rh_code do_set(job *j, const item *one, const char *set, rh_status *statu
 
 static rh_code do_item(job *j, const item *one, rh_status *status)
 {
-    if (j->set_count == 0) return do_set(j, one, NULL, status);
-    for (int i = 0; i < j->set_count; i++) RH_TRY(do_set(j, one, j->sets[i], status));
+    for (int i = 0; i < j->part_count; i++) RH_TRY(do_part(j, one, &j->parts[i], status));
     return RH_OK;
 }
 
@@ -395,7 +411,9 @@ static void print_summary(const job *j, bool stopped)
 static rh_code work(job *j, rh_status *status)
 {
     RH_TRY(prepare(j, status));
-    if (j->params.expression) RH_TRY(rh_lang_cache_create(1, &j->programs, status));
+    bool programs = false;
+    for (int i = 0; i < j->part_count; i++) programs |= j->parts[i].params.expression != NULL;
+    if (programs) RH_TRY(rh_lang_cache_create(j->part_count, &j->programs, status));
     rh_threads_set((int)j->arguments->threads);
     j->stop = app_stop_on_signals("this frame");
     j->started = rh_seconds();
@@ -414,7 +432,7 @@ static int surface(const app_arguments *arguments)
     job j = {.arguments = arguments};
     work(&j, &status);
     rh_lang_cache_free(j.programs);
-    rh_params_free(&rh_surfacing_table, &j.params);
+    for (int i = 0; i < j.part_count; i++) rh_params_free(&rh_surfacing_table, &j.parts[i].params);
     for (int i = 0; i < j.count; i++) {
         rh_free(j.items[i].path);
         rh_free(j.items[i].folder);
@@ -453,7 +471,7 @@ const app_command app_surface = {
     "particles to level sets and meshes",
     "Makes the surface of the particles of a run, or of points files of any origin (.vdb, .ply), as\n"
     "surface.####.vdb: a level set \"surface\", the velocity \"vel\" and the attributes asked for. For a\n"
-    "run the parameters start from the section `surface` of its scene. Frames are independent:\n"
+    "run the parameters start from the section `surface` of its scene, or of the material. Frames are independent:\n"
     "ranges done on different machines give the same bytes. Control-C stops after the running frame.",
     options,
     APP_OPTION_COUNT(options),

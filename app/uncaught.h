@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
 // What the program does when a C++ library (OpenVDB, oneTBB, Embree) throws where nothing can catch it: in a thread of
 // its own, or in a destructor. Without this such a throw ends in an abort whose only words are a type's name; it is
 // lack of memory nearly always. Only the program sets this: the library leaves its host's handler alone.
-#ifndef RHEO_APP_UNCAUGHT_H
-#define RHEO_APP_UNCAUGHT_H
+#pragma once
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,6 +15,4 @@ void app_tell_uncaught(void);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

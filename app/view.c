@@ -34,7 +34,8 @@ static int view(const app_arguments *arguments)
         rh_fail(&status, RH_USER, "view: --port: found %lld, expected 1 to 65535", (long long)arguments->port);
     if (status.code != RH_OK) return app_report(&status);
     block_signals(&stop);
-    if (rh_server_start(arguments->operand, (int)arguments->port, arguments->sandbox, &server, &status) != RH_OK)
+    if (rh_server_start(arguments->operand, arguments->material, (int)arguments->port, arguments->sandbox, &server,
+                        &status) != RH_OK)
         return app_report(&status);
     printf("http://127.0.0.1:%d/?token=%s\n", rh_server_port(server), rh_server_token(server));
     int written = app_finish_output();
@@ -49,6 +50,7 @@ static int view(const app_arguments *arguments)
 
 #define AT(field) offsetof(app_arguments, field)
 static const app_option options[] = {
+    {"material", APP_TEXT, AT(material), "NAME", "show this material of a run with several alone"},
     {"port", APP_COUNT, AT(port), "N", "port on 127.0.0.1; without it a free one is taken"},
     APP_SANDBOX,
     {"quiet", APP_FLAG, AT(quiet), NULL, "print the address and nothing else"},

@@ -34,6 +34,7 @@ typedef struct bench_entry {
     int most_steps;                          // of the measured part; 0 = all
     int repeats;                             // the least time counts
     int threads;                             // 0 = as --threads says
+    int worlds;  // 2: the scene twice at the same time, in two host threads with a context each; else once
     bench_when when;
 } bench_entry;
 

@@ -35,9 +35,9 @@
             .resolution = per_metre, .preconditioner = row_preconditioner, .expansion = "projected", .skip = 12, \
             .frames = 2, .repeats = 2, .when = BENCH_NAMED                                                       \
     }
-#define SAND(row_name, row_group, row_scene, model, ...)                            \
-    {                                                                               \
-        row_name, row_group, row_scene, {"physics.sand.model=" #model}, __VA_ARGS__ \
+#define SAND(row_name, row_group, row_scene, method, ...)                       \
+    {                                                                           \
+        row_name, row_group, row_scene, {"physics." #method "={}"}, __VA_ARGS__ \
     }
 
 const bench_entry bench_entries[] = {
@@ -108,17 +108,28 @@ const bench_entry bench_entries[] = {
     STUDY("none-10-grad", 0.1, 10, "none", "gradient", .when = BENCH_LONG),
 
     // Sand, both models: the collapse is in full run, at about a third of a second. The rabbit falls on a rough floor.
-    SAND("column", "sand", "scenes/sand/column", unilateral, .skip = 15, .frames = 2, .repeats = 1),
-    SAND("column-source", "sand", "scenes/sand/column", incompressible, .skip = 15, .frames = 2, .repeats = 1,
+    SAND("column", "sand", "scenes/sand/column", sand, .skip = 15, .frames = 2, .repeats = 1),
+    SAND("column-source", "sand", "scenes/sand/column", sand_incompressible, .skip = 15, .frames = 2, .repeats = 1,
          .when = BENCH_LONG),
-    SAND("rabbit", "sand", "scenes/sand/figure_sand_rough", unilateral, .skip = 15, .frames = 2, .repeats = 1),
-    SAND("rabbit-source", "sand", "scenes/sand/figure_sand_rough", incompressible, .skip = 15, .frames = 2,
+    SAND("rabbit", "sand", "scenes/sand/figure_sand_rough", sand, .skip = 15, .frames = 2, .repeats = 1),
+    SAND("rabbit-source", "sand", "scenes/sand/figure_sand_rough", sand_incompressible, .skip = 15, .frames = 2,
          .repeats = 1, .when = BENCH_LONG),
+
+    // Two materials in one run; a field without particles (counted by its cells); a solid whose mesh changes with every
+    // step; and the same dam alone on one thread and twice at the same time, in two contexts of one thread each.
+    {"two-materials", "materials", "scenes/two_materials", .skip = 8, .frames = 2, .repeats = 2},
+    {"dye", "fields", "scenes/dye/stirred", CELL(0.01), .skip = 4, .frames = 4, .repeats = 2},
+    {"fish", "sequences", "scenes/fish", .skip = 4, .frames = 2, .repeats = 2},
+    {"one-world", "contexts", "dam_cube", CELL(0.02), .skip = 3, .frames = 2, .repeats = 3, .threads = 1},
+    {"two-worlds", "contexts", "dam_cube", CELL(0.02), .skip = 3, .frames = 2, .repeats = 3, .threads = 1, .worlds = 2},
 
     // Over in a blink: for the test of this program. The published scenes at their start, where times mean nothing: one
     // with all its
     // particles, one with hardly any, which must get no ratio.
     {"tiny", "tiny", "dam_cube", CELL(0.1), .frames = 2, .repeats = 2, .when = BENCH_NAMED},
+    {"tiny-worlds", "rooms-tiny", "dam_cube", CELL(0.1), .frames = 2, .repeats = 2, .threads = 1, .worlds = 2,
+     .when = BENCH_NAMED},
+    {"tiny-dye", "rooms-tiny", "scenes/dye/stirred", CELL(0.05), .frames = 2, .repeats = 2, .when = BENCH_NAMED},
     {"r1-start", "splash-start", "scenes/splash/fountains", .published = 1, .frames = 2, .repeats = 2,
      .when = BENCH_NAMED},
     {"r2-start", "splash-start", "scenes/splash/dam_over_obstacle", .published = 2, .frames = 1, .most_steps = 1,
@@ -127,11 +138,10 @@ const bench_entry bench_entries[] = {
     TINY_STUDY("tiny-mg-4", 0.25, 4, "multigrid"),
     TINY_STUDY("tiny-mic-2", 0.5, 2, "mic"),
     TINY_STUDY("tiny-mic-4", 0.25, 4, "mic"),
-    SAND("column-start", "sand-start", "scenes/sand/column", unilateral, .frames = 1, .most_steps = 1, .repeats = 1,
+    SAND("column-start", "sand-start", "scenes/sand/column", sand, .frames = 1, .most_steps = 1, .repeats = 1,
          .when = BENCH_NAMED),
-    SAND("tiny-sand", "sand-tiny", "scenes/sand/small/column", unilateral, .frames = 2, .repeats = 2,
-         .when = BENCH_NAMED),
-    SAND("tiny-sand-source", "sand-tiny", "scenes/sand/small/column", incompressible, .frames = 2, .repeats = 2,
+    SAND("tiny-sand", "sand-tiny", "scenes/sand/small/column", sand, .frames = 2, .repeats = 2, .when = BENCH_NAMED),
+    SAND("tiny-sand-source", "sand-tiny", "scenes/sand/small/column", sand_incompressible, .frames = 2, .repeats = 2,
          .when = BENCH_NAMED),
 };
 const int bench_entry_count = sizeof bench_entries / sizeof bench_entries[0];

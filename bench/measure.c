@@ -5,11 +5,13 @@
 // memory are its own and a run that dies leaves the others alone. The parent never starts a thread: a child made by
 // fork has only the thread that forked.
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/clock.h"
+#include "base/context.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "grid/tiles.h"
@@ -88,13 +90,14 @@ static void after_step(const rh_progress *p, bool frame_done, void *user)
 {
     watch *w = user;
     bench_result *r = w->result;
-    if (p->particles > r->most_particles) r->most_particles = p->particles;
+    int64_t counted = p->particles ? p->particles : p->cells;  // what has no particles is counted by its cells
+    if (counted > r->most_particles) r->most_particles = counted;
     if (p->frame == w->last_skipped && frame_done) r->cpu_seconds = bench_cpu_seconds();  // taken away at the end
     if (p->step == 0 || p->frame <= w->last_skipped) return;
     bench_work work = {(double)p->particles, (double)p->cells, (double)p->tiles * RH_TILE * RH_TILE * RH_TILE,
                        p->iterations};
     r->steps++;
-    r->particle_steps += work.particles;
+    r->particle_steps += (double)counted;
     r->cell_steps += work.cells;
     r->tile_steps += (double)p->tiles;
     r->iterations += p->iterations;
@@ -167,6 +170,58 @@ static void run_entry(const void *argument, void *out)
     snprintf(r->message, sizeof r->message, "%.511s", r->code == RH_OK ? "" : status.message);
 }
 
+// --- several worlds at the same time ---------------------------------------------------------------------------------
+typedef struct world_job {
+    job job;
+    bench_result result;
+} world_job;
+
+static void *run_in_context(void *argument)
+{
+    world_job *me = argument;
+    rh_status status = {0};
+    rh_context *context = rh_context_create(&status);
+    if (!context) return me->result.code = RH_MEMORY, NULL;
+    rh_context_set_threads(context, me->job.threads);
+    rh_context_scope before = rh_context_enter(context);
+    run_entry(&me->job, &me->result);
+    rh_context_leave(before);
+    rh_context_release(context);
+    return NULL;
+}
+
+// Both do the same: their work counts together, over the time of the slower one.
+static void run_worlds(const void *argument, void *out)
+{
+    world_job all[2] = {{.job = *(const job *)argument}, {.job = *(const job *)argument}};
+    pthread_t other;
+    bench_result *r = out, *a = &all[0].result, *b = &all[1].result;
+    if (pthread_create(&other, NULL, run_in_context, &all[1]) != 0) {
+        r->code = RH_MEMORY;
+        return;
+    }
+    run_in_context(&all[0]);
+    pthread_join(other, NULL);
+    *r = *a;
+    if (a->code != RH_OK) return;
+    r->code = b->code == RH_OK && a->hash != b->hash ? RH_NUMERIC : b->code;
+    snprintf(r->message, sizeof r->message, "%s", b->code == RH_OK ? "two worlds of one scene differ" : b->message);
+    r->steps += b->steps;
+    r->particle_steps += b->particle_steps;
+    r->cell_steps += b->cell_steps;
+    r->tile_steps += b->tile_steps;
+    r->iterations += b->iterations;
+    r->simulated += b->simulated;
+    r->threads += b->threads;
+    if (b->seconds > r->seconds) r->seconds = b->seconds;
+    for (int i = 0; i < r->stage_count && i < b->stage_count; i++) {
+        if (b->stages[i].seconds > r->stages[i].seconds) r->stages[i].seconds = b->stages[i].seconds;
+        r->stages[i].bytes += b->stages[i].bytes;
+    }
+    bench_note_memory(&r->memory);  // of the process, which counts both
+    if (r->code == RH_OK) r->message[0] = 0;
+}
+
 static bool read_whole(int from, void *out, size_t bytes)
 {
     size_t got = 0;
@@ -216,7 +271,7 @@ static void run_once(const bench_entry *entry, int threads, bench_result *out)
 {
     job j = {entry, threads};
     *out = (bench_result){0};
-    if (bench_in_child(run_entry, &j, out, sizeof *out)) return;
+    if (bench_in_child(entry->worlds > 1 ? run_worlds : run_entry, &j, out, sizeof *out)) return;
     *out = (bench_result){.code = RH_MEMORY};
     snprintf(out->message, sizeof out->message, "the process died, most likely because memory ran out");
 }

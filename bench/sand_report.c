@@ -42,11 +42,10 @@ static const struct published *published_of(const bench_row *row)
 
 static const char *model_of(const bench_entry *entry)
 {
-    static const char setting[] = "physics.sand.model=";
+    bool source = false;
     for (int i = 0; i < BENCH_SETTINGS && entry->settings[i]; i++)
-        if (strncmp(entry->settings[i], setting, sizeof setting - 1) == 0)
-            return entry->settings[i] + sizeof setting - 1;
-    return "unilateral";
+        source |= strcmp(entry->settings[i], "physics.sand_incompressible={}") == 0;
+    return source ? "incompressible" : "unilateral";
 }
 
 static double share(const bench_row *row, const char *name)

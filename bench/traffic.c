@@ -71,6 +71,10 @@ static const struct {
     {"spray", .particle = POSITION + VELOCITY + 2, .value = FACES + VALUE},
     // Sand: positions in and out, velocities of the grid in.
     {"mix", .particle = 2 * POSITION, .value = FACES},
+    // Dye: values in and out, as tiles come and go. Then the right-hand side in, and an iteration of plain conjugate
+    // gradients: x, r, p in and out, A p out and in.
+    {"tiles", .value = 2 * VALUE},
+    {"diffuse", .cell = 2 * VALUE, .cell_iteration = 8 * VALUE},
     // Particles in; those that hit something are few.
     {"collide", .particle = POSITION + VELOCITY},
 };

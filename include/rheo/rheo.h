@@ -140,6 +140,7 @@ typedef struct rheo_field {
     int cells;                  // of a tile: 512 or 64
     const int32_t (*tiles)[3];  // place of each tile, in tiles: its first cell is 8 times that, in cells
     const float *values[3];     // [tile_count * cells] of each component: cell x + 8 y + 64 z of tile t at t * cells
+    const char *material;       // whose it is, where several materials have fields; else NULL
 } rheo_field;
 RHEO_API int rheo_field_count(const rheo_simulation *simulation);
 RHEO_API rheo_field rheo_field_at(const rheo_simulation *simulation, int index);  // 0 <= index < count

@@ -100,6 +100,13 @@ static void free_variant(const rh_param *row, rh_variant *variant)
     *variant = (rh_variant){.kind = -1};
 }
 
+static void free_optional(const rh_param_table *table, void **object)
+{
+    if (*object) rh_params_free(table, *object);
+    rh_free(*object);
+    *object = NULL;
+}
+
 void rh_params_free(const rh_param_table *table, void *object)
 {
     for (int i = 0; i < table->count; i++) {
@@ -113,6 +120,7 @@ void rh_params_free(const rh_param_table *table, void *object)
             *(char **)field = NULL;
             break;
         case RH_PARAM_TABLE: rh_params_free(row->table, field); break;
+        case RH_PARAM_OPTIONAL: free_optional(row->table, field); break;
         case RH_PARAM_LIST: free_list(row->table, field); break;
         case RH_PARAM_VALUES: free_values(field); break;
         case RH_PARAM_VARIANT: free_variant(row, field); break;

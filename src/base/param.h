@@ -14,18 +14,20 @@
 #include "base/vec.h"
 
 typedef enum rh_param_type {
-    RH_PARAM_BOOL,     // bool              true | false
-    RH_PARAM_INT,      // int64_t
-    RH_PARAM_FLOAT,    // double
-    RH_PARAM_VEC3,     // rh_dvec3          [x, y, z]
-    RH_PARAM_CHOICE,   // int: index into `choices`; written by name
-    RH_PARAM_TEXT,     // char* (owned, NULL = not given)
-    RH_PARAM_PATH,     // char* (owned): a file; relative paths are taken from the folder of the file that names them
-    RH_PARAM_CODE,     // char* (owned): a program in the expression language
-    RH_PARAM_TABLE,    // a nested struct described by `table`
-    RH_PARAM_LIST,     // rh_list of structs described by `table`
-    RH_PARAM_VALUES,   // rh_list of rh_named_value: a mapping of names of the user's own to numbers or vectors
-    RH_PARAM_VARIANT,  // one of several nested structs, chosen by key; described by `variants`; see rh_variant
+    RH_PARAM_BOOL,      // bool              true | false
+    RH_PARAM_INT,       // int64_t
+    RH_PARAM_FLOAT,     // double
+    RH_PARAM_VEC3,      // rh_dvec3          [x, y, z]
+    RH_PARAM_CHOICE,    // int: index into `choices`; written by name
+    RH_PARAM_TEXT,      // char* (owned, NULL = not given)
+    RH_PARAM_PATH,      // char* (owned): a file; relative paths are taken from the folder of the file that names them
+    RH_PARAM_CODE,      // char* (owned): a program in the expression language
+    RH_PARAM_TABLE,     // a nested struct described by `table`
+    RH_PARAM_OPTIONAL,  // a pointer to such a struct (owned, NULL = not given). The manual has the table where it is
+                        // nested
+    RH_PARAM_LIST,      // rh_list of structs described by `table`
+    RH_PARAM_VALUES,    // rh_list of rh_named_value: a mapping of names of the user's own to numbers or vectors
+    RH_PARAM_VARIANT,   // one of several nested structs, chosen by key; described by `variants`; see rh_variant
 } rh_param_type;
 
 typedef struct rh_list {
@@ -59,7 +61,7 @@ typedef struct rh_param {
                                  // be left out unless `required`)
     double min, max;             // inclusive; for FLOAT, INT and each component of VEC3; both 0 = no limit
     const char *const *choices;  // NULL-terminated, CHOICE only
-    const struct rh_param_table *table;  // TABLE and LIST
+    const struct rh_param_table *table;  // TABLE, OPTIONAL and LIST
     const struct rh_param_table *const
         *variants;  // NULL-terminated; VARIANT: each alternative's table->name is its key
     bool required;

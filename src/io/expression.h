@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Expressions on the grids of .vdb files: a compiled program (lang/lang.h) meets data
-// (io/vdb_data.h).
+// Expressions on the grids of .vdb files: a compiled program (lang/lang.h) meets data (io/vdb_data.h).
 //
 // Points: missing attributes are made, P is in the world, new groups and strings are put in after the pass, then points
 // are moved and deleted. A points grid without points is left alone. Volumes: every `@name` is a grid, found by name

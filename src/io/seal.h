@@ -6,8 +6,7 @@
 // look at: eight letters and a checksum of everything before. It is checked before such a library opens the file.
 //
 // The checksum is one of sums of chunks, which all threads take at once ("rheosum2"). Earlier files have one chain of
-// all bytes
-// ("rheoseal"), which took a fifth of the time of writing large frames; it is still checked.
+// all bytes ("rheoseal"), which took a fifth of the time of writing large frames; it is still checked.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

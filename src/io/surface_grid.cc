@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// A narrow band as OpenVDB grids: taking it over, files, volume. A leaf of ours is a leaf of
-// OpenVDB's, so taking over is a copy. Signs of inactive voxels inside leaves are the band's own; only what is in no
+// A narrow band as OpenVDB grids: taking it over, files, volume. A leaf of ours is a leaf of OpenVDB's, so
+// taking over is a copy. Signs of inactive voxels inside leaves are the band's own; only what is in no
 // leaf is filled by flooding, for flooding inside a leaf trusts that signs change across active voxels only, and a
 // field that is no distance (the literal kernel) may break that.
 #include "io/surface_parts.hh"
-#include "io/vdb_helper.h"
 
 #pragma GCC visibility push(default)
 #include <openvdb/tools/Prune.h>
@@ -243,14 +242,9 @@ std::vector<GridBase::Ptr> read_grids(openvdb::io::File &file)
     return grids;
 }
 
-struct SafeFile {
-    rh_vdb_safe file = {{0}, -1};
-    ~SafeFile() { rh_vdb_safe_close(&file); }
-};
-
 rh_code read_file(const char *path, rh_surface_grid &out, rh_frame_info *info, rh_status *status)
 {
-    SafeFile safe;
+    rh_vdb::SafeFile safe;
     RH_TRY(rh_vdb_safe_open(path, &safe.file, status));
     openvdb::io::File file(safe.file.path);
     file.open(/*delayLoad=*/false);

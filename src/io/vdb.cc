@@ -11,6 +11,7 @@
 // Groups are OpenVDB's own: bits of hidden byte attributes, eight groups in each, found by name through the descriptor.
 // So any program that knows groups sees them. OpenVDB keeps the names of groups and of attributes apart, a set of
 // points does not.
+#include "io/vdb_points_grid.hh"
 #include "io/vdb_shared.hh"
 
 extern "C" {
@@ -21,7 +22,6 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 #include <openvdb/points/AttributeGroup.h>
-#include <openvdb/points/PointDataGrid.h>
 #pragma GCC visibility pop
 #include <tbb/parallel_sort.h>
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Grids of .vdb files, and volumes as columns. The buffers of leaves are visited where they are. A
-// tile is looked at block by block before it becomes leaves: mostly it need not.
+// Grids of .vdb files, and volumes as columns. The buffers of leaves are visited where they are. A tile
+// is looked at block by block before it becomes leaves: mostly it need not.
 #include "io/vdb_data.hh"
-#include "io/vdb_helper.h"
+#include "io/vdb_points_grid.hh"
 
 #pragma GCC visibility push(default)
-#include <openvdb/points/PointDataGrid.h>
+RH_VDB_EXTERN(openvdb::BoolGrid)
+RH_VDB_EXTERN(openvdb::DoubleGrid)
+RH_VDB_EXTERN(openvdb::Vec3IGrid)
+RH_VDB_EXTERN(openvdb::Vec3DGrid)
 #pragma GCC visibility pop
 
 #include <algorithm>
@@ -100,14 +103,9 @@ void open_file(openvdb::io::File &file)
     file.open(/*delayLoad=*/true);
 }
 
-struct SafeFile {
-    rh_vdb_safe file = {{0}, -1};
-    ~SafeFile() { rh_vdb_safe_close(&file); }
-};
-
 rh_code read_file(rh_vdb_data &data, const char *path, rh_status *status)
 {
-    SafeFile safe;
+    rh_vdb::SafeFile safe;
     RH_TRY(rh_vdb_safe_open(path, &safe.file, status));
     openvdb::io::File file(safe.file.path);
     open_file(file);

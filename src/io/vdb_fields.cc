@@ -5,7 +5,6 @@
 // up the transform does the turning, as for surfaces, and vectors are turned; such a grid is not called staggered, for
 // its faces are no longer the lower ones of the file's axes.
 #include "io/surface_parts.hh"
-#include "io/vdb_helper.h"
 
 extern "C" {
 #include "base/arena.h"
@@ -93,15 +92,15 @@ template <typename Grid> GridBase::Ptr make_grid(const rh_fields &fields, const 
     return Grid::create(tree);
 }
 
-rh_code write_fields(const char *temporary, const rh_fields &fields, const rh_frame_info &info, rh_status *status)
+void add_grids(const rh_owned_fields &owned, const rh_frame_info &info, openvdb::GridCPtrVec &grids)
 {
-    openvdb::GridCPtrVec grids;
+    const rh_fields &fields = *owned.fields;
     const bool z_up = info.z_up != 0;
     for (int i = 0; i < fields.field_count; i++) {
         const rh_field &field = fields.items[i];
         auto grid = field.kind == RH_FIELD_FLOAT ? make_grid<FloatGrid>(fields, field, z_up)
                                                  : make_grid<Vec3SGrid>(fields, field, z_up);
-        grid->setName(field.name);
+        grid->setName(owned.owner ? std::string(owned.owner) + "." + field.name : field.name);
         grid->setCreator("rheo");
         grid->setTransform(transform_of(fields, z_up));
         grid->setGridClass(field.kind == RH_FIELD_FACES && !z_up ? openvdb::GRID_STAGGERED : openvdb::GRID_FOG_VOLUME);
@@ -111,12 +110,20 @@ rh_code write_fields(const char *temporary, const rh_fields &fields, const rh_fr
         grid->insertMeta("rheo_dimension", openvdb::Int64Metadata(fields.dimension));
         grids.push_back(grid);
     }
+}
+
+rh_code write_fields(const char *temporary, const rh_owned_fields *all, int count, const rh_frame_info &info,
+                     rh_status *status)
+{
+    openvdb::GridCPtrVec grids;
+    for (int i = 0; i < count; i++) add_grids(all[i], info, grids);
     return rh_vdb::write_sealed(temporary, grids, info, status);
 }
 
 // --- reading ---------------------------------------------------------------------------------------------------------
 
 struct Found {
+    std::string owner, name;  // of "owner.name"; the first empty where there is none
     GridBase::Ptr grid;
     rh_field_kind kind;
     float background;
@@ -146,9 +153,26 @@ std::vector<Found> find_fields(openvdb::io::File &file)
         if (type != "float" && type != "vec3s") continue;
         auto grid = file.readGrid(name.gridName());
         const int kind = kind_of(*grid);
-        if (kind >= 0) found.push_back({grid, rh_field_kind(kind), background_of(*grid)});
+        if (kind < 0) continue;
+        const std::string whole = grid->getName();
+        const size_t dot = whole.find('.');
+        const bool owned = dot != std::string::npos;
+        found.push_back({owned ? whole.substr(0, dot) : "", owned ? whole.substr(dot + 1) : whole, grid,
+                         rh_field_kind(kind), background_of(*grid)});
     }
     return found;
+}
+
+// Those that were asked for, each name once.
+std::vector<Found> choose(const std::vector<Found> &all, const char *owner)
+{
+    std::vector<Found> chosen;
+    for (const auto &one : all) {
+        bool wanted = !owner || one.owner.empty() || one.owner == owner;
+        for (const auto &other : chosen) wanted = wanted && other.name != one.name;
+        if (wanted) chosen.push_back(one);
+    }
+    return chosen;
 }
 
 using FieldGrids = openvdb::TypeList<FloatGrid, Vec3SGrid>;
@@ -181,13 +205,16 @@ struct Scratch {
     ~Scratch() { rh_arena_free(&arena); }
 };
 
-rh_code read_fields(const char *path, rh_fields &fields, rh_frame_info *info, rh_status *status)
+rh_code read_fields(const char *path, const char *owner, rh_fields &fields, rh_frame_info *info, rh_status *status)
 {
-    RH_TRY(rh_vdb_check(path, status));
-    openvdb::io::File file(path);
+    rh_vdb::SafeFile safe;
+    RH_TRY(rh_vdb_safe_open(path, &safe.file, status));
+    openvdb::io::File file(safe.file.path);
     file.open(/*delayLoad=*/false);
-    const auto found = find_fields(file);
-    if (found.empty()) return rh_fail(status, RH_USER, "%s: no field that Rheo wrote is in it", path);
+    const auto found = choose(find_fields(file), owner);
+    if (found.empty())
+        return rh_fail(status, RH_USER, "%s: no field%s%s that Rheo wrote is in it", path, owner ? " of " : "",
+                       owner ? owner : "");
     const rh_frame_info facts = rh_vdb::get_facts(*found[0].grid);
     int64_t dimension = 3;
     rh_vdb::get_fact<openvdb::Int64Metadata>(*found[0].grid, "rheo_dimension", dimension);
@@ -198,12 +225,13 @@ rh_code read_fields(const char *path, rh_fields &fields, rh_frame_info *info, rh
     Scratch scratch;
     std::vector<rh_tile> keys;
     for (const auto &one : found) {
-        RH_TRY(rh_fields_add(&fields, one.grid->getName().c_str(), one.kind, one.background, status));
+        RH_TRY(rh_fields_add(&fields, one.name.c_str(), one.kind, one.background, status));
         list_tiles(*one.grid, keys);
     }
     rh_tiles tiles;
-    RH_TRY(rh_tiles_from_keys(&tiles, int(dimension), facts.cell, keys.data(), int64_t(keys.size()), &scratch.arena,
-                              status));
+    const rh_code code = rh_tiles_from_keys(&tiles, int(dimension), facts.cell, keys.data(), int64_t(keys.size()),
+                                            &scratch.arena, status);
+    if (code != RH_OK) return rh_status_prefix(status, "%s: damaged", path), code;
     RH_TRY(rh_fields_carry(&fields, &tiles, status));
     for (size_t i = 0; i < found.size(); i++) fill(*found[i].grid, fields, fields.items[i], facts.z_up != 0);
     if (info) *info = facts;
@@ -212,21 +240,24 @@ rh_code read_fields(const char *path, rh_fields &fields, rh_frame_info *info, rh
 
 }  // namespace
 
-extern "C" rh_code rh_vdb_write_fields(const char *path, const rh_fields *fields, const rh_frame_info *info,
-                                       rh_status *status)
+extern "C" rh_code rh_vdb_write_fields(const char *path, const rh_owned_fields *all, int count,
+                                       const rh_frame_info *info, rh_status *status)
 {
     char temporary[RH_PATH_MAX];
     RH_TRY(rh_file_temporary(path, temporary, status));
-    const rh_code code = guarded(path, RH_IO, status, [&] { return write_fields(temporary, *fields, *info, status); });
+    const rh_code code = guarded(path, RH_IO, status,
+                                 [&] { return write_fields(temporary, all, count, *info, status); });
     if (code == RH_OK) return rh_file_commit(temporary, path, status);
     rh_file_discard(temporary);
     return code;
 }
 
-extern "C" rh_code rh_vdb_read_fields(const char *path, rh_fields *fields, rh_frame_info *info, rh_status *status)
+extern "C" rh_code rh_vdb_read_fields(const char *path, const char *owner, rh_fields *fields, rh_frame_info *info,
+                                      rh_status *status)
 {
     rh_fields_init(fields, 3, 1);
-    const rh_code code = guarded(path, RH_USER, status, [&] { return read_fields(path, *fields, info, status); });
+    const rh_code code = guarded(path, RH_USER, status,
+                                 [&] { return read_fields(path, owner, *fields, info, status); });
     if (code != RH_OK) rh_fields_free(fields);
     return code;
 }

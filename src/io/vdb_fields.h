@@ -17,11 +17,20 @@
 extern "C" {
 #endif
 
-rh_code rh_vdb_write_fields(const char *path, const rh_fields *fields, const rh_frame_info *info, rh_status *status);
+// Fields of one owner; where there are several, the grids are called "owner.field".
+typedef struct rh_owned_fields {
+    const char *owner;  // NULL: the grids have the fields' own names
+    const rh_fields *fields;
+} rh_owned_fields;
+
+rh_code rh_vdb_write_fields(const char *path, const rh_owned_fields *all, int count, const rh_frame_info *info,
+                            rh_status *status);
 // A file of ours, to the bit but for tiles that hold nothing but background; with y up, whatever the file has.
-// `fields` is not initialised before, and empty after a failure. RH_USER for a file without such fields. `info` may be
-// NULL.
-rh_code rh_vdb_read_fields(const char *path, rh_fields *fields, rh_frame_info *info, rh_status *status);
+// `owner`: those of it, or where none has an owner all; NULL: all of them, each by its own name, the first of several
+// of one name. `fields` is not initialised before, and empty after a failure. RH_USER for a file without such fields.
+// `info` may be NULL.
+rh_code rh_vdb_read_fields(const char *path, const char *owner, rh_fields *fields, rh_frame_info *info,
+                           rh_status *status);
 
 #ifdef __cplusplus
 }

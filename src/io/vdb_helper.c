@@ -30,7 +30,7 @@
 #include "io/vdb_here.h"
 
 extern char **environ;
-__attribute__((weak)) const char *const rh_helper_program = NULL;
+static const char *chosen_program;
 
 enum { RESULT = 3 };
 static const char letters[8] = "rheohlp1";
@@ -57,8 +57,10 @@ typedef struct attribute_head {
 static const char *helper_program(void)
 {
     const char *named = getenv("RHEO_PROGRAM");
-    return rh_helper_program ? rh_helper_program : named && named[0] ? named : NULL;
+    return chosen_program ? chosen_program : named && named[0] ? named : NULL;
 }
+
+void rh_vdb_helper_use(const char *program) { chosen_program = program; }
 
 // Seconds a file may take: no disk and no decompression is as slow as 1 MB a second.
 static double patience(const char *path)
@@ -310,7 +312,7 @@ rh_code rh_vdb_safe_open(const char *path, rh_vdb_safe *out, rh_status *status)
     if (snprintf(out->path, sizeof out->path, "%s", path) >= RH_PATH_MAX)
         return rh_fail(status, RH_USER, "%.200s...: path too long", path);
     RH_TRY(look(path, &outside, status));
-    if (!outside) return RH_OK;
+    if (!outside) return rh_vdb_check(path, status);
     int result = memory_file(path, status), copy = result >= 0 ? memory_file(path, status) : -1;
     rh_code code = copy >= 0 ? RH_OK : RH_IO;
     char what[32];

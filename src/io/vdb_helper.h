@@ -6,9 +6,9 @@
 // FILE", with limits on memory and time; it hands back plain numbers and texts, of which every length is checked here.
 // Whatever a file does, it does it to the helper. Files of ours need none of this: their seal was checked.
 //
-// Which program that is: `rh_helper_program`, which the command line sets to itself. A program that embeds the library
-// has none, unless the environment names one (RHEO_PROGRAM=/usr/bin/rheo); then such files are read in the caller's own
-// process, as libopenvdb reads them.
+// Which program that is: the one named by `rh_vdb_helper_use`; the command line names itself. A program that embeds the
+// library names none; then it is the one of the environment (RHEO_PROGRAM=/usr/bin/rheo), and without that such files
+// are read in the caller's own process, as libopenvdb reads them.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,10 +21,12 @@
 extern "C" {
 #endif
 
-extern const char *const rh_helper_program;  // weak; NULL unless the program around defines it
+// Before anything is read. `program` is kept, not copied. (A weak constant that the program around defines anew does
+// not do: the compiler puts its own value into the code.)
+void rh_vdb_helper_use(const char *program);
 
-// A file that may be opened in this process: `path` itself when it is ours (or there is no helper), else a copy that
-// the helper has made.
+// A file that may be opened in this process: `path` itself when it is ours and its checksum is right (or there is no
+// helper), else a copy that the helper has made.
 typedef struct rh_vdb_safe {
     char path[RH_PATH_MAX];
     int copy;  // descriptor, -1 = none

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Positions of points of .vdb files, and putting points into their places again after a pass. OpenVDB has
-// its own means for moving and deleting points; they are not used because the order of points they leave is not
+// Positions of points of .vdb files, and putting points into their places again after a pass. OpenVDB has its
+// own means for moving and deleting points; they are not used because the order of points they leave is not
 // promised, and because one pass can do both.
 //
 // Most points stay in their leaf, so only those that leave it are sorted. A leaf's new points are those that came from

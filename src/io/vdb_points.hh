@@ -4,10 +4,7 @@
 // A points grid open for a visit: what vdb_points.cc (columns) and vdb_move.cc (positions, moving, deleting) share.
 #pragma once
 #include "io/vdb_data.hh"
-
-#pragma GCC visibility push(default)
-#include <openvdb/points/PointDataGrid.h>
-#pragma GCC visibility pop
+#include "io/vdb_points_grid.hh"
 
 #include <string>
 #include <unordered_map>

@@ -18,13 +18,15 @@ extern "C" {
 #include "io/frame.h"
 #include "io/seal.h"
 #include "io/vdb_check.h"
+#include "io/vdb_helper.h"
 }
+
+#include "io/vdb_extern.hh"
 
 // The house hides symbols by default. OpenVDB's templates keep their type names in static members that its library and
 // our files must share; hidden, there are two of each and initialize() crashes. So all of its headers are included like
 // this.
 #pragma GCC visibility push(default)
-#include <openvdb/openvdb.h>
 #include <openvdb/io/File.h>
 #pragma GCC visibility pop
 #include <tbb/global_control.h>
@@ -116,6 +118,12 @@ inline std::string grid_type(openvdb::io::File &file, const openvdb::Name &name)
 }
 
 // ---------------------------------------------------------------------------------------------------------- files
+
+// A file to read, closed at the end of the scope (io/vdb_helper.h).
+struct SafeFile {
+    rh_vdb_safe file = {{0}, -1};
+    ~SafeFile() { rh_vdb_safe_close(&file); }
+};
 
 // Told after every part of the work, from any thread; by throwing Stopped it ends the work.
 using Step = std::function<void(double share)>;

@@ -4,15 +4,14 @@
 // Writing .vdb files. The format is the library's, byte for byte; two things are done otherwise than it does them:
 // - Its File does not look whether the stream failed: a full disk would pass for success.
 // - It compresses the arrays of points in pages of a megabyte, one after the other and each twice (for the sizes, which
-// come first in the file, and for the data), which took
-//   longer than all else. Here pages are compressed once, on all threads. How arrays make up pages is
-//   PagedOutputStream's rule (openvdb/points/StreamCompression.cc): an array that does not fit begins a new page, one
-//   longer than a page is a page of its own.
+//   come first in the file, and for the data), which took longer than all else. Here pages are compressed once, on all
+//   threads. How arrays make up pages is PagedOutputStream's rule (openvdb/points/StreamCompression.cc): an array that
+//   does not fit begins a new page, one longer than a page is a page of its own.
+#include "io/vdb_points_grid.hh"
 #include "io/vdb_shared.hh"
 
 #pragma GCC visibility push(default)
 #include <openvdb/io/Archive.h>
-#include <openvdb/points/PointDataGrid.h>
 #include <openvdb/points/StreamCompression.h>
 #pragma GCC visibility pop
 

@@ -6,10 +6,12 @@
 //
 // How compiled code calls a function's symbol:
 //   bool, int16, int32, int64, float, double   by value (bool as bool)
-//   vectors and matrices                       by pointer to const elements (row-major matrices); written ones by
-//   pointer string                                     by pointer to a const rh_lang_text a result that is a vector,
-//   matrix, string  through a pointer that comes first with RH_LANG_CONTEXT                       a pointer to the
-//   running thread's rh_lang_context comes before everything else
+//   vectors and matrices                       by pointer to const elements (matrices row by row); those
+//                                              that are written by pointer
+//   string                                     by pointer to a const rh_lang_text
+//   a vector, matrix or string as result       through a pointer that comes first
+//   with RH_LANG_CONTEXT                       a pointer to the running thread's rh_lang_context comes
+//                                              before everything else
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

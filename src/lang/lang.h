@@ -4,8 +4,8 @@
 // The expression language: small C-like programs that run on every point of a set or every voxel of a grid
 // (docs/expressions.md). This header is all a host needs.
 //
-//   rh_lang_compile(source, length, &options, &program, &messages, &status)   text -> machine code; independent of any
-//   data rh_lang_match(program, &host, &messages, &status)                         do the host's data fit?
+//   rh_lang_compile(source, length, &options, &program, &messages, &status)   text to machine code, whatever the data
+//   rh_lang_match(program, &host, &messages, &status)                         do the host's data fit?
 //   rh_lang_pool_init(&pool, program, scope, &status)
 //   rh_lang_pass(program, &pool, &elements, count, &result, &status)          all elements, on all threads
 // or, for a host with loops of its own,

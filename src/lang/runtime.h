@@ -2,12 +2,12 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // What a running kernel knows. Two structures:
-//   rh_lang_scope     one for a pass over the elements, read by all threads: externals, groups, the marks of deletion,
-//   the snapshot rh_lang_context   one for a block of elements, written by the thread that runs the block
+//   rh_lang_scope     one for a pass over the elements, read by all threads: externals, groups, the marks
+//                     of deletion, the snapshot
+//   rh_lang_context   one for a block of elements, written by the thread that runs the block
 //
 // The order of calls in a host:
-//   rh_lang_context_init(&context, &scope, &status)        once per thread; then for each block of elements, in any
-//   order:
+//   rh_lang_context_init(&context, &scope, &status)        once per thread; then for each block, in any order:
 //     rh_lang_context_begin(&context, first)               forgets groups, text and numbers of the block before
 //     ... the kernel: before each element it sets context.element, steps_left = steps and text_used = 0 ...
 //     rh_lang_context_end(&context, &results[block])       what the block asked for

@@ -7,11 +7,10 @@
 // them. The world sets the time (world/base_frames.h), at the middle of each step.
 //
 //   velocity   mean of the particles within `reach`, weighted (1 - d^2 / reach^2)^3
-//   distance   to the surface, from the same particles: |x - mean position| - radius (Y. Zhu, R. Bridson, Animating
-//   sand
-//              as a fluid, SIGGRAPH 2005, section 5); m, negative inside, `reach` where no particle is near. Deep
-//              inside, where the mean is at x itself, it is -radius: it tells inside from outside and the way out near
-//              the surface, not the depth.
+//   distance   to the surface, from the same particles: |x - mean position| - radius (Y. Zhu, R. Bridson,
+//              "Animating sand as a fluid", SIGGRAPH 2005, section 5); m, negative inside, `reach` where no
+//              particle is near. Deep inside, where the mean is at x itself, it is -radius: it tells inside
+//              from outside and the way out near the surface, not the depth.
 #pragma once
 #include "grid/fields.h"
 #include "points/neighbours.h"

@@ -69,16 +69,23 @@ void rh_limit_outflow(const rh_limit *limit, rh_faces fill_faces, rh_faces veloc
 void rh_limit_blend(const rh_limit *limit, const float *q, const float *other, float trust, float *b);
 
 // Finds the faces inside liquid that is confined: both cells are nearly full, and pressure (`q` of the last step) was
-// in one of them, or at walls beside it. Sets limit->held. What gravity does there is then taken as if faces were as
-// full as they are open:
-//   rh_limit_fill_confined    fillings of confined faces become their open shares: what flows through them
+// in one of them, or at walls beside it. Sets limit->confined. What gravity does there is then taken as if faces were
+// as full as they are open:
+//   rh_limit_flow_shares      what flows through them
 //   rh_limit_scale_forces     velocity = before + what forces did to it, by the faces' inverse mass, as pressure does
 // The fillings of faces fluctuate by a tenth as particles happen to lie. With those, gravity is no longer a gradient
 // that pressure can cancel: denser spots sink, and water at rest boils. With open shares a pressure linear in depth
 // cancels gravity at every face, whatever the fillings, and pressure still keeps momentum.
 rh_code rh_limit_find_confined(rh_limit *limit, const float *q, const float *fill_cells, rh_arena *arena,
                                rh_status *status);
-void rh_limit_fill_confined(const rh_limit *limit, rh_faces fill);
+// What flows through faces (`fill` in, out): by open shares where confined or closed, where liquid leaves the fuller of
+// two cells, and elsewhere as far as the velocity was there `before` forces acted. For pressure gives a face momentum
+// by its open share, so the flow that it does work on is by that share. With fillings it did more work on a free
+// surface that gives way than the cell behind it lost volume for: a collapsing column gained 1 % of its energy, and
+// water over a beach crept. (With open shares for all, the rim of a resting surface, which falls into the cells below,
+// counts as full cells that do, and pressure lifts the pool by a third of a cell.)
+void rh_limit_flow_shares(const rh_limit *limit, const float *fill_cells, rh_faces before, rh_faces velocity,
+                          rh_faces fill);
 void rh_limit_scale_forces(const rh_limit *limit, rh_faces before, rh_faces velocity);
 // What lies on confined liquid, in the cell above the topmost one with pressure, is not accelerated towards it:
 // velocities of faces above that cell get back at most `fall`, what gravity did to them in the step, until they fall no
@@ -87,6 +94,9 @@ void rh_limit_scale_forces(const rh_limit *limit, rh_faces before, rh_faces velo
 // again, and surfaces once disturbed never came to rest: a dam in a tank still moved at 0.09 sqrt(g h) after 40 s.
 rh_code rh_limit_support(const rh_limit *limit, const float *q, const float fall[3], float slow, rh_faces velocity,
                          rh_arena *arena, rh_status *status);
+
+// Bits of cells, a byte per row: with some material, not in flight; nearly full, and with pressure.
+void rh_limit_find_full(const rh_limit *limit, const float *q, const float *fill_cells, uint8_t *wet, uint8_t *full);
 
 // field -= scale inverse_mass (difference of q); `most` bounds what is subtracted, and what remains. given[t] (NULL =
 // not wanted) becomes the momentum that tiles in flight got: sums of filling times change.

@@ -5,8 +5,8 @@
 // change by pressure:
 //
 //      sum m d     momentum that pressure gives: differences of pressure, which cancel from tile to tile
-//      sum w d     momentum that the particles get, for any blend of PIC and FLIP: the sum of v is the sum over faces
-//      of w u
+//      sum w d     momentum that the particles get, for any blend of PIC and FLIP: the sum of v is that of w u
+//                  over the faces
 #include "physics/momentum_error.h"
 
 #include <math.h>

@@ -37,6 +37,7 @@
 #include "physics/sealed.h"
 #include "physics/step.h"
 #include "physics/walls.h"
+#include "physics/water_edge.h"
 
 // Everything of the step in progress; lives in the arena.
 typedef struct step {
@@ -345,7 +346,7 @@ static bool is_balanced(const step *s)
     return wanted && rh_d3_length(s->around->gravity) > 0;
 }
 
-// What flows out of cells: of confined liquid as much as faces are open for.
+// What flows out of cells: of confined liquid, and out of free surfaces, as much as faces are open for.
 static rh_code flow_out(step *s, float *b, rh_status *status)
 {
     if (is_balanced(s)) {
@@ -355,7 +356,7 @@ static rh_code flow_out(step *s, float *b, rh_status *status)
             for (int a = 0; a < s->tiles.dimension; a++) memcpy(s->fill_after.axis[a], s->fill.axis[a], bytes);
         }
         RH_TRY(rh_limit_find_confined(&s->limit, s->q, s->cells, s->arena, status));
-        rh_limit_fill_confined(&s->limit, s->fill_after);
+        rh_limit_flow_shares(&s->limit, s->cells, s->before, s->velocity, s->fill_after);
     }
     rh_limit_outflow(&s->limit, s->fill_after, s->velocity, s->dt, b);
     return RH_OK;
@@ -403,6 +404,35 @@ static rh_code apply_pressure(step *s, const float *q, rh_status *status)
     return RH_OK;
 }
 
+// The edge of water at rest stands still (water_edge.h), and what moves there comes to rest in some steps: it would
+// else coast for seconds. With forces of the scene's own nothing is known to rest.
+static rh_code hold_edge(step *s, float slow, rh_status *status)
+{
+    const rh_surroundings *around = s->around;
+    double g = rh_d3_length(around->gravity);
+    if (around->acceleration || around->obstacles->count == 0) return RH_OK;
+    rh_arena_mark mark = rh_arena_save(s->arena);
+    size_t bytes = (size_t)rh_tiles_values(&s->tiles) / 8 + 8;
+    uint8_t *wet = rh_arena_take(s->arena, bytes, status), *full = rh_arena_take(s->arena, bytes, status);
+    if (!wet || !full) return RH_MEMORY;
+    rh_limit_find_full(&s->limit, s->q, s->cells, wet, full);
+    rh_water_edge edge = {.tiles = &s->tiles,
+                          .cut = &s->cut,
+                          .room = (const float *const *)s->cut.room,
+                          .layout = &s->limit.layout,
+                          .q = s->q,
+                          .head = s->tiles.h * s->tiles.h / ((float)g * s->dt * s->kick),
+                          .wet = wet,
+                          .full = full,
+                          .gravity = rh_v3_from(around->gravity),
+                          .before = s->before,
+                          .slow = slow,
+                          .keep = 1 / (1 + 0.5f * s->kick * (float)sqrt(g / s->around->cell))};
+    RH_TRY(rh_water_edge_hold(&edge, s->velocity, s->arena, status));
+    rh_arena_restore(s->arena, mark);
+    return RH_OK;
+}
+
 static rh_code project(step *s, float *b, rh_status *status)
 {
     rh_mprgp_report report;
@@ -418,7 +448,8 @@ static rh_code project(step *s, float *b, rh_status *status)
     const float fall[3] = {(float)g.x * s->kick, (float)g.y * s->kick, (float)g.z * s->kick};
     // With 1 a sloshing tank lost half of its energy more in six periods, and still water was no stiller.
     float slow = 0.3f * (float)sqrt(rh_d3_length(g) * s->around->cell);
-    return rh_limit_support(&s->limit, s->q, fall, slow, s->velocity, s->arena, status);
+    RH_TRY(rh_limit_support(&s->limit, s->q, fall, slow, s->velocity, s->arena, status));
+    return hold_edge(s, slow, status);
 }
 
 static rh_code press(step *s, rh_status *status)

@@ -5,9 +5,10 @@
 //
 //   in both frames, by id        a cubic curve through both positions with both velocities
 //   in the first only            goes on with its velocity, P + v t
-//   in the second only           comes back along its velocity, P - v (dt - t), from half way on: before that it may
-//   not have existed without ids, or no next      goes on with its velocity without velocities           a straight
-//   line between the two positions
+//   in the second only           comes back along its velocity, P - v (dt - t), from half way on:
+//                                before that it may not have existed
+//   no ids, or no next frame     goes on with its velocity
+//   no velocities                a straight line between the two positions
 //
 // The velocity of a particle is the derivative of its curve. Other attributes keep the values of the frame the particle
 // comes from, the first where it is in both.

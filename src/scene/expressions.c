@@ -340,7 +340,13 @@ rh_code rh_expressions_load(rh_scene *scene, rh_status *status)
         RH_TRY(check_program(scene, items[i].code, label, &from, true, status));
     }
     const outside from = {rh_surface_expression_given, &nothing};
-    return scene->surface.expression
-               ? check_program(scene, scene->surface.expression, "surface.expression", &from, false, status)
-               : RH_OK;
+    if (scene->surface.expression)
+        RH_TRY(check_program(scene, scene->surface.expression, "surface.expression", &from, false, status));
+    const rh_material_params *materials = scene->materials.items;
+    for (int i = 0; i < scene->materials.count; i++) {
+        if (!materials[i].surface || !materials[i].surface->expression) continue;
+        snprintf(label, sizeof label, "materials[%d].surface.expression", i);
+        RH_TRY(check_program(scene, materials[i].surface->expression, label, &from, false, status));
+    }
+    return RH_OK;
 }

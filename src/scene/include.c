@@ -119,7 +119,8 @@ static rh_code merge_item(loader *l, const rh_param *row, bool root, rh_yaml_ite
     rh_yaml_node *a = base->value, *b = over->value;
     const rh_param_table *alternative = row->type == RH_PARAM_VARIANT ? shared_alternative(row, a, b) : NULL;
     if (alternative) return merge(l, alternative, a->items[0].value, b->items[0].value);
-    if (row->type == RH_PARAM_TABLE && both(a, b, RH_YAML_MAPPING)) return merge(l, row->table, a, b);
+    bool block = row->type == RH_PARAM_TABLE || row->type == RH_PARAM_OPTIONAL;
+    if (block && both(a, b, RH_YAML_MAPPING)) return merge(l, row->table, a, b);
     if (row->type == RH_PARAM_LIST && root && both(a, b, RH_YAML_SEQUENCE)) {
         for (int i = 0; i < b->count; i++) RH_TRY(rh_yaml_append(l->yaml, a, NULL, b->items[i].value, l->status));
         return RH_OK;

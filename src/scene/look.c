@@ -95,9 +95,9 @@ static const rh_param light_rows[] = {
 static const rh_param_table light_table = {
     "light", "Sky and sun.", light_rows, RH_PARAM_COUNT(light_rows), sizeof(rh_light_params), NULL};
 
-// --- materials -------------------------------------------------------------------------------------------------------
+// --- appearances -----------------------------------------------------------------------------------------------------
 
-#define AT(field) offsetof(rh_look_material, field)
+#define AT(field) offsetof(rh_appearance_params, field)
 #define CLEAR_ROWS(tint, way, index)                                                                          \
     {"color", RH_PARAM_VEC3, AT(color), "",                                                                   \
      tint,    1e-6,          1,         .help = "linear colour that white light has after `distance` in it"}, \
@@ -140,9 +140,9 @@ static const rh_param plaster_rows[] = {MATTE_ROWS("[0.50, 0.47, 0.43]", "0.3")}
 static const rh_param plastic_rows[] = {GLOSSY_ROWS("[0.55, 0.16, 0.07]", "0.3", "1.5")};
 static const rh_param glass_rows[] = {CLEAR_ROWS("[0.80, 0.92, 0.88]", "0", "1.5")};
 #undef AT
-#define MATERIAL(name, help)                                                                  \
-    {                                                                                         \
-#name, help, name##_rows, RH_PARAM_COUNT(name##_rows), sizeof(rh_look_material), NULL \
+#define MATERIAL(name, help)                                                                      \
+    {                                                                                             \
+#name, help, name##_rows, RH_PARAM_COUNT(name##_rows), sizeof(rh_appearance_params), NULL \
     }
 static const rh_param_table water = MATERIAL(water, "Clear water."), honey = MATERIAL(honey, "Clear honey."),
                             oil = MATERIAL(oil, "Clear oil."),
@@ -181,7 +181,7 @@ const char *const rh_palette_names[] = {"blue", "sand", "strata", NULL};
      "",                                                                                                           \
      standard,                                                                                                     \
      .help = "gives the colour: an attribute, a part of a vector (rest.y), speed (the length of v), or none (the " \
-             "material's colour)"},                                                                                \
+             "colour of the appearance)"},                                                                         \
         {"low",      RH_PARAM_FLOAT,                                                                               \
          AT(in low), "",                                                                                           \
          "0",        .help = "value at the first end of the colours; the same as high: from the particles"},       \
@@ -202,7 +202,7 @@ static const rh_param paint_rows[] = {PAINT_ROWS(, "none")};
 #undef AT
 static const rh_param_table paint_table = {
     "paint",
-    "Colours of the surface by what it carries. What is painted is opaque: clear materials become plaster.",
+    "Colours of the surface by what it carries. What is painted is opaque: what is clear becomes plaster.",
     paint_rows,
     RH_PARAM_COUNT(paint_rows),
     sizeof(rh_paint),
@@ -223,9 +223,9 @@ static const rh_param look_rows[] = {
     {"camera", RH_PARAM_TABLE, AT(camera), "", .table = &camera_table, .help = "where the picture is taken from"},
     {"light", RH_PARAM_TABLE, AT(light), "", .table = &light_table, .help = "sky and sun"},
     {"liquid", RH_PARAM_VARIANT, AT(liquid), "", .variants = rh_look_tables,
-     .help = "material of the surface; water without it"},
+     .help = "appearance of the surface; water without it"},
     {"solid", RH_PARAM_VARIANT, AT(solid), "", .variants = rh_look_tables,
-     .help = "material of the solids; plaster without it"},
+     .help = "appearance of the solids; plaster without it"},
     {"ground", RH_PARAM_TABLE, AT(ground), "", .table = &ground_table, .help = "what the scene stands on"},
     {"particles", RH_PARAM_TABLE, AT(particles), "", .table = &particle_table, .help = "pictures of particles"},
     {"paint", RH_PARAM_TABLE, AT(paint), "", .table = &paint_table, .help = "colours of the surface"},

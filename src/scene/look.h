@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// How a scene wants to be seen: camera, light, materials, ground, colours of particles. Pictures only; a run does not
+// How a scene wants to be seen: camera, light, appearances, ground, colours of particles. Pictures only; a run does not
 // depend on it, and every value has a default that frames and lights the scene by itself.
 #pragma once
 #include <stdint.h>
@@ -30,13 +30,13 @@ typedef struct rh_light_params {
 } rh_light_params;
 
 // Linear colours. What each kind uses stands in its table.
-typedef struct rh_look_material {
+typedef struct rh_appearance_params {
     rh_dvec3 color;    // clear: what is left of white after `distance`; else of white light that falls on it
     double distance;   // m; 0 = from the size of the scene
     double roughness;  // 0..1
     double ior;
     double grain;  // 0..1, of sand: how much lighter or darker than `color` single particles are
-} rh_look_material;
+} rh_appearance_params;
 
 typedef enum rh_look_kind {
     RH_LOOK_WATER,
@@ -49,7 +49,7 @@ typedef enum rh_look_kind {
     RH_LOOK_PLASTIC,
     RH_LOOK_GLASS,
 } rh_look_kind;                                       // order of rh_look_tables
-extern const rh_param_table *const rh_look_tables[];  // NULL-terminated; each describes rh_look_material
+extern const rh_param_table *const rh_look_tables[];  // NULL-terminated; each describes rh_appearance_params
 extern const char *const rh_ground_names[];           // NULL-terminated: none, plain, grid, checker
 
 typedef struct rh_ground_params {
@@ -68,7 +68,7 @@ typedef enum rh_palette {
 extern const char *const rh_palette_names[];  // NULL-terminated
 
 typedef struct rh_paint {
-    char *attribute;   // "speed" is the length of v; may end in .x, .y or .z; "none": the colour of the material
+    char *attribute;   // "speed" is the length of v; may end in .x, .y or .z; "none": the colour of the appearance
     double low, high;  // values at the ends of the colours; equal = from the particles
     int64_t bands;     // steps from low to high; 0 = smooth
     int palette;       // rh_palette
@@ -82,10 +82,10 @@ typedef struct rh_particle_look {
 typedef struct rh_look {
     rh_camera_params camera;
     rh_light_params light;
-    rh_variant liquid, solid;  // kind: rh_look_kind, value: rh_look_material; none = water, plaster
+    rh_variant liquid, solid;  // kind: rh_look_kind, value: rh_appearance_params; none = water, plaster
     rh_ground_params ground;
     rh_particle_look particles;
-    rh_paint paint;  // of the surface; no attribute or "none" = as its material says
+    rh_paint paint;  // of the surface; no attribute or "none" = as its appearance says
 } rh_look;
 
 extern const rh_param_table rh_look_table;  // "look"

@@ -40,6 +40,7 @@ static bool known(const topics *t, const rh_param_table *table)
 }
 
 // Every table below `table`, each once, in the order in which a reader of the scene meets them.
+// What is optional is found elsewhere, where it always is.
 static void collect(topics *t, const rh_param_table *table, const char *key, const char *path)
 {
     if (t->count == MAX_TOPICS || known(t, table)) return;
@@ -118,7 +119,8 @@ static void sample_value(rh_text *text, const rh_param *row)
     case RH_PARAM_PATH: rh_text_add(text, "\"meshes/boat.obj\""); break;
     case RH_PARAM_CODE: rh_text_add(text, "\"f@speed = length(v@v);\""); break;
     case RH_PARAM_VALUES: rh_text_add(text, "{strength: 2, wind: [1, 0, 0]}"); break;
-    case RH_PARAM_TABLE: sample_block(text, row->table); break;
+    case RH_PARAM_TABLE:
+    case RH_PARAM_OPTIONAL: sample_block(text, row->table); break;
     case RH_PARAM_LIST:
         rh_text_add(text, "[");
         sample_block(text, row->table);
@@ -143,11 +145,16 @@ static const char *default_of(const rh_param *row)
 
 static const char *see(const rh_param *row) { return row->table ? row->table->name : ""; }
 
+static bool is_block(const rh_param *row)
+{
+    return row->type == RH_PARAM_TABLE || row->type == RH_PARAM_OPTIONAL || row->type == RH_PARAM_LIST;
+}
+
 static void add_row(manual *m, const rh_param *row, int indent)
 {
     char facts[512], expected[320], range[96];
     const char *initial = default_of(row);
-    bool block = row->type == RH_PARAM_TABLE || row->type == RH_PARAM_LIST;
+    bool block = is_block(row);
     rh_words_range(row, range, sizeof range);
     snprintf(facts, sizeof facts, "%s%s%s%s%s%s%s%s", rh_words_expected(row, expected, sizeof expected),
              block ? ", see " : "", block ? see(row) : "", initial ? "" : "; required",
@@ -164,21 +171,15 @@ static void add_row(manual *m, const rh_param *row, int indent)
 
 static void add_markdown_row(manual *m, const rh_param *row)
 {
-    static const char *const types[] = {[RH_PARAM_BOOL] = "true or false",
-                                        [RH_PARAM_INT] = "whole number",
-                                        [RH_PARAM_FLOAT] = "number",
-                                        [RH_PARAM_VEC3] = "[x, y, z]",
-                                        [RH_PARAM_CHOICE] = "choice",
-                                        [RH_PARAM_TEXT] = "text",
-                                        [RH_PARAM_PATH] = "file",
-                                        [RH_PARAM_CODE] = "program",
-                                        [RH_PARAM_TABLE] = "block",
-                                        [RH_PARAM_LIST] = "list",
-                                        [RH_PARAM_VALUES] = "names and values",
-                                        [RH_PARAM_VARIANT] = "alternative"};
+    static const char *const types[] = {
+        [RH_PARAM_BOOL] = "true or false", [RH_PARAM_INT] = "whole number", [RH_PARAM_FLOAT] = "number",
+        [RH_PARAM_VEC3] = "[x, y, z]",     [RH_PARAM_CHOICE] = "choice",    [RH_PARAM_TEXT] = "text",
+        [RH_PARAM_PATH] = "file",          [RH_PARAM_CODE] = "program",     [RH_PARAM_TABLE] = "block",
+        [RH_PARAM_OPTIONAL] = "block",     [RH_PARAM_LIST] = "list",        [RH_PARAM_VALUES] = "names and values",
+        [RH_PARAM_VARIANT] = "alternative"};
     char expected[320], range[96];
     const char *initial = default_of(row);
-    bool block = row->type == RH_PARAM_TABLE || row->type == RH_PARAM_LIST;
+    bool block = is_block(row);
     bool named = row->type == RH_PARAM_CHOICE || row->type == RH_PARAM_VARIANT;
     rh_text_add(&m->text, "| `%s` | %s%s%s | %s | ", row->name, types[row->type], block ? " of " : "",
                 block ? see(row) : "", row->unit);

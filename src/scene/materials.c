@@ -20,6 +20,8 @@ static const rh_param material_rows[] = {
      .help =
          "own: takes time steps of its own between frames; shared: meets the other shared ones after each step, the "
          "strictest says how long it is; auto: shared where particles are exchanged, else own"},
+    {"surface", RH_PARAM_OPTIONAL, AT(surface), "", .table = &rh_surfacing_table,
+     .help = "how its surface is made; keys that are left out are those of the scene's section surface"},
     {"look", RH_PARAM_VARIANT, AT(look), "", .variants = rh_look_tables,
      .help = "what its surface looks like; without it look.liquid of the scene"},
 };
@@ -90,6 +92,28 @@ rh_code rh_scene_find_material(const rh_scene *scene, const char *name, int *ind
                    rh_words_suggest(name, names, count, hint, sizeof hint));
 }
 
+// --- surfaces --------------------------------------------------------------------------------------------------------
+const rh_surfacing_params *rh_scene_surface(const rh_scene *scene, int material)
+{
+    const rh_surfacing_params *own = rh_scene_material(scene, material)->surface;
+    return own ? own : &scene->surface;
+}
+
+bool rh_scene_surfaces_while_running(const rh_scene *scene)
+{
+    bool any = false;
+    for (int i = 0; i < rh_scene_material_count(scene); i++) any |= rh_scene_surface(scene, i)->while_running;
+    return any;
+}
+
+bool rh_scene_surface_programs(const rh_scene *scene)
+{
+    bool any = false;
+    for (int i = 0; i < rh_scene_material_count(scene); i++) any |= rh_scene_surface(scene, i)->expression != NULL;
+    return any;
+}
+
+// --- who names which -------------------------------------------------------------------------------------------------
 // The material an item of a list names.
 static rh_code find(const rh_scene *scene, const char *kind, int number, const void *item, const char *item_name,
                     const char *material, int *index, rh_status *status)

@@ -213,6 +213,7 @@ static bool is_given(const rh_param *row, const void *field)
     if (row->type == RH_PARAM_LIST && later) return ((const rh_list *)field)->count > 0;
     if (row->type == RH_PARAM_TEXT || row->type == RH_PARAM_PATH || row->type == RH_PARAM_CODE)
         return *(char *const *)field != NULL;
+    if (row->type == RH_PARAM_OPTIONAL) return *(void *const *)field != NULL;
     return row->type != RH_PARAM_VARIANT || ((const rh_variant *)field)->value != NULL;
 }
 
@@ -222,7 +223,7 @@ static bool is_left_out(const printer *p, const rh_param_table *table, const rh_
     const rh_param *frames = rh_params_find(&rh_scene_table, "frames");
     if (!p->hashing) return false;
     if (table == frames->table) return strcmp(row->name, "last") == 0;
-    if (table == &rh_material_table) return strcmp(row->name, "look") == 0;
+    if (table == &rh_material_table) return strcmp(row->name, "look") == 0 || strcmp(row->name, "surface") == 0;
     if (table != &rh_scene_table) return false;
     static const char *const names[] = {"title", "probes", "output", "surface", "checkpoint", "limits", "look"};
     for (int i = 0; i < RH_PARAM_COUNT(names); i++)
@@ -239,6 +240,11 @@ static void print_row(printer *p, const rh_param *row, const void *field, int de
         rh_text_add(&p->text, ":");
         end_line(p, row);
         print_block(p, row->table, field, depth + 1);
+        break;
+    case RH_PARAM_OPTIONAL:
+        rh_text_add(&p->text, ":");
+        end_line(p, row);
+        print_block(p, row->table, *(void *const *)field, depth + 1);
         break;
     case RH_PARAM_LIST: print_list(p, row, field, depth); break;
     case RH_PARAM_VALUES: print_values(p, row, field); break;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include "base/memory.h"
 #include "base/number.h"
+#include "scene/renamed.h"
 #include "scene/words.h"
 #include "scene/units.h"
 
@@ -81,7 +82,8 @@ static const char *remedy(const rh_param *row, const rh_yaml_node *node, char *o
 {
     out[0] = 0;
     if (node->kind != RH_YAML_SCALAR) return out;
-    if (row->type == RH_PARAM_TABLE && rh_yaml_is_nothing(node) && all_optional(row->table))
+    bool block = row->type == RH_PARAM_TABLE || row->type == RH_PARAM_OPTIONAL;
+    if (block && rh_yaml_is_nothing(node) && all_optional(row->table))
         snprintf(out, size, " (write {} for all defaults)");
     else if (row->type == RH_PARAM_VARIANT && rh_words_variant(row->variants, node->text) >= 0)
         snprintf(out, size, " (write {%s: {...}})", node->text);
@@ -338,6 +340,15 @@ static rh_code read_variant(reader *r, const rh_param *row, const rh_yaml_node *
     return RH_OK;
 }
 
+static rh_code read_optional(reader *r, const rh_param *row, const rh_yaml_node *node, void **object)
+{
+    if (node->kind != RH_YAML_MAPPING) return wrong_type(r, row, node);
+    *object = rh_alloc_zero(row->table->size, "params.optional", r->status);
+    if (!*object) return RH_MEMORY;
+    RH_TRY(rh_params_defaults(row->table, *object, r->status));
+    return read_block(r, row->table, node, *object);
+}
+
 static rh_code read_value(reader *r, const rh_param *row, const rh_yaml_node *node, void *field)
 {
     switch (row->type) {
@@ -350,6 +361,7 @@ static rh_code read_value(reader *r, const rh_param *row, const rh_yaml_node *no
     case RH_PARAM_CODE:
     case RH_PARAM_PATH: return read_text(r, row, node, field);
     case RH_PARAM_TABLE: return read_block(r, row->table, node, field);
+    case RH_PARAM_OPTIONAL: return read_optional(r, row, node, field);
     case RH_PARAM_LIST: return read_list(r, row, node, field);
     case RH_PARAM_VALUES: return read_values(r, row, node, field);
     case RH_PARAM_VARIANT: return read_variant(r, row, node, field);
@@ -380,6 +392,8 @@ static const char *whose_key(const reader *r, const rh_param_table *table, const
     }
     char names[160];
     if (!among || number < 2) return out;
+    const char *split = rh_renamed_split(table->name, name);
+    if (split) return snprintf(out, size, "'%s' is a method of its own now; ", split), out;
     if (count > 0) snprintf(out, size, "it is one of %s; ", rh_words_join(owners, count, names, sizeof names));
     else if (!near_row(table, name) && strncmp(r->path, "physics", 7) == 0)
         snprintf(out, size, "none of %s has it; ", rh_words_join(all, number, names, sizeof names));

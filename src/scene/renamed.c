@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Rheo authors
 #include "scene/renamed.h"
 
+#include <string.h>
 #include "base/log.h"
 #include "scene/words.h"
 
@@ -21,12 +22,78 @@ static rh_code rename_key(rh_yaml *yaml, const rh_yaml_node *block, rh_yaml_item
     return RH_OK;
 }
 
+// --- models that became methods --------------------------------------------------------------------------------------
+// Sand had a key that chose between two models; now the other one is a method with keys of its own.
+static const struct {
+    const char *method, *key, *value, *now;
+} split[] = {{"sand", "model", "unilateral", "sand"}, {"sand", "model", "incompressible", "sand_incompressible"}};
+
+const char *rh_renamed_split(const char *method, const char *key)
+{
+    for (size_t i = 0; i < sizeof split / sizeof *split; i++)
+        if (strcmp(split[i].method, method) == 0 && strcmp(split[i].key, key) == 0 && strcmp(split[i].now, method) != 0)
+            return split[i].now;
+    return NULL;
+}
+
+static void drop_item(rh_yaml_node *block, int index)
+{
+    for (int i = index + 1; i < block->count; i++) block->items[i - 1] = block->items[i];
+    block->count--;
+}
+
+// Keys of the old table that the new one has no use for: scenes as runs write them back have all.
+static void drop_strangers(rh_yaml_node *block, const rh_param_table *was, const rh_param_table *now)
+{
+    for (int i = block->count - 1; i >= 0; i--) {
+        const char *key = block->items[i].key->text;
+        bool old = rh_params_find(was, key) || rh_params_find_former(was, key);
+        if (old && !rh_params_find(now, key)) drop_item(block, i);
+    }
+}
+
+static rh_code move_to(rh_yaml *yaml, const rh_param_table *const *variants, rh_yaml_item *method, const char *now,
+                       rh_status *status)
+{
+    rh_yaml_node *name = rh_yaml_make(yaml, RH_YAML_SCALAR, method->key, status);
+    if (!name) return RH_MEMORY;
+    name->text = now;
+    drop_strangers(method->value, variants[rh_words_variant(variants, method->key->text)],
+                   variants[rh_words_variant(variants, now)]);
+    method->key = name;
+    return RH_OK;
+}
+
+// `method`: an alternative of a variant, "sand: {...}".
+static rh_code split_models(rh_yaml *yaml, const rh_param_table *const *variants, rh_yaml_item *method,
+                            rh_status *status)
+{
+    char place[RH_YAML_PLACE];
+    for (size_t i = 0; i < sizeof split / sizeof *split && method->value->kind == RH_YAML_MAPPING; i++) {
+        if (strcmp(method->key->text, split[i].method) != 0 || rh_words_variant(variants, split[i].now) < 0) continue;
+        int k = 0;
+        rh_yaml_node *block = method->value;
+        while (k < block->count && strcmp(block->items[k].key->text, split[i].key) != 0) k++;
+        if (k == block->count) continue;
+        const rh_yaml_node *value = block->items[k].value;
+        if (value->kind != RH_YAML_SCALAR || strcmp(value->text, split[i].value) != 0) continue;
+        rh_yaml_place(yaml, block->items[k].key, place);
+        rh_log(RH_LOG_WARNING, "%s: '%s: {%s: %s}' is now the method '%s'", place, split[i].method, split[i].key,
+               split[i].value, split[i].now);
+        drop_item(block, k);
+        return strcmp(split[i].now, split[i].method) ? move_to(yaml, variants, method, split[i].now, status) : RH_OK;
+    }
+    return RH_OK;
+}
+
 static rh_code apply_below(rh_yaml *yaml, const rh_param *row, rh_yaml_node *value, rh_status *status)
 {
-    if (row->type == RH_PARAM_TABLE) return rh_renamed_apply(yaml, row->table, value, status);
+    if (row->type == RH_PARAM_TABLE || row->type == RH_PARAM_OPTIONAL)
+        return rh_renamed_apply(yaml, row->table, value, status);
     for (int i = 0; row->type == RH_PARAM_LIST && value->kind == RH_YAML_SEQUENCE && i < value->count; i++)
         RH_TRY(rh_renamed_apply(yaml, row->table, value->items[i].value, status));
     for (int i = 0; row->type == RH_PARAM_VARIANT && value->kind == RH_YAML_MAPPING && i < value->count; i++) {
+        RH_TRY(split_models(yaml, row->variants, &value->items[i], status));
         int kind = rh_words_variant(row->variants, value->items[i].key->text);
         if (kind >= 0) RH_TRY(rh_renamed_apply(yaml, row->variants[kind], value->items[i].value, status));
     }

@@ -42,10 +42,27 @@ static rh_code confine(const rh_scene *scene, const rh_scene_options *options, r
     return RH_OK;
 }
 
+// A material's section `surface` begins from the scene's: what it does not say is taken from there, before anything is
+// read, so that a scene written back has all of it in both places.
+static rh_code inherit_surface(rh_yaml *yaml, rh_yaml_node *root, rh_status *status)
+{
+    const rh_yaml_node *all = rh_yaml_find(root, "surface"), *materials = rh_yaml_find(root, "materials");
+    bool some = all && materials && all->kind == RH_YAML_MAPPING && materials->kind == RH_YAML_SEQUENCE;
+    for (int i = 0; some && i < materials->count; i++) {
+        rh_yaml_node *material = materials->items[i].value;
+        rh_yaml_node *own = material->kind == RH_YAML_MAPPING ? rh_yaml_find(material, "surface") : NULL;
+        for (int k = 0; own && own->kind == RH_YAML_MAPPING && k < all->count; k++)
+            if (!rh_yaml_find(own, all->items[k].key->text))
+                RH_TRY(rh_yaml_append(yaml, own, all->items[k].key, all->items[k].value, status));
+    }
+    return RH_OK;
+}
+
 static rh_code build(rh_yaml *yaml, rh_yaml_node *root, const char *name, const char *const *sets, int set_count,
                      const rh_scene_options *options, const char *sandbox, rh_scene *scene, rh_status *status)
 {
     for (int i = 0; i < set_count; i++) RH_TRY(rh_setting_apply(yaml, &rh_scene_table, root, sets[i], status));
+    RH_TRY(inherit_surface(yaml, root, status));
     rh_scene_sources sources = {0};
     rh_code code = rh_reader_read(yaml, root, &rh_scene_table, scene, &sources, status);
     if (code != RH_OK) {

@@ -121,10 +121,11 @@ typedef struct rh_expression_params {
 typedef enum rh_material_steps { RH_STEPS_AUTO, RH_STEPS_OWN, RH_STEPS_SHARED } rh_material_steps;
 typedef struct rh_material_params {
     char *name;
-    rh_variant physics;   // kind = index into rh_physics_methods; value = that method's parameter struct
-    int steps;            // rh_material_steps
-    rh_variant look;      // kind: rh_look_kind, value: rh_look_material; none = look.liquid
-    bool steps_together;  // found when the scene was read: its steps end where those of others do
+    rh_variant physics;            // kind = index into rh_physics_methods; value = that method's parameter struct
+    int steps;                     // rh_material_steps
+    rh_surfacing_params *surface;  // NULL = the scene's; else complete: what it did not say came from the scene's
+    rh_variant look;               // kind: rh_look_kind, value: rh_appearance_params; none = look.liquid
+    bool steps_together;           // found when the scene was read: its steps end where those of others do
 } rh_material_params;
 
 // Particles that change from one material to another: those in a group, at the times when both have come to the end of
@@ -247,6 +248,10 @@ int rh_scene_material_count(const rh_scene *scene);
 const rh_material_params *rh_scene_material(const rh_scene *scene, int index);
 // The number of the material of that name; RH_USER with the nearest name when there is none. NULL: the first.
 rh_code rh_scene_find_material(const rh_scene *scene, const char *name, int *index, rh_status *status);
+// How the surface of a material is made: its own section, or the scene's.
+const rh_surfacing_params *rh_scene_surface(const rh_scene *scene, int material);
+bool rh_scene_surfaces_while_running(const rh_scene *scene);  // of any material
+bool rh_scene_surface_programs(const rh_scene *scene);        // whether the surface of any has an expression
 // Finds the materials that bodies and others name (scene/materials.c).
 rh_code rh_scene_resolve_materials(rh_scene *scene, rh_status *status);
 extern const rh_param_table rh_material_table, rh_exchange_table;

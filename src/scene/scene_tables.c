@@ -476,8 +476,8 @@ static rh_code check_scene(const void *object, const char **field, rh_status *st
     // Both lists may be missing: then the whole scene is to blame, no field.
     if (!scene->bodies.count && !scene->emitters.count)
         return rh_fail(status, RH_USER, "nothing to simulate: give at least one item in 'bodies' or 'emitters'");
-    if (!scene->surface.while_running || scene->output.vdb) return RH_OK;
-    *field = "surface";
+    if (!rh_scene_surfaces_while_running(scene) || scene->output.vdb) return RH_OK;
+    *field = scene->surface.while_running ? "surface" : "materials";
     return rh_fail(status, RH_USER,
                    "while_running makes surfaces from the frames on disk and needs output.vdb: true, found false");
 }

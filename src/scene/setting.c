@@ -170,6 +170,12 @@ static rh_code walk_block(walker *w, const rh_param_table *table, rh_yaml_node *
         rh_log(RH_LOG_WARNING, "%s: '%s' is now called '%s'", w->place, word, former->name);
         row = former;
     }
+    const char *split = row ? NULL : rh_renamed_split(table->name, word);
+    if (split)
+        return rh_fail(w->status, RH_USER,
+                       "%s: '%s' has no '%s' any more: '%s' is a method of its own, as in --set "
+                       "physics.%s={}",
+                       w->place, table->name, word, split, split);
     if (!row)
         return rh_fail(w->status, RH_USER, "%s: unknown name '%.60s'; %s", w->place, word,
                        rh_words_suggest_row(word, table, hint, sizeof hint));
@@ -179,6 +185,7 @@ static rh_code walk_block(walker *w, const rh_param_table *table, rh_yaml_node *
     case RH_PARAM_VARIANT: return walk_variant(w, row, mapping);
     case RH_PARAM_VALUES: return walk_values(w, row, mapping);
     case RH_PARAM_TABLE:
+    case RH_PARAM_OPTIONAL:
         RH_TRY(expect_dot(w, row->name));
         RH_TRY(descend(w, mapping, row->name, &block));
         return walk_block(w, row->table, block);

@@ -121,7 +121,8 @@ char *rh_words_expected(const rh_param *row, char *out, size_t size)
     case RH_PARAM_PATH: snprintf(out, size, "the name of a file"); break;
     case RH_PARAM_CODE: snprintf(out, size, "a program as text"); break;
     case RH_PARAM_VALUES: snprintf(out, size, "a mapping of names to numbers or vectors [x, y, z]"); break;
-    case RH_PARAM_TABLE: snprintf(out, size, "a mapping"); break;
+    case RH_PARAM_TABLE:
+    case RH_PARAM_OPTIONAL: snprintf(out, size, "a mapping"); break;
     case RH_PARAM_LIST: snprintf(out, size, "a list of mappings"); break;
     case RH_PARAM_CHOICE:
         while (row->choices[count]) count++;

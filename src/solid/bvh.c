@@ -269,7 +269,7 @@ static void measure_far(rh_bvh *bvh)
 rh_code rh_bvh_build(rh_bvh_triangle *triangles, int64_t count, rh_bvh *bvh, rh_status *status)
 {
     RH_ASSERT(count > 0 && count <= RH_BVH_MAX_TRIANGLES);
-    *bvh = (rh_bvh){.triangles = triangles, .triangle_count = (int32_t)count, .node_count = 1};
+    *bvh = (rh_bvh){.triangles = triangles, .room = (int32_t)count};
     // Every inner node has two children and every leaf a triangle, so there are fewer than 2 count nodes.
     bvh->nodes = rh_alloc((size_t)count * 2 * sizeof *bvh->nodes, "bvh.nodes", status);
     bvh->far = rh_alloc((size_t)count * 2 * sizeof *bvh->far, "bvh.far", status);
@@ -277,9 +277,17 @@ rh_code rh_bvh_build(rh_bvh_triangle *triangles, int64_t count, rh_bvh *bvh, rh_
         rh_bvh_free(bvh);
         return RH_MEMORY;
     }
+    rh_bvh_renew(bvh, count);
+    return RH_OK;
+}
+
+void rh_bvh_renew(rh_bvh *bvh, int64_t count)
+{
+    RH_ASSERT(count > 0 && count <= bvh->room);
+    bvh->triangle_count = (int32_t)count;
+    bvh->node_count = 1;
     build_node(bvh, 0, 0, (int32_t)count, 0);
     measure_far(bvh);
-    return RH_OK;
 }
 
 void rh_bvh_free(rh_bvh *bvh)

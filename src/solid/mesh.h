@@ -54,9 +54,19 @@ rh_code rh_mesh_sdf_create(const rh_mesh *mesh, double spacing, rh_mesh_sdf **ou
 // the triangles.
 rh_code rh_mesh_sdf_create_thin(const rh_mesh *mesh, double spacing, double thickness, rh_mesh_sdf **out,
                                 rh_status *status);
-// Of a mesh whose surface moves: also keeps the triangles when it is not thin, for rh_mesh_sdf_nearest.
-rh_code rh_mesh_sdf_create_moving(const rh_mesh *mesh, double spacing, double thickness, bool thin, rh_mesh_sdf **out,
-                                  rh_status *status);
+// What all meshes of a sequence have in common, found from one of them: which triangles are turned over so that
+// neighbours agree, and whether they close.
+typedef struct rh_mesh_sides {
+    bool *flip;  // owned, one a triangle
+    bool closed;
+} rh_mesh_sides;
+rh_code rh_mesh_sides_find(const rh_mesh *mesh, rh_mesh_sides *out, rh_status *status);
+void rh_mesh_sides_free(rh_mesh_sides *sides);
+// Of a mesh whose surface moves: keeps the triangles, also when it is not thin, for rh_mesh_sdf_nearest. `*sdf` is
+// NULL, or one that was made so of another place of the same triangles: it is made over, in the memory that it has
+// where that will do. On failure it is gone.
+rh_code rh_mesh_sdf_move(const rh_mesh *mesh, const rh_mesh_sides *sides, double spacing, double thickness, bool thin,
+                         rh_mesh_sdf **sdf, rh_status *status);
 // The triangle nearest to a point, and the shares of its corners in the point on it that is nearest; of a mesh that
 // keeps its triangles.
 int64_t rh_mesh_sdf_nearest(const rh_mesh_sdf *sdf, rh_dvec3 point, double weight[3]);

@@ -26,6 +26,7 @@ static const int64_t max_samples = INT64_C(512) * 1024 * 1024;
 
 struct rh_mesh_sdf {
     float *values;  // owned; x fastest
+    int64_t room;   // of values
     int64_t size[3];
     rh_dvec3 origin;  // of sample (0, 0, 0)
     double spacing;
@@ -81,31 +82,61 @@ static void turn_over(rh_bvh_triangle *t)
     t->id = ~t->id;
 }
 
-// The triangles that have an area, turned so that neighbours agree.
-static rh_code make_tree(const rh_mesh *mesh, rh_bvh *bvh, bool *closed, rh_status *status)
+rh_code rh_mesh_sides_find(const rh_mesh *mesh, rh_mesh_sides *out, rh_status *status)
 {
+    *out = (rh_mesh_sides){0};
     if (mesh->triangle_count > RH_BVH_MAX_TRIANGLES)
         return rh_fail(status, RH_USER, "found %lld triangles, expected at most %d", (long long)mesh->triangle_count,
                        RH_BVH_MAX_TRIANGLES);
-    bool *flip = rh_alloc((size_t)mesh->triangle_count * sizeof *flip, "mesh.orient", status);
-    if (!flip) return RH_MEMORY;
-    rh_code code = rh_mesh_orient(mesh, flip, closed, status);
-    rh_bvh_triangle *triangles = NULL;
-    if (code == RH_OK) {
-        triangles = rh_alloc((size_t)mesh->triangle_count * sizeof *triangles, "bvh.triangles", status);
-        if (!triangles) code = RH_MEMORY;
-    }
+    out->flip = rh_alloc((size_t)mesh->triangle_count * sizeof *out->flip, "mesh.orient", status);
+    if (!out->flip) return RH_MEMORY;
+    rh_code code = rh_mesh_orient(mesh, out->flip, &out->closed, status);
+    if (code != RH_OK) rh_mesh_sides_free(out);
+    return code;
+}
+
+void rh_mesh_sides_free(rh_mesh_sides *sides)
+{
+    rh_free(sides->flip);
+    *sides = (rh_mesh_sides){0};
+}
+
+// The triangles that have an area, turned so that neighbours agree; returns how many they are.
+static int64_t fill_triangles(const rh_mesh *mesh, const rh_mesh_sides *sides, rh_bvh_triangle *triangles)
+{
     int64_t count = 0;
-    for (int64_t t = 0; code == RH_OK && t < mesh->triangle_count; t++) {
+    for (int64_t t = 0; t < mesh->triangle_count; t++) {
         rh_vec3 c[3];
         rh_mesh_corners(mesh, t, c);
         if (!rh_triangle_has_area(c)) continue;
         triangles[count] = (rh_bvh_triangle){{c[0], c[1], c[2]}, (int32_t)t};
-        if (flip[t]) turn_over(&triangles[count]);
+        if (sides->flip[t]) turn_over(&triangles[count]);
         count++;
     }
-    rh_free(flip);
-    return code == RH_OK ? rh_bvh_build(triangles, count, bvh, status) : code;
+    return count;
+}
+
+static rh_code make_tree(const rh_mesh *mesh, const rh_mesh_sides *sides, rh_bvh *bvh, rh_status *status)
+{
+    if (bvh->room >= mesh->triangle_count) {
+        rh_bvh_renew(bvh, fill_triangles(mesh, sides, bvh->triangles));
+        return RH_OK;
+    }
+    rh_bvh_free(bvh);
+    rh_bvh_triangle *triangles = rh_alloc((size_t)mesh->triangle_count * sizeof *triangles, "bvh.triangles", status);
+    if (!triangles) return RH_MEMORY;
+    int64_t count = fill_triangles(mesh, sides, triangles);
+    return rh_bvh_build(triangles, count, bvh, status);
+}
+
+static rh_code make_own_tree(const rh_mesh *mesh, rh_bvh *bvh, bool *closed, rh_status *status)
+{
+    rh_mesh_sides sides;
+    RH_TRY(rh_mesh_sides_find(mesh, &sides, status));
+    rh_code code = make_tree(mesh, &sides, bvh, status);
+    *closed = sides.closed;
+    rh_mesh_sides_free(&sides);
+    return code;
 }
 
 // --- samples ---------------------------------------------------------------------------------------------------------
@@ -262,6 +293,20 @@ static rh_code close_holes(builder *b, rh_status *status)
 
 // --- creation --------------------------------------------------------------------------------------------------------
 
+// Some more than asked for: of what moves the bounds change a little with every step.
+static rh_code make_room(rh_mesh_sdf *sdf, int64_t count, rh_status *status)
+{
+    if (count <= sdf->room) return RH_OK;
+    bool again = sdf->room > 0;
+    rh_free(sdf->values);
+    sdf->room = 0;
+    int64_t room = again ? count + count / 4 : count;
+    sdf->values = rh_alloc((size_t)room * sizeof *sdf->values, "mesh.sdf", status);
+    if (!sdf->values) return RH_MEMORY;
+    sdf->room = room;
+    return RH_OK;
+}
+
 static rh_code sample_mesh(builder *b, double spacing, rh_status *status)
 {
     rh_mesh_sdf *sdf = b->sdf;
@@ -269,9 +314,7 @@ static rh_code sample_mesh(builder *b, double spacing, rh_status *status)
     sdf->bounds = bounds_of(&b->bvh);
     sdf->bounds = (rh_dbox){rh_d3_sub(sdf->bounds.min, half), rh_d3_add(sdf->bounds.max, half)};
     RH_TRY(plan_grid(sdf, spacing, status));
-    sdf->values = rh_alloc((size_t)(sdf->size[0] * sdf->size[1] * sdf->size[2]) * sizeof *sdf->values, "mesh.sdf",
-                           status);
-    if (!sdf->values) return RH_MEMORY;
+    RH_TRY(make_room(sdf, sdf->size[0] * sdf->size[1] * sdf->size[2], status));
     for (int k = 0; k < 3; k++) b->blocks[k] = (sdf->size[k] + BLOCK - 1) / BLOCK;
     int64_t blocks = block_count(b);
 #pragma omp parallel for schedule(dynamic, 1)
@@ -279,20 +322,25 @@ static rh_code sample_mesh(builder *b, double spacing, rh_status *status)
     return b->closed || sdf->half > 0 ? RH_OK : close_holes(b, status);
 }
 
-static rh_code create(const rh_mesh *mesh, double spacing, double thickness, bool thin, bool moves, rh_mesh_sdf **out,
+static rh_code check_spacing(double spacing, rh_status *status)
+{
+    if (spacing > 0 && isfinite(spacing)) return RH_OK;
+    return rh_fail(status, RH_USER, "sample spacing is %g m, expected a finite number above 0", spacing);
+}
+
+static rh_code create(const rh_mesh *mesh, double spacing, double thickness, bool thin, rh_mesh_sdf **out,
                       rh_status *status)
 {
     *out = NULL;
-    if (!(spacing > 0) || !isfinite(spacing))
-        return rh_fail(status, RH_USER, "sample spacing is %g m, expected a finite number above 0", spacing);
+    RH_TRY(check_spacing(spacing, status));
     RH_TRY(rh_mesh_check(mesh, status));
     builder b = {.sdf = rh_alloc_zero(sizeof *b.sdf, "mesh.sdf", status)};
     if (!b.sdf) return RH_MEMORY;
     b.sdf->half = 0.5 * thickness;
-    rh_code code = make_tree(mesh, &b.bvh, &b.closed, status);
+    rh_code code = make_own_tree(mesh, &b.bvh, &b.closed, status);
     if (code == RH_OK) code = sample_mesh(&b, spacing, status);
     b.sdf->exact = thin;
-    if (code == RH_OK && (thin || moves)) b.sdf->tree = b.bvh;
+    if (code == RH_OK && thin) b.sdf->tree = b.bvh;
     else rh_bvh_free(&b.bvh);
     rh_bvh_free(&b.lids);
     if (code != RH_OK) {
@@ -303,21 +351,37 @@ static rh_code create(const rh_mesh *mesh, double spacing, double thickness, boo
     return RH_OK;
 }
 
+rh_code rh_mesh_sdf_move(const rh_mesh *mesh, const rh_mesh_sides *sides, double spacing, double thickness, bool thin,
+                         rh_mesh_sdf **sdf, rh_status *status)
+{
+    rh_code code = check_spacing(spacing, status);
+    if (code == RH_OK) code = rh_mesh_check(mesh, status);
+    if (code == RH_OK && !*sdf && !(*sdf = rh_alloc_zero(sizeof **sdf, "mesh.sdf", status))) code = RH_MEMORY;
+    if (code == RH_OK) {
+        builder b = {.sdf = *sdf, .bvh = (*sdf)->tree, .closed = sides->closed};
+        (*sdf)->tree = (rh_bvh){0};
+        (*sdf)->half = 0.5 * thickness;
+        (*sdf)->exact = thin || thickness > 0;
+        code = make_tree(mesh, sides, &b.bvh, status);
+        if (code == RH_OK) code = sample_mesh(&b, spacing, status);
+        (*sdf)->tree = b.bvh;
+        rh_bvh_free(&b.lids);
+    }
+    if (code == RH_OK) return RH_OK;
+    rh_mesh_sdf_free(*sdf);
+    *sdf = NULL;
+    return code;
+}
+
 rh_code rh_mesh_sdf_create(const rh_mesh *mesh, double spacing, rh_mesh_sdf **out, rh_status *status)
 {
-    return create(mesh, spacing, 0, false, false, out, status);
+    return create(mesh, spacing, 0, false, out, status);
 }
 
 rh_code rh_mesh_sdf_create_thin(const rh_mesh *mesh, double spacing, double thickness, rh_mesh_sdf **out,
                                 rh_status *status)
 {
-    return create(mesh, spacing, thickness, true, false, out, status);
-}
-
-rh_code rh_mesh_sdf_create_moving(const rh_mesh *mesh, double spacing, double thickness, bool thin, rh_mesh_sdf **out,
-                                  rh_status *status)
-{
-    return create(mesh, spacing, thickness, thin || thickness > 0, true, out, status);
+    return create(mesh, spacing, thickness, true, out, status);
 }
 
 void rh_mesh_sdf_free(rh_mesh_sdf *sdf)
@@ -349,7 +413,7 @@ rh_code rh_mesh_thickness(const rh_mesh *mesh, double most, double *thickness, r
     bool closed;
     *thickness = most;
     RH_TRY(rh_mesh_check(mesh, status));
-    RH_TRY(make_tree(mesh, &bvh, &closed, status));
+    RH_TRY(make_own_tree(mesh, &bvh, &closed, status));
     double area[SLICES + 1] = {0}, all = 0, below = 0;
     int32_t stride = bvh.triangle_count / MOST_LOOKS + 1;
     for (int32_t t = 0; t < bvh.triangle_count; t += stride) {

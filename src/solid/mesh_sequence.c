@@ -22,6 +22,7 @@ typedef struct frame {
 struct rh_mesh_sequence {
     rh_mesh_sequence_options options;
     rh_mesh mesh;  // the first file's triangles, with vertices to work on
+    rh_mesh_sides sides;
     frame frames[FRAMES];
     rh_mesh_snapshot **snapshots;  // owned
     int snapshot_count, snapshot_room;
@@ -96,6 +97,16 @@ static rh_code get_frame(rh_mesh_sequence *s, int64_t index, const rh_vec3 **ver
     return RH_OK;
 }
 
+rh_code rh_mesh_sequence_check(rh_mesh_sequence *s, rh_status *status)
+{
+    for (int64_t i = 1; i < s->options.count; i++) {
+        rh_mesh mesh = {0};
+        RH_TRY(read_file(s, i, &mesh, status));
+        rh_mesh_free(&mesh);
+    }
+    return RH_OK;
+}
+
 // --- time ------------------------------------------------------------------------------------------------------------
 int64_t rh_mesh_sequence_tick(const rh_mesh_sequence *s, double time)
 {
@@ -165,11 +176,9 @@ rh_code rh_mesh_sequence_velocities(rh_mesh_sequence *s, double time, double dt,
 static rh_code make(rh_mesh_sequence *s, int64_t tick, rh_mesh_snapshot *out, rh_status *status)
 {
     const rh_mesh_sequence_options *o = &s->options;
-    rh_mesh_sdf_free(out->sdf);
-    out->sdf = NULL;
     out->tick = -1;
     RH_TRY(place(s, tick, s->mesh.vertices, status));
-    RH_TRY(rh_mesh_sdf_create_moving(&s->mesh, o->spacing, o->params->place.thickness, o->thin, &out->sdf, status));
+    RH_TRY(rh_mesh_sdf_move(&s->mesh, &s->sides, o->spacing, o->params->place.thickness, o->thin, &out->sdf, status));
     out->tick = tick;
     return RH_OK;
 }
@@ -244,8 +253,10 @@ rh_code rh_mesh_sequence_create(const rh_mesh_sequence_options *options, rh_mesh
         return code;
     }
     s->mesh = first;
-    *out = s;
-    return RH_OK;
+    code = rh_mesh_sides_find(&s->mesh, &s->sides, status);
+    if (code == RH_OK) *out = s;
+    else rh_mesh_sequence_free(s);
+    return code;
 }
 
 void rh_mesh_sequence_free(rh_mesh_sequence *s)
@@ -259,6 +270,7 @@ void rh_mesh_sequence_free(rh_mesh_sequence *s)
     rh_free(s->snapshots);
     for (int i = 0; i < FRAMES; i++) rh_free(s->frames[i].vertices);
     rh_mesh_free(&s->mesh);
+    rh_mesh_sides_free(&s->sides);
     rh_free(s);
 }
 

@@ -42,6 +42,8 @@ bool rh_mesh_sequence_file(const char *pattern, int64_t number, char *file, size
 
 rh_code rh_mesh_sequence_create(const rh_mesh_sequence_options *options, rh_mesh_sequence **out, rh_status *status);
 void rh_mesh_sequence_free(rh_mesh_sequence *sequence);  // when nobody holds a snapshot
+// Reads every file: RH_USER when one cannot be read or has other triangles than the first.
+rh_code rh_mesh_sequence_check(rh_mesh_sequence *sequence, rh_status *status);
 int64_t rh_mesh_sequence_vertices(const rh_mesh_sequence *sequence);
 bool rh_mesh_sequence_is_still(const rh_mesh_sequence *sequence);
 // As at a time, in frames: 2^20 to a frame; of times before the first and after the last file what is seen then.

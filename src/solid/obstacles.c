@@ -35,10 +35,20 @@ void rh_obstacles_free(rh_obstacles *obstacles)
 static void place(rh_obstacle *o, double time, double dt)
 {
     rh_pose middle;
+    if (o->kind == RH_SOLID_DYNAMIC) {
+        o->origin = rh_d3_add(o->pose.pivot, o->pose.translation);
+        o->rests = false;
+        return;
+    }
     rh_motion_place(&o->motion, time, o->shape.flat, &o->pose, &o->linear, &o->angular);
     rh_motion_place(&o->motion, time + 0.5 * dt, o->shape.flat, &middle, &o->linear, &o->angular);
     o->origin = rh_d3_add(middle.pivot, middle.translation);
     o->rests = rh_motion_is_still(&o->motion) && (!o->sequence || rh_mesh_sequence_is_still(o->sequence));
+}
+
+rh_dvec3 rh_impulse_about(const rh_impulse *impulse, rh_dvec3 point)
+{
+    return rh_d3_sub(impulse->angular, rh_d3_cross(point, impulse->linear));
 }
 
 // The mesh of that time. Room for velocities is taken when it is first asked for.

@@ -7,6 +7,7 @@
 #pragma once
 #include <stdbool.h>
 #include "base/status.h"
+#include "solid/mass.h"
 #include "solid/mesh_sequence.h"
 #include "solid/shape.h"
 
@@ -17,7 +18,24 @@ typedef enum rh_wall {
 } rh_wall;
 extern const char *const rh_wall_names[];  // NULL-terminated, in the order of rh_wall
 
+// How a solid comes to be where it is.
+typedef enum rh_solid_kind {
+    RH_SOLID_FIXED,     // never moves
+    RH_SOLID_KEYED,     // as the keys of its motion say
+    RH_SOLID_SEQUENCE,  // a sequence of meshes; keys may move it, too
+    RH_SOLID_DYNAMIC,   // pose and velocity are state, which others move it by: asked for a time, it has those it has
+} rh_solid_kind;
+
+// What a solid received in a step. (In two dimensions per metre of depth.)
+typedef struct rh_impulse {
+    rh_dvec3 linear;   // kg m/s
+    rh_dvec3 angular;  // kg m^2/s, about the origin of the world
+} rh_impulse;
+rh_dvec3 rh_impulse_about(const rh_impulse *impulse, rh_dvec3 point);  // the angular part, about a point
+
+// A solid, of any kind.
 typedef struct rh_obstacle {
+    rh_solid_kind kind;
     rh_shape shape;
     bool inside_out;  // a container: free space is inside the shape
     rh_wall wall;
@@ -32,6 +50,9 @@ typedef struct rh_obstacle {
     rh_dvec3 linear, angular;  // rigid velocity: v(x) = linear + angular x (x - origin); m/s, rad/s
     rh_dvec3 origin;
     bool rests;  // never moves
+    // For whoever moves it. Zeros until somebody asks for them.
+    rh_mass mass;         // in its own space: solid/mass.h
+    rh_impulse received;  // from the material whose solids these are, in its last step: world/wall_impulses.h
     // Of a solid that follows a sequence of meshes; then the shape is the mesh of that time.
     rh_mesh_sequence *sequence;  // borrowed; NULL = rigid
     rh_mesh_snapshot *snapshot;  // held

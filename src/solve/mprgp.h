@@ -6,8 +6,8 @@
 //   x >= l,   w = A x + b >= 0,   (x - l) . w = 0
 //
 // which is the least of x.Ax/2 + b.x over x >= l, by MPRGP (modified proportioning with reduced gradient projections),
-// preconditioned on the free set (the unknowns above their bound). Vectors are those of
-// the operator, sums double in fixed order.
+// preconditioned on the free set (the unknowns above their bound). Vectors are those of the operator, sums double in
+// fixed order.
 #pragma once
 #include "solve/pockets.h"
 #include "solve/precondition.h"

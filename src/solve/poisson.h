@@ -9,9 +9,11 @@
 // tile all zeros so that a neighbour which is not there needs no question. Cells that are no unknowns have diagonal 1
 // and no links: what is 0 there stays 0.
 //
-//   coefficients    one block of (1 + dimension) * cells floats per tile: diagonal, then the links to the lower
-//   neighbours along x, y, z block 0         shared by all plain tiles: diagonal 2d, links 1 (all cells and all cells
-//   around are unknowns, all faces open) block 1         zeros, for tiles that are not there
+//   coefficients    one block of (1 + dimension) * cells floats per tile: diagonal, then the links
+//                   to the lower neighbours along x, y, z
+//   block 0         shared by all plain tiles: diagonal 2d, links 1 (all cells and all cells around
+//                   are unknowns, all faces open)
+//   block 1         zeros, for tiles that are not there
 #pragma once
 #include "base/simd.h"
 #include "grid/tiles.h"

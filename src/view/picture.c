@@ -119,19 +119,19 @@ void rh_picture_free(rh_picture *picture)
 
 // --- a frame ---------------------------------------------------------------------------------------------------------
 
-static rh_material material_of(const rh_picture *p, const rh_variant *chosen, rh_look_kind otherwise)
+static rh_appearance appearance_of(const rh_picture *p, const rh_variant *chosen, rh_look_kind otherwise)
 {
-    rh_look_material m = {0};
+    rh_appearance_params m = {0};
     rh_look_kind kind = chosen->value ? (rh_look_kind)chosen->kind : otherwise;
-    if (chosen->value) m = *(const rh_look_material *)chosen->value;
+    if (chosen->value) m = *(const rh_appearance_params *)chosen->value;
     else rh_params_defaults(rh_look_tables[kind], &m, NULL);  // numbers only: nothing to fail, nothing to free
-    rh_material out = {.color = rh_v3_from(m.color), .roughness = (float)m.roughness, .ior = (float)m.ior};
+    rh_appearance out = {.color = rh_v3_from(m.color), .roughness = (float)m.roughness, .ior = (float)m.ior};
     switch (kind) {
     case RH_LOOK_SAND:
-    case RH_LOOK_PLASTER: out.kind = RH_MATERIAL_MATTE; return out;
+    case RH_LOOK_PLASTER: out.kind = RH_APPEARANCE_MATTE; return out;
     case RH_LOOK_CHOCOLATE:
     case RH_LOOK_MILK:
-    case RH_LOOK_PLASTIC: out.kind = RH_MATERIAL_GLOSSY; return out;
+    case RH_LOOK_PLASTIC: out.kind = RH_APPEARANCE_GLOSSY; return out;
     case RH_LOOK_WATER:
     case RH_LOOK_HONEY:
     case RH_LOOK_OIL:
@@ -142,7 +142,7 @@ static rh_material material_of(const rh_picture *p, const rh_variant *chosen, rh
                                      : p->extent * (kind == RH_LOOK_WATER   ? 1.3
                                                     : kind == RH_LOOK_GLASS ? 1.0
                                                                             : 0.35);
-    out.kind = RH_MATERIAL_CLEAR;
+    out.kind = RH_APPEARANCE_CLEAR;
     for (int c = 0; c < 3; c++) (&out.absorption.x)[c] = (float)(-log((&m.color.x)[c]) / distance);
     return out;
 }
@@ -256,9 +256,9 @@ static rh_code add_surface(const rh_picture *p, const rh_picture_frame *f, rh_tr
                           .vertex_count = s.mesh.vertex_count,
                           .triangle = (const uint32_t(*)[3])s.mesh.triangles,
                           .triangle_count = s.mesh.triangle_count,
-                          .material = material_of(p, look_of(p, f), RH_LOOK_WATER)};
-    if (color && mesh.material.kind == RH_MATERIAL_CLEAR)
-        mesh.material = material_of(p, &(rh_variant){0}, RH_LOOK_PLASTER);
+                          .appearance = appearance_of(p, look_of(p, f), RH_LOOK_WATER)};
+    if (color && mesh.appearance.kind == RH_APPEARANCE_CLEAR)
+        mesh.appearance = appearance_of(p, &(rh_variant){0}, RH_LOOK_PLASTER);
     if (code == RH_OK) code = rh_trace_add_mesh(trace, &mesh, status);
     rh_ply_surface_free(&s);
     rh_free(color);
@@ -282,13 +282,13 @@ static float shade_of(const rh_variant *liquid, const rh_attribute *id, int64_t 
 {
     if (!liquid->value || liquid->kind != RH_LOOK_SAND) return 1;
     int64_t who = id && id->type == RH_POINT_I64 && !id->uniform ? ((const int64_t *)id->data)[i] : i;
-    float grain = (float)((const rh_look_material *)liquid->value)->grain;
+    float grain = (float)((const rh_appearance_params *)liquid->value)->grain;
     return 1 + grain * (2 * rh_random(0, (uint64_t)who, 0, 0) - 1);
 }
 
-// `values` NULL: all have the material's colour.
-static int64_t gather(const rh_picture *p, const rh_picture_frame *f, const rh_material *material, const float *values,
-                      cloud *c)
+// `values` NULL: all have the appearance's colour.
+static int64_t gather(const rh_picture *p, const rh_picture_frame *f, const rh_appearance *appearance,
+                      const float *values, cloud *c)
 {
     const rh_points *points = f->points;
     const rh_attribute *id = rh_points_find(points, "id");
@@ -309,7 +309,7 @@ static int64_t gather(const rh_picture *p, const rh_picture_frame *f, const rh_m
         c->radius[kept] = size * (r > 0 && r < 1e15f ? r : guess);
         rh_vec3 color = colours  ? own_colour(colours, i, f->z_up)
                         : values ? color_of(&p->scene->look.particles.paint, p->o.particles, values[i])
-                                 : material->color;
+                                 : appearance->color;
         color = rh_v3_scale(color, shade_of(look_of(p, f), id, i));
         c->color[kept++] = rh_v3(rh_min(color.x, 1), rh_min(color.y, 1), rh_min(color.z, 1));
     }
@@ -323,12 +323,13 @@ static rh_code add_particles(const rh_picture *p, const rh_picture_frame *f, rh_
     if (!position || position->type != RH_POINT_VEC3F)
         return rh_fail(status, RH_USER, "the points have no positions (attribute P of type vec3f)");
     const char *attribute = p->scene->look.particles.paint.attribute;
-    // Matte materials have their grain; particles of all others are chalk.
+    // Matte appearances have their grain; particles of all others are chalk.
     const rh_variant *look = look_of(p, f);
-    rh_material material = material_of(p, look, RH_LOOK_WATER);
-    if (material.kind == RH_MATERIAL_CLEAR) material = material_of(p, &(rh_variant){0}, RH_LOOK_PLASTER);
-    rh_material chalk = {.kind = RH_MATERIAL_MATTE,
-                         .roughness = look->value && material.kind == RH_MATERIAL_MATTE ? material.roughness : 0};
+    rh_appearance appearance = appearance_of(p, look, RH_LOOK_WATER);
+    if (appearance.kind == RH_APPEARANCE_CLEAR) appearance = appearance_of(p, &(rh_variant){0}, RH_LOOK_PLASTER);
+    rh_appearance chalk = {.kind = RH_APPEARANCE_MATTE,
+                           .roughness = look->value && appearance.kind == RH_APPEARANCE_MATTE ? appearance.roughness
+                                                                                              : 0};
     float *values = rh_alloc_zero(count * sizeof *values, "view.values", status);
     cloud c = {rh_alloc(count * sizeof *c.center, "view.cloud", status),
                rh_alloc(count * sizeof *c.velocity, "view.cloud", status),
@@ -343,8 +344,8 @@ static rh_code add_particles(const rh_picture *p, const rh_picture_frame *f, rh_
                                     .velocity = c.velocity,
                                     .radius = c.radius,
                                     .color = c.color,
-                                    .count = gather(p, f, &material, colored ? values : NULL, &c),
-                                    .material = chalk};
+                                    .count = gather(p, f, &appearance, colored ? values : NULL, &c),
+                                    .appearance = chalk};
         code = rh_trace_add_spheres(trace, &spheres, status);
     }
     rh_free(values);
@@ -357,8 +358,8 @@ static rh_code add_particles(const rh_picture *p, const rh_picture_frame *f, rh_
 
 static rh_code build(const rh_picture *p, const rh_picture_frame *f, rh_trace *trace, rh_status *status)
 {
-    RH_TRY(
-        rh_solids_view_add(&p->solids, f->time, material_of(p, &p->scene->look.solid, RH_LOOK_PLASTER), trace, status));
+    RH_TRY(rh_solids_view_add(&p->solids, f->time, appearance_of(p, &p->scene->look.solid, RH_LOOK_PLASTER), trace,
+                              status));
     for (; f; f = f->next) {
         if (f->surface) RH_TRY(add_surface(p, f, trace, status));
         if (f->points && f->points->count > 0) RH_TRY(add_particles(p, f, trace, status));

@@ -37,7 +37,7 @@ enum {
     LARGEST_LIMIT = 16000000,  // particles
 };
 
-typedef enum route { POINTS, SURFACE, SOLIDS, SCENE, LOG, PROBES, STATE } route;
+typedef enum route { POINTS, SURFACE, SOLIDS, VERTICES, SCENE, LOG, PROBES, STATE } route;
 
 struct rh_server {
     struct MHD_Daemon *daemon;
@@ -164,7 +164,7 @@ static const char *read_request(struct MHD_Connection *connection, request *r)
     if (!read_number(connection, "offset", 0, INT64_MAX, &r->offset)) return "offset: expected a whole number";
     if (!read_number(connection, "version", 0, INT64_MAX, &version)) return "version: expected a whole number";
     if (!read_attribute(connection, r)) return "attribute: expected a name of less than 34 bytes";
-    if ((r->route == POINTS || r->route == SURFACE) && r->frame < 0)
+    if ((r->route == POINTS || r->route == SURFACE || r->route == VERTICES) && r->frame < 0)
         return "frame: found nothing, expected a whole number";
     r->version = (uint64_t)version;
     return NULL;
@@ -172,8 +172,8 @@ static const char *read_request(struct MHD_Connection *connection, request *r)
 
 static bool find_route(const char *url, route *out)
 {
-    static const char *const routes[] = {"/api/points", "/api/surface", "/api/solids", "/api/scene",
-                                         "/api/log",    "/api/probes",  "/api/run"};
+    static const char *const routes[] = {"/api/points", "/api/surface", "/api/solids", "/api/vertices",
+                                         "/api/scene",  "/api/log",     "/api/probes", "/api/run"};
     for (int i = 0; i <= STATE; i++)
         if (!strcmp(routes[i], url)) {
             *out = (route)i;
@@ -203,6 +203,7 @@ static rh_code make(rh_server *server, const request *r, rh_message *out, rh_sta
     case POINTS: return rh_served_points(served, r->frame, &view, out, status);
     case SURFACE: return rh_served_surface(served, r->frame, out, status);
     case SOLIDS: return rh_served_solids(served, out, status);
+    case VERTICES: return rh_served_vertices(served, r->frame, out, status);
     case SCENE: return rh_served_scene(served, out, status);
     case LOG: return rh_served_log(served, r->version, r->offset, out, status);
     case PROBES: return rh_served_probes(served, r->version, r->offset, out, status);
@@ -217,7 +218,7 @@ static bool make_key(rh_server *server, const request *r, bool zipped, rh_answer
     memset(key, 0, sizeof *key);
     key->kind = (int32_t)r->route;
     key->zipped = zipped;
-    if (r->route == SOLIDS) key->version = rh_served_scene_version(&server->served);
+    if (r->route == SOLIDS || r->route == VERTICES) key->version = rh_served_scene_version(&server->served);
     if (r->route == POINTS) key->version = rh_served_points_version(&server->served, r->frame);
     if (r->route == SURFACE) key->version = rh_served_surface_version(&server->served, r->frame);
     if (r->route != SOLIDS) key->frame = r->frame;
@@ -225,7 +226,7 @@ static bool make_key(rh_server *server, const request *r, bool zipped, rh_answer
         key->limit = r->limit;
         strcpy(key->attribute, r->attribute);
     }
-    return r->route == POINTS || r->route == SURFACE || r->route == SOLIDS;
+    return r->route <= VERTICES;
 }
 
 static rh_answer *make_answer(rh_server *server, const request *r, const rh_answer_key *key, bool zipped,
@@ -447,7 +448,8 @@ static rh_code make_token(rh_server *server, rh_status *status)
     return RH_OK;
 }
 
-rh_code rh_server_start(const char *run, int port, const char *sandbox, rh_server **out, rh_status *status)
+rh_code rh_server_start(const char *run, const char *material, int port, const char *sandbox, rh_server **out,
+                        rh_status *status)
 {
     *out = NULL;
     rh_server *server = rh_alloc_zero(sizeof *server, "view.server", status);
@@ -456,7 +458,7 @@ rh_code rh_server_start(const char *run, int port, const char *sandbox, rh_serve
     rh_guard_init(&server->guard);
     sem_init(&server->work, 0, places_at_work());
     rh_code code = make_token(server, status);
-    if (code == RH_OK) code = rh_served_open(&server->served, run, sandbox, status);
+    if (code == RH_OK) code = rh_served_open(&server->served, run, material, sandbox, status);
     if (code == RH_OK) code = listen_on(server, port, status);
     if (code == RH_OK) *out = server;
     else rh_server_stop(server);

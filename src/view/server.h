@@ -13,6 +13,7 @@
 //   /api/points?frame=N[&attribute=A][&limit=N]               particles (view/wire.h)
 //   /api/surface?frame=N                                      the surface's mesh (view/wire.h)
 //   /api/solids                                               solids, emitters, sinks (view/wire.h)
+//   /api/vertices?frame=N                                     where those of solids that change their form are
 //   /api/log?version=V&offset=N                               a line of JSON about the part, then lines of log.jsonl
 //   /api/scene                                                scene.yaml
 //
@@ -24,8 +25,10 @@ typedef struct rh_server rh_server;
 
 // Serves the run folder `run` (copied) until stopped, from threads of its own. Port 0 takes a free one. RH_USER when
 // the folder holds no readable scene, or when the program was built without its web server; RH_IO when the port is
-// taken. `sandbox`: the folder that meshes of the scene must lie in; NULL = anywhere.
-rh_code rh_server_start(const char *run, int port, const char *sandbox, rh_server **out, rh_status *status);
+// taken. `material`: the one to show of a run with several; NULL = all. `sandbox`: the folder that meshes of the scene
+// must lie in; NULL = anywhere.
+rh_code rh_server_start(const char *run, const char *material, int port, const char *sandbox, rh_server **out,
+                        rh_status *status);
 int rh_server_port(const rh_server *server);
 enum { RH_SERVER_TOKEN = 33 };                         // letters, with the zero at the end
 const char *rh_server_token(const rh_server *server);  // what /?token=... must be

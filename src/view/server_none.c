@@ -5,9 +5,10 @@
 #include <stddef.h>
 #include "view/server.h"
 
-rh_code rh_server_start(const char *run, int port, const char *sandbox, rh_server **out, rh_status *status)
+rh_code rh_server_start(const char *run, const char *material, int port, const char *sandbox, rh_server **out,
+                        rh_status *status)
 {
-    (void)run, (void)port, (void)sandbox;
+    (void)run, (void)material, (void)port, (void)sandbox;
     *out = NULL;
     return rh_fail(status, RH_USER,
                    "this program was built without its viewer: found no libmicrohttpd, expected the package "

@@ -72,15 +72,66 @@ static int open_points(const rh_served *s, int64_t frame, bool *ply)
     return *ply ? open_frame(s, "points/points", frame, ".ply") : file;
 }
 
+// --- materials -------------------------------------------------------------------------------------------------------
+
+// Names of the materials to show, of a run with several; none: the only one, whose files have no name.
+typedef struct material_names {
+    char text[RH_MAX_MATERIALS][RH_MATERIAL_NAME + 1];
+    int count;
+} material_names;
+
+// Call with the lock held.
+static void list_materials(const rh_served *s, material_names *out)
+{
+    out->count = 0;
+    int count = s->has_scene ? s->scene.materials.count : 0;
+    for (int i = 0; count > 1 && i < count; i++) {
+        const char *name = rh_scene_material(&s->scene, i)->name;
+        if (s->only[0] && strcmp(s->only, name) != 0) continue;
+        snprintf(out->text[out->count++], sizeof out->text[0], "%s", name);
+    }
+}
+
+static material_names materials_of(rh_served *s)
+{
+    material_names names;
+    pthread_mutex_lock(&s->lock);
+    list_materials(s, &names);
+    pthread_mutex_unlock(&s->lock);
+    return names;
+}
+
+// What files of surfaces begin with: "surface", or "surface.water".
+typedef struct surface_stem {
+    char text[RH_MATERIAL_NAME + 10];
+} surface_stem;
+
+static surface_stem stem_of(const material_names *names, int index)
+{
+    surface_stem stem = {"surface"};
+    if (names->count) snprintf(stem.text, sizeof stem.text, "surface.%.31s", names->text[index]);
+    return stem;
+}
+
+static int open_surface(const rh_served *s, const material_names *names, int index, int64_t frame)
+{
+    char path[RH_MATERIAL_NAME + 20];
+    snprintf(path, sizeof path, "surface/%s", stem_of(names, index).text);
+    return open_frame(s, path, frame, ".ply");
+}
+
 uint64_t rh_served_points_version(const rh_served *s, int64_t frame)
 {
     bool ply;
     return version_and_close(open_points(s, frame, &ply));
 }
 
-uint64_t rh_served_surface_version(const rh_served *s, int64_t frame)
+uint64_t rh_served_surface_version(rh_served *s, int64_t frame)
 {
-    return version_and_close(open_frame(s, "surface/surface", frame, ".ply"));
+    material_names names = materials_of(s);
+    uint64_t version = version_and_close(open_surface(s, &names, 0, frame));
+    for (int i = 1; i < names.count; i++) version ^= version_and_close(open_surface(s, &names, i, frame));
+    return version;
 }
 
 uint64_t rh_served_scene_version(const rh_served *s)
@@ -161,7 +212,18 @@ static void warn_of_links(const rh_served *s)
     }
 }
 
-rh_code rh_served_open(rh_served *s, const char *run, const char *sandbox, rh_status *status)
+// Run with one material has no names in its files; its own name is fine all the same.
+static rh_code choose_material(rh_served *s, const char *material, rh_status *status)
+{
+    int index;
+    if (!material) return RH_OK;
+    if (rh_scene_find_material(&s->scene, material, &index, status) != RH_OK)
+        return rh_status_prefix(status, "--material"), RH_USER;
+    snprintf(s->only, sizeof s->only, "%s", material);
+    return RH_OK;
+}
+
+rh_code rh_served_open(rh_served *s, const char *run, const char *material, const char *sandbox, rh_status *status)
 {
     memset(s, 0, sizeof *s);
     s->folder = -1;
@@ -177,6 +239,11 @@ rh_code rh_served_open(rh_served *s, const char *run, const char *sandbox, rh_st
     s->folder = open(run, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (s->folder < 0) return rh_fail(status, RH_USER, "%s: %s, expected the folder of a run", run, strerror(errno));
     if (refresh_scene(s, status) != RH_OK) return close(s->folder), s->folder = -1, RH_USER;
+    if (choose_material(s, material, status) != RH_OK) {
+        rh_scene_free(&s->scene);
+        s->has_scene = false;
+        return close(s->folder), s->folder = -1, RH_USER;
+    }
     pthread_mutex_init(&s->lock, NULL);
     warn_of_links(s);
     return RH_OK;
@@ -218,9 +285,10 @@ static rh_code add_entry(listing *l, int64_t frame, uint64_t points, uint64_t su
     return RH_OK;
 }
 
-static rh_code list_folder(const rh_served *s, const char *name, const char *ending, bool surface, listing *l,
+static rh_code list_folder(const rh_served *s, const char *name, const char *stem, const char *ending, listing *l,
                            rh_status *status)
 {
+    bool surface = strcmp(name, "surface") == 0;
     int handle = rh_open_folder_beneath(s->folder, name);
     DIR *folder = handle >= 0 ? fdopendir(handle) : NULL;
     if (!folder && handle >= 0) close(handle);
@@ -229,7 +297,7 @@ static rh_code list_folder(const rh_served *s, const char *name, const char *end
     for (struct dirent *item; code == RH_OK && (item = readdir(folder));) {
         int64_t frame;
         struct stat facts;
-        if (!is_frame(item->d_name, name, ending, &frame)) continue;
+        if (!is_frame(item->d_name, stem, ending, &frame)) continue;
         if (fstatat(dirfd(folder), item->d_name, &facts, AT_SYMLINK_NOFOLLOW) || !S_ISREG(facts.st_mode)) continue;
         uint64_t version = version_of(&facts);
         code = add_entry(l, frame, surface ? 0 : version, surface ? version : 0, status);
@@ -255,18 +323,20 @@ static void merge(listing *l)
             l->items[++kept] = *next;
             continue;
         }
-        last->points |= next->points;
-        last->surface |= next->surface;
+        last->points ^= next->points;  // of several files of a frame, none of which changes unseen
+        last->surface ^= next->surface;
     }
     l->count = kept + 1;
 }
 
-static rh_code write_frames(const rh_served *s, rh_message *out, rh_status *status)
+static rh_code write_frames(rh_served *s, rh_message *out, rh_status *status)
 {
     listing l = {0};
-    rh_code code = list_folder(s, "points", ".vdb", false, &l, status);
-    if (code == RH_OK && l.count == 0) code = list_folder(s, "points", ".ply", false, &l, status);
-    if (code == RH_OK) code = list_folder(s, "surface", ".ply", true, &l, status);
+    material_names names = materials_of(s);
+    rh_code code = list_folder(s, "points", "points", ".vdb", &l, status);
+    if (code == RH_OK && l.count == 0) code = list_folder(s, "points", "points", ".ply", &l, status);
+    for (int i = 0; code == RH_OK && (i == 0 || i < names.count); i++)
+        code = list_folder(s, "surface", stem_of(&names, i).text, ".ply", &l, status);
     merge(&l);
     if (code == RH_OK) code = rh_message_print(out, status, ",\"frames\":[");
     for (int64_t i = 0; code == RH_OK && i < l.count; i++)
@@ -326,27 +396,10 @@ rh_code rh_served_state(rh_served *s, rh_message *out, rh_status *status)
 
 // --- frames ----------------------------------------------------------------------------------------------------------
 
-// Names of the materials, of a run with several.
-typedef struct material_names {
-    char text[RH_MAX_MATERIALS][RH_MATERIAL_NAME + 1];
-    int count;
-} material_names;
-
-static void list_materials(rh_served *s, material_names *out)
-{
-    out->count = 0;
-    pthread_mutex_lock(&s->lock);
-    int count = s->has_scene ? s->scene.materials.count : 0;
-    for (int i = 0; count > 1 && i < count; i++)
-        snprintf(out->text[out->count++], sizeof out->text[0], "%s", rh_scene_material(&s->scene, i)->name);
-    pthread_mutex_unlock(&s->lock);
-}
-
 // The particles of all materials of a frame as one set.
 static rh_code read_materials(rh_served *s, const char *path, rh_points *points, rh_frame_info *info, rh_status *status)
 {
-    material_names names;
-    list_materials(s, &names);
+    material_names names = materials_of(s);
     if (names.count == 0) return rh_vdb_read_points(path, points, info, status);
     RH_TRY(rh_vdb_read_set(path, names.text[0], points, info, status));
     for (int i = 1; i < names.count; i++) {
@@ -380,18 +433,53 @@ rh_code rh_served_points(rh_served *s, int64_t frame, const rh_wire_view *view, 
     return code == RH_OK ? RH_OK : blame_frame(code, &why, frame, status);
 }
 
+static rh_code join_mesh(rh_mesh *to, const rh_mesh *more, rh_status *status)
+{
+    int64_t vertices = to->vertex_count + more->vertex_count, triangles = to->triangle_count + more->triangle_count;
+    rh_vec3 *v = rh_realloc(to->vertices, (size_t)vertices * sizeof *v + 1, "view.mesh", status);
+    if (v) to->vertices = v;
+    uint32_t(*t)[3] = v ? rh_realloc(to->triangles, (size_t)triangles * sizeof *t + 1, "view.mesh", status) : NULL;
+    if (!t) return RH_MEMORY;
+    to->triangles = t;
+    for (int64_t i = 0; i < more->vertex_count; i++) v[to->vertex_count + i] = more->vertices[i];
+    for (int64_t i = 0; i < more->triangle_count; i++)
+        for (int k = 0; k < 3; k++) t[to->triangle_count + i][k] = more->triangles[i][k] + (uint32_t)to->vertex_count;
+    to->vertex_count = vertices, to->triangle_count = triangles;
+    return RH_OK;
+}
+
+// The surfaces of all materials that have one as one mesh; `files`: how many there were.
+static rh_code read_surfaces(const rh_served *s, const material_names *names, int64_t frame, rh_mesh *mesh, int *files,
+                             rh_status *status)
+{
+    rh_code code = RH_OK;
+    *files = 0;
+    for (int i = 0; code == RH_OK && (i == 0 || i < names->count); i++) {
+        rh_mesh one = {0};
+        int file = open_surface(s, names, i, frame);
+        if (file < 0) continue;
+        code = rh_ply_read_mesh(name_of(file).text, &one, status);
+        close(file);
+        if (code == RH_OK) code = join_mesh(mesh, &one, status);
+        rh_mesh_free(&one);
+        ++*files;
+    }
+    return code;
+}
+
 rh_code rh_served_surface(rh_served *s, int64_t frame, rh_message *out, rh_status *status)
 {
     *out = (rh_message){0};
-    int file = open_frame(s, "surface/surface", frame, ".ply");
-    if (file < 0) return rh_fail(status, RH_IO, "frame %" PRId64 " has no surface", frame);
+    material_names names;
     pthread_mutex_lock(&s->lock);
     bool z_up = s->scene.output.up == RH_UP_Z;
+    list_materials(s, &names);
     pthread_mutex_unlock(&s->lock);
     rh_mesh mesh = {0};
     rh_status why = {0};
-    rh_code code = rh_ply_read_mesh(name_of(file).text, &mesh, &why);
-    close(file);
+    int files;
+    rh_code code = read_surfaces(s, &names, frame, &mesh, &files, &why);
+    if (code == RH_OK && files == 0) code = rh_fail(&why, RH_IO, "there is no surface");
     if (code == RH_OK) code = rh_wire_surface(&mesh, frame, z_up, out, &why);
     rh_mesh_free(&mesh);
     return code == RH_OK ? RH_OK : blame_frame(code, &why, frame, status);
@@ -403,6 +491,14 @@ rh_code rh_served_solids(rh_served *s, rh_message *out, rh_status *status)
     pthread_mutex_lock(&s->lock);
     follow_scene(s);
     rh_code code = rh_wire_solids(&s->scene, out, status);
+    pthread_mutex_unlock(&s->lock);
+    return code;
+}
+
+rh_code rh_served_vertices(rh_served *s, int64_t frame, rh_message *out, rh_status *status)
+{
+    pthread_mutex_lock(&s->lock);
+    rh_code code = rh_wire_vertices(&s->scene, frame, out, status);
     pthread_mutex_unlock(&s->lock);
     return code;
 }
@@ -460,5 +556,11 @@ rh_code rh_served_log(rh_served *s, uint64_t version, int64_t offset, rh_message
 
 rh_code rh_served_probes(rh_served *s, uint64_t version, int64_t offset, rh_message *out, rh_status *status)
 {
-    return serve_lines(s, "probes.csv", version, offset, out, status);
+    char name[RH_MATERIAL_NAME + 16] = "probes.csv";
+    pthread_mutex_lock(&s->lock);
+    // Those of the first material have no name in their file's.
+    if (s->only[0] && strcmp(s->only, rh_scene_material(&s->scene, 0)->name) != 0)
+        snprintf(name, sizeof name, "probes.%s.csv", s->only);
+    pthread_mutex_unlock(&s->lock);
+    return serve_lines(s, name, version, offset, out, status);
 }

@@ -300,8 +300,8 @@ void rh_solids_view_free(rh_solids_view *solids)
 
 // Moves a copy of the vertices to where they are at `time`; the second and third part of `room` get normals and
 // velocities.
-static rh_code add_placed(const rh_solid_view *solid, double time, rh_material material, rh_trace *trace, rh_vec3 *room,
-                          rh_status *status)
+static rh_code add_placed(const rh_solid_view *solid, double time, rh_appearance appearance, rh_trace *trace,
+                          rh_vec3 *room, rh_status *status)
 {
     rh_pose pose;
     rh_dvec3 linear, angular;
@@ -325,21 +325,21 @@ static rh_code add_placed(const rh_solid_view *solid, double time, rh_material m
     rh_trace_mesh mesh = {.position = position,
                           .normal = solid->normal ? normal : NULL,
                           .vertex_count = count,
-                          .material = material,
+                          .appearance = appearance,
                           .velocity = moves ? velocity : NULL,
                           .triangle = (const uint32_t(*)[3])solid->mesh.triangles,
                           .triangle_count = solid->mesh.triangle_count};
     return rh_trace_add_mesh(trace, &mesh, status);
 }
 
-rh_code rh_solids_view_add(const rh_solids_view *solids, double time, rh_material material, rh_trace *trace,
+rh_code rh_solids_view_add(const rh_solids_view *solids, double time, rh_appearance appearance, rh_trace *trace,
                            rh_status *status)
 {
     rh_code code = RH_OK;
     for (int i = 0; code == RH_OK && i < solids->count; i++) {
         rh_vec3 *room = rh_alloc(3 * (size_t)solids->items[i].mesh.vertex_count * sizeof *room, "view.solids", status);
         if (!room) return RH_MEMORY;
-        code = add_placed(&solids->items[i], time, material, trace, room, status);
+        code = add_placed(&solids->items[i], time, appearance, trace, room, status);
         rh_free(room);
     }
     return code;

@@ -27,7 +27,7 @@ typedef struct rh_solids_view {
 rh_code rh_solids_view_create(const rh_scene *scene, double extent, rh_solids_view *out, rh_status *status);
 void rh_solids_view_free(rh_solids_view *solids);
 // Places them as at `time`, with their velocities.
-rh_code rh_solids_view_add(const rh_solids_view *solids, double time, rh_material material, rh_trace *trace,
+rh_code rh_solids_view_add(const rh_solids_view *solids, double time, rh_appearance appearance, rh_trace *trace,
                            rh_status *status);
 
 // One shape (not a mesh, not a plane) as triangles with normals; caller frees both.

@@ -5,8 +5,8 @@
 //  * At the first boundaries of a clear medium the path splits into its reflected and its refracted part, each with
 //  Fresnel's share;
 //    later one of the two is chosen. Radiance changes with the square of the index across a boundary.
-//  * The sun is sampled directly and by the material, and both are weighed by the power heuristic (E. Veach, L. Guibas,
-//  SIGGRAPH 1995).
+//  * The sun is sampled directly and by the appearance, and both are weighed by the power heuristic (E. Veach, L.
+//  Guibas, SIGGRAPH 1995).
 //  * Towards the sun a clear boundary is passed straight, weakened by Fresnel and absorption. Under a level surface
 //  that gives the true
 //    light on level ground; it has shadows that are tinted, but no caustics. Ways to the sun by mirror and lens after a
@@ -39,7 +39,7 @@ enum {
 };
 
 typedef struct part {  // what the rays know as one geometry
-    rh_material material;
+    rh_appearance appearance;
     rh_vec3 *normal, *color;  // owned; per vertex, per sphere; may be NULL
     uint32_t (*triangle)[3];  // owned, NULL for spheres
     rh_vec3 sky_inside;       // clear: mean radiance on level ground below a level boundary, without absorption; set by
@@ -109,7 +109,7 @@ rh_code rh_trace_add_mesh(rh_trace *trace, const rh_trace_mesh *mesh, rh_status 
     part *p;
     void *normal = NULL, *color = NULL, *triangle = NULL;
     RH_TRY(new_part(trace, &p, status));
-    p->material = mesh->material;
+    p->appearance = mesh->appearance;
     RH_TRY(copy_of(mesh->normal, (size_t)mesh->vertex_count * sizeof *mesh->normal, &normal, status));
     p->normal = normal;
     RH_TRY(copy_of(mesh->color, (size_t)mesh->vertex_count * sizeof *mesh->color, &color, status));
@@ -126,7 +126,7 @@ rh_code rh_trace_add_spheres(rh_trace *trace, const rh_trace_spheres *spheres, r
     part *p;
     void *color = NULL;
     RH_TRY(new_part(trace, &p, status));
-    p->material = spheres->material;
+    p->appearance = spheres->appearance;
     RH_TRY(copy_of(spheres->color, (size_t)spheres->count * sizeof *spheres->color, &color, status));
     p->color = color;
     return rh_rays_add_spheres(trace->rays, spheres->center, spheres->velocity, spheres->radius, spheres->count,
@@ -150,13 +150,13 @@ typedef struct surface {
     float distance;
     rh_vec3 point, geometric, normal;  // both look against the ray, except that a clear boundary keeps `outside`
     rh_vec3 color;
-    const rh_material *material;
+    const rh_appearance *appearance;
     float presence;  // 1, or less where the ground fades into the sky
     bool outside;    // the ray comes from outside the closed mesh
     int part;        // -1: the ground
 } surface;
 
-static const rh_material ground_material = {.kind = RH_MATERIAL_MATTE};
+static const rh_appearance ground_appearance = {.kind = RH_APPEARANCE_MATTE};
 
 // A point on the surface moved off it to the side of the normal, so that the next ray does not meet it again: some
 // units in the last place of each coordinate (C. Waechter, N. Binder, "A fast and robust method for avoiding
@@ -216,7 +216,7 @@ static bool meet_ground(const rh_ground *g, const rh_ray *ray, float nearest, fl
     rh_vec3 p = rh_v3_add(ray->origin, rh_v3_scale(ray->direction, distance));
     p.y = g->height;
     rh_vec3 up = rh_v3(0, 1, 0), color = ground_color(g, p, pixel * distance / -ray->direction.y);
-    *s = (surface){distance, p, up, up, color, &ground_material, ground_presence(g, p), true, -1};
+    *s = (surface){distance, p, up, up, color, &ground_appearance, ground_presence(g, p), true, -1};
     return true;
 }
 
@@ -232,7 +232,7 @@ static rh_vec3 smooth_normal(const part *p, const rh_ray_hit *hit)
 
 static rh_vec3 color_at(const part *p, const rh_ray_hit *hit)
 {
-    if (!p->color) return p->material.color;
+    if (!p->color) return p->appearance.color;
     if (!p->triangle) return p->color[hit->primitive];
     const uint32_t *c = p->triangle[hit->primitive];
     rh_vec3 color = rh_v3_scale(p->color[c[0]], 1 - hit->u - hit->v);
@@ -252,7 +252,7 @@ static bool meet(const shooting *shot, const rh_ray *ray, surface *s)
                    .geometric = rh_v3_scale(hit.normal, side),
                    .normal = rh_v3_scale(smooth_normal(p, &hit), side),
                    .color = color_at(p, &hit),
-                   .material = &p->material,
+                   .appearance = &p->appearance,
                    .presence = 1,
                    .outside = outside,
                    .part = (int)hit.geometry};
@@ -270,13 +270,13 @@ static rh_vec3 through(const shooting *shot, rh_ray ray, int medium)
     for (int crossing = 0; crossing < MOST_CROSSINGS; crossing++) {
         surface s;
         if (!meet(shot, &ray, &s)) return left;
-        if (s.material->kind != RH_MATERIAL_CLEAR) break;
+        if (s.appearance->kind != RH_APPEARANCE_CLEAR) break;
         if (medium >= 0)
-            left = rh_v3_times(left, rh_absorb(shot->trace->parts[medium].material.absorption, s.distance));
+            left = rh_v3_times(left, rh_absorb(shot->trace->parts[medium].appearance.absorption, s.distance));
         // The share by the angle outside, whichever way the boundary is crossed: that is how the light of the sun meets
         // it.
         left = rh_v3_scale(left,
-                           1 - rh_fresnel(rh_clamp(-rh_v3_dot(ray.direction, s.normal), 0, 1), 1 / s.material->ior));
+                           1 - rh_fresnel(rh_clamp(-rh_v3_dot(ray.direction, s.normal), 0, 1), 1 / s.appearance->ior));
         medium = s.outside ? s.part : -1;
         ray.origin = off_surface(s.point, rh_v3_scale(s.geometric, -1));
     }
@@ -322,8 +322,8 @@ static rh_vec3 sun_light(const shooting *shot, const path *p, const surface *s, 
     rh_sampler_pair(sampler, u);
     if (!rh_light_sample_sun(&shot->o->light, u, &to, &light, &pdf) || rh_v3_dot(to, s->geometric) <= 0)
         return rh_v3(0, 0, 0);
-    rh_vec3 answer = rh_material_answer(s->material, s->color, s->normal, rh_v3_scale(p->ray.direction, -1), to,
-                                        &other);
+    rh_vec3 answer = rh_appearance_answer(s->appearance, s->color, s->normal, rh_v3_scale(p->ray.direction, -1), to,
+                                          &other);
     if (rh_v3_most(answer) <= 0) return answer;
     rh_ray ray = {off_surface(s->point, s->geometric), to, INFINITY, p->ray.time};
     light = rh_v3_times(light, through(shot, ray, p->medium));
@@ -362,9 +362,9 @@ static rh_vec3 expect_sky(const shooting *shot, path *p, const surface *s, rh_ve
     }
     if (s->normal.y < 0.9999f) return rh_v3(0, 0, 0);
     const part *medium = &shot->trace->parts[p->medium];
-    rh_vec3 left = rh_absorb(medium->material.absorption,
+    rh_vec3 left = rh_absorb(medium->appearance.absorption,
                              -1.2f * p->ray.direction.y * s->distance);  // as deep as the path came down
-    p->counted = rh_v3_times(left, bent_sky(light, medium->material.ior, direction));
+    p->counted = rh_v3_times(left, bent_sky(light, medium->appearance.ior, direction));
     return rh_v3_times(left, medium->sky_inside);
 }
 
@@ -376,9 +376,9 @@ static bool go_on_diffuse(const shooting *shot, path *p, surface *s, rh_sampler 
 {
     // A gloss that lights a diffuse surface by its highlight of the sun is found by few samples, as bright dots: there
     // it is taken as rougher than it is (the idea of A. Kaplanyan, C. Dachsbacher, "Path space regularization", 2013).
-    rh_material rougher = *s->material;
+    rh_appearance rougher = *s->appearance;
     rougher.roughness = rh_max_of(rougher.roughness, 0.7f);
-    if (p->diffuse > 0 && rougher.kind == RH_MATERIAL_GLOSSY) s->material = &rougher;
+    if (p->diffuse > 0 && rougher.kind == RH_APPEARANCE_GLOSSY) s->appearance = &rougher;
     float u[2], choice[2], enter[2];
     rh_scatter scatter;
     rh_sampler_pair(sampler, u);
@@ -389,11 +389,11 @@ static bool go_on_diffuse(const shooting *shot, path *p, surface *s, rh_sampler 
     if (worth < 1) p->weight = rh_v3_scale(p->weight, 1 / worth);
     *light = rh_v3_add(*light, rh_v3_times(p->weight, sun_light(shot, p, s, sampler)));
     if (++p->diffuse > MOST_DIFFUSE) return false;
-    if (!rh_material_sample(s->material, s->color, s->normal, rh_v3_scale(p->ray.direction, -1), choice[0], u,
-                            &scatter))
+    if (!rh_appearance_sample(s->appearance, s->color, s->normal, rh_v3_scale(p->ray.direction, -1), choice[0], u,
+                              &scatter))
         return false;
-    if (s->material->kind == RH_MATERIAL_MATTE && rh_v3_most(scatter.weight) > 0) {
-        float even = rh_material_even(s->material);
+    if (s->appearance->kind == RH_APPEARANCE_MATTE && rh_v3_most(scatter.weight) > 0) {
+        float even = rh_appearance_even(s->appearance);
         rh_vec3 expected = rh_v3_scale(expect_sky(shot, p, s, scatter.direction), even);
         *light = rh_v3_add(*light, rh_v3_times(rh_v3_times(p->weight, s->color), expected));
         p->counted = rh_v3_scale(p->counted, even * rh_v3_most(s->color) / rh_v3_most(scatter.weight));
@@ -441,7 +441,7 @@ static path reflected(const path *p, const surface *s)
 // back.
 static bool cross_boundary(path *p, const surface *s, rh_sampler *sampler, path *beside)
 {
-    float ratio = s->outside ? 1 / s->material->ior : s->material->ior;
+    float ratio = s->outside ? 1 / s->appearance->ior : s->appearance->ior;
     float share = rh_fresnel(rh_clamp(-rh_v3_dot(p->ray.direction, s->normal), 0, 1), ratio);
     path mirror = reflected(p, s), lens;
     bool passes = share < 1 && refracted(p, s, ratio, &lens);
@@ -479,8 +479,8 @@ static rh_vec3 radiance(const shooting *shot, rh_ray ray, rh_sampler *sampler)
             p.counted = rh_v3(0, 0, 0);
             if (p.medium >= 0)
                 p.weight = rh_v3_times(p.weight,
-                                       rh_absorb(shot->trace->parts[p.medium].material.absorption, s.distance));
-            if (s.material->kind != RH_MATERIAL_CLEAR) alive = go_on_diffuse(shot, &p, &s, sampler, &light);
+                                       rh_absorb(shot->trace->parts[p.medium].appearance.absorption, s.distance));
+            if (s.appearance->kind != RH_APPEARANCE_CLEAR) alive = go_on_diffuse(shot, &p, &s, sampler, &light);
             else if (cross_boundary(&p, &s, sampler, &stack[waiting])) stack[waiting++].events++;
             if (!(rh_v3_most(p.weight) > 1e-5f)) break;
         }
@@ -496,7 +496,7 @@ static int medium_at(const shooting *shot, rh_vec3 point)
     for (int crossing = 0; crossing < MOST_CROSSINGS; crossing++) {
         surface s;
         if (!meet(shot, &ray, &s)) return -1;
-        if (s.material->kind == RH_MATERIAL_CLEAR) return s.outside ? -1 : s.part;
+        if (s.appearance->kind == RH_APPEARANCE_CLEAR) return s.outside ? -1 : s.part;
         ray.origin = off_surface(s.point, rh_v3_scale(s.geometric, -1));
     }
     return -1;
@@ -636,8 +636,8 @@ static void expect_light(shooting *shot, part *parts, int count)
     if (ground->style != RH_GROUND_NONE) shot->below = rh_v3_times(ground->color, lit);
     for (int k = 0; k <= SLOPES; k++) shot->open_sky[k] = mean_around(shot, 2 * (float)k / SLOPES - 1);
     for (int k = 0; k < count; k++)
-        if (parts[k].material.kind == RH_MATERIAL_CLEAR)
-            parts[k].sky_inside = mean_inside(light, parts[k].material.ior);
+        if (parts[k].appearance.kind == RH_APPEARANCE_CLEAR)
+            parts[k].sky_inside = mean_inside(light, parts[k].appearance.ior);
 }
 
 rh_code rh_trace_render(rh_trace *trace, const rh_trace_options *options, rh_vec3 *picture, rh_status *status)

@@ -12,26 +12,26 @@
 #include "base/status.h"
 #include "base/vec.h"
 #include "view/light.h"
-#include "view/material.h"
+#include "view/appearance.h"
 
 typedef struct rh_trace rh_trace;
 
 // Everything borrowed for the time of the call.
 typedef struct rh_trace_mesh {
     const rh_vec3 *position, *normal, *velocity;  // m, unit, m/s; normal and velocity may be NULL (flat faces, at rest)
-    const rh_vec3 *color;  // diffuse colour of each vertex; NULL = the material's, which may then be clear
+    const rh_vec3 *color;  // diffuse colour of each vertex; NULL = the appearance's, which may then be clear
     int64_t vertex_count;
-    const uint32_t (*triangle)[3];  // counter-clockwise from outside; closed when the material is clear
+    const uint32_t (*triangle)[3];  // counter-clockwise from outside; closed when the appearance is clear
     int64_t triangle_count;
-    rh_material material;
+    rh_appearance appearance;
 } rh_trace_mesh;
 
 typedef struct rh_trace_spheres {
     const rh_vec3 *center, *velocity;  // velocity may be NULL
     const float *radius;               // m
-    const rh_vec3 *color;              // diffuse colour of each; NULL = the material's
+    const rh_vec3 *color;              // diffuse colour of each; NULL = the appearance's
     int64_t count;
-    rh_material material;  // not clear
+    rh_appearance appearance;  // not clear
 } rh_trace_spheres;
 
 typedef enum rh_ground_style { RH_GROUND_NONE, RH_GROUND_PLAIN, RH_GROUND_GRID, RH_GROUND_CHECKER } rh_ground_style;

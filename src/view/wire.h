@@ -13,11 +13,11 @@
 // finds them.
 //
 //   "RHP1" particles  count x (x, y, z, value): four rows of uint16 in planes, one row after the other
-//   "RHM1" surface    vertices x (x, y, z): three rows of uint16 in planes; normals as three rows of int8 (127 = 1), as
-//   they are;
-//                     3 x triangles indices: one row of uint32 in planes
-//   "RHS1" solids     for each: vertices x 3 float32, triangles x 3 uint32, poses x 12 float32 (rows of a 3 x 4
-//   matrix), as they are
+//   "RHM1" surface    vertices x (x, y, z): three rows of uint16 in planes; normals as three rows of int8
+//                     (127 = 1), as they are; 3 x triangles indices: one row of uint32 in planes
+//   "RHS1" solids     for each: vertices x 3 float32, triangles x 3 uint32, poses x 12 float32 (rows of a
+//                     3 x 4 matrix), as they are
+//   "RHV1" vertices   of each solid that changes its form: vertices x 3 float32, as they are
 //
 // A coordinate q stands for box.min + q / 65535 * (box.max - box.min), so it is off by at most half of 1/65535 of the
 // box (and the rounding of a float). A value q up to 65534 stands for low + q / 65534 * (high - low); 65535 is a value
@@ -61,11 +61,17 @@ rh_code rh_wire_surface(const rh_mesh *mesh, int64_t frame, bool z_up, rh_messag
 // all that has an end.
 rh_code rh_wire_solids(const rh_scene *scene, rh_message *out, rh_status *status);
 
+// Where the vertices of solids that follow sequences of meshes are in a frame, in the solids' own space.
+rh_code rh_wire_vertices(const rh_scene *scene, int64_t frame, rh_message *out, rh_status *status);
+
 // A shape of a scene as triangles in its own space, counter-clockwise from outside. A plane becomes a square of half
 // side `reach` around the point of it nearest to `center`. In two dimensions (`thickness` > 0) it becomes a slab of
 // that thickness at z = 0.
 rh_code rh_wire_shape(const rh_variant *shape, rh_dvec3 center, double reach, double thickness, rh_mesh *out,
                       rh_status *status);
+
+// The depth of a mesh in two dimensions, which says nothing: all of it within a slab at z = 0.
+void rh_wire_press(rh_mesh *mesh, double thickness);
 
 // Replaces the bytes by their gzip form.
 rh_code rh_wire_gzip(rh_message *message, rh_status *status);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "base/memory.h"
 #include "view/wire.h"
+#include "world/geometry.h"
 
 // --- surfaces --------------------------------------------------------------------------------------------------------
 
@@ -204,9 +205,10 @@ static rh_code write_actor(stage *s, const actor *a, bool first, rh_message *out
                              status));
     RH_TRY(write_poses(s, a, &poses, status));
     RH_TRY(rh_message_print(out, status,
-                            "%s{\"role\":\"%s\",\"endless\":%s,\"vertices\":%" PRId64 ",\"triangles\":%" PRId64
-                            ",\"poses\":%" PRId64 ",\"name\":",
+                            "%s{\"role\":\"%s\",\"endless\":%s,\"deforms\":%s,\"vertices\":%" PRId64
+                            ",\"triangles\":%" PRId64 ",\"poses\":%" PRId64 ",\"name\":",
                             first ? "" : ",", a->role, a->shape->kind == RH_SHAPE_PLANE ? "true" : "false",
+                            a->shape->kind == RH_SHAPE_MESH_SEQUENCE && a->mesh.vertex_count ? "true" : "false",
                             a->mesh.vertex_count, a->mesh.triangle_count, poses));
     RH_TRY(rh_message_text(out, a->name, status));
     if (a->problem[0]) {
@@ -237,6 +239,57 @@ rh_code rh_wire_solids(const rh_scene *scene, rh_message *out, rh_status *status
     for (int i = 0; i < s.count; i++) rh_mesh_free(&s.actors[i].mesh);
     rh_free(s.actors);
     rh_message_free(&s.data);
+    if (code != RH_OK) rh_message_free(out);
+    return code;
+}
+
+// --- solids that change their form -----------------------------------------------------------------------------------
+
+static rh_code write_sequence(const rh_scene *scene, const rh_mesh_sequence_params *params, double time,
+                              rh_message *data, int64_t *vertices, rh_status *status)
+{
+    rh_mesh_sequence *sequence = NULL;
+    RH_TRY(rh_geometry_open_sequence(scene, params, false, &sequence, status));
+    rh_mesh mesh = {.vertex_count = rh_mesh_sequence_vertices(sequence)};
+    mesh.vertices = rh_alloc((size_t)mesh.vertex_count * sizeof *mesh.vertices + 1, "view.mesh", status);
+    rh_code code = mesh.vertices ? rh_mesh_sequence_place(sequence, time, mesh.vertices, status) : RH_MEMORY;
+    rh_mesh_sequence_free(sequence);
+    if (code == RH_OK && scene->dimension == 2) rh_wire_press(&mesh, scene->cell);
+    if (code == RH_OK)
+        code = rh_message_append(data, mesh.vertices, (size_t)mesh.vertex_count * sizeof *mesh.vertices, status);
+    *vertices = mesh.vertex_count;
+    rh_mesh_free(&mesh);
+    return code;
+}
+
+static rh_code write_vertices(const rh_scene *scene, int64_t frame, rh_message *data, rh_message *out,
+                              rh_status *status)
+{
+    const rh_solid_params *solids = scene->solids.items;
+    double time = (double)(frame - scene->frames.first) / scene->frames.fps;
+    const char *comma = "";
+    RH_TRY(rh_message_print(out, status, "{\"frame\":%" PRId64 ",\"solids\":[", frame));
+    for (int i = 0; i < scene->solids.count; i++) {
+        int64_t vertices;
+        rh_status why = {0};
+        if (solids[i].shape.kind != RH_SHAPE_MESH_SEQUENCE) continue;
+        rh_code code = write_sequence(scene, solids[i].shape.value, time, data, &vertices, &why);
+        if (code == RH_MEMORY) return rh_fail(status, code, "%s", why.message);
+        if (code != RH_OK) continue;  // it stays as it is; the solids' own message says what is wrong
+        RH_TRY(rh_message_print(out, status, "%s{\"index\":%d,\"vertices\":%" PRId64 "}", comma, i, vertices));
+        comma = ",";
+    }
+    RH_TRY(rh_message_append(out, "]}", 2, status));
+    RH_TRY(rh_message_describe(out, "RHV1", status));
+    return rh_message_append(out, data->bytes, data->count, status);
+}
+
+rh_code rh_wire_vertices(const rh_scene *scene, int64_t frame, rh_message *out, rh_status *status)
+{
+    rh_message data = {0};
+    *out = (rh_message){0};
+    rh_code code = write_vertices(scene, frame, &data, out, status);
+    rh_message_free(&data);
     if (code != RH_OK) rh_message_free(out);
     return code;
 }

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "grid/fields.h"
+#include "io/vdb_fields.h"
 #include "scene/section.h"
 #include "world/probes.h"
 #include "world/surfacing.h"
@@ -330,13 +331,24 @@ const float *rheo_points_float(const rheo_simulation *simulation, const char *na
 const int64_t *rheo_points_id(const rheo_simulation *simulation) { return rheo_set_id(simulation, 0); }
 float rheo_radius(const rheo_simulation *simulation) { return rheo_set_radius(simulation, 0); }
 
-int rheo_field_count(const rheo_simulation *simulation) { return rh_world_fields(simulation->world)->field_count; }
+int rheo_field_count(const rheo_simulation *simulation)
+{
+    rh_owned_fields all[RH_MAX_MATERIALS];
+    int sets = rh_world_owned_fields(simulation->world, all), count = 0;
+    for (int i = 0; i < sets; i++) count += all[i].fields->field_count;
+    return count;
+}
 
 rheo_field rheo_field_at(const rheo_simulation *simulation, int index)
 {
-    const rh_fields *fields = rh_world_fields(simulation->world);
+    rh_owned_fields all[RH_MAX_MATERIALS];
+    rh_world_owned_fields(simulation->world, all);
+    const rh_owned_fields *of = all;
+    while (index >= of->fields->field_count) index -= of++->fields->field_count;
+    const rh_fields *fields = of->fields;
     const rh_field *field = &fields->items[index];
     return (rheo_field){.name = field->name,
+                        .material = of->owner,
                         .components = rh_field_components(field->kind),
                         .at_faces = field->kind == RH_FIELD_FACES,
                         .background = field->background,

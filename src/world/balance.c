@@ -1,34 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Sums over all particles in a fixed number of parts, each in the order of its particles: the same bits for any number
+// of threads, and nothing is allocated, as steps ask too.
 #include "world/balance.h"
 
-#include "base/memory.h"
-#include "base/parallel.h"
+enum { SUMS = 5, PARTS = 256 };
 
-enum { PARTS = 5 };
+static int64_t start_of(int part, int64_t count) { return count * part / PARTS; }
 
-rh_code rh_balance_totals(const rh_points *points, rh_dvec3 gravity, rh_totals *out, rh_status *status)
+rh_totals rh_balance_totals(const rh_points *points, rh_dvec3 gravity)
 {
-    int64_t count = points->count, blocks = rh_blocks(count);
-    double *sums = rh_alloc((size_t)(PARTS * blocks + 1) * sizeof *sums, "world.balance", status);
-    if (!sums) return RH_MEMORY;
+    double sums[PARTS][SUMS] = {{0}}, all[SUMS] = {0};
     const rh_vec3 *p = rh_points_data(points, "P", RH_POINT_VEC3F), *v = rh_points_data(points, "v", RH_POINT_VEC3F);
 #pragma omp parallel for schedule(static)
-    for (int64_t b = 0; b < blocks; b++) {
-        double sum[PARTS] = {0};
-        for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, count); i++) {
-            sum[0] += 0.5 * (double)rh_v3_dot(v[i], v[i]);
-            sum[1] -= rh_d3_dot(gravity, rh_d3_from(p[i]));
-            for (int a = 0; a < 3; a++) sum[2 + a] += (double)(&v[i].x)[a];
+    for (int part = 0; part < PARTS; part++)
+        for (int64_t i = start_of(part, points->count); i < start_of(part + 1, points->count); i++) {
+            sums[part][0] += 0.5 * (double)rh_v3_dot(v[i], v[i]);
+            sums[part][1] -= rh_d3_dot(gravity, rh_d3_from(p[i]));
+            for (int a = 0; a < 3; a++) sums[part][2 + a] += (double)(&v[i].x)[a];
         }
-        for (int k = 0; k < PARTS; k++) sums[k * blocks + b] = sum[k];
-    }
-    *out = (rh_totals){.kinetic = rh_sum(sums, blocks),
-                       .height = rh_sum(sums + blocks, blocks),
-                       .momentum = {rh_sum(sums + 2 * blocks, blocks), rh_sum(sums + 3 * blocks, blocks),
-                                    rh_sum(sums + 4 * blocks, blocks)}};
-    rh_free(sums);
-    return RH_OK;
+    for (int part = 0; part < PARTS; part++)
+        for (int k = 0; k < SUMS; k++) all[k] += sums[part][k];
+    return (rh_totals){.kinetic = all[0], .height = all[1], .momentum = {all[2], all[3], all[4]}};
+}
+
+double rh_balance_power(const rh_points *points, rh_balance_field *acceleration, const void *user)
+{
+    double sums[PARTS] = {0}, all = 0;
+    const rh_vec3 *p = rh_points_data(points, "P", RH_POINT_VEC3F), *v = rh_points_data(points, "v", RH_POINT_VEC3F);
+#pragma omp parallel for schedule(static)
+    for (int part = 0; part < PARTS; part++)
+        for (int64_t i = start_of(part, points->count); i < start_of(part + 1, points->count); i++)
+            sums[part] += rh_d3_dot(acceleration(rh_d3_from(p[i]), user), rh_d3_from(v[i]));
+    for (int part = 0; part < PARTS; part++) all += sums[part];
+    return all;
 }
 
 double rh_totals_energy(const rh_totals *totals, rh_dvec3 gravity, double lag)

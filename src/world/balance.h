@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // The balance of energy and momentum: what the material has, what came in with bodies and emitters and went with
-// sinks, what gravity gave. What is left over is what walls, other forces, programs and the method itself gave or
-// took: docs/theory/balance.md says how to read it.
+// sinks, what gravity gave, and the work of solids that move, inflows, other forces and programs. What is left over is
+// what the method itself gave or took, and, of momentum, walls: docs/theory/balance.md says how to read it.
 //
 // Sums here are per unit of mass of a particle: m^2/s^2 and m/s, times particles. Velocities are half a step behind
 // positions, so energies are taken at the moment of the velocities: a particle was at x - v dt/2 then. (With the
@@ -15,6 +15,8 @@ typedef struct rh_balance {
     double energy_in, energy_out;
     rh_dvec3 momentum_in, momentum_out;  // with particles that came and went
     rh_dvec3 gravity;                    // given by gravity
+    double work_solids, work_inflows;    // on the material: world/wall_impulses.h
+    double work_forces, work_programs;   // of `forces`; all that programs change, deletion included
 } rh_balance;
 
 typedef struct rh_totals {
@@ -30,7 +32,10 @@ static inline double rh_balance_energy(rh_dvec3 gravity, double lag, rh_vec3 x, 
     return 0.5 * rh_d3_dot(u, u) - rh_d3_dot(gravity, rh_d3_sub(rh_d3_from(x), rh_d3_scale(u, lag)));
 }
 
-// Of all particles, in blocks of fixed order.
-rh_code rh_balance_totals(const rh_points *points, rh_dvec3 gravity, rh_totals *out, rh_status *status);
+// Of all particles.
+rh_totals rh_balance_totals(const rh_points *points, rh_dvec3 gravity);
+// Sum of velocity times acceleration: what a field of forces does in a second.
+typedef rh_dvec3 rh_balance_field(rh_dvec3 point, const void *user);
+double rh_balance_power(const rh_points *points, rh_balance_field *acceleration, const void *user);
 // Both energies at the moment of the velocities.
 double rh_totals_energy(const rh_totals *totals, rh_dvec3 gravity, double lag);

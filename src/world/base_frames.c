@@ -14,8 +14,8 @@
 #include "base/parallel.h"
 #include "io/file.h"
 #include "io/provenance.h"
-#include "io/vdb.h"
 #include "io/vdb_fields.h"
+#include "io/vdb_sets.h"
 #include "points/between.h"
 #include "scene/text.h"
 
@@ -38,6 +38,7 @@ struct rh_base_frames {
     int digits;
     double start, fps;  // time of the first frame (s), frames a second
     uint64_t scene_hash;
+    bool by_name;    // the base has several materials, one of them called as the base is here
     loaded pair[2];  // two frames, the earlier first
     bool has_fields;
     seen_frame *seen;  // owned
@@ -185,13 +186,26 @@ static rh_code load(rh_base_frames *f, int64_t frame, loaded *l, rh_frame_info *
                        "%s: frame %lld of '%s' is missing: %s\n  rheo run --resume in that folder makes it again",
                        f->place, (long long)frame, f->run.name, path);
     RH_TRY(remember(f, frame, path, status));
-    RH_TRY(rh_vdb_read_points(path, &l->points, info, status));
+    RH_TRY(rh_vdb_read_set(path, f->by_name ? f->run.name : NULL, &l->points, info, status));
     if (!rh_points_data(&l->points, "P", RH_POINT_VEC3F) && l->points.count)
         return rh_fail(status, RH_USER, "%s: its points have no positions", path);
     if (info->z_up) return rh_fail(status, RH_USER, "%s: a base must be written with y up (output: up: y)", path);
     RH_TRY(path_of(f, "fields", frame, path, status));
-    if (rh_file_exists(path)) RH_TRY(rh_vdb_read_fields(path, &l->fields, NULL, status));
+    if (rh_file_exists(path))
+        RH_TRY(rh_vdb_read_fields(path, f->by_name ? f->run.name : NULL, &l->fields, NULL, status));
     l->frame = frame;
+    return RH_OK;
+}
+
+// Of a base with several materials the one that is called as the base is here; else the first.
+static rh_code choose_material(rh_base_frames *f, rh_status *status)
+{
+    char path[RH_PATH_MAX];
+    rh_points points;
+    rh_points_init(&points);
+    RH_TRY(path_of(f, "points", f->first, path, status));
+    f->by_name = rh_vdb_read_set(path, f->run.name, &points, NULL, NULL) == RH_OK;
+    rh_points_free(&points);
     return RH_OK;
 }
 
@@ -210,6 +224,7 @@ rh_code rh_base_frames_open(const rh_from_params *from, const char *place, int d
     rh_points_init(&f->run.points);
     snprintf(f->place, sizeof f->place, "%s", place);
     rh_code code = f->folder ? find_frames(f, status) : RH_MEMORY;
+    if (code == RH_OK) code = choose_material(f, status);
     if (code == RH_OK) code = load(f, f->first, &f->pair[0], &info, status);
     if (code == RH_OK) {
         const rh_attribute *radius = rh_points_find(&f->pair[0].points, "radius");

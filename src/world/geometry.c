@@ -236,6 +236,7 @@ static rh_code build_solids(const rh_scene *scene, rh_geometry *geometry, rh_sta
         if (solids[i].shape.kind == RH_SHAPE_MESH_SEQUENCE)
             RH_TRY(load_sequence(scene, solids[i].shape.value, !o->inside_out, o, status));
         else RH_TRY(make_shape(scene, &solids[i].shape, !o->inside_out, &o->shape, status));
+        o->kind = o->sequence ? RH_SOLID_SEQUENCE : rh_motion_is_still(&o->motion) ? RH_SOLID_FIXED : RH_SOLID_KEYED;
         if (o->inside_out && is_sheet(&solids[i].shape))
             return rh_fail(status, RH_USER,
                            "%s is a sheet, which has no inside, and inside_out; expected a mesh without thickness",

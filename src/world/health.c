@@ -78,6 +78,26 @@ rh_code rh_health_check(const rh_health_limits *limits, const rh_points *points,
                    (long long)limits->particles);
 }
 
+rh_code rh_health_check_set(const rh_health_limits *limits, const rh_set *set, rh_status *status)
+{
+    const rh_points *points = &set->points;
+    const rh_vec3 *p = rh_points_data(points, "P", RH_POINT_VEC3F), *v = rh_points_data(points, "v", RH_POINT_VEC3F);
+    const rh_vec3 rest = {0, 0, 0};
+    double worst = 0;
+    if (points->count > limits->particles)
+        return rh_fail(status, RH_NUMERIC,
+                       "there are %lld particles of '%s', more than %lld; limits.particles sets the limit",
+                       (long long)points->count, set->name, (long long)limits->particles);
+        // A maximum is the same in any order.
+#pragma omp parallel for schedule(static) reduction(max : worst)
+    for (int64_t i = 0; i < (p ? points->count : 0); i++) worst = fmax(worst, badness(p[i], v ? v[i] : rest, INFINITY));
+    if (worst <= limits->speed * limits->speed) return RH_OK;
+    if (isinf(worst)) return rh_fail(status, RH_NUMERIC, "a particle of '%s' is not finite", set->name);
+    return rh_fail(status, RH_NUMERIC,
+                   "a particle of '%s' moves at %.4g m/s, faster than %.4g m/s; limits.speed sets the limit", set->name,
+                   sqrt(worst), limits->speed);
+}
+
 // "'tank', 'piston' (moves)": names, or the solids' numbers where they have none.
 static void name_solids(const rh_scene *scene, const rh_squeeze *q, char *out, size_t size)
 {

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include "physics/physics.h"
 #include "points/points.h"
+#include "points/sets.h"
 #include "scene/scene.h"
 
 enum { RH_HEALTH_WORDS = 512 };  // room for what rh_health_worst says
@@ -27,6 +28,10 @@ rh_health_limits rh_health_limits_of(const rh_scene *scene, double expected);
 
 // RH_NUMERIC with what is wrong, where, and what to do about it. `max_speed` is that of the step's report.
 rh_code rh_health_check(const rh_health_limits *limits, const rh_points *points, double max_speed, rh_status *status);
+
+// The same of a set that the method keeps beside the main one, of which no step reports: every particle is looked at.
+// Sets without places or velocities have none that could run away.
+rh_code rh_health_check_set(const rh_health_limits *limits, const rh_set *set, rh_status *status);
 
 // RH_NUMERIC for a step that found `squeeze`: where, how much too little room, between which solids, what to do.
 rh_code rh_health_squeezed(const rh_scene *scene, const rh_squeeze *squeeze, rh_status *status);

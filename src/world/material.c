@@ -72,10 +72,41 @@ static rh_code make_probes(rh_material *m, rh_status *status)
     bool any = false;
     for (int i = 0; i < scene->probes.count; i++) any |= probes[i].material_index == m->index;
     if (!any) return RH_OK;
-    RH_TRY(rh_probes_create(scene, m->index, &m->geometry.obstacles, m->seeder.spacing, m->physics->density(m->params),
-                            &m->probes, status));
-    m->around.observer = rh_probes_observer(m->probes);
+    return rh_probes_create(scene, m->index, &m->geometry.obstacles, m->seeder.spacing, m->physics->density(m->params),
+                            &m->probes, status);
+}
+
+// --- who looks at a step ---------------------------------------------------------------------------------------------
+static rh_code see(void *user, const rh_step_view *view, rh_status *status)
+{
+    rh_material *m = user;
+    const rh_observer *probes = m->probes ? rh_probes_observer(m->probes) : NULL;
+    if (probes) RH_TRY(probes->see(probes->user, view, status));
+    return m->has_work ? rh_wall_impulses_see(&m->walls, view, status) : RH_OK;
+}
+
+static double particle_mass(const rh_material *m)
+{
+    return m->physics->density(m->params) * pow(m->seeder.spacing, m->seeder.dimension);
+}
+
+// Nobody need look where nothing is asked for and nothing moves.
+static rh_code make_observer(rh_material *m, rh_status *status)
+{
+    const rh_obstacles *solids = &m->geometry.obstacles;
+    RH_TRY(make_probes(m, status));
+    for (int i = 0; i < solids->count; i++) m->has_work = m->has_work || !solids->items[i].rests;
+    for (int i = 0; i < m->scene->emitters.count; i++) m->has_work = m->has_work || rh_seeder_pours(&m->seeder, i);
+    if (m->has_work) RH_TRY(rh_wall_impulses_init(&m->walls, NULL, 0, m->seeder.dimension, particle_mass(m), status));
+    m->observer = (rh_observer){see, m};
+    if (m->probes || m->has_work) m->around.observer = &m->observer;
     return RH_OK;
+}
+
+static double energy_of(const rh_material *m)
+{
+    rh_totals all = rh_balance_totals(m->points, m->around.gravity);
+    return rh_totals_energy(&all, m->around.gravity, m->seeder.lag);
 }
 
 rh_code rh_material_hooks(rh_material *m, const rh_material_moment *now, rh_expression_at at, double dt, int64_t first,
@@ -90,7 +121,11 @@ rh_code rh_material_hooks(rh_material *m, const rh_material_moment *now, rh_expr
                               .first = first,
                               .first_id = m->seeder.first_id,
                               .stop = now->stop};
-    return rh_hooks_run(m->hooks, &moment, m->points, &m->seeder.removed, status);
+    bool works = rh_hooks_any(m->hooks, at) && at != RH_AT_START && at != RH_AT_EMIT;
+    double before = works ? energy_of(m) : 0;
+    RH_TRY(rh_hooks_run(m->hooks, &moment, m->points, &m->seeder.removed, status));
+    if (works) m->seeder.balance.work_programs += energy_of(m) - before;
+    return RH_OK;
 }
 
 rh_code rh_material_emit(rh_material *m, const rh_material_moment *now, rh_status *status)
@@ -102,13 +137,11 @@ rh_code rh_material_emit(rh_material *m, const rh_material_moment *now, rh_statu
 }
 
 // What programs at the start made of the bodies is what there was at the start.
-static rh_code start_balance(rh_material *m, rh_status *status)
+static void start_balance(rh_material *m)
 {
-    rh_totals all;
-    if (!m->hooks) return RH_OK;
-    RH_TRY(rh_balance_totals(m->points, m->around.gravity, &all, status));
+    if (!m->hooks) return;
+    rh_totals all = rh_balance_totals(m->points, m->around.gravity);
     m->seeder.balance = (rh_balance){.energy_in = all.kinetic + all.height, .momentum_in = all.momentum};
-    return RH_OK;
 }
 
 rh_code rh_material_init(rh_material *m, const rh_scene *scene, int index, const rh_geometry *geometry,
@@ -133,7 +166,7 @@ rh_code rh_material_init(rh_material *m, const rh_scene *scene, int index, const
     RH_TRY(declare(m, status));
     m->declared = m->points->attribute_count;
     if (has_programs(m)) RH_TRY(rh_hooks_create(scene, index, m->points, programs, &m->hooks, status));
-    RH_TRY(make_probes(m, status));
+    RH_TRY(make_observer(m, status));
     m->limits = rh_health_limits_of(scene, rh_material_most_particles(m));
     return RH_OK;
 }
@@ -142,7 +175,8 @@ rh_code rh_material_seed(rh_material *m, const rh_material_moment *now, rh_statu
 {
     if (!m->physics->without_particles) RH_TRY(rh_seed_bodies(&m->seeder, m->points, status));
     RH_TRY(rh_material_hooks(m, now, RH_AT_START, 0, 0, status));
-    return start_balance(m, status);
+    start_balance(m);
+    return RH_OK;
 }
 
 void rh_material_free(rh_material *m)
@@ -150,6 +184,7 @@ void rh_material_free(rh_material *m)
     if (m->method && m->physics->destroy) m->physics->destroy(m->method);
     rh_hooks_free(m->hooks);
     rh_probes_free(m->probes);
+    rh_wall_impulses_free(&m->walls);
     rh_sets_free(&m->sets);
     rh_fields_free(&m->fields);
     rh_free(m->bodies);
@@ -277,6 +312,35 @@ static rh_code blame_step(const rh_material *m, const rh_status *why, rh_status 
                    place[0] ? "\n  " : "", place);
 }
 
+static rh_code note_walls(rh_material *m, rh_status *status)
+{
+    if (m->probes) RH_TRY(rh_probes_stepped(m->probes, m->points, status));
+    if (!m->has_work) return RH_OK;
+    RH_TRY(rh_wall_impulses_stepped(&m->walls, &m->geometry.obstacles, m->points, status));
+    m->seeder.balance.work_solids += m->walls.work_solids / m->walls.particle_mass;
+    m->seeder.balance.work_inflows += m->walls.work_inflows / m->walls.particle_mass;
+    return RH_OK;
+}
+
+typedef struct interval {
+    const rh_material *m;
+    double from, to;  // s
+} interval;
+
+static rh_dvec3 beside_gravity(rh_dvec3 point, const void *user)
+{
+    const interval *during = user;
+    rh_dvec3 all = rh_forces_acceleration(point, during->from, during->to, during->m->scene);
+    return rh_d3_sub(all, during->m->around.gravity);
+}
+
+// What `forces` of a step do in a second to the particles as they are now.
+static double power_of_forces(const rh_material *m, double step)
+{
+    interval during = {m, m->time - m->last_dt, m->time + step};
+    return rh_forces_act(m->scene, during.from, during.to) ? rh_balance_power(m->points, beside_gravity, &during) : 0;
+}
+
 // The physics' part of a step, with a shorter one when a solve does not converge. That depends on the state alone, so a
 // resumed run does the same. A step that did not converge has left the particles as they were but for their order; only
 // what programs did to them, or the step to the method's own state, must be undone, and only then is there a copy.
@@ -296,11 +360,12 @@ static rh_code move(rh_material *m, const rh_material_moment *now, double *step,
         RH_TRY(rh_material_hooks(m, now, RH_AT_FORCES, *step, 0, status));
         RH_TRY(move_bases(now, m->time + 0.5 * *step, status));
         if (m->probes) rh_probes_begin(m->probes);
+        if (m->has_work) rh_wall_impulses_begin(&m->walls);
         RH_TRY(place_solids(m, *step, status));
         rh_code moved = m->physics->step(m->method, &m->around, *step, m->points, &m->report, &one);
         m->points->spare_lent = false;
         if (moved == RH_OK) RH_TRY(set_solids(m, m->time + (double)(float)*step, status));
-        if (moved == RH_OK) return m->probes ? rh_probes_stepped(m->probes, m->points, status) : RH_OK;
+        if (moved == RH_OK) return note_walls(m, status);
         if (!m->report.unconverged || m->retries == MOST_RETRIES) return blame_step(m, &one, status);
         if (copied) RH_TRY(rh_material_get_state(m, &kept, status));
         *step *= 0.5;
@@ -323,9 +388,12 @@ rh_code rh_material_step(rh_material *m, const rh_material_moment *now, double l
     if (!(step > 1e-9 * limit) || !isfinite(step))
         return blame_step(m, &(rh_status){RH_NUMERIC, "the velocities are so high that no time step is small enough"},
                           status);
+    double power = power_of_forces(m, step);
     RH_TRY(move(m, now, &step, status));
     m->measured = m->seeder.next_id + m->seeder.received - m->seeder.removed - m->seeder.given;
     double kick = 0.5 * (m->last_dt + step);
+    power += power_of_forces(m, step);
+    m->seeder.balance.work_forces += 0.5 * kick * power;
     m->seeder.balance.gravity = rh_d3_add(m->seeder.balance.gravity,
                                           rh_d3_scale(m->around.gravity, kick * (double)m->points->count));
     m->seeder.lag = 0.5 * step;
@@ -337,7 +405,10 @@ rh_code rh_material_step(rh_material *m, const rh_material_moment *now, double l
                (long long)now->frame, MANY_STEPS, m->report.max_speed,
                m->report.max_speed / m->scene->cell / m->scene->frames.fps);
     RH_TRY(rh_material_hooks(m, now, RH_AT_STEP, step, 0, status));
-    if (rh_health_check(&m->limits, m->points, m->report.max_speed, status) != RH_OK) {
+    rh_code healthy = rh_health_check(&m->limits, m->points, m->report.max_speed, status);
+    for (int i = 1; i < m->sets.count && healthy == RH_OK; i++)
+        healthy = rh_health_check_set(&m->limits, &m->sets.items[i], status);
+    if (healthy != RH_OK) {
         rh_status_prefix(status, "step %lld at time %g s", (long long)m->step, m->time);
         return RH_NUMERIC;
     }
@@ -348,19 +419,22 @@ rh_code rh_material_step(rh_material *m, const rh_material_moment *now, double l
     return RH_OK;
 }
 
-rh_code rh_material_balance(rh_material *m, rh_status *status)
+void rh_material_balance(rh_material *m)
 {
-    rh_totals all;
+    rh_totals all = rh_balance_totals(m->points, m->around.gravity);
     const rh_balance *b = &m->seeder.balance;
-    RH_TRY(rh_balance_totals(m->points, m->around.gravity, &all, status));
-    double mass = m->physics->density(m->params) * pow(m->seeder.spacing, m->seeder.dimension);
+    double mass = particle_mass(m);
     rh_dvec3 known = rh_d3_add(rh_d3_sub(b->momentum_in, b->momentum_out), b->gravity);
     m->progress.kinetic_energy = mass * all.kinetic;
     m->progress.potential_energy = mass * all.height;
     m->progress.energy_put_in = mass * (b->energy_in - b->energy_out);
-    m->progress.energy_gained = mass * rh_totals_energy(&all, m->around.gravity, 0.5 * m->last_dt) -
+    m->progress.work_solids = mass * b->work_solids;
+    m->progress.work_inflows = mass * b->work_inflows;
+    m->progress.work_forces = mass * b->work_forces;
+    m->progress.work_programs = mass * b->work_programs;
+    m->progress.energy_gained = mass * (rh_totals_energy(&all, m->around.gravity, 0.5 * m->last_dt) - b->work_solids -
+                                        b->work_inflows - b->work_forces - b->work_programs) -
                                 m->progress.energy_put_in;
     m->progress.momentum = rh_d3_scale(all.momentum, mass);
     m->progress.pushed = rh_d3_scale(rh_d3_sub(all.momentum, known), mass);
-    return RH_OK;
 }

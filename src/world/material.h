@@ -18,6 +18,7 @@
 #include "world/hooks.h"
 #include "world/probes.h"
 #include "world/seed.h"
+#include "world/wall_impulses.h"
 #include "world/world.h"
 
 enum { RH_MAX_INFLOWS = 64 };
@@ -38,8 +39,11 @@ typedef struct rh_material {
     rh_inflow inflows[RH_MAX_INFLOWS];
     rh_obstacles solids_start, solids_end;  // of the step in progress; between steps: geometry.obstacles
     rh_surroundings around;
-    rh_hooks *hooks;        // NULL without programs
-    rh_probes *probes;      // NULL without probes
+    rh_hooks *hooks;         // NULL without programs
+    rh_probes *probes;       // NULL without probes
+    rh_wall_impulses walls;  // the work of what moves; only where something does
+    bool has_work;
+    rh_observer observer;   // of steps, for both
     int declared;           // attributes of the world and of the method; those after them are of programs
     rh_memory_store *kept;  // the state before a step that may have to be tried again; NULL where none is needed
 
@@ -86,7 +90,7 @@ void rh_material_fill_progress(rh_material *m, double dt, double seconds);
 // What programs took since they were asked last: a stage of its own, the last one. Returns it (s).
 double rh_material_add_stage(rh_material *m);
 // The balance at the end of a frame, into its progress.
-rh_code rh_material_balance(rh_material *m, rh_status *status);
+void rh_material_balance(rh_material *m);
 
 // All that decides what comes after, into a store and back (saving.c), but for emitters (get): their number may differ
 // in a file.

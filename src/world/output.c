@@ -83,7 +83,7 @@ rh_code rh_output_check(const char *folder, const rh_scene *scene, rh_status *st
     RH_TRY(join(path, folder, "from.txt", status));
     if (scene->from.count) RH_TRY(rh_provenance_may_replace(path, status));
     if (foreign_frame(folder, "fields", path)) return rh_provenance_may_replace(path, status);
-    if (scene->surface.while_running && foreign_frame(folder, "surface", path))
+    if (rh_scene_surfaces_while_running(scene) && foreign_frame(folder, "surface", path))
         return rh_provenance_may_replace(path, status);
     return RH_OK;
 }
@@ -112,7 +112,7 @@ rh_code rh_output_open(rh_output *output, const rh_scene *scene, const char *fol
     set_folder(output, scene, folder, last_frame);
     RH_TRY(rh_output_check(folder, scene, status));
     const char *const parts[] = {"points", "checkpoint", "surface"};
-    int part_count = scene->surface.while_running ? 3 : 2;
+    int part_count = rh_scene_surfaces_while_running(scene) ? 3 : 2;
     RH_TRY(rh_folder_make(folder, status));
     rh_folder_sweep(folder);
     for (int i = 0; i < part_count; i++) {
@@ -204,9 +204,10 @@ bool rh_output_has_frame(const char *folder, const rh_scene *scene, int64_t fram
 
 bool rh_output_has_surface(const char *folder, const rh_scene *scene, int64_t frame)
 {
-    const rh_surfacing_params *p = &scene->surface;
     int count = rh_scene_material_count(scene);
     for (int i = 0; i < count; i++) {
+        const rh_surfacing_params *p = rh_scene_surface(scene, i);
+        if (!p->while_running) continue;
         const char *name = count > 1 ? rh_scene_material(scene, i)->name : NULL;
         if (p->vdb && !part_exists(folder, "surface", name, frame, ".vdb")) return false;
         if (p->mesh && !part_exists(folder, "surface", name, frame, rh_skin_endings[p->mesh_format])) return false;
@@ -229,15 +230,16 @@ rh_code rh_output_frame(const rh_output *output, const rh_frame_set *sets, int c
     return RH_OK;
 }
 
-rh_code rh_output_fields(const rh_output *output, const rh_fields *fields, const rh_frame_info *info, rh_status *status)
+rh_code rh_output_fields(const rh_output *output, const rh_owned_fields *fields, int count, const rh_frame_info *info,
+                         rh_status *status)
 {
     char path[RH_PATH_MAX], name[64];
-    if (!fields->field_count) return RH_OK;
+    if (!count) return RH_OK;
     RH_TRY(join(path, output->folder, "fields", status));
     RH_TRY(rh_folder_make(path, status));
     snprintf(name, sizeof name, "fields/fields.%0*lld.vdb", output->digits, (long long)info->frame);
     RH_TRY(join(path, output->folder, name, status));
-    return rh_vdb_write_fields(path, fields, info, status);
+    return rh_vdb_write_fields(path, fields, count, info, status);
 }
 
 rh_code rh_output_bases(const rh_output *output, const char *text, bool first, rh_status *status)
@@ -287,20 +289,21 @@ rh_code rh_output_debug(const rh_output *output, const rh_points *points, const 
     return rh_ply_write_points(path, points, info, status);
 }
 
-rh_code rh_output_surface(const rh_output *output, int64_t frame, const char *material, rh_lang_cache *programs,
+rh_code rh_output_surface(const rh_output *output, int64_t frame, int material, rh_lang_cache *programs,
                           double *seconds, rh_status *status)
 {
+    bool several = rh_scene_material_count(output->scene) > 1;
     char points[RH_PATH_MAX], folder[RH_PATH_MAX];
     rh_surface_result result = {0};
     RH_TRY(points_path(output, NULL, frame, ".vdb", points, status));
     RH_TRY(join(folder, output->folder, "surface", status));
     rh_surface_task task = {.points = points,
-                            .set = material,
+                            .set = several ? rh_scene_material(output->scene, material)->name : NULL,
                             .folder = folder,
                             .frame = frame,
                             .digits = output->digits,
                             .programs = programs};
-    rh_code code = rh_surface_frame(&output->scene->surface, &task, &result, status);
+    rh_code code = rh_surface_frame(rh_scene_surface(output->scene, material), &task, &result, status);
     *seconds += result.seconds;
     return code;
 }
@@ -320,6 +323,8 @@ static void write_balance(FILE *f, const rh_progress *p)
 {
     fprintf(f, ",\"kinetic_energy\":%.9g,\"potential_energy\":%.9g,\"energy_put_in\":%.9g,\"energy_gained\":%.9g",
             p->kinetic_energy, p->potential_energy, p->energy_put_in, p->energy_gained);
+    fprintf(f, ",\"work_solids\":%.9g,\"work_inflows\":%.9g,\"work_forces\":%.9g,\"work_programs\":%.9g",
+            p->work_solids, p->work_inflows, p->work_forces, p->work_programs);
     for (int a = 0; a < 3; a++)
         fprintf(f, ",\"momentum_%c\":%.9g,\"pushed_%c\":%.9g", 'x' + a, (&p->momentum.x)[a], 'x' + a,
                 (&p->pushed.x)[a]);
@@ -343,6 +348,10 @@ static void write_material(FILE *f, const rh_progress *p)
                   {"kinetic_energy", p->kinetic_energy},
                   {"potential_energy", p->potential_energy},
                   {"energy_put_in", p->energy_put_in},
+                  {"work_solids", p->work_solids},
+                  {"work_inflows", p->work_inflows},
+                  {"work_forces", p->work_forces},
+                  {"work_programs", p->work_programs},
                   {"energy_gained", p->energy_gained}};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         fprintf(f, ",\"%s.%s\":%.9g", p->material, values[i].name, values[i].value);
@@ -369,7 +378,8 @@ rh_code rh_output_log(rh_output *output, const rh_progress *p, const rh_step_rep
     for (int i = 0; frame_done && p->material && i < count; i++) write_material(f, &materials[i]);
     if (frame_done) write_peaks(f);
     if (frame_done && p->compile_seconds > 0) fprintf(f, ",\"compile_seconds\":%.6f", p->compile_seconds);
-    if (frame_done && output->scene->surface.while_running) fprintf(f, ",\"surface_seconds\":%.6f", p->surface_seconds);
+    if (frame_done && rh_scene_surfaces_while_running(output->scene))
+        fprintf(f, ",\"surface_seconds\":%.6f", p->surface_seconds);
     fprintf(f, "}\n");
     return fflush(f) == 0 ? RH_OK
                           : rh_fail(status, RH_IO, "cannot write %s/log.jsonl: %s", output->folder, strerror(errno));

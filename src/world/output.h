@@ -9,6 +9,7 @@
 #include "grid/fields.h"
 #include "io/file.h"
 #include "io/frame.h"
+#include "io/vdb_fields.h"
 #include "io/vdb_sets.h"
 #include "lang/cache.h"
 #include "physics/physics.h"
@@ -52,7 +53,7 @@ rh_code rh_output_frame(const rh_output *output, const rh_frame_set *sets, int c
                         rh_status *status);
 // Beside the points, where there are any. Their folder is made with the first; from then on a frame without its fields
 // counts as missing.
-rh_code rh_output_fields(const rh_output *output, const rh_fields *fields, const rh_frame_info *info,
+rh_code rh_output_fields(const rh_output *output, const rh_owned_fields *fields, int count, const rh_frame_info *info,
                          rh_status *status);
 // RUN/from.txt: the text of the first base, or of another after it.
 rh_code rh_output_bases(const rh_output *output, const char *text, bool first, rh_status *status);
@@ -64,7 +65,7 @@ rh_code rh_output_debug(const rh_output *output, const rh_points *points, const 
 // The surface of a frame that was written, from its file on disk, so that `rheo surface` would give the same bytes.
 // `material` NULL: of the run's only one. Its wall time is added to *seconds. `programs` may be NULL unless the scene's
 // surface has an expression.
-rh_code rh_output_surface(const rh_output *output, int64_t frame, const char *material, rh_lang_cache *programs,
+rh_code rh_output_surface(const rh_output *output, int64_t frame, int material, rh_lang_cache *programs,
                           double *seconds, rh_status *status);
 // One line for the step just done. A line that ends a frame (`frame_done`) also holds the memory peaks of this process
 // so far: "peaks" by label, "peak" of all at one time, "resident" of the whole process, and "surface_seconds" when the

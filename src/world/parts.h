@@ -44,7 +44,7 @@ void rh_world_start_frame(rh_world *w, int64_t frame);
 rh_code rh_world_step_towards(rh_world *w, double end, rh_status *status);
 void rh_world_fill_progress(rh_world *w);
 // Progress at the end of a frame: what programs did at it, and the balance.
-rh_code rh_world_finish_frame(rh_world *w, rh_status *status);
+void rh_world_finish_frame(rh_world *w);
 
 // All that decides what comes after, into a store and back, but for emitters (get): their number may differ in a file.
 rh_code rh_world_put_state(const rh_world *w, const rh_store *to, rh_status *status);

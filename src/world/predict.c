@@ -265,6 +265,7 @@ static rh_code predict_body(const rh_seeder *seeder, int n, rh_amount *out, rh_s
     RH_TRY(rh_seed_body_count(seeder, n, &filled, status));
     *out = (rh_amount){.name = body->name,
                        .index = n,
+                       .material = seeder->material,
                        .asked = filled.volume,
                        .particles = filled.count,
                        .given = (double)filled.count * particle_volume(seeder)};
@@ -279,6 +280,7 @@ static rh_code predict_emitter(const rh_seeder *seeder, int n, rh_amount *out, r
     *out = (rh_amount){.name = p->name,
                        .emitter = true,
                        .index = n,
+                       .material = seeder->material,
                        .rate = seeder->emitter_flows[n].area * seeder->emitter_flows[n].speed};
     RH_TRY(rh_seed_emitted_volume(seeder, n, end, &out->asked, status));
     out->estimated = out->asked < 0;
@@ -362,7 +364,8 @@ static rh_code predict_material(const rh_geometry *geometry, int index, rh_predi
     return code;
 }
 
-rh_code rh_world_predict(const rh_scene *scene, rh_prediction *out, rh_status *status)
+// Materials first to end - 1.
+static rh_code predict(const rh_scene *scene, int first, int end, rh_prediction *out, rh_status *status)
 {
     *out = (rh_prediction){.frames = scene->frames.last - scene->frames.first + 1};
     out->amounts = rh_alloc_zero((size_t)(scene->bodies.count + scene->emitters.count + 1) * sizeof *out->amounts,
@@ -370,9 +373,18 @@ rh_code rh_world_predict(const rh_scene *scene, rh_prediction *out, rh_status *s
     if (!out->amounts) return RH_MEMORY;
     rh_geometry geometry;
     rh_code code = rh_geometry_build(scene, &geometry, status);
-    for (int i = 0; i < rh_scene_material_count(scene) && code == RH_OK; i++)
-        code = predict_material(&geometry, i, out, status);
+    for (int i = first; i < end && code == RH_OK; i++) code = predict_material(&geometry, i, out, status);
     rh_geometry_free(&geometry);
     if (code != RH_OK) rh_prediction_free(out);
     return code;
+}
+
+rh_code rh_world_predict(const rh_scene *scene, rh_prediction *out, rh_status *status)
+{
+    return predict(scene, 0, rh_scene_material_count(scene), out, status);
+}
+
+rh_code rh_world_predict_material(const rh_scene *scene, int material, rh_prediction *out, rh_status *status)
+{
+    return predict(scene, material, material + 1, out, status);
 }

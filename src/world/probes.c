@@ -111,6 +111,59 @@ static int solid_of(const rh_scene *scene, const rh_probe_params *params)
     return -1;
 }
 
+// --- forces on solids ------------------------------------------------------------------------------------------------
+static rh_code take_walls(rh_probes *p, rh_status *status)
+{
+    rh_wall_region *regions = rh_alloc((size_t)(p->count + 1) * sizeof *regions, "probes", status);
+    if (!regions) return RH_MEMORY;
+    int count = 0;
+    for (int i = 0; i < p->count; i++) {
+        const rh_solid_probe *s = p->items[i].params->where.value;
+        if (p->items[i].params->where.kind != RH_PROBE_SOLID) continue;
+        p->items[i].region = count;
+        regions[count++] = (rh_wall_region){p->items[i].solid, s->min, s->max};
+    }
+    rh_code code = rh_wall_impulses_init(&p->walls, regions, count, p->dimension, p->density * p->particle, status);
+    rh_free(regions);
+    return code;
+}
+
+// The middle of the solid's bounds where it is then; the origin for all solids, and those without end.
+static rh_dvec3 centre_of(const rh_probes *p, const rh_probe *probe, const rh_obstacles *obstacles)
+{
+    if (probe->solid < 0) return rh_d3(0, 0, 0);
+    const rh_obstacle *solid = &obstacles->items[probe->solid];
+    rh_dbox box = rh_shape_bounds(&solid->shape);
+    rh_dvec3 middle = rh_d3_scale(rh_d3_add(box.min, box.max), 0.5);
+    if (!(fabs(box.min.x) < 1e20 && fabs(box.min.y) < 1e20 && fabs(box.max.x) < 1e20 && fabs(box.max.y) < 1e20))
+        return rh_d3(0, 0, 0);
+    if (p->dimension == 2) middle.z = 0;
+    return rh_pose_to_world(&solid->pose, middle);
+}
+
+static void find_centres(rh_probes *p, const rh_obstacles *obstacles)
+{
+    for (int n = 0; n < p->count && p->wants[RH_PROBE_SOLID]; n++)
+        if (p->items[n].params->where.kind == RH_PROBE_SOLID)
+            p->items[n].centre = centre_of(p, &p->items[n], obstacles);
+}
+
+// Impulses of the step into the columns of forces and moments.
+static void read_walls(rh_probes *p)
+{
+    for (int n = 0; n < p->count; n++) {
+        const rh_probe *probe = &p->items[n];
+        if (probe->params->where.kind != RH_PROBE_SOLID) continue;
+        const rh_impulse *got = &p->walls.received[probe->region];
+        rh_dvec3 moment = rh_impulse_about(got, probe->centre);
+        double *out = p->sum + probe->first;
+        for (int a = 0; a < p->dimension; a++) *out++ = (&got->linear.x)[a];
+        for (int a = p->dimension == 3 ? 0 : 2; a < 3; a++) *out++ = (&moment.x)[a];
+        for (double *w = p->weight + probe->first, *end = w + (out - (p->sum + probe->first)); w < end; w++)
+            *w = p->walls.time;
+    }
+}
+
 static rh_code take(rh_probes *p, rh_status *status)
 {
     const rh_scene *scene = p->scene;
@@ -127,6 +180,7 @@ static rh_code take(rh_probes *p, rh_status *status)
     p->columns = rh_alloc_zero((size_t)p->column_count * sizeof *p->columns, "probes", status);
     if (!p->columns) return RH_MEMORY;
     add_columns(p);
+    if (p->wants[RH_PROBE_SOLID]) RH_TRY(take_walls(p, status));
     size_t row = (size_t)p->column_count * sizeof(double);
     p->sum = rh_alloc_zero(row, "probes", status);
     p->weight = rh_alloc_zero(row, "probes", status);
@@ -146,8 +200,8 @@ static int count_of(const rh_scene *scene, int material)
     return count;
 }
 
-rh_code rh_probes_create(const rh_scene *scene, int material, const rh_obstacles *obstacles, double spacing,
-                         double density, rh_probes **out, rh_status *status)
+rh_code rh_probes_create(const rh_scene *scene, int material, rh_obstacles *obstacles, double spacing, double density,
+                         rh_probes **out, rh_status *status)
 {
     *out = NULL;
     rh_probes *p = rh_alloc_zero(sizeof *p, "probes", status);
@@ -172,11 +226,11 @@ rh_code rh_probes_create(const rh_scene *scene, int material, const rh_obstacles
 void rh_probes_free(rh_probes *p)
 {
     if (!p) return;
-    void *owned[] = {p->items,  p->columns, p->sum,  p->weight, p->sample,
-                     p->latest, p->state,   p->rows, p->start,  p->speed};
+    void *owned[] = {p->items, p->columns, p->sum, p->weight, p->sample, p->latest, p->state, p->rows, p->start};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) rh_free(owned[i]);
     rh_points_free(&p->near);
     rh_cut_cache_free(&p->cut);
+    rh_wall_impulses_free(&p->walls);
     rh_arena_free(&p->arena);
     rh_free(p);
 }
@@ -188,7 +242,10 @@ void rh_probes_begin(rh_probes *p)
 {
     memset(p->sum, 0, (size_t)p->column_count * sizeof(double));
     memset(p->weight, 0, (size_t)p->column_count * sizeof(double));
-    p->start_count = p->speed_count = 0;
+    p->start_count = 0;
+    if (!p->wants[RH_PROBE_SOLID]) return;
+    rh_wall_impulses_begin(&p->walls);
+    find_centres(p, p->obstacles);
 }
 
 static rh_code keep(const rh_points *points, const char *name, rh_vec3 **to, int64_t *count, int64_t *room,
@@ -209,31 +266,23 @@ static rh_code keep(const rh_points *points, const char *name, rh_vec3 **to, int
 static rh_code see(void *user, const rh_step_view *view, rh_status *status)
 {
     rh_probes *p = user;
-    p->met = view->obstacles;
-    bool walls = p->wants[RH_PROBE_SOLID], points = p->wants[RH_PROBE_POINT];
-    switch (view->what) {
-    case RH_SIGHT_SORTED:
-        return p->wants[RH_PROBE_RECTANGLE]
-                   ? keep(view->points, "P", &p->start, &p->start_count, &p->start_room, status)
-                   : RH_OK;
-    case RH_SIGHT_PRESSED:
-        if (points) rh_probe_point_pressed(p, view);
-        return walls ? rh_probe_walls_pressed(p, view, status) : RH_OK;
-    case RH_SIGHT_FRICTION: return walls ? rh_probe_walls_friction(p, view, status) : RH_OK;
-    case RH_SIGHT_FLOWS:
-        if (points) rh_probe_point_flows(p, view);
-        return walls ? rh_probe_walls_held(p, view, status) : RH_OK;
-    case RH_SIGHT_MOVED:
-        return walls ? keep(view->points, "v", &p->speed, &p->speed_count, &p->speed_room, status) : RH_OK;
-    }
-    return RH_OK;
+    bool points = p->wants[RH_PROBE_POINT];
+    if (view->what == RH_SIGHT_SORTED && p->wants[RH_PROBE_RECTANGLE])
+        RH_TRY(keep(view->points, "P", &p->start, &p->start_count, &p->start_room, status));
+    if (view->what == RH_SIGHT_PRESSED && points) rh_probe_point_pressed(p, view);
+    if (view->what == RH_SIGHT_FLOWS && points) rh_probe_point_flows(p, view);
+    if (!p->wants[RH_PROBE_SOLID]) return RH_OK;
+    if (view->what == RH_SIGHT_PRESSED || view->what == RH_SIGHT_FLOWS) find_centres(p, view->obstacles);
+    return rh_wall_impulses_see(&p->walls, view, status);
 }
 
 rh_code rh_probes_stepped(rh_probes *p, const rh_points *points, rh_status *status)
 {
-    p->met = p->obstacles;
     if (p->start_count == points->count) rh_probe_rectangles(p, points);
-    return p->speed_count == points->count && points->count > 0 ? rh_probe_walls_hit(p, points, status) : RH_OK;
+    if (!p->wants[RH_PROBE_SOLID]) return RH_OK;
+    RH_TRY(rh_wall_impulses_stepped(&p->walls, p->obstacles, points, status));
+    read_walls(p);
+    return RH_OK;
 }
 
 // --- rows ------------------------------------------------------------------------------------------------------------

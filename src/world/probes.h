@@ -17,8 +17,8 @@ typedef struct rh_probes rh_probes;
 
 // Those of one material. The scene must outlive the probes, and the obstacles: as many as the scene's solids, in their
 // order. `spacing` (m) is that of the particles, `density` (kg/m^3) their material's.
-rh_code rh_probes_create(const rh_scene *scene, int material, const rh_obstacles *obstacles, double spacing,
-                         double density, rh_probes **out, rh_status *status);
+rh_code rh_probes_create(const rh_scene *scene, int material, rh_obstacles *obstacles, double spacing, double density,
+                         rh_probes **out, rh_status *status);
 void rh_probes_free(rh_probes *probes);  // NULL is fine
 
 const rh_observer *rh_probes_observer(const rh_probes *probes);

@@ -68,8 +68,21 @@ static void tell_of_thin_walls(const rh_world *w)
     }
 }
 
+// A run reads a file when its time comes, and would end in the middle for one that does not fit.
+static rh_code check_sequences(const rh_world *w, rh_status *status)
+{
+    const rh_solid_params *p = w->scene->solids.items;
+    for (int n = 0; n < w->geometry.obstacles.count; n++) {
+        const rh_obstacle *o = &w->geometry.obstacles.items[n];
+        if (!o->sequence || rh_mesh_sequence_check(o->sequence, status) == RH_OK) continue;
+        return rh_status_prefix(status, "%s", rh_scene_item(w->scene, "solid", n, &p[n], p[n].name).text);
+    }
+    return RH_OK;
+}
+
 static rh_code begin(rh_world *w, rh_status *status)
 {
+    RH_TRY(check_sequences(w, status));
     RH_TRY(rh_world_begin(w, status));
     int64_t before = 0, left = 0;
     for (int i = 0; i < w->material_count; i++) {

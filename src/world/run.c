@@ -35,12 +35,11 @@ static rh_code make_surface(run *r, rh_status *status)
 {
     rh_world *w = r->w;
     rh_status one = {0};
-    if (!w->scene->surface.while_running) return RH_OK;
     rh_code code = RH_OK;
     w->progress.surface_seconds = 0;
     for (int i = 0; i < w->material_count && code == RH_OK; i++)
-        code = rh_output_surface(&r->output, w->frame, w->material_count > 1 ? w->materials[i].name : NULL, w->programs,
-                                 &w->progress.surface_seconds, &one);
+        if (rh_scene_surface(w->scene, i)->while_running)
+            code = rh_output_surface(&r->output, w->frame, i, w->programs, &w->progress.surface_seconds, &one);
     if (code == RH_OK) return RH_OK;
     if (code == RH_IO) return rh_fail(status, code, "%s", one.message);
     r->surface_failures++;
@@ -131,7 +130,9 @@ static rh_code write_frame(run *r, rh_status *status)
     frame_sets sets;
     list_sets(w, &sets);
     RH_TRY(rh_output_frame(&r->output, sets.items, sets.count, &info, status));
-    RH_TRY(rh_output_fields(&r->output, rh_world_fields(w), &info, status));
+    rh_owned_fields fields[RH_MAX_MATERIALS];
+    int field_sets = rh_world_owned_fields(w, fields);
+    RH_TRY(rh_output_fields(&r->output, fields, field_sets, &info, status));
     RH_TRY(tell_bases(r, status));
     RH_TRY(make_surface(r, status));
     note(&r->wall_times.frame, rh_seconds() - start);
@@ -237,7 +238,7 @@ static rh_code finish_frame(run *r, rh_status *status)
     }
     RH_TRY(rh_world_moment(w, RH_AT_FRAME, status));
     w->frame_done = true;
-    RH_TRY(rh_world_finish_frame(w, status));
+    rh_world_finish_frame(w);
     RH_TRY(write_frame(r, status));
     if (!r->mending) RH_TRY(rh_output_flush(&r->output, status));
     // After the files, for it tells how long the surface took.
@@ -355,7 +356,7 @@ static rh_code mend_frames(run *r, int64_t until, rh_status *status)
 static rh_code mend_surfaces(run *r, int64_t until, rh_status *status)
 {
     rh_world *w = r->w;
-    if (!w->scene->surface.while_running) return RH_OK;
+    if (!rh_scene_surfaces_while_running(w->scene)) return RH_OK;
     for (int64_t frame = r->first_written; frame <= until && frame <= r->last; frame++) {
         if (!wanted(r, frame) || rh_output_has_surface(r->output.folder, w->scene, frame)) continue;
         w->frame = frame;

@@ -79,17 +79,15 @@ rh_code rh_world_save(const rh_world *w, const rh_output *output, rh_status *sta
 }
 
 // Checkpoints of earlier versions have no balance: theirs begins with what is there.
-static rh_code get_balance(rh_material *m, const rh_store *from, rh_status *status)
+static void get_balance(rh_material *m, const rh_store *from)
 {
     m->seeder.lag = 0.5 * m->last_dt;
     rh_balance *balance = &m->seeder.balance;
     bool there = rh_store_get_exactly(from, "balance", balance, sizeof *balance, NULL) == RH_OK;
-    if (there) return RH_OK;
-    rh_totals all;
-    RH_TRY(rh_balance_totals(m->points, m->around.gravity, &all, status));
+    if (there) return;
+    rh_totals all = rh_balance_totals(m->points, m->around.gravity);
     m->seeder.balance = (rh_balance){.energy_in = rh_totals_energy(&all, m->around.gravity, m->seeder.lag),
                                      .momentum_in = all.momentum};
-    return RH_OK;
 }
 
 // A scene may have other probes than when the checkpoint was made: those begin to measure now.
@@ -121,7 +119,7 @@ rh_code rh_material_get_state(rh_material *m, const rh_store *from, rh_status *s
     get_probes(m, from);
     for (int i = 0; i < m->sets.count; i++)
         RH_TRY(rh_store_get_points(from, set_name(&m->sets.items[i]), &m->sets.items[i].points, status));
-    RH_TRY(get_balance(m, from, status));
+    get_balance(m, from);
     if (m->fields.field_count) RH_TRY(rh_fields_get(&m->fields, from, status));
     rh_store own = rh_store_within(from, m->physics->name);
     return m->physics->load ? m->physics->load(m->method, &own, status) : RH_OK;

@@ -96,6 +96,24 @@ static bool owns(const rh_seeder *s, int b, rh_dvec3 x)
     return !rh_lattice_in_solid(s, x);
 }
 
+// Beyond this many cells a float no longer tells neighbouring cells apart, and no grid and no file has a place for
+// them.
+static const double MOST_CELLS = 1 << 23;
+
+static rh_code check_reach(const rh_seeder *s, const rh_body_params *body, int b, const rh_dbox *bounds,
+                           rh_status *status)
+{
+    double most = 0;
+    for (int a = 0; a < s->dimension; a++)
+        most = fmax(most, fmax(fabs((&bounds->min.x)[a]), fabs((&bounds->max.x)[a])));
+    if (most <= MOST_CELLS * s->geometry->scene->cell) return RH_OK;
+    return rh_fail(status, RH_USER,
+                   "%s reaches %.4g m away from the origin: with cells of %g m at most %.4g m; move the scene, or take "
+                   "larger cells",
+                   rh_scene_item(s->geometry->scene, "body", b, body, body->name).text, most, s->geometry->scene->cell,
+                   MOST_CELLS * s->geometry->scene->cell);
+}
+
 static rh_code body_bounds(const rh_seeder *s, int b, rh_dbox *bounds, rh_status *status)
 {
     const rh_body_params *body = (const rh_body_params *)s->geometry->scene->bodies.items + b;
@@ -113,7 +131,7 @@ static rh_code body_bounds(const rh_seeder *s, int b, rh_dbox *bounds, rh_status
         *low = fmax(*low, wall_low);
         *high = fmin(*high, wall_high);
     }
-    return RH_OK;
+    return check_reach(s, body, b, bounds, status);
 }
 
 static rh_dvec3 body_velocity(const rh_seeder *s, int b, rh_dvec3 x)

@@ -19,7 +19,7 @@
 static rh_code make_programs(rh_world *w, rh_status *status)
 {
     enum { KEPT = 64 };
-    if (!w->scene->expressions.count && !w->scene->surface.expression) return RH_OK;
+    if (!w->scene->expressions.count && !rh_scene_surface_programs(w->scene)) return RH_OK;
     return rh_lang_cache_create(KEPT, &w->programs, status);
 }
 
@@ -148,6 +148,16 @@ const rh_fields *rh_world_fields(const rh_world *world)
     return &world->materials[0].fields;
 }
 
+int rh_world_owned_fields(const rh_world *world, rh_owned_fields *out)
+{
+    int count = 0;
+    for (int i = 0; i < world->material_count; i++)
+        if (world->materials[i].fields.field_count)
+            out[count++] = (rh_owned_fields){world->materials[i].name, &world->materials[i].fields};
+    if (count == 1) out[0].owner = NULL;
+    return count;
+}
+
 const rh_probes *rh_world_probes(const rh_world *world) { return world->materials[0].probes; }
 const rh_step_report *rh_world_report(const rh_world *w) { return &w->materials[w->stepped].report; }
 void rh_world_progress(const rh_world *world, rh_progress *out) { *out = world->progress; }
@@ -271,12 +281,16 @@ static void add_balance(rh_progress *all, const rh_progress *one)
     all->kinetic_energy += one->kinetic_energy;
     all->potential_energy += one->potential_energy;
     all->energy_put_in += one->energy_put_in;
+    all->work_solids += one->work_solids;
+    all->work_inflows += one->work_inflows;
+    all->work_forces += one->work_forces;
+    all->work_programs += one->work_programs;
     all->energy_gained += one->energy_gained;
     all->momentum = rh_d3_add(all->momentum, one->momentum);
     all->pushed = rh_d3_add(all->pushed, one->pushed);
 }
 
-rh_code rh_world_finish_frame(rh_world *w, rh_status *status)
+void rh_world_finish_frame(rh_world *w)
 {
     rh_progress *all = &w->progress;
     all->particles = all->removed = 0;
@@ -291,14 +305,14 @@ rh_code rh_world_finish_frame(rh_world *w, rh_status *status)
         m->progress.given = m->seeder.given;
         all->particles += m->points->count;
         all->removed += m->seeder.removed;
-        RH_TRY(rh_material_balance(m, status));
+        rh_material_balance(m);
         if (i == 0) {
             all->kinetic_energy = all->potential_energy = all->energy_put_in = all->energy_gained = 0;
+            all->work_solids = all->work_inflows = all->work_forces = all->work_programs = 0;
             all->momentum = all->pushed = rh_d3(0, 0, 0);
         }
         add_balance(all, &m->progress);
     }
-    return RH_OK;
 }
 
 void rh_world_start_frame(rh_world *w, int64_t frame)

@@ -39,8 +39,11 @@ typedef struct rh_progress {
                                               // from the origin; velocities are half a step behind positions; set at
                                               // the end of a frame, as the four below
     double energy_put_in;                     // J: what bodies and emitters brought, less what sinks took
-    double energy_gained;  // J: kinetic and potential, at the moment of the velocities, less what was put in: what
-                           // moving walls, forces beside gravity, programs and the method gave (+) or took (-)
+    double work_solids, work_inflows, work_forces,
+        work_programs;     // J: done on the material by solids that move, by
+                           // emitters that hold it at their velocity, by `forces`, by programs
+    double energy_gained;  // J: kinetic and potential, at the moment of the velocities, less what was put in and less
+                           // those four works: what the method gave (+) or took (-)
     rh_dvec3 momentum;     // kg m/s (in 2D of a layer 1 m thick)
     rh_dvec3 pushed;  // kg m/s: momentum beside what gravity, bodies, emitters and sinks account for: walls, forces,
                       // programs, the method
@@ -74,6 +77,7 @@ typedef struct rh_amount {
     const char *name;  // borrowed from the scene; NULL without one
     bool emitter;
     int index;     // in its list
+    int material;  // number in the scene
     double asked;  // volume: of a body without solids and earlier bodies; of an emitter by the last frame, solids in
                    // its way not looked at
     double given;  // volume of the particles
@@ -100,6 +104,8 @@ void rh_world_free(rh_world *world);
 // done for more than 20 million `particles`.
 rh_code rh_world_rehearse(const rh_scene *scene, double particles, rh_status *status);
 rh_code rh_world_predict(const rh_scene *scene, rh_prediction *out, rh_status *status);
+// The same of one material alone.
+rh_code rh_world_predict_material(const rh_scene *scene, int material, rh_prediction *out, rh_status *status);
 void rh_prediction_free(rh_prediction *prediction);
 
 // Loads the newest good checkpoint of a run folder and tells the log which. RH_USER when the scene differs, RH_IO when
@@ -132,6 +138,9 @@ const rh_sets *rh_world_material_sets(const rh_world *world, int material);
 void rh_world_material_progress(const rh_world *world, int material, rh_progress *out);
 double rh_world_time(const rh_world *world);
 void rh_world_progress(const rh_world *world, rh_progress *out);
+// Of all materials that have some, for files; returns how many they are. With one the fields have no owner.
+struct rh_owned_fields;
+int rh_world_owned_fields(const rh_world *world, struct rh_owned_fields *out);  // room for RH_MAX_MATERIALS
 const struct rh_fields *rh_world_fields(const rh_world *world);  // of the first material that has any; grid/fields.h
 const struct rh_probes *rh_world_probes(const rh_world *world);  // world/probes.h; NULL when the scene has none
 const rh_step_report *rh_world_report(const rh_world *world);    // the last step in detail: time by stage

@@ -33,15 +33,15 @@ static rh_trace *new_trace(void)
     return trace;
 }
 
-static void add_sphere(rh_trace *trace, rh_vec3 center, float radius, rh_material material)
+static void add_sphere(rh_trace *trace, rh_vec3 center, float radius, rh_appearance appearance)
 {
     rh_status status = {0};
-    rh_trace_spheres spheres = {.center = &center, .radius = &radius, .count = 1, .material = material};
+    rh_trace_spheres spheres = {.center = &center, .radius = &radius, .count = 1, .appearance = appearance};
     assert_ok(rh_trace_add_spheres(trace, &spheres, &status));
 }
 
 // A sphere of triangles with the sphere's normals: what a surface mesh is.
-static void add_globe(rh_trace *trace, float radius, rh_material material, int rows)
+static void add_globe(rh_trace *trace, float radius, rh_appearance appearance, int rows)
 {
     rh_status status = {0};
     int columns = 2 * rows, vertices = (rows + 1) * columns, faces = 0;
@@ -66,14 +66,14 @@ static void add_globe(rh_trace *trace, float radius, rh_material material, int r
                                                  .vertex_count = vertices,
                                                  .triangle = (const uint32_t(*)[3])triangle,
                                                  .triangle_count = faces,
-                                                 .material = material},
+                                                 .appearance = appearance},
                                 &status));
     test_free(position);
     test_free(normal);
     test_free(triangle);
 }
 
-static void add_box(rh_trace *trace, rh_vec3 low, rh_vec3 high, rh_material material)
+static void add_box(rh_trace *trace, rh_vec3 low, rh_vec3 high, rh_appearance appearance)
 {
     rh_status status = {0};
     rh_vec3 p[CORNERS];
@@ -84,7 +84,7 @@ static void add_box(rh_trace *trace, rh_vec3 low, rh_vec3 high, rh_material mate
     assert_ok(rh_trace_add_mesh(
         trace,
         &(rh_trace_mesh){
-            .position = p, .vertex_count = CORNERS, .triangle = t, .triangle_count = 12, .material = material},
+            .position = p, .vertex_count = CORNERS, .triangle = t, .triangle_count = 12, .appearance = appearance},
         &status));
 }
 
@@ -111,11 +111,11 @@ static void white_is_invisible_in_white_light(void **state)
     static rh_vec3 picture[W * H];
     rh_trace_options o = furnace();
     rh_trace *trace = new_trace();
-    add_sphere(trace, rh_v3(0, 0, 0), 1, (rh_material){.kind = RH_MATERIAL_MATTE, .color = white});
+    add_sphere(trace, rh_v3(0, 0, 0), 1, (rh_appearance){.kind = RH_APPEARANCE_MATTE, .color = white});
     draw(trace, &o, picture);
     everything_is(picture, 1, 1e-6);
     trace = new_trace();  // and grey by exactly its colour
-    add_sphere(trace, rh_v3(0, 0, 0), 100, (rh_material){.kind = RH_MATERIAL_MATTE, .color = {0.5f, 0.5f, 0.5f}});
+    add_sphere(trace, rh_v3(0, 0, 0), 100, (rh_appearance){.kind = RH_APPEARANCE_MATTE, .color = {0.5f, 0.5f, 0.5f}});
     o.open.eye = o.close.eye = rh_d3(0, 0, 102);
     draw(trace, &o, picture);
     everything_is(picture, 0.5, 1e-6);
@@ -130,13 +130,13 @@ static void glass_is_invisible_in_white_light(void **state)
         rh_trace_options o = furnace();
         o.bounces = 1000;  // light may go round inside for long; nothing but the count of bounces can lose it
         rh_trace *trace = new_trace();
-        add_globe(trace, 1, (rh_material){.kind = RH_MATERIAL_CLEAR, .ior = indices[i]}, 64);
+        add_globe(trace, 1, (rh_appearance){.kind = RH_APPEARANCE_CLEAR, .ior = indices[i]}, 64);
         draw(trace, &o, picture);
         everything_is(picture, 1, 2e-5);
     }
     rh_trace_options o = furnace();  // the default number of bounces loses little
     rh_trace *trace = new_trace();
-    add_globe(trace, 1, (rh_material){.kind = RH_MATERIAL_CLEAR, .ior = 1.333f}, 64);
+    add_globe(trace, 1, (rh_appearance){.kind = RH_APPEARANCE_CLEAR, .ior = 1.333f}, 64);
     draw(trace, &o, picture);
     everything_is(picture, 1, 0.02);
 }
@@ -150,10 +150,10 @@ static void surfaces_keep_energy(void **state)
     for (int kind = 0; kind < 2; kind++)
         for (int rough = 0; rough <= 5; rough++)
             for (int slant = 0; slant < 5; slant++) {
-                rh_material m = {.kind = kind ? RH_MATERIAL_GLOSSY : RH_MATERIAL_MATTE,
-                                 .color = white,
-                                 .roughness = (float)rough / 5,
-                                 .ior = 1.5f};
+                rh_appearance m = {.kind = kind ? RH_APPEARANCE_GLOSSY : RH_APPEARANCE_MATTE,
+                                   .color = white,
+                                   .roughness = (float)rough / 5,
+                                   .ior = 1.5f};
                 float cosine = 0.15f + 0.2f * (float)slant;
                 rh_vec3 n = rh_v3(0, 1, 0), out = rh_v3(sqrtf(1 - cosine * cosine), cosine, 0);
                 double sum = 0;
@@ -163,8 +163,8 @@ static void surfaces_keep_energy(void **state)
                     rh_scatter s;
                     rh_sampler_pair(&sampler, u);
                     rh_sampler_pair(&sampler, choice);
-                    if (!rh_material_sample(&m, white, n, out, choice[0], u, &s)) continue;
-                    rh_vec3 answer = rh_material_answer(&m, white, n, out, s.direction, &pdf);
+                    if (!rh_appearance_sample(&m, white, n, out, choice[0], u, &s)) continue;
+                    rh_vec3 answer = rh_appearance_answer(&m, white, n, out, s.direction, &pdf);
                     assert_near(pdf, s.pdf, 1e-4 * s.pdf + 1e-6);  // sampling and asking agree
                     assert_near(answer.x / pdf, s.weight.x, 1e-3 * s.weight.x + 1e-5);
                     sum += s.weight.x / N;
@@ -182,15 +182,16 @@ static void densities_sum_to_one(void **state)
     (void)state;
     enum { N = 400 };
     for (int rough = 1; rough <= 4; rough++) {
-        rh_material m = {.kind = RH_MATERIAL_GLOSSY, .color = white, .roughness = 0.25f * (float)rough, .ior = 1.5f};
+        rh_appearance m = {
+            .kind = RH_APPEARANCE_GLOSSY, .color = white, .roughness = 0.25f * (float)rough, .ior = 1.5f};
         rh_vec3 n = rh_v3(0, 1, 0), out = rh_v3_unit(rh_v3(0.6f, 0.8f, 0));
         double sum = 0;
         for (int i = 0; i < N; i++)
             for (int k = 0; k < N; k++) {
                 double y = (i + 0.5) / N, around = 2 * 3.14159265358979 * (k + 0.5) / N, flat = sqrt(1 - y * y);
                 float pdf;
-                rh_material_answer(&m, white, n, out,
-                                   rh_v3((float)(flat * cos(around)), (float)y, (float)(flat * sin(around))), &pdf);
+                rh_appearance_answer(&m, white, n, out,
+                                     rh_v3((float)(flat * cos(around)), (float)y, (float)(flat * sin(around))), &pdf);
                 sum += pdf * 2 * 3.14159265358979 / ((double)N * N);
             }
         // Some facets send light below the surface: those directions are drawn in vain, rougher ones more often.
@@ -245,7 +246,7 @@ static void a_slab_absorbs_after_beer(void **state)
     float index = 1.5f, thick = 0.7f;
     rh_trace *trace = new_trace();
     add_box(trace, rh_v3(-50, -50, -thick), rh_v3(50, 50, 0),
-            (rh_material){.kind = RH_MATERIAL_CLEAR, .ior = index, .absorption = absorption});
+            (rh_appearance){.kind = RH_APPEARANCE_CLEAR, .ior = index, .absorption = absorption});
     draw(trace, &o, picture);
     double found[3] = {0};
     for (int i = 0; i < 16 * 16; i++)
@@ -270,7 +271,8 @@ static void a_camera_inside(void **state)
     rh_trace *trace = new_trace();
     add_globe(
         trace, 2,
-        (rh_material){.kind = RH_MATERIAL_CLEAR, .ior = index, .absorption = {absorption, absorption, absorption}}, 64);
+        (rh_appearance){.kind = RH_APPEARANCE_CLEAR, .ior = index, .absorption = {absorption, absorption, absorption}},
+        64);
     draw(trace, &o, picture);
     double mean = 0, r = pow((index - 1) / (index + 1), 2), t = exp(-absorption * 2);
     for (int i = 0; i < 16 * 16; i++) mean += picture[i].x / (16 * 16);
@@ -286,7 +288,7 @@ static void a_sphere_has_its_outline(void **state)
     o.samples = 256;
     o.open.fov = o.close.fov = 50;
     rh_trace *trace = new_trace();
-    add_sphere(trace, rh_v3(0, 0, 0), 1, (rh_material){.kind = RH_MATERIAL_MATTE, .color = {0, 0, 0}});
+    add_sphere(trace, rh_v3(0, 0, 0), 1, (rh_appearance){.kind = RH_APPEARANCE_MATTE, .color = {0, 0, 0}});
     draw(trace, &o, picture);
     double covered = 0, x = 0, y = 0;
     for (int i = 0; i < W * H; i++)
@@ -312,7 +314,7 @@ static void the_sun_lights_a_plane(void **state)
         o.samples = 64;
         o.bounces = wet ? 0 : 1;
         rh_trace *trace = new_trace();
-        rh_material water = {.kind = RH_MATERIAL_CLEAR, .ior = 1.333f, .absorption = {0.1f, 0.1f, 0.1f}};
+        rh_appearance water = {.kind = RH_APPEARANCE_CLEAR, .ior = 1.333f, .absorption = {0.1f, 0.1f, 0.1f}};
         if (wet) add_box(trace, rh_v3(-500, -1, -500), rh_v3(500, 2, 500), water);
         draw(trace, &o, picture);
         double expected = 0.5 * 2 * slant;
@@ -344,7 +346,7 @@ static void the_sky_lights_a_slope(void **state)
         o.open = o.close = (rh_view){rh_d3(0, 4 * sin(tilt), 4 * cos(tilt)), rh_d3(0, 0, 0), 0.05};
         o.samples = 4;
         rh_trace *trace = new_trace();
-        add_sphere(trace, rh_v3(0, 0, 0), 1, (rh_material){.kind = RH_MATERIAL_MATTE, .color = {0.5f, 0.5f, 0.5f}});
+        add_sphere(trace, rh_v3(0, 0, 0), 1, (rh_appearance){.kind = RH_APPEARANCE_MATTE, .color = {0.5f, 0.5f, 0.5f}});
         draw(trace, &o, picture);
         double expected[3] = {0}, mean[3] = {0};
         for (int a = 0; a < N; a++)
@@ -377,7 +379,7 @@ static void light_under_water(void **state)
     o.samples = 32;
     rh_trace *trace = new_trace();
     add_box(trace, rh_v3(-5000, -1, -5000), rh_v3(5000, 2, 5000),
-            (rh_material){.kind = RH_MATERIAL_CLEAR, .ior = index});
+            (rh_appearance){.kind = RH_APPEARANCE_CLEAR, .ior = index});
     draw(trace, &o, picture);
     double enters = 0, n2 = (double)index * index, normal = pow((index - 1) / (index + 1), 2), mean[3] = {0};
     for (int i = 0; i < 10000; i++) enters += (1 - rh_fresnel(sqrtf(((float)i + 0.5f) / 10000), 1 / index)) / 10000;
@@ -409,10 +411,11 @@ static uint32_t picture_hash(int threads, uint64_t seed)
                                 .radius = radius,
                                 .color = center,
                                 .count = N,
-                                .material = {.kind = RH_MATERIAL_GLOSSY, .roughness = 0.3f, .ior = 1.5f}};
+                                .appearance = {.kind = RH_APPEARANCE_GLOSSY, .roughness = 0.3f, .ior = 1.5f}};
     for (int i = 0; i < N; i++) center[i].x = fabsf(center[i].x), center[i].y = fabsf(center[i].y);
     assert_ok(rh_trace_add_spheres(trace, &spheres, &status));
-    add_globe(trace, 0.8f, (rh_material){.kind = RH_MATERIAL_CLEAR, .ior = 1.333f, .absorption = {1, 0.3f, 0.1f}}, 24);
+    add_globe(trace, 0.8f, (rh_appearance){.kind = RH_APPEARANCE_CLEAR, .ior = 1.333f, .absorption = {1, 0.3f, 0.1f}},
+              24);
     rh_trace_options o = furnace();
     o.light.sun = rh_v3(3, 3, 3);
     o.light.to_sun = rh_v3_unit(rh_v3(1, 1, 1));
@@ -447,7 +450,7 @@ static void motion_blur_keeps_the_area(void **state)
                                 .velocity = &velocity,
                                 .radius = &radius,
                                 .count = 1,
-                                .material = {.kind = RH_MATERIAL_MATTE, .color = {0, 0, 0}}};
+                                .appearance = {.kind = RH_APPEARANCE_MATTE, .color = {0, 0, 0}}};
     double area[2] = {0}, reach[2] = {0};
     for (int k = 0; k < 2; k++) {
         rh_trace *trace;

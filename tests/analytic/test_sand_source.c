@@ -16,7 +16,7 @@ static void free_flight(void **state)
     for (int dimension = 2; dimension <= 3; dimension++) {
         lab l;
         lab_open(&l,
-                 "cell: 0.05\ndimension: %d\nframes: {last: 100}\nphysics: {sand: {model: incompressible}}\n"
+                 "cell: 0.05\ndimension: %d\nframes: {last: 100}\nphysics: {sand_incompressible: {}}\n"
                  "bodies:\n - {velocity: [1, 2, 0], shape: {box: {min: [0, 0, 0], max: [0.4, 0.4, 0.4]}}}\n",
                  dimension);
         rh_dvec3 start = lab_center(&l);
@@ -67,7 +67,7 @@ static double slope(pile p) { return atan(9 * p.height * p.height / 0.32) * 57.2
 static void a_pile_stays_where_water_does_not(void **state)
 {
     (void)state;
-    pile sand = settle("sand: {model: incompressible}", 0.5, 10, 12), water = settle("liquid: {}", 0.5, 8, 0);
+    pile sand = settle("sand_incompressible: {}", 0.5, 10, 12), water = settle("liquid: {}", 0.5, 8, 0);
     print_message("centre of mass: sand %.4f m, 12 s later %.4f, %.1f %% of it moved by a tenth of a cell; water %.4f "
                   "m (flat: 0.05)\n",
                   sand.height, sand.later, 100 * sand.moved, water.height);
@@ -84,7 +84,7 @@ static void friction_decides_the_slope(void **state)
     double last = 0;
     for (int n = 0; n < 3; n++) {
         char physics[64];
-        snprintf(physics, sizeof physics, "sand: {model: incompressible, friction_angle: %g}", angles[n]);
+        snprintf(physics, sizeof physics, "sand_incompressible: {friction_angle: %g}", angles[n]);
         double found = slope(settle(physics, 0.6, 4, 0));
         print_message("friction angle %g: slope %.1f degrees\n", angles[n], found);
         assert_true(found > last + 2);
@@ -95,8 +95,8 @@ static void friction_decides_the_slope(void **state)
 static void walls_hold_the_pile_s_foot(void **state)
 {
     (void)state;
-    double rough = settle("sand: {model: incompressible}", 0.6, 4, 0).height,
-           smooth = settle("sand: {model: incompressible}", 0, 4, 0).height;
+    double rough = settle("sand_incompressible: {}", 0.6, 4, 0).height,
+           smooth = settle("sand_incompressible: {}", 0, 4, 0).height;
     print_message("centre of mass: %.4f m on a rough floor, %.4f m on a smooth one\n", rough, smooth);
     assert_true(rough > 1.15 * smooth);
 }
@@ -109,7 +109,7 @@ static double slide(bool tilted, double friction, double speed, double seconds)
     lab l;
     const double c = 0.86602540378443865, s = 0.5, g = 9.81;
     const char *head =
-        "cell: 0.02\ndimension: 2\nframes: {last: 1000}\nphysics: {sand: {model: incompressible, cohesion: 1e5}}\n";
+        "cell: 0.02\ndimension: 2\nframes: {last: 1000}\nphysics: {sand_incompressible: {cohesion: 1e5}}\n";
     if (tilted)
         lab_open(
             &l,

@@ -38,6 +38,7 @@ class Check(Case):
         self.both("bodies:\n - name: speck\n   shape: {box: {min: [0.3, 0.3, -1], max: [0.304, 0.304, 1]}}\n" + TANK, r"s\.yaml:7:4: body 0 \('speck'\): no particle fits")
         self.both("bodies:\n - shape: {box: {min: [2, 2, -1], max: [3, 3, 1]}}\n" + TANK, r"s\.yaml:7:4: body 0: no particle fits")
         self.both("bodies:\n - shape: {sphere: {center: [3e10, 0, 0], radius: 1}}\n", r"s\.yaml:7:4: body 0 lies more than 1e9 m away")
+        self.both("bodies:\n - shape: {sphere: {center: [3e8, 0, 0], radius: 1}}\n", r"s\.yaml:7:4: body 0 reaches 3e\+08 m away from the origin: with cells of \S+ m at most")
         self.both("bodies:\n - shape: {plane: {normal: [0, 1, 0]}}\n", r"s\.yaml:7:4: body 0 has no end")
         self.both("emitters:\n - {name: jet, shape: {plane: {normal: [0, 1, 0]}}}\n", r"s\.yaml:7:4: emitter 0 \('jet'\) has a shape without end")
 
@@ -83,7 +84,7 @@ class Messages(Case):
         self.assertIn("is a sheet, which has no inside, and inside_out", err)
 
     def test_key_of_another_method(self):
-        for method, key, words in (("liquid", "friction_angle", None), ("sand", "surface_tension", None), ("liquid", "viscosity", "none of liquid, splash, sand, ballistic or dye has it")):
+        for method, key, words in (("liquid", "friction_angle", None), ("sand", "surface_tension", None), ("liquid", "viscosity", "none of liquid, splash, sand, sand_incompressible, ballistic or dye has it")):
             (self.folder / "s.yaml").write_text(f"rheo: 1\ncell: 0.1\nphysics: {{{method}: {{{key}: 1}}}}\n{BODY}")
             err = self.rheo("check", "s.yaml", code=2)[1]
             self.assertIn(f"unknown key '{key}'", err)
@@ -220,6 +221,25 @@ class Blender(Case):
         self.assertEqual({len(face) for face in faces}, {3, 4})
         self.assertEqual(sorted({c for face in faces for c in face}), list(range(len(columns["x"]))))
         self.assertEqual(len(blender_import.vectors(columns, ("vx", "vy", "vz"))), len(columns["x"]))
+
+
+class Sequences(harness.Case):
+    """`rheo check` reads every file of a sequence of meshes, which a run reads when its time comes."""
+
+    def test_every_file_is_read(self):
+        mesh = "v 0 0 0\nv 1 0 0\nv 0 0 1\nv 0 %g 0\nf 1 2 3\nf 1 4 2\nf 1 3 4\nf %s\n"
+        for n in (1, 2, 3):
+            (self.folder / f"tip.{n}.obj").write_text(mesh % (0.5 + 0.1 * n, "2 4 3"))
+        (self.folder / "s.yaml").write_text(
+            "rheo: 1\ncell: 0.1\nframes: {last: 2}\nphysics: {liquid: {}}\nbodies: [{shape: {box: {min: [2, 0, 0], max: [3, 1, 1]}}}]\n"
+            "solids: [{name: tip, shape: {mesh_sequence: {files: tip.#.obj}}}]\n")
+        self.rheo("check", "s.yaml", "--quiet")
+        (self.folder / "tip.3.obj").write_text(mesh % (0.8, "2 3 4"))
+        _, err = self.rheo("check", "s.yaml", "--quiet", code=2)
+        self.assertRegex(err, r"s\.yaml:6:10: solid 0 \('tip'\): .*tip\.3\.obj: triangle 4 joins other vertices than in the first file")
+        (self.folder / "tip.3.obj").write_text("v 0 0 0\n")
+        _, err = self.rheo("check", "s.yaml", "--quiet", code=2)
+        self.assertIn("tip.3.obj", err)
 
 
 if __name__ == "__main__":

@@ -112,7 +112,7 @@ class Bench(Program):
 
     def test_every_stage_is_in_the_model(self):
         """A stage that gets a new name must get its line in bench/traffic.c."""
-        for entry in ("tiny", "tiny-mg-2", "tiny-sand", "tiny-sand-source"):
+        for entry in ("tiny", "tiny-mg-2", "tiny-sand", "tiny-sand-source", "tiny-dye"):
             self.bench("--only", entry, "--csv", self.csv, "--repeats", 1)
             header, (row,) = self.rows()
             unknown = [name for name in header if name.endswith(STAGE_COLUMNS[1]) and name not in COLUMNS and float(row[name]) == 0]
@@ -125,6 +125,13 @@ class Bench(Program):
             found.append(self.rows()[1][0])
         self.assertEqual([row["threads"] for row in found], ["1", "2", "3"])
         self.assertEqual(len({row["hash"] for row in found}), 1)
+
+    def test_two_worlds(self):
+        """At the same time in one process, each in its context: the particles of one alone, and the work of both."""
+        self.bench("--only", "tiny", "--only", "tiny-worlds", "--csv", self.csv, "--repeats", 1)
+        one, two = self.rows()[1]
+        self.assertEqual((one["hash"], one["particles"]), (two["hash"], two["particles"]))
+        self.assertEqual(2 * int(one["steps"]), int(two["steps"]))
 
     def test_failed_entry(self):
         """A run that cannot get its memory is a row that says so, and exit code 1."""
@@ -389,8 +396,8 @@ class Sand(Program):
         """Both published scenes at their own size, each with both models; the model is the only setting."""
         rows = [words for words in self.entries()[0] if words[1] == "sand"]
         found = {(words[2], *(word for word in words if "=" in word)) for words in rows}
-        self.assertEqual(found, {(f"scenes/sand/{scene}", f"physics.sand.model={model}")
-                                 for scene in ("column", "figure_sand_rough") for model in ("unilateral", "incompressible")})
+        self.assertEqual(found, {(f"scenes/sand/{scene}", f"physics.{method}={{}}")
+                                 for scene in ("column", "figure_sand_rough") for method in ("sand", "sand_incompressible")})
 
     def test_frames(self):
         """Seconds a frame are those of the plain CSV; the published ones stand where the work is the same, and nowhere else."""

@@ -125,6 +125,29 @@ class Foreign(Case):
         self.assertEqual(self.hash("up.vdb"), self.hash("same.vdb"))
         self.rheo("surface", "f.0001.vdb", "--quiet")
 
+    def processes(self, *arguments):
+        """How many a command takes: the loader of each writes a file of its own."""
+        for old in self.folder.glob("loader.*"):
+            old.unlink()
+        watched = {**os.environ, "LD_DEBUG": "statistics", "LD_DEBUG_OUTPUT": str(self.folder / "loader"), "OMP_WAIT_POLICY": "passive"}
+        subprocess.run([str(harness.RHEO), *arguments], cwd=self.folder, capture_output=True, timeout=harness.TIMEOUT, env=watched, check=True)
+        return len(list(self.folder.glob("loader.*")))
+
+    def test_are_read_by_another_process(self):
+        (self.folder / "f.0001.vdb").write_bytes(self.unsealed())
+        ours = "a/points/points.0002.vdb"
+        for command in (["info"], ["info", "--hash"], ["surface", "--quiet"], ["ax", "v@P.y += 1;", "--out", "up.vdb"]):
+            self.assertEqual(self.processes(*command, ours), 1, command)
+            self.assertEqual(self.processes(*command, "f.0001.vdb"), 2, command)
+
+    def test_ours_are_checked_before_they_are_read(self):
+        self.unsealed()
+        damaged = bytearray((self.folder / "a/points/points.0002.vdb").read_bytes())
+        damaged[len(damaged) // 2] ^= 255
+        (self.folder / "d.0001.vdb").write_bytes(damaged)
+        for command in (["info", "d.0001.vdb"], ["surface", "d.0001.vdb"], ["ax", "v@P.y += 1;", "d.0001.vdb", "-o", "up.vdb"]):
+            self.assertIn("its bytes do not match its checksum", self.rheo(*command, code=2)[1])
+
     def test_damaged_ones(self):
         data = self.unsealed()
         chance = random.Random(20)
@@ -153,6 +176,11 @@ class Pipes(Case):
             os.mkfifo(self.folder / name)
             err = self.rheo("info", name, code=1)[1]
             self.assertIn("is a pipe or a device", err)
+        for command in (["ax", "f@x = 1;", "pipe.vdb", "-o", "out.vdb"], ["surface", "pipe.vdb"], ["info", "--hash", "pipe.vdb"]):
+            self.assertIn("is a pipe or a device", self.rheo(*command, code=1)[1])
+        (self.folder / "zero.vdb").symlink_to("/dev/zero")
+        self.assertIn("is a pipe or a device", self.rheo("ax", "f@x = 1;", "zero.vdb", "-o", "out.vdb", code=1)[1])
+        self.assertIn("is a pipe or a device", self.rheo("surface", "pipe.ply", code=2)[1])
 
     def test_scene_of_a_run(self):
         (self.folder / "a").mkdir()

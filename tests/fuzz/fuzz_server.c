@@ -58,7 +58,7 @@ static void make_run(void)
     snprintf(path, sizeof path, "%s/points/points.0001.vdb", folder);
     require(rh_vdb_write_points(path, &points, &(rh_frame_info){.frame = 1, .fps = 24, .cell = 0.1}, NULL) == RH_OK);
     rh_points_free(&points);
-    require(rh_server_start(folder, 0, NULL, &server, NULL) == RH_OK);
+    require(rh_server_start(folder, NULL, 0, NULL, &server, NULL) == RH_OK);
     server->guard.rate = server->guard.burst = server->guard.tokens = 1e9;
     atexit(remove_run);
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The same bits: small scenes that together use every part of a step, and surfaces of one, run with 1, 2, 3 and 8
-// threads, stopped and resumed.
+// The same bits: small scenes that together use every part of a step, and surfaces of one, run with 1 and 8 threads;
+// and with 2, stopped, and resumed with 3.
 //
 // hashes.txt holds the hash of all particles after the last frame, one "name hash" per line, for gcc on x86-64. (Other
 // compilers and machines may order or fuse operations differently; there only threads and resuming are checked.) A
 // change of these values must be meant: to renew the table, run this program with --renew and say in the commit why
-// results changed. `--table` compares with it and does no more.
+// results changed. `--table` compares with it and does no more;
+// `--only PATTERN` runs the tests of that name ("dam*", "*: balances").
 #include "support.h"
 #include "base/random.h"
 #include <ftw.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 #include "grid/fields.h"
 #include "surface/surfacing.h"
+#include "world/probes.h"
 
 #define TABLE RHEO_SOURCE_DIR "/tests/golden/hashes.txt"
 #define TANK "solids:\n - {inside_out: true, shape: {box: {min: [0, 0, 0], max: [0.8, 0.8, 0.4]}}}\n"
@@ -112,12 +114,12 @@ static const golden scenes[] = {
      "{time: 0.3, translate: [-0.1, 0, 0]}]}}\n",
      0},
     {"sand_column",
-     "rheo: 1\ncell: 0.05\nframes: {last: 8}\nphysics: {sand: {model: incompressible}}\nbodies:\n - {shape: {box: "
+     "rheo: 1\ncell: 0.05\nframes: {last: 8}\nphysics: {sand_incompressible: {}}\nbodies:\n - {shape: {box: "
      "{min: [0.25, 0, 0.1], max: [0.5, 0.6, 0.3]}}}\n" TANK
      " - {friction: 0.2, shape: {sphere: {center: [0.6, 0.05, 0.2], radius: 0.12}}}\n",
      0},
     {"sand_moving",
-     "rheo: 1\ncell: 0.02\ndimension: 2\nframes: {last: 12}\nphysics: {sand: {model: incompressible, friction_angle: "
+     "rheo: 1\ncell: 0.02\ndimension: 2\nframes: {last: 12}\nphysics: {sand_incompressible: {friction_angle: "
      "40, flip: 0.3, cohesion: 20, pressure: true}}\n" WATER TANK
      " - {friction: 1, shape: {box: {min: [0.35, -0.1, 0.1], max: [0.45, 0.6, 0.3]}}, motion: {interpolation: smooth, "
      "pivot: [0.4, 0.2, 0.2], "
@@ -327,16 +329,33 @@ static bool look_up(const char *name, uint64_t *hash)
 }
 
 // --- the tests -------------------------------------------------------------------------------------------------------
+// A scene run through with one thread: what all others are compared with.
+typedef struct outcome {
+    bool known;
+    uint64_t hash;
+    int64_t steps;
+} outcome;
+
+static outcome with_one_thread(const golden *g)
+{
+    static outcome known[SCENES];
+    outcome *o = &known[g - scenes];
+    if (!o->known) o->hash = run_through(g, 1, &o->steps);
+    o->known = true;
+    return *o;
+}
+
+// Two and three threads are those of the run that is resumed; by themselves they are tried at length only.
 static void threads_do_not_show(void **state)
 {
     const golden *g = *state;
-    const int threads[] = {2, 3, 8};
-    int64_t steps;
-    uint64_t one = run_through(g, 1, &steps), stored;
-    for (int n = 0; n < 3; n++) {
+    const int threads[] = {8, 2, 3};
+    const outcome one = with_one_thread(g);
+    uint64_t stored;
+    for (int n = 0; n < (getenv("RHEO_LONG") ? 3 : 1); n++) {
         uint64_t many = run_through(g, threads[n], NULL);
-        if (many != one)
-            fail_msg("%s: %016llx with one thread, %016llx with %d", g->name, (unsigned long long)one,
+        if (many != one.hash)
+            fail_msg("%s: %016llx with one thread, %016llx with %d", g->name, (unsigned long long)one.hash,
                      (unsigned long long)many, threads[n]);
     }
     if (!table_applies()) {
@@ -344,28 +363,108 @@ static void threads_do_not_show(void **state)
         return;
     }
     if (!look_up(g->name, &stored))
-        fail_msg("%s %016llx is not in " TABLE "; run this program with --renew", g->name, (unsigned long long)one);
-    if (stored != one)
+        fail_msg("%s %016llx is not in " TABLE "; run this program with --renew", g->name,
+                 (unsigned long long)one.hash);
+    if (stored != one.hash)
         fail_msg("%s: found %016llx, stored %016llx after %lld steps. If the change of results is meant, run this "
                  "program with --renew",
-                 g->name, (unsigned long long)one, (unsigned long long)stored, (long long)steps);
+                 g->name, (unsigned long long)one.hash, (unsigned long long)stored, (long long)one.steps);
 }
 
 static void resuming_does_not_show(void **state)
 {
     const golden *g = *state;
-    int64_t steps;
-    uint64_t whole = run_through(g, 2, &steps);
-    assert_true(steps > 6);
-    for (int64_t after = steps / 3; after <= 2 * steps / 3; after += steps / 3) {
+    const outcome whole = with_one_thread(g);
+    assert_true(whole.steps > 6);
+    for (int64_t after = whole.steps / 3; after <= 2 * whole.steps / 3; after += whole.steps / 3) {
         char folder[] = "golden-XXXXXX";
         assert_non_null(mkdtemp(folder));
         uint64_t two = run_in_two(g, folder, after);
         nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-        if (two != whole)
-            fail_msg("%s: %016llx in one go, %016llx stopped after step %lld", g->name, (unsigned long long)whole,
-                     (unsigned long long)two, (long long)after);
+        if (two != whole.hash)
+            fail_msg("%s: %016llx in one go with one thread, %016llx stopped after step %lld of two threads and "
+                     "resumed with three",
+                     g->name, (unsigned long long)whole.hash, (unsigned long long)two, (long long)after);
     }
+}
+
+// --- balances --------------------------------------------------------------------------------------------------------
+// Nothing but walls at rest and gravity acts on what was there at the start.
+static bool is_closed(const golden *g)
+{
+    rh_scene scene;
+    scene_make(&scene, g->text);
+    bool closed = scene.bodies.count && scene.solids.count && !scene.emitters.count && !scene.sinks.count &&
+                  !scene.forces.count && !scene.expressions.count && scene.materials.count <= 1 && !g->surface;
+    const rh_solid_params *solids = scene.solids.items;
+    for (int64_t i = 0; i < (int64_t)scene.solids.count; i++)
+        closed = closed && !solids[i].motion.keys.count && solids[i].shape.kind != RH_SHAPE_MESH_SEQUENCE;
+    rh_scene_free(&scene);
+    return closed;
+}
+
+static const double MOST_GAIN = 0.001, MOST_WALLS_OFF = 0.03;
+
+// Where probes are known to miss more of what walls got (docs/probes.md): the two baselines give closed faces, or parts
+// that move as rigid ones, their velocity before anything is shown; a slab that hits a ceiling and coarse sand lose
+// some.
+static double walls_off(const char *name)
+{
+    static const struct {
+        const char *name;
+        double share;
+    } known[] = {{"separating", 0.06}, {"splash_bilateral", 0.15}, {"sand_column", 0.35}, {"sand_pile", 0.1}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i].name, name) == 0) return known[i].share;
+    return MOST_WALLS_OFF;
+}
+
+typedef struct balance {
+    rh_world *world;
+    int64_t step;
+    double most, before;  // J: energy gained; s: length of the step before
+    rh_dvec3 walls;       // kg m/s: what probes say walls got
+    double worst, bore;   // kg m/s: difference to what the material lost; all that walls bore
+} balance;
+
+static void add_step(const rh_progress *p, bool frame_done, void *user)
+{
+    balance *b = user;
+    if (p->step > b->step) {
+        double kick = 0.5 * (b->before + p->dt);
+        b->before = p->dt;
+        b->step = p->step;
+        const double *force = rh_probes_latest(rh_world_probes(b->world));
+        int columns = rh_probes_columns(rh_world_probes(b->world));  // force, moment: 3 in the plane
+        for (int a = 0; a < (columns < 6 ? 2 : 3); a++) (&b->walls.x)[a] += kick * force[a];
+    }
+    if (!frame_done || p->step == 0) return;
+    b->most = fmax(b->most, p->energy_gained);
+    b->bore = fmax(b->bore, rh_d3_length(b->walls));
+    b->worst = fmax(b->worst, rh_d3_length(rh_d3_add(p->pushed, b->walls)));
+}
+
+// In a closed scene energy is never above the start's, and momentum is what weight and walls gave: what the material
+// got from them is what probes say they got from it (docs/theory/balance.md).
+static void balances(void **state)
+{
+    const golden *g = *state;
+    char text[8192];
+    rh_scene scene;
+    rh_status status = {0};
+    balance b = {0};
+    rh_progress last;
+    rh_run_options options = {.progress = add_step, .user = &b};
+    snprintf(text, sizeof text, "%sprobes: [{name: all, where: {solid: {}}}]\n", g->text);
+    b.world = start(&(golden){g->name, text, 0}, &scene, 2);
+    assert_ok(rh_world_run(b.world, &options, &status));
+    rh_world_progress(b.world, &last);
+    print_message("%s: of %.4g J at most %+.3g gained, %.4g at the end; walls bore %.4g kg m/s, off by %.3g\n", g->name,
+                  last.energy_put_in, b.most, last.energy_gained, b.bore, b.worst);
+    rh_world_free(b.world);
+    rh_scene_free(&scene);
+    assert_true(b.most <= MOST_GAIN * last.energy_put_in);
+    assert_true(b.worst <= walls_off(g->name) * b.bore);
 }
 
 static int renew_table(void)
@@ -408,12 +507,20 @@ int main(int argc, char **argv)
         const struct CMUnitTest table[] = {cmocka_unit_test(bits_are_as_stored)};
         return cmocka_run_group_tests(table, NULL, NULL);
     }
-    struct CMUnitTest tests[2 * SCENES];
-    char names[2 * SCENES][64];
+    if (argc > 2 && strcmp(argv[1], "--only") == 0) cmocka_set_test_filter(argv[2]);
+    struct CMUnitTest tests[3 * SCENES];
+    char names[3 * SCENES][64];
+    size_t count = 2 * SCENES;
     for (int i = 0; i < 2 * SCENES; i++) {
         snprintf(names[i], sizeof names[i], "%s: %s", scenes[i / 2].name, i % 2 ? "resuming" : "threads");
         tests[i] = (struct CMUnitTest){names[i], i % 2 ? resuming_does_not_show : threads_do_not_show, NULL, NULL,
                                        (void *)&scenes[i / 2]};
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    for (int i = 0; i < SCENES; i++)
+        if (is_closed(&scenes[i])) {
+            snprintf(names[count], sizeof names[count], "%s: balances", scenes[i].name);
+            tests[count] = (struct CMUnitTest){names[count], balances, NULL, NULL, (void *)&scenes[i]};
+            count++;
+        }
+    return _cmocka_run_group_tests("golden", tests, count, NULL, NULL);
 }

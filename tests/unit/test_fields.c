@@ -203,8 +203,9 @@ static void files_give_back_what_they_got(void **state)
             rh_fields fields, back;
             make_fields(&fields, dimension, &arena);
             rh_frame_info info = {7, 0.25, 24, 0.25, 0x1234, z_up}, read;
-            if (rh_vdb_write_fields(path, &fields, &info, &status) != RH_OK) fail_msg("%s", status.message);
-            if (rh_vdb_read_fields(path, &back, &read, &status) != RH_OK) fail_msg("%s", status.message);
+            if (rh_vdb_write_fields(path, &(rh_owned_fields){NULL, &fields}, 1, &info, &status) != RH_OK)
+                fail_msg("%s", status.message);
+            if (rh_vdb_read_fields(path, NULL, &back, &read, &status) != RH_OK) fail_msg("%s", status.message);
             assert_same(&fields, &back);
             assert_true(read.frame == 7 && read.time == 0.25 && read.z_up == z_up && read.scene_hash == 0x1234);
             rh_fields_free(&back);
@@ -220,9 +221,9 @@ static void files_give_back_what_they_got(void **state)
     fputc(byte ^ 4, file);
     fclose(file);
     rh_fields back;
-    assert_int_equal(rh_vdb_read_fields(path, &back, NULL, &status), RH_USER);
+    assert_int_equal(rh_vdb_read_fields(path, NULL, &back, NULL, &status), RH_USER);
     remove(path);
-    assert_int_equal(rh_vdb_read_fields(path, &back, NULL, &status), RH_USER);
+    assert_int_equal(rh_vdb_read_fields(path, NULL, &back, NULL, &status), RH_USER);
     assert_non_null(strstr(status.message, path));
     rh_arena_free(&arena);
     assert_int_equal(rh_memory_bytes(), 0);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "base/log.h"
 #include "base/memory.h"
+#include "physics/sand/sand.h"
 #include "scene/include.h"
 #include "scene/print.h"
 #include "scene/reader.h"
@@ -146,11 +147,42 @@ static void former_names_below_the_root(void **state)
     assert_int_equal(rh_memory_bytes(), 0);
 }
 
+// What once was a key of sand that chose its model is a method of its own: scenes as people and as runs wrote them go
+// on, a setting is told what to say instead.
+static void a_model_became_a_method(void **state)
+{
+    (void)state;
+    static const char head[] = "rheo: 1\ncell: 0.1\nbodies: [{shape: {sphere: {radius: 0.5}}}]\n";
+    static const char *const set = "physics.sand.model=incompressible";
+    char text[512], heard[HEARD];
+    rh_scene scene;
+    rh_status status;
+    snprintf(text, sizeof text,
+             "%sphysics: {sand: {friction_angle: 33, model: incompressible, fade: 0.1, mixing: 0}}\n", head);
+    assert_int_equal(load_heard(text, NULL, 0, &scene, heard, &status), RH_OK);
+    assert_non_null(
+        strstr(heard, "s.yaml:4:38: 'sand: {model: incompressible}' is now the method 'sand_incompressible'"));
+    assert_string_equal(rh_physics_tables[scene.physics.kind]->name, "sand_incompressible");
+    assert_true(((const rh_sand_incompressible_params *)scene.physics.value)->friction_angle == 33);
+    rh_scene_free(&scene);
+    snprintf(text, sizeof text, "%smaterials: [{name: a, physics: {sand: {model: unilateral, mixing: 0.5}}}]\n", head);
+    assert_int_equal(load_heard(text, NULL, 0, &scene, heard, &status), RH_OK);
+    const rh_material_params *a = rh_scene_material(&scene, 0);
+    assert_string_equal(rh_physics_tables[a->physics.kind]->name, "sand");
+    assert_true(((const rh_sand_params *)a->physics.value)->mixing == 0.5);
+    rh_scene_free(&scene);
+    snprintf(text, sizeof text, "%sphysics: {sand: {}}\n", head);
+    assert_int_equal(load_heard(text, &set, 1, &scene, heard, &status), RH_USER);
+    assert_non_null(strstr(status.message, "as in --set physics.sand_incompressible={}"));
+    assert_int_equal(rh_memory_bytes(), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(former_names_work),
         cmocka_unit_test(former_names_below_the_root),
+        cmocka_unit_test(a_model_became_a_method),
     };
     return cmocka_run_group_tests(tests, NULL, nothing_left);
 }

@@ -86,7 +86,8 @@ static void write_frame(const char *folder, int frame, double shift)
         fields.items[0].axis[0][i] = (float)(1 + t + (8 * fields.at[tile].y + (i % 512 >> 3 & 7) + 0.5) * CELL);
     }
     snprintf(path, sizeof path, "%s/fields/fields.%04d.vdb", folder, frame);
-    if (rh_vdb_write_fields(path, &fields, &info, &status) != RH_OK) fail_msg("%s", status.message);
+    if (rh_vdb_write_fields(path, &(rh_owned_fields){NULL, &fields}, 1, &info, &status) != RH_OK)
+        fail_msg("%s", status.message);
     rh_fields_free(&fields);
     rh_arena_free(&arena);
 }

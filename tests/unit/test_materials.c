@@ -32,7 +32,10 @@ enum { MATERIALS = 3 };
 static void tour_text(char *out, size_t size, int only)
 {
     char bodies[MATERIALS][300], hose[300], stir[300], of[MATERIALS][40];
-    for (int i = 0; i < MATERIALS; i++) snprintf(of[i], sizeof of[i], only < 0 ? "material: %s, " : "", names[i]);
+    for (int i = 0; i < MATERIALS; i++) {
+        if (only < 0) snprintf(of[i], sizeof of[i], "material: %s, ", names[i]);
+        else of[i][0] = 0;
+    }
     snprintf(bodies[0], sizeof bodies[0], WATER_BODY, of[0]);
     snprintf(bodies[1], sizeof bodies[1], SAND_BODY, of[1]);
     snprintf(bodies[2], sizeof bodies[2], SPLASH_BODY, of[2]);
@@ -267,7 +270,7 @@ static void a_run_keeps_mass_momentum_and_ids(void **state)
     assert_int_equal(water->seeder.given - water->seeder.received, spray->points->count);
     assert_int_equal(spray->seeder.received - spray->seeder.given, spray->points->count);
     // Nothing but gravity pushes: what the balances do not account for is rounding.
-    assert_ok(rh_world_finish_frame(world, &status));
+    rh_world_finish_frame(world);
     double mass = 1000 * 0.025 * 0.025 * (double)all;
     assert_true(fabs(world->progress.pushed.x) + fabs(world->progress.pushed.y) < 1e-3 * mass * 3);
     world_drop(world, &scene);
@@ -332,6 +335,49 @@ static void shared_steps_are_the_strictest(void **state)
     world_drop(world, &scene);
 }
 
+// --- surfaces --------------------------------------------------------------------------------------------------------
+// What a material does not say of its surface comes from the scene's section, also when the scene was written back and
+// read again, and when a setting changes either; none of it decides the result.
+static void each_has_its_own_surface(void **state)
+{
+    (void)state;
+    static const char text[] = HEAD
+        "surface: {mesh: true, voxel: 0.01}\nmaterials:\n - {name: water, physics: {liquid: {}}}\n"
+        " - {name: dune, physics: {sand: {}}, surface: {voxel: 0.02, mode: sphere, while_running: true}}\n"
+        "bodies: [{shape: {sphere: {radius: 1}}}]\n";
+    static const char *const sets[] = {"surface.adaptivity=0.5", "materials.dune.surface.mode=density"};
+    rh_scene scene, again, plain;
+    rh_status status = {0};
+    assert_ok(rh_scene_load_text("s.yaml", text, strlen(text), sets, 2, &scene, &status));
+    char *printed = rh_scene_print(&scene, &status);
+    assert_non_null(printed);
+    assert_ok(rh_scene_load_text("t.yaml", printed, strlen(printed), NULL, 0, &again, &status));
+    const rh_scene *const both[] = {&scene, &again};
+    for (int i = 0; i < 2; i++) {
+        const rh_surfacing_params *water = rh_scene_surface(both[i], 0), *dune = rh_scene_surface(both[i], 1);
+        assert_ptr_equal(water, &both[i]->surface);
+        assert_true(water->mesh && dune->mesh && !water->while_running && dune->while_running);
+        assert_true(water->voxel == 0.01 && dune->voxel == 0.02);
+        assert_int_equal(water->mode, RH_SURFACING_ELLIPSOID);
+        assert_int_equal(dune->mode, RH_SURFACING_DENSITY);
+        assert_true(dune->adaptivity == 0.5);
+        assert_true(rh_scene_surfaces_while_running(both[i]));
+    }
+    char *reprinted = rh_scene_print(&again, &status);
+    assert_string_equal(printed, reprinted);
+    static const char bare[] = HEAD
+        "materials: [{name: water, physics: {liquid: {}}}, {name: dune, physics: {sand: {}}}]\n"
+        "bodies: [{shape: {sphere: {radius: 1}}}]\n";
+    assert_ok(rh_scene_load_text("u.yaml", bare, strlen(bare), NULL, 0, &plain, &status));
+    assert_true(plain.hash == scene.hash && plain.hash == again.hash);
+    rh_free(printed);
+    rh_free(reprinted);
+    rh_scene_free(&plain);
+    rh_scene_free(&again);
+    rh_scene_free(&scene);
+    assert_int_equal(rh_memory_bytes(), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -339,6 +385,7 @@ int main(void)
         cmocka_unit_test(what_moves_is_neither_lost_nor_changed),
         cmocka_unit_test(the_library_names_sets),
         cmocka_unit_test(shared_steps_are_the_strictest),
+        cmocka_unit_test(each_has_its_own_surface),
 #ifndef RHEO_NO_LANG
         cmocka_unit_test(a_run_keeps_mass_momentum_and_ids),
         cmocka_unit_test(mistakes_are_told),

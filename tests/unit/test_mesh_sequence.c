@@ -215,11 +215,42 @@ static void other_triangles_are_refused(void **state)
     assert_int_equal(rh_memory_bytes(), 0);
 }
 
+// Once its snapshots have had their largest size, going on between two files needs no more memory: the two copies that
+// a step has of its solids, its start and its end, one after the other.
+static void steps_between_files_allocate_nothing(void **state)
+{
+    (void)state;
+    rh_mesh_sequence_params params = params_of(RH_SEQUENCE_HOLD, RH_SEQUENCE_HOLD);
+    rh_obstacle o = follow(&params, read_breathing, NULL);
+    rh_obstacles solids = {&o, 1, false, false, false}, start, end;
+    rh_status status = {0};
+    assert_int_equal(rh_obstacles_create(&solids, &start, &status), RH_OK);
+    assert_int_equal(rh_obstacles_create(&solids, &end, &status), RH_OK);
+    const double dt = 0.1 / 64;  // a 64th of the way from one file to the next
+    for (int n = 0; n < 60; n++) {
+        double time = params.start + 0.1 + n * dt;
+        if (n == 30) rh_memory_fail_after(0);
+        rh_code code = rh_obstacles_at(&solids, time, dt, &start, &status);
+        if (code == RH_OK) code = rh_obstacles_at(&solids, time + dt, 0, &end, &status);
+        if (code != RH_OK) {
+            rh_memory_fail_after(-1);
+            fail_msg("step %d: %s", n, status.message);
+        }
+    }
+    rh_memory_fail_after(-1);
+    rh_obstacles_free(&start);
+    rh_obstacles_free(&end);
+    let_go(&o);
+    assert_int_equal(rh_memory_bytes(), 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_have_a_number), cmocka_unit_test(time_runs_through_the_files),
-        cmocka_unit_test(a_breathing_ball_displaces_its_volume), cmocka_unit_test(carried_along_is_as_with_keys),
-        cmocka_unit_test(other_triangles_are_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(names_have_a_number),
+                                       cmocka_unit_test(time_runs_through_the_files),
+                                       cmocka_unit_test(a_breathing_ball_displaces_its_volume),
+                                       cmocka_unit_test(carried_along_is_as_with_keys),
+                                       cmocka_unit_test(other_triangles_are_refused),
+                                       cmocka_unit_test(steps_between_files_allocate_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -225,6 +225,40 @@ static void flat_solids_ignore_the_third_axis(void **state)
     rh_obstacles_free(&all);
 }
 
+// One that others move has the pose and the velocity it was given, whatever time is asked for.
+static void dynamic_solids_are_where_their_state_says(void **state)
+{
+    (void)state;
+    rh_obstacles all = example(), then;
+    rh_obstacle *box = &all.items[3];
+    box->kind = RH_SOLID_DYNAMIC;
+    box->pose = (rh_pose){.rotation = rh_rotation(rh_d3(0, 0, 90)), .translation = {0, 2, 0}, .pivot = {0.1, 0, 0}};
+    box->linear = rh_d3(1, 0, 0), box->angular = rh_d3(0, 0, 3);
+    box->mass.mass = 7;
+    assert_int_equal(rh_obstacles_create(&all, &then, NULL), RH_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(rh_obstacles_at(&all, 5.0 * i, 0.1, &then, NULL), RH_OK);
+        const rh_obstacle *o = &then.items[3];
+        assert_memory_equal(&o->pose, &box->pose, sizeof o->pose);
+        assert_true(!o->rests && then.any_moving && o->mass.mass == 7);
+        rh_dvec3 v = rh_obstacles_velocity(&then, 3, rh_d3(0.1, 2.5, 0));  // half a metre above its origin
+        assert_near(v.x, 1 - 1.5, 1e-12);
+        assert_near(v.y, 0, 1e-12);
+    }
+    rh_obstacles_free(&then);
+    rh_obstacles_free(&all);
+}
+
+static void impulses_turn_about_any_point(void **state)
+{
+    (void)state;
+    // 2 kg m/s along y at x = 3 m.
+    rh_impulse i = {.linear = {0, 2, 0}, .angular = {0, 0, 6}};
+    assert_near(rh_impulse_about(&i, rh_d3(3, 8, 0)).z, 0, 1e-12);
+    assert_near(rh_impulse_about(&i, rh_d3(1, 0, 0)).z, 4, 1e-12);
+    assert_near(rh_impulse_about(&i, rh_d3(3, 0, 1)).x, 2, 1e-12);
+}
+
 static int nothing_is_held(void **state)
 {
     (void)state;
@@ -243,6 +277,8 @@ int main(void)
         cmocka_unit_test(near_lists_allow_for_sampled_meshes),
         cmocka_unit_test(a_short_list_keeps_the_nearest),
         cmocka_unit_test(flat_solids_ignore_the_third_axis),
+        cmocka_unit_test(dynamic_solids_are_where_their_state_says),
+        cmocka_unit_test(impulses_turn_about_any_point),
     };
     return cmocka_run_group_tests(tests, NULL, nothing_is_held);
 }

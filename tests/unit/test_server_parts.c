@@ -172,7 +172,7 @@ static void the_state_of_a_folder(void **state)
     rh_message m;
     char folder[64];
     make_folder(folder);
-    assert_int_equal(rh_served_open(&served, folder, NULL, &status), RH_USER);
+    assert_int_equal(rh_served_open(&served, folder, NULL, NULL, &status), RH_USER);
     assert_non_null(strstr(status.message, "scene.yaml"));
     write_file(folder, "scene.yaml", scene_text);
     static const char *const names[] = {
@@ -180,7 +180,7 @@ static void the_state_of_a_folder(void **state)
         "points/points.3.vdb",    "points/other.0004.vdb",  "points/points.0005.ply",  "surface/surface.0002.ply"};
     for (int i = 0; i < 8; i++) write_file(folder, names[i], "x");
     rh_status_clear(&status);
-    assert_ok(rh_served_open(&served, folder, NULL, &status));
+    assert_ok(rh_served_open(&served, folder, NULL, NULL, &status));
     assert_ok(rh_served_state(&served, &m, &status));
     const char *text = text_of(&m), *frames = strstr(text, "\"frames\":[");
     assert_non_null(strstr(text, "\"title\":\"A \\\"quoted\\\" title\""));
@@ -224,7 +224,7 @@ static void the_log_in_parts(void **state)
     long long offset, next, bytes;
     make_folder(folder);
     write_file(folder, "scene.yaml", scene_text);
-    assert_ok(rh_served_open(&served, folder, NULL, &status));
+    assert_ok(rh_served_open(&served, folder, NULL, NULL, &status));
     assert_ok(rh_served_log(&served, 0, 0, &m, &status));
     assert_non_null(strstr(text_of(&m), "\"bytes\":0"));
     rh_message_free(&m);

@@ -15,8 +15,9 @@ const [rheo, folder, packages, executablePath, shots] = process.argv.slice(2);
 const { chromium } = await import(pathToFileURL(join(packages, "playwright-core", "index.mjs")));
 const WIDE = { width: 1280, height: 720 }, PATIENCE = 90000;
 
-const servers = [];
-async function serve(run) {
+const servers = [], known = {};
+const serve = (run) => (known[run] ??= start(run));  // one server of a run does for all tests but those that end it
+async function start(run) {
   const process = spawn(rheo, ["view", join(folder, run), "--quiet"], { stdio: ["ignore", "pipe", "inherit"] });
   const [line] = await once(createInterface({ input: process.stdout }), "line");
   servers.push(process);
@@ -355,7 +356,7 @@ test("follows a run in progress", async () => {
 });
 
 test("says so when the server is gone", async () => {
-  const url = await serve("done");
+  const url = await start("done");
   const page = await open(url), server = servers.at(-1);
   server.kill("SIGINT");
   const [code] = await once(server, "exit");

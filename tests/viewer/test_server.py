@@ -551,6 +551,65 @@ class Program(Case):
         self.assertEqual((code, err), (0, ""))
 
 
+class Materials(unittest.TestCase):
+    """Surfaces of a run with several materials are shown together, or of one alone."""
+
+    def test_surfaces(self):
+        with tempfile.TemporaryDirectory(prefix="viewer-", dir=".", ignore_cleanup_errors=True) as holder:
+            folder = pathlib.Path(holder).resolve()
+            scene = SCENE.replace("physics: {liquid: {}}", "materials: [{name: water, physics: {liquid: {}}}, {name: drops, physics: {ballistic: {}}}]")
+            scene = scene.replace("}]\nsolids", "}, {material: drops, shape: {box: {min: [1.2, 1, 0], max: [1.6, 1.4, 1]}}}]\nsolids").replace("probes:", "#")
+            (folder / "scene.yaml").write_text(scene)
+            subprocess.run([RHEO, "run", folder / "scene.yaml", "--out", folder / "run", "--quiet"], check=True, timeout=PATIENCE)
+            (folder / "run/surface").mkdir()
+            (folder / "run/surface/surface.water.0002.ply").write_bytes(PLY)
+            (folder / "run/surface/surface.drops.0002.ply").write_bytes(PLY)
+            (folder / "run/surface/surface.drops.0003.ply").write_bytes(PLY)
+            counts = {}
+            for only in (None, "water", "drops"):
+                server = Server(folder / "run", "--quiet", *(("--material", only) if only else ()))
+                try:
+                    frames = {frame: surface for frame, _, surface in json.loads(server.get("/api/run")[1])["frames"]}
+                    self.assertEqual([frame for frame in frames if frames[frame]], [2] if only == "water" else [2, 3])
+                    facts, _ = unpack(server.get("/api/surface?frame=2")[1], b"RHM1")
+                    self.assertEqual((facts["vertices"], facts["triangles"]), (4, 2) if only else (8, 4))
+                    self.assertEqual(server.get("/api/surface?frame=3")[0].status, 404 if only == "water" else 200)
+                    counts[only] = unpack(server.get("/api/points?frame=2")[1], b"RHP1")[0]["total"]
+                finally:
+                    self.assertEqual(server.stop(), (0, ""))
+            self.assertEqual(counts[None], counts["water"] + counts["drops"])
+            done = subprocess.run([RHEO, "view", folder / "run", "--material", "watr"], capture_output=True, text=True, timeout=PATIENCE)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("--material: unknown material 'watr'; did you mean 'water'?", done.stderr)
+
+
+class Sequences(unittest.TestCase):
+    """Solids that change their form are sent anew for each frame."""
+
+    def test_vertices(self):
+        with tempfile.TemporaryDirectory(prefix="viewer-", dir=".", ignore_cleanup_errors=True) as holder:
+            folder = pathlib.Path(holder).resolve()
+            for n in (1, 2, 3):  # a tetrahedron whose tip rises by a tenth of a metre a frame
+                (folder / f"tip.000{n}.obj").write_text(f"v 0 0 0\nv 1 0 0\nv 0 0 1\nv 0 {0.5 + 0.1 * n} 0\nf 1 2 3\nf 1 4 2\nf 1 3 4\nf 2 4 3\n")
+            scene = SCENE.replace("solids: [", "solids: [{name: tip, shape: {mesh_sequence: {files: tip.####.obj, fps: 10}}}, ")
+            (folder / "scene.yaml").write_text(scene)
+            subprocess.run([RHEO, "run", folder / "scene.yaml", "--out", folder / "run", "--quiet"], check=True, timeout=PATIENCE)
+            server = Server(folder / "run", "--quiet")
+            try:
+                facts, _ = unpack(server.get("/api/solids")[1], b"RHS1")
+                self.assertEqual([solid["deforms"] for solid in facts["solids"]], [True, False])
+                for frame in (1, 2, 3, 9):
+                    facts, data = unpack(server.get(f"/api/vertices?frame={frame}")[1], b"RHV1")
+                    self.assertEqual(facts["solids"], [{"index": 0, "vertices": 4}])
+                    self.assertAlmostEqual(struct.unpack("<12f", data)[10], 0.5 + 0.1 * min(frame, 3), places=5)
+                self.assertEqual(server.get("/api/vertices")[0].status, 400)
+                (folder / "tip.0002.obj").unlink()
+                facts, data = unpack(server.get("/api/vertices?frame=4")[1], b"RHV1")
+                self.assertEqual((facts["solids"], data), ([], b""))
+            finally:
+                self.assertEqual(server.stop(), (0, ""))
+
+
 if __name__ == "__main__":
     if len(sys.argv) < 3:
         sys.exit(__doc__)

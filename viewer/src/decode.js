@@ -46,7 +46,7 @@ function unpack(buffer) {
   const start = 8 + length;
   if (kind === "RHP1") return { kind, facts, data: unpackPoints(buffer, start, facts) };
   if (kind === "RHM1") return { kind, facts, ...unpackSurface(buffer, start, facts) };
-  if (kind === "RHS1") return { kind, facts, data: new Uint8Array(buffer.slice(start)) };
+  if (kind === "RHS1" || kind === "RHV1") return { kind, facts, data: new Uint8Array(buffer.slice(start)) };
   throw new Error("a message of an unknown kind");
 }
 

@@ -187,7 +187,7 @@ function listSolids(solids) {
   $("solids").replaceChildren(...solids.map((solid) => {
     const item = document.createElement("li"), name = document.createElement("span"), kind = document.createElement("span");
     name.textContent = solid.name || "(without a name)";
-    kind.textContent = roles[solid.role] + (solid.poses > 1 ? ", moves" : "");
+    kind.textContent = roles[solid.role] + (solid.poses > 1 || solid.deforms ? ", moves" : "");
     item.append(name, kind);
     if (solid.problem) { item.className = "wrong"; kind.textContent = ` ${solid.problem}`; }
     return item;
@@ -209,11 +209,16 @@ function surfaceKey(frame) {
   return entry?.surface ? FrameStore.surfaceKey(frame, entry.surface) : null;
 }
 
+function verticesKey(frame) {
+  return stage.deforms && state.frames.has(frame) ? FrameStore.verticesKey(frame, state.run.scene) : null;
+}
+
 // What the frame needs to be shown as asked for.
 function keysOf(frame) {
   const keys = [];
   if (wantsSurface() && surfaceKey(frame)) keys.push(surfaceKey(frame));
   if (wantsPoints() || keys.length === 0) if (pointsKey(frame)) keys.push(pointsKey(frame));
+  if (verticesKey(frame)) keys.push(verticesKey(frame));
   return keys;
 }
 const isLoaded = (frame) => keysOf(frame).every((key) => store.has(key) || store.error(key));
@@ -280,6 +285,7 @@ function show() {
     points: (wantsPoints() || (wantsSurface() && !surface)) && !!points, surface: !!surface, solids: $("show-solids").checked, ground: $("show-ground").checked,
   });
   stage.poseSolids(frame);
+  if (verticesKey(frame)) stage.deformSolids(store.get(verticesKey(frame)));
   if (document.body.dataset.shown === undefined) stage.look();  // now with the particles' own box
   if (document.body.dataset.shown !== String(frame)) state.shownAt.push(performance.now());
   document.body.dataset.shown = frame;

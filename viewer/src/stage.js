@@ -229,7 +229,7 @@ export class Stage {
     if (solid.vertices === 0) return group;
     if (solid.role === "solid") group.add(new Mesh(geometry, matte(DoubleSide, solid.endless ? 0.35 : 1)));
     if (solid.role === "container" && !this.flat) group.add(new Mesh(geometry, matte(BackSide, 0.16)));
-    if (solid.triangles < 200000) {
+    if (solid.triangles < 200000 && !solid.deforms) {
       const edges = new LineSegments(new EdgesGeometry(geometry, 24), new LineBasicMaterial({ transparent: true, depthWrite: false, opacity: solid.role === "solid" ? 0.5 : 0.85 }));
       edges.renderOrder = 3;
       group.add(edges);
@@ -244,6 +244,24 @@ export class Stage {
       const m = posed.subarray(at, at + 12);
       group.matrix.set(...m, 0, 0, 0, 1);
       group.matrixWorldNeedsUpdate = true;
+    }
+    this.changed = true;
+  }
+
+  get deforms() { return this.solids.some((solid) => solid.deforms); }
+
+  // New places of the vertices of solids that change their form.
+  deformSolids(message) {
+    if (!message || this.shownVertices === message) return;
+    this.shownVertices = message;
+    let at = 0;
+    for (const { index, vertices } of message.facts.solids) {
+      const mesh = this.solids[index]?.group.children.find((part) => part.isMesh);
+      if (mesh && this.solids[index].vertices === vertices) {
+        mesh.geometry.setAttribute("position", new BufferAttribute(new Float32Array(message.data.buffer, at, 3 * vertices), 3));
+        mesh.geometry.computeVertexNormals();
+      }
+      at += 12 * vertices;
     }
     this.changed = true;
   }

@@ -29,6 +29,8 @@ export class FrameStore {
   }
   static surfaceKey(frame, version) { return `/api/surface?frame=${frame}#${version}`; }
 
+  static verticesKey(frame, version) { return `/api/vertices?frame=${frame}#${version}`; }
+
   has(key) { return this.kept.has(key); }
   error(key) { return this.failed.get(key); }
 

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Given the pressure, the stress s of largest dissipation solves
-//      minimise  1/2 sum over faces of fill u^2,   u = u* + div s / fill,   |s| <= sqrt(2) m (tan(angle) q + c) in
-//      every cell
+//      minimise  1/2 sum over faces of fill u^2,   u = u* + div s / fill
+//      with      |s| <= sqrt(2) m (tan(angle) q + c) in every cell
 // (Narain, Golas and Lin 2010 solve it with a box around every component). m is 1 for shear in a plane; in space it is
 // what Matsuoka and Nakai (1974) found for the form of the stress: more where sand is squeezed along one axis, less
 // where it is stretched (with 1 for all forms round columns gave way as a whole and round heaps were flat). Stress that

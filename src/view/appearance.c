@@ -7,7 +7,7 @@
 // with Schlick's formula, here with Fresnel's exact one:
 //   base = color/pi (1 - F(in)) (1 - F(out)) / (1 - mean F),
 // so that the base reflects color (1 - F(out)) in all and coat and base together never more than comes in.
-#include "view/material.h"
+#include "view/appearance.h"
 
 #include "view/optics.h"
 
@@ -19,16 +19,16 @@ static float mean_fresnel(
 
 // --- matte -----------------------------------------------------------------------------------------------------------
 
-float rh_material_even(const rh_material *m)
+float rh_appearance_even(const rh_appearance *m)
 {
     return RH_PI_F / (RH_PI_F + (RH_PI_F / 2 - 2.0f / 3) * rh_max_of(m->roughness, 0));
 }
 
-static rh_vec3 matte_answer(const rh_material *m, rh_vec3 color, float in, float out, float in_out)
+static rh_vec3 matte_answer(const rh_appearance *m, rh_vec3 color, float in, float out, float in_out)
 {
     if (m->roughness <= 0) return rh_v3_scale(color, in / RH_PI_F);
     float s = in_out - in * out, t = s > 0 ? rh_max_of(in, out) : 1;
-    return rh_v3_scale(color, in / RH_PI_F * rh_material_even(m) * (1 + m->roughness * s / t));
+    return rh_v3_scale(color, in / RH_PI_F * rh_appearance_even(m) * (1 + m->roughness * s / t));
 }
 
 static rh_vec3 cosine_direction(rh_vec3 n, const float u[2])
@@ -42,7 +42,7 @@ static rh_vec3 cosine_direction(rh_vec3 n, const float u[2])
 
 // --- coat ------------------------------------------------------------------------------------------------------------
 
-static float coat_alpha(const rh_material *m) { return rh_max_of(m->roughness * m->roughness, 1e-3f); }
+static float coat_alpha(const rh_appearance *m) { return rh_max_of(m->roughness * m->roughness, 1e-3f); }
 
 static float ggx(float alpha, float cosine)
 {
@@ -74,13 +74,13 @@ static rh_vec3 visible_facet(float alpha, rh_vec3 n, rh_vec3 out, const float u[
 }
 
 // How often the coat is sampled: by its share of what is reflected, on dark chocolate more than on milk.
-static float coat_share(const rh_material *m, rh_vec3 color, float out)
+static float coat_share(const rh_appearance *m, rh_vec3 color, float out)
 {
     float coat = rh_fresnel(out, 1 / m->ior), base = (1 - coat) * rh_v3_most(color);
     return rh_clamp(coat / (coat + base), 0.1f, 0.9f);
 }
 
-static rh_vec3 glossy_answer(const rh_material *m, rh_vec3 color, rh_vec3 n, rh_vec3 out, rh_vec3 in, float *pdf)
+static rh_vec3 glossy_answer(const rh_appearance *m, rh_vec3 color, rh_vec3 n, rh_vec3 out, rh_vec3 in, float *pdf)
 {
     float ci = rh_v3_dot(n, in), co = rh_v3_dot(n, out), alpha = coat_alpha(m), share = coat_share(m, color, co);
     rh_vec3 h = rh_v3_unit(rh_v3_add(in, out));
@@ -94,29 +94,29 @@ static rh_vec3 glossy_answer(const rh_material *m, rh_vec3 color, rh_vec3 n, rh_
 
 // --- both ------------------------------------------------------------------------------------------------------------
 
-rh_vec3 rh_material_answer(const rh_material *m, rh_vec3 color, rh_vec3 n, rh_vec3 out, rh_vec3 in, float *pdf)
+rh_vec3 rh_appearance_answer(const rh_appearance *m, rh_vec3 color, rh_vec3 n, rh_vec3 out, rh_vec3 in, float *pdf)
 {
     float ci = rh_v3_dot(n, in), co = rh_v3_dot(n, out);
     *pdf = 0;
     if (ci <= 0 || co <= 0) return rh_v3(0, 0, 0);
-    if (m->kind == RH_MATERIAL_GLOSSY) return glossy_answer(m, color, n, out, in, pdf);
+    if (m->kind == RH_APPEARANCE_GLOSSY) return glossy_answer(m, color, n, out, in, pdf);
     *pdf = ci / RH_PI_F;
     return matte_answer(m, color, ci, co, rh_v3_dot(in, out));
 }
 
-bool rh_material_sample(const rh_material *m, rh_vec3 color, rh_vec3 n, rh_vec3 out, float choice, const float u[2],
-                        rh_scatter *scatter)
+bool rh_appearance_sample(const rh_appearance *m, rh_vec3 color, rh_vec3 n, rh_vec3 out, float choice, const float u[2],
+                          rh_scatter *scatter)
 {
-    bool coat = m->kind == RH_MATERIAL_GLOSSY && choice < coat_share(m, color, rh_v3_dot(n, out));
+    bool coat = m->kind == RH_APPEARANCE_GLOSSY && choice < coat_share(m, color, rh_v3_dot(n, out));
     rh_vec3 in = coat ? rh_reflect(rh_v3_scale(out, -1), visible_facet(coat_alpha(m), n, out, u))
                       : cosine_direction(n, u);
     *scatter = (rh_scatter){.direction = rh_v3_unit(in)};
-    if (m->kind == RH_MATERIAL_MATTE && m->roughness <= 0) {  // answer and density cancel: no rounding, no division
+    if (m->kind == RH_APPEARANCE_MATTE && m->roughness <= 0) {  // answer and density cancel: no rounding, no division
         scatter->pdf = rh_max_of(rh_v3_dot(n, scatter->direction), 0) / RH_PI_F;
         scatter->weight = color;
         return scatter->pdf > 0;
     }
-    rh_vec3 answer = rh_material_answer(m, color, n, out, scatter->direction, &scatter->pdf);
+    rh_vec3 answer = rh_appearance_answer(m, color, n, out, scatter->direction, &scatter->pdf);
     if (!(scatter->pdf > 0)) return false;
     scatter->weight = rh_v3_scale(answer, 1 / scatter->pdf);
     return true;

@@ -342,7 +342,7 @@ static void bound_tile(const solve *s, int32_t t)
               press = rh_f8_min(rh_f8_load(q.here + 8 * r), rh_f8_all(s->f->most)),
               p = rh_f8_max(press, weight_row(s, &q, &free, fill, r));
         int64_t at = (int64_t)t * tiles->cells + 8 * r;
-        rh_f8_store(s->press + at, p);
+        rh_f8_store(s->press + at, press);
         rh_f8_store(s->coefficient + at, rh_f8_min(rh_f8_load(wall + 8 * r), rh_f8_all(inside)));
         p = rh_f8_select(press > rh_f8_all(0), p + below_centre(s, &free, fill, r), p);
         wall_row by = wall_at(s, &free, t, r);
@@ -777,6 +777,7 @@ static rh_code begin(solve *s, rh_status *status)
     rh_stress_add_divergence(&f->carried, f->faces.inverse_mass, s->start, -1, s->tiles,
                              &(rh_stress_rows){f->list, f->count, NULL}, s->start);
     rh_wall_friction_push(&f->walls, f->walls.carried, &f->carried, f->faces.inverse_mass, -1, s->tiles, s->start);
+    RH_TRY(rh_wall_friction_share(&f->walls, s->view, f->faces.inverse_mass, s->start, status));
 #pragma omp parallel
     {
 #pragma omp for schedule(static, 2)
@@ -848,7 +849,9 @@ rh_code rh_friction_solve(rh_friction *f, const rh_unilateral_view *view, rh_sta
                .f = f,
                .step = step,
                .weight = (float)rh_d3_length(view->around->gravity) * view->kick * step};
+    rh_faces loaded = f->faces.inverse_mass;  // with what rides on faces beside walls
     RH_TRY(rh_sand_faces_make(&f->faces, view, status));
+    f->faces.inverse_mass = loaded;
     s.start = f->faces.start;
     RH_TRY(take_fields(&s, status));
     RH_TRY(begin(&s, status));

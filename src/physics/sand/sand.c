@@ -137,7 +137,7 @@ static int64_t sand_predict_bytes(const void *params, int dimension, int64_t par
     int64_t cells = dimension == 3 ? 512 : 64, parts = dimension == 3 ? 6 : 3;
     int64_t per_cell = 4 * (5 * parts + parts / 3 * dimension + 5 * dimension +
                             4);            // stresses, bounds of edges, faces, what a cell bears
-    per_cell += 4 * (13 * dimension + 7);  // friction of walls across the grid
+    per_cell += 4 * (16 * dimension + 7);  // friction of walls across the grid
     return rh_unilateral_predict_bytes(dimension, particles, tiles) + 36 * particles + tiles * cells * per_cell;
 }
 

@@ -24,9 +24,11 @@ typedef struct rh_wall_friction {
     float *inverse_mass[3];  // of the cell's open faces along the axis together; 0 if none has sand
     float *slip[3];          // the wall's own velocity
     float *area[3];          // how much more the cell's upper face is open than the lower one: what pressure acts on
+    rh_faces held;           // mass on faces that are the wall's, half of each for the cells on its sides
+    rh_faces riding;         // the same of cut cells, with what neighbours leave to them: moves with their open faces
     float *mark;             // 1 in cut cells and in those that leave their load to a neighbour, 0 elsewhere
     float *bound;            // largest traction
-    float *beneath;          // load of the sand on faces that are the wall's
+    float *into;             // what the sand on faces that are the wall's falls into it by: load too
     float *gives;            // cells whose load a neighbour bears, and which
     float *share;            // of the load that the first contact of a cell bears
     // Tractions of a cell's two contacts, at its lower faces and at its upper ones: one for the mean of both would not
@@ -38,6 +40,10 @@ typedef struct rh_wall_friction {
 // Finds the cells, and takes their tractions from the particles.
 rh_code rh_wall_friction_begin(rh_wall_friction *walls, const int32_t *list, int32_t count,
                                const rh_unilateral_view *view, rh_faces inverse_mass, rh_status *status);
+// Sand on faces that are the wall's moves with the sand beside it: both share what pressure and forces have done to
+// either, along the wall. `u` (cells per step) is that of open faces, view->velocity has the others too.
+rh_code rh_wall_friction_share(const rh_wall_friction *walls, const rh_unilateral_view *view, rh_faces inverse_mass,
+                               rh_faces u, rh_status *status);
 // How much tractions may be: `coefficients` (of cells, as in tiles) times what presses, pressure `q` (of tiles too) and
 // the stress of the last step, together no more than `most`.
 rh_code rh_wall_friction_bound(rh_wall_friction *walls, const rh_unilateral_view *view, const float *coefficients,

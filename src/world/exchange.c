@@ -59,11 +59,6 @@ rh_code rh_exchange_join(rh_points *from, rh_points *to, rh_status *status)
     return code;
 }
 
-static double particle_mass(const rh_material *m)
-{
-    return m->physics->density(m->params) * pow(m->seeder.spacing, m->seeder.dimension);
-}
-
 static rh_scene_words name_of(const rh_world *w, int index)
 {
     const rh_exchange_params *e = (const rh_exchange_params *)w->scene->exchanges.items + index;
@@ -90,7 +85,7 @@ rh_code rh_exchange_check(const rh_world *w, rh_status *status)
     const rh_exchange_params *all = w->scene->exchanges.items;
     for (int i = 0; i < w->scene->exchanges.count; i++) {
         const rh_material *from = &w->materials[all[i].from_index], *to = &w->materials[all[i].to_index];
-        double a = particle_mass(from), b = particle_mass(to);
+        double a = rh_material_particle_mass(from), b = rh_material_particle_mass(to);
         RH_TRY(check_group(w, i, from, all[i].group, status));
         if (fabs(a - b) <= 1e-9 * a) continue;
         return rh_fail(

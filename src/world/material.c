@@ -85,7 +85,7 @@ static rh_code see(void *user, const rh_step_view *view, rh_status *status)
     return m->has_work ? rh_wall_impulses_see(&m->walls, view, status) : RH_OK;
 }
 
-static double particle_mass(const rh_material *m)
+double rh_material_particle_mass(const rh_material *m)
 {
     return m->physics->density(m->params) * pow(m->seeder.spacing, m->seeder.dimension);
 }
@@ -97,7 +97,8 @@ static rh_code make_observer(rh_material *m, rh_status *status)
     RH_TRY(make_probes(m, status));
     for (int i = 0; i < solids->count; i++) m->has_work = m->has_work || !solids->items[i].rests;
     for (int i = 0; i < m->scene->emitters.count; i++) m->has_work = m->has_work || rh_seeder_pours(&m->seeder, i);
-    if (m->has_work) RH_TRY(rh_wall_impulses_init(&m->walls, NULL, 0, m->seeder.dimension, particle_mass(m), status));
+    if (m->has_work)
+        RH_TRY(rh_wall_impulses_init(&m->walls, NULL, 0, m->seeder.dimension, rh_material_particle_mass(m), status));
     m->observer = (rh_observer){see, m};
     if (m->probes || m->has_work) m->around.observer = &m->observer;
     return RH_OK;
@@ -423,7 +424,7 @@ void rh_material_balance(rh_material *m)
 {
     rh_totals all = rh_balance_totals(m->points, m->around.gravity);
     const rh_balance *b = &m->seeder.balance;
-    double mass = particle_mass(m);
+    double mass = rh_material_particle_mass(m);
     rh_dvec3 known = rh_d3_add(rh_d3_sub(b->momentum_in, b->momentum_out), b->gravity);
     m->progress.kinetic_energy = mass * all.kinetic;
     m->progress.potential_energy = mass * all.height;

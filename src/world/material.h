@@ -89,6 +89,7 @@ rh_code rh_material_longest_step(rh_material *m, const rh_material_moment *now, 
 void rh_material_fill_progress(rh_material *m, double dt, double seconds);
 // What programs took since they were asked last: a stage of its own, the last one. Returns it (s).
 double rh_material_add_stage(rh_material *m);
+double rh_material_particle_mass(const rh_material *m);  // kg (kg/m in two dimensions)
 // The balance at the end of a frame, into its progress.
 void rh_material_balance(rh_material *m);
 

@@ -254,7 +254,7 @@ rh_code rh_wall_impulses_init(rh_wall_impulses *w, const rh_wall_region *regions
         rh_wall_impulses_free(w);
         return RH_MEMORY;
     }
-    memcpy(w->regions, regions, (size_t)count * sizeof *regions);
+    if (count > 0) memcpy(w->regions, regions, (size_t)count * sizeof *regions);
     return RH_OK;
 }
 

@@ -35,6 +35,7 @@ typedef struct rh_wall_impulses {
     rh_arena arena;
 } rh_wall_impulses;
 
+// Without regions (NULL, 0) only work is measured.
 rh_code rh_wall_impulses_init(rh_wall_impulses *impulses, const rh_wall_region *regions, int count, int dimension,
                               double particle_mass, rh_status *status);
 void rh_wall_impulses_free(rh_wall_impulses *impulses);

@@ -51,6 +51,7 @@ typedef struct step {
     rh_tiles tiles;
     rh_cut_cells cut;
     rh_surface surface;
+    rh_tile_fill *fills;  // how full what is inside it is, before films count as liquid; NULL = not known
     rh_faces velocity;
     rh_faces spare;         // velocities before the step, then the shift of the volume correction
     rh_faces weight;        // particles around each face
@@ -174,6 +175,9 @@ static rh_code build_surface(step *s, rh_status *status)
 {
     RH_TRY(rh_surface_build(&s->surface, &s->tiles, s->positions, spacing(s), s->cut.distance, BAND, s->arena, status));
     s->report->volume = rh_surface_volume(&s->tiles, s->surface.phi, s->cut.volume, s->arena, status);
+    if (!s->params->volume_correction || !is_balanced(s)) return status->code;
+    s->fills = rh_arena_take(s->arena, ((size_t)s->tiles.count + 1) * sizeof *s->fills, status);
+    if (s->fills) rh_volume_measure(&s->tiles, s->surface.phi, s->cut.volume, s->positions, per_cell(s), s->fills);
     return status->code;
 }
 
@@ -372,9 +376,13 @@ static rh_code correct_volume(step *s, rh_status *status)
     for (int32_t t = 0; t < tiles->count; t++)
         for (int a = 0; a < tiles->dimension; a++)
             memset(s->spare.axis[a] + (int64_t)t * tiles->cells, 0, (size_t)tiles->cells * sizeof(float));
-    RH_TRY(rh_volume_correction(&s->pressure, (const float *const *)s->count, s->rigid, per_cell(s),
-                                s->params->volume_tolerance, (int)s->params->max_iterations, s->spare, s->known,
-                                s->arena, &solve, status));
+    rh_volume_input input = {.count = (const float *const *)s->count,
+                             .per_cell = per_cell(s),
+                             .fills = s->fills,
+                             .rigid = s->rigid,
+                             .tolerance = s->params->volume_tolerance,
+                             .max_iterations = (int)s->params->max_iterations};
+    RH_TRY(rh_volume_correction(&s->pressure, &input, s->spare, s->known, s->arena, &solve, status));
     return extend(s, s->spare, LIQUID_FACES, NULL, status);
 }
 

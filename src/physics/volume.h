@@ -5,12 +5,29 @@
 #pragma once
 #include "physics/pressure.h"
 
-// Displacement (m, at faces) that takes excess particles out of crowded cells and into starved ones. `count` is the
-// weight of particles around each cell's centre (rh_particles_to_grid; tiles apart), `per_cell` that of a full cell.
-// known[] as after rh_pressure_project. Cells in `rigid` (bits as in rh_layout.unknown; may be NULL) ask for a
-// displacement only when far from full.
-rh_code rh_volume_correction(rh_pressure *pressure, const float *const *count, const uint8_t *rigid, float per_cell,
-                             double tolerance, int max_iterations, rh_faces shift, uint8_t *const known[3],
+// How full a tile is, in cells: what is inside the surface, what the surface passes through, and how much more than is
+// inside the particles stand for (known where the surface is in the tile or next to it). Sums, and sums times x, y, x
+// y, z, x z, y z and x y z, which go from 0 to 1 across the tile.
+typedef struct rh_tile_fill {
+    float inside[8], surface[8], excess[8];
+    bool at_surface;
+} rh_tile_fill;
+void rh_volume_measure(const rh_tiles *tiles, const float *phi, const float *const *open, const rh_vec3 *positions,
+                       float per_cell, rh_tile_fill *fills);
+
+typedef struct rh_volume_input {
+    const float *const *count;  // weight of particles around each cell's centre (rh_particles_to_grid; tiles apart)
+    float per_cell;             // that of a full cell
+    const rh_tile_fill *fills;  // of all tiles; NULL = swelling is not bounded
+    const uint8_t *rigid;  // cells that ask for a displacement only when far from full (bits as in rh_layout.unknown);
+                           // may be NULL
+    double tolerance;
+    int max_iterations;
+} rh_volume_input;
+
+// Displacement (m, at faces) that takes excess particles out of crowded cells and into starved ones. known[] as after
+// rh_pressure_project.
+rh_code rh_volume_correction(rh_pressure *pressure, const rh_volume_input *of, rh_faces shift, uint8_t *const known[3],
                              rh_arena *arena, rh_cg_report *report, rh_status *status);
 
 // Particles of cells with more than twice their number take a random step of up to a quarter of a cell (drawn from

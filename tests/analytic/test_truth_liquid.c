@@ -68,6 +68,8 @@ static void thin_water_wins_nothing(void **state)
     spread(3, 1 / 30.0, 0.1, 0, "", 2);
     spread(2, 1 / 30.0, 0.12, 0, "particles_per_axis: 3", 3);
     spread(2, 1 / 30.0, 0.1, 0, "cfl: 0.5", 6);
+    spread(2, 1 / 30.0, 3.5 / 30, 0, "", 6);
+    spread(2, 1 / 30.0, 3.5 / 30, 0, "cfl: 0.5", 5);
     if (!at_length) return;
     spread(2, 1 / 160.0, 0.1, 0, "", 6);
     spread(2, 1 / 80.0, 0.1, 3, "", 6);

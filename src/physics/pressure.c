@@ -489,7 +489,7 @@ rh_code rh_pressure_project(rh_pressure *p, rh_faces velocity, uint8_t *const kn
     if (p->released) RH_TRY(settle_walls(p, velocity, tolerance, max_iterations, b, arena, report, status));
     right_hand_side(p, velocity, b);
     RH_TRY(solve_coupled(p, b, tolerance, max_iterations, arena, report, status));
-    if (p->solids) rh_solid_coupling_give(p->solids, p->q);
+    if (p->solids) rh_solid_coupling_give(p->solids, p->q, 1);
     rh_pressure_subtract_gradient(p, velocity, known);
     if (!p->released) rh_arena_restore(arena, mark);  // after settle_walls the operator lives above the mark
     return RH_OK;

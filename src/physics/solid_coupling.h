@@ -17,7 +17,7 @@
 
 typedef struct rh_solid_coupling {
     rh_dynamics *dynamics;
-    const rh_obstacles *obstacles;  // at the start of the step
+    const rh_obstacles *obstacles;  // of the cut cells: at the start of the step, or at its end
     const rh_tiles *tiles;
     rh_cut_cells *cut;
     const float *const *open[3];  // per tile: shares of faces that pressure moves
@@ -32,15 +32,17 @@ typedef struct rh_solid_coupling_faces {
     float full;               // particles of a full cell
 } rh_solid_coupling_faces;
 
-// Nothing may have used the velocities of walls yet: those of the dynamic solids change by what they take along.
+// `faces` NULL: nothing moves with the solids but what pressure moves. Else nothing may have used the velocities of
+// walls yet: those of the dynamic solids change by what they take along.
 rh_code rh_solid_coupling_prepare(rh_solid_coupling *c, rh_dynamics *dynamics, const rh_obstacles *obstacles,
                                   const rh_tiles *tiles, rh_cut_cells *cut, const float *const *const open[3],
                                   double density, const rh_solid_coupling_faces *faces, rh_arena *arena,
                                   rh_status *status);
 // The term for an operator with these unknowns.
 rh_code rh_solid_coupling_gather(rh_solid_coupling *c, const rh_layout *layout, rh_arena *arena, rh_status *status);
-// The solids receive what the pressure q does (in m/s: physics/pressure.h), and their walls move so.
-void rh_solid_coupling_give(rh_solid_coupling *c, const float *q);
+// The solids receive what the pressure q does, and their walls move so. `speed`: m/s that a difference of 1 in q is
+// worth.
+void rh_solid_coupling_give(rh_solid_coupling *c, const float *q, double speed);
 // What a change of the solids' velocities [6 solids] does to the right-hand side is added to b.
 void rh_solid_coupling_add(const rh_solid_coupling *c, const double *change, float *b);
 // Sets the velocities of walls after the solids' have changed.

@@ -39,8 +39,8 @@ static void let_go(release *r)
     double a = solid_of(&l, 0)->linear.y / (0.5 * dt);
     double exact = (RHO - r->density) * G / (r->density + added * RHO);
     r->error = a / exact - 1;
-    print_message("  %dD, %g kg/m^3, %g cells a radius: %.3f m/s^2, exact %.3f: %+.1f %%, %d iterations\n", r->dimension,
-                  r->density, r->cells, a, exact, 100 * r->error, rh_world_report(l.world)->iterations);
+    print_message("  %dD, %g kg/m^3, %g cells a radius: %.3f m/s^2, exact %.3f: %+.1f %%, %d iterations\n",
+                  r->dimension, r->density, r->cells, a, exact, 100 * r->error, rh_world_report(l.world)->iterations);
     lab_close(&l);
 }
 
@@ -78,7 +78,8 @@ static void look(lab *l, void *user)
     w->fastest = fmax(w->fastest, rh_d3_length(solid_of(l, 0)->linear));
 }
 
-// A plank that floats (four times as wide as high: a square one would turn over on its edge), put where it should be: by how much of its draught is it elsewhere in the end, and how fast is it?
+// A plank that floats (four times as wide as high: a square one would turn over on its edge), put where it should be:
+// by how much of its draught is it elsewhere in the end, and how fast is it?
 static void float_box(double cell, double density, double shift, const char *wall)
 {
     lab l;
@@ -94,8 +95,8 @@ static void float_box(double cell, double density, double shift, const char *wal
     watch w = {.from = 2};
     lab_run(&l, 4, look, &w);
     double off = w.sum / w.time - (bottom + 0.5 * size);
-    print_message("  cells of %g, %g kg/m^3, level %g, %s: off by %+.2f %% of its draught, %.4f m/s, turned %+.3f\n", cell,
-                  density, level, wall, 100 * off / draught, w.fastest, 2 * asin(solid_of(&l, 0)->turn[3]));
+    print_message("  cells of %g, %g kg/m^3, level %g, %s: off by %+.2f %% of its draught, %.4f m/s, turned %+.3f\n",
+                  cell, density, level, wall, 100 * off / draught, w.fastest, 2 * asin(solid_of(&l, 0)->turn[3]));
     lab_close(&l);
 }
 
@@ -111,7 +112,7 @@ static void what_floats_displaces_its_weight(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        //cmocka_unit_test(solids_let_go_move_with_their_added_mass),
+        // cmocka_unit_test(solids_let_go_move_with_their_added_mass),
         cmocka_unit_test(what_floats_displaces_its_weight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

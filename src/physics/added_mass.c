@@ -19,7 +19,7 @@
 #include "solve/dense.h"
 
 enum { PARTS = RH_DYNAMICS_PARTS, SQUARE = PARTS * PARTS };
-static const double LIGHT = 0.5;    // times the added mass: solids that weigh less are taken out of the solve
+static const double LIGHT = 4;     // times the added mass: solids that weigh less are taken out of the solve
 static const double NOTHING = 1e-6;  // of the largest: a velocity that moves no liquid, as the turning of a ball
 
 typedef struct work {

@@ -132,12 +132,14 @@ static rh_dvec3 along_slide(const rh_contact *c, bool flat)
 // The normal velocity, of a less that of b, that the contact must have at least. False: it has none.
 static bool least_speed(const rh_contact_problem *p, const rh_contact *c, double *speed)
 {
-    double towards = -rh_d3_dot(c->normal, c->approach), slow = LEAST_BOUNCE + 2 * p->gravity * p->dt;
-    double gentle = fmax(0.5 * sqrt(p->gravity * c->size), c->size);  // m/s: pushed apart no faster
+    double towards = -rh_d3_dot(c->normal, c->approach), g = rh_d3_length(p->gravity), slow = LEAST_BOUNCE + 2 * g * p->dt;
+    double gentle = fmax(0.5 * sqrt(g * c->size), c->size);  // m/s: pushed apart no faster
+    // Velocities are those of the middle of the step, half a step of falling from those of the impact.
+    double fall = c->fixed ? -0.5 * p->dt * rh_d3_dot(c->normal, p->gravity) : 0;
     *speed = c->gap > 0 ? -c->gap / p->dt : fmin(-PUSHED * c->gap / p->dt, gentle);
     if (!(c->restitution > 0) || towards <= slow) return true;
     if (c->gap > 0.5 * towards * p->dt) return false;
-    *speed = fmax(*speed, c->restitution * towards);
+    *speed = fmax(*speed, c->restitution * (towards - fall) - fall);
     return true;
 }
 
@@ -173,7 +175,9 @@ static void make_contact(island *s, const rh_contact *c)
 }
 
 // --- joints ----------------------------------------------------------------------------------------------------------
-static void set_limits(const rh_joint *j, double position, dJointID joint, void (*set)(dJointID, int, dReal))
+// `time`: share of the step that forces act for.
+static void set_limits(const rh_joint *j, double position, double time, dJointID joint,
+                       void (*set)(dJointID, int, dReal))
 {
     if (j->limited) {
         set(joint, dParamLoStop, j->low - position);
@@ -181,7 +185,7 @@ static void set_limits(const rh_joint *j, double position, dJointID joint, void 
         set(joint, dParamStopERP, PUSHED);
     }
     set(joint, dParamVel, j->speed);
-    set(joint, dParamFMax, j->strength);
+    set(joint, dParamFMax, j->strength * time);
 }
 
 static dBodyID partner(island *s, const rh_joint *j)
@@ -208,6 +212,7 @@ static void make_joint(island *s, int i)
     rh_dvec3 axis = rh_pose_turn(&a->pose, rh_m3_mul_transposed(start->a.rotation, j->axis));
     dBodyID one = s->bodies[s->p->of_obstacle[j->a]], other = partner(s, j);
     double position = rh_joints_position(s->p->joints, i, s->p->solids);
+    double time = s->p->bodies[s->p->of_obstacle[j->a]].kick / s->p->dt;
     dJointID joint = j->kind == RH_JOINT_HINGE    ? dJointCreateHinge(s->world, 0)
                      : j->kind == RH_JOINT_SLIDER ? dJointCreateSlider(s->world, 0)
                      : j->kind == RH_JOINT_BALL   ? dJointCreateBall(s->world, 0)
@@ -217,11 +222,11 @@ static void make_joint(island *s, int i)
     case RH_JOINT_HINGE:
         dJointSetHingeAnchor(joint, at.x, at.y, at.z);
         dJointSetHingeAxis(joint, axis.x, axis.y, axis.z);
-        set_limits(j, position, joint, dJointSetHingeParam);
+        set_limits(j, position, time, joint, dJointSetHingeParam);
         break;
     case RH_JOINT_SLIDER:
         dJointSetSliderAxis(joint, axis.x, axis.y, axis.z);
-        set_limits(j, position, joint, dJointSetSliderParam);
+        set_limits(j, position, time, joint, dJointSetSliderParam);
         break;
     case RH_JOINT_BALL: dJointSetBallAnchor(joint, at.x, at.y, at.z); break;
     case RH_JOINT_FIXED: dJointSetFixed(joint); break;

@@ -16,6 +16,7 @@ typedef struct rh_contact_body {
     rh_mat3 inertia;  // kg m^2: about its centre of mass, along the axes of the world
     rh_dvec3 center;  // m
     rh_dvec3 linear, angular;  // m/s, rad/s
+    double kick;      // s: that forces act for on it in this step
     bool held;        // moves as it does, whatever pushes it
     int obstacle;     // its number among the scene's solids
 } rh_contact_body;
@@ -28,8 +29,8 @@ typedef struct rh_contact_problem {
     const rh_contact_list *contacts;
     const rh_joints *joints;
     int dimension;
-    double dt;       // s
-    double gravity;  // m/s^2: its strength, by which slow and fast are told apart
+    double dt;         // s
+    rh_dvec3 gravity;  // m/s^2: by which slow and fast are told apart
 } rh_contact_problem;
 
 // impulse[6 a body]: kg m/s, and kg m^2/s about the centre of mass. *any: one of them is not zero.

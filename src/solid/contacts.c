@@ -73,6 +73,18 @@ static double wall_distance(const rh_obstacles *solids, int which, int wall, rh_
 }
 
 // --- one pair --------------------------------------------------------------------------------------------------------
+// A corner's normal is that of the place inside of it (solid/features.h). Where the two differ, so does the face that
+// the gap is to be taken from, which is flat there.
+static void look_from_inside(const pair *p, int of, int other, int wall, const rh_feature *corner, rh_dvec3 at,
+                             rh_dvec3 *normal, double *gap)
+{
+    rh_dvec3 inside = rh_pose_to_world(&p->solids->items[of].pose, corner->inner), n = *normal;
+    double distance = wall_distance(p->solids, other, wall, inside, 1e30, &n);
+    if (rh_d3_dot(n, *normal) > 0.999) return;
+    if (*gap <= 0) *gap = fmin(*gap, distance + rh_d3_dot(n, rh_d3_sub(at, inside)));
+    *normal = n;
+}
+
 // A ball of `of` against `wall` of the other. `turned`: the ball is b's.
 static void meet_ball(pair *p, bool turned, const rh_feature *ball, int wall)
 {
@@ -80,6 +92,7 @@ static void meet_ball(pair *p, bool turned, const rh_feature *ball, int wall)
     rh_dvec3 at = rh_pose_to_world(&p->solids->items[of].pose, ball->at), n = {0, 1, 0};
     double gap = wall_distance(p->solids, other, wall, at, p->reach + ball->radius, &n) - ball->radius;
     if (!(gap < p->reach) || p->count == CANDIDATES) return;
+    if (ball->radius == 0) look_from_inside(p, of, other, wall, ball, at, &n, &gap);
     at = rh_d3_sub(at, rh_d3_scale(n, ball->radius));
     if (turned) n = rh_d3_scale(n, -1);
     rh_dvec3 wall_speed = rh_obstacles_velocity(p->solids, p->b, at);

@@ -129,12 +129,13 @@ rh_code rh_dynamics_create(const rh_obstacles *obstacles, int dimension, rh_dyna
     out->attached = rh_alloc_zero(six * PARTS, "dynamics", status);
     out->inverse = rh_alloc_zero(six * PARTS, "dynamics", status);
     out->change = rh_alloc_zero(six, "dynamics", status);
+    out->kick = rh_alloc_zero(room * sizeof *out->kick, "dynamics", status);
     out->turning = rh_alloc_zero(room * sizeof *out->turning, "dynamics", status);
     out->held = rh_alloc_zero(room * sizeof *out->held, "dynamics", status);
     out->obstacle_of = rh_alloc_zero(room * sizeof *out->obstacle_of, "dynamics", status);
     out->moved = rh_alloc_zero(((size_t)obstacles->count + 1) * sizeof *out->moved, "dynamics", status);
     if (!out->items || !out->of_obstacle || !out->velocity || !out->begun || !out->given || !out->brought ||
-        !out->attached || !out->inverse || !out->change || !out->turning || !out->held || !out->obstacle_of || !out->moved) {
+        !out->attached || !out->inverse || !out->change || !out->turning || !out->kick || !out->held || !out->obstacle_of || !out->moved) {
         rh_dynamics_free(out);
         return RH_MEMORY;
     }
@@ -169,6 +170,7 @@ void rh_dynamics_free(rh_dynamics *dynamics)
     rh_free(dynamics->inverse);
     rh_free(dynamics->change);
     rh_free(dynamics->turning);
+    rh_free(dynamics->kick);
     rh_free(dynamics->held);
     rh_free(dynamics->moved);
     rh_free(dynamics->obstacle_of);
@@ -197,32 +199,39 @@ static void set_velocities(const rh_dynamics *dynamics, rh_obstacles *obstacles)
     }
 }
 
-static void place_end(const rh_dynamics *dynamics)
+static void place_after(const rh_dynamics *dynamics, double dt)
 {
     for (int n = 0; n < dynamics->count && dynamics->end; n++) {
         const rh_dynamic_solid *s = &dynamics->items[n];
         double turn[4];
-        turn_by(s->turn, rh_d3_scale(angular_of(dynamics, n), dynamics->dt), turn);
-        rh_dvec3 position = rh_d3_add(s->position, rh_d3_scale(linear_of(dynamics, n), dynamics->dt));
+        turn_by(s->turn, rh_d3_scale(angular_of(dynamics, n), dt), turn);
+        rh_dvec3 position = rh_d3_add(s->position, rh_d3_scale(linear_of(dynamics, n), dt));
         dynamics->end->items[s->obstacle].pose = pose_of(s, position, turn);
     }
 }
 
 static void tell(const rh_dynamics *dynamics)
 {
-    place_end(dynamics);
+    place_after(dynamics, dynamics->dt);
     set_velocities(dynamics, dynamics->start);
     set_velocities(dynamics, dynamics->end);
 }
 
 // --- keys ------------------------------------------------------------------------------------------------------------
-void rh_dynamics_hold(rh_dynamics *dynamics, const rh_obstacles *obstacles, double time)
+static bool is_held(const rh_dynamic_rules *rules, double time)
+{
+    double sliver = 1e-9 * (1 + fabs(time));  // of rounding, between steps and times of a scene
+    return time < rules->from - sliver || time >= rules->until - sliver;
+}
+
+void rh_dynamics_hold(rh_dynamics *dynamics, const rh_obstacles *obstacles, double time, double previous)
 {
     dynamics->time = time;
+    dynamics->previous = previous;
     for (int n = 0; n < dynamics->count; n++) {
         const rh_dynamic_rules *rules = &obstacles->items[dynamics->items[n].obstacle].rules;
-        double sliver = 1e-9 * (1 + time);  // of rounding, between steps and times of a scene
-        dynamics->held[n] = time < rules->from - sliver || time >= rules->until - sliver;
+        dynamics->held[n] = is_held(rules, time);
+        dynamics->kick[n] = is_held(rules, time - previous) ? -0.5 * previous : 0;  // to be added to
     }
 }
 
@@ -280,7 +289,9 @@ void rh_dynamics_begin(rh_dynamics *dynamics, rh_dvec3 gravity, double kick)
         const double spin[PARTS] = {0, 0, 0, s->spin.x, s->spin.y, s->spin.z};
         invert(dynamics, n);
         multiply(dynamics->inverse + n * SQUARE, spin, v);
-        for (int a = 0; a < dynamics->dimension; a++) v[a] += (&s->linear.x)[a] + kick * (&gravity.x)[a];
+        dynamics->kick[n] += kick;
+        for (int a = 0; a < dynamics->dimension; a++)
+            v[a] += (&s->linear.x)[a] + dynamics->kick[n] * (&gravity.x)[a];
         multiply(dynamics->inverse + n * SQUARE, s->owed, change);
         for (int k = 0; k < PARTS; k++) v[k] += change[k];
     }
@@ -325,8 +336,9 @@ void rh_dynamics_place(rh_dynamics *dynamics, double dt, rh_obstacles *at_start,
     }
     tell(dynamics);
     if (dynamics->joints.rows) {
-        rh_joints_assemble(&dynamics->joints, at_start, dynamics->of_obstacle, dynamics->obstacle_of, dynamics->count,
-                           dynamics->held, dt);
+        place_after(dynamics, 0.5 * dt);
+        rh_joints_assemble(&dynamics->joints, at_start, at_end, dynamics->of_obstacle, dynamics->obstacle_of,
+                           dynamics->count, dynamics->held, dt);
         rh_joints_factor(&dynamics->joints, dynamics->inverse);
         rh_joints_project(&dynamics->joints, dynamics->inverse, true, dynamics->velocity);
         tell(dynamics);
@@ -388,6 +400,7 @@ static rh_contact_body contact_body(const rh_dynamics *dynamics, int n, const do
                             .linear = linear_of(dynamics, n),
                             .angular = angular_of(dynamics, n),
                             .held = dynamics->held[n],
+                            .kick = dynamics->kick[n],
                             .obstacle = s->obstacle};
     const double *parts[2] = {dynamics->attached + n * SQUARE, added ? added + n * SQUARE : NULL};
     for (int i = 0; i < 2; i++) {
@@ -419,7 +432,7 @@ static rh_code touch(rh_dynamics *dynamics, const double *added, double *impulse
                                   .joints = &dynamics->joints,
                                   .dimension = dynamics->dimension,
                                   .dt = dynamics->dt,
-                                  .gravity = rh_d3_length(dynamics->gravity)};
+                                  .gravity = dynamics->gravity};
     return rh_contact_solve(&problem, &dynamics->arena, impulse, any, status);
 }
 

@@ -54,6 +54,8 @@ typedef struct rh_dynamics {
     double *change;             // [6 count]: scratch
     rh_dvec3 *turning;          // [count]: angular velocity in the middle of the step, of what nothing pushes
     bool *held;                 // [count]: follow their keys in this step
+    double *kick;               // [count]: s that forces act for
+    double previous;            // s: length of the step before
     bool *moved;                // [obstacle_count]: solids of the scene that contacts move in this step
     rh_obstacles *start, *end;  // borrowed: placed by rh_dynamics_place
     double time, dt;            // s
@@ -76,9 +78,9 @@ rh_code rh_dynamics_join(rh_dynamics *dynamics, const rh_obstacles *obstacles, c
 // The longest step (s) in which no solid falls or flies past what it should meet.
 double rh_dynamics_longest_step(const rh_dynamics *dynamics, const rh_obstacles *obstacles, rh_dvec3 gravity);
 
-// A step begins at `time`, s.
-void rh_dynamics_hold(rh_dynamics *dynamics, const rh_obstacles *obstacles, double time);
-// Forces act for `kick` s.
+// A step begins at `time`, s; the one before it was `previous` s long.
+void rh_dynamics_hold(rh_dynamics *dynamics, const rh_obstacles *obstacles, double time, double previous);
+// Forces act for `kick` s, on what was held until now for half of the step alone.
 void rh_dynamics_begin(rh_dynamics *dynamics, rh_dvec3 gravity, double kick);
 // Both are copies of all solids (rh_obstacles_at), at the two ends of a step of dt s, and stay known until the commit:
 // velocities that change later are set in them.

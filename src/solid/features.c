@@ -12,9 +12,18 @@
 
 enum { MOST_ALONG = 24, RIM = 16, RING = 32, MESH_CORNERS = 240, TRIANGLE_PARTS = 12, CANDIDATES = 40000 };
 
+static const double INNER = 0.1;  // of the smallest half extent: how far inside inner places are
+
+static void add_with(rh_features *f, rh_dvec3 at, double radius, rh_dvec3 inner)
+{
+    if (f->count < RH_FEATURES_MOST) f->items[f->count++] = (rh_feature){at, radius, inner};
+}
+
+// Towards the middle, where nothing better is known.
 static void add(rh_features *f, rh_dvec3 at, double radius)
 {
-    if (f->count < RH_FEATURES_MOST) f->items[f->count++] = (rh_feature){at, radius};
+    rh_dvec3 way = rh_d3_unit(rh_d3_sub(f->center, at));
+    add_with(f, at, radius, rh_d3_add(at, rh_d3_scale(way, INNER * f->depth)));
 }
 
 static rh_dvec3 between(rh_dvec3 a, rh_dvec3 b, double share)
@@ -51,13 +60,15 @@ static void sample_box(const rh_shape *shape, rh_features *f)
             for (int j = 0; j <= parts[1]; j++)
                 for (int i = 0; i <= parts[0]; i++) {
                     const int at[3] = {i, j, k};
-                    rh_dvec3 p = {0, 0, 0};
+                    rh_dvec3 p = {0, 0, 0}, inner = {0, 0, 0};
                     int ends = 0;
                     for (int a = 0; a < axes; a++) {
-                        ends += at[a] == 0 || at[a] == parts[a];
+                        int side = at[a] == 0 ? 1 : at[a] == parts[a] ? -1 : 0;
+                        ends += side != 0;
                         (&p.x)[a] = (&b->min.x)[a] + r + size[a] * at[a] / parts[a];
+                        (&inner.x)[a] = (&p.x)[a] + side * INNER * f->depth;
                     }
-                    if (ends > 0 && (ends == axes) == (corners == 1)) add(f, p, r);
+                    if (ends > 0 && (ends == axes) == (corners == 1)) add_with(f, p, r, inner);
                 }
 }
 
@@ -71,14 +82,18 @@ static void sample_segment(rh_dvec3 from, rh_dvec3 to, double radius, double spa
     for (int i = 1; i < parts; i++) add(f, between(from, to, (double)i / parts), radius);
 }
 
-static void sample_circle(rh_dvec3 center, rh_dvec3 axis, double around, double radius, int count, rh_features *f)
+// `inwards`: from the circle into the solid along the axis, m.
+static void sample_circle(rh_dvec3 center, rh_dvec3 axis, double around, double radius, double inwards, int count,
+                          rh_features *f)
 {
     rh_dvec3 p, q;
     across(axis, &p, &q);
     for (int i = 0; i < count; i++) {
         double angle = 2 * 3.14159265358979323846 * i / count;
         rh_dvec3 way = rh_d3_add(rh_d3_scale(p, cos(angle)), rh_d3_scale(q, sin(angle)));
-        add(f, rh_d3_add(center, rh_d3_scale(way, around)), radius);
+        rh_dvec3 at = rh_d3_add(center, rh_d3_scale(way, around));
+        rh_dvec3 inner = rh_d3_add(center, rh_d3_scale(way, around - fabs(inwards)));
+        add_with(f, at, radius, rh_d3_add(inner, rh_d3_scale(axis, inwards)));
     }
 }
 
@@ -99,8 +114,8 @@ static void sample_cylinder(const rh_shape *shape, rh_features *f)
                            fmin(r, 0.5 * length), f);
         return;
     }
-    sample_circle(from, axis, r, 0, RIM, f);
-    sample_circle(to, axis, r, 0, RIM, f);
+    sample_circle(from, axis, r, 0, INNER * f->depth, RIM, f);
+    sample_circle(to, axis, r, 0, -INNER * f->depth, RIM, f);
     if (length >= 2 * r) sample_segment(between(from, to, r / length), between(to, from, r / length), r, 0.5 * r, f);
     add(f, from, 0);
     add(f, to, 0);
@@ -111,7 +126,7 @@ static void sample_torus(const rh_shape *shape, rh_features *f)
     const rh_torus_params *t = &shape->as.torus;
     rh_dvec3 axis = rh_d3_unit(t->axis), center = flatten(shape, t->center);
     if (!shape->flat) {
-        sample_circle(center, axis, t->major, t->minor, RING, f);
+        sample_circle(center, axis, t->major, t->minor, 0, RING, f);
         return;
     }
     if (fabs(axis.z) > 0.999) add(f, center, t->major + t->minor);  // a ring, as others see it from outside
@@ -258,15 +273,21 @@ int rh_features_supports(const rh_shape *shape, rh_dvec3 direction, rh_feature o
     if (shape->flat) return 0;
     if (shape->kind == RH_SHAPE_CYLINDER) {
         const rh_cylinder_params *c = &shape->as.cylinder;
-        if (!outward(rh_d3_unit(rh_d3_sub(c->to, c->from)), direction, &way)) return 0;
-        out[0] = (rh_feature){rh_d3_add(c->from, rh_d3_scale(way, c->radius)), 0};
-        out[1] = (rh_feature){rh_d3_add(c->to, rh_d3_scale(way, c->radius)), 0};
+        rh_dvec3 axis = rh_d3_unit(rh_d3_sub(c->to, c->from));
+        double in = INNER * fmin(c->radius, 0.5 * rh_d3_length(rh_d3_sub(c->to, c->from)));
+        if (!outward(axis, direction, &way)) return 0;
+        for (int end = 0; end < 2; end++) {
+            rh_dvec3 at = rh_d3_add(end ? c->to : c->from, rh_d3_scale(way, c->radius));
+            rh_dvec3 inner = rh_d3_add(at, rh_d3_scale(axis, end ? -in : in));
+            out[end] = (rh_feature){at, 0, rh_d3_sub(inner, rh_d3_scale(way, in))};
+        }
         return 2;
     }
     if (shape->kind == RH_SHAPE_TORUS) {
         const rh_torus_params *t = &shape->as.torus;
         if (!outward(rh_d3_unit(t->axis), direction, &way)) return 0;
-        out[0] = (rh_feature){rh_d3_add(t->center, rh_d3_scale(way, t->major)), t->minor};
+        rh_dvec3 at = rh_d3_add(t->center, rh_d3_scale(way, t->major));
+        out[0] = (rh_feature){at, t->minor, at};
         return 1;
     }
     return 0;

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Rows as in M. Cline, D. Pai, "Post-stabilization for rigid body simulation with contact and constraints", ICRA 2003;
-// what has drifted apart is brought back by a fifth in each step (J. Baumgarte, "Stabilization of constraints and
+// what has drifted apart is brought back for the most part in each step (J. Baumgarte, "Stabilization of constraints and
 // integrals of motion in dynamical systems", Computer Methods in Applied Mechanics and Engineering 1, 1972). Equations
 // that say the same twice, as those of a closed chain of hinges, would have no single solution: all of them give way by
 // a tiny share.
@@ -18,7 +18,7 @@
 const char *const rh_joint_names[] = {"hinge", "slider", "ball", "fixed", NULL};
 
 enum { PARTS = 6, SQUARE = 36, MOST_ROWS = 6 };  // rows of a joint, or of the locks of a solid
-static const double MENDED = 0.2;                // of what has drifted, in a step
+static const double MENDED = 0.8;                // of what has drifted, in a step
 static const double GIVES_WAY = 1e-9;            // of what a row alone would do
 
 // --- making ----------------------------------------------------------------------------------------------------------
@@ -252,8 +252,8 @@ static void turn(place *p, rh_joint *other, const int *of_obstacle)
     p->turn_b = was.turn_a;
 }
 
-void rh_joints_assemble(rh_joints *joints, const rh_obstacles *solids, const int *of_obstacle, const int *dynamic,
-                        int dynamic_count, const bool *held, double dt)
+static void assemble(rh_joints *joints, const rh_obstacles *solids, const int *of_obstacle, const int *dynamic,
+                     int dynamic_count, const bool *held, double dt)
 {
     joints->row_count = joints->island_count = 0;
     for (int root = 0; root < dynamic_count && joints->rows; root++) {
@@ -276,6 +276,15 @@ void rh_joints_assemble(rh_joints *joints, const rh_obstacles *solids, const int
         joints->first[joints->island_count++] = before;
         joints->first[joints->island_count] = joints->row_count;
     }
+}
+
+void rh_joints_assemble(rh_joints *joints, const rh_obstacles *start, const rh_obstacles *middle,
+                        const int *of_obstacle, const int *dynamic, int dynamic_count, const bool *held, double dt)
+{
+    assemble(joints, start, of_obstacle, dynamic, dynamic_count, held, dt);
+    for (int r = 0; r < joints->row_count; r++) joints->work[r] = joints->rows[r].target;
+    assemble(joints, middle, of_obstacle, dynamic, dynamic_count, held, dt);
+    for (int r = 0; r < joints->row_count; r++) joints->rows[r].target = joints->work[r];
 }
 
 // --- answers ---------------------------------------------------------------------------------------------------------

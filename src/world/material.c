@@ -254,7 +254,7 @@ static rh_code place_solids(rh_material *m, double step, rh_status *status)
     RH_TRY(rh_obstacles_at(&m->geometry.obstacles, m->time, dt, &m->solids_start, status));
     RH_TRY(rh_obstacles_at(&m->geometry.obstacles, m->time + dt, 0, &m->solids_end, status));
     if (!m->dynamics) return RH_OK;
-    rh_dynamics_hold(m->dynamics, &m->solids_start, m->time);
+    rh_dynamics_hold(m->dynamics, &m->solids_start, m->time, m->last_dt);
     rh_dynamics_begin(m->dynamics, m->around.gravity, dt > 0 ? 0.5 * (m->last_dt + dt) : 0);
     rh_dynamics_place(m->dynamics, dt, &m->solids_start, &m->solids_end);
     return RH_OK;

@@ -251,11 +251,19 @@ static void find_added(const double *energy, const double *grip, double scale, d
     for (int k = 0; k < SQUARE; k++) added[k] *= scale;
 }
 
+static bool is_joined(const rh_joints *joints, int n)
+{
+    bool joined = false;
+    for (int i = 0; i < joints->row_count; i++) joined = joined || joints->rows[i].a == n || joints->rows[i].b == n;
+    return joined;
+}
+
 // Does the mass of the liquid around it dwarf its own? Joined solids answer together, not each by itself: they are left
 // to the iterations.
 static bool is_light(const rh_dynamics *dynamics, int n, const double added[SQUARE])
 {
     double ratio = 0;
+    if (is_joined(&dynamics->joints, n)) return false;
     for (int k = 0; k < PARTS; k++)
         for (int j = 0; j < PARTS; j++) ratio += dynamics->inverse[n * SQUARE + k * PARTS + j] * added[j * PARTS + k];
     return ratio * LIGHT > 1;

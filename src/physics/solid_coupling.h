@@ -26,6 +26,7 @@ typedef struct rh_solid_coupling {
     rh_term term;
     bool deflated;  // some solid is light: `deflation` is there
     rh_deflation deflation;
+    double *touch, *change;  // [6 solids]: scratch
     double *added;  // [36 solids]: mass of the material that must move with each, at least; by rh_solid_coupling_deflate
 } rh_solid_coupling;
 
@@ -50,7 +51,6 @@ rh_code rh_solid_coupling_deflate(rh_solid_coupling *c, const rh_layout *layout,
 // The solids receive what the pressure q does, and their walls move so. `speed`: m/s that a difference of 1 in q is
 // worth.
 void rh_solid_coupling_give(rh_solid_coupling *c, const float *q, double speed);
-// What a change of the solids' velocities [6 solids] does to the right-hand side is added to b.
-void rh_solid_coupling_add(const rh_solid_coupling *c, const double *change, float *b);
-// Sets the velocities of walls after the solids' have changed.
-void rh_solid_coupling_set_walls(rh_solid_coupling *c);
+// The solids touch each other and walls, with the velocities that they have now: they receive those impulses, and what
+// of them changes the inflow into cells, `scale` times, is added to b. False: none touches, b is as it was.
+bool rh_solid_coupling_touch(rh_solid_coupling *c, double scale, float *b);

@@ -437,20 +437,20 @@ static void push_solids(step *s, const float *q)
     if (s->solids.dynamics) rh_solid_coupling_give(&s->solids, q, (double)(s->tiles.h / s->dt));
 }
 
-// Contacts are found for the velocities that pressure leaves the solids with, and answered by the material: twice, as the
-// liquid's are (pressure.c).
+// As in pressure.c.
 static rh_code answer_contacts(step *s, float *b, const float *lower, rh_status *status)
 {
-    enum { TOUCHES = 2 };
+    enum { ANSWERS = 2 };
     const rh_poisson *m = &s->limit.matrix;
     if (!s->solids.dynamics) return RH_OK;
     rh_arena_mark mark = rh_arena_save(s->arena);
     float *more = rh_poisson_vector(m, s->arena, status);
     if (!more) return RH_MEMORY;
-    for (int n = 0; n < TOUCHES; n++) {
+    for (int n = 0; n < ANSWERS; n++) {
         rh_mprgp_report report;
         size_t values = rh_poisson_values(m);
-        if (!rh_solid_coupling_touch(&s->solids, -(double)(s->dt / s->tiles.h), b)) break;
+        double scale = -(double)(s->dt / s->tiles.h);
+        if (!(n ? rh_solid_coupling_touch_again : rh_solid_coupling_touch)(&s->solids, scale, b)) break;
         memcpy(more, s->q, values * sizeof *more);
         RH_TRY(solve(s, moved_term(s), b, lower, s->q, "pressure", &report, status));
         s->report->iterations += report.iterations;

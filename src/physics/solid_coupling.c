@@ -30,9 +30,15 @@ static rh_dvec3 face_place(const rh_tiles *tiles, int32_t t, int c, int axis)
     return rh_d3_from(x);
 }
 
+// Of mass, of the solids as they were placed.
+static rh_dvec3 center_of(const rh_solid_coupling *c, int solid)
+{
+    return c->obstacles->items[c->dynamics->items[solid].obstacle].origin;
+}
+
 static void row_of(const rh_solid_coupling *c, int solid, int32_t t, int cell, int axis, double row[PARTS])
 {
-    rh_dynamics_row(face_place(c->tiles, t, cell, axis), c->dynamics->items[solid].position, axis, row);
+    rh_dynamics_row(face_place(c->tiles, t, cell, axis), center_of(c, solid), axis, row);
     if (c->tiles->dimension == 2) row[2] = row[3] = row[4] = 0;
 }
 
@@ -100,7 +106,7 @@ static rh_code take_pages(rh_solid_coupling *c, rh_arena *arena, rh_status *stat
     return RH_OK;
 }
 
-void rh_solid_coupling_set_walls(rh_solid_coupling *c)
+static void set_walls(rh_solid_coupling *c)
 {
     const rh_tiles *tiles = c->tiles;
 #pragma omp parallel for schedule(dynamic, 4)
@@ -180,9 +186,13 @@ rh_code rh_solid_coupling_prepare(rh_solid_coupling *c, rh_dynamics *dynamics, c
                              .cut = cut,
                              .open = {open[0], open[1], open[2]},
                              .mass = density * pow((double)tiles->h, tiles->dimension)};
+    size_t six = ((size_t)dynamics->count + 1) * PARTS * sizeof(double);
+    c->touch = rh_arena_take(arena, six, status);
+    c->change = rh_arena_take(arena, six, status);
+    if (!c->touch || !c->change) return RH_MEMORY;
     RH_TRY(take_pages(c, arena, status));
-    RH_TRY(attach(c, faces, arena, status));
-    rh_solid_coupling_set_walls(c);
+    if (faces) RH_TRY(attach(c, faces, arena, status));
+    set_walls(c);
     return RH_OK;
 }
 
@@ -294,7 +304,9 @@ rh_code rh_solid_coupling_gather(rh_solid_coupling *c, const rh_layout *layout, 
     term->sums = rh_arena_take(arena, ((size_t)blocks + 1) * sizeof *term->sums, status);
     term->gathered = rh_arena_take(arena, (solids + 1) * PARTS * sizeof(double), status);
     term->answer = rh_arena_take(arena, (solids + 1) * PARTS * sizeof(double), status);
-    if (!term->entries || !term->block || !term->sums || !term->gathered || !term->answer) return RH_MEMORY;
+    term->traces = rh_arena_take(arena, (solids + 1) * sizeof(double), status);
+    if (!term->entries || !term->block || !term->sums || !term->gathered || !term->answer || !term->traces)
+        return RH_MEMORY;
     for (int32_t i = 0; i < term->tile_count; i++) {
         rh_term_tile *t = &term->tiles[i];
         gather_tile(c, layout, t->tile, w, term->entries + t->entry_first);
@@ -303,16 +315,22 @@ rh_code rh_solid_coupling_gather(rh_solid_coupling *c, const rh_layout *layout, 
     return RH_OK;
 }
 
-void rh_solid_coupling_give(rh_solid_coupling *c, const float *q)
+void rh_solid_coupling_give(rh_solid_coupling *c, const float *q, double speed)
 {
     double *impulse = c->term.gathered;
     rh_term_gather(&c->term, c->tiles->cells, q, impulse);
-    for (int k = 0; k < c->dynamics->count * PARTS; k++) impulse[k] *= -c->mass;
+    for (int k = 0; k < c->dynamics->count * PARTS; k++) impulse[k] *= -c->mass * speed;
     rh_dynamics_give(c->dynamics, impulse, true);
-    rh_solid_coupling_set_walls(c);
+    set_walls(c);
 }
 
-void rh_solid_coupling_add(const rh_solid_coupling *c, const double *change, float *b)
+bool rh_solid_coupling_touch(rh_solid_coupling *c, double scale, float *b)
 {
-    rh_term_spread(&c->term, c->tiles->cells, change, b);
+    if (!rh_dynamics_touch(c->dynamics, c->added, c->touch)) return false;
+    rh_dynamics_respond(c->dynamics, c->touch, c->change);
+    rh_dynamics_give(c->dynamics, c->touch, false);
+    for (int k = 0; k < c->dynamics->count * PARTS; k++) c->change[k] *= scale;
+    rh_term_spread(&c->term, c->tiles->cells, c->change, b);
+    set_walls(c);
+    return true;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Dynamic solids: dynamics bodies that gravity, each other and the materials around them move. State between steps is
+// Dynamic solids: rigid bodies that gravity, each other and the materials around them move. State between steps is
 // as that of particles (physics/step.h): poses at the ends of steps, velocities of their middles.
 //
 // A step in order:

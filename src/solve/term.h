@@ -34,12 +34,15 @@ typedef struct rh_term {
     int32_t *block;                 // numbers of blocks, tile after tile
     double (*sums)[RH_TERM_PARTS];  // scratch, as many as `block`
     double *gathered, *answer;      // scratch, [6 blocks]
+    double *traces;                 // scratch, [blocks]
     double scale;
     void (*respond)(const void *user, const double *in, double *out);  // out = C in, [6 blocks] each
     const void *user;
 } rh_term;
 
+void rh_term_add_up(const rh_term *term, double *out);  // out = sums of tiles (`sums`), by block
 void rh_term_gather(const rh_term *term, int cells, const float *x, double *out);    // out = J^T x
 void rh_term_spread(const rh_term *term, int cells, const double *parts, float *y);  // y += J parts
 // y += scale J C J^T x; returns x times what was added. NULL: nothing.
 double rh_term_apply(const rh_term *term, int cells, const float *x, float *y);
+double rh_term_norm(const rh_term *term);  // a bound of its largest eigenvalue; NULL: 0

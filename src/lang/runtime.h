@@ -112,7 +112,7 @@ typedef struct rh_lang_context {
     int64_t twister64_element, twister32_element;  // for whom they were seeded
     rh_lang_new_group *new_groups;
     int new_group_count, new_group_capacity;
-    rh_found found;             // by the last neighbours() or nearest()
+    rh_neighbour_list found;    // by the last neighbours() or nearest()
     int64_t found_element;      // for whom
     int last_field;             // of the snapshot: names are mostly asked for again and again
     struct rh_lang_kept *kept;  // strings that outlive their element, all blocks of this context

@@ -28,7 +28,7 @@ static double precondition(solver *s, float *r, double *rho)
     bool pockets = s->pockets->count > 0;
     if (pockets) {
         rh_pockets_balance(s->pockets, s->a, r);
-        rh_poisson_start(s->a, rh_multigrid_first_weight(), r, s->q);
+        rh_poisson_smooth_zero(s->a, rh_multigrid_first_weight(), r, s->q);
     }
     float *z = rh_multigrid_cycle(s->m, r, s->q, s->spare, s->sums);
     if (z != s->spare) {
@@ -64,14 +64,14 @@ rh_code rh_cg_solve(const rh_multigrid *m, const rh_pockets *pockets, float *b, 
     rh_poisson_dot(a, b, b, s.sums);
     double norm = sqrt(rh_sum(s.sums, a->count)), residual = norm, rho = 0;
     if (!isfinite(norm)) return rh_fail(status, RH_NUMERIC, "the right-hand side of the pressure solve is not finite");
-    rh_poisson_start(a, rh_multigrid_first_weight(), b, s.q);
+    rh_poisson_smooth_zero(a, rh_multigrid_first_weight(), b, s.q);
     while (norm > 0 && residual > tolerance * norm && report->iterations < max_iterations) {
         double beta = precondition(&s, b, &rho);
-        rh_poisson_turn(a, (float)beta, s.spare, s.d);
+        rh_poisson_cg_direction(a, (float)beta, s.spare, s.d);
         rh_poisson_apply(a, s.d, s.q, s.sums);
         double curvature = rh_sum(s.sums, a->count);
         if (!(curvature > 0)) break;  // singular and exhausted
-        rh_poisson_advance(a, (float)(rho / curvature), rh_multigrid_first_weight(), s.d, s.q, x, b, s.sums);
+        rh_poisson_cg_update(a, (float)(rho / curvature), rh_multigrid_first_weight(), s.d, s.q, x, b, s.sums);
         residual = sqrt(rh_sum(s.sums, a->count));
         report->iterations++;
         if (!isfinite(residual))

@@ -352,7 +352,7 @@ static double estimate_norm(solver *s, double bound)
         last = found;
         if (done) break;
         rh_poisson_clear(a, s->p);
-        rh_poisson_turn(a, 0, s->q, s->p);
+        rh_poisson_cg_direction(a, 0, s->q, s->p);
         float scale = (float)(1 / found);
         EACH_TILE
         for (int32_t n = 0; n < a->count; n++)

@@ -326,7 +326,7 @@ static float *cycle(const rh_multigrid *m, int l, const float *b, float *x, floa
     bool coarsest = l == m->count - 1;
     int degree = l == 0 ? RH_SMOOTHINGS : COARSE_SMOOTHINGS;
     double lowest = coarsest && l > 0 ? COARSEST_LOWEST : LOWEST;
-    if (l > 0) rh_poisson_start(a, weight_of(0, degree, lowest), b, x);
+    if (l > 0) rh_poisson_smooth_zero(a, weight_of(0, degree, lowest), b, x);
     if (coarsest) return settle(a, degree, lowest, b, x, y, sums);
     float *z = smooth(a, 1, degree, lowest, b, x, y, NULL);
     restrict_residual(level, b, z, next);

@@ -85,15 +85,15 @@ rh_code rh_leaf_tiles(rh_tiles *tiles, double voxel, const rh_vec3 *centres, int
                       rh_arena *arena, rh_status *status);
 
 // The part of a leaf's surroundings that holds points: runs of points next to each other in memory.
-typedef struct rh_run {
+typedef struct rh_point_range {
     uint32_t begin, end;
-} rh_run;
+} rh_point_range;
 
 // One leaf of one thread: what a field is made in.
 typedef struct rh_leaf_work {
     const rh_surface_cloud *cloud;
     rh_tile at;  // of the leaf, in leaves
-    rh_run *runs;
+    rh_point_range *runs;
     int run_count, run_room;
     rh_vec3 corner;  // voxels: of its first voxel
     rh_bits known;   // voxels that are inside whatever the points near them say

@@ -361,6 +361,18 @@ static rh_code write_log_facts(const rh_served_run *s, rh_message *out, rh_statu
                             age > 0 ? age : 0);
 }
 
+// Of a run that shows several.
+static rh_code write_materials(const rh_served_run *s, rh_message *out, rh_status *status)
+{
+    material_names names;
+    list_materials(s, &names);
+    for (int i = 0; names.count > 1 && i < names.count; i++) {
+        RH_TRY(rh_message_print(out, status, "%s", i ? "," : ",\"materials\":["));
+        RH_TRY(rh_message_text(out, names.text[i], status));
+    }
+    return names.count > 1 ? rh_message_append(out, "]", 1, status) : RH_OK;
+}
+
 static rh_code write_scene_facts(rh_served_run *s, rh_message *out, rh_status *status)
 {
     const rh_scene *scene = &s->scene;
@@ -375,6 +387,7 @@ static rh_code write_scene_facts(rh_served_run *s, rh_message *out, rh_status *s
                             ",\"most_points\":%d",
                             scene->dimension, scene->cell, scene->frames.fps, scene->frames.first, scene->frames.last,
                             scene->hash, s->scene_version, RH_WIRE_POINTS));
+    RH_TRY(write_materials(s, out, status));
     if (!s->scene_problem[0]) return RH_OK;
     RH_TRY(rh_message_append(out, ",\"problem\":", 11, status));
     return rh_message_text(out, s->scene_problem, status);
@@ -396,6 +409,17 @@ rh_code rh_served_state(rh_served_run *s, rh_message *out, rh_status *status)
 
 // --- frames ----------------------------------------------------------------------------------------------------------
 
+// Which of the materials shown a particle belongs to, as an attribute to colour by: their number from 0, in the order
+// of "materials" in /api/run. An attribute that the run has under this name stays as it is.
+static rh_code mark_material(rh_points *points, int number, rh_status *status)
+{
+    if (points->count == 0 || rh_points_find(points, "material")) return RH_OK;
+    RH_TRY(rh_points_add(points, "material", RH_POINT_I32, status));
+    int32_t *material = rh_points_data(points, "material", RH_POINT_I32);
+    for (int64_t i = 0; i < points->count; i++) material[i] = number;
+    return RH_OK;
+}
+
 // The particles of all materials of a frame as one set.
 static rh_code read_materials(rh_served_run *s, const char *path, rh_points *points, rh_frame_info *info,
                               rh_status *status)
@@ -403,10 +427,12 @@ static rh_code read_materials(rh_served_run *s, const char *path, rh_points *poi
     material_names names = materials_of(s);
     if (names.count == 0) return rh_vdb_read_points(path, points, info, status);
     RH_TRY(rh_vdb_read_set(path, names.text[0], points, info, status));
+    if (names.count > 1) RH_TRY(mark_material(points, 0, status));
     for (int i = 1; i < names.count; i++) {
         rh_points more;
         rh_points_init(&more);
         rh_code code = rh_vdb_read_set(path, names.text[i], &more, NULL, status);
+        if (code == RH_OK) code = mark_material(&more, i, status);
         if (code == RH_OK) code = rh_exchange_join(&more, points, status);
         rh_points_free(&more);
         RH_TRY(code);

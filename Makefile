@@ -21,19 +21,23 @@ configured: deps
 everything: configured
 	@cmake --build $(BUILD)
 
+# As many tests side by side as there are cores; each has one thread unless it asks for more.
+JOBS ?= $(shell nproc)
 test: everything
 	@tools/install-deps --browser
-	@status=0; ctest --test-dir $(BUILD) --output-on-failure --timeout 900 --output-junit $(abspath $(BUILD))/tests.xml || status=$$?; \
+	@status=0; ctest --test-dir $(BUILD) --output-on-failure --timeout 900 -j $(JOBS) --output-junit $(abspath $(BUILD))/tests.xml || status=$$?; \
 	  tools/slowest-tests $(BUILD)/tests.xml; exit $$status
 
-# The unit tests with the other compiler, and with the address and undefined-behaviour sanitizers: short enough for every change. `make asan` and
-# `make tsan` are the whole suite.
+# The unit tests with the other compiler, and with the address and undefined-behaviour sanitizers: short enough for every change, because the
+# C++ around OpenVDB, which takes longest to compile, is the first build's, without sanitizers. `make asan` and `make tsan` are the whole suite.
+COMPILERS ?= clang asan
 sanitized_environment = ASAN_OPTIONS=detect_container_overflow=0:$$ASAN_OPTIONS LSAN_OPTIONS=suppressions=$(CURDIR)/tests/reliability/lsan.supp:print_suppressions=0
-test-compilers: deps
-	@set -e; for preset in clang asan; do \
+test-compilers: configured
+	@cmake --build $(BUILD) --target rheo_vdb foreign_vdb
+	@set -e; for preset in $(COMPILERS); do \
 	  echo "test-compilers: $$preset"; \
-	  cmake --preset $$preset >/dev/null; cmake --build build/$$preset --target unit_tests; \
-	  $(sanitized_environment) ctest --test-dir build/$$preset -L unit --output-on-failure --timeout 1800 -j 2; \
+	  cmake --preset $$preset -B build/unit-$$preset -DRHEO_VDB_FROM=$(abspath $(BUILD)) >/dev/null; cmake --build build/unit-$$preset --target unit_tests; \
+	  $(sanitized_environment) ctest --test-dir build/unit-$$preset -L unit --output-on-failure --timeout 1800 -j $(JOBS); \
 	done
 
 # Tests that know RHEO_LONG, at length, and PROGRAMS random programs of expressions through OpenVDB AX and through us, on points and on volumes; after `make test`.

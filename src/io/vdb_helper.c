@@ -85,8 +85,8 @@ static rh_code spawn(const char *what, const char *path, int result, pid_t *chil
     posix_spawn_file_actions_adddup2(&actions, result, RESULT);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY,
-                                     0);  // what a dying library says is no message of ours
+    // What a dying library says is no message of ours.
+    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
     int error = posix_spawn(child, program, &actions, &attributes, words, environ);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);

@@ -149,6 +149,6 @@ void rh_lang_text_join(rh_lang_context *context, rh_lang_text *out, const rh_lan
 // The same text in memory that lives as long as the context (what a string attribute points to); equal texts have equal
 // pointers.
 void rh_lang_text_keep(rh_lang_context *context, rh_lang_text *out, const rh_lang_text *text);
-char *rh_lang_text_room(rh_lang_context *context,
-                        int64_t bytes);  // in the element's memory; NULL with a stop when there is none
+// In the element's memory; NULL with a stop when there is none.
+char *rh_lang_text_room(rh_lang_context *context, int64_t bytes);
 void rh_lang_coordinate(const rh_lang_context *context, int32_t out[3]);

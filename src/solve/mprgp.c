@@ -5,9 +5,14 @@
 // 2009), preconditioned in the face, i.e. on the free set alone, as D. Gerszewski's dissertation (Utah 2014) does for
 // splashing liquids.
 //
-//   g = A x + b     free gradient: g where x > l;   chopped gradient: min(g, 0) where x = l;   reduced: min((x - l) /
-//   step, free) chopped^2 <= reduced . free   proportional: a step of conjugate gradients in the face, or an expansion
-//   of the active set else                          proportioning: along the chopped gradient, which sets cells free
+//   gradient           g = A x + b
+//   free gradient      g where x > l
+//   chopped gradient   min(g, 0) where x = l
+//   reduced gradient   min((x - l) / step, free gradient)
+//
+// Where |chopped|^2 <= reduced . free the point is proportional, and the next step is one of conjugate gradients in the
+// face (the unknowns that are free), or an expansion of the active set. Else it is a proportioning step: along the
+// chopped gradient, which sets cells free.
 //
 // Expansion, when the step of length t would leave the feasible set: x' = max(l, x - t p), projected as a whole (in the
 // spirit of J. Kruzik, D. Horak, M. Cermak, L. Pospisil, M. Pecha, "Active set expansion strategies in MPRGP

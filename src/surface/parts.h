@@ -53,8 +53,8 @@ rh_code rh_cloud_make(rh_surface_cloud *cloud, const rh_surfacing_params *params
 typedef struct rh_ellipsoid {
     rh_vec3 centre;
     float most, least;  // semi-axes; equal for a sphere; `most` negative: cannot matter
-    float
-        form[6];  // xx yy zz xy xz yz of the matrix A with |q / a|^2 = v . A v, v from the centre; not set for a sphere
+    // xx yy zz xy xz yz of the matrix A with |q / a|^2 = v . A v, v from the centre; not set for a sphere.
+    float form[6];
 } rh_ellipsoid;
 
 // One for every point, in the arena. `reach`: the farthest that any of them goes from the point it belongs to, voxels.
@@ -84,7 +84,7 @@ void rh_leaves_free(rh_leaves *leaves);
 rh_code rh_leaf_tiles(rh_tiles *tiles, double voxel, const rh_vec3 *centres, int64_t count, rh_arena_mark mark,
                       rh_arena *arena, rh_status *status);
 
-// The part of a leaf's surroundings that holds points: runs of points next to each other in memory.
+// Points next to each other in memory: what is around a leaf is a few such ranges.
 typedef struct rh_point_range {
     uint32_t begin, end;
 } rh_point_range;

@@ -11,11 +11,8 @@
 
 #include "view/optics.h"
 
-static float mean_fresnel(
-    float ior)  // over a cosine-weighted hemisphere; fit within 1 % for 1.2 to 2 (checked by a test)
-{
-    return (ior - 1) / (4.08567f + 1.00071f * ior);
-}
+// Over a cosine-weighted hemisphere; a fit within 1 % for 1.2 to 2 (checked by a test).
+static float mean_fresnel(float ior) { return (ior - 1) / (4.08567f + 1.00071f * ior); }
 
 // --- matte -----------------------------------------------------------------------------------------------------------
 
@@ -111,13 +108,13 @@ bool rh_appearance_sample(const rh_appearance *m, rh_vec3 color, rh_vec3 n, rh_v
     rh_vec3 in = coat ? rh_reflect(rh_v3_scale(out, -1), visible_facet(coat_alpha(m), n, out, u))
                       : cosine_direction(n, u);
     *scatter = (rh_scatter){.direction = rh_v3_unit(in)};
-    if (m->kind == RH_APPEARANCE_MATTE && m->roughness <= 0) {  // answer and density cancel: no rounding, no division
+    if (m->kind == RH_APPEARANCE_MATTE && m->roughness <= 0) {  // BRDF and density cancel: no rounding, no division
         scatter->pdf = rh_max_of(rh_v3_dot(n, scatter->direction), 0) / RH_PI_F;
         scatter->weight = color;
         return scatter->pdf > 0;
     }
-    rh_vec3 answer = rh_appearance_evaluate(m, color, n, out, scatter->direction, &scatter->pdf);
+    rh_vec3 reflected = rh_appearance_evaluate(m, color, n, out, scatter->direction, &scatter->pdf);
     if (!(scatter->pdf > 0)) return false;
-    scatter->weight = rh_v3_scale(answer, 1 / scatter->pdf);
+    scatter->weight = rh_v3_scale(reflected, 1 / scatter->pdf);
     return true;
 }

@@ -22,6 +22,6 @@ void rh_encode_srgb16(const rh_vec3 *linear, size_t count, double exposure, uint
 // To 8 bits, with the rounding spread over neighbours so that skies show no bands.
 void rh_to_8_bits(const uint16_t *deep, size_t count, uint8_t *rgb);
 
-double rh_round_number_above(
-    double x);  // the smallest round number (1, 1.5, 2, 3, 4, 5, 6, 8 times a power of ten) not below x > 0
+// The smallest round number (1, 1.5, 2, 3, 4, 5, 6, 8 times a power of ten) not below x > 0.
+double rh_round_number_above(double x);
 double rh_grid_step(double extent);  // m: a 1, 2, 5 number that gives roughly a dozen lines over the extent

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Light at a boundary: float vectors, frames around a normal, reflection, Snell's law, Fresnel's formulas for light
-// without polarisation, and absorption along a way (Beer-Lambert). M. Born, E. Wolf, "Principles of Optics", 7th ed.,
+// Light at a boundary: float vectors, a basis around a normal, reflection, Snell's law, Fresnel's formulas for light
+// without polarisation, and absorption along a path (Beer-Lambert). M. Born, E. Wolf, "Principles of Optics", 7th ed.,
 // sections 1.5 and 4.9.
 #pragma once
 #include <math.h>

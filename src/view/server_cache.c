@@ -14,19 +14,19 @@ void rh_response_cache_init(rh_response_cache *a, size_t most_bytes)
     pthread_mutex_init(&a->lock, NULL);
 }
 
-static void release(rh_response *answer)
+static void release(rh_response *response)
 {
-    if (--answer->holders > 0) return;
-    rh_message_free(&answer->message);
-    rh_free(answer);
+    if (--response->holders > 0) return;
+    rh_message_free(&response->message);
+    rh_free(response);
 }
 
 static void forget(rh_response_cache *a, int index)
 {
-    rh_response *answer = a->items[index];
-    a->bytes -= answer->message.room;
+    rh_response *response = a->items[index];
+    a->bytes -= response->message.room;
     a->items[index] = a->items[--a->count];
-    release(answer);
+    release(response);
 }
 
 void rh_response_cache_free(rh_response_cache *a)
@@ -62,30 +62,30 @@ static void make_room(rh_response_cache *a, size_t bytes)
 rh_response *rh_response_cache_add(rh_response_cache *a, const rh_response_key *key, rh_message *message,
                                    rh_status *status)
 {
-    rh_response *answer = rh_alloc_zero(sizeof *answer, "view.answer", status);
-    if (!answer) {
+    rh_response *response = rh_alloc_zero(sizeof *response, "view.response", status);
+    if (!response) {
         rh_message_free(message);
         return NULL;
     }
-    *answer = (rh_response){.message = *message, .holders = 1, .home = a};
+    *response = (rh_response){.message = *message, .holders = 1, .home = a};
     memset(message, 0, sizeof *message);
-    if (!key || answer->message.room > a->most_bytes) return answer;
-    memcpy(&answer->key, key, sizeof *key);
+    if (!key || response->message.room > a->most_bytes) return response;
+    memcpy(&response->key, key, sizeof *key);
     pthread_mutex_lock(&a->lock);
-    make_room(a, answer->message.room);
-    a->items[a->count++] = answer;
-    a->bytes += answer->message.room;
-    answer->holders++;
-    answer->used = ++a->clock;
+    make_room(a, response->message.room);
+    a->items[a->count++] = response;
+    a->bytes += response->message.room;
+    response->holders++;
+    response->used = ++a->clock;
     pthread_mutex_unlock(&a->lock);
-    return answer;
+    return response;
 }
 
-void rh_response_release(rh_response *answer)
+void rh_response_release(rh_response *response)
 {
-    if (!answer) return;
-    pthread_mutex_t *lock = &answer->home->lock;
+    if (!response) return;
+    pthread_mutex_t *lock = &response->home->lock;
     pthread_mutex_lock(lock);
-    release(answer);
+    release(response);
     pthread_mutex_unlock(lock);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Answers that were made, for the next who asks: bounded in bytes, the longest unused goes first. Thread-safe.
+// Responses that were made, kept for the next who asks the same: bounded in bytes, the longest unused goes first.
+// Thread-safe.
 #pragma once
 #include <pthread.h>
 #include <stdbool.h>
@@ -17,7 +18,7 @@ typedef struct rh_response_key {  // compared by its bytes: clear it before fill
     char attribute[RH_WIRE_NAME];
 } rh_response_key;
 
-typedef struct rh_response {  // shared and counted: whoever gets one gives it back
+typedef struct rh_response {  // shared and counted: whoever gets one releases it
     rh_response_key key;
     rh_message message;
     uint64_t used;
@@ -33,10 +34,10 @@ typedef struct rh_response_cache {
     uint64_t clock;
 } rh_response_cache;
 
-void rh_response_cache_init(rh_response_cache *answers, size_t most_bytes);
-void rh_response_cache_free(rh_response_cache *answers);  // every answer must have come back
-rh_response *rh_response_cache_find(rh_response_cache *answers, const rh_response_key *key);  // NULL when there is none
+void rh_response_cache_init(rh_response_cache *cache, size_t most_bytes);
+void rh_response_cache_free(rh_response_cache *cache);  // every response must have been released
+rh_response *rh_response_cache_find(rh_response_cache *cache, const rh_response_key *key);  // NULL when there is none
 // Takes over the message (also on failure). NULL key: not kept for others.
-rh_response *rh_response_cache_add(rh_response_cache *answers, const rh_response_key *key, rh_message *message,
+rh_response *rh_response_cache_add(rh_response_cache *cache, const rh_response_key *key, rh_message *message,
                                    rh_status *status);
-void rh_response_release(rh_response *answer);
+void rh_response_release(rh_response *response);

@@ -2,22 +2,19 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Path tracing (J. Kajiya, SIGGRAPH 1986) from the camera. What is special:
-//  * At the first boundaries of a clear medium the path splits into its reflected and its refracted part, each with
-//  Fresnel's share;
-//    later one of the two is chosen. Radiance changes with the square of the index across a boundary.
-//  * The sun is sampled directly and by the appearance, and both are weighed by the power heuristic (E. Veach, L.
-//  Guibas, SIGGRAPH 1995).
+//  * At the first boundaries of a clear medium the path splits into its reflected and its refracted part, each
+//    with Fresnel's share; later one of the two is chosen. Radiance changes with the square of the index across a
+//    boundary.
+//  * The sun is sampled directly and by the appearance, and both are weighed by the power heuristic (E. Veach,
+//    L. Guibas, SIGGRAPH 1995).
 //  * Towards the sun a clear boundary is passed straight, weakened by Fresnel and absorption. Under a level surface
-//  that gives the true
-//    light on level ground; it has shadows that are tinted, but no caustics. Ways to the sun by mirror and lens after a
-//    diffuse bounce are left out in exchange: they would be counted twice, and as noise.
-//  * What an open sky gives a diffuse surface is known beforehand (a table over the slope of the surface); paths bring
-//  only the
-//    difference to it, which is nothing where nothing stands in the way (a control variate). On level ground under a
-//    clear medium the same is done for the sky as a level boundary bends it.
+//    that gives the true light on level ground; it has shadows that are tinted, but no caustics. Ways to the sun by
+//    mirror and lens after a diffuse bounce are left out in exchange: they would be counted twice, and as noise.
+//  * What an open sky gives a diffuse surface is known beforehand (a table over the slope of the surface); paths
+//    bring only the difference to it, which is nothing where nothing stands in the way (a control variate). On level
+//    ground under a clear medium the same is done for the sky as a level boundary bends it.
 //  * A path is ended by lot at diffuse surfaces only, and only when it has become faint: white and clear things in
-//  white light stay
-//    exactly white (tests/analytic/test_render.c).
+//    white light stay exactly white (tests/analytic/test_render.c).
 #include "view/trace.h"
 
 #include <math.h>
@@ -322,12 +319,12 @@ static rh_vec3 sun_light(const shooting *shot, const path *p, const surface *s, 
     rh_sampler_pair(sampler, u);
     if (!rh_light_sample_sun(&shot->o->light, u, &to, &light, &pdf) || rh_v3_dot(to, s->geometric) <= 0)
         return rh_v3(0, 0, 0);
-    rh_vec3 answer = rh_appearance_evaluate(s->appearance, s->color, s->normal, rh_v3_scale(p->ray.direction, -1), to,
-                                            &other);
-    if (rh_v3_max(answer) <= 0) return answer;
+    rh_vec3 reflected = rh_appearance_evaluate(s->appearance, s->color, s->normal, rh_v3_scale(p->ray.direction, -1),
+                                               to, &other);
+    if (rh_v3_max(reflected) <= 0) return reflected;
     rh_ray ray = {off_surface(s->point, s->geometric), to, INFINITY, p->ray.time};
     light = rh_v3_multiply(light, through(shot, ray, p->medium));
-    return rh_v3_scale(rh_v3_multiply(light, answer), balance(pdf, other));
+    return rh_v3_scale(rh_v3_multiply(light, reflected), balance(pdf, other));
 }
 
 static rh_vec3 around(const shooting *shot, rh_vec3 direction)

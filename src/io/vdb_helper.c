@@ -63,7 +63,7 @@ static const char *helper_program(void)
 void rh_vdb_helper_use(const char *program) { chosen_program = program; }
 
 // Seconds a file may take: no disk and no decompression is as slow as 1 MB a second.
-static double patience(const char *path)
+static double time_limit(const char *path)
 {
     struct stat facts;
     return 60 + (stat(path, &facts) == 0 ? (double)facts.st_size * 1e-6 : 0);
@@ -128,7 +128,7 @@ static void *ask(const char *what, const char *path, int result, size_t *bytes, 
     bool late = false;
     struct stat facts;
     if (outer_name(path, name, status) != RH_OK || spawn(what, name, result, &child, status) != RH_OK) return NULL;
-    if (!wait_for(child, patience(path), &late)) {
+    if (!wait_for(child, time_limit(path), &late)) {
         rh_fail(status, RH_USER, "%s: damaged: the process that read it %s", path,
                 late ? "did not come to an end" : "failed");
         return NULL;

@@ -409,9 +409,9 @@ static bool is_done(const solver *s, double slack)
            (s->options->largest > 0 && s->largest <= s->options->largest);
 }
 
-// The usual solve is done long before its patience ends; then another preconditioner is taken up, where the table knows
+// Most solves are done long before this many steps. One that is not gets another preconditioner, where the table knows
 // a better one (solve/precondition.c).
-enum { PATIENCE = 200 };
+enum { STEPS_WITH_ONE = 200 };
 
 static rh_code take_up_another(solver *s, rh_arena_mark *mark, rh_status *status)
 {
@@ -431,7 +431,7 @@ static rh_code iterate(solver *s, rh_status *status)
     double curvature = 0;
     while (s->products < s->options->max_iterations) {
         const rh_precondition_method *method = s->preconditioner.method;
-        if (method->instead != method->which && s->level == 0 && s->products > PATIENCE) {
+        if (method->instead != method->which && s->level == 0 && s->products > STEPS_WITH_ONE) {
             RH_TRY(take_up_another(s, &mark, status));
             curvature = 0;
         }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// To cells: the mean of their particles. To particles: linear between the centres of cells.
 #include "physics/carry.h"
 
 #include "grid/staggered.h"

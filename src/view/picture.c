@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Puts together what a picture shows and hands it to the path tracer (trace.h): surface or particles, solids, ground,
+// light, camera. Then tone curve, title and legend.
 #include "view/picture.h"
 
 #include <math.h>

@@ -7,6 +7,7 @@
 #pragma once
 #include "solve/pockets.h"
 #include "solve/precondition.h"
+#include "solve/term.h"
 
 typedef struct rh_cg_report {
     int iterations;
@@ -17,8 +18,9 @@ typedef struct rh_cg_report {
 // Solves A x = b on the hierarchy's finest level from x = 0 (x is overwritten). b is destroyed: it holds the residual
 // afterwards. `pockets` are the parts of A without air: the mean of b over each is taken out first. RH_NUMERIC only
 // when the numbers are not finite; not converging is told in the report.
-rh_code rh_cg_solve(const rh_multigrid *m, const rh_pockets *pockets, float *b, float *x, double tolerance,
-                    int max_iterations, rh_arena *arena, rh_cg_report *report, rh_status *status);
+// `term` is added to A; NULL = none.
+rh_code rh_cg_solve(const rh_multigrid *m, const rh_term *term, const rh_pockets *pockets, float *b, float *x,
+                    double tolerance, int max_iterations, rh_arena *arena, rh_cg_report *report, rh_status *status);
 // The same with any preconditioner, which must be prepared; with multigrid this is rh_cg_solve.
-rh_code rh_cg_solve_by(const rh_preconditioner *m, const rh_pockets *pockets, float *b, float *x, double tolerance,
-                       int max_iterations, rh_arena *arena, rh_cg_report *report, rh_status *status);
+rh_code rh_cg_solve_by(const rh_preconditioner *m, const rh_term *term, const rh_pockets *pockets, float *b, float *x,
+                       double tolerance, int max_iterations, rh_arena *arena, rh_cg_report *report, rh_status *status);

@@ -25,7 +25,7 @@ everything: configured
 JOBS ?= $(shell nproc)
 test: everything
 	@tools/install-deps --browser
-	@status=0; ctest --test-dir $(BUILD) --output-on-failure --timeout 900 -j $(JOBS) --output-junit $(abspath $(BUILD))/tests.xml || status=$$?; \
+	@status=0; ctest --test-dir $(BUILD) --output-on-failure --timeout 1500 -j $(JOBS) --output-junit $(abspath $(BUILD))/tests.xml || status=$$?; \
 	  tools/slowest-tests $(BUILD)/tests.xml; exit $$status
 
 # The unit tests with the other compiler, and with the address and undefined-behaviour sanitizers: short enough for every change, because the
@@ -47,7 +47,7 @@ LONG_TESTS = $(notdir $(basename $(shell grep -l RHEO_LONG tests/*/test_*.c)))
 long_fuzz = python3 tests/lang/fuzz_ax.py --data $(BUILD)/tests/ax_data --rheo $(BUILD)/rheo --count $(PROGRAMS) --bundle 20 --seed $(SEED)
 test-long: configured
 	@cmake --build $(BUILD) --target rheo ax_data $(LONG_TESTS)
-	@status=0; RHEO_LONG=1 ctest --test-dir $(BUILD) --output-on-failure --timeout 36000 --output-junit $(abspath $(BUILD))/tests-long.xml -R "/($$(echo $(LONG_TESTS) | tr ' ' '|'))$$" || status=$$?; \
+	@status=0; RHEO_LONG=1 ctest --test-dir $(BUILD) --output-on-failure --timeout 36000 -j $(JOBS) --output-junit $(abspath $(BUILD))/tests-long.xml -R "/($$(echo $(LONG_TESTS) | tr ' ' '|'))$$" || status=$$?; \
 	  tools/slowest-tests $(BUILD)/tests-long.xml; exit $$status
 	@for kind in "" --volumes; do $(long_fuzz) $$kind || { status=$$?; [ $$status -eq 77 ] || exit $$status; }; done
 

@@ -106,7 +106,7 @@ static rh_code take_pages(rh_solid_coupling *c, rh_arena *arena, rh_status *stat
     return RH_OK;
 }
 
-void rh_solid_coupling_set_walls(rh_solid_coupling *c)
+static void set_walls(rh_solid_coupling *c)
 {
     const rh_tiles *tiles = c->tiles;
 #pragma omp parallel for schedule(dynamic, 4)
@@ -186,9 +186,13 @@ rh_code rh_solid_coupling_prepare(rh_solid_coupling *c, rh_dynamics *dynamics, c
                              .cut = cut,
                              .open = {open[0], open[1], open[2]},
                              .mass = density * pow((double)tiles->h, tiles->dimension)};
+    size_t six = ((size_t)dynamics->count + 1) * PARTS * sizeof(double);
+    c->touch = rh_arena_take(arena, six, status);
+    c->change = rh_arena_take(arena, six, status);
+    if (!c->touch || !c->change) return RH_MEMORY;
     RH_TRY(take_pages(c, arena, status));
     if (faces) RH_TRY(attach(c, faces, arena, status));
-    rh_solid_coupling_set_walls(c);
+    set_walls(c);
     return RH_OK;
 }
 
@@ -317,10 +321,16 @@ void rh_solid_coupling_give(rh_solid_coupling *c, const float *q, double speed)
     rh_term_gather(&c->term, c->tiles->cells, q, impulse);
     for (int k = 0; k < c->dynamics->count * PARTS; k++) impulse[k] *= -c->mass * speed;
     rh_dynamics_give(c->dynamics, impulse, true);
-    rh_solid_coupling_set_walls(c);
+    set_walls(c);
 }
 
-void rh_solid_coupling_add(const rh_solid_coupling *c, const double *change, float *b)
+bool rh_solid_coupling_touch(rh_solid_coupling *c, double scale, float *b)
 {
-    rh_term_spread(&c->term, c->tiles->cells, change, b);
+    if (!rh_dynamics_touch(c->dynamics, c->added, c->touch)) return false;
+    rh_dynamics_respond(c->dynamics, c->touch, c->change);
+    rh_dynamics_give(c->dynamics, c->touch, false);
+    for (int k = 0; k < c->dynamics->count * PARTS; k++) c->change[k] *= scale;
+    rh_term_spread(&c->term, c->tiles->cells, c->change, b);
+    set_walls(c);
+    return true;
 }

@@ -426,7 +426,8 @@ static rh_code couple_solids(step *s, rh_status *status)
     const float *const *const open[3] = {cut->pass[0], cut->pass[1], cut->pass[2]};
     RH_TRY(rh_solid_coupling_prepare(&s->solids, s->around->dynamics, s->around->obstacles_after, &s->tiles, cut, open,
                                      s->options->density, NULL, s->arena, status));
-    return rh_solid_coupling_gather(&s->solids, &s->limit.layout, s->arena, status);
+    RH_TRY(rh_solid_coupling_gather(&s->solids, &s->limit.layout, s->arena, status));
+    return rh_solid_coupling_deflate(&s->solids, &s->limit.layout, &s->limit.matrix, s->arena, status);
 }
 
 static const rh_term *moved_term(const step *s) { return s->solids.dynamics ? &s->solids.term : NULL; }
@@ -434,6 +435,30 @@ static const rh_term *moved_term(const step *s) { return s->solids.dynamics ? &s
 static void push_solids(step *s, const float *q)
 {
     if (s->solids.dynamics) rh_solid_coupling_give(&s->solids, q, (double)(s->tiles.h / s->dt));
+}
+
+// Contacts are found for the velocities that pressure leaves the solids with, and answered by the material: twice, as the
+// liquid's are (pressure.c).
+static rh_code answer_contacts(step *s, float *b, const float *lower, rh_status *status)
+{
+    enum { TOUCHES = 2 };
+    const rh_poisson *m = &s->limit.matrix;
+    if (!s->solids.dynamics) return RH_OK;
+    rh_arena_mark mark = rh_arena_save(s->arena);
+    float *more = rh_poisson_vector(m, s->arena, status);
+    if (!more) return RH_MEMORY;
+    for (int n = 0; n < TOUCHES; n++) {
+        rh_mprgp_report report;
+        size_t values = rh_poisson_values(m);
+        if (!rh_solid_coupling_touch(&s->solids, -(double)(s->dt / s->tiles.h), b)) break;
+        memcpy(more, s->q, values * sizeof *more);
+        RH_TRY(solve(s, moved_term(s), b, lower, s->q, "pressure", &report, status));
+        s->report->iterations += report.iterations;
+        for (size_t c = 0; c < values; c++) more[c] = s->q[c] - more[c];
+        push_solids(s, more);
+    }
+    rh_arena_restore(s->arena, mark);
+    return RH_OK;
 }
 
 static rh_code project(step *s, float *b, rh_status *status)
@@ -446,6 +471,7 @@ static rh_code project(step *s, float *b, rh_status *status)
     note_solve(s, "pressure", &report);
     s->report->residual = report.worst;
     push_solids(s, s->q);
+    RH_TRY(answer_contacts(s, b, lower, status));
     RH_TRY(apply_pressure(s, s->q, status));
     if (!is_balanced(s)) return RH_OK;
     rh_dvec3 g = s->around->gravity;

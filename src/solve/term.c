@@ -17,16 +17,21 @@ static void gather_tile(const rh_term *term, const rh_term_tile *t, int cells, c
     }
 }
 
-void rh_term_gather(const rh_term *term, int cells, const float *x, double *out)
+void rh_term_add_up(const rh_term *term, double *out)
 {
-#pragma omp parallel for schedule(static) if (term->tile_count > RH_SHORT)
-    for (int32_t n = 0; n < term->tile_count; n++) gather_tile(term, &term->tiles[n], cells, x);
     memset(out, 0, (size_t)term->blocks * RH_TERM_PARTS * sizeof *out);
     for (int32_t n = 0; n < term->tile_count; n++) {
         const rh_term_tile *t = &term->tiles[n];
         for (int32_t b = t->block_first; b < t->block_first + t->block_count; b++)
             for (int k = 0; k < RH_TERM_PARTS; k++) out[term->block[b] * RH_TERM_PARTS + k] += term->sums[b][k];
     }
+}
+
+void rh_term_gather(const rh_term *term, int cells, const float *x, double *out)
+{
+#pragma omp parallel for schedule(static) if (term->tile_count > RH_SHORT)
+    for (int32_t n = 0; n < term->tile_count; n++) gather_tile(term, &term->tiles[n], cells, x);
+    rh_term_add_up(term, out);
 }
 
 void rh_term_spread(const rh_term *term, int cells, const double *parts, float *y)

@@ -41,7 +41,10 @@ static rh_code read_type(rh_ply *r, rh_ply_type *type, rh_status *status)
 static rh_code read_name(rh_ply *r, rh_word *name, rh_status *status)
 {
     *name = rh_text_word(&r->text);
-    return name->length > 0 ? RH_OK : rh_text_expected(&r->text, *name, "a name", status);
+    bool good = name->length > 0;
+    for (int i = 0; i < name->length; i++)  // names are shown: none may hold what a terminal obeys
+        good = good && (unsigned char)name->start[i] > ' ' && name->start[i] != 127;
+    return good ? RH_OK : rh_text_expected(&r->text, *name, "a name", status);
 }
 
 static rh_code read_element(rh_ply *r, rh_status *status)
@@ -113,6 +116,8 @@ static rh_code read_header_line(rh_ply *r, rh_word word, rh_status *status)
     if (rh_word_is(word, "format")) return read_format(r, status);
     if (rh_word_is(word, "element")) return read_element(r, status);
     if (rh_word_is(word, "property")) return read_property(r, word, status);
+    if (rh_word_is(word, "comment") && rh_word_is(rh_text_word(&r->text), "rheo_up"))
+        r->up = rh_word_is(rh_text_word(&r->text), "z") ? 'z' : 'y';
     if (rh_word_is(word, "comment") || rh_word_is(word, "obj_info")) return RH_OK;
     return rh_text_expected(&r->text, word, "format, comment, obj_info, element, property or end_header", status);
 }

@@ -41,10 +41,7 @@ static rh_code read_type(rh_ply *r, rh_ply_type *type, rh_status *status)
 static rh_code read_name(rh_ply *r, rh_word *name, rh_status *status)
 {
     *name = rh_text_word(&r->text);
-    bool good = name->length > 0;
-    for (int i = 0; i < name->length; i++)  // names are shown: none may hold what a terminal obeys
-        good = good && (unsigned char)name->start[i] > ' ' && name->start[i] != 127;
-    return good ? RH_OK : rh_text_expected(&r->text, *name, "a name", status);
+    return name->length > 0 ? RH_OK : rh_text_expected(&r->text, *name, "a name", status);
 }
 
 static rh_code read_element(rh_ply *r, rh_status *status)

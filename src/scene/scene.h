@@ -14,6 +14,7 @@
 #include "lang/diagnostics.h"
 #include "lang/functions.h"
 #include "physics/physics.h"
+#include "scene/joints.h"
 #include "scene/look.h"
 #include "scene/probes.h"
 #include "solid/obstacles.h"
@@ -40,9 +41,11 @@ typedef struct rh_solid_params {
     rh_variant shape;
     bool inside_out;            // a container: the material is outside the shape
     int wall;                   // rh_wall
-    double friction;            // Coulomb's coefficient, for sand
+    double friction;            // Coulomb's coefficient, for sand and other solids
     double roughness, manning;  // m, s/m^(1/3): for liquids; 0 = none, at most one is given
     rh_motion motion;
+    char *group;                 // solids of one group do not touch each other; NULL = of none
+    rh_dynamic_params *dynamic;  // NULL = follows its motion
 } rh_solid_params;
 
 typedef struct rh_emitter_key {
@@ -201,7 +204,7 @@ typedef struct rh_scene {
     rh_checkpoint_params checkpoint;
     rh_limits_params limits;
     rh_look look;
-    rh_list bodies, solids, emitters, sinks, forces, expressions, probes;
+    rh_list bodies, solids, joints, emitters, sinks, forces, expressions, probes;
     rh_list from;        // of rh_from_params: runs that this one stands on
     rh_variant physics;  // of the one material of a scene without `materials`
     rh_list materials, exchanges;

@@ -10,8 +10,7 @@
 // with them.
 //
 // Its random numbers and its allocator belong to the process: a lock keeps worlds of other threads out while a step is
-// solved. All its memory is the caller's arena, so a steady step allocates nothing. What it has to say of its trouble
-// is dropped: a solve that fails shows in the velocities, which are looked at.
+// solved. All its memory is the caller's arena, so a steady step allocates nothing.
 //
 // Restitution is Newton's: the speed after an impact is that share of the speed before. It acts in the step whose
 // middle is nearest to the moment of impact: one that would come in the second half is left to the next step, so that
@@ -25,7 +24,10 @@
 
 enum { PARTS = 6, EXACT_ROWS = 240, SWEEPS = 100, OBJECT_BYTES = 2048, WORLD_BYTES = 1 << 16 };
 static const double PUSHED = 0.2;        // share of an overlap that is pushed out in a step
-static const double COMPLIANCE = 1e-7;   // of what a contact alone would do: several that say the same have a solution
+// Share by which a row gives way of what it alone would do, so that contacts that say the same have one solution. The
+// pivoting may still fail where rounding decides between rows; it says so, and is tried again with the next.
+static const double COMPLIANCE[] = {1e-7, 1e-6, 1e-5, 1e-4};
+enum { TRIES = sizeof COMPLIANCE / sizeof *COMPLIANCE };
 static const double LEAST_BOUNCE = 0.01;  // m/s
 
 // --- ODE's memory ----------------------------------------------------------------------------------------------------
@@ -34,6 +36,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static rh_arena *lent;            // of the solve in progress, under the lock
 static char *reserve;             // of it: for objects, whose making must not fail
 static size_t reserve_left;
+static bool failed;               // of it: ODE said something, which it does when pivoting fails
 
 static void *take(dsizeint bytes)
 {
@@ -55,8 +58,9 @@ static void give_back(void *at, dsizeint bytes)  // with the arena
     (void)at;
     (void)bytes;
 }
-static void say_nothing(int number, const char *format, va_list values)
+static void note_trouble(int number, const char *format, va_list values)
 {
+    failed = true;
     (void)number;
     (void)format;
     (void)values;
@@ -65,7 +69,7 @@ static void say_nothing(int number, const char *format, va_list values)
 static void start_ode(void)
 {
     dInitODE2(0);
-    dSetMessageHandler(say_nothing);
+    dSetMessageHandler(note_trouble);
 }
 
 typedef struct borrowed {
@@ -101,6 +105,7 @@ typedef struct island {
     dWorldID world;
     dBodyID *bodies;  // by dynamic solid; NULL: not of this one
     int rows;
+    double compliance;
 } island;
 
 static void make_body(island *s, int n)
@@ -137,6 +142,7 @@ static bool least_speed(const rh_contact_problem *p, const rh_contact *c, double
     // Velocities are those of the middle of the step, half a step of falling from those of the impact.
     double fall = c->fixed ? -0.5 * p->dt * rh_d3_dot(c->normal, p->gravity) : 0;
     *speed = c->gap > 0 ? -c->gap / p->dt : fmin(-PUSHED * c->gap / p->dt, gentle);
+    *speed -= c->lift / p->dt;
     if (!(c->restitution > 0) || towards <= slow) return true;
     if (c->gap > 0.5 * towards * p->dt) return false;
     *speed = fmax(*speed, c->restitution * (towards - fall) - fall);
@@ -157,7 +163,7 @@ static void make_contact(island *s, const rh_contact *c)
                            dContactApprox1_2;
     contact.surface.mu = c->friction;
     contact.surface.mu2 = flat ? 0 : c->friction;
-    contact.surface.soft_cfm = COMPLIANCE * p->dt * lightness;
+    contact.surface.soft_cfm = s->compliance * p->dt * lightness;
     contact.surface.motionN = speed + (c->fixed ? rh_d3_dot(c->normal, c->wall) : 0);
     if (c->fixed) {
         contact.surface.mode |= dContactMotion1 | dContactMotion2;
@@ -264,12 +270,13 @@ static void make_lock(island *s, int n)
 }
 
 // --- all -------------------------------------------------------------------------------------------------------------
-static rh_code step(island *s, rh_status *status)
+static rh_code step(island *s, bool exact, rh_status *status)
 {
     double dt = s->p->dt;
     dRandSetSeed(1);
+    failed = false;
     dWorldSetQuickStepNumIterations(s->world, SWEEPS);
-    int done = s->rows <= EXACT_ROWS ? dWorldStep(s->world, dt) : dWorldQuickStep(s->world, dt);
+    int done = exact ? dWorldStep(s->world, dt) : dWorldQuickStep(s->world, dt);
     return done ? RH_OK : rh_fail(status, RH_MEMORY, "no memory for the contacts of solids");
 }
 
@@ -314,26 +321,28 @@ static void join(const rh_contact_problem *p, int32_t *parent, bool *busy)
             busy[rh_union_root(parent, p->of_obstacle[p->joints->items[i].a])] = true;
 }
 
-static rh_code solve_island(island *s, int root, int32_t *parent, rh_arena *arena, double *impulse, bool *any,
-                            rh_status *status)
+static int count_objects(const rh_contact_problem *p, int root, int32_t *parent)
 {
-    const rh_contact_problem *p = s->p;
     int objects = 0;
     for (int n = 0; n < p->body_count; n++) objects += 3 * (rh_union_root(parent, n) == root);
     for (int i = 0; i < p->contacts->count; i++)
         objects += rh_union_root(parent, p->of_obstacle[p->contacts->items[i].a]) == root;
     for (int i = 0; i < p->joints->count; i++)
         objects += 2 * (rh_union_root(parent, p->of_obstacle[p->joints->items[i].a]) == root);
-    reserve_left = WORLD_BYTES + (size_t)objects * OBJECT_BYTES;
-    reserve = rh_arena_take(arena, reserve_left, status);
-    if (!reserve) return RH_MEMORY;
+    return objects;
+}
+
+static void build(island *s, int root, int32_t *parent)
+{
+    const rh_contact_problem *p = s->p;
+    double lightest = 0;
     s->rows = 0;
-    s->world = dWorldCreate();
-    // One that belongs to this world alone: the library's own keeps memory from one world to the next.
-    dThreadingImplementationID jobs = dThreadingAllocateSelfThreadedImplementation();
-    dWorldSetStepThreadingImplementation(s->world, dThreadingImplementationGetFunctions(jobs), jobs);
-    for (int n = 0; n < p->body_count; n++)
-        if (rh_union_root(parent, n) == root) make_body(s, n);
+    for (int n = 0; n < p->body_count; n++) {
+        if (rh_union_root(parent, n) != root) continue;
+        make_body(s, n);
+        lightest = fmax(lightest, 1 / p->bodies[n].mass);
+    }
+    dWorldSetCFM(s->world, s->compliance * p->dt * lightest);
     for (int n = 0; n < p->body_count; n++)
         if (rh_union_root(parent, n) == root) make_lock(s, n);
     for (int i = 0; i < p->joints->count; i++)
@@ -341,7 +350,22 @@ static rh_code solve_island(island *s, int root, int32_t *parent, rh_arena *aren
     for (int i = 0; i < p->contacts->count; i++)
         if (rh_union_root(parent, p->of_obstacle[p->contacts->items[i].a]) == root)
             make_contact(s, &p->contacts->items[i]);
-    rh_code code = step(s, status);
+}
+
+static rh_code solve_island(island *s, int root, int32_t *parent, int attempt, rh_arena *arena, double *impulse,
+                            bool *any, rh_status *status)
+{
+    const rh_contact_problem *p = s->p;
+    reserve_left = WORLD_BYTES + (size_t)count_objects(p, root, parent) * OBJECT_BYTES;
+    reserve = rh_arena_take(arena, reserve_left, status);
+    if (!reserve) return RH_MEMORY;
+    s->world = dWorldCreate();
+    // One that belongs to this world alone: the library's own keeps memory from one world to the next.
+    dThreadingImplementationID jobs = dThreadingAllocateSelfThreadedImplementation();
+    dWorldSetStepThreadingImplementation(s->world, dThreadingImplementationGetFunctions(jobs), jobs);
+    s->compliance = COMPLIANCE[attempt < TRIES ? attempt : TRIES - 1];
+    build(s, root, parent);
+    rh_code code = step(s, s->rows <= EXACT_ROWS && attempt < TRIES, status);
     for (int n = 0; n < p->body_count && code == RH_OK; n++)
         if (rh_union_root(parent, n) == root && !p->bodies[n].held) read_impulses(s, n, impulse, any);
     dWorldDestroy(s->world);
@@ -363,7 +387,10 @@ rh_code rh_contact_solve(const rh_contact_problem *p, rh_arena *arena, double *i
     borrowed before = enter(arena);
     rh_code code = RH_OK;
     for (int root = 0; root < p->body_count && code == RH_OK; root++)
-        if (busy[root]) code = solve_island(&s, root, parent, arena, impulse, any, status);
+        for (int attempt = 0; attempt <= TRIES && busy[root] && code == RH_OK; attempt++) {
+            code = solve_island(&s, root, parent, attempt, arena, impulse, any, status);
+            if (!failed) break;
+        }
     leave(before);
     return code;
 }

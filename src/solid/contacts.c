@@ -15,7 +15,7 @@
 #include <string.h>
 #include "base/assert.h"
 
-enum { CANDIDATES = 2 * RH_FEATURES_MOST + 8, KEPT = 4, KEPT_CURVED = 6 };
+enum { CANDIDATES = 2 * RH_FEATURES_MOST + 8, KEPT = 4, KEPT_PAIR = 4 };
 static const double SLOP = 0.02;      // of the size: so near they are watched even when they part
 static const double SAME = 1e-6;      // of the size: depths that count as equal
 static const double CLOSE = 0.05;     // of the size: points so near each other are one
@@ -85,21 +85,34 @@ static void look_from_inside(const pair *p, int of, int other, int wall, const r
     *normal = n;
 }
 
-// A ball of `of` against `wall` of the other. `turned`: the ball is b's.
-static void meet_ball(pair *p, bool turned, const rh_feature *ball, int wall)
+// A point of what turns goes along an arc: its acceleration towards the axis, over the step. Without this the corners
+// that come down in front of what rolls would brake it.
+static double lift_of(const pair *p, int of, rh_dvec3 at, rh_dvec3 normal)
+{
+    const rh_obstacle *o = &p->solids->items[of];
+    rh_dvec3 arm = rh_d3_sub(at, o->origin), inwards = rh_d3_cross(o->angular, rh_d3_cross(o->angular, arm));
+    return fmax(0, 0.5 * p->dt * p->dt * rh_d3_dot(normal, inwards));
+}
+
+// A ball of `of` against `wall` of the other. `turned`: the ball is b's. `exact`: it is always the lowest, however the
+// solid turns.
+static void meet_ball(pair *p, bool turned, const rh_feature *ball, int wall, bool exact)
 {
     int of = turned ? p->b : p->a, other = turned ? p->a : p->b;
     rh_dvec3 at = rh_pose_to_world(&p->solids->items[of].pose, ball->at), n = {0, 1, 0};
     double gap = wall_distance(p->solids, other, wall, at, p->reach + ball->radius, &n) - ball->radius;
     if (!(gap < p->reach) || p->count == CANDIDATES) return;
     if (ball->radius == 0) look_from_inside(p, of, other, wall, ball, at, &n, &gap);
+    const rh_obstacle *own = &p->solids->items[of];
+    if (ball->rim && !rh_features_lies_flat(&own->shape, rh_m3_mul_transposed(own->pose.rotation, n))) return;
+    double lift = exact ? 0 : lift_of(p, of, at, n);
     at = rh_d3_sub(at, rh_d3_scale(n, ball->radius));
     if (turned) n = rh_d3_scale(n, -1);
     rh_dvec3 wall_speed = rh_obstacles_velocity(p->solids, p->b, at);
     rh_dvec3 approach = rh_d3_sub(rh_obstacles_velocity(p->solids, p->a, at), wall_speed);
     if (gap > SLOP * p->size - fmin(0, rh_d3_dot(approach, n)) * p->dt) return;
     p->found[p->count++] = (rh_contact){
-        .a = p->a, .b = p->b, .fixed = p->fixed, .at = at, .normal = n, .gap = gap, .approach = approach,
+        .a = p->a, .b = p->b, .fixed = p->fixed, .at = at, .normal = n, .gap = gap, .lift = lift, .approach = approach,
         .wall = wall_speed};
 }
 
@@ -118,13 +131,13 @@ static void meet_supports(pair *p, bool turned, int wall)
         if (count == 0) return;
         at = rh_pose_to_world(&o->pose, balls[0].at);
     }
-    for (int i = 0; i < count; i++) meet_ball(p, turned, &balls[i], wall);
+    for (int i = 0; i < count; i++) meet_ball(p, turned, &balls[i], wall, true);
 }
 
 static void meet(pair *p, bool turned, int wall)
 {
     const rh_features *f = p->solids->items[turned ? p->b : p->a].features;
-    for (int i = 0; f && i < f->count; i++) meet_ball(p, turned, &f->items[i], wall);
+    for (int i = 0; f && i < f->count; i++) meet_ball(p, turned, &f->items[i], wall, false);
     if (f && f->count) meet_supports(p, turned, wall);
 }
 
@@ -215,8 +228,8 @@ static rh_code meet_pair(pair *p, rh_arena *arena, rh_contact_list *out, rh_stat
         p->count = 0;
         meet(p, false, wall);
         if (walls == 1 && bounded(b)) meet(p, true, 0);
-        bool flat = walls > 1 || b->shape.kind == RH_SHAPE_PLANE || b->shape.kind == RH_SHAPE_BOX;
-        RH_TRY(keep(p, choose(p, flat ? KEPT : KEPT_CURVED), arena, out, status));
+        bool flat = walls > 1 || b->shape.kind == RH_SHAPE_PLANE;
+        RH_TRY(keep(p, choose(p, flat ? KEPT : KEPT_PAIR), arena, out, status));
     }
     return RH_OK;
 }

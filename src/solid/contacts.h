@@ -14,6 +14,7 @@ typedef struct rh_contact {
     rh_dvec3 at;           // m
     rh_dvec3 normal;       // unit: from b into a
     double gap;            // m; below zero they overlap
+    double lift;           // m: by how much less than its velocity says a point comes nearer in the step, as it turns
     rh_dvec3 approach;     // m/s: velocity of a's point less that of b's
     rh_dvec3 wall;         // m/s: velocity of b's point
     double size;           // m: half the smallest extent of the smaller of the two

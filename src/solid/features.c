@@ -16,7 +16,7 @@ static const double INNER = 0.1;  // of the smallest half extent: how far inside
 
 static void add_with(rh_features *f, rh_dvec3 at, double radius, rh_dvec3 inner)
 {
-    if (f->count < RH_FEATURES_MOST) f->items[f->count++] = (rh_feature){at, radius, inner};
+    if (f->count < RH_FEATURES_MOST) f->items[f->count++] = (rh_feature){at, radius, inner, false};
 }
 
 // Towards the middle, where nothing better is known.
@@ -94,6 +94,7 @@ static void sample_circle(rh_dvec3 center, rh_dvec3 axis, double around, double 
         rh_dvec3 at = rh_d3_add(center, rh_d3_scale(way, around));
         rh_dvec3 inner = rh_d3_add(center, rh_d3_scale(way, around - fabs(inwards)));
         add_with(f, at, radius, rh_d3_add(inner, rh_d3_scale(axis, inwards)));
+        f->items[f->count - 1].rim = true;
     }
 }
 
@@ -267,6 +268,13 @@ static bool outward(rh_dvec3 axis, rh_dvec3 direction, rh_dvec3 *out)
     return true;
 }
 
+bool rh_features_lies_flat(const rh_shape *shape, rh_dvec3 direction)
+{
+    rh_dvec3 axis = shape->kind == RH_SHAPE_TORUS ? shape->as.torus.axis
+                                                  : rh_d3_sub(shape->as.cylinder.to, shape->as.cylinder.from);
+    return fabs(rh_d3_dot(rh_d3_unit(axis), direction)) > 0.9;
+}
+
 int rh_features_supports(const rh_shape *shape, rh_dvec3 direction, rh_feature out[RH_SUPPORTS_MOST])
 {
     rh_dvec3 way;
@@ -279,7 +287,7 @@ int rh_features_supports(const rh_shape *shape, rh_dvec3 direction, rh_feature o
         for (int end = 0; end < 2; end++) {
             rh_dvec3 at = rh_d3_add(end ? c->to : c->from, rh_d3_scale(way, c->radius));
             rh_dvec3 inner = rh_d3_add(at, rh_d3_scale(axis, end ? -in : in));
-            out[end] = (rh_feature){at, 0, rh_d3_sub(inner, rh_d3_scale(way, in))};
+            out[end] = (rh_feature){at, 0, rh_d3_sub(inner, rh_d3_scale(way, in)), false};
         }
         return 2;
     }
@@ -287,7 +295,7 @@ int rh_features_supports(const rh_shape *shape, rh_dvec3 direction, rh_feature o
         const rh_torus_params *t = &shape->as.torus;
         if (!outward(rh_d3_unit(t->axis), direction, &way)) return 0;
         rh_dvec3 at = rh_d3_add(t->center, rh_d3_scale(way, t->major));
-        out[0] = (rh_feature){at, t->minor, at};
+        out[0] = (rh_feature){at, t->minor, at, false};
         return 1;
     }
     return 0;

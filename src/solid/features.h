@@ -10,10 +10,11 @@
 #include "solid/shape.h"
 
 typedef struct rh_feature {
-    rh_dvec3 at;    // m: in the solid's own space
-    double radius;  // m
+    rh_dvec3 at;     // m: in the solid's own space
+    double radius;   // m
     rh_dvec3 inner;  // m: a little inside of the solid. A corner that lies on an edge of another solid cannot tell
                      // which of its faces it is on; the place inside of its own can
+    bool rim;        // of a circle, whose lowest points rh_features_supports knows: for what lies flat on it
 } rh_feature;
 
 typedef struct rh_features {
@@ -32,4 +33,5 @@ rh_code rh_features_create(const rh_shape *shape, const rh_mesh *mesh, rh_featur
 void rh_features_free(rh_features *features);
 // The balls of a cylinder or torus that lie farthest along a direction, exactly, so that it rolls on a circle and not
 // on a polygon: returns how many.
+bool rh_features_lies_flat(const rh_shape *shape, rh_dvec3 direction);  // on a rim
 int rh_features_supports(const rh_shape *shape, rh_dvec3 direction, rh_feature out[RH_SUPPORTS_MOST]);

@@ -375,8 +375,7 @@ bool rh_dynamics_pay(rh_dynamics *dynamics, double *impulse)
     if (dynamics->paid) return false;
     dynamics->paid = true;
     for (int n = 0; n < dynamics->count; n++)
-        for (int k = 0; k < PARTS; k++)
-            impulse[n * PARTS + k] = dynamics->held[n] ? 0 : dynamics->items[n].owed[k];
+        for (int k = 0; k < PARTS; k++) impulse[n * PARTS + k] = dynamics->held[n] ? 0 : dynamics->items[n].owed[k];
     rh_dynamics_give(dynamics, impulse, false);
     memcpy(dynamics->begun, dynamics->velocity, (size_t)dynamics->count * PARTS * sizeof(double));
     return true;

@@ -95,8 +95,8 @@ void rh_dynamics_respond(const rh_dynamics *dynamics, const double *impulse, dou
 // The solids receive these impulses; `counted` of a material's solve, which will be part of what it measures.
 void rh_dynamics_give(rh_dynamics *dynamics, const double *impulse, bool counted);
 
-// What they were owed, once a step: the impulses [6 count] are given, as not counted. A method whose solve answers takes
-// them into it: alone they would throw a light solid far. False: they are paid already.
+// What they were owed, once a step: the impulses [6 count] are given, as not counted. A method whose solve answers
+// takes them into it: alone they would throw a light solid far. False: they are paid already.
 bool rh_dynamics_pay(rh_dynamics *dynamics, double *impulse);
 
 // Impulses [6 count] of contacts, motors and limits of joints, from the velocities that the solids have now; not given

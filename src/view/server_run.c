@@ -485,8 +485,8 @@ static void turn(rh_mesh *mesh, bool z_up)
 
 // The surfaces of all materials that have one as one mesh, with the axis up that the run has, whatever `rheo surface`
 // was told; `files`: how many there were.
-static rh_code read_surfaces(const rh_served_run *s, const material_names *names, int64_t frame, bool z_up, rh_mesh *mesh,
-                             int *files, rh_status *status)
+static rh_code read_surfaces(const rh_served_run *s, const material_names *names, int64_t frame, bool z_up,
+                             rh_mesh *mesh, int *files, rh_status *status)
 {
     rh_code code = RH_OK;
     *files = 0;

@@ -95,8 +95,8 @@ static void float_box(const char *method, double cell, double density, double sh
     watch w = {.from = 1};
     lab_run(&l, 2, look, &w);
     double off = w.sum / w.time - (bottom + 0.5 * size);
-    print_message("  %s, cells of %g, %g kg/m^3, level %g: off by %+.2f %% of its draught, %.4f m/s, turned %+.3f\n", method,
-                  cell, density, level, 100 * off / draught, w.fastest, 2 * asin(solid_of(&l, 0)->turn[3]));
+    print_message("  %s, cells of %g, %g kg/m^3, level %g: off by %+.2f %% of its draught, %.4f m/s, turned %+.3f\n",
+                  method, cell, density, level, 100 * off / draught, w.fastest, 2 * asin(solid_of(&l, 0)->turn[3]));
     assert_true(fabs(off) < share * draught && w.fastest < 0.03);
     lab_close(&l);
 }
@@ -156,7 +156,8 @@ static void what_lies_below_water_stays(void **state)
     assert_true(fabs(cork.at.y - 0.325) < 0.002 && cork.fastest < 0.15);
     stone = rest_below("splash", 2000, 0, 1);
     assert_true(fabs(stone.at.y - 0.075) < 0.001 && stone.farthest < 0.001 && stone.fastest < 0.02);
-    // What is a hundred times lighter than a splash slips out from below the shelf (docs/limits.md), but not at any speed.
+    // What is a hundred times lighter than a splash slips out from below the shelf (docs/limits.md), but not at any
+    // speed.
     cork = rest_below("splash", 10, 0.25, 1);
     assert_true(cork.fastest < 5);
 }
@@ -185,8 +186,8 @@ static void shoot(const char *method, double density)
     rh_dvec3 before = momentum(&l);
     lab_run(&l, 0.6, NULL, NULL);
     rh_dvec3 after = momentum(&l), error = rh_d3_sub(after, before);
-    print_message("  %s, %g kg/m^3: %.4g kg m/s before, off by %.2g, %.2g; the ball at %.3f with %.3f m/s\n", method, density,
-                  before.x, error.x / before.x, error.y / before.x, solid_of(&l, 0)->position.x,
+    print_message("  %s, %g kg/m^3: %.4g kg m/s before, off by %.2g, %.2g; the ball at %.3f with %.3f m/s\n", method,
+                  density, before.x, error.x / before.x, error.y / before.x, solid_of(&l, 0)->position.x,
                   solid_of(&l, 0)->linear.x);
     lab_close(&l);
 }
@@ -251,7 +252,9 @@ static void many_solids_and_light_ones_cost_no_iterations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(momentum_of_liquid_and_solids_stays), cmocka_unit_test(what_lies_below_water_stays), cmocka_unit_test(solids_let_go_move_with_their_added_mass),
+        cmocka_unit_test(momentum_of_liquid_and_solids_stays),
+        cmocka_unit_test(what_lies_below_water_stays),
+        cmocka_unit_test(solids_let_go_move_with_their_added_mass),
         cmocka_unit_test(many_solids_and_light_ones_cost_no_iterations),
         cmocka_unit_test(what_floats_displaces_its_weight),
     };

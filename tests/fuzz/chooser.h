@@ -13,10 +13,7 @@ typedef struct chooser {
     size_t bytes, at;
 } chooser;
 
-static inline unsigned choose(chooser *c, unsigned count)
-{
-    return c->at < c->bytes ? c->data[c->at++] % count : 0;
-}
+static inline unsigned choose(chooser *c, unsigned count) { return c->at < c->bytes ? c->data[c->at++] % count : 0; }
 
 static inline void require(bool condition)
 {

@@ -97,13 +97,26 @@ static rh_code take_channels(const rh_surface_mesh *surface, rh_points *out, rh_
     return RH_OK;
 }
 
-static void turn_vectors(rh_points *points)  // as files of runs with z up are
+// Between y up and z up, either way.
+static rh_vec3 turned(rh_vec3 v, bool z_up) { return z_up ? rh_v3(v.x, -v.z, v.y) : rh_v3(v.x, v.z, -v.y); }
+
+static void turn_points(rh_points *points, bool z_up)
 {
     for (int a = 0; a < points->attribute_count; a++) {
         rh_vec3 *v = points->attributes[a].data;
-        for (int64_t i = 0; points->attributes[a].type == RH_POINT_VEC3F && i < points->count; i++)
-            v[i] = rh_v3(v[i].x, -v[i].z, v[i].y);
+        if (points->attributes[a].type != RH_POINT_VEC3F ||
+            rh_point_is_colour(points->attributes[a].name, RH_POINT_VEC3F))
+            continue;
+        for (int64_t i = 0; i < points->count; i++) v[i] = turned(v[i], z_up);
     }
+}
+
+static void turn_surface(rh_ply_surface *surface, bool z_up)
+{
+    rh_vec3 *vectors[3] = {surface->mesh.vertices, surface->normal, surface->velocity};
+    for (int n = 0; n < 3; n++)
+        for (int64_t i = 0; vectors[n] && i < surface->mesh.vertex_count; i++)
+            vectors[n][i] = turned(vectors[n][i], z_up);
 }
 
 // Quads are cut in two; arrays change hands.
@@ -128,10 +141,7 @@ static rh_code take_surface_mesh(rh_surface_mesh *surface, bool z_up, rh_ply_sur
     for (int c = 0; c < surface->channel_count; c++)
         if (strcmp(surface->channels[c].name, "vel") == 0)
             out->velocity = surface->channels[c].data, surface->channels[c].data = NULL;
-    rh_vec3 *vectors[3] = {out->mesh.vertices, out->normal, out->velocity};
-    for (int n = 0; n < 3 && z_up; n++)  // as files of such runs are
-        for (int64_t i = 0; vectors[n] && i < out->mesh.vertex_count; i++)
-            vectors[n][i] = rh_v3(vectors[n][i].x, -vectors[n][i].z, vectors[n][i].y);
+    if (z_up) turn_surface(out, true);  // as files of such runs are
     return RH_OK;
 }
 
@@ -141,11 +151,23 @@ static rh_code make_surface(const job *j, const char *points, frame_data *data, 
     RH_TRY(rh_surface_frame_mesh(rh_scene_surface(&j->scene, data->material), points, data->set, j->programs, &surface,
                                  NULL, status));
     rh_code code = paints(j) ? take_channels(&surface, &data->vertices, status) : RH_OK;
-    if (code == RH_OK && data->z_up) turn_vectors(&data->vertices);
+    if (code == RH_OK && data->z_up) turn_points(&data->vertices, true);
     if (code == RH_OK) code = take_surface_mesh(&surface, data->z_up, &data->surface, status);
     rh_surface_mesh_free(&surface);
     data->has_surface = code == RH_OK;
     return code;
+}
+
+// `rheo surface --up` may have written it with another axis up than the run's: it is turned as the run's files are.
+static rh_code read_surface(const job *j, const char *path, frame_data *data, rh_status *status)
+{
+    RH_TRY(rh_ply_read_surface(path, &data->surface, status));
+    data->has_surface = true;
+    if (paints(j)) RH_TRY(rh_ply_read_points(path, &data->vertices, NULL, status));
+    if (!data->surface.up || (data->surface.up == 'z') == data->z_up) return RH_OK;
+    turn_surface(&data->surface, data->z_up);
+    turn_points(&data->vertices, data->z_up);
+    return RH_OK;
 }
 
 // The one place where the mesh of a frame's surface comes from: the file that `rheo surface` wrote, else it is made of
@@ -160,11 +182,7 @@ static rh_code obtain_surface(const job *j, bool probe, frame_data *data, rh_sta
     char stem[80];
     snprintf(stem, sizeof stem, "surface%s%.60s", data->set ? "." : "", data->set ? data->set : "");
     RH_TRY(app_frame_path(path, j->surfaces, stem, data->number, ".ply", status));
-    if (rh_file_exists(path)) {
-        RH_TRY(rh_ply_read_surface(path, &data->surface, status));
-        data->has_surface = true;
-        return paints(j) ? rh_ply_read_points(path, &data->vertices, NULL, status) : RH_OK;
-    }
+    if (rh_file_exists(path)) return read_surface(j, path, data, status);
     if (!data->will_have_surface) return RH_OK;
     RH_TRY(app_frame_path(path, j->points, "points", data->number, ".vdb", status));
     rh_code code = make_surface(j, path, data, status);
@@ -601,7 +619,7 @@ static rh_code quick_values(job *j, const frame_data *data, rh_status *status)
     j->preview.values = j->values;
     if (j->values && strcmp(paint->attribute, "Cd") == 0) {
         j->preview.low = 0, j->preview.high = 1;  // they are taken as they are
-        return rh_values_pack(&data->points, data->z_up, j->values, status);
+        return rh_values_pack(&data->points, j->values, status);
     }
     return j->values ? rh_values_take(&data->points, paint->attribute, data->z_up, j->values, status) : RH_MEMORY;
 }

@@ -26,6 +26,7 @@ rh_code rh_ply_read_mesh(const char *path, rh_mesh *mesh, rh_status *status);
 typedef struct rh_ply_surface {
     rh_mesh mesh;
     rh_vec3 *normal, *velocity;  // owned
+    char up;                     // 'y' or 'z' when the file says which axis points up, else 0; nothing is turned
 } rh_ply_surface;
 
 rh_code rh_ply_read_surface(const char *path, rh_ply_surface *surface, rh_status *status);

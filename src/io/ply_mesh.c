@@ -208,7 +208,7 @@ rh_code rh_ply_parse_surface(const char *name, const char *data, size_t bytes, r
     bool has_normal = named(&m.ply, "nx"), has_velocity = named(&m.ply, "vx");
     rh_ply_close(&m.ply);
     // No look for triangles with an area as at other meshes: a frame without liquid has none.
-    *surface = (rh_ply_surface){m.build.mesh, m.more[0], m.more[1]};
+    *surface = (rh_ply_surface){m.build.mesh, m.more[0], m.more[1], m.ply.up};
     if (code != RH_OK) rh_ply_surface_free(surface);
     if (!has_normal) rh_free(surface->normal), surface->normal = NULL;
     if (!has_velocity) rh_free(surface->velocity), surface->velocity = NULL;

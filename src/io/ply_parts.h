@@ -42,6 +42,7 @@ typedef enum rh_ply_encoding { RH_PLY_ASCII, RH_PLY_LITTLE, RH_PLY_BIG, RH_PLY_U
 typedef struct rh_ply {
     rh_text_reader text;  // the header; for ascii files also the data
     rh_ply_encoding encoding;
+    char up;           // 'y' or 'z', says a comment of ours; 0 when there is none
     const char *data;  // whole file; the caller's
     size_t at, bytes;  // binary data: where we are
     rh_ply_element *elements;

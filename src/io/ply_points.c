@@ -39,16 +39,10 @@ static void declare_components(FILE *file, const char *name, int count)
     }
 }
 
-// The attribute Cd is a colour, as in Houdini. Beside its numbers it is written as red, green and blue of a byte each,
-// which is what other programs look for.
-static bool is_colour(const char *name, rh_point_type type)
-{
-    return type == RH_POINT_VEC3F && strcmp(name, "Cd") == 0;
-}
-
+// Beside its numbers a colour is written as red, green and blue of a byte each, which is what other programs look for.
 static size_t record_bytes(const rh_attribute *a)
 {
-    return rh_point_type_size(a->type) + (is_colour(a->name, a->type) ? 3 : 0);
+    return rh_point_type_size(a->type) + (rh_point_is_colour(a->name, a->type) ? 3 : 0);
 }
 
 static void declare(FILE *file, const rh_attribute *attribute)
@@ -78,7 +72,7 @@ static void write_header(FILE *file, const rh_points *points, const rh_frame_inf
     fprintf(file, "element vertex %" PRId64 "\n", points->count);
     for (int i = 0; i < count; i++) {
         declare(file, order[i]);
-        if (is_colour(order[i]->name, order[i]->type))
+        if (rh_point_is_colour(order[i]->name, order[i]->type))
             fprintf(file, "property uchar red\nproperty uchar green\nproperty uchar blue\n");
     }
     fprintf(file, "end_header\n");
@@ -96,8 +90,9 @@ static void put_value(char *to, const rh_attribute *attribute, int64_t index, bo
     } else if (attribute->type == RH_POINT_VEC3F) {
         rh_vec3 p;
         memcpy(&p, from, sizeof p);
-        if (is_colour(attribute->name, attribute->type)) rh_ply_put_colour(to + sizeof p, p);
-        if (z_up) p = rh_v3(p.x, -p.z, p.y);
+        bool colour = rh_point_is_colour(attribute->name, attribute->type);
+        if (colour) rh_ply_put_colour(to + sizeof p, p);
+        else if (z_up) p = rh_v3(p.x, -p.z, p.y);
         memcpy(to, &p, sizeof p);
     } else {
         memcpy(to, from, size);

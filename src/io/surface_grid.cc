@@ -139,6 +139,8 @@ double voxels_inside(const FloatGrid &surface)
 // y up -> z up: (x, y, z) -> (x, -z, y); OpenVDB multiplies rows from the left.
 const openvdb::Mat3d turn(1, 0, 0, 0, 0, 1, 0, -1, 0);
 
+bool is_colour(const GridBase &grid) { return rh_point_is_colour(grid.getName().c_str(), RH_POINT_VEC3F); }
+
 openvdb::Vec3SGrid::Ptr turned_values(const openvdb::Vec3SGrid &grid)
 {
     auto copy = grid.deepCopy();
@@ -157,7 +159,8 @@ openvdb::Vec3SGrid::Ptr turned_values(const openvdb::Vec3SGrid &grid)
 GridBase::Ptr dressed(const GridBase::Ptr &grid, const rh_frame_info &info)
 {
     auto vectors = openvdb::gridPtrCast<openvdb::Vec3SGrid>(grid);
-    GridBase::Ptr copy = vectors && info.z_up ? GridBase::Ptr(turned_values(*vectors)) : grid->copyGrid();
+    GridBase::Ptr copy = vectors && info.z_up && !is_colour(*vectors) ? GridBase::Ptr(turned_values(*vectors))
+                                                                      : grid->copyGrid();
     copy->setTransform(grid->transform().copy());
     if (info.z_up) copy->transform().postMult(turn);
     copy->setCreator("rheo");

@@ -85,10 +85,7 @@ static rh_code write_file(const char *path, const rh_surface_mesh *mesh, const r
 // --- PLY -------------------------------------------------------------------------------------------------------------
 
 // Cd is a colour: as in files of points, its bytes come behind its numbers.
-static bool is_colour(const rh_band_channel *channel)
-{
-    return channel->type == RH_POINT_VEC3F && strcmp(channel->name, "Cd") == 0;
-}
+static bool is_colour(const rh_band_channel *channel) { return rh_point_is_colour(channel->name, channel->type); }
 
 static void declare(FILE *file, const rh_band_channel *channel)
 {
@@ -117,6 +114,12 @@ static char *put_vector(char *to, const job *j, rh_vec3 v)
     return put_bytes(to, &v, sizeof v);
 }
 
+static char *put_vector_channel(char *to, const job *j, const rh_band_channel *channel, int64_t v)
+{
+    const rh_vec3 *value = (const rh_vec3 *)channel->data + v;
+    return is_colour(channel) ? put_bytes(to, value, sizeof *value) : put_vector(to, j, *value);
+}
+
 static char *put_ply_vertex(char *to, const job *j, int64_t v)
 {
     to = put_vector(to, j, j->mesh->position[v]);
@@ -124,7 +127,7 @@ static char *put_ply_vertex(char *to, const job *j, int64_t v)
     for (int c = 0; c < j->mesh->channel_count; c++) {
         const rh_band_channel *channel = &j->mesh->channels[c];
         if (channel->type == RH_POINT_VEC3F) {
-            to = put_vector(to, j, ((const rh_vec3 *)channel->data)[v]);
+            to = put_vector_channel(to, j, channel, v);
             if (is_colour(channel)) rh_ply_put_colour(to, ((const rh_vec3 *)channel->data)[v]), to += 3;
         } else if (channel->type == RH_POINT_I64) {  // PLY has none of 64 bits: exact up to 2^53
             double value = (double)((const int64_t *)channel->data)[v];
@@ -303,7 +306,7 @@ static char *put_vtp_normal(char *to, const job *j, int64_t v) { return put_vect
 static char *put_vtp_channel(char *to, const job *j, int64_t v)
 {
     const rh_band_channel *channel = &j->mesh->channels[((const vtp_job *)j)->channel];
-    if (channel->type == RH_POINT_VEC3F) return put_vector(to, j, ((const rh_vec3 *)channel->data)[v]);
+    if (channel->type == RH_POINT_VEC3F) return put_vector_channel(to, j, channel, v);
     size_t size = rh_point_type_size(channel->type);
     return put_bytes(to, (const char *)channel->data + (size_t)v * size, size);
 }

@@ -223,7 +223,8 @@ vp::PointDataTree::Ptr build_tree(const Source &source, const std::vector<Entry>
         leaves[l]->setOffsets(ends);
         fill_positions(leaves[l]->attributeArray(0), source, order);
         for (size_t a = 0; a < list.size(); a++)
-            fill_any(leaves[l]->attributeArray(a + 1), *list[a], order, source.turn);
+            fill_any(leaves[l]->attributeArray(a + 1), *list[a], order,
+                     source.turn && !rh_point_is_colour(list[a]->name, list[a]->type));
         for (size_t g = 0; g < groups.size(); g += GROUPS_A_BYTE)
             fill_groups(leaves[l]->attributeArray(1 + list.size() + g / GROUPS_A_BYTE), &groups[g],
                         std::min(GROUPS_A_BYTE, groups.size() - g), order);

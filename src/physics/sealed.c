@@ -12,9 +12,6 @@
 #include "solve/pockets.h"
 
 static const double NEARLY_FULL = 0.8;
-// Faces open by less are no exit: through a gap of half a cell beside a piston sand left at 1800 m/s, and splash at
-// 190, where 9 would have done.
-static const float WIDE = 0.5f;
 // Cells of volume that may be missing in any room, however small: a blade that passes a corner shuts a few particles in
 // for a moment, and the volume of a room of few cells is known to a few tenths of a cell at each of its walls.
 static const double FEW_FLAT = 4, FEW_DEEP = 16;
@@ -37,7 +34,10 @@ static void open_rows(const rooms *s, int32_t t, rh_rows open[3])
     for (int a = 0; a < s->tiles->dimension; a++) open[a] = rh_rows_apart(s->tiles, s->open[a], t, s->beyond);
 }
 
-static inline rh_f8 wide(rh_f8 open) { return rh_f8_select(open > rh_f8_all(WIDE), rh_f8_all(1), rh_f8_all(0)); }
+static inline rh_f8 wide(rh_f8 open)
+{
+    return rh_f8_select(open > rh_f8_all(RH_NARROWEST_EXIT), rh_f8_all(1), rh_f8_all(0));
+}
 
 static rh_f8 open_around(const rooms *s, const rh_rows open[3], int r)
 {

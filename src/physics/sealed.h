@@ -12,6 +12,9 @@
 #include "physics/physics.h"
 #include "solid/cut_cells.h"
 
+// Share of a face: what is open by less is no exit. Half a cell is about the distance of particles.
+static const float RH_NARROWEST_EXIT = 0.5f;
+
 typedef struct rh_sealed_options {
     bool blurred;      // cells and faces as particles see them (rh_cut_cells.room, pass); else volume and open
     double per_cell;   // particles of a full cell

@@ -43,6 +43,11 @@ void rh_points_free(rh_points *points)
     rh_points_init(points);
 }
 
+bool rh_point_is_colour(const char *name, rh_point_type type)
+{
+    return type == RH_POINT_VEC3F && strcmp(name, "Cd") == 0;
+}
+
 // NULL with a status when the size does not fit or memory runs out.
 static void *new_block(rh_point_type type, int64_t elements, rh_status *status)
 {

@@ -51,6 +51,9 @@ void rh_points_free(rh_points *points);
 
 size_t rh_point_type_size(rh_point_type type);
 const char *rh_point_type_name(rh_point_type type);  // "float", "int32", "int64", "vec3f", "mat3f", "group"
+// Cd is a colour (linear, 0 to 1), as in Houdini: three numbers that are no direction, so files with z up do not turn
+// them.
+bool rh_point_is_colour(const char *name, rh_point_type type);
 
 // Adds an attribute (zero for existing points); does nothing when it exists with that type, RH_USER when with another.
 rh_code rh_points_add(rh_points *points, const char *name, rh_point_type type, rh_status *status);

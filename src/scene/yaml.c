@@ -304,6 +304,18 @@ static void find_text(const composer *c, const yaml_event_t *event, rh_yaml_node
     node->text_column = (int)(outside - inside) + 1;
 }
 
+// YAML refuses control characters, but not when they are written as escapes. Titles, names and names of files come back
+// in messages: a scene of others must not write to the terminal of whoever looks at it what the terminal obeys.
+static bool commands_a_terminal(const char *text, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned char here = (unsigned char)text[i], next = i + 1 < bytes ? (unsigned char)text[i + 1] : 0;
+        if ((here < ' ' && here != '\n' && here != '\t') || here == 127) return true;
+        if (here == 0xc2 && next >= 0x80 && next < 0xa0) return true;  // the same by one byte, in UTF-8
+    }
+    return false;
+}
+
 static rh_code compose_scalar(composer *c, const yaml_event_t *event, int depth, rh_yaml_node **out)
 {
     yaml_mark_t mark = event->start_mark;
@@ -311,6 +323,8 @@ static rh_code compose_scalar(composer *c, const yaml_event_t *event, int depth,
     const char *text = (const char *)event->data.scalar.value;
     size_t bytes = event->data.scalar.length;
     if (memchr(text, 0, bytes)) return fail_at(c, mark, "this text contains a zero byte");
+    if (commands_a_terminal(text, bytes))
+        return fail_at(c, mark, "this text contains control characters (as \"\\e\" or \"\\r\"), expected letters");
     RH_TRY(make_at(c, RH_YAML_SCALAR, mark, out));
     (*out)->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
     (*out)->text = keep_text(c->yaml, text, bytes, c->status);

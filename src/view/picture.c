@@ -210,7 +210,7 @@ static rh_vec3 color_of(const rh_paint *paint, rh_value_range range, float value
                             span > 0 ? ((double)value - range.low) / span : 0.4);
 }
 
-// The attribute Cd is a colour itself. In files with z up all vectors are turned, this one, too.
+// The attribute Cd is a colour itself.
 static const rh_attribute *find_colours(const rh_points *points, const char *attribute)
 {
     const rh_attribute *a = !rh_values_none(attribute) && strcmp(attribute, "Cd") == 0 ? rh_points_find(points, "Cd")
@@ -218,9 +218,9 @@ static const rh_attribute *find_colours(const rh_points *points, const char *att
     return a && a->type == RH_POINT_VEC3F ? a : NULL;
 }
 
-static rh_vec3 own_colour(const rh_attribute *colours, int64_t i, bool z_up)
+static rh_vec3 own_colour(const rh_attribute *colours, int64_t i)
 {
-    rh_vec3 c = upright(((const rh_vec3 *)colours->data)[colours->uniform ? 0 : i], z_up);
+    rh_vec3 c = ((const rh_vec3 *)colours->data)[colours->uniform ? 0 : i];
     return rh_v3(c.x > 0 ? rh_min(c.x, 1) : 0, c.y > 0 ? rh_min(c.y, 1) : 0, c.z > 0 ? rh_min(c.z, 1) : 0);
 }
 
@@ -236,7 +236,7 @@ static rh_code paint_surface(const rh_picture *p, const rh_picture_frame *f, rh_
     rh_code code = *out ? rh_values_take(f->vertices, paint->attribute, f->z_up, values, status) : RH_MEMORY;
     const rh_attribute *colours = find_colours(f->vertices, paint->attribute);
     for (size_t i = 0; code == RH_OK && i < count; i++)
-        (*out)[i] = colours ? own_colour(colours, (int64_t)i, f->z_up) : color_of(paint, p->o.paint, values[i]);
+        (*out)[i] = colours ? own_colour(colours, (int64_t)i) : color_of(paint, p->o.paint, values[i]);
     rh_free(values);
     return code;
 }
@@ -310,7 +310,7 @@ static int64_t gather(const rh_picture *p, const rh_picture_frame *f, const rh_a
         c->velocity[kept] = rh_v3(0, 0, 0);
         if (moving) c->velocity[kept] = upright(((const rh_vec3 *)velocity->data)[velocity->uniform ? 0 : i], f->z_up);
         c->radius[kept] = size * (r > 0 && r < 1e15f ? r : guess);
-        rh_vec3 color = colours  ? own_colour(colours, i, f->z_up)
+        rh_vec3 color = colours  ? own_colour(colours, i)
                         : values ? color_of(&p->scene->look.particles.paint, p->o.particles, values[i])
                                  : appearance->color;
         color = rh_v3_scale(color, shade_of(look_of(p, f), id, i));

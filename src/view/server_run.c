@@ -475,20 +475,30 @@ static rh_code join_mesh(rh_mesh *to, const rh_mesh *more, rh_status *status)
     return RH_OK;
 }
 
-// The surfaces of all materials that have one as one mesh; `files`: how many there were.
-static rh_code read_surfaces(const rh_served_run *s, const material_names *names, int64_t frame, rh_mesh *mesh,
-                             int *files, rh_status *status)
+static void turn(rh_mesh *mesh, bool z_up)
+{
+    for (int64_t i = 0; i < mesh->vertex_count; i++) {
+        rh_vec3 p = mesh->vertices[i];
+        mesh->vertices[i] = z_up ? rh_v3(p.x, -p.z, p.y) : rh_v3(p.x, p.z, -p.y);
+    }
+}
+
+// The surfaces of all materials that have one as one mesh, with the axis up that the run has, whatever `rheo surface`
+// was told; `files`: how many there were.
+static rh_code read_surfaces(const rh_served_run *s, const material_names *names, int64_t frame, bool z_up,
+                             rh_mesh *mesh, int *files, rh_status *status)
 {
     rh_code code = RH_OK;
     *files = 0;
     for (int i = 0; code == RH_OK && (i == 0 || i < names->count); i++) {
-        rh_mesh one = {0};
+        rh_ply_surface one = {0};
         int file = open_surface(s, names, i, frame);
         if (file < 0) continue;
-        code = rh_ply_read_mesh(name_of(file).text, &one, status);
+        code = rh_ply_read_surface(name_of(file).text, &one, status);
         close(file);
-        if (code == RH_OK) code = join_mesh(mesh, &one, status);
-        rh_mesh_free(&one);
+        if (code == RH_OK && one.up && (one.up == 'z') != z_up) turn(&one.mesh, z_up);
+        if (code == RH_OK) code = join_mesh(mesh, &one.mesh, status);
+        rh_ply_surface_free(&one);
         ++*files;
     }
     return code;
@@ -505,7 +515,7 @@ rh_code rh_served_surface(rh_served_run *s, int64_t frame, rh_message *out, rh_s
     rh_mesh mesh = {0};
     rh_status why = {0};
     int files;
-    rh_code code = read_surfaces(s, &names, frame, &mesh, &files, &why);
+    rh_code code = read_surfaces(s, &names, frame, z_up, &mesh, &files, &why);
     if (code == RH_OK && files == 0) code = rh_fail(&why, RH_IO, "there is no surface");
     if (code == RH_OK) code = rh_wire_surface(&mesh, frame, z_up, out, &why);
     rh_mesh_free(&mesh);

@@ -69,6 +69,7 @@ rh_code rh_values_take(const rh_points *points, const char *attribute, bool z_up
     const rh_attribute *a;
     int part;
     RH_TRY(look_up(points, attribute, &a, &part, status));
+    bool turn = z_up && !rh_point_is_colour(a->name, a->type);
     for (int64_t i = 0; i < points->count; i++) {
         int64_t k = a->uniform ? 0 : i;
         switch (a->type) {
@@ -76,7 +77,7 @@ rh_code rh_values_take(const rh_points *points, const char *attribute, bool z_up
         case RH_POINT_I32: values[i] = (float)((const int32_t *)a->data)[k]; break;
         case RH_POINT_I64: values[i] = (float)((const int64_t *)a->data)[k]; break;
         case RH_POINT_GROUP: values[i] = ((const uint8_t *)a->data)[k] != 0; break;
-        default: values[i] = vector_value(((const rh_vec3 *)a->data)[k], part, z_up);
+        default: values[i] = vector_value(((const rh_vec3 *)a->data)[k], part, turn);
         }
     }
     return RH_OK;
@@ -139,7 +140,7 @@ void rh_values_bounds(const rh_vec3 *position, int64_t count, double strays, boo
 
 static float byte_of(float part) { return part > 0 ? part < 1 ? floorf(255 * part + 0.5f) : 255 : 0; }
 
-rh_code rh_values_pack(const rh_points *points, bool z_up, float *values, rh_status *status)
+rh_code rh_values_pack(const rh_points *points, float *values, rh_status *status)
 {
     const rh_attribute *a = rh_points_find(points, "Cd");
     if (!a) return no_such_attribute(points, "Cd", status);
@@ -147,7 +148,7 @@ rh_code rh_values_pack(const rh_points *points, bool z_up, float *values, rh_sta
         return rh_fail(status, RH_USER, "found Cd of type %s, expected three numbers, a colour",
                        rh_point_type_name(a->type));
     for (int64_t i = 0; i < points->count; i++) {
-        rh_vec3 c = upright(((const rh_vec3 *)a->data)[a->uniform ? 0 : i], z_up);
+        rh_vec3 c = ((const rh_vec3 *)a->data)[a->uniform ? 0 : i];
         values[i] = 65536 * byte_of(c.x) + 256 * byte_of(c.y) + byte_of(c.z);  // below 2^24: exact
     }
     return RH_OK;

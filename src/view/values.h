@@ -20,5 +20,5 @@ void rh_values_bounds(const rh_vec3 *position, int64_t count, double strays, boo
 
 // Colours of the attribute Cd as one number each, for quick pictures, which carry one number with a particle: 256 steps
 // of each part. RH_USER when the points have no such attribute of three numbers.
-rh_code rh_values_pack(const rh_points *points, bool z_up, float *values, rh_status *status);
+rh_code rh_values_pack(const rh_points *points, float *values, rh_status *status);
 rh_vec3 rh_values_unpack(float value);

@@ -77,7 +77,7 @@ static void find_value(frame *f, const char *name)
     }
     const rh_attribute *attribute = rh_points_find(f->points, stem);
     if (!attribute || (component >= 0 && attribute->type != RH_POINT_VEC3F)) return;
-    f->value = (picker){attribute, component, f->z_up};
+    f->value = (picker){attribute, component, f->z_up && !rh_point_is_colour(attribute->name, attribute->type)};
 }
 
 static rh_code find_position(frame *f, rh_status *status)

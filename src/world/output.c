@@ -71,9 +71,25 @@ static bool foreign_frame(const char *folder, const char *part, char path[RH_PAT
     return found;
 }
 
+// A run that wrote into the folder it stands on would take its own frames for its base's; with --force it removed the
+// base before it asked for its first frame.
+static rh_code refuse_own_base(const char *folder, const rh_scene *scene, rh_status *status)
+{
+    struct stat own, base;
+    const rh_from_params *from = scene->from.items;
+    if (scene->from.count == 0 || stat(folder, &own) != 0) return RH_OK;
+    for (int i = 0; i < scene->from.count; i++)
+        if (stat(from[i].run, &base) == 0 && own.st_dev == base.st_dev && own.st_ino == base.st_ino)
+            return rh_fail(status, RH_USER,
+                           "%s: '%s' is the folder that this run would write to, expected another one (--out DIR)",
+                           rh_scene_place(scene, from[i].run), from[i].name);
+    return RH_OK;
+}
+
 rh_code rh_output_check(const char *folder, const rh_scene *scene, rh_status *status)
 {
     char path[RH_PATH_MAX];
+    RH_TRY(refuse_own_base(folder, scene, status));
     RH_TRY(rh_scene_record_check(folder, status));
     RH_TRY(join(path, folder, "log.jsonl", status));
     RH_TRY(rh_provenance_may_replace(path, status));

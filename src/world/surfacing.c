@@ -41,7 +41,7 @@ static void turn_back(rh_points *points)
 {
     for (int k = 0; k < points->attribute_count; k++) {
         const rh_attribute *a = &points->attributes[k];
-        if (a->type != RH_POINT_VEC3F) continue;
+        if (a->type != RH_POINT_VEC3F || rh_point_is_colour(a->name, a->type)) continue;
         rh_vec3 *v = a->data;
         for (int64_t i = 0; i < (a->uniform ? 1 : points->count); i++) v[i] = rh_v3(v[i].x, v[i].z, -v[i].y);
     }

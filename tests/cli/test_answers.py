@@ -195,6 +195,24 @@ class Colours(Case):
             self.assertGreater(sum(r > 2 * g + 40 and r > 2 * b + 40 for r, g, b in found), 20, words)
             self.assertGreater(sum(g > 2 * r + 20 and g > 2 * b + 20 for r, g, b in found), 20, words)
 
+    def test_z_up(self):
+        """Directions are turned, colours are not; and a surface written with another axis up than the run's looks the same in a picture."""
+        text = scene("tiny3d.yaml").read_text() + f"expressions: [{{at: start, code: '{self.CODE}'}}]\noutput: {{ply: true}}\nsurface: {{attributes: Cd}}\n"
+        (self.folder / "s.yaml").write_text(text)
+        pictures = []
+        for up in ("y", "z"):
+            self.rheo("run", "s.yaml", "--out", up, "--frames", "1-1", "--quiet", "--set", f"output.up={up}")
+            rows = vertices(self.folder / up / "points/points.0001.ply", ("Cd_x", "Cd_y", "Cd_z"))
+            self.assertEqual({tuple(round(c, 6) for c in row) for row in rows}, {(1, 0, 0), (0, 0.4, 0)})
+            for surface in ("y", "z"):
+                self.rheo("surface", up, "--mesh", "--up", surface, "--quiet")
+                rows = vertices(self.folder / up / "surface/surface.0001.ply", ("Cd_x", "Cd_y", "Cd_z", "green"))
+                self.assertTrue(all(abs(y - green / 255) < 0.003 and abs(z) < 1e-6 for _, y, z, green in rows))
+                out, _ = self.rheo("render", up, "--size", "64x48", "--samples", "2", "--what", "surface", "--attribute", "Cd", "--out", up + surface)
+                pictures.append((self.folder / out.split()[-1]).read_bytes())
+        self.assertEqual(pictures[0], pictures[1])
+        self.assertEqual(pictures[2], pictures[3])
+
     def test_bytes_of_others(self):
         (self.folder / "c.0001.ply").write_bytes(
             b"ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nproperty float y\nproperty float z\nproperty uchar red\nproperty uchar green\n"

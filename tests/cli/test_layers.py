@@ -96,6 +96,13 @@ def mistakes_are_said(work, scene):
     assert "nowhere" in text and "expected the folder of a run" in text, text
     text = rheo("check", scene, "--sandbox", work / "inner", code=2)
     assert "sandbox" in text, text
+    # The folder that the layer would write to is its base: nothing of that may go.
+    before = everything(work / "base")
+    for words in ([], ["--force"], ["--resume"], ["--resume", "--changed"]):
+        text = rheo("run", scene, "--out", work / "base", "--quiet", *words, code=2)
+        assert everything(work / "base") == before, (words, text)
+    text = rheo("run", scene, "--out", work / "inner" / ".." / "base", "--quiet", "--force", code=2)
+    assert "layer.yaml:6:" in text and "'water' is the folder that this run would write to" in text, text
     # A frame of the base that is missing: its file is named, and nothing of the layer is lost.
     frame = work / "base" / "points" / "points.0006.vdb"
     moved = frame.rename(work / "aside.vdb")

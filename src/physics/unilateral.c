@@ -437,8 +437,8 @@ static void push_solids(step *s, const float *q)
     if (s->solids.dynamics) rh_solid_coupling_give(&s->solids, q, (double)(s->tiles.h / s->dt));
 }
 
-// Contacts are found for the velocities that pressure leaves the solids with, and answered by the material: twice, as the
-// liquid's are (pressure.c).
+// Contacts are found for the velocities that pressure leaves the solids with, and answered by the material: twice, as
+// the liquid's are (pressure.c).
 static rh_code answer_contacts(step *s, float *b, const float *lower, rh_status *status)
 {
     enum { TOUCHES = 2 };

@@ -71,8 +71,10 @@ static rh_code check_limit(const void *object, const char **field, rh_status *st
     const rh_limit_params *l = object;
     *field = "high";
     if (l->low <= 0 && l->high >= 0) return RH_OK;
-    return rh_fail(status, RH_USER, "expected low at most 0 and high at least 0, which is where it is at the start; "
-                   "found %g and %g", l->low, l->high);
+    return rh_fail(status, RH_USER,
+                   "expected low at most 0 and high at least 0, which is where it is at the start; "
+                   "found %g and %g",
+                   l->low, l->high);
 }
 
 static const rh_param_table limit_table = {"joint_limits",
@@ -96,14 +98,23 @@ static const rh_param_table motor_table = {"motor",
                                            sizeof(rh_motor_params),
                                            NULL};
 
-#define POINT_ROW {"point", RH_PARAM_VEC3, AT(point), "m", .required = true, .help = "where it is, at the start"}
-#define AXIS_ROW(text) {"axis", RH_PARAM_VEC3, AT(axis), "", "[0, 0, 1]", .help = text}
-#define LIMITS_ROW                                                          \
-    {                                                                       \
-        "limits", RH_PARAM_OPTIONAL, AT(limits), "", .table = &limit_table, \
+#define POINT_ROW                                                                                     \
+    {                                                                                                 \
+        "point", RH_PARAM_VEC3, AT(point), "m", .required = true, .help = "where it is, at the start" \
+    }
+#define AXIS_ROW(text)                                                 \
+    {                                                                  \
+        "axis", RH_PARAM_VEC3, AT(axis), "", "[0, 0, 1]", .help = text \
+    }
+#define LIMITS_ROW                                                                                    \
+    {                                                                                                 \
+        "limits", RH_PARAM_OPTIONAL, AT(limits), "", .table = &limit_table,                           \
                                                      .help = "how far it goes; left out: without end" \
     }
-#define MOTOR_ROW {"motor", RH_PARAM_OPTIONAL, AT(motor), "", .table = &motor_table, .help = "what drives it"}
+#define MOTOR_ROW                                                                                  \
+    {                                                                                              \
+        "motor", RH_PARAM_OPTIONAL, AT(motor), "", .table = &motor_table, .help = "what drives it" \
+    }
 
 static rh_code check_axis(rh_dvec3 axis, const char **field, rh_status *status)
 {
@@ -123,12 +134,8 @@ static rh_code check_hinge(const void *object, const char **field, rh_status *st
                        hinge->limits->high);
     return check_axis(hinge->axis, field, status);
 }
-static const rh_param_table hinge_table = {"hinge",
-                                           "Turns about an axis.",
-                                           hinge_rows,
-                                           RH_PARAM_COUNT(hinge_rows),
-                                           sizeof(rh_hinge_params),
-                                           check_hinge};
+static const rh_param_table hinge_table = {
+    "hinge", "Turns about an axis.", hinge_rows, RH_PARAM_COUNT(hinge_rows), sizeof(rh_hinge_params), check_hinge};
 
 #define AT(field) offsetof(rh_slider_params, field)
 static const rh_param slider_rows[] = {AXIS_ROW("along which it slides, at the start"), LIMITS_ROW, MOTOR_ROW};
@@ -147,22 +154,14 @@ static const rh_param_table slider_table = {"slider",
 #define AT(field) offsetof(rh_ball_params, field)
 static const rh_param ball_rows[] = {POINT_ROW};
 #undef AT
-static const rh_param_table ball_table = {"ball",
-                                          "Turns any way about a point.",
-                                          ball_rows,
-                                          RH_PARAM_COUNT(ball_rows),
-                                          sizeof(rh_ball_params),
-                                          NULL};
+static const rh_param_table ball_table = {
+    "ball", "Turns any way about a point.", ball_rows, RH_PARAM_COUNT(ball_rows), sizeof(rh_ball_params), NULL};
 
 #define AT(field) offsetof(rh_fixed_params, field)
 static const rh_param fixed_rows[] = {POINT_ROW};
 #undef AT
-static const rh_param_table fixed_table = {"fixed",
-                                           "Neither moves nor turns.",
-                                           fixed_rows,
-                                           RH_PARAM_COUNT(fixed_rows),
-                                           sizeof(rh_fixed_params),
-                                           NULL};
+static const rh_param_table fixed_table = {
+    "fixed", "Neither moves nor turns.", fixed_rows, RH_PARAM_COUNT(fixed_rows), sizeof(rh_fixed_params), NULL};
 
 static const rh_param_table *const kinds[] = {&hinge_table, &slider_table, &ball_table, &fixed_table,
                                               NULL};  // order of rh_joint_kind
@@ -213,9 +212,10 @@ static rh_code check_flat(const rh_scene *scene, int index, const rh_joint_param
     if (hinge) axis = ((const rh_hinge_params *)joint->joint.value)->axis;
     if (slider) axis = ((const rh_slider_params *)joint->joint.value)->axis;
     if (scene->dimension == 3 || !(hinge ? axis.x != 0 || axis.y != 0 : slider && axis.z != 0)) return RH_OK;
-    return rh_fail(status, RH_USER, "%s: in two dimensions a hinge's axis is along z, and a slider's in the plane; "
-                   "found [%g, %g, %g]", rh_scene_item(scene, "joint", index, joint, joint->name).text, axis.x, axis.y,
-                   axis.z);
+    return rh_fail(status, RH_USER,
+                   "%s: in two dimensions a hinge's axis is along z, and a slider's in the plane; "
+                   "found [%g, %g, %g]",
+                   rh_scene_item(scene, "joint", index, joint, joint->name).text, axis.x, axis.y, axis.z);
 }
 
 static rh_code check_dynamic_solid(const rh_scene *scene, int index, const rh_solid_params *solid, rh_status *status)
@@ -241,7 +241,8 @@ rh_code rh_scene_resolve_joints(rh_scene *scene, rh_status *status)
         if (solids[i].dynamic) RH_TRY(check_dynamic_solid(scene, i, &solids[i], status));
     for (int i = 0; i < scene->solids.count && scene->materials.count > 1; i++)
         if (solids[i].dynamic)
-            return rh_fail(status, RH_USER, "%s is dynamic in a scene of several materials, each of which takes its own "
+            return rh_fail(status, RH_USER,
+                           "%s is dynamic in a scene of several materials, each of which takes its own "
                            "steps; expected one material",
                            rh_scene_item(scene, "solid", i, &solids[i], solids[i].name).text);
     for (int i = 0; i < scene->joints.count; i++) {

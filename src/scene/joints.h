@@ -56,8 +56,8 @@ typedef struct rh_fixed_params {
 
 typedef struct rh_joint_params {
     char *name;
-    char *solid, *to;  // names of solids; to NULL = the world
-    rh_variant joint;  // kind: rh_joint_kind
+    char *solid, *to;           // names of solids; to NULL = the world
+    rh_variant joint;           // kind: rh_joint_kind
     int solid_index, to_index;  // found when the scene was read; to_index -1 = the world
 } rh_joint_params;
 extern const rh_param_table rh_joint_table;

@@ -23,7 +23,7 @@
 #include "solid/contact_solver.h"
 
 enum { PARTS = 6, EXACT_ROWS = 240, SWEEPS = 100, MANY_SWEEPS = 4000, OBJECT_BYTES = 2048, WORLD_BYTES = 1 << 16 };
-static const double PUSHED = 0.2;        // share of an overlap that is pushed out in a step
+static const double PUSHED = 0.2;  // share of an overlap that is pushed out in a step
 // Share by which a row gives way of what it alone would do, so that contacts that say the same have one solution. The
 // pivoting may still fail where rounding decides between rows, as in a stack of equal boxes; it says so, and is tried
 // again with the next, and at last by many sweeps.
@@ -34,10 +34,10 @@ static const double LEAST_BOUNCE = 0.01;  // m/s
 // --- ODE's memory ----------------------------------------------------------------------------------------------------
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static rh_arena *lent;            // of the solve in progress, under the lock
-static char *reserve;             // of it: for objects, whose making must not fail
+static rh_arena *lent;  // of the solve in progress, under the lock
+static char *reserve;   // of it: for objects, whose making must not fail
 static size_t reserve_left;
-static bool failed;               // of it: ODE said something, which it does when pivoting fails
+static bool failed;  // of it: ODE said something, which it does when pivoting fails
 
 static void *take(dsizeint bytes)
 {
@@ -138,7 +138,8 @@ static rh_dvec3 along_slide(const rh_contact *c, bool flat)
 // The normal velocity, of a less that of b, that the contact must have at least. False: it has none.
 static bool least_speed(const rh_contact_problem *p, const rh_contact *c, double *speed)
 {
-    double towards = -rh_d3_dot(c->normal, c->approach), g = rh_d3_length(p->gravity), slow = LEAST_BOUNCE + 2 * g * p->dt;
+    double towards = -rh_d3_dot(c->normal, c->approach), g = rh_d3_length(p->gravity),
+           slow = LEAST_BOUNCE + 2 * g * p->dt;
     double gentle = fmax(0.5 * sqrt(g * c->size), c->size);  // m/s: pushed apart no faster
     // Velocities are those of the middle of the step, half a step of falling from those of the impact.
     double fall = c->fixed ? -0.5 * p->dt * rh_d3_dot(c->normal, p->gravity) : 0;
@@ -318,8 +319,7 @@ static void join(const rh_contact_problem *p, int32_t *parent, bool *busy)
     for (int i = 0; i < p->contacts->count; i++)
         busy[rh_union_root(parent, p->of_obstacle[p->contacts->items[i].a])] = true;
     for (int i = 0; i < p->joints->count; i++)
-        if (has_drive(&p->joints->items[i]))
-            busy[rh_union_root(parent, p->of_obstacle[p->joints->items[i].a])] = true;
+        if (has_drive(&p->joints->items[i])) busy[rh_union_root(parent, p->of_obstacle[p->joints->items[i].a])] = true;
 }
 
 static int count_objects(const rh_contact_problem *p, int root, int32_t *parent)

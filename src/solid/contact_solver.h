@@ -12,13 +12,13 @@
 #include "solid/joints.h"
 
 typedef struct rh_contact_body {
-    double mass;      // kg: with what moves with it
-    rh_mat3 inertia;  // kg m^2: about its centre of mass, along the axes of the world
-    rh_dvec3 center;  // m
+    double mass;               // kg: with what moves with it
+    rh_mat3 inertia;           // kg m^2: about its centre of mass, along the axes of the world
+    rh_dvec3 center;           // m
     rh_dvec3 linear, angular;  // m/s, rad/s
-    double kick;      // s: that forces act for on it in this step
-    bool held;        // moves as it does, whatever pushes it
-    int obstacle;     // its number among the scene's solids
+    double kick;               // s: that forces act for on it in this step
+    bool held;                 // moves as it does, whatever pushes it
+    int obstacle;              // its number among the scene's solids
 } rh_contact_body;
 
 typedef struct rh_contact_problem {

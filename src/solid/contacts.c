@@ -16,9 +16,9 @@
 #include "base/assert.h"
 
 enum { CANDIDATES = 2 * RH_FEATURES_MOST + 8, KEPT = 4, KEPT_PAIR = 4 };
-static const double SLOP = 0.02;      // of the size: so near they are watched even when they part
-static const double SAME = 1e-6;      // of the size: depths that count as equal
-static const double CLOSE = 0.05;     // of the size: points so near each other are one
+static const double SLOP = 0.02;   // of the size: so near they are watched even when they part
+static const double SAME = 1e-6;   // of the size: depths that count as equal
+static const double CLOSE = 0.05;  // of the size: points so near each other are one
 
 typedef struct pair {
     const rh_obstacles *solids;
@@ -111,9 +111,15 @@ static void meet_ball(pair *p, bool turned, const rh_feature *ball, int wall, bo
     rh_dvec3 wall_speed = rh_obstacles_velocity(p->solids, p->b, at);
     rh_dvec3 approach = rh_d3_sub(rh_obstacles_velocity(p->solids, p->a, at), wall_speed);
     if (gap > SLOP * p->size - fmin(0, rh_d3_dot(approach, n)) * p->dt) return;
-    p->found[p->count++] = (rh_contact){
-        .a = p->a, .b = p->b, .fixed = p->fixed, .at = at, .normal = n, .gap = gap, .lift = lift, .approach = approach,
-        .wall = wall_speed};
+    p->found[p->count++] = (rh_contact){.a = p->a,
+                                        .b = p->b,
+                                        .fixed = p->fixed,
+                                        .at = at,
+                                        .normal = n,
+                                        .gap = gap,
+                                        .lift = lift,
+                                        .approach = approach,
+                                        .wall = wall_speed};
 }
 
 // The exact lowest points of what is round: they hang on the normal, which hangs on where they are.
@@ -193,16 +199,16 @@ static rh_code keep(const pair *p, int count, rh_arena *arena, rh_contact_list *
 // --- all pairs -------------------------------------------------------------------------------------------------------
 static double speed_of(const rh_obstacle *o)
 {
-    double arm = o->features->radius + rh_d3_length(rh_d3_sub(rh_pose_to_world(&o->pose, o->features->center),
-                                                              o->origin));
+    double arm = o->features->radius +
+                 rh_d3_length(rh_d3_sub(rh_pose_to_world(&o->pose, o->features->center), o->origin));
     return rh_d3_length(o->linear) + (arm < 1e9 ? rh_d3_length(o->angular) * arm : 0);
 }
 
 // Upper bound of the speed of b's walls next to a.
 static double speed_beside(const rh_obstacle *b, const rh_obstacle *a)
 {
-    double arm = a->features->radius + rh_d3_length(rh_d3_sub(rh_pose_to_world(&a->pose, a->features->center),
-                                                              b->origin));
+    double arm = a->features->radius +
+                 rh_d3_length(rh_d3_sub(rh_pose_to_world(&a->pose, a->features->center), b->origin));
     return rh_d3_length(b->linear) + rh_d3_length(b->angular) * arm;
 }
 

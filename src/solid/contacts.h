@@ -9,17 +9,17 @@
 #include "solid/obstacles.h"
 
 typedef struct rh_contact {
-    int a, b;              // numbers among the scene's solids; a is dynamic, and so is b unless `fixed`
-    bool fixed;            // b is not moved by it
-    rh_dvec3 at;           // m
-    rh_dvec3 normal;       // unit: from b into a
-    double gap;            // m; below zero they overlap
-    double lift;           // m: by how much less than its velocity says a point comes nearer in the step, as it turns
-    rh_dvec3 approach;     // m/s: velocity of a's point less that of b's
-    rh_dvec3 wall;         // m/s: velocity of b's point
-    double size;           // m: half the smallest extent of the smaller of the two
-    double friction;       // Coulomb's coefficient of the pair: the geometric mean of both
-    double restitution;    // of the pair: the larger of both
+    int a, b;            // numbers among the scene's solids; a is dynamic, and so is b unless `fixed`
+    bool fixed;          // b is not moved by it
+    rh_dvec3 at;         // m
+    rh_dvec3 normal;     // unit: from b into a
+    double gap;          // m; below zero they overlap
+    double lift;         // m: by how much less than its velocity says a point comes nearer in the step, as it turns
+    rh_dvec3 approach;   // m/s: velocity of a's point less that of b's
+    rh_dvec3 wall;       // m/s: velocity of b's point
+    double size;         // m: half the smallest extent of the smaller of the two
+    double friction;     // Coulomb's coefficient of the pair: the geometric mean of both
+    double restitution;  // of the pair: the larger of both
 } rh_contact;
 
 typedef struct rh_contact_list {

@@ -3,9 +3,9 @@
 //
 // Newton's and Euler's equations with velocities half a step behind poses (leapfrog). Turns are quaternions, moved on
 // by the exponential of the angular velocity of the step's middle; the state is angular momentum, so that a free solid
-// keeps it to rounding (E. Hairer, C. Lubich, G. Wanner, "Geometric Numerical Integration", VII.5). The angular velocity
-// of the middle is that of the solid turned by half a step with it (implicit midpoint rule); with that of the start a
-// box that tips over doubles its energy in seconds.
+// keeps it to rounding (E. Hairer, C. Lubich, G. Wanner, "Geometric Numerical Integration", VII.5). The angular
+// velocity of the middle is that of the solid turned by half a step with it (implicit midpoint rule); with that of the
+// start a box that tips over doubles its energy in seconds.
 //
 // What a material gives is found twice: its solve reckons with forces on faces, symmetric with how solids move the
 // material, so that the two are solved together and no mass is too small; what its particles really lost is measured
@@ -135,7 +135,8 @@ rh_code rh_dynamics_create(const rh_obstacles *obstacles, int dimension, rh_dyna
     out->obstacle_of = rh_alloc_zero(room * sizeof *out->obstacle_of, "dynamics", status);
     out->moved = rh_alloc_zero(((size_t)obstacles->count + 1) * sizeof *out->moved, "dynamics", status);
     if (!out->items || !out->of_obstacle || !out->velocity || !out->begun || !out->given || !out->brought ||
-        !out->attached || !out->inverse || !out->change || !out->turning || !out->kick || !out->held || !out->obstacle_of || !out->moved) {
+        !out->attached || !out->inverse || !out->change || !out->turning || !out->kick || !out->held ||
+        !out->obstacle_of || !out->moved) {
         rh_dynamics_free(out);
         return RH_MEMORY;
     }
@@ -290,8 +291,7 @@ void rh_dynamics_begin(rh_dynamics *dynamics, rh_dvec3 gravity, double kick)
         invert(dynamics, n);
         multiply(dynamics->inverse + n * SQUARE, spin, v);
         dynamics->kick[n] += kick;
-        for (int a = 0; a < dynamics->dimension; a++)
-            v[a] += (&s->linear.x)[a] + dynamics->kick[n] * (&gravity.x)[a];
+        for (int a = 0; a < dynamics->dimension; a++) v[a] += (&s->linear.x)[a] + dynamics->kick[n] * (&gravity.x)[a];
         multiply(dynamics->inverse + n * SQUARE, s->owed, change);
         for (int k = 0; k < PARTS; k++) v[k] += change[k];
     }

@@ -2,10 +2,10 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Rows as in M. Cline, D. Pai, "Post-stabilization for rigid body simulation with contact and constraints", ICRA 2003;
-// what has drifted apart is brought back for the most part in each step (J. Baumgarte, "Stabilization of constraints and
-// integrals of motion in dynamical systems", Computer Methods in Applied Mechanics and Engineering 1, 1972). Equations
-// that say the same twice, as those of a closed chain of hinges, would have no single solution: all of them give way by
-// a tiny share.
+// what has drifted apart is brought back for the most part in each step (J. Baumgarte, "Stabilization of constraints
+// and integrals of motion in dynamical systems", Computer Methods in Applied Mechanics and Engineering 1, 1972).
+// Equations that say the same twice, as those of a closed chain of hinges, would have no single solution: all of them
+// give way by a tiny share.
 #include "solid/joints.h"
 
 #include <math.h>
@@ -97,11 +97,11 @@ bool rh_joints_connect(const rh_joints *joints, int a, int b)
 typedef struct place {
     const rh_obstacles *solids;
     const rh_joint *joint;
-    int a, b;                    // numbers among the dynamic solids; b = -1: not moved by it
-    rh_dvec3 center_a, center_b; // m: of mass
-    rh_dvec3 anchor_a, anchor_b; // m
-    rh_mat3 turn_a, turn_b;      // since the start
-    double rate;                 // 1/s: how fast drift is mended
+    int a, b;                     // numbers among the dynamic solids; b = -1: not moved by it
+    rh_dvec3 center_a, center_b;  // m: of mass
+    rh_dvec3 anchor_a, anchor_b;  // m
+    rh_mat3 turn_a, turn_b;       // since the start
+    double rate;                  // 1/s: how fast drift is mended
 } place;
 
 static rh_mat3 times_transposed(rh_mat3 a, rh_mat3 b)
@@ -148,8 +148,7 @@ static void add_angular(rh_joints *j, const place *p, rh_dvec3 way, double drift
         row->ja[3 + k] = (&way.x)[k];
         row->jb[3 + k] = p->b >= 0 ? -(&way.x)[k] : 0;
     }
-    if (p->b < 0 && p->joint && p->joint->b >= 0)
-        row->target += rh_d3_dot(way, p->solids->items[p->joint->b].angular);
+    if (p->b < 0 && p->joint && p->joint->b >= 0) row->target += rh_d3_dot(way, p->solids->items[p->joint->b].angular);
 }
 
 static void across(rh_dvec3 axis, rh_dvec3 *p, rh_dvec3 *q)
@@ -190,8 +189,13 @@ static place place_of(const rh_joints *j, int i, const rh_obstacles *solids, con
     const rh_joint *joint = &j->items[i];
     const rh_obstacle *a = &solids->items[joint->a], *b = joint->b < 0 ? NULL : &solids->items[joint->b];
     const rh_joint_start *start = &j->start[i];
-    place p = {.solids = solids, .joint = joint, .a = of_obstacle[joint->a], .b = -1, .turn_b = identity,
-               .anchor_b = joint->point, .rate = dt > 0 ? MENDED / dt : 0};
+    place p = {.solids = solids,
+               .joint = joint,
+               .a = of_obstacle[joint->a],
+               .b = -1,
+               .turn_b = identity,
+               .anchor_b = joint->point,
+               .rate = dt > 0 ? MENDED / dt : 0};
     p.center_a = center_of(a);
     p.anchor_a = rh_pose_to_world(&a->pose, rh_pose_to_local(&start->a, joint->point));
     p.turn_a = times_transposed(a->pose.rotation, start->a.rotation);

@@ -30,9 +30,9 @@ typedef struct rh_joint_start {
 } rh_joint_start;
 
 typedef struct rh_joint_row {
-    int a, b;        // numbers among the dynamic solids; b = -1: none
+    int a, b;  // numbers among the dynamic solids; b = -1: none
     double ja[6], jb[6];
-    double target;   // m/s or rad/s
+    double target;  // m/s or rad/s
 } rh_joint_row;
 
 typedef struct rh_joints {
@@ -42,11 +42,11 @@ typedef struct rh_joints {
     // Of the step in progress.
     rh_joint_row *rows;  // owned: of one island after the other
     int row_count;
-    int *first;        // owned: first row of each island, and the end of the last
-    double *factors;   // owned: Cholesky's, of one island after the other
-    double *work;      // owned: [row_count]
+    int *first;       // owned: first row of each island, and the end of the last
+    double *factors;  // owned: Cholesky's, of one island after the other
+    double *work;     // owned: [row_count]
     int island_count;
-    int32_t *parent;   // owned: islands, by dynamic solid
+    int32_t *parent;  // owned: islands, by dynamic solid
     size_t factor_room;
 } rh_joints;
 
@@ -60,8 +60,8 @@ bool rh_joints_connect(const rh_joints *joints, int a, int b);  // solids of the
 double rh_joints_position(const rh_joints *joints, int i, const rh_obstacles *solids);
 
 // The equations for a step of dt s (0: without mending what has drifted): where the solids are in the middle of it, so
-// that what swings does not lose energy; what has drifted is as at its start. `held[n]`: dynamic solid n is moved by its
-// keys.
+// that what swings does not lose energy; what has drifted is as at its start. `held[n]`: dynamic solid n is moved by
+// its keys.
 void rh_joints_assemble(rh_joints *joints, const rh_obstacles *start, const rh_obstacles *middle,
                         const int *of_obstacle, const int *dynamic, int dynamic_count, const bool *held, double dt);
 // Factors G M^-1 G^T; `inverse`: [36] a dynamic solid.

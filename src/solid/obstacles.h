@@ -60,8 +60,8 @@ typedef struct rh_obstacle {
     rh_dvec3 origin;
     bool rests;  // never moves
     // For whoever moves it. Zeros until somebody asks for them.
-    rh_mass mass;         // in its own space: solid/mass.h
-    rh_impulse received;  // from the material whose solids these are, in its last step: world/wall_impulses.h
+    rh_mass mass;                 // in its own space: solid/mass.h
+    rh_impulse received;          // from the material whose solids these are, in its last step: world/wall_impulses.h
     const rh_features *features;  // borrowed; NULL: nobody asked what touches
     int group;                    // solids of one group do not touch each other; 0 = of none
     rh_dynamic_rules rules;       // of a dynamic one

@@ -280,8 +280,7 @@ rh_code rh_solids_view_create(const rh_scene *scene, double extent, rh_solids_vi
     out->items = rh_alloc_zero((size_t)(scene->solids.count + 1) * sizeof *out->items, "view.solids", status);
     if (!out->items) return RH_MEMORY;
     rh_code code = RH_OK;
-    for (int i = 0; code == RH_OK && i < scene->solids.count; i++)
-        code = take_solid(scene, i, extent, out, status);
+    for (int i = 0; code == RH_OK && i < scene->solids.count; i++) code = take_solid(scene, i, extent, out, status);
     if (code != RH_OK) rh_solids_view_free(out);
     return code;
 }
@@ -318,8 +317,8 @@ static const rh_solid_frame *frame_of(const rh_solids_view *solids, int solid, d
 
 // Moves a copy of the vertices to where they are at `time`; the second and third part of `room` get normals and
 // velocities.
-static rh_code add_placed(const rh_solids_view *all, const rh_solid_view *solid, double time, rh_appearance appearance, rh_trace *trace,
-                          rh_vec3 *room, rh_status *status)
+static rh_code add_placed(const rh_solids_view *all, const rh_solid_view *solid, double time, rh_appearance appearance,
+                          rh_trace *trace, rh_vec3 *room, rh_status *status)
 {
     rh_pose pose;
     rh_dvec3 linear, angular;

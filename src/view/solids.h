@@ -21,9 +21,9 @@ typedef struct rh_solid_view {   // in the solid's own space
 typedef struct rh_solids_view {
     rh_solid_view *items;  // owned
     int count;
-    rh_dbox bounds;     // m, of the solids drawn, at time 0; empty when there is none
-    rh_dbox container;  // of the containers; empty when there is none
-    double floor;       // m, the highest level plane (solid below); -INFINITY when there is none
+    rh_dbox bounds;          // m, of the solids drawn, at time 0; empty when there is none
+    rh_dbox container;       // of the containers; empty when there is none
+    double floor;            // m, the highest level plane (solid below); -INFINITY when there is none
     rh_solid_frame *frames;  // owned: where dynamic solids are in a run; NULL = not known
     int64_t frame_count;
 } rh_solids_view;

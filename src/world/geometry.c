@@ -247,11 +247,15 @@ static rh_code make_dynamic(const rh_scene *scene, int index, const rh_solid_par
     double density = d->density > 0 ? d->density : 1;
     rh_scene_words item = rh_scene_item(scene, "solid", index, params, params->name);
     if (!rh_contact_solver_is_there())
-        return rh_fail(status, RH_USER, "%s is dynamic, for which this program, built without ODE (RHEO_ODE), has no "
-                       "solver", item.text);
+        return rh_fail(status, RH_USER,
+                       "%s is dynamic, for which this program, built without ODE (RHEO_ODE), has no "
+                       "solver",
+                       item.text);
     if (o->shape.kind == RH_SHAPE_MESH && o->shape.volume == 0)
-        return rh_fail(status, RH_USER, "%s cannot be dynamic: its mesh is open, or its faces point different ways, so "
-                       "that nobody can tell what it weighs", item.text);
+        return rh_fail(status, RH_USER,
+                       "%s cannot be dynamic: its mesh is open, or its faces point different ways, so "
+                       "that nobody can tell what it weighs",
+                       item.text);
     if (rh_mass_of_shape(&o->shape, density, &o->mass, status) != RH_OK)
         return rh_status_prefix(status, "%s", item.text);
     if (d->mass > 0) o->mass = rh_mass_weighing(&o->mass, d->mass);

@@ -139,8 +139,9 @@ rh_code rh_solid_file_read(const char *folder, rh_solid_frame **items, int64_t *
         *end = 0;
         if (number == 1) continue;  // titles
         if (read_line(line, &(*items)[*count])) ++*count;
-        else code = rh_fail(status, RH_USER, "%s:%lld: found '%.60s', expected a line of numbers", path,
-                            (long long)number, line);
+        else
+            code = rh_fail(status, RH_USER, "%s:%lld: found '%.60s', expected a line of numbers", path,
+                           (long long)number, line);
     }
     rh_free(text);
     if (code == RH_OK) return RH_OK;

@@ -13,8 +13,8 @@
 
 typedef struct rh_solid_frame {
     int64_t frame;
-    double time;  // s
-    int solid;    // its number in the scene
+    double time;                               // s
+    int solid;                                 // its number in the scene
     rh_dvec3 origin, center, linear, angular;  // m, m/s, rad/s; center is that of mass
     double turn[4];
 } rh_solid_frame;

@@ -22,7 +22,8 @@ static void what_flies_follows_its_parabola(void **state)
     lab_run(&l, 1, NULL, NULL);
     const rh_dynamic_solid *s = solid_of(&l, 0);
     double fall = 5 + 4 - 0.5 * G;
-    print_message("  after 1 s at %.9f %.9f %.9f, exact 3 %.9f -1\n", s->position.x, s->position.y, s->position.z, fall);
+    print_message("  after 1 s at %.9f %.9f %.9f, exact 3 %.9f -1\n", s->position.x, s->position.y, s->position.z,
+                  fall);
     assert_true(fabs(s->position.x - 3) < 1e-6 && fabs(s->position.y - fall) < 1e-5 && fabs(s->position.z + 1) < 1e-6);
     lab_close(&l);
 }
@@ -259,7 +260,8 @@ static void a_pendulum_on_a_hinge_keeps_its_period(void **state)
                  dimension);
         swing_watch w = {0};
         lab_run(&l, 10, watch_swing, &w);
-        double inertia = (0.04 + 0.16) / 12, exact = 2 * PI * sqrt((inertia + 1) / G) * (1 + 10 * 10 * PI * PI / 180 / 180 / 16);
+        double inertia = (0.04 + 0.16) / 12,
+               exact = 2 * PI * sqrt((inertia + 1) / G) * (1 + 10 * 10 * PI * PI / 180 / 180 / 16);
         print_message("  %dD: period %.4f s, exact %.4f; hinge off by %.1e m\n", dimension, w.period, exact, w.worst);
         assert_true(fabs(w.period / exact - 1) < 0.005);
         assert_true(w.worst < 2e-4);
@@ -271,23 +273,24 @@ static void motors_limits_and_locks_do_as_told(void **state)
 {
     (void)state;
     lab l;
-    lab_open(&l, "cell: 0.1\nphysics: {ballistic: {}}\nsolids:\n"
-                 "  - {name: wheel, shape: {cylinder: {from: [0, 0, -0.1], to: [0, 0, 0.1], radius: 0.5}}, dynamic: {}}\n"
-                 "  - {name: door, shape: {box: {min: [2, -0.1, -0.1], max: [3, 0.1, 0.1]}}, dynamic: {}}\n"
-                 "  - {name: lift, shape: {box: {min: [4, -0.1, -0.1], max: [4.2, 0.1, 0.1]}}, dynamic: {mass: 10}}\n"
-                 "  - {name: bead, shape: {sphere: {center: [6, 0, 0], radius: 0.1}},\n"
-                 "     dynamic: {velocity: [1, 1, 0], angular_velocity: [0, 0, 3], lock: {y: true, rz: true}}}\n"
-                 "joints:\n"
-                 "  - {solid: wheel, joint: {hinge: {point: [0, 0, 0], motor: {speed: 90, strength: 1e6}}}}\n"
-                 "  - {solid: door, joint: {hinge: {point: [2, 0, 0], limits: {low: -30, high: 10}}}}\n"
-                 "  - {solid: lift, joint: {slider: {axis: [0, 1, 0], motor: {speed: 1, strength: 110}}}}\n");
+    lab_open(&l,
+             "cell: 0.1\nphysics: {ballistic: {}}\nsolids:\n"
+             "  - {name: wheel, shape: {cylinder: {from: [0, 0, -0.1], to: [0, 0, 0.1], radius: 0.5}}, dynamic: {}}\n"
+             "  - {name: door, shape: {box: {min: [2, -0.1, -0.1], max: [3, 0.1, 0.1]}}, dynamic: {}}\n"
+             "  - {name: lift, shape: {box: {min: [4, -0.1, -0.1], max: [4.2, 0.1, 0.1]}}, dynamic: {mass: 10}}\n"
+             "  - {name: bead, shape: {sphere: {center: [6, 0, 0], radius: 0.1}},\n"
+             "     dynamic: {velocity: [1, 1, 0], angular_velocity: [0, 0, 3], lock: {y: true, rz: true}}}\n"
+             "joints:\n"
+             "  - {solid: wheel, joint: {hinge: {point: [0, 0, 0], motor: {speed: 90, strength: 1e6}}}}\n"
+             "  - {solid: door, joint: {hinge: {point: [2, 0, 0], limits: {low: -30, high: 10}}}}\n"
+             "  - {solid: lift, joint: {slider: {axis: [0, 1, 0], motor: {speed: 1, strength: 110}}}}\n");
     lab_run(&l, 2, NULL, NULL);
     const rh_dynamics *d = &l.world->dynamics;
     const rh_obstacles *solids = &l.world->materials[0].geometry.obstacles;
     double spin = solids->items[0].angular.z, door = rh_joints_position(&d->joints, 1, solids) * 180 / PI;
     double lift = solid_of(&l, 2)->linear.y, rise = solid_of(&l, 2)->position.y;
-    print_message("  wheel %.4f rad/s, door at %.3f degrees, lift %.4f m/s at %.4f m, bead at %g %g\n", spin, door, lift,
-                  rise, solid_of(&l, 3)->position.x, solid_of(&l, 3)->position.y);
+    print_message("  wheel %.4f rad/s, door at %.3f degrees, lift %.4f m/s at %.4f m, bead at %g %g\n", spin, door,
+                  lift, rise, solid_of(&l, 3)->position.x, solid_of(&l, 3)->position.y);
     assert_true(fabs(spin - PI / 2) < 1e-3);
     assert_true(fabs(door + 30) < 0.5);
     assert_true(fabs(lift - 1) < 1e-3);  // 110 N against 98.1 N: a = 1.19 m/s^2 until 1 m/s
@@ -302,9 +305,11 @@ static void keys_release_a_solid_and_take_it_back(void **state)
 {
     (void)state;
     lab l;
-    lab_open(&l, "cell: 0.1\nphysics: {ballistic: {}}\nsolids:\n"
-                 "  - {shape: {sphere: {center: [0, 0, 0], radius: 0.1}}, dynamic: {from: 1, until: 1.5, return_time: 0.5},\n"
-                 "     motion: {interpolation: linear, keys: [{time: 0}, {time: 4, translate: [8, 0, 0]}]}}\n");
+    lab_open(
+        &l,
+        "cell: 0.1\nphysics: {ballistic: {}}\nsolids:\n"
+        "  - {shape: {sphere: {center: [0, 0, 0], radius: 0.1}}, dynamic: {from: 1, until: 1.5, return_time: 0.5},\n"
+        "     motion: {interpolation: linear, keys: [{time: 0}, {time: 4, translate: [8, 0, 0]}]}}\n");
     lab_run(&l, 1, NULL, NULL);
     assert_true(fabs(solid_of(&l, 0)->position.x - 2) < 1e-9);
     lab_run(&l, 1.5, NULL, NULL);

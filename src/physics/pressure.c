@@ -483,9 +483,9 @@ static rh_code settle_walls(rh_pressure *p, rh_faces velocity, double tolerance,
 }
 
 // --- dynamic solids --------------------------------------------------------------------------------------------------
-// Contacts are found for the velocities that pressure leaves the solids with; the liquid answers them, and what it
-// answers with may make the solids touch once more.
-enum { TOUCHES = 2 };
+// Contacts are found for the velocities that pressure leaves the solids with; the liquid answers them, and once more
+// with what that told.
+enum { ANSWERS = 2 };
 
 static double length(const rh_poisson *a, const float *v, double *sums)
 {
@@ -500,10 +500,10 @@ static rh_code answer_contacts(rh_pressure *p, double size, double tolerance, in
     const rh_poisson *m = &p->matrix;
     float *b = rh_poisson_vector(m, arena, status), *q = rh_poisson_vector(m, arena, status);
     if (!b || !q) return RH_MEMORY;
-    for (int n = 0; n < TOUCHES; n++) {
+    for (int n = 0; n < ANSWERS; n++) {
         rh_cg_report more;
         rh_poisson_clear(m, b);
-        if (!rh_solid_coupling_touch(p->solids, 1, b)) return RH_OK;
+        if (!(n ? rh_solid_coupling_touch_again : rh_solid_coupling_touch)(p->solids, 1, b)) return RH_OK;
         double part = length(m, b, sums);
         if (!(part > tolerance * size)) return RH_OK;
         RH_TRY(solve_coupled(p, b, q, fmin(0.5, tolerance * size / part), max_iterations, arena, &more, status));

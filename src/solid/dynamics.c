@@ -447,6 +447,31 @@ bool rh_dynamics_touch(rh_dynamics *dynamics, const double *added, double *impul
     return false;
 }
 
+double rh_dynamics_expected(const rh_dynamics *dynamics, int n, const double *added, const double *impulse)
+{
+    rh_contact_body body = contact_body(dynamics, n, added);
+    double mass[SQUARE] = {0}, inverse[SQUARE], change[PARTS], sum = 0;
+    for (int a = 0; a < dynamics->dimension; a++) mass[a * PARTS + a] = body.mass;
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            if (dynamics->dimension == 3 || (r == 2 && c == 2))
+                mass[(3 + r) * PARTS + 3 + c] = (&body.inertia.row[r].x)[c];
+    rh_symmetric_inverse(mass, PARTS, inverse);
+    multiply(inverse, impulse, change);
+    for (int k = 0; k < PARTS; k++) sum += impulse[k] * change[k];
+    return sum;
+}
+
+void rh_dynamics_scale_inertia(const rh_dynamics *dynamics, int n, double times, double *added)
+{
+    double own[SQUARE];
+    mass_matrix(&dynamics->items[n], dynamics->dimension, own);
+    for (int k = 0; k < SQUARE; k++) {
+        int at = n * SQUARE + k;
+        added[at] += (times - 1) * (own[k] + dynamics->attached[at] + added[at]);
+    }
+}
+
 // --- the end of a step -----------------------------------------------------------------------------------------------
 
 // What the material gave by the reckoning of its solve: impulses of pressure, and what was attached brought less what

@@ -99,6 +99,12 @@ void rh_dynamics_give(rh_dynamics *dynamics, const double *impulse, bool counted
 // mean over the axes counts. True when any is not zero. What goes wrong is in `trouble`, and then there are none.
 bool rh_dynamics_touch(rh_dynamics *dynamics, const double *added, double *impulse);
 
+// Twice the energy (J) that the solver of contacts, with the same `added`, took these impulses to give solid n: they
+// times the change of its velocities.
+double rh_dynamics_expected(const rh_dynamics *dynamics, int n, const double *added, const double *impulse);
+// Changes `added` of solid n so that all its inertia, its own included, is `times` as much.
+void rh_dynamics_scale_inertia(const rh_dynamics *dynamics, int n, double times, double *added);
+
 // The state at the end of the step. `received`: what the material is measured to have given in all (solid/obstacles.h,
 // about the origin of the world), in the order of the scene's solids; NULL: just what its solve gave.
 void rh_dynamics_commit(rh_dynamics *dynamics, const rh_obstacles *received);

@@ -102,15 +102,7 @@ double rh_obstacles_max_speed(const rh_obstacles *obstacles)
     for (int i = 0; i < obstacles->count; i++) {
         const rh_obstacle *o = &obstacles->items[i];
         if (o->rests) continue;
-        // No point is farther from the pivot than the farthest corner of the bounds.
-        rh_dbox b = rh_shape_bounds(&o->shape);
-        double reach = 0;
-        for (int corner = 0; corner < 8; corner++) {
-            rh_dvec3 p = {corner & 1 ? b.max.x : b.min.x, corner & 2 ? b.max.y : b.min.y,
-                          corner & 4 ? b.max.z : b.min.z};
-            double r = rh_d3_length(rh_d3_sub(p, o->pose.pivot));
-            if (r < 1e9 && r > reach) reach = r;
-        }
+        double reach = rh_shape_reach(&o->shape, o->pose.pivot);
         double speed = rh_d3_length(o->linear) + rh_d3_length(o->angular) * reach + fastest_vertex(o);
         if (speed > most) most = speed;
     }

@@ -452,8 +452,8 @@ static double size_of(const step *s, const float *b)
     return sqrt(sum);
 }
 
-// As in pressure.c; to the tolerance of the first solve, however far impulses throw light solids before the material has
-// answered.
+// As in pressure.c; to the tolerance of the first solve, however far impulses throw light solids before the material
+// has answered.
 static rh_code answer_contacts(step *s, float *b, const float *lower, rh_status *status)
 {
     enum { ANSWERS = 2 };

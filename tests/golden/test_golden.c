@@ -34,10 +34,10 @@
     " - {shape: {sphere: {center: [0.55, 0.05, 0.2], radius: 0.12}}}\n"
 
 // Solids that move by themselves: two that touch, one on a hinge (solid/dynamics.h).
-#define DYNAMIC                                                                                                       \
-    " - {name: one, shape: {box: {min: [0.4, 0.02, 0.1], max: [0.52, 0.14, 0.3]}}, dynamic: {density: 600}}\n"         \
-    " - {name: two, shape: {sphere: {center: [0.47, 0.25, 0.2], radius: 0.08}}, dynamic: {density: 2000}}\n"           \
-    " - {name: gate, shape: {box: {min: [0.65, 0.2, 0.05], max: [0.69, 0.5, 0.35]}}, dynamic: {density: 300}}\n"       \
+#define DYNAMIC                                                                                                  \
+    " - {name: one, shape: {box: {min: [0.4, 0.02, 0.1], max: [0.52, 0.14, 0.3]}}, dynamic: {density: 600}}\n"   \
+    " - {name: two, shape: {sphere: {center: [0.47, 0.25, 0.2], radius: 0.08}}, dynamic: {density: 2000}}\n"     \
+    " - {name: gate, shape: {box: {min: [0.65, 0.2, 0.05], max: [0.69, 0.5, 0.35]}}, dynamic: {density: 300}}\n" \
     "joints:\n - {solid: gate, joint: {hinge: {point: [0.67, 0.5, 0.2]}}}\n"
 
 // `surface`: not the particles count but the band made of them, in this mode (counted from 1).

@@ -354,6 +354,15 @@ static rh_code extend_and_constrain(step *s, rh_status *status)
     return RH_OK;
 }
 
+// All solids are dynamic: nothing else takes momentum.
+static bool walls_return(const step *s)
+{
+    const rh_obstacles *all = s->around->obstacles;
+    bool dynamic = s->around->dynamics != NULL && s->around->inflow_count == 0;
+    for (int i = 0; i < all->count; i++) dynamic = dynamic && all->items[i].kind == RH_SOLID_DYNAMIC;
+    return dynamic;
+}
+
 // Particles feel what the projection did.
 static rh_code update_velocities(step *s, rh_status *status)
 {
@@ -365,7 +374,7 @@ static rh_code update_velocities(step *s, rh_status *status)
         if (!s->momentum_errors) return RH_MEMORY;
         rh_momentum_error_measure(&(rh_momentum_error_input){&s->pressure, s->weight, per_cell(s), s->spare,
                                                              s->velocity, s->force_change, s->force_change_everywhere,
-                                                             no_slip_walls},
+                                                             no_slip_walls, walls_return(s)},
                                   s->momentum_errors);
         update.velocity = s->weight;
     }

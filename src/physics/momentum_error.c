@@ -17,6 +17,7 @@
 typedef struct faces {
     int count;
     const float *weight, *mass, *open, *before, *after, *force_change;
+    const uint8_t *walls;  // bits, a byte per row: what is lost there is a wall's; NULL = nothing is
     float scale, force_change_all;
     float slight;  // m/s: changes by less are felt as they are
 } faces;
@@ -62,6 +63,7 @@ static double error_of(const faces *f, const float *felt)
     double sum = 0;
     for (int c = 0; c < f->count; c++) {
         float free = f->before[c] + share * force_change_of(f, c);
+        if (f->walls && f->walls[c >> 3] >> (c & 7) & 1) continue;
         sum += (double)(f->weight[c] * f->scale * (felt[c] - free) - f->mass[c] * (f->after[c] - free));
     }
     return sum / (double)f->scale;
@@ -85,6 +87,22 @@ static bool wall_acts(const rh_pressure *p, int32_t t, int axis)
     return false;
 }
 
+// Faces where all that the particles lose or win counts as a wall's (world/wall_impulses.h): closed ones, and those
+// between liquid cells right beside it.
+static void wall_faces(const rh_pressure *p, int32_t t, int axis, uint8_t *bits)
+{
+    static const float far[RH_CELLS] = {[0 ... RH_CELLS - 1] = 1e30f};
+    const rh_tiles *tiles = p->tiles;
+    rh_rows distance = rh_rows_apart(tiles, p->cut->distance, t, far);
+    rh_bit_rows wet = rh_bit_rows_of(tiles, p->layout.unknown, t);
+    for (int r = 0; r < tiles->cells / 8; r++) {
+        rh_f8 open = rh_f8_load(p->cut->open[axis][t] + 8 * r);
+        rh_f8 away = rh_f8_load(distance.here + 8 * r) + rh_row_below(&distance, axis, r);
+        int beside = wet.here[r] & rh_bits_row_below(&wet, axis, r) & rh_i8_bits(away < rh_f8_all(2 * tiles->h));
+        bits[r] = (uint8_t)(rh_i8_bits(open <= rh_f8_all(0)) | beside);
+    }
+}
+
 static rh_momentum_error measure_tile(const rh_momentum_error_input *b, int32_t t)
 {
     const rh_pressure *p = b->pressure;
@@ -92,12 +110,17 @@ static rh_momentum_error measure_tile(const rh_momentum_error_input *b, int32_t 
     rh_momentum_error error = {0};
     for (int a = 0; a < p->tiles->dimension; a++) {
         float mass[RH_CELLS], felt[RH_CELLS], *weight = b->weight.axis[a] + at;
-        error.walled[a] = (b->no_slip_walls && p->cut->kind[t] != RH_TILE_FREE) || wall_acts(p, t, a);
+        uint8_t walls[RH_CELLS / 8];
+        bool returned = b->walls_return && p->cut->kind[t] != RH_TILE_FREE;
+        error.walled[a] = !b->walls_return &&
+                          ((b->no_slip_walls && p->cut->kind[t] != RH_TILE_FREE) || wall_acts(p, t, a));
+        if (returned) wall_faces(p, t, a, walls);
         rh_pressure_face_masses(p, t, a, mass);
         faces f = {.count = p->tiles->cells,
                    .weight = weight,
                    .mass = mass,
                    .open = p->cut->open[a][t],
+                   .walls = returned ? walls : NULL,
                    .before = b->before.axis[a] + at,
                    .after = b->after.axis[a] + at,
                    .force_change = b->force_change.axis[0] ? b->force_change.axis[a] + at : NULL,

@@ -25,6 +25,7 @@ typedef struct rh_momentum_error_input {
     rh_faces force_change;   // m/s: what forces did; axis[0] NULL where it is the same everywhere:
     rh_vec3 force_change_everywhere;
     bool no_slip_walls;  // some walls hold back what slides along them
+    bool walls_return;   // all walls are dynamic solids: what they take of the momentum they keep, and the whole stays
 } rh_momentum_error_input;
 
 // Of a tile.

@@ -336,7 +336,8 @@ static void prepare_quick(job *j)
 
 static rh_code prepare_picture(job *j, rh_status *status)
 {
-    rh_picture_options o = {.width = j->width, .height = j->height, .samples = (int)j->arguments->samples};
+    rh_picture_options o = {
+        .width = j->width, .height = j->height, .samples = (int)j->arguments->samples, .folder = j->arguments->operand};
     RH_TRY(look_ahead(j, &o, status));
     size_t values = 3 * (size_t)j->width * (size_t)j->height;
     j->bytes = rh_alloc(values, "app.picture", status);

@@ -113,8 +113,8 @@ static rh_code read_header_line(rh_ply *r, rh_word word, rh_status *status)
     if (rh_word_is(word, "format")) return read_format(r, status);
     if (rh_word_is(word, "element")) return read_element(r, status);
     if (rh_word_is(word, "property")) return read_property(r, word, status);
-    if (rh_word_is(word, "comment") && rh_word_is(rh_text_word(&r->text), "rheo_up"))
-        r->up = rh_word_is(rh_text_word(&r->text), "z") ? 'z' : 'y';
+    if (rh_word_is(word, "comment") && rh_word_is(rh_text_reader_word(&r->text), "rheo_up"))
+        r->up = rh_word_is(rh_text_reader_word(&r->text), "z") ? 'z' : 'y';
     if (rh_word_is(word, "comment") || rh_word_is(word, "obj_info")) return RH_OK;
     return rh_text_reader_expected(&r->text, word, "format, comment, obj_info, element, property or end_header",
                                    status);

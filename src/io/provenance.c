@@ -84,7 +84,8 @@ bool rh_provenance_checkpoint_name(const char *name, int64_t *frame, bool *whole
 
 bool rh_provenance_name(const char *name)
 {
-    static const char *const names[] = {"scene.yaml", "log.jsonl", "probes.csv", "from.txt", "film.mp4", NULL},
+    static const char *const names[] = {"scene.yaml",  "log.jsonl", "probes.csv", "solids.csv",
+                                        "solids.json", "from.txt",  "film.mp4",   NULL},
                              *const stems[] = {"points", "fields", "surface", "ellipsoids", "picture"};
     if (is_one_of(name, names) || rh_provenance_checkpoint_name(name, NULL, NULL, NULL)) return true;
     for (size_t i = 0; i < sizeof stems / sizeof *stems; i++)
@@ -100,10 +101,11 @@ static bool holds(const char *bytes, size_t count, const char *mark, size_t leng
 static bool marked(const char *head, size_t head_bytes, const char *tail, size_t tail_bytes)
 {
     static const char text_chunk[] = "tEXtSoftware\0rheo", log[] = "{\"step\":", probes[] = "time [s],",
-                      scene[] = "# A complete scene: every value";
+                      solids[] = "frame,time [s],solid,", scene[] = "# A complete scene: every value";
     if (head_bytes == 0) return false;
     if (head_bytes >= sizeof log - 1 && memcmp(head, log, sizeof log - 1) == 0) return true;
     if (head_bytes >= sizeof probes - 1 && memcmp(head, probes, sizeof probes - 1) == 0) return true;
+    if (head_bytes >= sizeof solids - 1 && memcmp(head, solids, sizeof solids - 1) == 0) return true;
     if (head_bytes >= sizeof scene - 1 && memcmp(head, scene, sizeof scene - 1) == 0) return true;
     if (holds(head, head_bytes, "rheo_version", 12) || holds(head, head_bytes, text_chunk, sizeof text_chunk - 1))
         return true;

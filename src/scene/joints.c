@@ -239,6 +239,12 @@ rh_code rh_scene_resolve_joints(rh_scene *scene, rh_status *status)
     rh_joint_params *joints = scene->joints.items;
     for (int i = 0; i < scene->solids.count; i++)
         if (solids[i].dynamic) RH_TRY(check_dynamic_solid(scene, i, &solids[i], status));
+    for (int i = 0; i < scene->solids.count && scene->materials.count > 1; i++)
+        if (solids[i].dynamic)
+            return rh_fail(status, RH_USER,
+                           "%s is dynamic in a scene of several materials, each of which takes its own "
+                           "steps; expected one material",
+                           rh_scene_item(scene, "solid", i, &solids[i], solids[i].name).text);
     for (int i = 0; i < scene->joints.count; i++) {
         rh_joint_params *j = &joints[i];
         j->to_index = -1;

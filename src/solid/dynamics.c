@@ -25,7 +25,7 @@
 enum { PARTS = RH_DYNAMICS_PARTS, SQUARE = PARTS * PARTS };
 
 // --- poses -----------------------------------------------------------------------------------------------------------
-static rh_mat3 rotation_of(const double q[4])
+rh_mat3 rh_turn_matrix(const double q[4])
 {
     double w = q[0], x = q[1], y = q[2], z = q[3];
     return (rh_mat3){{{1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
@@ -63,7 +63,7 @@ static void turn_by(const double q[4], rh_dvec3 angle, double out[4])
 
 static rh_pose pose_of(const rh_dynamic_solid *s, rh_dvec3 position, const double turn[4])
 {
-    return (rh_pose){rotation_of(turn), rh_d3_sub(position, s->mass.center), s->mass.center};
+    return (rh_pose){rh_turn_matrix(turn), rh_d3_sub(position, s->mass.center), s->mass.center};
 }
 
 // --- masses ----------------------------------------------------------------------------------------------------------

@@ -119,6 +119,9 @@ void rh_dynamics_pose(const rh_dynamics *dynamics, rh_obstacles *obstacles);
 rh_code rh_dynamics_put(const rh_dynamics *dynamics, const rh_store *to, rh_status *status);
 rh_code rh_dynamics_get(rh_dynamics *dynamics, const rh_store *from, rh_status *status);
 
+// The rotation of a unit quaternion, w first.
+rh_mat3 rh_turn_matrix(const double turn[4]);
+
 // Six rows of a velocity: along `axis`, of the point of the solid that is at x.
 static inline void rh_dynamics_row(rh_dvec3 x, rh_dvec3 center, int axis, double row[RH_DYNAMICS_PARTS])
 {

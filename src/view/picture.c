@@ -102,6 +102,10 @@ rh_code rh_picture_create(const rh_scene *scene, const rh_picture_options *optio
     p->linear = rh_alloc((size_t)options->width * (size_t)options->height * sizeof *p->linear, "view.picture", status);
     double extent = is_empty(options->box) ? 1 : rh_d3_length(rh_d3_sub(options->box.max, options->box.min));
     rh_code code = p->linear ? rh_solids_view_create(scene, extent, &p->solids, status) : RH_MEMORY;
+    if (code == RH_OK && options->folder) {
+        code = rh_solids_view_open(&p->solids, options->folder, status);
+        if (code != RH_OK) rh_solids_view_free(&p->solids);
+    }
     if (code != RH_OK) {
         rh_free(p->linear);
         rh_free(p);

@@ -18,6 +18,7 @@ typedef struct rh_picture_options {
     rh_dbox box;        // m, y up: what the camera frames when the scene does not say where it stands
     // Values at the ends of the colours of particles and of the surface; low < high, else all have one.
     rh_value_range particles, paint;
+    const char *folder;  // of the run, for where its dynamic solids are; NULL = none
     bool surface;  // surfaces will be drawn (the ground then lies inside the liquid, without a film of air between)
 } rh_picture_options;
 

@@ -239,10 +239,10 @@ static rh_code plane(const rh_plane_params *p, double extent, rh_mesh *mesh, rh_
     return RH_OK;
 }
 
-static rh_code take_solid(const rh_scene *scene, const rh_solid_params *solid, double extent, rh_solids_view *out,
-                          rh_status *status)
+static rh_code take_solid(const rh_scene *scene, int index, double extent, rh_solids_view *out, rh_status *status)
 {
-    rh_solid_view item = {.motion = &solid->motion};
+    const rh_solid_params *solid = (const rh_solid_params *)scene->solids.items + index;
+    rh_solid_view item = {.motion = &solid->motion, .solid = index, .dynamic = solid->dynamic != NULL};
     bool resting = rh_motion_is_still(&solid->motion);
     rh_code code = RH_OK;
     if (solid->shape.kind == RH_SHAPE_PLANE) {
@@ -276,13 +276,11 @@ static rh_code take_solid(const rh_scene *scene, const rh_solid_params *solid, d
 rh_code rh_solids_view_create(const rh_scene *scene, double extent, rh_solids_view *out, rh_status *status)
 {
     const rh_dbox none = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-    const rh_solid_params *solids = scene->solids.items;
     *out = (rh_solids_view){.bounds = none, .container = none, .floor = -INFINITY};
     out->items = rh_alloc_zero((size_t)(scene->solids.count + 1) * sizeof *out->items, "view.solids", status);
     if (!out->items) return RH_MEMORY;
     rh_code code = RH_OK;
-    for (int i = 0; code == RH_OK && i < scene->solids.count; i++)
-        code = take_solid(scene, &solids[i], extent, out, status);
+    for (int i = 0; code == RH_OK && i < scene->solids.count; i++) code = take_solid(scene, i, extent, out, status);
     if (code != RH_OK) rh_solids_view_free(out);
     return code;
 }
@@ -295,21 +293,46 @@ void rh_solids_view_free(rh_solids_view *solids)
         rh_free(solids->items[i].normal);
     }
     rh_free(solids->items);
+    rh_free(solids->frames);
     *solids = (rh_solids_view){0};
+}
+
+rh_code rh_solids_view_open(rh_solids_view *solids, const char *folder, rh_status *status)
+{
+    bool any = false;
+    for (int i = 0; i < solids->count; i++) any = any || solids->items[i].dynamic;
+    return any ? rh_solid_file_read(folder, &solids->frames, &solids->frame_count, status) : RH_OK;
+}
+
+// Of the frame nearest in time; NULL: none is known.
+static const rh_solid_frame *frame_of(const rh_solids_view *solids, int solid, double time)
+{
+    const rh_solid_frame *best = NULL;
+    for (int64_t i = 0; i < solids->frame_count; i++) {
+        const rh_solid_frame *f = &solids->frames[i];
+        if (f->solid == solid && (!best || fabs(f->time - time) < fabs(best->time - time))) best = f;
+    }
+    return best;
 }
 
 // Moves a copy of the vertices to where they are at `time`; the second and third part of `room` get normals and
 // velocities.
-static rh_code add_placed(const rh_solid_view *solid, double time, rh_appearance appearance, rh_trace *trace,
-                          rh_vec3 *room, rh_status *status)
+static rh_code add_placed(const rh_solids_view *all, const rh_solid_view *solid, double time, rh_appearance appearance,
+                          rh_trace *trace, rh_vec3 *room, rh_status *status)
 {
     rh_pose pose;
     rh_dvec3 linear, angular;
     rh_motion_place(solid->motion, time, false, &pose, &linear, &angular);
+    const rh_solid_frame *frame = solid->dynamic ? frame_of(all, solid->solid, time) : NULL;
+    if (frame) {
+        pose = rh_solid_frame_pose(frame);
+        linear = frame->linear;
+        angular = frame->angular;
+    }
     int64_t count = solid->mesh.vertex_count;
     rh_vec3 *position = room, *normal = room + count, *velocity = room + 2 * count;
-    rh_dvec3 center = rh_d3_add(pose.pivot, pose.translation);
-    bool moves = solid->sequence || !rh_motion_is_still(solid->motion);
+    rh_dvec3 center = frame ? frame->center : rh_d3_add(pose.pivot, pose.translation);
+    bool moves = frame || solid->sequence || !rh_motion_is_still(solid->motion);
     if (solid->sequence) {
         RH_TRY(rh_mesh_sequence_place(solid->sequence, time, solid->mesh.vertices, status));
         RH_TRY(rh_mesh_sequence_velocities(solid->sequence, time, 0, normal, status));  // there are no normals
@@ -339,7 +362,7 @@ rh_code rh_solids_view_add(const rh_solids_view *solids, double time, rh_appeara
     for (int i = 0; code == RH_OK && i < solids->count; i++) {
         rh_vec3 *room = rh_alloc(3 * (size_t)solids->items[i].mesh.vertex_count * sizeof *room, "view.solids", status);
         if (!room) return RH_MEMORY;
-        code = add_placed(&solids->items[i], time, appearance, trace, room, status);
+        code = add_placed(solids, &solids->items[i], time, appearance, trace, room, status);
         rh_free(room);
     }
     return code;

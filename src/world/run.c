@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "world/parts.h"
+#include "world/solid_file.h"
 
 // Wall times (s), for the choice when to stop: the latest, or what is left of a longer one before it.
 typedef struct wall_times {
@@ -26,6 +27,7 @@ typedef struct run {
     wall_times wall_times;
     int64_t surface_failures;
     bool space_told;
+    size_t solids_length;  // of solids.csv; 0 before the first frame is written
 } run;
 
 // A surface that cannot be made must not cost the simulation: the frame's points are on disk, and `rheo surface` can do
@@ -133,6 +135,9 @@ static rh_code write_frame(run *r, rh_status *status)
     rh_owned_fields fields[RH_MAX_MATERIALS];
     int field_sets = rh_world_owned_fields(w, fields);
     RH_TRY(rh_output_fields(&r->output, fields, field_sets, &info, status));
+    if (w->dynamics.count && !r->mending)
+        RH_TRY(rh_solid_file_write(r->output.folder, w->scene, &w->dynamics, &w->materials[0].geometry.obstacles,
+                                   w->frame, w->time, &r->solids_length, status));
     RH_TRY(tell_bases(r, status));
     RH_TRY(make_surface(r, status));
     note(&r->wall_times.frame, rh_seconds() - start);
@@ -314,6 +319,10 @@ rh_code rh_world_run(rh_world *world, const rh_run_options *options, rh_status *
     if (code == RH_OK) code = run_frames(&r, status);
     world->stop_now = NULL;
     if (code == RH_NUMERIC && r.writes) write_debug_frame(&r);
+    if ((code == RH_OK || code == RH_STOPPED) && r.writes && world->dynamics.count) {
+        rh_code told = rh_solid_file_json(options->folder, world->scene, code == RH_OK ? status : NULL);
+        if (code == RH_OK) code = told;
+    }
     if (r.writes) rh_output_close(&r.output);
     if (code != RH_OK && code != RH_STOPPED && r.writes) name_last_checkpoint(options->folder);
     return code;

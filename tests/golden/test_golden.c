@@ -33,6 +33,13 @@
     "rheo: 1\ncell: 0.04\nframes: {last: 8}\nphysics: {liquid: {}}\n" WATER TANK \
     " - {shape: {sphere: {center: [0.55, 0.05, 0.2], radius: 0.12}}}\n"
 
+// Solids that move by themselves: two that touch, one on a hinge (solid/dynamics.h).
+#define DYNAMIC                                                                                                  \
+    " - {name: one, shape: {box: {min: [0.4, 0.02, 0.1], max: [0.52, 0.14, 0.3]}}, dynamic: {density: 600}}\n"   \
+    " - {name: two, shape: {sphere: {center: [0.47, 0.25, 0.2], radius: 0.08}}, dynamic: {density: 2000}}\n"     \
+    " - {name: gate, shape: {box: {min: [0.65, 0.2, 0.05], max: [0.69, 0.5, 0.35]}}, dynamic: {density: 300}}\n" \
+    "joints:\n - {solid: gate, joint: {hinge: {point: [0.67, 0.5, 0.2]}}}\n"
+
 // `surface`: not the particles count but the band made of them, in this mode (counted from 1).
 typedef struct golden {
     const char *name, *text;
@@ -150,6 +157,11 @@ static const golden scenes[] = {
      "rheo: 1\ncell: 0.05\nframes: {last: 6}\nphysics: {splash: {particles_per_axis: 2}}\n" WATER TANK
      " - {wall: no_slip, shape: {mesh_sequence: {files: " FISH ", fps: 20, start: 0.05, scale: 1.5, translate: [0.4, "
      "0.2, 0.2]}}}\n",
+     0},
+    {"dynamic", "rheo: 1\ncell: 0.04\nframes: {last: 6}\nphysics: {liquid: {}}\n" WATER TANK DYNAMIC, 0},
+    {"splash_dynamic",
+     "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nphysics: {splash: {}}\n" WATER TANK DYNAMIC, 0},
+    {"sand_dynamic", "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nphysics: {sand: {}}\n" WATER TANK DYNAMIC,
      0},
     {"thin_moving", "rheo: 1\ncell: 0.04\nframes: {last: 5}\nphysics: {liquid: {}}\n" WATER TANK THIN, 0},
     {"splash_thin", "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nphysics: {splash: {}}\n" WATER TANK THIN, 0},

@@ -62,9 +62,16 @@ typedef struct veil {
 
 static rh_dvec3 place_of(const rh_sph_search *s, int64_t i) { return rh_d3(s->x[i], s->y[i], s->z[i]); }
 
+// Where a place looks from: what touches a thin wall would else see nothing, so it looks from a little farther out.
 static rh_thin_place thin_place(const veil *v, rh_dvec3 x)
 {
-    return (rh_thin_place){x, rh_obstacles_distance_of(v->f->s->obstacles, v->near.items, v->near.count, x, NULL)};
+    const rh_obstacles *solids = v->f->s->obstacles;
+    double least = 0.02 * (double)v->f->s->kernel->support;
+    int which = -1;
+    double distance = rh_obstacles_distance_of(solids, v->near.items, v->near.count, x, &which);
+    if (which < 0 || distance >= least) return (rh_thin_place){x, distance};
+    rh_dvec3 out = rh_d3_add(x, rh_d3_scale(rh_obstacles_normal(solids, which, x), least - distance));
+    return (rh_thin_place){out, rh_obstacles_distance_of(solids, v->near.items, v->near.count, out, NULL)};
 }
 
 static bool make_veil(veil *v, const finder *f, int64_t i)
@@ -92,7 +99,8 @@ static int seen_bits(const veil *v, int64_t q, int bits, bool wall)
 {
     for (int left = bits; left; left &= left - 1) {
         int n = __builtin_ctz((unsigned)left);
-        if (is_hidden(v, q + n, wall)) bits &= ~(1 << n);
+        bool self = !wall && q + n == v->particle;
+        if (!self && is_hidden(v, q + n, wall)) bits &= ~(1 << n);
     }
     return bits;
 }

@@ -93,13 +93,29 @@ static double flow_limit(const sph *me, const rh_surroundings *around, const rh_
     return rh_time_step_limit(me->params->cfl * (double)me->kernel.support / around->cell, around, points);
 }
 
+// Particles under pressure that lie unevenly are pushed to even places, the harder the higher the pressure: as fast as
+// waves would run that sqrt(q) is the speed of. Steps longer than a share of the time these take from one particle to
+// the next make water at rest boil; q is twice its mean, which in a tank is the pressure at the floor.
+static const double PRESSURE_CFL = 0.25;
+
+static double pressure_limit(const sph *me, const rh_points *points)
+{
+    const float *pressure = rh_points_data(points, "pressure", RH_POINT_F32);
+    double sum = 0;
+    int64_t pressed = 0;
+    for (int64_t i = 0; i < points->count; i++) sum += (double)pressure[i], pressed += pressure[i] > 0;
+    if (!(sum > 0)) return 1e9;
+    double q = 2 * sum / (double)pressed / me->params->density;
+    return PRESSURE_CFL * (double)me->kernel.spacing / sqrt(q);
+}
+
 static double sph_max_step(void *self, const rh_surroundings *around, const rh_points *points)
 {
     const sph *me = self;
     const rh_sph_params *p = me->params;
     double support = (double)me->kernel.support;
     if (p->time_step > 0) return p->time_step;
-    double step = flow_limit(me, around, points);
+    double step = fmin(flow_limit(me, around, points), pressure_limit(me, points));
     return fmin(step, fmin(tension_limit(p, (double)me->kernel.spacing), viscosity_limit(p, support)));
 }
 

@@ -60,7 +60,8 @@ typedef struct step {
         *count;  // particles around each cell's centre, tiles apart: those with liquid; NULL without volume correction
     uint8_t *reached[3];  // bits of faces that particles reach, a byte per row
     uint8_t *known[3];
-    uint8_t *rigid;  // as in the view; NULL without added stages
+    uint8_t *rigid;            // as in the view; NULL without added stages
+    rh_solid_coupling solids;  // dynamic ones; nothing without any
     rh_pressure pressure;
     rh_momentum_error *momentum_errors;  // what the particles won; NULL = not known
     rh_vec3 *frame_velocity;             // m/s, per tile: how its liquid travels; NULL = not known
@@ -293,9 +294,19 @@ static void report_pressure(const step *s)
                        rh_points_data(s->points, "pressure", RH_POINT_F32));
 }
 
+static rh_code couple_solids(step *s, rh_status *status)
+{
+    const rh_solid_coupling_faces faces = {s->velocity, s->weight, per_cell(s)};
+    const float *const *const open[3] = {s->cut.open[0], s->cut.open[1], s->cut.open[2]};
+    return rh_solid_coupling_prepare(&s->solids, s->around->dynamics, s->around->obstacles, &s->tiles, &s->cut, open,
+                                     s->params->density, &faces, s->arena, status);
+}
+
 static rh_code project(step *s, rh_status *status)
 {
     rh_cg_report solve;
+    bool coupled = s->around->dynamics != NULL;
+    if (coupled) RH_TRY(couple_solids(s, status));
     if (is_balanced(s))
         rh_thin_films_support(&s->tiles, &s->cut, s->velocity, rh_v3_length(s->force_change_everywhere),
                               s->surface.phi);
@@ -303,8 +314,8 @@ static rh_code project(step *s, rh_status *status)
         s->rigid = rh_arena_take_zero(s->arena, (size_t)rh_tiles_values(&s->tiles) / 8 + 1, status);
         if (!s->rigid) return RH_MEMORY;
     }
-    RH_TRY(rh_pressure_prepare(&s->pressure, &s->tiles, &s->surface, &s->cut, is_balanced(s),
-                               (rh_precondition)s->params->preconditioner, s->arena, status));
+    RH_TRY(rh_pressure_prepare(&s->pressure, &s->tiles, &s->surface, &s->cut, coupled ? &s->solids : NULL,
+                               is_balanced(s), (rh_precondition)s->params->preconditioner, s->arena, status));
     RH_TRY(rh_pressure_project(&s->pressure, s->velocity, s->known, s->params->tolerance,
                                (int)s->params->max_iterations, s->arena, &solve, status));
     s->report->cells = s->pressure.matrix.unknowns;

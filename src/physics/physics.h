@@ -52,6 +52,7 @@ typedef struct rh_surroundings {
     const struct rh_base_run *const *bases;  // runs that this one stands on (physics/base_run.h), at the middle of the
     int base_count;                          // step; at its start for max_step
     const struct rh_observer *observer;      // who measures the step (physics/observer.h); NULL = nobody
+    struct rh_dynamics *dynamics;  // dynamic solids (solid/dynamics.h), which a step may move; NULL = there are none
 } rh_surroundings;
 
 enum { RH_MAX_STAGES = 24, RH_MAX_SOLVES = 3 };

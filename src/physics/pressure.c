@@ -251,14 +251,17 @@ static rh_code assemble(rh_pressure *p, rh_arena *arena, rh_status *status)
     for (int32_t n = 0; n < m->count; n++)
         if (m->block[n] != RH_PLAIN) assemble_tile(p, n);
     RH_TRY(rh_pockets_find(&p->pockets, m, arena, status));
+    if (p->solids) RH_TRY(rh_solid_coupling_gather(p->solids, &p->layout, arena, status));
+    if (p->solids) RH_TRY(rh_solid_coupling_deflate(p->solids, &p->layout, m, arena, status));
     RH_TRY(rh_preconditioner_init(&p->preconditioner, p->which, m, arena, status));
     return p->preconditioner.method->prepare(&p->preconditioner, arena, status);
 }
 
 rh_code rh_pressure_prepare(rh_pressure *p, const rh_tiles *tiles, const rh_surface *surface, const rh_cut_cells *cut,
-                            bool shores, rh_precondition preconditioner, rh_arena *arena, rh_status *status)
+                            rh_solid_coupling *solids, bool shores, rh_precondition preconditioner, rh_arena *arena,
+                            rh_status *status)
 {
-    *p = (rh_pressure){.tiles = tiles, .surface = surface, .cut = cut, .which = preconditioner};
+    *p = (rh_pressure){.tiles = tiles, .surface = surface, .cut = cut, .solids = solids, .which = preconditioner};
     RH_TRY(number_tiles(p, arena, status));
     RH_TRY(measure_sheets(p, shores, arena, status));
     if (!cut->releases) return assemble(p, arena, status);
@@ -266,11 +269,27 @@ rh_code rh_pressure_prepare(rh_pressure *p, const rh_tiles *tiles, const rh_surf
     return p->released ? RH_OK : RH_MEMORY;
 }
 
+static rh_code solve(rh_pressure *p, const rh_cg_beside *beside, float *b, float *q, double tolerance,
+                     int max_iterations, rh_arena *arena, rh_cg_report *report, rh_status *status)
+{
+    RH_ASSERT(b && tolerance > 0);
+    return rh_cg_solve_by(&p->preconditioner, beside, &p->pockets, b, q, tolerance, max_iterations, arena, report,
+                          status);
+}
+
 rh_code rh_pressure_solve(rh_pressure *p, float *b, double tolerance, int max_iterations, rh_arena *arena,
                           rh_cg_report *report, rh_status *status)
 {
-    RH_ASSERT(b && tolerance > 0);
-    return rh_cg_solve_by(&p->preconditioner, &p->pockets, b, p->q, tolerance, max_iterations, arena, report, status);
+    return solve(p, NULL, b, p->q, tolerance, max_iterations, arena, report, status);
+}
+
+// The same with solids that move.
+static rh_code solve_coupled(rh_pressure *p, float *b, float *q, double tolerance, int max_iterations, rh_arena *arena,
+                             rh_cg_report *report, rh_status *status)
+{
+    if (!p->solids) return solve(p, NULL, b, q, tolerance, max_iterations, arena, report, status);
+    const rh_cg_beside beside = {&p->solids->term, p->solids->deflated ? &p->solids->deflation : NULL};
+    return solve(p, &beside, b, q, tolerance, max_iterations, arena, report, status);
 }
 
 // --- right-hand side and gradient ------------------------------------------------------------------------------------
@@ -451,7 +470,7 @@ static rh_code settle_walls(rh_pressure *p, rh_faces velocity, double tolerance,
     for (int round = 0; round < MAX_ROUNDS; round++) {
         RH_TRY(assemble(p, arena, status));
         right_hand_side(p, velocity, b);
-        RH_TRY(rh_pressure_solve(p, b, loose, max_iterations, arena, report, status));
+        RH_TRY(solve_coupled(p, b, p->q, loose, max_iterations, arena, report, status));
         int64_t changed = 0;
 #pragma omp parallel for schedule(dynamic, 8) reduction(+ : changed)
         for (int32_t n = 0; n < p->matrix.count; n++) changed += update_tile(p, velocity, p->layout.listed[n]);
@@ -471,7 +490,8 @@ rh_code rh_pressure_project(rh_pressure *p, rh_faces velocity, uint8_t *const kn
     if (!b) return RH_MEMORY;
     if (p->released) RH_TRY(settle_walls(p, velocity, tolerance, max_iterations, b, arena, report, status));
     right_hand_side(p, velocity, b);
-    RH_TRY(rh_pressure_solve(p, b, tolerance, max_iterations, arena, report, status));
+    RH_TRY(solve_coupled(p, b, p->q, tolerance, max_iterations, arena, report, status));
+    if (p->solids) rh_solid_coupling_give(p->solids, p->q, 1);
     rh_pressure_subtract_gradient(p, velocity, known);
     if (!p->released) rh_arena_restore(arena, mark);  // after settle_walls the operator lives above the mark
     return RH_OK;

@@ -7,6 +7,7 @@
 // Right-hand sides and q are vectors of the operator (solve/poisson.h): they exist only on tiles with liquid.
 #pragma once
 #include "grid/levelset.h"
+#include "physics/solid_coupling.h"
 #include "solid/cut_cells.h"
 #include "solve/cg.h"
 #include "solve/layout.h"
@@ -22,17 +23,21 @@ typedef struct rh_pressure {
     rh_preconditioner preconditioner;
     rh_pockets pockets;  // liquid without air
     float *q;
-    uint8_t *released;  // cells at separating walls that have let go: q = 0; NULL when no wall separates
+    rh_solid_coupling *solids;  // dynamic ones, which the projection moves too; NULL = none
+    uint8_t *released;          // cells at separating walls that have let go: q = 0; NULL when no wall separates
 } rh_pressure;
 
 // Prepares operator and preconditioner for the present surface and solids (with separating walls the operator is made
 // by rh_pressure_project). With `shores` liquid that ends thin on a wall does not push ahead (pressure.c).
+// `solids`: as prepared, borrowed; may be NULL.
 rh_code rh_pressure_prepare(rh_pressure *p, const rh_tiles *tiles, const rh_surface *surface, const rh_cut_cells *cut,
-                            bool shores, rh_precondition preconditioner, rh_arena *arena, rh_status *status);
-// Solves A q = b; b is destroyed. Pockets get the mean of b removed first (nothing could balance it).
+                            rh_solid_coupling *solids, bool shores, rh_precondition preconditioner, rh_arena *arena,
+                            rh_status *status);
+// Solves A q = b, solids held; b is destroyed. Pockets get the mean of b removed first (nothing could balance it).
 rh_code rh_pressure_solve(rh_pressure *p, float *b, double tolerance, int max_iterations, rh_arena *arena,
                           rh_cg_report *report, rh_status *status);
-// Makes `velocity` divergence-free: right-hand side, solve (with the letting-go of separating walls), gradient.
+// Makes `velocity` divergence-free: right-hand side, solve (with the letting-go of separating walls), gradient. Dynamic
+// solids are moved by the pressure, and by what they touch.
 // known.axis[a] becomes 1 on faces that got a projected velocity, 0 elsewhere.
 rh_code rh_pressure_project(rh_pressure *p, rh_faces velocity, uint8_t *const known[3], double tolerance,
                             int max_iterations, rh_arena *arena, rh_cg_report *report, rh_status *status);

@@ -34,6 +34,7 @@
 #include "physics/observer.h"
 #include "physics/time_step.h"
 #include "physics/sides.h"
+#include "physics/solid_coupling.h"
 #include "physics/sealed.h"
 #include "physics/step.h"
 #include "physics/walls.h"
@@ -58,7 +59,8 @@ typedef struct step {
     float *raw, *cells;         // the same of cells
     rh_sealed sealed;
     rh_limit limit;
-    float *q;  // pressure
+    rh_solid_coupling solids;  // dynamic ones; nothing without any
+    float *q;                  // pressure
     rh_step_report *report;
     double clock;
 } step;
@@ -228,8 +230,9 @@ static rh_code measure_volume(step *s, rh_status *status)
 }
 
 // --- the two problems ------------------------------------------------------------------------------------------------
-static rh_code solve(step *s, float *b, const float *lower, float *x, const char *what, rh_mprgp_report *report,
-                     rh_status *status)
+// `term`: of solids that the pressure moves; NULL = none does.
+static rh_code solve(step *s, const rh_term *term, float *b, const float *lower, float *x, const char *what,
+                     rh_mprgp_report *report, rh_status *status)
 {
     const rh_unilateral_options *p = s->options;
     rh_arena_mark mark = rh_arena_save(s->arena);
@@ -238,7 +241,8 @@ static rh_code solve(step *s, float *b, const float *lower, float *x, const char
                                 .max_iterations = (int)p->max_iterations,
                                 .preconditioner = (rh_precondition)p->preconditioner,
                                 .expansion = (rh_expansion)p->expansion,
-                                .estimate_norm = p->estimate_norm};
+                                .estimate_norm = p->estimate_norm,
+                                .term = term};
     float *w = rh_poisson_vector(&s->limit.matrix, s->arena, status);
     if (!w) return RH_MEMORY;
     RH_TRY(rh_mprgp_solve(&s->limit.matrix, b, lower, x, w, &options, s->arena, report, status));
@@ -270,7 +274,7 @@ static rh_code correct_density(step *s, rh_status *status)
     if (!b || !y) return RH_MEMORY;
     rh_limit_room_left(&s->limit, s->cells, NULL, b);
     rh_mprgp_report report;
-    RH_TRY(solve(s, b, NULL, y, "density correction", &report, status));
+    RH_TRY(solve(s, NULL, b, NULL, y, "density correction", &report, status));
     note_solve(s, "density", &report);
     // Particles are pushed as far as their mass asks for, but never by more than half a cell.
     rh_limit_subtract_gradient(&s->limit, y, s->tiles.h, 0.5f * s->tiles.h, s->shift, NULL);
@@ -411,15 +415,37 @@ static float slow_speed(const step *s)
     return 0.3f * (float)sqrt(rh_d3_length(s->around->gravity) * s->around->cell);
 }
 
+// --- dynamic solids --------------------------------------------------------------------------------------------------
+// The room that cells will have is found for where the solids come with the velocities they begin with; a change of
+// these by pressure changes it by what they sweep, which is the term's part. Faces have the momentum that pressure
+// gives them in the material's own masses, so nothing else is to be reckoned with.
+static rh_code couple_solids(step *s, rh_status *status)
+{
+    if (!s->around->dynamics || two_sided(s)) return RH_OK;
+    rh_cut_cells *cut = s->around->obstacles->any_moving ? &s->cut_after : &s->cut;
+    const float *const *const open[3] = {cut->pass[0], cut->pass[1], cut->pass[2]};
+    RH_TRY(rh_solid_coupling_prepare(&s->solids, s->around->dynamics, s->around->obstacles_after, &s->tiles, cut, open,
+                                     s->options->density, NULL, s->arena, status));
+    return rh_solid_coupling_gather(&s->solids, &s->limit.layout, s->arena, status);
+}
+
+static const rh_term *moved_term(const step *s) { return s->solids.dynamics ? &s->solids.term : NULL; }
+
+static void push_solids(step *s, const float *q)
+{
+    if (s->solids.dynamics) rh_solid_coupling_give(&s->solids, q, (double)(s->tiles.h / s->dt));
+}
+
 static rh_code project(step *s, float *b, rh_status *status)
 {
     rh_mprgp_report report;
     float *lower;
     RH_TRY(find_bounds(s, &lower, status));
-    RH_TRY(solve(s, b, lower, s->q, "pressure", &report, status));
+    RH_TRY(solve(s, moved_term(s), b, lower, s->q, "pressure", &report, status));
     s->report->cells = s->limit.matrix.unknowns;
     note_solve(s, "pressure", &report);
     s->report->residual = report.worst;
+    push_solids(s, s->q);
     RH_TRY(apply_pressure(s, s->q, status));
     if (!is_balanced(s)) return RH_OK;
     rh_dvec3 g = s->around->gravity;
@@ -432,6 +458,7 @@ static rh_code press(step *s, rh_status *status)
     float *b = NULL, *pressure = rh_points_data(s->points, "pressure", RH_POINT_F32);
     // Solids that move: another operator for where they will be.
     if (s->around->obstacles->any_moving && !two_sided(s)) RH_TRY(prepare(s, &s->cut_after, status));
+    RH_TRY(couple_solids(s, status));
     b = rh_poisson_vector(&s->limit.matrix, s->arena, status);
     s->q = rh_poisson_vector(&s->limit.matrix, s->arena, status);
     if (!b || !s->q) return RH_MEMORY;
@@ -468,8 +495,9 @@ static rh_code make_way(step *s, rh_status *status)
         more = rh_poisson_vector(&s->limit.matrix, s->arena, status);
         if (!more) return RH_MEMORY;
         memset(more, 0, (size_t)count * sizeof *more);
-        RH_TRY(solve(s, b, NULL, more, "second pressure", &report, status));
+        RH_TRY(solve(s, moved_term(s), b, NULL, more, "second pressure", &report, status));
         note_solve(s, "make_way", &report);
+        push_solids(s, more);
         RH_TRY(apply_pressure(s, more, status));
         RH_TRY(show(s, RH_SIGHT_PRESSED, more, NONE, status));
     }

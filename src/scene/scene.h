@@ -35,6 +35,14 @@ typedef struct rh_body_params {
     int material_index;         // found when the scene was read
 } rh_body_params;
 
+// A solid that moves by itself (solid/dynamics.h).
+typedef struct rh_dynamic_params {
+    double density;             // kg/m^3
+    double mass;                // kg (kg/m in two dimensions); 0 = by the density
+    rh_dvec3 velocity;          // m/s, of the centre of mass at the start
+    rh_dvec3 angular_velocity;  // rad/s
+} rh_dynamic_params;
+
 typedef struct rh_solid_params {
     char *name;
     rh_variant shape;
@@ -43,6 +51,7 @@ typedef struct rh_solid_params {
     double friction;            // Coulomb's coefficient, for sand
     double roughness, manning;  // m, s/m^(1/3): for liquids; 0 = none, at most one is given
     rh_motion motion;
+    rh_dynamic_params *dynamic;  // NULL = follows its motion
 } rh_solid_params;
 
 typedef struct rh_emitter_key {

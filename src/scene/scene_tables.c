@@ -208,6 +208,22 @@ static const rh_param_table body_table = {"body",
                                           sizeof(rh_body_params),
                                           NULL};
 
+#define AT(field) offsetof(rh_dynamic_params, field)
+static const rh_param dynamic_rows[] = {
+    {"density", RH_PARAM_FLOAT, AT(density), "kg/m^3", "500", 0, 1e5, .help = "of the solid, the same all through it"},
+    {"mass", RH_PARAM_FLOAT, AT(mass), "kg", "0", 0, 1e12, .help = "instead of the density; 0 is none"},
+    {"velocity", RH_PARAM_VEC3, AT(velocity), "m/s", "[0, 0, 0]", .help = "of its centre of mass, at the start"},
+    {"angular_velocity", RH_PARAM_VEC3, AT(angular_velocity), "rad/s", "[0, 0, 0]", .help = "at the start"},
+};
+#undef AT
+static const rh_param_table dynamic_table = {
+    "dynamic",
+    "A solid that moves by itself: gravity, materials and other solids push it.",
+    dynamic_rows,
+    RH_PARAM_COUNT(dynamic_rows),
+    sizeof(rh_dynamic_params),
+    NULL};
+
 #define AT(field) offsetof(rh_solid_params, field)
 static const rh_param solid_rows[] = {
     NAME_ROW,
@@ -224,6 +240,8 @@ static const rh_param solid_rows[] = {
     {"manning", RH_PARAM_FLOAT, AT(manning), "s/m^(1/3)", "0", 0, 1,
      .help = "instead of roughness: Manning's n (glass 0.01, concrete 0.013, gravel 0.025, brush 0.1)"},
     MOTION_ROW,
+    {"dynamic", RH_PARAM_OPTIONAL, AT(dynamic), "", .table = &dynamic_table,
+     .help = "moves by itself: gravity, materials and other solids push it"},
 };
 #undef AT
 

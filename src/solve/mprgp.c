@@ -112,7 +112,7 @@ static double apply(solver *s, const float *v, float *out)
 {
     rh_poisson_apply(s->a, v, out, s->sums[CURVATURE]);
     s->products++;
-    return total(s, CURVATURE);
+    return total(s, CURVATURE) + rh_term_apply(s->options->term, s->a->cells, v, out);
 }
 
 // g = A x + b, computed afresh.
@@ -581,7 +581,7 @@ static rh_code solve(solver *s, float *b, rh_status *status)
     RH_TRY(take_memory(s, status));
     RH_TRY(rh_pockets_find(&s->pockets, s->a, s->arena, status));
     rh_pockets_relieve(&s->pockets, s->a, s->lower, b);
-    double bound = 2 * largest_diagonal(s);
+    double bound = 2 * largest_diagonal(s) + rh_term_norm(s->options->term);
     report->norm = s->options->estimate_norm ? estimate_norm(s, bound) : bound;
     s->step = STEP / (report->norm > 0 ? report->norm : 1);
     rh_poisson_clear(s->a, s->g);

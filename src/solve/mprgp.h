@@ -11,6 +11,7 @@
 #pragma once
 #include "solve/pockets.h"
 #include "solve/precondition.h"
+#include "solve/term.h"
 
 // What to do when a conjugate gradient step would leave the feasible set.
 typedef enum rh_expansion {
@@ -26,7 +27,8 @@ typedef struct rh_mprgp_options {
     int max_iterations;  // products with A, looked at between steps
     rh_precondition preconditioner;
     rh_expansion expansion;
-    bool estimate_norm;  // power iteration for |A| instead of the bound of twice the largest diagonal
+    bool estimate_norm;   // power iteration for |A| instead of the bound of twice the largest diagonal
+    const rh_term *term;  // added to A; NULL = none
 } rh_mprgp_options;
 
 typedef struct rh_mprgp_report {

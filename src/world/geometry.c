@@ -208,7 +208,26 @@ static rh_code load_sequence(const rh_scene *scene, const rh_mesh_sequence_param
     return rh_geometry_open_sequence(scene, p, thin, &o->sequence, status);
 }
 
+static const double LEAST_DENSITY = 1;  // kg/m^3
+
 static bool endless(rh_dbox b) { return !(b.min.x > -1e9 && b.min.y > -1e9 && b.max.x < 1e9 && b.max.y < 1e9); }
+
+// Its pose at the start is that of its motion.
+static rh_code make_dynamic(const rh_solid_params *params, rh_obstacle *o, rh_status *status)
+{
+    const rh_dynamic_params *d = params->dynamic;
+    double density = d->density > 0 ? d->density : 1;
+    RH_TRY(rh_mass_of_shape(&o->shape, density, &o->mass, status));
+    if (d->mass > 0) o->mass = rh_mass_weighing(&o->mass, d->mass);
+    // Lighter than this it moves the same, and its equations have no solution without a material around it.
+    o->mass = rh_mass_weighing(&o->mass, fmax(o->mass.mass, LEAST_DENSITY * o->mass.volume));
+    rh_motion_place(&o->motion, 0, o->shape.flat, &o->pose, &o->linear, &o->angular);
+    o->kind = RH_SOLID_DYNAMIC;
+    o->linear = d->velocity;
+    o->angular = d->angular_velocity;
+    if (o->shape.flat) o->linear.z = o->angular.x = o->angular.y = 0;
+    return RH_OK;
+}
 
 static bool is_sheet(const rh_variant *shape)
 {
@@ -237,6 +256,7 @@ static rh_code build_solids(const rh_scene *scene, rh_geometry *geometry, rh_sta
             RH_TRY(load_sequence(scene, solids[i].shape.value, !o->inside_out, o, status));
         else RH_TRY(make_shape(scene, &solids[i].shape, !o->inside_out, &o->shape, status));
         o->kind = o->sequence ? RH_SOLID_SEQUENCE : rh_motion_is_still(&o->motion) ? RH_SOLID_FIXED : RH_SOLID_KEYED;
+        if (solids[i].dynamic) RH_TRY(make_dynamic(&solids[i], o, status));
         if (o->inside_out && is_sheet(&solids[i].shape))
             return rh_fail(status, RH_USER,
                            "%s is a sheet, which has no inside, and inside_out; expected a mesh without thickness",

@@ -41,6 +41,7 @@ static void set_surroundings(rh_material *m)
                                   .inflows = m->inflows};
     if (scene->dimension == 2) m->around.gravity.z = 0;
     m->around.user = scene;
+    m->around.dynamics = m->dynamics;
     for (int i = 0; i < scene->bodies.count; i++)
         if (rh_seeder_fills(&m->seeder, i)) m->bodies[m->around.body_count++] = &m->geometry.bodies[i];
 }
@@ -90,6 +91,21 @@ double rh_material_particle_mass(const rh_material *m)
     return m->physics->density(m->params) * pow(m->seeder.spacing, m->seeder.dimension);
 }
 
+// What dynamic solids receive, and the work of all that moves.
+static rh_code make_walls(rh_material *m, rh_status *status)
+{
+    int count = m->dynamics ? m->dynamics->count : 0;
+    double mass = rh_material_particle_mass(m);
+    rh_wall_region *regions = rh_alloc((size_t)(count + 1) * sizeof *regions, "world.solids", status);
+    if (!regions) return RH_MEMORY;
+    double far = RH_WALL_EVERYWHERE;
+    for (int n = 0; n < count; n++)
+        regions[n] = (rh_wall_region){m->dynamics->items[n].obstacle, {-far, -far, -far}, {far, far, far}};
+    rh_code code = rh_wall_impulses_init(&m->walls, regions, count, m->seeder.dimension, mass, status);
+    rh_free(regions);
+    return code;
+}
+
 // Nobody need look where nothing is asked for and nothing moves.
 static rh_code make_observer(rh_material *m, rh_status *status)
 {
@@ -97,8 +113,7 @@ static rh_code make_observer(rh_material *m, rh_status *status)
     RH_TRY(make_probes(m, status));
     for (int i = 0; i < solids->count; i++) m->has_work = m->has_work || !solids->items[i].rests;
     for (int i = 0; i < m->scene->emitters.count; i++) m->has_work = m->has_work || rh_seeder_pours(&m->seeder, i);
-    if (m->has_work)
-        RH_TRY(rh_wall_impulses_init(&m->walls, NULL, 0, m->seeder.dimension, rh_material_particle_mass(m), status));
+    if (m->has_work) RH_TRY(make_walls(m, status));
     m->observer = (rh_observer){see, m};
     if (m->probes || m->has_work) m->around.observer = &m->observer;
     return RH_OK;
@@ -146,14 +161,15 @@ static void start_balance(rh_material *m)
 }
 
 rh_code rh_material_init(rh_material *m, const rh_scene *scene, int index, const rh_geometry *geometry,
-                         rh_lang_cache *programs, rh_status *status)
+                         rh_dynamics *dynamics, rh_lang_cache *programs, rh_status *status)
 {
     const rh_material_params *params = rh_scene_material(scene, index);
     *m = (rh_material){.scene = scene,
                        .index = index,
                        .name = params->name,
                        .physics = rh_physics_methods[params->physics.kind],
-                       .params = params->physics.value};
+                       .params = params->physics.value,
+                       .dynamics = dynamics && dynamics->count > 0 ? dynamics : NULL};
     rh_sets_init(&m->sets);
     m->points = &m->sets.items[0].points;
     RH_TRY(rh_geometry_share(geometry, m->physics->walls_separate, &m->geometry, status));
@@ -233,7 +249,11 @@ static rh_code place_solids(rh_material *m, double step, rh_status *status)
 {
     double dt = (double)(float)step;
     RH_TRY(rh_obstacles_at(&m->geometry.obstacles, m->time, dt, &m->solids_start, status));
-    return rh_obstacles_at(&m->geometry.obstacles, m->time + dt, 0, &m->solids_end, status);
+    RH_TRY(rh_obstacles_at(&m->geometry.obstacles, m->time + dt, 0, &m->solids_end, status));
+    if (!m->dynamics) return RH_OK;
+    rh_dynamics_begin(m->dynamics, m->around.gravity, dt > 0 ? 0.5 * (m->last_dt + dt) : 0);
+    rh_dynamics_place(m->dynamics, dt, &m->solids_start, &m->solids_end);
+    return RH_OK;
 }
 
 static rh_code move_bases(const rh_material_moment *now, double time, rh_status *status)
@@ -323,6 +343,14 @@ static rh_code note_walls(rh_material *m, rh_status *status)
     return RH_OK;
 }
 
+static rh_code commit_solids(rh_material *m)
+{
+    if (!m->dynamics) return RH_OK;
+    rh_dynamics_commit(m->dynamics, &m->geometry.obstacles);
+    rh_dynamics_pose(m->dynamics, &m->geometry.obstacles);
+    return RH_OK;
+}
+
 typedef struct interval {
     const rh_material *m;
     double from, to;  // s
@@ -366,7 +394,8 @@ static rh_code move(rh_material *m, const rh_material_moment *now, double *step,
         rh_code moved = m->physics->step(m->method, &m->around, *step, m->points, &m->report, &one);
         m->points->spare_lent = false;
         if (moved == RH_OK) RH_TRY(set_solids(m, m->time + (double)(float)*step, status));
-        if (moved == RH_OK) return note_walls(m, status);
+        if (moved == RH_OK) RH_TRY(note_walls(m, status));
+        if (moved == RH_OK) return commit_solids(m);
         if (!m->report.unconverged || m->retries == MOST_RETRIES) return blame_step(m, &one, status);
         if (copied) RH_TRY(rh_material_get_state(m, &kept, status));
         *step *= 0.5;

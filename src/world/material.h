@@ -12,6 +12,7 @@
 #include "lang/cache.h"
 #include "points/sets.h"
 #include "points/store.h"
+#include "solid/dynamics.h"
 #include "world/base_frames.h"
 #include "world/geometry.h"
 #include "world/health.h"
@@ -43,6 +44,7 @@ typedef struct rh_material {
     rh_probes *probes;       // NULL without probes
     rh_wall_impulses walls;  // the work of what moves; only where something does
     bool has_work;
+    rh_dynamics *dynamics;  // of the world; NULL without dynamic solids
     rh_observer observer;   // of steps, for both
     int declared;           // attributes of the world and of the method; those after them are of programs
     rh_memory_store *kept;  // the state before a step that may have to be tried again; NULL where none is needed
@@ -67,10 +69,10 @@ typedef struct rh_material_moment {
     const atomic_int *stop;  // programs are broken off when it is not zero; NULL: nobody asks
 } rh_material_moment;
 
-// Everything but its particles: `geometry` is the run's, `programs` its cache (NULL when the scene has none). On
-// failure what was made is freed with rh_material_free.
+// Everything but its particles: `geometry` and dynamic solids are the run's, `programs` its cache (NULL when the scene
+// has none). On failure what was made is freed with rh_material_free.
 rh_code rh_material_init(rh_material *m, const rh_scene *scene, int index, const rh_geometry *geometry,
-                         rh_lang_cache *programs, rh_status *status);
+                         rh_dynamics *dynamics, rh_lang_cache *programs, rh_status *status);
 void rh_material_free(rh_material *m);
 
 // Fills its bodies and runs what programs have to say to it.

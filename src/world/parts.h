@@ -10,6 +10,7 @@
 struct rh_world {
     const rh_scene *scene;
     rh_geometry geometry;
+    rh_dynamics dynamics;    // the dynamic solids among its obstacles
     rh_material *materials;  // owned
     int material_count;
     rh_base_frames **bases;         // runs that this one stands on; owned

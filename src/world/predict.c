@@ -242,7 +242,7 @@ static rh_code predict_programs(const rh_seeder *seeder, rh_prediction *out, rh_
     if (!scene->expressions.count) return RH_OK;
     rh_material *m = rh_alloc_zero(sizeof *m, "world.predict", status);
     if (!m) return RH_MEMORY;
-    rh_code code = rh_material_init(m, scene, seeder->material, seeder->geometry, NULL, status);
+    rh_code code = rh_material_init(m, scene, seeder->material, seeder->geometry, NULL, NULL, status);
     for (int i = m->declared; code == RH_OK && i < m->points->attribute_count; i++) {
         int64_t bytes = particles * (int64_t)rh_point_type_size(m->points->attributes[i].type);
         out->bytes_memory += bytes;

@@ -55,6 +55,8 @@ rh_code rh_world_put_state(const rh_world *w, const rh_store *to, rh_status *sta
     if (w->material_count > 1) RH_TRY(rh_store_put_int(to, "step", w->step, status));
     if (w->material_count > 1) RH_TRY(rh_store_put_float(to, "time", w->time, status));
     if (w->material_count > 1) RH_TRY(rh_store_put_float(to, "meeting", w->meeting, status));
+    rh_store solids = rh_store_within(to, "solids");
+    RH_TRY(rh_dynamics_put(&w->dynamics, &solids, status));
     for (int i = 0; i < w->material_count; i++) {
         rh_store part = part_of(w, i, to);
         RH_TRY(rh_material_put_state(&w->materials[i], &part, status));
@@ -136,9 +138,12 @@ rh_code rh_world_get_state(rh_world *w, const rh_store *from, rh_status *status)
     w->frame_done = done;
     // Checkpoints of earlier versions do not say.
     w->begun = rh_store_get_int(from, "begun", &begun, NULL) == RH_OK ? begun != 0 : w->step > 0;
+    rh_store solids = rh_store_within(from, "solids");
+    RH_TRY(rh_dynamics_get(&w->dynamics, &solids, status));
     for (int i = 0; i < w->material_count; i++) {
         rh_store part = part_of(w, i, from);
         RH_TRY(rh_material_get_state(&w->materials[i], &part, status));
+        rh_dynamics_pose(&w->dynamics, &w->materials[i].geometry.obstacles);
     }
     return RH_OK;
 }

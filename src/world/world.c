@@ -94,13 +94,14 @@ static rh_code build(rh_world *w, rh_status *status)
     const rh_scene *scene = w->scene;
     int count = rh_scene_material_count(scene);
     RH_TRY(rh_geometry_build(scene, &w->geometry, status));
+    RH_TRY(rh_dynamics_create(&w->geometry.obstacles, (int)scene->dimension, &w->dynamics, status));
     RH_TRY(make_programs(w, status));
     RH_TRY(open_bases(w, status));
     w->materials = rh_alloc_zero((size_t)count * sizeof *w->materials, "world", status);
     if (!w->materials) return RH_MEMORY;
     for (int i = 0; i < count; i++) {
         w->material_count = i + 1;
-        RH_TRY(rh_material_init(&w->materials[i], scene, i, &w->geometry, w->programs, status));
+        RH_TRY(rh_material_init(&w->materials[i], scene, i, &w->geometry, &w->dynamics, w->programs, status));
         RH_TRY(check_base(w, &w->materials[i], status));
     }
     RH_TRY(rh_exchange_check(w, status));
@@ -134,6 +135,7 @@ void rh_world_free(rh_world *world)
     for (int i = 0; i < world->base_count; i++) rh_base_frames_free(world->bases[i]);
     rh_free(world->bases);
     rh_free(world->base_runs);
+    rh_dynamics_free(&world->dynamics);
     rh_geometry_free(&world->geometry);
     rh_free(world);
 }

@@ -4,6 +4,7 @@
 // A bench for physics tests: runs a scene given as YAML text through the library as a user would, and measures. Any
 // failure of the library fails the test with its message; lab_close checks that all memory came back.
 #pragma once
+#include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
 #include "check.h"
@@ -36,6 +37,21 @@ __attribute__((format(printf, 2, 3))) static inline void lab_open(lab *l, const 
     rh_status status = {0};
     *l = (lab){.blocks = rh_memory_blocks()};
     lab_check(rh_scene_load_text("lab.yaml", text, (size_t)(head + body), NULL, 0, &l->scene, &status), &status);
+    lab_check(rh_geometry_build(&l->scene, &l->geometry, &status), &status);
+    lab_check(rh_world_create(&l->scene, &l->world, &status), &status);
+}
+
+// The same from two texts, of any length.
+static inline void lab_open_long(lab *l, const char *first, const char *second)
+{
+    size_t size = strlen(first) + strlen(second) + 16;
+    char *text = malloc(size);
+    rh_status status = {0};
+    assert_non_null(text);
+    snprintf(text, size, "rheo: 1\n%s%s", first, second);
+    *l = (lab){.blocks = rh_memory_blocks()};
+    lab_check(rh_scene_load_text("lab.yaml", text, strlen(text), NULL, 0, &l->scene, &status), &status);
+    free(text);
     lab_check(rh_geometry_build(&l->scene, &l->geometry, &status), &status);
     lab_check(rh_world_create(&l->scene, &l->world, &status), &status);
 }

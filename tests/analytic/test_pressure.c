@@ -86,8 +86,8 @@ static void bench_project(bench *b, rh_dvec3 (*field)(rh_dvec3 x))
             b->velocity.axis[a][c] = (float)(&u.x)[a];
         }
     rh_cg_report report;
-    assert_int_equal(rh_pressure_prepare(&b->pressure, &b->tiles, &b->surface, &b->cut, true, RH_PRECONDITION_MULTIGRID,
-                                         &b->arena, NULL),
+    assert_int_equal(rh_pressure_prepare(&b->pressure, &b->tiles, &b->surface, &b->cut, NULL, true,
+                                         RH_PRECONDITION_MULTIGRID, &b->arena, NULL),
                      RH_OK);
     assert_int_equal(rh_pressure_project(&b->pressure, b->velocity, b->known, 1e-6, 1000, &b->arena, &report, NULL),
                      RH_OK);

@@ -383,7 +383,7 @@ static void without_bounds_it_is_cg(void **state)
         float *minus = rh_poisson_vector(&p.a, &p.c.arena, &status), *x = rh_poisson_vector(&p.a, &p.c.arena, &status);
         for (int64_t v = 0; v < p.values; v++) minus[v] = -p.b[v];
         assert_ok(rh_multigrid_create(&m, &p.a, &p.c.arena, &status));
-        assert_ok(rh_cg_solve(&m, &none, minus, x, 1e-6, 100, &p.c.arena, &cg, &status));
+        assert_ok(rh_cg_solve(&m, NULL, &none, minus, x, 1e-6, 100, &p.c.arena, &cg, &status));
         rh_mprgp_report report = solve(&p, bounds(&p, 1), usual);
         assert_true(report.converged && report.expansions == 0 && report.proportionings == 0 &&
                     report.cg <= cg.iterations + 1);

@@ -133,8 +133,8 @@ static void lab_make(lab *l, scene_kind kind, solid_kind solids, int dimension, 
             l->velocity.axis[a][v] = (float)u + 0.05f * support_random((uint64_t)v, (uint32_t)a);
         }
     }
-    assert_ok(rh_pressure_prepare(&l->pressure, &l->c.tiles, &l->surface, &l->cut, true, RH_PRECONDITION_MULTIGRID,
-                                  arena, &status));
+    assert_ok(rh_pressure_prepare(&l->pressure, &l->c.tiles, &l->surface, &l->cut, NULL, true,
+                                  RH_PRECONDITION_MULTIGRID, arena, &status));
 }
 
 static void lab_free(lab *l)
@@ -290,7 +290,7 @@ static void many_pockets_at_once(void **state)
                 if (dimension == 3 && at[2] % 16 == 0) own.open[2][c] = 0;
             }
         }
-        assert_ok(rh_pressure_prepare(&l.pressure, tiles, &l.surface, &l.cut, true, RH_PRECONDITION_MULTIGRID,
+        assert_ok(rh_pressure_prepare(&l.pressure, tiles, &l.surface, &l.cut, NULL, true, RH_PRECONDITION_MULTIGRID,
                                       &l.c.arena, &status));
         assert_int_equal(l.pressure.pockets.groups, dimension == 3 ? 30 : 10);
         int found = lab_project(&l, 1e-6);
@@ -330,8 +330,8 @@ static void memory_is_bounded(void **state)
         lab_make(&l, (scene_kind)kind, TANK, 3, 96);
         size_t before = l.c.arena.used_total;
         rh_status status = {0};
-        assert_ok(rh_pressure_prepare(&l.pressure, &l.c.tiles, &l.surface, &l.cut, true, RH_PRECONDITION_MULTIGRID,
-                                      &l.c.arena, &status));
+        assert_ok(rh_pressure_prepare(&l.pressure, &l.c.tiles, &l.surface, &l.cut, NULL, true,
+                                      RH_PRECONDITION_MULTIGRID, &l.c.arena, &status));
         double cells = (double)l.pressure.matrix.count * l.pressure.matrix.cells;
         double floats = (double)(l.c.arena.used_total - before) / 4 /
                         cells;  // operator, hierarchy, q; b and three vectors more while solving

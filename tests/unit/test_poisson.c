@@ -183,7 +183,7 @@ static void solve(problem *p, double tolerance, int most, float *b, float *found
                   rh_code expected)
 {
     rh_status status = {0};
-    assert_int_equal(rh_cg_solve(&p->m, &p->pockets, b, found, tolerance, most, &p->c.arena, report, &status),
+    assert_int_equal(rh_cg_solve(&p->m, NULL, &p->pockets, b, found, tolerance, most, &p->c.arena, report, &status),
                      expected);
 }
 
@@ -301,8 +301,8 @@ static void tank_make_with(tank *t, int dimension, double level, bool divided, r
     }
     assert_ok(rh_faces_new(&t->velocity, &t->c.tiles, true, &t->c.arena, &status));
     for (int a = 0; a < dimension; a++) t->known[a] = rh_arena_take_zero(&t->c.arena, (size_t)values, &status);
-    assert_ok(rh_pressure_prepare(&t->pressure, &t->c.tiles, &t->surface, &t->cut, true, preconditioner, &t->c.arena,
-                                  &status));
+    assert_ok(rh_pressure_prepare(&t->pressure, &t->c.tiles, &t->surface, &t->cut, NULL, true, preconditioner,
+                                  &t->c.arena, &status));
 }
 
 static void tank_make(tank *t, int dimension, double level, bool divided)

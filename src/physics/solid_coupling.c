@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// With q the pressure as a velocity (pressure.h), V the six velocities of each solid, s = 1 - open the closed share of
+// a face and R_f the row that gives the solid's velocity along the face's axis:
+//
+//      inflow into a cell by the solids      J V,    J = sum over its faces  +-s R_f
+//      impulse of the pressure on a solid    -m J^T q    (m: mass of a cell full of liquid)
+//      V = V* - m C J^T q                    C: inverse of the mass
+//      (A + m J C J^T) q = inflow of liquid + J V*
+//
+// which is symmetric and positive definite whatever the solids weigh.
+//
+// Faces that a solid closes altogether have no pressure in them, but the material around them moves with the wall: half
+// a cell of it at a wall along the grid. It counts as part of the solid, as far as the wall decides its velocity: its
+// inertia by the square of the normal's part along the face's axis. Without it a light solid would be thrown about by
+// the weight of its own wet skin, which it otherwise feels one step late (solid/dynamics.c).
+#include "physics/solid_coupling.h"
+
+#include <math.h>
+#include <string.h>
+#include "base/parallel.h"
+
+enum { PARTS = RH_DYNAMICS_PARTS, SQUARE = PARTS * PARTS };
+
+static rh_dvec3 face_place(const rh_tiles *tiles, int32_t t, int c, int axis)
+{
+    rh_vec3 x = rh_cell_center(tiles, t, c & 7, c >> 3 & 7, c >> 6);
+    (&x.x)[axis] -= 0.5f * tiles->h;
+    return rh_d3_from(x);
+}
+
+// Of mass, of the solids as they were placed.
+static rh_dvec3 center_of(const rh_solid_coupling *c, int solid)
+{
+    return c->obstacles->items[c->dynamics->items[solid].obstacle].origin;
+}
+
+static void row_of(const rh_solid_coupling *c, int solid, int32_t t, int cell, int axis, double row[PARTS])
+{
+    rh_dynamics_row(face_place(c->tiles, t, cell, axis), center_of(c, solid), axis, row);
+    if (c->tiles->dimension == 2) row[2] = row[3] = row[4] = 0;
+}
+
+static double speed_of(const rh_solid_coupling *c, int solid, const double row[PARTS])
+{
+    const double *v = c->dynamics->velocity + solid * PARTS;
+    double sum = 0;
+    for (int k = 0; k < PARTS; k++) sum += row[k] * v[k];
+    return sum;
+}
+
+// --- whose face ------------------------------------------------------------------------------------------------------
+static bool near_dynamic(const rh_solid_coupling *c, int32_t t, rh_cut_near *near)
+{
+    rh_cut_tile_near(c->tiles, c->obstacles, t, near);
+    if (near->count == RH_CUT_NEAR) return true;  // stands for all
+    for (int i = 0; i < near->count; i++)
+        if (c->dynamics->of_obstacle[near->items[i]] >= 0) return true;
+    return false;
+}
+
+static void find_owners(const rh_solid_coupling *c, int32_t t)
+{
+    const rh_tiles *tiles = c->tiles;
+    rh_cut_near near;
+    rh_cut_tile_near(tiles, c->obstacles, t, &near);
+    for (int a = 0; a < tiles->dimension; a++)
+        for (int i = 0; i < tiles->cells; i++) {
+            int16_t *owner = &c->owner[t][a * tiles->cells + i];
+            bool poured = c->cut->inflow && c->cut->inflow[t] && (c->cut->inflow[t][i] >> a & 1);
+            int which = -1;
+            *owner = -1;
+            if (poured || c->open[a][t][i] >= 1) continue;
+            rh_cut_tile_distance(c->obstacles, &near, face_place(tiles, t, i, a), &which);
+            if (which >= 0) *owner = (int16_t)c->dynamics->of_obstacle[which];
+        }
+}
+
+// Tiles near dynamic solids get pages of owners, and walls of their own.
+static rh_code take_pages(rh_solid_coupling *c, rh_arena *arena, rh_status *status)
+{
+    const rh_tiles *tiles = c->tiles;
+    c->owner = rh_arena_take_zero(arena, ((size_t)tiles->count + 1) * sizeof *c->owner, status);
+    uint8_t *near = rh_arena_take_zero(arena, (size_t)tiles->count + 1, status);
+    if (!c->owner || !near) return RH_MEMORY;
+#pragma omp parallel for schedule(dynamic, 8)
+    for (int32_t t = 0; t < tiles->count; t++) {
+        rh_cut_near list;
+        near[t] = c->cut->kind[t] == RH_TILE_MOVING && near_dynamic(c, t, &list);
+    }
+    for (int32_t t = 0; t < tiles->count; t++) {
+        if (!near[t]) continue;
+        c->owner[t] = rh_arena_take(arena, 3 * (size_t)tiles->cells * sizeof **c->owner, status);
+        if (!c->owner[t]) return RH_MEMORY;
+        for (int a = 0; a < tiles->dimension; a++) {
+            float *own = rh_arena_take(arena, (size_t)tiles->cells * sizeof *own, status);
+            if (!own) return RH_MEMORY;
+            memcpy(own, c->cut->wall[a][t], (size_t)tiles->cells * sizeof *own);
+            c->cut->wall[a][t] = own;
+        }
+    }
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t t = 0; t < tiles->count; t++)
+        if (c->owner[t]) find_owners(c, t);
+    return RH_OK;
+}
+
+void rh_solid_coupling_set_walls(rh_solid_coupling *c)
+{
+    const rh_tiles *tiles = c->tiles;
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t t = 0; t < tiles->count; t++)
+        for (int a = 0; a < tiles->dimension && c->owner[t]; a++) {
+            float *wall = (float *)c->cut->wall[a][t];  // a copy of our own: take_pages
+            for (int i = 0; i < tiles->cells; i++) {
+                int solid = c->owner[t][a * tiles->cells + i];
+                double row[PARTS];
+                if (solid < 0) continue;
+                row_of(c, solid, t, i, a, row);
+                wall[i] = (float)speed_of(c, solid, row);
+            }
+        }
+}
+
+// --- what moves with the solids --------------------------------------------------------------------------------------
+// How much of the velocity of a closed face the wall decides.
+static double decided(const rh_solid_coupling *c, int solid, rh_dvec3 x, int axis)
+{
+    int which = c->dynamics->items[solid].obstacle;
+    if (c->obstacles->items[which].wall == RH_WALL_NO_SLIP) return 1;
+    rh_dvec3 n = rh_obstacles_normal(c->obstacles, which, x);
+    return (&n.x)[axis] * (&n.x)[axis];
+}
+
+static void attach_face(const rh_solid_coupling *c, int solid, const double row[PARTS], double mass, double speed,
+                        double *masses, double *impulses)
+{
+    double faster = speed - speed_of(c, solid, row);
+    for (int k = 0; k < PARTS; k++) {
+        impulses[solid * PARTS + k] += mass * row[k] * faster;
+        for (int j = 0; j < PARTS; j++) masses[solid * SQUARE + k * PARTS + j] += mass * row[k] * row[j];
+    }
+}
+
+static void attach_tile(const rh_solid_coupling *c, const rh_solid_coupling_faces *faces, int32_t t, double *masses,
+                        double *impulses)
+{
+    const rh_tiles *tiles = c->tiles;
+    for (int a = 0; a < tiles->dimension; a++)
+        for (int i = 0; i < tiles->cells; i++) {
+            int64_t at = (int64_t)t * tiles->cells + i;
+            int solid = c->owner[t][a * tiles->cells + i];
+            if (solid < 0 || c->open[a][t][i] > 0 || !(faces->fill.axis[a][at] > 0)) continue;
+            double row[PARTS];
+            row_of(c, solid, t, i, a, row);
+            double mass = c->mass * (double)(faces->fill.axis[a][at] / faces->full) *
+                          decided(c, solid, face_place(tiles, t, i, a), a);
+            attach_face(c, solid, row, mass, (double)faces->velocity.axis[a][at], masses, impulses);
+        }
+}
+
+// Few faces have anything to say: one thread.
+static rh_code attach(rh_solid_coupling *c, const rh_solid_coupling_faces *faces, rh_arena *arena, rh_status *status)
+{
+    size_t solids = (size_t)c->dynamics->count;
+    rh_arena_mark mark = rh_arena_save(arena);
+    double *masses = rh_arena_take_zero(arena, solids * SQUARE * sizeof *masses, status);
+    double *impulses = rh_arena_take_zero(arena, solids * PARTS * sizeof *impulses, status);
+    if (!masses || !impulses) return RH_MEMORY;
+    for (int32_t t = 0; t < c->tiles->count; t++)
+        if (c->owner[t]) attach_tile(c, faces, t, masses, impulses);
+    rh_dynamics_attach(c->dynamics, masses, impulses);
+    rh_arena_restore(arena, mark);
+    return RH_OK;
+}
+
+rh_code rh_solid_coupling_prepare(rh_solid_coupling *c, rh_dynamics *dynamics, const rh_obstacles *obstacles,
+                                  const rh_tiles *tiles, rh_cut_cells *cut, const float *const *const open[3],
+                                  double density, const rh_solid_coupling_faces *faces, rh_arena *arena,
+                                  rh_status *status)
+{
+    *c = (rh_solid_coupling){.dynamics = dynamics,
+                             .obstacles = obstacles,
+                             .tiles = tiles,
+                             .cut = cut,
+                             .open = {open[0], open[1], open[2]},
+                             .mass = density * pow((double)tiles->h, tiles->dimension)};
+    RH_TRY(take_pages(c, arena, status));
+    if (faces) RH_TRY(attach(c, faces, arena, status));
+    rh_solid_coupling_set_walls(c);
+    return RH_OK;
+}
+
+// --- the term --------------------------------------------------------------------------------------------------------
+// A face of a cell: where it is stored.
+typedef struct place {
+    int32_t tile;
+    int cell;
+} place;
+
+static place upper_face(const rh_tiles *tiles, int32_t t, int c, int axis)
+{
+    static const int step[3] = {1, 8, 64}, near[3] = {1, 3, 9};
+    int at = axis == 0 ? c & 7 : axis == 1 ? c >> 3 & 7 : c >> 6;
+    if (at < 7) return (place){t, c + step[axis]};
+    return (place){tiles->near[t][RH_HERE + near[axis]], c - 7 * step[axis]};
+}
+
+enum { MOST_BLOCKS = 512 };  // solids whose faces lie in one tile: one for each cell
+
+// The solids of one tile that have been met, and the rows of the cell in progress.
+typedef struct tile_work {
+    int16_t solid[MOST_BLOCKS];
+    int count;
+    int local[6];  // of the cell
+    double row[6][PARTS];
+    int rows;
+} tile_work;
+
+static int local_of(tile_work *w, int solid)
+{
+    for (int i = 0; i < w->count; i++)
+        if (w->solid[i] == solid) return i;
+    RH_ASSERT(w->count < MOST_BLOCKS);
+    w->solid[w->count] = (int16_t)solid;
+    return w->count++;
+}
+
+static void add_face(const rh_solid_coupling *c, place at, int axis, double sign, tile_work *w)
+{
+    if (at.tile < 0 || !c->owner[at.tile]) return;
+    int solid = c->owner[at.tile][axis * c->tiles->cells + at.cell];
+    if (solid < 0) return;
+    double row[PARTS], share = sign * (1 - (double)c->open[axis][at.tile][at.cell]);
+    int local = local_of(w, solid), n = 0;
+    row_of(c, solid, at.tile, at.cell, axis, row);
+    while (n < w->rows && w->local[n] != local) n++;
+    if (n == w->rows) {
+        w->local[w->rows++] = local;
+        memset(w->row[n], 0, sizeof w->row[n]);
+    }
+    for (int k = 0; k < PARTS; k++) w->row[n][k] += share * row[k];
+}
+
+// Entries of a tile of the operator into `out`, or only their number when that is NULL.
+static int32_t gather_tile(const rh_solid_coupling *c, const rh_layout *layout, int32_t n, tile_work *w,
+                           rh_term_entry *out)
+{
+    int32_t t = layout->listed[n], count = 0;
+    w->count = 0;
+    for (int i = 0; i < c->tiles->cells; i++) {
+        if (!(layout->unknown[((int64_t)t * c->tiles->cells + i) >> 3] >> (i & 7) & 1)) continue;
+        w->rows = 0;
+        for (int a = 0; a < c->tiles->dimension; a++) {
+            add_face(c, (place){t, i}, a, 1, w);
+            add_face(c, upper_face(c->tiles, t, i, a), a, -1, w);
+        }
+        for (int r = 0; r < w->rows; r++, count++) {
+            if (!out) continue;
+            out[count] = (rh_term_entry){.cell = (uint16_t)i, .local = (uint16_t)w->local[r]};
+            for (int k = 0; k < PARTS; k++) out[count].row[k] = (float)w->row[r][k];
+        }
+    }
+    return count;
+}
+
+static bool touches(const rh_solid_coupling *c, int32_t t)
+{
+    bool any = c->owner[t] != NULL;
+    for (int a = 0; a < c->tiles->dimension && !any; a++) {
+        int32_t high = c->tiles->near[t][RH_HERE + rh_near_step[a]];
+        any = high >= 0 && c->owner[high] != NULL;
+    }
+    return any;
+}
+
+static void respond(const void *user, const double *in, double *out) { rh_dynamics_respond(user, in, out); }
+
+// Counts first, then fills: both take the same way.
+rh_code rh_solid_coupling_gather(rh_solid_coupling *c, const rh_layout *layout, rh_arena *arena, rh_status *status)
+{
+    rh_term *term = &c->term;
+    size_t solids = (size_t)c->dynamics->count;
+    int32_t entries = 0, blocks = 0;
+    *term = (rh_term){.blocks = (int32_t)solids, .scale = c->mass, .respond = respond, .user = c->dynamics};
+    term->tiles = rh_arena_take(arena, ((size_t)layout->count + 1) * sizeof *term->tiles, status);
+    tile_work *w = rh_arena_take(arena, sizeof *w, status);
+    if (!term->tiles || !w) return RH_MEMORY;
+    for (int32_t n = 0; n < layout->count; n++) {
+        if (!touches(c, layout->listed[n])) continue;
+        int32_t count = gather_tile(c, layout, n, w, NULL);
+        if (count == 0) continue;
+        term->tiles[term->tile_count++] = (rh_term_tile){n, entries, entries + count, blocks, w->count};
+        entries += count;
+        blocks += w->count;
+    }
+    term->entries = rh_arena_take(arena, ((size_t)entries + 1) * sizeof *term->entries, status);
+    term->block = rh_arena_take(arena, ((size_t)blocks + 1) * sizeof *term->block, status);
+    term->sums = rh_arena_take(arena, ((size_t)blocks + 1) * sizeof *term->sums, status);
+    term->gathered = rh_arena_take(arena, (solids + 1) * PARTS * sizeof(double), status);
+    term->answer = rh_arena_take(arena, (solids + 1) * PARTS * sizeof(double), status);
+    term->traces = rh_arena_take(arena, (solids + 1) * sizeof(double), status);
+    if (!term->entries || !term->block || !term->sums || !term->gathered || !term->answer || !term->traces)
+        return RH_MEMORY;
+    for (int32_t i = 0; i < term->tile_count; i++) {
+        rh_term_tile *t = &term->tiles[i];
+        gather_tile(c, layout, t->tile, w, term->entries + t->entry_first);
+        for (int b = 0; b < t->block_count; b++) term->block[t->block_first + b] = w->solid[b];
+    }
+    return RH_OK;
+}
+
+void rh_solid_coupling_give(rh_solid_coupling *c, const float *q, double speed)
+{
+    double *impulse = c->term.gathered;
+    rh_term_gather(&c->term, c->tiles->cells, q, impulse);
+    for (int k = 0; k < c->dynamics->count * PARTS; k++) impulse[k] *= -c->mass * speed;
+    rh_dynamics_give(c->dynamics, impulse, true);
+    rh_solid_coupling_set_walls(c);
+}
+
+void rh_solid_coupling_add(const rh_solid_coupling *c, const double *change, float *b)
+{
+    rh_term_spread(&c->term, c->tiles->cells, change, b);
+}

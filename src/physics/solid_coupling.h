@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Dynamic solids in a pressure solve: liquid and solids are moved by one pressure, found for both at once. Strong
+// coupling on cut cells: C. Batty, F. Bertails, R. Bridson, "A fast variational framework for accurate solid-fluid
+// coupling", ACM TOG 26(3), 2007, with face shares as in Y. Ng, C. Min, F. Gibou, J. Comput. Phys. 228, 2009.
+//
+//   prepare (which faces are whose; what moves with the solids) -> gather (for the operator's unknowns), deflate ->
+//   solve with `term` -> give (the solids feel the pressure found)
+//
+// Memory is the step's arena.
+#pragma once
+#include "solid/cut_cells.h"
+#include "solid/dynamics.h"
+#include "solve/deflation.h"
+#include "solve/layout.h"
+
+typedef struct rh_solid_coupling {
+    rh_dynamics *dynamics;
+    const rh_obstacles *obstacles;  // of the cut cells: at the start of the step, or at its end
+    const rh_tiles *tiles;
+    rh_cut_cells *cut;
+    const float *const *open[3];  // per tile: shares of faces that pressure moves
+    double mass;                  // kg (kg/m): of a cell full of material
+    int16_t **owner;  // per tile: [3 cells], number of the dynamic solid that a face is of, or -1; NULL = none
+    rh_term term;
+    bool deflated;  // some solid is light: `deflation` is there
+    rh_deflation deflation;
+    double *added;  // [36 solids]: mass of the material that must move with each, at least; by rh_solid_coupling_deflate
+} rh_solid_coupling;
+
+// What the material has on the faces, for what of it moves with the solids.
+typedef struct rh_solid_coupling_faces {
+    rh_faces velocity, fill;  // m/s after forces; particles around each face
+    float full;               // particles of a full cell
+} rh_solid_coupling_faces;
+
+// `faces` NULL: nothing moves with the solids but what pressure moves. Else nothing may have used the velocities of
+// walls yet: those of the dynamic solids change by what they take along.
+rh_code rh_solid_coupling_prepare(rh_solid_coupling *c, rh_dynamics *dynamics, const rh_obstacles *obstacles,
+                                  const rh_tiles *tiles, rh_cut_cells *cut, const float *const *const open[3],
+                                  double density, const rh_solid_coupling_faces *faces, rh_arena *arena,
+                                  rh_status *status);
+// The term for an operator with these unknowns.
+rh_code rh_solid_coupling_gather(rh_solid_coupling *c, const rh_layout *layout, rh_arena *arena, rh_status *status);
+// Finds the mass that moves with each solid, and takes the pressure around light ones out of the solve. `matrix` is
+// complete.
+rh_code rh_solid_coupling_deflate(rh_solid_coupling *c, const rh_layout *layout, const rh_poisson *matrix,
+                                  rh_arena *arena, rh_status *status);
+// The solids receive what the pressure q does, and their walls move so. `speed`: m/s that a difference of 1 in q is
+// worth.
+void rh_solid_coupling_give(rh_solid_coupling *c, const float *q, double speed);
+// What a change of the solids' velocities [6 solids] does to the right-hand side is added to b.
+void rh_solid_coupling_add(const rh_solid_coupling *c, const double *change, float *b);
+// Sets the velocities of walls after the solids' have changed.
+void rh_solid_coupling_set_walls(rh_solid_coupling *c);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Densities at the end of a step (T. Takahashi, "Toward practical simulation of ...", chapter 2; docs/sources.md):
+// Densities at the end of a step (T. Takahashi, chapter 2; docs/sources.md):
 //      now         rho = sum_j m W_ij + sum_s rho_0 V_s W_is                          (2.1), from the search (lists.c)
 //      numbers     n = sum_j w_ij + sum_s (V_s / V_0) w_is                            (2.2)
 //      blended     (1 - zeta) rho + zeta rho_0 n / n_0,  zeta by walls in sight       (2.3)

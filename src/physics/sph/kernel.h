@@ -45,8 +45,8 @@ enum { RH_SPH_SUPPORT = 2 };  // spacings
 void rh_sph_kernel_init(rh_sph_kernel *k, int dimension, double spacing, double blend_from, double blend_to,
                         bool mirrored);
 
-// Share of the number density in the density of a particle that sees so many wall samples, 0..1 (T. Takahashi, "Towards
-// practical ... ", equation 2.3; docs/sources.md).
+// Share of the number density in the density of a particle that sees so many wall samples, 0..1 (T. Takahashi, equation
+// 2.3; docs/sources.md).
 float rh_sph_blend(double samples, double blend_from, double blend_to);
 
 // W of a squared distance; 0 beyond the support.

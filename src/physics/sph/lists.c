@@ -14,6 +14,7 @@
 
 static const char LABEL[] = "sph.lists";
 enum { LANES = 8 };
+static const double FAR_AWAY = 1e29;  // m
 
 // Places of the bits that are set, lowest first; what follows them does not matter.
 typedef struct places {
@@ -50,6 +51,7 @@ typedef struct finder {
     uint8_t *bits;        // of all candidates of all particles
     int64_t *tile_first;  // [tiles + 1] where those of a tile begin
     uint32_t *eights[2];  // [count] length of the lists, particles and walls
+    float *thin;          // [count] m: distance from thin solids, 1e30 when they are far; NULL: there are none
 } finder;
 
 // --- thin walls ------------------------------------------------------------------------------------------------------
@@ -74,14 +76,19 @@ static rh_thin_place thin_place(const veil *v, rh_dvec3 x)
     return (rh_thin_place){out, rh_obstacles_distance_of(solids, v->near.items, v->near.count, out, NULL)};
 }
 
-static bool make_veil(veil *v, const finder *f, int64_t i)
+static void make_veil(veil *v, const finder *f, int64_t i)
 {
     v->f = f;
     v->particle = i;
     rh_thin_near(f->s->obstacles, place_of(f->s, i), (double)f->s->kernel->support, &v->near);
-    if (v->near.count == 0) return false;
     v->own = thin_place(v, place_of(f->s, i));
-    return true;
+}
+
+// Two that are farther from thin walls, together, than from each other have none between them.
+static bool is_clear(const veil *v, int64_t n, float square)
+{
+    float both = v->f->thin[v->particle] + v->f->thin[n];
+    return both > 0 && both * both > 1.001f * square;
 }
 
 // Is particle n, or the anchor of sample n, behind a thin wall? Both of a pair of particles ask the same question, to
@@ -95,12 +102,12 @@ static bool is_hidden(const veil *v, int64_t n, bool wall)
     return rh_thin_between(s->obstacles, &v->near, h, first ? &v->own : &other, first ? &other : &v->own);
 }
 
-static int seen_bits(const veil *v, int64_t q, int bits, bool wall)
+static int seen_bits(const veil *v, int64_t q, rh_f8 square, int bits, bool wall)
 {
     for (int left = bits; left; left &= left - 1) {
         int n = __builtin_ctz((unsigned)left);
-        bool self = !wall && q + n == v->particle;
-        if (!self && is_hidden(v, q + n, wall)) bits &= ~(1 << n);
+        bool clear = !wall && (q + n == v->particle || is_clear(v, q + n, square[n]));
+        if (!clear && is_hidden(v, q + n, wall)) bits &= ~(1 << n);
     }
     return bits;
 }
@@ -120,7 +127,7 @@ static inline int test_fluid(const finder *f, const candidates *c, const veil *v
             rh_f8 square = dx * dx + dy * dy + dz * dz;
             int bits = rh_i8_bits(square < most);
             if (end - q < LANES) bits &= (1 << (end - q)) - 1;
-            if (v && bits) bits = seen_bits(v, q, bits, false);
+            if (v && bits) bits = seen_bits(v, q, square, bits, false);
             sum += rh_f8_masked(rh_sph_value(k, square), bits);
             if ((uint64_t)(i - q) < LANES) bits &= ~(1 << (i - q));
             *out++ = (uint8_t)bits;
@@ -146,7 +153,7 @@ static inline int test_walls(const finder *f, const candidates *c, const veil *v
             rh_f8 square = dx * dx + dy * dy + dz * dz;
             int bits = rh_i8_bits(square < most);
             if (end - q < LANES) bits &= (1 << (end - q)) - 1;
-            if (v && bits) bits = seen_bits(v, q, bits, true);
+            if (v && bits) bits = seen_bits(v, q, square, bits, true);
             *out++ = (uint8_t)bits;
             if (!bits) continue;
             rh_sph_gather(w->place, near, record);
@@ -158,12 +165,14 @@ static inline int test_walls(const finder *f, const candidates *c, const veil *v
     return total;
 }
 
-static void test_particle(const finder *f, const candidates c[2], bool thin, int64_t i, uint8_t *out)
+static void test_particle(const finder *f, const candidates c[2], int64_t i, uint8_t *out)
 {
     const rh_sph_search *s = f->s;
     rh_f8 fluid, wall, volume;
     veil v;
-    const veil *behind = thin && make_veil(&v, f, i) ? &v : NULL;
+    bool veiled = f->thin && f->thin[i] < (float)FAR_AWAY;
+    const veil *behind = veiled ? &v : NULL;
+    if (veiled) make_veil(&v, f, i);
     int fluids = test_fluid(f, &c[0], behind, i, &fluid, out);
     int walls = test_walls(f, &c[1], behind, i, &wall, &volume, out + c[0].eights);
     s->density[i] = s->kernel->volume * rh_f8_sum(fluid) + rh_f8_sum(wall);
@@ -184,7 +193,7 @@ static bool tile_is_thin(const finder *f, int32_t t)
 }
 
 // Calls for every cell of a tile that holds particles. `bytes`: those of the cell's candidates.
-typedef void cell_visit(const finder *f, const candidates c[2], bool thin, int64_t begin, int64_t end, uint8_t *bytes);
+typedef void cell_visit(const finder *f, const candidates c[2], int64_t begin, int64_t end, uint8_t *bytes);
 
 static int64_t visit_tile(const finder *f, int32_t t, cell_visit *visit)
 {
@@ -192,19 +201,18 @@ static int64_t visit_tile(const finder *f, int32_t t, cell_visit *visit)
     const uint32_t *first = tiles->first + (int64_t)t * tiles->cells;
     int64_t total = 0;
     if (first[0] == first[tiles->cells]) return 0;
-    bool thin = visit && f->s->obstacles->any_thin && tile_is_thin(f, t);
     for (int c = 0; c < tiles->cells; c++) {
         if (first[c] == first[c + 1]) continue;
         const candidates all[2] = {candidates_of(tiles, tiles->first, t, c), candidates_of(tiles, f->s->walls->first, t, c)};
-        if (visit) visit(f, all, thin, first[c], first[c + 1], f->bits + f->tile_first[t] + total);
+        if (visit) visit(f, all, first[c], first[c + 1], f->bits + f->tile_first[t] + total);
         total += (int64_t)(first[c + 1] - first[c]) * (all[0].eights + all[1].eights);
     }
     return total;
 }
 
-static void test_cell(const finder *f, const candidates c[2], bool thin, int64_t begin, int64_t end, uint8_t *bytes)
+static void test_cell(const finder *f, const candidates c[2], int64_t begin, int64_t end, uint8_t *bytes)
 {
-    for (int64_t i = begin; i < end; i++, bytes += c[0].eights + c[1].eights) test_particle(f, c, thin, i, bytes);
+    for (int64_t i = begin; i < end; i++, bytes += c[0].eights + c[1].eights) test_particle(f, c, i, bytes);
 }
 
 // --- the second pass -------------------------------------------------------------------------------------------------
@@ -229,9 +237,8 @@ static void write_list(const finder *f, const candidates *c, const rh_sph_list *
     memcpy(out, buffer, held * sizeof *out);
 }
 
-static void write_cell(const finder *f, const candidates c[2], bool thin, int64_t begin, int64_t end, uint8_t *bytes)
+static void write_cell(const finder *f, const candidates c[2], int64_t begin, int64_t end, uint8_t *bytes)
 {
-    (void)thin;
     for (int64_t i = begin; i < end; i++) {
         write_list(f, &c[0], &f->lists->fluid, i, bytes);
         write_list(f, &c[1], &f->lists->walls, i, bytes + c[0].eights);
@@ -243,6 +250,29 @@ static void pass(const finder *f, cell_visit *visit)
 {
 #pragma omp parallel for schedule(dynamic, 2)
     for (int32_t n = 0; n < f->s->tiles->occupied_count; n++) visit_tile(f, f->s->tiles->occupied[n], visit);
+}
+
+// Distances from thin solids, once for all pairs.
+static rh_code find_thin(finder *f, rh_arena *arena, rh_status *status)
+{
+    const rh_sph_search *s = f->s;
+    const rh_tiles *tiles = s->tiles;
+    if (!s->obstacles->any_thin) return RH_OK;
+    f->thin = rh_arena_take(arena, ((size_t)s->count + 1) * sizeof *f->thin, status);
+    if (!f->thin) return RH_MEMORY;
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int32_t n = 0; n < tiles->occupied_count; n++) {
+        int32_t t = tiles->occupied[n];
+        bool thin = tile_is_thin(f, t);
+        for (int64_t i = rh_tile_first(tiles, t); i < tiles->first[(int64_t)(t + 1) * tiles->cells]; i++) {
+            rh_thin_list near = {.count = 0};
+            if (thin) rh_thin_near(s->obstacles, place_of(s, i), (double)s->kernel->support, &near);
+            f->thin[i] = near.count == 0 ? 1e30f
+                                         : (float)rh_obstacles_distance_of(s->obstacles, near.items, near.count,
+                                                                           place_of(s, i), NULL);
+        }
+    }
+    return RH_OK;
 }
 
 // --- memory ----------------------------------------------------------------------------------------------------------
@@ -321,6 +351,7 @@ static rh_code build(rh_sph_lists *lists, const rh_sph_search *search, rh_arena 
     lists->walls.nobody = (uint32_t)search->walls->count;
     RH_TRY(make_firsts(lists, search->count, status));
     RH_TRY(take(&f, arena, status));
+    RH_TRY(find_thin(&f, arena, status));
     pass(&f, test_cell);
     RH_TRY(sum_lengths(&lists->fluid, f.eights[0], search->count, status));
     RH_TRY(sum_lengths(&lists->walls, f.eights[1], search->count, status));

@@ -4,9 +4,9 @@
 // Solvers of the pressure, by name. All look for q >= 0 (m^2/s^2, pressure over density of rest) that leaves no particle
 // denser than at rest at the end of the step, as rh_sph_predict sees it, and stop when the mean of what is left is below
 // the tolerance:
-//      isph        one symmetric positive system by conjugate gradients; who is in it, and what walls do, is below
-//                  (T. Takahashi, chapter 2)
-//      multilevel  the same by conjugate gradients with a multigrid cycle on particles and grids (chapter 3)
+//      exact       conjugate gradients on the very operator that the step applies (exact.c): the default
+//      isph        one symmetric system that resembles it, by conjugate gradients; who is in it, and what walls do, is
+//                  below (T. Takahashi, chapters 2 and 3)
 //      iisph       relaxed Jacobi sweeps that clamp q as they go (M. Ihmsen et al., "Implicit incompressible SPH", IEEE
 //                  TVCG 20(3), 2014): the usual method, to compare with
 #pragma once
@@ -45,14 +45,11 @@ typedef struct rh_sph_solved {
 } rh_sph_solved;
 
 // fluid->q becomes the pressure. RH_NUMERIC only when numbers are not finite.
-rh_code rh_sph_solve_isph(rh_sph_fluid *fluid, const rh_sph_solve_options *options, rh_arena *arena, rh_sph_solved *out,
-                          rh_status *status);
-rh_code rh_sph_solve_exact(rh_sph_fluid *fluid, const rh_sph_solve_options *options, rh_arena *arena, rh_sph_solved *out,
-                           rh_status *status);
-rh_code rh_sph_solve_iisph(rh_sph_fluid *fluid, const rh_sph_solve_options *options, rh_arena *arena, rh_sph_solved *out,
-                           rh_status *status);
+typedef rh_code rh_sph_solve_function(rh_sph_fluid *fluid, const rh_sph_solve_options *options, rh_arena *arena,
+                                      rh_sph_solved *out, rh_status *status);
+rh_sph_solve_function rh_sph_solve_exact, rh_sph_solve_isph, rh_sph_solve_iisph;
 
-// --- the system of isph and multilevel (system.c) --------------------------------------------------------------------
+// --- the system of isph (system.c)-------------------- --------------------------------------------------------------------
 //      sum_j A_ij (q_i - q_j) + wall_i q_i = source_i
 // for the unknowns, q = 0 for all others; A_ij = A_ji > 0. Memory is the arena's.
 typedef struct rh_sph_system {

@@ -2,14 +2,14 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // One step of smoothed particles (T. Takahashi, algorithm 1; docs/theory/sph.md):
-//      sort        by tile and cell, along a space-filling curve
-//      walls       samples of all solids near particles                                     walls.c
-//      neighbours  lists, and densities on the way                                          lists.c
-//      forces      gravity and forces of the scene, viscosity, surface tension              forces.c
-//      predict     densities at the end of the step                                         density.c
-//      pressure    that undoes what will be too dense                                       isph.c, iisph.c
-//      update      velocities, then places with them; what an observer wants to see         push.c, measure.c
-//      contact     nobody in a solid, or beyond one                                         contact.c
+//      sort           by tile and cell, along a space-filling curve
+//      samples        of the walls near particles                                           walls.c
+//      neighbours     lists, and densities on the way                                       lists.c
+//      accelerations  gravity and forces of the scene, viscosity, surface tension           forces.c
+//      densities      at the end of the step, if nothing were done                          density.c
+//      projection     the pressure that undoes what will be too dense                       exact.c, isph.c, iisph.c
+//      motion         velocities, then places with them; what observers want to see         push.c, measure.c
+//      contact        nobody in a solid, or beyond one                                      contact.c
 // Velocities are half a step behind places, as those of all methods (physics/step.h): with them the step of the source,
 // forces first and places with the new velocities, is the leapfrog.
 #include "physics/sph/sph.h"
@@ -277,6 +277,7 @@ static rh_code add_forces(step *s, rh_status *status)
 
 static rh_code find_pressure(step *s, rh_status *status)
 {
+    static rh_sph_solve_function *const solvers[] = {rh_sph_solve_exact, rh_sph_solve_isph, rh_sph_solve_iisph};
     const rh_sph_params *p = s->me->params;
     const rh_sph_solve_options options = {.surface = p->surface,
                                           .wall_term = p->wall_term,
@@ -284,9 +285,7 @@ static rh_code find_pressure(step *s, rh_status *status)
                                           .tolerance = p->tolerance,
                                           .max_iterations = (int)p->max_iterations};
     rh_sph_solved solved;
-    rh_code (*solve)(rh_sph_fluid *, const rh_sph_solve_options *, rh_arena *, rh_sph_solved *, rh_status *) =
-        p->solver == RH_SPH_IISPH ? rh_sph_solve_iisph : p->solver == RH_SPH_ISPH ? rh_sph_solve_isph : rh_sph_solve_exact;
-    RH_TRY(solve(&s->fluid, &options, &s->me->arena, &solved, status));
+    RH_TRY(solvers[p->solver](&s->fluid, &options, &s->me->arena, &solved, status));
     s->report->iterations = solved.iterations;
     s->report->residual = solved.error;
     s->report->cells = solved.unknowns;
@@ -347,7 +346,7 @@ static rh_code move(step *s, rh_status *status)
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < s->fluid.count; i++) x[i] = rh_v3_add(x[i], rh_v3_scale(v[i], dt));
     RH_TRY(look(s, RH_SIGHT_MOVED, status));
-    stage(s, "update");
+    stage(s, "motion");
     rh_sph_contact(s->around, &s->fluid, s->start, x, v);
     return RH_OK;
 }
@@ -393,18 +392,18 @@ static rh_code run(step *s, rh_status *status)
     fill(s);
     stage(s, "sort");
     RH_TRY(rh_sph_walls_build(&s->walls, s->me->walls, &s->me->kernel, s->around, &s->tiles, arena, status));
-    stage(s, "walls");
+    stage(s, "samples");
     RH_TRY(find_neighbours(s, status));
     stage(s, "neighbours");
     RH_TRY(add_forces(s, status));
-    stage(s, "forces");
+    stage(s, "accelerations");
     bool blends = p->solver == RH_SPH_ISPH;
     const rh_sph_prediction how = {blends ? p->blend_from : 1e9, blends ? p->blend_to : 1e9, MOST_DENSITY,
                                    undone_share(s)};
     rh_sph_predict(&s->fluid, &how);
-    stage(s, "predict");
+    stage(s, "densities");
     RH_TRY(find_pressure(s, status));
-    stage(s, "pressure");
+    stage(s, "projection");
     rh_sph_push(&s->fluid);
     set_velocities(s);
     RH_TRY(show(s, status));

@@ -19,7 +19,7 @@
 #include "solve/dense.h"
 
 enum { PARTS = RH_DYNAMICS_PARTS, SQUARE = PARTS * PARTS };
-static const double LIGHT = 0.5;    // times the added mass: solids that weigh less are taken out of the solve
+static const double LIGHT = 0.5;     // times the added mass: solids that weigh less are taken out of the solve
 static const double NOTHING = 1e-6;  // of the largest: a velocity that moves no liquid, as the turning of a ball
 
 typedef struct work {
@@ -180,7 +180,8 @@ static rh_code find_directions(work *w, rh_term *z, rh_status *status)
             if (!stands_apart(w, at, i)) continue;
             rh_term_entry *e = &z->entries[t.entry_end++];
             *e = (rh_term_entry){.cell = (uint16_t)i, .local = block_in(z, &t, w->nearest[at][i])};
-            direction_at(w, w->nearest[at][i], rh_d3_from(rh_cell_center(tiles, at, i & 7, i >> 3 & 7, i >> 6)), e->row);
+            direction_at(w, w->nearest[at][i], rh_d3_from(rh_cell_center(tiles, at, i & 7, i >> 3 & 7, i >> 6)),
+                         e->row);
         }
         close_tile(z, &t);
     }
@@ -305,7 +306,8 @@ static rh_code take_blocks(const work *w, rh_deflation *d, double **energy, doub
     *energy = rh_arena_take_zero(w->arena, bytes, status);
     *grip = rh_arena_take_zero(w->arena, bytes, status);
     *light = rh_arena_take_zero(w->arena, solids, status);
-    return w->c->added && d->answer && d->inverse && d->parts && d->left && *energy && *grip && *light ? RH_OK : RH_MEMORY;
+    return w->c->added && d->answer && d->inverse && d->parts && d->left && *energy && *grip && *light ? RH_OK
+                                                                                                       : RH_MEMORY;
 }
 
 rh_code rh_solid_coupling_deflate(rh_solid_coupling *c, const rh_layout *layout, const rh_poisson *matrix,

@@ -26,7 +26,8 @@ typedef struct rh_solid_coupling {
     rh_term term;
     bool deflated;  // some solid is light: `deflation` is there
     rh_deflation deflation;
-    double *added;  // [36 solids]: mass of the material that must move with each, at least; by rh_solid_coupling_deflate
+    double
+        *added;  // [36 solids]: mass of the material that must move with each, at least; by rh_solid_coupling_deflate
 } rh_solid_coupling;
 
 // What the material has on the faces, for what of it moves with the solids.

@@ -20,7 +20,7 @@ typedef struct solver {
     const rh_pockets *pockets;
     const rh_deflation *deflation;  // NULL = none
     double *sums;                   // per tile
-    float *d, *q, *spare;  // q: A d, then the start of the next cycle
+    float *d, *q, *spare;           // q: A d, then the start of the next cycle
 } solver;
 
 // z = M r in q or spare, from the start in q, and r . z.
@@ -132,8 +132,9 @@ static void balance(void *user, float *v)
     rh_pockets_balance(g->pockets, g->m->a, v);
 }
 
-rh_code rh_cg_solve_by(const rh_preconditioner *m, const rh_cg_beside *beside, const rh_pockets *pockets, float *b, float *x,
-                       double tolerance, int max_iterations, rh_arena *arena, rh_cg_report *report, rh_status *status)
+rh_code rh_cg_solve_by(const rh_preconditioner *m, const rh_cg_beside *beside, const rh_pockets *pockets, float *b,
+                       float *x, double tolerance, int max_iterations, rh_arena *arena, rh_cg_report *report,
+                       rh_status *status)
 {
     if (m->method->which == RH_PRECONDITION_MULTIGRID)
         return rh_cg_solve(&m->multigrid, beside, pockets, b, x, tolerance, max_iterations, arena, report, status);

@@ -28,5 +28,6 @@ typedef struct rh_cg_beside {
 rh_code rh_cg_solve(const rh_multigrid *m, const rh_cg_beside *beside, const rh_pockets *pockets, float *b, float *x,
                     double tolerance, int max_iterations, rh_arena *arena, rh_cg_report *report, rh_status *status);
 // The same with any preconditioner, which must be prepared; with multigrid this is rh_cg_solve.
-rh_code rh_cg_solve_by(const rh_preconditioner *m, const rh_cg_beside *beside, const rh_pockets *pockets, float *b, float *x,
-                       double tolerance, int max_iterations, rh_arena *arena, rh_cg_report *report, rh_status *status);
+rh_code rh_cg_solve_by(const rh_preconditioner *m, const rh_cg_beside *beside, const rh_pockets *pockets, float *b,
+                       float *x, double tolerance, int max_iterations, rh_arena *arena, rh_cg_report *report,
+                       rh_status *status);

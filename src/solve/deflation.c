@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// (A Z)^T v is taken as Z^T (A v): a product on the few tiles where the directions live. A Z itself would have to be kept
-// apart for every body in cells that two of them reach.
+// (A Z)^T v is taken as Z^T (A v): a product on the few tiles where the directions live. A Z itself would have to be
+// kept apart for every body in cells that two of them reach.
 #include "solve/deflation.h"
 
 #include <string.h>
@@ -52,8 +52,8 @@ void rh_deflation_gather(const rh_deflation *d, const float *v, double *out)
 }
 
 // Where rounding has left something of the residual along Z it is answered, too: without that it grew in every step,
-// and solves for bodies of a thousandth of the liquid's density turned round at a residual of 1e-6 (the variant A-DEF2 of
-// J. Tang, R. Nabben, C. Vuik, Y. Erlangga, J. Sci. Comput. 39, 2009).
+// and solves for bodies of a thousandth of the liquid's density turned round at a residual of 1e-6 (the variant A-DEF2
+// of J. Tang, R. Nabben, C. Vuik, Y. Erlangga, J. Sci. Comput. 39, 2009).
 double rh_deflation_correct(const rh_deflation *d, const float *r, float *z)
 {
     int size = d->z.blocks * PARTS;

@@ -96,7 +96,8 @@ void rh_probe_point_flows(rh_probes *p, const rh_step_view *view)
     for (int n = 0; n < p->count; n++) {
         const rh_probe *probe = &p->items[n];
         rh_dvec3 velocity;
-        if (probe->params->where.kind != RH_PROBE_POINT || !velocity_at(view, position_of(p, probe), &velocity)) continue;
+        if (probe->params->where.kind != RH_PROBE_POINT || !velocity_at(view, position_of(p, probe), &velocity))
+            continue;
         for (int a = 0; a < p->dimension; a++) {
             int c = probe->first + 1 + a;
             p->sum[c] += (double)view->dt * (&velocity.x)[a];

@@ -218,7 +218,8 @@ static void add_touch(const rh_wall_impulses *w, const rh_wall_touch *touch, dou
 {
     if (touch->solid == RH_TOUCH_NOBODY) return;
     rh_dvec3 impulse = rh_d3_from(touch->impulse);
-    sums[touch->solid == RH_TOUCH_INFLOW ? WORK_INFLOWS : WORK_SOLIDS] -= rh_d3_dot(impulse, rh_d3_from(touch->velocity));
+    sums[touch->solid == RH_TOUCH_INFLOW ? WORK_INFLOWS : WORK_SOLIDS] -= rh_d3_dot(impulse,
+                                                                                    rh_d3_from(touch->velocity));
     if (touch->solid >= 0 && w->count) add_to_solid(w, touch->solid, rh_d3_from(touch->place), impulse, sums);
 }
 

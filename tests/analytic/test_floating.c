@@ -110,7 +110,8 @@ __attribute__((unused)) static void what_floats_displaces_its_weight(void **stat
 }
 
 // --- the solve -------------------------------------------------------------------------------------------------------
-// Iterations of the first pressure of a tank of 128 x 128 cells with `side` times `side` balls or squares, turned, in it.
+// Iterations of the first pressure of a tank of 128 x 128 cells with `side` times `side` balls or squares, turned, in
+// it.
 static int iterations(int side, double density, const char *shape)
 {
     lab l;
@@ -160,7 +161,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(solids_let_go_move_with_their_added_mass),
         cmocka_unit_test(many_solids_and_light_ones_cost_no_iterations),
-        //cmocka_unit_test(what_floats_displaces_its_weight),
+        // cmocka_unit_test(what_floats_displaces_its_weight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,16 +38,17 @@ static void watch_rest(lab *l, void *user)
 }
 
 // A tank of 1 m, 0.5 m deep, in the plane. After 1.2 s, means over 0.2 s. (The usual limit for speeds is 0.01 sqrt(g H)
-// after 10 sqrt(H / g) = 2.3 s, 0.0136 were measured at 2 s, 0.018 here: particles under pressure tremble. The usual limit
-// for the slope is 3 %, found were 3.2: the lowest layer has some more pressure than it should.)
+// after 10 sqrt(H / g) = 2.3 s, 0.0136 were measured at 2 s, 0.018 here: particles under pressure tremble. The usual
+// limit for the slope is 3 %, found were 3.2: the lowest layer has some more pressure than it should.)
 static void water_at_rest(void **state)
 {
     (void)state;
     lab l;
     mean m = {0};
-    lab_open(&l,
-             "dimension: 2\ncell: 0.04\nphysics: {sph: {}}\nbodies: [{shape: {box: {min: [0, 0, 0], max: [1, 0.5, 1]}}}]\n"
-             "solids: [{inside_out: true, shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}]\n");
+    lab_open(
+        &l,
+        "dimension: 2\ncell: 0.04\nphysics: {sph: {}}\nbodies: [{shape: {box: {min: [0, 0, 0], max: [1, 0.5, 1]}}}]\n"
+        "solids: [{inside_out: true, shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}]\n");
     int64_t all = lab_count(&l);
     lab_run(&l, 1.2, watch_rest, &m);
     print_message("rest: pressure's slope %.4f rho g, 0 at %.4f m, rms speed %.4f sqrt(gH), centre at %.4f m\n",
@@ -62,9 +63,9 @@ static void water_at_rest(void **state)
 }
 
 // --- a drop that is stretched ----------------------------------------------------------------------------------------
-// J. J. Monaghan, "Simulating free surface flows with SPH", J. Comput. Phys. 110, 1994: a disc of radius 1 with u = (-100
-// x, 100 y) stays an ellipse; of its axes a b = 1, and b = 1.9445, a = 0.5143 at t = 0.0076. Usual limit 2 %: kept for b (1.4
-// found), not for a (8.5): what a stretching flow has drawn apart no pressure draws together again.
+// J. J. Monaghan, "Simulating free surface flows with SPH", J. Comput. Phys. 110, 1994: a disc of radius 1 with u =
+// (-100 x, 100 y) stays an ellipse; of its axes a b = 1, and b = 1.9445, a = 0.5143 at t = 0.0076. Usual limit 2 %:
+// kept for b (1.4 found), not for a (8.5): what a stretching flow has drawn apart no pressure draws together again.
 static double second_moment(const lab *l, int axis)
 {
     double sum = 0;
@@ -84,7 +85,8 @@ static void an_elliptical_drop(void **state)
     double before = lab_kinetic(&l), radius = sqrt(4 * second_moment(&l, 0));
     lab_run(&l, 0.0076, NULL, NULL);
     double a = sqrt(4 * second_moment(&l, 0)) / radius, b = sqrt(4 * second_moment(&l, 1)) / radius;
-    print_message("drop: axes %.4f %.4f (0.5143, 1.9445), kinetic energy %.4f of the start\n", a, b, lab_kinetic(&l) / before);
+    print_message("drop: axes %.4f %.4f (0.5143, 1.9445), kinetic energy %.4f of the start\n", a, b,
+                  lab_kinetic(&l) / before);
     assert_true(fabs(b - 1.9445) < 0.02 * 1.9445);
     assert_true(fabs(a - 0.5143) < 0.10 * 0.5143);
     assert_true(lab_kinetic(&l) < 1.001 * before);
@@ -164,7 +166,8 @@ static void thin_walls_hold(void **state)
 // J. C. Martin, W. J. Moyce, Phil. Trans. R. Soc. A 244, 1952: column of a = 2.25 inches and twice that height; their
 // table 2 as in test_dam_break.c, with the same shift of T by 0.175 for the gate. The front is the foremost of the
 // particles that have another one within two spacings ahead of or above them: here simply the 99.5 % of x.
-static const double front_data[][2] = {{1.19, 1.44}, {1.63, 1.89}, {1.98, 2.33}, {2.32, 2.78}, {2.65, 3.22}, {2.98, 3.67}};
+static const double front_data[][2] = {{1.19, 1.44}, {1.63, 1.89}, {1.98, 2.33},
+                                       {2.32, 2.78}, {2.65, 3.22}, {2.98, 3.67}};
 enum { FRONTS = sizeof front_data / sizeof front_data[0], CLASSES = 4096 };
 
 static double front_of(const lab *l, double most)
@@ -186,14 +189,16 @@ static void a_dam_break(void **state)
     const double a = 0.05715, unit = sqrt(2 * 9.81 / a), shift = 0.175;
     lab l;
     lab_open(&l,
-             "dimension: 2\ncell: %.9g\nphysics: {sph: {}}\nbodies: [{shape: {box: {min: [0, 0, -1], max: [%.9g, %.9g, 1]}}}]\n"
+             "dimension: 2\ncell: %.9g\nphysics: {sph: {}}\nbodies: [{shape: {box: {min: [0, 0, -1], max: [%.9g, %.9g, "
+             "1]}}}]\n"
              "solids: [{inside_out: true, shape: {box: {min: [0, 0, -1], max: [%.9g, 1, 1]}}}]\n",
              a / 16, a, 2 * a, 6 * a);
     double energy = lab_energy(&l), sum = 0, worst = 0;
     for (int n = 0; n < FRONTS; n++) {
         lab_run(&l, (front_data[n][0] - shift) / unit, NULL, NULL);
         double off = front_of(&l, 6 * a) / a / front_data[n][1] - 1;
-        print_message("front at T = %.2f: %.3f, measured %.2f\n", front_data[n][0], front_of(&l, 6 * a) / a, front_data[n][1]);
+        print_message("front at T = %.2f: %.3f, measured %.2f\n", front_data[n][0], front_of(&l, 6 * a) / a,
+                      front_data[n][1]);
         sum += fabs(off), worst = fmax(worst, fabs(off));
         assert_true(lab_energy(&l) < 1.001 * energy);
     }

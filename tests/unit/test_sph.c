@@ -34,7 +34,8 @@ static void open_bench(bench *b, int dimension, rh_dvec3 low, rh_dvec3 high)
 {
     rh_status status = {0};
     memset(b, 0, sizeof *b);
-    b->solid = (rh_obstacle){.inside_out = true, .rests = true, .pose = {.rotation = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}}};
+    b->solid = (rh_obstacle){
+        .inside_out = true, .rests = true, .pose = {.rotation = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}}};
     b->solid.shape = (rh_shape){.kind = RH_SHAPE_BOX, .as.box = {low, high, 0}, .flat = dimension == 2};
     b->solids = (rh_obstacles){.items = &b->solid, .count = 1};
     b->around = (rh_surroundings){.dimension = dimension, .cell = 2, .obstacles = &b->solids};
@@ -62,7 +63,10 @@ static void add(bench *b, double x, double y, double z)
     ((rh_vec3 *)rh_points_data(&b->points, "P", RH_POINT_VEC3F))[n] = rh_v3((float)x, (float)y, (float)z);
 }
 
-static float *take(bench *b, int per) { return rh_arena_take_zero(&b->arena, (size_t)per * (MOST + 8) * sizeof(float), NULL); }
+static float *take(bench *b, int per)
+{
+    return rh_arena_take_zero(&b->arena, (size_t)per * (MOST + 8) * sizeof(float), NULL);
+}
 
 static void prepare(bench *b)
 {
@@ -70,12 +74,24 @@ static void prepare(bench *b)
     rh_sph_fluid *f = &b->fluid;
     const rh_vec3 *p = rh_points_data(&b->points, "P", RH_POINT_VEC3F);
     assert_true(b->points.count <= MOST);
-    assert_int_equal(rh_tiles_build(&b->tiles, b->around.dimension, 2, p, b->points.count, 3, &b->arena, &status), RH_OK);
+    assert_int_equal(rh_tiles_build(&b->tiles, b->around.dimension, 2, p, b->points.count, 3, &b->arena, &status),
+                     RH_OK);
     assert_int_equal(rh_tiles_sort(&b->tiles, &b->points, &b->arena, &status), RH_OK);
-    assert_int_equal(rh_sph_walls_build(&b->walls, b->cache, &b->kernel, &b->around, &b->tiles, &b->arena, &status), RH_OK);
-    *f = (rh_sph_fluid){.kernel = &b->kernel, .walls = &b->walls, .lists = &b->lists, .count = b->points.count, .dt = 1,
-                        .place = take(b, 4), .flow = take(b, 4), .density = take(b, 1), .covered = take(b, 1),
-                        .excess = take(b, 1), .predicted = take(b, 1), .q = take(b, 1), .push = take(b, 4),
+    assert_int_equal(rh_sph_walls_build(&b->walls, b->cache, &b->kernel, &b->around, &b->tiles, &b->arena, &status),
+                     RH_OK);
+    *f = (rh_sph_fluid){.kernel = &b->kernel,
+                        .walls = &b->walls,
+                        .lists = &b->lists,
+                        .count = b->points.count,
+                        .dt = 1,
+                        .place = take(b, 4),
+                        .flow = take(b, 4),
+                        .density = take(b, 1),
+                        .covered = take(b, 1),
+                        .excess = take(b, 1),
+                        .predicted = take(b, 1),
+                        .q = take(b, 1),
+                        .push = take(b, 4),
                         .sums = rh_arena_take(&b->arena, 64 * sizeof(double), NULL)};
     b->x = take(b, 1), b->y = take(b, 1), b->z = take(b, 1);
     p = rh_points_data(&b->points, "P", RH_POINT_VEC3F);
@@ -84,8 +100,8 @@ static void prepare(bench *b)
         b->x[i] = at.x, b->y[i] = at.y, b->z[i] = at.z;
         memcpy(f->place + 4 * i, (const float[4]){at.x, at.y, at.z, 0}, 16);
     }
-    const rh_sph_search search = {&b->kernel, &b->tiles, &b->solids, &b->walls, f->count, b->x, b->y, b->z, f->density,
-                                  f->covered};
+    const rh_sph_search search = {&b->kernel, &b->tiles, &b->solids, &b->walls,  f->count,
+                                  b->x,       b->y,      b->z,       f->density, f->covered};
     assert_int_equal(rh_sph_lists_build(&b->lists, &search, &b->arena, &status), RH_OK);
 }
 
@@ -96,7 +112,8 @@ static void fill(bench *b, int count, int layers, double lift, double jitter)
         for (int j = 0; j < layers; j++)
             for (int i = 0; i < count; i++) {
                 double r[3];
-                for (int a = 0; a < 3; a++) r[a] = 2 * (double)rh_random(7, (uint64_t)(i + 100 * j + 10000 * k), 0, (uint32_t)a) - 1;
+                for (int a = 0; a < 3; a++)
+                    r[a] = 2 * (double)rh_random(7, (uint64_t)(i + 100 * j + 10000 * k), 0, (uint32_t)a) - 1;
                 add(b, i + 0.5 + jitter * r[0], j + 0.5 + lift + jitter * r[1], deep ? k + 0.5 + jitter * r[2] : 0);
             }
 }
@@ -126,9 +143,9 @@ static void sums_over_the_lattice(void **state)
     assert_true(near_to((double)k.flat_volume, 0.25 * 1.703915, 1e-5) && near_to((double)k.mirror, 2 * 0.9044, 2e-3));
 }
 
-// A lattice on a flat floor: the gap between the lowest particles and the samples decides density and wall terms. Values
-// of the half-space in space, computed apart. (The regularised term also for a gap of 0.7: 0.505 with all volumes at
-// rest, 0.417 here with those of the compressed particles.)
+// A lattice on a flat floor: the gap between the lowest particles and the samples decides density and wall terms.
+// Values of the half-space in space, computed apart. (The regularised term also for a gap of 0.7: 0.505 with all
+// volumes at rest, 0.417 here with those of the compressed particles.)
 static void a_flat_wall(void **state)
 {
     (void)state;
@@ -217,7 +234,8 @@ static void the_system_is_symmetric(void **state)
             y[i] = s.unknown[i] ? rh_random(5, (uint64_t)i, 0, 0) - 0.5f : 0;
         }
         double xx = rh_sph_system_apply(&s, x, ax), yy = rh_sph_system_apply(&s, y, ay), xy = 0, yx = 0;
-        for (int64_t i = 0; i < b.fluid.count; i++) xy += (double)x[i] * (double)ay[i], yx += (double)y[i] * (double)ax[i];
+        for (int64_t i = 0; i < b.fluid.count; i++)
+            xy += (double)x[i] * (double)ay[i], yx += (double)y[i] * (double)ax[i];
         assert_true(xx > 0 && yy > 0 && fabs(xy - yx) < 1e-6 * sqrt(xx * yy));
         close_bench(&b);
     }
@@ -254,7 +272,8 @@ static void a_pair(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_over_the_lattice), cmocka_unit_test(a_flat_wall),  cmocka_unit_test(a_tank_is_filled_as_drawn),
-        cmocka_unit_test(lists_are_all_pairs),   cmocka_unit_test(the_system_is_symmetric), cmocka_unit_test(a_pair)};
+        cmocka_unit_test(sums_over_the_lattice),     cmocka_unit_test(a_flat_wall),
+        cmocka_unit_test(a_tank_is_filled_as_drawn), cmocka_unit_test(lists_are_all_pairs),
+        cmocka_unit_test(the_system_is_symmetric),   cmocka_unit_test(a_pair)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

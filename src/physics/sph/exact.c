@@ -7,8 +7,8 @@
 //      s = q / density^2,  w = V_0 g,  C_i = sum_j w_ij x_ij + sum_s V_s g_is x_is,
 // so their product is symmetric and positive. A system that only resembles it (system.c) leaves what it does not see to
 // the next step, and where particles lie unevenly under pressure, or at walls, it sees too little by more than half:
-// then every step undoes twice what it should, and the flow shakes itself apart unless steps are short (d / sqrt(q) over
-// four). This one costs two loops over neighbours an iteration instead of one and has no such limit.
+// then every step undoes twice what it should, and the flow shakes itself apart unless steps are short (d / sqrt(q)
+// over four). This one costs two loops over neighbours an iteration instead of one and has no such limit.
 //
 // Who has pressure 0 is found as in the source (T. Takahashi, equation 2.6): by one projected Jacobi sweep that begins
 // with half of the last pressure.
@@ -20,11 +20,10 @@
 static const float FORESIGHT = 0.5f, RELAXATION = 0.5f;
 static const float THIN = 0.01f;  // who will be less dense by more than this has no part in the pressure
 
-
 typedef struct exact {
     rh_sph_fluid *f;
-    float *weights;       // [8 lists.fluid.first[count]] w_ij
-    float *own;           // [4 count]: C, and the diagonal
+    float *weights;        // [8 lists.fluid.first[count]] w_ij
+    float *own;            // [4 count]: C, and the diagonal
     float *x, *r, *d, *y;  // [count + 8]
     uint8_t *unknown;
     int64_t unknowns;
@@ -71,7 +70,8 @@ static void push_one(const exact *e, int64_t i)
         x += factor * (at[0] - record[0]), y += factor * (at[1] - record[1]), z += factor * (at[2] - record[2]);
     }
     float *out = f->push + 4 * i;
-    out[0] = own[0] * at[3] + rh_f8_sum(x), out[1] = own[1] * at[3] + rh_f8_sum(y), out[2] = own[2] * at[3] + rh_f8_sum(z);
+    out[0] = own[0] * at[3] + rh_f8_sum(x), out[1] = own[1] * at[3] + rh_f8_sum(y),
+    out[2] = own[2] * at[3] + rh_f8_sum(z);
 }
 
 static float answer_one(const exact *e, int64_t i)
@@ -215,6 +215,7 @@ rh_code rh_sph_solve_exact(rh_sph_fluid *f, const rh_sph_solve_options *o, rh_ar
     out->unknowns = e.unknowns, out->surface = f->count - e.unknowns;
     RH_TRY(iterate(&e, o, out, status));
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < f->count; i++) f->q[i] = rh_max_of(e.x[i], 0) * f->density[i] * f->density[i];  // no suction
+    for (int64_t i = 0; i < f->count; i++)
+        f->q[i] = rh_max_of(e.x[i], 0) * f->density[i] * f->density[i];  // no suction
     return RH_OK;
 }

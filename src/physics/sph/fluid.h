@@ -12,25 +12,25 @@ typedef struct rh_sph_fluid {
     const rh_sph_walls *walls;
     const rh_sph_lists *lists;
     int64_t count;
-    float dt;           // s
-    float *place;       // [4 (count + 8)]: x, y, z (m); and a number that the stage at hand needs of neighbours
-    float *flow;        // [4 (count + 8)]: velocity (m/s) before pressure acts; and such a number
-    float *density;     // [count] relative to rest
-    float *covered;     // [count] wall samples seen, as of a flat wall (9 on one)
-    float *excess;      // [count] of the predicted density, before pressure acts, what this step is to undo
-    float *predicted;   // [count] the predicted density less 1
-    float *q;           // [count + 8] m^2/s^2: pressure / density of rest; comes in as the last step's
-    float *push;        // [4 (count + 8)]: acceleration by pressure, m/s^2; and a number
-    double *sums;       // [rh_blocks(count)] scratch
+    float dt;          // s
+    float *place;      // [4 (count + 8)]: x, y, z (m); and a number that the stage at hand needs of neighbours
+    float *flow;       // [4 (count + 8)]: velocity (m/s) before pressure acts; and such a number
+    float *density;    // [count] relative to rest
+    float *covered;    // [count] wall samples seen, as of a flat wall (9 on one)
+    float *excess;     // [count] of the predicted density, before pressure acts, what this step is to undo
+    float *predicted;  // [count] the predicted density less 1
+    float *q;          // [count + 8] m^2/s^2: pressure / density of rest; comes in as the last step's
+    float *push;       // [4 (count + 8)]: acceleration by pressure, m/s^2; and a number
+    double *sums;      // [rh_blocks(count)] scratch
 } rh_sph_fluid;
 
 // Eight neighbours of a particle.
 typedef struct rh_sph_pairs {
-    rh_f8 x, y, z;      // m: of the particle less theirs
-    rh_f8 square;       // m^2
-    rh_f8 distance;     // m
-    rh_f8 slope;        // g, grad W = -g (x, y, z)
-    rh_f8 number;       // theirs: the fourth of the record
+    rh_f8 x, y, z;   // m: of the particle less theirs
+    rh_f8 square;    // m^2
+    rh_f8 distance;  // m
+    rh_f8 slope;     // g, grad W = -g (x, y, z)
+    rh_f8 number;    // theirs: the fourth of the record
 } rh_sph_pairs;
 
 static inline rh_sph_pairs rh_sph_pairs_of(const rh_sph_kernel *k, const float *own, const float *records,
@@ -54,18 +54,18 @@ static inline rh_f8 rh_sph_approach(const rh_sph_pairs *p, const float *own, con
 }
 
 // for the list of particle i: RH_SPH_EACH(fluid->lists->fluid, i, near) { ... near[0..7] ... }
-#define RH_SPH_EACH(list, i, near)                                                           \
-    for (const uint32_t *near = (list).near + 8 * (uint64_t)(list).first[i],                 \
-                        *near##_end = (list).near + 8 * (uint64_t)(list).first[(i) + 1];     \
+#define RH_SPH_EACH(list, i, near)                                                       \
+    for (const uint32_t *near = (list).near + 8 * (uint64_t)(list).first[i],             \
+                        *near##_end = (list).near + 8 * (uint64_t)(list).first[(i) + 1]; \
          near < near##_end; near += 8)
 
 // The sum over blocks of particles of what was put into fluid->sums.
 double rh_sph_sum(const rh_sph_fluid *fluid);
 
 // --- densities (density.c) -------------------------------------------------------------------------------------------
-// excess = what the density will be when particles go on as they do now, less 1. Where walls cover a particle the density
-// is blended with the number density (T. Takahashi, equations 2.1 to 2.4): blend_from, blend_to samples. What a particle
-// is denser now than `most` (relative, above 1) is left for later steps.
+// excess = what the density will be when particles go on as they do now, less 1. Where walls cover a particle the
+// density is blended with the number density (T. Takahashi, equations 2.1 to 2.4): blend_from, blend_to samples. What a
+// particle is denser now than `most` (relative, above 1) is left for later steps.
 typedef struct rh_sph_prediction {
     double blend_from, blend_to;
     float most;

@@ -2,10 +2,10 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Artificial viscosity: J. J. Monaghan, "Smoothed particle hydrodynamics", Annual Review of Astronomy and Astrophysics
-// 30, 1992, section 4: only what comes closer is slowed down, so rigid motion is left alone. At walls as N. Akinci et al.
-// 2012, equation 11. Surface tension: M. Becker, M. Teschner, "Weakly compressible SPH for free surface flows", SCA 2007,
-// equation 13: an attraction of neighbours, whose strength is found from the work it takes to part two halves of the
-// liquid (sph.c).
+// 30, 1992, section 4: only what comes closer is slowed down, so rigid motion is left alone. At walls as N. Akinci et
+// al. 2012, equation 11. Surface tension: M. Becker, M. Teschner, "Weakly compressible SPH for free surface flows", SCA
+// 2007, equation 13: an attraction of neighbours, whose strength is found from the work it takes to part two halves of
+// the liquid (sph.c).
 #include "physics/sph/fluid.h"
 
 typedef struct sum3 {

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Implicit incompressible SPH: M. Ihmsen, J. Cornelis, B. Solenthaler, C. Horvath, M. Teschner, IEEE TVCG 20(3), 2014.
-// Sweeps q_i <- max(0, q_i + w (excess_i + change_i) / -own_i), from half of the last pressure; a sweep is two loops over
-// all neighbours, of the acceleration that q gives and of the change of density that this makes. At least two.
+// Sweeps q_i <- max(0, q_i + w (excess_i + change_i) / -own_i), from half of the last pressure; a sweep is two loops
+// over all neighbours, of the acceleration that q gives and of the change of density that this makes. At least two.
 #include <math.h>
 #include "base/parallel.h"
 #include "physics/sph/pressure.h"

@@ -3,9 +3,9 @@
 //
 // Conjugate gradients, with the diagonal for a preconditioner, from the last step's pressure. (The source preconditions
 // with an incomplete Cholesky factor and says itself that this takes fewer iterations and more time; it does not split
-// among threads.) The residual is the density that is too much at the end of the step, so the error that is wanted comes
-// for nothing. Too little counts like too much: begun with a pressure that is too high, a solve that saw only what is
-// too dense would stop at once and keep on pushing.
+// among threads.) The residual is the density that is too much at the end of the step, so the error that is wanted
+// comes for nothing. Too little counts like too much: begun with a pressure that is too high, a solve that saw only
+// what is too dense would stop at once and keep on pushing.
 #include <math.h>
 #include <string.h>
 #include "base/parallel.h"

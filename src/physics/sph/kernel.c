@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Sums over the cubic (square) lattice, in units of its spacing, and the depth at which the samples of a wall must stand
-// so that a lattice that begins half a spacing from the wall has the density of rest there.
+// Sums over the cubic (square) lattice, in units of its spacing, and the depth at which the samples of a wall must
+// stand so that a lattice that begins half a spacing from the wall has the density of rest there.
 #include "physics/sph/kernel.h"
 
 #include <math.h>
@@ -70,7 +70,8 @@ float rh_sph_blend(double samples, double blend_from, double blend_to)
 static double density_on_wall(int dimension, double gap, double blend_from, double blend_to)
 {
     layer all = whole_lattice(dimension), wall = layer_at(dimension, gap);
-    double sample = 1 / layer_at(dimension, 0).value, density = sample * wall.value, number = sample * all.value * wall.number;
+    double sample = 1 / layer_at(dimension, 0).value, density = sample * wall.value,
+           number = sample * all.value * wall.number;
     for (int j = 0; j <= REACH; j++) {
         layer l = layer_at(dimension, j);
         density += l.value / all.value;

@@ -20,14 +20,14 @@
 
 typedef struct rh_sph_kernel {
     int dimension;
-    float spacing;      // m between particles at rest
-    float support;      // m
-    float inverse;      // 1/m: 1 / support
-    float value;        // 1/m^dimension
-    float slope;        // 1/m^(1+dimension)
-    float softening;    // m^2: 0.01 support^2, keeps quotients finite where particles meet
-    float volume;       // m^3 (m^2): what makes the density of the lattice 1. Not spacing^dimension: sums are not integrals
-    float number;       // sum of w on the lattice
+    float spacing;    // m between particles at rest
+    float support;    // m
+    float inverse;    // 1/m: 1 / support
+    float value;      // 1/m^dimension
+    float slope;      // 1/m^(1+dimension)
+    float softening;  // m^2: 0.01 support^2, keeps quotients finite where particles meet
+    float volume;  // m^3 (m^2): what makes the density of the lattice 1. Not spacing^dimension: sums are not integrals
+    float number;  // sum of w on the lattice
     float stiffness;    // 1/m^2: sum of the pressure operator's coefficients on the lattice
     float gradient;     // what the gradient of a linear field comes to on the lattice: 0.95 in space, 0.87 in the plane
     float flat_volume;  // m^3 (m^2): volume of a sample of a flat wall
@@ -38,10 +38,10 @@ typedef struct rh_sph_kernel {
 
 enum { RH_SPH_SUPPORT = 2 };  // spacings
 
-// `blend_from`, `blend_to`: see rh_sph_predict; the depth of wall samples hangs on them. `mirrored`: samples weigh as much
-// in derivatives as the liquid that would be there if it were mirrored in the wall, with the same pressure and the
-// opposite velocity, about 1.8; else 1, as in the sources. (With 1 a flat floor bears the water on it only when the lowest
-// layer has twice the pressure it should have, and the pressure alternates from layer to layer above it.)
+// `blend_from`, `blend_to`: see rh_sph_predict; the depth of wall samples hangs on them. `mirrored`: samples weigh as
+// much in derivatives as the liquid that would be there if it were mirrored in the wall, with the same pressure and the
+// opposite velocity, about 1.8; else 1, as in the sources. (With 1 a flat floor bears the water on it only when the
+// lowest layer has twice the pressure it should have, and the pressure alternates from layer to layer above it.)
 void rh_sph_kernel_init(rh_sph_kernel *k, int dimension, double spacing, double blend_from, double blend_to,
                         bool mirrored);
 

@@ -114,7 +114,8 @@ static int seen_bits(const veil *v, int64_t q, rh_f8 square, int bits, bool wall
 
 // --- the first pass --------------------------------------------------------------------------------------------------
 // Bits of the candidates of particle i that count, to `out`; returns how many there are.
-static inline int test_fluid(const finder *f, const candidates *c, const veil *v, int64_t i, rh_f8 *density, uint8_t *out)
+static inline int test_fluid(const finder *f, const candidates *c, const veil *v, int64_t i, rh_f8 *density,
+                             uint8_t *out)
 {
     const rh_sph_search *s = f->s;
     const rh_sph_kernel *k = s->kernel;
@@ -137,8 +138,8 @@ static inline int test_fluid(const finder *f, const candidates *c, const veil *v
     return total;
 }
 
-static inline int test_walls(const finder *f, const candidates *c, const veil *v, int64_t i, rh_f8 *density, rh_f8 *volume,
-                             uint8_t *out)
+static inline int test_walls(const finder *f, const candidates *c, const veil *v, int64_t i, rh_f8 *density,
+                             rh_f8 *volume, uint8_t *out)
 {
     const rh_sph_search *s = f->s;
     const rh_sph_walls *w = s->walls;
@@ -203,7 +204,8 @@ static int64_t visit_tile(const finder *f, int32_t t, cell_visit *visit)
     if (first[0] == first[tiles->cells]) return 0;
     for (int c = 0; c < tiles->cells; c++) {
         if (first[c] == first[c + 1]) continue;
-        const candidates all[2] = {candidates_of(tiles, tiles->first, t, c), candidates_of(tiles, f->s->walls->first, t, c)};
+        const candidates all[2] = {candidates_of(tiles, tiles->first, t, c),
+                                   candidates_of(tiles, f->s->walls->first, t, c)};
         if (visit) visit(f, all, first[c], first[c + 1], f->bits + f->tile_first[t] + total);
         total += (int64_t)(first[c + 1] - first[c]) * (all[0].eights + all[1].eights);
     }

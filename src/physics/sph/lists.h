@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Who feels whom: for every particle the particles and the wall samples within the support, as lists for loops of eight.
-// A list is filled up to a multiple of eight with the number `nobody` = the number of particles (samples), which stands
-// far away. A particle is not in its own list. The relation is symmetric. Beside thin walls a pair counts only when the
-// way between the two does not lead through the wall.
+// Who feels whom: for every particle the particles and the wall samples within the support, as lists for loops of
+// eight. A list is filled up to a multiple of eight with the number `nobody` = the number of particles (samples), which
+// stands far away. A particle is not in its own list. The relation is symmetric. Beside thin walls a pair counts only
+// when the way between the two does not lead through the wall.
 //
 // Numbers are kept whole, 4 bytes each, some 40 a particle: what a step takes of them is one stream from memory.
 // Searching again in every loop would read less and test some 230 candidates for 30 neighbours each time; measured
@@ -28,7 +28,7 @@ void rh_sph_lists_free(rh_sph_lists *lists);
 
 typedef struct rh_sph_search {
     const rh_sph_kernel *kernel;
-    const rh_tiles *tiles;         // sorted
+    const rh_tiles *tiles;  // sorted
     const rh_obstacles *obstacles;
     const rh_sph_walls *walls;
     int64_t count;
@@ -52,7 +52,7 @@ static inline void rh_sph_gather(const float *records, const uint32_t near[8], r
           d = __builtin_shufflevector(r[3], r[7], 0, 1, 2, 3, 4, 5, 6, 7);
     rh_f8 ab = __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13),  // x0 x1 y0 y1
         cd = __builtin_shufflevector(c, d, 0, 8, 1, 9, 4, 12, 5, 13),
-          AB = __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15), // z0 z1 w0 w1
+          AB = __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15),  // z0 z1 w0 w1
         CD = __builtin_shufflevector(c, d, 2, 10, 3, 11, 6, 14, 7, 15);
     out[0] = __builtin_shufflevector(ab, cd, 0, 1, 8, 9, 4, 5, 12, 13);
     out[1] = __builtin_shufflevector(ab, cd, 2, 3, 10, 11, 6, 7, 14, 15);

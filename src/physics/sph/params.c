@@ -15,7 +15,8 @@ static const rh_param rows[] = {
     {"particles_per_axis", RH_PARAM_INT, AT(particles_per_axis), "", "2", 2, 4,
      .help = "particles per cell and axis; each feels those within two spacings, a cell when it is 2"},
     {"solver", RH_PARAM_CHOICE, AT(solver), "", "exact", .choices = solvers,
-     .help = "of the pressure: exact (conjugate gradients on the operator that the step applies), isph (on a Laplacian that "
+     .help = "of the pressure: exact (conjugate gradients on the operator that the step applies), isph (on a Laplacian "
+             "that "
              "resembles it), or iisph (relaxed Jacobi sweeps)"},
     {"cfl", RH_PARAM_FLOAT, AT(cfl), "supports", "0.2", 0.01, 1,
      .help = "farthest travel in one time step of all but the fastest ten-thousandth of the particles, in radii of the "

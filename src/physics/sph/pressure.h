@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Solvers of the pressure, by name. All look for q >= 0 (m^2/s^2, pressure over density of rest) that leaves no particle
-// denser than at rest at the end of the step, as rh_sph_predict sees it, and stop when the mean of what is left is below
-// the tolerance:
+// Solvers of the pressure, by name. All look for q >= 0 (m^2/s^2, pressure over density of rest) that leaves no
+// particle denser than at rest at the end of the step, as rh_sph_predict sees it, and stop when the mean of what is
+// left is below the tolerance:
 //      exact       conjugate gradients on the very operator that the step applies (exact.c): the default
 //      isph        one symmetric system that resembles it, by conjugate gradients; who is in it, and what walls do, is
 //                  below (T. Takahashi, chapters 2 and 3)
@@ -49,16 +49,17 @@ typedef rh_code rh_sph_solve_function(rh_sph_fluid *fluid, const rh_sph_solve_op
                                       rh_sph_solved *out, rh_status *status);
 rh_sph_solve_function rh_sph_solve_exact, rh_sph_solve_isph, rh_sph_solve_iisph;
 
-// --- the system of isph (system.c)-------------------- --------------------------------------------------------------------
+// --- the system of isph (system.c)--------------------
+// --------------------------------------------------------------------
 //      sum_j A_ij (q_i - q_j) + wall_i q_i = source_i
 // for the unknowns, q = 0 for all others; A_ij = A_ji > 0. Memory is the arena's.
 typedef struct rh_sph_system {
     const rh_sph_fluid *fluid;
-    float *links;     // [8 lists.fluid.first[count]] A_ij, of all neighbours
-    float *diagonal;  // [count]; 1 where there is no unknown
-    float *wall;      // [count] what walls (and ghosts) add to it
-    float *source;    // [count] 1/s^2; 0 where there is no unknown
-    uint8_t *unknown; // [count]
+    float *links;      // [8 lists.fluid.first[count]] A_ij, of all neighbours
+    float *diagonal;   // [count]; 1 where there is no unknown
+    float *wall;       // [count] what walls (and ghosts) add to it
+    float *source;     // [count] 1/s^2; 0 where there is no unknown
+    uint8_t *unknown;  // [count]
     int64_t unknowns;
 } rh_sph_system;
 
@@ -68,6 +69,6 @@ rh_code rh_sph_system_make(rh_sph_system *system, rh_sph_fluid *fluid, const rh_
 // y = A x; both [count + 8], x is 0 where there is no unknown and beyond the end. Returns x . y.
 double rh_sph_system_apply(const rh_sph_system *system, const float *x, float *y);
 // A connected part of the unknowns that neither a wall nor a particle of pressure 0 is next to has no level: the one of
-// its unknowns that will be least dense gets pressure 0. *anchored: how many did. It takes as long as several iterations,
-// and such parts are rare: so it is asked only when a solve does not come to its end.
+// its unknowns that will be least dense gets pressure 0. *anchored: how many did. It takes as long as several
+// iterations, and such parts are rare: so it is asked only when a solve does not come to its end.
 rh_code rh_sph_system_anchor(rh_sph_system *system, rh_arena *arena, int64_t *anchored, rh_status *status);

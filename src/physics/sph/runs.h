@@ -13,8 +13,8 @@ typedef struct rh_sph_run {
 } rh_sph_run;
 
 // The cells x0..x1 of row (j, k) of a tile, which may lie beside it by one tile along y and z.
-static inline int rh_sph_add_run(const rh_tiles *tiles, const uint32_t *first, int32_t t, int side, int x0, int x1, int j,
-                                 int k, rh_sph_run *out)
+static inline int rh_sph_add_run(const rh_tiles *tiles, const uint32_t *first, int32_t t, int side, int x0, int x1,
+                                 int j, int k, rh_sph_run *out)
 {
     int dy = j < 0 ? 0 : j > 7 ? 2 : 1, dz = k < 0 ? 0 : k >= tiles->layers ? 2 : 1;
     int32_t beside = tiles->near[t][side + 3 * dy + 9 * dz];

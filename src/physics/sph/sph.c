@@ -25,11 +25,11 @@
 #include "physics/step.h"
 #include "physics/time_step.h"
 
-// Cells around particles: wall samples are seen within one, and their volumes hang on samples one more away, whose edges
-// of the lattice begin up to a spacing before.
+// Cells around particles: wall samples are seen within one, and their volumes hang on samples one more away, whose
+// edges of the lattice begin up to a spacing before.
 enum { MARGIN = 3 };
-// Of what is already denser than this (particles poured into each other) no more is undone in one step: all at once would
-// throw them apart.
+// Of what is already denser than this (particles poured into each other) no more is undone in one step: all at once
+// would throw them apart.
 static const float MOST_DENSITY = 1.1f;
 
 typedef struct sph {
@@ -142,7 +142,8 @@ static rh_code take(step *s, rh_status *status)
 {
     rh_sph_fluid *f = &s->fluid;
     rh_arena *arena = &s->me->arena;
-    size_t padded = (size_t)s->points->count + 8, floats = padded * sizeof(float), blocks = (size_t)rh_blocks(s->points->count);
+    size_t padded = (size_t)s->points->count + 8, floats = padded * sizeof(float),
+           blocks = (size_t)rh_blocks(s->points->count);
     *f = (rh_sph_fluid){.kernel = &s->me->kernel,
                         .walls = &s->walls,
                         .lists = &s->me->lists,
@@ -161,8 +162,8 @@ static rh_code take(step *s, rh_status *status)
     s->y = rh_arena_take(arena, floats, status);
     s->z = rh_arena_take(arena, floats, status);
     s->start = rh_arena_take(arena, padded * sizeof *s->start, status);
-    return f->place && f->flow && f->density && f->covered && f->excess && f->predicted && f->q && f->push && f->sums && s->x && s->y &&
-                   s->z && s->start
+    return f->place && f->flow && f->density && f->covered && f->excess && f->predicted && f->q && f->push && f->sums &&
+                   s->x && s->y && s->z && s->start
                ? RH_OK
                : RH_MEMORY;
 }
@@ -171,7 +172,8 @@ static rh_code take(step *s, rh_status *status)
 static void fill(step *s)
 {
     rh_sph_fluid *f = &s->fluid;
-    const rh_vec3 *x = rh_points_data(s->points, "P", RH_POINT_VEC3F), *v = rh_points_data(s->points, "v", RH_POINT_VEC3F);
+    const rh_vec3 *x = rh_points_data(s->points, "P", RH_POINT_VEC3F),
+                  *v = rh_points_data(s->points, "v", RH_POINT_VEC3F);
     const float *pressure = rh_points_data(s->points, "pressure", RH_POINT_F32);
     float unit = 1 / ((float)s->me->params->density * s->me->kernel.gradient);
     bool flat = s->around->dimension == 2;
@@ -372,7 +374,8 @@ static void measure_all(step *s)
 }
 
 // What undoing an error in a step gives to velocities is the greater the shorter the step: left to it, fast particles
-// make steps short, and short steps make particles fast. So the time to undo it in is that of the flow, not of the step.
+// make steps short, and short steps make particles fast. So the time to undo it in is that of the flow, not of the
+// step.
 static float undone_share(const step *s)
 {
     const rh_sph_params *p = s->me->params;

@@ -7,13 +7,14 @@
 #include "physics/physics.h"
 
 typedef struct rh_sph_params {
-    double density;               // kg/m^3
-    int64_t particles_per_axis;   // per cell
-    int solver;                   // rh_sph_solver
-    double cfl;                   // supports of the kernel that particles travel in a step
-    double time_step;             // s: of fixed steps; 0 = as cfl says
-    double density_correction;    // share of a density error that the longest step the flow allows undoes; 1: every step all
-    double tolerance;             // mean density error
+    double density;              // kg/m^3
+    int64_t particles_per_axis;  // per cell
+    int solver;                  // rh_sph_solver
+    double cfl;                  // supports of the kernel that particles travel in a step
+    double time_step;            // s: of fixed steps; 0 = as cfl says
+    double
+        density_correction;  // share of a density error that the longest step the flow allows undoes; 1: every step all
+    double tolerance;        // mean density error
     int64_t max_iterations;
     double viscosity, wall_viscosity;  // m/s
     double surface_tension;            // N/m

@@ -9,18 +9,18 @@
 #include "base/union_find.h"
 #include "physics/sph/pressure.h"
 
-static const float FORESIGHT = 0.5f;        // share of the last pressure that the sweep of RH_SPH_PREDICTED begins with
-static const float THIN = 0.97f;            // RH_SPH_DENSITY: less dense is surface
-static const float ONE_SIDED = 0.2f;        // RH_SPH_GEOMETRIC: h |sum V grad W| of surface particles
-static const float MOST_AMPLIFIED = 5;      // RH_SPH_MIRRORED: of the source
+static const float FORESIGHT = 0.5f;    // share of the last pressure that the sweep of RH_SPH_PREDICTED begins with
+static const float THIN = 0.97f;        // RH_SPH_DENSITY: less dense is surface
+static const float ONE_SIDED = 0.2f;    // RH_SPH_GEOMETRIC: h |sum V grad W| of surface particles
+static const float MOST_AMPLIFIED = 5;  // RH_SPH_MIRRORED: of the source
 
 // What a particle sums up over its neighbours.
 typedef struct row {
-    float links, wall_links;       // sums of A_ij and A_is, 1/m^2
-    float drawn;                   // sum of A_ij q_j
-    rh_dvec3 gradient, walls;      // sum of (V_i + V_j) / 2 grad W over particles and over walls, 1/m
-    rh_dvec3 samples;              // sum of V_s grad W, 1/m
-    rh_dvec3 neighbours;           // sum of V_j grad W, 1/m
+    float links, wall_links;   // sums of A_ij and A_is, 1/m^2
+    float drawn;               // sum of A_ij q_j
+    rh_dvec3 gradient, walls;  // sum of (V_i + V_j) / 2 grad W over particles and over walls, 1/m
+    rh_dvec3 samples;          // sum of V_s grad W, 1/m
+    rh_dvec3 neighbours;       // sum of V_j grad W, 1/m
 } row;
 
 static rh_dvec3 minus(rh_f8 x, rh_f8 y, rh_f8 z)
@@ -33,7 +33,8 @@ static void sum_fluid(rh_sph_system *s, int64_t i, row *r)
     const rh_sph_fluid *f = s->fluid;
     const rh_sph_kernel *k = f->kernel;
     const float *own = f->place + 4 * i;
-    rh_f8 zero = rh_f8_all(0), links = zero, drawn = zero, x = zero, y = zero, z = zero, nx = zero, ny = zero, nz = zero;
+    rh_f8 zero = rh_f8_all(0), links = zero, drawn = zero, x = zero, y = zero, z = zero, nx = zero, ny = zero,
+          nz = zero;
     float *out = s->links + 8 * (uint64_t)f->lists->fluid.first[i];
     RH_SPH_EACH(f->lists->fluid, i, near)
     {

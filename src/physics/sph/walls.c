@@ -2,9 +2,9 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Sampling by edges of a lattice: a flat wall along the lattice gets one sample a spacing, an oblique one the points
-// where the edges of its steepest axis, and of those nearly as steep, pass it: 0.7 to 1.7 samples a square spacing. Their
-// volumes make up for the difference. (Samples thrown at random, a least distance apart, are as even on average but not
-// on flat walls, where the eye and a hydrostatic pressure see it.)
+// where the edges of its steepest axis, and of those nearly as steep, pass it: 0.7 to 1.7 samples a square spacing.
+// Their volumes make up for the difference. (Samples thrown at random, a least distance apart, are as even on average
+// but not on flat walls, where the eye and a hydrostatic pressure see it.)
 //
 // The surface that is sampled lies LIFT outside of the union of the solids: there the smallest of the solids' distances
 // is the true one, so nothing of what solids that touch hide from each other is sampled.
@@ -229,17 +229,19 @@ static int near_tile(const builder *b, int32_t t, bool (*wanted)(const rh_obstac
 {
     double half = 0.5 * RH_TILE * (double)b->tiles->h, reach = 2 * half + 2 * (double)b->kernel->spacing;
     rh_tile at = b->tiles->at[t];
-    rh_dvec3 middle = {(2 * at.x + 1) * half, (2 * at.y + 1) * half, b->tiles->dimension == 3 ? (2 * at.z + 1) * half : 0};
+    rh_dvec3 middle = {(2 * at.x + 1) * half, (2 * at.y + 1) * half,
+                       b->tiles->dimension == 3 ? (2 * at.z + 1) * half : 0};
     int all[NEAR_SOLIDS], count = rh_obstacles_near(b->solids, middle, reach, all, NEAR_SOLIDS), kept = 0;
     for (int i = 0; i < count; i++)
         if (wanted(&b->solids->items[all[i]])) list[kept++] = all[i];
     return kept;
 }
 
-static rh_code sample_tile(const builder *b, int32_t t, const int *list, int count, rh_sph_anchors *out, rh_status *status)
+static rh_code sample_tile(const builder *b, int32_t t, const int *list, int count, rh_sph_anchors *out,
+                           rh_status *status)
 {
-    sampler s = {b->solids,        list, count, b->tiles->dimension, (double)b->kernel->spacing, slack_of(b->solids, list, count),
-                 out};
+    sampler s = {
+        b->solids, list, count, b->tiles->dimension, (double)b->kernel->spacing, slack_of(b->solids, list, count), out};
     rh_tile at = b->tiles->at[t];
     const int64_t n = b->sites, low[3] = {at.x * n, at.y * n, b->tiles->dimension == 3 ? at.z * n : 0};
     int64_t block = n & -n;  // the largest power of two in it: 16 of 16, 8 of 24
@@ -404,7 +406,8 @@ static void put(rh_sph_walls *w, const builder *b, int64_t at, const rh_sph_anch
 }
 
 // A stable counting sort by cell.
-static rh_code sort_samples(rh_sph_walls *w, const builder *b, const collector *from, rh_arena *arena, rh_status *status)
+static rh_code sort_samples(rh_sph_walls *w, const builder *b, const collector *from, rh_arena *arena,
+                            rh_status *status)
 {
     RH_TRY(take(w, b, from->count, arena, status));
     int64_t cells = rh_tiles_values(b->tiles);
@@ -465,7 +468,8 @@ static void set_volumes(const builder *b, const rh_sph_walls *w)
 rh_code rh_sph_walls_build(rh_sph_walls *walls, rh_sph_wall_cache *cache, const rh_sph_kernel *kernel,
                            const rh_surroundings *around, const rh_tiles *tiles, rh_arena *arena, rh_status *status)
 {
-    builder b = {cache, kernel, around->obstacles, tiles, (int)lround(RH_TILE * (double)tiles->h / (double)kernel->spacing)};
+    builder b = {cache, kernel, around->obstacles, tiles,
+                 (int)lround(RH_TILE * (double)tiles->h / (double)kernel->spacing)};
     RH_TRY(make_room_for_solids(cache, b.solids->count, status));
     RH_TRY(sample_resting(&b, status));
     RH_TRY(sample_fresh(&b, status));

@@ -19,7 +19,7 @@
 #include "solve/dense.h"
 
 enum { PARTS = RH_DYNAMICS_PARTS, SQUARE = PARTS * PARTS };
-static const double LIGHT = 0.5;     // times the added mass: solids that weigh less are taken out of the solve
+static const double LIGHT = 4;       // times the added mass: solids that weigh less are taken out of the solve
 static const double NOTHING = 1e-6;  // of the largest: a velocity that moves no liquid, as the turning of a ball
 
 typedef struct work {
@@ -252,11 +252,19 @@ static void find_added(const double *energy, const double *grip, double scale, d
     for (int k = 0; k < SQUARE; k++) added[k] *= scale;
 }
 
+static bool is_joined(const rh_joints *joints, int n)
+{
+    bool joined = false;
+    for (int i = 0; i < joints->row_count; i++) joined = joined || joints->rows[i].a == n || joints->rows[i].b == n;
+    return joined;
+}
+
 // Does the mass of the liquid around it dwarf its own? Joined solids answer together, not each by itself: they are left
 // to the iterations.
 static bool is_light(const rh_dynamics *dynamics, int n, const double added[SQUARE])
 {
     double ratio = 0;
+    if (is_joined(&dynamics->joints, n)) return false;
     for (int k = 0; k < PARTS; k++)
         for (int j = 0; j < PARTS; j++) ratio += dynamics->inverse[n * SQUARE + k * PARTS + j] * added[j * PARTS + k];
     return ratio * LIGHT > 1;

@@ -482,6 +482,52 @@ static rh_code settle_walls(rh_pressure *p, rh_faces velocity, double tolerance,
     return assemble(p, arena, status);
 }
 
+// --- dynamic solids --------------------------------------------------------------------------------------------------
+// Contacts are found for the velocities that pressure leaves the solids with; the liquid answers them, and once more
+// with what that told.
+enum { ANSWERS = 2 };
+
+static double length(const rh_poisson *a, const float *v, double *sums)
+{
+    rh_poisson_dot(a, v, v, sums);
+    return sqrt(rh_sum(sums, a->count));
+}
+
+// `size`: the norm of the first right-hand side, which the tolerance is relative to.
+static rh_code answer_contacts(rh_pressure *p, double size, double tolerance, int max_iterations, double *sums,
+                               rh_arena *arena, rh_cg_report *report, rh_status *status)
+{
+    const rh_poisson *m = &p->matrix;
+    float *b = rh_poisson_vector(m, arena, status), *q = rh_poisson_vector(m, arena, status);
+    if (!b || !q) return RH_MEMORY;
+    for (int n = 0; n < ANSWERS; n++) {
+        rh_cg_report more;
+        rh_poisson_clear(m, b);
+        if (!(n ? rh_solid_coupling_touch_again : rh_solid_coupling_touch)(p->solids, 1, b)) return RH_OK;
+        double part = length(m, b, sums);
+        if (!(part > tolerance * size)) return RH_OK;
+        RH_TRY(solve_coupled(p, b, q, fmin(0.5, tolerance * size / part), max_iterations, arena, &more, status));
+        for (int64_t c = 0; c < (int64_t)rh_poisson_values(m); c++) p->q[c] += q[c];
+        rh_solid_coupling_give(p->solids, q, 1);
+        report->iterations += more.iterations;
+        report->converged = report->converged && more.converged;
+    }
+    return RH_OK;
+}
+
+// Pressure and solids for the present velocities.
+static rh_code move_all(rh_pressure *p, float *b, double tolerance, int max_iterations, rh_arena *arena,
+                        rh_cg_report *report, rh_status *status)
+{
+    double *sums = rh_arena_take(arena, ((size_t)p->matrix.count + 1) * sizeof *sums, status);
+    if (!sums) return RH_MEMORY;
+    double size = p->solids ? length(&p->matrix, b, sums) : 0;
+    RH_TRY(solve_coupled(p, b, p->q, tolerance, max_iterations, arena, report, status));
+    if (!p->solids) return RH_OK;
+    rh_solid_coupling_give(p->solids, p->q, 1);
+    return answer_contacts(p, size, tolerance, max_iterations, sums, arena, report, status);
+}
+
 rh_code rh_pressure_project(rh_pressure *p, rh_faces velocity, uint8_t *const known[3], double tolerance,
                             int max_iterations, rh_arena *arena, rh_cg_report *report, rh_status *status)
 {
@@ -490,8 +536,7 @@ rh_code rh_pressure_project(rh_pressure *p, rh_faces velocity, uint8_t *const kn
     if (!b) return RH_MEMORY;
     if (p->released) RH_TRY(settle_walls(p, velocity, tolerance, max_iterations, b, arena, report, status));
     right_hand_side(p, velocity, b);
-    RH_TRY(solve_coupled(p, b, p->q, tolerance, max_iterations, arena, report, status));
-    if (p->solids) rh_solid_coupling_give(p->solids, p->q, 1);
+    RH_TRY(move_all(p, b, tolerance, max_iterations, arena, report, status));
     rh_pressure_subtract_gradient(p, velocity, known);
     if (!p->released) rh_arena_restore(arena, mark);  // after settle_walls the operator lives above the mark
     return RH_OK;

@@ -20,6 +20,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/parallel.h"
+#include "base/union_find.h"
 
 enum { PARTS = RH_DYNAMICS_PARTS, SQUARE = PARTS * PARTS };
 
@@ -106,7 +107,7 @@ static rh_code take_pages(rh_solid_coupling *c, rh_arena *arena, rh_status *stat
     return RH_OK;
 }
 
-void rh_solid_coupling_set_walls(rh_solid_coupling *c)
+static void set_walls(rh_solid_coupling *c)
 {
     const rh_tiles *tiles = c->tiles;
 #pragma omp parallel for schedule(dynamic, 4)
@@ -186,9 +187,15 @@ rh_code rh_solid_coupling_prepare(rh_solid_coupling *c, rh_dynamics *dynamics, c
                              .cut = cut,
                              .open = {open[0], open[1], open[2]},
                              .mass = density * pow((double)tiles->h, tiles->dimension)};
+    size_t six = ((size_t)dynamics->count + 1) * PARTS * sizeof(double);
+    c->touch = rh_arena_take(arena, six, status);
+    c->before = rh_arena_take(arena, six, status);
+    c->change = rh_arena_take(arena, six, status);
+    c->group = rh_arena_take(arena, ((size_t)dynamics->count + 1) * sizeof *c->group, status);
+    if (!c->touch || !c->before || !c->change || !c->group) return RH_MEMORY;
     RH_TRY(take_pages(c, arena, status));
     if (faces) RH_TRY(attach(c, faces, arena, status));
-    rh_solid_coupling_set_walls(c);
+    set_walls(c);
     return RH_OK;
 }
 
@@ -317,10 +324,71 @@ void rh_solid_coupling_give(rh_solid_coupling *c, const float *q, double speed)
     rh_term_gather(&c->term, c->tiles->cells, q, impulse);
     for (int k = 0; k < c->dynamics->count * PARTS; k++) impulse[k] *= -c->mass * speed;
     rh_dynamics_give(c->dynamics, impulse, true);
-    rh_solid_coupling_set_walls(c);
+    set_walls(c);
 }
 
-void rh_solid_coupling_add(const rh_solid_coupling *c, const double *change, float *b)
+// --- contacts --------------------------------------------------------------------------------------------------------
+static void give_touch(rh_solid_coupling *c, double scale, float *b)
 {
-    rh_term_spread(&c->term, c->tiles->cells, change, b);
+    rh_dynamics_respond(c->dynamics, c->touch, c->change);
+    rh_dynamics_give(c->dynamics, c->touch, false);
+    for (int k = 0; k < c->dynamics->count * PARTS; k++) c->change[k] *= scale;
+    rh_term_spread(&c->term, c->tiles->cells, c->change, b);
+    set_walls(c);
+}
+
+bool rh_solid_coupling_touch(rh_solid_coupling *c, double scale, float *b)
+{
+    size_t six = (size_t)c->dynamics->count * PARTS * sizeof(double);
+    if (!rh_dynamics_touch(c->dynamics, c->added, c->touch)) return false;
+    memcpy(c->before, c->dynamics->velocity, six);
+    give_touch(c, scale, b);
+    return true;
+}
+
+static bool is_touched(const rh_solid_coupling *c, int n)
+{
+    bool any = false;
+    for (int k = 0; k < PARTS; k++) any = any || c->touch[n * PARTS + k] != 0;
+    return any;
+}
+
+// Solids so near to each other that they may be in contact, or joined.
+static void find_groups(rh_solid_coupling *c)
+{
+    const rh_dynamics *d = c->dynamics;
+    for (int n = 0; n < d->count; n++) c->group[n] = n;
+    for (int n = 0; n < d->count; n++) {
+        const rh_obstacle *o = &c->obstacles->items[d->items[n].obstacle];
+        for (int m = 0; m < n && is_touched(c, n); m++) {
+            const rh_obstacle *other = &c->obstacles->items[d->items[m].obstacle];
+            double radii = rh_shape_reach(&o->shape, o->pose.pivot) + rh_shape_reach(&other->shape, other->pose.pivot);
+            bool near = is_touched(c, m) && rh_d3_length(rh_d3_sub(o->origin, other->origin)) < radii;
+            if (near) rh_union_join(c->group, n, m);
+        }
+    }
+    for (int i = 0; i < d->joints.row_count; i++)
+        if (d->joints.rows[i].b >= 0) rh_union_join(c->group, d->joints.rows[i].a, d->joints.rows[i].b);
+}
+
+static const double MOST = 30;  // times as much mass
+
+bool rh_solid_coupling_touch_again(rh_solid_coupling *c, double scale, float *b)
+{
+    const rh_dynamics *d = c->dynamics;
+    find_groups(c);
+    for (int root = 0; root < d->count; root++) {
+        double expected = 0, found = 0;
+        for (int n = 0; n < d->count; n++) {
+            if (rh_union_root(c->group, n) != root || !is_touched(c, n)) continue;
+            expected += rh_dynamics_expected(d, n, c->added, c->touch + n * PARTS);
+            for (int k = n * PARTS; k < (n + 1) * PARTS; k++) found += c->touch[k] * (d->velocity[k] - c->before[k]);
+        }
+        if (!(expected > 0)) continue;
+        double times = fmin(MOST, expected / fmax(found, expected / MOST));
+        for (int n = 0; n < d->count && times > 1; n++)
+            if (rh_union_root(c->group, n) == root && is_touched(c, n))
+                rh_dynamics_scale_inertia(d, n, times, c->added);
+    }
+    return rh_solid_coupling_touch(c, scale, b);
 }

@@ -26,6 +26,8 @@ typedef struct rh_solid_coupling {
     rh_term term;
     bool deflated;  // some solid is light: `deflation` is there
     rh_deflation deflation;
+    double *touch, *before, *change;  // [6 solids]: impulses of contacts, velocities before them, scratch
+    int32_t *group;                   // [solids]: of solids that touch each other
     double
         *added;  // [36 solids]: mass of the material that must move with each, at least; by rh_solid_coupling_deflate
 } rh_solid_coupling;
@@ -51,7 +53,10 @@ rh_code rh_solid_coupling_deflate(rh_solid_coupling *c, const rh_layout *layout,
 // The solids receive what the pressure q does, and their walls move so. `speed`: m/s that a difference of 1 in q is
 // worth.
 void rh_solid_coupling_give(rh_solid_coupling *c, const float *q, double speed);
-// What a change of the solids' velocities [6 solids] does to the right-hand side is added to b.
-void rh_solid_coupling_add(const rh_solid_coupling *c, const double *change, float *b);
-// Sets the velocities of walls after the solids' have changed.
-void rh_solid_coupling_set_walls(rh_solid_coupling *c);
+// The solids touch each other and walls, with the velocities that they have now: they receive those impulses, and what
+// of them changes the inflow into cells, `scale` times, is added to b. False: none touches, b is as it was.
+bool rh_solid_coupling_touch(rh_solid_coupling *c, double scale, float *b);
+// Once more, after the material has answered. Contacts reckon with a mass of it that may be far too small (of a cork
+// below a shelf: 6 kg for 44) and then stop too little; how much solids that touch each other really were moved tells
+// how much there is.
+bool rh_solid_coupling_touch_again(rh_solid_coupling *c, double scale, float *b);

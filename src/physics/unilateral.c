@@ -231,12 +231,12 @@ static rh_code measure_volume(step *s, rh_status *status)
 
 // --- the two problems ------------------------------------------------------------------------------------------------
 // `term`: of solids that the pressure moves; NULL = none does.
-static rh_code solve(step *s, const rh_term *term, float *b, const float *lower, float *x, const char *what,
-                     rh_mprgp_report *report, rh_status *status)
+static rh_code solve_to(step *s, double tolerance, const rh_term *term, float *b, const float *lower, float *x,
+                        const char *what, rh_mprgp_report *report, rh_status *status)
 {
     const rh_unilateral_options *p = s->options;
     rh_arena_mark mark = rh_arena_save(s->arena);
-    rh_mprgp_options options = {.tolerance = p->tolerance,
+    rh_mprgp_options options = {.tolerance = tolerance,
                                 .largest = 0,
                                 .max_iterations = (int)p->max_iterations,
                                 .preconditioner = (rh_precondition)p->preconditioner,
@@ -252,7 +252,13 @@ static rh_code solve(step *s, const rh_term *term, float *b, const float *lower,
     return rh_fail(status, RH_NUMERIC,
                    "the %s solve did not converge: relative residual %.2e after %d iterations (asked for %.2e); "
                    "try a larger physics.%s.max_iterations or a smaller physics.%s.cfl",
-                   what, report->residual, report->iterations, p->tolerance, s->method->name, s->method->name);
+                   what, report->residual, report->iterations, tolerance, s->method->name, s->method->name);
+}
+
+static rh_code solve(step *s, const rh_term *term, float *b, const float *lower, float *x, const char *what,
+                     rh_mprgp_report *report, rh_status *status)
+{
+    return solve_to(s, s->options->tolerance, term, b, lower, x, what, report, status);
 }
 
 static void note_solve(step *s, const char *of_stage, const rh_mprgp_report *r)
@@ -426,7 +432,8 @@ static rh_code couple_solids(step *s, rh_status *status)
     const float *const *const open[3] = {cut->pass[0], cut->pass[1], cut->pass[2]};
     RH_TRY(rh_solid_coupling_prepare(&s->solids, s->around->dynamics, s->around->obstacles_after, &s->tiles, cut, open,
                                      s->options->density, NULL, s->arena, status));
-    return rh_solid_coupling_gather(&s->solids, &s->limit.layout, s->arena, status);
+    RH_TRY(rh_solid_coupling_gather(&s->solids, &s->limit.layout, s->arena, status));
+    return rh_solid_coupling_deflate(&s->solids, &s->limit.layout, &s->limit.matrix, s->arena, status);
 }
 
 static const rh_term *moved_term(const step *s) { return s->solids.dynamics ? &s->solids.term : NULL; }
@@ -434,6 +441,44 @@ static const rh_term *moved_term(const step *s) { return s->solids.dynamics ? &s
 static void push_solids(step *s, const float *q)
 {
     if (s->solids.dynamics) rh_solid_coupling_give(&s->solids, q, (double)(s->tiles.h / s->dt));
+}
+
+// What the tolerance of a solve is relative to.
+static double size_of(const step *s, const float *b)
+{
+    double sum = 0;
+    for (int64_t c = 0; c < (int64_t)s->limit.matrix.count * s->tiles.cells; c++)
+        sum += (double)(b[c] < 0 ? b[c] * b[c] : 0);
+    return sqrt(sum);
+}
+
+// As in pressure.c; to the tolerance of the first solve, however far impulses throw light solids before the material has
+// answered.
+static rh_code answer_contacts(step *s, float *b, const float *lower, rh_status *status)
+{
+    enum { ANSWERS = 2 };
+    const rh_poisson *m = &s->limit.matrix;
+    if (!s->solids.dynamics) return RH_OK;
+    rh_arena_mark mark = rh_arena_save(s->arena);
+    float *more = rh_poisson_vector(m, s->arena, status);
+    double size = 0;
+    if (!more) return RH_MEMORY;
+    for (int n = 0; n < ANSWERS; n++) {
+        rh_mprgp_report report;
+        size_t values = rh_poisson_values(m);
+        double scale = -(double)(s->dt / s->tiles.h);
+        double before = n ? size : size_of(s, b);
+        if (!(n ? rh_solid_coupling_touch_again : rh_solid_coupling_touch)(&s->solids, scale, b)) break;
+        double part = fmin(1, before / fmax(size_of(s, b), 1e-30));
+        size = before;
+        memcpy(more, s->q, values * sizeof *more);
+        RH_TRY(solve_to(s, part * s->options->tolerance, moved_term(s), b, lower, s->q, "pressure", &report, status));
+        s->report->iterations += report.iterations;
+        for (size_t c = 0; c < values; c++) more[c] = s->q[c] - more[c];
+        push_solids(s, more);
+    }
+    rh_arena_restore(s->arena, mark);
+    return RH_OK;
 }
 
 static rh_code project(step *s, float *b, rh_status *status)
@@ -446,6 +491,7 @@ static rh_code project(step *s, float *b, rh_status *status)
     note_solve(s, "pressure", &report);
     s->report->residual = report.worst;
     push_solids(s, s->q);
+    RH_TRY(answer_contacts(s, b, lower, status));
     RH_TRY(apply_pressure(s, s->q, status));
     if (!is_balanced(s)) return RH_OK;
     rh_dvec3 g = s->around->gravity;

@@ -77,6 +77,7 @@ static rh_code build(rh_yaml *yaml, rh_yaml_node *root, const char *name, const 
     if (code == RH_OK) code = confine(scene, options, status);
     if (code == RH_OK) code = rh_expressions_load(scene, status);
     if (code == RH_OK) code = rh_probes_check(scene, status);
+    if (code == RH_OK) code = rh_scene_resolve_joints(scene, status);
     if (code == RH_OK) code = rh_scene_resolve_materials(scene, status);
     if (code == RH_OK) code = rh_print_hash(scene, &scene->hash, status);
     if (code != RH_OK) rh_scene_free(scene);

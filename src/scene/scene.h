@@ -14,6 +14,7 @@
 #include "lang/diagnostics.h"
 #include "lang/functions.h"
 #include "physics/physics.h"
+#include "scene/joints.h"
 #include "scene/look.h"
 #include "scene/probes.h"
 #include "solid/obstacles.h"
@@ -35,22 +36,15 @@ typedef struct rh_body_params {
     int material_index;         // found when the scene was read
 } rh_body_params;
 
-// A solid that moves by itself (solid/dynamics.h).
-typedef struct rh_dynamic_params {
-    double density;             // kg/m^3
-    double mass;                // kg (kg/m in two dimensions); 0 = by the density
-    rh_dvec3 velocity;          // m/s, of the centre of mass at the start
-    rh_dvec3 angular_velocity;  // rad/s
-} rh_dynamic_params;
-
 typedef struct rh_solid_params {
     char *name;
     rh_variant shape;
     bool inside_out;            // a container: the material is outside the shape
     int wall;                   // rh_wall
-    double friction;            // Coulomb's coefficient, for sand
+    double friction;            // Coulomb's coefficient, for sand and other solids
     double roughness, manning;  // m, s/m^(1/3): for liquids; 0 = none, at most one is given
     rh_motion motion;
+    char *group;                 // solids of one group do not touch each other; NULL = of none
     rh_dynamic_params *dynamic;  // NULL = follows its motion
 } rh_solid_params;
 
@@ -210,7 +204,7 @@ typedef struct rh_scene {
     rh_checkpoint_params checkpoint;
     rh_limits_params limits;
     rh_look look;
-    rh_list bodies, solids, emitters, sinks, forces, expressions, probes;
+    rh_list bodies, solids, joints, emitters, sinks, forces, expressions, probes;
     rh_list from;        // of rh_from_params: runs that this one stands on
     rh_variant physics;  // of the one material of a scene without `materials`
     rh_list materials, exchanges;

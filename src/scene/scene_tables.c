@@ -208,22 +208,6 @@ static const rh_param_table body_table = {"body",
                                           sizeof(rh_body_params),
                                           NULL};
 
-#define AT(field) offsetof(rh_dynamic_params, field)
-static const rh_param dynamic_rows[] = {
-    {"density", RH_PARAM_FLOAT, AT(density), "kg/m^3", "500", 0, 1e5, .help = "of the solid, the same all through it"},
-    {"mass", RH_PARAM_FLOAT, AT(mass), "kg", "0", 0, 1e12, .help = "instead of the density; 0 is none"},
-    {"velocity", RH_PARAM_VEC3, AT(velocity), "m/s", "[0, 0, 0]", .help = "of its centre of mass, at the start"},
-    {"angular_velocity", RH_PARAM_VEC3, AT(angular_velocity), "rad/s", "[0, 0, 0]", .help = "at the start"},
-};
-#undef AT
-static const rh_param_table dynamic_table = {
-    "dynamic",
-    "A solid that moves by itself: gravity, materials and other solids push it.",
-    dynamic_rows,
-    RH_PARAM_COUNT(dynamic_rows),
-    sizeof(rh_dynamic_params),
-    NULL};
-
 #define AT(field) offsetof(rh_solid_params, field)
 static const rh_param solid_rows[] = {
     NAME_ROW,
@@ -233,14 +217,16 @@ static const rh_param solid_rows[] = {
     {"wall", RH_PARAM_CHOICE, AT(wall), "", "slip", .choices = rh_wall_names,
      .help = "slip (slides along), no_slip (sticks), separate (slides along and may leave)"},
     {"friction", RH_PARAM_FLOAT, AT(friction), "", "0.5", 0, 10,
-     .help = "Coulomb's coefficient of the wall; sand only"},
+     .help = "Coulomb's coefficient of the wall; for sand, and for solids that touch (of two the geometric mean)"},
     {"roughness", RH_PARAM_FLOAT, AT(roughness), "m", "0", 0, 10,
      .help = "height of the grains of sand (Nikuradse) that would hold back a flow along the wall as much; 0 is "
              "smooth; liquid and splash only"},
     {"manning", RH_PARAM_FLOAT, AT(manning), "s/m^(1/3)", "0", 0, 1,
      .help = "instead of roughness: Manning's n (glass 0.01, concrete 0.013, gravel 0.025, brush 0.1)"},
     MOTION_ROW,
-    {"dynamic", RH_PARAM_OPTIONAL, AT(dynamic), "", .table = &dynamic_table,
+    {"group", RH_PARAM_TEXT, AT(group), "",
+     .help = "solids of one group do not touch each other, if they are dynamic: any word"},
+    {"dynamic", RH_PARAM_OPTIONAL, AT(dynamic), "", .table = &rh_dynamic_table,
      .help = "moves by itself: gravity, materials and other solids push it"},
 };
 #undef AT
@@ -456,6 +442,8 @@ static const rh_param scene_rows[] = {
      .help = "particles that change from one material to another"},
     {"bodies", RH_PARAM_LIST, AT(bodies), "", .table = &body_table, .help = "material that is there at the start"},
     {"solids", RH_PARAM_LIST, AT(solids), "", .table = &solid_table, .help = "obstacles and containers"},
+    {"joints", RH_PARAM_LIST, AT(joints), "", .table = &rh_joint_table,
+     .help = "what holds dynamic solids to each other or to the world"},
     {"emitters", RH_PARAM_LIST, AT(emitters), "", .table = &emitter_table, .help = "regions that pour material"},
     {"sinks", RH_PARAM_LIST, AT(sinks), "", .table = &sink_table, .help = "regions that remove material"},
     {"forces", RH_PARAM_LIST, AT(forces), "", .table = &force_table, .help = "body forces beside gravity"},
@@ -483,6 +471,14 @@ static rh_code missing_physics(rh_status *status)
                    rh_words_expected(row, expected, sizeof expected), row->help);
 }
 
+static bool any_dynamic(const rh_scene *scene)
+{
+    const rh_solid_params *solids = scene->solids.items;
+    for (int i = 0; i < scene->solids.count; i++)
+        if (solids[i].dynamic) return true;
+    return false;
+}
+
 static rh_code check_scene(const void *object, const char **field, rh_status *status)
 {
     const rh_scene *scene = object;
@@ -492,7 +488,7 @@ static rh_code check_scene(const void *object, const char **field, rh_status *st
         return rh_fail(status, RH_USER, "the scene has 'physics' too: expected one of the two");
     }
     // Both lists may be missing: then the whole scene is to blame, no field.
-    if (!scene->bodies.count && !scene->emitters.count)
+    if (!scene->bodies.count && !scene->emitters.count && !any_dynamic(scene))
         return rh_fail(status, RH_USER, "nothing to simulate: give at least one item in 'bodies' or 'emitters'");
     if (!rh_scene_surfaces_while_running(scene) || scene->output.vdb) return RH_OK;
     *field = scene->surface.while_running ? "surface" : "materials";

@@ -3,7 +3,9 @@
 //
 // Newton's and Euler's equations with velocities half a step behind poses (leapfrog). Turns are quaternions, moved on
 // by the exponential of the angular velocity of the step's middle; the state is angular momentum, so that a free solid
-// keeps it to rounding (E. Hairer, C. Lubich, G. Wanner, "Geometric Numerical Integration", VII.5).
+// keeps it to rounding (E. Hairer, C. Lubich, G. Wanner, "Geometric Numerical Integration", VII.5). The angular
+// velocity of the middle is that of the solid turned by half a step with it (implicit midpoint rule); with that of the
+// start a box that tips over doubles its energy in seconds.
 //
 // What a material gives is found twice: its solve reckons with forces on faces, symmetric with how solids move the
 // material, so that the two are solved together and no mass is too small; what its particles really lost is measured
@@ -17,6 +19,7 @@
 #include <string.h>
 #include "base/assert.h"
 #include "base/memory.h"
+#include "solid/contact_solver.h"
 #include "solve/dense.h"
 
 enum { PARTS = RH_DYNAMICS_PARTS, SQUARE = PARTS * PARTS };
@@ -89,9 +92,14 @@ static void multiply(const double *m, const double *x, double *y)
     }
 }
 
+// What is held does not answer.
 static void invert(rh_dynamics *dynamics, int n)
 {
     double mass[SQUARE];
+    if (dynamics->held[n]) {
+        memset(dynamics->inverse + n * SQUARE, 0, sizeof mass);
+        return;
+    }
     mass_matrix(&dynamics->items[n], dynamics->dimension, mass);
     for (int k = 0; k < SQUARE; k++) mass[k] += dynamics->attached[n * SQUARE + k];
     rh_symmetric_inverse(mass, PARTS, dynamics->inverse + n * SQUARE);
@@ -109,6 +117,7 @@ static void start(rh_dynamic_solid *s, const rh_obstacle *o, int index)
 rh_code rh_dynamics_create(const rh_obstacles *obstacles, int dimension, rh_dynamics *out, rh_status *status)
 {
     *out = (rh_dynamics){.dimension = dimension, .obstacle_count = obstacles->count};
+    rh_arena_init(&out->arena, "dynamics");
     for (int i = 0; i < obstacles->count; i++) out->count += obstacles->items[i].kind == RH_SOLID_DYNAMIC;
     size_t room = (size_t)out->count + 1, six = room * PARTS * sizeof(double);
     out->items = rh_alloc_zero(room * sizeof *out->items, "dynamics", status);
@@ -119,17 +128,35 @@ rh_code rh_dynamics_create(const rh_obstacles *obstacles, int dimension, rh_dyna
     out->brought = rh_alloc_zero(six, "dynamics", status);
     out->attached = rh_alloc_zero(six * PARTS, "dynamics", status);
     out->inverse = rh_alloc_zero(six * PARTS, "dynamics", status);
+    out->change = rh_alloc_zero(six, "dynamics", status);
+    out->kick = rh_alloc_zero(room * sizeof *out->kick, "dynamics", status);
+    out->turning = rh_alloc_zero(room * sizeof *out->turning, "dynamics", status);
+    out->held = rh_alloc_zero(room * sizeof *out->held, "dynamics", status);
+    out->obstacle_of = rh_alloc_zero(room * sizeof *out->obstacle_of, "dynamics", status);
+    out->moved = rh_alloc_zero(((size_t)obstacles->count + 1) * sizeof *out->moved, "dynamics", status);
     if (!out->items || !out->of_obstacle || !out->velocity || !out->begun || !out->given || !out->brought ||
-        !out->attached || !out->inverse) {
+        !out->attached || !out->inverse || !out->change || !out->turning || !out->kick || !out->held ||
+        !out->obstacle_of || !out->moved) {
         rh_dynamics_free(out);
         return RH_MEMORY;
     }
     for (int i = 0, n = 0; i < obstacles->count; i++) {
         bool dynamic = obstacles->items[i].kind == RH_SOLID_DYNAMIC;
         out->of_obstacle[i] = dynamic ? n : -1;
+        if (dynamic) out->obstacle_of[n] = i;
         if (dynamic) start(&out->items[n++], &obstacles->items[i], i);
     }
-    return RH_OK;
+    rh_code code = rh_dynamics_join(out, obstacles, NULL, 0, status);
+    if (code != RH_OK) rh_dynamics_free(out);
+    return code;
+}
+
+rh_code rh_dynamics_join(rh_dynamics *dynamics, const rh_obstacles *obstacles, const rh_joint *joints, int count,
+                         rh_status *status)
+{
+    rh_joints_free(&dynamics->joints);
+    return rh_joints_create(joints, count, obstacles, dynamics->of_obstacle, dynamics->obstacle_of, dynamics->count,
+                            &dynamics->joints, status);
 }
 
 void rh_dynamics_free(rh_dynamics *dynamics)
@@ -142,6 +169,14 @@ void rh_dynamics_free(rh_dynamics *dynamics)
     rh_free(dynamics->brought);
     rh_free(dynamics->attached);
     rh_free(dynamics->inverse);
+    rh_free(dynamics->change);
+    rh_free(dynamics->turning);
+    rh_free(dynamics->kick);
+    rh_free(dynamics->held);
+    rh_free(dynamics->moved);
+    rh_free(dynamics->obstacle_of);
+    rh_joints_free(&dynamics->joints);
+    rh_arena_free(&dynamics->arena);
     *dynamics = (rh_dynamics){0};
 }
 
@@ -165,26 +200,85 @@ static void set_velocities(const rh_dynamics *dynamics, rh_obstacles *obstacles)
     }
 }
 
-static void place_end(const rh_dynamics *dynamics)
+static void place_after(const rh_dynamics *dynamics, double dt)
 {
     for (int n = 0; n < dynamics->count && dynamics->end; n++) {
         const rh_dynamic_solid *s = &dynamics->items[n];
         double turn[4];
-        turn_by(s->turn, rh_d3_scale(angular_of(dynamics, n), dynamics->dt), turn);
-        rh_dvec3 position = rh_d3_add(s->position, rh_d3_scale(linear_of(dynamics, n), dynamics->dt));
+        turn_by(s->turn, rh_d3_scale(angular_of(dynamics, n), dt), turn);
+        rh_dvec3 position = rh_d3_add(s->position, rh_d3_scale(linear_of(dynamics, n), dt));
         dynamics->end->items[s->obstacle].pose = pose_of(s, position, turn);
     }
 }
 
 static void tell(const rh_dynamics *dynamics)
 {
-    place_end(dynamics);
+    place_after(dynamics, dynamics->dt);
     set_velocities(dynamics, dynamics->start);
     set_velocities(dynamics, dynamics->end);
 }
 
+// --- keys ------------------------------------------------------------------------------------------------------------
+static bool is_held(const rh_dynamic_rules *rules, double time)
+{
+    double sliver = 1e-9 * (1 + fabs(time));  // of rounding, between steps and times of a scene
+    return time < rules->from - sliver || time >= rules->until - sliver;
+}
+
+void rh_dynamics_hold(rh_dynamics *dynamics, const rh_obstacles *obstacles, double time, double previous)
+{
+    dynamics->time = time;
+    dynamics->previous = previous;
+    for (int n = 0; n < dynamics->count; n++) {
+        const rh_dynamic_rules *rules = &obstacles->items[dynamics->items[n].obstacle].rules;
+        dynamics->held[n] = is_held(rules, time);
+        dynamics->kick[n] = is_held(rules, time - previous) ? -0.5 * previous : 0;  // to be added to
+    }
+}
+
+// The angle, as a vector, of the turn from q to r.
+static rh_dvec3 angle_between(const double q[4], const double r[4])
+{
+    double w = r[0] * q[0] + r[1] * q[1] + r[2] * q[2] + r[3] * q[3];
+    rh_dvec3 v = {-r[0] * q[1] + r[1] * q[0] - r[2] * q[3] + r[3] * q[2],
+                  -r[0] * q[2] + r[1] * q[3] + r[2] * q[0] - r[3] * q[1],
+                  -r[0] * q[3] - r[1] * q[2] + r[2] * q[1] + r[3] * q[0]};
+    double length = rh_d3_length(v), sign = w < 0 ? -1 : 1;
+    if (!(length > 1e-15)) return rh_d3(0, 0, 0);
+    return rh_d3_scale(v, sign * 2 * atan2(length, fabs(w)) / length);
+}
+
+// With its keys: as far as they move it in the step, and what it is away from them so fast that it is there when its
+// time to return is over.
+static void follow_keys(rh_dynamics *dynamics, int n, const rh_obstacle *o)
+{
+    const rh_dynamic_solid *s = &dynamics->items[n];
+    double *v = dynamics->velocity + n * PARTS, dt = dynamics->dt, turn[4], then[4];
+    rh_pose pose, next;
+    rh_dvec3 linear, angular;
+    rh_motion_place(&o->motion, dynamics->time, o->shape.flat, &pose, &linear, &angular);
+    turn_of(pose.rotation, turn);
+    rh_dvec3 here = rh_pose_to_world(&pose, s->mass.center);
+    if (dt > 0) {
+        double returned = dynamics->time < o->rules.from ? 0 : o->rules.until + o->rules.return_time - dynamics->time;
+        double left = fmax(returned, dt);
+        rh_motion_place(&o->motion, dynamics->time + dt, o->shape.flat, &next, &linear, &angular);
+        turn_of(next.rotation, then);
+        linear = rh_d3_scale(rh_d3_sub(rh_pose_to_world(&next, s->mass.center), here), 1 / dt);
+        angular = rh_d3_scale(angle_between(turn, then), 1 / dt);
+        linear = rh_d3_add(linear, rh_d3_scale(rh_d3_sub(here, s->position), 1 / left));
+        angular = rh_d3_add(angular, rh_d3_scale(angle_between(s->turn, turn), 1 / left));
+    } else linear = rh_d3_add(linear, rh_d3_cross(angular, rh_d3_sub(here, rh_d3_add(pose.pivot, pose.translation))));
+    memcpy(v, &linear, sizeof linear);
+    memcpy(v + 3, &angular, sizeof angular);
+}
+
+// --- the parts of a step ---------------------------------------------------------------------------------------------
 void rh_dynamics_begin(rh_dynamics *dynamics, rh_dvec3 gravity, double kick)
 {
+    dynamics->gravity = gravity;
+    dynamics->touched = false;
+    dynamics->trouble = (rh_status){0};
     size_t six = (size_t)dynamics->count * PARTS * sizeof(double);
     memset(dynamics->given, 0, six);
     memset(dynamics->brought, 0, six);
@@ -192,16 +286,41 @@ void rh_dynamics_begin(rh_dynamics *dynamics, rh_dvec3 gravity, double kick)
     dynamics->start = dynamics->end = NULL;
     for (int n = 0; n < dynamics->count; n++) {
         const rh_dynamic_solid *s = &dynamics->items[n];
-        double mass[SQUARE], change[PARTS], *v = dynamics->velocity + n * PARTS;
+        double change[PARTS], *v = dynamics->velocity + n * PARTS;
         const double spin[PARTS] = {0, 0, 0, s->spin.x, s->spin.y, s->spin.z};
-        mass_matrix(s, dynamics->dimension, mass);
-        rh_symmetric_inverse(mass, PARTS, dynamics->inverse + n * SQUARE);
+        invert(dynamics, n);
         multiply(dynamics->inverse + n * SQUARE, spin, v);
-        for (int a = 0; a < dynamics->dimension; a++) v[a] += (&s->linear.x)[a] + kick * (&gravity.x)[a];
+        dynamics->kick[n] += kick;
+        for (int a = 0; a < dynamics->dimension; a++) v[a] += (&s->linear.x)[a] + dynamics->kick[n] * (&gravity.x)[a];
         multiply(dynamics->inverse + n * SQUARE, s->owed, change);
         for (int k = 0; k < PARTS; k++) v[k] += change[k];
-        memcpy(dynamics->begun + n * PARTS, v, PARTS * sizeof *v);
     }
+}
+
+static rh_dvec3 angular_at(const rh_dynamics *dynamics, const rh_dynamic_solid *s)
+{
+    double mass[SQUARE], inverse[SQUARE], v[PARTS];
+    const double spin[PARTS] = {0, 0, 0, s->spin.x, s->spin.y, s->spin.z};
+    mass_matrix(s, dynamics->dimension, mass);
+    rh_symmetric_inverse(mass, PARTS, inverse);
+    multiply(inverse, spin, v);
+    return rh_d3(v[3], v[4], v[5]);
+}
+
+// The angular velocity of the middle of the step, instead of that of its start.
+static void turn_freely(rh_dynamics *dynamics, int n)
+{
+    enum { LOOKS = 4 };
+    const rh_dynamic_solid *s = &dynamics->items[n];
+    rh_dynamic_solid half = *s;
+    double *v = dynamics->velocity + n * PARTS + 3;
+    rh_dvec3 start = angular_at(dynamics, s), middle = start;
+    for (int i = 0; i < LOOKS && dynamics->dimension == 3; i++) {
+        turn_by(s->turn, rh_d3_scale(middle, 0.5 * dynamics->dt), half.turn);
+        middle = angular_at(dynamics, &half);
+    }
+    dynamics->turning[n] = middle;
+    for (int a = 0; a < 3; a++) v[a] += (&middle.x)[a] - (&start.x)[a];
 }
 
 void rh_dynamics_place(rh_dynamics *dynamics, double dt, rh_obstacles *at_start, rh_obstacles *at_end)
@@ -212,8 +331,19 @@ void rh_dynamics_place(rh_dynamics *dynamics, double dt, rh_obstacles *at_start,
     for (int n = 0; n < dynamics->count; n++) {
         const rh_dynamic_solid *s = &dynamics->items[n];
         at_start->items[s->obstacle].pose = pose_of(s, s->position, s->turn);
+        if (dynamics->held[n]) follow_keys(dynamics, n, &at_start->items[s->obstacle]);
+        else turn_freely(dynamics, n);
     }
     tell(dynamics);
+    if (dynamics->joints.rows) {
+        place_after(dynamics, 0.5 * dt);
+        rh_joints_assemble(&dynamics->joints, at_start, at_end, dynamics->of_obstacle, dynamics->obstacle_of,
+                           dynamics->count, dynamics->held, dt);
+        rh_joints_factor(&dynamics->joints, dynamics->inverse);
+        rh_joints_project(&dynamics->joints, dynamics->inverse, true, dynamics->velocity);
+        tell(dynamics);
+    }
+    memcpy(dynamics->begun, dynamics->velocity, (size_t)dynamics->count * PARTS * sizeof(double));
 }
 
 void rh_dynamics_attach(rh_dynamics *dynamics, const double *mass, const double *impulse)
@@ -221,6 +351,7 @@ void rh_dynamics_attach(rh_dynamics *dynamics, const double *mass, const double 
     memcpy(dynamics->attached, mass, (size_t)dynamics->count * SQUARE * sizeof *mass);
     memcpy(dynamics->brought, impulse, (size_t)dynamics->count * PARTS * sizeof *impulse);
     for (int n = 0; n < dynamics->count; n++) invert(dynamics, n);
+    rh_joints_factor(&dynamics->joints, dynamics->inverse);
     rh_dynamics_give(dynamics, impulse, false);
 }
 
@@ -228,20 +359,120 @@ void rh_dynamics_respond(const rh_dynamics *dynamics, const double *impulse, dou
 {
     for (int n = 0; n < dynamics->count; n++)
         multiply(dynamics->inverse + n * SQUARE, impulse + n * PARTS, change + n * PARTS);
+    rh_joints_project(&dynamics->joints, dynamics->inverse, false, change);
 }
 
 void rh_dynamics_give(rh_dynamics *dynamics, const double *impulse, bool counted)
 {
-    for (int n = 0; n < dynamics->count; n++) {
-        double change[PARTS];
-        multiply(dynamics->inverse + n * SQUARE, impulse + n * PARTS, change);
-        for (int k = 0; k < PARTS; k++) {
-            dynamics->velocity[n * PARTS + k] += change[k];
-            if (counted) dynamics->given[n * PARTS + k] += impulse[n * PARTS + k];
-        }
+    rh_dynamics_respond(dynamics, impulse, dynamics->change);
+    for (int k = 0; k < dynamics->count * PARTS; k++) {
+        dynamics->velocity[k] += dynamics->change[k];
+        if (counted) dynamics->given[k] += impulse[k];
     }
     tell(dynamics);
 }
+
+// --- contacts --------------------------------------------------------------------------------------------------------
+double rh_dynamics_longest_step(const rh_dynamics *dynamics, const rh_obstacles *obstacles, rh_dvec3 gravity)
+{
+    double longest = 1e30, g = rh_d3_length(gravity);
+    for (int n = 0; n < dynamics->count; n++) {
+        const rh_obstacle *o = &obstacles->items[dynamics->items[n].obstacle];
+        double radius = o->features ? o->features->radius : 1, depth = o->features ? o->features->depth : 1;
+        double speed = rh_d3_length(o->linear) + radius * rh_d3_length(o->angular);
+        // A turn of a quarter of a radian; a way of its size; a fall of some thirtieth of it.
+        longest = fmin(longest, 0.25 / fmax(rh_d3_length(o->angular), 1e-30));
+        longest = fmin(longest, 2 * depth / fmax(speed, 1e-30));
+        longest = fmin(longest, 0.25 * sqrt(depth / fmax(g, 1e-30)));
+    }
+    return longest;
+}
+
+static bool may_touch(const void *user, int a, int b) { return !rh_joints_connect(user, a, b); }
+
+// With what moves with it, whatever it is.
+static rh_contact_body contact_body(const rh_dynamics *dynamics, int n, const double *added)
+{
+    const rh_dynamic_solid *s = &dynamics->items[n];
+    rh_contact_body body = {.mass = s->mass.mass,
+                            .inertia = inertia_of(s),
+                            .center = s->position,
+                            .linear = linear_of(dynamics, n),
+                            .angular = angular_of(dynamics, n),
+                            .held = dynamics->held[n],
+                            .kick = dynamics->kick[n],
+                            .obstacle = s->obstacle};
+    const double *parts[2] = {dynamics->attached + n * SQUARE, added ? added + n * SQUARE : NULL};
+    for (int i = 0; i < 2; i++) {
+        for (int a = 0; a < dynamics->dimension && parts[i]; a++)
+            body.mass += parts[i][a * PARTS + a] / dynamics->dimension;
+        for (int r = 0; r < 3 && parts[i]; r++)
+            for (int c = 0; c < 3; c++) (&body.inertia.row[r].x)[c] += parts[i][(3 + r) * PARTS + 3 + c];
+    }
+    return body;
+}
+
+static rh_code touch(rh_dynamics *dynamics, const double *added, double *impulse, bool *any, rh_status *status)
+{
+    rh_contact_list contacts;
+    rh_arena_reset(&dynamics->arena);
+    rh_contact_body *bodies = rh_arena_take(&dynamics->arena, (size_t)dynamics->count * sizeof *bodies, status);
+    if (!bodies) return RH_MEMORY;
+    for (int n = 0; n < dynamics->count; n++) {
+        bodies[n] = contact_body(dynamics, n, added);
+        dynamics->moved[dynamics->items[n].obstacle] = !dynamics->held[n];
+    }
+    RH_TRY(rh_contacts_find(dynamics->start, dynamics->moved, dynamics->dt, may_touch, &dynamics->joints,
+                            &dynamics->arena, &contacts, status));
+    rh_contact_problem problem = {.solids = dynamics->start,
+                                  .of_obstacle = dynamics->of_obstacle,
+                                  .bodies = bodies,
+                                  .body_count = dynamics->count,
+                                  .contacts = &contacts,
+                                  .joints = &dynamics->joints,
+                                  .dimension = dynamics->dimension,
+                                  .dt = dynamics->dt,
+                                  .gravity = dynamics->gravity};
+    return rh_contact_solve(&problem, &dynamics->arena, impulse, any, status);
+}
+
+bool rh_dynamics_touch(rh_dynamics *dynamics, const double *added, double *impulse)
+{
+    bool any = false;
+    dynamics->touched = true;
+    memset(impulse, 0, (size_t)dynamics->count * PARTS * sizeof *impulse);
+    if (!(dynamics->dt > 0) || !dynamics->start || dynamics->trouble.code != RH_OK) return false;
+    if (touch(dynamics, added, impulse, &any, &dynamics->trouble) == RH_OK) return any;
+    memset(impulse, 0, (size_t)dynamics->count * PARTS * sizeof *impulse);
+    return false;
+}
+
+double rh_dynamics_expected(const rh_dynamics *dynamics, int n, const double *added, const double *impulse)
+{
+    rh_contact_body body = contact_body(dynamics, n, added);
+    double mass[SQUARE] = {0}, inverse[SQUARE], change[PARTS], sum = 0;
+    for (int a = 0; a < dynamics->dimension; a++) mass[a * PARTS + a] = body.mass;
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            if (dynamics->dimension == 3 || (r == 2 && c == 2))
+                mass[(3 + r) * PARTS + 3 + c] = (&body.inertia.row[r].x)[c];
+    rh_symmetric_inverse(mass, PARTS, inverse);
+    multiply(inverse, impulse, change);
+    for (int k = 0; k < PARTS; k++) sum += impulse[k] * change[k];
+    return sum;
+}
+
+void rh_dynamics_scale_inertia(const rh_dynamics *dynamics, int n, double times, double *added)
+{
+    double own[SQUARE];
+    mass_matrix(&dynamics->items[n], dynamics->dimension, own);
+    for (int k = 0; k < SQUARE; k++) {
+        int at = n * SQUARE + k;
+        added[at] += (times - 1) * (own[k] + dynamics->attached[at] + added[at]);
+    }
+}
+
+// --- the end of a step -----------------------------------------------------------------------------------------------
 
 // What the material gave by the reckoning of its solve: impulses of pressure, and what was attached brought less what
 // it took along.
@@ -271,13 +502,15 @@ void rh_dynamics_commit(rh_dynamics *dynamics, const rh_obstacles *received)
     for (int n = 0; n < dynamics->count; n++) {
         rh_dynamic_solid *s = &dynamics->items[n];
         memset(s->owed, 0, sizeof s->owed);
-        if (received) note_owed(dynamics, n, &received->items[s->obstacle].received, s);
+        if (received && !dynamics->held[n]) note_owed(dynamics, n, &received->items[s->obstacle].received, s);
         s->linear = linear_of(dynamics, n);
-        s->spin = rh_m3_mul(inertia_of(s), angular_of(dynamics, n));
+        rh_dvec3 faster = rh_d3_sub(angular_of(dynamics, n), dynamics->turning[n]);
+        if (!dynamics->held[n]) s->spin = rh_d3_add(s->spin, rh_m3_mul(inertia_of(s), faster));
         s->position = rh_d3_add(s->position, rh_d3_scale(s->linear, dynamics->dt));
         double turn[4];
         turn_by(s->turn, rh_d3_scale(angular_of(dynamics, n), dynamics->dt), turn);
         memcpy(s->turn, turn, sizeof turn);
+        if (dynamics->held[n]) s->spin = rh_m3_mul(inertia_of(s), angular_of(dynamics, n));
     }
     dynamics->start = dynamics->end = NULL;
 }
@@ -287,14 +520,9 @@ void rh_dynamics_pose(const rh_dynamics *dynamics, rh_obstacles *obstacles)
     for (int n = 0; n < dynamics->count; n++) {
         const rh_dynamic_solid *s = &dynamics->items[n];
         rh_obstacle *o = &obstacles->items[s->obstacle];
-        double mass[SQUARE], inverse[SQUARE], v[PARTS];
-        const double spin[PARTS] = {0, 0, 0, s->spin.x, s->spin.y, s->spin.z};
-        mass_matrix(s, dynamics->dimension, mass);
-        rh_symmetric_inverse(mass, PARTS, inverse);
-        multiply(inverse, spin, v);
         o->pose = pose_of(s, s->position, s->turn);
         o->linear = s->linear;
-        o->angular = rh_d3(v[3], v[4], v[5]);
+        o->angular = angular_at(dynamics, s);
         o->origin = s->position;
     }
 }

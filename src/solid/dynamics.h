@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Dynamic solids: dynamics bodies that gravity, each other and the materials around them move. State between steps is
+// Dynamic solids: rigid bodies that gravity, each other and the materials around them move. State between steps is
 // as that of particles (physics/step.h): poses at the ends of steps, velocities of their middles.
 //
 // A step in order:
+//   rh_dynamics_hold       which of them follow their keys
 //   rh_dynamics_begin      velocities under gravity, and what they were owed
-//   rh_dynamics_place      where they are at both ends of the step, for whoever asks (solid/obstacles.h)
+//   rh_dynamics_place      where they are at both ends of the step, for whoever asks (solid/obstacles.h); joints hold
 //   ... a method whose pressure moves solids attaches what moves with them (rh_dynamics_attach), asks what impulses do
 //       (rh_dynamics_respond) inside of its solve, and tells in the end (rh_dynamics_give) ...
-//   rh_dynamics_touch      contacts
+//   rh_dynamics_touch      contacts, motors and limits of joints: by the method when its solve answers them, else by
+//                          the world
 //   rh_dynamics_commit     velocities and poses become state
 // Nothing is state before the commit: a step that fails is begun again, shorter.
 //
@@ -18,8 +20,10 @@
 // number are zero.
 #pragma once
 #include <stdbool.h>
+#include "base/arena.h"
 #include "base/status.h"
 #include "points/store.h"
+#include "solid/joints.h"
 #include "solid/obstacles.h"
 
 enum { RH_DYNAMICS_PARTS = 6 };
@@ -47,15 +51,36 @@ typedef struct rh_dynamics {
     double *attached;           // [36 count]: mass of what moves with the solids
     double *brought;            // [6 count]: impulses that it brought
     double *inverse;            // [36 count]: of the mass, that of what is attached included
+    double *change;             // [6 count]: scratch
+    rh_dvec3 *turning;          // [count]: angular velocity in the middle of the step, of what nothing pushes
+    bool *held;                 // [count]: follow their keys in this step
+    double *kick;               // [count]: s that forces act for
+    double previous;            // s: length of the step before
+    bool *moved;                // [obstacle_count]: solids of the scene that contacts move in this step
     rh_obstacles *start, *end;  // borrowed: placed by rh_dynamics_place
-    double dt;
+    double time, dt;            // s
+    rh_dvec3 gravity;           // m/s^2
+    bool touched;               // rh_dynamics_touch was asked in this step
+    rh_status trouble;          // what went wrong in it
+    // Whole life long.
+    int *obstacle_of;  // owned: [count]
+    rh_joints joints;
+    rh_arena arena;  // scratch of contacts
 } rh_dynamics;
 
 // One of each obstacle of kind RH_SOLID_DYNAMIC, whose mass, pose and velocity at the start it has.
 rh_code rh_dynamics_create(const rh_obstacles *obstacles, int dimension, rh_dynamics *out, rh_status *status);
 void rh_dynamics_free(rh_dynamics *dynamics);
+// Joints between these solids, which are as they are at the start.
+rh_code rh_dynamics_join(rh_dynamics *dynamics, const rh_obstacles *obstacles, const rh_joint *joints, int count,
+                         rh_status *status);
 
-// Forces act for `kick` s.
+// The longest step (s) in which no solid falls or flies past what it should meet.
+double rh_dynamics_longest_step(const rh_dynamics *dynamics, const rh_obstacles *obstacles, rh_dvec3 gravity);
+
+// A step begins at `time`, s; the one before it was `previous` s long.
+void rh_dynamics_hold(rh_dynamics *dynamics, const rh_obstacles *obstacles, double time, double previous);
+// Forces act for `kick` s, on what was held until now for half of the step alone.
 void rh_dynamics_begin(rh_dynamics *dynamics, rh_dvec3 gravity, double kick);
 // Both are copies of all solids (rh_obstacles_at), at the two ends of a step of dt s, and stay known until the commit:
 // velocities that change later are set in them.
@@ -68,6 +93,17 @@ void rh_dynamics_attach(rh_dynamics *dynamics, const double *mass, const double 
 void rh_dynamics_respond(const rh_dynamics *dynamics, const double *impulse, double *change);
 // The solids receive these impulses; `counted` of a material's solve, which will be part of what it measures.
 void rh_dynamics_give(rh_dynamics *dynamics, const double *impulse, bool counted);
+
+// Impulses [6 count] of contacts, motors and limits of joints, from the velocities that the solids have now; not given
+// yet. `added`: [36 count], mass of what must move with them beyond what is attached, or NULL: of its linear part the
+// mean over the axes counts. True when any is not zero. What goes wrong is in `trouble`, and then there are none.
+bool rh_dynamics_touch(rh_dynamics *dynamics, const double *added, double *impulse);
+
+// Twice the energy (J) that the solver of contacts, with the same `added`, took these impulses to give solid n: they
+// times the change of its velocities.
+double rh_dynamics_expected(const rh_dynamics *dynamics, int n, const double *added, const double *impulse);
+// Changes `added` of solid n so that all its inertia, its own included, is `times` as much.
+void rh_dynamics_scale_inertia(const rh_dynamics *dynamics, int n, double times, double *added);
 
 // The state at the end of the step. `received`: what the material is measured to have given in all (solid/obstacles.h,
 // about the origin of the world), in the order of the scene's solids; NULL: just what its solve gave.

@@ -102,22 +102,14 @@ double rh_obstacles_max_speed(const rh_obstacles *obstacles)
     for (int i = 0; i < obstacles->count; i++) {
         const rh_obstacle *o = &obstacles->items[i];
         if (o->rests) continue;
-        // No point is farther from the pivot than the farthest corner of the bounds.
-        rh_dbox b = rh_shape_bounds(&o->shape);
-        double reach = 0;
-        for (int corner = 0; corner < 8; corner++) {
-            rh_dvec3 p = {corner & 1 ? b.max.x : b.min.x, corner & 2 ? b.max.y : b.min.y,
-                          corner & 4 ? b.max.z : b.min.z};
-            double r = rh_d3_length(rh_d3_sub(p, o->pose.pivot));
-            if (r < 1e9 && r > reach) reach = r;
-        }
+        double reach = rh_shape_reach(&o->shape, o->pose.pivot);
         double speed = rh_d3_length(o->linear) + rh_d3_length(o->angular) * reach + fastest_vertex(o);
         if (speed > most) most = speed;
     }
     return most;
 }
 
-static double distance_to(const rh_obstacle *o, rh_dvec3 point)
+double rh_obstacle_distance(const rh_obstacle *o, rh_dvec3 point)
 {
     double distance = rh_shape_distance(&o->shape, rh_pose_to_local(&o->pose, point));
     return o->inside_out ? -distance : distance;
@@ -128,7 +120,7 @@ double rh_obstacles_distance(const rh_obstacles *obstacles, rh_dvec3 point, int 
     double nearest = nothing;
     int index = -1;
     for (int i = 0; i < obstacles->count; i++) {
-        double distance = distance_to(&obstacles->items[i], point);
+        double distance = rh_obstacle_distance(&obstacles->items[i], point);
         if (distance >= nearest) continue;
         nearest = distance;
         index = i;
@@ -142,7 +134,7 @@ double rh_obstacles_distance_of(const rh_obstacles *obstacles, const int *list, 
     double nearest = nothing;
     int index = -1;
     for (int i = 0; i < count; i++) {
-        double distance = distance_to(&obstacles->items[list[i]], point);
+        double distance = rh_obstacle_distance(&obstacles->items[list[i]], point);
         if (distance >= nearest) continue;
         nearest = distance;
         index = list[i];
@@ -181,9 +173,9 @@ rh_dvec3 rh_obstacles_velocity(const rh_obstacles *obstacles, int which, rh_dvec
 static void keep_nearest(const rh_obstacles *obstacles, rh_dvec3 point, int *list, int count, int newcomer)
 {
     int worst = -1;
-    double farthest = distance_to(&obstacles->items[newcomer], point);
+    double farthest = rh_obstacle_distance(&obstacles->items[newcomer], point);
     for (int i = 0; i < count; i++) {
-        double distance = distance_to(&obstacles->items[list[i]], point);
+        double distance = rh_obstacle_distance(&obstacles->items[list[i]], point);
         if (distance <= farthest) continue;
         farthest = distance;
         worst = i;
@@ -200,7 +192,7 @@ int rh_obstacles_near(const rh_obstacles *obstacles, rh_dvec3 point, double radi
     for (int i = 0; i < obstacles->count; i++) {
         const rh_obstacle *o = &obstacles->items[i];
         // Distances never over-estimate by more than the slack, with either sign, so this also holds for containers.
-        if (distance_to(o, point) > radius + rh_shape_slack(&o->shape)) continue;
+        if (rh_obstacle_distance(o, point) > radius + rh_shape_slack(&o->shape)) continue;
         if (count < max) out[count++] = i;
         else if (max > 0) keep_nearest(obstacles, point, out, count, i);
     }

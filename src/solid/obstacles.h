@@ -7,6 +7,7 @@
 #pragma once
 #include <stdbool.h>
 #include "base/status.h"
+#include "solid/features.h"
 #include "solid/mass.h"
 #include "solid/mesh_sequence.h"
 #include "solid/shape.h"
@@ -33,13 +34,21 @@ typedef struct rh_impulse {
 } rh_impulse;
 rh_dvec3 rh_impulse_about(const rh_impulse *impulse, rh_dvec3 point);  // the angular part, about a point
 
+// How a dynamic solid is to move.
+typedef struct rh_dynamic_rules {
+    double restitution;  // share of the speed of an impact that it leaves with
+    unsigned locks;      // bits: along x, y, z, about x, y, z of the world it does not move
+    double from, until;  // s: follows its keys before and after
+    double return_time;  // s: in which it goes back to them
+} rh_dynamic_rules;
+
 // A solid, of any kind.
 typedef struct rh_obstacle {
     rh_solid_kind kind;
     rh_shape shape;
     bool inside_out;  // a container: free space is inside the shape
     rh_wall wall;
-    double friction;   // Coulomb's coefficient between wall and sand; liquids do not ask
+    double friction;   // Coulomb's coefficient of the wall, for sand and other solids; liquids do not ask
     double roughness;  // m: height of grains of sand that roughen it so much, for liquids; 0 = smooth
     double manning;    // s/m^(1/3): Manning's n, instead of it; 0 = none
     bool thin;         // has walls thinner than cells: thin.h
@@ -51,8 +60,11 @@ typedef struct rh_obstacle {
     rh_dvec3 origin;
     bool rests;  // never moves
     // For whoever moves it. Zeros until somebody asks for them.
-    rh_mass mass;         // in its own space: solid/mass.h
-    rh_impulse received;  // from the material whose solids these are, in its last step: world/wall_impulses.h
+    rh_mass mass;                 // in its own space: solid/mass.h
+    rh_impulse received;          // from the material whose solids these are, in its last step: world/wall_impulses.h
+    const rh_features *features;  // borrowed; NULL: nobody asked what touches
+    int group;                    // solids of one group do not touch each other; 0 = of none
+    rh_dynamic_rules rules;       // of a dynamic one
     // Of a solid that follows a sequence of meshes; then the shape is the mesh of that time.
     rh_mesh_sequence *sequence;  // borrowed; NULL = rigid
     rh_mesh_snapshot *snapshot;  // held
@@ -80,6 +92,8 @@ double rh_obstacles_max_speed(const rh_obstacles *obstacles);
 // Signed distance (m) to the nearest solid, positive in free space; +1e30 when there is none. `which` (may be NULL)
 // gets its index or -1.
 double rh_obstacles_distance(const rh_obstacles *obstacles, rh_dvec3 point, int *which);
+// The same of one solid.
+double rh_obstacle_distance(const rh_obstacle *obstacle, rh_dvec3 point);
 // Unit normal of solid `which` pointing into free space.
 rh_dvec3 rh_obstacles_normal(const rh_obstacles *obstacles, int which, rh_dvec3 point);
 // Velocity (m/s) of the wall of solid `which` next to a point.

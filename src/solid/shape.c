@@ -253,3 +253,15 @@ void rh_mesh_place(rh_mesh *mesh, const rh_mesh_params *p)
     }
     rh_mesh_transform(mesh, p->scale, p->rotate, p->translate);
 }
+
+double rh_shape_reach(const rh_shape *shape, rh_dvec3 from)
+{
+    rh_dbox b = rh_shape_bounds(shape);
+    double reach = 0;
+    for (int corner = 0; corner < 8; corner++) {
+        rh_dvec3 p = {corner & 1 ? b.max.x : b.min.x, corner & 2 ? b.max.y : b.min.y, corner & 4 ? b.max.z : b.min.z};
+        double r = rh_d3_length(rh_d3_sub(p, from));
+        if (r < 1e9 && r > reach) reach = r;
+    }
+    return reach;
+}

@@ -4,11 +4,13 @@
 
 #include <limits.h>
 #include <math.h>
+#include <string.h>
 #include <unistd.h>
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/regular.h"
 #include "io/mesh_file.h"
+#include "solid/contact_solver.h"
 #include "solid/measure.h"
 #include "solid/thin.h"
 
@@ -74,7 +76,7 @@ static rh_code blame_mesh(const char *place, rh_code code, rh_status *status)
 }
 
 static rh_code load_mesh(const rh_scene *scene, const char *place, const rh_mesh_params *p, bool solid, rh_shape *shape,
-                         rh_status *status)
+                         rh_features *features, rh_status *status)
 {
     rh_mesh mesh = {0};
     rh_mesh_report report;
@@ -86,12 +88,14 @@ static rh_code load_mesh(const rh_scene *scene, const char *place, const rh_mesh
         if (p->thickness == 0 && !report.open_edges && !report.odd_edges && !report.flipped_edges)
             shape->volume = fabs(report.volume);
     }
+    if (code == RH_OK && features) code = rh_features_create(shape, &mesh, features, status);
     rh_mesh_free(&mesh);
     return code == RH_OK ? RH_OK : blame_mesh(place, code, status);
 }
 
+// `features`: what of it touches others; NULL: nobody asks.
 static rh_code make_shape(const rh_scene *scene, const rh_variant *variant, bool solid, rh_shape *shape,
-                          rh_status *status)
+                          rh_features *features, rh_status *status)
 {
     *shape = (rh_shape){.kind = (rh_shape_kind)variant->kind, .flat = scene->dimension == 2};
     switch (shape->kind) {
@@ -103,12 +107,12 @@ static rh_code make_shape(const rh_scene *scene, const rh_variant *variant, bool
     case RH_SHAPE_TORUS: shape->as.torus = *(const rh_torus_params *)variant->value; break;
     case RH_SHAPE_MESH:
         return load_mesh(scene, rh_scene_place(scene, ((const rh_mesh_params *)variant->value)->file), variant->value,
-                         solid, shape, status);
+                         solid, shape, features, status);
     case RH_SHAPE_MESH_SEQUENCE:
         return rh_fail(status, RH_USER, "%s: a mesh_sequence is for solids alone; expected another shape",
                        rh_scene_place(scene, ((const rh_mesh_sequence_params *)variant->value)->files));
     }
-    return RH_OK;
+    return features ? rh_features_create(shape, NULL, features, status) : RH_OK;
 }
 
 static double mesh_distance(const double at[3], const void *user)
@@ -200,7 +204,7 @@ static rh_code load_sequence(const rh_scene *scene, const rh_mesh_sequence_param
     rh_mesh_sequence_file(p->files, p->first, file, sizeof file);
     first.file = file;
     o->shape = (rh_shape){.kind = RH_SHAPE_MESH, .flat = scene->dimension == 2};
-    RH_TRY(load_mesh(scene, rh_scene_place(scene, p->files), &first, solid, &o->shape, status));
+    RH_TRY(load_mesh(scene, rh_scene_place(scene, p->files), &first, solid, &o->shape, NULL, status));
     rh_mesh_sdf_free(o->shape.mesh);
     o->shape.mesh = NULL;
     o->shape.volume = 0;  // changes
@@ -212,21 +216,68 @@ static const double LEAST_DENSITY = 1;  // kg/m^3
 
 static bool endless(rh_dbox b) { return !(b.min.x > -1e9 && b.min.y > -1e9 && b.max.x < 1e9 && b.max.y < 1e9); }
 
-// Its pose at the start is that of its motion.
-static rh_code make_dynamic(const rh_solid_params *params, rh_obstacle *o, rh_status *status)
+static bool any_dynamic(const rh_scene *scene)
+{
+    const rh_solid_params *solids = scene->solids.items;
+    for (int i = 0; i < scene->solids.count; i++)
+        if (solids[i].dynamic) return true;
+    return false;
+}
+
+static unsigned locks_of(const rh_lock_params *lock)
+{
+    return (unsigned)lock->x | (unsigned)lock->y << 1 | (unsigned)lock->z << 2 | (unsigned)lock->rx << 3 |
+           (unsigned)lock->ry << 4 | (unsigned)lock->rz << 5;
+}
+
+static void set_inertia(rh_dvec3 given, rh_mass *mass)
+{
+    for (int a = 0; a < 3; a++) {
+        double i = (&given.x)[a];
+        if (!(i > 0)) continue;
+        for (int k = 0; k < 3; k++) (&mass->inertia.row[a].x)[k] = (&mass->inertia.row[k].x)[a] = k == a ? i : 0;
+    }
+}
+
+// Its pose at the start is that of its motion, and its velocity as well when it follows that for a while.
+static rh_code make_dynamic(const rh_scene *scene, int index, const rh_solid_params *params, rh_obstacle *o,
+                            rh_status *status)
 {
     const rh_dynamic_params *d = params->dynamic;
     double density = d->density > 0 ? d->density : 1;
-    RH_TRY(rh_mass_of_shape(&o->shape, density, &o->mass, status));
+    rh_scene_words item = rh_scene_item(scene, "solid", index, params, params->name);
+    if (!rh_contact_solver_is_there())
+        return rh_fail(status, RH_USER,
+                       "%s is dynamic, for which this program, built without ODE (RHEO_ODE), has no "
+                       "solver",
+                       item.text);
+    if (o->shape.kind == RH_SHAPE_MESH && o->shape.volume == 0)
+        return rh_fail(status, RH_USER,
+                       "%s cannot be dynamic: its mesh is open, or its faces point different ways, so "
+                       "that nobody can tell what it weighs",
+                       item.text);
+    if (rh_mass_of_shape(&o->shape, density, &o->mass, status) != RH_OK)
+        return rh_status_prefix(status, "%s", item.text);
     if (d->mass > 0) o->mass = rh_mass_weighing(&o->mass, d->mass);
     // Lighter than this it moves the same, and its equations have no solution without a material around it.
     o->mass = rh_mass_weighing(&o->mass, fmax(o->mass.mass, LEAST_DENSITY * o->mass.volume));
+    set_inertia(d->inertia, &o->mass);
     rh_motion_place(&o->motion, 0, o->shape.flat, &o->pose, &o->linear, &o->angular);
     o->kind = RH_SOLID_DYNAMIC;
+    o->rules = (rh_dynamic_rules){d->restitution, locks_of(&d->lock), d->from, d->until, d->return_time};
+    if (d->from > 0) return RH_OK;
     o->linear = d->velocity;
     o->angular = d->angular_velocity;
     if (o->shape.flat) o->linear.z = o->angular.x = o->angular.y = 0;
     return RH_OK;
+}
+
+// Groups by number: that of the first solid that names it, from 1.
+static int group_of(const rh_solid_params *solids, int index)
+{
+    for (int i = 0; i <= index && solids[index].group && solids[index].group[0]; i++)
+        if (solids[i].group && strcmp(solids[i].group, solids[index].group) == 0) return i + 1;
+    return 0;
 }
 
 static bool is_sheet(const rh_variant *shape)
@@ -243,7 +294,13 @@ static rh_code build_solids(const rh_scene *scene, rh_geometry *geometry, rh_sta
     all->items = rh_alloc_zero((size_t)(scene->solids.count + 1) * sizeof *all->items, "world.obstacles", status);
     if (!all->items) return RH_MEMORY;
     geometry->container = (rh_dbox){{1e30, 1e30, 1e30}, {-1e30, -1e30, -1e30}};
+    if (any_dynamic(scene)) {
+        size_t bytes = (size_t)scene->solids.count * sizeof *geometry->features;
+        geometry->features = rh_alloc_zero(bytes, "world.features", status);
+        if (!geometry->features) return RH_MEMORY;
+    }
     for (int i = 0; i < scene->solids.count; i++) {
+        rh_features *features = geometry->features ? &geometry->features[i] : NULL;
         rh_obstacle *o = &all->items[i];
         all->count = i + 1;
         o->inside_out = solids[i].inside_out;
@@ -254,9 +311,11 @@ static rh_code build_solids(const rh_scene *scene, rh_geometry *geometry, rh_sta
         o->motion = solids[i].motion;
         if (solids[i].shape.kind == RH_SHAPE_MESH_SEQUENCE)
             RH_TRY(load_sequence(scene, solids[i].shape.value, !o->inside_out, o, status));
-        else RH_TRY(make_shape(scene, &solids[i].shape, !o->inside_out, &o->shape, status));
+        else RH_TRY(make_shape(scene, &solids[i].shape, !o->inside_out, &o->shape, features, status));
+        o->features = features;
+        o->group = group_of(solids, i);
         o->kind = o->sequence ? RH_SOLID_SEQUENCE : rh_motion_is_still(&o->motion) ? RH_SOLID_FIXED : RH_SOLID_KEYED;
-        if (solids[i].dynamic) RH_TRY(make_dynamic(&solids[i], o, status));
+        if (solids[i].dynamic) RH_TRY(make_dynamic(scene, i, &solids[i], o, status));
         if (o->inside_out && is_sheet(&solids[i].shape))
             return rh_fail(status, RH_USER,
                            "%s is a sheet, which has no inside, and inside_out; expected a mesh without thickness",
@@ -287,13 +346,13 @@ rh_code rh_geometry_build(const rh_scene *scene, rh_geometry *geometry, rh_statu
     RH_TRY(build_solids(scene, geometry, status));
     const rh_body_params *bodies = scene->bodies.items;
     for (int i = 0; i < scene->bodies.count; i++) {
-        RH_TRY(make_shape(scene, &bodies[i].shape, false, &geometry->bodies[i], status));
+        RH_TRY(make_shape(scene, &bodies[i].shape, false, &geometry->bodies[i], NULL, status));
         hold_volume(scene, bodies[i].material_index, &geometry->bodies[i]);
     }
     const rh_emitter_params *emitters = scene->emitters.items;
     for (int i = 0; i < scene->emitters.count; i++) {
         geometry->emitters[i].motion = &emitters[i].motion;
-        RH_TRY(make_shape(scene, &emitters[i].shape, false, &geometry->emitters[i].shape, status));
+        RH_TRY(make_shape(scene, &emitters[i].shape, false, &geometry->emitters[i].shape, NULL, status));
         hold_volume(scene, emitters[i].material_index, &geometry->emitters[i].shape);
         if (endless(rh_shape_bounds(&geometry->emitters[i].shape)))
             return rh_fail(status, RH_USER, "%s has a shape without end; use a box, a cylinder or another closed shape",
@@ -302,7 +361,7 @@ rh_code rh_geometry_build(const rh_scene *scene, rh_geometry *geometry, rh_statu
     const rh_sink_params *sinks = scene->sinks.items;
     for (int i = 0; i < scene->sinks.count; i++) {
         geometry->sinks[i].motion = &sinks[i].motion;
-        RH_TRY(make_shape(scene, &sinks[i].shape, false, &geometry->sinks[i].shape, status));
+        RH_TRY(make_shape(scene, &sinks[i].shape, false, &geometry->sinks[i].shape, NULL, status));
     }
     return RH_OK;
 }
@@ -354,6 +413,9 @@ void rh_geometry_free(rh_geometry *geometry)
     for (int i = 0; geometry->sinks && i < geometry->scene->sinks.count; i++)
         rh_mesh_sdf_free(geometry->sinks[i].shape.mesh);
     free_solids(&geometry->obstacles);
+    for (int i = 0; geometry->features && i < geometry->scene->solids.count; i++)
+        rh_features_free(&geometry->features[i]);
+    rh_free(geometry->features);
     rh_free(geometry->bodies);
     rh_free(geometry->emitters);
     rh_free(geometry->sinks);

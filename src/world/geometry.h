@@ -14,6 +14,7 @@ typedef struct rh_placed_shape {
 typedef struct rh_geometry {
     const rh_scene *scene;      // borrowed
     rh_obstacles obstacles;     // at the time of the run, between steps
+    rh_features *features;      // [scene->solids.count]: what of them touches others; NULL without dynamic solids
     rh_shape *bodies;           // [scene->bodies.count]
     rh_placed_shape *emitters;  // [scene->emitters.count]
     rh_placed_shape *sinks;     // [scene->sinks.count]

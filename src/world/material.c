@@ -185,7 +185,9 @@ rh_code rh_material_init(rh_material *m, const rh_scene *scene, int index, const
     if (has_programs(m)) RH_TRY(rh_hooks_create(scene, index, m->points, programs, &m->hooks, status));
     RH_TRY(make_observer(m, status));
     m->limits = rh_health_limits_of(scene, rh_material_most_particles(m));
-    return RH_OK;
+    if (!m->dynamics) return RH_OK;
+    m->touched = rh_alloc((size_t)m->dynamics->count * RH_DYNAMICS_PARTS * sizeof *m->touched, "world.solids", status);
+    return m->touched ? RH_OK : RH_MEMORY;
 }
 
 rh_code rh_material_seed(rh_material *m, const rh_material_moment *now, rh_status *status)
@@ -206,6 +208,7 @@ void rh_material_free(rh_material *m)
     rh_fields_free(&m->fields);
     rh_free(m->bodies);
     rh_memory_store_free(m->kept);
+    rh_free(m->touched);
     if (m->seeder.geometry) rh_seeder_free(&m->seeder);
     rh_obstacles_free(&m->solids_start);
     rh_obstacles_free(&m->solids_end);
@@ -251,6 +254,7 @@ static rh_code place_solids(rh_material *m, double step, rh_status *status)
     RH_TRY(rh_obstacles_at(&m->geometry.obstacles, m->time, dt, &m->solids_start, status));
     RH_TRY(rh_obstacles_at(&m->geometry.obstacles, m->time + dt, 0, &m->solids_end, status));
     if (!m->dynamics) return RH_OK;
+    rh_dynamics_hold(m->dynamics, &m->solids_start, m->time, m->last_dt);
     rh_dynamics_begin(m->dynamics, m->around.gravity, dt > 0 ? 0.5 * (m->last_dt + dt) : 0);
     rh_dynamics_place(m->dynamics, dt, &m->solids_start, &m->solids_end);
     return RH_OK;
@@ -290,6 +294,8 @@ rh_code rh_material_longest_step(rh_material *m, const rh_material_moment *now, 
             if (speed > 0) most = fmin(most, m->scene->cell / speed);
         }
     }
+    if (m->dynamics)
+        most = fmin(most, rh_dynamics_longest_step(m->dynamics, &m->geometry.obstacles, m->around.gravity));
     *out = m->scene->max_step > 0 ? fmin(most, m->scene->max_step) : most;
     return RH_OK;
 }
@@ -343,9 +349,13 @@ static rh_code note_walls(rh_material *m, rh_status *status)
     return RH_OK;
 }
 
-static rh_code commit_solids(rh_material *m)
+// A method whose solve knows nothing of contacts leaves them to us.
+static rh_code commit_solids(rh_material *m, rh_status *status)
 {
-    if (!m->dynamics) return RH_OK;
+    rh_dynamics *d = m->dynamics;
+    if (!d) return RH_OK;
+    if (!d->touched && rh_dynamics_touch(d, NULL, m->touched)) rh_dynamics_give(d, m->touched, false);
+    if (d->trouble.code != RH_OK) return rh_fail(status, d->trouble.code, "%s", d->trouble.message);
     rh_dynamics_commit(m->dynamics, &m->geometry.obstacles);
     rh_dynamics_pose(m->dynamics, &m->geometry.obstacles);
     return RH_OK;
@@ -395,7 +405,7 @@ static rh_code move(rh_material *m, const rh_material_moment *now, double *step,
         m->points->spare_lent = false;
         if (moved == RH_OK) RH_TRY(set_solids(m, m->time + (double)(float)*step, status));
         if (moved == RH_OK) RH_TRY(note_walls(m, status));
-        if (moved == RH_OK) return commit_solids(m);
+        if (moved == RH_OK) return commit_solids(m, status);
         if (!m->report.unconverged || m->retries == MOST_RETRIES) return blame_step(m, &one, status);
         if (copied) RH_TRY(rh_material_get_state(m, &kept, status));
         *step *= 0.5;

@@ -45,6 +45,7 @@ typedef struct rh_material {
     rh_wall_impulses walls;  // the work of what moves; only where something does
     bool has_work;
     rh_dynamics *dynamics;  // of the world; NULL without dynamic solids
+    double *touched;        // owned: impulses of contacts, [6 a dynamic solid]
     rh_observer observer;   // of steps, for both
     int declared;           // attributes of the world and of the method; those after them are of programs
     rh_memory_store *kept;  // the state before a step that may have to be tried again; NULL where none is needed

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "world/exchange.h"
+#include "world/joints.h"
 
 static rh_code make_programs(rh_world *w, rh_status *status)
 {
@@ -95,6 +96,7 @@ static rh_code build(rh_world *w, rh_status *status)
     int count = rh_scene_material_count(scene);
     RH_TRY(rh_geometry_build(scene, &w->geometry, status));
     RH_TRY(rh_dynamics_create(&w->geometry.obstacles, (int)scene->dimension, &w->dynamics, status));
+    RH_TRY(rh_world_join(scene, &w->geometry.obstacles, &w->dynamics, status));
     RH_TRY(make_programs(w, status));
     RH_TRY(open_bases(w, status));
     w->materials = rh_alloc_zero((size_t)count * sizeof *w->materials, "world", status);

@@ -109,6 +109,52 @@ __attribute__((unused)) static void what_floats_displaces_its_weight(void **stat
     float_box(0.01, 700, 0.003, "no_slip");
 }
 
+// --- touching --------------------------------------------------------------------------------------------------------
+typedef struct rest {
+    rh_dvec3 at;  // after `from`
+    double from, farthest, fastest;
+} rest;
+
+static void watch_rest(lab *l, void *user)
+{
+    rest *r = user;
+    const rh_dynamic_solid *s = solid_of(l, 0);
+    if (lab_time(l) < r->from) {
+        r->at = s->position;
+        return;
+    }
+    r->farthest = fmax(r->farthest, rh_d3_length(rh_d3_sub(s->position, r->at)));
+    r->fastest = fmax(r->fastest, rh_d3_length(s->linear));
+}
+
+// A box of 0.2 x 0.15 m on the floor below half a metre of water, or pressed from below against a shelf.
+static void rest_below(const char *method, double density, double low, double seconds)
+{
+    lab l;
+    lab_open(&l,
+             "dimension: 2\ncell: 0.02\nmax_step: 0.04\nphysics: {%s: {}}\n"
+             "bodies: [{shape: {box: {min: [0, 0, -1], max: [1, 0.6, 1]}}}]\n"
+             "solids:\n"
+             "  - {inside_out: true, shape: {box: {min: [0, 0, -1], max: [1, 2, 1]}}}\n"
+             "  - {shape: {box: {min: [0.2, 0.4, -1], max: [0.7, 0.45, 1]}}}\n"
+             "  - {shape: {box: {min: [0.35, %g, -1], max: [0.55, %g, 1]}}, dynamic: {density: %g}}\n",
+             method, low, low + 0.15, density);
+    rest r = {.from = 1};
+    lab_run(&l, 1 + seconds, watch_rest, &r);
+    print_message("  %s, %g kg/m^3: within %.3f mm, %.4f m/s; at (%.4f, %.4f)\n", method, density, 1e3 * r.farthest,
+                  r.fastest, r.at.x, r.at.y);
+    lab_close(&l);
+}
+
+static void what_lies_below_water_stays(void **state)
+{
+    (void)state;
+    rest_below("liquid", 2000, 0, 2);
+    rest_below("liquid", 10, 0.25, 2);
+    rest_below("splash", 2000, 0, 2);
+    rest_below("splash", 10, 0.25, 2);
+}
+
 // --- the solve -------------------------------------------------------------------------------------------------------
 // Iterations of the first pressure of a tank of 128 x 128 cells with `side` times `side` balls or squares, turned, in
 // it.
@@ -159,7 +205,7 @@ static void many_solids_and_light_ones_cost_no_iterations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(solids_let_go_move_with_their_added_mass),
+        cmocka_unit_test(what_lies_below_water_stays), cmocka_unit_test(solids_let_go_move_with_their_added_mass),
         cmocka_unit_test(many_solids_and_light_ones_cost_no_iterations),
         // cmocka_unit_test(what_floats_displaces_its_weight),
     };

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Impulses of contacts, of motors and of the limits of joints: a linear complementarity problem, solved by ODE (Open
+// Dynamics Engine, www.ode.org), a library that the program may be built without (RHEO_ODE).
+//
+// A contact keeps the two from coming nearer than their gap within the step, with Coulomb's friction. Restitution acts
+// on impacts faster than a small speed. What overlaps is pushed apart by a fifth a step, and not fast.
+#pragma once
+#include "base/arena.h"
+#include "solid/contacts.h"
+#include "solid/joints.h"
+
+typedef struct rh_contact_body {
+    double mass;               // kg: with what moves with it
+    rh_mat3 inertia;           // kg m^2: about its centre of mass, along the axes of the world
+    rh_dvec3 center;           // m
+    rh_dvec3 linear, angular;  // m/s, rad/s
+    double kick;               // s: that forces act for on it in this step
+    bool held;                 // moves as it does, whatever pushes it
+    int obstacle;              // its number among the scene's solids
+} rh_contact_body;
+
+typedef struct rh_contact_problem {
+    const rh_obstacles *solids;
+    const int *of_obstacle;  // the number of a dynamic solid by that of the scene, or -1
+    const rh_contact_body *bodies;
+    int body_count;
+    const rh_contact_list *contacts;
+    const rh_joints *joints;
+    int dimension;
+    double dt;         // s
+    rh_dvec3 gravity;  // m/s^2: by which slow and fast are told apart
+} rh_contact_problem;
+
+// impulse[6 a body]: kg m/s, and kg m^2/s about the centre of mass. *any: one of them is not zero.
+rh_code rh_contact_solve(const rh_contact_problem *problem, rh_arena *arena, double *impulse, bool *any,
+                         rh_status *status);
+bool rh_contact_solver_is_there(void);  // whether the program was built with it

@@ -6,9 +6,9 @@
 // stands far away. A particle is not in its own list. The relation is symmetric. Beside thin walls a pair counts only
 // when the way between the two does not lead through the wall.
 //
-// Numbers are kept whole, 4 bytes each, some 40 a particle: what a step takes of them is one stream from memory.
-// Searching again in every loop would read less and test some 230 candidates for 30 neighbours each time; measured
-// figures are in docs/theory/sph.md.
+// Numbers are kept whole, 4 bytes each, some 40 a particle: what a step takes of them is one stream from memory. A loop
+// that searched again would read less, but test some 230 candidates for 30 neighbours: the search takes two fifths of a
+// step with three iterations, in which lists are read a dozen times.
 #pragma once
 #include "physics/sph/walls.h"
 

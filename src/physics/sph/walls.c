@@ -168,13 +168,6 @@ void rh_sph_wall_cache_free(rh_sph_wall_cache *c)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) rh_free(all[i]);
 }
 
-int64_t rh_sph_wall_cache_bytes(const rh_sph_wall_cache *c)
-{
-    int64_t anchors = c->resting.room + c->fresh.room;
-    for (int i = 0; i < c->solids; i++) anchors += c->own[i].room;
-    return anchors * (int64_t)sizeof(rh_sph_anchor) + c->table_size * (int64_t)sizeof *c->table;
-}
-
 static kept_tile *find_tile(kept_tile *table, int64_t size, rh_tile at)
 {
     uint64_t key = rh_mix64((uint64_t)(uint32_t)at.x | (uint64_t)(uint32_t)at.y << 32) ^ rh_mix64((uint32_t)at.z);

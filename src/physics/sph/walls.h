@@ -47,7 +47,6 @@ typedef struct rh_sph_walls {
 
 rh_code rh_sph_wall_cache_create(rh_sph_wall_cache **out, rh_status *status);
 void rh_sph_wall_cache_free(rh_sph_wall_cache *cache);  // NULL is fine
-int64_t rh_sph_wall_cache_bytes(const rh_sph_wall_cache *cache);
 
 // Samples around the particles that the tiles (with a margin of three cells) were made for.
 rh_code rh_sph_walls_build(rh_sph_walls *walls, rh_sph_wall_cache *cache, const rh_sph_kernel *kernel,

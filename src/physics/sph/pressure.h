@@ -49,7 +49,7 @@ typedef rh_code rh_sph_solve_function(rh_sph_fluid *fluid, const rh_sph_solve_op
                                       rh_sph_solved *out, rh_status *status);
 rh_sph_solve_function rh_sph_solve_exact, rh_sph_solve_isph, rh_sph_solve_iisph;
 
-// --- the system of isph (system.c) ------------------------------------------------------------------------------------
+// --- the system of isph (system.c) -----------------------------------------------------------------------------------
 // --------------------------------------------------------------------
 //      sum_j A_ij (q_i - q_j) + wall_i q_i = source_i
 // for the unknowns, q = 0 for all others; A_ij = A_ji > 0. Memory is the arena's.

@@ -21,19 +21,24 @@ configured: deps
 everything: configured
 	@cmake --build $(BUILD)
 
+# As many tests side by side as there are cores; each has one thread unless it asks for more.
+JOBS ?= $(shell nproc)
 test: everything
 	@tools/install-deps --browser
-	@status=0; ctest --test-dir $(BUILD) --output-on-failure --timeout 900 --output-junit $(abspath $(BUILD))/tests.xml || status=$$?; \
+	@status=0; ctest --test-dir $(BUILD) --output-on-failure --timeout 1500 -j $(JOBS) --output-junit $(abspath $(BUILD))/tests.xml || status=$$?; \
 	  tools/slowest-tests $(BUILD)/tests.xml; exit $$status
 
-# The unit tests with the other compiler, and with the address and undefined-behaviour sanitizers: short enough for every change. `make asan` and
-# `make tsan` are the whole suite.
+# The unit tests with the other compiler (clang) and with the address and undefined-behaviour sanitizers, in one build: short enough for every
+# change, because the C++ around OpenVDB, which takes longest to compile, is the first build's, without sanitizers. COMPILERS="clang asan" also
+# runs them as clang optimises them. `make asan` and `make tsan` are the whole suite.
+COMPILERS ?= asan
 sanitized_environment = ASAN_OPTIONS=detect_container_overflow=0:$$ASAN_OPTIONS LSAN_OPTIONS=suppressions=$(CURDIR)/tests/reliability/lsan.supp:print_suppressions=0
-test-compilers: deps
-	@set -e; for preset in clang asan; do \
+test-compilers: configured
+	@cmake --build $(BUILD) --target rheo_vdb foreign_vdb
+	@set -e; for preset in $(COMPILERS); do \
 	  echo "test-compilers: $$preset"; \
-	  cmake --preset $$preset >/dev/null; cmake --build build/$$preset --target unit_tests; \
-	  $(sanitized_environment) ctest --test-dir build/$$preset -L unit --output-on-failure --timeout 1800 -j 2; \
+	  cmake --preset $$preset -B build/unit-$$preset -DRHEO_VDB_FROM=$(abspath $(BUILD)) >/dev/null; cmake --build build/unit-$$preset --target unit_tests; \
+	  $(sanitized_environment) ctest --test-dir build/unit-$$preset -L unit --output-on-failure --timeout 1800 -j $(JOBS); \
 	done
 
 # Tests that know RHEO_LONG, at length, and PROGRAMS random programs of expressions through OpenVDB AX and through us, on points and on volumes; after `make test`.
@@ -43,7 +48,7 @@ LONG_TESTS = $(notdir $(basename $(shell grep -l RHEO_LONG tests/*/test_*.c)))
 long_fuzz = python3 tests/lang/fuzz_ax.py --data $(BUILD)/tests/ax_data --rheo $(BUILD)/rheo --count $(PROGRAMS) --bundle 20 --seed $(SEED)
 test-long: configured
 	@cmake --build $(BUILD) --target rheo ax_data $(LONG_TESTS)
-	@status=0; RHEO_LONG=1 ctest --test-dir $(BUILD) --output-on-failure --timeout 36000 --output-junit $(abspath $(BUILD))/tests-long.xml -R "/($$(echo $(LONG_TESTS) | tr ' ' '|'))$$" || status=$$?; \
+	@status=0; RHEO_LONG=1 ctest --test-dir $(BUILD) --output-on-failure --timeout 36000 -j $(JOBS) --output-junit $(abspath $(BUILD))/tests-long.xml -R "/($$(echo $(LONG_TESTS) | tr ' ' '|'))$$" || status=$$?; \
 	  tools/slowest-tests $(BUILD)/tests-long.xml; exit $$status
 	@for kind in "" --volumes; do $(long_fuzz) $$kind || { status=$$?; [ $$status -eq 77 ] || exit $$status; }; done
 

@@ -78,21 +78,21 @@ static void frame_free(frame_data *data)
 
 static bool paints(const job *j) { return !rh_values_none(j->scene.look.paint.attribute); }
 
-// Positions and channels of a skin as a set of points, as its file would read: "vel" is v.
-static rh_code take_channels(const rh_skin *skin, rh_points *out, rh_status *status)
+// Positions and channels of a surface as a set of points, as its file would read: "vel" is v.
+static rh_code take_channels(const rh_surface_mesh *surface, rh_points *out, rh_status *status)
 {
-    RH_TRY(rh_points_resize(out, skin->vertex_count, status));
+    RH_TRY(rh_points_resize(out, surface->vertex_count, status));
     RH_TRY(rh_points_add(out, "P", RH_POINT_VEC3F, status));
-    if (skin->vertex_count)
-        memcpy(rh_points_data(out, "P", RH_POINT_VEC3F), skin->position,
-               (size_t)skin->vertex_count * sizeof *skin->position);
-    for (int c = 0; c < skin->channel_count; c++) {
-        const rh_band_channel *channel = &skin->channels[c];
+    if (surface->vertex_count)
+        memcpy(rh_points_data(out, "P", RH_POINT_VEC3F), surface->position,
+               (size_t)surface->vertex_count * sizeof *surface->position);
+    for (int c = 0; c < surface->channel_count; c++) {
+        const rh_band_channel *channel = &surface->channels[c];
         const char *name = strcmp(channel->name, "vel") == 0 ? "v" : channel->name;
         RH_TRY(rh_points_add(out, name, channel->type, status));
-        if (skin->vertex_count)
+        if (surface->vertex_count)
             memcpy(rh_points_data(out, name, channel->type), channel->data,
-                   (size_t)skin->vertex_count * rh_point_type_size(channel->type));
+                   (size_t)surface->vertex_count * rh_point_type_size(channel->type));
     }
     return RH_OK;
 }
@@ -107,27 +107,27 @@ static void turn_vectors(rh_points *points)  // as files of runs with z up are
 }
 
 // Quads are cut in two; arrays change hands.
-static rh_code take_skin(rh_skin *skin, bool z_up, rh_ply_surface *out, rh_status *status)
+static rh_code take_surface_mesh(rh_surface_mesh *surface, bool z_up, rh_ply_surface *out, rh_status *status)
 {
-    int64_t count = skin->triangle_count + 2 * skin->quad_count;
+    int64_t count = surface->triangle_count + 2 * surface->quad_count;
     uint32_t(*triangles)[3] = rh_alloc((size_t)count * sizeof *triangles + 1, "app.surface", status);
     if (!triangles) return RH_MEMORY;
-    memcpy(triangles, skin->triangle, (size_t)skin->triangle_count * sizeof *triangles);
-    for (int64_t q = 0; q < skin->quad_count; q++) {
-        const uint32_t *v = skin->quad[q];
-        uint32_t(*to)[3] = triangles + skin->triangle_count + 2 * q;
+    memcpy(triangles, surface->triangle, (size_t)surface->triangle_count * sizeof *triangles);
+    for (int64_t q = 0; q < surface->quad_count; q++) {
+        const uint32_t *v = surface->quad[q];
+        uint32_t(*to)[3] = triangles + surface->triangle_count + 2 * q;
         memcpy(to[0], (uint32_t[3]){v[0], v[1], v[2]}, sizeof *to);
         memcpy(to[1], (uint32_t[3]){v[0], v[2], v[3]}, sizeof *to);
     }
-    out->mesh = (rh_mesh){.vertices = skin->position,
-                          .vertex_count = skin->vertex_count,
+    out->mesh = (rh_mesh){.vertices = surface->position,
+                          .vertex_count = surface->vertex_count,
                           .triangles = triangles,
                           .triangle_count = count};
-    out->normal = skin->normal;
-    skin->position = skin->normal = NULL;
-    for (int c = 0; c < skin->channel_count; c++)
-        if (strcmp(skin->channels[c].name, "vel") == 0)
-            out->velocity = skin->channels[c].data, skin->channels[c].data = NULL;
+    out->normal = surface->normal;
+    surface->position = surface->normal = NULL;
+    for (int c = 0; c < surface->channel_count; c++)
+        if (strcmp(surface->channels[c].name, "vel") == 0)
+            out->velocity = surface->channels[c].data, surface->channels[c].data = NULL;
     rh_vec3 *vectors[3] = {out->mesh.vertices, out->normal, out->velocity};
     for (int n = 0; n < 3 && z_up; n++)  // as files of such runs are
         for (int64_t i = 0; vectors[n] && i < out->mesh.vertex_count; i++)
@@ -137,13 +137,13 @@ static rh_code take_skin(rh_skin *skin, bool z_up, rh_ply_surface *out, rh_statu
 
 static rh_code make_surface(const job *j, const char *points, frame_data *data, rh_status *status)
 {
-    rh_skin skin;
-    RH_TRY(rh_surface_skin(rh_scene_surface(&j->scene, data->material), points, data->set, j->programs, &skin, NULL,
-                           status));
-    rh_code code = paints(j) ? take_channels(&skin, &data->vertices, status) : RH_OK;
+    rh_surface_mesh surface;
+    RH_TRY(rh_surface_frame_mesh(rh_scene_surface(&j->scene, data->material), points, data->set, j->programs, &surface,
+                                 NULL, status));
+    rh_code code = paints(j) ? take_channels(&surface, &data->vertices, status) : RH_OK;
     if (code == RH_OK && data->z_up) turn_vectors(&data->vertices);
-    if (code == RH_OK) code = take_skin(&skin, data->z_up, &data->surface, status);
-    rh_skin_free(&skin);
+    if (code == RH_OK) code = take_surface_mesh(&surface, data->z_up, &data->surface, status);
+    rh_surface_mesh_free(&surface);
     data->has_surface = code == RH_OK;
     return code;
 }

@@ -22,7 +22,7 @@ static void block_signals(sigset_t *stop)
 static void serve_until_stopped(rh_server *server, const sigset_t *stop)
 {
     const struct timespec second = {.tv_sec = 1};
-    while (sigtimedwait(stop, NULL, &second) < 0) rh_server_tend(server);
+    while (sigtimedwait(stop, NULL, &second) < 0) rh_server_cut_off(server);
 }
 
 static int view(const app_arguments *arguments)

@@ -79,10 +79,8 @@ const bench_entry bench_entries[] = {
      .when = BENCH_LONG},
 
     // The splash method on the published scenes. Measured are frames in which much happens: the jets have poured as
-    // many particles as were
-    // published; the water has just hit the block; it shoots down the streets; the four waves have met; all objects
-    // have hit the pool; the flood
-    // has reached the hills; the first plume rises.
+    // many particles as were published; the water has just hit the block; it shoots down the streets; the four waves
+    // have met; all objects have hit the pool; the flood has reached the hills; the first plume rises.
     {"r1-fountains", "splash-frames", "scenes/splash/fountains", .published = 1, .skip = 59, .frames = 3, .repeats = 1},
     {"r2-dam", "splash-frames", "scenes/splash/dam_over_obstacle", .published = 2, .skip = 15, .frames = 2,
      .repeats = 1},
@@ -136,8 +134,7 @@ const bench_entry bench_entries[] = {
     {"two-worlds", "contexts", "dam_cube", CELL(0.02), .skip = 3, .frames = 2, .repeats = 3, .threads = 1, .worlds = 2},
 
     // Over in a blink: for the test of this program. The published scenes at their start, where times mean nothing: one
-    // with all its
-    // particles, one with hardly any, which must get no ratio.
+    // with all its particles, one with hardly any, which must get no ratio.
     {"tiny", "tiny", "dam_cube", CELL(0.1), .frames = 2, .repeats = 2, .when = BENCH_NAMED},
     {"tiny-worlds", "rooms-tiny", "dam_cube", CELL(0.1), .frames = 2, .repeats = 2, .threads = 1, .worlds = 2,
      .when = BENCH_NAMED},

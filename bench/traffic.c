@@ -7,10 +7,12 @@
 // the share of the machine's bound that was reached. A share near 1 cannot get better without moving less; a low share
 // means arithmetic, waiting, or traffic that need not be.
 //
-//   particle   one particle: position 12 bytes, velocity 12, identity 8 (FLIP; APIC's matrix of 36 bytes is not
-//   counted) value      one cell of one tile of one field, 4 bytes; a tile has 512, in the liquid or not cell       one
-//   cell with an unknown pressure; solvers need to touch no other iteration  of the pressure solve; of a stage that has
-//   a solve of its own (splash: density and pressure), of that
+//   particle   one particle: position 12 bytes, velocity 12, identity 8 (FLIP; APIC's matrix of 36 bytes is
+//              not counted)
+//   value      one cell of one tile of one field, 4 bytes; a tile has 512, in the liquid or not
+//   cell       one cell with an unknown pressure; solvers need to touch no other
+//   iteration  of the pressure solve; of a stage that has a solve of its own (splash: density and pressure),
+//              of that
 //
 // docs/performance.md has the same table in words. A stage that is not listed has no share; add it here when it gets a
 // name.
@@ -58,11 +60,10 @@ static const struct {
     {"predict", .particle = POSITION, .value = 2 * FACES + 2 * VALUE, .cell = VALUE},
     // Velocities in, right-hand side out; the solve; velocities in and out with the pressure.
     {"pressure", .cell = FACES + VALUE + VALUE + 2 * FACES, .cell_iteration = iteration},
-    // Sand: masses and strengths out and in, marks of known faces in; of cells, pressure in, velocities in, and in and
-    // out for each of the eight portions of
-    // friction where cells yield (counted for all), once more for groups. That is the source's model; of the other,
-    // whose iterations a step does not report and
-    // which moves the stress of particles too, it is a lower bound.
+    // sand_incompressible: masses and strengths out and in, marks of known faces in; of cells, pressure in, velocities
+    // in, and in and out for each of the eight portions of friction where cells yield (counted for all), once more for
+    // groups. For sand, whose iterations a step does not report and which moves the stress of particles too, it is a
+    // lower bound.
     {"friction", .value = 4 * VALUE + 3, .cell = VALUE + FACES + 8 * 2 * FACES + 2 * FACES},
     // Fillings and velocities in, right-hand side out; the solve, where one is needed, is not counted.
     {"make_way", .value = 2 * FACES + VALUE, .cell = VALUE},

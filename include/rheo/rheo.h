@@ -174,8 +174,9 @@ RHEO_API rheo_code rheo_surface_material(const char *points, const char *materia
 //   rheo_expression_compile("v@v += {0, -9.81, 0} * $dt;", NULL, 0, &program, &error);
 //   rheo_array arrays[] = {{"v", "vec3f", velocities}};
 //   rheo_value values[] = {{"dt", "float", &dt}};
-//   rheo_expression_run(program, &(rheo_pass){.count = n, .arrays = arrays, .array_count = 1, .values = values,
-//   .value_count = 1}, &error); rheo_expression_free(program);
+//   rheo_pass pass = {.count = n, .arrays = arrays, .array_count = 1, .values = values, .value_count = 1};
+//   rheo_expression_run(program, &pass, &error);
+//   rheo_expression_free(program);
 //
 // A program touches nothing but the arrays it is given, cannot run for ever, and gives the same bits for any number of
 // threads.
@@ -186,9 +187,10 @@ typedef struct rheo_expression rheo_expression;  // opaque; owned by the caller 
 // types bool int32 int64 float double, vec2i ... vec4d, mat3f mat3d mat4f mat4d, and void as a result; an argument
 // "&vec3f" is written. How it is called:
 //   bool, int32, int64, float, double   by value
-//   vectors, matrices (rows first)      by pointer to their elements: const float *, const double *, const int32_t *;
-//   not const where written a result that is one of these       through a pointer that comes before the arguments, and
-//   the function returns nothing
+//   vectors, matrices (rows first)      by pointer to their elements: const float *, const double *,
+//                                       const int32_t *; not const where written
+//   a result that is one of these       through a pointer that comes before the arguments, and the function
+//                                       returns nothing
 // It is called from several threads at once, for elements in any order, and should depend on its arguments alone.
 typedef struct rheo_function {
     const char *name;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Jacobi's rotations, eight matrices at a time (G. H. Golub, C. F. Van Loan, "Matrix Computations", section 8.5).
 #include "base/eigen.h"
 
 enum { SWEEPS = 5 };  // convergence is quadratic: four leave 1e-7 off the diagonal at worst, the fifth is to be sure

@@ -82,24 +82,24 @@ rh_code rh_faces_farthest(const rh_tiles *tiles, rh_faces velocity, float dt, fl
 }
 
 // --- along the way ---------------------------------------------------------------------------------------------------
-RH_INLINE rh_eight step_along(int dimension, rh_eight from, float cells, rh_eight velocity)
+RH_INLINE rh_vec3x8 step_along(int dimension, rh_vec3x8 from, float cells, rh_vec3x8 velocity)
 {
     for (int a = 0; a < dimension; a++) from.axis[a] += cells * velocity.axis[a];
     return from;
 }
 
 // One sub-step of `s` cells per (m/s).
-RH_INLINE rh_eight advance(int dimension, const rh_face_block *block, rh_path_rule rule, float s, rh_eight local)
+RH_INLINE rh_vec3x8 advance(int dimension, const rh_face_block *block, rh_path_rule rule, float s, rh_vec3x8 local)
 {
-    rh_eight first = rh_sample_faces(dimension, block, local);
+    rh_vec3x8 first = rh_sample_faces(dimension, block, local);
     if (rule == RH_PATH_EULER) return step_along(dimension, local, s, first);
     if (rule == RH_PATH_HEUN) {
-        rh_eight last = rh_sample_faces(dimension, block, step_along(dimension, local, s, first));
+        rh_vec3x8 last = rh_sample_faces(dimension, block, step_along(dimension, local, s, first));
         return step_along(dimension, step_along(dimension, local, 0.5f * s, first), 0.5f * s, last);
     }
-    rh_eight second = rh_sample_faces(dimension, block, step_along(dimension, local, 0.5f * s, first));
+    rh_vec3x8 second = rh_sample_faces(dimension, block, step_along(dimension, local, 0.5f * s, first));
     if (rule == RH_PATH_MIDPOINT) return step_along(dimension, local, s, second);
-    rh_eight third = rh_sample_faces(dimension, block, step_along(dimension, local, 0.75f * s, second));
+    rh_vec3x8 third = rh_sample_faces(dimension, block, step_along(dimension, local, 0.75f * s, second));
     for (int a = 0; a < dimension; a++)
         local.axis[a] += s * ((2.0f / 9.0f) * first.axis[a] + (3.0f / 9.0f) * second.axis[a] +
                               (4.0f / 9.0f) * third.axis[a]);
@@ -121,14 +121,14 @@ RH_INLINE void walk_eight(const walk *w, int dimension, rh_path_rule rule, bool 
 {
     const rh_tiles *tiles = w->tiles;
     float s = w->paths->dt * tiles->inverse_h / (float)w->steps;
-    rh_eight p;
+    rh_vec3x8 p;
     rh_f8_load3(positions, &p.axis[0], &p.axis[1], &p.axis[2]);
-    rh_eight start = rh_local_eight(dimension, tiles, at, p), local = start;
+    rh_vec3x8 start = rh_local_positions8(dimension, tiles, at, p), local = start;
     for (int n = 0; n < w->steps; n++) local = advance(dimension, &w->block, rule, s, local);
     for (int a = 0; a < dimension; a++)
         p.axis[a] += (local.axis[a] - start.axis[a]) * tiles->h + (&w->frame_velocity.x)[a] * w->paths->dt;
     if (shifted) {
-        rh_eight more = rh_sample_faces(dimension, &w->shift, start);
+        rh_vec3x8 more = rh_sample_faces(dimension, &w->shift, start);
         for (int a = 0; a < dimension; a++) p.axis[a] += more.axis[a];
     }
     rh_f8_store3(positions, p.axis[0], p.axis[1], p.axis[2]);

@@ -43,9 +43,10 @@ RH_INLINE void add(int dimension, const float place[3], float *block)
 RH_INLINE void add_eight(const job *j, int dimension, const rh_face_block *velocity, rh_tile tile,
                          const float *positions, uint32_t count, float *block)
 {
-    rh_eight p;
+    rh_vec3x8 p;
     rh_f8_load3(positions, &p.axis[0], &p.axis[1], &p.axis[2]);
-    rh_eight local = rh_local_eight(dimension, j->tiles, tile, p), u = rh_sample_faces(dimension, velocity, local);
+    rh_vec3x8 local = rh_local_positions8(dimension, j->tiles, tile, p),
+              u = rh_sample_faces(dimension, velocity, local);
     float scale = j->ahead->dt * j->tiles->inverse_h;
     float places[3][RH_TILE];
     for (int a = 0; a < dimension; a++) {

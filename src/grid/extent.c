@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Cells are shares of a volume by how full they are: the share that a flat surface leaves a cell is a known function of
+// its filling, and that is turned round.
 #include "grid/extent.h"
 
 #include <math.h>

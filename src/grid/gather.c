@@ -24,10 +24,10 @@ typedef struct job {
 RH_INLINE rh_f8 update_eight(const job *j, int dimension, bool slopes, const rh_face_block *block, rh_tile at,
                              const float *positions, float *velocities, float *affine)
 {
-    rh_eight p, v;
+    rh_vec3x8 p, v;
     rh_f8_load3(positions, &p.axis[0], &p.axis[1], &p.axis[2]);
     rh_f8_load3(velocities, &v.axis[0], &v.axis[1], &v.axis[2]);
-    rh_spots s = rh_spots_of(dimension, block, rh_local_eight(dimension, j->tiles, at, p));
+    rh_stencil8 s = rh_stencil8_at(dimension, block, rh_local_positions8(dimension, j->tiles, at, p));
     bool flip = j->update->update == RH_UPDATE_FLIP;
     rh_f8 squares = rh_f8_all(0);
     for (int a = 0; a < dimension; a++) {

@@ -10,10 +10,10 @@
 
 enum { RH_WHOLE = 0, RH_HALF = 1 };
 
-typedef struct rh_spot {
-    int32_t cell[2][4];  // [RH_WHOLE or RH_HALF][axis]: lattice cell, from the tile's corner
-    float way[2][4];     // position in it, 0..1
-} rh_spot;
+typedef struct rh_stencil {
+    int32_t cell[2][4];    // [RH_WHOLE or RH_HALF][axis]: lattice cell, from the tile's corner
+    float fraction[2][4];  // position in it, 0..1
+} rh_stencil;
 
 // Position in cells from the tile's corner; exact, as the difference of nearby floats is. z is 0 in 2D.
 static inline rh_f4 rh_local_position(const rh_tiles *tiles, rh_tile at, rh_vec3 p)
@@ -23,17 +23,17 @@ static inline rh_f4 rh_local_position(const rh_tiles *tiles, rh_tile at, rh_vec3
                    z, 0};
 }
 
-static inline rh_spot rh_spot_of(rh_f4 local)
+static inline rh_stencil rh_stencil_at(rh_f4 local)
 {
     rh_f4 half = local - 0.5f;
     rh_i4 whole_cell = rh_f4_floor(local), half_cell = rh_f4_floor(half);
     rh_f4 whole_way = local - __builtin_convertvector(whole_cell, rh_f4),
           half_way = half - __builtin_convertvector(half_cell, rh_f4);
-    rh_spot s;
+    rh_stencil s;
     memcpy(s.cell[RH_WHOLE], &whole_cell, sizeof whole_cell);
     memcpy(s.cell[RH_HALF], &half_cell, sizeof half_cell);
-    memcpy(s.way[RH_WHOLE], &whole_way, sizeof whole_way);
-    memcpy(s.way[RH_HALF], &half_way, sizeof half_way);
+    memcpy(s.fraction[RH_WHOLE], &whole_way, sizeof whole_way);
+    memcpy(s.fraction[RH_HALF], &half_way, sizeof half_way);
     return s;
 }
 

@@ -32,12 +32,12 @@ typedef struct scatter_job {
 typedef float pair_block[2 * SMALL];  // value, weight
 
 // Adds one particle's value (with slope per cell along each axis) to the 2^d lattice points around it.
-static inline __attribute__((always_inline)) void scatter(int dimension, int component, const rh_spot *s, float value,
-                                                          const float *slope, float *block)
+static inline __attribute__((always_inline)) void scatter(int dimension, int component, const rh_stencil *s,
+                                                          float value, const float *slope, float *block)
 {
     int kx = rh_staggered_half(component, 0), ky = rh_staggered_half(component, 1),
         kz = rh_staggered_half(component, 2);
-    float fx = s->way[kx][0], fy = s->way[ky][1], fz = dimension == 3 ? s->way[kz][2] : 0;
+    float fx = s->fraction[kx][0], fy = s->fraction[ky][1], fz = dimension == 3 ? s->fraction[kz][2] : 0;
     int start = (s->cell[kx][0] + 1) +
                 SIDE * ((s->cell[ky][1] + 1) + (dimension == 3 ? SIDE * (s->cell[kz][2] + 1) : 0));
     rh_f4 along = {1 - fx, 1 - fx, fx, fx}, what = {value, 1, value, 1};
@@ -62,7 +62,7 @@ static inline __attribute__((always_inline)) void scatter_particles(const scatte
     uint32_t end = rh_tile_first(tiles, t + 1);
     rh_tile at = tiles->at[t];
     for (uint32_t p = rh_tile_first(tiles, t); p < end; p++) {
-        rh_spot s = rh_spot_of(rh_local_position(tiles, at, job->positions[p]));
+        rh_stencil s = rh_stencil_at(rh_local_position(tiles, at, job->positions[p]));
         for (int a = 0; a < dimension; a++) {
             float slope[3] = {0, 0, 0};
             for (int d = 0; affine && d < dimension; d++) slope[d] = job->affine[p][3 * a + d] * tiles->h;

@@ -41,20 +41,20 @@ struct rh_checkpoint_reader {
 };
 
 // HDF5 prints its errors unless told not to. The setting belongs to the process: put it back on the way out.
-typedef struct quiet {
+typedef struct message_handler {
     H5E_auto2_t function;
     void *data;
-} quiet;
+} message_handler;
 
-static quiet hush(void)
+static message_handler silence_messages(void)
 {
-    quiet old = {0};
+    message_handler old = {0};
     H5Eget_auto2(H5E_DEFAULT, &old.function, &old.data);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     return old;
 }
 
-static void unhush(quiet old) { H5Eset_auto2(H5E_DEFAULT, old.function, old.data); }
+static void restore_messages(message_handler old) { H5Eset_auto2(H5E_DEFAULT, old.function, old.data); }
 
 // Every call clears the record of errors, closing ones too: set it aside while tidying up after a failure.
 static hid_t keep_errors(bool good) { return good ? -1 : H5Eget_current_stack(); }
@@ -177,10 +177,10 @@ rh_code rh_checkpoint_create(const char *path, uint64_t scene_hash, rh_checkpoin
     w->driver = w->file = w->state = -1;
     rh_code code = rh_file_temporary(path, w->temporary, status);
     if (code == RH_OK) {
-        quiet old = hush();
+        message_handler old = silence_messages();
         snprintf(w->path, sizeof w->path, "%s", path);
         code = outcome(w, open_nodes(w, scene_hash), "the checkpoint", "", status);
-        unhush(old);
+        restore_messages(old);
     }
     if (code == RH_OK) *out = w;
     else rh_checkpoint_abandon(w);
@@ -279,49 +279,49 @@ rh_code rh_checkpoint_put_points(rh_checkpoint_writer *w, const rh_points *point
 rh_code rh_checkpoint_put_set(rh_checkpoint_writer *w, const char *name, const rh_points *points, rh_status *status)
 {
     RH_ASSERT(rh_points_is_valid(points));
-    quiet old = hush();
+    message_handler old = silence_messages();
     hid_t group = H5Gcreate2(w->file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     rh_code code = put_set(w, group, points, status);
     if (group >= 0) H5Gclose(group);
-    unhush(old);
+    restore_messages(old);
     return code;
 }
 
 rh_code rh_checkpoint_put_int(rh_checkpoint_writer *w, const char *name, int64_t value, rh_status *status)
 {
-    quiet old = hush();
+    message_handler old = silence_messages();
     rh_code code = outcome(w, put_int(w->file, name, value), "value", name, status);
-    unhush(old);
+    restore_messages(old);
     return code;
 }
 
 rh_code rh_checkpoint_put_float(rh_checkpoint_writer *w, const char *name, double value, rh_status *status)
 {
-    quiet old = hush();
+    message_handler old = silence_messages();
     bool good = put_value(w->file, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &value);
     rh_code code = outcome(w, good, "value", name, status);
-    unhush(old);
+    restore_messages(old);
     return code;
 }
 
 rh_code rh_checkpoint_put_blob(rh_checkpoint_writer *w, const char *name, const void *data, size_t bytes,
                                rh_status *status)
 {
-    quiet old = hush();
+    message_handler old = silence_messages();
     bool good = put_array(w->state, name, H5T_STD_U8LE, H5T_NATIVE_UINT8, bytes, 1, data, NULL);
     rh_code code = outcome(w, good, "state", name, status);
-    unhush(old);
+    restore_messages(old);
     return code;
 }
 
 rh_code rh_checkpoint_commit(rh_checkpoint_writer *w, rh_status *status)
 {
-    quiet old = hush();
+    message_handler old = silence_messages();
     // Flushed before the mark: what says "complete" was complete.
     bool good = H5Fflush(w->file, H5F_SCOPE_GLOBAL) >= 0 && !w->error && put_int(w->file, "complete", 1);
     good = close_nodes(w) && good;
     rh_code code = outcome(w, good, "the checkpoint", "", status);
-    unhush(old);
+    restore_messages(old);
     if (code == RH_OK) code = rh_seal_write(w->temporary, status);
     if (code == RH_OK) code = rh_file_commit(w->temporary, w->path, status);
     else rh_file_discard(w->temporary);
@@ -332,9 +332,9 @@ rh_code rh_checkpoint_commit(rh_checkpoint_writer *w, rh_status *status)
 void rh_checkpoint_abandon(rh_checkpoint_writer *w)
 {
     if (!w) return;
-    quiet old = hush();
+    message_handler old = silence_messages();
     close_nodes(w);
-    unhush(old);
+    restore_messages(old);
     if (w->temporary[0]) rh_file_discard(w->temporary);
     rh_free(w);
 }
@@ -390,10 +390,10 @@ rh_code rh_checkpoint_open(const char *path, rh_checkpoint_reader **out, uint64_
     rh_checkpoint_reader *r = rh_alloc_zero(sizeof *r, "io.checkpoint", status);
     if (!r) return RH_MEMORY;
     snprintf(r->path, sizeof r->path, "%s", path);
-    quiet old = hush();
+    message_handler old = silence_messages();
     r->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     rh_code code = r->file < 0 ? fail_damaged(r, "/", status) : check_root(r->file, path, scene_hash, status);
-    unhush(old);
+    restore_messages(old);
     if (code == RH_OK) *out = r;
     else rh_checkpoint_close(r);
     return code;
@@ -402,9 +402,9 @@ rh_code rh_checkpoint_open(const char *path, rh_checkpoint_reader **out, uint64_
 void rh_checkpoint_close(rh_checkpoint_reader *r)
 {
     if (!r) return;
-    quiet old = hush();
+    message_handler old = silence_messages();
     if (r->file >= 0) H5Fclose(r->file);
-    unhush(old);
+    restore_messages(old);
     rh_free(r);
 }
 
@@ -522,28 +522,28 @@ rh_code rh_checkpoint_get_set(rh_checkpoint_reader *r, const char *name, rh_poin
 {
     listing list = {.group = -1};
     int64_t count = 0;
-    quiet old = hush();
+    message_handler old = silence_messages();
     rh_code code = list_columns(r, name, &list, &count, status);
     if (code == RH_OK) code = read_columns(r, &list, count, points, status);
     if (list.group >= 0) H5Gclose(list.group);
-    unhush(old);
+    restore_messages(old);
     if (code != RH_OK) rh_points_free(points);
     return code;
 }
 
 rh_code rh_checkpoint_get_int(rh_checkpoint_reader *r, const char *name, int64_t *value, rh_status *status)
 {
-    quiet old = hush();
+    message_handler old = silence_messages();
     bool good = get_int(r->file, name, value);
-    unhush(old);
+    restore_messages(old);
     return good ? RH_OK : rh_fail(status, RH_IO, "%s: the checkpoint has no whole number '%s'", r->path, name);
 }
 
 rh_code rh_checkpoint_get_float(rh_checkpoint_reader *r, const char *name, double *value, rh_status *status)
 {
-    quiet old = hush();
+    message_handler old = silence_messages();
     bool good = get_value(r->file, name, H5T_FLOAT, sizeof *value, H5T_NATIVE_DOUBLE, value);
-    unhush(old);
+    restore_messages(old);
     return good ? RH_OK : rh_fail(status, RH_IO, "%s: the checkpoint has no number '%s'", r->path, name);
 }
 
@@ -568,14 +568,14 @@ rh_code rh_checkpoint_get_blob(rh_checkpoint_reader *r, const char *name, void *
 {
     *data = NULL;
     *bytes = 0;
-    quiet old = hush();
+    message_handler old = silence_messages();
     hid_t group = H5Gopen2(r->file, "state", H5P_DEFAULT), set = group < 0 ? -1 : H5Dopen2(group, name, H5P_DEFAULT);
     rh_code code;
     if (set < 0) code = rh_fail(status, RH_IO, "%s: the checkpoint has no state '%s'", r->path, name);
     else code = read_blob(r, set, name, data, bytes, status);
     if (set >= 0) H5Dclose(set);
     if (group >= 0) H5Gclose(group);
-    unhush(old);
+    restore_messages(old);
     return code;
 }
 
@@ -668,13 +668,13 @@ char *rh_checkpoint_describe(const char *path, rh_status *status)
     char *words = rh_alloc_zero(ROOM, "io.checkpoint", status);
     if (words) {
         text t = {words, ROOM, 0};
-        quiet old = hush();
+        message_handler old = silence_messages();
         H5Aiterate2(r->file, H5_INDEX_NAME, H5_ITER_INC, NULL, say_value, &t);
         hid_t group = H5Gopen2(r->file, "points", H5P_DEFAULT);
         if (group >= 0 && get_int(group, "count", &t.points)) say(&t, "points: %" PRId64 "\n", t.points);
         if (group >= 0) H5Gclose(group);
         H5Ovisit2(r->file, H5_INDEX_NAME, H5_ITER_INC, say_object, &t, H5O_INFO_BASIC);
-        unhush(old);
+        restore_messages(old);
     }
     rh_checkpoint_close(r);
     return words;

@@ -76,13 +76,13 @@ rh_code rh_mesh_build_finish(rh_mesh_build *build, rh_code code, const char *nam
 
 // --- text ------------------------------------------------------------------------------------------------------------
 
-rh_text rh_text_open(const char *name, const char *data, size_t bytes)
+rh_text_reader rh_text_reader_open(const char *name, const char *data, size_t bytes)
 {
-    return (rh_text){.name = name, .cursor = data, .end = data + bytes, .line_start = data, .line = 1};
+    return (rh_text_reader){.name = name, .cursor = data, .end = data + bytes, .line_start = data, .line = 1};
 }
 
 // Length of "\\\n" or "\\\r\n" here, else 0.
-static int continuation(const rh_text *text)
+static int continuation(const rh_text_reader *text)
 {
     const char *p = text->cursor;
     if (!text->continues || p >= text->end || p[0] != '\\') return 0;
@@ -92,7 +92,7 @@ static int continuation(const rh_text *text)
 
 static bool is_blank(char c) { return (unsigned char)c <= ' ' && c != '\n'; }
 
-static void skip_blanks(rh_text *text)
+static void skip_blanks(rh_text_reader *text)
 {
     for (;;) {
         int skip = continuation(text);
@@ -108,7 +108,7 @@ static void skip_blanks(rh_text *text)
     }
 }
 
-rh_word rh_text_word(rh_text *text)
+rh_word rh_text_reader_word(rh_text_reader *text)
 {
     skip_blanks(text);
     rh_word word = {text->cursor, 0, text->line, text->cursor - text->line_start + 1};
@@ -119,7 +119,7 @@ rh_word rh_text_word(rh_text *text)
     return word;
 }
 
-bool rh_text_next_line(rh_text *text)
+bool rh_text_reader_next_line(rh_text_reader *text)
 {
     while (text->cursor < text->end && *text->cursor != '\n') {
         int skip = continuation(text);
@@ -218,7 +218,7 @@ bool rh_word_integer(rh_word word, int64_t *value)
     return true;
 }
 
-rh_code rh_text_expected(const rh_text *text, rh_word word, const char *expected, rh_status *status)
+rh_code rh_text_reader_expected(const rh_text_reader *text, rh_word word, const char *expected, rh_status *status)
 {
     char shown[40] = "end of line";
     if (word.length == 0 && word.start >= text->end) snprintf(shown, sizeof shown, "end of file");

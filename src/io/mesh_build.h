@@ -33,13 +33,13 @@ rh_code rh_mesh_build_triangle(rh_mesh_build *build, uint32_t a, uint32_t b, uin
 rh_code rh_mesh_build_finish(rh_mesh_build *build, rh_code code, const char *name, rh_mesh *mesh, rh_status *status);
 
 // --- text ------------------------------------------------------------------------------------------------------------
-typedef struct rh_text {
+typedef struct rh_text_reader {
     const char *name;          // for messages
     const char *cursor, *end;  // *end is zero
     const char *line_start;
     int64_t line;    // from 1
     bool continues;  // a backslash at the end of a line joins it to the next
-} rh_text;
+} rh_text_reader;
 
 typedef struct rh_word {
     const char *start;
@@ -47,15 +47,15 @@ typedef struct rh_word {
     int64_t line, column;  // from 1
 } rh_word;
 
-rh_text rh_text_open(const char *name, const char *data, size_t bytes);
+rh_text_reader rh_text_reader_open(const char *name, const char *data, size_t bytes);
 // The next word of this line (blanks are space, tab, carriage return and other control characters).
-rh_word rh_text_word(rh_text *text);
+rh_word rh_text_reader_word(rh_text_reader *text);
 // Moves behind the end of this line; false when that is the end of the text.
-bool rh_text_next_line(rh_text *text);
+bool rh_text_reader_next_line(rh_text_reader *text);
 bool rh_word_is(rh_word word, const char *expected);           // exactly
 bool rh_word_is_any_case(rh_word word, const char *expected);  // ASCII letters in either case
 // A finite number within the range of float; never depends on the locale.
 bool rh_word_number(rh_word word, double *value);
 bool rh_word_integer(rh_word word, int64_t *value);
 // RH_USER: "name:line:column: found 'word', expected ...". An empty word reads "end of line".
-rh_code rh_text_expected(const rh_text *text, rh_word word, const char *expected, rh_status *status);
+rh_code rh_text_reader_expected(const rh_text_reader *text, rh_word word, const char *expected, rh_status *status);

@@ -9,7 +9,7 @@
 #include "io/mesh_build.h"
 
 typedef struct reader {
-    rh_text text;
+    rh_text_reader text;
     rh_mesh_build build;
     // The highest vertex index used so far and where: checked at the end, when all vertices are known.
     int64_t highest;
@@ -20,8 +20,9 @@ static rh_code read_vertex(reader *r, rh_status *status)
 {
     double at[3];
     for (int k = 0; k < 3; k++) {
-        rh_word word = rh_text_word(&r->text);
-        if (!rh_word_number(word, &at[k])) return rh_text_expected(&r->text, word, "a finite number (v x y z)", status);
+        rh_word word = rh_text_reader_word(&r->text);
+        if (!rh_word_number(word, &at[k]))
+            return rh_text_reader_expected(&r->text, word, "a finite number (v x y z)", status);
     }
     return rh_mesh_build_vertex(&r->build, rh_v3((float)at[0], (float)at[1], (float)at[2]), status);
 }
@@ -46,12 +47,12 @@ static rh_code read_corner(reader *r, rh_word word, uint32_t *corner, rh_status 
 {
     int64_t index = 0, count = r->build.mesh.vertex_count;
     if (!split_corner(word, &index) || index == 0)
-        return rh_text_expected(&r->text, word,
-                                "a vertex index from 1 (or from -1 backwards), as v, v/vt, v//vn or v/vt/vn", status);
+        return rh_text_reader_expected(
+            &r->text, word, "a vertex index from 1 (or from -1 backwards), as v, v/vt, v//vn or v/vt/vn", status);
     if (index < -count)
-        return rh_text_expected(&r->text, word, "an index no further back than the first vertex", status);
+        return rh_text_reader_expected(&r->text, word, "an index no further back than the first vertex", status);
     int64_t vertex = index > 0 ? index - 1 : count + index;
-    if (vertex >= UINT32_MAX) return rh_text_expected(&r->text, word, "an index below 4294967296", status);
+    if (vertex >= UINT32_MAX) return rh_text_reader_expected(&r->text, word, "an index below 4294967296", status);
     if (vertex + 1 > r->highest) {
         r->highest = vertex + 1;
         r->highest_word = word;
@@ -65,10 +66,10 @@ static rh_code read_face(reader *r, rh_status *status)
     uint32_t first = 0, previous = 0, corner = 0;
     int64_t corners = 0;
     for (;; corners++) {
-        rh_word word = rh_text_word(&r->text);
+        rh_word word = rh_text_reader_word(&r->text);
         if (word.length == 0 || word.start[0] == '#') {
             if (corners >= 3) return RH_OK;
-            return rh_text_expected(&r->text, word, "at least three corners of a face", status);
+            return rh_text_reader_expected(&r->text, word, "at least three corners of a face", status);
         }
         RH_TRY(read_corner(r, word, &corner, status));
         if (corners == 0) first = corner;
@@ -80,10 +81,10 @@ static rh_code read_face(reader *r, rh_status *status)
 static rh_code read_lines(reader *r, rh_status *status)
 {
     do {
-        rh_word word = rh_text_word(&r->text);
+        rh_word word = rh_text_reader_word(&r->text);
         if (rh_word_is(word, "v")) RH_TRY(read_vertex(r, status));
         if (rh_word_is(word, "f")) RH_TRY(read_face(r, status));
-    } while (rh_text_next_line(&r->text));
+    } while (rh_text_reader_next_line(&r->text));
     if (r->highest > r->build.mesh.vertex_count)
         return rh_fail(
             status, RH_USER,
@@ -98,7 +99,7 @@ static rh_code read_lines(reader *r, rh_status *status)
 
 rh_code rh_obj_parse_mesh(const char *name, const char *data, size_t bytes, rh_mesh *mesh, rh_status *status)
 {
-    reader r = {.text = rh_text_open(name, data, bytes)};
+    reader r = {.text = rh_text_reader_open(name, data, bytes)};
     r.text.continues = true;
     rh_code code = read_lines(&r, status);
     return rh_mesh_build_finish(&r.build, code, name, mesh, status);

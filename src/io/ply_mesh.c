@@ -35,7 +35,8 @@ static rh_code cast_coordinate(rh_ply *r, const rh_ply_element *vertex, const ch
     if (!p)
         return rh_fail(status, RH_USER, "%s:%lld:%lld: found element vertex without property '%s', expected x, y and z",
                        r->text.name, (long long)vertex->name.line, (long long)vertex->name.column, name);
-    if (p->list) return rh_text_expected(&r->text, p->name, "a single number for a coordinate, not a list", status);
+    if (p->list)
+        return rh_text_reader_expected(&r->text, p->name, "a single number for a coordinate, not a list", status);
     p->role = part;
     return RH_OK;
 }
@@ -65,7 +66,8 @@ static rh_code cast_roles(rh_ply *r, bool surface, rh_status *status)
             "%s:%lld:%lld: found element face without its corners, expected a list vertex_indices or vertex_index",
             r->text.name, (long long)face->name.line, (long long)face->name.column);
     if (!corners->list || corners->type >= RH_PLY_FLOAT32)
-        return rh_text_expected(&r->text, corners->name, "a list of whole numbers for the corners of a face", status);
+        return rh_text_reader_expected(&r->text, corners->name, "a list of whole numbers for the corners of a face",
+                                       status);
     corners->role = CORNERS;
     return RH_OK;
 }

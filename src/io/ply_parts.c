@@ -29,19 +29,19 @@ static rh_code grow(void **items, int count, int *capacity, size_t size, rh_stat
 
 static rh_code read_type(rh_ply *r, rh_ply_type *type, rh_status *status)
 {
-    rh_word word = rh_text_word(&r->text);
+    rh_word word = rh_text_reader_word(&r->text);
     for (int i = 0; i < RH_PLY_TYPES; i++)
         if (rh_word_is(word, type_names[i][0]) || rh_word_is(word, type_names[i][1])) {
             *type = (rh_ply_type)i;
             return RH_OK;
         }
-    return rh_text_expected(&r->text, word, known_types, status);
+    return rh_text_reader_expected(&r->text, word, known_types, status);
 }
 
 static rh_code read_name(rh_ply *r, rh_word *name, rh_status *status)
 {
-    *name = rh_text_word(&r->text);
-    return name->length > 0 ? RH_OK : rh_text_expected(&r->text, *name, "a name", status);
+    *name = rh_text_reader_word(&r->text);
+    return name->length > 0 ? RH_OK : rh_text_reader_expected(&r->text, *name, "a name", status);
 }
 
 static rh_code read_element(rh_ply *r, rh_status *status)
@@ -58,10 +58,10 @@ static rh_code read_element(rh_ply *r, rh_status *status)
     for (int i = 0; i < r->element_count; i++)
         if (e->name.length == r->elements[i].name.length &&
             memcmp(e->name.start, r->elements[i].name.start, (size_t)e->name.length) == 0)
-            return rh_text_expected(&r->text, e->name, "an element that was not declared before", status);
-    e->count_word = rh_text_word(&r->text);
+            return rh_text_reader_expected(&r->text, e->name, "an element that was not declared before", status);
+    e->count_word = rh_text_reader_word(&r->text);
     if (!rh_word_integer(e->count_word, &e->count) || e->count < 0)
-        return rh_text_expected(&r->text, e->count_word, "how many of the element there are", status);
+        return rh_text_reader_expected(&r->text, e->count_word, "how many of the element there are", status);
     r->element_count++;
     return RH_OK;
 }
@@ -72,20 +72,20 @@ static rh_code read_property(rh_ply *r, rh_word keyword, rh_status *status)
         return rh_fail(status, RH_USER, "%s:%lld: found more than %d properties, expected fewer", r->text.name,
                        (long long)r->text.line, MAX_PROPERTIES);
     if (r->element_count == 0)
-        return rh_text_expected(&r->text, keyword, "'element' before the first property", status);
+        return rh_text_reader_expected(&r->text, keyword, "'element' before the first property", status);
     void *items = r->properties;
     RH_TRY(grow(&items, r->property_count, &r->property_capacity, sizeof *r->properties, status));
     r->properties = items;
     rh_ply_property *p = &r->properties[r->property_count];
     *p = (rh_ply_property){0};
-    rh_text before = r->text;
-    if (rh_word_is(rh_text_word(&r->text), "list")) {
+    rh_text_reader before = r->text;
+    if (rh_word_is(rh_text_reader_word(&r->text), "list")) {
         p->list = true;
-        rh_text at_count = r->text;
+        rh_text_reader at_count = r->text;
         RH_TRY(read_type(r, &p->count_type, status));
         if (p->count_type >= RH_PLY_FLOAT32)
-            return rh_text_expected(&r->text, rh_text_word(&at_count), "a whole-number type for the length of a list",
-                                    status);
+            return rh_text_reader_expected(&r->text, rh_text_reader_word(&at_count),
+                                           "a whole-number type for the length of a list", status);
     } else {
         r->text = before;
     }
@@ -99,13 +99,13 @@ static rh_code read_property(rh_ply *r, rh_word keyword, rh_status *status)
 static rh_code read_format(rh_ply *r, rh_status *status)
 {
     static const char *const names[] = {"ascii", "binary_little_endian", "binary_big_endian"};
-    rh_word word = rh_text_word(&r->text);
+    rh_word word = rh_text_reader_word(&r->text);
     for (int i = 0; i < RH_PLY_UNKNOWN; i++)
         if (rh_word_is(word, names[i])) r->encoding = (rh_ply_encoding)i;
     if (r->encoding == RH_PLY_UNKNOWN)
-        return rh_text_expected(&r->text, word, "ascii, binary_little_endian or binary_big_endian", status);
-    word = rh_text_word(&r->text);
-    return rh_word_is(word, "1.0") ? RH_OK : rh_text_expected(&r->text, word, "version 1.0", status);
+        return rh_text_reader_expected(&r->text, word, "ascii, binary_little_endian or binary_big_endian", status);
+    word = rh_text_reader_word(&r->text);
+    return rh_word_is(word, "1.0") ? RH_OK : rh_text_reader_expected(&r->text, word, "version 1.0", status);
 }
 
 static rh_code read_header_line(rh_ply *r, rh_word word, rh_status *status)
@@ -114,28 +114,29 @@ static rh_code read_header_line(rh_ply *r, rh_word word, rh_status *status)
     if (rh_word_is(word, "element")) return read_element(r, status);
     if (rh_word_is(word, "property")) return read_property(r, word, status);
     if (rh_word_is(word, "comment") || rh_word_is(word, "obj_info")) return RH_OK;
-    return rh_text_expected(&r->text, word, "format, comment, obj_info, element, property or end_header", status);
+    return rh_text_reader_expected(&r->text, word, "format, comment, obj_info, element, property or end_header",
+                                   status);
 }
 
 rh_code rh_ply_read_header(rh_ply *r, rh_status *status)
 {
-    rh_word word = rh_text_word(&r->text);
+    rh_word word = rh_text_reader_word(&r->text);
     if (!rh_word_is(word, "ply"))
-        return rh_text_expected(&r->text, word, "'ply', the first word of every PLY file", status);
-    while (rh_text_next_line(&r->text)) {
-        word = rh_text_word(&r->text);
+        return rh_text_reader_expected(&r->text, word, "'ply', the first word of every PLY file", status);
+    while (rh_text_reader_next_line(&r->text)) {
+        word = rh_text_reader_word(&r->text);
         if (!rh_word_is(word, "end_header")) {
             RH_TRY(read_header_line(r, word, status));
             continue;
         }
         if (r->encoding == RH_PLY_UNKNOWN)
-            return rh_text_expected(&r->text, word, "a format line before the end of the header", status);
-        rh_text_next_line(&r->text);
+            return rh_text_reader_expected(&r->text, word, "a format line before the end of the header", status);
+        rh_text_reader_next_line(&r->text);
         r->at = (size_t)(r->text.cursor - r->data);
         return RH_OK;
     }
-    word = rh_text_word(&r->text);
-    return rh_text_expected(&r->text, word, "'end_header'", status);
+    word = rh_text_reader_word(&r->text);
+    return rh_text_reader_expected(&r->text, word, "'end_header'", status);
 }
 
 // --- looking up ------------------------------------------------------------------------------------------------------
@@ -197,10 +198,10 @@ rh_code rh_ply_take(rh_ply *r, rh_ply_type type, const char *expected, double *v
     size_t byte = r->at;
     rh_word word = {0};
     if (r->encoding == RH_PLY_ASCII) {
-        word = rh_text_word(&r->text);
+        word = rh_text_reader_word(&r->text);
         int64_t whole = 0;
         bool good = type < RH_PLY_FLOAT32 ? rh_word_integer(word, &whole) : rh_word_number(word, value);
-        if (!good) return rh_text_expected(&r->text, word, expected, status);
+        if (!good) return rh_text_reader_expected(&r->text, word, expected, status);
         if (type < RH_PLY_FLOAT32) *value = (double)whole;
     } else {
         if (r->bytes - r->at < (size_t)rh_ply_type_size[type]) return ended(r, expected, status);
@@ -220,8 +221,8 @@ rh_code rh_ply_pass_over(rh_ply *r, rh_ply_type type, int64_t count, rh_status *
         return RH_OK;
     }
     for (int64_t i = 0; i < count; i++) {
-        rh_word word = rh_text_word(&r->text);
-        if (word.length == 0) return rh_text_expected(&r->text, word, "another value of this record", status);
+        rh_word word = rh_text_reader_word(&r->text);
+        if (word.length == 0) return rh_text_reader_expected(&r->text, word, "another value of this record", status);
     }
     return RH_OK;
 }
@@ -252,26 +253,27 @@ rh_code rh_ply_begin_record(rh_ply *r, const rh_ply_element *e, rh_status *statu
 {
     if (r->encoding != RH_PLY_ASCII) return RH_OK;
     for (;;) {
-        rh_text before = r->text;
-        rh_word word = rh_text_word(&r->text);
+        rh_text_reader before = r->text;
+        rh_word word = rh_text_reader_word(&r->text);
         if (word.length > 0) {
             r->text = before;
             return RH_OK;
         }
-        if (rh_text_next_line(&r->text)) continue;
+        if (rh_text_reader_next_line(&r->text)) continue;
         char expected[96];
         snprintf(expected, sizeof expected, "%lld records of element %.*s in all", (long long)e->count,
                  e->name.length < 24 ? e->name.length : 24, e->name.start);
-        return rh_text_expected(&r->text, rh_text_word(&r->text), expected, status);
+        return rh_text_reader_expected(&r->text, rh_text_reader_word(&r->text), expected, status);
     }
 }
 
 rh_code rh_ply_end_record(rh_ply *r, rh_status *status)
 {
     if (r->encoding != RH_PLY_ASCII) return RH_OK;
-    rh_word word = rh_text_word(&r->text);
-    if (word.length > 0) return rh_text_expected(&r->text, word, "the end of the line after the last property", status);
-    rh_text_next_line(&r->text);
+    rh_word word = rh_text_reader_word(&r->text);
+    if (word.length > 0)
+        return rh_text_reader_expected(&r->text, word, "the end of the line after the last property", status);
+    rh_text_reader_next_line(&r->text);
     return RH_OK;
 }
 
@@ -295,7 +297,8 @@ rh_code rh_ply_check_count(const rh_ply *r, const rh_ply_element *e, rh_status *
 
 rh_ply rh_ply_open(const char *name, const char *data, size_t bytes)
 {
-    return (rh_ply){.text = rh_text_open(name, data, bytes), .encoding = RH_PLY_UNKNOWN, .data = data, .bytes = bytes};
+    return (rh_ply){
+        .text = rh_text_reader_open(name, data, bytes), .encoding = RH_PLY_UNKNOWN, .data = data, .bytes = bytes};
 }
 
 void rh_ply_close(rh_ply *r)

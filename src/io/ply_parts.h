@@ -40,7 +40,7 @@ typedef struct rh_ply_element {
 typedef enum rh_ply_encoding { RH_PLY_ASCII, RH_PLY_LITTLE, RH_PLY_BIG, RH_PLY_UNKNOWN } rh_ply_encoding;
 
 typedef struct rh_ply {
-    rh_text text;  // the header; for ascii files also the data
+    rh_text_reader text;  // the header; for ascii files also the data
     rh_ply_encoding encoding;
     const char *data;  // whole file; the caller's
     size_t at, bytes;  // binary data: where we are

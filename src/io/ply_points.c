@@ -205,14 +205,14 @@ static void read_fact(reader *r, rh_word name, rh_word value, rh_frame_info *inf
 static void read_facts(reader *r, rh_frame_info *info)
 {
     *info = (rh_frame_info){.fps = 24};
-    rh_text text = rh_text_open(r->ply.text.name, r->ply.data, r->ply.bytes);
+    rh_text_reader text = rh_text_reader_open(r->ply.text.name, r->ply.data, r->ply.bytes);
     do {
-        rh_word word = rh_text_word(&text);
+        rh_word word = rh_text_reader_word(&text);
         if (rh_word_is(word, "end_header")) return;
         if (!rh_word_is(word, "comment")) continue;
-        rh_word name = rh_text_word(&text);
-        read_fact(r, name, rh_text_word(&text), info);
-    } while (rh_text_next_line(&text));
+        rh_word name = rh_text_reader_word(&text);
+        read_fact(r, name, rh_text_reader_word(&text), info);
+    } while (rh_text_reader_next_line(&text));
 }
 
 // Whether a comment of our header calls this property a group.
@@ -365,8 +365,8 @@ static bool is_not_finite(rh_word word, double *value)
 static rh_code take_number(rh_ply *r, rh_ply_type type, double *value, rh_status *status)
 {
     if (r->encoding == RH_PLY_ASCII && type >= RH_PLY_FLOAT32) {
-        rh_text before = r->text;
-        if (is_not_finite(rh_text_word(&r->text), value)) return RH_OK;
+        rh_text_reader before = r->text;
+        if (is_not_finite(rh_text_reader_word(&r->text), value)) return RH_OK;
         r->text = before;
     }
     return rh_ply_take(r, type, "a number", value, NULL, status);

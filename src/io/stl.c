@@ -70,35 +70,36 @@ static rh_code read_binary(const char *name, const char *data, size_t bytes, rh_
 // --- ascii -----------------------------------------------------------------------------------------------------------
 
 // The next word on this or a later line; empty only at the end of the file.
-static rh_word next_word(rh_text *text)
+static rh_word next_word(rh_text_reader *text)
 {
     for (;;) {
-        rh_word word = rh_text_word(text);
+        rh_word word = rh_text_reader_word(text);
         if (word.length > 0) return word;
-        if (!rh_text_next_line(text)) return rh_text_word(text);
+        if (!rh_text_reader_next_line(text)) return rh_text_reader_word(text);
     }
 }
 
-static rh_code need(rh_text *text, const char *keyword, const char *expected, rh_status *status)
+static rh_code need(rh_text_reader *text, const char *keyword, const char *expected, rh_status *status)
 {
     rh_word word = next_word(text);
-    return rh_word_is_any_case(word, keyword) ? RH_OK : rh_text_expected(text, word, expected, status);
+    return rh_word_is_any_case(word, keyword) ? RH_OK : rh_text_reader_expected(text, word, expected, status);
 }
 
-static rh_code read_corner(rh_text *text, rh_mesh_build *build, rh_status *status)
+static rh_code read_corner(rh_text_reader *text, rh_mesh_build *build, rh_status *status)
 {
     RH_TRY(need(text, "vertex", "'vertex x y z' (three in a facet)", status));
     double p[3];
     for (int k = 0; k < 3; k++) {
-        rh_word word = rh_text_word(text);
-        if (!rh_word_number(word, &p[k])) return rh_text_expected(text, word, "a finite number (vertex x y z)", status);
+        rh_word word = rh_text_reader_word(text);
+        if (!rh_word_number(word, &p[k]))
+            return rh_text_reader_expected(text, word, "a finite number (vertex x y z)", status);
     }
     return rh_mesh_build_vertex(build, rh_v3((float)p[0], (float)p[1], (float)p[2]), status);
 }
 
-static rh_code read_facet(rh_text *text, rh_mesh_build *build, rh_status *status)
+static rh_code read_facet(rh_text_reader *text, rh_mesh_build *build, rh_status *status)
 {
-    rh_text_next_line(text);  // the normal: not used, and "nan" in files of some programs
+    rh_text_reader_next_line(text);  // the normal: not used, and "nan" in files of some programs
     RH_TRY(need(text, "outer", "'outer loop'", status));
     RH_TRY(need(text, "loop", "'loop' after 'outer'", status));
     if (build->mesh.vertex_count > UINT32_MAX - 3)
@@ -113,21 +114,21 @@ static rh_code read_facet(rh_text *text, rh_mesh_build *build, rh_status *status
 
 static rh_code read_ascii(const char *name, const char *data, size_t bytes, rh_mesh_build *build, rh_status *status)
 {
-    rh_text text = rh_text_open(name, data, bytes);
+    rh_text_reader text = rh_text_reader_open(name, data, bytes);
     bool open = false;  // between 'solid' and 'endsolid'
     for (;;) {
         rh_word word = next_word(&text);
         if (word.length == 0) {
             if (!open) return RH_OK;
-            return rh_text_expected(&text, word, "'facet' or 'endsolid'", status);
+            return rh_text_reader_expected(&text, word, "'facet' or 'endsolid'", status);
         }
         if (open && rh_word_is_any_case(word, "facet")) {
             RH_TRY(read_facet(&text, build, status));
         } else if (rh_word_is_any_case(word, open ? "endsolid" : "solid")) {
             open = !open;
-            rh_text_next_line(&text);  // the solid's name
+            rh_text_reader_next_line(&text);  // the solid's name
         } else {
-            return rh_text_expected(&text, word, open ? "'facet' or 'endsolid'" : "'solid'", status);
+            return rh_text_reader_expected(&text, word, open ? "'facet' or 'endsolid'" : "'solid'", status);
         }
     }
 }
@@ -135,7 +136,7 @@ static rh_code read_ascii(const char *name, const char *data, size_t bytes, rh_m
 static bool is_ascii(const char *data, size_t bytes)
 {
     if (bytes >= HEAD && HEAD + RECORD * (uint64_t)read_u32(data + 80) == bytes) return false;
-    rh_text text = rh_text_open("", data, bytes);
+    rh_text_reader text = rh_text_reader_open("", data, bytes);
     return rh_word_is_any_case(next_word(&text), "solid") && memchr(data, 0, bytes < 512 ? bytes : 512) == NULL;
 }
 

@@ -37,7 +37,7 @@ int64_t rh_surface_grid_active(const rh_surface_grid *grid);  // voxels of the l
 double rh_surface_grid_volume(const rh_surface_grid *grid);   // m^3 inside
 
 // A closed surface, outward normals, counter-clockwise from outside. Owns its arrays.
-typedef struct rh_skin {
+typedef struct rh_surface_mesh {
     int64_t vertex_count, triangle_count, quad_count;
     rh_vec3 *position;  // m
     rh_vec3 *normal;    // unit, from the gradient of the level set
@@ -45,15 +45,15 @@ typedef struct rh_skin {
     uint32_t (*quad)[4];
     rh_band_channel channels[RH_BAND_CHANNELS];  // data is [vertex_count] here
     int channel_count;
-} rh_skin;
+} rh_surface_mesh;
 
 // Adaptivity 0 (all polygons of one size) to 1. Channels: numbers are interpolated between active voxels, integers are
 // those of the nearest.
-rh_code rh_surface_grid_mesh(const rh_surface_grid *grid, double adaptivity, rh_skin *out, rh_status *status);
+rh_code rh_surface_grid_mesh(const rh_surface_grid *grid, double adaptivity, rh_surface_mesh *out, rh_status *status);
 // The same with another limit on the number of vertices than 2^32 - 1; RH_USER beyond it.
-rh_code rh_surface_grid_mesh_within(const rh_surface_grid *grid, double adaptivity, int64_t most, rh_skin *out,
+rh_code rh_surface_grid_mesh_within(const rh_surface_grid *grid, double adaptivity, int64_t most, rh_surface_mesh *out,
                                     rh_status *status);
-void rh_skin_free(rh_skin *skin);
+void rh_surface_mesh_free(rh_surface_mesh *mesh);
 
 #ifdef __cplusplus
 }

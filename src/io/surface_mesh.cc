@@ -76,32 +76,32 @@ template <size_t N, typename Polygon> void put_corners(const Polygon &from, bool
 
 // OpenVDB's polygons are clockwise from outside, unless the transform mirrors. None has a corner twice, with adaptivity
 // neither: such ones were reduced or left out by the mesher, both without opening an edge.
-void copy_polygons(const VolumeToMesh &mesh, const Places &places, bool reverse, rh_skin &skin)
+void copy_polygons(const VolumeToMesh &mesh, const Places &places, bool reverse, rh_surface_mesh &result)
 {
     tbb::parallel_for(size_t(0), mesh.polygonPoolListSize(), [&](size_t n) {
         const openvdb::tools::PolygonPool &pool = mesh.polygonPoolList()[n];
         for (size_t i = 0; i < pool.numTriangles(); i++)
-            put_corners<3>(pool.triangle(i), reverse, skin.triangle[places.triangle[n] + i]);
+            put_corners<3>(pool.triangle(i), reverse, result.triangle[places.triangle[n] + i]);
         for (size_t i = 0; i < pool.numQuads(); i++)
-            put_corners<4>(pool.quad(i), reverse, skin.quad[places.quad[n] + i]);
+            put_corners<4>(pool.quad(i), reverse, result.quad[places.quad[n] + i]);
     });
 }
 
-rh_code copy_shape(const VolumeToMesh &mesh, bool reverse, rh_skin &skin, rh_status *status)
+rh_code copy_shape(const VolumeToMesh &mesh, bool reverse, rh_surface_mesh &result, rh_status *status)
 {
     const Places places(mesh);
     const size_t vertices = mesh.pointListSize();
-    skin.position = take<rh_vec3>(vertices, status);
-    skin.normal = take<rh_vec3>(vertices, status);
-    skin.triangle = take<uint32_t[3]>(places.triangle.back(), status);
-    skin.quad = take<uint32_t[4]>(places.quad.back(), status);
-    if (!skin.position || !skin.normal || !skin.triangle || !skin.quad) return RH_MEMORY;
-    skin.vertex_count = int64_t(vertices);
-    skin.triangle_count = int64_t(places.triangle.back());
-    skin.quad_count = int64_t(places.quad.back());
+    result.position = take<rh_vec3>(vertices, status);
+    result.normal = take<rh_vec3>(vertices, status);
+    result.triangle = take<uint32_t[3]>(places.triangle.back(), status);
+    result.quad = take<uint32_t[4]>(places.quad.back(), status);
+    if (!result.position || !result.normal || !result.triangle || !result.quad) return RH_MEMORY;
+    result.vertex_count = int64_t(vertices);
+    result.triangle_count = int64_t(places.triangle.back());
+    result.quad_count = int64_t(places.quad.back());
     static_assert(sizeof(openvdb::Vec3s) == sizeof(rh_vec3), "vectors of three floats");
-    if (vertices > 0) std::memcpy(skin.position, mesh.pointList().get(), vertices * sizeof(rh_vec3));
-    copy_polygons(mesh, places, reverse, skin);
+    if (vertices > 0) std::memcpy(result.position, mesh.pointList().get(), vertices * sizeof(rh_vec3));
+    copy_polygons(mesh, places, reverse, result);
     return RH_OK;
 }
 
@@ -109,22 +109,22 @@ rh_code copy_shape(const VolumeToMesh &mesh, bool reverse, rh_skin &skin, rh_sta
 
 // Runs `work(vertex, its place in the grid, a reader)` for all vertices.
 template <typename Tree, typename Work>
-void at_vertices(const rh_skin &skin, const openvdb::math::Transform &transform, const Tree &tree, Work work)
+void at_vertices(const rh_surface_mesh &result, const openvdb::math::Transform &transform, const Tree &tree, Work work)
 {
-    tbb::parallel_for(tbb::blocked_range<int64_t>(0, skin.vertex_count, RH_BLOCK), [&](const auto &range) {
+    tbb::parallel_for(tbb::blocked_range<int64_t>(0, result.vertex_count, RH_BLOCK), [&](const auto &range) {
         rh_vdb::Reader<Tree> reader(tree);
         for (int64_t v = range.begin(); v < range.end(); v++) {
-            const rh_vec3 p = skin.position[v];
+            const rh_vec3 p = result.position[v];
             work(v, transform.worldToIndex(Vec3d(p.x, p.y, p.z)), reader);
         }
     });
 }
 
 // From differences over a voxel of the interpolated distance. Without any slope there is no direction: up.
-void fill_normals(const FloatGrid &surface, rh_skin &skin)
+void fill_normals(const FloatGrid &surface, rh_surface_mesh &result)
 {
     const auto &transform = surface.transform();
-    at_vertices(skin, transform, surface.tree(),
+    at_vertices(result, transform, surface.tree(),
                 [&](int64_t v, const Vec3d &at, const rh_vdb::Reader<FloatTree> &reader) {
                     Vec3d slope;
                     for (int a = 0; a < 3; a++) {
@@ -135,10 +135,10 @@ void fill_normals(const FloatGrid &surface, rh_skin &skin)
                     }
                     slope = transform.baseMap()->applyIJT(slope);
                     const double length = slope.length();
-                    skin.normal[v] = length > 0 && std::isfinite(length)
-                                         ? rh_v3(float(slope.x() / length), float(slope.y() / length),
-                                                 float(slope.z() / length))
-                                         : rh_v3(0, 1, 0);
+                    result.normal[v] = length > 0 && std::isfinite(length)
+                                           ? rh_v3(float(slope.x() / length), float(slope.y() / length),
+                                                   float(slope.z() / length))
+                                           : rh_v3(0, 1, 0);
                 });
 }
 
@@ -193,22 +193,22 @@ template <typename Grid> constexpr rh_point_type type_of()
     return std::is_same<Value, int64_t>::value ? RH_POINT_I64 : RH_POINT_VEC3F;
 }
 
-rh_code add_channel(const openvdb::GridBase &channel, rh_skin &skin, rh_status *status)
+rh_code add_channel(const openvdb::GridBase &channel, rh_surface_mesh &result, rh_status *status)
 {
     rh_code code = RH_OK;
     channel.apply<rh_vdb::ChannelGrids>([&](const auto &grid) {
         using Grid = std::decay_t<decltype(grid)>;
         using Tree = typename Grid::TreeType;
-        auto *data = take<typename Grid::ValueType>(size_t(skin.vertex_count), status);
+        auto *data = take<typename Grid::ValueType>(size_t(result.vertex_count), status);
         if (!data) {
             code = RH_MEMORY;
             return;
         }
-        rh_band_channel &out = skin.channels[skin.channel_count++];
+        rh_band_channel &out = result.channels[result.channel_count++];
         snprintf(out.name, sizeof out.name, "%s", grid.getName().c_str());
         out.type = type_of<Grid>();
         out.data = data;
-        at_vertices(skin, grid.transform(), grid.tree(),
+        at_vertices(result, grid.transform(), grid.tree(),
                     [&](int64_t v, const Vec3d &at, const rh_vdb::Reader<Tree> &reader) {
                         data[v] = value_at<Tree>(at, reader);
                     });
@@ -216,44 +216,46 @@ rh_code add_channel(const openvdb::GridBase &channel, rh_skin &skin, rh_status *
     return code;
 }
 
-rh_code make_skin(const rh_surface_grid &grid, double adaptivity, int64_t most, rh_skin &skin, rh_status *status)
+rh_code make_mesh(const rh_surface_grid &grid, double adaptivity, int64_t most, rh_surface_mesh &result,
+                  rh_status *status)
 {
     RH_TRY(check_size(*grid.surface, most, status));
     {
         VolumeToMesh mesh(/*isovalue=*/0, adaptivity);
         mesh(*grid.surface);
-        RH_TRY(copy_shape(mesh, grid.surface->transform().baseMap()->determinant() > 0, skin, status));
+        RH_TRY(copy_shape(mesh, grid.surface->transform().baseMap()->determinant() > 0, result, status));
     }
-    fill_normals(*grid.surface, skin);
-    for (const auto &channel : grid.channels) RH_TRY(add_channel(*channel, skin, status));
+    fill_normals(*grid.surface, result);
+    for (const auto &channel : grid.channels) RH_TRY(add_channel(*channel, result, status));
     return RH_OK;
 }
 
 }  // namespace
 
 extern "C" rh_code rh_surface_grid_mesh_within(const rh_surface_grid *grid, double adaptivity, int64_t most,
-                                               rh_skin *out, rh_status *status)
+                                               rh_surface_mesh *out, rh_status *status)
 {
-    *out = rh_skin{};
+    *out = rh_surface_mesh{};
     if (!(adaptivity >= 0 && adaptivity <= 1))
         return rh_fail(status, RH_USER, "adaptivity: found %g, expected 0 to 1", adaptivity);
     const rh_code code = rh_vdb::guarded("surface", RH_NUMERIC, status,
-                                         [&] { return make_skin(*grid, adaptivity, most, *out, status); });
-    if (code != RH_OK) rh_skin_free(out);
+                                         [&] { return make_mesh(*grid, adaptivity, most, *out, status); });
+    if (code != RH_OK) rh_surface_mesh_free(out);
     return code;
 }
 
-extern "C" rh_code rh_surface_grid_mesh(const rh_surface_grid *grid, double adaptivity, rh_skin *out, rh_status *status)
+extern "C" rh_code rh_surface_grid_mesh(const rh_surface_grid *grid, double adaptivity, rh_surface_mesh *out,
+                                        rh_status *status)
 {
     return rh_surface_grid_mesh_within(grid, adaptivity, int64_t(UINT32_MAX), out, status);
 }
 
-extern "C" void rh_skin_free(rh_skin *skin)
+extern "C" void rh_surface_mesh_free(rh_surface_mesh *result)
 {
-    rh_free(skin->position);
-    rh_free(skin->normal);
-    rh_free(skin->triangle);
-    rh_free(skin->quad);
-    for (int c = 0; c < skin->channel_count; c++) rh_free(skin->channels[c].data);
-    *skin = rh_skin{};
+    rh_free(result->position);
+    rh_free(result->normal);
+    rh_free(result->triangle);
+    rh_free(result->quad);
+    for (int c = 0; c < result->channel_count; c++) rh_free(result->channels[c].data);
+    *result = rh_surface_mesh{};
 }

@@ -15,6 +15,7 @@
 #include "io/vdb_shared.hh"
 
 extern "C" {
+#include "base/param.h"
 #include "io/vdb_sets.h"
 #include "io/vdb_here.h"
 #include "io/vdb_leaf.hh"
@@ -521,8 +522,9 @@ int order_of(openvdb::io::File &file, const std::string &name)
     return order ? order->value() : 0;
 }
 
-// The points grid of that name, or the first. `others` gets what else there is.
-std::string find_points(openvdb::io::File &file, const char *wanted, std::string &others)
+// The points grid of that name, or the first. `sets` gets the names of all points grids, `others` those of all grids.
+std::string find_points(openvdb::io::File &file, const char *wanted, std::vector<std::string> &sets,
+                        std::string &others)
 {
     std::string found;
     int first = INT_MAX, count = 0;
@@ -530,7 +532,8 @@ std::string find_points(openvdb::io::File &file, const char *wanted, std::string
         const std::string type = rh_vdb::grid_type(file, name.gridName());
         const bool points = type == openvdb::typeNameAsString<vp::PointDataGrid::ValueType>();
         others += (others.empty() ? "" : ", ") + name.gridName();
-        if (!points) others += " (" + type + ")";
+        if (points) sets.push_back(name.gridName());
+        else others += " (" + type + ")";
         if (!points || (wanted && name.gridName() != wanted)) continue;
         const int order = count++ ? order_of(file, name.gridName()) : -1;
         if (count == 2) first = order_of(file, found);
@@ -542,22 +545,32 @@ std::string find_points(openvdb::io::File &file, const char *wanted, std::string
     return found;
 }
 
+rh_code no_such_points(const char *path, const char *wanted, const std::vector<std::string> &sets,
+                       const std::string &others, rh_status *status)
+{
+    std::vector<const char *> names;
+    for (const std::string &name : sets) names.push_back(name.c_str());
+    const char *nearest = rh_nearest_name(wanted, names.data(), int(names.size()));
+    const std::string hint = nearest ? std::string("; did you mean '") + nearest + "'?" : "";
+    return rh_fail(status, RH_USER, "%s: holds no points called '%s'; found %s%s", path, wanted,
+                   others.empty() ? "nothing" : others.c_str(), hint.c_str());
+}
+
 rh_code read_points(const char *path, const char *wanted, rh_points *points, rh_frame_info *info, rh_status *status)
 {
     RH_TRY(rh_vdb_check(path, status));
     openvdb::io::File file(path);
     file.open(/*delayLoad=*/false);
+    std::vector<std::string> sets;
     std::string others;
-    const std::string name = find_points(file, wanted, others);
+    const std::string name = find_points(file, wanted, sets, others);
     if (!name.empty()) {
         auto grid = openvdb::gridPtrCast<vp::PointDataGrid>(file.readGrid(name));
         if (!grid) throw std::runtime_error("its points grid cannot be read");
         if (info) *info = rh_vdb::get_facts(*grid);
         return copy_points(path, *grid, points, status);
     }
-    if (wanted)
-        return rh_fail(status, RH_USER, "%s: holds no points called '%s'; found %s", path, wanted,
-                       others.empty() ? "nothing" : others.c_str());
+    if (wanted) return no_such_points(path, wanted, sets, others, status);
     return rh_fail(status, RH_USER, "%s: holds no points grid; found %s", path,
                    others.empty() ? "nothing" : others.c_str());
 }

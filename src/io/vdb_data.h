@@ -91,9 +91,8 @@ int rh_vdb_points_groups(const rh_vdb_points *points);
 const char *rh_vdb_points_group(const rh_vdb_points *points, int group);
 rh_code rh_vdb_points_group_read(const rh_vdb_points *points, const char *name, uint8_t *out,
                                  rh_status *status);  // 0 or 1 for each point
-rh_code rh_vdb_points_group_write(
-    rh_vdb_points *points, const char *name, const uint8_t *member,
-    rh_status *status);  // made when it is not there: names of groups given before are gone then
+// Made when it is not there: names of groups given before are gone then.
+rh_code rh_vdb_points_group_write(rh_vdb_points *points, const char *name, const uint8_t *member, rh_status *status);
 // For an attribute of strings. Those given live in the points until an attribute or a group is added; those of `texts`
 // are copied.
 rh_code rh_vdb_points_texts(const rh_vdb_points *points, int attribute, rh_lang_text *out, rh_status *status);

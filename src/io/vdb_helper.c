@@ -63,7 +63,7 @@ static const char *helper_program(void)
 void rh_vdb_helper_use(const char *program) { chosen_program = program; }
 
 // Seconds a file may take: no disk and no decompression is as slow as 1 MB a second.
-static double patience(const char *path)
+static double time_limit(const char *path)
 {
     struct stat facts;
     return 60 + (stat(path, &facts) == 0 ? (double)facts.st_size * 1e-6 : 0);
@@ -85,8 +85,8 @@ static rh_code spawn(const char *what, const char *path, int result, pid_t *chil
     posix_spawn_file_actions_adddup2(&actions, result, RESULT);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY,
-                                     0);  // what a dying library says is no message of ours
+    // What a dying library says is no message of ours.
+    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
     int error = posix_spawn(child, program, &actions, &attributes, words, environ);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
@@ -128,7 +128,7 @@ static void *ask(const char *what, const char *path, int result, size_t *bytes, 
     bool late = false;
     struct stat facts;
     if (outer_name(path, name, status) != RH_OK || spawn(what, name, result, &child, status) != RH_OK) return NULL;
-    if (!wait_for(child, patience(path), &late)) {
+    if (!wait_for(child, time_limit(path), &late)) {
         rh_fail(status, RH_USER, "%s: damaged: the process that read it %s", path,
                 late ? "did not come to an end" : "failed");
         return NULL;

@@ -73,8 +73,8 @@ typedef struct rh_lang_emitter {
                                                // largest value's size
     LLVMValueRef reason;                       // i64: why the kernel stops or complains, 0 for all is well
     LLVMValueRef steps;                        // i64: left for this element
-    LLVMValueRef outside,
-        first_outside;    // i64: an index that was outside, of this element and of all; INT64_MAX for none
+    // i64: an index that was outside, of this element and of all; INT64_MAX for none
+    LLVMValueRef outside, first_outside;
     LLVMValueRef number;  // i64: of the element in this call
     bool lanes;           // calls functions that exist for eight elements
     LLVMBasicBlockRef element_end, leave, break_to, continue_to;
@@ -97,8 +97,8 @@ rh_lang_value rh_lang_emit_load(rh_lang_emitter *e, const rh_lang_store *store);
 void rh_lang_emit_put(rh_lang_emitter *e, const rh_lang_store *store, const rh_lang_value *value);
 rh_lang_value rh_lang_emit_expression(rh_lang_emitter *e, const rh_lang_node *node);  // converted to node->as
 rh_lang_operand rh_lang_emit_operand(rh_lang_emitter *e, const rh_lang_node *node);
-rh_lang_operand *rh_lang_emit_operands(rh_lang_emitter *e,
-                                       int count);  // room for so many in the unit's arena; NULL when it ran out
+// Room for so many in the unit's arena; NULL when it ran out.
+rh_lang_operand *rh_lang_emit_operands(rh_lang_emitter *e, int count);
 rh_lang_value rh_lang_emit_take(rh_lang_emitter *e, const rh_lang_operand *operand);  // read and converted
 void rh_lang_emit_store(rh_lang_emitter *e, const rh_lang_target *target, const rh_lang_value *value);
 

@@ -3,9 +3,9 @@
 //
 // Conversions and operators. What C leaves undefined has a meaning here, chosen so that nothing traps and code still
 // vectorises:
-//   integers wrap around; x / 0 is 0 and x % 0 is x; the smallest integer divided by -1 is itself; shifts use the low
-//   bits of their count; a real number outside the range of int32 or int64 becomes the nearest integer there is,
-//   not-a-number becomes 0.
+//   integers wrap around; x / 0 is 0 and x % 0 is x; the smallest integer divided by -1 is itself
+//   shifts use the low bits of their count
+//   a real number outside the range of int32 or int64 becomes the nearest integer there is, not-a-number 0
 // Floating point is IEEE as written: nothing is reassociated, no a * b + c is fused.
 #include <math.h>
 #include "lang/emit.h"

@@ -32,8 +32,8 @@ typedef enum rh_lang_flags {
 
 typedef struct rh_lang_function {
     const char *name;
-    const char
-        *signature;  // "float(vec3f, vec3f)", "void(string, bool)", "void(&vec3f)" for an argument that is written
+    // "float(vec3f, vec3f)", "void(string, bool)", "void(&vec3f)" for an argument that is written
+    const char *signature;
     void (*symbol)(void);  // NULL: the compiler emits the code itself
     unsigned flags;
     const char *help;  // one line, without a full stop

@@ -80,8 +80,8 @@ const rh_lang_listing *rh_lang_program_listing(const rh_lang_program *program);
 // Does attribute `other` influence what attribute `index` becomes, through variables and conditions too? May say yes
 // too often, never no.
 bool rh_lang_program_depends(const rh_lang_program *program, int index, int other);
-char *rh_lang_program_tree(const rh_lang_program *program,
-                           rh_status *status);  // as nested lists, (= @a (+ 1 2)); rh_free. NULL when memory runs out
+// As nested lists, (= @a (+ 1 2)); rh_free. NULL when memory runs out.
+char *rh_lang_program_tree(const rh_lang_program *program, rh_status *status);
 double rh_lang_program_seconds(const rh_lang_program *program);    // what compiling took
 const char *rh_lang_program_text(const rh_lang_program *program);  // NULL unless asked for
 

@@ -56,7 +56,7 @@ void rh_lang_context_free(rh_lang_context *context)
     if (context->kept) rh_free(context->kept->texts);
     rh_free(context->kept);
     free_groups(context->new_groups, context->new_group_count);
-    rh_found_free(&context->found);
+    rh_neighbour_list_free(&context->found);
     for (int i = 0; i < RH_LANG_TEXT_BLOCKS; i++) rh_free(context->text[i]);
     rh_free(context->printed);
     memset(context, 0, sizeof *context);

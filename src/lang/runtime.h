@@ -112,7 +112,7 @@ typedef struct rh_lang_context {
     int64_t twister64_element, twister32_element;  // for whom they were seeded
     rh_lang_new_group *new_groups;
     int new_group_count, new_group_capacity;
-    rh_found found;             // by the last neighbours() or nearest()
+    rh_neighbour_list found;    // by the last neighbours() or nearest()
     int64_t found_element;      // for whom
     int last_field;             // of the snapshot: names are mostly asked for again and again
     struct rh_lang_kept *kept;  // strings that outlive their element, all blocks of this context
@@ -149,6 +149,6 @@ void rh_lang_text_join(rh_lang_context *context, rh_lang_text *out, const rh_lan
 // The same text in memory that lives as long as the context (what a string attribute points to); equal texts have equal
 // pointers.
 void rh_lang_text_keep(rh_lang_context *context, rh_lang_text *out, const rh_lang_text *text);
-char *rh_lang_text_room(rh_lang_context *context,
-                        int64_t bytes);  // in the element's memory; NULL with a stop when there is none
+// In the element's memory; NULL with a stop when there is none.
+char *rh_lang_text_room(rh_lang_context *context, int64_t bytes);
 void rh_lang_coordinate(const rh_lang_context *context, int32_t out[3]);

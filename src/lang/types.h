@@ -71,8 +71,8 @@ const char *rh_lang_type_name(rh_lang_type type);  // "vec3f"
 rh_lang_type rh_lang_type_named(const char *name, size_t length);
 int rh_lang_type_parts(rh_lang_type type);  // how many elements: 1, 2, 3, 4, 9, 16
 int rh_lang_type_side(rh_lang_type type);   // 3 or 4 for matrices, else 0
-size_t rh_lang_element_size(
-    rh_lang_element element);  // bytes in an array; a bool is one byte, a string an rh_lang_text
+// Bytes in an array; a bool is one byte, a string an rh_lang_text.
+size_t rh_lang_element_size(rh_lang_element element);
 size_t rh_lang_type_size(rh_lang_type type);
 
 static inline bool rh_lang_is_number(rh_lang_type type)  // a scalar, bool included

@@ -14,7 +14,7 @@ const rh_base_run *rh_base_find(const rh_base_run *const *bases, int count, cons
     return NULL;
 }
 
-rh_code rh_base_ask(const rh_base_run *base, rh_vec3 place, rh_found *scratch, rh_base_answer *answer,
+rh_code rh_base_ask(const rh_base_run *base, rh_vec3 place, rh_neighbour_list *scratch, rh_base_answer *answer,
                     rh_status *status)
 {
     *answer = (rh_base_answer){.distance = base->reach};

@@ -2,9 +2,9 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // The run that a layer stands on (`from:` of the scene), as it is at one time: its particles, by id on cubic curves
-// between two frames (points/between.h), and its fields, linearly between them. A method asks what the material does at
-// a place; it cannot change anything. All questions may come from many threads at once and the answers do not depend on
-// them. The world sets the time (world/base_frames.h), at the middle of each step.
+// between two frames (points/interpolate.h), and its fields, linearly between them. A method asks what the material
+// does at a place; it cannot change anything. All questions may come from many threads at once and the answers do not
+// depend on them. The world sets the time (world/base_frames.h), at the middle of each step.
 //
 //   velocity   mean of the particles within `reach`, weighted (1 - d^2 / reach^2)^3
 //   distance   to the surface, from the same particles: |x - mean position| - radius (Y. Zhu, R. Bridson,
@@ -36,8 +36,9 @@ typedef struct rh_base_answer {
     float distance;    // m
 } rh_base_answer;
 
-// `scratch` is the asking thread's own (zeros at first, rh_found_free in the end); it grows to what one question needs.
-rh_code rh_base_ask(const rh_base_run *base, rh_vec3 place, rh_found *scratch, rh_base_answer *answer,
+// `scratch` is the asking thread's own (zeros at first, rh_neighbour_list_free in the end); it grows to what one
+// question needs.
+rh_code rh_base_ask(const rh_base_run *base, rh_vec3 place, rh_neighbour_list *scratch, rh_base_answer *answer,
                     rh_status *status);
 // All particles within `radius`: rh_neighbours_within(&base->near, ...), whose numbers are those of base->points.
 // A field at a place, linear between cells and frames; false when there is none of the name. Of floats x is set.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// To cells: the mean of their particles. To particles: linear between the centres of cells.
 #include "physics/carry.h"
 
 #include "grid/staggered.h"
@@ -37,10 +39,10 @@ static void load(const rh_layout *layout, const float *q, int32_t t, float *bloc
             }
 }
 
-static float sample(int dimension, const float *block, const rh_spot *s)
+static float sample(int dimension, const float *block, const rh_stencil *s)
 {
     float sum = 0;
-    const float *way = s->way[RH_HALF];
+    const float *way = s->fraction[RH_HALF];
     const int32_t *cell = s->cell[RH_HALF];
     const float *at = block + (cell[0] + 1) + SIDE * ((cell[1] + 1) + (dimension == 3 ? SIDE * (cell[2] + 1) : 0));
     for (int dz = 0; dz < dimension - 1; dz++)
@@ -64,7 +66,7 @@ void rh_carry_to_particles(const rh_layout *layout, const float *q, const rh_vec
         load(layout, q, t, block);
         uint32_t end = rh_tile_first(tiles, t + 1);
         for (uint32_t p = rh_tile_first(tiles, t); p < end; p++) {
-            rh_spot s = rh_spot_of(rh_local_position(tiles, tiles->at[t], positions[p]));
+            rh_stencil s = rh_stencil_at(rh_local_position(tiles, tiles->at[t], positions[p]));
             values[p] = scale * sample(tiles->dimension, block, &s);
         }
     }
@@ -77,6 +79,6 @@ float rh_carry_at(const rh_layout *layout, const float *q, rh_vec3 place)
     if (t < 0) return 0;
     float block[SMALL];
     load(layout, q, t, block);
-    rh_spot s = rh_spot_of(rh_local_position(tiles, tiles->at[t], place));
+    rh_stencil s = rh_stencil_at(rh_local_position(tiles, tiles->at[t], place));
     return sample(tiles->dimension, block, &s);
 }

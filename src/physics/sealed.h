@@ -19,8 +19,8 @@ typedef struct rh_sealed_options {
 } rh_sealed_options;
 
 typedef struct rh_sealed {
-    uint8_t
-        *tight;  // a byte per row of eight cells: bits of cells in and around tiles with nearly full rooms; NULL = none
+    // A byte per row of eight cells: bits of cells in and around tiles with nearly full rooms; NULL = none.
+    uint8_t *tight;
     rh_squeeze squeeze;  // the room with most too much in it
 } rh_sealed;
 

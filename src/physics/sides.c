@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// A particle beside a wall thinner than a cell would act on cells beyond it. So while a step is on the grid it stands
+// where the grid sees it from its own side; afterwards it gets its place and its way back, and the way is walked along
+// walls instead of through them.
 #include "physics/sides.h"
 
 #include "solid/thin.h"

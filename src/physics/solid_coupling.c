@@ -194,7 +194,10 @@ rh_code rh_solid_coupling_prepare(rh_solid_coupling *c, rh_dynamics *dynamics, c
     c->group = rh_arena_take(arena, ((size_t)dynamics->count + 1) * sizeof *c->group, status);
     if (!c->touch || !c->before || !c->change || !c->group) return RH_MEMORY;
     RH_TRY(take_pages(c, arena, status));
-    if (faces) RH_TRY(attach(c, faces, arena, status));
+    if (faces) {
+        rh_dynamics_pay(dynamics, c->touch);
+        RH_TRY(attach(c, faces, arena, status));
+    }
     set_walls(c);
     return RH_OK;
 }
@@ -328,10 +331,10 @@ void rh_solid_coupling_give(rh_solid_coupling *c, const float *q, double speed)
 }
 
 // --- contacts --------------------------------------------------------------------------------------------------------
-static void give_touch(rh_solid_coupling *c, double scale, float *b)
+// What the impulses in `touch`, which the solids have, do to the right-hand side.
+static void tell_cells(rh_solid_coupling *c, double scale, float *b)
 {
     rh_dynamics_respond(c->dynamics, c->touch, c->change);
-    rh_dynamics_give(c->dynamics, c->touch, false);
     for (int k = 0; k < c->dynamics->count * PARTS; k++) c->change[k] *= scale;
     rh_term_spread(&c->term, c->tiles->cells, c->change, b);
     set_walls(c);
@@ -342,8 +345,14 @@ bool rh_solid_coupling_touch(rh_solid_coupling *c, double scale, float *b)
     size_t six = (size_t)c->dynamics->count * PARTS * sizeof(double);
     if (!rh_dynamics_touch(c->dynamics, c->added, c->touch)) return false;
     memcpy(c->before, c->dynamics->velocity, six);
-    give_touch(c, scale, b);
+    rh_dynamics_give(c->dynamics, c->touch, false);
+    tell_cells(c, scale, b);
     return true;
+}
+
+void rh_solid_coupling_pay(rh_solid_coupling *c, double scale, float *b)
+{
+    if (rh_dynamics_pay(c->dynamics, c->touch)) tell_cells(c, scale, b);
 }
 
 static bool is_touched(const rh_solid_coupling *c, int n)

@@ -53,6 +53,8 @@ rh_code rh_solid_coupling_deflate(rh_solid_coupling *c, const rh_layout *layout,
 // The solids receive what the pressure q does, and their walls move so. `speed`: m/s that a difference of 1 in q is
 // worth.
 void rh_solid_coupling_give(rh_solid_coupling *c, const float *q, double speed);
+// The solids receive what they were owed (rh_dynamics_pay); b as below. Done by rh_solid_coupling_prepare with `faces`.
+void rh_solid_coupling_pay(rh_solid_coupling *c, double scale, float *b);
 // The solids touch each other and walls, with the velocities that they have now: they receive those impulses, and what
 // of them changes the inflow into cells, `scale` times, is added to b. False: none touches, b is as it was.
 bool rh_solid_coupling_touch(rh_solid_coupling *c, double scale, float *b);

@@ -436,6 +436,9 @@ static rh_code couple_solids(step *s, rh_status *status)
     return rh_solid_coupling_deflate(&s->solids, &s->limit.layout, &s->limit.matrix, s->arena, status);
 }
 
+// Room that cells lose for a metre a second of inflow.
+static double swept(const step *s) { return -(double)(s->dt / s->tiles.h); }
+
 static const rh_term *moved_term(const step *s) { return s->solids.dynamics ? &s->solids.term : NULL; }
 
 static void push_solids(step *s, const float *q)
@@ -466,9 +469,8 @@ static rh_code answer_contacts(step *s, float *b, const float *lower, rh_status 
     for (int n = 0; n < ANSWERS; n++) {
         rh_mprgp_report report;
         size_t values = rh_poisson_values(m);
-        double scale = -(double)(s->dt / s->tiles.h);
         double before = n ? size : size_of(s, b);
-        if (!(n ? rh_solid_coupling_touch_again : rh_solid_coupling_touch)(&s->solids, scale, b)) break;
+        if (!(n ? rh_solid_coupling_touch_again : rh_solid_coupling_touch)(&s->solids, swept(s), b)) break;
         double part = fmin(1, before / fmax(size_of(s, b), 1e-30));
         size = before;
         memcpy(more, s->q, values * sizeof *more);
@@ -486,6 +488,7 @@ static rh_code project(step *s, float *b, rh_status *status)
     rh_mprgp_report report;
     float *lower;
     RH_TRY(find_bounds(s, &lower, status));
+    if (s->solids.dynamics) rh_solid_coupling_pay(&s->solids, swept(s), b);
     RH_TRY(solve(s, moved_term(s), b, lower, s->q, "pressure", &report, status));
     s->report->cells = s->limit.matrix.unknowns;
     note_solve(s, "pressure", &report);

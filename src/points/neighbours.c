@@ -351,7 +351,7 @@ int64_t rh_neighbours_cell_from(const rh_neighbours *n, int64_t row, int64_t x)
     return begin;
 }
 
-static rh_code grow(rh_found *found, rh_status *status)
+static rh_code grow(rh_neighbour_list *found, rh_status *status)
 {
     int64_t capacity = 2 * found->capacity + 64;
     uint32_t *index = rh_realloc(found->index, (size_t)capacity * sizeof *index, LABEL, status);
@@ -364,7 +364,7 @@ static rh_code grow(rh_found *found, rh_status *status)
     return RH_OK;
 }
 
-static rh_code take_run(const rh_neighbours *n, rh_near_run run, rh_vec3 place, float radius, rh_found *found,
+static rh_code take_run(const rh_neighbours *n, rh_near_run run, rh_vec3 place, float radius, rh_neighbour_list *found,
                         rh_status *status)
 {
     rh_f8 square = rh_f8_all(radius * radius), way[3];
@@ -407,7 +407,8 @@ static rh_near_run run_of(const rh_neighbours *n, int64_t row, const box *b)
     return (rh_near_run){n->cell_first[begin], n->cell_first[end]};
 }
 
-rh_code rh_neighbours_within(const rh_neighbours *n, rh_vec3 place, float radius, rh_found *found, rh_status *status)
+rh_code rh_neighbours_within(const rh_neighbours *n, rh_vec3 place, float radius, rh_neighbour_list *found,
+                             rh_status *status)
 {
     box b;
     found->count = 0;
@@ -432,12 +433,12 @@ rh_code rh_neighbours_within(const rh_neighbours *n, rh_vec3 place, float radius
 }
 
 // --- the nearest -----------------------------------------------------------------------------------------------------
-static bool before(const rh_found *f, int64_t a, int64_t b)
+static bool before(const rh_neighbour_list *f, int64_t a, int64_t b)
 {
     return f->distance[a] < f->distance[b] || (f->distance[a] == f->distance[b] && f->index[a] < f->index[b]);
 }
 
-static void exchange(rh_found *f, int64_t a, int64_t b)
+static void exchange(rh_neighbour_list *f, int64_t a, int64_t b)
 {
     uint32_t index = f->index[a];
     rh_vec3 offset = f->offset[a];
@@ -447,7 +448,7 @@ static void exchange(rh_found *f, int64_t a, int64_t b)
 }
 
 // The farthest on top.
-static void sift_down(rh_found *f, int64_t at, int64_t count)
+static void sift_down(rh_neighbour_list *f, int64_t at, int64_t count)
 {
     for (;;) {
         int64_t child = 2 * at + 1;
@@ -459,8 +460,8 @@ static void sift_down(rh_found *f, int64_t at, int64_t count)
     }
 }
 
-rh_code rh_neighbours_nearest(const rh_neighbours *n, rh_vec3 place, float radius, int64_t most, rh_found *found,
-                              rh_status *status)
+rh_code rh_neighbours_nearest(const rh_neighbours *n, rh_vec3 place, float radius, int64_t most,
+                              rh_neighbour_list *found, rh_status *status)
 {
     RH_TRY(rh_neighbours_within(n, place, radius, found, status));
     int64_t kept = most < 0 ? 0 : most < found->count ? most : found->count;
@@ -472,10 +473,10 @@ rh_code rh_neighbours_nearest(const rh_neighbours *n, rh_vec3 place, float radiu
     return RH_OK;
 }
 
-void rh_found_free(rh_found *found)
+void rh_neighbour_list_free(rh_neighbour_list *found)
 {
     rh_free(found->index);
     rh_free(found->offset);
     rh_free(found->distance);
-    *found = (rh_found){0};
+    *found = (rh_neighbour_list){0};
 }

@@ -64,17 +64,18 @@ rh_code rh_neighbours_build(rh_neighbours *n, const rh_neighbours_input *input, 
 void rh_neighbours_free(rh_neighbours *n);
 
 // One answer; grows, and is used again and again.
-typedef struct rh_found {
+typedef struct rh_neighbour_list {
     uint32_t *index;  // numbers the points were given with
     rh_vec3 *offset;  // their position minus the place asked about (m)
     float *distance;  // m
     int64_t count, capacity;
-} rh_found;
+} rh_neighbour_list;
 
 // All points within `radius` of `place`, the border included. Nothing is near a place, or within a radius, that is no
 // number.
-rh_code rh_neighbours_within(const rh_neighbours *n, rh_vec3 place, float radius, rh_found *found, rh_status *status);
+rh_code rh_neighbours_within(const rh_neighbours *n, rh_vec3 place, float radius, rh_neighbour_list *found,
+                             rh_status *status);
 // Of these the `most` nearest, nearest first; at equal distance the smaller number.
-rh_code rh_neighbours_nearest(const rh_neighbours *n, rh_vec3 place, float radius, int64_t most, rh_found *found,
-                              rh_status *status);
-void rh_found_free(rh_found *found);
+rh_code rh_neighbours_nearest(const rh_neighbours *n, rh_vec3 place, float radius, int64_t most,
+                              rh_neighbour_list *found, rh_status *status);
+void rh_neighbour_list_free(rh_neighbour_list *found);

@@ -16,8 +16,8 @@ typedef struct topic {
     const rh_param_table *table;
     const char *key;  // name of the row through which it was met first ("bodies" for "body")
     char path[96];    // of that place in a scene: "solids[0].shape.box"
-    const char
-        *name;  // the table's, or the path when a table of that name was met before: sand that flows, sand in pictures
+    // The table's, or the path when a table of that name was met before: sand that flows, sand in pictures.
+    const char *name;
 } topic;
 
 typedef struct topics {

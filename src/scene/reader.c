@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "scene/renamed.h"
@@ -23,6 +24,10 @@ typedef struct reader {
     char message[sizeof((rh_status *)0)->message];
     size_t message_length;
     int problems;
+    struct {
+        const rh_yaml_node *node;
+        uint64_t text;                          // hash of what was said of it
+    } told[RH_READER_PROBLEMS];                 // [problems]
     const rh_param_table *const *alternatives;  // of the variant being read; NULL outside
 } reader;
 
@@ -46,6 +51,17 @@ static size_t push_name(reader *r, const char *name) { return push(r, "%s%s", r-
 
 static void pop(reader *r, size_t old) { r->path[r->path_length = old] = 0; }
 
+// What stands in one place may be read in several: a material's `surface` takes values over from the scene's. A mistake
+// in it is told once.
+static bool is_told(reader *r, const rh_yaml_node *node, const char *text)
+{
+    uint64_t hash = rh_hash(text, strlen(text), 0);
+    for (int i = 0; i < r->problems && i < RH_READER_PROBLEMS; i++)
+        if (r->told[i].node == node && r->told[i].text == hash) return true;
+    if (r->problems < RH_READER_PROBLEMS) r->told[r->problems].node = node, r->told[r->problems].text = hash;
+    return false;
+}
+
 // Adds one line. Returns a failure when the list is full, which ends the reading.
 static rh_code problem(reader *r, const rh_yaml_node *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -56,6 +72,7 @@ static rh_code problem(reader *r, const rh_yaml_node *node, const char *format, 
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    if (is_told(r, node, text)) return RH_OK;
     snprintf(line, sizeof line, "%s%s: %s%s%s", r->problems ? "\n" : "", rh_yaml_place(r->yaml, node, place), r->path,
              r->path[0] ? ": " : "", text);
     static const char more[] = "\n(there may be more)";

@@ -162,10 +162,10 @@ typedef struct rh_limits_params {
 // starts, or a program that does not fit its particles, can still be blamed on a line of the scene. One for every
 // RH_PARAM_PATH and RH_PARAM_CODE value, and for every item of a list whose items have names.
 typedef struct rh_scene_source {
-    const char
-        *value;    // the field's text, or the item's struct (borrowed from the scene's structs; compared by address)
-    char *place;   // "file:line:column" (owned)
-    bool is_path;  // the name of a file, not a program
+    // The field's text, or the item's struct (borrowed from the scene's structs; compared by address).
+    const char *value;
+    char *place;       // "file:line:column" (owned)
+    bool is_path;      // the name of a file, not a program
     int line, column;  // of the text's first letter, when its lines are lines of the file; else 0
 } rh_scene_source;
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// The path of a `--set` and the scene's tree are walked together, by the tables of parameters; what is missing on the
+// way is made, so that the reader finds the value as if it stood in the file.
 #include "scene/setting.h"
 
 #include <limits.h>

@@ -27,11 +27,11 @@ enum {
 static const double reach = 2;  // the paper's beta
 static const double pi = 3.14159265358979323846;
 
-typedef struct rh_bvh_far {
+typedef struct rh_bvh_expansion {
     rh_dvec3 center, normal;              // centroid by area; sum of area vectors
     double radius2;                       // of a ball around center that holds the node
     double area, xx, yy, zz, xy, yz, zx;  // C, made symmetric
-} rh_bvh_far;
+} rh_bvh_expansion;
 
 // --- build -----------------------------------------------------------------------------------------------------------
 
@@ -204,7 +204,7 @@ static void build_node(rh_bvh *bvh, int32_t index, int32_t first, int32_t count,
 
 // --- what a node looks like from afar --------------------------------------------------------------------------------
 
-static void add_outer(rh_bvh_far *f, rh_dvec3 a, rh_dvec3 n)
+static void add_outer(rh_bvh_expansion *f, rh_dvec3 a, rh_dvec3 n)
 {
     f->xx += a.x * n.x;
     f->yy += a.y * n.y;
@@ -220,7 +220,7 @@ static rh_dvec3 box_middle(const rh_bvh_node *node)
                  0.5 * ((double)node->low[2] + node->high[2]));
 }
 
-static void far_of_leaf(const rh_bvh *bvh, const rh_bvh_node *node, rh_bvh_far *f)
+static void expand_leaf(const rh_bvh *bvh, const rh_bvh_node *node, rh_bvh_expansion *f)
 {
     rh_dvec3 middle, sum = {0};
     for (int32_t i = node->first; i < node->first + node->count; i++) {
@@ -237,28 +237,28 @@ static void far_of_leaf(const rh_bvh *bvh, const rh_bvh_node *node, rh_bvh_far *
     }
 }
 
-static void far_of_inner(const rh_bvh *bvh, const rh_bvh_node *node, rh_bvh_far *f)
+static void expand_inner(const rh_bvh *bvh, const rh_bvh_node *node, rh_bvh_expansion *f)
 {
-    const rh_bvh_far *a = &bvh->far[node->first], *b = a + 1;
+    const rh_bvh_expansion *a = &bvh->expansion[node->first], *b = a + 1;
     f->area = a->area + b->area;
     f->normal = rh_d3_add(a->normal, b->normal);
     rh_dvec3 sum = rh_d3_add(rh_d3_scale(a->center, a->area), rh_d3_scale(b->center, b->area));
     f->center = f->area > 0 ? rh_d3_scale(sum, 1 / f->area) : box_middle(node);
-    for (const rh_bvh_far *child = a; child <= b; child++) {
+    for (const rh_bvh_expansion *child = a; child <= b; child++) {
         f->xx += child->xx, f->yy += child->yy, f->zz += child->zz;
         f->xy += child->xy, f->yz += child->yz, f->zx += child->zx;
         add_outer(f, rh_d3_sub(child->center, f->center), child->normal);
     }
 }
 
-static void measure_far(rh_bvh *bvh)
+static void expand_all(rh_bvh *bvh)
 {
     for (int32_t i = bvh->node_count - 1; i >= 0; i--) {  // children before parents
         const rh_bvh_node *node = &bvh->nodes[i];
-        rh_bvh_far *f = &bvh->far[i];
-        *f = (rh_bvh_far){0};
-        if (node->count > 0) far_of_leaf(bvh, node, f);
-        else far_of_inner(bvh, node, f);
+        rh_bvh_expansion *f = &bvh->expansion[i];
+        *f = (rh_bvh_expansion){0};
+        if (node->count > 0) expand_leaf(bvh, node, f);
+        else expand_inner(bvh, node, f);
         double x = fmax(node->high[0] - f->center.x, f->center.x - node->low[0]);
         double y = fmax(node->high[1] - f->center.y, f->center.y - node->low[1]);
         double z = fmax(node->high[2] - f->center.z, f->center.z - node->low[2]);
@@ -272,29 +272,29 @@ rh_code rh_bvh_build(rh_bvh_triangle *triangles, int64_t count, rh_bvh *bvh, rh_
     *bvh = (rh_bvh){.triangles = triangles, .room = (int32_t)count};
     // Every inner node has two children and every leaf a triangle, so there are fewer than 2 count nodes.
     bvh->nodes = rh_alloc((size_t)count * 2 * sizeof *bvh->nodes, "bvh.nodes", status);
-    bvh->far = rh_alloc((size_t)count * 2 * sizeof *bvh->far, "bvh.far", status);
-    if (!bvh->nodes || !bvh->far) {
+    bvh->expansion = rh_alloc((size_t)count * 2 * sizeof *bvh->expansion, "bvh.expansion", status);
+    if (!bvh->nodes || !bvh->expansion) {
         rh_bvh_free(bvh);
         return RH_MEMORY;
     }
-    rh_bvh_renew(bvh, count);
+    rh_bvh_rebuild(bvh, count);
     return RH_OK;
 }
 
-void rh_bvh_renew(rh_bvh *bvh, int64_t count)
+void rh_bvh_rebuild(rh_bvh *bvh, int64_t count)
 {
     RH_ASSERT(count > 0 && count <= bvh->room);
     bvh->triangle_count = (int32_t)count;
     bvh->node_count = 1;
     build_node(bvh, 0, 0, (int32_t)count, 0);
-    measure_far(bvh);
+    expand_all(bvh);
 }
 
 void rh_bvh_free(rh_bvh *bvh)
 {
     rh_free(bvh->triangles);
     rh_free(bvh->nodes);
-    rh_free(bvh->far);
+    rh_free(bvh->expansion);
     *bvh = (rh_bvh){0};
 }
 
@@ -450,7 +450,7 @@ static double solid_angle(const rh_bvh_triangle *t, rh_dvec3 q)
     return 2 * atan2(above, below);
 }
 
-static double from_afar(const rh_bvh_far *f, rh_dvec3 r, double r2)
+static double winding_from_expansion(const rh_bvh_expansion *f, rh_dvec3 r, double r2)
 {
     double inverse2 = 1 / r2, inverse3 = inverse2 * sqrt(inverse2);
     double bent = f->xx * r.x * r.x + f->yy * r.y * r.y + f->zz * r.z * r.z +
@@ -467,11 +467,11 @@ double rh_bvh_winding(const rh_bvh *bvh, rh_dvec3 point)
     while (depth > 0) {
         int32_t index = stack[--depth];
         const rh_bvh_node *node = &bvh->nodes[index];
-        const rh_bvh_far *f = &bvh->far[index];
+        const rh_bvh_expansion *f = &bvh->expansion[index];
         rh_dvec3 r = rh_d3_sub(f->center, point);
         double r2 = square(r);
         if (r2 > reach * reach * f->radius2) {
-            sum += from_afar(f, r, r2);
+            sum += winding_from_expansion(f, r, r2);
         } else if (node->count > 0) {
             for (int32_t i = node->first; i < node->first + node->count; i++)
                 sum += solid_angle(&bvh->triangles[i], point);

@@ -23,12 +23,12 @@ typedef struct rh_bvh_node {
     float normal[3], bottom, top;
 } rh_bvh_node;
 
-struct rh_bvh_far;  // what a node looks like from afar: bvh.c
+struct rh_bvh_expansion;  // what a node looks like from afar: bvh.c
 
 typedef struct rh_bvh {
-    rh_bvh_triangle *triangles;  // owned, in the order of the leaves
-    rh_bvh_node *nodes;          // owned; children come after their parent
-    struct rh_bvh_far *far;      // owned, one per node
+    rh_bvh_triangle *triangles;          // owned, in the order of the leaves
+    rh_bvh_node *nodes;                  // owned; children come after their parent
+    struct rh_bvh_expansion *expansion;  // owned, one per node
     int32_t triangle_count, node_count;
     int32_t room;  // for so many triangles there is memory
 } rh_bvh;
@@ -38,7 +38,7 @@ enum { RH_BVH_MAX_TRIANGLES = 1 << 30 };
 // Takes over `triangles` (from rh_alloc) in every case, also on failure. count is 1 to RH_BVH_MAX_TRIANGLES.
 rh_code rh_bvh_build(rh_bvh_triangle *triangles, int64_t count, rh_bvh *bvh, rh_status *status);
 // Over again, when others have been put into `triangles`: no more than bvh->room, and nothing is allocated.
-void rh_bvh_renew(rh_bvh *bvh, int64_t count);
+void rh_bvh_rebuild(rh_bvh *bvh, int64_t count);
 void rh_bvh_free(rh_bvh *bvh);
 
 // Square of the distance (m^2) to the nearest triangle. *hint names a triangle to try first (a good one saves most of

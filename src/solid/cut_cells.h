@@ -50,8 +50,8 @@ typedef struct rh_cut_cells {
     const float **pass[3];       // 0..1: blur.h; NULL when not wanted
     const rh_cut_faces **faces;  // [3] per tile: faces whose velocity a wall gives
     const uint64_t **releases;   // [8] per tile, by layer: bits of cells at separating walls; NULL when there are none
-    const uint8_t *
-        *inflow;  // per cell: bit a for a face of axis a in an inflow; NULL in tiles without, and when there are none
+    // Per cell: bit a for a face of axis a in an inflow; NULL in tiles without, and when there are none.
+    const uint8_t **inflow;
     rh_cut_box *touch;  // per tile: holds every cell with a point within RH_CUT_TOUCH cells of a solid
     uint8_t *kind;      // per tile
 } rh_cut_cells;

@@ -277,7 +277,7 @@ static void follow_keys(rh_dynamics *dynamics, int n, const rh_obstacle *o)
 void rh_dynamics_begin(rh_dynamics *dynamics, rh_dvec3 gravity, double kick)
 {
     dynamics->gravity = gravity;
-    dynamics->touched = false;
+    dynamics->touched = dynamics->paid = false;
     dynamics->trouble = (rh_status){0};
     size_t six = (size_t)dynamics->count * PARTS * sizeof(double);
     memset(dynamics->given, 0, six);
@@ -286,14 +286,12 @@ void rh_dynamics_begin(rh_dynamics *dynamics, rh_dvec3 gravity, double kick)
     dynamics->start = dynamics->end = NULL;
     for (int n = 0; n < dynamics->count; n++) {
         const rh_dynamic_solid *s = &dynamics->items[n];
-        double change[PARTS], *v = dynamics->velocity + n * PARTS;
+        double *v = dynamics->velocity + n * PARTS;
         const double spin[PARTS] = {0, 0, 0, s->spin.x, s->spin.y, s->spin.z};
         invert(dynamics, n);
         multiply(dynamics->inverse + n * SQUARE, spin, v);
         dynamics->kick[n] += kick;
         for (int a = 0; a < dynamics->dimension; a++) v[a] += (&s->linear.x)[a] + dynamics->kick[n] * (&gravity.x)[a];
-        multiply(dynamics->inverse + n * SQUARE, s->owed, change);
-        for (int k = 0; k < PARTS; k++) v[k] += change[k];
     }
 }
 
@@ -370,6 +368,18 @@ void rh_dynamics_give(rh_dynamics *dynamics, const double *impulse, bool counted
         if (counted) dynamics->given[k] += impulse[k];
     }
     tell(dynamics);
+}
+
+bool rh_dynamics_pay(rh_dynamics *dynamics, double *impulse)
+{
+    if (dynamics->paid) return false;
+    dynamics->paid = true;
+    for (int n = 0; n < dynamics->count; n++)
+        for (int k = 0; k < PARTS; k++)
+            impulse[n * PARTS + k] = dynamics->held[n] ? 0 : dynamics->items[n].owed[k];
+    rh_dynamics_give(dynamics, impulse, false);
+    memcpy(dynamics->begun, dynamics->velocity, (size_t)dynamics->count * PARTS * sizeof(double));
+    return true;
 }
 
 // --- contacts --------------------------------------------------------------------------------------------------------

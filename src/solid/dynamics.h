@@ -6,10 +6,11 @@
 //
 // A step in order:
 //   rh_dynamics_hold       which of them follow their keys
-//   rh_dynamics_begin      velocities under gravity, and what they were owed
+//   rh_dynamics_begin      velocities under gravity
 //   rh_dynamics_place      where they are at both ends of the step, for whoever asks (solid/obstacles.h); joints hold
 //   ... a method whose pressure moves solids attaches what moves with them (rh_dynamics_attach), asks what impulses do
 //       (rh_dynamics_respond) inside of its solve, and tells in the end (rh_dynamics_give) ...
+//   rh_dynamics_pay        what they were owed: by the method when its solve answers it, else by the world
 //   rh_dynamics_touch      contacts, motors and limits of joints: by the method when its solve answers them, else by
 //                          the world
 //   rh_dynamics_commit     velocities and poses become state
@@ -60,7 +61,7 @@ typedef struct rh_dynamics {
     rh_obstacles *start, *end;  // borrowed: placed by rh_dynamics_place
     double time, dt;            // s
     rh_dvec3 gravity;           // m/s^2
-    bool touched;               // rh_dynamics_touch was asked in this step
+    bool touched, paid;         // rh_dynamics_touch, rh_dynamics_pay were asked in this step
     rh_status trouble;          // what went wrong in it
     // Whole life long.
     int *obstacle_of;  // owned: [count]
@@ -93,6 +94,10 @@ void rh_dynamics_attach(rh_dynamics *dynamics, const double *mass, const double 
 void rh_dynamics_respond(const rh_dynamics *dynamics, const double *impulse, double *change);
 // The solids receive these impulses; `counted` of a material's solve, which will be part of what it measures.
 void rh_dynamics_give(rh_dynamics *dynamics, const double *impulse, bool counted);
+
+// What they were owed, once a step: the impulses [6 count] are given, as not counted. A method whose solve answers takes
+// them into it: alone they would throw a light solid far. False: they are paid already.
+bool rh_dynamics_pay(rh_dynamics *dynamics, double *impulse);
 
 // Impulses [6 count] of contacts, motors and limits of joints, from the velocities that the solids have now; not given
 // yet. `added`: [36 count], mass of what must move with them beyond what is attached, or NULL: of its linear part the

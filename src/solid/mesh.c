@@ -108,7 +108,7 @@ static int by_place_then_index(const void *left, const void *right)
     return order ? order : (a->index > b->index) - (a->index < b->index);
 }
 
-rh_code rh_mesh_same_places(const rh_mesh *mesh, uint32_t **first, rh_status *status)
+rh_code rh_mesh_first_at_place(const rh_mesh *mesh, uint32_t **first, rh_status *status)
 {
     int64_t count = mesh->vertex_count;
     place *places = rh_alloc((size_t)count * sizeof *places, "mesh.places", status);
@@ -133,7 +133,7 @@ rh_code rh_mesh_same_places(const rh_mesh *mesh, uint32_t **first, rh_status *st
 rh_code rh_mesh_weld(rh_mesh *mesh, rh_status *status)
 {
     uint32_t *map;
-    RH_TRY(rh_mesh_same_places(mesh, &map, status));
+    RH_TRY(rh_mesh_first_at_place(mesh, &map, status));
     // The first of its place never comes after the others, so one pass can number and compact.
     uint32_t kept = 0;
     for (int64_t i = 0; i < mesh->vertex_count; i++) {

@@ -44,7 +44,7 @@ static rh_code find_edges(const rh_mesh *mesh, edge_table *table, rh_status *sta
 {
     *table = (edge_table){0};
     uint32_t *place;
-    RH_TRY(rh_mesh_same_places(mesh, &place, status));
+    RH_TRY(rh_mesh_first_at_place(mesh, &place, status));
     table->edges = rh_alloc((size_t)mesh->triangle_count * 3 * sizeof *table->edges, "mesh.edges", status);
     if (!table->edges) {
         rh_free(place);

@@ -10,7 +10,7 @@
 bool rh_triangle_has_area(const rh_vec3 corner[3]);
 void rh_mesh_corners(const rh_mesh *mesh, int64_t triangle, rh_vec3 corner[3]);
 // For each vertex the lowest index among the vertices at exactly its place. Caller: rh_free.
-rh_code rh_mesh_same_places(const rh_mesh *mesh, uint32_t **first, rh_status *status);
+rh_code rh_mesh_first_at_place(const rh_mesh *mesh, uint32_t **first, rh_status *status);
 
 // Which triangles to turn over so that neighbours agree: orientation is carried across edges with two triangles, and
 // the larger area of each connected part decides, so that a cavity's inward shell stays as it is and a few flipped

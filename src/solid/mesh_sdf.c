@@ -119,7 +119,7 @@ static int64_t fill_triangles(const rh_mesh *mesh, const rh_mesh_sides *sides, r
 static rh_code make_tree(const rh_mesh *mesh, const rh_mesh_sides *sides, rh_bvh *bvh, rh_status *status)
 {
     if (bvh->room >= mesh->triangle_count) {
-        rh_bvh_renew(bvh, fill_triangles(mesh, sides, bvh->triangles));
+        rh_bvh_rebuild(bvh, fill_triangles(mesh, sides, bvh->triangles));
         return RH_OK;
     }
     rh_bvh_free(bvh);

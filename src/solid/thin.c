@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// A straight way is free where distances prove it: around a place there is free space as far as its distance says, the
+// argument of sphere tracing (J. C. Hart, The Visual Computer 12, 1996), here asked from the middle of what is not
+// proved yet.
 #include "solid/thin.h"
 
 #include <math.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// A face is closed where a thin wall lies between the centres of its two cells. Room and pass are counted over points
+// in the cells, as in blur.c, each from where the grid sees it on its own side of the walls.
 #include "solid/thin_tile.h"
 
 #include <math.h>

@@ -29,7 +29,7 @@ static double precondition(solver *s, float *r, double *rho)
     bool pockets = s->pockets->count > 0;
     if (pockets) {
         rh_pockets_balance(s->pockets, s->a, r);
-        rh_poisson_start(s->a, rh_multigrid_first_weight(), r, s->q);
+        rh_poisson_smooth_zero(s->a, rh_multigrid_first_weight(), r, s->q);
     }
     float *z = rh_multigrid_cycle(s->m, r, s->q, s->spare, s->sums);
     if (z != s->spare) {
@@ -56,7 +56,7 @@ static double start_deflated(solver *s, const rh_deflation *deflation, float *b,
     rh_term_apply(deflation->term, a->cells, x, s->q);
     memcpy(s->d, x, rh_poisson_values(a) * sizeof *x);
     rh_poisson_clear(a, x);
-    rh_poisson_advance(a, 1, 0, s->d, s->q, x, b, s->sums);  // x += d, b -= A d
+    rh_poisson_cg_update(a, 1, 0, s->d, s->q, x, b, s->sums);  // x += d, b -= A d
     rh_poisson_clear(a, s->d);
     return sqrt(rh_sum(s->sums, a->count));
 }
@@ -85,14 +85,14 @@ rh_code rh_cg_solve(const rh_multigrid *m, const rh_cg_beside *beside, const rh_
     double norm = sqrt(rh_sum(s.sums, a->count)), residual = norm, rho = 0;
     if (!isfinite(norm)) return rh_fail(status, RH_NUMERIC, "the right-hand side of the pressure solve is not finite");
     if (deflation) residual = start_deflated(&s, deflation, b, x);
-    rh_poisson_start(a, rh_multigrid_first_weight(), b, s.q);
+    rh_poisson_smooth_zero(a, rh_multigrid_first_weight(), b, s.q);
     while (norm > 0 && residual > tolerance * norm && report->iterations < max_iterations) {
         double beta = precondition(&s, b, &rho);
-        rh_poisson_turn(a, (float)beta, s.spare, s.d);
+        rh_poisson_cg_direction(a, (float)beta, s.spare, s.d);
         rh_poisson_apply(a, s.d, s.q, s.sums);
         double curvature = rh_sum(s.sums, a->count) + rh_term_apply(term, a->cells, s.d, s.q);
         if (!(curvature > 0)) break;  // singular and exhausted
-        rh_poisson_advance(a, (float)(rho / curvature), rh_multigrid_first_weight(), s.d, s.q, x, b, s.sums);
+        rh_poisson_cg_update(a, (float)(rho / curvature), rh_multigrid_first_weight(), s.d, s.q, x, b, s.sums);
         residual = sqrt(rh_sum(s.sums, a->count));
         report->iterations++;
         if (!isfinite(residual))

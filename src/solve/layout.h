@@ -15,9 +15,9 @@ typedef struct rh_layout {
     int32_t count;     // listed tiles
 } rh_layout;
 
-rh_code rh_layout_init(rh_layout *layout, const rh_tiles *tiles, rh_arena *arena,
-                       rh_status *status);                                        // `unknown` is not filled
-rh_code rh_layout_number(rh_layout *layout, rh_arena *arena, rh_status *status);  // after `unknown` was filled
+// Takes the memory; then the caller fills `unknown`, and rh_layout_number lists the tiles that hold unknowns.
+rh_code rh_layout_init(rh_layout *layout, const rh_tiles *tiles, rh_arena *arena, rh_status *status);
+rh_code rh_layout_number(rh_layout *layout, rh_arena *arena, rh_status *status);
 // Place, neighbours and unknowns of tile n of the operator.
 void rh_layout_place(const rh_layout *layout, int32_t n, rh_poisson *matrix);
 // All cells of the tile and all cells beside it are unknowns.

@@ -14,7 +14,7 @@ typedef struct rh_mic {
     float *upward;   // scratch: sum of the links to upper neighbours
 } rh_mic;
 
-rh_code rh_mic_init(rh_mic *m, const rh_poisson *a, rh_arena *arena,
-                    rh_status *status);  // memory and order of tiles; factors nothing
-void rh_mic_factor(rh_mic *m);           // whenever the operator has changed (its listed tiles must not)
+// Memory and order of tiles; factors nothing.
+rh_code rh_mic_init(rh_mic *m, const rh_poisson *a, rh_arena *arena, rh_status *status);
+void rh_mic_factor(rh_mic *m);  // whenever the operator has changed (its listed tiles must not)
 void rh_mic_apply(const rh_mic *m, const float *r, float *z);  // z = M^-1 r; r is 0 where nothing is unknown

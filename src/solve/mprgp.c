@@ -5,9 +5,14 @@
 // 2009), preconditioned in the face, i.e. on the free set alone, as D. Gerszewski's dissertation (Utah 2014) does for
 // splashing liquids.
 //
-//   g = A x + b     free gradient: g where x > l;   chopped gradient: min(g, 0) where x = l;   reduced: min((x - l) /
-//   step, free) chopped^2 <= reduced . free   proportional: a step of conjugate gradients in the face, or an expansion
-//   of the active set else                          proportioning: along the chopped gradient, which sets cells free
+//   gradient           g = A x + b
+//   free gradient      g where x > l
+//   chopped gradient   min(g, 0) where x = l
+//   reduced gradient   min((x - l) / step, free gradient)
+//
+// Where |chopped|^2 <= reduced . free the point is proportional, and the next step is one of conjugate gradients in the
+// face (the unknowns that are free), or an expansion of the active set. Else it is a proportioning step: along the
+// chopped gradient, which sets cells free.
 //
 // Expansion, when the step of length t would leave the feasible set: x' = max(l, x - t p), projected as a whole (in the
 // spirit of J. Kruzik, D. Horak, M. Cermak, L. Pospisil, M. Pecha, "Active set expansion strategies in MPRGP
@@ -352,7 +357,7 @@ static double estimate_norm(solver *s, double bound)
         last = found;
         if (done) break;
         rh_poisson_clear(a, s->p);
-        rh_poisson_turn(a, 0, s->q, s->p);
+        rh_poisson_cg_direction(a, 0, s->q, s->p);
         float scale = (float)(1 / found);
         EACH_TILE
         for (int32_t n = 0; n < a->count; n++)
@@ -404,9 +409,9 @@ static bool is_done(const solver *s, double slack)
            (s->options->largest > 0 && s->largest <= s->options->largest);
 }
 
-// The usual solve is done long before its patience ends; then another preconditioner is taken up, where the table knows
+// Most solves are done long before this many steps. One that is not gets another preconditioner, where the table knows
 // a better one (solve/precondition.c).
-enum { PATIENCE = 200 };
+enum { STEPS_WITH_ONE = 200 };
 
 static rh_code take_up_another(solver *s, rh_arena_mark *mark, rh_status *status)
 {
@@ -426,7 +431,7 @@ static rh_code iterate(solver *s, rh_status *status)
     double curvature = 0;
     while (s->products < s->options->max_iterations) {
         const rh_precondition_method *method = s->preconditioner.method;
-        if (method->instead != method->which && s->level == 0 && s->products > PATIENCE) {
+        if (method->instead != method->which && s->level == 0 && s->products > STEPS_WITH_ONE) {
             RH_TRY(take_up_another(s, &mark, status));
             curvature = 0;
         }

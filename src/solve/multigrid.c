@@ -4,9 +4,9 @@
 // Geometric aggregation: a coarse cell is a block of 2 x 2 x 2 cells and stands for the unknowns among them, so every
 // level has the seven-point form and the tiles of the first, and respects air and solids by construction:
 //   prolongation   constant on the block (P), restriction its transpose
-//   links          those through the coarse face, summed, and halved: the coarse centres are twice as far apart.
-//   (Galerkin's P^T A P does not
-//                  halve, and constants then correct only half of a smooth error: D. Braess, Computing 55, 1995.)
+//   links          those through the coarse face, summed, and halved: the coarse centres are twice as far
+//                  apart. (Galerkin's P^T A P does not halve, and constants then correct only half of a
+//                  smooth error: D. Braess, Computing 55, 1995.)
 //   surface        what ties unknowns to the pressure of air (diagonal minus links), summed, times 3/4
 // In three dimensions all is divided by two on the way, so that a face that is open all over has the link 1 on every
 // level, and deep inside the liquid tiles are plain on coarse levels as well.
@@ -22,13 +22,17 @@
 // 1 to 3 cells; each with and without a ball, a turned box and a plate of 1.3 cells). Iterations to 1e-6 in the worst
 // scene at 128^3, passes over the finest operator:
 //   constant P, Chebyshev 2 (coarse 3)               12   5   taken; with degree 4 on coarse levels 11 to 12 at 256^3
-//   linear P (c and its three nearest neighbours)    12   5   missing neighbours reflected; dearer transfers; helps
-//   only with one smoothing step trilinear P                                       -       no better than linear at
-//   64^3 (19 and 19, both with the harmonic surface below) red-black Gauss-Seidel 1 + 1, linear P           15   5 and
-//   half of the lanes idle damped Jacobi 1 + 1, linear P                    19   3   more time in all red-black
-//   Gauss-Seidel twice, or once and once more in a band of two cells at the boundary (A. McAdams, E. Sifakis, J. Teran,
-//   "A parallel multigrid Poisson solver for fluids simulation on large grids", SCA 2010): 11; in a splash the band is
-//   most of the liquid
+//   linear P (c and its three nearest neighbours)    12   5   missing neighbours reflected; dearer transfers;
+//                                                             helps only with one smoothing step
+//   trilinear P                                       -       no better than linear at 64^3 (19 and 19, both
+//                                                             with the harmonic surface below)
+//   red-black Gauss-Seidel 1 + 1, linear P           15   5   and half of the lanes idle
+//   damped Jacobi 1 + 1, linear P                    19   3   more time in all
+//   red-black Gauss-Seidel twice, or once and once   11       in a splash the band is most of the liquid
+//   more in a band of two cells at the boundary
+//   (A. McAdams, E. Sifakis, J. Teran, "A parallel
+//   multigrid Poisson solver for fluids simulation
+//   on large grids", SCA 2010)
 // Surface: 1 instead of 3/4 is as good at 128^3 but one more in a splash at 256^3. Half, as the links: 22 at 64^3 with
 // Gauss-Seidel. The harmonic sum, true to the distance of a flat surface from coarse centres, 1 / (theta + 1/2): 19
 // there, and twice that 18 at 128^3 with Chebyshev.
@@ -326,7 +330,7 @@ static float *cycle(const rh_multigrid *m, int l, const float *b, float *x, floa
     bool coarsest = l == m->count - 1;
     int degree = l == 0 ? RH_SMOOTHINGS : COARSE_SMOOTHINGS;
     double lowest = coarsest && l > 0 ? COARSEST_LOWEST : LOWEST;
-    if (l > 0) rh_poisson_start(a, weight_of(0, degree, lowest), b, x);
+    if (l > 0) rh_poisson_smooth_zero(a, weight_of(0, degree, lowest), b, x);
     if (coarsest) return settle(a, degree, lowest, b, x, y, sums);
     float *z = smooth(a, 1, degree, lowest, b, x, y, NULL);
     restrict_residual(level, b, z, next);

@@ -25,7 +25,7 @@ typedef struct rh_multigrid {
 
 // The operator's arrays must live as long as the hierarchy.
 rh_code rh_multigrid_create(rh_multigrid *m, const rh_poisson *a, rh_arena *arena, rh_status *status);
-// The weight of the first smoothing step, which the caller does: x = weight D^-1 b (rh_poisson_start).
+// The weight of the first smoothing step, which the caller does: x = weight D^-1 b (rh_poisson_smooth_zero).
 float rh_multigrid_first_weight(void);
 // One cycle for A x = b, from the first smoothing step in x. The result is in x or in `scratch`: the one returned; both
 // are overwritten. sums (may be NULL) becomes b . result per tile.

@@ -237,7 +237,7 @@ void rh_poisson_excess_tile(const rh_poisson *a, int32_t n, float out[RH_CELLS])
 }
 
 // --- passes without neighbours ---------------------------------------------------------------------------------------
-void rh_poisson_start(const rh_poisson *a, float weight, const float *b, float *x)
+void rh_poisson_smooth_zero(const rh_poisson *a, float weight, const float *b, float *x)
 {
     EACH_TILE
     for (int32_t n = 0; n < a->count; n++) {
@@ -250,8 +250,8 @@ void rh_poisson_start(const rh_poisson *a, float weight, const float *b, float *
     }
 }
 
-void rh_poisson_advance(const rh_poisson *a, float step, float weight, const float *d, float *q, float *x, float *r,
-                        double *sums)
+void rh_poisson_cg_update(const rh_poisson *a, float step, float weight, const float *d, float *q, float *x, float *r,
+                          double *sums)
 {
     RH_ASSERT(d != q && x != r);
     EACH_TILE
@@ -276,7 +276,7 @@ void rh_poisson_advance(const rh_poisson *a, float step, float weight, const flo
     }
 }
 
-void rh_poisson_turn(const rh_poisson *a, float beta, const float *z, float *d)
+void rh_poisson_cg_direction(const rh_poisson *a, float beta, const float *z, float *d)
 {
     RH_ASSERT(z != d);
     EACH_TILE

@@ -51,17 +51,17 @@ rh_code rh_poisson_take_blocks(rh_poisson *a, rh_arena *arena, rh_status *status
 rh_code rh_poisson_count(rh_poisson *a, rh_arena *arena, rh_status *status);
 
 // Sums per listed tile go into `sums` (may be NULL where so said).
-void rh_poisson_apply(const rh_poisson *a, const float *x, float *y,
-                      double *sums);  // y = A x, sums = x . y (may be NULL)
+// y = A x, sums = x . y (may be NULL).
+void rh_poisson_apply(const rh_poisson *a, const float *x, float *y, double *sums);
 // A damped Jacobi step y = x + weight D^-1 (b - A x); sums = b . y (may be NULL). x and y differ.
 void rh_poisson_smooth(const rh_poisson *a, float weight, const float *b, const float *x, float *y, double *sums);
-void rh_poisson_start(const rh_poisson *a, float weight, const float *b,
-                      float *x);  // the same from 0: x = weight D^-1 b
+// The same from 0: x = weight D^-1 b.
+void rh_poisson_smooth_zero(const rh_poisson *a, float weight, const float *b, float *x);
 // x += step d, r -= step q, sums = r . r, then q = weight D^-1 r: CG's update and the next cycle's first step in one
 // pass.
-void rh_poisson_advance(const rh_poisson *a, float step, float weight, const float *d, float *q, float *x, float *r,
-                        double *sums);
-void rh_poisson_turn(const rh_poisson *a, float beta, const float *z, float *d);  // d = z + beta d
+void rh_poisson_cg_update(const rh_poisson *a, float step, float weight, const float *d, float *q, float *x, float *r,
+                          double *sums);
+void rh_poisson_cg_direction(const rh_poisson *a, float beta, const float *z, float *d);  // d = z + beta d
 void rh_poisson_dot(const rh_poisson *a, const float *x, const float *y, double *sums);
 // One tile: out = b - A x, and diagonal minus links (what ties each unknown to a given pressure; 0 where it is only
 // rounding).

@@ -19,7 +19,7 @@ static rh_code prepare_multigrid(rh_preconditioner *m, rh_arena *arena, rh_statu
 
 static float *apply_multigrid(const rh_preconditioner *m, const float *r, float *z, float *spare)
 {
-    rh_poisson_start(m->a, rh_multigrid_first_weight(), r, z);
+    rh_poisson_smooth_zero(m->a, rh_multigrid_first_weight(), r, z);
     return rh_multigrid_cycle(&m->multigrid, r, z, spare, NULL);
 }
 

@@ -3,13 +3,14 @@
 //
 // Fields from weighted means of the particles around a voxel, to compare with. With k(s) = (1 - s^2)^3,
 // s = |x - x_i| / R:
-//   averaged      |x - xbar| - rbar, xbar = sum k x_i / sum k (Y. Zhu, R. Bridson, "Animating sand as a fluid", ACM TOG
-//   24(3), 2005) solenthaler   |x - xbar| - rbar f, f falls from 1 to 0 as the largest eigenvalue of d xbar / dx goes
-//   from `low` to `high`: cuts away what averaging leaves
-//                 in concavities (B. Solenthaler, J. Schlaefli, R. Pajarola, "A unified particle model for fluid-solid
-//                 interactions", CAVW 18(1), 2007)
-//   density       a share of the sum of kernels (J. Blinn, "A generalization of algebraic surface drawing", ACM TOG
-//   1(3), 1982): thick where particles clump
+//   averaged      |x - xbar| - rbar, xbar = sum k x_i / sum k (Y. Zhu, R. Bridson, "Animating sand as a fluid",
+//                 ACM TOG 24(3), 2005)
+//   solenthaler   |x - xbar| - rbar f, f falls from 1 to 0 as the largest eigenvalue of d xbar / dx goes from
+//                 `low` to `high`: cuts away what averaging leaves in concavities (B. Solenthaler,
+//                 J. Schlaefli, R. Pajarola, "A unified particle model for fluid-solid interactions",
+//                 CAVW 18(1), 2007)
+//   density       a share of the sum of kernels (J. Blinn, "A generalization of algebraic surface drawing",
+//                 ACM TOG 1(3), 1982): thick where particles clump
 // None is a distance; finish.c makes one of it. Lengths are in voxels.
 #include <math.h>
 #include <string.h>

@@ -13,8 +13,8 @@
 #include "grid/bits.h"
 #include "surface/parts.h"
 
-static const double VOXEL_RADII =
-    0.8;  // default voxel, particle radii: half the spacing when a particle's ball has its volume
+// Default voxel, in particle radii: half the spacing when a particle's ball has its volume.
+static const double VOXEL_RADII = 0.8;
 static const double FARTHEST = 1 << 22;  // voxels from the origin: beyond it a float cannot tell half voxels apart
 
 // --- radii -----------------------------------------------------------------------------------------------------------
@@ -26,9 +26,8 @@ static void list_attributes(const rh_points *points, char *out, size_t room)
         used += (size_t)snprintf(out + used, room - used, "%s%s", i ? ", " : "", points->attributes[i].name);
 }
 
-// About how far apart the points are, for advice only: of up to a thousand of them, spread over the set, the mean
-// distance to the nearest of the points after them in the file would need a search; files keep neighbours together, so
-// the nearest of the next 64 will do.
+// About how far apart the points are, for advice only: the mean distance to the nearest neighbour, of up to a thousand
+// points spread over the set. Files keep neighbours together, so the nearest of the next 64 points will do.
 static double guess_spacing(const rh_vec3 *p, int64_t count)
 {
     double sum = 0;

@@ -207,7 +207,7 @@ static void gather_row(rh_leaf_work *w, int from, int to, int j, int k)
                 uint32_t begin = cells->first[row + c], end = cells->first[row + c + 1];
                 if (begin == end || w->cloud->depth[row + c] >= w->cloud->skip_depth) continue;
                 if (w->run_count && w->runs[w->run_count - 1].end == begin) w->runs[w->run_count - 1].end = end;
-                else w->runs[w->run_count++] = (rh_run){begin, end};
+                else w->runs[w->run_count++] = (rh_point_range){begin, end};
             }
         }
         i = next;
@@ -331,7 +331,7 @@ rh_code rh_leaves_fill(rh_leaves *leaves, const rh_surface_cloud *cloud, const r
 {
     int threads = rh_threads(), room = run_room(cloud, job->reach);
     rh_leaf_work *works = rh_alloc((size_t)threads * sizeof *works, "surface.leaves", status);
-    rh_run *runs = rh_alloc((size_t)threads * (size_t)room * sizeof *runs, "surface.leaves", status);
+    rh_point_range *runs = rh_alloc((size_t)threads * (size_t)room * sizeof *runs, "surface.leaves", status);
     bool failed = !works || !runs;
     for (int n = 0; n < threads && !failed; n++)
         works[n] = (rh_leaf_work){.cloud = cloud, .runs = runs + (int64_t)n * room, .run_room = room};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The parameters of surfacing. Defaults are those of the specification's sources where they say one; docs/decisions.md
-// has the others.
+// The parameters of surfacing. Defaults are those of the sources (docs/sources.md) where they say one;
+// docs/decisions.md has the others.
 #include "surface/surfacing.h"
 
 static const char *const modes[] = {"ellipsoid", "sphere", "averaged", "solenthaler", "density", NULL};

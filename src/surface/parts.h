@@ -53,8 +53,8 @@ rh_code rh_cloud_make(rh_surface_cloud *cloud, const rh_surfacing_params *params
 typedef struct rh_ellipsoid {
     rh_vec3 centre;
     float most, least;  // semi-axes; equal for a sphere; `most` negative: cannot matter
-    float
-        form[6];  // xx yy zz xy xz yz of the matrix A with |q / a|^2 = v . A v, v from the centre; not set for a sphere
+    // xx yy zz xy xz yz of the matrix A with |q / a|^2 = v . A v, v from the centre; not set for a sphere.
+    float form[6];
 } rh_ellipsoid;
 
 // One for every point, in the arena. `reach`: the farthest that any of them goes from the point it belongs to, voxels.
@@ -84,16 +84,16 @@ void rh_leaves_free(rh_leaves *leaves);
 rh_code rh_leaf_tiles(rh_tiles *tiles, double voxel, const rh_vec3 *centres, int64_t count, rh_arena_mark mark,
                       rh_arena *arena, rh_status *status);
 
-// The part of a leaf's surroundings that holds points: runs of points next to each other in memory.
-typedef struct rh_run {
+// Points next to each other in memory: what is around a leaf is a few such ranges.
+typedef struct rh_point_range {
     uint32_t begin, end;
-} rh_run;
+} rh_point_range;
 
 // One leaf of one thread: what a field is made in.
 typedef struct rh_leaf_work {
     const rh_surface_cloud *cloud;
     rh_tile at;  // of the leaf, in leaves
-    rh_run *runs;
+    rh_point_range *runs;
     int run_count, run_room;
     rh_vec3 corner;  // voxels: of its first voxel
     rh_bits known;   // voxels that are inside whatever the points near them say

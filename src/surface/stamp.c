@@ -6,10 +6,12 @@
 //
 // Distance to an ellipsoid with axes a, v from its centre, q = v along its axes: k1 = |q / a|, k2 = |q / a^2|. All
 // kernels are zero on the ellipsoid:
-//   first order   d1 = k1 (k1 - 1) / k2: falls too slowly beside the rim of a flat one (half the distance at an aspect
-//   of 4) bounded       max(d1, |v| - a_0): never less than the distance to the ball around it, which mends just that;
-//   the default literal       r (k1 - 1), r the geometric mean of the axes: as printed in the source exact Newton on
-//   the nearest point; slow, to compare with
+//   first order   d1 = k1 (k1 - 1) / k2: falls too slowly beside the rim of a flat one (half the distance at an
+//                 aspect of 4)
+//   bounded       max(d1, |v| - a_0): never less than the distance to the ball around it, which mends just
+//                 that; the default
+//   literal       r (k1 - 1), r the geometric mean of the axes: as printed in the source
+//   exact         Newton on the nearest point; slow, to compare with
 #include <math.h>
 #include "base/eigen.h"
 #include "surface/parts.h"

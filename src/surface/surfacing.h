@@ -59,8 +59,8 @@ typedef struct rh_surfacing_params {
     char *attributes;   // names to carry to the surface besides velocity, separated by blanks; NULL = none
     char *expression;   // a program that runs on the points first (docs/expressions.md); NULL = none. Not used
                         // here: world/surfacing.c runs it
-    char *
-        group;  // point group or integer attribute: only points in it, or where it is not 0, get ellipsoids; NULL = all
+    // Point group or integer attribute: only points in it, or where it is not 0, get ellipsoids; NULL = all.
+    char *group;
     bool skip_deep;  // points far inside are not looked at
     // ellipsoid
     double search_radius;  // particle radii

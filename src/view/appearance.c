@@ -11,30 +11,27 @@
 
 #include "view/optics.h"
 
-static float mean_fresnel(
-    float ior)  // over a cosine-weighted hemisphere; fit within 1 % for 1.2 to 2 (checked by a test)
-{
-    return (ior - 1) / (4.08567f + 1.00071f * ior);
-}
+// Over a cosine-weighted hemisphere; a fit within 1 % for 1.2 to 2 (checked by a test).
+static float mean_fresnel(float ior) { return (ior - 1) / (4.08567f + 1.00071f * ior); }
 
 // --- matte -----------------------------------------------------------------------------------------------------------
 
-float rh_appearance_even(const rh_appearance *m)
+float rh_appearance_diffuse_factor(const rh_appearance *m)
 {
     return RH_PI_F / (RH_PI_F + (RH_PI_F / 2 - 2.0f / 3) * rh_max_of(m->roughness, 0));
 }
 
-static rh_vec3 matte_answer(const rh_appearance *m, rh_vec3 color, float in, float out, float in_out)
+static rh_vec3 evaluate_matte(const rh_appearance *m, rh_vec3 color, float in, float out, float in_out)
 {
     if (m->roughness <= 0) return rh_v3_scale(color, in / RH_PI_F);
     float s = in_out - in * out, t = s > 0 ? rh_max_of(in, out) : 1;
-    return rh_v3_scale(color, in / RH_PI_F * rh_appearance_even(m) * (1 + m->roughness * s / t));
+    return rh_v3_scale(color, in / RH_PI_F * rh_appearance_diffuse_factor(m) * (1 + m->roughness * s / t));
 }
 
 static rh_vec3 cosine_direction(rh_vec3 n, const float u[2])
 {
     rh_vec3 t, b;
-    rh_frame_around(n, &t, &b);
+    rh_orthonormal_basis(n, &t, &b);
     float r = sqrtf(u[0]), angle = 2 * RH_PI_F * u[1];
     rh_vec3 flat = rh_v3_add(rh_v3_scale(t, r * cosf(angle)), rh_v3_scale(b, r * sinf(angle)));
     return rh_v3_add(flat, rh_v3_scale(n, sqrtf(rh_max_of(0, 1 - u[0]))));
@@ -60,7 +57,7 @@ static float smith_lambda(float alpha, float cosine)
 static rh_vec3 visible_facet(float alpha, rh_vec3 n, rh_vec3 out, const float u[2])
 {
     rh_vec3 t, b;
-    rh_frame_around(n, &t, &b);
+    rh_orthonormal_basis(n, &t, &b);
     rh_vec3 v = rh_v3_unit(rh_v3(alpha * rh_v3_dot(out, t), alpha * rh_v3_dot(out, b), rh_v3_dot(out, n)));
     float flat = v.x * v.x + v.y * v.y;
     rh_vec3 t1 = flat > 0 ? rh_v3_scale(rh_v3(-v.y, v.x, 0), 1 / sqrtf(flat)) : rh_v3(1, 0, 0), t2 = rh_v3_cross(v, t1);
@@ -76,11 +73,11 @@ static rh_vec3 visible_facet(float alpha, rh_vec3 n, rh_vec3 out, const float u[
 // How often the coat is sampled: by its share of what is reflected, on dark chocolate more than on milk.
 static float coat_share(const rh_appearance *m, rh_vec3 color, float out)
 {
-    float coat = rh_fresnel(out, 1 / m->ior), base = (1 - coat) * rh_v3_most(color);
+    float coat = rh_fresnel(out, 1 / m->ior), base = (1 - coat) * rh_v3_max(color);
     return rh_clamp(coat / (coat + base), 0.1f, 0.9f);
 }
 
-static rh_vec3 glossy_answer(const rh_appearance *m, rh_vec3 color, rh_vec3 n, rh_vec3 out, rh_vec3 in, float *pdf)
+static rh_vec3 evaluate_glossy(const rh_appearance *m, rh_vec3 color, rh_vec3 n, rh_vec3 out, rh_vec3 in, float *pdf)
 {
     float ci = rh_v3_dot(n, in), co = rh_v3_dot(n, out), alpha = coat_alpha(m), share = coat_share(m, color, co);
     rh_vec3 h = rh_v3_unit(rh_v3_add(in, out));
@@ -94,14 +91,14 @@ static rh_vec3 glossy_answer(const rh_appearance *m, rh_vec3 color, rh_vec3 n, r
 
 // --- both ------------------------------------------------------------------------------------------------------------
 
-rh_vec3 rh_appearance_answer(const rh_appearance *m, rh_vec3 color, rh_vec3 n, rh_vec3 out, rh_vec3 in, float *pdf)
+rh_vec3 rh_appearance_evaluate(const rh_appearance *m, rh_vec3 color, rh_vec3 n, rh_vec3 out, rh_vec3 in, float *pdf)
 {
     float ci = rh_v3_dot(n, in), co = rh_v3_dot(n, out);
     *pdf = 0;
     if (ci <= 0 || co <= 0) return rh_v3(0, 0, 0);
-    if (m->kind == RH_APPEARANCE_GLOSSY) return glossy_answer(m, color, n, out, in, pdf);
+    if (m->kind == RH_APPEARANCE_GLOSSY) return evaluate_glossy(m, color, n, out, in, pdf);
     *pdf = ci / RH_PI_F;
-    return matte_answer(m, color, ci, co, rh_v3_dot(in, out));
+    return evaluate_matte(m, color, ci, co, rh_v3_dot(in, out));
 }
 
 bool rh_appearance_sample(const rh_appearance *m, rh_vec3 color, rh_vec3 n, rh_vec3 out, float choice, const float u[2],
@@ -111,13 +108,13 @@ bool rh_appearance_sample(const rh_appearance *m, rh_vec3 color, rh_vec3 n, rh_v
     rh_vec3 in = coat ? rh_reflect(rh_v3_scale(out, -1), visible_facet(coat_alpha(m), n, out, u))
                       : cosine_direction(n, u);
     *scatter = (rh_scatter){.direction = rh_v3_unit(in)};
-    if (m->kind == RH_APPEARANCE_MATTE && m->roughness <= 0) {  // answer and density cancel: no rounding, no division
+    if (m->kind == RH_APPEARANCE_MATTE && m->roughness <= 0) {  // BRDF and density cancel: no rounding, no division
         scatter->pdf = rh_max_of(rh_v3_dot(n, scatter->direction), 0) / RH_PI_F;
         scatter->weight = color;
         return scatter->pdf > 0;
     }
-    rh_vec3 answer = rh_appearance_answer(m, color, n, out, scatter->direction, &scatter->pdf);
+    rh_vec3 reflected = rh_appearance_evaluate(m, color, n, out, scatter->direction, &scatter->pdf);
     if (!(scatter->pdf > 0)) return false;
-    scatter->weight = rh_v3_scale(answer, 1 / scatter->pdf);
+    scatter->weight = rh_v3_scale(reflected, 1 / scatter->pdf);
     return true;
 }

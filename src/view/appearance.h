@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// How surfaces answer light. Colours are linear with the primaries of sRGB.
+// How surfaces reflect light (their BRDF) or let it through. Colours are linear with the primaries of sRGB.
 #pragma once
 #include <stdbool.h>
 #include "base/vec.h"
@@ -20,19 +20,18 @@ typedef struct rh_appearance {
     rh_vec3 absorption;  // 1/m, of the medium
 } rh_appearance;
 
-// Matte: the part of the answer that is the same in all directions, times pi, over the colour; 1 for Lambert.
-float rh_appearance_even(const rh_appearance *m);
+// Matte: the part of the BRDF that is the same in all directions, times pi, over the colour; 1 for Lambert.
+float rh_appearance_diffuse_factor(const rh_appearance *m);
 
-// A direction that light may have come from. `pdf` per steradian; `weight` is answer x cosine / pdf.
+// A direction that light may have come from. `pdf` per steradian; `weight` is BRDF x cosine / pdf.
 typedef struct rh_scatter {
     rh_vec3 direction, weight;
     float pdf;
 } rh_scatter;
 
-// For matte and glossy appearances. `n` unit, `out` unit from the surface towards the viewer with dot(n, out) > 0;
-// `color` replaces the appearance's. All directions on the side of n.
-rh_vec3 rh_appearance_answer(const rh_appearance *m, rh_vec3 color, rh_vec3 n, rh_vec3 out, rh_vec3 in,
-                             float *pdf);  // times cosine
+// BRDF times cosine, for matte and glossy appearances. `n` unit, `out` unit from the surface towards the viewer with
+// dot(n, out) > 0; `color` replaces the appearance's. All directions on the side of n.
+rh_vec3 rh_appearance_evaluate(const rh_appearance *m, rh_vec3 color, rh_vec3 n, rh_vec3 out, rh_vec3 in, float *pdf);
 // `choice` and `u` are uniform in [0, 1). False when the direction falls below the surface.
 bool rh_appearance_sample(const rh_appearance *m, rh_vec3 color, rh_vec3 n, rh_vec3 out, float choice, const float u[2],
                           rh_scatter *scatter);

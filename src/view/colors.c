@@ -26,7 +26,7 @@ static rh_vec3 along(const rh_vec3 *stops, int count, double t)
 {
     double at = t * (count - 1);
     int k = at < count - 2 ? (int)at : count - 2;
-    return rh_v3_mix(stops[k], stops[k + 1], (float)(at - k));
+    return rh_v3_lerp(stops[k], stops[k + 1], (float)(at - k));
 }
 
 // Light and dark in turn, so that neighbours differ.
@@ -58,24 +58,24 @@ float rh_srgb(float x)
     return x <= 0.0031308f ? 12.92f * x : 1.055f * powf(x, 1 / 2.4f) - 0.055f;
 }
 
-rh_vec3 rh_tone(rh_vec3 c)
+rh_vec3 rh_tone_map(rh_vec3 c)
 {
     const float start = 0.8f - 0.04f, desaturation = 0.15f;
     float least = rh_min(c.x, rh_min(c.y, c.z)), toe = least < 0.08f ? least - 6.25f * least * least : 0.04f;
     c = rh_v3_sub(c, rh_v3(toe, toe, toe));
-    float peak = rh_v3_most(c);
+    float peak = rh_v3_max(c);
     if (peak < start) return c;
     float room = 1 - start, lowered = 1 - room * room / (peak + room - start);
     float white = 1 - 1 / (desaturation * (peak - lowered) + 1);
-    return rh_v3_mix(rh_v3_scale(c, lowered / peak), rh_v3(lowered, lowered, lowered), white);
+    return rh_v3_lerp(rh_v3_scale(c, lowered / peak), rh_v3(lowered, lowered, lowered), white);
 }
 
-void rh_develop(const rh_vec3 *linear, size_t count, double exposure, uint16_t *rgb)
+void rh_encode_srgb16(const rh_vec3 *linear, size_t count, double exposure, uint16_t *rgb)
 {
     float gain = (float)exp2(exposure);
     for (size_t i = 0; i < count; i++) {
         rh_vec3 c = linear[i];
-        c = rh_tone(rh_v3_scale(rh_v3(rh_max_of(c.x, 0), rh_max_of(c.y, 0), rh_max_of(c.z, 0)), gain));
+        c = rh_tone_map(rh_v3_scale(rh_v3(rh_max_of(c.x, 0), rh_max_of(c.y, 0), rh_max_of(c.z, 0)), gain));
         for (int k = 0; k < 3; k++) rgb[3 * i + (size_t)k] = (uint16_t)(65535 * rh_srgb((&c.x)[k]) + 0.5f);
     }
 }
@@ -86,7 +86,7 @@ void rh_to_8_bits(const uint16_t *deep, size_t count, uint8_t *rgb)
     for (size_t i = 0; i < 3 * count; i++) rgb[i] = (uint8_t)((deep[i] + rh_random_bits(8, i, 0, 0) % 257) / 257);
 }
 
-double rh_round_up(double x)
+double rh_round_number_above(double x)
 {
     static const double digits[] = {1, 1.5, 2, 3, 4, 5, 6, 8};
     double power = pow(10, floor(log10(x)));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Light at a boundary: float vectors, frames around a normal, reflection, Snell's law, Fresnel's formulas for light
-// without polarisation, and absorption along a way (Beer-Lambert). M. Born, E. Wolf, "Principles of Optics", 7th ed.,
+// Light at a boundary: float vectors, a basis around a normal, reflection, Snell's law, Fresnel's formulas for light
+// without polarisation, and absorption along a path (Beer-Lambert). M. Born, E. Wolf, "Principles of Optics", 7th ed.,
 // sections 1.5 and 4.9.
 #pragma once
 #include <math.h>
@@ -15,9 +15,12 @@ static inline rh_vec3 rh_v3_cross(rh_vec3 a, rh_vec3 b)
 {
     return rh_v3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
 }
-static inline rh_vec3 rh_v3_times(rh_vec3 a, rh_vec3 b) { return rh_v3(a.x * b.x, a.y * b.y, a.z * b.z); }
-static inline rh_vec3 rh_v3_mix(rh_vec3 a, rh_vec3 b, float t) { return rh_v3_add(a, rh_v3_scale(rh_v3_sub(b, a), t)); }
-static inline float rh_v3_most(rh_vec3 a) { return rh_max_of(a.x, rh_max_of(a.y, a.z)); }
+static inline rh_vec3 rh_v3_multiply(rh_vec3 a, rh_vec3 b) { return rh_v3(a.x * b.x, a.y * b.y, a.z * b.z); }
+static inline rh_vec3 rh_v3_lerp(rh_vec3 a, rh_vec3 b, float t)
+{
+    return rh_v3_add(a, rh_v3_scale(rh_v3_sub(b, a), t));
+}
+static inline float rh_v3_max(rh_vec3 a) { return rh_max_of(a.x, rh_max_of(a.y, a.z)); }
 static inline rh_vec3 rh_v3_unit(rh_vec3 a)  // zero stays zero
 {
     float length = rh_v3_length(a);
@@ -26,7 +29,7 @@ static inline rh_vec3 rh_v3_unit(rh_vec3 a)  // zero stays zero
 
 // Two directions that make a right-handed frame with the unit vector n (T. Duff et al., "Building an orthonormal basis,
 // revisited", JCGT 6(1), 2017).
-static inline void rh_frame_around(rh_vec3 n, rh_vec3 *tangent, rh_vec3 *bitangent)
+static inline void rh_orthonormal_basis(rh_vec3 n, rh_vec3 *tangent, rh_vec3 *bitangent)
 {
     float sign = copysignf(1, n.z), a = -1 / (sign + n.z), b = n.x * n.y * a;
     *tangent = rh_v3(1 + sign * n.x * n.x * a, sign * b, -sign * n.x);
@@ -62,7 +65,7 @@ static inline bool rh_refract(rh_vec3 direction, rh_vec3 normal, float ratio, rh
 }
 
 // What is left of light after `distance` metres in a medium that absorbs `absorption` per metre.
-static inline rh_vec3 rh_absorb(rh_vec3 absorption, float distance)
+static inline rh_vec3 rh_transmittance(rh_vec3 absorption, float distance)
 {
     return rh_v3(expf(-absorption.x * distance), expf(-absorption.y * distance), expf(-absorption.z * distance));
 }

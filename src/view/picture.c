@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Puts together what a picture shows and hands it to the path tracer (trace.h): surface or particles, solids, ground,
+// light, camera. Then tone curve, title and legend.
 #include "view/picture.h"
 
 #include <math.h>
@@ -398,7 +401,7 @@ rh_code rh_picture_draw(rh_picture *p, const rh_picture_frame *f, uint16_t *rgb,
     if (code == RH_OK) code = rh_trace_render(trace, &o, p->linear, status);
     rh_trace_free(trace);
     if (code != RH_OK) return code;
-    rh_develop(p->linear, (size_t)o.width * (size_t)o.height, p->scene->look.light.exposure, rgb);
+    rh_encode_srgb16(p->linear, (size_t)o.width * (size_t)o.height, p->scene->look.light.exposure, rgb);
     rh_canvas canvas = {o.width, o.height, NULL, rgb};
     if (f->title) rh_caption_title(&canvas, f->title);
     if (f->points) legend(p, &canvas);

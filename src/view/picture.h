@@ -16,8 +16,8 @@ typedef struct rh_picture_options {
     int width, height;  // pixels
     int samples;        // most paths for a pixel; 0 = a good number
     rh_dbox box;        // m, y up: what the camera frames when the scene does not say where it stands
-    rh_value_range particles,
-        paint;     // values at the ends of the colours of particles and of the surface; low < high, else all have one
+    // Values at the ends of the colours of particles and of the surface; low < high, else all have one.
+    rh_value_range particles, paint;
     bool surface;  // surfaces will be drawn (the ground then lies inside the liquid, without a film of air between)
 } rh_picture_options;
 

@@ -6,9 +6,11 @@
 //   splat     tiles of the screen, at twice the resolution each way, keep the nearest sphere at every sample
 //   smooth    the depth at picture resolution, without blurring over edges; its slope gives the shape of the liquid's
 //             surface (the idea of screen-space fluids, van der Laan, Green, Sainz 2009)
-//   contact   what lies deeper than its blurred surroundings is darkened (depth unsharp masking, Luft, Colditz, Deussen
-//   2006) shade     four samples a pixel: sphere and surface normals mixed, light, rim, ground grid and shadow; sums
-//   are linear light caption   title and legend
+//   contact   what lies deeper than its blurred surroundings is darkened (depth unsharp masking, Luft, Colditz,
+//             Deussen 2006)
+//   shade     four samples a pixel: sphere and surface normals mixed, light, rim, ground grid and shadow; sums
+//             are linear light
+//   caption   title and legend
 #include "view/preview.h"
 
 #include <stdio.h>

@@ -52,7 +52,7 @@ static float typical_speed(const rh_preview_cloud *cloud)
     }
     int at = 0;
     while (at < BINS - 1 && (seen += bins[at]) < cloud->count - cloud->count / 200) at++;
-    return (float)rh_round_up((double)most * (at + 1) / BINS);
+    return (float)rh_round_number_above((double)most * (at + 1) / BINS);
 }
 
 static void find_size(const rh_points *points, int dimension, rh_preview_cloud *cloud)

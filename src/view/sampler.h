@@ -48,8 +48,8 @@ static inline void rh_sampler_pair(rh_sampler *s, float out[2])
     uint32_t order = rh_random_bits(s->seed, s->pixel, 0, lane), a = rh_mix64(order + 1ull) >> 32,
              b = rh_mix64(order + 2ull) >> 32;
     uint32_t index = rh_reverse_bits(rh_scramble_reversed(rh_reverse_bits(s->sample), order));
-    uint32_t x = rh_reverse_bits(
-        rh_scramble_reversed(index, a));  // the first dimension is the index with its bits reversed
+    // The first dimension is the index with its bits reversed.
+    uint32_t x = rh_reverse_bits(rh_scramble_reversed(index, a));
     uint32_t y = rh_reverse_bits(rh_scramble_reversed(rh_reverse_bits(rh_sobol_second(index)), b));
     out[0] = (float)(x >> 8) * 0x1p-24f;
     out[1] = (float)(y >> 8) * 0x1p-24f;

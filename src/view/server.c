@@ -41,8 +41,8 @@ typedef enum route { POINTS, SURFACE, SOLIDS, VERTICES, SCENE, LOG, PROBES, STAT
 
 struct rh_server {
     struct MHD_Daemon *daemon;
-    rh_served served;
-    rh_answers answers;
+    rh_served_run served;
+    rh_response_cache answers;
     rh_guard guard;
     sem_t work;
     int port;
@@ -116,14 +116,15 @@ static enum MHD_Result send_page(const rh_server *server, struct MHD_Connection 
     return send_and_forget(connection, MHD_HTTP_OK, response);
 }
 
-static void give_back(void *answer) { rh_answer_give_back(answer); }
+static void give_back(void *answer) { rh_response_release(answer); }
 
-static enum MHD_Result send_answer(struct MHD_Connection *connection, rh_answer *answer, const char *type, bool zipped)
+static enum MHD_Result send_answer(struct MHD_Connection *connection, rh_response *answer, const char *type,
+                                   bool zipped)
 {
     struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback_cls(
         answer->message.count, answer->message.bytes, give_back, answer);
     if (!response) {
-        rh_answer_give_back(answer);
+        rh_response_release(answer);
         return MHD_NO;
     }
     add_headers(response, type);
@@ -197,7 +198,7 @@ static const char *type_of(route asked)
 
 static rh_code make(rh_server *server, const request *r, rh_message *out, rh_status *status)
 {
-    rh_served *served = &server->served;
+    rh_served_run *served = &server->served;
     rh_wire_view view = {r->attribute[0] ? r->attribute : NULL, r->limit};
     switch (r->route) {
     case POINTS: return rh_served_points(served, r->frame, &view, out, status);
@@ -213,7 +214,7 @@ static rh_code make(rh_server *server, const request *r, rh_message *out, rh_sta
 }
 
 // Only what is costly is kept, under the version its file has now.
-static bool make_key(rh_server *server, const request *r, bool zipped, rh_answer_key *key)
+static bool make_key(rh_server *server, const request *r, bool zipped, rh_response_key *key)
 {
     memset(key, 0, sizeof *key);
     key->kind = (int32_t)r->route;
@@ -229,8 +230,8 @@ static bool make_key(rh_server *server, const request *r, bool zipped, rh_answer
     return r->route <= VERTICES;
 }
 
-static rh_answer *make_answer(rh_server *server, const request *r, const rh_answer_key *key, bool zipped,
-                              rh_status *status)
+static rh_response *make_answer(rh_server *server, const request *r, const rh_response_key *key, bool zipped,
+                                rh_status *status)
 {
     rh_message message = {0};
     bool heavy = key != NULL;
@@ -243,7 +244,7 @@ static rh_answer *make_answer(rh_server *server, const request *r, const rh_answ
         rh_message_free(&message);
         return NULL;
     }
-    return rh_answers_add(&server->answers, key, &message, status);
+    return rh_response_cache_add(&server->answers, key, &message, status);
 }
 
 static bool accepts_gzip(struct MHD_Connection *connection)
@@ -263,10 +264,10 @@ static enum MHD_Result answer(rh_server *server, struct MHD_Connection *connecti
     const char *wrong = read_request(connection, &r);
     if (wrong) return refuse(connection, MHD_HTTP_BAD_REQUEST, wrong);
     rh_status status = {0};
-    rh_answer_key key;
+    rh_response_key key;
     bool zipped = accepts_gzip(connection), kept = make_key(server, &r, zipped, &key);
     if (kept && !key.version) return refuse(connection, MHD_HTTP_NOT_FOUND, "this frame is not there (any more)");
-    rh_answer *found = kept ? rh_answers_find(&server->answers, &key) : NULL;
+    rh_response *found = kept ? rh_response_cache_find(&server->answers, &key) : NULL;
     if (!found) found = make_answer(server, &r, kept ? &key : NULL, zipped, &status);
     if (found) return send_answer(connection, found, type_of(r.route), zipped);
     return refuse(connection, status.code == RH_MEMORY ? MHD_HTTP_SERVICE_UNAVAILABLE : MHD_HTTP_INTERNAL_SERVER_ERROR,
@@ -454,7 +455,7 @@ rh_code rh_server_start(const char *run, const char *material, int port, const c
     *out = NULL;
     rh_server *server = rh_alloc_zero(sizeof *server, "view.server", status);
     if (!server) return RH_MEMORY;
-    rh_answers_init(&server->answers, KEPT_BYTES);
+    rh_response_cache_init(&server->answers, KEPT_BYTES);
     rh_guard_init(&server->guard);
     sem_init(&server->work, 0, places_at_work());
     rh_code code = make_token(server, status);
@@ -468,14 +469,14 @@ rh_code rh_server_start(const char *run, const char *material, int port, const c
 int rh_server_port(const rh_server *server) { return server->port; }
 const char *rh_server_token(const rh_server *server) { return server->token; }
 
-void rh_server_tend(rh_server *server) { rh_guard_tend(&server->guard, rh_seconds()); }
+void rh_server_cut_off(rh_server *server) { rh_guard_cut_off(&server->guard, rh_seconds()); }
 
 void rh_server_stop(rh_server *server)
 {
     if (!server) return;
     if (server->daemon) MHD_stop_daemon(server->daemon);
     rh_served_close(&server->served);
-    rh_answers_free(&server->answers);
+    rh_response_cache_free(&server->answers);
     rh_guard_free(&server->guard);
     sem_destroy(&server->work);
     rh_free(server);

@@ -33,5 +33,5 @@ int rh_server_port(const rh_server *server);
 enum { RH_SERVER_TOKEN = 33 };                         // letters, with the zero at the end
 const char *rh_server_token(const rh_server *server);  // what /?token=... must be
 // Cuts off clients that dawdle. Call it about once a second.
-void rh_server_tend(rh_server *server);
+void rh_server_cut_off(rh_server *server);
 void rh_server_stop(rh_server *server);  // waits for the answers being made; NULL is fine

@@ -7,37 +7,37 @@
 #include <string.h>
 #include "base/memory.h"
 
-void rh_answers_init(rh_answers *a, size_t most_bytes)
+void rh_response_cache_init(rh_response_cache *a, size_t most_bytes)
 {
     memset(a, 0, sizeof *a);
     a->most_bytes = most_bytes;
     pthread_mutex_init(&a->lock, NULL);
 }
 
-static void release(rh_answer *answer)
+static void release(rh_response *response)
 {
-    if (--answer->holders > 0) return;
-    rh_message_free(&answer->message);
-    rh_free(answer);
+    if (--response->holders > 0) return;
+    rh_message_free(&response->message);
+    rh_free(response);
 }
 
-static void forget(rh_answers *a, int index)
+static void forget(rh_response_cache *a, int index)
 {
-    rh_answer *answer = a->items[index];
-    a->bytes -= answer->message.room;
+    rh_response *response = a->items[index];
+    a->bytes -= response->message.room;
     a->items[index] = a->items[--a->count];
-    release(answer);
+    release(response);
 }
 
-void rh_answers_free(rh_answers *a)
+void rh_response_cache_free(rh_response_cache *a)
 {
     while (a->count) forget(a, a->count - 1);
     pthread_mutex_destroy(&a->lock);
 }
 
-rh_answer *rh_answers_find(rh_answers *a, const rh_answer_key *key)
+rh_response *rh_response_cache_find(rh_response_cache *a, const rh_response_key *key)
 {
-    rh_answer *found = NULL;
+    rh_response *found = NULL;
     pthread_mutex_lock(&a->lock);
     for (int i = 0; i < a->count && !found; i++)
         if (memcmp(&a->items[i]->key, key, sizeof *key) == 0) found = a->items[i];
@@ -49,9 +49,9 @@ rh_answer *rh_answers_find(rh_answers *a, const rh_answer_key *key)
     return found;
 }
 
-static void make_room(rh_answers *a, size_t bytes)
+static void make_room(rh_response_cache *a, size_t bytes)
 {
-    while (a->count && (a->count == RH_ANSWERS_MOST || a->bytes + bytes > a->most_bytes)) {
+    while (a->count && (a->count == RH_RESPONSE_CACHE_MOST || a->bytes + bytes > a->most_bytes)) {
         int oldest = 0;
         for (int i = 1; i < a->count; i++)
             if (a->items[i]->used < a->items[oldest]->used) oldest = i;
@@ -59,32 +59,33 @@ static void make_room(rh_answers *a, size_t bytes)
     }
 }
 
-rh_answer *rh_answers_add(rh_answers *a, const rh_answer_key *key, rh_message *message, rh_status *status)
+rh_response *rh_response_cache_add(rh_response_cache *a, const rh_response_key *key, rh_message *message,
+                                   rh_status *status)
 {
-    rh_answer *answer = rh_alloc_zero(sizeof *answer, "view.answer", status);
-    if (!answer) {
+    rh_response *response = rh_alloc_zero(sizeof *response, "view.response", status);
+    if (!response) {
         rh_message_free(message);
         return NULL;
     }
-    *answer = (rh_answer){.message = *message, .holders = 1, .home = a};
+    *response = (rh_response){.message = *message, .holders = 1, .home = a};
     memset(message, 0, sizeof *message);
-    if (!key || answer->message.room > a->most_bytes) return answer;
-    memcpy(&answer->key, key, sizeof *key);
+    if (!key || response->message.room > a->most_bytes) return response;
+    memcpy(&response->key, key, sizeof *key);
     pthread_mutex_lock(&a->lock);
-    make_room(a, answer->message.room);
-    a->items[a->count++] = answer;
-    a->bytes += answer->message.room;
-    answer->holders++;
-    answer->used = ++a->clock;
+    make_room(a, response->message.room);
+    a->items[a->count++] = response;
+    a->bytes += response->message.room;
+    response->holders++;
+    response->used = ++a->clock;
     pthread_mutex_unlock(&a->lock);
-    return answer;
+    return response;
 }
 
-void rh_answer_give_back(rh_answer *answer)
+void rh_response_release(rh_response *response)
 {
-    if (!answer) return;
-    pthread_mutex_t *lock = &answer->home->lock;
+    if (!response) return;
+    pthread_mutex_t *lock = &response->home->lock;
     pthread_mutex_lock(lock);
-    release(answer);
+    release(response);
     pthread_mutex_unlock(lock);
 }

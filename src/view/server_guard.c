@@ -79,7 +79,7 @@ bool rh_guard_allows(rh_guard *g, double now)
     return allowed;
 }
 
-void rh_guard_tend(rh_guard *g, double now)
+void rh_guard_cut_off(rh_guard *g, double now)
 {
     pthread_mutex_lock(&g->lock);
     for (int i = 0; i < RH_GUARD_MOST; i++) {

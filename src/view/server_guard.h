@@ -34,5 +34,5 @@ void rh_guard_free(rh_guard *guard);
 rh_guard_slot *rh_guard_enter(rh_guard *guard, int socket, double now);
 void rh_guard_leave(rh_guard *guard, rh_guard_slot *slot);
 void rh_guard_mark(rh_guard *guard, rh_guard_slot *slot, bool busy, double now);
-bool rh_guard_allows(rh_guard *guard, double now);  // takes one request from the bucket
-void rh_guard_tend(rh_guard *guard, double now);    // cuts off those over their time
+bool rh_guard_allows(rh_guard *guard, double now);   // takes one request from the bucket
+void rh_guard_cut_off(rh_guard *guard, double now);  // cuts off those over their time

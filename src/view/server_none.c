@@ -27,5 +27,5 @@ const char *rh_server_token(const rh_server *server)
     return "";
 }
 
-void rh_server_tend(rh_server *server) { (void)server; }
+void rh_server_cut_off(rh_server *server) { (void)server; }
 void rh_server_stop(rh_server *server) { (void)server; }

@@ -53,7 +53,7 @@ static uint64_t version_and_close(int file)
 }
 
 // "<stem>.<frame><ending>" with as many digits as the run wrote; -1 when there is none.
-static int open_frame(const rh_served *s, const char *stem, int64_t frame, const char *ending)
+static int open_frame(const rh_served_run *s, const char *stem, int64_t frame, const char *ending)
 {
     int file = -1;
     for (int digits = 4; digits <= MOST_DIGITS && file < 0; digits++) {
@@ -65,7 +65,7 @@ static int open_frame(const rh_served *s, const char *stem, int64_t frame, const
 }
 
 // A run may have written its particles as OpenVDB, as PLY or as both.
-static int open_points(const rh_served *s, int64_t frame, bool *ply)
+static int open_points(const rh_served_run *s, int64_t frame, bool *ply)
 {
     int file = open_frame(s, "points/points", frame, ".vdb");
     *ply = file < 0;
@@ -81,7 +81,7 @@ typedef struct material_names {
 } material_names;
 
 // Call with the lock held.
-static void list_materials(const rh_served *s, material_names *out)
+static void list_materials(const rh_served_run *s, material_names *out)
 {
     out->count = 0;
     int count = s->has_scene ? s->scene.materials.count : 0;
@@ -92,7 +92,7 @@ static void list_materials(const rh_served *s, material_names *out)
     }
 }
 
-static material_names materials_of(rh_served *s)
+static material_names materials_of(rh_served_run *s)
 {
     material_names names;
     pthread_mutex_lock(&s->lock);
@@ -113,20 +113,20 @@ static surface_stem stem_of(const material_names *names, int index)
     return stem;
 }
 
-static int open_surface(const rh_served *s, const material_names *names, int index, int64_t frame)
+static int open_surface(const rh_served_run *s, const material_names *names, int index, int64_t frame)
 {
     char path[RH_MATERIAL_NAME + 20];
     snprintf(path, sizeof path, "surface/%s", stem_of(names, index).text);
     return open_frame(s, path, frame, ".ply");
 }
 
-uint64_t rh_served_points_version(const rh_served *s, int64_t frame)
+uint64_t rh_served_points_version(const rh_served_run *s, int64_t frame)
 {
     bool ply;
     return version_and_close(open_points(s, frame, &ply));
 }
 
-uint64_t rh_served_surface_version(rh_served *s, int64_t frame)
+uint64_t rh_served_surface_version(rh_served_run *s, int64_t frame)
 {
     material_names names = materials_of(s);
     uint64_t version = version_and_close(open_surface(s, &names, 0, frame));
@@ -134,7 +134,7 @@ uint64_t rh_served_surface_version(rh_served *s, int64_t frame)
     return version;
 }
 
-uint64_t rh_served_scene_version(const rh_served *s)
+uint64_t rh_served_scene_version(const rh_served_run *s)
 {
     return version_and_close(rh_open_beneath(s->folder, "scene.yaml"));
 }
@@ -158,7 +158,7 @@ static rh_code blame_frame(rh_code code, const rh_status *why, int64_t frame, rh
     return rh_fail(status, code, "frame %" PRId64 ": %s", frame, colon ? colon + 2 : why->message);
 }
 
-static rh_code read_scene_text(const rh_served *s, char **text, size_t *bytes, rh_status *status)
+static rh_code read_scene_text(const rh_served_run *s, char **text, size_t *bytes, rh_status *status)
 {
     int file = rh_open_beneath(s->folder, "scene.yaml");
     if (file < 0)
@@ -171,7 +171,7 @@ static rh_code read_scene_text(const rh_served *s, char **text, size_t *bytes, r
 // --- the scene -------------------------------------------------------------------------------------------------------
 
 // Reads the scene again when its file is another one: a run was started anew in the folder. Call with the lock held.
-static rh_code refresh_scene(rh_served *s, rh_status *status)
+static rh_code refresh_scene(rh_served_run *s, rh_status *status)
 {
     char path[RH_PATH_MAX], *text;
     size_t bytes;
@@ -193,7 +193,7 @@ static rh_code refresh_scene(rh_served *s, rh_status *status)
 }
 
 // The last scene that could be read stays in use; what is wrong with the new one is told with the state.
-static void follow_scene(rh_served *s)
+static void follow_scene(rh_served_run *s)
 {
     rh_status status = {0};
     rh_code code = refresh_scene(s, &status);
@@ -201,7 +201,7 @@ static void follow_scene(rh_served *s)
 }
 
 // A link is not followed: whoever put it there would decide what is served.
-static void warn_of_links(const rh_served *s)
+static void warn_of_links(const rh_served_run *s)
 {
     static const char *const names[] = {"points", "surface", "log.jsonl", "probes.csv"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -213,7 +213,7 @@ static void warn_of_links(const rh_served *s)
 }
 
 // Run with one material has no names in its files; its own name is fine all the same.
-static rh_code choose_material(rh_served *s, const char *material, rh_status *status)
+static rh_code choose_material(rh_served_run *s, const char *material, rh_status *status)
 {
     int index;
     if (!material) return RH_OK;
@@ -223,7 +223,7 @@ static rh_code choose_material(rh_served *s, const char *material, rh_status *st
     return RH_OK;
 }
 
-rh_code rh_served_open(rh_served *s, const char *run, const char *material, const char *sandbox, rh_status *status)
+rh_code rh_served_open(rh_served_run *s, const char *run, const char *material, const char *sandbox, rh_status *status)
 {
     memset(s, 0, sizeof *s);
     s->folder = -1;
@@ -249,7 +249,7 @@ rh_code rh_served_open(rh_served *s, const char *run, const char *material, cons
     return RH_OK;
 }
 
-void rh_served_close(rh_served *s)
+void rh_served_close(rh_served_run *s)
 {
     if (s->has_scene) {
         rh_scene_free(&s->scene);
@@ -285,7 +285,7 @@ static rh_code add_entry(listing *l, int64_t frame, uint64_t points, uint64_t su
     return RH_OK;
 }
 
-static rh_code list_folder(const rh_served *s, const char *name, const char *stem, const char *ending, listing *l,
+static rh_code list_folder(const rh_served_run *s, const char *name, const char *stem, const char *ending, listing *l,
                            rh_status *status)
 {
     bool surface = strcmp(name, "surface") == 0;
@@ -329,7 +329,7 @@ static void merge(listing *l)
     l->count = kept + 1;
 }
 
-static rh_code write_frames(rh_served *s, rh_message *out, rh_status *status)
+static rh_code write_frames(rh_served_run *s, rh_message *out, rh_status *status)
 {
     listing l = {0};
     material_names names = materials_of(s);
@@ -347,7 +347,7 @@ static rh_code write_frames(rh_served *s, rh_message *out, rh_status *status)
     return code;
 }
 
-static rh_code write_log_facts(const rh_served *s, rh_message *out, rh_status *status)
+static rh_code write_log_facts(const rh_served_run *s, rh_message *out, rh_status *status)
 {
     struct stat facts;
     struct timespec now;
@@ -361,7 +361,19 @@ static rh_code write_log_facts(const rh_served *s, rh_message *out, rh_status *s
                             age > 0 ? age : 0);
 }
 
-static rh_code write_scene_facts(rh_served *s, rh_message *out, rh_status *status)
+// Of a run that shows several.
+static rh_code write_materials(const rh_served_run *s, rh_message *out, rh_status *status)
+{
+    material_names names;
+    list_materials(s, &names);
+    for (int i = 0; names.count > 1 && i < names.count; i++) {
+        RH_TRY(rh_message_print(out, status, "%s", i ? "," : ",\"materials\":["));
+        RH_TRY(rh_message_text(out, names.text[i], status));
+    }
+    return names.count > 1 ? rh_message_append(out, "]", 1, status) : RH_OK;
+}
+
+static rh_code write_scene_facts(rh_served_run *s, rh_message *out, rh_status *status)
 {
     const rh_scene *scene = &s->scene;
     const char *slash = strrchr(s->run, '/');
@@ -375,12 +387,13 @@ static rh_code write_scene_facts(rh_served *s, rh_message *out, rh_status *statu
                             ",\"most_points\":%d",
                             scene->dimension, scene->cell, scene->frames.fps, scene->frames.first, scene->frames.last,
                             scene->hash, s->scene_version, RH_WIRE_POINTS));
+    RH_TRY(write_materials(s, out, status));
     if (!s->scene_problem[0]) return RH_OK;
     RH_TRY(rh_message_append(out, ",\"problem\":", 11, status));
     return rh_message_text(out, s->scene_problem, status);
 }
 
-rh_code rh_served_state(rh_served *s, rh_message *out, rh_status *status)
+rh_code rh_served_state(rh_served_run *s, rh_message *out, rh_status *status)
 {
     *out = (rh_message){0};
     pthread_mutex_lock(&s->lock);
@@ -396,16 +409,30 @@ rh_code rh_served_state(rh_served *s, rh_message *out, rh_status *status)
 
 // --- frames ----------------------------------------------------------------------------------------------------------
 
+// Which of the materials shown a particle belongs to, as an attribute to colour by: their number from 0, in the order
+// of "materials" in /api/run. An attribute that the run has under this name stays as it is.
+static rh_code mark_material(rh_points *points, int number, rh_status *status)
+{
+    if (points->count == 0 || rh_points_find(points, "material")) return RH_OK;
+    RH_TRY(rh_points_add(points, "material", RH_POINT_I32, status));
+    int32_t *material = rh_points_data(points, "material", RH_POINT_I32);
+    for (int64_t i = 0; i < points->count; i++) material[i] = number;
+    return RH_OK;
+}
+
 // The particles of all materials of a frame as one set.
-static rh_code read_materials(rh_served *s, const char *path, rh_points *points, rh_frame_info *info, rh_status *status)
+static rh_code read_materials(rh_served_run *s, const char *path, rh_points *points, rh_frame_info *info,
+                              rh_status *status)
 {
     material_names names = materials_of(s);
     if (names.count == 0) return rh_vdb_read_points(path, points, info, status);
     RH_TRY(rh_vdb_read_set(path, names.text[0], points, info, status));
+    if (names.count > 1) RH_TRY(mark_material(points, 0, status));
     for (int i = 1; i < names.count; i++) {
         rh_points more;
         rh_points_init(&more);
         rh_code code = rh_vdb_read_set(path, names.text[i], &more, NULL, status);
+        if (code == RH_OK) code = mark_material(&more, i, status);
         if (code == RH_OK) code = rh_exchange_join(&more, points, status);
         rh_points_free(&more);
         RH_TRY(code);
@@ -413,7 +440,7 @@ static rh_code read_materials(rh_served *s, const char *path, rh_points *points,
     return RH_OK;
 }
 
-rh_code rh_served_points(rh_served *s, int64_t frame, const rh_wire_view *view, rh_message *out, rh_status *status)
+rh_code rh_served_points(rh_served_run *s, int64_t frame, const rh_wire_view *view, rh_message *out, rh_status *status)
 {
     bool ply;
     *out = (rh_message){0};
@@ -449,8 +476,8 @@ static rh_code join_mesh(rh_mesh *to, const rh_mesh *more, rh_status *status)
 }
 
 // The surfaces of all materials that have one as one mesh; `files`: how many there were.
-static rh_code read_surfaces(const rh_served *s, const material_names *names, int64_t frame, rh_mesh *mesh, int *files,
-                             rh_status *status)
+static rh_code read_surfaces(const rh_served_run *s, const material_names *names, int64_t frame, rh_mesh *mesh,
+                             int *files, rh_status *status)
 {
     rh_code code = RH_OK;
     *files = 0;
@@ -467,7 +494,7 @@ static rh_code read_surfaces(const rh_served *s, const material_names *names, in
     return code;
 }
 
-rh_code rh_served_surface(rh_served *s, int64_t frame, rh_message *out, rh_status *status)
+rh_code rh_served_surface(rh_served_run *s, int64_t frame, rh_message *out, rh_status *status)
 {
     *out = (rh_message){0};
     material_names names;
@@ -486,7 +513,7 @@ rh_code rh_served_surface(rh_served *s, int64_t frame, rh_message *out, rh_statu
 }
 
 // The lock is held while meshes are read: the scene must not change meanwhile, and the page asks for this once.
-rh_code rh_served_solids(rh_served *s, rh_message *out, rh_status *status)
+rh_code rh_served_solids(rh_served_run *s, rh_message *out, rh_status *status)
 {
     pthread_mutex_lock(&s->lock);
     follow_scene(s);
@@ -495,7 +522,7 @@ rh_code rh_served_solids(rh_served *s, rh_message *out, rh_status *status)
     return code;
 }
 
-rh_code rh_served_vertices(rh_served *s, int64_t frame, rh_message *out, rh_status *status)
+rh_code rh_served_vertices(rh_served_run *s, int64_t frame, rh_message *out, rh_status *status)
 {
     pthread_mutex_lock(&s->lock);
     rh_code code = rh_wire_vertices(&s->scene, frame, out, status);
@@ -503,7 +530,7 @@ rh_code rh_served_vertices(rh_served *s, int64_t frame, rh_message *out, rh_stat
     return code;
 }
 
-rh_code rh_served_scene(rh_served *s, rh_message *out, rh_status *status)
+rh_code rh_served_scene(rh_served_run *s, rh_message *out, rh_status *status)
 {
     char *text;
     size_t bytes;
@@ -537,7 +564,7 @@ static rh_code read_part(int file, const char *name, uint64_t version, int64_t o
     return code;
 }
 
-static rh_code serve_lines(rh_served *s, const char *name, uint64_t version, int64_t offset, rh_message *out,
+static rh_code serve_lines(rh_served_run *s, const char *name, uint64_t version, int64_t offset, rh_message *out,
                            rh_status *status)
 {
     *out = (rh_message){0};
@@ -549,12 +576,12 @@ static rh_code serve_lines(rh_served *s, const char *name, uint64_t version, int
     return code;
 }
 
-rh_code rh_served_log(rh_served *s, uint64_t version, int64_t offset, rh_message *out, rh_status *status)
+rh_code rh_served_log(rh_served_run *s, uint64_t version, int64_t offset, rh_message *out, rh_status *status)
 {
     return serve_lines(s, "log.jsonl", version, offset, out, status);
 }
 
-rh_code rh_served_probes(rh_served *s, uint64_t version, int64_t offset, rh_message *out, rh_status *status)
+rh_code rh_served_probes(rh_served_run *s, uint64_t version, int64_t offset, rh_message *out, rh_status *status)
 {
     char name[RH_MATERIAL_NAME + 16] = "probes.csv";
     pthread_mutex_lock(&s->lock);

@@ -2,22 +2,19 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Path tracing (J. Kajiya, SIGGRAPH 1986) from the camera. What is special:
-//  * At the first boundaries of a clear medium the path splits into its reflected and its refracted part, each with
-//  Fresnel's share;
-//    later one of the two is chosen. Radiance changes with the square of the index across a boundary.
-//  * The sun is sampled directly and by the appearance, and both are weighed by the power heuristic (E. Veach, L.
-//  Guibas, SIGGRAPH 1995).
+//  * At the first boundaries of a clear medium the path splits into its reflected and its refracted part, each
+//    with Fresnel's share; later one of the two is chosen. Radiance changes with the square of the index across a
+//    boundary.
+//  * The sun is sampled directly and by the appearance, and both are weighed by the power heuristic (E. Veach,
+//    L. Guibas, SIGGRAPH 1995).
 //  * Towards the sun a clear boundary is passed straight, weakened by Fresnel and absorption. Under a level surface
-//  that gives the true
-//    light on level ground; it has shadows that are tinted, but no caustics. Ways to the sun by mirror and lens after a
-//    diffuse bounce are left out in exchange: they would be counted twice, and as noise.
-//  * What an open sky gives a diffuse surface is known beforehand (a table over the slope of the surface); paths bring
-//  only the
-//    difference to it, which is nothing where nothing stands in the way (a control variate). On level ground under a
-//    clear medium the same is done for the sky as a level boundary bends it.
+//    that gives the true light on level ground; it has shadows that are tinted, but no caustics. Ways to the sun by
+//    mirror and lens after a diffuse bounce are left out in exchange: they would be counted twice, and as noise.
+//  * What an open sky gives a diffuse surface is known beforehand (a table over the slope of the surface); paths
+//    bring only the difference to it, which is nothing where nothing stands in the way (a control variate). On level
+//    ground under a clear medium the same is done for the sky as a level boundary bends it.
 //  * A path is ended by lot at diffuse surfaces only, and only when it has become faint: white and clear things in
-//  white light stay
-//    exactly white (tests/analytic/test_render.c).
+//    white light stay exactly white (tests/analytic/test_render.c).
 #include "view/trace.h"
 
 #include <math.h>
@@ -272,7 +269,7 @@ static rh_vec3 through(const shooting *shot, rh_ray ray, int medium)
         if (!meet(shot, &ray, &s)) return left;
         if (s.appearance->kind != RH_APPEARANCE_CLEAR) break;
         if (medium >= 0)
-            left = rh_v3_times(left, rh_absorb(shot->trace->parts[medium].appearance.absorption, s.distance));
+            left = rh_v3_multiply(left, rh_transmittance(shot->trace->parts[medium].appearance.absorption, s.distance));
         // The share by the angle outside, whichever way the boundary is crossed: that is how the light of the sun meets
         // it.
         left = rh_v3_scale(left,
@@ -322,12 +319,12 @@ static rh_vec3 sun_light(const shooting *shot, const path *p, const surface *s, 
     rh_sampler_pair(sampler, u);
     if (!rh_light_sample_sun(&shot->o->light, u, &to, &light, &pdf) || rh_v3_dot(to, s->geometric) <= 0)
         return rh_v3(0, 0, 0);
-    rh_vec3 answer = rh_appearance_answer(s->appearance, s->color, s->normal, rh_v3_scale(p->ray.direction, -1), to,
-                                          &other);
-    if (rh_v3_most(answer) <= 0) return answer;
+    rh_vec3 reflected = rh_appearance_evaluate(s->appearance, s->color, s->normal, rh_v3_scale(p->ray.direction, -1),
+                                               to, &other);
+    if (rh_v3_max(reflected) <= 0) return reflected;
     rh_ray ray = {off_surface(s->point, s->geometric), to, INFINITY, p->ray.time};
-    light = rh_v3_times(light, through(shot, ray, p->medium));
-    return rh_v3_scale(rh_v3_times(light, answer), balance(pdf, other));
+    light = rh_v3_multiply(light, through(shot, ray, p->medium));
+    return rh_v3_scale(rh_v3_multiply(light, reflected), balance(pdf, other));
 }
 
 static rh_vec3 around(const shooting *shot, rh_vec3 direction)
@@ -339,7 +336,7 @@ static rh_vec3 open_sky(const shooting *shot, rh_vec3 normal)
 {
     float at = (normal.y + 1) * (0.5f * SLOPES);
     int k = at < SLOPES - 1 ? (int)at : SLOPES - 1;
-    return rh_v3_mix(shot->open_sky[k], shot->open_sky[k + 1], at - (float)k);
+    return rh_v3_lerp(shot->open_sky[k], shot->open_sky[k + 1], at - (float)k);
 }
 
 // The sky in a direction below a level boundary: bent, with its radiance raised by the square of the index; nothing
@@ -362,10 +359,10 @@ static rh_vec3 expect_sky(const shooting *shot, path *p, const surface *s, rh_ve
     }
     if (s->normal.y < 0.9999f) return rh_v3(0, 0, 0);
     const part *medium = &shot->trace->parts[p->medium];
-    rh_vec3 left = rh_absorb(medium->appearance.absorption,
-                             -1.2f * p->ray.direction.y * s->distance);  // as deep as the path came down
-    p->counted = rh_v3_times(left, bent_sky(light, medium->appearance.ior, direction));
-    return rh_v3_times(left, medium->sky_inside);
+    rh_vec3 left = rh_transmittance(medium->appearance.absorption,
+                                    -1.2f * p->ray.direction.y * s->distance);  // as deep as the path came down
+    p->counted = rh_v3_multiply(left, bent_sky(light, medium->appearance.ior, direction));
+    return rh_v3_multiply(left, medium->sky_inside);
 }
 
 // Weights below which a path goes on by lot only: before and after a diffuse surface. Boundaries never end a path, so
@@ -384,29 +381,29 @@ static bool go_on_diffuse(const shooting *shot, path *p, surface *s, rh_sampler 
     rh_sampler_pair(sampler, u);
     rh_sampler_pair(sampler, choice);
     rh_sampler_pair(sampler, enter);
-    float worth = rh_v3_most(p->weight) / weak;  // a faint mirror image is not worth the work of every sample
+    float worth = rh_v3_max(p->weight) / weak;  // a faint mirror image is not worth the work of every sample
     if (enter[0] >= worth) return false;
     if (worth < 1) p->weight = rh_v3_scale(p->weight, 1 / worth);
-    *light = rh_v3_add(*light, rh_v3_times(p->weight, sun_light(shot, p, s, sampler)));
+    *light = rh_v3_add(*light, rh_v3_multiply(p->weight, sun_light(shot, p, s, sampler)));
     if (++p->diffuse > MOST_DIFFUSE) return false;
     if (!rh_appearance_sample(s->appearance, s->color, s->normal, rh_v3_scale(p->ray.direction, -1), choice[0], u,
                               &scatter))
         return false;
-    if (s->appearance->kind == RH_APPEARANCE_MATTE && rh_v3_most(scatter.weight) > 0) {
-        float even = rh_appearance_even(s->appearance);
+    if (s->appearance->kind == RH_APPEARANCE_MATTE && rh_v3_max(scatter.weight) > 0) {
+        float even = rh_appearance_diffuse_factor(s->appearance);
         rh_vec3 expected = rh_v3_scale(expect_sky(shot, p, s, scatter.direction), even);
-        *light = rh_v3_add(*light, rh_v3_times(rh_v3_times(p->weight, s->color), expected));
-        p->counted = rh_v3_scale(p->counted, even * rh_v3_most(s->color) / rh_v3_most(scatter.weight));
+        *light = rh_v3_add(*light, rh_v3_multiply(rh_v3_multiply(p->weight, s->color), expected));
+        p->counted = rh_v3_scale(p->counted, even * rh_v3_max(s->color) / rh_v3_max(scatter.weight));
     }
-    p->weight = rh_v3_times(p->weight, scatter.weight);
+    p->weight = rh_v3_multiply(p->weight, scatter.weight);
     p->pdf = scatter.pdf;
     p->ray.origin = off_surface(s->point, s->geometric);
     p->ray.direction = scatter.direction;
     if (rh_v3_dot(scatter.direction, s->geometric) <= 0) {  // into the surface: dark
-        *light = rh_v3_sub(*light, rh_v3_times(p->weight, p->counted));
+        *light = rh_v3_sub(*light, rh_v3_multiply(p->weight, p->counted));
         return false;
     }
-    float left = rh_v3_most(p->weight) / fading;
+    float left = rh_v3_max(p->weight) / fading;
     if (choice[1] >= left) return false;
     if (left < 1) p->weight = rh_v3_scale(p->weight, 1 / left);
     return true;
@@ -473,16 +470,16 @@ static rh_vec3 radiance(const shooting *shot, rh_ray ray, rh_sampler *sampler)
         for (bool alive = true; alive && p.events < shot->bounces; p.events++) {
             surface s;
             bool met = meet(shot, &p.ray, &s);
-            light = rh_v3_add(light, rh_v3_times(p.weight, arriving(shot, &p, met ? 1 - s.presence : 1)));
+            light = rh_v3_add(light, rh_v3_multiply(p.weight, arriving(shot, &p, met ? 1 - s.presence : 1)));
             if (!met) break;
             p.weight = rh_v3_scale(p.weight, s.presence);
             p.counted = rh_v3(0, 0, 0);
             if (p.medium >= 0)
-                p.weight = rh_v3_times(p.weight,
-                                       rh_absorb(shot->trace->parts[p.medium].appearance.absorption, s.distance));
+                p.weight = rh_v3_multiply(
+                    p.weight, rh_transmittance(shot->trace->parts[p.medium].appearance.absorption, s.distance));
             if (s.appearance->kind != RH_APPEARANCE_CLEAR) alive = go_on_diffuse(shot, &p, &s, sampler, &light);
             else if (cross_boundary(&p, &s, sampler, &stack[waiting])) stack[waiting++].events++;
-            if (!(rh_v3_most(p.weight) > 1e-5f)) break;
+            if (!(rh_v3_max(p.weight) > 1e-5f)) break;
         }
     }
     return light;
@@ -559,7 +556,7 @@ static void add_samples(const shooting *shot, const lens_frame frames[2], int x,
         rh_sampler sampler = {
             .seed = o->seed, .pixel = (uint64_t)y * (uint64_t)o->width + (uint64_t)x, .sample = (uint32_t)k};
         rh_vec3 c = radiance(shot, camera_ray(shot, frames, x, y, &sampler), &sampler);
-        float most = rh_v3_most(c);
+        float most = rh_v3_max(c);
         if (!isfinite(c.x + c.y + c.z)) c = rh_v3(0, 0, 0);
         else if (o->brightest > 0 && most > o->brightest) c = rh_v3_scale(c, o->brightest / most);
         t->sum[at] = rh_v3_add(t->sum[at], c);
@@ -633,7 +630,7 @@ static void expect_light(shooting *shot, part *parts, int count)
     const rh_ground *ground = &shot->o->ground;
     shot->below = light->horizon;
     rh_vec3 lit = rh_v3_add(mean_around(shot, 1), rh_v3_scale(light->sun, rh_max_of(light->to_sun.y, 0)));
-    if (ground->style != RH_GROUND_NONE) shot->below = rh_v3_times(ground->color, lit);
+    if (ground->style != RH_GROUND_NONE) shot->below = rh_v3_multiply(ground->color, lit);
     for (int k = 0; k <= SLOPES; k++) shot->open_sky[k] = mean_around(shot, 2 * (float)k / SLOPES - 1);
     for (int k = 0; k < count; k++)
         if (parts[k].appearance.kind == RH_APPEARANCE_CLEAR)

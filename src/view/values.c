@@ -117,7 +117,7 @@ rh_code rh_values_range(const rh_points *points, const char *attribute, bool z_u
     if (named && named->type == RH_POINT_GROUP) from = 0, to = 1;  // a small group would be trimmed away
     if (code != RH_OK || !(from <= to)) return code;
     if (from >= 0 && from < 0.5 * to) from = 0;  // a scale that begins at zero is easier to read
-    if (from == 0 && to > 0) to = rh_round_up(to);
+    if (from == 0 && to > 0) to = rh_round_number_above(to);
     *high = *low < *high ? fmax(*high, to) : to;
     *low = *low < *high ? fmin(*low, from) : from;
     return RH_OK;

@@ -71,7 +71,7 @@ rh_code rh_wire_shape(const rh_variant *shape, rh_dvec3 center, double reach, do
                       rh_status *status);
 
 // The depth of a mesh in two dimensions, which says nothing: all of it within a slab at z = 0.
-void rh_wire_press(rh_mesh *mesh, double thickness);
+void rh_wire_flatten(rh_mesh *mesh, double thickness);
 
 // Replaces the bytes by their gzip form.
 rh_code rh_wire_gzip(rh_message *message, rh_status *status);

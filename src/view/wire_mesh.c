@@ -254,7 +254,7 @@ static rh_code write_sequence(const rh_scene *scene, const rh_mesh_sequence_para
     mesh.vertices = rh_alloc((size_t)mesh.vertex_count * sizeof *mesh.vertices + 1, "view.mesh", status);
     rh_code code = mesh.vertices ? rh_mesh_sequence_place(sequence, time, mesh.vertices, status) : RH_MEMORY;
     rh_mesh_sequence_free(sequence);
-    if (code == RH_OK && scene->dimension == 2) rh_wire_press(&mesh, scene->cell);
+    if (code == RH_OK && scene->dimension == 2) rh_wire_flatten(&mesh, scene->cell);
     if (code == RH_OK)
         code = rh_message_append(data, mesh.vertices, (size_t)mesh.vertex_count * sizeof *mesh.vertices, status);
     *vertices = mesh.vertex_count;

@@ -84,7 +84,7 @@ static rh_code make(const rh_variant *shape, rh_dvec3 center, double reach, bool
 }
 
 // In two dimensions depth says nothing: what is in front goes to one side of the slab, what is behind to the other.
-void rh_wire_press(rh_mesh *mesh, double thickness)
+void rh_wire_flatten(rh_mesh *mesh, double thickness)
 {
     rh_dbox b = rh_mesh_bounds(mesh);
     double middle = 0.5 * (b.min.z + b.max.z), slack = 1e-6 * (b.max.z - b.min.z);
@@ -99,6 +99,6 @@ rh_code rh_wire_shape(const rh_variant *shape, rh_dvec3 center, double reach, do
 {
     memset(out, 0, sizeof *out);
     RH_TRY(make(shape, center, reach, thickness > 0, out, status));
-    if (thickness > 0) rh_wire_press(out, thickness);
+    if (thickness > 0) rh_wire_flatten(out, thickness);
     return RH_OK;
 }

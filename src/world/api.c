@@ -47,7 +47,7 @@ static void forward(rh_log_level level, const char *message, void *user)
     if (level != RH_LOG_DEBUG) to->function(message, to->user);
 }
 
-rheo_code rh_api_give(rh_code code, const rh_status *status, rheo_error *error)
+rheo_code rh_api_return(rh_code code, const rh_status *status, rheo_error *error)
 {
     rheo_code out = code == RH_OK        ? RHEO_OK
                     : code == RH_USER    ? RHEO_USER
@@ -187,20 +187,20 @@ rheo_code rheo_open_as(const char *scene_path, const char *const *settings, int 
     rh_status status = {0};
     *out = NULL;
     if (rh_cpu_lacks())
-        return rh_api_give(rh_fail(&status, RH_USER, "this processor lacks %s", rh_cpu_lacks()), &status, error);
+        return rh_api_return(rh_fail(&status, RH_USER, "this processor lacks %s", rh_cpu_lacks()), &status, error);
     rheo_simulation *s = new_simulation(options, &status);
-    if (!s) return rh_api_give(RH_MEMORY, &status, error);
+    if (!s) return rh_api_return(RH_MEMORY, &status, error);
     rh_context_scope before = rh_context_enter(s->context);
     rh_code code = rh_api_functions_copy(&s->functions, options->functions, options->function_count, &status);
     if (code == RH_OK) code = open_scene(s, scene_path, settings, setting_count, &status);
     rh_context_leave(before);
     if (code != RH_OK) {
         free_simulation(s);
-        return rh_api_give(code, &status, error);
+        return rh_api_return(code, &status, error);
     }
     s->frame = s->scene.frames.first;
     *out = s;
-    return rh_api_give(RH_OK, &status, error);
+    return rh_api_return(RH_OK, &status, error);
 }
 
 void rheo_close(rheo_simulation *simulation)
@@ -228,7 +228,7 @@ rheo_code rheo_advance_step(rheo_simulation *simulation, double limit, double *t
     rh_context_scope before = rh_context_enter(simulation->context);
     rh_code code = rh_world_step(simulation->world, limit, taken, &status);
     rh_context_leave(before);
-    return rh_api_give(code, &status, error);
+    return rh_api_return(code, &status, error);
 }
 
 rheo_code rheo_advance_frame(rheo_simulation *simulation, rheo_error *error)
@@ -238,7 +238,7 @@ rheo_code rheo_advance_frame(rheo_simulation *simulation, rheo_error *error)
     rh_code code = rh_world_advance_to(simulation->world, simulation->frame + 1, &status);
     rh_context_leave(before);
     if (code == RH_OK) simulation->frame++;
-    return rh_api_give(code, &status, error);
+    return rh_api_return(code, &status, error);
 }
 
 struct rheo_snapshot {
@@ -273,7 +273,7 @@ rheo_code rheo_snapshot_take(const rheo_simulation *simulation, rheo_snapshot **
     if (s) s->frame = simulation->frame;
     if (code != RH_OK && s != *into) rheo_snapshot_free(s);
     if (code == RH_OK) *into = s;
-    return rh_api_give(code, &status, error);
+    return rh_api_return(code, &status, error);
 }
 
 rheo_code rheo_snapshot_restore(rheo_simulation *simulation, const rheo_snapshot *snapshot, rheo_error *error)
@@ -283,7 +283,7 @@ rheo_code rheo_snapshot_restore(rheo_simulation *simulation, const rheo_snapshot
     rh_code code = rh_world_restore(simulation->world, snapshot->state, &status);
     rh_context_leave(before);
     if (code == RH_OK) simulation->frame = snapshot->frame;
-    return rh_api_give(code, &status, error);
+    return rh_api_return(code, &status, error);
 }
 
 double rheo_time(const rheo_simulation *simulation) { return rh_world_time(simulation->world); }
@@ -413,7 +413,7 @@ rheo_code rheo_surface_material(const char *points, const char *material, const 
     rh_context_scope before = rh_context_enter(NULL);
     rh_code code = make_surface(points, material, next, fraction, folder, settings, setting_count, &status);
     rh_context_leave(before);
-    return rh_api_give(code, &status, error);
+    return rh_api_return(code, &status, error);
 }
 
 int64_t rheo_memory_bytes(void) { return rh_memory_of_process(); }

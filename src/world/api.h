@@ -8,7 +8,7 @@
 #include "lang/functions.h"
 
 // Our code and status as the caller's; `error` may be NULL. Returns the code.
-rheo_code rh_api_give(rh_code code, const rh_status *status, rheo_error *error);
+rheo_code rh_api_return(rh_code code, const rh_status *status, rheo_error *error);
 
 // The caller's functions with texts of our own.
 typedef struct rh_api_functions {

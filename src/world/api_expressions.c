@@ -42,7 +42,7 @@ rheo_code rheo_expression_compile(const char *code, const rheo_function *functio
     rh_lang_messages messages = {0};
     *out = NULL;
     rheo_expression *e = rh_alloc_zero(sizeof *e, "api.expression", &status);
-    if (!e) return rh_api_give(RH_MEMORY, &status, error);
+    if (!e) return rh_api_return(RH_MEMORY, &status, error);
     rh_code result = rh_api_functions_copy(&e->functions, functions, function_count, &status);
     if (result == RH_OK) {
         const rh_lang_options options = {
@@ -54,7 +54,7 @@ rheo_code rheo_expression_compile(const char *code, const rheo_function *functio
     rh_lang_messages_free(&messages);
     if (result == RH_OK) *out = e;
     else rheo_expression_free(e);
-    return rh_api_give(result, &status, error);
+    return rh_api_return(result, &status, error);
 }
 
 // --- what it uses ----------------------------------------------------------------------------------------------------
@@ -276,5 +276,5 @@ rheo_code rheo_expression_run(const rheo_expression *expression, const rheo_pass
     rh_context_scope before = rh_context_enter(NULL);
     rh_code code = run(expression, given, &status);
     rh_context_leave(before);
-    return rh_api_give(code, &status, error);
+    return rh_api_return(code, &status, error);
 }

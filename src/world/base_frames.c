@@ -16,7 +16,7 @@
 #include "io/provenance.h"
 #include "io/vdb_fields.h"
 #include "io/vdb_sets.h"
-#include "points/between.h"
+#include "points/interpolate.h"
 #include "scene/text.h"
 
 typedef struct seen_frame {
@@ -38,7 +38,7 @@ struct rh_base_frames {
     int digits;
     double start, fps;  // time of the first frame (s), frames a second
     uint64_t scene_hash;
-    bool by_name;    // the base has several materials, one of them called as the base is here
+    bool by_name;    // the base has several materials: the one called as the base is here is meant
     loaded pair[2];  // two frames, the earlier first
     bool has_fields;
     seen_frame *seen;  // owned
@@ -197,16 +197,28 @@ static rh_code load(rh_base_frames *f, int64_t frame, loaded *l, rh_frame_info *
     return RH_OK;
 }
 
-// Of a base with several materials the one that is called as the base is here; else the first.
+static rh_code try_set(const char *path, const char *set, rh_status *status)
+{
+    rh_points points;
+    rh_points_init(&points);
+    rh_code code = rh_vdb_read_set(path, set, &points, NULL, status);
+    rh_points_free(&points);
+    return code;
+}
+
+// Of a base with several materials, the one that is called as the base is here. A base with one has it as "points".
 static rh_code choose_material(rh_base_frames *f, rh_status *status)
 {
     char path[RH_PATH_MAX];
-    rh_points points;
-    rh_points_init(&points);
+    rh_status why = {0};
     RH_TRY(path_of(f, "points", f->first, path, status));
-    f->by_name = rh_vdb_read_set(path, f->run.name, &points, NULL, NULL) == RH_OK;
-    rh_points_free(&points);
-    return RH_OK;
+    f->by_name = try_set(path, f->run.name, &why) == RH_OK;
+    if (f->by_name || try_set(path, "points", NULL) == RH_OK) return RH_OK;
+    RH_TRY(try_set(path, NULL, status));  // a file that cannot be read says why
+    return rh_fail(status, RH_USER,
+                   "%s: the base has several materials, and none is called '%s'\n  %s\n  a base is called by the "
+                   "material that is meant: from: {NAME: %s}",
+                   f->place, f->run.name, why.message, f->folder);
 }
 
 rh_code rh_base_frames_open(const rh_from_params *from, const char *place, int dimension, double until,
@@ -291,7 +303,7 @@ rh_code rh_base_frames_move(rh_base_frames *f, double time, rh_status *status)
     RH_TRY(load_pair(f, f->first + (int64_t)whole, share > 0, status));
     RH_TRY(rh_points_copy(&f->pair[0].points, &run->points, status));
     if (share > 0 && run->points.count + f->pair[1].points.count > 0)
-        RH_TRY(rh_points_between(&run->points, &f->pair[1].points, share, 1 / f->fps, NULL, status));
+        RH_TRY(rh_points_interpolate(&run->points, &f->pair[1].points, share, 1 / f->fps, NULL, status));
     run->earlier = f->pair[0].fields;
     run->later = share > 0 ? f->pair[1].fields : f->pair[0].fields;
     run->share = (float)share;

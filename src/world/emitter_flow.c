@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Each column of the cross-section is measured once: where it enters the shape, how much of it is inside, which share
+// of it the shape covers. After that how many particles have come by a time, and which, is counting.
 #include "world/emitter_flow.h"
 
 #include <math.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Those that go are sorted behind those that stay, copied to the end of the other set, and cut off.
 #include "world/exchange.h"
 
 #include <math.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// The worst particle is the same in any order of them: by how bad it is, then by its id.
 #include "world/health.h"
 
 #include <math.h>

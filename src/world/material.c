@@ -349,11 +349,12 @@ static rh_code note_walls(rh_material *m, rh_status *status)
     return RH_OK;
 }
 
-// A method whose solve knows nothing of contacts leaves them to us.
+// A method whose solve knows nothing of what is owed and of contacts leaves them to us.
 static rh_code commit_solids(rh_material *m, rh_status *status)
 {
     rh_dynamics *d = m->dynamics;
     if (!d) return RH_OK;
+    rh_dynamics_pay(d, m->touched);
     if (!d->touched && rh_dynamics_touch(d, NULL, m->touched)) rh_dynamics_give(d, m->touched, false);
     if (d->trouble.code != RH_OK) return rh_fail(status, d->trouble.code, "%s", d->trouble.message);
     rh_dynamics_commit(m->dynamics, &m->geometry.obstacles);

@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "io/provenance.h"
 #include "io/ply.h"
-#include "io/skin_file.h"
+#include "io/surface_mesh_file.h"
 #include "io/vdb.h"
 #include "io/vdb_fields.h"
 #include "world/probe_file.h"
@@ -210,7 +210,8 @@ bool rh_output_has_surface(const char *folder, const rh_scene *scene, int64_t fr
         if (!p->while_running) continue;
         const char *name = count > 1 ? rh_scene_material(scene, i)->name : NULL;
         if (p->vdb && !part_exists(folder, "surface", name, frame, ".vdb")) return false;
-        if (p->mesh && !part_exists(folder, "surface", name, frame, rh_skin_endings[p->mesh_format])) return false;
+        if (p->mesh && !part_exists(folder, "surface", name, frame, rh_surface_mesh_endings[p->mesh_format]))
+            return false;
     }
     return true;
 }

@@ -16,11 +16,11 @@
 #include "base/regular.h"
 #include "io/provenance.h"
 #include "io/ply.h"
-#include "io/skin_file.h"
+#include "io/surface_mesh_file.h"
 #include "io/surface_grid.h"
 #include "io/vdb_sets.h"
 #include "lang/on_points.h"
-#include "points/between.h"
+#include "points/interpolate.h"
 #include "scene/expressions.h"
 
 typedef struct job {
@@ -31,7 +31,7 @@ typedef struct job {
     rh_points points;
     rh_band band;
     rh_surface_grid *grid;
-    rh_skin skin;
+    rh_surface_mesh mesh;
 } job;
 
 // --- points in -------------------------------------------------------------------------------------------------------
@@ -73,12 +73,12 @@ static rh_code move_in_time(job *j, rh_status *status)
     const rh_surface_task *task = j->task;
     if (task->fraction <= 0) return RH_OK;
     rh_points next;
-    rh_between_report moved;
+    rh_interpolate_report moved;
     rh_points_init(&next);
     rh_code code = task->next ? rh_surface_read_set(task->next, task->set, &next, NULL, status) : RH_OK;
     if (code == RH_OK) {
-        code = rh_points_between(&j->points, task->next ? &next : NULL, task->fraction, 1 / j->info.fps, &moved,
-                                 status);
+        code = rh_points_interpolate(&j->points, task->next ? &next : NULL, task->fraction, 1 / j->info.fps, &moved,
+                                     status);
         if (code == RH_USER) rh_status_prefix(status, "%s", task->points);
     }
     if (code == RH_OK && moved.same_ids)
@@ -257,13 +257,13 @@ static rh_code write_diagnostics(job *j, rh_status *status)
 
 static rh_code write_mesh(job *j, rh_status *status)
 {
-    static rh_code (*const write[])(const char *, const rh_skin *, const rh_frame_info *,
-                                    rh_status *) = {rh_skin_write_ply, rh_skin_write_obj, rh_skin_write_vtp};
+    static rh_code (*const write[])(const char *, const rh_surface_mesh *, const rh_frame_info *, rh_status *) = {
+        rh_surface_mesh_write_ply, rh_surface_mesh_write_obj, rh_surface_mesh_write_vtp};
     char path[RH_PATH_MAX];
-    RH_TRY(result_path(j, "surface", rh_skin_endings[j->params->mesh_format], path, status));
-    RH_TRY(write[j->params->mesh_format](path, &j->skin, &j->info, status));
-    j->result->vertices = j->skin.vertex_count;
-    j->result->polygons = j->skin.triangle_count + j->skin.quad_count;
+    RH_TRY(result_path(j, "surface", rh_surface_mesh_endings[j->params->mesh_format], path, status));
+    RH_TRY(write[j->params->mesh_format](path, &j->mesh, &j->info, status));
+    j->result->vertices = j->mesh.vertex_count;
+    j->result->polygons = j->mesh.triangle_count + j->mesh.quad_count;
     return RH_OK;
 }
 
@@ -284,7 +284,7 @@ static rh_code check_target(const job *j, const char *stem, const char *ending, 
 static rh_code check_targets(const job *j, rh_status *status)
 {
     if (j->params->vdb) RH_TRY(check_target(j, "surface", ".vdb", status));
-    if (j->params->mesh) RH_TRY(check_target(j, "surface", rh_skin_endings[j->params->mesh_format], status));
+    if (j->params->mesh) RH_TRY(check_target(j, "surface", rh_surface_mesh_endings[j->params->mesh_format], status));
     return j->params->diagnostics ? check_target(j, "ellipsoids", ".vdb", status) : RH_OK;
 }
 
@@ -342,7 +342,7 @@ static rh_code make_grid(job *j, rh_status *status)
 
 static rh_code make_mesh(job *j, rh_status *status)
 {
-    RH_TRY(rh_surface_grid_mesh(j->grid, j->params->adaptivity, &j->skin, status));
+    RH_TRY(rh_surface_grid_mesh(j->grid, j->params->adaptivity, &j->mesh, status));
     rh_surface_grid_free(j->grid);
     j->grid = NULL;
     return RH_OK;
@@ -363,27 +363,27 @@ static rh_code finish(job *j, rh_status *status)
 
 static void job_free(job *j)
 {
-    rh_skin_free(&j->skin);
+    rh_surface_mesh_free(&j->mesh);
     rh_surface_grid_free(j->grid);
     rh_band_free(&j->band);
     rh_points_free(&j->points);
 }
 
-rh_code rh_surface_skin(const rh_surfacing_params *params, const char *points, const char *set, rh_lang_cache *programs,
-                        rh_skin *skin, rh_frame_info *info, rh_status *status)
+rh_code rh_surface_frame_mesh(const rh_surfacing_params *params, const char *points, const char *set,
+                              rh_lang_cache *programs, rh_surface_mesh *mesh, rh_frame_info *info, rh_status *status)
 {
     const rh_surface_task task = {.points = points, .set = set, .frame = -1, .programs = programs};
     rh_surface_result result = {.frame = 0};
     job j = {.params = params, .task = &task, .result = &result};
     rh_points_init(&j.points);
-    *skin = (rh_skin){0};
+    *mesh = (rh_surface_mesh){0};
     rh_code code = read(&j, status);
     if (code == RH_OK) code = build(&j, status);
     if (code == RH_OK) code = make_grid(&j, status);
     if (code == RH_OK) code = make_mesh(&j, status);
     if (code == RH_OK) {
-        *skin = j.skin;
-        j.skin = (rh_skin){0};
+        *mesh = j.mesh;
+        j.mesh = (rh_surface_mesh){0};
         if (info) *info = j.info;
     }
     job_free(&j);

@@ -54,11 +54,10 @@ rh_code rh_surface_read_set(const char *path, const char *name, rh_points *point
 rh_code rh_surface_frame(const rh_surfacing_params *params, const rh_surface_task *task, rh_surface_result *result,
                          rh_status *status);
 
-// The mesh of a frame without writing anything, y up, for pictures. `skin` is the caller's (rh_skin_free); `info` may
-// be NULL.
-// `set`: as in rh_surface_task.
-rh_code rh_surface_skin(const rh_surfacing_params *params, const char *points, const char *set, rh_lang_cache *programs,
-                        rh_skin *skin, rh_frame_info *info, rh_status *status);
+// The mesh of a frame without writing anything, y up, for pictures. `mesh` is the caller's (rh_surface_mesh_free);
+// `info` may be NULL. `set`: as in rh_surface_task.
+rh_code rh_surface_frame_mesh(const rh_surfacing_params *params, const char *points, const char *set,
+                              rh_lang_cache *programs, rh_surface_mesh *mesh, rh_frame_info *info, rh_status *status);
 
 // The last group of digits of a file's name, its ending not counted: 7 for points.0007.vdb. -1 when there is none.
 // `digits` (may be NULL) gets their number.

@@ -80,33 +80,34 @@ static void look(lab *l, void *user)
 
 // A plank that floats (four times as wide as high: a square one would turn over on its edge), put where it should be:
 // by how much of its draught is it elsewhere in the end, and how fast is it?
-static void float_box(double cell, double density, double shift, const char *wall)
+static void float_box(const char *method, double cell, double density, double shift, double share)
 {
     lab l;
     double size = 0.1, draught = size * density / RHO, level = 0.5 + shift, bottom = level - draught;
     lab_open(&l,
-             "dimension: 2\ncell: %.6g\nmax_step: 0.04\nphysics: {liquid: {}}\n"
+             "dimension: 2\ncell: %.6g\nmax_step: 0.04\nphysics: {%s: {}}\n"
              "bodies: [{shape: {box: {min: [0, 0, 0], max: [1, %.9g, 1]}}}]\n"
              "solids:\n"
              "  - {inside_out: true, shape: {box: {min: [0, 0, 0], max: [1, 2, 1]}}}\n"
-             "  - {name: crate, wall: %s, shape: {box: {min: [0.3, %.9g, -1], max: [0.7, %.9g, 1]}},\n"
+             "  - {name: crate, shape: {box: {min: [0.3, %.9g, -1], max: [0.7, %.9g, 1]}},\n"
              "     dynamic: {density: %g}}\n",
-             cell, level, wall, bottom, bottom + size, density);
-    watch w = {.from = 2};
-    lab_run(&l, 4, look, &w);
+             cell, method, level, bottom, bottom + size, density);
+    watch w = {.from = 1};
+    lab_run(&l, 2, look, &w);
     double off = w.sum / w.time - (bottom + 0.5 * size);
-    print_message("  cells of %g, %g kg/m^3, level %g, %s: off by %+.2f %% of its draught, %.4f m/s, turned %+.3f\n",
-                  cell, density, level, wall, 100 * off / draught, w.fastest, 2 * asin(solid_of(&l, 0)->turn[3]));
+    print_message("  %s, cells of %g, %g kg/m^3, level %g: off by %+.2f %% of its draught, %.4f m/s, turned %+.3f\n", method,
+                  cell, density, level, 100 * off / draught, w.fastest, 2 * asin(solid_of(&l, 0)->turn[3]));
+    assert_true(fabs(off) < share * draught && w.fastest < 0.03);
     lab_close(&l);
 }
 
-__attribute__((unused)) static void what_floats_displaces_its_weight(void **state)
+static void what_floats_displaces_its_weight(void **state)
 {
     (void)state;
-    float_box(0.02, 500, 0, "slip");
-    float_box(0.02, 500, 0.007, "slip");
-    float_box(0.02, 300, 0.013, "slip");
-    float_box(0.01, 700, 0.003, "no_slip");
+    float_box("liquid", 0.02, 500, 0, 0.01);
+    float_box("liquid", 0.02, 700, 0.007, 0.01);
+    float_box("liquid", 0.02, 300, 0.013, 0.03);  // one and a half cells deep
+    float_box("splash", 0.02, 500, 0.003, 0.03);
 }
 
 // --- touching --------------------------------------------------------------------------------------------------------
@@ -128,7 +129,7 @@ static void watch_rest(lab *l, void *user)
 }
 
 // A box of 0.2 x 0.15 m on the floor below half a metre of water, or pressed from below against a shelf.
-static void rest_below(const char *method, double density, double low, double seconds)
+static rest rest_below(const char *method, double density, double low, double seconds)
 {
     lab l;
     lab_open(&l,
@@ -144,15 +145,59 @@ static void rest_below(const char *method, double density, double low, double se
     print_message("  %s, %g kg/m^3: within %.3f mm, %.4f m/s; at (%.4f, %.4f)\n", method, density, 1e3 * r.farthest,
                   r.fastest, r.at.x, r.at.y);
     lab_close(&l);
+    return r;
 }
 
 static void what_lies_below_water_stays(void **state)
 {
     (void)state;
-    rest_below("liquid", 2000, 0, 2);
-    rest_below("liquid", 10, 0.25, 2);
-    rest_below("splash", 2000, 0, 2);
-    rest_below("splash", 10, 0.25, 2);
+    rest stone = rest_below("liquid", 2000, 0, 1), cork = rest_below("liquid", 10, 0.25, 1);
+    assert_true(fabs(stone.at.y - 0.075) < 0.001 && stone.farthest < 0.01 && stone.fastest < 0.02);
+    assert_true(fabs(cork.at.y - 0.325) < 0.002 && cork.fastest < 0.15);
+    stone = rest_below("splash", 2000, 0, 1);
+    assert_true(fabs(stone.at.y - 0.075) < 0.001 && stone.farthest < 0.001 && stone.fastest < 0.02);
+    // What is a hundred times lighter than a splash slips out from below the shelf (docs/limits.md), but not at any speed.
+    cork = rest_below("splash", 10, 0.25, 1);
+    assert_true(cork.fastest < 5);
+}
+
+// --- in free space ---------------------------------------------------------------------------------------------------
+static rh_dvec3 momentum(const lab *l)
+{
+    const rh_vec3 *v = lab_velocities(l);
+    const rh_dynamic_solid *s = solid_of(l, 0);
+    rh_dvec3 sum = {0, 0, 0}, owed = {s->owed[0], s->owed[1], s->owed[2]};
+    for (int64_t i = 0; i < lab_count(l); i++) sum = rh_d3_add(sum, rh_d3_from(v[i]));
+    sum = rh_d3_scale(sum, rh_material_particle_mass(&l->world->materials[0]));
+    return rh_d3_add(rh_d3_add(sum, rh_d3_scale(s->linear, s->mass.mass)), owed);
+}
+
+// A ball shot into a drop without gravity.
+static void shoot(const char *method, double density)
+{
+    lab l;
+    lab_open(&l,
+             "dimension: 2\ncell: 0.02\ngravity: [0, 0, 0]\nmax_step: 0.02\nphysics: {%s: {}}\n"
+             "bodies: [{shape: {sphere: {center: [0, 0, 0], radius: 0.3}}}]\n"
+             "solids: [{shape: {sphere: {center: [-0.45, 0.05, 0], radius: 0.1}},\n"
+             "          dynamic: {density: %g, velocity: [1, 0, 0]}}]\n",
+             method, density);
+    rh_dvec3 before = momentum(&l);
+    lab_run(&l, 0.6, NULL, NULL);
+    rh_dvec3 after = momentum(&l), error = rh_d3_sub(after, before);
+    print_message("  %s, %g kg/m^3: %.4g kg m/s before, off by %.2g, %.2g; the ball at %.3f with %.3f m/s\n", method, density,
+                  before.x, error.x / before.x, error.y / before.x, solid_of(&l, 0)->position.x,
+                  solid_of(&l, 0)->linear.x);
+    lab_close(&l);
+}
+
+static void momentum_of_liquid_and_solids_stays(void **state)
+{
+    (void)state;
+    shoot("liquid", 1000);
+    shoot("liquid", 100);
+    shoot("splash", 1000);
+    shoot("splash", 100);
 }
 
 // --- the solve -------------------------------------------------------------------------------------------------------
@@ -199,15 +244,16 @@ static void many_solids_and_light_ones_cost_no_iterations(void **state)
                 hundred = iterations(10, densities[i], shape ? "box" : "ball");
             print_message("  %s of %g kg/m^3: one %d, a hundred %d\n", shape ? "boxes" : "balls", densities[i], one,
                           hundred);
+            assert_true(one <= none + 4 && hundred <= 3 * none);
         }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_lies_below_water_stays), cmocka_unit_test(solids_let_go_move_with_their_added_mass),
+        cmocka_unit_test(momentum_of_liquid_and_solids_stays), cmocka_unit_test(what_lies_below_water_stays), cmocka_unit_test(solids_let_go_move_with_their_added_mass),
         cmocka_unit_test(many_solids_and_light_ones_cost_no_iterations),
-        // cmocka_unit_test(what_floats_displaces_its_weight),
+        cmocka_unit_test(what_floats_displaces_its_weight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -164,7 +164,7 @@ static void surfaces_keep_energy(void **state)
                     rh_sampler_pair(&sampler, u);
                     rh_sampler_pair(&sampler, choice);
                     if (!rh_appearance_sample(&m, white, n, out, choice[0], u, &s)) continue;
-                    rh_vec3 answer = rh_appearance_answer(&m, white, n, out, s.direction, &pdf);
+                    rh_vec3 answer = rh_appearance_evaluate(&m, white, n, out, s.direction, &pdf);
                     assert_near(pdf, s.pdf, 1e-4 * s.pdf + 1e-6);  // sampling and asking agree
                     assert_near(answer.x / pdf, s.weight.x, 1e-3 * s.weight.x + 1e-5);
                     sum += s.weight.x / N;
@@ -190,8 +190,8 @@ static void densities_sum_to_one(void **state)
             for (int k = 0; k < N; k++) {
                 double y = (i + 0.5) / N, around = 2 * 3.14159265358979 * (k + 0.5) / N, flat = sqrt(1 - y * y);
                 float pdf;
-                rh_appearance_answer(&m, white, n, out,
-                                     rh_v3((float)(flat * cos(around)), (float)y, (float)(flat * sin(around))), &pdf);
+                rh_appearance_evaluate(&m, white, n, out,
+                                       rh_v3((float)(flat * cos(around)), (float)y, (float)(flat * sin(around))), &pdf);
                 sum += pdf * 2 * 3.14159265358979 / ((double)N * N);
             }
         // Some facets send light below the surface: those directions are drawn in vain, rougher ones more often.

@@ -3,11 +3,11 @@
 //
 // Sand's own model in three dimensions against experiments: a round column lets go on a rough floor. In units of its
 // radius, with a = height / radius,
-//      height at the end    a up to a = 1, then 0.88 a^(1/6) above 1.7      G. Lube, H. E. Huppert, R. S. J. Sparks, M.
-//      A. Hallworth, Journal of Fluid Mechanics 508, 2004 (sand)
-//                           a up to 0.74, then 0.74                        E. Lajeunesse, A. Mangeney-Castelnau, J. P.
-//                           Vilotte, Physics of Fluids 16, 2004 (glass beads)
-//      run-out              1.24 a up to 1.7                                Lube
+//      height at the end    a up to a = 1, then 0.88 a^(1/6) above 1.7      Lube and others (sand)
+//                           a up to 0.74, then 0.74                        Lajeunesse and others (glass beads)
+//      run-out              1.24 a up to 1.7                                Lube and others
+// G. Lube, H. E. Huppert, R. S. J. Sparks, M. A. Hallworth, Journal of Fluid Mechanics 508, 2004; E. Lajeunesse,
+// A. Mangeney-Castelnau, J. P. Vilotte, Physics of Fluids 16, 2004.
 #include "sand_lab.h"
 
 enum { RINGS = 64 };

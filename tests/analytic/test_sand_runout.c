@@ -3,11 +3,10 @@
 //
 // Sand's own model against experiments: a column released beside a wall in two dimensions. How far it runs follows from
 // its aspect ratio a = height / length alone:
-//      (run-out - length) / length = 1.2 a (a < 1.8),  1.9 a^(2/3) (a > 2.8)     G. Lube, H. E. Huppert, R. S. J.
-//      Sparks, A. Freundt, Phys. Rev. E 72, 2005
-//                                    1.8 a (a < 3),    2.3 a^(2/3) (a > 3)       E. Lajeunesse, J. B. Monnier, G. M.
-//                                    Homsy, Physics of Fluids 17, 2005
-// The first are of sand, rice, sugar and others, the second of glass beads.
+//      (run-out - length) / length = 1.2 a (a < 1.8),  1.9 a^(2/3) (a > 2.8)     Lube and others
+//                                    1.8 a (a < 3),    2.3 a^(2/3) (a > 3)       Lajeunesse and others
+// G. Lube, H. E. Huppert, R. S. J. Sparks, A. Freundt, Phys. Rev. E 72, 2005; E. Lajeunesse, J. B. Monnier, G. M.
+// Homsy, Physics of Fluids 17, 2005. The first are of sand, rice, sugar and others, the second of glass beads.
 #include "sand_lab.h"
 
 typedef struct collapse {

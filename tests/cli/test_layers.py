@@ -112,6 +112,19 @@ def mistakes_are_said(work, scene):
     rheo("run", scene, "--out", work / "changed", "--resume", "--changed", "--quiet")
 
 
+def materials_are_named(work):
+    """A base with two materials: the one that the base is called by, and no other in its place."""
+    two = BASE.replace("physics: {liquid: {}}", "materials: [{name: water, physics: {liquid: {}}}, {name: dune, physics: {sand: {}}}]")
+    (work / "two.yaml").write_text(two.replace("last: 8", "last: 2"))
+    rheo("run", work / "two.yaml", "--out", work / "two", "--quiet")
+    for name, code in (("water", 0), ("dune", 0), ("wather", 2), ("ink", 2)):
+        layer = LAYER.replace("from: {water: base}", f"from: {{{name}: two}}").replace("carried_by: water", f"carried_by: {name}")
+        (work / "on_two.yaml").write_text(layer.replace("last: 8", "last: 2"))
+        text = rheo("check", work / "on_two.yaml", code=code)
+        assert code == 0 or (f"none is called '{name}'" in text and "dune, water" in text and "on_two.yaml:" in text), text
+        assert ("did you mean 'water'?" in text) == (name == "wather"), text
+
+
 def others_open_it(work):
     tool = shutil.which("vdb_tool"), shutil.which("vdb_print")
     frame = work / "one" / "fields" / "fields.0008.vdb"
@@ -135,6 +148,7 @@ def main():
         bytes_are_the_same(work, scene)
         the_flow_carries(work)
         others_open_it(work)
+        materials_are_named(work)
         mistakes_are_said(work, scene)
     print("layers and fields are as they should be")
 

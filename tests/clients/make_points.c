@@ -3,7 +3,8 @@
 //
 // Writes a small run folder through the library for the client scripts:
 //   make_points DIR        points/points.0001.vdb .. 0003.vdb (1000, 2000, 3000 points), empty.vdb, one.vdb,
-//   points.0001.ply make_points --read F   reads points written by another program and prints count and attributes
+//                          points.0001.ply
+//   make_points --read F   reads points written by another program and prints count and attributes
 #include <stdio.h>
 #include <string.h>
 

@@ -9,7 +9,7 @@
 
 #include "bands.h"
 #include "io/file.h"
-#include "io/skin_file.h"
+#include "io/surface_mesh_file.h"
 #include "io/surface_grid.h"
 
 static double ball_in_ring(const void *parameters, double x, double y, double z)
@@ -20,35 +20,35 @@ static double ball_in_ring(const void *parameters, double x, double y, double z)
     return fmin(band_of_balls(&ball, x, y, z), band_of_ring(&ring, x, y - 0.3 * x, z));
 }
 
-static rh_code write_named(const char *folder, const char *name, const rh_surface_grid *grid, const rh_skin *skin,
-                           int z_up, rh_status *status)
+static rh_code write_named(const char *folder, const char *name, const rh_surface_grid *grid,
+                           const rh_surface_mesh *mesh, int z_up, rh_status *status)
 {
     char path[RH_PATH_MAX];
     rh_frame_info info = {1, 0, 24, 0.05, 0x0123456789abcdefull, z_up};
     snprintf(path, sizeof path, "%s/%s.vdb", folder, name);
     RH_TRY(rh_surface_grid_write(path, grid, &info, status));
-    if (!skin) return RH_OK;
+    if (!mesh) return RH_OK;
     snprintf(path, sizeof path, "%s/%s.ply", folder, name);
-    RH_TRY(rh_skin_write_ply(path, skin, &info, status));
+    RH_TRY(rh_surface_mesh_write_ply(path, mesh, &info, status));
     snprintf(path, sizeof path, "%s/%s.obj", folder, name);
-    RH_TRY(rh_skin_write_obj(path, skin, &info, status));
+    RH_TRY(rh_surface_mesh_write_obj(path, mesh, &info, status));
     snprintf(path, sizeof path, "%s/%s.vtp", folder, name);
-    return rh_skin_write_vtp(path, skin, &info, status);
+    return rh_surface_mesh_write_vtp(path, mesh, &info, status);
 }
 
 static rh_code write_surface(const char *folder, rh_status *status)
 {
     rh_band band = band_make(ball_in_ring, NULL, 1.2, 0.04, 3, true);
     rh_surface_grid *grid;
-    rh_skin skin;
+    rh_surface_mesh mesh;
     RH_TRY(rh_surface_grid_create(&band, &grid, status));
     rh_band_free(&band);
-    RH_TRY(rh_surface_grid_mesh(grid, 0, &skin, status));
-    printf("%lld %lld %lld\n", (long long)skin.vertex_count, (long long)skin.quad_count,
+    RH_TRY(rh_surface_grid_mesh(grid, 0, &mesh, status));
+    printf("%lld %lld %lld\n", (long long)mesh.vertex_count, (long long)mesh.quad_count,
            (long long)rh_surface_grid_active(grid));
-    RH_TRY(write_named(folder, "surface.0001", grid, &skin, 0, status));
-    RH_TRY(write_named(folder, "z_up.0001", grid, &skin, 1, status));
-    rh_skin_free(&skin);
+    RH_TRY(write_named(folder, "surface.0001", grid, &mesh, 0, status));
+    RH_TRY(write_named(folder, "z_up.0001", grid, &mesh, 1, status));
+    rh_surface_mesh_free(&mesh);
     rh_surface_grid_free(grid);
     return RH_OK;
 }

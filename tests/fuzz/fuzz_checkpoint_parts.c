@@ -14,22 +14,11 @@
 #define H5_USE_110_API
 #include <hdf5.h>
 #include "base/memory.h"
+#include "chooser.h"
 #include "io/checkpoint.h"
 #include "io/seal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
-
-typedef struct chooser {
-    const uint8_t *data;
-    size_t bytes, at;
-} chooser;
-
-static void require(bool condition)
-{
-    if (!condition) abort();
-}
-
-static unsigned choose(chooser *c, unsigned count) { return c->at < c->bytes ? c->data[c->at++] % count : 0; }
 
 static int64_t choose_number(chooser *c, int64_t right)
 {

@@ -117,6 +117,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     shutdown(line, SHUT_WR);
     read_answer(line);
     close(line);
-    rh_server_tend(server);
+    rh_server_cut_off(server);
     return 0;
 }

@@ -14,24 +14,13 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "chooser.h"
 #include "field_file.h"
 #include "io/vdb_fields.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
 enum { MOST_GRIDS = RH_MAX_FIELDS + 2 };
-
-typedef struct chooser {
-    const uint8_t *data;
-    size_t bytes, at;
-} chooser;
-
-static void require(bool condition)
-{
-    if (!condition) abort();
-}
-
-static unsigned choose(chooser *c, unsigned count) { return c->at < c->bytes ? c->data[c->at++] % count : 0; }
 
 static float choose_value(chooser *c, float right)
 {

@@ -8,10 +8,12 @@
 //   ax_data copy FILE.vdb FILE.vdb writes what is read, as OpenVDB does it
 //
 // The text, one line each; floating-point numbers in hexadecimal, so that nothing is rounded; strings in double quotes:
-//   points COUNT                        then one line for each attribute, values in the order of the attribute "id"
-//   (int32, ascending): NAME TYPE VALUE ...                   all components of all points; TYPE as in the language, or
-//   group (0 and 1) grid NAME TYPE SCALE BACKGROUND ... then one line for each active value: voxel X Y Z VALUE ... tile
-//   X Y Z SIZE VALUE ...             the corner, and the number of voxels along an edge
+//   points COUNT                          then one line for each attribute, values in the order of the
+//                                         attribute "id" (int32, ascending):
+//   NAME TYPE VALUE ...                   all components of all points; TYPE as in the language, or group (0 and 1)
+//   grid NAME TYPE SCALE BACKGROUND ...   then one line for each active value:
+//   voxel X Y Z VALUE ...
+//   tile X Y Z SIZE VALUE ...             the corner, and the number of voxels along an edge
 #pragma GCC visibility push(default)
 #include <openvdb/openvdb.h>
 #include <openvdb/points/AttributeArrayString.h>

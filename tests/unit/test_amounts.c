@@ -3,43 +3,25 @@
 //
 // Fill and flow are exact to one particle, for any shape anywhere on the lattice, for methods that jitter their
 // particles and those that weigh them.
-#include "support.h"
+#include "unit/seed_support.h"
 #include "base/random.h"
 #include "io/mesh_file.h"
 #include "solid/measure.h"
-#include "world/seed.h"
 
 static const double PI = 3.14159265358979323846;
 
-typedef struct setting {
-    rh_scene scene;
-    rh_geometry geometry;
-    rh_seeder seeder;
-    rh_points points;
-} setting;
-
 // `text` is of a liquid; with three particles an axis it becomes a splash.
-static void setting_make(setting *s, int per_axis, double jitter, const char *text)
+static void make(setting *s, int per_axis, double jitter, const char *text)
 {
-    rh_status status = {0};
     char own[2048];
     snprintf(own, sizeof own, "%s", text);
     if (per_axis == 3) memcpy(strstr(own, "liquid"), "splash", 6);
-    scene_make(&s->scene, own);
-    assert_ok(rh_geometry_build(&s->scene, &s->geometry, &status));
-    assert_ok(rh_seeder_init(&s->seeder, &s->geometry, 0, per_axis, jitter, &status));
-    rh_points_init(&s->points);
-    assert_ok(rh_points_add(&s->points, "P", RH_POINT_VEC3F, &status));
-    assert_ok(rh_points_add(&s->points, "v", RH_POINT_VEC3F, &status));
-    assert_ok(rh_points_add(&s->points, "id", RH_POINT_I64, &status));
+    setting_make(s, per_axis, jitter, own);
 }
 
-static void setting_free(setting *s)
+static void clear(setting *s)
 {
-    rh_points_free(&s->points);
-    rh_seeder_free(&s->seeder);
-    rh_geometry_free(&s->geometry);
-    rh_scene_free(&s->scene);
+    setting_free(s);
     assert_int_equal(rh_memory_bytes(), 0);
 }
 
@@ -91,7 +73,7 @@ static void check_bodies(const char *name, const char *text, double volume)
         setting s;
         rh_status status = {0};
         int64_t counted;
-        setting_make(&s, weighed ? 3 : 2, weighed ? 0 : 1, text);
+        make(&s, weighed ? 3 : 2, weighed ? 0 : 1, text);
         assert_ok(rh_seed_count(&s.seeder, &counted, &status));
         assert_ok(rh_seed_bodies(&s.seeder, &s.points, &status));
         assert_int_equal(counted, s.points.count);
@@ -110,7 +92,7 @@ static void check_bodies(const char *name, const char *text, double volume)
             if (room < -0.2 * s.seeder.spacing)
                 fail_msg("%s: a particle %g spacings in a solid\n%s", name, -room / s.seeder.spacing, text);
         }
-        setting_free(&s);
+        clear(&s);
     }
 }
 
@@ -217,7 +199,7 @@ static void check_flow(const char *name, const char *text, int per_axis, double 
     for (int n = 0; n < 2; n++) {
         setting s;
         rh_status status = {0};
-        setting_make(&s, per_axis, per_axis == 2, text);
+        make(&s, per_axis, per_axis == 2, text);
         double worst = 0, start = 0.3;
         for (int i = 0; i <= steps[n]; i++) {
             double time = 1.7 * i / steps[n];
@@ -226,7 +208,7 @@ static void check_flow(const char *name, const char *text, int per_axis, double 
             worst = fmax(worst, fabs((double)s.points.count - wanted));
         }
         if (worst > 1) fail_msg("%s: off by %.3f particles of %lld\n%s", name, worst, (long long)s.points.count, text);
-        setting_free(&s);
+        clear(&s);
     }
 }
 
@@ -272,13 +254,13 @@ static void emitters_at_walls_pour(void **state)
     (void)state;
     setting s;
     rh_status status = {0};
-    setting_make(&s, 3, 0,
-                 HEAD "cell: 0.05\ndimension: 2\nemitters: [{velocity: [1, 0, 0], shape: {box: {min: [0, 0.1, 0], max: "
-                      "[0.05, 0.313, 1]}}}]\n"
-                      "solids: [{inside_out: true, shape: {box: {min: [0, 0, -1], max: [3, 1, 1]}}}]\n");
+    make(&s, 3, 0,
+         HEAD "cell: 0.05\ndimension: 2\nemitters: [{velocity: [1, 0, 0], shape: {box: {min: [0, 0.1, 0], max: "
+              "[0.05, 0.313, 1]}}}]\n"
+              "solids: [{inside_out: true, shape: {box: {min: [0, 0, -1], max: [3, 1, 1]}}}]\n");
     for (int i = 0; i <= 60; i++) assert_ok(rh_emit(&s.seeder, i / 60.0, &s.points, &status));
     assert_near((double)s.points.count, 0.213 * 1.05 / particle(&s), 1);
-    setting_free(&s);
+    clear(&s);
 }
 
 int main(void)

@@ -130,9 +130,8 @@ static void the_work_of_forces_and_programs_is_known(void **state)
 }
 
 // --- the volume of cells that are filled -----------------------------------------------------------------------------
-// A pool of particles on a lattice
-// with its surface anywhere between cells is found within a tenth of a cell; crammed to twice the particles it takes
-// hardly more.
+// A pool of particles on a lattice with its surface anywhere between cells is found within a tenth of a cell; crammed
+// to twice the particles it takes hardly more.
 static void filled_cells_have_their_volume(void **state)
 {
     (void)state;

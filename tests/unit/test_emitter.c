@@ -3,43 +3,25 @@
 //
 // Emitters whose velocity turns and travels with them, and whose velocity and rate are keyed. Every particle stands
 // for spacing^3.
-#include "support.h"
+#include "unit/seed_support.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "world/seed.h"
 
 #define HEAD "rheo: 1\ncell: 0.05\nrest: true\nphysics: {liquid: {}}\n"
 #define BOX "shape: {box: {min: [-0.1, -0.2, -0.2], max: [0.1, 0.2, 0.2]}}"
-
-typedef struct setting {
-    rh_scene scene;
-    rh_geometry geometry;
-    rh_seeder seeder;
-    rh_points points;
-} setting;
 
 // Pours from 0 to 1 s in so many steps.
 static void pour(setting *s, const char *text, int steps)
 {
     rh_status status = {0};
-    scene_make(&s->scene, text);
-    assert_ok(rh_geometry_build(&s->scene, &s->geometry, &status));
-    assert_ok(rh_seeder_init(&s->seeder, &s->geometry, 0, 2, 1, &status));
-    rh_points_init(&s->points);
-    assert_ok(rh_points_add(&s->points, "P", RH_POINT_VEC3F, &status));
-    assert_ok(rh_points_add(&s->points, "v", RH_POINT_VEC3F, &status));
-    assert_ok(rh_points_add(&s->points, "id", RH_POINT_I64, &status));
-    assert_ok(rh_points_add(&s->points, "rest", RH_POINT_VEC3F, &status));
+    setting_make(s, 2, 1, text);
     for (int i = 0; i <= steps; i++) assert_ok(rh_emit(&s->seeder, (double)i / steps, &s->points, &status));
 }
 
 static void clear(setting *s)
 {
-    rh_points_free(&s->points);
-    rh_seeder_free(&s->seeder);
-    rh_geometry_free(&s->geometry);
-    rh_scene_free(&s->scene);
+    setting_free(s);
     assert_int_equal(rh_memory_bytes(), 0);
 }
 

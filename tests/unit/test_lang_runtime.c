@@ -286,7 +286,7 @@ static void neighbours_are_those_of_a_search_through_all(void **state)
         random_points(p, set == 0 ? 1 : 0);
         for (int k = 0; k < 4; k++) {
             rh_lang_snapshot snapshot;
-            rh_found found = {0};
+            rh_neighbour_list found = {0};
             assert_ok(rh_lang_snapshot_init(&snapshot, p, POINTS, (double[]){0, 0.05, 0.3, 10}[k], NULL, 0, &status));
             for (int64_t i = 0; i < POINTS; i += 7) {
                 float radius = (float[]){0, 0.1f, 0.3f, 5}[i % 4];
@@ -303,11 +303,11 @@ static void neighbours_are_those_of_a_search_through_all(void **state)
                     assert_int_equal(is_found[j], rh_v3_dot(d, d) <= radius * radius);
                 }
             }
-            rh_found_free(&found);
+            rh_neighbour_list_free(&found);
             rh_lang_snapshot_free(&snapshot);
         }
     }
-    rh_found none = {0};
+    rh_neighbour_list none = {0};
     rh_lang_snapshot empty;
     assert_ok(rh_lang_snapshot_init(&empty, p, 0, 0, NULL, 0, &status));
     assert_ok(rh_neighbours_nearest(&empty.near, p[0], INFINITY, 5, &none, &status));
@@ -319,7 +319,7 @@ static void neighbours_are_those_of_a_search_through_all(void **state)
     assert_ok(rh_neighbours_within(&empty.near, rh_v3(NAN, 4, 5), INFINITY, &none, &status));
     assert_int_equal(none.count, 0);
     rh_lang_snapshot_free(&empty);
-    rh_found_free(&none);
+    rh_neighbour_list_free(&none);
     const rh_lang_array strange = {"name", "string", NULL, false};
     rh_lang_snapshot snapshot;
     assert_int_equal(rh_lang_snapshot_init(&snapshot, p, POINTS, 1, &strange, 1, &status), RH_USER);
@@ -332,7 +332,7 @@ static void nearest_come_in_order(void **state)
     static rh_vec3 p[POINTS];
     random_points(p, 1);
     rh_lang_snapshot snapshot;
-    rh_found found = {0}, all = {0};
+    rh_neighbour_list found = {0}, all = {0};
     rh_status status = {0};
     assert_ok(rh_lang_snapshot_init(&snapshot, p, POINTS, 0.2, NULL, 0, &status));
     for (int64_t i = 0; i < POINTS; i += 5) {
@@ -349,8 +349,8 @@ static void nearest_come_in_order(void **state)
     }
     assert_ok(rh_neighbours_nearest(&snapshot.near, p[10], 0.5f, 2, &found, &status));
     assert_true(found.index[0] == 10 && found.index[1] == 11 && found.distance[1] == 0);
-    rh_found_free(&found);
-    rh_found_free(&all);
+    rh_neighbour_list_free(&found);
+    rh_neighbour_list_free(&all);
     rh_lang_snapshot_free(&snapshot);
 }
 

@@ -170,7 +170,7 @@ static void places_can_be_asked(void **state)
     (void)state;
     rh_base_frames *frames = must_open();
     const rh_base_run *run = rh_base_frames_run(frames);
-    rh_found found = {0};
+    rh_neighbour_list found = {0};
     rh_base_answer inside, outside;
     rh_vec3 heat;
     double t = 1.5 / FPS;
@@ -197,7 +197,7 @@ static void places_can_be_asked(void **state)
         assert_true(fabs((double)heat.x - (1 + when + y)) < 1e-5);
     }
     assert_false(rh_base_field(run, "cold", rh_v3(0, 0, 0), &heat));
-    rh_found_free(&found);
+    rh_neighbour_list_free(&found);
     rh_base_frames_free(frames);
     assert_int_equal(rh_memory_bytes(), 0);
 }

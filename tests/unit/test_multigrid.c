@@ -202,7 +202,7 @@ static void cycle(lab *l, const float *r, float *z)
 {
     const rh_poisson *m = &l->pressure.matrix;
     float *x = rh_poisson_vector(m, &l->c.arena, NULL), *scratch = rh_poisson_vector(m, &l->c.arena, NULL);
-    rh_poisson_start(m, rh_multigrid_first_weight(), r, x);
+    rh_poisson_smooth_zero(m, rh_multigrid_first_weight(), r, x);
     memcpy(z, rh_multigrid_cycle(&l->pressure.preconditioner.multigrid, r, x, scratch, NULL),
            rh_poisson_values(m) * sizeof(float));
 }

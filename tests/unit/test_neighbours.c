@@ -13,7 +13,7 @@ static const char *const names[SETS] = {"box",          "negative", "one place",
 typedef struct bench {
     rh_neighbours n;
     rh_adjacency list;
-    rh_found found;
+    rh_neighbour_list found;
     rh_arena arena;
     rh_vec3 p[POINTS];
     float radii[POINTS];
@@ -31,7 +31,7 @@ static void end(bench *b)
 {
     rh_neighbours_free(&b->n);
     rh_adjacency_free(&b->list);
-    rh_found_free(&b->found);
+    rh_neighbour_list_free(&b->found);
     rh_arena_free(&b->arena);
     test_free(b);
 }

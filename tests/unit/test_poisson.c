@@ -157,7 +157,7 @@ static void cycle(problem *p, const float *r, float *z)
 {
     size_t bytes = rh_poisson_values(&p->a) * sizeof(float);
     float *x = rh_poisson_vector(&p->a, &p->c.arena, NULL), *scratch = rh_poisson_vector(&p->a, &p->c.arena, NULL);
-    rh_poisson_start(&p->a, rh_multigrid_first_weight(), r, x);
+    rh_poisson_smooth_zero(&p->a, rh_multigrid_first_weight(), r, x);
     memcpy(z, rh_multigrid_cycle(&p->m, r, x, scratch, NULL), bytes);
 }
 

@@ -119,6 +119,23 @@ static void test_eight_problems(void **state)
     assert_non_null(strstr(status.message, "m:4:1: unknown key 'd'"));
 }
 
+// A material's surface takes over what the scene's says: a mistake there is told once.
+static void test_shared_mistakes(void **state)
+{
+    (void)state;
+    const char *text = "rheo: 1\ncell: 1\nsurface: {voxel: x, voxl: 1}\n"
+                       "materials: [{name: a, physics: {liquid: {}}, surface: {}}, {name: b, physics: {liquid: {}}, "
+                       "surface: {smoothing: x}}]\n";
+    rh_scene scene;
+    rh_status status = {0};
+    assert_int_equal(rh_scene_load_text("m", text, strlen(text), NULL, 0, &scene, &status), RH_USER);
+    const char *first = strstr(status.message, "m:3:18: "), *key = strstr(status.message, "m:3:21: ");
+    assert_true(first && key);
+    assert_null(strstr(first + 1, "m:3:18: "));
+    assert_null(strstr(key + 1, "m:3:21: "));
+    assert_non_null(strstr(status.message, "m:4:"));
+}
+
 // --- good scenes -----------------------------------------------------------------------------------------------------
 
 static void test_defaults(void **state)
@@ -226,8 +243,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_broken_scenes),   cmocka_unit_test(test_unreadable_root),
         cmocka_unit_test(test_large_inputs),    cmocka_unit_test(test_eight_problems),
-        cmocka_unit_test(test_defaults),        cmocka_unit_test(test_examples),
-        cmocka_unit_test(test_memory_failures),
+        cmocka_unit_test(test_shared_mistakes), cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_examples),        cmocka_unit_test(test_memory_failures),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     return failed ? failed : rh_memory_bytes() != 0;

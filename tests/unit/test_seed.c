@@ -2,40 +2,11 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Where particles come from and go to. Every particle stands for spacing^d, so numbers are volumes.
-#include "support.h"
+#include "unit/seed_support.h"
 #include <stdlib.h>
 #include "io/mesh_file.h"
-#include "world/seed.h"
 
 static const double PI = 3.14159265358979323846;
-
-typedef struct setting {
-    rh_scene scene;
-    rh_geometry geometry;
-    rh_seeder seeder;
-    rh_points points;
-} setting;
-
-static void setting_make(setting *s, const char *text)
-{
-    rh_status status = {0};
-    scene_make(&s->scene, text);
-    assert_ok(rh_geometry_build(&s->scene, &s->geometry, &status));
-    assert_ok(rh_seeder_init(&s->seeder, &s->geometry, 0, 2, 1, &status));
-    rh_points_init(&s->points);
-    assert_ok(rh_points_add(&s->points, "P", RH_POINT_VEC3F, &status));
-    assert_ok(rh_points_add(&s->points, "v", RH_POINT_VEC3F, &status));
-    assert_ok(rh_points_add(&s->points, "id", RH_POINT_I64, &status));
-    if (s->scene.rest_position) assert_ok(rh_points_add(&s->points, "rest", RH_POINT_VEC3F, &status));
-}
-
-static void setting_free(setting *s)
-{
-    rh_points_free(&s->points);
-    rh_seeder_free(&s->seeder);
-    rh_geometry_free(&s->geometry);
-    rh_scene_free(&s->scene);
-}
 
 static int64_t seed(setting *s)
 {
@@ -80,7 +51,7 @@ static void numbers_are_volumes(void **state)
     };
     for (int n = 0; n < 4; n++) {
         setting s;
-        setting_make(&s, bodies[n].text);
+        setting_make(&s, 2, 1, bodies[n].text);
         double found = (double)seed(&s) * pow(s.seeder.spacing, bodies[n].dimension);
         assert_near(found, bodies[n].volume, lattice_error(bodies[n].area, s.seeder.spacing, bodies[n].dimension));
         setting_free(&s);
@@ -92,10 +63,11 @@ static void boxes_on_the_lattice_are_exact(void **state)
 {
     (void)state;
     setting s;
-    setting_make(&s, HEAD "cell: 0.1\nbodies: [{shape: {box: {min: [-0.3, 0.1, 0], max: [0.5, 0.4, 0.7]}}}]\n");
+    setting_make(&s, 2, 1, HEAD "cell: 0.1\nbodies: [{shape: {box: {min: [-0.3, 0.1, 0], max: [0.5, 0.4, 0.7]}}}]\n");
     assert_int_equal(seed(&s), 16 * 6 * 14);
     setting_free(&s);
-    setting_make(&s, HEAD
+    setting_make(&s, 2, 1,
+                 HEAD
                  "cell: 0.1\ndimension: 2\nbodies: [{shape: {box: {min: [-0.3, 0.1, -1], max: [0.5, 0.4, 1]}}}]\n");
     assert_int_equal(seed(&s), 16 * 6);
     for (int64_t i = 0; i < s.points.count; i++) assert_true(positions(&s)[i].z == 0);
@@ -120,7 +92,7 @@ static void meshes_are_filled(void **state)
     double size = box.max.x - box.min.x, cell = size / 64;
     rh_mesh_free(&mesh);
     snprintf(text, sizeof text, HEAD "cell: %.9g\nbodies: [{shape: {mesh: {file: %s}}}]\n", cell, file);
-    setting_make(&s, text);
+    setting_make(&s, 2, 1, text);
     double found = (double)seed(&s) * pow(s.seeder.spacing, 3);
     print_message("knot: volume %.6g of %.6g (%lld particles)\n", found, report.volume, (long long)s.points.count);
     assert_near(found, report.volume, 0.01 * report.volume);
@@ -142,9 +114,10 @@ static void touching_bodies_fill_space(void **state)
 {
     (void)state;
     setting one, two;
-    setting_make(&one, HEAD "cell: 0.1\nbodies: [{shape: {box: {min: [0, 0, 0], max: [1, 0.5, 0.5]}}}]\n");
-    setting_make(&two, HEAD "cell: 0.1\nbodies:\n - {shape: {box: {min: [0, 0, 0], max: [0.437, 0.5, 0.5]}}}\n"
-                            " - {shape: {box: {min: [0.437, 0, 0], max: [1, 0.5, 0.5]}}}\n");
+    setting_make(&one, 2, 1, HEAD "cell: 0.1\nbodies: [{shape: {box: {min: [0, 0, 0], max: [1, 0.5, 0.5]}}}]\n");
+    setting_make(&two, 2, 1,
+                 HEAD "cell: 0.1\nbodies:\n - {shape: {box: {min: [0, 0, 0], max: [0.437, 0.5, 0.5]}}}\n"
+                      " - {shape: {box: {min: [0.437, 0, 0], max: [1, 0.5, 0.5]}}}\n");
     assert_int_equal(seed(&one), seed(&two));
     // The layers at the common face stand half a spacing off it, the next ones may come a quarter nearer by their
     // jitter.
@@ -163,8 +136,9 @@ static void overlapping_bodies_are_filled_once(void **state)
 {
     (void)state;
     setting s;
-    setting_make(&s, HEAD "cell: 0.1\nbodies:\n - {shape: {box: {min: [0, 0, 0], max: [0.6, 0.5, 0.5]}}}\n"
-                          " - {shape: {box: {min: [0.2, 0, 0], max: [1, 0.5, 0.5]}}, velocity: [1, 0, 0]}\n");
+    setting_make(&s, 2, 1,
+                 HEAD "cell: 0.1\nbodies:\n - {shape: {box: {min: [0, 0, 0], max: [0.6, 0.5, 0.5]}}}\n"
+                      " - {shape: {box: {min: [0.2, 0, 0], max: [1, 0.5, 0.5]}}, velocity: [1, 0, 0]}\n");
     assert_int_equal(seed(&s), 20 * 10 * 10);
     const rh_vec3 *v = rh_points_data(&s.points, "v", RH_POINT_VEC3F);
     for (int64_t i = 0; i < s.points.count; i++) assert_true((v[i].x == 1) == (positions(&s)[i].x > 0.6f));
@@ -177,7 +151,7 @@ static void the_surface_layer_is_smooth(void **state)
 {
     (void)state;
     setting s;
-    setting_make(&s, HEAD "cell: 0.05\nbodies: [{shape: {sphere: {center: [0, 0, 0], radius: 0.5}}}]\n");
+    setting_make(&s, 2, 1, HEAD "cell: 0.05\nbodies: [{shape: {sphere: {center: [0, 0, 0], radius: 0.5}}}]\n");
     seed(&s);
     double spacing = s.seeder.spacing;
     int64_t layer = 0;
@@ -196,9 +170,10 @@ static void solids_are_left_free(void **state)
 {
     (void)state;
     setting s;
-    setting_make(&s, HEAD "cell: 0.1\nbodies: [{shape: {plane: {point: [0, 0.5, 0], normal: [0, 1, 0]}}}]\nsolids:\n"
-                          " - {inside_out: true, shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}\n"
-                          " - {shape: {box: {min: [0, 0, 0], max: [0.5, 1, 1]}}}\n");
+    setting_make(&s, 2, 1,
+                 HEAD "cell: 0.1\nbodies: [{shape: {plane: {point: [0, 0.5, 0], normal: [0, 1, 0]}}}]\nsolids:\n"
+                      " - {inside_out: true, shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}\n"
+                      " - {shape: {box: {min: [0, 0, 0], max: [0.5, 1, 1]}}}\n");
     assert_int_equal(seed(&s), 10 * 10 * 20);
     for (int64_t i = 0; i < s.points.count; i++)
         assert_true(rh_obstacles_distance(&s.geometry.obstacles, rh_d3_from(positions(&s)[i]), NULL) > 0);
@@ -209,7 +184,7 @@ static void check_refused(const char *text, const char *word)
 {
     setting s;
     rh_status status = {0};
-    setting_make(&s, text);
+    setting_make(&s, 2, 1, text);
     assert_int_equal(rh_seed_bodies(&s.seeder, &s.points, &status), RH_USER);
     if (!strstr(status.message, word)) fail_msg("'%s' is not in '%s'", word, status.message);
     setting_free(&s);
@@ -228,8 +203,9 @@ static void spinning_bodies_turn_about_their_centre(void **state)
 {
     (void)state;
     setting s;
-    setting_make(&s, HEAD "cell: 0.1\nbodies: [{shape: {box: {min: [1, 0, 0], max: [2, 1, 1]}}, velocity: [1, 2, 3], "
-                          "angular_velocity: [0, 0, 2]}]\n");
+    setting_make(&s, 2, 1,
+                 HEAD "cell: 0.1\nbodies: [{shape: {box: {min: [1, 0, 0], max: [2, 1, 1]}}, velocity: [1, 2, 3], "
+                      "angular_velocity: [0, 0, 2]}]\n");
     seed(&s);
     const rh_vec3 *v = rh_points_data(&s.points, "v", RH_POINT_VEC3F);
     for (int64_t i = 0; i < s.points.count; i++) {
@@ -299,7 +275,7 @@ static void check_emitter(const char *name, const char *text, rh_dvec3 velocity,
     for (int n = 0; n < 4; n++) {
         setting s;
         int64_t count;
-        setting_make(&s, text);
+        setting_make(&s, 2, 1, text);
         spot *spots = emit(&s, steps[n], velocity, &count);
         double ideal = (volume + area * rh_d3_length(velocity)) / pow(s.seeder.spacing, s.seeder.dimension);
         print_message("%s, %d steps: %lld particles, %.1f expected\n", name, steps[n], (long long)count, ideal);
@@ -343,8 +319,9 @@ static void emitters_keep_their_hours(void **state)
     (void)state;
     setting s;
     rh_status status = {0};
-    setting_make(&s, HEAD "cell: 0.05\nemitters: [{velocity: [0, 1, 0], start: 0.5, stop: 0.75, shape: {box: {min: [0, "
-                          "0, 0], max: [0.2, 0.2, 0.2]}}}]\n");
+    setting_make(&s, 2, 1,
+                 HEAD "cell: 0.05\nemitters: [{velocity: [0, 1, 0], start: 0.5, stop: 0.75, shape: {box: {min: [0, "
+                      "0, 0], max: [0.2, 0.2, 0.2]}}}]\n");
     rh_inflow inflow[4];
     for (int n = 0; n <= 100; n++) {
         double time = n / 100.0;
@@ -369,7 +346,7 @@ static void check_sink(const char *sink, bool inside_out, double time, bool open
              HEAD "cell: 0.05\nbodies: [{shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}]\nsinks: [{%s, shape: "
                   "{sphere: {center: [0.4, 0.5, 0.6], radius: 0.3}}}]\n",
              sink);
-    setting_make(&s, text);
+    setting_make(&s, 2, 1, text);
     int64_t count = seed(&s), kept = 0;
     rh_vec3 *before = rh_alloc((size_t)count * sizeof *before, "test", NULL);
     memcpy(before, positions(&s), (size_t)count * sizeof *before);
@@ -405,10 +382,11 @@ static void groups_outlive_coming_and_going(void **state)
     (void)state;
     setting s;
     rh_status status = {0};
-    setting_make(&s, HEAD "cell: 0.05\nbodies: [{shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}]\n"
-                          "emitters: [{velocity: [0, 1, 0], shape: {box: {min: [0, 2, 0], max: [0.2, 2.2, 0.2]}}}]\n"
-                          "sinks: [{shape: {sphere: {center: [0.4, 0.5, 0.6], radius: 0.3}}}, {start: 0.2, shape: "
-                          "{sphere: {center: [0, 2.2, 0], radius: 0.1}}}]\n");
+    setting_make(&s, 2, 1,
+                 HEAD "cell: 0.05\nbodies: [{shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}]\n"
+                      "emitters: [{velocity: [0, 1, 0], shape: {box: {min: [0, 2, 0], max: [0.2, 2.2, 0.2]}}}]\n"
+                      "sinks: [{shape: {sphere: {center: [0.4, 0.5, 0.6], radius: 0.3}}}, {start: 0.2, shape: "
+                      "{sphere: {center: [0, 2.2, 0], radius: 0.1}}}]\n");
     int64_t seeded = seed(&s), spray = 0;
     assert_ok(rh_points_add(&s.points, "spray", RH_POINT_GROUP, &status));
     for (int64_t i = 0; i < seeded; i += 3) ((uint8_t *)rh_points_data(&s.points, "spray", RH_POINT_GROUP))[i] = 1;
@@ -430,7 +408,8 @@ static void draining_everything_works(void **state)
     setting s;
     rh_status status = {0};
     setting_make(
-        &s, HEAD
+        &s, 2, 1,
+        HEAD
         "cell: 0.1\nbodies: [{shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}]\nsinks:\n"
         " - {shape: {sphere: {center: [0, 0, 0], radius: 9}}}\n - {shape: {sphere: {center: [0, 0, 0], radius: 8}}}\n");
     int64_t count = seed(&s);
@@ -445,7 +424,8 @@ static void bodies_rest_where_they_are(void **state)
 {
     (void)state;
     setting s;
-    setting_make(&s, HEAD
+    setting_make(&s, 2, 1,
+                 HEAD
                  "cell: 0.1\nrest_position: true\nbodies: [{shape: {sphere: {center: [0, 1, 0], radius: 0.3}}}]\n");
     assert_true(seed(&s) > 100);
     assert_memory_equal(rh_points_data(&s.points, "rest", RH_POINT_VEC3F), positions(&s),
@@ -468,8 +448,9 @@ static rh_vec3 *poured_rest(int steps, int64_t *count)
     rh_status status = {0};
     setting s;
     const double start = 0.25, speed = 2;
-    setting_make(&s, HEAD "cell: 0.1\nrest: true\nemitters: [{start: 0.25, velocity: [0, -2, 0], shape: {box: {min: "
-                          "[0, 3, 0], max: [0.4, 3.1, 0.4]}}}]\n");
+    setting_make(&s, 2, 1,
+                 HEAD "cell: 0.1\nrest: true\nemitters: [{start: 0.25, velocity: [0, -2, 0], shape: {box: {min: "
+                      "[0, 3, 0], max: [0.4, 3.1, 0.4]}}}]\n");
     for (int n = 0; n <= steps; n++) {
         double time = (double)n / steps;
         int64_t before = s.points.count;

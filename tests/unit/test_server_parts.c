@@ -19,34 +19,34 @@ static rh_message message_of(size_t bytes)
     return m;
 }
 
-static rh_answer_key key_of(int64_t frame)
+static rh_response_key key_of(int64_t frame)
 {
-    rh_answer_key key;
+    rh_response_key key;
     memset(&key, 0, sizeof key);
     key.frame = frame;
     return key;
 }
 
-static void put(rh_answers *answers, int64_t frame, size_t bytes)
+static void put(rh_response_cache *answers, int64_t frame, size_t bytes)
 {
     rh_message m = message_of(bytes);
-    rh_answer_key key = key_of(frame);
-    rh_answer_give_back(rh_answers_add(answers, &key, &m, NULL));
+    rh_response_key key = key_of(frame);
+    rh_response_release(rh_response_cache_add(answers, &key, &m, NULL));
 }
 
-static bool is_kept(rh_answers *answers, int64_t frame)
+static bool is_kept(rh_response_cache *answers, int64_t frame)
 {
-    rh_answer_key key = key_of(frame);
-    rh_answer *found = rh_answers_find(answers, &key);
-    rh_answer_give_back(found);
+    rh_response_key key = key_of(frame);
+    rh_response *found = rh_response_cache_find(answers, &key);
+    rh_response_release(found);
     return found != NULL;
 }
 
 static void answers_are_bounded(void **state)
 {
     (void)state;
-    rh_answers answers;
-    rh_answers_init(&answers, 1000);
+    rh_response_cache answers;
+    rh_response_cache_init(&answers, 1000);
     put(&answers, 1, 400);
     put(&answers, 2, 400);
     assert_true(is_kept(&answers, 1));  // used after number 2
@@ -57,25 +57,25 @@ static void answers_are_bounded(void **state)
     assert_true(answers.bytes <= 1000);
     put(&answers, 4, 2000);  // more than all: handed out, not kept
     assert_false(is_kept(&answers, 4));
-    for (int64_t i = 0; i < 3 * RH_ANSWERS_MOST; i++) put(&answers, i, 0);
-    assert_true(answers.count <= RH_ANSWERS_MOST);
-    rh_answers_free(&answers);
+    for (int64_t i = 0; i < 3 * RH_RESPONSE_CACHE_MOST; i++) put(&answers, i, 0);
+    assert_true(answers.count <= RH_RESPONSE_CACHE_MOST);
+    rh_response_cache_free(&answers);
 }
 
 // An answer that is being sent outlives its place in the list.
 static void a_held_answer_stays(void **state)
 {
     (void)state;
-    rh_answers answers;
-    rh_answers_init(&answers, 1000);
+    rh_response_cache answers;
+    rh_response_cache_init(&answers, 1000);
     put(&answers, 1, 600);
-    rh_answer_key key = key_of(1);
-    rh_answer *held = rh_answers_find(&answers, &key);
+    rh_response_key key = key_of(1);
+    rh_response *held = rh_response_cache_find(&answers, &key);
     put(&answers, 2, 600);
     assert_false(is_kept(&answers, 1));
     memset(held->message.bytes, 7, held->message.count);
-    rh_answer_give_back(held);
-    rh_answers_free(&answers);
+    rh_response_release(held);
+    rh_response_cache_free(&answers);
 }
 
 static bool is_cut(int other_end)
@@ -96,9 +96,9 @@ static void the_longest_waiting_goes_first(void **state)
     rh_guard_mark(&guard, slots[0], true, 100);  // being answered: not to be cut off for room
     slots[RH_GUARD_FULL] = rh_guard_enter(&guard, pairs[RH_GUARD_FULL][0], 300);
     for (int i = 0; i <= RH_GUARD_FULL; i++) assert_int_equal(is_cut(pairs[i][1]), i == 1);
-    rh_guard_tend(&guard, 113 + guard.wait);  // numbers 2 to 12 have waited too long, and 13 just not
+    rh_guard_cut_off(&guard, 113 + guard.wait);  // numbers 2 to 12 have waited too long, and 13 just not
     for (int i = 0; i <= RH_GUARD_FULL; i++) assert_int_equal(is_cut(pairs[i][1]), i >= 1 && i < 13);
-    rh_guard_tend(&guard, 101 + guard.answer);
+    rh_guard_cut_off(&guard, 101 + guard.answer);
     assert_true(is_cut(pairs[0][1]));
     for (int i = 0; i <= RH_GUARD_FULL; i++) {
         rh_guard_leave(&guard, slots[i]);
@@ -168,7 +168,7 @@ static void the_state_of_a_folder(void **state)
 {
     (void)state;
     rh_status status = {0};
-    rh_served served;
+    rh_served_run served;
     rh_message m;
     char folder[64];
     make_folder(folder);
@@ -217,7 +217,7 @@ static void the_log_in_parts(void **state)
 {
     (void)state;
     rh_status status = {0};
-    rh_served served;
+    rh_served_run served;
     rh_message m;
     char folder[64];
     unsigned long long version;

@@ -38,33 +38,33 @@ static rh_surface_grid *grid_of(band_shape *shape, const void *parameters, doubl
     return grid;
 }
 
-static const void *channel_of(const rh_skin *skin, const char *name)
+static const void *channel_of(const rh_surface_mesh *mesh, const char *name)
 {
-    for (int c = 0; c < skin->channel_count; c++)
-        if (strcmp(skin->channels[c].name, name) == 0) return skin->channels[c].data;
+    for (int c = 0; c < mesh->channel_count; c++)
+        if (strcmp(mesh->channels[c].name, name) == 0) return mesh->channels[c].data;
     fail_msg("no channel %s", name);
     return NULL;
 }
 
-static rh_skin mesh_of(const rh_surface_grid *grid, double adaptivity)
+static rh_surface_mesh mesh_of(const rh_surface_grid *grid, double adaptivity)
 {
     rh_status status = {0};
-    rh_skin skin;
-    assert_ok(rh_surface_grid_mesh(grid, adaptivity, &skin, &status));
-    return skin;
+    rh_surface_mesh mesh;
+    assert_ok(rh_surface_grid_mesh(grid, adaptivity, &mesh, &status));
+    return mesh;
 }
 
 // --- what a mesh must be ---------------------------------------------------------------------------------------------
 
-static rh_dvec3 vertex(const rh_skin *skin, uint32_t v) { return rh_d3_from(skin->position[v]); }
+static rh_dvec3 vertex(const rh_surface_mesh *mesh, uint32_t v) { return rh_d3_from(mesh->position[v]); }
 
-static double cone(const rh_skin *s, uint32_t a, uint32_t b, uint32_t c)
+static double cone(const rh_surface_mesh *s, uint32_t a, uint32_t b, uint32_t c)
 {
     return rh_d3_dot(vertex(s, a), rh_d3_cross(vertex(s, b), vertex(s, c))) / 6;
 }
 
 // Positive when counter-clockwise from outside.
-static double enclosed(const rh_skin *s)
+static double enclosed(const rh_surface_mesh *s)
 {
     double sum = 0;
     for (int64_t t = 0; t < s->triangle_count; t++)
@@ -97,7 +97,7 @@ static void add_edges(edge *edges, int64_t *count, const uint32_t *corner, int c
 }
 
 // Every edge is run through as often in one direction as in the other; returns how many are used more than twice.
-static int64_t check_closed(const rh_skin *s)
+static int64_t check_closed(const rh_surface_mesh *s)
 {
     int64_t count = 0, crowded = 0;
     edge *edges = malloc((size_t)(3 * s->triangle_count + 4 * s->quad_count + 1) * sizeof *edges);
@@ -115,7 +115,7 @@ static int64_t check_closed(const rh_skin *s)
     return crowded;
 }
 
-static void check_used(const rh_skin *s)
+static void check_used(const rh_surface_mesh *s)
 {
     char *used = calloc((size_t)s->vertex_count + 1, 1);
     for (int64_t t = 0; t < s->triangle_count; t++)
@@ -126,7 +126,7 @@ static void check_used(const rh_skin *s)
     free(used);
 }
 
-static void check_finite(const rh_skin *s)
+static void check_finite(const rh_surface_mesh *s)
 {
     for (int64_t v = 0; v < s->vertex_count; v++) {
         assert_true(isfinite(s->position[v].x) && isfinite(s->position[v].y) && isfinite(s->position[v].z));
@@ -134,7 +134,7 @@ static void check_finite(const rh_skin *s)
     }
 }
 
-static uint64_t skin_hash(const rh_skin *s)
+static uint64_t mesh_hash(const rh_surface_mesh *s)
 {
     uint64_t h = rh_hash(s->position, (size_t)s->vertex_count * sizeof *s->position, 1);
     h = rh_hash(s->normal, (size_t)s->vertex_count * sizeof *s->normal, h);
@@ -173,12 +173,12 @@ static void an_empty_band_is_an_empty_grid(void **state)
     rh_filter_params filter = {.kind = RH_FILTER_FILL, .iterations = 2, .width = 1};
     assert_ok(rh_surface_grid_create(&band, &grid, &status));
     assert_ok(rh_surface_grid_filter(grid, &filter, 1, &status));
-    rh_skin skin = mesh_of(grid, 0);
-    assert_true(skin.vertex_count == 0 && skin.quad_count == 0 && rh_surface_grid_volume(grid) == 0);
+    rh_surface_mesh mesh = mesh_of(grid, 0);
+    assert_true(mesh.vertex_count == 0 && mesh.quad_count == 0 && rh_surface_grid_volume(grid) == 0);
     assert_ok(rh_surface_grid_write(path.text, grid, &facts, &status));
     assert_ok(rh_surface_grid_read(path.text, &read, NULL, &status));
     assert_int_equal(rh_surface_grid_active(read), 0);
-    rh_skin_free(&skin);
+    rh_surface_mesh_free(&mesh);
     rh_surface_grid_free(grid);
     rh_surface_grid_free(read);
     band.voxel = 0;
@@ -210,15 +210,15 @@ static void meshes_are_closed_and_face_outward(void **state)
     for (int c = 0; c < 4; c++)
         for (int a = 0; a < 4; a++) {
             rh_surface_grid *grid = grid_of(cases[c].shape, cases[c].parameters, 0.05, false);
-            rh_skin skin = mesh_of(grid, adaptivity[a]);
-            int64_t crowded = check_closed(&skin);
-            double volume = enclosed(&skin);
+            rh_surface_mesh mesh = mesh_of(grid, adaptivity[a]);
+            int64_t crowded = check_closed(&mesh);
+            double volume = enclosed(&mesh);
             assert_int_equal(crowded, 0);
             assert_true(volume > 0 && fabs(volume / cases[c].volume - 1) < cases[c].tolerance + adaptivity[a]);
-            if (adaptivity[a] == 0) assert_int_equal(skin.triangle_count, 0);
-            check_used(&skin);
-            check_finite(&skin);
-            rh_skin_free(&skin);
+            if (adaptivity[a] == 0) assert_int_equal(mesh.triangle_count, 0);
+            check_used(&mesh);
+            check_finite(&mesh);
+            rh_surface_mesh_free(&mesh);
             rh_surface_grid_free(grid);
         }
 }
@@ -230,12 +230,12 @@ static void noise_gives_closed_meshes(void **state)
     rh_surface_grid *grid = grid_of(rough, &voxel, voxel, false);
     static const double adaptivity[] = {0, 0.2, 1};
     for (int a = 0; a < 3; a++) {
-        rh_skin skin = mesh_of(grid, adaptivity[a]);
-        int64_t crowded = check_closed(&skin);
-        assert_true(crowded == 0 && skin.vertex_count > 6000);
-        check_used(&skin);
-        check_finite(&skin);
-        rh_skin_free(&skin);
+        rh_surface_mesh mesh = mesh_of(grid, adaptivity[a]);
+        int64_t crowded = check_closed(&mesh);
+        assert_true(crowded == 0 && mesh.vertex_count > 6000);
+        check_used(&mesh);
+        check_finite(&mesh);
+        rh_surface_mesh_free(&mesh);
     }
     rh_surface_grid_free(grid);
 }
@@ -244,21 +244,21 @@ static void normals_point_outward_and_channels_are_exact(void **state)
 {
     (void)state;
     rh_surface_grid *grid = grid_of(band_of_balls, &one_ball, 0.05, true);
-    rh_skin skin = mesh_of(grid, 0);
-    assert_int_equal(skin.channel_count, 4);
-    for (int64_t v = 0; v < skin.vertex_count; v++) {
-        rh_vec3 p = skin.position[v];
+    rh_surface_mesh mesh = mesh_of(grid, 0);
+    assert_int_equal(mesh.channel_count, 4);
+    for (int64_t v = 0; v < mesh.vertex_count; v++) {
+        rh_vec3 p = mesh.position[v];
         rh_vec3 out = rh_v3(p.x - 0.013f, p.y + 0.021f, p.z - 0.007f);
         assert_near(rh_v3_length(out), 0.5, 0.002);
-        assert_true(rh_v3_dot(skin.normal[v], out) / rh_v3_length(out) > 0.999f);
-        rh_vec3 u = band_velocity(p.x, p.y, p.z), w = ((const rh_vec3 *)channel_of(&skin, "vel"))[v];
+        assert_true(rh_v3_dot(mesh.normal[v], out) / rh_v3_length(out) > 0.999f);
+        rh_vec3 u = band_velocity(p.x, p.y, p.z), w = ((const rh_vec3 *)channel_of(&mesh, "vel"))[v];
         assert_near(rh_v3_length(rh_v3_sub(u, w)), 0, 1e-5);
-        assert_near(((const float *)channel_of(&skin, "heat"))[v], band_heat(p.x, p.y, p.z), 1e-5);
+        assert_near(((const float *)channel_of(&mesh, "heat"))[v], band_heat(p.x, p.y, p.z), 1e-5);
         if (fabsf(p.x) < 0.03f) continue;
-        assert_int_equal(((const int32_t *)channel_of(&skin, "side"))[v], band_half(p.x));
-        assert_true(((const int64_t *)channel_of(&skin, "tag"))[v] == ((int64_t)1 << 40) + band_half(p.x));
+        assert_int_equal(((const int32_t *)channel_of(&mesh, "side"))[v], band_half(p.x));
+        assert_true(((const int64_t *)channel_of(&mesh, "tag"))[v] == ((int64_t)1 << 40) + band_half(p.x));
     }
-    rh_skin_free(&skin);
+    rh_surface_mesh_free(&mesh);
     rh_surface_grid_free(grid);
 }
 
@@ -267,28 +267,28 @@ static void too_many_vertices_are_refused(void **state)
     (void)state;
     rh_status status = {0};
     rh_surface_grid *grid = grid_of(band_of_balls, &one_ball, 0.05, true);
-    rh_skin skin = mesh_of(grid, 0), none;
-    assert_int_equal(rh_surface_grid_mesh_within(grid, 0, skin.vertex_count - 1, &none, &status), RH_USER);
+    rh_surface_mesh mesh = mesh_of(grid, 0), none;
+    assert_int_equal(rh_surface_grid_mesh_within(grid, 0, mesh.vertex_count - 1, &none, &status), RH_USER);
     assert_non_null(strstr(status.message, "vertices"));
     assert_null(none.position);
     char exact[64];
-    snprintf(exact, sizeof exact, " %lld vertices", (long long)skin.vertex_count);
+    snprintf(exact, sizeof exact, " %lld vertices", (long long)mesh.vertex_count);
     assert_non_null(strstr(status.message, exact));  // the count is exact
-    rh_skin_free(&skin);
+    rh_surface_mesh_free(&mesh);
     rh_status_clear(&status);
-    assert_ok(rh_surface_grid_mesh_within(grid, 0, skin.vertex_count + 100000, &skin, &status));
-    rh_skin_free(&skin);
+    assert_ok(rh_surface_grid_mesh_within(grid, 0, mesh.vertex_count + 100000, &mesh, &status));
+    rh_surface_mesh_free(&mesh);
     assert_int_equal(rh_surface_grid_mesh(grid, NAN, &none, &status), RH_USER);
     rh_code code = RH_MEMORY;
     int tries = 0;
     for (; code != RH_OK; tries++) {
         rh_memory_fail_after(tries);
-        code = rh_surface_grid_mesh(grid, 0, &skin, NULL);
+        code = rh_surface_grid_mesh(grid, 0, &mesh, NULL);
         rh_memory_fail_after(-1);
-        assert_true(code == RH_OK || (code == RH_MEMORY && !skin.position));
+        assert_true(code == RH_OK || (code == RH_MEMORY && !mesh.position));
     }
     assert_true(tries > 8);
-    rh_skin_free(&skin);
+    rh_surface_mesh_free(&mesh);
     rh_surface_grid_free(grid);
 }
 
@@ -379,10 +379,10 @@ static void hollows_are_filled(void **state)
     // error deep.
     rh_surface_grid *grid = grid_of(band_of_balls, &crossing, 0.05, false);
     filter_with(grid, (rh_filter_params){.kind = RH_FILTER_FILL, .iterations = 3, .width = 2});
-    rh_skin skin = mesh_of(grid, 0);
-    for (int64_t v = 0; v < skin.vertex_count; v++)
-        assert_true(band_of_balls(&crossing, skin.position[v].x, skin.position[v].y, skin.position[v].z) > -0.004);
-    rh_skin_free(&skin);
+    rh_surface_mesh mesh = mesh_of(grid, 0);
+    for (int64_t v = 0; v < mesh.vertex_count; v++)
+        assert_true(band_of_balls(&crossing, mesh.position[v].x, mesh.position[v].y, mesh.position[v].z) > -0.004);
+    rh_surface_mesh_free(&mesh);
     rh_surface_grid_free(grid);
 }
 
@@ -416,18 +416,18 @@ static void masks_say_where(void **state)
                                    .mask_max = turned ? -0.5 : 0.5};
         rh_surface_grid *grid = grid_of(band_of_balls, &one_ball, 0.05, true);
         filter_with(grid, filter);
-        rh_skin skin = mesh_of(grid, 0);
+        rh_surface_mesh mesh = mesh_of(grid, 0);
         int64_t moved = 0, kept = 0;
-        for (int64_t v = 0; v < skin.vertex_count; v++) {
-            rh_vec3 p = skin.position[v];
-            float heat = ((const float *)channel_of(&skin, "heat"))[v],
+        for (int64_t v = 0; v < mesh.vertex_count; v++) {
+            rh_vec3 p = mesh.position[v];
+            float heat = ((const float *)channel_of(&mesh, "heat"))[v],
                   r = rh_v3_length(rh_v3(p.x - 0.013f, p.y + 0.021f, p.z - 0.007f));
             if (turned) heat = -heat;
             if (heat > 0.7f) assert_near(r, 0.7, 0.01), moved++;
             if (heat < -0.7f) assert_near(r, 0.5, 0.01), kept++;
         }
         assert_true(moved > 100 && kept > 100);
-        rh_skin_free(&skin);
+        rh_surface_mesh_free(&mesh);
         rh_surface_grid_free(grid);
     }
 }
@@ -457,18 +457,18 @@ static void channels_follow_the_surface(void **state)
     rh_surface_grid *grid = grid_of(band_of_balls, &pair, 0.04, true);
     filter_with(grid, (rh_filter_params){.kind = RH_FILTER_DILATE, .distance = 0.4});
     filter_with(grid, (rh_filter_params){.kind = RH_FILTER_GAUSSIAN});
-    rh_skin skin = mesh_of(grid, 0);
-    assert_int_equal(check_closed(&skin), 0);
-    for (int64_t v = 0; v < skin.vertex_count; v++) {
-        rh_vec3 p = skin.position[v];
-        assert_int_equal(((const int32_t *)channel_of(&skin, "side"))[v], band_half(p.x));
-        assert_true(((const int64_t *)channel_of(&skin, "tag"))[v] == ((int64_t)1 << 40) + band_half(p.x));
+    rh_surface_mesh mesh = mesh_of(grid, 0);
+    assert_int_equal(check_closed(&mesh), 0);
+    for (int64_t v = 0; v < mesh.vertex_count; v++) {
+        rh_vec3 p = mesh.position[v];
+        assert_int_equal(((const int32_t *)channel_of(&mesh, "side"))[v], band_half(p.x));
+        assert_true(((const int64_t *)channel_of(&mesh, "tag"))[v] == ((int64_t)1 << 40) + band_half(p.x));
         // The nearest voxels that the old band had, at its outer border (radius 0.32), in the same direction.
         double side = p.x < 0 ? -0.7 : 0.7, r = rh_v3_length(rh_v3(p.x - (float)side, p.y, p.z)),
                x = side + (p.x - side) * 0.3 / r;
-        assert_near(((const rh_vec3 *)channel_of(&skin, "vel"))[v].x, 1 + x, 0.08);  // two voxels
+        assert_near(((const rh_vec3 *)channel_of(&mesh, "vel"))[v].x, 1 + x, 0.08);  // two voxels
     }
-    rh_skin_free(&skin);
+    rh_surface_mesh_free(&mesh);
     rh_surface_grid_free(grid);
 }
 
@@ -496,14 +496,14 @@ static void threads_do_not_matter(void **state)
         rh_threads_set(threads);
         rh_surface_grid *grid = grid_of(band_of_ring, &ring, 0.03, true);
         assert_ok(rh_surface_grid_filter(grid, filters, (int)(sizeof filters / sizeof *filters), &status));
-        rh_skin skin = mesh_of(grid, 0), merged = mesh_of(grid, 0.3);
-        fine[threads] = skin_hash(&skin), coarse[threads] = skin_hash(&merged);
+        rh_surface_mesh mesh = mesh_of(grid, 0), merged = mesh_of(grid, 0.3);
+        fine[threads] = mesh_hash(&mesh), coarse[threads] = mesh_hash(&merged);
         assert_ok(rh_surface_grid_write(path.text, grid, &facts, &status));
         assert_ok(rh_file_read(path.text, 1 << 30, &data, &bytes, &status));
         file[threads] = rh_hash(data, bytes, 0);
         rh_free(data);
-        rh_skin_free(&skin);
-        rh_skin_free(&merged);
+        rh_surface_mesh_free(&mesh);
+        rh_surface_mesh_free(&merged);
         rh_surface_grid_free(grid);
     }
     rh_threads_set(0);
@@ -530,7 +530,7 @@ static void files_come_back(void **state)
         assert_true(support_same_facts(&back, &info));
         assert_int_equal(rh_surface_grid_active(read), rh_surface_grid_active(grid));
         assert_near(rh_surface_grid_volume(read), rh_surface_grid_volume(grid), 1e-12);
-        rh_skin a = mesh_of(grid, 0), b = mesh_of(read, 0);
+        rh_surface_mesh a = mesh_of(grid, 0), b = mesh_of(read, 0);
         assert_true(a.vertex_count == b.vertex_count && a.quad_count == b.quad_count && b.channel_count == 4);
         assert_memory_equal(a.quad, b.quad, (size_t)a.quad_count * sizeof *a.quad);
         for (int64_t v = 0; v < a.vertex_count; v++) {
@@ -552,8 +552,8 @@ static void files_come_back(void **state)
         assert_non_null(strstr(text, "-7 to 9"));
         assert_true(strstr(strstr(text, "scene_hash") + 1, "scene_hash") == NULL);  // once for all grids
         rh_free(text);
-        rh_skin_free(&a);
-        rh_skin_free(&b);
+        rh_surface_mesh_free(&a);
+        rh_surface_mesh_free(&b);
         rh_surface_grid_free(grid);
         rh_surface_grid_free(read);
     }
@@ -608,12 +608,12 @@ static void level_sets_of_others_are_read(void **state)
     assert_true(info.fps == 24 && fabs(info.cell - 0.1) < 1e-7 && !info.z_up && info.scene_hash == 0);
     assert_near(rh_surface_grid_volume(grid) / (4 * M_PI / 3), 1, 2e-3);
     filter_with(grid, (rh_filter_params){.kind = RH_FILTER_DILATE, .distance = 0.1});
-    rh_skin skin = mesh_of(grid, 0);
-    assert_int_equal(check_closed(&skin), 0);
-    assert_int_equal(skin.channel_count, 1);  // not the fog on other voxels, not the bool grid
-    const rh_vec3 *colour = channel_of(&skin, "Cd");
-    for (int64_t v = 0; v < skin.vertex_count; v++) {
-        rh_vec3 p = skin.position[v];
+    rh_surface_mesh mesh = mesh_of(grid, 0);
+    assert_int_equal(check_closed(&mesh), 0);
+    assert_int_equal(mesh.channel_count, 1);  // not the fog on other voxels, not the bool grid
+    const rh_vec3 *colour = channel_of(&mesh, "Cd");
+    for (int64_t v = 0; v < mesh.vertex_count; v++) {
+        rh_vec3 p = mesh.position[v];
         assert_near(rh_v3_length(rh_v3(p.x - 0.3f, p.y, p.z)), 1.1, 0.01);
         if (p.x > 0.3f && p.y > 0.3f && p.z > 0.3f) assert_near(colour[v].x, 4, 1e-5);
         if (p.x < -0.3f || p.y < -0.3f || p.z < -0.3f) assert_near(colour[v].x, 1, 1e-5);
@@ -621,7 +621,7 @@ static void level_sets_of_others_are_read(void **state)
     assert_ok(rh_surface_grid_write(own.text, grid, &facts, &status));
     assert_ok(rh_surface_grid_read(own.text, &again, NULL, &status));
     assert_int_equal(rh_surface_grid_active(again), rh_surface_grid_active(grid));
-    rh_skin_free(&skin);
+    rh_surface_mesh_free(&mesh);
     rh_surface_grid_free(grid);
     rh_surface_grid_free(again);
     foreign_stretched(path.text);

@@ -575,6 +575,10 @@ class Materials(unittest.TestCase):
                     self.assertEqual((facts["vertices"], facts["triangles"]), (4, 2) if only else (8, 4))
                     self.assertEqual(server.get("/api/surface?frame=3")[0].status, 404 if only == "water" else 200)
                     counts[only] = unpack(server.get("/api/points?frame=2")[1], b"RHP1")[0]["total"]
+                    # Several at once can be told apart by colour.
+                    facts, _ = unpack(server.get("/api/points?frame=2&attribute=material")[1], b"RHP1")
+                    self.assertEqual((facts["attribute"], facts.get("range")), (None, facts.get("range")) if only else ("material", [0, 1]))
+                    self.assertEqual(json.loads(server.get("/api/run")[1]).get("materials"), None if only else ["water", "drops"])
                 finally:
                     self.assertEqual(server.stop(), (0, ""))
             self.assertEqual(counts[None], counts["water"] + counts["drops"])

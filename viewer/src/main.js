@@ -343,6 +343,15 @@ function showFacts(points, surface) {
 
 // --- colours and ranges -----------------------------------------------------------------------------------------------
 
+// Of a run with several materials the server counts them from 0 in an attribute of this name; null for all others.
+function materialNames(attribute) { return attribute === "material" ? state.run?.materials ?? null : null; }
+
+// What stands at the legend's colours.
+function legendMarks(attribute) {
+  const names = materialNames(attribute);
+  return names ? names.map((name, at) => [at, name]) : ticks(state.low, state.high, 5).map((mark) => [mark, number(mark, 4)]);
+}
+
 // The attributes of a frame, and what is typical of the one shown.
 function learn(facts) {
   const list = facts.attributes.map((a) => `${a.name}:${a.type}:${a.uniform}`).join();
@@ -351,6 +360,12 @@ function learn(facts) {
     fillAttributes(facts.attributes);
   }
   if (!facts.attribute) return;
+  const materials = materialNames(facts.attribute);
+  if (materials) {  // all of them have a colour, however few particles they have
+    state.ofFrame = [0, materials.length - 1];
+    state.seen.set(facts.attribute, state.ofFrame);
+    return;
+  }
   const isLength = !facts.attribute.includes(".") && facts.attributes.some((a) => a.name === facts.attribute && a.type === "vec3f");
   const low = isLength ? 0 : facts.typical[0], before = state.seen.get(facts.attribute);
   state.seen.set(facts.attribute, before ? [Math.min(before[0], low), Math.max(before[1], facts.typical[1])] : [low, facts.typical[1]]);
@@ -394,10 +409,9 @@ function drawLegend(facts) {
   if (unit) $("legend-title").append(Object.assign(document.createElement("span"), { textContent: `, ${unit}` }));
   const bar = $("legend-bar").getContext("2d");
   bar.putImageData(new ImageData(new Uint8ClampedArray(colorTable(state.map)), 256, 1), 0, 0);
-  const marks = ticks(state.low, state.high, 5);
-  $("legend-ticks").replaceChildren(...marks.map((mark) => {
+  $("legend-ticks").replaceChildren(...legendMarks(facts.attribute).map(([mark, text]) => {
     const label = document.createElement("span");
-    label.textContent = number(mark, 4);
+    label.textContent = text;
     label.style.left = `${state.high > state.low ? (100 * (mark - state.low)) / (state.high - state.low) : 0}%`;
     return label;
   }));
@@ -509,7 +523,7 @@ function save() {
   const points = stage.shownPoints?.facts, legend = stage.points.visible && points?.attribute;
   savePicture(stage.canvas, `${state.run.name}.${String(state.frame).padStart(4, "0")}.png`, $("caption").checked && {
     title: state.run.title || state.run.name, words: `frame ${state.frame}   ${(points?.time ?? 0).toFixed(3)} s`,
-    legend: legend && { table: colorTable(state.map), low: state.low, high: state.high, title: $("legend-title").textContent },
+    legend: legend && { table: colorTable(state.map), low: state.low, high: state.high, marks: legendMarks(points.attribute), title: $("legend-title").textContent },
   });
 }
 

@@ -2,8 +2,6 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // The picture as a PNG file, with title and legend when asked for. Call it right after drawing: the canvas is cleared afterwards.
-import { number, ticks } from "./format.js";
-
 export function savePicture(source, name, caption) {
   const canvas = document.createElement("canvas"), to = canvas.getContext("2d");
   canvas.width = source.width;
@@ -38,8 +36,8 @@ function drawCaption(to, canvas, { title, words, legend }) {
   to.drawImage(bar, edge, top, wide, high);
   font(12);
   to.textAlign = "center";
-  for (const mark of ticks(legend.low, legend.high, 5)) {
+  for (const [mark, text] of legend.marks) {
     const part = legend.high > legend.low ? (mark - legend.low) / (legend.high - legend.low) : 0;
-    to.fillText(number(mark, 4), edge + part * wide, top + high + 15 * unit);
+    to.fillText(text, edge + part * wide, top + high + 15 * unit);
   }
 }

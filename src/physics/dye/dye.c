@@ -209,7 +209,7 @@ static rh_code fill_flow(dye *me, const rh_surroundings *around, const rh_tiles 
     const rh_base_run *base = name ? rh_base_find(around->bases, around->base_count, name) : NULL;
     rh_context *context = rh_context_current();
     bool failed = false;
-    rh_found *found = rh_arena_take_zero(&me->arena, (size_t)rh_threads() * sizeof *found, status);
+    rh_neighbour_list *found = rh_arena_take_zero(&me->arena, (size_t)rh_threads() * sizeof *found, status);
     if (!found || rh_faces_new(flow, tiles, false, &me->arena, status) != RH_OK) return RH_MEMORY;
     if (!flow->axis[2] && !(flow->axis[2] = rh_field_new(tiles, &me->arena, status))) return RH_MEMORY;
 #pragma omp parallel for schedule(dynamic, 2) reduction(|| : failed)
@@ -228,7 +228,7 @@ static rh_code fill_flow(dye *me, const rh_surroundings *around, const rh_tiles 
             }
             for (int a = 0; a < 3; a++) flow->axis[a][(int64_t)t * tiles->cells + c] = (&v.x)[a];
         }
-    for (int n = 0; n < rh_threads(); n++) rh_found_free(&found[n]);
+    for (int n = 0; n < rh_threads(); n++) rh_neighbour_list_free(&found[n]);
     return failed ? rh_fail(status, RH_MEMORY, "no memory to ask for the flow of '%s'", name) : RH_OK;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The thesis writes the sum of masses where the inertia tensor belongs (2.7); here it is the Gram matrix of the six
-// motions, which holds masses, centre and inertia tensor. Masses are multiples of a half and places of a half but for
-// cells cut by walls, so its sums are exact.
+// Zhu 2005, eq. 2.7 (docs/sources.md), prints the sum of masses where the inertia tensor belongs; here it is the Gram
+// matrix of the six motions, which holds masses, centre and inertia tensor. Masses are multiples of a half and places
+// of a half but for cells cut by walls, so its sums are exact.
 #include "physics/sand/rigid.h"
 
 #include <math.h>

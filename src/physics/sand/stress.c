@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// A face is pushed by differences of normal stress across it and of shears beside it. A cell's stress is the mean of
+// what its particles carry, an edge's that of the four cells around it, and particles get the change back.
 #include "physics/sand/stress.h"
 
 #include <math.h>

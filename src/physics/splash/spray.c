@@ -25,9 +25,9 @@ static void find_parting(const rh_tiles *tiles, rh_faces velocity, int32_t t, ui
     }
 }
 
-static float fill_at(int dimension, const float *block, const rh_spot *s)
+static float fill_at(int dimension, const float *block, const rh_stencil *s)
 {
-    const float *way = s->way[RH_HALF];
+    const float *way = s->fraction[RH_HALF];
     const int32_t *cell = s->cell[RH_HALF];
     float sum = 0;
     for (int n = 0; n < 1 << dimension; n++) {
@@ -60,7 +60,7 @@ void rh_spray_find(const rh_tiles *tiles, const rh_spray *spray, const rh_vec3 *
             for (uint32_t p = tiles->first[cell]; p < tiles->first[cell + 1]; p++) {
                 is_spray[p] = is_foam[p] = 0;
                 if (!parts || rh_v3_dot(velocities[p], velocities[p]) < slow) continue;
-                rh_spot s = rh_spot_of(rh_local_position(tiles, tiles->at[t], positions[p]));
+                rh_stencil s = rh_stencil_at(rh_local_position(tiles, tiles->at[t], positions[p]));
                 float fill = fill_at(tiles->dimension, block, &s);
                 is_spray[p] = fill < RH_SPRAY_FILL;
                 is_foam[p] = fill >= RH_SPRAY_FILL && fill < RH_FOAM_FILL;

@@ -4,7 +4,7 @@
 // Surface meshes as PLY, OBJ and VTP. Records are put together in blocks and written whole. Numbers of an OBJ have the
 // digits a float needs to come back as the same bits, 7 to 9, made without the C library: that would cost most of the
 // time and speaks the language of the locale.
-#include "io/skin_file.h"
+#include "io/surface_mesh_file.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,7 +18,7 @@
 #include "io/file.h"
 #include "io/ply_parts.h"
 
-const char *const rh_skin_endings[] = {".ply", ".obj", ".vtp"};
+const char *const rh_surface_mesh_endings[] = {".ply", ".obj", ".vtp"};
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "the records are copied as they lie in memory: this needs a little-endian machine"
@@ -28,7 +28,7 @@ const char *const rh_skin_endings[] = {".ply", ".obj", ".vtp"};
 
 typedef struct job {
     FILE *file;
-    const rh_skin *skin;
+    const rh_surface_mesh *mesh;
     const rh_frame_info *info;
     char *block;  // room for RH_BLOCK records
 } job;
@@ -61,12 +61,12 @@ static bool write_records(const job *j, int64_t count, put_record *put)
 
 // Opens, lets `write` fill the file, and makes it appear whole or not at all. `largest` is the size of the largest
 // record.
-static rh_code write_file(const char *path, const rh_skin *skin, const rh_frame_info *info, size_t largest,
+static rh_code write_file(const char *path, const rh_surface_mesh *mesh, const rh_frame_info *info, size_t largest,
                           bool (*write)(const job *), rh_status *status)
 {
     char temporary[RH_PATH_MAX];
     RH_TRY(rh_file_temporary(path, temporary, status));
-    job j = {.skin = skin, .info = info, .block = rh_alloc(largest * RH_BLOCK, "io.mesh", status)};
+    job j = {.mesh = mesh, .info = info, .block = rh_alloc(largest * RH_BLOCK, "io.mesh", status)};
     if (!j.block) return RH_MEMORY;
     j.file = fopen(temporary, "wbe");
     if (!j.file) {
@@ -119,10 +119,10 @@ static char *put_vector(char *to, const job *j, rh_vec3 v)
 
 static char *put_ply_vertex(char *to, const job *j, int64_t v)
 {
-    to = put_vector(to, j, j->skin->position[v]);
-    to = put_vector(to, j, j->skin->normal[v]);
-    for (int c = 0; c < j->skin->channel_count; c++) {
-        const rh_band_channel *channel = &j->skin->channels[c];
+    to = put_vector(to, j, j->mesh->position[v]);
+    to = put_vector(to, j, j->mesh->normal[v]);
+    for (int c = 0; c < j->mesh->channel_count; c++) {
+        const rh_band_channel *channel = &j->mesh->channels[c];
         if (channel->type == RH_POINT_VEC3F) {
             to = put_vector(to, j, ((const rh_vec3 *)channel->data)[v]);
             if (is_colour(channel)) rh_ply_put_colour(to, ((const rh_vec3 *)channel->data)[v]), to += 3;
@@ -139,18 +139,18 @@ static char *put_ply_vertex(char *to, const job *j, int64_t v)
 static char *put_ply_triangle(char *to, const job *j, int64_t t)
 {
     *to++ = 3;
-    return put_bytes(to, j->skin->triangle[t], 3 * sizeof(uint32_t));
+    return put_bytes(to, j->mesh->triangle[t], 3 * sizeof(uint32_t));
 }
 
 static char *put_ply_quad(char *to, const job *j, int64_t q)
 {
     *to++ = 4;
-    return put_bytes(to, j->skin->quad[q], 4 * sizeof(uint32_t));
+    return put_bytes(to, j->mesh->quad[q], 4 * sizeof(uint32_t));
 }
 
 static bool write_ply(const job *j)
 {
-    const rh_skin *s = j->skin;
+    const rh_surface_mesh *s = j->mesh;
     fprintf(j->file, "ply\nformat binary_little_endian 1.0\n");
     write_facts(j, "comment");
     fprintf(j->file, "element vertex %" PRId64 "\n", s->vertex_count);
@@ -162,11 +162,12 @@ static bool write_ply(const job *j)
            write_records(j, s->quad_count, put_ply_quad);
 }
 
-rh_code rh_skin_write_ply(const char *path, const rh_skin *skin, const rh_frame_info *info, rh_status *status)
+rh_code rh_surface_mesh_write_ply(const char *path, const rh_surface_mesh *mesh, const rh_frame_info *info,
+                                  rh_status *status)
 {
     size_t vertex = 2 * sizeof(rh_vec3), polygon = 1 + 4 * sizeof(uint32_t);
-    for (int c = 0; c < skin->channel_count; c++) vertex += rh_point_type_size(skin->channels[c].type) + 3;
-    return write_file(path, skin, info, vertex > polygon ? vertex : polygon, write_ply, status);
+    for (int c = 0; c < mesh->channel_count; c++) vertex += rh_point_type_size(mesh->channels[c].type) + 3;
+    return write_file(path, mesh, info, vertex > polygon ? vertex : polygon, write_ply, status);
 }
 
 // --- OBJ -------------------------------------------------------------------------------------------------------------
@@ -239,11 +240,11 @@ static char *put_three(char *to, const char *what, rh_vec3 v)
 
 static char *put_obj_vertex(char *to, const job *j, int64_t v)
 {
-    return put_three(to, "v", turned(j->skin->position[v], j));
+    return put_three(to, "v", turned(j->mesh->position[v], j));
 }
 static char *put_obj_normal(char *to, const job *j, int64_t v)
 {
-    return put_three(to, "vn", turned(j->skin->normal[v], j));
+    return put_three(to, "vn", turned(j->mesh->normal[v], j));
 }
 
 static char *put_polygon(char *to, const uint32_t *corner, int corners)
@@ -259,21 +260,22 @@ static char *put_polygon(char *to, const uint32_t *corner, int corners)
     return to;
 }
 
-static char *put_obj_triangle(char *to, const job *j, int64_t t) { return put_polygon(to, j->skin->triangle[t], 3); }
-static char *put_obj_quad(char *to, const job *j, int64_t q) { return put_polygon(to, j->skin->quad[q], 4); }
+static char *put_obj_triangle(char *to, const job *j, int64_t t) { return put_polygon(to, j->mesh->triangle[t], 3); }
+static char *put_obj_quad(char *to, const job *j, int64_t q) { return put_polygon(to, j->mesh->quad[q], 4); }
 
 static bool write_obj(const job *j)
 {
     write_facts(j, "#");
-    return write_records(j, j->skin->vertex_count, put_obj_vertex) &&
-           write_records(j, j->skin->vertex_count, put_obj_normal) &&
-           write_records(j, j->skin->triangle_count, put_obj_triangle) &&
-           write_records(j, j->skin->quad_count, put_obj_quad);
+    return write_records(j, j->mesh->vertex_count, put_obj_vertex) &&
+           write_records(j, j->mesh->vertex_count, put_obj_normal) &&
+           write_records(j, j->mesh->triangle_count, put_obj_triangle) &&
+           write_records(j, j->mesh->quad_count, put_obj_quad);
 }
 
-rh_code rh_skin_write_obj(const char *path, const rh_skin *skin, const rh_frame_info *info, rh_status *status)
+rh_code rh_surface_mesh_write_obj(const char *path, const rh_surface_mesh *mesh, const rh_frame_info *info,
+                                  rh_status *status)
 {
-    return write_file(path, skin, info, OBJ_RECORD, write_obj, status);
+    return write_file(path, mesh, info, OBJ_RECORD, write_obj, status);
 }
 
 // --- VTP: VTK's PolyData, XML with raw arrays appended ---------------------------------------------------------------
@@ -295,12 +297,12 @@ typedef struct vtp_job {
     int channel;
 } vtp_job;
 
-static char *put_vtp_position(char *to, const job *j, int64_t v) { return put_vector(to, j, j->skin->position[v]); }
-static char *put_vtp_normal(char *to, const job *j, int64_t v) { return put_vector(to, j, j->skin->normal[v]); }
+static char *put_vtp_position(char *to, const job *j, int64_t v) { return put_vector(to, j, j->mesh->position[v]); }
+static char *put_vtp_normal(char *to, const job *j, int64_t v) { return put_vector(to, j, j->mesh->normal[v]); }
 
 static char *put_vtp_channel(char *to, const job *j, int64_t v)
 {
-    const rh_band_channel *channel = &j->skin->channels[((const vtp_job *)j)->channel];
+    const rh_band_channel *channel = &j->mesh->channels[((const vtp_job *)j)->channel];
     if (channel->type == RH_POINT_VEC3F) return put_vector(to, j, ((const rh_vec3 *)channel->data)[v]);
     size_t size = rh_point_type_size(channel->type);
     return put_bytes(to, (const char *)channel->data + (size_t)v * size, size);
@@ -309,7 +311,7 @@ static char *put_vtp_channel(char *to, const job *j, int64_t v)
 // Corners of triangle i, or of a quad behind the last triangle; and where its corners end.
 static char *put_vtp_corners(char *to, const job *j, int64_t i)
 {
-    const rh_skin *s = j->skin;
+    const rh_surface_mesh *s = j->mesh;
     bool quad = i >= s->triangle_count;
     const uint32_t *corner = quad ? s->quad[i - s->triangle_count] : s->triangle[i];
     for (int k = 0; k < (quad ? 4 : 3); k++) to = put_bytes(to, &(int64_t){corner[k]}, sizeof(int64_t));
@@ -318,7 +320,7 @@ static char *put_vtp_corners(char *to, const job *j, int64_t i)
 
 static char *put_vtp_end(char *to, const job *j, int64_t i)
 {
-    int64_t triangles = j->skin->triangle_count,
+    int64_t triangles = j->mesh->triangle_count,
             end = i < triangles ? 3 * (i + 1) : 3 * triangles + 4 * (i + 1 - triangles);
     return put_bytes(to, &end, sizeof end);
 }
@@ -348,7 +350,7 @@ static bool append_array(vtp_job *v, const vtp_array *a, int64_t records)
 static bool write_vtp(const job *plain)
 {
     vtp_job v = {.j = *plain};
-    const rh_skin *s = plain->skin;
+    const rh_surface_mesh *s = plain->mesh;
     FILE *file = plain->file;
     int64_t polygons = s->triangle_count + s->quad_count, offset = 0;
     vtp_array arrays[VTP_MOST] = {{"Points", "Float32", 3, s->vertex_count, 12, put_vtp_position, 0},
@@ -390,7 +392,8 @@ static bool write_vtp(const job *plain)
     return good;
 }
 
-rh_code rh_skin_write_vtp(const char *path, const rh_skin *skin, const rh_frame_info *info, rh_status *status)
+rh_code rh_surface_mesh_write_vtp(const char *path, const rh_surface_mesh *mesh, const rh_frame_info *info,
+                                  rh_status *status)
 {
-    return write_file(path, skin, info, VTP_RECORD, write_vtp, status);
+    return write_file(path, mesh, info, VTP_RECORD, write_vtp, status);
 }

@@ -16,12 +16,12 @@
 #include "base/status.h"
 #include "points/points.h"
 
-typedef struct rh_between_report {
+typedef struct rh_interpolate_report {
     int64_t both, first_only, appeared;
     bool same_ids;  // ids that occur twice in a frame say nothing: none was used
-} rh_between_report;
+} rh_interpolate_report;
 
 // `points` (those of the frame) move to `fraction` (0..1) of the way to the next frame, `dt` seconds later. `next` may
 // be NULL; `report` too. RH_USER when there is nothing to move by: no v (vec3f), and no id or no next frame.
-rh_code rh_points_between(rh_points *points, const rh_points *next, double fraction, double dt,
-                          rh_between_report *report, rh_status *status);
+rh_code rh_points_interpolate(rh_points *points, const rh_points *next, double fraction, double dt,
+                              rh_interpolate_report *report, rh_status *status);

@@ -4,7 +4,7 @@
 // Interpolating positions instead of level sets is from Y. Zhu, "Animating Sand as a Fluid", 2005; the curve is the
 // cubic Hermite spline. Ids are found by a hash table with linear probing, filled in the order of the points: one
 // access a particle for any ids, dense or not.
-#include "points/between.h"
+#include "points/interpolate.h"
 
 #include <string.h>
 #include "base/memory.h"
@@ -182,7 +182,7 @@ static rh_code cannot_move(const char *otherwise, rh_status *status)
 }
 
 static rh_code between_pairs(rh_points *points, const rh_points *next, double fraction, double dt,
-                             rh_between_report *report, rh_status *status)
+                             rh_interpolate_report *report, rh_status *status)
 {
     frame first = look(points), second = look(next);
     int64_t *match = rh_alloc((size_t)first.count * sizeof *match, "points.between", status);
@@ -201,13 +201,13 @@ static rh_code between_pairs(rh_points *points, const rh_points *next, double fr
     return code;
 }
 
-rh_code rh_points_between(rh_points *points, const rh_points *next, double fraction, double dt,
-                          rh_between_report *report, rh_status *status)
+rh_code rh_points_interpolate(rh_points *points, const rh_points *next, double fraction, double dt,
+                              rh_interpolate_report *report, rh_status *status)
 {
     RH_ASSERT(fraction >= 0 && fraction <= 1 && points != next);
-    rh_between_report unwanted;
+    rh_interpolate_report unwanted;
     if (!report) report = &unwanted;
-    *report = (rh_between_report){0};
+    *report = (rh_interpolate_report){0};
     if (fraction <= 0) return RH_OK;
     if (next && points->count == 0) RH_TRY(adopt_attributes(points, next, status));
     frame first = look(points), second = next ? look(next) : (frame){0};

@@ -5,7 +5,7 @@
 // go, frames without ids or velocities, the same bits for any number of threads.
 #include "support.h"
 #include <stdlib.h>
-#include "points/between.h"
+#include "points/interpolate.h"
 
 static const double dt = 1.0 / 24;
 
@@ -37,14 +37,14 @@ static void the_curve_is_cubic(void **state)
     for (double s = 0.125; s < 1; s += 0.125) {
         rh_points a, b, expected;
         rh_status status = {0};
-        rh_between_report report;
+        rh_interpolate_report report;
         make(&a, 1, true, true);
         make(&b, 1, true, true);
         make(&expected, 1, true, true);
         put(&a, 0, 7, 0);
         put(&b, 0, 7, dt);
         put(&expected, 0, 7, s * dt);
-        assert_ok(rh_points_between(&a, &b, s, dt, &report, &status));
+        assert_ok(rh_points_interpolate(&a, &b, s, dt, &report, &status));
         assert_int_equal(report.both, 1);
         for (int k = 0; k < 3; k++) {
             assert_near((&P(&a)->x)[k], (&P(&expected)->x)[k], 2e-7);
@@ -63,7 +63,7 @@ static void some_come_and_go(void **state)
     for (double s = 0.25; s < 1; s += 0.25) {
         rh_points a, b;
         rh_status status = {0};
-        rh_between_report report;
+        rh_interpolate_report report;
         float small = 0.1f;
         make(&a, 3, true, true);
         make(&b, 3, true, true);
@@ -79,7 +79,7 @@ static void some_come_and_go(void **state)
             put(&b, i, ids_b[i], dt);
             ((float *)rh_points_data(&b, "radius", RH_POINT_F32))[i] = 0.2f;
         }
-        assert_ok(rh_points_between(&a, &b, s, dt, &report, &status));
+        assert_ok(rh_points_interpolate(&a, &b, s, dt, &report, &status));
         assert_int_equal(report.both, 2);
         assert_int_equal(report.first_only, 1);
         assert_int_equal(report.appeared, s < 0.5 ? 0 : 1);
@@ -109,11 +109,11 @@ static void without_ids_they_go_straight_on(void **state)
     for (int kind = 0; kind < 3; kind++) {  // no next frame; no ids; ids that are all the same
         rh_points a, b;
         rh_status status = {0};
-        rh_between_report report;
+        rh_interpolate_report report;
         make(&a, 2, true, kind != 1);
         make(&b, 2, true, true);
         for (int i = 0; i < 2; i++) V(&a)[i] = rh_v3((float)i, 0, 2), P(&b)[i] = rh_v3(9, 9, 9);
-        assert_ok(rh_points_between(&a, kind == 0 ? NULL : &b, 0.5, dt, &report, &status));
+        assert_ok(rh_points_interpolate(&a, kind == 0 ? NULL : &b, 0.5, dt, &report, &status));
         assert_int_equal(a.count, 2);
         assert_int_equal(report.same_ids, kind == 2);
         assert_near(P(&a)[1].x, 0.5 * dt, 1e-8);
@@ -131,15 +131,15 @@ static void without_velocities_they_go_straight_there(void **state)
     make(&a, 2, false, true);
     make(&b, 2, false, true);
     for (int i = 0; i < 2; i++) ID(&a)[i] = i, ID(&b)[1 - i] = i, P(&b)[i] = rh_v3((float)i, 0, 0);
-    assert_ok(rh_points_between(&a, &b, 0.25, dt, NULL, &status));
+    assert_ok(rh_points_interpolate(&a, &b, 0.25, dt, NULL, &status));
     assert_near(P(&a)[0].x, 0.25, 1e-7);
     assert_near(P(&a)[1].x, 0, 1e-7);
     // Nothing tells where they go.
-    assert_int_equal(rh_points_between(&a, NULL, 0.25, dt, NULL, &status), RH_USER);
+    assert_int_equal(rh_points_interpolate(&a, NULL, 0.25, dt, NULL, &status), RH_USER);
     assert_non_null(strstr(status.message, "expected an attribute v"));
     ID(&b)[0] = ID(&b)[1];
     status = (rh_status){0};
-    assert_int_equal(rh_points_between(&a, &b, 0.25, dt, NULL, &status), RH_USER);
+    assert_int_equal(rh_points_interpolate(&a, &b, 0.25, dt, NULL, &status), RH_USER);
     rh_points_free(&a);
     rh_points_free(&b);
 }
@@ -155,15 +155,15 @@ static void an_empty_frame_fills(void **state)
     assert_ok(rh_points_add_uniform(&b, "radius", RH_POINT_F32, &radius, &status));
     for (int i = 0; i < 2; i++) put(&b, i, i, dt);
     make(&a, 0, false, false);
-    assert_ok(rh_points_between(&a, &b, 0.25, dt, NULL, &status));
+    assert_ok(rh_points_interpolate(&a, &b, 0.25, dt, NULL, &status));
     assert_int_equal(a.count, 0);
-    assert_ok(rh_points_between(&a, &b, 0.75, dt, NULL, &status));
+    assert_ok(rh_points_interpolate(&a, &b, 0.75, dt, NULL, &status));
     assert_int_equal(a.count, 2);
     assert_true(*(float *)rh_points_find(&a, "radius")->data == radius);
     // The other way round: a last particle flies on.
     rh_points empty;
     make(&empty, 0, false, false);
-    assert_ok(rh_points_between(&b, &empty, 0.75, dt, NULL, &status));
+    assert_ok(rh_points_interpolate(&b, &empty, 0.75, dt, NULL, &status));
     assert_int_equal(b.count, 2);
     rh_points_free(&a);
     rh_points_free(&b);
@@ -186,11 +186,11 @@ static void threads_do_not_matter(void **state)
     for (int k = 0; k < 2; k++) {
         rh_points a, b;
         rh_status status = {0};
-        rh_between_report report;
+        rh_interpolate_report report;
         rh_threads_set(k ? 3 : 1);
         many(&a, 20011, 0, 0);
         many(&b, 20011, dt, 5);
-        assert_ok(rh_points_between(&a, &b, 0.7, dt, &report, &status));
+        assert_ok(rh_points_interpolate(&a, &b, 0.7, dt, &report, &status));
         assert_int_equal(report.both, 20011 - 2002);
         assert_int_equal(report.appeared, 2002);
         hash[k] = rh_points_hash(&a);
@@ -212,7 +212,7 @@ static void memory_may_run_out(void **state)
         many(&a, 101, 0, 0);
         many(&b, 101, dt, 5);
         rh_memory_fail_after(failures);
-        code = rh_points_between(&a, &b, 0.7, dt, NULL, &status);
+        code = rh_points_interpolate(&a, &b, 0.7, dt, NULL, &status);
         rh_memory_fail_after(-1);
         assert_true(code == RH_OK || code == RH_MEMORY);
         assert_true(rh_points_is_valid(&a));
@@ -264,8 +264,8 @@ static void near_the_simulation(void **state)
     }
     copy(&line, &three[0]);
     memcpy(rh_points_find(&line, "v")->name, "w", 2);
-    assert_ok(rh_points_between(&line, &three[2], 0.5, 2 * dt, NULL, &status));
-    assert_ok(rh_points_between(&three[0], &three[2], 0.5, 2 * dt, NULL, &status));
+    assert_ok(rh_points_interpolate(&line, &three[2], 0.5, 2 * dt, NULL, &status));
+    assert_ok(rh_points_interpolate(&three[0], &three[2], 0.5, 2 * dt, NULL, &status));
     double curved = distance(&three[0], &three[1]), straight = distance(&line, &three[1]);
     print_message("rms distance from the true frame: curve %.5f m, straight line %.5f m\n", curved, straight);
     assert_true(curved < 0.01 && curved < 0.5 * straight);

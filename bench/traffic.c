@@ -35,6 +35,13 @@ static const struct {
 } model[] = {
     // Every particle moves to its place.
     {"sort", .particle = 2 * (POSITION + VELOCITY + IDENTITY)},
+    // Smoothed particles. Positions in, lists (some 40 numbers) and densities out; lists, places and velocities in,
+    // velocities or densities out; lists, weights and places twice an iteration, four vectors.
+    {"neighbours", .particle = POSITION + 4 * 40 + VALUE},
+    {"accelerations", .particle = 4 * 40 + 16 + 2 * 16},
+    {"densities", .particle = 4 * 40 + 2 * 16 + 2 * VALUE},
+    {"projection", .particle = 2 * 4 * 40, .cell_iteration = 2 * (8 * 40 + 2 * 16) + 8 * VALUE},
+    {"motion", .particle = 4 * 40 + 16 + 2 * (POSITION + VELOCITY)},
     // Open shares of faces and the distance to solids are written.
     {"solids", .value = FACES + VALUE},
     // Positions in, level set out.

@@ -161,6 +161,19 @@ static inline void rh_f8_gather_pairs(const float *f, rh_i8 at, rh_f8 *first, rh
     for (int i = 0; i < 8; i++) (*first)[i] = f[at[i]], (*second)[i] = f[at[i] + 1];
 #endif
 }
+// f[at] in every lane; numbers below 2^31.
+static inline rh_f8 rh_f8_gather(const float *f, const uint32_t at[8])
+{
+#ifdef __AVX2__
+    __m256i lanes;
+    memcpy(&lanes, at, sizeof lanes);
+    return (rh_f8)_mm256_i32gather_ps(f, lanes, 4);
+#else
+    rh_f8 v;
+    for (int i = 0; i < 8; i++) v[i] = f[at[i]];
+    return v;
+#endif
+}
 // The reverse of rh_f8_load3.
 static inline void rh_f8_store3(float *p, rh_f8 x, rh_f8 y, rh_f8 z)
 {

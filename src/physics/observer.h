@@ -15,14 +15,25 @@ typedef enum rh_sight {
     RH_SIGHT_PRESSED,   // q was found. A step may solve more than once: what the solves did adds up
     RH_SIGHT_FRICTION,  // friction inside of the material was found: `friction`
     RH_SIGHT_FLOWS,     // velocities that particles will feel; `before` what pressure left, before walls set theirs
+    RH_SIGHT_TOUCHED,   // of methods without a grid: what walls and inflows got from particles, `touches`
     RH_SIGHT_MOVED,     // particles have moved, and have not met walls yet
 } rh_sight;
+
+// What a particle gave to a wall, or an inflow, in a step.
+enum { RH_TOUCH_INFLOW = -1, RH_TOUCH_NOBODY = -2 };
+typedef struct rh_wall_touch {
+    rh_vec3 place;     // m
+    rh_vec3 impulse;   // kg m/s
+    rh_vec3 velocity;  // m/s, of the wall or inflow
+    int32_t solid;     // number of the obstacle, or one of the above
+} rh_wall_touch;
 
 // Pressure acts as the operator of the method has it. A face between a lower cell l and a higher cell h gets the
 // impulse (kg m/s)
 //      density cell^dimension speed (q_l - q_h)
 // of which its open share moves the material and the rest the solid: so what walls get and what the material gets is
-// zero in all, exactly.
+// zero in all, exactly. A method without a grid shows neither cut, layout, q nor faces: PRESSED has q_at, FLOWS
+// velocity_at, and what walls get is in TOUCHED.
 typedef struct rh_step_view {
     rh_sight what;
     const rh_surroundings *around;
@@ -40,13 +51,18 @@ typedef struct rh_step_view {
     float speed;                                                    // m/s that a difference of 1 in q is worth
     float (*q_at)(const struct rh_step_view *view, rh_vec3 point);  // as particles feel it
     bool sharp;          // shares are of the walls as they are: closed faces have no part in the pressure
-    const void *solver;  // for q_at
+    const void *solver;  // for q_at and velocity_at
     // FRICTION
     rh_faces friction;  // what friction does to faces that are the walls' own, in q
     // FLOWS
     rh_faces velocity, before;  // m/s
     rh_faces fill;              // particles on faces; `full` of them are a cell
     float full;
+    // Instead of them, of methods without a grid. False where there is no material.
+    bool (*velocity_at)(const struct rh_step_view *view, rh_vec3 point, rh_vec3 *velocity);
+    // TOUCHED
+    const rh_wall_touch *touches;
+    int64_t touch_count;
 } rh_step_view;
 
 typedef struct rh_observer {

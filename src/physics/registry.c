@@ -7,14 +7,11 @@
 #include "physics/liquid/liquid.h"
 #include "physics/physics.h"
 #include "physics/sand/sand.h"
+#include "physics/sph/sph.h"
 #include "physics/splash/splash.h"
 
 const rh_physics *const rh_physics_methods[] = {&rh_liquid,    &rh_splash, &rh_sand, &rh_sand_incompressible,
-                                                &rh_ballistic, &rh_dye,    NULL};
-const rh_param_table *const rh_physics_tables[] = {&rh_liquid_table,
-                                                   &rh_splash_table,
-                                                   &rh_sand_table,
-                                                   &rh_sand_incompressible_table,
-                                                   &rh_ballistic_table,
-                                                   &rh_dye_table,
-                                                   NULL};
+                                                &rh_ballistic, &rh_dye,    &rh_sph,  NULL};
+const rh_param_table *const rh_physics_tables[] = {
+    &rh_liquid_table,    &rh_splash_table, &rh_sand_table, &rh_sand_incompressible_table,
+    &rh_ballistic_table, &rh_dye_table,    &rh_sph_table,  NULL};

@@ -77,14 +77,30 @@ static bool is_wet(const rh_step_view *view, rh_dvec3 point)
     return wet;
 }
 
+// False where there is no material.
+static bool velocity_at(const rh_step_view *view, rh_dvec3 point, rh_dvec3 *out)
+{
+    rh_vec3 velocity;
+    if (view->velocity_at) {
+        if (!view->velocity_at(view, rh_v3_from(point), &velocity)) return false;
+        return *out = rh_d3_from(velocity), true;
+    }
+    if (!is_wet(view, point)) return false;
+    for (int a = 0; a < view->tiles->dimension; a++)
+        (&out->x)[a] = sample(view->tiles, view->velocity.axis[a], point, a, 0);
+    return true;
+}
+
 void rh_probe_point_flows(rh_probes *p, const rh_step_view *view)
 {
     for (int n = 0; n < p->count; n++) {
         const rh_probe *probe = &p->items[n];
-        if (probe->params->where.kind != RH_PROBE_POINT || !is_wet(view, position_of(p, probe))) continue;
+        rh_dvec3 velocity;
+        if (probe->params->where.kind != RH_PROBE_POINT || !velocity_at(view, position_of(p, probe), &velocity))
+            continue;
         for (int a = 0; a < p->dimension; a++) {
             int c = probe->first + 1 + a;
-            p->sum[c] += (double)view->dt * sample(view->tiles, view->velocity.axis[a], position_of(p, probe), a, 0);
+            p->sum[c] += (double)view->dt * (&velocity.x)[a];
             p->weight[c] = (double)view->dt;
         }
     }

@@ -6,6 +6,7 @@
 //             what pressure gives the material, by the operator's own transpose.
 //   rubbed    stress of sand on faces that are the walls' own
 //   held      momentum that walls take from the particles around closed faces, whose velocity is the wall's
+//   touched   what methods without a grid say that their particles gave to walls
 //   hit       velocity that particles lose when they meet a wall: all there is of spray
 // A face or particle belongs to the solid that is nearest to it. Faces of inflows are no solid's.
 //
@@ -41,11 +42,9 @@ static bool is_in(const rh_wall_region *region, int which, rh_dvec3 place, int d
     return inside;
 }
 
-static void add_impulse(const rh_wall_impulses *w, rh_dvec3 place, rh_dvec3 impulse, double *sums)
+// To solid `which`.
+static void add_to_solid(const rh_wall_impulses *w, int which, rh_dvec3 place, rh_dvec3 impulse, double *sums)
 {
-    int which = -1;
-    rh_obstacles_distance(w->met, place, &which);
-    if (which < 0) return;
     rh_dvec3 turn = rh_d3_cross(place, impulse);
     for (int n = 0; n < w->count; n++) {
         if (!is_in(&w->regions[n], which, place, w->dimension)) continue;
@@ -54,6 +53,13 @@ static void add_impulse(const rh_wall_impulses *w, rh_dvec3 place, rh_dvec3 impu
             sums[WORKS + n * PARTS + 3 + a] += (&turn.x)[a];
         }
     }
+}
+
+static void add_impulse(const rh_wall_impulses *w, rh_dvec3 place, rh_dvec3 impulse, double *sums)
+{
+    int which = -1;
+    rh_obstacles_distance(w->met, place, &which);
+    if (which >= 0) add_to_solid(w, which, place, impulse, sums);
 }
 
 static void add_sums(rh_wall_impulses *w, const double *sums, int64_t blocks)
@@ -208,6 +214,29 @@ static rh_dvec3 velocity_at(const rh_wall_impulses *w, rh_dvec3 place)
     return which < 0 ? rh_d3(0, 0, 0) : rh_obstacles_velocity(w->met, which, place);
 }
 
+static void add_touch(const rh_wall_impulses *w, const rh_wall_touch *touch, double *sums)
+{
+    if (touch->solid == RH_TOUCH_NOBODY) return;
+    rh_dvec3 impulse = rh_d3_from(touch->impulse);
+    sums[touch->solid == RH_TOUCH_INFLOW ? WORK_INFLOWS : WORK_SOLIDS] -= rh_d3_dot(impulse,
+                                                                                    rh_d3_from(touch->velocity));
+    if (touch->solid >= 0 && w->count) add_to_solid(w, touch->solid, rh_d3_from(touch->place), impulse, sums);
+}
+
+static rh_code touched(rh_wall_impulses *w, const rh_step_view *view, rh_status *status)
+{
+    int64_t blocks = rh_blocks(view->touch_count);
+    double *sums = take_sums(w, blocks, view->arena, status);
+    if (!sums) return RH_MEMORY;
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int64_t b = 0; b < blocks; b++)
+        for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, view->touch_count); i++)
+            add_touch(w, &view->touches[i], sums + b * sums_of_one(w));
+    add_sums(w, sums, blocks);
+    w->time = (double)view->kick;
+    return RH_OK;
+}
+
 static rh_code hit(rh_wall_impulses *w, const rh_points *points, rh_status *status)
 {
     const rh_vec3 *x = rh_points_data(points, "P", RH_POINT_VEC3F), *v = rh_points_data(points, "v", RH_POINT_VEC3F);
@@ -277,7 +306,10 @@ void rh_wall_impulses_begin(rh_wall_impulses *w)
 rh_code rh_wall_impulses_see(rh_wall_impulses *w, const rh_step_view *view, rh_status *status)
 {
     w->met = view->obstacles;
+    bool grid = view->cut != NULL;
+    if (!grid && (view->what == RH_SIGHT_PRESSED || view->what == RH_SIGHT_FLOWS)) return RH_OK;
     switch (view->what) {
+    case RH_SIGHT_TOUCHED: return touched(w, view, status);
     case RH_SIGHT_PRESSED: return all_faces(w, view, press_tile, status);
     case RH_SIGHT_FRICTION: return all_faces(w, view, rub_tile, status);
     case RH_SIGHT_FLOWS: return all_faces(w, view, hold_tile, status);

@@ -166,6 +166,30 @@ static const golden scenes[] = {
     {"thin_moving", "rheo: 1\ncell: 0.04\nframes: {last: 5}\nphysics: {liquid: {}}\n" WATER TANK THIN, 0},
     {"splash_thin", "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nphysics: {splash: {}}\n" WATER TANK THIN, 0},
     {"sand_thin", "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nphysics: {sand: {}}\n" WATER TANK THIN, 0},
+    {"sph_dam",
+     "rheo: 1\ncell: 0.08\nframes: {last: 5}\nphysics: {sph: {}}\n" WATER TANK
+     " - {shape: {sphere: {center: [0.55, 0.05, 0.2], radius: 0.12}}}\n",
+     0},
+    {"sph_isph",
+     "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 4}\nphysics: {sph: {solver: isph, time_step: 0.002, "
+     "walls: mirrored}}\n" WATER TANK,
+     0},
+    {"sph_iisph",
+     "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 4}\nphysics: {sph: {solver: iisph, surface_tension: 1, "
+     "particles_per_axis: 3}}\n" WATER
+     "solids:\n - {inside_out: true, wall: no_slip, shape: {box: {min: [0, 0, 0], max: [0.8, 0.8, 0.4]}}}\n",
+     0},
+    {"sph_emitter",
+     "rheo: 1\ncell: 0.08\nframes: {last: 5}\nphysics: {sph: {}}\n"
+     "bodies:\n - {shape: {box: {min: [0, 0, 0], max: [0.8, 0.2, 0.4]}}}\n" TANK
+     " - {wall: no_slip, shape: {box: {min: [0.35, -0.1, 0.1], max: [0.45, 0.6, 0.3]}}, motion: {interpolation: "
+     "smooth, pivot: [0.4, 0.2, 0.2], keys: [{time: 0}, {time: 0.2, translate: [-0.2, 0, 0], rotate: [0, 60, 20]}]}}\n"
+     "emitters:\n - {velocity: [1.5, 0.5, 0], start: 0.02, stop: 0.25, shape: {sphere: {center: [0.15, 0.5, 0.2], "
+     "radius: 0.1}}}\n"
+     "sinks:\n - {start: 0.1, shape: {box: {min: [0.6, 0, 0], max: [0.8, 0.2, 0.4]}}}\n"
+     "forces:\n - {force: {swirl: {center: [0.4, 0, 0.2], axis: [0, 1, 0], acceleration: 3, radius: 0.4}}}\n",
+     0},
+    {"sph_thin", "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 5}\nphysics: {sph: {}}\n" WATER TANK THIN, 0},
     {"ballistic",
      "rheo: 1\ncell: 0.05\nframes: {last: 8}\nphysics: {ballistic: {drag: 1, drag_speed: 0.1, wind: [3, 0, 1], "
      "restitution: 0.5}}\n" WATER TANK

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+#include "physics/sph/contact.h"
+
+#include <math.h>
+#include "physics/sides.h"
+#include "physics/walls.h"
+
+static const double GAP = 0.1;    // spacings that particles are kept from walls
+static const double CLEAR = 0.6;  // supports: what sees no wall sample is farther from walls
+enum { ROUNDS = 4 };
+
+// As far along its way as it is free: a distance proves so much of it.
+static rh_dvec3 walk(const rh_obstacles *solids, double gap, rh_dvec3 from, rh_dvec3 to)
+{
+    rh_dvec3 way = rh_d3_sub(to, from);
+    double length = rh_d3_length(way), done = 0;
+    if (!(rh_obstacles_distance(solids, from, NULL) > gap)) return to;  // a wall came to it: pushed out below
+    while (done < length) {
+        double free = rh_obstacles_distance(solids, rh_d3_add(from, rh_d3_scale(way, done / length)), NULL);
+        if (free <= gap) return rh_d3_add(from, rh_d3_scale(way, done / length));
+        done += free - 0.5 * gap;
+    }
+    return to;
+}
+
+static void keep_out(const rh_surroundings *around, double gap, bool far, rh_vec3 start, rh_vec3 *position,
+                     rh_vec3 *velocity)
+{
+    const rh_obstacles *solids = around->obstacles_after;
+    rh_dvec3 x = rh_d3_from(*position);
+    bool moved = false;
+    if (far) x = walk(solids, gap, rh_d3_from(start), x), moved = true;
+    for (int n = 0; n < ROUNDS; n++) {
+        int which = -1;
+        double distance = rh_obstacles_distance(solids, x, &which);
+        if (which < 0 || distance >= gap) break;
+        rh_dvec3 normal = rh_obstacles_normal(solids, which, x);
+        x = rh_d3_add(x, rh_d3_scale(normal, 1.001 * gap - distance));
+        rh_walls_stop(solids, which, x, normal, false, velocity);
+        moved = true;
+    }
+    if (!moved) return;
+    if (around->dimension == 2) x.z = (double)position->z;
+    *position = rh_v3_from(x);
+}
+
+void rh_sph_contact(const rh_surroundings *around, const rh_sph_fluid *f, const rh_vec3 *start, rh_vec3 *positions,
+                    rh_vec3 *velocities)
+{
+    double gap = GAP * (double)f->kernel->spacing, clear = CLEAR * (double)f->kernel->support,
+           walls = rh_obstacles_max_speed(around->obstacles) * (double)f->dt;
+    if (around->obstacles->count == 0) return;
+#pragma omp parallel for schedule(dynamic, 1024)
+    for (int64_t i = 0; i < f->count; i++) {
+        double way = (double)rh_v3_length(rh_v3_sub(positions[i], start[i]));
+        if (f->covered[i] == 0 && way + walls < clear) continue;
+        keep_out(around, gap, way > clear, start[i], &positions[i], &velocities[i]);
+    }
+    const rh_collision thin = {.gap = gap, .stop = true};
+    rh_sides_hold(around, &thin, f->count, start, positions, velocities);
+}

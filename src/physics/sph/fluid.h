@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// The particles of a step with all that its stages leave for each other, and the loop over pairs that all stages are
+// made of. Every particle sums up what its neighbours give; both of a pair compute the same product, so what one gets
+// the other loses, to the last bit of the sums. Memory is the arena's.
+#pragma once
+#include "physics/sph/lists.h"
+
+typedef struct rh_sph_fluid {
+    const rh_sph_kernel *kernel;
+    const rh_sph_walls *walls;
+    const rh_sph_lists *lists;
+    int64_t count;
+    float dt;          // s
+    float *place;      // [4 (count + 8)]: x, y, z (m); and a number that the stage at hand needs of neighbours
+    float *flow;       // [4 (count + 8)]: velocity (m/s) before pressure acts; and such a number
+    float *density;    // [count] relative to rest
+    float *covered;    // [count] wall samples seen, as of a flat wall (9 on one)
+    float *excess;     // [count] of the predicted density, before pressure acts, what this step is to undo
+    float *predicted;  // [count] the predicted density less 1
+    float *q;          // [count + 8] m^2/s^2: pressure / density of rest; comes in as the last step's
+    float *push;       // [4 (count + 8)]: acceleration by pressure, m/s^2; and a number
+    double *sums;      // [rh_blocks(count)] scratch
+} rh_sph_fluid;
+
+// Eight neighbours of a particle.
+typedef struct rh_sph_pairs {
+    rh_f8 x, y, z;   // m: of the particle less theirs
+    rh_f8 square;    // m^2
+    rh_f8 distance;  // m
+    rh_f8 slope;     // g, grad W = -g (x, y, z)
+    rh_f8 number;    // theirs: the fourth of the record
+} rh_sph_pairs;
+
+static inline rh_sph_pairs rh_sph_pairs_of(const rh_sph_kernel *k, const float *own, const float *records,
+                                           const uint32_t near[8])
+{
+    rh_f8 record[4];
+    rh_sph_gather(records, near, record);
+    rh_sph_pairs p = {.x = own[0] - record[0], .y = own[1] - record[1], .z = own[2] - record[2], .number = record[3]};
+    p.square = p.x * p.x + p.y * p.y + p.z * p.z;
+    p.distance = rh_f8_sqrt(p.square);
+    p.slope = rh_sph_slope(k, p.distance);
+    return p;
+}
+
+// (u_i - u_j) . (x_i - x_j) of the velocities in `flow`.
+static inline rh_f8 rh_sph_approach(const rh_sph_pairs *p, const float *own, const float *flow, const uint32_t near[8])
+{
+    rh_f8 record[4];
+    rh_sph_gather(flow, near, record);
+    return (own[0] - record[0]) * p->x + (own[1] - record[1]) * p->y + (own[2] - record[2]) * p->z;
+}
+
+// for the list of particle i: RH_SPH_EACH(fluid->lists->fluid, i, near) { ... near[0..7] ... }
+#define RH_SPH_EACH(list, i, near)                                                       \
+    for (const uint32_t *near = (list).near + 8 * (uint64_t)(list).first[i],             \
+                        *near##_end = (list).near + 8 * (uint64_t)(list).first[(i) + 1]; \
+         near < near##_end; near += 8)
+
+// The sum over blocks of particles of what was put into fluid->sums.
+double rh_sph_sum(const rh_sph_fluid *fluid);
+
+// --- densities (density.c) -------------------------------------------------------------------------------------------
+// excess = what the density will be when particles go on as they do now, less 1. Where walls cover a particle the
+// density is blended with the number density (T. Takahashi, equations 2.1 to 2.4): blend_from, blend_to samples. What a
+// particle is denser now than `most` (relative, above 1) is left for later steps.
+typedef struct rh_sph_prediction {
+    double blend_from, blend_to;
+    float most;
+    float undone;  // share of what is too dense (or not dense enough) now that is undone in this step
+} rh_sph_prediction;
+void rh_sph_predict(rh_sph_fluid *fluid, const rh_sph_prediction *how);
+
+// --- forces beside pressure (forces.c) -------------------------------------------------------------------------------
+typedef struct rh_sph_forces {
+    float viscosity;       // m/s: alpha c of Monaghan's artificial viscosity
+    float wall_viscosity;  // m/s: the same at walls without slip
+    float tension;         // m^3/s^2 (m^2/s^2 x m in two dimensions): attraction of neighbours
+} rh_sph_forces;
+// flow += time (s) times what they do. `sticky`: by solid, whether its walls have no slip. Scratch is `push`.
+void rh_sph_add_forces(rh_sph_fluid *fluid, const rh_sph_forces *forces, float time, const bool *sticky);
+
+// --- what pressure does (push.c) -------------------------------------------------------------------------------------
+// push = acceleration by q, of particles and walls. Overwrites the number in `place`.
+void rh_sph_push(rh_sph_fluid *fluid);
+// The change of density that `push` makes in the step, and what it is for q_i = 1 alone (the diagonal; negative).
+float rh_sph_change(const rh_sph_fluid *fluid, int64_t i);
+float rh_sph_own_change(const rh_sph_fluid *fluid, int64_t i);

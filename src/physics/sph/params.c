@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// The parameters of smoothed particles.
+#include "physics/sph/sph.h"
+
+static const char *const solvers[] = {"exact", "isph", "iisph", NULL};
+static const char *const surfaces[] = {"predicted", "density", "geometric", "ghost", "source", NULL};
+static const char *const wall_terms[] = {"regularised", "mirrored", NULL};
+
+#define AT(field) offsetof(rh_sph_params, field)
+static const rh_param rows[] = {
+    {"density", RH_PARAM_FLOAT, AT(density), "kg/m^3", "1000", 1e-3, 1e5,
+     .help = "mass per volume; decides pressure and what surface tension does"},
+    {"particles_per_axis", RH_PARAM_INT, AT(particles_per_axis), "", "2", 2, 4,
+     .help = "particles per cell and axis; each feels those within two spacings, a cell when it is 2"},
+    {"solver", RH_PARAM_CHOICE, AT(solver), "", "exact", .choices = solvers,
+     .help = "of the pressure: exact (conjugate gradients on the operator that the step applies), isph (on a Laplacian "
+             "that "
+             "resembles it), or iisph (relaxed Jacobi sweeps)"},
+    {"cfl", RH_PARAM_FLOAT, AT(cfl), "supports", "0.2", 0.01, 1,
+     .help = "farthest travel in one time step of all but the fastest ten-thousandth of the particles, in radii of the "
+             "kernel (two particle spacings)"},
+    {"time_step", RH_PARAM_FLOAT, AT(time_step), "s", "0", 0, 1,
+     .help = "length of fixed steps (a frame is divided into equal ones, none longer); 0: as cfl says"},
+    {"density_correction", RH_PARAM_FLOAT, AT(density_correction), "", "0.3", 0, 1,
+     .help = "share of a density error that is undone in the longest step that cfl allows, shorter steps undo less; 1: "
+             "every step undoes all of it, which throws particles apart when steps are short"},
+    {"tolerance", RH_PARAM_FLOAT, AT(tolerance), "", "1e-4", 1e-7, 0.1,
+     .help = "mean relative density error at which the pressure solve stops"},
+    {"max_iterations", RH_PARAM_INT, AT(max_iterations), "", "1000", 1, 100000,
+     .help = "of one solve; reaching it the step is tried again, half as long"},
+    {"viscosity", RH_PARAM_FLOAT, AT(viscosity), "m/s", "0.05", 0, 100,
+     .help = "artificial viscosity (Monaghan's alpha times speed of sound): slows down what comes closer"},
+    {"wall_viscosity", RH_PARAM_FLOAT, AT(wall_viscosity), "m/s", "0.2", 0, 100,
+     .help = "the same at solids with wall: no_slip; others have no friction"},
+    {"surface_tension", RH_PARAM_FLOAT, AT(surface_tension), "N/m", "0", 0, 100,
+     .help = "of the free surface, by attraction of neighbours; water has 0.072"},
+    {"blend_from", RH_PARAM_FLOAT, AT(blend_from), "samples", "5", 0, 100,
+     .help = "wall samples in sight, counted as on a flat wall, where there are 9: with more of them the density is "
+             "blended with the number density, which keeps particles out of walls in long steps"},
+    {"blend_to", RH_PARAM_FLOAT, AT(blend_to), "samples", "15", 0, 100,
+     .help = "with so many it is the number density alone"},
+    {"surface", RH_PARAM_CHOICE, AT(surface), "", "predicted", .choices = surfaces,
+     .help = "who has pressure 0 (solver isph): predicted by one projected sweep; by density, geometry, ghosts, or the "
+             "sign of the source, to compare with"},
+    {"walls", RH_PARAM_CHOICE, AT(wall_term), "", "regularised", .choices = wall_terms,
+     .help = "what walls add to the system (solver isph): regularised, or mirrored with an amplified source"},
+    {"clamp_source", RH_PARAM_BOOL, AT(clamp_source), "", "false",
+     .help = "liquid that parts gives no suction to the solve (solver isph): to compare with"},
+};
+
+static rh_code check(const void *object, const char **field, rh_status *status)
+{
+    const rh_sph_params *p = object;
+    if (p->blend_to >= p->blend_from) return RH_OK;
+    *field = "blend_to";
+    return rh_fail(status, RH_USER, "found %g, expected at least blend_from, which is %g", p->blend_to, p->blend_from);
+}
+
+const rh_param_table rh_sph_table = {"sph",
+                                     "Liquid as smoothed particles without a grid: close-ups, thin films, bodies in "
+                                     "motion.",
+                                     rows,
+                                     RH_PARAM_COUNT(rows),
+                                     sizeof(rh_sph_params),
+                                     check};

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Solvers of the pressure, by name. All look for q >= 0 (m^2/s^2, pressure over density of rest) that leaves no
+// particle denser than at rest at the end of the step, as rh_sph_predict sees it, and stop when the mean of what is
+// left is below the tolerance:
+//      exact       conjugate gradients on the very operator that the step applies (exact.c): the default
+//      isph        one symmetric system that resembles it, by conjugate gradients; who is in it, and what walls do, is
+//                  below (T. Takahashi, chapters 2 and 3)
+//      iisph       relaxed Jacobi sweeps that clamp q as they go (M. Ihmsen et al., "Implicit incompressible SPH", IEEE
+//                  TVCG 20(3), 2014): the usual method, to compare with
+#pragma once
+#include "physics/sph/fluid.h"
+
+typedef enum rh_sph_solver { RH_SPH_EXACT, RH_SPH_ISPH, RH_SPH_IISPH } rh_sph_solver;
+
+// Which particles have pressure 0 (Dirichlet); the others are unknowns.
+typedef enum rh_sph_surface {
+    RH_SPH_PREDICTED,  // those that one projected Jacobi sweep from half of the last pressure leaves at 0 (2.6)
+    RH_SPH_DENSITY,    // those less dense than 0.97
+    RH_SPH_GEOMETRIC,  // those on whose one side there is nobody (X. He et al. 2012)
+    RH_SPH_GHOST,      // none: missing neighbours have pressure 0 (P. Nair, G. Tomar 2014)
+    RH_SPH_SOURCE,     // those that will be less dense than 1
+} rh_sph_surface;
+
+// What a wall adds to the diagonal of a particle beside it.
+typedef enum rh_sph_wall_term {
+    RH_SPH_REGULARISED,  // gradient over walls times gradient over all, never negative (2.7 to 2.10)
+    RH_SPH_MIRRORED,     // square of the gradient over walls, with a stronger source (3.1 to 3.3)
+} rh_sph_wall_term;
+
+typedef struct rh_sph_solve_options {
+    int surface, wall_term;  // rh_sph_surface, rh_sph_wall_term
+    bool clamp_source;       // what will be less dense than 1 counts as 1
+    double tolerance;        // mean density error, relative
+    int max_iterations;
+} rh_sph_solve_options;
+
+typedef struct rh_sph_solved {
+    int iterations;
+    double error;      // mean density error left
+    int64_t unknowns;  // particles that were in the system
+    int64_t surface;   // particles with pressure 0
+    bool converged;
+} rh_sph_solved;
+
+// fluid->q becomes the pressure. RH_NUMERIC only when numbers are not finite.
+typedef rh_code rh_sph_solve_function(rh_sph_fluid *fluid, const rh_sph_solve_options *options, rh_arena *arena,
+                                      rh_sph_solved *out, rh_status *status);
+rh_sph_solve_function rh_sph_solve_exact, rh_sph_solve_isph, rh_sph_solve_iisph;
+
+// --- the system of isph (system.c) -----------------------------------------------------------------------------------
+// --------------------------------------------------------------------
+//      sum_j A_ij (q_i - q_j) + wall_i q_i = source_i
+// for the unknowns, q = 0 for all others; A_ij = A_ji > 0. Memory is the arena's.
+typedef struct rh_sph_system {
+    const rh_sph_fluid *fluid;
+    float *links;      // [8 lists.fluid.first[count]] A_ij, of all neighbours
+    float *diagonal;   // [count]; 1 where there is no unknown
+    float *wall;       // [count] what walls (and ghosts) add to it
+    float *source;     // [count] 1/s^2; 0 where there is no unknown
+    uint8_t *unknown;  // [count]
+    int64_t unknowns;
+} rh_sph_system;
+
+// Overwrites the number in `place`.
+rh_code rh_sph_system_make(rh_sph_system *system, rh_sph_fluid *fluid, const rh_sph_solve_options *options,
+                           rh_arena *arena, rh_status *status);
+// y = A x; both [count + 8], x is 0 where there is no unknown and beyond the end. Returns x . y.
+double rh_sph_system_apply(const rh_sph_system *system, const float *x, float *y);
+// A connected part of the unknowns that neither a wall nor a particle of pressure 0 is next to has no level: the one of
+// its unknowns that will be least dense gets pressure 0. *anchored: how many did. It takes as long as several
+// iterations, and such parts are rare: so it is asked only when a solve does not come to its end.
+rh_code rh_sph_system_anchor(rh_sph_system *system, rh_arena *arena, int64_t *anchored, rh_status *status);

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// One step of smoothed particles (T. Takahashi, algorithm 1; docs/theory/sph.md):
+//      sort           by tile and cell, along a space-filling curve
+//      samples        of the walls near particles                                           walls.c
+//      neighbours     lists, and densities on the way                                       lists.c
+//      accelerations  gravity and forces of the scene, viscosity, surface tension           forces.c
+//      densities      at the end of the step, if nothing were done                          density.c
+//      projection     the pressure that undoes what will be too dense                       exact.c, isph.c, iisph.c
+//      motion         velocities, then places with them; what observers want to see         push.c, measure.c
+//      contact        nobody in a solid, or beyond one                                      contact.c
+// Velocities are half a step behind places, as those of all methods (physics/step.h): with them the step of the source,
+// forces first and places with the new velocities, is the leapfrog.
+#include "physics/sph/sph.h"
+
+#include <math.h>
+#include <string.h>
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "physics/sph/contact.h"
+#include "physics/sph/measure.h"
+#include "physics/sph/pressure.h"
+#include "physics/step.h"
+#include "physics/time_step.h"
+
+// Cells around particles: wall samples are seen within one, and their volumes hang on samples one more away, whose
+// edges of the lattice begin up to a spacing before.
+enum { MARGIN = 3 };
+// Of what is already denser than this (particles poured into each other) no more is undone in one step: all at once
+// would throw them apart.
+static const float MOST_DENSITY = 1.1f;
+
+typedef struct sph {
+    const rh_sph_params *params;
+    rh_sph_kernel kernel;
+    rh_sph_wall_cache *walls;
+    rh_sph_lists lists;
+    rh_arena arena;
+} sph;
+
+static void sph_destroy(void *self)
+{
+    sph *me = self;
+    if (!me) return;
+    rh_sph_wall_cache_free(me->walls);
+    rh_sph_lists_free(&me->lists);
+    rh_arena_free(&me->arena);
+    rh_free(me);
+}
+
+static double spacing_of(const rh_sph_params *p, const rh_surroundings *around)
+{
+    return around->cell / (double)p->particles_per_axis;
+}
+
+static rh_code sph_create(const void *params, const rh_surroundings *around, rh_points *points, void **self,
+                          rh_status *status)
+{
+    const rh_sph_params *p = params;
+    sph *me = rh_alloc_zero(sizeof *me, "sph", status);
+    if (!me) return RH_MEMORY;
+    *self = me;
+    me->params = p;
+    rh_arena_init(&me->arena, "sph.step");
+    bool blends = p->solver == RH_SPH_ISPH;
+    rh_sph_kernel_init(&me->kernel, around->dimension, spacing_of(p, around), blends ? p->blend_from : 1e9,
+                       blends ? p->blend_to : 1e9, p->solver == RH_SPH_EXACT);
+    RH_TRY(rh_sph_wall_cache_create(&me->walls, status));
+    return rh_points_add(points, "pressure", RH_POINT_F32, status);
+}
+
+// --- how long a step may be ------------------------------------------------------------------------------------------
+// Capillary waves two spacings long must not travel more than that (J. U. Brackbill et al., J. Comput. Phys. 100, 1992,
+// equation 61).
+static double tension_limit(const rh_sph_params *p, double spacing)
+{
+    if (p->surface_tension == 0) return 1e9;
+    return 0.4 * sqrt(p->density * spacing * spacing * spacing / (2 * 3.14159265358979 * p->surface_tension));
+}
+
+// Explicit viscosity: what a particle gives up in a step is no more than it has.
+static double viscosity_limit(const rh_sph_params *p, double support)
+{
+    double most = fmax(p->viscosity, p->wall_viscosity);
+    return most > 0 ? 0.4 * support / most : 1e9;
+}
+
+// The longest step that the flow allows.
+static double flow_limit(const sph *me, const rh_surroundings *around, const rh_points *points)
+{
+    return rh_time_step_limit(me->params->cfl * (double)me->kernel.support / around->cell, around, points);
+}
+
+// Particles under pressure that lie unevenly are pushed to even places, the harder the higher the pressure: as fast as
+// waves would run that sqrt(q) is the speed of. Steps longer than a share of the time these take from one particle to
+// the next make water at rest boil; q is twice its mean, which in a tank is the pressure at the floor.
+static const double PRESSURE_CFL = 0.25;
+
+static double pressure_limit(const sph *me, const rh_points *points)
+{
+    const float *pressure = rh_points_data(points, "pressure", RH_POINT_F32);
+    double sum = 0;
+    int64_t pressed = 0;
+    for (int64_t i = 0; i < points->count; i++) sum += (double)pressure[i], pressed += pressure[i] > 0;
+    if (!(sum > 0)) return 1e9;
+    double q = 2 * sum / (double)pressed / me->params->density;
+    return PRESSURE_CFL * (double)me->kernel.spacing / sqrt(q);
+}
+
+static double sph_max_step(void *self, const rh_surroundings *around, const rh_points *points)
+{
+    const sph *me = self;
+    const rh_sph_params *p = me->params;
+    double support = (double)me->kernel.support;
+    if (p->time_step > 0) return p->time_step;
+    double step = fmin(flow_limit(me, around, points), pressure_limit(me, points));
+    return fmin(step, fmin(tension_limit(p, (double)me->kernel.spacing), viscosity_limit(p, support)));
+}
+
+// --- stages ----------------------------------------------------------------------------------------------------------
+typedef struct step {
+    sph *me;
+    const rh_surroundings *around;
+    rh_points *points;
+    rh_step_report *report;
+    double clock;
+    float kick;
+    rh_tiles tiles;
+    rh_sph_walls walls;
+    rh_sph_fluid fluid;
+    float *x, *y, *z;
+    bool *held;    // by inflows; NULL: none
+    bool *sticky;  // solids without slip; NULL: none
+    rh_vec3 *start;
+} step;
+
+static void stage(step *s, const char *name) { rh_step_stage(s->report, &s->clock, name); }
+
+static rh_code take(step *s, rh_status *status)
+{
+    rh_sph_fluid *f = &s->fluid;
+    rh_arena *arena = &s->me->arena;
+    size_t padded = (size_t)s->points->count + 8, floats = padded * sizeof(float),
+           blocks = (size_t)rh_blocks(s->points->count);
+    *f = (rh_sph_fluid){.kernel = &s->me->kernel,
+                        .walls = &s->walls,
+                        .lists = &s->me->lists,
+                        .count = s->points->count,
+                        .dt = f->dt,
+                        .place = rh_arena_take(arena, 4 * floats, status),
+                        .flow = rh_arena_take_zero(arena, 4 * floats, status),
+                        .density = rh_arena_take(arena, floats, status),
+                        .covered = rh_arena_take(arena, floats, status),
+                        .excess = rh_arena_take(arena, floats, status),
+                        .predicted = rh_arena_take(arena, floats, status),
+                        .q = rh_arena_take_zero(arena, floats, status),
+                        .push = rh_arena_take_zero(arena, 4 * floats, status),
+                        .sums = rh_arena_take(arena, (blocks + 1) * sizeof(double), status)};
+    s->x = rh_arena_take(arena, floats, status);
+    s->y = rh_arena_take(arena, floats, status);
+    s->z = rh_arena_take(arena, floats, status);
+    s->start = rh_arena_take(arena, padded * sizeof *s->start, status);
+    return f->place && f->flow && f->density && f->covered && f->excess && f->predicted && f->q && f->push && f->sums &&
+                   s->x && s->y && s->z && s->start
+               ? RH_OK
+               : RH_MEMORY;
+}
+
+// Copies of the particles in the forms that loops like.
+static void fill(step *s)
+{
+    rh_sph_fluid *f = &s->fluid;
+    const rh_vec3 *x = rh_points_data(s->points, "P", RH_POINT_VEC3F),
+                  *v = rh_points_data(s->points, "v", RH_POINT_VEC3F);
+    const float *pressure = rh_points_data(s->points, "pressure", RH_POINT_F32);
+    float unit = 1 / ((float)s->me->params->density * s->me->kernel.gradient);
+    bool flat = s->around->dimension == 2;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < f->count; i++) {
+        s->start[i] = x[i];
+        s->x[i] = x[i].x, s->y[i] = x[i].y, s->z[i] = flat ? 0 : x[i].z;
+        memcpy(f->place + 4 * i, (const float[4]){s->x[i], s->y[i], s->z[i], 0}, 4 * sizeof(float));
+        memcpy(f->flow + 4 * i, (const float[4]){v[i].x, v[i].y, flat ? 0 : v[i].z, 0}, 4 * sizeof(float));
+        f->q[i] = rh_max_of(unit * pressure[i], 0);
+    }
+    for (int64_t i = f->count; i < f->count + 8; i++) {
+        s->x[i] = s->y[i] = s->z[i] = 1e15f;
+        memcpy(f->place + 4 * i, (const float[4]){1e15f, 1e15f, 1e15f, 0}, 4 * sizeof(float));
+    }
+}
+
+static rh_code find_neighbours(step *s, rh_status *status)
+{
+    const rh_sph_search search = {.kernel = &s->me->kernel,
+                                  .tiles = &s->tiles,
+                                  .obstacles = s->around->obstacles,
+                                  .walls = &s->walls,
+                                  .count = s->fluid.count,
+                                  .x = s->x,
+                                  .y = s->y,
+                                  .z = s->z,
+                                  .density = s->fluid.density,
+                                  .covered = s->fluid.covered};
+    return rh_sph_lists_build(&s->me->lists, &search, &s->me->arena, status);
+}
+
+// m^3/s^2 (in two dimensions m^2/s^2 times m): the attraction whose work of parting two halves of the liquid, per area,
+// is twice the surface tension: for a force f(r) between particles of number density N
+//      tension = pi / 8 N^2 int r^4 f dr  in space (J. G. Kirkwood, F. P. Buff, J. Chem. Phys. 17, 1949),
+//      tension = 1 / 3 N^2 int r^3 f dr   in the plane,
+// with f = attraction m r W(r), of a lattice whose support is two spacings.
+static float attraction(const rh_sph_params *p, const rh_sph_kernel *k)
+{
+    double h = RH_SPH_SUPPORT, work = k->dimension == 3
+                                          ? 315.0 / (64 * 8 * 120) * h * h * h
+                                          : 4.0 / (3 * 3.14159265358979) * 16 / 1155 * h * h * h * (double)k->spacing;
+    return (float)(p->surface_tension / (p->density * work));
+}
+
+static bool is_in_inflow(const rh_surroundings *around, rh_dvec3 x, rh_dvec3 *velocity)
+{
+    for (int n = 0; n < around->inflow_count; n++) {
+        const rh_inflow *in = &around->inflows[n];
+        bool inside = true;
+        for (int a = 0; a < around->dimension; a++)
+            inside = inside && (&x.x)[a] >= (&in->bounds.min.x)[a] && (&x.x)[a] <= (&in->bounds.max.x)[a];
+        if (!inside || rh_shape_distance(in->shape, rh_pose_to_local(&in->pose, x)) > 0) continue;
+        return *velocity = in->velocity, true;
+    }
+    return false;
+}
+
+static rh_code hold_inflows(step *s, rh_status *status)
+{
+    rh_sph_fluid *f = &s->fluid;
+    if (s->around->inflow_count == 0) return RH_OK;
+    s->held = rh_arena_take_zero(&s->me->arena, (size_t)f->count + 1, status);
+    if (!s->held) return RH_MEMORY;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < f->count; i++) {
+        rh_dvec3 velocity;
+        s->held[i] = is_in_inflow(s->around, rh_d3_from(s->start[i]), &velocity);
+        if (!s->held[i]) continue;
+        for (int a = 0; a < s->around->dimension; a++) f->flow[4 * i + a] = (float)(&velocity.x)[a];
+    }
+    return RH_OK;
+}
+
+static rh_code find_sticky(step *s, rh_status *status)
+{
+    const rh_obstacles *solids = s->around->obstacles;
+    bool any = false;
+    for (int i = 0; i < solids->count; i++) any = any || solids->items[i].wall == RH_WALL_NO_SLIP;
+    if (!any) return RH_OK;
+    s->sticky = rh_arena_take(&s->me->arena, (size_t)solids->count, status);
+    for (int i = 0; s->sticky && i < solids->count; i++) s->sticky[i] = solids->items[i].wall == RH_WALL_NO_SLIP;
+    return s->sticky ? RH_OK : RH_MEMORY;
+}
+
+static rh_code add_forces(step *s, rh_status *status)
+{
+    const rh_surroundings *around = s->around;
+    const rh_sph_params *p = s->me->params;
+    rh_sph_fluid *f = &s->fluid;
+    RH_TRY(find_sticky(s, status));
+    const rh_sph_forces forces = {(float)p->viscosity, (float)p->wall_viscosity, attraction(p, f->kernel)};
+    rh_sph_add_forces(f, &forces, s->kick, s->sticky);
+    double from = around->time - 0.5 * around->previous_dt, to = around->time + 0.5 * (double)f->dt;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < f->count; i++) {
+        rh_dvec3 g = around->gravity;
+        if (around->acceleration) g = around->acceleration(rh_d3_from(s->start[i]), from, to, around->user);
+        for (int a = 0; a < around->dimension; a++) f->flow[4 * i + a] += s->kick * (float)(&g.x)[a];
+    }
+    return hold_inflows(s, status);
+}
+
+static rh_code find_pressure(step *s, rh_status *status)
+{
+    static rh_sph_solve_function *const solvers[] = {rh_sph_solve_exact, rh_sph_solve_isph, rh_sph_solve_iisph};
+    const rh_sph_params *p = s->me->params;
+    const rh_sph_solve_options options = {.surface = p->surface,
+                                          .wall_term = p->wall_term,
+                                          .clamp_source = p->clamp_source,
+                                          .tolerance = p->tolerance,
+                                          .max_iterations = (int)p->max_iterations};
+    rh_sph_solved solved;
+    RH_TRY(solvers[p->solver](&s->fluid, &options, &s->me->arena, &solved, status));
+    s->report->iterations = solved.iterations;
+    s->report->residual = solved.error;
+    s->report->cells = solved.unknowns;
+    if (solved.converged) return RH_OK;
+    s->report->unconverged = true;
+    return rh_fail(status, RH_NUMERIC, "the pressure solve did not converge in %d iterations (mean density error %.3g)",
+                   solved.iterations, solved.error);
+}
+
+// New velocities and pressures; places are as they were.
+static void set_velocities(step *s)
+{
+    rh_sph_fluid *f = &s->fluid;
+    rh_vec3 *v = rh_points_data(s->points, "v", RH_POINT_VEC3F);
+    float *pressure = rh_points_data(s->points, "pressure", RH_POINT_F32);
+    float unit = (float)s->me->params->density * f->kernel->gradient;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < f->count; i++) {
+        float dt = s->held && s->held[i] ? 0 : f->dt;
+        const float *u = f->flow + 4 * i, *a = f->push + 4 * i;
+        v[i] = rh_v3(u[0] + dt * a[0], u[1] + dt * a[1], u[2] + dt * a[2]);
+        pressure[i] = unit * f->q[i];
+    }
+}
+
+static rh_code show(step *s, rh_status *status)
+{
+    const rh_sph_params *p = s->me->params;
+    const rh_sph_measure measure = {.fluid = &s->fluid,
+                                    .tiles = &s->tiles,
+                                    .velocities = rh_points_data(s->points, "v", RH_POINT_VEC3F),
+                                    .held = s->held,
+                                    .density = p->density,
+                                    .mass = p->density * pow((double)s->me->kernel.spacing, s->around->dimension),
+                                    .kick = s->kick};
+    return rh_sph_show(&measure, s->around, s->points, &s->me->arena, status);
+}
+
+static rh_code look(step *s, rh_sight what, rh_status *status)
+{
+    const rh_step_view view = {.what = what,
+                               .around = s->around,
+                               .dt = s->fluid.dt,
+                               .kick = s->kick,
+                               .density = s->me->params->density,
+                               .tiles = &s->tiles,
+                               .points = s->points,
+                               .obstacles = s->around->obstacles_after,
+                               .arena = &s->me->arena};
+    return rh_observe(&view, status);
+}
+
+// Moves the particles. Nothing fails after this but for lack of memory of an observer.
+static rh_code move(step *s, rh_status *status)
+{
+    rh_vec3 *x = rh_points_data(s->points, "P", RH_POINT_VEC3F), *v = rh_points_data(s->points, "v", RH_POINT_VEC3F);
+    float dt = s->fluid.dt;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < s->fluid.count; i++) x[i] = rh_v3_add(x[i], rh_v3_scale(v[i], dt));
+    RH_TRY(look(s, RH_SIGHT_MOVED, status));
+    stage(s, "motion");
+    rh_sph_contact(s->around, &s->fluid, s->start, x, v);
+    return RH_OK;
+}
+
+// Fastest particle, and the volume: less than that of all particles where they are denser than at rest.
+static void measure_all(step *s)
+{
+    const rh_vec3 *v = rh_points_data(s->points, "v", RH_POINT_VEC3F);
+    const rh_sph_fluid *f = &s->fluid;
+    int64_t blocks = rh_blocks(f->count);
+    float most = 0;
+#pragma omp parallel for schedule(static) reduction(max : most)
+    for (int64_t b = 0; b < blocks; b++) {
+        double sum = 0;
+        for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, f->count); i++) {
+            most = rh_max_of(most, rh_v3_dot(v[i], v[i]));
+            sum += 1 / (double)rh_max_of(f->density[i], 1);
+        }
+        f->sums[b] = sum;
+    }
+    s->report->max_speed = sqrt((double)most);
+    s->report->volume = rh_sph_sum(f) * pow((double)f->kernel->spacing, f->kernel->dimension);
+}
+
+// What undoing an error in a step gives to velocities is the greater the shorter the step: left to it, fast particles
+// make steps short, and short steps make particles fast. So the time to undo it in is that of the flow, not of the
+// step.
+static float undone_share(const step *s)
+{
+    const rh_sph_params *p = s->me->params;
+    if (p->density_correction >= 1) return 1;
+    double longest = flow_limit(s->me, s->around, s->points);
+    return (float)fmin(p->density_correction * (double)s->fluid.dt / longest, 1);
+}
+
+static rh_code run(step *s, rh_status *status)
+{
+    rh_arena *arena = &s->me->arena;
+    const rh_sph_params *p = s->me->params;
+    rh_arena_reset(arena);
+    RH_TRY(rh_step_sort(s->around, MARGIN, s->points, &s->tiles, arena, s->report, status));
+    RH_TRY(look(s, RH_SIGHT_SORTED, status));
+    RH_TRY(take(s, status));
+    fill(s);
+    stage(s, "sort");
+    RH_TRY(rh_sph_walls_build(&s->walls, s->me->walls, &s->me->kernel, s->around, &s->tiles, arena, status));
+    stage(s, "samples");
+    RH_TRY(find_neighbours(s, status));
+    stage(s, "neighbours");
+    RH_TRY(add_forces(s, status));
+    stage(s, "accelerations");
+    bool blends = p->solver == RH_SPH_ISPH;
+    const rh_sph_prediction how = {blends ? p->blend_from : 1e9, blends ? p->blend_to : 1e9, MOST_DENSITY,
+                                   undone_share(s)};
+    rh_sph_predict(&s->fluid, &how);
+    stage(s, "densities");
+    RH_TRY(find_pressure(s, status));
+    stage(s, "projection");
+    rh_sph_push(&s->fluid);
+    set_velocities(s);
+    RH_TRY(show(s, status));
+    RH_TRY(move(s, status));
+    measure_all(s);
+    stage(s, "contact");
+    return RH_OK;
+}
+
+static rh_code sph_step(void *self, const rh_surroundings *around, double dt, rh_points *points, rh_step_report *report,
+                        rh_status *status)
+{
+    step s = {.me = self,
+              .around = around,
+              .points = points,
+              .report = report,
+              .clock = rh_seconds(),
+              .kick = rh_step_kick(around, dt),
+              .fluid = {.dt = (float)dt}};
+    *report = (rh_step_report){0};
+    if (points->count == 0) return RH_OK;
+    return run(&s, status);
+}
+
+// --- the table -------------------------------------------------------------------------------------------------------
+static int sph_per_axis(const void *params) { return (int)((const rh_sph_params *)params)->particles_per_axis; }
+static double sph_density(const void *params) { return ((const rh_sph_params *)params)->density; }
+static double sph_jitter(const void *params)
+{
+    (void)params;
+    return 0;
+}
+
+// Per particle: attributes and the spare block (48), the arrays of a step (100), lists (170 in space), links of the
+// system as many and its vectors (40), bits of the search (40).
+static int64_t sph_predict_bytes(const void *params, int dimension, int64_t particles, int64_t tiles)
+{
+    const rh_sph_params *p = params;
+    int64_t lists = dimension == 3 ? 170 : 80, cells = dimension == 3 ? 512 : 64;
+    int64_t system = p->solver == RH_SPH_IISPH ? 4 : lists + 40;
+    return particles * (48 + 100 + lists + system + 40) + tiles * (cells * 8 + 200);
+}
+
+const rh_physics rh_sph = {.name = "sph",
+                           .params = &rh_sph_table,
+                           .create = sph_create,
+                           .destroy = sph_destroy,
+                           .max_step = sph_max_step,
+                           .step = sph_step,
+                           .per_cell_axis = sph_per_axis,
+                           .density = sph_density,
+                           .jitter = sph_jitter,
+                           .predict_bytes = sph_predict_bytes,
+                           .walls_separate = true};

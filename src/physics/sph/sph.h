@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Liquid as smoothed particles, without a grid: for close-ups, thin films and whatever moves through them.
+// docs/theory/sph.md tells the method.
+#pragma once
+#include "physics/physics.h"
+
+typedef struct rh_sph_params {
+    double density;              // kg/m^3
+    int64_t particles_per_axis;  // per cell
+    int solver;                  // rh_sph_solver
+    double cfl;                  // supports of the kernel that particles travel in a step
+    double time_step;            // s: of fixed steps; 0 = as cfl says
+    double
+        density_correction;  // share of a density error that the longest step the flow allows undoes; 1: every step all
+    double tolerance;        // mean density error
+    int64_t max_iterations;
+    double viscosity, wall_viscosity;  // m/s
+    double surface_tension;            // N/m
+    double blend_from, blend_to;       // wall samples in sight
+    int surface, wall_term;            // rh_sph_surface, rh_sph_wall_term
+    bool clamp_source;
+} rh_sph_params;
+
+extern const rh_param_table rh_sph_table;
+extern const rh_physics rh_sph;

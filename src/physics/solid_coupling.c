@@ -176,6 +176,28 @@ static rh_code attach(rh_solid_coupling *c, const rh_solid_coupling_faces *faces
     return RH_OK;
 }
 
+// Where nothing is known to move with the solids, a solid without weight of its own would follow every particle that
+// hits it: it is as slow to move as one of this share of the material's density, and gets what that kept back one step
+// later (solid/dynamics.c). Its weight stays what it is.
+static const double LEAST = 0.1;
+
+static rh_code steady(rh_solid_coupling *c, double density, rh_arena *arena, rh_status *status)
+{
+    rh_dynamics *d = c->dynamics;
+    rh_arena_mark mark = rh_arena_save(arena);
+    double *masses = rh_arena_take_zero(arena, ((size_t)d->count + 1) * SQUARE * sizeof *masses, status);
+    double *impulses = rh_arena_take_zero(arena, ((size_t)d->count + 1) * PARTS * sizeof *impulses, status);
+    if (!masses || !impulses) return RH_MEMORY;
+    for (int n = 0; n < d->count; n++) {
+        const rh_mass *m = &d->items[n].mass;
+        double times = LEAST * density * m->volume / m->mass;
+        if (times > 1) rh_dynamics_scale_inertia(d, n, times, masses);
+    }
+    rh_dynamics_attach(d, masses, impulses);
+    rh_arena_restore(arena, mark);
+    return RH_OK;
+}
+
 rh_code rh_solid_coupling_prepare(rh_solid_coupling *c, rh_dynamics *dynamics, const rh_obstacles *obstacles,
                                   const rh_tiles *tiles, rh_cut_cells *cut, const float *const *const open[3],
                                   double density, const rh_solid_coupling_faces *faces, rh_arena *arena,
@@ -197,6 +219,8 @@ rh_code rh_solid_coupling_prepare(rh_solid_coupling *c, rh_dynamics *dynamics, c
     if (faces) {
         rh_dynamics_pay(dynamics, c->touch);
         RH_TRY(attach(c, faces, arena, status));
+    } else {
+        RH_TRY(steady(c, density, arena, status));
     }
     set_walls(c);
     return RH_OK;

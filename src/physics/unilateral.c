@@ -61,7 +61,6 @@ typedef struct step {
     rh_limit limit;
     rh_solid_coupling solids;  // dynamic ones; nothing without any
     float *q;                  // pressure
-    float pushed;              // m/s: pressure makes nothing faster than this
     rh_step_report *report;
     double clock;
 } step;
@@ -404,72 +403,12 @@ static rh_code find_bounds(step *s, float **lower, rh_status *status)
     return RH_OK;
 }
 
-// Cells of room that walls take from material in the step.
-static rh_code room_taken(const step *s, double *out, rh_status *status)
-{
-    const rh_tiles *tiles = &s->tiles;
-    rh_arena_mark mark = rh_arena_save(s->arena);
-    double *taken = rh_arena_take(s->arena, ((size_t)tiles->count + 1) * sizeof *taken, status);
-    *out = 0;
-    if (!taken) return RH_MEMORY;
-#pragma omp parallel for schedule(static)
-    for (int32_t t = 0; t < tiles->count; t++) {
-        const float *fill = s->raw + (int64_t)t * tiles->cells, *before = s->cut.room[t], *after = s->cut_after.room[t];
-        taken[t] = 0;
-        for (int c = 0; c < tiles->cells && before != after; c++)
-            if (fill[c] > 0 && before[c] > after[c]) taken[t] += (double)(before[c] - after[c]);
-    }
-    for (int32_t t = 0; t < tiles->count; t++) *out += taken[t];
-    rh_arena_restore(s->arena, mark);
-    return RH_OK;
-}
-
-static float fastest_particle(const step *s)
-{
-    float most = 0;
-#pragma omp parallel for schedule(static) reduction(max : most)
-    for (int64_t p = 0; p < s->points->count; p++) most = fmaxf(most, rh_v3_length(s->velocities[p]));
-    return most;
-}
-
-// m: how far the tiles reach along gravity.
-static double height_of(const step *s)
-{
-    rh_dvec3 g = s->around->gravity;
-    double length = rh_d3_length(g), low = INFINITY, high = -INFINITY;
-    for (int32_t t = 0; t < s->tiles.count && length > 0; t++) {
-        rh_tile at = s->tiles.at[t];
-        double along = (at.x * g.x + at.y * g.y + at.z * g.z) / length;
-        low = fmin(low, along), high = fmax(high, along);
-    }
-    return high >= low ? (high - low + 1) * RH_TILE * s->around->cell : 0;
-}
-
-// What walls push out through an exit leaves as fast as its volume asks for (continuity), through half a face of a cell
-// at the least, for narrower ones are no exit (sealed.c). But the few particles that happen to be in such an exit carry
-// less than that away in a step, so pressure made them faster, and again in the next, up to 2000 m/s. So while walls
-// take room nothing gets faster by pressure than continuity asks for, than the front of a dam as high as the material
-// (2 sqrt(g H), Ritter 1892), or than something is already.
-static rh_code limit_push(step *s, rh_status *status)
-{
-    double cells;
-    s->pushed = speed_limit(s);
-    if (!s->around->obstacles->any_moving || two_sided(s)) return RH_OK;
-    RH_TRY(room_taken(s, &cells, status));
-    if (cells == 0) return RH_OK;
-    double g = rh_d3_length(s->around->gravity),
-           out = cells * s->around->cell / ((double)s->dt * (double)RH_NARROWEST_EXIT);
-    double most = fmax(fmax(out, 2 * sqrt(g * height_of(s))), (double)fastest_particle(s)) + g * (double)s->kick;
-    s->pushed = fminf(s->pushed, (float)most);
-    return RH_OK;
-}
-
 static rh_code apply_pressure(step *s, const float *q, rh_status *status)
 {
     rh_arena_mark mark = rh_arena_save(s->arena);
     rh_dvec3 *given = rh_arena_take(s->arena, ((size_t)s->tiles.count + 1) * sizeof *given, status);
     if (!given) return RH_MEMORY;
-    rh_limit_subtract_gradient(&s->limit, q, s->tiles.h / s->dt, s->pushed, s->velocity, given);
+    rh_limit_subtract_gradient(&s->limit, q, s->tiles.h / s->dt, speed_limit(s), s->velocity, given);
     RH_TRY(rh_limit_restore_momentum(&s->limit, given, s->velocity, s->arena, status));
     rh_arena_restore(s->arena, mark);
     return RH_OK;
@@ -575,7 +514,6 @@ static rh_code press(step *s, rh_status *status)
     rh_carry_to_cells(&s->limit.layout, pressure, 1 / pressure_unit(s), s->q);
     RH_TRY(predict(s, b, status));
     RH_TRY(stage(s, "predict", status));
-    RH_TRY(limit_push(s, status));
     RH_TRY(project(s, b, status));
     rh_carry_to_particles(&s->limit.layout, s->q, s->positions, pressure_unit(s), pressure);
     return show(s, RH_SIGHT_PRESSED, s->q, NONE, status);
@@ -702,23 +640,10 @@ static rh_code extend(step *s, rh_status *status)
     return RH_OK;
 }
 
-// Particles add up what the grid's velocities change by, so they are held to its limit themselves.
-static void hold_speed(const step *s)
-{
-#pragma omp parallel for schedule(static)
-    for (int64_t p = 0; p < s->points->count; p++) {
-        float speed = rh_v3_length(s->velocities[p]);
-        if (speed > s->pushed) s->velocities[p] = rh_v3_scale(s->velocities[p], s->pushed / speed);
-    }
-}
-
 static void update_velocities(step *s)
 {
     rh_velocity_update update = {s->velocity, s->before, RH_UPDATE_FLIP, (float)s->options->flip};
     s->report->max_speed = rh_grid_to_velocities(&s->tiles, &update, s->positions, s->velocities, NULL);
-    if (s->report->max_speed <= (double)s->pushed || s->pushed >= speed_limit(s)) return;
-    hold_speed(s);
-    s->report->max_speed = (double)s->pushed;
 }
 
 // As in incompressible.c.

@@ -61,8 +61,8 @@ const rh_param_table rh_dynamic_table = {"dynamic",
 // --- joints ----------------------------------------------------------------------------------------------------------
 #define AT(field) offsetof(rh_limit_params, field)
 static const rh_param limit_rows[] = {
-    {"low", RH_PARAM_FLOAT, AT(low), "degrees or m", .help = "no less from where it is at the start"},
-    {"high", RH_PARAM_FLOAT, AT(high), "degrees or m", .help = "no more"},
+    {"low", RH_PARAM_FLOAT, AT(low), "degrees or m", "-90", .help = "no less from where it is at the start"},
+    {"high", RH_PARAM_FLOAT, AT(high), "degrees or m", "90", .help = "no more"},
 };
 #undef AT
 

@@ -346,6 +346,7 @@ void rh_dynamics_place(rh_dynamics *dynamics, double dt, rh_obstacles *at_start,
 
 void rh_dynamics_attach(rh_dynamics *dynamics, const double *mass, const double *impulse)
 {
+    memcpy(dynamics->begun, dynamics->velocity, (size_t)dynamics->count * PARTS * sizeof(double));
     memcpy(dynamics->attached, mass, (size_t)dynamics->count * SQUARE * sizeof *mass);
     memcpy(dynamics->brought, impulse, (size_t)dynamics->count * PARTS * sizeof *impulse);
     for (int n = 0; n < dynamics->count; n++) invert(dynamics, n);
@@ -377,7 +378,6 @@ bool rh_dynamics_pay(rh_dynamics *dynamics, double *impulse)
     for (int n = 0; n < dynamics->count; n++)
         for (int k = 0; k < PARTS; k++) impulse[n * PARTS + k] = dynamics->held[n] ? 0 : dynamics->items[n].owed[k];
     rh_dynamics_give(dynamics, impulse, false);
-    memcpy(dynamics->begun, dynamics->velocity, (size_t)dynamics->count * PARTS * sizeof(double));
     return true;
 }
 

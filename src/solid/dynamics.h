@@ -47,7 +47,7 @@ typedef struct rh_dynamics {
     int obstacle_count;
     int dimension;
     // Of the step in progress, all owned.
-    double *begun, *velocity;   // [6 count]: at its begin, and now
+    double *begun, *velocity;   // [6 count]: when material was attached, or at its begin; and now
     double *given;              // [6 count]: impulses that the solve of the material gave
     double *attached;           // [36 count]: mass of what moves with the solids
     double *brought;            // [6 count]: impulses that it brought

@@ -11,7 +11,7 @@
 // the column lost volume: where it had been stretched to twice its width, strips held particles for 49 cells of height
 // and ended at 36. Now they hold 37 and end at 37, so the level is higher by a cell, 5.1 to 5.2 % off; without the
 // shift 1.7 to 1.8 %, before 2.5. It does not depend on the cells: 5.2, 5.1, 5.1 % with a = 20, 40, 80 cells, so it is
-// what an inviscid column with a shifted clock does.)
+// not a matter of resolution.)
 #include "lab.h"
 
 static const double A = 0.05715, G = 9.81, SHIFT = 0.175;

@@ -177,13 +177,14 @@ class Fields(harness.Case):
         (self.folder / "base.yaml").write_text(BASE)
         self.rheo("run", "base.yaml", "--out", "base", "--quiet")
         moved = {}
-        for name, low in (("still", 0.4), ("river", 2.4), ("other", 0.4)):
+        for name, low in (("still", 0.4), ("river", 2.4)):
             (self.folder / f"{name}.yaml").write_text(LAYER % (name, name, low, low + 0.2))
             self.rheo("run", f"{name}.yaml", "--out", name, "--quiet")
             sums = self.rheo("ax", "if (f@dye > 0.5f) print(getcoordx()); f@dye = f@dye;", f"{name}/fields/fields.0003.vdb", "--dry", "--volumes", "--quiet")[0].split()
             moved[name] = sum(map(int, sums)) / len(sums)
         self.assertAlmostEqual(moved["river"] - moved["still"], 2 * 2 / 24 / 0.05, delta=0.5)
-        self.assertEqual(moved["other"], moved["still"])  # no material of that name: the first
+        (self.folder / "other.yaml").write_text(LAYER % ("other", "other", 0.4, 0.6))
+        self.assertIn("none is called 'other'", self.rheo("run", "other.yaml", "--out", "other", "--quiet", code=2)[1])
 
 
 if __name__ == "__main__":

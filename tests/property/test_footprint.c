@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Memory: all that a FLIP run of 8 particles a cell needs at its peak, counted by labels, is at most 100 bytes a
+// Memory: all that a FLIP run of 8 particles a cell needs at its peak, counted by labels, is at most 101 bytes a
 // particle: particles (32), one spare block (12), and everything of the grid. The dam break of
 // bench/scenes/dam_cube.yaml at 64 cells, through its most spread-out second; finer grids need less, as a smaller part
-// of their tiles is margin.
+// of their tiles is margin. (100 until films were bound in their swelling, physics/volume.h, which takes 100 bytes a
+// tile.)
 #include "support.h"
 
-static void a_particle_takes_a_hundred_bytes(void **state)
+static void a_particle_takes_some_hundred_bytes(void **state)
 {
     (void)state;
     rh_scene scene;
@@ -29,12 +30,12 @@ static void a_particle_takes_a_hundred_bytes(void **state)
             print_message("%-16s %5.1f bytes a particle\n", labels[i].label,
                           (double)labels[i].peak / (double)progress.particles);
     print_message("%lld particles, %.1f bytes each at the peak\n", (long long)progress.particles, bytes);
-    assert_true(bytes <= 100);
+    assert_true(bytes <= 101);
     world_drop(world, &scene);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_particle_takes_a_hundred_bytes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_particle_takes_some_hundred_bytes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,6 +26,7 @@ static double random_number(dice *d, const rh_param *row)
     }
 }
 
+// Control characters but tabs and ends of lines are refused: tests/bad/scenes.
 static char *random_text(dice *d)
 {
     static const char *const parts[] = {"a",
@@ -38,13 +39,9 @@ static char *random_text(dice *d)
                                         "#",
                                         "\n",
                                         "\t",
-                                        "\r",
                                         "-",
-                                        "\x7f",
                                         "{",
-                                        "\x01",
                                         "\xc3\xa9",
-                                        "\xc2\x85",
                                         "\xe2\x80\xa8",
                                         "\xef\xbb\xbf",
                                         "\xf0\x9f\x92\xa7",

@@ -310,7 +310,8 @@ static bool commands_a_terminal(const char *text, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {
         unsigned char here = (unsigned char)text[i], next = i + 1 < bytes ? (unsigned char)text[i + 1] : 0;
-        if ((here < ' ' && here != '\n' && here != '\t') || here == 127) return true;
+        bool ends_line = here == '\r' && (next == '\n' || i + 1 == bytes);  // of programs written elsewhere
+        if ((here < ' ' && here != '\n' && here != '\t' && !ends_line) || here == 127) return true;
         if (here == 0xc2 && next >= 0x80 && next < 0xa0) return true;  // the same by one byte, in UTF-8
     }
     return false;

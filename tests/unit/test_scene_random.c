@@ -266,6 +266,25 @@ static void fit_materials(rh_scene *scene)
     scene->exchanges = (rh_list){0};
 }
 
+// Solids that weigh something, in scenes of one material, may be dynamic; joints, which name them, have scenes of their
+// own (tests/bad/scenes, scenes/waterwheel.yaml).
+static void fit_solids(rh_scene *scene)
+{
+    rh_solid_params *solids = scene->solids.items;
+    for (int i = 0; i < scene->solids.count; i++) {
+        rh_shape_kind kind = (rh_shape_kind)solids[i].shape.kind;
+        bool weighs = kind == RH_SHAPE_SPHERE || kind == RH_SHAPE_BOX || kind == RH_SHAPE_CYLINDER;
+        if (!solids[i].dynamic || (weighs && !solids[i].inside_out && scene->materials.count <= 1)) continue;
+        rh_params_free(&rh_dynamic_table, solids[i].dynamic);
+        rh_free(solids[i].dynamic);
+        solids[i].dynamic = NULL;
+    }
+    rh_joint_params *joints = scene->joints.items;
+    for (int i = 0; i < scene->joints.count; i++) rh_params_free(&rh_joint_table, &joints[i]);
+    rh_free(joints);
+    scene->joints = (rh_list){0};
+}
+
 static void test_random_scenes(void **state)
 {
     (void)state;
@@ -279,6 +298,11 @@ static void test_random_scenes(void **state)
         fit_probes(&scene);
         fit_from(&scene);
         fit_materials(&scene);
+        fit_solids(&scene);
+        if (rh_scene_table.check(&scene, &(const char *){NULL}, NULL) != RH_OK) {  // nothing is left to simulate
+            rh_params_free(&rh_scene_table, &scene);
+            continue;
+        }
         char *text = rh_scene_print(&scene, &status);  // the hash comes with loading, so the first loading gives it
         assert_non_null(text);
         rh_code code = rh_scene_load_text("x/first.yaml", text, strlen(text), NULL, 0, &first, &status);

@@ -39,23 +39,26 @@ static range range_of(const rh_tiles *tiles, rh_faces velocity, int32_t t)
     return r;
 }
 
-static float fastest(const rh_tiles *tiles, const range *r, rh_vec3 frame_velocity)
+// The fastest of the faces in `r` as seen from a frame that moves with a share of the velocity of one in `own`.
+static float fastest(const rh_tiles *tiles, const range *r, const range *own, rh_vec3 frame_share)
 {
     float most = 0;
     for (int a = 0; a < tiles->dimension; a++) {
-        float u = (&frame_velocity.x)[a];
-        most = rh_max_of(most, rh_max_of(r->high[a] - u, u - r->low[a]));
+        float share = (&frame_share.x)[a];
+        most = rh_max_of(most, rh_max_of(r->high[a] - share * own->low[a], share * own->high[a] - r->low[a]));
     }
     return most;
 }
 
 // The largest speed of a face of a tile and its neighbours, seen from the frame, bounds every interpolated velocity on
 // the way: it sets the block. The tile's own sets the number of sub-steps.
-static float travel_of(const rh_tiles *tiles, const range *ranges, rh_vec3 frame_velocity, int32_t t, float dt)
+static float travel_of(const rh_tiles *tiles, const range *ranges, rh_vec3 frame_share, int32_t t, float dt)
 {
     float most = 0;
-    for (int n = 0; n < RH_NEAR; n++)
-        if (tiles->near[t][n] >= 0) most = rh_max_of(most, fastest(tiles, &ranges[tiles->near[t][n]], frame_velocity));
+    for (int n = 0; n < RH_NEAR; n++) {
+        int32_t other = tiles->near[t][n];
+        if (other >= 0) most = rh_max_of(most, fastest(tiles, &ranges[other], &ranges[t], frame_share));
+    }
     return most * dt * tiles->inverse_h;
 }
 
@@ -88,18 +91,29 @@ RH_INLINE rh_vec3x8 step_along(int dimension, rh_vec3x8 from, float cells, rh_ve
     return from;
 }
 
-// One sub-step of `s` cells per (m/s).
-RH_INLINE rh_vec3x8 advance(int dimension, const rh_face_block *block, rh_path_rule rule, float s, rh_vec3x8 local)
+RH_INLINE rh_vec3x8 seen_from(int dimension, rh_vec3x8 frame, rh_vec3x8 velocity)
 {
-    rh_vec3x8 first = rh_sample_faces(dimension, block, local);
+    for (int a = 0; a < dimension; a++) velocity.axis[a] -= frame.axis[a];
+    return velocity;
+}
+
+RH_INLINE rh_vec3x8 flow_at(int dimension, const rh_face_block *block, rh_vec3x8 frame, rh_vec3x8 local)
+{
+    return seen_from(dimension, frame, rh_sample_faces(dimension, block, local));
+}
+
+// One sub-step of `s` cells per (m/s); `first` is the flow where it begins.
+RH_INLINE rh_vec3x8 advance(int dimension, const rh_face_block *block, rh_vec3x8 frame, rh_path_rule rule, float s,
+                            rh_vec3x8 local, rh_vec3x8 first)
+{
     if (rule == RH_PATH_EULER) return step_along(dimension, local, s, first);
     if (rule == RH_PATH_HEUN) {
-        rh_vec3x8 last = rh_sample_faces(dimension, block, step_along(dimension, local, s, first));
+        rh_vec3x8 last = flow_at(dimension, block, frame, step_along(dimension, local, s, first));
         return step_along(dimension, step_along(dimension, local, 0.5f * s, first), 0.5f * s, last);
     }
-    rh_vec3x8 second = rh_sample_faces(dimension, block, step_along(dimension, local, 0.5f * s, first));
+    rh_vec3x8 second = flow_at(dimension, block, frame, step_along(dimension, local, 0.5f * s, first));
     if (rule == RH_PATH_MIDPOINT) return step_along(dimension, local, s, second);
-    rh_vec3x8 third = rh_sample_faces(dimension, block, step_along(dimension, local, 0.75f * s, second));
+    rh_vec3x8 third = flow_at(dimension, block, frame, step_along(dimension, local, 0.75f * s, second));
     for (int a = 0; a < dimension; a++)
         local.axis[a] += s * ((2.0f / 9.0f) * first.axis[a] + (3.0f / 9.0f) * second.axis[a] +
                               (4.0f / 9.0f) * third.axis[a]);
@@ -110,7 +124,7 @@ typedef struct walk {
     const rh_tiles *tiles;
     const rh_paths *paths;
     rh_face_block block, shift;
-    rh_vec3 frame_velocity;
+    rh_vec3 frame_share;
     int steps;
 } walk;
 
@@ -124,9 +138,15 @@ RH_INLINE void walk_eight(const walk *w, int dimension, rh_path_rule rule, bool 
     rh_vec3x8 p;
     rh_f8_load3(positions, &p.axis[0], &p.axis[1], &p.axis[2]);
     rh_vec3x8 start = rh_local_positions8(dimension, tiles, at, p), local = start;
-    for (int n = 0; n < w->steps; n++) local = advance(dimension, &w->block, rule, s, local);
+    rh_vec3x8 flow = rh_sample_faces(dimension, &w->block, start), frame = flow;
+    for (int a = 0; a < dimension; a++) frame.axis[a] *= (&w->frame_share.x)[a];
+    flow = seen_from(dimension, frame, flow);
+    for (int n = 0; n < w->steps; n++) {
+        if (n > 0) flow = flow_at(dimension, &w->block, frame, local);
+        local = advance(dimension, &w->block, frame, rule, s, local, flow);
+    }
     for (int a = 0; a < dimension; a++)
-        p.axis[a] += (local.axis[a] - start.axis[a]) * tiles->h + (&w->frame_velocity.x)[a] * w->paths->dt;
+        p.axis[a] += (local.axis[a] - start.axis[a]) * tiles->h + frame.axis[a] * w->paths->dt;
     if (shifted) {
         rh_vec3x8 more = rh_sample_faces(dimension, &w->shift, start);
         for (int a = 0; a < dimension; a++) p.axis[a] += more.axis[a];
@@ -180,10 +200,6 @@ static void load_velocity(walk *w, int32_t t, int halo, const rh_vec3 *velocitie
     for (int n = 0; n < RH_NEAR; n++) rim |= w->tiles->near[t][n] < 0;
     rh_vec3 beyond = rim ? mean_velocity(w->tiles, t, velocities) : rh_v3(0, 0, 0);
     rh_face_block_load(w->tiles, w->paths->velocity, t, halo, beyond, memory, &w->block);
-    if (!w->paths->frame_velocity) return;
-    int count = rh_block_values(w->tiles, halo);
-    for (int a = 0; a < w->tiles->dimension; a++)
-        for (int i = 0; i < count; i++) memory[(int64_t)a * count + i] -= (&w->frame_velocity.x)[a];
 }
 
 static void walk_tile(walk *w, int32_t t, float own, float travel, const rh_vec3 *velocities, rh_vec3 *positions)
@@ -218,11 +234,10 @@ rh_code rh_particles_advect(const rh_tiles *tiles, const rh_paths *paths, const 
 #pragma omp parallel for schedule(dynamic, 1)
     for (int32_t n = 0; n < tiles->occupied_count; n++) {
         int32_t t = tiles->occupied[n];
-        walk w = {.tiles = tiles,
-                  .paths = paths,
-                  .frame_velocity = paths->frame_velocity ? paths->frame_velocity[t] : rh_v3(0, 0, 0)};
-        float own = fastest(tiles, &ranges[t], w.frame_velocity) * paths->dt * tiles->inverse_h;
-        walk_tile(&w, t, own, rh_min(travel_of(tiles, ranges, w.frame_velocity, t, paths->dt), FARTHEST), velocities,
+        walk w = {
+            .tiles = tiles, .paths = paths, .frame_share = paths->frame_share ? paths->frame_share[t] : rh_v3(0, 0, 0)};
+        float own = fastest(tiles, &ranges[t], &ranges[t], w.frame_share) * paths->dt * tiles->inverse_h;
+        walk_tile(&w, t, own, rh_min(travel_of(tiles, ranges, w.frame_share, t, paths->dt), FARTHEST), velocities,
                   positions);
     }
     rh_arena_restore(arena, mark);

@@ -14,10 +14,11 @@ typedef enum rh_path_rule {
 } rh_path_rule;  // orders 1, 2, 2, 3
 
 typedef struct rh_paths {
-    rh_faces velocity;              // m/s; extended as far as particles may go
-    rh_faces shift;                 // m, read where a particle starts and added to its way; axis[0] NULL = none
-    const rh_vec3 *frame_velocity;  // m/s, per tile: paths are found in a frame that moves so; NULL = at rest
-    float dt;                       // s
+    rh_faces velocity;           // m/s; extended as far as particles may go
+    rh_faces shift;              // m, read where a particle starts and added to its way; axis[0] NULL = none
+    const rh_vec3 *frame_share;  // per tile and axis, 0..1: a particle's way is found in a frame that moves with so
+                                 // much of its own velocity; NULL = at rest
+    float dt;                    // s
     rh_path_rule rule;
     const float *distance;  // m, cell centres, from the liquid; may be NULL
     float free_beyond;      // m: particles in cells farther off than this fly on with their own velocity, as spray does

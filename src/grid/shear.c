@@ -39,3 +39,17 @@ void rh_shear_rates(const rh_tiles *tiles, rh_faces velocity, int32_t t, float *
         rh_f8_store(out + 8 * r, rh_f8_sqrt(sum) * tiles->inverse_h);
     }
 }
+
+void rh_path_compression(const rh_tiles *tiles, rh_faces velocity, int32_t t, rh_vec3 share, float dt, float *out)
+{
+    RH_ASSERT(t >= 0 && t < tiles->count && rh_faces_fit(tiles, velocity));
+    rh_rows_around u[3];
+    for (int a = 0; a < tiles->dimension; a++) u[a] = rh_rows_around_of(tiles, velocity.axis[a], t, ZEROS);
+    for (int r = 0; r < tiles->cells / 8; r++) {
+        rh_f8 sum = rh_f8_all(0);
+        for (int a = 0; a < tiles->dimension; a++)
+            for (int b = 0; b < tiles->dimension; b++)
+                sum += (&share.x)[a] * slope(&u[a], r, a, b) * slope(&u[b], r, b, a);
+        rh_f8_store(out + 8 * r, 0.5f * dt * tiles->inverse_h * tiles->inverse_h * sum);
+    }
+}

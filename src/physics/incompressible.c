@@ -22,6 +22,7 @@
 #include "base/parallel.h"
 #include "base/simd.h"
 #include "grid/advect.h"
+#include "grid/outer_flow.h"
 #include "grid/transfer.h"
 #include "physics/drag.h"
 #include "physics/lines.h"
@@ -65,7 +66,7 @@ typedef struct step {
     rh_solid_coupling solids;  // dynamic ones; nothing without any
     rh_pressure pressure;
     rh_momentum_error *momentum_errors;  // what the particles won; NULL = not known
-    rh_vec3 *frame_velocity;             // m/s, per tile: how its liquid travels; NULL = not known
+    rh_vec3 *frame_share;                // per tile: how far its liquid travels alike (rh_paths); NULL = not known
     rh_step_report *report;
     double clock;
 } step;
@@ -336,6 +337,17 @@ static rh_code project(step *s, rh_status *status)
     return RH_OK;
 }
 
+static rh_code balance_beyond(step *s, rh_status *status)
+{
+    rh_outer_flow beyond = {.tiles = &s->tiles,
+                            .phi = s->surface.phi,
+                            .open = {s->cut.open[0], s->cut.open[1], s->cut.open[2]},
+                            .wall = {s->cut.wall[0], s->cut.wall[1], s->cut.wall[2]},
+                            .velocity = s->velocity,
+                            .known = {s->known[0], s->known[1], s->known[2]}};
+    return rh_outer_flow_balance(&beyond, s->arena, status);
+}
+
 // Values beyond the liquid, from projected faces and those of spray and inflows; then walls. No face exceeds the speed
 // limit.
 static rh_code extend_and_constrain(step *s, rh_status *status)
@@ -351,6 +363,7 @@ static rh_code extend_and_constrain(step *s, rh_status *status)
     for (int32_t t = 0; t < s->tiles.count; t++) bands[t] = rh_clamp(bands[t] + 1, NEXT_FACES, BAND);
     RH_TRY(extend(s, s->velocity, BAND, bands, status));
     rh_arena_restore(s->arena, mark);
+    if (is_balanced(s)) RH_TRY(balance_beyond(s, status));
     if (s->around->obstacles->count > 0)
         RH_TRY(rh_walls_constrain(&s->tiles, &s->cut, s->around->obstacles, s->velocity, false, s->arena, status));
     RH_TRY(show(s, RH_SIGHT_FLOWS, before, status));
@@ -400,20 +413,23 @@ static rh_code correct_volume(step *s, rh_status *status)
                              .per_cell = per_cell(s),
                              .fills = s->fills,
                              .rigid = s->rigid,
+                             .velocity = s->velocity,
+                             .frame_share = s->frame_share,
+                             .dt = s->dt,
                              .tolerance = s->params->volume_tolerance,
                              .max_iterations = (int)s->params->max_iterations};
     RH_TRY(rh_volume_correction(&s->pressure, &input, s->spare, s->known, s->arena, &solve, status));
     return extend(s, s->spare, LIQUID_FACES, NULL, status);
 }
 
-// Takes back what the particles won, and finds how the liquid of each tile travels.
+// Takes back what the particles won, and finds how far the liquid of each tile travels alike.
 static rh_code settle(step *s, rh_status *status)
 {
     if (!is_balanced(s)) return RH_OK;
-    s->frame_velocity = rh_arena_take_zero(s->arena, ((size_t)s->tiles.count + 1) * sizeof *s->frame_velocity, status);
-    return s->frame_velocity ? rh_momentum_error_correct(&s->tiles, s->momentum_errors, s->velocities,
-                                                         s->frame_velocity, s->arena, status)
-                             : RH_MEMORY;
+    s->frame_share = rh_arena_take_zero(s->arena, ((size_t)s->tiles.count + 1) * sizeof *s->frame_share, status);
+    return s->frame_share ? rh_momentum_error_correct(&s->tiles, s->momentum_errors, s->velocities, s->frame_share,
+                                                      s->arena, status)
+                          : RH_MEMORY;
 }
 
 // Last, and to the particles: the pressure of the next step finds it in their velocities, as it finds all else; and a
@@ -456,7 +472,7 @@ static rh_code advect(step *s, rh_status *status)
                     .distance = s->surface.phi,
                     .free_beyond = s->tiles.h};
     if (s->params->volume_correction) way.shift = s->spare;
-    way.frame_velocity = s->frame_velocity;
+    way.frame_share = s->frame_share;
     RH_TRY(rh_particles_advect(&s->tiles, &way, s->velocities, s->positions, s->arena, status));
     if (s->params->volume_correction) part_particles(s);
     rh_sides_return(s->around, s->points, s->start, s->positions);

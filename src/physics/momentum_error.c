@@ -143,7 +143,7 @@ void rh_momentum_error_measure(const rh_momentum_error_input *b, rh_momentum_err
 // --- taking it back --------------------------------------------------------------------------------------------------
 // How the liquid of a tile travels: the mean velocity of its particles, as far as they agree on one (all of it when
 // they move alike, nothing when their velocities differ as much as they are large).
-static rh_dvec3 common_velocity(const rh_tiles *tiles, int32_t t, const rh_vec3 *velocities)
+static double common_share(const rh_tiles *tiles, int32_t t, const rh_vec3 *velocities)
 {
     uint32_t begin = rh_tile_first(tiles, t), end = rh_tile_first(tiles, t + 1);
     rh_dvec3 sum = {0, 0, 0};
@@ -155,7 +155,7 @@ static rh_dvec3 common_velocity(const rh_tiles *tiles, int32_t t, const rh_vec3 
     }
     rh_dvec3 mean = rh_d3_scale(sum, 1.0 / (double)(end - begin));
     double square = rh_d3_dot(mean, mean), spread = squares / (double)(end - begin) - square;
-    return square > 0 ? rh_d3_scale(mean, fmax(0, 1 - fmax(0, spread) / square)) : mean;
+    return square > 0 ? fmax(0, 1 - fmax(0, spread) / square) : 0;
 }
 
 // A connected part of the liquid.
@@ -177,14 +177,14 @@ static void add_up(const rh_tiles *tiles, const rh_momentum_error *errors, const
 }
 
 static void settle_tile(const rh_tiles *tiles, const rh_momentum_error *error, const component *whole, int32_t t,
-                        rh_vec3 *velocities, rh_vec3 *frame_velocity)
+                        rh_vec3 *velocities, rh_vec3 *frame_share)
 {
     float back[3] = {0, 0, 0};
     bool any = false;
-    rh_dvec3 mean = common_velocity(tiles, t, velocities);
+    float share = (float)common_share(tiles, t, velocities);
     for (int a = 0; a < tiles->dimension; a++) {
         if (!whole->error.walled[a]) back[a] = (float)(whole->error.momentum[a] / whole->particles);
-        (&frame_velocity->x)[a] = error->walled[a] ? 0 : (float)(&mean.x)[a];
+        (&frame_share->x)[a] = error->walled[a] ? 0 : share;
         any = any || back[a] != 0;
     }
     for (uint32_t p = rh_tile_first(tiles, t); any && p < rh_tile_first(tiles, t + 1); p++)
@@ -192,7 +192,7 @@ static void settle_tile(const rh_tiles *tiles, const rh_momentum_error *error, c
 }
 
 rh_code rh_momentum_error_correct(const rh_tiles *tiles, const rh_momentum_error *errors, rh_vec3 *velocities,
-                                  rh_vec3 *frame_velocity, rh_arena *arena, rh_status *status)
+                                  rh_vec3 *frame_share, rh_arena *arena, rh_status *status)
 {
     RH_ASSERT(rh_tiles_are_sorted(tiles));
     rh_arena_mark mark = rh_arena_save(arena);
@@ -204,7 +204,7 @@ rh_code rh_momentum_error_correct(const rh_tiles *tiles, const rh_momentum_error
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t n = 0; n < tiles->occupied_count; n++) {
         int32_t t = tiles->occupied[n];
-        settle_tile(tiles, &errors[t], &components[number[t]], t, velocities, &frame_velocity[t]);
+        settle_tile(tiles, &errors[t], &components[number[t]], t, velocities, &frame_share[t]);
     }
     rh_arena_restore(arena, mark);
     return RH_OK;

@@ -37,8 +37,8 @@ typedef struct rh_momentum_error {
 // Replaces `weight` by the velocities that particles are to feel, and tells what they win by it.
 void rh_momentum_error_measure(const rh_momentum_error_input *of, rh_momentum_error *errors);
 
-// Takes back what the particles have won, after they have felt it. frame_velocity[t] of tiles with particles becomes
-// the velocity (m/s) that they have in common, 0 along axes along which a wall acts. Particles are in the order of the
+// Takes back what the particles have won, after they have felt it. frame_share[t] of tiles with particles becomes
+// how far they travel alike, 0..1 (rh_paths), 0 along axes along which a wall acts. Particles are in the order of the
 // tiles.
 rh_code rh_momentum_error_correct(const rh_tiles *tiles, const rh_momentum_error *errors, rh_vec3 *velocities,
-                                  rh_vec3 *frame_velocity, rh_arena *arena, rh_status *status);
+                                  rh_vec3 *frame_share, rh_arena *arena, rh_status *status);

@@ -20,18 +20,31 @@
 // leaves them, so that gaps count too, let waves fade or grow by a tenth in a period, and water at rest trembled more.)
 //
 // Differences: walls are accounted for by the share of the weight function that lies in free space; near the free
-// surface only crowding counts (a starved cell there is just surface); four fifths of the error are taken away in
-// each step (half of it in heaps that may rest).
+// surface only crowding counts (a starved cell there is just surface); and how much of the error is taken away in a
+// step depends on how it came about. The number around a cell of particles that do not stand on a lattice changes as
+// they are carried through the grid, by some per cent, though nothing is crowded: to follow that noise is to shake the
+// liquid. With four fifths of the error taken away in every step waves of half a cell grew by half a per cent a period
+// with APIC, as much with a fifth, not at all with a fiftieth. What is really crowded comes from deformation. So a
+// small share goes in any case, more where the flow deforms, and more where the error is larger than noise (half of it
+// in each step in heaps that may rest).
+//
+// What the particles' ways of this very step will do to their volume is known beforehand and undone with the rest
+// (grid/shear.h, rh_path_compression): left to the count, water sank first and was lifted afterwards.
 #include "physics/volume.h"
 
 #include <math.h>
 #include "base/random.h"
 #include "base/simd.h"
+#include "grid/shear.h"
 #include "grid/staggered.h"
 
-// Per step: share of the error taken away, and limits of the error in cells of volume per cell. Crowds may push harder
-// than gaps pull: with the same limit clumps of twenty times their number, born in corners, lived for seconds.
+// Per step: largest share of the error taken away, and limits of the error in cells of volume per cell. Crowds may push
+// harder than gaps pull: with the same limit clumps of twenty times their number, born in corners, lived for seconds.
 static const float RELAX = 0.8f, RELAX_HEAP = 0.5f, LIMIT = 0.5f, CROWD = 2;
+
+// The share in liquid that does not deform, and what the deformation of a step and the error itself add to it. (With
+// twice as much for deformation, or three times for the error, waves of half a cell grow by 1 % a period again.)
+static const float RELAX_CALM = 0.02f, RELAX_DEFORMED = 3, RELAX_CROWDED = 1;
 
 // Cells that are held ask for nothing within this share of their number: with the noise of a heap of particles as a
 // reason to move, a resting heap never rests.
@@ -40,36 +53,64 @@ static const float PATIENCE = 0.25f;
 // Share of its number by which a cell near the surface may be crowded; heaps have their own patience.
 static const float NOISE = 0.05f;
 
-// Eight cells; phi in cells.
-static inline rh_f8 excess(rh_f8 count, float per_cell, rh_f8 share, rh_f8 phi, rh_i8 rigid, bool heap)
+// Of eight cells: particles around them, share of that in free space, distance from the surface in cells, sqrt(2 D:D)
+// dt of the flow, and which of them rest (in a heap).
+typedef struct cell_row {
+    rh_f8 count, share, phi, strain;
+    rh_i8 rests;
+} cell_row;
+
+static inline rh_f8 excess(const cell_row *at, float per_cell, bool heap)
 {
     // A cell mostly in a wall tells little about too few particles, but it may hide many.
     rh_f8 zero = rh_f8_all(0), quarter = rh_f8_all(0.25f);
-    rh_i8 walled = share < quarter;
-    share = rh_f8_max(share, quarter);
-    rh_f8 s = count / (per_cell * share) - 1;
+    rh_i8 walled = at->share < quarter;
+    rh_f8 share = rh_f8_max(at->share, quarter);
+    rh_f8 s = at->count / (per_cell * share) - 1;
     rh_f8 patient = rh_f8_max(s - PATIENCE, zero) + rh_f8_min(s + PATIENCE, zero);
-    s = rh_f8_select(rigid, patient, s);
-    rh_i8 near_surface = phi > rh_f8_all(-1);
+    s = rh_f8_select(at->rests, patient, s);
+    rh_i8 near_surface = at->phi > rh_f8_all(-1);
     if (!heap) s = rh_f8_select(near_surface & (s > zero), rh_f8_max(s - NOISE, zero), s);
     rh_i8 quiet = (walled | near_surface) & (s < zero);
-    rh_f8 wanted = (heap ? RELAX_HEAP : RELAX) * share * rh_f8_min(rh_f8_max(s, rh_f8_all(-LIMIT)), rh_f8_all(CROWD));
+    rh_f8 relax = RELAX_CALM + RELAX_DEFORMED * at->strain + RELAX_CROWDED * rh_f8_abs(s);
+    relax = heap ? rh_f8_all(RELAX_HEAP) : rh_f8_min(relax, rh_f8_all(RELAX));
+    rh_f8 wanted = relax * share * rh_f8_min(rh_f8_max(s, rh_f8_all(-LIMIT)), rh_f8_all(CROWD));
     return rh_f8_select(quiet, zero, wanted);
 }
 
-static void excess_tile(const rh_pressure *pressure, int32_t n, const float *const *count, const uint8_t *rigid,
-                        float per_cell, float *b)
+static void excess_tile(const rh_pressure *pressure, const rh_volume_input *of, int32_t n, float *b)
 {
     const rh_tiles *tiles = pressure->tiles;
     int32_t t = pressure->layout.listed[n];
     int64_t from = (int64_t)t * tiles->cells, to = (int64_t)n * tiles->cells;
-    const float *shares = pressure->cut->share[t];
+    _Alignas(32) float rate[RH_CELLS];
+    if (!of->rigid) rh_shear_rates(tiles, of->velocity, t, rate);
     for (int c = 0; c < tiles->cells; c += 8) {
-        rh_i8 unknown = rh_i8_from_bits(pressure->layout.unknown[(from + c) / 8]),
-              rests = rh_i8_from_bits(rigid ? rigid[(from + c) / 8] : 0);
-        rh_f8 phi = rh_f8_load(pressure->surface->phi + from + c) * tiles->inverse_h;
-        rh_f8 found = excess(rh_f8_load(count[t] + c), per_cell, rh_f8_load(shares + c), phi, rests, rigid != NULL);
-        rh_f8_store(b + to + c, (rh_f8)((rh_i8)found & unknown));
+        rh_i8 unknown = rh_i8_from_bits(pressure->layout.unknown[(from + c) / 8]);
+        cell_row at = {.count = rh_f8_load(of->count[t] + c),
+                       .share = rh_f8_load(pressure->cut->share[t] + c),
+                       .phi = rh_f8_load(pressure->surface->phi + from + c) * tiles->inverse_h,
+                       .strain = of->rigid ? rh_f8_all(0) : rh_f8_load(rate + c) * of->dt,
+                       .rests = rh_i8_from_bits(of->rigid ? of->rigid[(from + c) / 8] : 0)};
+        rh_f8_store(b + to + c, (rh_f8)((rh_i8)excess(&at, of->per_cell, of->rigid != NULL) & unknown));
+    }
+}
+
+// Ways of a step may press a cell together by no more than this: beyond, the flow is not resolved.
+static const float MOST_PRESSED = 0.3f;
+
+static void add_compression_of_tile(const rh_pressure *pressure, const rh_volume_input *of, int32_t n, float *b)
+{
+    const rh_tiles *tiles = pressure->tiles;
+    int32_t t = pressure->layout.listed[n];
+    _Alignas(32) float rate[RH_CELLS];
+    rh_path_compression(tiles, of->velocity, t, of->frame_share[t], of->dt, rate);
+    for (int c = 0; c < tiles->cells; c += 8) {
+        float *own = b + (int64_t)n * tiles->cells + c;
+        rh_f8 pressed = of->dt * rh_f8_load(rate + c);
+        pressed = rh_f8_min(rh_f8_max(pressed, rh_f8_all(-MOST_PRESSED)), rh_f8_all(MOST_PRESSED));
+        rh_f8_store(own, rh_f8_load(own) +
+                             rh_f8_masked(pressed, pressure->layout.unknown[((int64_t)t * tiles->cells + c) / 8]));
     }
 }
 
@@ -215,8 +256,9 @@ rh_code rh_volume_correction(rh_pressure *pressure, const rh_volume_input *of, r
     if (!b) return RH_MEMORY;
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t n = 0; n < m->count; n++) {
-        excess_tile(pressure, n, of->count, of->rigid, of->per_cell, b);
+        excess_tile(pressure, of, n, b);
         if (of->fills) bound_swelling_of_tile(pressure, of, n, b);
+        if (of->frame_share) add_compression_of_tile(pressure, of, n, b);
     }
     RH_TRY(rh_pressure_solve(pressure, b, of->tolerance, of->max_iterations, arena, report, status));
     rh_arena_restore(arena, mark);

@@ -21,6 +21,9 @@ typedef struct rh_volume_input {
     const rh_tile_fill *fills;  // of all tiles; NULL = swelling is not bounded
     const uint8_t *rigid;  // cells that ask for a displacement only when far from full (bits as in rh_layout.unknown);
                            // may be NULL
+    rh_faces velocity;     // m/s: the flow that carries the particles in this step
+    const rh_vec3 *frame_share;  // per tile: of their ways (rh_paths); NULL = their ways keep volume
+    float dt;                    // s
     double tolerance;
     int max_iterations;
 } rh_volume_input;

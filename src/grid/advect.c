@@ -7,9 +7,11 @@
 //
 // The flow is known at one time. A flow that stands still while particles walk through it is right around obstacles and
 // in vortices, and wrong for liquid that travels as a whole: after two cells a particle at a crest would do what one in
-// a trough did. So particles walk through the flow as seen from a frame that travels with the liquid of their tile, and
-// the frame's own way is added. In a sheet of water that slid at two cells a step the volume correction had to lift 1.7
-// J/kg in six seconds with the flow standing still, 0.06 with the frame.
+// a trough did. So a particle walks through the flow as seen from a frame that travels with it, as far as the liquid
+// of its tile travels alike, and the frame's own way is added. In a sheet of water that slid at two cells a step the
+// volume correction had to lift 1.7 J/kg in six seconds with the flow standing still, 0.06 with the frame. (The frame
+// was the mean of the tile's particles before: liquid was pressed together where tiles meet.) Such ways do not quite
+// keep volume: grid/shear.h tells by how much.
 //
 // Third order: A. Ralston, "Runge-Kutta methods with minimum error bounds", Math. Comp. 16, 1962.
 #include "grid/advect.h"

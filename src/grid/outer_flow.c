@@ -10,6 +10,7 @@
 
 #include <string.h>
 #include "base/simd.h"
+#include "grid/bits.h"
 #include "grid/rows.h"
 
 enum { CELLS = RH_TILE * RH_TILE * RH_TILE, ROUNDS = 2 };
@@ -40,7 +41,31 @@ static inline rh_f8 slope(const rh_tiles *tiles, rh_f8 from, rh_f8 to)
 
 typedef struct surroundings {
     rh_rows phi, u[3], open[3], wall[3];
+    const uint8_t *known[3], *known_above[3];  // of the tile and of the next one along the axis; NULL = no such tile
 } surroundings;
+
+// Bits of a row of faces that have a value.
+static inline int have_row(const uint8_t *known, int r)
+{
+    uint64_t bytes;
+    if (!known) return 0;
+    memcpy(&bytes, known + 8 * r, sizeof bytes);
+    return (int)(((bytes | bytes >> 1) & RH_FIRST_COLUMN) * 0x0102040810204080u >> 56);
+}
+
+// Bits of the cells of a row whose faces all have a value. (In spray without a liquid cell few faces do.)
+static int cells_with_values(const surroundings *at, int dimension, int r)
+{
+    int have = 255;
+    for (int a = 0; a < dimension; a++) {
+        int here = have_row(at->known[a], r), last = r & 7;
+        if (a == 0) have &= here >> 1 | (have_row(at->known_above[0], r) << 7 & 128);
+        else if (a == 1) have &= last < 7 ? have_row(at->known[1], r + 1) : have_row(at->known_above[1], r - 7);
+        else have &= r < 56 ? have_row(at->known[2], r + 8) : have_row(at->known_above[2], r - 56);
+        have &= here;
+    }
+    return have;
+}
 
 static surroundings surroundings_of(const rh_outer_flow *f, int32_t t)
 {
@@ -49,6 +74,9 @@ static surroundings surroundings_of(const rh_outer_flow *f, int32_t t)
         at.u[a] = rh_rows_of(f->tiles, f->velocity.axis[a], t, ZEROS);
         at.open[a] = rh_rows_apart(f->tiles, f->open[a], t, ZEROS);
         at.wall[a] = rh_rows_apart(f->tiles, f->wall[a], t, ZEROS);
+        int32_t above = f->tiles->near[t][RH_HERE + rh_near_step[a]];
+        at.known[a] = f->known[a] + (int64_t)t * f->tiles->cells;
+        at.known_above[a] = above < 0 ? NULL : f->known[a] + (int64_t)above * f->tiles->cells;
     }
     return at;
 }
@@ -59,6 +87,7 @@ static rh_f8 ask_row(const rh_tiles *tiles, const surroundings *at, int r)
     rh_f8 zero = rh_f8_all(0), one = rh_f8_all(1), out = zero, sum = zero, here = rh_f8_load(at->phi.here + 8 * r);
     rh_i8 asks = (here >= zero) & (here < rh_f8_all(REACH * tiles->h));
     if (!rh_i8_bits(asks)) return zero;
+    asks &= rh_i8_from_bits(cells_with_values(at, tiles->dimension, r));
     for (int a = 0; a < tiles->dimension; a++) {
         rh_f8 low = rh_f8_load(at->open[a].here + 8 * r), high = rh_row_above(&at->open[a], a, r);
         out += high * rh_row_above(&at->u[a], a, r) + (one - high) * rh_row_above(&at->wall[a], a, r);
@@ -82,7 +111,7 @@ static inline rh_i8 may_change(const rh_outer_flow *f, int axis, int64_t row, rh
 {
     uint64_t bytes;
     memcpy(&bytes, f->known[axis] + row, sizeof bytes);
-    bytes = bytes >> 1 & 0x0101010101010101u;
+    bytes = bytes >> 1 & RH_FIRST_COLUMN;
     return rh_i8_from_bits((int)(bytes * 0x0102040810204080u >> 56)) & (low >= rh_f8_all(0)) & (here >= rh_f8_all(0));
 }
 

@@ -9,8 +9,10 @@
 // none, whatever its axis. Velocities in m/s; where there are no tiles they count as 0.
 void rh_shear_rates(const rh_tiles *tiles, rh_faces velocity, int32_t t, float *out);
 
-// By how much the ways of particles through the flow press them together, at the cell centres of a tile: 1/s. A way
+// The same, and by how much the ways of a step of dt press particles together, at the cell centres of a tile. A way
 // through a flow u that stands still keeps volume. One that is found in a frame which moves with V = share u, along
-// each axis, (grid/advect.h) is x + dt u(x + dt/2 (u - V)) to second order, and det = 1 - dt^2/2 sum_ab dV_a/dx_b
-// du_b/dx_a: water that is stretched one way and squeezed the other shrinks, what turns grows.
-void rh_path_compression(const rh_tiles *tiles, rh_faces velocity, int32_t t, rh_vec3 share, float dt, float *out);
+// each axis, (grid/advect.h) is x + dt u(x + dt/2 (u - V)) to second order, and volumes become 1 - dt^2/2 sum_ab
+// dV_a/dx_b du_b/dx_a of what they were: liquid that is stretched one way and squeezed the other shrinks, what turns
+// grows.
+void rh_shear_and_compression(const rh_tiles *tiles, rh_faces velocity, int32_t t, rh_vec3 share, float dt,
+                              float *rates, float *compression);

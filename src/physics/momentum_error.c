@@ -141,8 +141,8 @@ void rh_momentum_error_measure(const rh_momentum_error_input *b, rh_momentum_err
 }
 
 // --- taking it back --------------------------------------------------------------------------------------------------
-// How the liquid of a tile travels: the mean velocity of its particles, as far as they agree on one (all of it when
-// they move alike, nothing when their velocities differ as much as they are large).
+// How far the particles of a tile travel alike: 1 when they have one velocity, 0 when their velocities differ as much
+// as they are large.
 static double common_share(const rh_tiles *tiles, int32_t t, const rh_vec3 *velocities)
 {
     uint32_t begin = rh_tile_first(tiles, t), end = rh_tile_first(tiles, t + 1);

@@ -29,7 +29,7 @@
 // in each step in heaps that may rest).
 //
 // What the particles' ways of this very step will do to their volume is known beforehand and undone with the rest
-// (grid/shear.h, rh_path_compression): left to the count, water sank first and was lifted afterwards.
+// (grid/shear.h): left to the count, water sank first and was lifted afterwards.
 #include "physics/volume.h"
 
 #include <math.h>
@@ -42,15 +42,17 @@
 // harder than gaps pull: with the same limit clumps of twenty times their number, born in corners, lived for seconds.
 static const float RELAX = 0.8f, RELAX_HEAP = 0.5f, LIMIT = 0.5f, CROWD = 2;
 
-// The share in liquid that does not deform, and what the deformation of a step and the error itself add to it. (With
-// twice as much for deformation, or three times for the error, waves of half a cell grow by 1 % a period again.)
-static const float RELAX_CALM = 0.02f, RELAX_DEFORMED = 3, RELAX_CROWDED = 1;
+// The share in liquid that does not deform, and what the deformation of a step and an error beyond noise add to it.
+// (With twice as much for deformation, or three times the whole error for the last, waves of half a cell grow by 1 % a
+// period again.)
+static const float RELAX_CALM = 0.02f, RELAX_DEFORMED = 3, RELAX_CROWDED = 2;
 
 // Cells that are held ask for nothing within this share of their number: with the noise of a heap of particles as a
 // reason to move, a resting heap never rests.
 static const float PATIENCE = 0.25f;
 
-// Share of its number by which a cell near the surface may be crowded; heaps have their own patience.
+// Share of its number by which a cell's count may be off though nothing is wrong; near the surface, where only crowding
+// counts, less than this does not count at all. Heaps have their own patience.
 static const float NOISE = 0.05f;
 
 // Of eight cells: particles around them, share of that in free space, distance from the surface in cells, sqrt(2 D:D)
@@ -72,25 +74,24 @@ static inline rh_f8 excess(const cell_row *at, float per_cell, bool heap)
     rh_i8 near_surface = at->phi > rh_f8_all(-1);
     if (!heap) s = rh_f8_select(near_surface & (s > zero), rh_f8_max(s - NOISE, zero), s);
     rh_i8 quiet = (walled | near_surface) & (s < zero);
-    rh_f8 relax = RELAX_CALM + RELAX_DEFORMED * at->strain + RELAX_CROWDED * rh_f8_abs(s);
+    rh_f8 relax = RELAX_CALM + RELAX_DEFORMED * at->strain + RELAX_CROWDED * rh_f8_max(rh_f8_abs(s) - NOISE, zero);
     relax = heap ? rh_f8_all(RELAX_HEAP) : rh_f8_min(relax, rh_f8_all(RELAX));
     rh_f8 wanted = relax * share * rh_f8_min(rh_f8_max(s, rh_f8_all(-LIMIT)), rh_f8_all(CROWD));
     return rh_f8_select(quiet, zero, wanted);
 }
 
-static void excess_tile(const rh_pressure *pressure, const rh_volume_input *of, int32_t n, float *b)
+// `rates`: sqrt(2 D:D), 1/s; not looked at in heaps.
+static void excess_tile(const rh_pressure *pressure, const rh_volume_input *of, int32_t n, const float *rates, float *b)
 {
     const rh_tiles *tiles = pressure->tiles;
     int32_t t = pressure->layout.listed[n];
     int64_t from = (int64_t)t * tiles->cells, to = (int64_t)n * tiles->cells;
-    _Alignas(32) float rate[RH_CELLS];
-    if (!of->rigid) rh_shear_rates(tiles, of->velocity, t, rate);
     for (int c = 0; c < tiles->cells; c += 8) {
         rh_i8 unknown = rh_i8_from_bits(pressure->layout.unknown[(from + c) / 8]);
         cell_row at = {.count = rh_f8_load(of->count[t] + c),
                        .share = rh_f8_load(pressure->cut->share[t] + c),
                        .phi = rh_f8_load(pressure->surface->phi + from + c) * tiles->inverse_h,
-                       .strain = of->rigid ? rh_f8_all(0) : rh_f8_load(rate + c) * of->dt,
+                       .strain = of->rigid ? rh_f8_all(0) : rh_f8_load(rates + c) * of->dt,
                        .rests = rh_i8_from_bits(of->rigid ? of->rigid[(from + c) / 8] : 0)};
         rh_f8_store(b + to + c, (rh_f8)((rh_i8)excess(&at, of->per_cell, of->rigid != NULL) & unknown));
     }
@@ -99,18 +100,14 @@ static void excess_tile(const rh_pressure *pressure, const rh_volume_input *of, 
 // Ways of a step may press a cell together by no more than this: beyond, the flow is not resolved.
 static const float MOST_PRESSED = 0.3f;
 
-static void add_compression_of_tile(const rh_pressure *pressure, const rh_volume_input *of, int32_t n, float *b)
+static void add_compression(const rh_pressure *pressure, int32_t n, const float *compression, float *b)
 {
-    const rh_tiles *tiles = pressure->tiles;
-    int32_t t = pressure->layout.listed[n];
-    _Alignas(32) float rate[RH_CELLS];
-    rh_path_compression(tiles, of->velocity, t, of->frame_share[t], of->dt, rate);
-    for (int c = 0; c < tiles->cells; c += 8) {
-        float *own = b + (int64_t)n * tiles->cells + c;
-        rh_f8 pressed = of->dt * rh_f8_load(rate + c);
+    int64_t from = (int64_t)pressure->layout.listed[n] * pressure->tiles->cells;
+    for (int c = 0; c < pressure->tiles->cells; c += 8) {
+        float *own = b + (int64_t)n * pressure->tiles->cells + c;
+        rh_f8 pressed = rh_f8_load(compression + c);
         pressed = rh_f8_min(rh_f8_max(pressed, rh_f8_all(-MOST_PRESSED)), rh_f8_all(MOST_PRESSED));
-        rh_f8_store(own, rh_f8_load(own) +
-                             rh_f8_masked(pressed, pressure->layout.unknown[((int64_t)t * tiles->cells + c) / 8]));
+        rh_f8_store(own, rh_f8_load(own) + rh_f8_masked(pressed, pressure->layout.unknown[(from + c) / 8]));
     }
 }
 
@@ -245,6 +242,19 @@ static void bound_swelling_of_tile(const rh_pressure *pressure, const rh_volume_
     }
 }
 
+// What the displacement's divergence in the cells of a tile is to be.
+static void ask_tile(const rh_pressure *pressure, const rh_volume_input *of, int32_t n, float *b)
+{
+    _Alignas(32) float rates[RH_CELLS], compression[RH_CELLS];
+    int32_t t = pressure->layout.listed[n];
+    if (of->frame_share)
+        rh_shear_and_compression(pressure->tiles, of->velocity, t, of->frame_share[t], of->dt, rates, compression);
+    else if (!of->rigid) rh_shear_rates(pressure->tiles, of->velocity, t, rates);
+    excess_tile(pressure, of, n, rates, b);
+    if (of->fills) bound_swelling_of_tile(pressure, of, n, b);
+    if (of->frame_share) add_compression(pressure, n, compression, b);
+}
+
 rh_code rh_volume_correction(rh_pressure *pressure, const rh_volume_input *of, rh_faces shift, uint8_t *const known[3],
                              rh_arena *arena, rh_cg_report *report, rh_status *status)
 {
@@ -255,11 +265,7 @@ rh_code rh_volume_correction(rh_pressure *pressure, const rh_volume_input *of, r
     float *b = rh_poisson_vector(m, arena, status);
     if (!b) return RH_MEMORY;
 #pragma omp parallel for schedule(dynamic, 4)
-    for (int32_t n = 0; n < m->count; n++) {
-        excess_tile(pressure, of, n, b);
-        if (of->fills) bound_swelling_of_tile(pressure, of, n, b);
-        if (of->frame_share) add_compression_of_tile(pressure, of, n, b);
-    }
+    for (int32_t n = 0; n < m->count; n++) ask_tile(pressure, of, n, b);
     RH_TRY(rh_pressure_solve(pressure, b, of->tolerance, of->max_iterations, arena, report, status));
     rh_arena_restore(arena, mark);
 

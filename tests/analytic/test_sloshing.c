@@ -33,7 +33,9 @@ static void follow(lab *l, void *user)
 // From one peak to the next; a shift of the water as a whole is in neither.
 static double swing(const wave *w, int peak) { return 0.5 * (w->peak[peak] + w->peak[peak + 1]); }
 
-static void slosh(double cell, double depth, double amplitude, const char *settings, double exact, double tolerance)
+// `growth`: what the swing may be of the first after four periods.
+static void slosh_bounded(double cell, double depth, double amplitude, const char *settings, double exact,
+                          double tolerance, double growth)
 {
     lab l;
     lab_open(&l,
@@ -59,7 +61,12 @@ static void slosh(double cell, double depth, double amplitude, const char *setti
     lab_close(&l);
     assert_true(periods >= 4);
     assert_true(fabs(period / exact - 1) < tolerance);
-    assert_true(swing(&w, 9) < 1.01 * swing(&w, 1));
+    assert_true(swing(&w, 9) < growth * swing(&w, 1));
+}
+
+static void slosh(double cell, double depth, double amplitude, const char *settings, double exact, double tolerance)
+{
+    slosh_bounded(cell, depth, amplitude, settings, exact, tolerance, 1.01);
 }
 
 static void a_deep_tank_has_the_right_period(void **state)
@@ -86,12 +93,24 @@ static void small_waves_do_not_grow(void **state)
     slosh(0.025, 0.318, 0.0125, "", 1.2973, 0.02);
     slosh(0.025, 0.325, 0.00625, "", 1.2896, 0.02);
     slosh(0.0125, 0.3125, 0.0125, "", 1.3036, 0.02);
+    slosh(0.025, 0.515, 0.0125, "", 1.1772, 0.02);
+}
+
+// APIC does not forget, and still wins a little from the correction of volume: up to half a per cent a period (2 %
+// without the balance of the flow beyond the surface, grid/outer_flow.h). The truth is 1.
+static void small_waves_of_apic_hardly_grow(void **state)
+{
+    (void)state;
+    slosh_bounded(0.025, 0.5, 0.0125, "transfer: apic", 1.1818, 0.02, 1.03);
+    slosh_bounded(0.025, 0.318, 0.0125, "transfer: apic", 1.2973, 0.02, 1.03);
+    slosh_bounded(0.025, 0.325, 0.025, "transfer: apic", 1.2896, 0.02, 1.03);
+    slosh_bounded(0.025, 0.515, 0.025, "transfer: apic", 1.1772, 0.02, 1.03);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_deep_tank_has_the_right_period),
-                                       cmocka_unit_test(a_shallow_tank_has_the_right_period),
-                                       cmocka_unit_test(small_waves_do_not_grow)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_deep_tank_has_the_right_period), cmocka_unit_test(a_shallow_tank_has_the_right_period),
+        cmocka_unit_test(small_waves_do_not_grow), cmocka_unit_test(small_waves_of_apic_hardly_grow)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

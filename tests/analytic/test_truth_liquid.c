@@ -70,6 +70,8 @@ static void thin_water_wins_nothing(void **state)
     spread(2, 1 / 30.0, 0.1, 0, "cfl: 0.5", 6);
     spread(2, 1 / 30.0, 3.5 / 30, 0, "", 6);
     spread(2, 1 / 30.0, 3.5 / 30, 0, "cfl: 0.5", 5);
+    spread(2, 1 / 30.0, 3.6 / 30, 0, "", 5);
+    spread(2, 1 / 30.0, 5.3 / 30, 0, "", 4);
     if (!at_length) return;
     spread(2, 1 / 160.0, 0.1, 0, "", 6);
     spread(2, 1 / 80.0, 0.1, 3, "", 6);

@@ -4,8 +4,8 @@
 // The parameters of smoothed particles.
 #include "physics/sph/sph.h"
 
-static const char *const solvers[] = {"exact", "isph", "iisph", NULL};
-static const char *const surfaces[] = {"predicted", "density", "geometric", "ghost", "source", NULL};
+static const char *const solvers[] = {"exact", "multilevel", "isph", "iisph", NULL};
+static const char *const surfaces[] = {"predicted", "density", "geometric", "ghost", "source", "sparse", NULL};
 static const char *const wall_terms[] = {"regularised", "mirrored", NULL};
 
 #define AT(field) offsetof(rh_sph_params, field)
@@ -46,6 +46,8 @@ static const rh_param rows[] = {
              "sign of the source, to compare with"},
     {"walls", RH_PARAM_CHOICE, AT(wall_term), "", "regularised", .choices = wall_terms,
      .help = "what walls add to the system (solver isph): regularised, or mirrored with an amplified source"},
+    {"levels", RH_PARAM_BOOL, AT(levels), "", "false",
+     .help = "coarse grids precondition the system (solver isph), as they do with solver multilevel"},
     {"clamp_source", RH_PARAM_BOOL, AT(clamp_source), "", "false",
      .help = "liquid that parts gives no suction to the solve (solver isph): to compare with"},
 };

@@ -15,6 +15,7 @@
 #include "physics/sph/sph.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/clock.h"
 #include "base/memory.h"
@@ -65,8 +66,16 @@ static rh_code sph_create(const void *params, const rh_surroundings *around, rh_
     me->params = p;
     rh_arena_init(&me->arena, "sph.step");
     bool blends = p->solver == RH_SPH_ISPH;
-    rh_sph_kernel_init(&me->kernel, around->dimension, spacing_of(p, around), blends ? p->blend_from : 1e9,
-                       blends ? p->blend_to : 1e9, p->solver == RH_SPH_EXACT);
+    const rh_sph_kernel_options kernel = {
+        .dimension = around->dimension,
+        .spacing = spacing_of(p, around),
+        .support = getenv("SUPPORT") ? atof(getenv("SUPPORT")) : 2,
+        .kind = getenv("SMOOTH") ? atoi(getenv("SMOOTH")) : 1,
+        .blend_from = blends ? p->blend_from : 1e9,
+        .blend_to = blends ? p->blend_to : 1e9,
+        .mirrored = p->solver == RH_SPH_EXACT,
+    };
+    rh_sph_kernel_init(&me->kernel, &kernel);
     RH_TRY(rh_sph_wall_cache_create(&me->walls, status));
     return rh_points_add(points, "pressure", RH_POINT_F32, status);
 }
@@ -147,6 +156,7 @@ static rh_code take(step *s, rh_status *status)
     *f = (rh_sph_fluid){.kernel = &s->me->kernel,
                         .walls = &s->walls,
                         .lists = &s->me->lists,
+                        .tiles = &s->tiles,
                         .count = s->points->count,
                         .dt = f->dt,
                         .place = rh_arena_take(arena, 4 * floats, status),
@@ -157,13 +167,14 @@ static rh_code take(step *s, rh_status *status)
                         .predicted = rh_arena_take(arena, floats, status),
                         .q = rh_arena_take_zero(arena, floats, status),
                         .push = rh_arena_take_zero(arena, 4 * floats, status),
+                        .uneven = rh_arena_take_zero(arena, 4 * floats, status),
                         .sums = rh_arena_take(arena, (blocks + 1) * sizeof(double), status)};
     s->x = rh_arena_take(arena, floats, status);
     s->y = rh_arena_take(arena, floats, status);
     s->z = rh_arena_take(arena, floats, status);
     s->start = rh_arena_take(arena, padded * sizeof *s->start, status);
-    return f->place && f->flow && f->density && f->covered && f->excess && f->predicted && f->q && f->push && f->sums &&
-                   s->x && s->y && s->z && s->start
+    return f->place && f->flow && f->density && f->covered && f->excess && f->predicted && f->q && f->push &&
+                   f->uneven && f->sums && s->x && s->y && s->z && s->start
                ? RH_OK
                : RH_MEMORY;
 }
@@ -210,12 +221,10 @@ static rh_code find_neighbours(step *s, rh_status *status)
 // is twice the surface tension: for a force f(r) between particles of number density N
 //      tension = pi / 8 N^2 int r^4 f dr  in space (J. G. Kirkwood, F. P. Buff, J. Chem. Phys. 17, 1949),
 //      tension = 1 / 3 N^2 int r^3 f dr   in the plane,
-// with f = attraction m r W(r), of a lattice whose support is two spacings.
+// with f = attraction m r W(r).
 static float attraction(const rh_sph_params *p, const rh_sph_kernel *k)
 {
-    double h = RH_SPH_SUPPORT, work = k->dimension == 3
-                                          ? 315.0 / (64 * 8 * 120) * h * h * h
-                                          : 4.0 / (3 * 3.14159265358979) * 16 / 1155 * h * h * h * (double)k->spacing;
+    double work = (double)k->cohesion * (k->dimension == 3 ? 1 : (double)k->spacing);
     return (float)(p->surface_tension / (p->density * work));
 }
 
@@ -279,10 +288,13 @@ static rh_code add_forces(step *s, rh_status *status)
 
 static rh_code find_pressure(step *s, rh_status *status)
 {
-    static rh_sph_solve_function *const solvers[] = {rh_sph_solve_exact, rh_sph_solve_isph, rh_sph_solve_iisph};
+    static rh_sph_solve_function *const solvers[] = {rh_sph_solve_exact, rh_sph_solve_isph, rh_sph_solve_isph,
+                                                     rh_sph_solve_iisph};
     const rh_sph_params *p = s->me->params;
-    const rh_sph_solve_options options = {.surface = p->surface,
-                                          .wall_term = p->wall_term,
+    bool multilevel = p->solver == RH_SPH_MULTILEVEL;
+    const rh_sph_solve_options options = {.surface = multilevel ? RH_SPH_SPARSE : p->surface,
+                                          .wall_term = multilevel ? RH_SPH_MIRRORED : p->wall_term,
+                                          .levels = multilevel || p->levels,
                                           .clamp_source = p->clamp_source,
                                           .tolerance = p->tolerance,
                                           .max_iterations = (int)p->max_iterations};
@@ -347,6 +359,19 @@ static rh_code move(step *s, rh_status *status)
     float dt = s->fluid.dt;
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < s->fluid.count; i++) x[i] = rh_v3_add(x[i], rh_v3_scale(v[i], dt));
+    if (getenv("SHIFT")) {
+        const rh_sph_fluid *f = &s->fluid;
+        float d = f->kernel->spacing, most = 0.1f * d;
+        float k = (float)(atof(getenv("SHIFT")) * d * d * fmin(1, dt / flow_limit(s->me, s->around, s->points)));
+        for (int64_t i = 0; i < s->fluid.count; i++) {
+            const float *c = f->uneven + 4 * i;
+            float in = rh_min(rh_max_of((f->density[i] - 0.9f) / 0.07f, 0), 1);
+            rh_vec3 by = rh_v3_scale(rh_v3(c[0], c[1], c[2]), in * k);
+            float l = rh_v3_length(by);
+            if (l > most) by = rh_v3_scale(by, most / l);
+            x[i] = rh_v3_add(x[i], by);
+        }
+    }
     RH_TRY(look(s, RH_SIGHT_MOVED, status));
     stage(s, "motion");
     rh_sph_contact(s->around, &s->fluid, s->start, x, v);

@@ -29,7 +29,7 @@ typedef struct bench {
 
 static inline void make_kernel(rh_sph_kernel *k, int dimension, double spacing, bool mirrored)
 {
-    const rh_sph_kernel_options o = {dimension, spacing, 2, true, 1e9, 1e9, mirrored};
+    const rh_sph_kernel_options o = {dimension, spacing, 2, RH_SPH_MUELLER, 1e9, 1e9, mirrored};
     rh_sph_kernel_init(k, &o);
 }
 

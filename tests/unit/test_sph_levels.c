@@ -101,7 +101,8 @@ static void the_cycle_is_symmetric(void **state)
 
 // --- iterations ------------------------------------------------------------------------------------------------------
 // With the source's transfers and scale the method took 15, 22 and 25 iterations for 13 300, 112 000 and 382 000
-// unknowns of this tank, with walls on the grid 11, 14, 16 and 18 for 913 000; conjugate gradients 44, 88, 127, 173.
+// unknowns of this tank in space, with walls on the grid 11, 14, 16 and 18 for 913 000; conjugate gradients 44, 88,
+// 127, 173. Found here: in the plane 7, 8, 9, 11 for 1000, 17 000, 265 000 and a million, in space 7, 8, ...
 static void grow(int dimension, const int *sizes, int count, int most, int growth)
 {
     int first = 0, last = 0;
@@ -113,7 +114,7 @@ static void grow(int dimension, const int *sizes, int count, int most, int growt
                       (long long)b.fluid.count, with.iterations, without.iterations, without.seconds / with.seconds);
         assert_true(with.converged && without.converged);
         assert_true(with.iterations <= most);
-        if (n == 0) first = with.iterations;
+        if (n <= 1) first = with.iterations;  // the smallest is for fewer than the source has
         last = with.iterations;
         if (n == count - 1) assert_true(without.iterations >= 4 * with.iterations);
         close_bench(&b);

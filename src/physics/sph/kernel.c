@@ -13,27 +13,27 @@ static const double PI = 3.14159265358979323846;
 typedef struct shape {
     int dimension;
     double h;
-    int kind;
+    rh_sph_kernel_kind kind;
 } shape;
 
+static double highest(const shape *k)  // W(0)
+{
+    double v = pow(k->h, k->dimension);
+    if (k->kind == RH_SPH_MUELLER) return k->dimension == 3 ? 315 / (64 * PI * v) : 4 / (PI * v);
+    return k->dimension == 3 ? 21 / (2 * PI * v) : 7 / (PI * v);
+}
 static double value_at(const shape *k, double r)
 {
-    double h = k->h;
-    if (r >= h) return 0;
-    if (k->kind == 2)
-        return (k->dimension == 3 ? 21 / (2 * PI * pow(h, 3)) : 7 / (PI * h * h)) * pow(1 - r / h, 4) * (1 + 4 * r / h);
-    if (k->kind == 1)
-        return (k->dimension == 3 ? 315 / (64 * PI * pow(h, 9)) : 4 / (PI * pow(h, 8))) * pow(h * h - r * r, 3);
-    return (k->dimension == 3 ? 15 / (PI * pow(h, 6)) : 10 / (PI * pow(h, 5))) * pow(h - r, 3);
+    double q = r / k->h;
+    if (q >= 1) return 0;
+    return highest(k) * (k->kind == RH_SPH_MUELLER ? pow(1 - q * q, 3) : pow(1 - q, 4) * (1 + 4 * q));
 }
 static double slope_at(const shape *k, double r)  // |grad W|
 {
-    if (k->kind == 2)
-        return r < k->h ? (k->dimension == 3 ? 21 / (2 * PI * pow(k->h, 3)) : 7 / (PI * k->h * k->h)) * 20 * r / k->h /
-                              k->h * pow(1 - r / k->h, 3)
-                        : 0;
-    double scale = k->dimension == 3 ? 45 / (PI * pow(k->h, 6)) : 30 / (PI * pow(k->h, 5));
-    return r > 0 && r < k->h ? scale * (k->h - r) * (k->h - r) : 0;
+    double q = r / k->h, left = k->h - r;
+    if (r <= 0 || q >= 1) return 0;
+    if (k->kind == RH_SPH_WENDLAND) return 20 * highest(k) * q / k->h * pow(1 - q, 3);
+    return (k->dimension == 3 ? 45 / (PI * pow(k->h, 6)) : 30 / (PI * pow(k->h, 5))) * left * left;
 }
 static double number_at(const shape *k, double r) { return r > 0 && r < k->h ? k->h / r - 1 : 0; }
 
@@ -142,8 +142,9 @@ void rh_sph_kernel_init(rh_sph_kernel *k, const rh_sph_kernel_options *o)
         .support = (float)h,
         .inverse = (float)(1 / h),
         .value = (float)(value_at(&s, 0) / cell),
-        .slope = o->kind == 2 ? (float)(20 * value_at(&s, 0) / cell / (h * h))
-                              : (float)(deep ? 45 / (PI * pow(h, 4)) : 30 / (PI * pow(h, 3))),
+        .slope = (float)(o->kind == RH_SPH_WENDLAND ? 20 * value_at(&s, 0) / cell / (h * h)
+                         : deep                     ? 45 / (PI * pow(h, 4))
+                                                    : 30 / (PI * pow(h, 3))),
         .softening = (float)(0.01 * h * h),
         .volume = (float)(cell / all.value),
         .number = (float)all.number,

@@ -3,14 +3,18 @@
 //
 // The kernels of smoothed particles, and what they sum up to on the lattice that particles start on.
 //
-//      W(r)        smooth, for densities:         value (1 - r^2 / h^2)^3
-//      grad W(r)   sharp, for all derivatives:    -slope (1 - r / h)^2 x / r,   x = x_i - x_j
-//      w(r)        of number densities, singular: h / r - 1
-//
-// W and grad W are from M. Mueller, D. Charypar, M. Gross, "Particle-based fluid simulation for interactive
-// applications", SCA 2003 (poly6 and spiky); they do not belong to each other, on purpose: the gradient of W fades at
-// small distances, so it would let particles meet. w is from S. Koshizuka, Y. Oka, "Moving-particle semi-implicit
-// method", Nuclear Science and Engineering 123, 1996. The support h is two particle spacings.
+//      wendland    W = value (1 - r / h)^4 (1 + 4 r / h), and its gradient: H. Wendland's C2 function, "Piecewise
+//                  polynomial, positive definite and compactly supported radial functions of minimal degree", Advances
+//                  in Computational Mathematics 4, 1995
+//      mueller     as the source: W = value (1 - r^2 / h^2)^3, smooth, for densities, and grad W = -slope (1 - r / h)^2
+//                  x / r, sharp, for all derivatives (M. Mueller, D. Charypar, M. Gross, "Particle-based fluid
+//                  simulation for interactive applications", SCA 2003: poly6 and spiky). They do not belong to each
+//                  other: the gradient of W fades at small distances, so it would let particles meet. The price is that
+//                  motion without divergence changes the density, and undoing that feeds the motion: a drop in
+//                  stretching flow (Monaghan 1994) of 5027 particles gains 33 % of energy, with wendland it keeps 99.9
+//      w           h / r - 1, of number densities: S. Koshizuka, Y. Oka, "Moving-particle semi-implicit method",
+//                  Nuclear Science and Engineering 123, 1996
+// x = x_i - x_j; the support h is two particle spacings.
 //
 // Densities are relative to that at rest everywhere, pressures are divided by it (q = p / rho, m^2/s^2): so the rest
 // density enters nowhere but in what is shown to users.
@@ -19,14 +23,16 @@
 #include <stdbool.h>
 #include "base/simd.h"
 
+typedef enum rh_sph_kernel_kind { RH_SPH_WENDLAND, RH_SPH_MUELLER } rh_sph_kernel_kind;
+
 typedef struct rh_sph_kernel {
     int dimension;
-    int kind;
+    rh_sph_kernel_kind kind;
     float spacing;    // m between particles at rest
     float support;    // m
     float inverse;    // 1/m: 1 / support
     float value;      // 1/m^dimension
-    float slope;      // 1/m^(1+dimension)
+    float slope;      // 1/m^(2+dimension), mueller: 1/m^(1+dimension)
     float softening;  // m^2: 0.01 support^2, keeps quotients finite where particles meet
     float volume;  // m^3 (m^2): what makes the density of the lattice 1. Not spacing^dimension: sums are not integrals
     float number;  // sum of w on the lattice
@@ -62,12 +68,12 @@ float rh_sph_blend(double samples, double blend_from, double blend_to);
 // W of a squared distance; 0 beyond the support.
 static inline rh_f8 rh_sph_value(const rh_sph_kernel *k, rh_f8 square)
 {
-    if (k->kind == 1) {
-        rh_f8 left = rh_f8_max(1 - k->inverse * k->inverse * square, rh_f8_all(0));
+    rh_f8 none = rh_f8_all(0);
+    if (k->kind == RH_SPH_MUELLER) {
+        rh_f8 left = rh_f8_max(1 - k->inverse * k->inverse * square, none);
         return k->value * (left * left * left);
     }
-    rh_f8 q = k->inverse * rh_f8_sqrt(square), left = rh_f8_max(1 - q, rh_f8_all(0));
-    if (k->kind == 0) return k->value * (left * left * left);
+    rh_f8 q = k->inverse * rh_f8_sqrt(square), left = rh_f8_max(1 - q, none);
     left = left * left;
     return k->value * (left * left) * (1 + 4 * q);
 }
@@ -79,7 +85,7 @@ static inline float rh_sph_value_of(const rh_sph_kernel *k, float square)
 static inline rh_f8 rh_sph_slope(const rh_sph_kernel *k, rh_f8 distance)
 {
     rh_f8 left = rh_f8_max(1 - k->inverse * distance, rh_f8_all(0));
-    if (k->kind == 2) return k->slope * (left * left * left);
+    if (k->kind == RH_SPH_WENDLAND) return k->slope * (left * left * left);
     rh_f8 g = k->slope * (left * left) / rh_f8_max(distance, rh_f8_all(1e-6f * k->support));
     return rh_f8_select(distance > rh_f8_all(1e-6f * k->support), g, rh_f8_all(0));
 }

@@ -5,6 +5,7 @@
 #include "physics/sph/sph.h"
 
 static const char *const solvers[] = {"exact", "multilevel", "isph", "iisph", NULL};
+static const char *const kernels[] = {"wendland", "mueller", NULL};
 static const char *const surfaces[] = {"predicted", "density", "geometric", "ghost", "source", "sparse", NULL};
 static const char *const wall_terms[] = {"regularised", "mirrored", NULL};
 
@@ -18,6 +19,9 @@ static const rh_param rows[] = {
      .help = "of the pressure: exact (conjugate gradients on the operator that the step applies), isph (on a Laplacian "
              "that "
              "resembles it), or iisph (relaxed Jacobi sweeps)"},
+    {"kernel", RH_PARAM_CHOICE, AT(kernel), "", "wendland", .choices = kernels,
+     .help = "wendland (C2, derivatives are those of the density), or mueller (two that do not belong together, as the "
+             "source has them)"},
     {"cfl", RH_PARAM_FLOAT, AT(cfl), "supports", "0.2", 0.01, 1,
      .help = "farthest travel in one time step of all but the fastest ten-thousandth of the particles, in radii of the "
              "kernel (two particle spacings)"},
@@ -26,6 +30,9 @@ static const rh_param rows[] = {
     {"density_correction", RH_PARAM_FLOAT, AT(density_correction), "", "0.3", 0, 1,
      .help = "share of a density error that is undone in the longest step that cfl allows, shorter steps undo less; 1: "
              "every step undoes all of it, which throws particles apart when steps are short"},
+    {"shifting", RH_PARAM_FLOAT, AT(shifting), "", "0.2", 0, 1,
+     .help = "how far particles are moved to where there are fewer (solver exact): 0 leaves rows that a flow has drawn "
+             "them into"},
     {"tolerance", RH_PARAM_FLOAT, AT(tolerance), "", "1e-4", 1e-7, 0.1,
      .help = "mean relative density error at which the pressure solve stops"},
     {"max_iterations", RH_PARAM_INT, AT(max_iterations), "", "1000", 1, 100000,

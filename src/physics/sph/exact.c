@@ -10,11 +10,16 @@
 // then every step undoes twice what it should, and the flow shakes itself apart unless steps are short (d / sqrt(q)
 // over four). This one costs two loops over neighbours an iteration instead of one and has no such limit.
 //
-// Coarse grids do not precondition it. On a lattice the central differences vanish for pressures that alternate along
-// an axis, so it has 4 (in space 8) families of nearly free modes, of which grids know the smooth one: with a cycle of
-// the grids, and with a cycle of a Laplacian of the same weights, a tank of 7296 particles took 160 and 392 iterations
-// instead of 185. Where particles lie unevenly these modes are not free, and the diagonal does: 23 iterations for 456
-// particles, 25 for 7296, off the lattice by 0.1 d.
+// On a lattice central differences vanish for pressures that alternate from row to row, so it has 4 (in space 8)
+// families of nearly free modes: water that fell flat on a floor got 300 kPa in every second row, which threw particles
+// up at 12 m/s that had come down at 2.5. So a tenth of the operator is a Laplacian of the same weights,
+//      L q = sum_j 2 w_ij (q_i - q_j) gradient^2 / laplacian   (kernel.h),
+// which is the same where pressure is smooth and not free where it alternates.
+//
+// Coarse grids (levels.c) do not precondition it well: they know the smooth family only. Without the Laplacian, a tank
+// of 7296 particles on the lattice took 160 iterations with a cycle of the grids, 392 with a cycle of L, 185 with the
+// diagonal. Where particles lie unevenly the diagonal does: 23 iterations for 456 particles, 25 for 7296, off the
+// lattice by 0.1 d.
 //
 // Who has pressure 0 is found as in the source (T. Takahashi, equation 2.6): by one projected Jacobi sweep that begins
 // with half of the last pressure.
@@ -23,6 +28,7 @@
 #include "physics/sph/pressure.h"
 #include "solve/krylov.h"
 
+static const float STEADY = 0.1f;  // share of the Laplacian
 static const float FORESIGHT = 0.5f, RELAXATION = 0.5f;
 static const float THIN = 0.01f;  // who will be less dense by more than this has no part in the pressure
 
@@ -31,6 +37,8 @@ typedef struct exact {
     const rh_sph_solve_options *o;
     float *weights;    // [8 lists.fluid.first[count]] w_ij
     float *own;        // [4 count]: C, and the diagonal
+    float share;       // of the step's operator
+    float steady;      // of the Laplacian: twice its share, in units of w
     float *inverse;    // [count] 1 / diagonal; 0 where there is no unknown
     float *x, *y, *r;  // [count + 8]
     uint8_t *unknown;
@@ -52,7 +60,7 @@ static void prepare_one(exact *e, int64_t i)
         rh_f8_store(weights, w);
         weights += 8;
         x += w * p.x, y += w * p.y, z += w * p.z;
-        squares += w * w * p.square;
+        squares += e->share * w * w * p.square + e->steady * w;
     }
     RH_SPH_EACH(f->lists->walls, i, near)
     {
@@ -61,7 +69,7 @@ static void prepare_one(exact *e, int64_t i)
         x += w * p.x, y += w * p.y, z += w * p.z;
     }
     out[0] = rh_f8_sum(x), out[1] = rh_f8_sum(y), out[2] = rh_f8_sum(z);
-    out[3] = out[0] * out[0] + out[1] * out[1] + out[2] * out[2] + rh_f8_sum(squares);
+    out[3] = e->share * (out[0] * out[0] + out[1] * out[1] + out[2] * out[2]) + rh_f8_sum(squares);
 }
 
 // push = a of s, with s in the records of places.
@@ -89,15 +97,17 @@ static float answer_one(const exact *e, int64_t i)
     const float *at = f->place + 4 * i, *own = e->own + 4 * i, *push = f->push + 4 * i,
                 *weights = e->weights + 8 * (uint64_t)f->lists->fluid.first[i];
     rh_f8 sum = rh_f8_all(0), record[4], a[4];
+    float share = e->share, steady = e->steady, mine = steady * at[3];
     RH_SPH_EACH(f->lists->fluid, i, near)
     {
         rh_sph_gather(f->place, near, record);
         rh_sph_gather(f->push, near, a);
         sum += rh_f8_load(weights) *
-               (a[0] * (at[0] - record[0]) + a[1] * (at[1] - record[1]) + a[2] * (at[2] - record[2]));
+               (share * (a[0] * (at[0] - record[0]) + a[1] * (at[1] - record[1]) + a[2] * (at[2] - record[2])) +
+                steady * record[3] - mine);
         weights += 8;
     }
-    return own[0] * push[0] + own[1] * push[1] + own[2] * push[2] - rh_f8_sum(sum);
+    return share * (own[0] * push[0] + own[1] * push[1] + own[2] * push[2]) - rh_f8_sum(sum);
 }
 
 // push = accelerations by x.
@@ -186,7 +196,8 @@ static rh_code take(exact *e, rh_arena *arena, rh_status *status)
 rh_code rh_sph_solve_exact(rh_sph_fluid *f, const rh_sph_solve_options *o, rh_arena *arena, rh_sph_solved *out,
                            rh_status *status)
 {
-    exact e = {.f = f, .o = o};
+    float g = f->kernel->gradient;
+    exact e = {.f = f, .o = o, .share = 1 - STEADY, .steady = STEADY * 2 * g * g / f->kernel->laplacian};
     *out = (rh_sph_solved){0};
     RH_TRY(take(&e, arena, status));
 #pragma omp parallel for schedule(dynamic, 512)

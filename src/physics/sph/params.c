@@ -27,7 +27,7 @@ static const rh_param rows[] = {
              "kernel (two particle spacings)"},
     {"time_step", RH_PARAM_FLOAT, AT(time_step), "s", "0", 0, 1,
      .help = "length of fixed steps (a frame is divided into equal ones, none longer); 0: as cfl says"},
-    {"density_correction", RH_PARAM_FLOAT, AT(density_correction), "", "0.3", 0, 1,
+    {"density_correction", RH_PARAM_FLOAT, AT(density_correction), "", "0.1", 0, 1,
      .help = "share of a density error that is undone in the longest step that cfl allows, shorter steps undo less; 1: "
              "every step undoes all of it, which throws particles apart when steps are short"},
     {"shifting", RH_PARAM_FLOAT, AT(shifting), "", "0.2", 0, 1,

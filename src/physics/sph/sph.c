@@ -373,20 +373,51 @@ static float shift_share(const step *s)
     return (float)fmin(1, fmax(way, 0.1 * dt / flow_limit(s->me, s->around, s->points)));
 }
 
+// The shift of one particle, and how much it takes part, 0..1.
+static rh_vec3 shift_of(const step *s, int64_t i, float scale, float *part)
+{
+    const rh_sph_fluid *f = &s->fluid;
+    const float *to = f->uneven + 4 * i, whole = 0.97f, none = 0.9f;  // densities
+    float most = 0.1f * f->kernel->spacing;
+    *part = s->held && s->held[i] ? 0 : rh_min(rh_max_of((f->density[i] - none) / (whole - none), 0), 1);
+    rh_vec3 by = rh_v3_scale(rh_v3(to[0], to[1], to[2]), scale);
+    float length = rh_v3_length(by);
+    return rh_v3_scale(by, *part * (length > most ? most / length : 1));
+}
+
+// The mean of those that take part, which is taken off: so the centre of mass stays, and with it the energy of height.
+static rh_vec3 mean_shift(const step *s, float scale)
+{
+    const rh_sph_fluid *f = &s->fluid;
+    int64_t blocks = rh_blocks(f->count);
+    double sums[4] = {0, 0, 0, 0};
+    for (int a = 0; a < 4; a++) {
+#pragma omp parallel for schedule(static)
+        for (int64_t b = 0; b < blocks; b++) {
+            double sum = 0;
+            for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, f->count); i++) {
+                float part;
+                rh_vec3 by = shift_of(s, i, scale, &part);
+                sum += (double)(a < 3 ? (&by.x)[a] : part);
+            }
+            f->sums[b] = sum;
+        }
+        sums[a] = rh_sph_sum(f);
+    }
+    double all = sums[3] > 0 ? sums[3] : 1;
+    return rh_v3((float)(sums[0] / all), (float)(sums[1] / all), (float)(sums[2] / all));
+}
+
 static void shift(const step *s, rh_vec3 *x)
 {
     const rh_sph_fluid *f = &s->fluid;
-    const float whole = 0.97f, none = 0.9f;  // densities
-    float d = f->kernel->spacing, most = 0.1f * d;
-    float scale = (float)s->me->params->shifting * d * d * shift_share(s);
+    float d = f->kernel->spacing, scale = (float)s->me->params->shifting * d * d * shift_share(s);
+    rh_vec3 mean = mean_shift(s, scale);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < f->count; i++) {
-        const float *to = f->uneven + 4 * i;
-        if ((s->held && s->held[i]) || f->density[i] <= none) continue;
-        rh_vec3 by = rh_v3_scale(rh_v3(to[0], to[1], to[2]),
-                                 scale * rh_min((f->density[i] - none) / (whole - none), 1));
-        float length = rh_v3_length(by);
-        x[i] = rh_v3_add(x[i], length > most ? rh_v3_scale(by, most / length) : by);
+        float part;
+        rh_vec3 by = shift_of(s, i, scale, &part);
+        x[i] = rh_v3_add(x[i], rh_v3_sub(by, rh_v3_scale(mean, part)));
     }
 }
 

@@ -70,14 +70,14 @@ static void water_at_rest(void **state)
 // --- a vessel without a free surface ---------------------------------------------------------------------------------
 // One vortex of G. I. Taylor and A. E. Green (Proc. R. Soc. A 158, 1937) fills a box of 1 m, u = (sin pi x cos pi y,
 // -cos pi x sin pi y) m/s: the walls are its stream lines, and without viscosity it stays. Its pressure is lowest in
-// the middle, where it would tear if the level of pressure were not free: then 0.2 of the energy is left after 0.25 s.
-// Found: 0.87 after 0.25 s, 0.73 after 1 s.
+// the middle, where it would tear if the level of pressure were not free: then 0.02 of the energy is left after 1 s.
+// Found: 0.6 to 0.7.
 static void a_vortex_in_a_full_vessel(void **state)
 {
     (void)state;
     const double pi = 3.14159265358979;
     lab l;
-    lab_open(&l, "dimension: 2\ncell: 0.05\ngravity: [0, 0, 0]\nphysics: {sph: {}}\n"
+    lab_open(&l, "dimension: 2\ncell: 0.05\ngravity: [0, 0, 0]\nphysics: {sph: {full: true}}\n"
                  "bodies: [{shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}]\n"
                  "solids: [{inside_out: true, shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}]\n");
     rh_vec3 *v = rh_points_data(rh_world_points_mutable(l.world), "v", RH_POINT_VEC3F);
@@ -88,7 +88,7 @@ static void a_vortex_in_a_full_vessel(void **state)
     double before = lab_kinetic(&l);
     lab_run(&l, 1, NULL, NULL);
     print_message("vortex: %.4f of its energy after 1 s\n", lab_kinetic(&l) / before);
-    assert_true(lab_kinetic(&l) > 0.65 * before && lab_kinetic(&l) < before);
+    assert_true(lab_kinetic(&l) > 0.5 * before && lab_kinetic(&l) < before);
     assert_true(l.penetration < 0);
     lab_close(&l);
 }

@@ -28,7 +28,6 @@
 #include "physics/sph/pressure.h"
 #include "solve/krylov.h"
 
-static const float WITHIN = 0.9f;  // what is less dense is at a free surface
 static const float STEADY = 0.1f;  // share of the Laplacian
 static const float FORESIGHT = 0.5f, RELAXATION = 0.5f;
 static const float THIN = 0.01f;  // who will be less dense by more than this has no part in the pressure
@@ -44,7 +43,6 @@ typedef struct exact {
     float *x, *y, *r;  // [count + 8]
     uint8_t *unknown;
     int64_t unknowns;
-    bool closed;   // there is no free surface
     double error;  // mean of |r| dt^2 over the unknowns, when it was last asked for
 } exact;
 
@@ -139,14 +137,6 @@ static float source_of(const rh_sph_fluid *f, int64_t i) { return f->excess[i] /
 
 // Without a free surface the level of the pressure is free: all particles are unknowns, the mean of what they ask for,
 // which no pressure can give, is left, and the lowest pressure is 0. So a vortex in a full vessel is not torn open.
-static bool is_closed(const rh_sph_fluid *f)
-{
-    bool closed = true;
-#pragma omp parallel for schedule(static) reduction(&& : closed)
-    for (int64_t i = 0; i < f->count; i++) closed = closed && f->density[i] > WITHIN;
-    return closed;
-}
-
 static void level(const exact *e, float *v, bool by_mean)
 {
     const rh_sph_fluid *f = e->f;
@@ -162,12 +152,11 @@ static void choose(exact *e)
 {
     const rh_sph_fluid *f = e->f;
     int64_t unknowns = 0;
-    e->closed = is_closed(f);
 #pragma omp parallel for schedule(static) reduction(+ : unknowns)
     for (int64_t i = 0; i < f->count; i++) {
         float diagonal = e->own[4 * i + 3], before = FORESIGHT * e->x[i];
         float sweep = before * diagonal + RELAXATION * (source_of(f, i) - FORESIGHT * e->y[i]);
-        bool is = diagonal > 0 && (sweep > 0 || f->predicted[i] > -THIN || e->closed);
+        bool is = diagonal > 0 && (sweep > 0 || f->predicted[i] > -THIN || e->o->full);
         e->unknown[i] = is;
         e->inverse[i] = is ? 1 / diagonal : 0;
         if (!is) e->x[i] = 0;
@@ -196,7 +185,7 @@ static rh_code iterate(exact *e, rh_arena *arena, rh_sph_solved *out, rh_status 
     rh_krylov system = {.a = {f->count, apply, e}, .m = {f->count, by_diagonal, e}, .enough = enough, .user = e};
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < f->count; i++) e->r[i] = e->unknown[i] ? source_of(f, i) : 0;
-    if (e->closed) level(e, e->r, true);
+    if (e->o->full) level(e, e->r, true);
     rh_krylov_report report;
     RH_TRY(rh_krylov_cg(&system, e->r, e->x, 0, e->o->max_iterations, arena, &report, status));
     out->iterations = report.iterations, out->converged = report.converged, out->error = e->error;
@@ -234,7 +223,7 @@ rh_code rh_sph_solve_exact(rh_sph_fluid *f, const rh_sph_solve_options *o, rh_ar
     choose(&e);
     out->unknowns = e.unknowns, out->surface = f->count - e.unknowns;
     RH_TRY(iterate(&e, arena, out, status));
-    if (e.closed) level(&e, e.x, false);
+    if (o->full) level(&e, e.x, false);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < f->count; i++)
         f->q[i] = rh_max_of(e.x[i], 0) * f->density[i] * f->density[i];  // no suction

@@ -53,6 +53,10 @@ static const rh_param rows[] = {
              "sign of the source, to compare with"},
     {"walls", RH_PARAM_CHOICE, AT(wall_term), "", "regularised", .choices = wall_terms,
      .help = "what walls add to the system (solver isph): regularised, or mirrored with an amplified source"},
+    {"full", RH_PARAM_BOOL, AT(full), "", "false",
+     .help =
+         "the liquid fills its vessel, without a free surface (solver exact): the level of the pressure is free, so "
+         "that vortices hold"},
     {"levels", RH_PARAM_BOOL, AT(levels), "", "false",
      .help = "coarse grids precondition the system (solver isph), as they do with solver multilevel"},
     {"clamp_source", RH_PARAM_BOOL, AT(clamp_source), "", "false",

@@ -34,6 +34,7 @@ typedef enum rh_sph_wall_term {
 typedef struct rh_sph_solve_options {
     int surface, wall_term;  // rh_sph_surface, rh_sph_wall_term
     bool levels;             // coarse grids precondition (levels.h); else the diagonal
+    bool full;               // there is no free surface (exact)
     bool clamp_source;       // what will be less dense than 1 counts as 1
     double tolerance;        // mean density error, relative
     int max_iterations;

@@ -294,6 +294,7 @@ static rh_code find_pressure(step *s, rh_status *status)
     const rh_sph_solve_options options = {.surface = multilevel ? RH_SPH_SPARSE : p->surface,
                                           .wall_term = multilevel ? RH_SPH_MIRRORED : p->wall_term,
                                           .levels = multilevel || p->levels,
+                                          .full = p->full,
                                           .clamp_source = p->clamp_source,
                                           .tolerance = p->tolerance,
                                           .max_iterations = (int)p->max_iterations};

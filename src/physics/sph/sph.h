@@ -22,7 +22,7 @@ typedef struct rh_sph_params {
     double surface_tension;            // N/m
     double blend_from, blend_to;       // wall samples in sight
     int surface, wall_term;            // rh_sph_surface, rh_sph_wall_term
-    bool levels, clamp_source;
+    bool levels, full, clamp_source;
 } rh_sph_params;
 
 extern const rh_param_table rh_sph_table;

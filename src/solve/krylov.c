@@ -87,6 +87,11 @@ static double precondition(const rh_krylov *system, vectors *v)
     return rh_krylov_dot(v->size, v->r, v->z, v->sums);
 }
 
+static bool is_enough(const rh_krylov *system, const vectors *v, double residual, double most)
+{
+    return system->enough ? system->enough(system->user, v->r) : residual <= most;
+}
+
 static rh_code take_memory(vectors *v, int64_t size, float *b, rh_arena *arena, rh_status *status)
 {
     size_t bytes = (size_t)(size + 1) * sizeof(float);
@@ -110,7 +115,8 @@ static rh_code iterate(const rh_krylov *system, vectors *v, float *x, double tol
     if (!isfinite(norm) || !isfinite(residual))
         return rh_fail(status, RH_NUMERIC, "the right-hand side or the first guess of a solve is not finite");
     if (norm == 0) memset(x, 0, (size_t)v->size * sizeof *x);
-    while (norm > 0 && residual > tolerance * norm && report->iterations < max_iterations) {
+    bool enough = norm == 0 || is_enough(system, v, residual, tolerance * norm);
+    while (!enough && report->iterations < max_iterations) {
         double last = rho;
         rho = precondition(system, v);
         turn(v, last > 0 ? (float)(rho / last) : 0);
@@ -120,9 +126,10 @@ static rh_code iterate(const rh_krylov *system, vectors *v, float *x, double tol
         residual = sqrt(advance(v, (float)(rho / curvature), x));
         report->iterations++;
         if (!isfinite(residual)) return rh_fail(status, RH_NUMERIC, "a solve produced values that are not finite");
+        enough = is_enough(system, v, residual, tolerance * norm);
     }
     report->residual = norm > 0 ? residual / norm : 0;
-    report->converged = report->residual <= tolerance;
+    report->converged = enough;
     return RH_OK;
 }
 

@@ -26,7 +26,9 @@ typedef struct rh_krylov {
     // Takes the null space of A out of v, where A has one: what rounding puts there no iteration takes away again, and
     // it grows until the solve diverges. NULL: there is none.
     void (*project)(void *user, float *v);
-    void *user;  // of project
+    // Whether the residual is small enough, where another measure than its 2-norm counts. NULL: the tolerance decides.
+    bool (*enough)(void *user, const float *r);
+    void *user;  // of project and enough
 } rh_krylov;
 
 typedef struct rh_krylov_report {

@@ -32,40 +32,72 @@ static void watch_rest(lab *l, void *user)
 {
     mean *m = user;
     double slope, zero;
-    if (lab_time(l) < 1) return;
+    if (lab_time(l) < 2.26) return;
     pressure_line(l, &slope, &zero);
     m->slope += slope, m->zero += zero, m->speed += rms_speed(l), m->count++;
 }
 
-// A tank of 1 m, 0.5 m deep, in the plane. After 1.2 s, means over 0.2 s. (The usual limit for speeds is 0.01 sqrt(g H)
-// after 10 sqrt(H / g) = 2.3 s, 0.0136 were measured at 2 s, 0.018 here: particles under pressure tremble. The usual
-// limit for the slope is 3 %, found were 3.2: the lowest layer has some more pressure than it should.)
-static void water_at_rest(void **state)
+// Tanks 0.5 m deep, 1 m long in the plane and 0.5 m in space. After 10 sqrt(H / g) = 2.26 s, means over 0.2 s; the
+// usual limits: slope to 3 %, rms speed below 0.01 sqrt(g H).
+static void rest_in(int dimension, double cell, double side)
 {
-    (void)state;
     lab l;
     mean m = {0};
-    lab_open(
-        &l,
-        "dimension: 2\ncell: 0.04\nphysics: {sph: {}}\nbodies: [{shape: {box: {min: [0, 0, 0], max: [1, 0.5, 1]}}}]\n"
-        "solids: [{inside_out: true, shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}]\n");
+    lab_open(&l,
+             "dimension: %d\ncell: %g\nphysics: {sph: {}}\nbodies: [{shape: {box: {min: [0, 0, 0], max: [%g, 0.5, "
+             "%g]}}}]\nsolids: [{inside_out: true, shape: {box: {min: [0, 0, 0], max: [%g, 1, %g]}}}]\n",
+             dimension, cell, side, side, side, side);
     int64_t all = lab_count(&l);
-    lab_run(&l, 1.2, watch_rest, &m);
+    lab_run(&l, 2.46, watch_rest, &m);
     print_message("rest: pressure's slope %.4f rho g, 0 at %.4f m, rms speed %.4f sqrt(gH), centre at %.4f m\n",
                   m.slope / m.count, m.zero / m.count, m.speed / m.count / sqrt(9.81 * 0.5), lab_center(&l).y);
     assert_int_equal(lab_count(&l), all);
-    assert_true(fabs(m.slope / m.count + 1) < 0.04);
+    assert_true(fabs(m.slope / m.count + 1) < 0.03);
     assert_true(fabs(m.zero / m.count - 0.5) < 0.02);
-    assert_true(m.speed / m.count < 0.03 * sqrt(9.81 * 0.5));
+    assert_true(m.speed / m.count < 0.01 * sqrt(9.81 * 0.5));
     assert_true(fabs(lab_center(&l).y - 0.25) < 0.005);
+    assert_true(l.penetration < 0);
+    lab_close(&l);
+}
+
+static void water_at_rest(void **state)
+{
+    (void)state;
+    rest_in(2, 0.04, 1);
+    if (getenv("RHEO_LONG")) rest_in(3, 0.05, 0.5);
+}
+
+// --- a vessel without a free surface ---------------------------------------------------------------------------------
+// One vortex of G. I. Taylor and A. E. Green (Proc. R. Soc. A 158, 1937) fills a box of 1 m, u = (sin pi x cos pi y,
+// -cos pi x sin pi y) m/s: the walls are its stream lines, and without viscosity it stays. Its pressure is lowest in
+// the middle, where it would tear if the level of pressure were not free: then 0.02 of the energy is left after 1 s.
+// Found: 0.6 to 0.7.
+static void a_vortex_in_a_full_vessel(void **state)
+{
+    (void)state;
+    const double pi = 3.14159265358979;
+    lab l;
+    lab_open(&l, "dimension: 2\ncell: 0.05\ngravity: [0, 0, 0]\nphysics: {sph: {full: true}}\n"
+                 "bodies: [{shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}]\n"
+                 "solids: [{inside_out: true, shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}]\n");
+    rh_vec3 *v = rh_points_data(rh_world_points_mutable(l.world), "v", RH_POINT_VEC3F);
+    for (int64_t i = 0; i < lab_count(&l); i++) {
+        double x = pi * (double)lab_positions(&l)[i].x, y = pi * (double)lab_positions(&l)[i].y;
+        v[i] = rh_v3((float)(sin(x) * cos(y)), (float)(-cos(x) * sin(y)), 0);
+    }
+    double before = lab_kinetic(&l);
+    lab_run(&l, 1, NULL, NULL);
+    print_message("vortex: %.4f of its energy after 1 s\n", lab_kinetic(&l) / before);
+    assert_true(lab_kinetic(&l) > 0.5 * before && lab_kinetic(&l) < before);
     assert_true(l.penetration < 0);
     lab_close(&l);
 }
 
 // --- a drop that is stretched ----------------------------------------------------------------------------------------
 // J. J. Monaghan, "Simulating free surface flows with SPH", J. Comput. Phys. 110, 1994: a disc of radius 1 with u =
-// (-100 x, 100 y) stays an ellipse; of its axes a b = 1, and b = 1.9445, a = 0.5143 at t = 0.0076. Usual limit 2 %:
-// kept for b (1.4 found), not for a (8.5): what a stretching flow has drawn apart no pressure draws together again.
+// (-100 x, 100 y) stays an ellipse; of its axes a b = 1, and b = 1.9445, a = 0.5143 at t = 0.0076. Usual limit 2 %. 50
+// particles a radius: the flow draws them into rows, whose derivatives along and across are off in unlike ways, and
+// with 20 a radius the short axis is some 12 % too long.
 static double second_moment(const lab *l, int axis)
 {
     double sum = 0;
@@ -77,7 +109,7 @@ static void an_elliptical_drop(void **state)
 {
     (void)state;
     lab l;
-    lab_open(&l, "dimension: 2\ncell: 0.1\ngravity: [0, 0, 0]\nlimits: {speed: 1e6}\nphysics: {sph: {viscosity: 0}}\n"
+    lab_open(&l, "dimension: 2\ncell: 0.04\ngravity: [0, 0, 0]\nlimits: {speed: 1e6}\nphysics: {sph: {viscosity: 0}}\n"
                  "bodies: [{shape: {sphere: {center: [0, 0, 0], radius: 1}}}]\n");
     rh_vec3 *v = rh_points_data(rh_world_points_mutable(l.world), "v", RH_POINT_VEC3F);
     for (int64_t i = 0; i < lab_count(&l); i++)
@@ -88,7 +120,7 @@ static void an_elliptical_drop(void **state)
     print_message("drop: axes %.4f %.4f (0.5143, 1.9445), kinetic energy %.4f of the start\n", a, b,
                   lab_kinetic(&l) / before);
     assert_true(fabs(b - 1.9445) < 0.02 * 1.9445);
-    assert_true(fabs(a - 0.5143) < 0.10 * 0.5143);
+    assert_true(fabs(a - 0.5143) < 0.02 * 0.5143);
     assert_true(lab_kinetic(&l) < 1.001 * before);
     lab_close(&l);
 }
@@ -101,12 +133,12 @@ static rh_dvec3 momentum(const lab *l)
     return rh_d3_scale(sum, 1 / (double)lab_count(l));
 }
 
-// Two balls meet in empty space, with all three solvers.
+// Two balls meet in empty space, with all solvers.
 static void momentum_of_a_collision(void **state)
 {
     (void)state;
-    static const char *const solvers[] = {"exact", "isph", "iisph"};
-    for (int n = 0; n < 3; n++) {
+    static const char *const solvers[] = {"exact", "isph", "iisph", "multilevel"};
+    for (int n = 0; n < 4; n++) {
         lab l;
         lab_open(&l,
                  "cell: 0.1\ngravity: [0, 0, 0]\nphysics: {sph: {solver: %s, surface_tension: 1}}\n"
@@ -127,27 +159,62 @@ static void momentum_of_a_collision(void **state)
 
 // --- walls -----------------------------------------------------------------------------------------------------------
 // A cup of walls thinner than a particle spacing, hit by water that falls into it; and a plate of no thickness to speak
-// of across a dam break.
+// of across a dam break. What leaves the cup flies over its rim: the way of every particle in every step is looked at,
+// and none passes a wall.
+enum { CUP = 300 };
+static const double rim = 0.8;
+typedef struct ways {
+    rh_vec3 last[CUP];
+    int through, over;
+    double highest;
+} ways;
+
+// Passes the way from a to b the line x = at below the rim, or the floor within the cup?
+static bool passes(rh_vec3 a, rh_vec3 b, float at, double *height)
+{
+    if ((a.x < at) == (b.x < at)) return false;
+    *height = (double)(a.y + (b.y - a.y) * (at - a.x) / (b.x - a.x));
+    return true;
+}
+
+static void watch_ways(lab *l, void *user)
+{
+    ways *w = user;
+    const rh_vec3 *x = lab_positions(l);
+    const int64_t *id = rh_points_data(rh_world_points(l->world), "id", RH_POINT_I64);
+    for (int64_t i = 0; i < lab_count(l); i++) {
+        assert_true(id[i] >= 0 && id[i] < CUP);
+        rh_vec3 *last = &w->last[id[i]];
+        double height = 0;
+        for (int side = 0; side < 2; side++)
+            if (passes(*last, x[i], side ? 0.3f : 0, &height)) *(height < rim ? &w->through : &w->over) += 1;
+        bool within = last->x > 0 && last->x < 0.3f && x[i].x > 0 && x[i].x < 0.3f;
+        w->through += within && last->y > 0 && x[i].y < 0;
+        w->highest = fmax(w->highest, (double)x[i].y);
+        *last = x[i];
+    }
+}
+
 static void thin_walls_hold(void **state)
 {
     (void)state;
     lab l;
-    lab_open(&l, "dimension: 2\ncell: 0.02\nphysics: {sph: {}}\n"
-                 "bodies: [{velocity: [0, -2, 0], shape: {box: {min: [0.05, 0.1, -1], max: [0.25, 0.25, 1]}}}]\n"
-                 "solids:\n - shape: {box: {min: [-0.005, -0.005, -1], max: [0.305, 0, 1]}}\n"
-                 " - shape: {box: {min: [-0.005, -0.005, -1], max: [0, 5, 1]}}\n"
-                 " - shape: {box: {min: [0.3, -0.005, -1], max: [0.305, 5, 1]}}\n");
-    int64_t all = lab_count(&l), outside = 0;
-    lab_run(&l, 0.5, NULL, NULL);
-    for (int64_t i = 0; i < lab_count(&l); i++) {
-        rh_vec3 x = lab_positions(&l)[i];
-        bool out = x.x < 0 || x.x > 0.3f || x.y < 0;
-        if (out) print_message("outside: %g %g\n", (double)x.x, (double)x.y);
-        outside += out;
-    }
-    print_message("cup: %lld of %lld outside, rms speed %.3f m/s\n", (long long)outside, (long long)all, rms_speed(&l));
-    assert_int_equal(outside, 0);
-    assert_int_equal(lab_count(&l), all);
+    ways w = {.through = 0};
+    lab_open(&l,
+             "dimension: 2\ncell: 0.02\nphysics: {sph: {}}\n"
+             "bodies: [{velocity: [0, -2, 0], shape: {box: {min: [0.05, 0.1, -1], max: [0.25, 0.25, 1]}}}]\n"
+             "solids:\n - shape: {box: {min: [-0.005, -0.005, -1], max: [0.305, 0, 1]}}\n"
+             " - shape: {box: {min: [-0.005, -0.005, -1], max: [0, %g, 1]}}\n"
+             " - shape: {box: {min: [0.3, -0.005, -1], max: [0.305, %g, 1]}}\n",
+             rim, rim);
+    assert_int_equal(lab_count(&l), CUP);
+    const int64_t *id = rh_points_data(rh_world_points(l.world), "id", RH_POINT_I64);
+    for (int64_t i = 0; i < CUP; i++) w.last[id[i]] = lab_positions(&l)[i];
+    lab_run(&l, 0.5, watch_ways, &w);
+    print_message("cup: %d ways through its walls, %d over its rim, highest %.3f m\n", w.through, w.over, w.highest);
+    assert_int_equal(w.through, 0);
+    assert_int_equal(w.over, 0);
+    assert_int_equal(lab_count(&l), CUP);
     lab_close(&l);
 
     lab_open(&l, "dimension: 2\ncell: 0.04\nphysics: {sph: {}}\n"
@@ -210,8 +277,9 @@ static void a_dam_break(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(thin_walls_hold), cmocka_unit_test(water_at_rest),
-                                       cmocka_unit_test(an_elliptical_drop), cmocka_unit_test(momentum_of_a_collision),
-                                       cmocka_unit_test(a_dam_break)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(thin_walls_hold),           cmocka_unit_test(water_at_rest),
+        cmocka_unit_test(a_vortex_in_a_full_vessel), cmocka_unit_test(an_elliptical_drop),
+        cmocka_unit_test(momentum_of_a_collision),   cmocka_unit_test(a_dam_break)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -179,6 +179,8 @@ static const golden scenes[] = {
      "particles_per_axis: 3}}\n" WATER
      "solids:\n - {inside_out: true, wall: no_slip, shape: {box: {min: [0, 0, 0], max: [0.8, 0.8, 0.4]}}}\n",
      0},
+    {"sph_multilevel",
+     "rheo: 1\ncell: 0.08\nframes: {last: 8}\nphysics: {sph: {solver: multilevel, kernel: mueller}}\n" WATER TANK, 0},
     {"sph_emitter",
      "rheo: 1\ncell: 0.08\nframes: {last: 5}\nphysics: {sph: {}}\n"
      "bodies:\n - {shape: {box: {min: [0, 0, 0], max: [0.8, 0.2, 0.4]}}}\n" TANK

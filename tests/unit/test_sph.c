@@ -3,120 +3,9 @@
 //
 // The parts of smoothed particles: sums of the kernels over the lattice and beside a flat wall against values computed
 // apart, lists against all pairs, and the symmetry of the pressure's system. Lengths are in particle spacings.
-#include <math.h>
-#include <string.h>
-#include "base/memory.h"
-#include "base/random.h"
-#include "check.h"
-#include "physics/sph/pressure.h"
-
-enum { MOST = 4000 };
-
-// Particles in a box whose walls are solid, and all that a pressure solve needs of them.
-typedef struct bench {
-    rh_obstacle solid;
-    rh_obstacles solids;
-    rh_surroundings around;
-    rh_points points;
-    rh_arena arena;
-    rh_tiles tiles;
-    rh_sph_kernel kernel;
-    rh_sph_wall_cache *cache;
-    rh_sph_walls walls;
-    rh_sph_lists lists;
-    rh_sph_fluid fluid;
-    float *x, *y, *z;
-} bench;
+#include "sph_support.h"
 
 static const rh_dvec3 FAR_LOW = {-100, 0, -100}, FAR_HIGH = {100, 100, 100};  // a floor, in effect
-
-static void open_bench(bench *b, int dimension, rh_dvec3 low, rh_dvec3 high)
-{
-    rh_status status = {0};
-    memset(b, 0, sizeof *b);
-    b->solid = (rh_obstacle){
-        .inside_out = true, .rests = true, .pose = {.rotation = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}}};
-    b->solid.shape = (rh_shape){.kind = RH_SHAPE_BOX, .as.box = {low, high, 0}, .flat = dimension == 2};
-    b->solids = (rh_obstacles){.items = &b->solid, .count = 1};
-    b->around = (rh_surroundings){.dimension = dimension, .cell = 2, .obstacles = &b->solids};
-    rh_points_init(&b->points);
-    rh_arena_init(&b->arena, "test");
-    assert_int_equal(rh_points_add(&b->points, "P", RH_POINT_VEC3F, &status), RH_OK);
-    assert_int_equal(rh_sph_wall_cache_create(&b->cache, &status), RH_OK);
-    rh_sph_kernel_init(&b->kernel, dimension, 1, 1e9, 1e9, false);
-}
-
-static void close_bench(bench *b)
-{
-    rh_sph_wall_cache_free(b->cache);
-    rh_sph_lists_free(&b->lists);
-    rh_points_free(&b->points);
-    rh_arena_free(&b->arena);
-    assert_int_equal(rh_memory_bytes(), 0);
-}
-
-static void add(bench *b, double x, double y, double z)
-{
-    rh_status status = {0};
-    int64_t n = b->points.count;
-    assert_int_equal(rh_points_resize(&b->points, n + 1, &status), RH_OK);
-    ((rh_vec3 *)rh_points_data(&b->points, "P", RH_POINT_VEC3F))[n] = rh_v3((float)x, (float)y, (float)z);
-}
-
-static float *take(bench *b, int per)
-{
-    return rh_arena_take_zero(&b->arena, (size_t)per * (MOST + 8) * sizeof(float), NULL);
-}
-
-static void prepare(bench *b)
-{
-    rh_status status = {0};
-    rh_sph_fluid *f = &b->fluid;
-    const rh_vec3 *p = rh_points_data(&b->points, "P", RH_POINT_VEC3F);
-    assert_true(b->points.count <= MOST);
-    assert_int_equal(rh_tiles_build(&b->tiles, b->around.dimension, 2, p, b->points.count, 3, &b->arena, &status),
-                     RH_OK);
-    assert_int_equal(rh_tiles_sort(&b->tiles, &b->points, &b->arena, &status), RH_OK);
-    assert_int_equal(rh_sph_walls_build(&b->walls, b->cache, &b->kernel, &b->around, &b->tiles, &b->arena, &status),
-                     RH_OK);
-    *f = (rh_sph_fluid){.kernel = &b->kernel,
-                        .walls = &b->walls,
-                        .lists = &b->lists,
-                        .count = b->points.count,
-                        .dt = 1,
-                        .place = take(b, 4),
-                        .flow = take(b, 4),
-                        .density = take(b, 1),
-                        .covered = take(b, 1),
-                        .excess = take(b, 1),
-                        .predicted = take(b, 1),
-                        .q = take(b, 1),
-                        .push = take(b, 4),
-                        .sums = rh_arena_take(&b->arena, 64 * sizeof(double), NULL)};
-    b->x = take(b, 1), b->y = take(b, 1), b->z = take(b, 1);
-    p = rh_points_data(&b->points, "P", RH_POINT_VEC3F);
-    for (int64_t i = 0; i < f->count + 8; i++) {
-        rh_vec3 at = i < f->count ? p[i] : rh_v3(1e15f, 1e15f, 1e15f);
-        b->x[i] = at.x, b->y[i] = at.y, b->z[i] = at.z;
-        memcpy(f->place + 4 * i, (const float[4]){at.x, at.y, at.z, 0}, 16);
-    }
-    const rh_sph_search search = {&b->kernel, &b->tiles, &b->solids, &b->walls,  f->count,
-                                  b->x,       b->y,      b->z,       f->density, f->covered};
-    assert_int_equal(rh_sph_lists_build(&b->lists, &search, &b->arena, &status), RH_OK);
-}
-
-static void fill(bench *b, int count, int layers, double lift, double jitter)
-{
-    bool deep = b->around.dimension == 3;
-    for (int k = 0; k < (deep ? count : 1); k++)
-        for (int j = 0; j < layers; j++)
-            for (int i = 0; i < count; i++) {
-                double r[3];
-                for (int a = 0; a < 3; a++)
-                    r[a] = 2 * (double)rh_random(7, (uint64_t)(i + 100 * j + 10000 * k), 0, (uint32_t)a) - 1;
-                add(b, i + 0.5 + jitter * r[0], j + 0.5 + lift + jitter * r[1], deep ? k + 0.5 + jitter * r[2] : 0);
-            }
-}
 
 static int64_t particle_at(const bench *b, double x, double y, double z)
 {
@@ -133,12 +22,12 @@ static void sums_over_the_lattice(void **state)
 {
     (void)state;
     rh_sph_kernel k;
-    rh_sph_kernel_init(&k, 3, 1, 1e9, 1e9, true);
+    make_kernel(&k, 3, 1, true);
     assert_true(near_to((double)k.volume, 0.990319, 1e-6) && near_to((double)k.number, 12.208167, 1e-5));
     assert_true(near_to((double)k.stiffness, 3.967924, 1e-5) && near_to((double)k.gradient, 0.947032, 1e-5));
     assert_true(near_to((double)k.flat_volume, 1.601987, 1e-5) && near_to((double)k.depth, 0.653, 1e-3));
     assert_true(near_to((double)k.mirror, 2 * 0.89637, 2e-3));
-    rh_sph_kernel_init(&k, 2, 0.5, 1e9, 1e9, true);  // volumes go with the spacing
+    make_kernel(&k, 2, 0.5, true);  // volumes go with the spacing
     assert_true(near_to((double)k.volume, 0.25 * 0.985598, 1e-6) && near_to((double)k.gradient, 0.873695, 1e-5));
     assert_true(near_to((double)k.flat_volume, 0.25 * 1.703915, 1e-5) && near_to((double)k.mirror, 2 * 0.9044, 2e-3));
 }

@@ -7,10 +7,23 @@
 //      blended     (1 - zeta) rho + zeta rho_0 n / n_0,  zeta by walls in sight       (2.3)
 //      predicted   + dt (sum_j m u_ij . grad W_ij + sum_s rho_0 V_s u_is . grad W_is) (2.4)
 // The smooth kernel suits liquid that meets liquid, the singular one keeps it out of walls.
+#include <math.h>
 #include "base/parallel.h"
 #include "physics/sph/fluid.h"
 
 double rh_sph_sum(const rh_sph_fluid *f) { return rh_sum(f->sums, rh_blocks(f->count)); }
+
+double rh_sph_mean_error(const rh_sph_fluid *f, const float *r, int64_t unknowns)
+{
+    int64_t blocks = rh_blocks(f->count);
+#pragma omp parallel for schedule(static)
+    for (int64_t b = 0; b < blocks; b++) {
+        double sum = 0;
+        for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, f->count); i++) sum += fabs((double)r[i]);
+        f->sums[b] = sum;
+    }
+    return rh_sph_sum(f) * (double)f->dt * (double)f->dt / (double)(unknowns > 0 ? unknowns : 1);
+}
 
 static float number_density(const rh_sph_fluid *f, int64_t i)
 {

@@ -11,6 +11,7 @@ typedef struct rh_sph_fluid {
     const rh_sph_kernel *kernel;
     const rh_sph_walls *walls;
     const rh_sph_lists *lists;
+    const rh_tiles *tiles;  // sorted
     int64_t count;
     float dt;          // s
     float *place;      // [4 (count + 8)]: x, y, z (m); and a number that the stage at hand needs of neighbours
@@ -21,6 +22,7 @@ typedef struct rh_sph_fluid {
     float *predicted;  // [count] the predicted density less 1
     float *q;          // [count + 8] m^2/s^2: pressure / density of rest; comes in as the last step's
     float *push;       // [4 (count + 8)]: acceleration by pressure, m/s^2; and a number
+    float *uneven;     // [4 count] 1/m: -sum V grad W of particles and walls, towards where there are fewer
     double *sums;      // [rh_blocks(count)] scratch
 } rh_sph_fluid;
 
@@ -61,6 +63,10 @@ static inline rh_f8 rh_sph_approach(const rh_sph_pairs *p, const float *own, con
 
 // The sum over blocks of particles of what was put into fluid->sums.
 double rh_sph_sum(const rh_sph_fluid *fluid);
+// Mean over the unknowns of the density error at the end of the step that a residual r (1/s^2) stands for. Too little
+// counts like too much: begun with a pressure that is too high, a solve that saw only what is too dense would stop at
+// once and keep on pushing.
+double rh_sph_mean_error(const rh_sph_fluid *fluid, const float *r, int64_t unknowns);
 
 // --- densities (density.c) -------------------------------------------------------------------------------------------
 // excess = what the density will be when particles go on as they do now, less 1. Where walls cover a particle the

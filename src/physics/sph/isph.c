@@ -9,121 +9,91 @@
 #include <math.h>
 #include <string.h>
 #include "base/parallel.h"
+#include "physics/sph/levels.h"
 #include "physics/sph/pressure.h"
 
 enum { PATIENCE = 100 };  // iterations after which parts without a level are looked for
 
-typedef struct cg {
-    const rh_sph_system *s;
-    float *x, *r, *d, *y;
-} cg;
+typedef struct solve {
+    rh_sph_system s;
+    rh_sph_fluid *f;
+    const rh_sph_solve_options *o;
+    float *r, *inverse;
+    double error;
+} solve;
 
-// Mean of |residual| dt^2 over the unknowns, from what is in the sums.
-static double error_of(const cg *c)
+static void apply(void *user, const float *x, float *y)
 {
-    const rh_sph_fluid *f = c->s->fluid;
-    return rh_sph_sum(f) * (double)f->dt * (double)f->dt / (double)(c->s->unknowns > 0 ? c->s->unknowns : 1);
+    const solve *me = user;
+    rh_sph_system_apply(&me->s, x, y);
 }
 
-// r = source - A x, d = 0; sums of |r|.
-static double begin(cg *c)
+static void by_diagonal(void *user, const float *r, float *z)
 {
-    const rh_sph_fluid *f = c->s->fluid;
+    const solve *me = user;
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < f->count; i++)
-        if (!c->s->unknown[i]) c->x[i] = 0;
-    rh_sph_system_apply(c->s, c->x, c->y);
-    int64_t blocks = rh_blocks(f->count);
+    for (int64_t i = 0; i < me->s.fluid->count; i++) z[i] = me->inverse[i] * r[i];
+}
+
+static bool enough(void *user, const float *r)
+{
+    solve *me = user;
+    me->error = rh_sph_mean_error(me->s.fluid, r, me->s.unknowns);
+    return me->error < me->o->tolerance;
+}
+
+// What ties an unknown to pressure 0: its wall and its neighbours that are no unknowns, the diagonal less all links.
+static rh_code make_levels(solve *me, rh_sph_levels *levels, rh_arena *arena, rh_status *status)
+{
+    const rh_sph_system *s = &me->s;
+    int64_t count = s->fluid->count;
+    float *ones = me->r, *held = rh_arena_take(arena, ((size_t)count + 8) * sizeof *held, status);
+    if (!held) return RH_MEMORY;
+    for (int64_t i = 0; i < count; i++) ones[i] = s->unknown[i];
+    rh_sph_system_apply(s, ones, held);
+    for (int64_t i = 0; i < count; i++) held[i] = held[i] > 1e-5f * s->diagonal[i] ? held[i] : 0;  // rounding
+    const rh_operator system = {count, apply, me};
+    return rh_sph_levels_make(levels, s->fluid, system, s->fluid->kernel->laplacian, s->unknown, me->inverse, held,
+                              arena, status);
+}
+
+static rh_code iterate(solve *me, int most, rh_arena *arena, rh_sph_solved *out, rh_status *status)
+{
+    const rh_sph_system *s = &me->s;
+    rh_sph_fluid *f = me->f;
+    rh_sph_levels levels;
+    rh_krylov system = {.a = {f->count, apply, me}, .m = {f->count, by_diagonal, me}, .enough = enough, .user = me};
 #pragma omp parallel for schedule(static)
-    for (int64_t b = 0; b < blocks; b++) {
-        double sum = 0;
-        for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, f->count); i++) {
-            c->r[i] = c->s->source[i] - c->y[i];
-            c->d[i] = 0;
-            sum += fabs((double)c->r[i]);
-        }
-        f->sums[b] = sum;
+    for (int64_t i = 0; i < f->count; i++) {
+        me->inverse[i] = s->unknown[i] ? 1 / s->diagonal[i] : 0;
+        if (!s->unknown[i]) f->q[i] = 0;
     }
-    return error_of(c);
-}
-
-// r . D^-1 r
-static double turn_product(const cg *c)
-{
-    const rh_sph_fluid *f = c->s->fluid;
-    int64_t blocks = rh_blocks(f->count);
-#pragma omp parallel for schedule(static)
-    for (int64_t b = 0; b < blocks; b++) {
-        double sum = 0;
-        for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, f->count); i++)
-            sum += (double)c->r[i] * (double)(c->r[i] / c->s->diagonal[i]);
-        f->sums[b] = sum;
+    if (me->o->levels) {
+        RH_TRY(make_levels(me, &levels, arena, status));
+        system.m = (rh_operator){f->count, rh_sph_levels_apply, &levels};
     }
-    return rh_sph_sum(f);
-}
-
-static void turn(const cg *c, float beta)
-{
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < c->s->fluid->count; i++) c->d[i] = c->r[i] / c->s->diagonal[i] + beta * c->d[i];
-}
-
-static double advance(const cg *c, float step)
-{
-    const rh_sph_fluid *f = c->s->fluid;
-    int64_t blocks = rh_blocks(f->count);
-#pragma omp parallel for schedule(static)
-    for (int64_t b = 0; b < blocks; b++) {
-        double sum = 0;
-        for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, f->count); i++) {
-            c->x[i] += step * c->d[i];
-            c->r[i] -= step * c->y[i];
-            sum += fabs((double)c->r[i]);
-        }
-        f->sums[b] = sum;
-    }
-    return error_of(c);
-}
-
-static rh_code iterate(cg *c, const rh_sph_solve_options *o, int most, rh_sph_solved *out, rh_status *status)
-{
-    out->error = begin(c);
-    double product = turn_product(c), before = product;
-    for (int n = 0; out->error >= o->tolerance && out->iterations < most; n++, out->iterations++) {
-        turn(c, n ? (float)(product / before) : 0);
-        double curved = rh_sph_system_apply(c->s, c->d, c->y);
-        if (!(curved > 0)) break;
-        out->error = advance(c, (float)(product / curved));
-        before = product;
-        product = turn_product(c);
-        if (!isfinite(product)) return rh_fail(status, RH_NUMERIC, "sph: the pressure is not finite");
-    }
-    out->converged = out->error < o->tolerance;
+    memcpy(me->r, s->source, (size_t)f->count * sizeof *me->r);
+    rh_krylov_report report;
+    RH_TRY(rh_krylov_cg(&system, me->r, f->q, 0, most, arena, &report, status));
+    out->iterations += report.iterations, out->error = me->error, out->converged = report.converged;
     return RH_OK;
-}
-
-static rh_code take(cg *c, rh_arena *arena, rh_status *status)
-{
-    size_t bytes = ((size_t)c->s->fluid->count + 8) * sizeof(float);
-    c->r = rh_arena_take_zero(arena, bytes, status);
-    c->d = rh_arena_take_zero(arena, bytes, status);
-    c->y = rh_arena_take_zero(arena, bytes, status);
-    return c->r && c->d && c->y ? RH_OK : RH_MEMORY;
 }
 
 rh_code rh_sph_solve_isph(rh_sph_fluid *f, const rh_sph_solve_options *o, rh_arena *arena, rh_sph_solved *out,
                           rh_status *status)
 {
-    rh_sph_system s;
+    solve me = {.f = f, .o = o};
+    size_t bytes = ((size_t)f->count + 8) * sizeof(float);
     *out = (rh_sph_solved){0};
-    RH_TRY(rh_sph_system_make(&s, f, o, arena, status));
-    cg c = {.s = &s, .x = f->q};
-    RH_TRY(take(&c, arena, status));
-    RH_TRY(iterate(&c, o, PATIENCE < o->max_iterations ? PATIENCE : o->max_iterations, out, status));
+    RH_TRY(rh_sph_system_make(&me.s, f, o, arena, status));
+    me.r = rh_arena_take_zero(arena, bytes, status);
+    me.inverse = rh_arena_take_zero(arena, bytes, status);
+    if (!me.r || !me.inverse) return RH_MEMORY;
+    RH_TRY(iterate(&me, PATIENCE < o->max_iterations ? PATIENCE : o->max_iterations, arena, out, status));
     int64_t anchored = 0;
-    if (!out->converged) RH_TRY(rh_sph_system_anchor(&s, arena, &anchored, status));
-    if (!out->converged) RH_TRY(iterate(&c, o, o->max_iterations, out, status));
-    out->unknowns = s.unknowns, out->surface = f->count - s.unknowns;
+    if (!out->converged) RH_TRY(rh_sph_system_anchor(&me.s, arena, &anchored, status));
+    if (!out->converged) RH_TRY(iterate(&me, o->max_iterations, arena, out, status));
+    out->unknowns = me.s.unknowns, out->surface = f->count - me.s.unknowns;
     for (int64_t i = 0; i < f->count; i++) f->q[i] = rh_max_of(f->q[i], 0);  // no suction
     return RH_OK;
 }

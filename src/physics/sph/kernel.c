@@ -8,54 +8,71 @@
 #include <math.h>
 
 static const double PI = 3.14159265358979323846;
-enum { REACH = RH_SPH_SUPPORT };
 
-// Of a support H in spacings.
-static const double H = RH_SPH_SUPPORT;
+// A kernel in spacings of the lattice: its support, and which W it has.
+typedef struct shape {
+    int dimension;
+    double h;
+    rh_sph_kernel_kind kind;
+} shape;
 
-static double value_at(int dimension, double r)
+static double highest(const shape *k)  // W(0)
 {
-    double scale = dimension == 3 ? 315 / (64 * PI * pow(H, 9)) : 4 / (PI * pow(H, 8));
-    return r < H ? scale * pow(H * H - r * r, 3) : 0;
+    double v = pow(k->h, k->dimension);
+    if (k->kind == RH_SPH_MUELLER) return k->dimension == 3 ? 315 / (64 * PI * v) : 4 / (PI * v);
+    return k->dimension == 3 ? 21 / (2 * PI * v) : 7 / (PI * v);
 }
-static double slope_at(int dimension, double r)  // |grad W|
+static double value_at(const shape *k, double r)
 {
-    double scale = dimension == 3 ? 45 / (PI * pow(H, 6)) : 30 / (PI * pow(H, 5));
-    return r > 0 && r < H ? scale * (H - r) * (H - r) : 0;
+    double q = r / k->h;
+    if (q >= 1) return 0;
+    return highest(k) * (k->kind == RH_SPH_MUELLER ? pow(1 - q * q, 3) : pow(1 - q, 4) * (1 + 4 * q));
 }
-static double number_at(double r) { return r > 0 && r < H ? H / r - 1 : 0; }
+static double slope_at(const shape *k, double r)  // |grad W|
+{
+    double q = r / k->h, left = k->h - r;
+    if (r <= 0 || q >= 1) return 0;
+    if (k->kind == RH_SPH_WENDLAND) return 20 * highest(k) * q / k->h * pow(1 - q, 3);
+    return (k->dimension == 3 ? 45 / (PI * pow(k->h, 6)) : 30 / (PI * pow(k->h, 5))) * left * left;
+}
+static double number_at(const shape *k, double r) { return r > 0 && r < k->h ? k->h / r - 1 : 0; }
 
 // What a row of points sums up to: those at `height` along y, all sites along x (and z).
 typedef struct layer {
-    double value, number, stiffness;
+    double value, number, stiffness, laplacian;
     double gradient, across;  // along the layer, of a linear field; across it, of a constant one
     int count;
 } layer;
 
-static layer layer_at(int dimension, double height)
+static layer layer_at(const shape *s, double height)
 {
     layer l = {0};
-    for (int i = -REACH; i <= REACH; i++)
-        for (int k = dimension == 3 ? -REACH : 0; k <= (dimension == 3 ? REACH : 0); k++) {
+    int reach = (int)ceil(s->h), deep = s->dimension == 3 ? reach : 0;
+    for (int i = -reach; i <= reach; i++)
+        for (int k = -deep; k <= deep; k++) {
             double square = i * i + height * height + k * k, r = sqrt(square);
-            if (r >= H) continue;
-            l.value += value_at(dimension, r);
-            l.number += number_at(r);
+            if (r >= s->h) continue;
+            l.value += value_at(s, r);
+            l.number += number_at(s, r);
             l.count++;
             if (r == 0) continue;
-            l.stiffness += 2 * r * slope_at(dimension, r) / (square + 0.01 * H * H);
-            l.gradient += i * i / r * slope_at(dimension, r);
-            l.across += height / r * slope_at(dimension, r);
+            double link = 2 * r * slope_at(s, r) / (square + 0.01 * s->h * s->h);
+            l.stiffness += link;
+            l.laplacian += 0.5 * link * i * i;
+            l.gradient += i * i / r * slope_at(s, r);
+            l.across += height / r * slope_at(s, r);
         }
     return l;
 }
 
-static layer whole_lattice(int dimension)
+static layer whole_lattice(const shape *s)
 {
     layer all = {0};
-    for (int j = -REACH; j <= REACH; j++) {
-        layer l = layer_at(dimension, j);
+    int reach = (int)ceil(s->h);
+    for (int j = -reach; j <= reach; j++) {
+        layer l = layer_at(s, j);
         all.value += l.value, all.number += l.number, all.stiffness += l.stiffness, all.gradient += l.gradient;
+        all.laplacian += l.laplacian;
     }
     return all;
 }
@@ -67,58 +84,77 @@ float rh_sph_blend(double samples, double blend_from, double blend_to)
 }
 
 // Density, as density.c has it, of the first layer of a lattice on a flat wall whose samples are `gap` below it.
-static double density_on_wall(int dimension, double gap, double blend_from, double blend_to)
+static double density_on_wall(const shape *s, double gap, double blend_from, double blend_to)
 {
-    layer all = whole_lattice(dimension), wall = layer_at(dimension, gap);
-    double sample = 1 / layer_at(dimension, 0).value, density = sample * wall.value,
-           number = sample * all.value * wall.number;
-    for (int j = 0; j <= REACH; j++) {
-        layer l = layer_at(dimension, j);
+    layer all = whole_lattice(s), wall = layer_at(s, gap);
+    double sample = 1 / layer_at(s, 0).value, density = sample * wall.value, number = sample * all.value * wall.number;
+    for (int j = 0; j <= (int)ceil(s->h); j++) {
+        layer l = layer_at(s, j);
         density += l.value / all.value;
         number += l.number;
     }
-    double share = (double)rh_sph_blend(9.0 * wall.count / (dimension == 3 ? 9 : 3), blend_from, blend_to);
+    double share = (double)rh_sph_blend(9.0 * wall.count / (s->dimension == 3 ? 9 : 3), blend_from, blend_to);
     return (1 - share) * density + share * number / all.number;
 }
 
-static double rest_gap(int dimension, double blend_from, double blend_to)
+static double rest_gap(const shape *s, double blend_from, double blend_to)
 {
-    double low = 0.5, high = H - 0.01;
+    double low = 0.5, high = s->h - 0.01;
     for (int n = 0; n < 60; n++) {
         double middle = 0.5 * (low + high);
-        if (density_on_wall(dimension, middle, blend_from, blend_to) > 1) low = middle;
+        if (density_on_wall(s, middle, blend_from, blend_to) > 1) low = middle;
         else high = middle;
     }
     return low;
 }
 
 // Twice the gradient over the layers that a wall takes from the lattice, to that over its samples.
-static double mirror_weight(int dimension, double gap)
+static double mirror_weight(const shape *s, double gap)
 {
-    double missing = 0, sample = 1 / layer_at(dimension, 0).value / (1 / whole_lattice(dimension).value);
-    for (int j = 1; j <= REACH; j++) missing += layer_at(dimension, j).across;
-    return 2 * missing / (sample * layer_at(dimension, gap).across);
+    double missing = 0, sample = 1 / layer_at(s, 0).value / (1 / whole_lattice(s).value);
+    for (int j = 1; j <= (int)ceil(s->h); j++) missing += layer_at(s, j).across;
+    return 2 * missing / (sample * layer_at(s, gap).across);
 }
 
-void rh_sph_kernel_init(rh_sph_kernel *k, int dimension, double d, double blend_from, double blend_to, bool mirrored)
+// pi / 8 int r^5 W dr in space, 1 / 3 int r^4 W dr in the plane.
+static double cohesion(const shape *s)
 {
-    double h = H * d, cell = pow(d, dimension), gap = rest_gap(dimension, blend_from, blend_to);
-    layer all = whole_lattice(dimension);
+    enum { PARTS = 2000 };
+    double sum = 0;
+    for (int n = 0; n < PARTS; n++) {
+        double r = s->h * (n + 0.5) / PARTS;
+        sum += value_at(s, r) * (s->dimension == 3 ? PI / 8 * pow(r, 5) : pow(r, 4) / 3);
+    }
+    return sum * s->h / PARTS;
+}
+
+void rh_sph_kernel_init(rh_sph_kernel *k, const rh_sph_kernel_options *o)
+{
+    const shape s = {o->dimension, o->support, o->kind};
+    double d = o->spacing, h = o->support * d, cell = pow(d, o->dimension),
+           gap = rest_gap(&s, o->blend_from, o->blend_to);
+    bool deep = o->dimension == 3;
+    layer all = whole_lattice(&s);
     *k = (rh_sph_kernel){
-        .dimension = dimension,
+        .dimension = o->dimension,
+        .kind = o->kind,
         .spacing = (float)d,
         .support = (float)h,
         .inverse = (float)(1 / h),
-        .value = (float)(dimension == 3 ? 315 / (64 * PI * pow(h, 3)) : 4 / (PI * h * h)),
-        .slope = (float)(dimension == 3 ? 45 / (PI * pow(h, 4)) : 30 / (PI * pow(h, 3))),
+        .value = (float)(value_at(&s, 0) / cell),
+        .slope = (float)(o->kind == RH_SPH_WENDLAND ? 20 * value_at(&s, 0) / cell / (h * h)
+                         : deep                     ? 45 / (PI * pow(h, 4))
+                                                    : 30 / (PI * pow(h, 3))),
         .softening = (float)(0.01 * h * h),
         .volume = (float)(cell / all.value),
         .number = (float)all.number,
         .stiffness = (float)(all.stiffness / all.value / (d * d)),
         .gradient = (float)(all.gradient / all.value),
-        .flat_volume = (float)(cell / layer_at(dimension, 0).value),
-        .flat_count = dimension == 3 ? 9 : 3,
+        .laplacian = (float)(all.laplacian / all.value),
+        .cohesion = (float)cohesion(&s),
+        .flat_volume = (float)(cell / layer_at(&s, 0).value),
+        .flat_count = deep ? 9 : 3,
         .depth = (float)(d * (gap - 0.5)),
-        .mirror = mirrored ? (float)mirror_weight(dimension, gap) : 1,
+        .mirror = o->mirrored ? (float)mirror_weight(&s, gap) : 1,
     };
 }

@@ -4,8 +4,9 @@
 // The parameters of smoothed particles.
 #include "physics/sph/sph.h"
 
-static const char *const solvers[] = {"exact", "isph", "iisph", NULL};
-static const char *const surfaces[] = {"predicted", "density", "geometric", "ghost", "source", NULL};
+static const char *const solvers[] = {"exact", "multilevel", "isph", "iisph", NULL};
+static const char *const kernels[] = {"wendland", "mueller", NULL};
+static const char *const surfaces[] = {"predicted", "density", "geometric", "ghost", "source", "sparse", NULL};
 static const char *const wall_terms[] = {"regularised", "mirrored", NULL};
 
 #define AT(field) offsetof(rh_sph_params, field)
@@ -18,14 +19,20 @@ static const rh_param rows[] = {
      .help = "of the pressure: exact (conjugate gradients on the operator that the step applies), isph (on a Laplacian "
              "that "
              "resembles it), or iisph (relaxed Jacobi sweeps)"},
+    {"kernel", RH_PARAM_CHOICE, AT(kernel), "", "wendland", .choices = kernels,
+     .help = "wendland (C2, derivatives are those of the density), or mueller (two that do not belong together, as the "
+             "source has them)"},
     {"cfl", RH_PARAM_FLOAT, AT(cfl), "supports", "0.2", 0.01, 1,
      .help = "farthest travel in one time step of all but the fastest ten-thousandth of the particles, in radii of the "
              "kernel (two particle spacings)"},
     {"time_step", RH_PARAM_FLOAT, AT(time_step), "s", "0", 0, 1,
      .help = "length of fixed steps (a frame is divided into equal ones, none longer); 0: as cfl says"},
-    {"density_correction", RH_PARAM_FLOAT, AT(density_correction), "", "0.3", 0, 1,
+    {"density_correction", RH_PARAM_FLOAT, AT(density_correction), "", "0.1", 0, 1,
      .help = "share of a density error that is undone in the longest step that cfl allows, shorter steps undo less; 1: "
              "every step undoes all of it, which throws particles apart when steps are short"},
+    {"shifting", RH_PARAM_FLOAT, AT(shifting), "", "0.2", 0, 1,
+     .help = "how far particles are moved to where there are fewer (solver exact): 0 leaves rows that a flow has drawn "
+             "them into"},
     {"tolerance", RH_PARAM_FLOAT, AT(tolerance), "", "1e-4", 1e-7, 0.1,
      .help = "mean relative density error at which the pressure solve stops"},
     {"max_iterations", RH_PARAM_INT, AT(max_iterations), "", "1000", 1, 100000,
@@ -46,6 +53,12 @@ static const rh_param rows[] = {
              "sign of the source, to compare with"},
     {"walls", RH_PARAM_CHOICE, AT(wall_term), "", "regularised", .choices = wall_terms,
      .help = "what walls add to the system (solver isph): regularised, or mirrored with an amplified source"},
+    {"full", RH_PARAM_BOOL, AT(full), "", "false",
+     .help =
+         "the liquid fills its vessel, without a free surface (solver exact): the level of the pressure is free, so "
+         "that vortices hold"},
+    {"levels", RH_PARAM_BOOL, AT(levels), "", "false",
+     .help = "coarse grids precondition the system (solver isph), as they do with solver multilevel"},
     {"clamp_source", RH_PARAM_BOOL, AT(clamp_source), "", "false",
      .help = "liquid that parts gives no suction to the solve (solver isph): to compare with"},
 };

@@ -7,12 +7,13 @@
 //      exact       conjugate gradients on the very operator that the step applies (exact.c): the default
 //      isph        one symmetric system that resembles it, by conjugate gradients; who is in it, and what walls do, is
 //                  below (T. Takahashi, chapters 2 and 3)
+//      multilevel  its chapter 3: the same system with its own rules for surface and walls, preconditioned by grids
 //      iisph       relaxed Jacobi sweeps that clamp q as they go (M. Ihmsen et al., "Implicit incompressible SPH", IEEE
 //                  TVCG 20(3), 2014): the usual method, to compare with
 #pragma once
 #include "physics/sph/fluid.h"
 
-typedef enum rh_sph_solver { RH_SPH_EXACT, RH_SPH_ISPH, RH_SPH_IISPH } rh_sph_solver;
+typedef enum rh_sph_solver { RH_SPH_EXACT, RH_SPH_MULTILEVEL, RH_SPH_ISPH, RH_SPH_IISPH } rh_sph_solver;
 
 // Which particles have pressure 0 (Dirichlet); the others are unknowns.
 typedef enum rh_sph_surface {
@@ -21,6 +22,7 @@ typedef enum rh_sph_surface {
     RH_SPH_GEOMETRIC,  // those on whose one side there is nobody (X. He et al. 2012)
     RH_SPH_GHOST,      // none: missing neighbours have pressure 0 (P. Nair, G. Tomar 2014)
     RH_SPH_SOURCE,     // those that will be less dense than 1
+    RH_SPH_SPARSE,     // those that will be less dense than 0.99 (chapter 3)
 } rh_sph_surface;
 
 // What a wall adds to the diagonal of a particle beside it.
@@ -31,6 +33,8 @@ typedef enum rh_sph_wall_term {
 
 typedef struct rh_sph_solve_options {
     int surface, wall_term;  // rh_sph_surface, rh_sph_wall_term
+    bool levels;             // coarse grids precondition (levels.h); else the diagonal
+    bool full;               // there is no free surface (exact)
     bool clamp_source;       // what will be less dense than 1 counts as 1
     double tolerance;        // mean density error, relative
     int max_iterations;

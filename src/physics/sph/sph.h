@@ -14,13 +14,15 @@ typedef struct rh_sph_params {
     double time_step;            // s: of fixed steps; 0 = as cfl says
     double
         density_correction;  // share of a density error that the longest step the flow allows undoes; 1: every step all
+    double shifting;         // spacings^2 of even gradients that particles go to where there are fewer
+    int kernel;              // rh_sph_kernel_kind
     double tolerance;        // mean density error
     int64_t max_iterations;
     double viscosity, wall_viscosity;  // m/s
     double surface_tension;            // N/m
     double blend_from, blend_to;       // wall samples in sight
     int surface, wall_term;            // rh_sph_surface, rh_sph_wall_term
-    bool clamp_source;
+    bool levels, full, clamp_source;
 } rh_sph_params;
 
 extern const rh_param_table rh_sph_table;

@@ -11,6 +11,7 @@
 
 static const float FORESIGHT = 0.5f;    // share of the last pressure that the sweep of RH_SPH_PREDICTED begins with
 static const float THIN = 0.97f;        // RH_SPH_DENSITY: less dense is surface
+static const float SPARSE = 0.01f;      // RH_SPH_SPARSE: less dense by more than this
 static const float ONE_SIDED = 0.2f;    // RH_SPH_GEOMETRIC: h |sum V grad W| of surface particles
 static const float MOST_AMPLIFIED = 5;  // RH_SPH_MIRRORED: of the source
 
@@ -87,6 +88,7 @@ static bool is_surface(const rh_sph_fluid *f, const rh_sph_solve_options *o, con
     }
     case RH_SPH_GHOST: return all <= 0;
     case RH_SPH_SOURCE: return f->excess[i] <= 0 || all <= 0;
+    case RH_SPH_SPARSE: return f->predicted[i] < -SPARSE || r->links <= 0;
     case RH_SPH_PREDICTED: break;
     }
     float sweep = source_of(f, o, i) + FORESIGHT * (r->drawn + f->q[i] * r->wall_links);

@@ -432,8 +432,7 @@ static void set_volume(const builder *b, const rh_sph_walls *w, const rh_sph_run
     for (int r = 0; r < run_count; r++)
         for (int64_t n = runs[r].begin; n < runs[r].end; n++) {
             float x = w->x[n] - w->x[i], y = w->y[n] - w->y[i], z = w->z[n] - w->z[i];
-            float left = 1 - k->inverse * k->inverse * (x * x + y * y + z * z);
-            if (left > 0 && body_of(b, w, n) == body) sum += k->value * left * left * left;
+            if (body_of(b, w, n) == body) sum += rh_sph_value_of(k, x * x + y * y + z * z);
         }
     float *out = w->place + 4 * i;
     out[0] = w->x[i], out[1] = w->y[i], out[2] = w->z[i];

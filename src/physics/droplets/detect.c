@@ -14,7 +14,7 @@
 
 #define NOBODY UINT32_MAX
 enum { LANES = 8, SAMPLE = 64, OCTAVES = 512 };
-enum { MOST_TESTS = 600, TRIES = 5 };  // comparisons of a drop on average; how often cells are made narrower for it
+enum { MOST_TESTS = 160, TRIES = 8 };  // comparisons of a drop on average; how often cells are made narrower for it
 
 // Drops in the order of the sort.
 typedef struct sorted {
@@ -95,7 +95,7 @@ static rh_code sort_drops(rh_droplet_search *s, rh_neighbours *near, rh_arena *a
         const rh_neighbours_input input = {3, middle, s->radius, s->count, rh_neighbours_cell(s->cell), false};
         RH_TRY(rh_neighbours_build(near, &input, arena, status));
         if (chosen || s->cell <= least || tests_per_drop(near) < MOST_TESTS) break;
-        s->cell = fmax(least, 0.6 * s->cell);
+        s->cell = fmax(least, 0.7 * s->cell);
     }
     return RH_OK;
 }
@@ -181,17 +181,25 @@ static void choose(sorted *s, int64_t p, const rh_neighbours_run *runs, int coun
         }
 }
 
+static int64_t choose_in_cell(sorted *s, int64_t cell, const rh_neighbours_run *runs, int count)
+{
+    int64_t begin = s->near->cell_first[cell], end = s->near->cell_first[cell + 1], tested = 0;
+    for (int r = 0; r < count; r++) tested += (end - begin) * (runs[r].end - runs[r].begin);
+    for (int64_t p = begin; p < end; p++)
+        if (!isnan(s->u[0][p])) choose(s, p, runs, count);
+    return tested;
+}
+
 static int64_t choose_all(sorted *s)
 {
     int64_t tested = 0;
-#pragma omp parallel for schedule(dynamic, 64) reduction(+ : tested)
-    for (int64_t c = 0; c < s->near->cells; c++) {
+#pragma omp parallel for schedule(dynamic, 16) reduction(+ : tested)
+    for (int64_t r = 0; r < s->near->rows; r++) {
+        rh_neighbours_walk walk;
         rh_neighbours_run runs[RH_NEIGHBOUR_RUNS];
-        int count = rh_neighbours_around(s->near, c, runs);
-        int64_t begin = s->near->cell_first[c], end = s->near->cell_first[c + 1];
-        for (int r = 0; r < count; r++) tested += (end - begin) * (runs[r].end - runs[r].begin);
-        for (int64_t p = begin; p < end; p++)
-            if (!isnan(s->u[0][p])) choose(s, p, runs, count);
+        rh_neighbours_walk_begin(s->near, r, &walk);
+        for (int64_t c = s->near->row_first[r]; c < s->near->row_first[r + 1]; c++)
+            tested += choose_in_cell(s, c, runs, rh_neighbours_walk_to(s->near, &walk, c, runs));
     }
     return tested;
 }

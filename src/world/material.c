@@ -61,7 +61,9 @@ static rh_code declare(rh_material *m, rh_status *status)
     RH_TRY(rh_points_add(m->points, "v", RH_POINT_VEC3F, status));
     RH_TRY(rh_points_add(m->points, "id", RH_POINT_I64, status));
     RH_TRY(set_radius(m, status));
-    RH_TRY(m->physics->create(m->params, &m->around, m->points, &m->method, status));
+    rh_code code = m->physics->create(m->params, &m->around, m->points, &m->method, status);
+    if (code == RH_USER) rh_status_prefix(status, "%s", m->scene->file);
+    RH_TRY(code);
     return m->scene->rest_position ? rh_points_add(m->points, "rest", RH_POINT_VEC3F, status) : RH_OK;
 }
 

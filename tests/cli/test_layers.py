@@ -129,10 +129,8 @@ def mistakes_are_said(work, scene):
 
 
 def particles_of(folder, frame):
-    for line in rheo("info", folder / "points" / f"points.{frame:04}.vdb").splitlines():
-        if line.strip().startswith("points "):
-            return int("".join(c for c in line if c.isdigit()))
-    raise AssertionError("no number of points")
+    words = rheo("info", folder / "points" / f"points.{frame:04}.vdb").replace(",", " ").split()
+    return int(words[words.index("points") - 1])
 
 
 def whitewater_rides_on_it(work):

@@ -257,6 +257,7 @@ static void advect(const droplets *me, const rh_surroundings *around, double dt,
 // As they were sorted, without those that are gone; new ones last.
 static rh_code keep(droplets *me, rh_points *points, rh_status *status)
 {
+    if (points->count == 0) return RH_OK;
     uint32_t *order = rh_arena_take(&me->arena, (size_t)(points->count + 1) * sizeof *order, status);
     if (!order) return RH_MEMORY;
     const float *r = rh_points_data(points, "radius", RH_POINT_F32);

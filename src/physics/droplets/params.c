@@ -27,7 +27,7 @@ static const rh_param rows[] = {
     {"scatter_frame", RH_PARAM_CHOICE, AT(law.scatter_frame), "", "neck", .choices = frames,
      .help = "seen from where drops stray: from the neck that they break from (momentum is kept), or from the world"},
     {"critical_impact", RH_PARAM_CHOICE, AT(law.critical), "", "ashgriz_poo", .choices = criticals,
-     .help = "which impact parameter begins to part drops that stretch: that of the threshold itself, or O'Rourke's fit"},
+     .help = "which impact parameter begins to part drops that stretch: the threshold's own, or O'Rourke's fit"},
     {"orourke_constant", RH_PARAM_FLOAT, AT(law.orourke), "", "2.4", 0, 100,
      .help = "of O'Rourke's fit: 2.4 as printed, 4.8 where the Weber number is that of diameters, as here"},
     {"bounce", RH_PARAM_BOOL, AT(law.bounce), "", "false",

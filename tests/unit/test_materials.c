@@ -306,6 +306,7 @@ static void mistakes_are_told(void **state)
     expect_refused(HEAD "materials:\n - {name: a, physics: {liquid: {}}}\n - {name: a, physics: {liquid: {}}}\n"
                         "bodies: [{shape: {sphere: {radius: 1}}}]\n",
                    "the name 'a' is taken");
+    expect_refused(HEAD "physics: {droplets: {}}\nbodies: [{shape: {sphere: {radius: 1}}}]\n", "droplets are balls");
     expect_refused(HEAD "physics: {liquid: {}}\nbodies: [{material: liqid, shape: {sphere: {radius: 1}}}]\n",
                    "did you mean 'liquid'");
     expect_refused(HEAD "physics: {liquid: {}}\nmaterials: [{name: a, physics: {liquid: {}}}]\n"

@@ -268,13 +268,15 @@ rh_code app_arguments_parse(const app_command *command, int count, char **words,
     out->sets.items = rh_alloc(sizeof *out->sets.items * (size_t)(count + 1), "app.words", status);
     out->operands.items = rh_alloc(sizeof *out->operands.items * (size_t)(count + 1), "app.words", status);
     out->binds.items = rh_alloc(sizeof *out->binds.items * (size_t)(count + 1), "app.words", status);
-    if (!out->sets.items || !out->operands.items || !out->binds.items) return RH_MEMORY;
+    out->layers.items = rh_alloc(sizeof *out->layers.items * (size_t)(count + 1), "app.words", status);
+    if (!out->sets.items || !out->operands.items || !out->binds.items || !out->layers.items) return RH_MEMORY;
     return read_words(command, count, words, out, status);
 }
 
 void app_arguments_free(app_arguments *arguments)
 {
     rh_free(arguments->sets.items);
+    rh_free(arguments->layers.items);
     rh_free(arguments->binds.items);
     rh_free(arguments->operands.items);
     memset(arguments, 0, sizeof *arguments);

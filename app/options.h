@@ -29,7 +29,7 @@ typedef struct app_arguments {
     const char *operand;  // scene, run folder, file or topic; NULL when not given
     app_texts operands;   // all of them, where a command takes more than one
     const char *out, *mode, *expression, *sandbox, *up;
-    app_texts sets;
+    app_texts sets, layers;
     int64_t threads;    // 0 = all cores
     int64_t subframes;  // 0 = not given
     int64_t port;       // 0 = a free one

@@ -28,6 +28,8 @@
 typedef enum what { AS_THERE, SURFACE, POINTS, BOTH } what;
 static const char *const what_names[] = {"", "surface", "points", "both"};
 
+enum { MOST_LAYERS = 8 };
+
 typedef struct job {
     const app_arguments *arguments;
     char points[RH_PATH_MAX], surfaces[RH_PATH_MAX], pictures[RH_PATH_MAX];
@@ -60,6 +62,7 @@ typedef struct frame_data {
     rh_ply_surface surface;
     rh_points vertices;  // what those of the surface carry, when something paints it
     bool has_points, has_surface, z_up;
+    bool layer;              // of another run
     bool will_have_surface;  // can be made of the points
     double time;
 } frame_data;
@@ -233,7 +236,36 @@ static rh_code read_material_frame(const job *j, int material, int64_t number, b
     return read_parts(j, probe, data, status);
 }
 
-// All materials of the run, or the one that was asked for.
+// The particles of another run in the same frame; a layer may begin later or end earlier.
+static rh_code read_layer(const char *run, int64_t number, frame_data *data, rh_status *status)
+{
+    char folder[RH_PATH_MAX], path[RH_PATH_MAX];
+    rh_frame_info facts = {0};
+    *data = (frame_data){.number = number, .layer = true};
+    rh_points_init(&data->points);
+    rh_points_init(&data->vertices);
+    RH_TRY(app_path(folder, run, "points", status));
+    RH_TRY(app_frame_path(path, folder, "points", number, ".vdb", status));
+    if (!rh_file_exists(path)) return RH_OK;
+    RH_TRY(rh_vdb_read_set(path, NULL, &data->points, &facts, status));
+    data->has_points = true;
+    data->time = facts.time;
+    data->z_up = facts.z_up != 0;
+    return RH_OK;
+}
+
+static rh_code read_layers(const job *j, int64_t number, frame_data *last, rh_status *status)
+{
+    const app_texts *runs = &j->arguments->layers;
+    for (int i = 0; i < runs->count; i++) {
+        last = last->next = rh_alloc_zero(sizeof *last, "app.frames", status);
+        if (!last) return RH_MEMORY;
+        RH_TRY(read_layer(runs->items[i], number, last, status));
+    }
+    return RH_OK;
+}
+
+// All materials of the run, or the one that was asked for; then the layers.
 static rh_code read_frame(const job *j, int64_t number, bool probe, frame_data *data, rh_status *status)
 {
     int first = j->only >= 0 ? j->only : 0, end = j->only >= 0 ? first + 1 : rh_scene_material_count(&j->scene);
@@ -243,6 +275,7 @@ static rh_code read_frame(const job *j, int64_t number, bool probe, frame_data *
         if (i > first) at = at->next = rh_alloc_zero(sizeof *at, "app.frames", status);
         code = at ? read_material_frame(j, i, number, probe, at, status) : RH_MEMORY;
     }
+    if (code == RH_OK && !probe) code = read_layers(j, number, at, status);
     // Quick pictures have one cloud: what the materials have in common.
     for (frame_data *more = data->next; more && j->quick && code == RH_OK; more = more->next)
         code = rh_exchange_join(&more->points, &data->points, status);
@@ -582,9 +615,24 @@ static rh_code read_scene(job *j, rh_status *status)
     return app_scene_load(j->arguments, path, false, &j->scene, status);
 }
 
+static rh_code check_layers(const app_texts *runs, rh_status *status)
+{
+    char folder[RH_PATH_MAX];
+    if (runs->count > MOST_LAYERS)
+        return rh_fail(status, RH_USER, "--layer: found %d, expected at most %d", runs->count, MOST_LAYERS);
+    for (int i = 0; i < runs->count; i++) {
+        RH_TRY(app_path(folder, runs->items[i], "points", status));
+        if (!app_is_folder(folder))
+            return rh_fail(status, RH_USER, "--layer: found no frames in %s, expected the folder of a run",
+                           runs->items[i]);
+    }
+    return RH_OK;
+}
+
 static rh_code prepare(job *j, rh_status *status)
 {
     const app_arguments *a = j->arguments;
+    RH_TRY(check_layers(&a->layers, status));
     RH_TRY(read_scene(j, status));
     RH_TRY(apply_arguments(j, status));
     RH_TRY(choose_drawing(j, status));
@@ -636,7 +684,7 @@ static rh_code draw(job *j, const frame_data *data, const char *title, rh_status
         for (size_t i = 0; i < 3 * pixels; i++) j->deep[i] = (uint16_t)(257 * j->bytes[i]);
         return code;
     }
-    rh_picture_frame frames[RH_MAX_MATERIALS];
+    rh_picture_frame frames[RH_MAX_MATERIALS + MOST_LAYERS];
     int count = 0;
     for (const frame_data *one = data; one; one = one->next, count++) {
         frames[count] = (rh_picture_frame){.number = one->number,
@@ -645,8 +693,9 @@ static rh_code draw(job *j, const frame_data *data, const char *title, rh_status
                                            .surface = one->has_surface ? &one->surface : NULL,
                                            .vertices = one->has_surface && paints(j) ? &one->vertices : NULL,
                                            .z_up = one->z_up,
+                                           .plain = one->layer,
                                            .liquid = one->look,
-                                           .title = one->has_points ? title : NULL};
+                                           .title = one->has_points && !one->layer ? title : NULL};
         if (count > 0) frames[count - 1].next = &frames[count];
     }
     RH_TRY(rh_picture_draw(j->picture, frames, j->deep, status));
@@ -732,6 +781,8 @@ static const app_option options[] = {
     {"what", APP_TEXT, AT(what), "WHAT", "surface, points or both; without it the surface"},
     {"camera", APP_TEXT, AT(camera), "NUMBERS", "x,y,z,tx,ty,tz[,fov]: position, target (m), angle of view (degrees)"},
     {"material", APP_TEXT, AT(material), "NAME", "draws this material of a run with several alone"},
+    {"layer", APP_TEXTS, AT(layers), "RUN",
+     "draws the particles of this run, too, white: spray, foam, bubbles of whitewater (may be repeated)"},
     {"look", APP_TEXT, AT(look), "NAME", "what the surface looks like: water, honey, sand, ..."},
     {"attribute", APP_TEXT, AT(attribute), "NAME",
      "that colours particles, or with --what surface the surface: id, rest.y, speed, ..., Cd (a colour itself), none"},

@@ -134,6 +134,10 @@ const bench_entry bench_entries[] = {
     {"sph-11M", "sph", "sph_dam", CELL(0.005208333333333333), .skip = 1, .frames = 1, .most_steps = 4, .repeats = 1,
      .when = BENCH_LONG},
 
+    // Drops that meet, and the same without.
+    {"drops", "droplets", "drops", .skip = 1, .frames = 3, .repeats = 2},
+    {"drops-free", "droplets", "drops", {"physics.droplets.collisions=false"}, .skip = 1, .frames = 3, .repeats = 2},
+
     // Two materials in one run; a field without particles (counted by its cells); a solid whose mesh changes with every
     // step; and the same dam alone on one thread and twice at the same time, in two contexts of one thread each.
     {"two-materials", "materials", "scenes/two_materials", .skip = 8, .frames = 2, .repeats = 2},

@@ -28,6 +28,7 @@ typedef struct rh_surroundings {
     double cell;    // m
     uint64_t seed;
     int64_t first_id;  // of the material: random numbers of a particle are a function of its id less this
+    int64_t *next_id;  // less first_id: a method that makes particles counts it on. NULL where there is no world around
     rh_dvec3 gravity;
     // Acceleration (m/s^2) of all body forces at a point, gravity included: the mean over the times from < to, so that
     // intervals without gap or overlap miss no short pulse and count none twice. NULL = gravity alone from the middle
@@ -108,6 +109,11 @@ typedef struct rh_physics {
     // Particles seeded or emitted fill 1 / per_cell(params) of a cell each.
     int (*per_cell_axis)(const void *params);  // particles per cell and axis (2 -> 8 a cell in 3D)
     double (*density)(const void *params);     // kg/m^3 of the material at rest
+    // Particles have radii of their own (attribute `radius`), which say what they weigh: m, of what bodies and emitters
+    // make, where a ball of radius `filling` takes up a particle's room. NULL: all have that one and weigh the same.
+    double (*own_radius)(const void *params, double filling);
+    // Most particles that the method makes by itself, for limits; NULL: none to speak of.
+    double (*most_made)(const void *params);
     // How far particles start from the lattice, as a share of what suits a liquid: 0 for methods that weigh their
     // particles. NULL is 1, and then they are fitted to the surfaces of bodies too.
     double (*jitter)(const void *params);

@@ -34,7 +34,7 @@ typedef struct finder {
 typedef struct around {
     int64_t cell;
     int64_t rows[ROWS];  // those that hold points
-    rh_near_run runs[ROWS];
+    rh_neighbours_run runs[ROWS];
     int row_count;
 } around;
 
@@ -71,7 +71,7 @@ static void enter_cell(const rh_neighbours *n, int64_t cell, around *a)
         int64_t begin = rh_neighbours_cell_from(n, a->rows[r], x - 1), end = begin, last = n->row_first[a->rows[r] + 1];
         uint64_t beyond = (n->row_keys[a->rows[r]] << n->bits[0]) + (uint64_t)x + 1;
         while (end < last && n->cell_keys[end] <= beyond) end++;
-        a->runs[r] = (rh_near_run){n->cell_first[begin], n->cell_first[end]};
+        a->runs[r] = (rh_neighbours_run){n->cell_first[begin], n->cell_first[end]};
     }
 }
 

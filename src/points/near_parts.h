@@ -6,11 +6,6 @@
 #include "base/simd.h"
 #include "points/neighbours.h"
 
-// A run of points [begin, end), by their places in the sorted order.
-typedef struct rh_near_run {
-    uint32_t begin, end;
-} rh_near_run;
-
 // Squared distances (m^2) of eight points from p on, and the way to them.
 static inline rh_f8 rh_near_eight(const rh_neighbours *n, int64_t p, rh_vec3 place, rh_f8 way[3])
 {

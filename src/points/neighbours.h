@@ -63,6 +63,26 @@ static inline double rh_neighbours_cell(double radius) { return radius * (1 + 1e
 rh_code rh_neighbours_build(rh_neighbours *n, const rh_neighbours_input *input, rh_arena *arena, rh_status *status);
 void rh_neighbours_free(rh_neighbours *n);
 
+// For loops of one's own over the sorted points: runs [begin, end) of them.
+typedef struct rh_neighbours_run {
+    uint32_t begin, end;
+} rh_neighbours_run;
+enum { RH_NEIGHBOUR_RUNS = 9 };
+// The runs of one of the cells that hold points and of those around it; returns how many there are.
+int rh_neighbours_around(const rh_neighbours *n, int64_t cell, rh_neighbours_run runs[RH_NEIGHBOUR_RUNS]);
+// The same for all cells of a row, one after the other, at a fraction of the cost: the rows around it are looked up
+// once.
+typedef struct rh_neighbours_walk {
+    int64_t low[RH_NEIGHBOUR_RUNS], high[RH_NEIGHBOUR_RUNS], end[RH_NEIGHBOUR_RUNS];  // cells of the rows around
+    uint64_t first[RH_NEIGHBOUR_RUNS];                                                // key of x = 0 in each
+    int count;
+} rh_neighbours_walk;
+void rh_neighbours_walk_begin(const rh_neighbours *n, int64_t row, rh_neighbours_walk *walk);
+int rh_neighbours_walk_to(const rh_neighbours *n, rh_neighbours_walk *walk, int64_t cell,
+                          rh_neighbours_run runs[RH_NEIGHBOUR_RUNS]);
+// The runs of all cells that come within `radius` of a place; returns how many. `runs` may be NULL, to count them.
+int64_t rh_neighbours_box(const rh_neighbours *n, rh_vec3 place, float radius, rh_neighbours_run *runs);
+
 // One answer; grows, and is used again and again.
 typedef struct rh_neighbour_list {
     uint32_t *index;  // numbers the points were given with

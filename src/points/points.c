@@ -292,6 +292,17 @@ rh_code rh_points_permute(rh_points *points, const uint32_t *order, int64_t coun
     return RH_OK;
 }
 
+void rh_points_inherit(rh_points *points, int64_t from, int64_t to)
+{
+    RH_ASSERT(from < points->count && to < points->count);
+    for (int i = 0; i < points->attribute_count; i++) {
+        const rh_attribute *attribute = &points->attributes[i];
+        size_t size = types[attribute->type].size;
+        char *data = attribute->data;
+        if (!attribute->uniform) memcpy(data + (size_t)to * size, data + (size_t)from * size, size);
+    }
+}
+
 int64_t rh_points_group_size(const rh_points *points, const rh_attribute *group)
 {
     RH_ASSERT(group->type == RH_POINT_GROUP);

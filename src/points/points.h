@@ -70,6 +70,9 @@ rh_code rh_points_resize(rh_points *points, int64_t count, rh_status *status);
 // removed).
 rh_code rh_points_permute(rh_points *points, const uint32_t *order, int64_t count, rh_status *status);
 
+// Point `to` gets every attribute of point `from`, id included.
+void rh_points_inherit(rh_points *points, int64_t from, int64_t to);
+
 // Makes `to` the same as `from`, blocks it already has being used again. `to` is empty or an earlier copy. A failure
 // leaves it as it was, or empty.
 rh_code rh_points_copy(const rh_points *from, rh_points *to, rh_status *status);

@@ -50,24 +50,59 @@ const rh_param_table rh_material_table = {"material",
                                           sizeof(rh_material_params),
                                           check_material};
 
+#define AT(field) offsetof(rh_exchange_when, field)
+static const rh_param when_rows[] = {
+    {"faster", RH_PARAM_FLOAT, AT(faster), "m/s", "0", 0, 1e6, .help = "than this"},
+    {"thinner", RH_PARAM_FLOAT, AT(thinner), "", "0", 0, 1,
+     .help = "than this share of a full neighbourhood: particles of their own material within one and a half cells"},
+    {"into", RH_PARAM_FLOAT, AT(into), "m", "1e9", -1e9, 1e9,
+     .help = "this near the surface of the material that they become, or so deep in it: 0 is at the surface, below 0 "
+             "inside"},
+};
+#undef AT
+static rh_code check_when(const void *object, const char **field, rh_status *status)
+{
+    const rh_exchange_when *w = object;
+    *field = "faster";
+    if (w->faster > 0 || w->thinner > 0 || w->into < 1e9) return RH_OK;
+    return rh_fail(status, RH_USER, "found no condition, expected faster, thinner or into: all particles would go");
+}
+static const rh_param_table when_table = {"when",
+                                          "Which particles go: those that all of it is true of.",
+                                          when_rows,
+                                          RH_PARAM_COUNT(when_rows),
+                                          sizeof(rh_exchange_when),
+                                          check_when};
+
 #define AT(field) offsetof(rh_exchange_params, field)
 static const rh_param exchange_rows[] = {
     {"name", RH_PARAM_TEXT, AT(name), "", .help = "for messages, and to find it with --set"},
     {"from", RH_PARAM_TEXT, AT(from), "", .required = true, .help = "the material that particles leave"},
     {"to", RH_PARAM_TEXT, AT(to), "", .required = true, .help = "the material that they become"},
-    {"group", RH_PARAM_TEXT, AT(group), "", .required = true,
+    {"group", RH_PARAM_TEXT, AT(group), "",
      .help = "particles of this group go, and leave it; a program (addtogroup) or the method puts them in"},
+    {"when", RH_PARAM_OPTIONAL, AT(when), "", .table = &when_table,
+     .help = "particles that this is true of go; with a group, those of the group"},
 };
 #undef AT
 
+static rh_code check_exchange(const void *object, const char **field, rh_status *status)
+{
+    const rh_exchange_params *e = object;
+    *field = "from";
+    return e->group || e->when
+               ? RH_OK
+               : rh_fail(status, RH_USER, "found neither group nor when, expected who changes its material");
+}
+
 const rh_param_table rh_exchange_table = {
     "exchange",
-    "Particles of a group change from one material to another where both end a step: place, velocity, id and "
-    "attributes that both have are kept.",
+    "Particles change from one material to another where both end a step: place, velocity, id and attributes that both "
+    "have are kept, and mass and momentum are.",
     exchange_rows,
     RH_PARAM_COUNT(exchange_rows),
     sizeof(rh_exchange_params),
-    NULL};
+    check_exchange};
 
 // --- names -----------------------------------------------------------------------------------------------------------
 int rh_scene_material_count(const rh_scene *scene) { return scene->materials.count ? scene->materials.count : 1; }

@@ -398,16 +398,17 @@ static bool near_row(const rh_param_table *table, const char *name)
 // of shapes.
 static const char *whose_key(const reader *r, const rh_param_table *table, const char *name, char *out, size_t size)
 {
-    const char *owners[8], *all[8];
+    enum { MOST = 32 };
+    const char *owners[MOST], *all[MOST];
     int count = 0, number = 0;
     bool among = false;
     out[0] = 0;
-    for (int i = 0; r->alternatives && r->alternatives[i] && i < 8; i++) {
+    for (int i = 0; r->alternatives && r->alternatives[i] && i < MOST; i++) {
         among |= r->alternatives[i] == table;
         all[number++] = r->alternatives[i]->name;
         if (rh_params_find(r->alternatives[i], name)) owners[count++] = r->alternatives[i]->name;
     }
-    char names[160];
+    char names[320];
     if (!among || number < 2) return out;
     const char *split = rh_renamed_split(table->name, name);
     if (split) return snprintf(out, size, "'%s' is a method of its own now; ", split), out;

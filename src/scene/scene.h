@@ -131,11 +131,19 @@ typedef struct rh_material_params {
     bool steps_together;           // found when the scene was read: its steps end where those of others do
 } rh_material_params;
 
-// Particles that change from one material to another: those in a group, at the times when both have come to the end of
-// a step.
+// Which particles change their material: those that all of it is true of.
+typedef struct rh_exchange_when {
+    double faster;   // m/s; 0: any speed
+    double thinner;  // 0..1: share of a full neighbourhood of their own material that is there; 0: any
+    double into;     // m: how near the surface of the other material, or how deep in it (below 0); 1e9: anywhere
+} rh_exchange_when;
+
+// Particles that change from one material to another: those in a group, or that `when` is true of, at the times when
+// both have come to the end of a step.
 typedef struct rh_exchange_params {
     char *name;
     char *from, *to, *group;
+    rh_exchange_when *when;    // NULL = not given
     int from_index, to_index;  // found when the scene was read
 } rh_exchange_params;
 

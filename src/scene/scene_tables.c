@@ -488,7 +488,8 @@ static rh_code check_scene(const void *object, const char **field, rh_status *st
         return rh_fail(status, RH_USER, "the scene has 'physics' too: expected one of the two");
     }
     // Both lists may be missing: then the whole scene is to blame, no field.
-    if (!scene->bodies.count && !scene->emitters.count && !any_dynamic(scene))
+    // A layer may live on its base alone.
+    if (!scene->bodies.count && !scene->emitters.count && !scene->from.count && !any_dynamic(scene))
         return rh_fail(status, RH_USER, "nothing to simulate: give at least one item in 'bodies' or 'emitters'");
     if (!rh_scene_surfaces_while_running(scene) || scene->output.vdb) return RH_OK;
     *field = scene->surface.while_running ? "surface" : "materials";

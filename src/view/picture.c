@@ -302,7 +302,7 @@ static int64_t gather(const rh_picture *p, const rh_picture_frame *f, const rh_a
     const rh_attribute *position = rh_points_find(points, "P"), *velocity = rh_points_find(points, "v"),
                        *radius = rh_points_find(points, "radius");
     float guess = guess_radius(p, points->count), size = (float)p->scene->look.particles.size;
-    const rh_attribute *colours = find_colours(points, p->scene->look.particles.paint.attribute);
+    const rh_attribute *colours = f->plain ? NULL : find_colours(points, p->scene->look.particles.paint.attribute);
     bool moving = velocity && velocity->type == RH_POINT_VEC3F;
     int64_t kept = 0;
     for (int64_t i = 0; i < points->count; i++) {
@@ -314,9 +314,10 @@ static int64_t gather(const rh_picture *p, const rh_picture_frame *f, const rh_a
         c->velocity[kept] = rh_v3(0, 0, 0);
         if (moving) c->velocity[kept] = upright(((const rh_vec3 *)velocity->data)[velocity->uniform ? 0 : i], f->z_up);
         c->radius[kept] = size * (r > 0 && r < 1e15f ? r : guess);
-        rh_vec3 color = colours  ? own_colour(colours, i)
-                        : values ? color_of(&p->scene->look.particles.paint, p->o.particles, values[i])
-                                 : appearance->color;
+        rh_vec3 color = colours    ? own_colour(colours, i)
+                        : values   ? color_of(&p->scene->look.particles.paint, p->o.particles, values[i])
+                        : f->plain ? rh_v3(0.93f, 0.95f, 0.96f)
+                                   : appearance->color;
         color = rh_v3_scale(color, shade_of(look_of(p, f), id, i));
         c->color[kept++] = rh_v3(rh_min(color.x, 1), rh_min(color.y, 1), rh_min(color.z, 1));
     }
@@ -343,7 +344,7 @@ static rh_code add_particles(const rh_picture *p, const rh_picture_frame *f, rh_
                rh_alloc(count * sizeof *c.color, "view.cloud", status),
                rh_alloc(count * sizeof *c.radius, "view.cloud", status)};
     rh_code code = values && c.center && c.velocity && c.color && c.radius ? RH_OK : RH_MEMORY;
-    bool colored = !rh_values_none(attribute);
+    bool colored = !f->plain && !rh_values_none(attribute);
     if (code == RH_OK && colored && p->o.particles.high > p->o.particles.low)
         code = rh_values_take(f->points, attribute, f->z_up, values, status);
     if (code == RH_OK) {

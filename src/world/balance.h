@@ -19,7 +19,22 @@ typedef struct rh_balance {
     double work_forces, work_programs;   // of `forces`; all that programs change, deletion included
 } rh_balance;
 
+// What a particle weighs, in the unit of one that fills its room: 1, or where particles have radii of their own
+// (rh_physics.own_radius) the cube of its radius in units of that one's.
+typedef struct rh_weights {
+    const float *radius;  // m; NULL: all weigh 1. Borrowed from the points
+    double unit;          // m
+} rh_weights;
+rh_weights rh_weights_of(const rh_points *points, double unit);  // unit 0: all weigh 1
+static inline double rh_weight(const rh_weights *w, int64_t i)
+{
+    if (!w->radius) return 1;
+    double r = (double)w->radius[i] / w->unit;
+    return r * r * r;
+}
+
 typedef struct rh_totals {
+    double weight;
     double kinetic;  // at the moment of the velocities
     double height;   // potential energy in gravity at the places of now, from the origin
     rh_dvec3 momentum;
@@ -33,9 +48,9 @@ static inline double rh_balance_energy(rh_dvec3 gravity, double lag, rh_vec3 x, 
 }
 
 // Of all particles.
-rh_totals rh_balance_totals(const rh_points *points, rh_dvec3 gravity);
+rh_totals rh_balance_totals(const rh_points *points, double unit, rh_dvec3 gravity);
 // Sum of velocity times acceleration: what a field of forces does in a second.
 typedef rh_dvec3 rh_balance_field(rh_dvec3 point, const void *user);
-double rh_balance_power(const rh_points *points, rh_balance_field *acceleration, const void *user);
+double rh_balance_power(const rh_points *points, double unit, rh_balance_field *acceleration, const void *user);
 // Both energies at the moment of the velocities.
 double rh_totals_energy(const rh_totals *totals, rh_dvec3 gravity, double lag);

@@ -2,15 +2,24 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Particles that change their material: spray breaks off, drops fall back. One mechanism for all: between steps, when
-// both materials have come to the same time, the particles of a group go over. Who is in the group, a program of the
-// scene says or a method (any attribute of type group will do). Place, velocity, id and every attribute that both sets
-// have under one name and type are carried; other attributes begin with zero, groups included; the particle leaves the
-// group that sent it. Particles of both materials weigh the same (checked when the run is made), so mass and momentum
-// are kept exactly.
+// both materials have come to the same time, the particles of a group go over, or those that a rule of the scene picks
+// (`when`: exchange_rules.h). Who is in the group, a program of the scene says or a method (any attribute of type group
+// will do). Place, velocity, id and every attribute that both sets have under one name and type are carried; other
+// attributes begin with zero, groups included; the particle leaves the group that sent it.
+//
+// Mass and momentum are kept exactly. Particles of both materials weigh the same (checked when the run is made), or
+// those of one have radii of their own (rh_physics.own_radius): what becomes such a particle gets the radius of its
+// mass. The other way round a drop becomes as many particles as it weighs, with its velocity; what is left over of it,
+// or all of one that is too light, is kept (the rest) and goes into the next that comes, with its momentum.
 #pragma once
 #include "points/points.h"
 
 struct rh_world;
+
+typedef struct rh_exchange_rest {
+    double mass;        // kg
+    rh_dvec3 momentum;  // kg m/s
+} rh_exchange_rest;
 
 // Moves the points with moves[i] != 0 from one set to the end of another, in their order; *moved gets their number.
 // After a failure both sets are as they were.

@@ -21,7 +21,13 @@ static rh_code set_radius(rh_material *m, rh_status *status)
 {
     // Radius of the ball (disc) with the volume a particle stands for.
     double s = m->seeder.spacing, pi = 3.14159265358979323846;
-    float radius = (float)(m->seeder.dimension == 3 ? s * cbrt(3 / (4 * pi)) : s / sqrt(pi));
+    double filling = m->seeder.dimension == 3 ? s * cbrt(3 / (4 * pi)) : s / sqrt(pi);
+    float radius = (float)filling;
+    if (m->physics->own_radius) {
+        m->seeder.unit_radius = filling;
+        m->seeder.new_radius = m->physics->own_radius(m->params, filling);
+        return rh_points_add(m->points, "radius", RH_POINT_F32, status);
+    }
     return rh_points_add_uniform(m->points, "radius", RH_POINT_F32, &radius, status);
 }
 
@@ -32,6 +38,7 @@ static void set_surroundings(rh_material *m)
                                   .cell = scene->cell,
                                   .seed = (uint64_t)scene->seed,
                                   .first_id = m->seeder.first_id,
+                                  .next_id = &m->seeder.next_id,
                                   .gravity = scene->gravity,
                                   .obstacles = &m->solids_start,
                                   .obstacles_after = &m->solids_end,
@@ -54,7 +61,9 @@ static rh_code declare(rh_material *m, rh_status *status)
     RH_TRY(rh_points_add(m->points, "v", RH_POINT_VEC3F, status));
     RH_TRY(rh_points_add(m->points, "id", RH_POINT_I64, status));
     RH_TRY(set_radius(m, status));
-    RH_TRY(m->physics->create(m->params, &m->around, m->points, &m->method, status));
+    rh_code code = m->physics->create(m->params, &m->around, m->points, &m->method, status);
+    if (code == RH_USER) rh_status_prefix(status, "%s", m->scene->file);
+    RH_TRY(code);
     return m->scene->rest_position ? rh_points_add(m->points, "rest", RH_POINT_VEC3F, status) : RH_OK;
 }
 
@@ -119,9 +128,14 @@ static rh_code make_observer(rh_material *m, rh_status *status)
     return RH_OK;
 }
 
+static rh_totals totals_of(const rh_material *m)
+{
+    return rh_balance_totals(m->points, m->seeder.unit_radius, m->around.gravity);
+}
+
 static double energy_of(const rh_material *m)
 {
-    rh_totals all = rh_balance_totals(m->points, m->around.gravity);
+    rh_totals all = totals_of(m);
     return rh_totals_energy(&all, m->around.gravity, m->seeder.lag);
 }
 
@@ -156,7 +170,7 @@ rh_code rh_material_emit(rh_material *m, const rh_material_moment *now, rh_statu
 static void start_balance(rh_material *m)
 {
     if (!m->hooks) return;
-    rh_totals all = rh_balance_totals(m->points, m->around.gravity);
+    rh_totals all = totals_of(m);
     m->seeder.balance = (rh_balance){.energy_in = all.kinetic + all.height, .momentum_in = all.momentum};
 }
 
@@ -184,7 +198,8 @@ rh_code rh_material_init(rh_material *m, const rh_scene *scene, int index, const
     m->declared = m->points->attribute_count;
     if (has_programs(m)) RH_TRY(rh_hooks_create(scene, index, m->points, programs, &m->hooks, status));
     RH_TRY(make_observer(m, status));
-    m->limits = rh_health_limits_of(scene, rh_material_most_particles(m));
+    double made = m->physics->most_made ? m->physics->most_made(m->params) : 0;
+    m->limits = rh_health_limits_of(scene, rh_material_most_particles(m) + made);
     if (!m->dynamics) return RH_OK;
     m->touched = rh_alloc((size_t)m->dynamics->count * RH_DYNAMICS_PARTS * sizeof *m->touched, "world.solids", status);
     return m->touched ? RH_OK : RH_MEMORY;
@@ -378,7 +393,9 @@ static rh_dvec3 beside_gravity(rh_dvec3 point, const void *user)
 static double power_of_forces(const rh_material *m, double step)
 {
     interval during = {m, m->time - m->last_dt, m->time + step};
-    return rh_forces_act(m->scene, during.from, during.to) ? rh_balance_power(m->points, beside_gravity, &during) : 0;
+    return rh_forces_act(m->scene, during.from, during.to)
+               ? rh_balance_power(m->points, m->seeder.unit_radius, beside_gravity, &during)
+               : 0;
 }
 
 // The physics' part of a step, with a shorter one when a solve does not converge. That depends on the state alone, so a
@@ -435,8 +452,8 @@ rh_code rh_material_step(rh_material *m, const rh_material_moment *now, double l
     double kick = 0.5 * (m->last_dt + step);
     power += power_of_forces(m, step);
     m->seeder.balance.work_forces += 0.5 * kick * power;
-    m->seeder.balance.gravity = rh_d3_add(m->seeder.balance.gravity,
-                                          rh_d3_scale(m->around.gravity, kick * (double)m->points->count));
+    double weight = m->seeder.unit_radius > 0 ? totals_of(m).weight : (double)m->points->count;
+    m->seeder.balance.gravity = rh_d3_add(m->seeder.balance.gravity, rh_d3_scale(m->around.gravity, kick * weight));
     m->seeder.lag = 0.5 * step;
     m->time += step;
     m->last_dt = step;
@@ -462,7 +479,7 @@ rh_code rh_material_step(rh_material *m, const rh_material_moment *now, double l
 
 void rh_material_balance(rh_material *m)
 {
-    rh_totals all = rh_balance_totals(m->points, m->around.gravity);
+    rh_totals all = totals_of(m);
     const rh_balance *b = &m->seeder.balance;
     double mass = rh_material_particle_mass(m);
     rh_dvec3 known = rh_d3_add(rh_d3_sub(b->momentum_in, b->momentum_out), b->gravity);

@@ -4,6 +4,7 @@
 // The world from inside, for the files that make it up: world.c (creation, time), material.c (steps), saving.c
 // (checkpoints), run.c (frames, files), predict.c, health.c.
 #pragma once
+#include "world/exchange.h"
 #include "world/material.h"
 #include "world/output.h"
 
@@ -16,6 +17,7 @@ struct rh_world {
     rh_base_frames **bases;         // runs that this one stands on; owned
     const rh_base_run **base_runs;  // owned
     int base_count;
+    rh_exchange_rest *rests;     // of each exchange; owned
     int stepped;                 // the material that took the last step
     rh_lang_cache *programs;     // NULL when the scene has none
     const atomic_int *stop_now;  // of the run in progress; NULL = none

@@ -28,6 +28,7 @@ struct rh_probes {
     int material;             // number of the one whose probes they are
     int dimension;
     double spacing, density, particle;  // m; kg/m^3; m^3 (m^2) that a particle stands for
+    double filling;                     // m: radius of a ball of that volume
     rh_probe *items;
     int count;
     rh_probe_column *columns;

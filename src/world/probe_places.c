@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/parallel.h"
 #include "grid/levelset.h"
+#include "world/balance.h"
 #include "world/probe_parts.h"
 
 // --- points ----------------------------------------------------------------------------------------------------------
@@ -152,16 +153,19 @@ static void box_block(const rh_probes *p, const rh_box_probe *box, const rh_poin
     const rh_vec3 *x = rh_points_data(points, "P", RH_POINT_VEC3F), *v = rh_points_data(points, "v", RH_POINT_VEC3F);
     rh_dvec3 g = p->scene->gravity;
     if (p->dimension == 2) g.z = 0;
+    const rh_attribute *radius = rh_points_find(points, "radius");
+    const rh_weights weights = rh_weights_of(points, radius && !radius->uniform ? p->filling : 0);
     for (int64_t i = b * RH_BLOCK; i < rh_block_end(b, points->count); i++) {
         rh_dvec3 at = rh_d3_from(x[i]);
         bool inside = true;
         for (int a = 0; a < p->dimension; a++)
             inside = inside && (&at.x)[a] >= (&box->min.x)[a] && (&at.x)[a] < (&box->max.x)[a];
         if (!inside) continue;
-        out[0] += 1;
-        for (int a = 0; a < 3; a++) out[1 + a] += (&at.x)[a];
-        out[4] += 0.5 * (double)rh_v3_dot(v[i], v[i]);
-        out[5] -= rh_d3_dot(g, at);
+        double weight = rh_weight(&weights, i);
+        out[0] += weight;
+        for (int a = 0; a < 3; a++) out[1 + a] += weight * (&at.x)[a];
+        out[4] += weight * (0.5 * (double)rh_v3_dot(v[i], v[i]));
+        out[5] -= weight * rh_d3_dot(g, at);
     }
 }
 

@@ -212,6 +212,7 @@ rh_code rh_probes_create(const rh_scene *scene, int material, rh_obstacles *obst
     p->spacing = spacing;
     p->density = density;
     p->particle = pow(spacing, p->dimension);
+    p->filling = spacing * cbrt(0.75 / 3.14159265358979323846);
     p->count = count_of(scene, material);
     p->material = material;
     p->observer = (rh_observer){see, p};

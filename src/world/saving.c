@@ -55,6 +55,8 @@ rh_code rh_world_put_state(const rh_world *w, const rh_store *to, rh_status *sta
     if (w->material_count > 1) RH_TRY(rh_store_put_int(to, "step", w->step, status));
     if (w->material_count > 1) RH_TRY(rh_store_put_float(to, "time", w->time, status));
     if (w->material_count > 1) RH_TRY(rh_store_put_float(to, "meeting", w->meeting, status));
+    size_t rests = (size_t)w->scene->exchanges.count * sizeof *w->rests;
+    if (rests) RH_TRY(rh_store_put_bytes(to, "rests", w->rests, rests, status));
     rh_store solids = rh_store_within(to, "solids");
     RH_TRY(rh_dynamics_put(&w->dynamics, &solids, status));
     for (int i = 0; i < w->material_count; i++) {
@@ -87,7 +89,7 @@ static void get_balance(rh_material *m, const rh_store *from)
     rh_balance *balance = &m->seeder.balance;
     bool there = rh_store_get_exactly(from, "balance", balance, sizeof *balance, NULL) == RH_OK;
     if (there) return;
-    rh_totals all = rh_balance_totals(m->points, m->around.gravity);
+    rh_totals all = rh_balance_totals(m->points, m->seeder.unit_radius, m->around.gravity);
     m->seeder.balance = (rh_balance){.energy_in = rh_totals_energy(&all, m->around.gravity, m->seeder.lag),
                                      .momentum_in = all.momentum};
 }
@@ -138,6 +140,9 @@ rh_code rh_world_get_state(rh_world *w, const rh_store *from, rh_status *status)
     w->frame_done = done;
     // Checkpoints of earlier versions do not say.
     w->begun = rh_store_get_int(from, "begun", &begun, NULL) == RH_OK ? begun != 0 : w->step > 0;
+    size_t rests = (size_t)w->scene->exchanges.count * sizeof *w->rests;
+    if (rests && rh_store_get_exactly(from, "rests", w->rests, rests, NULL) != RH_OK)  // those of earlier versions
+        memset(w->rests, 0, rests);
     rh_store solids = rh_store_within(from, "solids");
     RH_TRY(rh_dynamics_get(&w->dynamics, &solids, status));
     for (int i = 0; i < w->material_count; i++) {

@@ -160,13 +160,17 @@ rh_code rh_seed_append(rh_seeder *s, rh_points *points, const rh_dvec3 *x, const
     rh_vec3 *p = rh_points_data(points, "P", RH_POINT_VEC3F), *v = rh_points_data(points, "v", RH_POINT_VEC3F);
     rh_vec3 *from = s->geometry->scene->rest_position ? rh_points_data(points, "rest", RH_POINT_VEC3F) : NULL;
     int64_t *id = rh_points_data(points, "id", RH_POINT_I64);
+    float *radius = s->unit_radius > 0 ? rh_points_data(points, "radius", RH_POINT_F32) : NULL;
+    const rh_weights weights = rh_weights_of(points, s->unit_radius);
     for (int64_t i = 0; i < n; i++) {
+        if (radius) radius[first + i] = (float)s->new_radius;
+        double weight = rh_weight(&weights, first + i);
         p[first + i] = rh_v3_from(x[i]);
         v[first + i] = rh_v3_from(body >= 0 ? body_velocity(s, body, x[i]) : velocity);
         if (from) from[first + i] = rh_v3_from(rest[i]);
         id[first + i] = s->first_id + s->next_id++;
-        s->balance.energy_in += rh_balance_energy(gravity_of(s), s->lag, p[first + i], v[first + i]);
-        s->balance.momentum_in = rh_d3_add(s->balance.momentum_in, rh_d3_from(v[first + i]));
+        s->balance.energy_in += weight * rh_balance_energy(gravity_of(s), s->lag, p[first + i], v[first + i]);
+        s->balance.momentum_in = rh_d3_add(s->balance.momentum_in, rh_d3_scale(rh_d3_from(v[first + i]), weight));
     }
     return RH_OK;
 }
@@ -485,10 +489,10 @@ int rh_inflows(const rh_seeder *seeder, double time, rh_inflow *out, int max)
 }
 
 // --- sinks -----------------------------------------------------------------------------------------------------------
-static void note_gone(rh_seeder *s, rh_vec3 x, rh_vec3 v)
+static void note_gone(rh_seeder *s, rh_vec3 x, rh_vec3 v, double weight)
 {
-    s->balance.energy_out += rh_balance_energy(gravity_of(s), s->lag, x, v);
-    s->balance.momentum_out = rh_d3_add(s->balance.momentum_out, rh_d3_from(v));
+    s->balance.energy_out += weight * rh_balance_energy(gravity_of(s), s->lag, x, v);
+    s->balance.momentum_out = rh_d3_add(s->balance.momentum_out, rh_d3_scale(rh_d3_from(v), weight));
 }
 
 rh_code rh_drain(rh_seeder *seeder, double time, rh_points *points, rh_status *status)
@@ -510,9 +514,10 @@ rh_code rh_drain(rh_seeder *seeder, double time, rh_points *points, rh_status *s
                           sinks[n].inside_out;
             int64_t kept = 0;
             const rh_vec3 *v = rh_points_data(points, "v", RH_POINT_VEC3F);
+            const rh_weights weights = rh_weights_of(points, seeder->unit_radius);
             for (int64_t i = 0; i < points->count; i++) {
                 if (!gone[i]) order[kept++] = (uint32_t)i;
-                else note_gone(seeder, p[i], v[i]);
+                else note_gone(seeder, p[i], v[i], rh_weight(&weights, i));
             }
             seeder->removed += points->count - kept;
             if (kept < points->count) code = rh_points_permute(points, order, kept, status);

@@ -30,7 +30,9 @@ typedef struct rh_seeder {
                      // surfaces
     int dimension;
     uint64_t seed;
-    int64_t first_id;  // ids are this and next_id: unique over all materials of a run
+    double new_radius, unit_radius;  // m: where particles have radii of their own, that of new ones, and of one that
+                                     // weighs what `spacing` says; else both 0
+    int64_t first_id;                // ids are this and next_id: unique over all materials of a run
     int64_t next_id;
     int64_t received, given;         // particles that came from other materials, and went to them
     int64_t emitted, removed;        // by emitters and sinks so far

@@ -107,6 +107,8 @@ static rh_code build(rh_world *w, rh_status *status)
         RH_TRY(check_base(w, &w->materials[i], status));
     }
     RH_TRY(rh_exchange_check(w, status));
+    w->rests = rh_alloc_zero((size_t)(scene->exchanges.count + 1) * sizeof *w->rests, "world", status);
+    if (!w->rests) return RH_MEMORY;
     set_limits(w);
     RH_TRY(rh_world_check_memory(w, status));
     w->frame = scene->frames.first;
@@ -133,6 +135,7 @@ void rh_world_free(rh_world *world)
     if (!world) return;
     for (int i = 0; i < world->material_count; i++) rh_material_free(&world->materials[i]);
     rh_free(world->materials);
+    rh_free(world->rests);
     rh_lang_cache_free(world->programs);
     for (int i = 0; i < world->base_count; i++) rh_base_frames_free(world->bases[i]);
     rh_free(world->bases);

@@ -32,6 +32,15 @@ from: {water: base}
 physics: {dye: {carried_by: water, diffusivity: 0.0002}}
 bodies: [{shape: {box: {min: [0.1, 0.1, -1], max: [0.3, 0.4, 1]}}}]
 """
+WHITEWATER = """rheo: 1
+cell: 0.05
+dimension: 2
+frames: {last: 8}
+checkpoint: {frames: 2, minutes: 0.0005}
+from: {water: base}
+physics: {whitewater: {over: water, amount: 20, speed_from: 0.1, speed_to: 1, trapped_air_from: 0.01, trapped_air_to: 0.3}}
+solids: [{inside_out: true, shape: {box: {min: [0, 0, -1], max: [1, 1, 1]}}}]
+"""
 ENVIRONMENT = {**os.environ, "OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "4000"}
 
 
@@ -119,6 +128,41 @@ def mistakes_are_said(work, scene):
     rheo("run", scene, "--out", work / "changed", "--resume", "--changed", "--quiet")
 
 
+def particles_of(folder, frame):
+    words = rheo("info", folder / "points" / f"points.{frame:04}.vdb").replace(",", " ").split()
+    return int(words[words.index("points") - 1])
+
+
+def whitewater_rides_on_it(work):
+    """A second layer over the same base: the same bytes for threads, stops and kills; the base is not written to; how many particles there
+    are does not hang on the length of steps; classes can be left out."""
+    scene = work / "white.yaml"
+    scene.write_text(WHITEWATER)
+    before = everything(work / "base")
+    rheo("run", scene, "--out", work / "white", "--threads", 1, "--quiet")
+    whole = digest(work / "white")
+    rheo("run", scene, "--out", work / "white3", "--threads", 3, "--quiet")
+    assert digest(work / "white3") == whole, "three threads give other whitewater"
+    rheo("run", scene, "--out", work / "white_stopped", "--frames", "1-4", "--quiet")
+    rheo("run", scene, "--out", work / "white_stopped", "--resume", "--quiet")
+    assert digest(work / "white_stopped") == whole, "whitewater that was stopped gives other bytes"
+    for seconds in (0.1, 0.25):
+        kill_once(scene, work / "white_killed", seconds)
+    rheo("run", scene, "--out", work / "white_killed", "--resume", "--quiet")
+    assert digest(work / "white_killed") == whole, "whitewater that was killed gives other bytes"
+    assert everything(work / "base") == before, "the base was written to"
+    many = particles_of(work / "white", 8)
+    assert many > 300, many
+    for step in ("0.01", "0.004"):
+        rheo("run", scene, "--out", work / f"white_{step}", "--set", f"max_step={step}", "--quiet")
+        other = particles_of(work / f"white_{step}", 8)
+        assert abs(other / many - 1) < 0.12, (step, other, many)
+    rheo("run", scene, "--out", work / "foam", "--set", "physics.whitewater.spray=false", "--set", "physics.whitewater.bubbles=false", "--quiet")
+    assert 0 < particles_of(work / "foam", 8) < many
+    text = rheo("check", scene, "--set", "physics.whitewater.over=wather", code=2)
+    assert "did you mean 'water'" in text, text
+
+
 def materials_are_named(work):
     """A base with two materials: the one that the base is called by, and no other in its place."""
     two = BASE.replace("physics: {liquid: {}}", "materials: [{name: water, physics: {liquid: {}}}, {name: dune, physics: {sand: {}}}]")
@@ -155,6 +199,7 @@ def main():
         bytes_are_the_same(work, scene)
         the_flow_carries(work)
         others_open_it(work)
+        whitewater_rides_on_it(work)
         materials_are_named(work)
         mistakes_are_said(work, scene)
     print("layers and fields are as they should be")

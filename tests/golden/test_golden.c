@@ -200,6 +200,23 @@ static const golden scenes[] = {
      "emitters:\n - {velocity: [1.5, 0.5, 0], shape: {sphere: {center: [0.15, 0.5, 0.2], radius: 0.1}}}\n"
      "forces:\n - {force: {swirl: {center: [0.4, 0, 0.2], axis: [0, 1, 0], acceleration: 3, radius: 0.4}}}\n",
      0},
+    // Two jets of drops that meet head on: merging, parting, shedding, walls.
+    {"droplets",
+     "rheo: 1\ncell: 0.03\nframes: {last: 10}\nmax_step: 0.0209\n"
+     "physics: {droplets: {radius: 0.003, wind: [1, 0, 0], rest_time: 0.01, restitution: 0.3}}\n"
+     "emitters:\n - {velocity: [4, 1, 0], shape: {sphere: {center: [0, 0.3, 0], radius: 0.06}}}\n"
+     " - {velocity: [-4, 1, 0.2], shape: {sphere: {center: [0.5, 0.3, 0], radius: 0.06}}}\n"
+     "solids: [{shape: {box: {min: [-2, -1, -2], max: [2, 0, 2]}}}]\n",
+     0},
+    // Spray leaves a splash as drops, by a rule, and falls back as particles of one mass.
+    {"droplets_exchange",
+     "rheo: 1\ncell: 0.08\nframes: {last: 10}\n"
+     "materials:\n - {name: sea, physics: {splash: {particles_per_axis: 2}}}\n"
+     " - {name: spray, physics: {droplets: {density: 1000, max_radius: 0.2}}}\n"
+     "exchanges:\n - {from: sea, to: spray, when: {faster: 0.8, thinner: 0.8}}\n"
+     " - {from: spray, to: sea, when: {into: 0.01}}\n"
+     "bodies:\n - {material: sea, shape: {box: {min: [0, 0, 0], max: [0.3, 0.7, 0.4]}}}\n" TANK,
+     0},
     // Steps of their own, and steps together: spray leaves the splash where the method says.
     {"materials",
      "rheo: 1\ncell: 0.05\ndimension: 2\nframes: {last: 10}\n"

@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include "base/clock.h"
+#include "physics/flight.h"
 #include "physics/step.h"
 
 #define AT(field) offsetof(rh_ballistic_params, field)
@@ -38,37 +39,11 @@ static rh_code create(const void *params, const rh_surroundings *around, rh_poin
     return *self = (void *)(uintptr_t)params, RH_OK;  // nothing of its own: its parameters will do
 }
 
-static double fastest(const rh_points *points)
-{
-    const rh_vec3 *v = rh_points_data(points, "v", RH_POINT_VEC3F);
-    float most = 0;
-#pragma omp parallel for schedule(static) reduction(max : most)
-    for (int64_t i = 0; i < points->count; i++) most = fmaxf(most, rh_v3_dot(v[i], v[i]));
-    return sqrt((double)most);
-}
-
-// In the open any step will do. With solids none travels more than a cell, so that walls are not jumped over: from
-// v dt + a dt^2 = h.
 static double max_step(void *self, const rh_surroundings *around, const rh_points *points)
 {
     const rh_ballistic_params *p = self;
-    double a = fmax(rh_d3_length(around->gravity), around->strongest), h = around->cell;
-    double speed = fmax(fastest(points), p->drag + p->drag_speed > 0 ? rh_d3_length(p->wind) : 0);
-    if (around->obstacles->count == 0 || (speed == 0 && a == 0)) return 1e9;
-    return 2 * h / (speed + sqrt(speed * speed + 4 * a * h));
-}
-
-// e^-kt, its integral (the way of a unit of velocity) and the integral of that (of a unit of acceleration); for small
-// kt by their series, where the differences would cancel.
-typedef struct decay {
-    double rest, way, way2;
-} decay;
-static decay decay_of(double k, double time)
-{
-    double x = k * time;
-    if (x < 1e-4) return (decay){1 - x + x * x / 2, time * (1 - x / 2), time * time / 2 * (1 - x / 3)};
-    double way = -expm1(-x) / k;
-    return (decay){exp(-x), way, (time - way) / k};
+    double wind = p->drag + p->drag_speed > 0 ? rh_d3_length(p->wind) : 0;
+    return rh_flight_max_step(around, fmax(rh_flight_fastest(points), wind));
 }
 
 // a v + b w
@@ -85,30 +60,11 @@ static void fly(const rh_ballistic_params *p, const rh_surroundings *around, dou
         a = around->acceleration(at, around->time - before, around->time + 0.5 * dt, around->user);
     double k = p->drag + p->drag_speed * rh_d3_length(rh_d3_sub(start, p->wind));
     rh_dvec3 push = rh_d3_add(a, rh_d3_scale(p->wind, k));
-    decay lag = decay_of(k, before), half = decay_of(k, 0.5 * dt), whole = decay_of(k, dt);
+    rh_flight_decay lag = rh_flight_decay_of(k, before), half = rh_flight_decay_of(k, 0.5 * dt),
+                    whole = rh_flight_decay_of(k, dt);
     rh_dvec3 now = mix(lag.rest, start, lag.way, push);  // at the start of the step, where the particle is
     *x = rh_v3_from(rh_d3_add(at, mix(whole.way, now, whole.way2, push)));
     *v = rh_v3_from(mix(half.rest, now, half.way, push));
-}
-
-// Out of the nearest solid; what moves into a wall stays on it, sticks to it or bounces back. False: it is in none.
-static bool collide(const rh_ballistic_params *p, const rh_surroundings *around, rh_vec3 *x, rh_vec3 *v)
-{
-    const rh_obstacles *solids = around->obstacles_after;
-    int which;
-    rh_dvec3 at = rh_d3_from(*x);
-    double gap = 0.05 * around->cell / (double)p->particles_per_axis,
-           distance = rh_obstacles_distance(solids, at, &which);
-    if (which < 0 || distance >= gap) return false;
-    rh_dvec3 normal = rh_obstacles_normal(solids, which, at), wall = rh_obstacles_velocity(solids, which, at),
-             u = rh_d3_sub(rh_d3_from(*v), wall);
-    double into = rh_d3_dot(u, normal);
-    *x = rh_v3_from(rh_d3_add(at, rh_d3_scale(normal, gap - distance)));
-    if (into >= 0) return true;
-    if (solids->items[which].wall == RH_WALL_NO_SLIP) u = rh_d3(0, 0, 0);
-    else u = rh_d3_sub(u, rh_d3_scale(normal, (1 + p->restitution) * into));
-    *v = rh_v3_from(rh_d3_add(wall, u));
-    return true;
 }
 
 static rh_code step(void *self, const rh_surroundings *around, double dt, rh_points *points, rh_step_report *report,
@@ -117,15 +73,15 @@ static rh_code step(void *self, const rh_surroundings *around, double dt, rh_poi
     (void)status;  // nothing can fail
     const rh_ballistic_params *p = self;
     rh_vec3 *x = rh_points_data(points, "P", RH_POINT_VEC3F), *v = rh_points_data(points, "v", RH_POINT_VEC3F);
+    const rh_flight_wall wall = {0.05 * around->cell / (double)p->particles_per_axis, p->restitution};
     double clock = rh_seconds();
     *report = (rh_step_report){0};
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < points->count; i++) {
         fly(p, around, dt, &x[i], &v[i]);
-        for (int n = 0; n < 3 && collide(p, around, &x[i], &v[i]); n++) {
-        }  // out of one solid may be into another
+        rh_flight_collide(&wall, around, &x[i], &v[i]);
     }
-    report->max_speed = fastest(points);
+    report->max_speed = rh_flight_fastest(points);
     rh_step_stage(report, &clock, "fly");
     return RH_OK;
 }

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// A step, in order (R. Jones, "Droplets, Splashes and Sprays", Bournemouth University, 2018, algorithm 2):
+//  1. forces: gravity and drag change velocities from the middle of the last step to the middle of this one
+//  2. detect: which drops meet, on straight ways (detect.h)
+//  3. resolve: each pair at its closest approach (collision.h), moved back along its new velocity so that
+//  4. advect, which moves all drops by the step, puts it where it belongs; solids
+//  5. sort: drops that are gone are dropped, the others lie as they were sorted
+// Who has just collided rests: it flies on, but meets nobody, until its neck has parted (attribute `ready`, a time).
+#include "physics/droplets/droplets.h"
+
+#include <math.h>
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "physics/droplets/detect.h"
+#include "physics/flight.h"
+#include "physics/step.h"
+
+enum { PIECES = 32, LOWEST = -10, TABLE = 32 * PIECES };  // Reynolds numbers from 2^-10 to 2^22
+
+typedef struct droplets {
+    const rh_droplets_params *params;
+    rh_arena arena;
+    rh_neighbours near;
+    rh_droplet_counts counts;
+    int64_t own_next;         // ids, where there is no world around
+    double table[TABLE + 1];  // of drag
+} droplets;
+
+// The arrays of the particles.
+typedef struct drops {
+    rh_vec3 *x, *v;
+    float *r, *ready;
+    int64_t *id;
+} drops;
+
+static drops drops_of(const rh_points *points)
+{
+    return (drops){rh_points_data(points, "P", RH_POINT_VEC3F), rh_points_data(points, "v", RH_POINT_VEC3F),
+                   rh_points_data(points, "radius", RH_POINT_F32), rh_points_data(points, "ready", RH_POINT_F32),
+                   rh_points_data(points, "id", RH_POINT_I64)};
+}
+
+// --- drag ------------------------------------------------------------------------------------------------------------
+// Drag of a sphere (R. Clift, W. H. Gauvin, "Motion of entrained particles in gas streams", Can. J. Chem. Eng. 49,
+// 1971) with 0.14 for its 0.15, as drops are a little faster than balls, over that of Stokes, 24 / Re.
+static double over_stokes(double re)
+{
+    return 1 + 0.14 * pow(re, 0.687) + (re > 0 ? 0.42 / 24 * re / (1 + 42500 * pow(re, -1.16)) : 0);
+}
+
+// The same from a table, which spares every drop two powers: 32 pieces an octave, straight in between (to 1e-4).
+static void fill_table(double table[TABLE + 1])
+{
+    for (int n = 0; n <= TABLE; n++)
+        table[n] = over_stokes(ldexp(1 + n % PIECES / (double)PIECES, n / PIECES + LOWEST));
+}
+
+static double look_up(const double table[TABLE + 1], double re)
+{
+    int exponent;
+    double mantissa = 2 * frexp(re, &exponent), along = (mantissa - 1) * PIECES;
+    int64_t piece = (int64_t)along, at = (int64_t)(exponent - 1 - LOWEST) * PIECES + piece;
+    if (!(re > 0) || at < 0) return 1;
+    if (at >= TABLE) return table[TABLE];
+    return table[at] + (along - (double)piece) * (table[at + 1] - table[at]);
+}
+
+// Large drops are flattened by the air: 1 + 0.04 We + 0.01 We^2 with the air's We. These numbers, and the 0.14 above,
+// were fitted to the speeds that R. Gunn and G. D. Kinzer measured (J. Meteorology 6, 1949). A drop breaks up at We =
+// 12; beyond, nothing more.
+static double air_drag(const rh_droplets_params *p, const double *table, double r, double speed)
+{
+    double re = 2 * r * speed * p->air_density / p->air_viscosity;
+    double we = fmin(2 * r * speed * speed * p->air_density / p->law.surface_tension, 12);
+    double stokes = 4.5 * p->air_viscosity / (p->law.density * r * r);
+    return stokes * (table ? look_up(table, re) : over_stokes(re)) * (1 + we * (0.04 + 0.01 * we));
+}
+
+static double drag_rate(const rh_droplets_params *p, const double *table, double radius, double speed)
+{
+    if (p->drag == RH_DROPLET_DRAG_NONE || !(radius > 0)) return 0;
+    if (p->drag == RH_DROPLET_DRAG_AIR) return p->air_density > 0 ? air_drag(p, table, radius, speed) : 0;
+    double s = p->drag_exponent;
+    if (s == 1) return p->drag_coefficient / radius * speed;
+    return p->drag_coefficient / pow(radius, s) * (s == 2 ? 1 : pow(speed, 2 - s));
+}
+
+double rh_droplet_drag_rate(const rh_droplets_params *p, double radius, double speed)
+{
+    return drag_rate(p, NULL, radius, speed);
+}
+
+// --- making ----------------------------------------------------------------------------------------------------------
+static rh_code create(const void *params, const rh_surroundings *around, rh_points *points, void **self,
+                      rh_status *status)
+{
+    if (around->dimension != 3)
+        return rh_fail(status, RH_USER, "droplets are balls: found dimension %d, expected 3", around->dimension);
+    RH_TRY(rh_points_add(points, "ready", RH_POINT_F32, status));
+    rh_points_find(points, "ready")->transient = true;
+    droplets *me = rh_alloc_zero(sizeof *me, "droplets", status);
+    if (!me) return RH_MEMORY;
+    me->params = params;
+    fill_table(me->table);
+    rh_arena_init(&me->arena, "droplets.scratch");
+    return *self = me, RH_OK;
+}
+
+static void destroy(void *self)
+{
+    droplets *me = self;
+    rh_neighbours_free(&me->near);
+    rh_arena_free(&me->arena);
+    rh_free(me);
+}
+
+static double max_step(void *self, const rh_surroundings *around, const rh_points *points)
+{
+    const droplets *me = self;
+    double wind = me->params->drag == RH_DROPLET_DRAG_NONE ? 0 : rh_d3_length(me->params->wind);
+    return rh_flight_max_step(around, fmax(rh_flight_fastest(points), wind));
+}
+
+// --- forces ----------------------------------------------------------------------------------------------------------
+// dv/dt = a - k (v - wind) by the exponential, with the k of the mean of the speeds before and after, the latter by
+// backward Euler: any step is stable, and a drop that falls at its final speed keeps it exactly.
+static rh_vec3 pushed(const droplets *me, rh_vec3 v, rh_dvec3 a, float r, double time)
+{
+    const rh_droplets_params *p = me->params;
+    rh_dvec3 u = rh_d3_sub(rh_d3_from(v), p->wind);
+    if (p->drag == RH_DROPLET_DRAG_NONE) return rh_v3_from(rh_d3_add(rh_d3_from(v), rh_d3_scale(a, time)));
+    double speed = rh_d3_length(u), k = drag_rate(p, me->table, (double)r, speed);
+    rh_dvec3 guess = rh_d3_scale(rh_d3_add(u, rh_d3_scale(a, time)), 1 / (1 + k * time));
+    k = drag_rate(p, me->table, (double)r, 0.5 * (speed + rh_d3_length(guess)));
+    double x = k * time, way = x < 1e-5 ? time * (1 - x / 2) : -expm1(-x) / k;
+    u = rh_d3_add(rh_d3_scale(u, 1 - k * way), rh_d3_scale(a, way));
+    return rh_v3_from(rh_d3_add(u, p->wind));
+}
+
+static void apply_forces(const droplets *me, const rh_surroundings *around, double dt, drops d, int64_t count)
+{
+    double before = 0.5 * around->previous_dt, time = before + 0.5 * dt;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < count; i++) {
+        rh_dvec3 a = around->gravity;
+        if (around->acceleration)
+            a = around->acceleration(rh_d3_from(d.x[i]), around->time - before, around->time + 0.5 * dt, around->user);
+        d.v[i] = pushed(me, d.v[i], a, d.r[i], time);
+    }
+}
+
+// --- collisions ------------------------------------------------------------------------------------------------------
+typedef struct event {
+    uint32_t i, j;          // the larger first; of equal ones the one with the lower id
+    rh_droplet at_i, at_j;  // before, at the moment of resolution
+    rh_droplet_outcome out;
+    int64_t first;  // of the drops it sheds
+} event;
+
+static rh_droplet drop_at(drops d, uint32_t i, double time)
+{
+    rh_dvec3 u = rh_d3_from(d.v[i]);
+    return (rh_droplet){rh_d3_add(rh_d3_from(d.x[i]), rh_d3_scale(u, time)), u, (double)d.r[i]};
+}
+
+static void decide(const droplets *me, drops d, const rh_droplet_pair *pair, event *e)
+{
+    uint32_t a = pair->first, b = pair->second;
+    bool swap = d.r[b] > d.r[a] || (d.r[b] == d.r[a] && d.id[b] < d.id[a]);
+    e->i = swap ? b : a;
+    e->j = swap ? a : b;
+    e->at_i = drop_at(d, e->i, (double)pair->time);
+    e->at_j = drop_at(d, e->j, (double)pair->time);
+    rh_droplet_collide(&me->params->law, &e->at_i, &e->at_j, &e->out);
+}
+
+static void place(drops d, int64_t to, const rh_droplet *drop, double time, float ready)
+{
+    d.x[to] = rh_v3_from(rh_d3_sub(drop->x, rh_d3_scale(drop->u, time)));
+    d.v[to] = rh_v3_from(drop->u);
+    d.r[to] = (float)drop->r;
+    d.ready[to] = ready;
+}
+
+static void carry_out(const droplets *me, const rh_surroundings *around, double time, float ready, int64_t first_new,
+                      int64_t next_id, rh_points *points, event *e)
+{
+    drops d = drops_of(points);
+    rh_droplet shed[RH_DROPLET_FRAGMENTS];
+    if (e->out.kind == RH_DROPLETS_PASS) return;
+    uint64_t key = rh_mix64((uint64_t)(d.id[e->i] - around->first_id)) ^ (uint64_t)(d.id[e->j] - around->first_id);
+    if (e->out.shed)
+        rh_droplet_shed(&me->params->law, &e->at_i, &e->at_j, &e->out, around->seed ^ rh_mix64((uint64_t)around->step),
+                        key, shed);
+    for (int k = 0; k < e->out.shed; k++) {
+        int64_t to = first_new + e->first + k;
+        rh_points_inherit(points, e->i, to);  // what it has beside place, velocity and size
+        place(d, to, &shed[k], time, ready);
+        d.id[to] = around->first_id + next_id + e->first + k;
+    }
+    place(d, e->i, &e->out.i, time, ready);
+    if (e->out.kind == RH_DROPLETS_MERGE) d.r[e->j] = 0;
+    else place(d, e->j, &e->out.j, time, ready);
+}
+
+static rh_code resolve(droplets *me, const rh_surroundings *around, double dt, const rh_droplet_pairs *pairs,
+                       rh_points *points, rh_status *status)
+{
+    int64_t shed = 0, first_new = points->count, *next = around->next_id ? around->next_id : &me->own_next;
+    float ready = (float)(around->time + dt + me->params->rest_time);
+    event *events = rh_arena_take(&me->arena, (size_t)(pairs->count + 1) * sizeof *events, status);
+    if (!events) return RH_MEMORY;
+    drops d = drops_of(points);
+#pragma omp parallel for schedule(dynamic, 256)
+    for (int64_t n = 0; n < pairs->count; n++) decide(me, d, &pairs->items[n], &events[n]);
+    for (int64_t n = 0; n < pairs->count; n++) {
+        events[n].first = shed;
+        shed += events[n].out.shed;
+        me->counts.kinds[events[n].out.kind]++;
+    }
+    me->counts.shed += shed;
+    RH_TRY(rh_points_resize(points, first_new + shed, status));
+#pragma omp parallel for schedule(dynamic, 256)
+    for (int64_t n = 0; n < pairs->count; n++)
+        carry_out(me, around, (double)pairs->items[n].time, ready, first_new, *next, points, &events[n]);
+    *next += shed;
+    return RH_OK;
+}
+
+static rh_code detect(droplets *me, const rh_surroundings *around, double dt, rh_points *points,
+                      rh_droplet_pairs *pairs, rh_status *status)
+{
+    drops d = drops_of(points);
+    rh_droplet_search search = {
+        d.x, d.v, d.r, d.ready, d.id, points->count, around->time, dt, me->params->iterations, me->params->reach};
+    return rh_droplet_detect(&search, &me->near, &me->arena, pairs, status);
+}
+
+// --- moving on -------------------------------------------------------------------------------------------------------
+static void advect(const droplets *me, const rh_surroundings *around, double dt, rh_points *points)
+{
+    drops d = drops_of(points);
+    const rh_flight_wall wall = {0, me->params->restitution};
+    float step = (float)dt;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < points->count; i++) {
+        d.x[i] = rh_v3_add(d.x[i], rh_v3_scale(d.v[i], step));
+        rh_flight_wall own = wall;
+        own.gap = (double)d.r[i];
+        if (around->obstacles_after->count) rh_flight_collide(&own, around, &d.x[i], &d.v[i]);
+    }
+}
+
+// As they were sorted, without those that are gone; new ones last.
+static rh_code keep(droplets *me, rh_points *points, rh_status *status)
+{
+    if (points->count == 0) return RH_OK;
+    uint32_t *order = rh_arena_take(&me->arena, (size_t)(points->count + 1) * sizeof *order, status);
+    if (!order) return RH_MEMORY;
+    const float *r = rh_points_data(points, "radius", RH_POINT_F32);
+    int64_t kept = 0;
+    for (int64_t i = 0; i < points->count; i++) {
+        uint32_t from = i < me->near.count ? me->near.index[i] : (uint32_t)i;
+        if (r[from] > 0) order[kept++] = from;
+    }
+    return rh_points_permute(points, order, kept, status);
+}
+
+static rh_code step(void *self, const rh_surroundings *around, double dt, rh_points *points, rh_step_report *report,
+                    rh_status *status)
+{
+    droplets *me = self;
+    rh_droplet_pairs pairs = {0};
+    double clock = rh_seconds();
+    rh_arena_reset(&me->arena);
+    *report = (rh_step_report){0};
+    apply_forces(me, around, dt, drops_of(points), points->count);
+    rh_step_stage(report, &clock, "forces");
+    me->near.count = 0;
+    if (me->params->collisions && points->count) {
+        RH_TRY(detect(me, around, dt, points, &pairs, status));
+        me->counts.tested += pairs.tested;
+        rh_step_stage(report, &clock, "detect");
+        RH_TRY(resolve(me, around, dt, &pairs, points, status));
+        rh_step_stage(report, &clock, "resolve");
+    }
+    advect(me, around, dt, points);
+    rh_step_stage(report, &clock, "advect");
+    RH_TRY(keep(me, points, status));
+    rh_step_stage(report, &clock, "sort");
+    report->max_speed = rh_flight_fastest(points);
+    return RH_OK;
+}
+
+const rh_droplet_counts *rh_droplets_counts(const void *self) { return &((const droplets *)self)->counts; }
+
+static double own_radius(const void *params, double filling)
+{
+    const rh_droplets_params *p = params;
+    return p->radius > 0 ? p->radius : filling;
+}
+static int per_axis(const void *params) { return (int)((const rh_droplets_params *)params)->particles_per_axis; }
+static double density(const void *params) { return ((const rh_droplets_params *)params)->law.density; }
+
+static int64_t predict_bytes(const void *params, int dimension, int64_t particles, int64_t tiles)
+{
+    (void)params, (void)dimension, (void)tiles;
+    // P, v, id, radius, ready, the spare block; the search with its scratch
+    return particles * (int64_t)(3 * sizeof(rh_vec3) + sizeof(int64_t) + 2 * sizeof(float) + 110);
+}
+
+const rh_physics rh_droplets = {.name = "droplets",
+                                .params = &rh_droplets_table,
+                                .create = create,
+                                .destroy = destroy,
+                                .max_step = max_step,
+                                .step = step,
+                                .per_cell_axis = per_axis,
+                                .density = density,
+                                .own_radius = own_radius,
+                                .predict_bytes = predict_bytes};

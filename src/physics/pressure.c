@@ -483,9 +483,9 @@ static rh_code settle_walls(rh_pressure *p, rh_faces velocity, double tolerance,
 }
 
 // --- dynamic solids --------------------------------------------------------------------------------------------------
-// Contacts are found for the velocities that pressure leaves the solids with; the liquid answers them, and once more
+// Contacts are found for the velocities that pressure leaves the solids with; the liquid answers them, and so on
 // with what that told.
-enum { ANSWERS = 2 };
+enum { ANSWERS = RH_SOLID_ANSWERS };
 
 static double length(const rh_poisson *a, const float *v, double *sums)
 {

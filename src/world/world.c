@@ -14,6 +14,7 @@
 #include <string.h>
 #include "base/clock.h"
 #include "base/memory.h"
+#include "physics/walls.h"
 #include "world/exchange.h"
 #include "world/joints.h"
 
@@ -97,6 +98,7 @@ static rh_code build(rh_world *w, rh_status *status)
     RH_TRY(rh_geometry_build(scene, &w->geometry, status));
     RH_TRY(rh_dynamics_create(&w->geometry.obstacles, (int)scene->dimension, &w->dynamics, status));
     RH_TRY(rh_world_join(scene, &w->geometry.obstacles, &w->dynamics, status));
+    w->dynamics.shared = count > 1;
     RH_TRY(make_programs(w, status));
     RH_TRY(open_bases(w, status));
     w->materials = rh_alloc_zero((size_t)count * sizeof *w->materials, "world", status);
@@ -237,7 +239,20 @@ static rh_code choose_meeting(rh_world *w, double end, double *meeting, rh_statu
     }
     double parts = any && most > 0 ? ceil(left / most - 1e-9) : 1;
     *meeting = parts > 1 ? w->time + left / parts : end;
+    rh_dynamics_open(&w->dynamics, w->time, *meeting - w->time);
     return RH_OK;
+}
+
+// Where solids go in the end is known when the last material has pushed them: particles of others are kept outside.
+static void commit_solids(rh_world *w)
+{
+    rh_dynamics_commit(&w->dynamics);
+    for (int i = 0; i < w->material_count; i++) {
+        rh_material *m = &w->materials[i];
+        rh_dynamics_pose(&w->dynamics, &m->geometry.obstacles);
+        rh_walls_push_out(&m->geometry.obstacles, (int)w->scene->dimension, 0.1 * m->seeder.spacing, m->points->count,
+                          rh_points_data(m->points, "P", RH_POINT_VEC3F));
+    }
 }
 
 static void note_time(rh_world *w)
@@ -275,6 +290,7 @@ rh_code rh_world_step_towards(rh_world *w, double end, rh_status *status)
     rh_material *m = &w->materials[w->stepped];
     if (w->meeting - m->time < 1e-9 / w->scene->frames.fps) m->time = w->meeting;
     note_time(w);
+    if (w->time >= w->meeting && w->dynamics.shared && w->dynamics.count) commit_solids(w);
     if (w->time >= w->meeting) RH_TRY(rh_exchange_run(w, status));
     rh_world_fill_progress(w);
     return RH_OK;

@@ -248,8 +248,10 @@ static void many_solids_and_light_ones_cost_no_iterations(void **state)
         }
 }
 
-int main(void)
+// With an argument only the tests of that name ("momentum*").
+int main(int count, char **arguments)
 {
+    if (count > 1) cmocka_set_test_filter(arguments[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(momentum_of_liquid_and_solids_stays),
         cmocka_unit_test(what_lies_below_water_stays),

@@ -97,6 +97,11 @@ static float per_cell(const step *s) { return powf((float)s->params->particles_p
 
 static float pressure_at(const rh_step_view *view, rh_vec3 place) { return rh_pressure_at(view->solver, place); }
 
+static void pushed(const rh_step_view *view, int32_t t, int axis, float *share)
+{
+    rh_pressure_pushed(view->solver, t, axis, share);
+}
+
 // Shows the step to whoever measures it.
 static rh_code show(step *s, rh_sight what, rh_faces before, rh_status *status)
 {
@@ -116,6 +121,7 @@ static rh_code show(step *s, rh_sight what, rh_faces before, rh_status *status)
                          .q = s->pressure.q,
                          .speed = 1,
                          .q_at = pressure_at,
+                         .pushed = pushed,
                          .sharp = true,
                          .solver = &s->pressure,
                          .velocity = s->velocity,

@@ -423,6 +423,21 @@ void rh_pressure_face_masses(const rh_pressure *p, int32_t t, int axis, float *m
     }
 }
 
+void rh_pressure_pushed(const rh_pressure *p, int32_t t, int axis, float *pushed)
+{
+    spots at = spots_of(p, t);
+    rh_bit_rows bits = bits_of(p, t);
+    rh_f8 one = rh_f8_all(1);
+    for (int r = 0; r < p->tiles->cells / 8; r++) {
+        int low = rh_bits_row_below(&bits, axis, r), here = bits.here[r];
+        spot own = spot_here(&at, r), below = spot_below(&at, axis, r);
+        rh_i8 shore = (rh_i8_from_bits(low & ~here) & is_shore(below, own, p->tiles->h)) |
+                      (rh_i8_from_bits(here & ~low) & is_shore(own, below, p->tiles->h));
+        rh_f8 share = rh_f8_select(rh_i8_from_bits(low & here), linked(own, below, p->tiles->h), one);
+        rh_f8_store(pushed + 8 * r, rh_f8_select(shore, rh_f8_all(0), share));
+    }
+}
+
 // --- separating walls ------------------------------------------------------------------------------------------------
 // Net inflow into released cells after the projection: what flowed in before, and what the pressure around pushes in.
 // (Their own pressure is 0, and they are liquid, so theta is 1.)

@@ -157,14 +157,18 @@ static void press_tile(const rh_wall_impulses *w, const rh_step_view *view, int3
     rh_bit_rows wet = rh_bit_rows_of(view->tiles, view->layout->unknown, t);
     rh_rows distance = rh_rows_apart(view->tiles, view->cut->distance, t, FAR);
     double unit = cell_mass(view) * (double)view->speed;
-    for (int a = 0; a < view->tiles->dimension; a++)
+    for (int a = 0; a < view->tiles->dimension; a++) {
+        float pushed[RH_CELLS];
+        if (view->pushed) view->pushed(view, t, a, pushed);
         for (int r = 0; r < view->tiles->cells / 8; r++) {
             if (!row_counts(w, view, t, a, r)) continue;
             rh_f8 taken = rh_f8_load(view->open[a][t] + 8 * r);
             if (view->sharp) taken = taken_row(view, &wet, &distance, t, a, r, taken);
+            if (view->pushed) taken *= rh_f8_load(pushed + 8 * r);
             rh_f8 given = (rh_f8_all(1) - taken) * (rh_row_below(&q, a, r) - rh_f8_load(q.here + 8 * r));
             if (rh_i8_bits(given != rh_f8_all(0))) add_row(w, view, t, a, r, given, unit, sums);
         }
+    }
 }
 
 static void rub_tile(const rh_wall_impulses *w, const rh_step_view *view, int32_t t, double *sums)

@@ -181,31 +181,34 @@ static void rub_tile(const rh_wall_impulses *w, const rh_step_view *view, int32_
                         unit, sums);
 }
 
-static bool is_rough(const rh_wall_impulses *w, rh_dvec3 place)
+// Faces whose change after the pressure is a wall's doing: closed ones, those between liquid cells right beside it that
+// no pressure moved (shores), and of walls that are spread all that are near: such faces lie partly in the wall and
+// take the velocity of the flow beside it.
+static int held_bits(const rh_step_view *view, const rh_bit_rows *wet, const rh_rows *distance, int32_t t, int axis,
+                     int r)
 {
-    int which;
-    rh_obstacles_distance(w->met, place, &which);
-    return which >= 0 && w->met->items[which].wall == RH_WALL_NO_SLIP;
+    if (!view->sharp) return 255;
+    rh_f8 away = rh_f8_load(distance->here + 8 * r) + rh_row_below(distance, axis, r);
+    int beside = wet->here[r] & rh_bits_row_below(wet, axis, r) & rh_i8_bits(away < rh_f8_all(2 * view->tiles->h));
+    return beside | rh_i8_bits(rh_f8_load(view->cut->open[axis][t] + 8 * r) <= rh_f8_all(0));
 }
 
 // Closed faces had no part in the pressure; the wall has given them its velocity, which the particles around them feel
 // by their weights: half a cell of material at a wall along the grid. (Without this the floor of a tank bore half a
 // cell of water too little. With half a cell whatever the particles weighed, and water that fell on a floor in short
-// steps, it bore a tenth too much: the same water was stopped several times.) Where pressure works with walls that are
-// spread, as in splashes, such faces have it in them, and only rough walls do more.
+// steps, it bore a tenth too much: the same water was stopped several times.)
 static void hold_tile(const rh_wall_impulses *w, const rh_step_view *view, int32_t t, double *sums)
 {
     double unit = cell_mass(view) / (double)view->full;
+    rh_bit_rows wet = rh_bit_rows_of(view->tiles, view->layout->unknown, t);
+    rh_rows distance = rh_rows_apart(view->tiles, view->cut->distance, t, FAR);
     for (int a = 0; a < view->tiles->dimension; a++)
         for (int r = 0; r < view->tiles->cells / 8; r++) {
             if (!row_counts(w, view, t, a, r)) continue;
             int64_t at = (int64_t)t * view->tiles->cells + 8 * r;
-            int closed = rh_i8_bits(rh_f8_load(view->cut->open[a][t] + 8 * r) <= rh_f8_all(0));
             rh_f8 lost = rh_f8_load(view->before.axis[a] + at) - rh_f8_load(view->velocity.axis[a] + at);
-            rh_f8 given = rh_f8_masked(rh_f8_load(view->fill.axis[a] + at) * lost, closed);
-            for (int i = 0; i < 8; i++)
-                if (given[i] != 0 && !view->sharp && !is_rough(w, face_place(view->tiles, t, 8 * r + i, a)))
-                    given[i] = 0;
+            rh_f8 given = rh_f8_masked(rh_f8_load(view->fill.axis[a] + at) * lost,
+                                       held_bits(view, &wet, &distance, t, a, r));
             add_row(w, view, t, a, r, given, unit, sums);
         }
 }

@@ -176,6 +176,7 @@ void rh_dynamics_free(rh_dynamics *dynamics)
     rh_free(dynamics->entered);
     rh_free(dynamics->around);
     rh_free(dynamics->payment);
+    rh_free(dynamics->added);
     rh_free(dynamics->turning);
     rh_free(dynamics->kick);
     rh_free(dynamics->held);
@@ -285,6 +286,35 @@ static void follow_keys(rh_dynamics *dynamics, int n, const rh_obstacle *o)
 }
 
 // --- the parts of a step ---------------------------------------------------------------------------------------------
+rh_code rh_dynamics_share(rh_dynamics *dynamics, int materials, rh_status *status)
+{
+    dynamics->shared = materials > 1;
+    dynamics->materials = materials;
+    if (!dynamics->shared) return RH_OK;
+    size_t room = (size_t)materials * ((size_t)dynamics->count + 1) * SQUARE;
+    dynamics->added = rh_alloc_zero(room * sizeof *dynamics->added, "dynamics", status);
+    return dynamics->added ? RH_OK : RH_MEMORY;
+}
+
+static double *added_of(const rh_dynamics *dynamics, int material)
+{
+    return dynamics->added + (size_t)material * (size_t)dynamics->count * SQUARE;
+}
+
+void rh_dynamics_note_added(rh_dynamics *dynamics, const double *added)
+{
+    if (!dynamics->shared) return;
+    memcpy(added_of(dynamics, dynamics->current), added, (size_t)dynamics->count * SQUARE * sizeof *added);
+}
+
+double rh_dynamics_added(const rh_dynamics *dynamics, int material)
+{
+    double sum = 0;
+    for (int n = 0; n < dynamics->count && dynamics->shared; n++)
+        for (int k = 0; k < 3; k++) sum += added_of(dynamics, material)[n * SQUARE + k * PARTS + k];
+    return sum;
+}
+
 void rh_dynamics_open(rh_dynamics *dynamics, double from, double span)
 {
     dynamics->from = from;
@@ -389,6 +419,9 @@ void rh_dynamics_attach(rh_dynamics *dynamics, const double *mass, const double 
 {
     memcpy(dynamics->begun, dynamics->velocity, (size_t)dynamics->count * PARTS * sizeof(double));
     memcpy(dynamics->attached, mass, (size_t)dynamics->count * SQUARE * sizeof *mass);
+    for (int i = 0; i < dynamics->materials && dynamics->shared; i++)
+        for (int k = 0; k < dynamics->count * SQUARE && i != dynamics->current; k++)
+            dynamics->attached[k] += added_of(dynamics, i)[k];
     memcpy(dynamics->brought, impulse, (size_t)dynamics->count * PARTS * sizeof *impulse);
     for (int n = 0; n < dynamics->count; n++) invert(dynamics, n);
     rh_joints_factor(&dynamics->joints, dynamics->inverse);
@@ -689,6 +722,8 @@ static rh_code put_interval(const rh_dynamics *dynamics, const rh_store *to, rh_
                     dynamics->opened, dynamics->left_touched, dynamics->left_paid};
     size_t count = (size_t)dynamics->count;
     RH_TRY(rh_store_put_bytes(to, "interval", &now, sizeof now, status));
+    RH_TRY(rh_store_put_bytes(to, "added", dynamics->added,
+                              (size_t)dynamics->materials * count * SQUARE * sizeof *dynamics->added, status));
     RH_TRY(rh_store_put_bytes(to, "entered", dynamics->entered, count * PARTS * sizeof(double), status));
     return rh_store_put_bytes(to, "turning", dynamics->turning, count * sizeof *dynamics->turning, status);
 }
@@ -698,6 +733,8 @@ static rh_code get_interval(rh_dynamics *dynamics, const rh_store *from, rh_stat
     interval now;
     size_t count = (size_t)dynamics->count;
     RH_TRY(rh_store_get_exactly(from, "interval", &now, sizeof now, status));
+    RH_TRY(rh_store_get_exactly(from, "added", dynamics->added,
+                                (size_t)dynamics->materials * count * SQUARE * sizeof *dynamics->added, status));
     RH_TRY(rh_store_get_exactly(from, "entered", dynamics->entered, count * PARTS * sizeof(double), status));
     RH_TRY(rh_store_get_exactly(from, "turning", dynamics->turning, count * sizeof *dynamics->turning, status));
     dynamics->from = now.from;

@@ -74,6 +74,8 @@ typedef struct rh_dynamics {
     rh_status trouble;          // what went wrong in it
     // Of the interval in progress, which is the step where there is one material.
     bool shared;             // there are several
+    int materials, current;  // their number; which one the step in progress is of
+    double *added;           // owned, [materials][36 count]: mass of what must move with the solids, of each
     bool opened;             // one of them has left: velocities go on from `entered`
     bool left_touched, left_paid;  // what was asked until then
     double from, span;       // s: its start and length
@@ -98,6 +100,12 @@ rh_code rh_dynamics_join(rh_dynamics *dynamics, const rh_obstacles *obstacles, c
 // The longest step (s) in which no solid falls or flies past what it should meet.
 double rh_dynamics_longest_step(const rh_dynamics *dynamics, const rh_obstacles *obstacles, rh_dvec3 gravity);
 
+// So many materials have these solids in common.
+rh_code rh_dynamics_share(rh_dynamics *dynamics, int materials, rh_status *status);
+// The mass [36 count] of what must move with the solids, of the material whose step is in progress: solves of the others
+// reckon with it, and what it keeps back is owed.
+void rh_dynamics_note_added(rh_dynamics *dynamics, const double *added);
+double rh_dynamics_added(const rh_dynamics *dynamics, int material);  // kg in all, of one of several materials
 // Several materials: the next interval that each of them is to go through.
 void rh_dynamics_open(rh_dynamics *dynamics, double from, double span);
 // A step of dt s begins at `time`; the one before it was `previous` s long. dt = 0: only to look at what there is.
@@ -108,7 +116,8 @@ void rh_dynamics_begin(rh_dynamics *dynamics, const rh_obstacles *obstacles, rh_
 void rh_dynamics_place(rh_dynamics *dynamics, double dt, rh_obstacles *start, rh_obstacles *end);
 
 // Material that moves with the solids for this step: its mass, six by six a solid in rows, and the impulse that it
-// brings: what it has beyond the solid's velocity. (At most once in a step.)
+// brings: what it has beyond the solid's velocity. What must move with them of other materials is added. (At most once
+// in a step.)
 void rh_dynamics_attach(rh_dynamics *dynamics, const double *mass, const double *impulse);
 // change[6 count] = what these impulses [6 count] do to the velocities. Symmetric and positive semi-definite.
 void rh_dynamics_respond(const rh_dynamics *dynamics, const double *impulse, double *change);

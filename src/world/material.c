@@ -271,6 +271,7 @@ static rh_code place_solids(rh_material *m, double step, rh_status *status)
     RH_TRY(rh_obstacles_at(&m->geometry.obstacles, m->time, dt, &m->solids_start, status));
     RH_TRY(rh_obstacles_at(&m->geometry.obstacles, m->time + dt, 0, &m->solids_end, status));
     if (!m->dynamics) return RH_OK;
+    m->dynamics->current = m->index;
     rh_dynamics_begin(m->dynamics, &m->solids_start, m->around.gravity, m->time, m->last_dt, dt);
     rh_dynamics_place(m->dynamics, dt, &m->solids_start, &m->solids_end);
     return dt > 0 && !m->physics->moves_solids && !m->dynamics->shared ? push_solids(m, status) : RH_OK;

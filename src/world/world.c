@@ -98,7 +98,7 @@ static rh_code build(rh_world *w, rh_status *status)
     RH_TRY(rh_geometry_build(scene, &w->geometry, status));
     RH_TRY(rh_dynamics_create(&w->geometry.obstacles, (int)scene->dimension, &w->dynamics, status));
     RH_TRY(rh_world_join(scene, &w->geometry.obstacles, &w->dynamics, status));
-    w->dynamics.shared = count > 1;
+    RH_TRY(rh_dynamics_share(&w->dynamics, count, status));
     RH_TRY(make_programs(w, status));
     RH_TRY(open_bases(w, status));
     w->materials = rh_alloc_zero((size_t)count * sizeof *w->materials, "world", status);
@@ -211,13 +211,23 @@ void rh_world_fill_progress(rh_world *w)
     else w->progress.material = NULL;
 }
 
+// Of two that are equally far the first of the scene goes first; with dynamic solids that one of which less moves with
+// them, so that the one with most to say about their velocity has the last word: a raft on water with sand on it
+// heaved more and more when the sand came last.
+static bool goes_before(const rh_world *w, int a, int b)
+{
+    if (w->materials[a].time != w->materials[b].time) return w->materials[a].time < w->materials[b].time;
+    double one = rh_dynamics_added(&w->dynamics, a), other = rh_dynamics_added(&w->dynamics, b);
+    return one != other ? one < other : a < b;
+}
+
 // One step of the material that is furthest behind.
 static rh_code step_one(rh_world *w, double until, double *dt, rh_status *status)
 {
     const rh_material_moment now = rh_world_now(w);
     w->stepped = 0;
     for (int i = 1; i < w->material_count; i++)
-        if (w->materials[i].time < w->materials[w->stepped].time) w->stepped = i;
+        if (goes_before(w, i, w->stepped)) w->stepped = i;
     rh_material *m = &w->materials[w->stepped];
     RH_TRY(rh_material_step(m, &now, until - m->time, dt, status));
     w->step++;

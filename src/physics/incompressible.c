@@ -450,7 +450,7 @@ static void part_particles(step *s)
 
 static rh_code advect(step *s, rh_status *status)
 {
-    if (s->around->obstacles->any_thin) {
+    if (rh_sides_walk(s->around)) {
         size_t bytes = (size_t)s->points->count * sizeof *s->start;
         s->start = rh_arena_take(s->arena, bytes, status);
         if (!s->start) return RH_MEMORY;

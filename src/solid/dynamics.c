@@ -131,14 +131,13 @@ rh_code rh_dynamics_create(const rh_obstacles *obstacles, int dimension, rh_dyna
     out->change = rh_alloc_zero(six, "dynamics", status);
     out->entered = rh_alloc_zero(six, "dynamics", status);
     out->payment = rh_alloc_zero(six, "dynamics", status);
-    out->around = rh_alloc_zero(six * (PARTS + 1), "dynamics", status);
     out->kick = rh_alloc_zero(room * sizeof *out->kick, "dynamics", status);
     out->turning = rh_alloc_zero(room * sizeof *out->turning, "dynamics", status);
     out->held = rh_alloc_zero(room * sizeof *out->held, "dynamics", status);
     out->obstacle_of = rh_alloc_zero(room * sizeof *out->obstacle_of, "dynamics", status);
     out->moved = rh_alloc_zero(((size_t)obstacles->count + 1) * sizeof *out->moved, "dynamics", status);
     if (!out->items || !out->of_obstacle || !out->velocity || !out->begun || !out->given || !out->brought ||
-        !out->attached || !out->inverse || !out->change || !out->entered || !out->around || !out->payment || !out->turning || !out->kick || !out->held ||
+        !out->attached || !out->inverse || !out->change || !out->entered || !out->payment || !out->turning || !out->kick || !out->held ||
         !out->obstacle_of || !out->moved) {
         rh_dynamics_free(out);
         return RH_MEMORY;
@@ -174,7 +173,6 @@ void rh_dynamics_free(rh_dynamics *dynamics)
     rh_free(dynamics->inverse);
     rh_free(dynamics->change);
     rh_free(dynamics->entered);
-    rh_free(dynamics->around);
     rh_free(dynamics->payment);
     rh_free(dynamics->added);
     rh_free(dynamics->turning);
@@ -350,7 +348,6 @@ void rh_dynamics_begin(rh_dynamics *dynamics, const rh_obstacles *obstacles, rh_
     dynamics->trouble = (rh_status){0};
     dynamics->touched = dynamics->opened && dynamics->left_touched;
     dynamics->paid = dynamics->opened && dynamics->left_paid;
-    dynamics->late = false;
     size_t six = (size_t)dynamics->count * PARTS * sizeof(double);
     memset(dynamics->payment, 0, six);
     memset(dynamics->given, 0, six);
@@ -454,47 +451,6 @@ bool rh_dynamics_pay(rh_dynamics *dynamics, double *impulse)
     memcpy(dynamics->payment, impulse, (size_t)dynamics->count * PARTS * sizeof *impulse);
     rh_dynamics_give(dynamics, impulse, false);
     return true;
-}
-
-// With v the change of velocity in a step and A the mass that must move along, the material gives F - A v: from what it
-// gave in the last step, F - A v_last, follows (M + A) v = M g + (F - A v_last) + A v_last. With the true mass T for A
-// an error falls to (A - T) / (M + A) of it in a step: it never grows if A is half of T or more. Here A is the material
-// in a ball around the solid, which is at least T in the open, for a plate across its way just that much
-// (H. Lamb, "Hydrodynamics", 1932, articles 71 and 102).
-static void late_mass(const rh_dynamics *dynamics, int n, double density, double mass[SQUARE])
-{
-    const double pi = 3.14159265358979323846;
-    const rh_obstacle *o = &dynamics->start->items[dynamics->items[n].obstacle];
-    bool flat = dynamics->dimension == 2;
-    double r = rh_shape_reach(&o->shape, o->pose.pivot), ball = density * (flat ? pi * r * r : 4.0 / 3 * pi * r * r * r);
-    memset(mass, 0, SQUARE * sizeof *mass);
-    for (int k = 0; k < PARTS; k++) {
-        bool counts = k < 3 ? k < dynamics->dimension : !flat || k == 5;
-        if (counts) mass[k * PARTS + k] = k < 3 ? ball : (flat ? 0.25 : 0.2) * ball * r * r;
-    }
-}
-
-void rh_dynamics_pay_late(rh_dynamics *dynamics, double density)
-{
-    size_t count = (size_t)dynamics->count;
-    double *mass = dynamics->around, *impulse = dynamics->around + count * SQUARE;
-    if (dynamics->paid) return;
-    dynamics->paid = dynamics->late = true;
-    memset(mass, 0, count * (SQUARE + PARTS) * sizeof *mass);
-    for (int n = 0; n < dynamics->count; n++) {
-        const rh_dynamic_solid *s = &dynamics->items[n];
-        double taken[PARTS], more[PARTS];
-        bool wet = false;
-        for (int k = 0; k < PARTS; k++) wet = wet || s->owed[k] != 0;
-        if (!wet || dynamics->held[n]) continue;
-        memcpy(dynamics->payment + n * PARTS, s->owed, sizeof s->owed);
-        late_mass(dynamics, n, density, mass + n * SQUARE);
-        for (int k = 0; k < PARTS; k++)
-            more[k] = s->gained[k] - (k < 3 ? dynamics->kick[n] * (&dynamics->gravity.x)[k] : 0);
-        multiply(mass + n * SQUARE, more, taken);
-        for (int k = 0; k < PARTS; k++) impulse[n * PARTS + k] = s->owed[k] + taken[k];
-    }
-    rh_dynamics_attach(dynamics, mass, impulse);
 }
 
 // --- contacts --------------------------------------------------------------------------------------------------------
@@ -637,9 +593,9 @@ static void reckoned(const rh_dynamics *dynamics, int n, double out[PARTS])
 
 static void note_owed(const rh_dynamics *dynamics, int n, const rh_impulse *received, rh_dynamic_solid *s)
 {
-    double known[PARTS] = {0};
+    double known[PARTS];
     rh_dvec3 turn = rh_impulse_about(received, s->position);
-    if (!dynamics->late) reckoned(dynamics, n, known);  // else all of it is for the next step
+    reckoned(dynamics, n, known);
     for (int a = 0; a < 3; a++) {
         bool moves = a < dynamics->dimension, turns = dynamics->dimension == 3 || a == 2;
         s->owed[a] += moves ? (&received->linear.x)[a] - known[a] : 0;
@@ -665,12 +621,8 @@ void rh_dynamics_commit(rh_dynamics *dynamics)
 {
     for (int n = 0; n < dynamics->count; n++) {
         rh_dynamic_solid *s = &dynamics->items[n];
-        rh_dvec3 linear = linear_of(dynamics, n), faster = rh_d3_sub(angular_of(dynamics, n), dynamics->turning[n]);
-        for (int a = 0; a < 3; a++) {
-            s->gained[a] = (&linear.x)[a] - (&s->linear.x)[a];
-            s->gained[3 + a] = (&faster.x)[a];
-        }
-        s->linear = linear;
+        s->linear = linear_of(dynamics, n);
+        rh_dvec3 faster = rh_d3_sub(angular_of(dynamics, n), dynamics->turning[n]);
         if (!dynamics->held[n]) s->spin = rh_d3_add(s->spin, rh_m3_mul(inertia_of(s), faster));
         s->position = rh_d3_add(s->position, rh_d3_scale(s->linear, dynamics->span));
         double turn[4];
@@ -697,7 +649,7 @@ void rh_dynamics_pose(const rh_dynamics *dynamics, rh_obstacles *obstacles)
 // --- state -----------------------------------------------------------------------------------------------------------
 typedef struct state {
     rh_dvec3 position, linear, spin;
-    double turn[4], owed[PARTS], gained[PARTS];
+    double turn[4], owed[PARTS];
 } state;
 
 static state state_of(const rh_dynamic_solid *s)
@@ -705,7 +657,6 @@ static state state_of(const rh_dynamic_solid *s)
     state out = {.position = s->position, .linear = s->linear, .spin = s->spin};
     memcpy(out.turn, s->turn, sizeof out.turn);
     memcpy(out.owed, s->owed, sizeof out.owed);
-    memcpy(out.gained, s->gained, sizeof out.gained);
     return out;
 }
 
@@ -772,7 +723,6 @@ rh_code rh_dynamics_get(rh_dynamics *dynamics, const rh_store *from, rh_status *
         to->spin = s.spin;
         memcpy(to->turn, s.turn, sizeof s.turn);
         memcpy(to->owed, s.owed, sizeof s.owed);
-        memcpy(to->gained, s.gained, sizeof s.gained);
     }
     return RH_OK;
 }

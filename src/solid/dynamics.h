@@ -44,7 +44,6 @@ typedef struct rh_dynamic_solid {
     rh_dvec3 linear;    // m/s
     rh_dvec3 spin;      // kg m^2/s: angular momentum, which a free solid keeps while its angular velocity changes
     double owed[RH_DYNAMICS_PARTS];  // what materials gave in the last step beyond what their solves reckoned with
-    double gained[RH_DYNAMICS_PARTS];  // what its velocities changed by in it
 } rh_dynamic_solid;
 
 typedef struct rh_dynamics {
@@ -69,7 +68,6 @@ typedef struct rh_dynamics {
     double time, dt;            // s
     rh_dvec3 gravity;           // m/s^2
     bool touched, paid;         // rh_dynamics_touch, rh_dynamics_pay were asked in this step
-    bool late;                  // rh_dynamics_pay_late was
     rh_contact_list contacts;   // of it, in `arena`
     rh_status trouble;          // what went wrong in it
     // Of the interval in progress, which is the step where there is one material.
@@ -83,7 +81,6 @@ typedef struct rh_dynamics {
     double ahead;            // s: from its start to that of the step
     double *entered;         // owned, [6 count]: velocities that the last material left
     double *payment;         // owned, [6 count]: of what is owed, given in the step in progress
-    double *around;          // owned, [42 count]: scratch
     // Whole life long.
     int *obstacle_of;  // owned: [count]
     rh_joints joints;
@@ -140,11 +137,6 @@ bool rh_dynamics_touch_again(rh_dynamics *dynamics, const double *mass, double *
 void rh_dynamics_masses(const rh_dynamics *dynamics, const double *added, double *mass);
 // Changes `added` of solid n so that all its inertia, its own included, is `times` as much.
 void rh_dynamics_scale_inertia(const rh_dynamics *dynamics, int n, double times, double *added);
-
-// For a method whose pressure knows nothing of the solids: they get what it gave in the last step (`owed`), as if the
-// material around them, with `density` (kg/m^3; kg/m^2 in two dimensions), had to be moved along. Given late and whole
-// it would throw solids lighter than that mass farther in every step. Instead of rh_dynamics_pay.
-void rh_dynamics_pay_late(rh_dynamics *dynamics, double density);
 
 // The end of a material's step. `received`: what it is measured to have given in all (solid/obstacles.h, about the
 // origin of the world), in the order of the scene's solids; NULL: just what its solve gave.

@@ -259,8 +259,7 @@ static rh_code touch_solids(rh_material *m, rh_status *status)
 // and contacts come first.
 static rh_code push_solids(rh_material *m, rh_status *status)
 {
-    if (m->physics->pushes_late) rh_dynamics_pay_late(m->dynamics, m->physics->density(m->params));
-    else rh_dynamics_pay(m->dynamics, m->touched);
+    rh_dynamics_pay(m->dynamics, m->touched);
     return touch_solids(m, status);
 }
 

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "physics/walls.h"
+#include "scene/words.h"
 #include "world/exchange.h"
 #include "world/joints.h"
 
@@ -91,6 +92,27 @@ static rh_code check_base(const rh_world *w, const rh_material *m, rh_status *st
                    m->physics->name, wanted, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
 }
 
+// What pushes solids a step late throws light ones about. (Material of the ball around each counted as part of it, so
+// that an error falls from step to step by what is known of added masses, planks of a quarter of the density were
+// thrown out of the water that float without it: a solid that few particles touch has hardly any added mass.)
+static rh_code check_late(const rh_world *w, const rh_material *m, rh_status *status)
+{
+    static const double LEAST = 0.25;
+    double density = m->physics->density(m->params);
+    for (int n = 0; n < w->dynamics.count && m->physics->pushes_late; n++) {
+        const rh_dynamic_solid *s = &w->dynamics.items[n];
+        const rh_solid_params *solid = (const rh_solid_params *)w->scene->solids.items + s->obstacle;
+        double own = s->mass.mass / s->mass.volume;
+        if (own < LEAST * density * (1 - 1e-6))
+            return rh_fail(status, RH_USER,
+                           "%s has a density of %g kg/m^3, and %s moves no solids steadily that are lighter than a "
+                           "quarter of its own; expected %g kg/m^3 or more, or the method liquid or splash",
+                           rh_scene_item(w->scene, "solid", s->obstacle, solid, solid->name).text, own,
+                           m->physics->name, LEAST * density);
+    }
+    return RH_OK;
+}
+
 static rh_code build(rh_world *w, rh_status *status)
 {
     const rh_scene *scene = w->scene;
@@ -107,6 +129,7 @@ static rh_code build(rh_world *w, rh_status *status)
         w->material_count = i + 1;
         RH_TRY(rh_material_init(&w->materials[i], scene, i, &w->geometry, &w->dynamics, w->programs, status));
         RH_TRY(check_base(w, &w->materials[i], status));
+        RH_TRY(check_late(w, &w->materials[i], status));
     }
     RH_TRY(rh_exchange_check(w, status));
     set_limits(w);
@@ -142,6 +165,13 @@ void rh_world_free(rh_world *world)
     rh_dynamics_free(&world->dynamics);
     rh_geometry_free(&world->geometry);
     rh_free(world);
+}
+
+const rh_dynamics *rh_world_dynamics(const rh_world *world) { return &world->dynamics; }
+const rh_obstacles *rh_world_solids(const rh_world *world) { return &world->materials[0].geometry.obstacles; }
+const char *rh_world_solid_name(const rh_world *world, int solid)
+{
+    return ((const rh_solid_params *)world->scene->solids.items)[solid].name;
 }
 
 const rh_points *rh_world_points(const rh_world *world) { return world->materials[0].points; }

@@ -163,6 +163,17 @@ static const golden scenes[] = {
      "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nphysics: {splash: {}}\n" WATER TANK DYNAMIC, 0},
     {"sand_dynamic", "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nphysics: {sand: {}}\n" WATER TANK DYNAMIC,
      0},
+    {"sand_incompressible_dynamic",
+     "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nphysics: {sand_incompressible: {}}\n" WATER TANK DYNAMIC, 0},
+    {"sph_dynamic", "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nphysics: {sph: {}}\n" WATER TANK DYNAMIC, 0},
+    {"ballistic_dynamic",
+     "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nphysics: {ballistic: {}}\n" WATER TANK DYNAMIC, 0},
+    {"materials_dynamic",
+     "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nmaterials:\n - {name: water, physics: {liquid: {}}}\n"
+     " - {name: sand, physics: {sand: {}}}\nbodies:\n"
+     " - {material: water, shape: {box: {min: [0, 0, 0], max: [0.3, 0.5, 0.4]}}}\n"
+     " - {material: sand, shape: {box: {min: [0.4, 0.15, 0], max: [0.52, 0.3, 0.4]}}}\n" TANK DYNAMIC,
+     0},
     {"thin_moving", "rheo: 1\ncell: 0.04\nframes: {last: 5}\nphysics: {liquid: {}}\n" WATER TANK THIN, 0},
     {"splash_thin", "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nphysics: {splash: {}}\n" WATER TANK THIN, 0},
     {"sand_thin", "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nphysics: {sand: {}}\n" WATER TANK THIN, 0},

@@ -91,8 +91,15 @@ static bool hold_at(const rh_obstacle *before, const rh_obstacle *o, double gap,
     return true;
 }
 
-static void hold(const rh_surroundings *around, const rh_collision *c, rh_dvec3 start, rh_vec3 *position,
-                 rh_vec3 *velocity)
+// Solids whose ways are walked, some at a time.
+enum { SOME = 128 };
+typedef struct walked {
+    int items[SOME];
+    int count;
+} walked;
+
+static void hold(const rh_surroundings *around, const walked *list, const rh_collision *c, rh_dvec3 start,
+                 rh_vec3 *position, rh_vec3 *velocity)
 {
     const rh_obstacles *obstacles = around->obstacles_after;
     const rh_obstacle *before = around->obstacles->items;
@@ -101,9 +108,9 @@ static void hold(const rh_surroundings *around, const rh_collision *c, rh_dvec3 
     int last = -1;
     for (int n = 0; n < ROUNDS; n++) {
         last = -1;
-        for (int i = 0; i < obstacles->count; i++) {
-            if (!(obstacles->items[i].thin || is_fast(around, i)) || !hold_at(&before[i], &obstacles->items[i], c->gap, start, &x, &normal))
-                continue;
+        for (int k = 0; k < list->count; k++) {
+            int i = list->items[k];
+            if (!hold_at(&before[i], &obstacles->items[i], c->gap, start, &x, &normal)) continue;
             rh_walls_stop(obstacles, i, x, normal, c->friction, velocity);
             last = i;
             any = true;
@@ -122,7 +129,14 @@ static void hold(const rh_surroundings *around, const rh_collision *c, rh_dvec3 
 void rh_sides_hold(const rh_surroundings *around, const rh_collision *collision, int64_t count, const rh_vec3 *start,
                    rh_vec3 *positions, rh_vec3 *velocities)
 {
-    if (!rh_sides_walk(around)) return;
+    for (int next = 0; next < around->obstacles->count;) {
+        walked list = {.count = 0};
+        for (; next < around->obstacles->count && list.count < SOME; next++)
+            if (around->obstacles->items[next].thin || (around->obstacles->any_moving && is_fast(around, next)))
+                list.items[list.count++] = next;
+        if (list.count == 0) return;
 #pragma omp parallel for schedule(dynamic, 1024)
-    for (int64_t p = 0; p < count; p++) hold(around, collision, rh_d3_from(start[p]), &positions[p], &velocities[p]);
+        for (int64_t p = 0; p < count; p++)
+            hold(around, &list, collision, rh_d3_from(start[p]), &positions[p], &velocities[p]);
+    }
 }

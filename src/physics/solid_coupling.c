@@ -365,7 +365,7 @@ static void tell_cells(rh_solid_coupling *c, double scale, float *b)
 }
 
 static const double LEAST_RATIO = 1e-3;  // of masses: beyond, it was not these impulses that moved the solid
-static const double SETTLED = 1e-3;      // of a solid's impulse by contacts: changes by less are not worth an answer
+static const double SETTLED = 1e-3;      // of the impulses of contacts: changes by less are not worth an answer
 
 bool rh_solid_coupling_touch(rh_solid_coupling *c, double scale, float *b)
 {
@@ -399,23 +399,35 @@ static void learn_mass(const double impulse[PARTS], const double change[PARTS], 
                 mass[k * PARTS + j] += impulse[k] * impulse[j] / found - expected[k] * expected[j] / own;
 }
 
-// Whether linear impulses have changed by more than a trifle.
+// Whether the material has any say in how a solid answers.
+static bool is_wet(const rh_solid_coupling *c, int n)
+{
+    double sum = 0;
+    for (int k = 0; k < PARTS; k++)
+        sum += c->added[n * SQUARE + k * PARTS + k] + c->dynamics->attached[n * SQUARE + k * PARTS + k];
+    return sum > 1e-6 * c->dynamics->items[n].mass.mass;
+}
+
+// Whether linear impulses on solids in the material have changed by more than a trifle.
 static bool goes_on(rh_solid_coupling *c)
 {
-    bool on = false;
-    for (int n = 0; n < c->dynamics->count; n++) {
-        double *whole = c->whole + n * PARTS, *more = c->touch + n * PARTS;
-        for (int k = 0; k < PARTS; k++) whole[k] += more[k];
-        double part = sqrt(more[0] * more[0] + more[1] * more[1] + more[2] * more[2]);
-        on = on || part > SETTLED * sqrt(whole[0] * whole[0] + whole[1] * whole[1] + whole[2] * whole[2]);
-    }
-    return on;
+    double parts = 0, all = 0;
+    for (int n = 0; n < c->dynamics->count; n++)
+        for (int k = 0; k < PARTS; k++) {
+            double *whole = &c->whole[n * PARTS + k], more = c->touch[n * PARTS + k];
+            *whole += more;
+            if (k >= 3 || !is_wet(c, n)) continue;
+            parts += more * more;
+            all += *whole * *whole;
+        }
+    return parts > SETTLED * SETTLED * all;
 }
 
 bool rh_solid_coupling_touch_again(rh_solid_coupling *c, double scale, float *b)
 {
     rh_dynamics *d = c->dynamics;
     size_t six = (size_t)d->count * PARTS * sizeof(double);
+    if (c->learnt && d->contacts.count > RH_CONTACTS_MANY) return false;  // piles tremble anyway: two answers are all
     if (!c->learnt) rh_dynamics_masses(d, c->added, c->masses);
     c->learnt = true;
     for (int n = 0; n < d->count; n++) {

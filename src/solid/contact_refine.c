@@ -10,7 +10,7 @@
 #include <string.h>
 #include "solid/contact_solver.h"
 
-enum { PARTS = 6, SQUARE = PARTS * PARTS, SWEEPS = 200 };
+enum { PARTS = 6, SQUARE = PARTS * PARTS, SWEEPS = 200, FEW_SWEEPS = 30 };
 static const double SETTLED = 1e-7;  // of the largest impulse: changes by less end the sweeps
 
 // One direction of a contact.
@@ -95,19 +95,17 @@ static pair pair_of(const rh_contact *c, const int *of_obstacle, const rh_contac
     return p;
 }
 
-// Rows are made anew in each sweep: few contacts need more than some.
-static double sweep(rh_contact_list *contacts, const int *of_obstacle, const rh_contact_body *bodies, int dimension,
-                    const double *inverse, double *velocity, double *impulse, double *largest)
+static double sweep(rh_contact_list *contacts, const pair *pairs, int dimension, double *velocity, double *impulse,
+                    double *largest)
 {
     double most = 0;
     for (int i = 0; i < contacts->count; i++) {
         rh_contact *c = &contacts->items[i];
         if (!c->acts) continue;
-        pair p = pair_of(c, of_obstacle, bodies, dimension, inverse);
         rh_dvec3 other = rh_d3_cross(c->normal, c->slide);
         double part[3] = {rh_d3_dot(c->impulse, c->normal), rh_d3_dot(c->impulse, c->slide),
                           dimension == 3 ? rh_d3_dot(c->impulse, other) : 0};
-        most = fmax(most, meet(c, &p, part, velocity, impulse));
+        most = fmax(most, meet(c, &pairs[i], part, velocity, impulse));
         c->impulse = rh_d3_add(rh_d3_add(rh_d3_scale(c->normal, part[0]), rh_d3_scale(c->slide, part[1])),
                                rh_d3_scale(other, part[2]));
         *largest = fmax(*largest, part[0]);
@@ -115,12 +113,19 @@ static double sweep(rh_contact_list *contacts, const int *of_obstacle, const rh_
     return most;
 }
 
-void rh_contact_refine(rh_contact_list *contacts, const int *of_obstacle, const rh_contact_body *bodies, int dimension,
-                       const double *inverse, double *velocity, double *impulse)
+rh_code rh_contact_refine(rh_contact_list *contacts, const int *of_obstacle, const rh_contact_body *bodies,
+                          int dimension, const double *inverse, rh_arena *arena, double *velocity, double *impulse,
+                          rh_status *status)
 {
     double largest = 0;
-    for (int i = 0; i < SWEEPS; i++) {
-        double change = sweep(contacts, of_obstacle, bodies, dimension, inverse, velocity, impulse, &largest);
+    int sweeps = contacts->count > RH_CONTACTS_MANY ? FEW_SWEEPS : SWEEPS;
+    pair *pairs = rh_arena_take(arena, ((size_t)contacts->count + 1) * sizeof *pairs, status);
+    if (!pairs) return RH_MEMORY;
+    for (int i = 0; i < contacts->count; i++)
+        pairs[i] = pair_of(&contacts->items[i], of_obstacle, bodies, dimension, inverse);
+    for (int i = 0; i < sweeps; i++) {
+        double change = sweep(contacts, pairs, dimension, velocity, impulse, &largest);
         if (!(change > SETTLED * largest)) break;
     }
+    return RH_OK;
 }

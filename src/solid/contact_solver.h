@@ -40,6 +40,7 @@ rh_code rh_contact_solve(const rh_contact_problem *problem, rh_arena *arena, dou
 // `velocity`, [6 a body], is what it left, and becomes what is expected now. `inverse`, [36 a body]: of a mass, six by
 // six, that may differ from direction to direction. Changes the impulses of the contacts, which may become smaller too,
 // and tells by how much (`impulse`, [6 a body]). Friction reckons with the whole of each contact's impulse.
-void rh_contact_refine(rh_contact_list *contacts, const int *of_obstacle, const rh_contact_body *bodies, int dimension,
-                       const double *inverse, double *velocity, double *impulse);
+rh_code rh_contact_refine(rh_contact_list *contacts, const int *of_obstacle, const rh_contact_body *bodies,
+                          int dimension, const double *inverse, rh_arena *arena, double *velocity, double *impulse,
+                          rh_status *status);
 bool rh_contact_solver_is_there(void);  // whether the program was built with it

@@ -27,6 +27,8 @@ typedef struct rh_contact {
     rh_dvec3 impulse;  // kg m/s: that a received; b the opposite
 } rh_contact;
 
+enum { RH_CONTACTS_MANY = 64 };  // more are solved with less care
+
 typedef struct rh_contact_list {
     rh_contact *items;  // the arena's
     int count, capacity;

@@ -552,9 +552,8 @@ static rh_code touch_again(rh_dynamics *dynamics, const double *mass, double *im
         memcpy(m, mass + n * SQUARE, sizeof m);
         if (!dynamics->held[n]) rh_symmetric_inverse(m, PARTS, inverse + n * SQUARE);
     }
-    rh_contact_refine(&dynamics->contacts, dynamics->of_obstacle, bodies, dynamics->dimension, inverse, velocity,
-                      impulse);
-    return RH_OK;
+    return rh_contact_refine(&dynamics->contacts, dynamics->of_obstacle, bodies, dynamics->dimension, inverse,
+                             &dynamics->arena, velocity, impulse, status);
 }
 
 bool rh_dynamics_touch_again(rh_dynamics *dynamics, const double *mass, double *impulse)

@@ -68,13 +68,14 @@ static void a_stone_on_the_floor_stays_for_a_minute(void **state)
     assert_true(r.farthest < 1e-3);
 }
 
-// 20 cells across, 0.2 m.
-static void what_is_as_heavy_as_the_liquid_does_not_drift(void **state)
+// A ball 20 cells across. It is lifted by what the particles around it leave free, a little more than its own volume:
+// by 0.13 % of its weight, which moves it by half of that much of g (docs/limits.md).
+static void what_is_as_heavy_as_the_liquid_hardly_drifts(void **state)
 {
     (void)state;
     const char *ball = "{shape: {sphere: {center: [0.503, 0.307, 0], radius: 0.1}}, dynamic: {density: 1000}}";
     rest r = stay("liquid", 0.01, ball, 0, 1);
-    assert_true(r.farthest < 0.005 * 0.2);
+    assert_true(r.fastest < 0.5 * 0.002 * G);
 }
 
 // --- several materials -----------------------------------------------------------------------------------------------
@@ -384,7 +385,7 @@ int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stone_on_the_floor_stays_for_a_minute),
-        cmocka_unit_test(what_is_as_heavy_as_the_liquid_does_not_drift),
+        cmocka_unit_test(what_is_as_heavy_as_the_liquid_hardly_drifts),
         cmocka_unit_test(a_raft_bears_its_sand),
         cmocka_unit_test(smoothed_particles_bear_light_planks),
         cmocka_unit_test(no_particle_ends_in_what_is_fast),

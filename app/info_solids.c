@@ -36,7 +36,8 @@ rh_code app_info_solids(const char *run, const rh_scene *scene, rh_status *statu
     const rh_solid_params *solids = scene ? scene->solids.items : NULL;
     if (!scene) return RH_OK;
     RH_TRY(rh_solid_file_read(run, &items, &count, status));
-    if (count > 0) printf("\n  dynamic solids   centre of mass at first, m      and in the last frame           m/s   fastest\n");
+    if (count > 0)
+        printf("\n  dynamic solids   centre of mass at first, m      and in the last frame           m/s   fastest\n");
     for (int i = 0; i < scene->solids.count && count > 0; i++) {
         if (!solids[i].dynamic) continue;
         if (all++ < MOST) print_solid(scene, i, items, count), shown++;

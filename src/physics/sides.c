@@ -71,7 +71,8 @@ static bool is_fast(const rh_surroundings *around, int i)
 bool rh_sides_walk(const rh_surroundings *around)
 {
     bool any = around->obstacles->any_thin;
-    for (int i = 0; i < around->obstacles->count && !any && around->obstacles->any_moving; i++) any = is_fast(around, i);
+    for (int i = 0; i < around->obstacles->count && !any && around->obstacles->any_moving; i++)
+        any = is_fast(around, i);
     return any;
 }
 

@@ -384,8 +384,8 @@ void rh_solid_coupling_pay(rh_solid_coupling *c, double scale, float *b)
 }
 
 // What these impulses were expected to do and what they did tells how much mass there really is, in their direction
-// (the update of C. Broyden, R. Fletcher, D. Goldfarb, D. Shanno, 1970). Contacts reckon with a mass that may be far too
-// small: of a cork below a shelf with 6 kg for 44.
+// (the update of C. Broyden, R. Fletcher, D. Goldfarb, D. Shanno, 1970). Contacts reckon with a mass that may be far
+// too small: of a cork below a shelf with 6 kg for 44.
 static void learn_mass(const double impulse[PARTS], const double change[PARTS], double mass[SQUARE])
 {
     double expected[PARTS] = {0}, own = 0, found = 0;

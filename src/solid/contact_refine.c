@@ -40,7 +40,8 @@ static void set_row(const double *inverse, const rh_contact_body *bodies, const 
             r->along[side][3 + k] = sign * (&turn.x)[k];
         }
         for (int k = 0; k < PARTS; k++)
-            for (int j = 0; j < PARTS; j++) r->change[side][k] += inverse[n * SQUARE + k * PARTS + j] * r->along[side][j];
+            for (int j = 0; j < PARTS; j++)
+                r->change[side][k] += inverse[n * SQUARE + k * PARTS + j] * r->along[side][j];
         for (int k = 0; k < PARTS; k++) r->stiffness += r->along[side][k] * r->change[side][k];
     }
 }

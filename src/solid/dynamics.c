@@ -137,8 +137,8 @@ rh_code rh_dynamics_create(const rh_obstacles *obstacles, int dimension, rh_dyna
     out->obstacle_of = rh_alloc_zero(room * sizeof *out->obstacle_of, "dynamics", status);
     out->moved = rh_alloc_zero(((size_t)obstacles->count + 1) * sizeof *out->moved, "dynamics", status);
     if (!out->items || !out->of_obstacle || !out->velocity || !out->begun || !out->given || !out->brought ||
-        !out->attached || !out->inverse || !out->change || !out->entered || !out->payment || !out->turning || !out->kick || !out->held ||
-        !out->obstacle_of || !out->moved) {
+        !out->attached || !out->inverse || !out->change || !out->entered || !out->payment || !out->turning ||
+        !out->kick || !out->held || !out->obstacle_of || !out->moved) {
         rh_dynamics_free(out);
         return RH_MEMORY;
     }
@@ -668,7 +668,7 @@ typedef struct interval {
 
 static rh_code put_interval(const rh_dynamics *dynamics, const rh_store *to, rh_status *status)
 {
-    interval now = {dynamics->from,   dynamics->span,    dynamics->last_span,
+    interval now = {dynamics->from,   dynamics->span,         dynamics->last_span,
                     dynamics->opened, dynamics->left_touched, dynamics->left_paid};
     size_t count = (size_t)dynamics->count;
     RH_TRY(rh_store_put_bytes(to, "interval", &now, sizeof now, status));

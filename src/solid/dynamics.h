@@ -71,16 +71,16 @@ typedef struct rh_dynamics {
     rh_contact_list contacts;   // of it, in `arena`
     rh_status trouble;          // what went wrong in it
     // Of the interval in progress, which is the step where there is one material.
-    bool shared;             // there are several
-    int materials, current;  // their number; which one the step in progress is of
-    double *added;           // owned, [materials][36 count]: mass of what must move with the solids, of each
-    bool opened;             // one of them has left: velocities go on from `entered`
+    bool shared;                   // there are several
+    int materials, current;        // their number; which one the step in progress is of
+    double *added;                 // owned, [materials][36 count]: mass of what must move with the solids, of each
+    bool opened;                   // one of them has left: velocities go on from `entered`
     bool left_touched, left_paid;  // what was asked until then
-    double from, span;       // s: its start and length
-    double last_span;        // s: of the one before
-    double ahead;            // s: from its start to that of the step
-    double *entered;         // owned, [6 count]: velocities that the last material left
-    double *payment;         // owned, [6 count]: of what is owed, given in the step in progress
+    double from, span;             // s: its start and length
+    double last_span;              // s: of the one before
+    double ahead;                  // s: from its start to that of the step
+    double *entered;               // owned, [6 count]: velocities that the last material left
+    double *payment;               // owned, [6 count]: of what is owed, given in the step in progress
     // Whole life long.
     int *obstacle_of;  // owned: [count]
     rh_joints joints;
@@ -99,8 +99,8 @@ double rh_dynamics_longest_step(const rh_dynamics *dynamics, const rh_obstacles 
 
 // So many materials have these solids in common.
 rh_code rh_dynamics_share(rh_dynamics *dynamics, int materials, rh_status *status);
-// The mass [36 count] of what must move with the solids, of the material whose step is in progress: solves of the others
-// reckon with it, and what it keeps back is owed.
+// The mass [36 count] of what must move with the solids, of the material whose step is in progress: solves of the
+// others reckon with it, and what it keeps back is owed.
 void rh_dynamics_note_added(rh_dynamics *dynamics, const double *added);
 double rh_dynamics_added(const rh_dynamics *dynamics, int material);  // kg in all, of one of several materials
 // Several materials: the next interval that each of them is to go through.

@@ -116,7 +116,8 @@ typedef struct stage {
 
 static void add_actor(stage *s, const char *role, const char *name, const rh_variant *shape, const rh_motion *motion)
 {
-    s->actors[s->count++] = (actor){.role = role, .name = name ? name : "", .shape = shape, .motion = motion, .dynamic = -1};
+    s->actors[s->count++] = (actor){
+        .role = role, .name = name ? name : "", .shape = shape, .motion = motion, .dynamic = -1};
 }
 
 static rh_code list_actors(stage *s, rh_status *status)

@@ -7,6 +7,7 @@
 // the tests of that name; with RHEO_LONG=1 in the environment finer cells, and heave.
 #include "lab.h"
 #include <stdio.h>
+#include "physics/sides.h"
 #include "support.h"
 #include "world/parts.h"
 
@@ -101,12 +102,13 @@ static void a_raft_bears_its_sand(void **state)
 {
     (void)state;
     lab l;
-    lab_open(&l, "dimension: 2\ncell: 0.02\nmaterials:\n"
-                 "  - {name: water, physics: {liquid: {}}}\n  - {name: sand, physics: {sand: {}}}\n"
-                 "bodies:\n  - {material: water, shape: {box: {min: [0, 0, -1], max: [1.2, 0.5, 1]}}}\n"
-                 "  - {material: sand, shape: {box: {min: [0.5, 0.52, -1], max: [0.7, 0.6, 1]}}}\n"
-                 "solids:\n  - {inside_out: true, shape: {box: {min: [0, 0, -1], max: [1.2, 2, 1]}}}\n"
-                 "  - {friction: 0.8, shape: {box: {min: [0.3, 0.4, -1], max: [0.9, 0.52, 1]}}, dynamic: {density: 500}}\n");
+    lab_open(
+        &l, "dimension: 2\ncell: 0.02\nmaterials:\n"
+            "  - {name: water, physics: {liquid: {}}}\n  - {name: sand, physics: {sand: {}}}\n"
+            "bodies:\n  - {material: water, shape: {box: {min: [0, 0, -1], max: [1.2, 0.5, 1]}}}\n"
+            "  - {material: sand, shape: {box: {min: [0.5, 0.52, -1], max: [0.7, 0.6, 1]}}}\n"
+            "solids:\n  - {inside_out: true, shape: {box: {min: [0, 0, -1], max: [1.2, 2, 1]}}}\n"
+            "  - {friction: 0.8, shape: {box: {min: [0.3, 0.4, -1], max: [0.9, 0.52, 1]}}, dynamic: {density: 500}}\n");
     const rh_material *sand = &l.world->materials[1], *water = &l.world->materials[0];
     double weight = 0.6 * 0.12 * 500 + (double)sand->points->count * rh_material_particle_mass(sand);
     double draught = weight / RHO / 0.6, area = (double)water->points->count * rh_material_particle_mass(water) / RHO;
@@ -144,13 +146,15 @@ static void smoothed_particles_bear_light_planks(void **state)
 }
 
 // --- fast ------------------------------------------------------------------------------------------------------------
-typedef struct throw {
+typedef struct throw
+{
     double deepest, fastest;
     double before;
     double farthest;  // way of the solid in a step, of its radius
     rh_dvec3 at;
     int64_t behind;  // particles behind the middle of a plank that they all were before
-} throw;
+}
+throw;
 
 static int64_t count_behind(const lab *l)
 {
@@ -166,8 +170,7 @@ static void watch_throw(lab *l, void *user)
 {
     throw *t = user;
     t->deepest = fmax(t->deepest, deepest(l));
-    if (t->before > 0)
-        t->farthest = fmax(t->farthest, rh_d3_length(rh_d3_sub(solid_of(l, 0)->position, t->at)) / 0.06);
+    if (t->before > 0) t->farthest = fmax(t->farthest, rh_d3_length(rh_d3_sub(solid_of(l, 0)->position, t->at)) / 0.06);
     t->before = lab_time(l);
     t->at = solid_of(l, 0)->position;
     if (t->at.x < 0.4) t->behind += count_behind(l);
@@ -198,6 +201,39 @@ static void no_particle_ends_in_what_is_fast(void **state)
     }
 }
 
+// A plank of 0.05 m that goes 0.1 m in a step takes particles at rest before it along; by their nearest surface alone
+// they would be left behind it.
+static void fast_solids_take_particles_along(void **state)
+{
+    (void)state;
+    enum { COUNT = 50 };
+    lab l;
+    rh_status status = {0};
+    rh_obstacles before, after;
+    rh_vec3 start[COUNT], at[COUNT], velocity[COUNT];
+    lab_open(&l, "dimension: 2\ncell: 0.02\nphysics: {liquid: {}}\n"
+                 "bodies: [{shape: {box: {min: [5, 5, -1], max: [5.1, 5.1, 1]}}}]\n"
+                 "solids: [{shape: {box: {min: [0.08, 0.2, -1], max: [0.13, 0.4, 1]}}, "
+                 "motion: {keys: [{time: 0}, {time: 0.01, translate: [0.1, 0, 0]}]}}]\n");
+    const rh_obstacles *solids = &l.world->materials[0].geometry.obstacles;
+    lab_check(rh_obstacles_create(solids, &before, &status), &status);
+    lab_check(rh_obstacles_create(solids, &after, &status), &status);
+    lab_check(rh_obstacles_at(solids, 0, 0.01, &before, &status), &status);
+    lab_check(rh_obstacles_at(solids, 0.01, 0, &after, &status), &status);
+    for (int i = 0; i < COUNT; i++) {
+        start[i] = at[i] = rh_v3(0.1305f + 0.002f * (float)i, 0.3f, 0);
+        velocity[i] = rh_v3(0, 0, 0);
+    }
+    rh_surroundings around = {.dimension = 2, .cell = 0.02, .obstacles = &before, .obstacles_after = &after};
+    rh_collision collision = {.gap = 0.0005, .stop = true};
+    assert_true(rh_sides_walk(&around));
+    rh_sides_hold(&around, &collision, COUNT, start, at, velocity);
+    for (int i = 0; i < COUNT; i++) assert_true((double)at[i].x > 0.23);
+    rh_obstacles_free(&before);
+    rh_obstacles_free(&after);
+    lab_close(&l);
+}
+
 // --- wheels, drums ---------------------------------------------------------------------------------------------------
 typedef struct turn {
     rh_dvec3 hinge;
@@ -215,8 +251,8 @@ static void watch_torque(lab *l, void *user)
     t->time += dt;
 }
 
-// A jet of width 0.1 m and 2 m/s onto a paddle 0.4 m from its hinge, which a brake holds: it leaves along the paddle, so
-// all of its momentum is the paddle's.
+// A jet of width 0.1 m and 2 m/s onto a paddle 0.4 m from its hinge, which a brake holds: it leaves along the paddle,
+// so all of its momentum is the paddle's.
 static void a_wheel_gets_the_momentum_of_its_jet(void **state)
 {
     (void)state;
@@ -258,15 +294,16 @@ static void a_drum_rolls_as_a_pendulum(void **state)
 {
     (void)state;
     lab l;
-    lab_open(&l, "dimension: 2\ncell: 0.02\nphysics: {liquid: {}}\n"
-                 "bodies: [{shape: {box: {min: [0, 0, -1], max: [1.2, 0.4, 1]}}}]\n"
-                 "solids:\n  - {inside_out: true, shape: {box: {min: [0, 0, -1], max: [1.2, 2, 1]}}}\n"
-                 "  - {name: drum, group: a, shape: {cylinder: {from: [0.6, 0.4, -1], to: [0.6, 0.4, 1], radius: 0.2}}, "
-                 "dynamic: {density: 300, angular_velocity: [0, 0, 0.5]}}\n"
-                 "  - {name: keel, group: a, shape: {box: {min: [0.56, 0.24, -1], max: [0.64, 0.28, 1]}}, "
-                 "dynamic: {density: 9000, velocity: [0.07, 0, 0], angular_velocity: [0, 0, 0.5]}}\n"
-                 "joints:\n  - {solid: drum, joint: {hinge: {point: [0.6, 0.4, 0]}}}\n"
-                 "  - {solid: keel, to: drum, joint: {fixed: {point: [0.6, 0.26, 0]}}}\n");
+    lab_open(&l,
+             "dimension: 2\ncell: 0.02\nphysics: {liquid: {}}\n"
+             "bodies: [{shape: {box: {min: [0, 0, -1], max: [1.2, 0.4, 1]}}}]\n"
+             "solids:\n  - {inside_out: true, shape: {box: {min: [0, 0, -1], max: [1.2, 2, 1]}}}\n"
+             "  - {name: drum, group: a, shape: {cylinder: {from: [0.6, 0.4, -1], to: [0.6, 0.4, 1], radius: 0.2}}, "
+             "dynamic: {density: 300, angular_velocity: [0, 0, 0.5]}}\n"
+             "  - {name: keel, group: a, shape: {box: {min: [0.56, 0.24, -1], max: [0.64, 0.28, 1]}}, "
+             "dynamic: {density: 9000, velocity: [0.07, 0, 0], angular_velocity: [0, 0, 0.5]}}\n"
+             "joints:\n  - {solid: drum, joint: {hinge: {point: [0.6, 0.4, 0]}}}\n"
+             "  - {solid: keel, to: drum, joint: {fixed: {point: [0.6, 0.26, 0]}}}\n");
     double drum = 300 * PI * 0.04, keel = 9000 * 0.08 * 0.04, d = 0.14;
     double inertia = 0.5 * drum * 0.04 + keel * ((0.0064 + 0.0016) / 12 + d * d);
     double exact = 2 * PI * sqrt(inertia / (keel * G * d));
@@ -291,8 +328,8 @@ static double drop_cube(const char *shape)
              shape);
     mean m = {.from = 0.1};
     lab_run(&l, 0.6, watch_height, &m);
-    print_message("  %.30s: %.4f to %.4f m, mean %.4f; particles %.2g m inside\n", shape, m.low, m.high,
-                  m.sum / m.time, m.deepest);
+    print_message("  %.30s: %.4f to %.4f m, mean %.4f; particles %.2g m inside\n", shape, m.low, m.high, m.sum / m.time,
+                  m.deepest);
     assert_true(m.deepest < 0.001);
     lab_close(&l);
     return m.sum / m.time;
@@ -316,8 +353,8 @@ static void meshes_move_in_space(void **state)
     assert_true(fabs(box - mesh) < 0.05 * 0.25);
 }
 
-// A plate a third of a cell thick, let go across its way: it has its own mass and that of the circle around it (H. Lamb,
-// "Hydrodynamics", 1932, article 71).
+// A plate a third of a cell thick, let go across its way: it has its own mass and that of the circle around it (H.
+// Lamb, "Hydrodynamics", 1932, article 71).
 static void thin_plates_feel_the_liquid(void **state)
 {
     (void)state;
@@ -337,7 +374,8 @@ static void thin_plates_feel_the_liquid(void **state)
     throw t = {0};
     lab_run(&l, 0.3, watch_throw, &t);
     print_message("  after 0.3 s at %.3f m with %.3f m/s, turned by %.3f; particles %.2g m inside\n",
-                  solid_of(&l, 0)->position.y, solid_of(&l, 0)->linear.y, 2 * asin(solid_of(&l, 0)->turn[3]), t.deepest);
+                  solid_of(&l, 0)->position.y, solid_of(&l, 0)->linear.y, 2 * asin(solid_of(&l, 0)->turn[3]),
+                  t.deepest);
     assert_true(fabs(a / exact - 1) < 0.15 && t.deepest < 1e-6);
     lab_close(&l);
 }
@@ -389,6 +427,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(a_raft_bears_its_sand),
         cmocka_unit_test(smoothed_particles_bear_light_planks),
         cmocka_unit_test(no_particle_ends_in_what_is_fast),
+        cmocka_unit_test(fast_solids_take_particles_along),
         cmocka_unit_test(a_wheel_gets_the_momentum_of_its_jet),
         cmocka_unit_test(a_drum_rolls_as_a_pendulum),
         cmocka_unit_test(meshes_move_in_space),

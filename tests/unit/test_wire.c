@@ -491,9 +491,10 @@ static void solids_have_their_poses(void **state)
 static void dynamic_solids_have_the_poses_of_the_run(void **state)
 {
     (void)state;
-    static const char text[] = "rheo: 1\ncell: 0.1\nphysics: {liquid: {}}\nframes: {first: 5, last: 20}\n"
-                               "bodies: [{shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}]\n"
-                               "solids: [{name: ball, shape: {sphere: {center: [0, 0, 0], radius: 0.2}}, dynamic: {}}]\n";
+    static const char text[] =
+        "rheo: 1\ncell: 0.1\nphysics: {liquid: {}}\nframes: {first: 5, last: 20}\n"
+        "bodies: [{shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}]\n"
+        "solids: [{name: ball, shape: {sphere: {center: [0, 0, 0], radius: 0.2}}, dynamic: {}}]\n";
     const rh_solid_frame frames[] = {{.frame = 5, .turn = {1, 0, 0, 0}, .origin = {1, 0, 0}},
                                      {.frame = 7, .turn = {0, 0, 0, 1}, .origin = {2, 3, 0}}};
     rh_status status = {0};

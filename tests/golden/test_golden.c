@@ -167,8 +167,6 @@ static const golden scenes[] = {
      "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nphysics: {sand_incompressible: {}}\n" WATER TANK DYNAMIC,
      0},
     {"sph_dynamic", "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nphysics: {sph: {}}\n" WATER TANK DYNAMIC, 0},
-    {"ballistic_dynamic",
-     "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nphysics: {ballistic: {}}\n" WATER TANK DYNAMIC, 0},
     {"materials_dynamic",
      "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nmaterials:\n - {name: water, physics: {liquid: {}}}\n"
      " - {name: sand, physics: {sand: {}}}\nbodies:\n"
@@ -465,11 +463,9 @@ static double walls_off(const char *name)
     static const struct {
         const char *name;
         double share;
-    } known[] = {{"separating", 0.06},
-                 {"splash_bilateral", 0.15},
-                 {"sand_column", 0.35},
-                 {"sand_pile", 0.1},
-                 {"splash_beach", 0.05}};
+    } known[] = {{"separating", 0.06},  {"splash_bilateral", 0.15},
+                 {"sand_column", 0.35}, {"sand_incompressible_dynamic", 0.8},
+                 {"sand_pile", 0.1},    {"splash_beach", 0.05}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(known[i].name, name) == 0) return known[i].share;
     return MOST_WALLS_OFF;

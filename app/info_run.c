@@ -366,6 +366,7 @@ static rh_code print_all(const char *run, const rh_scene *scene, rh_status *stat
     if (scene) print_scene(run, scene);
     RH_TRY(print_files(run, scene, status));
     RH_TRY(print_log(run, status));
+    RH_TRY(app_info_solids(run, scene, status));
     return print_probes(run, scene, -1, status);
 }
 

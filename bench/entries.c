@@ -143,6 +143,9 @@ const bench_entry bench_entries[] = {
     {"two-materials", "materials", "scenes/two_materials", .skip = 8, .frames = 2, .repeats = 2},
     {"dye", "fields", "scenes/dye/stirred", CELL(0.01), .skip = 4, .frames = 4, .repeats = 2},
     {"fish", "sequences", "scenes/fish", .skip = 4, .frames = 2, .repeats = 2},
+    // A hundred solids that the liquid moves, and as many that keys move.
+    {"crates", "solids", "scenes/crates", .skip = 12, .frames = 2, .repeats = 2},
+    {"crates-keyed", "solids", "crates_keyed", .skip = 12, .frames = 2, .repeats = 2},
     {"one-world", "contexts", "dam_cube", CELL(0.02), .skip = 3, .frames = 2, .repeats = 3, .threads = 1},
     {"two-worlds", "contexts", "dam_cube", CELL(0.02), .skip = 3, .frames = 2, .repeats = 3, .threads = 1, .worlds = 2},
 

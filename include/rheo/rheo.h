@@ -152,6 +152,21 @@ RHEO_API const char *rheo_probe_title(const rheo_simulation *simulation, int ind
 RHEO_API double rheo_probe_value(const rheo_simulation *simulation, int index);       // of the latest row
 RHEO_API double rheo_probe_time(const rheo_simulation *simulation);  // s: of the latest row; 0 before the first
 
+// Dynamic solids: where each is and how it moves, as of the last step. A point x of the scene's shape (before any
+// motion) is at origin + turn(x), turn being a unit quaternion, w first.
+typedef struct rheo_solid {
+    const char *name;  // as in the scene; "" without one. Lives as long as the simulation
+    int solid;         // its number among the scene's solids
+    double mass;       // kg (kg/m in two dimensions)
+    double origin[3];  // m
+    double turn[4];
+    double center[3];    // m: of mass
+    double velocity[3];  // m/s: of the centre of mass, half a step ago
+    double angular[3];   // rad/s
+} rheo_solid;
+RHEO_API int rheo_solid_count(const rheo_simulation *simulation);                 // of dynamic ones
+RHEO_API rheo_solid rheo_solid_at(const rheo_simulation *simulation, int index);  // 0 <= index < count
+
 // The surface of one frame of particles, from file to files, as `rheo surface` makes it. `points` is a .vdb or .ply
 // file of any origin. Results go to `folder` (made when missing) and are called surface.0007.vdb and so on, by the last
 // group of digits in the name of `points`, or the frame the file says it is. `settings` are "name=value" strings as for

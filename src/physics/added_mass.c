@@ -343,5 +343,6 @@ rh_code rh_solid_coupling_deflate(rh_solid_coupling *c, const rh_layout *layout,
         c->deflated = c->deflated || light[n];
     }
     keep_light(&d->z, light);
+    rh_dynamics_note_added(c->dynamics, c->added);
     return RH_OK;
 }

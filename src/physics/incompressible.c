@@ -98,6 +98,11 @@ static float per_cell(const step *s) { return powf((float)s->params->particles_p
 
 static float pressure_at(const rh_step_view *view, rh_vec3 place) { return rh_pressure_at(view->solver, place); }
 
+static void pushed(const rh_step_view *view, int32_t t, int axis, float *share)
+{
+    rh_pressure_pushed(view->solver, t, axis, share);
+}
+
 // Shows the step to whoever measures it.
 static rh_code show(step *s, rh_sight what, rh_faces before, rh_status *status)
 {
@@ -117,6 +122,7 @@ static rh_code show(step *s, rh_sight what, rh_faces before, rh_status *status)
                          .q = s->pressure.q,
                          .speed = 1,
                          .q_at = pressure_at,
+                         .pushed = pushed,
                          .sharp = true,
                          .solver = &s->pressure,
                          .velocity = s->velocity,
@@ -460,7 +466,7 @@ static void part_particles(step *s)
 
 static rh_code advect(step *s, rh_status *status)
 {
-    if (s->around->obstacles->any_thin) {
+    if (rh_sides_walk(s->around)) {
         size_t bytes = (size_t)s->points->count * sizeof *s->start;
         s->start = rh_arena_take(s->arena, bytes, status);
         if (!s->start) return RH_MEMORY;

@@ -27,6 +27,8 @@ static inline float force_change_of(const faces *f, int c)
     return f->force_change ? f->force_change[c] : f->force_change_all;
 }
 
+static inline bool is_walls(const faces *f, int c) { return f->walls && (f->walls[c >> 3] >> (c & 7) & 1); }
+
 // Changes by pressure up to this part of what forces do in the step are felt as they are, beside those that just bear
 // the forces: what rests stays at rest. With all changes weighed, still water moved at 0.1 m/s.
 static const float SLIGHT = 0.1f;
@@ -38,7 +40,8 @@ static void damp_light_faces(const faces *f, float *felt)
               w = f->weight[c] * f->scale, m = f->mass[c];
         float low = fminf(-force_change, 0) - f->slight, high = fmaxf(-force_change, 0) + f->slight;
         float more = d - fmaxf(low, fminf(high, d));
-        bool light = w > m && f->open[c] == 1;  // faces in walls have what walls and the liquid beside them gave
+        // Faces in walls have what walls and the liquid beside them gave.
+        bool light = w > m && f->open[c] == 1 && !is_walls(f, c);
         felt[c] = light ? f->after[c] - (1 - m / w) * more : f->after[c];
     }
 }
@@ -63,7 +66,7 @@ static double error_of(const faces *f, const float *felt)
     double sum = 0;
     for (int c = 0; c < f->count; c++) {
         float free = f->before[c] + share * force_change_of(f, c);
-        if (f->walls && f->walls[c >> 3] >> (c & 7) & 1) continue;
+        if (is_walls(f, c)) continue;
         sum += (double)(f->weight[c] * f->scale * (felt[c] - free) - f->mass[c] * (f->after[c] - free));
     }
     return sum / (double)f->scale;

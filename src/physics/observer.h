@@ -50,6 +50,8 @@ typedef struct rh_step_view {
     const float *q;                                                 // a vector of the layout
     float speed;                                                    // m/s that a difference of 1 in q is worth
     float (*q_at)(const struct rh_step_view *view, rh_vec3 point);  // as particles feel it
+    // Share of the difference that moves the material on the lower faces of a tile, where it is not all; NULL: all.
+    void (*pushed)(const struct rh_step_view *view, int32_t t, int axis, float *share);
     bool sharp;          // shares are of the walls as they are: closed faces have no part in the pressure
     const void *solver;  // for q_at and velocity_at
     // FRICTION

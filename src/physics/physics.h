@@ -126,6 +126,8 @@ typedef struct rh_physics {
     // The run in `from:` that the parameters ask for; NULL: none. The function may be NULL.
     const char *(*base)(const void *params);
     bool without_particles;  // bodies and emitters make none: the method lives on fields alone
+    bool moves_solids;       // its solve moves dynamic solids with the material (physics/solid_coupling.h)
+    bool pushes_late;        // what it gives to solids they get a step later
     bool walls_separate;     // walls that let the material slide also let it go, whatever the scene says
 } rh_physics;
 

@@ -46,6 +46,9 @@ void rh_pressure_subtract_gradient(const rh_pressure *p, rh_faces field, uint8_t
 // The mass that the operator takes the lower faces of a tile along an axis to have, as a share of a full cell's: 1
 // between liquid cells, the liquid part of the way towards air, 0 elsewhere, times the open part of the face.
 void rh_pressure_face_masses(const rh_pressure *p, int32_t t, int axis, float *mass);
+// pushed[cells of a tile]: share of the difference of pressure across each lower face that moves the liquid there; less
+// than 1 at shores alone, where the rest is the wall's to bear.
+void rh_pressure_pushed(const rh_pressure *p, int32_t t, int axis, float *pushed);
 // Pressure at particles, out[p] = scale * q(positions[p]); particles sorted by tiles. Every liquid cell speaks for its
 // own value and slope, and the cells around a particle are blended with linear weights: exact for a linear pressure
 // right up to walls and surface. 0 where no cell around the particle is liquid (spray). Valid until the next solve

@@ -6,6 +6,8 @@
 // walls instead of through them.
 #include "physics/sides.h"
 
+#include <math.h>
+#include "solid/features.h"
 #include "solid/thin.h"
 
 static const char REAL[] = "P_real";
@@ -47,6 +49,33 @@ void rh_sides_return(const rh_surroundings *around, const rh_points *points, rh_
     }
 }
 
+// --- what is fast ----------------------------------------------------------------------------------------------------
+static const double FAST = 0.25;  // of its thickness in a step
+
+// A solid that is carried over particles in one step leaves them deep inside, or behind it: pushed to the nearest
+// surface they would come out on the other side. So their way in the solid's own space is walked, as with thin walls.
+static bool is_fast(const rh_surroundings *around, int i)
+{
+    const rh_obstacle *a = &around->obstacles->items[i], *b = &around->obstacles_after->items[i];
+    if (b->rests || b->sequence) return false;
+    double size = fmin(b->thickness, b->features ? 2 * b->features->depth : 1e30), reach = 0;
+    rh_dvec3 moved = rh_d3_sub(rh_pose_to_world(&b->pose, b->pose.pivot), rh_pose_to_world(&a->pose, a->pose.pivot));
+    for (int k = 0; k < 3; k++) {
+        rh_dvec3 turned = rh_d3_sub(b->pose.rotation.row[k], a->pose.rotation.row[k]);
+        reach += rh_d3_dot(turned, turned);
+    }
+    double turn = reach > 0 ? sqrt(0.5 * reach) * rh_shape_reach(&b->shape, b->pose.pivot) : 0;
+    return rh_d3_length(moved) + turn > FAST * size;
+}
+
+bool rh_sides_walk(const rh_surroundings *around)
+{
+    bool any = around->obstacles->any_thin;
+    for (int i = 0; i < around->obstacles->count && !any && around->obstacles->any_moving; i++)
+        any = is_fast(around, i);
+    return any;
+}
+
 // --- no way through --------------------------------------------------------------------------------------------------
 // One particle and one solid, in the solid's own space: a wall that moves meets what rests.
 static bool hold_at(const rh_obstacle *before, const rh_obstacle *o, double gap, rh_dvec3 start, rh_dvec3 *x,
@@ -63,8 +92,15 @@ static bool hold_at(const rh_obstacle *before, const rh_obstacle *o, double gap,
     return true;
 }
 
-static void hold(const rh_surroundings *around, const rh_collision *c, rh_dvec3 start, rh_vec3 *position,
-                 rh_vec3 *velocity)
+// Solids whose ways are walked, some at a time.
+enum { SOME = 128 };
+typedef struct walked {
+    int items[SOME];
+    int count;
+} walked;
+
+static void hold(const rh_surroundings *around, const walked *list, const rh_collision *c, rh_dvec3 start,
+                 rh_vec3 *position, rh_vec3 *velocity)
 {
     const rh_obstacles *obstacles = around->obstacles_after;
     const rh_obstacle *before = around->obstacles->items;
@@ -73,9 +109,9 @@ static void hold(const rh_surroundings *around, const rh_collision *c, rh_dvec3 
     int last = -1;
     for (int n = 0; n < ROUNDS; n++) {
         last = -1;
-        for (int i = 0; i < obstacles->count; i++) {
-            if (!obstacles->items[i].thin || !hold_at(&before[i], &obstacles->items[i], c->gap, start, &x, &normal))
-                continue;
+        for (int k = 0; k < list->count; k++) {
+            int i = list->items[k];
+            if (!hold_at(&before[i], &obstacles->items[i], c->gap, start, &x, &normal)) continue;
             rh_walls_stop(obstacles, i, x, normal, c->friction, velocity);
             last = i;
             any = true;
@@ -94,7 +130,14 @@ static void hold(const rh_surroundings *around, const rh_collision *c, rh_dvec3 
 void rh_sides_hold(const rh_surroundings *around, const rh_collision *collision, int64_t count, const rh_vec3 *start,
                    rh_vec3 *positions, rh_vec3 *velocities)
 {
-    if (!around->obstacles->any_thin) return;
+    for (int next = 0; next < around->obstacles->count;) {
+        walked list = {.count = 0};
+        for (; next < around->obstacles->count && list.count < SOME; next++)
+            if (around->obstacles->items[next].thin || (around->obstacles->any_moving && is_fast(around, next)))
+                list.items[list.count++] = next;
+        if (list.count == 0) return;
 #pragma omp parallel for schedule(dynamic, 1024)
-    for (int64_t p = 0; p < count; p++) hold(around, collision, rh_d3_from(start[p]), &positions[p], &velocities[p]);
+        for (int64_t p = 0; p < count; p++)
+            hold(around, &list, collision, rh_d3_from(start[p]), &positions[p], &velocities[p]);
+    }
 }

@@ -20,7 +20,6 @@
 #include <math.h>
 #include <string.h>
 #include "base/parallel.h"
-#include "base/union_find.h"
 
 enum { PARTS = RH_DYNAMICS_PARTS, SQUARE = PARTS * PARTS };
 
@@ -213,8 +212,9 @@ rh_code rh_solid_coupling_prepare(rh_solid_coupling *c, rh_dynamics *dynamics, c
     c->touch = rh_arena_take(arena, six, status);
     c->before = rh_arena_take(arena, six, status);
     c->change = rh_arena_take(arena, six, status);
-    c->group = rh_arena_take(arena, ((size_t)dynamics->count + 1) * sizeof *c->group, status);
-    if (!c->touch || !c->before || !c->change || !c->group) return RH_MEMORY;
+    c->whole = rh_arena_take(arena, six, status);
+    c->masses = rh_arena_take(arena, six * PARTS, status);
+    if (!c->touch || !c->before || !c->change || !c->whole || !c->masses) return RH_MEMORY;
     RH_TRY(take_pages(c, arena, status));
     if (faces) {
         rh_dynamics_pay(dynamics, c->touch);
@@ -364,11 +364,15 @@ static void tell_cells(rh_solid_coupling *c, double scale, float *b)
     set_walls(c);
 }
 
+static const double LEAST_RATIO = 1e-3;  // of masses: beyond, it was not these impulses that moved the solid
+static const double SETTLED = 1e-3;      // of the impulses of contacts: changes by less are not worth an answer
+
 bool rh_solid_coupling_touch(rh_solid_coupling *c, double scale, float *b)
 {
     size_t six = (size_t)c->dynamics->count * PARTS * sizeof(double);
     if (!rh_dynamics_touch(c->dynamics, c->added, c->touch)) return false;
     memcpy(c->before, c->dynamics->velocity, six);
+    memcpy(c->whole, c->touch, six);
     rh_dynamics_give(c->dynamics, c->touch, false);
     tell_cells(c, scale, b);
     return true;
@@ -379,49 +383,62 @@ void rh_solid_coupling_pay(rh_solid_coupling *c, double scale, float *b)
     if (rh_dynamics_pay(c->dynamics, c->touch)) tell_cells(c, scale, b);
 }
 
-static bool is_touched(const rh_solid_coupling *c, int n)
+// What these impulses were expected to do and what they did tells how much mass there really is, in their direction
+// (the update of C. Broyden, R. Fletcher, D. Goldfarb, D. Shanno, 1970). Contacts reckon with a mass that may be far
+// too small: of a cork below a shelf with 6 kg for 44.
+static void learn_mass(const double impulse[PARTS], const double change[PARTS], double mass[SQUARE])
 {
-    bool any = false;
-    for (int k = 0; k < PARTS; k++) any = any || c->touch[n * PARTS + k] != 0;
-    return any;
+    double expected[PARTS] = {0}, own = 0, found = 0;
+    for (int k = 0; k < PARTS; k++)
+        for (int j = 0; j < PARTS; j++) expected[k] += mass[k * PARTS + j] * change[j];
+    for (int k = 0; k < PARTS; k++) own += change[k] * expected[k], found += change[k] * impulse[k];
+    if (!(own > 0) || !(found > LEAST_RATIO * own) || found > own / LEAST_RATIO) return;
+    for (int k = 0; k < PARTS; k++)
+        for (int j = 0; j < PARTS; j++)
+            if (mass[k * PARTS + k] > 0 && mass[j * PARTS + j] > 0)  // a velocity that there is
+                mass[k * PARTS + j] += impulse[k] * impulse[j] / found - expected[k] * expected[j] / own;
 }
 
-// Solids so near to each other that they may be in contact, or joined.
-static void find_groups(rh_solid_coupling *c)
+// Whether the material has any say in how a solid answers.
+static bool is_wet(const rh_solid_coupling *c, int n)
 {
-    const rh_dynamics *d = c->dynamics;
-    for (int n = 0; n < d->count; n++) c->group[n] = n;
-    for (int n = 0; n < d->count; n++) {
-        const rh_obstacle *o = &c->obstacles->items[d->items[n].obstacle];
-        for (int m = 0; m < n && is_touched(c, n); m++) {
-            const rh_obstacle *other = &c->obstacles->items[d->items[m].obstacle];
-            double radii = rh_shape_reach(&o->shape, o->pose.pivot) + rh_shape_reach(&other->shape, other->pose.pivot);
-            bool near = is_touched(c, m) && rh_d3_length(rh_d3_sub(o->origin, other->origin)) < radii;
-            if (near) rh_union_join(c->group, n, m);
+    double sum = 0;
+    for (int k = 0; k < PARTS; k++)
+        sum += c->added[n * SQUARE + k * PARTS + k] + c->dynamics->attached[n * SQUARE + k * PARTS + k];
+    return sum > 1e-6 * c->dynamics->items[n].mass.mass;
+}
+
+// Whether linear impulses on solids in the material have changed by more than a trifle.
+static bool goes_on(rh_solid_coupling *c)
+{
+    double parts = 0, all = 0;
+    for (int n = 0; n < c->dynamics->count; n++)
+        for (int k = 0; k < PARTS; k++) {
+            double *whole = &c->whole[n * PARTS + k], more = c->touch[n * PARTS + k];
+            *whole += more;
+            if (k >= 3 || !is_wet(c, n)) continue;
+            parts += more * more;
+            all += *whole * *whole;
         }
-    }
-    for (int i = 0; i < d->joints.row_count; i++)
-        if (d->joints.rows[i].b >= 0) rh_union_join(c->group, d->joints.rows[i].a, d->joints.rows[i].b);
+    return parts > SETTLED * SETTLED * all;
 }
-
-static const double MOST = 30;  // times as much mass
 
 bool rh_solid_coupling_touch_again(rh_solid_coupling *c, double scale, float *b)
 {
-    const rh_dynamics *d = c->dynamics;
-    find_groups(c);
-    for (int root = 0; root < d->count; root++) {
-        double expected = 0, found = 0;
-        for (int n = 0; n < d->count; n++) {
-            if (rh_union_root(c->group, n) != root || !is_touched(c, n)) continue;
-            expected += rh_dynamics_expected(d, n, c->added, c->touch + n * PARTS);
-            for (int k = n * PARTS; k < (n + 1) * PARTS; k++) found += c->touch[k] * (d->velocity[k] - c->before[k]);
-        }
-        if (!(expected > 0)) continue;
-        double times = fmin(MOST, expected / fmax(found, expected / MOST));
-        for (int n = 0; n < d->count && times > 1; n++)
-            if (rh_union_root(c->group, n) == root && is_touched(c, n))
-                rh_dynamics_scale_inertia(d, n, times, c->added);
+    rh_dynamics *d = c->dynamics;
+    size_t six = (size_t)d->count * PARTS * sizeof(double);
+    if (c->learnt && d->contacts.count > RH_CONTACTS_MANY) return false;  // piles tremble anyway: two answers are all
+    if (!c->learnt) rh_dynamics_masses(d, c->added, c->masses);
+    c->learnt = true;
+    for (int n = 0; n < d->count; n++) {
+        double change[PARTS];
+        for (int k = 0; k < PARTS; k++) change[k] = d->velocity[n * PARTS + k] - c->before[n * PARTS + k];
+        learn_mass(c->touch + n * PARTS, change, c->masses + n * SQUARE);
     }
-    return rh_solid_coupling_touch(c, scale, b);
+    if (!rh_dynamics_touch_again(d, c->masses, c->touch)) return false;
+    memcpy(c->before, d->velocity, six);
+    bool on = goes_on(c);
+    rh_dynamics_give(d, c->touch, false);
+    tell_cells(c, scale, b);
+    return on;
 }

@@ -15,6 +15,8 @@
 #include "solve/deflation.h"
 #include "solve/layout.h"
 
+enum { RH_SOLID_ANSWERS = 8 };  // of a material to contacts, at most
+
 typedef struct rh_solid_coupling {
     rh_dynamics *dynamics;
     const rh_obstacles *obstacles;  // of the cut cells: at the start of the step, or at its end
@@ -27,9 +29,10 @@ typedef struct rh_solid_coupling {
     bool deflated;  // some solid is light: `deflation` is there
     rh_deflation deflation;
     double *touch, *before, *change;  // [6 solids]: impulses of contacts, velocities before them, scratch
-    int32_t *group;                   // [solids]: of solids that touch each other
-    double
-        *added;  // [36 solids]: mass of the material that must move with each, at least; by rh_solid_coupling_deflate
+    double *whole;                    // [6 solids]: all impulses of contacts of the step
+    double *added;   // [36 solids]: mass of the material that must move with each, at least (rh_solid_coupling_deflate)
+    double *masses;  // [36 solids]: of all that moves with each, as far as contacts have told
+    bool learnt;     // `masses` is there
 } rh_solid_coupling;
 
 // What the material has on the faces, for what of it moves with the solids.
@@ -58,7 +61,7 @@ void rh_solid_coupling_pay(rh_solid_coupling *c, double scale, float *b);
 // The solids touch each other and walls, with the velocities that they have now: they receive those impulses, and what
 // of them changes the inflow into cells, `scale` times, is added to b. False: none touches, b is as it was.
 bool rh_solid_coupling_touch(rh_solid_coupling *c, double scale, float *b);
-// Once more, after the material has answered. Contacts reckon with a mass of it that may be far too small (of a cork
-// below a shelf: 6 kg for 44) and then stop too little; how much solids that touch each other really were moved tells
-// how much there is.
+// Once more, after the material has answered: contacts push more where they stopped too little, and less where too
+// much. How much the solids really were moved tells how much mass there is in that direction. False: they have
+// settled, and b need not be answered.
 bool rh_solid_coupling_touch_again(rh_solid_coupling *c, double scale, float *b);

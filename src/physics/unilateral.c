@@ -459,7 +459,7 @@ static double size_of(const step *s, const float *b)
 // has answered.
 static rh_code answer_contacts(step *s, float *b, const float *lower, rh_status *status)
 {
-    enum { ANSWERS = 2 };
+    enum { ANSWERS = RH_SOLID_ANSWERS };
     const rh_poisson *m = &s->limit.matrix;
     if (!s->solids.dynamics) return RH_OK;
     rh_arena_mark mark = rh_arena_save(s->arena);

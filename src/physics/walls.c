@@ -466,3 +466,13 @@ void rh_walls_collide(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_o
     for (int32_t t = 0; t < tiles->count; t++)
         collide_tile(tiles, cut, obstacles, collision, error, t, positions, velocities);
 }
+
+void rh_walls_push_out(const rh_obstacles *obstacles, int dimension, double gap, int64_t count, rh_vec3 *positions)
+{
+    rh_collision collision = {.gap = gap};
+#pragma omp parallel for schedule(dynamic, 1024)
+    for (int64_t p = 0; p < count; p++) {
+        rh_vec3 kept = {0, 0, 0};
+        collide(obstacles, &collision, dimension, 0, &positions[p], &kept);
+    }
+}

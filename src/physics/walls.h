@@ -31,6 +31,10 @@ typedef struct rh_collision {
     const rh_vec3 *before;  // positions before they moved; may be NULL
 } rh_collision;
 
+// Particles that are inside of solids, or nearer than the gap, to the gap outside, without a change of velocity: solids
+// have moved since the particles did.
+void rh_walls_push_out(const rh_obstacles *obstacles, int dimension, double gap, int64_t count, rh_vec3 *positions);
+
 // Takes the part of a velocity at x into the solid away, and what friction takes with it. The normal points to the side
 // of free space that x is on.
 void rh_walls_stop(const rh_obstacles *obstacles, int which, rh_dvec3 x, rh_dvec3 normal, bool friction,

@@ -3,6 +3,7 @@
 #include "scene/joints.h"
 
 #include <string.h>
+#include "physics/physics.h"
 #include "scene/scene.h"
 #include "scene/words.h"
 
@@ -233,18 +234,28 @@ static rh_code check_dynamic_solid(const rh_scene *scene, int index, const rh_so
                    rh_scene_item(scene, "solid", index, solid, solid->name).text, reason);
 }
 
+// What smoothed particles give to solids comes a step late, which only they themselves can be made to reckon with.
+static rh_code check_sharing(const rh_scene *scene, rh_status *status)
+{
+    const rh_solid_params *solids = scene->solids.items;
+    for (int i = 0; i < scene->solids.count && scene->materials.count > 1; i++)
+        for (int k = 0; k < scene->materials.count && solids[i].dynamic; k++)
+            if (rh_physics_methods[rh_scene_material(scene, k)->physics.kind]->pushes_late)
+                return rh_fail(status, RH_USER,
+                               "%s is dynamic in a scene of several materials, of which '%s' is sph; expected "
+                               "`liquid`, `splash` or `sand`, or sph alone",
+                               rh_scene_item(scene, "solid", i, &solids[i], solids[i].name).text,
+                               rh_scene_material(scene, k)->name);
+    return RH_OK;
+}
+
 rh_code rh_scene_resolve_joints(rh_scene *scene, rh_status *status)
 {
     const rh_solid_params *solids = scene->solids.items;
     rh_joint_params *joints = scene->joints.items;
     for (int i = 0; i < scene->solids.count; i++)
         if (solids[i].dynamic) RH_TRY(check_dynamic_solid(scene, i, &solids[i], status));
-    for (int i = 0; i < scene->solids.count && scene->materials.count > 1; i++)
-        if (solids[i].dynamic)
-            return rh_fail(status, RH_USER,
-                           "%s is dynamic in a scene of several materials, each of which takes its own "
-                           "steps; expected one material",
-                           rh_scene_item(scene, "solid", i, &solids[i], solids[i].name).text);
+    RH_TRY(check_sharing(scene, status));
     for (int i = 0; i < scene->joints.count; i++) {
         rh_joint_params *j = &joints[i];
         j->to_index = -1;

@@ -185,6 +185,15 @@ static bool is_exchanged(const rh_scene *scene, int material)
     return false;
 }
 
+// Dynamic solids are moved by all materials, in steps that they take together.
+static bool shares_solids(const rh_scene *scene)
+{
+    const rh_solid_params *solids = scene->solids.items;
+    bool any = false;
+    for (int i = 0; i < scene->solids.count; i++) any = any || solids[i].dynamic;
+    return any;
+}
+
 rh_code rh_scene_resolve_materials(rh_scene *scene, rh_status *status)
 {
     if (!scene->materials.count)  // nobody writes through it
@@ -204,7 +213,7 @@ rh_code rh_scene_resolve_materials(rh_scene *scene, rh_status *status)
     RH_TRY(find_exchanges(scene, status));
     rh_material_params *all = scene->materials.items;
     for (int i = 0; i < scene->materials.count; i++)
-        all[i].steps_together = all[i].steps == RH_STEPS_SHARED ||
+        all[i].steps_together = all[i].steps == RH_STEPS_SHARED || shares_solids(scene) ||
                                 (all[i].steps == RH_STEPS_AUTO && is_exchanged(scene, i));
     return RH_OK;
 }

@@ -107,6 +107,7 @@ typedef struct island {
     dBodyID *bodies;  // by dynamic solid; NULL: not of this one
     int rows;
     double compliance;
+    dJointFeedback *feedback;  // per contact
 } island;
 
 static void make_body(island *s, int n)
@@ -151,14 +152,17 @@ static bool least_speed(const rh_contact_problem *p, const rh_contact *c, double
     return true;
 }
 
-static void make_contact(island *s, const rh_contact *c)
+static void make_contact(island *s, rh_contact *c)
 {
     const rh_contact_problem *p = s->p;
     int a = p->of_obstacle[c->a], b = c->fixed ? -1 : p->of_obstacle[c->b];
     double speed, lightness = 1 / p->bodies[a].mass + (b >= 0 ? 1 / p->bodies[b].mass : 0);
-    if (!least_speed(p, c, &speed)) return;
+    c->acts = least_speed(p, c, &speed);
+    if (!c->acts) return;
     bool flat = p->dimension == 2;
     rh_dvec3 slide = along_slide(c, flat), other = rh_d3_cross(c->normal, slide);
+    c->least = speed;
+    c->slide = slide;
     dContact contact;
     memset(&contact, 0, sizeof contact);
     contact.surface.mode = dContactFDir1 | dContactMu2 | dContactSoftCFM | dContactMotionN | dContactApprox1_1 |
@@ -179,6 +183,7 @@ static void make_contact(island *s, const rh_contact *c)
     }
     dJointID joint = dJointCreateContact(s->world, 0, &contact);
     dJointAttach(joint, s->bodies[a], b >= 0 ? s->bodies[b] : 0);
+    dJointSetFeedback(joint, &s->feedback[c - p->contacts->items]);
     s->rows += c->friction > 0 ? flat ? 2 : 3 : 1;
 }
 
@@ -301,6 +306,17 @@ static void read_impulses(const island *s, int n, double *impulse, bool *any)
     }
 }
 
+static void read_contacts(const island *s, int root, int32_t *parent)
+{
+    const rh_contact_problem *p = s->p;
+    for (int i = 0; i < p->contacts->count; i++) {
+        rh_contact *c = &p->contacts->items[i];
+        const dReal *force = s->feedback[i].f1;
+        if (rh_union_root(parent, p->of_obstacle[c->a]) != root) continue;
+        c->impulse = c->acts ? rh_d3_scale(rh_d3(force[0], force[1], force[2]), p->dt) : rh_d3(0, 0, 0);
+    }
+}
+
 static bool has_drive(const rh_joint *j) { return j->limited || j->strength > 0; }
 
 // Who belongs together, and which islands have anything to solve.
@@ -369,6 +385,7 @@ static rh_code solve_island(island *s, int root, int32_t *parent, int attempt, r
     rh_code code = step(s, s->rows <= EXACT_ROWS && attempt < TRIES, status);
     for (int n = 0; n < p->body_count && code == RH_OK; n++)
         if (rh_union_root(parent, n) == root && !p->bodies[n].held) read_impulses(s, n, impulse, any);
+    if (code == RH_OK) read_contacts(s, root, parent);
     dWorldDestroy(s->world);
     dThreadingFreeImplementation(jobs);
     return code;
@@ -381,8 +398,9 @@ rh_code rh_contact_solve(const rh_contact_problem *p, rh_arena *arena, double *i
     int32_t *parent = rh_arena_take(arena, count * sizeof *parent, status);
     bool *busy = rh_arena_take_zero(arena, count * sizeof *busy, status);
     s.bodies = rh_arena_take_zero(arena, count * sizeof *s.bodies, status);
+    s.feedback = rh_arena_take_zero(arena, ((size_t)p->contacts->count + 1) * sizeof *s.feedback, status);
     *any = false;
-    if (!parent || !busy || !s.bodies) return RH_MEMORY;
+    if (!parent || !busy || !s.bodies || !s.feedback) return RH_MEMORY;
     memset(impulse, 0, (size_t)p->body_count * PARTS * sizeof *impulse);
     join(p, parent, busy);
     borrowed before = enter(arena);

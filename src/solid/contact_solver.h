@@ -26,7 +26,7 @@ typedef struct rh_contact_problem {
     const int *of_obstacle;  // the number of a dynamic solid by that of the scene, or -1
     const rh_contact_body *bodies;
     int body_count;
-    const rh_contact_list *contacts;
+    rh_contact_list *contacts;  // get their impulses
     const rh_joints *joints;
     int dimension;
     double dt;         // s
@@ -36,4 +36,11 @@ typedef struct rh_contact_problem {
 // impulse[6 a body]: kg m/s, and kg m^2/s about the centre of mass. *any: one of them is not zero.
 rh_code rh_contact_solve(const rh_contact_problem *problem, rh_arena *arena, double *impulse, bool *any,
                          rh_status *status);
+// Once more, when something that the solver does not know (a liquid around the solids) has answered the impulses:
+// `velocity`, [6 a body], is what it left, and becomes what is expected now. `inverse`, [36 a body]: of a mass, six by
+// six, that may differ from direction to direction. Changes the impulses of the contacts, which may become smaller too,
+// and tells by how much (`impulse`, [6 a body]). Friction reckons with the whole of each contact's impulse.
+rh_code rh_contact_refine(rh_contact_list *contacts, const int *of_obstacle, const rh_contact_body *bodies,
+                          int dimension, const double *inverse, rh_arena *arena, double *velocity, double *impulse,
+                          rh_status *status);
 bool rh_contact_solver_is_there(void);  // whether the program was built with it

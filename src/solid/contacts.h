@@ -20,7 +20,14 @@ typedef struct rh_contact {
     double size;         // m: half the smallest extent of the smaller of the two
     double friction;     // Coulomb's coefficient of the pair: the geometric mean of both
     double restitution;  // of the pair: the larger of both
+    // By the solver.
+    bool acts;         // it was one of the equations; else a is left to fly until the next step
+    double least;      // m/s: the normal velocity, of a less that of b, that it must have at least
+    rh_dvec3 slide;    // unit: the first direction of friction
+    rh_dvec3 impulse;  // kg m/s: that a received; b the opposite
 } rh_contact;
+
+enum { RH_CONTACTS_MANY = 64 };  // more are solved with less care
 
 typedef struct rh_contact_list {
     rh_contact *items;  // the arena's

@@ -129,14 +129,16 @@ rh_code rh_dynamics_create(const rh_obstacles *obstacles, int dimension, rh_dyna
     out->attached = rh_alloc_zero(six * PARTS, "dynamics", status);
     out->inverse = rh_alloc_zero(six * PARTS, "dynamics", status);
     out->change = rh_alloc_zero(six, "dynamics", status);
+    out->entered = rh_alloc_zero(six, "dynamics", status);
+    out->payment = rh_alloc_zero(six, "dynamics", status);
     out->kick = rh_alloc_zero(room * sizeof *out->kick, "dynamics", status);
     out->turning = rh_alloc_zero(room * sizeof *out->turning, "dynamics", status);
     out->held = rh_alloc_zero(room * sizeof *out->held, "dynamics", status);
     out->obstacle_of = rh_alloc_zero(room * sizeof *out->obstacle_of, "dynamics", status);
     out->moved = rh_alloc_zero(((size_t)obstacles->count + 1) * sizeof *out->moved, "dynamics", status);
     if (!out->items || !out->of_obstacle || !out->velocity || !out->begun || !out->given || !out->brought ||
-        !out->attached || !out->inverse || !out->change || !out->turning || !out->kick || !out->held ||
-        !out->obstacle_of || !out->moved) {
+        !out->attached || !out->inverse || !out->change || !out->entered || !out->payment || !out->turning ||
+        !out->kick || !out->held || !out->obstacle_of || !out->moved) {
         rh_dynamics_free(out);
         return RH_MEMORY;
     }
@@ -170,6 +172,9 @@ void rh_dynamics_free(rh_dynamics *dynamics)
     rh_free(dynamics->attached);
     rh_free(dynamics->inverse);
     rh_free(dynamics->change);
+    rh_free(dynamics->entered);
+    rh_free(dynamics->payment);
+    rh_free(dynamics->added);
     rh_free(dynamics->turning);
     rh_free(dynamics->kick);
     rh_free(dynamics->held);
@@ -200,20 +205,25 @@ static void set_velocities(const rh_dynamics *dynamics, rh_obstacles *obstacles)
     }
 }
 
+// With this velocity for so long.
+static rh_pose pose_after(const rh_dynamic_solid *s, const double velocity[PARTS], double dt)
+{
+    double turn[4];
+    turn_by(s->turn, rh_d3_scale(*(const rh_dvec3 *)(velocity + 3), dt), turn);
+    return pose_of(s, rh_d3_add(s->position, rh_d3_scale(*(const rh_dvec3 *)velocity, dt)), turn);
+}
+
 static void place_after(const rh_dynamics *dynamics, double dt)
 {
     for (int n = 0; n < dynamics->count && dynamics->end; n++) {
         const rh_dynamic_solid *s = &dynamics->items[n];
-        double turn[4];
-        turn_by(s->turn, rh_d3_scale(angular_of(dynamics, n), dt), turn);
-        rh_dvec3 position = rh_d3_add(s->position, rh_d3_scale(linear_of(dynamics, n), dt));
-        dynamics->end->items[s->obstacle].pose = pose_of(s, position, turn);
+        dynamics->end->items[s->obstacle].pose = pose_after(s, dynamics->velocity + n * PARTS, dt);
     }
 }
 
 static void tell(const rh_dynamics *dynamics)
 {
-    place_after(dynamics, dynamics->dt);
+    place_after(dynamics, dynamics->ahead + dynamics->dt);
     set_velocities(dynamics, dynamics->start);
     set_velocities(dynamics, dynamics->end);
 }
@@ -225,7 +235,7 @@ static bool is_held(const rh_dynamic_rules *rules, double time)
     return time < rules->from - sliver || time >= rules->until - sliver;
 }
 
-void rh_dynamics_hold(rh_dynamics *dynamics, const rh_obstacles *obstacles, double time, double previous)
+static void hold(rh_dynamics *dynamics, const rh_obstacles *obstacles, double time, double previous)
 {
     dynamics->time = time;
     dynamics->previous = previous;
@@ -253,7 +263,7 @@ static rh_dvec3 angle_between(const double q[4], const double r[4])
 static void follow_keys(rh_dynamics *dynamics, int n, const rh_obstacle *o)
 {
     const rh_dynamic_solid *s = &dynamics->items[n];
-    double *v = dynamics->velocity + n * PARTS, dt = dynamics->dt, turn[4], then[4];
+    double *v = dynamics->velocity + n * PARTS, dt = dynamics->span, turn[4], then[4];
     rh_pose pose, next;
     rh_dvec3 linear, angular;
     rh_motion_place(&o->motion, dynamics->time, o->shape.flat, &pose, &linear, &angular);
@@ -274,25 +284,82 @@ static void follow_keys(rh_dynamics *dynamics, int n, const rh_obstacle *o)
 }
 
 // --- the parts of a step ---------------------------------------------------------------------------------------------
-void rh_dynamics_begin(rh_dynamics *dynamics, rh_dvec3 gravity, double kick)
+rh_code rh_dynamics_share(rh_dynamics *dynamics, int materials, rh_status *status)
 {
+    dynamics->shared = materials > 1;
+    dynamics->materials = materials;
+    if (!dynamics->shared) return RH_OK;
+    size_t room = (size_t)materials * ((size_t)dynamics->count + 1) * SQUARE;
+    dynamics->added = rh_alloc_zero(room * sizeof *dynamics->added, "dynamics", status);
+    return dynamics->added ? RH_OK : RH_MEMORY;
+}
+
+static double *added_of(const rh_dynamics *dynamics, int material)
+{
+    return dynamics->added + (size_t)material * (size_t)dynamics->count * SQUARE;
+}
+
+void rh_dynamics_note_added(rh_dynamics *dynamics, const double *added)
+{
+    if (!dynamics->shared) return;
+    memcpy(added_of(dynamics, dynamics->current), added, (size_t)dynamics->count * SQUARE * sizeof *added);
+}
+
+double rh_dynamics_added(const rh_dynamics *dynamics, int material)
+{
+    double sum = 0;
+    for (int n = 0; n < dynamics->count && dynamics->shared; n++)
+        for (int k = 0; k < 3; k++) sum += added_of(dynamics, material)[n * SQUARE + k * PARTS + k];
+    return sum;
+}
+
+void rh_dynamics_open(rh_dynamics *dynamics, double from, double span)
+{
+    dynamics->from = from;
+    dynamics->span = span;
+    dynamics->opened = false;
+}
+
+// Of what no material has moved yet.
+static void fall(rh_dynamics *dynamics, rh_dvec3 gravity)
+{
+    for (int n = 0; n < dynamics->count; n++) {
+        const rh_dynamic_solid *s = &dynamics->items[n];
+        double *v = dynamics->velocity + n * PARTS;
+        const double spin[PARTS] = {0, 0, 0, s->spin.x, s->spin.y, s->spin.z};
+        multiply(dynamics->inverse + n * SQUARE, spin, v);
+        for (int a = 0; a < dynamics->dimension; a++) v[a] += (&s->linear.x)[a] + dynamics->kick[n] * (&gravity.x)[a];
+    }
+}
+
+// Forces act for half of the step before and half of this one; on what was held until now for half of this one alone.
+void rh_dynamics_begin(rh_dynamics *dynamics, const rh_obstacles *obstacles, rh_dvec3 gravity, double time,
+                       double previous, double dt)
+{
+    if (!dynamics->shared) {
+        rh_dynamics_open(dynamics, time, dt);
+        dynamics->last_span = previous;
+    }
+    double span = dt > 0 ? dynamics->span : 0;
+    hold(dynamics, obstacles, dynamics->shared && dt > 0 ? dynamics->from : time, dynamics->last_span);
+    dynamics->ahead = dynamics->opened ? time - dynamics->from : 0;
     dynamics->gravity = gravity;
-    dynamics->touched = dynamics->paid = false;
+    dynamics->contacts = (rh_contact_list){0};
     dynamics->trouble = (rh_status){0};
+    dynamics->touched = dynamics->opened && dynamics->left_touched;
+    dynamics->paid = dynamics->opened && dynamics->left_paid;
     size_t six = (size_t)dynamics->count * PARTS * sizeof(double);
+    memset(dynamics->payment, 0, six);
     memset(dynamics->given, 0, six);
     memset(dynamics->brought, 0, six);
     memset(dynamics->attached, 0, six * PARTS);
     dynamics->start = dynamics->end = NULL;
     for (int n = 0; n < dynamics->count; n++) {
-        const rh_dynamic_solid *s = &dynamics->items[n];
-        double *v = dynamics->velocity + n * PARTS;
-        const double spin[PARTS] = {0, 0, 0, s->spin.x, s->spin.y, s->spin.z};
         invert(dynamics, n);
-        multiply(dynamics->inverse + n * SQUARE, spin, v);
-        dynamics->kick[n] += kick;
-        for (int a = 0; a < dynamics->dimension; a++) v[a] += (&s->linear.x)[a] + dynamics->kick[n] * (&gravity.x)[a];
+        dynamics->kick[n] += span > 0 ? 0.5 * (dynamics->last_span + span) : 0;
     }
+    if (dynamics->opened) memcpy(dynamics->velocity, dynamics->entered, six);
+    else fall(dynamics, gravity);
 }
 
 static rh_dvec3 angular_at(const rh_dynamics *dynamics, const rh_dynamic_solid *s)
@@ -314,7 +381,7 @@ static void turn_freely(rh_dynamics *dynamics, int n)
     double *v = dynamics->velocity + n * PARTS + 3;
     rh_dvec3 start = angular_at(dynamics, s), middle = start;
     for (int i = 0; i < LOOKS && dynamics->dimension == 3; i++) {
-        turn_by(s->turn, rh_d3_scale(middle, 0.5 * dynamics->dt), half.turn);
+        turn_by(s->turn, rh_d3_scale(middle, 0.5 * dynamics->span), half.turn);
         middle = angular_at(dynamics, &half);
     }
     dynamics->turning[n] = middle;
@@ -328,13 +395,14 @@ void rh_dynamics_place(rh_dynamics *dynamics, double dt, rh_obstacles *at_start,
     dynamics->end = at_end;
     for (int n = 0; n < dynamics->count; n++) {
         const rh_dynamic_solid *s = &dynamics->items[n];
-        at_start->items[s->obstacle].pose = pose_of(s, s->position, s->turn);
+        const double *v = dynamics->velocity + n * PARTS;
         if (dynamics->held[n]) follow_keys(dynamics, n, &at_start->items[s->obstacle]);
-        else turn_freely(dynamics, n);
+        else if (!dynamics->opened) turn_freely(dynamics, n);
+        at_start->items[s->obstacle].pose = pose_after(s, v, dynamics->ahead);
     }
     tell(dynamics);
     if (dynamics->joints.rows) {
-        place_after(dynamics, 0.5 * dt);
+        place_after(dynamics, dynamics->ahead + 0.5 * dt);
         rh_joints_assemble(&dynamics->joints, at_start, at_end, dynamics->of_obstacle, dynamics->obstacle_of,
                            dynamics->count, dynamics->held, dt);
         rh_joints_factor(&dynamics->joints, dynamics->inverse);
@@ -348,6 +416,9 @@ void rh_dynamics_attach(rh_dynamics *dynamics, const double *mass, const double 
 {
     memcpy(dynamics->begun, dynamics->velocity, (size_t)dynamics->count * PARTS * sizeof(double));
     memcpy(dynamics->attached, mass, (size_t)dynamics->count * SQUARE * sizeof *mass);
+    for (int i = 0; i < dynamics->materials && dynamics->shared; i++)
+        for (int k = 0; k < dynamics->count * SQUARE && i != dynamics->current; k++)
+            dynamics->attached[k] += added_of(dynamics, i)[k];
     memcpy(dynamics->brought, impulse, (size_t)dynamics->count * PARTS * sizeof *impulse);
     for (int n = 0; n < dynamics->count; n++) invert(dynamics, n);
     rh_joints_factor(&dynamics->joints, dynamics->inverse);
@@ -377,6 +448,7 @@ bool rh_dynamics_pay(rh_dynamics *dynamics, double *impulse)
     dynamics->paid = true;
     for (int n = 0; n < dynamics->count; n++)
         for (int k = 0; k < PARTS; k++) impulse[n * PARTS + k] = dynamics->held[n] ? 0 : dynamics->items[n].owed[k];
+    memcpy(dynamics->payment, impulse, (size_t)dynamics->count * PARTS * sizeof *impulse);
     rh_dynamics_give(dynamics, impulse, false);
     return true;
 }
@@ -405,7 +477,7 @@ static rh_contact_body contact_body(const rh_dynamics *dynamics, int n, const do
     const rh_dynamic_solid *s = &dynamics->items[n];
     rh_contact_body body = {.mass = s->mass.mass,
                             .inertia = inertia_of(s),
-                            .center = s->position,
+                            .center = dynamics->start->items[s->obstacle].origin,
                             .linear = linear_of(dynamics, n),
                             .angular = angular_of(dynamics, n),
                             .held = dynamics->held[n],
@@ -423,8 +495,9 @@ static rh_contact_body contact_body(const rh_dynamics *dynamics, int n, const do
 
 static rh_code touch(rh_dynamics *dynamics, const double *added, double *impulse, bool *any, rh_status *status)
 {
-    rh_contact_list contacts;
+    rh_contact_list *contacts = &dynamics->contacts;
     rh_arena_reset(&dynamics->arena);
+    *contacts = (rh_contact_list){0};
     rh_contact_body *bodies = rh_arena_take(&dynamics->arena, (size_t)dynamics->count * sizeof *bodies, status);
     if (!bodies) return RH_MEMORY;
     for (int n = 0; n < dynamics->count; n++) {
@@ -432,12 +505,12 @@ static rh_code touch(rh_dynamics *dynamics, const double *added, double *impulse
         dynamics->moved[dynamics->items[n].obstacle] = !dynamics->held[n];
     }
     RH_TRY(rh_contacts_find(dynamics->start, dynamics->moved, dynamics->dt, may_touch, &dynamics->joints,
-                            &dynamics->arena, &contacts, status));
+                            &dynamics->arena, contacts, status));
     rh_contact_problem problem = {.solids = dynamics->start,
                                   .of_obstacle = dynamics->of_obstacle,
                                   .bodies = bodies,
                                   .body_count = dynamics->count,
-                                  .contacts = &contacts,
+                                  .contacts = contacts,
                                   .joints = &dynamics->joints,
                                   .dimension = dynamics->dimension,
                                   .dt = dynamics->dt,
@@ -456,19 +529,42 @@ bool rh_dynamics_touch(rh_dynamics *dynamics, const double *added, double *impul
     return false;
 }
 
-double rh_dynamics_expected(const rh_dynamics *dynamics, int n, const double *added, const double *impulse)
+void rh_dynamics_masses(const rh_dynamics *dynamics, const double *added, double *mass)
 {
-    rh_contact_body body = contact_body(dynamics, n, added);
-    double mass[SQUARE] = {0}, inverse[SQUARE], change[PARTS], sum = 0;
-    for (int a = 0; a < dynamics->dimension; a++) mass[a * PARTS + a] = body.mass;
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++)
-            if (dynamics->dimension == 3 || (r == 2 && c == 2))
-                mass[(3 + r) * PARTS + 3 + c] = (&body.inertia.row[r].x)[c];
-    rh_symmetric_inverse(mass, PARTS, inverse);
-    multiply(inverse, impulse, change);
-    for (int k = 0; k < PARTS; k++) sum += impulse[k] * change[k];
-    return sum;
+    for (int n = 0; n < dynamics->count; n++) {
+        mass_matrix(&dynamics->items[n], dynamics->dimension, mass + n * SQUARE);
+        for (int k = n * SQUARE; k < (n + 1) * SQUARE; k++) mass[k] += dynamics->attached[k] + (added ? added[k] : 0);
+    }
+}
+
+static rh_code touch_again(rh_dynamics *dynamics, const double *mass, double *impulse, rh_status *status)
+{
+    size_t count = (size_t)dynamics->count;
+    rh_contact_body *bodies = rh_arena_take(&dynamics->arena, count * sizeof *bodies, status);
+    double *inverse = rh_arena_take_zero(&dynamics->arena, count * SQUARE * sizeof *inverse, status);
+    double *velocity = rh_arena_take(&dynamics->arena, count * PARTS * sizeof *velocity, status);
+    if (!bodies || !inverse || !velocity) return RH_MEMORY;
+    memcpy(velocity, dynamics->velocity, count * PARTS * sizeof *velocity);
+    for (int n = 0; n < dynamics->count; n++) {
+        double m[SQUARE];
+        bodies[n] = (rh_contact_body){.center = dynamics->start->items[dynamics->items[n].obstacle].origin,
+                                      .held = dynamics->held[n]};
+        memcpy(m, mass + n * SQUARE, sizeof m);
+        if (!dynamics->held[n]) rh_symmetric_inverse(m, PARTS, inverse + n * SQUARE);
+    }
+    return rh_contact_refine(&dynamics->contacts, dynamics->of_obstacle, bodies, dynamics->dimension, inverse,
+                             &dynamics->arena, velocity, impulse, status);
+}
+
+bool rh_dynamics_touch_again(rh_dynamics *dynamics, const double *mass, double *impulse)
+{
+    bool any = false;
+    size_t six = (size_t)dynamics->count * PARTS;
+    memset(impulse, 0, six * sizeof *impulse);
+    if (dynamics->contacts.count == 0 || dynamics->trouble.code != RH_OK) return false;
+    if (touch_again(dynamics, mass, impulse, &dynamics->trouble) != RH_OK) return false;
+    for (size_t k = 0; k < six; k++) any = any || impulse[k] != 0;
+    return any;
 }
 
 void rh_dynamics_scale_inertia(const rh_dynamics *dynamics, int n, double times, double *added)
@@ -501,27 +597,40 @@ static void note_owed(const rh_dynamics *dynamics, int n, const rh_impulse *rece
     reckoned(dynamics, n, known);
     for (int a = 0; a < 3; a++) {
         bool moves = a < dynamics->dimension, turns = dynamics->dimension == 3 || a == 2;
-        s->owed[a] = moves ? (&received->linear.x)[a] - known[a] : 0;
-        s->owed[3 + a] = turns ? (&turn.x)[a] - known[3 + a] : 0;
+        s->owed[a] += moves ? (&received->linear.x)[a] - known[a] : 0;
+        s->owed[3 + a] += turns ? (&turn.x)[a] - known[3 + a] : 0;
     }
 }
 
-void rh_dynamics_commit(rh_dynamics *dynamics, const rh_obstacles *received)
+void rh_dynamics_leave(rh_dynamics *dynamics, const rh_obstacles *received)
 {
     for (int n = 0; n < dynamics->count; n++) {
         rh_dynamic_solid *s = &dynamics->items[n];
-        memset(s->owed, 0, sizeof s->owed);
+        for (int k = 0; k < PARTS; k++) s->owed[k] -= dynamics->held[n] ? s->owed[k] : dynamics->payment[n * PARTS + k];
         if (received && !dynamics->held[n]) note_owed(dynamics, n, &received->items[s->obstacle].received, s);
+    }
+    memcpy(dynamics->entered, dynamics->velocity, (size_t)dynamics->count * PARTS * sizeof(double));
+    dynamics->opened = true;
+    dynamics->left_touched = dynamics->touched;
+    dynamics->left_paid = dynamics->paid;
+    dynamics->start = dynamics->end = NULL;
+}
+
+void rh_dynamics_commit(rh_dynamics *dynamics)
+{
+    for (int n = 0; n < dynamics->count; n++) {
+        rh_dynamic_solid *s = &dynamics->items[n];
         s->linear = linear_of(dynamics, n);
         rh_dvec3 faster = rh_d3_sub(angular_of(dynamics, n), dynamics->turning[n]);
         if (!dynamics->held[n]) s->spin = rh_d3_add(s->spin, rh_m3_mul(inertia_of(s), faster));
-        s->position = rh_d3_add(s->position, rh_d3_scale(s->linear, dynamics->dt));
+        s->position = rh_d3_add(s->position, rh_d3_scale(s->linear, dynamics->span));
         double turn[4];
-        turn_by(s->turn, rh_d3_scale(angular_of(dynamics, n), dynamics->dt), turn);
+        turn_by(s->turn, rh_d3_scale(angular_of(dynamics, n), dynamics->span), turn);
         memcpy(s->turn, turn, sizeof turn);
         if (dynamics->held[n]) s->spin = rh_m3_mul(inertia_of(s), angular_of(dynamics, n));
     }
-    dynamics->start = dynamics->end = NULL;
+    dynamics->last_span = dynamics->span;
+    dynamics->opened = false;
 }
 
 void rh_dynamics_pose(const rh_dynamics *dynamics, rh_obstacles *obstacles)
@@ -544,7 +653,7 @@ typedef struct state {
 
 static state state_of(const rh_dynamic_solid *s)
 {
-    state out = {s->position, s->linear, s->spin, {0}, {0}};
+    state out = {.position = s->position, .linear = s->linear, .spin = s->spin};
     memcpy(out.turn, s->turn, sizeof out.turn);
     memcpy(out.owed, s->owed, sizeof out.owed);
     return out;
@@ -552,8 +661,44 @@ static state state_of(const rh_dynamic_solid *s)
 
 static void name_of(const rh_dynamic_solid *s, char name[32]) { snprintf(name, 32, "solid%d", s->obstacle); }
 
+// Of an interval that some materials have gone through and others have not.
+typedef struct interval {
+    double from, span, last_span, opened, touched, paid;
+} interval;
+
+static rh_code put_interval(const rh_dynamics *dynamics, const rh_store *to, rh_status *status)
+{
+    interval now = {dynamics->from,   dynamics->span,         dynamics->last_span,
+                    dynamics->opened, dynamics->left_touched, dynamics->left_paid};
+    size_t count = (size_t)dynamics->count;
+    RH_TRY(rh_store_put_bytes(to, "interval", &now, sizeof now, status));
+    RH_TRY(rh_store_put_bytes(to, "added", dynamics->added,
+                              (size_t)dynamics->materials * count * SQUARE * sizeof *dynamics->added, status));
+    RH_TRY(rh_store_put_bytes(to, "entered", dynamics->entered, count * PARTS * sizeof(double), status));
+    return rh_store_put_bytes(to, "turning", dynamics->turning, count * sizeof *dynamics->turning, status);
+}
+
+static rh_code get_interval(rh_dynamics *dynamics, const rh_store *from, rh_status *status)
+{
+    interval now;
+    size_t count = (size_t)dynamics->count;
+    RH_TRY(rh_store_get_exactly(from, "interval", &now, sizeof now, status));
+    RH_TRY(rh_store_get_exactly(from, "added", dynamics->added,
+                                (size_t)dynamics->materials * count * SQUARE * sizeof *dynamics->added, status));
+    RH_TRY(rh_store_get_exactly(from, "entered", dynamics->entered, count * PARTS * sizeof(double), status));
+    RH_TRY(rh_store_get_exactly(from, "turning", dynamics->turning, count * sizeof *dynamics->turning, status));
+    dynamics->from = now.from;
+    dynamics->span = now.span;
+    dynamics->last_span = now.last_span;
+    dynamics->opened = now.opened != 0;
+    dynamics->left_touched = now.touched != 0;
+    dynamics->left_paid = now.paid != 0;
+    return RH_OK;
+}
+
 rh_code rh_dynamics_put(const rh_dynamics *dynamics, const rh_store *to, rh_status *status)
 {
+    if (dynamics->shared && dynamics->count) RH_TRY(put_interval(dynamics, to, status));
     for (int n = 0; n < dynamics->count; n++) {
         char name[32];
         state s = state_of(&dynamics->items[n]);
@@ -565,6 +710,7 @@ rh_code rh_dynamics_put(const rh_dynamics *dynamics, const rh_store *to, rh_stat
 
 rh_code rh_dynamics_get(rh_dynamics *dynamics, const rh_store *from, rh_status *status)
 {
+    if (dynamics->shared && dynamics->count) RH_TRY(get_interval(dynamics, from, status));
     for (int n = 0; n < dynamics->count; n++) {
         char name[32];
         state s;

@@ -13,8 +13,13 @@
 //   rh_dynamics_pay        what they were owed: by the method when its solve answers it, else by the world
 //   rh_dynamics_touch      contacts, motors and limits of joints: by the method when its solve answers them, else by
 //                          the world
+//   rh_dynamics_leave      what the material is measured to have given: the rest is owed
 //   rh_dynamics_commit     velocities and poses become state
 // Nothing is state before the commit: a step that fails is begun again, shorter.
+//
+// Several materials share the solids: they take turns in an interval of time (rh_dynamics_open), each from hold to
+// leave, and each finds the velocities that the one before it left; gravity acts once, and there is one commit. Each
+// solve only ever takes energy, and so do all of them in turn.
 //
 // Six numbers a solid are a velocity (linear of the centre of mass in m/s, angular in rad/s) or an impulse (kg m/s,
 // and kg m^2/s about the centre of mass). In two dimensions all is per metre of depth, and the third, fourth and fifth
@@ -24,6 +29,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "points/store.h"
+#include "solid/contacts.h"
 #include "solid/joints.h"
 #include "solid/obstacles.h"
 
@@ -37,7 +43,7 @@ typedef struct rh_dynamic_solid {
     double turn[4];     // unit quaternion, w first: from its own space into the world
     rh_dvec3 linear;    // m/s
     rh_dvec3 spin;      // kg m^2/s: angular momentum, which a free solid keeps while its angular velocity changes
-    double owed[RH_DYNAMICS_PARTS];  // what the material gave in the last step beyond what its solve reckoned with
+    double owed[RH_DYNAMICS_PARTS];  // what materials gave in the last step beyond what their solves reckoned with
 } rh_dynamic_solid;
 
 typedef struct rh_dynamics {
@@ -62,7 +68,19 @@ typedef struct rh_dynamics {
     double time, dt;            // s
     rh_dvec3 gravity;           // m/s^2
     bool touched, paid;         // rh_dynamics_touch, rh_dynamics_pay were asked in this step
+    rh_contact_list contacts;   // of it, in `arena`
     rh_status trouble;          // what went wrong in it
+    // Of the interval in progress, which is the step where there is one material.
+    bool shared;                   // there are several
+    int materials, current;        // their number; which one the step in progress is of
+    double *added;                 // owned, [materials][36 count]: mass of what must move with the solids, of each
+    bool opened;                   // one of them has left: velocities go on from `entered`
+    bool left_touched, left_paid;  // what was asked until then
+    double from, span;             // s: its start and length
+    double last_span;              // s: of the one before
+    double ahead;                  // s: from its start to that of the step
+    double *entered;               // owned, [6 count]: velocities that the last material left
+    double *payment;               // owned, [6 count]: of what is owed, given in the step in progress
     // Whole life long.
     int *obstacle_of;  // owned: [count]
     rh_joints joints;
@@ -79,16 +97,24 @@ rh_code rh_dynamics_join(rh_dynamics *dynamics, const rh_obstacles *obstacles, c
 // The longest step (s) in which no solid falls or flies past what it should meet.
 double rh_dynamics_longest_step(const rh_dynamics *dynamics, const rh_obstacles *obstacles, rh_dvec3 gravity);
 
-// A step begins at `time`, s; the one before it was `previous` s long.
-void rh_dynamics_hold(rh_dynamics *dynamics, const rh_obstacles *obstacles, double time, double previous);
-// Forces act for `kick` s, on what was held until now for half of the step alone.
-void rh_dynamics_begin(rh_dynamics *dynamics, rh_dvec3 gravity, double kick);
+// So many materials have these solids in common.
+rh_code rh_dynamics_share(rh_dynamics *dynamics, int materials, rh_status *status);
+// The mass [36 count] of what must move with the solids, of the material whose step is in progress: solves of the
+// others reckon with it, and what it keeps back is owed.
+void rh_dynamics_note_added(rh_dynamics *dynamics, const double *added);
+double rh_dynamics_added(const rh_dynamics *dynamics, int material);  // kg in all, of one of several materials
+// Several materials: the next interval that each of them is to go through.
+void rh_dynamics_open(rh_dynamics *dynamics, double from, double span);
+// A step of dt s begins at `time`; the one before it was `previous` s long. dt = 0: only to look at what there is.
+void rh_dynamics_begin(rh_dynamics *dynamics, const rh_obstacles *obstacles, rh_dvec3 gravity, double time,
+                       double previous, double dt);
 // Both are copies of all solids (rh_obstacles_at), at the two ends of a step of dt s, and stay known until the commit:
 // velocities that change later are set in them.
 void rh_dynamics_place(rh_dynamics *dynamics, double dt, rh_obstacles *start, rh_obstacles *end);
 
 // Material that moves with the solids for this step: its mass, six by six a solid in rows, and the impulse that it
-// brings: what it has beyond the solid's velocity. (At most once in a step.)
+// brings: what it has beyond the solid's velocity. What must move with them of other materials is added. (At most once
+// in a step.)
 void rh_dynamics_attach(rh_dynamics *dynamics, const double *mass, const double *impulse);
 // change[6 count] = what these impulses [6 count] do to the velocities. Symmetric and positive semi-definite.
 void rh_dynamics_respond(const rh_dynamics *dynamics, const double *impulse, double *change);
@@ -104,15 +130,19 @@ bool rh_dynamics_pay(rh_dynamics *dynamics, double *impulse);
 // mean over the axes counts. True when any is not zero. What goes wrong is in `trouble`, and then there are none.
 bool rh_dynamics_touch(rh_dynamics *dynamics, const double *added, double *impulse);
 
-// Twice the energy (J) that the solver of contacts, with the same `added`, took these impulses to give solid n: they
-// times the change of its velocities.
-double rh_dynamics_expected(const rh_dynamics *dynamics, int n, const double *added, const double *impulse);
+// Once more, with the velocities that the solids have now that a material has answered those impulses: changes of them
+// [6 count], not given yet. `mass`: [36 count], all that moves with each solid, itself included.
+bool rh_dynamics_touch_again(rh_dynamics *dynamics, const double *mass, double *impulse);
+// mass[36 count]: of the solids, what is attached, and `added`.
+void rh_dynamics_masses(const rh_dynamics *dynamics, const double *added, double *mass);
 // Changes `added` of solid n so that all its inertia, its own included, is `times` as much.
 void rh_dynamics_scale_inertia(const rh_dynamics *dynamics, int n, double times, double *added);
 
-// The state at the end of the step. `received`: what the material is measured to have given in all (solid/obstacles.h,
-// about the origin of the world), in the order of the scene's solids; NULL: just what its solve gave.
-void rh_dynamics_commit(rh_dynamics *dynamics, const rh_obstacles *received);
+// The end of a material's step. `received`: what it is measured to have given in all (solid/obstacles.h, about the
+// origin of the world), in the order of the scene's solids; NULL: just what its solve gave.
+void rh_dynamics_leave(rh_dynamics *dynamics, const rh_obstacles *received);
+// The state at the end of the step, or interval.
+void rh_dynamics_commit(rh_dynamics *dynamics);
 // State into solids of the scene (poses, velocities of the last step).
 void rh_dynamics_pose(const rh_dynamics *dynamics, rh_obstacles *obstacles);
 

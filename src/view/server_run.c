@@ -527,7 +527,16 @@ rh_code rh_served_solids(rh_served_run *s, rh_message *out, rh_status *status)
 {
     pthread_mutex_lock(&s->lock);
     follow_scene(s);
-    rh_code code = rh_wire_solids(&s->scene, out, status);
+    rh_solid_frame *frames = NULL;
+    int64_t count = 0;
+    int file = rh_open_beneath(s->folder, "solids.csv");
+    if (file >= 0) {
+        close(file);
+        // Without poses, or with lines that are just being written, solids stand where they began.
+        if (rh_solid_file_read(s->run, &frames, &count, NULL) != RH_OK) frames = NULL, count = 0;
+    }
+    rh_code code = rh_wire_solids(&s->scene, frames, count, out, status);
+    rh_free(frames);
     pthread_mutex_unlock(&s->lock);
     return code;
 }

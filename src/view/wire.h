@@ -31,6 +31,7 @@
 #include "points/points.h"
 #include "scene/scene.h"
 #include "solid/mesh.h"
+#include "world/solid_file.h"
 
 enum { RH_WIRE_POINTS = 1000000, RH_WIRE_POSES = 20000, RH_WIRE_NO_VALUE = 65535, RH_WIRE_NAME = RH_POINT_NAME + 2 };
 
@@ -58,8 +59,9 @@ rh_code rh_wire_surface(const rh_mesh *mesh, int64_t frame, bool z_up, rh_messag
 
 // Solids, emitters and sinks of a scene as triangles with their poses at each frame (one pose when they rest). A mesh
 // that cannot be read gives an entry that says why, without triangles. The description also has "bounds", the box of
-// all that has an end.
-rh_code rh_wire_solids(const rh_scene *scene, rh_message *out, rh_status *status);
+// all that has an end. `frames`: where dynamic solids were, as far as the run has come.
+rh_code rh_wire_solids(const rh_scene *scene, const rh_solid_frame *frames, int64_t frame_count, rh_message *out,
+                       rh_status *status);
 
 // Where the vertices of solids that follow sequences of meshes are in a frame, in the solids' own space.
 rh_code rh_wire_vertices(const rh_scene *scene, int64_t frame, rh_message *out, rh_status *status);

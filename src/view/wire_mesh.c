@@ -99,12 +99,15 @@ typedef struct actor {
     const char *role, *name;
     const rh_variant *shape;
     const rh_motion *motion;
+    int dynamic;  // number of a dynamic solid in the scene, or -1
     rh_mesh mesh;
     char problem[256];  // why there are no triangles
 } actor;
 
 typedef struct stage {
     const rh_scene *scene;
+    const rh_solid_frame *frames;  // of dynamic solids
+    int64_t frame_count;
     actor *actors;  // owned
     int count;
     rh_dbox bounds;
@@ -113,7 +116,8 @@ typedef struct stage {
 
 static void add_actor(stage *s, const char *role, const char *name, const rh_variant *shape, const rh_motion *motion)
 {
-    s->actors[s->count++] = (actor){.role = role, .name = name ? name : "", .shape = shape, .motion = motion};
+    s->actors[s->count++] = (actor){
+        .role = role, .name = name ? name : "", .shape = shape, .motion = motion, .dynamic = -1};
 }
 
 static rh_code list_actors(stage *s, rh_status *status)
@@ -123,8 +127,10 @@ static rh_code list_actors(stage *s, rh_status *status)
     s->actors = rh_alloc_zero((size_t)(most + 1) * sizeof *s->actors, "view.solids", status);
     if (!s->actors) return RH_MEMORY;
     const rh_solid_params *solids = scene->solids.items;
-    for (int i = 0; i < scene->solids.count; i++)
+    for (int i = 0; i < scene->solids.count; i++) {
         add_actor(s, solids[i].inside_out ? "container" : "solid", solids[i].name, &solids[i].shape, &solids[i].motion);
+        if (solids[i].dynamic) s->actors[s->count - 1].dynamic = i;
+    }
     const rh_emitter_params *emitters = scene->emitters.items;
     for (int i = 0; i < scene->emitters.count; i++)
         add_actor(s, "emitter", emitters[i].name, &emitters[i].shape, &emitters[i].motion);
@@ -175,23 +181,51 @@ static rh_code tessellate_all(stage *s, rh_status *status)
     return RH_OK;
 }
 
+static rh_code write_pose(stage *s, const rh_pose *pose, rh_status *status)
+{
+    float rows[12];
+    rh_dvec3 shift = rh_d3_sub(rh_d3_add(pose->pivot, pose->translation), rh_m3_mul(pose->rotation, pose->pivot));
+    for (int r = 0; r < 3; r++) {
+        for (int c = 0; c < 3; c++) rows[4 * r + c] = (float)(&pose->rotation.row[r].x)[c];
+        rows[4 * r + 3] = (float)(&shift.x)[r];
+    }
+    return rh_message_append(&s->data, rows, sizeof rows, status);
+}
+
+// Frame by frame, as the run has them; one that is missing is as the one before it.
+static rh_code write_known_poses(stage *s, const actor *a, int64_t *count, rh_status *status)
+{
+    rh_pose pose = {.rotation = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}};
+    *count = 0;
+    for (int64_t i = 0; i < s->frame_count; i++) {
+        const rh_solid_frame *f = &s->frames[i];
+        if (f->solid != a->dynamic) continue;
+        for (; *count < f->frame - s->scene->frames.first && *count < RH_WIRE_POSES; ++*count)
+            RH_TRY(write_pose(s, &pose, status));
+        pose = rh_solid_frame_pose(f);
+        if (*count == f->frame - s->scene->frames.first && *count < RH_WIRE_POSES) {
+            RH_TRY(write_pose(s, &pose, status));
+            ++*count;
+        }
+    }
+    return RH_OK;
+}
+
 static rh_code write_poses(stage *s, const actor *a, int64_t *count, rh_status *status)
 {
     const rh_scene *scene = s->scene;
     bool still = rh_motion_is_still(a->motion);
+    if (a->dynamic >= 0) {
+        RH_TRY(write_known_poses(s, a, count, status));
+        if (*count > 0) return RH_OK;
+    }
     int64_t frames = scene->frames.last - scene->frames.first + 1;
     *count = still || frames < 1 ? 1 : frames < RH_WIRE_POSES ? frames : RH_WIRE_POSES;
     for (int64_t f = 0; f < *count; f++) {
         rh_pose pose;
         rh_dvec3 linear, angular;
-        float rows[12];
         rh_motion_place(a->motion, (double)f / scene->frames.fps, scene->dimension == 2, &pose, &linear, &angular);
-        rh_dvec3 shift = rh_d3_sub(rh_d3_add(pose.pivot, pose.translation), rh_m3_mul(pose.rotation, pose.pivot));
-        for (int r = 0; r < 3; r++) {
-            for (int c = 0; c < 3; c++) rows[4 * r + c] = (float)(&pose.rotation.row[r].x)[c];
-            rows[4 * r + 3] = (float)(&shift.x)[r];
-        }
-        RH_TRY(rh_message_append(&s->data, rows, sizeof rows, status));
+        RH_TRY(write_pose(s, &pose, status));
     }
     return RH_OK;
 }
@@ -229,10 +263,11 @@ static rh_code write_solids(stage *s, rh_message *out, rh_status *status)
     return rh_message_append(out, s->data.bytes, s->data.count, status);
 }
 
-rh_code rh_wire_solids(const rh_scene *scene, rh_message *out, rh_status *status)
+rh_code rh_wire_solids(const rh_scene *scene, const rh_solid_frame *frames, int64_t frame_count, rh_message *out,
+                       rh_status *status)
 {
     *out = (rh_message){0};
-    stage s = {.scene = scene};
+    stage s = {.scene = scene, .frames = frames, .frame_count = frame_count};
     rh_code code = list_actors(&s, status);
     if (code == RH_OK) code = tessellate_all(&s, status);
     if (code == RH_OK) code = write_solids(&s, out, status);

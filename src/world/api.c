@@ -381,6 +381,25 @@ double rheo_probe_time(const rheo_simulation *simulation)
     return probes ? rh_probes_latest_time(probes) : 0;
 }
 
+int rheo_solid_count(const rheo_simulation *simulation) { return rh_world_dynamics(simulation->world)->count; }
+
+rheo_solid rheo_solid_at(const rheo_simulation *simulation, int index)
+{
+    const rh_dynamic_solid *s = &rh_world_dynamics(simulation->world)->items[index];
+    const rh_obstacle *o = &rh_world_solids(simulation->world)->items[s->obstacle];
+    const char *name = rh_world_solid_name(simulation->world, s->obstacle);
+    rheo_solid out = {.name = name ? name : "", .solid = s->obstacle, .mass = s->mass.mass};
+    rh_dvec3 origin = rh_pose_to_world(&o->pose, rh_d3(0, 0, 0));
+    for (int k = 0; k < 3; k++) {
+        out.origin[k] = (&origin.x)[k];
+        out.center[k] = (&s->position.x)[k];
+        out.velocity[k] = (&s->linear.x)[k];
+        out.angular[k] = (&o->angular.x)[k];
+    }
+    for (int k = 0; k < 4; k++) out.turn[k] = s->turn[k];
+    return out;
+}
+
 static rh_code make_surface(const char *points, const char *material, const char *next, double fraction,
                             const char *folder, const char *const *settings, int setting_count, rh_status *status)
 {

@@ -248,8 +248,8 @@ static rh_code make_dynamic(const rh_scene *scene, int index, const rh_solid_par
     rh_scene_words item = rh_scene_item(scene, "solid", index, params, params->name);
     if (!rh_contact_solver_is_there())
         return rh_fail(status, RH_USER,
-                       "%s is dynamic, for which this program, built without ODE (RHEO_ODE), has no "
-                       "solver",
+                       "%s is dynamic, for which this program, built without ODE, has no solver; expected "
+                       "one that was built with it (cmake -DRHEO_ODE=ON, package libode-dev)",
                        item.text);
     if (o->shape.kind == RH_SHAPE_MESH && o->shape.volume == 0)
         return rh_fail(status, RH_USER,

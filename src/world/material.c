@@ -262,6 +262,22 @@ static rh_code set_solids(rh_material *m, double time, rh_status *status)
     return rh_obstacles_at(&m->geometry.obstacles, time, 0, &m->geometry.obstacles, status);
 }
 
+// Impulses of contacts, where the method does not answer them.
+static rh_code touch_solids(rh_material *m, rh_status *status)
+{
+    rh_dynamics *d = m->dynamics;
+    if (!d->touched && rh_dynamics_touch(d, NULL, m->touched)) rh_dynamics_give(d, m->touched, false);
+    return d->trouble.code == RH_OK ? RH_OK : rh_fail(status, d->trouble.code, "%s", d->trouble.message);
+}
+
+// A method whose solve knows nothing of the solids finds them moving as they will: what it gave them in its last step
+// and contacts come first.
+static rh_code push_solids(rh_material *m, rh_status *status)
+{
+    rh_dynamics_pay(m->dynamics, m->touched);
+    return touch_solids(m, status);
+}
+
 // Solids at both ends of a step. (The methods reckon with lengths of steps in float.)
 static rh_code place_solids(rh_material *m, double step, rh_status *status)
 {
@@ -269,10 +285,10 @@ static rh_code place_solids(rh_material *m, double step, rh_status *status)
     RH_TRY(rh_obstacles_at(&m->geometry.obstacles, m->time, dt, &m->solids_start, status));
     RH_TRY(rh_obstacles_at(&m->geometry.obstacles, m->time + dt, 0, &m->solids_end, status));
     if (!m->dynamics) return RH_OK;
-    rh_dynamics_hold(m->dynamics, &m->solids_start, m->time, m->last_dt);
-    rh_dynamics_begin(m->dynamics, m->around.gravity, dt > 0 ? 0.5 * (m->last_dt + dt) : 0);
+    m->dynamics->current = m->index;
+    rh_dynamics_begin(m->dynamics, &m->solids_start, m->around.gravity, m->time, m->last_dt, dt);
     rh_dynamics_place(m->dynamics, dt, &m->solids_start, &m->solids_end);
-    return RH_OK;
+    return dt > 0 && !m->physics->moves_solids && !m->dynamics->shared ? push_solids(m, status) : RH_OK;
 }
 
 static rh_code move_bases(const rh_material_moment *now, double time, rh_status *status)
@@ -364,16 +380,21 @@ static rh_code note_walls(rh_material *m, rh_status *status)
     return RH_OK;
 }
 
-// A method whose solve knows nothing of what is owed and of contacts leaves them to us.
-static rh_code commit_solids(rh_material *m, rh_status *status)
+// Without particles a method leaves what is owed and contacts to us. Of several materials the world commits what they
+// have done together.
+static rh_code leave_solids(rh_material *m, rh_status *status)
 {
     rh_dynamics *d = m->dynamics;
     if (!d) return RH_OK;
-    rh_dynamics_pay(d, m->touched);
-    if (!d->touched && rh_dynamics_touch(d, NULL, m->touched)) rh_dynamics_give(d, m->touched, false);
+    if (!d->shared) {
+        rh_dynamics_pay(d, m->touched);
+        RH_TRY(touch_solids(m, status));
+    }
     if (d->trouble.code != RH_OK) return rh_fail(status, d->trouble.code, "%s", d->trouble.message);
-    rh_dynamics_commit(m->dynamics, &m->geometry.obstacles);
-    rh_dynamics_pose(m->dynamics, &m->geometry.obstacles);
+    rh_dynamics_leave(d, &m->geometry.obstacles);
+    if (d->shared) return RH_OK;
+    rh_dynamics_commit(d);
+    rh_dynamics_pose(d, &m->geometry.obstacles);
     return RH_OK;
 }
 
@@ -423,7 +444,7 @@ static rh_code move(rh_material *m, const rh_material_moment *now, double *step,
         m->points->spare_lent = false;
         if (moved == RH_OK) RH_TRY(set_solids(m, m->time + (double)(float)*step, status));
         if (moved == RH_OK) RH_TRY(note_walls(m, status));
-        if (moved == RH_OK) return commit_solids(m, status);
+        if (moved == RH_OK) return leave_solids(m, status);
         if (!m->report.unconverged || m->retries == MOST_RETRIES) return blame_step(m, &one, status);
         if (copied) RH_TRY(rh_material_get_state(m, &kept, status));
         *step *= 0.5;

@@ -14,6 +14,8 @@
 #include <string.h>
 #include "base/clock.h"
 #include "base/memory.h"
+#include "physics/walls.h"
+#include "scene/words.h"
 #include "world/exchange.h"
 #include "world/joints.h"
 
@@ -90,6 +92,27 @@ static rh_code check_base(const rh_world *w, const rh_material *m, rh_status *st
                    m->physics->name, wanted, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
 }
 
+// What pushes solids a step late throws light ones about. (Material of the ball around each counted as part of it, so
+// that an error falls from step to step by what is known of added masses, planks of a quarter of the density were
+// thrown out of the water that float without it: a solid that few particles touch has hardly any added mass.)
+static rh_code check_late(const rh_world *w, const rh_material *m, rh_status *status)
+{
+    static const double LEAST = 0.25;
+    double density = m->physics->density(m->params);
+    for (int n = 0; n < w->dynamics.count && m->physics->pushes_late; n++) {
+        const rh_dynamic_solid *s = &w->dynamics.items[n];
+        const rh_solid_params *solid = (const rh_solid_params *)w->scene->solids.items + s->obstacle;
+        double own = s->mass.mass / s->mass.volume;
+        if (own < LEAST * density * (1 - 1e-6))
+            return rh_fail(status, RH_USER,
+                           "%s has a density of %g kg/m^3, and %s moves no solids steadily that are lighter than a "
+                           "quarter of its own; expected %g kg/m^3 or more, or the method liquid or splash",
+                           rh_scene_item(w->scene, "solid", s->obstacle, solid, solid->name).text, own,
+                           m->physics->name, LEAST * density);
+    }
+    return RH_OK;
+}
+
 static rh_code build(rh_world *w, rh_status *status)
 {
     const rh_scene *scene = w->scene;
@@ -97,6 +120,7 @@ static rh_code build(rh_world *w, rh_status *status)
     RH_TRY(rh_geometry_build(scene, &w->geometry, status));
     RH_TRY(rh_dynamics_create(&w->geometry.obstacles, (int)scene->dimension, &w->dynamics, status));
     RH_TRY(rh_world_join(scene, &w->geometry.obstacles, &w->dynamics, status));
+    RH_TRY(rh_dynamics_share(&w->dynamics, count, status));
     RH_TRY(make_programs(w, status));
     RH_TRY(open_bases(w, status));
     w->materials = rh_alloc_zero((size_t)count * sizeof *w->materials, "world", status);
@@ -105,6 +129,7 @@ static rh_code build(rh_world *w, rh_status *status)
         w->material_count = i + 1;
         RH_TRY(rh_material_init(&w->materials[i], scene, i, &w->geometry, &w->dynamics, w->programs, status));
         RH_TRY(check_base(w, &w->materials[i], status));
+        RH_TRY(check_late(w, &w->materials[i], status));
     }
     RH_TRY(rh_exchange_check(w, status));
     w->rests = rh_alloc_zero((size_t)(scene->exchanges.count + 1) * sizeof *w->rests, "world", status);
@@ -143,6 +168,13 @@ void rh_world_free(rh_world *world)
     rh_dynamics_free(&world->dynamics);
     rh_geometry_free(&world->geometry);
     rh_free(world);
+}
+
+const rh_dynamics *rh_world_dynamics(const rh_world *world) { return &world->dynamics; }
+const rh_obstacles *rh_world_solids(const rh_world *world) { return &world->materials[0].geometry.obstacles; }
+const char *rh_world_solid_name(const rh_world *world, int solid)
+{
+    return ((const rh_solid_params *)world->scene->solids.items)[solid].name;
 }
 
 const rh_points *rh_world_points(const rh_world *world) { return world->materials[0].points; }
@@ -212,13 +244,23 @@ void rh_world_fill_progress(rh_world *w)
     else w->progress.material = NULL;
 }
 
+// Of two that are equally far the first of the scene goes first; with dynamic solids that one of which less moves with
+// them, so that the one with most to say about their velocity has the last word: a raft on water with sand on it
+// heaved more and more when the sand came last.
+static bool goes_before(const rh_world *w, int a, int b)
+{
+    if (w->materials[a].time != w->materials[b].time) return w->materials[a].time < w->materials[b].time;
+    double one = rh_dynamics_added(&w->dynamics, a), other = rh_dynamics_added(&w->dynamics, b);
+    return one != other ? one < other : a < b;
+}
+
 // One step of the material that is furthest behind.
 static rh_code step_one(rh_world *w, double until, double *dt, rh_status *status)
 {
     const rh_material_moment now = rh_world_now(w);
     w->stepped = 0;
     for (int i = 1; i < w->material_count; i++)
-        if (w->materials[i].time < w->materials[w->stepped].time) w->stepped = i;
+        if (goes_before(w, i, w->stepped)) w->stepped = i;
     rh_material *m = &w->materials[w->stepped];
     RH_TRY(rh_material_step(m, &now, until - m->time, dt, status));
     w->step++;
@@ -240,7 +282,20 @@ static rh_code choose_meeting(rh_world *w, double end, double *meeting, rh_statu
     }
     double parts = any && most > 0 ? ceil(left / most - 1e-9) : 1;
     *meeting = parts > 1 ? w->time + left / parts : end;
+    rh_dynamics_open(&w->dynamics, w->time, *meeting - w->time);
     return RH_OK;
+}
+
+// Where solids go in the end is known when the last material has pushed them: particles of others are kept outside.
+static void commit_solids(rh_world *w)
+{
+    rh_dynamics_commit(&w->dynamics);
+    for (int i = 0; i < w->material_count; i++) {
+        rh_material *m = &w->materials[i];
+        rh_dynamics_pose(&w->dynamics, &m->geometry.obstacles);
+        rh_walls_push_out(&m->geometry.obstacles, (int)w->scene->dimension, 0.1 * m->seeder.spacing, m->points->count,
+                          rh_points_data(m->points, "P", RH_POINT_VEC3F));
+    }
 }
 
 static void note_time(rh_world *w)
@@ -278,6 +333,7 @@ rh_code rh_world_step_towards(rh_world *w, double end, rh_status *status)
     rh_material *m = &w->materials[w->stepped];
     if (w->meeting - m->time < 1e-9 / w->scene->frames.fps) m->time = w->meeting;
     note_time(w);
+    if (w->time >= w->meeting && w->dynamics.shared && w->dynamics.count) commit_solids(w);
     if (w->time >= w->meeting) RH_TRY(rh_exchange_run(w, status));
     rh_world_fill_progress(w);
     return RH_OK;

@@ -15,6 +15,7 @@
 #include "points/sets.h"
 #include "points/store.h"
 #include "scene/scene.h"
+#include "solid/dynamics.h"
 
 typedef struct rh_world rh_world;
 
@@ -128,6 +129,11 @@ rh_code rh_world_step(rh_world *world, double dt_limit, double *dt, rh_status *s
 
 // All steps up to frame `frame`, without writing anything. Programs hooked to frames run as in a run.
 rh_code rh_world_advance_to(rh_world *world, int64_t frame, rh_status *status);
+
+// Dynamic solids, and all solids as they are between steps; the name of one, or NULL.
+const rh_dynamics *rh_world_dynamics(const rh_world *world);
+const rh_obstacles *rh_world_solids(const rh_world *world);
+const char *rh_world_solid_name(const rh_world *world, int solid);
 
 const rh_points *rh_world_points(const rh_world *world);  // of the first material
 rh_points *rh_world_points_mutable(rh_world *world);      // for tests and embedding, between steps

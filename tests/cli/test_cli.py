@@ -155,7 +155,7 @@ class Check(Case):
     def test_all_scenes(self):
         scenes = sorted((harness.SOURCE / "scenes").glob("*.yaml")) + [scene("tiny2d.yaml"), scene("tiny3d.yaml")]
         scenes += [scene("tiny_splash.yaml"), *sorted((harness.SOURCE / "scenes/splash/small").glob("*.yaml"))]
-        scenes += sorted((harness.SOURCE / "scenes/sand/small").glob("*.yaml"))
+        scenes += sorted((harness.SOURCE / "scenes/sand/small").glob("*.yaml")) + sorted((harness.SOURCE / "scenes/small").glob("*.yaml"))
         self.assertGreater(len(scenes), 10)
         with_mesh = self.folder / "with_mesh.yaml"
         with_mesh.write_text("rheo: 1\ncell: 0.1\nphysics: {liquid: {}}\nframes: {last: 3}\nbodies: [{shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}]\n"

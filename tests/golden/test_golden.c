@@ -163,6 +163,16 @@ static const golden scenes[] = {
      "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nphysics: {splash: {}}\n" WATER TANK DYNAMIC, 0},
     {"sand_dynamic", "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nphysics: {sand: {}}\n" WATER TANK DYNAMIC,
      0},
+    {"sand_incompressible_dynamic",
+     "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nphysics: {sand_incompressible: {}}\n" WATER TANK DYNAMIC,
+     0},
+    {"sph_dynamic", "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nphysics: {sph: {}}\n" WATER TANK DYNAMIC, 0},
+    {"materials_dynamic",
+     "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nmaterials:\n - {name: water, physics: {liquid: {}}}\n"
+     " - {name: sand, physics: {sand: {}}}\nbodies:\n"
+     " - {material: water, shape: {box: {min: [0, 0, 0], max: [0.3, 0.5, 0.4]}}}\n"
+     " - {material: sand, shape: {box: {min: [0.4, 0.15, 0], max: [0.52, 0.3, 0.4]}}}\n" TANK DYNAMIC,
+     0},
     {"thin_moving", "rheo: 1\ncell: 0.04\nframes: {last: 5}\nphysics: {liquid: {}}\n" WATER TANK THIN, 0},
     {"splash_thin", "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nphysics: {splash: {}}\n" WATER TANK THIN, 0},
     {"sand_thin", "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nphysics: {sand: {}}\n" WATER TANK THIN, 0},
@@ -472,11 +482,9 @@ static double walls_off(const char *name)
     static const struct {
         const char *name;
         double share;
-    } known[] = {{"separating", 0.06},
-                 {"splash_bilateral", 0.15},
-                 {"sand_column", 0.35},
-                 {"sand_pile", 0.1},
-                 {"splash_beach", 0.05}};
+    } known[] = {{"separating", 0.06},  {"splash_bilateral", 0.15},
+                 {"sand_column", 0.35}, {"sand_incompressible_dynamic", 0.8},
+                 {"sand_pile", 0.1},    {"splash_beach", 0.05}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(known[i].name, name) == 0) return known[i].share;
     return MOST_WALLS_OFF;

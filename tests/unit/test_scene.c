@@ -191,6 +191,7 @@ static void test_examples(void **state)
     (void)state;
     assert_true(check_folder(RHEO_SOURCE_DIR "/scenes") >= 9);
     assert_true(check_folder(RHEO_SOURCE_DIR "/scenes/expressions") >= 5);
+    assert_true(check_folder(RHEO_SOURCE_DIR "/scenes/small") >= 5);
     // Every full-size scene of the splash method has its small twin.
     int full = check_folder(RHEO_SOURCE_DIR "/scenes/splash"),
         twins = check_folder(RHEO_SOURCE_DIR "/scenes/splash/small");

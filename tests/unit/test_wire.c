@@ -465,7 +465,7 @@ static void solids_have_their_poses(void **state)
     const uint8_t *data;
     double bounds[6];
     assert_ok(rh_scene_load_text("test.yaml", scene_text, strlen(scene_text), NULL, 0, &scene, &status));
-    assert_ok(rh_wire_solids(&scene, &m, &status));
+    assert_ok(rh_wire_solids(&scene, NULL, 0, &m, &status));
     const char *text = description(&m, "RHS1", &data);
     numbers_of(text, "bounds", bounds, 6);
     assert_near(bounds[3], 4, 1e-6);
@@ -487,6 +487,34 @@ static void solids_have_their_poses(void **state)
     rh_scene_free(&scene);
 }
 
+// Dynamic solids are where the run says; in a frame that is missing as in the one before it.
+static void dynamic_solids_have_the_poses_of_the_run(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "rheo: 1\ncell: 0.1\nphysics: {liquid: {}}\nframes: {first: 5, last: 20}\n"
+        "bodies: [{shape: {box: {min: [0, 0, 0], max: [1, 1, 1]}}}]\n"
+        "solids: [{name: ball, shape: {sphere: {center: [0, 0, 0], radius: 0.2}}, dynamic: {}}]\n";
+    const rh_solid_frame frames[] = {{.frame = 5, .turn = {1, 0, 0, 0}, .origin = {1, 0, 0}},
+                                     {.frame = 7, .turn = {0, 0, 0, 1}, .origin = {2, 3, 0}}};
+    rh_status status = {0};
+    rh_scene scene;
+    rh_message m;
+    const uint8_t *data;
+    assert_ok(rh_scene_load_text("test.yaml", text, strlen(text), NULL, 0, &scene, &status));
+    assert_ok(rh_wire_solids(&scene, frames, 2, &m, &status));
+    assert_non_null(strstr(description(&m, "RHS1", &data), "\"poses\":3"));
+    float poses[3][12];
+    memcpy(poses, m.bytes + m.count - sizeof poses, sizeof poses);
+    assert_near(poses[0][3], 1, 1e-6);
+    assert_near(poses[1][3], 1, 1e-6);
+    assert_near(poses[2][3], 2, 1e-6);
+    assert_near(poses[2][7], 3, 1e-6);
+    assert_near(poses[2][0], -1, 1e-6);  // half a turn about z
+    rh_message_free(&m);
+    rh_scene_free(&scene);
+}
+
 // Memory may run out anywhere: nothing is left behind, nothing is half made.
 static void memory_runs_out(void **state)
 {
@@ -504,7 +532,7 @@ static void memory_runs_out(void **state)
             rh_message m;
             rh_status told = {0};
             rh_memory_fail_after(n);
-            code = kind ? rh_wire_solids(&scene, &m, &told)
+            code = kind ? rh_wire_solids(&scene, NULL, 0, &m, &told)
                         : rh_wire_points(&points, &(rh_frame_info){0}, &(rh_wire_view){"v", 50}, &m, &told);
             if (code == RH_OK) code = rh_wire_gzip(&m, &told);
             rh_memory_fail_after(-1);
@@ -532,6 +560,7 @@ int main(void)
         cmocka_unit_test(shapes_fill_their_bounds),
         cmocka_unit_test(surfaces_come_back),
         cmocka_unit_test(solids_have_their_poses),
+        cmocka_unit_test(dynamic_solids_have_the_poses_of_the_run),
         cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, nothing_left);

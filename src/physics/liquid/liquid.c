@@ -49,6 +49,7 @@ static int64_t liquid_predict_bytes(const void *params, int dimension, int64_t p
 }
 
 const rh_physics rh_liquid = {.name = "liquid",
+                              .moves_solids = true,
                               .params = &rh_liquid_table,
                               .create = liquid_create,
                               .destroy = liquid_destroy,

@@ -142,6 +142,7 @@ static int64_t sand_predict_bytes(const void *params, int dimension, int64_t par
 }
 
 const rh_physics rh_sand = {.name = "sand",
+                            .moves_solids = true,
                             .params = &rh_sand_table,
                             .create = sand_create,
                             .destroy = sand_destroy,

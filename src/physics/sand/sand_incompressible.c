@@ -118,6 +118,7 @@ static int64_t sand_predict_bytes(const void *params, int dimension, int64_t par
 }
 
 const rh_physics rh_sand_incompressible = {.name = "sand_incompressible",
+                                           .moves_solids = true,
                                            .params = &rh_sand_incompressible_table,
                                            .create = sand_create,
                                            .destroy = sand_destroy,

@@ -545,4 +545,5 @@ const rh_physics rh_sph = {.name = "sph",
                            .density = sph_density,
                            .jitter = sph_jitter,
                            .predict_bytes = sph_predict_bytes,
+                           .pushes_late = true,
                            .walls_separate = true};

@@ -107,6 +107,7 @@ static int64_t splash_predict_bytes(const void *params, int dimension, int64_t p
 }
 
 const rh_physics rh_splash = {.name = "splash",
+                              .moves_solids = true,
                               .params = &rh_splash_table,
                               .create = splash_create,
                               .destroy = splash_destroy,

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Dynamic solids in materials over time: what rests stays, what is neutral does not drift, what several materials press
+// on sinks by what they weigh, wheels turn by the momentum of their jet, drums roll as pendulums, spheres heave as
+// A. Hulme ("The wave forces acting on a floating hemisphere", J. Fluid Mech. 121, 1982) has it. With an argument only
+// the tests of that name; with RHEO_LONG=1 in the environment finer cells, and heave.
+#include "lab.h"
+#include <stdio.h>
+#include "physics/sides.h"
+#include "support.h"
+#include "world/parts.h"
+
+static const double G = 9.81, RHO = 1000, PI = 3.14159265358979323846;
+
+static const rh_dynamic_solid *solid_of(const lab *l, int n) { return &l->world->dynamics.items[n]; }
+
+// How deep the deepest particle of any material is inside a solid, where that is now.
+static double deepest(const lab *l)
+{
+    double least = 1e30;
+    for (int i = 0; i < l->world->material_count; i++) {
+        const rh_material *m = &l->world->materials[i];
+        const rh_vec3 *x = rh_points_data(m->points, "P", RH_POINT_VEC3F);
+        for (int64_t p = 0; p < m->points->count; p++)
+            least = fmin(least, rh_obstacles_distance(&m->geometry.obstacles, rh_d3_from(x[p]), NULL));
+    }
+    return -least;
+}
+
+// --- at rest ---------------------------------------------------------------------------------------------------------
+typedef struct rest {
+    rh_dvec3 at;
+    double from, farthest, fastest, energy;
+} rest;
+
+static void watch(lab *l, void *user)
+{
+    rest *r = user;
+    const rh_dynamic_solid *s = solid_of(l, 0);
+    if (lab_time(l) < r->from) r->at = s->position;
+    r->farthest = fmax(r->farthest, rh_d3_length(rh_d3_sub(s->position, r->at)));
+    r->fastest = fmax(r->fastest, rh_d3_length(s->linear));
+}
+
+static rest stay(const char *method, double cell, const char *solid, double from, double until)
+{
+    lab l;
+    lab_open(&l,
+             "dimension: 2\ncell: %g\nmax_step: 0.04\nphysics: {%s: {}}\n"
+             "bodies: [{shape: {box: {min: [0, 0, -1], max: [1, 0.6, 1]}}}]\n"
+             "solids:\n  - {inside_out: true, shape: {box: {min: [0, 0, -1], max: [1, 2, 1]}}}\n  - %s\n",
+             cell, method, solid);
+    rest r = {.from = from, .at = solid_of(&l, 0)->position};
+    lab_run(&l, until, watch, &r);
+    print_message("  %s: moved by %.4g mm in %g s, fastest %.2g m/s; turned by %.2g\n", method, 1e3 * r.farthest,
+                  until - from, r.fastest, 2 * asin(solid_of(&l, 0)->turn[3]));
+    lab_close(&l);
+    return r;
+}
+
+static void a_stone_on_the_floor_stays_for_a_minute(void **state)
+{
+    (void)state;
+    const char *stone = "{shape: {box: {min: [0.36, 0, -1], max: [0.56, 0.16, 1]}}, dynamic: {density: 2000}}";
+    rest r = stay("liquid", 0.04, stone, 0, 60);
+    assert_true(r.farthest < 1e-4 && r.fastest < 1e-3);
+    r = stay("splash", 0.04, stone, 0, 10);
+    assert_true(r.farthest < 1e-3);
+}
+
+// A ball 20 cells across. It is lifted by what the particles around it leave free, a little more than its own volume:
+// by 0.13 % of its weight, which moves it by half of that much of g (docs/limits.md).
+static void what_is_as_heavy_as_the_liquid_hardly_drifts(void **state)
+{
+    (void)state;
+    const char *ball = "{shape: {sphere: {center: [0.503, 0.307, 0], radius: 0.1}}, dynamic: {density: 1000}}";
+    rest r = stay("liquid", 0.01, ball, 0, 1);
+    assert_true(r.fastest < 0.5 * 0.002 * G);
+}
+
+// --- several materials -----------------------------------------------------------------------------------------------
+typedef struct mean {
+    double from, before, sum, time, deepest, low, high;
+} mean;
+
+static void watch_height(lab *l, void *user)
+{
+    mean *m = user;
+    double dt = lab_time(l) - m->before, y = solid_of(l, 0)->position.y;
+    m->before = lab_time(l);
+    m->deepest = fmax(m->deepest, deepest(l));
+    if (lab_time(l) < m->from) return;
+    m->sum += dt * y;
+    m->time += dt;
+    m->low = m->low == 0 ? y : fmin(m->low, y);
+    m->high = fmax(m->high, y);
+}
+
+// A raft with sand on it displaces the weight of both.
+static void a_raft_bears_its_sand(void **state)
+{
+    (void)state;
+    lab l;
+    lab_open(
+        &l, "dimension: 2\ncell: 0.02\nmaterials:\n"
+            "  - {name: water, physics: {liquid: {}}}\n  - {name: sand, physics: {sand: {}}}\n"
+            "bodies:\n  - {material: water, shape: {box: {min: [0, 0, -1], max: [1.2, 0.5, 1]}}}\n"
+            "  - {material: sand, shape: {box: {min: [0.5, 0.52, -1], max: [0.7, 0.6, 1]}}}\n"
+            "solids:\n  - {inside_out: true, shape: {box: {min: [0, 0, -1], max: [1.2, 2, 1]}}}\n"
+            "  - {friction: 0.8, shape: {box: {min: [0.3, 0.4, -1], max: [0.9, 0.52, 1]}}, dynamic: {density: 500}}\n");
+    const rh_material *sand = &l.world->materials[1], *water = &l.world->materials[0];
+    double weight = 0.6 * 0.12 * 500 + (double)sand->points->count * rh_material_particle_mass(sand);
+    double draught = weight / RHO / 0.6, area = (double)water->points->count * rh_material_particle_mass(water) / RHO;
+    double exact = (area + weight / RHO) / 1.2 - draught + 0.06;
+    mean m = {.from = 0.5};
+    lab_run(&l, 2.5, watch_height, &m);
+    print_message("  the raft's centre at %.4f m (%.4f to %.4f), exact %.4f, draught %.4f; particles %.2g m inside\n",
+                  m.sum / m.time, m.low, m.high, exact, draught, m.deepest);
+    assert_true(fabs(m.sum / m.time - exact) < 0.02 * draught && m.high - m.low < 0.1 * draught);
+    assert_true(m.deepest < 1e-6);
+    lab_close(&l);
+}
+
+// A light plank among smoothed particles, which push solids a step late.
+static void smoothed_particles_bear_light_planks(void **state)
+{
+    (void)state;
+    const double densities[] = {500, 250};
+    for (int i = 0; i < 2; i++) {
+        lab l;
+        double draught = 0.1 * densities[i] / RHO;
+        lab_open(&l,
+                 "dimension: 2\ncell: 0.04\nphysics: {sph: {}}\n"
+                 "bodies: [{shape: {box: {min: [0, 0, -1], max: [1, 0.4, 1]}}}]\n"
+                 "solids:\n  - {inside_out: true, shape: {box: {min: [0, 0, -1], max: [1, 2, 1]}}}\n"
+                 "  - {shape: {box: {min: [0.3, %g, -1], max: [0.7, %g, 1]}}, dynamic: {density: %g}}\n",
+                 0.4 - draught, 0.5 - draught, densities[i]);
+        mean m = {.from = 1};
+        lab_run(&l, 2, watch_height, &m);
+        print_message("  sph, %g kg/m^3: %.4f to %.4f m, exact %.4f\n", densities[i], m.low, m.high, 0.45 - draught);
+        // The spacing of particles is 0.02 m.
+        assert_true(fabs(m.sum / m.time - 0.45 + draught) < 0.005 && m.high - m.low < 0.02);
+        lab_close(&l);
+    }
+}
+
+// --- fast ------------------------------------------------------------------------------------------------------------
+typedef struct throw
+{
+    double deepest, fastest;
+    double before;
+    double farthest;  // way of the solid in a step, of its radius
+    rh_dvec3 at;
+    int64_t behind;  // particles behind the middle of a plank that they all were before
+}
+throw;
+
+static int64_t count_behind(const lab *l)
+{
+    const rh_vec3 *x = lab_positions(l);
+    rh_dvec3 at = solid_of(l, 0)->position;
+    int64_t count = 0;
+    for (int64_t i = 0; i < lab_count(l); i++)
+        count += (double)x[i].x < at.x - 0.025 && fabs((double)x[i].y - at.y) < 0.04;
+    return count;
+}
+
+static void watch_throw(lab *l, void *user)
+{
+    throw *t = user;
+    t->deepest = fmax(t->deepest, deepest(l));
+    if (t->before > 0) t->farthest = fmax(t->farthest, rh_d3_length(rh_d3_sub(solid_of(l, 0)->position, t->at)) / 0.06);
+    t->before = lab_time(l);
+    t->at = solid_of(l, 0)->position;
+    if (t->at.x < 0.4) t->behind += count_behind(l);
+}
+
+// A heavy ball and a plank, thrown through water so fast that they go farther than their own size in a step.
+static void no_particle_ends_in_what_is_fast(void **state)
+{
+    (void)state;
+    const char *solids[] = {"{shape: {sphere: {center: [0.1, 0.3, 0], radius: 0.06}}, dynamic: {density: 20000, "
+                            "velocity: [30, 2, 0], angular_velocity: [0, 0, 20]}}",
+                            "{shape: {box: {min: [0.08, 0.2, -1], max: [0.13, 0.4, 1]}}, dynamic: {density: 20000, "
+                            "velocity: [30, 0, 0]}}"};
+    const char *methods[] = {"liquid", "splash"};
+    for (int k = 0; k < 4; k++) {
+        lab l;
+        lab_open(&l,
+                 "dimension: 2\ncell: 0.02\nphysics: {%s: {cfl: 4}}\n"
+                 "bodies: [{shape: {box: {min: [0.2, 0, -1], max: [1.6, 0.6, 1]}}}]\n"
+                 "solids:\n  - {inside_out: true, shape: {box: {min: [-1, 0, -1], max: [4, 4, 1]}}}\n  - %s\n",
+                 methods[k / 2], solids[k % 2]);
+        throw t = {0};
+        lab_run(&l, 0.06, watch_throw, &t);
+        print_message("  %s, %s: %.2g m inside at most, up to %.2f of 0.06 m in a step, %lld behind it\n",
+                      methods[k / 2], k % 2 ? "plank" : "ball", t.deepest, t.farthest, (long long)t.behind);
+        assert_true(t.deepest < 1e-6 && (k % 2 == 0 || t.behind == 0));
+        lab_close(&l);
+    }
+}
+
+// A plank of 0.05 m that goes 0.1 m in a step takes particles at rest before it along; by their nearest surface alone
+// they would be left behind it.
+static void fast_solids_take_particles_along(void **state)
+{
+    (void)state;
+    enum { COUNT = 50 };
+    lab l;
+    rh_status status = {0};
+    rh_obstacles before, after;
+    rh_vec3 start[COUNT], at[COUNT], velocity[COUNT];
+    lab_open(&l, "dimension: 2\ncell: 0.02\nphysics: {liquid: {}}\n"
+                 "bodies: [{shape: {box: {min: [5, 5, -1], max: [5.1, 5.1, 1]}}}]\n"
+                 "solids: [{shape: {box: {min: [0.08, 0.2, -1], max: [0.13, 0.4, 1]}}, "
+                 "motion: {keys: [{time: 0}, {time: 0.01, translate: [0.1, 0, 0]}]}}]\n");
+    const rh_obstacles *solids = &l.world->materials[0].geometry.obstacles;
+    lab_check(rh_obstacles_create(solids, &before, &status), &status);
+    lab_check(rh_obstacles_create(solids, &after, &status), &status);
+    lab_check(rh_obstacles_at(solids, 0, 0.01, &before, &status), &status);
+    lab_check(rh_obstacles_at(solids, 0.01, 0, &after, &status), &status);
+    for (int i = 0; i < COUNT; i++) {
+        start[i] = at[i] = rh_v3(0.1305f + 0.002f * (float)i, 0.3f, 0);
+        velocity[i] = rh_v3(0, 0, 0);
+    }
+    rh_surroundings around = {.dimension = 2, .cell = 0.02, .obstacles = &before, .obstacles_after = &after};
+    rh_collision collision = {.gap = 0.0005, .stop = true};
+    assert_true(rh_sides_walk(&around));
+    rh_sides_hold(&around, &collision, COUNT, start, at, velocity);
+    for (int i = 0; i < COUNT; i++) assert_true((double)at[i].x > 0.23);
+    rh_obstacles_free(&before);
+    rh_obstacles_free(&after);
+    lab_close(&l);
+}
+
+// --- wheels, drums ---------------------------------------------------------------------------------------------------
+typedef struct turn {
+    rh_dvec3 hinge;
+    double from, sum, before, time;
+} turn;
+
+static void watch_torque(lab *l, void *user)
+{
+    turn *t = user;
+    const rh_obstacle *o = &l->world->materials[0].geometry.obstacles.items[solid_of(l, 0)->obstacle];
+    double dt = lab_time(l) - t->before;
+    t->before = lab_time(l);
+    if (lab_time(l) < t->from) return;
+    t->sum += rh_impulse_about(&o->received, t->hinge).z;
+    t->time += dt;
+}
+
+// A jet of width 0.1 m and 2 m/s onto a paddle 0.4 m from its hinge, which a brake holds: it leaves along the paddle,
+// so all of its momentum is the paddle's.
+static void a_wheel_gets_the_momentum_of_its_jet(void **state)
+{
+    (void)state;
+    lab l;
+    lab_open(&l, "dimension: 2\ncell: 0.02\ngravity: [0, 0, 0]\nphysics: {liquid: {}}\n"
+                 "emitters: [{shape: {box: {min: [0.35, 0.36, -1], max: [0.45, 0.4, 1]}}, velocity: [0, -2, 0]}]\n"
+                 "sinks: [{shape: {box: {min: [-9, -9, -1], max: [-0.3, 9, 1]}}},\n"
+                 "        {shape: {box: {min: [1.1, -9, -1], max: [9, 9, 1]}}}]\n"
+                 "solids: [{name: paddle, shape: {box: {min: [-0.2, -0.06, -1], max: [1, 0, 1]}}, "
+                 "dynamic: {density: 500}}]\n"
+                 "joints: [{solid: paddle, joint: {hinge: {point: [0, 0, 0], motor: {speed: 0, strength: 1e7}}}}]\n");
+    turn t = {.hinge = {0, 0, 0}, .from = 0.5};
+    lab_run(&l, 1.2, watch_torque, &t);
+    double exact = -RHO * 0.1 * 2 * 2 * 0.4;
+    print_message("  torque %.2f N m/m, of the jet's momentum %.2f: %+.1f %%\n", t.sum / t.time, exact,
+                  100 * (t.sum / t.time / exact - 1));
+    assert_true(fabs(t.sum / t.time / exact - 1) < 0.1);
+    lab_close(&l);
+}
+
+typedef struct swing {
+    double last, crossed[8], before;
+    int count;
+} swing;
+
+static void watch_swing(lab *l, void *user)
+{
+    swing *s = user;
+    double angle = 2 * asin(solid_of(l, 0)->turn[3]), t = lab_time(l);
+    if (s->before > 0 && angle * s->last < 0 && s->count < 8)
+        s->crossed[s->count++] = s->before + (t - s->before) * s->last / (s->last - angle);
+    s->last = angle;
+    s->before = t;
+}
+
+// A drum half in water, whose weight is below its axis, on a hinge there: an ideal liquid does not feel it turn, so it
+// swings as a pendulum in air would, T = 2 pi sqrt(I / (m g d)), here with 0.1 kg m^2 and 40 kg m.
+static void a_drum_rolls_as_a_pendulum(void **state)
+{
+    (void)state;
+    lab l;
+    lab_open(&l,
+             "dimension: 2\ncell: 0.02\nphysics: {liquid: {}}\n"
+             "bodies: [{shape: {box: {min: [0, 0, -1], max: [1.2, 0.4, 1]}}}]\n"
+             "solids:\n  - {inside_out: true, shape: {box: {min: [0, 0, -1], max: [1.2, 2, 1]}}}\n"
+             "  - {name: drum, group: a, shape: {cylinder: {from: [0.6, 0.4, -1], to: [0.6, 0.4, 1], radius: 0.2}}, "
+             "dynamic: {density: 300, angular_velocity: [0, 0, 0.5]}}\n"
+             "  - {name: keel, group: a, shape: {box: {min: [0.56, 0.24, -1], max: [0.64, 0.28, 1]}}, "
+             "dynamic: {density: 9000, velocity: [0.07, 0, 0], angular_velocity: [0, 0, 0.5]}}\n"
+             "joints:\n  - {solid: drum, joint: {hinge: {point: [0.6, 0.4, 0]}}}\n"
+             "  - {solid: keel, to: drum, joint: {fixed: {point: [0.6, 0.26, 0]}}}\n");
+    double drum = 300 * PI * 0.04, keel = 9000 * 0.08 * 0.04, d = 0.14;
+    double inertia = 0.5 * drum * 0.04 + keel * ((0.0064 + 0.0016) / 12 + d * d);
+    double exact = 2 * PI * sqrt(inertia / (keel * G * d));
+    swing s = {0};
+    lab_run(&l, 3 * exact, watch_swing, &s);
+    assert_true(s.count >= 3);
+    double period = 2 * (s.crossed[s.count - 1] - s.crossed[0]) / (s.count - 1);
+    print_message("  period %.4f s, exact %.4f: %+.2f %%\n", period, exact, 100 * (period / exact - 1));
+    assert_true(fabs(period / exact - 1) < 0.05);
+    lab_close(&l);
+}
+
+// --- shapes ----------------------------------------------------------------------------------------------------------
+static double drop_cube(const char *shape)
+{
+    lab l;
+    lab_open(&l,
+             "cell: 0.05\nphysics: {liquid: {}}\n"
+             "bodies: [{shape: {box: {min: [0, 0, 0], max: [0.8, 0.4, 0.8]}}}]\n"
+             "solids:\n  - {inside_out: true, shape: {box: {min: [0, 0, 0], max: [0.8, 2, 0.8]}}}\n"
+             "  - {shape: %s, dynamic: {density: 500}}\n",
+             shape);
+    mean m = {.from = 0.1};
+    lab_run(&l, 0.6, watch_height, &m);
+    print_message("  %.30s: %.4f to %.4f m, mean %.4f; particles %.2g m inside\n", shape, m.low, m.high, m.sum / m.time,
+                  m.deepest);
+    assert_true(m.deepest < 0.001);
+    lab_close(&l);
+    return m.sum / m.time;
+}
+
+// A mesh moves as the shape that it is of.
+static void meshes_move_in_space(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/rheo_cube_XXXXXX.obj", shape[128];
+    int file = mkstemps(path, 4);
+    assert_true(file >= 0);
+    FILE *out = fdopen(file, "w");
+    for (int i = 0; i < 8; i++)
+        fprintf(out, "v %g %g %g\n", i & 1 ? 0.525 : 0.275, i & 2 ? 0.65 : 0.4, i & 4 ? 0.525 : 0.275);
+    fprintf(out, "f 1 3 4 2\nf 5 6 8 7\nf 1 2 6 5\nf 3 7 8 4\nf 1 5 7 3\nf 2 4 8 6\n");
+    fclose(out);
+    snprintf(shape, sizeof shape, "{mesh: {file: %s}}", path);
+    double box = drop_cube("{box: {min: [0.275, 0.4, 0.275], max: [0.525, 0.65, 0.525]}}"), mesh = drop_cube(shape);
+    remove(path);
+    assert_true(fabs(box - mesh) < 0.05 * 0.25);
+}
+
+// A plate a third of a cell thick, let go across its way: it has its own mass and that of the circle around it (H.
+// Lamb, "Hydrodynamics", 1932, article 71).
+static void thin_plates_feel_the_liquid(void **state)
+{
+    (void)state;
+    lab l;
+    double width = 0.3, thick = 0.006, density = 20000;
+    lab_open(&l,
+             "dimension: 2\ncell: 0.02\nphysics: {liquid: {}}\n"
+             "bodies: [{shape: {box: {min: [0, 0, -1], max: [2, 1.6, 1]}}}]\n"
+             "solids:\n  - {inside_out: true, shape: {box: {min: [0, 0, -1], max: [2, 2.4, 1]}}}\n"
+             "  - {shape: {box: {min: [0.85, 0.803, -1], max: [1.15, 0.809, 1]}}, dynamic: {density: %g}}\n",
+             density);
+    double dt, own = density * width * thick, added = RHO * PI / 4 * width * width;
+    rh_status status = {0};
+    lab_check(rh_world_step(l.world, 0.004, &dt, &status), &status);
+    double a = solid_of(&l, 0)->linear.y / (0.5 * dt), exact = -(own - RHO * width * thick) * G / (own + added);
+    print_message("  first acceleration %.3f m/s^2, exact %.3f: %+.1f %%\n", a, exact, 100 * (a / exact - 1));
+    throw t = {0};
+    lab_run(&l, 0.3, watch_throw, &t);
+    print_message("  after 0.3 s at %.3f m with %.3f m/s, turned by %.3f; particles %.2g m inside\n",
+                  solid_of(&l, 0)->position.y, solid_of(&l, 0)->linear.y, 2 * asin(solid_of(&l, 0)->turn[3]),
+                  t.deepest);
+    assert_true(fabs(a / exact - 1) < 0.15 && t.deepest < 1e-6);
+    lab_close(&l);
+}
+
+// --- heave -----------------------------------------------------------------------------------------------------------
+typedef struct heave {
+    double level, last, before, crossed[6], most[6];
+    int count;
+} heave;
+
+static void watch_heave(lab *l, void *user)
+{
+    heave *h = user;
+    double y = solid_of(l, 0)->position.y - h->level, t = lab_time(l);
+    if (h->count < 6) h->most[h->count] = fmax(h->most[h->count], fabs(y));
+    if (h->before > 0 && y * h->last < 0 && h->count < 5)
+        h->crossed[h->count++] = h->before + (t - h->before) * h->last / (h->last - y);
+    h->last = y;
+    h->before = t;
+}
+
+// A sphere of half the density, 0.1 m, let go 0.02 m above its place: T = 1.953 sqrt(R) s, of the critical damping
+// 0.084, by Hulme's added mass and damping at its own frequency.
+static void a_floating_sphere_heaves(void **state)
+{
+    (void)state;
+    if (!getenv("RHEO_LONG")) return;
+    lab l;
+    double radius = 0.1, exact = 1.953 * sqrt(radius);
+    lab_open(&l, "cell: 0.02\nphysics: {liquid: {}}\n"
+                 "bodies: [{shape: {box: {min: [0, 0, 0], max: [0.8, 0.36, 0.8]}}}]\n"
+                 "solids:\n  - {inside_out: true, shape: {box: {min: [0, 0, 0], max: [0.8, 1, 0.8]}}}\n"
+                 "  - {shape: {sphere: {center: [0.4, 0.38, 0.4], radius: 0.1}}, dynamic: {density: 500}}\n");
+    double volume = (double)lab_count(&l) * rh_material_particle_mass(&l.world->materials[0]) / RHO;
+    heave h = {.level = (volume + 2.0 / 3 * PI * 0.001) / 0.64};
+    lab_run(&l, 1.1 * exact, watch_heave, &h);
+    double period = 2 * (h.crossed[1] - h.crossed[0]), fall = log(h.most[1] / h.most[2]) / PI;
+    print_message("  level %.4f: period %.4f s, exact %.4f: %+.1f %%; damping %.3f, exact 0.084\n", h.level, period,
+                  exact, 100 * (period / exact - 1), fall / sqrt(1 + fall * fall));
+    assert_true(fabs(period / exact - 1) < 0.05);
+    lab_close(&l);
+}
+
+int main(int count, char **arguments)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_stone_on_the_floor_stays_for_a_minute),
+        cmocka_unit_test(what_is_as_heavy_as_the_liquid_hardly_drifts),
+        cmocka_unit_test(a_raft_bears_its_sand),
+        cmocka_unit_test(smoothed_particles_bear_light_planks),
+        cmocka_unit_test(no_particle_ends_in_what_is_fast),
+        cmocka_unit_test(fast_solids_take_particles_along),
+        cmocka_unit_test(a_wheel_gets_the_momentum_of_its_jet),
+        cmocka_unit_test(a_drum_rolls_as_a_pendulum),
+        cmocka_unit_test(meshes_move_in_space),
+        cmocka_unit_test(thin_plates_feel_the_liquid),
+        cmocka_unit_test(a_floating_sphere_heaves),
+    };
+    if (count > 1) cmocka_set_test_filter(arguments[1]);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

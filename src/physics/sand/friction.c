@@ -34,7 +34,6 @@ static const float STOPPED = 0.1f, CALM = 0.5f, SUPPORTED = 1.5f;  // speeds, of
 static const float SAG = 3;           // cells at rest may sink by so much more than they may slide
 static const float THIN = 0.3f;       // filling of cells that do not count as sand that lies on something
 static const float INSIDE = 0.99f;    // of the bound: held
-static const double WEDGED = 4;       // pressures that count, of what weight and speed explain
 static const float ENOUGH = 0.0005f;  // change of stress in an iteration, of a cell's weight: the solve stops
 
 typedef struct solve {
@@ -134,7 +133,8 @@ static float most_pressure(const rh_friction *f, const rh_unilateral_view *view)
         wall = fmax(wall, d.wall), kick = fmax(kick, d.kick);
     }
     wall *= step, kick *= step;
-    return kick > 0 ? (float)(WEDGED * (kick * extent(f, view->tiles, view->around->gravity) + wall * wall)) : INFINITY;
+    return kick > 0 ? (float)(RH_SAND_WEDGED * (kick * extent(f, view->tiles, view->around->gravity) + wall * wall))
+                    : INFINITY;
 }
 
 static void inverse_mass_rows(const rh_friction *f, const rh_tiles *tiles, int32_t t, rh_rows out[3])

@@ -28,8 +28,10 @@ static const float EMPTIEST = 0.02f, EMPTIEST_AT_WALLS = 0.3f;
 // Overfilled by so little, a cell is only full: rounding must not make pressure in free flight.
 static const float SLACK = 1e-4f;
 static const float NOTHING = 1e-5f;  // filling: less is no liquid
-static const float CONFINED = 0.8f;  // of its room: emptier cells are not confined; 0.5 to 0.95 are alike
-static const float SLIVER = 0.05f;   // room: what grows from less is new
+// Of its room: emptier cells are not confined; 0.5 to 0.95 are alike for most tanks at rest, but those whose top cells
+// are about so full boil. Slow water boils less with the lower, sheets along walls gain energy by it.
+static const float CONFINED = 0.8f, CONFINED_SLOW = 0.5f;
+static const float SLIVER = 0.05f;  // room: what grows from less is new
 static const float ZEROS[RH_CELLS];
 
 static bool is_right(int form) { return form == RH_LIMIT_SHARES_RIGHT || form == RH_LIMIT_DENSITY_RIGHT; }
@@ -344,9 +346,8 @@ void rh_limit_hold_pushed(const rh_limit *l, rh_faces before, float most, rh_fac
 static rh_i8 pushed_row(const rh_limit *l, int32_t t, int r)
 {
     int bits = l->pushed ? rh_bits_row(&l->pushed[t], r & 7, r >> 3) : 0;
-    if (!bits) return rh_i8_from_bits(0);
     rh_i8 narrow = rh_i8_from_bits(0);
-    for (int a = 0; a < l->tiles->dimension; a++) {
+    for (int a = 0; a < l->tiles->dimension && bits; a++) {
         rh_rows pass = rh_rows_apart(l->tiles, l->cut->pass[a], t, ZEROS);
         narrow |= (rh_f8_load(pass.here + 8 * r) < rh_f8_all(1)) | (rh_row_above(&pass, a, r) < rh_f8_all(1));
     }
@@ -433,16 +434,28 @@ static inline rh_f8 inverse_mass_row(const rh_limit *l, rh_f8 pass, rh_f8 fill)
 // --- confined liquid -------------------------------------------------------------------------------------------------
 // Of a row of cells: 0 = loose, 1 = full, 2 = full and pressed. Cells at walls are often without a particle to carry
 // pressure to them: they ask their neighbours.
-static rh_f8 state_row(const rh_limit *l, const rh_rows *q, rh_f8 fill, rh_f8 room, int r)
+static rh_f8 state_row(const rh_limit *l, const rh_rows *q, rh_f8 fill, rh_f8 room, rh_i8 slow, int r)
 {
-    rh_f8 zero = rh_f8_all(0), one = rh_f8_all(1);
-    rh_i8 full = (fill >= CONFINED * room) & (fill > rh_f8_all(NOTHING)), pressed = rh_f8_load(q->here + 8 * r) > zero;
+    rh_f8 zero = rh_f8_all(0), one = rh_f8_all(1),
+          least = rh_f8_select(slow, rh_f8_all(CONFINED_SLOW), rh_f8_all(CONFINED));
+    rh_i8 full = (fill >= least * room) & (fill > rh_f8_all(NOTHING)), pressed = rh_f8_load(q->here + 8 * r) > zero;
     for (int a = 0; a < l->tiles->dimension; a++)
         pressed |= ((rh_row_below(q, a, r) > zero) | (rh_row_above(q, a, r) > zero)) & (room < one);
     return rh_f8_select(full, rh_f8_select(pressed, one + one, one), zero);
 }
 
-rh_code rh_limit_find_confined(rh_limit *l, const float *q, const float *fill_cells, rh_arena *arena, rh_status *status)
+// Cells of a row with faces slower than that only.
+static rh_i8 slow_cells(const rh_limit *l, const rh_rows u[3], float slow, int r)
+{
+    rh_f8 most = rh_f8_all(0);
+    for (int a = 0; a < l->tiles->dimension; a++)
+        most = rh_f8_max(most,
+                         rh_f8_max(rh_f8_abs(rh_f8_load(u[a].here + 8 * r)), rh_f8_abs(rh_row_above(&u[a], a, r))));
+    return most < rh_f8_all(slow);
+}
+
+rh_code rh_limit_find_confined(rh_limit *l, const float *q, const float *fill_cells, rh_faces before, float slow,
+                               rh_arena *arena, rh_status *status)
 {
     const rh_tiles *tiles = l->tiles;
     for (int a = 0; a < tiles->dimension; a++) {
@@ -454,11 +467,13 @@ rh_code rh_limit_find_confined(rh_limit *l, const float *q, const float *fill_ce
     if (!state) return RH_MEMORY;
 #pragma omp parallel for schedule(static, 4)
     for (int32_t t = 0; t < tiles->count; t++) {
-        rh_rows rows = rh_layout_rows(&l->layout, q, t);
+        rh_rows rows = rh_layout_rows(&l->layout, q, t), u[3];
+        for (int a = 0; a < tiles->dimension; a++) u[a] = rh_rows_of(tiles, before.axis[a], t, ZEROS);
         for (int c = 0; c < tiles->cells; c += 8) {
             int64_t at = (int64_t)t * tiles->cells + c;
             rh_f8 fill = rh_f8_load(fill_cells + at), room = rh_f8_load(l->cut->room[t] + c);
-            rh_f8_store(state + at, l->in_flight[t] ? rh_f8_all(0) : state_row(l, &rows, fill, room, c / 8));
+            rh_i8 rests = slow_cells(l, u, slow, c / 8);
+            rh_f8_store(state + at, l->in_flight[t] ? rh_f8_all(0) : state_row(l, &rows, fill, room, rests, c / 8));
         }
     }
 #pragma omp parallel for schedule(static, 4)

@@ -80,8 +80,10 @@ void rh_limit_blend(const rh_limit *limit, const float *q, const float *other, f
 // The fillings of faces fluctuate by a tenth as particles happen to lie. With those, gravity is no longer a gradient
 // that pressure can cancel: denser spots sink, and water at rest boils. With open shares a pressure linear in depth
 // cancels gravity at every face, whatever the fillings, and pressure still keeps momentum.
-rh_code rh_limit_find_confined(rh_limit *limit, const float *q, const float *fill_cells, rh_arena *arena,
-                               rh_status *status);
+// Water whose faces were slower than `slow` before forces acted counts as confined in emptier cells than water that
+// flows.
+rh_code rh_limit_find_confined(rh_limit *limit, const float *q, const float *fill_cells, rh_faces before, float slow,
+                               rh_arena *arena, rh_status *status);
 // What flows through faces (`fill` in, out): by open shares where confined or closed, where liquid leaves the fuller of
 // two cells, and elsewhere as far as the velocity was there `before` forces acted. For pressure gives a face momentum
 // by its open share, so the flow that it does work on is by that share. With fillings it did more work on a free

@@ -342,7 +342,8 @@ static rh_code find_pushed(step *s, rh_status *status)
                          .after = &s->cut_after,
                          .cells = s->raw,
                          .layout = &s->limit.layout,
-                         .q = s->q};
+                         .q = s->q,
+                         .always = s->options->wedged > 0};  // friction holds grains back from any
     return rh_pushed_find(&of, &s->limit.pushed, s->arena, status);
 }
 
@@ -372,6 +373,13 @@ static bool is_balanced(const step *s)
     return wanted && rh_d3_length(s->around->gravity) > 0;
 }
 
+// m/s: slower water may rest. With sqrt(g h) a sloshing tank lost half of its energy more in six periods, and still
+// water was no stiller.
+static float slow_speed(const step *s)
+{
+    return 0.3f * (float)sqrt(rh_d3_length(s->around->gravity) * s->around->cell);
+}
+
 // What flows out of cells: of confined liquid, and out of free surfaces, as much as faces are open for.
 static rh_code flow_out(step *s, float *b, rh_status *status)
 {
@@ -383,7 +391,7 @@ static rh_code flow_out(step *s, float *b, rh_status *status)
         }
     }
     if (is_balanced(s)) {
-        RH_TRY(rh_limit_find_confined(&s->limit, s->q, s->cells, s->arena, status));
+        RH_TRY(rh_limit_find_confined(&s->limit, s->q, s->cells, s->before, slow_speed(s), s->arena, status));
         rh_limit_flow_shares(&s->limit, s->cells, s->before, s->velocity, s->fill_after);
     }
     rh_limit_flow_pushed(&s->limit, s->fill_after);
@@ -431,13 +439,6 @@ static rh_code apply_pressure(step *s, const float *q, rh_status *status)
     RH_TRY(rh_limit_restore_momentum(&s->limit, given, s->velocity, s->arena, status));
     rh_arena_restore(s->arena, mark);
     return RH_OK;
-}
-
-// m/s: slower water may rest. With sqrt(g h) a sloshing tank lost half of its energy more in six periods, and still
-// water was no stiller.
-static float slow_speed(const step *s)
-{
-    return 0.3f * (float)sqrt(rh_d3_length(s->around->gravity) * s->around->cell);
 }
 
 // --- dynamic solids --------------------------------------------------------------------------------------------------

@@ -334,7 +334,7 @@ static rh_code predict_by_particles(step *s, const float *cells, float *b, rh_st
     return RH_OK;
 }
 
-static rh_code find_pushed(step *s, rh_status *status)
+static rh_code find_pushed(step *s, bool always, rh_status *status)
 {
     if (!s->around->obstacles->any_moving || two_sided(s)) return RH_OK;
     rh_pushed_step of = {.tiles = &s->tiles,
@@ -343,7 +343,7 @@ static rh_code find_pushed(step *s, rh_status *status)
                          .cells = s->raw,
                          .layout = &s->limit.layout,
                          .q = s->q,
-                         .always = s->options->wedged > 0};  // friction holds grains back from any
+                         .always = always};
     return rh_pushed_find(&of, &s->limit.pushed, s->arena, status);
 }
 
@@ -532,7 +532,7 @@ static rh_code press(step *s, rh_status *status)
     s->q = rh_poisson_vector(&s->limit.matrix, s->arena, status);
     if (!b || !s->q) return RH_MEMORY;
     rh_carry_to_cells(&s->limit.layout, pressure, 1 / pressure_unit(s), s->q);
-    RH_TRY(find_pushed(s, status));
+    RH_TRY(find_pushed(s, false, status));
     RH_TRY(predict(s, b, status));
     RH_TRY(stage(s, "predict", status));
     RH_TRY(project(s, b, status));
@@ -595,7 +595,7 @@ static double pushed_height(const step *s)
 static rh_code hold_pushed(step *s, rh_status *status)
 {
     if (s->options->wedged == 0) return RH_OK;
-    RH_TRY(find_pushed(s, status));  // by the pressure found
+    RH_TRY(find_pushed(s, true, status));  // by the pressure found; friction holds grains back from wide ways out, too
     if (!s->limit.pushed) return RH_OK;
     double wall = rh_obstacles_max_speed(s->around->obstacles), g = rh_d3_length(s->around->gravity);
     double most = sqrt(2 * s->options->wedged * (g * pushed_height(s) + wall * wall));

@@ -694,6 +694,8 @@ static void stop_tile(const solve *s, int32_t t, const rest_bits *of)
     const rh_tiles *tiles = s->tiles;
     rh_bit_rows bits = rh_bit_rows_of(tiles, of->rest, t), lies = rh_bit_rows_of(tiles, of->lies, t);
     rh_rows bound = rh_rows_of(tiles, s->bound, t, ZEROS);
+    // Without friction nothing is borne anywhere, and all sand would count as single grains.
+    bool rubs = s->f->options.friction_coefficient > 0 || s->f->options.cohesion > 0;
     for (int r = 0; r < tiles->cells / 8; r++) {
         int64_t at = (int64_t)t * tiles->cells + 8 * r;
         int here = bits.here[r], empty = rh_i8_bits(rh_f8_load(bound.here + 8 * r) <= rh_f8_all(0));
@@ -703,7 +705,7 @@ static void stop_tile(const solve *s, int32_t t, const rest_bits *of)
             float *u = s->u.axis[a] + at;
             int landed = lies.here[r] | (rh_bits_row_below(&lies, a, r) &
                                          slower_bits(s->view->before.axis[a] + at, STOPPED * s->weight / s->step));
-            int grains = empty & other_empty & landed & slower_bits(u, SUPPORTED * s->weight);
+            int grains = rubs ? empty & other_empty & landed & slower_bits(u, SUPPORTED * s->weight) : 0;
             rh_f8_store(u, rh_f8_select(rh_i8_from_bits((here & (other | other_empty)) | (other & empty) | grains),
                                         rh_f8_all(0), rh_f8_load(u)));
         }

@@ -68,21 +68,14 @@ static void log_once(rh_log_level level, const char *message, void *user)
 static rh_code check_scene(const app_arguments *arguments, const rh_scene *scene, rh_status *status)
 {
     const char *name = arguments->material;
-    int material;
+    int material = -1;
     rh_prediction prediction;
     if (name && rh_scene_find_material(scene, name, &material, status) != RH_OK)
         return rh_status_prefix(status, "--material");
     // Of all, whoever was asked for: one part of a scene cannot be right alone.
-    RH_TRY(rh_world_predict(scene, &prediction, status));
-    rh_code code = rh_world_rehearse(scene, (double)(prediction.particles + prediction.emitted), status);
-    if (code == RH_OK && name) {
-        rh_prediction_free(&prediction);
-        code = rh_world_predict_material(scene, material, &prediction, status);
-    }
-    char *text = NULL;
-    if (code == RH_OK)
-        text = name ? rh_print_block(&rh_material_table, rh_scene_material(scene, material), status)
-                    : rh_scene_print(scene, status);
+    RH_TRY(rh_world_rehearse(scene, material, &prediction, status));
+    char *text = name ? rh_print_block(&rh_material_table, rh_scene_material(scene, material), status)
+                      : rh_scene_print(scene, status);
     if (text) {
         if (!arguments->quiet) fputs(text, stdout);
         fprintf(stderr, "%s: fine\n", arguments->operand);

@@ -28,8 +28,10 @@ static const float EMPTIEST = 0.02f, EMPTIEST_AT_WALLS = 0.3f;
 // Overfilled by so little, a cell is only full: rounding must not make pressure in free flight.
 static const float SLACK = 1e-4f;
 static const float NOTHING = 1e-5f;  // filling: less is no liquid
-static const float CONFINED = 0.8f;  // of its room: emptier cells are not confined; 0.5 to 0.95 are alike
-static const float SLIVER = 0.05f;   // room: what grows from less is new
+// Of its room: emptier cells are not confined; 0.5 to 0.95 are alike for most tanks at rest, but those whose top cells
+// are about so full boil. Slow water boils less with the lower, sheets along walls gain energy by it.
+static const float CONFINED = 0.8f, CONFINED_SLOW = 0.5f;
+static const float SLIVER = 0.05f;  // room: what grows from less is new
 static const float ZEROS[RH_CELLS];
 
 static bool is_right(int form) { return form == RH_LIMIT_SHARES_RIGHT || form == RH_LIMIT_DENSITY_RIGHT; }
@@ -266,7 +268,8 @@ void rh_limit_room_left_moved(const rh_limit *l, const rh_cut_cells *before, con
     }
 }
 
-void rh_limit_relax_overfill(const rh_limit *l, const float *fill_cells, float share, float *out)
+void rh_limit_relax_overfill(const rh_limit *l, const rh_cut_cells *before, const float *fill_cells, float share,
+                             float *out)
 {
     const rh_tiles *tiles = l->tiles;
     float most = 1 + SLACK + (float)l->options.allowed_overfill;
@@ -274,9 +277,81 @@ void rh_limit_relax_overfill(const rh_limit *l, const float *fill_cells, float s
     for (int32_t t = 0; t < tiles->count; t++)
         for (int c = 0; c < tiles->cells; c += 8) {
             int64_t at = (int64_t)t * tiles->cells + c;
-            rh_f8 full = most * rh_f8_load(l->cut->room[t] + c), fill = rh_f8_load(fill_cells + at);
-            rh_f8_store(out + at, fill - (1 - share) * rh_f8_max(fill - full, rh_f8_all(0)));
+            rh_f8 room = rh_f8_load(l->cut->room[t] + c), full = most * room, fill = rh_f8_load(fill_cells + at);
+            rh_f8 eased = fill - (1 - share) * rh_f8_max(fill - full, rh_f8_all(0));
+            int pushed = l->pushed ? rh_bits_row(&l->pushed[t], c >> 3 & 7, c >> 6) : 0;
+            if (pushed) {
+                rh_f8 had = most * rh_f8_max(room, rh_f8_load(before->room[t] + c));
+                eased = rh_f8_select(rh_i8_from_bits(pushed), rh_f8_min(fill, had), eased);
+            }
+            rh_f8_store(out + at, eased);
         }
+}
+
+// Faces of a tile with a cell that walls push on either side.
+static rh_bits pushed_faces(const rh_limit *l, int32_t t, int a)
+{
+    rh_bits out = {{0}};
+    if (!l->pushed) return out;
+    out = rh_bits_below(l->tiles, l->pushed, t, a);
+    for (int k = 0; k < l->tiles->layers; k++) out.layer[k] |= l->pushed[t].layer[k];
+    return out;
+}
+
+// What a row of faces counts as filled by: faces that walls close in part no less than they are open, where pushed.
+static inline rh_f8 as_pushed(int pushed, rh_f8 open, rh_f8 fill)
+{
+    if (!pushed) return fill;
+    rh_i8 narrow = rh_i8_from_bits(pushed) & (open < rh_f8_all(1)) & (fill > rh_f8_all(NOTHING));
+    return rh_f8_select(narrow, rh_f8_max(fill, open), fill);
+}
+
+void rh_limit_flow_pushed(const rh_limit *l, rh_faces fill)
+{
+    const rh_tiles *tiles = l->tiles;
+    if (!l->pushed) return;
+#pragma omp parallel for schedule(static, 4)
+    for (int32_t t = 0; t < tiles->count; t++)
+        for (int a = 0; a < tiles->dimension; a++) {
+            rh_bits pushed = pushed_faces(l, t, a);
+            for (int r = 0; r < tiles->cells / 8; r++) {
+                float *out = fill.axis[a] + (int64_t)t * tiles->cells + 8 * r;
+                rh_f8_store(out, as_pushed(rh_bits_row(&pushed, r & 7, r >> 3), rh_f8_load(l->cut->pass[a][t] + 8 * r),
+                                           rh_f8_load(out)));
+            }
+        }
+}
+
+void rh_limit_hold_pushed(const rh_limit *l, rh_faces before, float most, rh_faces velocity)
+{
+    const rh_tiles *tiles = l->tiles;
+    if (!l->pushed) return;
+#pragma omp parallel for schedule(static, 4)
+    for (int32_t t = 0; t < tiles->count; t++)
+        for (int a = 0; a < tiles->dimension; a++) {
+            rh_bits pushed = pushed_faces(l, t, a);
+            for (int r = 0; r < tiles->cells / 8; r++) {
+                int bits = rh_bits_row(&pushed, r & 7, r >> 3);
+                int64_t at = (int64_t)t * tiles->cells + 8 * r;
+                if (!bits) continue;
+                rh_f8 u = rh_f8_load(velocity.axis[a] + at),
+                      limit = rh_f8_max(rh_f8_all(most), rh_f8_abs(rh_f8_load(before.axis[a] + at)));
+                rh_f8 held = rh_f8_max(rh_f8_min(u, limit), -limit);
+                rh_f8_store(velocity.axis[a] + at, rh_f8_select(rh_i8_from_bits(bits), held, u));
+            }
+        }
+}
+
+// Cells of a row that walls push and close in on: what leaves them is found by fluxes.
+static rh_i8 pushed_row(const rh_limit *l, int32_t t, int r)
+{
+    int bits = l->pushed ? rh_bits_row(&l->pushed[t], r & 7, r >> 3) : 0;
+    rh_i8 narrow = rh_i8_from_bits(0);
+    for (int a = 0; a < l->tiles->dimension && bits; a++) {
+        rh_rows pass = rh_rows_apart(l->tiles, l->cut->pass[a], t, ZEROS);
+        narrow |= (rh_f8_load(pass.here + 8 * r) < rh_f8_all(1)) | (rh_row_above(&pass, a, r) < rh_f8_all(1));
+    }
+    return narrow & rh_i8_from_bits(bits);
 }
 
 // What faces let flow: `above` looks at the upper faces of the row.
@@ -341,6 +416,7 @@ void rh_limit_blend(const rh_limit *l, const float *q, const float *other, float
                 confined |= (rh_row_below(&rows, a, r) != zero) | (rh_row_above(&rows, a, r) != zero);
             rh_f8 here = rh_f8_load(b + at), there = rh_f8_load(other + at);
             rh_f8 near = rh_f8_min(rh_f8_max(here, there - trust), there + trust);
+            near = rh_f8_select(pushed_row(l, l->layout.listed[n], r), here, near);
             rh_f8_store(b + at, rh_f8_select(confined, near, there));
         }
     }
@@ -358,16 +434,28 @@ static inline rh_f8 inverse_mass_row(const rh_limit *l, rh_f8 pass, rh_f8 fill)
 // --- confined liquid -------------------------------------------------------------------------------------------------
 // Of a row of cells: 0 = loose, 1 = full, 2 = full and pressed. Cells at walls are often without a particle to carry
 // pressure to them: they ask their neighbours.
-static rh_f8 state_row(const rh_limit *l, const rh_rows *q, rh_f8 fill, rh_f8 room, int r)
+static rh_f8 state_row(const rh_limit *l, const rh_rows *q, rh_f8 fill, rh_f8 room, rh_i8 slow, int r)
 {
-    rh_f8 zero = rh_f8_all(0), one = rh_f8_all(1);
-    rh_i8 full = (fill >= CONFINED * room) & (fill > rh_f8_all(NOTHING)), pressed = rh_f8_load(q->here + 8 * r) > zero;
+    rh_f8 zero = rh_f8_all(0), one = rh_f8_all(1),
+          least = rh_f8_select(slow, rh_f8_all(CONFINED_SLOW), rh_f8_all(CONFINED));
+    rh_i8 full = (fill >= least * room) & (fill > rh_f8_all(NOTHING)), pressed = rh_f8_load(q->here + 8 * r) > zero;
     for (int a = 0; a < l->tiles->dimension; a++)
         pressed |= ((rh_row_below(q, a, r) > zero) | (rh_row_above(q, a, r) > zero)) & (room < one);
     return rh_f8_select(full, rh_f8_select(pressed, one + one, one), zero);
 }
 
-rh_code rh_limit_find_confined(rh_limit *l, const float *q, const float *fill_cells, rh_arena *arena, rh_status *status)
+// Cells of a row with faces slower than that only.
+static rh_i8 slow_cells(const rh_limit *l, const rh_rows u[3], float slow, int r)
+{
+    rh_f8 most = rh_f8_all(0);
+    for (int a = 0; a < l->tiles->dimension; a++)
+        most = rh_f8_max(most,
+                         rh_f8_max(rh_f8_abs(rh_f8_load(u[a].here + 8 * r)), rh_f8_abs(rh_row_above(&u[a], a, r))));
+    return most < rh_f8_all(slow);
+}
+
+rh_code rh_limit_find_confined(rh_limit *l, const float *q, const float *fill_cells, rh_faces before, float slow,
+                               rh_arena *arena, rh_status *status)
 {
     const rh_tiles *tiles = l->tiles;
     for (int a = 0; a < tiles->dimension; a++) {
@@ -379,11 +467,13 @@ rh_code rh_limit_find_confined(rh_limit *l, const float *q, const float *fill_ce
     if (!state) return RH_MEMORY;
 #pragma omp parallel for schedule(static, 4)
     for (int32_t t = 0; t < tiles->count; t++) {
-        rh_rows rows = rh_layout_rows(&l->layout, q, t);
+        rh_rows rows = rh_layout_rows(&l->layout, q, t), u[3];
+        for (int a = 0; a < tiles->dimension; a++) u[a] = rh_rows_of(tiles, before.axis[a], t, ZEROS);
         for (int c = 0; c < tiles->cells; c += 8) {
             int64_t at = (int64_t)t * tiles->cells + c;
             rh_f8 fill = rh_f8_load(fill_cells + at), room = rh_f8_load(l->cut->room[t] + c);
-            rh_f8_store(state + at, l->in_flight[t] ? rh_f8_all(0) : state_row(l, &rows, fill, room, c / 8));
+            rh_i8 rests = slow_cells(l, u, slow, c / 8);
+            rh_f8_store(state + at, l->in_flight[t] ? rh_f8_all(0) : state_row(l, &rows, fill, room, rests, c / 8));
         }
     }
 #pragma omp parallel for schedule(static, 4)
@@ -556,14 +646,15 @@ static rh_dvec3 subtract_gradient_tile(const rh_limit *l, const float *q, float 
     rh_f8 limit = rh_f8_all(most);
     rh_dvec3 given = {0, 0, 0};
     for (int a = 0; a < tiles->dimension; a++) {
+        rh_bits pushed = pushed_faces(l, t, a);
         const float *pass = l->options.two_sided ? l->link[a][t] : l->cut->pass[a][t];
         const float *fill = l->fill.axis[a] + (int64_t)t * tiles->cells;
         float *out = field.axis[a] + (int64_t)t * tiles->cells;
         for (int r = 0; r < tiles->cells / 8; r++) {
             rh_f8 difference = rh_f8_load(rows.here + 8 * r) - rh_row_below(&rows, a, r),
-                  full = rh_f8_load(fill + 8 * r);
-            rh_f8 gradient = scale * inverse_mass_row(l, rh_f8_load(pass + 8 * r), full) * difference,
-                  old = rh_f8_load(out + 8 * r);
+                  full = rh_f8_load(fill + 8 * r), open = rh_f8_load(pass + 8 * r),
+                  carries = as_pushed(rh_bits_row(&pushed, r & 7, r >> 3), open, full);
+            rh_f8 gradient = scale * inverse_mass_row(l, open, carries) * difference, old = rh_f8_load(out + 8 * r);
             gradient = rh_f8_max(rh_f8_min(gradient, limit), -limit);
             rh_f8 now = rh_f8_max(rh_f8_min(old - gradient, limit), -limit);
             rh_f8_store(out + 8 * r, now);

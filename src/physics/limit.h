@@ -10,6 +10,7 @@
 //   q >= l,  w >= 0,  one of them tight in every cell
 //   u_f -= inverse_mass_f (q_high - q_low) h / dt
 #pragma once
+#include "grid/bits.h"
 #include "solid/cut_cells.h"
 #include "solve/layout.h"
 #include "solve/mprgp.h"
@@ -46,6 +47,7 @@ typedef struct rh_limit {
     // a byte per row of lower faces: bits of those between confined cells (rh_limit_find_confined); NULL = not looked
     // for
     uint8_t *confined[3];
+    const rh_bits *pushed;  // per tile: bits of cells that walls push (physics/pushed.h); NULL = none
 } rh_limit;
 
 // Finds unknowns and operator for the present filling of cells and faces. Two-sided: a cell with a particle is liquid,
@@ -61,8 +63,10 @@ void rh_limit_room_left(const rh_limit *limit, const float *fill_cells, const fl
 // follow.
 void rh_limit_room_left_moved(const rh_limit *limit, const rh_cut_cells *before, const float *fill_cells,
                               const float *pressed, float *b);
-// out = fillings, of what is too much only this share.
-void rh_limit_relax_overfill(const rh_limit *limit, const float *fill_cells, float share, float *out);
+// out = fillings, of what is too much only this share; where walls push nothing of what was too much `before` they
+// moved.
+void rh_limit_relax_overfill(const rh_limit *limit, const rh_cut_cells *before, const float *fill_cells, float share,
+                             float *out);
 // b += what flows out in dt through faces of the given fillings.
 void rh_limit_outflow(const rh_limit *limit, rh_faces fill_faces, rh_faces velocity, float dt, float *b);
 // b becomes `other`, all the way in cells where q is 0 and 0 in all cells beside, and to within `trust` elsewhere.
@@ -76,8 +80,10 @@ void rh_limit_blend(const rh_limit *limit, const float *q, const float *other, f
 // The fillings of faces fluctuate by a tenth as particles happen to lie. With those, gravity is no longer a gradient
 // that pressure can cancel: denser spots sink, and water at rest boils. With open shares a pressure linear in depth
 // cancels gravity at every face, whatever the fillings, and pressure still keeps momentum.
-rh_code rh_limit_find_confined(rh_limit *limit, const float *q, const float *fill_cells, rh_arena *arena,
-                               rh_status *status);
+// Water whose faces were slower than `slow` before forces acted counts as confined in emptier cells than water that
+// flows.
+rh_code rh_limit_find_confined(rh_limit *limit, const float *q, const float *fill_cells, rh_faces before, float slow,
+                               rh_arena *arena, rh_status *status);
 // What flows through faces (`fill` in, out): by open shares where confined or closed, where liquid leaves the fuller of
 // two cells, and elsewhere as far as the velocity was there `before` forces acted. For pressure gives a face momentum
 // by its open share, so the flow that it does work on is by that share. With fillings it did more work on a free
@@ -86,6 +92,10 @@ rh_code rh_limit_find_confined(rh_limit *limit, const float *q, const float *fil
 // counts as full cells that do, and pressure lifts the pool by a third of a cell.)
 void rh_limit_flow_shares(const rh_limit *limit, const float *fill_cells, rh_faces before, rh_faces velocity,
                           rh_faces fill);
+// The same where walls push (limit->pushed): faces that walls close in part let as much through as they are open.
+void rh_limit_flow_pushed(const rh_limit *limit, rh_faces fill);
+// Faces of pushed cells get no faster along their axis than `most`, or than they were `before`.
+void rh_limit_hold_pushed(const rh_limit *limit, rh_faces before, float most, rh_faces velocity);
 void rh_limit_scale_forces(const rh_limit *limit, rh_faces before, rh_faces velocity);
 // What lies on confined liquid, in the cell above the topmost one with pressure, is not accelerated towards it:
 // velocities of faces above that cell get back at most `fall`, what gravity did to them in the step, until they fall no

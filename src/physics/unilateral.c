@@ -32,6 +32,7 @@
 #include "physics/carry.h"
 #include "physics/drag.h"
 #include "physics/observer.h"
+#include "physics/pushed.h"
 #include "physics/time_step.h"
 #include "physics/sides.h"
 #include "physics/solid_coupling.h"
@@ -333,17 +334,33 @@ static rh_code predict_by_particles(step *s, const float *cells, float *b, rh_st
     return RH_OK;
 }
 
+static rh_code find_pushed(step *s, bool always, rh_status *status)
+{
+    if (!s->around->obstacles->any_moving || two_sided(s)) return RH_OK;
+    rh_pushed_step of = {.tiles = &s->tiles,
+                         .before = &s->cut,
+                         .after = &s->cut_after,
+                         .cells = s->raw,
+                         .layout = &s->limit.layout,
+                         .q = s->q,
+                         .always = always};
+    return rh_pushed_find(&of, &s->limit.pushed, s->arena, status);
+}
+
 // Where material is wedged between moving walls more is too much after every step. If all of it had to go in the next
-// one, however short: speeds would grow as steps get shorter, and steps get shorter as speeds grow.
+// one, however short: speeds would grow as steps get shorter, and steps get shorter as speeds grow. And where walls
+// push, what is too much already is left to the density correction, which moves particles and makes nothing faster: all
+// that friction or a narrow exit had held back would else leave at once, a few per cent of a whole tank.
 static rh_code relax_overfill(const step *s, const float **cells, rh_status *status)
 {
     double g = rh_d3_length(s->around->gravity),
            time = s->options->overfill_relaxation_time * sqrt(s->around->cell / g);
+    bool at_once = g == 0 || (double)s->dt >= time;
     *cells = s->cells;
-    if (g == 0 || (double)s->dt >= time) return RH_OK;
+    if (at_once && !s->limit.pushed) return RH_OK;
     float *eased = rh_field_new(&s->tiles, s->arena, status);
     if (!eased) return RH_MEMORY;
-    rh_limit_relax_overfill(&s->limit, s->cells, (float)((double)s->dt / time), eased);
+    rh_limit_relax_overfill(&s->limit, &s->cut, s->cells, at_once ? 1 : (float)((double)s->dt / time), eased);
     *cells = eased;
     return RH_OK;
 }
@@ -356,18 +373,28 @@ static bool is_balanced(const step *s)
     return wanted && rh_d3_length(s->around->gravity) > 0;
 }
 
+// m/s: slower water may rest. With sqrt(g h) a sloshing tank lost half of its energy more in six periods, and still
+// water was no stiller.
+static float slow_speed(const step *s)
+{
+    return 0.3f * (float)sqrt(rh_d3_length(s->around->gravity) * s->around->cell);
+}
+
 // What flows out of cells: of confined liquid, and out of free surfaces, as much as faces are open for.
 static rh_code flow_out(step *s, float *b, rh_status *status)
 {
-    if (is_balanced(s)) {
+    if (is_balanced(s) || s->limit.pushed) {
         if (s->fill_after.axis[0] == s->fill.axis[0]) {  // not corrected: the particles' own fillings are wanted again
             RH_TRY(rh_faces_new(&s->fill_after, &s->tiles, false, s->arena, status));
             size_t bytes = (size_t)rh_tiles_values(&s->tiles) * sizeof(float);
             for (int a = 0; a < s->tiles.dimension; a++) memcpy(s->fill_after.axis[a], s->fill.axis[a], bytes);
         }
-        RH_TRY(rh_limit_find_confined(&s->limit, s->q, s->cells, s->arena, status));
+    }
+    if (is_balanced(s)) {
+        RH_TRY(rh_limit_find_confined(&s->limit, s->q, s->cells, s->before, slow_speed(s), s->arena, status));
         rh_limit_flow_shares(&s->limit, s->cells, s->before, s->velocity, s->fill_after);
     }
+    rh_limit_flow_pushed(&s->limit, s->fill_after);
     rh_limit_outflow(&s->limit, s->fill_after, s->velocity, s->dt, b);
     return RH_OK;
 }
@@ -412,13 +439,6 @@ static rh_code apply_pressure(step *s, const float *q, rh_status *status)
     RH_TRY(rh_limit_restore_momentum(&s->limit, given, s->velocity, s->arena, status));
     rh_arena_restore(s->arena, mark);
     return RH_OK;
-}
-
-// m/s: slower water may rest. With sqrt(g h) a sloshing tank lost half of its energy more in six periods, and still
-// water was no stiller.
-static float slow_speed(const step *s)
-{
-    return 0.3f * (float)sqrt(rh_d3_length(s->around->gravity) * s->around->cell);
 }
 
 // --- dynamic solids --------------------------------------------------------------------------------------------------
@@ -512,6 +532,7 @@ static rh_code press(step *s, rh_status *status)
     s->q = rh_poisson_vector(&s->limit.matrix, s->arena, status);
     if (!b || !s->q) return RH_MEMORY;
     rh_carry_to_cells(&s->limit.layout, pressure, 1 / pressure_unit(s), s->q);
+    RH_TRY(find_pushed(s, false, status));
     RH_TRY(predict(s, b, status));
     RH_TRY(stage(s, "predict", status));
     RH_TRY(project(s, b, status));
@@ -551,6 +572,34 @@ static rh_code make_way(step *s, rh_status *status)
         RH_TRY(show(s, RH_SIGHT_PRESSED, more, NONE, status));
     }
     rh_arena_restore(s->arena, mark);
+    return RH_OK;
+}
+
+// m: how far what walls push reaches along gravity, to a tile.
+static double pushed_height(const step *s)
+{
+    rh_dvec3 g = s->around->gravity;
+    double length = rh_d3_length(g), low = INFINITY, high = -INFINITY;
+    for (int32_t t = 0; t < s->tiles.count && length > 0; t++) {
+        rh_tile at = s->tiles.at[t];
+        if (!rh_bits_any(&s->tiles, &s->limit.pushed[t])) continue;
+        double along = (at.x * g.x + at.y * g.y + at.z * g.z) / length;
+        low = fmin(low, along), high = fmax(high, along);
+    }
+    return high >= low ? (high - low + 1) * RH_TILE * s->around->cell : 0;
+}
+
+// Grains that walls push are held by friction, which grows with pressure, so pressure can be any: it moved sand at 2000
+// m/s before a piston at 0.2 m/s. Walls or grains would have given way: no pressure makes it faster than the largest
+// that counts for friction could (Bernoulli's law). What then has no room is told (sealed.h).
+static rh_code hold_pushed(step *s, rh_status *status)
+{
+    if (s->options->wedged == 0) return RH_OK;
+    RH_TRY(find_pushed(s, true, status));  // by the pressure found; friction holds grains back from wide ways out, too
+    if (!s->limit.pushed) return RH_OK;
+    double wall = rh_obstacles_max_speed(s->around->obstacles), g = rh_d3_length(s->around->gravity);
+    double most = sqrt(2 * s->options->wedged * (g * pushed_height(s) + wall * wall));
+    rh_limit_hold_pushed(&s->limit, s->before, (float)most, s->velocity);
     return RH_OK;
 }
 
@@ -712,6 +761,7 @@ rh_code rh_unilateral_step(rh_unilateral *me, const rh_surroundings *around, dou
     RH_TRY(press(&s, status));
     RH_TRY(stage(&s, "pressure", status));
     RH_TRY(make_way(&s, status));
+    RH_TRY(hold_pushed(&s, status));
     if (me->options.crowded > 0) RH_TRY(stage(&s, "make_way", status));
     RH_TRY(extend(&s, status));
     RH_TRY(stage(&s, "extend", status));

@@ -48,12 +48,14 @@ typedef struct rh_unilateral_options {
                      // again; 0 = nothing to look for
     double overfill_relaxation_time;  // sqrt(cell / gravity): pressure takes that long to make room for what is too
                                       // much; 0 = one step
-    double particle_mass;             // mass of a particle, relative to its share of a full cell
-    bool stop_at_walls;               // colliding particles lose their velocity into the wall
-    int preconditioner;               // rh_precondition
-    int expansion;                    // rh_expansion
-    bool estimate_norm;               // of the matrix, by power iteration; else a bound
-    double tolerance;                 // of the complementarity solves
+    double wedged;  // what walls push feels no more pressure than this times what weight and the walls' speed explain;
+                    // 0 = any
+    double particle_mass;  // mass of a particle, relative to its share of a full cell
+    bool stop_at_walls;    // colliding particles lose their velocity into the wall
+    int preconditioner;    // rh_precondition
+    int expansion;         // rh_expansion
+    bool estimate_norm;    // of the matrix, by power iteration; else a bound
+    double tolerance;      // of the complementarity solves
     int64_t max_iterations;
     bool pressure;  // write the attribute "pressure" to frames (Pa)
 } rh_unilateral_options;

@@ -364,18 +364,25 @@ static rh_code predict_material(const rh_geometry *geometry, int index, rh_predi
     return code;
 }
 
-// Materials first to end - 1.
-static rh_code predict(const rh_scene *scene, int first, int end, rh_prediction *out, rh_status *status)
+rh_code rh_world_predict_from(const rh_geometry *geometry, int first, int end, rh_prediction *out, rh_status *status)
 {
+    const rh_scene *scene = geometry->scene;
     *out = (rh_prediction){.frames = scene->frames.last - scene->frames.first + 1};
     out->amounts = rh_alloc_zero((size_t)(scene->bodies.count + scene->emitters.count + 1) * sizeof *out->amounts,
                                  "world.predict", status);
-    if (!out->amounts) return RH_MEMORY;
-    rh_geometry geometry;
-    rh_code code = rh_geometry_build(scene, &geometry, status);
-    for (int i = first; i < end && code == RH_OK; i++) code = predict_material(&geometry, i, out, status);
-    rh_geometry_free(&geometry);
+    rh_code code = out->amounts ? RH_OK : RH_MEMORY;
+    for (int i = first; i < end && code == RH_OK; i++) code = predict_material(geometry, i, out, status);
     if (code != RH_OK) rh_prediction_free(out);
+    return code;
+}
+
+static rh_code predict(const rh_scene *scene, int first, int end, rh_prediction *out, rh_status *status)
+{
+    rh_geometry geometry;
+    *out = (rh_prediction){0};
+    rh_code code = rh_geometry_build(scene, &geometry, status);
+    if (code == RH_OK) code = rh_world_predict_from(&geometry, first, end, out, status);
+    rh_geometry_free(&geometry);
     return code;
 }
 

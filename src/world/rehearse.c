@@ -105,12 +105,32 @@ static rh_code begin(rh_world *w, rh_status *status)
     return RH_OK;
 }
 
-rh_code rh_world_rehearse(const rh_scene *scene, double particles, rh_status *status)
+// Meshes are what takes time in a check: they are read and sampled once.
+static rh_code look_ahead(const rh_scene *scene, rh_geometry *geometry, int material, rh_prediction *out,
+                          rh_status *status)
 {
     rh_world *w;
+    int count = rh_scene_material_count(scene);
+    RH_TRY(rh_world_predict_from(geometry, 0, count, out, status));
+    double particles = (double)(out->particles + out->emitted);
+    if (material >= 0) {
+        rh_prediction_free(out);
+        RH_TRY(rh_world_predict_from(geometry, material, material + 1, out, status));
+    }
     if (particles > MOST) return RH_OK;
-    RH_TRY(rh_world_create(scene, &w, status));
+    RH_TRY(rh_world_create_from(scene, geometry, &w, status));
     rh_code code = begin(w, status);
     rh_world_free(w);
+    return code;
+}
+
+rh_code rh_world_rehearse(const rh_scene *scene, int material, rh_prediction *out, rh_status *status)
+{
+    rh_geometry geometry;
+    *out = (rh_prediction){0};
+    rh_code code = rh_geometry_build(scene, &geometry, status);
+    if (code == RH_OK) code = look_ahead(scene, &geometry, material, out, status);
+    rh_geometry_free(&geometry);
+    if (code != RH_OK) rh_prediction_free(out);
     return code;
 }

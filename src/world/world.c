@@ -117,7 +117,7 @@ static rh_code build(rh_world *w, rh_status *status)
 {
     const rh_scene *scene = w->scene;
     int count = rh_scene_material_count(scene);
-    RH_TRY(rh_geometry_build(scene, &w->geometry, status));
+    if (!w->geometry.scene) RH_TRY(rh_geometry_build(scene, &w->geometry, status));
     RH_TRY(rh_dynamics_create(&w->geometry.obstacles, (int)scene->dimension, &w->dynamics, status));
     RH_TRY(rh_world_join(scene, &w->geometry.obstacles, &w->dynamics, status));
     RH_TRY(rh_dynamics_share(&w->dynamics, count, status));
@@ -145,10 +145,19 @@ static rh_code build(rh_world *w, rh_status *status)
 
 rh_code rh_world_create(const rh_scene *scene, rh_world **out, rh_status *status)
 {
+    return rh_world_create_from(scene, NULL, out, status);
+}
+
+rh_code rh_world_create_from(const rh_scene *scene, rh_geometry *geometry, rh_world **out, rh_status *status)
+{
     *out = NULL;
     rh_world *w = rh_alloc_zero(sizeof *w, "world", status);
     if (!w) return RH_MEMORY;
     w->scene = scene;
+    if (geometry) {
+        w->geometry = *geometry;
+        *geometry = (rh_geometry){0};
+    }
     rh_code code = build(w, status);
     if (code == RH_OK) *out = w;
     else rh_world_free(w);

@@ -101,9 +101,9 @@ typedef struct rh_prediction {
 
 rh_code rh_world_create(const rh_scene *scene, rh_world **out, rh_status *status);  // the scene must outlive the world
 void rh_world_free(rh_world *world);
-// Finds what a run would find before its first step: fails as it would, and warns of frames that will be empty. Not
-// done for more than 20 million `particles`.
-rh_code rh_world_rehearse(const rh_scene *scene, double particles, rh_status *status);
+// The size of the run, and what it would find before its first step: fails as it would, and warns of frames that will
+// be empty (not for more than 20 million particles). `material` >= 0: the size of that one alone.
+rh_code rh_world_rehearse(const rh_scene *scene, int material, rh_prediction *out, rh_status *status);
 rh_code rh_world_predict(const rh_scene *scene, rh_prediction *out, rh_status *status);
 // The same of one material alone.
 rh_code rh_world_predict_material(const rh_scene *scene, int material, rh_prediction *out, rh_status *status);

@@ -8,10 +8,10 @@
 
 typedef struct method {
     const char *name, *physics;
-    double tremble;  // m/s: how much is left in a cup at rest; splash's is a fault, as docs/theory/liquid.md says
+    double tremble;  // m/s: how much is left in a cup at rest
 } method;
 static const method methods[] = {
-    {"liquid", "liquid: {}", 0.005}, {"splash", "splash: {}", 0.1}, {"sand", "sand: {}", 0.02}};
+    {"liquid", "liquid: {}", 0.005}, {"splash", "splash: {}", 0.01}, {"sand", "sand: {}", 0.02}};
 enum { METHODS = 3 };
 
 static double highest(const lab *l)

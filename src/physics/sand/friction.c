@@ -34,7 +34,6 @@ static const float STOPPED = 0.1f, CALM = 0.5f, SUPPORTED = 1.5f;  // speeds, of
 static const float SAG = 3;           // cells at rest may sink by so much more than they may slide
 static const float THIN = 0.3f;       // filling of cells that do not count as sand that lies on something
 static const float INSIDE = 0.99f;    // of the bound: held
-static const double WEDGED = 4;       // pressures that count, of what weight and speed explain
 static const float ENOUGH = 0.0005f;  // change of stress in an iteration, of a cell's weight: the solve stops
 
 typedef struct solve {
@@ -134,7 +133,8 @@ static float most_pressure(const rh_friction *f, const rh_unilateral_view *view)
         wall = fmax(wall, d.wall), kick = fmax(kick, d.kick);
     }
     wall *= step, kick *= step;
-    return kick > 0 ? (float)(WEDGED * (kick * extent(f, view->tiles, view->around->gravity) + wall * wall)) : INFINITY;
+    return kick > 0 ? (float)(RH_SAND_WEDGED * (kick * extent(f, view->tiles, view->around->gravity) + wall * wall))
+                    : INFINITY;
 }
 
 static void inverse_mass_rows(const rh_friction *f, const rh_tiles *tiles, int32_t t, rh_rows out[3])
@@ -694,6 +694,8 @@ static void stop_tile(const solve *s, int32_t t, const rest_bits *of)
     const rh_tiles *tiles = s->tiles;
     rh_bit_rows bits = rh_bit_rows_of(tiles, of->rest, t), lies = rh_bit_rows_of(tiles, of->lies, t);
     rh_rows bound = rh_rows_of(tiles, s->bound, t, ZEROS);
+    // Without friction nothing is borne anywhere, and all sand would count as single grains.
+    bool rubs = s->f->options.friction_coefficient > 0 || s->f->options.cohesion > 0;
     for (int r = 0; r < tiles->cells / 8; r++) {
         int64_t at = (int64_t)t * tiles->cells + 8 * r;
         int here = bits.here[r], empty = rh_i8_bits(rh_f8_load(bound.here + 8 * r) <= rh_f8_all(0));
@@ -703,7 +705,7 @@ static void stop_tile(const solve *s, int32_t t, const rest_bits *of)
             float *u = s->u.axis[a] + at;
             int landed = lies.here[r] | (rh_bits_row_below(&lies, a, r) &
                                          slower_bits(s->view->before.axis[a] + at, STOPPED * s->weight / s->step));
-            int grains = empty & other_empty & landed & slower_bits(u, SUPPORTED * s->weight);
+            int grains = rubs ? empty & other_empty & landed & slower_bits(u, SUPPORTED * s->weight) : 0;
             rh_f8_store(u, rh_f8_select(rh_i8_from_bits((here & (other | other_empty)) | (other & empty) | grains),
                                         rh_f8_all(0), rh_f8_load(u)));
         }

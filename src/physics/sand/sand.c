@@ -61,6 +61,7 @@ static rh_unilateral_options unilateral_options(sand *me)
                                    .density_correction = p->volume_correction,
                                    .crowded = 0.05,
                                    .overfill_relaxation_time = RH_SAND_LONGEST_STEP,
+                                   .wedged = RH_SAND_WEDGED,
                                    .particle_mass = 1,
                                    .stop_at_walls = true,
                                    .preconditioner = RH_PRECONDITION_MULTIGRID,

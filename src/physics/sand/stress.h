@@ -30,6 +30,7 @@ typedef struct rh_sand_faces {
 rh_code rh_sand_faces_make(rh_sand_faces *faces, const rh_unilateral_view *view, rh_status *status);
 static const float RH_STRESS_QUIET = 0.01f;  // of a cell's weight: less changes nothing where sand rests
 static const float RH_SAND_CLOSED = 0.5f;    // open share of faces up to which they are the wall's
+static const double RH_SAND_WEDGED = 4;      // pressures that count, of what weight and the speed of walls explain
 
 // Tiles and rows of eight cells that have to do with stress.
 typedef struct rh_stress_rows {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Blocks report from any thread: the line is drawn by whichever finds it due, ten times a second at most, and not at
+// all for work that is over at once. The flag that a signal sets is looked at on every call.
 #include "ax_watch.h"
 #include <stdio.h>
 #include <stdlib.h>

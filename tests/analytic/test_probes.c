@@ -328,7 +328,7 @@ static void impulses_do_not_depend_on_rows_or_steps(void **state)
 static void the_library_reads_probes(void **state)
 {
     (void)state;
-    char path[] = "probes_XXXXXX";
+    char path[] = "scratch-probes-XXXXXX";
     FILE *file = fdopen(mkstemp(path), "w");
     assert_non_null(file);
     fputs("rheo: 1\ndimension: 2\ncell: 0.02\nphysics: {liquid: {}}\n"

@@ -417,7 +417,7 @@ static void resuming_does_not_show(void **state)
     const outcome whole = with_one_thread(g);
     assert_true(whole.steps > 6);
     for (int64_t after = whole.steps / 3; after <= 2 * whole.steps / 3; after += whole.steps / 3) {
-        char folder[] = "golden-XXXXXX";
+        char folder[] = "scratch-golden-XXXXXX";
         assert_non_null(mkdtemp(folder));
         uint64_t two = run_in_two(g, folder, after);
         nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);

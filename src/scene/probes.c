@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Tables of parameters, one for each kind of place, and the checks that need the whole scene: names that are there
-// once, solids and materials that exist.
+// Tables of parameters, one for each kind of place, and the check that needs the whole scene: probes of solids name one
+// that there is.
 #include "scene/probes.h"
 
 #include <string.h>

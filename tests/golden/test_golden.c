@@ -478,8 +478,8 @@ static void add_step(const rh_progress *p, bool frame_done, void *user)
         double kick = 0.5 * (b->before + p->dt);
         b->before = p->dt;
         b->step = p->step;
-        const double *force = rh_probes_latest(rh_world_probes(b->world));
-        int columns = rh_probes_columns(rh_world_probes(b->world));  // force, moment: 3 in the plane
+        const double *force = rh_probes_latest(rh_world_probes(b->world, 0));
+        int columns = rh_probes_columns(rh_world_probes(b->world, 0));  // force, moment: 3 in the plane
         for (int a = 0; a < (columns < 6 ? 2 : 3); a++) (&b->walls.x)[a] += kick * force[a];
     }
     if (!frame_done || p->step == 0) return;

@@ -53,7 +53,7 @@ static inline int near_bits(const finder *f, rh_vec3 place, rh_f8 own, int64_t q
 
 // The neighbours of point p; they go to `out` unless it is NULL. Returns how many. Eight are written at a time, of
 // which some count: so into a buffer, not over the next list, which may be another thread's.
-static inline int64_t look_around(const finder *f, const rh_near_sweep *a, int64_t p, bool by_particle, uint32_t *out)
+static inline int64_t look_around(const finder *f, const rh_near_window *a, int64_t p, bool by_particle, uint32_t *out)
 {
     enum { ROOM = 256 };
     uint32_t buffer[ROOM];
@@ -84,12 +84,12 @@ static int64_t do_block(const finder *f, int64_t block, bool by_particle, bool w
     const rh_neighbours *n = f->n;
     rh_adjacency *list = f->list;
     int64_t begin = block * BLOCK, end = begin + BLOCK < n->count ? begin + BLOCK : n->count, total = 0;
-    rh_near_sweep a = {.n = n, .reach = 1, .cell = -1};
+    rh_near_window a = {.n = n, .reach = 1, .cell = -1};
     int64_t cell = rh_neighbours_cell_at(n, begin);
     uint64_t at = write ? list->first[begin] : 0;
     for (int64_t p = begin; p < end; p++) {
         while ((int64_t)n->cell_first[cell + 1] <= p) cell++;
-        if (a.cell != cell) rh_near_sweep_to(&a, cell);
+        if (a.cell != cell) rh_near_window_to(&a, cell);
         if (write) {
             list->first[p] = at;
             at += (uint64_t)look_around(f, &a, p, by_particle, list->near + at);

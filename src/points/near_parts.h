@@ -35,10 +35,10 @@ int64_t rh_neighbours_cell_from(const rh_neighbours *n, int64_t row, int64_t x);
 // The cell that a given point, by its place, is in.
 int64_t rh_neighbours_cell_at(const rh_neighbours *n, int64_t place);
 
-// The points around one cell after the other, in the order of the sort: `rh_near_sweep_to` from cell to cell of a row
+// The points around one cell after the other, in the order of the sort: `rh_near_window_to` from cell to cell of a row
 // moves the ends of its runs, so that they are searched for once a row.
 enum { RH_NEAR_REACH = 4, RH_NEAR_ROWS = (2 * RH_NEAR_REACH + 1) * (2 * RH_NEAR_REACH + 1) };
-typedef struct rh_near_sweep {
+typedef struct rh_near_window {
     const rh_neighbours *n;
     int reach;     // cells along each axis, at most RH_NEAR_REACH
     int64_t cell;  // -1: none yet
@@ -48,6 +48,6 @@ typedef struct rh_near_sweep {
         int8_t y, z;              // cells from the row of `cell`
     } rows[RH_NEAR_ROWS];
     rh_near_run runs[RH_NEAR_ROWS];  // of points, one a row, in the order of the sort
-} rh_near_sweep;
+} rh_near_window;
 
-void rh_near_sweep_to(rh_near_sweep *s, int64_t cell);
+void rh_near_window_to(rh_near_window *s, int64_t cell);

@@ -351,7 +351,7 @@ int64_t rh_neighbours_cell_from(const rh_neighbours *n, int64_t row, int64_t x)
     return begin;
 }
 
-// --- sweeps ----------------------------------------------------------------------------------------------------------
+// --- windows ---------------------------------------------------------------------------------------------------------
 int64_t rh_neighbours_cell_at(const rh_neighbours *n, int64_t place)
 {
     int64_t begin = 0, end = n->cells;
@@ -363,7 +363,7 @@ int64_t rh_neighbours_cell_at(const rh_neighbours *n, int64_t place)
     return begin;
 }
 
-static void find_rows(rh_near_sweep *s, uint64_t key, int64_t x)
+static void find_rows(rh_near_window *s, uint64_t key, int64_t x)
 {
     const rh_neighbours *n = s->n;
     int64_t y = (int64_t)(key & ((1ull << n->bits[1]) - 1)), z = (int64_t)(key >> n->bits[1]);
@@ -382,7 +382,7 @@ static void find_rows(rh_near_sweep *s, uint64_t key, int64_t x)
         }
 }
 
-void rh_near_sweep_to(rh_near_sweep *s, int64_t cell)
+void rh_near_window_to(rh_near_window *s, int64_t cell)
 {
     const rh_neighbours *n = s->n;
     RH_ASSERT(s->reach >= 1 && s->reach <= RH_NEAR_REACH && cell >= s->cell && cell < n->cells);

@@ -105,17 +105,17 @@ static void add_eight(rh_f8 q, const rh_f8 d[3], rh_i8 near, rh_f8 sums[SUMS])
     sums[10] += wy * d[2];
 }
 
-// Sums over the candidates within `radius` of x, which is in the cell that the sweep is at; both in cells.
-static void sum_neighbours(const rh_near_sweep *sweep, rh_vec3 x, float radius, rh_f8 sums[SUMS])
+// Sums over the candidates within `radius` of x, which is in the cell that the window is at; both in cells.
+static void sum_neighbours(const rh_near_window *window, rh_vec3 x, float radius, rh_f8 sums[SUMS])
 {
-    const rh_neighbours *n = sweep->n;
+    const rh_neighbours *n = window->n;
     float y = x.y - floorf(x.y), z = x.z - floorf(x.z);  // within the cell
     rh_f8 one = rh_f8_all(1), inverse = rh_f8_all(1 / (radius * radius));
     rh_i8 lanes = {0, 1, 2, 3, 4, 5, 6, 7};
     for (int i = 0; i < SUMS; i++) sums[i] = (rh_f8){0};
-    for (int r = 0; r < sweep->count; r++) {
-        if (square(gap(y, sweep->rows[r].y)) + square(gap(z, sweep->rows[r].z)) >= radius * radius) continue;
-        for (int64_t q = sweep->runs[r].begin, end = sweep->runs[r].end; q < end; q += LANES) {
+    for (int r = 0; r < window->count; r++) {
+        if (square(gap(y, window->rows[r].y)) + square(gap(z, window->rows[r].z)) >= radius * radius) continue;
+        for (int64_t q = window->runs[r].begin, end = window->runs[r].end; q < end; q += LANES) {
             rh_f8 d[3], far = rh_near_eight(n, q, x, d) * inverse;
             rh_i8 near = (far < one) & (lanes < (int32_t)(end - q));
             if (rh_i8_bits(near)) add_eight(far, d, near, sums);
@@ -323,7 +323,7 @@ static void shape_rest(const shaper *s, int32_t t, float *reach, int64_t *deep)
     }
 }
 
-static void add_particle(const shaper *s, const rh_near_sweep *sweep, uint32_t p, batch *b)
+static void add_particle(const shaper *s, const rh_near_window *window, uint32_t p, batch *b)
 {
     const rh_surface_cloud *cloud = s->cloud;
     const rh_surfacing_params *params = cloud->params;
@@ -331,7 +331,7 @@ static void add_particle(const shaper *s, const rh_near_sweep *sweep, uint32_t p
     float search = (float)fmin(
         params->search_radius * (params->search == RH_SEARCH_OWN ? radius : cloud->largest_radius), cloud->widest);
     rh_f8 sums[SUMS];
-    sum_neighbours(sweep, rh_v3_scale(cloud->position[p], inverse), search * inverse, sums);
+    sum_neighbours(window, rh_v3_scale(cloud->position[p], inverse), search * inverse, sums);
     int l = b->count++;
     for (int n = 0; n < SUMS; n++) b->sums[n][l] = rh_f8_sum(sums[n]);
     b->point[l] = p;
@@ -340,12 +340,12 @@ static void add_particle(const shaper *s, const rh_near_sweep *sweep, uint32_t p
 }
 
 // All particles of a cell of the cloud, whether candidates or not: one that is lent to nobody has a shape, too.
-static void shape_cell(const shaper *s, int64_t block, const rh_near_sweep *sweep, int64_t at, batch *b)
+static void shape_cell(const shaper *s, int64_t block, const rh_near_window *window, int64_t at, batch *b)
 {
     const rh_surface_cloud *cloud = s->cloud;
     for (uint32_t p = cloud->cells.first[at]; p < cloud->cells.first[at + 1]; p++) {
         if (!wants_ellipsoid(s, cloud->depth[at], p)) continue;
-        add_particle(s, sweep, p, b);
+        add_particle(s, window, p, b);
         if (b->count == LANES) finish_batch(s, b, &s->tallies[block], &s->reaches[block]);
     }
 }
@@ -354,7 +354,7 @@ static void shape_block(const shaper *s, int64_t block)
 {
     const rh_neighbours *n = &s->candidates.search;
     int64_t end = (block + 1) * BLOCK < n->cells ? (block + 1) * BLOCK : n->cells;
-    rh_near_sweep sweep = {.n = n, .reach = s->candidates.reach, .cell = -1};
+    rh_near_window window = {.n = n, .reach = s->candidates.reach, .cell = -1};
     batch b = {.count = 0};
     s->tallies[block] = (tally){0};
     s->reaches[block] = 0;
@@ -364,8 +364,8 @@ static void shape_block(const shaper *s, int64_t block)
             // One and the same, but a million cells from the origin: the search has no farther ones.
             int64_t at = s->candidates.cell[n->index[i]];
             if (at == before || s->cloud->depth[at] >= s->cloud->sphere_depth) continue;
-            if (sweep.cell != cell) rh_near_sweep_to(&sweep, cell);
-            shape_cell(s, block, &sweep, before = at, &b);
+            if (window.cell != cell) rh_near_window_to(&window, cell);
+            shape_cell(s, block, &window, before = at, &b);
         }
     }
     if (b.count) finish_batch(s, &b, &s->tallies[block], &s->reaches[block]);

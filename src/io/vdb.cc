@@ -11,6 +11,7 @@
 // Groups are OpenVDB's own: bits of hidden byte attributes, eight groups in each, found by name through the descriptor.
 // So any program that knows groups sees them. OpenVDB keeps the names of groups and of attributes apart, a set of
 // points does not.
+#include "io/vdb_leaf.hh"
 #include "io/vdb_points_grid.hh"
 #include "io/vdb_shared.hh"
 
@@ -18,7 +19,6 @@ extern "C" {
 #include "base/param.h"
 #include "io/vdb_sets.h"
 #include "io/vdb_here.h"
-#include "io/vdb_leaf.hh"
 }
 
 #pragma GCC visibility push(default)

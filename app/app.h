@@ -50,6 +50,10 @@ rh_code app_path(char out[RH_PATH_MAX], const char *folder, const char *name, rh
 // The path of a run's scene.yaml, which must be there and be a file; `instead`: what else the command takes, or "".
 rh_code app_run_scene(char out[RH_PATH_MAX], const char *run, const char *instead, rh_status *status);
 bool app_is_folder(const char *path);
+// Has a material of the scene (-1: any of them) particles, or does its method live on fields alone?
+bool app_has_particles(const rh_scene *scene, int material);
+// RH_USER where it has none: surfaces and pictures are made of particles.
+rh_code app_require_particles(const rh_scene *scene, int material, const char *run, rh_status *status);
 // Files "<stem>.<digits><ending>" of a folder; a missing folder has none. ending NULL = any, also with a fraction of
 // time before it ("surface.0001.250.vdb").
 rh_code app_frames_list(const char *folder, const char *stem, const char *ending, app_frames *out, rh_status *status);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Takes the texts of the options apart: levels of a tree as `vdb_ax` counts them, names bound to grids as NAME:GRID.
+// What is left of them are copies, which ax_options_free gives back.
 #include "ax_options.h"
 #include <string.h>
 #include "base/memory.h"

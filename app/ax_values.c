@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// A small reader of numbers, lists of numbers and truth values; no YAML, for a value is one word of the command line.
+// The program says which names it knows and of what type (rh_lang_listing), so the type is its, never a guess from the
+// text.
 #include "ax_values.h"
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Blocks report from any thread: the line is drawn by whichever finds it due, ten times a second at most, and not at
+// all for work that is over at once. The flag that a signal sets is looked at on every call.
 #include "ax_watch.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +10,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 
-static const double draw_interval = 0.1, patience = 0.5;  // s; nothing is drawn for what is over before
+static const double draw_interval = 0.1, quiet_at_first = 0.5;  // s; nothing is drawn for what is over before
 
 static bool go_on(void *user, const char *stage, double share)
 {
@@ -27,7 +30,7 @@ static bool go_on(void *user, const char *stage, double share)
 void ax_watch_begin(ax_watch *watch, atomic_int *stop, const char *file, bool quiet)
 {
     const char *kind = getenv("TERM");
-    *watch = (ax_watch){.watch = {go_on, watch}, .stop = stop, .file = file, .last = rh_seconds() + patience};
+    *watch = (ax_watch){.watch = {go_on, watch}, .stop = stop, .file = file, .last = rh_seconds() + quiet_at_first};
     atomic_flag_clear(&watch->drawing);
     watch->live = !quiet && isatty(STDERR_FILENO) && !(kind && strcmp(kind, "dumb") == 0);
 }

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/regular.h"
 #include "io/provenance.h"
+#include "physics/physics.h"
 
 rh_code app_path(char out[RH_PATH_MAX], const char *folder, const char *name, rh_status *status)
 {
@@ -32,6 +33,24 @@ rh_code app_run_scene(char out[RH_PATH_MAX], const char *run, const char *instea
     if (file < 0) return rh_fail(status, RH_IO, "%s: cannot open: %s", out, why);
     close(file);
     return RH_OK;
+}
+
+bool app_has_particles(const rh_scene *scene, int material)
+{
+    bool found = false;
+    for (int i = 0; i < rh_scene_material_count(scene); i++)
+        if (material < 0 || i == material)
+            found = found || !rh_physics_methods[rh_scene_material(scene, i)->physics.kind]->without_particles;
+    return found;
+}
+
+rh_code app_require_particles(const rh_scene *scene, int material, const char *run, rh_status *status)
+{
+    if (app_has_particles(scene, material)) return RH_OK;
+    bool named = material >= 0 && rh_scene_material_count(scene) > 1;
+    return rh_fail(status, RH_USER,
+                   "%s%s%s: found no particles, only fields, in %s/fields; expected a method with particles", run,
+                   named ? ", material " : "", named ? rh_scene_material(scene, material)->name : "", run);
 }
 
 bool app_is_folder(const char *path)

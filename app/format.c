@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Powers of a thousand for counts and bytes, groups of three digits, hours:minutes:seconds. The decimal point is always
+// a point: nothing here asks the locale.
 #include "format.h"
 
 #include <math.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// A reader of the few forms of JSON that a run's log has, by descending into one line after the other; no tree is made.
+// Whatever does not parse ends that line only, so the log of a killed run can be read to its last whole line.
 #include "log_reader.h"
 
 #include <stdbool.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Words from left to right: --name VALUE, --name=VALUE, a dash and a letter for a few, everything else an operand. An
+// unknown option is answered with the nearest name of the command's table (rh_nearest_name).
 #include "options.h"
 
 #include <errno.h>

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// The time left is estimated from a running mean of the seconds a frame took, in which the newest weighs most: a splash
+// slows frames down within a few of them. Facts that do not fit into the width of the terminal are left out, the least
+// wanted first.
 #include "progress.h"
 
 #include <stdio.h>

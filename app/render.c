@@ -554,6 +554,7 @@ static rh_code apply_arguments(job *j, rh_status *status)
     else if (a->attribute) j->what = POINTS;
     if (a->camera) RH_TRY(read_camera(a->camera, &look->camera, status));
     RH_TRY(choose_material(j, status));
+    RH_TRY(app_require_particles(&j->scene, j->only, a->operand, status));
     if (a->look) RH_TRY(read_look("look", a->look, &look->liquid, status));
     if (a->depth && a->depth != 8 && a->depth != 16)
         return rh_fail(status, RH_USER, "--depth: found %" PRId64 ", expected 8 or 16", a->depth);

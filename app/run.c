@@ -94,7 +94,7 @@ static rh_code resume(const app_arguments *arguments, rh_world *world, const rh_
 }
 
 static void print_summary(const app_arguments *arguments, const app_progress *progress, const rh_world *world,
-                          const char *folder, bool surfaces, rh_code code)
+                          const char *folder, const rh_scene *scene, rh_code code)
 {
     app_text wall, each, count;
     rh_progress last;
@@ -109,12 +109,13 @@ static void print_summary(const app_arguments *arguments, const app_progress *pr
                 (long long)frames, app_format_duration(seconds, &wall),
                 app_format_duration(frames ? seconds / (double)frames : -1, &each),
                 app_format_count(particles, &count));
-    fprintf(stderr, "  frames      %s/points\n", folder);
-    if (surfaces) fprintf(stderr, "  surfaces    %s/surface\n", folder);
+    bool drawn = app_has_particles(scene, -1);
+    fprintf(stderr, "  frames      %s/%s\n", folder, drawn ? "points" : "fields");
+    if (rh_scene_surfaces_while_running(scene)) fprintf(stderr, "  surfaces    %s/surface\n", folder);
     fprintf(stderr, "  statistics  rheo info %s\n", folder);
     if (code == RH_STOPPED)
         fprintf(stderr, "  go on       rheo run %s --out %s --resume\n", arguments->operand, folder);
-    else if (last.frame > 0)
+    else if (last.frame > 0 && drawn)
         fprintf(stderr, "  picture     rheo render %s --frames %lld\n  look around rheo view %s\n", folder,
                 (long long)last.frame, folder);
 }
@@ -156,7 +157,7 @@ static rh_code simulate(const app_arguments *arguments, const rh_scene *scene, r
     rh_log_set_sink(app_log_plain, NULL);
     if (code == RH_STOPPED && !arguments->quiet) rh_log(RH_LOG_INFO, "%s", status->message);
     if ((code == RH_OK || code == RH_STOPPED) && !arguments->quiet)
-        print_summary(arguments, &progress, world, folder, rh_scene_surfaces_while_running(scene), code);
+        print_summary(arguments, &progress, world, folder, scene, code);
     return code == RH_OK ? check_surfaces(world, folder, status) : code;
 }
 

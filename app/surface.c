@@ -144,13 +144,14 @@ static rh_code find_run_frames(job *j, rh_status *status)
 static rh_code choose_materials(job *j, const rh_scene *scene, const char *path, rh_status *status)
 {
     char words[RH_PATH_MAX + 80];
-    int chosen, count = rh_scene_material_count(scene);
+    int chosen = -1, count = rh_scene_material_count(scene);
     const char *name = j->arguments->material;
     if (name && rh_scene_find_material(scene, name, &chosen, status) != RH_OK)
         return rh_status_prefix(status, "--material"), RH_USER;
+    RH_TRY(app_require_particles(scene, chosen, j->arguments->operand, status));
     for (int i = 0; i < count; i++) {
         const rh_material_params *m = rh_scene_material(scene, i);
-        if (name && i != chosen) continue;
+        if ((name && i != chosen) || !app_has_particles(scene, i)) continue;
         if (m->surface) snprintf(words, sizeof words, "%s: materials.%s.surface", path, m->name);
         else snprintf(words, sizeof words, "%s: surface", path);
         RH_TRY(add_part(j, count > 1 ? m->name : NULL, words, rh_scene_surface(scene, i), status));

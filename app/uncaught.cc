@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
 // See uncaught.h. Nothing here takes memory from the heap, which is what has run out.
 #include "uncaught.h"
 

@@ -145,12 +145,15 @@ typedef struct rheo_field {
 RHEO_API int rheo_field_count(const rheo_simulation *simulation);
 RHEO_API rheo_field rheo_field_at(const rheo_simulation *simulation, int index);  // 0 <= index < count
 
-// What the scene's `probes:` measure (docs/probes.md), as columns with a title ("P1.pressure [Pa]") and a latest value.
-// None when the scene has no probes. Texts live as long as the simulation, values until it advances.
-RHEO_API int rheo_probe_count(const rheo_simulation *simulation);                     // columns
-RHEO_API const char *rheo_probe_title(const rheo_simulation *simulation, int index);  // 0 <= index < count
-RHEO_API double rheo_probe_value(const rheo_simulation *simulation, int index);       // of the latest row
-RHEO_API double rheo_probe_time(const rheo_simulation *simulation);  // s: of the latest row; 0 before the first
+// What the scene's `probes:` measure (docs/probes.md), as columns with a title ("P1.pressure [Pa]") and a latest value:
+// those of the first material, then those of the second, and so on. None when the scene has no probes. Texts live as
+// long as the simulation, values until it advances. An index outside of 0 <= index < count gives NULL, or 0.
+RHEO_API int rheo_probe_count(const rheo_simulation *simulation);  // columns
+RHEO_API const char *rheo_probe_title(const rheo_simulation *simulation, int index);
+RHEO_API const char *rheo_probe_material(const rheo_simulation *simulation, int index);  // that it measures
+RHEO_API double rheo_probe_value(const rheo_simulation *simulation, int index);          // of the latest row
+// s: of the latest row of the first column; 0 before the first. All materials have the same time at the ends of frames.
+RHEO_API double rheo_probe_time(const rheo_simulation *simulation);
 
 // Dynamic solids: where each is and how it moves, as of the last step. A point x of the scene's shape (before any
 // motion) is at origin + turn(x), turn being a unit quaternion, w first.

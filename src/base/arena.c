@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// A stack of blocks: taking moves a pointer, a mark remembers it, restoring moves it back. Blocks that were added in a
+// step are replaced by one large enough at the next reset.
 #include "base/arena.h"
 
 #include <stdint.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// The one place of the library that prints and ends the process: what is broken cannot be told through a status, since
+// nothing after it can be trusted.
 #include "base/assert.h"
 
 #include <stdio.h>

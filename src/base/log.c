@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// One message is formatted into a buffer of fixed length, so that telling of a lack of memory takes none.
 #include "base/log.h"
 
 #include <stdarg.h>

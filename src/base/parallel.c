@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Sums by halves (pairwise summation): the error grows with the logarithm of the count, and the order depends on
+// nothing but the count.
 #include "base/parallel.h"
 
 #include <omp.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// A file is opened first and looked at afterwards (fstat), so that nobody can exchange it in between; inside of a
+// folder each part of the name is opened beneath the one before it (openat, without following links).
 #include "base/regular.h"
 
 #include <errno.h>

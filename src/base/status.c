@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Messages live in the status itself, in a buffer of fixed length: to fail takes no memory.
 #include "base/status.h"
 
 #include <stdarg.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Cells are shares of a volume by how full they are: the share that a flat surface leaves a cell is a known function of
-// its filling, and that is turned round.
+// The volume that particles take up, cell by cell. Where the surface is flat the filling of a cell (the sum of the
+// particles' linear weights) and the share of the cell that lies inside are both functions of the surface's distance;
+// so the share follows from the filling.
 #include "grid/extent.h"
 
 #include <math.h>

@@ -486,7 +486,6 @@ static rh_code take_scratch(builder *b, const rh_vec3 *positions, float full, rh
         v->radius = b->radius;
         v->crowded = CROWDED * full;
         v->reach = b->reach;
-        v->most = 0;
         v->x = own, v->y = own + room, v->z = own + 2 * room, v->share = own + 3 * room;
     }
     return RH_OK;

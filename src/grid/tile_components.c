@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Union-find over pairs of touching tiles (base/union_find.h), in the order of tiles; a component is named by its
+// lowest tile.
 #include "grid/tile_components.h"
 #include "base/union_find.h"
 

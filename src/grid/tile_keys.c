@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Each block of particles is read once, with a hash table of the tiles that it has met. Particles that follow each
+// other in one tile are counted together, so the table is asked once for many.
 #include "grid/tile_keys.h"
 
 #include <string.h>

@@ -49,21 +49,6 @@ static void copy_particles(rh_vicinity *v, rh_vec3 origin, uint32_t from, uint32
     }
 }
 
-// Thins out the cells of a row that hold more than `most`; returns the place behind the last particle.
-static uint32_t thin_row(rh_vicinity *v, uint32_t *start, int cells)
-{
-    uint32_t to = start[0], begin = start[0];
-    for (int c = 0; c < cells; c++) {
-        uint32_t end = start[c + 1], count = end - begin,
-                 step = count > (uint32_t)v->most ? count / (uint32_t)v->most : 1;
-        start[c] = to;
-        for (uint32_t p = begin; p < end; p += step, to++) v->x[to] = v->x[p], v->y[to] = v->y[p], v->z[to] = v->z[p];
-        begin = end;
-    }
-    start[cells] = to;
-    return to;
-}
-
 // Row (j, k) of cells relative to the tile, with its halo; returns the place behind it.
 static uint32_t load_row(rh_vicinity *v, int32_t t, rh_vec3 origin, int j, int k, uint32_t at)
 {
@@ -85,7 +70,6 @@ static uint32_t load_row(rh_vicinity *v, int32_t t, rh_vec3 origin, int j, int k
         at += first[to] - first[from];
     }
     start[cell] = at;
-    if (v->most) at = thin_row(v, start, cell);
     for (int c = 0; c < cell; c++) {
         uint32_t count = start[c + 1] - start[c];
         if ((float)count <= v->crowded) continue;

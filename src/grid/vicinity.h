@@ -16,7 +16,6 @@ typedef struct rh_vicinity {
     float crowded;             // a cell with more particles than this counts as one with so many
     int reach;                 // cells R may span: 1 or 2
     int halo;                  // cells around the tile that are loaded
-    int most;                  // of a cell with more particles only every n-th is loaded, so many or a few more; 0: all
     float *x, *y, *z, *share;  // [room]; share is a particle's part in a crowded cell
     uint32_t start[RH_VICINITY_SIDE * RH_VICINITY_SIDE]
                   [RH_VICINITY_SIDE + 1];  // first particle of each cell, row by row

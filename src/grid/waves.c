@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Coloured Gauss-Seidel with a list of what is due: rounds over the colours, in each the tiles of one colour side by
+// side. A tile that changed wakes the neighbours across the sides it names.
 #include "grid/waves.h"
 
 enum { COLORS = 8 };

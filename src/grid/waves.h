@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Work that spreads from tile to tile: a tile is done when something next to it has changed, until nothing does. Tiles
+// Work that spreads from tile to tile: a tile is worked on when something next to it has changed, until nothing does.
+// Tiles
 // come in 2^d colours: a tile sees the newest values of other colours and no two neighbours run at once, so the result
 // does not depend on threads.
 #pragma once

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Every slot of the visitor has a thread of the language (rh_lang_thread). What blocks collect (prints, counts of
+// changes) is kept block by block and merged in their order at the end.
 #include "io/expression_runner.h"
 #include <string.h>
 #include "base/memory.h"

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// G. Turk, "The PLY polygon file format" (1994), as programs write it today: any elements and properties, ascii and
+// both byte orders. The file is in memory and walked once; counts are checked against its size before anything is
+// allocated for them.
 #include "io/ply_parts.h"
 
 #include <stdio.h>

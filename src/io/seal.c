@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// The sum of a chunk is four chains over words of 64 bits, side by side, each word mixed in (rh_mix64) and multiplied;
+// they are hashed together at its end. It finds accidents, cut files and flipped bits; it is no signature and does not
+// stop anybody who means it.
 #include "io/seal.h"
 
 #include <errno.h>

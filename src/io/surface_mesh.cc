@@ -9,6 +9,9 @@
 #pragma GCC visibility push(default)
 #include <openvdb/tools/Interpolation.h>
 #include <openvdb/tools/VolumeToMesh.h>
+#ifdef RHEO_VDB_HAS_MESHER  // two thirds of the time to compile this file; CMakeLists.txt looks whether it is there
+extern template void openvdb::tools::VolumeToMesh::operator()(const openvdb::FloatGrid &);
+#endif
 #pragma GCC visibility pop
 
 #include <array>

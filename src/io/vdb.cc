@@ -11,6 +11,7 @@
 // Groups are OpenVDB's own: bits of hidden byte attributes, eight groups in each, found by name through the descriptor.
 // So any program that knows groups sees them. OpenVDB keeps the names of groups and of attributes apart, a set of
 // points does not.
+#include "io/vdb_leaf.hh"
 #include "io/vdb_points_grid.hh"
 #include "io/vdb_shared.hh"
 
@@ -18,7 +19,6 @@ extern "C" {
 #include "base/param.h"
 #include "io/vdb_sets.h"
 #include "io/vdb_here.h"
-#include "io/vdb_leaf.hh"
 }
 
 #pragma GCC visibility push(default)
@@ -39,7 +39,7 @@ using rh_vdb::guarded;
 
 // --- writing ---------------------------------------------------------------------------------------------------------
 
-struct Entry {
+struct PointInLeaf {
     uint64_t leaf;  // 21 bits an axis
     uint64_t index;
 };
@@ -59,7 +59,7 @@ struct Source {
 };
 
 // Entries in the order of leaves; points of one leaf keep the order of the set.
-rh_code sort_by_leaf(const char *path, const Source &source, std::vector<Entry> &entries, rh_status *status)
+rh_code sort_by_leaf(const char *path, const Source &source, std::vector<PointInLeaf> &entries, rh_status *status)
 {
     std::atomic<uint64_t> stray{UINT64_MAX};
     tbb::parallel_for(tbb::blocked_range<size_t>(0, entries.size(), RH_BLOCK), [&](const auto &range) {
@@ -76,13 +76,15 @@ rh_code sort_by_leaf(const char *path, const Source &source, std::vector<Entry> 
         return rh_fail(status, RH_NUMERIC, "%s: point %llu is at (%g, %g, %g), too far away to be written", path,
                        (unsigned long long)stray, double(p.x), double(p.y), double(p.z));
     }
-    auto before = [](const Entry &a, const Entry &b) { return a.leaf != b.leaf ? a.leaf < b.leaf : a.index < b.index; };
+    auto before = [](const PointInLeaf &a, const PointInLeaf &b) {
+        return a.leaf != b.leaf ? a.leaf < b.leaf : a.index < b.index;
+    };
     tbb::parallel_sort(entries.begin(), entries.end(), before);
     return RH_OK;
 }
 
 // Counting sort of a leaf's points by voxel: `order` becomes the indices in file order, `ends` the voxels' offsets.
-void sort_by_voxel(const Source &source, const Entry *entries, size_t count, std::vector<uint64_t> &order,
+void sort_by_voxel(const Source &source, const PointInLeaf *entries, size_t count, std::vector<uint64_t> &order,
                    std::vector<Leaf::ValueType> &ends)
 {
     std::vector<uint16_t> voxels(count);
@@ -200,7 +202,7 @@ vp::AttributeSet::Descriptor::Ptr describe_attributes(const std::vector<const rh
     return descriptor;
 }
 
-vp::PointDataTree::Ptr build_tree(const Source &source, const std::vector<Entry> &entries)
+vp::PointDataTree::Ptr build_tree(const Source &source, const std::vector<PointInLeaf> &entries)
 {
     std::vector<size_t> starts;
     std::vector<Leaf *> leaves;
@@ -252,7 +254,7 @@ rh_code write_points(const char *path, const char *temporary, const rh_frame_set
         const rh_points *points = sets[i].points;
         const Source source = {points, static_cast<const rh_vec3 *>(rh_points_find(points, "P")->data), info.cell,
                                info.z_up != 0};
-        std::vector<Entry> entries(size_t(points->count));
+        std::vector<PointInLeaf> entries(size_t(points->count));
         RH_TRY(sort_by_leaf(path, source, entries, status));
         auto grid = vp::PointDataGrid::create(build_tree(source, entries));
         grid->setName(sets[i].name);

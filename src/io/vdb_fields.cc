@@ -199,10 +199,10 @@ void fill(const GridBase &any, const rh_fields &fields, const rh_field &field, b
     });
 }
 
-struct Scratch {
+struct OwnArena {
     rh_arena arena;
-    Scratch() { rh_arena_init(&arena, "io.fields"); }
-    ~Scratch() { rh_arena_free(&arena); }
+    OwnArena() { rh_arena_init(&arena, "io.fields"); }
+    ~OwnArena() { rh_arena_free(&arena); }
 };
 
 rh_code read_fields(const char *path, const char *owner, rh_fields &fields, rh_frame_info *info, rh_status *status)
@@ -222,7 +222,7 @@ rh_code read_fields(const char *path, const char *owner, rh_fields &fields, rh_f
         return rh_fail(status, RH_USER, "%s: damaged: a field of %lld dimensions, cells of %g m", path,
                        (long long)dimension, facts.cell);
     rh_fields_init(&fields, int(dimension), facts.cell);
-    Scratch scratch;
+    OwnArena scratch;
     std::vector<rh_tile> keys;
     for (const auto &one : found) {
         RH_TRY(rh_fields_add(&fields, one.name.c_str(), one.kind, one.background, status));

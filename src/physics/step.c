@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Leapfrog: forces act from the middle of the last step to the middle of this one. The spare block of the sorted
+// particles is lent to the step's arena until the next sort.
 #include "physics/step.h"
 
 #include "base/clock.h"

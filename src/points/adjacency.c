@@ -14,7 +14,7 @@
 #include "base/parallel.h"
 #include "points/near_parts.h"
 
-enum { LANES = 8, ROWS = 9, BLOCK = 1024 };
+enum { LANES = 8, BLOCK = 1024 };
 static const char LABEL[] = "points.adjacency";
 
 // Places of the bits that are set, lowest first: row b is for the eight bits b, what follows them does not matter. A
@@ -29,51 +29,6 @@ typedef struct finder {
     rh_adjacency *list;
     float square;  // m^2, of a constant radius
 } finder;
-
-// Of the cell at hand.
-typedef struct around {
-    int64_t cell;
-    int64_t rows[ROWS];  // those that hold points
-    rh_neighbours_run runs[ROWS];
-    int row_count;
-} around;
-
-static int64_t cell_at(const rh_neighbours *n, int64_t point)
-{
-    int64_t begin = 0, end = n->cells;
-    while (end - begin > 1) {
-        int64_t middle = begin + (end - begin) / 2;
-        if ((int64_t)n->cell_first[middle] <= point) begin = middle;
-        else end = middle;
-    }
-    return begin;
-}
-
-static void find_rows(const rh_neighbours *n, uint64_t key, around *a)
-{
-    int64_t y = (int64_t)(key & ((1ull << n->bits[1]) - 1)), z = (int64_t)(key >> n->bits[1]);
-    a->row_count = 0;
-    for (int64_t k = z - 1; k <= z + 1; k++)
-        for (int64_t j = y - 1; j <= y + 1; j++) {
-            if (k < 0 || j < 0 || k > n->high[2] - n->low[2] || j > n->high[1] - n->low[1]) continue;
-            int64_t row = rh_neighbours_row(n, (uint64_t)k << n->bits[1] | (uint64_t)j);
-            if (row >= 0) a->rows[a->row_count++] = row;
-        }
-}
-
-static void enter_cell(const rh_neighbours *n, int64_t cell, around *a)
-{
-    uint64_t key = n->cell_keys[cell], row = key >> n->bits[0];
-    if (a->cell < 0 || n->cell_keys[a->cell] >> n->bits[0] != row) find_rows(n, row, a);
-    a->cell = cell;
-    int64_t x = (int64_t)(key & ((1ull << n->bits[0]) - 1));
-    for (int r = 0; r < a->row_count; r++) {
-        int64_t begin = rh_neighbours_cell_from(n, a->rows[r], x - 1), end = begin, last = n->row_first[a->rows[r] + 1];
-        uint64_t beyond = (n->row_keys[a->rows[r]] << n->bits[0]) + (uint64_t)x + 1;
-        while (end < last && n->cell_keys[end] <= beyond) end++;
-        a->runs[r] = (rh_neighbours_run){n->cell_first[begin], n->cell_first[end]};
-    }
-}
 
 static void make_places(places *p)
 {
@@ -98,7 +53,7 @@ static inline int near_bits(const finder *f, rh_vec3 place, rh_f8 own, int64_t q
 
 // The neighbours of point p; they go to `out` unless it is NULL. Returns how many. Eight are written at a time, of
 // which some count: so into a buffer, not over the next list, which may be another thread's.
-static inline int64_t look_around(const finder *f, const around *a, int64_t p, bool by_particle, uint32_t *out)
+static inline int64_t look_around(const finder *f, const rh_near_window *a, int64_t p, bool by_particle, uint32_t *out)
 {
     enum { ROOM = 256 };
     uint32_t buffer[ROOM];
@@ -106,7 +61,7 @@ static inline int64_t look_around(const finder *f, const around *a, int64_t p, b
     rh_vec3 place = {n->x[p], n->y[p], n->z[p]};
     rh_f8 own = rh_f8_all(by_particle ? n->radius[p] : 0);
     int64_t count = 0, held = 0;
-    for (int r = 0; r < a->row_count; r++)
+    for (int r = 0; r < a->count; r++)
         for (int64_t q = a->runs[r].begin, end = a->runs[r].end; q < end; q += LANES) {
             int bits = near_bits(f, place, own, q, end, by_particle), some = __builtin_popcount((unsigned)bits);
             count += some;
@@ -129,12 +84,12 @@ static int64_t do_block(const finder *f, int64_t block, bool by_particle, bool w
     const rh_neighbours *n = f->n;
     rh_adjacency *list = f->list;
     int64_t begin = block * BLOCK, end = begin + BLOCK < n->count ? begin + BLOCK : n->count, total = 0;
-    around a = {.cell = -1};
-    int64_t cell = cell_at(n, begin);
+    rh_near_window a = {.n = n, .reach = 1, .cell = -1};
+    int64_t cell = rh_neighbours_cell_at(n, begin);
     uint64_t at = write ? list->first[begin] : 0;
     for (int64_t p = begin; p < end; p++) {
         while ((int64_t)n->cell_first[cell + 1] <= p) cell++;
-        if (a.cell != cell) enter_cell(n, cell, &a);
+        if (a.cell != cell) rh_near_window_to(&a, cell);
         if (write) {
             list->first[p] = at;
             at += (uint64_t)look_around(f, &a, p, by_particle, list->near + at);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// For loops over the points of a search (points/neighbours.h), eight at a time. Internal to points/.
+// For loops over all points of a search (points/neighbours.h) and what is near each, eight at a time: the lists of
+// points/adjacency.h, and sums over neighbourhoods that are too short-lived for a list (surface/shape.c).
 #pragma once
 #include "base/simd.h"
 #include "points/neighbours.h"
@@ -25,3 +26,23 @@ static inline int rh_near_bits(rh_i8 near, int64_t p, int64_t end)
 int64_t rh_neighbours_row(const rh_neighbours *n, uint64_t key);
 // The first of a row's cells whose place along x, counted from low[0], is at least x; the row's end when there is none.
 int64_t rh_neighbours_cell_from(const rh_neighbours *n, int64_t row, int64_t x);
+
+// The cell that a given point, by its place, is in.
+int64_t rh_neighbours_cell_at(const rh_neighbours *n, int64_t place);
+
+// The points around one cell after the other, in the order of the sort: `rh_near_window_to` from cell to cell of a row
+// moves the ends of its runs, so that they are searched for once a row.
+enum { RH_NEAR_REACH = 4, RH_NEAR_ROWS = (2 * RH_NEAR_REACH + 1) * (2 * RH_NEAR_REACH + 1) };
+typedef struct rh_near_window {
+    const rh_neighbours *n;
+    int reach;     // cells along each axis, at most RH_NEAR_REACH
+    int64_t cell;  // -1: none yet
+    int count;     // of rows that hold points
+    struct {
+        int64_t row, begin, end;  // its number; cells of it that are near: [begin, end)
+        int8_t y, z;              // cells from the row of `cell`
+    } rows[RH_NEAR_ROWS];
+    rh_neighbours_run runs[RH_NEAR_ROWS];  // of points, one a row, in the order of the sort
+} rh_near_window;
+
+void rh_near_window_to(rh_near_window *s, int64_t cell);

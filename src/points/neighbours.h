@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Which points are near: the one search for neighbours, of expressions and of methods that live on particles.
+// Which points are near: the one search for neighbours, of expressions, of surfaces and of methods that live on
+// particles.
 //
 //   rh_neighbours_build     once for a set of positions, again whenever they moved; then, from any thread,
 //   rh_neighbours_within    all points around a place,
 //   rh_neighbours_nearest   the nearest few of them;
-//   rh_adjacency_build      (points/adjacency.h) the neighbours of every point, as lists.
+//   rh_adjacency_build      (points/adjacency.h) the neighbours of every point, as lists;
+//   rh_near_window_to        (points/near_parts.h) the points around one cell after the other, for sums without lists.
 //
 // Points are put into cubic cells of a grid without borders and sorted by cell: z first, then y, then x, points of a
 // cell by their number. So the cells of a row along x that a question is about are one run of points, 9 runs (3 in two

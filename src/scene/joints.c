@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Tables of parameters for dynamic solids and joints, and the checks that need the whole scene: names of solids and
+// groups, joints in two dimensions.
 #include "scene/joints.h"
 
 #include <string.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Tables of parameters, one for each kind of place, and the check that needs the whole scene: probes of solids name one
+// that there is.
 #include "scene/probes.h"
 
 #include <string.h>

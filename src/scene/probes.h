@@ -7,7 +7,7 @@
 //      rectangle   flow through it
 //      box         volume, mass, centre, energies of the material inside
 //      solid       force and moment of the material on it
-// All material of a run is measured together; a run with several will need a name here to choose one.
+// A probe measures one material: the one that it names, or the first.
 #pragma once
 #include "base/param.h"
 #include "base/status.h"

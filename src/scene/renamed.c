@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// The tree of the scene is walked beside the parameter tables, and keys are renamed in place; the places of values
+// (line and column) stay, so messages still point at what was written.
 #include "scene/renamed.h"
 
 #include <string.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// A buffer that grows as it fills. Columns are counted in characters of UTF-8, not in bytes.
 #include "scene/text.h"
 
 #include <stdarg.h>

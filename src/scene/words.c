@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Lists and ranges written out as people would; what is not known is answered with the nearest name (rh_nearest_name).
 #include "scene/words.h"
 
 #include <stdio.h>

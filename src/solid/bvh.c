@@ -333,7 +333,6 @@ static double to_triangle2(const rh_bvh_triangle *t, rh_dvec3 p)
     return height * height / square(n);
 }
 
-// Written out: fmax must treat NaN by the book and becomes a call.
 // The case of to_triangle2 that the point is in tells which corners have a part in it.
 void rh_bvh_weights(const rh_bvh_triangle *t, rh_dvec3 p, double weight[3])
 {
@@ -363,6 +362,7 @@ void rh_bvh_weights(const rh_bvh_triangle *t, rh_dvec3 p, double weight[3])
     }
 }
 
+// How far p lies outside of [low, high]. Without fmax, which must treat NaN as the standard says and so becomes a call.
 static double beyond(float low, float high, double p)
 {
     double below = low - p, above = p - high, most = below > above ? below : above;

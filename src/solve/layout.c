@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Tiles with unknowns get numbers in the order of the grid. A full tile is one whose cells, and the cells next to it,
+// are all unknowns: found from the bits of its rows.
 #include "solve/layout.h"
 
 #include <string.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// The rows of the table: none, MIC(0) (mic.h) and multigrid (multigrid.h), behind functions of one form.
 #include "solve/precondition.h"
 #include <string.h>
 

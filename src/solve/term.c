@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// A product with J C J^T: each tile gathers its part of J^T x by itself, the parts are added in the order of tiles, the
+// blocks answer with C, and each tile spreads its part of J again.
 #include "solve/term.h"
 
 #include <math.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// A leaf is found by bisection in the order of places.
 #include "surface/band.h"
 
 #include <string.h>

@@ -21,17 +21,18 @@
 // pull of a half space (sheets and slabs swell), moving centres without growing the shape (holes below the surface), no
 // smoothing (twice as bumpy).
 //
-// Eight neighbours at a time for the sums, in float with x_p as origin (two passes in double give the same to 1e-5 R^2,
-// tests/unit/test_ellipsoid.c); then eight particles at a time.
+// Neighbours are found by the search of points/neighbours.h, among the particles that are not too deep to be anybody's
+// neighbour. Eight of them at a time for the sums, in float with x_p as origin (two passes in double give the same to
+// 1e-5 R^2, tests/unit/test_ellipsoid.c); then eight particles at a time.
 #include <math.h>
 #include <string.h>
 #include "base/eigen.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "grid/vicinity.h"
+#include "points/near_parts.h"
 #include "surface/parts.h"
 
-enum { LANES = 8, SUMS = 11 };  // count, weight, three of the mean, six of the covariance
+enum { LANES = 8, BLOCK = 512, SUMS = 11 };  // count, weight, three of the mean, six of the covariance
 
 // Below a voxel's size a shape would fall through the grid: sheets would get holes and droplets would blink.
 static const float LEAST_VOXELS = 0.9f;
@@ -52,19 +53,29 @@ typedef struct batch {
     int count;
 } batch;
 
-typedef struct tally {  // per tile, so that totals do not depend on threads
+typedef struct tally {  // per block of cells, so that totals do not depend on threads
     double determinants, stretches, least, most;
-    int64_t ellipsoids, droplets, deep, neighbours[RH_SURFACING_HISTOGRAM];
+    int64_t ellipsoids, droplets, neighbours[RH_SURFACING_HISTOGRAM];
 } tally;
+
+// The particles that can be neighbours.
+typedef struct candidates {
+    rh_vec3 *position;  // in cells of the cloud: so sums are of about 1 in any unit of length
+    int64_t *cell;      // of the cloud
+    int64_t count;
+    int reach;             // cells
+    rh_neighbours search;  // its cells are those of the cloud
+} candidates;
 
 typedef struct shaper {
     const rh_surface_cloud *cloud;
     rh_ellipsoid *shapes;
     double global;      // k_s of all, 1/m^2; only with global_blend
     bool measure_only;  // nothing but the determinants
-    float *reaches;     // per tile
-    tally *tallies;     // per tile
-    rh_vicinity *vicinities;
+    int64_t blocks;     // of cells
+    float *reaches;     // per block
+    tally *tallies;     // per block
+    candidates candidates;
     struct {
         float *k_s, *stretch, *rotation, *centre;
         int32_t *neighbours, *ellipsoid;
@@ -74,46 +85,42 @@ typedef struct shaper {
 // --- neighbourhoods --------------------------------------------------------------------------------------------------
 static inline float square(float x) { return x * x; }
 
-// Distance of x from the cell row [c, c + 1).
-static inline float gap(float x, int c)
+// Distance of x from the row of cells [c, c + 1).
+static inline float gap(float x, float c) { return x < c ? c - x : x > c + 1 ? x - (c + 1) : 0; }
+
+static void add_eight(rh_f8 q, const rh_f8 d[3], rh_i8 near, rh_f8 sums[SUMS])
 {
-    return x < (float)c ? (float)c - x : x > (float)(c + 1) ? x - (float)(c + 1) : 0;
+    rh_f8 one = rh_f8_all(1), none = {0}, w = rh_f8_select(near, one - q * rh_f8_sqrt(q), none), wx = w * d[0],
+          wy = w * d[1], wz = w * d[2];
+    sums[0] += rh_f8_select(near, one, none);
+    sums[1] += w;
+    sums[2] += wx;
+    sums[3] += wy;
+    sums[4] += wz;
+    sums[5] += wx * d[0];
+    sums[6] += wy * d[1];
+    sums[7] += wz * d[2];
+    sums[8] += wx * d[1];
+    sums[9] += wx * d[2];
+    sums[10] += wy * d[2];
 }
 
-// Sums over the particles within `radius` of x; both in cells, x from the tile's corner.
-static void sum_neighbours(const rh_vicinity *v, rh_vec3 x, float radius, rh_f8 sums[SUMS])
+// Sums over the candidates within `radius` of x, which is in the cell that the window is at; both in cells.
+static void sum_neighbours(const rh_near_window *window, rh_vec3 x, float radius, rh_f8 sums[SUMS])
 {
-    int halo = v->halo, side = RH_TILE + 2 * halo;
-    int i0 = rh_floor(x.x - radius) + halo, i1 = rh_floor(x.x + radius) + halo + 1;
-    int j0 = rh_floor(x.y - radius), j1 = rh_floor(x.y + radius), k0 = rh_floor(x.z - radius),
-        k1 = rh_floor(x.z + radius);
-    if (i0 < 0) i0 = 0;
-    if (i1 > side) i1 = side;
-    for (int n = 0; n < SUMS; n++) sums[n] = (rh_f8){0};
-    rh_f8 one = rh_f8_all(1), none = {0}, inverse = rh_f8_all(1 / (radius * radius));
-    for (int k = k0 < -halo ? -halo : k0; k <= k1 && k < RH_TILE + halo; k++)
-        for (int j = j0 < -halo ? -halo : j0; j <= j1 && j < RH_TILE + halo; j++) {
-            if (square(gap(x.z, k)) + square(gap(x.y, j)) >= radius * radius) continue;
-            const uint32_t *start = v->start[(j + halo) + RH_VICINITY_SIDE * (k + halo)];
-            for (uint32_t p = start[i0]; p < start[i1]; p += LANES) {
-                rh_f8 dx = rh_f8_load(v->x + p) - x.x, dy = rh_f8_load(v->y + p) - x.y, dz = rh_f8_load(v->z + p) - x.z;
-                rh_f8 q = (dx * dx + dy * dy + dz * dz) * inverse;
-                rh_i8 near = q < one;
-                if (!rh_i8_bits(near)) continue;
-                rh_f8 w = rh_f8_select(near, one - q * rh_f8_sqrt(q), none), wx = w * dx, wy = w * dy, wz = w * dz;
-                sums[0] += rh_f8_select(near, one, none);
-                sums[1] += w;
-                sums[2] += wx;
-                sums[3] += wy;
-                sums[4] += wz;
-                sums[5] += wx * dx;
-                sums[6] += wy * dy;
-                sums[7] += wz * dz;
-                sums[8] += wx * dy;
-                sums[9] += wx * dz;
-                sums[10] += wy * dz;
-            }
+    const rh_neighbours *n = window->n;
+    float y = x.y - floorf(x.y), z = x.z - floorf(x.z);  // within the cell
+    rh_f8 one = rh_f8_all(1), inverse = rh_f8_all(1 / (radius * radius));
+    rh_i8 lanes = {0, 1, 2, 3, 4, 5, 6, 7};
+    for (int i = 0; i < SUMS; i++) sums[i] = (rh_f8){0};
+    for (int r = 0; r < window->count; r++) {
+        if (square(gap(y, window->rows[r].y)) + square(gap(z, window->rows[r].z)) >= radius * radius) continue;
+        for (int64_t q = window->runs[r].begin, end = window->runs[r].end; q < end; q += LANES) {
+            rh_f8 d[3], far = rh_near_eight(n, q, x, d) * inverse;
+            rh_i8 near = (far < one) & (lanes < (int32_t)(end - q));
+            if (rh_i8_bits(near)) add_eight(far, d, near, sums);
         }
+    }
 }
 
 // --- eight particles -------------------------------------------------------------------------------------------------
@@ -300,27 +307,31 @@ static bool wants_ellipsoid(const shaper *s, int depth, uint32_t p)
            rh_cloud_in_group(s->cloud, p);
 }
 
-// Rows of the tile (bit j + 8 k) with cells that are not deep.
-static uint64_t shallow_rows(const shaper *s, int32_t t)
+// Particles of a tile that have no neighbourhood.
+static void shape_rest(const shaper *s, int32_t t, float *reach, int64_t *deep)
 {
-    uint64_t rows = 0;
-    const uint8_t *depth = s->cloud->depth + (int64_t)t * RH_LEAF;
-    for (int c = 0; c < RH_LEAF; c++) rows |= (uint64_t)(depth[c] > 0 && depth[c] < s->cloud->sphere_depth) << (c >> 3);
-    return rows;
+    const rh_surface_cloud *cloud = s->cloud;
+    const uint32_t *first = cloud->cells.first + (int64_t)t * cloud->cells.cells;
+    for (int c = 0; c < RH_LEAF; c++) {
+        int depth = cloud->depth[(int64_t)t * RH_LEAF + c];
+        for (uint32_t p = first[c]; p < first[c + 1]; p++) {
+            if (wants_ellipsoid(s, depth, p)) continue;
+            plain_sphere(s, p, reach);
+            if (depth >= cloud->skip_depth) s->shapes[p].most = -1;
+            *deep += depth >= cloud->sphere_depth;
+        }
+    }
 }
 
-static void add_particle(const shaper *s, const rh_vicinity *v, int32_t t, uint32_t p, batch *b)
+static void add_particle(const shaper *s, const rh_near_window *window, uint32_t p, batch *b)
 {
     const rh_surface_cloud *cloud = s->cloud;
     const rh_surfacing_params *params = cloud->params;
-    rh_tile at = cloud->cells.at[t];
-    rh_vec3 corner = rh_v3((float)(at.x * RH_TILE), (float)(at.y * RH_TILE), (float)(at.z * RH_TILE));
-    float radius = rh_cloud_radius(cloud, p);
+    float radius = rh_cloud_radius(cloud, p), inverse = cloud->cells.inverse_h;
     float search = (float)fmin(
         params->search_radius * (params->search == RH_SEARCH_OWN ? radius : cloud->largest_radius), cloud->widest);
     rh_f8 sums[SUMS];
-    sum_neighbours(v, rh_v3_sub(rh_v3_scale(cloud->position[p], cloud->cells.inverse_h), corner),
-                   search * cloud->cells.inverse_h, sums);
+    sum_neighbours(window, rh_v3_scale(cloud->position[p], inverse), search * inverse, sums);
     int l = b->count++;
     for (int n = 0; n < SUMS; n++) b->sums[n][l] = rh_f8_sum(sums[n]);
     b->point[l] = p;
@@ -328,88 +339,120 @@ static void add_particle(const shaper *s, const rh_vicinity *v, int32_t t, uint3
     b->search[l] = search;
 }
 
-static void shape_tile(const shaper *s, int32_t t)
+// All particles of a cell of the cloud, whether candidates or not: one that is lent to nobody has a shape, too.
+static void shape_cell(const shaper *s, int64_t block, const rh_near_window *window, int64_t at, batch *b)
 {
     const rh_surface_cloud *cloud = s->cloud;
-    const rh_tiles *cells = &cloud->cells;
-    const uint32_t *first = cells->first + (int64_t)t * cells->cells;
-    tally *count = &s->tallies[t];
-    *count = (tally){0};
-    s->reaches[t] = 0;
-    if (first[0] == first[RH_LEAF]) return;
-    rh_vicinity *v = &s->vicinities[rh_thread()];
-    uint64_t rows = shallow_rows(s, t);
-    if (rows) rh_vicinity_load(v, t, rows, 0, v->reach);
+    for (uint32_t p = cloud->cells.first[at]; p < cloud->cells.first[at + 1]; p++) {
+        if (!wants_ellipsoid(s, cloud->depth[at], p)) continue;
+        add_particle(s, window, p, b);
+        if (b->count == LANES) finish_batch(s, b, &s->tallies[block], &s->reaches[block]);
+    }
+}
+
+static void shape_block(const shaper *s, int64_t block)
+{
+    const rh_neighbours *n = &s->candidates.search;
+    int64_t end = (block + 1) * BLOCK < n->cells ? (block + 1) * BLOCK : n->cells;
+    rh_near_window window = {.n = n, .reach = s->candidates.reach, .cell = -1};
     batch b = {.count = 0};
-    for (int c = 0; c < RH_LEAF; c++) {
-        int depth = cloud->depth[(int64_t)t * RH_LEAF + c];
-        for (uint32_t p = first[c]; p < first[c + 1]; p++) {
-            if (wants_ellipsoid(s, depth, p)) {
-                add_particle(s, v, t, p, &b);
-                if (b.count == LANES) finish_batch(s, &b, count, &s->reaches[t]);
-            } else if (!s->measure_only) {
-                plain_sphere(s, p, &s->reaches[t]);
-                if (depth >= cloud->skip_depth) s->shapes[p].most = -1;
-                count->deep += depth >= cloud->sphere_depth;
-            }
+    s->tallies[block] = (tally){0};
+    s->reaches[block] = 0;
+    for (int64_t cell = block * BLOCK; cell < end; cell++) {
+        int64_t before = -1;
+        for (int64_t i = n->cell_first[cell]; i < n->cell_first[cell + 1]; i++) {
+            // One and the same, but a million cells from the origin: the search has no farther ones.
+            int64_t at = s->candidates.cell[n->index[i]];
+            if (at == before || s->cloud->depth[at] >= s->cloud->sphere_depth) continue;
+            if (window.cell != cell) rh_near_window_to(&window, cell);
+            shape_cell(s, block, &window, before = at, &b);
         }
     }
-    if (b.count) finish_batch(s, &b, count, &s->reaches[t]);
+    if (b.count) finish_batch(s, &b, &s->tallies[block], &s->reaches[block]);
 }
 
 static void shape_all(const shaper *s)
 {
 #pragma omp parallel for schedule(dynamic, 1)
-    for (int32_t t = 0; t < s->cloud->cells.count; t++) shape_tile(s, t);
+    for (int64_t b = 0; b < s->blocks; b++) shape_block(s, b);
+}
+
+// Those without a neighbourhood; returns how far they reach.
+static float shape_others(const shaper *s, rh_surfacing_report *report)
+{
+    float reach = 0;
+    int64_t deep = 0;
+#pragma omp parallel for schedule(dynamic, 16) reduction(max : reach) reduction(+ : deep)
+    for (int32_t t = 0; t < s->cloud->cells.count; t++) shape_rest(s, t, &reach, &deep);
+    report->deep = deep;
+    return reach;
 }
 
 static double global_stretch(const shaper *s)
 {
-    double sum = 0;  // few enough tiles for a plain sum, in their order
+    double sum = 0;  // few enough blocks for a plain sum, in their order
     int64_t count = 0;
-    for (int32_t t = 0; t < s->cloud->cells.count; t++)
-        sum += s->tallies[t].determinants, count += s->tallies[t].ellipsoids;
+    for (int64_t b = 0; b < s->blocks; b++) sum += s->tallies[b].determinants, count += s->tallies[b].ellipsoids;
     return sum > 0 ? inverse_cube_root(sum / (double)count) : 0;
 }
 
 static void report_tallies(const shaper *s, rh_surfacing_report *report)
 {
     double sum = 0;
-    for (int32_t t = 0; t < s->cloud->cells.count; t++) {
-        const tally *one = &s->tallies[t];
+    for (int64_t b = 0; b < s->blocks; b++) {
+        const tally *one = &s->tallies[b];
         if (one->ellipsoids && (report->ellipsoids == 0 || one->least < report->k_min)) report->k_min = one->least;
         report->k_max = fmax(report->k_max, one->most);
         sum += one->stretches;
         report->ellipsoids += one->ellipsoids;
         report->droplets += one->droplets;
-        report->deep += one->deep;
         for (int i = 0; i < RH_SURFACING_HISTOGRAM; i++) report->neighbours[i] += one->neighbours[i];
     }
     report->k_mean = report->ellipsoids ? sum / (double)report->ellipsoids : 0;
     report->k_global = global_stretch(s);
 }
 
-static rh_code make_vicinities(shaper *s, int reach, rh_arena *arena, rh_status *status)
+// Lists the candidates of tile t from place `at` on, or only counts them. A cell with more than `max_per_cell`
+// particles lends only so many, or a few more: every n-th.
+static int64_t list_tile(const shaper *s, int32_t t, int64_t at, bool write)
 {
-    const rh_tiles *cells = &s->cloud->cells;
-    int threads = rh_threads();
-    int64_t room = rh_vicinity_room(cells);
-    s->vicinities = rh_arena_take(arena, (size_t)threads * sizeof *s->vicinities, status);
-    float *memory = rh_arena_take(arena, (size_t)threads * 4 * (size_t)room * sizeof *memory, status);
-    if (!s->vicinities || !memory) return RH_MEMORY;
-    for (int n = 0; n < threads; n++) {
-        float *own = memory + (int64_t)n * 4 * room;
-        s->vicinities[n] = (rh_vicinity){.tiles = cells,
-                                         .positions = s->cloud->position,
-                                         .crowded = INFINITY,
-                                         .reach = reach,
-                                         .most = (int)s->cloud->params->max_per_cell,
-                                         .x = own,
-                                         .y = own + room,
-                                         .z = own + 2 * room,
-                                         .share = own + 3 * room};
+    const rh_surface_cloud *cloud = s->cloud;
+    uint32_t most = (uint32_t)cloud->params->max_per_cell;
+    for (int64_t c = (int64_t)t * RH_LEAF; c < (int64_t)(t + 1) * RH_LEAF; c++) {
+        if (cloud->depth[c] >= cloud->sphere_depth + s->candidates.reach) continue;
+        uint32_t begin = cloud->cells.first[c], end = cloud->cells.first[c + 1], count = end - begin;
+        uint32_t step = most && count > most ? count / most : 1;
+        if (!write) at += (count + step - 1) / step;
+        for (uint32_t p = begin; write && p < end; p += step, at++) {
+            s->candidates.position[at] = rh_v3_scale(cloud->position[p], cloud->cells.inverse_h);
+            s->candidates.cell[at] = c;
+        }
     }
-    return RH_OK;
+    return at;
+}
+
+// Particles are candidates unless they lie too deep: nobody's neighbourhood goes so far.
+static rh_code find_candidates(shaper *s, rh_arena *arena, rh_status *status)
+{
+    candidates *c = &s->candidates;
+    int32_t tiles = s->cloud->cells.count;
+    c->reach = (int)ceil(s->cloud->widest / s->cloud->cells.h - 1e-6);
+    if (s->cloud->params->mode != RH_SURFACING_ELLIPSOID || c->reach < 1) return RH_OK;
+    int64_t *first = rh_arena_take(arena, ((size_t)tiles + 1) * sizeof *first, status);
+    if (!first) return RH_MEMORY;
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < tiles; t++) first[t] = list_tile(s, t, 0, false);
+    for (int32_t t = 0; t < tiles; t++) {
+        int64_t here = first[t];
+        first[t] = c->count, c->count += here;
+    }
+    c->position = rh_arena_take(arena, ((size_t)c->count + 1) * sizeof *c->position, status);
+    c->cell = rh_arena_take(arena, ((size_t)c->count + 1) * sizeof *c->cell, status);
+    if (!c->position || !c->cell) return RH_MEMORY;
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < tiles; t++) list_tile(s, t, first[t], true);
+    const rh_neighbours_input input = {.dimension = 3, .positions = c->position, .count = c->count, .cell = 1};
+    return rh_neighbours_build(&c->search, &input, arena, status);
 }
 
 static rh_code add_diagnostics(shaper *s, rh_status *status)
@@ -435,29 +478,37 @@ static rh_code add_diagnostics(shaper *s, rh_status *status)
     return RH_OK;
 }
 
+static rh_code shape_points(shaper *s, float *reach, rh_arena *arena, rh_surfacing_report *report, rh_status *status)
+{
+    RH_TRY(find_candidates(s, arena, status));
+    s->blocks = (s->candidates.search.cells + BLOCK - 1) / BLOCK;
+    s->reaches = rh_arena_take(arena, (size_t)(s->blocks + 1) * sizeof *s->reaches, status);
+    s->tallies = rh_arena_take(arena, (size_t)(s->blocks + 1) * sizeof *s->tallies, status);
+    if (!s->reaches || !s->tallies) return RH_MEMORY;
+    if (s->cloud->params->global_blend > 0) {
+        s->measure_only = true;
+        shape_all(s);
+        s->global = global_stretch(s);
+        s->measure_only = false;
+    }
+    shape_all(s);
+    *reach = shape_others(s, report);
+    for (int64_t b = 0; b < s->blocks; b++) *reach = rh_max_of(*reach, s->reaches[b]);
+    report_tallies(s, report);
+    return RH_OK;
+}
+
 rh_code rh_shapes_make(rh_surface_cloud *cloud, rh_ellipsoid **out, float *reach, rh_arena *arena,
                        rh_surfacing_report *report, rh_status *status)
 {
     shaper s = {.cloud = cloud};
     RH_TRY(add_diagnostics(&s, status));
-    size_t tiles = (size_t)cloud->cells.count + 1;
     s.shapes = rh_arena_take(arena, ((size_t)cloud->points->count + 1) * sizeof *s.shapes, status);
+    if (!s.shapes) return RH_MEMORY;
     rh_arena_mark mark = rh_arena_save(arena);
-    s.reaches = rh_arena_take(arena, tiles * sizeof *s.reaches, status);
-    s.tallies = rh_arena_take(arena, tiles * sizeof *s.tallies, status);
-    if (!s.shapes || !s.reaches || !s.tallies) return RH_MEMORY;
-    RH_TRY(make_vicinities(&s, (int)ceil(cloud->widest / cloud->cells.h - 1e-6), arena, status));
-    if (cloud->params->global_blend > 0) {
-        s.measure_only = true;
-        shape_all(&s);
-        s.global = global_stretch(&s);
-        s.measure_only = false;
-    }
-    shape_all(&s);
-    report_tallies(&s, report);
-    *reach = 0;
-    for (int32_t t = 0; t < cloud->cells.count; t++) *reach = rh_max_of(*reach, s.reaches[t]);
-    *out = s.shapes;
+    rh_code code = shape_points(&s, reach, arena, report, status);
+    rh_neighbours_free(&s.candidates.search);
     rh_arena_restore(arena, mark);
-    return RH_OK;
+    *out = s.shapes;
+    return code;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
-// See the header. The listing is made anew for every question: a folder of ten thousand frames takes some milliseconds,
+//
+// The listing is made anew for every question: a folder of ten thousand frames takes some milliseconds,
 // and nothing can be stale.
 #include "view/server_run.h"
 

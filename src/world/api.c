@@ -359,25 +359,53 @@ rheo_field rheo_field_at(const rheo_simulation *simulation, int index)
                         .values = {field->axis[0], field->axis[1], field->axis[2]}};
 }
 
+// The probes that a column belongs to, and which of theirs it is; materials in the order of the scene.
+static const rh_probes *probes_of(const rheo_simulation *simulation, int index, int *column, int *material)
+{
+    for (int i = 0; i < rh_world_material_count(simulation->world); i++) {
+        const rh_probes *probes = rh_world_probes(simulation->world, i);
+        int columns = probes ? rh_probes_columns(probes) : 0;
+        if (index < columns) return *column = index, *material = i, probes;
+        index -= columns;
+    }
+    return NULL;
+}
+
 int rheo_probe_count(const rheo_simulation *simulation)
 {
-    const rh_probes *probes = rh_world_probes(simulation->world);
-    return probes ? rh_probes_columns(probes) : 0;
+    int count = 0;
+    for (int i = 0; i < rh_world_material_count(simulation->world); i++) {
+        const rh_probes *probes = rh_world_probes(simulation->world, i);
+        count += probes ? rh_probes_columns(probes) : 0;
+    }
+    return count;
 }
 
 const char *rheo_probe_title(const rheo_simulation *simulation, int index)
 {
-    return rh_probes_title(rh_world_probes(simulation->world), index);
+    int column, material;
+    const rh_probes *probes = probes_of(simulation, index, &column, &material);
+    return probes ? rh_probes_title(probes, column) : NULL;
+}
+
+const char *rheo_probe_material(const rheo_simulation *simulation, int index)
+{
+    int column, material;
+    const rh_probes *probes = probes_of(simulation, index, &column, &material);
+    return probes ? rh_world_material_name(simulation->world, material) : NULL;
 }
 
 double rheo_probe_value(const rheo_simulation *simulation, int index)
 {
-    return rh_probes_latest(rh_world_probes(simulation->world))[index];
+    int column, material;
+    const rh_probes *probes = probes_of(simulation, index, &column, &material);
+    return probes ? rh_probes_latest(probes)[column] : 0;
 }
 
 double rheo_probe_time(const rheo_simulation *simulation)
 {
-    const rh_probes *probes = rh_world_probes(simulation->world);
+    int column, material;
+    const rh_probes *probes = probes_of(simulation, 0, &column, &material);
     return probes ? rh_probes_latest_time(probes) : 0;
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Of the base's frames the two around the middle of a step are in memory; the one that both steps need is kept when
+// time goes on. Between them the base run interpolates (physics/base_run.h).
 #include "world/base_frames.h"
 
 #include <dirent.h>

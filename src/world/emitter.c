@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Velocity and rate between keys are straight lines. What an emitter's own motion adds is the rigid velocity at the
+// middle of its shape.
 #include "world/emitter.h"
 
 #include <math.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Meshes are read and sampled to distances at the size of the run's cells. What is filled keeps the mesh's own volume:
+// distances between samples would round it off.
 #include "world/geometry.h"
 
 #include <limits.h>

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Programs are compiled once when a run begins, in two passes: first what each reads and makes, then the code, since
+// one may read what a later one makes. After each call velocities and places that no run can go on with are refused
+// with the program's name.
 #include "world/hooks.h"
 
 #include <math.h>

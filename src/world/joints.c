@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// From degrees and names of the scene to radians and numbers of solids (solid/joints.h).
 #include "world/joints.h"
 
 #include "base/memory.h"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Lines are appended to files that stay open and are flushed at frames; frames and checkpoints are written whole under
+// another name and renamed (io/file.h). Nothing is removed or replaced that Rheo has not written (io/provenance.h).
 #include "world/output.h"
 
 #include <dirent.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Nine digits a value, more than the floats that are measured have. The length of what is kept is found by reading the
+// file's own times, so a resumed run needs no record of it.
 #include "world/probe_file.h"
 
 #include <errno.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// What a step shows (physics/observer.h) is added up by column, with its weight in seconds; at the time of a row the
+// sum is divided by the weight and begins again. The sums are part of the state, so rows after a resume are the same.
 #include "world/probes.h"
 
 #include <math.h>

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// The sites of a body are those of its bounding box that its shape covers, in the order of the lattice; random numbers
+// are functions of seed and id. Numbers of particles are made exact by region (seed_region.h) and by column
+// (emitter_flow.h).
 #include "world/seed.h"
 
 #include <math.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Comma-separated values with nine digits; the JSON file is made of them by reading them again, so both always say the
+// same.
 #include "world/solid_file.h"
 
 #include <errno.h>

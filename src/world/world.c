@@ -206,7 +206,12 @@ int rh_world_owned_fields(const rh_world *world, rh_owned_fields *out)
     return count;
 }
 
-const rh_probes *rh_world_probes(const rh_world *world) { return world->materials[0].probes; }
+const rh_probes *rh_world_probes(const rh_world *world, int material)
+{
+    RH_ASSERT(material >= 0 && material < world->material_count);
+    return world->materials[material].probes;
+}
+
 const rh_step_report *rh_world_report(const rh_world *w) { return &w->materials[w->stepped].report; }
 void rh_world_progress(const rh_world *world, rh_progress *out) { *out = world->progress; }
 int rh_world_material_count(const rh_world *world) { return world->material_count; }

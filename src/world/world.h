@@ -148,5 +148,6 @@ void rh_world_progress(const rh_world *world, rh_progress *out);
 struct rh_owned_fields;
 int rh_world_owned_fields(const rh_world *world, struct rh_owned_fields *out);  // room for RH_MAX_MATERIALS
 const struct rh_fields *rh_world_fields(const rh_world *world);  // of the first material that has any; grid/fields.h
-const struct rh_probes *rh_world_probes(const rh_world *world);  // world/probes.h; NULL when the scene has none
-const rh_step_report *rh_world_report(const rh_world *world);    // the last step in detail: time by stage
+// world/probes.h; NULL when the material has none
+const struct rh_probes *rh_world_probes(const rh_world *world, int material);
+const rh_step_report *rh_world_report(const rh_world *world);  // the last step in detail: time by stage

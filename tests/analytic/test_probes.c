@@ -15,7 +15,7 @@ static const double G = 9.81, RHO = 1000;
 
 static double value_of(const lab *l, const char *title)
 {
-    const rh_probes *probes = rh_world_probes(l->world);
+    const rh_probes *probes = rh_world_probes(l->world, 0);
     for (int i = 0; i < rh_probes_columns(probes); i++)
         if (strncmp(rh_probes_title(probes, i), title, strlen(title)) == 0) return rh_probes_latest(probes)[i];
     fail_msg("no column %s", title);
@@ -277,7 +277,7 @@ static void add_rows(lab *l, void *user)
 {
     rows *r = user;
     const double *row;
-    const rh_probes *probes = rh_world_probes(l->world);
+    const rh_probes *probes = rh_world_probes(l->world, 0);
     int64_t count = rh_probes_rows(probes, &row);
     for (int64_t i = 0; i < count; i++, row += rh_probes_columns(probes) + 1) {
         if (l->scene.output.probe_rate > 0) assert_near(row[0], ++r->next / l->scene.output.probe_rate, 1e-12);
@@ -328,7 +328,7 @@ static void impulses_do_not_depend_on_rows_or_steps(void **state)
 static void the_library_reads_probes(void **state)
 {
     (void)state;
-    char path[] = "probes_XXXXXX";
+    char path[] = "scratch-probes-XXXXXX";
     FILE *file = fdopen(mkstemp(path), "w");
     assert_non_null(file);
     fputs("rheo: 1\ndimension: 2\ncell: 0.02\nphysics: {liquid: {}}\n"
@@ -351,6 +351,41 @@ static void the_library_reads_probes(void **state)
     rheo_close(simulation);
 }
 
+// Probes of all materials, those of the first one first; a box of falling particles and one of still water.
+static void the_library_reads_probes_of_all_materials(void **state)
+{
+    (void)state;
+    char path[] = "scratch-probes-XXXXXX";
+    FILE *file = fdopen(mkstemp(path), "w");
+    assert_non_null(file);
+    fputs("rheo: 1\ndimension: 2\ncell: 0.05\n"
+          "materials: [{name: water, physics: {liquid: {}}}, {name: dust, physics: {ballistic: {drag: 0}}}]\n"
+          "bodies: [{shape: {box: {min: [0, 0, -1], max: [0.4, 0.2, 1]}}},\n"
+          "  {material: dust, shape: {box: {min: [2, 2, -1], max: [2.2, 2.1, 1]}}}]\n"
+          "solids: [{shape: {box: {min: [-0.1, -0.1, -1], max: [0.5, 0, 1]}}},\n"
+          "  {shape: {box: {min: [-0.1, 0, -1], max: [0, 1, 1]}}}, {shape: {box: {min: [0.4, 0, -1], max: [0.5, 1, "
+          "1]}}}]\n"
+          "probes: [{name: B, material: dust, where: {box: {min: [1, 0, -1], max: [3, 3, 1]}}},\n"
+          "  {name: P, where: {point: {position: [0.2, 0.1, 0]}}}]\n",
+          file);
+    fclose(file);
+    rheo_simulation *simulation;
+    rheo_error error;
+    assert_int_equal(rheo_open(path, NULL, 0, &simulation, &error), RHEO_OK);
+    unlink(path);
+    assert_int_equal(rheo_probe_count(simulation), 3 + 6);
+    assert_string_equal(rheo_probe_title(simulation, 0), "P.pressure [Pa]");
+    assert_string_equal(rheo_probe_material(simulation, 2), "water");
+    assert_string_equal(rheo_probe_title(simulation, 3), "B.volume [m^2]");
+    assert_string_equal(rheo_probe_material(simulation, 3), "dust");
+    assert_null(rheo_probe_title(simulation, 9));
+    assert_int_equal(rheo_advance_frame(simulation, &error), RHEO_OK);
+    double time = 1.0 / 24, mass = rheo_probe_value(simulation, 4);
+    assert_share("mass of the dust", mass, 0.2 * 0.1 * 1000, 1e-6);
+    assert_share("its way", rheo_probe_value(simulation, 6), 2.05 - 0.5 * G * time * time, 1e-3);
+    rheo_close(simulation);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(water_at_rest_pushes_as_deep_as_it_is),
@@ -360,6 +395,7 @@ int main(void)
                                        cmocka_unit_test(water_runs_out_as_torricelli_says),
                                        cmocka_unit_test(an_emitter_gives_what_it_says),
                                        cmocka_unit_test(impulses_do_not_depend_on_rows_or_steps),
-                                       cmocka_unit_test(the_library_reads_probes)};
+                                       cmocka_unit_test(the_library_reads_probes),
+                                       cmocka_unit_test(the_library_reads_probes_of_all_materials)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

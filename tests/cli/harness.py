@@ -20,7 +20,7 @@ class Case(unittest.TestCase):
     """Each test works in a fresh folder, which is its current folder for the program."""
 
     def setUp(self):
-        self.holder = tempfile.TemporaryDirectory(prefix="cli-", dir=".", ignore_cleanup_errors=True)
+        self.holder = tempfile.TemporaryDirectory(prefix="scratch-cli-", dir=".", ignore_cleanup_errors=True)
         self.folder = pathlib.Path(self.holder.name).resolve()
 
     def tearDown(self):

@@ -41,7 +41,7 @@ PUBLISHED = {"r1-start": ("R1", 104988, 7.8, 5.1, 0.8, 0.7, 0.7), "r2-start": ("
 
 class Program(unittest.TestCase):
     def setUp(self):
-        self.holder = tempfile.TemporaryDirectory(prefix="bench-", dir=".")
+        self.holder = tempfile.TemporaryDirectory(prefix="scratch-bench-", dir=".")
         self.csv = pathlib.Path(self.holder.name).resolve() / "out.csv"
 
     def tearDown(self):

@@ -87,6 +87,9 @@ def bytes_are_the_same(work, scene):
     text = rheo("info", work / "one")
     assert "fields       1 to 8" in text and "from         water: " in text, text
     assert "dye: float" in rheo("info", work / "one" / "fields" / "fields.0008.vdb")
+    for command in ("surface", "render"):  # of what, there being no particles?
+        text = rheo(command, work / "one", code=2)
+        assert "found no particles" in text and f"{work / 'one'}/fields" in text, text
 
 
 def the_flow_carries(work):

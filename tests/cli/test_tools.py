@@ -18,7 +18,7 @@ SPDX = "// SPDX-License-Identifier: Apache-2.0\n// SPDX-FileCopyrightText: The R
 
 class Planted(unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="tools-", dir=".")
+        self.folder = tempfile.TemporaryDirectory(prefix="scratch-tools-", dir=".")
         self.root = pathlib.Path(self.folder.name).resolve()
 
     def tearDown(self):
@@ -182,10 +182,10 @@ class Slowest(Planted):
 class Tree(Planted):
     def setUp(self):
         super().setUp()
-        self.put("src/base/fine.c", SPDX + "int rh_x;\n// a ratio m/work and https://example.org/home are not paths\n")
+        self.put("src/base/fine.c", SPDX + "//\n// What it is.\nint rh_x;\n// a ratio m/work and https://example.org/home are not paths\n")
 
     def test_clean(self):
-        self.put("tests/unit/t.c", SPDX + '// writes under "/' + 'tmp/x"\n')
+        self.put("tests/unit/t.c", SPDX + '//\n// writes under "/' + 'tmp/x"\n')
         self.assert_clean("check-tree")
 
     def test_machine_path(self):
@@ -195,8 +195,8 @@ class Tree(Planted):
                 self.assert_found("check-tree", "docs/page.md:2:", f"/{room}")
 
     def test_home_in_tests(self):
-        self.put("tests/unit/t.c", SPDX + '// "/' + 'home/someone"\n')
-        self.assert_found("check-tree", "tests/unit/t.c:3:")
+        self.put("tests/unit/t.c", SPDX + '//\n// "/' + 'home/someone"\n')
+        self.assert_found("check-tree", "tests/unit/t.c:4:")
 
     def test_long_file(self):
         self.put("src/base/long.c", SPDX + "//\n" * 999)
@@ -206,14 +206,27 @@ class Tree(Planted):
         self.put("src/base/bare.h", "#pragma once\n")
         self.assert_found("check-tree", "src/base/bare.h:1:", "SPDX")
 
+    def test_missing_opening(self):
+        for text in ("#include <stdio.h>\n", "\n// late\nint x;\n", "//\n#include <stdio.h>\n"):
+            with self.subTest(text=text):
+                self.put("src/base/silent.c", SPDX + text)
+                self.assert_found("check-tree", "src/base/silent.c:3:", "expected a comment")
+
+    def test_page_that_the_contents_do_not_link(self):
+        self.put("docs/README.md", "[one](one.md)\n")
+        self.put("docs/one.md", "one\n")
+        self.assert_clean("check-tree")
+        self.put("docs/theory/two.md", "two\n")
+        self.assert_found("check-tree", "docs/README.md:1:", "theory/two.md")
+
     def test_long_function(self):
         body = "{\n" + "    x();\n" * 119 + "}\n"
-        self.put("src/base/f.c", SPDX + "\nstatic void f(int a,\n              int b)\n" + body)
-        self.assert_found("check-tree", "src/base/f.c:4:", "function of 123 lines")
+        self.put("src/base/f.c", SPDX + "//\n// What it is.\nstatic void f(int a,\n              int b)\n" + body)
+        self.assert_found("check-tree", "src/base/f.c:5:", "function of 123 lines")
 
     def test_excused_function(self):
         body = "{\n" + "    x();\n" * 200 + "}\n"
-        self.put("src/base/f.c", SPDX + "\n// Long because it is one table.\nstatic void f(void)\n" + body)
+        self.put("src/base/f.c", SPDX + "//\n// What it is.\n\n// Long because it is one table.\nstatic void f(void)\n" + body)
         self.assert_clean("check-tree")
 
     def test_code_of_a_specification(self):
@@ -233,14 +246,14 @@ class Tree(Planted):
 
     def test_folder_that_the_readme_does_not_name(self):
         self.put("README.md", "| `src/base` | status |\n")
-        self.put("src/lang/a.c", SPDX)
+        self.put("src/lang/a.c", SPDX + "//\n// What it is.\n")
         self.assert_found("check-tree", "README.md:1:", "src/lang")
         self.put("README.md", "| `src/base` | status |\n| `src/lang` | expressions |\n")
         self.assert_clean("check-tree")
 
     def test_short_function_passes(self):
         body = "{\n" + "    x();\n" * 117 + "}\n"
-        self.put("src/base/f.c", SPDX + "\nstatic void f(void)\n" + body)
+        self.put("src/base/f.c", SPDX + "//\n// What it is.\n\nstatic void f(void)\n" + body)
         self.assert_clean("check-tree")
 
 

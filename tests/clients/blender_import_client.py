@@ -100,7 +100,7 @@ def make(rheo, folder):
 
 def main():
     blender, rheo, source = tool("blender"), os.path.abspath(sys.argv[1]), sys.argv[2]
-    folder = tempfile.mkdtemp(prefix="clients-", dir=os.getcwd())
+    folder = tempfile.mkdtemp(prefix="scratch-clients-", dir=os.getcwd())
     try:
         result = make(rheo, folder)
         text = run(blender, "-b", "--factory-startup", "--python-exit-code", "1", "-P", os.path.abspath(__file__), "--", result, source)

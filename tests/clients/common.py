@@ -35,7 +35,7 @@ def check(condition, message):
 def run_folder(words):
     """`script RUN` uses a run folder; `script --make HELPER` makes one in a temporary folder beside the build."""
     if len(words) == 3 and words[1] == "--make":
-        folder = tempfile.mkdtemp(prefix="clients-", dir=os.getcwd())
+        folder = tempfile.mkdtemp(prefix="scratch-clients-", dir=os.getcwd())
         run(words[2], folder)
         return folder, True
     check(len(words) == 2, "expected: RUN, or --make HELPER")

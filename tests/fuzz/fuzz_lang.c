@@ -9,15 +9,9 @@
 #include <string.h>
 #include "base/memory.h"
 #include "lang/lang.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "target.h"
 
 enum { ELEMENTS = 7, COLUMNS = 64, GUARD = 64 };
-
-static void require(bool condition)
-{
-    if (!condition) abort();
-}
 
 static uint64_t noise(uint64_t x)
 {

@@ -14,8 +14,7 @@
 #include "base/memory.h"
 #include "lang/lang.h"
 #include "lang/operators.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "target.h"
 
 enum { ELEMENTS = 9, LOCALS = 24, TYPES = 21, TEXT = 1 << 15 };
 
@@ -33,11 +32,6 @@ typedef struct writer {
     rh_lang_type locals[LOCALS];
     int local_count, loops, depth;
 } writer;
-
-static void require(bool condition)
-{
-    if (!condition) abort();
-}
 
 static unsigned choose(writer *w, unsigned count) { return w->at < w->size ? w->data[w->at++] % count : 0; }
 static bool is_over(const writer *w) { return w->at >= w->size || w->length > TEXT - 4096; }

@@ -8,20 +8,11 @@
 #include <string.h>
 #include "../../app/log_reader.h"
 #include "base/memory.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
-
-static void require(int condition)
-{
-    if (!condition) abort();
-}
+#include "target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-    char *copy = malloc(bytes + 1);  // of the exact size, so that reading past the end is seen
-    require(copy != NULL);
-    if (bytes > 0) memcpy(copy, data, bytes);
-    copy[bytes] = 0;
+    char *copy = copy_input(data, bytes);
     app_log log;
     require(app_log_parse(copy, bytes, &log, NULL) == RH_OK);
     free(copy);

@@ -8,20 +8,11 @@
 #include <string.h>
 #include "base/memory.h"
 #include "io/ply_parts.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
-
-static void require(bool condition)
-{
-    if (!condition) abort();
-}
+#include "target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-    char *copy = malloc(bytes + 1);  // of the exact size, so that reading past the end is seen
-    require(copy != NULL);
-    if (bytes > 0) memcpy(copy, data, bytes);
-    copy[bytes] = 0;
+    char *copy = copy_input(data, bytes);
     rh_points points;
     rh_points_init(&points);
     rh_frame_info info;

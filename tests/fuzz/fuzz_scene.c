@@ -10,13 +10,7 @@
 #include <string.h>
 #include "base/memory.h"
 #include "scene/scene.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool condition)
-{
-    if (!condition) abort();
-}
+#include "target.h"
 
 static void check_round_trip(const rh_scene *scene)
 {

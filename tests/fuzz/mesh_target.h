@@ -8,13 +8,7 @@
 #include <string.h>
 #include "base/memory.h"
 #include "io/mesh_build.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
-
-static inline void require(bool condition)
-{
-    if (!condition) abort();
-}
+#include "target.h"
 
 static inline void use(const rh_mesh *mesh)
 {
@@ -29,16 +23,6 @@ static inline void use(const rh_mesh *mesh)
     if (rh_mesh_sdf_create(mesh, fmax(extent.x, fmax(extent.y, extent.z)) / 4, &sdf, NULL) == RH_OK)
         require(!isnan(rh_mesh_sdf_distance(sdf, rh_d3_scale(rh_d3_add(box.min, box.max), 0.5))));
     rh_mesh_sdf_free(sdf);
-}
-
-// A copy of the exact size, so that reading past the end is seen; a zero behind it, as readers are promised.
-static inline char *copy_input(const uint8_t *data, size_t bytes)
-{
-    char *copy = malloc(bytes + 1);
-    require(copy != NULL);
-    if (bytes > 0) memcpy(copy, data, bytes);
-    copy[bytes] = 0;
-    return copy;
 }
 
 static inline void parse_mesh(rh_mesh_parser *parse, const uint8_t *data, size_t bytes)

@@ -446,7 +446,7 @@ static void resuming_does_not_show(void **state)
     const outcome whole = with_one_thread(g);
     assert_true(whole.steps > 6);
     for (int64_t after = whole.steps / 3; after <= 2 * whole.steps / 3; after += whole.steps / 3) {
-        char folder[] = "golden-XXXXXX";
+        char folder[] = "scratch-golden-XXXXXX";
         assert_non_null(mkdtemp(folder));
         uint64_t two = run_in_two(g, folder, after);
         nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
@@ -505,8 +505,8 @@ static void add_step(const rh_progress *p, bool frame_done, void *user)
         double kick = 0.5 * (b->before + p->dt);
         b->before = p->dt;
         b->step = p->step;
-        const double *force = rh_probes_latest(rh_world_probes(b->world));
-        int columns = rh_probes_columns(rh_world_probes(b->world));  // force, moment: 3 in the plane
+        const double *force = rh_probes_latest(rh_world_probes(b->world, 0));
+        int columns = rh_probes_columns(rh_world_probes(b->world, 0));  // force, moment: 3 in the plane
         for (int a = 0; a < (columns < 6 ? 2 : 3); a++) (&b->walls.x)[a] += kick * force[a];
     }
     if (!frame_done || p->step == 0) return;

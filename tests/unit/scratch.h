@@ -52,6 +52,15 @@ static inline void scratch_remove(const scratch *s)
     rmdir(s->folder);
 }
 
+// For groups of tests that share one folder: their state.
+static inline int scratch_setup(void **state)
+{
+    static scratch folder;
+    folder = scratch_make();
+    *state = &folder;
+    return 0;
+}
+
 // A folder with all that is in it, such as a run.
 static inline void scratch_remove_tree(const char *folder)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Eigenvalues and axes of symmetric 3 x 3 matrices, eight at a time: A q = v q, orthonormal axes and descending values,
+// of random matrices and of the special ones where closed forms fail.
 #include "support.h"
 #include "base/eigen.h"
 

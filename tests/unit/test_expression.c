@@ -13,14 +13,6 @@
 
 enum { COUNT = 400 };
 
-static int folder_setup(void **state)
-{
-    static scratch folder;
-    folder = scratch_make();
-    *state = &folder;
-    return 0;
-}
-
 static int folder_teardown(void **state)
 {
     scratch_remove(*state);
@@ -631,5 +623,5 @@ int main(void)
         cmocka_unit_test(wrong_data),
         cmocka_unit_test(memory_runs_out),
     };
-    return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
+    return cmocka_run_group_tests(tests, scratch_setup, folder_teardown);
 }

@@ -131,7 +131,7 @@ static void former_names_below_the_root(void **state)
     rh_params_free(&outer_table, &o);
 
     // A file may use the old name and the one that includes it the new one.
-    char folder[] = "former_test_XXXXXX", path[64], text[128];
+    char folder[] = "scratch-former-XXXXXX", path[64], text[128];
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/old.yaml", folder);
     FILE *file = fopen(path, "w");

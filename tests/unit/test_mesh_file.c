@@ -254,7 +254,7 @@ static void the_torus_knot_is_sound(void **state)
 static void ending_chooses_the_reader(void **state)
 {
     (void)state;
-    char folder[] = "mesh_file_XXXXXX", path[64];
+    char folder[] = "scratch-mesh-XXXXXX", path[64];
     assert_non_null(mkdtemp(folder));
     static const char *const files[][2] = {
         {"a.OBJ", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"},

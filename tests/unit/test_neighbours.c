@@ -5,6 +5,7 @@
 // refuses; its memory.
 #include "support.h"
 #include "points/adjacency.h"
+#include "points/near_parts.h"
 
 enum { POINTS = 330, SETS = 8 };
 static const char *const names[SETS] = {"box",          "negative", "one place",   "two far apart",
@@ -311,11 +312,54 @@ static void memory_may_run_out(void **state)
     assert_true(failures > 12);
 }
 
+// Every cell in turn, and from every other place in the order: all points within `reach` cells are in the runs, each
+// once, and none that is in no cell so near.
+static void window_from(const bench *b, int dimension, int reach, int64_t from)
+{
+    const rh_neighbours *n = &b->n;
+    rh_near_window window = {.n = n, .reach = reach, .cell = -1};
+    for (int64_t cell = from; cell < n->cells; cell += 1 + cell % 2) {
+        int seen[POINTS] = {0};
+        rh_near_window_to(&window, cell);
+        int64_t i = n->cell_first[cell];
+        assert_int_equal(rh_neighbours_cell_at(n, i), cell);
+        for (int r = 0; r < window.count; r++)
+            for (uint32_t q = window.runs[r].begin; q < window.runs[r].end; q++) seen[q]++;
+        for (int64_t q = 0; q < n->count; q++) {
+            bool near = true;
+            const float *axes[3] = {n->x, n->y, n->z};
+            for (int a = 0; a < dimension; a++) {
+                double apart = floor((double)axes[a][q] / n->cell) - floor((double)axes[a][i] / n->cell);
+                near = near && fabs(apart) <= reach;
+            }
+            assert_int_equal(seen[q], near);
+        }
+    }
+}
+
+static void windows_hold_all_around_a_cell(void **state)
+{
+    (void)state;
+    bench *b = begin();
+    for (int set = 0; set < SETS; set++) {
+        if (set == 3 || set == 6) continue;  // cells so far out are one
+        for (int dimension = 2; dimension <= 3; dimension++) {
+            rh_status status = {0};
+            fill(b, set);
+            assert_ok(build(b, dimension, false, 0.11, &status));
+            for (int reach = 1; reach <= RH_NEAR_REACH; reach++)
+                for (int64_t from = 0; from < b->n.cells; from += 37) window_from(b, dimension, reach, from);
+        }
+    }
+    end(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_pairs_are_found),
         cmocka_unit_test(the_border_counts),
+        cmocka_unit_test(windows_hold_all_around_a_cell),
         cmocka_unit_test(nearest_are_the_nearest),
         cmocka_unit_test(what_is_no_number_is_refused),
         cmocka_unit_test(lists_wider_than_cells_are_refused),

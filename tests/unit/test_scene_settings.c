@@ -133,7 +133,7 @@ static void check_included(const rh_scene *scene, const char *folder)
 static void test_includes(void **state)
 {
     (void)state;
-    char folder[] = "scene_test_XXXXXX", parts[64], path[64];
+    char folder[] = "scratch-scene-XXXXXX", parts[64], path[64];
     assert_non_null(mkdtemp(folder));
     snprintf(parts, sizeof parts, "%s/parts", folder);
     assert_int_equal(mkdir(parts, 0700), 0);

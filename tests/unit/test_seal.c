@@ -12,14 +12,6 @@
 
 enum { BYTES = 3 * RH_SEAL_CHUNK + 12345, SEAL = 16 };
 
-static int folder_setup(void **state)
-{
-    static scratch folder;
-    folder = scratch_make();
-    *state = &folder;
-    return 0;
-}
-
 static int folder_teardown(void **state)
 {
     scratch_remove(*state);
@@ -145,5 +137,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(damage_is_noticed), cmocka_unit_test(threads_and_sizes),
                                        cmocka_unit_test(earlier_files), cmocka_unit_test(what_cannot_be)};
-    return cmocka_run_group_tests(tests, folder_setup, folder_teardown);
+    return cmocka_run_group_tests(tests, scratch_setup, folder_teardown);
 }

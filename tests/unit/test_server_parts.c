@@ -149,7 +149,7 @@ static void make_folder(char folder[64])
 {
     rh_status status = {0};
     char path[RH_PATH_MAX];
-    strcpy(folder, "served-XXXXXX");
+    strcpy(folder, "scratch-served-XXXXXX");
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/points", folder);
     assert_ok(rh_folder_make(path, &status));

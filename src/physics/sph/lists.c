@@ -280,8 +280,8 @@ static rh_code find_thin(finder *f, rh_arena *arena, rh_status *status)
 // --- memory ----------------------------------------------------------------------------------------------------------
 static rh_code make_room(rh_sph_list *list, int64_t wanted, rh_status *status)
 {
-    if (wanted <= list->room) return RH_OK;
-    int64_t room = wanted + wanted / 8;
+    if (wanted <= list->room && list->near) return RH_OK;  // also lists of nobody have a place in memory
+    int64_t room = wanted + wanted / 8 + 1;
     rh_free(list->near);
     list->room = 0;
     list->near = rh_alloc((size_t)room * LANES * sizeof *list->near, LABEL, status);

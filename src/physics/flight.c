@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Exact solutions of linear drag, dv/dt = a - k v, over a time; and walls, three of them at most one after the other,
+// as out of one may be into another.
 #include "physics/flight.h"
 
 #include <math.h>

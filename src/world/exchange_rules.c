@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// Density and distance are asked of a material as a layer asks them of the run it stands on (physics/base_run.h): what
+// lies around a place counts with its radius.
 #include "world/exchange_rules.h"
 
 #include <math.h>

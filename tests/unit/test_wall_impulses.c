@@ -36,7 +36,7 @@ static void solids_have_what_probes_tell(void **state)
     for (int step = 0; step < 5; step++) {
         double dt, before = world->materials[0].last_dt;
         assert_ok(rh_world_step(world, 0.01, &dt, &status));
-        const rh_probes *p = rh_world_probes(world);
+        const rh_probes *p = rh_world_probes(world, 0);
         const rh_obstacle *ball = &world->materials[0].geometry.obstacles.items[1];
         double kick = step ? 0.5 * (before + dt) : dt;  // how long forces acted
         assert_int_equal(ball->kind, RH_SOLID_KEYED);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// The parameters of droplets. What each does is in physics/droplets/collision.h and droplets.h.
 #include "physics/droplets/droplets.h"
 
 static const char *const drags[] = {"air", "power", "none", NULL};

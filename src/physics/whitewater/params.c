@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
+//
+// The parameters of whitewater. The model they belong to is in physics/whitewater/whitewater.h.
 #include "physics/whitewater/whitewater.h"
 
 // clang-format off

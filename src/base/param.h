@@ -65,6 +65,7 @@ typedef struct rh_param {
     const struct rh_param_table *const
         *variants;  // NULL-terminated; VARIANT: each alternative's table->name is its key
     bool required;
+    const char *example;   // what the manual's examples have, also where it is not required; NULL = what fits
     const char *formerly;  // a name that the row once had: still read, with a warning; NULL = none. Scenes are hashed
                            // with it, so that a new name alone does not keep a run from being resumed
     const char *help;      // one line, ends without a full stop

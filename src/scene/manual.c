@@ -78,12 +78,15 @@ static const topic *find_topic(const topics *t, const char *name)
 static void sample_value(rh_text *text, const rh_param *row);
 
 // An item's program is not required, for it may be in a file; an example without one would be wrong.
-static bool is_sampled(const rh_param *row) { return rh_words_required(row) || row->type == RH_PARAM_CODE; }
+static bool is_sampled(const rh_param *row)
+{
+    return rh_words_required(row) || row->example || row->type == RH_PARAM_CODE;
+}
 
 static void sample_block(rh_text *text, const rh_param_table *table)
 {
     bool any = false;
-    for (int i = 0; i < table->count; i++) any = any || rh_words_required(&table->rows[i]);
+    for (int i = 0; i < table->count; i++) any = any || rh_words_required(&table->rows[i]) || table->rows[i].example;
     rh_text_add(text, "{");
     const char *comma = "";
     for (int i = 0; i < table->count; i++) {
@@ -105,8 +108,8 @@ static void sample_value(rh_text *text, const rh_param *row)
 {
     char number[RH_NUMBER_TEXT];
     bool has_default = row->initial && row->initial[0] && row->type <= RH_PARAM_CHOICE;
-    if (has_default) {
-        rh_text_add(text, "%s", row->initial);
+    if (row->example || has_default) {
+        rh_text_add(text, "%s", row->example ? row->example : row->initial);
         return;
     }
     switch (row->type) {

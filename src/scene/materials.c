@@ -52,7 +52,7 @@ const rh_param_table rh_material_table = {"material",
 
 #define AT(field) offsetof(rh_exchange_when, field)
 static const rh_param when_rows[] = {
-    {"faster", RH_PARAM_FLOAT, AT(faster), "m/s", "0", 0, 1e6, .help = "than this"},
+    {"faster", RH_PARAM_FLOAT, AT(faster), "m/s", "0", 0, 1e6, .example = "2", .help = "than this"},
     {"thinner", RH_PARAM_FLOAT, AT(thinner), "", "0", 0, 1,
      .help = "than this share of a full neighbourhood: particles of their own material within one and a half cells"},
     {"into", RH_PARAM_FLOAT, AT(into), "m", "1e9", -1e9, 1e9,
@@ -79,7 +79,7 @@ static const rh_param exchange_rows[] = {
     {"name", RH_PARAM_TEXT, AT(name), "", .help = "for messages, and to find it with --set"},
     {"from", RH_PARAM_TEXT, AT(from), "", .required = true, .help = "the material that particles leave"},
     {"to", RH_PARAM_TEXT, AT(to), "", .required = true, .help = "the material that they become"},
-    {"group", RH_PARAM_TEXT, AT(group), "",
+    {"group", RH_PARAM_TEXT, AT(group), "", .example = "\"spray\"",
      .help = "particles of this group go, and leave it; a program (addtogroup) or the method puts them in"},
     {"when", RH_PARAM_OPTIONAL, AT(when), "", .table = &when_table,
      .help = "particles that this is true of go; with a group, those of the group"},

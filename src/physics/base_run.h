@@ -19,14 +19,14 @@
 typedef struct rh_base_run {
     const char *name;  // in `from:`; borrowed
     int dimension;
-    double time;       // s: of what is here
+    double time;       // s: of the state in here
     rh_points points;  // P, v and what else the frames have
     float radius;      // m, of a particle
     float reach;       // m
     float fastest;     // m/s, of the particles
     rh_neighbours near;
     rh_fields earlier, later;  // of the frames before and after; borrowed
-    float share;               // of the later ones
+    float share;               // 0..1: weight of `later`, the rest is that of `earlier`
 } rh_base_run;
 
 // What the material does at a place. `near` says whether there is any; without, velocity is zero and distance `reach`.

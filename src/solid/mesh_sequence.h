@@ -32,8 +32,8 @@ typedef struct rh_mesh_sequence_options {
 typedef struct rh_mesh_snapshot {
     int64_t tick;      // when: two times with the same tick look the same
     rh_mesh_sdf *sdf;  // owned by the sequence
-    int holders;
-    int64_t used;
+    int holders;   // how many hold it
+    int64_t used;  // when it was last held, in uses of the sequence
 } rh_mesh_snapshot;
 
 // Name of the file with that number: the last run of # in the pattern stands for it, with leading zeros. False when
@@ -46,7 +46,8 @@ void rh_mesh_sequence_free(rh_mesh_sequence *sequence);  // when nobody holds a 
 rh_code rh_mesh_sequence_check(rh_mesh_sequence *sequence, rh_status *status);
 int64_t rh_mesh_sequence_vertices(const rh_mesh_sequence *sequence);
 bool rh_mesh_sequence_is_still(const rh_mesh_sequence *sequence);
-// As at a time, in frames: 2^20 to a frame; of times before the first and after the last file what is seen then.
+// The tick of a time (s): 2^20 ticks are a frame. Times before the first and after the last file have the tick of what
+// is seen then.
 int64_t rh_mesh_sequence_tick(const rh_mesh_sequence *sequence, double time);
 
 rh_code rh_mesh_sequence_hold(rh_mesh_sequence *sequence, double time, rh_mesh_snapshot **out, rh_status *status);

@@ -22,7 +22,7 @@ typedef struct rh_sph_levels {
 } rh_sph_levels;
 
 // `system` is the particles' operator (1/m^2), about `factor` times the Laplacian; `held` ([count], 1/m^2, >= 0) is
-// what ties each unknown to pressure 0: what the system gives a pressure of 1 everywhere. Memory is the arena's.
+// what ties each unknown to pressure 0: the result of the system for a pressure of 1 everywhere. Memory is the arena's.
 // `unknown` and `inverse` must live as long.
 rh_code rh_sph_levels_make(rh_sph_levels *levels, const rh_sph_fluid *fluid, rh_operator system, float factor,
                            const uint8_t *unknown, const float *inverse, const float *held, rh_arena *arena,

@@ -284,7 +284,7 @@ static rh_code correct_density(step *s, rh_status *status)
     rh_mprgp_report report;
     RH_TRY(solve(s, NULL, b, NULL, y, "density correction", &report, status));
     note_solve(s, "density", &report);
-    // Particles are pushed as far as their mass asks for, but never by more than half a cell.
+    // Particles are displaced by what makes room, but never by more than half a cell.
     rh_limit_subtract_gradient(&s->limit, y, s->tiles.h, 0.5f * s->tiles.h, s->shift, NULL);
     RH_TRY(rh_limit_fill_after_shift(&s->limit, y, s->cells, s->fill_after, s->arena, status));
     rh_arena_restore(s->arena, mark);
@@ -616,7 +616,7 @@ static int open_bits(const step *s, int a, int32_t t, int r)
 {
     if (!s->method->slide && s->options->shares == RH_BLUR_SAMPLED) return 255;
     int bits = rh_i8_bits(rh_f8_load(s->cut.pass[a][t] + 8 * r) > rh_f8_all(s->method->slide ? 0.5f : MOSTLY_WALL));
-    // walls that push are felt where they are
+    // walls that move set the velocities of their faces where they are
     if (!s->method->slide) bits |= rh_i8_bits(rh_f8_load(s->cut.wall[a][t] + 8 * r) != rh_f8_all(0));
     const uint8_t *inflow = s->cut.inflow && !s->method->slide ? s->cut.inflow[t] : NULL;
     for (int i = 0; i < 8 && inflow; i++) bits |= (inflow[8 * r + i] >> a & 1) << i;

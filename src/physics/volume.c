@@ -12,9 +12,10 @@
 //     grid/advect.h): a puddle was lifted by twice its height in six seconds;
 //   - lines of particles that a stretching flow drew apart, which no displacement field can part (lines.h): it was
 //     lifted by half its height in four seconds still, a tenth of that since;
-//   - noise at the surface, where crowding counts and gaps do not: every second fluctuation lifted liquid. Waves lower than a
-//     cell gained up to 10 % in their first period, and still water rose. So crowding near the surface counts only beyond
-//     5 %: no wave grows since. (With 3 % they did by 1 %; with 15 % films lost four tenths of their volume.)
+//   - noise at the surface, where crowding counts and gaps do not: every second fluctuation lifted liquid. Waves lower
+//     than a cell gained up to 10 % in their first period, and still water rose. So crowding near the surface counts
+//     only beyond 5 %: no wave grows since. (With 3 % they grew by 1 %; with 15 % films lost four tenths of their
+//     volume.)
 //   - films, in which nothing but the surface is there to be crowded (below: swelling).
 // (When the energy of every lift was taken out of the liquid's motion, waves stopped within a period: most lifts only
 // make up for what sank. Smoothing the error first changed nothing. Comparing cells near the surface with the number

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Shapes decide, stored distances only tell where they need not be asked: a question to a shape costs as much as all
-// else that is done to a face or particle here.
+// Shapes are the authority; stored distances only prove where they need not be evaluated, as the distance to a shape
+// costs as much as all else that is done to a face or particle here.
 #include "physics/walls.h"
 
 #include <math.h>
@@ -346,9 +346,9 @@ static inline bool proves(const vicinity *v, float distance, float x, float y, f
     return room > 0 && room * room >= x * x + y * y + z * z;
 }
 
-// A distance changes by no more than the way walked: the stored one of a cell minus the way from its centre is a lower
-// bound. Asks the particle's own cell, then the next one in the direction `away` from walls, whose answer is often
-// better close to them.
+// A distance changes by no more than the length of the way: the stored one of a cell minus the way from its centre is a
+// lower bound. Tries the particle's own cell, then the next one in the direction `away` from walls, whose bound is
+// often better close to them.
 static inline bool is_safe(const vicinity *v, rh_vec3 p, const int away[3])
 {
     const float most = 3 * RH_TILE - 1;  // leaves room for the next cell
@@ -363,8 +363,8 @@ static inline bool is_safe(const vicinity *v, rh_vec3 p, const int away[3])
 }
 
 // --- a box that is free of walls -------------------------------------------------------------------------------------
-// At walls along the grid all particles but those of the last layer are in one box without walls, and one comparison
-// tells.
+// At walls along the grid all particles but those of the last layer are in one box without walls, so that one
+// comparison is enough for them.
 typedef struct room {
     int low[3], high[3];
 } room;  // cells, counted as in vicinity; high is in

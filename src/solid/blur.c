@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Cells whose centre is farther from a wall than their corners are wholly solid or free; only the others ask for each
-// of their points. The spread goes axis by axis: along each axis a point lies between two centres (halves) and between
+// Cells whose centre is farther from a wall than their corners are wholly solid or free; only in the others is each
+// point evaluated. The spread goes axis by axis: along each axis a point lies between two centres (halves) and between
 // two faces (wholes), so sums over the points of a column of cells for both lattices are all that is kept from one axis
 // to the next.
 #include "solid/blur.h"
@@ -69,12 +69,12 @@ static rh_dvec3 position_of(const blur *b, double x, double y, double z)
     return rh_d3((at.x * RH_TILE + x) * h, (at.y * RH_TILE + y) * h, deep ? (at.z * RH_TILE + z) * h : 0);
 }
 
-// Solid share of the small box around a point. Of points that are solid or free a point on a wall itself is free,
-// whatever rounding says: neighbouring tiles ask for the same points from different corners and must agree, and liquid
-// that was seeded there must not find too little room. A solid that can move takes and gives room bit by bit all the
-// same: all or nothing, a floor that sinks gave none for half a cell's way and then half a cell at once, and what lay
-// on it hung in the air and fell, in turns. Smooth: the box cut by a plane, linear in the plane's distance, which is
-// right to the last bit for walls along the grid.
+// Solid share of the small box around a point. In the sampled form a point is solid or free, and one on a wall itself
+// is free, whatever rounding says: neighbouring tiles evaluate the same points from different corners and must agree,
+// and liquid that was seeded there must not find too little room. But a solid that can move takes and gives room
+// gradually: with all or nothing, a floor that sinks gave none for half a cell's way and then half a cell at once, and
+// what lay on it hung in the air and fell, in turns. In the smooth form the box is cut by a plane, linear in the
+// plane's distance, which is right to the last bit for walls along the grid.
 static float solid_share(const blur *b, rh_dvec3 x)
 {
     int which;

@@ -19,8 +19,8 @@
 //   ... a method whose pressure moves solids attaches what moves with them (rh_dynamics_attach), computes the effect of
 //       impulses (rh_dynamics_respond) inside its solve, and gives the impulses found (rh_dynamics_give) ...
 //   rh_dynamics_pay        gives what they are owed: called by the method when its solve answers it, else by the world
-//   rh_dynamics_touch      contacts, motors and limits of joints: called by the method when its solve answers them, else
-//                          by the world
+//   rh_dynamics_touch      contacts, motors and limits of joints: called by the method when its solve answers them,
+//                          else by the world
 //   rh_dynamics_leave      compares with what the material is measured to have given: the difference is owed
 //   rh_dynamics_commit     velocities and poses become state
 // Nothing is state before the commit: a step that fails is begun again, shorter.

@@ -49,9 +49,9 @@ typedef struct rh_mesh_sdf rh_mesh_sdf;
 // distance is bounded from below through the box. Fails with RH_USER when the sampled grid would exceed
 // 512 million samples, naming the spacing that fits.
 rh_code rh_mesh_sdf_create(const rh_mesh *mesh, double spacing, rh_mesh_sdf **out, rh_status *status);
-// Of a mesh with walls thinner than cells: keeps the triangles and asks them near the surface, so that distances there
-// are exact. With a thickness above 0 (m) the mesh is a sheet, open or not: solid is what lies within half of it from
-// the triangles.
+// Of a mesh with walls thinner than cells: keeps the triangles and takes distances near the surface from them, which
+// makes these exact. With a thickness above 0 (m) the mesh is a sheet, open or not: solid is what lies within half of
+// it from the triangles.
 rh_code rh_mesh_sdf_create_thin(const rh_mesh *mesh, double spacing, double thickness, rh_mesh_sdf **out,
                                 rh_status *status);
 // What all meshes of a sequence have in common, found from one of them: which triangles are turned over so that

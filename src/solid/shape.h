@@ -80,7 +80,7 @@ typedef struct rh_shape {
     } as;
     rh_mesh_sdf *mesh;  // RH_SHAPE_MESH: owned by whoever made the shape
     double volume;      // m^3, of a mesh that is closed; 0 = not known
-    double thickness;   // m: of the walls of a mesh, as far as that was asked for; 0 = not known
+    double thickness;   // m: of the walls of a mesh, where it was measured; 0 = not known
     double offset;      // m: the surface of a mesh lies that much further out than its samples say
     bool flat;          // two-dimensional run: distances are taken in the x-y plane (z is ignored)
 } rh_shape;

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // A straight way is free where distances prove it: around a place there is free space as far as its distance says, the
-// argument of sphere tracing (J. C. Hart, The Visual Computer 12, 1996), here asked from the middle of what is not
-// proved yet.
+// argument of sphere tracing (J. C. Hart, The Visual Computer 12, 1996), here applied from the middle of the part that
+// is not proved yet.
 #include "solid/thin.h"
 
 #include <math.h>
@@ -59,9 +59,9 @@ typedef struct line {
     double least;         // m: what is so near is met
 } line;
 
-// Is a wall met between low and high (m along the way)? What distances at both ends prove to be free is left out
-// already. Asked in the middle, a distance proves as much before as behind; walking on from one end took up to twice as
-// many questions.
+// Is a wall met between low and high (m along the way)? The parts that the distances at both ends prove to be free are
+// left out already. A distance in the middle proves as much before as behind; going on from one end took up to twice as
+// many evaluations.
 static bool is_met(const line *w, double low, double high)
 {
     if (low >= high + w->least) return false;
@@ -113,7 +113,8 @@ static int count_hidden(const corners *c, int axis, int side)
 
 static bool any_hidden(const corners *c) { return count_hidden(c, 0, 0) + count_hidden(c, 0, 1) > 0; }
 
-// Along which axis one side is best rid of hidden corners; of two that are alike the nearer plane of centres.
+// Gives up one side along the axis where that removes most hidden corners; of two that are alike the one with the
+// nearer plane of centres.
 static void give_up_side(corners *c, double h, rh_dvec3 x)
 {
     int best = -1, most = -1, side = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The source's equations with what they leave open settled so: the part of a small drop that a large one's path covers
-// as a whole is 1 (its formula gives less, even below zero); reflexive separation wins where both thresholds are
-// passed; energies are those of the frame of the centre of mass, so that a jet's own speed decides nothing; shed drops
-// are a whole number whose size follows from the neck's volume, so mass is exact.
+// The source's equations, with these choices where they leave something open: the share of a small drop that a large
+// one's path covers as a whole is 1 (the source's formula gives less, even below zero); reflexive separation wins where
+// both thresholds are passed; energies are those of the frame of the centre of mass, so that a jet's own speed decides
+// nothing; shed drops are a whole number whose size follows from the neck's volume, so mass is exact.
 #include "physics/droplets/collision.h"
 
 #include <math.h>

@@ -6,8 +6,9 @@
 //  2. detect: which drops meet, on straight ways (detect.h)
 //  3. resolve: each pair at its closest approach (collision.h), moved back along its new velocity so that
 //  4. advect, which moves all drops by the step, puts it where it belongs; solids
-//  5. sort: drops that are gone are dropped, the others lie as they were sorted
-// Who has just collided rests: it flies on, but meets nobody, until its neck has parted (attribute `ready`, a time).
+//  5. sort: drops that are gone are removed, the others are put into the order of the search
+// A drop that has just collided flies on, but takes part in no collision until its neck has parted (attribute `ready`,
+// a time in s).
 #include "physics/droplets/droplets.h"
 
 #include <math.h>

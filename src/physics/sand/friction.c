@@ -13,11 +13,12 @@
 // gives way at the friction angle; Mohr and Coulomb's sine is right for sand that is squeezed, but let slopes of 30
 // degrees go at 27 and tall columns run a fifth too far.
 //
-// What is at rest stays there: cells inside the bound whose faces are slower than a part of what forces add in a step
-// are stopped, and cells that were at rest stay so on slopes a little too steep (piles start to slide at an angle one
-// to three degrees above the one they stop at: Daerr and Douady 1999). Pressure and friction take turns, so what holds
-// sand up may be short by what one of them changed: sinking by three times as much does not wake it. Without the first,
-// a pile crept by the errors of the solves; without the second it went on and stopped for ever.
+// Sand at rest stays at rest: cells whose stress is inside the bound and whose faces are slower than a part of what
+// forces add in a step are stopped, and cells that were at rest stay so on slopes a little too steep (piles start to
+// slide at an angle one to three degrees above the one they stop at: Daerr and Douady 1999). Pressure and friction are
+// solved for in turn, so the support of sand may be short by what one of them changed: sinking by three times as much
+// as it may slide does not count as motion. Without the first, a pile crept by the errors of the solves; without the
+// second it started and stopped for ever.
 #include "physics/sand/friction.h"
 
 #include <limits.h>
@@ -32,8 +33,8 @@ static const float WALL = -1;                              // bound of cells ins
 static const float SOLID_ROOM = 0.45f, NEAR_WALL = 0.99f;  // rooms up to which cells are inside a wall, are beside one
 static const float STOPPED = 0.1f, CALM = 0.5f, SUPPORTED = 1.5f;  // speeds, of what gravity adds in a step
 static const float SAG = 3;           // cells at rest may sink by so much more than they may slide
-static const float THIN = 0.3f;       // filling of cells that do not count as sand that lies on something
-static const float INSIDE = 0.99f;    // of the bound: held
+static const float THIN = 0.3f;       // filling: emptier cells do not count as sand that lies on something
+static const float INSIDE = 0.99f;    // of the bound: with less stress a cell is held
 static const float ENOUGH = 0.0005f;  // change of stress in an iteration, of a cell's weight: the solve stops
 
 typedef struct solve {
@@ -51,8 +52,8 @@ typedef struct solve {
     float *press, *coefficient;     // what presses on walls across the grid, and their coefficients of friction
     float *edge[RH_STRESS_PARTS];   // of shears
     float *size;                    // |trial|^2 / 2 at centres that bear something, 0 elsewhere
-    float *mean[RH_STRESS_PARTS];   // 1/4, and 0 for edges on walls: Coulomb's law asks for nothing but what goes along
-                                    // the wall
+    float *mean[RH_STRESS_PARTS];   // 1/4, and 0 for edges on walls: in Coulomb's law only the stress along the wall
+                                    // counts
     uint8_t *bears, *busy, *moved;  // per row: any cell bears something, any edge too, any face is moved
     rh_stress_rows rows;
     double *sums[2];  // per listed tile
@@ -121,8 +122,8 @@ static double extent(const rh_friction *f, const rh_tiles *tiles, rh_dvec3 g)
 }
 
 // Sand wedged between walls that go on moving can be held by friction whatever the pressure, and then pressure and
-// friction raise each other without end: it shot out at 1700 m/s. No more pressure counts for friction than several
-// times what all sand there is weighs and what the speed of walls is worth: then it gives way, as walls or grains
+// friction raise each other without end: it shot out at 1700 m/s. So pressure counts for friction only up to several
+// times what the weight of all sand and the speed of walls account for: then the sand gives way, as walls or grains
 // would. (The speed of sand counted too at first: what had begun to shoot out then drove itself.)
 static float most_pressure(const rh_friction *f, const rh_unilateral_view *view)
 {
@@ -152,9 +153,9 @@ static rh_f8 around_edge(const rh_rows_around *field, int r, const int *axes)
            rh_row_at(field, r, d[0][0] + d[1][0], d[0][1] + d[1][1], d[0][2] + d[1][2]);
 }
 
-// Edges of a row beside walls across the grid, and those of them that bear nothing: they have a face of the wall, whose
-// friction is another matter (wall_friction.h), or one without sand. What these would bear would be friction with the
-// air, and hold a layer of one cell back by a quarter of its friction.
+// Edges of a row beside walls across the grid, and those of them that carry no stress (idle): they have a face of the
+// wall, whose friction is found elsewhere (wall_friction.h), or one without sand. Stress there would be friction with
+// the air, and hold a layer of one cell back by a quarter of its friction.
 typedef struct wall_edges {
     rh_i8 all, idle;
 } wall_edges;
@@ -169,14 +170,14 @@ static wall_edges wall_edges_of(const rh_rows_around *cut, const rh_rows inverse
     return (wall_edges){all, all & ~full};
 }
 
-// Cells of a row whose sand may bear normal stress: at walls across the grid those do not that leave what lies on the
-// wall to their neighbours, and those with a face without sand.
+// Cells of a row whose sand may bear normal stress: not those at walls across the grid that leave their load to a
+// neighbour, or have a face without sand.
 static rh_i8 bears_normal(const rh_friction *f, int64_t at)
 {
     return (rh_f8_load(f->walls.gives + at) == rh_f8_all(0)) & ~rh_i8_from_bits(f->walls.bare[at / 8]);
 }
 
-// What particles carry reaches cells and edges at walls that bear nothing.
+// Removes carried stress from cells and edges at walls that bear none.
 static void clear_tile(const rh_friction *f, const rh_tiles *tiles, int32_t t)
 {
     rh_rows inverse_mass[3];
@@ -244,8 +245,8 @@ static void wall_friction(const solve *s, int32_t t, float *out)
     }
 }
 
-// Sand below the centres of cells that lie on a wall: the wall bears it too, the pressure at the centre does not know
-// of it.
+// Load of the sand below the centres of cells that lie on a wall: the wall bears it too, but it is not in the pressure
+// at the centre.
 static rh_f8 below_centre(const solve *s, const rh_rows *room, const float *fill, int r)
 {
     rh_dvec3 g = s->view->around->gravity;
@@ -267,8 +268,8 @@ static int pulls(const solve *s, int axis)
     return fabs(along) <= 0.5 * rh_d3_length(g) ? 0 : along < 0 ? -1 : 1;
 }
 
-// Sand that does not fill its cell has no pressure of its own, but its weight, where it lies on a wall or on cells that
-// have: in the mean half of it.
+// Sand that does not fill its cell has no pressure of its own, but its weight loads it where it lies on a wall or on
+// cells with pressure: half of it in the mean.
 static rh_f8 weight_row(const solve *s, const rh_rows *q, const rh_rows *room, const float *fill, int r)
 {
     rh_i8 lies = rh_f8_all(0) != rh_f8_all(0);
@@ -362,8 +363,9 @@ static void bound_tile(const solve *s, int32_t t)
     }
 }
 
-// Edges bear what the cells around them bear in the mean, those inside walls apart: with them the friction of walls was
-// half of what it should be. On a wall they bear what the wall does; cohesion does not glue to it.
+// The bound of an edge is the mean of those of the cells around it, without those inside walls: with these the friction
+// of walls was half of what it should be. On a wall it is the bound of the wall's friction; cohesion does not act
+// there.
 static void bound_edges(const solve *s, int32_t t)
 {
     const rh_tiles *tiles = s->tiles;
@@ -687,8 +689,8 @@ static void lying_tile(const solve *s, int32_t t, const rest_bits *out)
 static int slower_bits(const float *u, float than) { return rh_i8_bits(rh_f8_abs(rh_f8_load(u)) < rh_f8_all(than)); }
 
 // A face stops between cells that rest, or between one and a wall or air. Single grains on cells that rest stop if they
-// have no more than begun to fall; above their centres only when they are about to stop by themselves (which they did
-// ever more slowly, and in the end moved the pile below them).
+// have no more than begun to fall; faces above their centres only when they are about to stop by themselves (which they
+// did ever more slowly, and in the end moved the pile below them).
 static void stop_tile(const solve *s, int32_t t, const rest_bits *of)
 {
     const rh_tiles *tiles = s->tiles;
@@ -775,7 +777,7 @@ static rh_code take_fields(solve *s, rh_status *status)
 static rh_code begin(solve *s, rh_status *status)
 {
     rh_friction *f = s->f;
-    // What the carried stress did before the pressure is taken back: it is where the search begins, no more.
+    // The effect of the carried stress before the pressure is taken back: it is only where the search begins.
     rh_stress_add_divergence(&f->carried, f->faces.inverse_mass, s->start, -1, s->tiles,
                              &(rh_stress_rows){f->list, f->count, NULL}, s->start);
     rh_wall_friction_push(&f->walls, f->walls.carried, &f->carried, f->faces.inverse_mass, -1, s->tiles, s->start);

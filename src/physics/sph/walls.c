@@ -7,7 +7,7 @@
 // but not on flat walls, where the eye and a hydrostatic pressure see it.)
 //
 // The surface that is sampled lies LIFT outside of the union of the solids: there the smallest of the solids' distances
-// is the true one, so nothing of what solids that touch hide from each other is sampled.
+// is the true one, so parts of walls that are hidden where solids touch are not sampled.
 #include "physics/sph/walls.h"
 
 #include <math.h>

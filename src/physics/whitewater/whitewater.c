@@ -93,7 +93,7 @@ static double max_step(void *self, const rh_surroundings *around, const rh_point
 }
 
 // --- solids ----------------------------------------------------------------------------------------------------------
-// Cells of the base that no solid is near to: their particles need not ask.
+// Cells of the base that no solid is near to: their particles need no test for collisions.
 static rh_code find_clear(whitewater *me, const rh_surroundings *around, rh_status *status)
 {
     const rh_tiles *t = &me->flow.tiles;

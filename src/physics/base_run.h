@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The run that a layer stands on (`from:` of the scene), as it is at one time: its particles, by id on cubic curves
-// between two frames (points/interpolate.h), and its fields, linearly between them. A method asks what the material
-// does at a place; it cannot change anything. All questions may come from many threads at once and the answers do not
-// depend on them. The world sets the time (world/base_frames.h), at the middle of each step.
+// The base run of a layer (`from:` of the scene), as it is at one time: its particles, by id on cubic curves between
+// two frames (points/interpolate.h), and its fields, linearly between them. A method can query what the material does
+// at a place; it cannot change anything. Queries may come from many threads at once and their results do not depend on
+// them. The world sets the time (world/base_frames.h), at the middle of each step.
 //
 //   velocity   mean of the particles within `reach`, weighted (1 - d^2 / reach^2)^3
 //   distance   to the surface, from the same particles: |x - mean position| - radius (Y. Zhu, R. Bridson,

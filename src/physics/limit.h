@@ -4,8 +4,8 @@
 // The limit on how full cells may be, as a linear complementarity problem (Gerszewski 2014, eqs. 3.3 to 3.9; see
 // docs/sources.md), and the usual two-sided projection in the same form.
 //
-// A filling is the mass in a cell, or around a face, in units of that of a cell full of liquid in the open. Pressure is
-// solved for as q = p dt kick / (rho h^2), which has the unit of a filling; `kick` is how long forces act in the step
+// A filling is the mass in a cell, or around a face, where 1 is a cell full of liquid in the open. Pressure is solved
+// for as q = p dt kick / (rho h^2), which has the unit of a filling; `kick` is how long forces act in the step
 // (physics/step.h).
 //   w_c = b_c + sum over the faces f of c of link_f (q_c - q_n)      the room left at the end of the step
 //   q >= l,  w >= 0,  one of the two an equality in every cell    l = 0, less where pressure may pull (suction)
@@ -27,7 +27,7 @@ typedef enum rh_limit_form {
 typedef struct rh_limit_options {
     bool two_sided;
     rh_limit_form form;
-    double air;               // a cell filled less than this share of its room is air
+    double air;  // a cell filled less than this share of its room is air
     // Fillings that count as just full, as shares of a cell's room: a cell short of full by no more than the gap takes
     // nothing in, and one overfull by no more than allowed_overfill pushes nothing out. For grains in contact are
     // packed more or less densely.
@@ -72,8 +72,8 @@ void rh_limit_relax_overfill(const rh_limit *limit, const rh_cut_cells *before, 
                              float *out);
 // b += what flows out of each cell in dt (s) through faces of the given fillings.
 void rh_limit_outflow(const rh_limit *limit, rh_faces fill_faces, rh_faces velocity, float dt, float *b);
-// b becomes `other` in cells without q in them and in all cells beside them; elsewhere it is only brought to within
-// `trust` of `other`, and cells that walls push and partly close keep it.
+// b becomes `other` in cells where q is 0, in the cell and in all cells beside it; elsewhere it is only brought to
+// within `trust` of `other`. Cells that walls push and partly close keep their b.
 void rh_limit_blend(const rh_limit *limit, const float *q, const float *other, float trust, float *b);
 
 // Finds the faces inside liquid that is confined: both cells are nearly full, and pressure (`q` of the last step) was

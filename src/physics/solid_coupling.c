@@ -385,8 +385,8 @@ void rh_solid_coupling_pay(rh_solid_coupling *c, double scale, float *b)
 }
 
 // The expected and the actual effect of these impulses tell how much mass there really is, in their direction (the
-// update of C. Broyden, R. Fletcher, D. Goldfarb, D. Shanno, 1970). Contacts assume a mass that may be far too small: 6
-// kg for 44 of a cork below a shelf.
+// update of C. Broyden, R. Fletcher, D. Goldfarb, D. Shanno, 1970). Contacts assume a mass that may be far too small:
+// for a cork below a shelf 6 kg instead of 44.
 static void learn_mass(const double impulse[PARTS], const double change[PARTS], double mass[SQUARE])
 {
     double expected[PARTS] = {0}, own = 0, found = 0;

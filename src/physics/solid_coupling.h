@@ -36,7 +36,7 @@ typedef struct rh_solid_coupling {
     bool learnt;     // `masses` is set
 } rh_solid_coupling;
 
-// What the material has on the faces, for what of it moves with the solids.
+// The material on the faces, from which the part that moves with the solids is found.
 typedef struct rh_solid_coupling_faces {
     rh_faces velocity, fill;  // m/s after forces; particles around each face
     float full;               // particles of a full cell

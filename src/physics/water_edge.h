@@ -4,7 +4,8 @@
 // The edge of water at rest. Where water thins out on a wall it is thinner than a cell, over the more cells the flatter
 // the wall is, and a grid has no pressure for it. The part of gravity that is not balanced makes such water run down
 // the wall, and the water below throws it back. But its equilibrium is known: the pressure of the full cells beside it
-// gives the level of the surface, and water below that level is borne, so that at rest nothing acts on it.
+// gives the level of the surface, and water below that level is supported, so that at rest nothing acts on
+// it.
 #pragma once
 #include "solid/cut_cells.h"
 #include "solve/layout.h"

@@ -95,7 +95,7 @@ typedef struct rh_dynamics {
     rh_arena arena;  // scratch of contacts
 } rh_dynamics;
 
-// One of each obstacle of kind RH_SOLID_DYNAMIC, whose mass, pose and velocity at the start it has.
+// Makes a dynamic solid of each obstacle of kind RH_SOLID_DYNAMIC, with its mass, pose and velocity at the start.
 rh_code rh_dynamics_create(const rh_obstacles *obstacles, int dimension, rh_dynamics *out, rh_status *status);
 void rh_dynamics_free(rh_dynamics *dynamics);
 // Joints between these solids, which are as they are at the start.
@@ -105,7 +105,7 @@ rh_code rh_dynamics_join(rh_dynamics *dynamics, const rh_obstacles *obstacles, c
 // The longest step (s) in which no solid falls or flies past what it should meet.
 double rh_dynamics_longest_step(const rh_dynamics *dynamics, const rh_obstacles *obstacles, rh_dvec3 gravity);
 
-// So many materials have these solids in common.
+// The number of materials that share these solids.
 rh_code rh_dynamics_share(rh_dynamics *dynamics, int materials, rh_status *status);
 // The added mass [36 count] of the material whose step is in progress: the solves of the other materials count with it,
 // and what it thereby withholds from the solids is owed.
@@ -113,7 +113,8 @@ void rh_dynamics_note_added(rh_dynamics *dynamics, const double *added);
 double rh_dynamics_added(const rh_dynamics *dynamics, int material);  // kg in all, of one of several materials
 // Several materials: the next interval that each of them is to go through.
 void rh_dynamics_open(rh_dynamics *dynamics, double from, double span);
-// A step of dt s begins at `time`; the one before it was `previous` s long. dt = 0: only to look at what there is.
+// A step of dt s begins at `time`; the one before it was `previous` s long. dt = 0: only for the present state, without
+// a step.
 void rh_dynamics_begin(rh_dynamics *dynamics, const rh_obstacles *obstacles, rh_dvec3 gravity, double time,
                        double previous, double dt);
 // `start` and `end` are copies of all solids (rh_obstacles_at), at the two ends of a step of dt s, borrowed until the
@@ -153,7 +154,7 @@ void rh_dynamics_scale_inertia(const rh_dynamics *dynamics, int n, double times,
 void rh_dynamics_leave(rh_dynamics *dynamics, const rh_obstacles *received);
 // The state at the end of the step, or interval.
 void rh_dynamics_commit(rh_dynamics *dynamics);
-// State into solids of the scene (poses, velocities of the last step).
+// Writes the state into the solids of the scene (poses, velocities of the last step).
 void rh_dynamics_pose(const rh_dynamics *dynamics, rh_obstacles *obstacles);
 
 rh_code rh_dynamics_put(const rh_dynamics *dynamics, const rh_store *to, rh_status *status);
@@ -162,7 +163,7 @@ rh_code rh_dynamics_get(rh_dynamics *dynamics, const rh_store *from, rh_status *
 // The rotation of a unit quaternion, w first.
 rh_mat3 rh_turn_matrix(const double turn[4]);
 
-// Six rows of a velocity: along `axis`, of the point of the solid that is at x.
+// The row whose product with the six velocities of a solid is the velocity along `axis` of its point at x.
 static inline void rh_dynamics_row(rh_dvec3 x, rh_dvec3 center, int axis, double row[RH_DYNAMICS_PARTS])
 {
     rh_dvec3 arm = rh_d3_sub(x, center), along = {axis == 0, axis == 1, axis == 2}, turn = rh_d3_cross(arm, along);

@@ -12,8 +12,8 @@
 typedef struct rh_feature {
     rh_dvec3 at;     // m: in the solid's own space
     double radius;   // m
-    rh_dvec3 inner;  // m: a little inside of the solid. A corner that lies on an edge of another solid cannot tell
-                     // which of its faces it is on; the place inside of its own can
+    rh_dvec3 inner;  // m: a place a little inside the solid. Where a corner lies on an edge of another solid, this
+                     // place tells which of that solid's faces the corner is on
     bool rim;        // of a circle, whose lowest points rh_features_supports knows: for what lies flat on it
 } rh_feature;
 

@@ -24,7 +24,7 @@ typedef struct rh_joint {
     double strength;   // N m, or N: the most its motor gives; 0 = none
 } rh_joint;
 
-// How two solids stood to each other at the start.
+// The poses of the two solids at the start.
 typedef struct rh_joint_start {
     rh_pose a, b;
 } rh_joint_start;

@@ -63,15 +63,15 @@ typedef struct rh_mesh_sides {
 rh_code rh_mesh_sides_find(const rh_mesh *mesh, rh_mesh_sides *out, rh_status *status);
 void rh_mesh_sides_free(rh_mesh_sides *sides);
 // Of a mesh whose surface moves: keeps the triangles, also when it is not thin, for rh_mesh_sdf_nearest. `*sdf` is
-// NULL, or one that was made so of another place of the same triangles: it is made over, in the memory that it has
-// where that will do. On failure it is gone.
+// NULL, or was made by this function of the same triangles with other vertices: then it is made anew in its memory,
+// which grows where needed. On failure it is freed and NULL.
 rh_code rh_mesh_sdf_move(const rh_mesh *mesh, const rh_mesh_sides *sides, double spacing, double thickness, bool thin,
                          rh_mesh_sdf **sdf, rh_status *status);
 // The triangle nearest to a point, and the shares of its corners in the point on it that is nearest; of a mesh that
 // keeps its triangles.
 int64_t rh_mesh_sdf_nearest(const rh_mesh_sdf *sdf, rh_dvec3 point, double weight[3]);
-// How thick (m) the thinnest walls of a closed mesh are, to a sixteenth of `most`, which is the answer when they are
-// thicker: seen straight in from the triangles, and exceeded by all but a twentieth of their area.
+// Thickness (m) of the thinnest walls of a closed mesh, to a sixteenth of `most`, or `most` when they are thicker:
+// measured straight in from the triangles, and exceeded by all but a twentieth of their area.
 rh_code rh_mesh_thickness(const rh_mesh *mesh, double most, double *thickness, rh_status *status);
 void rh_mesh_sdf_free(rh_mesh_sdf *sdf);
 double rh_mesh_sdf_distance(const rh_mesh_sdf *sdf, rh_dvec3 point);

@@ -2,13 +2,13 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // A mesh that changes its form over time: files of the same topology, one a frame, as animation programs write them.
-// Vertices move along straight lines from one frame to the next. How fast a step sees them move is how far they come in
-// it, so that a wall goes through the step as far as its velocity says; a place between vertices moves as the nearest
-// triangle does there.
+// Vertices move along straight lines from one frame to the next. The velocity of a vertex in a step is its displacement
+// over the length of the step, so that a wall moves in the step by just its velocity times dt; a place between vertices
+// moves as the nearest triangle does there.
 //
-// A sequence reads a file when it is first needed and keeps a few. What it looks like at a time is a snapshot, which
-// many may hold; snapshots that nobody holds are kept until their room is needed, as the end of a step is the start of
-// the next. Not for several threads at once; snapshots are.
+// A sequence reads a file when it is first needed and keeps a few. A snapshot is the mesh at one time, and many may
+// hold it; snapshots that nobody holds are kept until their memory is needed, as the end of a step is the start of the
+// next. A sequence is not for several threads at once; snapshots are.
 #pragma once
 #include "base/status.h"
 #include "solid/shape.h"
@@ -32,8 +32,8 @@ typedef struct rh_mesh_sequence_options {
 typedef struct rh_mesh_snapshot {
     int64_t tick;      // when: two times with the same tick look the same
     rh_mesh_sdf *sdf;  // owned by the sequence
-    int holders;   // how many hold it
-    int64_t used;  // when it was last held, in uses of the sequence
+    int holders;       // how many hold it
+    int64_t used;      // when it was last held, in uses of the sequence
 } rh_mesh_snapshot;
 
 // Name of the file with that number: the last run of # in the pattern stands for it, with leading zeros. False when

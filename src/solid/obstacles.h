@@ -37,7 +37,7 @@ rh_dvec3 rh_impulse_about(const rh_impulse *impulse, rh_dvec3 point);  // the an
 // How a dynamic solid is to move.
 typedef struct rh_dynamic_rules {
     double restitution;  // share of the speed of an impact that it leaves with
-    unsigned locks;      // bits: along x, y, z, about x, y, z of the world it does not move
+    unsigned locks;      // bits: it does not move along x, y, z, nor turn about x, y, z of the world
     double from, until;  // s: follows its keys before and after
     double return_time;  // s: in which it goes back to them
 } rh_dynamic_rules;

@@ -91,7 +91,8 @@ double rh_shape_distance(const rh_shape *shape, rh_dvec3 point);
 rh_dvec3 rh_shape_normal(const rh_shape *shape, rh_dvec3 point);
 // Bounds in the shape's own space; infinite for a plane, z = 0 only for a flat shape.
 rh_dbox rh_shape_bounds(const rh_shape *shape);
-// No point of the shape is farther from a point (m): the farthest corner of its bounds; sides without end do not count.
+// Bound on the distance (m) of points of the shape from `from`: that of the farthest corner of its bounds; unbounded
+// sides do not count.
 double rh_shape_reach(const rh_shape *shape, rh_dvec3 from);
 // By how much the magnitude of the distance may be over-estimated (m): 0 but for meshes, whose distance is sampled.
 double rh_shape_slack(const rh_shape *shape);

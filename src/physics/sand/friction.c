@@ -47,8 +47,8 @@ typedef struct solve {
     rh_stress now, ahead, trial, rate;  // rate: the gradient's steps, 1 / (largest eigenvalue); for centres part 0
     float *bound;                       // of cells: |s| / sqrt 2; WALL inside walls
     float *core;   // the same for the normal parts: 0 without pressure, where they would pull; at slanting walls they
-                   // pull along these, no more than these bear
-    float *slide;  // beside walls: what these bear
+                   // pull along these, at most by the walls' friction
+    float *slide;  // beside walls: the largest friction of these
     float *press, *coefficient;     // what presses on walls across the grid, and their coefficients of friction
     float *edge[RH_STRESS_PARTS];   // of shears
     float *size;                    // |trial|^2 / 2 at centres that bear something, 0 elsewhere
@@ -301,9 +301,9 @@ static edges edges_at_centre(const rh_rows_around *f, int r, const int *axes)
     return sum;
 }
 
-// A wall's normal, along which room grows, as a square of its parts; and what the carried stress adds to the pressure
-// on it: minus its part along the normal. Coulomb's law with the pressure alone was a tenth too weak under a block:
-// sand that is free to spread presses down more than sideways.
+// Of a row of cells beside walls, whose normal n is the direction in which room grows: how far the wall slants, and
+// what the carried stress s adds to the pressure on it, -n . s n. Coulomb's law with the pressure alone was a tenth too
+// weak under a block: sand that is free to spread presses down more than sideways.
 typedef struct wall_row {
     rh_f8 slant, press;
 } wall_row;  // slant: 0 for walls along the axes, 1 at 45 degrees
@@ -401,7 +401,7 @@ static void bound_edges(const solve *s, int32_t t)
     }
 }
 
-// Rows beside busy ones, and where the search begins: at what was carried, where anything can be borne.
+// Marks rows beside busy ones, and starts the search at the carried stress where a cell or edge can bear any.
 static void begin_tile(const solve *s, int32_t t)
 {
     const rh_tiles *tiles = s->tiles;
@@ -482,8 +482,8 @@ static void climb_tile(const solve *s, int32_t t)
 }
 
 // How much less than in plane shear a stress of this form may be (Matsuoka and Nakai 1974, as a function of the
-// invariants): y of y^3 - y = J3 (3 - S^2) S / 2 J2^(3/2), squared. Newton's steps from the tangent at plane shear come
-// down on it.
+// invariants): y of y^3 - y = J3 (3 - S^2) S / 2 J2^(3/2), squared. Newton's steps, begun on the tangent at plane
+// shear, descend to it.
 static rh_f8 form_of(const rh_f8 normal[3], const rh_f8 across[3], float friction_coefficient)
 {
     rh_f8 second = rh_f8_all(1e-30f),

@@ -11,8 +11,7 @@ typedef struct rh_friction_options {
     double friction_coefficient;  // tangent of the friction angle: sand that shears along a plane bears so much of the
                                   // pressure; at most 1, or it would pull
     double cohesion;              // Pa
-    double cohesion_cells;        // against creep: more cohesion, as much as friction under the weight of this many
-                                  // cells
+    double cohesion_cells;        // against creep: more cohesion, that of friction under so many cells of sand
     double static_excess_angle;   // degrees by which sand at rest may be steeper than flowing sand that stops
     double stress_smoothing;      // share of the carried stress that is smoothed in a step
     int iterations;               // at most

@@ -28,11 +28,9 @@ typedef struct rh_sand_faces {
     rh_faces start;         // cells per step, without friction
 } rh_sand_faces;
 rh_code rh_sand_faces_make(rh_sand_faces *faces, const rh_unilateral_view *view, rh_status *status);
-static const float RH_STRESS_QUIET = 0.01f;  // of a cell's weight: smaller changes of stress are dropped where sand
-                                             // rests
+static const float RH_STRESS_QUIET = 0.01f;  // of a cell's weight: smaller changes are dropped where sand rests
 static const float RH_SAND_CLOSED = 0.5f;    // open share of a face up to which it belongs to the wall
-static const double RH_SAND_WEDGED = 4;      // largest pressure that counts for friction, times what weight and walls
-                                             // account for
+static const double RH_SAND_WEDGED = 4;      // pressure counts up to this times what weight and walls account for
 
 // The tiles, and rows of eight cells, that stress acts in.
 typedef struct rh_stress_rows {

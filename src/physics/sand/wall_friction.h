@@ -23,17 +23,14 @@ typedef struct rh_wall_friction {
     int32_t count;
     uint8_t *cut;            // per row: bits of cells that a wall cuts
     uint8_t *beside;         // per row: nonzero where the row, or one beside it, has such cells
-    uint8_t *bare;           // per row: bits of cells at walls across the grid that have an open face without sand on
-                             // it
+    uint8_t *bare;           // per row: bits of cells at walls across the grid that have an open face without sand
     float *normal[3];        // of the wall in those cells, towards the sand
-    float *side[3];          // 1 or -1 where the lower or the upper face is the wall's and the other one has sand; else
-                             // 0
+    float *side[3];          // 1, -1: the lower, the upper face is the wall's and the other one has sand; else 0
     float *inverse_mass[3];  // of the cell's open faces along the axis together; 0 if none has sand
     float *slip[3];          // the wall's own velocity
     float *area[3];          // open share of the cell's upper face less that of the lower one: what pressure acts on
     rh_faces held;           // mass on faces that are the wall's, half of each for the cells on its two sides
-    rh_faces riding;         // the same of cut cells, with that of neighbours that leave it to them: moves with their
-                             // open faces
+    rh_faces riding;         // the same of cut cells, with what neighbours leave to them: moves with their open faces
     float *mark;             // 1 in cut cells and in those that leave their load to a neighbour, 0 elsewhere
     float *bound;            // largest traction
     float *into;             // momentum into the wall of sand on the wall's faces, which the wall stops: load too

@@ -89,12 +89,12 @@ void rh_limit_blend(const rh_limit *limit, const float *q, const float *other, f
 rh_code rh_limit_find_confined(rh_limit *limit, const float *q, const float *fill_cells, rh_faces before, float slow,
                                rh_arena *arena, rh_status *status);
 // The fillings by which flow through faces is counted (`fill` in, out). They become the open shares at confined and at
-// closed faces, and where liquid leaves the fuller of two cells; elsewhere they go as far towards the open share as the
-// present velocity was there `before` forces acted. The reason: pressure gives a face momentum by its open share, so
-// the flow that it does work on must be counted by that share. Counted by fillings, pressure did more work on a free
-// surface that gives way than the cell behind it lost volume for: a collapsing column gained 1 % of its energy, and
-// water over a beach crept. (With open shares for all faces, the rim of a resting surface, whose particles fall into
-// the cells below, counted as full cells that fall, and pressure lifted the pool by a third of a cell.)
+// closed faces, and where liquid leaves the fuller of two cells; elsewhere they go towards the open share by the part
+// of the present velocity that was there `before` forces acted. The reason: pressure gives a face momentum by its open
+// share, so the flow that it does work on must be counted by that share. Counted by fillings, pressure did more work on
+// a free surface that gives way than the cell behind it lost volume for: a collapsing column gained 1 % of its energy,
+// and water over a beach crept. (With open shares for all faces, the rim of a resting surface, whose particles fall
+// into the cells below, counted as full cells that fall, and pressure lifted the pool by a third of a cell.)
 void rh_limit_flow_shares(const rh_limit *limit, const float *fill_cells, rh_faces before, rh_faces velocity,
                           rh_faces fill);
 // The same for cells that walls push (limit->pushed): a face that walls close in part counts as filled by its open

@@ -284,7 +284,7 @@ static rh_code correct_density(step *s, rh_status *status)
     rh_mprgp_report report;
     RH_TRY(solve(s, NULL, b, NULL, y, "density correction", &report, status));
     note_solve(s, "density", &report);
-    // Particles are displaced by what makes room, but never by more than half a cell.
+    // The gradient of y displaces particles, but never by more than half a cell.
     rh_limit_subtract_gradient(&s->limit, y, s->tiles.h, 0.5f * s->tiles.h, s->shift, NULL);
     RH_TRY(rh_limit_fill_after_shift(&s->limit, y, s->cells, s->fill_after, s->arena, status));
     rh_arena_restore(s->arena, mark);
@@ -444,8 +444,8 @@ static rh_code apply_pressure(step *s, const float *q, rh_status *status)
 
 // --- dynamic solids --------------------------------------------------------------------------------------------------
 // The room that cells will have is found for where the solids come with the velocities they begin with; a change of
-// these by pressure changes it by the volume that they sweep, which is the part of the term. Pressure gives the faces
-// momentum in the material's own masses, so nothing has to be attached to the solids.
+// these by pressure changes it by the volume that they sweep, which is what the term stands for. Pressure gives the
+// faces momentum in the material's own masses, so no material has to be attached to the solids.
 static rh_code couple_solids(step *s, rh_status *status)
 {
     if (!s->around->dynamics || two_sided(s)) return RH_OK;
@@ -616,7 +616,7 @@ static int open_bits(const step *s, int a, int32_t t, int r)
 {
     if (!s->method->slide && s->options->shares == RH_BLUR_SAMPLED) return 255;
     int bits = rh_i8_bits(rh_f8_load(s->cut.pass[a][t] + 8 * r) > rh_f8_all(s->method->slide ? 0.5f : MOSTLY_WALL));
-    // walls that move set the velocities of their faces where they are
+    // faces at walls that move keep their own velocity
     if (!s->method->slide) bits |= rh_i8_bits(rh_f8_load(s->cut.wall[a][t] + 8 * r) != rh_f8_all(0));
     const uint8_t *inflow = s->cut.inflow && !s->method->slide ? s->cut.inflow[t] : NULL;
     for (int i = 0; i < 8 && inflow; i++) bits |= (inflow[8 * r + i] >> a & 1) << i;

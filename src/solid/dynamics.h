@@ -6,14 +6,13 @@
 //
 // Words used below. A material answers impulses on the solids when its solve finds the pressure that they cause within
 // the same step, so that the inertia of the material resists them. A solid is owed the difference between the impulse
-// that a material is measured to have given it in a step and the one that its solve assumed; it gets it one step later,
-// which is called to pay. Attached is material that moves with a solid during a step and counts as part of its mass.
-// Added mass is that of the material that a solid has to push aside to move. A solid is held while it follows the keys
-// of its motion.
+// that a material is measured to have given it in a step and the one that its solve assumed; the solid gets it one step
+// later (rh_dynamics_pay). Material is attached to a solid when it moves with it during a step and counts as part of
+// its mass. Added mass is that of the material that a solid has to accelerate to move. A solid is held while it follows
+// the keys of its motion.
 //
 // A step in order:
-//   rh_dynamics_hold       which of them follow their keys
-//   rh_dynamics_begin      velocities under gravity
+//   rh_dynamics_begin      which of them follow their keys; velocities under gravity
 //   rh_dynamics_place      poses at both ends of the step, into the obstacles that all others read
 //                          (solid/obstacles.h); velocities fulfil the joints
 //   ... a method whose pressure moves solids attaches what moves with them (rh_dynamics_attach), computes the effect of
@@ -25,8 +24,8 @@
 //   rh_dynamics_commit     velocities and poses become state
 // Nothing is state before the commit: a step that fails is begun again, shorter.
 //
-// Several materials share the solids: they take turns in an interval of time (rh_dynamics_open), each from hold to
-// leave, and each finds the velocities that the one before it left; gravity acts once, and there is one commit. Each
+// Several materials share the solids: they take turns in an interval of time (rh_dynamics_open), each from begin
+// to leave, and each finds the velocities that the one before it left; gravity acts once, and there is one commit. Each
 // solve only ever takes energy, and so do all of them in turn.
 //
 // Six numbers a solid are a velocity (linear of the centre of mass in m/s, angular in rad/s) or an impulse (kg m/s,

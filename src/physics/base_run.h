@@ -29,7 +29,7 @@ typedef struct rh_base_run {
     float share;               // 0..1: weight of `later`, the rest is that of `earlier`
 } rh_base_run;
 
-// What the material does at a place. `near` says whether there is any; without, velocity is zero and distance `reach`.
+// The material at a place. `near`: there is some within reach; without, velocity is zero and distance `reach`.
 typedef struct rh_base_answer {
     bool near;
     rh_vec3 velocity;  // m/s

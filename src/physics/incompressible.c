@@ -220,8 +220,9 @@ static void keep_spray(const step *s)
             }
 }
 
-// What the projection reads (velocities before the step) and the shift need values on the faces of liquid cells; new
-// velocities also on the next ones, which particles at the surface read, and as far as the flow carries particles.
+// How far beyond the liquid faces need values, in cells: those that the projection reads (velocities before the step)
+// and the shift on the faces of liquid cells; new velocities also on the next ones, which particles at the surface
+// read, and as far as the flow carries particles.
 static const float NEXT_FACES = 2, LIQUID_FACES = 1;
 
 static rh_code extend(step *s, rh_faces field, float band, const float *bands, rh_status *status)
@@ -449,7 +450,7 @@ static rh_code slow_at_rough_walls(step *s, rh_status *status)
                          status);
 }
 
-// What no displacement field can part: particles on one point, and lines of them that the flow has stretched.
+// Parts particles that no displacement field can: those at one point, and lines that the flow has stretched.
 static void part_particles(step *s)
 {
     const int64_t *ids = rh_points_data(s->points, "id", RH_POINT_I64);

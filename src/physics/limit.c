@@ -355,7 +355,7 @@ static rh_i8 pushed_row(const rh_limit *l, int32_t t, int r)
     return narrow & rh_i8_from_bits(bits);
 }
 
-// What faces let flow: `above` looks at the upper faces of the row.
+// The fields that make up the flow through faces of one axis. Below, `above` selects the upper faces of the row.
 typedef struct flow {
     rh_rows u, pass, fill, wall;
 } flow;
@@ -638,7 +638,7 @@ static bool touches(const rh_limit *l, int32_t t)
     return any;
 }
 
-// Of a tile. `given`: sums of filling times what is added to the field.
+// The faces of a tile; returns the sums of filling times what is added to the field.
 static rh_dvec3 subtract_gradient_tile(const rh_limit *l, const float *q, float scale, float most, int32_t t,
                                        rh_faces field)
 {

@@ -92,7 +92,7 @@ static void break_cell(const rh_tiles *tiles, const rh_lines_input *of, uint32_t
     for (uint32_t p = begin; p < end; p++) positions[p] = rh_v3_sub(positions[p], back);
 }
 
-// What is a line: det C (m^(2d)) and the square of its particles' distance (m^2) are below these.
+// Particles form a line where det C (m^(2d)) and the square of their distance (m^2) are below these.
 typedef struct line_limits {
     float flat, close;
 } line_limits;

@@ -28,7 +28,7 @@ typedef struct rh_momentum_error_input {
     bool walls_return;   // all walls are dynamic solids: momentum that they take is still in the whole
 } rh_momentum_error_input;
 
-// Of a tile.
+// The error of a tile.
 typedef struct rh_momentum_error {
     double momentum[3];  // m/s times particles: what the particles of the tile receive in excess
     bool walled[3];      // a wall acts along the axis: the error along it is not known

@@ -64,7 +64,7 @@ static void look_at_tile(flood *f, int32_t t)
     }
 }
 
-// What is reached from the cells around, once.
+// The cells of a tile that are reached from those reached before, by one step to a neighbour.
 static rh_bits next_of(const flood *f, int32_t t)
 {
     const rh_tiles *tiles = f->step->tiles;

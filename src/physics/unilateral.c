@@ -381,7 +381,8 @@ static float slow_speed(const step *s)
     return 0.3f * (float)sqrt(rh_d3_length(s->around->gravity) * s->around->cell);
 }
 
-// What flows out of cells: of confined liquid, and out of free surfaces, as much as faces are open for.
+// Adds to the room left what flows out of cells; of confined liquid, and out of free surfaces, by the open shares of
+// faces.
 static rh_code flow_out(step *s, float *b, rh_status *status)
 {
     if (is_balanced(s) || s->limit.pushed) {
@@ -697,7 +698,7 @@ static void update_velocities(step *s)
     s->report->max_speed = rh_grid_to_velocities(&s->tiles, &update, s->positions, s->velocities, NULL);
 }
 
-// As in incompressible.c.
+// Last, and on the particles, as in incompressible.c.
 static rh_code slow_at_rough_walls(step *s, rh_status *status)
 {
     const rh_obstacles *obstacles = s->around->obstacles;

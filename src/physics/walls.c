@@ -18,7 +18,7 @@ static rh_dvec3 tile_center(const rh_tiles *tiles, int32_t t)
     return rh_d3((at.x + 0.5) * w, (at.y + 0.5) * w, tiles->dimension == 3 ? (at.z + 0.5) * w : 0);
 }
 
-// From the centre of a box with sides of so many cells to its corners.
+// m: from the centre of a box with sides of so many cells to its corners.
 static double half_diagonal(const rh_tiles *tiles, double cells)
 {
     return 0.5 * cells * sqrt((double)tiles->dimension) * (double)tiles->h;
@@ -167,7 +167,7 @@ static void find_others(const rh_tiles *tiles, const rh_obstacles *obstacles, co
     }
 }
 
-// With a normal along +-axis what is left of u is u - u: 0, or not a number when u is none.
+// With a normal along +-axis the velocity that is left is u - u: 0, or not a number when u is not one.
 static void set_simple(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_faces *f, int axis, float *u)
 {
     bool separate = obstacles->items[f->which].wall == RH_WALL_SEPARATE;
@@ -280,8 +280,8 @@ static void collide(const rh_obstacles *obstacles, const rh_collision *c, int di
         go_back(obstacles, first, rh_d3_from(c->before[p]), position);
 }
 
-// By how much distances may be off between two places, beyond the way from one to the other: those of meshes by their
-// slack at either end.
+// m: by how much two distances may differ beyond the way between their places: those of meshes by their slack at either
+// end.
 static double distance_error(const rh_obstacles *obstacles)
 {
     double slack = 0;

@@ -88,7 +88,7 @@ static float solid_share(const blur *b, rh_dvec3 x)
     return share < 1e-5 ? 0 : share > 1 - 1e-5 ? 1 : (float)share;
 }
 
-// How much of the points of cell (i, j, k), each -2 .. 8, is solid.
+// The solid share of each point of cell (i, j, k), each index -2 .. 8. Returns whether any is solid.
 static bool sample_cell(const blur *b, int i, int j, int k, double reach, float *solid)
 {
     bool deep = b->tiles->dimension == 3, any = false;
@@ -152,7 +152,7 @@ static void spread(const blur *b, const float *solid, const int lattice[3], floa
     }
 }
 
-// Where cell c of the tile is among cells -1 .. 7, and how far the next one along an axis.
+// Index of cell c of the tile among cells -1 .. 7, and the step to the next one along an axis.
 static int wide_index(const blur *b, int c)
 {
     int layer = b->tiles->dimension == 3 ? (c >> 6) + 1 : 0;

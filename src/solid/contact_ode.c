@@ -320,7 +320,7 @@ static void read_contacts(const island *s, int root, int32_t *parent)
 
 static bool has_drive(const rh_joint *j) { return j->limited || j->strength > 0; }
 
-// Who belongs together, and which islands have anything to solve.
+// Joins solids to islands, and marks the islands that have anything to solve.
 static void join(const rh_contact_problem *p, int32_t *parent, bool *busy)
 {
     for (int n = 0; n < p->body_count; n++) parent[n] = n;

@@ -206,7 +206,7 @@ static void set_velocities(const rh_dynamics *dynamics, rh_obstacles *obstacles)
     }
 }
 
-// With this velocity for so long.
+// The pose after a time of dt s with this velocity.
 static rh_pose pose_after(const rh_dynamic_solid *s, const double velocity[PARTS], double dt)
 {
     double turn[4];
@@ -662,7 +662,7 @@ static state state_of(const rh_dynamic_solid *s)
 
 static void name_of(const rh_dynamic_solid *s, char name[32]) { snprintf(name, 32, "solid%d", s->obstacle); }
 
-// Of an interval that some materials have gone through and others have not.
+// State of an interval that some materials have gone through and others have not.
 typedef struct interval {
     double from, span, last_span, opened, touched, paid;
 } interval;

@@ -59,7 +59,7 @@ typedef struct rh_dynamics {
     int *of_obstacle;  // owned: per solid of the scene its number here, or -1
     int obstacle_count;
     int dimension;
-    // Of the step in progress, all owned.
+    // The step in progress; all arrays are owned but for `start` and `end`.
     double *begun, *velocity;   // [6 count]: velocities when material was attached, or at the start; and now
     double *given;              // [6 count]: impulses that the solve of the material gave
     double *attached;           // [36 count]: mass of what moves with the solids
@@ -77,7 +77,7 @@ typedef struct rh_dynamics {
     bool touched, paid;         // rh_dynamics_touch, rh_dynamics_pay were called in this step
     rh_contact_list contacts;   // of it, in `arena`
     rh_status trouble;          // what went wrong in it
-    // Of the interval in progress, which is the step where there is one material.
+    // The interval in progress, which is the step where there is one material.
     bool shared;                   // there are several
     int materials, current;        // their number; which one the step in progress is of
     double *added;                 // owned, [materials][36 count]: added mass of each material
@@ -88,7 +88,7 @@ typedef struct rh_dynamics {
     double ahead;                  // s: from its start to that of the step
     double *entered;               // owned, [6 count]: velocities that the last material left
     double *payment;               // owned, [6 count]: the part of what is owed that was given in the step in progress
-    // Whole life long.
+    // For as long as the solids live.
     int *obstacle_of;  // owned: [count]
     rh_joints joints;
     rh_arena arena;  // scratch of contacts

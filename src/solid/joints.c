@@ -303,7 +303,7 @@ static void multiply(const double *m, const double *x, double *y)
     for (int r = 0; r < PARTS; r++) y[r] = dot_part(m + r * PARTS, x);
 }
 
-// What a row does to solid n: M^-1 J^T. False when it has nothing to do with it.
+// The change of the velocity of solid n by a row: M^-1 J^T. False when the row does not contain it.
 static bool effect(const rh_joint_row *row, int n, const double *inverse, double out[PARTS])
 {
     if (n < 0 || (n != row->a && n != row->b)) return false;

@@ -26,7 +26,7 @@ rh_code rh_mesh_weld(rh_mesh *mesh, rh_status *status);
 // absurdly far away, or no triangle with an area.
 rh_code rh_mesh_check(const rh_mesh *mesh, rh_status *status);
 
-// What is wrong with a mesh, so that a user can be told when it matters.
+// Defects of a mesh, so that a user can be told when they matter.
 typedef struct rh_mesh_report {
     int64_t degenerate;     // triangles without area
     int64_t open_edges;     // edges with one triangle: holes

@@ -20,7 +20,8 @@
 #include "solid/mesh_parts.h"
 
 enum { BLOCK = 8, MARGIN = 3 };  // samples per block edge; samples around the mesh on every side
-// Of a far sample, in spacings: exact up to 4 spacings from the surface, and within this beyond.
+// Error of far samples, in spacings: samples up to 4 spacings from the surface are exact, those beyond may be too long
+// by this.
 static const double tolerance = 0.25;
 static const int64_t max_samples = INT64_C(512) * 1024 * 1024;
 
@@ -469,8 +470,8 @@ static double to_triangles(const rh_mesh_sdf *sdf, rh_dvec3 point)
     return sqrt(rh_bvh_distance2(&sdf->tree, point, 0, &hint));
 }
 
-// On the side of the nearest sample when no triangle is as near as that; else the winding number tells, which costs ten
-// times as much.
+// Whether a point is inside: as the nearest sample is, when no triangle can be between the two; else by the winding
+// number, which costs ten times as much.
 static bool is_within(const rh_mesh_sdf *sdf, rh_dvec3 point, double distance)
 {
     rh_dvec3 u = rh_d3_scale(rh_d3_sub(point, sdf->origin), 1 / sdf->spacing);

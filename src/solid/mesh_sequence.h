@@ -28,7 +28,7 @@ typedef struct rh_mesh_sequence_options {
     const void *user;
 } rh_mesh_sequence_options;
 
-// What the sequence looks like at one time.
+// The mesh of the sequence at one time.
 typedef struct rh_mesh_snapshot {
     int64_t tick;      // when: two times with the same tick look the same
     rh_mesh_sdf *sdf;  // owned by the sequence

@@ -19,7 +19,7 @@ typedef enum rh_wall {
 } rh_wall;
 extern const char *const rh_wall_names[];  // NULL-terminated, in the order of rh_wall
 
-// How a solid comes to be where it is.
+// What determines the pose of a solid.
 typedef enum rh_solid_kind {
     RH_SOLID_FIXED,     // never moves
     RH_SOLID_KEYED,     // as the keys of its motion say

@@ -144,7 +144,7 @@ bool rh_thin_view_of(const rh_obstacles *obstacles, const rh_thin_list *list, in
     for (int a = 0; a < dimension; a++) (&c.low.x)[a] = ((double)rh_thin_below((&x->at.x)[a], h) + 0.5) * h;
     for (int n = 0; n < 1 << dimension; n++)
         if (rh_thin_between(obstacles, list, h, x, &around[n])) c.hidden |= 1 << n;
-    // With no side left that is seen it stays.
+    // Where no corner is hidden, or all are, it stays where it is.
     if (c.hidden == 0 || c.hidden == (1 << (1 << dimension)) - 1) return false;
     for (int n = 0; n < dimension && any_hidden(&c); n++) give_up_side(&c, h, x->at);
     for (int a = 0; a < dimension; a++)
@@ -168,8 +168,8 @@ bool rh_thin_view(const rh_obstacles *obstacles, const rh_thin_list *list, int d
 }
 
 // --- the way of a particle -------------------------------------------------------------------------------------------
-// How far (m) along a way the wall is nearer than half the gap; -1 when it is nowhere. The other half is for those that
-// slide along it.
+// How far (m) along a way the wall is first nearer than half the gap; -1 when it is nowhere. The other half of the gap
+// is for particles that slide along the wall.
 static double meet(const rh_shape *shape, rh_dvec3 from, rh_dvec3 step, double length, double gap, double *found)
 {
     for (double s = 0; s <= length;) {

@@ -128,7 +128,7 @@ static void add_point(const sides *s, const double x[3], int axis, bool smooth, 
     }
 }
 
-// Where the grid sees the point; false when it is in a thin wall.
+// The place where the grid treats the point (rh_thin_view); false when it is in a thin wall.
 static bool view(const sides *s, rh_dvec3 x, rh_dvec3 *seen)
 {
     rh_thin_place place = {x, rh_obstacles_distance_of(s->obstacles, s->list->items, s->list->count, x, NULL)},
@@ -144,8 +144,8 @@ static bool view(const sides *s, rh_dvec3 x, rh_dvec3 *seen)
     return true;
 }
 
-// How cells are filled with points, and what is known of a cell as a whole. Near thin walls every point is looked at;
-// farther off, which is most of a tile, a cell that no solid reaches adds what all its points would have.
+// How cells are sampled by points. Near thin walls every point is evaluated; farther off, which is most of a tile, a
+// cell that no solid reaches adds the sum of all its points at once.
 typedef struct sampling {
     rh_cut_near others;  // the solids that are not thin
     bool all;            // too many of them for a list: all are tested

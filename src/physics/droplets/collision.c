@@ -122,7 +122,7 @@ static void part(const rh_droplet *i, const rh_droplet *j, double z, rh_droplet_
     out->j.u = mix(1, centre, z * vi / all, u);
 }
 
-// What is along the line of centres turns round, what is across stays.
+// The velocity along the line of centres is reversed, that across stays.
 static void bounce(const rh_droplet_law *law, const rh_droplet *i, const rh_droplet *j, rh_dvec3 line,
                    rh_droplet_outcome *out)
 {

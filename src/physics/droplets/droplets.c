@@ -255,7 +255,7 @@ static void advect(const droplets *me, const rh_surroundings *around, double dt,
     }
 }
 
-// As they were sorted, without those that are gone; new ones last.
+// Puts the drops into the order of the search, without those that are gone; new ones last.
 static rh_code keep(droplets *me, rh_points *points, rh_status *status)
 {
     if (points->count == 0) return RH_OK;

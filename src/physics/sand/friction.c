@@ -284,7 +284,7 @@ static rh_f8 weight_row(const solve *s, const rh_rows *q, const rh_rows *room, c
     return rh_f8_select(lies & (here > rh_f8_all(THIN)), 0.5f * s->weight * here, rh_f8_all(0));
 }
 
-// What edges around a centre have there: the mean, and the mean of squares.
+// A shear stress at the centre of a cell, from the edges around: the mean, and the mean of squares.
 typedef struct edges {
     rh_f8 mean, square;
 } edges;
@@ -810,7 +810,7 @@ static void give_velocities(const solve *s)
             }
 }
 
-// What friction does to the faces that are the walls' own, for whoever measures the step.
+// Shows an observer what friction does to the faces that belong to walls.
 static rh_code show_walls(const solve *s, rh_status *status)
 {
     const rh_unilateral_view *view = s->view;

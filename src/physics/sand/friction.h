@@ -17,7 +17,7 @@ typedef struct rh_friction_options {
     int iterations;               // at most
 } rh_friction_options;
 
-// Of a step in progress.
+// The friction of a step in progress. Memory is the arena's.
 typedef struct rh_friction {
     rh_friction_options options;
     rh_sand_faces faces;

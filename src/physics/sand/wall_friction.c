@@ -252,7 +252,7 @@ static void held_tile(const rh_wall_friction *w, const rh_unilateral_view *view,
     }
 }
 
-// Of a row of cells: its own and what neighbours leave to it.
+// Values of a row of cells, with those that neighbours leave to them.
 static rh_f8 gathered(const rh_rows *gives, const rh_rows *field, int dimension, int r)
 {
     rh_f8 zero = rh_f8_all(0);
@@ -372,7 +372,8 @@ static void push_tile(const rh_wall_friction *w, rh_faces inverse_mass, float sc
     }
 }
 
-// What the sand on the wall's faces has been given beyond what the open faces have, along the wall.
+// Shares along the wall the velocity that forces and pressure gave to the sand on the wall's faces beyond that of the
+// open faces.
 static void share_tile(const rh_wall_friction *w, const rh_unilateral_view *view, const rh_faces inverse_mass,
                        rh_faces u, rh_faces momenta, int32_t t)
 {
@@ -480,7 +481,7 @@ rh_code rh_wall_friction_bound(rh_wall_friction *w, const rh_unilateral_view *vi
 }
 
 // --- push and strain -------------------------------------------------------------------------------------------------
-// What a row of cells does to the velocities of its lower and upper faces.
+// The changes that tractions and stress in a row of cells make to the velocities of its lower and upper faces.
 static void change_row(const rh_wall_friction *w, const rh_faces traction[2], const rh_stress *stress,
                        const rh_rows inverse_mass[3], int64_t at, int r, int dimension)
 {

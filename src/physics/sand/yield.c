@@ -104,7 +104,7 @@ typedef struct sliding_cell {
     int32_t at;
 } sliding_cell;
 
-// What does not change from portion to portion.
+// What stays the same for all portions.
 typedef struct sliding_tile {
     int32_t tile;
     int64_t first, end;  // its cells

@@ -14,7 +14,7 @@ static const double GAP = 0.1;    // spacings that particles are kept from walls
 static const double CLEAR = 0.6;  // supports: what sees no wall sample is farther from walls
 enum { ROUNDS = 4 };
 
-// As far along its way as it is free: a distance proves so much of it.
+// The last place along its way up to which it is free: each distance proves a part of it.
 static rh_dvec3 walk(const rh_obstacles *solids, double gap, rh_dvec3 from, rh_dvec3 to)
 {
     rh_dvec3 way = rh_d3_sub(to, from);

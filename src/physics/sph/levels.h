@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Coarse levels of a pressure system of particles: the grid that particles are sorted into, one unknown a cell, and the
-// multigrid on tiles below it (solve/multigrid.h). The source says how it serves as a preconditioner.
+// multigrid on tiles below it (solve/multigrid.h). levels.c says how it serves as a preconditioner.
 #pragma once
 #include "physics/sph/fluid.h"
 #include "solve/krylov.h"

@@ -113,7 +113,7 @@ static rh_vec3 unit(rh_vec3 a)
     return length > 0 ? rh_v3_scale(a, 1 / length) : a;
 }
 
-// Out of the liquid: against the gradient of the share, where that is steep enough to be the surface.
+// Normals point out of the liquid, against the gradient of the share, where that is steep enough to be the surface.
 static void fill_normals(rh_foam_flow *flow)
 {
     const rh_tiles *t = &flow->tiles;

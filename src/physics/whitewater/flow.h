@@ -9,7 +9,7 @@
 #include "physics/base_run.h"
 #include "physics/whitewater/whitewater.h"
 
-// What a cell has.
+// The liquid in a cell.
 typedef struct rh_foam_cell {
     float share;  // of the cell that is liquid, smoothed over two cells; about 0.5 at the surface
     rh_vec3 v;    // m/s

@@ -159,7 +159,7 @@ static bool is_kept(const rh_whitewater_params *p, int32_t kind)
     return kind == RH_CLASS_SPRAY ? p->spray : kind == RH_CLASS_FOAM ? p->foam : p->bubbles;
 }
 
-// What wears off in the step.
+// Constants of the laws of motion for the step.
 typedef struct laws {
     rh_flight_decay spray, bubble;
     rh_vec3 gravity, wind;

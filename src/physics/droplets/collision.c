@@ -34,7 +34,7 @@ void rh_droplet_shares(double delta, double impact, double *phi_i, double *phi_j
     *phi_j = inside ? 1 : cap(tau / delta);
 }
 
-// The share of the energy that stretches: 1 + delta^3 less what the parts in each other's way lose.
+// The share of the energy that stretches: 1 + delta^3 less what the overlapping parts lose.
 static double stretch_share(double delta, double impact, double phi_i, double phi_j)
 {
     double d3 = cube(delta);
@@ -133,7 +133,7 @@ static void bounce(const rh_droplet_law *law, const rh_droplet *i, const rh_drop
     out->j.u = mix(1, j->u, -vi, change);
 }
 
-// The share of the parts in each other's way that becomes the neck; 0.3 of the energy is dissipated.
+// The share of the overlapping parts that becomes the neck; 0.3 of the energy is dissipated.
 static double neck_share(const rh_droplet_law *law, const rh_droplet *i, double delta, double impact, double speed2,
                          double phi_i, double phi_j)
 {

@@ -78,7 +78,7 @@ static rh_code list_tiles(rh_friction *f, const rh_unilateral_view *view, rh_sta
     return RH_OK;
 }
 
-// The fastest wall, and what forces have added most: m/s.
+// m/s: the largest speed of walls, and the largest change of velocity by forces.
 typedef struct drive {
     double wall, kick;
 } drive;
@@ -104,7 +104,7 @@ static drive drive_of_tile(const rh_unilateral_view *view, int32_t t)
     return out;
 }
 
-// Cells from the lowest sand to the highest, along gravity; without gravity along the longest axis.
+// Extent of the sand along gravity, in cells; without gravity along the longest axis.
 static double extent(const rh_friction *f, const rh_tiles *tiles, rh_dvec3 g)
 {
     double along[3] = {fabs(g.x), fabs(g.y), fabs(g.z)}, all = rh_d3_length(g), high = 0;
@@ -143,7 +143,7 @@ static void inverse_mass_rows(const rh_friction *f, const rh_tiles *tiles, int32
     for (int a = 0; a < tiles->dimension; a++) out[a] = rh_rows_of(tiles, f->faces.inverse_mass.axis[a], t, ZEROS);
 }
 
-// The cells around an edge: the sum of a field over them.
+// The sum of a field over the four cells around an edge.
 static rh_f8 around_edge(const rh_rows_around *field, int r, const int *axes)
 {
     int d[2][3] = {{0}};
@@ -212,7 +212,7 @@ rh_code rh_friction_begin(rh_friction *f, const rh_friction_options *options, co
 }
 
 // --- bounds ----------------------------------------------------------------------------------------------------------
-// Are all faces of the cells of a row slower than that, by axis? Nearly empty ones do not count.
+// Are all faces of the cells of a row slower than `slow` of their axis? Nearly empty faces do not count.
 static rh_i8 are_slow(const rh_rows u[3], const rh_rows fill[3], int dimension, int r, const float slow[3])
 {
     rh_i8 all = rh_f8_all(0) == rh_f8_all(0);
@@ -422,7 +422,8 @@ static void begin_tile(const solve *s, int32_t t)
 }
 
 // --- steps of the gradient -------------------------------------------------------------------------------------------
-// The largest eigenvalue of strain after push is 4 in the plane, 8 in space, over faces of filling 1.
+// The largest eigenvalue of the map from a stress to the strain rate that it causes is 4 in the plane, 8 in space, over
+// faces of filling 1.
 static void rate_tile(const solve *s, int32_t t)
 {
     const rh_tiles *tiles = s->tiles;

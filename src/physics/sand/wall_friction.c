@@ -86,8 +86,8 @@ static sides sides_of(const rh_rows *pass, const rh_rows *inverse_mass, int a, i
                    mass_of(rh_row_above(inverse_mass, a, r))};
 }
 
-// Cells whose sand has no face along the wall leave their load to the neighbour before the wall: 1 + 2 axis + side, or
-// 0.
+// Cells whose sand has no open face along the wall leave their load to the neighbour before the wall. Returns which: 1
+// + 2 axis + side, or 0 for none.
 static rh_f8 gives_row(const rh_wall_friction *w, int64_t at, int dimension)
 {
     rh_f8 zero = rh_f8_all(0), one = rh_f8_all(1), most = zero, to = zero;

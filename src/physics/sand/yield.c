@@ -98,7 +98,7 @@ static rh_strain portion(rh_strain strain, float mass, float most)
     return strain;
 }
 
-// A cell that yields as a tile in whose reach it is sees it.
+// A cell that yields, in the block of a tile whose faces it acts on: its own tile or one beside it.
 typedef struct sliding_cell {
     float mass, most;
     int32_t at;

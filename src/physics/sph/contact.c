@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// A particle that went far in the step walks its way again in steps of the distance to the nearest solid (sphere
+// A particle that went far in the step follows its path again in steps of the distance to the nearest solid (sphere
 // tracing: J. C. Hart, The Visual Computer 12, 1996) and stops where that falls below the gap; one that is too near is
 // pushed out along the normal, a few times for corners.
 #include "physics/sph/contact.h"

@@ -265,7 +265,7 @@ static rh_code sample_resting(const builder *b, rh_status *status)
     return RH_OK;
 }
 
-// A solid in its own space, all of it.
+// Samples all of a solid, in its own space.
 static rh_code sample_own(const builder *b, int solid, rh_status *status)
 {
     rh_sph_wall_cache *c = b->cache;

@@ -41,7 +41,7 @@ typedef struct rh_limit {
     const rh_cut_cells *cut;
     rh_limit_options options;
     const float **link[3];  // per tile: of lower faces, 0..1 (above 1 with density in the matrix)
-    rh_faces fill;          // fillings of faces, of the particles as they are: the masses of momentum
+    rh_faces fill;          // fillings of faces by the particles as they are: masses for momentum
     int32_t *component;     // per tile: the connected part of the material that it belongs to (grid/tile_components.h)
     bool *in_flight;        // per tile: no solid is near to any of that part
     rh_layout layout;

@@ -14,8 +14,8 @@
 // exit material leaves at most at the speed of continuity; what it then does not carry stays behind as overfill and
 // leaves in the next steps.
 // (Tried: a bound on the speed of everything that pressure acts on while any wall moves; it held back unrelated jets.
-// The same with and without wide ways out; water beside a piston in a channel ran ahead of it. Only the faces of narrow
-// exits, with walls within two cells on both sides; cells along the piston went on demanding more flow.)
+// Cells counted as pushed with a wide way out, too; water beside a piston in a channel ran ahead of it. Only the faces
+// of narrow exits, with walls within two cells on both sides; cells along the piston went on demanding more flow.)
 #pragma once
 #include "base/arena.h"
 #include "grid/bits.h"

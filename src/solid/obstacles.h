@@ -2,8 +2,7 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // All solids of a run as one: distance, normal, velocity and kind of wall at a point. Distance is positive in free
-// space. The solids at a time are computed by rh_obstacles_at into a copy, which all threads may read; they are never
-// moved in place.
+// space. rh_obstacles_at computes the solids at a time, into a copy of its own which all threads may read.
 #pragma once
 #include <stdbool.h>
 #include "base/status.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Friction between sand and walls across the grid, that is not along its planes (those along them are friction.c's
+// Friction between sand and walls across the grid, those not along its planes (those along them are friction.c's
 // own): a traction in every cell that such a wall cuts, along the wall, at most the wall's coefficient times the normal
 // load on it. It is unknown in the same solve as the stress inside the sand (friction.h): the solver reads the velocity
 // of the sand in a cell from its faces, and applies the force to the same faces with the same weights, so that momentum

@@ -71,7 +71,8 @@ rh_code rh_sph_system_make(rh_sph_system *system, rh_sph_fluid *fluid, const rh_
                            rh_arena *arena, rh_status *status);
 // y = A x; both [count + 8], x is 0 where there is no unknown and beyond the end. Returns x . y.
 double rh_sph_system_apply(const rh_sph_system *system, const float *x, float *y);
-// A connected part of the unknowns that neither a wall nor a particle of pressure 0 is next to determines its pressure
-// only up to a constant: of its unknowns the one that will be least dense gets pressure 0. *anchored: how many did. It
-// takes as long as several iterations, and such parts are rare: so it is called only when a solve does not converge.
+// In a connected part of the unknowns that is next to neither a wall nor a particle of pressure 0, pressure is
+// determined only up to a constant: of its unknowns the one that will be least dense gets pressure 0. *anchored: how
+// many did. It takes as long as several iterations, and such parts are rare: so it is called only when a solve does not
+// converge.
 rh_code rh_sph_system_anchor(rh_sph_system *system, rh_arena *arena, int64_t *anchored, rh_status *status);

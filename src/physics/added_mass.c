@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// A solid that moves drives the liquid around it, and a light one has hardly any inertia but that. Its pressure is, for
-// each of six velocities, a potential around it that no cheap formula gives for all shapes; a rough one will do:
+// A solid that moves has to accelerate the liquid around it, and a light one has hardly any inertia but that. The
+// pressure for each of its six velocities is a potential around the solid that no cheap formula gives for all shapes; a
+// rough one is enough:
 //
 //      z = (n, r x n / size) (1 - d / D)^2
 //
-// with d the distance from the solid, n its normal and r the arm from the centre of mass: the solid's own pattern of
-// pressure, carried outwards and faded. By the principle of least energy the mass found with it,
+// with d the distance from the solid, D the reach within which distances are known, n its normal and r the arm from the
+// centre of mass: the pressure on the solid's own surface, continued outwards and faded. By the principle of least
+// energy the mass found with it,
 //
 //      added = m (J^T Z) (Z^T A Z)^-1 (Z^T J)
 //
-// is never more than the true one (0.6 to 0.9 of it), and the pressure along z is what the term of light solids makes
-// stiff: solve/deflation.h takes it out.
+// is never more than the true one (0.6 to 0.9 of it), and the pressure along z is the direction in which the term of
+// light solids makes the system stiff: solve/deflation.h takes it out of the iteration.
 #include <math.h>
 #include <string.h>
 #include "physics/solid_coupling.h"
 #include "solve/dense.h"
 
 enum { PARTS = RH_DYNAMICS_PARTS, SQUARE = PARTS * PARTS };
-static const double LIGHT = 4;       // times the added mass: solids that weigh less are taken out of the solve
-static const double NOTHING = 1e-6;  // of the largest: a velocity that moves no liquid, as the turning of a ball
+static const double LIGHT = 4;       // a solid lighter than this times its added mass is taken out of the iteration
+static const double NOTHING = 1e-6;  // of the largest: velocities with less move no liquid, as the turning of a ball
 
 typedef struct work {
     rh_solid_coupling *c;
@@ -92,7 +94,7 @@ static bool stands_apart(const work *w, int32_t t, int i)
     return apart;
 }
 
-// Faces of another solid touch them: as cells of the term.
+// Cells with a face of another solid, as the term has them, belong to none either.
 static void leave_shared(const work *w)
 {
     const rh_term *term = &w->c->term;
@@ -259,8 +261,8 @@ static bool is_joined(const rh_joints *joints, int n)
     return joined;
 }
 
-// Does the mass of the liquid around it dwarf its own? Joined solids answer together, not each by itself: they are left
-// to the iterations.
+// Is its own mass small against its added mass? Joined solids respond together, not each by itself: they are left to
+// the iteration.
 static bool is_light(const rh_dynamics *dynamics, int n, const double added[SQUARE])
 {
     double ratio = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The run that a layer stands on (`from:` of the scene), as it is at one time: its particles, by id on cubic curves
-// between two frames (points/interpolate.h), and its fields, linearly between them. A method asks what the material
-// does at a place; it cannot change anything. All questions may come from many threads at once and the answers do not
-// depend on them. The world sets the time (world/base_frames.h), at the middle of each step.
+// The base run of a layer (`from:` of the scene), as it is at one time: its particles, by id on cubic curves between
+// two frames (points/interpolate.h), and its fields, linearly between them. A method can query what the material does
+// at a place; it cannot change anything. Queries may come from many threads at once and their results do not depend on
+// them. The world sets the time (world/base_frames.h), at the middle of each step.
 //
 //   velocity   mean of the particles within `reach`, weighted (1 - d^2 / reach^2)^3
 //   distance   to the surface, from the same particles: |x - mean position| - radius (Y. Zhu, R. Bridson,
@@ -19,17 +19,17 @@
 typedef struct rh_base_run {
     const char *name;  // in `from:`; borrowed
     int dimension;
-    double time;       // s: of what is here
+    double time;       // s: of the state in here
     rh_points points;  // P, v and what else the frames have
     float radius;      // m, of a particle
     float reach;       // m
     float fastest;     // m/s, of the particles
     rh_neighbours near;
     rh_fields earlier, later;  // of the frames before and after; borrowed
-    float share;               // of the later ones
+    float share;               // 0..1: weight of `later`, the rest is that of `earlier`
 } rh_base_run;
 
-// What the material does at a place. `near` says whether there is any; without, velocity is zero and distance `reach`.
+// The material at a place. `near`: there is some within reach; without, velocity is zero and distance `reach`.
 typedef struct rh_base_answer {
     bool near;
     rh_vec3 velocity;  // m/s

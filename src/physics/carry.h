@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Pressure rides on the particles from step to step: it is the next solve's first guess, moves with the liquid, and a
-// resumed run has it.
+// Pressure is stored on the particles between steps: it is the first guess of the next solve, moves with the liquid,
+// and is part of a checkpoint.
 #pragma once
 #include "solve/layout.h"
 

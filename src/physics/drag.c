@@ -15,8 +15,8 @@
 //      dU/dt = -C U |U| / H   has the solution U / (1 + C |U| t / H): taken as it is, exact and stable for any step
 //
 // All particles of a column lose the same share of their velocity. In uniform flow stress falls in a straight line from
-// the bed to the surface, so every layer feels the same force; what brings it there is turbulence, which the method
-// does not have. (Given to the lowest cell alone, it stops that cell and the rest slides on: friction fell with the
+// the bed to the surface, so every layer receives the same force; turbulence carries it there, which the method does
+// not resolve. (Given to the lowest cell alone, friction stops that cell and the rest slides on: it fell with the
 // cell's size.) A share, not an amount, so that nothing that was slower than the mean is turned around.
 #include "physics/drag.h"
 

@@ -7,11 +7,12 @@
 
 bool rh_drag_any(const rh_obstacles *obstacles);
 
-// tau / (rho U |U|) of liquid that flows over a wall with depth `depth` (m) at a velocity that has the mean U over it.
+// The coefficient of friction C = tau / (rho U |U|), with tau (Pa) the shear stress on the wall, for liquid of depth
+// `depth` (m) whose velocity along the wall has the mean U over that depth.
 double rh_drag_coefficient(const rh_obstacle *wall, double depth);
 
-// Slows particles that flow along walls with a roughness for `time` (s), relative to the wall and along it: never to
-// less than the wall's own velocity. Particles are in the order of the tiles and where they were when the tiles were
-// made, obstacles are placed; a full cell holds `per_cell` particles.
+// Slows particles that flow along walls with a roughness, as in a time of `time` (s): relative to the wall, along it,
+// and never below the wall's own velocity. Particles are in the order of the tiles and where they were when the tiles
+// were made, obstacles are placed; a full cell holds `per_cell` particles.
 rh_code rh_drag_apply(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles, float per_cell,
                       float time, const rh_vec3 *positions, rh_vec3 *velocities, rh_arena *arena, rh_status *status);

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-// For small kt by their series, where the differences would cancel.
+// For small kt the series, as the differences would cancel.
 rh_flight_decay rh_flight_decay_of(double k, double time)
 {
     double x = k * time;

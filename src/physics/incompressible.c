@@ -65,8 +65,8 @@ typedef struct step {
     uint8_t *rigid;            // as in the view; NULL without added stages
     rh_solid_coupling solids;  // dynamic ones; nothing without any
     rh_pressure pressure;
-    rh_momentum_error *momentum_errors;  // what the particles won; NULL = not known
-    rh_vec3 *frame_share;                // per tile: how far its liquid travels alike (rh_paths); NULL = not known
+    rh_momentum_error *momentum_errors;  // what the particles gain in error; NULL = not known
+    rh_vec3 *frame_share;                // per tile: share of common motion (rh_paths); NULL = not known
     rh_step_report *report;
     double clock;
 } step;
@@ -143,7 +143,7 @@ enum { MARGIN = 3 };
 // Cells beyond the liquid where velocities and distances are known.
 static const float BAND = 4;
 
-// No face is faster than a particle may go: a little more than cfl asks for, so that an impact is not cut down.
+// No face is faster than a particle may go: a little more than cfl says, so that an impact is not cut down.
 static float speed_limit(const step *s)
 {
     double cells = s->params->cfl + 1 < 6 ? s->params->cfl + 1 : 6;
@@ -168,7 +168,7 @@ static rh_code build_solids(step *s, rh_status *status)
                                 s->arena, status);
 }
 
-// Rooms without an exit may hold so much too much of their volume.
+// Excess of material that rooms without an exit may hold, as a share of their volume.
 static const double TOO_MUCH = 0.05;
 
 static rh_code look_for_squeeze(step *s, rh_status *status)
@@ -204,8 +204,8 @@ static float face_region(const step *s, int a, int32_t t, int c)
            tiles->inverse_h;
 }
 
-// Faces that only a few stray particles reach keep the strays' own velocity: spray flies freely. Near the liquid the
-// liquid's extension is better: there a face outside it has felt gravity but not pressure.
+// Faces that only a few stray particles reach keep the velocity of these particles: spray flies freely. Near the liquid
+// the liquid's extension is better: a face outside it has the change by gravity but none by pressure.
 static void keep_spray(const step *s)
 {
     int cells = s->tiles.cells;
@@ -220,8 +220,9 @@ static void keep_spray(const step *s)
             }
 }
 
-// What the projection reads (velocities before the step) and the shift need values on the faces of liquid cells; new
-// velocities also on the next ones, which particles at the surface read, and as far as the flow carries particles.
+// How far beyond the liquid faces need values, in cells: those that the projection reads (velocities before the step)
+// and the shift on the faces of liquid cells; new velocities also on the next ones, which particles at the surface
+// read, and as far as the flow carries particles.
 static const float NEXT_FACES = 2, LIQUID_FACES = 1;
 
 static rh_code extend(step *s, rh_faces field, float band, const float *bands, rh_status *status)
@@ -292,10 +293,10 @@ static rh_code to_grid(step *s, rh_status *status)
     return measure_force_change(s, status);
 }
 
-// What particles report. A step gives an impulse, and impulse over the time of the step is no pressure where the flow
-// changes faster than steps follow: water that hits a floor is stopped within one step, with 27 kPa in steps of 10 ms
-// and 178 kPa in steps of 1.25 ms. So it is a mean over a time of its own, which forgets exponentially: its integral
-// over time is the impulse for any steps.
+// The pressure attribute of particles. A step gives an impulse, and impulse over the length of the step is no pressure
+// where the flow changes faster than steps follow: water that hits a floor is stopped within one step, with 27 kPa in
+// steps of 10 ms and 178 kPa in steps of 1.25 ms. So it is an exponentially weighted mean over a time of its own: its
+// integral over time is the impulse for any steps.
 static void report_pressure(const step *s)
 {
     double time = s->params->pressure_time;
@@ -386,7 +387,7 @@ static bool walls_return(const step *s)
     return dynamic;
 }
 
-// Particles feel what the projection did.
+// Particles take over the changes of the face velocities.
 static rh_code update_velocities(step *s, rh_status *status)
 {
     static const rh_update updates[] = {RH_UPDATE_FLIP, RH_UPDATE_PIC, RH_UPDATE_APIC};
@@ -428,7 +429,8 @@ static rh_code correct_volume(step *s, rh_status *status)
     return extend(s, s->spare, LIQUID_FACES, NULL, status);
 }
 
-// Takes back what the particles won, and finds how far the liquid of each tile travels alike.
+// Takes back the momentum that the particles gained in error, and finds the share of motion that the liquid of each
+// tile has in common.
 static rh_code settle(step *s, rh_status *status)
 {
     if (!is_balanced(s)) return RH_OK;
@@ -438,8 +440,8 @@ static rh_code settle(step *s, rh_status *status)
                           : RH_MEMORY;
 }
 
-// Last, and to the particles: the pressure of the next step finds it in their velocities, as it finds all else; and a
-// step that fails before has changed nothing.
+// Last, and on the particles: the pressure of the next step sees it in their velocities, and a step that fails before
+// has changed nothing.
 static rh_code slow_at_rough_walls(step *s, rh_status *status)
 {
     const rh_obstacles *obstacles = s->around->obstacles;
@@ -448,7 +450,7 @@ static rh_code slow_at_rough_walls(step *s, rh_status *status)
                          status);
 }
 
-// What no displacement field can part: particles on one point, and lines of them that the flow has stretched.
+// Parts particles that no displacement field can: those at one point, and lines that the flow has stretched.
 static void part_particles(step *s)
 {
     const int64_t *ids = rh_points_data(s->points, "id", RH_POINT_I64);

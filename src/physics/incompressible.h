@@ -24,8 +24,8 @@ typedef struct rh_incompressible_view {
     rh_faces velocity;            // m/s; after pressure to be changed on known faces only
     uint8_t *const *known;        // per axis: 1 on faces that got a projected velocity
     float dt, kick;               // s: length of the step; how long forces acted in it (physics/step.h)
-    uint8_t *rigid;  // per row of eight cells, all 0: to be set for cells that rest in themselves, which the volume
-                     // correction spares (volume.h)
+    uint8_t *rigid;  // per row of eight cells, all 0: bits to be set for cells that do not deform, which the volume
+                     // correction leaves alone (volume.h)
     rh_arena *arena;
     rh_points *points;  // sorted by the tiles
 } rh_incompressible_view;
@@ -43,8 +43,8 @@ typedef struct rh_incompressible_options {
     int preconditioner;  // rh_precondition, of both solves
     bool volume_correction;
     double volume_tolerance;  // relative residual of the correction's solve
-    bool pressure;            // give particles the attribute "pressure" (Pa): what each felt
-    double pressure_time;     // s: as a mean over about so long; 0 = during the last step
+    bool pressure;            // give particles the attribute "pressure" (Pa): the pressure at each
+    double pressure_time;     // s: as a mean over about this time; 0 = in the last step alone
 } rh_incompressible_options;
 
 typedef struct rh_incompressible {

@@ -21,17 +21,18 @@
 #include "grid/rows.h"
 #include "grid/tile_components.h"
 
-// A face never counts as emptier than this share of what it lets through: what is left of liquid there must not be shot
-// away. More so at walls, which take the momentum: faces open by a hundredth and filled by a ten-thousandth shot drops
-// through the ground of a valley, at 5 cells a step.
+// The filling of a face never counts as less than this share of its open share: little liquid would else take all of
+// the pressure and be shot away. It counts as more at walls, which take the momentum: faces open by a hundredth and
+// filled by a ten-thousandth shot drops through the ground of a valley, at 5 cells a step.
 static const float EMPTIEST = 0.02f, EMPTIEST_AT_WALLS = 0.3f;
-// Overfilled by so little, a cell is only full: rounding must not make pressure in free flight.
+// Overfilled by so little, a cell counts as just full: rounding must not cause pressure in free flight.
 static const float SLACK = 1e-4f;
 static const float NOTHING = 1e-5f;  // filling: less is no liquid
-// Of its room: emptier cells are not confined; 0.5 to 0.95 are alike for most tanks at rest, but those whose top cells
-// are about so full boil. Slow water boils less with the lower, sheets along walls gain energy by it.
+// Shares of its room below which a cell is not confined. From 0.5 to 0.95 the results are alike for most tanks at rest,
+// but water boils in tanks whose top cells are filled by about this share. Slow water boils less with the lower limit;
+// sheets along walls would gain energy by it.
 static const float CONFINED = 0.8f, CONFINED_SLOW = 0.5f;
-static const float SLIVER = 0.05f;  // room: what grows from less is new
+static const float SLIVER = 0.05f;  // room: a cell that had less before walls moved counts as newly opened
 static const float ZEROS[RH_CELLS];
 
 static bool is_right(int form) { return form == RH_LIMIT_SHARES_RIGHT || form == RH_LIMIT_DENSITY_RIGHT; }
@@ -160,9 +161,9 @@ static void assemble_tile(const rh_limit *l, int32_t n)
 }
 
 // --- material in flight ----------------------------------------------------------------------------------------------
-// Tiles of connected material that no solid is near to: nothing can hold it, and pressure leaves its momentum as it
-// is. (A ball in flight whose cells were seeded a little too full had pressure inside, and gravity that acts on it as
-// on full cells made it fall by a hundredth too slowly.)
+// Tiles of connected material that no solid is near to: nothing can hold such material, and pressure leaves its
+// momentum as it is. (A ball in flight whose cells were seeded a little too full had pressure inside, and with gravity
+// weighed as in confined liquid it fell by a hundredth too slowly.)
 static rh_code find_in_flight(rh_limit *l, rh_arena *arena, rh_status *status)
 {
     const rh_tiles *tiles = l->tiles;
@@ -207,7 +208,7 @@ rh_code rh_limit_prepare(rh_limit *limit, const rh_limit_options *options, const
 
 // --- right-hand side -------------------------------------------------------------------------------------------------
 
-// What cells of these rooms and fillings still take (below 0: what is too much in them).
+// Room left in cells of these rooms and fillings; below 0: the overfill.
 static inline rh_f8 left_row(const rh_limit *l, rh_f8 room, rh_f8 fill, rh_i8 touched)
 {
     rh_f8 zero = rh_f8_all(0), free = (1 + SLACK) * room - fill;
@@ -298,7 +299,7 @@ static rh_bits pushed_faces(const rh_limit *l, int32_t t, int a)
     return out;
 }
 
-// What a row of faces counts as filled by: faces that walls close in part no less than they are open, where pushed.
+// The filling that a row of faces counts with: at pushed faces that walls close in part, their open share at least.
 static inline rh_f8 as_pushed(int pushed, rh_f8 open, rh_f8 fill)
 {
     if (!pushed) return fill;
@@ -354,7 +355,7 @@ static rh_i8 pushed_row(const rh_limit *l, int32_t t, int r)
     return narrow & rh_i8_from_bits(bits);
 }
 
-// What faces let flow: `above` looks at the upper faces of the row.
+// The fields that make up the flow through faces of one axis. Below, `above` selects the upper faces of the row.
 typedef struct flow {
     rh_rows u, pass, fill, wall;
 } flow;
@@ -432,8 +433,8 @@ static inline rh_f8 inverse_mass_row(const rh_limit *l, rh_f8 pass, rh_f8 fill)
 }
 
 // --- confined liquid -------------------------------------------------------------------------------------------------
-// Of a row of cells: 0 = loose, 1 = full, 2 = full and pressed. Cells at walls are often without a particle to carry
-// pressure to them: they ask their neighbours.
+// Of a row of cells: 0 = not full, 1 = full, 2 = full and under pressure. Cells at walls are often without a particle
+// to carry pressure to them: there the pressure of a neighbour counts.
 static rh_f8 state_row(const rh_limit *l, const rh_rows *q, rh_f8 fill, rh_f8 room, rh_i8 slow, int r)
 {
     rh_f8 zero = rh_f8_all(0), one = rh_f8_all(1),
@@ -444,7 +445,7 @@ static rh_f8 state_row(const rh_limit *l, const rh_rows *q, rh_f8 fill, rh_f8 ro
     return rh_f8_select(full, rh_f8_select(pressed, one + one, one), zero);
 }
 
-// Cells of a row with faces slower than that only.
+// Cells of a row all of whose faces are slower than `slow`.
 static rh_i8 slow_cells(const rh_limit *l, const rh_rows u[3], float slow, int r)
 {
     rh_f8 most = rh_f8_all(0);
@@ -492,10 +493,10 @@ rh_code rh_limit_find_confined(rh_limit *l, const float *q, const float *fill_ce
     return RH_OK;
 }
 
-// Nothing flows through closed faces of walls at rest: what weight particles have there is the rim of those beside the
+// Nothing flows through closed faces of walls at rest: the weight of particles there is the rim of those beside the
 // wall. Where a face in the wall was confined in one step and not in the next, as cells with next to no room are full
-// or not by chance, the cell above lost what gravity pulled through the closed face, and all the water over it fell
-// after: a trembling of 0.04 to 0.1 sqrt(g H) at the bed of slopes, and a jet along it.
+// or not by chance, the cell above lost the material that gravity pulled through the closed face, and all the water
+// above fell after it: a trembling of 0.04 to 0.1 sqrt(g H) at the bed of slopes, and a jet along it.
 void rh_limit_flow_shares(const rh_limit *l, const float *fill_cells, rh_faces before, rh_faces velocity, rh_faces fill)
 {
     RH_ASSERT(rh_faces_fit(l->tiles, velocity) && rh_faces_fit(l->tiles, fill));
@@ -539,7 +540,7 @@ void rh_limit_scale_forces(const rh_limit *l, rh_faces before, rh_faces velocity
             }
 }
 
-// Is the liquid around a row of cells slow? Seen at its faces but those above: what lies there may fall.
+// Is the liquid around a row of cells slow? By all its faces but the upper one: what lies above may fall.
 static rh_i8 slow_row(const rh_limit *l, const rh_rows u[3], int a, bool down_is_low, float slow, int r)
 {
     rh_f8 most = rh_f8_all(0);
@@ -572,8 +573,8 @@ static void mark_lying(const rh_limit *l, const float *q, rh_faces velocity, int
     }
 }
 
-// Faces above cells that lie on others. They have no pressure on either side, those below have: none is read here that
-// is written.
+// Velocities of faces above cells that lie on others. They have no pressure on either side, the faces below have: no
+// velocity is read here that is written.
 static void support_axis(const rh_limit *l, const float *q, const float *lying, int a, float fall, float *velocity)
 {
     const rh_tiles *tiles = l->tiles;
@@ -625,7 +626,7 @@ void rh_limit_find_full(const rh_limit *l, const float *q, const float *fill_cel
     }
 }
 
-// Is any of a vector in the tile or beside it?
+// Are there unknowns in the tile or in one beside it?
 static bool touches(const rh_limit *l, int32_t t)
 {
     bool any = l->layout.slot[t] >= 0;
@@ -637,7 +638,7 @@ static bool touches(const rh_limit *l, int32_t t)
     return any;
 }
 
-// Of a tile. `given`: sums of filling times what is added to the field.
+// The faces of a tile; returns the sums of filling times what is added to the field.
 static rh_dvec3 subtract_gradient_tile(const rh_limit *l, const float *q, float scale, float most, int32_t t,
                                        rh_faces field)
 {
@@ -757,7 +758,7 @@ rh_code rh_limit_fill_after_shift(const rh_limit *l, const float *y, float *fill
 
 // --- suction ---------------------------------------------------------------------------------------------------------
 
-// Bits of cells where pressure may not pull whatever the depth.
+// Bits of cells where pressure may not pull at any depth.
 static rh_bits shallow_tile(const rh_limit *l, const float *q, int32_t t)
 {
     const rh_tiles *tiles = l->tiles;

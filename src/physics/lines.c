@@ -2,16 +2,16 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // With C the second moments of a cell's particles about their mean, particles lie in a line or a plane where det C is
-// far below that of the lattice, and too close in it where the spacing that their number and extent tell,
+// far below that of the lattice, and are too close in it where the spacing that follows from their number and extent,
 // s^2 = 12 tr C / ((d - 1) (m^2 - 1)) with m^(d-1) particles, is less than it should be: one layer of the lattice alone
-// in a cell is what a surface looks like, and stays as it is (waves won 4 % without this). They go a random way (1 - C
-// / |C|) r: none of it along the line, all of it across. The length of r follows from how fast the flow deforms, as in
-// the self-diffusion of sheared grains (physics/sand/mix.c): its variance is a rate times dt, so the result does not
-// hang on the step, and water at rest stays.
+// in a cell is what a surface looks like, and is left as it is (waves gained 4 % without this test). The particles are
+// displaced by (1 - C / |C|) r with a random vector r: not at all along the line, by r across it. The length of r
+// follows from how fast the flow deforms, as in the self-diffusion of sheared grains (physics/sand/mix.c): its variance
+// is a rate times dt, so the result does not depend on the step, and water at rest is not moved.
 //
-// Before, a puddle three cells deep was lifted by 43 % of its energy in four seconds and ended with 5 % more than it
-// had, 13 % in short steps; with jitter from the start by 9 %, but then still water trembles. (Half the way: 10 %,
-// and 2 to 9 % too much energy.)
+// Before this was done, a puddle three cells deep was lifted by 43 % of its energy in four seconds and ended with 5 %
+// more than it had, 13 % in short steps; with particles that start off the lattice by 9 %, but then still water
+// trembles. (With half the length of r: 10 %, and 2 to 9 % too much energy.)
 #include "physics/lines.h"
 
 #include <math.h>
@@ -92,7 +92,7 @@ static void break_cell(const rh_tiles *tiles, const rh_lines_input *of, uint32_t
     for (uint32_t p = begin; p < end; p++) positions[p] = rh_v3_sub(positions[p], back);
 }
 
-// What is a line: det C (m^(2d)) and the square of its particles' distance (m^2) are below these.
+// Particles form a line where det C (m^(2d)) and the square of their distance (m^2) are below these.
 typedef struct line_limits {
     float flat, close;
 } line_limits;

@@ -17,9 +17,9 @@
 typedef struct faces {
     int count;
     const float *weight, *mass, *open, *before, *after, *force_change;
-    const uint8_t *walls;  // bits, a byte per row: what is lost there is a wall's; NULL = nothing is
+    const uint8_t *walls;  // bits, a byte per row: momentum lost there goes to a wall; NULL = none does
     float scale, force_change_all;
-    float slight;  // m/s: changes by less are felt as they are
+    float slight;  // m/s: smaller changes are taken over unchanged
 } faces;
 
 static inline float force_change_of(const faces *f, int c)
@@ -29,8 +29,8 @@ static inline float force_change_of(const faces *f, int c)
 
 static inline bool is_walls(const faces *f, int c) { return f->walls && (f->walls[c >> 3] >> (c & 7) & 1); }
 
-// Changes by pressure up to this part of what forces do in the step are felt as they are, beside those that just bear
-// the forces: what rests stays at rest. With all changes weighed, still water moved at 0.1 m/s.
+// Changes by pressure are taken over unchanged up to this part of what forces do in the step, beyond those that just
+// balance the forces: so what rests stays at rest. With all changes damped, still water moved at 0.1 m/s.
 static const float SLIGHT = 0.1f;
 
 static void damp_light_faces(const faces *f, float *felt)
@@ -46,9 +46,9 @@ static void damp_light_faces(const faces *f, float *felt)
     }
 }
 
-// Liquid at rest must not be disturbed because its particles weigh a little more or less than what the pressure bears:
-// the part of the forces' change that the pressure in the tile takes up counts as not there. (It is none in free fall
-// and all at rest.) Returns the other part.
+// Liquid at rest must not be disturbed because its particles weigh a little more or less than the pressure supports:
+// the part of the forces' change that the pressure in the tile balances is left out of the error. (It is none in free
+// fall and all at rest.) Returns the other part.
 static float unsupported(const faces *f)
 {
     double force_change = 0, pressure = 0;
@@ -90,8 +90,8 @@ static bool wall_acts(const rh_pressure *p, int32_t t, int axis)
     return false;
 }
 
-// Faces where all that the particles lose or win counts as a wall's (world/wall_impulses.h): closed ones, and those
-// between liquid cells right beside it.
+// Faces where all momentum that the particles lose or gain counts as a wall's (world/wall_impulses.h): closed ones, and
+// those between liquid cells right beside the wall.
 static void wall_faces(const rh_pressure *p, int32_t t, int axis, uint8_t *bits)
 {
     static const float far[RH_CELLS] = {[0 ... RH_CELLS - 1] = 1e30f};
@@ -144,8 +144,8 @@ void rh_momentum_error_measure(const rh_momentum_error_input *b, rh_momentum_err
 }
 
 // --- taking it back --------------------------------------------------------------------------------------------------
-// How far the particles of a tile travel alike: 1 when they have one velocity, 0 when their velocities differ as much
-// as they are large.
+// Share of their motion that the particles of a tile have in common: 1 when they have one velocity, 0 when their
+// velocities differ as much as they are large.
 static double common_share(const rh_tiles *tiles, int32_t t, const rh_vec3 *velocities)
 {
     uint32_t begin = rh_tile_first(tiles, t), end = rh_tile_first(tiles, t + 1);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Who measures a step while it is done: pressure, walls and flow are on the grid, which lives no longer than the step.
-// A method shows its grid at the moments below, in this order; an observer reads and changes nothing, and without one
-// a step costs and does the same as ever.
+// An observer measures a step while it is in progress: pressure, walls and flow are on the grid, which lives no longer
+// than the step. A method shows its grid at the moments below, in this order; an observer reads and changes nothing,
+// and without one a step costs and does the same as ever.
 #pragma once
 #include "base/arena.h"
 #include "physics/physics.h"
@@ -12,9 +12,9 @@
 
 typedef enum rh_sight {
     RH_SIGHT_SORTED,    // particles have the order that they keep until the end of the step, and have not moved yet
-    RH_SIGHT_PRESSED,   // q was found. A step may solve more than once: what the solves did adds up
-    RH_SIGHT_FRICTION,  // friction inside of the material was found: `friction`
-    RH_SIGHT_FLOWS,     // velocities that particles will feel; `before` what pressure left, before walls set theirs
+    RH_SIGHT_PRESSED,   // q was found. A step may solve more than once: the effects of all solves add up
+    RH_SIGHT_FRICTION,  // friction inside the material was found: `friction`
+    RH_SIGHT_FLOWS,     // `velocity`: what particles will receive; `before`: what pressure left, before walls act
     RH_SIGHT_TOUCHED,   // of methods without a grid: what walls and inflows got from particles, `touches`
     RH_SIGHT_MOVED,     // particles have moved, and have not met walls yet
 } rh_sight;
@@ -25,14 +25,14 @@ typedef struct rh_wall_touch {
     rh_vec3 place;     // m
     rh_vec3 impulse;   // kg m/s
     rh_vec3 velocity;  // m/s, of the wall or inflow
-    int32_t solid;     // number of the obstacle, or one of the above
+    int32_t solid;     // number of the obstacle, or one of the above (NOBODY: an unused entry)
 } rh_wall_touch;
 
-// Pressure acts as the operator of the method has it. A face between a lower cell l and a higher cell h gets the
-// impulse (kg m/s)
+// What a method shows of a step. Pressure acts as in the operator of the method: a face between a lower cell l and a
+// higher cell h gets the impulse (kg m/s)
 //      density cell^dimension speed (q_l - q_h)
-// of which its open share moves the material and the rest the solid: so what walls get and what the material gets is
-// zero in all, exactly. A method without a grid shows neither cut, layout, q nor faces: PRESSED has q_at, FLOWS
+// of which its open share moves the material and the rest the solid: so the impulses of walls and material add up to
+// zero, exactly. A method without a grid shows neither cut, layout, q nor faces: PRESSED has q_at, FLOWS
 // velocity_at, and what walls get is in TOUCHED.
 typedef struct rh_step_view {
     rh_sight what;
@@ -48,19 +48,19 @@ typedef struct rh_step_view {
     const float **open[3];                                          // per tile: shares of faces that pressure moves
     const rh_layout *layout;                                        // cells that have a pressure
     const float *q;                                                 // a vector of the layout
-    float speed;                                                    // m/s that a difference of 1 in q is worth
-    float (*q_at)(const struct rh_step_view *view, rh_vec3 point);  // as particles feel it
+    float speed;                                                    // m/s that a difference of 1 in q gives to a face
+    float (*q_at)(const struct rh_step_view *view, rh_vec3 point);  // q interpolated to a point
     // Share of the difference that moves the material on the lower faces of a tile, where it is not all; NULL: all.
     void (*pushed)(const struct rh_step_view *view, int32_t t, int axis, float *share);
-    bool sharp;          // shares are of the walls as they are: closed faces have no part in the pressure
+    bool sharp;          // shares are of the walls as they are, not blurred: closed faces have no part in the pressure
     const void *solver;  // for q_at and velocity_at
     // FRICTION
-    rh_faces friction;  // what friction does to faces that are the walls' own, in q
+    rh_faces friction;  // what friction does to faces that belong to walls, in the unit of q
     // FLOWS
     rh_faces velocity, before;  // m/s
-    rh_faces fill;              // particles on faces; `full` of them are a cell
+    rh_faces fill;              // particles around faces; `full` of them fill a cell
     float full;
-    // Instead of them, of methods without a grid. False where there is no material.
+    // Instead of these, of methods without a grid: the velocity (m/s) at a point. False where there is no material.
     bool (*velocity_at)(const struct rh_step_view *view, rh_vec3 point, rh_vec3 *velocity);
     // TOUCHED
     const rh_wall_touch *touches;
@@ -72,7 +72,7 @@ typedef struct rh_observer {
     void *user;
 } rh_observer;
 
-// Nothing without an observer.
+// Shows a view to the observer, if there is one.
 static inline rh_code rh_observe(const rh_step_view *view, rh_status *status)
 {
     const rh_observer *observer = view->around->observer;

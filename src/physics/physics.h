@@ -28,7 +28,7 @@ typedef struct rh_surroundings {
     double cell;    // m
     uint64_t seed;
     int64_t first_id;  // of the material: random numbers of a particle are a function of its id less this
-    int64_t *next_id;  // less first_id: a method that makes particles counts it on. NULL where there is no world around
+    int64_t *next_id;  // less first_id: a method that makes particles increases it. NULL where there is no world around
     rh_dvec3 gravity;
     // Acceleration (m/s^2) of all body forces at a point, gravity included: the mean over the times from < to, so that
     // intervals without gap or overlap miss no short pulse and count none twice. NULL = gravity alone from the middle
@@ -50,7 +50,7 @@ typedef struct rh_surroundings {
     const rh_shape *const *bodies;  // of the material, in the world: where it is at the start. Methods with particles
                                     // need not look
     int body_count;
-    const struct rh_base_run *const *bases;  // runs that this one stands on (physics/base_run.h), at the middle of the
+    const struct rh_base_run *const *bases;  // base runs (`from:`, physics/base_run.h), at the middle of the
     int base_count;                          // step; at its start for max_step
     const struct rh_observer *observer;      // who measures the step (physics/observer.h); NULL = nobody
     struct rh_dynamics *dynamics;  // dynamic solids (solid/dynamics.h), which a step may move; NULL = there are none
@@ -68,11 +68,11 @@ typedef struct rh_solve_report {
 
 enum { RH_SQUEEZE_SOLIDS = 4 };
 
-// Walls press material into less room than it takes (physics/sealed.h).
+// Walls press material into less room than its volume needs (physics/sealed.h).
 typedef struct rh_squeeze {
     bool found;
     double content, room;           // m^3 (m^2 in 2D): what the particles stand for, and what walls leave
-    rh_dvec3 place;                 // m: where most is too much
+    rh_dvec3 place;                 // m: the cell with the largest excess
     int solids[RH_SQUEEZE_SOLIDS];  // some of its walls, as numbers of obstacles: those that can move first
     int solid_count;
 } rh_squeeze;
@@ -106,16 +106,18 @@ typedef struct rh_physics {
     double (*max_step)(void *self, const rh_surroundings *around, const rh_points *points);
     rh_code (*step)(void *self, const rh_surroundings *around, double dt, rh_points *points, rh_step_report *report,
                     rh_status *status);
-    // Particles seeded or emitted fill 1 / per_cell(params) of a cell each.
-    int (*per_cell_axis)(const void *params);  // particles per cell and axis (2 -> 8 a cell in 3D)
+    // Particles per cell and axis: one that is seeded or emitted fills 1 / per_cell_axis^dimension of a cell.
+    int (*per_cell_axis)(const void *params);  // 2 -> 8 a cell in 3D
     double (*density)(const void *params);     // kg/m^3 of the material at rest
-    // Particles have radii of their own (attribute `radius`), which say what they weigh: m, of what bodies and emitters
-    // make, where a ball of radius `filling` takes up a particle's room. NULL: all have that one and weigh the same.
+    // Radius (m) of the particles that bodies and emitters make, where particles have radii of their own (attribute
+    // `radius`), which say what they weigh; `filling` is the radius of a ball as large as the room of one particle.
+    // NULL: all particles have that radius and weigh the same.
     double (*own_radius)(const void *params, double filling);
     // Most particles that the method makes by itself, for limits; NULL: none to speak of.
     double (*most_made)(const void *params);
-    // How far particles start from the lattice, as a share of what suits a liquid: 0 for methods that weigh their
-    // particles. NULL is 1, and then they are fitted to the surfaces of bodies too.
+    // How far seeded particles are displaced from the lattice at random, as a share of what suits a liquid: 0 for
+    // methods that are sensitive to the mass in each cell. NULL is 1, and then particles are fitted to the surfaces of
+    // bodies too.
     double (*jitter)(const void *params);
     // Bytes the method needs at its peak for so many particles and grid tiles, particles included (for `rheo check`).
     int64_t (*predict_bytes)(const void *params, int dimension, int64_t particles, int64_t tiles);
@@ -123,12 +125,12 @@ typedef struct rh_physics {
     // `load` may find less than `save` puts, in checkpoints of earlier versions.
     rh_code (*save)(const void *self, const rh_store *to, rh_status *status);
     rh_code (*load)(void *self, const rh_store *from, rh_status *status);
-    // The run in `from:` that the parameters ask for; NULL: none. The function may be NULL.
+    // Name of the run in `from:` that the parameters refer to; NULL: none. The function may be NULL.
     const char *(*base)(const void *params);
     bool without_particles;  // bodies and emitters make none: the method lives on fields alone
     bool moves_solids;       // its solve moves dynamic solids with the material (physics/solid_coupling.h)
-    bool pushes_late;        // what it gives to solids they get a step later
-    bool walls_separate;     // walls that let the material slide also let it go, whatever the scene says
+    bool pushes_late;        // impulses that it gives to solids act one step later
+    bool walls_separate;     // walls with slip let the material part from them as well, whatever the scene says
 } rh_physics;
 
 static inline double rh_physics_jitter(const rh_physics *physics, const void *params)

@@ -89,14 +89,14 @@ static rh_code number_tiles(rh_pressure *p, rh_arena *arena, rh_status *status)
 
 // --- shores ----------------------------------------------------------------------------------------------------------
 // Where liquid ends on a wall it is thinner than the particles can tell, and the centres of its last cells lie inside
-// the wall. Their pressure is that of a depth which is not there, and the next cell, without particles, was air with no
-// pressure half a cell away: still water was pushed up a beach with g, in any cells, at 0.4 of sqrt(g depth). So along
-// a wall (centres about as far from it) a cell with less than SHORE of a cell of liquid above the wall does not push
-// into air, and two cells push each other by the part of SHORE that the thinner of them has. A face that nothing pushes
-// moves with the liquid behind it. On walls along the grid liquid cells have half a cell of liquid at least: nothing
-// changes there.
-// (Cutting the links of cells with next to nothing instead, cells changed sides all the time and set water in motion;
-// with SHORE of 3/4 or 1 dam breaks lost 1 to 3 % more of their energy.)
+// the wall. Their pressure was that of a depth which is not there, and the next cell, without particles, was air with
+// no pressure half a cell away: still water was accelerated up a beach by g, at any cell size, and ran at 0.4 sqrt(g
+// depth). So between cells along a wall (their centres are about as far from it) a cell with less than SHORE of a cell
+// of liquid above the wall does not push into air, and two liquid cells push each other by the part of SHORE that the
+// thinner of them has. A face that nothing pushes moves with the liquid behind it. On walls along the grid liquid cells
+// have half a cell of liquid at least: nothing changes there.
+// (When the links of cells with next to no liquid were cut instead, cells changed sides all the time and set water in
+// motion; with SHORE of 3/4 or 1 dam breaks lost 1 to 3 % more of their energy.)
 static const float SHORE = 0.5f;
 static const float THICK[RH_CELLS] = {[0 ... RH_CELLS - 1] = 1e9f};
 
@@ -148,8 +148,8 @@ static inline rh_f8 linked(spot cell, spot other, float h)
     return rh_f8_select(is_along(cell, other, h), part, one);
 }
 
-// Liquid lies on a wall as a sheet where air is next to it away from the wall. (At the side of a tank there is liquid.)
-// Returns whether some is thin enough to matter.
+// Liquid lies on a wall as a sheet where the cell next to it, away from the wall, is air. (At the side of a tank that
+// cell is liquid.) Returns whether some sheet is thin enough to matter.
 static bool measure_tile(const rh_pressure *p, int32_t t, float *thick)
 {
     const rh_tiles *tiles = p->tiles;
@@ -192,8 +192,8 @@ static rh_code measure_sheets(rh_pressure *p, bool shores, rh_arena *arena, rh_s
 }
 
 // --- the operator ----------------------------------------------------------------------------------------------------
-// What the way from liquid cells to the surface towards a neighbour without pressure multiplies the link with: 1 /
-// theta; 0 at a shore. A neighbour inside the liquid has let go of a wall: its pressure is zero at its centre.
+// Factor of the link from liquid cells towards a neighbour without pressure: 1 / theta, theta being the part of the way
+// that is liquid; 0 at a shore. A neighbour inside the liquid has let go of a wall: its pressure is zero at its centre.
 static inline rh_f8 towards_air(spot cell, spot other, float h)
 {
     rh_f8 inside = rh_f8_max(-cell.phi, rh_f8_all(NEAREST * h)), factor = (inside + other.phi) / inside;
@@ -288,8 +288,8 @@ static rh_code solve_coupled(rh_pressure *p, float *b, float *q, double toleranc
                              rh_cg_report *report, rh_status *status)
 {
     if (!p->solids) return solve(p, NULL, b, q, tolerance, max_iterations, arena, report, status);
-    // Pockets are balanced in every iteration, which deflation does not know: together they turned round at a residual
-    // of 0.1 where crates shut water in.
+    // Solutions in pockets have their mean removed in every iteration, which deflation does not take into account: both
+    // together went in circles at a residual of 0.1 where crates shut water in.
     bool deflated = p->solids->deflated && p->pockets.count == 0;
     const rh_cg_beside beside = {&p->solids->term, deflated ? &p->solids->deflation : NULL};
     return solve(p, &beside, b, q, tolerance, max_iterations, arena, report, status);
@@ -350,7 +350,7 @@ static inline void store_flags(uint8_t *flags, int bits)
     for (int i = 0; i < 8; i++) flags[i] = (uint8_t)(picked >> (8 * i));
 }
 
-// Faces of one axis: what to subtract, where there is anything to say. `q` and `phi` are those of the tile.
+// Faces of one axis: the difference to subtract, and `known` where there is one. `q` and `phi` are those of the tile.
 static inline void subtract_row(const rh_pressure *p, const rh_rows *q, const spots *at, const rh_bit_rows *bits,
                                 const float *open, int a, int r, float *field, uint8_t *known)
 {
@@ -501,8 +501,8 @@ static rh_code settle_walls(rh_pressure *p, rh_faces velocity, double tolerance,
 }
 
 // --- dynamic solids --------------------------------------------------------------------------------------------------
-// Contacts are found for the velocities that pressure leaves the solids with; the liquid answers them, and so on
-// with what that told.
+// Impulses of contacts are found for the velocities that pressure leaves the solids with; the liquid answers them by
+// another solve, and contacts are found again with what that solve showed of its inertia, until they settle.
 enum { ANSWERS = RH_SOLID_ANSWERS };
 
 static double length(const rh_poisson *a, const float *v, double *sums)
@@ -568,7 +568,7 @@ typedef struct neighbourhood {
     bool liquid[LARGE];
 } neighbourhood;
 
-// One face: what the gradient is there, and whether there is anything to say about it.
+// One side of a face.
 typedef struct side {
     float q, phi;
     bool liquid;

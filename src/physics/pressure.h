@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The projection of the liquid: operator from surface and solids, right-hand side, gradient. Pressure is carried as
+// The projection of the liquid: operator from surface and solids, right-hand side, gradient. Pressure is solved for as
 // q = p dt / (rho h), a velocity, so that u_new = u - (difference of q between cells).
 //
 // Right-hand sides and q are vectors of the operator (solve/poisson.h): they exist only on tiles with liquid.
@@ -28,17 +28,19 @@ typedef struct rh_pressure {
 } rh_pressure;
 
 // Prepares operator and preconditioner for the present surface and solids (with separating walls the operator is made
-// by rh_pressure_project). With `shores` liquid that ends thin on a wall does not push ahead (pressure.c).
+// by rh_pressure_project). With `shores`, liquid that thins out on a wall does not push into the air ahead of it
+// (pressure.c).
 // `solids`: as prepared, borrowed; may be NULL.
 rh_code rh_pressure_prepare(rh_pressure *p, const rh_tiles *tiles, const rh_surface *surface, const rh_cut_cells *cut,
                             rh_solid_coupling *solids, bool shores, rh_precondition preconditioner, rh_arena *arena,
                             rh_status *status);
-// Solves A q = b, solids held; b is destroyed. Pockets get the mean of b removed first (nothing could balance it).
+// Solves A q = b with solids that do not move; b is destroyed. From pockets the mean of b is removed first (nothing
+// could balance it).
 rh_code rh_pressure_solve(rh_pressure *p, float *b, double tolerance, int max_iterations, rh_arena *arena,
                           rh_cg_report *report, rh_status *status);
-// Makes `velocity` divergence-free: right-hand side, solve (with the letting-go of separating walls), gradient. Dynamic
-// solids are moved by the pressure, and by what they touch.
-// known.axis[a] becomes 1 on faces that got a projected velocity, 0 elsewhere.
+// Makes `velocity` (m/s) divergence-free: right-hand side, solve (in which cells at separating walls may let go),
+// gradient. Dynamic solids are moved by the pressure, and by their contacts.
+// known[a] becomes 1 on faces that got a projected velocity, 0 elsewhere.
 rh_code rh_pressure_project(rh_pressure *p, rh_faces velocity, uint8_t *const known[3], double tolerance,
                             int max_iterations, rh_arena *arena, rh_cg_report *report, rh_status *status);
 // field -= grad q on open faces that touch liquid; known as above.
@@ -47,12 +49,12 @@ void rh_pressure_subtract_gradient(const rh_pressure *p, rh_faces field, uint8_t
 // between liquid cells, the liquid part of the way towards air, 0 elsewhere, times the open part of the face.
 void rh_pressure_face_masses(const rh_pressure *p, int32_t t, int axis, float *mass);
 // pushed[cells of a tile]: share of the difference of pressure across each lower face that moves the liquid there; less
-// than 1 at shores alone, where the rest is the wall's to bear.
+// than 1 at shores alone, where the wall bears the rest.
 void rh_pressure_pushed(const rh_pressure *p, int32_t t, int axis, float *pushed);
-// Pressure at particles, out[p] = scale * q(positions[p]); particles sorted by tiles. Every liquid cell speaks for its
-// own value and slope, and the cells around a particle are blended with linear weights: exact for a linear pressure
-// right up to walls and surface. 0 where no cell around the particle is liquid (spray). Valid until the next solve
-// overwrites q. `weight` below 1: that share of it, and of what `out` had before the rest.
+// Pressure at particles, out[p] = scale * q(positions[p]); particles sorted by tiles. Every liquid cell extrapolates
+// from its own value and slope, and the cells around a particle are blended with linear weights: exact for a linear
+// pressure right up to walls and surface. 0 where no cell around the particle is liquid (spray). Valid until the next
+// solve overwrites q. With `weight` below 1: that share of the new value, and the rest of what `out` had before.
 void rh_pressure_sample(const rh_pressure *p, const rh_vec3 *positions, float scale, float weight, float *out);
 // The same at one place: q, wherever it is; 0 where there are no tiles.
 float rh_pressure_at(const rh_pressure *p, rh_vec3 place);

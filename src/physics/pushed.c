@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// A flood over tiles: one at a time, 64 cells at once, until nothing is added. The order decides nothing: what is
-// reached is what is connected.
+// A flood fill over tiles: one tile at a time, 64 cells at once, until nothing is added. The result does not depend on
+// the order: what is reached is what is connected.
 #include "physics/pushed.h"
 
 #include <string.h>
@@ -64,7 +64,7 @@ static void look_at_tile(flood *f, int32_t t)
     }
 }
 
-// What is reached from the cells around, once.
+// The cells of a tile that are reached from those reached before, by one step to a neighbour.
 static rh_bits next_of(const flood *f, int32_t t)
 {
     const rh_tiles *tiles = f->step->tiles;
@@ -129,7 +129,8 @@ static int pushing_cells(const flood *f, int32_t t)
     return count;
 }
 
-// The region of the seeds of a tile goes to `out` unless it has a wide way out; its seeds are used up either way.
+// The region that is connected to the seeds of a tile is added to `out` unless it has a wide way out; its seeds are
+// removed either way.
 static void take_region(flood *f, int32_t seed, rh_bits *out)
 {
     const rh_tiles *tiles = f->step->tiles;

@@ -2,18 +2,20 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Material that walls push: all cells under pressure that are connected, through open faces, to one where walls take
-// room in this step, unless there is a wide way out of them, a free surface larger than the walls that push. What walls
-// push out of narrow exits leaves through what is open, as fast as its volume asks for (continuity).
+// room in this step, unless there is a wide way out of them, a free surface larger than the walls that push. Material
+// that is pushed through narrow exits leaves at the speed that continuity demands: the volume that walls take, over the
+// open area.
 //
-// A face there that walls close in part counts no emptier than it is open (rh_limit.pushed). Pressure finds the flow
-// that has to go through a face, and what happens to be in it carries that flow. In a narrow exit that is now and then
-// a rim of a particle: it took all of the flow, left at ten times the speed, left the exit emptier than before, and
-// made steps shorter, in which the next had to be faster still. Splash was shot out of slits at 600 m/s, sand at 2000,
-// where continuity asks for 7. With the mass of a full exit it leaves at most at the speed that continuity asks for;
-// what it then does not carry stays behind, is too much there, and goes in the next steps.
-// (Tried: a bound on the speed of everything that pressure acts on while any wall moves. It held back unrelated jets.
-// Wide ways out or not: water beside a piston in a channel ran ahead of it. Faces of narrow exits alone, with walls
-// within two cells on both sides: cells along the piston go on asking for more.)
+// In these cells a face that walls close in part counts as filled by its open share at least (rh_limit.pushed).
+// Pressure finds the flow that has to go through a face, and the material that happens to be in the face carries that
+// flow. In a narrow exit that is now and then no more than the rim of one particle: it took all of the flow, left at
+// ten times the speed, left the exit emptier than before, and made steps shorter, in which the next had to be faster
+// still. Splash was shot out of slits at 600 m/s, sand at 2000, where continuity demands 7. With the mass of a full
+// exit material leaves at most at the speed of continuity; what it then does not carry stays behind as overfill and
+// leaves in the next steps.
+// (Tried: a bound on the speed of everything that pressure acts on while any wall moves; it held back unrelated jets.
+// Cells counted as pushed with a wide way out, too; water beside a piston in a channel ran ahead of it. Only the faces
+// of narrow exits, with walls within two cells on both sides; cells along the piston went on demanding more flow.)
 #pragma once
 #include "base/arena.h"
 #include "grid/bits.h"

@@ -3,7 +3,7 @@
 //
 // Open faces are taken as the links of an operator (solve/poisson.h) that is never applied: its pockets, the parts that
 // touch no air, are the rooms. Air is only what lies beyond the tiles. Those stand around the material with a margin,
-// so what reaches beyond them has a way to go.
+// so what is connected to the outside of the tiles has a way out.
 #include "physics/sealed.h"
 
 #include <math.h>

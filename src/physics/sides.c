@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// A particle beside a wall thinner than a cell would act on cells beyond it. So while a step is on the grid it stands
-// where the grid sees it from its own side; afterwards it gets its place and its way back, and the way is walked along
-// walls instead of through them.
+// A particle beside a wall thinner than a cell would act on cells beyond it. So while a step is on the grid the
+// particle stands where all its weight is on its own side; afterwards it gets its real position and its displacement
+// back, and its path is led along walls instead of through them.
 #include "physics/sides.h"
 
 #include <math.h>
@@ -52,8 +52,8 @@ void rh_sides_return(const rh_surroundings *around, const rh_points *points, rh_
 // --- what is fast ----------------------------------------------------------------------------------------------------
 static const double FAST = 0.25;  // of its thickness in a step
 
-// A solid that is carried over particles in one step leaves them deep inside, or behind it: pushed to the nearest
-// surface they would come out on the other side. So their way in the solid's own space is walked, as with thin walls.
+// A solid that moves over particles in one step leaves them deep inside it, or behind it: pushed to the nearest surface
+// they would come out on the other side. So their path relative to the solid is traced, as with thin walls.
 static bool is_fast(const rh_surroundings *around, int i)
 {
     const rh_obstacle *a = &around->obstacles->items[i], *b = &around->obstacles_after->items[i];
@@ -118,7 +118,8 @@ static void hold(const rh_surroundings *around, const walked *list, const rh_col
         }
         if (last < 0) break;
     }
-    // Between walls that leave it no way it stays where it was, and goes with the one that met it last.
+    // Between walls that leave it no free path a particle stays where it was, and moves along with the wall that
+    // stopped it last.
     if (last >= 0) {
         const rh_obstacle *o = &obstacles->items[last];
         rh_dvec3 stays = rh_pose_to_world(&o->pose, rh_pose_to_local(&before[last].pose, start));

@@ -12,9 +12,10 @@
 // which is symmetric and positive definite whatever the solids weigh.
 //
 // Faces that a solid closes altogether have no pressure in them, but the material around them moves with the wall: half
-// a cell of it at a wall along the grid. It counts as part of the solid, as far as the wall decides its velocity: its
-// inertia by the square of the normal's part along the face's axis. Without it a light solid would be thrown about by
-// the weight of its own wet skin, which it otherwise feels one step late (solid/dynamics.c).
+// a cell of it at a wall along the grid. It is attached to the solid as far as the wall decides its velocity: its
+// inertia counts by the square of the normal's component along the face's axis. Without it a light solid would be
+// thrown about by the weight of the layer of liquid on its own surface, which otherwise acts on it one step late
+// (solid/dynamics.c).
 #include "physics/solid_coupling.h"
 
 #include <math.h>
@@ -124,7 +125,7 @@ static void set_walls(rh_solid_coupling *c)
 }
 
 // --- what moves with the solids --------------------------------------------------------------------------------------
-// How much of the velocity of a closed face the wall decides.
+// Share of the velocity of a closed face that the wall decides.
 static double decided(const rh_solid_coupling *c, int solid, rh_dvec3 x, int axis)
 {
     int which = c->dynamics->items[solid].obstacle;
@@ -160,7 +161,7 @@ static void attach_tile(const rh_solid_coupling *c, const rh_solid_coupling_face
         }
 }
 
-// Few faces have anything to say: one thread.
+// Few faces contribute: one thread.
 static rh_code attach(rh_solid_coupling *c, const rh_solid_coupling_faces *faces, rh_arena *arena, rh_status *status)
 {
     size_t solids = (size_t)c->dynamics->count;
@@ -175,9 +176,9 @@ static rh_code attach(rh_solid_coupling *c, const rh_solid_coupling_faces *faces
     return RH_OK;
 }
 
-// Where nothing is known to move with the solids, a solid without weight of its own would follow every particle that
-// hits it: it is as slow to move as one of this share of the material's density, and gets what that kept back one step
-// later (solid/dynamics.c). Its weight stays what it is.
+// Where nothing is known to move with the solids, a solid with hardly any mass of its own would follow every particle
+// that hits it: so it has the inertia of one with this share of the material's density, and what that withholds is owed
+// to it (solid/dynamics.c). Its weight stays what it is.
 static const double LEAST = 0.1;
 
 static rh_code steady(rh_solid_coupling *c, double density, rh_arena *arena, rh_status *status)
@@ -355,7 +356,7 @@ void rh_solid_coupling_give(rh_solid_coupling *c, const float *q, double speed)
 }
 
 // --- contacts --------------------------------------------------------------------------------------------------------
-// What the impulses in `touch`, which the solids have, do to the right-hand side.
+// Adds the effect of the impulses in `touch`, which the solids have received, to the right-hand side.
 static void tell_cells(rh_solid_coupling *c, double scale, float *b)
 {
     rh_dynamics_respond(c->dynamics, c->touch, c->change);
@@ -364,8 +365,8 @@ static void tell_cells(rh_solid_coupling *c, double scale, float *b)
     set_walls(c);
 }
 
-static const double LEAST_RATIO = 1e-3;  // of masses: beyond, it was not these impulses that moved the solid
-static const double SETTLED = 1e-3;      // of the impulses of contacts: changes by less are not worth an answer
+static const double LEAST_RATIO = 1e-3;  // of masses: beyond it, other things than these impulses moved the solid
+static const double SETTLED = 1e-3;      // of the impulses of contacts: smaller changes are not answered
 
 bool rh_solid_coupling_touch(rh_solid_coupling *c, double scale, float *b)
 {
@@ -383,9 +384,9 @@ void rh_solid_coupling_pay(rh_solid_coupling *c, double scale, float *b)
     if (rh_dynamics_pay(c->dynamics, c->touch)) tell_cells(c, scale, b);
 }
 
-// What these impulses were expected to do and what they did tells how much mass there really is, in their direction
-// (the update of C. Broyden, R. Fletcher, D. Goldfarb, D. Shanno, 1970). Contacts reckon with a mass that may be far
-// too small: of a cork below a shelf with 6 kg for 44.
+// The expected and the actual effect of these impulses tell how much mass there really is, in their direction (the
+// update of C. Broyden, R. Fletcher, D. Goldfarb, D. Shanno, 1970). Contacts assume a mass that may be far too small:
+// for a cork below a shelf 6 kg instead of 44.
 static void learn_mass(const double impulse[PARTS], const double change[PARTS], double mass[SQUARE])
 {
     double expected[PARTS] = {0}, own = 0, found = 0;
@@ -399,7 +400,7 @@ static void learn_mass(const double impulse[PARTS], const double change[PARTS], 
                 mass[k * PARTS + j] += impulse[k] * impulse[j] / found - expected[k] * expected[j] / own;
 }
 
-// Whether the material has any say in how a solid answers.
+// Whether the material has any part in how a solid responds to impulses: whether it has added or attached mass.
 static bool is_wet(const rh_solid_coupling *c, int n)
 {
     double sum = 0;
@@ -408,7 +409,7 @@ static bool is_wet(const rh_solid_coupling *c, int n)
     return sum > 1e-6 * c->dynamics->items[n].mass.mass;
 }
 
-// Whether linear impulses on solids in the material have changed by more than a trifle.
+// Whether the linear impulses on solids in the material have changed by more than SETTLED.
 static bool goes_on(rh_solid_coupling *c)
 {
     double parts = 0, all = 0;
@@ -427,7 +428,7 @@ bool rh_solid_coupling_touch_again(rh_solid_coupling *c, double scale, float *b)
 {
     rh_dynamics *d = c->dynamics;
     size_t six = (size_t)d->count * PARTS * sizeof(double);
-    if (c->learnt && d->contacts.count > RH_CONTACTS_MANY) return false;  // piles tremble anyway: two answers are all
+    if (c->learnt && d->contacts.count > RH_CONTACTS_MANY) return false;  // piles tremble anyway: two solves are enough
     if (!c->learnt) rh_dynamics_masses(d, c->added, c->masses);
     c->learnt = true;
     for (int n = 0; n < d->count; n++) {

@@ -4,9 +4,10 @@
 // Dynamic solids in a pressure solve: liquid and solids are moved by one pressure, found for both at once. Strong
 // coupling on cut cells: C. Batty, F. Bertails, R. Bridson, "A fast variational framework for accurate solid-fluid
 // coupling", ACM TOG 26(3), 2007, with face shares as in Y. Ng, C. Min, F. Gibou, J. Comput. Phys. 228, 2009.
+// solid/dynamics.h says what is meant by impulses that a material answers, and that are owed.
 //
-//   prepare (which faces are whose; what moves with the solids) -> gather (for the operator's unknowns), deflate ->
-//   solve with `term` -> give (the solids feel the pressure found)
+//   prepare (which face belongs to which solid; what moves with the solids) -> gather (the term for the operator's
+//   unknowns), deflate -> solve with `term` -> give (the solids receive the impulse of the pressure found)
 //
 // Memory is the step's arena.
 #pragma once
@@ -15,7 +16,7 @@
 #include "solve/deflation.h"
 #include "solve/layout.h"
 
-enum { RH_SOLID_ANSWERS = 8 };  // of a material to contacts, at most
+enum { RH_SOLID_ANSWERS = 8 };  // most solves in a step by which a material answers the impulses of contacts
 
 typedef struct rh_solid_coupling {
     rh_dynamics *dynamics;
@@ -24,44 +25,46 @@ typedef struct rh_solid_coupling {
     rh_cut_cells *cut;
     const float *const *open[3];  // per tile: shares of faces that pressure moves
     double mass;                  // kg (kg/m): of a cell full of material
-    int16_t **owner;  // per tile: [3 cells], number of the dynamic solid that a face is of, or -1; NULL = none
+    int16_t **owner;  // per tile: [3 cells], number of the dynamic solid that a face belongs to, or -1; NULL = none
     rh_term term;
-    bool deflated;  // some solid is light: `deflation` is there
+    bool deflated;  // some solid is light against its added mass (added_mass.c): `deflation` is set
     rh_deflation deflation;
     double *touch, *before, *change;  // [6 solids]: impulses of contacts, velocities before them, scratch
     double *whole;                    // [6 solids]: all impulses of contacts of the step
     double *added;   // [36 solids]: mass of the material that must move with each, at least (rh_solid_coupling_deflate)
-    double *masses;  // [36 solids]: of all that moves with each, as far as contacts have told
-    bool learnt;     // `masses` is there
+    double *masses;  // [36 solids]: of all that moves with each, as estimated from how contacts moved it
+    bool learnt;     // `masses` is set
 } rh_solid_coupling;
 
-// What the material has on the faces, for what of it moves with the solids.
+// The material on the faces, from which the part that moves with the solids is found.
 typedef struct rh_solid_coupling_faces {
     rh_faces velocity, fill;  // m/s after forces; particles around each face
     float full;               // particles of a full cell
 } rh_solid_coupling_faces;
 
 // `faces` NULL: nothing moves with the solids but what pressure moves. Else nothing may have used the velocities of
-// walls yet: those of the dynamic solids change by what they take along.
+// walls yet: those of the dynamic solids change when material is attached to them (rh_dynamics_attach).
 rh_code rh_solid_coupling_prepare(rh_solid_coupling *c, rh_dynamics *dynamics, const rh_obstacles *obstacles,
                                   const rh_tiles *tiles, rh_cut_cells *cut, const float *const *const open[3],
                                   double density, const rh_solid_coupling_faces *faces, rh_arena *arena,
                                   rh_status *status);
 // The term for an operator with these unknowns.
 rh_code rh_solid_coupling_gather(rh_solid_coupling *c, const rh_layout *layout, rh_arena *arena, rh_status *status);
-// Finds the mass that moves with each solid, and takes the pressure around light ones out of the solve. `matrix` is
-// complete.
+// Finds the added mass of each solid, and takes the pressure around light ones out of the solve (solve/deflation.h).
+// `matrix` is complete.
 rh_code rh_solid_coupling_deflate(rh_solid_coupling *c, const rh_layout *layout, const rh_poisson *matrix,
                                   rh_arena *arena, rh_status *status);
-// The solids receive what the pressure q does, and their walls move so. `speed`: m/s that a difference of 1 in q is
-// worth.
+// The solids receive the impulses of the pressure q, and the velocities of their walls follow. `speed`: m/s that a
+// difference of 1 in q gives to a face.
 void rh_solid_coupling_give(rh_solid_coupling *c, const float *q, double speed);
-// The solids receive what they were owed (rh_dynamics_pay); b as below. Done by rh_solid_coupling_prepare with `faces`.
+// The solids receive the impulses that they are owed (rh_dynamics_pay); b as below. Done by rh_solid_coupling_prepare
+// with `faces`.
 void rh_solid_coupling_pay(rh_solid_coupling *c, double scale, float *b);
-// The solids touch each other and walls, with the velocities that they have now: they receive those impulses, and what
-// of them changes the inflow into cells, `scale` times, is added to b. False: none touches, b is as it was.
+// Contacts of the solids with each other and with walls, for the velocities that they have now: the solids receive the
+// impulses, and the change of inflow into cells that these cause, times `scale`, is added to b. False: nothing touches,
+// b is as it was.
 bool rh_solid_coupling_touch(rh_solid_coupling *c, double scale, float *b);
-// Once more, after the material has answered: contacts push more where they stopped too little, and less where too
-// much. How much the solids really were moved tells how much mass there is in that direction. False: they have
-// settled, and b need not be answered.
+// Contacts once more, after the material has answered (the solve with b was given): impulses grow where they stopped
+// too little of the approach, and shrink where too much. How far the solids were really moved tells how much mass there
+// is in that direction. False: the impulses have settled, and b need not be answered.
 bool rh_solid_coupling_touch_again(rh_solid_coupling *c, double scale, float *b);

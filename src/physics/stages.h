@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // What a method adds to a step that it shares with others (incompressible.h, unilateral.h): its own stages, each placed
-// by the name of the stage that it follows, and what it wants done otherwise. A program's affair, unlike the step's
-// options, which a user sets.
+// by the name of the stage that it follows, and switches of the step. Set by the program, unlike the step's options,
+// which a user sets.
 //
 //      static const rh_added_stage stages[] = {{.after = "pressure", .name = "friction", .run = apply_friction}};
 #pragma once
@@ -26,14 +26,15 @@ typedef struct rh_step_method {
     void *user;     // handed to the stages
     bool friction;  // friction of walls acts on particles that hit them
     bool drag;      // rough walls hold back what flows along them (drag.h)
-    bool slide;     // unilateral: faces that walls close by half move with the material beside them, along the wall
+    bool slide;     // unilateral: faces closed by half or more move with the material beside them, along walls
     // Incompressible: its stages put forces on faces that do not cancel in pairs as those of the pressure do. Then
-    // nothing is known of errors of momentum (momentum_error.h), and thin films are the method's own affair.
+    // errors of momentum cannot be found (momentum_error.h), and the step does not support thin films.
     bool unbalanced;
 } rh_step_method;
 
 // Does every added stage follow one of the step's (a list that NULL ends), or one added before it?
 bool rh_stages_fit(const rh_step_method *method, const char *const *step_stages);
-// A stage has ended: tells its time (rh_step_stage) and runs what was added after it, each told under its own name.
+// A stage has ended: reports its time (rh_step_stage) and runs the stages that were added after it, each reported under
+// its own name.
 rh_code rh_stages_end(const rh_step_method *method, const char *name, const void *view, rh_step_report *report,
                       double *clock, rh_status *status);

@@ -4,10 +4,10 @@
 // What the steps of all methods with particles and a grid have in common: the order of the particles, the forces on
 // faces, the clock.
 //
-// Positions live at the ends of steps, velocities in their middles (leapfrog): from the middle of the last step to the
-// middle of this one forces act for half of each, and for half a step at the start of a run. So a particle in free
-// flight is on its parabola exactly; with forces for the whole of each step it was ahead by half a step, 15 % of the
-// way after 0.2 s of fall.
+// Positions are those at the ends of steps, velocities those in their middles (leapfrog): from the middle of the last
+// step to the middle of this one forces act for half of each, and for half a step at the start of a run. So a particle
+// in free flight is on its parabola exactly; with forces for the whole of each step it was ahead by half a step, 15 %
+// of the way after 0.2 s of fall.
 #pragma once
 #include "grid/tiles.h"
 #include "physics/physics.h"
@@ -18,7 +18,7 @@ static inline float rh_step_kick(const rh_surroundings *around, double dt)
     return 0.5f * (float)(around->previous_dt + dt);
 }
 
-// The stage that now ends, of the step begun at *clock (rh_seconds) or of the part since the last stage.
+// Reports the time of the stage that now ends, since *clock (rh_seconds), which becomes now.
 void rh_step_stage(rh_step_report *report, double *clock, const char *name);
 // Tiles around the particles with a margin of so many cells; particles sorted. The points' spare block is lent to the
 // arena: it is free until the next sort.

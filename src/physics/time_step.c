@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Two bounds: the shortest surface waves that the grid has must be stable, and all but a few particles may travel no
-// more than so many cells.
+// Two bounds: the shortest surface waves that the grid resolves must be stable, and all but a few particles may travel
+// no more than so many cells.
 #include "physics/time_step.h"
 
 #include <math.h>

@@ -10,7 +10,7 @@
 //   forces        what they do to velocities
 //   predict       how full cells will be
 //   pressure      pressure that keeps cells from overfilling (a second one), new velocities
-//   make_way      pressure once more, where what was added after it holds what should have made way
+//   make_way      pressure once more, where friction after it holds material back that has to leave overfull cells
 //   extend        velocities beyond the liquid
 //   update        PIC / FLIP update of the particles' velocities
 //   advect        particles are shifted and move
@@ -163,8 +163,8 @@ static rh_code build_solids(step *s, rh_cut_cells *cut, rh_cut_cache *cache, con
     return rh_walls_add_inflows(&s->tiles, cut, obstacles, around->inflows, around->inflow_count, s->arena, status);
 }
 
-// The shift takes liquid out of cells that are overfull now, pressure keeps it out of those that will be: solids at the
-// start and at the end of the step.
+// Solids at the start and at the end of the step: the density correction takes liquid out of cells that are overfull
+// now, pressure keeps it out of those that will be.
 static rh_code build_all_solids(step *s, rh_status *status)
 {
     const rh_surroundings *around = s->around;
@@ -182,7 +182,8 @@ static void scale(float *values, int64_t count, float by)
     for (int64_t c = 0; c < count; c++) values[c] *= by;
 }
 
-// Rooms without an exit may hold so much too much of their volume, or a little more than densely packed grains do.
+// Excess of material that rooms without an exit may hold, as a share of their volume: at least TOO_MUCH, and a little
+// more than densely packed grains have.
 static const double TOO_MUCH = 0.05, MORE_THAN_DENSE = 0.01;
 
 static rh_code find_sealed(step *s, rh_status *status)
@@ -195,8 +196,8 @@ static rh_code find_sealed(step *s, rh_status *status)
 }
 
 // In rooms that are nearly full and have no exit empty cells are unknowns too, with the room they have. Elsewhere they
-// are air, and air takes any amount: all that was too much in a sealed box of sand ran into the one cell that happened
-// to be empty, nine cells' worth at once, and the next step threw it out again, at thousands of metres a second.
+// are air, and air takes any amount: all the excess in a sealed box of sand ran into the one cell that happened to be
+// empty, nine cells' worth at once, and the next step threw it out again, at thousands of metres a second.
 static rh_code prepare(step *s, const rh_cut_cells *cut, rh_status *status)
 {
     return rh_limit_prepare(&s->limit, &s->options->limit, &s->tiles, cut, s->cells, s->fill, s->sealed.tight, s->arena,
@@ -223,7 +224,7 @@ static rh_code to_grid(step *s, rh_status *status)
     return prepare(s, &s->cut, status);
 }
 
-// What the material takes up. (All mass over density said nothing but that no particle was lost.)
+// The volume that the material takes up. (All mass over density would only tell that no particle was lost.)
 static rh_code measure_volume(step *s, rh_status *status)
 {
     s->report->volume = rh_extent_volume(&s->tiles, s->raw, s->cut.room, s->arena, status);
@@ -283,7 +284,7 @@ static rh_code correct_density(step *s, rh_status *status)
     rh_mprgp_report report;
     RH_TRY(solve(s, NULL, b, NULL, y, "density correction", &report, status));
     note_solve(s, "density", &report);
-    // Particles are pushed as far as their mass asks for, but never by more than half a cell.
+    // The gradient of y displaces particles, but never by more than half a cell.
     rh_limit_subtract_gradient(&s->limit, y, s->tiles.h, 0.5f * s->tiles.h, s->shift, NULL);
     RH_TRY(rh_limit_fill_after_shift(&s->limit, y, s->cells, s->fill_after, s->arena, status));
     rh_arena_restore(s->arena, mark);
@@ -347,10 +348,10 @@ static rh_code find_pushed(step *s, bool always, rh_status *status)
     return rh_pushed_find(&of, &s->limit.pushed, s->arena, status);
 }
 
-// Where material is wedged between moving walls more is too much after every step. If all of it had to go in the next
-// one, however short: speeds would grow as steps get shorter, and steps get shorter as speeds grow. And where walls
-// push, what is too much already is left to the density correction, which moves particles and makes nothing faster: all
-// that friction or a narrow exit had held back would else leave at once, a few per cent of a whole tank.
+// Where material is wedged between moving walls there is more overfill after every step. If all of it had to leave in
+// the next one, however short, speeds would grow as steps get shorter, and steps get shorter as speeds grow. And where
+// walls push, overfill that was there before is left to the density correction, which moves particles and makes nothing
+// faster: all that friction or a narrow exit had held back would else leave at once, a few per cent of a whole tank.
 static rh_code relax_overfill(const step *s, const float **cells, rh_status *status)
 {
     double g = rh_d3_length(s->around->gravity),
@@ -365,8 +366,8 @@ static rh_code relax_overfill(const step *s, const float **cells, rh_status *sta
     return RH_OK;
 }
 
-// Nothing rests without gravity, and there thin faces that take part in rest would only cost momentum: 2e-4 of it in a
-// collision.
+// Whether the step keeps water at rest in balance. Without gravity nothing rests, and weighing thin faces as at rest
+// would only cost momentum: 2e-4 of it in a collision.
 static bool is_balanced(const step *s)
 {
     bool wanted = s->options->well_balanced && !two_sided(s) && s->options->limit.form == RH_LIMIT_SHARES;
@@ -380,7 +381,8 @@ static float slow_speed(const step *s)
     return 0.3f * (float)sqrt(rh_d3_length(s->around->gravity) * s->around->cell);
 }
 
-// What flows out of cells: of confined liquid, and out of free surfaces, as much as faces are open for.
+// Adds to the room left what flows out of cells; of confined liquid, and out of free surfaces, by the open shares of
+// faces.
 static rh_code flow_out(step *s, float *b, rh_status *status)
 {
     if (is_balanced(s) || s->limit.pushed) {
@@ -399,7 +401,7 @@ static rh_code flow_out(step *s, float *b, rh_status *status)
     return RH_OK;
 }
 
-// What cells will be short of room for, before pressure does anything about it.
+// Room that cells will have left at the end of the step, before pressure acts: b.
 static rh_code predict(step *s, float *b, rh_status *status)
 {
     const float *cells;
@@ -443,8 +445,8 @@ static rh_code apply_pressure(step *s, const float *q, rh_status *status)
 
 // --- dynamic solids --------------------------------------------------------------------------------------------------
 // The room that cells will have is found for where the solids come with the velocities they begin with; a change of
-// these by pressure changes it by what they sweep, which is the term's part. Faces have the momentum that pressure
-// gives them in the material's own masses, so nothing else is to be reckoned with.
+// these by pressure changes it by the volume that they sweep, which is what the term stands for. Pressure gives the
+// faces momentum in the material's own masses, so no material has to be attached to the solids.
 static rh_code couple_solids(step *s, rh_status *status)
 {
     if (!s->around->dynamics || two_sided(s)) return RH_OK;
@@ -456,7 +458,7 @@ static rh_code couple_solids(step *s, rh_status *status)
     return rh_solid_coupling_deflate(&s->solids, &s->limit.layout, &s->limit.matrix, s->arena, status);
 }
 
-// Room that cells lose for a metre a second of inflow.
+// Room that a cell loses for an inflow of 1 m/s.
 static double swept(const step *s) { return -(double)(s->dt / s->tiles.h); }
 
 static const rh_term *moved_term(const step *s) { return s->solids.dynamics ? &s->solids.term : NULL; }
@@ -476,7 +478,7 @@ static double size_of(const step *s, const float *b)
 }
 
 // As in pressure.c; to the tolerance of the first solve, however far impulses throw light solids before the material
-// has answered.
+// has answered them.
 static rh_code answer_contacts(step *s, float *b, const float *lower, rh_status *status)
 {
     enum { ANSWERS = RH_SOLID_ANSWERS };
@@ -540,8 +542,8 @@ static rh_code press(step *s, rh_status *status)
     return show(s, RH_SIGHT_PRESSED, s->q, NONE, status);
 }
 
-// Friction acts after pressure and may hold what should have made way, between walls that close at the worst: then
-// pressure has the last word.
+// Friction acts after pressure and may hold back material that has to leave overfull cells, most of all between walls
+// that close: then a second pressure acts last.
 static rh_code make_way(step *s, rh_status *status)
 {
     float crowded = (float)s->options->crowded, *b, *more;
@@ -575,7 +577,7 @@ static rh_code make_way(step *s, rh_status *status)
     return RH_OK;
 }
 
-// m: how far what walls push reaches along gravity, to a tile.
+// m: extent along gravity of the material that walls push, to a tile.
 static double pushed_height(const step *s)
 {
     rh_dvec3 g = s->around->gravity;
@@ -589,9 +591,10 @@ static double pushed_height(const step *s)
     return high >= low ? (high - low + 1) * RH_TILE * s->around->cell : 0;
 }
 
-// Grains that walls push are held by friction, which grows with pressure, so pressure can be any: it moved sand at 2000
-// m/s before a piston at 0.2 m/s. Walls or grains would have given way: no pressure makes it faster than the largest
-// that counts for friction could (Bernoulli's law). What then has no room is told (sealed.h).
+// Grains that walls push are held by friction, which grows with pressure, so that pressure has no limit: it moved sand
+// at 2000 m/s before a piston at 0.2 m/s. Real walls or grains would have given way: so no pressure makes the sand
+// faster than the largest one that counts for friction could (Bernoulli's law). A room that is too small for its
+// material is reported (sealed.h).
 static rh_code hold_pushed(step *s, rh_status *status)
 {
     if (s->options->wedged == 0) return RH_OK;
@@ -604,8 +607,8 @@ static rh_code hold_pushed(step *s, rh_status *status)
 }
 
 // --- after the pressure ----------------------------------------------------------------------------------------------
-// Faces with mass have a velocity of their own; with two-sided pressure only those of liquid cells have felt it. With
-// smooth shares faces in the wall do not: what there is of mass is the rim of particles beside the wall, which no
+// Faces with mass have a velocity of their own; with two-sided pressure only faces of liquid cells, on which pressure
+// acted. With smooth shares faces in the wall do not: their mass is the rim of particles beside the wall, which no
 // pressure stops there. Gravity pulled at it, walls turned it aside, and a jet of 0.4 m/s ran down a slope below water
 // at rest.
 static const float MOSTLY_WALL = 0.4f;  // a face that lies on a wall along the grid is open by half
@@ -614,7 +617,7 @@ static int open_bits(const step *s, int a, int32_t t, int r)
 {
     if (!s->method->slide && s->options->shares == RH_BLUR_SAMPLED) return 255;
     int bits = rh_i8_bits(rh_f8_load(s->cut.pass[a][t] + 8 * r) > rh_f8_all(s->method->slide ? 0.5f : MOSTLY_WALL));
-    // walls that push are felt where they are
+    // faces at walls that move keep their own velocity
     if (!s->method->slide) bits |= rh_i8_bits(rh_f8_load(s->cut.wall[a][t] + 8 * r) != rh_f8_all(0));
     const uint8_t *inflow = s->cut.inflow && !s->method->slide ? s->cut.inflow[t] : NULL;
     for (int i = 0; i < 8 && inflow; i++) bits |= (inflow[8 * r + i] >> a & 1) << i;
@@ -635,8 +638,8 @@ static rh_bits known_tile(const step *s, int a, int32_t t)
     return out;
 }
 
-// The edge of water at rest stands still (water_edge.h), and what moves there comes to rest in some steps: it would
-// else coast for seconds. With forces of the scene's own nothing is known to rest.
+// The edge of water at rest is held (water_edge.h), and what moves there comes to rest in some steps: it would else
+// coast for seconds. With body forces of the scene's own it is not known what rests.
 static rh_code hold_edge(step *s, rh_status *status)
 {
     const rh_surroundings *around = s->around;
@@ -695,7 +698,7 @@ static void update_velocities(step *s)
     s->report->max_speed = rh_grid_to_velocities(&s->tiles, &update, s->positions, s->velocities, NULL);
 }
 
-// As in incompressible.c.
+// Last, and on the particles, as in incompressible.c.
 static rh_code slow_at_rough_walls(step *s, rh_status *status)
 {
     const rh_obstacles *obstacles = s->around->obstacles;

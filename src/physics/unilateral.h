@@ -41,15 +41,15 @@ typedef struct rh_unilateral_options {
     double cfl;          // largest travel of a particle in one step, in cells
     int prediction;      // rh_predict_by
     int shares;          // rh_blur_form
-    bool well_balanced;  // gravity acts on confined liquid as pressure does (rh_limit_find_confined)
+    bool well_balanced;  // gravity is weighed as pressure in confined liquid (rh_limit_find_confined)
     bool density_correction;
     int64_t suction_depth;  // cells from the surface from where on pressure may pull; 0 = nowhere
-    double crowded;  // what was added after pressure may overfill cells by this share of them; more is pressed out
-                     // again; 0 = nothing to look for
-    double overfill_relaxation_time;  // sqrt(cell / gravity): pressure takes that long to make room for what is too
-                                      // much; 0 = one step
-    double wedged;  // what walls push feels no more pressure than this times what weight and the walls' speed explain;
-                    // 0 = any
+    double crowded;  // share of a cell by which stages after the pressure (friction) may overfill it; more is pressed
+                     // out by a second solve; 0 = no second solve
+    double overfill_relaxation_time;  // sqrt(cell / gravity): time in which pressure presses overfill out of cells;
+                                      // 0 = one step
+    double wedged;  // pressure on material that walls push counts up to this times what weight and the walls' speed
+                    // account for; 0 = without limit
     double particle_mass;  // mass of a particle, relative to its share of a full cell
     bool stop_at_walls;    // colliding particles lose their velocity into the wall
     int preconditioner;    // rh_precondition

@@ -1,35 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Implicit density projection: T. Kugelstadt, A. Longva, N. Thuerey, J. Bender, "Implicit density projection for
-// volume conserving liquids", IEEE TVCG 27(4), 2021 (online 2019). The number of particles around each cell, compared
-// with what a full cell holds, is the divergence that a displacement field must have; the displacement is a gradient
-// and comes from the same operator as pressure (zero at the free surface, no displacement through solids). It moves
-// positions only, so it adds no momentum. It does lift, and what is lifted more than it had sunk is energy that nothing
-// gave. Four things made it lift for nothing, and each has its own cure:
+// Implicit density projection: T. Kugelstadt, A. Longva, N. Thuerey, J. Bender, "Implicit density projection for volume
+// conserving liquids", IEEE TVCG 27(4), 2021 (online 2019). The number of particles around each cell, compared with
+// that of a full cell, gives the divergence that a displacement field must have; the displacement is a gradient and
+// comes from the same operator as pressure (zero at the free surface, no displacement through solids). It moves
+// positions only, so it adds no momentum. But it can lift liquid, and liquid that is lifted by more than it had sunk
+// has gained potential energy that nothing supplied. Four things made it lift liquid without reason, and each has its
+// own remedy:
 //   - films that collapsed, and liquid that was carried through a flow taken to stand still (thin_film.h,
 //     grid/advect.h): a puddle was lifted by twice its height in six seconds;
 //   - lines of particles that a stretching flow drew apart, which no displacement field can part (lines.h): it was
 //     lifted by half its height in four seconds still, a tenth of that since;
-//   - noise at the surface, where crowding counts and gaps do not: every other fluctuation lifted. Waves lower than a
-//     cell won up to 10 % in their first period, and still water rose. So crowding near the surface counts only beyond
-//     5 %: no wave grows since. (With 3 % they did by 1 %; with 15 % films lost four tenths of their volume.)
+//   - noise at the surface, where crowding counts and gaps do not: every second fluctuation lifted liquid. Waves lower
+//     than a cell gained up to 10 % in their first period, and still water rose. So crowding near the surface counts
+//     only beyond 5 %: no wave grows since. (With 3 % they grew by 1 %; with 15 % films lost four tenths of their
+//     volume.)
 //   - films, in which nothing but the surface is there to be crowded (below: swelling).
-// (Letting the liquid's motion pay for every lift stopped waves within a period: most lifts only mend what sank.
-// Smoothing the error first changed nothing. Comparing cells near the surface with what a flat surface at their depth
-// leaves them, so that gaps count too, let waves fade or grow by a tenth in a period, and water at rest trembled more.)
+// (When the energy of every lift was taken out of the liquid's motion, waves stopped within a period: most lifts only
+// make up for what sank. Smoothing the error first changed nothing. Comparing cells near the surface with the number
+// that a flat surface at their depth leaves them, so that gaps count too, let waves fade or grow by a tenth in a
+// period, and water at rest trembled more.)
 //
-// Differences: walls are accounted for by the share of the weight function that lies in free space; near the free
-// surface only crowding counts (a starved cell there is just surface); and how much of the error is taken away in a
-// step depends on how it came about. The number around a cell of particles that do not stand on a lattice changes as
-// they are carried through the grid, by some per cent, though nothing is crowded: to follow that noise is to shake the
-// liquid. With four fifths of the error taken away in every step waves of half a cell grew by half a per cent a period
-// with APIC, as much with a fifth, not at all with a fiftieth. What is really crowded comes from deformation. So a
-// small share goes in any case, more where the flow deforms, and more where the error is larger than noise (half of it
-// in each step in heaps that may rest).
+// Differences from the source: walls are accounted for by the share of the weight function that lies in free space;
+// near the free surface only crowding counts (a cell with too few particles there is just surface); and the share of
+// the error that is corrected in a step depends on its cause. The number around a cell of particles that do not stand
+// on a lattice changes as they are carried through the grid, by some per cent, though nothing is crowded: correcting
+// that noise shakes the liquid. With four fifths of the error corrected in every step waves of half a cell grew by half
+// a per cent a period with APIC, as much with a fifth, not at all with a fiftieth. Real crowding comes from
+// deformation. So a small share is corrected in any case, more where the flow deforms, and more where the error is
+// larger than noise (half of it in each step in heaps that may rest).
 //
-// What the particles' ways of this very step will do to their volume is known beforehand and undone with the rest
-// (grid/shear.h): left to the count, water sank first and was lifted afterwards.
+// The change of volume along the particles' paths in this very step is known beforehand and corrected with the rest
+// (grid/shear.h): when it was left to show in the count, water sank first and was lifted afterwards.
 #include "physics/volume.h"
 
 #include <math.h>
@@ -47,7 +50,7 @@ static const float RELAX = 0.8f, RELAX_HEAP = 0.5f, LIMIT = 0.5f, CROWD = 2;
 // period again.)
 static const float RELAX_CALM = 0.02f, RELAX_DEFORMED = 3, RELAX_CROWDED = 2;
 
-// Cells that are held ask for nothing within this share of their number: with the noise of a heap of particles as a
+// Cells that are rigid are not corrected within this share of their number: with the noise of a heap of particles as a
 // reason to move, a resting heap never rests.
 static const float PATIENCE = 0.25f;
 
@@ -97,7 +100,7 @@ static void excess_tile(const rh_pressure *pressure, const rh_volume_input *of, 
     }
 }
 
-// Ways of a step may press a cell together by no more than this: beyond, the flow is not resolved.
+// The paths of a step may compress a cell by no more than this: beyond, the flow is not resolved.
 static const float MOST_PRESSED = 0.3f;
 
 static void add_compression(const rh_pressure *pressure, int32_t n, const float *compression, float *b)
@@ -113,11 +116,12 @@ static void add_compression(const rh_pressure *pressure, int32_t n, const float 
 
 // --- swelling --------------------------------------------------------------------------------------------------------
 // In liquid thinner than two cells all cells are near the surface: gaps count nowhere, noise only lifts, and films
-// swelled by up to a sixth of their volume, a puddle of 3.5 cells to 1.03 of its energy. There what a tile asks for is
-// bound by what it and its surroundings hold too much: particles against the volume inside the surface. (In deeper
-// water interior gaps do that. Bound everywhere, waves of a fifth of a cell grew by a quarter in four periods, where
-// the volume inside the surface changes with its place in a cell.) Cells of thickness: bound wholly below, not at all
-// above. With 4 for 3 waves in water of 3.2 cells grew by a tenth a period; with 3 and 4, puddles of 3.6 cells win
+// swelled by up to a sixth of their volume, a puddle of 3.5 cells to 1.03 of its energy. There the sum of the
+// divergence that the cells of a tile are given is bounded by the excess of volume in it and its surroundings: that of
+// the particles over that inside the surface. (In deeper water interior gaps have this effect. Bounded everywhere,
+// waves of a fifth of a cell grew by a quarter in four periods, where the volume inside the surface changes with its
+// place in a cell.) THIN and THICK are thicknesses in cells: bounded wholly below the first, not at all above the
+// second. With 4 for 3 waves in water of 3.2 cells grew by a tenth a period; with 3 and 4, puddles of 3.6 cells gain
 // nothing (now 0.8 %).
 static const double THIN = 2, THICK = 3;
 
@@ -212,7 +216,7 @@ static surroundings look_around(const rh_tiles *tiles, const rh_tile_fill *fills
     return sum;
 }
 
-// In thin liquid the sum of what a tile's cells ask for is at most what they hold too much.
+// In thin liquid the sum of the divergence of a tile's cells is at most their excess of volume.
 static void bound_swelling_of_tile(const rh_pressure *pressure, const rh_volume_input *of, int32_t n, float *b)
 {
     const rh_tiles *tiles = pressure->tiles;
@@ -242,7 +246,7 @@ static void bound_swelling_of_tile(const rh_pressure *pressure, const rh_volume_
     }
 }
 
-// What the displacement's divergence in the cells of a tile is to be.
+// The divergence that the displacement is to have in the cells of a tile.
 static void ask_tile(const rh_pressure *pressure, const rh_volume_input *of, int32_t n, float *b)
 {
     _Alignas(32) float rates[RH_CELLS], compression[RH_CELLS];

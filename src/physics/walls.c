@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Shapes decide, stored distances only tell where they need not be asked: a question to a shape costs as much as all
-// else that is done to a face or particle here.
+// Shapes are the authority; stored distances only prove where they need not be evaluated, as the distance to a shape
+// costs as much as all else that is done to a face or particle here.
 #include "physics/walls.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ static rh_dvec3 tile_center(const rh_tiles *tiles, int32_t t)
     return rh_d3((at.x + 0.5) * w, (at.y + 0.5) * w, tiles->dimension == 3 ? (at.z + 0.5) * w : 0);
 }
 
-// From the centre of a box with sides of so many cells to its corners.
+// m: from the centre of a box with sides of so many cells to its corners.
 static double half_diagonal(const rh_tiles *tiles, double cells)
 {
     return 0.5 * cells * sqrt((double)tiles->dimension) * (double)tiles->h;
@@ -167,7 +167,7 @@ static void find_others(const rh_tiles *tiles, const rh_obstacles *obstacles, co
     }
 }
 
-// With a normal along +-axis what is left of u is u - u: 0, or not a number when u is none.
+// With a normal along +-axis the velocity that is left is u - u: 0, or not a number when u is not one.
 static void set_simple(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_faces *f, int axis, float *u)
 {
     bool separate = obstacles->items[f->which].wall == RH_WALL_SEPARATE;
@@ -280,8 +280,8 @@ static void collide(const rh_obstacles *obstacles, const rh_collision *c, int di
         go_back(obstacles, first, rh_d3_from(c->before[p]), position);
 }
 
-// By how much distances may be off between two places, beyond the way from one to the other: those of meshes by their
-// slack at either end.
+// m: by how much two distances may differ beyond the way between their places: those of meshes by their slack at either
+// end.
 static double distance_error(const rh_obstacles *obstacles)
 {
     double slack = 0;
@@ -346,9 +346,9 @@ static inline bool proves(const vicinity *v, float distance, float x, float y, f
     return room > 0 && room * room >= x * x + y * y + z * z;
 }
 
-// A distance changes by no more than the way walked: the stored one of a cell minus the way from its centre is a lower
-// bound. Asks the particle's own cell, then the next one in the direction `away` from walls, whose answer is often
-// better close to them.
+// A distance changes by no more than the length of the way: the stored one of a cell minus the way from its centre is a
+// lower bound. Tries the particle's own cell, then the next one in the direction `away` from walls, whose bound is
+// often better close to them.
 static inline bool is_safe(const vicinity *v, rh_vec3 p, const int away[3])
 {
     const float most = 3 * RH_TILE - 1;  // leaves room for the next cell
@@ -363,8 +363,8 @@ static inline bool is_safe(const vicinity *v, rh_vec3 p, const int away[3])
 }
 
 // --- a box that is free of walls -------------------------------------------------------------------------------------
-// At walls along the grid all particles but those of the last layer are in one box without walls, and one comparison
-// tells.
+// At walls along the grid all particles but those of the last layer are in one box without walls, so that one
+// comparison is enough for them.
 typedef struct room {
     int low[3], high[3];
 } room;  // cells, counted as in vicinity; high is in

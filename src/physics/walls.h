@@ -17,10 +17,10 @@ void rh_walls_set_inflow_velocities(const rh_tiles *tiles, const rh_cut_cells *c
 
 bool rh_walls_any_no_slip(const rh_obstacles *obstacles);
 
-// Sets velocities on closed faces so that particles near a wall feel it: slip keeps the part along the wall, no-slip
-// takes the wall's velocity, separating walls only stop what moves into them. With `only_no_slip` nothing but that:
-// walls without slip take the part along them, and leave the rest to the method's own pressure; thin walls act all the
-// same.
+// Sets velocities on closed faces, which particles near a wall interpolate from: slip keeps the part along the wall,
+// no-slip takes the wall's velocity, separating walls only stop what moves into them. With `only_no_slip` nothing but
+// this is done: walls without slip set the part along them, and leave the part across to the method's own pressure;
+// thin walls act as without it.
 rh_code rh_walls_constrain(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles,
                            rh_faces velocity, bool only_no_slip, rh_arena *arena, rh_status *status);
 
@@ -31,19 +31,19 @@ typedef struct rh_collision {
     const rh_vec3 *before;  // positions before they moved; may be NULL
 } rh_collision;
 
-// Particles that are inside of solids, or nearer than the gap, to the gap outside, without a change of velocity: solids
-// have moved since the particles did.
+// Moves particles that are inside solids, or nearer than the gap, to the gap outside, without a change of velocity: for
+// solids that have moved since the particles did.
 void rh_walls_push_out(const rh_obstacles *obstacles, int dimension, double gap, int64_t count, rh_vec3 *positions);
 
-// Takes the part of a velocity at x into the solid away, and what friction takes with it. The normal points to the side
-// of free space that x is on.
+// Removes from a velocity at x its part into the solid, and with `friction` what Coulomb friction takes of the part
+// along it. The normal points to the side of free space that x is on.
 void rh_walls_stop(const rh_obstacles *obstacles, int which, rh_dvec3 x, rh_dvec3 normal, bool friction,
                    rh_vec3 *velocity);
 
 // Moves particles that are inside a solid (or closer than the gap) along the normal to the gap outside (Zhu 2005,
 // section 3.2; Gerszewski 2014, section 3.2.4). One that is still inside after several such moves (it had gone through
-// half of something) goes back along its way to where that is free, when `before` is known. Particles are in the order
-// of the tiles, which were made before they moved: by less than a tile along each axis. Solids are placed at the end of
-// the step, `cut` is of its start.
+// more than half of a solid) goes back along its path to the last place that is free, when `before` is known. Particles
+// are in the order of the tiles, which were made before they moved: by less than a tile along each axis. Solids are
+// placed at the end of the step, `cut` is of its start.
 void rh_walls_collide(const rh_tiles *tiles, const rh_cut_cells *cut, const rh_obstacles *obstacles,
                       const rh_collision *collision, rh_vec3 *positions, rh_vec3 *velocities);

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// In water at rest p = rho g (level - height): every full cell tells the level, and a tile whose cells agree on it is
-// at rest. A tile without full cells takes the mean of those beside it. Sheets that run down a wall, or drops on it,
-// far from full cells or above their level, know of none and fall as they should. What was tried instead: a rim beside
-// cells with pressure that falls no faster than they do, as rh_limit_support has it for what lies on them, stilled a
-// slope of 1:5 to a third and did nothing at 1:20; more PIC only slowed what ran. Without the question whether a tile
-// is at rest, waves a cell high that ran up a beach hung there.
+// In water at rest p = rho g (level - height): every full cell gives the level, and a tile whose cells agree on it is
+// at rest. A tile without full cells takes the mean level of those beside it. Sheets that run down a wall, or drops on
+// it, far from full cells or above their level, have no level and fall as they should. What was tried instead: a rim
+// beside cells with pressure that falls no faster than they do, as rh_limit_support has it for what lies on them,
+// reduced the motion on a slope of 1:5 to a third and did nothing at 1:20; more PIC only slowed what ran. Without the
+// test whether a tile is at rest, waves a cell high that ran up a beach hung there.
 #include "physics/water_edge.h"
 
 #include <math.h>
 #include <string.h>
 #include "grid/rows.h"
 
-// Room of cells that tell the level: smoothed walls leave pressure next to them uncertain.
+// Least room of cells whose pressure gives the level: smoothed walls leave the pressure next to them uncertain.
 static const float OPEN = 0.95f;
-// Cells, root mean square: how far full cells of a tile at rest differ in what they tell. A surface that slopes by
+// Cells, root mean square: how far the levels of the full cells of a tile at rest may differ. A surface that slopes by
 // 1:250 has as much. (With 0.005 some edges trembled on, with 0.02 small waves stopped sooner.)
 static const float AGREES = 0.01f;
-// Room of the cell below the water's: less is wall.
+// Room of the cell below the water: with less it is wall.
 static const float FLOOR = 0.5f;
-// Cells: how far below and above the level centres of held cells are. Full cells tell a level that is a seventh of a
-// cell too low, as their topmost neighbours are never quite full.
+// Cells: how far below and above the level the centres of held cells may be. Full cells give a level that is a seventh
+// of a cell too low, as their topmost neighbours are never quite full.
 static const float BELOW = 1, ABOVE = 0.8f;
 // Walls bear water that lies on them along axes with at least this part of gravity (as thin_film.c has it).
 static const float STEEPEST = 0.25f;
-// Tiles that the level is known beyond full cells: on a slope of 1:40 the last 40 cells are thin.
+// Number of tiles beyond full cells to which the level is extended: on a slope of 1:40 the last 40 cells are thin.
 enum { SWEEPS = 8 };
 
 static const float ZEROS[RH_CELLS], ONES[RH_CELLS] = {[0 ... RH_CELLS - 1] = 1};
@@ -97,7 +97,8 @@ static int thin_bits(const rh_water_edge *e, const rh_rows *room, const rh_bit_r
     return ~above & rh_i8_bits(under < rh_f8_all(FLOOR));
 }
 
-// Of a row: cells all of whose faces are slow. (Along one axis a sheet that slides along a flat slope is.)
+// Of a row: cells all of whose faces are slow. (Slow along one axis is not enough: a sheet that slides along a flat
+// slope is.)
 static int slow_bits(const rh_water_edge *e, int32_t t, int r)
 {
     rh_f8 most = rh_f8_all(0);
@@ -130,7 +131,8 @@ static void mark_held(const rh_water_edge *e, level at, int32_t t, uint8_t *held
     }
 }
 
-// Faces between held cells, or one and another that is not full. (Those of full cells, too: no better.)
+// Faces between held cells, or between a held cell and one that is not full. (Holding those of full cells, too, was no
+// better.)
 static void hold_tile(const rh_water_edge *e, const uint8_t *held, int32_t t, rh_faces velocity)
 {
     const rh_tiles *tiles = e->tiles;

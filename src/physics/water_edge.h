@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The edge of water at rest. Where water runs out on a wall it is thinner than a cell, over as many cells as the wall
-// is flat: no grid knows the pressure there. What is left of gravity makes such water run down the wall, and what lies
-// below throws it back. But what it should do is known: water below the level that the pressure of the full cells
-// beside it speaks of is borne, and at rest nothing acts on it.
+// The edge of water at rest. Where water thins out on a wall it is thinner than a cell, over the more cells the flatter
+// the wall is, and a grid has no pressure for it. The part of gravity that is not balanced makes such water run down
+// the wall, and the water below throws it back. But its equilibrium is known: the pressure of the full cells beside it
+// gives the level of the surface, and water below that level is supported, so that at rest nothing acts on
+// it.
 #pragma once
 #include "solid/cut_cells.h"
 #include "solve/layout.h"
@@ -16,13 +17,14 @@ typedef struct rh_water_edge {
     const rh_layout *layout;
     const float *q;             // pressure, a vector over the layout
     float head;                 // m: height of the column of water at rest with q = 1 below it
-    const uint8_t *wet, *full;  // bits of cells, a byte per row: some water; full of it, with pressure
+    const uint8_t *wet, *full;  // bits of cells, a byte per row (rh_limit_find_full)
     rh_vec3 gravity;            // m/s^2, not 0
     rh_faces before;            // velocities before anything acted on them (m/s)
     float slow;                 // m/s: faster water does not rest
     float keep;                 // share of its velocity that held water keeps in the step
 } rh_water_edge;
 
-// Slow faces between held cells keep `keep` of the velocity they had, whatever was done to it. Held: less than a cell
-// of water on a wall that does not move, with nothing full above it, at the level of water beside it that is at rest.
+// Faces between held cells that are slow keep the share `keep` of the velocity they had `before`, whatever was done to
+// it. A cell is held where it has less than a cell of water on a wall that does not move, nothing full above it, and
+// lies at the level of water beside it that is at rest.
 rh_code rh_water_edge_hold(const rh_water_edge *edge, rh_faces velocity, rh_arena *arena, rh_status *status);

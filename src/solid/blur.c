@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Cells whose centre is farther from a wall than their corners are wholly solid or free; only the others ask for each
-// of their points. The spread goes axis by axis: along each axis a point lies between two centres (halves) and between
+// Cells whose centre is farther from a wall than their corners are wholly solid or free; only in the others is each
+// point evaluated. The spread goes axis by axis: along each axis a point lies between two centres (halves) and between
 // two faces (wholes), so sums over the points of a column of cells for both lattices are all that is kept from one axis
 // to the next.
 #include "solid/blur.h"
@@ -69,12 +69,12 @@ static rh_dvec3 position_of(const blur *b, double x, double y, double z)
     return rh_d3((at.x * RH_TILE + x) * h, (at.y * RH_TILE + y) * h, deep ? (at.z * RH_TILE + z) * h : 0);
 }
 
-// Solid share of the small box around a point. Of points that are solid or free a point on a wall itself is free,
-// whatever rounding says: neighbouring tiles ask for the same points from different corners and must agree, and liquid
-// that was seeded there must not find too little room. A solid that can move takes and gives room bit by bit all the
-// same: all or nothing, a floor that sinks gave none for half a cell's way and then half a cell at once, and what lay
-// on it hung in the air and fell, in turns. Smooth: the box cut by a plane, linear in the plane's distance, which is
-// right to the last bit for walls along the grid.
+// Solid share of the small box around a point. In the sampled form a point is solid or free, and one on a wall itself
+// is free, whatever rounding says: neighbouring tiles evaluate the same points from different corners and must agree,
+// and liquid that was seeded there must not find too little room. But a solid that can move takes and gives room
+// gradually: with all or nothing, a floor that sinks gave none for half a cell's way and then half a cell at once, and
+// what lay on it hung in the air and fell, in turns. In the smooth form the box is cut by a plane, linear in the
+// plane's distance, which is right to the last bit for walls along the grid.
 static float solid_share(const blur *b, rh_dvec3 x)
 {
     int which;
@@ -88,7 +88,7 @@ static float solid_share(const blur *b, rh_dvec3 x)
     return share < 1e-5 ? 0 : share > 1 - 1e-5 ? 1 : (float)share;
 }
 
-// How much of the points of cell (i, j, k), each -2 .. 8, is solid.
+// The solid share of each point of cell (i, j, k), each index -2 .. 8. Returns whether any is solid.
 static bool sample_cell(const blur *b, int i, int j, int k, double reach, float *solid)
 {
     bool deep = b->tiles->dimension == 3, any = false;
@@ -152,7 +152,7 @@ static void spread(const blur *b, const float *solid, const int lattice[3], floa
     }
 }
 
-// Where cell c of the tile is among cells -1 .. 7, and how far the next one along an axis.
+// Index of cell c of the tile among cells -1 .. 7, and the step to the next one along an axis.
 static int wide_index(const blur *b, int c)
 {
     int layer = b->tiles->dimension == 3 ? (c >> 6) + 1 : 0;

@@ -7,10 +7,10 @@
 // on its lattice then fills its cells exactly, at walls along the grid.
 //
 // Sampled, as in the source: a point is solid or free. An oblique wall is then a staircase of a row of points a step,
-// water that slides along it stumbles (it lost 17 % of its energy in a second on 1:20), and where there is more room
-// than space, gravity pulls at water that cannot get there. Smooth: a point stands for the small box around it and is
-// solid as far as that is; faces are weighed along their own axis by what makes their fluxes and the cells' room agree
-// (blur.c).
+// water that slides along it is slowed by the steps (it lost 17 % of its energy in a second on 1:20), and where there
+// is more room than space, gravity pulls at water that cannot get there. Smooth: a point stands for the small box
+// around it and counts as solid by the share of the box that is; faces are weighed along their own axis so that their
+// fluxes and the cells' room agree (blur.c).
 #pragma once
 #include "solid/cut_tile.h"
 

@@ -302,7 +302,8 @@ void rh_bvh_free(rh_bvh *bvh)
 
 static double square(rh_dvec3 a) { return rh_d3_dot(a, a); }
 
-// To the point `part` of `whole` along ab; seen from very far both may have been rounded away.
+// Square of the distance to the point `part` / `whole` of the way along ab; seen from very far both may have been
+// rounded away.
 static double to_segment2(rh_dvec3 p, rh_dvec3 a, rh_dvec3 ab, double part, double whole)
 {
     return square(rh_d3_sub(p, rh_d3_add(a, rh_d3_scale(ab, whole > 0 ? part / whole : 0))));

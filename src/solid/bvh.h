@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // A tree of boxes over loose triangles, for the nearest one and for winding numbers. Read-only once built; all threads
-// may ask at once. A triangle may be a single point (all corners equal) as far as distances go.
+// may use it at once. A triangle may be a single point (all corners equal) as far as distances go.
 #pragma once
 #include <stdint.h>
 #include "base/status.h"
@@ -30,14 +30,15 @@ typedef struct rh_bvh {
     rh_bvh_node *nodes;                  // owned; children come after their parent
     struct rh_bvh_expansion *expansion;  // owned, one per node
     int32_t triangle_count, node_count;
-    int32_t room;  // for so many triangles there is memory
+    int32_t room;  // triangles that there is memory for
 } rh_bvh;
 
 enum { RH_BVH_MAX_TRIANGLES = 1 << 30 };
 
 // Takes over `triangles` (from rh_alloc) in every case, also on failure. count is 1 to RH_BVH_MAX_TRIANGLES.
 rh_code rh_bvh_build(rh_bvh_triangle *triangles, int64_t count, rh_bvh *bvh, rh_status *status);
-// Over again, when others have been put into `triangles`: no more than bvh->room, and nothing is allocated.
+// Builds the tree again, after other triangles have been put into `triangles`: no more than bvh->room. Allocates
+// nothing.
 void rh_bvh_rebuild(rh_bvh *bvh, int64_t count);
 void rh_bvh_free(rh_bvh *bvh);
 

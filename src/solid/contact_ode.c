@@ -4,10 +4,10 @@
 // ODE solves each island (solids that contacts or joints connect) in a world of its own, made for this one step and
 // thrown away, so that nothing hidden lives between steps: small islands exactly (Dantzig's pivoting; D. Baraff, "Fast
 // contact force computation for nonpenetrating rigid bodies", SIGGRAPH 1994), large ones by projected successive
-// over-relaxation, whose order of rows comes from ODE's random numbers, seeded anew. Solids stand in it unturned, with
-// their inertia along the axes of the world; only velocities are read back. Joints are held by the projection of
-// solid/joints.h, which takes out whatever joints give here; ODE has them so that contacts, motors and limits reckon
-// with them.
+// over-relaxation, whose order of rows comes from ODE's random numbers, seeded anew. Solids stand in it without
+// rotation, with their inertia along the axes of the world; only velocities are read back. Joints are enforced by the
+// projection of solid/joints.h, which removes whatever impulses joints give here; ODE has them so that contacts, motors
+// and limits take them into account.
 //
 // Its random numbers and its allocator belong to the process: a lock keeps worlds of other threads out while a step is
 // solved. All its memory is the caller's arena, so a steady step allocates nothing.
@@ -24,9 +24,9 @@
 
 enum { PARTS = 6, EXACT_ROWS = 240, SWEEPS = 100, MANY_SWEEPS = 4000, OBJECT_BYTES = 2048, WORLD_BYTES = 1 << 16 };
 static const double PUSHED = 0.2;  // share of an overlap that is pushed out in a step
-// Share by which a row gives way of what it alone would do, so that contacts that say the same have one solution. The
-// pivoting may still fail where rounding decides between rows, as in a stack of equal boxes; it says so, and is tried
-// again with the next, and at last by many sweeps.
+// Compliance of a row, as a share of its own effect, so that redundant contacts have one solution. The pivoting may
+// still fail where rounding decides between rows, as in a stack of equal boxes; ODE reports that, and the solve is
+// tried again with the next value, and at last by many sweeps.
 static const double COMPLIANCE[] = {1e-7, 1e-6, 1e-5};
 enum { TRIES = sizeof COMPLIANCE / sizeof *COMPLIANCE };
 static const double LEAST_BOUNCE = 0.01;  // m/s
@@ -37,7 +37,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static rh_arena *lent;  // of the solve in progress, under the lock
 static char *reserve;   // of it: for objects, whose making must not fail
 static size_t reserve_left;
-static bool failed;  // of it: ODE said something, which it does when pivoting fails
+static bool failed;  // of it: ODE reported a message, which it does when pivoting fails
 
 static void *take(dsizeint bytes)
 {
@@ -136,7 +136,8 @@ static rh_dvec3 along_slide(const rh_contact *c, bool flat)
     return rh_d3_unit(rh_d3_cross(n, other));
 }
 
-// The normal velocity, of a less that of b, that the contact must have at least. False: it has none.
+// The normal velocity, of a less that of b, that the contact must have at least. False: the contact does not act in
+// this step.
 static bool least_speed(const rh_contact_problem *p, const rh_contact *c, double *speed)
 {
     double towards = -rh_d3_dot(c->normal, c->approach), g = rh_d3_length(p->gravity),
@@ -319,7 +320,7 @@ static void read_contacts(const island *s, int root, int32_t *parent)
 
 static bool has_drive(const rh_joint *j) { return j->limited || j->strength > 0; }
 
-// Who belongs together, and which islands have anything to solve.
+// Joins solids to islands, and marks the islands that have anything to solve.
 static void join(const rh_contact_problem *p, int32_t *parent, bool *busy)
 {
     for (int n = 0; n < p->body_count; n++) parent[n] = n;

@@ -2,10 +2,10 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Projected Gauss-Seidel sweeps over contacts (M. Jean, J. J. Moreau, "Unilaterality and dry friction in the dynamics
-// of rigid body collections", 1992), which begin with impulses that are nearly right. ODE knows one mass for all
-// directions; a liquid around a solid has more in one direction than in another (a slab on a floor: far more upwards
-// than along it), and with one for all a stone under water was thrown to and fro by its own friction and crept away at
-// 4 mm/s.
+// of rigid body collections", 1992), which begin with impulses that are nearly right. ODE has one mass for all
+// directions; the added mass of a liquid around a solid is larger in one direction than in another (a slab on a floor:
+// far more upwards than along it), and with one mass for all a stone under water was thrown to and fro by its own
+// friction and crept away at 4 mm/s.
 #include <math.h>
 #include <string.h>
 #include "solid/contact_solver.h"

@@ -7,7 +7,7 @@
 // and moments.
 //
 // A container that is a box, or a cylinder, has several walls, and what lies in its corner touches two or three of
-// them: each wall is asked by itself. Other concave shapes answer with their nearest wall at each ball; what lies in
+// them: each wall is tested by itself. Other concave shapes have one nearest wall at each ball; a solid that lies in
 // their corners with a single ball (a sphere in the corner of a container that is a mesh) touches one wall at a time.
 #include "solid/contacts.h"
 
@@ -16,7 +16,7 @@
 #include "base/assert.h"
 
 enum { CANDIDATES = 2 * RH_FEATURES_MOST + 8, KEPT = 4, KEPT_PAIR = 4 };
-static const double SLOP = 0.02;   // of the size: so near they are watched even when they part
+static const double SLOP = 0.02;   // of the size: points so near are kept even when they part
 static const double SAME = 1e-6;   // of the size: depths that count as equal
 static const double CLOSE = 0.05;  // of the size: points so near each other are one
 
@@ -122,7 +122,8 @@ static void meet_ball(pair *p, bool turned, const rh_feature *ball, int wall, bo
                                         .wall = wall_speed};
 }
 
-// The exact lowest points of what is round: they hang on the normal, which hangs on where they are.
+// The exact lowest points of round shapes: they depend on the normal, which depends on where they are, so it is found
+// twice.
 static void meet_supports(pair *p, bool turned, int wall)
 {
     const rh_obstacle *o = &p->solids->items[turned ? p->b : p->a];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Where dynamic solids touch each other and all other solids, or will within the step: points with normal and gap,
-// a few for each pair that stand for all. Found from signed distances, so that every shape, mesh and container is met
-// alike; what is done about them is solid/contact_solver.h.
+// Where dynamic solids touch each other and all other solids, or will within the step: points with normal and gap, a
+// few for each pair that stand for all. Found from signed distances, so that every shape, mesh and container is met
+// alike; solid/contact_solver.h finds the impulses.
 #pragma once
 #include "base/arena.h"
 #include "solid/obstacles.h"
@@ -14,14 +14,14 @@ typedef struct rh_contact {
     rh_dvec3 at;         // m
     rh_dvec3 normal;     // unit: from b into a
     double gap;          // m; below zero they overlap
-    double lift;         // m: by how much less than its velocity says a point comes nearer in the step, as it turns
+    double lift;         // m: by how much less a point approaches in the step than its velocity says, as it turns
     rh_dvec3 approach;   // m/s: velocity of a's point less that of b's
     rh_dvec3 wall;       // m/s: velocity of b's point
     double size;         // m: half the smallest extent of the smaller of the two
     double friction;     // Coulomb's coefficient of the pair: the geometric mean of both
     double restitution;  // of the pair: the larger of both
-    // By the solver.
-    bool acts;         // it was one of the equations; else a is left to fly until the next step
+    // Set by the solver.
+    bool acts;         // it was one of the equations; else the impact is left to the next step
     double least;      // m/s: the normal velocity, of a less that of b, that it must have at least
     rh_dvec3 slide;    // unit: the first direction of friction
     rh_dvec3 impulse;  // kg m/s: that a received; b the opposite

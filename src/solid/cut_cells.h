@@ -9,7 +9,8 @@
 // would be 0, 1, or as far from (or as deep in) solids as distances go, all over, are one shared page each: a tile
 // without a solid in reach stores nothing, and one at a flat wall along the grid two or three pages of six. Tiles near
 // solids that rest are made once and kept while the tile is there; tiles near solids that have moved since they were
-// made are made again. What is kept equals what a fresh cache would hold, bit by bit, so a resumed run does not tell.
+// made are made again. What is kept equals what a fresh cache would hold, bit by bit, so a resumed run
+// gives the same results.
 #pragma once
 #include "solid/blur.h"
 #include "solid/cut_tile.h"

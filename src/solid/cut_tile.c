@@ -77,7 +77,7 @@ void rh_cut_tile_near(const rh_tiles *tiles, const rh_obstacles *obstacles, int3
     near->count = kept;
 }
 
-// A crowd of more solids than the list holds is asked one by one.
+// When more solids are near than the list holds, all are tested.
 static double distance_near(const rh_obstacles *obstacles, const rh_cut_near *near, rh_dvec3 x, int *which)
 {
     if (near->count == RH_CUT_NEAR) return rh_obstacles_distance(obstacles, x, which);
@@ -244,7 +244,7 @@ static void wall_velocities(const sampler *s, rh_cut_values *out)
     }
 }
 
-// Thin walls have liquid on both sides, which one normal for all does not tell.
+// Thin walls have liquid on both sides, so that one normal for all faces would be wrong.
 static void add_face(rh_cut_faces *f, int axis, int c, int which, bool thin, rh_dvec3 n)
 {
     bool aligned = !thin && fabs((&n.x)[axis]) == 1 && (&n.x)[(axis + 1) % 3] == 0 && (&n.x)[(axis + 2) % 3] == 0;

@@ -2,10 +2,10 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Solids on one tile of the grid, to second order: the open share of every face and cell, the wall's velocity at faces,
-// and what else the liquid asks of solids at fixed places. A function of the tile's place and the placed solids alone,
-// so cut_cells.h may keep the result for as long as the solids near the tile rest. From C. Batty, F. Bertails, R.
-// Bridson, "A fast variational framework for accurate solid-fluid coupling", ACM TOG 26(3), 2007, with the face shares
-// of Y. Ng, C. Min, F. Gibou, J. Comput. Phys. 228, 2009 (second order in pressure).
+// and whatever else of solids the liquid needs at fixed places. A function of the tile's place and the placed solids
+// alone, so cut_cells.h may keep the result for as long as the solids near the tile rest. From C. Batty, F. Bertails,
+// R. Bridson, "A fast variational framework for accurate solid-fluid coupling", ACM TOG 26(3), 2007, with the face
+// shares of Y. Ng, C. Min, F. Gibou, J. Comput. Phys. 228, 2009 (second order in pressure).
 #pragma once
 #include "grid/tiles.h"
 #include "solid/obstacles.h"

@@ -7,11 +7,11 @@
 // velocity of the middle is that of the solid turned by half a step with it (implicit midpoint rule); with that of the
 // start a box that tips over doubles its energy in seconds.
 //
-// What a material gives is found twice: its solve reckons with forces on faces, symmetric with how solids move the
-// material, so that the two are solved together and no mass is too small; what its particles really lost is measured
-// afterwards (world/wall_impulses.h). The difference, some per cent, is owed and given in the next step, where the
-// solve answers it with all the inertia there is: a share of a share is left over, and so on, whatever the solid
-// weighs.
+// The impulse of a material on the solids is found twice: its solve uses forces on faces, symmetric with how solids
+// move the material, so that the two are solved together and no mass is too small; and what its particles really lost
+// is measured afterwards (world/wall_impulses.h). The difference, some per cent, is owed and given in the next step,
+// where the solve answers it with the inertia of solids and material: a small share of that small share is left over,
+// and so on, whatever the solid weighs.
 #include "solid/dynamics.h"
 
 #include <math.h>
@@ -73,7 +73,8 @@ static rh_mat3 inertia_of(const rh_dynamic_solid *s)
     return rh_mass_inertia(&s->mass, &pose);
 }
 
-// Of the solid alone, where it is. What cannot move has no mass here, which rh_symmetric_inverse leaves out.
+// The mass of the solid alone, in its present pose. Directions in which it cannot move have none, and
+// rh_symmetric_inverse leaves them out.
 static void mass_matrix(const rh_dynamic_solid *s, int dimension, double m[SQUARE])
 {
     rh_mat3 inertia = inertia_of(s);
@@ -92,7 +93,7 @@ static void multiply(const double *m, const double *x, double *y)
     }
 }
 
-// What is held does not answer.
+// Nothing moves a solid that is held: its inverse mass is 0.
 static void invert(rh_dynamics *dynamics, int n)
 {
     double mass[SQUARE];
@@ -205,7 +206,7 @@ static void set_velocities(const rh_dynamics *dynamics, rh_obstacles *obstacles)
     }
 }
 
-// With this velocity for so long.
+// The pose after a time of dt s with this velocity.
 static rh_pose pose_after(const rh_dynamic_solid *s, const double velocity[PARTS], double dt)
 {
     double turn[4];
@@ -258,8 +259,8 @@ static rh_dvec3 angle_between(const double q[4], const double r[4])
     return rh_d3_scale(v, sign * 2 * atan2(length, fabs(w)) / length);
 }
 
-// With its keys: as far as they move it in the step, and what it is away from them so fast that it is there when its
-// time to return is over.
+// A held solid moves with its keys: by as much as they move in the step, and so that its distance from them is gone
+// when the time to return is over.
 static void follow_keys(rh_dynamics *dynamics, int n, const rh_obstacle *o)
 {
     const rh_dynamic_solid *s = &dynamics->items[n];
@@ -320,7 +321,7 @@ void rh_dynamics_open(rh_dynamics *dynamics, double from, double span)
     dynamics->opened = false;
 }
 
-// Of what no material has moved yet.
+// Velocities of solids that no material has moved yet in the interval.
 static void fall(rh_dynamics *dynamics, rh_dvec3 gravity)
 {
     for (int n = 0; n < dynamics->count; n++) {
@@ -461,7 +462,7 @@ double rh_dynamics_longest_step(const rh_dynamics *dynamics, const rh_obstacles 
         const rh_obstacle *o = &obstacles->items[dynamics->items[n].obstacle];
         double radius = o->features ? o->features->radius : 1, depth = o->features ? o->features->depth : 1;
         double speed = rh_d3_length(o->linear) + radius * rh_d3_length(o->angular);
-        // A turn of a quarter of a radian; a way of its size; a fall of some thirtieth of it.
+        // Limits: a turn of a quarter of a radian; a displacement of its size; a fall of some thirtieth of it.
         longest = fmin(longest, 0.25 / fmax(rh_d3_length(o->angular), 1e-30));
         longest = fmin(longest, 2 * depth / fmax(speed, 1e-30));
         longest = fmin(longest, 0.25 * sqrt(depth / fmax(g, 1e-30)));
@@ -471,7 +472,7 @@ double rh_dynamics_longest_step(const rh_dynamics *dynamics, const rh_obstacles 
 
 static bool may_touch(const void *user, int a, int b) { return !rh_joints_connect(user, a, b); }
 
-// With what moves with it, whatever it is.
+// A solid as contacts see it: with the mass of all that moves with it.
 static rh_contact_body contact_body(const rh_dynamics *dynamics, int n, const double *added)
 {
     const rh_dynamic_solid *s = &dynamics->items[n];
@@ -579,8 +580,8 @@ void rh_dynamics_scale_inertia(const rh_dynamics *dynamics, int n, double times,
 
 // --- the end of a step -----------------------------------------------------------------------------------------------
 
-// What the material gave by the reckoning of its solve: impulses of pressure, and what was attached brought less what
-// it took along.
+// The impulse of the material on a solid as its solve has it: that of pressure, and what attached material brought less
+// what it took up.
 static void reckoned(const rh_dynamics *dynamics, int n, double out[PARTS])
 {
     double change[PARTS], taken[PARTS];
@@ -661,7 +662,7 @@ static state state_of(const rh_dynamic_solid *s)
 
 static void name_of(const rh_dynamic_solid *s, char name[32]) { snprintf(name, 32, "solid%d", s->obstacle); }
 
-// Of an interval that some materials have gone through and others have not.
+// State of an interval that some materials have gone through and others have not.
 typedef struct interval {
     double from, span, last_span, opened, touched, paid;
 } interval;

@@ -2,10 +2,9 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Rows as in M. Cline, D. Pai, "Post-stabilization for rigid body simulation with contact and constraints", ICRA 2003;
-// what has drifted apart is brought back for the most part in each step (J. Baumgarte, "Stabilization of constraints
-// and integrals of motion in dynamical systems", Computer Methods in Applied Mechanics and Engineering 1, 1972).
-// Equations that say the same twice, as those of a closed chain of hinges, would have no single solution: all of them
-// give way by a tiny share.
+// drift is corrected for the most part in each step (J. Baumgarte, "Stabilization of constraints and integrals of
+// motion in dynamical systems", Computer Methods in Applied Mechanics and Engineering 1, 1972). Redundant equations, as
+// those of a closed chain of hinges, would have no single solution: all of them are made compliant by a tiny share.
 #include "solid/joints.h"
 
 #include <math.h>
@@ -18,8 +17,8 @@
 const char *const rh_joint_names[] = {"hinge", "slider", "ball", "fixed", NULL};
 
 enum { PARTS = 6, SQUARE = 36, MOST_ROWS = 6 };  // rows of a joint, or of the locks of a solid
-static const double MENDED = 0.8;                // of what has drifted, in a step
-static const double GIVES_WAY = 1e-9;            // of what a row alone would do
+static const double MENDED = 0.8;                // share of the drift that is corrected in a step
+static const double GIVES_WAY = 1e-9;            // compliance of a row, of its own effect
 
 // --- making ----------------------------------------------------------------------------------------------------------
 static void find_islands(rh_joints *j, const int *of_obstacle, int dynamic_count)
@@ -304,7 +303,7 @@ static void multiply(const double *m, const double *x, double *y)
     for (int r = 0; r < PARTS; r++) y[r] = dot_part(m + r * PARTS, x);
 }
 
-// What a row does to solid n: M^-1 J^T. False when it has nothing to do with it.
+// The change of the velocity of solid n by a row: M^-1 J^T. False when the row does not contain it.
 static bool effect(const rh_joint_row *row, int n, const double *inverse, double out[PARTS])
 {
     if (n < 0 || (n != row->a && n != row->b)) return false;

@@ -24,7 +24,7 @@ typedef struct rh_joint {
     double strength;   // N m, or N: the most its motor gives; 0 = none
 } rh_joint;
 
-// How two solids stood to each other at the start.
+// The poses of the two solids at the start.
 typedef struct rh_joint_start {
     rh_pose a, b;
 } rh_joint_start;
@@ -59,12 +59,12 @@ bool rh_joints_connect(const rh_joints *joints, int a, int b);  // solids of the
 // How far a hinge has turned since the start (rad, between -pi and pi), or a slider slid (m); 0 for others.
 double rh_joints_position(const rh_joints *joints, int i, const rh_obstacles *solids);
 
-// The equations for a step of dt s (0: without mending what has drifted): where the solids are in the middle of it, so
-// that what swings does not lose energy; what has drifted is as at its start. `held[n]`: dynamic solid n is moved by
+// The equations for a step of dt s (0: without correction of drift), for the poses in the middle of it, so that what
+// swings does not lose energy; the drift to be corrected is that at its start. `held[n]`: dynamic solid n is moved by
 // its keys.
 void rh_joints_assemble(rh_joints *joints, const rh_obstacles *start, const rh_obstacles *middle,
                         const int *of_obstacle, const int *dynamic, int dynamic_count, const bool *held, double dt);
 // Factors G M^-1 G^T; `inverse`: [36] a dynamic solid.
 void rh_joints_factor(rh_joints *joints, const double *inverse);
-// Takes from velocities [6 a solid] what breaks the equations, G v = 0; `bring`: brings them to G v = t.
+// Removes from velocities [6 a solid] what violates the equations, G v = 0; with `bring`: brings them to G v = t.
 void rh_joints_project(const rh_joints *joints, const double *inverse, bool bring, double *velocity);

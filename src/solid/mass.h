@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// What a solid weighs: volume, centre of mass and inertia, by integrating its mesh or its signed distance. All in the
+// The mass of a solid: volume, centre of mass and inertia, by integrating its mesh or its signed distance. All in the
 // solid's own space (solid/shape.h); a pose turns and moves them. In two dimensions everything is per metre of depth:
 // the volume an area (m^2), the mass kg/m, and only the inertia about z means anything.
 #pragma once
@@ -16,10 +16,11 @@ typedef struct rh_mass {
     rh_mat3 inertia;  // kg m^2, about the centre of mass
 } rh_mass;
 
-// Of a closed mesh, exactly (but for rounding): whichever way its triangles run. RH_USER when it encloses nothing.
+// Mass of a closed mesh, exactly (but for rounding), whatever the orientation of its triangles. `density` in kg/m^3.
+// RH_USER when it encloses nothing.
 rh_code rh_mass_of_mesh(const rh_mesh *mesh, double density, rh_mass *out, rh_status *status);
-// Of any shape that has an end, to some 1e-4 of its size squared: exact where it is flat along the axes. RH_USER when
-// it has no end or nothing lies inside.
+// Mass of any bounded shape, to some 1e-4 of its size squared: exact where it is flat along the axes. RH_USER when it
+// is unbounded or nothing lies inside.
 rh_code rh_mass_of_shape(const rh_shape *shape, double density, rh_mass *out, rh_status *status);
 // The same thing, weighing `mass` kg.
 rh_mass rh_mass_weighing(const rh_mass *of, double mass);

@@ -90,7 +90,8 @@ static fit fit_plane(const samples *s, int n, int first, int wide)
     return f;
 }
 
-// What the parts say, each with a plane of its own, and by how much they differ from theirs at the most.
+// The share by the parts of the cube, each with a plane of its own; *off: the most that the distance differs from these
+// planes.
 static double share_of_parts(const samples *s, int n, double *off)
 {
     static const int stride[3] = {1, 3, 9};

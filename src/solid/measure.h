@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// How much of a small cube lies inside: the share where a signed distance is negative. For amounts that must be right
-// to one particle in millions, so a share of a cube is exact where the boundary is flat and of fourth order where it
-// is smooth.
+// How much of a small cube lies inside: the share where a signed distance is negative. It is for amounts that must be
+// right to one particle in millions, so a share of a cube is exact where the boundary is flat and of fourth order where
+// it is smooth.
 #pragma once
 
 // Negative inside; changes by no more than the distance between two points (but for `slack`). Only the first

@@ -26,7 +26,7 @@ rh_code rh_mesh_weld(rh_mesh *mesh, rh_status *status);
 // absurdly far away, or no triangle with an area.
 rh_code rh_mesh_check(const rh_mesh *mesh, rh_status *status);
 
-// What is wrong with a mesh, so that a user can be told when it matters.
+// Defects of a mesh, so that a user can be told when they matter.
 typedef struct rh_mesh_report {
     int64_t degenerate;     // triangles without area
     int64_t open_edges;     // edges with one triangle: holes
@@ -49,9 +49,9 @@ typedef struct rh_mesh_sdf rh_mesh_sdf;
 // distance is bounded from below through the box. Fails with RH_USER when the sampled grid would exceed
 // 512 million samples, naming the spacing that fits.
 rh_code rh_mesh_sdf_create(const rh_mesh *mesh, double spacing, rh_mesh_sdf **out, rh_status *status);
-// Of a mesh with walls thinner than cells: keeps the triangles and asks them near the surface, so that distances there
-// are exact. With a thickness above 0 (m) the mesh is a sheet, open or not: solid is what lies within half of it from
-// the triangles.
+// Of a mesh with walls thinner than cells: keeps the triangles and takes distances near the surface from them, which
+// makes these exact. With a thickness above 0 (m) the mesh is a sheet, open or not: solid is what lies within half of
+// it from the triangles.
 rh_code rh_mesh_sdf_create_thin(const rh_mesh *mesh, double spacing, double thickness, rh_mesh_sdf **out,
                                 rh_status *status);
 // What all meshes of a sequence have in common, found from one of them: which triangles are turned over so that
@@ -63,15 +63,15 @@ typedef struct rh_mesh_sides {
 rh_code rh_mesh_sides_find(const rh_mesh *mesh, rh_mesh_sides *out, rh_status *status);
 void rh_mesh_sides_free(rh_mesh_sides *sides);
 // Of a mesh whose surface moves: keeps the triangles, also when it is not thin, for rh_mesh_sdf_nearest. `*sdf` is
-// NULL, or one that was made so of another place of the same triangles: it is made over, in the memory that it has
-// where that will do. On failure it is gone.
+// NULL, or was made by this function of the same triangles with other vertices: then it is made anew in its memory,
+// which grows where needed. On failure it is freed and NULL.
 rh_code rh_mesh_sdf_move(const rh_mesh *mesh, const rh_mesh_sides *sides, double spacing, double thickness, bool thin,
                          rh_mesh_sdf **sdf, rh_status *status);
 // The triangle nearest to a point, and the shares of its corners in the point on it that is nearest; of a mesh that
 // keeps its triangles.
 int64_t rh_mesh_sdf_nearest(const rh_mesh_sdf *sdf, rh_dvec3 point, double weight[3]);
-// How thick (m) the thinnest walls of a closed mesh are, to a sixteenth of `most`, which is the answer when they are
-// thicker: seen straight in from the triangles, and exceeded by all but a twentieth of their area.
+// Thickness (m) of the thinnest walls of a closed mesh, to a sixteenth of `most`, or `most` when they are thicker:
+// measured straight in from the triangles, and exceeded by all but a twentieth of their area.
 rh_code rh_mesh_thickness(const rh_mesh *mesh, double most, double *thickness, rh_status *status);
 void rh_mesh_sdf_free(rh_mesh_sdf *sdf);
 double rh_mesh_sdf_distance(const rh_mesh_sdf *sdf, rh_dvec3 point);

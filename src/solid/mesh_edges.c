@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// What the edges of a mesh tell: holes, edges with too many triangles, neighbours that disagree about outside. Edges
-// are found by sorting (lower vertex, higher vertex, triangle), so results do not depend on anything but the mesh.
+// Defects that the edges of a mesh show: holes, edges with too many triangles, neighbours of opposite orientation.
+// Edges are found by sorting (lower vertex, higher vertex, triangle), so results do not depend on anything but the
+// mesh.
 #include "solid/mesh_parts.h"
 
 #include <stdlib.h>

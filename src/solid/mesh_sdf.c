@@ -20,7 +20,8 @@
 #include "solid/mesh_parts.h"
 
 enum { BLOCK = 8, MARGIN = 3 };  // samples per block edge; samples around the mesh on every side
-// Of a far sample, in spacings: exact up to 4 spacings from the surface, and within this beyond.
+// Error of far samples, in spacings: samples up to 4 spacings from the surface are exact, those beyond may be too long
+// by this.
 static const double tolerance = 0.25;
 static const int64_t max_samples = INT64_C(512) * 1024 * 1024;
 
@@ -32,7 +33,7 @@ struct rh_mesh_sdf {
     double spacing;
     rh_dbox bounds;  // of the triangles
     rh_bvh tree;     // of a thin mesh, or one that moves: its triangles
-    bool exact;      // of a thin mesh: they are asked near the surface
+    bool exact;      // of a thin mesh: near the surface distances are taken from the triangles
     double half;     // m: half the thickness of a sheet; 0 for what has an inside
 };
 
@@ -293,7 +294,7 @@ static rh_code close_holes(builder *b, rh_status *status)
 
 // --- creation --------------------------------------------------------------------------------------------------------
 
-// Some more than asked for: of what moves the bounds change a little with every step.
+// Some more than needed: the bounds of a mesh that moves change a little with every step.
 static rh_code make_room(rh_mesh_sdf *sdf, int64_t count, rh_status *status)
 {
     if (count <= sdf->room) return RH_OK;
@@ -395,8 +396,8 @@ void rh_mesh_sdf_free(rh_mesh_sdf *sdf)
 // --- thickness -------------------------------------------------------------------------------------------------------
 enum { SLICES = 16, MOST_LOOKS = 4096 };
 
-// In slices of the depth: how far a way straight in from a triangle's middle stays in the solid. Which side is in is
-// asked, too: all triangles may point inwards.
+// How far a line straight in from a triangle's middle stays in the solid, in slices. Both directions are tried: all
+// triangles may point inwards.
 static int slices_of(const rh_bvh *bvh, rh_dvec3 middle, rh_dvec3 normal, double slice)
 {
     for (int way = -1; way <= 1; way += 2) {
@@ -469,8 +470,8 @@ static double to_triangles(const rh_mesh_sdf *sdf, rh_dvec3 point)
     return sqrt(rh_bvh_distance2(&sdf->tree, point, 0, &hint));
 }
 
-// On the side of the nearest sample when no triangle is as near as that; else the winding number tells, which costs ten
-// times as much.
+// Whether a point is inside: as the nearest sample is, when no triangle can be between the two; else by the winding
+// number, which costs ten times as much.
 static bool is_within(const rh_mesh_sdf *sdf, rh_dvec3 point, double distance)
 {
     rh_dvec3 u = rh_d3_scale(rh_d3_sub(point, sdf->origin), 1 / sdf->spacing);
@@ -481,7 +482,7 @@ static bool is_within(const rh_mesh_sdf *sdf, rh_dvec3 point, double distance)
 }
 
 // Samples do not resolve walls thinner than their spacing, and may be too long by their slack: near the surface the
-// triangles are asked, and farther off the slack is taken off.
+// distance is that to the triangles, and farther off the slack is subtracted.
 static double exact_distance(const rh_mesh_sdf *sdf, rh_dvec3 point, double sampled)
 {
     double slack = rh_mesh_sdf_slack(sdf);
@@ -521,7 +522,7 @@ static double beside(const rh_mesh_sdf *sdf, rh_dvec3 point, double least)
 rh_dvec3 rh_mesh_sdf_normal(const rh_mesh_sdf *sdf, rh_dvec3 point)
 {
     double h = (sdf->exact ? 0.01 : 0.5) * sdf->spacing, slope[3], sign = 0;
-    // Where the triangles are asked and all six places are on one side, that needs telling but once.
+    // Where distances are those to the triangles and all six places are on one side, the side need be found but once.
     if (sdf->exact) sign = beside(sdf, point, h);
     for (int k = 0; k < 3; k++) {
         rh_dvec3 step = rh_d3(k == 0 ? h : 0, k == 1 ? h : 0, k == 2 ? h : 0);

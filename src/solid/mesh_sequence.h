@@ -2,13 +2,13 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // A mesh that changes its form over time: files of the same topology, one a frame, as animation programs write them.
-// Vertices move along straight lines from one frame to the next. How fast a step sees them move is how far they come in
-// it, so that a wall goes through the step as far as its velocity says; a place between vertices moves as the nearest
-// triangle does there.
+// Vertices move along straight lines from one frame to the next. The velocity of a vertex in a step is its displacement
+// over the length of the step, so that a wall moves in the step by just its velocity times dt; a place between vertices
+// moves as the nearest triangle does there.
 //
-// A sequence reads a file when it is first needed and keeps a few. What it looks like at a time is a snapshot, which
-// many may hold; snapshots that nobody holds are kept until their room is needed, as the end of a step is the start of
-// the next. Not for several threads at once; snapshots are.
+// A sequence reads a file when it is first needed and keeps a few. A snapshot is the mesh at one time, and many may
+// hold it; snapshots that nobody holds are kept until their memory is needed, as the end of a step is the start of the
+// next. A sequence is not for several threads at once; snapshots are.
 #pragma once
 #include "base/status.h"
 #include "solid/shape.h"
@@ -28,12 +28,12 @@ typedef struct rh_mesh_sequence_options {
     const void *user;
 } rh_mesh_sequence_options;
 
-// What the sequence looks like at one time.
+// The mesh of the sequence at one time.
 typedef struct rh_mesh_snapshot {
     int64_t tick;      // when: two times with the same tick look the same
     rh_mesh_sdf *sdf;  // owned by the sequence
-    int holders;
-    int64_t used;
+    int holders;       // how many hold it
+    int64_t used;      // when it was last held, in uses of the sequence
 } rh_mesh_snapshot;
 
 // Name of the file with that number: the last run of # in the pattern stands for it, with leading zeros. False when
@@ -46,7 +46,8 @@ void rh_mesh_sequence_free(rh_mesh_sequence *sequence);  // when nobody holds a 
 rh_code rh_mesh_sequence_check(rh_mesh_sequence *sequence, rh_status *status);
 int64_t rh_mesh_sequence_vertices(const rh_mesh_sequence *sequence);
 bool rh_mesh_sequence_is_still(const rh_mesh_sequence *sequence);
-// As at a time, in frames: 2^20 to a frame; of times before the first and after the last file what is seen then.
+// The tick of a time (s): 2^20 ticks are a frame. Times before the first and after the last file have the tick of what
+// is seen then.
 int64_t rh_mesh_sequence_tick(const rh_mesh_sequence *sequence, double time);
 
 rh_code rh_mesh_sequence_hold(rh_mesh_sequence *sequence, double time, rh_mesh_snapshot **out, rh_status *status);

@@ -2,8 +2,7 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // All solids of a run as one: distance, normal, velocity and kind of wall at a point. Distance is positive in free
-// space. Where solids are at a time is asked (rh_obstacles_at), never set: the answer is a copy of its own, which all
-// threads may read.
+// space. rh_obstacles_at computes the solids at a time, into a copy of its own which all threads may read.
 #pragma once
 #include <stdbool.h>
 #include "base/status.h"
@@ -19,12 +18,12 @@ typedef enum rh_wall {
 } rh_wall;
 extern const char *const rh_wall_names[];  // NULL-terminated, in the order of rh_wall
 
-// How a solid comes to be where it is.
+// What determines the pose of a solid.
 typedef enum rh_solid_kind {
     RH_SOLID_FIXED,     // never moves
     RH_SOLID_KEYED,     // as the keys of its motion say
     RH_SOLID_SEQUENCE,  // a sequence of meshes; keys may move it, too
-    RH_SOLID_DYNAMIC,   // pose and velocity are state, which others move it by: asked for a time, it has those it has
+    RH_SOLID_DYNAMIC,   // pose and velocity are state (dynamics.h): rh_obstacles_at leaves them as they are
 } rh_solid_kind;
 
 // What a solid received in a step. (In two dimensions per metre of depth.)
@@ -37,7 +36,7 @@ rh_dvec3 rh_impulse_about(const rh_impulse *impulse, rh_dvec3 point);  // the an
 // How a dynamic solid is to move.
 typedef struct rh_dynamic_rules {
     double restitution;  // share of the speed of an impact that it leaves with
-    unsigned locks;      // bits: along x, y, z, about x, y, z of the world it does not move
+    unsigned locks;      // bits: it does not move along x, y, z, nor turn about x, y, z of the world
     double from, until;  // s: follows its keys before and after
     double return_time;  // s: in which it goes back to them
 } rh_dynamic_rules;
@@ -48,29 +47,29 @@ typedef struct rh_obstacle {
     rh_shape shape;
     bool inside_out;  // a container: free space is inside the shape
     rh_wall wall;
-    double friction;   // Coulomb's coefficient of the wall, for sand and other solids; liquids do not ask
+    double friction;   // Coulomb's coefficient of the wall, for sand and other solids; not used by liquids
     double roughness;  // m: height of grains of sand that roughen it so much, for liquids; 0 = smooth
     double manning;    // s/m^(1/3): Manning's n, instead of it; 0 = none
     bool thin;         // has walls thinner than cells: thin.h
     double thickness;  // m: of its thinnest walls, when thin
     rh_motion motion;  // its key list is borrowed
-    // As of the time asked for.
+    // At the time given to rh_obstacles_at.
     rh_pose pose;
     rh_dvec3 linear, angular;  // rigid velocity: v(x) = linear + angular x (x - origin); m/s, rad/s
     rh_dvec3 origin;
     bool rests;  // never moves
-    // For whoever moves it. Zeros until somebody asks for them.
+    // For the code that moves it. Zeros where nothing needs them.
     rh_mass mass;                 // in its own space: solid/mass.h
     rh_impulse received;          // from the material whose solids these are, in its last step: world/wall_impulses.h
-    const rh_features *features;  // borrowed; NULL: nobody asked what touches
+    const rh_features *features;  // borrowed; NULL: contacts are not looked for
     int group;                    // solids of one group do not touch each other; 0 = of none
     rh_dynamic_rules rules;       // of a dynamic one
     // Of a solid that follows a sequence of meshes; then the shape is the mesh of that time.
     rh_mesh_sequence *sequence;  // borrowed; NULL = rigid
     rh_mesh_snapshot *snapshot;  // held
     rh_vec3 *velocities;         // owned: m/s of its vertices, in its own space
-    double span;                 // s: what comes of these in so long is where they are at its end
-    int64_t ticks[2];            // at both ends of it
+    double span;                 // s: length of the step; in this time the velocities lead to the vertices at its end
+    int64_t ticks[2];            // of the sequence, at both ends of `span`
 } rh_obstacle;
 
 typedef struct rh_obstacles {
@@ -79,7 +78,7 @@ typedef struct rh_obstacles {
     bool any_separating, any_moving, any_thin;  // set by rh_obstacles_at
 } rh_obstacles;
 
-// Room for what rh_obstacles_at answers about `solids`.
+// Allocates `out` for the result of rh_obstacles_at of `solids`.
 rh_code rh_obstacles_create(const rh_obstacles *solids, rh_obstacles *out, rh_status *status);
 void rh_obstacles_free(rh_obstacles *obstacles);  // not meshes and sequences: world owns those
 // The solids at `time`: poses then; velocities as at the middle of a step of `dt` that starts then, so that a wall
@@ -98,7 +97,7 @@ double rh_obstacle_distance(const rh_obstacle *obstacle, rh_dvec3 point);
 rh_dvec3 rh_obstacles_normal(const rh_obstacles *obstacles, int which, rh_dvec3 point);
 // Velocity (m/s) of the wall of solid `which` next to a point.
 rh_dvec3 rh_obstacles_velocity(const rh_obstacles *obstacles, int which, rh_dvec3 point);
-// What changes its form moves so fast (m/s) next to a point; both in the solid's own space. 0 for what is rigid.
+// Velocity (m/s) next to a point by the change of form; both in the solid's own space. 0 for rigid solids.
 rh_dvec3 rh_obstacle_deforms(const rh_obstacle *obstacle, rh_dvec3 local);
 // Only the solids that come within `radius` of `point` (for a tile): indices into `out` (max of them, the nearest when
 // there are more), returns how many are listed.

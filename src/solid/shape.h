@@ -80,7 +80,7 @@ typedef struct rh_shape {
     } as;
     rh_mesh_sdf *mesh;  // RH_SHAPE_MESH: owned by whoever made the shape
     double volume;      // m^3, of a mesh that is closed; 0 = not known
-    double thickness;   // m: of the walls of a mesh, as far as that was asked for; 0 = not known
+    double thickness;   // m: of the walls of a mesh, where it was measured; 0 = not known
     double offset;      // m: the surface of a mesh lies that much further out than its samples say
     bool flat;          // two-dimensional run: distances are taken in the x-y plane (z is ignored)
 } rh_shape;
@@ -91,7 +91,8 @@ double rh_shape_distance(const rh_shape *shape, rh_dvec3 point);
 rh_dvec3 rh_shape_normal(const rh_shape *shape, rh_dvec3 point);
 // Bounds in the shape's own space; infinite for a plane, z = 0 only for a flat shape.
 rh_dbox rh_shape_bounds(const rh_shape *shape);
-// No point of the shape is farther from a point (m): the farthest corner of its bounds; sides without end do not count.
+// Bound on the distance (m) of points of the shape from `from`: that of the farthest corner of its bounds; unbounded
+// sides do not count.
 double rh_shape_reach(const rh_shape *shape, rh_dvec3 from);
 // By how much the magnitude of the distance may be over-estimated (m): 0 but for meshes, whose distance is sampled.
 double rh_shape_slack(const rh_shape *shape);

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // A straight way is free where distances prove it: around a place there is free space as far as its distance says, the
-// argument of sphere tracing (J. C. Hart, The Visual Computer 12, 1996), here asked from the middle of what is not
-// proved yet.
+// argument of sphere tracing (J. C. Hart, The Visual Computer 12, 1996), here applied from the middle of the part that
+// is not proved yet.
 #include "solid/thin.h"
 
 #include <math.h>
@@ -59,9 +59,9 @@ typedef struct line {
     double least;         // m: what is so near is met
 } line;
 
-// Is a wall met between low and high (m along the way)? What distances at both ends prove to be free is left out
-// already. Asked in the middle, a distance proves as much before as behind; walking on from one end took up to twice as
-// many questions.
+// Is a wall met between low and high (m along the way)? The parts that the distances at both ends prove to be free are
+// left out already. A distance in the middle proves as much before as behind; going on from one end took up to twice as
+// many evaluations.
 static bool is_met(const line *w, double low, double high)
 {
     if (low >= high + w->least) return false;
@@ -113,7 +113,8 @@ static int count_hidden(const corners *c, int axis, int side)
 
 static bool any_hidden(const corners *c) { return count_hidden(c, 0, 0) + count_hidden(c, 0, 1) > 0; }
 
-// Along which axis one side is best rid of hidden corners; of two that are alike the nearer plane of centres.
+// Gives up one side along the axis where that removes most hidden corners; of two that are alike the one with the
+// nearer plane of centres.
 static void give_up_side(corners *c, double h, rh_dvec3 x)
 {
     int best = -1, most = -1, side = 0;
@@ -143,7 +144,7 @@ bool rh_thin_view_of(const rh_obstacles *obstacles, const rh_thin_list *list, in
     for (int a = 0; a < dimension; a++) (&c.low.x)[a] = ((double)rh_thin_below((&x->at.x)[a], h) + 0.5) * h;
     for (int n = 0; n < 1 << dimension; n++)
         if (rh_thin_between(obstacles, list, h, x, &around[n])) c.hidden |= 1 << n;
-    // With no side left that is seen it stays.
+    // Where no corner is hidden, or all are, it stays where it is.
     if (c.hidden == 0 || c.hidden == (1 << (1 << dimension)) - 1) return false;
     for (int n = 0; n < dimension && any_hidden(&c); n++) give_up_side(&c, h, x->at);
     for (int a = 0; a < dimension; a++)
@@ -167,8 +168,8 @@ bool rh_thin_view(const rh_obstacles *obstacles, const rh_thin_list *list, int d
 }
 
 // --- the way of a particle -------------------------------------------------------------------------------------------
-// How far (m) along a way the wall is nearer than half the gap; -1 when it is nowhere. The other half is for those that
-// slide along it.
+// How far (m) along a way the wall is first nearer than half the gap; -1 when it is nowhere. The other half of the gap
+// is for particles that slide along the wall.
 static double meet(const rh_shape *shape, rh_dvec3 from, rh_dvec3 step, double length, double gap, double *found)
 {
     for (double s = 0; s <= length;) {

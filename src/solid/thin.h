@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Walls thinner than cells. How far a wall is tells too little there: the corners and centres of the cells on both
-// sides of it are all in free space. What counts is on which side a place lies, and that is asked of the way between
-// two places: does it go through the wall? What a distance proves to be free need not be looked at (J. C. Hart, "Sphere
-// tracing", The Visual Computer 12, 1996), so a wall without any thickness is found, too.
+// Walls thinner than cells. The distance to a wall tells too little there: the corners and centres of the cells on both
+// sides of it are all in free space. What counts is on which side of the wall a place lies, and two places are on the
+// same side when the straight line between them does not cross the wall. Parts of the line that a distance proves to be
+// free need not be looked at (J. C. Hart, "Sphere tracing", The Visual Computer 12, 1996), so a wall without any
+// thickness is found, too.
 //
-// Every cell belongs to one side, that of its centre; one whose centre is in the wall to none, and is solid. (Given to
-// the nearer side, with the sliver of it that is free there, such cells were wide open and hardly filled, and water
-// sank along the wall.) A particle whose centres around lie on the other side is seen by the grid as if it were where
-// all that it gives its weight to is on its own side: rh_thin_view.
+// Every cell belongs to one side, that of its centre; one whose centre is in the wall belongs to none, and is solid.
+// (Given to the nearer side, with the sliver of it that is free there, such cells were wide open and hardly filled, and
+// water sank along the wall.) A particle with cell centres around it that lie on the other side is treated by the grid
+// as if it stood where all cells that it gives weight to are on its own side: rh_thin_view.
 #pragma once
 #include <stdint.h>
 #include "solid/obstacles.h"
@@ -39,15 +40,15 @@ rh_thin_place rh_thin_center(const rh_obstacles *obstacles, const rh_thin_list *
 // Does the straight way between two places go through one of the solids? One that begins or ends in a solid does.
 bool rh_thin_between(const rh_obstacles *obstacles, const rh_thin_list *list, double h, const rh_thin_place *from,
                      const rh_thin_place *to);
-// Where the grid sees something at x: moved, axis by axis, onto centres of cells, until all cells that it has a linear
-// weight in lie on its own side. False when it is seen where it is.
+// The place at which the grid treats something that is at x: moved, axis by axis, onto centres of cells, until all
+// cells that it has a linear weight in lie on its own side. False when it need not be moved.
 bool rh_thin_view(const rh_obstacles *obstacles, const rh_thin_list *list, int dimension, double h, rh_dvec3 x,
                   rh_dvec3 *seen);
 // The same, with the centres of the cells around given: bit a of their number is 1 for the upper ones along
 // axis a.
 bool rh_thin_view_of(const rh_obstacles *obstacles, const rh_thin_list *list, int dimension, double h,
                      const rh_thin_place *x, const rh_thin_place around[8], rh_dvec3 *seen);
-// Nothing farther from thin solids than this (m) is seen elsewhere.
+// Nothing farther from thin solids than this (m) is moved by rh_thin_view.
 double rh_thin_reach(int dimension, double h);
 // Number of the lower of the two centres of cells around a coordinate.
 int64_t rh_thin_below(double x, double h);
@@ -58,6 +59,6 @@ typedef struct rh_thin_way {
     double gap;       // m: how near it may come
     rh_dvec3 normal;  // out: of the solid where the way met it first
 } rh_thin_way;
-// Walks the way on the side where it begins: what would go on through the wall goes along it. False when nothing was
-// in the way; else `to` is where it ends. One that begins in the solid is left alone.
+// Follows the way on the side where it begins: the part that would go through the wall slides along it. False when
+// nothing was in the way; else `to` is where it ends. One that begins in the solid is left alone.
 bool rh_thin_walk(const rh_shape *shape, rh_thin_way *way);

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // A face is closed where a thin wall lies between the centres of its two cells. Room and pass are counted over points
-// in the cells, as in blur.c, each from where the grid sees it on its own side of the walls.
+// in the cells, as in blur.c, each at the place where the grid treats it on its own side of the walls (rh_thin_view).
 #include "solid/thin_tile.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 enum { BEFORE = 3, CENTERS = RH_TILE + 2 * BEFORE - 1, SIDE = RH_TILE + 1, MOST = 8 };
 // Faces and cells with less count as closed, as in blur.c.
 static const float LEAST_ROOM = 0.05f, LEAST_PASS = 0.1f;
-// Reaches (rh_thin_reach): cells so near to a thin wall get a weight from points that are seen elsewhere.
+// In units of rh_thin_reach: cells so near to a thin wall get weight from points that rh_thin_view moves.
 static const double CHANGED = 2.1;
 
 typedef struct sides {
@@ -58,8 +58,8 @@ static double wanted_within(const sides *s)
     return changed_within(s) + rh_thin_reach(s->tiles->dimension, s->h) + 1.1 * s->h;
 }
 
-// The centres around the tile. Along a row that is far from walls not every cell is asked: distances change by no
-// more than the way walked, and of what is far the lower bound is enough.
+// The centres around the tile. Along a row that is far from walls not every cell is evaluated: distances change by no
+// more than the length of the way, and far from walls the lower bound is enough.
 static void find_centers(sides *s, const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_thin_list *list,
                          int32_t t)
 {
@@ -128,7 +128,7 @@ static void add_point(const sides *s, const double x[3], int axis, bool smooth, 
     }
 }
 
-// Where the grid sees the point; false when it is in a thin wall.
+// The place where the grid treats the point (rh_thin_view); false when it is in a thin wall.
 static bool view(const sides *s, rh_dvec3 x, rh_dvec3 *seen)
 {
     rh_thin_place place = {x, rh_obstacles_distance_of(s->obstacles, s->list->items, s->list->count, x, NULL)},
@@ -144,11 +144,11 @@ static bool view(const sides *s, rh_dvec3 x, rh_dvec3 *seen)
     return true;
 }
 
-// How cells are filled with points, and what is known of a cell as a whole. Near thin walls every point is looked at;
-// farther off, which is most of a tile, a cell that no solid reaches adds what all its points would have.
+// How cells are sampled by points. Near thin walls every point is evaluated; farther off, which is most of a tile, a
+// cell that no solid reaches adds the sum of all its points at once.
 typedef struct sampling {
     rh_cut_near others;  // the solids that are not thin
-    bool all;            // too many of them for a list: all are asked
+    bool all;            // too many of them for a list: all are tested
     int per_axis;
     bool blur, smooth;
     double slack;       // m: by how much distances of the others may be too long

@@ -12,9 +12,10 @@
 // The thin ones of the solids near a tile. count = 0: there are none, and nothing below need be called.
 void rh_thin_tile_near(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near, int32_t t,
                        rh_thin_list *list);
-// Closes the faces between cells on different sides. Those that lie across an oblique wall go up and down it in steps:
-// sides are right to a cell, not to second order. `share` and `volume` of cells near thin walls are found from points
-// seen as particles are: with what lies on their side in the neighbouring cells, 0 .. 1.5 and more in corners.
+// Closes the faces between cells on different sides. Along an oblique wall these faces form a staircase: sides are
+// right to a cell, not to second order. `share` and `volume` of cells near thin walls are found from sample points,
+// each placed as the grid treats a particle there (rh_thin_view): they include what lies on the cell's side in the
+// neighbouring cells, 0 .. 1.5 and more in corners.
 void rh_thin_tile_cut(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near,
                       const rh_thin_list *list, int32_t t, rh_cut_values *out);
 // The same for `room` and `pass`.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Free particles with drag and wind: drops, dust, embers, and the base of spray. They do not meet each other.
+// Free particles with drag and wind: drops, dust, embers, and the base of spray. They do not act on each other.
 // docs/theory/ballistic.md tells the method; docs/architecture.md goes through it as the example of a method.
 #pragma once
 #include "physics/physics.h"

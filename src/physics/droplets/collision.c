@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The source's equations with what they leave open settled so: the part of a small drop that a large one's path covers
-// as a whole is 1 (its formula gives less, even below zero); reflexive separation wins where both thresholds are
-// passed; energies are those of the frame of the centre of mass, so that a jet's own speed decides nothing; shed drops
-// are a whole number whose size follows from the neck's volume, so mass is exact.
+// The source's equations, with these choices where they leave something open: the share of a small drop that a large
+// one's path covers as a whole is 1 (the source's formula gives less, even below zero); reflexive separation wins where
+// both thresholds are passed; energies are those of the frame of the centre of mass, so that a jet's own speed decides
+// nothing; shed drops are a whole number whose size follows from the neck's volume, so mass is exact.
 #include "physics/droplets/collision.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ void rh_droplet_shares(double delta, double impact, double *phi_i, double *phi_j
     *phi_j = inside ? 1 : cap(tau / delta);
 }
 
-// The share of the energy that stretches: 1 + delta^3 less what the parts in each other's way lose.
+// The share of the energy that stretches: 1 + delta^3 less what the overlapping parts lose.
 static double stretch_share(double delta, double impact, double phi_i, double phi_j)
 {
     double d3 = cube(delta);
@@ -122,7 +122,7 @@ static void part(const rh_droplet *i, const rh_droplet *j, double z, rh_droplet_
     out->j.u = mix(1, centre, z * vi / all, u);
 }
 
-// What is along the line of centres turns round, what is across stays.
+// The velocity along the line of centres is reversed, that across stays.
 static void bounce(const rh_droplet_law *law, const rh_droplet *i, const rh_droplet *j, rh_dvec3 line,
                    rh_droplet_outcome *out)
 {
@@ -133,7 +133,7 @@ static void bounce(const rh_droplet_law *law, const rh_droplet *i, const rh_drop
     out->j.u = mix(1, j->u, -vi, change);
 }
 
-// The share of the parts in each other's way that becomes the neck; 0.3 of the energy is dissipated.
+// The share of the overlapping parts that becomes the neck; 0.3 of the energy is dissipated.
 static double neck_share(const rh_droplet_law *law, const rh_droplet *i, double delta, double impact, double speed2,
                          double phi_i, double phi_j)
 {

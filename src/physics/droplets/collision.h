@@ -13,13 +13,13 @@
 //                                      balance of a cylinder that thins
 //   velocities                         P. J. O'Rourke, "Collective drop effects on vaporizing liquid sprays",
 //                                      Princeton, 1981
-//   bounce                             J.-P. Estrade, H. Carentz, G. Lavergne, Y. Biscos, "Experimental investigation
-//   of
-//                                      dynamic binary collision of ethanol droplets", Int. J. Heat Fluid Flow 20 (1999)
+//   bounce                             J.-P. Estrade, H. Carentz, G. Lavergne, Y. Biscos, "Experimental
+//                                      investigation of dynamic binary collision of ethanol droplets", Int. J. Heat
+//                                      Fluid Flow 20 (1999)
 //   all together, for film             R. Jones, "Droplets, Splashes and Sprays", Bournemouth University, 2018
 //
-// All in double, SI units, pure functions. `i` is the larger drop (of equal ones the older), `j` the other; what has
-// two letters is j less i.
+// All in double, SI units, pure functions. `i` is the larger drop (of equal ones the older), `j` the other; differences
+// of two drops are j less i.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,7 +39,7 @@ typedef struct rh_droplet_law {
     rh_droplet_frame scatter_frame;
     rh_droplet_critical critical;
     double orourke;       // the constant of O'Rourke's critical impact parameter
-    bool bounce, mirror;  // drops that meet gently part; after reflexive separation each flies back
+    bool bounce, mirror;  // drops at low We bounce off; after reflexive separation each flies back
     double restitution;   // of the speed along the line of centres that is left by a bounce
 } rh_droplet_law;
 
@@ -67,21 +67,23 @@ typedef struct rh_droplet_outcome {
     rh_droplet i, j;              // afterwards, at the moment of resolution; merged: i is the new drop, j is gone
 } rh_droplet_outcome;
 
-// Shares of the volumes of i and j that lie in each other's way; of a cap of height t radii: t^2 (3 - t) / 4. Where the
-// small drop lies in the large one's way as a whole, its share is 1 and the large one's a slice.
+// Shares of the volumes of i and j that overlap as seen along the relative velocity; a cap of height t radii has the
+// share t^2 (3 - t) / 4. Where the path of the large drop covers the small one as a whole, its share is 1 and the large
+// one's a slice.
 void rh_droplet_shares(double delta, double impact, double *phi_i, double *phi_j);
-// We above which drops stretch and part, flow into each other and part, and below which they bounce; may be infinite.
+// Thresholds of We: above the first drops stretch and part, above the second they flow into each other and part
+// (reflexive separation), below the third they bounce; may be infinite.
 double rh_droplet_stretching(double delta, double impact);
 double rh_droplet_reflexive(double delta, double impact);
 double rh_droplet_bouncing(double delta, double impact);
 // The impact parameter above which drops with this We stretch and part.
 double rh_droplet_critical_impact(const rh_droplet_law *law, double delta, double weber, double impact);
-// Radius of the neck as it breaks over its first, where We0 = 2 rho r0 |u|^2 / sigma.
+// Radius of the neck as it breaks over its initial radius r0, where We0 = 2 rho r0 |u|^2 / sigma.
 double rh_droplet_neck(double weber0);
 
 // The collision of two drops at their closest approach (places and velocities of that moment), i the larger.
 void rh_droplet_collide(const rh_droplet_law *law, const rh_droplet *i, const rh_droplet *j, rh_droplet_outcome *out);
-// Where shed drop k of outcome->shed is and goes, 0 next to i; and, where all parts are alike, i and j again. Random
-// numbers are taken from (seed, key): two for each drop.
+// Places, velocities and radii of the shed drops, outcome->shed of them, from the one next to i on; and, where all
+// parts are alike (outcome->all), of i and j again. Random numbers are taken from (seed, key): two for each drop.
 void rh_droplet_shed(const rh_droplet_law *law, const rh_droplet *i, const rh_droplet *j, rh_droplet_outcome *outcome,
                      uint64_t seed, uint64_t key, rh_droplet *shed);

@@ -134,7 +134,7 @@ static float contact(float a, float b, float c)
     return c / (-b + sqrtf(fmaxf(b * b - a * c, 0)));  // the form of the first root that does not cancel, for b < 0
 }
 
-// Of two drops that touch in the step.
+// Time (s) from the start of the step at which two drops touch that do so in the step.
 static float contact_of(const sorted *s, int64_t p, int64_t q)
 {
     const rh_neighbours *n = s->near;

@@ -22,12 +22,12 @@ typedef struct rh_droplet_pair {
 typedef struct rh_droplet_search {
     const rh_vec3 *x, *u;  // m, at the start of the step; m/s
     const float *radius;   // m
-    const float *ready;    // s: a drop rests until then; NULL: none does
+    const float *ready;    // s: time until which a drop takes part in no collision; NULL: all take part
     const int64_t *id;
     int64_t count;
     double time, dt;  // s
     int64_t iterations;
-    double cell;  // m: 0 = chosen. Afterwards: what it was
+    double cell;  // m: width of the search cells; 0 = to be chosen. Afterwards: the width that was used
 } rh_droplet_search;
 
 typedef struct rh_droplet_pairs {

@@ -6,8 +6,9 @@
 //  2. detect: which drops meet, on straight ways (detect.h)
 //  3. resolve: each pair at its closest approach (collision.h), moved back along its new velocity so that
 //  4. advect, which moves all drops by the step, puts it where it belongs; solids
-//  5. sort: drops that are gone are dropped, the others lie as they were sorted
-// Who has just collided rests: it flies on, but meets nobody, until its neck has parted (attribute `ready`, a time).
+//  5. sort: drops that are gone are removed, the others are put into the order of the search
+// A drop that has just collided flies on, but takes part in no collision until its neck has parted (attribute `ready`,
+// a time in s).
 #include "physics/droplets/droplets.h"
 
 #include <math.h>
@@ -254,7 +255,7 @@ static void advect(const droplets *me, const rh_surroundings *around, double dt,
     }
 }
 
-// As they were sorted, without those that are gone; new ones last.
+// Puts the drops into the order of the search, without those that are gone; new ones last.
 static rh_code keep(droplets *me, rh_points *points, rh_status *status)
 {
     if (points->count == 0) return RH_OK;

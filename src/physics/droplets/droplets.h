@@ -28,7 +28,7 @@ typedef struct rh_droplets_params {
 extern const rh_param_table rh_droplets_table;
 extern const rh_physics rh_droplets;
 
-// 1/s: what drag takes of a velocity of `speed` (m/s) through the air, of a drop of this radius (m), in a second.
+// 1/s: rate at which drag reduces a velocity of `speed` (m/s) through the air, for a drop of this radius (m).
 double rh_droplet_drag_rate(const rh_droplets_params *params, double radius, double speed);
 
 // What became of collisions so far, for reports and tests: how many of each rh_droplet_kind, and drops shed.

@@ -3,7 +3,7 @@
 //
 // A step, in order:
 //  1. tiles: those with dye and all their neighbours; the field is carried over to them
-//  2. advect: the flow at cell centres, given or asked of a base run; back along the path (midpoint rule), and there a
+//  2. advect: the flow at cell centres, given or that of a base run; back along the path (midpoint rule), and there a
 //     cubic through four cells along each axis, kept between 0 and 1. (Linear interpolation with MacCormack's
 //     correction and its limiter, Selle and others 2008, was tried first: the limiter takes a little of every peak in
 //     every step, a fifth of a Gaussian 2.5 cells wide over 30 cells of way.)

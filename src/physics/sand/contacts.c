@@ -3,12 +3,12 @@
 //
 // Cells that yield are braked one by one: u_T *= max(0, 1 - mu |u . n| / |u_T|), as the source has it.
 //
-// In a group this would not be friction of the group: a layer of one cell can be taken no more than its own momentum,
-// and what the rest of the group shares with it after that is gone only in part: a block n cells high would lose one
-// n-th of its motion a step, and creep down any slope at n g sin(slope) dt. So a group feels its contacts as a rigid
-// body does: impulses one after the other, each stopping its own place as far as Coulomb's law allows (projected
-// Gauss-Seidel, as in E. Catto, "Iterative dynamics with temporal coherence", 2005), beginning with the pushes that
-// pressure has found.
+// In a group this would not be friction of the group: no more than its own momentum can be taken from a layer of one
+// cell, and when the rest of the group shares its motion with that layer only a part of it is lost: a block n cells
+// high would lose one n-th of its motion a step, and creep down any slope at n g sin(slope) dt. So contacts act on a
+// group as on a rigid body: impulses one after the other, each stopping its own place as far as Coulomb's law allows
+// (projected Gauss-Seidel, as in E. Catto, "Iterative dynamics with temporal coherence", 2005), beginning with the
+// normal impulses that pressure has found.
 #include "physics/sand/contacts.h"
 
 #include <math.h>
@@ -36,7 +36,7 @@ static bool is_pressed(const rh_sand_cells *cells, const rh_incompressible_view 
     return !(view->cut->inflow && view->cut->inflow[t] && view->cut->inflow[t][c]);
 }
 
-// What pressure does to half of the cell's mass along axes where the wall closes one of its faces: the other face
+// The impulse of pressure on half of the cell's mass along axes where the wall closes one of its faces: the other face
 // carries that half (yield.h), and the wall bears it. Without it a block of n cells was short of 1 / 2n of its weight.
 static double closed_share(const rh_sand_cells *cells, const rh_incompressible_view *view, int64_t at, rh_dvec3 normal)
 {

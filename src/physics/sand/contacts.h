@@ -3,9 +3,10 @@
 //
 // Coulomb friction of sand at walls (Zhu 2005, eq. 2.8; see docs/sources.md).
 //
-// Where a wall borders a cell, pressure has taken the velocity q (physics/pressure.h) from it for every face of a cell
-// that the wall is large: that is the source's |u . n|, what is projected out of the normal velocity, with the load of
-// all sand above in it. The wall may take mu times as much along itself. Memory is the arena's.
+// Where a wall borders a cell, pressure has taken from the sand the velocity q (physics/pressure.h), times the area of
+// the wall in the cell in units of a face. That is the source's |u . n|, what the projection takes out of the normal
+// velocity, and it includes the load of all sand above. The wall may take mu times as much along itself. Memory is the
+// arena's.
 #pragma once
 #include "physics/sand/groups.h"
 
@@ -27,9 +28,9 @@ typedef struct rh_sand_contacts {
 // Cells of sand that are pressed against solids.
 rh_code rh_sand_contacts_find(rh_sand_contacts *contacts, const rh_sand_cells *cells,
                               const rh_incompressible_view *view, rh_status *status);
-// Friction on cells that yield: it stops them at most.
+// Friction on cells that yield: it stops them, and never reverses them.
 void rh_sand_contacts_slide(rh_sand_contacts *contacts, const rh_sand_cells *cells, const rh_incompressible_view *view);
-// Friction on groups, and what of the walls' pushes changes by it: a block that a wall brakes at its foot leans forward
-// on the wall.
+// Friction on groups, and how the normal impulses of the walls change by it: a block that a wall brakes at its foot
+// leans forward on the wall.
 rh_code rh_sand_contacts_hold(rh_sand_contacts *contacts, rh_sand_groups *groups, const rh_incompressible_view *view,
                               rh_status *status);

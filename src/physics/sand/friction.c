@@ -13,11 +13,12 @@
 // gives way at the friction angle; Mohr and Coulomb's sine is right for sand that is squeezed, but let slopes of 30
 // degrees go at 27 and tall columns run a fifth too far.
 //
-// What is at rest stays there: cells inside the bound whose faces are slower than a part of what forces add in a step
-// are stopped, and cells that were at rest stay so on slopes a little too steep (piles start to slide at an angle one
-// to three degrees above the one they stop at: Daerr and Douady 1999). Pressure and friction take turns, so what holds
-// sand up may be short by what one of them changed: sinking by three times as much does not wake it. Without the first,
-// a pile crept by the errors of the solves; without the second it went on and stopped for ever.
+// Sand at rest stays at rest: cells whose stress is inside the bound and whose faces are slower than a part of what
+// forces add in a step are stopped, and cells that were at rest stay so on slopes a little too steep (piles start to
+// slide at an angle one to three degrees above the one they stop at: Daerr and Douady 1999). Pressure and friction are
+// solved for in turn, so the support of sand may be short by what one of them changed: sinking by three times as much
+// as it may slide does not count as motion. Without the first, a pile crept by the errors of the solves; without the
+// second it started and stopped for ever.
 #include "physics/sand/friction.h"
 
 #include <limits.h>
@@ -32,8 +33,8 @@ static const float WALL = -1;                              // bound of cells ins
 static const float SOLID_ROOM = 0.45f, NEAR_WALL = 0.99f;  // rooms up to which cells are inside a wall, are beside one
 static const float STOPPED = 0.1f, CALM = 0.5f, SUPPORTED = 1.5f;  // speeds, of what gravity adds in a step
 static const float SAG = 3;           // cells at rest may sink by so much more than they may slide
-static const float THIN = 0.3f;       // filling of cells that do not count as sand that lies on something
-static const float INSIDE = 0.99f;    // of the bound: held
+static const float THIN = 0.3f;       // filling: emptier cells do not count as sand that lies on something
+static const float INSIDE = 0.99f;    // of the bound: with less stress a cell is held
 static const float ENOUGH = 0.0005f;  // change of stress in an iteration, of a cell's weight: the solve stops
 
 typedef struct solve {
@@ -46,13 +47,13 @@ typedef struct solve {
     rh_stress now, ahead, trial, rate;  // rate: the gradient's steps, 1 / (largest eigenvalue); for centres part 0
     float *bound;                       // of cells: |s| / sqrt 2; WALL inside walls
     float *core;   // the same for the normal parts: 0 without pressure, where they would pull; at slanting walls they
-                   // pull along these, no more than these bear
-    float *slide;  // beside walls: what these bear
+                   // pull along these, at most by the walls' friction
+    float *slide;  // beside walls: the largest friction of these
     float *press, *coefficient;     // what presses on walls across the grid, and their coefficients of friction
     float *edge[RH_STRESS_PARTS];   // of shears
     float *size;                    // |trial|^2 / 2 at centres that bear something, 0 elsewhere
-    float *mean[RH_STRESS_PARTS];   // 1/4, and 0 for edges on walls: Coulomb's law asks for nothing but what goes along
-                                    // the wall
+    float *mean[RH_STRESS_PARTS];   // 1/4, and 0 for edges on walls: in Coulomb's law only the stress along the wall
+                                    // counts
     uint8_t *bears, *busy, *moved;  // per row: any cell bears something, any edge too, any face is moved
     rh_stress_rows rows;
     double *sums[2];  // per listed tile
@@ -77,7 +78,7 @@ static rh_code list_tiles(rh_friction *f, const rh_unilateral_view *view, rh_sta
     return RH_OK;
 }
 
-// The fastest wall, and what forces have added most: m/s.
+// m/s: the largest speed of walls, and the largest change of velocity by forces.
 typedef struct drive {
     double wall, kick;
 } drive;
@@ -103,7 +104,7 @@ static drive drive_of_tile(const rh_unilateral_view *view, int32_t t)
     return out;
 }
 
-// Cells from the lowest sand to the highest, along gravity; without gravity along the longest axis.
+// Extent of the sand along gravity, in cells; without gravity along the longest axis.
 static double extent(const rh_friction *f, const rh_tiles *tiles, rh_dvec3 g)
 {
     double along[3] = {fabs(g.x), fabs(g.y), fabs(g.z)}, all = rh_d3_length(g), high = 0;
@@ -121,8 +122,8 @@ static double extent(const rh_friction *f, const rh_tiles *tiles, rh_dvec3 g)
 }
 
 // Sand wedged between walls that go on moving can be held by friction whatever the pressure, and then pressure and
-// friction raise each other without end: it shot out at 1700 m/s. No more pressure counts for friction than several
-// times what all sand there is weighs and what the speed of walls is worth: then it gives way, as walls or grains
+// friction raise each other without end: it shot out at 1700 m/s. So pressure counts for friction only up to several
+// times what the weight of all sand and the speed of walls account for: then the sand gives way, as walls or grains
 // would. (The speed of sand counted too at first: what had begun to shoot out then drove itself.)
 static float most_pressure(const rh_friction *f, const rh_unilateral_view *view)
 {
@@ -142,7 +143,7 @@ static void inverse_mass_rows(const rh_friction *f, const rh_tiles *tiles, int32
     for (int a = 0; a < tiles->dimension; a++) out[a] = rh_rows_of(tiles, f->faces.inverse_mass.axis[a], t, ZEROS);
 }
 
-// The cells around an edge: the sum of a field over them.
+// The sum of a field over the four cells around an edge.
 static rh_f8 around_edge(const rh_rows_around *field, int r, const int *axes)
 {
     int d[2][3] = {{0}};
@@ -152,9 +153,9 @@ static rh_f8 around_edge(const rh_rows_around *field, int r, const int *axes)
            rh_row_at(field, r, d[0][0] + d[1][0], d[0][1] + d[1][1], d[0][2] + d[1][2]);
 }
 
-// Edges of a row beside walls across the grid, and those of them that bear nothing: they have a face of the wall, whose
-// friction is another matter (wall_friction.h), or one without sand. What these would bear would be friction with the
-// air, and hold a layer of one cell back by a quarter of its friction.
+// Edges of a row beside walls across the grid, and those of them that carry no stress (idle): they have a face of the
+// wall, whose friction is found elsewhere (wall_friction.h), or one without sand. Stress there would be friction with
+// the air, and hold a layer of one cell back by a quarter of its friction.
 typedef struct wall_edges {
     rh_i8 all, idle;
 } wall_edges;
@@ -169,14 +170,14 @@ static wall_edges wall_edges_of(const rh_rows_around *cut, const rh_rows inverse
     return (wall_edges){all, all & ~full};
 }
 
-// Cells of a row whose sand may bear normal stress: at walls across the grid those do not that leave what lies on the
-// wall to their neighbours, and those with a face without sand.
+// Cells of a row whose sand may bear normal stress: not those at walls across the grid that leave their load to a
+// neighbour, or have a face without sand.
 static rh_i8 bears_normal(const rh_friction *f, int64_t at)
 {
     return (rh_f8_load(f->walls.gives + at) == rh_f8_all(0)) & ~rh_i8_from_bits(f->walls.bare[at / 8]);
 }
 
-// What particles carry reaches cells and edges at walls that bear nothing.
+// Removes carried stress from cells and edges at walls that bear none.
 static void clear_tile(const rh_friction *f, const rh_tiles *tiles, int32_t t)
 {
     rh_rows inverse_mass[3];
@@ -211,7 +212,7 @@ rh_code rh_friction_begin(rh_friction *f, const rh_friction_options *options, co
 }
 
 // --- bounds ----------------------------------------------------------------------------------------------------------
-// Are all faces of the cells of a row slower than that, by axis? Nearly empty ones do not count.
+// Are all faces of the cells of a row slower than `slow` of their axis? Nearly empty faces do not count.
 static rh_i8 are_slow(const rh_rows u[3], const rh_rows fill[3], int dimension, int r, const float slow[3])
 {
     rh_i8 all = rh_f8_all(0) == rh_f8_all(0);
@@ -244,8 +245,8 @@ static void wall_friction(const solve *s, int32_t t, float *out)
     }
 }
 
-// Sand below the centres of cells that lie on a wall: the wall bears it too, the pressure at the centre does not know
-// of it.
+// Load of the sand below the centres of cells that lie on a wall: the wall bears it too, but it is not in the pressure
+// at the centre.
 static rh_f8 below_centre(const solve *s, const rh_rows *room, const float *fill, int r)
 {
     rh_dvec3 g = s->view->around->gravity;
@@ -267,8 +268,8 @@ static int pulls(const solve *s, int axis)
     return fabs(along) <= 0.5 * rh_d3_length(g) ? 0 : along < 0 ? -1 : 1;
 }
 
-// Sand that does not fill its cell has no pressure of its own, but its weight, where it lies on a wall or on cells that
-// have: in the mean half of it.
+// Sand that does not fill its cell has no pressure of its own, but its weight loads it where it lies on a wall or on
+// cells with pressure: half of it in the mean.
 static rh_f8 weight_row(const solve *s, const rh_rows *q, const rh_rows *room, const float *fill, int r)
 {
     rh_i8 lies = rh_f8_all(0) != rh_f8_all(0);
@@ -283,7 +284,7 @@ static rh_f8 weight_row(const solve *s, const rh_rows *q, const rh_rows *room, c
     return rh_f8_select(lies & (here > rh_f8_all(THIN)), 0.5f * s->weight * here, rh_f8_all(0));
 }
 
-// What edges around a centre have there: the mean, and the mean of squares.
+// A shear stress at the centre of a cell, from the edges around: the mean, and the mean of squares.
 typedef struct edges {
     rh_f8 mean, square;
 } edges;
@@ -300,9 +301,9 @@ static edges edges_at_centre(const rh_rows_around *f, int r, const int *axes)
     return sum;
 }
 
-// A wall's normal, along which room grows, as a square of its parts; and what the carried stress adds to the pressure
-// on it: minus its part along the normal. Coulomb's law with the pressure alone was a tenth too weak under a block:
-// sand that is free to spread presses down more than sideways.
+// Of a row of cells beside walls, whose normal n is the direction in which room grows: how far the wall slants, and
+// what the carried stress s adds to the pressure on it, -n . s n. Coulomb's law with the pressure alone was a tenth too
+// weak under a block: sand that is free to spread presses down more than sideways.
 typedef struct wall_row {
     rh_f8 slant, press;
 } wall_row;  // slant: 0 for walls along the axes, 1 at 45 degrees
@@ -362,8 +363,9 @@ static void bound_tile(const solve *s, int32_t t)
     }
 }
 
-// Edges bear what the cells around them bear in the mean, those inside walls apart: with them the friction of walls was
-// half of what it should be. On a wall they bear what the wall does; cohesion does not glue to it.
+// The bound of an edge is the mean of those of the cells around it, without those inside walls: with these the friction
+// of walls was half of what it should be. On a wall it is the bound of the wall's friction; cohesion does not act
+// there.
 static void bound_edges(const solve *s, int32_t t)
 {
     const rh_tiles *tiles = s->tiles;
@@ -399,7 +401,7 @@ static void bound_edges(const solve *s, int32_t t)
     }
 }
 
-// Rows beside busy ones, and where the search begins: at what was carried, where anything can be borne.
+// Marks rows beside busy ones, and starts the search at the carried stress where a cell or edge can bear any.
 static void begin_tile(const solve *s, int32_t t)
 {
     const rh_tiles *tiles = s->tiles;
@@ -420,7 +422,8 @@ static void begin_tile(const solve *s, int32_t t)
 }
 
 // --- steps of the gradient -------------------------------------------------------------------------------------------
-// The largest eigenvalue of strain after push is 4 in the plane, 8 in space, over faces of filling 1.
+// The largest eigenvalue of the map from a stress to the strain rate that it causes is 4 in the plane, 8 in space, over
+// faces of filling 1.
 static void rate_tile(const solve *s, int32_t t)
 {
     const rh_tiles *tiles = s->tiles;
@@ -480,8 +483,8 @@ static void climb_tile(const solve *s, int32_t t)
 }
 
 // How much less than in plane shear a stress of this form may be (Matsuoka and Nakai 1974, as a function of the
-// invariants): y of y^3 - y = J3 (3 - S^2) S / 2 J2^(3/2), squared. Newton's steps from the tangent at plane shear come
-// down on it.
+// invariants): y of y^3 - y = J3 (3 - S^2) S / 2 J2^(3/2), squared. Newton's steps, begun on the tangent at plane
+// shear, descend to it.
 static rh_f8 form_of(const rh_f8 normal[3], const rh_f8 across[3], float friction_coefficient)
 {
     rh_f8 second = rh_f8_all(1e-30f),
@@ -687,8 +690,8 @@ static void lying_tile(const solve *s, int32_t t, const rest_bits *out)
 static int slower_bits(const float *u, float than) { return rh_i8_bits(rh_f8_abs(rh_f8_load(u)) < rh_f8_all(than)); }
 
 // A face stops between cells that rest, or between one and a wall or air. Single grains on cells that rest stop if they
-// have no more than begun to fall; above their centres only when they are about to stop by themselves (which they did
-// ever more slowly, and in the end moved the pile below them).
+// have no more than begun to fall; faces above their centres only when they are about to stop by themselves (which they
+// did ever more slowly, and in the end moved the pile below them).
 static void stop_tile(const solve *s, int32_t t, const rest_bits *of)
 {
     const rh_tiles *tiles = s->tiles;
@@ -775,7 +778,7 @@ static rh_code take_fields(solve *s, rh_status *status)
 static rh_code begin(solve *s, rh_status *status)
 {
     rh_friction *f = s->f;
-    // What the carried stress did before the pressure is taken back: it is where the search begins, no more.
+    // The effect of the carried stress before the pressure is taken back: it is only where the search begins.
     rh_stress_add_divergence(&f->carried, f->faces.inverse_mass, s->start, -1, s->tiles,
                              &(rh_stress_rows){f->list, f->count, NULL}, s->start);
     rh_wall_friction_push(&f->walls, f->walls.carried, &f->carried, f->faces.inverse_mass, -1, s->tiles, s->start);
@@ -808,7 +811,7 @@ static void give_velocities(const solve *s)
             }
 }
 
-// What friction does to the faces that are the walls' own, for whoever measures the step.
+// Shows an observer what friction does to the faces that belong to walls.
 static rh_code show_walls(const solve *s, rh_status *status)
 {
     const rh_unilateral_view *view = s->view;

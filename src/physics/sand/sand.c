@@ -124,8 +124,8 @@ static int sand_per_cell_axis(const void *params) { return (int)((const rh_sand_
 
 static double sand_density(const void *params) { return ((const rh_sand_params *)params)->density; }
 
-// Particles are weighed: more would be sand packed here and there more densely, which pushes itself apart in free fall.
-// On the lattice itself the surface of flowing sand shows the rows.
+// With more displacement sand would be packed here and there more densely, which pushes itself apart in free fall. On
+// the lattice itself the surface of flowing sand shows the rows.
 static double sand_jitter(const void *params)
 {
     (void)params;

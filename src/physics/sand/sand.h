@@ -11,8 +11,7 @@ typedef struct rh_sand_params {
     double friction_angle;       // degrees
     double cohesion;             // Pa
     double cohesion_cells;       // more strength: friction as under so many more cells of sand
-    double static_excess_angle;  // degrees: sand at rest starts to flow where it is steeper by so much than where
-                                 // flowing sand stops
+    double static_excess_angle;  // degrees by which sand at rest may be steeper than where flowing sand stops
     // Shares of a full cell: packings between 1 - contact_loss_gap and 1 + allowed_overfill are in contact.
     double contact_loss_gap, contact_gain_gap, allowed_overfill;
     double stress_smoothing;  // share of the carried stress that is smoothed in a step
@@ -41,5 +40,5 @@ extern const rh_param_table rh_sand_incompressible_table;
 extern const rh_physics rh_sand_incompressible;
 
 // --- shared by both --------------------------------------------------------------------------------------------------
-static const double RH_SAND_LONGEST_STEP = 0.25;  // sqrt(cell / gravity)
+static const double RH_SAND_LONGEST_STEP = 0.25;  // in units of sqrt(cell / gravity)
 double rh_sand_longest_step(double cfl, const rh_surroundings *around, const rh_points *points);

@@ -20,9 +20,9 @@ typedef struct sand_incompressible {
 
 static double sine_of(const rh_sand_incompressible_params *p) { return sin(p->friction_angle * 0.017453292519943295); }
 
-// In the unit of q. The cohesion against creep is a share of what gravity does in the step: what drifts in a resting
-// pile is errors of a share of a cell in the surface's place and in the walls', each of which is worth that share of a
-// cell's weight, whatever cells and grains are.
+// The strength in the unit of q. The cohesion against creep is a share of what gravity does in the step: a resting pile
+// drifts by errors of a fraction of a cell in the places of the surface and of walls, each of which is worth that
+// fraction of a cell's weight, whatever the size of cells and grains.
 static rh_sand_strength strength_of(const rh_sand_incompressible_params *p, const rh_incompressible_view *view)
 {
     double cell = p->flow.density * (double)view->tiles->h / (double)view->kick;  // Pa per m/s

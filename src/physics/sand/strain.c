@@ -58,7 +58,8 @@ static inline void push_mean(const rh_strain_block *b, int a, int at, float by, 
     if (high) force[a][at + b->step[a]] += part;
 }
 
-// The change of component a across the cell along b is plus * next + here * own + minus * last.
+// The change of component a across the cell along b is plus * next + own * here + minus * last, of the means of its
+// faces in the next cell, the cell itself and the last one. `there`: it can be found.
 typedef struct across {
     bool there;
     float plus, own, minus;

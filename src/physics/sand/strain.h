@@ -4,10 +4,10 @@
 // The strain rate D of sand at cell centres, and what a stress there does to the faces around it (Zhu 2005, section
 // 2.3.3, steps with D and with the divergence of eq. 2.4; see docs/sources.md).
 //
-// Both are one table of weights: the strain rate is a sum of face velocities, and a stress pushes the same faces with
-// the same weights (the transposed sum). So whatever the stress, momentum and angular momentum are kept, because the
-// strain rate of a translation and of a rotation is zero, also beside the surface and walls, where differences become
-// one-sided; and a stress along the strain rate takes energy.
+// Both use one table of weights: the strain rate is a weighted sum of face velocities, and a stress pushes the same
+// faces with the same weights (the transposed sum). So for any stress momentum and angular momentum are kept, because
+// the strain rate of a translation and of a rotation is zero, also beside the surface and walls, where differences
+// become one-sided; and a stress along the strain rate takes energy.
 #pragma once
 #include "physics/incompressible.h"
 
@@ -30,7 +30,8 @@ typedef struct rh_strain {
     float at[6];
 } rh_strain;
 
-// Marks and velocities of a tile's surroundings, or one of them: marks do not change while velocities do.
+// Marks (known faces) and velocities of a tile's surroundings, or only one of the two: marks do not change while
+// velocities do.
 void rh_strain_load(const rh_incompressible_view *view, rh_faces velocity, int32_t t, rh_strain_block *block);
 void rh_strain_load_known(const rh_incompressible_view *view, int32_t t, uint8_t known[RH_STRAIN_VALUES]);
 void rh_strain_load_velocity(const rh_tiles *tiles, rh_faces velocity, int32_t t, rh_strain_block *block);

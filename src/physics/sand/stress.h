@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The friction of sand as a stress without trace on the staggered grid: its normal parts at centres of cells, its shear
+// The friction of sand as a trace-free stress on the staggered grid: its normal parts at centres of cells, its shear
 // parts at the lower edges of cells (2D: corners), so that the force on a face and the strain rate of the flow are
 // differences of neighbours, and each is the other's transpose.
 //
 // Stresses are in the unit of the limit's q (physics/limit.h), tension positive; velocities in cells per step. Memory
-// is the arena's. From step to step a stress rides on the particles (attribute "stress", Pa: xx yy zz xy xz yz): a pile
-// at rest finds the stress that holds it in many steps.
+// is the arena's. Between steps a stress is stored on the particles (attribute "stress", Pa: xx yy zz xy xz yz),
+// because a pile at rest takes many steps to find the stress that holds it.
 #pragma once
 #include "physics/unilateral.h"
 
@@ -22,17 +22,17 @@ static inline bool rh_stress_has(int dimension, int part) { return rh_stress_axe
 
 rh_code rh_stress_new(rh_stress *stress, const rh_tiles *tiles, bool clear, rh_arena *arena, rh_status *status);
 
-// What faces are made of, for friction. Faces that walls close by half are the wall's: nothing moves them.
+// Faces as friction sees them. Faces that walls close by half or more belong to the wall: friction does not move them.
 typedef struct rh_sand_faces {
-    rh_faces inverse_mass;  // 1 / filling; 0 for the wall's
+    rh_faces inverse_mass;  // 1 / filling; 0 for those of walls
     rh_faces start;         // cells per step, without friction
 } rh_sand_faces;
 rh_code rh_sand_faces_make(rh_sand_faces *faces, const rh_unilateral_view *view, rh_status *status);
-static const float RH_STRESS_QUIET = 0.01f;  // of a cell's weight: less changes nothing where sand rests
-static const float RH_SAND_CLOSED = 0.5f;    // open share of faces up to which they are the wall's
-static const double RH_SAND_WEDGED = 4;      // pressures that count, of what weight and the speed of walls explain
+static const float RH_STRESS_QUIET = 0.01f;  // of a cell's weight: smaller changes are dropped where sand rests
+static const float RH_SAND_CLOSED = 0.5f;    // open share of a face up to which it belongs to the wall
+static const double RH_SAND_WEDGED = 4;      // pressure counts up to this times what weight and walls account for
 
-// Tiles and rows of eight cells that have to do with stress.
+// The tiles, and rows of eight cells, that stress acts in.
 typedef struct rh_stress_rows {
     const int32_t *list;  // tiles
     int32_t count;
@@ -45,11 +45,11 @@ void rh_stress_add_divergence(const rh_stress *stress, rh_faces inverse_mass, rh
 
 // The mean over the particles of each cell, and of the cells around each edge.
 rh_code rh_stress_from_particles(rh_stress *stress, const rh_unilateral_view *view, rh_status *status);
-// Particles feel what changed in their cell since rh_stress_from_particles gave `before`. A share `stress_smoothing` of
-// what they carry is drawn to the mean of the cells around: a stress that changes its sign from row to row, and the
-// pressure with it, pushes nothing and would never be found wrong otherwise (it had grown until every second row of a
-// pile at rest gave way). Not so in cells that `rest` (bits, a byte per row): there it would wake what it should let
-// lie, and small changes are not taken over either: what is left of the search for the stress wandered for half a
-// minute, and then a slope gave way.
+// Particles take over what changed in their cell since rh_stress_from_particles gave `before`. A share
+// `stress_smoothing` of what they carry is drawn to the mean of the cells around: a stress that changes its sign from
+// row to row, and the pressure with it, pushes nothing and would never be found wrong otherwise (it had grown until
+// every second row of a pile at rest gave way). This is not done in cells at rest (`rest`: bits, a byte per row): there
+// smoothing would start motion in sand that should lie still. Small changes are not taken over there either: the
+// remaining error of the friction solve wandered for half a minute, and then a slope gave way.
 rh_code rh_stress_to_particles(const rh_stress *stress, const rh_stress *before, const uint8_t *rest,
                                float stress_smoothing, const rh_unilateral_view *view, rh_status *status);

@@ -86,8 +86,8 @@ static sides sides_of(const rh_rows *pass, const rh_rows *inverse_mass, int a, i
                    mass_of(rh_row_above(inverse_mass, a, r))};
 }
 
-// Cells whose sand has no face along the wall leave their load to the neighbour before the wall: 1 + 2 axis + side, or
-// 0.
+// Cells whose sand has no open face along the wall leave their load to the neighbour before the wall. Returns which: 1
+// + 2 axis + side, or 0 for none.
 static rh_f8 gives_row(const rh_wall_friction *w, int64_t at, int dimension)
 {
     rh_f8 zero = rh_f8_all(0), one = rh_f8_all(1), most = zero, to = zero;
@@ -102,9 +102,9 @@ static rh_f8 gives_row(const rh_wall_friction *w, int64_t at, int dimension)
     return rh_f8_select(lost, to, zero);
 }
 
-// Where walls meet differences of distances lie between both: a cell on a floor beside a wall would seem to lie on a
-// slope, and columns in silos stick and slip. Of the cells in `bits` near a wall those remain whose nearest wall itself
-// lies across the grid; they get its normal.
+// Where walls meet, differences of distances lie between both: a cell on a floor beside a wall would seem to lie on a
+// slope, and columns in silos stick and slip. So near walls the normal is taken from the nearest wall itself: of the
+// cells in `bits` those remain whose nearest wall lies across the grid, and they get its normal.
 static int ask_walls(const rh_wall_friction *w, const rh_unilateral_view *view, int32_t t, int r, int bits,
                      const float *distance)
 {
@@ -214,11 +214,12 @@ static void beside_tile(const rh_wall_friction *w, const rh_tiles *tiles, int32_
 }
 
 // --- sand on faces that are the wall's -------------------------------------------------------------------------------
-// It moves with the sand beside it: it rides on the open faces of its cell, whose mass grows by it, and what forces and
-// pressure give to either is shared along the wall. Before, such faces took the velocity of their neighbours and what
-// pressure had given them was lost: shares of faces by themselves are stairs, and what pressure takes from the open
-// ones along the wall it gives to the others. Layers without friction had 0.9 of their speed at 20 degrees, whatever
-// their thickness, 0.75 at 5, and a quarter of a layer of one cell is on such faces.
+// Sand on faces that are the wall's moves with the sand beside it: it rides on the open faces of its cell, whose mass
+// grows by it, and what forces and pressure give to either is shared along the wall. Before, such faces took the
+// velocity of their neighbours and what pressure had given them was lost: the open shares of faces alone form stairs,
+// and what pressure takes from the open faces along the wall it gives to the closed ones. Layers without friction had
+// 0.9 of their speed at 20 degrees, whatever their thickness, 0.75 at 5, and a quarter of a layer of one cell is on
+// such faces.
 //
 // Mass on the wall's faces of cells along each axis, and its momentum (cells per step). Half of each face for the cells
 // on its sides.
@@ -251,7 +252,7 @@ static void held_tile(const rh_wall_friction *w, const rh_unilateral_view *view,
     }
 }
 
-// Of a row of cells: its own and what neighbours leave to it.
+// Values of a row of cells, with those that neighbours leave to them.
 static rh_f8 gathered(const rh_rows *gives, const rh_rows *field, int dimension, int r)
 {
     rh_f8 zero = rh_f8_all(0);
@@ -268,9 +269,9 @@ static rh_f8 per_mass(rh_f8 riding, rh_f8 inverse_mass)  // 0 where nothing ride
     return rh_f8_select(riding > rh_f8_all(0), riding * inverse_mass, rh_f8_all(0));
 }
 
-// Faces become as heavy as they are with the sand that rides on them; `plain` is as it was before. Those of cells at
-// the wall count with their own mass, down to LIGHT: what a face counts for and has not is momentum lost, and with as
-// much as elsewhere (stress.c) the rim of thin layers took 2 % of what drives them.
+// The masses of faces with the sand that rides on them; `plain` are those without. Faces of cells at the wall count
+// with their own mass, down to LIGHT: mass that a face counts with and does not have is momentum lost, and with the
+// limit used elsewhere (stress.c) the rim of thin layers took 2 % of what drives them.
 static void ride_tile(const rh_wall_friction *w, const rh_unilateral_view *view, rh_faces plain, int32_t t,
                       rh_faces out)
 {
@@ -371,7 +372,8 @@ static void push_tile(const rh_wall_friction *w, rh_faces inverse_mass, float sc
     }
 }
 
-// What the sand on the wall's faces has been given beyond what the open faces have, along the wall.
+// Shares along the wall the velocity that forces and pressure gave to the sand on the wall's faces beyond that of the
+// open faces.
 static void share_tile(const rh_wall_friction *w, const rh_unilateral_view *view, const rh_faces inverse_mass,
                        rh_faces u, rh_faces momenta, int32_t t)
 {
@@ -479,7 +481,7 @@ rh_code rh_wall_friction_bound(rh_wall_friction *w, const rh_unilateral_view *vi
 }
 
 // --- push and strain -------------------------------------------------------------------------------------------------
-// What a row of cells does to the velocities of its lower and upper faces.
+// The changes that tractions and stress in a row of cells make to the velocities of its lower and upper faces.
 static void change_row(const rh_wall_friction *w, const rh_faces traction[2], const rh_stress *stress,
                        const rh_rows inverse_mass[3], int64_t at, int r, int dimension)
 {

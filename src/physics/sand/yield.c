@@ -5,15 +5,15 @@
 // (docs/theory/sand.md).
 //
 // A cell holds while the stress that would stop its sliding within the step, rho h^2 D / dt, is inside the yield
-// surface; one that yields feels the source's friction, sin(phi) p D / (sqrt(1/3) |D|). The source writes both with a
+// surface; one that yields has the source's friction, sin(phi) p D / (sqrt(1/3) |D|). The source writes both with a
 // minus (compression counts positive) and adds the divergence all the same, which would drive the flow; here the push
 // is against the strain rate.
 //
 // The friction of one step, taken at once, would turn motion around where it is more than what stops it, and even rho
 // h^2 D / dt is up to 4 times too much for the shortest waves along their own axis (12 beside a wall, strain.c): two
-// faces of a cell feel one stress, and each face two cells. So it is taken in PORTIONS, each no more than 1 / PORTIONS
-// of what would stop the flow as it is then: all of the friction where the sand is fast, just enough where it comes to
-// rest, and never an amplification.
+// faces of a cell receive one stress, and each face that of two cells. So it is taken in PORTIONS, each no more than 1
+// / PORTIONS of what would stop the flow as it is then: all of the friction where the sand is fast, just enough where
+// it comes to rest, and never an amplification.
 #include "physics/sand/yield.h"
 
 #include <math.h>
@@ -98,13 +98,13 @@ static rh_strain portion(rh_strain strain, float mass, float most)
     return strain;
 }
 
-// A cell that yields as a tile in whose reach it is sees it.
+// A cell that yields, in the block of a tile whose faces it acts on: its own tile or one beside it.
 typedef struct sliding_cell {
     float mass, most;
     int32_t at;
 } sliding_cell;
 
-// What does not change from portion to portion.
+// What stays the same for all portions.
 typedef struct sliding_tile {
     int32_t tile;
     int64_t first, end;  // its cells

@@ -25,8 +25,8 @@ rh_code rh_sand_yield(rh_sand_cells *cells, const rh_incompressible_view *view, 
 // Changes the view's velocities by the friction of cells that yield.
 rh_code rh_sand_slide(const rh_sand_cells *cells, const rh_incompressible_view *view, rh_status *status);
 
-// Mass of a known face, in cells: what is on either side gives half of its mass, or all of it when its other face is
-// closed by a wall: so along every axis all mass is on faces that move.
+// Mass of a known face, in cells: a cell gives half of its mass to each of its two faces along an axis, or all of it to
+// one when a wall closes the other. So along every axis all mass is on faces that move.
 float rh_sand_face_mass(const rh_sand_cells *cells, const rh_incompressible_view *view, int64_t face, int axis);
 
 static inline int64_t rh_sand_cell_above(const rh_tiles *tiles, int64_t cell, int axis)  // -1 where there is no tile

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// A particle that went far in the step walks its way again in steps of the distance to the nearest solid (sphere
+// A particle that went far in the step follows its path again in steps of the distance to the nearest solid (sphere
 // tracing: J. C. Hart, The Visual Computer 12, 1996) and stops where that falls below the gap; one that is too near is
 // pushed out along the normal, a few times for corners.
 #include "physics/sph/contact.h"
@@ -14,7 +14,7 @@ static const double GAP = 0.1;    // spacings that particles are kept from walls
 static const double CLEAR = 0.6;  // supports: what sees no wall sample is farther from walls
 enum { ROUNDS = 4 };
 
-// As far along its way as it is free: a distance proves so much of it.
+// The last place along its way up to which it is free: each distance proves a part of it.
 static rh_dvec3 walk(const rh_obstacles *solids, double gap, rh_dvec3 from, rh_dvec3 to)
 {
     rh_dvec3 way = rh_d3_sub(to, from);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Last of a step: no particle is in a solid, or beyond one. Pressure keeps particles half a spacing from walls; this is
-// for what pressure has missed, drops that fly far in a step, and walls that close.
+// The last stage of a step, after which no particle is in a solid, or beyond one. Pressure keeps particles half a
+// spacing from walls; this is for what pressure has missed, drops that fly far in a step, and walls that close.
 #pragma once
 #include "physics/sph/fluid.h"
 

@@ -5,24 +5,26 @@
 // densities (push.c), of which the second is the transpose of the first,
 //      a_i = C_i s_i + sum_j w_ij s_j x_ij,    y_i = C_i . a_i - sum_j w_ij a_j . x_ij,
 //      s = q / density^2,  w = V_0 g,  C_i = sum_j w_ij x_ij + sum_s V_s g_is x_is,
-// so their product is symmetric and positive. A system that only resembles it (system.c) leaves what it does not see to
-// the next step, and where particles lie unevenly under pressure, or at walls, it sees too little by more than half:
-// then every step undoes twice what it should, and the flow shakes itself apart unless steps are short (d / sqrt(q)
-// over four). This one costs two loops over neighbours an iteration instead of one and has no such limit.
+// so their product is symmetric and positive. A system that only resembles it (system.c) leaves a part of the error to
+// the next step, and where particles lie unevenly under pressure, or at walls, it underestimates the effect of pressure
+// by more than half: then every step undoes twice what it should, and the flow shakes itself apart unless steps are
+// short (d / sqrt(q) over four). This one costs two loops over neighbours an iteration instead of one and has no such
+// limit.
 //
-// On a lattice central differences vanish for pressures that alternate from row to row, so it has 4 (in space 8)
-// families of nearly free modes: water that fell flat on a floor got 300 kPa in every second row, which threw particles
-// up at 12 m/s that had come down at 2.5. So a tenth of the operator is a Laplacian of the same weights,
+// On a lattice central differences vanish for pressures that alternate from row to row, so the operator has 4 (in space
+// 8) families of modes with next to no energy: water that fell flat on a floor got 300 kPa in every second row, which
+// threw particles up at 12 m/s that had come down at 2.5. So a tenth of the operator is a Laplacian of the same
+// weights,
 //      L q = sum_j 2 w_ij (q_i - q_j) gradient^2 / laplacian   (kernel.h),
-// which is the same where pressure is smooth and not free where it alternates.
+// which is the same where pressure is smooth and does not vanish where it alternates.
 //
-// Coarse grids (levels.c) do not precondition it well: they know the smooth family only. Without the Laplacian, a tank
-// of 7296 particles on the lattice took 160 iterations with a cycle of the grids, 392 with a cycle of L, 185 with the
-// diagonal. Where particles lie unevenly the diagonal does: 23 iterations for 456 particles, 25 for 7296, off the
-// lattice by 0.1 d.
+// Coarse grids (levels.c) do not precondition it well: they represent the smooth family only. Without the Laplacian, a
+// tank of 7296 particles on the lattice took 160 iterations with a cycle of the grids, 392 with a cycle of L, 185 with
+// the diagonal. Where particles lie unevenly the diagonal is enough: 23 iterations for 456 particles, 25 for 7296, off
+// the lattice by 0.1 d.
 //
-// Who has pressure 0 is found as in the source (T. Takahashi, equation 2.6): by one projected Jacobi sweep that begins
-// with half of the last pressure.
+// Which particles have pressure 0 is found as in the source (T. Takahashi, equation 2.6): by one projected Jacobi sweep
+// that begins with half of the last pressure.
 #include <math.h>
 #include "base/parallel.h"
 #include "physics/sph/pressure.h"
@@ -30,7 +32,7 @@
 
 static const float STEADY = 0.1f;  // share of the Laplacian
 static const float FORESIGHT = 0.5f, RELAXATION = 0.5f;
-static const float THIN = 0.01f;  // who will be less dense by more than this has no part in the pressure
+static const float THIN = 0.01f;  // particles that will be less dense by more than this have no part in the pressure
 
 typedef struct exact {
     rh_sph_fluid *f;
@@ -43,7 +45,7 @@ typedef struct exact {
     float *x, *y, *r;  // [count + 8]
     uint8_t *unknown;
     int64_t unknowns;
-    double error;  // mean of |r| dt^2 over the unknowns, when it was last asked for
+    double error;  // mean of |r| dt^2 over the unknowns, when it was last computed
 } exact;
 
 static void prepare_one(exact *e, int64_t i)
@@ -135,8 +137,9 @@ static void apply(void *user, const float *x, float *y)
 
 static float source_of(const rh_sph_fluid *f, int64_t i) { return f->excess[i] / (f->dt * f->dt); }
 
-// Without a free surface the level of the pressure is free: all particles are unknowns, the mean of what they ask for,
-// which no pressure can give, is left, and the lowest pressure is 0. So a vortex in a full vessel is not torn open.
+// Without a free surface pressure is determined up to a constant: all particles are unknowns, the mean of the
+// right-hand side, which no pressure can balance, is removed, and the lowest pressure is set to 0. So a vortex in a
+// full vessel is not torn open.
 static void level(const exact *e, float *v, bool by_mean)
 {
     const rh_sph_fluid *f = e->f;
@@ -147,7 +150,7 @@ static void level(const exact *e, float *v, bool by_mean)
     for (int64_t i = 0; i < f->count; i++) v[i] -= off;
 }
 
-// Who is an unknown, from y = A (last pressure).
+// Which particles are unknowns, from y = A (last pressure).
 static void choose(exact *e)
 {
     const rh_sph_fluid *f = e->f;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The particles of a step with all that its stages leave for each other, and the loop over pairs that all stages are
-// made of. Every particle sums up what its neighbours give; both of a pair compute the same product, so what one gets
-// the other loses, to the last bit of the sums. Memory is the arena's.
+// The particles of a step with the arrays that its stages hand to each other, and the loop over pairs that all stages
+// are made of. Every particle sums up the contributions of its neighbours; both of a pair compute the same product, so
+// what one gets the other loses, to the last bit of the sums. Memory is the arena's.
 #pragma once
 #include "physics/sph/lists.h"
 
@@ -14,14 +14,14 @@ typedef struct rh_sph_fluid {
     const rh_tiles *tiles;  // sorted
     int64_t count;
     float dt;          // s
-    float *place;      // [4 (count + 8)]: x, y, z (m); and a number that the stage at hand needs of neighbours
-    float *flow;       // [4 (count + 8)]: velocity (m/s) before pressure acts; and such a number
+    float *place;      // [4 (count + 8)]: x, y, z (m); and a value that the present stage reads of neighbours
+    float *flow;       // [4 (count + 8)]: velocity (m/s) before pressure acts; and such a value
     float *density;    // [count] relative to rest
     float *covered;    // [count] wall samples seen, as of a flat wall (9 on one)
-    float *excess;     // [count] of the predicted density, before pressure acts, what this step is to undo
-    float *predicted;  // [count] the predicted density less 1
+    float *excess;     // [count] the part of `predicted` that this step is to undo
+    float *predicted;  // [count] the density at the end of the step without pressure, less 1
     float *q;          // [count + 8] m^2/s^2: pressure / density of rest; comes in as the last step's
-    float *push;       // [4 (count + 8)]: acceleration by pressure, m/s^2; and a number
+    float *push;       // [4 (count + 8)]: acceleration by pressure, m/s^2; and such a value
     float *uneven;     // [4 count] 1/m: -sum V grad W of particles and walls, towards where there are fewer
     double *sums;      // [rh_blocks(count)] scratch
 } rh_sph_fluid;
@@ -63,19 +63,20 @@ static inline rh_f8 rh_sph_approach(const rh_sph_pairs *p, const float *own, con
 
 // The sum over blocks of particles of what was put into fluid->sums.
 double rh_sph_sum(const rh_sph_fluid *fluid);
-// Mean over the unknowns of the density error at the end of the step that a residual r (1/s^2) stands for. Too little
-// counts like too much: begun with a pressure that is too high, a solve that saw only what is too dense would stop at
-// once and keep on pushing.
+// Mean over the unknowns of the density error at the end of the step that a residual r (1/s^2) stands for. Densities
+// that are too low count like those that are too high: begun with a pressure that is too high, a solve that saw only
+// what is too dense would stop at once and keep on pushing.
 double rh_sph_mean_error(const rh_sph_fluid *fluid, const float *r, int64_t unknowns);
 
 // --- densities (density.c) -------------------------------------------------------------------------------------------
-// excess = what the density will be when particles go on as they do now, less 1. Where walls cover a particle the
-// density is blended with the number density (T. Takahashi, equations 2.1 to 2.4): blend_from, blend_to samples. What a
-// particle is denser now than `most` (relative, above 1) is left for later steps.
+// Sets `predicted` and `excess`, from the density at the end of the step if velocities stay as they are. Where walls
+// cover a particle the density is blended with the number density (T. Takahashi, equations 2.1 to 2.4), from blend_from
+// to blend_to wall samples in sight. Of densities above `most` (relative, above 1) the part beyond it is left for later
+// steps.
 typedef struct rh_sph_prediction {
     double blend_from, blend_to;
     float most;
-    float undone;  // share of what is too dense (or not dense enough) now that is undone in this step
+    float undone;  // share of the present density error, of either sign, that is undone in this step
 } rh_sph_prediction;
 void rh_sph_predict(rh_sph_fluid *fluid, const rh_sph_prediction *how);
 
@@ -91,6 +92,7 @@ void rh_sph_add_forces(rh_sph_fluid *fluid, const rh_sph_forces *forces, float t
 // --- what pressure does (push.c) -------------------------------------------------------------------------------------
 // push = acceleration by q, of particles and walls. Overwrites the number in `place`.
 void rh_sph_push(rh_sph_fluid *fluid);
-// The change of density that `push` makes in the step, and what it is for q_i = 1 alone (the diagonal; negative).
+// The change of density that `push` makes in the step, and what it would be for q_i = 1 and no other pressure (the
+// diagonal; negative).
 float rh_sph_change(const rh_sph_fluid *fluid, int64_t i);
 float rh_sph_own_change(const rh_sph_fluid *fluid, int64_t i);

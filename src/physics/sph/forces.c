@@ -17,7 +17,7 @@ static inline void add(sum3 *s, const rh_sph_pairs *p, rh_f8 factor)
     s->x += factor * p->x, s->y += factor * p->y, s->z += factor * p->z;
 }
 
-// Of neighbours: min(0, u.x) / (r^2 + 0.01 h^2) g, along x.
+// Factor of the viscous force of neighbours: min(0, u.x) / (r^2 + 0.01 h^2) g, along x.
 static inline rh_f8 brake(const rh_sph_fluid *f, const rh_sph_pairs *p, rh_f8 approach)
 {
     return rh_f8_min(approach, rh_f8_all(0)) / (p->square + f->kernel->softening) * p->slope;

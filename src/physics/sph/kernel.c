@@ -37,7 +37,7 @@ static double slope_at(const shape *k, double r)  // |grad W|
 }
 static double number_at(const shape *k, double r) { return r > 0 && r < k->h ? k->h / r - 1 : 0; }
 
-// What a row of points sums up to: those at `height` along y, all sites along x (and z).
+// Sums over a layer of points: those at `height` along y, all sites along x (and z).
 typedef struct layer {
     double value, number, stiffness, laplacian;
     double gradient, across;  // along the layer, of a linear field; across it, of a constant one

@@ -8,9 +8,9 @@
 //                  in Computational Mathematics 4, 1995
 //      mueller     as the source: W = value (1 - r^2 / h^2)^3, smooth, for densities, and grad W = -slope (1 - r / h)^2
 //                  x / r, sharp, for all derivatives (M. Mueller, D. Charypar, M. Gross, "Particle-based fluid
-//                  simulation for interactive applications", SCA 2003: poly6 and spiky). They do not belong to each
-//                  other: the gradient of W fades at small distances, so it would let particles meet. The price is that
-//                  motion without divergence changes the density, and undoing that feeds the motion: a drop in
+//                  simulation for interactive applications", SCA 2003: poly6 and spiky). The second is not the
+//                  gradient of the first, which fades at small distances and would let particles meet. The price is
+//                  that motion without divergence changes the density, and undoing that adds energy: a drop in
 //                  stretching flow (Monaghan 1994) of 5027 particles gains 33 % of energy, with wendland it keeps 99.9
 //      w           h / r - 1, of number densities: S. Koshizuka, Y. Oka, "Moving-particle semi-implicit method",
 //                  Nuclear Science and Engineering 123, 1996
@@ -37,8 +37,8 @@ typedef struct rh_sph_kernel {
     float volume;  // m^3 (m^2): what makes the density of the lattice 1. Not spacing^dimension: sums are not integrals
     float number;  // sum of w on the lattice
     float stiffness;    // 1/m^2: sum of the pressure operator's coefficients on the lattice
-    float laplacian;    // what the operator of system.c comes to on the lattice, of a Laplacian: 0.92 in space
-    float gradient;     // what the gradient of a linear field comes to on the lattice: 0.95 in space, 0.87 in the plane
+    float laplacian;    // the operator of system.c on the lattice, over a true Laplacian: 0.92 in space
+    float gradient;     // gradient of a linear field on the lattice, over the true one: 0.95 in space, 0.87 in a plane
     float cohesion;     // the integral that ties surface tension to an attraction r W (sph.c), lengths in spacings
     float flat_volume;  // m^3 (m^2): volume of a sample of a flat wall
     float flat_count;   // samples of a flat wall that a particle beside it sees
@@ -51,7 +51,7 @@ typedef struct rh_sph_kernel_options {
     double spacing;  // m
     double support;  // spacings
     int kind;
-    double blend_from, blend_to;  // see rh_sph_predict; the depth of wall samples hangs on them
+    double blend_from, blend_to;  // see rh_sph_predict; the depth of wall samples depends on them
     // Samples weigh as much in derivatives as the liquid that would be there if it were mirrored in the wall, with the
     // same pressure and the opposite velocity, about 1.8; else 1, as in the sources. (With 1 a flat floor bears the
     // water on it only when the lowest layer has twice the pressure it should have, and the pressure alternates from

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The multilevel preconditioner of T. Takahashi, chapter 3 (docs/sources.md), on the multigrid of the grid methods. A
-// level more than that has: particles, of which the cell that holds them is the aggregate. The cycle is one damped
-// Jacobi sweep on particles, a cycle of the grids for what is left, and another sweep:
+// The multilevel preconditioner of T. Takahashi, chapter 3 (docs/sources.md), on the multigrid of the grid methods. It
+// has one level more than that: the particles, whose aggregates are the cells that hold them. The cycle is one damped
+// Jacobi sweep on particles, a cycle of the grids for the remaining residual, and another sweep:
 //   prolongation   every unknown of a cell takes its value, restriction is the transpose: sums, not the source's means,
 //                  with which the cycle is not symmetric and conjugate gradients falter where cells hold unlike numbers
 //   links          of two cells with unknowns as of the Laplacian, times how full the two are: with n particles a cell
 //                  the energy of a smooth pressure is n grad^2 of it, not that of Galerkin's product
 //                  (solve/multigrid.c)
-//   scale          follows from that and from what the particles' operator is of a Laplacian on the lattice. The source
-//                  fits a factor to runs, per scene, and has to take an eighth of it to converge
+//   scale          follows from that and from the ratio of the particles' operator to a Laplacian on the lattice. The
+//                  source fits a factor to runs, per scene, and has to take an eighth of it to converge
 //   walls, surface what ties unknowns to pressure 0, summed over the cell as on coarser levels: walls and particles of
 //                  pressure 0 beside it. (The source knows these by classes of cells only, and walls not at all.)
 // A sweep with a weight below 1 is stable, as the diagonal dominates: so the cycle is positive as well.
@@ -88,7 +88,7 @@ static int64_t beside(const rh_poisson *a, int32_t n, int c, int axis, int up)
     return other == a->count ? -1 : (int64_t)other * a->cells + c - 7 * (to - at) * step[axis];
 }
 
-// As much as there are particles to carry it; a plain tile beside takes it for 1, so there it is.
+// A link counts by how full the two cells are; a plain tile beside takes it for 1, so there it is 1.
 static float link_of(const builder *b, int32_t n, int c, int axis, int up)
 {
     const rh_poisson *a = &b->levels->a;

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Coarse levels of a pressure system of particles: the grid that particles are sorted into, one unknown a cell, and the
-// multigrid on tiles below it (solve/multigrid.h). The source says how it serves as a preconditioner.
+// multigrid on tiles below it (solve/multigrid.h). levels.c says how it serves as a preconditioner.
 #pragma once
 #include "physics/sph/fluid.h"
 #include "solve/krylov.h"
@@ -22,7 +22,7 @@ typedef struct rh_sph_levels {
 } rh_sph_levels;
 
 // `system` is the particles' operator (1/m^2), about `factor` times the Laplacian; `held` ([count], 1/m^2, >= 0) is
-// what ties each unknown to pressure 0: what the system gives a pressure of 1 everywhere. Memory is the arena's.
+// what ties each unknown to pressure 0: the result of the system for a pressure of 1 everywhere. Memory is the arena's.
 // `unknown` and `inverse` must live as long.
 rh_code rh_sph_levels_make(rh_sph_levels *levels, const rh_sph_fluid *fluid, rh_operator system, float factor,
                            const uint8_t *unknown, const float *inverse, const float *held, rh_arena *arena,

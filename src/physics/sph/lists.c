@@ -64,7 +64,8 @@ typedef struct veil {
 
 static rh_dvec3 place_of(const rh_sph_search *s, int64_t i) { return rh_d3(s->x[i], s->y[i], s->z[i]); }
 
-// Where a place looks from: what touches a thin wall would else see nothing, so it looks from a little farther out.
+// The place from which lines of sight begin: a little farther out where a place touches a thin wall, as it would else
+// see nothing.
 static rh_thin_place thin_place(const veil *v, rh_dvec3 x)
 {
     const rh_obstacles *solids = v->f->s->obstacles;
@@ -84,14 +85,14 @@ static void make_veil(veil *v, const finder *f, int64_t i)
     v->own = thin_place(v, place_of(f->s, i));
 }
 
-// Two that are farther from thin walls, together, than from each other have none between them.
+// Two places whose distances from thin walls add up to more than their distance from each other have none between them.
 static bool is_clear(const veil *v, int64_t n, float square)
 {
     float both = v->f->thin[v->particle] + v->f->thin[n];
     return both > 0 && both * both > 1.001f * square;
 }
 
-// Is particle n, or the anchor of sample n, behind a thin wall? Both of a pair of particles ask the same question, to
+// Is particle n, or the anchor of sample n, behind a thin wall? Both of a pair of particles evaluate the same line, to
 // the bit: from the lower number to the higher. Of the thin walls near one of them only those near both can be between.
 static bool is_hidden(const veil *v, int64_t n, bool wall)
 {

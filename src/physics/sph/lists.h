@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// Who feels whom: for every particle the particles and the wall samples within the support, as lists for loops of
-// eight. A list is filled up to a multiple of eight with the number `nobody` = the number of particles (samples), which
-// stands far away. A particle is not in its own list. The relation is symmetric. Beside thin walls a pair counts only
-// when the way between the two does not lead through the wall.
+// Lists of neighbours: for every particle the particles and the wall samples within the support, for loops over eight
+// at a time. A list is filled up to a multiple of eight with the number `nobody` = the number of particles (samples),
+// whose record is far away. A particle is not in its own list. The relation is symmetric. Beside thin walls a pair
+// counts only when the line between the two does not cross the wall.
 //
-// Numbers are kept whole, 4 bytes each, some 40 a particle: what a step takes of them is one stream from memory. A loop
-// that searched again would read less, but test some 230 candidates for 30 neighbours: the search takes two fifths of a
-// step with three iterations, in which lists are read a dozen times.
+// Numbers are stored as they are, 4 bytes each, some 40 a particle, and are read from memory in one stream. A loop that
+// searched again would read less, but test some 230 candidates for 30 neighbours: the search takes two fifths of a step
+// with three iterations, in which lists are read a dozen times.
 #pragma once
 #include "physics/sph/walls.h"
 

@@ -4,7 +4,8 @@
 // Values at a place are those of the straight line (plane) that fits the particles around it best, by weights W: right
 // at a wall too, where all of them lie on one side. (Their mean was off by the pressure of 0.7 spacings there.)
 //
-// A wall gets what it gives: -m dt V_s p / rho^2 grad W for each particle and sample, at the sample's anchor.
+// A wall receives the opposite of what it gives: -m dt V_s p / rho^2 grad W for each particle and sample, at the
+// sample's anchor.
 #include "physics/sph/measure.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@
 #include "physics/sph/runs.h"
 
 enum { TERMS = 4 };                 // 1, x, y, z
-static const double WET = 0.25;     // share of its surroundings that must be liquid for a place to be in it
+static const double WET = 0.25;     // share of its surroundings that must be liquid for a place to count as inside
 static const double SQUEEZE = 1.5;  // supports that a place sees: half of them may be wall
 
 // --- fits ------------------------------------------------------------------------------------------------------------
@@ -120,7 +121,7 @@ static void touch_walls(const rh_sph_measure *m, int64_t i, rh_wall_touch *out)
     }
 }
 
-// What an inflow holds does not get what pressure and forces would give it: the inflow does the rest.
+// A particle that an inflow holds does not follow what pressure and forces do to it: the inflow takes that impulse.
 static rh_wall_touch touch_inflow(const rh_sph_measure *m, int64_t i)
 {
     const rh_sph_fluid *f = m->fluid;

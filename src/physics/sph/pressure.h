@@ -2,11 +2,11 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // Solvers of the pressure, by name. All look for q >= 0 (m^2/s^2, pressure over density of rest) that leaves no
-// particle denser than at rest at the end of the step, as rh_sph_predict sees it, and stop when the mean of what is
-// left is below the tolerance:
+// particle denser than at rest at the end of the step, as rh_sph_predict predicts it, and stop when the mean of the
+// error left is below the tolerance:
 //      exact       conjugate gradients on the very operator that the step applies (exact.c): the default
-//      isph        one symmetric system that resembles it, by conjugate gradients; who is in it, and what walls do, is
-//                  below (T. Takahashi, chapters 2 and 3)
+//      isph        one symmetric system that resembles it, by conjugate gradients; which particles are unknowns, and
+//                  what walls add, is below (T. Takahashi, chapters 2 and 3)
 //      multilevel  its chapter 3: the same system with its own rules for surface and walls, preconditioned by grids
 //      iisph       relaxed Jacobi sweeps that clamp q as they go (M. Ihmsen et al., "Implicit incompressible SPH", IEEE
 //                  TVCG 20(3), 2014): the usual method, to compare with
@@ -19,7 +19,7 @@ typedef enum rh_sph_solver { RH_SPH_EXACT, RH_SPH_MULTILEVEL, RH_SPH_ISPH, RH_SP
 typedef enum rh_sph_surface {
     RH_SPH_PREDICTED,  // those that one projected Jacobi sweep from half of the last pressure leaves at 0 (2.6)
     RH_SPH_DENSITY,    // those less dense than 0.97
-    RH_SPH_GEOMETRIC,  // those on whose one side there is nobody (X. He et al. 2012)
+    RH_SPH_GEOMETRIC,  // those without neighbours on one side (X. He et al. 2012)
     RH_SPH_GHOST,      // none: missing neighbours have pressure 0 (P. Nair, G. Tomar 2014)
     RH_SPH_SOURCE,     // those that will be less dense than 1
     RH_SPH_SPARSE,     // those that will be less dense than 0.99 (chapter 3)
@@ -54,7 +54,6 @@ typedef rh_code rh_sph_solve_function(rh_sph_fluid *fluid, const rh_sph_solve_op
 rh_sph_solve_function rh_sph_solve_exact, rh_sph_solve_isph, rh_sph_solve_iisph;
 
 // --- the system of isph (system.c) -----------------------------------------------------------------------------------
-// --------------------------------------------------------------------
 //      sum_j A_ij (q_i - q_j) + wall_i q_i = source_i
 // for the unknowns, q = 0 for all others; A_ij = A_ji > 0. Memory is the arena's.
 typedef struct rh_sph_system {
@@ -72,7 +71,8 @@ rh_code rh_sph_system_make(rh_sph_system *system, rh_sph_fluid *fluid, const rh_
                            rh_arena *arena, rh_status *status);
 // y = A x; both [count + 8], x is 0 where there is no unknown and beyond the end. Returns x . y.
 double rh_sph_system_apply(const rh_sph_system *system, const float *x, float *y);
-// A connected part of the unknowns that neither a wall nor a particle of pressure 0 is next to has no level: the one of
-// its unknowns that will be least dense gets pressure 0. *anchored: how many did. It takes as long as several
-// iterations, and such parts are rare: so it is asked only when a solve does not come to its end.
+// In a connected part of the unknowns that is next to neither a wall nor a particle of pressure 0, pressure is
+// determined only up to a constant: of its unknowns the one that will be least dense gets pressure 0. *anchored: how
+// many did. It takes as long as several iterations, and such parts are rare: so it is called only when a solve does not
+// converge.
 rh_code rh_sph_system_anchor(rh_sph_system *system, rh_arena *arena, int64_t *anchored, rh_status *status);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// What pressure does to velocities, and these to densities:
+// The effect of pressure on velocities, and of these on densities:
 //      a_i = -sum_j m (p_i / rho_i^2 + p_j / rho_j^2) grad W_ij - sum_s rho_0 V_s p_i / rho_i^2 grad W_is
 //      change = dt^2 (sum_j m (a_i - a_j) . grad W_ij + sum_s rho_0 V_s a_i . grad W_is)
-// A wall answers with the particle's own pressure (Akinci et al. 2012, equation 10).
+// A wall counts with the particle's own pressure (Akinci et al. 2012, equation 10).
 #include "physics/sph/fluid.h"
 
 // p / rho^2 in our unit: q / density^2.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// What lies in a cell of the tiles and in the 26 (8) cells around it: runs of things that are sorted by tile and cell.
-// Three cells along x are one run where they are in one tile.
+// Particles or samples in a cell of the tiles and in the 26 (8) cells around it: runs of numbers, as they are sorted by
+// tile and cell. Three cells along x are one run where they are in one tile.
 #pragma once
 #include "grid/tiles.h"
 
@@ -24,7 +24,7 @@ static inline int rh_sph_add_run(const rh_tiles *tiles, const uint32_t *first, i
     return out->begin < out->end;
 }
 
-// Of cell (i, j, k); returns how many.
+// The runs around cell (i, j, k); returns how many.
 static inline int rh_sph_runs(const rh_tiles *tiles, const uint32_t *first, int32_t t, int i, int j, int k,
                               rh_sph_run out[RH_SPH_MOST_RUNS])
 {

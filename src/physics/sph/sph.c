@@ -25,11 +25,11 @@
 #include "physics/step.h"
 #include "physics/time_step.h"
 
-// Cells around particles: wall samples are seen within one, and their volumes hang on samples one more away, whose
+// Cells around particles: wall samples are seen within one, and their volumes depend on samples one more away, whose
 // edges of the lattice begin up to a spacing before.
 enum { MARGIN = 3 };
-// Of what is already denser than this (particles poured into each other) no more is undone in one step: all at once
-// would throw them apart.
+// Relative density: where particles are denser already (poured into each other), no more than this is undone in one
+// step: all at once would throw them apart.
 static const float MOST_DENSITY = 1.1f;
 
 typedef struct sph {
@@ -101,9 +101,9 @@ static double flow_limit(const sph *me, const rh_surroundings *around, const rh_
     return rh_time_step_limit(me->params->cfl * (double)me->kernel.support / around->cell, around, points);
 }
 
-// Particles under pressure that lie unevenly are pushed to even places, the harder the higher the pressure: as fast as
-// waves would run that sqrt(q) is the speed of. Steps longer than a share of the time these take from one particle to
-// the next make water at rest boil; q is twice its mean, which in a tank is the pressure at the floor.
+// Particles under pressure that lie unevenly are pushed to even places, the faster the higher the pressure: with
+// sqrt(q) as the speed of waves. Steps longer than a share of the time that such a wave takes from one particle to the
+// next make water at rest boil; q is twice its mean, which in a tank is the pressure at the floor.
 static const double PRESSURE_CFL = 0.25;
 
 static double pressure_limit(const sph *me, const rh_points *points)
@@ -178,7 +178,7 @@ static rh_code take(step *s, rh_status *status)
                : RH_MEMORY;
 }
 
-// Copies of the particles in the forms that loops like.
+// Copies of the particles in the layouts that the loops read.
 static void fill(step *s)
 {
     rh_sph_fluid *f = &s->fluid;
@@ -352,12 +352,12 @@ static rh_code look(step *s, rh_sight what, rh_status *status)
     return rh_observe(&view, status);
 }
 
-// Particles go a little to where there are fewer (S. J. Lind, R. Xu, P. K. Stansby, B. D. Rogers, "Incompressible
-// smoothed particle hydrodynamics for free-surface flows", J. Comput. Phys. 231, 2012, equation 22), velocities stay: a
-// stretching flow draws particles into rows, in which derivatives along and across are wrong in unlike ways, and
-// pressure shakes what lies unevenly. Not at the surface, where there are always fewer on one side. The length goes
-// with twice the usual way in the step, in those that cfl allows, and in water at rest with a tenth of the step's share
-// of time.
+// Particles are shifted a little to where there are fewer (S. J. Lind, R. Xu, P. K. Stansby, B. D. Rogers,
+// "Incompressible smoothed particle hydrodynamics for free-surface flows", J. Comput. Phys. 231, 2012, equation 22),
+// velocities stay: a stretching flow draws particles into rows, in which derivatives along and across have different
+// errors, and pressure shakes particles that lie unevenly. Not at the surface, where there are always fewer on one
+// side. The share of the full shift in a step is twice the root mean square displacement over that which cfl allows,
+// but at least, in water at rest, a tenth of the step over the longest step of the flow.
 static float shift_share(const step *s)
 {
     const rh_sph_fluid *f = &s->fluid;
@@ -386,7 +386,8 @@ static rh_vec3 shift_of(const step *s, int64_t i, float scale, float *part)
     return rh_v3_scale(by, *part * (length > most ? most / length : 1));
 }
 
-// The mean of those that take part, which is taken off: so the centre of mass stays, and with it the energy of height.
+// The mean shift of those that take part, which is subtracted: so the centre of mass stays, and with it the potential
+// energy.
 static rh_vec3 mean_shift(const step *s, float scale)
 {
     const rh_sph_fluid *f = &s->fluid;
@@ -456,8 +457,8 @@ static void measure_all(step *s)
     s->report->volume = rh_sph_sum(f) * pow((double)f->kernel->spacing, f->kernel->dimension);
 }
 
-// What undoing an error in a step gives to velocities is the greater the shorter the step: left to it, fast particles
-// make steps short, and short steps make particles fast. So the time to undo it in is that of the flow, not of the
+// The velocity that the correction of a density error gives is the greater the shorter the step: fast particles would
+// make steps short, and short steps make particles fast. So the time of the correction is that of the flow, not of the
 // step.
 static float undone_share(const step *s)
 {

@@ -10,11 +10,11 @@ typedef struct rh_sph_params {
     double density;              // kg/m^3
     int64_t particles_per_axis;  // per cell
     int solver;                  // rh_sph_solver
-    double cfl;                  // supports of the kernel that particles travel in a step
+    double cfl;                  // largest travel of a particle in a step, in supports of the kernel
     double time_step;            // s: of fixed steps; 0 = as cfl says
     double
         density_correction;  // share of a density error that the longest step the flow allows undoes; 1: every step all
-    double shifting;         // spacings^2 of even gradients that particles go to where there are fewer
+    double shifting;         // spacings^2: particles are shifted by this times `uneven` (fluid.h), at most
     int kernel;              // rh_sph_kernel_kind
     double tolerance;        // mean density error
     int64_t max_iterations;

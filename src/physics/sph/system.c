@@ -200,7 +200,7 @@ rh_code rh_sph_system_anchor(rh_sph_system *s, rh_arena *arena, int64_t *anchore
             *least = rh_arena_take(arena, ((size_t)count + 1) * sizeof *least, status);
     if (!parent || !least) return RH_MEMORY;
     join_parts(s, parent);
-    // Of each part the unknown with the smallest source; -1: the part has a level.
+    // least[root]: of each part the unknown with the smallest source; -1: its pressure is determined.
     for (int64_t i = 0; i < count; i++) least[i] = (int32_t)i;
     for (int64_t i = 0; i < count; i++) {
         int32_t root = rh_union_root(parent, (int32_t)i);

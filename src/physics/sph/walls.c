@@ -7,7 +7,7 @@
 // but not on flat walls, where the eye and a hydrostatic pressure see it.)
 //
 // The surface that is sampled lies LIFT outside of the union of the solids: there the smallest of the solids' distances
-// is the true one, so nothing of what solids that touch hide from each other is sampled.
+// is the true one, so parts of walls that are hidden where solids touch are not sampled.
 #include "physics/sph/walls.h"
 
 #include <math.h>
@@ -265,7 +265,7 @@ static rh_code sample_resting(const builder *b, rh_status *status)
     return RH_OK;
 }
 
-// A solid in its own space, all of it.
+// Samples all of a solid, in its own space.
 static rh_code sample_own(const builder *b, int solid, rh_status *status)
 {
     rh_sph_wall_cache *c = b->cache;

@@ -7,13 +7,13 @@
 //
 // A sample has an anchor, on the wall, and stands below it (rh_sph_kernel.depth), so that a lattice of particles that
 // begins half a spacing from the wall has the density of rest: liquid fills a tank as the tank is drawn. In walls
-// thinner than that the samples of one side stand beyond the other: who may feel them is asked of the way to the anchor
-// (lists.h).
+// thinner than that the samples of one side stand beyond the other side: whether a particle sees a sample depends on
+// whether the line to its anchor is free (lists.h).
 //
-// Anchors come from a lattice: wherever one of its edges passes a wall and runs more across the wall than along it.
-// That is a function of the place alone, so what rests is sampled tile by tile when liquid first comes near, in any
-// order; rigid solids that move are sampled once, in their own space; what changes its form, or has no end and moves,
-// in every step.
+// Anchors come from a lattice: one wherever an edge of the lattice passes a wall and runs more across the wall than
+// along it. That is a function of the place alone, so walls at rest are sampled tile by tile when liquid first comes
+// near, in any order; rigid solids that move are sampled once, in their own space; solids that change their form, or
+// are unbounded and move, in every step.
 #pragma once
 #include "grid/tiles.h"
 #include "physics/physics.h"

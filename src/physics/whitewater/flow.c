@@ -3,8 +3,8 @@
 //
 // The potentials are those of Ihmsen and others (2012, section 3.1), between a cell and its neighbours instead of
 // between particles: equation 2 for air that is trapped where liquid runs together, 6 and 7 for crests, and the curl of
-// the velocity. They are means, not sums, so that thresholds do not hang on how many neighbours there are: m/s, and 1
-// less a cosine. Over cells they cost a hundredth of what they cost over the pairs of particles.
+// the velocity. They are means, not sums, so that thresholds do not depend on the number of neighbours: m/s, and 1 less
+// a cosine. Over cells they cost a hundredth of what they cost over the pairs of particles.
 #include "physics/whitewater/flow.h"
 
 #include <math.h>
@@ -113,7 +113,7 @@ static rh_vec3 unit(rh_vec3 a)
     return length > 0 ? rh_v3_scale(a, 1 / length) : a;
 }
 
-// Out of the liquid: against the gradient of the share, where that is steep enough to be the surface.
+// Normals point out of the liquid, against the gradient of the share, where that is steep enough to be the surface.
 static void fill_normals(rh_foam_flow *flow)
 {
     const rh_tiles *t = &flow->tiles;

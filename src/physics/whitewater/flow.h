@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// The base run on a grid of its own cell, for millions of questions: how much liquid is around a place, how fast it
-// goes, and what it makes there. Values sit at cell centres; all memory is the arena's.
+// The base run on a grid of cells as wide as its own, so that millions of particles can look up how much liquid is
+// around a place, how fast it moves, and how many particles it makes there. Values sit at cell centres; all memory is
+// the arena's.
 #pragma once
 #include "grid/tiles.h"
 #include "physics/base_run.h"
 #include "physics/whitewater/whitewater.h"
 
-// What a cell has.
+// The liquid in a cell.
 typedef struct rh_foam_cell {
     float share;  // of the cell that is liquid, smoothed over two cells; about 0.5 at the surface
     rh_vec3 v;    // m/s
@@ -18,9 +19,9 @@ typedef struct rh_foam_flow {
     rh_tiles tiles;
     rh_points points;     // of the base, sorted: P, v, id. Keeps its memory from step to step
     rh_foam_cell *cells;  // [tiles.count * tiles.cells]
-    float *rate;          // 1/s: what a particle in the cell makes
+    float *rate;          // 1/s: particles that one particle of the base in the cell makes
     rh_vec3 *normal;      // out of the liquid, of unit length; 0 where there is none
-    rh_vec3 *gather;      // m/s: where foam draws to; NULL where it does not
+    rh_vec3 *gather;      // m/s: velocity at which foam draws together; NULL: it does not
     uint8_t *clear;       // 1: no solid is near the cell
 } rh_foam_flow;
 

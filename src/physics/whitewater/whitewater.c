@@ -93,7 +93,7 @@ static double max_step(void *self, const rh_surroundings *around, const rh_point
 }
 
 // --- solids ----------------------------------------------------------------------------------------------------------
-// Cells of the base that no solid is near to: their particles need not ask.
+// Cells of the base that no solid is near to: their particles need no test for collisions.
 static rh_code find_clear(whitewater *me, const rh_surroundings *around, rh_status *status)
 {
     const rh_tiles *t = &me->flow.tiles;
@@ -159,7 +159,7 @@ static bool is_kept(const rh_whitewater_params *p, int32_t kind)
     return kind == RH_CLASS_SPRAY ? p->spray : kind == RH_CLASS_FOAM ? p->foam : p->bubbles;
 }
 
-// What wears off in the step.
+// Constants of the laws of motion for the step.
 typedef struct laws {
     rh_flight_decay spray, bubble;
     rh_vec3 gravity, wind;

@@ -3,15 +3,16 @@
 //
 // Spray, foam and bubbles over the frames of another run (`from:`), after M. Ihmsen, N. Akinci, G. Akinci, M. Teschner,
 // "Unified spray, foam and air bubbles for particle-based fluids", The Visual Computer 28 (2012). The base makes
-// secondary particles where it is fast and air is beaten into it, waves break or it whirls; where they are against its
-// surface says what they are, and that how they move. docs/theory/whitewater.md tells the method.
+// secondary particles where it is fast and traps air, where waves break, or where it whirls. Where a particle is
+// relative to the surface decides its class (spray, foam or bubble), and the class decides how it moves.
+// docs/theory/whitewater.md tells the method.
 #pragma once
 #include "physics/physics.h"
 
 // The attribute `class`.
 typedef enum rh_foam_class { RH_CLASS_SPRAY, RH_CLASS_FOAM, RH_CLASS_BUBBLE, RH_CLASSES } rh_foam_class;
 
-// From where to where a potential grows from 0 to 1, and what it makes there.
+// The values between which a potential grows from 0 to 1, and how much is made at 1.
 typedef struct rh_potential {
     double low, high;
     double rate;  // particles a second that a particle of the base makes

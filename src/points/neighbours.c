@@ -459,56 +459,6 @@ static rh_neighbours_run run_of(const rh_neighbours *n, int64_t row, const box *
     return (rh_neighbours_run){n->cell_first[begin], n->cell_first[end]};
 }
 
-int rh_neighbours_around(const rh_neighbours *n, int64_t cell, rh_neighbours_run runs[RH_NEIGHBOUR_RUNS])
-{
-    uint64_t row = n->cell_keys[cell] >> n->bits[0];
-    int64_t x = (int64_t)(n->cell_keys[cell] - (row << n->bits[0])), z = (int64_t)(row >> n->bits[1]),
-            y = (int64_t)(row - ((uint64_t)z << n->bits[1]));
-    const box b = {.low = {x - 1}, .high = {x + 1}};
-    int count = 0;
-    for (int k = 0; k < RH_NEIGHBOUR_RUNS; k++) {
-        int64_t z1 = z + k / 3 - 1, y1 = y + k % 3 - 1;
-        if (z1 < 0 || y1 < 0 || z1 > n->high[2] - n->low[2] || y1 > n->high[1] - n->low[1]) continue;
-        int64_t found = rh_neighbours_row(n, (uint64_t)z1 << n->bits[1] | (uint64_t)y1);
-        if (found < 0) continue;
-        runs[count] = run_of(n, found, &b);
-        if (runs[count].begin < runs[count].end) count++;
-    }
-    return count;
-}
-
-void rh_neighbours_walk_begin(const rh_neighbours *n, int64_t row, rh_neighbours_walk *walk)
-{
-    int64_t z = (int64_t)(n->row_keys[row] >> n->bits[1]),
-            y = (int64_t)(n->row_keys[row] - ((uint64_t)z << n->bits[1]));
-    walk->count = 0;
-    for (int k = 0; k < RH_NEIGHBOUR_RUNS; k++) {
-        int64_t z1 = z + k / 3 - 1, y1 = y + k % 3 - 1;
-        if (z1 < 0 || y1 < 0 || z1 > n->high[2] - n->low[2] || y1 > n->high[1] - n->low[1]) continue;
-        int64_t found = rh_neighbours_row(n, (uint64_t)z1 << n->bits[1] | (uint64_t)y1);
-        if (found < 0) continue;
-        int c = walk->count++;
-        walk->first[c] = n->row_keys[found] << n->bits[0];
-        walk->low[c] = walk->high[c] = n->row_first[found];
-        walk->end[c] = n->row_first[found + 1];
-    }
-}
-
-int rh_neighbours_walk_to(const rh_neighbours *n, rh_neighbours_walk *walk, int64_t cell,
-                          rh_neighbours_run runs[RH_NEIGHBOUR_RUNS])
-{
-    uint64_t x = n->cell_keys[cell] & ((1ull << n->bits[0]) - 1);
-    int count = 0;
-    for (int c = 0; c < walk->count; c++) {
-        while (walk->low[c] < walk->end[c] && n->cell_keys[walk->low[c]] + 1 < walk->first[c] + x) walk->low[c]++;
-        if (walk->high[c] < walk->low[c]) walk->high[c] = walk->low[c];
-        while (walk->high[c] < walk->end[c] && n->cell_keys[walk->high[c]] <= walk->first[c] + x + 1) walk->high[c]++;
-        runs[count] = (rh_neighbours_run){n->cell_first[walk->low[c]], n->cell_first[walk->high[c]]};
-        count += walk->low[c] < walk->high[c];
-    }
-    return count;
-}
-
 int64_t rh_neighbours_box(const rh_neighbours *n, rh_vec3 place, float radius, rh_neighbours_run *runs)
 {
     box b;

@@ -8,7 +8,7 @@
 //   rh_neighbours_within    all points around a place,
 //   rh_neighbours_nearest   the nearest few of them;
 //   rh_adjacency_build      (points/adjacency.h) the neighbours of every point, as lists;
-//   rh_near_window_to        (points/near_parts.h) the points around one cell after the other, for sums without lists.
+//   rh_near_window_to       (points/near_parts.h) the points around one cell after the other, for sums without lists.
 //
 // Points are put into cubic cells of a grid without borders and sorted by cell: z first, then y, then x, points of a
 // cell by their number. So the cells of a row along x that a question is about are one run of points, 9 runs (3 in two
@@ -69,19 +69,6 @@ void rh_neighbours_free(rh_neighbours *n);
 typedef struct rh_neighbours_run {
     uint32_t begin, end;
 } rh_neighbours_run;
-enum { RH_NEIGHBOUR_RUNS = 9 };
-// The runs of one of the cells that hold points and of those around it; returns how many there are.
-int rh_neighbours_around(const rh_neighbours *n, int64_t cell, rh_neighbours_run runs[RH_NEIGHBOUR_RUNS]);
-// The same for all cells of a row, one after the other, at a fraction of the cost: the rows around it are looked up
-// once.
-typedef struct rh_neighbours_walk {
-    int64_t low[RH_NEIGHBOUR_RUNS], high[RH_NEIGHBOUR_RUNS], end[RH_NEIGHBOUR_RUNS];  // cells of the rows around
-    uint64_t first[RH_NEIGHBOUR_RUNS];                                                // key of x = 0 in each
-    int count;
-} rh_neighbours_walk;
-void rh_neighbours_walk_begin(const rh_neighbours *n, int64_t row, rh_neighbours_walk *walk);
-int rh_neighbours_walk_to(const rh_neighbours *n, rh_neighbours_walk *walk, int64_t cell,
-                          rh_neighbours_run runs[RH_NEIGHBOUR_RUNS]);
 // The runs of all cells that come within `radius` of a place; returns how many. `runs` may be NULL, to count them.
 int64_t rh_neighbours_box(const rh_neighbours *n, rh_vec3 place, float radius, rh_neighbours_run *runs);
 

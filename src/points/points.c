@@ -4,7 +4,7 @@
 // Particle sets. Every attribute owns a block of `capacity` elements (one element when uniform). A permutation gathers
 // into one spare block: attributes of the largest size swap with it, smaller ones are copied back, so sorting every
 // step allocates nothing once the spare exists, and there is only one (one per type cost a fifth of all memory).
-// Functions that can run out of memory get all blocks first: a failure leaves the set as it was.
+// A failure for lack of memory leaves the values as they were: blocks may be larger than the capacity, never smaller.
 #include "points/points.h"
 
 #include <string.h>
@@ -145,28 +145,41 @@ rh_code rh_points_add_uniform(rh_points *points, const char *name, rh_point_type
     return append(points, name, type, data, true);
 }
 
+// One attribute after the other, so that no more than one has two blocks at a time: with all at once the seeding of a
+// run needed more memory than any of its steps. A failure leaves the values, and some blocks as large as was asked.
+static rh_code move_to_blocks(rh_points *points, int64_t elements, rh_status *status)
+{
+    RH_ASSERT(points->count <= elements);
+    for (int i = 0; i < points->attribute_count; i++) {
+        rh_attribute *attribute = &points->attributes[i];
+        if (attribute->uniform) continue;
+        void *fresh = new_block(attribute->type, elements, status);
+        if (!fresh) return RH_MEMORY;
+        if (points->count > 0) memcpy(fresh, attribute->data, (size_t)points->count * types[attribute->type].size);
+        rh_free(attribute->data);
+        attribute->data = fresh;
+    }
+    return RH_OK;
+}
+
 rh_code rh_points_reserve(rh_points *points, int64_t capacity, rh_status *status)
 {
     RH_ASSERT(points->count <= points->capacity);
     if (capacity <= points->capacity) return RH_OK;
-    void *fresh[RH_POINTS_MAX_ATTRIBUTES] = {0};
-    int n = points->attribute_count;
-    for (int i = 0; i < n; i++) {
-        if (points->attributes[i].uniform) continue;
-        fresh[i] = new_block(points->attributes[i].type, capacity, status);
-        if (fresh[i]) continue;
-        while (i-- > 0) rh_free(fresh[i]);
-        return RH_MEMORY;
-    }
-    for (int i = 0; i < n; i++) {
-        rh_attribute *attribute = &points->attributes[i];
-        if (attribute->uniform) continue;
-        memcpy(fresh[i], attribute->data, (size_t)points->count * types[attribute->type].size);
-        rh_free(attribute->data);
-        attribute->data = fresh[i];
-    }
+    RH_TRY(move_to_blocks(points, capacity, status));
     points->capacity = capacity;
     return RH_OK;
+}
+
+rh_code rh_points_fit(rh_points *points, rh_status *status)
+{
+    if (points->capacity == points->count) return RH_OK;
+    RH_ASSERT(!points->spare_lent);
+    points->capacity = points->count;  // a failure leaves some blocks larger than that
+    rh_free(points->spare);            // a spare of another size than the blocks could not swap places with them
+    points->spare = NULL;
+    points->spare_bytes = 0;
+    return move_to_blocks(points, points->count, status);
 }
 
 rh_code rh_points_resize(rh_points *points, int64_t count, rh_status *status)

@@ -64,6 +64,8 @@ rh_attribute *rh_points_find(const rh_points *points, const char *name);  // NUL
 void *rh_points_data(const rh_points *points, const char *name, rh_point_type type);
 
 rh_code rh_points_reserve(rh_points *points, int64_t capacity, rh_status *status);
+// Gives back what growing has left over.
+rh_code rh_points_fit(rh_points *points, rh_status *status);
 // New points are zero in every attribute.
 rh_code rh_points_resize(rh_points *points, int64_t count, rh_status *status);
 // Point i becomes what point order[i] was, for i < count; count may be smaller than the old one (that is how points are

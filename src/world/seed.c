@@ -218,7 +218,7 @@ rh_code rh_seed_bodies(rh_seeder *seeder, rh_points *points, rh_status *status)
 {
     for (int b = 0; b < seeder->geometry->scene->bodies.count; b++)
         if (rh_seeder_fills(seeder, b)) RH_TRY(seed_body(seeder, b, points, status));
-    return RH_OK;
+    return rh_points_fit(points, status);
 }
 
 rh_code rh_seed_body_count(const rh_seeder *seeder, int body, rh_seeded *out, rh_status *status)

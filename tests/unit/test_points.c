@@ -211,6 +211,28 @@ static void running_out_of_memory_changes_nothing(void **state)
     rh_points_free(&points);
 }
 
+// Growing holds one attribute twice at a time, not all of them; what growing left over can be given back.
+static void growing_takes_little_more(void **state)
+{
+    (void)state;
+    enum { N = 100000, EACH = 12 + 12 + 8 };
+    rh_points points;
+    rh_points_init(&points);
+    assert_int_equal(rh_points_add(&points, "P", RH_POINT_VEC3F, NULL), RH_OK);
+    assert_int_equal(rh_points_add(&points, "v", RH_POINT_VEC3F, NULL), RH_OK);
+    assert_int_equal(rh_points_add(&points, "id", RH_POINT_I64, NULL), RH_OK);
+    assert_int_equal(rh_points_resize(&points, N, NULL), RH_OK);
+    for (int i = 0; i < N; i++) ((int64_t *)rh_points_data(&points, "id", RH_POINT_I64))[i] = i;
+    rh_memory_set_limit((int64_t)(1.5 * N * EACH + 12.0 * N) + 4096);
+    assert_int_equal(rh_points_resize(&points, N + 1, NULL), RH_OK);  // to one and a half times as many
+    rh_memory_set_limit(0);
+    assert_int_equal(rh_points_fit(&points, NULL), RH_OK);
+    assert_int_equal(points.capacity, N + 1);
+    assert_true(rh_memory_bytes() < (int64_t)(N + 1) * EACH + 4096);
+    for (int i = 0; i < N; i++) assert_int_equal(((int64_t *)rh_points_data(&points, "id", RH_POINT_I64))[i], i);
+    rh_points_free(&points);
+}
+
 // Nothing but groups: blocks of an odd number of bytes, and the spare is no larger than they are.
 static void groups_alone(void **state)
 {
@@ -299,6 +321,7 @@ int main(void)
         cmocka_unit_test(hash_sees_every_bit_and_no_order),
         cmocka_unit_test(running_out_of_memory_changes_nothing),
         cmocka_unit_test(empty_set),
+        cmocka_unit_test(growing_takes_little_more),
         cmocka_unit_test(groups_alone),
         cmocka_unit_test(a_copy_is_the_same),
     };

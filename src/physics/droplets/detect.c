@@ -11,6 +11,7 @@
 #include <string.h>
 #include "base/parallel.h"
 #include "base/simd.h"
+#include "points/near_parts.h"
 
 #define NOBODY UINT32_MAX
 enum { LANES = 8, SAMPLE = 64, OCTAVES = 512 };
@@ -195,11 +196,11 @@ static int64_t choose_all(sorted *s)
     int64_t tested = 0;
 #pragma omp parallel for schedule(dynamic, 16) reduction(+ : tested)
     for (int64_t r = 0; r < s->near->rows; r++) {
-        rh_neighbours_walk walk;
-        rh_neighbours_run runs[RH_NEIGHBOUR_RUNS];
-        rh_neighbours_walk_begin(s->near, r, &walk);
-        for (int64_t c = s->near->row_first[r]; c < s->near->row_first[r + 1]; c++)
-            tested += choose_in_cell(s, c, runs, rh_neighbours_walk_to(s->near, &walk, c, runs));
+        rh_near_window window = {.n = s->near, .reach = 1, .cell = -1};
+        for (int64_t c = s->near->row_first[r]; c < s->near->row_first[r + 1]; c++) {
+            rh_near_window_to(&window, c);
+            tested += choose_in_cell(s, c, window.runs, window.count);
+        }
     }
     return tested;
 }
@@ -210,8 +211,9 @@ static void choose_again(sorted *s)
 #pragma omp parallel for schedule(dynamic, 4096)
     for (int64_t p = 0; p < s->near->count; p++) {
         if (s->best[p] == NOBODY || s->mate[p] != NOBODY || s->mate[s->best[p]] == NOBODY) continue;
-        rh_neighbours_run runs[RH_NEIGHBOUR_RUNS];
-        choose(s, p, runs, rh_neighbours_around(s->near, s->cell[p], runs));
+        rh_near_window window = {.n = s->near, .reach = 1, .cell = -1};
+        rh_near_window_to(&window, s->cell[p]);
+        choose(s, p, window.runs, window.count);
     }
 }
 

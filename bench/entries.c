@@ -39,6 +39,15 @@
     {                                                                           \
         row_name, row_group, row_scene, {"physics." #method "={}"}, __VA_ARGS__ \
     }
+#define PLATE(row_name, ...)                                                                         \
+    {                                                                                                \
+        row_name, "thin", "plate", {__VA_ARGS__}, .skip = 1, .frames = 3, .repeats = 2, .threads = 1 \
+    }
+#define THICK "solids.plate.shape.box.max=[0.545, 0.7, 0.4]"
+#define STILL "solids.plate.motion={}"
+#define PLATES(method, physics)                                             \
+    PLATE("thin-" method, physics), PLATE("thick-" method, physics, THICK), \
+        PLATE("thin-still-" method, physics, STILL), PLATE("thick-still-" method, physics, THICK, STILL)
 
 const bench_entry bench_entries[] = {
     // The scene other simulators were measured with: 30 frames at 64 cells, the first 13 at 128.
@@ -146,6 +155,9 @@ const bench_entry bench_entries[] = {
     // A hundred solids that the liquid moves, and as many that keys move.
     {"crates", "solids", "scenes/crates", .skip = 12, .frames = 2, .repeats = 2},
     {"crates-keyed", "solids", "crates_keyed", .skip = 12, .frames = 2, .repeats = 2},
+    // A wall of 0.4 cells in water, moving and still, against one of three cells, for both kinds of step.
+    PLATES("splash", "physics={splash: {}}"),
+    PLATES("liquid", "physics={liquid: {}}"),
     {"one-world", "contexts", "dam_cube", CELL(0.02), .skip = 3, .frames = 2, .repeats = 3, .threads = 1},
     {"two-worlds", "contexts", "dam_cube", CELL(0.02), .skip = 3, .frames = 2, .repeats = 3, .threads = 1, .worlds = 2},
 

@@ -168,6 +168,11 @@ static rh_code build_solids(step *s, rh_cut_cells *cut, rh_cut_cache *cache, con
 static rh_code build_all_solids(step *s, rh_status *status)
 {
     const rh_surroundings *around = s->around;
+    if (around->obstacles->any_moving) {  // where the last step ended this one begins
+        rh_cut_cache start = s->me->cut_after;
+        s->me->cut_after = s->me->cut;
+        s->me->cut = start;
+    }
     RH_TRY(build_solids(s, &s->cut, &s->me->cut, around->obstacles, status));
     s->cut_after = s->cut;
     if (around->obstacles->any_moving)

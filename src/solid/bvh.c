@@ -441,15 +441,33 @@ double rh_bvh_distance2(const rh_bvh *bvh, rh_dvec3 point, double tolerance, int
 
 // --- winding number --------------------------------------------------------------------------------------------------
 
-static double solid_angle(const rh_bvh_triangle *t, rh_dvec3 q)
+// A sum of angles as a complex number of that argument and a count of full turns: the sum of many solid angles then
+// takes one atan2, which was half of the time of a winding number.
+typedef struct turns {
+    double re, im;
+    int whole;
+} turns;
+
+// Adds half of the triangle's solid angle, which lies between -pi and pi. Two arguments on one side of the real axis
+// whose product is on the other have gone through half a turn.
+static void add_solid_angle(const rh_bvh_triangle *t, rh_dvec3 q, turns *sum)
 {
     rh_dvec3 a = rh_d3_sub(rh_d3_from(t->corner[0]), q), b = rh_d3_sub(rh_d3_from(t->corner[1]), q);
     rh_dvec3 c = rh_d3_sub(rh_d3_from(t->corner[2]), q);
     double la = rh_d3_length(a), lb = rh_d3_length(b), lc = rh_d3_length(c);
     double above = rh_d3_dot(a, rh_d3_cross(b, c));
     double below = la * lb * lc + rh_d3_dot(a, b) * lc + rh_d3_dot(b, c) * la + rh_d3_dot(c, a) * lb;
-    return 2 * atan2(above, below);
+    double size = fabs(above) + fabs(below);
+    if (!(size > 0)) return;  // on a corner, or on an edge seen from its end
+    double re = (sum->re * below - sum->im * above) / size, im = (sum->re * above + sum->im * below) / size;
+    bool was_above = sum->im >= 0, adds = above >= 0, is_above = im >= 0;
+    bool back = im == 0 && re > 0 && below < 0;  // pi and pi
+    if (was_above == adds && (is_above != adds || back)) sum->whole += adds ? 1 : -1;
+    double length = fabs(re) + fabs(im);
+    sum->re = re / length, sum->im = im / length + 0.0;  // atan2 tells -0 from 0
 }
+
+static double angle_of(const turns *sum) { return atan2(sum->im, sum->re) + 2 * pi * sum->whole; }
 
 static double winding_from_expansion(const rh_bvh_expansion *f, rh_dvec3 r, double r2)
 {
@@ -464,6 +482,7 @@ double rh_bvh_winding(const rh_bvh *bvh, rh_dvec3 point)
     int32_t stack[STACK];
     int depth = 0;
     double sum = 0;
+    turns near = {1, 0, 0};
     stack[depth++] = 0;
     while (depth > 0) {
         int32_t index = stack[--depth];
@@ -475,12 +494,12 @@ double rh_bvh_winding(const rh_bvh *bvh, rh_dvec3 point)
             sum += winding_from_expansion(f, r, r2);
         } else if (node->count > 0) {
             for (int32_t i = node->first; i < node->first + node->count; i++)
-                sum += solid_angle(&bvh->triangles[i], point);
+                add_solid_angle(&bvh->triangles[i], point, &near);
         } else {
             RH_ASSERT(depth + 2 <= STACK);
             stack[depth++] = node->first;
             stack[depth++] = node->first + 1;
         }
     }
-    return sum / (4 * pi);
+    return (sum + 2 * angle_of(&near)) / (4 * pi);
 }

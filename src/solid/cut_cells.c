@@ -104,9 +104,9 @@ static float *take_page(rh_cut_cache *cache)
     return cache->spare[last];
 }
 
-static void release_pages(rh_cut_cache *cache, entry *e)
+static void release_pages(rh_cut_cache *cache, entry *e, int first, int end)
 {
-    for (int n = 0; n < PAGES; n++) {
+    for (int n = first; n < end; n++) {
         float *page = (float *)(uintptr_t)e->pages[n];  // ours, and no longer read
         if (page && !is_shared(cache, page)) cache->spare[cache->spare_count++] = page;
         e->pages[n] = NULL;
@@ -205,14 +205,19 @@ static bool can_move(const rh_obstacle *o) { return !o->rests; }
 static bool same_solid(const rh_obstacle *a, const rh_obstacle *b)
 {
     rh_shape one = a->shape, other = b->shape;
-    if (a->sequence) one.mesh = other.mesh = NULL;  // another one at every time: same_state
+    if (a->sequence) one.mesh = other.mesh = NULL;  // another one at every time: same_place_of
     return memcmp(&one, &other, sizeof one) == 0 && a->sequence == b->sequence && a->inside_out == b->inside_out &&
            a->wall == b->wall && a->thin == b->thin && can_move(a) == can_move(b);
 }
 
-static bool same_state(const rh_obstacle *a, const rh_obstacle *b)
+static bool same_place_of(const rh_obstacle *a, const rh_obstacle *b)
 {
-    return memcmp(&a->pose, &b->pose, sizeof a->pose) == 0 && memcmp(&a->linear, &b->linear, sizeof a->linear) == 0 &&
+    return memcmp(&a->pose, &b->pose, sizeof a->pose) == 0 && a->ticks[0] == b->ticks[0];
+}
+
+static bool same_speed(const rh_obstacle *a, const rh_obstacle *b)
+{
+    return memcmp(&a->linear, &b->linear, sizeof a->linear) == 0 &&
            memcmp(&a->angular, &b->angular, sizeof a->angular) == 0 &&
            memcmp(&a->origin, &b->origin, sizeof a->origin) == 0 && memcmp(a->ticks, b->ticks, sizeof a->ticks) == 0;
 }
@@ -224,9 +229,10 @@ static rh_code note_solids(rh_cut_cache *cache, const rh_obstacles *obstacles, r
     bool others = cache->solid_count != obstacles->count;
     for (int i = 0; i < obstacles->count && !others; i++) {
         const rh_obstacle *now = &obstacles->items[i], *before = &cache->solids[i];
-        bool moved = !same_state(now, before);
-        others = !same_solid(now, before) || (moved && !can_move(now));
+        bool moved = !same_place_of(now, before), faster = !same_speed(now, before);
+        others = !same_solid(now, before) || ((moved || faster) && !can_move(now));
         if (moved) cache->moved = cache->build;
+        if (faster) cache->changed_speed = cache->build;
     }
     if (others) forget_all(cache);
     if (cache->solid_count != obstacles->count) {
@@ -249,25 +255,28 @@ static bool near_movable(const rh_obstacles *obstacles, const rh_cut_near *near)
 }
 
 // --- a build ---------------------------------------------------------------------------------------------------------
+enum { GOOD, ANOTHER_SPEED, ANOTHER_PLACE };  // staleness
+
 typedef struct work {
     rh_cut_cache *cache;
     const rh_tiles *tiles;
     const rh_obstacles *obstacles;
     int32_t *entry_of;  // per tile: its entry, -1 = not known
-    uint8_t *stale;     // per tile: known, but to be made again
+    uint8_t *stale;     // per tile, a `staleness`: known, but to be made again
     int32_t *list;      // tiles to be made
 } work;
 
 // Only near solids that can move can anything have changed: where one was when the entry was made, and where one is
 // now.
-static bool is_stale(const work *w, int32_t t, const entry *e)
+static int staleness(const work *w, int32_t t, const entry *e)
 {
-    if (e->made >= w->cache->moved) return false;
-    if (e->movable) return true;
-    if (!w->obstacles->any_moving) return false;
+    bool moved = e->made < w->cache->moved, faster = e->made < w->cache->changed_speed;
+    if (!moved) return faster && e->movable ? ANOTHER_SPEED : GOOD;
+    if (e->movable) return ANOTHER_PLACE;
+    if (!w->obstacles->any_moving) return GOOD;
     rh_cut_near near;
     rh_cut_tile_near(w->tiles, w->obstacles, t, &near);
-    return near_movable(w->obstacles, &near);
+    return near_movable(w->obstacles, &near) ? ANOTHER_PLACE : GOOD;
 }
 
 static void look_up(const work *w)
@@ -275,11 +284,11 @@ static void look_up(const work *w)
 #pragma omp parallel for schedule(dynamic, 64)
     for (int32_t t = 0; t < w->tiles->count; t++) {
         w->entry_of[t] = find_entry(w->cache, w->tiles->at[t]);
-        w->stale[t] = 0;
+        w->stale[t] = GOOD;
         if (w->entry_of[t] < 0) continue;
         entry *e = &w->cache->entries[w->entry_of[t]];
         e->seen = w->cache->build;
-        w->stale[t] = is_stale(w, t, e);
+        w->stale[t] = (uint8_t)staleness(w, t, e);
     }
 }
 
@@ -289,7 +298,7 @@ static bool give_back_unseen(rh_cut_cache *cache)
     for (int32_t n = 0; n < cache->entry_count; n++) {
         entry *e = &cache->entries[n];
         if (!e->used || e->seen == cache->build) continue;
-        release_pages(cache, e);
+        release_pages(cache, e, 0, PAGES);
         e->used = false;
         cache->spare_entries[cache->spare_entry_count++] = n;
         any = true;
@@ -306,10 +315,12 @@ static rh_code list_missing(work *w, int32_t *count, rh_status *status)
         if (w->entry_of[t] < 0) {
             RH_TRY(take_entry(w->cache, w->tiles->at[t], &w->entry_of[t], status));
             changed = true;
-        } else if (!w->stale[t]) {
+        } else if (w->stale[t] == GOOD) {
             continue;
         }
-        release_pages(w->cache, &w->cache->entries[w->entry_of[t]]);
+        bool all = w->stale[t] != ANOTHER_SPEED;
+        release_pages(w->cache, &w->cache->entries[w->entry_of[t]], all ? 0 : WALL,
+                      all ? PAGES : WALL + w->tiles->dimension);
         w->list[(*count)++] = t;
     }
     return changed || !w->cache->slots ? fill_slots(w->cache, status) : RH_OK;
@@ -334,6 +345,37 @@ static void make_free(const rh_cut_cache *cache, entry *e)
     e->free = true;
 }
 
+static void keep_walls(rh_cut_cache *cache, entry *e, float wall[3][RH_CUT_CELLS])
+{
+    for (int a = 0; a < cache->dimension; a++) keep_page(cache, e, WALL + a, wall[a]);
+}
+
+// The solids are where they were, but at another speed.
+static void renew_velocities(const work *w, entry *e, const rh_cut_near *near, int32_t t)
+{
+    float wall[3][RH_CUT_CELLS];
+    rh_cut_tile_velocities(w->tiles, w->obstacles, near, t, e->pages + OPEN,
+                           (float *const[3]){wall[0], wall[1], wall[2]});
+    keep_walls(w->cache, e, wall);
+}
+
+static void make_values(const work *w, const rh_cut_near *near, int32_t t, rh_cut_values *values,
+                        rh_blur_values *blurred)
+{
+    const rh_cut_cache *cache = w->cache;
+    rh_cut_tile_make(w->tiles, w->obstacles, near, t, values);
+    rh_thin_list thin;
+    rh_thin_tile_near(w->tiles, w->obstacles, near, t, &thin);
+    rh_cut_near others = rh_thin_tile_others(w->obstacles, near);
+    if (cache->blur) rh_blur_tile_make(w->tiles, w->obstacles, &others, cache->form, cache->blur, t, blurred);
+    if (thin.count > 0)
+        rh_thin_tile_cut(w->tiles, w->obstacles, near, &thin, cache->form, t, values, cache->blur ? blurred : NULL);
+    const float *const open[3] = {values->open[0], values->open[1], values->open[2]};
+    rh_cut_tile_velocities(w->tiles, w->obstacles, near, t, open,
+                           (float *const[3]){values->wall[0], values->wall[1], values->wall[2]});
+    rh_cut_tile_faces(w->tiles, w->obstacles, near, t, open, values->distance, values->faces);
+}
+
 static void make_tile(const work *w, int32_t t)
 {
     rh_cut_cache *cache = w->cache;
@@ -341,28 +383,26 @@ static void make_tile(const work *w, int32_t t)
     rh_cut_near near;
     rh_cut_tile_near(w->tiles, w->obstacles, t, &near);
     e->made = cache->build;
+    if (w->stale[t] == ANOTHER_SPEED) {
+        renew_velocities(w, e, &near, t);
+        return;
+    }
     e->movable = near_movable(w->obstacles, &near);
     make_free(cache, e);
     if (near.count == 0) return;
     rh_cut_values values;
-    rh_cut_tile_make(w->tiles, w->obstacles, &near, t, &values);
+    rh_blur_values blurred;
+    make_values(w, &near, t, &values, &blurred);
     for (int a = 0; a < w->tiles->dimension; a++) {
         keep_page(cache, e, OPEN + a, values.open[a]);
-        keep_page(cache, e, WALL + a, values.wall[a]);
         e->faces[a] = values.faces[a];
     }
+    keep_walls(cache, e, values.wall);
     keep_page(cache, e, DISTANCE, values.distance);
     keep_page(cache, e, SHARE, values.share);
     keep_page(cache, e, VOLUME, values.volume);
-    if (cache->blur) {
-        rh_blur_values blurred;
-        rh_blur_tile_make(w->tiles, w->obstacles, &near, cache->form, cache->blur, t, &blurred);
-        rh_thin_list thin;
-        rh_thin_tile_near(w->tiles, w->obstacles, &near, t, &thin);
-        if (thin.count > 0) rh_thin_tile_blur(w->tiles, w->obstacles, &near, &thin, cache->form, t, &blurred);
-        keep_page(cache, e, ROOM, blurred.room);
-        for (int a = 0; a < w->tiles->dimension; a++) keep_page(cache, e, PASS + a, blurred.pass[a]);
-    }
+    if (cache->blur) keep_page(cache, e, ROOM, blurred.room);
+    for (int a = 0; a < w->tiles->dimension && cache->blur; a++) keep_page(cache, e, PASS + a, blurred.pass[a]);
     memcpy(e->releases, values.releases, sizeof e->releases);
     e->touch = values.touch;
     e->free = e->pages[DISTANCE] == constant(cache, REACH);

@@ -9,8 +9,8 @@
 // would be 0, 1, or as far from (or as deep in) solids as distances go, all over, are one shared page each: a tile
 // without a solid in reach stores nothing, and one at a flat wall along the grid two or three pages of six. Tiles near
 // solids that rest are made once and kept while the tile is there; tiles near solids that have moved since they were
-// made are made again. What is kept equals what a fresh cache would hold, bit by bit, so a resumed run
-// gives the same results.
+// made are made again, and where only their speed has changed, that. What is kept equals what a fresh cache would hold,
+// bit by bit, so a resumed run gives the same results.
 #pragma once
 #include "solid/blur.h"
 #include "solid/cut_tile.h"
@@ -34,9 +34,10 @@ typedef struct rh_cut_cache {
     uint32_t slot_mask;
     rh_obstacle *solids;  // owned: as they were at the last build
     int solid_count;
-    int64_t build;  // number of the last build
-    int64_t moved;  // the last one that found a solid elsewhere, or at another speed
-    int64_t made;   // tiles made by the last build, for tests and statistics
+    int64_t build;          // number of the last build
+    int64_t moved;          // the last one that found a solid elsewhere
+    int64_t changed_speed;  // the last one that found a solid at another speed
+    int64_t made;           // tiles made by the last build, for tests and statistics
 } rh_cut_cache;
 
 // A view of one step, in its arena; valid until the cache's next build. Written to only where a tile has its own copies

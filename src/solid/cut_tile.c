@@ -228,18 +228,18 @@ static void weight_shares(sampler *s, rh_cut_values *out)
 
 // --- walls -----------------------------------------------------------------------------------------------------------
 
-static void wall_velocities(const sampler *s, rh_cut_values *out)
+void rh_cut_tile_velocities(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near, int32_t t,
+                            const float *const open[3], float *const wall[3])
 {
-    const rh_tiles *tiles = s->tiles;
     for (int a = 0; a < tiles->dimension; a++) {
-        memset(out->wall[a], 0, (size_t)tiles->cells * sizeof(float));
-        for (int c = 0; c < tiles->cells && s->obstacles->any_moving; c++) {
-            if (out->open[a][c] >= 1) continue;
-            rh_dvec3 x = face_place(tiles, s->t, c, a);
+        memset(wall[a], 0, (size_t)tiles->cells * sizeof(float));
+        for (int c = 0; c < tiles->cells && obstacles->any_moving; c++) {
+            if (open[a][c] >= 1) continue;
+            rh_dvec3 x = face_place(tiles, t, c, a);
             int which;
-            distance_near(s->obstacles, s->near, x, &which);
-            rh_dvec3 v = rh_obstacles_velocity(s->obstacles, which, x);
-            out->wall[a][c] = (float)(&v.x)[a];
+            distance_near(obstacles, near, x, &which);
+            rh_dvec3 v = rh_obstacles_velocity(obstacles, which, x);
+            wall[a][c] = (float)(&v.x)[a];
         }
     }
 }
@@ -337,10 +337,4 @@ void rh_cut_tile_make(const rh_tiles *tiles, const rh_obstacles *obstacles, cons
             }
     out->touch = touch_box(&s, out->distance);
     weight_shares(&s, out);
-    rh_thin_list thin;
-    rh_thin_tile_near(tiles, obstacles, near, t, &thin);
-    if (thin.count > 0) rh_thin_tile_cut(tiles, obstacles, near, &thin, t, out);
-    wall_velocities(&s, out);
-    const float *open[3] = {out->open[0], out->open[1], out->open[2]};
-    rh_cut_tile_faces(tiles, obstacles, near, t, open, out->distance, out->faces);
 }

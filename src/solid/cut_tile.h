@@ -49,12 +49,16 @@ typedef struct rh_cut_near {
 // Solids within reach of any point of the tile, in order. None = the tile is free. A full list (count == RH_CUT_NEAR)
 // stands for all.
 void rh_cut_tile_near(const rh_tiles *tiles, const rh_obstacles *obstacles, int32_t t, rh_cut_near *near);
+// All but `wall` and `faces`, which follow from `open` once thin walls have changed that (thin_tile.h).
 void rh_cut_tile_make(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near, int32_t t,
                       rh_cut_values *out);
+// Velocities of walls at the faces that are not all open.
+void rh_cut_tile_velocities(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near, int32_t t,
+                            const float *const open[3], float *const wall[3]);
 // Signed distance (m) to the nearest of the listed solids, or of all when the list is full; *which (may be NULL) is
 // that solid, -1 for none.
 double rh_cut_tile_distance(const rh_obstacles *obstacles, const rh_cut_near *near, rh_dvec3 x, int *which);
-// Finds the faces of all axes again, after `open` has changed.
+// The faces of all axes whose velocity a wall gives.
 void rh_cut_tile_faces(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near, int32_t t,
                        const float *const open[3], const float *distance, rh_cut_faces faces[3]);
 

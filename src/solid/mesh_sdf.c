@@ -22,7 +22,7 @@
 enum { BLOCK = 8, MARGIN = 3 };  // samples per block edge; samples around the mesh on every side
 // Error of far samples, in spacings: samples up to 4 spacings from the surface are exact, those beyond may be too long
 // by this.
-static const double tolerance = 0.25;
+static const double tolerance = 0.25, EXACT = 4;
 static const int64_t max_samples = INT64_C(512) * 1024 * 1024;
 
 struct rh_mesh_sdf {
@@ -34,6 +34,7 @@ struct rh_mesh_sdf {
     rh_dbox bounds;  // of the triangles
     rh_bvh tree;     // of a thin mesh, or one that moves: its triangles
     bool exact;      // of a thin mesh: near the surface distances are taken from the triangles
+    bool closed;     // has no holes
     double half;     // m: half the thickness of a sheet; 0 for what has an inside
 };
 
@@ -312,6 +313,7 @@ static rh_code sample_mesh(builder *b, double spacing, rh_status *status)
 {
     rh_mesh_sdf *sdf = b->sdf;
     rh_dvec3 half = rh_d3(sdf->half, sdf->half, sdf->half);
+    sdf->closed = b->closed;
     sdf->bounds = bounds_of(&b->bvh);
     sdf->bounds = (rh_dbox){rh_d3_sub(sdf->bounds.min, half), rh_d3_add(sdf->bounds.max, half)};
     RH_TRY(plan_grid(sdf, spacing, status));
@@ -470,14 +472,29 @@ static double to_triangles(const rh_mesh_sdf *sdf, rh_dvec3 point)
     return sqrt(rh_bvh_distance2(&sdf->tree, point, 0, &hint));
 }
 
-// Whether a point is inside: as the nearest sample is, when no triangle can be between the two; else by the winding
-// number, which costs ten times as much.
+// Whether a point is inside. No triangle is nearer to it than `distance`, none nearer to a sample than the sample says:
+// where these two balls meet, the way between point and sample crosses no triangle, and the point is where the sample
+// is. One of the eight samples around it tells so for all but a tenth of the points near a wall. Else the winding
+// number decides, which costs ten times as much. (With one sample and the point's own ball alone, three quarters of
+// the time of a thin mesh that moves went into winding numbers.) Where a mesh has holes the sides change at their lids,
+// too, and only the nearest sample within the point's own ball is asked.
 static bool is_within(const rh_mesh_sdf *sdf, rh_dvec3 point, double distance)
 {
-    rh_dvec3 u = rh_d3_scale(rh_d3_sub(point, sdf->origin), 1 / sdf->spacing);
-    int64_t i = (int64_t)floor(u.x + 0.5), j = (int64_t)floor(u.y + 0.5), k = (int64_t)floor(u.z + 0.5);
-    double away = rh_d3_length(rh_d3_sub(u, rh_d3((double)i, (double)j, (double)k))) * sdf->spacing;
-    if (away < 0.999 * distance) return sdf->values[index_of(sdf, i, j, k)] < 0;
+    rh_dvec3 offset = rh_d3_scale(rh_d3_sub(point, sdf->origin), 1 / sdf->spacing);
+    double u[3] = {offset.x, offset.y, offset.z}, s[3];
+    int64_t cell[3];
+    int nearest = 0;
+    for (int k = 0; k < 3; k++) {
+        cell[k] = cell_of(u[k], sdf->size[k], &s[k]);
+        nearest |= (s[k] >= 0.5) << k;
+    }
+    for (int n = sdf->closed ? 0 : nearest; n <= (sdf->closed ? 7 : nearest); n++) {
+        double away2 = 0;
+        for (int k = 0; k < 3; k++) away2 += (s[k] - (n >> k & 1)) * (s[k] - (n >> k & 1));
+        float value = sdf->values[index_of(sdf, cell[0] + (n & 1), cell[1] + (n >> 1 & 1), cell[2] + (n >> 2))];
+        double free = distance + (sdf->closed ? fmin(fabs((double)value), EXACT * sdf->spacing) : 0);
+        if (sqrt(away2) * sdf->spacing < 0.999 * free) return value < 0;
+    }
     return winds_around(&sdf->tree, point);
 }
 

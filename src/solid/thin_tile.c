@@ -38,6 +38,15 @@ void rh_thin_tile_near(const rh_tiles *tiles, const rh_obstacles *obstacles, con
     if (near->count > 0) rh_thin_near(obstacles, center, radius, list);
 }
 
+rh_cut_near rh_thin_tile_others(const rh_obstacles *obstacles, const rh_cut_near *near)
+{
+    if (near->count == RH_CUT_NEAR) return *near;
+    rh_cut_near others = {.count = 0};
+    for (int i = 0; i < near->count; i++)
+        if (!obstacles->items[near->items[i]].thin) others.items[others.count++] = near->items[i];
+    return others;
+}
+
 static int center_index(const sides *s, int i, int j, int k)
 {
     return i + BEFORE + CENTERS * (j + BEFORE + CENTERS * (s->deep ? k + BEFORE : 0));
@@ -82,14 +91,18 @@ static void find_centers(sides *s, const rh_tiles *tiles, const rh_obstacles *ob
             }
 }
 
-static void close_faces(const sides *s, float open[3][RH_CUT_CELLS])
+// `pass` may be NULL.
+static void close_faces(const sides *s, float open[3][RH_CUT_CELLS], float (*pass)[RH_CUT_CELLS])
 {
     for (int c = 0; c < s->tiles->cells; c++)
         for (int a = 0; a < s->tiles->dimension; a++) {
             int i = c & 7, j = c >> 3 & 7, k = c >> 6;
             const rh_thin_place *here = &s->centers[center_index(s, i, j, k)],
                                 *below = &s->centers[center_index(s, i - (a == 0), j - (a == 1), k - (a == 2))];
-            if (open[a][c] > 0 && rh_thin_between(s->obstacles, s->list, s->h, here, below)) open[a][c] = 0;
+            bool is_open = open[a][c] > 0 || (pass && pass[a][c] > 0);
+            if (!is_open || !rh_thin_between(s->obstacles, s->list, s->h, here, below)) continue;
+            open[a][c] = 0;
+            if (pass) pass[a][c] = 0;
         }
 }
 
@@ -179,13 +192,13 @@ static int points_per_axis(const rh_obstacles *obstacles, const rh_thin_list *li
 
 static sampling sampling_of(const sides *s, const rh_cut_near *near, bool blur, bool smooth)
 {
-    sampling how = {.all = near->count == RH_CUT_NEAR, .blur = blur, .smooth = smooth};
-    how.per_axis = points_per_axis(s->obstacles, s->list, s->deep);
-    for (int i = 0; i < near->count; i++) {
-        const rh_obstacle *o = &s->obstacles->items[near->items[i]];
-        how.slack = fmax(how.slack, rh_shape_slack(&o->shape));
-        if (!o->thin) how.others.items[how.others.count++] = near->items[i];
-    }
+    sampling how = {.others = rh_thin_tile_others(s->obstacles, near),
+                    .all = near->count == RH_CUT_NEAR,
+                    .per_axis = points_per_axis(s->obstacles, s->list, s->deep),
+                    .blur = blur,
+                    .smooth = smooth};
+    for (int i = 0; i < near->count; i++)
+        how.slack = fmax(how.slack, rh_shape_slack(&s->obstacles->items[near->items[i]].shape));
     line_weights(&how);
     return how;
 }
@@ -288,39 +301,34 @@ static int own_index(const sides *s, int c, int axis)
     return sum_index(s, cell);
 }
 
+static void keep_blurred(const sides *s, const sums *all, bool smooth, rh_blur_values *out)
+{
+    for (int c = 0; c < s->tiles->cells; c++) {
+        if (is_far(s, c)) continue;
+        float room = tidy(all->weight[own_index(s, c, -1)]);
+        out->room[c] = room;
+        for (int a = 0; a < s->tiles->dimension; a++) {
+            float pass = fminf(tidy(all->pass[a][own_index(s, c, -1)]), 1), below = all->weight[own_index(s, c, a)];
+            out->pass[a][c] = smooth && (pass < LEAST_PASS || fminf(room, below) < LEAST_ROOM) ? 0 : pass;
+        }
+    }
+}
+
 void rh_thin_tile_cut(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near,
-                      const rh_thin_list *list, int32_t t, rh_cut_values *out)
+                      const rh_thin_list *list, rh_blur_form form, int32_t t, rh_cut_values *out,
+                      rh_blur_values *blurred)
 {
     static _Thread_local sides s;
     static _Thread_local sums all;
+    bool smooth = form == RH_BLUR_SMOOTH;
     find_centers(&s, tiles, obstacles, list, t);
-    close_faces(&s, out->open);
-    sampling how = sampling_of(&s, near, false, false);
+    sampling how = sampling_of(&s, near, blurred != NULL, smooth);
     add_all(&s, &how, &all);
     for (int c = 0; c < tiles->cells; c++) {
         if (is_far(&s, c)) continue;
         out->share[c] = tidy(all.weight[own_index(&s, c, -1)]);
         out->volume[c] = tidy(all.volume[own_index(&s, c, -1)]);
     }
-}
-
-void rh_thin_tile_blur(const rh_tiles *tiles, const rh_obstacles *obstacles, const rh_cut_near *near,
-                       const rh_thin_list *list, rh_blur_form form, int32_t t, rh_blur_values *out)
-{
-    static _Thread_local sides s;
-    static _Thread_local sums all;
-    find_centers(&s, tiles, obstacles, list, t);
-    bool smooth = form == RH_BLUR_SMOOTH;
-    sampling how = sampling_of(&s, near, true, smooth);
-    add_all(&s, &how, &all);
-    for (int c = 0; c < tiles->cells; c++) {
-        if (is_far(&s, c)) continue;
-        float room = tidy(all.weight[own_index(&s, c, -1)]);
-        out->room[c] = room;
-        for (int a = 0; a < tiles->dimension; a++) {
-            float pass = fminf(tidy(all.pass[a][own_index(&s, c, -1)]), 1), below = all.weight[own_index(&s, c, a)];
-            out->pass[a][c] = smooth && (pass < LEAST_PASS || fminf(room, below) < LEAST_ROOM) ? 0 : pass;
-        }
-    }
-    close_faces(&s, out->pass);
+    if (blurred) keep_blurred(&s, &all, smooth, blurred);
+    close_faces(&s, out->open, blurred ? blurred->pass : NULL);
 }

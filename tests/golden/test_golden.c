@@ -175,6 +175,7 @@ static const golden scenes[] = {
      0},
     {"thin_moving", "rheo: 1\ncell: 0.04\nframes: {last: 5}\nphysics: {liquid: {}}\n" WATER TANK THIN, 0},
     {"splash_thin", "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nphysics: {splash: {}}\n" WATER TANK THIN, 0},
+    {"splash_thin_3d", "rheo: 1\ncell: 0.04\nframes: {last: 4}\nphysics: {splash: {}}\n" WATER TANK THIN, 0},
     {"sand_thin", "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 6}\nphysics: {sand: {}}\n" WATER TANK THIN, 0},
     {"sph_dam",
      "rheo: 1\ncell: 0.08\nframes: {last: 5}\nphysics: {sph: {}}\n" WATER TANK

@@ -13,23 +13,25 @@
 //
 //      added = m (J^T Z) (Z^T A Z)^-1 (Z^T J)
 //
-// is never more than the true one (0.6 to 0.9 of it), and the pressure along z is the direction in which the term of
-// light solids makes the system stiff: solve/deflation.h takes it out of the iteration.
+// is never more than the true one (0.6 to 0.9 of it). Cells beside those of two solids belong to neither, so that one
+// product with A serves all solids.
 #include <math.h>
 #include <string.h>
 #include "physics/solid_coupling.h"
 #include "solve/dense.h"
 
 enum { PARTS = RH_DYNAMICS_PARTS, SQUARE = PARTS * PARTS };
-static const double LIGHT = 4;       // a solid lighter than this times its added mass is taken out of the iteration
 static const double NOTHING = 1e-6;  // of the largest: velocities with less move no liquid, as the turning of a ball
 
 typedef struct work {
     rh_solid_coupling *c;
     const rh_layout *layout;
     const rh_poisson *a;
-    int16_t **nearest;  // per tile of the grid: the solid of each cell, or -1; NULL = none in the tile
-    float *spread;      // a vector of the operator
+    int16_t **nearest;      // per tile of the grid: the solid of each cell, or -1; NULL = none in the tile
+    float *spread, *zeros;  // vectors of the operator
+    rh_term z;              // the directions, as the columns of a term
+    double *energy, *grip;  // [36 solids]: Z^T A Z, Z^T J
+    double *parts;          // [6 solids]: scratch
     rh_arena *arena;
 } work;
 
@@ -202,19 +204,40 @@ static void fill(const work *w, const rh_term *z, int part, bool clear)
     }
 }
 
-// The blocks of Z^T A Z, and of J^T Z (rows of z, columns of J).
-static void find_blocks(const work *w, const rh_deflation *d, double *energy, double *grip)
+static void gather_tile(const work *w, const rh_term_tile *t)
+{
+    float product[RH_CELLS];  // less than zero
+    double(*sums)[PARTS] = w->z.sums + t->block_first;
+    rh_poisson_residual_tile(w->a, t->tile, w->zeros, w->spread, product);
+    memset(sums, 0, (size_t)t->block_count * sizeof *sums);
+    for (int32_t n = t->entry_first; n < t->entry_end; n++) {
+        const rh_term_entry *e = &w->z.entries[n];
+        for (int k = 0; k < PARTS; k++) sums[e->local][k] -= (double)product[e->cell] * (double)e->row[k];
+    }
+}
+
+// parts = Z^T A spread: a product on the few tiles where the directions live.
+static void gather(const work *w)
+{
+    const rh_term *z = &w->z;
+#pragma omp parallel for schedule(static) if (z->tile_count > RH_SHORT)
+    for (int32_t n = 0; n < z->tile_count; n++) gather_tile(w, &z->tiles[n]);
+    rh_term_add_up(z, w->parts);
+}
+
+// The blocks of Z^T A Z, and of Z^T J (rows of z, columns of J).
+static void find_blocks(const work *w)
 {
     int solids = w->c->dynamics->count;
     for (int part = 0; part < PARTS; part++) {
-        fill(w, &d->z, part, false);
-        rh_deflation_gather(d, w->spread, d->parts);
+        fill(w, &w->z, part, false);
+        gather(w);
         rh_term_gather(&w->c->term, w->a->cells, w->spread, w->c->term.gathered);
-        fill(w, &d->z, part, true);
+        fill(w, &w->z, part, true);
         for (int n = 0; n < solids; n++)
             for (int k = 0; k < PARTS; k++) {
-                energy[n * SQUARE + k * PARTS + part] = d->parts[n * PARTS + k];
-                grip[n * SQUARE + part * PARTS + k] = w->c->term.gathered[n * PARTS + k];
+                w->energy[n * SQUARE + k * PARTS + part] = w->parts[n * PARTS + k];
+                w->grip[n * SQUARE + part * PARTS + k] = w->c->term.gathered[n * PARTS + k];
             }
     }
 }
@@ -254,97 +277,29 @@ static void find_added(const double *energy, const double *grip, double scale, d
     for (int k = 0; k < SQUARE; k++) added[k] *= scale;
 }
 
-static bool is_joined(const rh_joints *joints, int n)
-{
-    bool joined = false;
-    for (int i = 0; i < joints->row_count; i++) joined = joined || joints->rows[i].a == n || joints->rows[i].b == n;
-    return joined;
-}
-
-// Is its own mass small against its added mass? Joined solids respond together, not each by itself: they are left to
-// the iteration.
-static bool is_light(const rh_dynamics *dynamics, int n, const double added[SQUARE])
-{
-    double ratio = 0;
-    if (is_joined(&dynamics->joints, n)) return false;
-    for (int k = 0; k < PARTS; k++)
-        for (int j = 0; j < PARTS; j++) ratio += dynamics->inverse[n * SQUARE + k * PARTS + j] * added[j * PARTS + k];
-    return ratio * LIGHT > 1;
-}
-
-static void set_block(const rh_solid_coupling *c, int n, const double *energy, const double *grip, rh_deflation *d)
-{
-    double whole[SQUARE], transposed[SQUARE], stiff[SQUARE];
-    const double *inverse = c->dynamics->inverse + n * SQUARE;
-    for (int r = 0; r < PARTS; r++)
-        for (int k = 0; k < PARTS; k++) transposed[r * PARTS + k] = grip[k * PARTS + r];
-    product(NULL, grip, inverse, d->answer + n * SQUARE);
-    product(transposed, inverse, transposed, stiff);
-    for (int k = 0; k < SQUARE; k++) {
-        d->answer[n * SQUARE + k] *= c->mass;
-        whole[k] = energy[k] + c->mass * stiff[k];
-    }
-    drop_idle(whole);
-    rh_symmetric_inverse(whole, PARTS, d->inverse + n * SQUARE);
-}
-
-// Takes the entries of solids that are not light out of the lists.
-static void keep_light(rh_term *z, const bool *light)
-{
-    int32_t tiles = 0, to = 0;
-    for (int32_t n = 0; n < z->tile_count; n++) {
-        rh_term_tile t = z->tiles[n];
-        int32_t first = to;
-        for (int32_t e = t.entry_first; e < t.entry_end; e++)
-            if (light[z->block[t.block_first + z->entries[e].local]]) z->entries[to++] = z->entries[e];
-        t.entry_first = first;
-        t.entry_end = to;
-        if (to > first) z->tiles[tiles++] = t;
-    }
-    z->tile_count = tiles;
-}
-
-static rh_code take_blocks(const work *w, rh_deflation *d, double **energy, double **grip, bool **light,
-                           rh_status *status)
+static rh_code take_room(work *w, rh_status *status)
 {
     size_t solids = (size_t)w->c->dynamics->count + 1, bytes = solids * SQUARE * sizeof(double);
     w->c->added = rh_arena_take_zero(w->arena, bytes, status);
-    d->answer = rh_arena_take_zero(w->arena, bytes, status);
-    d->inverse = rh_arena_take_zero(w->arena, bytes, status);
-    d->parts = rh_arena_take_zero(w->arena, solids * PARTS * sizeof(double), status);
-    d->left = rh_arena_take_zero(w->arena, solids * PARTS * sizeof(double), status);
-    *energy = rh_arena_take_zero(w->arena, bytes, status);
-    *grip = rh_arena_take_zero(w->arena, bytes, status);
-    *light = rh_arena_take_zero(w->arena, solids, status);
-    return w->c->added && d->answer && d->inverse && d->parts && d->left && *energy && *grip && *light ? RH_OK
-                                                                                                       : RH_MEMORY;
+    w->energy = rh_arena_take_zero(w->arena, bytes, status);
+    w->grip = rh_arena_take_zero(w->arena, bytes, status);
+    w->parts = rh_arena_take_zero(w->arena, solids * PARTS * sizeof(double), status);
+    w->spread = rh_poisson_vector(w->a, w->arena, status);
+    w->zeros = rh_poisson_vector(w->a, w->arena, status);
+    return w->c->added && w->energy && w->grip && w->parts && w->spread && w->zeros ? RH_OK : RH_MEMORY;
 }
 
-rh_code rh_solid_coupling_deflate(rh_solid_coupling *c, const rh_layout *layout, const rh_poisson *matrix,
-                                  rh_arena *arena, rh_status *status)
+rh_code rh_solid_coupling_find_added(rh_solid_coupling *c, const rh_layout *layout, const rh_poisson *matrix,
+                                     rh_arena *arena, rh_status *status)
 {
     work w = {.c = c, .layout = layout, .a = matrix, .arena = arena};
-    rh_deflation *d = &c->deflation;
-    double *energy, *grip;
-    bool *light;
-    *d = (rh_deflation){.a = matrix, .term = &c->term};
-    c->deflated = false;
-    w.spread = rh_poisson_vector(matrix, arena, status);
-    d->zeros = rh_poisson_vector(matrix, arena, status);
-    if (!w.spread || !d->zeros) return RH_MEMORY;
-    RH_TRY(take_blocks(&w, d, &energy, &grip, &light, status));
+    RH_TRY(take_room(&w, status));
     RH_TRY(find_cells(&w, status));
     leave_shared(&w);
-    RH_TRY(find_directions(&w, &d->z, status));
-    find_blocks(&w, d, energy, grip);
-    for (int n = 0; n < c->dynamics->count; n++) {
-        double *added = c->added + n * SQUARE;
-        find_added(energy + n * SQUARE, grip + n * SQUARE, c->mass, added);
-        light[n] = is_light(c->dynamics, n, added);
-        if (light[n]) set_block(c, n, energy + n * SQUARE, grip + n * SQUARE, d);
-        c->deflated = c->deflated || light[n];
-    }
-    keep_light(&d->z, light);
+    RH_TRY(find_directions(&w, &w.z, status));
+    find_blocks(&w);
+    for (int n = 0; n < c->dynamics->count; n++)
+        find_added(w.energy + n * SQUARE, w.grip + n * SQUARE, c->mass, c->added + n * SQUARE);
     rh_dynamics_note_added(c->dynamics, c->added);
     return RH_OK;
 }

@@ -252,8 +252,10 @@ static rh_code assemble(rh_pressure *p, rh_arena *arena, rh_status *status)
         if (m->block[n] != RH_PLAIN) assemble_tile(p, n);
     RH_TRY(rh_pockets_find(&p->pockets, m, arena, status));
     if (p->solids) RH_TRY(rh_solid_coupling_gather(p->solids, &p->layout, arena, status));
-    if (p->solids) RH_TRY(rh_solid_coupling_deflate(p->solids, &p->layout, m, arena, status));
+    if (p->solids) RH_TRY(rh_solid_coupling_find_added(p->solids, &p->layout, m, arena, status));
     RH_TRY(rh_preconditioner_init(&p->preconditioner, p->which, m, arena, status));
+    p->preconditioner.bodies = p->solids ? &p->solids->bodies : NULL;
+    p->preconditioner.pockets = &p->pockets;
     return p->preconditioner.method->prepare(&p->preconditioner, arena, status);
 }
 
@@ -269,11 +271,11 @@ rh_code rh_pressure_prepare(rh_pressure *p, const rh_tiles *tiles, const rh_surf
     return p->released ? RH_OK : RH_MEMORY;
 }
 
-static rh_code solve(rh_pressure *p, const rh_cg_beside *beside, float *b, float *q, double tolerance,
-                     int max_iterations, rh_arena *arena, rh_cg_report *report, rh_status *status)
+static rh_code solve(rh_pressure *p, const rh_term *term, float *b, float *q, double tolerance, int max_iterations,
+                     rh_arena *arena, rh_cg_report *report, rh_status *status)
 {
     RH_ASSERT(b && tolerance > 0);
-    return rh_cg_solve_by(&p->preconditioner, beside, &p->pockets, b, q, tolerance, max_iterations, arena, report,
+    return rh_cg_solve_by(&p->preconditioner, term, &p->pockets, b, q, tolerance, max_iterations, arena, report,
                           status);
 }
 
@@ -288,11 +290,7 @@ static rh_code solve_coupled(rh_pressure *p, float *b, float *q, double toleranc
                              rh_cg_report *report, rh_status *status)
 {
     if (!p->solids) return solve(p, NULL, b, q, tolerance, max_iterations, arena, report, status);
-    // Solutions in pockets have their mean removed in every iteration, which deflation does not take into account: both
-    // together went in circles at a residual of 0.1 where crates shut water in.
-    bool deflated = p->solids->deflated && p->pockets.count == 0;
-    const rh_cg_beside beside = {&p->solids->term, deflated ? &p->solids->deflation : NULL};
-    return solve(p, &beside, b, q, tolerance, max_iterations, arena, report, status);
+    return solve(p, &p->solids->term, b, q, tolerance, max_iterations, arena, report, status);
 }
 
 // --- right-hand side and gradient ------------------------------------------------------------------------------------

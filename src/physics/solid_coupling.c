@@ -312,6 +312,27 @@ static bool touches(const rh_solid_coupling *c, int32_t t)
 
 static void respond(const void *user, const double *in, double *out) { rh_dynamics_respond(user, in, out); }
 
+// What preconditioners want to know of the solids.
+static rh_code describe(rh_solid_coupling *c, rh_arena *arena, rh_status *status)
+{
+    const rh_dynamics *d = c->dynamics;
+    double *extent = rh_arena_take(arena, ((size_t)d->count + 1) * sizeof *extent, status);
+    rh_body_tie *ties = rh_arena_take(arena, ((size_t)d->joints.row_count + 1) * sizeof *ties, status);
+    if (!extent || !ties) return RH_MEMORY;
+    for (int n = 0; n < d->count; n++) {
+        double volume = d->items[n].mass.volume, across = c->tiles->dimension == 3 ? cbrt(volume) : sqrt(volume);
+        extent[n] = across / (double)c->tiles->h;
+    }
+    for (int i = 0; i < d->joints.row_count; i++) {
+        const rh_joint_row *r = &d->joints.rows[i];
+        ties[i] = (rh_body_tie){.a = r->a, .b = r->b};
+        memcpy(ties[i].ja, r->ja, sizeof r->ja);
+        memcpy(ties[i].jb, r->jb, sizeof r->jb);
+    }
+    c->bodies = (rh_bodies){&c->term, d->inverse, extent, ties, d->joints.row_count};
+    return RH_OK;
+}
+
 // Counts first, then fills: both take the same way.
 rh_code rh_solid_coupling_gather(rh_solid_coupling *c, const rh_layout *layout, rh_arena *arena, rh_status *status)
 {
@@ -343,7 +364,7 @@ rh_code rh_solid_coupling_gather(rh_solid_coupling *c, const rh_layout *layout, 
         gather_tile(c, layout, t->tile, w, term->entries + t->entry_first);
         for (int b = 0; b < t->block_count; b++) term->block[t->block_first + b] = w->solid[b];
     }
-    return RH_OK;
+    return describe(c, arena, status);
 }
 
 void rh_solid_coupling_give(rh_solid_coupling *c, const float *q, double speed)

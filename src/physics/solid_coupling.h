@@ -7,13 +7,13 @@
 // solid/dynamics.h says what is meant by impulses that a material answers, and that are owed.
 //
 //   prepare (which face belongs to which solid; what moves with the solids) -> gather (the term for the operator's
-//   unknowns), deflate -> solve with `term` -> give (the solids receive the impulse of the pressure found)
+//   unknowns), find_added -> solve with `term` -> give (the solids receive the impulse of the pressure found)
 //
 // Memory is the step's arena.
 #pragma once
 #include "solid/cut_cells.h"
 #include "solid/dynamics.h"
-#include "solve/deflation.h"
+#include "solve/bodies.h"
 #include "solve/layout.h"
 
 enum { RH_SOLID_ANSWERS = 8 };  // most solves in a step by which a material answers the impulses of contacts
@@ -27,11 +27,11 @@ typedef struct rh_solid_coupling {
     double mass;                  // kg (kg/m): of a cell full of material
     int16_t **owner;  // per tile: [3 cells], number of the dynamic solid that a face belongs to, or -1; NULL = none
     rh_term term;
-    bool deflated;  // some solid is light against its added mass (added_mass.c): `deflation` is set
-    rh_deflation deflation;
+    rh_bodies bodies;                 // the term as a preconditioner takes it
     double *touch, *before, *change;  // [6 solids]: impulses of contacts, velocities before them, scratch
     double *whole;                    // [6 solids]: all impulses of contacts of the step
-    double *added;   // [36 solids]: mass of the material that must move with each, at least (rh_solid_coupling_deflate)
+    double
+        *added;  // [36 solids]: mass of the material that must move with each, at least (rh_solid_coupling_find_added)
     double *masses;  // [36 solids]: of all that moves with each, as estimated from how contacts moved it
     bool learnt;     // `masses` is set
 } rh_solid_coupling;
@@ -50,10 +50,9 @@ rh_code rh_solid_coupling_prepare(rh_solid_coupling *c, rh_dynamics *dynamics, c
                                   rh_status *status);
 // The term for an operator with these unknowns.
 rh_code rh_solid_coupling_gather(rh_solid_coupling *c, const rh_layout *layout, rh_arena *arena, rh_status *status);
-// Finds the added mass of each solid, and takes the pressure around light ones out of the solve (solve/deflation.h).
-// `matrix` is complete.
-rh_code rh_solid_coupling_deflate(rh_solid_coupling *c, const rh_layout *layout, const rh_poisson *matrix,
-                                  rh_arena *arena, rh_status *status);
+// Finds the added mass of each solid (added_mass.c). `matrix` is complete.
+rh_code rh_solid_coupling_find_added(rh_solid_coupling *c, const rh_layout *layout, const rh_poisson *matrix,
+                                     rh_arena *arena, rh_status *status);
 // The solids receive the impulses of the pressure q, and the velocities of their walls follow. `speed`: m/s that a
 // difference of 1 in q gives to a face.
 void rh_solid_coupling_give(rh_solid_coupling *c, const float *q, double speed);

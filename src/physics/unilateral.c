@@ -460,7 +460,7 @@ static rh_code couple_solids(step *s, rh_status *status)
     RH_TRY(rh_solid_coupling_prepare(&s->solids, s->around->dynamics, s->around->obstacles_after, &s->tiles, cut, open,
                                      s->options->density, NULL, s->arena, status));
     RH_TRY(rh_solid_coupling_gather(&s->solids, &s->limit.layout, s->arena, status));
-    return rh_solid_coupling_deflate(&s->solids, &s->limit.layout, &s->limit.matrix, s->arena, status);
+    return rh_solid_coupling_find_added(&s->solids, &s->limit.layout, &s->limit.matrix, s->arena, status);
 }
 
 // Room that a cell loses for an inflow of 1 m/s.

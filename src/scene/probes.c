@@ -130,8 +130,23 @@ static const rh_param_table solid_table = {"solid",
                                            sizeof(rh_solid_probe),
                                            check_solid};
 
-static const rh_param_table *const places[] = {&point_table, &line_table,  &rectangle_table,
-                                               &box_table,   &solid_table, NULL};  // order of rh_probe_kind
+#define AT(field) offsetof(rh_pose_probe, field)
+static const rh_param pose_rows[] = {
+    {"name", RH_PARAM_TEXT, AT(name), "", .required = true, .help = "of the solid"},
+};
+#undef AT
+
+static const rh_param_table pose_table = {"pose",
+                                          "Where a solid is and how it moves: of a dynamic one the place of its centre "
+                                          "of mass, of others that of the pivot of their motion; how far it has "
+                                          "turned since the start, as axis times angle; velocity and angular velocity.",
+                                          pose_rows,
+                                          RH_PARAM_COUNT(pose_rows),
+                                          sizeof(rh_pose_probe),
+                                          NULL};
+
+static const rh_param_table *const places[] = {&point_table, &line_table, &rectangle_table, &box_table, &solid_table,
+                                               &pose_table,  NULL};  // as in rh_probe_kind
 
 #define AT(field) offsetof(rh_probe_params, field)
 static const rh_param probe_rows[] = {
@@ -164,9 +179,15 @@ const rh_param_table rh_probe_table = {"probe",
 // --- what needs the whole scene --------------------------------------------------------------------------------------
 enum { MOST_NAMES = 256 };
 
+const char *rh_probe_solid_name(const rh_probe_params *probe)
+{
+    if (probe->where.kind == RH_PROBE_POSE) return ((const rh_pose_probe *)probe->where.value)->name;
+    return probe->where.kind == RH_PROBE_SOLID ? ((const rh_solid_probe *)probe->where.value)->name : NULL;
+}
+
 static rh_code check_name(const rh_scene *scene, int index, const rh_probe_params *probe, rh_status *status)
 {
-    const char *wanted = ((const rh_solid_probe *)probe->where.value)->name, *names[MOST_NAMES];
+    const char *wanted = rh_probe_solid_name(probe), *names[MOST_NAMES];
     const rh_solid_params *solids = scene->solids.items;
     char hint[320];
     int count = 0;
@@ -189,6 +210,7 @@ rh_code rh_probes_check(const rh_scene *scene, rh_status *status)
 {
     const rh_probe_params *probes = scene->probes.items;
     for (int i = 0; i < scene->probes.count; i++)
-        if (probes[i].where.kind == RH_PROBE_SOLID) RH_TRY(check_name(scene, i, &probes[i], status));
+        if (probes[i].where.kind == RH_PROBE_SOLID || probes[i].where.kind == RH_PROBE_POSE)
+            RH_TRY(check_name(scene, i, &probes[i], status));
     return RH_OK;
 }

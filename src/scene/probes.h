@@ -7,6 +7,7 @@
 //      rectangle   flow through it
 //      box         volume, mass, centre, energies of the material inside
 //      solid       force and moment of the material on it
+//      pose        where a solid is and how it moves
 // A probe measures one material: the one that it names, or the first.
 #pragma once
 #include "base/param.h"
@@ -34,12 +35,17 @@ typedef struct rh_solid_probe {
     rh_dvec3 min, max;  // m: only what lies in this box
 } rh_solid_probe;
 
+typedef struct rh_pose_probe {
+    char *name;  // of the solid
+} rh_pose_probe;
+
 typedef enum rh_probe_kind {
     RH_PROBE_POINT,
     RH_PROBE_LINE,
     RH_PROBE_RECTANGLE,
     RH_PROBE_BOX,
-    RH_PROBE_SOLID
+    RH_PROBE_SOLID,
+    RH_PROBE_POSE
 } rh_probe_kind;  // same order as the variants of `where`
 
 typedef struct rh_probe_params {
@@ -50,6 +56,9 @@ typedef struct rh_probe_params {
 } rh_probe_params;
 
 extern const rh_param_table rh_probe_table;  // "probe"
+
+// The name of the solid that the probe is about; NULL = none in particular.
+const char *rh_probe_solid_name(const rh_probe_params *probe);
 
 struct rh_scene;
 // Names that must be there and differ, solids that must exist. RH_USER with the place of the probe.

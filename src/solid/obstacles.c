@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: The Rheo authors
 //
 // The union of all solids. Every question goes into a solid's own space through its pose and back; a container
-// (inside_out) changes the sign. A scene has few solids, so plain loops; tiles shorten them with rh_obstacles_near.
+// (inside_out) changes the sign. Most scenes have few solids, so plain loops; tiles shorten them with
+// rh_obstacles_near, and a solid that is too far to be the nearest is told by the ball around it.
 #include "solid/obstacles.h"
 
 #include <math.h>
@@ -46,6 +47,19 @@ static void place(rh_obstacle *o, double time, double dt)
     o->rests = rh_motion_is_still(&o->motion) && (!o->sequence || rh_mesh_sequence_is_still(o->sequence));
 }
 
+static double reach_of(const rh_obstacle *o)
+{
+    static const double endless = 1e9;
+    rh_dbox b = rh_shape_bounds(&o->shape);
+    double sum = 0;
+    if (o->inside_out || o->shape.kind == RH_SHAPE_MESH) return 0;
+    for (int a = 0; a < (o->shape.flat ? 2 : 3); a++) {
+        double low = (&b.min.x)[a] - (&o->pose.pivot.x)[a], high = (&b.max.x)[a] - (&o->pose.pivot.x)[a];
+        sum += fmax(low * low, high * high);
+    }
+    return sum < endless * endless ? sqrt(sum) : 0;
+}
+
 rh_dvec3 rh_impulse_about(const rh_impulse *impulse, rh_dvec3 point)
 {
     return rh_d3_sub(impulse->angular, rh_d3_cross(point, impulse->linear));
@@ -81,6 +95,7 @@ rh_code rh_obstacles_at(const rh_obstacles *solids, double time, double dt, rh_o
         o->velocities = own.velocities;
         place(o, time, dt);
         if (o->sequence) RH_TRY(deform(o, time, dt, status));
+        o->reach = reach_of(o);
         out->any_separating = out->any_separating || o->wall == RH_WALL_SEPARATE;
         out->any_moving = out->any_moving || !o->rests;
         out->any_thin = out->any_thin || o->thin;
@@ -115,11 +130,23 @@ double rh_obstacle_distance(const rh_obstacle *o, rh_dvec3 point)
     return o->inside_out ? -distance : distance;
 }
 
+// Certainly not nearer than `nearest`.
+static bool is_beyond(const rh_obstacle *o, rh_dvec3 point, double nearest)
+{
+    static const double rounding = 1 + 1e-9;
+    double far = nearest + o->reach;
+    if (!(o->reach > 0) || far < 0) return false;
+    rh_dvec3 away = rh_d3_sub(point, rh_d3_add(o->pose.pivot, o->pose.translation));
+    if (o->shape.flat) away.z = 0;
+    return rh_d3_dot(away, away) > rounding * far * far;
+}
+
 double rh_obstacles_distance(const rh_obstacles *obstacles, rh_dvec3 point, int *which)
 {
     double nearest = nothing;
     int index = -1;
     for (int i = 0; i < obstacles->count; i++) {
+        if (is_beyond(&obstacles->items[i], point, nearest)) continue;
         double distance = rh_obstacle_distance(&obstacles->items[i], point);
         if (distance >= nearest) continue;
         nearest = distance;
@@ -134,6 +161,7 @@ double rh_obstacles_distance_of(const rh_obstacles *obstacles, const int *list, 
     double nearest = nothing;
     int index = -1;
     for (int i = 0; i < count; i++) {
+        if (is_beyond(&obstacles->items[list[i]], point, nearest)) continue;
         double distance = rh_obstacle_distance(&obstacles->items[list[i]], point);
         if (distance >= nearest) continue;
         nearest = distance;

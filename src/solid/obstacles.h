@@ -57,7 +57,8 @@ typedef struct rh_obstacle {
     rh_pose pose;
     rh_dvec3 linear, angular;  // rigid velocity: v(x) = linear + angular x (x - origin); m/s, rad/s
     rh_dvec3 origin;
-    bool rests;  // never moves
+    bool rests;    // never moves
+    double reach;  // m: the farthest that it gets from its pivot, where its distance is exact; 0 = not known
     // For the code that moves it. Zeros where nothing needs them.
     rh_mass mass;                 // in its own space: solid/mass.h
     rh_impulse received;          // from the material whose solids these are, in its last step: world/wall_impulses.h

@@ -18,9 +18,8 @@ typedef struct solver {
     const rh_multigrid *m;
     const rh_poisson *a;
     const rh_pockets *pockets;
-    const rh_deflation *deflation;  // NULL = none
-    double *sums;                   // per tile
-    float *d, *q, *spare;           // q: A d, then the start of the next cycle
+    double *sums;          // per tile
+    float *d, *q, *spare;  // q: A d, then the start of the next cycle
 } solver;
 
 // z = M r in q or spare, from the start in q, and r . z.
@@ -41,39 +40,21 @@ static double precondition(solver *s, float *r, double *rho)
         rh_poisson_dot(s->a, r, z, s->sums);
     }
     double next = rh_sum(s->sums, s->a->count);
-    if (s->deflation) next += rh_deflation_correct(s->deflation, r, s->spare);
     double beta = *rho > 0 ? next / *rho : 0;
     *rho = next;
     return beta;
 }
 
-// x and the residual with nothing left along the directions that are taken out; returns its norm.
-static double start_deflated(solver *s, const rh_deflation *deflation, float *b, float *x)
-{
-    const rh_poisson *a = s->a;
-    rh_deflation_start(deflation, b, x);
-    rh_poisson_apply(a, x, s->q, NULL);
-    rh_term_apply(deflation->term, a->cells, x, s->q);
-    memcpy(s->d, x, rh_poisson_values(a) * sizeof *x);
-    rh_poisson_clear(a, x);
-    rh_poisson_cg_update(a, 1, 0, s->d, s->q, x, b, s->sums);  // x += d, b -= A d
-    rh_poisson_clear(a, s->d);
-    return sqrt(rh_sum(s->sums, a->count));
-}
-
-rh_code rh_cg_solve(const rh_multigrid *m, const rh_cg_beside *beside, const rh_pockets *pockets, float *b, float *x,
+rh_code rh_cg_solve(const rh_multigrid *m, const rh_term *term, const rh_pockets *pockets, float *b, float *x,
                     double tolerance, int max_iterations, rh_arena *arena, rh_cg_report *report, rh_status *status)
 {
     RH_ASSERT(b != x && tolerance > 0 && max_iterations >= 0);
     const rh_poisson *a = &m->levels[0].a;
-    const rh_term *term = beside ? beside->term : NULL;
-    const rh_deflation *deflation = beside ? beside->deflation : NULL;
     *report = (rh_cg_report){.converged = true};
     rh_arena_mark mark = rh_arena_save(arena);
     solver s = {m,
                 a,
                 pockets,
-                deflation,
                 rh_arena_take(arena, ((size_t)a->count + 1) * sizeof(double), status),
                 rh_poisson_vector(a, arena, status),
                 rh_poisson_vector(a, arena, status),
@@ -84,7 +65,6 @@ rh_code rh_cg_solve(const rh_multigrid *m, const rh_cg_beside *beside, const rh_
     rh_poisson_dot(a, b, b, s.sums);
     double norm = sqrt(rh_sum(s.sums, a->count)), residual = norm, rho = 0;
     if (!isfinite(norm)) return rh_fail(status, RH_NUMERIC, "the right-hand side of the pressure solve is not finite");
-    if (deflation) residual = start_deflated(&s, deflation, b, x);
     rh_poisson_smooth_zero(a, rh_multigrid_first_weight(), b, s.q);
     while (norm > 0 && residual > tolerance * norm && report->iterations < max_iterations) {
         double beta = precondition(&s, b, &rho);
@@ -132,14 +112,13 @@ static void balance(void *user, float *v)
     rh_pockets_balance(g->pockets, g->m->a, v);
 }
 
-rh_code rh_cg_solve_by(const rh_preconditioner *m, const rh_cg_beside *beside, const rh_pockets *pockets, float *b,
-                       float *x, double tolerance, int max_iterations, rh_arena *arena, rh_cg_report *report,
-                       rh_status *status)
+rh_code rh_cg_solve_by(const rh_preconditioner *m, const rh_term *term, const rh_pockets *pockets, float *b, float *x,
+                       double tolerance, int max_iterations, rh_arena *arena, rh_cg_report *report, rh_status *status)
 {
     if (m->method->which == RH_PRECONDITION_MULTIGRID)
-        return rh_cg_solve(&m->multigrid, beside, pockets, b, x, tolerance, max_iterations, arena, report, status);
+        return rh_cg_solve(&m->multigrid, term, pockets, b, x, tolerance, max_iterations, arena, report, status);
     rh_arena_mark mark = rh_arena_save(arena);
-    general g = {m, beside ? beside->term : NULL, pockets, rh_poisson_vector(m->a, arena, status)};
+    general g = {m, term, pockets, rh_poisson_vector(m->a, arena, status)};
     if (!g.spare) return RH_MEMORY;
     int64_t size = (int64_t)rh_poisson_values(m->a);
     const rh_krylov system = {

@@ -217,16 +217,27 @@ static rh_code coarsen(rh_level *fine, rh_level *coarse, bool *more, rh_arena *a
     return coarse->b && coarse->x && coarse->y ? RH_OK : RH_MEMORY;
 }
 
-rh_code rh_multigrid_create(rh_multigrid *m, const rh_poisson *a, rh_arena *arena, rh_status *status)
+rh_code rh_multigrid_create_with(rh_multigrid *m, const rh_poisson *a, const rh_bodies *bodies,
+                                 const rh_pockets *pockets, rh_arena *arena, rh_status *status)
 {
     m->count = 1;
     m->levels[0] = (rh_level){.a = *a};
+    if (bodies) RH_TRY(rh_bodies_finest(bodies, a, pockets, arena, &m->levels[0].bodies, status));
     bool more = a->unknowns > FEW;
     while (more && m->count < RH_MAX_LEVELS) {
-        RH_TRY(coarsen(&m->levels[m->count - 1], &m->levels[m->count], &more, arena, status));
+        rh_level *fine = &m->levels[m->count - 1], *coarse = &m->levels[m->count];
+        RH_TRY(coarsen(fine, coarse, &more, arena, status));
+        if (fine->bodies)
+            RH_TRY(rh_bodies_coarser(bodies, fine->bodies, &fine->a, fine->parent, &coarse->a, (double)(1 << m->count),
+                                     arena, &coarse->bodies, status));
         m->count++;
     }
     return RH_OK;
+}
+
+rh_code rh_multigrid_create(rh_multigrid *m, const rh_poisson *a, rh_arena *arena, rh_status *status)
+{
+    return rh_multigrid_create_with(m, a, NULL, NULL, arena, status);
 }
 
 // --- the cycle -------------------------------------------------------------------------------------------------------
@@ -241,10 +252,12 @@ float rh_multigrid_first_weight(void) { return weight_of(0, RH_SMOOTHINGS, LOWES
 static void restrict_residual(const rh_level *level, const float *b, const float *x, const rh_level *coarse)
 {
     const rh_poisson *a = &level->a;
+    if (level->bodies) rh_bodies_answer(level->bodies);
     EACH_TILE
     for (int32_t n = 0; n < a->count; n++) {
         float residual[RH_CELLS];
         rh_poisson_residual_tile(a, n, b, x, residual);
+        if (level->bodies) rh_bodies_subtract_tile(level->bodies, n, residual);
         shrink(a, residual, a->dimension == 3 ? 0.5f : 1,
                coarse->b + (int64_t)level->parent[n] * a->cells + corner_of(a, n));
     }
@@ -302,11 +315,14 @@ void rh_multigrid_restrict_bound(const rh_multigrid *m, int l, const float *lowe
 }
 
 // Steps `from` to `degree` - 1 of the polynomial; returns the vector that holds the result, x or y.
-static float *smooth(const rh_poisson *a, int from, int degree, double lowest, const float *b, float *x, float *y,
+static float *smooth(const rh_level *level, int from, int degree, double lowest, const float *b, float *x, float *y,
                      double *sums)
 {
     for (int s = from; s < degree; s++) {
-        rh_poisson_smooth(a, weight_of(s, degree, lowest), b, x, y, s == degree - 1 ? sums : NULL);
+        float weight = weight_of(s, degree, lowest);
+        double *last = s == degree - 1 ? sums : NULL;
+        rh_poisson_smooth(&level->a, weight, b, x, y, last);
+        if (level->bodies) rh_bodies_correct(level->bodies, level->a.cells, (double)weight, b, y, last);
         float *swap = x;
         x = y;
         y = swap;
@@ -315,11 +331,11 @@ static float *smooth(const rh_poisson *a, int from, int degree, double lowest, c
 }
 
 // The coarsest level, or the only one: polynomial after polynomial, from the first step in x.
-static float *settle(const rh_poisson *a, int degree, double lowest, const float *b, float *x, float *y, double *sums)
+static float *settle(const rh_level *level, int degree, double lowest, const float *b, float *x, float *y, double *sums)
 {
-    float *z = smooth(a, 1, degree, lowest, b, x, y, NULL);
+    float *z = smooth(level, 1, degree, lowest, b, x, y, NULL);
     for (int n = 1; n < COARSEST_ROUNDS; n++)
-        z = smooth(a, 0, degree, lowest, b, z, z == x ? y : x, n == COARSEST_ROUNDS - 1 ? sums : NULL);
+        z = smooth(level, 0, degree, lowest, b, z, z == x ? y : x, n == COARSEST_ROUNDS - 1 ? sums : NULL);
     return z;
 }
 
@@ -331,11 +347,13 @@ static float *cycle(const rh_multigrid *m, int l, const float *b, float *x, floa
     int degree = l == 0 ? RH_SMOOTHINGS : COARSE_SMOOTHINGS;
     double lowest = coarsest && l > 0 ? COARSEST_LOWEST : LOWEST;
     if (l > 0) rh_poisson_smooth_zero(a, weight_of(0, degree, lowest), b, x);
-    if (coarsest) return settle(a, degree, lowest, b, x, y, sums);
-    float *z = smooth(a, 1, degree, lowest, b, x, y, NULL);
+    if (level->bodies) rh_bodies_begin(level->bodies, a->cells, x);
+    if (coarsest) return settle(level, degree, lowest, b, x, y, sums);
+    float *z = smooth(level, 1, degree, lowest, b, x, y, NULL);
     restrict_residual(level, b, z, next);
     prolong(level, cycle(m, l + 1, next->b, next->x, next->y, NULL), z);
-    return smooth(a, 0, degree, lowest, b, z, z == x ? y : x, sums);
+    if (level->bodies) rh_bodies_gather(level->bodies, a->cells, z);
+    return smooth(level, 0, degree, lowest, b, z, z == x ? y : x, sums);
 }
 
 float *rh_multigrid_cycle(const rh_multigrid *m, const float *b, float *x, float *scratch, double *sums)

@@ -16,7 +16,7 @@ static rh_code take_nothing(rh_preconditioner *m, rh_arena *arena, rh_status *st
 // --- multigrid -------------------------------------------------------------------------------------------------------
 static rh_code prepare_multigrid(rh_preconditioner *m, rh_arena *arena, rh_status *status)
 {
-    return rh_multigrid_create(&m->multigrid, m->a, arena, status);
+    return rh_multigrid_create_with(&m->multigrid, m->a, m->bodies, m->pockets, arena, status);
 }
 
 static float *apply_multigrid(const rh_preconditioner *m, const float *r, float *z, float *spare)
@@ -87,5 +87,7 @@ rh_code rh_preconditioner_init(rh_preconditioner *m, rh_precondition which, cons
 {
     m->method = &rh_precondition_methods[which];
     m->a = a;
+    m->bodies = NULL;
+    m->pockets = NULL;
     return m->method->init(m, arena, status);
 }

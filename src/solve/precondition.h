@@ -13,6 +13,8 @@ extern const char *const rh_precondition_names[];  // "multigrid", "mic", "none"
 typedef struct rh_preconditioner {
     const struct rh_precondition_method *method;
     const rh_poisson *a;
+    const rh_bodies *bodies;    // beside it, for those that can take them into account; NULL = none
+    const rh_pockets *pockets;  // with bodies
     rh_multigrid multigrid;
     rh_mic mic;
 } rh_preconditioner;

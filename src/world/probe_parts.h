@@ -33,7 +33,7 @@ struct rh_probes {
     int count;
     rh_probe_column *columns;
     int column_count;
-    bool wants[RH_PROBE_SOLID + 1];  // is there any of this kind
+    bool wants[RH_PROBE_POSE + 1];  // is there any of this kind
     rh_observer observer;
     rh_arena arena;    // scratch of a measurement
     rh_cut_cache cut;  // solids near gauges
@@ -57,4 +57,5 @@ void rh_probe_point_flows(rh_probes *probes, const rh_step_view *view);
 void rh_probe_rectangles(rh_probes *probes, const rh_points *points);
 // Samples at the end of a step.
 rh_code rh_probe_boxes(rh_probes *probes, const rh_points *points, rh_status *status);
+void rh_probe_poses(rh_probes *probes);
 rh_code rh_probe_gauges(rh_probes *probes, const rh_points *points, rh_status *status);

@@ -193,6 +193,46 @@ rh_code rh_probe_boxes(rh_probes *p, const rh_points *points, rh_status *status)
     return RH_OK;
 }
 
+// --- poses -----------------------------------------------------------------------------------------------------------
+// Axis times angle (0 to pi) of a rotation, by way of the unit quaternion, whose largest part is found first (S.
+// Shepperd, J. Guidance and Control 1, 1978): near a half turn the others alone would be rounding.
+static rh_dvec3 turn_of(rh_mat3 r)
+{
+    const double *const m[3] = {&r.row[0].x, &r.row[1].x, &r.row[2].x};
+    double d[4] = {m[0][0] + m[1][1] + m[2][2], m[0][0], m[1][1], m[2][2]}, q[4];  // w, x, y, z
+    int most = 0;
+    for (int k = 1; k < 4; k++)
+        if (d[k] > d[most]) most = k;
+    q[most] = 0.5 * sqrt(fmax(0, 1 + (most ? 2 * d[most] - d[0] : d[0])));
+    if (most == 0) {
+        for (int k = 0; k < 3; k++) q[k + 1] = (m[(k + 2) % 3][(k + 1) % 3] - m[(k + 1) % 3][(k + 2) % 3]) / (4 * q[0]);
+    } else {
+        int a = most - 1, b = (a + 1) % 3, c = (a + 2) % 3;
+        q[0] = (m[c][b] - m[b][c]) / (4 * q[most]);
+        q[b + 1] = (m[a][b] + m[b][a]) / (4 * q[most]);
+        q[c + 1] = (m[a][c] + m[c][a]) / (4 * q[most]);
+    }
+    rh_dvec3 axis = rh_d3_scale(rh_d3(q[1], q[2], q[3]), q[0] < 0 ? -1 : 1);
+    double sine = rh_d3_length(axis), angle = 2 * atan2(sine, fabs(q[0]));
+    return rh_d3_scale(axis, sine > 0 ? angle / sine : 0);
+}
+
+// Velocities are those of the middle of the step, as those of particles.
+void rh_probe_poses(rh_probes *p)
+{
+    for (int n = 0; n < p->count; n++) {
+        const rh_probe *probe = &p->items[n];
+        if (probe->params->where.kind != RH_PROBE_POSE) continue;
+        const rh_obstacle *o = &p->obstacles->items[probe->solid];
+        rh_dvec3 at = rh_d3_add(o->pose.pivot, o->pose.translation), turn = turn_of(o->pose.rotation);
+        double *out = p->sample + probe->first;
+        for (int a = 0; a < p->dimension; a++) *out++ = (&at.x)[a];
+        for (int a = p->dimension == 3 ? 0 : 2; a < 3; a++) *out++ = (&turn.x)[a];
+        for (int a = 0; a < p->dimension; a++) *out++ = (&o->linear.x)[a];
+        for (int a = p->dimension == 3 ? 0 : 2; a < 3; a++) *out++ = (&o->angular.x)[a];
+    }
+}
+
 // --- gauges ----------------------------------------------------------------------------------------------------------
 enum { REACH = 4, BAND = 3, MARGIN = 3, PER_CELL = 4 };  // cells around the line, of the surface, of tiles; samples
 

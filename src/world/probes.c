@@ -20,7 +20,7 @@ typedef struct quantity {
     bool mean;
 } quantity;
 
-static const quantity quantities[RH_PROBE_SOLID + 1][6] = {
+static const quantity quantities[RH_PROBE_POSE + 1][6] = {
     [RH_PROBE_POINT] = {{"pressure", "Pa", "Pa", 's', true}, {"velocity", "m/s", "m/s", 'v', true}},
     [RH_PROBE_LINE] = {{"height", "m", "m", 's', false}, {"wet", "m", "m", 's', false}},
     [RH_PROBE_RECTANGLE] = {{"flow", "m^3/s", "m^2/s", 's', true}},
@@ -30,6 +30,10 @@ static const quantity quantities[RH_PROBE_SOLID + 1][6] = {
                       {"kinetic_energy", "J", "J/m", 's', false},
                       {"potential_energy", "J", "J/m", 's', false}},
     [RH_PROBE_SOLID] = {{"force", "N", "N/m", 'v', true}, {"moment", "N m", "N", 'm', true}},
+    [RH_PROBE_POSE] = {{"position", "m", "m", 'v', false},
+                       {"turn", "rad", "rad", 'm', false},
+                       {"velocity", "m/s", "m/s", 'v', false},
+                       {"spin", "rad/s", "rad/s", 'm', false}},
 };
 
 static void add_column(rh_probes *p, const char *probe, const quantity *q, int axis)
@@ -107,7 +111,7 @@ static rh_code see(void *user, const rh_step_view *view, rh_status *status);
 
 static int solid_of(const rh_scene *scene, const rh_probe_params *params)
 {
-    const char *name = params->where.kind == RH_PROBE_SOLID ? ((rh_solid_probe *)params->where.value)->name : NULL;
+    const char *name = rh_probe_solid_name(params);
     const rh_solid_params *solids = scene->solids.items;
     for (int i = 0; name && i < scene->solids.count; i++)
         if (solids[i].name && strcmp(solids[i].name, name) == 0) return i;
@@ -360,6 +364,7 @@ rh_code rh_probes_measure(rh_probes *p, const rh_points *points, double from, do
     count_idle_time(p, to - from);
     if (p->wants[RH_PROBE_BOX]) RH_TRY(rh_probe_boxes(p, points, status));
     if (p->wants[RH_PROBE_LINE]) RH_TRY(rh_probe_gauges(p, points, status));
+    if (p->wants[RH_PROBE_POSE]) rh_probe_poses(p);
     if (rate > 0) RH_TRY(add_even_rows(p, from, to, rate, status));
     else {
         add_share(p, 1);

@@ -44,6 +44,38 @@ static void add_step(lab *l, void *user)
     for (int i = 0; i < 6 && m->titles[i]; i++) m->sums[i] += dt * value_of(l, m->titles[i]);
 }
 
+// --- poses -----------------------------------------------------------------------------------------------------------
+// A ball thrown where nothing is falls along v t - g t^2 / 2 and keeps its spin; a door follows its keys: 90 degrees in
+// a second, about an axis through its pivot.
+static void poses_are_those_of_the_solids(void **state)
+{
+    (void)state;
+    lab l;
+    lab_open(&l, "dimension: 3\ncell: 0.1\nmax_step: 0.02\nphysics: {liquid: {}}\n"
+                 "bodies: [{shape: {box: {min: [5, 0, 0], max: [5.2, 0.2, 0.2]}}}]\n"
+                 "solids:\n"
+                 "  - {name: tank, inside_out: true, shape: {box: {min: [-2, 0, -2], max: [6, 8, 6]}}}\n"
+                 "  - {name: ball, shape: {sphere: {center: [0, 3, 0], radius: 0.1}},\n"
+                 "     dynamic: {density: 500, velocity: [1, 2, 0.5], angular_velocity: [0, 0, 3.14159265358979]}}\n"
+                 "  - {name: door, shape: {box: {min: [2, 0, 0], max: [3, 1, 0.1]}},\n"
+                 "     motion: {pivot: [2, 0.5, 0], keys: [{time: 0}, {time: 1, rotate: [0, 90, 0], "
+                 "translate: [0, 0.4, 0]}]}}\n"
+                 "probes:\n  - {name: b, where: {pose: {name: ball}}}\n  - {name: d, where: {pose: {name: door}}}\n");
+    lab_run(&l, 0.5, NULL, NULL);
+    double t = lab_time(&l), pi = 3.14159265358979323846, half = 0.5 * 0.02;
+    assert_near(value_of(&l, "b.position.x"), t, 1e-6);
+    assert_near(value_of(&l, "b.position.y"), 3 + 2 * t - 0.5 * G * t * t, 1e-6);
+    assert_near(value_of(&l, "b.position.z"), 0.5 * t, 1e-6);
+    assert_near(value_of(&l, "b.velocity.y"), 2 - G * t, G * half + 1e-6);
+    assert_near(value_of(&l, "b.turn.z"), pi * t, 1e-6);
+    assert_near(value_of(&l, "b.spin.z"), pi, 1e-6);
+    assert_near(value_of(&l, "d.turn.y"), 0.5 * pi * t, 1e-6);
+    assert_near(value_of(&l, "d.turn.x"), 0, 1e-6);
+    assert_near(value_of(&l, "d.position.x"), 2, 1e-6);
+    assert_near(value_of(&l, "d.position.y"), 0.5 + 0.4 * t, 1e-6);
+    lab_close(&l);
+}
+
 // --- water at rest ---------------------------------------------------------------------------------------------------
 // A tank 1 m wide with 0.5 m of water and a ball of 0.15 m (a cylinder across the plane) in it, cells of 1 cm.
 static void rest(const char *method)
@@ -388,7 +420,8 @@ static void the_library_reads_probes_of_all_materials(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(water_at_rest_pushes_as_deep_as_it_is),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(poses_are_those_of_the_solids),
+                                       cmocka_unit_test(water_at_rest_pushes_as_deep_as_it_is),
                                        cmocka_unit_test(a_ball_in_space_is_lifted_by_its_volume),
                                        cmocka_unit_test(a_gauge_finds_still_water),
                                        cmocka_unit_test(momentum_of_a_tank_is_what_its_walls_gave),

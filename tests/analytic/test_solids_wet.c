@@ -69,14 +69,14 @@ static void a_stone_on_the_floor_stays_for_a_minute(void **state)
     assert_true(r.farthest < 1e-3);
 }
 
-// A ball 20 cells across. It is lifted by what the particles around it leave free, a little more than its own volume:
-// by 0.13 % of its weight, which moves it by half of that much of g (docs/limits.md).
+// A ball 20 cells across, in the place of 1257 particles: one of them more or less is 0.08 % of its weight, which moves
+// it by half of that much of g. At five places it rose or sank by 0.2 to 0.9 % of its size (docs/limits.md).
 static void what_is_as_heavy_as_the_liquid_hardly_drifts(void **state)
 {
     (void)state;
     const char *ball = "{shape: {sphere: {center: [0.503, 0.307, 0], radius: 0.1}}, dynamic: {density: 1000}}";
     rest r = stay("liquid", 0.01, ball, 0, 1);
-    assert_true(r.fastest < 0.5 * 0.002 * G);
+    assert_true(r.farthest < 0.005 * 0.2 && r.fastest < 0.5 * 0.001 * G);
 }
 
 // --- several materials -----------------------------------------------------------------------------------------------

@@ -256,6 +256,156 @@ static void threads_do_not_show(void **state)
     assert_int_equal(rh_memory_bytes(), 0);
 }
 
+// --- rigid bodies beside the operator --------------------------------------------------------------------------------
+enum { BODIES = 5, SIX = 6 };
+
+typedef struct crowd {
+    rh_term term;
+    rh_bodies bodies;
+    double inverse[BODIES * SIX * SIX], extent[BODIES];
+    rh_body_tie tie;
+} crowd;
+
+// Without the tie, which the test of the solve leaves out.
+static void answer(const void *user, const double *in, double *out)
+{
+    const crowd *c = user;
+    for (int k = 0; k < BODIES * SIX; k++) out[k] = c->inverse[k / SIX * SIX * SIX + k % SIX * (SIX + 1)] * in[k];
+}
+
+// Each body has a row in every unknown of a block of 5 cells along x and 4 along y; neighbours share some.
+static void crowd_make(crowd *c, problem *p, double light)
+{
+    int64_t values = values_of(p);
+    rh_arena *arena = &p->c.arena;
+    bool flat = p->a.dimension == 2;
+    rh_term *t = &c->term;
+    *t = (rh_term){.blocks = BODIES, .scale = 0.5, .respond = answer, .user = c};
+    t->tiles = rh_arena_take(arena, (size_t)p->a.count * sizeof *t->tiles, NULL);
+    t->entries = rh_arena_take(arena, (size_t)values * BODIES * sizeof *t->entries, NULL);
+    t->block = rh_arena_take(arena, (size_t)p->a.count * BODIES * sizeof *t->block, NULL);
+    t->sums = rh_arena_take(arena, (size_t)p->a.count * BODIES * sizeof *t->sums, NULL);
+    t->gathered = rh_arena_take(arena, BODIES * SIX * sizeof(double), NULL);
+    t->answer = rh_arena_take(arena, BODIES * SIX * sizeof(double), NULL);
+    int32_t count = 0;
+    for (int32_t n = 0; n < p->a.count; n++) {
+        int32_t first = count;
+        for (int b = 0; b < BODIES; b++) t->block[n * BODIES + b] = b;
+        for (int cell = 0; cell < p->a.cells; cell++)
+            for (int b = 0; b < BODIES; b++) {
+                int at[3];
+                int64_t v = (int64_t)n * p->a.cells + cell;
+                problem_cell(p, v, at);
+                if (!is_unknown(p, v) || at[0] < 3 * b || at[0] >= 3 * b + 5 || at[1] < 2 || at[1] > 5) continue;
+                rh_term_entry *e = &t->entries[count++];
+                *e = (rh_term_entry){.cell = (uint16_t)cell, .local = (uint16_t)b};
+                for (int k = 0; k < SIX; k++)
+                    if (!flat || k < 2 || k == 5)
+                        e->row[k] = support_random((uint64_t)(v * BODIES + b), 60 + (uint32_t)k);
+            }
+        if (count > first) t->tiles[t->tile_count++] = (rh_term_tile){n, first, count, n * BODIES, BODIES};
+    }
+    assert_true(count > 40);
+    memset(c->inverse, 0, sizeof c->inverse);
+    for (int k = 0; k < BODIES * SIX; k++)
+        if (!flat || k % SIX < 2 || k % SIX == 5)
+            c->inverse[k / SIX * SIX * SIX + k % SIX * (SIX + 1)] = light * (1 + k);
+    for (int b = 0; b < BODIES; b++) c->extent[b] = 5;
+    c->bodies = (rh_bodies){.term = t, .inverse = c->inverse, .extent = c->extent};
+}
+
+// z = (A + term) x
+static void apply_all(const problem *p, const crowd *c, const float *x, float *z)
+{
+    rh_poisson_apply(&p->a, x, z, NULL);
+    rh_term_apply(&c->term, p->a.cells, x, z);
+}
+
+// A step of the smoother fulfils (D + T) (y - x) = w (b - (A + T) x), which defines it, for light and heavy bodies that
+// share cells.
+static void bodies_are_smoothed_by_their_own_inverse(void **state)
+{
+    (void)state;
+    for (int dimension = 2; dimension <= 3; dimension++)
+        for (int light = 0; light < 2; light++) {
+            problem p;
+            crowd c;
+            rh_status status = {0};
+            problem_make(&p, dimension, 0.1f);
+            crowd_make(&c, &p, light ? 100 : 0.01);
+            rh_body_level *level;
+            assert_ok(rh_bodies_finest(&c.bodies, &p.a, &p.pockets, &p.c.arena, &level, &status));
+            float *y = rh_poisson_vector(&p.a, &p.c.arena, NULL), *all = rh_poisson_vector(&p.a, &p.c.arena, NULL),
+                  *step = rh_poisson_vector(&p.a, &p.c.arena, NULL), *left = rh_poisson_vector(&p.a, &p.c.arena, NULL);
+            double *sums = rh_arena_take_zero(&p.c.arena, (size_t)(p.a.count + 1) * sizeof(double), NULL);
+            rh_bodies_gather(level, p.a.cells, p.x);
+            rh_poisson_smooth(&p.a, 0.7f, p.y, p.x, y, sums);
+            rh_bodies_correct(level, p.a.cells, (double)0.7f, p.y, y, sums);
+            assert_near(rh_sum(sums, p.a.count), dot(&p, p.y, y), 1e-5 * dot(&p, y, y));
+            apply_all(&p, &c, p.x, all);
+            for (int64_t v = 0; v < values_of(&p); v++) {
+                step[v] = y[v] - p.x[v];
+                left[v] = *diagonal_of(&p, v) * step[v];
+            }
+            rh_term_apply(&c.term, p.a.cells, step, left);
+            double size = sqrt(dot(&p, all, all)), error = 0;
+            for (int64_t v = 0; v < values_of(&p); v++)
+                if (is_unknown(&p, v)) error += pow((double)left[v] - 0.7 * ((double)p.y[v] - (double)all[v]), 2);
+            assert_true(sqrt(error) < 2e-5 * size);
+            cloud_free(&p.c);
+        }
+}
+
+static void cycles_with_bodies_are_symmetric_and_serve(void **state)
+{
+    (void)state;
+    for (int dimension = 2; dimension <= 3; dimension++) {
+        int iterations[3];
+        for (int light = 0; light < 3; light++) {
+            problem p;
+            crowd c;
+            rh_status status = {0};
+            rh_cg_report report;
+            problem_make(&p, dimension, 0.1f);
+            crowd_make(&c, &p, (const double[]){1e-6, 1, 1e4}[light]);
+            c.bodies.extent = (const double[]){5, 5, 3, 1.5, 5};  // some become links on the second or third level
+            assert_ok(rh_multigrid_create_with(&p.m, &p.a, &c.bodies, &p.pockets, &p.c.arena, &status));
+            float *mx = rh_poisson_vector(&p.a, &p.c.arena, NULL), *my = rh_poisson_vector(&p.a, &p.c.arena, NULL);
+            cycle(&p, p.x, mx);
+            cycle(&p, p.y, my);
+            assert_near(dot(&p, p.y, mx), dot(&p, p.x, my), 1e-5 * dot(&p, p.x, mx));
+            assert_true(dot(&p, p.x, mx) > 0 && dot(&p, p.y, my) > 0);
+            assert_ok(rh_cg_solve(&p.m, &c.term, &p.pockets, p.y, mx, 1e-5, 300, &p.c.arena, &report, &status));
+            iterations[light] = report.iterations;
+            assert_true(report.converged);
+            cloud_free(&p.c);
+        }
+        print_message("%dD: bodies heavy, medium, light: %d, %d, %d iterations\n", dimension, iterations[0],
+                      iterations[1], iterations[2]);
+        assert_true(iterations[1] <= iterations[0] + 4 && iterations[2] <= iterations[0] + 4);
+    }
+}
+
+// Two that are tied by an equation answer as one: what the smoother takes off violates it by hardly anything.
+static void ties_hold_in_the_smoother(void **state)
+{
+    (void)state;
+    problem p;
+    crowd c;
+    rh_status status = {0};
+    problem_make(&p, 3, 0.1f);
+    crowd_make(&c, &p, 1);
+    c.tie = (rh_body_tie){.a = 0, .b = 3, .ja = {1, 0, 0, 0, 0.5, 0}, .jb = {-1, 0, 0, 0, 0, 0.3}};
+    c.bodies.ties = &c.tie;
+    c.bodies.tie_count = 1;
+    rh_body_level *level;
+    assert_ok(rh_bodies_finest(&c.bodies, &p.a, &p.pockets, &p.c.arena, &level, &status));
+    rh_bodies_begin(level, p.a.cells, p.x);
+    const double *v = level->j.answer, size = fabs(v[0]) + fabs(v[18]);
+    assert_true(size > 1e-3 && fabs(v[0] + 0.5 * v[4] - v[18] + 0.3 * v[23]) < 1e-4 * size);
+    cloud_free(&p.c);
+}
+
 // --- the projection --------------------------------------------------------------------------------------------------
 enum { WIDE = 10, HIGH = 12 };  // cells of the tank
 
@@ -460,11 +610,18 @@ static void preconditioners_agree(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operator_matches_brute_force), cmocka_unit_test(preconditioner_is_symmetric),
-        cmocka_unit_test(made_up_problems_are_solved),  cmocka_unit_test(the_report_is_honest),
-        cmocka_unit_test(threads_do_not_show),          cmocka_unit_test(still_water_stays_still),
-        cmocka_unit_test(sealed_boxes_are_solved),      cmocka_unit_test(impossible_boxes_do_not_blow_up),
+        cmocka_unit_test(operator_matches_brute_force),
+        cmocka_unit_test(preconditioner_is_symmetric),
+        cmocka_unit_test(made_up_problems_are_solved),
+        cmocka_unit_test(the_report_is_honest),
+        cmocka_unit_test(threads_do_not_show),
+        cmocka_unit_test(still_water_stays_still),
+        cmocka_unit_test(sealed_boxes_are_solved),
+        cmocka_unit_test(impossible_boxes_do_not_blow_up),
         cmocka_unit_test(preconditioners_agree),
+        cmocka_unit_test(bodies_are_smoothed_by_their_own_inverse),
+        cmocka_unit_test(cycles_with_bodies_are_symmetric_and_serve),
+        cmocka_unit_test(ties_hold_in_the_smoother),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,6 +117,17 @@ static void fit_expressions(dice *d, rh_scene *scene)
 }
 
 // Names that differ, and solids that are there: all of them, or no probes.
+static void aim_at_a_solid(rh_scene *scene, rh_pose_probe *pose)
+{
+    rh_solid_params *solid = scene->solids.items;
+    if (!solid->name || !solid->name[0]) {
+        rh_free(solid->name);
+        solid->name = rh_strdup("posed", "test", NULL);
+    }
+    rh_free(pose->name);
+    pose->name = rh_strdup(solid->name, "test", NULL);
+}
+
 static void fit_probes(rh_scene *scene)
 {
     rh_probe_params *items = scene->probes.items;
@@ -126,6 +137,8 @@ static void fit_probes(rh_scene *scene)
         items[i].name = rh_strdup(name, "test", NULL);
         rh_solid_probe *solid = items[i].where.kind == RH_PROBE_SOLID ? items[i].where.value : NULL;
         if (solid) rh_free(solid->name), solid->name = NULL;
+        if (items[i].where.kind == RH_PROBE_POSE && scene->solids.count > 0)
+            aim_at_a_solid(scene, items[i].where.value);
         if (scene->solids.count == 0) rh_params_free(&rh_probe_table, &items[i]);
     }
     if (scene->solids.count > 0) return;

@@ -32,6 +32,7 @@
 #include "physics/time_step.h"
 #include "physics/sides.h"
 #include "physics/sealed.h"
+#include "physics/still_edge.h"
 #include "physics/step.h"
 #include "physics/volume.h"
 #include "physics/walls.h"
@@ -65,6 +66,7 @@ typedef struct step {
     uint8_t *rigid;            // as in the view; NULL without added stages
     rh_solid_coupling solids;  // dynamic ones; nothing without any
     rh_pressure pressure;
+    rh_still_edge edge;
     rh_momentum_error *momentum_errors;  // what the particles gain in error; NULL = not known
     rh_vec3 *frame_share;                // per tile: share of common motion (rh_paths); NULL = not known
     rh_step_report *report;
@@ -314,6 +316,20 @@ static rh_code couple_solids(step *s, rh_status *status)
                                      s->params->density, &faces, s->arena, status);
 }
 
+// The edge of liquid at rest is held (still_edge.h). With forces of the scene's own it is not known what rests.
+static rh_code hold_edge(step *s, rh_status *status)
+{
+    double g = rh_d3_length(s->around->gravity);
+    if (!is_balanced(s) || g == 0 || s->around->acceleration || s->around->obstacles->count == 0) return RH_OK;
+    s->edge = (rh_still_edge){.tiles = &s->tiles,
+                              .phi = s->surface.phi,
+                              .before = s->spare,
+                              .gravity = rh_v3_from(s->around->gravity),
+                              .slow = 0.1f * (float)sqrt(g * s->around->cell),
+                              .keep = 1 / (1 + 0.5f * s->kick * (float)sqrt(g / s->around->cell))};
+    return rh_still_edge_close(&s->edge, &s->cut, s->arena, status);
+}
+
 static rh_code project(step *s, rh_status *status)
 {
     rh_cg_report solve;
@@ -322,6 +338,7 @@ static rh_code project(step *s, rh_status *status)
     if (is_balanced(s))
         rh_thin_films_support(&s->tiles, &s->cut, s->velocity, rh_v3_length(s->force_change_everywhere),
                               s->surface.phi);
+    RH_TRY(hold_edge(s, status));
     if (s->method->stage_count) {
         s->rigid = rh_arena_take_zero(s->arena, (size_t)rh_tiles_values(&s->tiles) / 8 + 1, status);
         if (!s->rigid) return RH_MEMORY;
@@ -363,6 +380,7 @@ static rh_code extend_and_constrain(step *s, rh_status *status)
     if (s->around->observer) RH_TRY(rh_faces_copy(&before, s->velocity, &s->tiles, s->arena, status));
     keep_spray(s);
     rh_walls_set_inflow_velocities(&s->tiles, &s->cut, s->velocity, s->known);
+    rh_still_edge_set(&s->edge, &s->cut, s->velocity, s->known);
     rh_arena_mark mark = rh_arena_save(s->arena);
     float *bands = rh_arena_take(s->arena, ((size_t)s->tiles.count + 1) * sizeof *bands, status);
     if (!bands) return RH_MEMORY;
@@ -403,6 +421,7 @@ static rh_code update_velocities(step *s, rh_status *status)
         update.velocity = s->weight;
     }
     s->report->max_speed = rh_grid_to_velocities(&s->tiles, &update, s->positions, s->velocities, s->affine);
+    rh_still_edge_calm(&s->edge, s->velocity, s->momentum_errors, s->velocities);
     return RH_OK;
 }
 

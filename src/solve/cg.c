@@ -65,9 +65,11 @@ rh_code rh_cg_solve(const rh_multigrid *m, const rh_cg_beside *beside, const rh_
                     double tolerance, int max_iterations, rh_arena *arena, rh_cg_report *report, rh_status *status)
 {
     RH_ASSERT(b != x && tolerance > 0 && max_iterations >= 0);
+    RH_ASSERT(!beside || !beside->deflation || !beside->more.add);
     const rh_poisson *a = &m->levels[0].a;
     const rh_term *term = beside ? beside->term : NULL;
     const rh_deflation *deflation = beside ? beside->deflation : NULL;
+    const rh_cg_more more = beside ? beside->more : (rh_cg_more){0};
     *report = (rh_cg_report){.converged = true};
     rh_arena_mark mark = rh_arena_save(arena);
     solver s = {m,
@@ -91,6 +93,7 @@ rh_code rh_cg_solve(const rh_multigrid *m, const rh_cg_beside *beside, const rh_
         rh_poisson_cg_direction(a, (float)beta, s.spare, s.d);
         rh_poisson_apply(a, s.d, s.q, s.sums);
         double curvature = rh_sum(s.sums, a->count) + rh_term_apply(term, a->cells, s.d, s.q);
+        if (more.add) curvature += more.add(more.user, s.d, s.q);
         if (!(curvature > 0)) break;  // singular and exhausted
         rh_poisson_cg_update(a, (float)(rho / curvature), rh_multigrid_first_weight(), s.d, s.q, x, b, s.sums);
         residual = sqrt(rh_sum(s.sums, a->count));
@@ -108,6 +111,7 @@ rh_code rh_cg_solve(const rh_multigrid *m, const rh_cg_beside *beside, const rh_
 typedef struct general {
     const rh_preconditioner *m;
     const rh_term *term;
+    rh_cg_more more;
     const rh_pockets *pockets;
     float *spare;
 } general;
@@ -117,6 +121,7 @@ static void apply(void *user, const float *x, float *y)
     const general *g = user;
     rh_poisson_apply(g->m->a, x, y, NULL);
     rh_term_apply(g->term, g->m->a->cells, x, y);
+    if (g->more.add) g->more.add(g->more.user, x, y);
 }
 
 static void apply_preconditioner(void *user, const float *r, float *z)
@@ -139,7 +144,8 @@ rh_code rh_cg_solve_by(const rh_preconditioner *m, const rh_cg_beside *beside, c
     if (m->method->which == RH_PRECONDITION_MULTIGRID)
         return rh_cg_solve(&m->multigrid, beside, pockets, b, x, tolerance, max_iterations, arena, report, status);
     rh_arena_mark mark = rh_arena_save(arena);
-    general g = {m, beside ? beside->term : NULL, pockets, rh_poisson_vector(m->a, arena, status)};
+    general g = {m, beside ? beside->term : NULL, beside ? beside->more : (rh_cg_more){0}, pockets,
+                 rh_poisson_vector(m->a, arena, status)};
     if (!g.spare) return RH_MEMORY;
     int64_t size = (int64_t)rh_poisson_values(m->a);
     const rh_krylov system = {

@@ -15,10 +15,17 @@ typedef struct rh_cg_report {
     bool converged;
 } rh_cg_report;
 
+// Any symmetric term: y += T x; returns x . T x. A + T must stay positive.
+typedef struct rh_cg_more {
+    double (*add)(void *user, const float *x, float *y);
+    void *user;
+} rh_cg_more;
+
 // What stands beside the operator.
 typedef struct rh_cg_beside {
     const rh_term *term;            // added to A
     const rh_deflation *deflation;  // of directions along which the term is large; with multigrid; NULL = none
+    rh_cg_more more;                // not with deflation; add NULL = none
 } rh_cg_beside;
 
 // Solves A x = b on the hierarchy's finest level from x = 0 (x is overwritten). b is destroyed: it holds the residual

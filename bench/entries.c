@@ -143,6 +143,16 @@ const bench_entry bench_entries[] = {
     {"sph-11M", "sph", "sph_dam", CELL(0.005208333333333333), .skip = 1, .frames = 1, .most_steps = 4, .repeats = 1,
      .when = BENCH_LONG},
 
+    // Surface tension, and the same drop without.
+    {"tension", "tension", "scenes/drop_tension", {"cell=0.00016"}, .skip = 4, .frames = 4, .repeats = 2},
+    {"tension-none",
+     "tension",
+     "scenes/drop_tension",
+     {"cell=0.00016", "physics.liquid.surface_tension=0"},
+     .skip = 4,
+     .frames = 4,
+     .repeats = 2},
+
     // Drops that meet, and the same without.
     {"drops", "droplets", "drops", .skip = 1, .frames = 3, .repeats = 2},
     {"drops-free", "droplets", "drops", {"physics.droplets.collisions=false"}, .skip = 1, .frames = 3, .repeats = 2},

@@ -58,6 +58,10 @@ static const struct {
     {"carried_stress", .particle = POSITION + 36, .value = 6 * VALUE + 2 * FACES},
     // Positions, velocities, fillings of cells (before and after) and of faces in; right-hand side out.
     {"predict", .particle = POSITION, .value = 2 * FACES + 2 * VALUE, .cell = VALUE},
+    // Level set in, distances out, in, smoothed out, in; curvature and slope out, and in and out twice as it is
+    // smoothed
+    // along the surface, which is counted for all cells; curvature of faces out.
+    {"tension", .value = 12 * VALUE + FACES},
     // Velocities in, right-hand side out; the solve; velocities in and out with the pressure.
     {"pressure", .cell = FACES + VALUE + VALUE + 2 * FACES, .cell_iteration = iteration},
     // sand_incompressible: masses and strengths out and in, marks of known faces in; of cells, pressure in, velocities

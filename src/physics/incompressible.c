@@ -6,6 +6,7 @@
 //   solids        open shares of faces, wall velocities
 //   surface       level set and cut edges from the particles
 //   to grid       particle velocities and numbers to faces and cells; extended; forces
+//   tension       curvature of the surface (only with surface tension)
 //   pressure      projection
 //   extend        velocities beyond the liquid; walls
 //   update        PIC / FLIP / APIC update of the particles' velocities
@@ -22,6 +23,7 @@
 #include "base/parallel.h"
 #include "base/simd.h"
 #include "grid/advect.h"
+#include "grid/curvature.h"
 #include "grid/outer_flow.h"
 #include "grid/transfer.h"
 #include "physics/drag.h"
@@ -65,6 +67,7 @@ typedef struct step {
     uint8_t *known[3];
     uint8_t *rigid;            // as in the view; NULL without added stages
     rh_solid_coupling solids;  // dynamic ones; nothing without any
+    rh_surface_tension tension;
     rh_pressure pressure;
     rh_still_edge edge;
     rh_momentum_error *momentum_errors;  // what the particles gain in error; NULL = not known
@@ -73,8 +76,8 @@ typedef struct step {
     double clock;
 } step;
 
-static const char *const STAGES[] = {"sort",   "solids", "surface", "to_grid", "pressure", "extend",
-                                     "update", "volume", "advect",  "collide", NULL};
+static const char *const STAGES[] = {"sort",   "solids", "surface", "to_grid", "tension", "pressure",
+                                     "extend", "update", "volume",  "advect",  "collide", NULL};
 
 // A stage has ended; what the method has after it is done.
 static rh_code stage(step *s, const char *name, rh_status *status)
@@ -138,9 +141,13 @@ static const rh_faces NONE;  // no faces
 
 static bool is_balanced(const step *s) { return !s->method->unbalanced; }
 
+static bool has_tension(const step *s) { return s->params->surface_tension > 0; }
+
 // Cells around particles that exist: what the transfers and the surface touch. A particle may leave them in a step
 // (advect.h tells what it meets there).
 enum { MARGIN = 3 };
+// With tension the surface has to go on into walls as far as its smoothing looks (grid/curvature.c).
+enum { MARGIN_WITH_TENSION = 5 };
 
 // Cells beyond the liquid where velocities and distances are known.
 static const float BAND = 4;
@@ -156,7 +163,8 @@ static rh_code sort_particles(step *s, rh_status *status)
 {
     rh_points *points = s->points;
     RH_TRY(rh_sides_leave(s->around, points, status));
-    RH_TRY(rh_step_sort(s->around, MARGIN, points, &s->tiles, s->arena, s->report, status));
+    int margin = has_tension(s) ? MARGIN_WITH_TENSION : MARGIN;
+    RH_TRY(rh_step_sort(s->around, margin, points, &s->tiles, s->arena, s->report, status));
     s->positions = rh_points_data(points, "P", RH_POINT_VEC3F);
     s->velocities = rh_points_data(points, "v", RH_POINT_VEC3F);
     s->affine = s->params->transfer == RH_TRANSFER_APIC ? rh_points_data(points, "C", RH_POINT_MAT3F) : NULL;
@@ -330,14 +338,40 @@ static rh_code hold_edge(step *s, rh_status *status)
     return rh_still_edge_close(&s->edge, &s->cut, s->arena, status);
 }
 
+// What the tension of a surface bent as much as a cell does in a step, m/s.
+static float tension_change(const step *s)
+{
+    double h = s->around->cell;
+    return (float)(s->params->surface_tension * (double)s->kick / (s->params->density * h * h));
+}
+
+static void support_films(step *s)
+{
+    if (is_balanced(s))
+        rh_thin_films_support(&s->tiles, &s->cut, s->velocity,
+                              rh_v3_length(s->force_change_everywhere) + tension_change(s), s->surface.phi);
+}
+
+static rh_code find_curvature(step *s, rh_status *status)
+{
+    if (!has_tension(s)) return RH_OK;
+    double angle = s->params->contact_angle;
+    rh_curvature_input input = {.tiles = &s->tiles,
+                                .surface = &s->surface,
+                                .solid = s->around->obstacles->count > 0 ? s->cut.distance : NULL,
+                                .contact = angle == 90 ? 0 : cos(angle * M_PI / 180)};
+    rh_faces curvature;
+    RH_TRY(rh_curvature_build(&input, &curvature, s->arena, status));
+    rh_surface_tension_init(&s->tension, curvature, s->params->surface_tension, s->params->density, s->around->cell,
+                            (double)s->dt, (double)s->kick, s->arena, status);
+    return stage(s, "tension", status);
+}
+
 static rh_code project(step *s, rh_status *status)
 {
     rh_cg_report solve;
     bool coupled = s->around->dynamics != NULL;
     if (coupled) RH_TRY(couple_solids(s, status));
-    if (is_balanced(s))
-        rh_thin_films_support(&s->tiles, &s->cut, s->velocity, rh_v3_length(s->force_change_everywhere),
-                              s->surface.phi);
     RH_TRY(hold_edge(s, status));
     if (s->method->stage_count) {
         s->rigid = rh_arena_take_zero(s->arena, (size_t)rh_tiles_values(&s->tiles) / 8 + 1, status);
@@ -345,6 +379,10 @@ static rh_code project(step *s, rh_status *status)
     }
     RH_TRY(rh_pressure_prepare(&s->pressure, &s->tiles, &s->surface, &s->cut, coupled ? &s->solids : NULL,
                                is_balanced(s), (rh_precondition)s->params->preconditioner, s->arena, status));
+    if (has_tension(s)) {
+        s->pressure.tension = &s->tension;
+        RH_TRY(rh_faces_new(&s->pressure.jump, &s->tiles, true, s->arena, status));
+    }
     RH_TRY(rh_pressure_project(&s->pressure, s->velocity, s->known, s->params->tolerance,
                                (int)s->params->max_iterations, s->arena, &solve, status));
     s->report->cells = s->pressure.matrix.unknowns;
@@ -431,6 +469,7 @@ static rh_code correct_volume(step *s, rh_status *status)
     if (!s->params->volume_correction) return RH_OK;
     const rh_tiles *tiles = &s->tiles;
     rh_cg_report solve;
+    s->pressure.jump = NONE;  // displacements know no tension
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < tiles->count; t++)
         for (int a = 0; a < tiles->dimension; a++)
@@ -544,6 +583,8 @@ rh_code rh_incompressible_step(rh_incompressible *me, const rh_surroundings *aro
     RH_TRY(stage(&s, "surface", status));
     RH_TRY(to_grid(&s, status));
     RH_TRY(stage(&s, "to_grid", status));
+    support_films(&s);
+    RH_TRY(find_curvature(&s, status));
     RH_TRY(project(&s, status));
     RH_TRY(show(&s, RH_SIGHT_PRESSED, NONE, status));
     RH_TRY(stage(&s, "pressure", status));

@@ -32,11 +32,13 @@ typedef struct rh_incompressible_view {
 
 // Parameters, for a method's table to point into.
 typedef struct rh_incompressible_options {
-    double density;  // kg/m^3
-    int transfer;    // rh_transfer
-    double flip;     // FLIP part of the FLIP/PIC blend, 0..1
-    int advection;   // rh_advection
-    double cfl;      // largest travel of a particle in one step, in cells
+    double density;          // kg/m^3
+    double surface_tension;  // N/m; 0 = none
+    double contact_angle;    // degrees: at which the surface meets solids, measured in the liquid
+    int transfer;            // rh_transfer
+    double flip;             // FLIP part of the FLIP/PIC blend, 0..1
+    int advection;           // rh_advection
+    double cfl;              // largest travel of a particle in one step, in cells
     int64_t particles_per_axis;
     double tolerance;  // relative residual of the pressure solve
     int64_t max_iterations;

@@ -30,7 +30,9 @@ static inline float force_change_of(const faces *f, int c)
 static inline bool is_walls(const faces *f, int c) { return f->walls && (f->walls[c >> 3] >> (c & 7) & 1); }
 
 // Changes by pressure are taken over unchanged up to this part of what forces do in the step, beyond those that just
-// balance the forces: so what rests stays at rest. With all changes damped, still water moved at 0.1 m/s.
+// balance the forces: so what rests stays at rest. With all changes damped, still water moved at 0.1 m/s. Forces are
+// gravity's, and those of a surface under tension bent as much as a cell: without these a drop's oscillations were 2 %
+// slower.
 static const float SLIGHT = 0.1f;
 
 static void damp_light_faces(const faces *f, float *felt)
@@ -106,11 +108,25 @@ static void wall_faces(const rh_pressure *p, int32_t t, int axis, uint8_t *bits)
     }
 }
 
+// Momentum that the tension at the surface gives the liquid beside the lower faces of a tile, in full cells. Around a
+// closed surface it adds up to nothing; of a curvature that is measured it would not quite.
+static double tension_on(const rh_pressure *p, int32_t t, int axis, const float *mass)
+{
+    int64_t at = (int64_t)t * p->tiles->cells;
+    double sum = 0;
+    for (int c = 0; c < p->tiles->cells; c++) {
+        float jump = p->jump.axis[axis][at + c] * p->cut->open[axis][t][c];
+        if (jump != 0 && mass[c] > 0) sum += (double)(rh_pressure_is_unknown(p, at + c) ? jump : -jump);
+    }
+    return sum;
+}
+
 static rh_momentum_error measure_tile(const rh_momentum_error_input *b, int32_t t)
 {
     const rh_pressure *p = b->pressure;
     int64_t at = (int64_t)t * p->tiles->cells;
     rh_momentum_error error = {0};
+    float tension = p->tension ? p->tension->strength * p->tiles->inverse_h : 0;
     for (int a = 0; a < p->tiles->dimension; a++) {
         float mass[RH_CELLS], felt[RH_CELLS], *weight = b->weight.axis[a] + at;
         uint8_t walls[RH_CELLS / 8];
@@ -129,9 +145,10 @@ static rh_momentum_error measure_tile(const rh_momentum_error_input *b, int32_t 
                    .force_change = b->force_change.axis[0] ? b->force_change.axis[a] + at : NULL,
                    .force_change_all = (&b->force_change_everywhere.x)[a],
                    .scale = 1 / b->per_cell,
-                   .slight = SLIGHT * rh_v3_length(b->force_change_everywhere)};
+                   .slight = SLIGHT * (rh_v3_length(b->force_change_everywhere) + tension)};
         damp_light_faces(&f, felt);
         if (!error.walled[a]) error.momentum[a] = error_of(&f, felt);
+        if (!error.walled[a] && p->jump.axis[0]) error.momentum[a] += (double)b->per_cell * tension_on(p, t, a, mass);
         memcpy(weight, felt, (size_t)f.count * sizeof *felt);
     }
     return error;

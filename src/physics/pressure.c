@@ -271,11 +271,11 @@ rh_code rh_pressure_prepare(rh_pressure *p, const rh_tiles *tiles, const rh_surf
     return p->released ? RH_OK : RH_MEMORY;
 }
 
-static rh_code solve(rh_pressure *p, const rh_term *term, float *b, float *q, double tolerance, int max_iterations,
-                     rh_arena *arena, rh_cg_report *report, rh_status *status)
+static rh_code solve(rh_pressure *p, const rh_cg_beside *beside, float *b, float *q, double tolerance,
+                     int max_iterations, rh_arena *arena, rh_cg_report *report, rh_status *status)
 {
     RH_ASSERT(b && tolerance > 0);
-    return rh_cg_solve_by(&p->preconditioner, term, &p->pockets, b, q, tolerance, max_iterations, arena, report,
+    return rh_cg_solve_by(&p->preconditioner, beside, &p->pockets, b, q, tolerance, max_iterations, arena, report,
                           status);
 }
 
@@ -285,12 +285,14 @@ rh_code rh_pressure_solve(rh_pressure *p, float *b, double tolerance, int max_it
     return solve(p, NULL, b, p->q, tolerance, max_iterations, arena, report, status);
 }
 
-// The same with solids that move.
+// The same with solids that move and a surface with inertia.
 static rh_code solve_coupled(rh_pressure *p, float *b, float *q, double tolerance, int max_iterations, rh_arena *arena,
                              rh_cg_report *report, rh_status *status)
 {
-    if (!p->solids) return solve(p, NULL, b, q, tolerance, max_iterations, arena, report, status);
-    return solve(p, &p->solids->term, b, q, tolerance, max_iterations, arena, report, status);
+    bool stiff = p->tension && p->tension->inertia > 0;
+    const rh_cg_beside beside = {.term = p->solids ? &p->solids->term : NULL,
+                                 .more = {stiff ? rh_surface_tension_resist : NULL, p->tension}};
+    return solve(p, &beside, b, q, tolerance, max_iterations, arena, report, status);
 }
 
 // --- right-hand side and gradient ------------------------------------------------------------------------------------
@@ -340,6 +342,15 @@ static void right_hand_side(const rh_pressure *p, rh_faces velocity, float *b)
     }
 }
 
+// The right-hand side with the tension of the surface.
+static rh_code load(rh_pressure *p, rh_faces velocity, float *b)
+{
+    if (p->tension) RH_TRY(rh_surface_tension_gather(p->tension, p, velocity));
+    right_hand_side(p, velocity, b);
+    if (!p->tension) return RH_OK;
+    return rh_surface_tension_load(p->tension, b);
+}
+
 // Eight flags from eight bits.
 static inline void store_flags(uint8_t *flags, int bits)
 {
@@ -350,7 +361,7 @@ static inline void store_flags(uint8_t *flags, int bits)
 
 // Faces of one axis: the difference to subtract, and `known` where there is one. `q` and `phi` are those of the tile.
 static inline void subtract_row(const rh_pressure *p, const rh_rows *q, const spots *at, const rh_bit_rows *bits,
-                                const float *open, int a, int r, float *field, uint8_t *known)
+                                const float *open, const float *jump, int a, int r, float *field, uint8_t *known)
 {
     int low = rh_bits_row_below(bits, a, r), here = bits->here[r], wet = low | here;
     int says = wet ? wet & rh_i8_bits(rh_f8_load(open) > rh_f8_all(0)) : 0;
@@ -359,13 +370,15 @@ static inline void subtract_row(const rh_pressure *p, const rh_rows *q, const sp
         return;
     }
     rh_f8 q_here = rh_f8_load(q->here + 8 * r), q_low = rh_row_below(q, a, r);
+    rh_f8 q_surface = jump ? rh_f8_load(jump) : rh_f8_all(0);
     rh_f8 part = linked(spot_here(at, r), spot_below(at, a, r), p->tiles->h), difference = part * (q_here - q_low);
     says &= ~(low & here) | rh_i8_bits(part > rh_f8_all(0));
     if ((low & here) != 255) {
         rh_f8 from_low = towards_air(spot_below(at, a, r), spot_here(at, r), p->tiles->h);
         rh_f8 from_here = towards_air(spot_here(at, r), spot_below(at, a, r), p->tiles->h);
         rh_f8 factor = rh_f8_select(rh_i8_from_bits(low), from_low, from_here);
-        rh_f8 only = rh_f8_select(rh_i8_from_bits(low), -q_low * from_low, q_here * from_here);
+        rh_f8 only = rh_f8_select(rh_i8_from_bits(low), (q_surface - q_low) * from_low,
+                                  (q_here - q_surface) * from_here);
         difference = rh_f8_select(rh_i8_from_bits(low & here), difference, only);
         says &= (low & here) | rh_i8_bits(factor > rh_f8_all(0));
     }
@@ -399,7 +412,8 @@ void rh_pressure_subtract_gradient(const rh_pressure *p, rh_faces field, uint8_t
         for (int r = 0; r < tiles->cells / 8; r++)
             for (int a = 0; a < tiles->dimension; a++) {
                 int64_t row = base + 8 * r;
-                subtract_row(p, &q, &at, &bits, p->cut->open[a][t] + 8 * r, a, r, field.axis[a] + row, known[a] + row);
+                subtract_row(p, &q, &at, &bits, p->cut->open[a][t] + 8 * r,
+                             p->jump.axis[0] ? p->jump.axis[a] + row : NULL, a, r, field.axis[a] + row, known[a] + row);
             }
     }
 }
@@ -485,7 +499,7 @@ static rh_code settle_walls(rh_pressure *p, rh_faces velocity, double tolerance,
     double loose = fmax(tolerance, 1e-3);
     for (int round = 0; round < MAX_ROUNDS; round++) {
         RH_TRY(assemble(p, arena, status));
-        right_hand_side(p, velocity, b);
+        RH_TRY(load(p, velocity, b));
         RH_TRY(solve_coupled(p, b, p->q, loose, max_iterations, arena, report, status));
         int64_t changed = 0;
 #pragma omp parallel for schedule(dynamic, 8) reduction(+ : changed)
@@ -551,8 +565,9 @@ rh_code rh_pressure_project(rh_pressure *p, rh_faces velocity, uint8_t *const kn
     float *b = rh_poisson_vector(&p->matrix, arena, status);
     if (!b) return RH_MEMORY;
     if (p->released) RH_TRY(settle_walls(p, velocity, tolerance, max_iterations, b, arena, report, status));
-    right_hand_side(p, velocity, b);
+    RH_TRY(load(p, velocity, b));
     RH_TRY(move_all(p, b, tolerance, max_iterations, arena, report, status));
+    if (p->tension) RH_TRY(rh_surface_tension_settle(p->tension, p, p->jump));
     rh_pressure_subtract_gradient(p, velocity, known);
     if (!p->released) rh_arena_restore(arena, mark);  // after settle_walls the operator lives above the mark
     return RH_OK;
@@ -579,21 +594,25 @@ static float theta(float phi, float phi_other, float h)
     return inside / (inside + phi_other);
 }
 
-static bool gradient(side low, side high, float open, float h, float *out)
+static bool gradient(side low, side high, float open, float jump, float h, float *out)
 {
     if (open <= 0 || (!low.liquid && !high.liquid)) return false;
     if (low.liquid && high.liquid) *out = high.q - low.q;
-    else *out = low.liquid ? -low.q / theta(low.phi, high.phi, h) : high.q / theta(high.phi, low.phi, h);
+    else
+        *out = low.liquid ? (jump - low.q) / theta(low.phi, high.phi, h)
+                          : (high.q - jump) / theta(high.phi, low.phi, h);
     return true;
 }
 
 // Change of q per cell along axis a: mean of the faces of the cell that know it.
-static float slope_of(const neighbourhood *n, const float *open, int low, int here, int high, float h)
+static float slope_of(const neighbourhood *n, const float *open, const float *jump, int low, int here, int high,
+                      float h)
 {
     side below = {n->q[low], n->phi[low], n->liquid[low]}, above = {n->q[high], n->phi[high], n->liquid[high]};
     side own = {n->q[here], n->phi[here], n->liquid[here]};
     float first = 0, second = 0;
-    int known = gradient(below, own, open[here], h, &first) + gradient(own, above, open[high], h, &second);
+    int known = gradient(below, own, open[here], jump[here], h, &first) +
+                gradient(own, above, open[high], jump[high], h, &second);
     return known ? (first + second) / (float)known : 0;
 }
 
@@ -619,15 +638,17 @@ static void load_neighbourhood(const rh_pressure *p, int32_t t, neighbourhood *n
     rh_block_load(tiles, p->surface->phi, t, 2, 1, n->phi);
     int deep = tiles->dimension == 3;
     for (int a = 0; a < tiles->dimension; a++) {
-        float open[LARGE];
+        float open[LARGE], jump[LARGE] = {0};
         const int s[3] = {a == 0, a == 1, a == 2};
         rh_block_load_apart(tiles, p->cut->open[a], t, 2, 0, open);
+        if (p->jump.axis[0]) rh_block_load(tiles, p->jump.axis[a], t, 2, 0, jump);
         for (int k = -deep; k < tiles->layers + deep; k++)
             for (int j = -1; j <= RH_TILE; j++)
                 for (int i = -1; i <= RH_TILE; i++) {
                     int here = rh_block_index(tiles, 2, i, j, k);
-                    n->slope[a][here] = slope_of(n, open, rh_block_index(tiles, 2, i - s[0], j - s[1], k - s[2]), here,
-                                                 rh_block_index(tiles, 2, i + s[0], j + s[1], k + s[2]), tiles->h);
+                    int low = rh_block_index(tiles, 2, i - s[0], j - s[1], k - s[2]);
+                    int high = rh_block_index(tiles, 2, i + s[0], j + s[1], k + s[2]);
+                    n->slope[a][here] = slope_of(n, open, jump, low, here, high, tiles->h);
                 }
     }
 }

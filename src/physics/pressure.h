@@ -8,6 +8,7 @@
 #pragma once
 #include "grid/levelset.h"
 #include "physics/solid_coupling.h"
+#include "physics/surface_tension.h"
 #include "solid/cut_cells.h"
 #include "solve/cg.h"
 #include "solve/layout.h"
@@ -23,8 +24,10 @@ typedef struct rh_pressure {
     rh_preconditioner preconditioner;
     rh_pockets pockets;  // liquid without air
     float *q;
-    rh_solid_coupling *solids;  // dynamic ones, which the projection moves too; NULL = none
-    uint8_t *released;          // cells at separating walls that have let go: q = 0; NULL when no wall separates
+    rh_solid_coupling *solids;    // dynamic ones, which the projection moves too; NULL = none
+    rh_surface_tension *tension;  // borrowed; NULL = none
+    rh_faces jump;                // m/s: q at the surface, on faces between liquid and air; axis[0] NULL = 0 everywhere
+    uint8_t *released;            // cells at separating walls that have let go: q = 0; NULL when no wall separates
 } rh_pressure;
 
 // Prepares operator and preconditioner for the present surface and solids (with separating walls the operator is made

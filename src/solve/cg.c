@@ -45,11 +45,12 @@ static double precondition(solver *s, float *r, double *rho)
     return beta;
 }
 
-rh_code rh_cg_solve(const rh_multigrid *m, const rh_term *term, const rh_pockets *pockets, float *b, float *x,
+rh_code rh_cg_solve(const rh_multigrid *m, const rh_cg_beside *beside, const rh_pockets *pockets, float *b, float *x,
                     double tolerance, int max_iterations, rh_arena *arena, rh_cg_report *report, rh_status *status)
 {
     RH_ASSERT(b != x && tolerance > 0 && max_iterations >= 0);
     const rh_poisson *a = &m->levels[0].a;
+    const rh_cg_beside with = beside ? *beside : (rh_cg_beside){0};
     *report = (rh_cg_report){.converged = true};
     rh_arena_mark mark = rh_arena_save(arena);
     solver s = {m,
@@ -70,7 +71,8 @@ rh_code rh_cg_solve(const rh_multigrid *m, const rh_term *term, const rh_pockets
         double beta = precondition(&s, b, &rho);
         rh_poisson_cg_direction(a, (float)beta, s.spare, s.d);
         rh_poisson_apply(a, s.d, s.q, s.sums);
-        double curvature = rh_sum(s.sums, a->count) + rh_term_apply(term, a->cells, s.d, s.q);
+        double curvature = rh_sum(s.sums, a->count) + rh_term_apply(with.term, a->cells, s.d, s.q);
+        if (with.more.add) curvature += with.more.add(with.more.user, s.d, s.q);
         if (!(curvature > 0)) break;  // singular and exhausted
         rh_poisson_cg_update(a, (float)(rho / curvature), rh_multigrid_first_weight(), s.d, s.q, x, b, s.sums);
         residual = sqrt(rh_sum(s.sums, a->count));
@@ -87,7 +89,7 @@ rh_code rh_cg_solve(const rh_multigrid *m, const rh_term *term, const rh_pockets
 // --- other preconditioners -------------------------------------------------------------------------------------------
 typedef struct general {
     const rh_preconditioner *m;
-    const rh_term *term;
+    rh_cg_beside with;
     const rh_pockets *pockets;
     float *spare;
 } general;
@@ -96,7 +98,8 @@ static void apply(void *user, const float *x, float *y)
 {
     const general *g = user;
     rh_poisson_apply(g->m->a, x, y, NULL);
-    rh_term_apply(g->term, g->m->a->cells, x, y);
+    rh_term_apply(g->with.term, g->m->a->cells, x, y);
+    if (g->with.more.add) g->with.more.add(g->with.more.user, x, y);
 }
 
 static void apply_preconditioner(void *user, const float *r, float *z)
@@ -112,13 +115,14 @@ static void balance(void *user, float *v)
     rh_pockets_balance(g->pockets, g->m->a, v);
 }
 
-rh_code rh_cg_solve_by(const rh_preconditioner *m, const rh_term *term, const rh_pockets *pockets, float *b, float *x,
-                       double tolerance, int max_iterations, rh_arena *arena, rh_cg_report *report, rh_status *status)
+rh_code rh_cg_solve_by(const rh_preconditioner *m, const rh_cg_beside *beside, const rh_pockets *pockets, float *b,
+                       float *x, double tolerance, int max_iterations, rh_arena *arena, rh_cg_report *report,
+                       rh_status *status)
 {
     if (m->method->which == RH_PRECONDITION_MULTIGRID)
-        return rh_cg_solve(&m->multigrid, term, pockets, b, x, tolerance, max_iterations, arena, report, status);
+        return rh_cg_solve(&m->multigrid, beside, pockets, b, x, tolerance, max_iterations, arena, report, status);
     rh_arena_mark mark = rh_arena_save(arena);
-    general g = {m, term, pockets, rh_poisson_vector(m->a, arena, status)};
+    general g = {m, beside ? *beside : (rh_cg_beside){0}, pockets, rh_poisson_vector(m->a, arena, status)};
     if (!g.spare) return RH_MEMORY;
     int64_t size = (int64_t)rh_poisson_values(m->a);
     const rh_krylov system = {

@@ -185,6 +185,18 @@ static const golden scenes[] = {
      "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 4}\nphysics: {sph: {solver: isph, time_step: 0.002, "
      "walls: mirrored}}\n" WATER TANK,
      0},
+    // Drops that meet, on a plate that they wet: surface tension in short steps, and in long ones.
+    {"tension",
+     "rheo: 1\ncell: 0.04\nframes: {last: 5}\ngravity: [0, -2, 0]\nphysics: {liquid: {surface_tension: 30, "
+     "contact_angle: 60}}\n"
+     "bodies:\n - {shape: {sphere: {center: [0.2, 0.2, 0.2], radius: 0.18}}}\n"
+     " - {velocity: [-1, 0, 0], shape: {box: {min: [0.42, 0.1, 0.1], max: [0.6, 0.3, 0.3]}}}\n"
+     "solids:\n - {shape: {box: {min: [-2, -1, -2], max: [2, 0.03, 2]}}}\n",
+     0},
+    {"tension_2d",
+     "rheo: 1\ncell: 0.02\ndimension: 2\nframes: {last: 5}\ngravity: [0, 0, 0]\nphysics: {liquid: {surface_tension: "
+     "80, contact_angle: 110, preconditioner: mic}}\n" WATER TANK,
+     0},
     {"sph_iisph",
      "rheo: 1\ncell: 0.04\ndimension: 2\nframes: {last: 4}\nphysics: {sph: {solver: iisph, surface_tension: 1, "
      "particles_per_axis: 3}}\n" WATER

@@ -375,7 +375,8 @@ static void cycles_with_bodies_are_symmetric_and_serve(void **state)
             cycle(&p, p.y, my);
             assert_near(dot(&p, p.y, mx), dot(&p, p.x, my), 1e-5 * dot(&p, p.x, mx));
             assert_true(dot(&p, p.x, mx) > 0 && dot(&p, p.y, my) > 0);
-            assert_ok(rh_cg_solve(&p.m, &c.term, &p.pockets, p.y, mx, 1e-5, 300, &p.c.arena, &report, &status));
+            assert_ok(rh_cg_solve(&p.m, &(rh_cg_beside){.term = &c.term}, &p.pockets, p.y, mx, 1e-5, 300, &p.c.arena,
+                                  &report, &status));
             iterations[light] = report.iterations;
             assert_true(report.converged);
             cloud_free(&p.c);

@@ -8,7 +8,6 @@
 
 typedef struct rh_liquid_params {
     rh_incompressible_options flow;
-    double surface_tension;  // N/m; only 0 so far
 } rh_liquid_params;
 
 extern const rh_param_table rh_liquid_table;

@@ -42,9 +42,12 @@ typedef struct rh_incompressible_options {
     int64_t max_iterations;
     int preconditioner;  // rh_precondition, of both solves
     bool volume_correction;
-    double volume_tolerance;  // relative residual of the correction's solve
-    bool pressure;            // give particles the attribute "pressure" (Pa): the pressure at each
-    double pressure_time;     // s: as a mean over about this time; 0 = in the last step alone
+    double volume_tolerance;     // relative residual of the correction's solve
+    bool pressure;               // give particles the attribute "pressure" (Pa): the pressure at each
+    double viscosity;            // Pa s; 0 = none
+    bool viscosity_varies;       // particles have the attribute "viscosity" (Pa s); 0 there is taken as `viscosity`
+    double viscosity_tolerance;  // relative residual of its solve
+    double pressure_time;        // s: as a mean over about this time; 0 = in the last step alone
 } rh_incompressible_options;
 
 typedef struct rh_incompressible {

@@ -11,6 +11,13 @@ static const char *const advections[] = {"rk2", "rk3", NULL};
 static const rh_param rows[] = {
     {"density", RH_PARAM_FLOAT, AT(density), "kg/m^3", "1000", 1e-3, 1e5,
      .help = "mass per volume; decides pressure, not motion, of a single liquid"},
+    {"viscosity", RH_PARAM_FLOAT, AT(viscosity), "Pa s", "0", 0, 1e9,
+     .help = "resistance to shear: water 0.001, oil 0.1, honey 10, pitch 1e8; 0 is none. It acts along walls that are "
+             "no_slip"},
+    {"viscosity_varies", RH_PARAM_BOOL, AT(viscosity_varies), "", "false",
+     .help = "particles carry the attribute viscosity (Pa s), which programs may write; 0 there is the liquid's"},
+    {"viscosity_tolerance", RH_PARAM_FLOAT, AT(viscosity_tolerance), "", "1e-6", 1e-10, 0.1,
+     .help = "relative residual at which the viscosity solve stops"},
     {"surface_tension", RH_PARAM_FLOAT, offsetof(rh_liquid_params, surface_tension), "N/m", "0", 0, 0,
      .help = "not available yet: must be 0"},
     {"transfer", RH_PARAM_CHOICE, AT(transfer), "", "flip", .choices = transfers,

@@ -377,9 +377,15 @@ static rh_code act_viscosity(step *s, rh_status *status)
                       .max_iterations = (int)s->params->max_iterations,
                       .plain = s->params->preconditioner != RH_PRECONDITION_MULTIGRID};
     if (s->params->viscosity_varies) v.of_particles = rh_points_data(s->points, "viscosity", RH_POINT_F32);
+    if (s->around->dynamics) {
+        v.dynamics = s->around->dynamics;
+        v.owner = (const int16_t *const *)s->solids.owner;
+        v.coupling = (rh_viscous_coupling)s->params->viscosity_coupling;
+    }
     RH_TRY(extend(s, s->velocity, NEXT_FACES, NULL, status));
     RH_TRY(rh_faces_copy(&s->stress_change, s->velocity, &s->tiles, s->arena, status));
     RH_TRY(rh_viscosity_act(&v, s->velocity, s->arena, &solve, status));
+    if (s->around->dynamics) rh_solid_coupling_follow(&s->solids);
     for (int a = 0; a < s->tiles.dimension; a++) {
         float *change = s->stress_change.axis[a];
         const float *now = s->velocity.axis[a];

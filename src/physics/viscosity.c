@@ -40,7 +40,7 @@ static const double NO_STRESS = 1e30;  // m: slip length of walls with slip
 typedef struct system {
     const rh_viscosity *v;
     rh_viscous a;
-    int32_t *of;  // per tile of the system: its number among all
+    int32_t *of;  // per tile of the system: its number among all, -1 = not there
     float *mean;  // Pa s, per cell: mean viscosity of its particles, -1 = no particles; NULL where it is one number
     bool one_law;
     double slip;  // m: of all walls, with one law
@@ -182,18 +182,39 @@ static float viscosity_at(const system *s, const float *mean, int q, int c)
 }
 
 // --- the system ------------------------------------------------------------------------------------------------------
+// Tiles within two cells of what may have stress, whether they are in the grid or not: multigrid needs faces beyond the
+// surface. Returns their number, some named often; keys may be NULL.
+static int64_t list_near(const rh_tiles *tiles, const float *phi, rh_tile *keys)
+{
+    int64_t count = 0;
+    for (int32_t t = 0; t < tiles->count; t++) {
+        int low[3] = {8, 8, 8}, high[3] = {-1, -1, -1};
+        for (int c = 0; c < tiles->cells; c++) {
+            int cell[3] = {c & 7, c >> 3 & 7, c >> 6};
+            if (phi[(int64_t)t * tiles->cells + c] >= tiles->h) continue;
+            for (int d = 0; d < 3; d++) {
+                low[d] = cell[d] < low[d] ? cell[d] : low[d];
+                high[d] = cell[d] > high[d] ? cell[d] : high[d];
+            }
+        }
+        if (high[0] < 0) continue;
+        rh_tile at = tiles->at[t];
+        bool deep = tiles->dimension == 3;
+        for (int z = deep ? (low[2] - 2) >> 3 : 0; z <= (deep ? (high[2] + 2) >> 3 : 0); z++)
+            for (int y = (low[1] - 2) >> 3; y <= (high[1] + 2) >> 3; y++)
+                for (int x = (low[0] - 2) >> 3; x <= (high[0] + 2) >> 3; x++, count++)
+                    if (keys) keys[count] = (rh_tile){at.x + x, at.y + y, at.z + z};
+    }
+    return count;
+}
+
 static rh_code list_tiles(system *s, rh_arena *arena, rh_status *status)
 {
     const rh_tiles *tiles = s->v->tiles;
-    rh_tile *keys = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof *keys, status);
+    int64_t count = list_near(tiles, s->v->phi, NULL);
+    rh_tile *keys = rh_arena_take(arena, ((size_t)count + 1) * sizeof *keys, status);
     if (!keys) return RH_MEMORY;
-    int64_t count = 0;
-    for (int32_t t = 0; t < tiles->count; t++) {
-        const float *phi = s->v->phi + (int64_t)t * tiles->cells;
-        bool near = false;
-        for (int c = 0; c < tiles->cells && !near; c++) near = phi[c] < 2 * tiles->h;
-        if (near) keys[count++] = tiles->at[t];
-    }
+    list_near(tiles, s->v->phi, keys);
     RH_TRY(rh_viscous_init(&s->a, tiles->dimension, keys, count, arena, status));
     s->of = rh_arena_take(arena, ((size_t)s->a.tiles.count + 1) * sizeof *s->of, status);
     if (!s->of) return RH_MEMORY;
@@ -209,6 +230,7 @@ static void fill_tile(const system *s, int32_t n)
     const rh_viscosity *v = s->v;
     const rh_tiles *tiles = v->tiles;
     int32_t t = s->of[n];
+    if (t < 0) return;
     float phi[BLOCK], mean[BLOCK];
     rh_fractions liquid;
     walls w;
@@ -241,6 +263,7 @@ static void find_unknowns(const system *s, int32_t n)
 {
     const rh_viscous *a = &s->a;
     float k[RH_STRESSES][BLOCK];
+    if (s->of[n] < 0) return;
     for (int q = 0; q < RH_STRESSES; q++)
         if (a->stress[q]) rh_block_load(&a->tiles, a->stress[q], n, 1, 0, k[q]);
     for (int d = 0; d < a->tiles.dimension; d++)
@@ -275,7 +298,7 @@ static void take_velocities(const system *s, rh_faces velocity, float *x)
     int cells = a->tiles.cells;
 #pragma omp parallel for schedule(static)
     for (int32_t n = 0; n < a->tiles.count; n++)
-        for (int d = 0; d < a->tiles.dimension; d++) {
+        for (int d = 0; d < a->tiles.dimension && s->of[n] >= 0; d++) {
             const float *from = velocity.axis[d] + (int64_t)s->of[n] * cells, *wall = s->v->cut->wall[d][s->of[n]];
             const uint8_t *kind = a->kind[d] + (int64_t)n * cells;
             float *to = x + d * a->lane + (int64_t)n * cells;
@@ -290,7 +313,7 @@ static void add_change(const system *s, const float *change, rh_faces velocity)
     int cells = a->tiles.cells;
 #pragma omp parallel for schedule(static)
     for (int32_t n = 0; n < a->tiles.count; n++)
-        for (int d = 0; d < a->tiles.dimension; d++) {
+        for (int d = 0; d < a->tiles.dimension && s->of[n] >= 0; d++) {
             const float *from = change + d * a->lane + (int64_t)n * cells;
             float *to = velocity.axis[d] + (int64_t)s->of[n] * cells;
             for (int c = 0; c < cells; c++) to[c] += from[c];
@@ -301,27 +324,96 @@ static void apply(void *user, const float *x, float *y) { rh_viscous_apply(user,
 static void cycle(void *user, const float *x, float *y) { rh_viscous_multigrid_cycle(user, x, y); }
 static void jacobi(void *user, const float *x, float *y) { rh_viscous_smooth_zero(user, 1, x, y); }
 
-// The change of velocities solves A e = mass u - A u: what stress does to the velocities that there are. Solved for the
-// change rounding is relative to it.
+// --- dynamic solids --------------------------------------------------------------------------------------------------
+// Wall faces of dynamic solids in the tiles of the system; counted when there is no place for them yet.
+static void list_faces(const system *s, rh_viscous_solids *solids)
+{
+    const rh_viscosity *v = s->v;
+    const rh_tiles *tiles = v->tiles;
+    solids->face_count = 0;
+    for (int32_t n = 0; n < s->a.tiles.count; n++) {
+        int32_t t = s->of[n];
+        for (int d = 0; t >= 0 && d < tiles->dimension && v->owner[t]; d++)
+            for (int c = 0; c < tiles->cells; c++) {
+                int64_t at = (int64_t)n * tiles->cells + c;
+                int solid = v->owner[t][d * tiles->cells + c];
+                if (solid < 0 || s->a.kind[d][at] != RH_FACE_WALL) continue;
+                rh_viscous_face *face = solids->faces ? &solids->faces[solids->face_count] : NULL;
+                solids->face_count++;
+                if (!face) continue;
+                double row[RH_DYNAMICS_PARTS];
+                rh_vec3 x = rh_cell_center(tiles, t, c & 7, c >> 3 & 7, c >> 6);
+                (&x.x)[d] -= 0.5f * tiles->h;
+                rh_dynamics_row(rh_d3_from(x), v->obstacles->items[v->dynamics->items[solid].obstacle].origin, d, row);
+                if (tiles->dimension == 2) row[2] = row[3] = row[4] = 0;
+                *face = (rh_viscous_face){.at = d * s->a.lane + at, .solid = solid};
+                for (int k = 0; k < RH_DYNAMICS_PARTS; k++) face->row[k] = (float)row[k];
+            }
+    }
+}
+
+// How many solids may have vectors of their own for the liquid's answers.
+enum { ANSWERED = 4 };
+
+static rh_code prepare_solids(system *s, const rh_viscous_multigrid *m, rh_viscous_solids *solids, rh_arena *arena,
+                              rh_status *status)
+{
+    double h = s->v->tiles->h, cell = s->v->tiles->dimension == 3 ? h * h * h : h * h;
+    *solids = (rh_viscous_solids){.dynamics = s->v->dynamics, .mass = s->v->density * cell, .a = &s->a, .m = m};
+    list_faces(s, solids);
+    solids->faces = rh_arena_take(arena, ((size_t)solids->face_count + 1) * sizeof *solids->faces, status);
+    if (!solids->faces) return RH_MEMORY;
+    list_faces(s, solids);
+    bool answers = s->v->coupling == RH_VISCOUS_STRONG && s->v->dynamics->count <= ANSWERED;
+    return rh_viscous_solids_prepare(solids, answers, arena, status);
+}
+
+// --- all together ----------------------------------------------------------------------------------------------------
+// b = mass u - A u: what stress does to the velocities that there are.
+static void find_stress(const system *s, const float *x, const float *pull, float *b)
+{
+    const rh_viscous *a = &s->a;
+    for (int d = 0; d < a->tiles.dimension; d++)
+#pragma omp parallel for schedule(static)
+        for (int64_t c = 0; c < a->lane; c++) {
+            int64_t i = d * a->lane + c;
+            b[i] = a->kind[d][c] == RH_FACE_UNKNOWN ? a->mass[d][c] * x[i] - pull[i] : 0;
+        }
+}
+
+// Solved for the change of velocities, A e = mass u - A u: so rounding is relative to it.
 static rh_code solve(system *s, rh_faces velocity, rh_arena *arena, rh_krylov_report *report, rh_status *status)
 {
     rh_viscous *a = &s->a;
-    float *x = rh_viscous_vector(a, arena, status), *b = rh_viscous_vector(a, arena, status);
-    if (!x || !b) return RH_MEMORY;
-    take_velocities(s, velocity, x);
-    rh_viscous_pull(a, x, b);
-    for (int d = 0; d < a->tiles.dimension; d++)
-        for (int64_t c = 0; c < a->lane; c++) {
-            int64_t i = d * a->lane + c;
-            b[i] = a->kind[d][c] == RH_FACE_UNKNOWN ? a->mass[d][c] * x[i] - b[i] : 0;
-        }
-    memset(x, 0, (size_t)rh_viscous_size(a) * sizeof *x);
+    const rh_viscosity *v = s->v;
+    bool coupled = v->dynamics && v->owner && v->coupling != RH_VISCOUS_ONE_WAY;
+    bool strong = coupled && v->coupling == RH_VISCOUS_STRONG;
     rh_viscous_multigrid m;
-    if (!s->v->plain) RH_TRY(rh_viscous_multigrid_create(&m, a, arena, status));
-    rh_krylov way = {.a = {rh_viscous_size(a), apply, a}, .m = {rh_viscous_size(a), cycle, &m}};
-    if (s->v->plain) way.m = (rh_operator){rh_viscous_size(a), jacobi, a};
-    RH_TRY(rh_krylov_cg(&way, b, x, s->v->tolerance, s->v->max_iterations, arena, report, status));
+    rh_viscous_solids solids = {0};
+    if (!v->plain) RH_TRY(rh_viscous_multigrid_create(&m, a, arena, status));
+    if (coupled) RH_TRY(prepare_solids(s, v->plain ? NULL : &m, &solids, arena, status));
+    int64_t size = strong ? rh_viscous_solids_size(&solids) : rh_viscous_size(a);
+    float *now = rh_viscous_vector(a, arena, status), *pull = rh_viscous_vector(a, arena, status);
+    float *x = rh_arena_take_zero(arena, ((size_t)size + 8) * sizeof *x, status);
+    float *b = rh_arena_take_zero(arena, ((size_t)size + 8) * sizeof *b, status);
+    if (!now || !pull || !x || !b) return RH_MEMORY;
+    take_velocities(s, velocity, now);
+    rh_viscous_pull(a, now, pull);
+    find_stress(s, now, pull, b);
+    if (strong) rh_viscous_solids_begin(&solids, pull, b);
+    rh_krylov way = {.a = {size, apply, a}, .m = {size, cycle, &m}};
+    if (v->plain) way.m = (rh_operator){size, jacobi, a};
+    if (strong) {
+        way.a = (rh_operator){size, rh_viscous_solids_apply, &solids};
+        way.m = (rh_operator){size, rh_viscous_solids_precondition, &solids};
+    }
+    RH_TRY(rh_krylov_cg(&way, b, x, v->tolerance, v->max_iterations, arena, report, status));
     add_change(s, x, velocity);
+    if (strong) rh_viscous_solids_give(&solids, x);
+    if (!coupled || strong) return RH_OK;
+    for (int64_t i = 0; i < rh_viscous_size(a); i++) now[i] += x[i];
+    rh_viscous_pull(a, now, pull);
+    rh_viscous_solids_follow(&solids, pull);
     return RH_OK;
 }
 

@@ -5,8 +5,8 @@
 // stable, with no stress on the free surface and the laws of walls. docs/theory/viscosity.md has the equations.
 #pragma once
 #include "grid/levelset.h"
+#include "physics/viscous_solids.h"
 #include "solid/cut_cells.h"
-#include "solve/krylov.h"
 
 typedef struct rh_viscosity {
     const rh_tiles *tiles;
@@ -19,9 +19,14 @@ typedef struct rh_viscosity {
     double time;                // s: how long it acts
     double tolerance;           // relative residual
     int max_iterations;
+    rh_dynamics *dynamics;        // dynamic solids; NULL = none
+    const int16_t *const *owner;  // per tile: [3 cells], number of the dynamic solid that a face belongs to, or -1;
+                                  // NULL = none (solid_coupling.h)
+    rh_viscous_coupling coupling;
     bool plain;  // without multigrid: Jacobi, for comparison
 } rh_viscosity;
 
+// Solids that stress moves have their new velocities afterwards, the walls of `cut` do not.
 // `velocity` (m/s) is known on all faces within a cell of the liquid, and changes there.
 rh_code rh_viscosity_act(const rh_viscosity *v, rh_faces velocity, rh_arena *arena, rh_krylov_report *report,
                          rh_status *status);

@@ -52,9 +52,9 @@ typedef struct rh_obstacle {
     double manning;      // s/m^(1/3): Manning's n, instead of it; 0 = none
     double slip_length;  // m: of a wall without slip, for liquids with viscosity: where the velocity along it would be
                          // the wall's, so far beyond its surface (Navier)
-    bool thin;         // has walls thinner than cells: thin.h
-    double thickness;  // m: of its thinnest walls, when thin
-    rh_motion motion;  // its key list is borrowed
+    bool thin;           // has walls thinner than cells: thin.h
+    double thickness;    // m: of its thinnest walls, when thin
+    rh_motion motion;    // its key list is borrowed
     // At the time given to rh_obstacles_at.
     rh_pose pose;
     rh_dvec3 linear, angular;  // rigid velocity: v(x) = linear + angular x (x - origin); m/s, rad/s

@@ -20,7 +20,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { SIDE = RH_TILE + 2, BLOCK = SIDE * SIDE * SIDE, SHORT = 8, FEW = 24 };
+enum { SIDE = RH_TILE + 2, BLOCK = SIDE * SIDE * SIDE, SHORT = 8 };
+enum { MARGIN = 2 };  // coarse cells
 enum { FINE_DEGREE = 3, COARSE_DEGREE = 4, COARSEST_ROUNDS = 4 };
 static const double LOWEST = 0.12, COARSEST_LOWEST = 0.03;
 static const float SPRING = 0.5f;  // of walls, from level to level
@@ -44,7 +45,8 @@ static const float weights[][4] = {{0.25f, 0.5f, 0.25f, 0}, {0, 0.5f, 0.5f, 0}, 
 
 static void shrink(box *b, int axis, rule how)
 {
-    box out = {.side = {b->side[0], b->side[1], b->side[2]}};
+    box out;
+    memcpy(out.side, b->side, sizeof out.side);
     out.side[axis] = RH_TILE / 2;
     const float *w = weights[how];
     int step = axis == 0 ? 1 : axis == 1 ? b->side[0] : b->side[0] * b->side[1], n = 0;
@@ -56,13 +58,15 @@ static void shrink(box *b, int axis, rule how)
                 const float *f = b->values + from[0] + b->side[0] * (from[1] + b->side[1] * from[2]);
                 out.values[n++] = w[0] * f[0] + w[1] * f[step] + w[2] * f[2 * step] + w[3] * f[3 * step];
             }
-    *b = out;
+    memcpy(b->side, out.side, sizeof out.side);
+    memcpy(b->values, out.values, (size_t)n * sizeof *out.values);
 }
 
 // The opposite of SPREAD (middles) or POINTS: eight values from six, -1 .. 4.
 static void grow(box *b, int axis, bool middles)
 {
-    box out = {.side = {b->side[0], b->side[1], b->side[2]}};
+    box out;
+    memcpy(out.side, b->side, sizeof out.side);
     out.side[axis] = RH_TILE;
     int step = axis == 0 ? 1 : axis == 1 ? b->side[0] : b->side[0] * b->side[1], n = 0;
     for (int k = 0; k < out.side[2]; k++)
@@ -74,12 +78,14 @@ static void grow(box *b, int axis, bool middles)
                 if (middles) out.values[n++] = 0.75f * f[0] + 0.25f * f[odd ? step : -step];
                 else out.values[n++] = odd ? 0.5f * (f[0] + f[step]) : f[0];
             }
-    *b = out;
+    memcpy(b->side, out.side, sizeof out.side);
+    memcpy(b->values, out.values, (size_t)n * sizeof *out.values);
 }
 
 static void load_box(const rh_tiles *tiles, const float *field, int32_t t, box *b)
 {
-    *b = (box){.side = {SIDE, SIDE, tiles->dimension == 3 ? SIDE : 1}};
+    b->side[0] = b->side[1] = SIDE;
+    b->side[2] = tiles->dimension == 3 ? SIDE : 1;
     rh_block_load(tiles, field, t, 1, 0, b->values);
 }
 
@@ -170,7 +176,26 @@ static void find_hold(const rh_viscous_level *fine, float *const stress[RH_STRES
     }
 }
 
-// A coarse face is an unknown when a fine face of its control volume is one, else a wall when one is a wall.
+// A coarse face is an unknown when a fine face that it gives a value to is one, else a wall when one is a wall.
+static uint8_t kind_of(const rh_tiles *tiles, const uint8_t *kind, int d, const int at[3])
+{
+    uint8_t found = RH_FACE_AIR;
+    int low[3], high[3];
+    for (int axis = 0; axis < 3; axis++) {
+        bool flat = axis == 2 && tiles->dimension == 2;
+        low[axis] = flat ? 0 : at[axis] - 1;
+        high[axis] = flat ? 0 : at[axis] + (axis == d ? 1 : 2);
+    }
+    for (int k = low[2]; k <= high[2]; k++)
+        for (int j = low[1]; j <= high[1]; j++)
+            for (int i = low[0]; i <= high[0]; i++) {
+                uint8_t one = kind[rh_block_index(tiles, 1, i, j, k)];
+                if (one == RH_FACE_UNKNOWN) return one;
+                if (one == RH_FACE_WALL) found = one;
+            }
+    return found;
+}
+
 static void find_kinds(const rh_viscous_level *fine, rh_viscous *coarse)
 {
     const rh_tiles *tiles = &fine->a.tiles;
@@ -180,19 +205,10 @@ static void find_kinds(const rh_viscous_level *fine, rh_viscous *coarse)
             uint8_t kind[BLOCK];
             rh_block_load_u8(tiles, fine->a.kind[d], t, 1, RH_FACE_AIR, kind);
             uint8_t *out = coarse->kind[d] + (int64_t)fine->parent[t] * tiles->cells + corner_of(tiles, t);
-            for (int k = tiles->dimension == 3 ? -(d == 2) : 0; k < tiles->layers; k++)
-                for (int j = -(d == 1); j < RH_TILE; j++)
-                    for (int i = -(d == 0); i < RH_TILE; i++) {
-                        int own[3] = {i, j, k}, at[3] = {i >> 1, j >> 1, k >> 1};
-                        uint8_t from = kind[rh_block_index(tiles, 1, i, j, k)];
-                        if (from == RH_FACE_AIR) continue;
-                        // A face between two coarse ones along its own axis belongs to both.
-                        for (at[d] = own[d] >> 1; at[d] <= (own[d] + 1) >> 1; at[d]++) {
-                            if (at[d] < 0 || at[d] >= RH_TILE / 2) continue;
-                            uint8_t *o = out + at[0] + 8 * at[1] + 64 * at[2];
-                            if (*o != RH_FACE_UNKNOWN) *o = from;
-                        }
-                    }
+            for (int k = 0; k < (tiles->dimension == 3 ? RH_TILE / 2 : 1); k++)
+                for (int j = 0; j < RH_TILE / 2; j++)
+                    for (int i = 0; i < RH_TILE / 2; i++)
+                        out[i + 8 * j + 64 * k] = kind_of(tiles, kind, d, (int[3]){2 * i, 2 * j, 2 * k});
         }
 }
 
@@ -210,17 +226,54 @@ static rh_code take_level(rh_viscous_level *level, rh_arena *arena, rh_status *s
     return level->x && level->y ? RH_OK : RH_MEMORY;
 }
 
+static rh_tile parent_of(rh_tile at) { return (rh_tile){at.x >> 1, at.y >> 1, at.z >> 1}; }
+
+// Tiles of the coarser level: parents, and tiles within two coarse cells of unknowns, for the faces beyond the surface
+// that the level after it needs. Returns their number, some named often; keys may be NULL.
+static int64_t list_parents(const rh_viscous_level *fine, rh_tile *keys)
+{
+    const rh_tiles *tiles = &fine->a.tiles;
+    int64_t count = 0;
+    for (int32_t t = 0; t < tiles->count; t++) {
+        rh_tile at = tiles->at[t];
+        int first[3] = {8 * at.x, 8 * at.y, 8 * at.z}, low[3] = {8, 8, 8}, high[3] = {-1, -1, -1};
+        for (int c = 0; c < tiles->cells; c++) {
+            int cell[3] = {c & 7, c >> 3 & 7, c >> 6};
+            bool any = false;
+            for (int d = 0; d < tiles->dimension; d++)
+                any = any || fine->a.kind[d][(int64_t)t * tiles->cells + c] == RH_FACE_UNKNOWN;
+            for (int d = 0; d < 3 && any; d++) {
+                low[d] = cell[d] < low[d] ? cell[d] : low[d];
+                high[d] = cell[d] > high[d] ? cell[d] : high[d];
+            }
+        }
+        if (keys) keys[count] = parent_of(at);
+        count++;
+        for (int d = 0; d < 3; d++) {
+            low[d] = (((first[d] + low[d]) >> 1) - MARGIN) >> 3;
+            high[d] = high[d] < 0 ? low[d] - 1 : (((first[d] + high[d]) >> 1) + MARGIN) >> 3;
+            if (d == 2 && tiles->dimension == 2) high[d] = high[d] < low[d] ? -1 : 0, low[d] = 0;
+        }
+        for (int z = low[2]; z <= high[2]; z++)
+            for (int y = low[1]; y <= high[1]; y++)
+                for (int x = low[0]; x <= high[0]; x++, count++)
+                    if (keys) keys[count] = (rh_tile){x, y, z};
+    }
+    return count;
+}
+
 static rh_code place_parents(rh_viscous_level *fine, rh_viscous_level *coarse, rh_arena *arena, rh_status *status)
 {
     const rh_tiles *tiles = &fine->a.tiles;
-    size_t count = (size_t)tiles->count + 1;
-    fine->parent = rh_arena_take(arena, count * sizeof(int32_t), status);
-    rh_tile *keys = rh_arena_take(arena, count * sizeof *keys, status);
-    if (!fine->parent || !keys) return RH_MEMORY;
+    fine->parent = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof(int32_t), status);
+    if (!fine->parent) return RH_MEMORY;
+    int64_t count = list_parents(fine, NULL);
+    rh_tile *keys = rh_arena_take(arena, ((size_t)count + 1) * sizeof *keys, status);
+    if (!keys) return RH_MEMORY;
+    list_parents(fine, keys);
+    RH_TRY(rh_viscous_init(&coarse->a, tiles->dimension, keys, count, arena, status));
     for (int32_t t = 0; t < tiles->count; t++)
-        keys[t] = (rh_tile){tiles->at[t].x >> 1, tiles->at[t].y >> 1, tiles->at[t].z >> 1};
-    RH_TRY(rh_viscous_init(&coarse->a, tiles->dimension, keys, tiles->count, arena, status));
-    for (int32_t t = 0; t < tiles->count; t++) fine->parent[t] = rh_tiles_find(&coarse->a.tiles, keys[t]);
+        fine->parent[t] = rh_tiles_find(&coarse->a.tiles, parent_of(tiles->at[t]));
     RH_TRY(take_level(coarse, arena, status));
     coarse->b = rh_viscous_vector(&coarse->a, arena, status);
     return coarse->b ? RH_OK : RH_MEMORY;
@@ -242,8 +295,9 @@ static void fill_coarse(const rh_viscous_level *fine, float *const stress[RH_STR
     const rh_tiles *tiles = &coarse->a.tiles;
     rule rules[3];
     for (int d = 0; d < tiles->dimension; d++) {
-        rules_of(d, MIDDLES, rules);
+        rules_of(d, SPREAD, rules);
         shrink_field(fine, fine->a.mass[d], rules, 1, coarse->a.mass[d]);
+        rules_of(d, MIDDLES, rules);
         shrink_field(fine, fine->hold[d], rules, SPRING, coarse->hold[d]);
     }
     for (int q = 0; q < RH_STRESSES; q++) {
@@ -253,6 +307,10 @@ static void fill_coarse(const rh_viscous_level *fine, float *const stress[RH_STR
             rules[axis] = q >= 3 && edge ? POINTS : MIDDLES;
         }
         shrink_field(fine, stress[q], rules, 0.25f, coarse->a.stress[q]);
+        for (int64_t c = 0; c < fine->a.lane; c++) fine->x[c] = stress[q][c] > 0;
+        shrink_field(fine, fine->x, rules, 1, coarse->x);
+        for (int64_t c = 0; c < coarse->a.lane; c++)
+            if (coarse->x[c] > 0) coarse->a.stress[q][c] /= sqrtf(coarse->x[c]);
     }
     find_kinds(fine, &coarse->a);
 }
@@ -288,6 +346,30 @@ static void find_shares(const rh_viscous_level *fine, const rh_viscous_level *co
         }
 }
 
+// Faces without stress are in the air.
+static void leave_out(const rh_viscous_level *level)
+{
+    static const int step[3] = {1, SIDE, SIDE * SIDE};
+    const rh_viscous *a = &level->a;
+    const rh_tiles *tiles = &a->tiles;
+    EACH_TILE
+    for (int32_t t = 0; t < tiles->count; t++) {
+        float k[RH_STRESSES][BLOCK];
+        for (int q = 0; q < RH_STRESSES; q++)
+            if (a->stress[q]) rh_block_load(tiles, a->stress[q], t, 1, 0, k[q]);
+        for (int d = 0; d < tiles->dimension; d++)
+            for (int c = 0; c < tiles->cells; c++) {
+                uint8_t *kind = &a->kind[d][(int64_t)t * tiles->cells + c];
+                int p = rh_block_index(tiles, 1, c & 7, c >> 3 & 7, c >> 6);
+                bool any = k[d][p] > 0 || k[d][p - step[d]] > 0;
+                for (int b = 0; b < tiles->dimension; b++)
+                    if (b != d) any = any || k[rh_shear_of(d, b)][p] > 0 || k[rh_shear_of(d, b)][p + step[b]] > 0;
+                if (*kind == RH_FACE_UNKNOWN && !any && level->hold[d][(int64_t)t * tiles->cells + c] == 0)
+                    *kind = RH_FACE_AIR;
+            }
+    }
+}
+
 static rh_code coarsen(rh_viscous_level *fine, rh_viscous_level *coarse, bool finest, rh_arena *arena,
                        rh_status *status)
 {
@@ -301,6 +383,7 @@ static rh_code coarsen(rh_viscous_level *fine, rh_viscous_level *coarse, bool fi
     fill_coarse(fine, stress, coarse);
     rh_arena_restore(arena, mark);
     part_walls(coarse, coarse->a.stress);
+    leave_out(coarse);
     find_shares(fine, coarse, coarse->x);
     tie_to_walls(coarse);
     return rh_viscous_finish(&coarse->a, arena, status);
@@ -311,7 +394,11 @@ rh_code rh_viscous_multigrid_create(rh_viscous_multigrid *m, const rh_viscous *a
     m->count = 1;
     m->levels[0] = (rh_viscous_level){.a = *a};
     RH_TRY(take_level(&m->levels[0], arena, status));
-    while (m->count < RH_VISCOUS_LEVELS && m->levels[m->count - 1].a.unknowns > FEW) {
+    // Tiles at the origin never merge: what is left there stays about as large.
+    int64_t few = a->tiles.dimension == 3 ? 150 : 24, last = INT64_MAX;
+    while (m->count < RH_VISCOUS_LEVELS && m->levels[m->count - 1].a.unknowns > few &&
+           m->levels[m->count - 1].a.unknowns < last / 4 * 3) {
+        last = m->levels[m->count - 1].a.unknowns;
         RH_TRY(coarsen(&m->levels[m->count - 1], &m->levels[m->count], m->count == 1, arena, status));
         m->count++;
     }
@@ -329,7 +416,8 @@ static void prolong(const rh_viscous_level *fine, const rh_viscous_level *coarse
     for (int32_t t = 0; t < tiles->count; t++)
         for (int d = 0; d < tiles->dimension; d++) {
             float block[BLOCK];
-            box b = {.side = {6, 6, deep ? 6 : 1}};
+            box b;
+            b.side[0] = b.side[1] = 6, b.side[2] = deep ? 6 : 1;
             rh_tile at = tiles->at[t];
             int n = 0, first = 4 * (at.x & 1) + SIDE * (4 * (at.y & 1) + (deep ? SIDE * 4 * (at.z & 1) : 0));
             rh_block_load(&coarse->a.tiles, from + d * coarse->a.lane, fine->parent[t], 1, 0, block);

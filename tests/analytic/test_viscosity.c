@@ -98,7 +98,7 @@ static rh_viscosity law_of(const tank *k, double viscosity, double time)
                           .density = 1000,
                           .time = time,
                           .tolerance = 1e-6,
-                          .max_iterations = 400};
+                          .max_iterations = 100};
 }
 
 static int act(tank *k, double viscosity, double time)
@@ -107,6 +107,7 @@ static int act(tank *k, double viscosity, double time)
     rh_krylov_report report;
     rh_status status = {0};
     lab_check(rh_viscosity_act(&v, k->velocity, &k->arena, &report, &status), &status);
+    if (!report.converged) print_message("%d iterations, residual %g\n", report.iterations, report.residual);
     assert_true(report.converged);
     return report.iterations;
 }
@@ -216,29 +217,25 @@ static void torque_between_circles(void **state)
 static double channel_half = 0.6;
 static double angle;
 static double channel_liquid(rh_dvec3 x) { return fabs(x.x * cos(angle) + x.y * sin(angle)) - channel_half; }
-static rh_dvec3 push;
-static rh_dvec3 pushed(rh_dvec3 x)
-{
-    (void)x;
-    return push;
-}
-
 static double channel_error(double h, double slip, double degrees)
 {
     tank k;
     char solids[1024];
     angle = degrees * M_PI / 180;
     rh_dvec3 n = {-sin(angle), cos(angle), 0};
-    double low = -0.143, high = low + 0.3, viscosity = 50, time = 1e6, worst = 0;
+    double low = -0.143, high = low + 0.3, viscosity = 50, time = 20, worst = 0;
     snprintf(solids, sizeof solids,
              "solids: [{shape: {plane: {point: [%.17g, %.17g, 0], normal: [%.17g, %.17g, 0]}}, wall: no_slip, "
              "slip_length: %g},\n  {shape: {plane: {point: [%.17g, %.17g, 0], normal: [%.17g, %.17g, 0]}}, wall: "
              "no_slip, slip_length: %g}]\n",
              low * n.x, low * n.y, n.x, n.y, slip, high * n.x, high * n.y, -n.x, -n.y, slip);
     tank_open(&k, 2, h, (int)(0.7 / (8 * h)) + 1, channel_liquid, solids);
-    push = (rh_dvec3){time * cos(angle), time * sin(angle), 0};
-    tank_set(&k, pushed);
-    act(&k, viscosity, time);
+    for (int step = 0; step < 4; step++) {  // what is left of the start falls to a hundredth in each
+        for (int d = 0; d < 2; d++)
+            for (int64_t i = 0; i < rh_tiles_values(&k.tiles); i++)
+                k.velocity.axis[d][i] += (float)(time * (d == 0 ? cos(angle) : sin(angle)));
+        act(&k, viscosity, time);
+    }
     double top = 1000 / (2 * viscosity) * (0.0225 + slip * 0.3);
     for (int d = 0; d < 2; d++)
         for (int64_t i = 0; i < rh_tiles_values(&k.tiles); i++) {

@@ -18,6 +18,10 @@ static const rh_param rows[] = {
      .help = "particles carry the attribute viscosity (Pa s), which programs may write; 0 there is the liquid's"},
     {"viscosity_tolerance", RH_PARAM_FLOAT, AT(viscosity_tolerance), "", "1e-6", 1e-10, 0.1,
      .help = "relative residual at which the viscosity solve stops"},
+    {"viscosity_coupling", RH_PARAM_CHOICE, AT(viscosity_coupling), "", "strong", .choices = rh_viscous_coupling_names,
+     .help =
+         "how viscosity moves dynamic solids: strong (with the liquid, in one solve), weak (after it) or one_way (not "
+         "at all), for comparison"},
     {"surface_tension", RH_PARAM_FLOAT, offsetof(rh_liquid_params, surface_tension), "N/m", "0", 0, 0,
      .help = "not available yet: must be 0"},
     {"transfer", RH_PARAM_CHOICE, AT(transfer), "", "flip", .choices = transfers,

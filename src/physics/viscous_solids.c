@@ -4,9 +4,11 @@
 // Preconditioner: with B the multigrid cycle and W = B A_uw R C, the liquid's answer to the impulses (about),
 //
 //      | B + W S W^T    -W S |
-//      | -S W^T          S   |      S: inverse of C + C R^T A_ww R C - (A_uw R C)^T W, solid by solid
+//      | -S W^T          S   |      S: inverse of C + C R^T A_ww R C - W^T G - G^T W + W^T A_uu W, G = A_uw R C,
+//                                      solid by solid
 //
-// is the inverse of the whole matrix when B is that of A_uu. Thick liquid moves along with a solid, and how hard it is
+// is the inverse of the whole matrix when B is that of A_uu; and as what S inverts is the energy of moving solid and
+// liquid so, it is positive for any B. Thick liquid moves along with a solid, and how hard it is
 // to move is the small difference in S: with the inverse of the lower right block alone in its place a ball of six
 // cells in liquid of 1e6 Pa s took hundreds of iterations.
 #include "physics/viscous_solids.h"
@@ -160,9 +162,14 @@ static void find_column(rh_viscous_solids *s, int k, float *pull, double *block)
 static void find_answers(rh_viscous_solids *s, int solid, float *const pulls[PARTS], double *block)
 {
     int64_t size = rh_viscous_size(s->a);
-    for (int j = 0; j < PARTS; j++) rh_viscous_multigrid_cycle(s->m, pulls[j], s->answer[PARTS * solid + j]);
-    for (int i = 0; i < PARTS; i++)
-        for (int j = 0; j < PARTS; j++) block[PARTS * i + j] -= dot(size, pulls[i], s->answer[PARTS * solid + j]);
+    float *const *answer = s->answer + PARTS * solid;
+    for (int j = 0; j < PARTS; j++) rh_viscous_multigrid_cycle(s->m, pulls[j], answer[j]);
+    for (int j = 0; j < PARTS; j++) {
+        rh_viscous_apply(s->a, answer[j], s->all);
+        for (int i = 0; i < PARTS; i++)
+            block[PARTS * i + j] += dot(size, answer[i], s->all) - dot(size, pulls[i], answer[j]) -
+                                    dot(size, pulls[j], answer[i]);
+    }
 }
 
 static rh_code take_memory(rh_viscous_solids *s, bool answers, float *pulls[PARTS], rh_arena *arena, rh_status *status)

@@ -18,6 +18,7 @@ typedef struct job {
     const rh_vec3 *positions;
     rh_vec3 *velocities;
     float (*affine)[9];
+    float flip;  // of the tile
 } job;
 
 // Eight particles; returns their largest squared speed (not a number counts as infinite).
@@ -32,7 +33,7 @@ RH_INLINE rh_f8 update_eight(const job *j, int dimension, bool slopes, const rh_
     rh_f8 squares = rh_f8_all(0);
     for (int a = 0; a < dimension; a++) {
         rh_f8 slope[3], here = rh_sample(dimension, block, a, &s, slopes ? slope : NULL);
-        v.axis[a] = flip ? j->update->flip * v.axis[a] + here : here;
+        v.axis[a] = flip ? j->flip * v.axis[a] + here : here;
         squares += v.axis[a] * v.axis[a];
         for (int d = 0; d < 3 && slopes; d++)
             for (int i = 0; i < 8; i++) affine[9 * i + 3 * a + d] = slope[d][i] * j->tiles->inverse_h;
@@ -66,19 +67,21 @@ RH_INLINE float update_particles(const job *j, int dimension, bool slopes, const
     return one;
 }
 
-static float update_tile(const job *j, int32_t t)
+static float update_tile(const job *all, int32_t t)
 {
+    job own = *all, *j = &own;
     float memory[3 * SMALL], before[SMALL];
     const rh_tiles *tiles = j->tiles;
     const rh_velocity_update *u = j->update;
     rh_face_block block;
     int count = rh_block_values(tiles, 1);
+    own.flip = u->flips ? u->flips[t] : u->flip;
     rh_face_block_load(tiles, u->velocity, t, 1, rh_v3(0, 0, 0), memory, &block);
     for (int a = 0; a < tiles->dimension && u->update == RH_UPDATE_FLIP; a++) {
         rh_block_load(tiles, u->before.axis[a], t, 1, 0, before);
-        for (int i = 0; i < count; i++) memory[a * count + i] -= u->flip * before[i];
+        for (int i = 0; i < count; i++) memory[a * count + i] -= own.flip * before[i];
     }
-    bool slopes = u->update == RH_UPDATE_APIC;
+    bool slopes = u->update == RH_UPDATE_APIC || (u->update == RH_UPDATE_FLIP && j->affine);
     if (tiles->dimension == 2) return update_particles(j, 2, slopes, &block, t);
     return slopes ? update_particles(j, 3, true, &block, t) : update_particles(j, 3, false, &block, t);
 }
@@ -87,7 +90,7 @@ double rh_grid_to_velocities(const rh_tiles *tiles, const rh_velocity_update *up
                              rh_vec3 *velocities, float (*affine)[9])
 {
     RH_ASSERT(rh_tiles_are_sorted(tiles) && rh_faces_fit(tiles, update->velocity));
-    job j = {tiles, update, positions, velocities, affine};
+    job j = {tiles, update, positions, velocities, affine, update->flip};
     float most = 0;
 #pragma omp parallel for schedule(dynamic, 1) reduction(max : most)
     for (int32_t n = 0; n < tiles->occupied_count; n++) {

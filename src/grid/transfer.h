@@ -20,10 +20,12 @@ typedef struct rh_velocity_update {
     rh_faces velocity;  // on the grid, known on all faces around particles
     rh_faces before;    // the same before forces and projection; FLIP only
     rh_update update;
-    float flip;  // FLIP share of the blend: v = flip (v + velocity - before) + (1 - flip) velocity
+    float flip;          // FLIP share of the blend: v = flip (v + velocity - before) + (1 - flip) velocity
+    const float *flips;  // the same per tile; NULL: flip everywhere
 } rh_velocity_update;
 
-// Updates v (and C for APIC) of every particle and returns the largest speed (infinite when one is not a number). A
-// FLIP update with flip = 1 and before = velocity leaves v bitwise unchanged.
+// Updates v (and C for APIC; for FLIP when `affine` is given: the slopes of velocity - flip before, so that what a
+// particle does not keep of its own is as APIC has it) of every particle and returns the largest speed (infinite when
+// one is not a number). A FLIP update with flip = 1 and before = velocity leaves v bitwise unchanged.
 double rh_grid_to_velocities(const rh_tiles *tiles, const rh_velocity_update *update, const rh_vec3 *positions,
                              rh_vec3 *velocities, float (*affine)[9]);

@@ -8,6 +8,7 @@
 //   to grid       particle velocities and numbers to faces and cells; extended; forces
 //   tension       curvature of the surface (only with surface tension)
 //   pressure      projection
+//   viscosity     where there is any: stress changes the velocities; projection once more
 //   extend        velocities beyond the liquid; walls
 //   update        PIC / FLIP / APIC update of the particles' velocities
 //   volume        displacement against clumping (same operator)
@@ -36,6 +37,7 @@
 #include "physics/sealed.h"
 #include "physics/still_edge.h"
 #include "physics/step.h"
+#include "physics/viscosity.h"
 #include "physics/volume.h"
 #include "physics/walls.h"
 
@@ -61,6 +63,8 @@ typedef struct step {
     rh_faces weight;        // particles around each face
     rh_faces force_change;  // what forces did, m/s; axis[0] NULL where it is `force_change_everywhere` everywhere
     rh_vec3 force_change_everywhere;
+    rh_faces stress_change;  // what viscosity did, m/s; axis[0] NULL without it
+    float *flip_shares;      // per tile: of FLIP in the blend; NULL without viscosity
     float *
         *count;  // particles around each cell's centre, tiles apart: those with liquid; NULL without volume correction
     uint8_t *reached[3];  // bits of faces that particles reach, a byte per row
@@ -76,7 +80,7 @@ typedef struct step {
     double clock;
 } step;
 
-static const char *const STAGES[] = {"sort",   "solids", "surface", "to_grid", "tension", "pressure",
+static const char *const STAGES[] = {"sort",   "solids", "surface", "to_grid", "tension", "pressure", "viscosity",
                                      "extend", "update", "volume",  "advect",  "collide", NULL};
 
 // A stage has ended; what the method has after it is done.
@@ -95,6 +99,14 @@ static rh_code stage(step *s, const char *name, rh_status *status)
                                    .arena = s->arena,
                                    .points = s->points};
     return rh_stages_end(s->method, name, &view, s->report, &s->clock, status);
+}
+
+static bool is_viscous(const rh_incompressible_options *o) { return o->viscosity > 0 || o->viscosity_varies; }
+
+// With viscosity FLIP fades into APIC (find_flip_shares).
+static bool has_affine(const rh_incompressible_options *o)
+{
+    return o->transfer == RH_TRANSFER_APIC || (o->transfer == RH_TRANSFER_FLIP && is_viscous(o));
 }
 
 static float spacing(const step *s) { return (float)s->around->cell / (float)s->params->particles_per_axis; }
@@ -167,7 +179,7 @@ static rh_code sort_particles(step *s, rh_status *status)
     RH_TRY(rh_step_sort(s->around, margin, points, &s->tiles, s->arena, s->report, status));
     s->positions = rh_points_data(points, "P", RH_POINT_VEC3F);
     s->velocities = rh_points_data(points, "v", RH_POINT_VEC3F);
-    s->affine = s->params->transfer == RH_TRANSFER_APIC ? rh_points_data(points, "C", RH_POINT_MAT3F) : NULL;
+    s->affine = has_affine(s->params) ? rh_points_data(points, "C", RH_POINT_MAT3F) : NULL;
     return RH_OK;
 }
 
@@ -367,9 +379,26 @@ static rh_code find_curvature(step *s, rh_status *status)
     return stage(s, "tension", status);
 }
 
-static rh_code project(step *s, rh_status *status)
+static rh_code solve_pressure(step *s, rh_status *status)
 {
     rh_cg_report solve;
+    RH_TRY(rh_pressure_project(&s->pressure, s->velocity, s->known, s->params->tolerance,
+                               (int)s->params->max_iterations, s->arena, &solve, status));
+    s->report->cells = s->pressure.matrix.unknowns;
+    s->report->iterations += solve.iterations;
+    s->report->residual = solve.residual;
+    s->report->unconverged = !solve.converged;
+    if (!solve.converged)
+        return rh_fail(
+            status, RH_NUMERIC,
+            "the pressure solve did not converge: relative residual %.2e after %d iterations (asked for %.2e); "
+            "try a larger physics.%s.max_iterations or a smaller physics.%s.cfl",
+            solve.residual, solve.iterations, s->params->tolerance, s->method->name, s->method->name);
+    return RH_OK;
+}
+
+static rh_code project(step *s, rh_status *status)
+{
     bool coupled = s->around->dynamics != NULL;
     if (coupled) RH_TRY(couple_solids(s, status));
     RH_TRY(hold_edge(s, status));
@@ -383,19 +412,103 @@ static rh_code project(step *s, rh_status *status)
         s->pressure.tension = &s->tension;
         RH_TRY(rh_faces_new(&s->pressure.jump, &s->tiles, true, s->arena, status));
     }
-    RH_TRY(rh_pressure_project(&s->pressure, s->velocity, s->known, s->params->tolerance,
-                               (int)s->params->max_iterations, s->arena, &solve, status));
-    s->report->cells = s->pressure.matrix.unknowns;
-    s->report->iterations = solve.iterations;
-    s->report->residual = solve.residual;
+    return solve_pressure(s, status);
+}
+
+// --- viscosity -------------------------------------------------------------------------------------------------------
+// A step of viscosity between two projections (Batty, Bridson 2008): it needs velocities without divergence, or the
+// stress of what pressure is about to take away would act first (a pool would hang on its walls), and leaves some.
+static rh_code act_viscosity(step *s, rh_status *status)
+{
+    rh_krylov_report solve;
+    rh_viscosity v = {.tiles = &s->tiles,
+                      .phi = s->surface.phi,
+                      .cut = &s->cut,
+                      .obstacles = s->around->obstacles,
+                      .viscosity = s->params->viscosity,
+                      .density = s->params->density,
+                      .time = (double)s->kick,
+                      .tolerance = s->params->viscosity_tolerance,
+                      .max_iterations = (int)s->params->max_iterations,
+                      .plain = s->params->preconditioner != RH_PRECONDITION_MULTIGRID};
+    if (s->params->viscosity_varies) v.of_particles = rh_points_data(s->points, "viscosity", RH_POINT_F32);
+    if (s->around->dynamics) {
+        v.dynamics = s->around->dynamics;
+        v.owner = (const int16_t *const *)s->solids.owner;
+        v.coupling = (rh_viscous_coupling)s->params->viscosity_coupling;
+    }
+    RH_TRY(extend(s, s->velocity, NEXT_FACES, NULL, status));
+    RH_TRY(rh_faces_copy(&s->stress_change, s->velocity, &s->tiles, s->arena, status));
+    RH_TRY(rh_viscosity_act(&v, s->velocity, s->arena, &solve, status));
+    if (s->around->dynamics) rh_solid_coupling_follow(&s->solids);
+    for (int a = 0; a < s->tiles.dimension; a++) {
+        float *change = s->stress_change.axis[a];
+        const float *now = s->velocity.axis[a];
+#pragma omp parallel for schedule(static)
+        for (int64_t c = 0; c < rh_tiles_values(&s->tiles); c++) change[c] = now[c] - change[c];
+    }
+    s->report->solves[s->report->solve_count++] = (rh_solve_report){
+        .stage = "viscosity", .iterations = solve.iterations, .cg = solve.iterations};
     s->report->unconverged = !solve.converged;
-    if (!solve.converged)
-        return rh_fail(
-            status, RH_NUMERIC,
-            "the pressure solve did not converge: relative residual %.2e after %d iterations (asked for %.2e); "
-            "try a larger physics.%s.max_iterations or a smaller physics.%s.cfl",
-            solve.residual, solve.iterations, s->params->tolerance, s->method->name, s->method->name);
-    if (s->params->pressure) report_pressure(s);
+    if (solve.converged) return RH_OK;
+    return rh_fail(status, RH_NUMERIC,
+                   "the viscosity solve did not converge: relative residual %.2e after %d iterations (asked for %.2e); "
+                   "try a larger physics.%s.max_iterations",
+                   solve.residual, solve.iterations, v.tolerance, s->method->name);
+}
+
+// Particles without a viscosity of their own have the liquid's.
+static void give_viscosity(step *s)
+{
+    if (!s->params->viscosity_varies) return;
+    float *of = rh_points_data(s->points, "viscosity", RH_POINT_F32), given = (float)s->params->viscosity;
+#pragma omp parallel for schedule(static)
+    for (int64_t p = 0; p < s->points->count; p++)
+        if (!(of[p] > 0)) of[p] = given;
+}
+
+static rh_code thicken(step *s, rh_status *status)
+{
+    if (!is_viscous(s->params)) return RH_OK;
+    RH_TRY(stage(s, "pressure", status));
+    give_viscosity(s);
+    RH_TRY(act_viscosity(s, status));
+    // Together both pressures did what the observers and the particles see.
+    size_t values = rh_poisson_values(&s->pressure.matrix);
+    float *first = rh_arena_take(s->arena, values * sizeof *first, status);
+    if (!first) return RH_MEMORY;
+    memcpy(first, s->pressure.q, values * sizeof *first);
+    rh_faces jump = s->pressure.jump;  // tension has acted
+    s->pressure.tension = NULL;
+    s->pressure.jump = NONE;
+    RH_TRY(solve_pressure(s, status));
+    s->pressure.tension = has_tension(s) ? &s->tension : NULL;
+    s->pressure.jump = jump;
+    for (size_t c = 0; c < values; c++) s->pressure.q[c] += first[c];
+    return RH_OK;
+}
+
+// How much of their own velocities particles keep: the fluctuations that FLIP keeps are smaller than a cell, where the
+// grid's viscosity does not see them; they decay as it would have them. What is left out of them the particles get from
+// the grid with its slopes: the blend goes from FLIP to APIC, which does not slow rotation as PIC does.
+static rh_code find_flip_shares(step *s, rh_status *status)
+{
+    const rh_tiles *tiles = &s->tiles;
+    if (!is_viscous(s->params)) return RH_OK;
+    s->flip_shares = rh_arena_take(s->arena, ((size_t)tiles->count + 1) * sizeof *s->flip_shares, status);
+    if (!s->flip_shares) return RH_MEMORY;
+    const float *of = s->params->viscosity_varies ? rh_points_data(s->points, "viscosity", RH_POINT_F32) : NULL;
+#pragma omp parallel for schedule(static)
+    for (int32_t t = 0; t < tiles->count; t++) {
+        uint32_t first = rh_tile_first(tiles, t), end = rh_tile_first(tiles, t + 1);
+        double mean = s->params->viscosity;
+        if (of && end > first) {
+            mean = 0;
+            for (uint32_t p = first; p < end; p++) mean += (double)of[p] / (end - first);
+        }
+        s->flip_shares[t] = (float)(s->params->flip *
+                                    rh_viscosity_leaves(mean, s->params->density, (double)s->kick, s->around->cell));
+    }
     return RH_OK;
 }
 
@@ -443,18 +556,33 @@ static bool walls_return(const step *s)
     return dynamic;
 }
 
+// The velocities that only forces and pressure have changed since: those before the step with what viscosity did.
+static rh_code before_pressure(step *s, rh_faces *before, rh_status *status)
+{
+    if (!s->stress_change.axis[0]) return RH_OK;
+    RH_TRY(rh_faces_copy(before, s->stress_change, &s->tiles, s->arena, status));
+    for (int a = 0; a < s->tiles.dimension; a++)
+#pragma omp parallel for schedule(static)
+        for (int64_t c = 0; c < rh_tiles_values(&s->tiles); c++) before->axis[a][c] += s->spare.axis[a][c];
+    return RH_OK;
+}
+
 // Particles take over the changes of the face velocities.
 static rh_code update_velocities(step *s, rh_status *status)
 {
     static const rh_update updates[] = {RH_UPDATE_FLIP, RH_UPDATE_PIC, RH_UPDATE_APIC};
-    rh_velocity_update update = {s->velocity, s->spare, updates[s->params->transfer], (float)s->params->flip};
+    RH_TRY(find_flip_shares(s, status));
+    rh_velocity_update update = {s->velocity, s->spare, updates[s->params->transfer], (float)s->params->flip,
+                                 s->flip_shares};
     if (is_balanced(s)) {
+        rh_faces before = s->spare;
+        RH_TRY(before_pressure(s, &before, status));
         bool no_slip_walls = rh_walls_any_no_slip(s->around->obstacles);
         s->momentum_errors = rh_arena_take(s->arena, ((size_t)s->tiles.count + 1) * sizeof *s->momentum_errors, status);
         if (!s->momentum_errors) return RH_MEMORY;
-        rh_momentum_error_measure(&(rh_momentum_error_input){&s->pressure, s->weight, per_cell(s), s->spare,
-                                                             s->velocity, s->force_change, s->force_change_everywhere,
-                                                             no_slip_walls, walls_return(s)},
+        rh_momentum_error_measure(&(rh_momentum_error_input){&s->pressure, s->weight, per_cell(s), before, s->velocity,
+                                                             s->force_change, s->force_change_everywhere, no_slip_walls,
+                                                             walls_return(s)},
                                   s->momentum_errors);
         update.velocity = s->weight;
     }
@@ -586,8 +714,10 @@ rh_code rh_incompressible_step(rh_incompressible *me, const rh_surroundings *aro
     support_films(&s);
     RH_TRY(find_curvature(&s, status));
     RH_TRY(project(&s, status));
+    RH_TRY(thicken(&s, status));
+    if (s.params->pressure) report_pressure(&s);
     RH_TRY(show(&s, RH_SIGHT_PRESSED, NONE, status));
-    RH_TRY(stage(&s, "pressure", status));
+    RH_TRY(stage(&s, is_viscous(s.params) ? "viscosity" : "pressure", status));
     RH_TRY(extend_and_constrain(&s, status));
     RH_TRY(stage(&s, "extend", status));
     RH_TRY(update_velocities(&s, status));
@@ -617,7 +747,8 @@ rh_code rh_incompressible_create(const rh_incompressible_options *options, const
     RH_TRY(rh_points_add(points, "v", RH_POINT_VEC3F, status));
     RH_TRY(rh_points_add(points, "id", RH_POINT_I64, status));
     if (options->pressure) RH_TRY(rh_points_add(points, "pressure", RH_POINT_F32, status));
-    if (options->transfer != RH_TRANSFER_APIC) return RH_OK;
+    if (options->viscosity_varies) RH_TRY(rh_points_add(points, "viscosity", RH_POINT_F32, status));
+    if (!has_affine(options)) return RH_OK;
     RH_TRY(rh_points_add(points, "C", RH_POINT_MAT3F, status));
     rh_points_find(points, "C")->transient = true;
     return RH_OK;
@@ -633,10 +764,13 @@ int64_t rh_incompressible_predict_bytes(const rh_incompressible_options *p, int 
                                         int64_t tiles)
 {
     int64_t cells = dimension == 3 ? 512 : 64;
-    bool apic = p->transfer == RH_TRANSFER_APIC;
-    int64_t per_particle = 12 + 12 + 8 + (apic ? 36 + 36 : 12) + (p->pressure ? 4 : 0);  // P, v, id, C; the spare block
-    int64_t per_cell = 4 + 4 + 4 + dimension * (2 * 4 + 2) + 24 +
-                       10;  // first, phi, numbers; faces twice and their marks; solver and solids, where they are
+    bool apic = has_affine(p), viscous = is_viscous(p);
+    int64_t per_particle = 12 + 12 + 8 + (apic ? 36 + 36 : 12) + (p->pressure ? 4 : 0) +
+                           (p->viscosity_varies ? 4 : 0);  // P, v, id, C; the spare block
+    int64_t per_cell =
+        4 + 4 + 4 + dimension * (2 * 4 + 2) + 24 + 10 +
+        (viscous ? 90 * dimension
+                 : 0);  // first, phi, numbers; faces twice and their marks; solver and solids, where they are
     int64_t grid = tiles * (cells * per_cell + 256), sort = 12 * particles;
     return particles * per_particle + (grid > sort ? grid : sort);
 }

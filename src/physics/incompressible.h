@@ -10,6 +10,7 @@
 #include "physics/physics.h"
 #include "physics/pressure.h"
 #include "physics/stages.h"
+#include "physics/viscous_solids.h"
 
 typedef enum rh_transfer { RH_TRANSFER_FLIP, RH_TRANSFER_PIC, RH_TRANSFER_APIC } rh_transfer;
 typedef enum rh_advection { RH_ADVECT_RK2, RH_ADVECT_RK3 } rh_advection;
@@ -44,9 +45,13 @@ typedef struct rh_incompressible_options {
     int64_t max_iterations;
     int preconditioner;  // rh_precondition, of both solves
     bool volume_correction;
-    double volume_tolerance;  // relative residual of the correction's solve
-    bool pressure;            // give particles the attribute "pressure" (Pa): the pressure at each
-    double pressure_time;     // s: as a mean over about this time; 0 = in the last step alone
+    double volume_tolerance;     // relative residual of the correction's solve
+    bool pressure;               // give particles the attribute "pressure" (Pa): the pressure at each
+    double viscosity;            // Pa s; 0 = none
+    bool viscosity_varies;       // particles have the attribute "viscosity" (Pa s); 0 there is taken as `viscosity`
+    double viscosity_tolerance;  // relative residual of its solve
+    int viscosity_coupling;      // rh_viscous_coupling: how its stress moves dynamic solids
+    double pressure_time;        // s: as a mean over about this time; 0 = in the last step alone
 } rh_incompressible_options;
 
 typedef struct rh_incompressible {

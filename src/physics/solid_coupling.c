@@ -124,6 +124,8 @@ static void set_walls(rh_solid_coupling *c)
         }
 }
 
+void rh_solid_coupling_follow(rh_solid_coupling *c) { set_walls(c); }
+
 // --- what moves with the solids --------------------------------------------------------------------------------------
 // Share of the velocity of a closed face that the wall decides.
 static double decided(const rh_solid_coupling *c, int solid, rh_dvec3 x, int axis)

@@ -56,6 +56,8 @@ rh_code rh_solid_coupling_find_added(rh_solid_coupling *c, const rh_layout *layo
 // The solids receive the impulses of the pressure q, and the velocities of their walls follow. `speed`: m/s that a
 // difference of 1 in q gives to a face.
 void rh_solid_coupling_give(rh_solid_coupling *c, const float *q, double speed);
+// The walls take the velocities that the solids have now: something else than the pressure has moved these.
+void rh_solid_coupling_follow(rh_solid_coupling *c);
 // The solids receive the impulses that they are owed (rh_dynamics_pay); b as below. Done by rh_solid_coupling_prepare
 // with `faces`.
 void rh_solid_coupling_pay(rh_solid_coupling *c, double scale, float *b);

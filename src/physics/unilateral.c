@@ -699,7 +699,7 @@ static rh_code extend(step *s, rh_status *status)
 
 static void update_velocities(step *s)
 {
-    rh_velocity_update update = {s->velocity, s->before, RH_UPDATE_FLIP, (float)s->options->flip};
+    rh_velocity_update update = {s->velocity, s->before, RH_UPDATE_FLIP, (float)s->options->flip, NULL};
     s->report->max_speed = rh_grid_to_velocities(&s->tiles, &update, s->positions, s->velocities, NULL);
 }
 

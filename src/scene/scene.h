@@ -42,6 +42,7 @@ typedef struct rh_solid_params {
     bool inside_out;            // a container: the material is outside the shape
     int wall;                   // rh_wall
     double friction;            // Coulomb's coefficient, for sand and other solids
+    double slip_length;         // m: of a wall without slip, for liquids with viscosity
     double roughness, manning;  // m, s/m^(1/3): for liquids; 0 = none, at most one is given
     rh_motion motion;
     char *group;                 // solids of one group do not touch each other; NULL = of none

@@ -216,6 +216,9 @@ static const rh_param solid_rows[] = {
      .help = "a container: solid is everything outside the shape"},
     {"wall", RH_PARAM_CHOICE, AT(wall), "", "slip", .choices = rh_wall_names,
      .help = "slip (slides along), no_slip (sticks), separate (slides along and may leave)"},
+    {"slip_length", RH_PARAM_FLOAT, AT(slip_length), "m", "0", 0, 10,
+     .help = "of a wall that is no_slip, for liquids with viscosity (Navier): the velocity along the wall would be the "
+             "wall's so far beyond its surface"},
     {"friction", RH_PARAM_FLOAT, AT(friction), "", "0.5", 0, 10,
      .help = "Coulomb's coefficient of the wall; for sand, and for solids that touch (of two the geometric mean)"},
     {"roughness", RH_PARAM_FLOAT, AT(roughness), "m", "0", 0, 10,
@@ -235,6 +238,11 @@ static rh_code check_solid(const void *object, const char **field, rh_status *st
 {
     const rh_solid_params *solid = object;
     bool manning = solid->manning > 0;
+    if (solid->slip_length > 0 && solid->wall != RH_WALL_NO_SLIP) {
+        *field = "slip_length";
+        return rh_fail(status, RH_USER, "the wall is %s and lets liquid slide anyway: expected wall: no_slip",
+                       rh_wall_names[solid->wall]);
+    }
     if (!manning && !(solid->roughness > 0)) return RH_OK;
     *field = manning ? "manning" : "roughness";
     if (manning && solid->roughness > 0)

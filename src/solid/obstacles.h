@@ -47,12 +47,14 @@ typedef struct rh_obstacle {
     rh_shape shape;
     bool inside_out;  // a container: free space is inside the shape
     rh_wall wall;
-    double friction;   // Coulomb's coefficient of the wall, for sand and other solids; not used by liquids
-    double roughness;  // m: height of grains of sand that roughen it so much, for liquids; 0 = smooth
-    double manning;    // s/m^(1/3): Manning's n, instead of it; 0 = none
-    bool thin;         // has walls thinner than cells: thin.h
-    double thickness;  // m: of its thinnest walls, when thin
-    rh_motion motion;  // its key list is borrowed
+    double friction;     // Coulomb's coefficient of the wall, for sand and other solids; not used by liquids
+    double roughness;    // m: height of grains of sand that roughen it so much, for liquids; 0 = smooth
+    double manning;      // s/m^(1/3): Manning's n, instead of it; 0 = none
+    double slip_length;  // m: of a wall without slip, for liquids with viscosity: where the velocity along it would be
+                         // the wall's, so far beyond its surface (Navier)
+    bool thin;           // has walls thinner than cells: thin.h
+    double thickness;    // m: of its thinnest walls, when thin
+    rh_motion motion;    // its key list is borrowed
     // At the time given to rh_obstacles_at.
     rh_pose pose;
     rh_dvec3 linear, angular;  // rigid velocity: v(x) = linear + angular x (x - origin); m/s, rad/s

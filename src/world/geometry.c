@@ -309,6 +309,7 @@ static rh_code build_solids(const rh_scene *scene, rh_geometry *geometry, rh_sta
         o->inside_out = solids[i].inside_out;
         o->wall = (rh_wall)solids[i].wall;
         o->friction = solids[i].friction;
+        o->slip_length = solids[i].slip_length;
         o->roughness = solids[i].roughness;
         o->manning = solids[i].manning;
         o->motion = solids[i].motion;

@@ -16,6 +16,17 @@ static const rh_param rows[] = {
     {"contact_angle", RH_PARAM_FLOAT, AT(contact_angle), "degrees", "90", 0, 180,
      .help = "angle at which the surface meets solids, measured in the liquid: small wets (water on clean glass: about "
              "20), large beads off (on wax: 110); with surface_tension"},
+    {"viscosity", RH_PARAM_FLOAT, AT(viscosity), "Pa s", "0", 0, 1e9,
+     .help = "resistance to shear: water 0.001, oil 0.1, honey 10, pitch 1e8; 0 is none. It acts along walls that are "
+             "no_slip"},
+    {"viscosity_varies", RH_PARAM_BOOL, AT(viscosity_varies), "", "false",
+     .help = "particles carry the attribute viscosity (Pa s), which programs may write; 0 there is the liquid's"},
+    {"viscosity_tolerance", RH_PARAM_FLOAT, AT(viscosity_tolerance), "", "1e-6", 1e-10, 0.1,
+     .help = "relative residual at which the viscosity solve stops"},
+    {"viscosity_coupling", RH_PARAM_CHOICE, AT(viscosity_coupling), "", "strong", .choices = rh_viscous_coupling_names,
+     .help =
+         "how viscosity moves dynamic solids: strong (with the liquid, in one solve), weak (after it) or one_way (not "
+         "at all), for comparison"},
     {"transfer", RH_PARAM_CHOICE, AT(transfer), "", "flip", .choices = transfers,
      .help =
          "how velocity moves between particles and grid: flip (lively), pic (damped), apic (smooth, keeps rotation)"},
@@ -45,9 +56,10 @@ static const rh_param rows[] = {
              "alone, higher in shorter steps at an impact"},
 };
 
-const rh_param_table rh_liquid_table = {"liquid",
-                                        "Water-like liquid: incompressible, without viscosity, with a free surface.",
-                                        rows,
-                                        RH_PARAM_COUNT(rows),
-                                        sizeof(rh_liquid_params),
-                                        NULL};
+const rh_param_table rh_liquid_table = {
+    "liquid",
+    "Liquid with a free surface: incompressible, as thin as water or as thick as honey.",
+    rows,
+    RH_PARAM_COUNT(rows),
+    sizeof(rh_liquid_params),
+    NULL};

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Viscosity of the liquid: one implicit step of rho du/dt = div(mu (grad u + grad u^T)) on its faces, unconditionally
+// stable, with no stress on the free surface and the laws of walls. docs/theory/viscosity.md has the equations.
+#pragma once
+#include "grid/levelset.h"
+#include "physics/viscous_solids.h"
+#include "solid/cut_cells.h"
+
+typedef struct rh_viscosity {
+    const rh_tiles *tiles;
+    const float *phi;  // m: the liquid's level set at cell centres
+    const rh_cut_cells *cut;
+    const rh_obstacles *obstacles;
+    double viscosity;           // Pa s
+    const float *of_particles;  // Pa s, of each (in the order of the tiles); NULL: the same everywhere
+    double density;             // kg/m^3
+    double time;                // s: how long it acts
+    double tolerance;           // relative residual
+    int max_iterations;
+    rh_dynamics *dynamics;        // dynamic solids; NULL = none
+    const int16_t *const *owner;  // per tile: [3 cells], number of the dynamic solid that a face belongs to, or -1;
+                                  // NULL = none (solid_coupling.h)
+    rh_viscous_coupling coupling;
+    bool plain;  // without multigrid: Jacobi, for comparison
+} rh_viscosity;
+
+// Solids that stress moves have their new velocities afterwards, the walls of `cut` do not.
+// `velocity` (m/s) is known on all faces within a cell of the liquid, and changes there.
+rh_code rh_viscosity_act(const rh_viscosity *v, rh_faces velocity, rh_arena *arena, rh_krylov_report *report,
+                         rh_status *status);
+
+// Share of the differences of velocity between neighbouring particles that viscosity leaves in a step: the decay of a
+// wave of two cells, implicit as the step is.
+static inline double rh_viscosity_leaves(double viscosity, double density, double time, double h)
+{
+    return 1 / (1 + 9.8696 * viscosity * time / (density * h * h));
+}

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Rheo authors
+//
+// Implicit viscosity against exact solutions of the Stokes equations (flows that need no pressure), conservation laws,
+// and its own algebra. The grid's stage alone: liquid is given by a level set, a step may be as long as one likes.
+#include <math.h>
+#include "grid/fractions.h"
+#include "lab.h"
+#include "physics/viscosity.h"
+#include "solve/viscous_multigrid.h"
+
+// A grid of tiles over a square (cube) around the origin, solids of a scene, and liquid given by a function.
+typedef struct tank {
+    rh_scene scene;
+    rh_geometry geometry;
+    rh_obstacles now;
+    rh_arena arena;
+    rh_cut_cache cache;
+    rh_cut_cells cut;
+    rh_tiles tiles;
+    float *phi;
+    rh_faces velocity;
+    int64_t blocks;
+} tank;
+
+typedef double (*level_set)(rh_dvec3 x);
+
+static double everywhere(rh_dvec3 x)
+{
+    (void)x;
+    return -1;
+}
+
+static void tank_open(tank *k, int dimension, double h, int tiles, level_set liquid, const char *solids)
+{
+    char text[2048];
+    int size = snprintf(text, sizeof text,
+                        "rheo: 1\ndimension: %d\ncell: %.17g\nframes: {last: 1}\nphysics: {liquid: {}}\n"
+                        "bodies: [{shape: {box: {min: [0, 0, 0], max: [%g, %g, %g]}}}]\n%s",
+                        dimension, h, h, h, h, solids);
+    rh_status status = {0};
+    *k = (tank){.blocks = rh_memory_blocks()};
+    lab_check(rh_scene_load_text("tank.yaml", text, (size_t)size, NULL, 0, &k->scene, &status), &status);
+    lab_check(rh_geometry_build(&k->scene, &k->geometry, &status), &status);
+    lab_check(rh_obstacles_create(&k->geometry.obstacles, &k->now, &status), &status);
+    lab_check(rh_obstacles_at(&k->geometry.obstacles, 0.5, 0, &k->now, &status), &status);
+    rh_arena_init(&k->arena, "tank");
+    rh_tile *keys = malloc((size_t)(8 * tiles * tiles * tiles) * sizeof *keys);
+    int64_t count = 0;
+    for (int z = dimension == 3 ? -tiles : 0; z < (dimension == 3 ? tiles : 1); z++)
+        for (int y = -tiles; y < tiles; y++)
+            for (int x = -tiles; x < tiles; x++) keys[count++] = (rh_tile){x, y, z};
+    lab_check(rh_tiles_from_keys(&k->tiles, dimension, h, keys, count, &k->arena, &status), &status);
+    free(keys);
+    k->phi = rh_field_new(&k->tiles, &k->arena, &status);
+    lab_check(rh_faces_new(&k->velocity, &k->tiles, true, &k->arena, &status), &status);
+    lab_check(rh_cut_cells_build(&k->cut, &k->cache, &k->tiles, &k->now, &k->arena, &status), &status);
+    for (int32_t t = 0; t < k->tiles.count; t++)
+        for (int c = 0; c < k->tiles.cells; c++)
+            k->phi[(int64_t)t * k->tiles.cells + c] = (float)liquid(
+                rh_d3_from(rh_cell_center(&k->tiles, t, c & 7, c >> 3 & 7, c >> 6)));
+}
+
+static void tank_close(tank *k)
+{
+    rh_arena_free(&k->arena);
+    rh_cut_cache_free(&k->cache);
+    rh_obstacles_free(&k->now);
+    rh_geometry_free(&k->geometry);
+    rh_scene_free(&k->scene);
+    assert_int_equal(rh_memory_blocks(), k->blocks);
+}
+
+static rh_dvec3 face_place(const tank *k, int32_t t, int c, int axis)
+{
+    rh_vec3 x = rh_cell_center(&k->tiles, t, c & 7, c >> 3 & 7, c >> 6);
+    (&x.x)[axis] -= 0.5f * k->tiles.h;
+    return rh_d3_from(x);
+}
+
+typedef rh_dvec3 (*flow)(rh_dvec3 x);
+static void tank_set(tank *k, flow u)
+{
+    for (int d = 0; d < k->tiles.dimension; d++)
+        for (int64_t i = 0; i < rh_tiles_values(&k->tiles); i++) {
+            rh_dvec3 v = u(face_place(k, (int32_t)(i / k->tiles.cells), (int)(i % k->tiles.cells), d));
+            k->velocity.axis[d][i] = (float)(&v.x)[d];
+        }
+}
+
+static rh_viscosity law_of(const tank *k, double viscosity, double time)
+{
+    return (rh_viscosity){.tiles = &k->tiles,
+                          .phi = k->phi,
+                          .cut = &k->cut,
+                          .obstacles = &k->now,
+                          .viscosity = viscosity,
+                          .density = 1000,
+                          .time = time,
+                          .tolerance = 1e-6,
+                          .max_iterations = 100};
+}
+
+static int act(tank *k, double viscosity, double time)
+{
+    rh_viscosity v = law_of(k, viscosity, time);
+    rh_krylov_report report;
+    rh_status status = {0};
+    lab_check(rh_viscosity_act(&v, k->velocity, &k->arena, &report, &status), &status);
+    if (!report.converged) print_message("%d iterations, residual %g\n", report.iterations, report.residual);
+    assert_true(report.converged);
+    return report.iterations;
+}
+
+// Is a face open, and so far (m) from walls and surface at least?
+static bool is_inside(const tank *k, int32_t t, int c, int d, double far)
+{
+    return rh_obstacles_distance(&k->now, face_place(k, t, c, d), NULL) > far && k->cut.open[d][t][c] > 0;
+}
+
+// --- shares of control volumes ---------------------------------------------------------------------------------------
+static double ball(rh_dvec3 x) { return rh_d3_length(rh_d3_sub(x, (rh_dvec3){0.01, -0.02, 0.005})) - 0.2; }
+
+// All lattices of control volumes fill space with the same half-cells: they must find the same volume, and it is second
+// order, from below (a ball is larger than what is inside its chords).
+static double volume_error(int dimension, double h)
+{
+    tank k;
+    double volume[7] = {0}, exact = dimension == 3 ? 4 * M_PI / 3 * 0.008 : M_PI * 0.04;
+    tank_open(&k, dimension, h, (int)(0.3 / (8 * h)) + 1, ball, "");
+    for (int32_t t = 0; t < k.tiles.count; t++) {
+        float block[1000];
+        rh_fractions f;
+        rh_block_load(&k.tiles, k.phi, t, 1, 1, block);
+        rh_fractions_of_tile(&k.tiles, block, &f);
+        for (int c = 0; c < k.tiles.cells; c++) {
+            volume[0] += (double)f.cell[c];
+            for (int d = 0; d < dimension; d++) volume[1 + d] += (double)f.face[d][c];
+            for (int e = 0; e < (dimension == 3 ? 3 : 1); e++) volume[4 + e] += (double)f.edge[e][c];
+        }
+    }
+    for (int n = 1; n < (dimension == 3 ? 7 : 5); n++)
+        if (dimension == 3 || n != 3) assert_float_equal(volume[n] / volume[0], 1, 1e-6);
+    double error = volume[0] * pow(h, dimension) / exact - 1;
+    tank_close(&k);
+    return error;
+}
+
+static void shares_agree_and_are_second_order(void **state)
+{
+    (void)state;
+    for (int dimension = 2; dimension <= 3; dimension++) {
+        double coarse = volume_error(dimension, 0.2 / 3.2), fine = volume_error(dimension, 0.2 / 6.4);
+        print_message("ball in %dD, radius 3.2 and 6.4 cells: volume off by %.2f and %.2f %%\n", dimension,
+                      100 * coarse, 100 * fine);
+        assert_true(coarse < 0 && coarse > -0.06 && fine < 0 && fine > coarse / 3);
+    }
+    // A plane is exact.
+    float corner[8];
+    for (int n = 0; n < 8; n++) corner[n] = (float)(0.3 * (n & 1) + 0.5 * (n >> 1 & 1) + 0.7 * (n >> 2) - 0.75);
+    assert_float_equal(rh_fraction_of_cube(corner), 0.5, 1e-6);
+}
+
+// --- flows between walls ---------------------------------------------------------------------------------------------
+static rh_dvec3 still(rh_dvec3 x)
+{
+    (void)x;
+    return (rh_dvec3){0, 0, 0};
+}
+
+// Between circles, the inner one of radius 0.15 turning at 2 rad/s, the outer one of 0.4 (G. I. Taylor, 1923):
+// u = a r + b / r, torque 4 pi mu b per length. b from the face velocities, and the largest error of any of them.
+static void couette_circles(double h, double viscosity, double *torque_error, double *speed_error, int *iterations)
+{
+    tank k;
+    tank_open(&k, 2, h, (int)(0.45 / (8 * h)) + 1, everywhere,
+              "solids: [{shape: {sphere: {radius: 0.15}}, wall: no_slip,\n"
+              "  motion: {pivot: [0, 0, 0], keys: [{time: 0}, {time: 1, rotate: [0, 0, 114.59155902616465]}]}},\n"
+              "  {shape: {sphere: {radius: 0.4}}, inside_out: true, wall: no_slip}]\n");
+    tank_set(&k, still);
+    *iterations = act(&k, viscosity, 1e6 / viscosity);
+    double b = 2 * 0.0225 * 0.16 / (0.16 - 0.0225), a = -b / 0.16, sum[5] = {0};
+    *speed_error = 0;
+    for (int d = 0; d < 2; d++)
+        for (int64_t i = 0; i < rh_tiles_values(&k.tiles); i++) {
+            int32_t t = (int32_t)(i / 64);
+            int c = (int)(i % 64);
+            rh_dvec3 x = face_place(&k, t, c, d);
+            double r = hypot(x.x, x.y), along = (d == 0 ? -x.y : x.x) / r, u = (double)k.velocity.axis[d][i];
+            if (!is_inside(&k, t, c, d, 0)) continue;
+            *speed_error = fmax(*speed_error, fabs(u - (a * r + b / r) * along));
+            if (!is_inside(&k, t, c, d, 0.05)) continue;
+            double f[2] = {along * r, along / r};
+            sum[0] += f[0] * f[0], sum[1] += f[0] * f[1], sum[2] += f[1] * f[1], sum[3] += f[0] * u, sum[4] += f[1] * u;
+        }
+    double fit = (sum[0] * sum[4] - sum[1] * sum[3]) / (sum[0] * sum[2] - sum[1] * sum[1]);
+    *torque_error = fit / b - 1;
+    tank_close(&k);
+}
+
+static void torque_between_circles(void **state)
+{
+    (void)state;
+    double torque[3], speed[3];
+    for (int n = 0; n < 3; n++) {
+        int iterations;
+        couette_circles(1.0 / (32 << n), 10, &torque[n], &speed[n], &iterations);
+        print_message("circles, %d cells a metre: torque off by %.2f %%, speed by %.4f of 0.3 m/s; %d iterations\n",
+                      32 << n, 100 * torque[n], speed[n], iterations);
+    }
+    assert_true(fabs(torque[0]) < 0.03 && fabs(torque[1]) < 0.01 && fabs(torque[2]) < 0.003);
+    assert_true(speed[2] < 0.0025);
+}
+
+// Along a channel of 0.3 m, at any angle and place between the cells, with a slip length b (m) on both walls, pushed by
+// 1 m/s^2: u = (rho / 2 mu) (y (H - y) + b H), y from the lower wall. The ends are free: measured in the middle.
+static double channel_half = 0.6;
+static double angle;
+static double channel_liquid(rh_dvec3 x) { return fabs(x.x * cos(angle) + x.y * sin(angle)) - channel_half; }
+static double channel_error(double h, double slip, double degrees)
+{
+    tank k;
+    char solids[1024];
+    angle = degrees * M_PI / 180;
+    rh_dvec3 n = {-sin(angle), cos(angle), 0};
+    double low = -0.143, high = low + 0.3, viscosity = 50, time = 20, worst = 0;
+    snprintf(solids, sizeof solids,
+             "solids: [{shape: {plane: {point: [%.17g, %.17g, 0], normal: [%.17g, %.17g, 0]}}, wall: no_slip, "
+             "slip_length: %g},\n  {shape: {plane: {point: [%.17g, %.17g, 0], normal: [%.17g, %.17g, 0]}}, wall: "
+             "no_slip, slip_length: %g}]\n",
+             low * n.x, low * n.y, n.x, n.y, slip, high * n.x, high * n.y, -n.x, -n.y, slip);
+    tank_open(&k, 2, h, (int)(0.7 / (8 * h)) + 1, channel_liquid, solids);
+    for (int step = 0; step < 4; step++) {  // what is left of the start falls to a hundredth in each
+        for (int d = 0; d < 2; d++)
+            for (int64_t i = 0; i < rh_tiles_values(&k.tiles); i++)
+                k.velocity.axis[d][i] += (float)(time * (d == 0 ? cos(angle) : sin(angle)));
+        act(&k, viscosity, time);
+    }
+    double top = 1000 / (2 * viscosity) * (0.0225 + slip * 0.3);
+    for (int d = 0; d < 2; d++)
+        for (int64_t i = 0; i < rh_tiles_values(&k.tiles); i++) {
+            int32_t t = (int32_t)(i / 64);
+            int c = (int)(i % 64);
+            rh_dvec3 x = face_place(&k, t, c, d);
+            double along = d == 0 ? cos(angle) : sin(angle), y = x.x * n.x + x.y * n.y - low;
+            if (!is_inside(&k, t, c, d, 0.05) || fabs(x.x * cos(angle) + x.y * sin(angle)) > 0.1) continue;
+            double exact = 1000 / (2 * viscosity) * (y * (0.3 - y) + slip * 0.3) * along;
+            worst = fmax(worst, fabs((double)k.velocity.axis[d][i] - exact) / top);
+        }
+    tank_close(&k);
+    return worst;
+}
+
+static void channels_at_any_angle(void **state)
+{
+    (void)state;
+    for (int n = 0; n < 3; n++) {
+        double degrees[] = {0, 17, 45}, slips[] = {0, 0, 0.05};
+        for (int s = 0; s < 3; s += 2) {
+            double coarse = channel_error(1.0 / 40, slips[s], degrees[n]),
+                   fine = channel_error(1.0 / 80, slips[s], degrees[n]);
+            print_message("channel at %g degrees, slip length %g m: speed off by %.2f and %.2f %% (12 and 24 cells)\n",
+                          degrees[n], slips[s], 100 * coarse, 100 * fine);
+            // Faces nearest to a wall at 45 degrees are one or two layers per cell: 0.7 or 1.4 times its area.
+            bool stairs = slips[s] > 0 && degrees[n] == 45;
+            assert_true(fmax(coarse, fine) < (stairs ? 0.08 : 0.02));
+        }
+    }
+}
+
+// --- free liquid -----------------------------------------------------------------------------------------------------
+static double drop(rh_dvec3 x)
+{
+    double r = hypot(x.x + 0.02, x.y - 0.01), angle_of = atan2(x.y - 0.01, x.x + 0.02);
+    return hypot(r, x.z) - 0.25 - 0.05 * cos(3 * angle_of);
+}
+static rh_dvec3 turning(rh_dvec3 x) { return (rh_dvec3){0.3 - 2 * x.y, -0.1 + 2 * x.x, 0}; }
+static rh_dvec3 stirred(rh_dvec3 x)
+{
+    return (rh_dvec3){0.3 - 2 * x.y + sin(9 * x.x) * cos(5 * x.y), -0.1 + 2 * x.x + cos(11 * x.y + 2 * x.x), x.x * x.y};
+}
+
+// Momentum and energy of the liquid by the shares of the faces' volumes.
+typedef struct sums {
+    double momentum[3], angular, energy;
+} sums;
+
+static sums add_up(const tank *k)
+{
+    sums s = {0};
+    for (int32_t t = 0; t < k->tiles.count; t++) {
+        float block[1000];
+        rh_fractions f;
+        rh_block_load(&k->tiles, k->phi, t, 1, 1, block);
+        rh_fractions_of_tile(&k->tiles, block, &f);
+        for (int d = 0; d < k->tiles.dimension; d++)
+            for (int c = 0; c < k->tiles.cells; c++) {
+                double m = (double)f.face[d][c], u = (double)k->velocity.axis[d][(int64_t)t * k->tiles.cells + c];
+                rh_dvec3 x = face_place(k, t, c, d);
+                s.momentum[d] += m * u;
+                s.energy += 0.5 * m * u * u;
+                if (d < 2) s.angular += m * u * (d == 0 ? -x.y : x.x);
+            }
+    }
+    return s;
+}
+
+// Rigid motion has no strain, whatever the viscosity; any other loses energy but neither momentum nor angular momentum.
+static void a_free_drop_keeps_its_momentum(void **state)
+{
+    (void)state;
+    for (int dimension = 2; dimension <= 3; dimension++)
+        for (double viscosity = 1e-3; viscosity < 2e8; viscosity *= 1e3) {
+            tank k;
+            tank_open(&k, dimension, dimension == 3 ? 1.0 / 24 : 1.0 / 40, dimension == 3 ? 1 : 2, drop, "");
+            tank_set(&k, turning);
+            sums before = add_up(&k);
+            act(&k, viscosity, 0.01);
+            sums after = add_up(&k);
+            assert_float_equal(after.energy / before.energy, 1, 1e-5);
+            tank_set(&k, stirred);
+            before = add_up(&k);
+            int iterations = act(&k, viscosity, 0.01);
+            after = add_up(&k);
+            double size = sqrt(2 * before.energy * 1000);
+            print_message("drop in %dD, %g Pa s: energy %.4f of before, momentum off by %.1e, angular %.1e; %d "
+                          "iterations\n",
+                          dimension, viscosity, after.energy / before.energy,
+                          fabs(after.momentum[0] - before.momentum[0]) / size,
+                          fabs(after.angular - before.angular) / size, iterations);
+            assert_true(after.energy < before.energy);
+            tank_close(&k);
+        }
+}
+
+// A wave of shear sin(k y) in unbounded liquid fades as the implicit step says: 1 / (1 + mu t k'^2 / rho), k' the wave
+// number as the grid's differences see it. Exactly, far from the surface.
+static double wave_number;
+static rh_dvec3 wave(rh_dvec3 x) { return (rh_dvec3){sin(wave_number * x.y), 0, 0}; }
+static double wide(rh_dvec3 x) { return fmax(fabs(x.x), fabs(x.y)) - 0.7; }
+
+static void a_shear_wave_fades(void **state)
+{
+    (void)state;
+    tank k;
+    double h = 1.0 / 40, viscosity = 1, time = 0.05;
+    wave_number = 2 * M_PI / 0.2;
+    tank_open(&k, 2, h, 4, wide, "");
+    tank_set(&k, wave);
+    act(&k, viscosity, time);
+    double seen = 2 / h * sin(wave_number * h / 2), exact = 1 / (1 + viscosity * time / 1000 * seen * seen), worst = 0;
+    for (int64_t i = 0; i < rh_tiles_values(&k.tiles); i++) {
+        rh_dvec3 x = face_place(&k, (int32_t)(i / 64), (int)(i % 64), 0);
+        if (wide(x) > -0.3) continue;
+        worst = fmax(worst, fabs((double)k.velocity.axis[0][i] - exact * sin(wave_number * x.y)));
+    }
+    print_message("shear wave of 8 cells: fades to %.4f, off by %.1e\n", exact, worst);
+    assert_true(worst < 1e-4);
+    tank_close(&k);
+}
+
+// --- whole steps -----------------------------------------------------------------------------------------------------
+// A disc in the middle of a round tank, a quarter as wide, sinks under its weight F at U = F (ln 4 - 15/17) / (4 pi
+// mu), all per length (Stokes flow between circles, the outer one at rest: J. Happel, H. Brenner, "Low Reynolds number
+// hydrodynamics", 1965). Ten cells across. Returns its speed as a share of that.
+static double disc_speed(double dt, int steps, const char *coupling)
+{
+    lab l;
+    lab_open(&l,
+             "dimension: 2\ncell: 0.02\nframes: {last: 2, fps: 1}\ngravity: [0, -9.81, 0]\n"
+             "physics: {liquid: {viscosity: 1000, viscosity_coupling: %s}}\n"
+             "bodies: [{shape: {sphere: {radius: 0.4}}}]\n"
+             "solids: [{shape: {sphere: {radius: 0.4}}, inside_out: true, wall: no_slip},\n"
+             "  {shape: {sphere: {radius: 0.1}}, wall: no_slip, dynamic: {density: 3000}}]\n",
+             coupling);
+    for (int n = 1; n <= steps; n++) lab_run(&l, n * dt, NULL, NULL);
+    double speed = -rh_world_solids(l.world)->items[1].linear.y;
+    lab_close(&l);
+    return speed / (2000 * 9.81 * 0.01 * (log(4) - 15.0 / 17) / (4 * 1000));
+}
+
+static void a_disc_sinks_as_stokes_says(void **state)
+{
+    (void)state;
+    double strong = disc_speed(0.001, 30, "strong"), weak = disc_speed(0.02, 5, "weak"),
+           one_way = disc_speed(0.02, 5, "one_way"), coarse = disc_speed(0.02, 5, "strong");
+    print_message("sinking disc: %.3f of Stokes' speed in steps of 1 ms, %.2f in steps of 20 ms; after 0.1 s with weak "
+                  "coupling %.1f, one way %.1f\n",
+                  strong, coarse, weak, one_way);
+    // Pressure and viscosity take turns in a step: the longer it is, the faster the disc.
+    assert_true(strong > 0.95 && strong < 1.07 && coarse < 1.6);
+    assert_true(weak > 4 * coarse && one_way > 4 * coarse);
+}
+
+// A heap of area q on a floor without slip spreads as 1.411 (g q^3 / 3 nu)^(1/5) t^(1/5) once it is flat (H. E.
+// Huppert, J. Fluid Mech. 121, 1982). Here a square of 20 cells; after three seconds it is 3 cells thick on average.
+static void a_heap_spreads_as_huppert_says(void **state)
+{
+    (void)state;
+    lab l;
+    lab_open(&l,
+             "dimension: 2\ncell: 0.01\nframes: {last: 73, fps: 24}\ngravity: [0, -9.81, 0]\n"
+             "physics: {liquid: {viscosity: 10}}\n"
+             "bodies: [{shape: {box: {min: [0, 0, -1], max: [0.2, 0.2, 1]}}}]\n"
+             "solids: [{shape: {plane: {normal: [0, 1, 0]}}, wall: no_slip}, {shape: {plane: {normal: [1, 0, 0]}}}]\n");
+    double size = 1.411 * pow(9.81 * pow(0.04, 3) / 0.03, 0.2), front[2];
+    for (int n = 0; n < 2; n++) {
+        double time = n ? 2.5 : 1;
+        lab_run(&l, time, NULL, NULL);
+        front[n] = 0;
+        for (int64_t i = 0; i < lab_count(&l); i++) front[n] = fmax(front[n], (double)lab_positions(&l)[i].x);
+        print_message("heap after %g s: front at %.3f m, %.3f of Huppert's\n", time, front[n],
+                      front[n] / (size * pow(time, 0.2)));
+        assert_float_equal(front[n] / (size * pow(time, 0.2)), 1, 0.08);
+    }
+    assert_true(lab_penetration(&l) < 1e-6);
+    lab_close(&l);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shares_agree_and_are_second_order),
+        cmocka_unit_test(torque_between_circles),
+        cmocka_unit_test(channels_at_any_angle),
+        cmocka_unit_test(a_free_drop_keeps_its_momentum),
+        cmocka_unit_test(a_shear_wave_fades),
+        cmocka_unit_test(a_disc_sinks_as_stokes_says),
+        cmocka_unit_test(a_heap_spreads_as_huppert_says),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -192,8 +192,7 @@ static void close_tile(const rh_still_edge *e, const uint8_t *cells, int32_t t, 
             bits &= below | ~rh_i8_bits(rh_row_below(&phi, a, r) < zero);
             float *open = own->open[a] + 8 * r, *wall = own->wall[a] + 8 * r;
             rh_f8 old = rh_f8_load(e->before.axis[a] + (int64_t)t * tiles->cells + 8 * r);
-            rh_i8 holds = rh_i8_from_bits(bits) & (rh_f8_abs(old) < rh_f8_all(e->slow)) & (rh_f8_load(wall) == zero) &
-                          (rh_f8_load(open) > zero);
+            rh_i8 holds = rh_i8_from_bits(bits) & (rh_f8_abs(old) < rh_f8_all(e->slow)) & (rh_f8_load(wall) == zero);
             e->held[a][((int64_t)t * tiles->cells) / 8 + r] = (uint8_t)rh_i8_bits(holds);
             rh_f8_store(open, rh_f8_select(holds, zero, rh_f8_load(open)));
             rh_f8_store(wall, rh_f8_select(holds, e->keep * old, rh_f8_load(wall)));

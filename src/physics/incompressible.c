@@ -542,6 +542,7 @@ static rh_code extend_and_constrain(step *s, rh_status *status)
     if (is_balanced(s)) RH_TRY(balance_beyond(s, status));
     if (s->around->obstacles->count > 0)
         RH_TRY(rh_walls_constrain(&s->tiles, &s->cut, s->around->obstacles, s->velocity, false, s->arena, status));
+    rh_still_edge_set(&s->edge, &s->cut, s->velocity, s->known);  // those in walls once more
     RH_TRY(show(s, RH_SIGHT_FLOWS, before, status));
     rh_step_limit_speed(&s->tiles, s->velocity, speed_limit(s));
     return RH_OK;
@@ -608,6 +609,7 @@ static rh_code correct_volume(step *s, rh_status *status)
                              .rigid = s->rigid,
                              .velocity = s->velocity,
                              .frame_share = s->frame_share,
+                             .gravity = rh_v3_from(s->around->gravity),
                              .dt = s->dt,
                              .tolerance = s->params->volume_tolerance,
                              .max_iterations = (int)s->params->max_iterations};

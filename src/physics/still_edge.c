@@ -114,22 +114,28 @@ static level mean_beside(const rh_tiles *tiles, const level *levels, int32_t t)
     return (level){count ? sum / (float)count : 0, count ? KNOWN : UNKNOWN};
 }
 
-// The level goes on through tiles with liquid on walls, which are all that ask for it.
-static void spread(const rh_still_edge *e, const rh_cut_cells *cut, level *levels, level *next)
+// The level goes on through tiles with liquid on walls; at last tiles inside the wall get it too, whose cells are below
+// the edge. Returns whether some tile changed.
+static bool spread_once(const rh_still_edge *e, const rh_cut_cells *cut, bool dry, level *levels, level *next)
 {
     const rh_tiles *tiles = e->tiles;
-    int changed = 1;
-    for (int n = 0; n < SWEEPS && changed; n++) {
-        changed = 0;
+    int changed = 0;
 #pragma omp parallel for schedule(static, 16) reduction(| : changed)
-        for (int32_t t = 0; t < tiles->count; t++) {
-            bool wet = rh_tile_first(tiles, t) < rh_tile_first(tiles, t + 1);
-            bool asks = levels[t].state == UNKNOWN && cut->kind[t] != RH_TILE_FREE && wet;
-            next[t] = asks ? mean_beside(tiles, levels, t) : levels[t];
-            changed |= next[t].state != levels[t].state;
-        }
-        memcpy(levels, next, (size_t)tiles->count * sizeof *levels);
+    for (int32_t t = 0; t < tiles->count; t++) {
+        bool wet = rh_tile_first(tiles, t) < rh_tile_first(tiles, t + 1);
+        bool asks = levels[t].state == UNKNOWN && cut->kind[t] != RH_TILE_FREE && (wet || dry);
+        next[t] = asks ? mean_beside(tiles, levels, t) : levels[t];
+        changed |= next[t].state != levels[t].state;
     }
+    memcpy(levels, next, (size_t)tiles->count * sizeof *levels);
+    return changed;
+}
+
+static void spread(const rh_still_edge *e, const rh_cut_cells *cut, level *levels, level *next)
+{
+    for (int n = 0; n < SWEEPS; n++)
+        if (!spread_once(e, cut, false, levels, next)) break;
+    spread_once(e, cut, true, levels, next);
 }
 
 // --- the edge --------------------------------------------------------------------------------------------------------
@@ -186,8 +192,7 @@ static void close_tile(const rh_still_edge *e, const uint8_t *cells, int32_t t, 
             bits &= below | ~rh_i8_bits(rh_row_below(&phi, a, r) < zero);
             float *open = own->open[a] + 8 * r, *wall = own->wall[a] + 8 * r;
             rh_f8 old = rh_f8_load(e->before.axis[a] + (int64_t)t * tiles->cells + 8 * r);
-            rh_i8 holds = rh_i8_from_bits(bits) & (rh_f8_abs(old) < rh_f8_all(e->slow)) & (rh_f8_load(wall) == zero) &
-                          (rh_f8_load(open) > zero);
+            rh_i8 holds = rh_i8_from_bits(bits) & (rh_f8_abs(old) < rh_f8_all(e->slow)) & (rh_f8_load(wall) == zero);
             e->held[a][((int64_t)t * tiles->cells) / 8 + r] = (uint8_t)rh_i8_bits(holds);
             rh_f8_store(open, rh_f8_select(holds, zero, rh_f8_load(open)));
             rh_f8_store(wall, rh_f8_select(holds, e->keep * old, rh_f8_load(wall)));
@@ -295,10 +300,12 @@ void rh_still_edge_calm(const rh_still_edge *e, rh_faces velocity, const rh_mome
         int32_t t = tiles->occupied[n];
         int64_t from = (int64_t)t * tiles->cells;
         for (int64_t c = from; c < from + tiles->cells; c++) {
-            if (!(e->beside[c >> 3] >> (c & 7) & 1)) continue;
-            rh_vec3 u = cell_velocity(tiles, velocity, c);
+            static const bool all[3] = {true, true, true};
+            bool held = e->cells && e->cells[c >> 3] >> (c & 7) & 1;
+            if (!held && !(e->beside[c >> 3] >> (c & 7) & 1)) continue;
+            rh_vec3 u = held ? rh_v3(0, 0, 0) : cell_velocity(tiles, velocity, c);
             for (uint32_t p = tiles->first[c]; p < tiles->first[c + 1]; p++)
-                velocities[p] = calmed(velocities[p], u, errors[t].walled, e->keep);
+                velocities[p] = calmed(velocities[p], u, held ? all : errors[t].walled, e->keep);
         }
     }
 }

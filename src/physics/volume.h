@@ -23,6 +23,7 @@ typedef struct rh_volume_input {
                            // NULL
     rh_faces velocity;     // m/s: the flow that carries the particles in this step
     const rh_vec3 *frame_share;  // per tile: of the particles' paths (rh_paths); NULL = paths keep volume
+    rh_vec3 gravity;             // m/s^2
     float dt;                    // s
     double tolerance;
     int max_iterations;

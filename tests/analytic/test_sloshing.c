@@ -6,8 +6,7 @@
 // h)), which keeps volume; its sideways centre of mass, which is 2 A L / (pi^2 h) cos(w t) off the middle for this
 // mode, tells amplitude and phase without having to look for the surface. A finite amplitude makes the period longer by
 // a share of the order of (k A)^2 or (A / h)^2: below 0.7 % here. Period within 2 %, 1 % is the aim (others reach 0.4
-// to 2 %). Nothing feeds the wave, so its swing, from one peak to the next, must not grow: within 1 % in four periods
-// (it won up to 1 % in each).
+// to 2 %). Nothing feeds the wave, so its swing, from one peak to the next, must not grow.
 #include "lab.h"
 
 enum { CROSSINGS = 16, PEAKS = 64 };
@@ -33,16 +32,16 @@ static void follow(lab *l, void *user)
 // From one peak to the next; a shift of the water as a whole is in neither.
 static double swing(const wave *w, int peak) { return 0.5 * (w->peak[peak] + w->peak[peak + 1]); }
 
-// `growth`: what the swing may be of the first after four periods.
-static void slosh_bounded(double cell, double depth, double amplitude, const char *settings, double exact,
+// `growth`: what the swing may be of the first after four periods. `seed`: of how particles are placed.
+static void slosh_bounded(int seed, double cell, double depth, double amplitude, const char *settings, double exact,
                           double tolerance, double growth)
 {
     lab l;
     lab_open(&l,
-             "dimension: 2\ncell: %g\ngravity: [0, -9.81, 0]\nphysics: {liquid: {%s}}\n"
+             "seed: %d\ndimension: 2\ncell: %g\ngravity: [0, -9.81, 0]\nphysics: {liquid: {%s}}\n"
              "bodies: [{shape: {box: {min: [0, 0, -1], max: [1, %g, 1]}}}]\n"
              "solids: [{inside_out: true, shape: {box: {min: [0, 0, -1], max: [1, %g, 1]}}}]\n",
-             cell, settings, depth, 2 * depth);
+             seed, cell, settings, depth, 2 * depth);
     rh_vec3 *x = rh_points_data(rh_world_points_mutable(l.world), "P", RH_POINT_VEC3F);
     for (int64_t i = 0; i < lab_count(&l); i++) {
         double px = M_PI * (double)x[i].x, py = M_PI * (double)x[i].y, scale = amplitude / sinh(M_PI * depth);
@@ -66,7 +65,7 @@ static void slosh_bounded(double cell, double depth, double amplitude, const cha
 
 static void slosh(double cell, double depth, double amplitude, const char *settings, double exact, double tolerance)
 {
-    slosh_bounded(cell, depth, amplitude, settings, exact, tolerance, 1.01);
+    slosh_bounded(1, cell, depth, amplitude, settings, exact, tolerance, 1);
 }
 
 static void a_deep_tank_has_the_right_period(void **state)
@@ -96,21 +95,22 @@ static void small_waves_do_not_grow(void **state)
     slosh(0.025, 0.515, 0.0125, "", 1.1772, 0.02);
 }
 
-// APIC does not forget, and still wins a little from the correction of volume: up to half a per cent a period (2 %
-// without the balance of the flow beyond the surface, grid/outer_flow.h). The truth is 1.
-static void small_waves_of_apic_hardly_grow(void **state)
+// APIC forgets nothing, so what feeds a wave shows: with the correction of volume at work against its pressure
+// (physics/volume_work.h) the last one grew by 2.5 %.
+static void small_waves_of_apic_do_not_grow(void **state)
 {
     (void)state;
-    slosh_bounded(0.025, 0.5, 0.0125, "transfer: apic", 1.1818, 0.02, 1.03);
-    slosh_bounded(0.025, 0.318, 0.0125, "transfer: apic", 1.2973, 0.02, 1.03);
-    slosh_bounded(0.025, 0.325, 0.025, "transfer: apic", 1.2896, 0.02, 1.03);
-    slosh_bounded(0.025, 0.515, 0.025, "transfer: apic", 1.1772, 0.02, 1.03);
+    slosh_bounded(1, 0.025, 0.5, 0.0125, "transfer: apic", 1.1818, 0.02, 1.005);
+    slosh_bounded(1, 0.025, 0.318, 0.0125, "transfer: apic", 1.2973, 0.02, 1.005);
+    slosh_bounded(1, 0.025, 0.325, 0.025, "transfer: apic", 1.2896, 0.02, 1.005);
+    slosh_bounded(1, 0.025, 0.515, 0.025, "transfer: apic", 1.1772, 0.02, 1.005);
+    slosh_bounded(3, 0.025, 0.325, 0.0125, "transfer: apic", 1.2896, 0.02, 1.005);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_deep_tank_has_the_right_period), cmocka_unit_test(a_shallow_tank_has_the_right_period),
-        cmocka_unit_test(small_waves_do_not_grow), cmocka_unit_test(small_waves_of_apic_hardly_grow)};
+        cmocka_unit_test(small_waves_do_not_grow), cmocka_unit_test(small_waves_of_apic_do_not_grow)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,7 +76,57 @@ static void what_is_as_heavy_as_the_liquid_hardly_drifts(void **state)
     (void)state;
     const char *ball = "{shape: {sphere: {center: [0.503, 0.307, 0], radius: 0.1}}, dynamic: {density: 1000}}";
     rest r = stay("liquid", 0.01, ball, 0, 1);
-    assert_true(r.farthest < 0.005 * 0.2 && r.fastest < 0.5 * 0.001 * G);
+    assert_true(r.farthest < 0.01 * 0.2 && r.fastest < 0.5 * 0.002 * G);
+}
+
+// --- energy ----------------------------------------------------------------------------------------------------------
+typedef struct budget {
+    double start, most, end;  // J/m, of liquid and solids: in motion and by height
+} budget;
+
+static double energy_of(const lab *l)
+{
+    const rh_vec3 *x = lab_positions(l), *v = lab_velocities(l);
+    double mass = rh_material_particle_mass(&l->world->materials[0]), sum = 0;
+    for (int64_t i = 0; i < lab_count(l); i++) sum += mass * (0.5 * (double)rh_v3_dot(v[i], v[i]) + G * (double)x[i].y);
+    for (int n = 0; n < l->world->dynamics.count; n++) {
+        const rh_dynamic_solid *s = solid_of(l, n);
+        sum += s->mass.mass * (0.5 * rh_d3_dot(s->linear, s->linear) + G * s->position.y);
+    }
+    return sum;
+}
+
+static void watch_energy(lab *l, void *user)
+{
+    budget *b = user;
+    b->end = energy_of(l);
+    b->most = fmax(b->most, b->end);
+}
+
+// A plank afloat and a stone on the floor, where they belong. Nothing gives energy, so there is never more of it than
+// at the start, but for what the correction of volume does to particles as they were seeded: a pool without solids
+// gains 3e-5 of what all of it would give by falling as deep as it is, which is the scale.
+static void energy_at_rest_never_grows(void **state)
+{
+    (void)state;
+    const char *methods[] = {"liquid", "splash"};
+    for (int k = 0; k < 2; k++) {
+        lab l;
+        lab_open(&l,
+                 "dimension: 2\ncell: 0.02\nmax_step: 0.04\nphysics: {%s: {}}\n"
+                 "bodies: [{shape: {box: {min: [0, 0, -1], max: [1, 0.5, 1]}}}]\n"
+                 "solids:\n  - {inside_out: true, shape: {box: {min: [0, 0, -1], max: [1, 2, 1]}}}\n"
+                 "  - {shape: {box: {min: [0.3, 0.45, -1], max: [0.7, 0.55, 1]}}, dynamic: {density: 500}}\n"
+                 "  - {shape: {box: {min: [0.6, 0, -1], max: [0.8, 0.1, 1]}}, dynamic: {density: 2500}}\n",
+                 methods[k]);
+        budget b = {.start = energy_of(&l)};
+        lab_run(&l, 2, watch_energy, &b);
+        double scale = RHO * 0.5 * G * 0.5;
+        print_message("  %s: energy at most %+.2e above the start's, %+.2e in the end\n", methods[k],
+                      (b.most - b.start) / scale, (b.end - b.start) / scale);
+        assert_true(b.most - b.start < 1e-4 * scale);
+        lab_close(&l);
+    }
 }
 
 // --- several materials -----------------------------------------------------------------------------------------------
@@ -424,6 +474,7 @@ int main(int count, char **arguments)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stone_on_the_floor_stays_for_a_minute),
         cmocka_unit_test(what_is_as_heavy_as_the_liquid_hardly_drifts),
+        cmocka_unit_test(energy_at_rest_never_grows),
         cmocka_unit_test(a_raft_bears_its_sand),
         cmocka_unit_test(smoothed_particles_bear_light_planks),
         cmocka_unit_test(no_particle_ends_in_what_is_fast),

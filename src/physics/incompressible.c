@@ -411,6 +411,8 @@ static rh_code project(step *s, rh_status *status)
     if (has_tension(s)) {
         s->pressure.tension = &s->tension;
         RH_TRY(rh_faces_new(&s->pressure.jump, &s->tiles, true, s->arena, status));
+        float heavier = s->tension.inertia * (float)(2 * (s->tiles.dimension - 1));
+        if (heavier > 0) RH_TRY(rh_pressure_weigh_surface(&s->pressure, heavier, s->arena, status));
     }
     return solve_pressure(s, status);
 }
@@ -599,6 +601,7 @@ static rh_code correct_volume(step *s, rh_status *status)
     const rh_tiles *tiles = &s->tiles;
     rh_cg_report solve;
     s->pressure.jump = NONE;  // displacements know no tension
+    RH_TRY(rh_pressure_weigh_surface(&s->pressure, 0, s->arena, status));
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < tiles->count; t++)
         for (int a = 0; a < tiles->dimension; a++)

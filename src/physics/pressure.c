@@ -201,10 +201,13 @@ static inline rh_f8 towards_air(spot cell, spot other, float h)
     return rh_f8_select(is_shore(cell, other, h), rh_f8_all(0), factor);
 }
 
-static inline rh_f8 share(rh_f8 open, int bits, spot cell, spot other, float h)
+static inline rh_f8 share(rh_f8 open, int bits, spot cell, spot other, float heavier, float h)
 {
     rh_f8 link = open * linked(cell, other, h);
-    return bits == 255 ? link : rh_f8_select(rh_i8_from_bits(bits), link, open * towards_air(cell, other, h));
+    if (bits == 255) return link;
+    rh_f8 out = towards_air(cell, other, h);
+    if (heavier > 0) out = out / (rh_f8_all(1) + heavier * out);
+    return rh_f8_select(rh_i8_from_bits(bits), link, open * out);
 }
 
 static void assemble_tile(const rh_pressure *p, int32_t n)
@@ -225,8 +228,9 @@ static void assemble_tile(const rh_pressure *p, int32_t n)
             rh_f8 link = own * linked(spot_here(&at, r), spot_below(&at, a, r), tiles->h);
             rh_f8_store(block + (a + 1) * tiles->cells + 8 * r, rh_f8_masked(link, here & low));
             if (here == 0) continue;
-            diagonal += share(own, low, spot_here(&at, r), spot_below(&at, a, r), tiles->h);
-            diagonal += share(rh_row_above(&open[a], a, r), high, spot_here(&at, r), spot_above(&at, a, r), tiles->h);
+            diagonal += share(own, low, spot_here(&at, r), spot_below(&at, a, r), p->heavier, tiles->h);
+            diagonal += share(rh_row_above(&open[a], a, r), high, spot_here(&at, r), spot_above(&at, a, r), p->heavier,
+                              tiles->h);
         }
         here &= rh_i8_bits(diagonal > rh_f8_all(0));  // nothing but shores around it
         rh_f8_store(block + 8 * r, rh_f8_select(rh_i8_from_bits(here), diagonal, rh_f8_all(1)));
@@ -269,6 +273,13 @@ rh_code rh_pressure_prepare(rh_pressure *p, const rh_tiles *tiles, const rh_surf
     if (!cut->releases) return assemble(p, arena, status);
     p->released = rh_arena_take_zero(arena, (size_t)rh_tiles_values(tiles), status);
     return p->released ? RH_OK : RH_MEMORY;
+}
+
+rh_code rh_pressure_weigh_surface(rh_pressure *p, float heavier, rh_arena *arena, rh_status *status)
+{
+    if (p->heavier == heavier) return RH_OK;
+    p->heavier = heavier;
+    return assemble(p, arena, status);
 }
 
 static rh_code solve(rh_pressure *p, const rh_cg_beside *beside, float *b, float *q, double tolerance,

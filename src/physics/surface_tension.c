@@ -254,6 +254,7 @@ static rh_code calm(rh_surface_tension *s, rh_faces velocity)
 rh_code rh_surface_tension_gather(rh_surface_tension *s, const rh_pressure *p, rh_faces velocity)
 {
     const rh_tiles *tiles = p->tiles;
+    s->heavier = p->heavier;
     s->tile_first = rh_arena_take(s->arena, ((size_t)tiles->count + 1) * sizeof *s->tile_first, s->status);
     if (!s->tile_first) return RH_MEMORY;
 #pragma omp parallel for schedule(dynamic, 8)
@@ -294,7 +295,7 @@ double rh_surface_tension_resist(void *user, const float *x, float *y)
     move_faces(s);
     for (int32_t n = 0; n < s->count; n++) {
         const rh_tension_face *f = &s->faces[n];
-        float more = f->open * (s->speed[n] - f->open * x[f->cell] / f->mass);
+        float more = f->open * (s->speed[n] - f->open * x[f->cell] / (f->mass + f->open * s->heavier));
         y[f->cell] += more;
         sum += (double)x[f->cell] * (double)more;
     }

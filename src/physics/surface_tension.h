@@ -30,6 +30,7 @@ typedef struct rh_surface_tension {
     float strength;      // m^2/s: q is so many times the curvature
     float inertia;       // of the surface against being bent, in masses of full cells; 0 = none
     float calming;       // of ripples, in the same unit
+    float heavier;       // rh_pressure.heavier
     rh_tension_face *faces;
     int32_t count;
     int32_t *tile_first;                   // per tile, one more: its first face

@@ -187,14 +187,14 @@ static const golden scenes[] = {
      0},
     // Drops that meet, on a plate that they wet: surface tension in short steps, and in long ones.
     {"tension",
-     "rheo: 1\ncell: 0.04\nframes: {last: 5}\ngravity: [0, -2, 0]\nphysics: {liquid: {surface_tension: 30, "
+     "rheo: 1\ncell: 0.04\nframes: {last: 9}\ngravity: [0, -2, 0]\nphysics: {liquid: {surface_tension: 30, "
      "contact_angle: 60}}\n"
      "bodies:\n - {shape: {sphere: {center: [0.2, 0.2, 0.2], radius: 0.18}}}\n"
      " - {velocity: [-1, 0, 0], shape: {box: {min: [0.42, 0.1, 0.1], max: [0.6, 0.3, 0.3]}}}\n"
      "solids:\n - {shape: {box: {min: [-2, -1, -2], max: [2, 0.03, 2]}}}\n",
      0},
     {"tension_2d",
-     "rheo: 1\ncell: 0.02\ndimension: 2\nframes: {last: 5}\ngravity: [0, 0, 0]\nphysics: {liquid: {surface_tension: "
+     "rheo: 1\ncell: 0.02\ndimension: 2\nframes: {last: 9}\ngravity: [0, 0, 0]\nphysics: {liquid: {surface_tension: "
      "80, contact_angle: 110, preconditioner: mic}}\n" WATER TANK,
      0},
     {"sph_iisph",
@@ -471,9 +471,11 @@ static void resuming_does_not_show(void **state)
 }
 
 // --- balances --------------------------------------------------------------------------------------------------------
-// Nothing but walls at rest and gravity acts on what was there at the start.
+// Nothing but walls at rest and gravity acts on what was there at the start. (Tension of the liquid's surface has
+// energy that balances do not count, and pulls at walls.)
 static bool is_closed(const golden *g)
 {
+    if (strstr(g->text, "liquid: {surface_tension")) return false;
     rh_scene scene;
     scene_make(&scene, g->text);
     bool closed = scene.bodies.count && scene.solids.count && !scene.emitters.count && !scene.sinks.count &&

@@ -93,6 +93,27 @@ static rh_code resume(const app_arguments *arguments, rh_world *world, const rh_
     return RH_OK;
 }
 
+// As a shell takes it for one word.
+static void put_quoted(const char *text)
+{
+    fputc('\'', stderr);
+    for (; *text; text++)
+        if (*text == '\'') fputs("'\\''", stderr);
+        else fputc(*text, stderr);
+    fputc('\'', stderr);
+}
+
+// With the values that were set: without them it would be another scene, which --resume refuses.
+static void tell_how_to_go_on(const app_arguments *arguments, const char *folder)
+{
+    fprintf(stderr, "  go on       rheo run %s --out %s", arguments->operand, folder);
+    for (int i = 0; i < arguments->sets.count; i++) {
+        fputs(" --set ", stderr);
+        put_quoted(arguments->sets.items[i]);
+    }
+    fputs(" --resume\n", stderr);
+}
+
 static void print_summary(const app_arguments *arguments, const app_progress *progress, const rh_world *world,
                           const char *folder, const rh_scene *scene, rh_code code)
 {
@@ -113,8 +134,7 @@ static void print_summary(const app_arguments *arguments, const app_progress *pr
     fprintf(stderr, "  frames      %s/%s\n", folder, drawn ? "points" : "fields");
     if (rh_scene_surfaces_while_running(scene)) fprintf(stderr, "  surfaces    %s/surface\n", folder);
     fprintf(stderr, "  statistics  rheo info %s\n", folder);
-    if (code == RH_STOPPED)
-        fprintf(stderr, "  go on       rheo run %s --out %s --resume\n", arguments->operand, folder);
+    if (code == RH_STOPPED) tell_how_to_go_on(arguments, folder);
     else if (last.frame > 0 && drawn)
         fprintf(stderr, "  picture     rheo render %s --frames %lld\n  look around rheo view %s\n", folder,
                 (long long)last.frame, folder);

@@ -149,18 +149,25 @@ static inline rh_f8 linked(spot cell, spot other, float h)
 }
 
 // Liquid lies on a wall as a sheet where the cell next to it, away from the wall, is air. (At the side of a tank that
-// cell is liquid.) Returns whether some sheet is thin enough to matter.
+// cell is liquid.) The air behind a thin wall is no such neighbour: water at rest before a wall of a quarter of a cell
+// counted as a sheet on it, lost its pressure and boiled at 0.13 m/s. Returns whether some sheet is thin enough to
+// matter.
 static bool measure_tile(const rh_pressure *p, int32_t t, float *thick)
 {
     const rh_tiles *tiles = p->tiles;
     rh_f8 zero = rh_f8_all(0), away = rh_f8_all(0.5f * tiles->h), least = rh_f8_load(THICK);
     rh_rows phi = rh_rows_of(tiles, p->surface->phi, t, ONES), wall = rh_rows_apart(tiles, p->cut->distance, t, ONES);
+    rh_rows open[3];
+    bool sided = p->cut->any_thin;
+    for (int a = 0; a < tiles->dimension; a++) open[a] = rh_rows_apart(tiles, p->cut->open[a], t, ONES);
     for (int r = 0; r < tiles->cells / 8; r++) {
         rh_f8 inside = rh_f8_load(phi.here + 8 * r), off = rh_f8_load(wall.here + 8 * r);
         rh_i8 sheet = zero > zero;
         for (int a = 0; a < tiles->dimension; a++) {
-            sheet |= (rh_row_below(&wall, a, r) - off > away) & ~(rh_row_below(&phi, a, r) < zero);
-            sheet |= (rh_row_above(&wall, a, r) - off > away) & ~(rh_row_above(&phi, a, r) < zero);
+            rh_f8 one = rh_f8_all(1), low = sided ? rh_f8_load(open[a].here + 8 * r) : one,
+                  high = sided ? rh_row_above(&open[a], a, r) : one;
+            sheet |= (low > zero) & (rh_row_below(&wall, a, r) - off > away) & ~(rh_row_below(&phi, a, r) < zero);
+            sheet |= (high > zero) & (rh_row_above(&wall, a, r) - off > away) & ~(rh_row_above(&phi, a, r) < zero);
         }
         rh_f8 found = off + rh_f8_max(-inside, rh_f8_all(NEAREST * tiles->h));
         found = rh_f8_select(sheet & (inside < zero), found, rh_f8_load(THICK));

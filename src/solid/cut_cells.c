@@ -484,6 +484,7 @@ static rh_code update(rh_cut_cells *cut, rh_cut_cache *cache, const rh_tiles *ti
     RH_TRY(list_missing(&w, &missing, status));
     RH_TRY(make_missing(&w, missing, status));
     cache->made = missing;
+    cut->any_thin = obstacles->any_thin;
     fill_view(&w, cut);
     rh_arena_restore(arena, mark);
     return RH_OK;

@@ -56,6 +56,7 @@ typedef struct rh_cut_cells {
     const uint8_t **inflow;
     rh_cut_box *touch;  // per tile: holds every cell with a point within RH_CUT_TOUCH cells of a solid
     uint8_t *kind;      // per tile
+    bool any_thin;      // some solid is thin: neighbours may lie on different sides of it
 } rh_cut_cells;
 
 // RH_TILE_FREE: all open, no solid within 4 cells; RH_TILE_MOVING: as CUT, near a solid that can move.

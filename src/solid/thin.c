@@ -114,7 +114,9 @@ static int count_hidden(const corners *c, int axis, int side)
 static bool any_hidden(const corners *c) { return count_hidden(c, 0, 0) + count_hidden(c, 0, 1) > 0; }
 
 // Gives up one side along the axis where that removes most hidden corners; of two that are alike the one with the
-// nearer plane of centres.
+// nearer plane of centres. (Neighbours on both sides of the line between are then seen up to a cell apart. Moved
+// straight away from a single hidden corner instead, which has no such line, particles were seen below the floor that
+// the wall stands on, and water at rest boiled there at 0.6 m/s.)
 static void give_up_side(corners *c, double h, rh_dvec3 x)
 {
     int best = -1, most = -1, side = 0;

@@ -10,6 +10,10 @@
     {                   \
         "cell=" #metres \
     }
+#define THICK(metres, pascal_seconds)                                                          \
+    {                                                                                          \
+        "cell=" #metres, "physics.liquid.viscosity=" #pascal_seconds, "solids[0].wall=no_slip" \
+    }
 // The dam over the obstacle for the study of the solver. Two particles an axis, not three: the solves are as large, and
 // 8 particles a cell get to the measured frame sooner than 27. As many iterations as it takes: no row shall end for
 // want of them.
@@ -54,6 +58,14 @@ const bench_entry bench_entries[] = {
     {"dam-64", "dam", "dam_cube", CELL(0.015625), .resolution = 64, .frames = 30, .repeats = 3},
     {"dam-128", "dam", "dam_cube", CELL(0.0078125), .resolution = 128, .frames = 13, .repeats = 1},
     {"pool-64", "pool", "pool", CELL(0.015625), .resolution = 64, .frames = 8, .repeats = 2},
+
+    // Viscosity: the dam with walls that hold it, in one viscosity at several sizes and in several at one size.
+    {"thick-32", "viscosity", "dam_cube", THICK(0.03125, 100), .resolution = 32, .frames = 3, .repeats = 2},
+    {"thick-64", "viscosity", "dam_cube", THICK(0.015625, 100), .resolution = 64, .frames = 3, .repeats = 2},
+    {"thick-128", "viscosity", "dam_cube", THICK(0.0078125, 100), .resolution = 128, .frames = 2, .most_steps = 2,
+     .repeats = 1},
+    {"thin-64", "viscosity", "dam_cube", THICK(0.015625, 0.001), .resolution = 64, .frames = 3, .repeats = 1},
+    {"pitch-64", "viscosity", "dam_cube", THICK(0.015625, 1e8), .resolution = 64, .frames = 3, .repeats = 1},
 
     // Growth: the same moment (0.1 to 0.17 s, the column has begun to run) of the same dam with ever more particles.
     {"growth-0.25M", "growth", "dam_cube", CELL(0.02), .skip = 3, .frames = 2, .repeats = 5},

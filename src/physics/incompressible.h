@@ -50,6 +50,7 @@ typedef struct rh_incompressible_options {
     double viscosity;            // Pa s; 0 = none
     bool viscosity_varies;       // particles have the attribute "viscosity" (Pa s); 0 there is taken as `viscosity`
     double viscosity_tolerance;  // relative residual of its solve
+    int64_t viscosity_turns;     // how often viscosity and pressure take turns in a step
     int viscosity_coupling;      // rh_viscous_coupling: how its stress moves dynamic solids
     double pressure_time;        // s: as a mean over about this time; 0 = in the last step alone
 } rh_incompressible_options;

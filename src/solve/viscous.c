@@ -43,7 +43,8 @@ rh_code rh_viscous_init(rh_viscous *a, int dimension, const rh_tile *keys, int64
         if (!a->mass[d] || !a->inverse[d] || !a->kind[d]) return RH_MEMORY;
     }
     a->block = rh_arena_take(arena, ((size_t)a->tiles.count + 1) * sizeof *a->block, status);
-    return a->block ? RH_OK : RH_MEMORY;
+    a->rows = rh_arena_take_zero(arena, ((size_t)a->tiles.count + 1) * sizeof *a->rows, status);
+    return a->block && a->rows ? RH_OK : RH_MEMORY;
 }
 
 float *rh_viscous_vector(const rh_viscous *a, rh_arena *arena, rh_status *status)
@@ -145,6 +146,7 @@ static int64_t find_inverse(const rh_viscous *a, int32_t t)
     kinds k;
     int64_t unknowns = 0;
     load_kinds(a, t, k);
+    a->rows[t] = 0;
     for (int d = 0; d < a->tiles.dimension; d++)
         for (int c = 0; c < a->tiles.cells; c++) {
             int64_t at = (int64_t)t * a->tiles.cells + c;
@@ -153,6 +155,7 @@ static int64_t find_inverse(const rh_viscous *a, int32_t t)
                                  : 0;
             a->inverse[d][at] = size > 0 ? 1 / size : 0;
             unknowns += unknown;
+            a->rows[t] |= (uint64_t)unknown << (c >> 3);
         }
     return unknowns;
 }
@@ -218,6 +221,22 @@ INLINE rh_f8 row_of(int dimension, int count, const float *k, const float u[3][B
     return sum;
 }
 
+// rh_block_load with one cell around and 0 where there is no tile, row by row: a third of all time is spent here.
+INLINE void load_block(const rh_viscous *a, int dimension, const float *field, int32_t t, float *block)
+{
+    static const float none[CELLS];
+    const float *near[RH_NEAR];
+    for (int n = 0; n < RH_NEAR; n++)
+        near[n] = a->tiles.near[t][n] < 0 ? none : field + (int64_t)a->tiles.near[t][n] * a->tiles.cells;
+    for (int k = dimension == 3 ? -1 : 0; k < (dimension == 3 ? RH_TILE + 1 : 1); k++)
+        for (int j = -1; j <= RH_TILE; j++, block += SIDE) {
+            int tile = RH_HERE + 3 * (j >> 3) + 9 * (k >> 3), row = 8 * (j & 7) + 64 * (k & 7);
+            block[0] = near[tile - 1][row + 7];
+            rh_f8_store(block + 1, rh_f8_load(near[tile] + row));
+            block[SIDE - 1] = near[tile + 1][row];
+        }
+}
+
 typedef enum job { APPLY, PULL, RESIDUAL, SMOOTH } job;
 
 INLINE void run_tile(const rh_viscous *a, int dimension, job what, float weight, const float *b, const float *x,
@@ -225,10 +244,13 @@ INLINE void run_tile(const rh_viscous *a, int dimension, job what, float weight,
 {
     float u[3][BLOCK];
     const float *k = block_of(a, t);
-    int count = dimension == 3 ? BLOCK : SIDE * SIDE, rows = dimension == 3 ? 64 : 8;
-    for (int d = 0; d < dimension; d++) rh_block_load(&a->tiles, x + d * a->lane, t, 1, 0, u[d]);
+    int count = dimension == 3 ? BLOCK : SIDE * SIDE;
+    uint64_t rows = what != PULL ? a->rows[t] : dimension == 3 ? ~(uint64_t)0 : 255;
+    if (!rows) return;
+    for (int d = 0; d < dimension; d++) load_block(a, dimension, x + d * a->lane, t, u[d]);
     for (int d = 0; d < dimension; d++)
-        for (int r = 0; r < rows; r++) {
+        for (uint64_t left = rows; left; left &= left - 1) {
+            int r = __builtin_ctzll(left);
             int p = 1 + SIDE * ((r & 7) + 1 + (dimension == 3 ? SIDE * ((r >> 3) + 1) : 0));
             int64_t at = (int64_t)t * a->tiles.cells + 8 * r, v = d * a->lane + at;
             rh_f8 here = rh_f8_load(u[d] + p), inverse = rh_f8_load(a->inverse[d] + at);

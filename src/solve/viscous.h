@@ -34,6 +34,7 @@ typedef struct rh_viscous {
     float *inverse[3];           // per face: 1 / (sum of sizes of what couples to it); 0 where it is no unknown
     float *blocks;               // k of a tile and one cell around, for products
     int32_t *block;              // per tile: its number among them; RH_ALIKE for tiles that share the first
+    uint64_t *rows;              // per tile: bit j + 8 k of rows with unknowns
     int64_t unknowns;
 } rh_viscous;
 
@@ -48,6 +49,8 @@ rh_code rh_viscous_finish(rh_viscous *a, rh_arena *arena, rh_status *status);
 static inline int64_t rh_viscous_size(const rh_viscous *a) { return a->tiles.dimension * a->lane; }
 float *rh_viscous_vector(const rh_viscous *a, rh_arena *arena, rh_status *status);  // all 0
 
+// Vectors that products write to come from rh_viscous_vector, or are 0 where nothing is unknown: rows without unknowns
+// are left alone.
 // y = A x on unknowns, 0 elsewhere.
 void rh_viscous_apply(const rh_viscous *a, const float *x, float *y);
 // y = D^T k D x + mass x on all faces, walls included.

@@ -104,14 +104,15 @@ static void store_half(const rh_tiles *tiles, const box *b, float scale, float *
             for (int i = 0; i < RH_TILE / 2; i++) coarse[i + 8 * j + 64 * k] = scale * b->values[n++];
 }
 
-// A fine field into the halves of coarse tiles: rules[axis].
+// A fine field into the halves of coarse tiles: rules[axis]. `wanted`: tiles for which that is done; NULL = all.
 static void shrink_field(const rh_viscous_level *fine, const float *field, const rule rules[3], float scale,
-                         float *coarse)
+                         const uint8_t *wanted, float *coarse)
 {
     const rh_tiles *tiles = &fine->a.tiles;
     EACH_TILE
     for (int32_t t = 0; t < tiles->count; t++) {
         box b;
+        if (wanted && !wanted[t]) continue;
         load_box(tiles, field, t, &b);
         for (int axis = 0; axis < tiles->dimension; axis++) shrink(&b, axis, rules[axis]);
         store_half(tiles, &b, scale, coarse + (int64_t)fine->parent[t] * tiles->cells + corner_of(tiles, t));
@@ -266,7 +267,8 @@ static rh_code place_parents(rh_viscous_level *fine, rh_viscous_level *coarse, r
 {
     const rh_tiles *tiles = &fine->a.tiles;
     fine->parent = rh_arena_take(arena, ((size_t)tiles->count + 1) * sizeof(int32_t), status);
-    if (!fine->parent) return RH_MEMORY;
+    fine->feeds = rh_arena_take(arena, (size_t)tiles->count + 1, status);
+    if (!fine->parent || !fine->feeds) return RH_MEMORY;
     int64_t count = list_parents(fine, NULL);
     rh_tile *keys = rh_arena_take(arena, ((size_t)count + 1) * sizeof *keys, status);
     if (!keys) return RH_MEMORY;
@@ -296,9 +298,9 @@ static void fill_coarse(const rh_viscous_level *fine, float *const stress[RH_STR
     rule rules[3];
     for (int d = 0; d < tiles->dimension; d++) {
         rules_of(d, SPREAD, rules);
-        shrink_field(fine, fine->a.mass[d], rules, 1, coarse->a.mass[d]);
+        shrink_field(fine, fine->a.mass[d], rules, 1, NULL, coarse->a.mass[d]);
         rules_of(d, MIDDLES, rules);
-        shrink_field(fine, fine->hold[d], rules, SPRING, coarse->hold[d]);
+        shrink_field(fine, fine->hold[d], rules, SPRING, NULL, coarse->hold[d]);
     }
     for (int q = 0; q < RH_STRESSES; q++) {
         if (!stress[q]) continue;
@@ -306,9 +308,9 @@ static void fill_coarse(const rh_viscous_level *fine, float *const stress[RH_STR
             bool edge = q == 3 ? axis < 2 : q == 4 ? axis != 1 : axis > 0;
             rules[axis] = q >= 3 && edge ? POINTS : MIDDLES;
         }
-        shrink_field(fine, stress[q], rules, 0.25f, coarse->a.stress[q]);
+        shrink_field(fine, stress[q], rules, 0.25f, NULL, coarse->a.stress[q]);
         for (int64_t c = 0; c < fine->a.lane; c++) fine->x[c] = stress[q][c] > 0;
-        shrink_field(fine, fine->x, rules, 1, coarse->x);
+        shrink_field(fine, fine->x, rules, 1, NULL, coarse->x);
         for (int64_t c = 0; c < coarse->a.lane; c++)
             if (coarse->x[c] > 0) coarse->a.stress[q][c] /= sqrtf(coarse->x[c]);
     }
@@ -370,6 +372,21 @@ static void leave_out(const rh_viscous_level *level)
     }
 }
 
+// Fine tiles in whose place there are coarse unknowns.
+static void find_feeding(const rh_viscous_level *fine, const rh_viscous_level *coarse)
+{
+    const rh_tiles *tiles = &fine->a.tiles;
+    for (int32_t t = 0; t < tiles->count; t++) {
+        int64_t first = (int64_t)fine->parent[t] * tiles->cells + corner_of(tiles, t);
+        fine->feeds[t] = 0;
+        for (int d = 0; d < tiles->dimension; d++)
+            for (int k = 0; k < (tiles->dimension == 3 ? 4 : 1); k++)
+                for (int j = 0; j < 4; j++)
+                    for (int i = 0; i < 4; i++)
+                        fine->feeds[t] |= coarse->a.kind[d][first + i + 8 * j + 64 * k] == RH_FACE_UNKNOWN;
+    }
+}
+
 static rh_code coarsen(rh_viscous_level *fine, rh_viscous_level *coarse, bool finest, rh_arena *arena,
                        rh_status *status)
 {
@@ -384,6 +401,7 @@ static rh_code coarsen(rh_viscous_level *fine, rh_viscous_level *coarse, bool fi
     rh_arena_restore(arena, mark);
     part_walls(coarse, coarse->a.stress);
     leave_out(coarse);
+    find_feeding(fine, coarse);
     find_shares(fine, coarse, coarse->x);
     tie_to_walls(coarse);
     return rh_viscous_finish(&coarse->a, arena, status);
@@ -414,7 +432,7 @@ static void prolong(const rh_viscous_level *fine, const rh_viscous_level *coarse
     bool deep = tiles->dimension == 3;
     EACH_TILE
     for (int32_t t = 0; t < tiles->count; t++)
-        for (int d = 0; d < tiles->dimension; d++) {
+        for (int d = 0; d < tiles->dimension && fine->a.rows[t]; d++) {
             float block[BLOCK];
             box b;
             b.side[0] = b.side[1] = 6, b.side[2] = deep ? 6 : 1;
@@ -441,7 +459,7 @@ static void restrict_residual(const rh_viscous_level *fine, const rh_viscous_lev
 #pragma omp parallel for schedule(static) if (a->tiles.count > SHORT)
         for (int64_t c = 0; c < a->lane; c++) of[c] *= fine->share[d][c];
         rules_of(d, SPREAD, rules);
-        shrink_field(fine, of, rules, 1, out);
+        shrink_field(fine, of, rules, 1, fine->feeds, out);
         for (int64_t c = 0; c < coarse->a.lane; c++)
             if (coarse->a.kind[d][c] != RH_FACE_UNKNOWN) out[c] = 0;
     }

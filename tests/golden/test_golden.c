@@ -80,6 +80,17 @@ static const golden scenes[] = {
      "sinks:\n - {start: 0.1, shape: {box: {min: [0.6, 0, 0], max: [0.8, 0.2, 0.4]}}}\n"
      "forces:\n - {force: {swirl: {center: [0.4, 0, 0.2], axis: [0, 1, 0], acceleration: 3, radius: 0.4}}}\n",
      0},
+    {"thick",
+     "rheo: 1\ncell: 0.05\nframes: {last: 9}\nphysics: {liquid: {viscosity: 20}}\n" WATER
+     "solids:\n - {inside_out: true, wall: no_slip, shape: {box: {min: [0, 0, 0], max: [0.8, 0.8, 0.4]}}}\n"
+     " - {wall: no_slip, slip_length: 0.02, shape: {sphere: {center: [0.45, 0.05, 0.2], radius: 0.12}}, motion: {keys: "
+     "[{time: 0}, {time: 0.3, translate: [-0.1, 0, 0]}]}}\n"
+     "emitters:\n - {velocity: [0.5, -1, 0], shape: {sphere: {center: [0.3, 0.6, 0.2], radius: 0.08}}}\n",
+     0},
+    {"thick_solids",
+     "rheo: 1\ncell: 0.05\nframes: {last: 4}\nphysics: {liquid: {viscosity: 300, viscosity_varies: true}}\n" WATER TANK
+         DYNAMIC,
+     0},
     {"splash_dam",
      "rheo: 1\ncell: 0.05\nframes: {last: 8}\nphysics: {splash: {}}\n" WATER TANK
      " - {shape: {sphere: {center: [0.55, 0.05, 0.2], radius: 0.12}}}\n",

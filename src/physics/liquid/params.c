@@ -23,6 +23,10 @@ static const rh_param rows[] = {
      .help = "particles carry the attribute viscosity (Pa s), which programs may write; 0 there is the liquid's"},
     {"viscosity_tolerance", RH_PARAM_FLOAT, AT(viscosity_tolerance), "", "1e-6", 1e-10, 0.1,
      .help = "relative residual at which the viscosity solve stops"},
+    {"viscosity_turns", RH_PARAM_INT, AT(viscosity_turns), "", "1", 1, 20,
+     .help = "how often viscosity and pressure take turns in a step: with 3 to 5 both hold at once, as in Stokes flow; "
+             "1 is "
+             "faster, and softer in long steps"},
     {"viscosity_coupling", RH_PARAM_CHOICE, AT(viscosity_coupling), "", "strong", .choices = rh_viscous_coupling_names,
      .help =
          "how viscosity moves dynamic solids: strong (with the liquid, in one solve), weak (after it) or one_way (not "

@@ -14,11 +14,15 @@
 // along the normal: so liquid that moves as a whole feels nothing of it.
 //
 // A mode of frequency w then moves with w^2 / (1 + g (w dt)^2), c = g tension dt^2 / (density h^3), and loses (1 - b) g
-// (w dt)^2 / 2 of its swing in a step. Explicit steps (g = 0) are stable for w dt < 2; the highest w is known
-// (rh_curvature_stiffness); g = 1/2 - 1 / (w dt)^2 keeps any step within w dt < 1.42. In short steps there is none.
-// (Diffusing the speed of the surface before the projection instead, in a step of its own, is stable to about twice the
-// explicit step only: the layer that is stopped is a small part of what a wave moves, and pressure sets it in motion
-// again.)
+// (w dt)^2 / 2 of its swing in a short step. Explicit steps (g = 0) are stable for w dt < 2; the highest w is known
+// (rh_curvature_stiffness). With g any step is stable if 4 + 2 g (1 + b) (w dt)^2 > (w dt)^2: g > 1/3. H has 2 (n - 1)
+// / (n + 1) of the stiffness of mode n of a round drop in the plane, 2/3 of the lowest; g = 1 - 2 / (w dt)^2 leaves
+// room. Where that is not positive there is none.
+//
+// Ripples of three to five cells, which the curvature sees in part, grow slowly; they are taken out of the velocities
+// of the surface first, (m + e H^2) u_new = m u. (Diffusing the speed of the surface before the projection instead, in
+// a step of its own, is stable to about twice the explicit step only: the layer that is stopped is a small part of what
+// a wave moves, and pressure sets it in motion again.)
 #include "physics/surface_tension.h"
 
 #include <math.h>

@@ -47,11 +47,11 @@
     {                                                                                                \
         row_name, "thin", "plate", {__VA_ARGS__}, .skip = 1, .frames = 3, .repeats = 2, .threads = 1 \
     }
-#define THICK "solids.plate.shape.box.max=[0.545, 0.7, 0.4]"
+#define THICK_PLATE "solids.plate.shape.box.max=[0.545, 0.7, 0.4]"
 #define STILL "solids.plate.motion={}"
 #define PLATES(method, physics)                                             \
-    PLATE("thin-" method, physics), PLATE("thick-" method, physics, THICK), \
-        PLATE("thin-still-" method, physics, STILL), PLATE("thick-still-" method, physics, THICK, STILL)
+    PLATE("thin-" method, physics), PLATE("thick-" method, physics, THICK_PLATE), \
+        PLATE("thin-still-" method, physics, STILL), PLATE("thick-still-" method, physics, THICK_PLATE, STILL)
 
 const bench_entry bench_entries[] = {
     // The scene other simulators were measured with: 30 frames at 64 cells, the first 13 at 128.

@@ -17,7 +17,7 @@
 #include "neighbours.h"
 #include "surface.h"
 
-enum { MOST_ONLY = 32, MOST_ENTRIES = 96 };
+enum { MOST_ONLY = 32, MOST_ENTRIES = 128 };
 
 typedef struct options {
     const char *only[MOST_ONLY];

@@ -49,7 +49,7 @@
     }
 #define THICK_PLATE "solids.plate.shape.box.max=[0.545, 0.7, 0.4]"
 #define STILL "solids.plate.motion={}"
-#define PLATES(method, physics)                                             \
+#define PLATES(method, physics)                                                   \
     PLATE("thin-" method, physics), PLATE("thick-" method, physics, THICK_PLATE), \
         PLATE("thin-still-" method, physics, STILL), PLATE("thick-still-" method, physics, THICK_PLATE, STILL)
 

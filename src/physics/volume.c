@@ -262,7 +262,8 @@ static void ask_tile(const rh_pressure *pressure, const rh_volume_input *of, int
 }
 
 // Films are left out: what pressure there is in them is that of their own thickness, and with it taken out a puddle of
-// 3.6 cells that spread lost a tenth of its volume instead of a hundredth.
+// 3.6 cells that spread lost a tenth of its volume instead of a hundredth. So is liquid under surface tension, whose
+// pressure at rest is not that of a flat surface: caps on a floor ended 4 % too low.
 static rh_code spare_waves(const rh_pressure *pressure, const rh_volume_input *of, float *b, rh_arena *arena,
                            rh_status *status)
 {
@@ -290,7 +291,7 @@ rh_code rh_volume_correction(rh_pressure *pressure, const rh_volume_input *of, r
     if (!b) return RH_MEMORY;
 #pragma omp parallel for schedule(dynamic, 4)
     for (int32_t n = 0; n < m->count; n++) ask_tile(pressure, of, n, b);
-    if (of->fills) RH_TRY(spare_waves(pressure, of, b, arena, status));
+    if (of->fills && !pressure->tension) RH_TRY(spare_waves(pressure, of, b, arena, status));
     RH_TRY(rh_pressure_solve(pressure, b, of->tolerance, of->max_iterations, arena, report, status));
     rh_arena_restore(arena, mark);
 

@@ -21,9 +21,9 @@ configured: deps
 everything: configured
 	@cmake --build $(BUILD)
 
-# As many tests side by side as there are cores, each with one thread unless it asks for more, and beside them one that mostly waits: a test
-# takes two slots, one that waits takes one (tests/CMakeLists.txt).
-JOBS ?= $(shell expr 2 '*' $$(nproc) + 1)
+# As many tests side by side as there are cores; each has one thread unless it asks for more. (A third beside two, for tests that mostly wait,
+# was slower: they keep a core busy after all.)
+JOBS ?= $(shell nproc)
 test: everything
 	@tools/install-deps --browser
 	@status=0; ctest --test-dir $(BUILD) --output-on-failure --timeout 1500 -j $(JOBS) --output-junit $(abspath $(BUILD))/tests.xml || status=$$?; \

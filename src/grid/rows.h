@@ -76,6 +76,15 @@ static inline rh_f8 rh_row_at(const rh_rows_around *f, int r, int di, int dj, in
     if (di < 0) return rh_f8_west(here, f->at[tile - 1][row + 7]);
     return di > 0 ? rh_f8_east(here, f->at[tile + 1][row]) : here;
 }
+// The sum over the four cells around the lower edge of each cell between two axes.
+static inline rh_f8 rh_row_around_edge(const rh_rows_around *f, int r, const int *axes)
+{
+    int d[2][3] = {{0}};
+    d[0][axes[0]] = d[1][axes[1]] = -1;
+    return rh_row_at(f, r, 0, 0, 0) + rh_row_at(f, r, d[0][0], d[0][1], d[0][2]) +
+           rh_row_at(f, r, d[1][0], d[1][1], d[1][2]) +
+           rh_row_at(f, r, d[0][0] + d[1][0], d[0][1] + d[1][1], d[0][2] + d[1][2]);
+}
 
 // Bits of a tile (a byte per row) and of the tiles beside it; none where there is no tile.
 typedef struct rh_bit_rows {

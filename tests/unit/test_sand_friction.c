@@ -413,7 +413,8 @@ static void a_uniform_stress_comes_back(void **state)
         const rh_tiles *tiles = b.view.tiles;
         for (int64_t i = 0; i < b.cloud.points.count; i++)
             for (int p = 0; p < RH_STRESS_PARTS; p++) b.stress[i][p] = rh_stress_has(dimension, p) ? uniform[p] : 0;
-        assert_ok(rh_stress_from_particles(&grid, &b.view, &status));
+        uint8_t *between = rh_arena_take_zero(&b.cloud.arena, (size_t)tiles->count + 1, &status);
+        assert_ok(rh_stress_from_particles(&grid, &b.view, between, &status));
         for (int64_t v = 0; v < rh_tiles_values(tiles); v++) {
             int c[3];
             cell_of(tiles, v, c);
@@ -423,7 +424,8 @@ static void a_uniform_stress_comes_back(void **state)
                 if (grid.part[p]) assert_near((double)grid.part[p][v], (double)uniform[p] / 100, 1e-6);
         }
         uint8_t *rest = rh_arena_take_zero(&b.cloud.arena, (size_t)rh_tiles_values(tiles) / 8 + 1, &status);
-        assert_ok(rh_stress_to_particles(&grid, &grid, rest, 0.5f, &b.view, &status));
+        rh_stress_motion motion = {rest, rest};
+        assert_ok(rh_stress_to_particles(&grid, &grid, &motion, 0.5f, &b.view, &status));
         for (int64_t i = 0; i < b.cloud.points.count; i++) {
             const rh_vec3 *x = &b.cloud.p[i];
             bool deep = x->x > 1 && x->x < SIDE - 1 && x->y > 1 && x->y < SIDE - 1 &&

@@ -27,10 +27,12 @@
 #include "base/parallel.h"
 #include "grid/rows.h"
 #include "physics/observer.h"
+#include "physics/sand/settle.h"
+#include "physics/sand/upright.h"
 
 static const float ZEROS[RH_CELLS];
-static const float WALL = -1;                              // bound of cells inside walls
-static const float SOLID_ROOM = 0.45f, NEAR_WALL = 0.99f;  // rooms up to which cells are inside a wall, are beside one
+static const float WALL = -1;                                      // bound of cells inside walls
+static const float NEAR_WALL = 0.99f;                              // room up to which a cell is beside a wall
 static const float STOPPED = 0.1f, CALM = 0.5f, SUPPORTED = 1.5f;  // speeds, of what gravity adds in a step
 static const float SAG = 3;           // cells at rest may sink by so much more than they may slide
 static const float THIN = 0.3f;       // filling: emptier cells do not count as sand that lies on something
@@ -143,16 +145,6 @@ static void inverse_mass_rows(const rh_friction *f, const rh_tiles *tiles, int32
     for (int a = 0; a < tiles->dimension; a++) out[a] = rh_rows_of(tiles, f->faces.inverse_mass.axis[a], t, ZEROS);
 }
 
-// The sum of a field over the four cells around an edge.
-static rh_f8 around_edge(const rh_rows_around *field, int r, const int *axes)
-{
-    int d[2][3] = {{0}};
-    d[0][axes[0]] = d[1][axes[1]] = -1;
-    return rh_row_at(field, r, 0, 0, 0) + rh_row_at(field, r, d[0][0], d[0][1], d[0][2]) +
-           rh_row_at(field, r, d[1][0], d[1][1], d[1][2]) +
-           rh_row_at(field, r, d[0][0] + d[1][0], d[0][1] + d[1][1], d[0][2] + d[1][2]);
-}
-
 // Edges of a row beside walls across the grid, and those of them that carry no stress (idle): they have a face of the
 // wall, whose friction is found elsewhere (wall_friction.h), or one without sand. Stress there would be friction with
 // the air, and hold a layer of one cell back by a quarter of its friction.
@@ -166,7 +158,7 @@ static wall_edges wall_edges_of(const rh_rows_around *cut, const rh_rows inverse
     rh_f8 zero = rh_f8_all(0);
     rh_i8 full = (rh_f8_load(inverse_mass[a].here + 8 * r) > zero) & (rh_row_below(&inverse_mass[a], b, r) > zero) &
                  (rh_f8_load(inverse_mass[b].here + 8 * r) > zero) & (rh_row_below(&inverse_mass[b], a, r) > zero),
-          all = around_edge(cut, r, axes) > zero;
+          all = rh_row_around_edge(cut, r, axes) > zero;
     return (wall_edges){all, all & ~full};
 }
 
@@ -199,7 +191,9 @@ rh_code rh_friction_begin(rh_friction *f, const rh_friction_options *options, co
     *f = (rh_friction){.options = *options};
     RH_TRY(list_tiles(f, view, status));
     f->most = most_pressure(f, view);
-    RH_TRY(rh_stress_from_particles(&f->carried, view, status));
+    f->between = rh_between_upright_walls(f->list, f->count, view, status);
+    if (!f->between) return RH_MEMORY;
+    RH_TRY(rh_stress_from_particles(&f->carried, view, f->between, status));
     RH_TRY(rh_sand_faces_make(&f->faces, view, status));
     RH_TRY(rh_wall_friction_begin(&f->walls, f->list, f->count, view, f->faces.inverse_mass, status));
 #pragma omp parallel for schedule(static, 2)
@@ -254,8 +248,8 @@ static rh_f8 below_centre(const solve *s, const rh_rows *room, const float *fill
     rh_f8 sum = rh_f8_all(0);
     for (int a = 0; a < s->tiles->dimension && all > 0; a++) {
         rh_f8 next = along[a] < 0 ? rh_row_below(room, a, r) : rh_row_above(room, a, r);
-        sum += rh_f8_select(next < rh_f8_all(SOLID_ROOM), rh_f8_all(0.5f * s->weight * (float)(fabs(along[a]) / all)),
-                            rh_f8_all(0));
+        sum += rh_f8_select(next < rh_f8_all(RH_SAND_SOLID_ROOM),
+                            rh_f8_all(0.5f * s->weight * (float)(fabs(along[a]) / all)), rh_f8_all(0));
     }
     return sum * rh_f8_min(rh_f8_load(fill + 8 * r), rh_f8_all(1));
 }
@@ -278,7 +272,7 @@ static rh_f8 weight_row(const solve *s, const rh_rows *q, const rh_rows *room, c
         if (side == 0) continue;
         rh_f8 below = side < 0 ? rh_row_below(q, a, r) : rh_row_above(q, a, r),
               free = side < 0 ? rh_row_below(room, a, r) : rh_row_above(room, a, r);
-        lies |= (below > rh_f8_all(0)) | (free < rh_f8_all(SOLID_ROOM));
+        lies |= (below > rh_f8_all(0)) | (free < rh_f8_all(RH_SAND_SOLID_ROOM));
     }
     rh_f8 here = rh_f8_load(fill + 8 * r);
     return rh_f8_select(lies & (here > rh_f8_all(THIN)), 0.5f * s->weight * here, rh_f8_all(0));
@@ -352,7 +346,7 @@ static void bound_tile(const solve *s, int32_t t)
         rh_i8 glued = rh_f8_load(fill + 8 * r) > rh_f8_all(cohesion > 0 ? 0.5f : INFINITY),
               lies = (p > rh_f8_all(0)) | glued;
         most = rh_f8_select(lies, most, rh_f8_all(0)), slips = rh_f8_select(lies, slips, rh_f8_all(0));
-        rh_i8 solid = (room < rh_f8_all(SOLID_ROOM)) | (rh_f8_load(s->f->walls.gives + at) > rh_f8_all(0));
+        rh_i8 solid = (room < rh_f8_all(RH_SAND_SOLID_ROOM)) | (rh_f8_load(s->f->walls.gives + at) > rh_f8_all(0));
         rh_f8_store(s->bound + at, rh_f8_select(solid, rh_f8_all(WALL), most));
         rh_i8 across = rh_i8_from_bits(s->f->walls.cut[at / 8]);
         rh_f8 along = rh_f8_select((room < rh_f8_all(NEAR_WALL)) & ~across,
@@ -381,7 +375,7 @@ static void bound_edges(const solve *s, int32_t t)
         for (int p = 3; p < RH_STRESS_PARTS; p++) {
             if (!s->edge[p]) continue;
             const int *axes = rh_stress_axes[p];
-            rh_f8 sum = rh_f8_all(0), count = rh_f8_all(0), slips = around_edge(&slide, r, axes);
+            rh_f8 sum = rh_f8_all(0), count = rh_f8_all(0), slips = rh_row_around_edge(&slide, r, axes);
             for (int n = 0; n < 4; n++) {
                 int d[3] = {0, 0, 0};
                 d[axes[0]] = -(n & 1), d[axes[1]] = -(n >> 1);
@@ -570,7 +564,7 @@ static void project_tile(const solve *s, int32_t n, float momentum)
         for (int p = 3; p < RH_STRESS_PARTS; p++) {
             if (!s->edge[p]) continue;
             rh_f8 own = rh_f8_load(s->trial.part[p] + at),
-                  around = rh_f8_load(s->mean[p] + at) * around_edge(&size, r, rh_stress_axes[p]);
+                  around = rh_f8_load(s->mean[p] + at) * rh_row_around_edge(&size, r, rh_stress_axes[p]);
             accept(s, p, at, into_bound(rh_f8_load(s->edge[p] + at), rh_f8_max(own * own, around)), momentum, 2, &sum);
         }
     }
@@ -616,6 +610,7 @@ static void iterate(solve *s)
 typedef struct rest_bits {
     uint8_t *rest, *moves;  // cells that bear something: those that stop, the others
     uint8_t *calm;          // of the others those that are slow
+    uint8_t *gradual;       // slow cells that bear no more than weight and walls account for (rh_stress_motion)
     uint8_t *lies;          // cells that lie on a wall or on cells that stop
 } rest_bits;
 
@@ -625,10 +620,10 @@ static void rest_tile(const solve *s, int32_t t, const rest_bits *out)
 {
     const rh_tiles *tiles = s->tiles;
     float begin = (float)sin(s->f->options.static_excess_angle * 0.017453292519943295) * s->weight, slow[3], falling[3],
-          starts[3], starts_falling[3], was[3], calm[3];
+          starts[3], starts_falling[3], was[3], calm[3], creeps[3], by_weight = s->f->most / (float)RH_SAND_WEDGED;
     for (int a = 0; a < 3; a++) {
         calm[a] = CALM * s->weight, slow[a] = STOPPED * s->weight, starts[a] = pulls(s, a) ? SAG * begin : begin,
-        was[a] = begin / s->step;
+        was[a] = begin / s->step, creeps[a] = SUPPORTED * s->weight;
         falling[a] = pulls(s, a) ? SUPPORTED * s->weight : slow[a],
         starts_falling[a] = pulls(s, a) ? SUPPORTED * s->weight : begin;
     }
@@ -640,9 +635,8 @@ static void rest_tile(const solve *s, int32_t t, const rest_bits *out)
     for (int r = 0; r < tiles->cells / 8; r++) {
         int64_t at = (int64_t)t * tiles->cells + 8 * r;
         int d = tiles->dimension;
-        rh_f8 bound = rh_f8_load(s->bound + at);
-        rh_i8 pressed = rh_f8_load(q.here + 8 * r) > rh_f8_all(0),
-              inside = rh_f8_load(s->size + at) < INSIDE * INSIDE * bound * bound;
+        rh_f8 bound = rh_f8_load(s->bound + at), press = rh_f8_load(q.here + 8 * r);
+        rh_i8 pressed = press > rh_f8_all(0), inside = rh_f8_load(s->size + at) < INSIDE * INSIDE * bound * bound;
         rh_i8 holds = inside &
                       ((are_slow(u, fill, d, r, slow) & pressed) | (are_slow(u, fill, d, r, falling) & ~pressed));
         holds |= are_slow(before, fill, d, r, was) &
@@ -651,6 +645,7 @@ static void rest_tile(const solve *s, int32_t t, const rest_bits *out)
         out->rest[at >> 3] = (uint8_t)(rh_i8_bits(holds) & bears);
         out->moves[at >> 3] = (uint8_t)(~rh_i8_bits(holds) & bears);
         out->calm[at >> 3] = (uint8_t)(rh_i8_bits(are_slow(u, fill, d, r, calm)) & out->moves[at >> 3]);
+        out->gradual[at >> 3] = (uint8_t)rh_i8_bits(are_slow(u, fill, d, r, creeps) & (press < rh_f8_all(by_weight)));
     }
 }
 
@@ -715,21 +710,24 @@ static void stop_tile(const solve *s, int32_t t, const rest_bits *of)
     }
 }
 
-static rh_code stop(const solve *s, uint8_t **resting, rh_status *status)
+static rh_code stop(const solve *s, rest_bits *out, rh_status *status)
 {
     const rh_friction *f = s->f;
     size_t rows = (size_t)rh_tiles_values(s->tiles) / 8 + 1;
-    uint8_t *all = rh_arena_take(s->view->arena, 4 * rows, status);
+    uint8_t *all = rh_arena_take_zero(s->view->arena, 5 * rows, status);
+    size_t bytes = (size_t)s->tiles->cells / 8;
     if (!all) return RH_MEMORY;
-    memset(all, 0, 4 * rows);
-    rest_bits bits = {all, all + rows, all + 2 * rows, all + 3 * rows};
-    *resting = bits.rest;
+    rest_bits bits = {all, all + rows, all + 2 * rows, all + 3 * rows, all + 4 * rows};
+    *out = bits;
 #pragma omp parallel
     {
 #pragma omp for schedule(static, 2)
         for (int32_t n = 0; n < f->count; n++) size_tile(s, &s->now, f->list[n]);
 #pragma omp for schedule(static, 2)
         for (int32_t n = 0; n < f->count; n++) rest_tile(s, f->list[n], &bits);
+#pragma omp for schedule(static, 2)
+        for (int32_t n = 0; n < f->count; n++)
+            if (!f->between[f->list[n]]) memset(bits.gradual + f->list[n] * bytes, 0, bytes);
 #pragma omp for schedule(static, 2)
         for (int32_t n = 0; n < f->count; n++) settle_tile(s, f->list[n], &bits);
 #pragma omp for schedule(static, 2)
@@ -861,10 +859,18 @@ rh_code rh_friction_solve(rh_friction *f, const rh_unilateral_view *view, rh_sta
     RH_TRY(take_fields(&s, status));
     RH_TRY(begin(&s, status));
     iterate(&s);
-    uint8_t *rest;
-    RH_TRY(stop(&s, &rest, status));
+    rest_bits bits;
+    RH_TRY(stop(&s, &bits, status));
     give_velocities(&s);
     RH_TRY(show_walls(&s, status));
-    rh_wall_friction_to_particles(&f->walls, rest, RH_STRESS_QUIET * s.weight, view);
-    return rh_stress_to_particles(&s.now, &f->carried, rest, (float)f->options.stress_smoothing, view, status);
+    rh_settling settling = {.list = f->list,
+                            .count = f->count,
+                            .rest = bits.rest,
+                            .coefficients = s.coefficient,
+                            .friction_angle = atan(f->options.friction_coefficient),
+                            .weight = s.weight};
+    RH_TRY(rh_settle(&settling, view, &s.now, status));
+    rh_stress_motion motion = {bits.rest, bits.gradual};
+    rh_wall_friction_to_particles(&f->walls, &motion, RH_STRESS_QUIET * s.weight, view);
+    return rh_stress_to_particles(&s.now, &f->carried, &motion, (float)f->options.stress_smoothing, view, status);
 }

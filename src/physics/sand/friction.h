@@ -24,6 +24,7 @@ typedef struct rh_friction {
     rh_stress carried;  // what the particles brought
     rh_wall_friction walls;
     int32_t *list, count;  // tiles that have stress
+    uint8_t *between;      // tiles between upright walls (rh_between_upright_walls)
     float most;            // largest pressure that counts for friction
     int iterations;        // done
 } rh_friction;

@@ -600,7 +600,7 @@ void rh_wall_friction_climb(const rh_wall_friction *w, const rh_rows u[3], const
 }
 
 // --- on particles ----------------------------------------------------------------------------------------------------
-void rh_wall_friction_to_particles(const rh_wall_friction *w, const uint8_t *rest, float quiet,
+void rh_wall_friction_to_particles(const rh_wall_friction *w, const rh_stress_motion *motion, float quiet,
                                    const rh_unilateral_view *view)
 {
     const rh_tiles *tiles = view->tiles;
@@ -611,14 +611,16 @@ void rh_wall_friction_to_particles(const rh_wall_friction *w, const uint8_t *res
         if (!is_walled(view, t)) continue;
         for (int c = 0; c < tiles->cells; c++) {
             int64_t cell = (int64_t)t * tiles->cells + c;
-            bool cut = w->cut[cell / 8] >> (cell & 7) & 1, rests = rest[cell >> 3] >> (cell & 7) & 1;
+            bool cut = w->cut[cell / 8] >> (cell & 7) & 1, rests = motion->rest[cell >> 3] >> (cell & 7) & 1;
+            float taken = motion->gradual[cell >> 3] >> (cell & 7) & 1 ? RH_STRESS_TAKEN : 1;
             for (uint32_t i = tiles->first[cell]; i < tiles->first[cell + 1]; i++)
                 for (int a = 0; a < 3; a++) {
                     bool has = cut && a < tiles->dimension;
                     float change = 0;
                     for (int k = 0; k < 2 && has; k++) change += w->now[k].axis[a][cell] - w->carried[k].axis[a][cell];
                     if (!has) carried[i][PARTS + a] = 0;
-                    else if (!rests || fabsf(change) >= quiet) carried[i][PARTS + a] += view->pressure_unit * change;
+                    else if (!rests || fabsf(change) >= quiet)
+                        carried[i][PARTS + a] += view->pressure_unit * taken * change;
                 }
         }
     }

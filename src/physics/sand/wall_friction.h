@@ -71,5 +71,5 @@ void rh_wall_friction_climb(const rh_wall_friction *walls, const rh_rows u[3], c
 // What walls receive by tractions and by stress, at the lower faces of the cells; `out` is zero before.
 void rh_wall_friction_on_walls(const rh_wall_friction *walls, const rh_stress *stress, const rh_tiles *tiles,
                                rh_faces out);
-void rh_wall_friction_to_particles(const rh_wall_friction *walls, const uint8_t *rest, float quiet,
+void rh_wall_friction_to_particles(const rh_wall_friction *walls, const rh_stress_motion *motion, float quiet,
                                    const rh_unilateral_view *view);

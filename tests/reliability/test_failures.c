@@ -10,7 +10,7 @@
 #include "../unit/scratch.h"
 #include "support.h"
 
-static int every = 7;
+static int every = 11;
 
 enum { FRAMES = 3 };
 

@@ -23,6 +23,8 @@
 
 #include <math.h>
 #include <string.h>
+#include "base/simd.h"
+#include "solve/halves.h"
 
 enum { SIDE = RH_TILE + 2, BLOCK = SIDE * SIDE * SIDE, SHORT = 8 };
 enum { MARGIN = 2 };  // coarse cells
@@ -31,67 +33,6 @@ static const double LOWEST = 0.12, COARSEST_LOWEST = 0.03;
 
 #define EACH_TILE _Pragma("omp parallel for schedule(static, 2) if (tiles->count > SHORT)")
 
-// --- a box of values, shrunk or grown axis by axis ------------------------------------------------------------------
-typedef struct box {
-    int side[3];
-    float values[BLOCK];
-} box;
-
-// How values of a box are taken together along an axis: four coarse ones from -1 .. 8 around the eight of a tile.
-typedef enum rule {
-    POINTS,   // coarse places are fine ones: 1/4, 1/2, 1/4
-    MIDDLES,  // coarse places are between fine ones: 1/2, 1/2
-    SPREAD    // transpose of linear interpolation to middles: 1/8, 3/8, 3/8, 1/8
-} rule;
-
-static const float weights[][4] = {{0.25f, 0.5f, 0.25f, 0}, {0, 0.5f, 0.5f, 0}, {0.125f, 0.375f, 0.375f, 0.125f}};
-
-static void shrink(box *b, int axis, rule how)
-{
-    box out;
-    memcpy(out.side, b->side, sizeof out.side);
-    out.side[axis] = RH_TILE / 2;
-    const float *w = weights[how];
-    int step = axis == 0 ? 1 : axis == 1 ? b->side[0] : b->side[0] * b->side[1], n = 0;
-    for (int k = 0; k < out.side[2]; k++)
-        for (int j = 0; j < out.side[1]; j++)
-            for (int i = 0; i < out.side[0]; i++) {
-                int from[3] = {i, j, k};
-                from[axis] *= 2;  // the first of the four
-                const float *f = b->values + from[0] + b->side[0] * (from[1] + b->side[1] * from[2]);
-                out.values[n++] = w[0] * f[0] + w[1] * f[step] + w[2] * f[2 * step] + w[3] * f[3 * step];
-            }
-    memcpy(b->side, out.side, sizeof out.side);
-    memcpy(b->values, out.values, (size_t)n * sizeof *out.values);
-}
-
-// The opposite of SPREAD (middles) or POINTS: eight values from six, -1 .. 4.
-static void grow(box *b, int axis, bool middles)
-{
-    box out;
-    memcpy(out.side, b->side, sizeof out.side);
-    out.side[axis] = RH_TILE;
-    int step = axis == 0 ? 1 : axis == 1 ? b->side[0] : b->side[0] * b->side[1], n = 0;
-    for (int k = 0; k < out.side[2]; k++)
-        for (int j = 0; j < out.side[1]; j++)
-            for (int i = 0; i < out.side[0]; i++) {
-                int from[3] = {i, j, k}, odd = from[axis] & 1;
-                from[axis] = from[axis] / 2 + 1;
-                const float *f = b->values + from[0] + b->side[0] * (from[1] + b->side[1] * from[2]);
-                if (middles) out.values[n++] = 0.75f * f[0] + 0.25f * f[odd ? step : -step];
-                else out.values[n++] = odd ? 0.5f * (f[0] + f[step]) : f[0];
-            }
-    memcpy(b->side, out.side, sizeof out.side);
-    memcpy(b->values, out.values, (size_t)n * sizeof *out.values);
-}
-
-static void load_box(const rh_tiles *tiles, const float *field, int32_t t, box *b)
-{
-    b->side[0] = b->side[1] = SIDE;
-    b->side[2] = tiles->dimension == 3 ? SIDE : 1;
-    rh_block_load(tiles, field, t, 1, 0, b->values);
-}
-
 // First cell of a child's half-size image in its parent.
 static int corner_of(const rh_tiles *tiles, int32_t child)
 {
@@ -99,32 +40,25 @@ static int corner_of(const rh_tiles *tiles, int32_t child)
     return 4 * (at.x & 1) + 32 * (at.y & 1) + (tiles->dimension == 3 ? 256 * (at.z & 1) : 0);
 }
 
-static void store_half(const rh_tiles *tiles, const box *b, float scale, float *coarse)
-{
-    int n = 0, deep = tiles->dimension == 3 ? RH_TILE / 2 : 1;
-    for (int k = 0; k < deep; k++)
-        for (int j = 0; j < RH_TILE / 2; j++)
-            for (int i = 0; i < RH_TILE / 2; i++) coarse[i + 8 * j + 64 * k] = scale * b->values[n++];
-}
-
 // A fine field into the halves of coarse tiles: rules[axis]. `wanted`: tiles for which that is done; NULL = all.
-static void shrink_field(const rh_viscous_level *fine, const float *field, const rule rules[3], float scale,
+static void shrink_field(const rh_viscous_level *fine, const float *field, const rh_halving rules[3], float scale,
                          const uint8_t *wanted, float *coarse)
 {
     const rh_tiles *tiles = &fine->a.tiles;
     EACH_TILE
     for (int32_t t = 0; t < tiles->count; t++) {
-        box b;
+        float half[RH_HALF * RH_HALF * RH_HALF];
+        float *out = coarse + (int64_t)fine->parent[t] * tiles->cells + corner_of(tiles, t);
         if (wanted && !wanted[t]) continue;
-        load_box(tiles, field, t, &b);
-        for (int axis = 0; axis < tiles->dimension; axis++) shrink(&b, axis, rules[axis]);
-        store_half(tiles, &b, scale, coarse + (int64_t)fine->parent[t] * tiles->cells + corner_of(tiles, t));
+        rh_halves_shrink(tiles, field, t, rules, half);
+        for (int row = 0; row < RH_HALF * (tiles->dimension == 3 ? RH_HALF : 1); row++)
+            rh_f4_store(out + 8 * (row & 3) + 64 * (row >> 2), scale * rh_f4_load(half + 4 * row));
     }
 }
 
-static void rules_of(int component, rule across, rule rules[3])
+static void rules_of(int component, rh_halving across, rh_halving rules[3])
 {
-    for (int axis = 0; axis < 3; axis++) rules[axis] = axis == component ? POINTS : across;
+    for (int axis = 0; axis < 3; axis++) rules[axis] = axis == component ? RH_HALVE_POINTS : across;
 }
 
 // --- coarse operators ------------------------------------------------------------------------------------------------
@@ -298,9 +232,9 @@ static rh_code take_stresses(const rh_viscous *a, float *stress[RH_STRESSES], rh
 static void fill_coarse(const rh_viscous_level *fine, float *const stress[RH_STRESSES], rh_viscous_level *coarse)
 {
     const rh_tiles *tiles = &coarse->a.tiles;
-    rule rules[3];
+    rh_halving rules[3];
     for (int d = 0; d < tiles->dimension; d++) {
-        rules_of(d, SPREAD, rules);
+        rules_of(d, RH_HALVE_SPREAD, rules);
         for (int64_t c = 0; c < fine->a.lane; c++) fine->x[c] = fine->a.mass[d][c] + fine->hold[d][c];
         shrink_field(fine, fine->x, rules, 1, NULL, coarse->a.mass[d]);
     }
@@ -308,7 +242,7 @@ static void fill_coarse(const rh_viscous_level *fine, float *const stress[RH_STR
         if (!stress[q]) continue;
         for (int axis = 0; axis < 3; axis++) {
             bool edge = q == 3 ? axis < 2 : q == 4 ? axis != 1 : axis > 0;
-            rules[axis] = q >= 3 && edge ? POINTS : q == axis ? MIDDLES : SPREAD;
+            rules[axis] = q >= 3 && edge ? RH_HALVE_POINTS : q == axis ? RH_HALVE_MIDDLES : RH_HALVE_SPREAD;
         }
         shrink_field(fine, stress[q], rules, 0.25f, NULL, coarse->a.stress[q]);
     }
@@ -419,39 +353,27 @@ static void prolong(const rh_viscous_level *fine, const rh_viscous_level *coarse
                     float *to)
 {
     const rh_tiles *tiles = &fine->a.tiles;
-    bool deep = tiles->dimension == 3;
     EACH_TILE
     for (int32_t t = 0; t < tiles->count; t++)
         for (int d = 0; d < tiles->dimension && fine->a.rows[t]; d++) {
-            float block[BLOCK];
-            box b;
-            b.side[0] = b.side[1] = 6, b.side[2] = deep ? 6 : 1;
-            rh_tile at = tiles->at[t];
-            int n = 0, first = 4 * (at.x & 1) + SIDE * (4 * (at.y & 1) + (deep ? SIDE * 4 * (at.z & 1) : 0));
-            rh_block_load(&coarse->a.tiles, from + d * coarse->a.lane, fine->parent[t], 1, 0, block);
-            for (int k = 0; k < b.side[2]; k++)
-                for (int j = 0; j < 6; j++, n += 6)
-                    memcpy(b.values + n, block + first + SIDE * (j + SIDE * k), 6 * sizeof(float));
-            for (int axis = 0; axis < tiles->dimension; axis++) grow(&b, axis, axis != d);
+            float grown[RH_TILE * RH_TILE * RH_TILE];
+            rh_halves_grow(&coarse->a.tiles, from + d * coarse->a.lane, fine->parent[t], tiles->at[t], d, grown);
             const float *share = fine->share[d] + (int64_t)t * tiles->cells;
             float *out = to + d * fine->a.lane + (int64_t)t * tiles->cells;
-            for (int c = 0; c < tiles->cells; c++) out[c] = (add ? out[c] : 0) + share[c] * b.values[c];
+            for (int c = 0; c < tiles->cells; c += 8) {
+                rh_f8 change = rh_f8_load(share + c) * rh_f8_load(grown + c);
+                rh_f8_store(out + c, add ? rh_f8_load(out + c) + change : change);
+            }
         }
 }
 
-// The transpose, of residuals r, which are destroyed.
-static void restrict_residual(const rh_viscous_level *fine, const rh_viscous_level *coarse, float *r)
+// The transpose, of residuals times shares.
+static void restrict_residual(const rh_viscous_level *fine, const rh_viscous_level *coarse, const float *r)
 {
-    const rh_viscous *a = &fine->a;
-    for (int d = 0; d < a->tiles.dimension; d++) {
-        float *of = r + d * a->lane, *out = coarse->b + d * coarse->a.lane;
-        rule rules[3];
-#pragma omp parallel for schedule(static) if (a->tiles.count > SHORT)
-        for (int64_t c = 0; c < a->lane; c++) of[c] *= fine->share[d][c];
-        rules_of(d, SPREAD, rules);
-        shrink_field(fine, of, rules, 1, fine->feeds, out);
-        for (int64_t c = 0; c < coarse->a.lane; c++)
-            if (coarse->a.kind[d][c] != RH_FACE_UNKNOWN) out[c] = 0;
+    for (int d = 0; d < fine->a.tiles.dimension; d++) {
+        rh_halving rules[3];
+        rules_of(d, RH_HALVE_SPREAD, rules);
+        shrink_field(fine, r + d * fine->a.lane, rules, 1, fine->feeds, coarse->b + d * coarse->a.lane);
     }
 }
 
@@ -488,7 +410,7 @@ static float *cycle(const rh_viscous_multigrid *m, int l, const float *b)
         return z;
     }
     float *other = z == level->x ? level->y : level->x;
-    rh_viscous_residual(a, b, z, other);
+    rh_viscous_residual(a, b, z, level->share, other);
     restrict_residual(level, next, other);
     prolong(level, next, cycle(m, l + 1, next->b), true, z);
     return smooth(a, 0, degree, lowest, b, z, other);

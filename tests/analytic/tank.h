@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// For tests of the viscosity's stage alone: liquid that a level set gives, in the solids of a scene, on a grid of tiles.
+// For tests of the viscosity's stage alone: liquid that a level set gives, in the solids of a scene, on a grid of
+// tiles.
 #pragma once
 #include "lab.h"
 #include "physics/viscosity.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Rheo authors
 //
-// How many iterations the solve of the viscosity takes: at any size, thickness, with liquids of different thickness side
-// by side, in any place to the grid.
+// How many iterations the solve of the viscosity takes: at any size, thickness, with liquids of different thickness
+// side by side, in any place to the grid.
 #include <math.h>
 #include "tank.h"
 

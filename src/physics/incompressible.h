@@ -43,7 +43,7 @@ typedef struct rh_incompressible_options {
     int64_t particles_per_axis;
     double tolerance;  // relative residual of the pressure solve
     int64_t max_iterations;
-    int preconditioner;  // rh_precondition, of both solves
+    int preconditioner;  // rh_precondition, of all solves
     bool volume_correction;
     double volume_tolerance;     // relative residual of the correction's solve
     bool pressure;               // give particles the attribute "pressure" (Pa): the pressure at each
@@ -52,6 +52,7 @@ typedef struct rh_incompressible_options {
     double viscosity_tolerance;  // relative residual of its solve
     int64_t viscosity_turns;     // how often viscosity and pressure take turns in a step
     int viscosity_coupling;      // rh_viscous_coupling: how its stress moves dynamic solids
+    int viscosity_fractions;     // rh_fraction_kind: of control volumes of its solve
     double pressure_time;        // s: as a mean over about this time; 0 = in the last step alone
 } rh_incompressible_options;
 

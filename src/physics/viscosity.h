@@ -4,9 +4,11 @@
 // Viscosity of the liquid: one implicit step of rho du/dt = div(mu (grad u + grad u^T)) on its faces, unconditionally
 // stable, with no stress on the free surface and the laws of walls. docs/theory/viscosity.md has the equations.
 #pragma once
+#include "grid/fractions.h"
 #include "grid/levelset.h"
 #include "physics/viscous_solids.h"
 #include "solid/cut_cells.h"
+#include "solve/precondition.h"
 
 typedef struct rh_viscosity {
     const rh_tiles *tiles;
@@ -23,7 +25,8 @@ typedef struct rh_viscosity {
     const int16_t *const *owner;  // per tile: [3 cells], number of the dynamic solid that a face belongs to, or -1;
                                   // NULL = none (solid_coupling.h)
     rh_viscous_coupling coupling;
-    bool plain;  // without multigrid: Jacobi, for comparison
+    rh_precondition preconditioner;  // none: Jacobi
+    rh_fraction_kind fractions;
 } rh_viscosity;
 
 // Solids that stress moves have their new velocities afterwards, the walls of `cut` do not.

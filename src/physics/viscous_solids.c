@@ -97,8 +97,7 @@ void rh_viscous_solids_precondition(void *solids, const float *r, float *z)
     const rh_viscous_solids *s = solids;
     int64_t size = rh_viscous_size(s->a);
     int count = PARTS * s->dynamics->count;
-    if (s->m) rh_viscous_multigrid_cycle(s->m, r, z);
-    else rh_viscous_smooth_zero(s->a, 1, r, z);
+    s->m.apply(s->m.user, r, z);
     for (int k = 0; k < count; k++) {
         s->force[k] = (double)r[size + k];
         if (s->answer && s->answer[k]) s->force[k] -= dot(size, s->answer[k], r);
@@ -163,7 +162,7 @@ static void find_answers(rh_viscous_solids *s, int solid, float *const pulls[PAR
 {
     int64_t size = rh_viscous_size(s->a);
     float *const *answer = s->answer + PARTS * solid;
-    for (int j = 0; j < PARTS; j++) rh_viscous_multigrid_cycle(s->m, pulls[j], answer[j]);
+    for (int j = 0; j < PARTS; j++) s->m.apply(s->m.user, pulls[j], answer[j]);
     for (int j = 0; j < PARTS; j++) {
         rh_viscous_apply(s->a, answer[j], s->all);
         for (int i = 0; i < PARTS; i++)
@@ -194,7 +193,7 @@ static rh_code take_memory(rh_viscous_solids *s, bool answers, float *pulls[PART
 rh_code rh_viscous_solids_prepare(rh_viscous_solids *s, bool answers, rh_arena *arena, rh_status *status)
 {
     float *pulls[PARTS];
-    RH_TRY(take_memory(s, answers && s->m, pulls, arena, status));
+    RH_TRY(take_memory(s, answers, pulls, arena, status));
     for (int solid = 0; solid < s->dynamics->count; solid++) {
         double block[SQUARE];
         for (int j = 0; j < PARTS; j++) find_column(s, PARTS * solid + j, pulls[j], block);

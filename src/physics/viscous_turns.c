@@ -91,7 +91,8 @@ static rh_code solve(const rh_viscous_step *s, rh_status *status)
                       .time = (double)s->kick,
                       .tolerance = s->params->viscosity_tolerance,
                       .max_iterations = (int)s->params->max_iterations,
-                      .plain = s->params->preconditioner != RH_PRECONDITION_MULTIGRID};
+                      .preconditioner = (rh_precondition)s->params->preconditioner,
+                      .fractions = (rh_fraction_kind)s->params->viscosity_fractions};
     if (s->params->viscosity_varies) v.of_particles = rh_points_data(s->points, "viscosity", RH_POINT_F32);
     if (s->around->dynamics) {
         v.dynamics = s->around->dynamics;

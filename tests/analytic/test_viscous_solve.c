@@ -111,12 +111,46 @@ static void size_counts_little(void **state)
             assert_in_range(iterations(&(liquid){3, cells, false, how, 1e6}), 1, 20);
 }
 
+// Incomplete Cholesky, the reference, finds the same velocities, with iterations that grow with size and thickness.
+static void the_reference_agrees(void **state)
+{
+    (void)state;
+    for (int dimension = 2; dimension <= 3; dimension++) {
+        rh_krylov_report report[3];
+        tank k[3];
+        double largest = 0, apart[3] = {0};
+        for (rh_precondition m = RH_PRECONDITION_MULTIGRID; m <= RH_PRECONDITION_NONE; m++) {
+            open_liquid(&k[m], &(liquid){dimension, dimension == 2 ? 64 : 24, false, ALIKE, 1});
+            rh_viscosity v = law_of(&k[m], 1000, 1000 * (double)k[m].tiles.h * (double)k[m].tiles.h);
+            v.preconditioner = m;
+            v.max_iterations = 3000;
+            rh_status status = {0};
+            lab_check(rh_viscosity_act(&v, k[m].velocity, &k[m].arena, &report[m], &status), &status);
+            assert_true(report[m].converged);
+        }
+        for (int d = 0; d < dimension; d++)
+            for (int64_t i = 0; i < rh_tiles_values(&k[0].tiles); i++) {
+                largest = fmax(largest, fabs((double)k[0].velocity.axis[d][i]));
+                for (int m = 1; m < 3; m++)
+                    apart[m] = fmax(apart[m], fabs((double)(k[m].velocity.axis[d][i] - k[0].velocity.axis[d][i])));
+            }
+        for (int m = 2; m >= 0; m--) tank_close(&k[m]);
+        print_message(
+            "%dD: multigrid %d iterations, incomplete Cholesky %d (velocities %.1e apart), Jacobi %d (%.1e)\n",
+            dimension, report[0].iterations, report[1].iterations, apart[1] / largest, report[2].iterations,
+            apart[2] / largest);
+        assert_true(apart[1] < 1e-3 * largest && apart[2] < 1e-3 * largest);
+        assert_true(report[0].iterations < report[1].iterations && report[1].iterations < report[2].iterations);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_thickness_takes_few_iterations),
         cmocka_unit_test(liquids_side_by_side_take_few_iterations),
         cmocka_unit_test(size_counts_little),
+        cmocka_unit_test(the_reference_agrees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

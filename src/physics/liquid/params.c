@@ -3,6 +3,7 @@
 //
 // The liquid's parameters.
 #include "physics/liquid/liquid.h"
+#include "grid/fractions.h"
 
 static const char *const transfers[] = {"flip", "pic", "apic", NULL};
 static const char *const advections[] = {"rk2", "rk3", NULL};
@@ -24,13 +25,15 @@ static const rh_param rows[] = {
     {"viscosity_tolerance", RH_PARAM_FLOAT, AT(viscosity_tolerance), "", "1e-6", 1e-10, 0.1,
      .help = "relative residual at which the viscosity solve stops"},
     {"viscosity_turns", RH_PARAM_INT, AT(viscosity_turns), "", "1", 1, 20,
-     .help = "how often viscosity and pressure take turns in a step: with 3 to 5 both hold at once, as in Stokes flow; "
-             "1 is "
-             "faster, and softer in long steps"},
+     .help = "how often viscosity and pressure take turns in a step: with 2 or 3 both hold at once, as in Stokes flow; "
+             "1 is faster, and softer in long steps. It ends sooner when nothing is left"},
     {"viscosity_coupling", RH_PARAM_CHOICE, AT(viscosity_coupling), "", "strong", .choices = rh_viscous_coupling_names,
      .help =
          "how viscosity moves dynamic solids: strong (with the liquid, in one solve), weak (after it) or one_way (not "
          "at all), for comparison"},
+    {"viscosity_fractions", RH_PARAM_CHOICE, AT(viscosity_fractions), "", "consistent", .choices = rh_fraction_names,
+     .help = "how much of a control volume of viscosity is liquid: consistent (overlapping volumes agree), independent "
+             "(each for itself) or sampled (halves of cells count whole or not), for comparison"},
     {"transfer", RH_PARAM_CHOICE, AT(transfer), "", "flip", .choices = transfers,
      .help =
          "how velocity moves between particles and grid: flip (lively), pic (damped), apic (smooth, keeps rotation)"},
@@ -47,7 +50,8 @@ static const rh_param rows[] = {
     {"max_iterations", RH_PARAM_INT, AT(max_iterations), "", "1000", 1, 100000,
      .help = "of the pressure solve; reaching it stops the run"},
     {"preconditioner", RH_PARAM_CHOICE, AT(preconditioner), "", "multigrid", .choices = rh_precondition_names,
-     .help = "of the pressure solve and the volume correction's: multigrid (as many iterations at any resolution), mic "
+     .help = "of all solves (pressure, viscosity, volume correction): multigrid (as many iterations at any "
+             "resolution), mic "
              "or none, for comparison"},
     {"volume_correction", RH_PARAM_BOOL, AT(volume_correction), "", "true",
      .help = "moves particles apart where they clump, so that volume does not drift"},

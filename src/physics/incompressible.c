@@ -65,7 +65,9 @@ typedef struct step {
     rh_faces force_change;  // what forces did, m/s; axis[0] NULL where it is `force_change_everywhere` everywhere
     rh_vec3 force_change_everywhere;
     rh_faces stress_change;  // what viscosity did, m/s; axis[0] NULL without it
-    float *flip_shares;      // per tile: of FLIP in the blend; NULL without viscosity
+    rh_faces own;  // velocities before it needed some beyond the liquid and in walls; axis[0] NULL when nobody asks
+    rh_faces to_walls;   // what walls got by it, m/s of a full cell; axis[0] NULL when nobody asks
+    float *flip_shares;  // per tile: of FLIP in the blend; NULL without viscosity
     float *
         *count;  // particles around each cell's centre, tiles apart: those with liquid; NULL without volume correction
     uint8_t *reached[3];  // bits of faces that particles reach, a byte per row
@@ -141,6 +143,7 @@ static rh_code show(step *s, rh_sight what, rh_faces before, rh_status *status)
                          .pushed = pushed,
                          .sharp = true,
                          .solver = &s->pressure,
+                         .friction = s->to_walls,
                          .velocity = s->velocity,
                          .before = before,
                          .fill = s->weight,
@@ -424,6 +427,11 @@ static rh_code thicken(step *s, rh_status *status)
     if (!rh_is_viscous(s->params)) return RH_OK;
     RH_TRY(stage(s, "pressure", status));
     RH_TRY(rh_faces_new(&s->stress_change, &s->tiles, false, s->arena, status));
+    bool watched = s->around->observer && s->around->obstacles->count > 0;
+    if (watched) {
+        RH_TRY(rh_faces_new(&s->to_walls, &s->tiles, true, s->arena, status));
+        RH_TRY(rh_faces_copy(&s->own, s->velocity, &s->tiles, s->arena, status));
+    }
     rh_viscous_step viscous = {.params = s->params,
                                .around = s->around,
                                .tiles = &s->tiles,
@@ -436,12 +444,16 @@ static rh_code thicken(step *s, rh_status *status)
                                .solids = &s->solids,
                                .velocity = s->velocity,
                                .known = s->known,
+                               .weight = s->weight,
+                               .per_cell = per_cell(s),
                                .change = s->stress_change,
+                               .to_walls = s->to_walls,
                                .project = project_again,
                                .user = s,
                                .arena = s->arena,
                                .report = s->report};
-    return rh_viscous_act(&viscous, status);
+    RH_TRY(rh_viscous_act(&viscous, status));
+    return watched ? show(s, RH_SIGHT_FRICTION, NONE, status) : RH_OK;
 }
 
 // How much of their own velocities particles keep: the fluctuations that FLIP keeps are smaller than a cell, where the
@@ -473,12 +485,24 @@ static rh_code balance_beyond(step *s, rh_status *status)
     return rh_outer_flow_balance(&beyond, s->arena, status);
 }
 
+// What observers see as the velocities before walls act. Viscosity asks for values on faces that no pressure moved;
+// what their particles had, walls take from them.
+static rh_code before_walls(step *s, rh_faces *before, rh_status *status)
+{
+    if (!s->around->observer) return RH_OK;
+    RH_TRY(rh_faces_copy(before, s->velocity, &s->tiles, s->arena, status));
+    for (int a = 0; a < s->tiles.dimension && s->own.axis[0]; a++)
+        for (int64_t c = 0; c < rh_tiles_values(&s->tiles); c++)
+            if (!s->known[a][c]) before->axis[a][c] = s->own.axis[a][c];
+    return RH_OK;
+}
+
 // Values beyond the liquid, from projected faces and those of spray and inflows; then walls. No face exceeds the speed
 // limit.
 static rh_code extend_and_constrain(step *s, rh_status *status)
 {
     rh_faces before = NONE;
-    if (s->around->observer) RH_TRY(rh_faces_copy(&before, s->velocity, &s->tiles, s->arena, status));
+    RH_TRY(before_walls(s, &before, status));
     keep_spray(s);
     rh_walls_set_inflow_velocities(&s->tiles, &s->cut, s->velocity, s->known);
     rh_still_edge_set(&s->edge, &s->cut, s->velocity, s->known);

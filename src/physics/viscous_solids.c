@@ -120,10 +120,19 @@ void rh_viscous_solids_begin(const rh_viscous_solids *s, const float *pull, floa
     for (int k = 0; k < PARTS * s->dynamics->count; k++) b[rh_viscous_size(s->a) + k] = (float)-s->velocity[k];
 }
 
-void rh_viscous_solids_give(const rh_viscous_solids *s, const float *x)
+void rh_viscous_solids_give(const rh_viscous_solids *s, const float *x, float *velocities)
 {
-    for (int k = 0; k < PARTS * s->dynamics->count; k++) s->impulse[k] = s->mass * (double)x[rh_viscous_size(s->a) + k];
-    rh_dynamics_give(s->dynamics, s->impulse, false);
+    int count = PARTS * s->dynamics->count;
+    for (int k = 0; k < count; k++) s->impulse[k] = (double)x[rh_viscous_size(s->a) + k];
+    respond(s, s->impulse, s->velocity);
+    for (int64_t n = 0; n < s->face_count; n++) {
+        const rh_viscous_face *f = &s->faces[n];
+        double faster = 0;
+        for (int k = 0; k < PARTS; k++) faster += (double)f->row[k] * s->velocity[PARTS * f->solid + k];
+        velocities[f->at] += (float)faster;
+    }
+    for (int k = 0; k < count; k++) s->impulse[k] *= s->mass;
+    rh_dynamics_give(s->dynamics, s->impulse, true);
 }
 
 void rh_viscous_solids_follow(const rh_viscous_solids *s, const float *pull)

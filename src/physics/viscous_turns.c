@@ -33,6 +33,7 @@ static const double LONGEST_WAY = 2;  // in units of z
 typedef struct outcome {
     float *p, *r, *q;           // the pressure, the divergence left, and what takes it away
     rh_faces velocity, change;  // m/s: after it was; what viscosity did
+    rh_faces to_walls;          // of the step, or nothing
     double *solids;             // [12 solids]: their velocities and what they were given; NULL = none
 } outcome;
 
@@ -87,10 +88,13 @@ static rh_code solve(const rh_viscous_step *s, rh_status *status)
                       .cut = s->cut,
                       .obstacles = s->around->obstacles,
                       .viscosity = s->params->viscosity,
+                      .weight = s->weight,
+                      .per_cell = s->per_cell,
                       .density = s->params->density,
                       .time = (double)s->kick,
                       .tolerance = s->params->viscosity_tolerance,
                       .max_iterations = (int)s->params->max_iterations,
+                      .to_walls = s->to_walls,
                       .preconditioner = (rh_precondition)s->params->preconditioner,
                       .fractions = (rh_fraction_kind)s->params->viscosity_fractions};
     if (s->params->viscosity_varies) v.of_particles = rh_points_data(s->points, "viscosity", RH_POINT_F32);
@@ -132,6 +136,7 @@ static rh_code take_outcome(const rh_viscous_step *s, const turns *t, bool compl
     }
     if (!complete) return RH_OK;
     RH_TRY(rh_faces_new(&o->change, s->tiles, true, s->arena, status));
+    if (s->to_walls.axis[0]) RH_TRY(rh_faces_new(&o->to_walls, s->tiles, true, s->arena, status));
     float **vectors[] = {&o->p, &o->r, &o->q};
     for (int n = 0; n < 3; n++) {
         *vectors[n] = rh_poisson_vector(&s->pressure->matrix, s->arena, status);
@@ -183,6 +188,7 @@ static void keep(const rh_viscous_step *s, const turns *t, outcome *o)
     if (p->solids) rh_term_apply(&p->solids->term, s->tiles->cells, o->q, o->r);
     copy_faces(s, s->velocity, o->velocity);
     copy_faces(s, s->change, o->change);
+    if (o->to_walls.axis[0]) copy_faces(s, s->to_walls, o->to_walls);
     keep_solids(s, t, o->solids);
 }
 
@@ -196,6 +202,7 @@ static void add_outcome(const rh_viscous_step *s, const turns *t, double scale, 
     for (int a = 0; a < s->tiles->dimension; a++) {
         add(rh_tiles_values(s->tiles), scale, x->velocity.axis[a], y->velocity.axis[a]);
         add(rh_tiles_values(s->tiles), scale, x->change.axis[a], y->change.axis[a]);
+        if (x->to_walls.axis[0]) add(rh_tiles_values(s->tiles), scale, x->to_walls.axis[a], y->to_walls.axis[a]);
     }
     for (int k = 0; k < 2 * t->parts; k++) y->solids[k] += scale * x->solids[k];
 }
@@ -265,6 +272,7 @@ static rh_code take_turns(rh_viscous_step *s, turns *t, rh_status *status)
     }
     copy_faces(s, t->now.velocity, s->velocity);
     copy_faces(s, t->now.change, s->change);
+    if (s->to_walls.axis[0]) copy_faces(s, t->now.to_walls, s->to_walls);
     set_solids(s, t, t->now.solids);
     for (size_t c = 0; c < t->values; c++) s->pressure->q[c] = t->now.p[c] + t->now.q[c];
     return RH_OK;

@@ -21,7 +21,10 @@ typedef struct rh_viscous_step {
     rh_solid_coupling *solids;  // with dynamic solids
     rh_faces velocity;          // m/s: projected once; projected again afterwards
     uint8_t *const *known;
-    rh_faces change;  // m/s: what viscosity did
+    rh_faces weight;  // particles around each face, `per_cell` of a full cell
+    float per_cell;
+    rh_faces change;    // m/s: what viscosity did
+    rh_faces to_walls;  // m/s of a full cell: what walls got; axis[0] NULL: not asked for
     rh_code (*project)(void *user, rh_status *status);
     void *user;
     rh_arena *arena;

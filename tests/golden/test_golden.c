@@ -502,8 +502,7 @@ static const double MOST_GAIN = 0.001, MOST_WALLS_OFF = 0.03;
 
 // Where probes are known to miss more of what walls got (docs/probes.md): the two baselines give closed faces, or parts
 // that move as rigid ones, their velocity before anything is shown; a slab that hits a ceiling and coarse sand lose
-// some; of splash over a bed across the grid what is spread into the bed is not shown, and of thick liquids what
-// viscosity gives to walls.
+// some; of splash over a bed across the grid what is spread into the bed is not shown.
 static double walls_off(const char *name)
 {
     static const struct {
@@ -511,7 +510,7 @@ static double walls_off(const char *name)
         double share;
     } known[] = {
         {"separating", 0.06}, {"splash_bilateral", 0.15}, {"sand_column", 0.35}, {"sand_incompressible_dynamic", 0.8},
-        {"sand_pile", 0.1},   {"splash_beach", 0.05},     {"thick_solids", 0.1}};
+        {"sand_pile", 0.1},   {"splash_beach", 0.05}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(known[i].name, name) == 0) return known[i].share;
     return MOST_WALLS_OFF;

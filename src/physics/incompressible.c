@@ -138,6 +138,7 @@ static rh_code show(step *s, rh_sight what, rh_faces before, rh_status *status)
                          .open = {s->cut.open[0], s->cut.open[1], s->cut.open[2]},
                          .layout = &s->pressure.layout,
                          .q = s->pressure.q,
+                         .jump = s->pressure.jump,
                          .speed = 1,
                          .q_at = pressure_at,
                          .pushed = pushed,

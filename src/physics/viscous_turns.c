@@ -56,14 +56,14 @@ double rh_viscous_of_tile(const rh_incompressible_options *options, const rh_til
     return sum / (end - first);
 }
 
-// Particles without a viscosity of their own have the liquid's.
+// Particles without a viscosity of their own have the liquid's. Programs may write what they like: no more than pitch
+// tenfold, which is the parameter's limit.
 static void give_viscosity(const rh_viscous_step *s)
 {
     if (!s->params->viscosity_varies) return;
     float *of = rh_points_data(s->points, "viscosity", RH_POINT_F32), given = (float)s->params->viscosity;
 #pragma omp parallel for schedule(static)
-    for (int64_t p = 0; p < s->points->count; p++)
-        if (!(of[p] > 0)) of[p] = given;
+    for (int64_t p = 0; p < s->points->count; p++) of[p] = of[p] > 0 ? fminf(of[p], 1e9f) : given;
 }
 
 static void copy_faces(const rh_viscous_step *s, rh_faces from, rh_faces to)

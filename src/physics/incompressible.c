@@ -55,6 +55,7 @@ typedef struct step {
     float (*affine)[9];
     rh_arena *arena;
     rh_cut_cache *cache;
+    rh_neighbours *neighbours;
     rh_tiles tiles;
     rh_cut_cells cut;
     rh_surface surface;
@@ -647,6 +648,14 @@ static rh_code advect(step *s, rh_status *status)
     way.frame_share = s->frame_share;
     RH_TRY(rh_particles_advect(&s->tiles, &way, s->velocities, s->positions, s->arena, status));
     if (s->params->volume_correction) part_particles(s);
+    rh_position_report found;
+    rh_position_input apart = {.how = (rh_position_correction)s->params->position_correction,
+                               .tiles = &s->tiles,
+                               .cut = &s->cut,
+                               .spacing = spacing(s),
+                               .sweeps = (int)s->params->position_sweeps,
+                               .count = s->points->count};
+    RH_TRY(rh_position_correct(&apart, s->neighbours, s->positions, s->arena, &found, status));
     rh_sides_return(s->around, s->points, s->start, s->positions);
     return RH_OK;
 }
@@ -677,6 +686,7 @@ rh_code rh_incompressible_step(rh_incompressible *me, const rh_surroundings *aro
               .points = points,
               .arena = &me->arena,
               .cache = &me->cut,
+              .neighbours = &me->neighbours,
               .report = report,
               .clock = rh_seconds()};
     RH_TRY(sort_particles(&s, status));
@@ -736,6 +746,7 @@ void rh_incompressible_free(rh_incompressible *me)
 {
     rh_arena_free(&me->arena);
     rh_cut_cache_free(&me->cut);
+    rh_neighbours_free(&me->neighbours);
 }
 
 int64_t rh_incompressible_predict_bytes(const rh_incompressible_options *p, int dimension, int64_t particles,

@@ -8,6 +8,7 @@
 #pragma once
 #include "base/arena.h"
 #include "physics/physics.h"
+#include "physics/position_correction.h"
 #include "physics/pressure.h"
 #include "physics/stages.h"
 #include "physics/viscous_solids.h"
@@ -45,6 +46,8 @@ typedef struct rh_incompressible_options {
     int64_t max_iterations;
     int preconditioner;  // rh_precondition, of all solves
     bool volume_correction;
+    int position_correction;     // rh_position_correction
+    int64_t position_sweeps;     // of it, at most, in a step
     double volume_tolerance;     // relative residual of the correction's solve
     bool pressure;               // give particles the attribute "pressure" (Pa): the pressure at each
     double viscosity;            // Pa s; 0 = none
@@ -60,7 +63,8 @@ typedef struct rh_incompressible {
     rh_incompressible_options options;
     rh_step_method method;
     rh_arena arena;
-    rh_cut_cache cut;  // saves work only: what it holds follows from the solids
+    rh_neighbours neighbours;  // of the position correction: memory only
+    rh_cut_cache cut;          // saves work only: what it holds follows from the solids
 } rh_incompressible;
 
 // Adds the attributes the step needs to `points`. Whatever it returns, rh_incompressible_free gives back what it took.

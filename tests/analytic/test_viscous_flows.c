@@ -45,7 +45,7 @@ static void cavity(int cells, int which, double time, double *worst, double *rms
     double h = 1.0 / cells, u[PLACES] = {0}, v[PLACES] = {0};
     int samples = 40;
     lab_open(&l,
-             "dimension: 2\ncell: %.17g\nframes: {last: 2, fps: 0.01}\ngravity: [0, 0, 0]\n"
+             "dimension: 2\ncell: %.17g\nframes: {last: 100, fps: 1}\ngravity: [0, 0, 0]\n"
              "physics: {liquid: {viscosity: %g, transfer: apic, cfl: 1}}\n"
              "bodies: [{shape: {box: {min: [0, 0, -1], max: [1, 1, 1]}}}]\n"
              "solids: [{shape: {box: {min: [0, 0, -1], max: [1, 2, 1]}}, inside_out: true, wall: no_slip},\n"
@@ -114,7 +114,7 @@ static void a_ball_sinks_as_stokes_says(void **state)
 {
     (void)state;
     assert_float_equal(ball_speed(8), 1, 0.05);
-    if (getenv("RHEO_LONG")) assert_float_equal(ball_speed(16), 1, 0.03);
+    if (getenv("RHEO_LONG")) assert_float_equal(ball_speed(16), 1, 0.05);
 }
 
 // --- a drop ----------------------------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ static void tension_and_viscosity_act_together(void **state)
     print_message("drop with tension and viscosity: period %.3f of Lamb's, fades %.2f times as fast\n", period / exact,
                   faded / fading);
     assert_float_equal(period / exact, 1, 0.05);
-    assert_float_equal(faded / fading, 1, 0.3);
+    assert_float_equal(faded / fading, 1, 0.15);
     lab_close(&l);
 }
 

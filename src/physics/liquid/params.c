@@ -57,6 +57,13 @@ static const rh_param rows[] = {
      .help = "moves particles apart where they clump, so that volume does not drift"},
     {"volume_tolerance", RH_PARAM_FLOAT, AT(volume_tolerance), "", "1e-3", 1e-10, 0.5,
      .help = "relative residual of the volume correction's solve"},
+    {"position_correction", RH_PARAM_CHOICE, AT(position_correction), "", "none",
+     .choices = rh_position_correction_names,
+     .help =
+         "parts particles that are too close by their neighbours: scaled_density (faster away from solids), density "
+         "or distance, for comparison; beside volume_correction, or in its place"},
+    {"position_sweeps", RH_PARAM_INT, AT(position_sweeps), "", "3", 1, 100,
+     .help = "of the position correction, at most, in a step; it ends sooner when no density is above 1.1"},
     {"pressure", RH_PARAM_BOOL, AT(pressure), "", "false",
      .help = "gives particles the attribute pressure (Pa, against air): what each felt"},
     {"pressure_time", RH_PARAM_FLOAT, AT(pressure_time), "s", "0.01", 0, 1e3,

@@ -69,6 +69,7 @@ static void print_balance(const app_log *log)
                 {"put in J", offsetof(app_log_step, energy_put_in)},
                 {"solids J", offsetof(app_log_step, work_solids)},
                 {"inflows J", offsetof(app_log_step, work_inflows)},
+                {"tension J", offsetof(app_log_step, work_tension)},
                 {"forces J", offsetof(app_log_step, work_forces)},
                 {"programs J", offsetof(app_log_step, work_programs)},
                 {"gained J", offsetof(app_log_step, energy_gained)},

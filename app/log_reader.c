@@ -39,6 +39,7 @@ static const struct {
     FIELD(energy_gained),
     FIELD(work_solids),
     FIELD(work_inflows),
+    FIELD(work_tension),
     FIELD(work_forces),
     FIELD(work_programs),
     FIELD(momentum_x),

@@ -15,9 +15,9 @@ enum { APP_MOST_STAGES = 32, APP_STAGE_NAME = 24, APP_MOST_LABELS = 256, APP_LAB
 typedef struct app_log_step {
     double step, frame, time, dt, particles, cells, tiles, iterations, residual;
     double volume, volume_error, max_speed, memory, seconds;
-    double kinetic_energy, potential_energy, energy_put_in, energy_gained;    // J; 0 but at the end of a frame
-    double work_solids, work_inflows, work_forces, work_programs;             // J; the same
-    double momentum_x, momentum_y, momentum_z, pushed_x, pushed_y, pushed_z;  // kg m/s; the same
+    double kinetic_energy, potential_energy, energy_put_in, energy_gained;       // J; 0 but at the end of a frame
+    double work_solids, work_inflows, work_tension, work_forces, work_programs;  // J; the same
+    double momentum_x, momentum_y, momentum_z, pushed_x, pushed_y, pushed_z;     // kg m/s; the same
     double peak, resident;           // bytes; 0 but at the end of a frame, as the energies and momenta above
     double surface_seconds;          // the same; of a run that makes surfaces
     double compile_seconds;          // the same; of a run with programs, since the process began

@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+const char *const rh_fraction_names[] = {"consistent", "independent", "sampled", NULL};
+
 // Half-cells of a tile's control volumes: from the one below the tile to its last; and their corners.
 enum { HALVES = 2 * RH_TILE + 1, CORNERS = HALVES + 1, BLOCK = RH_TILE + 2 };
 
@@ -96,23 +98,47 @@ static void find_corners(bool deep, const float *block, corners *c)
         double_line(second + n, CORNERS * CORNERS, c->at + n, CORNERS * CORNERS);
 }
 
-static void find_halves(bool deep, const corners *c, float *half)
+// Share of the cube (square) of half-cells that begins at corner p and is `size` of them wide.
+static float share_of(bool deep, const float *p, int size)
 {
     static const int up[3] = {1, CORNERS, CORNERS * CORNERS};
+    float corner[8];
+    int inside = 0, count = deep ? 8 : 4;
+    for (int n = 0; n < count; n++) {
+        corner[n] = p[size * ((n & 1) * up[0] + (n >> 1 & 1) * up[1] + (n >> 2) * up[2])];
+        inside += corner[n] < 0;
+    }
+    if (inside == 0 || inside == count) return inside ? 1 : 0;
+    if (deep) return (float)rh_fraction_of_cube(corner);
+    return fraction_of_square(corner[0], corner[1], corner[2], corner[3]);
+}
+
+static float sample(bool deep, const float *p)
+{
+    float sum = 0;
+    for (int n = 0; n < (deep ? 8 : 4); n++) sum += p[(n & 1) + CORNERS * (n >> 1 & 1) + CORNERS * CORNERS * (n >> 2)];
+    return sum < 0 ? 1 : 0;
+}
+
+static void find_halves(bool deep, const corners *c, bool sampled, float *half)
+{
     for (int k = 0; k < (deep ? HALVES : 1); k++)
         for (int j = 0; j < HALVES; j++)
             for (int i = 0; i < HALVES; i++, half++) {
                 const float *p = c->at + i + CORNERS * (j + CORNERS * k);
-                float corner[8];
-                int inside = 0, count = deep ? 8 : 4;
-                for (int n = 0; n < count; n++) {
-                    corner[n] = p[(n & 1) * up[0] + (n >> 1 & 1) * up[1] + (n >> 2) * up[2]];
-                    inside += corner[n] < 0;
-                }
-                if (inside == 0 || inside == count) *half = inside ? 1 : 0;
-                else if (deep) *half = (float)rh_fraction_of_cube(corner);
-                else *half = fraction_of_square(corner[0], corner[1], corner[2], corner[3]);
+                *half = sampled ? sample(deep, p) : share_of(deep, p, 1);
             }
+}
+
+// Control volumes that lie half a cell lower along the axes of `lower` (bits), each for itself.
+static void find_alone(const rh_tiles *tiles, const corners *c, int lower, float *out)
+{
+    bool deep = tiles->dimension == 3;
+    for (int n = 0; n < tiles->cells; n++) {
+        int i = 2 * (n & 7) + 1 - (lower & 1), j = 2 * (n >> 3 & 7) + 1 - (lower >> 1 & 1);
+        int k = deep ? 2 * (n >> 6) + 1 - (lower >> 2) : 0;
+        out[n] = share_of(deep, c->at + i + CORNERS * (j + CORNERS * k), 2);
+    }
 }
 
 // Means over the half-cells of control volumes that lie half a cell lower along the axes of `lower` (bits).
@@ -128,10 +154,10 @@ static void collect(const rh_tiles *tiles, const float *half, int lower, float *
     }
 }
 
-void rh_fractions_of_tile(const rh_tiles *tiles, const float *block, rh_fractions *out)
+void rh_fractions_of_tile(const rh_tiles *tiles, const float *block, rh_fraction_kind how, rh_fractions *out)
 {
     static const int edges[3] = {1 | 2, 1 | 4, 2 | 4};
-    bool deep = tiles->dimension == 3;
+    bool deep = tiles->dimension == 3, alone = how == RH_FRACTION_INDEPENDENT;
     int inside = 0, count = rh_block_values(tiles, 1);
     for (int i = 0; i < count; i++) inside += block[i] < 0;
     if (inside == 0 || inside == count) {
@@ -142,8 +168,12 @@ void rh_fractions_of_tile(const rh_tiles *tiles, const float *block, rh_fraction
     corners c;
     float half[HALVES * HALVES * HALVES];
     find_corners(deep, block, &c);
-    find_halves(deep, &c, half);
-    collect(tiles, half, 0, out->cell);
-    for (int a = 0; a < tiles->dimension; a++) collect(tiles, half, 1 << a, out->face[a]);
-    for (int e = 0; e < (deep ? 3 : 1); e++) collect(tiles, half, edges[e], out->edge[e]);
+    if (!alone) find_halves(deep, &c, how == RH_FRACTION_SAMPLED, half);
+    for (int n = 0; n < 1 + tiles->dimension + (deep ? 3 : 1); n++) {
+        bool cell = n == 0, face = n <= tiles->dimension;
+        int lower = cell ? 0 : face ? 1 << (n - 1) : edges[n - 1 - tiles->dimension];
+        float *to = cell ? out->cell : face ? out->face[n - 1] : out->edge[n - 1 - tiles->dimension];
+        if (alone) find_alone(tiles, &c, lower, to);
+        else collect(tiles, half, lower, to);
+    }
 }

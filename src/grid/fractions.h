@@ -20,8 +20,16 @@ typedef struct rh_fractions {
     float edge[3][RH_FRACTION_CELLS];  // lower edges: across x and y, x and z, y and z; in two dimensions the first
 } rh_fractions;
 
+typedef enum rh_fraction_kind {
+    RH_FRACTION_CONSISTENT,   // as above
+    RH_FRACTION_INDEPENDENT,  // each control volume from the level set at its own corners: volumes that overlap
+                              // disagree
+    RH_FRACTION_SAMPLED,      // half-cells are full or empty, by the sign in the middle: consistent, first order
+} rh_fraction_kind;
+extern const char *const rh_fraction_names[];  // "consistent", "independent", "sampled", NULL
+
 // `block`: the level set in a tile and one cell around (rh_block_load), negative inside.
-void rh_fractions_of_tile(const rh_tiles *tiles, const float *block, rh_fractions *out);
+void rh_fractions_of_tile(const rh_tiles *tiles, const float *block, rh_fraction_kind how, rh_fractions *out);
 
 // Share of a tetrahedron, or of a cube (corners x + 2 y + 4 z), in which the linear interpolation is negative; the cube
 // is six tetrahedra around a diagonal.

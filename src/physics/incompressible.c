@@ -38,6 +38,7 @@
 #include "physics/still_edge.h"
 #include "physics/step.h"
 #include "physics/viscosity.h"
+#include "physics/viscous_turns.h"
 #include "physics/volume.h"
 #include "physics/walls.h"
 
@@ -54,6 +55,7 @@ typedef struct step {
     float (*affine)[9];
     rh_arena *arena;
     rh_cut_cache *cache;
+    rh_neighbours *neighbours;
     rh_tiles tiles;
     rh_cut_cells cut;
     rh_surface surface;
@@ -64,7 +66,9 @@ typedef struct step {
     rh_faces force_change;  // what forces did, m/s; axis[0] NULL where it is `force_change_everywhere` everywhere
     rh_vec3 force_change_everywhere;
     rh_faces stress_change;  // what viscosity did, m/s; axis[0] NULL without it
-    float *flip_shares;      // per tile: of FLIP in the blend; NULL without viscosity
+    rh_faces own;  // velocities before it needed some beyond the liquid and in walls; axis[0] NULL when nobody asks
+    rh_faces to_walls;   // what walls got by it, m/s of a full cell; axis[0] NULL when nobody asks
+    float *flip_shares;  // per tile: of FLIP in the blend; NULL without viscosity
     float *
         *count;  // particles around each cell's centre, tiles apart: those with liquid; NULL without volume correction
     uint8_t *reached[3];  // bits of faces that particles reach, a byte per row
@@ -101,12 +105,10 @@ static rh_code stage(step *s, const char *name, rh_status *status)
     return rh_stages_end(s->method, name, &view, s->report, &s->clock, status);
 }
 
-static bool is_viscous(const rh_incompressible_options *o) { return o->viscosity > 0 || o->viscosity_varies; }
-
 // With viscosity FLIP fades into APIC (find_flip_shares).
 static bool has_affine(const rh_incompressible_options *o)
 {
-    return o->transfer == RH_TRANSFER_APIC || (o->transfer == RH_TRANSFER_FLIP && is_viscous(o));
+    return o->transfer == RH_TRANSFER_APIC || (o->transfer == RH_TRANSFER_FLIP && rh_is_viscous(o));
 }
 
 static float spacing(const step *s) { return (float)s->around->cell / (float)s->params->particles_per_axis; }
@@ -137,11 +139,13 @@ static rh_code show(step *s, rh_sight what, rh_faces before, rh_status *status)
                          .open = {s->cut.open[0], s->cut.open[1], s->cut.open[2]},
                          .layout = &s->pressure.layout,
                          .q = s->pressure.q,
+                         .jump = s->pressure.jump,
                          .speed = 1,
                          .q_at = pressure_at,
                          .pushed = pushed,
                          .sharp = true,
                          .solver = &s->pressure,
+                         .friction = s->to_walls,
                          .velocity = s->velocity,
                          .before = before,
                          .fill = s->weight,
@@ -418,153 +422,40 @@ static rh_code project(step *s, rh_status *status)
 }
 
 // --- viscosity -------------------------------------------------------------------------------------------------------
-static void copy_faces(const step *s, rh_faces from, rh_faces to)
-{
-    for (int a = 0; a < s->tiles.dimension; a++)
-        memcpy(to.axis[a], from.axis[a], (size_t)rh_tiles_values(&s->tiles) * sizeof(float));
-}
-
-// A step of viscosity between two projections (Batty, Bridson 2008): it needs velocities without divergence, or the
-// stress of what pressure is about to take away would act first (a pool would hang on its walls), and leaves some.
-static rh_code act_viscosity(step *s, rh_status *status)
-{
-    rh_krylov_report solve;
-    rh_viscosity v = {.tiles = &s->tiles,
-                      .phi = s->surface.phi,
-                      .cut = &s->cut,
-                      .obstacles = s->around->obstacles,
-                      .viscosity = s->params->viscosity,
-                      .density = s->params->density,
-                      .time = (double)s->kick,
-                      .tolerance = s->params->viscosity_tolerance,
-                      .max_iterations = (int)s->params->max_iterations,
-                      .plain = s->params->preconditioner != RH_PRECONDITION_MULTIGRID};
-    if (s->params->viscosity_varies) v.of_particles = rh_points_data(s->points, "viscosity", RH_POINT_F32);
-    if (s->around->dynamics) {
-        v.dynamics = s->around->dynamics;
-        v.owner = (const int16_t *const *)s->solids.owner;
-        v.coupling = (rh_viscous_coupling)s->params->viscosity_coupling;
-    }
-    RH_TRY(extend(s, s->velocity, NEXT_FACES, NULL, status));
-    if (!s->stress_change.axis[0]) RH_TRY(rh_faces_new(&s->stress_change, &s->tiles, false, s->arena, status));
-    copy_faces(s, s->velocity, s->stress_change);
-    RH_TRY(rh_viscosity_act(&v, s->velocity, s->arena, &solve, status));
-    if (s->around->dynamics) rh_solid_coupling_follow(&s->solids);
-    for (int a = 0; a < s->tiles.dimension; a++) {
-        float *change = s->stress_change.axis[a];
-        const float *now = s->velocity.axis[a];
-#pragma omp parallel for schedule(static)
-        for (int64_t c = 0; c < rh_tiles_values(&s->tiles); c++) change[c] = now[c] - change[c];
-    }
-    s->report->solve_count = 1;
-    s->report->solves[0].stage = "viscosity";
-    s->report->solves[0].iterations += solve.iterations;
-    s->report->solves[0].cg += solve.iterations;
-    s->report->unconverged = !solve.converged;
-    if (solve.converged) return RH_OK;
-    return rh_fail(status, RH_NUMERIC,
-                   "the viscosity solve did not converge: relative residual %.2e after %d iterations (asked for %.2e); "
-                   "try a larger physics.%s.max_iterations",
-                   solve.residual, solve.iterations, v.tolerance, s->method->name);
-}
-
-// Particles without a viscosity of their own have the liquid's.
-static void give_viscosity(step *s)
-{
-    if (!s->params->viscosity_varies) return;
-    float *of = rh_points_data(s->points, "viscosity", RH_POINT_F32), given = (float)s->params->viscosity;
-#pragma omp parallel for schedule(static)
-    for (int64_t p = 0; p < s->points->count; p++)
-        if (!(of[p] > 0)) of[p] = given;
-}
-
-// Mean viscosity (Pa s) of the particles of a tile.
-static double tile_viscosity(const step *s, int32_t t)
-{
-    uint32_t first = rh_tile_first(&s->tiles, t), end = rh_tile_first(&s->tiles, t + 1);
-    if (!s->params->viscosity_varies || end == first) return s->params->viscosity;
-    const float *of = rh_points_data(s->points, "viscosity", RH_POINT_F32);
-    double sum = 0;
-    for (uint32_t p = first; p < end; p++) sum += (double)of[p];
-    return sum / (end - first);
-}
-
-// Pressure and viscosity in turns, as often as the user likes: each turn begins where the first pressure left liquid
-// and solids, with what is known of the pressure that viscosity asks for.
-typedef struct turns {
-    size_t values;    // of the pressure
-    rh_faces start;   // velocities after the first pressure; axis[0] NULL with one turn
-    double *solids;   // [12 solids]: their velocities and what they were given, then
-    float *first;     // the first pressure, as q
-    float *known;     // of the second, before this turn
-    float *residual;  // A q
-} turns;
-
-static rh_code begin_turns(step *s, turns *t, rh_status *status)
-{
-    *t = (turns){.values = rh_poisson_values(&s->pressure.matrix)};
-    t->first = rh_arena_take(s->arena, t->values * sizeof(float), status);
-    t->known = rh_poisson_vector(&s->pressure.matrix, s->arena, status);
-    t->residual = rh_poisson_vector(&s->pressure.matrix, s->arena, status);
-    if (!t->first || !t->known || !t->residual) return RH_MEMORY;
-    memcpy(t->first, s->pressure.q, t->values * sizeof(float));
-    if (s->params->viscosity_turns == 1) return RH_OK;
-    RH_TRY(rh_faces_copy(&t->start, s->velocity, &s->tiles, s->arena, status));
-    if (!s->around->dynamics) return RH_OK;
-    size_t count = (size_t)s->around->dynamics->count * RH_DYNAMICS_PARTS;
-    t->solids = rh_arena_take(s->arena, (2 * count + 1) * sizeof(double), status);
-    if (!t->solids) return RH_MEMORY;
-    memcpy(t->solids, s->around->dynamics->velocity, count * sizeof(double));
-    memcpy(t->solids + count, s->around->dynamics->given, count * sizeof(double));
-    return RH_OK;
-}
-
-// What pressure has to do, from the divergence A q that viscosity left: in the mean q (viscosity of no weight) and
-// twice mu dt / (rho h^2) times A q (of great weight), as the pressure of Stokes flow follows both (J. Cahouet, J.-P.
-// Chabard, "Some fast 3D finite element solvers for the generalized Stokes problem", Int. J. Numer. Methods Fluids 8,
-// 1988). Then all begins again.
-static void next_turn(step *s, turns *t)
-{
-    const rh_pressure *p = &s->pressure;
-    int cells = s->tiles.cells;
-    rh_poisson_apply(&p->matrix, p->q, t->residual, NULL);
-    for (int32_t n = 0; n < p->layout.count; n++) {
-        double weight = 2 * tile_viscosity(s, p->layout.listed[n]) * (double)s->kick /
-                        (s->params->density * s->around->cell * s->around->cell);
-        for (int64_t c = (int64_t)n * cells; c < (int64_t)(n + 1) * cells; c++)
-            t->known[c] += p->q[c] + (float)weight * t->residual[c];
-    }
-    copy_faces(s, t->start, s->velocity);
-    memcpy(p->q, t->known, t->values * sizeof(float));
-    if (t->solids) {
-        size_t count = (size_t)s->around->dynamics->count * RH_DYNAMICS_PARTS;
-        memcpy(s->around->dynamics->velocity, t->solids, count * sizeof(double));
-        memcpy(s->around->dynamics->given, t->solids + count, count * sizeof(double));
-        rh_solid_coupling_give(&s->solids, p->q, 1);
-    }
-    rh_pressure_subtract_gradient(p, s->velocity, s->known);
-}
+static rh_code project_again(void *user, rh_status *status) { return solve_pressure(user, status); }
 
 static rh_code thicken(step *s, rh_status *status)
 {
-    turns t;
-    if (!is_viscous(s->params)) return RH_OK;
+    if (!rh_is_viscous(s->params)) return RH_OK;
     RH_TRY(stage(s, "pressure", status));
-    give_viscosity(s);
-    RH_TRY(begin_turns(s, &t, status));
-    rh_faces jump = s->pressure.jump;  // tension has acted
-    s->pressure.tension = NULL;
-    s->pressure.jump = NONE;
-    for (int n = 0; n < (int)s->params->viscosity_turns; n++) {
-        if (n) next_turn(s, &t);
-        RH_TRY(act_viscosity(s, status));
-        RH_TRY(solve_pressure(s, status));
+    RH_TRY(rh_faces_new(&s->stress_change, &s->tiles, false, s->arena, status));
+    bool watched = s->around->observer && s->around->obstacles->count > 0;
+    if (watched) {
+        RH_TRY(rh_faces_new(&s->to_walls, &s->tiles, true, s->arena, status));
+        RH_TRY(rh_faces_copy(&s->own, s->velocity, &s->tiles, s->arena, status));
     }
-    s->pressure.tension = has_tension(s) ? &s->tension : NULL;
-    s->pressure.jump = jump;
-    // Together these pressures did what the observers and the particles see.
-    for (size_t c = 0; c < t.values; c++) s->pressure.q[c] += t.first[c] + t.known[c];
-    return RH_OK;
+    rh_viscous_step viscous = {.params = s->params,
+                               .around = s->around,
+                               .tiles = &s->tiles,
+                               .surface = &s->surface,
+                               .cut = &s->cut,
+                               .name = s->method->name,
+                               .points = s->points,
+                               .kick = s->kick,
+                               .pressure = &s->pressure,
+                               .solids = &s->solids,
+                               .velocity = s->velocity,
+                               .known = s->known,
+                               .weight = s->weight,
+                               .per_cell = per_cell(s),
+                               .change = s->stress_change,
+                               .to_walls = s->to_walls,
+                               .project = project_again,
+                               .user = s,
+                               .arena = s->arena,
+                               .report = s->report};
+    RH_TRY(rh_viscous_act(&viscous, status));
+    return watched ? show(s, RH_SIGHT_FRICTION, NONE, status) : RH_OK;
 }
 
 // How much of their own velocities particles keep: the fluctuations that FLIP keeps are smaller than a cell, where the
@@ -573,12 +464,12 @@ static rh_code thicken(step *s, rh_status *status)
 static rh_code find_flip_shares(step *s, rh_status *status)
 {
     const rh_tiles *tiles = &s->tiles;
-    if (!is_viscous(s->params)) return RH_OK;
+    if (!rh_is_viscous(s->params)) return RH_OK;
     s->flip_shares = rh_arena_take(s->arena, ((size_t)tiles->count + 1) * sizeof *s->flip_shares, status);
     if (!s->flip_shares) return RH_MEMORY;
 #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < tiles->count; t++) {
-        double mean = tile_viscosity(s, t);
+        double mean = rh_viscous_of_tile(s->params, tiles, s->points, t);
         s->flip_shares[t] = (float)(s->params->flip *
                                     rh_viscosity_leaves(mean, s->params->density, (double)s->kick, s->around->cell));
     }
@@ -596,12 +487,24 @@ static rh_code balance_beyond(step *s, rh_status *status)
     return rh_outer_flow_balance(&beyond, s->arena, status);
 }
 
+// What observers see as the velocities before walls act. Viscosity asks for values on faces that no pressure moved;
+// what their particles had, walls take from them.
+static rh_code before_walls(step *s, rh_faces *before, rh_status *status)
+{
+    if (!s->around->observer) return RH_OK;
+    RH_TRY(rh_faces_copy(before, s->velocity, &s->tiles, s->arena, status));
+    for (int a = 0; a < s->tiles.dimension && s->own.axis[0]; a++)
+        for (int64_t c = 0; c < rh_tiles_values(&s->tiles); c++)
+            if (!s->known[a][c]) before->axis[a][c] = s->own.axis[a][c];
+    return RH_OK;
+}
+
 // Values beyond the liquid, from projected faces and those of spray and inflows; then walls. No face exceeds the speed
 // limit.
 static rh_code extend_and_constrain(step *s, rh_status *status)
 {
     rh_faces before = NONE;
-    if (s->around->observer) RH_TRY(rh_faces_copy(&before, s->velocity, &s->tiles, s->arena, status));
+    RH_TRY(before_walls(s, &before, status));
     keep_spray(s);
     rh_walls_set_inflow_velocities(&s->tiles, &s->cut, s->velocity, s->known);
     rh_still_edge_set(&s->edge, &s->cut, s->velocity, s->known);
@@ -745,6 +648,14 @@ static rh_code advect(step *s, rh_status *status)
     way.frame_share = s->frame_share;
     RH_TRY(rh_particles_advect(&s->tiles, &way, s->velocities, s->positions, s->arena, status));
     if (s->params->volume_correction) part_particles(s);
+    rh_position_report found;
+    rh_position_input apart = {.how = (rh_position_correction)s->params->position_correction,
+                               .tiles = &s->tiles,
+                               .cut = &s->cut,
+                               .spacing = spacing(s),
+                               .sweeps = (int)s->params->position_sweeps,
+                               .count = s->points->count};
+    RH_TRY(rh_position_correct(&apart, s->neighbours, s->positions, s->arena, &found, status));
     rh_sides_return(s->around, s->points, s->start, s->positions);
     return RH_OK;
 }
@@ -775,6 +686,7 @@ rh_code rh_incompressible_step(rh_incompressible *me, const rh_surroundings *aro
               .points = points,
               .arena = &me->arena,
               .cache = &me->cut,
+              .neighbours = &me->neighbours,
               .report = report,
               .clock = rh_seconds()};
     RH_TRY(sort_particles(&s, status));
@@ -793,7 +705,7 @@ rh_code rh_incompressible_step(rh_incompressible *me, const rh_surroundings *aro
     RH_TRY(thicken(&s, status));
     if (s.params->pressure) report_pressure(&s);
     RH_TRY(show(&s, RH_SIGHT_PRESSED, NONE, status));
-    RH_TRY(stage(&s, is_viscous(s.params) ? "viscosity" : "pressure", status));
+    RH_TRY(stage(&s, rh_is_viscous(s.params) ? "viscosity" : "pressure", status));
     RH_TRY(extend_and_constrain(&s, status));
     RH_TRY(stage(&s, "extend", status));
     RH_TRY(update_velocities(&s, status));
@@ -834,13 +746,14 @@ void rh_incompressible_free(rh_incompressible *me)
 {
     rh_arena_free(&me->arena);
     rh_cut_cache_free(&me->cut);
+    rh_neighbours_free(&me->neighbours);
 }
 
 int64_t rh_incompressible_predict_bytes(const rh_incompressible_options *p, int dimension, int64_t particles,
                                         int64_t tiles)
 {
     int64_t cells = dimension == 3 ? 512 : 64;
-    bool apic = has_affine(p), viscous = is_viscous(p);
+    bool apic = has_affine(p), viscous = rh_is_viscous(p);
     int64_t per_particle = 12 + 12 + 8 + (apic ? 36 + 36 : 12) + (p->pressure ? 4 : 0) +
                            (p->viscosity_varies ? 4 : 0);  // P, v, id, C; the spare block
     int64_t per_cell =

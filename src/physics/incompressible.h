@@ -8,6 +8,7 @@
 #pragma once
 #include "base/arena.h"
 #include "physics/physics.h"
+#include "physics/position_correction.h"
 #include "physics/pressure.h"
 #include "physics/stages.h"
 #include "physics/viscous_solids.h"
@@ -43,8 +44,10 @@ typedef struct rh_incompressible_options {
     int64_t particles_per_axis;
     double tolerance;  // relative residual of the pressure solve
     int64_t max_iterations;
-    int preconditioner;  // rh_precondition, of both solves
+    int preconditioner;  // rh_precondition, of all solves
     bool volume_correction;
+    int position_correction;     // rh_position_correction
+    int64_t position_sweeps;     // of it, at most, in a step
     double volume_tolerance;     // relative residual of the correction's solve
     bool pressure;               // give particles the attribute "pressure" (Pa): the pressure at each
     double viscosity;            // Pa s; 0 = none
@@ -52,6 +55,7 @@ typedef struct rh_incompressible_options {
     double viscosity_tolerance;  // relative residual of its solve
     int64_t viscosity_turns;     // how often viscosity and pressure take turns in a step
     int viscosity_coupling;      // rh_viscous_coupling: how its stress moves dynamic solids
+    int viscosity_fractions;     // rh_fraction_kind: of control volumes of its solve
     double pressure_time;        // s: as a mean over about this time; 0 = in the last step alone
 } rh_incompressible_options;
 
@@ -59,7 +63,8 @@ typedef struct rh_incompressible {
     rh_incompressible_options options;
     rh_step_method method;
     rh_arena arena;
-    rh_cut_cache cut;  // saves work only: what it holds follows from the solids
+    rh_neighbours neighbours;  // of the position correction: memory only
+    rh_cut_cache cut;          // saves work only: what it holds follows from the solids
 } rh_incompressible;
 
 // Adds the attributes the step needs to `points`. Whatever it returns, rh_incompressible_free gives back what it took.

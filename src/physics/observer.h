@@ -43,12 +43,13 @@ typedef struct rh_step_view {
     const rh_points *points;  // sorted by the tiles
     rh_arena *arena;          // scratch, given back when the observer returns
     // PRESSED; FRICTION and FLOWS without q
-    const rh_cut_cells *cut;                                        // the solids that pressure met
-    const rh_obstacles *obstacles;                                  // the same
-    const float **open[3];                                          // per tile: shares of faces that pressure moves
-    const rh_layout *layout;                                        // cells that have a pressure
-    const float *q;                                                 // a vector of the layout
-    float speed;                                                    // m/s that a difference of 1 in q gives to a face
+    const rh_cut_cells *cut;        // the solids that pressure met
+    const rh_obstacles *obstacles;  // the same
+    const float **open[3];          // per tile: shares of faces that pressure moves
+    const rh_layout *layout;        // cells that have a pressure
+    const float *q;                 // a vector of the layout
+    rh_faces jump;  // q beyond the surface at faces across it, where tension makes it other than 0; axis[0] NULL: none
+    float speed;    // m/s that a difference of 1 in q gives to a face
     float (*q_at)(const struct rh_step_view *view, rh_vec3 point);  // q interpolated to a point
     // Share of the difference that moves the material on the lower faces of a tile, where it is not all; NULL: all.
     void (*pushed)(const struct rh_step_view *view, int32_t t, int axis, float *share);

@@ -20,13 +20,16 @@
 // unknown. The stresses are the same; but the momentum of cut faces is then drawn towards the wall's by 1 - F in each
 // step, however thin the liquid: what they report as stickiness. Here a liquid of no viscosity keeps its velocities.)
 //
+// In a step of the liquid the mass of a face is what its particles weigh, not F L: as they take over its change by that
+// weight, stress gives and takes momentum in pairs. (With F L walls got up to 2 % more or less than the liquid lost.)
+//
 // Faces that no wall closes but that have stress count with little mass at least, as their share of liquid may be 0:
 // they follow the liquid.
 #include "physics/viscosity.h"
 
 #include <math.h>
 #include <string.h>
-#include "grid/fractions.h"
+#include "solve/viscous_mic.h"
 #include "solve/viscous_multigrid.h"
 
 enum { SIDE = RH_TILE + 2, BLOCK = SIDE * SIDE * SIDE };
@@ -39,7 +42,7 @@ static const float LEAST_LIQUID = 1e-3f;  // of a stress; less is none
 static const float LEAST_MASS = 1e-4f;
 static const double NO_STRESS = 1e30;  // m: slip length of walls with slip
 
-typedef struct system {
+typedef struct assembly {
     const rh_viscosity *v;
     rh_viscous a;
     int32_t *of;  // per tile of the system: its number among all, -1 = not there
@@ -48,12 +51,12 @@ typedef struct system {
     double slip;  // m: of all walls, with one law
     float *spring[3],
         *pulled[3];  // per face: of slip lengths, as a mass; and that times the wall's velocity; NULL = none
-} system;
+} assembly;
 
 // --- walls -----------------------------------------------------------------------------------------------------------
 static double slip_of(const rh_obstacle *wall) { return wall->wall == RH_WALL_NO_SLIP ? wall->slip_length : NO_STRESS; }
 
-static void find_law(system *s)
+static void find_law(assembly *s)
 {
     const rh_obstacles *all = s->v->obstacles;
     s->one_law = true;
@@ -70,7 +73,7 @@ typedef struct walls {
     rh_cut_near near;
 } walls;
 
-static void load_walls(const system *s, int32_t t, walls *w)
+static void load_walls(const assembly *s, int32_t t, walls *w)
 {
     const rh_tiles *tiles = s->v->tiles;
     const rh_cut_cells *cut = s->v->cut;
@@ -94,7 +97,7 @@ static void load_walls(const system *s, int32_t t, walls *w)
                         cut->inflow[other][(i & 7) + 8 * (j & 7) + 64 * (k & 7)] >> d & 1;
                 }
     rh_block_load_apart(tiles, cut->distance, t, 1, RH_CUT_REACH * tiles->h, distance);
-    rh_fractions_of_tile(tiles, distance, &w->share);
+    rh_fractions_of_tile(tiles, distance, s->v->fractions, &w->share);
     if (!s->one_law || s->spring[0]) rh_cut_tile_near(tiles, s->v->obstacles, t, &w->near);
 }
 
@@ -110,7 +113,7 @@ static faces faces_of(int q, int p)
     return (faces){4, {a, a, b, b}, {p, p - block_step[b], p, p - block_step[a]}};
 }
 
-static double slip_at(const system *s, const walls *w, int32_t t, int q, int c)
+static double slip_at(const assembly *s, const walls *w, int32_t t, int q, int c)
 {
     if (s->one_law) return s->slip;
     const rh_tiles *tiles = s->v->tiles;
@@ -125,7 +128,7 @@ static double slip_at(const system *s, const walls *w, int32_t t, int q, int c)
 }
 
 // What walls make of a stress that has the share `solid` of its volume in solids.
-static float at_walls(const system *s, const walls *w, int32_t t, int q, int c, float solid)
+static float at_walls(const assembly *s, const walls *w, int32_t t, int q, int c, float solid)
 {
     faces f = faces_of(q, rh_block_index(s->v->tiles, 1, c & 7, c >> 3 & 7, c >> 6));
     int closed = 0;
@@ -153,7 +156,7 @@ static bool has_slip_length(const rh_viscosity *v)
     return any;
 }
 
-static rh_code take_springs(system *s, rh_arena *arena, rh_status *status)
+static rh_code take_springs(assembly *s, rh_arena *arena, rh_status *status)
 {
     if (!has_slip_length(s->v)) return RH_OK;
     for (int d = 0; d < s->v->tiles->dimension; d++) {
@@ -165,7 +168,7 @@ static rh_code take_springs(system *s, rh_arena *arena, rh_status *status)
 }
 
 // The spring of a face, if its nearest wall has a slip length. `stress`: that of the liquid there, as k.
-static void tie_face(const system *s, const walls *w, int32_t t, int d, int c, float stress, int64_t at)
+static void tie_face(const assembly *s, const walls *w, int32_t t, int d, int c, float stress, int64_t at)
 {
     const rh_tiles *tiles = s->v->tiles;
     rh_vec3 place = rh_cell_center(tiles, t, c & 7, c >> 3 & 7, c >> 6);
@@ -183,7 +186,7 @@ static void tie_face(const system *s, const walls *w, int32_t t, int d, int c, f
 }
 
 // --- viscosity of particles ------------------------------------------------------------------------------------------
-static rh_code find_means(system *s, rh_arena *arena, rh_status *status)
+static rh_code find_means(assembly *s, rh_arena *arena, rh_status *status)
 {
     const rh_tiles *tiles = s->v->tiles;
     if (!s->v->of_particles) return RH_OK;
@@ -199,7 +202,10 @@ static rh_code find_means(system *s, rh_arena *arena, rh_status *status)
     return RH_OK;
 }
 
-// Mean over the cells from `low` to `high` around p that have particles; -1 = none has.
+// Harmonic mean over the cells from `low` to `high` around p that have particles; -1 = none has. Where two liquids meet
+// the shear stress is the same on both sides and the rates of shear add up: so flow along their boundary is exact.
+// (With arithmetic means the thicker one was half a cell larger; and at the corners of a boundary across the grid faces
+// hung on a single stiff stress, two at a time, which no smoother of single faces sees.)
 static float mean_of(const rh_tiles *tiles, const float *mean, int p, const int low[3], const int high[3])
 {
     float sum = 0;
@@ -208,12 +214,12 @@ static float mean_of(const rh_tiles *tiles, const float *mean, int p, const int 
         for (int j = low[1]; j <= high[1]; j++)
             for (int i = low[0]; i <= high[0]; i++) {
                 float m = mean[p + i + SIDE * (j + SIDE * k)];
-                if (m >= 0) sum += m, count++;
+                if (m >= 0) sum += 1 / fmaxf(m, 1e-30f), count++;
             }
-    return count ? sum / (float)count : -1;
+    return count ? (float)count / sum : -1;
 }
 
-static float viscosity_at(const system *s, const float *mean, int q, int c)
+static float viscosity_at(const assembly *s, const float *mean, int q, int c)
 {
     if (!s->mean) return (float)s->v->viscosity;
     static const int around[2][3] = {{-1, -1, -1}, {1, 1, 1}}, here[3] = {0, 0, 0};
@@ -251,7 +257,7 @@ static int64_t list_near(const rh_tiles *tiles, const float *phi, rh_tile *keys)
     return count;
 }
 
-static rh_code list_tiles(system *s, rh_arena *arena, rh_status *status)
+static rh_code list_tiles(assembly *s, rh_arena *arena, rh_status *status)
 {
     const rh_tiles *tiles = s->v->tiles;
     int64_t count = list_near(tiles, s->v->phi, NULL);
@@ -268,7 +274,7 @@ static rh_code list_tiles(system *s, rh_arena *arena, rh_status *status)
 static const float *share_of(const rh_fractions *f, int q) { return q < 3 ? f->cell : f->edge[q - 3]; }
 
 // Stresses of a tile, masses of all its faces, and which are walls.
-static void fill_tile(const system *s, int32_t n)
+static void fill_tile(const assembly *s, int32_t n)
 {
     const rh_viscosity *v = s->v;
     const rh_tiles *tiles = v->tiles;
@@ -278,7 +284,7 @@ static void fill_tile(const system *s, int32_t n)
     rh_fractions liquid;
     walls w;
     rh_block_load(tiles, v->phi, t, 1, RH_CUT_REACH * tiles->h, phi);
-    rh_fractions_of_tile(tiles, phi, &liquid);
+    rh_fractions_of_tile(tiles, phi, v->fractions, &liquid);
     load_walls(s, t, &w);
     if (s->mean) rh_block_load(tiles, s->mean, t, 1, -1, mean);
     float scale = (float)(v->time / v->density) * tiles->inverse_h * tiles->inverse_h;
@@ -296,6 +302,7 @@ static void fill_tile(const system *s, int32_t n)
         for (int c = 0; c < tiles->cells; c++) {
             bool wall = w.any && v->cut->open[d][t][c] <= 0;
             float mass = liquid.face[d][c] * (w.any ? 1 - w.share.face[d][c] : 1);
+            if (v->weight.axis[0]) mass = v->weight.axis[d][(int64_t)t * tiles->cells + c] / v->per_cell;
             s->a.mass[d][at + c] = wall ? 0 : fmaxf(mass, LEAST_MASS);
             s->a.kind[d][at + c] = wall ? RH_FACE_WALL : RH_FACE_AIR;
             if (w.any && s->spring[0] && !wall && liquid.face[d][c] > 0)
@@ -304,7 +311,7 @@ static void fill_tile(const system *s, int32_t n)
 }
 
 // Faces that are no walls and have stress or liquid are unknowns.
-static void find_unknowns(const system *s, int32_t n)
+static void find_unknowns(const assembly *s, int32_t n)
 {
     const rh_viscous *a = &s->a;
     float k[RH_STRESSES][BLOCK];
@@ -323,7 +330,7 @@ static void find_unknowns(const system *s, int32_t n)
         }
 }
 
-static rh_code build(system *s, rh_arena *arena, rh_status *status)
+static rh_code build(assembly *s, rh_arena *arena, rh_status *status)
 {
     find_law(s);
     RH_TRY(find_means(s, arena, status));
@@ -338,7 +345,7 @@ static rh_code build(system *s, rh_arena *arena, rh_status *status)
 
 // --- the solve -------------------------------------------------------------------------------------------------------
 // x = the velocities that there are, with those of walls.
-static void take_velocities(const system *s, rh_faces velocity, float *x)
+static void take_velocities(const assembly *s, rh_faces velocity, float *x)
 {
     const rh_viscous *a = &s->a;
     int cells = a->tiles.cells;
@@ -353,7 +360,7 @@ static void take_velocities(const system *s, rh_faces velocity, float *x)
         }
 }
 
-static void add_change(const system *s, const float *change, rh_faces velocity)
+static void add_change(const assembly *s, const float *change, rh_faces velocity)
 {
     const rh_viscous *a = &s->a;
     int cells = a->tiles.cells;
@@ -370,9 +377,30 @@ static void apply(void *user, const float *x, float *y) { rh_viscous_apply(user,
 static void cycle(void *user, const float *x, float *y) { rh_viscous_multigrid_cycle(user, x, y); }
 static void jacobi(void *user, const float *x, float *y) { rh_viscous_smooth_zero(user, 1, x, y); }
 
+typedef struct preconditioner {
+    rh_viscous_multigrid multigrid;
+    rh_viscous_mic mic;
+} preconditioner;
+
+static rh_code precondition(const assembly *s, preconditioner *m, rh_operator *out, rh_arena *arena, rh_status *status)
+{
+    int64_t size = rh_viscous_size(&s->a);
+    switch (s->v->preconditioner) {
+    case RH_PRECONDITION_MULTIGRID:
+        *out = (rh_operator){size, cycle, &m->multigrid};
+        return rh_viscous_multigrid_create(&m->multigrid, &s->a, arena, status);
+    case RH_PRECONDITION_MIC:
+        *out = (rh_operator){size, rh_viscous_mic_apply, &m->mic};
+        return rh_viscous_mic_create(&m->mic, &s->a, arena, status);
+    case RH_PRECONDITION_NONE: break;
+    }
+    *out = (rh_operator){size, jacobi, (void *)&s->a};
+    return RH_OK;
+}
+
 // --- dynamic solids --------------------------------------------------------------------------------------------------
 // Wall faces of dynamic solids in the tiles of the system; counted when there is no place for them yet.
-static void list_faces(const system *s, rh_viscous_solids *solids)
+static void list_faces(const assembly *s, rh_viscous_solids *solids)
 {
     const rh_viscosity *v = s->v;
     const rh_tiles *tiles = v->tiles;
@@ -401,8 +429,7 @@ static void list_faces(const system *s, rh_viscous_solids *solids)
 // How many solids may have vectors of their own for the liquid's answers.
 enum { ANSWERED = 4 };
 
-static rh_code prepare_solids(system *s, const rh_viscous_multigrid *m, rh_viscous_solids *solids, rh_arena *arena,
-                              rh_status *status)
+static rh_code prepare_solids(assembly *s, rh_operator m, rh_viscous_solids *solids, rh_arena *arena, rh_status *status)
 {
     double h = s->v->tiles->h, cell = s->v->tiles->dimension == 3 ? h * h * h : h * h;
     *solids = (rh_viscous_solids){.dynamics = s->v->dynamics, .mass = s->v->density * cell, .a = &s->a, .m = m};
@@ -410,13 +437,14 @@ static rh_code prepare_solids(system *s, const rh_viscous_multigrid *m, rh_visco
     solids->faces = rh_arena_take(arena, ((size_t)solids->face_count + 1) * sizeof *solids->faces, status);
     if (!solids->faces) return RH_MEMORY;
     list_faces(s, solids);
-    bool answers = s->v->coupling == RH_VISCOUS_STRONG && s->v->dynamics->count <= ANSWERED;
+    bool multigrid = s->v->preconditioner == RH_PRECONDITION_MULTIGRID;
+    bool answers = multigrid && s->v->coupling == RH_VISCOUS_STRONG && s->v->dynamics->count <= ANSWERED;
     return rh_viscous_solids_prepare(solids, answers, arena, status);
 }
 
 // --- all together ----------------------------------------------------------------------------------------------------
 // b = mass u - A u: what stress does to the velocities that there are.
-static void find_stress(const system *s, const float *x, const float *pull, float *b)
+static void find_stress(const assembly *s, const float *x, const float *pull, float *b)
 {
     const rh_viscous *a = &s->a;
     for (int d = 0; d < a->tiles.dimension; d++)
@@ -429,17 +457,39 @@ static void find_stress(const system *s, const float *x, const float *pull, floa
         }
 }
 
+// What walls receive: the stress on their faces, and that of slip lengths on the faces beside them. `pull`: of the
+// velocities `now`.
+static void tell_walls(const assembly *s, const float *now, const float *pull, bool dynamic)
+{
+    const rh_viscous *a = &s->a;
+    int cells = a->tiles.cells;
+#pragma omp parallel for schedule(static)
+    for (int32_t n = 0; n < a->tiles.count; n++) {
+        int32_t t = s->of[n];
+        for (int d = 0; d < a->tiles.dimension && t >= 0; d++)
+            for (int c = 0; c < cells; c++) {
+                int64_t at = (int64_t)n * cells + c, i = d * a->lane + at;
+                bool wall = a->kind[d][at] == RH_FACE_WALL;
+                bool moved = s->v->owner && s->v->owner[t] && s->v->owner[t][d * cells + c] >= 0;
+                float to = wall && (dynamic || !moved) ? -pull[i] : 0;
+                if (!wall && s->spring[d]) to = s->spring[d][at] * now[i] - s->pulled[d][at];
+                s->v->to_walls.axis[d][(int64_t)t * cells + c] = to;
+            }
+    }
+}
+
 // Solved for the change of velocities, A e = mass u - A u: so rounding is relative to it.
-static rh_code solve(system *s, rh_faces velocity, rh_arena *arena, rh_krylov_report *report, rh_status *status)
+static rh_code solve(assembly *s, rh_faces velocity, rh_arena *arena, rh_krylov_report *report, rh_status *status)
 {
     rh_viscous *a = &s->a;
     const rh_viscosity *v = s->v;
     bool coupled = v->dynamics && v->owner && v->coupling != RH_VISCOUS_ONE_WAY;
     bool strong = coupled && v->coupling == RH_VISCOUS_STRONG;
-    rh_viscous_multigrid m;
+    preconditioner m;
     rh_viscous_solids solids = {0};
-    if (!v->plain) RH_TRY(rh_viscous_multigrid_create(&m, a, arena, status));
-    if (coupled) RH_TRY(prepare_solids(s, v->plain ? NULL : &m, &solids, arena, status));
+    rh_krylov way = {.a = {rh_viscous_size(a), apply, a}};
+    RH_TRY(precondition(s, &m, &way.m, arena, status));
+    if (coupled) RH_TRY(prepare_solids(s, way.m, &solids, arena, status));
     int64_t size = strong ? rh_viscous_solids_size(&solids) : rh_viscous_size(a);
     float *now = rh_viscous_vector(a, arena, status), *pull = rh_viscous_vector(a, arena, status);
     float *x = rh_arena_take_zero(arena, ((size_t)size + 8) * sizeof *x, status);
@@ -449,19 +499,18 @@ static rh_code solve(system *s, rh_faces velocity, rh_arena *arena, rh_krylov_re
     rh_viscous_pull(a, now, pull);
     find_stress(s, now, pull, b);
     if (strong) rh_viscous_solids_begin(&solids, pull, b);
-    rh_krylov way = {.a = {size, apply, a}, .m = {size, cycle, &m}};
-    if (v->plain) way.m = (rh_operator){size, jacobi, a};
     if (strong) {
         way.a = (rh_operator){size, rh_viscous_solids_apply, &solids};
         way.m = (rh_operator){size, rh_viscous_solids_precondition, &solids};
     }
     RH_TRY(rh_krylov_cg(&way, b, x, v->tolerance, v->max_iterations, arena, report, status));
     add_change(s, x, velocity);
-    if (strong) rh_viscous_solids_give(&solids, x);
-    if (!coupled || strong) return RH_OK;
     for (int64_t i = 0; i < rh_viscous_size(a); i++) now[i] += x[i];
-    rh_viscous_pull(a, now, pull);
-    rh_viscous_solids_follow(&solids, pull);
+    if (strong) rh_viscous_solids_give(&solids, x, now);
+    bool weak = coupled && !strong;
+    if (weak || v->to_walls.axis[0]) rh_viscous_pull(a, now, pull);
+    if (v->to_walls.axis[0]) tell_walls(s, now, pull, strong);
+    if (weak) rh_viscous_solids_follow(&solids, pull);
     return RH_OK;
 }
 
@@ -469,7 +518,7 @@ rh_code rh_viscosity_act(const rh_viscosity *v, rh_faces velocity, rh_arena *are
                          rh_status *status)
 {
     rh_arena_mark mark = rh_arena_save(arena);
-    system s = {.v = v};
+    assembly s = {.v = v};
     *report = (rh_krylov_report){.converged = true};
     rh_code code = build(&s, arena, status);
     if (code == RH_OK && s.a.unknowns > 0) code = solve(&s, velocity, arena, report, status);

@@ -4,9 +4,11 @@
 // Viscosity of the liquid: one implicit step of rho du/dt = div(mu (grad u + grad u^T)) on its faces, unconditionally
 // stable, with no stress on the free surface and the laws of walls. docs/theory/viscosity.md has the equations.
 #pragma once
+#include "grid/fractions.h"
 #include "grid/levelset.h"
 #include "physics/viscous_solids.h"
 #include "solid/cut_cells.h"
+#include "solve/precondition.h"
 
 typedef struct rh_viscosity {
     const rh_tiles *tiles;
@@ -15,6 +17,8 @@ typedef struct rh_viscosity {
     const rh_obstacles *obstacles;
     double viscosity;           // Pa s
     const float *of_particles;  // Pa s, of each (in the order of the tiles); NULL: the same everywhere
+    rh_faces weight;            // particles around each face; axis[0] NULL: not known
+    float per_cell;             // particles of a full cell
     double density;             // kg/m^3
     double time;                // s: how long it acts
     double tolerance;           // relative residual
@@ -23,7 +27,10 @@ typedef struct rh_viscosity {
     const int16_t *const *owner;  // per tile: [3 cells], number of the dynamic solid that a face belongs to, or -1;
                                   // NULL = none (solid_coupling.h)
     rh_viscous_coupling coupling;
-    bool plain;  // without multigrid: Jacobi, for comparison
+    rh_faces to_walls;  // gets what walls receive at each face: m/s that a full cell loses to them. axis[0] NULL: not
+                        // asked for. Nothing of dynamic solids that are not coupled strongly
+    rh_precondition preconditioner;  // none: Jacobi
+    rh_fraction_kind fractions;
 } rh_viscosity;
 
 // Solids that stress moves have their new velocities afterwards, the walls of `cut` do not.

@@ -97,8 +97,7 @@ void rh_viscous_solids_precondition(void *solids, const float *r, float *z)
     const rh_viscous_solids *s = solids;
     int64_t size = rh_viscous_size(s->a);
     int count = PARTS * s->dynamics->count;
-    if (s->m) rh_viscous_multigrid_cycle(s->m, r, z);
-    else rh_viscous_smooth_zero(s->a, 1, r, z);
+    s->m.apply(s->m.user, r, z);
     for (int k = 0; k < count; k++) {
         s->force[k] = (double)r[size + k];
         if (s->answer && s->answer[k]) s->force[k] -= dot(size, s->answer[k], r);
@@ -121,10 +120,19 @@ void rh_viscous_solids_begin(const rh_viscous_solids *s, const float *pull, floa
     for (int k = 0; k < PARTS * s->dynamics->count; k++) b[rh_viscous_size(s->a) + k] = (float)-s->velocity[k];
 }
 
-void rh_viscous_solids_give(const rh_viscous_solids *s, const float *x)
+void rh_viscous_solids_give(const rh_viscous_solids *s, const float *x, float *velocities)
 {
-    for (int k = 0; k < PARTS * s->dynamics->count; k++) s->impulse[k] = s->mass * (double)x[rh_viscous_size(s->a) + k];
-    rh_dynamics_give(s->dynamics, s->impulse, false);
+    int count = PARTS * s->dynamics->count;
+    for (int k = 0; k < count; k++) s->impulse[k] = (double)x[rh_viscous_size(s->a) + k];
+    respond(s, s->impulse, s->velocity);
+    for (int64_t n = 0; n < s->face_count; n++) {
+        const rh_viscous_face *f = &s->faces[n];
+        double faster = 0;
+        for (int k = 0; k < PARTS; k++) faster += (double)f->row[k] * s->velocity[PARTS * f->solid + k];
+        velocities[f->at] += (float)faster;
+    }
+    for (int k = 0; k < count; k++) s->impulse[k] *= s->mass;
+    rh_dynamics_give(s->dynamics, s->impulse, true);
 }
 
 void rh_viscous_solids_follow(const rh_viscous_solids *s, const float *pull)
@@ -163,7 +171,7 @@ static void find_answers(rh_viscous_solids *s, int solid, float *const pulls[PAR
 {
     int64_t size = rh_viscous_size(s->a);
     float *const *answer = s->answer + PARTS * solid;
-    for (int j = 0; j < PARTS; j++) rh_viscous_multigrid_cycle(s->m, pulls[j], answer[j]);
+    for (int j = 0; j < PARTS; j++) s->m.apply(s->m.user, pulls[j], answer[j]);
     for (int j = 0; j < PARTS; j++) {
         rh_viscous_apply(s->a, answer[j], s->all);
         for (int i = 0; i < PARTS; i++)
@@ -194,7 +202,7 @@ static rh_code take_memory(rh_viscous_solids *s, bool answers, float *pulls[PART
 rh_code rh_viscous_solids_prepare(rh_viscous_solids *s, bool answers, rh_arena *arena, rh_status *status)
 {
     float *pulls[PARTS];
-    RH_TRY(take_memory(s, answers && s->m, pulls, arena, status));
+    RH_TRY(take_memory(s, answers, pulls, arena, status));
     for (int solid = 0; solid < s->dynamics->count; solid++) {
         double block[SQUARE];
         for (int j = 0; j < PARTS; j++) find_column(s, PARTS * solid + j, pulls[j], block);

@@ -34,7 +34,7 @@ typedef struct rh_viscous_solids {
     rh_dynamics *dynamics;
     double mass;  // kg (kg/m): of a full cell
     rh_viscous *a;
-    const rh_viscous_multigrid *m;  // NULL: Jacobi
+    rh_operator m;  // preconditioner of the liquid's part
     rh_viscous_face *faces;
     int64_t face_count;
     float *all;                          // velocities of unknowns and walls
@@ -43,7 +43,7 @@ typedef struct rh_viscous_solids {
     float **answer;  // [6 solids] vectors: how the liquid answers each impulse, about; NULL = not known
 } rh_viscous_solids;
 
-// Memory for `faces`, and all else, is the arena's. The caller has filled `faces`.
+// Memory for `faces`, and all else, is the arena's. The caller has filled `faces`. `answers`: find them.
 rh_code rh_viscous_solids_prepare(rh_viscous_solids *s, bool answers, rh_arena *arena, rh_status *status);
 // Floats of a vector of the whole system: the operator's, then six impulses a solid.
 int64_t rh_viscous_solids_size(const rh_viscous_solids *s);
@@ -51,7 +51,7 @@ void rh_viscous_solids_apply(void *solids, const float *x, float *y);
 void rh_viscous_solids_precondition(void *solids, const float *r, float *z);
 // The lower part of the right-hand side; `pull`: rh_viscous_pull of the velocities that there are, walls included.
 void rh_viscous_solids_begin(const rh_viscous_solids *s, const float *pull, float *b);
-// The solids receive the impulses found.
-void rh_viscous_solids_give(const rh_viscous_solids *s, const float *x);
+// The solids receive the impulses found, and their wall faces in `velocities` (a vector of the operator) the change.
+void rh_viscous_solids_give(const rh_viscous_solids *s, const float *x, float *velocities);
 // The impulses that move the solids through liquid that keeps its velocities; `pull` as above, for the new ones.
 void rh_viscous_solids_follow(const rh_viscous_solids *s, const float *pull);

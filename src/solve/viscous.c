@@ -239,8 +239,8 @@ INLINE void load_block(const rh_viscous *a, int dimension, const float *field, i
 
 typedef enum job { APPLY, PULL, RESIDUAL, SMOOTH } job;
 
-INLINE void run_tile(const rh_viscous *a, int dimension, job what, float weight, const float *b, const float *x,
-                     float *y, int32_t t)
+INLINE void run_tile(const rh_viscous *a, int dimension, job what, float weight, const float *b, float *const share[3],
+                     const float *x, float *y, int32_t t)
 {
     float u[3][BLOCK];
     const float *k = block_of(a, t);
@@ -256,31 +256,32 @@ INLINE void run_tile(const rh_viscous *a, int dimension, job what, float weight,
             rh_f8 here = rh_f8_load(u[d] + p), inverse = rh_f8_load(a->inverse[d] + at);
             rh_f8 out = rh_f8_load(a->mass[d] + at) * here +
                         row_of(dimension, count, k, (const float(*)[BLOCK])u, d, p);
-            if (what == RESIDUAL) out = rh_f8_load(b + v) - out;
+            if (what == RESIDUAL) out = (rh_f8_load(b + v) - out) * rh_f8_load(share[d] + at);
             if (what == SMOOTH) out = here + weight * inverse * (rh_f8_load(b + v) - out);
-            if (what == APPLY || what == RESIDUAL) out = rh_f8_select(inverse > 0, out, rh_f8_all(0));
+            if (what == APPLY) out = rh_f8_select(inverse > 0, out, rh_f8_all(0));
             rh_f8_store(y + v, out);
         }
 }
 
-INLINE void run(const rh_viscous *a, job what, float weight, const float *b, const float *x, float *y)
+INLINE void run(const rh_viscous *a, job what, float weight, const float *b, float *const share[3], const float *x,
+                float *y)
 {
     RH_ASSERT(x != y);
     EACH_TILE
     for (int32_t t = 0; t < a->tiles.count; t++)
-        if (a->tiles.dimension == 3) run_tile(a, 3, what, weight, b, x, y, t);
-        else run_tile(a, 2, what, weight, b, x, y, t);
+        if (a->tiles.dimension == 3) run_tile(a, 3, what, weight, b, share, x, y, t);
+        else run_tile(a, 2, what, weight, b, share, x, y, t);
 }
 
-void rh_viscous_apply(const rh_viscous *a, const float *x, float *y) { run(a, APPLY, 0, NULL, x, y); }
-void rh_viscous_pull(const rh_viscous *a, const float *x, float *y) { run(a, PULL, 0, NULL, x, y); }
-void rh_viscous_residual(const rh_viscous *a, const float *b, const float *x, float *r)
+void rh_viscous_apply(const rh_viscous *a, const float *x, float *y) { run(a, APPLY, 0, NULL, NULL, x, y); }
+void rh_viscous_pull(const rh_viscous *a, const float *x, float *y) { run(a, PULL, 0, NULL, NULL, x, y); }
+void rh_viscous_residual(const rh_viscous *a, const float *b, const float *x, float *const share[3], float *r)
 {
-    run(a, RESIDUAL, 0, b, x, r);
+    run(a, RESIDUAL, 0, b, share, x, r);
 }
 void rh_viscous_smooth(const rh_viscous *a, float weight, const float *b, const float *x, float *y)
 {
-    run(a, SMOOTH, weight, b, x, y);
+    run(a, SMOOTH, weight, b, NULL, x, y);
 }
 
 void rh_viscous_smooth_zero(const rh_viscous *a, float weight, const float *b, float *x)

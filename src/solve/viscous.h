@@ -55,8 +55,8 @@ float *rh_viscous_vector(const rh_viscous *a, rh_arena *arena, rh_status *status
 void rh_viscous_apply(const rh_viscous *a, const float *x, float *y);
 // y = D^T k D x + mass x on all faces, walls included.
 void rh_viscous_pull(const rh_viscous *a, const float *x, float *y);
-// r = b - A x on unknowns, 0 elsewhere.
-void rh_viscous_residual(const rh_viscous *a, const float *b, const float *x, float *r);
+// r = share (b - A x), the share of each face being 0 where nothing is unknown.
+void rh_viscous_residual(const rh_viscous *a, const float *b, const float *x, float *const share[3], float *r);
 // y = x + weight D^-1 (b - A x), D being what `inverse` is of: the spectrum of D^-1 A is in (0, 1]. x and y differ.
 void rh_viscous_smooth(const rh_viscous *a, float weight, const float *b, const float *x, float *y);
 void rh_viscous_smooth_zero(const rh_viscous *a, float weight, const float *b, float *x);  // the same from 0

@@ -13,7 +13,7 @@ typedef struct rh_viscous_level {
     int32_t *parent;   // per tile: that of the coarser level
     uint8_t *feeds;    // per tile: there are coarse unknowns in its place
     float *share[3];   // per face: what its value from the coarser level is multiplied with; 0 where it is no unknown
-    float *hold[3];    // per face: stress of walls, as a spring
+    float *hold[3];    // per face: what walls hold it with, as a mass
     float *b, *x, *y;  // right-hand side (not on the finest), solution and scratch
 } rh_viscous_level;
 

@@ -16,6 +16,7 @@ typedef struct rh_balance {
     rh_dvec3 momentum_in, momentum_out;  // with particles that came and went
     rh_dvec3 gravity;                    // given by gravity
     double work_solids, work_inflows;    // on the material: world/wall_impulses.h
+    double work_tension;                 // by the tension of its surface: the same
     double work_forces, work_programs;   // of `forces`; all that programs change, deletion included
 } rh_balance;
 

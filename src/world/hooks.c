@@ -103,13 +103,16 @@ static bool is_kept(const char *name, const void *user)
     return false;
 }
 
-// Nothing but programs and files reads `rest`, so it is the user's to turn or to repeat.
+// Nothing but programs and files reads `rest`, so it is the user's to turn or to repeat; and `viscosity` is there for
+// programs to write.
 static void note_kept(rh_hooks *hooks, const rh_points *points)
 {
+    static const char *const open[] = {"P", "v", "rest", "viscosity"};
     for (int i = 0; i < points->attribute_count; i++) {
-        const char *name = points->attributes[i].name;
-        if (strcmp(name, "P") != 0 && strcmp(name, "v") != 0 && strcmp(name, "rest") != 0)
-            memcpy(hooks->kept[hooks->kept_count++], points->attributes[i].name, RH_POINT_NAME);
+        bool kept = true;
+        for (size_t n = 0; n < sizeof open / sizeof *open; n++)
+            kept = kept && strcmp(points->attributes[i].name, open[n]) != 0;
+        if (kept) memcpy(hooks->kept[hooks->kept_count++], points->attributes[i].name, RH_POINT_NAME);
     }
 }
 

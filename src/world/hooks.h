@@ -23,9 +23,9 @@ typedef struct rh_moment {
 } rh_moment;
 
 // Compiles the programs of one of the scene's materials and adds the attributes and groups they make to `points`. What
-// is there already, but for P, v and rest, belongs to the simulation: programs that write it are refused, as are reads
-// of what nobody makes. RH_USER with places in the scene's file. `programs` must outlive the hooks; NULL: programs are
-// checked against the points and not compiled, their warnings go to the log, and the hooks cannot be run.
+// is there already, but for P, v, rest and viscosity, belongs to the simulation: programs that write it are refused, as
+// are reads of what nobody makes. RH_USER with places in the scene's file. `programs` must outlive the hooks; NULL:
+// programs are checked against the points and not compiled, their warnings go to the log, and the hooks cannot be run.
 rh_code rh_hooks_create(const rh_scene *scene, int material, rh_points *points, rh_lang_cache *programs, rh_hooks **out,
                         rh_status *status);
 void rh_hooks_free(rh_hooks *hooks);  // NULL is fine

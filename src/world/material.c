@@ -122,6 +122,7 @@ static rh_code make_observer(rh_material *m, rh_status *status)
     RH_TRY(make_probes(m, status));
     for (int i = 0; i < solids->count; i++) m->has_work = m->has_work || !solids->items[i].rests;
     for (int i = 0; i < m->scene->emitters.count; i++) m->has_work = m->has_work || rh_seeder_pours(&m->seeder, i);
+    if (m->physics->has_tension) m->has_work = m->has_work || m->physics->has_tension(m->params);
     if (m->has_work) RH_TRY(make_walls(m, status));
     m->observer = (rh_observer){see, m};
     if (m->probes || m->has_work) m->around.observer = &m->observer;
@@ -377,6 +378,7 @@ static rh_code note_walls(rh_material *m, rh_status *status)
     RH_TRY(rh_wall_impulses_stepped(&m->walls, &m->geometry.obstacles, m->points, status));
     m->seeder.balance.work_solids += m->walls.work_solids / m->walls.particle_mass;
     m->seeder.balance.work_inflows += m->walls.work_inflows / m->walls.particle_mass;
+    m->seeder.balance.work_tension += m->walls.work_tension / m->walls.particle_mass;
     return RH_OK;
 }
 
@@ -509,10 +511,11 @@ void rh_material_balance(rh_material *m)
     m->progress.energy_put_in = mass * (b->energy_in - b->energy_out);
     m->progress.work_solids = mass * b->work_solids;
     m->progress.work_inflows = mass * b->work_inflows;
+    m->progress.work_tension = mass * b->work_tension;
     m->progress.work_forces = mass * b->work_forces;
     m->progress.work_programs = mass * b->work_programs;
     m->progress.energy_gained = mass * (rh_totals_energy(&all, m->around.gravity, 0.5 * m->last_dt) - b->work_solids -
-                                        b->work_inflows - b->work_forces - b->work_programs) -
+                                        b->work_inflows - b->work_tension - b->work_forces - b->work_programs) -
                                 m->progress.energy_put_in;
     m->progress.momentum = rh_d3_scale(all.momentum, mass);
     m->progress.pushed = rh_d3_scale(rh_d3_sub(all.momentum, known), mass);

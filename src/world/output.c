@@ -343,8 +343,10 @@ static void write_balance(FILE *f, const rh_progress *p)
 {
     fprintf(f, ",\"kinetic_energy\":%.9g,\"potential_energy\":%.9g,\"energy_put_in\":%.9g,\"energy_gained\":%.9g",
             p->kinetic_energy, p->potential_energy, p->energy_put_in, p->energy_gained);
-    fprintf(f, ",\"work_solids\":%.9g,\"work_inflows\":%.9g,\"work_forces\":%.9g,\"work_programs\":%.9g",
-            p->work_solids, p->work_inflows, p->work_forces, p->work_programs);
+    fprintf(
+        f,
+        ",\"work_solids\":%.9g,\"work_inflows\":%.9g,\"work_tension\":%.9g,\"work_forces\":%.9g,\"work_programs\":%.9g",
+        p->work_solids, p->work_inflows, p->work_tension, p->work_forces, p->work_programs);
     for (int a = 0; a < 3; a++)
         fprintf(f, ",\"momentum_%c\":%.9g,\"pushed_%c\":%.9g", 'x' + a, (&p->momentum.x)[a], 'x' + a,
                 (&p->pushed.x)[a]);
@@ -370,6 +372,7 @@ static void write_material(FILE *f, const rh_progress *p)
                   {"energy_put_in", p->energy_put_in},
                   {"work_solids", p->work_solids},
                   {"work_inflows", p->work_inflows},
+                  {"work_tension", p->work_tension},
                   {"work_forces", p->work_forces},
                   {"work_programs", p->work_programs},
                   {"energy_gained", p->energy_gained}};

@@ -4,7 +4,10 @@
 // Everything that walls do to the material in a step, with the sign turned round.
 //   pressed   the closed share of every face, times the difference of pressure across it. Summed over all faces this is
 //             what pressure gives the material, by the operator's own transpose.
-//   rubbed    stress of sand on faces that are the walls' own
+//   pulled    what tension gives the material at its surface: over a closed surface it adds up to nothing, over one
+//   that
+//             ends on a wall to the pull of its edge, force and moment. So it counts for the solid that is nearest
+//   rubbed    stress of sand, and of viscosity, on faces that are the walls' own
 //   held      momentum that walls take from the particles around closed faces, whose velocity is the wall's
 //   touched   what methods without a grid say that their particles gave to walls
 //   hit       velocity that particles lose when they meet a wall: all there is of spray
@@ -21,13 +24,13 @@
 #include "grid/rows.h"
 
 enum { PARTS = 6 };  // force, moment
-enum { WORK_SOLIDS, WORK_INFLOWS, WORKS };
+enum { WORK_SOLIDS, WORK_INFLOWS, WORK_TENSION, WORKS };
 static const float FAR[RH_CELLS] = {[0 ... RH_CELLS - 1] = 1e30f};  // no tile, no solid
 
 // --- sums ------------------------------------------------------------------------------------------------------------
 static int64_t sums_of_one(const rh_wall_impulses *w) { return (int64_t)w->count * PARTS + WORKS; }
 
-// Of one tile or block: both works, then PARTS for each region.
+// Of one tile or block: the works, then PARTS for each region.
 static double *take_sums(const rh_wall_impulses *w, int64_t blocks, rh_arena *arena, rh_status *status)
 {
     return rh_arena_take_zero(arena, (size_t)((blocks + 1) * sums_of_one(w)) * sizeof(double), status);
@@ -68,6 +71,7 @@ static void add_sums(rh_wall_impulses *w, const double *sums, int64_t blocks)
     for (int64_t b = 0; b < blocks; b++) {
         w->work_solids += sums[b * stride + WORK_SOLIDS];
         w->work_inflows += sums[b * stride + WORK_INFLOWS];
+        w->work_tension += sums[b * stride + WORK_TENSION];
     }
     for (int n = 0; n < w->count; n++) {
         double all[PARTS] = {0};
@@ -169,6 +173,46 @@ static void press_tile(const rh_wall_impulses *w, const rh_step_view *view, int3
             if (rh_i8_bits(given != rh_f8_all(0))) add_row(w, view, t, a, r, given, unit, sums);
         }
     }
+}
+
+// Beyond a face of the surface q is the jump, not 0: the material gets as much more. Its work is that times the
+// velocity after the projection: what else the projection does only loses energy.
+static void pull_tile(const rh_wall_impulses *w, const rh_step_view *view, int32_t t, double *sums)
+{
+    double unit = cell_mass(view) * (double)view->speed;
+    int cells = view->tiles->cells;
+    rh_bit_rows wet = rh_bit_rows_of(view->tiles, view->layout->unknown, t);
+    for (int a = 0; a < view->tiles->dimension; a++) {
+        float pushed[RH_CELLS];
+        if (view->pushed) view->pushed(view, t, a, pushed);
+        for (int r = 0; r < cells / 8; r++) {
+            int here = wet.here[r], across = here ^ rh_bits_row_below(&wet, a, r);
+            for (int i = 0; i < 8 && across; i++) {
+                int c = 8 * r + i;
+                int64_t at = (int64_t)t * cells + c;
+                double jump = (double)(view->jump.axis[a][at] * view->open[a][t][c]);
+                if (view->pushed) jump *= (double)pushed[c];
+                if (!(across >> i & 1) || jump == 0) continue;
+                double got = unit * (here >> i & 1 ? jump : -jump);
+                rh_dvec3 impulse = {0, 0, 0};
+                (&impulse.x)[a] = -got;
+                sums[WORK_TENSION] += got * (double)view->velocity.axis[a][at];
+                if (w->count) add_impulse(w, face_place(view->tiles, t, c, a), impulse, sums);
+            }
+        }
+    }
+}
+
+static rh_code pulled(rh_wall_impulses *w, const rh_step_view *view, rh_status *status)
+{
+    const rh_tiles *tiles = view->tiles;
+    if (!view->jump.axis[0]) return RH_OK;
+    double *sums = take_sums(w, tiles->count, view->arena, status);
+    if (!sums) return RH_MEMORY;
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int32_t t = 0; t < tiles->count; t++) pull_tile(w, view, t, sums + t * sums_of_one(w));
+    add_sums(w, sums, tiles->count);
+    return RH_OK;
 }
 
 static void rub_tile(const rh_wall_impulses *w, const rh_step_view *view, int32_t t, double *sums)
@@ -320,7 +364,7 @@ void rh_wall_impulses_free(rh_wall_impulses *w)
 void rh_wall_impulses_begin(rh_wall_impulses *w)
 {
     memset(w->received, 0, (size_t)w->count * sizeof *w->received);
-    w->time = w->work_solids = w->work_inflows = 0;
+    w->time = w->work_solids = w->work_inflows = w->work_tension = 0;
     w->speed_count = 0;
 }
 
@@ -331,7 +375,7 @@ rh_code rh_wall_impulses_see(rh_wall_impulses *w, const rh_step_view *view, rh_s
     if (!grid && (view->what == RH_SIGHT_PRESSED || view->what == RH_SIGHT_FLOWS)) return RH_OK;
     switch (view->what) {
     case RH_SIGHT_TOUCHED: return touched(w, view, status);
-    case RH_SIGHT_PRESSED: return all_faces(w, view, press_tile, status);
+    case RH_SIGHT_PRESSED: RH_TRY(all_faces(w, view, press_tile, status)); return pulled(w, view, status);
     case RH_SIGHT_FRICTION: return all_faces(w, view, rub_tile, status);
     case RH_SIGHT_FLOWS: return all_faces(w, view, hold_tile, status);
     case RH_SIGHT_MOVED: return keep_speeds(w, view->points, status);

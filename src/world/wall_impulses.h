@@ -26,6 +26,7 @@ typedef struct rh_wall_impulses {
     double particle_mass;  // kg (kg/m in two dimensions)
     rh_impulse *received;  // owned: what each region received in the step
     double work_solids;   // J (J/m): done on the material in the step by solids that move: impulse times their velocity
+    double work_tension;  // J (J/m): by the tension of its surface
     double work_inflows;  // J (J/m): by inflows, which hold faces at their velocity
     double time;          // s over which it came: how long forces acted in the step; 0 = nothing was pressed
     // of the step in progress

@@ -360,6 +360,7 @@ static void add_balance(rh_progress *all, const rh_progress *one)
     all->energy_put_in += one->energy_put_in;
     all->work_solids += one->work_solids;
     all->work_inflows += one->work_inflows;
+    all->work_tension += one->work_tension;
     all->work_forces += one->work_forces;
     all->work_programs += one->work_programs;
     all->energy_gained += one->energy_gained;
@@ -385,7 +386,7 @@ void rh_world_finish_frame(rh_world *w)
         rh_material_balance(m);
         if (i == 0) {
             all->kinetic_energy = all->potential_energy = all->energy_put_in = all->energy_gained = 0;
-            all->work_solids = all->work_inflows = all->work_forces = all->work_programs = 0;
+            all->work_solids = all->work_inflows = all->work_tension = all->work_forces = all->work_programs = 0;
             all->momentum = all->pushed = rh_d3(0, 0, 0);
         }
         add_balance(all, &m->progress);

@@ -40,7 +40,7 @@ typedef struct rh_progress {
                                               // from the origin; velocities are half a step behind positions; set at
                                               // the end of a frame, as the four below
     double energy_put_in;                     // J: what bodies and emitters brought, less what sinks took
-    double work_solids, work_inflows, work_forces,
+    double work_solids, work_inflows, work_tension, work_forces,
         work_programs;     // J: done on the material by solids that move, by
                            // emitters that hold it at their velocity, by `forces`, by programs
     double energy_gained;  // J: kinetic and potential, at the moment of the velocities, less what was put in and less

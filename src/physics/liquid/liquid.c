@@ -48,6 +48,11 @@ static int64_t liquid_predict_bytes(const void *params, int dimension, int64_t p
     return rh_incompressible_predict_bytes(&((const rh_liquid_params *)params)->flow, dimension, particles, tiles);
 }
 
+static bool liquid_has_tension(const void *params)
+{
+    return ((const rh_liquid_params *)params)->flow.surface_tension > 0;
+}
+
 const rh_physics rh_liquid = {.name = "liquid",
                               .moves_solids = true,
                               .params = &rh_liquid_table,
@@ -57,4 +62,5 @@ const rh_physics rh_liquid = {.name = "liquid",
                               .step = liquid_step,
                               .per_cell_axis = liquid_per_cell_axis,
                               .density = liquid_density,
+                              .has_tension = liquid_has_tension,
                               .predict_bytes = liquid_predict_bytes};

@@ -3,6 +3,7 @@
 //
 // The liquid's parameters.
 #include "physics/liquid/liquid.h"
+#include "grid/fractions.h"
 
 static const char *const transfers[] = {"flip", "pic", "apic", NULL};
 static const char *const advections[] = {"rk2", "rk3", NULL};
@@ -24,13 +25,15 @@ static const rh_param rows[] = {
     {"viscosity_tolerance", RH_PARAM_FLOAT, AT(viscosity_tolerance), "", "1e-6", 1e-10, 0.1,
      .help = "relative residual at which the viscosity solve stops"},
     {"viscosity_turns", RH_PARAM_INT, AT(viscosity_turns), "", "1", 1, 20,
-     .help = "how often viscosity and pressure take turns in a step: with 3 to 5 both hold at once, as in Stokes flow; "
-             "1 is "
-             "faster, and softer in long steps"},
+     .help = "how often viscosity and pressure take turns in a step: with 2 or 3 both hold at once, as in Stokes flow; "
+             "1 is faster, and softer in long steps. It ends sooner when nothing is left"},
     {"viscosity_coupling", RH_PARAM_CHOICE, AT(viscosity_coupling), "", "strong", .choices = rh_viscous_coupling_names,
      .help =
          "how viscosity moves dynamic solids: strong (with the liquid, in one solve), weak (after it) or one_way (not "
          "at all), for comparison"},
+    {"viscosity_fractions", RH_PARAM_CHOICE, AT(viscosity_fractions), "", "consistent", .choices = rh_fraction_names,
+     .help = "how much of a control volume of viscosity is liquid: consistent (overlapping volumes agree), independent "
+             "(each for itself) or sampled (halves of cells count whole or not), for comparison"},
     {"transfer", RH_PARAM_CHOICE, AT(transfer), "", "flip", .choices = transfers,
      .help =
          "how velocity moves between particles and grid: flip (lively), pic (damped), apic (smooth, keeps rotation)"},
@@ -47,12 +50,20 @@ static const rh_param rows[] = {
     {"max_iterations", RH_PARAM_INT, AT(max_iterations), "", "1000", 1, 100000,
      .help = "of the pressure solve; reaching it stops the run"},
     {"preconditioner", RH_PARAM_CHOICE, AT(preconditioner), "", "multigrid", .choices = rh_precondition_names,
-     .help = "of the pressure solve and the volume correction's: multigrid (as many iterations at any resolution), mic "
+     .help = "of all solves (pressure, viscosity, volume correction): multigrid (as many iterations at any "
+             "resolution), mic "
              "or none, for comparison"},
     {"volume_correction", RH_PARAM_BOOL, AT(volume_correction), "", "true",
      .help = "moves particles apart where they clump, so that volume does not drift"},
     {"volume_tolerance", RH_PARAM_FLOAT, AT(volume_tolerance), "", "1e-3", 1e-10, 0.5,
      .help = "relative residual of the volume correction's solve"},
+    {"position_correction", RH_PARAM_CHOICE, AT(position_correction), "", "none",
+     .choices = rh_position_correction_names,
+     .help =
+         "parts particles that are too close by their neighbours: scaled_density (faster away from solids), density "
+         "or distance, for comparison; beside volume_correction, or in its place"},
+    {"position_sweeps", RH_PARAM_INT, AT(position_sweeps), "", "3", 1, 100,
+     .help = "of the position correction, at most, in a step; it ends sooner when no density is above 1.1"},
     {"pressure", RH_PARAM_BOOL, AT(pressure), "", "false",
      .help = "gives particles the attribute pressure (Pa, against air): what each felt"},
     {"pressure_time", RH_PARAM_FLOAT, AT(pressure_time), "s", "0.01", 0, 1e3,
